@@ -1,0 +1,243 @@
+package formats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Type is a weight format: what the bytes of a matrix mean.
+//
+// A matrix has rows × cols weights; a row is one output feature and its
+// weights are contiguous unless the format's file says otherwise. Size and
+// meaning may depend on the whole shape (i2_s keeps one scale for the tensor
+// behind the last row), so every method takes it.
+//
+// Each format is one file, which registers its Type in an init function.
+type Type struct {
+	Name     string // the name in the registry, in benchmark names and on the command line
+	Summary  string // one line for people
+	BlockLen int    // cols must be a multiple of it; 1 if any number of columns will do
+
+	// size returns the bytes of a matrix. It may assume a shape that
+	// checkShape accepted.
+	size func(rows, cols int) int
+	// rowMultiple is what rows must be a multiple of, where that is not 1.
+	rowMultiple int
+	// encode quantizes src (rows × cols, row-major) into dst. Nil: the
+	// format is decoded only.
+	encode func(dst []byte, src []float32, rows, cols int) error
+	// decode writes rows [from, to) of src to dst as (to-from) × cols floats.
+	decode func(dst []float32, src []byte, rows, cols, from, to int) error
+}
+
+// maxElements bounds rows × cols, far above any real tensor, so that no
+// size computed from a shape overflows.
+const maxElements = 1 << 40
+
+// An Error says what is wrong with a matrix in one format.
+type Error struct {
+	Type   string // the format's name
+	Row    int    // the row, or -1
+	Col    int    // the column, or -1
+	Offset int    // the byte within the matrix, or -1
+	Msg    string
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Type)
+	b.WriteString(": ")
+	b.WriteString(e.Msg)
+	var at []string
+	if e.Row >= 0 {
+		at = append(at, fmt.Sprintf("row %d", e.Row))
+	}
+	if e.Col >= 0 {
+		at = append(at, fmt.Sprintf("column %d", e.Col))
+	}
+	if e.Offset >= 0 {
+		at = append(at, fmt.Sprintf("byte %d", e.Offset))
+	}
+	if len(at) > 0 {
+		b.WriteString(" at ")
+		b.WriteString(strings.Join(at, ", "))
+	}
+	return b.String()
+}
+
+// errorf makes an Error without a place.
+func (t *Type) errorf(format string, args ...any) *Error {
+	return &Error{Type: t.Name, Row: -1, Col: -1, Offset: -1, Msg: fmt.Sprintf(format, args...)}
+}
+
+func (t *Type) checkShape(rows, cols int) error {
+	if rows <= 0 || cols <= 0 || rows > maxElements/cols {
+		return t.errorf("shape %d×%d is empty or absurd", rows, cols)
+	}
+	if cols%t.BlockLen != 0 {
+		return t.errorf("%d columns do not fill blocks of %d", cols, t.BlockLen)
+	}
+	if t.rowMultiple > 1 && rows%t.rowMultiple != 0 {
+		return t.errorf("%d rows do not fill groups of %d", rows, t.rowMultiple)
+	}
+	return nil
+}
+
+// Bytes returns the size of a rows × cols matrix, or an *Error if the format
+// cannot hold that shape.
+func (t *Type) Bytes(rows, cols int) (int, error) {
+	if err := t.checkShape(rows, cols); err != nil {
+		return 0, err
+	}
+	return t.size(rows, cols), nil
+}
+
+// BitsPerWeight returns the size of a rows × cols matrix in bits per weight.
+func (t *Type) BitsPerWeight(rows, cols int) (float64, error) {
+	n, err := t.Bytes(rows, cols)
+	if err != nil {
+		return 0, err
+	}
+	return 8 * float64(n) / (float64(rows) * float64(cols)), nil
+}
+
+// CanQuantize reports whether Quantize is implemented.
+func (t *Type) CanQuantize() bool { return t.encode != nil }
+
+// Quantize writes src, rows × cols floats row by row, to dst, which has
+// exactly Bytes(rows, cols) bytes. A weight that is not finite is an *Error
+// that names its place.
+func (t *Type) Quantize(dst []byte, src []float32, rows, cols int) error {
+	if t.encode == nil {
+		return t.errorf("cannot be written, only read")
+	}
+	if err := t.checkData(dst, rows, cols); err != nil {
+		return err
+	}
+	if len(src) != rows*cols {
+		return t.errorf("%d floats given for %d×%d", len(src), rows, cols)
+	}
+	for i, x := range src {
+		if math.Float32bits(x)&0x7f800000 == 0x7f800000 {
+			e := t.errorf("weight %v is not finite", x)
+			e.Row, e.Col = i/cols, i%cols
+			return e
+		}
+	}
+	return t.encode(dst, src, rows, cols)
+}
+
+// Dequantize writes all rows × cols weights of src to dst.
+func (t *Type) Dequantize(dst []float32, src []byte, rows, cols int) error {
+	return t.DequantizeRows(dst, src, rows, cols, 0, rows)
+}
+
+// DequantizeRows writes rows [from, to) of src, a rows × cols matrix of
+// exactly Bytes(rows, cols) bytes, to dst, which takes (to-from) × cols.
+func (t *Type) DequantizeRows(dst []float32, src []byte, rows, cols, from, to int) error {
+	if err := t.checkData(src, rows, cols); err != nil {
+		return err
+	}
+	if from < 0 || to < from || to > rows {
+		return t.errorf("rows [%d, %d) of %d", from, to, rows)
+	}
+	if len(dst) != (to-from)*cols {
+		return t.errorf("room for %d floats given for %d×%d", len(dst), to-from, cols)
+	}
+	return t.decode(dst, src, rows, cols, from, to)
+}
+
+func (t *Type) checkData(data []byte, rows, cols int) error {
+	want, err := t.Bytes(rows, cols)
+	if err != nil {
+		return err
+	}
+	if len(data) != want {
+		return t.errorf("%d bytes given, a %d×%d matrix has %d", len(data), rows, cols, want)
+	}
+	return nil
+}
+
+var registry = struct {
+	sync.RWMutex
+	types map[string]*Type
+}{types: map[string]*Type{}}
+
+// register adds t. It is called from init functions.
+func register(t *Type) *Type {
+	registry.Lock()
+	defer registry.Unlock()
+	if registry.types[t.Name] != nil {
+		panic("formats: " + t.Name + " registered twice")
+	}
+	registry.types[t.Name] = t
+	return t
+}
+
+// Lookup returns the format of that name.
+func Lookup(name string) (*Type, error) {
+	registry.RLock()
+	defer registry.RUnlock()
+	if t := registry.types[name]; t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("unknown weight format %q (known: %s)", name, strings.Join(names(), ", "))
+}
+
+// Types returns every format, sorted by name.
+func Types() []*Type {
+	registry.RLock()
+	defer registry.RUnlock()
+	var out []*Type
+	for _, name := range names() {
+		out = append(out, registry.types[name])
+	}
+	return out
+}
+
+func names() []string {
+	var out []string
+	for name := range registry.types {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// A Tensor is named weights in one format.
+type Tensor struct {
+	Name string
+	Type *Type
+	// Shape is outermost first, as in PyTorch: [out, in] for a projection
+	// (GGUF stores the reverse). One dimension is a vector, one row.
+	Shape []int
+	Data  []byte // may alias a mapped file: read only
+}
+
+// Dims returns the shape as a matrix: all but the last dimension are rows.
+func (t *Tensor) Dims() (rows, cols int) {
+	if len(t.Shape) == 0 {
+		return 1, 1
+	}
+	rows = 1
+	for _, n := range t.Shape[:len(t.Shape)-1] {
+		rows *= n
+	}
+	return rows, t.Shape[len(t.Shape)-1]
+}
+
+// Floats returns all weights, row by row.
+func (t *Tensor) Floats() ([]float32, error) {
+	rows, cols := t.Dims()
+	if err := t.Type.checkData(t.Data, rows, cols); err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	dst := make([]float32, rows*cols)
+	if err := t.Type.Dequantize(dst, t.Data, rows, cols); err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	return dst, nil
+}

@@ -1,0 +1,46 @@
+//go:build !purego
+
+package cpu
+
+import "golang.org/x/sys/cpu"
+
+func detect() Set {
+	var s Set
+	add := func(have bool, f Set) {
+		if have {
+			s |= f
+		}
+	}
+	x := &cpu.X86
+	add(x.HasAVX2, AVX2)
+	add(x.HasFMA, FMA)
+	add(x.HasAVX && hasF16C(), F16C)
+	add(x.HasAVXVNNI, AVXVNNI)
+	add(x.HasAVX512F, AVX512F)
+	add(x.HasAVX512BW, AVX512BW)
+	add(x.HasAVX512DQ, AVX512DQ)
+	add(x.HasAVX512VL, AVX512VL)
+	add(x.HasAVX512VNNI, AVX512VNNI)
+	add(x.HasAVX512VBMI, AVX512VBMI)
+	add(x.HasAVX512F && hasAVX512FP16(), AVX512FP16)
+	add(x.HasAVX512BF16, AVX512BF16)
+	return s
+}
+
+// x/sys/cpu reports neither F16C nor AVX512-FP16, so CPUID is asked directly:
+// leaf 1, ECX bit 29 and leaf 7, EDX bit 23 (Intel SDM vol. 2A, CPUID). What
+// the operating system saves is covered by the AVX and AVX512F checks.
+func hasF16C() bool {
+	_, _, ecx, _ := cpuid(1, 0)
+	return ecx>>29&1 != 0
+}
+
+func hasAVX512FP16() bool {
+	_, _, _, edx := cpuid(7, 0)
+	return edx>>23&1 != 0
+}
+
+// cpuid executes CPUID with EAX = leaf, ECX = sub.
+//
+//go:noescape
+func cpuid(leaf, sub uint32) (eax, ebx, ecx, edx uint32)

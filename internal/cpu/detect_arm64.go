@@ -1,0 +1,19 @@
+//go:build !purego
+
+package cpu
+
+import "golang.org/x/sys/cpu"
+
+func detect() Set {
+	s := NEON // part of ARMv8-A's base profile for every system Go supports
+	if cpu.ARM64.HasASIMDDP {
+		s |= DotProd
+	}
+	if cpu.ARM64.HasI8MM {
+		s |= I8MM
+	}
+	if cpu.ARM64.HasASIMDHP {
+		s |= FP16
+	}
+	return s
+}

@@ -1,0 +1,56 @@
+// Package half converts the 16-bit floating-point formats of model files:
+// IEEE 754 binary16 (fp16) and bfloat16. It is for hot loops; the conversions
+// are exact to the bit, rounding to nearest even.
+package half
+
+import "math"
+
+// ToFloat32 widens an fp16. Infinities, NaNs (their payload too), subnormals
+// and the sign of zero survive.
+func ToFloat32(h uint16) float32 {
+	sign := uint32(h&0x8000) << 16
+	exp := uint32(h >> 10 & 0x1f)
+	man := uint32(h & 0x3ff)
+	switch exp {
+	case 0:
+		// Subnormal or zero: man × 2⁻²⁴ is exact in float32.
+		f := float32(man) * 0x1p-24
+		return math.Float32frombits(math.Float32bits(f) | sign)
+	case 0x1f:
+		return math.Float32frombits(sign | 0x7f800000 | man<<13)
+	}
+	return math.Float32frombits(sign | (exp+127-15)<<23 | man<<13)
+}
+
+// FromFloat32 rounds to the nearest fp16, ties to even. What exceeds the
+// largest fp16 after rounding becomes infinite; a NaN stays a (quiet) NaN.
+func FromFloat32(f float32) uint16 {
+	b := math.Float32bits(f)
+	sign := uint16(b >> 16 & 0x8000)
+	b &= 0x7fffffff
+	switch {
+	case b > 0x7f800000:
+		return sign | 0x7e00 | uint16(b>>13&0x3ff)
+	case b >= 0x477ff000: // 65520: halfway between 65504 and the next step
+		return sign | 0x7c00
+	case b < 0x38800000: // below 2⁻¹⁴: subnormal
+		// Adding 0.5 puts one ulp of the sum at 2⁻²⁴, so the addition itself
+		// rounds, to nearest even.
+		f := math.Float32frombits(b) + 0.5
+		return sign | uint16(math.Float32bits(f)-math.Float32bits(0.5))
+	}
+	b += 0xfff + b>>13&1 // round the 13 bits that go
+	return sign | uint16((b-(127-15)<<23)>>13)
+}
+
+// BToFloat32 widens a bfloat16.
+func BToFloat32(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }
+
+// BFromFloat32 rounds to the nearest bfloat16, ties to even; a NaN stays one.
+func BFromFloat32(f float32) uint16 {
+	b := math.Float32bits(f)
+	if b&0x7fffffff > 0x7f800000 {
+		return uint16(b>>16) | 0x40
+	}
+	return uint16((b + 0x7fff + b>>16&1) >> 16)
+}
