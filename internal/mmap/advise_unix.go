@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package mmap
+
+// MADV_DONTNEED means something else outside Linux: a hint at most.
+func adviseRelease([]byte) error { return nil }
+
+func adviseHuge([]byte) {}

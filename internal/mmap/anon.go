@@ -1,0 +1,58 @@
+package mmap
+
+import (
+	"errors"
+	"fmt"
+)
+
+// hugePage is the size of a transparent huge page on amd64, and on arm64 with
+// 4 KiB pages. Where the system's differs, the alignment only costs address
+// space.
+const hugePage = 2 << 20
+
+var errNegative = errors.New("negative size")
+
+// Anon is zeroed, writable memory outside the Go heap. It must be freed by its
+// owner: the garbage collector does not know it. It must not hold Go pointers.
+type Anon struct {
+	data    []byte
+	reserve []byte // the whole mapping, which alignment makes larger than data
+}
+
+// Alloc returns n bytes of zeroed memory, aligned to a page; from 2 MiB upwards
+// aligned to 2 MiB and, on Linux, advised to use huge pages. A part of a huge
+// page at the end is backed by small pages, so that no more than n bytes,
+// rounded up to a page, become resident.
+//
+// Memory never written to may be one shared page of zeroes: write it before
+// timing reads from it.
+func Alloc(n int) (*Anon, error) {
+	if n < 0 {
+		return nil, fmt.Errorf("mmap: allocate %d bytes: %w", n, errNegative)
+	}
+	if n == 0 {
+		return &Anon{}, nil
+	}
+	a, err := alloc(n)
+	if err != nil {
+		return nil, fmt.Errorf("mmap: allocate %d bytes: %w", n, err)
+	}
+	return a, nil
+}
+
+// Bytes returns the memory, nil once it is freed.
+func (a *Anon) Bytes() []byte { return a.data }
+
+// Free gives the memory back to the system; slices of it fault from then on.
+// Calls after the first do nothing.
+func (a *Anon) Free() error {
+	reserve := a.reserve
+	a.data, a.reserve = nil, nil
+	if len(reserve) == 0 {
+		return nil
+	}
+	if err := free(reserve); err != nil {
+		return fmt.Errorf("mmap: free %d bytes: %w", len(reserve), err)
+	}
+	return nil
+}

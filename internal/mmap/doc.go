@@ -1,0 +1,15 @@
+// Package mmap maps files read-only and hands out memory that the garbage
+// collector neither scans nor counts.
+//
+// A model's weights are read in place from a [File]; what a kernel repacks
+// lives in an [Anon]:
+//
+//	File:  |page|page|page|..|     the bytes of the file, shared with the
+//	       ^ Data()          ^ len  page cache; writing to them faults
+//
+//	Anon:  ....|2 MiB|2 MiB|pages|....   zeroed, from 2 MiB upwards aligned
+//	           ^ Bytes()         ^ len    to 2 MiB so that Linux can use huge pages
+//
+// A mapped file that another process truncates faults (SIGBUS) when the lost
+// pages are read; that is the price of not copying it.
+package mmap

@@ -1,0 +1,122 @@
+package mmap
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+)
+
+var (
+	errDirectory  = errors.New("is a directory, want a regular file")
+	errNotRegular = errors.New("is not a regular file (a pipe or device cannot be mapped; copy it to a file first)")
+	errTooLarge   = errors.New("is larger than the address space of this build; use a 64-bit build")
+)
+
+// File is a read-only mapping of a whole file. Its methods are not safe for
+// use at the same time as Close.
+type File struct {
+	data []byte
+	path string
+}
+
+// Open maps the file at path. An empty file gives empty data. Directories,
+// pipes and devices are errors; every error is a *fs.PathError.
+func Open(path string) (*File, error) {
+	fail := func(err error) (*File, error) {
+		return nil, &fs.PathError{Op: "mmap", Path: path, Err: err}
+	}
+	// Checked before opening, because opening a pipe waits for its writer.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case info.IsDir():
+		return fail(errDirectory)
+	case !info.Mode().IsRegular():
+		return fail(errNotRegular)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	size := info.Size()
+	if size == 0 {
+		return &File{path: path}, nil
+	}
+	if size > math.MaxInt {
+		return fail(errTooLarge)
+	}
+	data, err := mapFile(f, int(size))
+	if err != nil {
+		return fail(err)
+	}
+	return &File{data: data, path: path}, nil
+}
+
+// Data returns the file's bytes, nil once the File is closed. They start on a
+// page boundary. Writing to them faults, and so does reading them after Close.
+func (f *File) Data() []byte { return f.data }
+
+// Path returns the path that the File was opened with.
+func (f *File) Path() string { return f.path }
+
+// Close unmaps the file. Calls after the first do nothing.
+func (f *File) Close() error {
+	data := f.data
+	f.data = nil
+	if len(data) == 0 {
+		return nil
+	}
+	if err := unmapFile(data); err != nil {
+		return &fs.PathError{Op: "munmap", Path: f.path, Err: err}
+	}
+	return nil
+}
+
+// WillNeed asks the system to read the n bytes at off ahead of their use. It
+// is a hint: it does nothing where the system has no such call. It panics if
+// the range is not within the file.
+func (f *File) WillNeed(off, n int) error {
+	page := os.Getpagesize()
+	off, end := f.bounds(off, n)
+	return f.advise("willneed", off&^(page-1), end, adviseWillNeed)
+}
+
+// Release gives back the memory behind the n bytes at off, once a caller has
+// repacked them: the process's resident size shrinks, and reading them again
+// takes them from the page cache or the disk. Pages only partly in the range
+// stay. It does nothing outside Linux, and panics if the range is not within
+// the file.
+func (f *File) Release(off, n int) error {
+	page := os.Getpagesize()
+	off, end := f.bounds(off, n)
+	off = (off + page - 1) &^ (page - 1)
+	if end < len(f.data) {
+		end &^= page - 1
+	}
+	return f.advise("release", off, end, adviseRelease)
+}
+
+// bounds turns an offset and a length into a checked half-open range.
+func (f *File) bounds(off, n int) (start, end int) {
+	if off < 0 || n < 0 || off > len(f.data)-n {
+		panic("mmap: range outside the file")
+	}
+	return off, off + n
+}
+
+func (f *File) advise(op string, start, end int, call func([]byte) error) error {
+	if start >= end {
+		return nil
+	}
+	if err := call(f.data[start:end]); err != nil {
+		return &fs.PathError{Op: op, Path: f.path, Err: err}
+	}
+	return nil
+}

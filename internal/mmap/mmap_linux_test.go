@@ -1,0 +1,105 @@
+package mmap
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// smaps returns the sum of a field of /proc/self/smaps, in bytes, over the
+// mappings that overlap data.
+func smaps(t *testing.T, data []byte, field string) int {
+	t.Helper()
+	f, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer f.Close()
+	lo := uint64(uintptr(unsafe.Pointer(&data[0])))
+	hi := lo + uint64(len(data))
+	var sum, found int
+	var inside bool
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var from, to uint64
+		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x ", &from, &to); n == 2 {
+			inside = from < hi && lo < to
+			continue
+		}
+		name, rest, _ := strings.Cut(lines.Text(), ":")
+		if inside && name == field {
+			kib, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += kib << 10
+			found++
+		}
+	}
+	if found == 0 {
+		t.Skipf("/proc/self/smaps does not show %s of the mapping (emulated?)", field)
+	}
+	return sum
+}
+
+func TestAllocUsesHugePages(t *testing.T) {
+	mode, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
+	if err != nil {
+		t.Skip("no transparent huge pages: ", err)
+	}
+	if strings.Contains(string(mode), "[never]") {
+		t.Skip("transparent huge pages are off")
+	}
+	const n = 4*hugePage + 4096
+	a, err := Alloc(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Free()
+	b := a.Bytes()
+	if addr := uintptr(unsafe.Pointer(&b[0])); addr%hugePage != 0 {
+		t.Errorf("at %#x, not on a 2 MiB boundary", addr)
+	}
+	for i := 0; i < n; i += 4096 {
+		b[i] = 1
+	}
+	if eligible := smaps(t, b[:n-4096], "THPeligible"); eligible == 0 {
+		t.Error("the memory is not eligible for huge pages: the advice did not take")
+	}
+	if huge := smaps(t, b, "AnonHugePages"); huge == 0 {
+		t.Skip("eligible, but the kernel had no free huge page")
+	} else if huge > n {
+		t.Errorf("%d bytes in huge pages, more than the %d asked for", huge, n)
+	}
+}
+
+func TestReleaseShrinksTheResidentSize(t *testing.T) {
+	page := os.Getpagesize()
+	f, err := Open(writeFile(t, pattern(64*page)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var sum int
+	for _, v := range f.Data() {
+		sum += int(v)
+	}
+	if sum == 0 {
+		t.Fatal("the file reads as zero")
+	}
+	before := smaps(t, f.Data(), "Rss")
+	if before != 64*page {
+		t.Skipf("%d bytes resident after reading %d: the system counts otherwise", before, 64*page)
+	}
+	// The first and the last page are only partly in the range.
+	if err := f.Release(1, 63*page); err != nil {
+		t.Fatal(err)
+	}
+	if after := smaps(t, f.Data(), "Rss"); after != 2*page {
+		t.Errorf("%d bytes resident after Release, want two pages, %d", after, 2*page)
+	}
+}
