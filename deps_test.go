@@ -1,0 +1,207 @@
+package onebit
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers says which of our packages each package may import. A package is
+// governed by the first line whose pattern matches its directory; "x/*" stands
+// for every package below x. Nothing else is allowed.
+var layers = []struct {
+	pkg     string
+	imports []string
+}{
+	{"internal/*", nil},
+	{"formats", []string{"internal/*"}},
+	{"formats/*", []string{"internal/*", "formats"}},
+	{"kernels", []string{"internal/*", "formats"}},
+	{"kernels/*", []string{"internal/*", "formats", "kernels"}},
+	{"metal", []string{"internal/*", "formats", "kernels"}},
+	{"models/tokenizer", []string{"internal/*", "formats", "formats/*"}},
+	{"models", []string{"internal/*", "formats", "formats/*", "kernels", "models/tokenizer"}},
+	{"models/*", []string{"internal/*", "formats", "formats/*", "kernels", "models", "models/*"}},
+	{"bench/cases", []string{"internal/*", "formats", "formats/*", "kernels", "metal", "models", "models/*", "bench", "bench/*", "reports"}},
+	{"bench/profile", []string{"internal/*", "bench", "models"}},
+	{"bench", []string{"internal/*"}},
+	{"bench/*", []string{"internal/*", "bench"}},
+	{"reports", []string{"internal/*", "bench"}},
+	{"cmd/*", []string{"internal/*", "formats", "formats/*", "kernels", "metal", "models", "models/*", "bench", "bench/*", "reports"}},
+}
+
+// modules says which packages may import each module that is not ours, in
+// code that ships. An unlisted module is a new dependency: it belongs here,
+// with the reason in the commit.
+var modules = map[string][]string{
+	"golang.org/x/sys":                  {"internal/*", "kernels", "metal", "bench/*", "cmd/*"},
+	"golang.org/x/sync":                 {"models/*", "bench", "bench/*", "cmd/*"},
+	"golang.org/x/term":                 {"cmd/*"},
+	"golang.org/x/perf":                 {"bench", "bench/*", "reports", "cmd/*"},
+	"github.com/montanaflynn/stats":     {"bench", "bench/*", "reports"},
+	"gonum.org/v1/plot":                 {"reports"},
+	"github.com/x448/float16":           {"formats"},
+	"github.com/ebitengine/purego":      {"metal"},
+	"github.com/spf13/cobra":            {"cmd/*"},
+	"github.com/schollz/progressbar/v3": {"cmd/*"},
+	"github.com/google/pprof":           {"bench/profile"},
+	"github.com/dlclark/regexp2":        {"models/tokenizer"},
+}
+
+// testModules may be imported by any test and by nothing else.
+var testModules = []string{
+	"github.com/google/go-cmp",
+	"github.com/rogpeppe/go-internal",
+	"github.com/chromedp/chromedp",
+	"github.com/x448/float16",
+	"golang.org/x/perf",
+	"golang.org/x/sys",
+}
+
+// The two sides that only bench/cases and cmd may join, in tests as in code.
+var (
+	dataSide    = []string{"formats", "formats/*", "kernels", "kernels/*", "metal", "models", "models/*"}
+	measureSide = []string{"bench", "bench/*", "reports"}
+)
+
+// An importLine is one import in one file of this module, whatever the
+// file's build constraints.
+type importLine struct {
+	file, dir, path string // slash-separated, relative to the module's root
+	test            bool
+}
+
+func (l importLine) String() string { return l.file + " imports " + l.path }
+
+func importLines(t *testing.T) []importLine {
+	t.Helper()
+	var out []importLine
+	err := filepath.WalkDir(".", func(file string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			// The go command skips these too; kernels/_asm is a module of its own.
+			if name := e.Name(); file != "." && (name == "testdata" || strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".")) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(file, ".go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		file = filepath.ToSlash(file)
+		for _, spec := range f.Imports {
+			p, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			out = append(out, importLine{file, path.Dir(file), p, strings.HasSuffix(file, "_test.go")})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) == 0 {
+		t.Fatal("no imports found")
+	}
+	return out
+}
+
+func matches(dir string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		below, wild := strings.CutSuffix(p, "/*")
+		return dir == p || wild && strings.HasPrefix(dir, below+"/")
+	})
+}
+
+// ours returns the directory of an import of this module.
+func ours(path string) (string, bool) { return strings.CutPrefix(path, "onebit/") }
+
+func TestLayers(t *testing.T) {
+	for _, l := range importLines(t) {
+		dir, ok := ours(l.path)
+		if !ok || l.test {
+			continue
+		}
+		if allowed := allowedImports(t, l); !matches(dir, allowed) {
+			t.Errorf("%v; %s may import only %q of this module", l, l.dir, allowed)
+		}
+	}
+}
+
+func allowedImports(t *testing.T, l importLine) []string {
+	t.Helper()
+	for _, rule := range layers {
+		if matches(l.dir, []string{rule.pkg}) {
+			return rule.imports
+		}
+	}
+	t.Errorf("%s: package %s has no layer", l.file, l.dir)
+	return nil
+}
+
+// Tests may reach further than the code they test, but not across.
+func TestSides(t *testing.T) {
+	joins := []string{"bench/cases", "bench/profile", "cmd/*"}
+	for _, l := range importLines(t) {
+		dir, ok := ours(l.path)
+		if !ok || matches(l.dir, joins) {
+			continue
+		}
+		if matches(l.dir, measureSide) && matches(dir, dataSide) || matches(l.dir, dataSide) && matches(dir, measureSide) {
+			t.Errorf("%v; only %q may join the two sides", l, joins)
+		}
+	}
+}
+
+func TestModules(t *testing.T) {
+	for _, l := range importLines(t) {
+		if _, ok := ours(l.path); ok || !strings.Contains(strings.Split(l.path, "/")[0], ".") {
+			continue // this module and the standard library
+		}
+		if l.test && hasModule(l.path, testModules) {
+			continue
+		}
+		var allowed []string
+		for module, packages := range modules {
+			if hasModule(l.path, []string{module}) {
+				allowed = packages
+			}
+		}
+		if !matches(l.dir, allowed) {
+			t.Errorf("%v; allowed in %q", l, allowed)
+		}
+	}
+}
+
+func hasModule(path string, modules []string) bool {
+	return slices.ContainsFunc(modules, func(m string) bool {
+		return path == m || strings.HasPrefix(path, m+"/")
+	})
+}
+
+// Internal packages are leaves: beside the standard library they import only
+// golang.org/x/sys, so that anything may import them.
+func TestInternalLeaves(t *testing.T) {
+	for _, l := range importLines(t) {
+		if l.test || !strings.HasPrefix(l.dir, "internal/") {
+			continue
+		}
+		std := !strings.Contains(strings.Split(l.path, "/")[0], ".")
+		if _, ok := ours(l.path); ok || !std && !hasModule(l.path, []string{"golang.org/x/sys"}) {
+			t.Errorf("%v; internal packages are leaves", l)
+		}
+	}
+}

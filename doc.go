@@ -1,0 +1,37 @@
+// Package onebit is a harness that finds out, on your own machine, how fast,
+// how big and how wrong a 1-bit or ternary language model runs.
+//
+// The command is cmd/onebit. The packages can be used without it. There are
+// two ways through the house:
+//
+//	data:     file → formats/gguf → formats.Tensor → kernels.Matrix → models → tokens
+//	measure:  bench.Suite → bench.Runner → samples → results.txt → statistics → reports
+//
+// They meet in one place only, bench/cases, which knows both sides:
+//
+//	          cmd/onebit
+//	               │
+//	          bench/cases
+//	          │         │
+//	          ▼         ▼
+//	       models     reports
+//	       │    │         │
+//	       ▼    ▼         ▼
+//	formats/* kernels   bench
+//	       │    │         │
+//	       ▼    ▼         │
+//	       formats        │
+//	          │           │
+//	          ▼           ▼
+//	            internal/*
+//
+// formats says what the bytes of a weight matrix mean: one file per format,
+// one registry, no I/O and no speed. formats/gguf maps files to tensors and
+// back. kernels multiplies packed weights by vectors: one registry of
+// variants, none chosen behind the caller's back. models lists what each
+// architecture consists of, and synthesizes models of real size. bench
+// measures anything; it knows no language model. reports turns result files,
+// which are in the Go benchmark format, into pages and pictures.
+//
+// What each package may import is a table in deps_test.go.
+package onebit
