@@ -1,0 +1,79 @@
+package bench
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// A Name is a benchmark's name taken apart: Base, then keys in the order in
+// which they stand. Base and Keys rebuild Full.
+type Name struct {
+	Full  string    // without "Benchmark" and without -GOMAXPROCS
+	Base  string    // MatVec
+	Keys  []Setting // format=q1_0_g128; a part without "=" has an empty Key
+	Procs int       // the suffix -GOMAXPROCS; 0 where there is none
+}
+
+// ParseName takes apart a name without the prefix "Benchmark".
+func ParseName(s string) Name {
+	base, parts := benchfmt.Name(s).Parts()
+	n := Name{Full: s, Base: string(base)}
+	for _, p := range parts {
+		part := string(p)
+		if digits, ok := strings.CutPrefix(part, "-"); ok {
+			n.Full = strings.TrimSuffix(s, part)
+			// Digits too many for an int stay 0 and out of Full: no machine
+			// has them.
+			n.Procs, _ = strconv.Atoi(digits)
+			continue
+		}
+		key, value, ok := strings.Cut(part[1:], "=")
+		if !ok {
+			key, value = "", part[1:]
+		}
+		n.Keys = append(n.Keys, Setting{key, value})
+	}
+	return n
+}
+
+// Get returns the value of a key, "" if the name has none.
+func (n Name) Get(key string) string {
+	for _, k := range n.Keys {
+		if k.Key == key {
+			return k.Value
+		}
+	}
+	return ""
+}
+
+// Without returns Full with some keys left out: the name that cases share
+// which differ only in those keys.
+func (n Name) Without(keys ...string) string {
+	var b strings.Builder
+	b.WriteString(n.Base)
+	for _, k := range n.Keys {
+		if k.Key == "" {
+			b.WriteString("/" + k.Value)
+		} else if !slices.Contains(keys, k.Key) {
+			b.WriteString("/" + k.Key + "=" + k.Value)
+		}
+	}
+	return b.String()
+}
+
+// Pairs of arms carry this base name and key; see the package comment.
+const (
+	pairBase = "AA"
+	armKey   = "arm"
+)
+
+// IsArm reports whether the name is one arm of an A/A pair.
+func (n Name) IsArm() bool { return n.Base == pairBase && n.Get(armKey) != "" }
+
+// armName names arm a or b of the pair that doubles a case.
+func armName(name, arm string) string {
+	return pairBase + "/" + name + "/" + armKey + "=" + arm
+}

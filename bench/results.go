@@ -1,0 +1,226 @@
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// Results is the contents of a results file: what Runner.Run returns and what
+// Read reads back.
+type Results struct {
+	Settings []Setting // the header, in its order
+	Samples  []Sample  // every timing, in the order in which they were taken
+	Failures []Failure // cases that were wrong, and therefore never timed
+	Warnings []string  // doubts about the run
+}
+
+// A Sample is one timing of one case: one line of the file.
+type Sample struct {
+	Name   Name
+	Iters  int
+	Values []Metric // under the names of Units
+}
+
+// A Failure is a case that could not be set up, or whose result was wrong.
+type Failure struct {
+	Name   Name
+	Reason string
+}
+
+// Value returns the sample's value in a unit.
+func (s Sample) Value(unit string) (float64, bool) {
+	for _, v := range s.Values {
+		if v.Unit == unit {
+			return v.Value, true
+		}
+	}
+	return 0, false
+}
+
+// Setting returns the header's value for a key, "" if it has none.
+func (r *Results) Setting(key string) string {
+	for _, s := range r.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// ReadFiles reads results files into one Results, as if they were one file.
+func ReadFiles(paths ...string) (*Results, error) {
+	all := &Results{}
+	for _, path := range paths {
+		r, err := readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range r.Settings {
+			all.set(s, path)
+		}
+		all.Samples = append(all.Samples, r.Samples...)
+		all.Failures = append(all.Failures, r.Failures...)
+		all.Warnings = append(all.Warnings, r.Warnings...)
+	}
+	return all, nil
+}
+
+func readFile(path string) (*Results, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("bench: reading results: %w", err)
+	}
+	defer f.Close()
+	return Read(f, path)
+}
+
+// Read reads a results file, or any other output in the Go benchmark format;
+// lines of other kinds are passed over. An unfinished last line, which an
+// interrupted run may leave, is dropped with a warning. Any other malformed
+// line is an error that names filename and the line.
+func Read(r io.Reader, filename string) (*Results, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("bench: reading results %s: %w", filename, err)
+	}
+	res := &Results{}
+	end := bytes.LastIndexByte(data, '\n') + 1
+	res.readHeaderAndRemarks(data[:end], filename)
+	if end < len(data) {
+		// Cut off, a number may still parse as a smaller one: the line is
+		// worthless even where it looks whole.
+		res.Warnings = append(res.Warnings, filename+": the last line is unfinished and was dropped")
+	}
+	if err := res.readSamples(data[:end], filename); err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// readSamples reads the samples.
+func (r *Results) readSamples(data []byte, filename string) error {
+	in := benchfmt.NewReader(bytes.NewReader(data), filename)
+	for in.Scan() {
+		switch rec := in.Result().(type) {
+		case *benchfmt.SyntaxError:
+			return fmt.Errorf("bench: %w", rec)
+		case *benchfmt.Result:
+			s, err := sampleOf(rec)
+			if err != nil {
+				_, line := rec.Pos()
+				return fmt.Errorf("bench: %s:%d: %w", filename, line, err)
+			}
+			r.Samples = append(r.Samples, s)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("bench: reading results: %w", err)
+	}
+	return nil
+}
+
+func sampleOf(rec *benchfmt.Result) (Sample, error) {
+	s := Sample{Name: ParseName(string(rec.Name)), Iters: rec.Iters}
+	if rec.Iters < 1 {
+		return s, fmt.Errorf("%d iterations", rec.Iters)
+	}
+	for _, v := range rec.Values {
+		m := Metric{v.Unit, v.Value}
+		if v.OrigUnit != "" && UnitOf(v.OrigUnit).known() {
+			// The value as it was written, free of the rounding of two
+			// conversions.
+			m = Metric{v.OrigUnit, v.OrigValue}
+		}
+		if m = untidy(m); math.IsNaN(m.Value) || math.IsInf(m.Value, 0) {
+			return s, fmt.Errorf("%v %s is not a measurement", m.Value, m.Unit)
+		}
+		s.Values = append(s.Values, m)
+	}
+	if len(s.Name.Full) == 0 {
+		return s, errors.New("benchmark without a name")
+	}
+	return s, nil
+}
+
+// set adds a setting to the header. The first value stays: a file made of
+// several runs is one machine's, or gets a warning. Go itself changes pkg
+// from package to package.
+func (r *Results) set(s Setting, filename string) {
+	for _, have := range r.Settings {
+		if have.Key != s.Key {
+			continue
+		}
+		if have.Value != s.Value && s.Key != "pkg" {
+			r.warnOnce(fmt.Sprintf("%s: %s is %q here and %q before", filename, s.Key, s.Value, have.Value))
+		}
+		return
+	}
+	r.Settings = append(r.Settings, s)
+}
+
+func (r *Results) warnOnce(text string) {
+	for _, have := range r.Warnings {
+		if have == text {
+			return
+		}
+	}
+	r.Warnings = append(r.Warnings, text)
+}
+
+// Lines that are onebit's own, or go test's, and that benchfmt passes over.
+const (
+	failPrefix    = "--- FAIL: Benchmark"
+	warningPrefix = "# warning: "
+	reasonIndent  = "    "
+)
+
+// readHeaderAndRemarks reads settings, failures and warnings. benchfmt knows
+// settings too, but hands them out with a sample only, and a run may have
+// ended before its first.
+func (r *Results) readHeaderAndRemarks(data []byte, filename string) {
+	var failure *Failure
+	for raw := range bytes.Lines(data) {
+		line := strings.TrimRight(string(raw), "\r\n")
+		if name, ok := strings.CutPrefix(strings.TrimLeft(line, " "), failPrefix); ok {
+			name, _, _ = strings.Cut(name, " ")
+			r.Failures = append(r.Failures, Failure{Name: ParseName(name)})
+			failure = &r.Failures[len(r.Failures)-1]
+			continue
+		}
+		if reason, ok := strings.CutPrefix(line, reasonIndent); ok && failure != nil {
+			failure.addReason(reason)
+			continue
+		}
+		failure = nil
+		if text, ok := strings.CutPrefix(line, warningPrefix); ok {
+			r.Warnings = append(r.Warnings, text)
+		} else if s, ok := parseSetting(line); ok {
+			r.set(s, filename)
+		}
+	}
+}
+
+func (f *Failure) addReason(line string) {
+	if f.Reason != "" {
+		line = f.Reason + "\n" + line
+	}
+	f.Reason = line
+}
+
+// parseSetting parses "key: value". A key without a value, which ends a
+// setting's reach in the format, is none.
+func parseSetting(line string) (Setting, bool) {
+	key, value, ok := strings.Cut(line, ":")
+	trimmed := strings.TrimLeft(value, " \t")
+	if !ok || !validSettingKey(key) || trimmed == "" || len(trimmed) == len(value) {
+		return Setting{}, false
+	}
+	return Setting{key, trimmed}, true
+}

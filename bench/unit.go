@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"golang.org/x/perf/benchunit"
+)
+
+// The units of a results file. Readers of the Go benchmark format may tidy
+// them (ns/op becomes sec/op); Read gives them back under these names.
+const (
+	NsPerOp     = "ns/op"
+	WeightRate  = "weight-B/s"
+	ReadRate    = "read-B/s"
+	OpRate      = "mac/s"
+	PctRoof     = "%roof"
+	TokenRate   = "tok/s"
+	PackedBytes = "packed-B"
+	PeakRSS     = "peak-RSS-B"
+	PackTime    = "pack-ns"
+	NMSE        = "nmse"
+	KernelNMSE  = "kernel-nmse"
+	ActNMSE     = "act-nmse"
+	MaxAbsErr   = "max-abs-err"
+	KLD         = "kld"
+	Perplexity  = "ppl"
+	AllocBytes  = "B/op"
+	Allocs      = "allocs/op"
+)
+
+// A Unit says how to read, compare and print the values of one unit.
+type Unit struct {
+	Name   string
+	Better int    // +1: higher is better, -1: lower is better
+	Exact  bool   // the value is computed, not measured: no statistics needed
+	About  string // for people
+	Format func(v float64) string
+}
+
+// Units lists every unit that onebit writes, in the order of a sample's line.
+var Units = []Unit{
+	{NsPerOp, -1, false, "time of one operation", formatNs},
+	{WeightRate, +1, false, "weight bytes read per second", formatRate},
+	{ReadRate, +1, false, "bytes read per second", formatRate},
+	{OpRate, +1, false, "multiply-adds per second", formatSI("/s")},
+	{PctRoof, +1, false, "share of the machine's read bandwidth", formatPercent},
+	{TokenRate, +1, false, "tokens per second", formatSI(" tok/s")},
+	{PackedBytes, -1, true, "bytes of the packed weights", formatBytes},
+	{PeakRSS, -1, false, "peak resident memory", formatBytes},
+	{PackTime, -1, false, "time to pack the weights", formatNs},
+	{NMSE, -1, true, "normalized mean squared error against the float64 reference", formatError},
+	{KernelNMSE, -1, true, "part of nmse that the kernel adds", formatError},
+	{ActNMSE, -1, true, "part of nmse that rounding the activation adds", formatError},
+	{MaxAbsErr, -1, true, "largest absolute error against the float64 reference", formatError},
+	{KLD, -1, true, "Kullback-Leibler divergence from the reference engine", formatError},
+	{Perplexity, -1, true, "perplexity", formatSI("")},
+	{AllocBytes, -1, false, "bytes allocated per operation", formatBytes},
+	{Allocs, -1, false, "allocations per operation", formatSI("")},
+}
+
+// UnitOf returns what is known of a unit; for a unit that Units doesn't list,
+// a Unit with Better 0 and a plain format.
+func UnitOf(name string) Unit {
+	for _, u := range Units {
+		if u.Name == name {
+			return u
+		}
+	}
+	return Unit{Name: name, About: name, Format: formatSI(" " + name)}
+}
+
+func (u Unit) known() bool { return u.Better != 0 }
+
+// untidy undoes benchunit.Tidy: it finds the listed unit that v was written
+// in.
+func untidy(v Metric) Metric {
+	if UnitOf(v.Unit).known() {
+		return v
+	}
+	for _, u := range Units {
+		if factor, tidied := benchunit.Tidy(1, u.Name); tidied == v.Unit {
+			return Metric{u.Name, v.Value / factor}
+		}
+	}
+	return v
+}
+
+func formatNs(v float64) string {
+	if math.Abs(v) < 1 {
+		return fmt.Sprintf("%.3g ns", v)
+	}
+	d := time.Duration(v)
+	for _, step := range []struct {
+		size time.Duration
+		name string
+	}{{time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "µs"}} {
+		if d >= step.size {
+			return significant(v/float64(step.size)) + " " + step.name
+		}
+	}
+	return significant(v) + " ns"
+}
+
+func formatRate(v float64) string {
+	return formatSI("B/s")(v)
+}
+
+// formatSI prints with a decimal prefix: 12.3 G.
+func formatSI(suffix string) func(float64) string {
+	return func(v float64) string {
+		for _, step := range []struct {
+			size   float64
+			prefix string
+		}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+			if math.Abs(v) >= step.size {
+				return significant(v/step.size) + " " + step.prefix + suffix
+			}
+		}
+		return significant(v) + suffix
+	}
+}
+
+func formatBytes(v float64) string {
+	for _, step := range []struct {
+		size float64
+		name string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if math.Abs(v) >= step.size {
+			return significant(v/step.size) + " " + step.name
+		}
+	}
+	return significant(v) + " B"
+}
+
+func formatPercent(v float64) string { return fmt.Sprintf("%.1f %%", v) }
+
+func formatError(v float64) string { return fmt.Sprintf("%.2g", v) }
+
+// significant prints three significant digits, and every digit before the
+// decimal point.
+func significant(v float64) string {
+	switch a := math.Abs(v); {
+	case a >= 99.95:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a >= 9.995:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case a >= 1:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
