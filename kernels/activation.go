@@ -1,0 +1,251 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"onebit/internal/half"
+)
+
+// An Activation names a scheme: how the activation vector reaches a kernel.
+type Activation string
+
+const (
+	// F32 leaves the activations as they are.
+	F32 Activation = "f32"
+	// Q8Row is BitNet's: one scale per row (token), q = rne(x·127/m) with
+	// m = max(max|x|, 1e-5), stored with the scale m/127. Source:
+	// quantize_row_i8_s in bitnet.cpp; huggingface/transformers
+	// integrations/bitnet.py.
+	Q8Row Activation = "q8_row"
+	// Q8Per128 has one float32 scale max|x|/127 per 128 columns, aligned with
+	// Q1_0_g128's weight blocks.
+	Q8Per128 Activation = "q8_128"
+	// Q8Per32 has one scale per 32 columns, rounded to fp16, as ggml's q8_0:
+	// for parity with llama.cpp.
+	Q8Per32 Activation = "q8_32"
+)
+
+// Activations lists the schemes.
+func ActivationSchemes() []Activation { return []Activation{F32, Q8Row, Q8Per128, Q8Per32} }
+
+// ParseActivation returns the scheme of that name.
+func ParseActivation(name string) (Activation, error) {
+	if a := Activation(name); slices.Contains(ActivationSchemes(), a) {
+		return a, nil
+	}
+	return "", fmt.Errorf("unknown activation scheme %q (known: %v)", name, ActivationSchemes())
+}
+
+// groupLen is the number of columns that share a scale, for rows of cols.
+func (s Activation) groupLen(cols int) int {
+	switch s {
+	case Q8Per128:
+		return 128
+	case Q8Per32:
+		return 32
+	}
+	return cols
+}
+
+// strideOf is the length of a quantized row in memory. 256 is a multiple of
+// every kernel's step, so kernels need no tails along the columns: what lies
+// behind the last column is zero.
+func strideOf(cols int) int { return (cols + 255) &^ 255 }
+
+// An Order arranges quantized activations for a kernel. The zero-copy natural
+// order is nil.
+type Order struct {
+	Name string
+	// Size is the bytes wanted for n columns of stride bytes each.
+	Size func(n, stride int) int
+	// Arrange fills dst (Size long) from q: n rows of stride, zero-padded.
+	Arrange func(dst, q []int8, n, stride int)
+}
+
+// Activations is n quantized activation columns (tokens) of one submission.
+// Its buffers are reused from one product to the next.
+type Activations struct {
+	Scheme Activation
+	N      int // columns: tokens
+	Cols   int // length of each: the matrices' columns
+	Stride int // Cols rounded up to a multiple of 256
+
+	X      []float32 // N × Cols, the caller's
+	Q      []int8    // N × Stride, zero behind Cols; nil under F32
+	Scales []float32 // N × Groups: x ≈ q·scale
+	Groups int       // scales per column
+	// Sums is Σq of every 32 columns, N × Stride/32: Σ over any coarser group
+	// follows by addition. Kernels on unsigned codes subtract it.
+	Sums []int32
+
+	ordered []orderedQ
+
+	// Alloc provides memory for the buffers, 64-byte aligned; nil is make.
+	// The conformance suite puts guard pages around them with it.
+	Alloc func(bytes int) []byte
+}
+
+type orderedQ struct {
+	order *Order
+	q     []int8
+	valid bool
+}
+
+// In returns the quantized columns in order o.
+func (a *Activations) In(o *Order) []int8 {
+	if o == nil {
+		return a.Q
+	}
+	for i := range a.ordered {
+		if a.ordered[i].order == o {
+			return a.ordered[i].q
+		}
+	}
+	panic("kernels: activations were not prepared for this variant")
+}
+
+// Scale returns the scale of group g of column c.
+func (a *Activations) scale(c, g int) float32 { return a.Scales[c*a.Groups+g] }
+
+// reset sizes the buffers for n columns of cols.
+func (a *Activations) reset(scheme Activation, x []float32, n, cols int) {
+	a.Scheme, a.X, a.N, a.Cols, a.Stride = scheme, x, n, cols, strideOf(cols)
+	for i := range a.ordered {
+		a.ordered[i].valid = false
+	}
+	if scheme == F32 {
+		return
+	}
+	g := scheme.groupLen(cols)
+	a.Groups = (cols + g - 1) / g
+	a.Q = grow(a.Q, n*a.Stride, a.Alloc)
+	a.Scales = grow(a.Scales, n*a.Groups, a.Alloc)
+	a.Sums = grow(a.Sums, n*a.Stride/32, a.Alloc)
+}
+
+// Prepare quantizes n columns x (n × cols) for v. The pool does this for its
+// products; it is exported for tests and for kernels driven by hand.
+func (a *Activations) Prepare(v *Variant, x []float32, n, cols int) {
+	a.reset(v.Activation, x, n, cols)
+	if v.Activation == F32 {
+		return
+	}
+	v.quantizeColumns(a, x, 0, n)
+	a.arrange(v.orderFor(n))
+}
+
+func (v *Variant) orderFor(n int) *Order {
+	if n > 1 && v.matMul != nil {
+		return v.BatchOrder
+	}
+	return v.Order
+}
+
+func (v *Variant) quantizeColumns(a *Activations, x []float32, from, to int) {
+	if v.quantize != nil {
+		v.quantize(a, x, from, to)
+		return
+	}
+	quantizeGeneric(a, x, from, to)
+}
+
+// arrange makes order o available to In.
+func (a *Activations) arrange(o *Order) {
+	if o == nil {
+		return
+	}
+	i := slices.IndexFunc(a.ordered, func(q orderedQ) bool { return q.order == o })
+	if i < 0 {
+		a.ordered = append(a.ordered, orderedQ{order: o})
+		i = len(a.ordered) - 1
+	}
+	e := &a.ordered[i]
+	if e.valid {
+		return
+	}
+	e.q = grow(e.q, o.Size(a.N, a.Stride), a.Alloc)
+	o.Arrange(e.q, a.Q, a.N, a.Stride)
+	e.valid = true
+}
+
+// quantizeGeneric is the specification that every SIMD quantizer equals.
+func quantizeGeneric(a *Activations, x []float32, from, to int) {
+	g := a.Scheme.groupLen(a.Cols)
+	for c := from; c < to; c++ {
+		col := x[c*a.Cols : (c+1)*a.Cols]
+		q := a.Q[c*a.Stride : (c+1)*a.Stride]
+		for i := range a.Groups {
+			lo, hi := i*g, min((i+1)*g, a.Cols)
+			mul, scale := a.Scheme.scales(maxAbsBits(col[lo:hi]))
+			a.Scales[c*a.Groups+i] = scale
+			for j := lo; j < hi; j++ {
+				q[j] = roundToInt8(col[j], mul)
+			}
+		}
+		clear(q[a.Cols:])
+		sums := a.Sums[c*a.Stride/32 : (c+1)*a.Stride/32]
+		for i := range sums {
+			var sum int32
+			for _, v := range q[i*32 : i*32+32] {
+				sum += int32(v)
+			}
+			sums[i] = sum
+		}
+	}
+}
+
+// maxAbsBits returns the largest |x| as its bits. Compared as integers, a NaN
+// is larger than infinity and infinity than any number, so neither is lost.
+func maxAbsBits(x []float32) uint32 {
+	var m uint32
+	for _, v := range x {
+		m = max(m, math.Float32bits(v)&0x7fffffff)
+	}
+	return m
+}
+
+// scales returns the factor that takes x to q, and the scale that takes q
+// back to x. If a group holds an infinity or a NaN, its q are 0 and its scale
+// is NaN: the product is then NaN, not silently wrong.
+func (s Activation) scales(maxBits uint32) (mul, scale float32) {
+	if maxBits >= 0x7f800000 {
+		return 0, float32(math.NaN())
+	}
+	m := math.Float32frombits(maxBits)
+	switch s {
+	case Q8Row:
+		m = max(m, 1e-5)
+		return 127 / m, m / 127
+	case Q8Per32:
+		scale = m / 127
+		if scale < 0x1p-126 { // 1/scale would overflow
+			return 0, 0
+		}
+		return 1 / scale, half.ToFloat32(half.FromFloat32(scale))
+	}
+	scale = m / 127
+	if scale < 0x1p-126 {
+		return 0, 0
+	}
+	return 1 / scale, scale
+}
+
+// roundToInt8 is round-half-even(x·mul), clamped to ±127: adding and
+// subtracting 1.5·2²³ leaves the integer nearest, ties to even. A NaN or an
+// infinity comes with mul 0 and gives 0.
+func roundToInt8(x, mul float32) int8 {
+	y := float32(x * mul)
+	if !(y >= -127) { // NaN too
+		if y < 0 {
+			return -127
+		}
+		return 0
+	}
+	if y > 127 {
+		return 127
+	}
+	const magic = 0x1.8p23
+	return int8(int32(math.Float32bits(y+magic)<<10) >> 10)
+}

@@ -1,0 +1,106 @@
+package kernels
+
+import (
+	"fmt"
+
+	"onebit/formats"
+	"onebit/internal/mmap"
+)
+
+// A Layout is how the weights of one format lie in memory for a kernel.
+// Variants that share a Layout share packed matrices.
+type Layout struct {
+	Name string // "native", or what it is called in doc.go
+	// RowTile is the number of rows that a kernel handles together. Packed
+	// layouts pad the rows to a multiple of it.
+	RowTile int
+	// bytes returns the packed size; nil for native, which is the file's own
+	// bytes and is never copied.
+	bytes func(rows, cols int) int
+	// pack writes the row tiles that hold rows [r0, r1), r0 a multiple of
+	// RowTile, of t into m.Data.
+	pack func(m *Matrix, t *formats.Tensor, r0, r1 int) error
+}
+
+// Native is the layout of the file: the kernel reads the tensor's own bytes.
+var Native = &Layout{Name: "native", RowTile: 1}
+
+// Bytes returns the packed size of a rows × cols matrix of format t.
+func (l *Layout) Bytes(t *formats.Type, rows, cols int) (int, error) {
+	n, err := t.Bytes(rows, cols)
+	if err != nil || l.bytes == nil {
+		return n, err
+	}
+	return l.bytes(rows, cols), nil
+}
+
+// A Matrix is a weight matrix in the layout that a variant wants. It is read
+// only and may be used by any number of goroutines.
+type Matrix struct {
+	Rows, Cols int
+	Format     *formats.Type
+	Layout     *Layout
+	Data       []byte  // in the layout; aliases the tensor if that is Native
+	Scale      float32 // the tensor's one scale where the format has one, else 1
+
+	free func() error
+}
+
+// Close releases the memory of a packed matrix. The matrix must not be used
+// again. Closing a native matrix does nothing: the tensor's bytes are not its.
+func (m *Matrix) Close() error {
+	if m.free == nil {
+		return nil
+	}
+	free := m.free
+	m.free, m.Data = nil, nil
+	return free()
+}
+
+// Pack lays t out for v. Packed layouts get memory of their own, in huge
+// pages outside the garbage collector's heap, and are filled by pool's
+// workers (nil: by the caller alone); the result must be closed. A native
+// matrix aliases t.Data.
+func (v *Variant) Pack(t *formats.Tensor, pool *Pool) (*Matrix, error) {
+	if v.Layout.bytes == nil {
+		return v.PackInto(nil, t, pool)
+	}
+	rows, cols := t.Dims()
+	size, err := v.Layout.Bytes(v.Format, rows, cols)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	mem, err := mmap.Alloc(size)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	m, err := v.PackInto(mem.Bytes(), t, pool)
+	if err != nil {
+		mem.Free()
+		return nil, err
+	}
+	m.free = mem.Free
+	return m, nil
+}
+
+// PackInto is Pack into memory of the caller's: at least Layout.Bytes long,
+// 64-byte aligned. Native layouts ignore it.
+func (v *Variant) PackInto(data []byte, t *formats.Tensor, pool *Pool) (*Matrix, error) {
+	if t.Type != v.Format {
+		return nil, fmt.Errorf("tensor %s is %s, variant %s multiplies %s", t.Name, t.Type.Name, v.Name, v.Format.Name)
+	}
+	rows, cols := t.Dims()
+	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	scale, err := t.Type.TensorScale(t.Data, rows, cols)
+	if err != nil {
+		scale = 1 // the data is valid, so the format has no such scale
+	}
+	m := &Matrix{Rows: rows, Cols: cols, Format: t.Type, Layout: v.Layout, Data: t.Data, Scale: scale}
+	if v.Layout.bytes == nil {
+		return m, nil
+	}
+	m.Data = data[:v.Layout.bytes(rows, cols)]
+	return m, pool.packRows(m, t)
+}

@@ -1,0 +1,8 @@
+//go:build !purego && (amd64 || arm64)
+
+package kernels
+
+// pause executes n spin-wait hints (PAUSE, YIELD).
+//
+//go:noescape
+func pause(n uint32)

@@ -1,0 +1,9 @@
+//go:build purego || (!amd64 && !arm64)
+
+package kernels
+
+// pause stands in for n spin-wait hints.
+func pause(n uint32) {
+	for range 16 * n {
+	}
+}

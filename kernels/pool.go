@@ -1,0 +1,324 @@
+package kernels
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"onebit/formats"
+)
+
+// A Pool is a fixed set of threads that products run on: the caller and
+// threads−1 persistent workers. Rows are handed out in chunks, each row is
+// summed by one thread, so results do not depend on how many there are. Its
+// methods may be called from several goroutines, one runs at a time.
+//
+// A product lasts tens of microseconds, as long as it takes to wake a parked
+// goroutine. Workers therefore spin for a while after each submission before
+// they park.
+type Pool struct {
+	mu      sync.Mutex
+	threads int
+	queues  []queue // one per thread: its share of the tasks
+
+	task    func(i int)
+	epoch   atomic.Uint32 // increased by each dispatch
+	pending atomic.Int32  // workers that have not finished
+	workers []worker
+	closed  atomic.Bool
+
+	// The submission in progress.
+	acts      Activations
+	products  []Product
+	chunks    []int // chunks[p]: the first task of product p; one more at the end
+	chunkRows []int
+	rowsTask  func(i int) // p.runChunk, made once: a method value allocates
+	quantTask func(i int)
+}
+
+// A Product is one matrix of a submission and where its result goes:
+// n × Matrix.Rows floats, a column's after the other's.
+type Product struct {
+	Variant *Variant
+	Matrix  *Matrix
+	Dst     []float32
+}
+
+// queue is a share [next, end) of the tasks; other threads take from it too
+// once their own is empty. Padded to two cache lines, which hardware prefetches
+// together.
+type queue struct {
+	next atomic.Int64
+	end  int64
+	_    [112]byte
+}
+
+type worker struct {
+	wake   chan struct{}
+	parked atomic.Bool
+	_      [112]byte
+}
+
+// spinRounds × pauseLoops PAUSE instructions are about 50 µs on current x86:
+// longer than the gaps between the products of a transformer block.
+const (
+	spinRounds = 256
+	pauseLoops = 4
+)
+
+// chunkBytes is how much weight memory a task covers: long enough for the
+// hardware prefetcher, short enough to even out threads.
+const chunkBytes = 32 << 10
+
+// NewPool starts threads−1 workers; threads < 1 means GOMAXPROCS. Close stops
+// them.
+func NewPool(threads int) *Pool {
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	p := &Pool{threads: threads, queues: make([]queue, threads), workers: make([]worker, threads-1)}
+	p.rowsTask, p.quantTask = p.runChunk, p.quantizeColumn
+	for i := range p.workers {
+		p.workers[i].wake = make(chan struct{}, 1)
+		go p.serve(i)
+	}
+	return p
+}
+
+// Threads returns the number of threads that share a product.
+func (p *Pool) Threads() int { return p.threads }
+
+// Close stops the workers. The pool must not be used again.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed.Swap(true) {
+		return
+	}
+	p.epoch.Add(1)
+	p.wakeParked()
+}
+
+// MatVec computes dst = m·x: dst has m.Rows floats, x has m.Cols.
+func (p *Pool) MatVec(dst []float32, v *Variant, m *Matrix, x []float32) {
+	p.Do(x, 1, Product{v, m, dst})
+}
+
+// MatMul computes n products at once: x is n × m.Cols, dst n × m.Rows.
+func (p *Pool) MatMul(dst []float32, v *Variant, m *Matrix, x []float32, n int) {
+	p.Do(x, n, Product{v, m, dst})
+}
+
+// Do multiplies several matrices with the same n activation columns in one
+// submission: the activations are quantized once, the threads dispatched
+// once. All variants must have the same activation scheme. It allocates
+// nothing once the pool has seen the shapes.
+func (p *Pool) Do(x []float32, n int, products ...Product) {
+	if len(products) == 0 {
+		return
+	}
+	cols := products[0].Matrix.Cols
+	for i := range products {
+		checkProduct(&products[i], products[0].Variant.Activation, len(x), n, cols)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.products = append(p.products[:0], products...)
+	p.prepare(x, n, cols)
+	p.chunks, p.chunkRows = p.chunks[:0], p.chunkRows[:0]
+	total := 0
+	for i := range products {
+		rows := chunkRowsOf(products[i].Matrix)
+		p.chunks, p.chunkRows = append(p.chunks, total), append(p.chunkRows, rows)
+		total += (products[i].Matrix.Rows + rows - 1) / rows
+	}
+	p.dispatch(total, p.rowsTask)
+	clear(p.products) // keep no matrix alive
+	p.acts.X = nil
+}
+
+func checkProduct(pr *Product, scheme Activation, lenX, n, cols int) {
+	m, v := pr.Matrix, pr.Variant
+	switch {
+	case m.Cols != cols:
+		panic("kernels: matrices of one submission differ in columns")
+	case n < 1 || lenX != n*cols:
+		panic("kernels: activations are not n × columns")
+	case len(pr.Dst) != n*m.Rows:
+		panic("kernels: result is not n × rows")
+	case v.Activation != scheme:
+		panic("kernels: variants of one submission differ in activation scheme")
+	case v.Format != m.Format || v.Layout != m.Layout:
+		panic("kernels: matrix was packed for another variant")
+	}
+}
+
+// chunkRowsOf returns how many rows a task takes: whole tiles of about
+// chunkBytes.
+func chunkRowsOf(m *Matrix) int {
+	tile := m.Layout.RowTile
+	rowBytes := max(1, len(m.Data)/m.Rows)
+	return max(1, chunkBytes/(rowBytes*tile)) * tile
+}
+
+// prepare quantizes x, the columns shared among threads if there are many.
+func (p *Pool) prepare(x []float32, n, cols int) {
+	v := p.products[0].Variant
+	p.acts.reset(v.Activation, x, n, cols)
+	if v.Activation == F32 {
+		return
+	}
+	if n >= 2*p.threads {
+		p.dispatch(n, p.quantTask)
+	} else {
+		v.quantizeColumns(&p.acts, x, 0, n)
+	}
+	for i := range p.products {
+		p.acts.arrange(p.products[i].Variant.orderFor(n))
+	}
+}
+
+func (p *Pool) quantizeColumn(i int) {
+	p.products[0].Variant.quantizeColumns(&p.acts, p.acts.X, i, i+1)
+}
+
+// runChunk computes task i of the submission.
+func (p *Pool) runChunk(i int) {
+	k := len(p.chunks) - 1
+	for p.chunks[k] > i {
+		k--
+	}
+	pr := &p.products[k]
+	r0 := (i - p.chunks[k]) * p.chunkRows[k]
+	pr.Variant.Rows(pr.Dst, pr.Matrix, &p.acts, r0, min(r0+p.chunkRows[k], pr.Matrix.Rows))
+}
+
+// Rows computes rows [r0, r1) of all columns of a, which was prepared for v,
+// on the calling goroutine: dst[c·m.Rows+r]. r0 is a multiple of the layout's
+// RowTile; so is r1, unless it is the last row.
+func (v *Variant) Rows(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+	if a.N > 1 && v.matMul != nil {
+		v.matMul(dst, m, a, r0, r1)
+		return
+	}
+	for c := range a.N {
+		v.matVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
+	}
+}
+
+// ForEach calls task(0) to task(n−1) on the pool's threads. A nil pool calls
+// them on the caller's.
+func (p *Pool) ForEach(n int, task func(i int)) {
+	if p == nil {
+		for i := range n {
+			task(i)
+		}
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dispatch(n, task)
+}
+
+// packRows runs m's layout over t, a chunk of rows a task.
+func (p *Pool) packRows(m *Matrix, t *formats.Tensor) error {
+	rows := chunkRowsOf(m)
+	n := (m.Rows + rows - 1) / rows
+	errs := make([]error, n)
+	p.ForEach(n, func(i int) {
+		errs[i] = m.Layout.pack(m, t, i*rows, min((i+1)*rows, m.Rows))
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dispatch runs n tasks and returns when all are done.
+func (p *Pool) dispatch(n int, task func(i int)) {
+	if p.closed.Load() {
+		panic("kernels: pool is closed")
+	}
+	if p.threads == 1 || n == 1 {
+		for i := range n {
+			task(i)
+		}
+		return
+	}
+	p.task = task
+	for w := range p.queues {
+		p.queues[w].end = int64((w + 1) * n / p.threads)
+		p.queues[w].next.Store(int64(w * n / p.threads))
+	}
+	p.pending.Store(int32(len(p.workers)))
+	p.epoch.Add(1)
+	p.wakeParked()
+	p.drain(0)
+	for p.pending.Load() > 0 {
+		if !spin(func() bool { return p.pending.Load() == 0 }) {
+			runtime.Gosched()
+		}
+	}
+	p.task = nil
+}
+
+func (p *Pool) wakeParked() {
+	for i := range p.workers {
+		if w := &p.workers[i]; w.parked.CompareAndSwap(true, false) {
+			w.wake <- struct{}{}
+		}
+	}
+}
+
+// drain runs the tasks of thread's own queue, then what others have left.
+func (p *Pool) drain(thread int) {
+	for i := range p.queues {
+		q := &p.queues[(thread+i)%len(p.queues)]
+		for {
+			k := q.next.Add(1) - 1
+			if k >= q.end {
+				break
+			}
+			p.task(int(k))
+		}
+	}
+}
+
+// serve is worker i's life.
+func (p *Pool) serve(i int) {
+	w := &p.workers[i]
+	for seen := uint32(0); ; {
+		p.await(w, seen)
+		seen++
+		if p.closed.Load() {
+			return
+		}
+		p.drain(i + 1)
+		p.pending.Add(-1)
+	}
+}
+
+// await returns once the epoch has left seen: it spins, then parks.
+func (p *Pool) await(w *worker, seen uint32) {
+	if spin(func() bool { return p.epoch.Load() != seen }) {
+		return
+	}
+	w.parked.Store(true)
+	if p.epoch.Load() != seen && w.parked.CompareAndSwap(true, false) {
+		return // dispatched between the spin and the flag
+	}
+	<-w.wake
+}
+
+// spin polls done for about 50 µs and reports whether it came true.
+func spin(done func() bool) bool {
+	for range spinRounds {
+		if done() {
+			return true
+		}
+		pause(pauseLoops)
+	}
+	return false
+}

@@ -1,0 +1,72 @@
+package kernels
+
+import (
+	"fmt"
+
+	"onebit/formats"
+)
+
+// Reference is the first oracle: it dequantizes t row by row, multiplies and
+// sums in float64. dst has a value per row. It bounds a variant's error; it is
+// no fast path.
+func Reference(dst []float64, t *formats.Tensor, x []float32) error {
+	rows, cols := t.Dims()
+	if len(x) != cols || len(dst) != rows {
+		return fmt.Errorf("tensor %s is %d×%d: %d activations and %d results given", t.Name, rows, cols, len(x), len(dst))
+	}
+	w := make([]float32, cols)
+	for r := range rows {
+		if err := t.Type.DequantizeRows(w, t.Data, rows, cols, r, r+1); err != nil {
+			return fmt.Errorf("tensor %s: %w", t.Name, err)
+		}
+		dst[r] = dot64(w, x)
+	}
+	return nil
+}
+
+func dot64(w, x []float32) float64 {
+	var sum float64
+	for k, v := range w {
+		sum += float64(v) * float64(x[k])
+	}
+	return sum
+}
+
+// ReferenceActivations returns what a scheme makes of x: the activations that
+// an exact product of that scheme multiplies. It separates the error of
+// quantizing activations from that of a kernel.
+func ReferenceActivations(scheme Activation, x []float32) []float32 {
+	out := make([]float32, len(x))
+	if scheme == F32 {
+		copy(out, x)
+		return out
+	}
+	var a Activations
+	a.reset(scheme, x, 1, len(x))
+	quantizeGeneric(&a, x, 0, 1)
+	g := scheme.groupLen(len(x))
+	for k := range out {
+		out[k] = float32(a.Q[k]) * a.Scales[k/g]
+	}
+	return out
+}
+
+func init() {
+	for _, t := range formats.Types() {
+		register(&Variant{
+			Name: "reference", Summary: "dequantize, multiply and sum in float64", Format: t, Activation: F32,
+			ISA: Go, Layout: Native, preference: -1, matVec: referenceRows,
+		})
+	}
+}
+
+func referenceRows(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+	w := make([]float32, m.Cols)
+	x := a.X[col*a.Cols:][:a.Cols]
+	for r := r0; r < r1; r++ {
+		if err := m.Format.DequantizeRows(w, m.Data, m.Rows, m.Cols, r, r+1); err != nil {
+			panic("kernels: matrix changed since it was packed: " + err.Error())
+		}
+		dst[r] = float32(dot64(w, x))
+	}
+}

@@ -1,0 +1,90 @@
+package kernels
+
+import (
+	"onebit/formats"
+)
+
+// A twoBit describes a format of 2-bit codes: where column k of a row lies.
+// Blocks of blockLen columns take blockBytes; within a block each byte of a
+// run of span bytes holds four columns, span apart, at the given shifts. One
+// description serves every kernel: it permutes the activations, never the
+// weights.
+type twoBit struct {
+	blockLen, blockBytes int
+	data                 int // first byte of the codes within a block
+	scale                int // byte of the block's fp16 scale; -1: one float32 for the tensor
+	span                 int
+	shifts               [4]uint8 // of columns j, j+span, j+2·span, j+3·span
+}
+
+// The 2-bit formats; the layouts are drawn in the doc.go of formats.
+var twoBitFormats = map[string]*twoBit{
+	"i2_s":        {blockLen: 128, blockBytes: 32, scale: -1, span: 32, shifts: [4]uint8{6, 4, 2, 0}},
+	"i2_s_arm":    {blockLen: 64, blockBytes: 16, scale: -1, span: 16, shifts: [4]uint8{6, 4, 2, 0}},
+	"ternary_u32": {blockLen: 16, blockBytes: 4, scale: -1, span: 1, shifts: [4]uint8{0, 2, 4, 6}},
+	"tq2_0":       {blockLen: 256, blockBytes: 66, scale: 64, span: 32, shifts: [4]uint8{0, 2, 4, 6}},
+	"q2_0":        {blockLen: 64, blockBytes: 18, data: 2, scale: 0, span: 1, shifts: [4]uint8{0, 2, 4, 6}},
+	"q2_0_g128":   {blockLen: 128, blockBytes: 34, data: 2, scale: 0, span: 1, shifts: [4]uint8{0, 2, 4, 6}},
+}
+
+func init() {
+	for name, f := range twoBitFormats {
+		t, err := formats.Lookup(name)
+		if err != nil {
+			panic(err)
+		}
+		addGo(f.codec(t))
+	}
+}
+
+func (f *twoBit) codec(t *formats.Type) *codec {
+	c := &codec{format: t, scale: tensorScale, codes: f.codes, dot: f.dot, dotUnrolled: f.dotUnrolled}
+	if f.scale >= 0 {
+		c.groupLen = f.blockLen
+		c.scale = func(m *Matrix, row []byte, g int) float32 { return fp16At(row, g*f.blockBytes+f.scale) }
+	}
+	return c
+}
+
+// at returns the byte and the shift of column k.
+func (f *twoBit) at(k int) (index int, shift uint8) {
+	block, in := k/f.blockLen, k%f.blockLen
+	run, in := in/(4*f.span), in%(4*f.span)
+	return block*f.blockBytes + f.data + run*f.span + in%f.span, f.shifts[in/f.span]
+}
+
+func (f *twoBit) codes(dst []int16, row []byte, from int) {
+	for i := range dst {
+		at, shift := f.at(from + i)
+		dst[i] = int16(row[at]>>shift&3) - 1
+	}
+}
+
+func (f *twoBit) dot(row []byte, from int, q []int8) int32 {
+	var sum int32
+	for i, v := range q {
+		at, shift := f.at(from + i)
+		sum += (int32(row[at]>>shift&3) - 1) * int32(v)
+	}
+	return sum
+}
+
+// dotUnrolled takes four columns from each byte: Σ(code−1)·q = Σcode·q − Σq.
+// What is left of a run is done as dot does it.
+func (f *twoBit) dotUnrolled(row []byte, from int, q []int8) int32 {
+	var sum int32
+	n := f.span
+	for len(q) >= 4*n {
+		at, _ := f.at(from)
+		w := row[at : at+n]
+		q0, q1, q2, q3 := q[:n], q[n:2*n], q[2*n:3*n], q[3*n:4*n]
+		for j, b := range w {
+			c := uint32(b)
+			v0, v1, v2, v3 := int32(q0[j]), int32(q1[j]), int32(q2[j]), int32(q3[j])
+			sum += int32(c>>f.shifts[0]&3)*v0 + int32(c>>f.shifts[1]&3)*v1 + int32(c>>f.shifts[2]&3)*v2 + int32(c>>f.shifts[3]&3)*v3 -
+				(v0 + v1 + v2 + v3)
+		}
+		from, q = from+4*n, q[4*n:]
+	}
+	return sum + f.dot(row, from, q)
+}

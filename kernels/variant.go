@@ -1,0 +1,156 @@
+package kernels
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"onebit/formats"
+	"onebit/internal/cpu"
+)
+
+// A Variant is one implementation of the matrix products of one weight format
+// under one activation scheme. Variants are listed, forced, verified and
+// timed alike; nothing global chooses between them.
+//
+// All variants of a format and scheme return the same float32 bits for the
+// same input, whatever their ISA, thread count or batch size (see doc.go).
+type Variant struct {
+	Name       string        // "avx2"; unique with Format and Activation
+	Summary    string        // how it works, in one line
+	Format     *formats.Type // the weights it multiplies
+	Activation Activation    // how it takes the activations
+	ISA        *ISA
+	Layout     *Layout // how its weights lie in memory
+
+	// Order is how the kernel wants quantized activations arranged, for one
+	// column at a time. Nil: as the row has them.
+	Order *Order
+	// BatchOrder is the arrangement that matMul wants, where there is a matMul.
+	BatchOrder *Order
+	// quantize replaces the generic quantizer of the scheme, with the same
+	// result to the bit. It fills columns [from, to) of a.
+	quantize func(a *Activations, x []float32, from, to int)
+
+	// matVec writes rows [r0, r1) of column col to dst[r0:r1]. r0 is a
+	// multiple of Layout.RowTile; r1 too, unless it is the last row.
+	matVec func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)
+	// matMul writes rows [r0, r1) of all columns: dst[c·m.Rows + r]. Nil:
+	// matVec is called for each column.
+	matMul func(dst []float32, m *Matrix, a *Activations, r0, r1 int)
+
+	// preference breaks ties of ISA rank in Best; packed layouts have the
+	// higher.
+	preference int
+}
+
+var variants []*Variant
+
+// register adds v. It is called from init functions only.
+func register(v *Variant) {
+	for _, w := range variants {
+		if w.Name == v.Name && w.Format == v.Format && w.Activation == v.Activation {
+			panic("kernels: " + v.String() + " registered twice")
+		}
+	}
+	variants = append(variants, v)
+}
+
+// Variants returns every variant built into this program, sorted by format,
+// activation, rank and name. Variants of other architectures are not built;
+// ISAs lists what there is.
+func Variants() []*Variant {
+	out := slices.Clone(variants)
+	slices.SortFunc(out, func(a, b *Variant) int {
+		return cmp.Or(
+			cmp.Compare(a.Format.Name, b.Format.Name),
+			cmp.Compare(a.Activation, b.Activation),
+			cmp.Compare(a.score(), b.score()),
+			cmp.Compare(a.Name, b.Name),
+		)
+	})
+	return out
+}
+
+func (v *Variant) score() int { return 10*v.ISA.rank + v.preference }
+
+// String returns "format/variant/activation".
+func (v *Variant) String() string {
+	return v.Format.Name + "/" + v.Name + "/" + string(v.Activation)
+}
+
+// Available returns nil if v runs on this machine, or an error that names
+// what is missing.
+func (v *Variant) Available() error { return v.AvailableOn(cpu.Detected()) }
+
+// AvailableOn is Available for a machine with the given features.
+func (v *Variant) AvailableOn(features cpu.Set) error {
+	if m := v.ISA.missing(features); m != "" {
+		return fmt.Errorf("variant %s of %s needs %s", v.Name, v.Format.Name, m)
+	}
+	return nil
+}
+
+// Lookup returns a variant by name. If it is known but belongs to another
+// architecture, the error says so.
+func Lookup(format, name string, act Activation) (*Variant, error) {
+	var known []string
+	for _, v := range Variants() {
+		if v.Format.Name != format || v.Activation != act {
+			continue
+		}
+		if v.Name == name {
+			return v, nil
+		}
+		known = append(known, v.Name)
+	}
+	if len(known) == 0 {
+		return nil, fmt.Errorf("no variant multiplies %s with %s activations", format, act)
+	}
+	base, _, _ := strings.Cut(name, "-")
+	for _, isa := range ISAs() {
+		if isa.Name == base && isa.missing(^cpu.Set(0)) != "" {
+			return nil, fmt.Errorf("variant %s of %s needs %s", name, format, isa.missing(^cpu.Set(0)))
+		}
+	}
+	return nil, fmt.Errorf("unknown variant %q of %s/%s (known: %s)", name, format, act, strings.Join(known, ", "))
+}
+
+// Best returns the variant that this machine should use for a format under
+// the format's usual activation scheme.
+func Best(format string) (*Variant, error) {
+	return BestFor(format, DefaultActivation(format), cpu.Detected())
+}
+
+// BestFor returns the highest-ranking variant that a machine with the given
+// features runs.
+func BestFor(format string, act Activation, features cpu.Set) (*Variant, error) {
+	var best *Variant
+	for _, v := range Variants() {
+		if v.Format.Name == format && v.Activation == act && v.AvailableOn(features) == nil &&
+			(best == nil || v.score() > best.score()) {
+			best = v
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("no variant multiplies %s with %s activations", format, act)
+	}
+	return best, nil
+}
+
+// DefaultActivation is the scheme that a format is meant to run with: int8
+// per row for BitNet's ternary formats, which were trained so; int8 per 128
+// for Bonsai's, aligned with its weight blocks; int8 per 32 for q8_0 and q6_k,
+// as llama.cpp; float32 for the float formats.
+func DefaultActivation(format string) Activation {
+	switch format {
+	case "q1_0_g128", "q2_0", "q2_0_g128":
+		return Q8Per128
+	case "i2_s", "i2_s_arm", "i2_s_x4", "ternary_u32", "tq1_0", "tq2_0":
+		return Q8Row
+	case "q8_0", "q6_k":
+		return Q8Per32
+	}
+	return F32
+}
