@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // meaning may depend on the whole shape (i2_s keeps one scale for the tensor
 // behind the last row), so every method takes it.
 //
-// Each format is one file, which registers its Type in an init function.
+// Each format is one file, which registers its Type as a package variable.
 type Type struct {
 	Name     string // the name in the registry, in benchmark names and on the command line
 	Summary  string // one line for people
@@ -26,11 +27,17 @@ type Type struct {
 	size func(rows, cols int) int
 	// rowMultiple is what rows must be a multiple of, where that is not 1.
 	rowMultiple int
-	// encode quantizes src (rows × cols, row-major) into dst. Nil: the
-	// format is decoded only.
-	encode func(dst []byte, src []float32, rows, cols int) error
+	// scaleAt returns the byte of the matrix's one float32 scale. Nil: the
+	// scales sit in the blocks, or there are none.
+	scaleAt func(rows, cols int) int
+	// encode quantizes src (rows × cols, row-major, all finite) into dst. Nil:
+	// the format is decoded only.
+	encode func(t *Type, dst []byte, src []float32, rows, cols int) error
 	// decode writes rows [from, to) of src to dst as (to-from) × cols floats.
-	decode func(dst []float32, src []byte, rows, cols, from, to int) error
+	decode func(t *Type, dst []float32, src []byte, rows, cols, from, to int) error
+	// validate finds bytes that decode refuses or that decode to a number that
+	// is not finite.
+	validate func(t *Type, src []byte, rows, cols int) error
 }
 
 // maxElements bounds rows × cols, far above any real tensor, so that no
@@ -73,6 +80,12 @@ func (t *Type) errorf(format string, args ...any) *Error {
 	return &Error{Type: t.Name, Row: -1, Col: -1, Offset: -1, Msg: fmt.Sprintf(format, args...)}
 }
 
+// at says where e happened. A place of -1 is unknown or the whole matrix.
+func (e *Error) at(row, col, offset int) *Error {
+	e.Row, e.Col, e.Offset = row, col, offset
+	return e
+}
+
 func (t *Type) checkShape(rows, cols int) error {
 	if rows <= 0 || cols <= 0 || rows > maxElements/cols {
 		return t.errorf("shape %d×%d is empty or absurd", rows, cols)
@@ -108,8 +121,9 @@ func (t *Type) BitsPerWeight(rows, cols int) (float64, error) {
 func (t *Type) CanQuantize() bool { return t.encode != nil }
 
 // Quantize writes src, rows × cols floats row by row, to dst, which has
-// exactly Bytes(rows, cols) bytes. A weight that is not finite is an *Error
-// that names its place.
+// exactly Bytes(rows, cols) bytes. A weight that is not finite, or too large
+// for the format, is an *Error that names its place; dst may then hold a part
+// of the matrix.
 func (t *Type) Quantize(dst []byte, src []float32, rows, cols int) error {
 	if t.encode == nil {
 		return t.errorf("cannot be written, only read")
@@ -117,17 +131,21 @@ func (t *Type) Quantize(dst []byte, src []float32, rows, cols int) error {
 	if err := t.checkData(dst, rows, cols); err != nil {
 		return err
 	}
+	if err := t.checkFloats(src, rows, cols); err != nil {
+		return err
+	}
+	return t.encode(t, dst, src, rows, cols)
+}
+
+// checkFloats reports floats that are not rows × cols finite weights.
+func (t *Type) checkFloats(src []float32, rows, cols int) error {
 	if len(src) != rows*cols {
 		return t.errorf("%d floats given for %d×%d", len(src), rows, cols)
 	}
-	for i, x := range src {
-		if math.Float32bits(x)&0x7f800000 == 0x7f800000 {
-			e := t.errorf("weight %v is not finite", x)
-			e.Row, e.Col = i/cols, i%cols
-			return e
-		}
+	if i := indexNonFinite(src); i >= 0 {
+		return t.errorf("weight %v is not finite", src[i]).at(i/cols, i%cols, -1)
 	}
-	return t.encode(dst, src, rows, cols)
+	return nil
 }
 
 // Dequantize writes all rows × cols weights of src to dst.
@@ -136,7 +154,9 @@ func (t *Type) Dequantize(dst []float32, src []byte, rows, cols int) error {
 }
 
 // DequantizeRows writes rows [from, to) of src, a rows × cols matrix of
-// exactly Bytes(rows, cols) bytes, to dst, which takes (to-from) × cols.
+// exactly Bytes(rows, cols) bytes, to dst, which takes (to-from) × cols. It
+// does not allocate. A code without a meaning is an *Error; a scale that is
+// not finite is not looked for here, but by Validate.
 func (t *Type) DequantizeRows(dst []float32, src []byte, rows, cols, from, to int) error {
 	if err := t.checkData(src, rows, cols); err != nil {
 		return err
@@ -147,7 +167,48 @@ func (t *Type) DequantizeRows(dst []float32, src []byte, rows, cols, from, to in
 	if len(dst) != (to-from)*cols {
 		return t.errorf("room for %d floats given for %d×%d", len(dst), to-from, cols)
 	}
-	return t.decode(dst, src, rows, cols, from, to)
+	return t.decode(t, dst, src, rows, cols, from, to)
+}
+
+// Validate reports the first place where the bytes of a rows × cols matrix hold
+// a code that has no meaning, a scale or weight that is not finite, or padding
+// that is not zero weight. What it passes, Dequantize decodes to finite
+// weights. It reads all of data once and does not allocate, so that a loader
+// can afford it.
+func (t *Type) Validate(data []byte, rows, cols int) error {
+	if err := t.checkData(data, rows, cols); err != nil {
+		return err
+	}
+	return t.validate(t, data, rows, cols)
+}
+
+// TensorScale returns the one scale of a matrix whose format keeps it for the
+// whole tensor (i2_s and its packings, ternary_u32), so that kernels need not
+// know where it is. For other formats it is an *Error.
+func (t *Type) TensorScale(data []byte, rows, cols int) (float32, error) {
+	if t.scaleAt == nil {
+		return 0, t.errorf("has no scale for the whole tensor")
+	}
+	if err := t.checkData(data, rows, cols); err != nil {
+		return 0, err
+	}
+	return t.tensorScale(data, rows, cols), nil
+}
+
+func (t *Type) tensorScale(data []byte, rows, cols int) float32 {
+	return math.Float32frombits(binary.LittleEndian.Uint32(data[t.scaleAt(rows, cols):]))
+}
+
+func (t *Type) putTensorScale(data []byte, rows, cols int, scale float32) {
+	binary.LittleEndian.PutUint32(data[t.scaleAt(rows, cols):], math.Float32bits(scale))
+}
+
+// validateTensorScale is the part of validate that formats with one scale share.
+func (t *Type) validateTensorScale(data []byte, rows, cols int) error {
+	if s := t.tensorScale(data, rows, cols); !isFinite(s) {
+		return t.errorf("tensor scale %v is not finite", s).at(-1, -1, t.scaleAt(rows, cols))
+	}
+	return nil
 }
 
 func (t *Type) checkData(data []byte, rows, cols int) error {
@@ -166,7 +227,7 @@ var registry = struct {
 	types map[string]*Type
 }{types: map[string]*Type{}}
 
-// register adds t. It is called from init functions.
+// register adds t, while the package's variables are initialized.
 func register(t *Type) *Type {
 	registry.Lock()
 	defer registry.Unlock()
@@ -217,16 +278,30 @@ type Tensor struct {
 	Data  []byte // may alias a mapped file: read only
 }
 
-// Dims returns the shape as a matrix: all but the last dimension are rows.
+// Dims returns the shape as a matrix: all but the last dimension are rows. A
+// shape too large to be real has zero rows, which every method of Type refuses.
 func (t *Tensor) Dims() (rows, cols int) {
 	if len(t.Shape) == 0 {
 		return 1, 1
 	}
 	rows = 1
 	for _, n := range t.Shape[:len(t.Shape)-1] {
+		if n <= 0 || rows > maxElements/n {
+			rows = 0
+			break
+		}
 		rows *= n
 	}
 	return rows, t.Shape[len(t.Shape)-1]
+}
+
+// Validate is Type.Validate for the tensor; the error names it.
+func (t *Tensor) Validate() error {
+	rows, cols := t.Dims()
+	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+		return fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	return nil
 }
 
 // Floats returns all weights, row by row.

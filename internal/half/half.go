@@ -54,3 +54,6 @@ func BFromFloat32(f float32) uint16 {
 	}
 	return uint16((b + 0x7fff + b>>16&1) >> 16)
 }
+
+// IsFinite reports whether an fp16 is neither infinite nor a NaN.
+func IsFinite(h uint16) bool { return h&0x7c00 != 0x7c00 }

@@ -1,0 +1,34 @@
+package formats
+
+import (
+	"encoding/binary"
+
+	"onebit/internal/half"
+)
+
+// BF16 is little-endian bfloat16, the upper half of a binary32. A weight that
+// rounds past the largest one is an error, not an infinity.
+var BF16 = register(&Type{
+	Name:     "bf16",
+	Summary:  "bfloat16",
+	BlockLen: 1,
+	size:     func(rows, cols int) int { return rows * cols * 2 },
+	encode: func(t *Type, dst []byte, src []float32, rows, cols int) error {
+		for i, x := range src {
+			h := half.BFromFloat32(x)
+			if !isFinite(half.BToFloat32(h)) {
+				return t.errorf("weight %v exceeds bfloat16", x).at(i/cols, i%cols, -1)
+			}
+			binary.LittleEndian.PutUint16(dst[2*i:], h)
+		}
+		return nil
+	},
+	decode: func(_ *Type, dst []float32, src []byte, rows, cols, from, to int) error {
+		src = src[2*from*cols:]
+		for i := range dst {
+			dst[i] = half.BToFloat32(binary.LittleEndian.Uint16(src[2*i:]))
+		}
+		return nil
+	},
+	validate: validateFloats(exponentBF16),
+})

@@ -1,0 +1,101 @@
+package formats
+
+import (
+	"encoding/binary"
+
+	"onebit/internal/half"
+)
+
+// blocks describes a format whose matrix is a sequence of equal blocks, row by
+// row, each holding consecutive weights of one row and one fp16 scale.
+type blocks struct {
+	name, summary string
+	weights       int // per block
+	bytes         int // per block
+	scaleAt       int // the byte of the scale within a block
+
+	// scale chooses the scale of a block, at least 0. Nil: decoded only.
+	scale func(w []float32) float32
+	// encode writes everything of block but the scale. d is what scale
+	// returned, not yet rounded to fp16, or 0 where fp16 rounds it to 0: the
+	// block then decodes to zeros.
+	encode func(block []byte, w []float32, d float32)
+	decode func(dst []float32, block []byte, d float32)
+}
+
+// registerBlocks adds the format that l describes.
+func registerBlocks(l blocks) *Type {
+	t := &Type{
+		Name:     l.name,
+		Summary:  l.summary,
+		BlockLen: l.weights,
+		size:     func(rows, cols int) int { return rows * cols / l.weights * l.bytes },
+		decode:   l.decodeRows,
+		validate: l.validateScales,
+	}
+	if l.scale != nil {
+		t.encode = l.encodeMatrix
+	}
+	return register(t)
+}
+
+func (l blocks) encodeMatrix(t *Type, dst []byte, src []float32, rows, cols int) error {
+	for i := 0; i < len(src); i += l.weights {
+		w, block := src[i:i+l.weights], dst[:l.bytes]
+		d := l.scale(w)
+		h := half.FromFloat32(d)
+		if !half.IsFinite(h) {
+			return t.errorf("scale %v of the block exceeds fp16's 65504", d).at(i/cols, i%cols, -1)
+		}
+		if h == 0 {
+			d = 0
+		}
+		l.encode(block, w, d)
+		binary.LittleEndian.PutUint16(block[l.scaleAt:], h)
+		dst = dst[l.bytes:]
+	}
+	return nil
+}
+
+func (l blocks) decodeRows(_ *Type, dst []float32, src []byte, rows, cols, from, to int) error {
+	src = src[from*cols/l.weights*l.bytes:]
+	for len(dst) > 0 {
+		block := src[:l.bytes]
+		d := half.ToFloat32(binary.LittleEndian.Uint16(block[l.scaleAt:]))
+		l.decode(dst[:l.weights], block, d)
+		dst, src = dst[l.weights:], src[l.bytes:]
+	}
+	return nil
+}
+
+func (l blocks) validateScales(t *Type, src []byte, rows, cols int) error {
+	for at := l.scaleAt; at < len(src); at += l.bytes {
+		h := binary.LittleEndian.Uint16(src[at:])
+		if !half.IsFinite(h) {
+			i := at / l.bytes * l.weights
+			return t.errorf("block scale %v is not finite", half.ToFloat32(h)).at(i/cols, i%cols, at)
+		}
+	}
+	return nil
+}
+
+// inverse returns 1/d, or 0 for 0.
+func inverse(d float32) float32 {
+	if d == 0 {
+		return 0
+	}
+	return 1 / d
+}
+
+// nearestCode returns the code of x·id rounded to -1, 0 or +1, halves away from
+// zero, as 0, 1 or 2. It is the rounding of ggml's ternary quantizers, where
+// |x·id| is at most 1.
+func nearestCode(x, id float32) byte {
+	switch v := x * id; {
+	case v >= 0.5:
+		return 2
+	case v <= -0.5:
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,34 @@
+package formats
+
+import (
+	"encoding/binary"
+
+	"onebit/internal/half"
+)
+
+// F16 is little-endian IEEE 754 binary16. A weight that rounds past 65504 is
+// an error, not an infinity.
+var F16 = register(&Type{
+	Name:     "f16",
+	Summary:  "16-bit floating point",
+	BlockLen: 1,
+	size:     func(rows, cols int) int { return rows * cols * 2 },
+	encode: func(t *Type, dst []byte, src []float32, rows, cols int) error {
+		for i, x := range src {
+			h := half.FromFloat32(x)
+			if !half.IsFinite(h) {
+				return t.errorf("weight %v exceeds 65504", x).at(i/cols, i%cols, -1)
+			}
+			binary.LittleEndian.PutUint16(dst[2*i:], h)
+		}
+		return nil
+	},
+	decode: func(_ *Type, dst []float32, src []byte, rows, cols, from, to int) error {
+		src = src[2*from*cols:]
+		for i := range dst {
+			dst[i] = half.ToFloat32(binary.LittleEndian.Uint16(src[2*i:]))
+		}
+		return nil
+	},
+	validate: validateFloats(exponentF16),
+})

@@ -1,0 +1,96 @@
+package formats
+
+// I2_S is the interchange layout of bitnet.cpp's I2_S: what its converters
+// write on every machine, and what the official BitNet b1.58 2B4T file holds.
+// Layout and quantizer: microsoft/BitNet src/ggml-bitnet-mad.cpp,
+// quantize_i2_s.
+var I2_S = register(i2sBlocks("i2_s", "ternary, 2 bits, one scale per tensor (BitNet)", 32))
+
+const (
+	// i2sTail is what follows the codes: the scale and 28 bytes that mean
+	// nothing. bitnet.cpp leaves them unset; Quantize writes zeros.
+	i2sTail = 32
+	// i2sZero is the magnitude below which quantize_i2_s takes a weight for
+	// zero.
+	i2sZero = 1e-6
+)
+
+// i2sBlocks is the layout of i2_s and i2_s_arm: blocks of 4 × lanes weights,
+// where byte l holds weights l, l+lanes, l+2·lanes and l+3·lanes from the high
+// bits down.
+func i2sBlocks(name, summary string, lanes int) *Type {
+	return &Type{
+		Name:     name,
+		Summary:  summary,
+		BlockLen: 4 * lanes,
+		size:     func(rows, cols int) int { return rows*cols/4 + i2sTail },
+		scaleAt:  func(rows, cols int) int { return rows * cols / 4 },
+		encode: func(t *Type, dst []byte, src []float32, rows, cols int) error {
+			t.encodeI2STail(dst, src, rows, cols)
+			for len(src) > 0 {
+				for l := range dst[:lanes] {
+					w := src[l:]
+					dst[l] = i2sCode(w[0])<<6 | i2sCode(w[lanes])<<4 | i2sCode(w[2*lanes])<<2 | i2sCode(w[3*lanes])
+				}
+				dst, src = dst[lanes:], src[4*lanes:]
+			}
+			return nil
+		},
+		decode: func(t *Type, dst []float32, src []byte, rows, cols, from, to int) error {
+			s := t.tensorScale(src, rows, cols)
+			values := [4]float32{-s, 0, s, 0}
+			start, end := from*cols/4, to*cols/4
+			if i := indexCode3(src[start:end], anyCode); i >= 0 {
+				return t.i2sCode3(src, start+i, cols, lanes)
+			}
+			for src = src[start:end]; len(src) > 0; src, dst = src[lanes:], dst[4*lanes:] {
+				for l, b := range src[:lanes] {
+					w := dst[l:][:3*lanes+1]
+					w[0], w[lanes], w[2*lanes], w[3*lanes] = values[b>>6], values[b>>4&3], values[b>>2&3], values[b&3]
+				}
+			}
+			return nil
+		},
+		validate: func(t *Type, src []byte, rows, cols int) error {
+			if i := indexCode3(src[:rows*cols/4], anyCode); i >= 0 {
+				return t.i2sCode3(src, i, cols, lanes)
+			}
+			return t.validateTensorScale(src, rows, cols)
+		},
+	}
+}
+
+// encodeI2STail writes what follows the codes of every I2_S packing.
+func (t *Type) encodeI2STail(dst []byte, src []float32, rows, cols int) {
+	clear(dst[t.scaleAt(rows, cols):])
+	t.putTensorScale(dst, rows, cols, absMax(src))
+}
+
+// i2sCode keeps only the sign of a weight: the format expects weights that are
+// already -s, 0 or +s (see Ternarize).
+func i2sCode(x float32) byte {
+	switch {
+	case float64(x) >= i2sZero: // as double, like the original
+		return 2
+	case float64(x) <= -i2sZero:
+		return 0
+	}
+	return 1
+}
+
+// i2sCode3 names the place of the code 3 in byte at of a matrix in blocks.
+func (t *Type) i2sCode3(src []byte, at, cols, lanes int) *Error {
+	i := at/lanes*4*lanes + code3Group(src[at])*lanes + at%lanes
+	return t.errorf("code 3 has no meaning").at(i/cols, i%cols, at)
+}
+
+// code3Group returns which of the four codes of b, counted from the high bits,
+// is the first to be 3.
+func code3Group(b byte) int {
+	for g := range 3 {
+		if b>>(6-2*g)&3 == 3 {
+			return g
+		}
+	}
+	return 3
+}

@@ -1,0 +1,25 @@
+package formats
+
+import "math"
+
+// Q8_0 holds embeddings and heads. Layout and quantizer: ggml-org/ggml
+// src/ggml-common.h, block_q8_0, and src/ggml-quants.c.
+var Q8_0 = registerBlocks(blocks{
+	name:    "q8_0",
+	summary: "int8 and a scale per 32 weights",
+	weights: 32,
+	bytes:   2 + 32,
+	scale:   func(w []float32) float32 { return absMax(w) / 127 },
+	encode: func(block []byte, w []float32, d float32) {
+		id := inverse(d)
+		for j, x := range w {
+			block[2+j] = byte(int8(math.Round(float64(x * id))))
+		}
+	},
+	decode: func(dst []float32, block []byte, d float32) {
+		q := block[2:]
+		for j := range dst {
+			dst[j] = float32(int8(q[j])) * d
+		}
+	},
+})
