@@ -1,0 +1,70 @@
+package asm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mmcloughlin/avo/ir"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// opVEX marks a VPDPBUSD that is to have the VEX encoding, until registers
+// are allocated.
+const opVEX = "VEX_VPDPBUSD"
+
+// VEXDPBUSD is VPDPBUSD s8, u8, acc on YMM registers in the VEX encoding: for
+// CPUs with AVX-VNNI and without AVX-512. Go's assembler knows the EVEX one
+// only, so it is written as bytes.
+//
+//	acc.int32[i] += Σ_{t<4} int32(u8.uint8[4i+t]) · int32(s8.int8[4i+t])
+func (p *Program) VEXDPBUSD(s8, u8, acc reg.VecVirtual) {
+	p.Instruction(&ir.Instruction{
+		Opcode:   opVEX,
+		Operands: []operand.Op{s8, u8, acc},
+		Inputs:   []operand.Op{s8, u8, acc},
+		Outputs:  []operand.Op{acc},
+		ISA:      []string{"AVX_VNNI"},
+	})
+}
+
+// bytesOp is an instruction written as bytes, with the instruction it is in a
+// comment, which a test compares with what a disassembler says.
+type bytesOp struct {
+	code    []byte
+	comment string
+}
+
+func (b bytesOp) Asm() string {
+	parts := make([]string, len(b.code))
+	for i, v := range b.code {
+		parts[i] = fmt.Sprintf("$0x%02x", v)
+	}
+	return strings.Join(parts, "; BYTE ") + " // " + b.comment
+}
+
+// encodeVEX writes out what VEXDPBUSD marked: VEX.256.66.0F38.W0 50 /r, the
+// accumulator in reg, u8 in vvvv, s8 in r/m.
+func encodeVEX(i *ir.Instruction) error {
+	if i.Opcode != opVEX {
+		return nil
+	}
+	var id [3]byte
+	for k, op := range i.Operands {
+		r := op.(reg.Register)
+		if id[k] = byte(r.(reg.Physical).PhysicalIndex()); id[k] > 15 {
+			return fmt.Errorf("VEX cannot encode %s: too many registers in use", r.Asm())
+		}
+	}
+	s8, u8, acc := id[0], id[1], id[2]
+	code := []byte{
+		0xc4,
+		(acc>>3^1)<<7 | 1<<6 | (s8>>3^1)<<5 | 0x02, // R̄ X̄ B̄, map 0F38
+		(^u8&15)<<3 | 1<<2 | 0x01,                  // W0, v̄v̄v̄v̄, L=256, prefix 66
+		0x50,
+		3<<6 | (acc&7)<<3 | s8&7,
+	}
+	comment := fmt.Sprintf("VPDPBUSD %s, %s, %s", i.Operands[0].Asm(), i.Operands[1].Asm(), i.Operands[2].Asm())
+	i.Opcode, i.Operands = "BYTE", []operand.Op{bytesOp{code, comment}}
+	return nil
+}

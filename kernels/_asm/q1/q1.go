@@ -1,0 +1,7 @@
+// Package q1 generates the kernels of q1_0_g128.
+package q1
+
+import "onebit/kernels/_asm/asm"
+
+// Generate writes all functions of q1_amd64.s.
+func Generate(p *asm.Program) {}
