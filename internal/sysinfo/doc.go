@@ -1,0 +1,24 @@
+// Package sysinfo says what machine a result was measured on, and how much
+// memory this process takes.
+//
+// What cannot be found out is a [Value] that holds the reason, never a guess.
+//
+// Where the facts come from:
+//
+//	CPU model      linux /proc/cpuinfo; darwin sysctl machdep.cpu.brand_string
+//	caches         linux /sys/devices/system/cpu/cpu0/cache; darwin sysctl hw.*
+//	memory         linux /proc/meminfo; darwin sysctl hw.memsize
+//	limits         linux cgroup v2 cpu.max and memory.max, v1 cpu.cfs_* and
+//	               memory.limit_in_bytes, of the process's group and its parents
+//	governor, THP  linux /sys
+//	hypervisor     linux: the x86 CPUID flag in /proc/cpuinfo, elsewhere
+//	               /sys/hypervisor/type or the device tree; darwin sysctl kern.hv_vmm_present
+//	emulation      linux: QEMU's user mode answers /proc/self/exe with the
+//	               program, but /proc/thread-self/exe with itself; before that,
+//	               a /proc/cpuinfo that belongs to another architecture gives it
+//	               away; darwin sysctl sysctl.proc_translated (Rosetta 2)
+//	commit         the version control stamp in the binary
+//	this process   linux /proc/self/status; elsewhere getrusage
+//
+// ru_maxrss is not used on Linux: it inherits the parent's peak across exec.
+package sysinfo

@@ -1,0 +1,96 @@
+package sysinfo
+
+import (
+	"errors"
+	"runtime"
+	"runtime/debug"
+)
+
+// Host is the machine, as this process sees it.
+type Host struct {
+	CPU        Value[string]
+	OnlineCPUs Value[int]   // online in the machine
+	UsableCPUs int          // that this process may run on
+	L1d        Value[Bytes] // of one core
+	L2         Value[Bytes] // of one core or cluster
+	L3         Value[Bytes] // of the group of cores that CPU 0 belongs to
+
+	MemTotal     Value[Bytes]
+	MemAvailable Value[Bytes]
+	CPULimit     Value[CPULimit]  // of the process's control groups
+	MemLimit     Value[ByteLimit] // of the process's control groups
+
+	Governor   Value[string] // of the CPU's frequency
+	THP        Value[string] // transparent huge pages: always, madvise or never
+	OS         Value[string] // name and release
+	Hypervisor Value[string] // "none" on bare metal
+	Emulator   Value[string] // "none" if the CPU runs this program's own instructions
+
+	Arch   string        // GOOS/GOARCH
+	Go     string        // version of the toolchain
+	Commit Value[string] // of the program, "+dirty" if it was built with changes
+}
+
+// Probe looks at the machine. It takes about a millisecond.
+func Probe() Host {
+	h := probe()
+	h.UsableCPUs = runtime.NumCPU()
+	h.Arch = runtime.GOOS + "/" + runtime.GOARCH
+	h.Go = runtime.Version()
+	h.Commit = value(commit(debug.ReadBuildInfo()))
+	return h
+}
+
+// Emulated reports whether an emulator is known to run this program, so that
+// its timings say nothing about a real CPU.
+func (h Host) Emulated() bool { return h.Emulator.OK() && h.Emulator.V != "none" }
+
+// Pair is a fact for people and for the header of a result file.
+type Pair struct{ Key, Value string }
+
+// Pairs lists everything, in a fixed order. Keys are lower case with dashes, as
+// the Go benchmark format wants them.
+func (h Host) Pairs() []Pair {
+	usable := known(h.UsableCPUs)
+	return []Pair{
+		{"cpu", h.CPU.String()},
+		{"cpus-online", h.OnlineCPUs.String()},
+		{"cpus-usable", usable.String()},
+		{"cpu-limit", h.CPULimit.String()},
+		{"l1d", h.L1d.String()},
+		{"l2", h.L2.String()},
+		{"l3", h.L3.String()},
+		{"mem-total", h.MemTotal.String()},
+		{"mem-available", h.MemAvailable.String()},
+		{"mem-limit", h.MemLimit.String()},
+		{"governor", h.Governor.String()},
+		{"huge-pages", h.THP.String()},
+		{"os", h.OS.String()},
+		{"hypervisor", h.Hypervisor.String()},
+		{"emulator", h.Emulator.String()},
+		{"platform", h.Arch},
+		{"go-version", h.Go},
+		{"commit", h.Commit.String()},
+	}
+}
+
+var errNoCommit = errors.New("the binary holds no version control stamp (build it with go build in a git checkout)")
+
+func commit(info *debug.BuildInfo, ok bool) (string, error) {
+	if !ok {
+		return "", errNoCommit
+	}
+	var revision, suffix string
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			suffix = "+dirty"
+		}
+	}
+	if revision == "" {
+		return "", errNoCommit
+	}
+	return revision + suffix, nil
+}

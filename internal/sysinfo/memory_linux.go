@@ -1,0 +1,33 @@
+package sysinfo
+
+import (
+	"fmt"
+	"os"
+)
+
+func readMemory() Memory {
+	const file = "/proc/self/status"
+	status := read(file)
+	return Memory{
+		Peak: kib(file, status, "VmHWM"),
+		RSS:  kib(file, status, "VmRSS"),
+		Anon: kib(file, status, "RssAnon"),
+		File: kib(file, status, "RssFile"),
+	}
+}
+
+// resetPeak writes what proc(5) calls "reset the peak resident set size".
+func resetPeak() error {
+	f, err := os.OpenFile("/proc/self/clear_refs", os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("reset peak memory: %w", err)
+	}
+	_, err = f.WriteString("5")
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("reset peak memory: %w", err)
+	}
+	return nil
+}
