@@ -1,0 +1,358 @@
+package reports
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchmath"
+	"golang.org/x/perf/benchproc"
+)
+
+// CompareOptions says what [Compare] compares. The zero value compares as benchstat does without
+// flags: a table per file-level configuration and unit, a row per benchmark, a column per file.
+// Filter and the four projections use the syntax of golang.org/x/perf/benchproc/syntax.
+type CompareOptions struct {
+	Filter     string  // benchmarks and units to use; "" means "*"
+	Table      string  // what splits results into tables; "" means ".config"
+	Row        string  // what makes a row; "" means ".fullname"
+	Col        string  // what is compared side by side; "" means ".file"
+	Ignore     string  // keys whose differences do not matter
+	Alpha      float64 // a difference is significant when p < Alpha; 0 means 0.05
+	Confidence float64 // level of the intervals; 0 means 0.95
+	Format     string  // "text" or "csv"; "" means "text"
+}
+
+// Compare writes to w, byte for byte, what benchstat prints for the same files and options, and to
+// werr what benchstat prints there: malformed lines and, for CSV, the warnings. A file is a path,
+// "label=path", or "-" for standard input.
+//
+// Unlike benchstat, which exits 0 on a file that it can't read, Compare returns that error, after
+// nothing has been written to w.
+func Compare(w, werr io.Writer, opt CompareOptions, files ...string) error {
+	render, err := compareFormat(opt.Format)
+	if err != nil {
+		return err
+	}
+	tables, err := compareTables(werr, opt, files)
+	if err != nil {
+		return err
+	}
+	return render(w, werr, tables)
+}
+
+func compareFormat(name string) (func(w, werr io.Writer, tables []*deltaTable) error, error) {
+	switch name {
+	case "", "text":
+		return writeDeltaText, nil
+	case "csv":
+		return writeDeltaCSV, nil
+	}
+	return nil, fmt.Errorf("unknown comparison format %q: use text or csv", name)
+}
+
+// A deltaTable compares one unit under one configuration: rows × columns of samples, the first
+// column being the base that the others are compared with.
+type deltaTable struct {
+	config  []configLine // the table's configuration, in the projection's order
+	unit    string
+	better  int // +1 higher, -1 lower, 0 unknown
+	rows    []benchproc.Key
+	cols    []benchproc.Key
+	cells   map[cellKey]*deltaCell
+	geomean []geomeanCell // one per column
+}
+
+type configLine struct{ key, value string }
+
+type cellKey struct{ row, col benchproc.Key }
+
+// A deltaCell is one sample, and its comparison with the base sample of the same row.
+type deltaCell struct {
+	values   []float64
+	residues map[benchproc.Key]struct{}
+
+	sample   *benchmath.Sample
+	summary  benchmath.Summary
+	warnings []error // about the summary
+
+	compared   bool // there is a base sample, in another column
+	comparison benchmath.Comparison
+	delta      string
+}
+
+// A geomeanCell sums a column up: the geometric mean of its centers, and of their ratios to the
+// base over the rows that both columns have.
+type geomeanCell struct {
+	ok     bool // every center is positive
+	center float64
+	delta  string // "" in the base column
+	issues []error
+}
+
+// unknownDelta stands for a change that can't be computed.
+const unknownDelta = "?"
+
+var (
+	errCentersNotPositive = errors.New("summaries must be >0 to compute geomean")
+	errRatiosNotPositive  = errors.New("ratios must be >0 to compute geomean")
+	errRowsDiffer         = errors.New("benchmark set differs from baseline; geomeans may not be comparable")
+)
+
+// A comparer sorts results into tables as they are read.
+type comparer struct {
+	filter                *benchproc.Filter
+	tableBy, rowBy, colBy *benchproc.Projection
+	unitField             *benchproc.Field
+	residueBy             *benchproc.Projection
+	thresholds            benchmath.Thresholds
+	confidence            float64
+	tables                map[benchproc.Key]map[cellKey]*deltaCell
+}
+
+func newComparer(opt CompareOptions) (*comparer, error) {
+	c := &comparer{
+		thresholds: benchmath.DefaultThresholds,
+		confidence: 0.95,
+		tables:     make(map[benchproc.Key]map[cellKey]*deltaCell),
+	}
+	if opt.Alpha != 0 {
+		c.thresholds.CompareAlpha = opt.Alpha
+	}
+	if opt.Confidence != 0 {
+		c.confidence = opt.Confidence
+	}
+	if a := c.thresholds.CompareAlpha; !(a >= 0 && a <= 1) {
+		return nil, fmt.Errorf("alpha %v is outside [0, 1]", a)
+	}
+	if !(c.confidence >= 0 && c.confidence <= 1) {
+		return nil, fmt.Errorf("confidence %v is outside [0, 1]", c.confidence)
+	}
+	var err error
+	if c.filter, err = benchproc.NewFilter(orDefault(opt.Filter, "*")); err != nil {
+		return nil, fmt.Errorf("parsing filter: %w", err)
+	}
+	var parser benchproc.ProjectionParser
+	if c.tableBy, c.unitField, err = parser.ParseWithUnit(orDefault(opt.Table, ".config"), c.filter); err != nil {
+		return nil, fmt.Errorf("parsing table projection: %w", err)
+	}
+	if c.rowBy, err = parser.Parse(orDefault(opt.Row, ".fullname"), c.filter); err != nil {
+		return nil, fmt.Errorf("parsing row projection: %w", err)
+	}
+	if c.colBy, err = parser.Parse(orDefault(opt.Col, ".file"), c.filter); err != nil {
+		return nil, fmt.Errorf("parsing column projection: %w", err)
+	}
+	if _, err = parser.Parse(opt.Ignore, c.filter); err != nil {
+		return nil, fmt.Errorf("parsing ignored keys: %w", err)
+	}
+	// Whatever no projection mentions must not vary within a cell, or the cell mixes unlike things.
+	c.residueBy = parser.Residue()
+	return c, nil
+}
+
+func orDefault(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}
+
+// compareTables reads the files and returns the tables in their order of printing.
+func compareTables(werr io.Writer, opt CompareOptions, paths []string) ([]*deltaTable, error) {
+	c, err := newComparer(opt)
+	if err != nil {
+		return nil, err
+	}
+	files := benchfmt.Files{Paths: paths, AllowStdin: true, AllowLabels: true}
+	for files.Scan() {
+		switch rec := files.Result().(type) {
+		case *benchfmt.SyntaxError:
+			// The rest of the file is still worth comparing.
+			if _, err := fmt.Fprintln(werr, rec); err != nil {
+				return nil, err
+			}
+		case *benchfmt.Result:
+			c.add(rec)
+		}
+	}
+	if err := files.Err(); err != nil {
+		return nil, err
+	}
+	return c.finish(benchfmt.UnitMetadataMap(files.Units())), nil
+}
+
+func (c *comparer) add(res *benchfmt.Result) {
+	// Apply's error only explains why a result was left out, such as a key that it does not have.
+	if ok, _ := c.filter.Apply(res); !ok {
+		return
+	}
+	at := cellKey{row: c.rowBy.Project(res), col: c.colBy.Project(res)}
+	residue := c.residueBy.Project(res)
+	for i, table := range c.tableBy.ProjectValues(res) {
+		cells := c.tables[table]
+		if cells == nil {
+			cells = make(map[cellKey]*deltaCell)
+			c.tables[table] = cells
+		}
+		cell := cells[at]
+		if cell == nil {
+			cell = &deltaCell{residues: make(map[benchproc.Key]struct{})}
+			cells[at] = cell
+		}
+		cell.values = append(cell.values, res.Values[i].Value)
+		cell.residues[residue] = struct{}{}
+	}
+}
+
+func (c *comparer) finish(units benchfmt.UnitMetadataMap) []*deltaTable {
+	keys := sortedKeys(c.tables)
+	tables := make([]*deltaTable, 0, len(keys))
+	for _, key := range keys {
+		tables = append(tables, c.finishTable(key, units))
+	}
+	return tables
+}
+
+func (c *comparer) finishTable(key benchproc.Key, units benchfmt.UnitMetadataMap) *deltaTable {
+	unit := key.Get(c.unitField)
+	t := &deltaTable{unit: unit, better: units.GetBetter(unit), cells: c.tables[key]}
+	for _, f := range c.tableBy.FlattenedFields() {
+		if f != c.unitField {
+			t.config = append(t.config, configLine{f.Name, key.Get(f)})
+		}
+	}
+	rows := make(map[benchproc.Key]struct{})
+	cols := make(map[benchproc.Key]struct{})
+	for at := range t.cells {
+		rows[at.row], cols[at.col] = struct{}{}, struct{}{}
+	}
+	t.rows, t.cols = sortedKeys(rows), sortedKeys(cols)
+
+	assume := units.GetAssumption(unit)
+	for _, cell := range t.cells {
+		cell.summarize(assume, &c.thresholds, c.confidence)
+	}
+	for _, row := range t.rows {
+		base := t.cells[cellKey{row, t.cols[0]}]
+		for _, col := range t.cols[1:] {
+			if cell := t.cells[cellKey{row, col}]; base != nil && cell != nil {
+				cell.compare(assume, base)
+			}
+		}
+	}
+	t.sumUp()
+	return t
+}
+
+func sortedKeys[V any](m map[benchproc.Key]V) []benchproc.Key {
+	keys := make([]benchproc.Key, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	benchproc.SortKeys(keys)
+	return keys
+}
+
+func (cell *deltaCell) summarize(assume benchmath.Assumption, th *benchmath.Thresholds, confidence float64) {
+	residues := make([]benchproc.Key, 0, len(cell.residues))
+	for k := range cell.residues {
+		residues = append(residues, k)
+	}
+	if fields := benchproc.NonSingularFields(residues); len(fields) > 0 {
+		names := make([]string, len(fields))
+		for i, f := range fields {
+			names[i] = f.Name
+		}
+		cell.warnings = append(cell.warnings, fmt.Errorf("benchmarks vary in %s", strings.Join(names, ", ")))
+	}
+	cell.sample = benchmath.NewSample(cell.values, th)
+	cell.summary = assume.Summary(cell.sample, confidence)
+	cell.warnings = append(cell.warnings, cell.sample.Warnings...)
+	cell.warnings = append(cell.warnings, cell.summary.Warnings...)
+}
+
+func (cell *deltaCell) compare(assume benchmath.Assumption, base *deltaCell) {
+	cell.compared = true
+	cell.comparison = assume.Compare(base.sample, cell.sample)
+	cell.delta = cell.comparison.FormatDelta(base.summary.Center, cell.summary.Center)
+}
+
+// sumUp computes the geometric means.
+func (t *deltaTable) sumUp() {
+	t.geomean = make([]geomeanCell, len(t.cols))
+	for i, col := range t.cols {
+		g := &t.geomean[i]
+		if i > 0 && t.lacksRows(col) {
+			g.issues = append(g.issues, errRowsDiffer)
+		}
+		g.center, g.ok = geomean(t.centers(col))
+		if !g.ok {
+			g.issues = append(g.issues, errCentersNotPositive)
+		}
+		if i > 0 {
+			t.sumUpRatios(g, col)
+		}
+	}
+}
+
+// lacksRows reports whether the base column has a row that col has not.
+func (t *deltaTable) lacksRows(col benchproc.Key) bool {
+	return slices.ContainsFunc(t.rows, func(row benchproc.Key) bool {
+		return t.cells[cellKey{row, t.cols[0]}] != nil && t.cells[cellKey{row, col}] == nil
+	})
+}
+
+func (t *deltaTable) centers(col benchproc.Key) []float64 {
+	var centers []float64
+	for _, row := range t.rows {
+		if cell := t.cells[cellKey{row, col}]; cell != nil {
+			centers = append(centers, cell.summary.Center)
+		}
+	}
+	return centers
+}
+
+func (t *deltaTable) sumUpRatios(g *geomeanCell, col benchproc.Key) {
+	var ratios []float64
+	for _, row := range t.rows {
+		base, cell := t.cells[cellKey{row, t.cols[0]}], t.cells[cellKey{row, col}]
+		if base != nil && cell != nil {
+			ratios = append(ratios, ratio(base.summary.Center, cell.summary.Center))
+		}
+	}
+	g.delta = unknownDelta
+	if slices.ContainsFunc(ratios, func(r float64) bool { return math.IsInf(r, 0) }) {
+		return // a base of zero, which the row itself shows
+	}
+	mean, ok := geomean(ratios)
+	if !ok {
+		g.issues = append(g.issues, errRatiosNotPositive)
+		return
+	}
+	g.delta = fmt.Sprintf("%+.2f%%", (mean-1)*100)
+}
+
+// ratio is after/before, with 0/0 = 1: nothing has changed.
+func ratio(before, after float64) float64 {
+	if before == after {
+		return 1
+	}
+	return after / before
+}
+
+// geomean returns the geometric mean of xs as the exponential of the running mean of their
+// logarithms, which can't overflow. It is not defined unless there is a value and all are positive.
+func geomean(xs []float64) (mean float64, ok bool) {
+	logs := 0.0
+	for i, x := range xs {
+		if !(x > 0) {
+			return math.NaN(), false
+		}
+		logs += (math.Log(x) - logs) / float64(i+1)
+	}
+	return math.Exp(logs), len(xs) > 0
+}
