@@ -1,0 +1,75 @@
+package kernels
+
+import (
+	"encoding/binary"
+
+	"onebit/formats"
+)
+
+// The geometry of the layout bitplanes, drawn in doc.go.
+const (
+	bitplanesRows   = 16
+	bitplanesBits   = 256                  // bytes of sign bits in a block of 16 rows × 128 columns
+	bitplanesBlock  = bitplanesBits + 2*16 // with the scales
+	bitplanesVector = 64                   // 16 rows × 32 columns
+)
+
+// bitplanes is the packed layout of q1_0_g128 that all instruction sets read.
+var bitplanes = &Layout{
+	Name:    "bitplanes",
+	RowTile: bitplanesRows,
+	bytes: func(rows, cols int) int {
+		return (rows + bitplanesRows - 1) / bitplanesRows * (cols / 128) * bitplanesBlock
+	},
+	pack: packBitplanes,
+}
+
+// packBitplanes writes the tiles of rows [r0, r1). Rows behind the last are
+// zero: bits and scales.
+func packBitplanes(m *Matrix, t *formats.Tensor, r0, r1 int) error {
+	blocks := m.Cols / 128
+	rowBytes, tileBytes := blocks*q1Block, blocks*bitplanesBlock
+	for r := r0; r < r1; r += bitplanesRows {
+		tile := m.Data[r/bitplanesRows*tileBytes:][:tileBytes]
+		n := min(bitplanesRows, m.Rows-r)
+		if n < bitplanesRows {
+			clear(tile)
+		}
+		rows := t.Data[r*rowBytes : (r+n)*rowBytes]
+		for b := range blocks {
+			packBitplanesBlock(tile[b*bitplanesBlock:][:bitplanesBlock], rows, b*q1Block, rowBytes, n)
+		}
+	}
+	return nil
+}
+
+// packBitplanesBlock packs the block that begins at byte at of each of n rows.
+func packBitplanesBlock(dst, rows []byte, at, rowBytes, n int) {
+	for r := range n {
+		src := rows[r*rowBytes+at:][:q1Block]
+		lo := interleaveBits(binary.LittleEndian.Uint64(src[2:]))
+		hi := interleaveBits(binary.LittleEndian.Uint64(src[10:]))
+		binary.LittleEndian.PutUint32(dst[4*r:], uint32(lo))
+		binary.LittleEndian.PutUint32(dst[bitplanesVector+4*r:], uint32(lo>>32))
+		binary.LittleEndian.PutUint32(dst[2*bitplanesVector+4*r:], uint32(hi))
+		binary.LittleEndian.PutUint32(dst[3*bitplanesVector+4*r:], uint32(hi>>32))
+		copy(dst[bitplanesBits+2*r:][:2], src)
+	}
+}
+
+// interleaveBits moves bit 4j+t of each 32-bit half of x to bit 8t+j: the
+// transpose of an 8 × 4 bit matrix. As a permutation of the five bits of the
+// position it is four exchanges of two of them, each one exchange of bits at a
+// distance.
+func interleaveBits(x uint64) uint64 {
+	x = exchangeBits(x, 16-2, 0x0000cccc_0000cccc) // position bits 4 and 1
+	x = exchangeBits(x, 8-1, 0x00aa00aa_00aa00aa)  // 3 and 0
+	x = exchangeBits(x, 4-2, 0x0c0c0c0c_0c0c0c0c)  // 2 and 1
+	return exchangeBits(x, 2-1, 0x22222222_22222222)
+}
+
+// exchangeBits exchanges the bits of x at mask with those distance above.
+func exchangeBits(x uint64, distance uint, mask uint64) uint64 {
+	t := (x ^ x>>distance) & mask
+	return x ^ t ^ t<<distance
+}
