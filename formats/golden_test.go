@@ -1,0 +1,250 @@
+package formats
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"testing"
+)
+
+// A golden is a matrix worked out by hand from the layouts in doc.go.
+type golden struct {
+	name       string // of the format
+	rows, cols int
+	weights    []float32 // nil: the format is read only
+	data       []byte
+	decoded    []float32 // nil: the weights themselves
+}
+
+// sparse returns n weights of value v but for those listed.
+func sparse(n int, v float32, at map[int]float32) []float32 {
+	w := slices.Repeat([]float32{v}, n)
+	for i, x := range at {
+		w[i] = x
+	}
+	return w
+}
+
+func rep(b byte, n int) []byte { return bytes.Repeat([]byte{b}, n) }
+
+func cat(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+
+var negZero = float32(math.Copysign(0, -1))
+
+var goldens = []golden{
+	{
+		name: "f32", rows: 1, cols: 3,
+		weights: []float32{1, -2.5, negZero},
+		data:    []byte{0, 0, 0x80, 0x3f, 0, 0, 0x20, 0xc0, 0, 0, 0, 0x80},
+	},
+	{
+		name: "f16", rows: 2, cols: 3,
+		// 1/3 is nearest to 0x3555 = 1365/4096; 2⁻²⁴ is the least subnormal.
+		weights: []float32{1, -2, 65504, 0x1p-24, 1. / 3, negZero},
+		data:    []byte{0x00, 0x3c, 0x00, 0xc0, 0xff, 0x7b, 0x01, 0x00, 0x55, 0x35, 0x00, 0x80},
+		decoded: []float32{1, -2, 65504, 0x1p-24, 1365. / 4096, negZero},
+	},
+	{
+		name: "bf16", rows: 1, cols: 4,
+		// 1+2⁻⁸ is halfway between 1 and 1+2⁻⁷, 1+3·2⁻⁸ between that and 1+2⁻⁶.
+		weights: []float32{1, -2.5, 1 + 0x1p-8, 1 + 3*0x1p-8},
+		data:    []byte{0x80, 0x3f, 0x20, 0xc0, 0x80, 0x3f, 0x82, 0x3f},
+		decoded: []float32{1, -2.5, 1, 1 + 0x1p-6},
+	},
+	{
+		name: "q1_0_g128", rows: 1, cols: 128,
+		weights: sparse(128, -0.5, map[int]float32{0: 0.5, 9: 0.5, 127: 0.5}),
+		data:    cat([]byte{0x00, 0x38, 0x01, 0x02}, rep(0, 13), []byte{0x80}),
+	},
+	{
+		// Zeros of both signs are x ≥ 0; mean|x| = (126 + 0 + 0)·0.25 + … = 0.25·126/128.
+		name: "q1_0_g128", rows: 1, cols: 128,
+		weights: sparse(128, -0.25, map[int]float32{0: 0, 1: negZero}),
+		data:    cat([]byte{0xe0, 0x33, 0x03}, rep(0, 15)), // 0.24609375 = 0x33e0
+		decoded: sparse(128, -0.24609375, map[int]float32{0: 0.24609375, 1: 0.24609375}),
+	},
+	{
+		name: "i2_s", rows: 1, cols: 128,
+		weights: sparse(128, 0, map[int]float32{0: -1.5, 1: 1.5, 32: 1.5, 64: -1.5, 97: 1.5}),
+		data:    cat([]byte{0x21, 0x96}, rep(0x55, 30), []byte{0, 0, 0xc0, 0x3f}, rep(0, 28)),
+	},
+	{
+		// 1e-6 as float32 is a little less than 1e-6, so it is zero; what is
+		// not zero counts by its sign alone.
+		name: "i2_s", rows: 1, cols: 128,
+		weights: sparse(128, 0, map[int]float32{0: 1e-6, 32: -1.1e-6, 64: 2, 96: negZero}),
+		data:    cat([]byte{0x49}, rep(0x55, 31), []byte{0, 0, 0, 0x40}, rep(0, 28)),
+		decoded: sparse(128, 0, map[int]float32{32: -2, 64: 2}),
+	},
+	{
+		name: "i2_s_arm", rows: 1, cols: 64,
+		weights: sparse(64, 0, map[int]float32{0: -1.5, 1: 1.5, 16: 1.5, 32: -1.5, 49: 1.5}),
+		data:    cat([]byte{0x21, 0x96}, rep(0x55, 14), []byte{0, 0, 0xc0, 0x3f}, rep(0, 28)),
+	},
+	{
+		name: "i2_s_x4", rows: 4, cols: 3,
+		weights: []float32{
+			-2, 0, 2,
+			2, 0, -2,
+			0, 2, 2,
+			-2, -2, 0,
+		},
+		data: cat([]byte{0x24, 0x58, 0x89, 0, 0, 0, 0x40}, rep(0, 28)),
+	},
+	{
+		name: "ternary_u32", rows: 2, cols: 17,
+		weights: sparse(34, 0, map[int]float32{0: -0.25, 1: 0.25, 15: -0.25, 16: 0.25, 33: -0.25}),
+		data: []byte{
+			0x58, 0x55, 0x55, 0x15, 0x56, 0x55, 0x55, 0x55,
+			0x55, 0x55, 0x55, 0x55, 0x54, 0x55, 0x55, 0x55,
+			0x00, 0x00, 0x80, 0x3e,
+		},
+	},
+	{
+		// Not {-s, 0, +s}: absmean. mean|w| = 8/4 = 2; |w| = 1 is a tie and goes
+		// to even, zero.
+		name: "ternary_u32", rows: 1, cols: 4,
+		weights: []float32{1, -4, 1.5, -1.5},
+		data:    []byte{0x21, 0x55, 0x55, 0x55, 0, 0, 0, 0x40},
+		decoded: []float32{0, -2, 2, -2},
+	},
+	{
+		name: "q2_0", rows: 1, cols: 64,
+		weights: sparse(64, 0, map[int]float32{0: 0.5, 1: -0.5, 3: 0.5, 63: -0.5}),
+		data:    cat([]byte{0x00, 0x38, 0x92}, rep(0x55, 14), []byte{0x15}),
+	},
+	{
+		name: "q2_0_g128", rows: 1, cols: 128,
+		weights: sparse(128, 0, map[int]float32{0: 0.5, 1: -0.5, 3: 0.5, 127: -0.5}),
+		data:    cat([]byte{0x00, 0x38, 0x92}, rep(0x55, 30), []byte{0x15}),
+	},
+	{
+		// Half of the scale rounds away from zero.
+		name: "q2_0", rows: 1, cols: 64,
+		weights: sparse(64, 0, map[int]float32{0: 2, 1: -1, 2: 0.99, 3: 1}),
+		data:    cat([]byte{0x00, 0x40, 0x92}, rep(0x55, 15)),
+		decoded: sparse(64, 0, map[int]float32{0: 2, 1: -2, 3: 2}),
+	},
+	{
+		name: "tq2_0", rows: 1, cols: 256,
+		weights: sparse(256, 0, map[int]float32{0: 0.5, 32: -0.5, 96: 0.5, 159: -0.5}),
+		data:    cat([]byte{0x92}, rep(0x55, 62), []byte{0x54, 0x00, 0x38}),
+	},
+	{
+		// Digits 1,1,1,1,1 are v = 121, byte ceil(127.5) = 128; four of them and
+		// a zero are 120, byte 127. Byte 0 has digits 2,0,1,1,2: v = 176, byte
+		// 186; byte 47 has 0,0,0,0,0; byte 51 has 2,1,0,2,0: v = 195, byte 206.
+		name: "tq1_0", rows: 1, cols: 256,
+		weights: sparse(256, 0, map[int]float32{
+			0: 2, 32: -2, 128: 2,
+			175: -2, 191: -2, 207: -2, 223: -2, 239: -2,
+			243: 2, 251: -2, 255: 2,
+		}),
+		data: cat([]byte{186}, rep(128, 46), []byte{0}, rep(127, 3), []byte{206, 0x00, 0x40}),
+	},
+	{
+		name: "q8_0", rows: 1, cols: 32,
+		weights: sparse(32, 0, map[int]float32{0: 63.5, 1: -63.5, 2: 0.5, 3: -0.25, 4: 0.75}),
+		data:    cat([]byte{0x00, 0x38, 0x7f, 0x81, 0x01, 0xff, 0x02}, rep(0, 27)),
+		decoded: sparse(32, 0, map[int]float32{0: 63.5, 1: -63.5, 2: 0.5, 3: -0.5, 4: 1}),
+	},
+	{
+		name: "q6_k", rows: 1, cols: 256,
+		data: cat(
+			[]byte{0x21}, rep(0, 31), []byte{0xf0}, rep(0, 94), []byte{0x50}, // low bits
+			[]byte{0xe4}, rep(0, 62), []byte{0xc0}, // high bits
+			[]byte{1, 1, 3}, rep(1, 12), []byte{0xfe}, // scales: 3 for 32–47, -2 for 240–255
+			[]byte{0x00, 0x38}),
+		decoded: func() []float32 {
+			w := sparse(256, -32*0.5, nil)
+			copy(w[32:], sparse(16, -32*0.5*3, nil))
+			copy(w[240:], sparse(16, -32*0.5*-2, nil))
+			w[0] = (1 - 32) * 0.5
+			w[32] = (0 + 16*1 - 32) * 0.5 * 3
+			w[64] = (2 + 16*2 - 32) * 0.5
+			w[96] = (15 + 16*3 - 32) * 0.5
+			w[255] = (5 + 16*3 - 32) * 0.5 * -2
+			return w
+		}(),
+	},
+}
+
+func TestGolden(t *testing.T) {
+	covered := map[string]bool{}
+	for _, g := range goldens {
+		covered[g.name] = true
+		f := lookup(t, g.name)
+		if n, err := f.Bytes(g.rows, g.cols); err != nil || n != len(g.data) {
+			t.Errorf("%s: Bytes = %d, %v; want %d", g.name, n, err, len(g.data))
+			continue
+		}
+		if (g.weights == nil) == f.CanQuantize() {
+			t.Errorf("%s: CanQuantize = %v", g.name, f.CanQuantize())
+		}
+		if g.weights != nil {
+			got := rep(0xee, len(g.data)) // every byte must be written
+			if err := f.Quantize(got, g.weights, g.rows, g.cols); err != nil {
+				t.Errorf("%s: %v", g.name, err)
+			} else if !bytes.Equal(got, g.data) {
+				t.Errorf("%s: Quantize gives\n% x, want\n% x", g.name, got, g.data)
+			}
+		}
+		want := g.decoded
+		if want == nil {
+			want = g.weights
+		}
+		got := make([]float32, len(want))
+		if err := f.Dequantize(got, g.data, g.rows, g.cols); err != nil {
+			t.Errorf("%s: %v", g.name, err)
+		} else if i := firstDifference(got, want); i >= 0 {
+			t.Errorf("%s: weight %d decodes to %v, want %v", g.name, i, got[i], want[i])
+		}
+		if err := f.Validate(g.data, g.rows, g.cols); err != nil {
+			t.Errorf("%s: %v", g.name, err)
+		}
+	}
+	for _, f := range Types() {
+		if !covered[f.Name] {
+			t.Errorf("%s has no golden vector", f.Name)
+		}
+	}
+}
+
+// Code 3 of the formats with a meaning for it.
+func TestGoldenCode3(t *testing.T) {
+	for _, g := range []golden{
+		{name: "q2_0", cols: 64, data: cat([]byte{0x00, 0x38, 0x1b}, rep(0x55, 15)),
+			decoded: sparse(64, 0, map[int]float32{0: 1, 1: 0.5, 3: -0.5})},
+		{name: "q2_0_g128", cols: 128, data: cat([]byte{0x00, 0x38, 0x1b}, rep(0x55, 31)),
+			decoded: sparse(128, 0, map[int]float32{0: 1, 1: 0.5, 3: -0.5})},
+		{name: "tq2_0", cols: 256, data: cat([]byte{0x1b}, rep(0x55, 63), []byte{0x00, 0x38}),
+			decoded: sparse(256, 0, map[int]float32{0: 1, 32: 0.5, 96: -0.5})},
+	} {
+		f := lookup(t, g.name)
+		got := make([]float32, g.cols)
+		if err := f.Dequantize(got, g.data, 1, g.cols); err != nil {
+			t.Errorf("%s: %v", g.name, err)
+		} else if i := firstDifference(got, g.decoded); i >= 0 {
+			t.Errorf("%s: weight %d decodes to %v, want %v", g.name, i, got[i], g.decoded[i])
+		}
+	}
+}
+
+func lookup(t testing.TB, name string) *Type {
+	t.Helper()
+	f, err := Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// firstDifference compares bits, and returns -1 if a and b have the same.
+func firstDifference(a, b []float32) int {
+	for i := range a {
+		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
+			return i
+		}
+	}
+	return -1
+}
