@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -121,6 +122,9 @@ func (c Case) validate() error {
 		return fmt.Errorf("bench: case %s: no Setup", c.Name)
 	case c.Bytes < 0 || c.Ops < 0:
 		return fmt.Errorf("bench: case %s: negative bytes or operations", c.Name)
+	}
+	if err := finite(slices.Concat(c.Metrics, c.Rates)); err != nil {
+		return fmt.Errorf("bench: case %s: %w", c.Name, err)
 	}
 	return nil
 }

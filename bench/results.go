@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
@@ -138,7 +139,8 @@ func sampleOf(rec *benchfmt.Result) (Sample, error) {
 			// conversions.
 			m = Metric{v.OrigUnit, v.OrigValue}
 		}
-		if m = untidy(m); math.IsNaN(m.Value) || math.IsInf(m.Value, 0) {
+		m = untidy(m)
+		if math.IsNaN(m.Value) || math.IsInf(m.Value, 0) || m.Unit == NsPerOp && m.Value < 0 {
 			return s, fmt.Errorf("%v %s is not a measurement", m.Value, m.Unit)
 		}
 		s.Values = append(s.Values, m)
@@ -158,20 +160,14 @@ func (r *Results) set(s Setting, filename string) {
 			continue
 		}
 		if have.Value != s.Value && s.Key != "pkg" {
-			r.warnOnce(fmt.Sprintf("%s: %s is %q here and %q before", filename, s.Key, s.Value, have.Value))
+			text := fmt.Sprintf("%s: %s is %q here and %q before", filename, s.Key, s.Value, have.Value)
+			if !slices.Contains(r.Warnings, text) {
+				r.Warnings = append(r.Warnings, text)
+			}
 		}
 		return
 	}
 	r.Settings = append(r.Settings, s)
-}
-
-func (r *Results) warnOnce(text string) {
-	for _, have := range r.Warnings {
-		if have == text {
-			return
-		}
-	}
-	r.Warnings = append(r.Warnings, text)
 }
 
 // Lines that are onebit's own, or go test's, and that benchfmt passes over.

@@ -40,7 +40,7 @@ type Unit struct {
 	Format func(v float64) string
 }
 
-// Units lists every unit that onebit writes, in the order of a sample's line.
+// Units lists every unit that onebit writes, in the order of a line's values.
 var Units = []Unit{
 	{NsPerOp, -1, false, "time of one operation", formatNs},
 	{WeightRate, +1, false, "weight bytes read per second", formatRate},

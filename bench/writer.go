@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// A writer writes the results file line by line. It holds nothing back: what
+// it was given is in the file, should the process end the next moment.
+type writer struct {
+	out     io.Writer
+	bench   *benchfmt.Writer
+	suffix  string // -GOMAXPROCS, as go test appends it
+	samples int    // written so far
+}
+
+func newWriter(out io.Writer) *writer {
+	w := &writer{out: out, bench: benchfmt.NewWriter(out)}
+	if procs := runtime.GOMAXPROCS(0); procs != 1 {
+		w.suffix = fmt.Sprintf("-%d", procs)
+	}
+	return w
+}
+
+// header writes the settings and the units' metadata. benchfmt would write
+// the settings with the first sample, and failures may come before it.
+func (w *writer) header(settings []Setting) error {
+	var b strings.Builder
+	for _, s := range settings {
+		if s.Value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", s.Key, s.Value)
+		}
+	}
+	b.WriteByte('\n')
+	if _, err := io.WriteString(w.out, b.String()); err != nil {
+		return w.explain(err)
+	}
+	for _, u := range Units {
+		for _, m := range u.metadata() {
+			if err := w.bench.Write(m); err != nil {
+				return w.explain(err)
+			}
+		}
+	}
+	_, err := io.WriteString(w.out, "\n")
+	return w.explain(err)
+}
+
+func (u Unit) metadata() []*benchfmt.UnitMetadata {
+	better, assume := "lower", "nothing"
+	if u.Better > 0 {
+		better = "higher"
+	}
+	if u.Exact {
+		assume = "exact"
+	}
+	line := func(key, value string) *benchfmt.UnitMetadata {
+		return &benchfmt.UnitMetadata{
+			UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: u.Name, Key: key},
+			OrigUnit:        u.Name, Value: value,
+		}
+	}
+	return []*benchfmt.UnitMetadata{line("better", better), line("assume", assume)}
+}
+
+func (w *writer) sample(s Sample) error {
+	rec := &benchfmt.Result{Name: benchfmt.Name(s.Name.Full + w.suffix), Iters: s.Iters}
+	for _, v := range s.Values {
+		rec.Values = append(rec.Values, benchfmt.Value{Value: v.Value, Unit: v.Unit})
+	}
+	if err := w.bench.Write(rec); err != nil {
+		return w.explain(err)
+	}
+	w.samples++
+	return nil
+}
+
+func (w *writer) failure(f Failure) error {
+	reason := strings.ReplaceAll(f.Reason, "\n", "\n"+reasonIndent)
+	_, err := fmt.Fprintf(w.out, "%s%s%s\n%s%s\n", failPrefix, f.Name.Full, w.suffix, reasonIndent, reason)
+	return w.explain(err)
+}
+
+func (w *writer) warning(text string) error {
+	_, err := fmt.Fprintf(w.out, "%s%s\n", warningPrefix, text)
+	return w.explain(err)
+}
+
+// explain says what a failed write means for the user. An *os.File's errors
+// name the file themselves.
+func (w *writer) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("bench: writing results: %w (%s written before it stay there)", err, countSamples(w.samples))
+}
+
+func countSamples(n int) string {
+	if n == 1 {
+		return "1 sample"
+	}
+	return fmt.Sprintf("%d samples", n)
+}
+
+// oneLine makes a text safe for a line of its own.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(printable(s)), " ")
+}
+
+// lines makes a text safe for a block of lines: no control characters, no
+// empty ends.
+func lines(s string) string {
+	var out []string
+	for line := range strings.Lines(strings.TrimSpace(s)) {
+		out = append(out, strings.TrimRight(printable(line), " "))
+	}
+	return strings.Join(out, "\n")
+}
+
+// printable replaces control characters and bytes that are not UTF-8.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}
