@@ -57,6 +57,15 @@ func (m *Matrix) Close() error {
 	return free()
 }
 
+// CopyTo returns a copy of m whose weights are in data, which is at least as
+// long as m.Data. The copy owns nothing: closing it does nothing.
+func (m *Matrix) CopyTo(data []byte) *Matrix {
+	c := *m
+	c.free = nil
+	c.Data = data[:copy(data, m.Data)]
+	return &c
+}
+
 // Pack lays t out for v. Packed layouts get memory of their own, in huge
 // pages outside the garbage collector's heap, and are filled by pool's
 // workers (nil: by the caller alone); the result must be closed. A native

@@ -6,20 +6,20 @@ import (
 	"onebit/formats"
 )
 
-// Reference is the first oracle: it dequantizes t row by row, multiplies and
-// sums in float64. dst has a value per row. It bounds a variant's error; it is
-// no fast path.
-func Reference(dst []float64, t *formats.Tensor, x []float32) error {
+// Reference is the first oracle: it dequantizes rows [r0, r1) of t,
+// multiplies and sums in float64. dst has a value for each of those rows. It
+// bounds a variant's error.
+func Reference(dst []float64, t *formats.Tensor, x []float32, r0, r1 int) error {
 	rows, cols := t.Dims()
-	if len(x) != cols || len(dst) != rows {
+	if len(x) != cols || len(dst) != r1-r0 {
 		return fmt.Errorf("tensor %s is %d×%d: %d activations and %d results given", t.Name, rows, cols, len(x), len(dst))
 	}
 	w := make([]float32, cols)
-	for r := range rows {
+	for r := r0; r < r1; r++ {
 		if err := t.Type.DequantizeRows(w, t.Data, rows, cols, r, r+1); err != nil {
 			return fmt.Errorf("tensor %s: %w", t.Name, err)
 		}
-		dst[r] = dot64(w, x)
+		dst[r-r0] = dot64(w, x)
 	}
 	return nil
 }
