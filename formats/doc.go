@@ -38,8 +38,9 @@
 //	      fp16   weight j: bit j%8 of byte 2+j/8    1 → +d, 0 → -d
 //
 // Quantizer: d = mean|x| of the block, bit = x ≥ 0, so that zeros of both signs
-// become +d, as in ggml. (cellm's own quantizer tests x > 0.) No code is zero: a
-// matrix with zeros does not survive this format.
+// become +d, as in ggml. (cellm's own quantizer tests x > 0.) The mean is summed in
+// float64, ggml's in float32; where that tips the rounding, d is one fp16 step away
+// from ggml's. No code is zero: a matrix with zeros does not survive this format.
 //
 // # i2_s, i2_s_arm, i2_s_x4
 //

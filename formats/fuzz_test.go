@@ -1,0 +1,113 @@
+package formats
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+)
+
+// fuzzShape makes a shape that f accepts, of moderate size.
+func fuzzShape(f *Type, rows, cols byte) (int, int) {
+	r, c := int(rows%9)+1, int(cols%67)+1
+	if f.BlockLen > 1 {
+		c = (c%3 + 1) * f.BlockLen
+	}
+	if f == I2_S_X4 {
+		r *= 4
+	}
+	return r, c
+}
+
+// FuzzDequantize reads any bytes in every format, the first argument choosing
+// it. Decoding and Validate must agree, and rows must be slices of the whole.
+func FuzzDequantize(f *testing.F) {
+	types := Types()
+	for i := range types {
+		f.Add(byte(i), byte(0), byte(0), []byte{0x55})
+		f.Add(byte(i), byte(1), byte(16), []byte{0x00, 0x3c, 0x92, 0x55, 0x21})
+		f.Add(byte(i), byte(3), byte(36), []byte{0xff})
+		f.Add(byte(i), byte(8), byte(2), []byte{0x7c, 0, 0x80, 0x3f})
+	}
+	for _, g := range goldens {
+		for i, t := range types {
+			if t.Name == g.name {
+				f.Add(byte(i), byte(g.rows-1), byte(g.cols-1), g.data)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, which, r, c byte, seed []byte) {
+		ty := types[int(which)%len(types)]
+		rows, cols := fuzzShape(ty, r, c)
+		data := zeroMatrix(t, ty, rows, cols)
+		w := make([]float32, rows*cols)
+		if len(seed) != len(data) {
+			wantError(t, ty, ty.Dequantize(w, seed, rows, cols), "bytes given")
+			wantError(t, ty, ty.Validate(seed, rows, cols), "bytes given")
+		}
+		for i := range data {
+			if len(seed) > 0 {
+				data[i] = seed[i%len(seed)]
+			}
+		}
+
+		err, verr := ty.Dequantize(w, data, rows, cols), ty.Validate(data, rows, cols)
+		if err != nil {
+			wantError(t, ty, err, "code 3")
+			if verr == nil {
+				t.Errorf("%s: Validate passed what Dequantize refuses: %v", ty.Name, err)
+			}
+			return
+		}
+		if verr != nil {
+			wantError(t, ty, verr, "")
+		} else if i := indexNonFinite(w); i >= 0 {
+			t.Errorf("%s: Validate passed weight %v", ty.Name, w[i])
+		}
+		one := make([]float32, cols)
+		for row := range rows {
+			if err := ty.DequantizeRows(one, data, rows, cols, row, row+1); err != nil {
+				t.Fatal(err)
+			}
+			if i := firstDifference(one, w[row*cols:][:cols]); i >= 0 {
+				t.Errorf("%s: row %d alone differs at column %d", ty.Name, row, i)
+			}
+		}
+	})
+}
+
+// FuzzQuantize writes any floats in every format: an *Error, or a valid matrix
+// that a second round trip does not change.
+func FuzzQuantize(f *testing.F) {
+	types := Types()
+	for i := range types {
+		f.Add(byte(i), byte(0), byte(0), []byte{0, 0, 0x80, 0x3f})
+		f.Add(byte(i), byte(2), byte(5), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})
+		f.Add(byte(i), byte(1), byte(1), []byte{0xff, 0xff, 0x7f, 0x7f})
+		f.Add(byte(i), byte(1), byte(1), []byte{0, 0, 0xc0, 0xff})
+	}
+	f.Fuzz(func(t *testing.T, which, r, c byte, seed []byte) {
+		ty := types[int(which)%len(types)]
+		rows, cols := fuzzShape(ty, r, c)
+		w := make([]float32, rows*cols)
+		if len(seed) >= 4 {
+			for i := range w {
+				w[i] = math.Float32frombits(binary.LittleEndian.Uint32(seed[i%(len(seed)-3):]))
+			}
+		}
+		n, err := ty.Bytes(rows, cols)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ty.Quantize(make([]byte, n), w, rows, cols); err != nil {
+			wantError(t, ty, err, "")
+			return
+		}
+		_, once := there(t, ty, w, rows, cols)
+		_, twice := there(t, ty, once, rows, cols)
+		for i := range once {
+			if once[i] != twice[i] {
+				t.Fatalf("%s: weight %d is %v, then %v", ty.Name, i, once[i], twice[i])
+			}
+		}
+	})
+}

@@ -1,0 +1,166 @@
+package formats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTernarizeGolden(t *testing.T) {
+	for _, c := range []struct {
+		w     []float32
+		scale float32
+		codes []int8
+	}{
+		{[]float32{1, -1, 0.5, 0}, 0.625, []int8{1, -1, 1, 0}},
+		{[]float32{1, 3}, 2, []int8{0, 1}},               // 1/2 rounds to even: 0
+		{[]float32{-1, -3}, 2, []int8{0, -1}},            //
+		{[]float32{1, -9, 0, 2}, 3, []int8{0, -1, 0, 1}}, // -3 is clamped
+		{[]float32{0, 0}, 1e-5, []int8{0, 0}},
+		{[]float32{1e-6, -1e-5}, 1e-5, []int8{0, -1}}, // the mean, 5.5e-6, is below the least scale
+		{nil, 1e-5, nil},
+	} {
+		codes := make([]int8, len(c.w))
+		scale, err := TernaryCodes(codes, c.w)
+		if err != nil || scale != c.scale || !slices.Equal(codes, c.codes) {
+			t.Errorf("TernaryCodes(%v) = %v, %v, %v", c.w, codes, scale, err)
+		}
+		w := slices.Clone(c.w)
+		scale, err = Ternarize(w, w)
+		if err != nil || scale != c.scale {
+			t.Errorf("Ternarize(%v) = %v, %v", c.w, scale, err)
+		}
+		for i, q := range c.codes {
+			if w[i] != float32(q)*c.scale {
+				t.Errorf("Ternarize(%v): weight %d is %v", c.w, i, w[i])
+			}
+		}
+	}
+}
+
+// The formula as it is written down: clamp(round half even(w/s), -1, 1).
+func TestTernarizeFormula(t *testing.T) {
+	for d, dist := range distributions {
+		r := rand.New(rand.NewPCG(uint64(d), 9))
+		w := make([]float32, 1000)
+		for i := range w {
+			w[i] = dist.draw(r, i)
+		}
+		var sum float64
+		for _, x := range w {
+			sum += math.Abs(float64(x))
+		}
+		s := max(float32(sum/1000), 1e-5)
+		// Exact ties too; changing them changes the mean, so it is given up on
+		// here and only the rounding is checked.
+		w[1], w[2] = s/2, -s/2
+		for i, x := range w {
+			want := max(-1, min(1, math.RoundToEven(float64(x)/float64(s))))
+			if got := ternaryDigit(x, s/2); float64(got) != want {
+				t.Errorf("%s: weight %d, %v, scale %v: %d, want %v", dist.name, i, x, s, got, want)
+			}
+		}
+		w[1], w[2] = 0, 0
+		codes := make([]int8, len(w))
+		scale, err := TernaryCodes(codes, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range w {
+			want := max(-1, min(1, math.RoundToEven(float64(x)/float64(scale))))
+			if float64(codes[i]) != want {
+				t.Errorf("%s: weight %d, %v, scale %v: %d, want %v", dist.name, i, x, scale, codes[i], want)
+			}
+		}
+	}
+}
+
+// A ternarized matrix goes through every ternary encoder unharmed.
+func TestTernarizeThenQuantize(t *testing.T) {
+	for _, f := range []*Type{I2_S, I2_S_ARM, I2_S_X4, Ternary_u32, Q2_0, Q2_0_g128, TQ1_0, TQ2_0} {
+		w, rows, cols := draw(f, 0)
+		s, err := Ternarize(w, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, back := there(t, f, w, rows, cols)
+		for i, x := range w {
+			tol := 0.0
+			if f.scaleAt == nil { // an fp16 scale
+				tol = float64(s) * 0x1p-11
+			}
+			if math.Abs(float64(back[i]-x)) > tol || (back[i] == 0) != (x == 0) {
+				t.Errorf("%s: weight %v became %v", f.Name, x, back[i])
+				break
+			}
+		}
+	}
+}
+
+func TestTernarizeErrors(t *testing.T) {
+	w := []float32{1, 2, float32(math.NaN()), 3}
+	if _, err := Ternarize(make([]float32, 4), w); err == nil || !strings.Contains(err.Error(), "index 2") {
+		t.Errorf("Ternarize: %v", err)
+	}
+	if _, err := TernaryCodes(make([]int8, 4), w); err == nil || !strings.Contains(err.Error(), "index 2") {
+		t.Errorf("TernaryCodes: %v", err)
+	}
+	for name, call := range map[string]func(){
+		"Ternarize":    func() { Ternarize(make([]float32, 3), w) },
+		"TernaryCodes": func() { TernaryCodes(make([]int8, 5), w) },
+	} {
+		func() {
+			defer func() {
+				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "formats: "+name) {
+					t.Errorf("%s: panicked with %v", name, s)
+				}
+			}()
+			call()
+		}()
+	}
+}
+
+func TestMorphTernary(t *testing.T) {
+	// mean|w| = 1, also for weights that Quantize would keep with s = 2.
+	x, err := MorphTernary([]float32{2, 0, 0, -2}, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []byte{0x56, 0x55, 0x55, 0x55, 0x51, 0x55, 0x55, 0x55, 0, 0, 0x80, 0x3f}
+	if string(x.Data) != string(want) || x.Type != Ternary_u32 || !slices.Equal(x.Shape, []int{2, 2}) {
+		t.Errorf("MorphTernary = %v % x", x.Shape, x.Data)
+	}
+	if w, err := x.Floats(); err != nil || !slices.Equal(w, []float32{1, 0, 0, -1}) {
+		t.Errorf("weights %v, %v", w, err)
+	}
+}
+
+func TestNativeTernary(t *testing.T) {
+	x, err := NativeTernary([]float32{1, -1, 0, 0.9999995, -1.0000005, 5e-7}, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w, err := x.Floats(); err != nil || !slices.Equal(w, []float32{1, -1, 0, 1, -1, 0}) {
+		t.Errorf("weights %v, %v", w, err)
+	}
+	if s, err := Ternary_u32.TensorScale(x.Data, 2, 3); s != 1 || err != nil {
+		t.Errorf("scale %v, %v", s, err)
+	}
+	for _, bad := range []float32{0.5, 2, -2, 1.00001, -0.99999, 1e9, float32(math.NaN()), float32(math.Inf(1))} {
+		_, err := NativeTernary([]float32{1, 0, 0, 0, bad, 0}, 2, 3)
+		wantPlace(t, Ternary_u32, err, 1, 1, -1)
+	}
+}
+
+func TestTernaryConstructorsShapes(t *testing.T) {
+	for _, make := range []func([]float32, int, int) (*Tensor, error){MorphTernary, NativeTernary} {
+		_, err := make([]float32{1, 0}, 2, 2)
+		wantError(t, Ternary_u32, err, "floats given")
+		_, err = make(nil, 0, 2)
+		wantError(t, Ternary_u32, err, "shape")
+		_, err = make(nil, 1<<40, 1<<40)
+		wantError(t, Ternary_u32, err, "shape")
+	}
+}
