@@ -1,0 +1,49 @@
+package gguf
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrMissing is wrapped by the error for a key or tensor that a file lacks.
+var ErrMissing = errors.New("is missing")
+
+// A FormatError says what is wrong with a GGUF file, and where.
+type FormatError struct {
+	File   string // the path, or the name given to Parse
+	Offset int64  // the byte of the file, or -1
+	Tensor string // the tensor's name, or ""
+	Key    string // the metadata key, or ""
+	Msg    string
+	Err    error // the cause, or nil
+}
+
+func (e *FormatError) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File + ": ")
+	}
+	if e.Tensor != "" {
+		b.WriteString("tensor " + quote(e.Tensor) + ": ")
+	}
+	if e.Key != "" {
+		b.WriteString("key " + quote(e.Key) + ": ")
+	}
+	b.WriteString(e.Msg)
+	if e.Offset >= 0 {
+		fmt.Fprintf(&b, " (at byte %d)", e.Offset)
+	}
+	return b.String()
+}
+
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// quote shortens what a hostile file may have made long.
+func quote(s string) string {
+	const most = 80
+	if len(s) > most {
+		return fmt.Sprintf("%q…", s[:most])
+	}
+	return fmt.Sprintf("%q", s)
+}
