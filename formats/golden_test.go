@@ -148,6 +148,26 @@ var goldens = []golden{
 		data:    cat([]byte{0x00, 0x38, 0x7f, 0x81, 0x01, 0xff, 0x02}, rep(0, 27)),
 		decoded: sparse(32, 0, map[int]float32{0: 63.5, 1: -63.5, 2: 0.5, 3: -0.5, 4: 1}),
 	},
+	// A scale that fp16 rounds to zero leaves nothing of the block, also where
+	// its inverse would overflow float32.
+	{
+		name: "q8_0", rows: 1, cols: 32,
+		weights: sparse(32, 1e-40, map[int]float32{0: -1e-40, 1: 0}),
+		data:    rep(0, 34),
+		decoded: sparse(32, 0, nil),
+	},
+	{
+		name: "tq2_0", rows: 1, cols: 256,
+		weights: sparse(256, 0x1p-25, map[int]float32{0: -1e-40, 1: 0}),
+		data:    cat(rep(0x55, 64), []byte{0, 0}),
+		decoded: sparse(256, 0, nil),
+	},
+	{
+		name: "q1_0_g128", rows: 1, cols: 128,
+		weights: sparse(128, 0x1p-26, map[int]float32{0: -0x1p-26}),
+		data:    cat([]byte{0, 0, 0xfe}, rep(0xff, 15)),
+		decoded: sparse(128, 0, map[int]float32{0: negZero}),
+	},
 	{
 		name: "q6_k", rows: 1, cols: 256,
 		data: cat(
