@@ -159,7 +159,7 @@
 //
 // # Edges
 //
-// A block whose scale rounds to zero in fp16 (below 2⁻²⁵) becomes a block of
+// A block whose scale rounds to zero in fp16 (up to 2⁻²⁵) becomes a block of
 // zeros. A scale, or an f16 or bf16 weight, too large for its type is an *Error
 // with the place, never an infinity. Weights that are not finite are refused in
 // writing; in reading they are what the bytes say, and [Type.Validate] finds them.
