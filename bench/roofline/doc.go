@@ -1,0 +1,26 @@
+// Package roofline measures what the machine can do at most: how many bytes a
+// second it reads, and how many int8 multiply-adds it computes. They are the
+// two lines of a roofline plot (Williams, Waterman and Patterson 2009), and the
+// divisor of a kernel's share of the machine.
+//
+// A ceiling is the highest rate that any of several designs reached, because a
+// ceiling that a kernel can pass is none:
+//
+//	design      reads                                         best where
+//	avx512      in order, 8 registers at once                 in the caches
+//	…-prefetch  the same, PREFETCHT0 8 KiB ahead              shared caches
+//	…-streams   4 parts at once, PREFETCHT0 2 KiB ahead       DRAM
+//
+// and the same for AVX2 and NEON; the pure Go design runs everywhere. Each
+// returns the sum of all 64-bit words that it read, so that a design which
+// skips any is found out. Nothing past the buffer is read; what is prefetched
+// past it cannot fault.
+//
+// [ReadCeiling] and [DotCeiling] let every worker run undisturbed for a given
+// time, so what they return holds no dispatch cost. [Reader] is the opposite:
+// one call reads one buffer once on all workers, as a parallel kernel does, and
+// can be timed between kernels in the same rounds.
+//
+// Memory for it comes from [NewBuffer]: memory that was never written to would
+// be read at the speed of a cache, for it is one page of zeroes.
+package roofline

@@ -1,0 +1,156 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// dotDotProd and dotNEON equal this loop, with the int32 of a register side by
+// side:
+//
+//	for range iterations {
+//		for c := range chains {
+//			for i := range 16 {
+//				acc[c] += int32(a[i]) * int32(b[i])
+//			}
+//		}
+//	}
+//
+// and return the sum of acc. In dotI8MM the innermost loop is
+//
+//	for i := range 2 {
+//		for j := range 2 {
+//			for k := range 8 {
+//				acc[c] += int32(a[8*i+k]) * int32(b[8*j+k])
+//			}
+//		}
+//	}
+//
+// The assembler knows none of SDOT, SMMLA, SMULL, SMLAL2 and SADALP.
+
+#define ZERO(R) VEOR R.B16, R.B16, R.B16
+
+#define ADD(FROM, TO) VADD FROM.S4, TO.S4, TO.S4
+
+// SETUP loads the operands into V0 and V1 and the count into R2.
+#define SETUP \
+	MOVD a+0(FP), R0          \
+	MOVD b+8(FP), R1          \
+	MOVD iterations+16(FP), R2 \
+	VLD1 (R0), [V0.B16]       \
+	VLD1 (R1), [V1.B16]       \
+	ZERO(V16) \
+	ZERO(V17) \
+	ZERO(V18) \
+	ZERO(V19) \
+	ZERO(V20) \
+	ZERO(V21) \
+	ZERO(V22) \
+	ZERO(V23) \
+	ZERO(V24) \
+	ZERO(V25) \
+	ZERO(V26) \
+	ZERO(V27)
+
+// FOLD adds V16 to V27 and leaves the sum of the four int32 in R3.
+#define FOLD \
+	ADD(V17, V16) \
+	ADD(V18, V16) \
+	ADD(V19, V16) \
+	ADD(V20, V16) \
+	ADD(V21, V16) \
+	ADD(V22, V16) \
+	ADD(V23, V16) \
+	ADD(V24, V16) \
+	ADD(V25, V16) \
+	ADD(V26, V16) \
+	ADD(V27, V16) \
+	VADDV V16.S4, V16 \
+	VMOV V16.S[0], R3
+
+// func dotI8MM(a, b *[64]int8, iterations int) int32
+TEXT ·dotI8MM(SB), NOSPLIT, $0-28
+	SETUP
+	CBZ R2, done
+
+loop:
+	WORD $0x4E81A410 // SMMLA V16.4S, V0.16B, V1.16B
+	WORD $0x4E81A411 // SMMLA V17.4S, V0.16B, V1.16B
+	WORD $0x4E81A412 // SMMLA V18.4S, V0.16B, V1.16B
+	WORD $0x4E81A413 // SMMLA V19.4S, V0.16B, V1.16B
+	WORD $0x4E81A414 // SMMLA V20.4S, V0.16B, V1.16B
+	WORD $0x4E81A415 // SMMLA V21.4S, V0.16B, V1.16B
+	WORD $0x4E81A416 // SMMLA V22.4S, V0.16B, V1.16B
+	WORD $0x4E81A417 // SMMLA V23.4S, V0.16B, V1.16B
+	WORD $0x4E81A418 // SMMLA V24.4S, V0.16B, V1.16B
+	WORD $0x4E81A419 // SMMLA V25.4S, V0.16B, V1.16B
+	WORD $0x4E81A41A // SMMLA V26.4S, V0.16B, V1.16B
+	WORD $0x4E81A41B // SMMLA V27.4S, V0.16B, V1.16B
+	SUB  $1, R2
+	CBNZ R2, loop
+
+done:
+	FOLD
+	MOVW R3, ret+24(FP)
+	RET
+
+// func dotDotProd(a, b *[64]int8, iterations int) int32
+TEXT ·dotDotProd(SB), NOSPLIT, $0-28
+	SETUP
+	CBZ R2, done
+
+loop:
+	WORD $0x4E819410 // SDOT V16.4S, V0.16B, V1.16B
+	WORD $0x4E819411 // SDOT V17.4S, V0.16B, V1.16B
+	WORD $0x4E819412 // SDOT V18.4S, V0.16B, V1.16B
+	WORD $0x4E819413 // SDOT V19.4S, V0.16B, V1.16B
+	WORD $0x4E819414 // SDOT V20.4S, V0.16B, V1.16B
+	WORD $0x4E819415 // SDOT V21.4S, V0.16B, V1.16B
+	WORD $0x4E819416 // SDOT V22.4S, V0.16B, V1.16B
+	WORD $0x4E819417 // SDOT V23.4S, V0.16B, V1.16B
+	WORD $0x4E819418 // SDOT V24.4S, V0.16B, V1.16B
+	WORD $0x4E819419 // SDOT V25.4S, V0.16B, V1.16B
+	WORD $0x4E81941A // SDOT V26.4S, V0.16B, V1.16B
+	WORD $0x4E81941B // SDOT V27.4S, V0.16B, V1.16B
+	SUB  $1, R2
+	CBNZ R2, loop
+
+done:
+	FOLD
+	MOVW R3, ret+24(FP)
+	RET
+
+// func dotNEON(a, b *[64]int8, iterations int) int32
+TEXT ·dotNEON(SB), NOSPLIT, $0-28
+	SETUP
+	CBZ R2, done
+
+loop:
+	WORD $0x0E21C002 // SMULL V2.8H, V0.8B, V1.8B
+	WORD $0x4E218002 // SMLAL2 V2.8H, V0.16B, V1.16B
+	WORD $0x4E606850 // SADALP V16.4S, V2.8H
+	WORD $0x0E21C003 // SMULL V3.8H, V0.8B, V1.8B
+	WORD $0x4E218003 // SMLAL2 V3.8H, V0.16B, V1.16B
+	WORD $0x4E606871 // SADALP V17.4S, V3.8H
+	WORD $0x0E21C004 // SMULL V4.8H, V0.8B, V1.8B
+	WORD $0x4E218004 // SMLAL2 V4.8H, V0.16B, V1.16B
+	WORD $0x4E606892 // SADALP V18.4S, V4.8H
+	WORD $0x0E21C005 // SMULL V5.8H, V0.8B, V1.8B
+	WORD $0x4E218005 // SMLAL2 V5.8H, V0.16B, V1.16B
+	WORD $0x4E6068B3 // SADALP V19.4S, V5.8H
+	WORD $0x0E21C006 // SMULL V6.8H, V0.8B, V1.8B
+	WORD $0x4E218006 // SMLAL2 V6.8H, V0.16B, V1.16B
+	WORD $0x4E6068D4 // SADALP V20.4S, V6.8H
+	WORD $0x0E21C007 // SMULL V7.8H, V0.8B, V1.8B
+	WORD $0x4E218007 // SMLAL2 V7.8H, V0.16B, V1.16B
+	WORD $0x4E6068F5 // SADALP V21.4S, V7.8H
+	WORD $0x0E21C008 // SMULL V8.8H, V0.8B, V1.8B
+	WORD $0x4E218008 // SMLAL2 V8.8H, V0.16B, V1.16B
+	WORD $0x4E606916 // SADALP V22.4S, V8.8H
+	WORD $0x0E21C009 // SMULL V9.8H, V0.8B, V1.8B
+	WORD $0x4E218009 // SMLAL2 V9.8H, V0.16B, V1.16B
+	WORD $0x4E606937 // SADALP V23.4S, V9.8H
+	SUB  $1, R2
+	CBNZ R2, loop
+
+done:
+	FOLD
+	MOVW R3, ret+24(FP)
+	RET

@@ -1,0 +1,8 @@
+//go:build purego || (!amd64 && !arm64)
+
+package roofline
+
+var (
+	archReadKernels []ReadKernel
+	archDotKernels  []DotKernel
+)

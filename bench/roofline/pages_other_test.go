@@ -1,0 +1,6 @@
+//go:build !linux
+
+package roofline
+
+// useSmallPages can do nothing here: pages are what they are.
+func useSmallPages([]byte) bool { return false }

@@ -1,0 +1,82 @@
+package roofline
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"onebit/internal/cpu"
+)
+
+// ReadKernel is one way to read memory.
+type ReadKernel struct {
+	Name     string
+	Requires cpu.Set
+
+	// step divides the lengths that read accepts; read returns the sum of the
+	// n/8 words at p, for n ≥ 0.
+	step int
+	read func(p *byte, n int) uint64
+}
+
+// ReadKernels returns the kernels that run on a machine with these features,
+// usually cpu.Detected(), the widest first. There is always one.
+func ReadKernels(have cpu.Set) []ReadKernel {
+	var list []ReadKernel
+	for _, k := range slices.Concat(archReadKernels, []ReadKernel{{Name: "go"}}) {
+		if have.Has(k.Requires) {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// chunk bounds the time in assembly, which the scheduler cannot interrupt.
+const chunk = 4 << 20
+
+// Sum reads buf and returns the sum of its little-endian 64-bit words modulo
+// 2⁶⁴; a last part of a word counts as if zeroes followed it.
+func (k ReadKernel) Sum(buf []byte) uint64 {
+	var sum uint64
+	for len(buf) > chunk {
+		sum += k.sumChunk(buf[:chunk])
+		buf = buf[chunk:]
+	}
+	return sum + k.sumChunk(buf)
+}
+
+func (k ReadKernel) sumChunk(buf []byte) uint64 {
+	if k.read == nil {
+		return sumGo(buf)
+	}
+	n := len(buf) / k.step * k.step
+	if n == 0 {
+		return sumGo(buf)
+	}
+	return k.read(&buf[0], n) + sumGo(buf[n:])
+}
+
+// sumGo is the pure Go kernel, and what all others are compared with. Eight
+// sums keep the additions from waiting for each other.
+func sumGo(buf []byte) uint64 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 uint64
+	for len(buf) >= 64 {
+		b := (*[64]byte)(buf)
+		s0 += binary.LittleEndian.Uint64(b[0:])
+		s1 += binary.LittleEndian.Uint64(b[8:])
+		s2 += binary.LittleEndian.Uint64(b[16:])
+		s3 += binary.LittleEndian.Uint64(b[24:])
+		s4 += binary.LittleEndian.Uint64(b[32:])
+		s5 += binary.LittleEndian.Uint64(b[40:])
+		s6 += binary.LittleEndian.Uint64(b[48:])
+		s7 += binary.LittleEndian.Uint64(b[56:])
+		buf = buf[64:]
+	}
+	sum := s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7
+	for len(buf) >= 8 {
+		sum += binary.LittleEndian.Uint64(buf)
+		buf = buf[8:]
+	}
+	var last [8]byte
+	copy(last[:], buf)
+	return sum + binary.LittleEndian.Uint64(last[:])
+}

@@ -1,0 +1,308 @@
+package roofline
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"onebit/internal/cpu"
+	"onebit/internal/guard"
+)
+
+// words is the definition of a checksum, a word at a time.
+func words(buf []byte) uint64 {
+	var sum uint64
+	for len(buf) > 0 {
+		var w [8]byte
+		buf = buf[copy(w[:], buf):]
+		sum += binary.LittleEndian.Uint64(w[:])
+	}
+	return sum
+}
+
+func random(b []byte, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+}
+
+// lengths are all short ones, and those around every step and the chunk.
+func lengths() []int {
+	var list []int
+	for n := range 201 {
+		list = append(list, n)
+	}
+	for _, n := range []int{256, 512, 1024, 2048, 4096, 65536} {
+		list = append(list, n-1, n, n+1, n+63)
+	}
+	return list
+}
+
+// everyReadKernel calls f for each kernel of this build, and names the missing
+// features of those that can't run here.
+func everyReadKernel(t *testing.T, f func(t *testing.T, k ReadKernel)) {
+	for _, k := range ReadKernels(^cpu.Set(0)) {
+		t.Run(k.Name, func(t *testing.T) {
+			if missing := cpu.Detected().Missing(k.Requires); missing != 0 {
+				t.Skip("this machine lacks ", missing)
+			}
+			f(t, k)
+		})
+	}
+}
+
+func TestEveryByteIsRead(t *testing.T) {
+	everyReadKernel(t, func(t *testing.T, k ReadKernel) {
+		for _, n := range lengths() {
+			for _, b := range []*guard.Buffer{guard.New(t, n), guard.Start(t, n), guard.Misaligned(t, n, 1)} {
+				random(b.Bytes(), uint64(n))
+				want := words(b.Bytes())
+				b.ReadOnly(t)
+				var got uint64
+				if err := guard.Catch(func() { got = k.Sum(b.Bytes()) }); err != nil {
+					t.Fatalf("%d bytes: %v", n, err)
+				}
+				if got != want {
+					t.Fatalf("%d bytes: sum %#x, want %#x", n, got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestLongBuffersAreReadInChunks(t *testing.T) {
+	a, err := NewBuffer(2*chunk + 12345)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Free()
+	want := words(a.Bytes())
+	everyReadKernel(t, func(t *testing.T, k ReadKernel) {
+		if got := k.Sum(a.Bytes()); got != want {
+			t.Errorf("sum %#x, want %#x", got, want)
+		}
+	})
+}
+
+func TestNewBufferIsWritten(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 8, 12, 4096, 3<<20 + 5} {
+		a, err := NewBuffer(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		buf := a.Bytes()
+		if len(buf) != n {
+			t.Errorf("%d bytes, want %d", len(buf), n)
+		}
+		for len(buf) > 0 {
+			w := buf[:min(8, len(buf))]
+			if words(w) == 0 {
+				t.Fatalf("%d bytes: %d before the end is a word of zero", n, len(buf))
+			}
+			buf = buf[len(w):]
+		}
+		if err := a.Free(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestReader(t *testing.T) {
+	b := guard.New(t, 100_003).Bytes()
+	random(b, 1)
+	everyReadKernel(t, func(t *testing.T, k ReadKernel) {
+		for _, threads := range []int{1, 2, 3, 7} {
+			r := NewReader(k, threads)
+			for _, n := range append(lengths(), len(b)) {
+				part := b[len(b)-n:]
+				if got, want := r.Read(part), words(part); got != want {
+					t.Fatalf("%d bytes on %d threads: sum %#x, want %#x", n, threads, got, want)
+				}
+			}
+			r.Close()
+		}
+	})
+}
+
+func TestReaderAllocatesNothing(t *testing.T) {
+	r := NewReader(ReadKernels(cpu.Detected())[0], 2)
+	defer r.Close()
+	buf := make([]byte, 4096)
+	if n := testing.AllocsPerRun(100, func() { r.Read(buf) }); n != 0 {
+		t.Errorf("%v allocations per read, want none", n)
+	}
+}
+
+func TestPartsCoverTheBuffer(t *testing.T) {
+	for _, n := range []int{0, 1, 64, 200, 4096, 100_000, 1 << 20} {
+		for _, threads := range []int{1, 2, 3, 7} {
+			buf := make([]byte, n)
+			longest, shortest := 0, n
+			for i := range threads {
+				p := part(buf, i, threads)
+				for j := range p {
+					p[j]++
+				}
+				longest, shortest = max(longest, len(p)), min(shortest, len(p))
+			}
+			for i, v := range buf {
+				if v != 1 {
+					t.Fatalf("%d bytes on %d threads: byte %d is in %d parts", n, threads, i, v)
+				}
+			}
+			if longest-shortest > max(128, n/4) {
+				t.Errorf("%d bytes on %d threads: parts of %d and %d bytes", n, threads, longest, shortest)
+			}
+		}
+	}
+}
+
+// dotWant is the definition of what a DotKernel returns.
+func dotWant(k DotKernel, a, b *[64]int8, iterations int) int32 {
+	var product int32
+	if k.Name == "i8mm" {
+		for i := range 2 {
+			for j := range 2 {
+				for l := range 8 {
+					product += int32(a[8*i+l]) * int32(b[8*j+l])
+				}
+			}
+		}
+	} else {
+		for i := range k.lanes {
+			product += int32(a[i]) * int32(b[i])
+		}
+	}
+	return product * int32(k.chains) * int32(iterations)
+}
+
+func TestDotKernels(t *testing.T) {
+	a, b := operands()
+	for _, k := range DotKernels(^cpu.Set(0)) {
+		t.Run(k.Name, func(t *testing.T) {
+			if missing := cpu.Detected().Missing(k.Requires); missing != 0 {
+				t.Skip("this machine lacks ", missing)
+			}
+			for _, iterations := range []int{0, 1, 2, 1000} {
+				got, want := k.run(&a, &b, iterations), dotWant(k, &a, &b, iterations)
+				if got != want {
+					t.Errorf("%d iterations: %d, want %d", iterations, got, want)
+				}
+				if iterations > 0 && want == 0 {
+					t.Error("the operands' product is zero, which proves nothing")
+				}
+			}
+		})
+	}
+}
+
+func TestOperandsSuitEveryInstruction(t *testing.T) {
+	a, b := operands()
+	for i := 0; i < 64; i += 2 {
+		if a[i] < 0 || a[i+1] < 0 {
+			t.Errorf("a[%d:%d] = %v, want no negative number", i, i+2, a[i:i+2])
+		}
+		if sum := int(a[i])*int(b[i]) + int(a[i+1])*int(b[i+1]); sum != int(int16(sum)) {
+			t.Errorf("products %d and %d sum to %d, which saturates", i, i+1, sum)
+		}
+	}
+	if slices.Min(b[:16]) >= 0 || slices.Max(b[:16]) <= 0 {
+		t.Error("b does not have both signs")
+	}
+}
+
+func TestFewerFeaturesGiveFewerKernels(t *testing.T) {
+	for _, have := range []cpu.Set{0, cpu.AVX2, cpu.NEON, ^cpu.Set(0)} {
+		reads, dots := ReadKernels(have), DotKernels(have)
+		if reads[len(reads)-1].Name != "go" || dots[len(dots)-1].Name != "go" {
+			t.Errorf("%v: the pure Go kernels are missing", have)
+		}
+		for _, k := range reads {
+			if !have.Has(k.Requires) {
+				t.Errorf("%v: %s needs %v", have, k.Name, k.Requires)
+			}
+		}
+		for _, k := range dots {
+			if !have.Has(k.Requires) {
+				t.Errorf("%v: %s needs %v", have, k.Name, k.Requires)
+			}
+		}
+	}
+}
+
+func TestCeilings(t *testing.T) {
+	buf := make([]byte, 64<<10)
+	have := cpu.Detected()
+	for _, threads := range []int{1, 2} {
+		reads, err := ReadCeiling(t.Context(), have, buf, threads, 20*time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dots, err := DotCeiling(t.Context(), have, threads, 20*time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(reads) != len(ReadKernels(have)) || len(dots) != len(DotKernels(have)) {
+			t.Errorf("%d and %d rates, want one per kernel", len(reads), len(dots))
+		}
+		for _, rates := range [][]Rate{reads, dots} {
+			for i, r := range rates {
+				// No machine computes 10¹⁶ or as few as 10³ a second.
+				if r.PerSecond < 1e3 || r.PerSecond > 1e16 {
+					t.Errorf("%s: %g per second", r.Kernel, r.PerSecond)
+				}
+				if i > 0 && r.PerSecond > rates[i-1].PerSecond {
+					t.Errorf("%s follows the slower %s", r.Kernel, rates[i-1].Kernel)
+				}
+			}
+		}
+	}
+}
+
+// TestDuringCountsAllWork lets time be measured by work that says how long it
+// takes: two threads that do 1000 units in each sleep of 1 ms cannot reach
+// more than 2·10⁶ a second.
+func TestDuringCountsAllWork(t *testing.T) {
+	rate, err := during(t.Context(), 2, 10*time.Millisecond, func(int) func() int {
+		return func() int {
+			time.Sleep(time.Millisecond)
+			return 1000
+		}
+	})
+	if err != nil || rate <= 0 || rate > 2e6 {
+		t.Errorf("%v units per second, %v, want at most 2e6", rate, err)
+	}
+}
+
+func TestCancelledContextEndsIt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ReadCeiling(ctx, 0, make([]byte, 64), 1, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Errorf("ReadCeiling: %v, want context.Canceled", err)
+	}
+	if _, err := DotCeiling(ctx, 0, 1, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Errorf("DotCeiling: %v, want context.Canceled", err)
+	}
+}
+
+func TestCallersMistakesPanic(t *testing.T) {
+	k := ReadKernels(0)[0]
+	for want, call := range map[string]func(){
+		"roofline: threads must be positive": func() { NewReader(k, 0) },
+		"roofline: empty buffer":             func() { _, _ = Bandwidth(t.Context(), k, nil, 1, 0) },
+	} {
+		func() {
+			defer func() {
+				if p := recover(); p != want {
+					t.Errorf("recovered %v, want %q", p, want)
+				}
+			}()
+			call()
+		}()
+	}
+}
