@@ -154,9 +154,10 @@ func checkProduct(pr *Product, scheme Activation, lenX, n, cols int) {
 }
 
 // chunkRowsOf returns how many rows a task takes: whole tiles of about
-// chunkBytes.
+// chunkBytes. Kernels of native layouts take any number of rows, but some at
+// a time: 16 is a multiple of what they take.
 func chunkRowsOf(m *Matrix) int {
-	tile := m.Layout.RowTile
+	tile := max(m.Layout.RowTile, 16)
 	rowBytes := max(1, len(m.Data)/m.Rows)
 	return max(1, chunkBytes/(rowBytes*tile)) * tile
 }

@@ -8,6 +8,7 @@ import (
 	"onebit/kernels/_asm/asm"
 	"onebit/kernels/_asm/q1"
 	"onebit/kernels/_asm/quantize"
+	"onebit/kernels/_asm/twobit"
 )
 
 // A generator writes NAME_amd64.s and NAME_stubs_amd64.go.
@@ -19,6 +20,7 @@ type generator struct {
 var generators = []generator{
 	{"q1", q1.Generate},
 	{"quantize", quantize.Generate},
+	{"twobit", twobit.Generate},
 }
 
 // kernelsDir is package kernels, seen from this directory.
