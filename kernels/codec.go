@@ -15,9 +15,8 @@ type codec struct {
 	groupLen int // columns per weight scale; 0: one scale for the tensor
 	// scale returns that of group g of a row.
 	scale func(m *Matrix, row []byte, g int) float32
-	// codes writes the codes of columns [from, from+len(dst)) of a row; from
-	// is a multiple of 32.
-	codes func(dst []int16, row []byte, from int)
+	// code returns that of column k of a row.
+	code func(row []byte, k int) int32
 	// dot returns Σ code·q over columns [from, from+len(q)), from a multiple
 	// of 32: the naive loop that the variant called scalar is.
 	dot func(row []byte, from int, q []int8) int32

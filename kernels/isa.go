@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"fmt"
 	"runtime"
 
 	"onebit/internal/cpu"
@@ -29,6 +30,15 @@ var (
 // ISAs returns every level, those of other architectures too.
 func ISAs() []*ISA {
 	return []*ISA{Go, NEON, NEONDot, NEONI8MM, AVX2, AVXVNNI, AVX512, AVX512VNNI}
+}
+
+// Foreign returns an error that names the architecture, if isa belongs to
+// another one than this program was built for.
+func (isa *ISA) Foreign() error {
+	if m := isa.missing(^cpu.Set(0)); m != "" {
+		return fmt.Errorf("variant %s needs %s", isa.Name, m)
+	}
+	return nil
 }
 
 // missing says what features lacks to run isa, or "".

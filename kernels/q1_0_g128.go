@@ -14,7 +14,7 @@ func init() {
 		format:      formats.Q1_0_g128,
 		groupLen:    128,
 		scale:       func(m *Matrix, row []byte, g int) float32 { return fp16At(row, g*q1Block) },
-		codes:       q1Codes,
+		code:        q1Code,
 		dot:         q1Dot,
 		dotUnrolled: q1DotUnrolled,
 	})
@@ -25,10 +25,8 @@ func q1Bits(row []byte, from int) uint32 {
 	return binary.LittleEndian.Uint32(row[from/128*q1Block+2+from%128/8:])
 }
 
-func q1Codes(dst []int16, row []byte, from int) {
-	for i := range dst {
-		dst[i] = int16(q1Bits(row, from+i&^31)>>(i%32)&1)*2 - 1
-	}
+func q1Code(row []byte, k int) int32 {
+	return int32(row[k/128*q1Block+2+k%128/8]>>(k%8)&1)*2 - 1
 }
 
 func q1Dot(row []byte, from int, q []int8) int32 {

@@ -88,13 +88,8 @@ func (c *codec) matVecF32(dst []float32, m *Matrix, a *Activations, col, r0, r1 
 		var y float32
 		for from := 0; from < len(x); from += g {
 			var lanes [lanesF32]float32
-			for at := from; at < min(from+g, len(x)); at += len(lanes) {
-				var codes [lanesF32]int16
-				part := x[at:min(at+len(lanes), len(x))]
-				c.codes(codes[:len(part)], row, at)
-				for i, v := range part {
-					lanes[i] += float32(float32(codes[i]) * v)
-				}
+			for k := from; k < min(from+g, len(x)); k++ {
+				lanes[(k-from)%len(lanes)] += float32(float32(c.code(row, k)) * x[k])
 			}
 			y += float32(c.scale(m, row, from/g) * foldLanes(&lanes))
 		}

@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"math/bits"
+
 	"onebit/formats"
 )
 
@@ -38,7 +40,7 @@ func init() {
 }
 
 func (f *twoBit) codec(t *formats.Type) *codec {
-	c := &codec{format: t, scale: tensorScale, codes: f.codes, dot: f.dot, dotUnrolled: f.dotUnrolled}
+	c := &codec{format: t, scale: tensorScale, code: f.code, dot: f.dot, dotUnrolled: f.dotUnrolled}
 	if f.scale >= 0 {
 		c.groupLen = f.blockLen
 		c.scale = func(m *Matrix, row []byte, g int) float32 { return fp16At(row, g*f.blockBytes+f.scale) }
@@ -46,25 +48,25 @@ func (f *twoBit) codec(t *formats.Type) *codec {
 	return c
 }
 
-// at returns the byte and the shift of column k.
+// at returns the byte and the shift of column k. All lengths are powers of
+// two; the divisions are written as shifts, for scalar's sake.
 func (f *twoBit) at(k int) (index int, shift uint8) {
-	block, in := k/f.blockLen, k%f.blockLen
-	run, in := in/(4*f.span), in%(4*f.span)
-	return block*f.blockBytes + f.data + run*f.span + in%f.span, f.shifts[in/f.span]
+	span := bits.TrailingZeros(uint(f.span))
+	block := k >> bits.TrailingZeros(uint(f.blockLen))
+	in := k & (f.blockLen - 1)
+	run := in >> span >> 2
+	return block*f.blockBytes + f.data + run<<span + in&(f.span-1), f.shifts[in>>span&3]
 }
 
-func (f *twoBit) codes(dst []int16, row []byte, from int) {
-	for i := range dst {
-		at, shift := f.at(from + i)
-		dst[i] = int16(row[at]>>shift&3) - 1
-	}
+func (f *twoBit) code(row []byte, k int) int32 {
+	at, shift := f.at(k)
+	return int32(row[at]>>shift&3) - 1
 }
 
 func (f *twoBit) dot(row []byte, from int, q []int8) int32 {
 	var sum int32
 	for i, v := range q {
-		at, shift := f.at(from + i)
-		sum += (int32(row[at]>>shift&3) - 1) * int32(v)
+		sum += f.code(row, from+i) * int32(v)
 	}
 	return sum
 }

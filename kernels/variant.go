@@ -110,8 +110,8 @@ func Lookup(format, name string, act Activation) (*Variant, error) {
 	}
 	base, _, _ := strings.Cut(name, "-")
 	for _, isa := range ISAs() {
-		if isa.Name == base && isa.missing(^cpu.Set(0)) != "" {
-			return nil, fmt.Errorf("variant %s of %s needs %s", name, format, isa.missing(^cpu.Set(0)))
+		if isa.Name == base && isa.Foreign() != nil {
+			return nil, isa.Foreign()
 		}
 	}
 	return nil, fmt.Errorf("unknown variant %q of %s/%s (known: %s)", name, format, act, strings.Join(known, ", "))

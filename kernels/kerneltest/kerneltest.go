@@ -2,50 +2,350 @@
 // kernels passes, whatever it runs on.
 //
 // Two oracles: kernels.Reference, float64 on dequantized weights, bounds the
-// error; the variant scalar, the generic integer path, is equalled bit for
-// bit.
+// error; the variant scalar of the same scheme, the generic path, is equalled
+// bit for bit. All buffers a kernel reads are read-only and, like those it
+// writes, end where an inaccessible page begins.
 package kerneltest
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
 
 	"onebit/formats"
+	"onebit/internal/guard"
+	"onebit/kernels"
 )
 
-// TB is what the suite needs of testing.TB.
-type TB interface {
-	Helper()
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
+// Run holds v to the suite. It skips, naming what is missing, if v can't run
+// here; under ONEBIT_REQUIRE=avx2,… a skip for one of these is a failure.
+func Run(t *testing.T, v *kernels.Variant) {
+	Require(t, v)
+	if v.Name != "scalar" { // which these compare with
+		t.Run("shapes", func(t *testing.T) { shapes(t, v) })
+		t.Run("long rows", func(t *testing.T) { longRows(t, v) })
+		t.Run("misaligned", func(t *testing.T) { misaligned(t, v) })
+	}
+	t.Run("threads and batches", func(t *testing.T) { threadsAndBatches(t, v) })
+	t.Run("not finite", func(t *testing.T) { notFinite(t, v) })
+	t.Run("reference", func(t *testing.T) { againstReference(t, v) })
+	t.Run("allocations", func(t *testing.T) { allocations(t, v) })
 }
 
-// Tensor returns a matrix of format t with weights from rng: native values
-// for ternary formats, normal ones else.
-func Tensor(tb TB, t *formats.Type, rows, cols int, rng *rand.Rand) *formats.Tensor {
-	tb.Helper()
-	size, err := t.Bytes(rows, cols)
-	if err != nil {
-		tb.Fatalf("%v", err)
+// Require skips the test if v can't run on this machine, or fails it if
+// ONEBIT_REQUIRE names v's instruction set.
+func Require(t *testing.T, v *kernels.Variant) {
+	t.Helper()
+	err := v.Available()
+	if err == nil {
+		return
 	}
-	w := make([]float32, rows*cols)
-	for i := range w {
-		w[i] = float32(rng.IntN(3)-1) * 0.75
+	if slices.Contains(strings.Split(os.Getenv("ONEBIT_REQUIRE"), ","), v.ISA.Name) {
+		t.Fatalf("required: %v", err)
 	}
-	out := &formats.Tensor{Name: fmt.Sprintf("%s.%dx%d", t.Name, rows, cols), Type: t, Shape: []int{rows, cols}, Data: make([]byte, size)}
-	if err := t.Quantize(out.Data, w, rows, cols); err != nil {
-		tb.Fatalf("%v", err)
+	t.Skip(err)
+}
+
+// Same reports the first result whose bits differ; any NaN equals any other.
+func Same(got, want []float32) error {
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) && !(isNaN(got[i]) && isNaN(want[i])) {
+			return fmt.Errorf("result %d is %v (%#x), the generic path gives %v (%#x)",
+				i, got[i], math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
+		}
+	}
+	return nil
+}
+
+func isNaN(x float32) bool { return x != x }
+
+// legal returns up to count of the smallest column counts that t can hold.
+func legal(t *formats.Type, count int) []int {
+	var out []int
+	for n := 1; n <= count; n++ {
+		out = append(out, n*t.BlockLen)
 	}
 	return out
 }
 
-// Same reports the first result whose bits differ.
-func Same(got, want []float32) error {
-	for i := range want {
-		if math.Float32bits(got[i]) != math.Float32bits(want[i]) && !(got[i] != got[i] && want[i] != want[i]) {
-			return fmt.Errorf("result %d is %v (%#x), the generic path gives %v (%#x)", i, got[i], math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
+// legalRows leaves out what the format can't hold (i2_s_x4: multiples of 4).
+func legalRows(t *formats.Type, cols int, rows ...int) []int {
+	return slices.DeleteFunc(rows, func(r int) bool { _, err := t.Bytes(r, cols); return err != nil })
+}
+
+func shapes(t *testing.T, v *kernels.Variant) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	count := 9
+	if v.Format.BlockLen < 32 {
+		count = 300
+	}
+	for _, cols := range legal(v.Format, count) {
+		rows := legalRows(v.Format, cols, 1, 2, 3, 4, 5, 8, 15, 16, 17, 36)
+		if count > 9 {
+			rows = rows[:min(3, len(rows))]
+		}
+		for _, r := range rows {
+			weights, acts := patterns[rng.IntN(len(patterns))], patterns[rng.IntN(len(patterns))]
+			check(t, v, r, cols, 1+rng.IntN(3), weights, acts, rng)
 		}
 	}
-	return nil
+	for _, weights := range patterns {
+		for _, acts := range patterns {
+			check(t, v, 20, 3*256, 1, weights, acts, rng)
+		}
+	}
+}
+
+// longRows would wrap any 16-bit sum.
+func longRows(t *testing.T, v *kernels.Variant) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	cols := 1 << 15
+	if testing.Short() {
+		cols = 1 << 13
+	}
+	for _, weights := range patterns {
+		check(t, v, 4, cols, 1, weights, pattern{"all large", func(*rand.Rand, int) float32 { return 3 }}, rng)
+		check(t, v, 4, cols, 2, weights, pattern{"all small", func(*rand.Rand, int) float32 { return -3 }}, rng)
+	}
+}
+
+// A pattern makes weight or activation i.
+type pattern struct {
+	name string
+	at   func(rng *rand.Rand, i int) float32
+}
+
+// patterns are random values and those that are hard on integer kernels:
+// every sum at its extreme, every code alone, scales at both ends.
+var patterns = []pattern{
+	{"ternary", func(rng *rand.Rand, i int) float32 { return float32(rng.IntN(3)-1) * 0.75 }},
+	{"normal", func(rng *rand.Rand, i int) float32 { return float32(rng.NormFloat64()) }},
+	{"plus", func(*rand.Rand, int) float32 { return 1 }},
+	{"minus", func(*rand.Rand, int) float32 { return -1 }},
+	{"zero", func(*rand.Rand, int) float32 { return 0 }},
+	{"alternating", func(_ *rand.Rand, i int) float32 { return float32(1 - 2*(i&1)) }},
+	{"outliers", func(rng *rand.Rand, i int) float32 {
+		if i%97 == 0 {
+			return 20 * float32(rng.NormFloat64())
+		}
+		return float32(rng.NormFloat64())
+	}},
+	{"tiny", func(rng *rand.Rand, i int) float32 { return float32(rng.NormFloat64()) * 1e-6 }},
+	{"large", func(rng *rand.Rand, i int) float32 { return float32(rng.NormFloat64()) * 1e3 }},
+}
+
+func (p pattern) fill(n int, rng *rand.Rand) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = p.at(rng, i)
+	}
+	return x
+}
+
+// Tensor returns a rows × cols matrix of format t with random ternary weights.
+func Tensor(tb testing.TB, t *formats.Type, rows, cols int, rng *rand.Rand) *formats.Tensor {
+	tb.Helper()
+	return Quantize(tb, t, rows, cols, patterns[0].fill(rows*cols, rng))
+}
+
+// Quantize returns a rows × cols matrix of format t holding w.
+func Quantize(tb testing.TB, t *formats.Type, rows, cols int, w []float32) *formats.Tensor {
+	tb.Helper()
+	size, err := t.Bytes(rows, cols)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	data := make([]byte, size)
+	if err := t.Quantize(data, w, rows, cols); err != nil {
+		tb.Fatal(err)
+	}
+	return &formats.Tensor{Name: fmt.Sprintf("%s.%dx%d", t.Name, rows, cols), Type: t, Shape: []int{rows, cols}, Data: data}
+}
+
+// check compares v with scalar on one matrix and n columns, all of it guarded.
+func check(t *testing.T, v *kernels.Variant, rows, cols, n int, weights, acts pattern, rng *rand.Rand) {
+	t.Helper()
+	tensor := Quantize(t, v.Format, rows, cols, weights.fill(rows*cols, rng))
+	Check(t, v, tensor, acts.fill(n*cols, rng), n, fmt.Sprintf("%d×%d, %d columns, weights %s, activations %s", rows, cols, n, weights.name, acts.name))
+}
+
+// Check compares v with scalar of the same scheme on one tensor and n
+// columns x. Everything is in guarded memory.
+func Check(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []float32, n int, what string) {
+	t.Helper()
+	want := expected(t, v, tensor, x, n)
+	t2 := *tensor
+	t2.Data = guard.CopyReadOnly(t, tensor.Data)
+	got := Guarded(t, v, &t2, x, n, what)
+	if err := Same(got, want); err != nil {
+		t.Errorf("%v: %s: %v", v, what, err)
+	}
+}
+
+// expected is what the generic path computes.
+func expected(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []float32, n int) []float32 {
+	t.Helper()
+	scalar, err := kernels.Lookup(v.Format.Name, "scalar", v.Activation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := scalar.Pack(tensor, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a kernels.Activations
+	a.Prepare(scalar, x, n, m.Cols)
+	y := make([]float32, n*m.Rows)
+	scalar.Rows(y, m, &a, 0, m.Rows)
+	return y
+}
+
+// Guarded multiplies with every buffer in guarded memory.
+func Guarded(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []float32, n int, what string) []float32 {
+	t.Helper()
+	rows, cols := tensor.Dims()
+	size, err := v.Layout.Bytes(v.Format, rows, cols)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := guard.New(t, size)
+	var y []float32
+	err = guard.Catch(func() {
+		m, err := v.PackInto(packed.Bytes(), tensor, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed.ReadOnly(t)
+		a := kernels.Activations{Alloc: func(bytes int) []byte { return guard.New(t, bytes).Bytes() }}
+		a.Prepare(v, guard.CopyReadOnly(t, x), n, cols)
+		y = guard.Copy(t, make([]float32, n*rows))
+		v.Rows(y, m, &a, 0, rows)
+	})
+	if err != nil {
+		t.Fatalf("%v: %s: %v", v, what, err)
+	}
+	return y
+}
+
+// misaligned gives native kernels data that begins anywhere.
+func misaligned(t *testing.T, v *kernels.Variant) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	rows, cols := 20, 512
+	tensor := Quantize(t, v.Format, rows, cols, patterns[0].fill(rows*cols, rng))
+	x := patterns[1].fill(cols, rng)
+	want := expected(t, v, tensor, x, 1)
+	for off := range 64 {
+		b := guard.Misaligned(t, len(tensor.Data), off)
+		copy(b.Bytes(), tensor.Data)
+		moved := *tensor
+		moved.Data = b.Bytes()
+		if err := Same(Guarded(t, v, &moved, x, 1, fmt.Sprintf("offset %d", off)), want); err != nil {
+			t.Errorf("%v: data at offset %d: %v", v, off, err)
+		}
+	}
+}
+
+// threadsAndBatches expects the same bits from every pool, batch size and
+// submission.
+func threadsAndBatches(t *testing.T, v *kernels.Variant) {
+	rng := rand.New(rand.NewPCG(1, 4))
+	const most = 17
+	rows, cols := 260, 768
+	tensor := Quantize(t, v.Format, rows, cols, patterns[1].fill(rows*cols, rng))
+	x := patterns[6].fill(most*cols, rng)
+	want := expected(t, v, tensor, x, most)
+	for _, threads := range []int{1, 2, 5} {
+		pool := kernels.NewPool(threads)
+		m, err := v.Pack(tensor, pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{1, 2, 3, 4, 7, 8, 9, 16, most} {
+			y := make([]float32, n*rows)
+			pool.MatMul(y, v, m, x[:n*cols], n)
+			if err := Same(y, want[:n*rows]); err != nil {
+				t.Errorf("%d threads, %d columns: %v", threads, n, err)
+			}
+		}
+		y1, y2 := make([]float32, rows), make([]float32, rows)
+		pool.Do(x[:cols], 1, kernels.Product{Variant: v, Matrix: m, Dst: y1}, kernels.Product{Variant: v, Matrix: m, Dst: y2})
+		for _, y := range [][]float32{y1, y2} {
+			if err := Same(y, want[:rows]); err != nil {
+				t.Errorf("%d threads, two products in one submission: %v", threads, err)
+			}
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+		pool.Close()
+	}
+}
+
+// notFinite expects what an infinity or a NaN reaches to be NaN, and nothing
+// else.
+func notFinite(t *testing.T, v *kernels.Variant) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	rows, cols := 16, 512
+	tensor := Quantize(t, v.Format, rows, cols, patterns[2].fill(rows*cols, rng))
+	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
+		x := patterns[1].fill(2*cols, rng)
+		x[cols+300] = bad
+		Check(t, v, tensor, x, 2, fmt.Sprintf("activation %v", bad))
+		y := Guarded(t, v, tensor, x, 2, "")
+		for r, got := range y {
+			if finite := got-got == 0; finite == (r >= rows) {
+				t.Fatalf("activation %v in column 1: result %d of column %d is %v", bad, r%rows, r/rows, got)
+			}
+		}
+	}
+}
+
+// againstReference bounds the error against float64 arithmetic on the same
+// (quantized) activations.
+func againstReference(t *testing.T, v *kernels.Variant) {
+	const bound = 1e-12
+	rng := rand.New(rand.NewPCG(1, 6))
+	rows, cols := 64, 2048
+	tensor := Quantize(t, v.Format, rows, cols, patterns[0].fill(rows*cols, rng))
+	x := patterns[1].fill(cols, rng)
+	want := make([]float64, rows)
+	if err := kernels.Reference(want, tensor, kernels.ReferenceActivations(v.Activation, x), 0, rows); err != nil {
+		t.Fatal(err)
+	}
+	var num, den float64
+	for r, y := range Guarded(t, v, tensor, x, 1, "") {
+		num += (float64(y) - want[r]) * (float64(y) - want[r])
+		den += want[r] * want[r]
+	}
+	if nmse := num / den; !(nmse <= bound) {
+		t.Errorf("NMSE %.3g against the float64 reference, at most %g expected", nmse, bound)
+	}
+}
+
+// allocations expects none once the pool has seen the shapes.
+func allocations(t *testing.T, v *kernels.Variant) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	rows, cols := 512, 512
+	tensor := Quantize(t, v.Format, rows, cols, patterns[1].fill(rows*cols, rng))
+	for _, threads := range []int{1, 2} {
+		pool := kernels.NewPool(threads)
+		m, err := v.Pack(tensor, pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{1, 8} {
+			x, y := patterns[1].fill(n*cols, rng), make([]float32, n*rows)
+			multiply := func() { pool.MatMul(y, v, m, x, n) }
+			multiply()
+			if got := testing.AllocsPerRun(10, multiply); got != 0 {
+				t.Errorf("%d threads, %d columns: %v allocations per product", threads, n, got)
+			}
+		}
+		m.Close()
+		pool.Close()
+	}
 }
