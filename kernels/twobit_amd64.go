@@ -24,6 +24,8 @@ type rowsKernel struct {
 }
 
 var rowsKernels = []rowsKernel{
+	{AVX2, "VPMADDUBSW on codes masked in place, 4 rows at a time", 4, ternaryRowsAVX2},
+	{AVXVNNI, "VPDPBUSD (VEX) on codes masked in place, 2 rows at a time", 2, ternaryRowsAVXVNNI},
 	{AVX512VNNI, "VPDPBUSD on codes masked in place, 4 rows at a time", 4, ternaryRowsAVX512VNNI},
 }
 

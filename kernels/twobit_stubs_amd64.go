@@ -18,5 +18,45 @@ package kernels
 //		dst[r] = float32(scale*float32(sum)) + 0
 //	}
 //
+// Sum j of 4 per row is over the codes at shift 2j, left there.
+//
 //go:noescape
 func ternaryRowsAVX512VNNI(dst *float32, w *byte, stride int, rowBytes int, q *int8, tiles int, scale float32)
+
+// ternaryRowsAVXVNNI multiplies tiles of 2 rows of rowBytes bytes, a multiple of 4, that
+// start stride bytes apart. q is in row order: 64 bytes with -Σq in the first
+// int32 and zeros, then units of 256.
+//
+//	for r := range 2 * tiles {
+//		sum := -Σq
+//		for i := range rowBytes {
+//			for j := range 4 {
+//				sum += int32(w[r*stride+i]>>(2*j)&3) * int32(q[64+i/64*256+j*64+i%64])
+//			}
+//		}
+//		dst[r] = float32(scale*float32(sum)) + 0
+//	}
+//
+// Sum j of 4 per row is over the codes at shift 2j, left there.
+//
+//go:noescape
+func ternaryRowsAVXVNNI(dst *float32, w *byte, stride int, rowBytes int, q *int8, tiles int, scale float32)
+
+// ternaryRowsAVX2 multiplies tiles of 4 rows of rowBytes bytes, a multiple of 4, that
+// start stride bytes apart. q is in row order: 64 bytes with -Σq in the first
+// int32 and zeros, then units of 256.
+//
+//	for r := range 4 * tiles {
+//		sum := -Σq
+//		for i := range rowBytes {
+//			for j := range 4 {
+//				sum += int32(w[r*stride+i]>>(2*j)&3) * int32(q[64+i/64*256+j*64+i%64])
+//			}
+//		}
+//		dst[r] = float32(scale*float32(sum)) + 0
+//	}
+//
+// Products are added in int16 over 3 units, or 4 at the end of a row.
+//
+//go:noescape
+func ternaryRowsAVX2(dst *float32, w *byte, stride int, rowBytes int, q *int8, tiles int, scale float32)

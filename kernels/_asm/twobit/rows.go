@@ -7,17 +7,35 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// segmentUnits is after how many units the four sums of a row are folded into
-// one. Sum 3 of a lane grows by up to 4·192·127 = 97,536 per 4 codes; a unit
-// adds that once to 16 lanes or twice to 8: 4096 units stay below 2³¹ twice
-// over.
-const segmentUnits = 4096
+// prefetchBytes is how far behind the tile that follows the prefetches run.
+const prefetchBytes = 4096
 
-// rowsArgs are the arguments of all kernels with one scale per tensor.
-const rowsSignature = "func(dst *float32, w *byte, stride, rowBytes int, q *int8, tiles int, scale float32)"
+// A rowsEngine is what kernels with one scale per tensor do not share: how
+// the codes of a unit are multiplied, and which registers hold the sums.
+type rowsEngine interface {
+	// spec returns the function's name, a sentence on how it works, the rows
+	// of a tile, and the number of units, besides an incomplete one, after
+	// which the sums must be folded.
+	spec() (name, doc string, tile, segment int)
+	// prepare loads constants, makes a mask of the last, incomplete unit of
+	// rows of n bytes, and clears the sums that fold clears.
+	prepare(n reg.Register)
+	// start sets the sum of each row to what m has in its first lane.
+	start(m operand.Mem)
+	// unit adds a unit of every row, which load puts into registers.
+	unit(q reg.Register, load func(row, disp int, to reg.VecVirtual))
+	// tail adds the incomplete unit, or jumps to none.
+	tail(q reg.Register, row func(r int) operand.Mem, none operand.Op)
+	// fold makes one sum of the sums of each row, and clears the others.
+	fold()
+	// sums returns the sums of the rows of a tile.
+	sums() reg.VecVirtual
+}
 
-func rowsDoc(name string, tile int) []string {
-	return []string{
+// rows writes the kernel of an engine.
+func (g *generator) rows(e rowsEngine) {
+	name, doc, tile, segmentUnits := e.spec()
+	g.Func(name, "func(dst *float32, w *byte, stride, rowBytes int, q *int8, tiles int, scale float32)", append([]string{
 		fmt.Sprintf("%s multiplies tiles of %d rows of rowBytes bytes, a multiple of 4, that", name, tile),
 		"start stride bytes apart. q is in row order: 64 bytes with -Σq in the first",
 		"int32 and zeros, then units of 256.",
@@ -31,75 +49,40 @@ func rowsDoc(name string, tile int) []string {
 		"\t\t}",
 		"\t\tdst[r] = float32(scale*float32(sum)) + 0",
 		"\t}",
-	}
-}
-
-// rowsAVX512VNNI takes 4 rows at a time: each vector of activations is loaded
-// once for 4 vectors of weights, and 16 sums hide VPDPBUSD's latency. Per 64
-// bytes 4 VPANDD and 4 VPDPBUSD, on two ports: 16 bytes per cycle.
-func (g *generator) rowsAVX512VNNI() {
-	const name = "ternaryRowsAVX512VNNI"
-	g.Func(name, rowsSignature, rowsDoc(name, 4)...)
+		""}, doc)...)
 	dst := g.Load(g.Param("dst"), g.GP64())
 	w := g.Load(g.Param("w"), g.GP64())
 	stride := g.Load(g.Param("stride"), g.GP64())
-	rowBytes := g.Load(g.Param("rowBytes"), g.GP64())
+	units := g.Load(g.Param("rowBytes"), g.GP64())
 	q := g.Load(g.Param("q"), g.GP64())
 	tiles := g.Load(g.Param("tiles"), g.GP64())
-	scale := g.XMM()
-	g.VBROADCASTSS(g.param("scale"), scale)
-
 	stride3, tileBytes := g.GP64(), g.GP64()
-	g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
+	if tile == 4 {
+		g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
+	}
 	g.MOVQ(stride, tileBytes)
-	g.SHLQ(operand.U8(2), tileBytes)
-	units, tail := g.GP64(), g.tailMask(rowBytes)
-	g.MOVQ(rowBytes, units)
+	g.IMUL3Q(operand.I32(tile), tileBytes, tileBytes)
+	e.prepare(units)
 	g.SHRQ(operand.U8(6), units)
-	var masks [4]reg.VecVirtual
-	for j := range masks {
-		masks[j] = g.ZMM()
-		g.VMOVDQU64(g.masks[j], masks[j])
-	}
-
-	var acc [4][4]reg.VecVirtual // [row][j]
-	for r := range acc {
-		for j := range acc[r] {
-			acc[r][j] = g.ZMM()
-			g.VPXORD(acc[r][j], acc[r][j], acc[r][j])
-		}
-	}
 
 	g.Label("tile")
-	for r := range acc {
-		g.VMOVDQU32(at(q, 0), acc[r][0])
+	e.start(at(q, 0))
+	src, qp, left, ahead, segment := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	row := func(r int) operand.Mem {
+		switch r {
+		case 0:
+			return operand.Mem{Base: src}
+		case 3:
+			return operand.Mem{Base: src, Index: stride3, Scale: 1}
+		}
+		return operand.Mem{Base: src, Index: stride, Scale: uint8(r)}
 	}
-	src, qp, left, ahead := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.MOVQ(w, src)
 	g.LEAQ(at(q, 64), qp)
 	g.MOVQ(units, left)
-	// The tile's bytes are read in four streams, prefetched as one.
+	// A tile is read in as many streams as it has rows, and prefetched as one.
 	g.LEAQ(operand.Mem{Base: w, Index: tileBytes, Scale: 1, Disp: prefetchBytes}, ahead)
 
-	unit := func(load func(r int, from operand.Mem, to reg.VecVirtual)) {
-		rows := [4]operand.Mem{{Base: src}, {Base: src, Index: stride, Scale: 1}, {Base: src, Index: stride, Scale: 2}, {Base: src, Index: stride3, Scale: 1}}
-		var qv [4]reg.VecVirtual
-		for j := range qv {
-			qv[j] = g.ZMM()
-			g.VMOVDQU64(at(qp, 64*j), qv[j])
-		}
-		for r := range rows {
-			wv := g.ZMM()
-			load(r, rows[r], wv)
-			for j := range masks {
-				t := g.ZMM()
-				g.VPANDD(masks[j], wv, t)
-				g.VPDPBUSD(qv[j], t, acc[r][j])
-			}
-		}
-	}
-
-	segment := g.GP64()
 	g.Label("segment")
 	g.MOVQ(operand.I32(segmentUnits), segment)
 	g.CMPQ(left, segment)
@@ -108,108 +91,276 @@ func (g *generator) rowsAVX512VNNI() {
 	g.TESTQ(segment, segment)
 	g.JZ(operand.LabelRef("last"))
 	g.Label("unit")
-	unit(func(r int, from operand.Mem, to reg.VecVirtual) {
-		g.VMOVDQU64(from, to)
-		g.PREFETCHT0(at(ahead, 64*r))
+	e.unit(qp, func(r, disp int, to reg.VecVirtual) {
+		if disp == 0 {
+			g.PREFETCHT0(at(ahead, 64*r))
+		}
+		g.load(row(r).Offset(disp), to)
 	})
 	g.ADDQ(operand.I32(unitBytes), src)
 	g.ADDQ(operand.I32(unitQ), qp)
-	g.ADDQ(operand.I32(4*unitBytes), ahead)
+	g.ADDQ(operand.I32(tile*unitBytes), ahead)
 	g.DECQ(segment)
 	g.JNZ(operand.LabelRef("unit"))
 	g.TESTQ(left, left)
 	g.JNZ(operand.LabelRef("fold"))
 
 	g.Label("last")
-	g.KTESTW(tail, tail)
-	g.JZ(operand.LabelRef("fold"))
-	unit(func(r int, from operand.Mem, to reg.VecVirtual) { g.VMOVDQU32_Z(from, tail, to) })
+	e.tail(qp, row, operand.LabelRef("fold"))
 
 	g.Label("fold")
-	for r := range acc {
-		for j := 1; j < 4; j++ {
-			g.VPSRAD(operand.U8(2*j), acc[r][j], acc[r][j])
-			g.VPADDD(acc[r][j], acc[r][0], acc[r][0])
-			g.VPXORD(acc[r][j], acc[r][j], acc[r][j])
-		}
-	}
+	e.fold()
 	g.TESTQ(left, left)
 	g.JNZ(operand.LabelRef("segment"))
 
-	sum := g.transposeAdd([4]reg.VecVirtual{acc[0][0], acc[1][0], acc[2][0], acc[3][0]})
-	g.finish(g.foldLanes(sum), scale, dst)
+	g.finish(e.sums(), tile, dst)
 	g.ADDQ(tileBytes, w)
-	g.ADDQ(operand.I32(16), dst)
+	g.ADDQ(operand.I32(4*tile), dst)
 	g.DECQ(tiles)
 	g.JNZ(operand.LabelRef("tile"))
 	g.VZEROUPPER()
 	g.RET()
 }
 
-// prefetchBytes is how far behind the tile that follows the prefetches run.
-const prefetchBytes = 4096
-
-// tailMask returns a mask with a bit for each dword of the last, incomplete
-// unit of a row.
-func (g *generator) tailMask(rowBytes reg.Register) reg.OpmaskVirtual {
-	bits, mask := g.GP64(), g.K()
-	g.MOVQ(rowBytes, reg.RCX)
-	g.SHRQ(operand.U8(2), reg.RCX)
-	g.ANDQ(operand.I32(15), reg.RCX)
-	g.MOVQ(operand.I32(1), bits)
-	g.SHLQ(reg.CL, bits)
-	g.DECQ(bits)
-	g.KMOVW(bits.As32(), mask)
-	return mask
-}
-
-// transposeAdd returns the sums of four vectors: dword i of each 128-bit lane
-// is the sum of that lane of a[i].
-func (g *generator) transposeAdd(a [4]reg.VecVirtual) reg.VecVirtual {
-	pair := func(x, y reg.VecVirtual) reg.VecVirtual {
-		lo, hi := g.like(x), g.like(x)
-		g.VPUNPCKLDQ(y, x, lo)
-		g.VPUNPCKHDQ(y, x, hi)
-		g.VPADDD(hi, lo, lo)
-		return lo
-	}
-	x, y := pair(a[0], a[1]), pair(a[2], a[3])
-	lo, hi := g.like(x), g.like(x)
-	g.VPUNPCKLQDQ(y, x, lo)
-	g.VPUNPCKHQDQ(y, x, hi)
-	g.VPADDD(hi, lo, lo)
-	return lo
-}
-
-// like returns a new register as wide as v.
-func (g *generator) like(v reg.VecVirtual) reg.VecVirtual {
-	if v.Size() == 64 {
-		return g.ZMM()
-	}
-	return g.YMM()
-}
-
-// foldLanes returns the sum of the 128-bit lanes of v.
-func (g *generator) foldLanes(v reg.VecVirtual) reg.VecVirtual {
-	y := v
-	if v.Size() == 64 {
-		y = g.YMM()
-		g.VEXTRACTI64X4(operand.U8(1), v, y)
-		g.VPADDD(v.AsY(), y, y)
-	}
+// finish stores scale·sum. The generic path adds its only term to 0, which
+// makes a -0 of it +0.
+func (g *generator) finish(sum reg.VecVirtual, rows int, dst reg.Register) {
 	x := g.XMM()
-	g.VEXTRACTI128(operand.U8(1), y, x)
-	g.VPADDD(y.AsX(), x, x)
+	g.VCVTDQ2PS(sum, sum)
+	g.VBROADCASTSS(g.param("scale"), x)
+	g.VMULPS(x, sum, sum)
+	g.VXORPS(x, x, x)
+	g.VADDPS(x, sum, sum)
+	if rows == 2 {
+		g.VMOVLPS(sum, operand.Mem{Base: dst})
+		return
+	}
+	g.VMOVUPS(sum, operand.Mem{Base: dst})
+}
+
+// rowsAVX512VNNI loads each vector of activations once for the 4 vectors of
+// weights of a tile; 16 sums hide VPDPBUSD's latency. Per 64 bytes 4 VPANDD
+// and 4 VPDPBUSD, on two ports: 16 bytes per cycle.
+type rowsAVX512VNNI struct {
+	*generator
+	masks, acc []reg.VecVirtual // acc[4·row + j]
+	last       reg.OpmaskVirtual
+}
+
+// dpSegment bounds what VPDPBUSD adds up in int32. Sum 3 of a lane grows by up
+// to 4·192·127 = 97,536 with each, of which a unit has one or two: 4096 units
+// stay below 2³¹ twice over. So does the folded sum, which grows by a 16th.
+const dpSegment = 4096
+
+func (e *rowsAVX512VNNI) spec() (name, doc string, tile, segment int) {
+	return "ternaryRowsAVX512VNNI", "Sum j of 4 per row is over the codes at shift 2j, left there.", 4, dpSegment
+}
+
+func (e *rowsAVX512VNNI) prepare(n reg.Register) {
+	e.masks, e.acc, e.last = e.loadMasks(e.ZMM, 4), e.zeros(e.ZMM, 16), e.K()
+	bits := e.GP64()
+	e.MOVQ(n, reg.RCX)
+	e.SHRQ(operand.U8(2), reg.RCX)
+	e.ANDQ(operand.I32(15), reg.RCX)
+	e.MOVQ(operand.I32(1), bits)
+	e.SHLQ(reg.CL, bits)
+	e.DECQ(bits)
+	e.KMOVW(bits.As32(), e.last)
+}
+
+func (e *rowsAVX512VNNI) start(m operand.Mem) {
+	for r := range 4 {
+		e.VMOVDQU32(m, e.acc[4*r])
+	}
+}
+
+func (e *rowsAVX512VNNI) unit(q reg.Register, load func(row, disp int, to reg.VecVirtual)) {
+	var qv [4]reg.VecVirtual
+	for j := range qv {
+		qv[j] = e.ZMM()
+		e.VMOVDQU64(at(q, 64*j), qv[j])
+	}
+	for r := range 4 {
+		w := e.ZMM()
+		load(r, 0, w)
+		for j, mask := range e.masks {
+			t := e.ZMM()
+			e.VPANDD(mask, w, t)
+			e.VPDPBUSD(qv[j], t, e.acc[4*r+j])
+		}
+	}
+}
+
+func (e *rowsAVX512VNNI) tail(q reg.Register, row func(r int) operand.Mem, none operand.Op) {
+	e.KTESTW(e.last, e.last)
+	e.JZ(none)
+	e.unit(q, func(r, disp int, to reg.VecVirtual) { e.VMOVDQU32_Z(row(r), e.last, to) })
+}
+
+func (e *rowsAVX512VNNI) fold() { e.foldShifted(e.acc) }
+
+func (e *rowsAVX512VNNI) sums() reg.VecVirtual {
+	return e.foldLanes(e.transposeAdd(e.acc[0], e.acc[4], e.acc[8], e.acc[12]))
+}
+
+// foldShifted adds sums 1 to 3 of each row, shifted, to sum 0, and clears
+// them.
+func (g *generator) foldShifted(acc []reg.VecVirtual) {
+	for i, v := range acc {
+		if j := i % 4; j > 0 {
+			g.VPSRAD(operand.U8(2*j), v, v)
+			g.VPADDD(v, acc[i-j], acc[i-j])
+			g.clear(v)
+		}
+	}
+}
+
+// rowsAVXVNNI is rowsAVX512VNNI in YMM registers, of which there are 16: 2
+// rows at a time. Per 32 bytes 4 VPAND on three ports and 4 VPDPBUSD on two of
+// them: 12 bytes per cycle.
+type rowsAVXVNNI struct {
+	*generator
+	masks, acc []reg.VecVirtual // acc[4·row + j]
+	last       ymmTail
+}
+
+func (e *rowsAVXVNNI) spec() (name, doc string, tile, segment int) {
+	return "ternaryRowsAVXVNNI", "Sum j of 4 per row is over the codes at shift 2j, left there.", 2, dpSegment
+}
+
+func (e *rowsAVXVNNI) prepare(n reg.Register) {
+	e.masks, e.acc, e.last = e.loadMasks(e.YMM, 4), e.zeros(e.YMM, 8), e.ymmTail(n)
+}
+
+func (e *rowsAVXVNNI) start(m operand.Mem) {
+	e.VMOVDQU(m, e.acc[0])
+	e.VMOVDQU(m, e.acc[4])
+}
+
+func (e *rowsAVXVNNI) unit(q reg.Register, load func(row, disp int, to reg.VecVirtual)) {
+	for disp := 0; disp < unitBytes; disp += 32 {
+		w := [2]reg.VecVirtual{e.YMM(), e.YMM()}
+		load(0, disp, w[0])
+		load(1, disp, w[1])
+		for j, mask := range e.masks {
+			qv := e.YMM()
+			e.VMOVDQU(at(q, 64*j+disp), qv)
+			for r := range w {
+				t := e.YMM()
+				e.VPAND(mask, w[r], t)
+				e.VEXDPBUSD(qv, t, e.acc[4*r+j])
+			}
+		}
+	}
+}
+
+func (e *rowsAVXVNNI) tail(q reg.Register, row func(r int) operand.Mem, none operand.Op) {
+	e.last.test(none)
+	e.unit(q, func(r, disp int, to reg.VecVirtual) { e.last.load(row(r), disp, to) })
+}
+
+func (e *rowsAVXVNNI) fold() { e.foldShifted(e.acc) }
+
+func (e *rowsAVXVNNI) sums() reg.VecVirtual {
+	x, y := e.XMM(), e.foldLanes(e.addPairs(e.acc[0], e.acc[4]))
+	e.VPSHUFD(operand.U8(0xee), y, x)
+	e.VPADDD(x, y, y)
+	return y
+}
+
+// rowsAVX2 adds products in int16, those of shifts 0 and 4 in one sum per row
+// and those of 2 and 6, four times as large, in another: a shift of the
+// weights by 4 costs less than sums too large to add to. Per 32 bytes a shift,
+// 4 VPAND, 4 VPMADDUBSW and 4 VPADDW, on three ports.
+type rowsAVX2 struct {
+	*generator
+	masks, acc []reg.VecVirtual // acc[3·row + …]: int16, int16 times 4, and 4·Σ in int32
+	last       ymmTail
+}
+
+// wordSegment bounds what VPMADDUBSW adds up in int16. Its pairs of products
+// are at most 2·8·127 in the sums of codes times 4, and a unit adds 4 of them:
+// 3 units and an incomplete one make 32,512. Codes are 2 at most, which Pack
+// has checked.
+const wordSegment = 3
+
+func (e *rowsAVX2) spec() (name, doc string, tile, segment int) {
+	return "ternaryRowsAVX2", "Products are added in int16 over 3 units, or 4 at the end of a row.", 4, wordSegment
+}
+
+func (e *rowsAVX2) prepare(n reg.Register) {
+	e.masks, e.acc, e.last = e.loadMasks(e.YMM, 2), e.zeros(e.YMM, 12), e.ymmTail(n)
+}
+
+func (e *rowsAVX2) start(m operand.Mem) {
+	for r := range 4 {
+		e.VMOVDQU(m, e.acc[3*r+2])
+		e.VPSLLD(operand.U8(2), e.acc[3*r+2], e.acc[3*r+2])
+	}
+}
+
+func (e *rowsAVX2) unit(q reg.Register, load func(row, disp int, to reg.VecVirtual)) {
+	for disp := 0; disp < unitBytes; disp += 32 {
+		for r := range 4 {
+			w := e.YMM()
+			load(r, disp, w)
+			for j := range 4 {
+				if j == 2 {
+					e.VPSRLW(operand.U8(4), w, w)
+				}
+				t := e.YMM()
+				e.VPAND(e.masks[j%2], w, t)
+				e.VPMADDUBSW(at(q, 64*j+disp), t, t)
+				e.VPADDW(t, e.acc[3*r+j%2], e.acc[3*r+j%2])
+			}
+		}
+	}
+}
+
+func (e *rowsAVX2) tail(q reg.Register, row func(r int) operand.Mem, none operand.Op) {
+	e.last.test(none)
+	e.unit(q, func(r, disp int, to reg.VecVirtual) { e.last.load(row(r), disp, to) })
+}
+
+func (e *rowsAVX2) fold() {
+	for r := range 4 {
+		acc := e.acc[3*r:]
+		for j, factor := range []operand.Mem{e.wordFours, e.wordOnes} {
+			e.VPMADDWD(factor, acc[j], acc[j])
+			e.VPADDD(acc[j], acc[2], acc[2])
+			e.clear(acc[j])
+		}
+	}
+}
+
+func (e *rowsAVX2) sums() reg.VecVirtual {
+	x := e.foldLanes(e.transposeAdd(e.acc[2], e.acc[5], e.acc[8], e.acc[11]))
+	e.VPSRAD(operand.U8(2), x, x)
 	return x
 }
 
-// finish stores scale·sum of four rows. The generic path adds its only term
-// to 0, which makes a -0 of it +0.
-func (g *generator) finish(sum, scale reg.VecVirtual, dst reg.Register) {
-	zero := g.XMM()
-	g.VCVTDQ2PS(sum, sum)
-	g.VMULPS(scale, sum, sum)
-	g.VXORPS(zero, zero, zero)
-	g.VADDPS(zero, sum, sum)
-	g.VMOVUPS(sum, operand.Mem{Base: dst})
+// A ymmTail loads the incomplete unit at the end of a row.
+type ymmTail struct {
+	*generator
+	mask  reg.GPVirtual // where 64 bytes of mask are
+	bytes reg.GPVirtual
+}
+
+func (g *generator) ymmTail(n reg.Register) ymmTail {
+	t := ymmTail{g, g.GP64(), g.GP64()}
+	g.MOVQ(n, t.bytes)
+	g.ANDQ(operand.I32(unitBytes-1), t.bytes)
+	g.LEAQ(g.prefix.Offset(unitBytes), t.mask)
+	g.SUBQ(t.bytes, t.mask)
+	return t
+}
+
+func (t ymmTail) test(none operand.Op) {
+	t.TESTQ(t.bytes, t.bytes)
+	t.JZ(none)
+}
+
+func (t ymmTail) load(from operand.Mem, disp int, to reg.VecVirtual) {
+	t.VMOVDQU(at(t.mask, disp), to)
+	t.VPMASKMOVD(from.Offset(disp), to, to)
 }

@@ -9,6 +9,8 @@
 package twobit
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -25,27 +27,37 @@ const (
 func Generate(p *asm.Program) {
 	g := &generator{Program: p}
 	g.constants()
-	g.rowsAVX512VNNI()
+	g.rows(&rowsAVX512VNNI{generator: g})
+	g.rows(&rowsAVXVNNI{generator: g})
+	g.rows(&rowsAVX2{generator: g})
 }
 
+// A generator is a program with the constants of these kernels in memory.
 type generator struct {
 	*asm.Program
-	masks   [4]operand.Mem // 64 bytes of 0x03 << 2j
-	offsets operand.Mem    // 16 dwords of ones, then 16 of zeros
+	masks     [4]operand.Mem // 64 bytes of 0x03 << 2j
+	prefix    operand.Mem    // 64 bytes of 0xff, then 64 of zero
+	wordOnes  operand.Mem    // 32 int16 of 1
+	wordFours operand.Mem    // 32 int16 of 4
 }
 
-// constants writes the read-only data.
 func (g *generator) constants() {
-	g.masks = [4]operand.Mem{
-		g.repeat("twobitMask0", 0x0303030303030303), g.repeat("twobitMask1", 0x0c0c0c0c0c0c0c0c),
-		g.repeat("twobitMask2", 0x3030303030303030), g.repeat("twobitMask3", 0xc0c0c0c0c0c0c0c0),
+	for j := range g.masks {
+		g.masks[j] = g.repeat(fmt.Sprint("twobitMask", j), 0x0303030303030303<<(2*j), unitBytes)
+	}
+	g.wordOnes = g.repeat("twobitWordOnes", 0x0001000100010001, 64)
+	g.wordFours = g.repeat("twobitWordFours", 0x0004000400040004, 64)
+	g.prefix = g.repeat("twobitPrefix", 1<<64-1, 64)
+	for range 64 / 8 {
+		g.AppendDatum(operand.U64(0))
 	}
 }
 
-func (g *generator) repeat(name string, v uint64) operand.Mem {
+// repeat writes size bytes of v over and over.
+func (g *generator) repeat(name string, v uint64, size int) operand.Mem {
 	m := g.StaticGlobal(name)
 	g.DataAttributes(attr.RODATA | attr.NOPTR)
-	for range unitBytes / 8 {
+	for range size / 8 {
 		g.AppendDatum(operand.U64(v))
 	}
 	return m
@@ -62,3 +74,84 @@ func (g *generator) param(name string) operand.Mem {
 
 // at is disp bytes behind base.
 func at(base reg.Register, disp int) operand.Mem { return operand.Mem{Base: base, Disp: disp} }
+
+const sizeZMM = 64
+
+// loadMasks returns the first n masks in registers.
+func (g *generator) loadMasks(register func() reg.VecVirtual, n int) []reg.VecVirtual {
+	masks := make([]reg.VecVirtual, n)
+	for j := range masks {
+		masks[j] = register()
+		g.load(g.masks[j], masks[j])
+	}
+	return masks
+}
+
+func (g *generator) load(from operand.Mem, to reg.VecVirtual) {
+	if to.Size() == sizeZMM {
+		g.VMOVDQU64(from, to)
+	} else {
+		g.VMOVDQU(from, to)
+	}
+}
+
+// zeros returns n cleared registers.
+func (g *generator) zeros(register func() reg.VecVirtual, n int) []reg.VecVirtual {
+	v := make([]reg.VecVirtual, n)
+	for i := range v {
+		v[i] = register()
+		g.clear(v[i])
+	}
+	return v
+}
+
+func (g *generator) clear(v reg.VecVirtual) {
+	if v.Size() == sizeZMM {
+		g.VPXORD(v, v, v)
+	} else {
+		g.VPXOR(v, v, v)
+	}
+}
+
+// like returns a new register as wide as v.
+func (g *generator) like(v reg.VecVirtual) reg.VecVirtual {
+	if v.Size() == sizeZMM {
+		return g.ZMM()
+	}
+	return g.YMM()
+}
+
+// transposeAdd returns sums of four vectors: dword i of each 128-bit lane is
+// the sum of that lane of vector i.
+func (g *generator) transposeAdd(a, b, c, d reg.VecVirtual) reg.VecVirtual {
+	x, y := g.addPairs(a, b), g.addPairs(c, d)
+	lo, hi := g.like(x), g.like(x)
+	g.VPUNPCKLQDQ(y, x, lo)
+	g.VPUNPCKHQDQ(y, x, hi)
+	g.VPADDD(hi, lo, lo)
+	return lo
+}
+
+// addPairs interleaves sums: the dwords of each 128-bit lane are a0+a2, b0+b2,
+// a1+a3 and b1+b3.
+func (g *generator) addPairs(a, b reg.VecVirtual) reg.VecVirtual {
+	lo, hi := g.like(a), g.like(a)
+	g.VPUNPCKLDQ(b, a, lo)
+	g.VPUNPCKHDQ(b, a, hi)
+	g.VPADDD(hi, lo, lo)
+	return lo
+}
+
+// foldLanes returns the sum of the 128-bit lanes of v.
+func (g *generator) foldLanes(v reg.VecVirtual) reg.VecVirtual {
+	y := v
+	if v.Size() == sizeZMM {
+		y = g.YMM()
+		g.VEXTRACTI64X4(operand.U8(1), v, y)
+		g.VPADDD(v.AsY(), y, y)
+	}
+	x := g.XMM()
+	g.VEXTRACTI128(operand.U8(1), y, x)
+	g.VPADDD(y.AsX(), x, x)
+	return x
+}
