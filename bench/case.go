@@ -87,10 +87,15 @@ func (s Suite) validate() error {
 	if len(s.Cases) == 0 {
 		return errors.New("bench: the suite has no cases")
 	}
+	keys := make(map[string]bool, len(s.Settings))
 	for _, set := range s.Settings {
 		if !validSettingKey(set.Key) {
 			return fmt.Errorf("bench: setting %q: a key is lower case without spaces or colons", set.Key)
 		}
+		if keys[set.Key] {
+			return fmt.Errorf("bench: setting %q is given twice", set.Key)
+		}
+		keys[set.Key] = true
 	}
 	group := make(map[string]string, len(s.Cases))
 	for _, c := range s.Cases {

@@ -58,13 +58,14 @@ func (r *Results) Setting(key string) string {
 // ReadFiles reads results files into one Results, as if they were one file.
 func ReadFiles(paths ...string) (*Results, error) {
 	all := &Results{}
+	head := newHeader(all)
 	for _, path := range paths {
 		r, err := readFile(path)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range r.Settings {
-			all.set(s, path)
+			head.set(s, path)
 		}
 		all.Samples = append(all.Samples, r.Samples...)
 		all.Failures = append(all.Failures, r.Failures...)
@@ -151,23 +152,31 @@ func sampleOf(rec *benchfmt.Result) (Sample, error) {
 	return s, nil
 }
 
-// set adds a setting to the header. The first value stays: a file made of
-// several runs is one machine's, or gets a warning. Go itself changes pkg
-// from package to package.
-func (r *Results) set(s Setting, filename string) {
-	for _, have := range r.Settings {
-		if have.Key != s.Key {
-			continue
-		}
-		if have.Value != s.Value && s.Key != "pkg" {
-			text := fmt.Sprintf("%s: %s is %q here and %q before", filename, s.Key, s.Value, have.Value)
-			if !slices.Contains(r.Warnings, text) {
-				r.Warnings = append(r.Warnings, text)
-			}
-		}
+// A header collects settings.
+type header struct {
+	*Results
+	index   map[string]int // of a key in Settings
+	changed map[string]bool
+}
+
+func newHeader(r *Results) *header {
+	return &header{r, make(map[string]int), make(map[string]bool)}
+}
+
+// set adds a setting. The first value of a key stays, and a first change gets
+// a warning: samples of several machines or commits make no one result. Go
+// itself changes pkg from package to package.
+func (h *header) set(s Setting, where string) {
+	i, seen := h.index[s.Key]
+	if !seen {
+		h.index[s.Key] = len(h.Settings)
+		h.Settings = append(h.Settings, s)
 		return
 	}
-	r.Settings = append(r.Settings, s)
+	if have := h.Settings[i].Value; have != s.Value && s.Key != "pkg" && !h.changed[s.Key] {
+		h.changed[s.Key] = true
+		h.Warnings = append(h.Warnings, fmt.Sprintf("%s: %s is %q here and %q before", where, s.Key, s.Value, have))
+	}
 }
 
 // Lines that are onebit's own, or go test's, and that benchfmt passes over.
@@ -181,8 +190,11 @@ const (
 // settings too, but hands them out with a sample only, and a run may have
 // ended before its first.
 func (r *Results) readHeaderAndRemarks(data []byte, filename string) {
+	head := newHeader(r)
 	var failure *Failure
+	n := 0
 	for raw := range bytes.Lines(data) {
+		n++
 		line := strings.TrimRight(string(raw), "\r\n")
 		if name, ok := strings.CutPrefix(strings.TrimLeft(line, " "), failPrefix); ok {
 			name, _, _ = strings.Cut(name, " ")
@@ -198,9 +210,24 @@ func (r *Results) readHeaderAndRemarks(data []byte, filename string) {
 		if text, ok := strings.CutPrefix(line, warningPrefix); ok {
 			r.Warnings = append(r.Warnings, text)
 		} else if s, ok := parseSetting(line); ok {
-			r.set(s, filename)
+			head.set(s, fmt.Sprintf("%s:%d", filename, n))
 		}
 	}
+	r.dropParents()
+}
+
+// dropParents drops failures that go test printed only because a benchmark
+// under them failed.
+func (r *Results) dropParents() {
+	var names []string
+	for _, f := range r.Failures {
+		names = append(names, f.Name.Full)
+	}
+	slices.Sort(names)
+	r.Failures = slices.DeleteFunc(r.Failures, func(f Failure) bool {
+		child, _ := slices.BinarySearch(names, f.Name.Full+"/")
+		return f.Reason == "" && child < len(names) && strings.HasPrefix(names[child], f.Name.Full+"/")
+	})
 }
 
 func (f *Failure) addReason(line string) {

@@ -100,7 +100,7 @@ func newRun(r *Runner, suite Suite, out io.Writer) *run {
 	run.total = r.plan(run.entries, r.Budget).Samples
 	for _, s := range suite.Settings {
 		if value := oneLine(s.Value); value != "" {
-			run.results.set(Setting{s.Key, value}, "suite")
+			run.results.Settings = append(run.results.Settings, Setting{s.Key, value})
 		}
 	}
 	return run
@@ -298,7 +298,7 @@ func (run *run) fail(c Case, err error) error {
 	if reason == "" {
 		reason = "failed"
 	}
-	f := Failure{Name: ParseName(c.Name + run.w.suffix), Reason: reason}
+	f := Failure{Name: ParseName(c.Name), Reason: reason}
 	run.results.Failures = append(run.results.Failures, f)
 	return run.w.failure(f)
 }

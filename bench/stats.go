@@ -120,7 +120,7 @@ func (r *Results) Noise() (Noise, bool) {
 		return Noise{}, false
 	}
 	rng := newRand(bootstrapSeed)
-	n := Noise{Pairs: len(pairs), Floor: floor(rng, pairs, 1000)}
+	n := Noise{Pairs: len(pairs), Floor: floor(rng, pairs, 8000)}
 	for _, p := range pairs {
 		n.Worst = max(n.Worst, fraction(p.difference()))
 	}
@@ -129,7 +129,7 @@ func (r *Results) Noise() (Noise, bool) {
 		for i := range drawn {
 			drawn[i] = pairs[rng.IntN(len(pairs))].resample(rng)
 		}
-		return floor(rng, drawn, 50)
+		return floor(rng, drawn, 400)
 	})
 	return n, true
 }
@@ -184,12 +184,12 @@ func (p pair) resample(rng *rand.Rand) pair {
 	return q
 }
 
-// floor is the 95th percentile of the differences that relabelling each pair
-// some number of times makes.
-func floor(rng *rand.Rand, pairs []pair, times int) float64 {
-	all := make([]float64, 0, len(pairs)*times)
+// floor is the 95th percentile of the differences that about so many
+// relabellings make, of which every pair has an equal share.
+func floor(rng *rand.Rand, pairs []pair, relabellings int) float64 {
+	var all []float64
 	for _, p := range pairs {
-		for range times {
+		for range max(1, relabellings/len(pairs)) {
 			all = append(all, p.relabel(rng).difference())
 		}
 	}

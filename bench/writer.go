@@ -79,9 +79,10 @@ func (w *writer) sample(s Sample) error {
 	return nil
 }
 
+// failure writes go test's lines, whose names have no -GOMAXPROCS.
 func (w *writer) failure(f Failure) error {
 	reason := strings.ReplaceAll(f.Reason, "\n", "\n"+reasonIndent)
-	_, err := fmt.Fprintf(w.out, "%s%s%s\n%s%s\n", failPrefix, f.Name.Full, w.suffix, reasonIndent, reason)
+	_, err := fmt.Fprintf(w.out, "%s%s\n%s%s\n", failPrefix, f.Name.Full, reasonIndent, reason)
 	return w.explain(err)
 }
 

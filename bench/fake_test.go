@@ -1,0 +1,123 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A lab is a world without real time: cases take exactly as long as they say.
+type lab struct {
+	clock  time.Time
+	open   int // instances not closed
+	setups int
+	runs   map[string]int // operations, by case
+	onRun  func()         // called before each Run
+}
+
+func newLab() *lab {
+	return &lab{clock: time.Unix(1_700_000_000, 0), runs: make(map[string]int)}
+}
+
+func (l *lab) now() time.Time { return l.clock }
+
+// canary takes a steady 100 µs.
+func (l *lab) canary() { l.clock = l.clock.Add(100 * time.Microsecond) }
+
+func (l *lab) runner() *Runner {
+	return &Runner{Count: 6, Time: 10 * time.Millisecond, Seed: 7, Now: l.now, canary: l.canary}
+}
+
+// A script is what a fake case does.
+type script struct {
+	op     time.Duration
+	jitter func(run int) time.Duration // added to the run-th call of Run
+	found  []Metric
+	wrong  error
+	broken error // of Setup
+	onTime func(l *lab)
+}
+
+type fake struct {
+	lab    *lab
+	name   string
+	script script
+	calls  int
+}
+
+func (l *lab) newCase(name, group string, s script) Case {
+	return Case{Name: name, Group: group, Setup: func(context.Context) (Instance, error) {
+		l.setups++
+		if s.broken != nil {
+			return nil, s.broken
+		}
+		l.open++
+		return &fake{lab: l, name: name, script: s}, nil
+	}}
+}
+
+func (f *fake) Verify(context.Context) ([]Metric, error) { return f.script.found, f.script.wrong }
+
+func (f *fake) Run(n int) {
+	if f.lab.onRun != nil {
+		f.lab.onRun()
+	}
+	f.calls++
+	f.lab.runs[f.name] += n
+	f.lab.clock = f.lab.clock.Add(time.Duration(n) * f.script.op)
+	if f.script.jitter != nil {
+		f.lab.clock = f.lab.clock.Add(f.script.jitter(f.calls))
+	}
+}
+
+func (f *fake) Close() error {
+	f.lab.open--
+	return nil
+}
+
+var errWrong = errors.New("row 3: 17, want 18\nkey: not a setting")
+
+// smallSuite has two groups: kernels under a roof, and one model.
+func (l *lab) smallSuite() Suite {
+	const shape = "/rows=64/cols=256/threads=1/cache=warm"
+	uneven := func(run int) time.Duration { return time.Duration(run*run%7) * 13 * time.Microsecond }
+	roof := l.newCase("Read/bytes=4096/threads=1/cache=warm", "64x256", script{op: 200 * time.Microsecond, jitter: uneven})
+	roof.Bytes, roof.Ceiling = 4096, true
+	kernel := func(variant string, op time.Duration) Case {
+		c := l.newCase("MatVec/format=q1_0_g128/variant="+variant+"/act=q8_128"+shape, "64x256",
+			script{op: op, jitter: uneven, found: []Metric{{NMSE, 3.25e-09}, {MaxAbsErr, 0.125}}})
+		c.Bytes, c.Ops, c.Roof = 64*256/128*18, 64*256, roof.Name
+		c.Metrics = []Metric{{PackedBytes, 2304}, {PackTime, 98_765}}
+		return c
+	}
+	model := l.newCase("Model/model=tiny/variant=avx2/test=tg64/threads=1", "tiny", script{op: 40 * time.Millisecond})
+	model.Rates = []Metric{{TokenRate, 64}}
+	return Suite{
+		Settings: []Setting{{"goos", "linux"}, {"goarch", "amd64"}, {"pkg", "onebit/bench/cases"},
+			{"cpu", "Imaginary\nProcessor 9000"}, {"governor", ""}, {"seed", "7"}},
+		Cases: []Case{roof, kernel("scalar", 3*time.Millisecond), kernel("avx2", time.Millisecond), model},
+	}
+}
+
+// measure runs a suite that must not be interrupted, and returns the file too.
+func measure(t *testing.T, r *Runner, s Suite) (*Results, string) {
+	t.Helper()
+	var file bytes.Buffer
+	res, err := r.Run(t.Context(), s, &file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, file.String()
+}
+
+func readBack(t *testing.T, file string) *Results {
+	t.Helper()
+	res, err := Read(strings.NewReader(file), "results.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}

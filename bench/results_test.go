@@ -1,0 +1,280 @@
+package bench
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const goTestOutput = `goos: linux
+goarch: amd64
+pkg: onebit/bench/cases
+cpu: Imaginary Processor 9000
+=== RUN   TestNothing
+BenchmarkMatVec/format=i2_s/variant=avx2
+BenchmarkMatVec/format=i2_s/variant=avx2-2         	   20000	     58123 ns/op	 18.5 weight-B/s	    0 B/op	  0 allocs/op
+--- FAIL: BenchmarkMatVec/format=i2_s/variant=neon (0.01s)
+    cases_test.go:7: row 3: 17, want 18
+        and more
+
+    --- FAIL: BenchmarkMatVec/format=i2_s/variant=metal
+--- FAIL: BenchmarkMatVec
+--- BENCH: BenchmarkOther-2
+    foreign: yes
+# warning: the governor is powersave
+BenchmarkPack-2 10 1.5 sec/op 2 GB/s 3 MB/s 1.5 pack-sec
+pkg: onebit/other
+PASS
+ok  	onebit/bench/cases	1.234s
+`
+
+func TestReadGoTestOutput(t *testing.T) {
+	want := &Results{
+		Settings: []Setting{{"goos", "linux"}, {"goarch", "amd64"}, {"pkg", "onebit/bench/cases"},
+			{"cpu", "Imaginary Processor 9000"}},
+		Samples: []Sample{
+			{ParseName("MatVec/format=i2_s/variant=avx2-2"), 20000,
+				[]Metric{{NsPerOp, 58123}, {WeightRate, 18.5}, {AllocBytes, 0}, {Allocs, 0}}},
+			{ParseName("Pack-2"), 10, []Metric{{NsPerOp, 1.5e9}, {"GB/s", 2}, {"B/s", 3e6}, {PackTime, 1.5e9}}},
+		},
+		Failures: []Failure{
+			{ParseName("MatVec/format=i2_s/variant=neon"), "cases_test.go:7: row 3: 17, want 18\n    and more"},
+			{ParseName("MatVec/format=i2_s/variant=metal"), ""},
+		},
+		Warnings: []string{"the governor is powersave"},
+	}
+	if diff := cmp.Diff(want, readBack(t, goTestOutput)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(want, readBack(t, strings.ReplaceAll(goTestOutput, "\n", "\r\n"))); diff != "" {
+		t.Errorf("with CRLF, -want +got:\n%s", diff)
+	}
+}
+
+func TestReadMalformed(t *testing.T) {
+	for _, tc := range []struct{ text, want string }{
+		{"BenchmarkX 1\n", "results.txt:1: missing measurements"},
+		{"goos: linux\n\nBenchmarkX ten 5 ns/op\n", "results.txt:3: parsing iteration count"},
+		{"BenchmarkX 1 x ns/op\n", "results.txt:1: parsing measurement"},
+		{"BenchmarkX 1 5 ns/op 6\n", "results.txt:1: missing units"},
+		{"BenchmarkX 1 NaN ns/op\n", "results.txt:1: NaN ns/op is not a measurement"},
+		{"BenchmarkX 1 5 ns/op 1e308 MB/s\n", "results.txt:1: +Inf B/s is not a measurement"},
+		{"BenchmarkX 1 -5 ns/op\n", "results.txt:1: -5 ns/op is not a measurement"},
+		{"BenchmarkX 0 5 ns/op\n", "results.txt:1: 0 iterations"},
+		{"BenchmarkX -3 5 ns/op\n", "results.txt:1: -3 iterations"},
+		{"Benchmark 1 5 ns/op\n", "results.txt:1: benchmark without a name"},
+		{"Unit\n", "results.txt:1: missing unit"},
+		{"Unit ns/op better\n", "results.txt:1: expected key=value"},
+		{"Unit x better=lower\nUnit x better=higher\n", "results.txt:2: metadata better of unit x already set"},
+		{"BenchmarkX " + strings.Repeat("1", 400) + " 5 ns/op\n", "results.txt:1: parsing iteration count: value out of range"},
+		{"ok\nBenchmark" + strings.Repeat("X", 1<<17) + " 1 5 ns/op\n", "results.txt:1: bufio.Scanner: token too long"},
+	} {
+		_, err := Read(strings.NewReader(tc.text), "results.txt")
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%.40q: error %v, want %q", tc.text, err, tc.want)
+		}
+	}
+}
+
+// TestReadEveryPrefix cuts a file where an interrupted write may.
+func TestReadEveryPrefix(t *testing.T) {
+	l := newLab()
+	r := l.runner()
+	r.Count = 1
+	s := l.smallSuite()
+	s.Cases = append(s.Cases, l.newCase("MatVec/variant=bad", "64x256", script{wrong: errWrong}))
+	whole, file := measure(t, r, s)
+	for cut := range len(file) {
+		got := readBack(t, file[:cut])
+		complete := strings.Count(file[:cut], "\nBenchmark")
+		if cut > 0 && file[cut-1] != '\n' && strings.HasPrefix(file[strings.LastIndexByte(file[:cut], '\n')+1:cut], "Benchmark") {
+			complete--
+		}
+		if complete < 0 || len(got.Samples) != complete {
+			t.Fatalf("cut at %d: %d samples, want %d", cut, len(got.Samples), complete)
+		}
+		if complete > 0 && !cmp.Equal(got.Samples, whole.Samples[:complete]) {
+			t.Fatalf("cut at %d: the samples changed", cut)
+		}
+		if warned := len(got.Warnings) > 0; warned != (cut > 0 && file[cut-1] != '\n') {
+			t.Fatalf("cut at %d: warnings %q", cut, got.Warnings)
+		}
+	}
+}
+
+func TestReadWarnsOfTwoRunsInOneFile(t *testing.T) {
+	got := readBack(t, "commit: 12ab\ncommit: 12ab\ncommit: 34cd\ncommit: 12ab\ncommit: 56ef\n")
+	want := &Results{
+		Settings: []Setting{{"commit", "12ab"}},
+		Warnings: []string{`results.txt:3: commit is "34cd" here and "12ab" before`},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestReadFiles(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.txt"), filepath.Join(dir, "b.txt")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(a, "cpu: one\ncommit: 12ab\nBenchmarkX 1 5 ns/op\n")
+	write(b, "cpu: one\ncommit: 34cd\nBenchmarkX 1 7 ns/op\n# warning: hot\n")
+	got, err := ReadFiles(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := got.Series(NsPerOp); len(s) != 1 || !slices.Equal(s[0].Values, []float64{5, 7}) {
+		t.Errorf("series: %+v", s)
+	}
+	if want := []string{b + `: commit is "34cd" here and "12ab" before`, "hot"}; !slices.Equal(got.Warnings, want) {
+		t.Errorf("warnings %q, want %q", got.Warnings, want)
+	}
+	if _, err := ReadFiles(a, filepath.Join(dir, "none.txt")); !os.IsNotExist(unwrapAll(err)) {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func unwrapAll(err error) error {
+	for {
+		u, ok := err.(interface{ Unwrap() error })
+		if !ok {
+			return err
+		}
+		err = u.Unwrap()
+	}
+}
+
+func TestParseName(t *testing.T) {
+	for _, tc := range []struct {
+		in    string
+		want  Name
+		apart string // Without variant
+	}{
+		{"MatVec/format=i2_s/variant=avx2/cache=cold-16",
+			Name{"MatVec/format=i2_s/variant=avx2/cache=cold", "MatVec",
+				[]Setting{{"format", "i2_s"}, {"variant", "avx2"}, {"cache", "cold"}}, 16},
+			"MatVec/format=i2_s/cache=cold"},
+		{"Pack", Name{"Pack", "Pack", nil, 0}, "Pack"},
+		{"Pack-2", Name{"Pack", "Pack", nil, 2}, "Pack"},
+		{"AA/MatVec/x=a=b//arm=a", Name{"AA/MatVec/x=a=b//arm=a", "AA",
+			[]Setting{{"", "MatVec"}, {"x", "a=b"}, {"", ""}, {"arm", "a"}}, 0}, "AA/MatVec/x=a=b//arm=a"},
+		{"", Name{}, ""},
+	} {
+		got := ParseName(tc.in)
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", tc.in, diff)
+		}
+		if w := got.Without("variant"); w != tc.apart {
+			t.Errorf("%s without variant: %s, want %s", tc.in, w, tc.apart)
+		}
+	}
+	if !ParseName(armName("X/k=v", "b")).IsArm() || ParseName("AA/k=v").IsArm() || ParseName("X/arm=a").IsArm() {
+		t.Error("IsArm is wrong")
+	}
+}
+
+func TestUnitFormats(t *testing.T) {
+	for _, tc := range []struct {
+		unit string
+		v    float64
+		want string
+	}{
+		{NsPerOp, 58_123, "58.1 µs"},
+		{NsPerOp, 0.25, "0.25 ns"},
+		{NsPerOp, 999.9, "1000 ns"},
+		{NsPerOp, 2.5e9, "2.50 s"},
+		{NsPerOp, 123_456_789, "123 ms"},
+		{WeightRate, 16.74e9, "16.7 GB/s"},
+		{OpRate, 5.74e11, "574 G/s"},
+		{PctRoof, 56.14, "56.1 %"},
+		{TokenRate, 23.3, "23.3 tok/s"},
+		{PackedBytes, 2304, "2.25 KiB"},
+		{PeakRSS, 309 << 20, "309 MiB"},
+		{NMSE, 4.23e-5, "4.2e-05"},
+		{Perplexity, 12.345, "12.3"},
+		{Allocs, 0, "0"},
+		{"widgets", 1500, "1.50 k widgets"},
+	} {
+		if got := UnitOf(tc.unit).Format(tc.v); got != tc.want {
+			t.Errorf("%v %s: %q, want %q", tc.v, tc.unit, got, tc.want)
+		}
+	}
+}
+
+func TestFilter(t *testing.T) {
+	l := newLab()
+	cases := l.smallSuite().Cases
+	const read, scalar, avx2, model = 0, 1, 2, 3
+	for _, tc := range []struct {
+		expr string
+		want []int
+		err  string
+	}{
+		{"", []int{read, scalar, avx2, model}, ""},
+		{"/format:q1_0_g128 /variant:(avx2 OR neon)", []int{read, avx2}, ""},
+		{"/variant:avx2", []int{read, avx2, model}, ""},
+		{".name:MatVec -/variant:scalar", []int{read, avx2}, ""},
+		{".name:Model", []int{model}, ""},
+		{"/variant:metal", nil, "matches none of the 4 cases"},
+		{"/variant:(", nil, "filter"},
+	} {
+		got, err := Filter(cases, tc.expr)
+		if tc.err != "" {
+			if err == nil || !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("%q: error %v, want %q", tc.expr, err, tc.err)
+			}
+			continue
+		}
+		var want, have []string
+		for _, i := range tc.want {
+			want = append(want, cases[i].Name)
+		}
+		for _, c := range got {
+			have = append(have, c.Name)
+		}
+		if err != nil || !slices.Equal(have, want) {
+			t.Errorf("%q: %v %v, want %v", tc.expr, have, err, want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(goTestOutput))
+	f.Add([]byte("Unit ns/op better=lower\nBenchmarkAA/X/arm=a 1 5 ns/op\nBenchmarkAA/X/arm=b 1 0 ns/op\n"))
+	f.Add([]byte("BenchmarkX-0099999999999999999999 1 1e400 ns/op"))
+	f.Add([]byte("--- FAIL: Benchmark\n    \n    x\n# warning: \nk: v\nk:\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		res, err := Read(bytes.NewReader(data), "fuzz.txt")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "bench: ") || !strings.Contains(err.Error(), "fuzz.txt") {
+				t.Errorf("the error does not say where: %v", err)
+			}
+			return
+		}
+		for _, s := range res.Samples {
+			for _, v := range s.Values {
+				if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
+					t.Errorf("%v %s", v.Value, v.Unit)
+				}
+			}
+			if s.Iters < 1 || s.Name.Full == "" {
+				t.Errorf("sample %+v", s)
+			}
+		}
+		for _, p := range res.pairs() {
+			if d := p.difference(); math.IsNaN(d) || math.IsInf(d, 0) {
+				t.Errorf("pair %+v differs by %v", p, d)
+			}
+		}
+	})
+}

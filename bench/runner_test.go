@@ -1,0 +1,545 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// order returns the names of a run's samples in the order of the file.
+func order(r *Results) []string {
+	var names []string
+	for _, s := range r.Samples {
+		names = append(names, s.Name.Full)
+	}
+	return names
+}
+
+func fourCases(l *lab) Suite {
+	var s Suite
+	for i, v := range []string{"a", "b", "c", "d"} {
+		s.Cases = append(s.Cases, l.newCase("MatVec/variant="+v, "g", script{op: time.Duration(i+1) * time.Millisecond}))
+	}
+	return s
+}
+
+func TestRoundsAreRandomAndSeeded(t *testing.T) {
+	run := func(seed uint64) []string {
+		l := newLab()
+		r := l.runner()
+		r.Seed = seed
+		res, _ := measure(t, r, fourCases(l))
+		return order(res)
+	}
+	got := run(7)
+	turns := []string{"AA/MatVec/variant=a/arm=a", "AA/MatVec/variant=a/arm=b",
+		"MatVec/variant=a", "MatVec/variant=b", "MatVec/variant=c", "MatVec/variant=d"}
+	if len(got) != 6*len(turns) {
+		t.Fatalf("%d samples, want 6 rounds of %d", len(got), len(turns))
+	}
+	distinct := make(map[string]bool)
+	for round := range slices.Chunk(got, len(turns)) {
+		distinct[strings.Join(round, " ")] = true
+		if sorted := slices.Sorted(slices.Values(round)); !slices.Equal(sorted, turns) {
+			t.Errorf("round %v: want each of %v once", round, turns)
+		}
+	}
+	if len(distinct) < 5 {
+		t.Errorf("6 rounds had only %d different orders", len(distinct))
+	}
+	if again := run(7); !slices.Equal(again, got) {
+		t.Error("the same seed gave another order")
+	}
+	if other := run(8); slices.Equal(other, got) {
+		t.Error("another seed gave the same order")
+	}
+}
+
+func TestWrongCaseIsNeverTimed(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		script script
+		reason string
+	}{
+		{"wrong", script{op: 1, wrong: errWrong}, errWrong.Error()},
+		{"broken", script{op: 1, broken: errors.New("no memory\x00\n")}, "setup: no memory"},
+		{"nan", script{op: 1, found: []Metric{{NMSE, math.NaN()}}}, "nmse is NaN"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			l := newLab()
+			s := fourCases(l)
+			bad := l.newCase("MatVec/variant=bad", "g", tc.script)
+			s.Cases = append([]Case{bad}, s.Cases...)
+			res, file := measure(t, l.runner(), s)
+			if n := l.runs[bad.Name]; n != 0 {
+				t.Errorf("the case ran %d operations", n)
+			}
+			if slices.ContainsFunc(order(res), func(n string) bool { return strings.Contains(n, "variant=bad") }) {
+				t.Error("the case has samples")
+			}
+			if len(res.Samples) != 6*6 {
+				t.Errorf("%d samples of the others, want 36", len(res.Samples))
+			}
+			back := readBack(t, file)
+			if len(back.Failures) != 1 || back.Failures[0].Name.Full != bad.Name || back.Failures[0].Reason != tc.reason {
+				t.Errorf("failures read back: %+v, want %q", back.Failures, tc.reason)
+			}
+			if !strings.Contains(file, "--- FAIL: BenchmarkMatVec/variant=bad") {
+				t.Error("the file lacks go test's FAIL line")
+			}
+			if l.open != 0 {
+				t.Errorf("%d instances left open", l.open)
+			}
+		})
+	}
+}
+
+func TestRunReturnsWhatItWrote(t *testing.T) {
+	l := newLab()
+	s := l.smallSuite()
+	s.Cases = append(s.Cases, l.newCase("MatVec/variant=bad", "tiny", script{wrong: errWrong}))
+	res, file := measure(t, l.runner(), s)
+	if diff := cmp.Diff(res, readBack(t, file)); diff != "" {
+		t.Errorf("Read differs (-run +read):\n%s", diff)
+	}
+	if got, want := len(res.Samples), 6*(3+2)+6*(1+2); got != want {
+		t.Errorf("%d samples, want %d", got, want)
+	}
+	if got := res.Setting("cpu"); got != "Imaginary Processor 9000" {
+		t.Errorf("cpu: %q", got)
+	}
+}
+
+func TestSampleValues(t *testing.T) {
+	l := newLab()
+	s := l.smallSuite()
+	res, _ := measure(t, l.runner(), s)
+	first := make(map[string]bool)
+	for _, sm := range res.Samples {
+		ns, _ := sm.Value(NsPerOp)
+		if name := sm.Name.Full; strings.HasPrefix(name, "MatVec/") {
+			if rate, _ := sm.Value(WeightRate); math.Abs(rate*ns/1e9-2304) > 0.01 {
+				t.Errorf("%s: weight-B/s × ns/op = %v bytes, want 2304", name, rate*ns/1e9)
+			}
+			if rate, _ := sm.Value(OpRate); math.Abs(rate*ns/1e9-64*256) > 0.1 {
+				t.Errorf("%s: mac/s × ns/op = %v", name, rate*ns/1e9)
+			}
+			for unit, want := range map[string]float64{PackedBytes: 2304, NMSE: 3.25e-9, MaxAbsErr: 0.125} {
+				if v, ok := sm.Value(unit); !ok || v != want {
+					t.Errorf("%s: %s = %v %v, want %v", name, unit, v, ok, want)
+				}
+			}
+			// Measured once, packing time must not pass for several samples.
+			if _, ok := sm.Value(PackTime); ok == first[name] {
+				t.Errorf("%s: pack-ns present %v in a later sample %v", name, ok, first[name])
+			}
+			first[name] = true
+		}
+		if sm.Name.Base == "Read" {
+			if _, ok := sm.Value(ReadRate); !ok {
+				t.Error("a ceiling has no read-B/s")
+			}
+			if _, ok := sm.Value(WeightRate); ok {
+				t.Error("a ceiling has weight-B/s")
+			}
+		}
+		if sm.Name.Base == "Model" {
+			if v, _ := sm.Value(TokenRate); v != 1600 {
+				t.Errorf("64 tokens in 40 ms: %v tok/s, want 1600", v)
+			}
+		}
+	}
+}
+
+// TestRoofIsOfTheSameRound recomputes %roof from the lines of each round.
+func TestRoofIsOfTheSameRound(t *testing.T) {
+	l := newLab()
+	res, _ := measure(t, l.runner(), l.smallSuite())
+	const turns = 5
+	distinct := make(map[float64]bool)
+	for round := range slices.Chunk(res.Samples[:6*turns], turns) {
+		i := slices.IndexFunc(round, func(s Sample) bool { return s.Name.Base == "Read" })
+		if i < 0 {
+			t.Fatal("a round without its roof")
+		}
+		roof, _ := round[i].Value(ReadRate)
+		distinct[roof] = true
+		for j, s := range round {
+			got, ok := s.Value(PctRoof)
+			if j == i {
+				if ok {
+					t.Error("the roof has a %roof")
+				}
+				continue
+			}
+			rate, _ := s.Value(WeightRate)
+			if want := 100 * rate / roof; math.Abs(got-want) > 1e-4*want {
+				t.Errorf("%s: %v %%roof, want %v", s.Name.Full, got, want)
+			}
+		}
+	}
+	if len(distinct) < 2 {
+		t.Fatal("the roof never changed, so the test proves nothing")
+	}
+}
+
+func TestFailedRoofIsWarnedOf(t *testing.T) {
+	l := newLab()
+	s := l.smallSuite()
+	roof := &s.Cases[0]
+	*roof = l.newCase(roof.Name, roof.Group, script{wrong: errWrong})
+	roof.Ceiling = true
+	res, file := measure(t, l.runner(), s)
+	for _, sm := range res.Samples {
+		if _, ok := sm.Value(PctRoof); ok {
+			t.Fatalf("%s has a %%roof", sm.Name.Full)
+		}
+	}
+	want := []string{"no share of " + roof.Name + " can be given: it failed"}
+	if got := readBack(t, file).Warnings; !slices.Equal(got, want) {
+		t.Errorf("warnings %q, want %q", got, want)
+	}
+}
+
+// TestInterruption ends a run at each of its operations in turn.
+func TestInterruption(t *testing.T) {
+	whole, _ := func() (*Results, string) { l := newLab(); return measure(t, l.runner(), l.smallSuite()) }()
+	for stop := 1; ; stop++ {
+		l := newLab()
+		ctx, cancel := context.WithCancel(t.Context())
+		calls := 0
+		l.onRun = func() {
+			if calls++; calls == stop {
+				cancel()
+			}
+		}
+		var file bytes.Buffer
+		res, err := l.runner().Run(ctx, l.smallSuite(), &file)
+		cancel()
+		if calls < stop {
+			if err != nil {
+				t.Errorf("a run that nobody interrupted: %v", err)
+			}
+			return
+		}
+		if len(res.Samples) < len(whole.Samples) {
+			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), countSamples(len(res.Samples))) {
+				t.Fatalf("stopped at %d: error %v, with %d samples written", stop, err, len(res.Samples))
+			}
+		}
+		if calls > stop+1 {
+			// One more is the timed part of the sample that was warming up.
+			t.Fatalf("stopped at %d: %d calls of Run", stop, calls)
+		}
+		if diff := cmp.Diff(res, readBack(t, file.String())); diff != "" {
+			t.Fatalf("stopped at %d: Read differs (-run +read):\n%s", stop, diff)
+		}
+		if l.open != 0 {
+			t.Fatalf("stopped at %d: %d instances left open", stop, l.open)
+		}
+	}
+}
+
+// A disk takes some bytes and is then full.
+type disk struct {
+	bytes.Buffer
+	room int
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	n := min(len(p), d.room)
+	d.room -= n
+	d.Buffer.Write(p[:n])
+	if n < len(p) {
+		return n, &os.PathError{Op: "write", Path: "results.txt", Err: syscall.ENOSPC}
+	}
+	return n, nil
+}
+
+func TestFullDisk(t *testing.T) {
+	_, whole := func() (*Results, string) { l := newLab(); return measure(t, l.runner(), l.smallSuite()) }()
+	for room := 0; room < len(whole)*9/10; room += 97 {
+		l := newLab()
+		d := &disk{room: room}
+		res, err := l.runner().Run(t.Context(), l.smallSuite(), d)
+		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "results.txt") {
+			t.Fatalf("room for %d: error %v", room, err)
+		}
+		if back := readBack(t, d.String()); len(back.Samples) != len(res.Samples) {
+			t.Fatalf("room for %d: %d samples readable, %d reported", room, len(back.Samples), len(res.Samples))
+		}
+		if l.open != 0 {
+			t.Fatalf("room for %d: %d instances left open", room, l.open)
+		}
+	}
+}
+
+func TestCloseErrorIsAWarning(t *testing.T) {
+	l := newLab()
+	c := l.newCase("MatVec/variant=a", "g", script{op: time.Millisecond})
+	setup := c.Setup
+	c.Setup = func(ctx context.Context) (Instance, error) {
+		inst, err := setup(ctx)
+		return badClose{inst}, err
+	}
+	_, file := measure(t, l.runner(), Suite{Cases: []Case{c}})
+	if got := readBack(t, file).Warnings; !slices.Equal(got, []string{"closing MatVec/variant=a: munmap failed"}) {
+		t.Errorf("warnings: %q", got)
+	}
+}
+
+type badClose struct{ Instance }
+
+func (badClose) Close() error { return errors.New("munmap\nfailed") }
+
+func TestInvalidSuites(t *testing.T) {
+	l := newLab()
+	ok := l.newCase("MatVec/variant=a", "g", script{})
+	with := func(change func(*Case)) []Case {
+		c := ok
+		change(&c)
+		return []Case{ok, c}
+	}
+	for _, tc := range []struct {
+		want  string
+		suite Suite
+	}{
+		{"no cases", Suite{}},
+		{"used twice", Suite{Cases: []Case{ok, ok}}},
+		{"no name", Suite{Cases: with(func(c *Case) { c.Name = "" })}},
+		{"white space", Suite{Cases: with(func(c *Case) { c.Name = "Mat Vec" })}},
+		{"GOMAXPROCS", Suite{Cases: with(func(c *Case) { c.Name = "MatVec/test=tg-64" })}},
+		{"no Setup", Suite{Cases: with(func(c *Case) { c.Name, c.Setup = "B", nil })}},
+		{"negative", Suite{Cases: with(func(c *Case) { c.Name, c.Bytes = "B", -1 })}},
+		{"packed-B is NaN", Suite{Cases: with(func(c *Case) { c.Name, c.Metrics = "B", []Metric{{PackedBytes, math.NaN()}} })}},
+		{"its roof MatVec/variant=a is not in group", Suite{Cases: with(func(c *Case) { c.Name, c.Group, c.Roof = "B", "h", ok.Name })}},
+		{"given twice", Suite{Cases: []Case{ok}, Settings: []Setting{{"seed", "1"}, {"seed", "2"}}}},
+		{"lower case", Suite{Cases: []Case{ok}, Settings: []Setting{{"CPU", "x"}}}},
+	} {
+		var file bytes.Buffer
+		_, err := l.runner().Run(t.Context(), tc.suite, &file)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("error %v, want one that says %q", err, tc.want)
+		}
+		if file.Len() > 0 || l.setups > 0 {
+			t.Errorf("%s: the run began", tc.want)
+		}
+	}
+}
+
+func TestAllocationsAreCounted(t *testing.T) {
+	l := newLab()
+	c := l.newCase("MatVec/variant=greedy", "g", script{op: 10 * time.Microsecond})
+	setup := c.Setup
+	c.Setup = func(ctx context.Context) (Instance, error) {
+		inst, err := setup(ctx)
+		return greedy{inst}, err
+	}
+	res, _ := measure(t, l.runner(), Suite{Cases: []Case{c}})
+	for _, s := range res.Samples {
+		// 1000 operations a sample: what the runtime allocates meanwhile
+		// vanishes in the division.
+		if n, _ := s.Value(Allocs); n != 3 {
+			t.Errorf("%v allocs/op, want 3", n)
+		}
+		if b, _ := s.Value(AllocBytes); b < 3*1024 || b >= 3*1024+64 {
+			t.Errorf("%v B/op, want 3 KiB", b)
+		}
+	}
+}
+
+var kept []byte
+
+type greedy struct{ Instance }
+
+func (g greedy) Run(n int) {
+	g.Instance.Run(n)
+	for range 3 * n {
+		kept = make([]byte, 1024)
+	}
+}
+
+func TestGarbageCollectorIsRestored(t *testing.T) {
+	before := debug.SetGCPercent(77)
+	defer debug.SetGCPercent(before)
+	l := newLab()
+	var during []int
+	l.onRun = func() {
+		p := debug.SetGCPercent(-1)
+		debug.SetGCPercent(p)
+		during = append(during, p)
+	}
+	measure(t, l.runner(), fourCases(l))
+	if after := debug.SetGCPercent(77); after != 77 {
+		t.Errorf("GC percent %d after the run, want 77", after)
+	}
+	// Calibration runs with it on, samples with it off.
+	if during[len(during)-1] != -1 {
+		t.Errorf("GC percent %d in the last sample, want -1", during[len(during)-1])
+	}
+}
+
+func TestCanary(t *testing.T) {
+	for _, tc := range []struct {
+		slow time.Duration // in the second group
+		want []string
+	}{
+		{105 * time.Microsecond, nil},
+		{150 * time.Microsecond, []string{"group tiny: the canary loop ran 50% slower than at its fastest: " +
+			"the CPU was throttled, or busy with something else"}},
+	} {
+		l := newLab()
+		s := l.smallSuite()
+		r := l.runner()
+		r.canary = func() {
+			if l.runs[s.Cases[3].Name] > 0 {
+				l.clock = l.clock.Add(tc.slow)
+			} else {
+				l.clock = l.clock.Add(100 * time.Microsecond)
+			}
+		}
+		_, file := measure(t, r, s)
+		if got := readBack(t, file).Warnings; !slices.Equal(got, tc.want) {
+			t.Errorf("warnings %q, want %q", got, tc.want)
+		}
+	}
+}
+
+func TestSpinTakesTime(t *testing.T) {
+	start := time.Now()
+	spin()
+	if time.Since(start) <= 0 || canarySink == 0 {
+		t.Error("the canary's loop was dropped")
+	}
+}
+
+func TestCalibration(t *testing.T) {
+	for _, tc := range []struct {
+		op      time.Duration
+		n, warm int
+	}{
+		{time.Nanosecond, 10_000_000, 1_250_000},
+		{3 * time.Microsecond, 3333, 417},
+		{4 * time.Millisecond, 3, 1}, // 2.5 rounds up
+		{9 * time.Millisecond, 1, 1},
+		{30 * time.Millisecond, 1, 0},
+	} {
+		l := newLab()
+		c := l.newCase("X", "g", script{op: tc.op})
+		inst, err := c.Setup(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &entry{Case: c, inst: inst}
+		e.calibrate(l.now, 10*time.Millisecond)
+		if e.n != tc.n || e.warm != tc.warm {
+			t.Errorf("%v: n %d, warm %d; want %d, %d", tc.op, e.n, e.warm, tc.n, tc.warm)
+		}
+	}
+}
+
+func TestBudgetIsKept(t *testing.T) {
+	for _, tc := range []struct {
+		budget, op time.Duration
+		least      float64 // share of the budget that is used
+	}{
+		{4 * time.Minute, 50 * time.Microsecond, 0},
+		{2 * time.Second, 50 * time.Microsecond, 0.5},
+		{3 * time.Second, 3 * time.Millisecond, 0.5},
+		{60 * time.Second, 80 * time.Millisecond, 0.5},
+	} {
+		l := newLab()
+		var s Suite
+		for g := range 5 {
+			for c := range 8 {
+				s.Cases = append(s.Cases, l.newCase(fmt.Sprintf("MatVec/rows=%d/variant=v%d", g, c), fmt.Sprint(g), script{op: tc.op}))
+			}
+		}
+		r := l.runner()
+		r.Count, r.Time, r.Budget = 0, 0, tc.budget
+		var last Progress
+		r.Progress = func(p Progress) {
+			if p.Done < last.Done || p.Left < 0 || p.Elapsed < last.Elapsed {
+				t.Errorf("progress went from %+v to %+v", last, p)
+			}
+			last = p
+		}
+		start := l.now()
+		res, _ := measure(t, r, s)
+		took := l.now().Sub(start)
+		if took > tc.budget || float64(took) < tc.least*float64(tc.budget) {
+			t.Errorf("budget %v, op %v: took %v", tc.budget, tc.op, took)
+		}
+		if n := len(res.Samples) / (5 * 10); n < minRounds {
+			t.Errorf("budget %v, op %v: %d rounds", tc.budget, tc.op, n)
+		}
+		if last.Left > tc.budget/50 || last.Total != len(res.Samples) {
+			t.Errorf("budget %v, op %v: ended with %+v, %d samples", tc.budget, tc.op, last, len(res.Samples))
+		}
+	}
+}
+
+func TestPlan(t *testing.T) {
+	l := newLab()
+	cases := fourCases(l).Cases // 4 and a pair: 6 entries
+	for _, tc := range []struct {
+		r    Runner
+		want Plan
+	}{
+		{Runner{}, Plan{10, 20 * time.Millisecond, 60, 2600 * time.Millisecond}},
+		{Runner{Count: 3, Time: 10 * time.Millisecond}, Plan{3, 10 * time.Millisecond, 18, 600 * time.Millisecond}},
+		{Runner{Budget: time.Hour}, Plan{10, 50 * time.Millisecond, 60, 6500 * time.Millisecond}},
+		{Runner{Budget: 1300 * time.Millisecond}, Plan{10, 10 * time.Millisecond, 60, 1300 * time.Millisecond}},
+		{Runner{Budget: time.Millisecond}, Plan{10, time.Millisecond, 60, 130 * time.Millisecond}},
+	} {
+		got := tc.r.Plan(cases)
+		got.Estimate = got.Estimate.Round(time.Millisecond)
+		if got != tc.want {
+			t.Errorf("%+v: %+v, want %+v", tc.r, got, tc.want)
+		}
+	}
+}
+
+func TestRunnerWithRealClock(t *testing.T) {
+	l := newLab()
+	s := fourCases(l)
+	r := &Runner{Count: 2, Time: 100 * time.Microsecond}
+	for i := range s.Cases {
+		s.Cases[i].Setup = func(context.Context) (Instance, error) { return spinner{}, nil }
+	}
+	res, file := measure(t, r, s)
+	for _, sm := range res.Samples {
+		if ns, _ := sm.Value(NsPerOp); ns <= 0 {
+			t.Errorf("%s: %v ns/op", sm.Name.Full, ns)
+		}
+	}
+	suffix := ""
+	if p := runtime.GOMAXPROCS(0); p != 1 {
+		suffix = fmt.Sprintf("-%d", p)
+	}
+	if !strings.Contains(file, "\nBenchmarkMatVec/variant=d"+suffix+" ") {
+		t.Errorf("no line with the name go test would print:\n%s", file)
+	}
+}
+
+type spinner struct{}
+
+func (spinner) Verify(context.Context) ([]Metric, error) { return nil, nil }
+func (spinner) Run(n int) {
+	for range n {
+		spin()
+	}
+}
+func (spinner) Close() error { return nil }
