@@ -1,0 +1,291 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"onebit/bench"
+	"onebit/formats"
+	"onebit/internal/cpu"
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+)
+
+const peakEnv = "ONEBIT_TEST_PEAK_CHILD"
+
+// TestMain lets the test binary be the child that measures peak memory.
+func TestMain(m *testing.M) {
+	if os.Getenv(peakEnv) != "" {
+		if err := Peak(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// small is a machine with a small last-level cache, so that cold is cheap.
+func small() sysinfo.Host {
+	return sysinfo.Host{
+		UsableCPUs: 2, L3: sysinfo.Value[sysinfo.Bytes]{V: 1 << 20},
+		MemAvailable: sysinfo.Value[sysinfo.Bytes]{V: 1 << 30},
+	}
+}
+
+func lookup(t testing.TB, names ...string) []*formats.Type {
+	t.Helper()
+	var out []*formats.Type
+	for _, name := range names {
+		f, err := formats.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func suite(t testing.TB, opt Options) *Suite {
+	t.Helper()
+	opt.Host, opt.Features = small(), cpu.Detected()
+	s, err := Kernels(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestEveryVariantIsMeasured runs all of the suite on a small shape.
+func TestEveryVariantIsMeasured(t *testing.T) {
+	s := suite(t, Options{Sources: Synthetic(formats.Types(), []Shape{{32, 512}}, 1), Activations: kernels.ActivationSchemes()})
+	var out bytes.Buffer
+	r := bench.Runner{Count: 1, Time: 50 * time.Microsecond}
+	if _, err := r.Run(t.Context(), bench.Suite{Cases: s.Cases}, &out); err != nil {
+		t.Fatal(err)
+	}
+	results, err := bench.Read(&out, "results.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range results.Failures {
+		t.Errorf("%s: %s", f.Name.Full, f.Reason)
+	}
+	for _, v := range kernels.Variants() {
+		if v.Available() != nil {
+			continue
+		}
+		i := slices.IndexFunc(results.Samples, func(s bench.Sample) bool {
+			return s.Name.Get("format") == v.Format.Name && s.Name.Get("variant") == v.Name && s.Name.Get("act") == string(v.Activation)
+		})
+		if i < 0 {
+			t.Errorf("no sample of %v", v)
+			continue
+		}
+		for _, unit := range []string{bench.NsPerOp, bench.WeightRate, bench.PctRoof, bench.PackedBytes, bench.NMSE, bench.ActNMSE, bench.KernelNMSE, bench.MaxAbsErr, bench.Allocs} {
+			if _, ok := results.Samples[i].Value(unit); !ok {
+				t.Errorf("sample of %v lacks %s", v, unit)
+			}
+		}
+	}
+}
+
+// TestNames holds the names to the contract that scripts rely on.
+func TestNames(t *testing.T) {
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []Shape{{64, 256}}, 1)})
+	want := []string{
+		"MatVec/format=q1_0_g128/variant=scalar/act=q8_128/rows=64/cols=256/threads=1/cache=warm",
+		"MatVec/format=q1_0_g128/variant=scalar/act=q8_128/rows=64/cols=256/threads=2/cache=cold",
+		"MatVec/format=q1_0_g128/variant=reference/act=f32/rows=64/cols=256/threads=1/cache=warm",
+		"Read/format=q1_0_g128/rows=64/cols=256/bytes=2304/threads=1/cache=cold",
+	}
+	for _, name := range want {
+		if !slices.ContainsFunc(s.Cases, func(c bench.Case) bool { return c.Name == name }) {
+			t.Errorf("no case %s", name)
+		}
+	}
+}
+
+// instance sets up the first case whose name contains part.
+func instance(t *testing.T, s *Suite, part string) bench.Instance {
+	t.Helper()
+	for _, c := range s.Cases {
+		if strings.Contains(c.Name, part) {
+			inst, err := c.Setup(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := inst.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			return inst
+		}
+	}
+	t.Fatalf("no case contains %s", part)
+	return nil
+}
+
+// TestVerifyCatches hands Verify results that are wrong in ways a broken
+// kernel would be.
+func TestVerifyCatches(t *testing.T) {
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []Shape{{64, 256}}, 1)})
+	m := instance(t, s, "variant=unrolled/act=q8_128/rows=64/cols=256/threads=1/cache=cold").(*matvec)
+	if _, err := m.Verify(t.Context()); err != nil {
+		t.Fatalf("a right result: %v", err)
+	}
+	last := m.matrices[len(m.matrices)-1]
+	const row, block = 5, 1
+	last.Data[(row*2+block)*18+4] ^= 1 // one sign of row 5
+	if _, err := m.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "kernel-nmse") {
+		t.Errorf("one wrong sign: error %v, want one about kernel-nmse", err)
+	}
+	last.Data[(row*2+block)*18+4] ^= 1
+
+	refs, err := m.group.refs(kernels.Q8Per128)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(m.y, refs.generic)
+	m.y[row] *= 1 + 1e-6 // an order of summation that differs
+	if err := m.check(refs); err == nil || !strings.Contains(err.Error(), "row 5") {
+		t.Errorf("one rounding off: error %v, want one that names row 5", err)
+	}
+}
+
+// TestColdRotates proves that cold products read more memory than the cache
+// holds, each matrix in its turn.
+func TestColdRotates(t *testing.T) {
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []Shape{{64, 256}}, 1)})
+	m := instance(t, s, "variant=scalar/act=q8_row/rows=64/cols=256/threads=1/cache=cold").(*matvec)
+	total, seen := 0, map[*byte]bool{}
+	for _, matrix := range m.matrices {
+		total += len(matrix.Data)
+		seen[&matrix.Data[0]] = true
+	}
+	if len(seen) != len(m.matrices) || total <= 1<<20 {
+		t.Errorf("%d distinct of %d matrices hold %d bytes, the cache %d", len(seen), len(m.matrices), total, 1<<20)
+	}
+	m.Run(len(m.matrices) + 3)
+	if m.next != 3 {
+		t.Errorf("after one rotation and 3 products the next matrix is %d", m.next)
+	}
+}
+
+// TestCeilingReadsEverything proves that the threads' shares are the matrix,
+// whatever their number, and that each of them is read.
+func TestCeilingReadsEverything(t *testing.T) {
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []Shape{{65, 256}}, 1), Threads: []int{3}})
+	r := instance(t, s, "Read/format=i2_s/rows=65/cols=256/bytes=4192/threads=3/cache=cold").(*reading)
+	if _, err := r.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	m, at := r.matrices[0], 0
+	for thread := range 3 {
+		share := r.share(m, thread)
+		if &share[0] != &m.Data[at] {
+			t.Errorf("thread %d does not begin at byte %d", thread, at)
+		}
+		at += len(share)
+	}
+	if at != len(m.Data) {
+		t.Errorf("the shares end at byte %d of %d", at, len(m.Data))
+	}
+}
+
+func TestErrors(t *testing.T) {
+	r := []float64{3, 4}
+	if got, maxAbs := nmse([]float64{3, 4.5}, r); got != 0.25/25 || maxAbs != 0.5 {
+		t.Errorf("nmse = %v, max %v, want 0.01 and 0.5", got, maxAbs)
+	}
+	if got, _ := nmse([]float32{0, 0}, []float64{0, 0}); got != 0 {
+		t.Errorf("nmse of an exact zero = %v", got)
+	}
+}
+
+func TestSelect(t *testing.T) {
+	sources := Synthetic(lookup(t, "q1_0_g128"), []Shape{{64, 256}}, 1)
+	s, err := Kernels(Options{Sources: sources, Host: small(), Features: 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, c := range s.Cases {
+		if v := bench.ParseName(c.Name).Get("variant"); strings.Contains(v, "avx") || strings.Contains(v, "neon") {
+			t.Errorf("%s would run on a machine without features", c.Name)
+		}
+	}
+	for _, u := range s.Unavailable {
+		if u.Err == nil {
+			t.Errorf("%s is unavailable without a reason", u.Case.Name)
+		}
+	}
+	foreign := "neon"
+	for _, isa := range kernels.ISAs() {
+		if isa.Foreign() != nil {
+			foreign = isa.Name
+		}
+	}
+	if err := s.Select("/variant:" + foreign); err == nil || !strings.Contains(err.Error(), "needs") {
+		t.Errorf("a variant of another architecture: %v, want what it needs", err)
+	}
+	if err := s.Select("/variant:nonsense"); err == nil || !strings.Contains(err.Error(), "matches none") {
+		t.Errorf("an unknown variant: %v", err)
+	}
+	if err := s.Select("/variant:unrolled /threads:1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.Cases {
+		if n := bench.ParseName(c.Name); n.Base == "MatVec" && (n.Get("variant") != "unrolled" || n.Get("threads") != "1") {
+			t.Errorf("%s was selected", c.Name)
+		}
+	}
+}
+
+// TestPeak measures in a child and compares with what must be there at least.
+func TestPeak(t *testing.T) {
+	if err := sysinfo.ResetPeak(); err != nil {
+		t.Skip(err)
+	}
+	t.Setenv(peakEnv, "1")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows, cols = 4096, 4096
+	reply, err := askPeak(context.Background(), []string{exe}, peakRequest{Format: "i2_s", Rows: rows, Cols: cols, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(rows * cols / 4)
+	peak := reply["i2_s/scalar/q8_row"]
+	if peak < size || peak > size+64<<20 {
+		t.Errorf("peak memory of a %d byte matrix is %d bytes: the floats that it was made of should be gone, the matrix should not", size, peak)
+	}
+	if _, err := askPeak(context.Background(), []string{exe}, peakRequest{Format: "nonsense"}); err == nil || !strings.Contains(err.Error(), "nonsense") {
+		t.Errorf("an unknown format: %v", err)
+	}
+}
+
+func BenchmarkMatVec(b *testing.B) { benchmark(b) }
+func BenchmarkRead(b *testing.B)   { benchmark(b) }
+
+// benchmark runs the default suite's kernels under go test -bench, with the
+// names of onebit bench.
+func benchmark(b *testing.B) {
+	host := sysinfo.Probe()
+	s, err := Kernels(Options{Sources: DefaultSources(1), Host: host, Features: cpu.Detected(), Seed: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	bench.RunTesting(b, s.Cases)
+}

@@ -1,0 +1,134 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/roofline"
+	"onebit/internal/cpu"
+	"onebit/kernels"
+)
+
+// A ceiling is the case that only reads a group's weights: its bytes per
+// second are what %roof of the group's products is a share of.
+type ceiling struct {
+	group  *group
+	config // of a product that reads these bytes
+	bytes  int
+}
+
+func (c ceiling) name() string {
+	return fmt.Sprintf("Read/format=%s/rows=%d/cols=%d/bytes=%d/threads=%d/cache=%s",
+		c.group.src.Format.Name, c.group.src.Rows, c.group.src.Cols, c.bytes, c.threads, c.cache())
+}
+
+func (c ceiling) benchCase() bench.Case {
+	return bench.Case{
+		Name: c.name(), Group: c.group.name(), Bytes: int64(c.bytes), Ceiling: true,
+		Setup: func(context.Context) (bench.Instance, error) { return newReading(c) },
+	}
+}
+
+// A reading is a ceiling that is set up. Each thread reads its share of the
+// weights n times over without meeting the others, so the rate holds no
+// dispatch cost.
+type reading struct {
+	ceiling
+	pool     *kernels.Pool
+	matrices []*kernels.Matrix
+	kernel   roofline.ReadKernel
+	next, n  int
+	sums     []uint64 // by thread: what it read last
+	task     func(thread int)
+}
+
+func newReading(c ceiling) (bench.Instance, error) {
+	if err := c.group.acquire(); err != nil {
+		return nil, err
+	}
+	r := &reading{ceiling: c, pool: c.group.rig.pool(c.threads), sums: make([]uint64, c.threads)}
+	r.task = r.readShare
+	var err error
+	if _, r.matrices, err = c.group.matrices(c.variant, c.cold); err != nil {
+		c.group.release()
+		return nil, err
+	}
+	r.choose()
+	return r, nil
+}
+
+// choose takes the design that reads these bytes fastest: which it is depends
+// on the cache that holds them. The median of three decides, after a warm-up.
+func (r *reading) choose() {
+	const target = 2 * time.Millisecond
+	var best time.Duration
+	var fastest roofline.ReadKernel
+	for _, k := range roofline.ReadKernels(cpu.Detected()) {
+		r.kernel = k
+		n := 1
+		for {
+			start := time.Now()
+			r.Run(n)
+			if time.Since(start) > target/2 {
+				break
+			}
+			n *= 2
+		}
+		var times [3]time.Duration
+		for i := range times {
+			start := time.Now()
+			r.Run(n)
+			times[i] = time.Since(start)
+		}
+		each := medianOf(times) / time.Duration(n)
+		if best == 0 || each < best {
+			best, fastest = each, k
+		}
+	}
+	r.kernel = fastest
+}
+
+func medianOf(t [3]time.Duration) time.Duration {
+	return max(min(t[0], t[1]), min(max(t[0], t[1]), t[2]))
+}
+
+func (r *reading) Run(n int) {
+	r.n = n
+	r.pool.ForEach(r.threads, r.task)
+	r.next = (r.next + n) % len(r.matrices)
+}
+
+// readShare reads a thread's part of the next n matrices.
+func (r *reading) readShare(thread int) {
+	for i := range r.n {
+		r.sums[thread] = r.kernel.Sum(r.share(r.matrices[(r.next+i)%len(r.matrices)], thread))
+	}
+}
+
+// share is the bytes that a thread reads, cut at cache lines.
+func (r *reading) share(m *kernels.Matrix, thread int) []byte {
+	const line = 64
+	lines := (len(m.Data) + line - 1) / line
+	from, to := thread*lines/r.threads*line, (thread+1)*lines/r.threads*line
+	return m.Data[from:min(to, len(m.Data))]
+}
+
+// Verify proves that every byte was read, by comparing sums of all words.
+func (r *reading) Verify(context.Context) ([]bench.Metric, error) {
+	r.next = 0
+	r.Run(1)
+	for thread, got := range r.sums {
+		if want := goSum(r.share(r.matrices[0], thread)); got != want {
+			return nil, errors.New("the reading kernel " + r.kernel.Name + " does not read every byte")
+		}
+	}
+	return nil, nil
+}
+
+// goSum is the sum of all words, by the kernel that runs everywhere.
+func goSum(b []byte) uint64 { return roofline.ReadKernels(0)[0].Sum(b) }
+
+func (r *reading) Close() error { return r.group.release() }

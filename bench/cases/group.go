@@ -1,0 +1,184 @@
+package cases
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"onebit/formats"
+	"onebit/internal/mmap"
+	"onebit/kernels"
+)
+
+// A group is what the cases of one source share while they live: the first
+// acquire makes the tensor and its references, the last release frees all.
+type group struct {
+	src  Source
+	rig  *rig
+	seed uint64
+
+	users  int
+	tensor *formats.Tensor
+	x      []float32
+	exact  []float64                          // float64 product with x
+	byAct  map[kernels.Activation]*schemeRefs // what a scheme makes of it
+	packed map[*kernels.Layout]*packed
+	peaks  map[string]int64 // peak RSS by variant and scheme
+}
+
+// schemeRefs are a scheme's oracles.
+type schemeRefs struct {
+	exact   []float64 // float64 product with the quantized activations
+	generic []float32 // the variant scalar's result
+}
+
+// packed is a source in one layout.
+type packed struct {
+	warm *kernels.Matrix
+	time time.Duration // what packing took
+	cold []*kernels.Matrix
+	mem  *mmap.Anon // where cold lies
+}
+
+func (g *group) acquire() error {
+	if g.users == 0 {
+		if err := g.prepare(); err != nil {
+			return err
+		}
+	}
+	g.users++
+	return nil
+}
+
+func (g *group) prepare() error {
+	t, err := g.src.Tensor()
+	if err != nil {
+		return err
+	}
+	g.tensor, g.x = t, activations(g.src.Cols, g.seed)
+	g.byAct = map[kernels.Activation]*schemeRefs{}
+	g.packed = map[*kernels.Layout]*packed{}
+	g.exact, err = g.reference(g.x)
+	return err
+}
+
+// reference is kernels.Reference over all rows, shared among threads.
+func (g *group) reference(x []float32) ([]float64, error) {
+	const rows = 64
+	dst := make([]float64, g.src.Rows)
+	chunks := (len(dst) + rows - 1) / rows
+	errs := make([]error, chunks)
+	g.rig.pool(g.rig.maxThreads).ForEach(chunks, func(i int) {
+		r0, r1 := i*rows, min((i+1)*rows, len(dst))
+		errs[i] = kernels.Reference(dst[r0:r1], g.tensor, x, r0, r1)
+	})
+	return dst, errors.Join(errs...)
+}
+
+// refs returns the oracles of a scheme. Only float formats have no scalar
+// variant under f32; then the reference is the only oracle.
+func (g *group) refs(act kernels.Activation) (*schemeRefs, error) {
+	if r := g.byAct[act]; r != nil {
+		return r, nil
+	}
+	exact, err := g.reference(kernels.ReferenceActivations(act, g.x))
+	if err != nil {
+		return nil, err
+	}
+	r := &schemeRefs{exact: exact}
+	if scalar, err := kernels.Lookup(g.src.Format.Name, "scalar", act); err == nil {
+		m, err := scalar.Pack(g.tensor, nil)
+		if err != nil {
+			return nil, err
+		}
+		r.generic = make([]float32, g.src.Rows)
+		g.rig.pool(g.rig.maxThreads).MatVec(r.generic, scalar, m, g.x)
+	}
+	g.byAct[act] = r
+	return r, nil
+}
+
+// name is the bench group's.
+func (g *group) name() string {
+	return fmt.Sprintf("%s %d×%d", g.src.Format.Name, g.src.Rows, g.src.Cols)
+}
+
+// matrices returns what a case of v multiplies: one matrix, or a rotation.
+func (g *group) matrices(v *kernels.Variant, cold bool) (*packed, []*kernels.Matrix, error) {
+	p, err := g.pack(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !cold {
+		return p, []*kernels.Matrix{p.warm}, nil
+	}
+	err = g.rotate(p)
+	return p, p.cold, err
+}
+
+// pack returns the source in v's layout, packed once for all that share it.
+func (g *group) pack(v *kernels.Variant) (*packed, error) {
+	if p := g.packed[v.Layout]; p != nil {
+		return p, nil
+	}
+	start := time.Now()
+	m, err := v.Pack(g.tensor, g.rig.pool(g.rig.maxThreads))
+	if err != nil {
+		return nil, err
+	}
+	p := &packed{warm: m, time: time.Since(start)}
+	g.packed[v.Layout] = p
+	return p, nil
+}
+
+// rotate fills p.cold with copies that exceed the last-level cache by a
+// quarter, as far as memory allows.
+func (g *group) rotate(p *packed) error {
+	if p.cold != nil {
+		return nil
+	}
+	stride := (len(p.warm.Data) + 4095) &^ 4095
+	copies := max(2, (g.rig.coldBytes+stride-1)/stride)
+	mem, err := mmap.Alloc(copies * stride)
+	if err != nil {
+		return fmt.Errorf("memory for %d copies of the matrix, to measure with a cold cache: %w", copies, err)
+	}
+	p.mem = mem
+	p.cold = make([]*kernels.Matrix, copies)
+	g.rig.pool(g.rig.maxThreads).ForEach(copies, func(i int) {
+		p.cold[i] = p.warm.CopyTo(mem.Bytes()[i*stride : (i+1)*stride])
+	})
+	return nil
+}
+
+func (g *group) release() error {
+	g.users--
+	if g.users > 0 {
+		return nil
+	}
+	var errs []error
+	for _, p := range g.packed {
+		errs = append(errs, p.warm.Close())
+		if p.mem != nil {
+			errs = append(errs, p.mem.Free())
+		}
+	}
+	g.tensor, g.x, g.exact, g.byAct, g.packed, g.peaks = nil, nil, nil, nil, nil, nil
+	return errors.Join(errs...)
+}
+
+// nmse is Σ(y−r)² / Σr², and the largest |y−r|.
+func nmse[T float32 | float64](y []T, r []float64) (normalized, maxAbs float64) {
+	var num, den float64
+	for i, want := range r {
+		d := float64(y[i]) - want
+		num += d * d
+		den += want * want
+		maxAbs = math.Max(maxAbs, math.Abs(d))
+	}
+	if num == 0 {
+		return 0, 0
+	}
+	return num / den, maxAbs
+}

@@ -1,0 +1,132 @@
+package cases
+
+import (
+	"context"
+	"fmt"
+
+	"onebit/bench"
+	"onebit/kernels"
+)
+
+// kernelTolerance is the largest kernel-nmse of a right result: the sums of
+// a group are exact, what is left is the float32 rounding of a few dozen
+// additions.
+const kernelTolerance = 1e-12
+
+// A config is one point of the axes that a MatVec case has.
+type config struct {
+	variant *kernels.Variant
+	threads int
+	cold    bool
+}
+
+func (c config) cache() string {
+	if c.cold {
+		return "cold"
+	}
+	return "warm"
+}
+
+func (c config) name(s Source) string {
+	return fmt.Sprintf("MatVec/format=%s/variant=%s/act=%s/rows=%d/cols=%d/threads=%d/cache=%s",
+		s.Format.Name, c.variant.Name, c.variant.Activation, s.Rows, s.Cols, c.threads, c.cache())
+}
+
+// matvecCase returns the case of c on g's source.
+func matvecCase(g *group, c config, bytes int) bench.Case {
+	return bench.Case{
+		Name:    c.name(g.src),
+		Group:   g.name(),
+		Bytes:   int64(bytes),
+		Ops:     int64(g.src.Rows) * int64(g.src.Cols),
+		Metrics: []bench.Metric{{Unit: bench.PackedBytes, Value: float64(bytes)}},
+		Roof:    ceiling{g, c, bytes}.name(),
+		Setup: func(ctx context.Context) (bench.Instance, error) {
+			return newMatvec(g, c)
+		},
+	}
+}
+
+// A matvec is a MatVec case that is set up.
+type matvec struct {
+	config
+	group    *group
+	packed   *packed
+	matrices []*kernels.Matrix // one if warm
+	next     int
+	pool     *kernels.Pool
+	y        []float32
+}
+
+func newMatvec(g *group, c config) (bench.Instance, error) {
+	if err := g.acquire(); err != nil {
+		return nil, err
+	}
+	m := &matvec{config: c, group: g, pool: g.rig.pool(c.threads), y: make([]float32, g.src.Rows)}
+	var err error
+	if m.packed, m.matrices, err = g.matrices(c.variant, c.cold); err != nil {
+		g.release()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *matvec) Run(n int) {
+	for range n {
+		m.pool.MatVec(m.y, m.variant, m.matrices[m.next], m.group.x)
+		if m.next++; m.next == len(m.matrices) {
+			m.next = 0
+		}
+	}
+}
+
+// Verify checks the first and the last matrix of the rotation.
+func (m *matvec) Verify(ctx context.Context) ([]bench.Metric, error) {
+	refs, err := m.group.refs(m.variant.Activation)
+	if err != nil {
+		return nil, err
+	}
+	for _, matrix := range []*kernels.Matrix{m.matrices[len(m.matrices)-1], m.matrices[0]} {
+		clear(m.y)
+		m.pool.MatVec(m.y, m.variant, matrix, m.group.x)
+		if err := m.check(refs); err != nil {
+			return nil, err
+		}
+	}
+	metrics := m.errors(refs)
+	metrics = append(metrics, bench.Metric{Unit: bench.PackTime, Value: float64(m.packed.time.Nanoseconds())})
+	if peak, ok := m.group.peak(ctx, m.variant); ok {
+		metrics = append(metrics, bench.Metric{Unit: bench.PeakRSS, Value: float64(peak)})
+	}
+	return metrics, ctx.Err()
+}
+
+func (m *matvec) check(refs *schemeRefs) error {
+	if e, _ := nmse(m.y, refs.exact); !(e <= kernelTolerance) {
+		return fmt.Errorf("kernel-nmse %.3g against the float64 reference is above %g", e, kernelTolerance)
+	}
+	if m.variant.Name == "reference" {
+		return nil // it rounds once, at the end
+	}
+	for r, want := range refs.generic {
+		if m.y[r] != want {
+			return fmt.Errorf("row %d is %v, the generic integer path gives %v", r, m.y[r], want)
+		}
+	}
+	return nil
+}
+
+// errors returns the case's errors against the float64 product.
+func (m *matvec) errors(refs *schemeRefs) []bench.Metric {
+	total, maxAbs := nmse(m.y, m.group.exact)
+	act, _ := nmse(refs.exact, m.group.exact)
+	kernel, _ := nmse(m.y, refs.exact)
+	return []bench.Metric{
+		{Unit: bench.NMSE, Value: total},
+		{Unit: bench.ActNMSE, Value: act},
+		{Unit: bench.KernelNMSE, Value: kernel},
+		{Unit: bench.MaxAbsErr, Value: maxAbs},
+	}
+}
+
+func (m *matvec) Close() error { return m.group.release() }

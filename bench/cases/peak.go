@@ -1,0 +1,135 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+
+	"onebit/formats"
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+)
+
+// A peakRequest asks a child process for the peak memory of a product by
+// every variant of a format that runs here.
+type peakRequest struct {
+	Model      string `json:",omitempty"` // a GGUF file; else the matrix is random
+	Format     string
+	Rows, Cols int
+	Seed       uint64
+}
+
+// A peakReply maps Variant.String() to the peak resident bytes.
+type peakReply map[string]int64
+
+// peak returns the peak memory of v's product, measured for all variants of
+// the group at the first call. It is false where it can't be measured; the
+// first reason becomes a warning of the suite.
+func (g *group) peak(ctx context.Context, v *kernels.Variant) (int64, bool) {
+	if len(g.rig.peakCommand) == 0 {
+		return 0, false
+	}
+	if g.peaks == nil {
+		var err error
+		g.peaks, err = askPeak(ctx, g.rig.peakCommand, peakRequest{
+			Model: g.rig.model, Format: g.src.Format.Name, Rows: g.src.Rows, Cols: g.src.Cols, Seed: g.seed,
+		})
+		if err != nil {
+			g.peaks = peakReply{}
+			g.rig.warn("peak memory is not measured: " + err.Error())
+		}
+	}
+	bytes, ok := g.peaks[v.String()]
+	return bytes, ok
+}
+
+func askPeak(ctx context.Context, command []string, req peakRequest) (peakReply, error) {
+	in, err := json.Marshal(req)
+	if err != nil {
+		return nil, err
+	}
+	var out, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("child process: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	var reply peakReply
+	if err := json.Unmarshal(out.Bytes(), &reply); err != nil {
+		return nil, fmt.Errorf("child process answered %q: %w", out.Bytes(), err)
+	}
+	return reply, nil
+}
+
+// Peak is the child process's side: it reads a request from in and writes
+// the reply to out. A program that offers it passes the command that leads
+// here as Options.PeakCommand.
+func Peak(in io.Reader, out io.Writer) error {
+	var req peakRequest
+	if err := json.NewDecoder(in).Decode(&req); err != nil {
+		return fmt.Errorf("peak: the request is not for people: %w", err)
+	}
+	t, err := formats.Lookup(req.Format)
+	if err != nil {
+		return fmt.Errorf("peak: %w", err)
+	}
+	tensor, done, err := req.tensor(t)
+	if err != nil {
+		return fmt.Errorf("peak: %w", err)
+	}
+	defer done()
+	x := activations(req.Cols, req.Seed)
+	reply := peakReply{}
+	for _, v := range kernels.Variants() {
+		if v.Format != t || v.Available() != nil {
+			continue
+		}
+		if reply[v.String()], err = peakOf(v, tensor, x); err != nil {
+			return fmt.Errorf("peak: %w", err)
+		}
+	}
+	return json.NewEncoder(out).Encode(reply)
+}
+
+func (req peakRequest) tensor(t *formats.Type) (*formats.Tensor, func() error, error) {
+	if req.Model == "" {
+		tensor, err := random(t, Shape{req.Rows, req.Cols}, req.Seed)
+		return tensor, func() error { return nil }, err
+	}
+	f, sources, err := OpenModel(req.Model, ModelOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range sources {
+		if s.Format == t && s.Rows == req.Rows && s.Cols == req.Cols {
+			tensor, err := s.Tensor()
+			return tensor, f.Close, err
+		}
+	}
+	return nil, nil, errors.Join(fmt.Errorf("%s has no %s matrix of %d×%d", req.Model, req.Format, req.Rows, req.Cols), f.Close())
+}
+
+// peakOf multiplies once and returns the peak since before packing. What
+// making the matrix left behind is given back first.
+func peakOf(v *kernels.Variant, tensor *formats.Tensor, x []float32) (int64, error) {
+	debug.FreeOSMemory()
+	if err := sysinfo.ResetPeak(); err != nil {
+		return 0, err
+	}
+	m, err := v.Pack(tensor, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer m.Close()
+	pool := kernels.NewPool(1)
+	defer pool.Close()
+	pool.MatVec(make([]float32, m.Rows), v, m, x)
+	peak := sysinfo.ReadMemory().Peak
+	return int64(peak.V), peak.Err
+}

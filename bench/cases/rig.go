@@ -1,0 +1,69 @@
+package cases
+
+import (
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+)
+
+// A rig is what all groups of a suite share: threads, and how much memory it
+// takes to miss the last-level cache.
+type rig struct {
+	pools       map[int]*kernels.Pool
+	maxThreads  int
+	coldBytes   int // that copies of a matrix fill, to be cold
+	model       string
+	peakCommand []string
+	warn        func(text string)
+}
+
+// defaultLLC stands in where the size of the last-level cache is unknown: as
+// large as any desktop's.
+const defaultLLC = 96 << 20
+
+func newRig(opt *Options) *rig {
+	r := &rig{
+		pools: map[int]*kernels.Pool{}, maxThreads: maxOf(opt.Threads),
+		model: opt.Model, peakCommand: opt.PeakCommand, warn: opt.Warn,
+	}
+	if r.warn == nil {
+		r.warn = func(string) {}
+	}
+	llc := sysinfo.Bytes(defaultLLC)
+	switch {
+	case opt.Host.L3.OK():
+		llc = opt.Host.L3.V
+	case opt.Host.L2.OK():
+		llc = opt.Host.L2.V
+	}
+	r.coldBytes = int(llc + llc/4)
+	// Two layouts may be cold at once, and the machine is not ours alone.
+	if m := opt.Host.MemAvailable; m.OK() && r.coldBytes > int(m.V/6) {
+		r.coldBytes = int(m.V / 6)
+		r.warn("cache=cold is less than cold: memory has no room for copies that exceed the last-level cache of " + llc.String())
+	}
+	return r
+}
+
+func maxOf(threads []int) int {
+	n := 1
+	for _, t := range threads {
+		n = max(n, t)
+	}
+	return n
+}
+
+// pool returns the worker pool of that many threads.
+func (r *rig) pool(threads int) *kernels.Pool {
+	p := r.pools[threads]
+	if p == nil {
+		p = kernels.NewPool(threads)
+		r.pools[threads] = p
+	}
+	return p
+}
+
+func (r *rig) close() {
+	for _, p := range r.pools {
+		p.Close()
+	}
+}

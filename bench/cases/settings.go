@@ -1,0 +1,47 @@
+package cases
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"time"
+
+	"onebit/bench"
+	"onebit/internal/cpu"
+	"onebit/internal/sysinfo"
+)
+
+// Settings returns the header of a results file: the keys of go test, what
+// is known of the machine, and what the caller adds.
+func Settings(host sysinfo.Host, started time.Time, more ...bench.Setting) []bench.Setting {
+	out := []bench.Setting{
+		{Key: "goos", Value: runtime.GOOS},
+		{Key: "goarch", Value: runtime.GOARCH},
+		{Key: "pkg", Value: "onebit/bench/cases"},
+	}
+	for _, p := range host.Pairs() {
+		out = append(out, bench.Setting{Key: p.Key, Value: p.Value})
+	}
+	out = append(out,
+		bench.Setting{Key: "cpu-features", Value: cpu.Detected().String()},
+		bench.Setting{Key: "gomaxprocs", Value: strconv.Itoa(runtime.GOMAXPROCS(0))},
+		bench.Setting{Key: "emulated", Value: strconv.FormatBool(host.Emulated())},
+		bench.Setting{Key: "started", Value: started.UTC().Format(time.RFC3339)},
+	)
+	return append(out, more...)
+}
+
+// Doubts are what the machine makes doubtful about any timing on it.
+func Doubts(host sysinfo.Host) []string {
+	var out []string
+	if host.Emulated() {
+		out = append(out, "an emulator runs this program: timings say nothing about a real CPU")
+	}
+	if host.Hypervisor.OK() && host.Hypervisor.V != "none" {
+		out = append(out, fmt.Sprintf("this is a virtual machine (%s): neighbours may share its cores, caches and memory", host.Hypervisor.V))
+	}
+	if g := host.Governor; g.OK() && g.V != "performance" {
+		out = append(out, fmt.Sprintf("the CPU frequency governor is %q: the clock may change during the run", g.V))
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+package cases
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/models"
+)
+
+// A Source is a weight matrix to measure with.
+type Source struct {
+	Format     *formats.Type
+	Rows, Cols int
+	// Tensor makes or finds the matrix. Its data is not kept longer than
+	// the group of cases that asked for it.
+	Tensor func() (*formats.Tensor, error)
+}
+
+// A Shape is that of a weight matrix.
+type Shape struct{ Rows, Cols int }
+
+// Synthetic returns random matrices of every format in every shape that the
+// format can hold, reproducible from the seed.
+func Synthetic(types []*formats.Type, shapes []Shape, seed uint64) []Source {
+	var out []Source
+	for _, s := range shapes {
+		for _, t := range types {
+			if _, err := t.Bytes(s.Rows, s.Cols); err != nil || !canMake(t) {
+				continue
+			}
+			out = append(out, Source{t, s.Rows, s.Cols, func() (*formats.Tensor, error) { return random(t, s, seed) }})
+		}
+	}
+	return out
+}
+
+// q6kBlock is the bytes of a q6_k block, its fp16 scale last. The format has
+// no quantizer, so its random matrices are random bytes.
+const q6kBlock = 210
+
+func canMake(t *formats.Type) bool { return t.CanQuantize() || t.Name == "q6_k" }
+
+// random returns a matrix whose weights have about unit variance per row.
+// Ternary formats get weights that they hold exactly, a third of each value.
+func random(t *formats.Type, s Shape, seed uint64) (*formats.Tensor, error) {
+	size, err := t.Bytes(s.Rows, s.Cols)
+	if err != nil {
+		return nil, err
+	}
+	out := &formats.Tensor{
+		Name: fmt.Sprintf("random.%s.%dx%d", t.Name, s.Rows, s.Cols), Type: t,
+		Shape: []int{s.Rows, s.Cols}, Data: make([]byte, size),
+	}
+	h := fnv.New64a()
+	h.Write([]byte(out.Name))
+	rng := rand.NewPCG(seed, h.Sum64())
+	if !t.CanQuantize() {
+		randomBytes(out.Data, rng, s.Cols)
+		return out, nil
+	}
+	w := make([]float32, s.Rows*s.Cols)
+	scale := float32(1 / math.Sqrt(float64(s.Cols)))
+	if isTernary(t) {
+		for i := range w {
+			w[i] = float32(int(rng.Uint64()>>33%3)-1) * scale
+		}
+	} else {
+		for i := range w {
+			w[i] = nearlyNormal(rng.Uint64()) * scale
+		}
+	}
+	return out, t.Quantize(out.Data, w, s.Rows, s.Cols)
+}
+
+func isTernary(t *formats.Type) bool {
+	switch t.Name {
+	case "i2_s", "i2_s_arm", "i2_s_x4", "ternary_u32", "tq1_0", "tq2_0", "q2_0", "q2_0_g128":
+		return true
+	}
+	return false
+}
+
+// nearlyNormal adds four uniform numbers: variance 1, and much cheaper than a
+// normal one.
+func nearlyNormal(bits uint64) float32 {
+	sum := bits&0xffff + bits>>16&0xffff + bits>>32&0xffff + bits>>48
+	return (float32(sum) - 2*0xffff) * (1.7320508 / 0x10000)
+}
+
+func randomBytes(dst []byte, rng *rand.PCG, cols int) {
+	for i := 0; i+8 <= len(dst); i += 8 {
+		binary.LittleEndian.PutUint64(dst[i:], rng.Uint64())
+	}
+	const d = 0x0400 // fp16 2⁻¹⁴: codes up to 32 times sub-scales up to 128
+	for end := q6kBlock; end <= len(dst); end += q6kBlock {
+		binary.LittleEndian.PutUint16(dst[end-2:], d)
+	}
+}
+
+// activations returns x ~ N(0, 1), reproducible.
+func activations(cols int, seed uint64) []float32 {
+	rng := rand.New(rand.NewPCG(seed, uint64(cols)))
+	x := make([]float32, cols)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	return x
+}
+
+// DefaultSources are the projections of Bonsai-1.7B and BitNet-2B-4T, random,
+// in every format that has a variant besides the reference.
+func DefaultSources(seed uint64) []Source {
+	var shapes []Shape
+	for _, preset := range []string{"bonsai-1.7b", "bitnet-2b-4t"} {
+		projections, err := models.ProjectionShapes(preset)
+		if err != nil {
+			panic("cases: " + err.Error())
+		}
+		for _, s := range projections {
+			shapes = append(shapes, Shape{s.Rows, s.Cols})
+		}
+	}
+	return Synthetic(measurable(), shapes, seed)
+}
+
+// measurable returns the formats that a kernel multiplies.
+func measurable() []*formats.Type {
+	var out []*formats.Type
+	for _, v := range kernels.Variants() {
+		if v.Name != "reference" && !slices.Contains(out, v.Format) {
+			out = append(out, v.Format)
+		}
+	}
+	return out
+}

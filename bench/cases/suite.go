@@ -1,0 +1,173 @@
+package cases
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"onebit/bench"
+	"onebit/internal/cpu"
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+)
+
+// Options say what a suite of kernels covers.
+type Options struct {
+	Sources     []Source
+	Threads     []int                // nil: 1, and all that the process may use
+	Caches      []string             // "warm", "cold"; nil: both
+	Activations []kernels.Activation // nil: each format's usual scheme
+	Features    cpu.Set              // of the machine: cpu.Detected()
+	Seed        uint64
+	Host        sysinfo.Host // for cache and memory sizes
+
+	// PeakCommand runs Peak in a process of its own; nil: peak memory is not
+	// measured.
+	PeakCommand []string
+	// Model is the file that Sources come from, or "".
+	Model string
+	// Warn is told what the results should be read with.
+	Warn func(text string)
+}
+
+// A Suite is cases that share threads and memory. Close it after the run.
+type Suite struct {
+	Cases []bench.Case
+	// Unavailable are variants that this machine can't run, with the reason,
+	// under the names that their cases would have.
+	Unavailable []Unavailable
+
+	rig *rig
+}
+
+// An Unavailable is a case that can't run on this machine.
+type Unavailable struct {
+	Case bench.Case // has a name only
+	Err  error
+}
+
+// Close stops the suite's threads.
+func (s *Suite) Close() { s.rig.close() }
+
+// Kernels returns the cases of every variant on every source.
+func Kernels(opt Options) (*Suite, error) {
+	if opt.Threads == nil {
+		opt.Threads = slices.Compact([]int{1, opt.Host.UsableCPUs})
+	}
+	if opt.Caches == nil {
+		opt.Caches = []string{"warm", "cold"}
+	}
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	rig := newRig(&opt)
+	s := &Suite{rig: rig}
+	for _, src := range opt.Sources {
+		s.addGroup(&group{src: src, rig: rig, seed: opt.Seed}, &opt)
+	}
+	return s, nil
+}
+
+func (opt *Options) check() error {
+	for _, n := range opt.Threads {
+		if n < 1 || n > 1024 {
+			return fmt.Errorf("%d threads: give a number from 1 to 1024", n)
+		}
+	}
+	for _, c := range opt.Caches {
+		if c != "warm" && c != "cold" {
+			return fmt.Errorf("unknown cache state %q (known: warm, cold)", c)
+		}
+	}
+	if len(opt.Sources) == 0 {
+		return errors.New("nothing to measure: no format can hold any of these shapes")
+	}
+	return nil
+}
+
+func (s *Suite) addGroup(g *group, opt *Options) {
+	var ceilings []ceiling
+	for _, v := range kernels.Variants() {
+		if v.Format != g.src.Format || !opt.wants(v) {
+			continue
+		}
+		for _, c := range opt.configs(v) {
+			if err := v.AvailableOn(opt.Features); err != nil {
+				s.unavailable(c.name(g.src), err)
+				continue
+			}
+			bytes, err := v.Layout.Bytes(v.Format, g.src.Rows, g.src.Cols)
+			if err != nil {
+				s.unavailable(c.name(g.src), err)
+				continue
+			}
+			s.Cases = append(s.Cases, matvecCase(g, c, bytes))
+			roof := ceiling{g, c, bytes}
+			if !slices.ContainsFunc(ceilings, func(c ceiling) bool { return c.name() == roof.name() }) {
+				ceilings = append(ceilings, roof)
+			}
+		}
+	}
+	for _, c := range ceilings {
+		s.Cases = append(s.Cases, c.benchCase())
+	}
+	s.addForeign(g)
+}
+
+// addForeign lists the instruction sets of other architectures, whose
+// variants are not built into this program.
+func (s *Suite) addForeign(g *group) {
+	for _, isa := range kernels.ISAs() {
+		if err := isa.Foreign(); err != nil {
+			s.unavailable(fmt.Sprintf("MatVec/format=%s/variant=%s/rows=%d/cols=%d", g.src.Format.Name, isa.Name, g.src.Rows, g.src.Cols), err)
+		}
+	}
+}
+
+func (s *Suite) unavailable(name string, err error) {
+	s.Unavailable = append(s.Unavailable, Unavailable{bench.Case{Name: name}, err})
+}
+
+// wants reports whether the suite covers v's scheme. The reference is the
+// yardstick of every scheme.
+func (opt *Options) wants(v *kernels.Variant) bool {
+	if opt.Activations == nil {
+		return v.Activation == kernels.DefaultActivation(v.Format.Name) || v.Name == "reference"
+	}
+	return slices.Contains(opt.Activations, v.Activation)
+}
+
+// configs are the points of v. The reference, orders of magnitude from any
+// ceiling, is measured at one.
+func (opt *Options) configs(v *kernels.Variant) []config {
+	var out []config
+	for _, threads := range opt.Threads {
+		for _, cache := range opt.Caches {
+			out = append(out, config{v, threads, cache == "cold"})
+		}
+	}
+	if v.Name == "reference" {
+		return out[:1]
+	}
+	return out
+}
+
+// Select applies a filter in benchproc's syntax to the suite. That it matches
+// only what this machine can't run is an error that says what is missing.
+func (s *Suite) Select(expr string) error {
+	kept, err := bench.Filter(s.Cases, expr)
+	if err == nil {
+		s.Cases = kept
+		return nil
+	}
+	var unavailable []bench.Case
+	for _, u := range s.Unavailable {
+		unavailable = append(unavailable, u.Case)
+	}
+	missing, ferr := bench.Filter(unavailable, expr)
+	if ferr != nil {
+		return err
+	}
+	i := slices.IndexFunc(s.Unavailable, func(u Unavailable) bool { return u.Case.Name == missing[0].Name })
+	return s.Unavailable[i].Err
+}
