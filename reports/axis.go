@@ -1,0 +1,175 @@
+package reports
+
+import (
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+)
+
+// A valueAxis is a numeric axis shared by the panels of a figure.
+type valueAxis struct {
+	min, max float64
+	log      bool
+	format   func(float64) string
+	labels   int // how many labels there is room for
+}
+
+// logSpread is how many times the smallest value the largest must be for a logarithmic axis: below
+// it, equal lengths should mean equal differences.
+const logSpread = 5
+
+// newAxis covers the values, which must not be empty; those that a logarithm can't show must have
+// been left out if alwaysLog is set.
+func newAxis(values []float64, alwaysLog bool, labels int, format func(float64) string) valueAxis {
+	a := valueAxis{min: math.Inf(1), max: math.Inf(-1), format: format, labels: labels}
+	for _, v := range values {
+		a.min, a.max = math.Min(a.min, v), math.Max(a.max, v)
+	}
+	a.log = alwaysLog || a.min > 0 && a.max/a.min > logSpread
+	if a.log {
+		margin := math.Pow(a.max/a.min, 0.04) * 1.02
+		a.min, a.max = a.min/margin, a.max*margin
+		return a
+	}
+	margin := (a.max - a.min) * 0.06
+	if margin == 0 {
+		margin = math.Max(math.Abs(a.max)*0.05, 1e-300)
+	}
+	a.min, a.max = a.min-margin, a.max+margin
+	return a
+}
+
+// fromZero extends a linear axis to zero, for lengths that are read from there.
+func (a valueAxis) fromZero() valueAxis {
+	a.log = false
+	a.min, a.max = 0, math.Max(a.max, math.SmallestNonzeroFloat64)
+	return a
+}
+
+func (a valueAxis) apply(axis *plot.Axis) {
+	axis.Min, axis.Max = a.min, a.max
+	if a.log {
+		axis.Scale = plot.LogScale{}
+	}
+	axis.Tick.Marker = a
+}
+
+// Ticks implements plot.Ticker.
+func (a valueAxis) Ticks(lo, hi float64) []plot.Tick {
+	if a.log {
+		return a.logTicks(lo, hi)
+	}
+	return a.linearTicks(lo, hi)
+}
+
+// linearTicks labels multiples of 1, 2 or 5 times a power of ten.
+func (a valueAxis) linearTicks(lo, hi float64) []plot.Tick {
+	if !(hi > lo) {
+		return []plot.Tick{{Value: lo, Label: a.text(lo)}}
+	}
+	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(a.labels))))
+	for _, m := range []float64{2, 2.5, 2} {
+		if (hi-lo)/step <= float64(a.labels) {
+			break
+		}
+		step *= m
+	}
+	var ticks []plot.Tick
+	for i := math.Ceil(lo / step); i*step <= hi; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: a.text(i * step)})
+	}
+	return ticks
+}
+
+// logTicks labels as many of 1, 2, 5 times the powers of ten as there is room for.
+func (a valueAxis) logTicks(lo, hi float64) []plot.Tick {
+	first, last := int(math.Floor(math.Log10(lo))), int(math.Ceil(math.Log10(hi)))
+	var ticks []plot.Tick
+	for _, mantissas := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+		ticks = within(lo, hi, first, last, 1, mantissas)
+		if len(ticks) <= a.labels {
+			break
+		}
+	}
+	for every := 2; len(ticks) > a.labels; every++ {
+		ticks = within(lo, hi, first, last, every, []float64{1})
+	}
+	labelled := make(map[float64]bool)
+	for i := range ticks {
+		ticks[i].Label = a.text(ticks[i].Value)
+		labelled[ticks[i].Value] = true
+	}
+	if last-first > 8 {
+		return ticks
+	}
+	for _, minor := range within(lo, hi, first, last, 1, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+		if !labelled[minor.Value] {
+			ticks = append(ticks, minor)
+		}
+	}
+	return ticks
+}
+
+func within(lo, hi float64, first, last, every int, mantissas []float64) []plot.Tick {
+	var ticks []plot.Tick
+	for e := first; e <= last; e++ {
+		if e%every != 0 {
+			continue
+		}
+		for _, m := range mantissas {
+			if v := m * math.Pow10(e); v >= lo && v <= hi {
+				ticks = append(ticks, plot.Tick{Value: v})
+			}
+		}
+	}
+	return ticks
+}
+
+// text formats a tick without the zeros that only a measured value needs.
+func (a valueAxis) text(v float64) string {
+	number, unit, hasUnit := strings.Cut(a.format(v), " ")
+	if strings.Contains(number, ".") && !strings.Contains(number, "e") {
+		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
+	}
+	if hasUnit {
+		return number + " " + unit
+	}
+	return number
+}
+
+// nominalAxis labels rows 0 to len(names)-1 from the top down. Without labels it only makes room.
+func nominalAxis(p *plot.Plot, names []string, labelled bool) {
+	p.Y.Min, p.Y.Max = -0.6, float64(len(names))-0.4
+	ticks := make([]plot.Tick, len(names))
+	for i, name := range names {
+		ticks[i] = plot.Tick{Value: float64(len(names) - 1 - i)}
+		if labelled {
+			ticks[i].Label = label(name)
+		} else {
+			ticks[i].Label = " "
+		}
+	}
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
+	p.Y.Tick.Length = 0
+	p.Y.LineStyle.Width = 0
+}
+
+// rowAt is the position of row i of n, counted from the top.
+func rowAt(i, n int) float64 { return float64(n - 1 - i) }
+
+// addGrid draws lines at the labelled ticks, behind what is added later.
+func addGrid(p *plot.Plot, vertical, horizontal bool) {
+	g := plotter.NewGrid()
+	g.Vertical.Color, g.Horizontal.Color = inkOf(roleGrid), inkOf(roleGrid)
+	g.Vertical.Width, g.Horizontal.Width = 0.7, 0.7
+	g.Vertical.Dashes, g.Horizontal.Dashes = nil, nil
+	if !vertical {
+		g.Vertical.Color = nil
+	}
+	if !horizontal {
+		g.Horizontal.Color = nil
+	}
+	p.Add(g)
+}

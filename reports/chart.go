@@ -1,0 +1,78 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A chart draws one question's answer, as figures: one per format or task, or none if the results
+// don't hold what it shows.
+type chart struct {
+	order   int    // where it stands in the report
+	name    string // start of its files' names
+	heading string
+	about   string // how to read its figures
+	figures func(d *digest) []*figure
+}
+
+var chartRegistry []chart
+
+// registerChart is called by the init function of each chart's file.
+func registerChart(c chart) { chartRegistry = append(chartRegistry, c) }
+
+// charts returns the registered charts in their order of appearance.
+func charts() []chart {
+	all := slices.Clone(chartRegistry)
+	slices.SortFunc(all, func(a, b chart) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.name, b.name)) })
+	return all
+}
+
+// families groups the tasks whose contenders are drawn together: by benchmark and format.
+func (d *digest) families() []*family {
+	var all []*family
+	for _, t := range d.tasks {
+		if n := len(all); n == 0 || all[n-1].base != t.base || all[n-1].format != t.format {
+			all = append(all, &family{base: t.base, format: t.format})
+		}
+		f := all[len(all)-1]
+		f.tasks = append(f.tasks, t)
+		f.cases = append(f.cases, t.cases...)
+	}
+	return all
+}
+
+// A family is the tasks of one benchmark and format.
+type family struct {
+	base, format string
+	tasks        []*task
+	cases        []*caseStats
+}
+
+func (f *family) title() string { return cmp.Or(f.format, f.base) }
+
+// contenders lists who competes in some cases, in natural order.
+func contenders(cases []*caseStats) []string {
+	var names []string
+	for _, c := range cases {
+		names = append(names, c.contender)
+	}
+	slices.SortFunc(names, naturalCompare)
+	return slices.Compact(names)
+}
+
+// sortBy orders names by a score, lowest first; names without one come last.
+func sortBy(names []string, score func(string) (float64, bool)) {
+	slices.SortStableFunc(names, func(a, b string) int {
+		x, okX := score(a)
+		y, okY := score(b)
+		switch {
+		case okX && okY:
+			return cmp.Compare(x, y)
+		case okX:
+			return -1
+		case okY:
+			return 1
+		}
+		return 0
+	})
+}

@@ -1,0 +1,109 @@
+package reports
+
+import (
+	"fmt"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"onebit/bench"
+)
+
+func init() {
+	registerChart(chart{
+		order: 10, name: "latency", heading: "Latency by variant",
+		about: "Each row is a variant, fastest on top. The mark is the median time of one operation, the bar with caps its " +
+			"95% confidence interval, and each thin stroke a sample. All panels of a figure share their axis; left is faster.",
+		figures: latencyFigures,
+	})
+}
+
+func latencyFigures(d *digest) []*figure {
+	var figures []*figure
+	for _, t := range d.tasks {
+		if f := latencyFigure(d, t); f != nil {
+			figures = append(figures, f)
+		}
+	}
+	return figures
+}
+
+func latencyFigure(d *digest, t *task) *figure {
+	var values []float64
+	for _, c := range t.cases {
+		values = append(values, c.stats[bench.NsPerOp].values...)
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	names := contenders(t.cases)
+	sortBy(names, func(name string) (float64, bool) { return typicalTime(t.cases, name) })
+
+	axis := newAxis(values, false, 4, bench.UnitOf(bench.NsPerOp).Format)
+	var drawn []*plot.Plot
+	for _, p := range panels(t.cases) {
+		plot := newPanel(p.String())
+		axis.apply(&plot.X)
+		nominalAxis(plot, names, len(drawn)%panelsInRow == 0)
+		addGrid(plot, true, true)
+		for _, c := range in(p, t.cases) {
+			d.addLatency(plot, c, names)
+		}
+		drawn = append(drawn, plot)
+	}
+	grid := arrange(drawn)
+	return &figure{
+		name:    fileName("latency", t.base, t.title),
+		heading: label(t.title),
+		reading: d.latencyReading(t),
+		height:  rowsHeight(len(names), len(grid)),
+		panels:  grid,
+	}
+}
+
+// rowsHeight is the height of panels with n rows each, stacked.
+func rowsHeight(n, stacked int) vg.Length { return vg.Length((float64(n)*19 + 58) * float64(stacked)) }
+
+func (d *digest) addLatency(p *plot.Plot, c *caseStats, names []string) {
+	s, ok := c.stats[bench.NsPerOp]
+	if !ok {
+		return
+	}
+	row := rowAt(indexOf(names, c.contender), len(names))
+	series := d.marks[c.contender]
+	color := inkOf(seriesRole(series))
+	p.Add(strip{values: s.values, row: row, color: color})
+	if s.bounded() {
+		p.Add(interval{lo: s.Lo, hi: s.Hi, row: row, color: color})
+	}
+	p.Add(mark{x: s.Center, y: row, style: glyph(series, 4)})
+}
+
+// typicalTime is the geometric mean of a contender's medians, for ordering.
+func typicalTime(cases []*caseStats, contender string) (float64, bool) {
+	var times []float64
+	for _, c := range cases {
+		if v, ok := c.center(bench.NsPerOp); ok && c.contender == contender {
+			times = append(times, v)
+		}
+	}
+	return geomean(times)
+}
+
+// latencyReading says who is fastest under the last condition, which is that of most threads.
+func (d *digest) latencyReading(t *task) string {
+	all := panels(t.cases)
+	s, ok := d.rank(t, all[len(all)-1])
+	if !ok {
+		return "Nothing was timed."
+	}
+	text := fmt.Sprintf("%s: fastest with %s is %s, %s", t.title, conditions(s.panel), s.best().contender, d.timeOf(s.best()))
+	switch {
+	case s.ties > 0:
+		text += fmt.Sprintf(", tied with %s", names(s.ranked[1:1+s.ties]))
+	case len(s.ranked) > 1:
+		next := s.ranked[1]
+		text += fmt.Sprintf("; next %s, %s", next.contender, times(next.stats[bench.NsPerOp].Center/s.best().stats[bench.NsPerOp].Center)+" that")
+	}
+	return text + "."
+}

@@ -1,0 +1,163 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg/draw"
+
+	"onebit/bench"
+)
+
+func init() {
+	registerChart(chart{
+		order: 30, name: "size", heading: "Bytes per weight and peak memory",
+		about: "Shorter is smaller. Bytes per weight counts the packed matrix, padding and scales included, as the variant reads it; " +
+			"peak memory is that of a process which holds the tensor, packs it and multiplies once.",
+		figures: sizeFigures,
+	})
+}
+
+func sizeFigures(d *digest) []*figure {
+	var figures []*figure
+	for _, f := range []*figure{weightFigure(d), memoryFigure(d)} {
+		if f != nil {
+			figures = append(figures, f)
+		}
+	}
+	return figures
+}
+
+// A sizeBar is one length of a bar chart, with all the contenders that share it.
+type sizeBar struct {
+	format string
+	value  float64
+	shared []string
+	all    int // contenders of the format
+}
+
+func (b sizeBar) label() string {
+	if len(b.shared) == b.all && b.all > 1 {
+		return label(b.format + ", all variants")
+	}
+	if len(b.shared) > 2 {
+		return label(fmt.Sprintf("%s %s, +%d", b.format, b.shared[0], len(b.shared)-1))
+	}
+	return label(b.format + " " + strings.Join(b.shared, ", "))
+}
+
+// mergeBars joins the contenders of a format whose values print alike.
+func mergeBars(format string, values map[string]float64, text func(float64) string) []sizeBar {
+	var bars []sizeBar
+	names := make([]string, 0, len(values))
+	for name := range values {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, naturalCompare)
+	for _, name := range names {
+		i := slices.IndexFunc(bars, func(b sizeBar) bool { return text(b.value) == text(values[name]) })
+		if i < 0 {
+			bars = append(bars, sizeBar{format: format, value: values[name], all: len(values)})
+			i = len(bars) - 1
+		}
+		bars[i].shared = append(bars[i].shared, name)
+	}
+	return bars
+}
+
+// weightFigure shows bytes per weight over all the tasks of a format.
+func weightFigure(d *digest) *figure {
+	text := func(v float64) string { return fmt.Sprintf("%.3f", v) }
+	var bars []sizeBar
+	for _, f := range d.families() {
+		values := make(map[string]float64)
+		for _, name := range contenders(f.cases) {
+			var all []float64
+			for _, t := range f.tasks {
+				for _, c := range t.cases {
+					if v, ok := t.bytesPerWeight(c); ok && c.contender == name {
+						all = append(all, v)
+					}
+				}
+			}
+			if mean, ok := geomean(all); ok {
+				values[name] = mean
+			}
+		}
+		bars = append(bars, mergeBars(f.title(), values, text)...)
+	}
+	return barFigure(d, "size-weights", "Bytes per weight", bars, text)
+}
+
+// memoryFigure shows the peak memory of each format's largest task.
+func memoryFigure(d *digest) *figure {
+	var bars []sizeBar
+	heading := "Peak memory"
+	for _, f := range d.families() {
+		t := f.tasks[len(f.tasks)-1] // tasks are in the order of their size
+		values := make(map[string]float64)
+		for _, c := range t.cases {
+			if v, ok := c.center(bench.PeakRSS); ok && v > 0 {
+				values[c.contender] = max(values[c.contender], v)
+			}
+		}
+		if len(values) > 0 {
+			bars = append(bars, mergeBars(t.title, values, bench.UnitOf(bench.PeakRSS).Format)...)
+			heading = "Peak memory, largest shape of each format"
+		}
+	}
+	return barFigure(d, "size-memory", heading, bars, bench.UnitOf(bench.PeakRSS).Format)
+}
+
+// barFigure draws horizontal bars, shortest on top; nil if there are none.
+func barFigure(d *digest, name, heading string, bars []sizeBar, text func(float64) string) *figure {
+	if len(bars) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(bars, func(a, b sizeBar) int { return cmp.Compare(a.value, b.value) })
+	colors := d.formatColors()
+	rows := make([]string, len(bars))
+	values := make([]float64, len(bars))
+	for i, b := range bars {
+		rows[i], values[i] = b.label(), b.value
+	}
+	axis := newAxis(values, false, 8, text).fromZero()
+	axis.max *= 1.08 // room for the values behind the bars
+	p := newPanel("")
+	axis.apply(&p.X)
+	nominalAxis(p, rows, true)
+	addGrid(p, true, false)
+	style := textStyle(roleInk)
+	style.YAlign = draw.YCenter
+	for i, b := range bars {
+		row := rowAt(i, len(bars))
+		p.Add(bar{from: 0, to: b.value, row: row, half: 6, color: inkOf(seriesRole(colors[b.format]))})
+		p.Add(note{x: b.value, y: row, dx: 5, text: text(b.value), style: style})
+	}
+	first, last := bars[0], bars[len(bars)-1]
+	reading := fmt.Sprintf("Smallest: %s, %s.", first.label(), text(first.value))
+	if len(bars) > 1 {
+		reading += fmt.Sprintf(" Largest: %s, %s.", last.label(), text(last.value))
+	}
+	return &figure{
+		name: name, heading: heading, reading: reading,
+		height: rowsHeight(len(bars), 1), panels: [][]*plot.Plot{{p}},
+	}
+}
+
+// formatColors gives each format, and each task title, its format's number.
+func (d *digest) formatColors() map[string]int {
+	colors := make(map[string]int)
+	for i, f := range d.families() {
+		colors[f.title()] = i
+		for _, t := range f.tasks {
+			if _, taken := colors[t.title]; !taken {
+				colors[t.title] = i
+			}
+		}
+	}
+	return colors
+}

@@ -1,0 +1,297 @@
+package reports
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchmath"
+
+	"onebit/bench"
+)
+
+// Keys of benchmark names with a part of their own in a report. What is left of a name, format,
+// rows and cols or model and test, is the work that the contenders compete in.
+const (
+	keyFormat  = "format"
+	keyVariant = "variant"
+	keyAct     = "act"
+	keyRows    = "rows"
+	keyCols    = "cols"
+	keyThreads = "threads"
+	keyCache   = "cache"
+)
+
+// A digest is what every report shows: each case's statistics, in an order that depends on names
+// alone, because the file's own order is that of randomised rounds.
+type digest struct {
+	res      *bench.Results
+	cases    []*caseStats
+	units    []string // units with a value: onebit's in their order, then the others by name
+	noise    bench.Noise
+	hasNoise bool
+	tasks    []*task
+	marks    map[string]int // contender → index of its colour and shape
+}
+
+// caseStats is one case: a benchmark name with all of its samples.
+type caseStats struct {
+	name      bench.Name
+	contender string // what competes: the variant, with its activation scheme if need be
+	panel     panel
+	stats     map[string]stat
+	samples   int
+}
+
+// A stat is one case's values in one unit.
+type stat struct {
+	benchmath.Summary
+	values []float64 // as measured, in the order of the rounds
+}
+
+// bounded reports whether there were samples enough for a confidence interval.
+func (s stat) bounded() bool { return !math.IsInf(s.Lo, 0) && !math.IsInf(s.Hi, 0) }
+
+// A panel is the condition under which a contender ran; charts show panels as small multiples.
+type panel struct{ threads, cache string }
+
+func (p panel) String() string {
+	var parts []string
+	switch p.threads {
+	case "":
+	case "1":
+		parts = append(parts, "1 thread")
+	default:
+		parts = append(parts, p.threads+" threads")
+	}
+	if p.cache != "" {
+		parts = append(parts, p.cache+" cache")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// A task is work that several contenders do: the same product, or the same test of a model.
+type task struct {
+	base   string // MatVec
+	format string
+	title  string // q1_0_g128 6144×2048
+	shape  string // 6144×2048, or what else is left of the name
+	ops    float64
+	cases  []*caseStats
+}
+
+func newDigest(res *bench.Results) *digest {
+	d := &digest{res: res, marks: make(map[string]int)}
+	d.noise, d.hasNoise = res.Noise()
+	d.collect()
+	d.name()
+	slices.SortStableFunc(d.cases, func(a, b *caseStats) int { return naturalCompare(a.name.Full, b.name.Full) })
+	d.formTasks()
+	return d
+}
+
+// collect gathers the samples of each case.
+func (d *digest) collect() {
+	byName := make(map[string]*caseStats)
+	for _, unit := range d.unitsOf(d.res.Samples) {
+		series := d.res.Series(unit)
+		if len(series) > 0 {
+			d.units = append(d.units, unit)
+		}
+		for _, s := range series {
+			c := byName[s.Name.Full]
+			if c == nil {
+				c = &caseStats{name: s.Name, stats: make(map[string]stat)}
+				c.panel = panel{s.Name.Get(keyThreads), s.Name.Get(keyCache)}
+				byName[s.Name.Full] = c
+				d.cases = append(d.cases, c)
+			}
+			c.stats[unit] = stat{s.Summary(), s.Values}
+			c.samples = max(c.samples, len(s.Values))
+		}
+	}
+}
+
+func (d *digest) unitsOf(samples []bench.Sample) []string {
+	present := make(map[string]bool)
+	for _, s := range samples {
+		for _, v := range s.Values {
+			present[v.Unit] = true
+		}
+	}
+	var units []string
+	for _, u := range bench.Units {
+		if present[u.Name] {
+			units = append(units, u.Name)
+			delete(present, u.Name)
+		}
+	}
+	var others []string
+	for u := range present {
+		others = append(others, u)
+	}
+	slices.Sort(others)
+	return append(units, others...)
+}
+
+// name gives each case the name under which it competes. The activation scheme is part of it only
+// where one format has the same variant with several.
+func (d *digest) name() {
+	type key struct{ base, format, variant string }
+	schemes := make(map[key]string)
+	several := make(map[key]bool)
+	keyOf := func(c *caseStats) key {
+		return key{c.name.Base, c.name.Get(keyFormat), c.name.Get(keyVariant)}
+	}
+	for _, c := range d.cases {
+		k, act := keyOf(c), c.name.Get(keyAct)
+		if first, ok := schemes[k]; ok && first != act {
+			several[k] = true
+		} else {
+			schemes[k] = act
+		}
+	}
+	for _, c := range d.cases {
+		c.contender = c.name.Get(keyVariant)
+		if c.contender != "" && several[keyOf(c)] {
+			c.contender += " " + c.name.Get(keyAct)
+		}
+	}
+}
+
+// formTasks groups the cases that have a variant by the work that they do.
+func (d *digest) formTasks() {
+	byWork := make(map[string]*task)
+	var contenders []string
+	for _, c := range d.cases {
+		if c.contender == "" {
+			continue
+		}
+		work := c.name.Without(keyVariant, keyAct, keyThreads, keyCache)
+		t := byWork[work]
+		if t == nil {
+			t = newTask(c.name)
+			byWork[work] = t
+			d.tasks = append(d.tasks, t)
+		}
+		t.cases = append(t.cases, c)
+		contenders = append(contenders, c.contender)
+	}
+	slices.SortStableFunc(d.tasks, func(a, b *task) int {
+		return cmp.Or(naturalCompare(a.base, b.base), naturalCompare(a.format, b.format),
+			cmp.Compare(a.ops, b.ops), naturalCompare(a.title, b.title))
+	})
+	slices.SortFunc(contenders, naturalCompare)
+	for i, name := range slices.Compact(contenders) {
+		d.marks[name] = i
+	}
+}
+
+func newTask(name bench.Name) *task {
+	t := &task{base: name.Base, format: name.Get(keyFormat)}
+	rows, cols := name.Get(keyRows), name.Get(keyCols)
+	var parts []string
+	for _, k := range name.Keys {
+		switch k.Key {
+		case keyFormat, keyVariant, keyAct, keyThreads, keyCache, keyCols:
+		case keyRows:
+			parts = append(parts, rows+"×"+cols)
+		case "", "model", "test":
+			parts = append(parts, k.Value)
+		default:
+			parts = append(parts, k.Key+"="+k.Value)
+		}
+	}
+	r, rerr := strconv.ParseFloat(rows, 64)
+	c, cerr := strconv.ParseFloat(cols, 64)
+	if rerr == nil && cerr == nil && r > 0 && c > 0 {
+		t.ops = r * c
+	}
+	t.shape = strings.Join(parts, " ")
+	t.title = strings.TrimSpace(t.format + " " + t.shape)
+	if t.title == "" {
+		t.title = t.base
+	}
+	return t
+}
+
+// panels lists the conditions under which any of the cases ran, in order.
+func panels(cases []*caseStats) []panel {
+	var all []panel
+	for _, c := range cases {
+		all = append(all, c.panel)
+	}
+	slices.SortFunc(all, func(a, b panel) int {
+		return cmp.Or(naturalCompare(a.threads, b.threads), naturalCompare(a.cache, b.cache))
+	})
+	return slices.Compact(all)
+}
+
+// in returns the cases that ran under a condition.
+func in(p panel, cases []*caseStats) []*caseStats {
+	var some []*caseStats
+	for _, c := range cases {
+		if c.panel == p {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// center returns the case's median in a unit.
+func (c *caseStats) center(unit string) (float64, bool) {
+	s, ok := c.stats[unit]
+	return s.Center, ok
+}
+
+// speed is the case's multiply-adds per second.
+func (t *task) speed(c *caseStats) (float64, bool) {
+	if v, ok := c.center(bench.OpRate); ok {
+		return v, v > 0
+	}
+	ns, ok := c.center(bench.NsPerOp)
+	if !ok || ns <= 0 || t.ops == 0 {
+		return 0, false
+	}
+	return t.ops / ns * 1e9, true
+}
+
+// bytesPerWeight is the size of the packed weights over their number.
+func (t *task) bytesPerWeight(c *caseStats) (float64, bool) {
+	packed, ok := c.center(bench.PackedBytes)
+	if !ok || packed <= 0 || t.ops == 0 {
+		return 0, false
+	}
+	return packed / t.ops, true
+}
+
+// naturalCompare orders strings with their numbers by value: q2 before q16, 640×2560 before 2560×640.
+func naturalCompare(a, b string) int {
+	whole := cmp.Compare(a, b)
+	for a != "" && b != "" {
+		na, nb := leadingDigits(a), leadingDigits(b)
+		if na > 0 && nb > 0 {
+			x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
+			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
+				return c
+			}
+			a, b = a[na:], b[nb:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Or(cmp.Compare(len(a), len(b)), whole)
+}
+
+func leadingDigits(s string) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}

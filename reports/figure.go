@@ -1,0 +1,226 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// A figure is one drawing: a grid of panels with a common legend. It is drawn the same way to PNG
+// and to SVG.
+type figure struct {
+	name    string // file name without extension, from fileName
+	heading string
+	reading string // how to read it, and what it says, in a line
+	height  vg.Length
+	panels  [][]*plot.Plot // rows of equal length; nil where a panel is lacking
+	legend  []legendEntry
+}
+
+// A legendEntry explains one mark.
+type legendEntry struct {
+	label string
+	glyph draw.GlyphStyle
+}
+
+const (
+	figureWidth = 960 // points, and CSS pixels
+	panelsInRow = 4
+	titleSize   = 12
+	labelSize   = 11
+	legendLine  = 18 // height of a line of the legend
+	pngDPI      = 144
+)
+
+func sans(size vg.Length) font.Font {
+	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+}
+
+// textStyle is the style of all text that a figure adds to its panels.
+func textStyle(r role) draw.TextStyle {
+	return draw.TextStyle{Color: inkOf(r), Font: sans(labelSize), Handler: plot.DefaultTextHandler}
+}
+
+// newPanel returns an empty plot in the report's style.
+func newPanel(title string) *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = nil
+	p.Title.Text = title
+	p.Title.Padding = 6
+	p.Title.TextStyle.Font = sans(titleSize)
+	p.Title.TextStyle.Color = inkOf(roleInk)
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.LineStyle.Color = inkOf(roleMuted)
+		a.Tick.LineStyle.Color = inkOf(roleMuted)
+		a.Tick.LineStyle.Width = 0.5
+		a.Tick.Length = 4
+		a.Tick.Label.Font = sans(labelSize)
+		a.Tick.Label.Color = inkOf(roleInk)
+		a.Label.TextStyle.Font = sans(labelSize)
+		a.Label.TextStyle.Color = inkOf(roleMuted)
+		a.Label.Padding = 3
+		a.Padding = 4
+	}
+	return p
+}
+
+// arrange puts panels into rows.
+func arrange(panels []*plot.Plot) [][]*plot.Plot {
+	columns := min(len(panels), panelsInRow)
+	var rows [][]*plot.Plot
+	for len(panels) > 0 {
+		row := make([]*plot.Plot, columns)
+		panels = panels[copy(row, panels):]
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// draw draws the figure without a background.
+func (f *figure) draw(c draw.Canvas) {
+	c.Rectangle.Min.Y += f.legendHeight()
+	columns := len(f.panels[0])
+	tiles := draw.Tiles{
+		Rows: len(f.panels), Cols: columns,
+		PadTop: 4, PadBottom: 4, PadLeft: 4, PadRight: 12, PadX: 14, PadY: 14,
+	}
+	for i, row := range plot.Align(f.panels, tiles, c) {
+		for j, canvas := range row {
+			if p := f.panels[i][j]; p != nil {
+				p.Draw(canvas)
+			}
+		}
+	}
+	c.Rectangle.Min.Y -= f.legendHeight()
+	f.drawLegend(c)
+}
+
+// fullHeight is the height of the figure with its legend.
+func (f *figure) fullHeight() vg.Length { return f.height + f.legendHeight() }
+
+const legendMark = 16 // room for a mark in front of its label
+
+// legendRows breaks the legend into lines that fit the width.
+func (f *figure) legendRows() [][]legendEntry {
+	var rows [][]legendEntry
+	var x vg.Length
+	for _, e := range f.legend {
+		w := legendWidth(e)
+		if len(rows) == 0 || x+w > figureWidth-16 {
+			rows = append(rows, nil)
+			x = 0
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], e)
+		x += w
+	}
+	return rows
+}
+
+func legendWidth(e legendEntry) vg.Length {
+	return legendMark + textStyle(roleInk).Width(e.label) + 16
+}
+
+func (f *figure) legendHeight() vg.Length {
+	rows := len(f.legendRows())
+	if rows == 0 {
+		return 0
+	}
+	return vg.Length(rows)*legendLine + 6
+}
+
+func (f *figure) drawLegend(c draw.Canvas) {
+	style := textStyle(roleInk)
+	style.YAlign = draw.YCenter
+	y := c.Min.Y + f.legendHeight() - legendLine/2
+	for _, row := range f.legendRows() {
+		x := c.Min.X + 8
+		for _, e := range row {
+			c.DrawGlyphNoClip(e.glyph, vg.Point{X: x + 5, Y: y})
+			c.FillText(style, vg.Point{X: x + legendMark, Y: y}, e.label)
+			x += legendWidth(e)
+		}
+		y -= legendLine
+	}
+}
+
+// writePNG draws the figure in the light palette on opaque paper.
+func (f *figure) writePNG(w io.Writer) error {
+	img := vgimg.NewWith(vgimg.UseWH(figureWidth, f.fullHeight()), vgimg.UseDPI(pngDPI),
+		vgimg.UseBackgroundColor(inkOf(rolePaper)))
+	f.draw(draw.New(img))
+	_, err := vgimg.PngCanvas{Canvas: img}.WriteTo(w)
+	return err
+}
+
+// svg returns the figure as an SVG element to be put into HTML: colours and font come from the
+// page, the element scales with its view box, and it has a title and a description.
+func (f *figure) svg() (string, error) {
+	canvas := vgsvg.New(figureWidth, f.fullHeight())
+	f.draw(draw.New(canvas))
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return "", err
+	}
+	body := b.String()
+	// The prologue of a file has no place in a page, and its size is the page's affair.
+	start, end := strings.Index(body, "<g "), strings.LastIndex(body, "</svg>")
+	if start < 0 || end < start {
+		return "", fmt.Errorf("drawing %s: no group in the SVG", f.name)
+	}
+	body = pageFont.Replace(colorsToVariables(body[start:end]))
+	return fmt.Sprintf(`<svg role="img" aria-labelledby="%[1]s-title %[1]s-desc" viewBox="0 0 %[2]d %.0[3]f" width="%[2]d" height="%.0[3]f">`+
+		`<title id="%[1]s-title">%[4]s</title><desc id="%[1]s-desc">%[5]s</desc>%[6]s</svg>`,
+		f.name, figureWidth, f.fullHeight().Points(), html.EscapeString(f.heading), html.EscapeString(f.reading), body), nil
+}
+
+// pageFont leaves the font to the page's style sheet, whose fonts have the same metrics.
+var pageFont = strings.NewReplacer(
+	"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;", "",
+	"\n\t", " ",
+)
+
+// fileName makes a name that is safe as a file name and as an HTML id from parts that come from a
+// results file.
+func fileName(parts ...string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(parts, "-") {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '_', r == '-':
+			b.WriteRune(r)
+		case 'A' <= r && r <= 'Z':
+			b.WriteRune(r - 'A' + 'a')
+		case r == '×':
+			b.WriteByte('x')
+		default:
+			b.WriteByte('-')
+		}
+		if b.Len() >= 80 {
+			break
+		}
+	}
+	return b.String()
+}
+
+// label makes text from a results file fit to stand in a figure.
+func label(s string) string {
+	const longest = 34
+	runes := []rune(strings.ToValidUTF8(s, "?"))
+	for i, r := range runes {
+		if r < ' ' || r == 0x7F {
+			runes[i] = ' '
+		}
+	}
+	if len(runes) > longest {
+		runes = append(runes[:longest-1], '…')
+	}
+	return string(runes)
+}

@@ -1,0 +1,187 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"onebit/bench"
+)
+
+// A machine is what the fixture generator simulates: results as a run of the default suite leaves
+// them, random but the same for the same seed.
+type machine struct {
+	rng      *rand.Rand
+	formats  []fixtureFormat
+	shapes   [][2]int
+	variants []fixtureVariant
+	threads  []int
+	samples  int
+}
+
+type fixtureFormat struct {
+	name  string
+	bytes float64 // per weight
+}
+
+type fixtureVariant struct {
+	name, act string
+	rate      float64 // multiply-adds per second on one thread, without the memory's limit
+	actNMSE   float64
+	padding   float64 // packed bytes over the format's
+}
+
+func newMachine(seed uint64) *machine {
+	return &machine{
+		rng: rand.New(rand.NewPCG(seed, 1)),
+		formats: []fixtureFormat{
+			{"q1_0_g128", 18.0 / 128}, {"i2_s", 0.25}, {"ternary_u32", 0.25}, {"tq2_0", 66.0 / 256},
+		},
+		shapes: [][2]int{{2048, 2048}, {1024, 2048}, {6144, 2048}, {640, 2560}},
+		variants: []fixtureVariant{
+			{"reference", "f32", 0.35e9, 0, 1},
+			{"scalar", "f32", 0.9e9, 0, 1},
+			{"scalar", "q8_128", 1.1e9, 4.2e-5, 1},
+			{"unrolled", "q8_128", 2.6e9, 4.2e-5, 1},
+			{"avx2", "q8_128", 31e9, 4.2e-5, 1},
+			{"avx2", "q8_row", 34e9, 9.7e-5, 1},
+			{"avxvnni", "q8_128", 47e9, 4.2e-5, 1},
+			{"avx512vnni", "q8_128", 68e9, 4.2e-5, 1.03},
+			{"avx512vnni-native", "q8_32", 66e9, 1.9e-5, 1.0625},
+		},
+		threads: []int{1, 2},
+		samples: 10,
+	}
+}
+
+// crowded is a machine with 20 contenders in one format.
+func crowded(seed uint64) *machine {
+	m := newMachine(seed)
+	m.formats, m.shapes = m.formats[:1], m.shapes[:1]
+	for i := range 11 {
+		m.variants = append(m.variants, fixtureVariant{
+			name: fmt.Sprintf("experimental%02d", i), act: "q8_128", rate: (3 + 5*float64(i)) * 1e9, actNMSE: 4e-5 / float64(i+1), padding: 1,
+		})
+	}
+	return m
+}
+
+const fixtureHeader = `goos: linux
+goarch: amd64
+pkg: onebit/bench/cases
+cpu: Intel(R) Xeon(R) Processor
+cpu-features: avx2,fma,avxvnni,avx512vnni
+cores: 2 of 2
+l3: 32 MiB
+governor: unavailable: no cpufreq
+go: go1.26.8
+commit: 4f2a1c9
+emulated: false
+command: onebit bench kernels --count 10
+
+Unit ns/op better=lower
+Unit weight-B/s better=higher
+Unit %roof better=higher
+Unit nmse better=lower assume=exact
+Unit packed-B better=lower assume=exact
+`
+
+// results writes the run as a results file.
+func (m *machine) results() []byte {
+	var b bytes.Buffer
+	b.WriteString(fixtureHeader)
+	var lines []string
+	for _, f := range m.formats {
+		for _, shape := range m.shapes {
+			for _, threads := range m.threads {
+				for _, cache := range []string{"warm", "cold"} {
+					lines = append(lines, m.group(f, shape, threads, cache)...)
+				}
+			}
+		}
+	}
+	m.rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	for _, line := range lines {
+		b.WriteString(line)
+	}
+	b.WriteString("--- FAIL: BenchmarkMatVec/format=i2_s/variant=avx512vnni/act=q8_row/rows=640/cols=2560/threads=2/cache=warm-2\n" +
+		"    row 17 is -3.25, the generic integer path gives -3.5\n" +
+		"# warning: the frequency of the CPU is not known: no cpufreq\n" +
+		"# warning: a canary loop ran 7% slower in round 4: something else was running\n")
+	return b.Bytes()
+}
+
+// bandwidth is the reading rate for a footprint under a condition.
+func (m *machine) bandwidth(threads int, cache string, bytes float64) float64 {
+	if cache == "cold" {
+		return 11e9 * math.Pow(float64(threads), 0.6)
+	}
+	return 38e9 * float64(threads) * math.Pow(bytes/1e6, -0.08)
+}
+
+func (m *machine) group(f fixtureFormat, shape [2]int, threads int, cache string) []string {
+	weights := float64(shape[0] * shape[1])
+	bytes := weights * f.bytes
+	roof := m.bandwidth(threads, cache, bytes)
+	var lines []string
+	for range m.samples {
+		rate := roof * (1 + 0.01*m.rng.NormFloat64())
+		lines = append(lines, fmt.Sprintf("BenchmarkRead/format=%s/rows=%d/cols=%d/threads=%d/cache=%s-2 100 %.0f ns/op %.4g read-B/s\n",
+			f.name, shape[0], shape[1], threads, cache, bytes/rate*1e9, rate))
+	}
+	for i, v := range m.variants {
+		name := fmt.Sprintf("format=%s/variant=%s/act=%s/rows=%d/cols=%d/threads=%d/cache=%s",
+			f.name, v.name, v.act, shape[0], shape[1], threads, cache)
+		packed := math.Ceil(bytes * v.padding)
+		compute := weights / (v.rate * math.Pow(float64(threads), 0.93))
+		typical := (compute + 0.35*packed/roof + math.Max(0, 0.65*packed/roof-compute/2)) * 1e9
+		lines = append(lines, m.timings("MatVec/"+name, typical, packed, weights, roof, v, i)...)
+		if v.name == "scalar" && v.act == "f32" {
+			for _, arm := range []string{"a", "b"} {
+				lines = append(lines, m.timings("AA/MatVec/"+name+"/arm="+arm, typical, packed, weights, roof, v, i)...)
+			}
+		}
+	}
+	return lines
+}
+
+func (m *machine) timings(name string, typical, packed, weights, roof float64, v fixtureVariant, i int) []string {
+	var lines []string
+	for sample := range m.samples {
+		ns := typical * (1 + 0.012*m.rng.ExpFloat64())
+		if m.rng.IntN(40) == 0 {
+			ns *= 1.1 + 0.4*m.rng.Float64() // disturbed
+		}
+		line := fmt.Sprintf("Benchmark%s-2 %d %.0f ns/op %.4g weight-B/s %.4g mac/s %.3g %%roof %.0f packed-B 0 B/op 0 allocs/op %.3g nmse %.3g act-nmse %.2g kernel-nmse %.3g max-abs-err",
+			name, 1+int(2e7/ns), ns, packed/ns*1e9, weights/ns*1e9, packed/ns*1e9/roof*100, packed, v.actNMSE+1e-15*float64(1+i%3), v.actNMSE, 1e-15*float64(1+i%3), math.Sqrt(v.actNMSE)*3+1e-7)
+		if sample == 0 {
+			line += fmt.Sprintf(" %.0f peak-RSS-B %.0f pack-ns", 9e6+packed*v.padding*2.1+weights/8, weights*0.7*(1+m.rng.Float64()))
+		}
+		lines = append(lines, line+"\n")
+	}
+	return lines
+}
+
+// fixture reads a results file from text, and fails the test if that is impossible.
+func fixture(t testing.TB, text []byte) *bench.Results {
+	t.Helper()
+	res, err := bench.Read(bytes.NewReader(text), "results.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// small is a fixture for goldens: few cases, quickly read by a person.
+func small() *machine {
+	m := newMachine(3)
+	m.formats = m.formats[:2]
+	m.shapes = m.shapes[:1]
+	m.variants = slices.Concat(m.variants[1:2], m.variants[4:6], m.variants[7:8])
+	m.threads = []int{2}
+	m.samples = 6
+	return m
+}

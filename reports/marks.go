@@ -1,0 +1,137 @@
+package reports
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// The plotters below draw each series as one path, where gonum's own would write one element per
+// sample into the SVG. Axes are set by the charts, so none of them has a data range.
+
+// strip draws samples as short upright strokes on a row.
+type strip struct {
+	values []float64
+	row    float64
+	color  color.Color
+}
+
+func (s strip) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	const half = 4
+	var path vg.Path
+	for _, v := range s.values {
+		if at := x(v); c.ContainsX(at) {
+			path.Move(vg.Point{X: at, Y: y(s.row) - half})
+			path.Line(vg.Point{X: at, Y: y(s.row) + half})
+		}
+	}
+	strokePath(c, path, s.color, 0.6)
+}
+
+// interval draws a bar with caps from lo to hi on a row.
+type interval struct {
+	lo, hi float64
+	row    float64
+	color  color.Color
+}
+
+func (s interval) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	const cap = 3.5
+	lo, hi, mid := x(s.lo), x(s.hi), y(s.row)
+	var path vg.Path
+	path.Move(vg.Point{X: lo, Y: mid})
+	path.Line(vg.Point{X: hi, Y: mid})
+	for _, at := range []vg.Length{lo, hi} {
+		path.Move(vg.Point{X: at, Y: mid - cap})
+		path.Line(vg.Point{X: at, Y: mid + cap})
+	}
+	strokePath(c, path, s.color, 1.6)
+}
+
+// bar fills a row from one value to another.
+type bar struct {
+	from, to float64
+	row      float64
+	half     vg.Length // half its height
+	color    color.Color
+	outline  bool
+}
+
+func (s bar) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	lo, hi, mid := x(s.from), x(s.to), y(s.row)
+	var path vg.Path
+	path.Move(vg.Point{X: lo, Y: mid - s.half})
+	path.Line(vg.Point{X: hi, Y: mid - s.half})
+	path.Line(vg.Point{X: hi, Y: mid + s.half})
+	path.Line(vg.Point{X: lo, Y: mid + s.half})
+	path.Close()
+	if s.outline {
+		strokePath(c, path, s.color, 1.2)
+		return
+	}
+	c.SetColor(s.color)
+	c.Fill(path)
+}
+
+// mark draws one glyph.
+type mark struct {
+	x, y  float64
+	style draw.GlyphStyle
+}
+
+func (m mark) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	c.DrawGlyphNoClip(m.style, vg.Point{X: x(m.x), Y: y(m.y)})
+}
+
+// polyline joins points given in data coordinates, clipped to the panel.
+type polyline struct {
+	points [][2]float64
+	color  color.Color
+	width  vg.Length
+	dashes []vg.Length
+}
+
+func (l polyline) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	points := make([]vg.Point, len(l.points))
+	for i, q := range l.points {
+		points[i] = vg.Point{X: x(q[0]), Y: y(q[1])}
+	}
+	style := draw.LineStyle{Color: l.color, Width: l.width, Dashes: l.dashes}
+	c.StrokeLines(style, c.ClipLinesXY(points)...)
+}
+
+// note writes text beside a point; dx and dy move it.
+type note struct {
+	x, y   float64
+	dx, dy vg.Length
+	text   string
+	style  draw.TextStyle
+}
+
+func (n note) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	c.FillText(n.style, vg.Point{X: x(n.x) + n.dx, Y: y(n.y) + n.dy}, n.text)
+}
+
+func strokePath(c draw.Canvas, path vg.Path, color color.Color, width vg.Length) {
+	if len(path) == 0 {
+		return
+	}
+	c.SetLineStyle(draw.LineStyle{Color: color, Width: width})
+	c.Stroke(path)
+}
+
+// glyph is the mark of series i.
+func glyph(i int, radius vg.Length) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: inkOf(seriesRole(i)), Radius: radius, Shape: seriesShape(i)}
+}
+
+// dashed is the dash pattern of borders, which are no data.
+var dashed = []vg.Length{4, 3}

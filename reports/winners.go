@@ -1,0 +1,241 @@
+package reports
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+
+	"onebit/bench"
+)
+
+// A standing ranks the contenders of one task under one condition.
+type standing struct {
+	task   *task
+	panel  panel
+	ranked []*caseStats // fastest first
+	ties   int          // how many of ranked, after the first, can't be told from it
+}
+
+// best is the fastest case.
+func (s *standing) best() *caseStats { return s.ranked[0] }
+
+// leaders are the fastest case and those tied with it.
+func (s *standing) leaders() []*caseStats { return s.ranked[:1+s.ties] }
+
+// rank orders the contenders by their median time; ok is false if none was timed.
+func (d *digest) rank(t *task, p panel) (s *standing, ok bool) {
+	s = &standing{task: t, panel: p}
+	for _, c := range in(p, t.cases) {
+		if _, timed := c.center(bench.NsPerOp); timed {
+			s.ranked = append(s.ranked, c)
+		}
+	}
+	if len(s.ranked) == 0 {
+		return nil, false
+	}
+	slices.SortStableFunc(s.ranked, func(a, b *caseStats) int {
+		return cmp.Compare(a.stats[bench.NsPerOp].Center, b.stats[bench.NsPerOp].Center)
+	})
+	for s.ties+1 < len(s.ranked) && d.tied(s.best(), s.ranked[s.ties+1]) {
+		s.ties++
+	}
+	return s, true
+}
+
+// samplesToTell is how many samples of each the U-test needs before it can find a difference at
+// the 5% level.
+const samplesToTell = 4
+
+// tied reports whether two cases differ by no more than identical code does in this run, or by no
+// more than chance explains.
+func (d *digest) tied(fast, slow *caseStats) bool {
+	f, s := fast.stats[bench.NsPerOp], slow.stats[bench.NsPerOp]
+	if d.hasNoise && s.Center <= f.Center*(1+d.noise.Floor) {
+		return true
+	}
+	if len(f.values) < samplesToTell || len(s.values) < samplesToTell {
+		return s.Center == f.Center
+	}
+	c := benchmath.AssumeNothing.Compare(newSample(f.values), newSample(s.values))
+	return c.P >= c.Alpha
+}
+
+func newSample(values []float64) *benchmath.Sample {
+	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+}
+
+// A matrix shows who wins where: a row per task, a column per condition.
+type matrix struct {
+	base    string
+	columns []panel
+	rows    []matrixRow
+}
+
+type matrixRow struct {
+	task  *task
+	cells []*standing // nil where nothing was timed
+}
+
+// matrices returns a matrix for each benchmark that has tasks.
+func (d *digest) matrices() []*matrix {
+	var all []*matrix
+	for _, t := range d.tasks {
+		if len(all) == 0 || all[len(all)-1].base != t.base {
+			all = append(all, &matrix{base: t.base, columns: panels(d.casesOf(t.base))})
+		}
+		m := all[len(all)-1]
+		row := matrixRow{task: t}
+		timed := false
+		for _, p := range m.columns {
+			s, ok := d.rank(t, p)
+			row.cells = append(row.cells, s)
+			timed = timed || ok
+		}
+		if timed {
+			m.rows = append(m.rows, row)
+		}
+	}
+	return slices.DeleteFunc(all, func(m *matrix) bool { return len(m.rows) == 0 })
+}
+
+func (d *digest) casesOf(base string) []*caseStats {
+	var cases []*caseStats
+	for _, t := range d.tasks {
+		if t.base == base {
+			cases = append(cases, t.cases...)
+		}
+	}
+	return cases
+}
+
+// A verdict sums a format (or, without formats, a benchmark) up: which contender leads most often,
+// and what it costs.
+type verdict struct {
+	subject   string
+	champion  string
+	leads     int // standings that the champion leads, alone or tied
+	alone     int // standings that it leads alone
+	standings int
+	baseline  string  // what speedup refers to; "" if it was not measured
+	speedup   float64 // geometric mean over the standings that have both
+	roof      extent  // %roof of the champion
+	nmse      extent
+	weight    extent // bytes per weight
+}
+
+// An extent is the range of values seen; none if nothing was.
+type extent struct {
+	lo, hi float64
+	any    bool
+}
+
+func (e *extent) add(v float64, ok bool) {
+	if !ok || math.IsNaN(v) {
+		return
+	}
+	if !e.any {
+		*e = extent{v, v, true}
+	}
+	e.lo, e.hi = min(e.lo, v), max(e.hi, v)
+}
+
+// baselines are the contenders that others are measured against, the first that is there.
+var baselines = []string{"scalar", "reference"}
+
+func (m *matrix) verdicts() []verdict {
+	var subjects []string
+	bySubject := make(map[string][]*standing)
+	for _, row := range m.rows {
+		subject := cmp.Or(row.task.format, m.base)
+		if _, ok := bySubject[subject]; !ok {
+			subjects = append(subjects, subject)
+		}
+		for _, s := range row.cells {
+			if s != nil {
+				bySubject[subject] = append(bySubject[subject], s)
+			}
+		}
+	}
+	var all []verdict
+	for _, subject := range subjects {
+		all = append(all, judge(subject, bySubject[subject]))
+	}
+	return all
+}
+
+func judge(subject string, standings []*standing) verdict {
+	v := verdict{subject: subject, standings: len(standings)}
+	v.champion = champion(standings)
+	for _, s := range standings {
+		for _, c := range s.leaders() {
+			if c.contender == v.champion {
+				v.leads++
+				if s.ties == 0 {
+					v.alone++
+				}
+			}
+		}
+	}
+	for _, name := range baselines {
+		if v.speedup = speedup(standings, name, v.champion); v.speedup > 0 && name != v.champion {
+			v.baseline = name
+			break
+		}
+	}
+	for _, s := range standings {
+		if c := s.find(v.champion); c != nil {
+			v.roof.add(c.center(bench.PctRoof))
+			v.nmse.add(c.center(bench.NMSE))
+			v.weight.add(s.task.bytesPerWeight(c))
+		}
+	}
+	return v
+}
+
+// champion is the contender that leads most standings; among equals the one that leads most of them
+// alone, then the first by name.
+func champion(standings []*standing) string {
+	score := make(map[string]int)
+	for _, s := range standings {
+		for _, c := range s.leaders() {
+			score[c.contender] += 2 * len(standings)
+		}
+		score[s.best().contender]++
+	}
+	best := ""
+	for name, n := range score {
+		if best == "" || n > score[best] || n == score[best] && naturalCompare(name, best) < 0 {
+			best = name
+		}
+	}
+	return best
+}
+
+// find returns the first case of a contender.
+func (s *standing) find(contender string) *caseStats {
+	for _, c := range s.ranked {
+		if c.contender == contender {
+			return c
+		}
+	}
+	return nil
+}
+
+// speedup is the geometric mean of how many times faster the second contender is than the first; 0
+// if they never met.
+func speedup(standings []*standing, slow, fast string) float64 {
+	var ratios []float64
+	for _, s := range standings {
+		a, b := s.find(slow), s.find(fast)
+		if a != nil && b != nil {
+			ratios = append(ratios, a.stats[bench.NsPerOp].Center/b.stats[bench.NsPerOp].Center)
+		}
+	}
+	mean, ok := geomean(ratios)
+	if !ok {
+		return 0
+	}
+	return mean
+}

@@ -1,0 +1,140 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"onebit/bench"
+)
+
+// The words that all kinds of report use for the same things.
+
+// valueOf formats a case's median in a unit; "" if there is none.
+func valueOf(c *caseStats, unit string) string {
+	v, ok := c.center(unit)
+	if !ok {
+		return ""
+	}
+	return bench.UnitOf(unit).Format(v)
+}
+
+// timeOf formats a case's time.
+func (d *digest) timeOf(c *caseStats) string { return valueOf(c, bench.NsPerOp) }
+
+// spread formats the confidence interval relative to the median, as benchstat does; "" for a unit
+// without statistics, "±?" where samples are too few for an interval.
+func (s stat) spread(unit string) string {
+	switch {
+	case bench.UnitOf(unit).Exact:
+		return ""
+	case !s.bounded():
+		return "±?"
+	case s.Lo == s.Hi:
+		return ""
+	}
+	return "±" + strings.ReplaceAll(s.PctRangeString(), "%", " %")
+}
+
+// times formats a ratio.
+func times(r float64) string {
+	switch {
+	case math.IsNaN(r) || math.IsInf(r, 0):
+		return "?"
+	case r >= 99.95:
+		return fmt.Sprintf("%.0f×", r)
+	case r >= 9.995:
+		return fmt.Sprintf("%.1f×", r)
+	}
+	return fmt.Sprintf("%.2f×", r)
+}
+
+// percent formats a fraction.
+func percent(f float64) string { return fmt.Sprintf("%.2g %%", 100*f) }
+
+// text formats an extent in a unit's form.
+func (e extent) text(format func(float64) string) string {
+	switch {
+	case !e.any:
+		return ""
+	case format(e.lo) == format(e.hi):
+		return format(e.lo)
+	}
+	return format(e.lo) + " to " + format(e.hi)
+}
+
+// conditions names a panel within a sentence.
+func conditions(p panel) string {
+	if s := p.String(); s != "" {
+		return s
+	}
+	return "all conditions"
+}
+
+// names lists contenders within a sentence.
+func names(cases []*caseStats) string {
+	list := make([]string, len(cases))
+	for i, c := range cases {
+		list[i] = c.contender
+	}
+	if len(list) > 4 {
+		return fmt.Sprintf("%s and %d others", strings.Join(list[:3], ", "), len(list)-3)
+	}
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
+}
+
+// plural counts things.
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// noiseText is the sentence on the noise floor.
+func (d *digest) noiseText() string {
+	if !d.hasNoise {
+		return "This run has no A/A pairs, so its noise floor is unknown: differences are judged by their p-values alone."
+	}
+	return fmt.Sprintf("The same code measured twice differs by up to %s (95%% interval %s to %s; worst of %s: %s). "+
+		"Smaller differences are called ties.", percent(d.noise.Floor), percent(d.noise.Lo), percent(d.noise.Hi),
+		plural(d.noise.Pairs, "A/A pair"), percent(d.noise.Worst))
+}
+
+// speedText says how a verdict's champion compares.
+func (v verdict) headline() string {
+	text := fmt.Sprintf("%s is fastest, or tied with the fastest, in %d of %s", v.champion, v.leads, plural(v.standings, "setting"))
+	if v.leads == v.standings && v.alone == v.standings {
+		text = fmt.Sprintf("%s is fastest in all %s", v.champion, plural(v.standings, "setting"))
+		if v.standings == 1 {
+			text = v.champion + " is fastest"
+		}
+	}
+	return text
+}
+
+// cost lists what the champion's speed comes with.
+func (v verdict) cost() []fact {
+	var facts []fact
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, fact{name, value})
+		}
+	}
+	if v.baseline != "" {
+		add("speed", times(v.speedup)+" "+v.baseline)
+	}
+	add("of the roof", v.roof.text(bench.UnitOf(bench.PctRoof).Format))
+	add("nmse", v.nmse.text(bench.UnitOf(bench.NMSE).Format))
+	add("bytes/weight", v.weight.text(func(x float64) string { return fmt.Sprintf("%.3g", x) }))
+	return facts
+}
+
+// A fact is a name and a value.
+type fact struct{ Name, Value string }
+
+func indexOf(list []string, s string) int { return slices.Index(list, s) }
