@@ -66,9 +66,9 @@ func (c *cursor) uint64(what string) uint64 {
 // loop and allocation over a number from the file goes through it.
 func (c *cursor) count(size int, what string) int {
 	at := c.pos
-	n := c.uint64("the number of " + what)
+	n := c.uint64("a count")
 	if n > uint64(c.left()/size) {
-		c.fail(at, "%d %s cannot be in the %d bytes left", n, what, c.left())
+		c.fail(at, "%d %s cannot be in the %d bytes left: is the file cut short?", n, what, c.left())
 		return 0
 	}
 	return int(n)
@@ -77,7 +77,7 @@ func (c *cursor) count(size int, what string) int {
 // text reads a string: its length, then its bytes.
 func (c *cursor) text(what string) []byte {
 	at := c.pos
-	n := c.uint64("the length of " + what)
+	n := c.uint64("a length")
 	if n > uint64(c.left()) {
 		c.fail(at, "%s has length %d, and %d bytes are left", what, n, c.left())
 		return nil

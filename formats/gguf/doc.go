@@ -1,2 +1,72 @@
-// Package gguf reads and writes GGUF, the container of ggml's models.
+// Package gguf reads and writes GGUF, the container in which ggml's models and
+// bitnet.cpp's come.
+//
+// [Open] maps a file and checks all of it but the weights themselves; tensors
+// and metadata arrays are then used in place. [NewWriter] writes a file from
+// front to back without keeping any of it. Everything wrong with a file is a
+// [*FormatError] with the byte, and the tensor or key, it concerns.
+//
+// # The container
+//
+// Source: ggml-org/ggml include/gguf.h and src/gguf.cpp, and docs/gguf.md.
+// Versions 2 and 3 are alike: 3 allows big-endian files, which are refused here,
+// as is version 1 with its 32-bit counts. Everything is little-endian.
+//
+//	byte 0     4         8          16       24
+//	     |"GGUF"| version | tensors  | keys   | metadata … | descriptions … | 0… | data … |
+//	      magic   uint32    uint64     uint64                                ^    ^
+//	                                                        padding to the alignment
+//
+//	string       | length uint64 | bytes |
+//	metadata     | key string | kind uint32 | value |          one after the other
+//	array value  | kind uint32 | count uint64 | elements |
+//	description  | name string | n uint32 | n × dimension uint64 | type id uint32 | offset uint64 |
+//
+//	data         | tensor | 0… | tensor | 0… |
+//	             ^offset 0     ^ the next multiple of the alignment
+//
+// Dimensions stand innermost first: a projection of 2048 rows × 6144 columns has
+// the dimensions 6144, 2048 and the Shape [2048 6144]. Offsets count from the
+// start of the data. The alignment is 32, or the value of general.alignment
+// (uint32, a power of two). The padding behind the last tensor may be absent.
+// ggml wants tensors in the order of their descriptions, with nothing but
+// padding between them; here any order and gaps will do, but no overlap.
+//
+// # Type ids
+//
+// A type's number does not say what a tensor holds: several projects took the
+// same numbers.
+//
+//	id   meanings                       bytes for n weights    source
+//	36   i2_s, i2_s_arm, i2_s_x4        n/4 + 32               Eddie-Wang1120/llama.cpp, branch merge-dev
+//	     iq4_nl_4_4                     n/32 · 18              ggml, until 2024
+//	37   i8_s                           n                      Eddie-Wang1120/llama.cpp
+//	     iq4_nl_4_8                     n/32 · 18              ggml, until 2024
+//	38   tl1                            n/4 + 32               Eddie-Wang1120/llama.cpp
+//	     iq4_nl_8_8                     n/32 · 18              ggml, until 2024
+//	39   tl2                            see sizeTL2            Eddie-Wang1120/llama.cpp
+//	     mxfp4                          n/32 · 17              ggml
+//	40   nvfp4                          n/64 · 36              ggml
+//	     q1_0_g32 (named Q1_0)          n/32 · 6               PrismML-Eng/llama.cpp 59f2b8485, since dropped
+//	41   q1_0_g128                      n/128 · 18             ggml (Q1_0); Prism (once Q1_0_g128, then Q1_0)
+//	42   q2_0                           n/64 · 18              ggml
+//	     q2_0_g128                      n/128 · 34             PrismML-Eng/llama.cpp
+//	142  pq2_0                          n/128 · 34             PrismML-Eng/llama.cpp
+//	143  ptq1_0                         n/128 · 28             PrismML-Eng/llama.cpp
+//
+// So the bytes from a tensor to the next one, or to the end of the file, decide:
+// a meaning is taken if its size, or its size with padding, is exactly that, and
+// no other's is. If none fits or several do, which happens to small tensors only,
+// that is an error, and [Options] has to say. general.file_type is never asked:
+// its 40 is I2_S to bitnet.cpp and Q1_0 to ggml.
+//
+// The three packings of I2_S have one size, and no metadata tells them apart.
+// i2_s is what converters write and what the official files hold on every
+// machine; the other two are taken only when Options.Types names them.
+//
+// Types that onebit cannot decode are listed with their size and their bytes can
+// be copied, but [File.Tensor] refuses them. pq2_0 and ptq1_0 are among these
+// although their bytes are plain: Bonsai 2 stores weights in a basis rotated by a
+// Hadamard matrix, and without that rotation of the activations they compute
+// nonsense (ggml-org/llama.cpp issue 29058).
 package gguf

@@ -72,7 +72,7 @@ func Open(path string, opt Options) (*File, error) {
 // Parse parses a file that is in memory; data must not change while the File
 // is in use. The name is for errors.
 func Parse(data []byte, name string, opt Options) (*File, error) {
-	f := &File{name: name, data: data, keys: map[string]int{}, names: map[string]int{}}
+	f := &File{name: name, data: data}
 	chosen, err := newChoices(opt.Types)
 	if err != nil {
 		return nil, f.errorf("%v", err)

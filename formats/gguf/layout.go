@@ -225,7 +225,7 @@ func undecided(id uint32, rows, cols int, room extent, candidates []*layout, fit
 		}
 		size := fmt.Sprintf("%s: %d bytes", l.name, n)
 		if missing := int64(n) - room.bytes; missing > 0 {
-			size += fmt.Sprintf(" of which %d are missing", missing)
+			size += fmt.Sprintf(" of which %d missing", missing)
 		}
 		sizes = append(sizes, size)
 	}
@@ -234,10 +234,10 @@ func undecided(id uint32, rows, cols int, room extent, candidates []*layout, fit
 			names = append(names, l.name)
 		}
 	}
-	found := "none of them is"
+	found := "none of them fits"
 	if fits > 1 {
-		found = "more than one is"
+		found = "more than one of them fits"
 	}
-	return fmt.Errorf("type id %d has several meanings (%s) and %s what the %d bytes to the %s hold; choose one of %s in Options.Types",
+	return fmt.Errorf("type id %d has several meanings (%s), and %s the %d bytes up to the %s; choose one of %s in Options.Types",
 		id, strings.Join(sizes, "; "), found, room.bytes, room.target, strings.Join(names, ", "))
 }

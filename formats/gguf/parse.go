@@ -28,10 +28,15 @@ type place struct{ dims, id, offset int }
 
 func (f *File) parse(c *cursor, chosen choices) {
 	tensors, pairs := f.parseHeader(c)
+	if c.err != nil {
+		return
+	}
 	f.parseMetadata(c, pairs)
 	f.parseAlignment(c)
-	places := f.parseTensors(c, tensors)
-	if c.err == nil {
+	if c.err != nil {
+		return
+	}
+	if places := f.parseTensors(c, tensors); c.err == nil {
 		f.dataOffset = align(int64(c.pos), f.alignment)
 		f.placeTensors(c, places, chosen)
 	}
@@ -98,6 +103,7 @@ func notGGUF(data []byte) string {
 }
 
 func (f *File) parseMetadata(c *cursor, n int) {
+	f.meta, f.keys = make([]KV, 0, n), make(map[string]int, n)
 	for i := 0; i < n && c.err == nil; i++ {
 		at := c.pos
 		key := c.name("a metadata key")
@@ -143,7 +149,8 @@ func (f *File) parseAlignment(c *cursor) {
 // parseTensors reads the descriptions. Offset is left relative to the data,
 // and what the type means is settled by placeTensors.
 func (f *File) parseTensors(c *cursor, n int) []place {
-	var places []place
+	f.tensors, f.names = make([]TensorInfo, 0, n), make(map[string]int, n)
+	places := make([]place, 0, n)
 	for i := 0; i < n && c.err == nil; i++ {
 		at := c.pos
 		info := TensorInfo{Name: c.name("a tensor's name")}

@@ -113,7 +113,7 @@ func complete(t TensorInfo, alignment int64) (TensorInfo, error) {
 	}
 	room := extent{bytes: align(t.Size, alignment), align: alignment, target: "next tensor"}
 	if _, _, err := (choices{}).resolve(l.id, rows, cols, room); err != nil {
-		return t, writeError(t.Name, "as %s with shape %v it could not be read back: %v", l.name, t.Shape, err)
+		return t, writeError(t.Name, "as %s with shape %v it cannot be read back: %v", l.name, t.Shape, err)
 	}
 	return t, nil
 }
@@ -173,14 +173,22 @@ func (w *Writer) write(b []byte) error {
 	return err
 }
 
+// pad aligns what follows. A file without tensors has no data to align.
 func (w *Writer) pad() error {
-	for n := align(w.pos, w.alignment) - w.pos; n > 0; n-- {
-		if err := w.write([]byte{0}); err != nil {
+	if len(w.tensors) == 0 {
+		return nil
+	}
+	for n := align(w.pos, w.alignment) - w.pos; n > 0; {
+		chunk := zeros[:min(n, int64(len(zeros)))]
+		if err := w.write(chunk); err != nil {
 			return err
 		}
+		n -= int64(len(chunk))
 	}
 	return nil
 }
+
+var zeros [4096]byte
 
 // Next finishes the present tensor, which must be complete, and goes to the
 // next one, whose bytes Write then takes. After the last one it returns io.EOF.
