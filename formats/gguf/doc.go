@@ -39,11 +39,11 @@
 //
 //	id   meanings                       bytes for n weights    source
 //	36   i2_s, i2_s_arm, i2_s_x4        n/4 + 32               Eddie-Wang1120/llama.cpp, branch merge-dev
-//	     iq4_nl_4_4                     n/32 · 18              ggml, until 2024
+//	     iq4_nl_4_4                     n/32 · 18              ggml, removed since
 //	37   i8_s                           n                      Eddie-Wang1120/llama.cpp
-//	     iq4_nl_4_8                     n/32 · 18              ggml, until 2024
+//	     iq4_nl_4_8                     n/32 · 18              ggml, removed since
 //	38   tl1                            n/4 + 32               Eddie-Wang1120/llama.cpp
-//	     iq4_nl_8_8                     n/32 · 18              ggml, until 2024
+//	     iq4_nl_8_8                     n/32 · 18              ggml, removed since
 //	39   tl2                            see sizeTL2            Eddie-Wang1120/llama.cpp
 //	     mxfp4                          n/32 · 17              ggml
 //	40   nvfp4                          n/64 · 36              ggml

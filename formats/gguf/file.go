@@ -208,6 +208,9 @@ func (f *File) Raw(name string) ([]byte, error) {
 }
 
 func (f *File) find(name string) ([]byte, TensorInfo, error) {
+	if f.data == nil {
+		panic("gguf: file used after Close")
+	}
 	info, ok := f.Info(name)
 	if !ok {
 		return nil, info, &FormatError{File: f.name, Offset: -1, Tensor: name, Msg: ErrMissing.Error(), Err: ErrMissing}

@@ -39,6 +39,12 @@ func TestOpen(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	defer func() {
+		if recover() != "gguf: file used after Close" {
+			t.Error("a closed file gives tensors")
+		}
+	}()
+	f.Tensor("w")
 }
 
 // A file as large as a model is opened without reading it: a hole of 8 GiB
