@@ -42,8 +42,8 @@ const (
 const spinCount = 1 << 13
 
 // NewReader starts threads − 1 workers; the goroutine that calls Read is one
-// more. After a read they stay awake for some 30 µs. It panics if
-// threads is not positive.
+// more. After a read they stay awake for some 30 µs. It panics if threads is
+// not positive.
 func NewReader(k ReadKernel, threads int) *Reader {
 	if threads < 1 {
 		panic("roofline: threads must be positive")
