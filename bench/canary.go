@@ -2,51 +2,64 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
+
+	"github.com/montanaflynn/stats"
 )
 
 // A canary is a loop whose time depends on the clock frequency alone: it
-// touches no memory. Run between rounds, it shows what a VM without cpufreq
+// touches no memory. Run between samples, it shows what a VM without cpufreq
 // cannot tell: that the CPU was throttled, or shared with somebody.
 type canary struct {
 	loop  func()
 	now   func() time.Time
+	last  time.Time
 	times map[string][]float64 // by group
 	order []string
 }
 
-// canaryDrift is the slowdown of a group's median canary, against the fastest
-// of the run, from which on the group's numbers are in doubt.
-const canaryDrift = 1.10
+const (
+	// canaryRest keeps the canary from taking more than a few per cent of a
+	// run whose samples are short.
+	canaryRest = 5 * time.Millisecond
+
+	// canaryDrift is the slowdown from which on a group is in doubt: its mean
+	// canary against the fastest of the run. The mean, because whoever takes
+	// a share of the CPU leaves most loops of this length alone and delays a
+	// few by much.
+	canaryDrift = 1.10
+)
 
 func newCanary(loop func(), now func() time.Time) *canary {
-	return &canary{loop: loop, now: now, times: make(map[string][]float64)}
+	return &canary{loop: loop, now: now, last: now(), times: make(map[string][]float64)}
 }
 
+// sing runs the loop, unless it ran a moment ago.
 func (c *canary) sing(group string) {
 	start := c.now()
+	if start.Sub(c.last) < canaryRest {
+		return
+	}
 	c.loop()
+	c.last = c.now()
 	if _, seen := c.times[group]; !seen {
 		c.order = append(c.order, group)
 	}
-	c.times[group] = append(c.times[group], float64(c.now().Sub(start)))
+	c.times[group] = append(c.times[group], float64(c.last.Sub(start)))
 }
 
 // doubts returns a warning for each group in which the loop ran slow.
 func (c *canary) doubts() []string {
-	var fastest float64
+	fastest := math.Inf(1)
 	for _, times := range c.times {
-		if m := slices.Min(times); fastest == 0 || m < fastest {
-			fastest = m
-		}
-	}
-	if fastest <= 0 {
-		return nil
+		fastest = min(fastest, slices.Min(times))
 	}
 	var doubts []string
 	for _, group := range c.order {
-		if slow := median(c.times[group]) / fastest; slow > canaryDrift {
+		mean, err := stats.Mean(c.times[group])
+		if slow := mean / fastest; err == nil && slow > canaryDrift {
 			doubts = append(doubts, fmt.Sprintf("group %s: the canary loop ran %.0f%% slower than at its fastest: "+
 				"the CPU was throttled, or busy with something else", group, (slow-1)*100))
 		}

@@ -28,9 +28,9 @@
 // %roof is a case's bytes per second as a share of those of its roof, a case
 // that only reads, in the same round: both saw the same machine.
 //
-// A canary, a loop that touches no memory, runs after each round. If its
-// median in a group is 10% above its fastest time, the CPU was throttled or
-// shared, and the results carry a warning.
+// A canary, a loop that touches no memory, runs between samples. If it is 10%
+// slower in a group than at its fastest, the CPU was throttled or shared, and
+// the results carry a warning.
 //
 // In each group the fastest case is measured twice more, as the arms a and b
 // of an A/A pair: the same instance under two names. [Results.Noise] makes of

@@ -146,7 +146,20 @@ func (run *run) group(ctx context.Context, cases []Case) (err error) {
 	turns := withPair(correct)
 	count := run.groupRounds(roundTime(turns), deadline.Sub(run.now()))
 	run.total = len(run.results.Samples) + count*len(turns) + run.entriesLeft*plan.Count
-	return run.rounds(ctx, turns, count, entriesOf(cases))
+	before := run.entriesDone
+	done := func(round int) { run.entriesDone = before + float64(entriesOf(cases)*round)/float64(count) }
+	for round := range count {
+		if round >= minRounds && run.late(deadline) {
+			run.total -= (count - round) * len(turns)
+			break
+		}
+		if err := run.round(ctx, turns); err != nil {
+			return err
+		}
+		done(round + 1)
+	}
+	done(count)
+	return nil
 }
 
 // begin shares the time that is left out among the groups that are left, and
@@ -242,31 +255,33 @@ func (run *run) calibrate(ctx context.Context, entries []*entry, target time.Dur
 	return nil
 }
 
-// rounds takes count samples of every entry, in an order drawn anew for each
-// round: what drifts (clock, temperature, neighbours) meets all alike.
-func (run *run) rounds(ctx context.Context, turns []*entry, count, planned int) error {
+// late reports whether a group should end before all its rounds, because they
+// last longer than calibration promised.
+func (run *run) late(deadline time.Time) bool {
+	return run.Count == 0 && run.Budget > 0 && run.now().After(deadline)
+}
+
+// round takes one sample of every entry, in an order drawn anew: what drifts
+// (clock, temperature, neighbours) meets all alike.
+func (run *run) round(ctx context.Context, turns []*entry) error {
 	// No sample pays for the garbage of another. run.sample collects it.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	group := turns[0].Group
-	for range count {
-		var held []*taken
-		for _, i := range run.rng.Perm(len(turns)) {
-			if ctx.Err() != nil {
-				if err := run.write(held); err != nil {
-					return err
-				}
-				return ctx.Err()
-			}
-			held = append(held, &taken{turns[i], run.sample(turns[i])})
-			ready, waiting := split(held)
-			if err := run.write(ready); err != nil {
+	var held []*taken
+	for _, i := range run.rng.Perm(len(turns)) {
+		if ctx.Err() != nil {
+			if err := run.write(held); err != nil {
 				return err
 			}
-			held = waiting
-			run.entriesDone += float64(planned) / float64(count*len(turns))
-			run.report(group, "measure")
+			return ctx.Err()
 		}
-		run.canary.sing(group)
+		held = append(held, &taken{turns[i], run.sample(turns[i])})
+		ready, waiting := split(held)
+		if err := run.write(ready); err != nil {
+			return err
+		}
+		held = waiting
+		run.canary.sing(turns[i].Group)
+		run.report(turns[i].Group, "measure")
 	}
 	return nil
 }

@@ -491,6 +491,29 @@ func TestBudgetIsKept(t *testing.T) {
 	}
 }
 
+// TestSlowRoundsEndEarly has a case that takes ten times as long once it is
+// calibrated, as if a neighbour had come.
+func TestSlowRoundsEndEarly(t *testing.T) {
+	for _, tc := range []struct{ count, want int }{{0, minRounds}, {9, 9}} {
+		l := newLab()
+		r := l.runner()
+		r.Count, r.Budget = tc.count, 500*time.Millisecond
+		slow := func(run int) time.Duration {
+			if run > 2 {
+				return 100 * time.Millisecond
+			}
+			return 0
+		}
+		c := l.newCase("MatVec/variant=a", "g", script{op: 10 * time.Millisecond, jitter: slow})
+		var last Progress
+		r.Progress = func(p Progress) { last = p }
+		res, _ := measure(t, r, Suite{Cases: []Case{c}})
+		if len(res.Samples) != 3*tc.want || last.Total < 3*tc.want {
+			t.Errorf("count %d: %d samples, %+v; want %d rounds of 3", tc.count, len(res.Samples), last, tc.want)
+		}
+	}
+}
+
 func TestPlan(t *testing.T) {
 	l := newLab()
 	cases := fourCases(l).Cases // 4 and a pair: 6 entries
