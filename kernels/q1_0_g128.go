@@ -32,12 +32,7 @@ func q1Code(row []byte, k int) int32 {
 func q1Dot(row []byte, from int, q []int8) int32 {
 	var sum int32
 	for i, v := range q {
-		k := from + i
-		if row[k/128*q1Block+2+k%128/8]>>(k%8)&1 != 0 {
-			sum += int32(v)
-		} else {
-			sum -= int32(v)
-		}
+		sum += q1Code(row, from+i) * int32(v)
 	}
 	return sum
 }

@@ -63,10 +63,25 @@ func (f *twoBit) code(row []byte, k int) int32 {
 	return int32(row[at]>>shift&3) - 1
 }
 
+// dot goes along the runs of columns that share a shift.
 func (f *twoBit) dot(row []byte, from int, q []int8) int32 {
 	var sum int32
-	for i, v := range q {
-		sum += f.code(row, from+i) * int32(v)
+	if f.span == 1 { // no group crosses a block that has a header
+		at, _ := f.at(from)
+		w := row[at:]
+		for i, v := range q {
+			sum += (int32(w[i/4]>>(i%4*2)&3) - 1) * int32(v)
+		}
+		return sum
+	}
+	for len(q) > 0 {
+		at, shift := f.at(from)
+		n := min(f.span, len(q))
+		w := row[at : at+n]
+		for j, v := range q[:n] {
+			sum += (int32(w[j]>>shift&3) - 1) * int32(v)
+		}
+		from, q = from+n, q[n:]
 	}
 	return sum
 }
@@ -76,17 +91,47 @@ func (f *twoBit) dot(row []byte, from int, q []int8) int32 {
 func (f *twoBit) dotUnrolled(row []byte, from int, q []int8) int32 {
 	var sum int32
 	n := f.span
-	for len(q) >= 4*n {
+	if n == 1 {
 		at, _ := f.at(from)
-		w := row[at : at+n]
-		q0, q1, q2, q3 := q[:n], q[n:2*n], q[2*n:3*n], q[3*n:4*n]
-		for j, b := range w {
-			c := uint32(b)
-			v0, v1, v2, v3 := int32(q0[j]), int32(q1[j]), int32(q2[j]), int32(q3[j])
-			sum += int32(c>>f.shifts[0]&3)*v0 + int32(c>>f.shifts[1]&3)*v1 + int32(c>>f.shifts[2]&3)*v2 + int32(c>>f.shifts[3]&3)*v3 -
-				(v0 + v1 + v2 + v3)
+		sum = dotBytes(row[at:], q)
+		from, q = from+len(q)&^3, q[len(q)&^3:]
+		if len(q) == 0 {
+			return sum
 		}
+	}
+	for n > 1 && len(q) >= 4*n {
+		at, _ := f.at(from)
+		sum += f.dotRun(row[at:at+n], q[:4*n])
 		from, q = from+4*n, q[4*n:]
 	}
 	return sum + f.dot(row, from, q)
+}
+
+// dotBytes multiplies bytes of four neighbouring columns each; up to three
+// columns are left.
+func dotBytes(w []byte, q []int8) int32 {
+	var codes, all int32
+	for _, c := range w[:len(q)/4] {
+		v0, v1, v2, v3 := int32(q[0]), int32(q[1]), int32(q[2]), int32(q[3])
+		codes += int32(c&3)*v0 + int32(c>>2&3)*v1 + int32(c>>4&3)*v2 + int32(c>>6)*v3
+		all += v0 + v1 + v2 + v3
+		q = q[4:]
+	}
+	return codes - all
+}
+
+// dotRun multiplies a run of bytes with its four runs of columns.
+func (f *twoBit) dotRun(w []byte, q []int8) int32 {
+	n := len(w)
+	q0, q1, q2, q3 := q[:n], q[n:][:n], q[2*n:][:n], q[3*n:][:n]
+	if f.shifts[0] != 0 {
+		q0, q1, q2, q3 = q3, q2, q1, q0 // the first columns are in the highest bits
+	}
+	var codes, all int32
+	for j, c := range w {
+		v0, v1, v2, v3 := int32(q0[j]), int32(q1[j]), int32(q2[j]), int32(q3[j])
+		codes += int32(c&3)*v0 + int32(c>>2&3)*v1 + int32(c>>4&3)*v2 + int32(c>>6)*v3
+		all += v0 + v1 + v2 + v3
+	}
+	return codes - all
 }
