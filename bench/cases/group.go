@@ -139,7 +139,7 @@ func (g *group) rotate(p *packed) error {
 		return nil
 	}
 	stride := (len(p.warm.Data) + 4095) &^ 4095
-	copies := max(2, (g.rig.coldBytes+stride-1)/stride)
+	copies := max(2, g.rig.coldBytes/len(p.warm.Data)+1)
 	mem, err := mmap.Alloc(copies * stride)
 	if err != nil {
 		return fmt.Errorf("memory for %d copies of the matrix, to measure with a cold cache: %w", copies, err)
