@@ -3,3 +3,78 @@
 //go:build !purego
 
 package kernels
+
+// q1Bitplanes128AVX512VNNI multiplies tiles of the layout bitplanes with one column
+// whose scale is that of 128 columns or, if scaleStep is 0 and not 4, of the row:
+//
+//	for i := range rows {
+//		dst[i] = 0
+//		for b := range blocks {
+//			S := int32(0)
+//			for k := range 128 {
+//				S += (2*bit(i, 128*b+k) - 1) * q[128*b+k]
+//			}
+//			dst[i] += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))
+//		}
+//	}
+//
+// sums holds the sum of every 32 q.
+//
+//go:noescape
+func q1Bitplanes128AVX512VNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
+
+// q1Bitplanes32AVX512VNNI is q1Bitplanes128AVX512VNNI for a column with a scale for every 32:
+// four terms a block, in their order. scaleStep is 16.
+//
+//go:noescape
+func q1Bitplanes32AVX512VNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
+
+// q1Bitplanes128AVXVNNI multiplies tiles of the layout bitplanes with one column
+// whose scale is that of 128 columns or, if scaleStep is 0 and not 4, of the row:
+//
+//	for i := range rows {
+//		dst[i] = 0
+//		for b := range blocks {
+//			S := int32(0)
+//			for k := range 128 {
+//				S += (2*bit(i, 128*b+k) - 1) * q[128*b+k]
+//			}
+//			dst[i] += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))
+//		}
+//	}
+//
+// sums holds the sum of every 32 q.
+//
+//go:noescape
+func q1Bitplanes128AVXVNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
+
+// q1Bitplanes32AVXVNNI is q1Bitplanes128AVXVNNI for a column with a scale for every 32:
+// four terms a block, in their order. scaleStep is 16.
+//
+//go:noescape
+func q1Bitplanes32AVXVNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
+
+// q1Bitplanes128AVX2 multiplies tiles of the layout bitplanes with one column
+// whose scale is that of 128 columns or, if scaleStep is 0 and not 4, of the row:
+//
+//	for i := range rows {
+//		dst[i] = 0
+//		for b := range blocks {
+//			S := int32(0)
+//			for k := range 128 {
+//				S += (2*bit(i, 128*b+k) - 1) * q[128*b+k]
+//			}
+//			dst[i] += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))
+//		}
+//	}
+//
+// sums holds the sum of every 32 q.
+//
+//go:noescape
+func q1Bitplanes128AVX2(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
+
+// q1Bitplanes32AVX2 is q1Bitplanes128AVX2 for a column with a scale for every 32:
+// four terms a block, in their order. scaleStep is 16.
+//
+//go:noescape
+func q1Bitplanes32AVX2(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)

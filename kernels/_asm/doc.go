@@ -1,11 +1,11 @@
 // Command _asm writes the amd64 assembly of package kernels.
 //
-//	go -C kernels/_asm run .
+//	go -C kernels/_asm run . [NAME…]
 //
 // writes kernels/NAME_amd64.s and its declarations, kernels/NAME_stubs_amd64.go,
-// for every generator. A generator is a package here with a function Generate,
-// and a line in the list in main.go. go test ./... compares what the generators
-// give with the files in the tree.
+// for every generator, or for those named. A generator is a package here with a
+// function Generate, and a line in the list in main.go. go test ./... compares
+// what the generators give with the files in the tree.
 //
 // This is a module of its own, so that package kernels does not depend on avo.
 package main

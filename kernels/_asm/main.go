@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"onebit/kernels/_asm/asm"
 	"onebit/kernels/_asm/q1"
@@ -27,7 +28,11 @@ var generators = []generator{
 const kernelsDir = ".."
 
 func main() {
+	only := os.Args[1:]
 	for _, g := range generators {
+		if len(only) > 0 && !slices.Contains(only, g.name) {
+			continue
+		}
 		if err := write(g.name, g.generate); err != nil {
 			fmt.Fprintln(os.Stderr, "_asm:", err)
 			os.Exit(1)

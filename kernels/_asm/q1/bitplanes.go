@@ -1,0 +1,202 @@
+package q1
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
+)
+
+// The layout bitplanes: 16 rows × 128 columns are four vectors of 64 bytes and
+// 16 fp16 scales.
+const (
+	vectorBytes = 64
+	bitsBytes   = 4 * vectorBytes
+	blockBytes  = bitsBytes + 2*16
+	cacheLine   = 64
+)
+
+// prefetchAhead is how far ahead of the loads weights are fetched, in bytes:
+// further than the hardware's prefetcher reaches on its own.
+const prefetchAhead = 6 << 10
+
+// A bitplanesTarget is an instruction set. A row's sum lies in a dword lane,
+// so a tile of 16 rows is one ZMM register or two YMM.
+type bitplanesTarget interface {
+	name() string
+	lanes() int // rows in a register
+	vector() reg.VecVirtual
+	// constants prepares what groupSum wants, once per call.
+	constants() any
+	// groupSum returns the int32 sums Σ ±q of the rows whose bits begin at
+	// bits, over the vectors [from, to) of the block. minusSum holds −Σq of
+	// the same columns.
+	groupSum(constants any, bits, q operand.Mem, from, to int, minusSum operand.Mem) reg.VecVirtual
+	// mulBroadcast returns a times the float32 at m.
+	mulBroadcast(a reg.VecVirtual, m operand.Mem) reg.VecVirtual
+	// storeFirst stores a, register h of the tile, but for lanes from rows on.
+	storeFirst(rows reg.Register, h int, a reg.VecVirtual, m operand.Mem)
+}
+
+const signature = "func(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)"
+
+// tiles is the frame that the functions share: a loop over tiles, in it a
+// loop over blocks.
+type tiles struct {
+	*asm.Program
+	t                                     bitplanesTarget
+	data, q, scales, sums                 reg.Register // of the block in hand
+	scaleStep                             reg.Register
+	minusSum                              operand.Mem // stack
+	acc                                   []reg.VecVirtual
+	dst, q0, scales0, sums0, rows, blocks reg.Register
+}
+
+func bitplanes128(p *asm.Program, t bitplanesTarget) {
+	p.Func("q1Bitplanes128"+t.name(), signature,
+		"q1Bitplanes128"+t.name()+" multiplies tiles of the layout bitplanes with one column",
+		"whose scale is that of 128 columns or, if scaleStep is 0 and not 4, of the row:",
+		"",
+		"\tfor i := range rows {",
+		"\t\tdst[i] = 0",
+		"\t\tfor b := range blocks {",
+		"\t\t\tS := int32(0)",
+		"\t\t\tfor k := range 128 {",
+		"\t\t\t\tS += (2*bit(i, 128*b+k) - 1) * q[128*b+k]",
+		"\t\t\t}",
+		"\t\t\tdst[i] += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))",
+		"\t\t}",
+		"\t}",
+		"",
+		"sums holds the sum of every 32 q.")
+	k := begin(p, t)
+	c := t.constants()
+	k.loop(func() {
+		r := p.GP32()
+		p.MOVL(operand.Mem{Base: k.sums}, r)
+		for i := 1; i < 4; i++ {
+			p.ADDL(operand.Mem{Base: k.sums, Disp: 4 * i}, r)
+		}
+		p.NEGL(r)
+		p.MOVL(r, k.minusSum)
+		for h := range k.acc {
+			bits := operand.Mem{Base: k.data, Disp: 4 * t.lanes() * h}
+			sum := t.groupSum(c, bits, operand.Mem{Base: k.q}, 0, 4, k.minusSum)
+			k.addTerm(h, k.weightScales(h), operand.Mem{Base: k.scales}, sum)
+		}
+		p.ADDQ(k.scaleStep, k.scales)
+	})
+}
+
+func bitplanes32(p *asm.Program, t bitplanesTarget) {
+	p.Func("q1Bitplanes32"+t.name(), signature,
+		"q1Bitplanes32"+t.name()+" is q1Bitplanes128"+t.name()+" for a column with a scale for every 32:",
+		"four terms a block, in their order. scaleStep is 16.")
+	k := begin(p, t)
+	c := t.constants()
+	k.loop(func() {
+		for h := range k.acc {
+			bits := operand.Mem{Base: k.data, Disp: 4 * t.lanes() * h}
+			w := k.weightScales(h)
+			for v := range 4 {
+				r := p.GP32()
+				p.MOVL(operand.Mem{Base: k.sums, Disp: 4 * v}, r)
+				p.NEGL(r)
+				p.MOVL(r, k.minusSum)
+				sum := t.groupSum(c, bits, operand.Mem{Base: k.q}, v, v+1, k.minusSum)
+				k.addTerm(h, w, operand.Mem{Base: k.scales, Disp: 4 * v}, sum)
+			}
+		}
+		p.ADDQ(k.scaleStep, k.scales)
+	})
+}
+
+func begin(p *asm.Program, t bitplanesTarget) *tiles {
+	k := &tiles{Program: p, t: t}
+	k.minusSum = p.AllocLocal(8)
+	k.dst = p.Load(p.Param("dst"), p.GP64())
+	k.data = p.Load(p.Param("data"), p.GP64())
+	k.q0 = p.Load(p.Param("q"), p.GP64())
+	k.scales0 = p.Load(p.Param("scales"), p.GP64())
+	k.scaleStep = p.Load(p.Param("scaleStep"), p.GP64())
+	k.sums0 = p.Load(p.Param("sums"), p.GP64())
+	k.blocks = p.Load(p.Param("blocks"), p.GP64())
+	k.rows = p.Load(p.Param("rows"), p.GP64())
+	for range 16 / t.lanes() {
+		k.acc = append(k.acc, t.vector())
+	}
+	return k
+}
+
+// loop runs block for each block of each tile, and stores the accumulators.
+func (k *tiles) loop(block func()) {
+	left := k.GP64()
+	k.q, k.scales, k.sums = k.GP64(), k.GP64(), k.GP64()
+	k.Label("tile")
+	for _, a := range k.acc {
+		clearVector(k.Program, a)
+	}
+	k.MOVQ(k.q0, k.q)
+	k.MOVQ(k.scales0, k.scales)
+	k.MOVQ(k.sums0, k.sums)
+	k.MOVQ(k.blocks, left)
+
+	k.Label("block")
+	for at := 0; at < blockBytes; at += cacheLine {
+		k.PREFETCHT0(operand.Mem{Base: k.data, Disp: prefetchAhead + at})
+	}
+	block()
+	k.ADDQ(operand.U32(blockBytes), k.data)
+	k.ADDQ(operand.U32(128), k.q)
+	k.ADDQ(operand.Imm(16), k.sums)
+	k.DECQ(left)
+	k.JNZ(operand.LabelRef("block"))
+
+	k.CMPQ(k.rows, operand.Imm(16))
+	k.JLT(operand.LabelRef("rest"))
+	for h, a := range k.acc {
+		k.VMOVUPS(a, operand.Mem{Base: k.dst, Disp: 4 * k.t.lanes() * h})
+	}
+	k.ADDQ(operand.Imm(4*16), k.dst)
+	k.SUBQ(operand.Imm(16), k.rows)
+	k.JNZ(operand.LabelRef("tile"))
+	k.VZEROUPPER()
+	k.RET()
+
+	k.Comment("The last tile has rows that only the layout has.")
+	k.Label("rest")
+	for h, a := range k.acc {
+		k.t.storeFirst(k.rows, h, a, operand.Mem{Base: k.dst, Disp: 4 * k.t.lanes() * h})
+	}
+	k.VZEROUPPER()
+	k.RET()
+}
+
+// weightScales loads the scales of half h of the tile's rows.
+func (k *tiles) weightScales(h int) reg.VecVirtual {
+	w := k.t.vector()
+	k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: bitsBytes + 2*k.t.lanes()*h}, w)
+	return w
+}
+
+// addTerm is acc += float32(w·scale) · float32(sum), every step rounded.
+func (k *tiles) addTerm(h int, w reg.VecVirtual, scale operand.Mem, sum reg.VecVirtual) {
+	f, ws := k.t.vector(), k.t.mulBroadcast(w, scale)
+	k.VCVTDQ2PS(sum, f)
+	k.VMULPS(ws, f, f)
+	k.VADDPS(f, k.acc[h], k.acc[h])
+}
+
+func clearVector(p *asm.Program, v reg.VecVirtual) {
+	if v.Size() == 64 {
+		p.VPXORD(v, v, v)
+		return
+	}
+	p.VPXOR(v, v, v)
+}
+
+// at returns m moved by disp bytes.
+func at(m operand.Mem, disp int) operand.Mem {
+	m.Disp += disp
+	return m
+}
