@@ -1,0 +1,174 @@
+package models
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"onebit/formats"
+	"onebit/formats/gguf"
+)
+
+// fileOf returns a GGUF that has the metadata, an embedding of 8 tokens, and
+// more tensors by name, none of which matter.
+func fileOf(t *testing.T, meta []gguf.KV, tensors ...string) *gguf.File {
+	t.Helper()
+	infos := []gguf.TensorInfo{{Name: "token_embd.weight", Type: formats.F32, Shape: []int{8, 4}}}
+	for _, name := range tensors {
+		infos = append(infos, gguf.TensorInfo{Name: name, Type: formats.F32, Shape: []int{8, 4}})
+	}
+	var b bytes.Buffer
+	w, err := gguf.NewWriter(&b, meta, infos)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range infos {
+		if err := w.WriteTensor(info.Name, make([]byte, 8*4*4)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := gguf.Parse(b.Bytes(), "model.gguf", gguf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func metadataOf(t *testing.T, preset string) []gguf.KV {
+	p := mustPreset(t, preset)
+	meta := []gguf.KV{{Key: keyArchitecture, Value: gguf.Of(p.Config.Arch)}}
+	return append(meta, p.Architecture().Metadata(p.Config)...)
+}
+
+func set(meta []gguf.KV, key string, v gguf.Value) []gguf.KV {
+	meta = without(meta, key)
+	return append(meta, gguf.KV{Key: key, Value: v})
+}
+
+func without(meta []gguf.KV, key string) []gguf.KV {
+	return slices.DeleteFunc(slices.Clone(meta), func(kv gguf.KV) bool { return kv.Key == key })
+}
+
+func TestConfigFromGGUF(t *testing.T) {
+	qwen, bitnet := metadataOf(t, "tiny"), metadataOf(t, "tiny-bitnet")
+	qwenConfig, bitnetConfig := mustPreset(t, "tiny").Config, mustPreset(t, "tiny-bitnet").Config
+	qwenConfig.Vocab = 8 // Qwen3 files say it with the embedding only
+	changed := func(c Config, change func(*Config)) Config {
+		change(&c)
+		return c
+	}
+	tests := []struct {
+		name    string
+		meta    []gguf.KV
+		tensors []string
+		want    Config
+	}{
+		{"qwen3", qwen, []string{"a"}, qwenConfig},
+		{"bitnet", bitnet, []string{"a"}, bitnetConfig},
+		{"a head of its own", qwen, []string{"output.weight"}, changed(qwenConfig, func(c *Config) { c.TiedHead = false })},
+		{"no grouped heads", without(qwen, "qwen3.attention.head_count_kv"), []string{"a"},
+			changed(qwenConfig, func(c *Config) { c.KVHeads = c.Heads })},
+		{"no rope base", without(qwen, "qwen3.rope.freq_base"), []string{"a"},
+			changed(qwenConfig, func(c *Config) { c.RopeBase = 10000 })},
+		{"head width from the hidden size", without(without(qwen, "qwen3.attention.key_length"), "qwen3.attention.value_length"), []string{"a"}, qwenConfig},
+		{"other integer and float kinds",
+			set(set(qwen, "qwen3.block_count", gguf.Of(uint64(2))), "qwen3.rope.freq_base", gguf.Of(5e5)), []string{"a"},
+			changed(qwenConfig, func(c *Config) { c.RopeBase = 5e5 })},
+		{"rope scaling",
+			append(slices.Clone(qwen),
+				gguf.KV{Key: "qwen3.rope.scaling.type", Value: gguf.Of("yarn")},
+				gguf.KV{Key: "qwen3.rope.scaling.factor", Value: gguf.Of(float32(4))},
+				gguf.KV{Key: "qwen3.rope.scaling.original_context_length", Value: gguf.Of(uint32(32768))}),
+			[]string{"a"},
+			changed(qwenConfig, func(c *Config) { c.RopeScaling = RopeScaling{"yarn", 4, 32768} })},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a, got, err := ConfigFromGGUF(fileOf(t, tt.meta, tt.tensors...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != tt.want {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+			if a.Name != got.Arch {
+				t.Errorf("architecture %s of a config of %s", a.Name, got.Arch)
+			}
+		})
+	}
+}
+
+// Every key that must be there is missed by name, and every number that no
+// model has is refused under its key.
+func TestConfigFromGGUFErrors(t *testing.T) {
+	qwen := metadataOf(t, "tiny")
+	tests := []struct {
+		name string
+		meta []gguf.KV
+		key  string
+		want string
+	}{
+		{"no architecture", without(qwen, keyArchitecture), keyArchitecture, "is missing"},
+		{"unknown architecture", set(qwen, keyArchitecture, gguf.Of("gemma3")), keyArchitecture,
+			`unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, qwen3)`},
+		{"architecture of another kind", set(qwen, keyArchitecture, gguf.Of(uint32(3))), keyArchitecture, ""},
+		{"no blocks", set(qwen, "qwen3.block_count", gguf.Of(uint32(0))), "qwen3.block_count", "0 is not between 1 and 1048576"},
+		{"negative blocks", set(qwen, "qwen3.block_count", gguf.Of(int32(-1))), "qwen3.block_count", ""},
+		{"more blocks than tensors", set(qwen, "qwen3.block_count", gguf.Of(uint32(1000000))), "qwen3.block_count", "1000000 blocks, and the file has 2 tensors"},
+		{"absurd blocks", set(qwen, "qwen3.block_count", gguf.Of(uint64(1)<<63)), "qwen3.block_count", "9223372036854775808 is too many"},
+		{"a width that is a string", set(qwen, "qwen3.embedding_length", gguf.Of("wide")), "qwen3.embedding_length", ""},
+		{"no heads", set(qwen, "qwen3.attention.head_count", gguf.Of(uint32(0))), "qwen3.attention.head_count", "0 is not between 1 and 1048576"},
+		{"uneven heads", set(qwen, "qwen3.attention.head_count_kv", gguf.Of(uint32(3))), "qwen3.attention.head_count_kv",
+			"3 key and value heads cannot be shared evenly by 4 heads"},
+		{"odd heads", set(set(qwen, "qwen3.attention.key_length", gguf.Of(uint32(63))), "qwen3.attention.value_length", gguf.Of(uint32(63))),
+			"qwen3.attention.key_length", "heads are 63 wide, which is odd, and the rotary embedding turns pairs"},
+		{"values of another width", set(qwen, "qwen3.attention.value_length", gguf.Of(uint32(32))), "qwen3.attention.value_length",
+			"32 differs from the heads' width of 64, which is not supported"},
+		{"zero epsilon", set(qwen, "qwen3.attention.layer_norm_rms_epsilon", gguf.Of(float32(0))), "qwen3.attention.layer_norm_rms_epsilon",
+			"0 is not between 0 and 1"},
+		{"integer epsilon", set(qwen, "qwen3.attention.layer_norm_rms_epsilon", gguf.Of(uint32(1))), "qwen3.attention.layer_norm_rms_epsilon", ""},
+		{"negative rope base", set(qwen, "qwen3.rope.freq_base", gguf.Of(float32(-1))), "qwen3.rope.freq_base", "-1 is not positive and finite"},
+		{"no context", set(qwen, "qwen3.context_length", gguf.Of(uint32(0))), "qwen3.context_length", "0 is not positive"},
+		{"unknown scaling", set(qwen, "qwen3.rope.scaling.type", gguf.Of("longrope")), "qwen3.rope.scaling.type",
+			`"longrope" is unknown (known: none, linear, yarn)`},
+		{"scaling without factor", set(qwen, "qwen3.rope.scaling.type", gguf.Of("linear")), "qwen3.rope.scaling.factor", "is missing"},
+	}
+	for _, key := range []string{
+		"block_count", "context_length", "embedding_length", "feed_forward_length",
+		"attention.head_count", "attention.layer_norm_rms_epsilon",
+	} {
+		tests = append(tests, struct {
+			name string
+			meta []gguf.KV
+			key  string
+			want string
+		}{"no " + key, without(qwen, "qwen3."+key), "qwen3." + key, "is missing"})
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, err := ConfigFromGGUF(fileOf(t, tt.meta, "a"))
+			var bad *gguf.FormatError
+			if !errors.As(err, &bad) {
+				t.Fatalf("error %v, want a FormatError", err)
+			}
+			if bad.File != "model.gguf" || bad.Key != tt.key {
+				t.Errorf("file %q, key %q, want model.gguf and %q", bad.File, bad.Key, tt.key)
+			}
+			if tt.want != "" && bad.Msg != tt.want {
+				t.Errorf("%q, want %q", bad.Msg, tt.want)
+			}
+		})
+	}
+}
+
+func TestConfigValidate(t *testing.T) {
+	c := mustPreset(t, "tiny").Config
+	c.Layers = 0
+	if err := c.Validate(); err == nil || err.Error() != "qwen3.block_count: 0 is not between 1 and 1048576" {
+		t.Errorf("error %v", err)
+	}
+}

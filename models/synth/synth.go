@@ -1,0 +1,70 @@
+// Package synth writes models of real architectures and sizes with random
+// weights, as GGUF files: what a benchmark needs where the real file is not at
+// hand. A file has the tensor names, shapes, formats and metadata keys of the
+// published one, and a made-up vocabulary of the same size. It follows from
+// the preset and the seed to the byte, on every machine.
+//
+// Weights have the statistics that keep a forward pass finite, but no meaning:
+// such a model runs as fast as the real one and says nothing.
+package synth
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"onebit/formats/gguf"
+	"onebit/models"
+)
+
+// Write writes the preset's model. Memory is bounded by the metadata and a
+// chunk of one tensor, whatever the size of the model.
+func Write(w io.Writer, p *models.Preset, seed uint64) error {
+	specs := p.Tensors()
+	infos := make([]gguf.TensorInfo, len(specs))
+	for i, t := range specs {
+		infos[i] = gguf.TensorInfo{Name: t.Name, Type: t.Type, Shape: t.Shape}
+	}
+	meta, err := metadata(p, seed)
+	if err != nil {
+		return err
+	}
+	out, err := gguf.NewWriter(w, meta, infos)
+	if err != nil {
+		return err
+	}
+	for _, t := range specs {
+		if _, err := out.Next(); err != nil {
+			return err
+		}
+		if err := writeWeights(out, seed, t); err != nil {
+			return err
+		}
+	}
+	if _, err := out.Next(); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return out.Close()
+}
+
+// metadata returns the keys of the published file, and a description that
+// says what this one is.
+func metadata(p *models.Preset, seed uint64) ([]gguf.KV, error) {
+	tokenizer := tokenizers[p.Tokenizer]
+	if tokenizer == nil {
+		return nil, fmt.Errorf("preset %s: no tokenizer %q can be synthesized", p.Name, p.Tokenizer)
+	}
+	meta := []gguf.KV{
+		{Key: "general.architecture", Value: gguf.Of(p.Config.Arch)},
+		{Key: "general.name", Value: gguf.Of(p.ModelName)},
+		{Key: "general.description", Value: gguf.Of(fmt.Sprintf("random weights and a made-up vocabulary, preset %s, seed %d", p.Name, seed))},
+		{Key: "general.file_type", Value: gguf.Of(uint32(fileType))},
+		{Key: "general.quantization_version", Value: gguf.Of(uint32(2))},
+	}
+	meta = append(meta, p.Architecture().Metadata(p.Config)...)
+	return append(meta, tokenizer(p.Config.Vocab)...), nil
+}
+
+// fileType is what files of both families say: I2_S in bitnet.cpp, mostly
+// Q1_0 in llama.cpp.
+const fileType = 40

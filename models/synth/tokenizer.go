@@ -1,0 +1,94 @@
+package synth
+
+import "onebit/formats/gguf"
+
+// tokenizers returns the tokenizer.* metadata of a vocabulary of a size, with
+// the keys that the published files of each family have.
+var tokenizers = map[string]func(size int) []gguf.KV{
+	"qwen2":     qwen2Metadata,
+	"llama-bpe": llama3Metadata,
+	"llama":     llamaMetadata,
+}
+
+const (
+	keyModel     = "tokenizer.ggml.model"
+	keyPre       = "tokenizer.ggml.pre"
+	keyTokens    = "tokenizer.ggml.tokens"
+	keyScores    = "tokenizer.ggml.scores"
+	keyTokenType = "tokenizer.ggml.token_type"
+	keyMerges    = "tokenizer.ggml.merges"
+	keyBOS       = "tokenizer.ggml.bos_token_id"
+	keyEOS       = "tokenizer.ggml.eos_token_id"
+	keyUnknown   = "tokenizer.ggml.unknown_token_id"
+	keyPadding   = "tokenizer.ggml.padding_token_id"
+	keyAddBOS    = "tokenizer.ggml.add_bos_token"
+	keyAddEOS    = "tokenizer.ggml.add_eos_token"
+	keyTemplate  = "tokenizer.chat_template"
+)
+
+// Chat templates, cut down to what a conversation without tools needs.
+const (
+	chatMLTemplate = "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}" +
+		"{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+	bitnetTemplate = "{% for message in messages %}{{ message['role'] | capitalize + ': ' + message['content'] + '<|eot_id|>' }}{% endfor %}" +
+		"{% if add_generation_prompt %}{{ 'Assistant: ' }}{% endif %}"
+)
+
+func id(n int) gguf.Value { return gguf.Of(uint32(n)) }
+
+// qwen2Metadata: end of text is token 151643 and also pads, the end of a turn
+// is token 151645.
+func qwen2Metadata(size int) []gguf.KV {
+	v := qwen2(size)
+	endOfText := min(qwen2Base, size-len(qwen2Special))
+	return []gguf.KV{
+		{Key: keyModel, Value: gguf.Of("gpt2")},
+		{Key: keyPre, Value: gguf.Of("qwen2")},
+		{Key: keyTokens, Value: gguf.ArrayOf(v.tokens)},
+		{Key: keyTokenType, Value: gguf.ArrayOf(v.types)},
+		{Key: keyMerges, Value: gguf.ArrayOf(v.merges)},
+		{Key: keyEOS, Value: id(endOfText + 2)},
+		{Key: keyPadding, Value: id(endOfText)},
+		{Key: keyBOS, Value: id(endOfText)},
+		{Key: keyAddBOS, Value: gguf.Of(false)},
+		{Key: keyTemplate, Value: gguf.Of(chatMLTemplate)},
+	}
+}
+
+// llama3Metadata leaves out tokenizer.ggml.pre, as the official file of
+// bitnet-b1.58-2B-4T does, and has its scores, which byte-level BPE ignores.
+func llama3Metadata(size int) []gguf.KV {
+	v := llama3(size)
+	special := size - llama3Special
+	return []gguf.KV{
+		{Key: keyModel, Value: gguf.Of("gpt2")},
+		{Key: keyTokens, Value: gguf.ArrayOf(v.tokens)},
+		{Key: keyScores, Value: gguf.ArrayOf(make([]float32, len(v.tokens)))},
+		{Key: keyTokenType, Value: gguf.ArrayOf(v.types)},
+		{Key: keyMerges, Value: gguf.ArrayOf(v.merges)},
+		{Key: keyAddBOS, Value: gguf.Of(true)},
+		{Key: keyBOS, Value: id(special + llama3BeginOfText)},
+		{Key: keyEOS, Value: id(special + llama3EndOfText)},
+		{Key: keyPadding, Value: id(special + llama3EndOfText)},
+		{Key: keyTemplate, Value: gguf.Of(bitnetTemplate)},
+	}
+}
+
+func llamaMetadata(size int) []gguf.KV {
+	v := sentencePiece(size)
+	kvs := []gguf.KV{
+		{Key: keyModel, Value: gguf.Of("llama")},
+		{Key: keyTokens, Value: gguf.ArrayOf(v.tokens)},
+		{Key: keyScores, Value: gguf.ArrayOf(v.scores)},
+		{Key: keyTokenType, Value: gguf.ArrayOf(v.types)},
+		{Key: keyBOS, Value: id(spmBOS)},
+		{Key: keyEOS, Value: id(spmEOS)},
+		{Key: keyUnknown, Value: id(spmUnknown)},
+		{Key: keyAddBOS, Value: gguf.Of(true)},
+		{Key: keyAddEOS, Value: gguf.Of(false)},
+	}
+	if size > spmBase {
+		kvs = append(kvs, gguf.KV{Key: keyPadding, Value: id(spmBase)})
+	}
+	return kvs
+}
