@@ -79,6 +79,11 @@ type Setting struct{ Key, Value string }
 type Suite struct {
 	Settings []Setting
 	Cases    []Case
+
+	// Doubts, if not nil, returns what the results should be read with. It is
+	// asked at the start and after each group; each distinct text becomes one
+	// warning.
+	Doubts func() []string
 }
 
 // validate reports the first case or setting that the results file could not

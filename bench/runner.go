@@ -110,13 +110,33 @@ func (run *run) all(ctx context.Context, suite Suite) error {
 	if err := run.w.header(run.results.Settings); err != nil {
 		return err
 	}
+	if err := run.ask(suite.Doubts); err != nil {
+		return err
+	}
 	for _, cases := range groups(suite.Cases) {
-		if err := run.group(ctx, cases); err != nil {
+		err := run.group(ctx, cases)
+		if derr := run.ask(suite.Doubts); err == nil {
+			err = derr
+		}
+		if err != nil {
 			return err
 		}
 		// What the group left behind must not be collected during the next
 		// group's samples.
 		runtime.GC()
+	}
+	return nil
+}
+
+// ask warns of what the suite doubts.
+func (run *run) ask(doubts func() []string) error {
+	if doubts == nil {
+		return nil
+	}
+	for _, text := range doubts() {
+		if err := run.warn(text); err != nil {
+			return err
+		}
 	}
 	return nil
 }

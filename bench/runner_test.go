@@ -304,6 +304,24 @@ type badClose struct{ Instance }
 
 func (badClose) Close() error { return errors.New("munmap\nfailed") }
 
+func TestDoubtsBecomeWarningsOnce(t *testing.T) {
+	l := newLab()
+	suite := fourCases(l)
+	asked := 0
+	suite.Doubts = func() []string {
+		asked++
+		return []string{"a virtual machine", fmt.Sprintf("doubt %d", asked)}
+	}
+	res, file := measure(t, l.runner(), suite)
+	want := []string{"a virtual machine", "doubt 1", "doubt 2"}
+	if diff := cmp.Diff(want, res.Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	if n := strings.Count(string(file), warningPrefix+"a virtual machine\n"); n != 1 {
+		t.Errorf("the file holds the warning %d times", n)
+	}
+}
+
 func TestInvalidSuites(t *testing.T) {
 	l := newLab()
 	ok := l.newCase("MatVec/variant=a", "g", script{})

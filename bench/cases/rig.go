@@ -13,7 +13,7 @@ type rig struct {
 	coldBytes   int // that copies of a matrix fill, to be cold
 	model       string
 	peakCommand []string
-	warn        func(text string)
+	doubts      []string
 }
 
 // defaultLLC stands in where the size of the last-level cache is unknown: as
@@ -23,10 +23,7 @@ const defaultLLC = 96 << 20
 func newRig(opt *Options) *rig {
 	r := &rig{
 		pools: map[int]*kernels.Pool{}, maxThreads: maxOf(opt.Threads),
-		model: opt.Model, peakCommand: opt.PeakCommand, warn: opt.Warn,
-	}
-	if r.warn == nil {
-		r.warn = func(string) {}
+		model: opt.Model, peakCommand: opt.PeakCommand, doubts: hostDoubts(opt.Host),
 	}
 	llc := sysinfo.Bytes(defaultLLC)
 	switch {
@@ -51,6 +48,9 @@ func maxOf(threads []int) int {
 	}
 	return n
 }
+
+// warn adds what the results should be read with.
+func (r *rig) warn(text string) { r.doubts = append(r.doubts, text) }
 
 // pool returns the worker pool of that many threads.
 func (r *rig) pool(threads int) *kernels.Pool {

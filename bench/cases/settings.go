@@ -31,16 +31,16 @@ func Settings(host sysinfo.Host, started time.Time, more ...bench.Setting) []ben
 	return append(out, more...)
 }
 
-// Doubts are what the machine makes doubtful about any timing on it.
-func Doubts(host sysinfo.Host) []string {
+// hostDoubts are what the machine makes doubtful about any timing on it.
+func hostDoubts(host sysinfo.Host) []string {
 	var out []string
 	if host.Emulated() {
 		out = append(out, "an emulator runs this program: timings say nothing about a real CPU")
 	}
-	if host.Hypervisor.OK() && host.Hypervisor.V != "none" {
-		out = append(out, fmt.Sprintf("this is a virtual machine (%s): neighbours may share its cores, caches and memory", host.Hypervisor.V))
+	if h := host.Hypervisor; h.OK() && h.V != "" && h.V != "none" {
+		out = append(out, fmt.Sprintf("this is a virtual machine (%s): neighbours may share its cores, caches and memory", h.V))
 	}
-	if g := host.Governor; g.OK() && g.V != "performance" {
+	if g := host.Governor; g.OK() && g.V != "" && g.V != "performance" {
 		out = append(out, fmt.Sprintf("the CPU frequency governor is %q: the clock may change during the run", g.V))
 	}
 	return out

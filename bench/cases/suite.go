@@ -26,8 +26,6 @@ type Options struct {
 	PeakCommand []string
 	// Model is the file that Sources come from, or "".
 	Model string
-	// Warn is told what the results should be read with.
-	Warn func(text string)
 }
 
 // A Suite is cases that share threads and memory. Close it after the run.
@@ -45,6 +43,10 @@ type Unavailable struct {
 	Case bench.Case // has a name only
 	Err  error
 }
+
+// Doubts returns what the results should be read with, as far as the run has
+// come: what is wrong with the machine, and what could not be measured.
+func (s *Suite) Doubts() []string { return s.rig.doubts }
 
 // Close stops the suite's threads.
 func (s *Suite) Close() { s.rig.close() }
