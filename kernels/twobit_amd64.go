@@ -4,15 +4,47 @@ package kernels
 
 import "onebit/formats"
 
+// unitCols is the columns of a unit: 64 bytes of 2-bit codes.
+const unitCols = 256
+
 func init() {
-	for _, name := range []string{"i2_s", "i2_s_arm", "ternary_u32"} {
+	for name, arrange := range map[string]func(dst, q *int8, units int){
+		"i2_s":        arrangeRowsI2SAVX2,
+		"i2_s_arm":    arrangeRowsI2SARMAVX2,
+		"ternary_u32": arrangeRowsU32AVX2,
+	} {
 		t, err := formats.Lookup(name)
 		if err != nil {
 			panic(err)
 		}
-		addTernaryRows(t, twoBitFormats[name].rowOrder())
+		order := rowOrder(arrange)
+		for _, k := range rowsKernels {
+			register(&Variant{
+				Name: k.isa.Name, Summary: k.summary, Format: t, Activation: Q8Row, ISA: k.isa, Layout: Native,
+				Order: order, matVec: k.matVec(order),
+			})
+		}
 	}
 }
+
+// rowOrder is for kernels with one scale per tensor. A column of activations
+// becomes 64 bytes, -Σq as the first int32 and zeros behind it, and then for
+// each unit four vectors of 64: vector j has what belongs to the codes at
+// shift 2j.
+func rowOrder(arrange func(dst, q *int8, units int)) *Order {
+	return &Order{
+		Name: "rows",
+		Size: func(n, stride int) int { return n * rowOrderLen(stride) },
+		Arrange: func(dst, q []int8, n, stride int) {
+			for c := range n {
+				d, s := dst[c*rowOrderLen(stride):][:rowOrderLen(stride)], q[c*stride:][:stride]
+				arrange(&d[0], &s[0], stride/unitCols)
+			}
+		},
+	}
+}
+
+func rowOrderLen(stride int) int { return 64 + stride }
 
 // rowsKernel is one of the functions ternaryRows* and the rows that it takes
 // at a time.
@@ -29,23 +61,11 @@ var rowsKernels = []rowsKernel{
 	{AVX512VNNI, "VPDPBUSD on codes masked in place, 4 rows at a time", 4, ternaryRowsAVX512VNNI},
 }
 
-// addTernaryRows registers the variants of a format with one scale per tensor.
-func addTernaryRows(t *formats.Type, order *Order) {
-	for _, k := range rowsKernels {
-		register(&Variant{
-			Name: k.isa.Name, Summary: k.summary, Format: t, Activation: Q8Row, ISA: k.isa, Layout: Native,
-			Order: order, matVec: k.matVec(order),
-		})
-	}
-}
-
 func (k rowsKernel) matVec(order *Order) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 		n := rowBytes(m.Format, m.Cols)
 		q := a.In(order)[col*rowOrderLen(a.Stride):][:rowOrderLen(a.Stride)]
-		w := m.Data[r0*n : r1*n]
-		y := dst[r0:r1]
-		k.multiply(y, w, n, q, m.Scale*a.scale(col, 0))
+		k.multiply(dst[r0:r1], m.Data[r0*n:r1*n], n, q, m.Scale*a.scale(col, 0))
 	}
 }
 
@@ -53,18 +73,18 @@ func (k rowsKernel) matVec(order *Order) func(dst []float32, m *Matrix, a *Activ
 // done with those before them again; if there are too few, each fills a tile
 // alone.
 func (k rowsKernel) multiply(y []float32, w []byte, n int, q []int8, scale float32) {
-	tiles := len(y) / k.tile
-	if tiles > 0 {
-		k.rows(&y[0], &w[0], n, n, &q[0], tiles, scale)
-		if len(y) > tiles*k.tile {
-			last := len(y) - k.tile
-			k.rows(&y[last], &w[last*n], n, n, &q[0], 1, scale)
+	if len(y) < k.tile {
+		var same [4]float32
+		for r := range y {
+			k.rows(&same[0], &w[r*n], 0, n, &q[0], 1, scale)
+			y[r] = same[0]
 		}
 		return
 	}
-	var same [4]float32
-	for r := range y {
-		k.rows(&same[0], &w[r*n], 0, n, &q[0], 1, scale)
-		y[r] = same[0]
+	tiles := len(y) / k.tile
+	k.rows(&y[0], &w[0], n, n, &q[0], tiles, scale)
+	if len(y) > tiles*k.tile {
+		last := len(y) - k.tile
+		k.rows(&y[last], &w[last*n], n, n, &q[0], 1, scale)
 	}
 }

@@ -44,6 +44,16 @@ DATA twobitMask3<>+48(SB)/8, $0xc0c0c0c0c0c0c0c0
 DATA twobitMask3<>+56(SB)/8, $0xc0c0c0c0c0c0c0c0
 GLOBL twobitMask3<>(SB), RODATA|NOPTR, $64
 
+DATA twobitByteOnes<>+0(SB)/8, $0x0101010101010101
+DATA twobitByteOnes<>+8(SB)/8, $0x0101010101010101
+DATA twobitByteOnes<>+16(SB)/8, $0x0101010101010101
+DATA twobitByteOnes<>+24(SB)/8, $0x0101010101010101
+DATA twobitByteOnes<>+32(SB)/8, $0x0101010101010101
+DATA twobitByteOnes<>+40(SB)/8, $0x0101010101010101
+DATA twobitByteOnes<>+48(SB)/8, $0x0101010101010101
+DATA twobitByteOnes<>+56(SB)/8, $0x0101010101010101
+GLOBL twobitByteOnes<>(SB), RODATA|NOPTR, $64
+
 DATA twobitWordOnes<>+0(SB)/8, $0x0001000100010001
 DATA twobitWordOnes<>+8(SB)/8, $0x0001000100010001
 DATA twobitWordOnes<>+16(SB)/8, $0x0001000100010001
@@ -81,6 +91,18 @@ DATA twobitPrefix<>+104(SB)/8, $0x0000000000000000
 DATA twobitPrefix<>+112(SB)/8, $0x0000000000000000
 DATA twobitPrefix<>+120(SB)/8, $0x0000000000000000
 GLOBL twobitPrefix<>(SB), RODATA|NOPTR, $128
+
+DATA twobitByteQuads<>+0(SB)/8, $0x0d0905010c080400
+DATA twobitByteQuads<>+8(SB)/8, $0x0f0b07030e0a0602
+DATA twobitByteQuads<>+16(SB)/8, $0x0d0905010c080400
+DATA twobitByteQuads<>+24(SB)/8, $0x0f0b07030e0a0602
+GLOBL twobitByteQuads<>(SB), RODATA|NOPTR, $32
+
+DATA twobitDwordLanes<>+0(SB)/8, $0x0000000400000000
+DATA twobitDwordLanes<>+8(SB)/8, $0x0000000500000001
+DATA twobitDwordLanes<>+16(SB)/8, $0x0000000600000002
+DATA twobitDwordLanes<>+24(SB)/8, $0x0000000700000003
+GLOBL twobitDwordLanes<>(SB), RODATA|NOPTR, $32
 
 // func ternaryRowsAVX512VNNI(dst *float32, w *byte, stride int, rowBytes int, q *int8, tiles int, scale float32)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VNNI, CMOV, MMX+
@@ -848,5 +870,372 @@ fold:
 	ADDQ         $+16, AX
 	DECQ         DI
 	JNZ          tile
+	VZEROUPPER
+	RET
+
+// func arrangeRowsI2SAVX2(dst *int8, q *int8, units int)
+// Requires: AVX, AVX2
+TEXT ·arrangeRowsI2SAVX2(SB), NOSPLIT, $0-24
+	MOVQ     dst+0(FP), AX
+	MOVQ     q+8(FP), CX
+	MOVQ     units+16(FP), DX
+	VMOVDQU  twobitByteOnes<>+0(SB), Y0
+	VPCMPEQD Y1, Y1, Y1
+	VPXOR    Y2, Y2, Y2
+
+unit:
+	VMOVDQU      96(CX), Y3
+	VMOVDQU      64(CX), Y4
+	VMOVDQU      32(CX), Y5
+	VMOVDQU      (CX), Y6
+	VMOVDQU      Y3, 64(AX)
+	VPMADDUBSW   Y3, Y0, Y3
+	VMOVDQU      Y4, 128(AX)
+	VPMADDUBSW   Y4, Y0, Y4
+	VPADDW       Y4, Y3, Y3
+	VMOVDQU      Y5, 192(AX)
+	VPMADDUBSW   Y5, Y0, Y4
+	VPADDW       Y4, Y3, Y3
+	VMOVDQU      Y6, 256(AX)
+	VPMADDUBSW   Y6, Y0, Y4
+	VPADDW       Y4, Y3, Y3
+	VPMADDWD     Y1, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VMOVDQU      224(CX), Y3
+	VMOVDQU      192(CX), Y4
+	VMOVDQU      160(CX), Y5
+	VMOVDQU      128(CX), Y6
+	VMOVDQU      Y3, 96(AX)
+	VPMADDUBSW   Y3, Y0, Y3
+	VMOVDQU      Y4, 160(AX)
+	VPMADDUBSW   Y4, Y0, Y4
+	VPADDW       Y4, Y3, Y3
+	VMOVDQU      Y5, 224(AX)
+	VPMADDUBSW   Y5, Y0, Y4
+	VPADDW       Y4, Y3, Y3
+	VMOVDQU      Y6, 288(AX)
+	VPMADDUBSW   Y6, Y0, Y4
+	VPADDW       Y4, Y3, Y3
+	VPMADDWD     Y1, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	ADDQ         $+256, CX
+	ADDQ         $+256, AX
+	DECQ         DX
+	JNZ          unit
+	MOVQ         dst+0(FP), AX
+	VEXTRACTI128 $0x01, Y2, X0
+	VPADDD       X2, X0, X0
+	VPSHUFD      $0xee, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x55, X0, X1
+	VPADDD       X1, X0, X0
+	VPXOR        Y1, Y1, Y1
+	VMOVDQU      Y1, (AX)
+	VMOVDQU      Y1, 32(AX)
+	VMOVD        X0, (AX)
+	VZEROUPPER
+	RET
+
+// func arrangeRowsI2SARMAVX2(dst *int8, q *int8, units int)
+// Requires: AVX, AVX2
+TEXT ·arrangeRowsI2SARMAVX2(SB), NOSPLIT, $0-24
+	MOVQ     dst+0(FP), AX
+	MOVQ     q+8(FP), CX
+	MOVQ     units+16(FP), DX
+	VMOVDQU  twobitByteOnes<>+0(SB), Y0
+	VPCMPEQD Y1, Y1, Y1
+	VPXOR    Y2, Y2, Y2
+
+unit:
+	VMOVDQU      48(CX), X3
+	VINSERTI128  $0x01, 112(CX), Y3, Y3
+	VMOVDQU      32(CX), X4
+	VINSERTI128  $0x01, 96(CX), Y4, Y4
+	VMOVDQU      16(CX), X5
+	VINSERTI128  $0x01, 80(CX), Y5, Y5
+	VMOVDQU      (CX), X6
+	VINSERTI128  $0x01, 64(CX), Y6, Y6
+	VMOVDQU      Y3, 64(AX)
+	VPMADDUBSW   Y3, Y0, Y7
+	VMOVDQU      Y4, 128(AX)
+	VPMADDUBSW   Y4, Y0, Y8
+	VPADDW       Y8, Y7, Y7
+	VMOVDQU      Y5, 192(AX)
+	VPMADDUBSW   Y5, Y0, Y8
+	VPADDW       Y8, Y7, Y7
+	VMOVDQU      Y6, 256(AX)
+	VPMADDUBSW   Y6, Y0, Y8
+	VPADDW       Y8, Y7, Y7
+	VPMADDWD     Y1, Y7, Y7
+	VPADDD       Y7, Y2, Y2
+	VMOVDQU      176(CX), X9
+	VINSERTI128  $0x01, 240(CX), Y9, Y9
+	VMOVDQU      160(CX), X10
+	VINSERTI128  $0x01, 224(CX), Y10, Y10
+	VMOVDQU      144(CX), X11
+	VINSERTI128  $0x01, 208(CX), Y11, Y11
+	VMOVDQU      128(CX), X12
+	VINSERTI128  $0x01, 192(CX), Y12, Y12
+	VMOVDQU      Y9, 96(AX)
+	VPMADDUBSW   Y9, Y0, Y7
+	VMOVDQU      Y10, 160(AX)
+	VPMADDUBSW   Y10, Y0, Y8
+	VPADDW       Y8, Y7, Y7
+	VMOVDQU      Y11, 224(AX)
+	VPMADDUBSW   Y11, Y0, Y8
+	VPADDW       Y8, Y7, Y7
+	VMOVDQU      Y12, 288(AX)
+	VPMADDUBSW   Y12, Y0, Y8
+	VPADDW       Y8, Y7, Y7
+	VPMADDWD     Y1, Y7, Y7
+	VPADDD       Y7, Y2, Y2
+	ADDQ         $+256, CX
+	ADDQ         $+256, AX
+	DECQ         DX
+	JNZ          unit
+	MOVQ         dst+0(FP), AX
+	VEXTRACTI128 $0x01, Y2, X0
+	VPADDD       X2, X0, X0
+	VPSHUFD      $0xee, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x55, X0, X1
+	VPADDD       X1, X0, X0
+	VPXOR        Y1, Y1, Y1
+	VMOVDQU      Y1, (AX)
+	VMOVDQU      Y1, 32(AX)
+	VMOVD        X0, (AX)
+	VZEROUPPER
+	RET
+
+// func arrangeRowsU32AVX2(dst *int8, q *int8, units int)
+// Requires: AVX, AVX2
+TEXT ·arrangeRowsU32AVX2(SB), NOSPLIT, $0-24
+	MOVQ     dst+0(FP), AX
+	MOVQ     q+8(FP), CX
+	MOVQ     units+16(FP), DX
+	VMOVDQU  twobitByteOnes<>+0(SB), Y0
+	VPCMPEQD Y1, Y1, Y1
+	VPXOR    Y2, Y2, Y2
+	VMOVDQU  twobitByteQuads<>+0(SB), Y3
+	VMOVDQU  twobitDwordLanes<>+0(SB), Y4
+
+unit:
+	VMOVDQU      (CX), Y5
+	VPSHUFB      Y3, Y5, Y5
+	VMOVDQU      32(CX), Y7
+	VPSHUFB      Y3, Y7, Y7
+	VMOVDQU      64(CX), Y9
+	VPSHUFB      Y3, Y9, Y9
+	VMOVDQU      96(CX), Y10
+	VPSHUFB      Y3, Y10, Y10
+	VPUNPCKLDQ   Y7, Y5, Y6
+	VPUNPCKLDQ   Y10, Y9, Y8
+	VPUNPCKHDQ   Y7, Y5, Y5
+	VPUNPCKHDQ   Y10, Y9, Y9
+	VPUNPCKLQDQ  Y8, Y6, Y7
+	VPUNPCKHQDQ  Y8, Y6, Y6
+	VPUNPCKLQDQ  Y9, Y5, Y8
+	VPUNPCKHQDQ  Y9, Y5, Y5
+	VPERMD       Y7, Y4, Y7
+	VPERMD       Y6, Y4, Y6
+	VPERMD       Y8, Y4, Y8
+	VPERMD       Y5, Y4, Y5
+	VMOVDQU      Y7, 64(AX)
+	VPMADDUBSW   Y7, Y0, Y7
+	VMOVDQU      Y6, 128(AX)
+	VPMADDUBSW   Y6, Y0, Y6
+	VPADDW       Y6, Y7, Y7
+	VMOVDQU      Y8, 192(AX)
+	VPMADDUBSW   Y8, Y0, Y6
+	VPADDW       Y6, Y7, Y7
+	VMOVDQU      Y5, 256(AX)
+	VPMADDUBSW   Y5, Y0, Y5
+	VPADDW       Y5, Y7, Y7
+	VPMADDWD     Y1, Y7, Y7
+	VPADDD       Y7, Y2, Y2
+	VMOVDQU      128(CX), Y5
+	VPSHUFB      Y3, Y5, Y5
+	VMOVDQU      160(CX), Y7
+	VPSHUFB      Y3, Y7, Y7
+	VMOVDQU      192(CX), Y9
+	VPSHUFB      Y3, Y9, Y9
+	VMOVDQU      224(CX), Y10
+	VPSHUFB      Y3, Y10, Y10
+	VPUNPCKLDQ   Y7, Y5, Y6
+	VPUNPCKLDQ   Y10, Y9, Y8
+	VPUNPCKHDQ   Y7, Y5, Y5
+	VPUNPCKHDQ   Y10, Y9, Y9
+	VPUNPCKLQDQ  Y8, Y6, Y7
+	VPUNPCKHQDQ  Y8, Y6, Y6
+	VPUNPCKLQDQ  Y9, Y5, Y8
+	VPUNPCKHQDQ  Y9, Y5, Y5
+	VPERMD       Y7, Y4, Y7
+	VPERMD       Y6, Y4, Y6
+	VPERMD       Y8, Y4, Y8
+	VPERMD       Y5, Y4, Y5
+	VMOVDQU      Y7, 96(AX)
+	VPMADDUBSW   Y7, Y0, Y7
+	VMOVDQU      Y6, 160(AX)
+	VPMADDUBSW   Y6, Y0, Y6
+	VPADDW       Y6, Y7, Y7
+	VMOVDQU      Y8, 224(AX)
+	VPMADDUBSW   Y8, Y0, Y6
+	VPADDW       Y6, Y7, Y7
+	VMOVDQU      Y5, 288(AX)
+	VPMADDUBSW   Y5, Y0, Y5
+	VPADDW       Y5, Y7, Y7
+	VPMADDWD     Y1, Y7, Y7
+	VPADDD       Y7, Y2, Y2
+	ADDQ         $+256, CX
+	ADDQ         $+256, AX
+	DECQ         DX
+	JNZ          unit
+	MOVQ         dst+0(FP), AX
+	VEXTRACTI128 $0x01, Y2, X0
+	VPADDD       X2, X0, X0
+	VPSHUFD      $0xee, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x55, X0, X1
+	VPADDD       X1, X0, X0
+	VPXOR        Y1, Y1, Y1
+	VMOVDQU      Y1, (AX)
+	VMOVDQU      Y1, 32(AX)
+	VMOVD        X0, (AX)
+	VZEROUPPER
+	RET
+
+// func arrangeBlocksTQ2AVX2(dst *int8, q *int8, units int)
+// Requires: AVX, AVX2
+TEXT ·arrangeBlocksTQ2AVX2(SB), NOSPLIT, $0-24
+	MOVQ     dst+0(FP), AX
+	MOVQ     q+8(FP), CX
+	MOVQ     units+16(FP), DX
+	VMOVDQU  twobitByteOnes<>+0(SB), Y0
+	VPCMPEQD Y1, Y1, Y1
+
+unit:
+	VMOVDQU    (CX), Y2
+	VMOVDQU    32(CX), Y3
+	VMOVDQU    64(CX), Y4
+	VMOVDQU    96(CX), Y5
+	VMOVDQU    Y2, (AX)
+	VPMADDUBSW Y2, Y0, Y2
+	VMOVDQU    Y3, 64(AX)
+	VPMADDUBSW Y3, Y0, Y3
+	VPADDW     Y3, Y2, Y2
+	VMOVDQU    Y4, 128(AX)
+	VPMADDUBSW Y4, Y0, Y3
+	VPADDW     Y3, Y2, Y2
+	VMOVDQU    Y5, 192(AX)
+	VPMADDUBSW Y5, Y0, Y3
+	VPADDW     Y3, Y2, Y2
+	VPMADDWD   Y1, Y2, Y2
+	VMOVDQU    Y2, 256(AX)
+	VMOVDQU    128(CX), Y2
+	VMOVDQU    160(CX), Y3
+	VMOVDQU    192(CX), Y4
+	VMOVDQU    224(CX), Y5
+	VMOVDQU    Y2, 32(AX)
+	VPMADDUBSW Y2, Y0, Y2
+	VMOVDQU    Y3, 96(AX)
+	VPMADDUBSW Y3, Y0, Y3
+	VPADDW     Y3, Y2, Y2
+	VMOVDQU    Y4, 160(AX)
+	VPMADDUBSW Y4, Y0, Y3
+	VPADDW     Y3, Y2, Y2
+	VMOVDQU    Y5, 224(AX)
+	VPMADDUBSW Y5, Y0, Y3
+	VPADDW     Y3, Y2, Y2
+	VPMADDWD   Y1, Y2, Y2
+	VMOVDQU    Y2, 288(AX)
+	ADDQ       $+256, CX
+	ADDQ       $+320, AX
+	DECQ       DX
+	JNZ        unit
+	VZEROUPPER
+	RET
+
+// func arrangeBlocksQ2AVX2(dst *int8, q *int8, units int)
+// Requires: AVX, AVX2
+TEXT ·arrangeBlocksQ2AVX2(SB), NOSPLIT, $0-24
+	MOVQ     dst+0(FP), AX
+	MOVQ     q+8(FP), CX
+	MOVQ     units+16(FP), DX
+	VMOVDQU  twobitByteOnes<>+0(SB), Y0
+	VPCMPEQD Y1, Y1, Y1
+	VMOVDQU  twobitByteQuads<>+0(SB), Y2
+	VMOVDQU  twobitDwordLanes<>+0(SB), Y3
+
+unit:
+	VMOVDQU     (CX), Y4
+	VPSHUFB     Y2, Y4, Y4
+	VMOVDQU     32(CX), Y6
+	VPSHUFB     Y2, Y6, Y6
+	VMOVDQU     64(CX), Y8
+	VPSHUFB     Y2, Y8, Y8
+	VMOVDQU     96(CX), Y9
+	VPSHUFB     Y2, Y9, Y9
+	VPUNPCKLDQ  Y6, Y4, Y5
+	VPUNPCKLDQ  Y9, Y8, Y7
+	VPUNPCKHDQ  Y6, Y4, Y4
+	VPUNPCKHDQ  Y9, Y8, Y8
+	VPUNPCKLQDQ Y7, Y5, Y6
+	VPUNPCKHQDQ Y7, Y5, Y5
+	VPUNPCKLQDQ Y8, Y4, Y7
+	VPUNPCKHQDQ Y8, Y4, Y4
+	VPERMD      Y6, Y3, Y6
+	VPERMD      Y5, Y3, Y5
+	VPERMD      Y7, Y3, Y7
+	VPERMD      Y4, Y3, Y4
+	VMOVDQU     Y6, (AX)
+	VPMADDUBSW  Y6, Y0, Y6
+	VMOVDQU     Y5, 64(AX)
+	VPMADDUBSW  Y5, Y0, Y5
+	VPADDW      Y5, Y6, Y6
+	VMOVDQU     Y7, 128(AX)
+	VPMADDUBSW  Y7, Y0, Y5
+	VPADDW      Y5, Y6, Y6
+	VMOVDQU     Y4, 192(AX)
+	VPMADDUBSW  Y4, Y0, Y4
+	VPADDW      Y4, Y6, Y6
+	VPMADDWD    Y1, Y6, Y6
+	VMOVDQU     Y6, 256(AX)
+	VMOVDQU     128(CX), Y4
+	VPSHUFB     Y2, Y4, Y4
+	VMOVDQU     160(CX), Y6
+	VPSHUFB     Y2, Y6, Y6
+	VMOVDQU     192(CX), Y8
+	VPSHUFB     Y2, Y8, Y8
+	VMOVDQU     224(CX), Y9
+	VPSHUFB     Y2, Y9, Y9
+	VPUNPCKLDQ  Y6, Y4, Y5
+	VPUNPCKLDQ  Y9, Y8, Y7
+	VPUNPCKHDQ  Y6, Y4, Y4
+	VPUNPCKHDQ  Y9, Y8, Y8
+	VPUNPCKLQDQ Y7, Y5, Y6
+	VPUNPCKHQDQ Y7, Y5, Y5
+	VPUNPCKLQDQ Y8, Y4, Y7
+	VPUNPCKHQDQ Y8, Y4, Y4
+	VPERMD      Y6, Y3, Y6
+	VPERMD      Y5, Y3, Y5
+	VPERMD      Y7, Y3, Y7
+	VPERMD      Y4, Y3, Y4
+	VMOVDQU     Y6, 32(AX)
+	VPMADDUBSW  Y6, Y0, Y6
+	VMOVDQU     Y5, 96(AX)
+	VPMADDUBSW  Y5, Y0, Y5
+	VPADDW      Y5, Y6, Y6
+	VMOVDQU     Y7, 160(AX)
+	VPMADDUBSW  Y7, Y0, Y5
+	VPADDW      Y5, Y6, Y6
+	VMOVDQU     Y4, 224(AX)
+	VPMADDUBSW  Y4, Y0, Y4
+	VPADDW      Y4, Y6, Y6
+	VPMADDWD    Y1, Y6, Y6
+	VMOVDQU     Y6, 288(AX)
+	ADDQ        $+256, CX
+	ADDQ        $+320, AX
+	DECQ        DX
+	JNZ         unit
 	VZEROUPPER
 	RET

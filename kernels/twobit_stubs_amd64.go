@@ -60,3 +60,73 @@ func ternaryRowsAVXVNNI(dst *float32, w *byte, stride int, rowBytes int, q *int8
 //
 //go:noescape
 func ternaryRowsAVX2(dst *float32, w *byte, stride int, rowBytes int, q *int8, tiles int, scale float32)
+
+// arrangeRowsI2SAVX2 arranges units of 256 activations in row order.
+//
+//	for u := range units {
+//		for j := range 4 {
+//			for i := range 64 {
+//				dst[64+256*u+64*j+i] = q[256*u + i/32*128 + (3-j)*32 + i%32]
+//			}
+//		}
+//	}
+//	int32s(dst)[0], int32s(dst)[1:16] = -Σq, 0
+//
+//go:noescape
+func arrangeRowsI2SAVX2(dst *int8, q *int8, units int)
+
+// arrangeRowsI2SARMAVX2 arranges units of 256 activations in row order.
+//
+//	for u := range units {
+//		for j := range 4 {
+//			for i := range 64 {
+//				dst[64+256*u+64*j+i] = q[256*u + i/16*64 + (3-j)*16 + i%16]
+//			}
+//		}
+//	}
+//	int32s(dst)[0], int32s(dst)[1:16] = -Σq, 0
+//
+//go:noescape
+func arrangeRowsI2SARMAVX2(dst *int8, q *int8, units int)
+
+// arrangeRowsU32AVX2 arranges units of 256 activations in row order.
+//
+//	for u := range units {
+//		for j := range 4 {
+//			for i := range 64 {
+//				dst[64+256*u+64*j+i] = q[256*u + 4*i + j]
+//			}
+//		}
+//	}
+//	int32s(dst)[0], int32s(dst)[1:16] = -Σq, 0
+//
+//go:noescape
+func arrangeRowsU32AVX2(dst *int8, q *int8, units int)
+
+// arrangeBlocksTQ2AVX2 arranges units of 256 activations in block order.
+//
+//	for u := range units {
+//		for j := range 4 {
+//			for i := range 64 {
+//				dst[320*u+64*j+i] = q[256*u + i/32*128 + j*32 + i%32]
+//				int32s(dst[320*u+256:])[i/4] -= int32(dst[320*u+64*j+i])
+//			}
+//		}
+//	}
+//
+//go:noescape
+func arrangeBlocksTQ2AVX2(dst *int8, q *int8, units int)
+
+// arrangeBlocksQ2AVX2 arranges units of 256 activations in block order.
+//
+//	for u := range units {
+//		for j := range 4 {
+//			for i := range 64 {
+//				dst[320*u+64*j+i] = q[256*u + 4*i + j]
+//				int32s(dst[320*u+256:])[i/4] -= int32(dst[320*u+64*j+i])
+//			}
+//		}
+//	}
+//
+//go:noescape
+func arrangeBlocksQ2AVX2(dst *int8, q *int8, units int)

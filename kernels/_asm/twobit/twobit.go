@@ -10,6 +10,7 @@ package twobit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
@@ -30,6 +31,11 @@ func Generate(p *asm.Program) {
 	g.rows(&rowsAVX512VNNI{generator: g})
 	g.rows(&rowsAVXVNNI{generator: g})
 	g.rows(&rowsAVX2{generator: g})
+	g.arrange(span{"I2S", 32, true}, false)
+	g.arrange(span{"I2SARM", 16, true}, false)
+	g.arrange(span{"U32", 1, false}, false)
+	g.arrange(span{"TQ2", 32, false}, true)
+	g.arrange(span{"Q2", 1, false}, true)
 }
 
 // A generator is a program with the constants of these kernels in memory.
@@ -37,30 +43,42 @@ type generator struct {
 	*asm.Program
 	masks     [4]operand.Mem // 64 bytes of 0x03 << 2j
 	prefix    operand.Mem    // 64 bytes of 0xff, then 64 of zero
+	byteOnes  operand.Mem    // 64 bytes of 1
 	wordOnes  operand.Mem    // 32 int16 of 1
 	wordFours operand.Mem    // 32 int16 of 4
+
+	byteQuads  operand.Mem // VPSHUFB: bytes 0, 4, 8, 12, 1, 5, … of each lane
+	dwordLanes operand.Mem // VPERMD: dwords 0, 4, 1, 5, …
 }
 
 func (g *generator) constants() {
 	for j := range g.masks {
 		g.masks[j] = g.repeat(fmt.Sprint("twobitMask", j), 0x0303030303030303<<(2*j), unitBytes)
 	}
+	g.byteOnes = g.repeat("twobitByteOnes", 0x0101010101010101, 64)
 	g.wordOnes = g.repeat("twobitWordOnes", 0x0001000100010001, 64)
 	g.wordFours = g.repeat("twobitWordFours", 0x0004000400040004, 64)
 	g.prefix = g.repeat("twobitPrefix", 1<<64-1, 64)
 	for range 64 / 8 {
 		g.AppendDatum(operand.U64(0))
 	}
+	g.byteQuads = g.table("twobitByteQuads", 0x0d0905010c080400, 0x0f0b07030e0a0602, 0x0d0905010c080400, 0x0f0b07030e0a0602)
+	g.dwordLanes = g.table("twobitDwordLanes", 4<<32, 5<<32|1, 6<<32|2, 7<<32|3)
+}
+
+// table writes v.
+func (g *generator) table(name string, v ...uint64) operand.Mem {
+	m := g.StaticGlobal(name)
+	g.DataAttributes(attr.RODATA | attr.NOPTR)
+	for _, v := range v {
+		g.AppendDatum(operand.U64(v))
+	}
+	return m
 }
 
 // repeat writes size bytes of v over and over.
 func (g *generator) repeat(name string, v uint64, size int) operand.Mem {
-	m := g.StaticGlobal(name)
-	g.DataAttributes(attr.RODATA | attr.NOPTR)
-	for range size / 8 {
-		g.AppendDatum(operand.U64(v))
-	}
-	return m
+	return g.table(name, slices.Repeat([]uint64{v}, size/8)...)
 }
 
 // param is the argument of that name, in memory.
