@@ -18,15 +18,15 @@ type floatFormat struct {
 	decode func(w []byte) [8]float32
 }
 
-// floatFormats are the formats of embeddings, heads and norms.
-var floatFormats = []*floatFormat{
-	{formats.F32, 4, f32At, decodeF32},
-	{formats.F16, 2, f16At, decodeF16},
-	{formats.BF16, 2, bf16At, decodeBF16},
-}
+// The formats of embeddings, heads and norms.
+var (
+	floatF32  = &floatFormat{formats.F32, 4, f32At, decodeF32}
+	floatF16  = &floatFormat{formats.F16, 2, f16At, decodeF16}
+	floatBF16 = &floatFormat{formats.BF16, 2, bf16At, decodeBF16}
+)
 
 func init() {
-	for _, f := range floatFormats {
+	for _, f := range []*floatFormat{floatF32, floatF16, floatBF16} {
 		register(&Variant{
 			Name: "scalar", Summary: "one weight at a time, pure Go: the specification", Format: f.format, Activation: F32,
 			ISA: Go, Layout: Native, matVec: f.matVec,

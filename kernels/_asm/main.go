@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"onebit/kernels/_asm/asm"
+	"onebit/kernels/_asm/float"
 	"onebit/kernels/_asm/q1"
 	"onebit/kernels/_asm/quantize"
 	"onebit/kernels/_asm/twobit"
@@ -19,6 +20,7 @@ type generator struct {
 }
 
 var generators = []generator{
+	{"float", float.Generate},
 	{"q1", q1.Generate},
 	{"quantize", quantize.Generate},
 	{"twobit", twobit.Generate},

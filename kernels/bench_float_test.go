@@ -1,0 +1,96 @@
+package kernels_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+	"unsafe"
+
+	"onebit/formats"
+	"onebit/kernels"
+)
+
+// BenchmarkHead times the formats of heads and embeddings on weights in each
+// level of memory. Every product alternates with a loop that reads the same
+// bytes on the same threads, one word of every cache line in four streams:
+// the metric read-% is the product's share of that speed.
+//
+//	go test ./kernels -run '^$' -bench 'BenchmarkHead/format=f16/'
+func BenchmarkHead(b *testing.B) {
+	for _, format := range []string{"f16", "bf16", "f32", "q8_0", "q6_k"} {
+		for _, mem := range []struct {
+			name  string
+			bytes int
+		}{{"L2", 1 << 20}, {"L3", 32 << 20}, {"DRAM", 256 << 20}} {
+			var tensor *formats.Tensor // made once, if a benchmark wants it
+			for _, v := range kernels.Variants() {
+				if v.Format.Name != format || v.Activation != kernels.DefaultActivation(format) || v.Name == "reference" || v.Name == "scalar" {
+					continue
+				}
+				for _, threads := range []int{1, 2} {
+					b.Run(fmt.Sprintf("format=%s/mem=%s/variant=%s/threads=%d", format, mem.name, v.Name, threads), func(b *testing.B) {
+						if err := v.Available(); err != nil {
+							b.Skip(err)
+						}
+						if tensor == nil {
+							var free func() error
+							tensor, free = repeated(b, v.Format, mem.bytes, 2560)
+							b.Cleanup(func() { tensor = nil; free() })
+						}
+						timeAgainstRead(b, v, tensor, threads)
+					})
+				}
+			}
+		}
+	}
+}
+
+func timeAgainstRead(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, threads int) {
+	pool := kernels.NewPool(threads)
+	defer pool.Close()
+	m, err := v.Pack(tensor, pool)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
+	x, y := make([]float32, m.Cols), make([]float32, m.Rows)
+	for i := range x {
+		x[i] = float32(i%17) - 8
+	}
+	multiply := func() { pool.MatVec(y, v, m, x) }
+	read := func() { pool.ForEach(len(m.Data)/readChunk, func(i int) { readLines(m.Data[i*readChunk:][:readChunk]) }) }
+	multiply()
+	var product, reading time.Duration
+	b.ResetTimer()
+	for range b.N {
+		t0 := time.Now()
+		multiply()
+		t1 := time.Now()
+		read()
+		product, reading = product+t1.Sub(t0), reading+time.Since(t1)
+	}
+	bytes := float64(len(m.Data)) * float64(b.N)
+	b.ReportMetric(bytes/product.Seconds()/1e9, "weight-GB/s")
+	b.ReportMetric(bytes/reading.Seconds()/1e9, "read-GB/s")
+	b.ReportMetric(100*reading.Seconds()/product.Seconds(), "read-%")
+	b.ReportMetric(0, "ns/op")
+}
+
+const readChunk = 128 << 10
+
+// readSink keeps the compiler from leaving the loop out.
+var readSink uint64
+
+// readLines reads a word of every cache line of b, its quarters side by side.
+func readLines(b []byte) {
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(&b[0])), len(b)/8)
+	n := len(words) / 4
+	p0, p1, p2, p3 := words[:n], words[n:2*n], words[2*n:3*n], words[3*n:4*n]
+	var sum uint64
+	for i := 0; i < n; i += 8 {
+		sum += p0[i] + p1[i] + p2[i] + p3[i]
+	}
+	if sum == 1 {
+		readSink = sum
+	}
+}

@@ -1,0 +1,16 @@
+//go:build !purego
+
+package kernels
+
+func init() {
+	for _, k := range []floatRows{
+		{floatF32, AVX512, "32 lanes in two registers, 4 rows at a time", 4, f32RowsAVX512},
+		{floatF32, AVX2, "32 lanes in four registers, 2 rows at a time", 2, f32RowsAVX2},
+		{floatF16, AVX512, "VCVTPH2PS, 32 lanes in two registers, 4 rows at a time", 4, f16RowsAVX512},
+		{floatF16, AVX2, "VCVTPH2PS, 32 lanes in four registers, 2 rows at a time", 2, f16RowsAVX2},
+		{floatBF16, AVX512, "32 lanes in two registers, 4 rows at a time", 4, bf16RowsAVX512},
+		{floatBF16, AVX2, "32 lanes in four registers, 2 rows at a time", 2, bf16RowsAVX2},
+	} {
+		k.register()
+	}
+}
