@@ -1,0 +1,363 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"onebit/formats"
+	"onebit/formats/gguf"
+)
+
+func newConvert() *cobra.Command {
+	var (
+		model   modelFlags
+		typ     string
+		tensors string
+		force   bool
+	)
+	cmd := &cobra.Command{
+		Use:   "convert IN OUT --type FORMAT",
+		Short: "Re-quantize the weights of a GGUF file, reporting each tensor's error",
+		Long: "Write IN to OUT with its weights in another format, and report what that did to\n" +
+			"each tensor: NMSE, which is Σ(new-old)²/Σold², and the largest error.\n\n" +
+			"Matrices are converted except embeddings and heads; --tensors chooses others.\n" +
+			"Vectors (norms) and tensors that have the format already are copied to the bit.\n" +
+			"Weights that are not ternary are ternarized on the way to a ternary format, which\n" +
+			"is experimental: a model that was not trained for it will talk nonsense.\n\n" +
+			"Formats: " + strings.Join(writableFormats(), ", "),
+		Args: exactArgs("IN", "OUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c := conversion{matrix: isProjection}
+			var err error
+			if c.to, err = writableFormat(typ); err != nil {
+				return err
+			}
+			if tensors != "" {
+				filter, err := regexp.Compile(tensors)
+				if err != nil {
+					return usagef("--tensors: %w", err)
+				}
+				c.matrix = filter.MatchString
+			}
+			if c.in, err = model.open(args[0]); err != nil {
+				return err
+			}
+			defer c.in.Close()
+			return c.run(cmd, args[1], force)
+		},
+	}
+	model.register(cmd)
+	cmd.Flags().StringVar(&typ, "type", "", "format to convert to")
+	cmd.Flags().StringVar(&tensors, "tensors", "", "convert the matrices whose name matches this regular expression")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file")
+	return cmd
+}
+
+// isProjection tells by its name a matrix that is neither an embedding nor a
+// head, in a model of any architecture.
+func isProjection(name string) bool {
+	return !strings.HasSuffix(name, "_embd.weight") && name != "output.weight"
+}
+
+// writableFormats are those that convert can write. ternary_u32 has no GGUF
+// type: it is a layout for memory.
+func writableFormats() []string {
+	var out []string
+	for _, t := range formats.Types() {
+		if t.CanQuantize() && t != formats.Ternary_u32 {
+			out = append(out, t.Name)
+		}
+	}
+	return out
+}
+
+func writableFormat(name string) (*formats.Type, error) {
+	known := writableFormats()
+	switch {
+	case name == "":
+		return nil, usagef("--type FORMAT is missing (known: %s)", strings.Join(known, ", "))
+	case !slices.Contains(known, name):
+		return nil, usagef("cannot write format %q (known: %s)", name, strings.Join(known, ", "))
+	}
+	return formats.Lookup(name)
+}
+
+// A conversion is one run of convert.
+type conversion struct {
+	in     *gguf.File
+	to     *formats.Type
+	matrix func(name string) bool // what to convert, vectors aside
+	report []convertedTensor
+	copied int
+}
+
+// A convertedTensor is a line of the report.
+type convertedTensor struct {
+	gguf.TensorInfo // as it was
+	bytes           int64
+	weightError
+	ternarized bool
+}
+
+func (c *conversion) selected(t gguf.TensorInfo) bool {
+	return len(t.Shape) > 1 && c.matrix(t.Name) && t.TypeName != c.to.Name
+}
+
+func (c *conversion) run(cmd *cobra.Command, output string, force bool) error {
+	if !slices.ContainsFunc(c.in.Tensors(), c.selected) {
+		return fmt.Errorf("%s: nothing to convert: no chosen matrix has a format other than %s", c.in.Name(), c.to.Name)
+	}
+	infos, size, err := c.plan()
+	if err != nil {
+		return err
+	}
+	err = writeFile(cmd.Context(), output, force, func(w io.Writer) error {
+		bar := newProgress(cmd.ErrOrStderr(), "convert", size)
+		defer bar.Close()
+		return c.write(io.MultiWriter(w, bar), infos)
+	})
+	if err != nil {
+		return err
+	}
+	c.warn(cmd.ErrOrStderr())
+	return c.print(cmd.OutOrStdout())
+}
+
+// plan returns the tensors of the output and their bytes. What cannot be
+// converted is told here, before anything is written.
+func (c *conversion) plan() ([]gguf.TensorInfo, int64, error) {
+	var out []gguf.TensorInfo
+	var size int64
+	for _, t := range c.in.Tensors() {
+		info := gguf.TensorInfo{Name: t.Name, Type: t.Type, TypeName: t.TypeName, Shape: t.Shape}
+		bytes := t.Size
+		if c.selected(t) {
+			tensor, err := c.in.Tensor(t.Name)
+			if err != nil {
+				return nil, 0, err
+			}
+			n, err := c.to.Bytes(tensor.Dims())
+			if err != nil {
+				return nil, 0, c.fail(t, err)
+			}
+			info.Type, info.TypeName = c.to, c.to.Name
+			bytes = int64(n)
+		}
+		out = append(out, info)
+		size += bytes
+	}
+	return out, size, nil
+}
+
+func (c *conversion) fail(t gguf.TensorInfo, err error) error {
+	return &gguf.FormatError{File: c.in.Name(), Offset: t.Offset, Tensor: t.Name, Msg: err.Error(), Err: err}
+}
+
+func (c *conversion) write(w io.Writer, infos []gguf.TensorInfo) error {
+	// The file type names one format for the whole file, in numbers that mean
+	// different formats to different programs.
+	meta := slices.DeleteFunc(slices.Clone(c.in.Metadata()), func(kv gguf.KV) bool { return kv.Key == "general.file_type" })
+	out, err := gguf.NewWriter(w, meta, infos)
+	if err != nil {
+		return err
+	}
+	for _, t := range c.in.Tensors() {
+		if err := c.writeTensor(out, t); err != nil {
+			return err
+		}
+		// Read once and never again: without this all of the file stays resident.
+		if err := c.in.Release(t.Name); err != nil {
+			return err
+		}
+	}
+	if _, err := out.Next(); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return out.Close()
+}
+
+func (c *conversion) writeTensor(out *gguf.Writer, t gguf.TensorInfo) error {
+	if !c.selected(t) {
+		data, err := c.in.Raw(t.Name)
+		if err != nil {
+			return err
+		}
+		c.copied++
+		return out.WriteTensor(t.Name, data)
+	}
+	info, err := out.Next()
+	if err != nil {
+		return err
+	}
+	tensor, err := c.in.Tensor(t.Name)
+	if err != nil {
+		return err
+	}
+	r, err := requantize(out, c.to, &tensor)
+	if err != nil {
+		var format *formats.Error
+		if errors.As(err, &format) {
+			err = c.fail(t, err)
+		}
+		return err
+	}
+	r.TensorInfo, r.bytes = t, info.Size
+	c.report = append(c.report, r)
+	return nil
+}
+
+// chunkWeights bounds what is held of a tensor as floats at a time, where the
+// format lets rows be written one by one.
+const chunkWeights = 1 << 22
+
+// requantize writes t in another format. Formats that look at the whole tensor
+// get it whole: those with one scale, and ternary ones, because absmean is
+// taken over all weights.
+func requantize(w io.Writer, to *formats.Type, t *formats.Tensor) (convertedTensor, error) {
+	var r convertedTensor
+	rows, cols := t.Dims()
+	step := max(1, chunkWeights/cols)
+	if ternaryGroup(to, rows, cols) > 0 {
+		step = rows
+	}
+	step = min(step, rows)
+	x, y := make([]float32, step*cols), make([]float32, step*cols)
+	for from := 0; from < rows; from += step {
+		n := min(step, rows-from)
+		x, y := x[:n*cols], y[:n*cols]
+		if err := t.Type.DequantizeRows(x, t.Data, rows, cols, from, from+n); err != nil {
+			return r, err
+		}
+		data, ternarized, err := encode(to, x, y, n, cols)
+		if err != nil {
+			return r, err
+		}
+		r.ternarized = r.ternarized || ternarized
+		if err := to.Dequantize(y, data, n, cols); err != nil {
+			return r, err
+		}
+		r.add(x, y)
+		if _, err := w.Write(data); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// encode quantizes x, ternarizing it into scratch first if the format is
+// ternary and x is not.
+func encode(to *formats.Type, x, scratch []float32, rows, cols int) (data []byte, ternarized bool, err error) {
+	size, err := to.Bytes(rows, cols)
+	if err != nil {
+		return nil, false, err
+	}
+	if group := ternaryGroup(to, rows, cols); group > 0 && !isTernary(x, group) {
+		if _, err := formats.Ternarize(scratch, x); err != nil {
+			return nil, false, err
+		}
+		x, ternarized = scratch, true
+	}
+	data = make([]byte, size)
+	return data, ternarized, to.Quantize(data, x, rows, cols)
+}
+
+// ternaryGroup returns how many weights share a scale in a ternary format, and
+// 0 for other formats.
+func ternaryGroup(t *formats.Type, rows, cols int) int {
+	switch t {
+	case formats.I2_S, formats.I2_S_ARM, formats.I2_S_X4:
+		return rows * cols
+	case formats.TQ1_0, formats.TQ2_0, formats.Q2_0, formats.Q2_0_g128:
+		return t.BlockLen
+	}
+	return 0
+}
+
+// isTernary reports whether each group of weights is made of -s, 0 and +s for
+// some s, so that a ternary format holds it as it is.
+func isTernary(w []float32, group int) bool {
+	for g := range slices.Chunk(w, group) {
+		var s float32
+		for _, x := range g {
+			switch m := max(x, -x); {
+			case m == 0 || m == s:
+			case s == 0:
+				s = m
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// A weightError compares weights with what a format made of them.
+type weightError struct {
+	squares float64 // Σ old²
+	errors  float64 // Σ (new - old)²
+	maxAbs  float64 // max |new - old|
+}
+
+func (e *weightError) add(was, is []float32) {
+	for i, x := range was {
+		d := float64(is[i]) - float64(x)
+		e.squares += float64(x) * float64(x)
+		e.errors += d * d
+		e.maxAbs = max(e.maxAbs, math.Abs(d))
+	}
+}
+
+// nmse is the error relative to the weights; 0 if both are nothing.
+func (e *weightError) nmse() float64 {
+	if e.errors == 0 {
+		return 0
+	}
+	return e.errors / e.squares
+}
+
+func (c *conversion) warn(w io.Writer) {
+	ternarized := 0
+	for _, r := range c.report {
+		if r.ternarized {
+			ternarized++
+		}
+	}
+	if ternarized > 0 {
+		fmt.Fprintf(w, "onebit: warning: %d tensors were ternarized after training, which is experimental and lossy\n", ternarized)
+	}
+	if c.to == formats.I2_S_ARM || c.to == formats.I2_S_X4 {
+		fmt.Fprintf(w, "onebit: warning: no file states the packing %s; read it with --i2s %s\n", c.to.Name, c.to.Name)
+	}
+}
+
+func (c *conversion) print(w io.Writer) error {
+	t := newTable(w, "TENSOR", "FROM", "TO", "BYTES", "NOW", "NMSE", "MAX-ABS-ERR", "HOW")
+	var was, is int64
+	var total weightError
+	for _, r := range c.report {
+		how := "quantized"
+		if r.ternarized {
+			how = "ternarized, lossy"
+		}
+		t.row(printable(r.Name), r.TypeName, c.to.Name, grouped(r.Size), grouped(r.bytes),
+			fmt.Sprintf("%.3g", r.nmse()), fmt.Sprintf("%.3g", r.maxAbs), how)
+		was, is = was+r.Size, is+r.bytes
+		total.squares += r.squares
+		total.errors += r.errors
+		total.maxAbs = max(total.maxAbs, r.maxAbs)
+	}
+	t.row(fmt.Sprintf("%d converted", len(c.report)), "", "", grouped(was), grouped(is),
+		fmt.Sprintf("%.3g", total.nmse()), fmt.Sprintf("%.3g", total.maxAbs), "")
+	if err := t.flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%d tensors copied as they are\n", c.copied)
+	return err
+}

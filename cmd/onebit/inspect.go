@@ -1,0 +1,321 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"onebit/formats/gguf"
+	"onebit/models"
+)
+
+func newInspect() *cobra.Command {
+	var (
+		model    modelFlags
+		tensors  string
+		asJSON   bool
+		validate bool
+	)
+	cmd := &cobra.Command{
+		Use:   "inspect MODEL",
+		Short: "Show a model's metadata, tensors, formats and bits per weight",
+		Long: "Show what a GGUF file holds: metadata, tensors with their formats and sizes,\n" +
+			"totals per format, and whether the tensors are those of its architecture.",
+		Args: exactArgs("MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			filter, err := regexp.Compile(tensors)
+			if err != nil {
+				return usagef("--tensors: %w", err)
+			}
+			f, err := model.open(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			if validate {
+				if err := validateTensors(f); err != nil {
+					return err
+				}
+			}
+			r := inspect(f, filter)
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), r)
+			}
+			return r.print(cmd.OutOrStdout())
+		},
+	}
+	model.register(cmd)
+	cmd.Flags().StringVar(&tensors, "tensors", "", "list only tensors whose name matches this regular expression")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&validate, "validate", false, "read every weight: meaningless codes and numbers that are not finite are errors")
+	return cmd
+}
+
+// validateTensors reads every tensor that onebit can decode.
+func validateTensors(f *gguf.File) error {
+	for _, info := range f.Tensors() {
+		if info.Type == nil {
+			continue
+		}
+		t, err := f.Tensor(info.Name)
+		if err != nil {
+			return err
+		}
+		rows, cols := t.Dims()
+		if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+			return &gguf.FormatError{File: f.Name(), Offset: info.Offset, Tensor: info.Name, Msg: err.Error(), Err: err}
+		}
+	}
+	return nil
+}
+
+// An inspection is what inspect prints, in the form of its JSON.
+type inspection struct {
+	File       string           `json:"file"`
+	Bytes      int64            `json:"bytes"`
+	Version    uint32           `json:"gguf_version"`
+	Alignment  int64            `json:"alignment"`
+	DataOffset int64            `json:"data_offset"`
+	Model      *modelInspection `json:"model,omitempty"`
+	ModelError string           `json:"model_error,omitempty"` // why there is no Model
+	Metadata   []keyInspection  `json:"metadata"`
+	Tensors    []tensorInfo     `json:"tensors"`
+	Formats    []formatTotal    `json:"formats"`
+	Total      formatTotal      `json:"total"`
+}
+
+type modelInspection struct {
+	Architecture string        `json:"architecture"`
+	Summary      string        `json:"summary"`
+	Config       models.Config `json:"config"`
+	Tensors      int           `json:"tensors"`    // that the architecture wants
+	Mismatches   []mismatch    `json:"mismatches"` // between the file and the architecture
+}
+
+type mismatch struct {
+	Tensor string `json:"tensor"`
+	Msg    string `json:"message"`
+}
+
+type keyInspection struct {
+	Key   string `json:"key"`
+	Kind  string `json:"kind"`
+	Len   int    `json:"len,omitempty"` // elements of an array
+	Value any    `json:"value,omitempty"`
+	text  string
+}
+
+type tensorInfo struct {
+	Name          string  `json:"name"`
+	Format        string  `json:"format"`
+	Supported     bool    `json:"supported"` // onebit can decode the format
+	Shape         []int   `json:"shape"`     // outermost first
+	Offset        int64   `json:"offset"`
+	Bytes         int64   `json:"bytes"`
+	BitsPerWeight float64 `json:"bits_per_weight"`
+}
+
+type formatTotal struct {
+	Format        string  `json:"format"`
+	Supported     bool    `json:"supported"`
+	Tensors       int     `json:"tensors"`
+	Weights       int64   `json:"weights"`
+	Bytes         int64   `json:"bytes"`
+	BitsPerWeight float64 `json:"bits_per_weight"`
+}
+
+func (t *formatTotal) add(weights, bytes int64) {
+	t.Tensors++
+	t.Weights += weights
+	t.Bytes += bytes
+	t.BitsPerWeight = 8 * float64(t.Bytes) / float64(t.Weights)
+}
+
+// inspect describes f, listing the tensors that the filter matches. Totals are
+// of all tensors.
+func inspect(f *gguf.File, filter *regexp.Regexp) inspection {
+	r := inspection{
+		File: f.Name(), Bytes: f.Size(), Version: f.Version(), Alignment: f.Alignment(), DataOffset: f.DataOffset(),
+		Metadata: []keyInspection{}, Tensors: []tensorInfo{}, Formats: []formatTotal{},
+		Total: formatTotal{Format: "total", Supported: true},
+	}
+	if m, err := inspectModel(f); err != nil {
+		r.ModelError = err.Error()
+	} else {
+		r.Model = m
+	}
+	for _, kv := range f.Metadata() {
+		r.Metadata = append(r.Metadata, inspectKey(kv))
+	}
+	for _, info := range f.Tensors() {
+		r.addTensor(info, filter)
+	}
+	slices.SortStableFunc(r.Formats, func(a, b formatTotal) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return r
+}
+
+func inspectModel(f *gguf.File) (*modelInspection, error) {
+	a, c, err := models.ConfigFromGGUF(f)
+	if err != nil {
+		return nil, err
+	}
+	m := &modelInspection{
+		Architecture: a.Name, Summary: a.Summary, Config: c,
+		Tensors: len(a.Tensors(c)), Mismatches: []mismatch{},
+	}
+	for _, bad := range a.CheckInventory(c, f.Tensors()) {
+		m.Mismatches = append(m.Mismatches, mismatch{bad.Tensor, bad.Msg})
+	}
+	return m, nil
+}
+
+func inspectKey(kv gguf.KV) keyInspection {
+	k := keyInspection{Key: kv.Key, Kind: kv.Value.Kind().String(), text: kv.Value.String()}
+	switch kv.Value.Kind() {
+	case gguf.Array:
+		k.Kind = "array of " + kv.Value.Elem().String()
+		k.Len = kv.Value.Len()
+	case gguf.String:
+		k.Value, _ = kv.Value.Text()
+	case gguf.Bool:
+		k.Value, _ = kv.Value.Bool()
+	case gguf.Float32, gguf.Float64:
+		k.Value = jsonNumber(kv.Value)
+	default:
+		if n, err := kv.Value.Uint(); err == nil {
+			k.Value = n
+		} else {
+			k.Value, _ = kv.Value.Int()
+		}
+	}
+	return k
+}
+
+// jsonNumber is a float with the digits of its own width, or a string where
+// JSON has no number.
+func jsonNumber(v gguf.Value) any {
+	x, _ := v.Float()
+	switch {
+	case math.IsInf(x, 0) || math.IsNaN(x):
+		return v.String()
+	case v.Kind() == gguf.Float32:
+		return float32(x)
+	}
+	return x
+}
+
+func (r *inspection) addTensor(info gguf.TensorInfo, filter *regexp.Regexp) {
+	weights := int64(1)
+	for _, n := range info.Shape {
+		weights *= int64(n)
+	}
+	i := slices.IndexFunc(r.Formats, func(t formatTotal) bool { return t.Format == info.TypeName })
+	if i < 0 {
+		i = len(r.Formats)
+		r.Formats = append(r.Formats, formatTotal{Format: info.TypeName, Supported: info.Type != nil})
+	}
+	r.Formats[i].add(weights, info.Size)
+	r.Total.add(weights, info.Size)
+	r.Total.Supported = r.Total.Supported && info.Type != nil
+	if filter.MatchString(info.Name) {
+		r.Tensors = append(r.Tensors, tensorInfo{
+			Name: info.Name, Format: info.TypeName, Supported: info.Type != nil,
+			Shape: info.Shape, Offset: info.Offset, Bytes: info.Size,
+			BitsPerWeight: 8 * float64(info.Size) / float64(weights),
+		})
+	}
+}
+
+func (r inspection) print(w io.Writer) error {
+	for _, part := range []func(io.Writer) error{r.printHead, r.printMetadata, r.printTensors, r.printTotals, r.printInventory} {
+		if err := part(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r inspection) printHead(w io.Writer) error {
+	t := newTable(w)
+	t.row("file", fmt.Sprintf("%s, %s bytes, GGUF version %d", printable(r.File), grouped(r.Bytes), r.Version))
+	if m := r.Model; m != nil {
+		c := m.Config
+		t.row("architecture", fmt.Sprintf("%s (%s)", m.Architecture, m.Summary))
+		t.row("dimensions", fmt.Sprintf("%d blocks, hidden %d, feed-forward %d, %d heads of %d (%d key and value heads)",
+			c.Layers, c.Hidden, c.FFN, c.Heads, c.HeadDim, c.KVHeads))
+		t.row("vocabulary", fmt.Sprintf("%s tokens, %s", grouped(c.Vocab), headText(c)))
+		t.row("context", fmt.Sprintf("%s tokens", grouped(c.Context)))
+	}
+	return t.flush()
+}
+
+func headText(c models.Config) string {
+	if c.TiedHead {
+		return "head tied to the embedding"
+	}
+	return "head of its own"
+}
+
+func (r inspection) printMetadata(w io.Writer) error {
+	fmt.Fprintln(w)
+	t := newTable(w, "KEY", "KIND", "VALUE")
+	for _, k := range r.Metadata {
+		t.row(printable(k.Key), k.Kind, k.text)
+	}
+	return t.flush()
+}
+
+func (r inspection) printTensors(w io.Writer) error {
+	fmt.Fprintln(w)
+	t := newTable(w, "TENSOR", "FORMAT", "SHAPE", "BYTES", "BITS/WEIGHT", "OFFSET")
+	for _, i := range r.Tensors {
+		t.row(printable(i.Name), formatText(i.Format, i.Supported), shapeText(i.Shape),
+			grouped(i.Bytes), fmt.Sprintf("%.4g", i.BitsPerWeight), i.Offset)
+	}
+	return t.flush()
+}
+
+func (r inspection) printTotals(w io.Writer) error {
+	fmt.Fprintln(w)
+	t := newTable(w, "FORMAT", "TENSORS", "WEIGHTS", "BYTES", "BITS/WEIGHT")
+	for _, f := range append(slices.Clone(r.Formats), r.Total) {
+		name := f.Format
+		if name != r.Total.Format {
+			name = formatText(name, f.Supported)
+		}
+		t.row(name, f.Tensors, grouped(f.Weights), grouped(f.Bytes), fmt.Sprintf("%.4g", f.BitsPerWeight))
+	}
+	return t.flush()
+}
+
+func formatText(format string, supported bool) string {
+	if supported {
+		return format
+	}
+	return format + " (unsupported)"
+}
+
+// printInventory says how the tensors compare with the architecture's.
+func (r inspection) printInventory(w io.Writer) error {
+	var text string
+	switch m := r.Model; {
+	case m == nil:
+		text = "inventory not checked: " + r.ModelError
+	case len(m.Mismatches) == 0:
+		text = fmt.Sprintf("inventory complete: the %d tensors of %s", m.Tensors, m.Architecture)
+	default:
+		lines := []string{fmt.Sprintf("inventory differs from the %d tensors of %s:", m.Tensors, m.Architecture)}
+		for _, bad := range m.Mismatches {
+			lines = append(lines, fmt.Sprintf("  %s: %s", printable(bad.Tensor), bad.Msg))
+		}
+		text = strings.Join(lines, "\n")
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", text)
+	return err
+}

@@ -1,0 +1,126 @@
+// Command onebit finds out how fast, how big and how wrong a 1-bit or ternary
+// language model runs on this machine.
+//
+// Data goes to standard output, progress and warnings to standard error. The
+// exit status is 0 if all was done, 1 if something failed, 2 if the command
+// line was wrong.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal asks for a clean end; unregistering lets a second kill.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Stdin, os.Stdout, os.Stderr, os.Args[1:]))
+}
+
+// run is the whole program; it returns the exit status.
+func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []string) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	var usage *usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "onebit: %v\n\n%s", err, cmd.UsageString())
+		return 2
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintf(stderr, "onebit: interrupted: %v\n", err)
+	default:
+		fmt.Fprintf(stderr, "onebit: %v\n", err)
+	}
+	return 1
+}
+
+// verbs are the constructors of the commands; each is a file.
+var verbs = []func() *cobra.Command{
+	newConvert,
+	newInspect,
+	newKernels,
+	newSynth,
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "onebit VERB",
+		Short:         "How fast, how big and how wrong a 1-bit or ternary language model runs here",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("no verb given")
+			}
+			return unknownVerb(cmd, args[0])
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(newHelp())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })
+	for _, verb := range verbs {
+		root.AddCommand(verb())
+	}
+	return root
+}
+
+// newHelp replaces cobra's, which succeeds on a verb that does not exist.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Explain a verb",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			verb, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownVerb(cmd.Root(), args[0])
+			}
+			verb.InitDefaultHelpFlag()
+			return verb.Help()
+		},
+	}
+}
+
+func unknownVerb(root *cobra.Command, verb string) error {
+	if near := root.SuggestionsFor(verb); len(near) > 0 {
+		return usagef("unknown verb %q, did you mean %q?", verb, near[0])
+	}
+	return usagef("unknown verb %q", verb)
+}
+
+// A usageError is a command line that onebit does not understand.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}
+
+// exactArgs demands one argument for each name.
+func exactArgs(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return usagef("%s is missing", names[len(args)])
+		}
+		if len(args) > len(names) {
+			return usagef("unexpected argument %q", args[len(names)])
+		}
+		return nil
+	}
+}

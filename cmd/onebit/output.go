@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// writeFile makes the file at path from what write writes. The path holds the
+// finished file or what it held before, never a part: the bytes go to a
+// temporary file beside it, which is renamed at the end and removed if
+// anything fails or ctx is cancelled. An existing file is replaced only with
+// force; a device or pipe is written to as it is.
+func writeFile(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory, want a file name", path)
+	case !info.Mode().IsRegular():
+		return writeThrough(ctx, path, write)
+	case !force:
+		return fmt.Errorf("%s exists; --force replaces it", path)
+	default:
+		// A symbolic link stays, its target is replaced.
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return err
+		}
+	}
+	return writeAndRename(ctx, path, write)
+}
+
+func writeAndRename(ctx context.Context, path string, write func(io.Writer) error) (err error) {
+	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.partial", filepath.Base(path), os.Getpid()))
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(temp)
+		}
+	}()
+	if err := write(contextWriter{ctx, f}); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return os.Rename(temp, path)
+}
+
+func writeThrough(ctx context.Context, path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(contextWriter{ctx, f}), f.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// A contextWriter fails once its context is cancelled.
+type contextWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (w contextWriter) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.w.Write(p)
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"onebit/models"
+	"onebit/models/synth"
+)
+
+func newSynth() *cobra.Command {
+	var (
+		output string
+		seed   uint64
+		force  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "synth PRESET -o FILE",
+		Short: "Write a full-size model of a real architecture with random weights",
+		Long: "Write a GGUF model of a real architecture and size with random weights and a\n" +
+			"made-up vocabulary. The same preset and seed give the same file everywhere.\n\n" +
+			"Presets:\n" + presetList(),
+		Args: exactArgs("PRESET"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := models.LookupPreset(args[0])
+			if err != nil {
+				return usagef("%w", err)
+			}
+			if output == "" {
+				return usagef("-o FILE is missing")
+			}
+			return synthesize(cmd, p, output, seed, force)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the weights")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file")
+	return cmd
+}
+
+func presetList() string {
+	var b strings.Builder
+	t := newTable(&b)
+	for _, p := range models.Presets() {
+		t.row("  "+p.Name, p.Summary)
+	}
+	t.flush()
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func synthesize(cmd *cobra.Command, p *models.Preset, output string, seed uint64, force bool) error {
+	total := 0
+	for _, t := range p.Tensors() {
+		n, err := t.Bytes()
+		if err != nil {
+			return err
+		}
+		total += n
+	}
+	return writeFile(cmd.Context(), output, force, func(w io.Writer) error {
+		bar := newProgress(cmd.ErrOrStderr(), p.Name, int64(total))
+		defer bar.Close()
+		return synth.Write(io.MultiWriter(w, bar), p, seed)
+	})
+}

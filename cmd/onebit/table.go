@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// A table prints aligned columns. Errors of the writer surface in flush.
+type table struct{ w *tabwriter.Writer }
+
+func newTable(w io.Writer, header ...any) table {
+	t := table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
+	if len(header) > 0 {
+		t.row(header...)
+	}
+	return t
+}
+
+func (t table) row(cells ...any) {
+	var texts []string
+	for _, c := range cells {
+		texts = append(texts, fmt.Sprint(c))
+	}
+	// Without a trailing tab the last cell is not padded.
+	fmt.Fprintln(t.w, strings.TrimRight(strings.Join(texts, "\t"), "\t"))
+}
+
+func (t table) flush() error { return t.w.Flush() }
+
+// grouped writes a count with its thousands apart: 248,302,272.
+func grouped[T int | int64](n T) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	var out strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 && digits[i-1] != '-' {
+			out.WriteByte(',')
+		}
+		out.WriteRune(d)
+	}
+	return out.String()
+}
+
+// printable is a name from a file, quoted if it could play tricks with a
+// terminal.
+func printable(s string) string {
+	if q := strconv.Quote(s); q != `"`+s+`"` {
+		return q
+	}
+	return s
+}
+
+func shapeText(shape []int) string {
+	var sides []string
+	for _, n := range shape {
+		sides = append(sides, strconv.Itoa(n))
+	}
+	return strings.Join(sides, "×")
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
