@@ -65,26 +65,27 @@ func (k rowsKernel) matVec(order *Order) func(dst []float32, m *Matrix, a *Activ
 	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 		n := rowBytes(m.Format, m.Cols)
 		q := a.In(order)[col*rowOrderLen(a.Stride):][:rowOrderLen(a.Stride)]
-		k.multiply(dst[r0:r1], m.Data[r0*n:r1*n], n, q, m.Scale*a.scale(col, 0))
+		scale := m.Scale * a.scale(col, 0)
+		multiplyTiles(k.tile, dst[r0:r1], m.Data[r0*n:r1*n], n, func(y *float32, w *byte, stride, tiles int) {
+			k.rows(y, w, stride, n, &q[0], tiles, scale)
+		})
 	}
 }
 
-// multiply computes len(y) rows of n bytes. Rows that do not fill a tile are
-// done with those before them again; if there are too few, each fills a tile
-// alone.
-func (k rowsKernel) multiply(y []float32, w []byte, n int, q []int8, scale float32) {
-	if len(y) < k.tile {
-		var same [4]float32
+// multiplyTiles computes len(y) rows of n bytes with a kernel of tiles of rows
+// that start stride bytes apart. Rows that do not fill a tile are done with
+// those before them again; if there are too few, each fills a tile alone.
+func multiplyTiles(rows int, y []float32, w []byte, n int, kernel func(y *float32, w *byte, stride, tiles int)) {
+	if len(y) < rows {
 		for r := range y {
-			k.rows(&same[0], &w[r*n], 0, n, &q[0], 1, scale)
-			y[r] = same[0]
+			kernel(&y[r], &w[r*n], 0, 1)
 		}
 		return
 	}
-	tiles := len(y) / k.tile
-	k.rows(&y[0], &w[0], n, n, &q[0], tiles, scale)
-	if len(y) > tiles*k.tile {
-		last := len(y) - k.tile
-		k.rows(&y[last], &w[last*n], n, n, &q[0], 1, scale)
+	tiles := len(y) / rows
+	kernel(&y[0], &w[0], n, tiles)
+	if len(y) > tiles*rows {
+		last := len(y) - rows
+		kernel(&y[last], &w[last*n], n, 1)
 	}
 }

@@ -74,6 +74,26 @@ DATA twobitWordFours<>+48(SB)/8, $0x0004000400040004
 DATA twobitWordFours<>+56(SB)/8, $0x0004000400040004
 GLOBL twobitWordFours<>(SB), RODATA|NOPTR, $64
 
+DATA twobitWord16<>+0(SB)/8, $0x0010001000100010
+DATA twobitWord16<>+8(SB)/8, $0x0010001000100010
+DATA twobitWord16<>+16(SB)/8, $0x0010001000100010
+DATA twobitWord16<>+24(SB)/8, $0x0010001000100010
+DATA twobitWord16<>+32(SB)/8, $0x0010001000100010
+DATA twobitWord16<>+40(SB)/8, $0x0010001000100010
+DATA twobitWord16<>+48(SB)/8, $0x0010001000100010
+DATA twobitWord16<>+56(SB)/8, $0x0010001000100010
+GLOBL twobitWord16<>(SB), RODATA|NOPTR, $64
+
+DATA twobitWord64<>+0(SB)/8, $0x0040004000400040
+DATA twobitWord64<>+8(SB)/8, $0x0040004000400040
+DATA twobitWord64<>+16(SB)/8, $0x0040004000400040
+DATA twobitWord64<>+24(SB)/8, $0x0040004000400040
+DATA twobitWord64<>+32(SB)/8, $0x0040004000400040
+DATA twobitWord64<>+40(SB)/8, $0x0040004000400040
+DATA twobitWord64<>+48(SB)/8, $0x0040004000400040
+DATA twobitWord64<>+56(SB)/8, $0x0040004000400040
+GLOBL twobitWord64<>(SB), RODATA|NOPTR, $64
+
 DATA twobitPrefix<>+0(SB)/8, $0xffffffffffffffff
 DATA twobitPrefix<>+8(SB)/8, $0xffffffffffffffff
 DATA twobitPrefix<>+16(SB)/8, $0xffffffffffffffff
@@ -103,6 +123,26 @@ DATA twobitDwordLanes<>+8(SB)/8, $0x0000000500000001
 DATA twobitDwordLanes<>+16(SB)/8, $0x0000000600000002
 DATA twobitDwordLanes<>+24(SB)/8, $0x0000000700000003
 GLOBL twobitDwordLanes<>(SB), RODATA|NOPTR, $32
+
+DATA twobitLaneIndex2<>+0(SB)/8, $0x0000000000000000
+DATA twobitLaneIndex2<>+8(SB)/8, $0x0000000000000000
+DATA twobitLaneIndex2<>+16(SB)/8, $0x0000000000000000
+DATA twobitLaneIndex2<>+24(SB)/8, $0x0000000000000000
+DATA twobitLaneIndex2<>+32(SB)/8, $0x0000000100000001
+DATA twobitLaneIndex2<>+40(SB)/8, $0x0000000100000001
+DATA twobitLaneIndex2<>+48(SB)/8, $0x0000000100000001
+DATA twobitLaneIndex2<>+56(SB)/8, $0x0000000100000001
+GLOBL twobitLaneIndex2<>(SB), RODATA|NOPTR, $64
+
+DATA twobitLaneIndex4<>+0(SB)/8, $0x0000000000000000
+DATA twobitLaneIndex4<>+8(SB)/8, $0x0000000000000000
+DATA twobitLaneIndex4<>+16(SB)/8, $0x0000000100000001
+DATA twobitLaneIndex4<>+24(SB)/8, $0x0000000100000001
+DATA twobitLaneIndex4<>+32(SB)/8, $0x0000000200000002
+DATA twobitLaneIndex4<>+40(SB)/8, $0x0000000200000002
+DATA twobitLaneIndex4<>+48(SB)/8, $0x0000000300000003
+DATA twobitLaneIndex4<>+56(SB)/8, $0x0000000300000003
+GLOBL twobitLaneIndex4<>(SB), RODATA|NOPTR, $64
 
 // func ternaryRowsAVX512VNNI(dst *float32, w *byte, stride int, rowBytes int, q *int8, tiles int, scale float32)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VNNI, CMOV, MMX+
@@ -317,11 +357,19 @@ fold:
 	VMULPS        X4, X8, X8
 	VXORPS        X4, X4, X4
 	VADDPS        X4, X8, X8
+	TESTQ         BX, BX
+	JZ            single
 	VMOVUPS       X8, (AX)
-	ADDQ          R10, DX
-	ADDQ          $+16, AX
-	DECQ          R8
-	JNZ           tile
+	JMP           stored
+
+single:
+	VMOVSS X8, (AX)
+
+stored:
+	ADDQ R10, DX
+	ADDQ $+16, AX
+	DECQ R8
+	JNZ  tile
 	VZEROUPPER
 	RET
 
@@ -510,11 +558,19 @@ fold:
 	VMULPS       X8, X4, X4
 	VXORPS       X8, X8, X8
 	VADDPS       X8, X4, X4
+	TESTQ        DX, DX
+	JZ           single
 	VMOVLPS      X4, (AX)
-	ADDQ         R8, CX
-	ADDQ         $+8, AX
-	DECQ         DI
-	JNZ          tile
+	JMP          stored
+
+single:
+	VMOVSS X4, (AX)
+
+stored:
+	ADDQ R8, CX
+	ADDQ $+8, AX
+	DECQ DI
+	JNZ  tile
 	VZEROUPPER
 	RET
 
@@ -865,11 +921,19 @@ fold:
 	VMULPS       X7, X4, X4
 	VXORPS       X7, X7, X7
 	VADDPS       X7, X4, X4
+	TESTQ        DX, DX
+	JZ           single
 	VMOVUPS      X4, (AX)
-	ADDQ         R9, CX
-	ADDQ         $+16, AX
-	DECQ         DI
-	JNZ          tile
+	JMP          stored
+
+single:
+	VMOVSS X4, (AX)
+
+stored:
+	ADDQ R9, CX
+	ADDQ $+16, AX
+	DECQ DI
+	JNZ  tile
 	VZEROUPPER
 	RET
 
@@ -1104,14 +1168,153 @@ unit:
 	VZEROUPPER
 	RET
 
-// func arrangeBlocksTQ2AVX2(dst *int8, q *int8, units int)
+// func arrangeBlocksTQ232AVX2(dst *int8, q *int8, units int)
 // Requires: AVX, AVX2
-TEXT ·arrangeBlocksTQ2AVX2(SB), NOSPLIT, $0-24
+TEXT ·arrangeBlocksTQ232AVX2(SB), NOSPLIT, $0-24
 	MOVQ     dst+0(FP), AX
 	MOVQ     q+8(FP), CX
 	MOVQ     units+16(FP), DX
 	VMOVDQU  twobitByteOnes<>+0(SB), Y0
 	VPCMPEQD Y1, Y1, Y1
+	VPSLLW   $0x06, Y1, Y1
+
+unit:
+	VMOVDQU    (CX), Y2
+	VMOVDQU    32(CX), Y3
+	VMOVDQU    64(CX), Y4
+	VMOVDQU    96(CX), Y5
+	VMOVDQU    Y2, (AX)
+	VPMADDUBSW Y2, Y0, Y2
+	VMOVDQU    Y3, 32(AX)
+	VPMADDUBSW Y3, Y0, Y3
+	VPADDW     Y3, Y2, Y2
+	VMOVDQU    Y4, 64(AX)
+	VPMADDUBSW Y4, Y0, Y3
+	VPADDW     Y3, Y2, Y2
+	VMOVDQU    Y5, 96(AX)
+	VPMADDUBSW Y5, Y0, Y3
+	VPADDW     Y3, Y2, Y2
+	VPMADDWD   Y1, Y2, Y2
+	VMOVDQU    Y2, 128(AX)
+	VMOVDQU    128(CX), Y2
+	VMOVDQU    160(CX), Y3
+	VMOVDQU    192(CX), Y4
+	VMOVDQU    224(CX), Y5
+	VMOVDQU    Y2, 160(AX)
+	VPMADDUBSW Y2, Y0, Y2
+	VMOVDQU    Y3, 192(AX)
+	VPMADDUBSW Y3, Y0, Y3
+	VPADDW     Y3, Y2, Y2
+	VMOVDQU    Y4, 224(AX)
+	VPMADDUBSW Y4, Y0, Y3
+	VPADDW     Y3, Y2, Y2
+	VMOVDQU    Y5, 256(AX)
+	VPMADDUBSW Y5, Y0, Y3
+	VPADDW     Y3, Y2, Y2
+	VPMADDWD   Y1, Y2, Y2
+	VMOVDQU    Y2, 288(AX)
+	ADDQ       $+256, CX
+	ADDQ       $+320, AX
+	DECQ       DX
+	JNZ        unit
+	VZEROUPPER
+	RET
+
+// func arrangeBlocksQ232AVX2(dst *int8, q *int8, units int)
+// Requires: AVX, AVX2
+TEXT ·arrangeBlocksQ232AVX2(SB), NOSPLIT, $0-24
+	MOVQ     dst+0(FP), AX
+	MOVQ     q+8(FP), CX
+	MOVQ     units+16(FP), DX
+	VMOVDQU  twobitByteOnes<>+0(SB), Y0
+	VPCMPEQD Y1, Y1, Y1
+	VPSLLW   $0x06, Y1, Y1
+	VMOVDQU  twobitByteQuads<>+0(SB), Y2
+	VMOVDQU  twobitDwordLanes<>+0(SB), Y3
+
+unit:
+	VMOVDQU     (CX), Y4
+	VPSHUFB     Y2, Y4, Y4
+	VMOVDQU     32(CX), Y6
+	VPSHUFB     Y2, Y6, Y6
+	VMOVDQU     64(CX), Y8
+	VPSHUFB     Y2, Y8, Y8
+	VMOVDQU     96(CX), Y9
+	VPSHUFB     Y2, Y9, Y9
+	VPUNPCKLDQ  Y6, Y4, Y5
+	VPUNPCKLDQ  Y9, Y8, Y7
+	VPUNPCKHDQ  Y6, Y4, Y4
+	VPUNPCKHDQ  Y9, Y8, Y8
+	VPUNPCKLQDQ Y7, Y5, Y6
+	VPUNPCKHQDQ Y7, Y5, Y5
+	VPUNPCKLQDQ Y8, Y4, Y7
+	VPUNPCKHQDQ Y8, Y4, Y4
+	VPERMD      Y6, Y3, Y6
+	VPERMD      Y5, Y3, Y5
+	VPERMD      Y7, Y3, Y7
+	VPERMD      Y4, Y3, Y4
+	VMOVDQU     Y6, (AX)
+	VPMADDUBSW  Y6, Y0, Y6
+	VMOVDQU     Y5, 32(AX)
+	VPMADDUBSW  Y5, Y0, Y5
+	VPADDW      Y5, Y6, Y6
+	VMOVDQU     Y7, 64(AX)
+	VPMADDUBSW  Y7, Y0, Y5
+	VPADDW      Y5, Y6, Y6
+	VMOVDQU     Y4, 96(AX)
+	VPMADDUBSW  Y4, Y0, Y4
+	VPADDW      Y4, Y6, Y6
+	VPMADDWD    Y1, Y6, Y6
+	VMOVDQU     Y6, 128(AX)
+	VMOVDQU     128(CX), Y4
+	VPSHUFB     Y2, Y4, Y4
+	VMOVDQU     160(CX), Y6
+	VPSHUFB     Y2, Y6, Y6
+	VMOVDQU     192(CX), Y8
+	VPSHUFB     Y2, Y8, Y8
+	VMOVDQU     224(CX), Y9
+	VPSHUFB     Y2, Y9, Y9
+	VPUNPCKLDQ  Y6, Y4, Y5
+	VPUNPCKLDQ  Y9, Y8, Y7
+	VPUNPCKHDQ  Y6, Y4, Y4
+	VPUNPCKHDQ  Y9, Y8, Y8
+	VPUNPCKLQDQ Y7, Y5, Y6
+	VPUNPCKHQDQ Y7, Y5, Y5
+	VPUNPCKLQDQ Y8, Y4, Y7
+	VPUNPCKHQDQ Y8, Y4, Y4
+	VPERMD      Y6, Y3, Y6
+	VPERMD      Y5, Y3, Y5
+	VPERMD      Y7, Y3, Y7
+	VPERMD      Y4, Y3, Y4
+	VMOVDQU     Y6, 160(AX)
+	VPMADDUBSW  Y6, Y0, Y6
+	VMOVDQU     Y5, 192(AX)
+	VPMADDUBSW  Y5, Y0, Y5
+	VPADDW      Y5, Y6, Y6
+	VMOVDQU     Y7, 224(AX)
+	VPMADDUBSW  Y7, Y0, Y5
+	VPADDW      Y5, Y6, Y6
+	VMOVDQU     Y4, 256(AX)
+	VPMADDUBSW  Y4, Y0, Y4
+	VPADDW      Y4, Y6, Y6
+	VPMADDWD    Y1, Y6, Y6
+	VMOVDQU     Y6, 288(AX)
+	ADDQ        $+256, CX
+	ADDQ        $+320, AX
+	DECQ        DX
+	JNZ         unit
+	VZEROUPPER
+	RET
+
+// func arrangeBlocksTQ264AVX2(dst *int8, q *int8, units int)
+// Requires: AVX, AVX2
+TEXT ·arrangeBlocksTQ264AVX2(SB), NOSPLIT, $0-24
+	MOVQ     dst+0(FP), AX
+	MOVQ     q+8(FP), CX
+	MOVQ     units+16(FP), DX
+	VMOVDQU  twobitByteOnes<>+0(SB), Y0
+	VPCMPEQD Y1, Y1, Y1
+	VPSLLW   $0x06, Y1, Y1
 
 unit:
 	VMOVDQU    (CX), Y2
@@ -1155,14 +1358,15 @@ unit:
 	VZEROUPPER
 	RET
 
-// func arrangeBlocksQ2AVX2(dst *int8, q *int8, units int)
+// func arrangeBlocksQ264AVX2(dst *int8, q *int8, units int)
 // Requires: AVX, AVX2
-TEXT ·arrangeBlocksQ2AVX2(SB), NOSPLIT, $0-24
+TEXT ·arrangeBlocksQ264AVX2(SB), NOSPLIT, $0-24
 	MOVQ     dst+0(FP), AX
 	MOVQ     q+8(FP), CX
 	MOVQ     units+16(FP), DX
 	VMOVDQU  twobitByteOnes<>+0(SB), Y0
 	VPCMPEQD Y1, Y1, Y1
+	VPSLLW   $0x06, Y1, Y1
 	VMOVDQU  twobitByteQuads<>+0(SB), Y2
 	VMOVDQU  twobitDwordLanes<>+0(SB), Y3
 
@@ -1237,5 +1441,2331 @@ unit:
 	ADDQ        $+320, AX
 	DECQ        DX
 	JNZ         unit
+	VZEROUPPER
+	RET
+
+// func blocksTQ2AVX512VNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+// Requires: AVX, AVX2, AVX512F, AVX512VNNI, CMOV, MMX+
+TEXT ·blocksTQ2AVX512VNNI(SB), NOSPLIT, $0-56
+	VMOVDQU64 twobitMask0<>+0(SB), Z0
+	VMOVDQU64 twobitMask1<>+0(SB), Z1
+	VMOVDQU64 twobitMask2<>+0(SB), Z2
+	VMOVDQU64 twobitMask3<>+0(SB), Z3
+
+tile:
+	MOVQ   w+8(FP), AX
+	MOVQ   stride+16(FP), R13
+	LEAQ   (AX)(R13*1), DX
+	LEAQ   (DX)(R13*1), BX
+	LEAQ   (BX)(R13*1), SI
+	LEAQ   4096(SI)(R13*1), R12
+	MOVQ   $+66, DI
+	MOVQ   $+132, R8
+	MOVQ   $+198, R9
+	MOVQ   q+32(FP), R10
+	MOVQ   scales+40(FP), R11
+	KXNORW K1, K1, K1
+	MOVQ   $+1, R13
+	KMOVW  R13, K2
+	MOVQ   blocks+24(FP), R13
+	VXORPS X4, X4, X4
+
+loop:
+	CMPQ    R13, $+4
+	JGE     whole
+	XORQ    CX, CX
+	CMPQ    R13, $+1
+	CMOVQLE CX, DI
+	CMPQ    R13, $+2
+	CMOVQLE CX, R8
+	CMPQ    R13, $+3
+	CMOVQLE CX, R9
+	MOVQ    R13, CX
+	SHLQ    $0x02, CX
+	MOVQ    $+1, R14
+	SHLQ    CL, R14
+	DECQ    R14
+	KMOVW   R14, K1
+
+whole:
+	VMOVDQU64     (AX), Z5
+	VMOVDQU64     256(R10), Z6
+	VPANDD        Z3, Z5, Z7
+	VPDPBUSD      192(R10), Z7, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z2, Z5, Z7
+	VPDPBUSD      128(R10), Z7, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z1, Z5, Z7
+	VPDPBUSD      64(R10), Z7, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z0, Z5, Z5
+	VPDPBUSD      (R10), Z5, Z6
+	PREFETCHT0    (R12)
+	VMOVDQU64     (DX), Z5
+	VMOVDQU64     256(R10), Z7
+	VPANDD        Z3, Z5, Z9
+	VPDPBUSD      192(R10), Z9, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z2, Z5, Z9
+	VPDPBUSD      128(R10), Z9, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z1, Z5, Z9
+	VPDPBUSD      64(R10), Z9, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z0, Z5, Z5
+	VPDPBUSD      (R10), Z5, Z7
+	PREFETCHT0    64(R12)
+	VMOVDQU64     (BX), Z5
+	VMOVDQU64     256(R10), Z9
+	VPANDD        Z3, Z5, Z10
+	VPDPBUSD      192(R10), Z10, Z9
+	VPSRAD        $0x02, Z9, Z9
+	VPANDD        Z2, Z5, Z10
+	VPDPBUSD      128(R10), Z10, Z9
+	VPSRAD        $0x02, Z9, Z9
+	VPANDD        Z1, Z5, Z10
+	VPDPBUSD      64(R10), Z10, Z9
+	VPSRAD        $0x02, Z9, Z9
+	VPANDD        Z0, Z5, Z5
+	VPDPBUSD      (R10), Z5, Z9
+	PREFETCHT0    128(R12)
+	VMOVDQU64     (SI), Z5
+	VMOVDQU64     256(R10), Z10
+	VPANDD        Z3, Z5, Z11
+	VPDPBUSD      192(R10), Z11, Z10
+	VPSRAD        $0x02, Z10, Z10
+	VPANDD        Z2, Z5, Z11
+	VPDPBUSD      128(R10), Z11, Z10
+	VPSRAD        $0x02, Z10, Z10
+	VPANDD        Z1, Z5, Z11
+	VPDPBUSD      64(R10), Z11, Z10
+	VPSRAD        $0x02, Z10, Z10
+	VPANDD        Z0, Z5, Z5
+	VPDPBUSD      (R10), Z5, Z10
+	PREFETCHT0    192(R12)
+	VPUNPCKLDQ    Z7, Z6, Z5
+	VPUNPCKHDQ    Z7, Z6, Z6
+	VPADDD        Z6, Z5, Z5
+	VPUNPCKLDQ    Z10, Z9, Z6
+	VPUNPCKHDQ    Z10, Z9, Z7
+	VPADDD        Z7, Z6, Z6
+	VPUNPCKLQDQ   Z6, Z5, Z7
+	VPUNPCKHQDQ   Z6, Z5, Z5
+	VPADDD        Z5, Z7, Z7
+	VMOVDQU64     (AX)(DI*1), Z5
+	VMOVDQU64     576(R10), Z6
+	VPANDD        Z3, Z5, Z9
+	VPDPBUSD      512(R10), Z9, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z2, Z5, Z9
+	VPDPBUSD      448(R10), Z9, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z1, Z5, Z9
+	VPDPBUSD      384(R10), Z9, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z0, Z5, Z5
+	VPDPBUSD      320(R10), Z5, Z6
+	PREFETCHT0    256(R12)
+	VMOVDQU64     (DX)(DI*1), Z5
+	VMOVDQU64     576(R10), Z9
+	VPANDD        Z3, Z5, Z10
+	VPDPBUSD      512(R10), Z10, Z9
+	VPSRAD        $0x02, Z9, Z9
+	VPANDD        Z2, Z5, Z10
+	VPDPBUSD      448(R10), Z10, Z9
+	VPSRAD        $0x02, Z9, Z9
+	VPANDD        Z1, Z5, Z10
+	VPDPBUSD      384(R10), Z10, Z9
+	VPSRAD        $0x02, Z9, Z9
+	VPANDD        Z0, Z5, Z5
+	VPDPBUSD      320(R10), Z5, Z9
+	PREFETCHT0    320(R12)
+	VMOVDQU64     (BX)(DI*1), Z5
+	VMOVDQU64     576(R10), Z10
+	VPANDD        Z3, Z5, Z11
+	VPDPBUSD      512(R10), Z11, Z10
+	VPSRAD        $0x02, Z10, Z10
+	VPANDD        Z2, Z5, Z11
+	VPDPBUSD      448(R10), Z11, Z10
+	VPSRAD        $0x02, Z10, Z10
+	VPANDD        Z1, Z5, Z11
+	VPDPBUSD      384(R10), Z11, Z10
+	VPSRAD        $0x02, Z10, Z10
+	VPANDD        Z0, Z5, Z5
+	VPDPBUSD      320(R10), Z5, Z10
+	PREFETCHT0    384(R12)
+	VMOVDQU64     (SI)(DI*1), Z5
+	VMOVDQU64     576(R10), Z11
+	VPANDD        Z3, Z5, Z12
+	VPDPBUSD      512(R10), Z12, Z11
+	VPSRAD        $0x02, Z11, Z11
+	VPANDD        Z2, Z5, Z12
+	VPDPBUSD      448(R10), Z12, Z11
+	VPSRAD        $0x02, Z11, Z11
+	VPANDD        Z1, Z5, Z12
+	VPDPBUSD      384(R10), Z12, Z11
+	VPSRAD        $0x02, Z11, Z11
+	VPANDD        Z0, Z5, Z5
+	VPDPBUSD      320(R10), Z5, Z11
+	PREFETCHT0    448(R12)
+	VPUNPCKLDQ    Z9, Z6, Z5
+	VPUNPCKHDQ    Z9, Z6, Z6
+	VPADDD        Z6, Z5, Z5
+	VPUNPCKLDQ    Z11, Z10, Z6
+	VPUNPCKHDQ    Z11, Z10, Z9
+	VPADDD        Z9, Z6, Z6
+	VPUNPCKLQDQ   Z6, Z5, Z9
+	VPUNPCKHQDQ   Z6, Z5, Z5
+	VPADDD        Z5, Z9, Z9
+	VSHUFI32X4    $0x88, Z9, Z7, Z5
+	VSHUFI32X4    $0xdd, Z9, Z7, Z6
+	VPADDD        Z6, Z5, Z5
+	VMOVDQU64     (AX)(R8*1), Z6
+	VMOVDQU64     896(R10), Z7
+	VPANDD        Z3, Z6, Z9
+	VPDPBUSD      832(R10), Z9, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z2, Z6, Z9
+	VPDPBUSD      768(R10), Z9, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z1, Z6, Z9
+	VPDPBUSD      704(R10), Z9, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z0, Z6, Z6
+	VPDPBUSD      640(R10), Z6, Z7
+	PREFETCHT0    512(R12)
+	VMOVDQU64     (DX)(R8*1), Z6
+	VMOVDQU64     896(R10), Z9
+	VPANDD        Z3, Z6, Z10
+	VPDPBUSD      832(R10), Z10, Z9
+	VPSRAD        $0x02, Z9, Z9
+	VPANDD        Z2, Z6, Z10
+	VPDPBUSD      768(R10), Z10, Z9
+	VPSRAD        $0x02, Z9, Z9
+	VPANDD        Z1, Z6, Z10
+	VPDPBUSD      704(R10), Z10, Z9
+	VPSRAD        $0x02, Z9, Z9
+	VPANDD        Z0, Z6, Z6
+	VPDPBUSD      640(R10), Z6, Z9
+	PREFETCHT0    576(R12)
+	VMOVDQU64     (BX)(R8*1), Z6
+	VMOVDQU64     896(R10), Z10
+	VPANDD        Z3, Z6, Z11
+	VPDPBUSD      832(R10), Z11, Z10
+	VPSRAD        $0x02, Z10, Z10
+	VPANDD        Z2, Z6, Z11
+	VPDPBUSD      768(R10), Z11, Z10
+	VPSRAD        $0x02, Z10, Z10
+	VPANDD        Z1, Z6, Z11
+	VPDPBUSD      704(R10), Z11, Z10
+	VPSRAD        $0x02, Z10, Z10
+	VPANDD        Z0, Z6, Z6
+	VPDPBUSD      640(R10), Z6, Z10
+	PREFETCHT0    640(R12)
+	VMOVDQU64     (SI)(R8*1), Z6
+	VMOVDQU64     896(R10), Z11
+	VPANDD        Z3, Z6, Z12
+	VPDPBUSD      832(R10), Z12, Z11
+	VPSRAD        $0x02, Z11, Z11
+	VPANDD        Z2, Z6, Z12
+	VPDPBUSD      768(R10), Z12, Z11
+	VPSRAD        $0x02, Z11, Z11
+	VPANDD        Z1, Z6, Z12
+	VPDPBUSD      704(R10), Z12, Z11
+	VPSRAD        $0x02, Z11, Z11
+	VPANDD        Z0, Z6, Z6
+	VPDPBUSD      640(R10), Z6, Z11
+	PREFETCHT0    704(R12)
+	VPUNPCKLDQ    Z9, Z7, Z6
+	VPUNPCKHDQ    Z9, Z7, Z7
+	VPADDD        Z7, Z6, Z6
+	VPUNPCKLDQ    Z11, Z10, Z7
+	VPUNPCKHDQ    Z11, Z10, Z9
+	VPADDD        Z9, Z7, Z7
+	VPUNPCKLQDQ   Z7, Z6, Z9
+	VPUNPCKHQDQ   Z7, Z6, Z6
+	VPADDD        Z6, Z9, Z9
+	VMOVDQU64     (AX)(R9*1), Z6
+	VMOVDQU64     1216(R10), Z7
+	VPANDD        Z3, Z6, Z10
+	VPDPBUSD      1152(R10), Z10, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z2, Z6, Z10
+	VPDPBUSD      1088(R10), Z10, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z1, Z6, Z10
+	VPDPBUSD      1024(R10), Z10, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z0, Z6, Z6
+	VPDPBUSD      960(R10), Z6, Z7
+	PREFETCHT0    768(R12)
+	VMOVDQU64     (DX)(R9*1), Z6
+	VMOVDQU64     1216(R10), Z10
+	VPANDD        Z3, Z6, Z11
+	VPDPBUSD      1152(R10), Z11, Z10
+	VPSRAD        $0x02, Z10, Z10
+	VPANDD        Z2, Z6, Z11
+	VPDPBUSD      1088(R10), Z11, Z10
+	VPSRAD        $0x02, Z10, Z10
+	VPANDD        Z1, Z6, Z11
+	VPDPBUSD      1024(R10), Z11, Z10
+	VPSRAD        $0x02, Z10, Z10
+	VPANDD        Z0, Z6, Z6
+	VPDPBUSD      960(R10), Z6, Z10
+	PREFETCHT0    832(R12)
+	VMOVDQU64     (BX)(R9*1), Z6
+	VMOVDQU64     1216(R10), Z11
+	VPANDD        Z3, Z6, Z12
+	VPDPBUSD      1152(R10), Z12, Z11
+	VPSRAD        $0x02, Z11, Z11
+	VPANDD        Z2, Z6, Z12
+	VPDPBUSD      1088(R10), Z12, Z11
+	VPSRAD        $0x02, Z11, Z11
+	VPANDD        Z1, Z6, Z12
+	VPDPBUSD      1024(R10), Z12, Z11
+	VPSRAD        $0x02, Z11, Z11
+	VPANDD        Z0, Z6, Z6
+	VPDPBUSD      960(R10), Z6, Z11
+	PREFETCHT0    896(R12)
+	VMOVDQU64     (SI)(R9*1), Z6
+	VMOVDQU64     1216(R10), Z12
+	VPANDD        Z3, Z6, Z13
+	VPDPBUSD      1152(R10), Z13, Z12
+	VPSRAD        $0x02, Z12, Z12
+	VPANDD        Z2, Z6, Z13
+	VPDPBUSD      1088(R10), Z13, Z12
+	VPSRAD        $0x02, Z12, Z12
+	VPANDD        Z1, Z6, Z13
+	VPDPBUSD      1024(R10), Z13, Z12
+	VPSRAD        $0x02, Z12, Z12
+	VPANDD        Z0, Z6, Z6
+	VPDPBUSD      960(R10), Z6, Z12
+	PREFETCHT0    960(R12)
+	PREFETCHT0    1024(R12)
+	VPUNPCKLDQ    Z10, Z7, Z6
+	VPUNPCKHDQ    Z10, Z7, Z7
+	VPADDD        Z7, Z6, Z6
+	VPUNPCKLDQ    Z12, Z11, Z7
+	VPUNPCKHDQ    Z12, Z11, Z10
+	VPADDD        Z10, Z7, Z7
+	VPUNPCKLQDQ   Z7, Z6, Z10
+	VPUNPCKHQDQ   Z7, Z6, Z6
+	VPADDD        Z6, Z10, Z10
+	VSHUFI32X4    $0x88, Z10, Z9, Z6
+	VSHUFI32X4    $0xdd, Z10, Z9, Z7
+	VPADDD        Z7, Z6, Z6
+	VSHUFI32X4    $0x88, Z6, Z5, Z7
+	VSHUFI32X4    $0xdd, Z6, Z5, Z5
+	VPADDD        Z5, Z7, Z7
+	VPXOR         X8, X8, X8
+	VPINSRW       $0x00, 64(AX), X8, X8
+	VPINSRW       $0x01, 64(DX), X8, X8
+	VPINSRW       $0x02, 64(BX), X8, X8
+	VPINSRW       $0x03, 64(SI), X8, X8
+	VPINSRW       $0x04, 64(AX)(DI*1), X8, X8
+	VPINSRW       $0x05, 64(DX)(DI*1), X8, X8
+	VPINSRW       $0x06, 64(BX)(DI*1), X8, X8
+	VPINSRW       $0x07, 64(SI)(DI*1), X8, X8
+	VPXOR         X5, X5, X5
+	VPINSRW       $0x00, 64(AX)(R8*1), X5, X5
+	VPINSRW       $0x01, 64(DX)(R8*1), X5, X5
+	VPINSRW       $0x02, 64(BX)(R8*1), X5, X5
+	VPINSRW       $0x03, 64(SI)(R8*1), X5, X5
+	VPINSRW       $0x04, 64(AX)(R9*1), X5, X5
+	VPINSRW       $0x05, 64(DX)(R9*1), X5, X5
+	VPINSRW       $0x06, 64(BX)(R9*1), X5, X5
+	VPINSRW       $0x07, 64(SI)(R9*1), X5, X5
+	VINSERTI128   $0x01, X5, Y8, Y5
+	VCVTPH2PS     Y5, Z5
+	VBROADCASTSS  (R11), Z6
+	VMULPS        Z6, Z5, Z5
+	VCVTDQ2PS     Z7, Z7
+	VMULPS.Z      Z5, Z7, K1, Z7
+	VADDPS        X7, X4, X4
+	VEXTRACTF128  $0x01, Y7, X5
+	VADDPS        X5, X4, X4
+	VEXTRACTF32X4 $0x02, Z7, X5
+	VADDPS        X5, X4, X4
+	VEXTRACTF32X4 $0x03, Z7, X5
+	VADDPS        X5, X4, X4
+	ADDQ          $+264, AX
+	ADDQ          $+264, DX
+	ADDQ          $+264, BX
+	ADDQ          $+264, SI
+	ADDQ          $+1280, R10
+	ADDQ          $+0, R11
+	ADDQ          $+1056, R12
+	SUBQ          $+4, R13
+	JG            loop
+	MOVQ          dst+0(FP), R10
+	MOVQ          stride+16(FP), R13
+	TESTQ         R13, R13
+	JZ            single
+	VMOVUPS       X4, (R10)
+	JMP           stored
+
+single:
+	VMOVSS X4, (R10)
+
+stored:
+	ADDQ $+16, dst+0(FP)
+	SHLQ $0x02, R13
+	ADDQ R13, w+8(FP)
+	DECQ tiles+48(FP)
+	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func blocksTQ2AVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+// Requires: AVX, AVX2, AVX_VNNI, CMOV, F16C, MMX+
+TEXT ·blocksTQ2AVXVNNI(SB), NOSPLIT, $0-56
+	VMOVDQU twobitMask0<>+0(SB), Y0
+	VMOVDQU twobitMask1<>+0(SB), Y1
+	VMOVDQU twobitMask2<>+0(SB), Y2
+	VMOVDQU twobitMask3<>+0(SB), Y3
+
+tile:
+	MOVQ   w+8(FP), AX
+	MOVQ   stride+16(FP), R10
+	LEAQ   (AX)(R10*1), CX
+	LEAQ   (CX)(R10*1), DX
+	LEAQ   (DX)(R10*1), BX
+	LEAQ   4096(BX)(R10*1), R9
+	MOVQ   $+66, SI
+	MOVQ   q+32(FP), DI
+	MOVQ   scales+40(FP), R8
+	LEAQ   twobitPrefix<>+0(SB), R11
+	MOVQ   $+4, R12
+	MOVQ   blocks+24(FP), R10
+	VXORPS X4, X4, X4
+
+loop:
+	CMPQ    R10, $+2
+	JGE     whole
+	XORQ    R11, R11
+	CMPQ    R10, $+1
+	CMOVQLE R11, SI
+	LEAQ    twobitPrefix<>+48(SB), R11
+	XORQ    R12, R12
+
+whole:
+	VMOVDQU      (AX), Y5
+	VMOVDQU      32(AX), Y6
+	VMOVDQU      128(DI), Y7
+	VPADDD       288(DI), Y7, Y7
+	VPAND        Y3, Y5, Y8
+	VMOVDQU      96(DI), Y9
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xf9 // VPDPBUSD Y9, Y8, Y7
+	VPAND        Y3, Y6, Y8
+	VMOVDQU      256(DI), Y9
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xf9 // VPDPBUSD Y9, Y8, Y7
+	VPSRAD       $0x02, Y7, Y7
+	VPAND        Y2, Y5, Y8
+	VMOVDQU      64(DI), Y9
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xf9 // VPDPBUSD Y9, Y8, Y7
+	VPAND        Y2, Y6, Y8
+	VMOVDQU      224(DI), Y9
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xf9 // VPDPBUSD Y9, Y8, Y7
+	VPSRAD       $0x02, Y7, Y7
+	VPAND        Y1, Y5, Y8
+	VMOVDQU      32(DI), Y9
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xf9 // VPDPBUSD Y9, Y8, Y7
+	VPAND        Y1, Y6, Y8
+	VMOVDQU      192(DI), Y9
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xf9 // VPDPBUSD Y9, Y8, Y7
+	VPSRAD       $0x02, Y7, Y7
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      (DI), Y8
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x55; BYTE $0x50; BYTE $0xf8 // VPDPBUSD Y8, Y5, Y7
+	VPAND        Y0, Y6, Y5
+	VMOVDQU      160(DI), Y6
+	BYTE         $0xc4; BYTE $0xe2; BYTE $0x55; BYTE $0x50; BYTE $0xfe // VPDPBUSD Y6, Y5, Y7
+	PREFETCHT0   (R9)
+	VMOVDQU      (CX), Y5
+	VMOVDQU      32(CX), Y6
+	VMOVDQU      128(DI), Y8
+	VPADDD       288(DI), Y8, Y8
+	VPAND        Y3, Y5, Y9
+	VMOVDQU      96(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x35; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y9, Y8
+	VPAND        Y3, Y6, Y9
+	VMOVDQU      256(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x35; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y9, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y2, Y5, Y9
+	VMOVDQU      64(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x35; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y9, Y8
+	VPAND        Y2, Y6, Y9
+	VMOVDQU      224(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x35; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y9, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y1, Y5, Y9
+	VMOVDQU      32(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x35; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y9, Y8
+	VPAND        Y1, Y6, Y9
+	VMOVDQU      192(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x35; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y9, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      (DI), Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xc1 // VPDPBUSD Y9, Y5, Y8
+	VPAND        Y0, Y6, Y5
+	VMOVDQU      160(DI), Y6
+	BYTE         $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xc6 // VPDPBUSD Y6, Y5, Y8
+	PREFETCHT0   64(R9)
+	VMOVDQU      (DX), Y5
+	VMOVDQU      32(DX), Y6
+	VMOVDQU      128(DI), Y9
+	VPADDD       288(DI), Y9, Y9
+	VPAND        Y3, Y5, Y10
+	VMOVDQU      96(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPAND        Y3, Y6, Y10
+	VMOVDQU      256(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPSRAD       $0x02, Y9, Y9
+	VPAND        Y2, Y5, Y10
+	VMOVDQU      64(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPAND        Y2, Y6, Y10
+	VMOVDQU      224(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPSRAD       $0x02, Y9, Y9
+	VPAND        Y1, Y5, Y10
+	VMOVDQU      32(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPAND        Y1, Y6, Y10
+	VMOVDQU      192(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPSRAD       $0x02, Y9, Y9
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      (DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xca // VPDPBUSD Y10, Y5, Y9
+	VPAND        Y0, Y6, Y5
+	VMOVDQU      160(DI), Y6
+	BYTE         $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xce // VPDPBUSD Y6, Y5, Y9
+	PREFETCHT0   128(R9)
+	VMOVDQU      (BX), Y5
+	VMOVDQU      32(BX), Y6
+	VMOVDQU      128(DI), Y10
+	VPADDD       288(DI), Y10, Y10
+	VPAND        Y3, Y5, Y11
+	VMOVDQU      96(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPAND        Y3, Y6, Y11
+	VMOVDQU      256(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPSRAD       $0x02, Y10, Y10
+	VPAND        Y2, Y5, Y11
+	VMOVDQU      64(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPAND        Y2, Y6, Y11
+	VMOVDQU      224(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPSRAD       $0x02, Y10, Y10
+	VPAND        Y1, Y5, Y11
+	VMOVDQU      32(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPAND        Y1, Y6, Y11
+	VMOVDQU      192(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPSRAD       $0x02, Y10, Y10
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      (DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y5, Y10
+	VPAND        Y0, Y6, Y5
+	VMOVDQU      160(DI), Y6
+	BYTE         $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y6, Y5, Y10
+	PREFETCHT0   192(R9)
+	VPUNPCKLDQ   Y8, Y7, Y5
+	VPUNPCKHDQ   Y8, Y7, Y6
+	VPADDD       Y6, Y5, Y5
+	VPUNPCKLDQ   Y10, Y9, Y6
+	VPUNPCKHDQ   Y10, Y9, Y7
+	VPADDD       Y7, Y6, Y6
+	VPUNPCKLQDQ  Y6, Y5, Y7
+	VPUNPCKHQDQ  Y6, Y5, Y5
+	VPADDD       Y5, Y7, Y7
+	VMOVDQU      (AX)(SI*1), Y5
+	VMOVDQU      32(AX)(SI*1), Y6
+	VMOVDQU      448(DI), Y8
+	VPADDD       608(DI), Y8, Y8
+	VPAND        Y3, Y5, Y9
+	VMOVDQU      416(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x35; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y9, Y8
+	VPAND        Y3, Y6, Y9
+	VMOVDQU      576(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x35; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y9, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y2, Y5, Y9
+	VMOVDQU      384(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x35; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y9, Y8
+	VPAND        Y2, Y6, Y9
+	VMOVDQU      544(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x35; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y9, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y1, Y5, Y9
+	VMOVDQU      352(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x35; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y9, Y8
+	VPAND        Y1, Y6, Y9
+	VMOVDQU      512(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x35; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y9, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      320(DI), Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xc1 // VPDPBUSD Y9, Y5, Y8
+	VPAND        Y0, Y6, Y5
+	VMOVDQU      480(DI), Y6
+	BYTE         $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xc6 // VPDPBUSD Y6, Y5, Y8
+	PREFETCHT0   256(R9)
+	VMOVDQU      (CX)(SI*1), Y5
+	VMOVDQU      32(CX)(SI*1), Y6
+	VMOVDQU      448(DI), Y9
+	VPADDD       608(DI), Y9, Y9
+	VPAND        Y3, Y5, Y10
+	VMOVDQU      416(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPAND        Y3, Y6, Y10
+	VMOVDQU      576(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPSRAD       $0x02, Y9, Y9
+	VPAND        Y2, Y5, Y10
+	VMOVDQU      384(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPAND        Y2, Y6, Y10
+	VMOVDQU      544(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPSRAD       $0x02, Y9, Y9
+	VPAND        Y1, Y5, Y10
+	VMOVDQU      352(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPAND        Y1, Y6, Y10
+	VMOVDQU      512(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPSRAD       $0x02, Y9, Y9
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      320(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xca // VPDPBUSD Y10, Y5, Y9
+	VPAND        Y0, Y6, Y5
+	VMOVDQU      480(DI), Y6
+	BYTE         $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xce // VPDPBUSD Y6, Y5, Y9
+	PREFETCHT0   320(R9)
+	VMOVDQU      (DX)(SI*1), Y5
+	VMOVDQU      32(DX)(SI*1), Y6
+	VMOVDQU      448(DI), Y10
+	VPADDD       608(DI), Y10, Y10
+	VPAND        Y3, Y5, Y11
+	VMOVDQU      416(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPAND        Y3, Y6, Y11
+	VMOVDQU      576(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPSRAD       $0x02, Y10, Y10
+	VPAND        Y2, Y5, Y11
+	VMOVDQU      384(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPAND        Y2, Y6, Y11
+	VMOVDQU      544(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPSRAD       $0x02, Y10, Y10
+	VPAND        Y1, Y5, Y11
+	VMOVDQU      352(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPAND        Y1, Y6, Y11
+	VMOVDQU      512(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPSRAD       $0x02, Y10, Y10
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      320(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y5, Y10
+	VPAND        Y0, Y6, Y5
+	VMOVDQU      480(DI), Y6
+	BYTE         $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y6, Y5, Y10
+	PREFETCHT0   384(R9)
+	VMOVDQU      (BX)(SI*1), Y5
+	VMOVDQU      32(BX)(SI*1), Y6
+	VMOVDQU      448(DI), Y11
+	VPADDD       608(DI), Y11, Y11
+	VPAND        Y3, Y5, Y12
+	VMOVDQU      416(DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y12, Y11
+	VPAND        Y3, Y6, Y12
+	VMOVDQU      576(DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y12, Y11
+	VPSRAD       $0x02, Y11, Y11
+	VPAND        Y2, Y5, Y12
+	VMOVDQU      384(DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y12, Y11
+	VPAND        Y2, Y6, Y12
+	VMOVDQU      544(DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y12, Y11
+	VPSRAD       $0x02, Y11, Y11
+	VPAND        Y1, Y5, Y12
+	VMOVDQU      352(DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y12, Y11
+	VPAND        Y1, Y6, Y12
+	VMOVDQU      512(DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y12, Y11
+	VPSRAD       $0x02, Y11, Y11
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      320(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xdc // VPDPBUSD Y12, Y5, Y11
+	VPAND        Y0, Y6, Y5
+	VMOVDQU      480(DI), Y6
+	BYTE         $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xde // VPDPBUSD Y6, Y5, Y11
+	PREFETCHT0   448(R9)
+	PREFETCHT0   512(R9)
+	VPUNPCKLDQ   Y9, Y8, Y5
+	VPUNPCKHDQ   Y9, Y8, Y6
+	VPADDD       Y6, Y5, Y5
+	VPUNPCKLDQ   Y11, Y10, Y6
+	VPUNPCKHDQ   Y11, Y10, Y8
+	VPADDD       Y8, Y6, Y6
+	VPUNPCKLQDQ  Y6, Y5, Y8
+	VPUNPCKHQDQ  Y6, Y5, Y5
+	VPADDD       Y5, Y8, Y8
+	VPERM2I128   $0x20, Y8, Y7, Y5
+	VPERM2I128   $0x31, Y8, Y7, Y6
+	VPADDD       Y6, Y5, Y5
+	VPXOR        X6, X6, X6
+	VPINSRW      $0x00, 64(AX), X6, X6
+	VPINSRW      $0x01, 64(CX), X6, X6
+	VPINSRW      $0x02, 64(DX), X6, X6
+	VPINSRW      $0x03, 64(BX), X6, X6
+	VPINSRW      $0x04, 64(AX)(SI*1), X6, X6
+	VPINSRW      $0x05, 64(CX)(SI*1), X6, X6
+	VPINSRW      $0x06, 64(DX)(SI*1), X6, X6
+	VPINSRW      $0x07, 64(BX)(SI*1), X6, X6
+	VCVTPH2PS    X6, Y6
+	VBROADCASTSS (R8), Y7
+	VMULPS       Y7, Y6, Y6
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y6, Y5, Y5
+	VANDPS       (R11), Y5, Y5
+	VADDPS       X5, X4, X4
+	VEXTRACTF128 $0x01, Y5, X5
+	VADDPS       X5, X4, X4
+	ADDQ         $+132, AX
+	ADDQ         $+132, CX
+	ADDQ         $+132, DX
+	ADDQ         $+132, BX
+	ADDQ         $+640, DI
+	ADDQ         $+0, R8
+	ADDQ         $+528, R9
+	SUBQ         $+2, R10
+	JG           loop
+	MOVQ         dst+0(FP), DI
+	MOVQ         stride+16(FP), R10
+	TESTQ        R10, R10
+	JZ           single
+	VMOVUPS      X4, (DI)
+	JMP          stored
+
+single:
+	VMOVSS X4, (DI)
+
+stored:
+	ADDQ $+16, dst+0(FP)
+	SHLQ $0x02, R10
+	ADDQ R10, w+8(FP)
+	DECQ tiles+48(FP)
+	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func blocksTQ2AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
+TEXT ·blocksTQ2AVX2(SB), NOSPLIT, $0-56
+	VMOVDQU twobitMask0<>+0(SB), Y0
+	VMOVDQU twobitMask1<>+0(SB), Y1
+
+tile:
+	MOVQ   w+8(FP), AX
+	MOVQ   stride+16(FP), R10
+	LEAQ   (AX)(R10*1), CX
+	LEAQ   (CX)(R10*1), DX
+	LEAQ   (DX)(R10*1), BX
+	LEAQ   4096(BX)(R10*1), R9
+	MOVQ   $+66, SI
+	MOVQ   q+32(FP), DI
+	MOVQ   scales+40(FP), R8
+	LEAQ   twobitPrefix<>+0(SB), R11
+	MOVQ   $+4, R12
+	MOVQ   blocks+24(FP), R10
+	VXORPS X2, X2, X2
+
+loop:
+	CMPQ    R10, $+2
+	JGE     whole
+	XORQ    R11, R11
+	CMPQ    R10, $+1
+	CMOVQLE R11, SI
+	LEAQ    twobitPrefix<>+48(SB), R11
+	XORQ    R12, R12
+
+whole:
+	VMOVDQU      (AX), Y3
+	VMOVDQU      32(AX), Y4
+	VPAND        Y0, Y3, Y5
+	VPMADDUBSW   (DI), Y5, Y5
+	VPAND        Y1, Y3, Y6
+	VPMADDUBSW   32(DI), Y6, Y6
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y7
+	VPMADDUBSW   64(DI), Y7, Y7
+	VPADDW       Y7, Y5, Y5
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   96(DI), Y3, Y3
+	VPADDW       Y3, Y6, Y6
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   160(DI), Y3, Y3
+	VPADDW       Y3, Y5, Y5
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   192(DI), Y3, Y3
+	VPADDW       Y3, Y6, Y6
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   224(DI), Y3, Y3
+	VPADDW       Y3, Y5, Y5
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   256(DI), Y3, Y3
+	VPADDW       Y3, Y6, Y6
+	VPMADDWD     twobitWord64<>+0(SB), Y5, Y5
+	VPMADDWD     twobitWord16<>+0(SB), Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPADDD       128(DI), Y5, Y5
+	VPADDD       288(DI), Y5, Y5
+	PREFETCHT0   (R9)
+	VMOVDQU      (CX), Y3
+	VMOVDQU      32(CX), Y4
+	VPAND        Y0, Y3, Y6
+	VPMADDUBSW   (DI), Y6, Y6
+	VPAND        Y1, Y3, Y7
+	VPMADDUBSW   32(DI), Y7, Y7
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y8
+	VPMADDUBSW   64(DI), Y8, Y8
+	VPADDW       Y8, Y6, Y6
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   96(DI), Y3, Y3
+	VPADDW       Y3, Y7, Y7
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   160(DI), Y3, Y3
+	VPADDW       Y3, Y6, Y6
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   192(DI), Y3, Y3
+	VPADDW       Y3, Y7, Y7
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   224(DI), Y3, Y3
+	VPADDW       Y3, Y6, Y6
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   256(DI), Y3, Y3
+	VPADDW       Y3, Y7, Y7
+	VPMADDWD     twobitWord64<>+0(SB), Y6, Y6
+	VPMADDWD     twobitWord16<>+0(SB), Y7, Y7
+	VPADDD       Y7, Y6, Y6
+	VPADDD       128(DI), Y6, Y6
+	VPADDD       288(DI), Y6, Y6
+	PREFETCHT0   64(R9)
+	VMOVDQU      (DX), Y3
+	VMOVDQU      32(DX), Y4
+	VPAND        Y0, Y3, Y7
+	VPMADDUBSW   (DI), Y7, Y7
+	VPAND        Y1, Y3, Y8
+	VPMADDUBSW   32(DI), Y8, Y8
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y9
+	VPMADDUBSW   64(DI), Y9, Y9
+	VPADDW       Y9, Y7, Y7
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   96(DI), Y3, Y3
+	VPADDW       Y3, Y8, Y8
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   160(DI), Y3, Y3
+	VPADDW       Y3, Y7, Y7
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   192(DI), Y3, Y3
+	VPADDW       Y3, Y8, Y8
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   224(DI), Y3, Y3
+	VPADDW       Y3, Y7, Y7
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   256(DI), Y3, Y3
+	VPADDW       Y3, Y8, Y8
+	VPMADDWD     twobitWord64<>+0(SB), Y7, Y7
+	VPMADDWD     twobitWord16<>+0(SB), Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPADDD       128(DI), Y7, Y7
+	VPADDD       288(DI), Y7, Y7
+	PREFETCHT0   128(R9)
+	VMOVDQU      (BX), Y3
+	VMOVDQU      32(BX), Y4
+	VPAND        Y0, Y3, Y8
+	VPMADDUBSW   (DI), Y8, Y8
+	VPAND        Y1, Y3, Y9
+	VPMADDUBSW   32(DI), Y9, Y9
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y10
+	VPMADDUBSW   64(DI), Y10, Y10
+	VPADDW       Y10, Y8, Y8
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   96(DI), Y3, Y3
+	VPADDW       Y3, Y9, Y9
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   160(DI), Y3, Y3
+	VPADDW       Y3, Y8, Y8
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   192(DI), Y3, Y3
+	VPADDW       Y3, Y9, Y9
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   224(DI), Y3, Y3
+	VPADDW       Y3, Y8, Y8
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   256(DI), Y3, Y3
+	VPADDW       Y3, Y9, Y9
+	VPMADDWD     twobitWord64<>+0(SB), Y8, Y8
+	VPMADDWD     twobitWord16<>+0(SB), Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPADDD       128(DI), Y8, Y8
+	VPADDD       288(DI), Y8, Y8
+	PREFETCHT0   192(R9)
+	VPUNPCKLDQ   Y6, Y5, Y3
+	VPUNPCKHDQ   Y6, Y5, Y4
+	VPADDD       Y4, Y3, Y3
+	VPUNPCKLDQ   Y8, Y7, Y4
+	VPUNPCKHDQ   Y8, Y7, Y5
+	VPADDD       Y5, Y4, Y4
+	VPUNPCKLQDQ  Y4, Y3, Y5
+	VPUNPCKHQDQ  Y4, Y3, Y3
+	VPADDD       Y3, Y5, Y5
+	VMOVDQU      (AX)(SI*1), Y3
+	VMOVDQU      32(AX)(SI*1), Y4
+	VPAND        Y0, Y3, Y6
+	VPMADDUBSW   320(DI), Y6, Y6
+	VPAND        Y1, Y3, Y7
+	VPMADDUBSW   352(DI), Y7, Y7
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y8
+	VPMADDUBSW   384(DI), Y8, Y8
+	VPADDW       Y8, Y6, Y6
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   416(DI), Y3, Y3
+	VPADDW       Y3, Y7, Y7
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   480(DI), Y3, Y3
+	VPADDW       Y3, Y6, Y6
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   512(DI), Y3, Y3
+	VPADDW       Y3, Y7, Y7
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   544(DI), Y3, Y3
+	VPADDW       Y3, Y6, Y6
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   576(DI), Y3, Y3
+	VPADDW       Y3, Y7, Y7
+	VPMADDWD     twobitWord64<>+0(SB), Y6, Y6
+	VPMADDWD     twobitWord16<>+0(SB), Y7, Y7
+	VPADDD       Y7, Y6, Y6
+	VPADDD       448(DI), Y6, Y6
+	VPADDD       608(DI), Y6, Y6
+	PREFETCHT0   256(R9)
+	VMOVDQU      (CX)(SI*1), Y3
+	VMOVDQU      32(CX)(SI*1), Y4
+	VPAND        Y0, Y3, Y7
+	VPMADDUBSW   320(DI), Y7, Y7
+	VPAND        Y1, Y3, Y8
+	VPMADDUBSW   352(DI), Y8, Y8
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y9
+	VPMADDUBSW   384(DI), Y9, Y9
+	VPADDW       Y9, Y7, Y7
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   416(DI), Y3, Y3
+	VPADDW       Y3, Y8, Y8
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   480(DI), Y3, Y3
+	VPADDW       Y3, Y7, Y7
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   512(DI), Y3, Y3
+	VPADDW       Y3, Y8, Y8
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   544(DI), Y3, Y3
+	VPADDW       Y3, Y7, Y7
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   576(DI), Y3, Y3
+	VPADDW       Y3, Y8, Y8
+	VPMADDWD     twobitWord64<>+0(SB), Y7, Y7
+	VPMADDWD     twobitWord16<>+0(SB), Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPADDD       448(DI), Y7, Y7
+	VPADDD       608(DI), Y7, Y7
+	PREFETCHT0   320(R9)
+	VMOVDQU      (DX)(SI*1), Y3
+	VMOVDQU      32(DX)(SI*1), Y4
+	VPAND        Y0, Y3, Y8
+	VPMADDUBSW   320(DI), Y8, Y8
+	VPAND        Y1, Y3, Y9
+	VPMADDUBSW   352(DI), Y9, Y9
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y10
+	VPMADDUBSW   384(DI), Y10, Y10
+	VPADDW       Y10, Y8, Y8
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   416(DI), Y3, Y3
+	VPADDW       Y3, Y9, Y9
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   480(DI), Y3, Y3
+	VPADDW       Y3, Y8, Y8
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   512(DI), Y3, Y3
+	VPADDW       Y3, Y9, Y9
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   544(DI), Y3, Y3
+	VPADDW       Y3, Y8, Y8
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   576(DI), Y3, Y3
+	VPADDW       Y3, Y9, Y9
+	VPMADDWD     twobitWord64<>+0(SB), Y8, Y8
+	VPMADDWD     twobitWord16<>+0(SB), Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPADDD       448(DI), Y8, Y8
+	VPADDD       608(DI), Y8, Y8
+	PREFETCHT0   384(R9)
+	VMOVDQU      (BX)(SI*1), Y3
+	VMOVDQU      32(BX)(SI*1), Y4
+	VPAND        Y0, Y3, Y9
+	VPMADDUBSW   320(DI), Y9, Y9
+	VPAND        Y1, Y3, Y10
+	VPMADDUBSW   352(DI), Y10, Y10
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y11
+	VPMADDUBSW   384(DI), Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   416(DI), Y3, Y3
+	VPADDW       Y3, Y10, Y10
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   480(DI), Y3, Y3
+	VPADDW       Y3, Y9, Y9
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   512(DI), Y3, Y3
+	VPADDW       Y3, Y10, Y10
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        Y0, Y4, Y3
+	VPMADDUBSW   544(DI), Y3, Y3
+	VPADDW       Y3, Y9, Y9
+	VPAND        Y1, Y4, Y3
+	VPMADDUBSW   576(DI), Y3, Y3
+	VPADDW       Y3, Y10, Y10
+	VPMADDWD     twobitWord64<>+0(SB), Y9, Y9
+	VPMADDWD     twobitWord16<>+0(SB), Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPADDD       448(DI), Y9, Y9
+	VPADDD       608(DI), Y9, Y9
+	PREFETCHT0   448(R9)
+	PREFETCHT0   512(R9)
+	VPUNPCKLDQ   Y7, Y6, Y3
+	VPUNPCKHDQ   Y7, Y6, Y4
+	VPADDD       Y4, Y3, Y3
+	VPUNPCKLDQ   Y9, Y8, Y4
+	VPUNPCKHDQ   Y9, Y8, Y6
+	VPADDD       Y6, Y4, Y4
+	VPUNPCKLQDQ  Y4, Y3, Y6
+	VPUNPCKHQDQ  Y4, Y3, Y3
+	VPADDD       Y3, Y6, Y6
+	VPERM2I128   $0x20, Y6, Y5, Y3
+	VPERM2I128   $0x31, Y6, Y5, Y4
+	VPADDD       Y4, Y3, Y3
+	VPSRAD       $0x06, Y3, Y3
+	VPXOR        X4, X4, X4
+	VPINSRW      $0x00, 64(AX), X4, X4
+	VPINSRW      $0x01, 64(CX), X4, X4
+	VPINSRW      $0x02, 64(DX), X4, X4
+	VPINSRW      $0x03, 64(BX), X4, X4
+	VPINSRW      $0x04, 64(AX)(SI*1), X4, X4
+	VPINSRW      $0x05, 64(CX)(SI*1), X4, X4
+	VPINSRW      $0x06, 64(DX)(SI*1), X4, X4
+	VPINSRW      $0x07, 64(BX)(SI*1), X4, X4
+	VCVTPH2PS    X4, Y4
+	VBROADCASTSS (R8), Y5
+	VMULPS       Y5, Y4, Y4
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y4, Y3, Y3
+	VANDPS       (R11), Y3, Y3
+	VADDPS       X3, X2, X2
+	VEXTRACTF128 $0x01, Y3, X3
+	VADDPS       X3, X2, X2
+	ADDQ         $+132, AX
+	ADDQ         $+132, CX
+	ADDQ         $+132, DX
+	ADDQ         $+132, BX
+	ADDQ         $+640, DI
+	ADDQ         $+0, R8
+	ADDQ         $+528, R9
+	SUBQ         $+2, R10
+	JG           loop
+	MOVQ         dst+0(FP), DI
+	MOVQ         stride+16(FP), R10
+	TESTQ        R10, R10
+	JZ           single
+	VMOVUPS      X2, (DI)
+	JMP          stored
+
+single:
+	VMOVSS X2, (DI)
+
+stored:
+	ADDQ $+16, dst+0(FP)
+	SHLQ $0x02, R10
+	ADDQ R10, w+8(FP)
+	DECQ tiles+48(FP)
+	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func blocksQ2AVX512VNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
+TEXT ·blocksQ2AVX512VNNI(SB), NOSPLIT, $0-56
+	VMOVDQU64 twobitMask0<>+0(SB), Z0
+	VMOVDQU64 twobitMask1<>+0(SB), Z1
+	VMOVDQU64 twobitMask2<>+0(SB), Z2
+	VMOVDQU64 twobitMask3<>+0(SB), Z3
+
+tile:
+	MOVQ   w+8(FP), AX
+	MOVQ   stride+16(FP), R13
+	LEAQ   (AX)(R13*1), DX
+	LEAQ   (DX)(R13*1), BX
+	LEAQ   (BX)(R13*1), SI
+	LEAQ   4096(SI)(R13*1), R12
+	MOVQ   $+18, DI
+	MOVQ   $+36, R8
+	MOVQ   $+54, R9
+	MOVQ   q+32(FP), R10
+	MOVQ   scales+40(FP), R11
+	KXNORW K1, K1, K1
+	MOVQ   $+3, R13
+	KMOVW  R13, K2
+	MOVQ   blocks+24(FP), R13
+	VXORPS X4, X4, X4
+
+loop:
+	CMPQ    R13, $+4
+	JGE     whole
+	XORQ    CX, CX
+	CMPQ    R13, $+1
+	CMOVQLE CX, DI
+	CMPQ    R13, $+2
+	CMOVQLE CX, R8
+	CMPQ    R13, $+3
+	CMOVQLE CX, R9
+	MOVQ    R13, CX
+	SHLQ    $0x02, CX
+	MOVQ    $+1, R14
+	SHLQ    CL, R14
+	DECQ    R14
+	KMOVW   R14, K1
+	MOVQ    R13, CX
+	ADDQ    $+1, CX
+	SHRQ    $0x01, CX
+	MOVQ    $+1, R14
+	SHLQ    CL, R14
+	DECQ    R14
+	KMOVW   R14, K2
+
+whole:
+	VMOVDQU       2(AX), X5
+	VINSERTI128   $0x01, 2(AX)(DI*1), Y5, Y5
+	VINSERTI32X4  $0x02, 2(AX)(R8*1), Z5, Z5
+	VINSERTI32X4  $0x03, 2(AX)(R9*1), Z5, Z5
+	VMOVDQU64     256(R10), Z6
+	VPANDD        Z3, Z5, Z7
+	VPDPBUSD      192(R10), Z7, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z2, Z5, Z7
+	VPDPBUSD      128(R10), Z7, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z1, Z5, Z7
+	VPDPBUSD      64(R10), Z7, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z0, Z5, Z7
+	VPDPBUSD      (R10), Z7, Z6
+	PREFETCHT0    (R12)
+	VMOVDQU       2(DX), X8
+	VINSERTI128   $0x01, 2(DX)(DI*1), Y8, Y8
+	VINSERTI32X4  $0x02, 2(DX)(R8*1), Z8, Z8
+	VINSERTI32X4  $0x03, 2(DX)(R9*1), Z8, Z8
+	VMOVDQU64     256(R10), Z7
+	VPANDD        Z3, Z8, Z13
+	VPDPBUSD      192(R10), Z13, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z2, Z8, Z13
+	VPDPBUSD      128(R10), Z13, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z1, Z8, Z13
+	VPDPBUSD      64(R10), Z13, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z0, Z8, Z13
+	VPDPBUSD      (R10), Z13, Z7
+	PREFETCHT0    64(R12)
+	VMOVDQU       2(BX), X9
+	VINSERTI128   $0x01, 2(BX)(DI*1), Y9, Y9
+	VINSERTI32X4  $0x02, 2(BX)(R8*1), Z9, Z9
+	VINSERTI32X4  $0x03, 2(BX)(R9*1), Z9, Z9
+	VMOVDQU64     256(R10), Z13
+	VPANDD        Z3, Z9, Z14
+	VPDPBUSD      192(R10), Z14, Z13
+	VPSRAD        $0x02, Z13, Z13
+	VPANDD        Z2, Z9, Z14
+	VPDPBUSD      128(R10), Z14, Z13
+	VPSRAD        $0x02, Z13, Z13
+	VPANDD        Z1, Z9, Z14
+	VPDPBUSD      64(R10), Z14, Z13
+	VPSRAD        $0x02, Z13, Z13
+	VPANDD        Z0, Z9, Z14
+	VPDPBUSD      (R10), Z14, Z13
+	PREFETCHT0    128(R12)
+	VMOVDQU       2(SI), X10
+	VINSERTI128   $0x01, 2(SI)(DI*1), Y10, Y10
+	VINSERTI32X4  $0x02, 2(SI)(R8*1), Z10, Z10
+	VINSERTI32X4  $0x03, 2(SI)(R9*1), Z10, Z10
+	VMOVDQU64     256(R10), Z14
+	VPANDD        Z3, Z10, Z15
+	VPDPBUSD      192(R10), Z15, Z14
+	VPSRAD        $0x02, Z14, Z14
+	VPANDD        Z2, Z10, Z15
+	VPDPBUSD      128(R10), Z15, Z14
+	VPSRAD        $0x02, Z14, Z14
+	VPANDD        Z1, Z10, Z15
+	VPDPBUSD      64(R10), Z15, Z14
+	VPSRAD        $0x02, Z14, Z14
+	VPANDD        Z0, Z10, Z15
+	VPDPBUSD      (R10), Z15, Z14
+	PREFETCHT0    192(R12)
+	PREFETCHT0    256(R12)
+	VPUNPCKLDQ    Z7, Z6, Z15
+	VPUNPCKHDQ    Z7, Z6, Z6
+	VPADDD        Z6, Z15, Z15
+	VPUNPCKLDQ    Z14, Z13, Z6
+	VPUNPCKHDQ    Z14, Z13, Z7
+	VPADDD        Z7, Z6, Z6
+	VPUNPCKLQDQ   Z6, Z15, Z7
+	VPUNPCKHQDQ   Z6, Z15, Z6
+	VPADDD        Z6, Z7, Z7
+	VPXOR         X11, X11, X11
+	VPINSRW       $0x00, (AX), X11, X11
+	VPINSRW       $0x01, (DX), X11, X11
+	VPINSRW       $0x02, (BX), X11, X11
+	VPINSRW       $0x03, (SI), X11, X11
+	VPINSRW       $0x04, (AX)(DI*1), X11, X11
+	VPINSRW       $0x05, (DX)(DI*1), X11, X11
+	VPINSRW       $0x06, (BX)(DI*1), X11, X11
+	VPINSRW       $0x07, (SI)(DI*1), X11, X11
+	VPXOR         X5, X5, X5
+	VPINSRW       $0x00, (AX)(R8*1), X5, X5
+	VPINSRW       $0x01, (DX)(R8*1), X5, X5
+	VPINSRW       $0x02, (BX)(R8*1), X5, X5
+	VPINSRW       $0x03, (SI)(R8*1), X5, X5
+	VPINSRW       $0x04, (AX)(R9*1), X5, X5
+	VPINSRW       $0x05, (DX)(R9*1), X5, X5
+	VPINSRW       $0x06, (BX)(R9*1), X5, X5
+	VPINSRW       $0x07, (SI)(R9*1), X5, X5
+	VINSERTI128   $0x01, X5, Y11, Y6
+	VCVTPH2PS     Y6, Z6
+	VMOVUPS.Z     (R11), K2, X12
+	VMOVDQU64     twobitLaneIndex2<>+0(SB), Z13
+	VPERMPS       Z12, Z13, Z12
+	VMULPS        Z12, Z6, Z6
+	VCVTDQ2PS     Z7, Z7
+	VMULPS.Z      Z6, Z7, K1, Z7
+	VADDPS        X7, X4, X4
+	VEXTRACTF128  $0x01, Y7, X5
+	VADDPS        X5, X4, X4
+	VEXTRACTF32X4 $0x02, Z7, X5
+	VADDPS        X5, X4, X4
+	VEXTRACTF32X4 $0x03, Z7, X5
+	VADDPS        X5, X4, X4
+	ADDQ          $+72, AX
+	ADDQ          $+72, DX
+	ADDQ          $+72, BX
+	ADDQ          $+72, SI
+	ADDQ          $+320, R10
+	ADDQ          $+8, R11
+	ADDQ          $+288, R12
+	SUBQ          $+4, R13
+	JG            loop
+	MOVQ          dst+0(FP), R10
+	MOVQ          stride+16(FP), R13
+	TESTQ         R13, R13
+	JZ            single
+	VMOVUPS       X4, (R10)
+	JMP           stored
+
+single:
+	VMOVSS X4, (R10)
+
+stored:
+	ADDQ $+16, dst+0(FP)
+	SHLQ $0x02, R13
+	ADDQ R13, w+8(FP)
+	DECQ tiles+48(FP)
+	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func blocksQ2AVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+// Requires: AVX, AVX2, AVX_VNNI, CMOV, F16C, MMX+
+TEXT ·blocksQ2AVXVNNI(SB), NOSPLIT, $0-56
+	VMOVDQU twobitMask0<>+0(SB), Y0
+	VMOVDQU twobitMask1<>+0(SB), Y1
+	VMOVDQU twobitMask2<>+0(SB), Y2
+	VMOVDQU twobitMask3<>+0(SB), Y3
+
+tile:
+	MOVQ   w+8(FP), AX
+	MOVQ   stride+16(FP), R10
+	LEAQ   (AX)(R10*1), CX
+	LEAQ   (CX)(R10*1), DX
+	LEAQ   (DX)(R10*1), BX
+	LEAQ   4096(BX)(R10*1), R9
+	MOVQ   $+18, SI
+	MOVQ   q+32(FP), DI
+	MOVQ   scales+40(FP), R8
+	LEAQ   twobitPrefix<>+0(SB), R11
+	MOVQ   $+4, R12
+	MOVQ   blocks+24(FP), R10
+	VXORPS X4, X4, X4
+
+loop:
+	CMPQ    R10, $+2
+	JGE     whole
+	XORQ    R11, R11
+	CMPQ    R10, $+1
+	CMOVQLE R11, SI
+	LEAQ    twobitPrefix<>+48(SB), R11
+	XORQ    R12, R12
+
+whole:
+	VMOVDQU      2(AX), X5
+	VINSERTI128  $0x01, 2(AX)(SI*1), Y5, Y5
+	VMOVDQU      128(DI), Y6
+	VPAND        Y3, Y5, Y7
+	VMOVDQU      96(DI), Y8
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x45; BYTE $0x50; BYTE $0xf0 // VPDPBUSD Y8, Y7, Y6
+	VPSRAD       $0x02, Y6, Y6
+	VPAND        Y2, Y5, Y7
+	VMOVDQU      64(DI), Y8
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x45; BYTE $0x50; BYTE $0xf0 // VPDPBUSD Y8, Y7, Y6
+	VPSRAD       $0x02, Y6, Y6
+	VPAND        Y1, Y5, Y7
+	VMOVDQU      32(DI), Y8
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x45; BYTE $0x50; BYTE $0xf0 // VPDPBUSD Y8, Y7, Y6
+	VPSRAD       $0x02, Y6, Y6
+	VPAND        Y0, Y5, Y7
+	VMOVDQU      (DI), Y8
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x45; BYTE $0x50; BYTE $0xf0 // VPDPBUSD Y8, Y7, Y6
+	VMOVDQU      2(CX), X9
+	VINSERTI128  $0x01, 2(CX)(SI*1), Y9, Y9
+	VMOVDQU      128(DI), Y7
+	VPAND        Y3, Y9, Y8
+	VMOVDQU      96(DI), Y12
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xfc // VPDPBUSD Y12, Y8, Y7
+	VPSRAD       $0x02, Y7, Y7
+	VPAND        Y2, Y9, Y8
+	VMOVDQU      64(DI), Y12
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xfc // VPDPBUSD Y12, Y8, Y7
+	VPSRAD       $0x02, Y7, Y7
+	VPAND        Y1, Y9, Y8
+	VMOVDQU      32(DI), Y12
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xfc // VPDPBUSD Y12, Y8, Y7
+	VPSRAD       $0x02, Y7, Y7
+	VPAND        Y0, Y9, Y8
+	VMOVDQU      (DI), Y12
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xfc // VPDPBUSD Y12, Y8, Y7
+	PREFETCHT0   (R9)
+	VMOVDQU      2(DX), X10
+	VINSERTI128  $0x01, 2(DX)(SI*1), Y10, Y10
+	VMOVDQU      128(DI), Y8
+	VPAND        Y3, Y10, Y12
+	VMOVDQU      96(DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y2, Y10, Y12
+	VMOVDQU      64(DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y1, Y10, Y12
+	VMOVDQU      32(DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y0, Y10, Y12
+	VMOVDQU      (DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	PREFETCHT0   64(R9)
+	VMOVDQU      2(BX), X11
+	VINSERTI128  $0x01, 2(BX)(SI*1), Y11, Y11
+	VMOVDQU      128(DI), Y12
+	VPAND        Y3, Y11, Y13
+	VMOVDQU      96(DI), Y14
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y12
+	VPSRAD       $0x02, Y12, Y12
+	VPAND        Y2, Y11, Y13
+	VMOVDQU      64(DI), Y14
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y12
+	VPSRAD       $0x02, Y12, Y12
+	VPAND        Y1, Y11, Y13
+	VMOVDQU      32(DI), Y14
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y12
+	VPSRAD       $0x02, Y12, Y12
+	VPAND        Y0, Y11, Y13
+	VMOVDQU      (DI), Y14
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y12
+	PREFETCHT0   128(R9)
+	VPUNPCKLDQ   Y7, Y6, Y13
+	VPUNPCKHDQ   Y7, Y6, Y6
+	VPADDD       Y6, Y13, Y13
+	VPUNPCKLDQ   Y12, Y8, Y6
+	VPUNPCKHDQ   Y12, Y8, Y7
+	VPADDD       Y7, Y6, Y6
+	VPUNPCKLQDQ  Y6, Y13, Y7
+	VPUNPCKHQDQ  Y6, Y13, Y6
+	VPADDD       Y6, Y7, Y7
+	VPXOR        X5, X5, X5
+	VPINSRW      $0x00, (AX), X5, X5
+	VPINSRW      $0x01, (CX), X5, X5
+	VPINSRW      $0x02, (DX), X5, X5
+	VPINSRW      $0x03, (BX), X5, X5
+	VPINSRW      $0x04, (AX)(SI*1), X5, X5
+	VPINSRW      $0x05, (CX)(SI*1), X5, X5
+	VPINSRW      $0x06, (DX)(SI*1), X5, X5
+	VPINSRW      $0x07, (BX)(SI*1), X5, X5
+	VCVTPH2PS    X5, Y6
+	VBROADCASTSS (R8), Y8
+	VMULPS       Y8, Y6, Y6
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y6, Y7, Y7
+	VANDPS       (R11), Y7, Y7
+	VADDPS       X7, X4, X4
+	VEXTRACTF128 $0x01, Y7, X5
+	VADDPS       X5, X4, X4
+	ADDQ         $+36, AX
+	ADDQ         $+36, CX
+	ADDQ         $+36, DX
+	ADDQ         $+36, BX
+	ADDQ         $+160, DI
+	ADDQ         $+4, R8
+	ADDQ         $+144, R9
+	SUBQ         $+2, R10
+	JG           loop
+	MOVQ         dst+0(FP), DI
+	MOVQ         stride+16(FP), R10
+	TESTQ        R10, R10
+	JZ           single
+	VMOVUPS      X4, (DI)
+	JMP          stored
+
+single:
+	VMOVSS X4, (DI)
+
+stored:
+	ADDQ $+16, dst+0(FP)
+	SHLQ $0x02, R10
+	ADDQ R10, w+8(FP)
+	DECQ tiles+48(FP)
+	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func blocksQ2AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
+TEXT ·blocksQ2AVX2(SB), NOSPLIT, $0-56
+	VMOVDQU twobitMask0<>+0(SB), Y0
+	VMOVDQU twobitMask1<>+0(SB), Y1
+
+tile:
+	MOVQ   w+8(FP), AX
+	MOVQ   stride+16(FP), R10
+	LEAQ   (AX)(R10*1), CX
+	LEAQ   (CX)(R10*1), DX
+	LEAQ   (DX)(R10*1), BX
+	LEAQ   4096(BX)(R10*1), R9
+	MOVQ   $+18, SI
+	MOVQ   q+32(FP), DI
+	MOVQ   scales+40(FP), R8
+	LEAQ   twobitPrefix<>+0(SB), R11
+	MOVQ   $+4, R12
+	MOVQ   blocks+24(FP), R10
+	VXORPS X2, X2, X2
+
+loop:
+	CMPQ    R10, $+2
+	JGE     whole
+	XORQ    R11, R11
+	CMPQ    R10, $+1
+	CMOVQLE R11, SI
+	LEAQ    twobitPrefix<>+48(SB), R11
+	XORQ    R12, R12
+
+whole:
+	VMOVDQU      2(AX), X3
+	VINSERTI128  $0x01, 2(AX)(SI*1), Y3, Y3
+	VPAND        Y0, Y3, Y4
+	VPMADDUBSW   (DI), Y4, Y4
+	VPAND        Y1, Y3, Y5
+	VPMADDUBSW   32(DI), Y5, Y5
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y6
+	VPMADDUBSW   64(DI), Y6, Y6
+	VPADDW       Y6, Y4, Y4
+	VPAND        Y1, Y3, Y6
+	VPMADDUBSW   96(DI), Y6, Y6
+	VPADDW       Y6, Y5, Y5
+	VPMADDWD     twobitWord64<>+0(SB), Y4, Y4
+	VPMADDWD     twobitWord16<>+0(SB), Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	VPADDD       128(DI), Y4, Y4
+	VMOVDQU      2(CX), X7
+	VINSERTI128  $0x01, 2(CX)(SI*1), Y7, Y7
+	VPAND        Y0, Y7, Y5
+	VPMADDUBSW   (DI), Y5, Y5
+	VPAND        Y1, Y7, Y6
+	VPMADDUBSW   32(DI), Y6, Y6
+	VPSRLW       $0x04, Y7, Y7
+	VPAND        Y0, Y7, Y10
+	VPMADDUBSW   64(DI), Y10, Y10
+	VPADDW       Y10, Y5, Y5
+	VPAND        Y1, Y7, Y10
+	VPMADDUBSW   96(DI), Y10, Y10
+	VPADDW       Y10, Y6, Y6
+	VPMADDWD     twobitWord64<>+0(SB), Y5, Y5
+	VPMADDWD     twobitWord16<>+0(SB), Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPADDD       128(DI), Y5, Y5
+	PREFETCHT0   (R9)
+	VMOVDQU      2(DX), X8
+	VINSERTI128  $0x01, 2(DX)(SI*1), Y8, Y8
+	VPAND        Y0, Y8, Y6
+	VPMADDUBSW   (DI), Y6, Y6
+	VPAND        Y1, Y8, Y10
+	VPMADDUBSW   32(DI), Y10, Y10
+	VPSRLW       $0x04, Y8, Y8
+	VPAND        Y0, Y8, Y11
+	VPMADDUBSW   64(DI), Y11, Y11
+	VPADDW       Y11, Y6, Y6
+	VPAND        Y1, Y8, Y11
+	VPMADDUBSW   96(DI), Y11, Y11
+	VPADDW       Y11, Y10, Y10
+	VPMADDWD     twobitWord64<>+0(SB), Y6, Y6
+	VPMADDWD     twobitWord16<>+0(SB), Y10, Y10
+	VPADDD       Y10, Y6, Y6
+	VPADDD       128(DI), Y6, Y6
+	PREFETCHT0   64(R9)
+	VMOVDQU      2(BX), X9
+	VINSERTI128  $0x01, 2(BX)(SI*1), Y9, Y9
+	VPAND        Y0, Y9, Y10
+	VPMADDUBSW   (DI), Y10, Y10
+	VPAND        Y1, Y9, Y11
+	VPMADDUBSW   32(DI), Y11, Y11
+	VPSRLW       $0x04, Y9, Y9
+	VPAND        Y0, Y9, Y12
+	VPMADDUBSW   64(DI), Y12, Y12
+	VPADDW       Y12, Y10, Y10
+	VPAND        Y1, Y9, Y12
+	VPMADDUBSW   96(DI), Y12, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     twobitWord64<>+0(SB), Y10, Y10
+	VPMADDWD     twobitWord16<>+0(SB), Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPADDD       128(DI), Y10, Y10
+	PREFETCHT0   128(R9)
+	VPUNPCKLDQ   Y5, Y4, Y11
+	VPUNPCKHDQ   Y5, Y4, Y4
+	VPADDD       Y4, Y11, Y11
+	VPUNPCKLDQ   Y10, Y6, Y4
+	VPUNPCKHDQ   Y10, Y6, Y5
+	VPADDD       Y5, Y4, Y4
+	VPUNPCKLQDQ  Y4, Y11, Y5
+	VPUNPCKHQDQ  Y4, Y11, Y4
+	VPADDD       Y4, Y5, Y5
+	VPSRAD       $0x06, Y5, Y5
+	VPXOR        X3, X3, X3
+	VPINSRW      $0x00, (AX), X3, X3
+	VPINSRW      $0x01, (CX), X3, X3
+	VPINSRW      $0x02, (DX), X3, X3
+	VPINSRW      $0x03, (BX), X3, X3
+	VPINSRW      $0x04, (AX)(SI*1), X3, X3
+	VPINSRW      $0x05, (CX)(SI*1), X3, X3
+	VPINSRW      $0x06, (DX)(SI*1), X3, X3
+	VPINSRW      $0x07, (BX)(SI*1), X3, X3
+	VCVTPH2PS    X3, Y4
+	VBROADCASTSS (R8), Y6
+	VMULPS       Y6, Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y4, Y5, Y5
+	VANDPS       (R11), Y5, Y5
+	VADDPS       X5, X2, X2
+	VEXTRACTF128 $0x01, Y5, X3
+	VADDPS       X3, X2, X2
+	ADDQ         $+36, AX
+	ADDQ         $+36, CX
+	ADDQ         $+36, DX
+	ADDQ         $+36, BX
+	ADDQ         $+160, DI
+	ADDQ         $+4, R8
+	ADDQ         $+144, R9
+	SUBQ         $+2, R10
+	JG           loop
+	MOVQ         dst+0(FP), DI
+	MOVQ         stride+16(FP), R10
+	TESTQ        R10, R10
+	JZ           single
+	VMOVUPS      X2, (DI)
+	JMP          stored
+
+single:
+	VMOVSS X2, (DI)
+
+stored:
+	ADDQ $+16, dst+0(FP)
+	SHLQ $0x02, R10
+	ADDQ R10, w+8(FP)
+	DECQ tiles+48(FP)
+	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func blocksQ2G128AVX512VNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
+TEXT ·blocksQ2G128AVX512VNNI(SB), NOSPLIT, $0-56
+	VMOVDQU64 twobitMask0<>+0(SB), Z0
+	VMOVDQU64 twobitMask1<>+0(SB), Z1
+	VMOVDQU64 twobitMask2<>+0(SB), Z2
+	VMOVDQU64 twobitMask3<>+0(SB), Z3
+
+tile:
+	MOVQ   w+8(FP), AX
+	MOVQ   stride+16(FP), R13
+	LEAQ   (AX)(R13*1), DX
+	LEAQ   (DX)(R13*1), BX
+	LEAQ   (BX)(R13*1), SI
+	LEAQ   4096(SI)(R13*1), R12
+	MOVQ   $+34, DI
+	MOVQ   $+68, R8
+	MOVQ   $+102, R9
+	MOVQ   q+32(FP), R10
+	MOVQ   scales+40(FP), R11
+	KXNORW K1, K1, K1
+	MOVQ   $+15, R13
+	KMOVW  R13, K2
+	MOVQ   blocks+24(FP), R13
+	VXORPS X4, X4, X4
+
+loop:
+	CMPQ    R13, $+4
+	JGE     whole
+	XORQ    CX, CX
+	CMPQ    R13, $+1
+	CMOVQLE CX, DI
+	CMPQ    R13, $+2
+	CMOVQLE CX, R8
+	CMPQ    R13, $+3
+	CMOVQLE CX, R9
+	MOVQ    R13, CX
+	SHLQ    $0x02, CX
+	MOVQ    $+1, R14
+	SHLQ    CL, R14
+	DECQ    R14
+	KMOVW   R14, K1
+	MOVQ    R13, CX
+	MOVQ    $+1, R14
+	SHLQ    CL, R14
+	DECQ    R14
+	KMOVW   R14, K2
+
+whole:
+	VMOVDQU       2(AX), Y5
+	VINSERTI64X4  $0x01, 2(AX)(DI*1), Z5, Z5
+	VMOVDQU64     256(R10), Z6
+	VPANDD        Z3, Z5, Z7
+	VPDPBUSD      192(R10), Z7, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z2, Z5, Z7
+	VPDPBUSD      128(R10), Z7, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z1, Z5, Z7
+	VPDPBUSD      64(R10), Z7, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z0, Z5, Z7
+	VPDPBUSD      (R10), Z7, Z6
+	PREFETCHT0    (R12)
+	VMOVDQU       2(DX), Y8
+	VINSERTI64X4  $0x01, 2(DX)(DI*1), Z8, Z8
+	VMOVDQU64     256(R10), Z7
+	VPANDD        Z3, Z8, Z17
+	VPDPBUSD      192(R10), Z17, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z2, Z8, Z17
+	VPDPBUSD      128(R10), Z17, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z1, Z8, Z17
+	VPDPBUSD      64(R10), Z17, Z7
+	VPSRAD        $0x02, Z7, Z7
+	VPANDD        Z0, Z8, Z17
+	VPDPBUSD      (R10), Z17, Z7
+	PREFETCHT0    64(R12)
+	VMOVDQU       2(BX), Y9
+	VINSERTI64X4  $0x01, 2(BX)(DI*1), Z9, Z9
+	VMOVDQU64     256(R10), Z17
+	VPANDD        Z3, Z9, Z18
+	VPDPBUSD      192(R10), Z18, Z17
+	VPSRAD        $0x02, Z17, Z17
+	VPANDD        Z2, Z9, Z18
+	VPDPBUSD      128(R10), Z18, Z17
+	VPSRAD        $0x02, Z17, Z17
+	VPANDD        Z1, Z9, Z18
+	VPDPBUSD      64(R10), Z18, Z17
+	VPSRAD        $0x02, Z17, Z17
+	VPANDD        Z0, Z9, Z18
+	VPDPBUSD      (R10), Z18, Z17
+	PREFETCHT0    128(R12)
+	VMOVDQU       2(SI), Y10
+	VINSERTI64X4  $0x01, 2(SI)(DI*1), Z10, Z10
+	VMOVDQU64     256(R10), Z18
+	VPANDD        Z3, Z10, Z19
+	VPDPBUSD      192(R10), Z19, Z18
+	VPSRAD        $0x02, Z18, Z18
+	VPANDD        Z2, Z10, Z19
+	VPDPBUSD      128(R10), Z19, Z18
+	VPSRAD        $0x02, Z18, Z18
+	VPANDD        Z1, Z10, Z19
+	VPDPBUSD      64(R10), Z19, Z18
+	VPSRAD        $0x02, Z18, Z18
+	VPANDD        Z0, Z10, Z19
+	VPDPBUSD      (R10), Z19, Z18
+	PREFETCHT0    192(R12)
+	VPUNPCKLDQ    Z7, Z6, Z19
+	VPUNPCKHDQ    Z7, Z6, Z6
+	VPADDD        Z6, Z19, Z19
+	VPUNPCKLDQ    Z18, Z17, Z6
+	VPUNPCKHDQ    Z18, Z17, Z7
+	VPADDD        Z7, Z6, Z6
+	VPUNPCKLQDQ   Z6, Z19, Z7
+	VPUNPCKHQDQ   Z6, Z19, Z6
+	VPADDD        Z6, Z7, Z7
+	VMOVDQU       2(AX)(R8*1), Y11
+	VINSERTI64X4  $0x01, 2(AX)(R9*1), Z11, Z11
+	VMOVDQU64     576(R10), Z6
+	VPANDD        Z3, Z11, Z17
+	VPDPBUSD      512(R10), Z17, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z2, Z11, Z17
+	VPDPBUSD      448(R10), Z17, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z1, Z11, Z17
+	VPDPBUSD      384(R10), Z17, Z6
+	VPSRAD        $0x02, Z6, Z6
+	VPANDD        Z0, Z11, Z17
+	VPDPBUSD      320(R10), Z17, Z6
+	PREFETCHT0    256(R12)
+	VMOVDQU       2(DX)(R8*1), Y12
+	VINSERTI64X4  $0x01, 2(DX)(R9*1), Z12, Z12
+	VMOVDQU64     576(R10), Z17
+	VPANDD        Z3, Z12, Z18
+	VPDPBUSD      512(R10), Z18, Z17
+	VPSRAD        $0x02, Z17, Z17
+	VPANDD        Z2, Z12, Z18
+	VPDPBUSD      448(R10), Z18, Z17
+	VPSRAD        $0x02, Z17, Z17
+	VPANDD        Z1, Z12, Z18
+	VPDPBUSD      384(R10), Z18, Z17
+	VPSRAD        $0x02, Z17, Z17
+	VPANDD        Z0, Z12, Z18
+	VPDPBUSD      320(R10), Z18, Z17
+	PREFETCHT0    320(R12)
+	VMOVDQU       2(BX)(R8*1), Y13
+	VINSERTI64X4  $0x01, 2(BX)(R9*1), Z13, Z13
+	VMOVDQU64     576(R10), Z18
+	VPANDD        Z3, Z13, Z19
+	VPDPBUSD      512(R10), Z19, Z18
+	VPSRAD        $0x02, Z18, Z18
+	VPANDD        Z2, Z13, Z19
+	VPDPBUSD      448(R10), Z19, Z18
+	VPSRAD        $0x02, Z18, Z18
+	VPANDD        Z1, Z13, Z19
+	VPDPBUSD      384(R10), Z19, Z18
+	VPSRAD        $0x02, Z18, Z18
+	VPANDD        Z0, Z13, Z19
+	VPDPBUSD      320(R10), Z19, Z18
+	PREFETCHT0    384(R12)
+	VMOVDQU       2(SI)(R8*1), Y14
+	VINSERTI64X4  $0x01, 2(SI)(R9*1), Z14, Z14
+	VMOVDQU64     576(R10), Z19
+	VPANDD        Z3, Z14, Z20
+	VPDPBUSD      512(R10), Z20, Z19
+	VPSRAD        $0x02, Z19, Z19
+	VPANDD        Z2, Z14, Z20
+	VPDPBUSD      448(R10), Z20, Z19
+	VPSRAD        $0x02, Z19, Z19
+	VPANDD        Z1, Z14, Z20
+	VPDPBUSD      384(R10), Z20, Z19
+	VPSRAD        $0x02, Z19, Z19
+	VPANDD        Z0, Z14, Z20
+	VPDPBUSD      320(R10), Z20, Z19
+	PREFETCHT0    448(R12)
+	PREFETCHT0    512(R12)
+	VPUNPCKLDQ    Z17, Z6, Z20
+	VPUNPCKHDQ    Z17, Z6, Z6
+	VPADDD        Z6, Z20, Z20
+	VPUNPCKLDQ    Z19, Z18, Z6
+	VPUNPCKHDQ    Z19, Z18, Z17
+	VPADDD        Z17, Z6, Z6
+	VPUNPCKLQDQ   Z6, Z20, Z17
+	VPUNPCKHQDQ   Z6, Z20, Z6
+	VPADDD        Z6, Z17, Z17
+	VSHUFI32X4    $0x88, Z17, Z7, Z6
+	VSHUFI32X4    $0xdd, Z17, Z7, Z7
+	VPADDD        Z7, Z6, Z6
+	VPXOR         X15, X15, X15
+	VPINSRW       $0x00, (AX), X15, X15
+	VPINSRW       $0x01, (DX), X15, X15
+	VPINSRW       $0x02, (BX), X15, X15
+	VPINSRW       $0x03, (SI), X15, X15
+	VPINSRW       $0x04, (AX)(DI*1), X15, X15
+	VPINSRW       $0x05, (DX)(DI*1), X15, X15
+	VPINSRW       $0x06, (BX)(DI*1), X15, X15
+	VPINSRW       $0x07, (SI)(DI*1), X15, X15
+	VPXOR         X5, X5, X5
+	VPINSRW       $0x00, (AX)(R8*1), X5, X5
+	VPINSRW       $0x01, (DX)(R8*1), X5, X5
+	VPINSRW       $0x02, (BX)(R8*1), X5, X5
+	VPINSRW       $0x03, (SI)(R8*1), X5, X5
+	VPINSRW       $0x04, (AX)(R9*1), X5, X5
+	VPINSRW       $0x05, (DX)(R9*1), X5, X5
+	VPINSRW       $0x06, (BX)(R9*1), X5, X5
+	VPINSRW       $0x07, (SI)(R9*1), X5, X5
+	VINSERTI128   $0x01, X5, Y15, Y5
+	VCVTPH2PS     Y5, Z7
+	VMOVUPS.Z     (R11), K2, X16
+	VMOVDQU64     twobitLaneIndex4<>+0(SB), Z17
+	VPERMPS       Z16, Z17, Z16
+	VMULPS        Z16, Z7, Z7
+	VCVTDQ2PS     Z6, Z6
+	VMULPS.Z      Z7, Z6, K1, Z6
+	VADDPS        X6, X4, X4
+	VEXTRACTF128  $0x01, Y6, X5
+	VADDPS        X5, X4, X4
+	VEXTRACTF32X4 $0x02, Z6, X5
+	VADDPS        X5, X4, X4
+	VEXTRACTF32X4 $0x03, Z6, X5
+	VADDPS        X5, X4, X4
+	ADDQ          $+136, AX
+	ADDQ          $+136, DX
+	ADDQ          $+136, BX
+	ADDQ          $+136, SI
+	ADDQ          $+640, R10
+	ADDQ          $+16, R11
+	ADDQ          $+544, R12
+	SUBQ          $+4, R13
+	JG            loop
+	MOVQ          dst+0(FP), R10
+	MOVQ          stride+16(FP), R13
+	TESTQ         R13, R13
+	JZ            single
+	VMOVUPS       X4, (R10)
+	JMP           stored
+
+single:
+	VMOVSS X4, (R10)
+
+stored:
+	ADDQ $+16, dst+0(FP)
+	SHLQ $0x02, R13
+	ADDQ R13, w+8(FP)
+	DECQ tiles+48(FP)
+	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func blocksQ2G128AVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+// Requires: AVX, AVX2, AVX_VNNI, CMOV, F16C, MMX+
+TEXT ·blocksQ2G128AVXVNNI(SB), NOSPLIT, $0-56
+	VMOVDQU twobitMask0<>+0(SB), Y0
+	VMOVDQU twobitMask1<>+0(SB), Y1
+	VMOVDQU twobitMask2<>+0(SB), Y2
+	VMOVDQU twobitMask3<>+0(SB), Y3
+
+tile:
+	MOVQ   w+8(FP), AX
+	MOVQ   stride+16(FP), R10
+	LEAQ   (AX)(R10*1), CX
+	LEAQ   (CX)(R10*1), DX
+	LEAQ   (DX)(R10*1), BX
+	LEAQ   4096(BX)(R10*1), R9
+	MOVQ   $+34, SI
+	MOVQ   q+32(FP), DI
+	MOVQ   scales+40(FP), R8
+	LEAQ   twobitPrefix<>+0(SB), R11
+	MOVQ   $+4, R12
+	MOVQ   blocks+24(FP), R10
+	VXORPS X4, X4, X4
+
+loop:
+	CMPQ    R10, $+2
+	JGE     whole
+	XORQ    R11, R11
+	CMPQ    R10, $+1
+	CMOVQLE R11, SI
+	LEAQ    twobitPrefix<>+48(SB), R11
+	XORQ    R12, R12
+
+whole:
+	VMOVDQU      2(AX), Y5
+	VMOVDQU      128(DI), Y6
+	VPAND        Y3, Y5, Y7
+	VMOVDQU      96(DI), Y8
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x45; BYTE $0x50; BYTE $0xf0 // VPDPBUSD Y8, Y7, Y6
+	VPSRAD       $0x02, Y6, Y6
+	VPAND        Y2, Y5, Y7
+	VMOVDQU      64(DI), Y8
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x45; BYTE $0x50; BYTE $0xf0 // VPDPBUSD Y8, Y7, Y6
+	VPSRAD       $0x02, Y6, Y6
+	VPAND        Y1, Y5, Y7
+	VMOVDQU      32(DI), Y8
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x45; BYTE $0x50; BYTE $0xf0 // VPDPBUSD Y8, Y7, Y6
+	VPSRAD       $0x02, Y6, Y6
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      (DI), Y7
+	BYTE         $0xc4; BYTE $0xe2; BYTE $0x55; BYTE $0x50; BYTE $0xf7 // VPDPBUSD Y7, Y5, Y6
+	VMOVDQU      2(CX), Y5
+	VMOVDQU      128(DI), Y7
+	VPAND        Y3, Y5, Y8
+	VMOVDQU      96(DI), Y10
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xfa // VPDPBUSD Y10, Y8, Y7
+	VPSRAD       $0x02, Y7, Y7
+	VPAND        Y2, Y5, Y8
+	VMOVDQU      64(DI), Y10
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xfa // VPDPBUSD Y10, Y8, Y7
+	VPSRAD       $0x02, Y7, Y7
+	VPAND        Y1, Y5, Y8
+	VMOVDQU      32(DI), Y10
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xfa // VPDPBUSD Y10, Y8, Y7
+	VPSRAD       $0x02, Y7, Y7
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      (DI), Y8
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x55; BYTE $0x50; BYTE $0xf8 // VPDPBUSD Y8, Y5, Y7
+	PREFETCHT0   (R9)
+	VMOVDQU      2(DX), Y5
+	VMOVDQU      128(DI), Y8
+	VPAND        Y3, Y5, Y10
+	VMOVDQU      96(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y2, Y5, Y10
+	VMOVDQU      64(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y1, Y5, Y10
+	VMOVDQU      32(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      (DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y5, Y8
+	VMOVDQU      2(BX), Y5
+	VMOVDQU      128(DI), Y10
+	VPAND        Y3, Y5, Y11
+	VMOVDQU      96(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPSRAD       $0x02, Y10, Y10
+	VPAND        Y2, Y5, Y11
+	VMOVDQU      64(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPSRAD       $0x02, Y10, Y10
+	VPAND        Y1, Y5, Y11
+	VMOVDQU      32(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPSRAD       $0x02, Y10, Y10
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      (DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y5, Y10
+	PREFETCHT0   64(R9)
+	VPUNPCKLDQ   Y7, Y6, Y5
+	VPUNPCKHDQ   Y7, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPUNPCKLDQ   Y10, Y8, Y6
+	VPUNPCKHDQ   Y10, Y8, Y7
+	VPADDD       Y7, Y6, Y6
+	VPUNPCKLQDQ  Y6, Y5, Y7
+	VPUNPCKHQDQ  Y6, Y5, Y5
+	VPADDD       Y5, Y7, Y7
+	VMOVDQU      2(AX)(SI*1), Y5
+	VMOVDQU      288(DI), Y6
+	VPAND        Y3, Y5, Y8
+	VMOVDQU      256(DI), Y10
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y8, Y6
+	VPSRAD       $0x02, Y6, Y6
+	VPAND        Y2, Y5, Y8
+	VMOVDQU      224(DI), Y10
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y8, Y6
+	VPSRAD       $0x02, Y6, Y6
+	VPAND        Y1, Y5, Y8
+	VMOVDQU      192(DI), Y10
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y8, Y6
+	VPSRAD       $0x02, Y6, Y6
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      160(DI), Y8
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x55; BYTE $0x50; BYTE $0xf0 // VPDPBUSD Y8, Y5, Y6
+	PREFETCHT0   128(R9)
+	VMOVDQU      2(CX)(SI*1), Y5
+	VMOVDQU      288(DI), Y8
+	VPAND        Y3, Y5, Y10
+	VMOVDQU      256(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y2, Y5, Y10
+	VMOVDQU      224(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y1, Y5, Y10
+	VMOVDQU      192(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VPSRAD       $0x02, Y8, Y8
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      160(DI), Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y5, Y8
+	VMOVDQU      2(DX)(SI*1), Y5
+	VMOVDQU      288(DI), Y10
+	VPAND        Y3, Y5, Y11
+	VMOVDQU      256(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPSRAD       $0x02, Y10, Y10
+	VPAND        Y2, Y5, Y11
+	VMOVDQU      224(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPSRAD       $0x02, Y10, Y10
+	VPAND        Y1, Y5, Y11
+	VMOVDQU      192(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y11, Y10
+	VPSRAD       $0x02, Y10, Y10
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      160(DI), Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y5, Y10
+	PREFETCHT0   192(R9)
+	VMOVDQU      2(BX)(SI*1), Y5
+	VMOVDQU      288(DI), Y11
+	VPAND        Y3, Y5, Y12
+	VMOVDQU      256(DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y12, Y11
+	VPSRAD       $0x02, Y11, Y11
+	VPAND        Y2, Y5, Y12
+	VMOVDQU      224(DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y12, Y11
+	VPSRAD       $0x02, Y11, Y11
+	VPAND        Y1, Y5, Y12
+	VMOVDQU      192(DI), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y12, Y11
+	VPSRAD       $0x02, Y11, Y11
+	VPAND        Y0, Y5, Y5
+	VMOVDQU      160(DI), Y12
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xdc // VPDPBUSD Y12, Y5, Y11
+	PREFETCHT0   256(R9)
+	VPUNPCKLDQ   Y8, Y6, Y5
+	VPUNPCKHDQ   Y8, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPUNPCKLDQ   Y11, Y10, Y6
+	VPUNPCKHDQ   Y11, Y10, Y8
+	VPADDD       Y8, Y6, Y6
+	VPUNPCKLQDQ  Y6, Y5, Y8
+	VPUNPCKHQDQ  Y6, Y5, Y5
+	VPADDD       Y5, Y8, Y8
+	VPERM2I128   $0x20, Y8, Y7, Y5
+	VPERM2I128   $0x31, Y8, Y7, Y6
+	VPADDD       Y6, Y5, Y5
+	VPXOR        X6, X6, X6
+	VPINSRW      $0x00, (AX), X6, X6
+	VPINSRW      $0x01, (CX), X6, X6
+	VPINSRW      $0x02, (DX), X6, X6
+	VPINSRW      $0x03, (BX), X6, X6
+	VPINSRW      $0x04, (AX)(SI*1), X6, X6
+	VPINSRW      $0x05, (CX)(SI*1), X6, X6
+	VPINSRW      $0x06, (DX)(SI*1), X6, X6
+	VPINSRW      $0x07, (BX)(SI*1), X6, X6
+	VCVTPH2PS    X6, Y6
+	VBROADCASTSS (R8), X9
+	VBROADCASTSS (R8)(R12*1), X7
+	VINSERTF128  $0x01, X7, Y9, Y9
+	VMULPS       Y9, Y6, Y6
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y6, Y5, Y5
+	VANDPS       (R11), Y5, Y5
+	VADDPS       X5, X4, X4
+	VEXTRACTF128 $0x01, Y5, X5
+	VADDPS       X5, X4, X4
+	ADDQ         $+68, AX
+	ADDQ         $+68, CX
+	ADDQ         $+68, DX
+	ADDQ         $+68, BX
+	ADDQ         $+320, DI
+	ADDQ         $+8, R8
+	ADDQ         $+272, R9
+	SUBQ         $+2, R10
+	JG           loop
+	MOVQ         dst+0(FP), DI
+	MOVQ         stride+16(FP), R10
+	TESTQ        R10, R10
+	JZ           single
+	VMOVUPS      X4, (DI)
+	JMP          stored
+
+single:
+	VMOVSS X4, (DI)
+
+stored:
+	ADDQ $+16, dst+0(FP)
+	SHLQ $0x02, R10
+	ADDQ R10, w+8(FP)
+	DECQ tiles+48(FP)
+	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func blocksQ2G128AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
+TEXT ·blocksQ2G128AVX2(SB), NOSPLIT, $0-56
+	VMOVDQU twobitMask0<>+0(SB), Y0
+	VMOVDQU twobitMask1<>+0(SB), Y1
+
+tile:
+	MOVQ   w+8(FP), AX
+	MOVQ   stride+16(FP), R10
+	LEAQ   (AX)(R10*1), CX
+	LEAQ   (CX)(R10*1), DX
+	LEAQ   (DX)(R10*1), BX
+	LEAQ   4096(BX)(R10*1), R9
+	MOVQ   $+34, SI
+	MOVQ   q+32(FP), DI
+	MOVQ   scales+40(FP), R8
+	LEAQ   twobitPrefix<>+0(SB), R11
+	MOVQ   $+4, R12
+	MOVQ   blocks+24(FP), R10
+	VXORPS X2, X2, X2
+
+loop:
+	CMPQ    R10, $+2
+	JGE     whole
+	XORQ    R11, R11
+	CMPQ    R10, $+1
+	CMOVQLE R11, SI
+	LEAQ    twobitPrefix<>+48(SB), R11
+	XORQ    R12, R12
+
+whole:
+	VMOVDQU      2(AX), Y3
+	VPAND        Y0, Y3, Y4
+	VPMADDUBSW   (DI), Y4, Y4
+	VPAND        Y1, Y3, Y5
+	VPMADDUBSW   32(DI), Y5, Y5
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y6
+	VPMADDUBSW   64(DI), Y6, Y6
+	VPADDW       Y6, Y4, Y4
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   96(DI), Y3, Y3
+	VPADDW       Y3, Y5, Y5
+	VPMADDWD     twobitWord64<>+0(SB), Y4, Y4
+	VPMADDWD     twobitWord16<>+0(SB), Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	VPADDD       128(DI), Y4, Y4
+	VMOVDQU      2(CX), Y3
+	VPAND        Y0, Y3, Y5
+	VPMADDUBSW   (DI), Y5, Y5
+	VPAND        Y1, Y3, Y6
+	VPMADDUBSW   32(DI), Y6, Y6
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y8
+	VPMADDUBSW   64(DI), Y8, Y8
+	VPADDW       Y8, Y5, Y5
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   96(DI), Y3, Y3
+	VPADDW       Y3, Y6, Y6
+	VPMADDWD     twobitWord64<>+0(SB), Y5, Y5
+	VPMADDWD     twobitWord16<>+0(SB), Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPADDD       128(DI), Y5, Y5
+	PREFETCHT0   (R9)
+	VMOVDQU      2(DX), Y3
+	VPAND        Y0, Y3, Y6
+	VPMADDUBSW   (DI), Y6, Y6
+	VPAND        Y1, Y3, Y8
+	VPMADDUBSW   32(DI), Y8, Y8
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y9
+	VPMADDUBSW   64(DI), Y9, Y9
+	VPADDW       Y9, Y6, Y6
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   96(DI), Y3, Y3
+	VPADDW       Y3, Y8, Y8
+	VPMADDWD     twobitWord64<>+0(SB), Y6, Y6
+	VPMADDWD     twobitWord16<>+0(SB), Y8, Y8
+	VPADDD       Y8, Y6, Y6
+	VPADDD       128(DI), Y6, Y6
+	VMOVDQU      2(BX), Y3
+	VPAND        Y0, Y3, Y8
+	VPMADDUBSW   (DI), Y8, Y8
+	VPAND        Y1, Y3, Y9
+	VPMADDUBSW   32(DI), Y9, Y9
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y10
+	VPMADDUBSW   64(DI), Y10, Y10
+	VPADDW       Y10, Y8, Y8
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   96(DI), Y3, Y3
+	VPADDW       Y3, Y9, Y9
+	VPMADDWD     twobitWord64<>+0(SB), Y8, Y8
+	VPMADDWD     twobitWord16<>+0(SB), Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPADDD       128(DI), Y8, Y8
+	PREFETCHT0   64(R9)
+	VPUNPCKLDQ   Y5, Y4, Y3
+	VPUNPCKHDQ   Y5, Y4, Y4
+	VPADDD       Y4, Y3, Y3
+	VPUNPCKLDQ   Y8, Y6, Y4
+	VPUNPCKHDQ   Y8, Y6, Y5
+	VPADDD       Y5, Y4, Y4
+	VPUNPCKLQDQ  Y4, Y3, Y5
+	VPUNPCKHQDQ  Y4, Y3, Y3
+	VPADDD       Y3, Y5, Y5
+	VMOVDQU      2(AX)(SI*1), Y3
+	VPAND        Y0, Y3, Y4
+	VPMADDUBSW   160(DI), Y4, Y4
+	VPAND        Y1, Y3, Y6
+	VPMADDUBSW   192(DI), Y6, Y6
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y8
+	VPMADDUBSW   224(DI), Y8, Y8
+	VPADDW       Y8, Y4, Y4
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   256(DI), Y3, Y3
+	VPADDW       Y3, Y6, Y6
+	VPMADDWD     twobitWord64<>+0(SB), Y4, Y4
+	VPMADDWD     twobitWord16<>+0(SB), Y6, Y6
+	VPADDD       Y6, Y4, Y4
+	VPADDD       288(DI), Y4, Y4
+	PREFETCHT0   128(R9)
+	VMOVDQU      2(CX)(SI*1), Y3
+	VPAND        Y0, Y3, Y6
+	VPMADDUBSW   160(DI), Y6, Y6
+	VPAND        Y1, Y3, Y8
+	VPMADDUBSW   192(DI), Y8, Y8
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y9
+	VPMADDUBSW   224(DI), Y9, Y9
+	VPADDW       Y9, Y6, Y6
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   256(DI), Y3, Y3
+	VPADDW       Y3, Y8, Y8
+	VPMADDWD     twobitWord64<>+0(SB), Y6, Y6
+	VPMADDWD     twobitWord16<>+0(SB), Y8, Y8
+	VPADDD       Y8, Y6, Y6
+	VPADDD       288(DI), Y6, Y6
+	VMOVDQU      2(DX)(SI*1), Y3
+	VPAND        Y0, Y3, Y8
+	VPMADDUBSW   160(DI), Y8, Y8
+	VPAND        Y1, Y3, Y9
+	VPMADDUBSW   192(DI), Y9, Y9
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y10
+	VPMADDUBSW   224(DI), Y10, Y10
+	VPADDW       Y10, Y8, Y8
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   256(DI), Y3, Y3
+	VPADDW       Y3, Y9, Y9
+	VPMADDWD     twobitWord64<>+0(SB), Y8, Y8
+	VPMADDWD     twobitWord16<>+0(SB), Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPADDD       288(DI), Y8, Y8
+	PREFETCHT0   192(R9)
+	VMOVDQU      2(BX)(SI*1), Y3
+	VPAND        Y0, Y3, Y9
+	VPMADDUBSW   160(DI), Y9, Y9
+	VPAND        Y1, Y3, Y10
+	VPMADDUBSW   192(DI), Y10, Y10
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        Y0, Y3, Y11
+	VPMADDUBSW   224(DI), Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPAND        Y1, Y3, Y3
+	VPMADDUBSW   256(DI), Y3, Y3
+	VPADDW       Y3, Y10, Y10
+	VPMADDWD     twobitWord64<>+0(SB), Y9, Y9
+	VPMADDWD     twobitWord16<>+0(SB), Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPADDD       288(DI), Y9, Y9
+	PREFETCHT0   256(R9)
+	VPUNPCKLDQ   Y6, Y4, Y3
+	VPUNPCKHDQ   Y6, Y4, Y4
+	VPADDD       Y4, Y3, Y3
+	VPUNPCKLDQ   Y9, Y8, Y4
+	VPUNPCKHDQ   Y9, Y8, Y6
+	VPADDD       Y6, Y4, Y4
+	VPUNPCKLQDQ  Y4, Y3, Y6
+	VPUNPCKHQDQ  Y4, Y3, Y3
+	VPADDD       Y3, Y6, Y6
+	VPERM2I128   $0x20, Y6, Y5, Y3
+	VPERM2I128   $0x31, Y6, Y5, Y4
+	VPADDD       Y4, Y3, Y3
+	VPSRAD       $0x06, Y3, Y3
+	VPXOR        X4, X4, X4
+	VPINSRW      $0x00, (AX), X4, X4
+	VPINSRW      $0x01, (CX), X4, X4
+	VPINSRW      $0x02, (DX), X4, X4
+	VPINSRW      $0x03, (BX), X4, X4
+	VPINSRW      $0x04, (AX)(SI*1), X4, X4
+	VPINSRW      $0x05, (CX)(SI*1), X4, X4
+	VPINSRW      $0x06, (DX)(SI*1), X4, X4
+	VPINSRW      $0x07, (BX)(SI*1), X4, X4
+	VCVTPH2PS    X4, Y4
+	VBROADCASTSS (R8), X7
+	VBROADCASTSS (R8)(R12*1), X5
+	VINSERTF128  $0x01, X5, Y7, Y7
+	VMULPS       Y7, Y4, Y4
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y4, Y3, Y3
+	VANDPS       (R11), Y3, Y3
+	VADDPS       X3, X2, X2
+	VEXTRACTF128 $0x01, Y3, X3
+	VADDPS       X3, X2, X2
+	ADDQ         $+68, AX
+	ADDQ         $+68, CX
+	ADDQ         $+68, DX
+	ADDQ         $+68, BX
+	ADDQ         $+320, DI
+	ADDQ         $+8, R8
+	ADDQ         $+272, R9
+	SUBQ         $+2, R10
+	JG           loop
+	MOVQ         dst+0(FP), DI
+	MOVQ         stride+16(FP), R10
+	TESTQ        R10, R10
+	JZ           single
+	VMOVUPS      X2, (DI)
+	JMP          stored
+
+single:
+	VMOVSS X2, (DI)
+
+stored:
+	ADDQ $+16, dst+0(FP)
+	SHLQ $0x02, R10
+	ADDQ R10, w+8(FP)
+	DECQ tiles+48(FP)
+	JNZ  tile
 	VZEROUPPER
 	RET

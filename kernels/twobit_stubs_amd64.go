@@ -5,8 +5,9 @@
 package kernels
 
 // ternaryRowsAVX512VNNI multiplies tiles of 4 rows of rowBytes bytes, a multiple of 4, that
-// start stride bytes apart. q is in row order: 64 bytes with -Σq in the first
-// int32 and zeros, then units of 256.
+// start stride bytes apart; if stride is 0 they are one row, and one result is
+// stored. q is in row order: 64 bytes with -Σq in the first int32 and zeros, then
+// units of 256.
 //
 //	for r := range 4 * tiles {
 //		sum := -Σq
@@ -24,8 +25,9 @@ package kernels
 func ternaryRowsAVX512VNNI(dst *float32, w *byte, stride int, rowBytes int, q *int8, tiles int, scale float32)
 
 // ternaryRowsAVXVNNI multiplies tiles of 2 rows of rowBytes bytes, a multiple of 4, that
-// start stride bytes apart. q is in row order: 64 bytes with -Σq in the first
-// int32 and zeros, then units of 256.
+// start stride bytes apart; if stride is 0 they are one row, and one result is
+// stored. q is in row order: 64 bytes with -Σq in the first int32 and zeros, then
+// units of 256.
 //
 //	for r := range 2 * tiles {
 //		sum := -Σq
@@ -43,8 +45,9 @@ func ternaryRowsAVX512VNNI(dst *float32, w *byte, stride int, rowBytes int, q *i
 func ternaryRowsAVXVNNI(dst *float32, w *byte, stride int, rowBytes int, q *int8, tiles int, scale float32)
 
 // ternaryRowsAVX2 multiplies tiles of 4 rows of rowBytes bytes, a multiple of 4, that
-// start stride bytes apart. q is in row order: 64 bytes with -Σq in the first
-// int32 and zeros, then units of 256.
+// start stride bytes apart; if stride is 0 they are one row, and one result is
+// stored. q is in row order: 64 bytes with -Σq in the first int32 and zeros, then
+// units of 256.
 //
 //	for r := range 4 * tiles {
 //		sum := -Σq
@@ -103,30 +106,219 @@ func arrangeRowsI2SARMAVX2(dst *int8, q *int8, units int)
 //go:noescape
 func arrangeRowsU32AVX2(dst *int8, q *int8, units int)
 
-// arrangeBlocksTQ2AVX2 arranges units of 256 activations in block order.
+// arrangeBlocksTQ232AVX2 arranges units of 256 activations in block order,
+// for vectors of 32 bytes of codes.
 //
-//	for u := range units {
+//	for v := range 2 * units {
+//		to := dst[160*v:][:160]
 //		for j := range 4 {
-//			for i := range 64 {
-//				dst[320*u+64*j+i] = q[256*u + i/32*128 + j*32 + i%32]
-//				int32s(dst[320*u+256:])[i/4] -= int32(dst[320*u+64*j+i])
+//			for i := range 32 {
+//				to[32*j+i] = q[128*v + i/32*128 + j*32 + i%32]
+//				int32s(to[128:])[i/4] -= 64 * int32(to[32*j+i])
 //			}
 //		}
 //	}
 //
 //go:noescape
-func arrangeBlocksTQ2AVX2(dst *int8, q *int8, units int)
+func arrangeBlocksTQ232AVX2(dst *int8, q *int8, units int)
 
-// arrangeBlocksQ2AVX2 arranges units of 256 activations in block order.
+// arrangeBlocksQ232AVX2 arranges units of 256 activations in block order,
+// for vectors of 32 bytes of codes.
 //
-//	for u := range units {
+//	for v := range 2 * units {
+//		to := dst[160*v:][:160]
 //		for j := range 4 {
-//			for i := range 64 {
-//				dst[320*u+64*j+i] = q[256*u + 4*i + j]
-//				int32s(dst[320*u+256:])[i/4] -= int32(dst[320*u+64*j+i])
+//			for i := range 32 {
+//				to[32*j+i] = q[128*v + 4*i + j]
+//				int32s(to[128:])[i/4] -= 64 * int32(to[32*j+i])
 //			}
 //		}
 //	}
 //
 //go:noescape
-func arrangeBlocksQ2AVX2(dst *int8, q *int8, units int)
+func arrangeBlocksQ232AVX2(dst *int8, q *int8, units int)
+
+// arrangeBlocksTQ264AVX2 arranges units of 256 activations in block order,
+// for vectors of 64 bytes of codes.
+//
+//	for v := range 1 * units {
+//		to := dst[320*v:][:320]
+//		for j := range 4 {
+//			for i := range 64 {
+//				to[64*j+i] = q[256*v + i/32*128 + j*32 + i%32]
+//				int32s(to[256:])[i/4] -= 64 * int32(to[64*j+i])
+//			}
+//		}
+//	}
+//
+//go:noescape
+func arrangeBlocksTQ264AVX2(dst *int8, q *int8, units int)
+
+// arrangeBlocksQ264AVX2 arranges units of 256 activations in block order,
+// for vectors of 64 bytes of codes.
+//
+//	for v := range 1 * units {
+//		to := dst[320*v:][:320]
+//		for j := range 4 {
+//			for i := range 64 {
+//				to[64*j+i] = q[256*v + 4*i + j]
+//				int32s(to[256:])[i/4] -= 64 * int32(to[64*j+i])
+//			}
+//		}
+//	}
+//
+//go:noescape
+func arrangeBlocksQ264AVX2(dst *int8, q *int8, units int)
+
+// blocksTQ2AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
+// apart; if stride is 0 they are one row, and one result is stored. q is in
+// block order for vectors of 64 bytes of codes.
+//
+//	for r := range 4 * tiles {
+//		var y float32
+//		for g := range blocks {
+//			block := w[r*stride+66*g:][:66]
+//			sum := dot(block[0:64], q, g)
+//			y += float32(float32(fp16(block[64:])*scales[g]) * float32(sum))
+//		}
+//		dst[r] = y
+//	}
+//
+//go:noescape
+func blocksTQ2AVX512VNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+
+// blocksTQ2AVXVNNI multiplies tiles of 4 rows of blocks that start stride bytes
+// apart; if stride is 0 they are one row, and one result is stored. q is in
+// block order for vectors of 32 bytes of codes.
+//
+//	for r := range 4 * tiles {
+//		var y float32
+//		for g := range blocks {
+//			block := w[r*stride+66*g:][:66]
+//			sum := dot(block[0:64], q, g)
+//			y += float32(float32(fp16(block[64:])*scales[g]) * float32(sum))
+//		}
+//		dst[r] = y
+//	}
+//
+//go:noescape
+func blocksTQ2AVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+
+// blocksTQ2AVX2 multiplies tiles of 4 rows of blocks that start stride bytes
+// apart; if stride is 0 they are one row, and one result is stored. q is in
+// block order for vectors of 32 bytes of codes.
+//
+//	for r := range 4 * tiles {
+//		var y float32
+//		for g := range blocks {
+//			block := w[r*stride+66*g:][:66]
+//			sum := dot(block[0:64], q, g)
+//			y += float32(float32(fp16(block[64:])*scales[g]) * float32(sum))
+//		}
+//		dst[r] = y
+//	}
+//
+//go:noescape
+func blocksTQ2AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+
+// blocksQ2AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
+// apart; if stride is 0 they are one row, and one result is stored. q is in
+// block order for vectors of 64 bytes of codes.
+//
+//	for r := range 4 * tiles {
+//		var y float32
+//		for g := range blocks {
+//			block := w[r*stride+18*g:][:18]
+//			sum := dot(block[2:18], q, g)
+//			y += float32(float32(fp16(block[0:])*scales[g*64/128]) * float32(sum))
+//		}
+//		dst[r] = y
+//	}
+//
+//go:noescape
+func blocksQ2AVX512VNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+
+// blocksQ2AVXVNNI multiplies tiles of 4 rows of blocks that start stride bytes
+// apart; if stride is 0 they are one row, and one result is stored. q is in
+// block order for vectors of 32 bytes of codes.
+//
+//	for r := range 4 * tiles {
+//		var y float32
+//		for g := range blocks {
+//			block := w[r*stride+18*g:][:18]
+//			sum := dot(block[2:18], q, g)
+//			y += float32(float32(fp16(block[0:])*scales[g*64/128]) * float32(sum))
+//		}
+//		dst[r] = y
+//	}
+//
+//go:noescape
+func blocksQ2AVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+
+// blocksQ2AVX2 multiplies tiles of 4 rows of blocks that start stride bytes
+// apart; if stride is 0 they are one row, and one result is stored. q is in
+// block order for vectors of 32 bytes of codes.
+//
+//	for r := range 4 * tiles {
+//		var y float32
+//		for g := range blocks {
+//			block := w[r*stride+18*g:][:18]
+//			sum := dot(block[2:18], q, g)
+//			y += float32(float32(fp16(block[0:])*scales[g*64/128]) * float32(sum))
+//		}
+//		dst[r] = y
+//	}
+//
+//go:noescape
+func blocksQ2AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+
+// blocksQ2G128AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
+// apart; if stride is 0 they are one row, and one result is stored. q is in
+// block order for vectors of 64 bytes of codes.
+//
+//	for r := range 4 * tiles {
+//		var y float32
+//		for g := range blocks {
+//			block := w[r*stride+34*g:][:34]
+//			sum := dot(block[2:34], q, g)
+//			y += float32(float32(fp16(block[0:])*scales[g*128/128]) * float32(sum))
+//		}
+//		dst[r] = y
+//	}
+//
+//go:noescape
+func blocksQ2G128AVX512VNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+
+// blocksQ2G128AVXVNNI multiplies tiles of 4 rows of blocks that start stride bytes
+// apart; if stride is 0 they are one row, and one result is stored. q is in
+// block order for vectors of 32 bytes of codes.
+//
+//	for r := range 4 * tiles {
+//		var y float32
+//		for g := range blocks {
+//			block := w[r*stride+34*g:][:34]
+//			sum := dot(block[2:34], q, g)
+//			y += float32(float32(fp16(block[0:])*scales[g*128/128]) * float32(sum))
+//		}
+//		dst[r] = y
+//	}
+//
+//go:noescape
+func blocksQ2G128AVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+
+// blocksQ2G128AVX2 multiplies tiles of 4 rows of blocks that start stride bytes
+// apart; if stride is 0 they are one row, and one result is stored. q is in
+// block order for vectors of 32 bytes of codes.
+//
+//	for r := range 4 * tiles {
+//		var y float32
+//		for g := range blocks {
+//			block := w[r*stride+34*g:][:34]
+//			sum := dot(block[2:34], q, g)
+//			y += float32(float32(fp16(block[0:])*scales[g*128/128]) * float32(sum))
+//		}
+//		dst[r] = y
+//	}
+//
+//go:noescape
+func blocksQ2G128AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)

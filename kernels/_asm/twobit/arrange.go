@@ -7,9 +7,6 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// biasBytes follow the activations of a unit in block order.
-const biasBytes = 64
-
 // A span says where a format has the four columns of a byte: lanes apart, the
 // first at the high bits or at the low ones.
 type span struct {
@@ -18,12 +15,18 @@ type span struct {
 	high  bool
 }
 
-// arrange writes the functions that put activations in the order of a format.
-func (g *generator) arrange(s span, blocks bool) {
-	name, order := "arrangeRows"+s.name, "row"
-	if blocks {
-		name, order = "arrangeBlocks"+s.name, "block"
-	}
+// arrangeRows writes the function that puts activations in row order.
+func (g *generator) arrangeRows(s span) {
+	g.arrange("arrangeRows"+s.name, s, 0)
+}
+
+// arrangeBlocks writes the function for block order and vectors of width
+// bytes of codes: each has four vectors of activations, and then its bias.
+func (g *generator) arrangeBlocks(s span, width int) {
+	g.arrange(fmt.Sprintf("arrangeBlocks%s%d", s.name, width), s, width)
+}
+
+func (g *generator) arrange(name string, s span, width int) {
 	part := "j"
 	if s.high {
 		part = "(3-j)"
@@ -32,20 +35,29 @@ func (g *generator) arrange(s span, blocks bool) {
 	if s.lanes == 1 {
 		column = "4*i + j"
 	}
-	doc := []string{
-		fmt.Sprintf("%sAVX2 arranges units of 256 activations in %s order.", name, order), "",
-		"\tfor u := range units {",
-		"\t\tfor j := range 4 {",
-		"\t\t\tfor i := range 64 {",
-	}
-	if blocks {
-		doc = append(doc,
-			fmt.Sprintf("\t\t\t\tdst[320*u+64*j+i] = q[256*u + %s]", column),
-			"\t\t\t\tint32s(dst[320*u+256:])[i/4] -= int32(dst[320*u+64*j+i])", "\t\t\t}", "\t\t}", "\t}")
+	var doc []string
+	if width > 0 {
+		doc = []string{
+			fmt.Sprintf("%sAVX2 arranges units of 256 activations in block order,", name),
+			fmt.Sprintf("for vectors of %d bytes of codes.", width), "",
+			fmt.Sprintf("\tfor v := range %d * units {", 64/width),
+			fmt.Sprintf("\t\tto := dst[%d*v:][:%d]", 5*width, 5*width),
+			"\t\tfor j := range 4 {",
+			fmt.Sprintf("\t\t\tfor i := range %d {", width),
+			fmt.Sprintf("\t\t\t\tto[%d*j+i] = q[%d*v + %s]", width, 4*width, column),
+			fmt.Sprintf("\t\t\t\tint32s(to[%d:])[i/4] -= 64 * int32(to[%d*j+i])", 4*width, width),
+			"\t\t\t}", "\t\t}", "\t}",
+		}
 	} else {
-		doc = append(doc,
-			fmt.Sprintf("\t\t\t\tdst[64+256*u+64*j+i] = q[256*u + %s]", column), "\t\t\t}", "\t\t}", "\t}",
-			"\tint32s(dst)[0], int32s(dst)[1:16] = -Σq, 0")
+		doc = []string{
+			fmt.Sprintf("%sAVX2 arranges units of 256 activations in row order.", name), "",
+			"\tfor u := range units {",
+			"\t\tfor j := range 4 {",
+			"\t\t\tfor i := range 64 {",
+			fmt.Sprintf("\t\t\t\tdst[64+256*u+64*j+i] = q[256*u + %s]", column),
+			"\t\t\t}", "\t\t}", "\t}",
+			"\tint32s(dst)[0], int32s(dst)[1:16] = -Σq, 0",
+		}
 	}
 	g.Func(name+"AVX2", "func(dst, q *int8, units int)", doc...)
 	dst := g.Load(g.Param("dst"), g.GP64())
@@ -55,19 +67,26 @@ func (g *generator) arrange(s span, blocks bool) {
 	g.VMOVDQU(g.byteOnes, byteOnes)
 	g.VPCMPEQD(minus, minus, minus)
 	var sum reg.VecVirtual
-	header, step := 0, unitQ+biasBytes
-	if !blocks {
+	header, step := 0, 5*unitBytes
+	if width == 0 {
 		header, step, sum = 64, unitQ, g.YMM()
 		g.clear(sum)
+	} else {
+		g.VPSLLW(operand.U8(6), minus, minus)
 	}
 	parts := s.deinterleave(g)
 
 	g.Label("unit")
 	for half := range 2 {
-		// Words of 2·4 bytes: at most 1016.
-		var words reg.VecVirtual
+		to := func(j int) operand.Mem { // vector j of this half, vector 4 being the bias
+			if width == 32 {
+				return at(dst, 160*half+32*j)
+			}
+			return at(dst, header+64*j+32*half)
+		}
+		var words reg.VecVirtual // sums of 8 activations: at most 1016
 		for j, v := range parts(q, 128*half) {
-			g.VMOVDQU(v, at(dst, header+64*j+32*half))
+			g.VMOVDQU(v, to(j))
 			t := g.YMM()
 			g.VPMADDUBSW(v, byteOnes, t)
 			if words == nil {
@@ -77,8 +96,8 @@ func (g *generator) arrange(s span, blocks bool) {
 			}
 		}
 		g.VPMADDWD(minus, words, words)
-		if blocks {
-			g.VMOVDQU(words, at(dst, unitQ+32*half))
+		if width > 0 {
+			g.VMOVDQU(words, to(4))
 		} else {
 			g.VPADDD(words, sum, sum)
 		}
@@ -87,7 +106,7 @@ func (g *generator) arrange(s span, blocks bool) {
 	g.ADDQ(operand.I32(step), dst)
 	g.DECQ(n)
 	g.JNZ(operand.LabelRef("unit"))
-	if !blocks {
+	if width == 0 {
 		g.storeTotal(sum)
 	}
 	g.VZEROUPPER()

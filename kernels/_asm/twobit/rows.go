@@ -37,8 +37,9 @@ func (g *generator) rows(e rowsEngine) {
 	name, doc, tile, segmentUnits := e.spec()
 	g.Func(name, "func(dst *float32, w *byte, stride, rowBytes int, q *int8, tiles int, scale float32)", append([]string{
 		fmt.Sprintf("%s multiplies tiles of %d rows of rowBytes bytes, a multiple of 4, that", name, tile),
-		"start stride bytes apart. q is in row order: 64 bytes with -Σq in the first",
-		"int32 and zeros, then units of 256.",
+		"start stride bytes apart; if stride is 0 they are one row, and one result is",
+		"stored. q is in row order: 64 bytes with -Σq in the first int32 and zeros, then",
+		"units of 256.",
 		"",
 		fmt.Sprintf("\tfor r := range %d * tiles {", tile),
 		"\t\tsum := -Σq",
@@ -113,7 +114,7 @@ func (g *generator) rows(e rowsEngine) {
 	g.TESTQ(left, left)
 	g.JNZ(operand.LabelRef("segment"))
 
-	g.finish(e.sums(), tile, dst)
+	g.finish(e.sums(), tile, dst, stride)
 	g.ADDQ(tileBytes, w)
 	g.ADDQ(operand.I32(4*tile), dst)
 	g.DECQ(tiles)
@@ -124,18 +125,30 @@ func (g *generator) rows(e rowsEngine) {
 
 // finish stores scale·sum. The generic path adds its only term to 0, which
 // makes a -0 of it +0.
-func (g *generator) finish(sum reg.VecVirtual, rows int, dst reg.Register) {
+func (g *generator) finish(sum reg.VecVirtual, rows int, dst, stride reg.Register) {
 	x := g.XMM()
 	g.VCVTDQ2PS(sum, sum)
 	g.VBROADCASTSS(g.param("scale"), x)
 	g.VMULPS(x, sum, sum)
 	g.VXORPS(x, x, x)
 	g.VADDPS(x, sum, sum)
+	g.storeTile(sum, rows, dst, stride)
+}
+
+// storeTile stores the results of a tile, or of its first row only if all its
+// rows are the same.
+func (g *generator) storeTile(y reg.VecVirtual, rows int, dst, stride reg.Register) {
+	g.TESTQ(stride, stride)
+	g.JZ(operand.LabelRef("single"))
 	if rows == 2 {
-		g.VMOVLPS(sum, operand.Mem{Base: dst})
-		return
+		g.VMOVLPS(y, at(dst, 0))
+	} else {
+		g.VMOVUPS(y, at(dst, 0))
 	}
-	g.VMOVUPS(sum, operand.Mem{Base: dst})
+	g.JMP(operand.LabelRef("stored"))
+	g.Label("single")
+	g.VMOVSS(y, at(dst, 0))
+	g.Label("stored")
 }
 
 // rowsAVX512VNNI loads each vector of activations once for the 4 vectors of

@@ -31,11 +31,22 @@ func Generate(p *asm.Program) {
 	g.rows(&rowsAVX512VNNI{generator: g})
 	g.rows(&rowsAVXVNNI{generator: g})
 	g.rows(&rowsAVX2{generator: g})
-	g.arrange(span{"I2S", 32, true}, false)
-	g.arrange(span{"I2SARM", 16, true}, false)
-	g.arrange(span{"U32", 1, false}, false)
-	g.arrange(span{"TQ2", 32, false}, true)
-	g.arrange(span{"Q2", 1, false}, true)
+	g.arrangeRows(span{"I2S", 32, true})
+	g.arrangeRows(span{"I2SARM", 16, true})
+	g.arrangeRows(span{"U32", 1, false})
+	for _, width := range []int{32, 64} {
+		g.arrangeBlocks(span{"TQ2", 32, false}, width)
+		g.arrangeBlocks(span{"Q2", 1, false}, width)
+	}
+	for _, b := range []block{
+		{name: "TQ2", bytes: 66, codes: 64, scale: 64},
+		{name: "Q2", bytes: 18, data: 2, codes: 16, groups: 2},
+		{name: "Q2G128", bytes: 34, data: 2, codes: 32, groups: 4},
+	} {
+		g.blocksKernel(&dpBlocks{generator: g}, b)
+		g.blocksKernel(&dpBlocks{generator: g, vex: true}, b)
+		g.blocksKernel(&wordBlocks{generator: g}, b)
+	}
 }
 
 // A generator is a program with the constants of these kernels in memory.
@@ -46,9 +57,13 @@ type generator struct {
 	byteOnes  operand.Mem    // 64 bytes of 1
 	wordOnes  operand.Mem    // 32 int16 of 1
 	wordFours operand.Mem    // 32 int16 of 4
+	word16    operand.Mem    // 32 int16 of 16
+	word64    operand.Mem    // 32 int16 of 64
 
 	byteQuads  operand.Mem // VPSHUFB: bytes 0, 4, 8, 12, 1, 5, … of each lane
 	dwordLanes operand.Mem // VPERMD: dwords 0, 4, 1, 5, …
+	// laneIndex[n] spreads the n activation scales of 4 blocks (VPERMPS).
+	laneIndex map[int]operand.Mem
 }
 
 func (g *generator) constants() {
@@ -58,12 +73,18 @@ func (g *generator) constants() {
 	g.byteOnes = g.repeat("twobitByteOnes", 0x0101010101010101, 64)
 	g.wordOnes = g.repeat("twobitWordOnes", 0x0001000100010001, 64)
 	g.wordFours = g.repeat("twobitWordFours", 0x0004000400040004, 64)
+	g.word16 = g.repeat("twobitWord16", 0x0010001000100010, 64)
+	g.word64 = g.repeat("twobitWord64", 0x0040004000400040, 64)
 	g.prefix = g.repeat("twobitPrefix", 1<<64-1, 64)
 	for range 64 / 8 {
 		g.AppendDatum(operand.U64(0))
 	}
 	g.byteQuads = g.table("twobitByteQuads", 0x0d0905010c080400, 0x0f0b07030e0a0602, 0x0d0905010c080400, 0x0f0b07030e0a0602)
 	g.dwordLanes = g.table("twobitDwordLanes", 4<<32, 5<<32|1, 6<<32|2, 7<<32|3)
+	g.laneIndex = map[int]operand.Mem{
+		2: g.table("twobitLaneIndex2", 0, 0, 0, 0, 1<<32|1, 1<<32|1, 1<<32|1, 1<<32|1),
+		4: g.table("twobitLaneIndex4", 0, 0, 1<<32|1, 1<<32|1, 2<<32|2, 2<<32|2, 3<<32|3, 3<<32|3),
+	}
 }
 
 // table writes v.
