@@ -23,7 +23,7 @@ type Pool struct {
 
 	task    func(i int)
 	epoch   atomic.Uint32 // increased by each dispatch
-	pending atomic.Int32  // workers that have not finished
+	gate    atomic.Int32  // workers at work; shut is added between dispatches
 	workers []worker
 	closed  atomic.Bool
 
@@ -66,6 +66,9 @@ const (
 	pauseLoops = 4
 )
 
+// shut keeps the gate below zero however many workers try it.
+const shut = -1 << 30
+
 // chunkBytes is how much weight memory a task covers: long enough for the
 // hardware prefetcher, short enough to even out threads.
 const chunkBytes = 32 << 10
@@ -77,6 +80,7 @@ func NewPool(threads int) *Pool {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	p := &Pool{threads: threads, queues: make([]queue, threads), workers: make([]worker, threads-1)}
+	p.gate.Store(shut)
 	p.rowsTask, p.quantTask = p.runChunk, p.quantizeColumn
 	for i := range p.workers {
 		p.workers[i].wake = make(chan struct{}, 1)
@@ -253,12 +257,13 @@ func (p *Pool) dispatch(n int, task func(i int)) {
 		p.queues[w].end = int64((w + 1) * n / p.threads)
 		p.queues[w].next.Store(int64(w * n / p.threads))
 	}
-	p.pending.Store(int32(len(p.workers)))
+	p.gate.Add(-shut)
 	p.epoch.Add(1)
 	p.wakeParked()
 	p.drain(0)
-	for p.pending.Load() > 0 {
-		if !spin(func() bool { return p.pending.Load() == 0 }) {
+	p.gate.Add(shut)
+	for p.gate.Load() != shut {
+		if !spin(func() bool { return p.gate.Load() == shut }) {
 			runtime.Gosched()
 		}
 	}
@@ -287,17 +292,21 @@ func (p *Pool) drain(thread int) {
 	}
 }
 
-// serve is worker i's life.
+// serve is worker i's life. A worker that wakes after the tasks have run out
+// finds the gate shut and does not hold the submission up: on a busy machine
+// the caller finishes alone.
 func (p *Pool) serve(i int) {
 	w := &p.workers[i]
 	for seen := uint32(0); ; {
 		p.await(w, seen)
-		seen++
+		seen = p.epoch.Load()
 		if p.closed.Load() {
 			return
 		}
-		p.drain(i + 1)
-		p.pending.Add(-1)
+		if p.gate.Add(1) > 0 {
+			p.drain(i + 1)
+		}
+		p.gate.Add(-1)
 	}
 }
 
