@@ -1,0 +1,136 @@
+package kernels_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Go's assembler lacks most vector instructions of arm64. The assembly files
+// have them as
+//
+//	WORD $0x4e819402 // sdot v2.4s, v0.16b, v1.16b
+//
+// and the comment is what a person reads and edits: -update writes the words
+// anew from the comments, the test decodes each word and compares.
+var update = flag.Bool("update", false, "assemble the WORDs of *_arm64.s from their comments")
+
+var wordLine = regexp.MustCompile(`(?m)^(\s*WORD\s+\$)(0x[0-9a-fA-F]+|0)(\s*//\s*)(.*?)\s*$`)
+
+const arm64Features = "-mattr=+dotprod,+i8mm,+fullfp16,+bf16"
+
+func TestARM64Encodings(t *testing.T) {
+	if _, err := exec.LookPath("llvm-mc"); err != nil {
+		if slices.Contains(strings.Split(os.Getenv("ONEBIT_REQUIRE"), ","), "llvm-objdump") {
+			t.Fatalf("required: %v", err)
+		}
+		t.Skipf("needs LLVM's tools: %v", err)
+	}
+	files, err := filepath.Glob("*_arm64.s")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no assembly found: %v", err)
+	}
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *update {
+				if source, err = assembleWords(source); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(file, source, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			checkWords(t, string(source))
+		})
+	}
+}
+
+// checkWords decodes every WORD of an assembly file.
+func checkWords(t *testing.T, source string) {
+	words := wordLine.FindAllStringSubmatch(source, -1)
+	if n := strings.Count(source, "WORD"); n != len(words) {
+		t.Fatalf("%d of %d WORDs have no comment that says what they are", n-len(words), n)
+	}
+	if len(words) == 0 {
+		return
+	}
+	var in bytes.Buffer
+	for _, w := range words {
+		v, err := strconv.ParseUint(w[2], 0, 32)
+		if err != nil {
+			t.Fatalf("%s: %v", w[0], err)
+		}
+		fmt.Fprintf(&in, "%#x %#x %#x %#x\n", v&0xff, v>>8&0xff, v>>16&0xff, v>>24)
+	}
+	decoded, err := llvmMC(in.Bytes(), "-disassemble")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(decoded) != len(words) {
+		t.Fatalf("%d WORDs, %d of them are instructions", len(words), len(decoded))
+	}
+	for i, w := range words {
+		if got := decoded[i]; got != w[4] {
+			t.Errorf("WORD $%s is %q, the comment says %q", w[2], got, w[4])
+		}
+	}
+}
+
+// assembleWords returns source with every WORD assembled from its comment.
+func assembleWords(source []byte) ([]byte, error) {
+	var in bytes.Buffer
+	for _, w := range wordLine.FindAllSubmatch(source, -1) {
+		fmt.Fprintf(&in, "%s\n", w[4])
+	}
+	lines, err := llvmMC(in.Bytes(), "-show-encoding")
+	if err != nil {
+		return nil, err
+	}
+	out := wordLine.ReplaceAllFunc(source, func(line []byte) []byte {
+		if len(lines) == 0 {
+			return line
+		}
+		var b [4]byte
+		_, enc, _ := strings.Cut(lines[0], "encoding: ")
+		lines = lines[1:]
+		if _, err = fmt.Sscanf(enc, "[0x%x,0x%x,0x%x,0x%x]", &b[0], &b[1], &b[2], &b[3]); err != nil {
+			return line
+		}
+		m := wordLine.FindSubmatch(line)
+		return fmt.Appendf(nil, "%s0x%02x%02x%02x%02x%s%s", m[1], b[3], b[2], b[1], b[0], m[3], m[4])
+	})
+	return out, err
+}
+
+// llvmMC runs llvm-mc for arm64 and returns its output, an instruction a line,
+// blanks made single. Bad instructions are errors.
+func llvmMC(in []byte, mode string) ([]string, error) {
+	cmd := exec.Command("llvm-mc", mode, "-triple=aarch64", arm64Features)
+	cmd.Stdin = bytes.NewReader(in)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil || stderr.Len() > 0 {
+		return nil, fmt.Errorf("llvm-mc: %v\n%s", err, stderr.Bytes())
+	}
+	var lines []string
+	for line := range strings.Lines(string(out)) {
+		line = strings.Join(strings.Fields(line), " ")
+		if line != "" && !strings.HasPrefix(line, ".") {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}
