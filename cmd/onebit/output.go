@@ -40,7 +40,7 @@ func writeAndRename(ctx context.Context, path string, write func(io.Writer) erro
 	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.partial", filepath.Base(path), os.Getpid()))
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
+		return fmt.Errorf("cannot write %s: %w", path, withoutPath(err, temp))
 	}
 	defer func() {
 		if err != nil {
@@ -49,12 +49,22 @@ func writeAndRename(ctx context.Context, path string, write func(io.Writer) erro
 		}
 	}()
 	if err := write(contextWriter{ctx, f}); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, withoutPath(err, temp))
 	}
 	if err := f.Close(); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, withoutPath(err, temp))
 	}
 	return os.Rename(temp, path)
+}
+
+// withoutPath returns the cause of an error at path, which the message names
+// by another name already.
+func withoutPath(err error, path string) error {
+	var at *fs.PathError
+	if errors.As(err, &at) && at.Path == path {
+		return at.Err
+	}
+	return err
 }
 
 func writeThrough(ctx context.Context, path string, write func(io.Writer) error) error {
@@ -63,7 +73,7 @@ func writeThrough(ctx context.Context, path string, write func(io.Writer) error)
 		return err
 	}
 	if err := errors.Join(write(contextWriter{ctx, f}), f.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, withoutPath(err, path))
 	}
 	return nil
 }
