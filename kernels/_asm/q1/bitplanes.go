@@ -16,9 +16,10 @@ const (
 	cacheLine   = 64
 )
 
-// prefetchAhead is how far ahead of the loads weights are fetched, in bytes:
-// further than the hardware's prefetcher reaches on its own.
-const prefetchAhead = 6 << 10
+// prefetchAhead is how far ahead of the loads weights are fetched, in bytes.
+// From 4 KiB on the fetches leave the page that the hardware's prefetcher
+// works on, and the two get into each other's way.
+const prefetchAhead = 2 << 10
 
 // A bitplanesTarget is an instruction set. A row's sum lies in a dword lane,
 // so a tile of 16 rows is one ZMM register or two YMM.
