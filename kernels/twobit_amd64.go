@@ -8,24 +8,29 @@ import "onebit/formats"
 const unitCols = 256
 
 func init() {
-	for name, arrange := range map[string]func(dst, q *int8, units int){
-		"i2_s":        arrangeRowsI2SAVX2,
-		"i2_s_arm":    arrangeRowsI2SARMAVX2,
-		"ternary_u32": arrangeRowsU32AVX2,
+	for _, f := range []struct {
+		format   *formats.Type
+		layout   *Layout
+		rowBytes func(cols int) int
+		arrange  func(dst, q *int8, units int)
+	}{
+		{formats.I2_S, Native, quarter, arrangeRowsI2SAVX2},
+		{formats.I2_S_ARM, Native, quarter, arrangeRowsI2SARMAVX2},
+		{formats.Ternary_u32, Native, wordRowBytes, arrangeRowsU32AVX2},
+		{formats.I2_S_X4, wordRows, wordRowBytes, arrangeRowsU32AVX2},
 	} {
-		t, err := formats.Lookup(name)
-		if err != nil {
-			panic(err)
-		}
-		order := rowOrder(arrange)
+		order := rowOrder(f.arrange)
 		for _, k := range rowsKernels {
 			register(&Variant{
-				Name: k.isa.Name, Summary: k.summary, Format: t, Activation: Q8Row, ISA: k.isa, Layout: Native,
-				Order: order, matVec: k.matVec(order),
+				Name: k.isa.Name, Summary: k.summary, Format: f.format, Activation: Q8Row, ISA: k.isa, Layout: f.layout,
+				Order: order, matVec: k.matVec(order, f.rowBytes),
 			})
 		}
 	}
 }
+
+// quarter is the bytes of a row whose blocks are all filled.
+func quarter(cols int) int { return cols / 4 }
 
 // rowOrder is for kernels with one scale per tensor. A column of activations
 // becomes 64 bytes, -Σq as the first int32 and zeros behind it, and then for
@@ -61,9 +66,9 @@ var rowsKernels = []rowsKernel{
 	{AVX512VNNI, "VPDPBUSD on codes masked in place, 4 rows at a time", 4, ternaryRowsAVX512VNNI},
 }
 
-func (k rowsKernel) matVec(order *Order) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+func (k rowsKernel) matVec(order *Order, rowBytes func(cols int) int) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
-		n := rowBytes(m.Format, m.Cols)
+		n := rowBytes(m.Cols)
 		q := a.In(order)[col*rowOrderLen(a.Stride):][:rowOrderLen(a.Stride)]
 		scale := m.Scale * a.scale(col, 0)
 		multiplyTiles(k.tile, dst[r0:r1], m.Data[r0*n:r1*n], n, func(y *float32, w *byte, stride, tiles int) {

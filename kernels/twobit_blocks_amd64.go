@@ -8,20 +8,26 @@ func init() {
 	tq2 := blockOrders{blockOrder(arrangeBlocksTQ232AVX2), blockOrder(arrangeBlocksTQ264AVX2)}
 	q2 := blockOrders{blockOrder(arrangeBlocksQ232AVX2), blockOrder(arrangeBlocksQ264AVX2)}
 	for _, k := range []blocksKernel{
-		{AVX2, formats.TQ2_0, Q8Row, tq2.ymm, blocksTQ2AVX2},
-		{AVXVNNI, formats.TQ2_0, Q8Row, tq2.ymm, blocksTQ2AVXVNNI},
-		{AVX512VNNI, formats.TQ2_0, Q8Row, tq2.zmm, blocksTQ2AVX512VNNI},
-		{AVX2, formats.Q2_0, Q8Per128, q2.ymm, blocksQ2AVX2},
-		{AVXVNNI, formats.Q2_0, Q8Per128, q2.ymm, blocksQ2AVXVNNI},
-		{AVX512VNNI, formats.Q2_0, Q8Per128, q2.zmm, blocksQ2AVX512VNNI},
-		{AVX2, formats.Q2_0_g128, Q8Per128, q2.ymm, blocksQ2G128AVX2},
-		{AVXVNNI, formats.Q2_0_g128, Q8Per128, q2.ymm, blocksQ2G128AVXVNNI},
-		{AVX512VNNI, formats.Q2_0_g128, Q8Per128, q2.zmm, blocksQ2G128AVX512VNNI},
+		{AVX2, tq2.ymm, blocksTQ2AVX2},
+		{AVXVNNI, tq2.ymm, blocksTQ2AVXVNNI},
+		{AVX512VNNI, tq2.zmm, blocksTQ2AVX512VNNI},
 	} {
-		register(&Variant{
-			Name: k.isa.Name, Summary: blocksSummary[k.isa], Format: k.format, Activation: k.activation, ISA: k.isa,
-			Layout: Native, Order: k.order, matVec: k.matVec,
-		})
+		k.register(formats.TQ2_0, Q8Row, Native, tq2Block)
+		k.register(formats.TQ1_0, Q8Row, tq2Rows, tq2Block)
+	}
+	for _, k := range []blocksKernel{
+		{AVX2, q2.ymm, blocksQ2AVX2},
+		{AVXVNNI, q2.ymm, blocksQ2AVXVNNI},
+		{AVX512VNNI, q2.zmm, blocksQ2AVX512VNNI},
+	} {
+		k.register(formats.Q2_0, Q8Per128, Native, 18)
+	}
+	for _, k := range []blocksKernel{
+		{AVX2, q2.ymm, blocksQ2G128AVX2},
+		{AVXVNNI, q2.ymm, blocksQ2G128AVXVNNI},
+		{AVX512VNNI, q2.zmm, blocksQ2G128AVX512VNNI},
+	} {
+		k.register(formats.Q2_0_g128, Q8Per128, Native, 34)
 	}
 }
 
@@ -60,18 +66,26 @@ func blockOrderLen(stride int) int {
 
 // blocksKernel is one of the functions blocks*, which take 4 rows at a time.
 type blocksKernel struct {
-	isa        *ISA
-	format     *formats.Type
-	activation Activation
-	order      *Order
-	rows       func(dst *float32, w *byte, stride, blocks int, q *int8, scales *float32, tiles int)
+	isa   *ISA
+	order *Order
+	rows  func(dst *float32, w *byte, stride, blocks int, q *int8, scales *float32, tiles int)
 }
 
-func (k blocksKernel) matVec(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
-	n, blocks := rowBytes(k.format, m.Cols), m.Cols/k.format.BlockLen
-	q := a.In(k.order)[col*blockOrderLen(a.Stride):][:blockOrderLen(a.Stride)]
-	scales := a.Scales[col*a.Groups:][:a.Groups]
-	multiplyTiles(4, dst[r0:r1], m.Data[r0*n:r1*n], n, func(y *float32, w *byte, stride, tiles int) {
-		k.rows(y, w, stride, blocks, &q[0], &scales[0], tiles)
+func (k blocksKernel) register(t *formats.Type, act Activation, layout *Layout, blockBytes int) {
+	register(&Variant{
+		Name: k.isa.Name, Summary: blocksSummary[k.isa], Format: t, Activation: act, ISA: k.isa,
+		Layout: layout, Order: k.order, matVec: k.matVec(blockBytes),
 	})
+}
+
+func (k blocksKernel) matVec(blockBytes int) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+		blocks := m.Cols / m.Format.BlockLen
+		n := blocks * blockBytes
+		q := a.In(k.order)[col*blockOrderLen(a.Stride):][:blockOrderLen(a.Stride)]
+		scales := a.Scales[col*a.Groups:][:a.Groups]
+		multiplyTiles(4, dst[r0:r1], m.Data[r0*n:r1*n], n, func(y *float32, w *byte, stride, tiles int) {
+			k.rows(y, w, stride, blocks, &q[0], &scales[0], tiles)
+		})
+	}
 }
