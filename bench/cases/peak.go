@@ -19,7 +19,8 @@ import (
 // A peakRequest asks a child process for the peak memory of a product by
 // every variant of a format that runs here.
 type peakRequest struct {
-	Model      string `json:",omitempty"` // a GGUF file; else the matrix is random
+	Model      string   `json:",omitempty"` // a GGUF file; else the matrix is random
+	GGUFTypes  []string `json:",omitempty"` // how to read it
 	Format     string
 	Rows, Cols int
 	Seed       uint64
@@ -38,7 +39,7 @@ func (g *group) peak(ctx context.Context, v *kernels.Variant) (int64, bool) {
 	if g.peaks == nil {
 		var err error
 		g.peaks, err = askPeak(ctx, g.rig.peakCommand, peakRequest{
-			Model: g.rig.model, Format: g.src.Format.Name, Rows: g.src.Rows, Cols: g.src.Cols, Seed: g.seed,
+			Model: g.rig.model, GGUFTypes: g.rig.ggufTypes, Format: g.src.Format.Name, Rows: g.src.Rows, Cols: g.src.Cols, Seed: g.seed,
 		})
 		if err != nil {
 			g.peaks = peakReply{}
@@ -102,7 +103,7 @@ func (req peakRequest) tensor(t *formats.Type) (*formats.Tensor, func() error, e
 		tensor, err := random(t, Shape{req.Rows, req.Cols}, req.Seed)
 		return tensor, func() error { return nil }, err
 	}
-	f, sources, err := OpenModel(req.Model, ModelOptions{})
+	f, sources, err := OpenModel(req.Model, ModelOptions{Types: req.GGUFTypes})
 	if err != nil {
 		return nil, nil, err
 	}

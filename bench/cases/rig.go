@@ -12,6 +12,7 @@ type rig struct {
 	maxThreads  int
 	coldBytes   int // that copies of a matrix fill, to be cold
 	model       string
+	ggufTypes   []string
 	peakCommand []string
 	doubts      []string
 }
@@ -23,7 +24,7 @@ const defaultLLC = 96 << 20
 func newRig(opt *Options) *rig {
 	r := &rig{
 		pools: map[int]*kernels.Pool{}, maxThreads: maxOf(opt.Threads),
-		model: opt.Model, peakCommand: opt.PeakCommand, doubts: hostDoubts(opt.Host),
+		model: opt.Model, ggufTypes: opt.GGUFTypes, peakCommand: opt.PeakCommand, doubts: hostDoubts(opt.Host),
 	}
 	llc := sysinfo.Bytes(defaultLLC)
 	switch {

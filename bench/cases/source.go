@@ -118,15 +118,28 @@ func activations(cols int, seed uint64) []float32 {
 func DefaultSources(seed uint64) []Source {
 	var shapes []Shape
 	for _, preset := range []string{"bonsai-1.7b", "bitnet-2b-4t"} {
-		projections, err := models.ProjectionShapes(preset)
-		if err != nil {
-			panic("cases: " + err.Error())
-		}
-		for _, s := range projections {
-			shapes = append(shapes, Shape{s.Rows, s.Cols})
-		}
+		shapes = append(shapes, projections(preset)...)
 	}
 	return Synthetic(measurable(), shapes, seed)
+}
+
+// ShortSources are the first projection of Bonsai-1.7B in the formats that
+// onebit is about.
+func ShortSources(seed uint64) []Source {
+	main := []*formats.Type{formats.Q1_0_g128, formats.I2_S, formats.Ternary_u32}
+	return Synthetic(main, projections("bonsai-1.7b")[:1], seed)
+}
+
+func projections(preset string) []Shape {
+	shapes, err := models.ProjectionShapes(preset)
+	if err != nil {
+		panic("cases: " + err.Error())
+	}
+	var out []Shape
+	for _, s := range shapes {
+		out = append(out, Shape{s.Rows, s.Cols})
+	}
+	return out
 }
 
 // measurable returns the formats that a kernel multiplies.

@@ -25,7 +25,8 @@ type Options struct {
 	// measured.
 	PeakCommand []string
 	// Model is the file that Sources come from, or "".
-	Model string
+	Model     string
+	GGUFTypes []string // ModelOptions.Types that it was opened with
 }
 
 // A Suite is cases that share threads and memory. Close it after the run.

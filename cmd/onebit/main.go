@@ -50,9 +50,13 @@ func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 
 // verbs are the constructors of the commands; each is a file.
 var verbs = []func() *cobra.Command{
+	newBench,
+	newCompare,
 	newConvert,
 	newInspect,
 	newKernels,
+	newPeak,
+	newReport,
 	newSynth,
 }
 
@@ -70,6 +74,7 @@ func newRoot() *cobra.Command {
 			return unknownVerb(cmd, args[0])
 		},
 	}
+	root.SuggestionsMinimumDistance = 2 // letters of a verb that may be wrong
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })

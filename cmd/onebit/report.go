@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"onebit/bench"
+	"onebit/reports"
+)
+
+func newReport() *cobra.Command {
+	var out, kind string
+	var kinds []string
+	for _, k := range reports.Kinds() {
+		kinds = append(kinds, k.Name)
+	}
+	cmd := &cobra.Command{
+		Use:   "report FILE…",
+		Short: "Render results files again",
+		Long: `Render results files, also those of an interrupted run, without measuring.
+
+Several files are rendered as one. With --format, one form goes to standard
+output; else DIR gets index.html and plots/*.png.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("give a results file")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			form, known := reports.KindNamed(kind)
+			if kind != "" && !known {
+				return usagef("unknown format %q (known: %s)", kind, strings.Join(kinds, ", "))
+			}
+			results, err := bench.ReadFiles(args...)
+			if err != nil {
+				return err
+			}
+			if kind != "" {
+				return form.Render(cmd.OutOrStdout(), results)
+			}
+			if err := reports.Write(out, results); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(out, "index.html"))
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "onebit-report", "`DIR` to write to")
+	cmd.Flags().StringVar(&kind, "format", "", "print as "+strings.Join(kinds, ", ")+", instead")
+	return cmd
+}
