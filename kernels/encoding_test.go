@@ -23,7 +23,7 @@ import (
 // anew from the comments, the test decodes each word and compares.
 var update = flag.Bool("update", false, "assemble the WORDs of *_arm64.s from their comments")
 
-var wordLine = regexp.MustCompile(`(?m)^(\s*WORD\s+\$)(0x[0-9a-fA-F]+|0)(\s*//\s*)(.*?)\s*$`)
+var wordLine = regexp.MustCompile(`(?m)^([ \t]*WORD[ \t]+\$)(0x[0-9a-fA-F]+|0)([ \t]*//[ \t]*)(.*?)[ \t]*$`)
 
 const arm64Features = "-mattr=+dotprod,+i8mm,+fullfp16,+bf16"
 

@@ -1,0 +1,1594 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// The kernels of q1_0_g128. In all of them V24 to V31 hold the bytes 1<<0 to
+// 1<<7, and CMTST makes a byte -1 where a weight's bit is set, 0 elsewhere.
+// With dot products, SDOT then adds -q of the set bits; without, AND keeps
+// their q and SADALP adds neighbours to 16-bit lanes: at most 64 in a block,
+// 8128.
+//
+// Sums are set = Σ_{bit=1} q; the product is 2·set - Σq.
+
+#define BIT_MASKS \
+	VMOVI $1, V24.B16   \
+	VMOVI $2, V25.B16   \
+	VMOVI $4, V26.B16   \
+	VMOVI $8, V27.B16   \
+	VMOVI $16, V28.B16  \
+	VMOVI $32, V29.B16  \
+	VMOVI $64, V30.B16  \
+	VMOVI $128, V31.B16
+
+// func q1Bitplanes128NEONDot(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)
+TEXT ·q1Bitplanes128NEONDot(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD data+8(FP), R1
+	MOVD q+16(FP), R2
+	MOVD scales+24(FP), R3
+	MOVD scaleStep+32(FP), R4
+	MOVD sums+40(FP), R5
+	MOVD blocks+48(FP), R6
+	MOVD rows+56(FP), R7
+	BIT_MASKS
+
+tile:
+	// V20 to V23 are the 16 rows' results.
+	MOVD R2, R8
+	MOVD R3, R9
+	MOVD R5, R10
+	MOVD R6, R11
+	VEOR V20.B16, V20.B16, V20.B16
+	VEOR V21.B16, V21.B16, V21.B16
+	VEOR V22.B16, V22.B16, V22.B16
+	VEOR V23.B16, V23.B16, V23.B16
+
+block:
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	MOVD $4, R12
+
+vector:
+	FLDPQ.P 32(R8), (F16, F17)
+	FLDPQ.P 32(R1), (F12, F13)
+	FLDPQ.P 32(R1), (F14, F15)
+	PRFM 4096(R1), PLDL1KEEP
+	VCMTST V24.B16, V12.B16, V8.B16
+	VCMTST V24.B16, V13.B16, V9.B16
+	VCMTST V24.B16, V14.B16, V10.B16
+	VCMTST V24.B16, V15.B16, V11.B16
+	WORD $0x4f90e100 // sdot v0.4s, v8.16b, v16.4b[0]
+	WORD $0x4f90e121 // sdot v1.4s, v9.16b, v16.4b[0]
+	WORD $0x4f90e142 // sdot v2.4s, v10.16b, v16.4b[0]
+	WORD $0x4f90e163 // sdot v3.4s, v11.16b, v16.4b[0]
+	VCMTST V25.B16, V12.B16, V8.B16
+	VCMTST V25.B16, V13.B16, V9.B16
+	VCMTST V25.B16, V14.B16, V10.B16
+	VCMTST V25.B16, V15.B16, V11.B16
+	WORD $0x4fb0e104 // sdot v4.4s, v8.16b, v16.4b[1]
+	WORD $0x4fb0e125 // sdot v5.4s, v9.16b, v16.4b[1]
+	WORD $0x4fb0e146 // sdot v6.4s, v10.16b, v16.4b[1]
+	WORD $0x4fb0e167 // sdot v7.4s, v11.16b, v16.4b[1]
+	VCMTST V26.B16, V12.B16, V8.B16
+	VCMTST V26.B16, V13.B16, V9.B16
+	VCMTST V26.B16, V14.B16, V10.B16
+	VCMTST V26.B16, V15.B16, V11.B16
+	WORD $0x4f90e900 // sdot v0.4s, v8.16b, v16.4b[2]
+	WORD $0x4f90e921 // sdot v1.4s, v9.16b, v16.4b[2]
+	WORD $0x4f90e942 // sdot v2.4s, v10.16b, v16.4b[2]
+	WORD $0x4f90e963 // sdot v3.4s, v11.16b, v16.4b[2]
+	VCMTST V27.B16, V12.B16, V8.B16
+	VCMTST V27.B16, V13.B16, V9.B16
+	VCMTST V27.B16, V14.B16, V10.B16
+	VCMTST V27.B16, V15.B16, V11.B16
+	WORD $0x4fb0e904 // sdot v4.4s, v8.16b, v16.4b[3]
+	WORD $0x4fb0e925 // sdot v5.4s, v9.16b, v16.4b[3]
+	WORD $0x4fb0e946 // sdot v6.4s, v10.16b, v16.4b[3]
+	WORD $0x4fb0e967 // sdot v7.4s, v11.16b, v16.4b[3]
+	VCMTST V28.B16, V12.B16, V8.B16
+	VCMTST V28.B16, V13.B16, V9.B16
+	VCMTST V28.B16, V14.B16, V10.B16
+	VCMTST V28.B16, V15.B16, V11.B16
+	WORD $0x4f91e100 // sdot v0.4s, v8.16b, v17.4b[0]
+	WORD $0x4f91e121 // sdot v1.4s, v9.16b, v17.4b[0]
+	WORD $0x4f91e142 // sdot v2.4s, v10.16b, v17.4b[0]
+	WORD $0x4f91e163 // sdot v3.4s, v11.16b, v17.4b[0]
+	VCMTST V29.B16, V12.B16, V8.B16
+	VCMTST V29.B16, V13.B16, V9.B16
+	VCMTST V29.B16, V14.B16, V10.B16
+	VCMTST V29.B16, V15.B16, V11.B16
+	WORD $0x4fb1e104 // sdot v4.4s, v8.16b, v17.4b[1]
+	WORD $0x4fb1e125 // sdot v5.4s, v9.16b, v17.4b[1]
+	WORD $0x4fb1e146 // sdot v6.4s, v10.16b, v17.4b[1]
+	WORD $0x4fb1e167 // sdot v7.4s, v11.16b, v17.4b[1]
+	VCMTST V30.B16, V12.B16, V8.B16
+	VCMTST V30.B16, V13.B16, V9.B16
+	VCMTST V30.B16, V14.B16, V10.B16
+	VCMTST V30.B16, V15.B16, V11.B16
+	WORD $0x4f91e900 // sdot v0.4s, v8.16b, v17.4b[2]
+	WORD $0x4f91e921 // sdot v1.4s, v9.16b, v17.4b[2]
+	WORD $0x4f91e942 // sdot v2.4s, v10.16b, v17.4b[2]
+	WORD $0x4f91e963 // sdot v3.4s, v11.16b, v17.4b[2]
+	VCMTST V31.B16, V12.B16, V8.B16
+	VCMTST V31.B16, V13.B16, V9.B16
+	VCMTST V31.B16, V14.B16, V10.B16
+	VCMTST V31.B16, V15.B16, V11.B16
+	WORD $0x4fb1e904 // sdot v4.4s, v8.16b, v17.4b[3]
+	WORD $0x4fb1e925 // sdot v5.4s, v9.16b, v17.4b[3]
+	WORD $0x4fb1e946 // sdot v6.4s, v10.16b, v17.4b[3]
+	WORD $0x4fb1e967 // sdot v7.4s, v11.16b, v17.4b[3]
+	SUBS $1, R12, R12
+	BNE vector
+
+	// V16 to V19: weight scales × activation scale.
+	FMOVQ.P 16(R10), F8
+	FMOVS (R9), F9
+	ADD R4, R9
+	FLDPQ.P 32(R1), (F12, F13)
+	WORD $0x0e217990 // fcvtl v16.4s, v12.4h
+	WORD $0x4e217991 // fcvtl2 v17.4s, v12.8h
+	WORD $0x0e2179b2 // fcvtl v18.4s, v13.4h
+	WORD $0x4e2179b3 // fcvtl2 v19.4s, v13.8h
+	WORD $0x4eb1b908 // addv s8, v8.4s
+	WORD $0x4f899210 // fmul v16.4s, v16.4s, v9.s[0]
+	WORD $0x4f899231 // fmul v17.4s, v17.4s, v9.s[0]
+	WORD $0x4f899252 // fmul v18.4s, v18.4s, v9.s[0]
+	WORD $0x4f899273 // fmul v19.4s, v19.4s, v9.s[0]
+	WORD $0x6ea0b908 // neg v8.4s, v8.4s
+	VDUP V8.S[0], V8.S4
+	VADD V4.S4, V0.S4, V0.S4
+	VADD V5.S4, V1.S4, V1.S4
+	VADD V6.S4, V2.S4, V2.S4
+	VADD V7.S4, V3.S4, V3.S4
+	VADD V0.S4, V0.S4, V0.S4
+	VADD V1.S4, V1.S4, V1.S4
+	VADD V2.S4, V2.S4, V2.S4
+	VADD V3.S4, V3.S4, V3.S4
+	VSUB V0.S4, V8.S4, V0.S4
+	VSUB V1.S4, V8.S4, V1.S4
+	VSUB V2.S4, V8.S4, V2.S4
+	VSUB V3.S4, V8.S4, V3.S4
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x6e20de00 // fmul v0.4s, v16.4s, v0.4s
+	WORD $0x6e21de21 // fmul v1.4s, v17.4s, v1.4s
+	WORD $0x6e22de42 // fmul v2.4s, v18.4s, v2.4s
+	WORD $0x6e23de63 // fmul v3.4s, v19.4s, v3.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x4e21d6b5 // fadd v21.4s, v21.4s, v1.4s
+	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
+	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
+	SUBS $1, R11, R11
+	BNE block
+
+	// Stores the rows that there are.
+	MOVD $4, R12
+
+store:
+	CMP $4, R7
+	BLT few
+	FMOVQ.P F20, 16(R0)
+	SUB $4, R7, R7
+	CBZ R7, done
+	VMOV V21.B16, V20.B16
+	VMOV V22.B16, V21.B16
+	VMOV V23.B16, V22.B16
+	SUBS $1, R12, R12
+	BNE store
+	B tile
+
+few:
+	FMOVS.P F20, 4(R0)
+	VEXT $4, V20.B16, V20.B16, V20.B16
+	SUBS $1, R7, R7
+	BNE few
+
+done:
+	RET
+
+// func q1Bitplanes32NEONDot(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)
+TEXT ·q1Bitplanes32NEONDot(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD data+8(FP), R1
+	MOVD q+16(FP), R2
+	MOVD scales+24(FP), R3
+	MOVD scaleStep+32(FP), R4
+	MOVD sums+40(FP), R5
+	MOVD blocks+48(FP), R6
+	MOVD rows+56(FP), R7
+	BIT_MASKS
+
+tile:
+	// V20 to V23 are the 16 rows' results.
+	MOVD R2, R8
+	MOVD R3, R9
+	MOVD R5, R10
+	MOVD R6, R11
+	VEOR V20.B16, V20.B16, V20.B16
+	VEOR V21.B16, V21.B16, V21.B16
+	VEOR V22.B16, V22.B16, V22.B16
+	VEOR V23.B16, V23.B16, V23.B16
+
+block:
+	ADD $256, R1, R13
+	MOVD $4, R12
+
+vector:
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	FLDPQ.P 32(R8), (F16, F17)
+	FLDPQ.P 32(R1), (F12, F13)
+	FLDPQ.P 32(R1), (F14, F15)
+	PRFM 4096(R1), PLDL1KEEP
+	VCMTST V24.B16, V12.B16, V8.B16
+	VCMTST V24.B16, V13.B16, V9.B16
+	VCMTST V24.B16, V14.B16, V10.B16
+	VCMTST V24.B16, V15.B16, V11.B16
+	WORD $0x4f90e100 // sdot v0.4s, v8.16b, v16.4b[0]
+	WORD $0x4f90e121 // sdot v1.4s, v9.16b, v16.4b[0]
+	WORD $0x4f90e142 // sdot v2.4s, v10.16b, v16.4b[0]
+	WORD $0x4f90e163 // sdot v3.4s, v11.16b, v16.4b[0]
+	VCMTST V25.B16, V12.B16, V8.B16
+	VCMTST V25.B16, V13.B16, V9.B16
+	VCMTST V25.B16, V14.B16, V10.B16
+	VCMTST V25.B16, V15.B16, V11.B16
+	WORD $0x4fb0e104 // sdot v4.4s, v8.16b, v16.4b[1]
+	WORD $0x4fb0e125 // sdot v5.4s, v9.16b, v16.4b[1]
+	WORD $0x4fb0e146 // sdot v6.4s, v10.16b, v16.4b[1]
+	WORD $0x4fb0e167 // sdot v7.4s, v11.16b, v16.4b[1]
+	VCMTST V26.B16, V12.B16, V8.B16
+	VCMTST V26.B16, V13.B16, V9.B16
+	VCMTST V26.B16, V14.B16, V10.B16
+	VCMTST V26.B16, V15.B16, V11.B16
+	WORD $0x4f90e900 // sdot v0.4s, v8.16b, v16.4b[2]
+	WORD $0x4f90e921 // sdot v1.4s, v9.16b, v16.4b[2]
+	WORD $0x4f90e942 // sdot v2.4s, v10.16b, v16.4b[2]
+	WORD $0x4f90e963 // sdot v3.4s, v11.16b, v16.4b[2]
+	VCMTST V27.B16, V12.B16, V8.B16
+	VCMTST V27.B16, V13.B16, V9.B16
+	VCMTST V27.B16, V14.B16, V10.B16
+	VCMTST V27.B16, V15.B16, V11.B16
+	WORD $0x4fb0e904 // sdot v4.4s, v8.16b, v16.4b[3]
+	WORD $0x4fb0e925 // sdot v5.4s, v9.16b, v16.4b[3]
+	WORD $0x4fb0e946 // sdot v6.4s, v10.16b, v16.4b[3]
+	WORD $0x4fb0e967 // sdot v7.4s, v11.16b, v16.4b[3]
+	VCMTST V28.B16, V12.B16, V8.B16
+	VCMTST V28.B16, V13.B16, V9.B16
+	VCMTST V28.B16, V14.B16, V10.B16
+	VCMTST V28.B16, V15.B16, V11.B16
+	WORD $0x4f91e100 // sdot v0.4s, v8.16b, v17.4b[0]
+	WORD $0x4f91e121 // sdot v1.4s, v9.16b, v17.4b[0]
+	WORD $0x4f91e142 // sdot v2.4s, v10.16b, v17.4b[0]
+	WORD $0x4f91e163 // sdot v3.4s, v11.16b, v17.4b[0]
+	VCMTST V29.B16, V12.B16, V8.B16
+	VCMTST V29.B16, V13.B16, V9.B16
+	VCMTST V29.B16, V14.B16, V10.B16
+	VCMTST V29.B16, V15.B16, V11.B16
+	WORD $0x4fb1e104 // sdot v4.4s, v8.16b, v17.4b[1]
+	WORD $0x4fb1e125 // sdot v5.4s, v9.16b, v17.4b[1]
+	WORD $0x4fb1e146 // sdot v6.4s, v10.16b, v17.4b[1]
+	WORD $0x4fb1e167 // sdot v7.4s, v11.16b, v17.4b[1]
+	VCMTST V30.B16, V12.B16, V8.B16
+	VCMTST V30.B16, V13.B16, V9.B16
+	VCMTST V30.B16, V14.B16, V10.B16
+	VCMTST V30.B16, V15.B16, V11.B16
+	WORD $0x4f91e900 // sdot v0.4s, v8.16b, v17.4b[2]
+	WORD $0x4f91e921 // sdot v1.4s, v9.16b, v17.4b[2]
+	WORD $0x4f91e942 // sdot v2.4s, v10.16b, v17.4b[2]
+	WORD $0x4f91e963 // sdot v3.4s, v11.16b, v17.4b[2]
+	VCMTST V31.B16, V12.B16, V8.B16
+	VCMTST V31.B16, V13.B16, V9.B16
+	VCMTST V31.B16, V14.B16, V10.B16
+	VCMTST V31.B16, V15.B16, V11.B16
+	WORD $0x4fb1e904 // sdot v4.4s, v8.16b, v17.4b[3]
+	WORD $0x4fb1e925 // sdot v5.4s, v9.16b, v17.4b[3]
+	WORD $0x4fb1e946 // sdot v6.4s, v10.16b, v17.4b[3]
+	WORD $0x4fb1e967 // sdot v7.4s, v11.16b, v17.4b[3]
+
+	// V16 to V19: weight scales × activation scale.
+	VLD1R.P 4(R10), [V8.S4]
+	FMOVS.P 4(R9), F9
+	FLDPQ (R13), (F12, F13)
+	WORD $0x0e217990 // fcvtl v16.4s, v12.4h
+	WORD $0x4e217991 // fcvtl2 v17.4s, v12.8h
+	WORD $0x0e2179b2 // fcvtl v18.4s, v13.4h
+	WORD $0x4e2179b3 // fcvtl2 v19.4s, v13.8h
+	WORD $0x4f899210 // fmul v16.4s, v16.4s, v9.s[0]
+	WORD $0x4f899231 // fmul v17.4s, v17.4s, v9.s[0]
+	WORD $0x4f899252 // fmul v18.4s, v18.4s, v9.s[0]
+	WORD $0x4f899273 // fmul v19.4s, v19.4s, v9.s[0]
+	WORD $0x6ea0b908 // neg v8.4s, v8.4s
+	VADD V4.S4, V0.S4, V0.S4
+	VADD V5.S4, V1.S4, V1.S4
+	VADD V6.S4, V2.S4, V2.S4
+	VADD V7.S4, V3.S4, V3.S4
+	VADD V0.S4, V0.S4, V0.S4
+	VADD V1.S4, V1.S4, V1.S4
+	VADD V2.S4, V2.S4, V2.S4
+	VADD V3.S4, V3.S4, V3.S4
+	VSUB V0.S4, V8.S4, V0.S4
+	VSUB V1.S4, V8.S4, V1.S4
+	VSUB V2.S4, V8.S4, V2.S4
+	VSUB V3.S4, V8.S4, V3.S4
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x6e20de00 // fmul v0.4s, v16.4s, v0.4s
+	WORD $0x6e21de21 // fmul v1.4s, v17.4s, v1.4s
+	WORD $0x6e22de42 // fmul v2.4s, v18.4s, v2.4s
+	WORD $0x6e23de63 // fmul v3.4s, v19.4s, v3.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x4e21d6b5 // fadd v21.4s, v21.4s, v1.4s
+	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
+	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
+	SUBS $1, R12, R12
+	BNE vector
+	ADD $32, R1
+	SUBS $1, R11, R11
+	BNE block
+
+	// Stores the rows that there are.
+	MOVD $4, R12
+
+store:
+	CMP $4, R7
+	BLT few
+	FMOVQ.P F20, 16(R0)
+	SUB $4, R7, R7
+	CBZ R7, done
+	VMOV V21.B16, V20.B16
+	VMOV V22.B16, V21.B16
+	VMOV V23.B16, V22.B16
+	SUBS $1, R12, R12
+	BNE store
+	B tile
+
+few:
+	FMOVS.P F20, 4(R0)
+	VEXT $4, V20.B16, V20.B16, V20.B16
+	SUBS $1, R7, R7
+	BNE few
+
+done:
+	RET
+
+// func q1Bitplanes128NEON(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)
+TEXT ·q1Bitplanes128NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD data+8(FP), R1
+	MOVD q+16(FP), R2
+	MOVD scales+24(FP), R3
+	MOVD scaleStep+32(FP), R4
+	MOVD sums+40(FP), R5
+	MOVD blocks+48(FP), R6
+	MOVD rows+56(FP), R7
+	BIT_MASKS
+
+tile:
+	// V20 to V23 are the 16 rows' results.
+	MOVD R2, R8
+	MOVD R3, R9
+	MOVD R5, R10
+	MOVD R6, R11
+	VEOR V20.B16, V20.B16, V20.B16
+	VEOR V21.B16, V21.B16, V21.B16
+	VEOR V22.B16, V22.B16, V22.B16
+	VEOR V23.B16, V23.B16, V23.B16
+
+block:
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	MOVD $4, R12
+
+vector:
+	FLDPQ.P 32(R8), (F16, F17)
+	FLDPQ.P 32(R1), (F12, F13)
+	FLDPQ.P 32(R1), (F14, F15)
+	PRFM 4096(R1), PLDL1KEEP
+	VDUP V16.S[0], V18.S4
+	VCMTST V24.B16, V12.B16, V8.B16
+	VCMTST V24.B16, V13.B16, V9.B16
+	VCMTST V24.B16, V14.B16, V10.B16
+	VCMTST V24.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V16.S[1], V18.S4
+	VCMTST V25.B16, V12.B16, V8.B16
+	VCMTST V25.B16, V13.B16, V9.B16
+	VCMTST V25.B16, V14.B16, V10.B16
+	VCMTST V25.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V16.S[2], V18.S4
+	VCMTST V26.B16, V12.B16, V8.B16
+	VCMTST V26.B16, V13.B16, V9.B16
+	VCMTST V26.B16, V14.B16, V10.B16
+	VCMTST V26.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V16.S[3], V18.S4
+	VCMTST V27.B16, V12.B16, V8.B16
+	VCMTST V27.B16, V13.B16, V9.B16
+	VCMTST V27.B16, V14.B16, V10.B16
+	VCMTST V27.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V17.S[0], V18.S4
+	VCMTST V28.B16, V12.B16, V8.B16
+	VCMTST V28.B16, V13.B16, V9.B16
+	VCMTST V28.B16, V14.B16, V10.B16
+	VCMTST V28.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V17.S[1], V18.S4
+	VCMTST V29.B16, V12.B16, V8.B16
+	VCMTST V29.B16, V13.B16, V9.B16
+	VCMTST V29.B16, V14.B16, V10.B16
+	VCMTST V29.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V17.S[2], V18.S4
+	VCMTST V30.B16, V12.B16, V8.B16
+	VCMTST V30.B16, V13.B16, V9.B16
+	VCMTST V30.B16, V14.B16, V10.B16
+	VCMTST V30.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V17.S[3], V18.S4
+	VCMTST V31.B16, V12.B16, V8.B16
+	VCMTST V31.B16, V13.B16, V9.B16
+	VCMTST V31.B16, V14.B16, V10.B16
+	VCMTST V31.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	SUBS $1, R12, R12
+	BNE vector
+
+	// V16 to V19: weight scales × activation scale.
+	FMOVQ.P 16(R10), F8
+	FMOVS (R9), F9
+	ADD R4, R9
+	FLDPQ.P 32(R1), (F12, F13)
+	WORD $0x0e217990 // fcvtl v16.4s, v12.4h
+	WORD $0x4e217991 // fcvtl2 v17.4s, v12.8h
+	WORD $0x0e2179b2 // fcvtl v18.4s, v13.4h
+	WORD $0x4e2179b3 // fcvtl2 v19.4s, v13.8h
+	WORD $0x4eb1b908 // addv s8, v8.4s
+	WORD $0x4f899210 // fmul v16.4s, v16.4s, v9.s[0]
+	WORD $0x4f899231 // fmul v17.4s, v17.4s, v9.s[0]
+	WORD $0x4f899252 // fmul v18.4s, v18.4s, v9.s[0]
+	WORD $0x4f899273 // fmul v19.4s, v19.4s, v9.s[0]
+	VDUP V8.S[0], V8.S4
+	WORD $0x4e602800 // saddlp v0.4s, v0.8h
+	WORD $0x4e602821 // saddlp v1.4s, v1.8h
+	WORD $0x4e602842 // saddlp v2.4s, v2.8h
+	WORD $0x4e602863 // saddlp v3.4s, v3.8h
+	VADD V0.S4, V0.S4, V0.S4
+	VADD V1.S4, V1.S4, V1.S4
+	VADD V2.S4, V2.S4, V2.S4
+	VADD V3.S4, V3.S4, V3.S4
+	VSUB V8.S4, V0.S4, V0.S4
+	VSUB V8.S4, V1.S4, V1.S4
+	VSUB V8.S4, V2.S4, V2.S4
+	VSUB V8.S4, V3.S4, V3.S4
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x6e20de00 // fmul v0.4s, v16.4s, v0.4s
+	WORD $0x6e21de21 // fmul v1.4s, v17.4s, v1.4s
+	WORD $0x6e22de42 // fmul v2.4s, v18.4s, v2.4s
+	WORD $0x6e23de63 // fmul v3.4s, v19.4s, v3.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x4e21d6b5 // fadd v21.4s, v21.4s, v1.4s
+	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
+	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
+	SUBS $1, R11, R11
+	BNE block
+
+	// Stores the rows that there are.
+	MOVD $4, R12
+
+store:
+	CMP $4, R7
+	BLT few
+	FMOVQ.P F20, 16(R0)
+	SUB $4, R7, R7
+	CBZ R7, done
+	VMOV V21.B16, V20.B16
+	VMOV V22.B16, V21.B16
+	VMOV V23.B16, V22.B16
+	SUBS $1, R12, R12
+	BNE store
+	B tile
+
+few:
+	FMOVS.P F20, 4(R0)
+	VEXT $4, V20.B16, V20.B16, V20.B16
+	SUBS $1, R7, R7
+	BNE few
+
+done:
+	RET
+
+// func q1Bitplanes32NEON(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)
+TEXT ·q1Bitplanes32NEON(SB), NOSPLIT, $0-64
+	MOVD dst+0(FP), R0
+	MOVD data+8(FP), R1
+	MOVD q+16(FP), R2
+	MOVD scales+24(FP), R3
+	MOVD scaleStep+32(FP), R4
+	MOVD sums+40(FP), R5
+	MOVD blocks+48(FP), R6
+	MOVD rows+56(FP), R7
+	BIT_MASKS
+
+tile:
+	// V20 to V23 are the 16 rows' results.
+	MOVD R2, R8
+	MOVD R3, R9
+	MOVD R5, R10
+	MOVD R6, R11
+	VEOR V20.B16, V20.B16, V20.B16
+	VEOR V21.B16, V21.B16, V21.B16
+	VEOR V22.B16, V22.B16, V22.B16
+	VEOR V23.B16, V23.B16, V23.B16
+
+block:
+	ADD $256, R1, R13
+	MOVD $4, R12
+
+vector:
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	FLDPQ.P 32(R8), (F16, F17)
+	FLDPQ.P 32(R1), (F12, F13)
+	FLDPQ.P 32(R1), (F14, F15)
+	PRFM 4096(R1), PLDL1KEEP
+	VDUP V16.S[0], V18.S4
+	VCMTST V24.B16, V12.B16, V8.B16
+	VCMTST V24.B16, V13.B16, V9.B16
+	VCMTST V24.B16, V14.B16, V10.B16
+	VCMTST V24.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V16.S[1], V18.S4
+	VCMTST V25.B16, V12.B16, V8.B16
+	VCMTST V25.B16, V13.B16, V9.B16
+	VCMTST V25.B16, V14.B16, V10.B16
+	VCMTST V25.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V16.S[2], V18.S4
+	VCMTST V26.B16, V12.B16, V8.B16
+	VCMTST V26.B16, V13.B16, V9.B16
+	VCMTST V26.B16, V14.B16, V10.B16
+	VCMTST V26.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V16.S[3], V18.S4
+	VCMTST V27.B16, V12.B16, V8.B16
+	VCMTST V27.B16, V13.B16, V9.B16
+	VCMTST V27.B16, V14.B16, V10.B16
+	VCMTST V27.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V17.S[0], V18.S4
+	VCMTST V28.B16, V12.B16, V8.B16
+	VCMTST V28.B16, V13.B16, V9.B16
+	VCMTST V28.B16, V14.B16, V10.B16
+	VCMTST V28.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V17.S[1], V18.S4
+	VCMTST V29.B16, V12.B16, V8.B16
+	VCMTST V29.B16, V13.B16, V9.B16
+	VCMTST V29.B16, V14.B16, V10.B16
+	VCMTST V29.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V17.S[2], V18.S4
+	VCMTST V30.B16, V12.B16, V8.B16
+	VCMTST V30.B16, V13.B16, V9.B16
+	VCMTST V30.B16, V14.B16, V10.B16
+	VCMTST V30.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VDUP V17.S[3], V18.S4
+	VCMTST V31.B16, V12.B16, V8.B16
+	VCMTST V31.B16, V13.B16, V9.B16
+	VCMTST V31.B16, V14.B16, V10.B16
+	VCMTST V31.B16, V15.B16, V11.B16
+	VAND V18.B16, V8.B16, V8.B16
+	VAND V18.B16, V9.B16, V9.B16
+	VAND V18.B16, V10.B16, V10.B16
+	VAND V18.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+
+	// V16 to V19: weight scales × activation scale.
+	VLD1R.P 4(R10), [V8.S4]
+	FMOVS.P 4(R9), F9
+	FLDPQ (R13), (F12, F13)
+	WORD $0x0e217990 // fcvtl v16.4s, v12.4h
+	WORD $0x4e217991 // fcvtl2 v17.4s, v12.8h
+	WORD $0x0e2179b2 // fcvtl v18.4s, v13.4h
+	WORD $0x4e2179b3 // fcvtl2 v19.4s, v13.8h
+	WORD $0x4f899210 // fmul v16.4s, v16.4s, v9.s[0]
+	WORD $0x4f899231 // fmul v17.4s, v17.4s, v9.s[0]
+	WORD $0x4f899252 // fmul v18.4s, v18.4s, v9.s[0]
+	WORD $0x4f899273 // fmul v19.4s, v19.4s, v9.s[0]
+	WORD $0x4e602800 // saddlp v0.4s, v0.8h
+	WORD $0x4e602821 // saddlp v1.4s, v1.8h
+	WORD $0x4e602842 // saddlp v2.4s, v2.8h
+	WORD $0x4e602863 // saddlp v3.4s, v3.8h
+	VADD V0.S4, V0.S4, V0.S4
+	VADD V1.S4, V1.S4, V1.S4
+	VADD V2.S4, V2.S4, V2.S4
+	VADD V3.S4, V3.S4, V3.S4
+	VSUB V8.S4, V0.S4, V0.S4
+	VSUB V8.S4, V1.S4, V1.S4
+	VSUB V8.S4, V2.S4, V2.S4
+	VSUB V8.S4, V3.S4, V3.S4
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x6e20de00 // fmul v0.4s, v16.4s, v0.4s
+	WORD $0x6e21de21 // fmul v1.4s, v17.4s, v1.4s
+	WORD $0x6e22de42 // fmul v2.4s, v18.4s, v2.4s
+	WORD $0x6e23de63 // fmul v3.4s, v19.4s, v3.4s
+	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
+	WORD $0x4e21d6b5 // fadd v21.4s, v21.4s, v1.4s
+	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
+	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
+	SUBS $1, R12, R12
+	BNE vector
+	ADD $32, R1
+	SUBS $1, R11, R11
+	BNE block
+
+	// Stores the rows that there are.
+	MOVD $4, R12
+
+store:
+	CMP $4, R7
+	BLT few
+	FMOVQ.P F20, 16(R0)
+	SUB $4, R7, R7
+	CBZ R7, done
+	VMOV V21.B16, V20.B16
+	VMOV V22.B16, V21.B16
+	VMOV V23.B16, V22.B16
+	SUBS $1, R12, R12
+	BNE store
+	B tile
+
+few:
+	FMOVS.P F20, 4(R0)
+	VEXT $4, V20.B16, V20.B16, V20.B16
+	SUBS $1, R7, R7
+	BNE few
+
+done:
+	RET
+
+// func q1Rows128NEONDot(dst *float32, w *byte, stride, blocks, rows int, q *int8, scales *float32, scaleStep int, sums *int32)
+TEXT ·q1Rows128NEONDot(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD w+8(FP), R1
+	MOVD stride+16(FP), R2
+	MOVD blocks+24(FP), R3
+	MOVD rows+32(FP), R7
+	MOVD q+40(FP), R4
+	MOVD scales+48(FP), R5
+	MOVD scaleStep+56(FP), R6
+	MOVD sums+64(FP), R19
+	BIT_MASKS
+
+tile:
+	// R8 to R11 are the tile's rows, the last one again where there are fewer.
+	MOVD R1, R8
+	MOVD R8, R9
+	MOVD R8, R10
+	MOVD R8, R11
+	CMP $2, R7
+	BLT columns
+	ADD R2, R8, R9
+	MOVD R9, R10
+	MOVD R9, R11
+	BEQ columns
+	ADD R2, R9, R10
+	MOVD R10, R11
+	CMP $3, R7
+	BEQ columns
+	ADD R2, R10, R11
+
+columns:
+	MOVD R4, R12
+	MOVD R5, R13
+	MOVD R19, R14
+	MOVD R3, R15
+	VEOR V23.B16, V23.B16, V23.B16
+
+block:
+	// V16 to V19: 128 bits of a row each. V22: the rows' fp16 scales.
+	FMOVQ 2(R8), F16
+	FMOVQ 2(R9), F17
+	FMOVQ 2(R10), F18
+	FMOVQ 2(R11), F19
+	VLD1 (R8), V22.H[0]
+	VLD1 (R9), V22.H[1]
+	VLD1 (R10), V22.H[2]
+	VLD1 (R11), V22.H[3]
+	ADD $18, R8
+	ADD $18, R9
+	ADD $18, R10
+	ADD $18, R11
+	PRFM 4096(R8), PLDL1KEEP
+	PRFM 4096(R9), PLDL1KEEP
+	PRFM 4096(R10), PLDL1KEEP
+	PRFM 4096(R11), PLDL1KEEP
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V24.B16, V16.B16, V8.B16
+	VCMTST V24.B16, V17.B16, V9.B16
+	VCMTST V24.B16, V18.B16, V10.B16
+	VCMTST V24.B16, V19.B16, V11.B16
+	WORD $0x4e8c9500 // sdot v0.4s, v8.16b, v12.16b
+	WORD $0x4e8c9521 // sdot v1.4s, v9.16b, v12.16b
+	WORD $0x4e8c9542 // sdot v2.4s, v10.16b, v12.16b
+	WORD $0x4e8c9563 // sdot v3.4s, v11.16b, v12.16b
+	VCMTST V25.B16, V16.B16, V8.B16
+	VCMTST V25.B16, V17.B16, V9.B16
+	VCMTST V25.B16, V18.B16, V10.B16
+	VCMTST V25.B16, V19.B16, V11.B16
+	WORD $0x4e8d9504 // sdot v4.4s, v8.16b, v13.16b
+	WORD $0x4e8d9525 // sdot v5.4s, v9.16b, v13.16b
+	WORD $0x4e8d9546 // sdot v6.4s, v10.16b, v13.16b
+	WORD $0x4e8d9567 // sdot v7.4s, v11.16b, v13.16b
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V26.B16, V16.B16, V8.B16
+	VCMTST V26.B16, V17.B16, V9.B16
+	VCMTST V26.B16, V18.B16, V10.B16
+	VCMTST V26.B16, V19.B16, V11.B16
+	WORD $0x4e8c9500 // sdot v0.4s, v8.16b, v12.16b
+	WORD $0x4e8c9521 // sdot v1.4s, v9.16b, v12.16b
+	WORD $0x4e8c9542 // sdot v2.4s, v10.16b, v12.16b
+	WORD $0x4e8c9563 // sdot v3.4s, v11.16b, v12.16b
+	VCMTST V27.B16, V16.B16, V8.B16
+	VCMTST V27.B16, V17.B16, V9.B16
+	VCMTST V27.B16, V18.B16, V10.B16
+	VCMTST V27.B16, V19.B16, V11.B16
+	WORD $0x4e8d9504 // sdot v4.4s, v8.16b, v13.16b
+	WORD $0x4e8d9525 // sdot v5.4s, v9.16b, v13.16b
+	WORD $0x4e8d9546 // sdot v6.4s, v10.16b, v13.16b
+	WORD $0x4e8d9567 // sdot v7.4s, v11.16b, v13.16b
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V28.B16, V16.B16, V8.B16
+	VCMTST V28.B16, V17.B16, V9.B16
+	VCMTST V28.B16, V18.B16, V10.B16
+	VCMTST V28.B16, V19.B16, V11.B16
+	WORD $0x4e8c9500 // sdot v0.4s, v8.16b, v12.16b
+	WORD $0x4e8c9521 // sdot v1.4s, v9.16b, v12.16b
+	WORD $0x4e8c9542 // sdot v2.4s, v10.16b, v12.16b
+	WORD $0x4e8c9563 // sdot v3.4s, v11.16b, v12.16b
+	VCMTST V29.B16, V16.B16, V8.B16
+	VCMTST V29.B16, V17.B16, V9.B16
+	VCMTST V29.B16, V18.B16, V10.B16
+	VCMTST V29.B16, V19.B16, V11.B16
+	WORD $0x4e8d9504 // sdot v4.4s, v8.16b, v13.16b
+	WORD $0x4e8d9525 // sdot v5.4s, v9.16b, v13.16b
+	WORD $0x4e8d9546 // sdot v6.4s, v10.16b, v13.16b
+	WORD $0x4e8d9567 // sdot v7.4s, v11.16b, v13.16b
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V30.B16, V16.B16, V8.B16
+	VCMTST V30.B16, V17.B16, V9.B16
+	VCMTST V30.B16, V18.B16, V10.B16
+	VCMTST V30.B16, V19.B16, V11.B16
+	WORD $0x4e8c9500 // sdot v0.4s, v8.16b, v12.16b
+	WORD $0x4e8c9521 // sdot v1.4s, v9.16b, v12.16b
+	WORD $0x4e8c9542 // sdot v2.4s, v10.16b, v12.16b
+	WORD $0x4e8c9563 // sdot v3.4s, v11.16b, v12.16b
+	VCMTST V31.B16, V16.B16, V8.B16
+	VCMTST V31.B16, V17.B16, V9.B16
+	VCMTST V31.B16, V18.B16, V10.B16
+	VCMTST V31.B16, V19.B16, V11.B16
+	WORD $0x4e8d9504 // sdot v4.4s, v8.16b, v13.16b
+	WORD $0x4e8d9525 // sdot v5.4s, v9.16b, v13.16b
+	WORD $0x4e8d9546 // sdot v6.4s, v10.16b, v13.16b
+	WORD $0x4e8d9567 // sdot v7.4s, v11.16b, v13.16b
+
+	WORD $0x0e217ad6 // fcvtl v22.4s, v22.4h
+	VADD V4.S4, V0.S4, V0.S4
+	VADD V5.S4, V1.S4, V1.S4
+	VADD V6.S4, V2.S4, V2.S4
+	VADD V7.S4, V3.S4, V3.S4
+	FMOVQ.P 16(R14), F12
+	FMOVS (R13), F13
+	ADD R6, R13
+	WORD $0x4eb1b98c // addv s12, v12.4s
+	// V0: the four rows' sums.
+	VADDP V1.S4, V0.S4, V0.S4
+	VADDP V3.S4, V2.S4, V2.S4
+	VADDP V2.S4, V0.S4, V0.S4
+	WORD $0x4f8d92d6 // fmul v22.4s, v22.4s, v13.s[0]
+	WORD $0x6ea0b98c // neg v12.4s, v12.4s
+	VDUP V12.S[0], V12.S4
+	VADD V0.S4, V0.S4, V0.S4
+	VSUB V0.S4, V12.S4, V0.S4
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	WORD $0x6e20dec0 // fmul v0.4s, v22.4s, v0.4s
+	WORD $0x4e20d6f7 // fadd v23.4s, v23.4s, v0.4s
+	SUBS $1, R15, R15
+	BNE block
+
+	CMP $4, R7
+	BLT few
+	FMOVQ.P F23, 16(R0)
+	ADD R2<<2, R1
+	SUBS $4, R7, R7
+	BNE tile
+	RET
+
+few:
+	FMOVS.P F23, 4(R0)
+	VEXT $4, V23.B16, V23.B16, V23.B16
+	SUBS $1, R7, R7
+	BNE few
+	RET
+
+// func q1Rows32NEONDot(dst *float32, w *byte, stride, blocks, rows int, q *int8, scales *float32, scaleStep int, sums *int32)
+TEXT ·q1Rows32NEONDot(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD w+8(FP), R1
+	MOVD stride+16(FP), R2
+	MOVD blocks+24(FP), R3
+	MOVD rows+32(FP), R7
+	MOVD q+40(FP), R4
+	MOVD scales+48(FP), R5
+	MOVD scaleStep+56(FP), R6
+	MOVD sums+64(FP), R19
+	BIT_MASKS
+
+tile:
+	// R8 to R11 are the tile's rows, the last one again where there are fewer.
+	MOVD R1, R8
+	MOVD R8, R9
+	MOVD R8, R10
+	MOVD R8, R11
+	CMP $2, R7
+	BLT columns
+	ADD R2, R8, R9
+	MOVD R9, R10
+	MOVD R9, R11
+	BEQ columns
+	ADD R2, R9, R10
+	MOVD R10, R11
+	CMP $3, R7
+	BEQ columns
+	ADD R2, R10, R11
+
+columns:
+	MOVD R4, R12
+	MOVD R5, R13
+	MOVD R19, R14
+	MOVD R3, R15
+	VEOR V23.B16, V23.B16, V23.B16
+
+block:
+	// V16 to V19: 128 bits of a row each. V22: the rows' fp16 scales.
+	FMOVQ 2(R8), F16
+	FMOVQ 2(R9), F17
+	FMOVQ 2(R10), F18
+	FMOVQ 2(R11), F19
+	VLD1 (R8), V22.H[0]
+	VLD1 (R9), V22.H[1]
+	VLD1 (R10), V22.H[2]
+	VLD1 (R11), V22.H[3]
+	ADD $18, R8
+	ADD $18, R9
+	ADD $18, R10
+	ADD $18, R11
+	PRFM 4096(R8), PLDL1KEEP
+	PRFM 4096(R9), PLDL1KEEP
+	PRFM 4096(R10), PLDL1KEEP
+	PRFM 4096(R11), PLDL1KEEP
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V24.B16, V16.B16, V8.B16
+	VCMTST V24.B16, V17.B16, V9.B16
+	VCMTST V24.B16, V18.B16, V10.B16
+	VCMTST V24.B16, V19.B16, V11.B16
+	WORD $0x4e8c9500 // sdot v0.4s, v8.16b, v12.16b
+	WORD $0x4e8c9521 // sdot v1.4s, v9.16b, v12.16b
+	WORD $0x4e8c9542 // sdot v2.4s, v10.16b, v12.16b
+	WORD $0x4e8c9563 // sdot v3.4s, v11.16b, v12.16b
+	VCMTST V25.B16, V16.B16, V8.B16
+	VCMTST V25.B16, V17.B16, V9.B16
+	VCMTST V25.B16, V18.B16, V10.B16
+	VCMTST V25.B16, V19.B16, V11.B16
+	WORD $0x4e8d9504 // sdot v4.4s, v8.16b, v13.16b
+	WORD $0x4e8d9525 // sdot v5.4s, v9.16b, v13.16b
+	WORD $0x4e8d9546 // sdot v6.4s, v10.16b, v13.16b
+	WORD $0x4e8d9567 // sdot v7.4s, v11.16b, v13.16b
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V26.B16, V16.B16, V8.B16
+	VCMTST V26.B16, V17.B16, V9.B16
+	VCMTST V26.B16, V18.B16, V10.B16
+	VCMTST V26.B16, V19.B16, V11.B16
+	WORD $0x4e8c9500 // sdot v0.4s, v8.16b, v12.16b
+	WORD $0x4e8c9521 // sdot v1.4s, v9.16b, v12.16b
+	WORD $0x4e8c9542 // sdot v2.4s, v10.16b, v12.16b
+	WORD $0x4e8c9563 // sdot v3.4s, v11.16b, v12.16b
+	VCMTST V27.B16, V16.B16, V8.B16
+	VCMTST V27.B16, V17.B16, V9.B16
+	VCMTST V27.B16, V18.B16, V10.B16
+	VCMTST V27.B16, V19.B16, V11.B16
+	WORD $0x4e8d9504 // sdot v4.4s, v8.16b, v13.16b
+	WORD $0x4e8d9525 // sdot v5.4s, v9.16b, v13.16b
+	WORD $0x4e8d9546 // sdot v6.4s, v10.16b, v13.16b
+	WORD $0x4e8d9567 // sdot v7.4s, v11.16b, v13.16b
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V28.B16, V16.B16, V8.B16
+	VCMTST V28.B16, V17.B16, V9.B16
+	VCMTST V28.B16, V18.B16, V10.B16
+	VCMTST V28.B16, V19.B16, V11.B16
+	WORD $0x4e8c9500 // sdot v0.4s, v8.16b, v12.16b
+	WORD $0x4e8c9521 // sdot v1.4s, v9.16b, v12.16b
+	WORD $0x4e8c9542 // sdot v2.4s, v10.16b, v12.16b
+	WORD $0x4e8c9563 // sdot v3.4s, v11.16b, v12.16b
+	VCMTST V29.B16, V16.B16, V8.B16
+	VCMTST V29.B16, V17.B16, V9.B16
+	VCMTST V29.B16, V18.B16, V10.B16
+	VCMTST V29.B16, V19.B16, V11.B16
+	WORD $0x4e8d9504 // sdot v4.4s, v8.16b, v13.16b
+	WORD $0x4e8d9525 // sdot v5.4s, v9.16b, v13.16b
+	WORD $0x4e8d9546 // sdot v6.4s, v10.16b, v13.16b
+	WORD $0x4e8d9567 // sdot v7.4s, v11.16b, v13.16b
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V30.B16, V16.B16, V8.B16
+	VCMTST V30.B16, V17.B16, V9.B16
+	VCMTST V30.B16, V18.B16, V10.B16
+	VCMTST V30.B16, V19.B16, V11.B16
+	WORD $0x4e8c9500 // sdot v0.4s, v8.16b, v12.16b
+	WORD $0x4e8c9521 // sdot v1.4s, v9.16b, v12.16b
+	WORD $0x4e8c9542 // sdot v2.4s, v10.16b, v12.16b
+	WORD $0x4e8c9563 // sdot v3.4s, v11.16b, v12.16b
+	VCMTST V31.B16, V16.B16, V8.B16
+	VCMTST V31.B16, V17.B16, V9.B16
+	VCMTST V31.B16, V18.B16, V10.B16
+	VCMTST V31.B16, V19.B16, V11.B16
+	WORD $0x4e8d9504 // sdot v4.4s, v8.16b, v13.16b
+	WORD $0x4e8d9525 // sdot v5.4s, v9.16b, v13.16b
+	WORD $0x4e8d9546 // sdot v6.4s, v10.16b, v13.16b
+	WORD $0x4e8d9567 // sdot v7.4s, v11.16b, v13.16b
+
+	WORD $0x0e217ad6 // fcvtl v22.4s, v22.4h
+	VADD V4.S4, V0.S4, V0.S4
+	VADD V5.S4, V1.S4, V1.S4
+	VADD V6.S4, V2.S4, V2.S4
+	VADD V7.S4, V3.S4, V3.S4
+	FMOVQ.P 16(R14), F12
+	// Lane i of V0 to V3: the sum of 32 columns, term i of a row.
+	FMOVQ.P 16(R13), F13
+	WORD $0x6ea0b98c // neg v12.4s, v12.4s
+	VADD V0.S4, V0.S4, V0.S4
+	VADD V1.S4, V1.S4, V1.S4
+	VADD V2.S4, V2.S4, V2.S4
+	VADD V3.S4, V3.S4, V3.S4
+	VSUB V0.S4, V12.S4, V0.S4
+	VSUB V1.S4, V12.S4, V1.S4
+	VSUB V2.S4, V12.S4, V2.S4
+	VSUB V3.S4, V12.S4, V3.S4
+	WORD $0x4f9691a8 // fmul v8.4s, v13.4s, v22.s[0]
+	WORD $0x4fb691a9 // fmul v9.4s, v13.4s, v22.s[1]
+	WORD $0x4f9699aa // fmul v10.4s, v13.4s, v22.s[2]
+	WORD $0x4fb699ab // fmul v11.4s, v13.4s, v22.s[3]
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x6e20dd00 // fmul v0.4s, v8.4s, v0.4s
+	WORD $0x6e21dd21 // fmul v1.4s, v9.4s, v1.4s
+	WORD $0x6e22dd42 // fmul v2.4s, v10.4s, v2.4s
+	WORD $0x6e23dd63 // fmul v3.4s, v11.4s, v3.4s
+	// Transposed, V0 to V3 are terms 0 to 3 of the four rows.
+	VTRN1 V1.S4, V0.S4, V8.S4
+	VTRN2 V1.S4, V0.S4, V9.S4
+	VTRN1 V3.S4, V2.S4, V10.S4
+	VTRN2 V3.S4, V2.S4, V11.S4
+	VTRN1 V10.D2, V8.D2, V0.D2
+	VTRN1 V11.D2, V9.D2, V1.D2
+	VTRN2 V10.D2, V8.D2, V2.D2
+	VTRN2 V11.D2, V9.D2, V3.D2
+	WORD $0x4e20d6f7 // fadd v23.4s, v23.4s, v0.4s
+	WORD $0x4e21d6f7 // fadd v23.4s, v23.4s, v1.4s
+	WORD $0x4e22d6f7 // fadd v23.4s, v23.4s, v2.4s
+	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
+	SUBS $1, R15, R15
+	BNE block
+
+	CMP $4, R7
+	BLT few
+	FMOVQ.P F23, 16(R0)
+	ADD R2<<2, R1
+	SUBS $4, R7, R7
+	BNE tile
+	RET
+
+few:
+	FMOVS.P F23, 4(R0)
+	VEXT $4, V23.B16, V23.B16, V23.B16
+	SUBS $1, R7, R7
+	BNE few
+	RET
+
+// func q1Rows128NEON(dst *float32, w *byte, stride, blocks, rows int, q *int8, scales *float32, scaleStep int, sums *int32)
+TEXT ·q1Rows128NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD w+8(FP), R1
+	MOVD stride+16(FP), R2
+	MOVD blocks+24(FP), R3
+	MOVD rows+32(FP), R7
+	MOVD q+40(FP), R4
+	MOVD scales+48(FP), R5
+	MOVD scaleStep+56(FP), R6
+	MOVD sums+64(FP), R19
+	BIT_MASKS
+
+tile:
+	// R8 to R11 are the tile's rows, the last one again where there are fewer.
+	MOVD R1, R8
+	MOVD R8, R9
+	MOVD R8, R10
+	MOVD R8, R11
+	CMP $2, R7
+	BLT columns
+	ADD R2, R8, R9
+	MOVD R9, R10
+	MOVD R9, R11
+	BEQ columns
+	ADD R2, R9, R10
+	MOVD R10, R11
+	CMP $3, R7
+	BEQ columns
+	ADD R2, R10, R11
+
+columns:
+	MOVD R4, R12
+	MOVD R5, R13
+	MOVD R19, R14
+	MOVD R3, R15
+	VEOR V23.B16, V23.B16, V23.B16
+
+block:
+	// V16 to V19: 128 bits of a row each. V22: the rows' fp16 scales.
+	FMOVQ 2(R8), F16
+	FMOVQ 2(R9), F17
+	FMOVQ 2(R10), F18
+	FMOVQ 2(R11), F19
+	VLD1 (R8), V22.H[0]
+	VLD1 (R9), V22.H[1]
+	VLD1 (R10), V22.H[2]
+	VLD1 (R11), V22.H[3]
+	ADD $18, R8
+	ADD $18, R9
+	ADD $18, R10
+	ADD $18, R11
+	PRFM 4096(R8), PLDL1KEEP
+	PRFM 4096(R9), PLDL1KEEP
+	PRFM 4096(R10), PLDL1KEEP
+	PRFM 4096(R11), PLDL1KEEP
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V24.B16, V16.B16, V8.B16
+	VCMTST V24.B16, V17.B16, V9.B16
+	VCMTST V24.B16, V18.B16, V10.B16
+	VCMTST V24.B16, V19.B16, V11.B16
+	VAND V12.B16, V8.B16, V8.B16
+	VAND V12.B16, V9.B16, V9.B16
+	VAND V12.B16, V10.B16, V10.B16
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VCMTST V25.B16, V16.B16, V8.B16
+	VCMTST V25.B16, V17.B16, V9.B16
+	VCMTST V25.B16, V18.B16, V10.B16
+	VCMTST V25.B16, V19.B16, V11.B16
+	VAND V13.B16, V8.B16, V8.B16
+	VAND V13.B16, V9.B16, V9.B16
+	VAND V13.B16, V10.B16, V10.B16
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V26.B16, V16.B16, V8.B16
+	VCMTST V26.B16, V17.B16, V9.B16
+	VCMTST V26.B16, V18.B16, V10.B16
+	VCMTST V26.B16, V19.B16, V11.B16
+	VAND V12.B16, V8.B16, V8.B16
+	VAND V12.B16, V9.B16, V9.B16
+	VAND V12.B16, V10.B16, V10.B16
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VCMTST V27.B16, V16.B16, V8.B16
+	VCMTST V27.B16, V17.B16, V9.B16
+	VCMTST V27.B16, V18.B16, V10.B16
+	VCMTST V27.B16, V19.B16, V11.B16
+	VAND V13.B16, V8.B16, V8.B16
+	VAND V13.B16, V9.B16, V9.B16
+	VAND V13.B16, V10.B16, V10.B16
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V28.B16, V16.B16, V8.B16
+	VCMTST V28.B16, V17.B16, V9.B16
+	VCMTST V28.B16, V18.B16, V10.B16
+	VCMTST V28.B16, V19.B16, V11.B16
+	VAND V12.B16, V8.B16, V8.B16
+	VAND V12.B16, V9.B16, V9.B16
+	VAND V12.B16, V10.B16, V10.B16
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VCMTST V29.B16, V16.B16, V8.B16
+	VCMTST V29.B16, V17.B16, V9.B16
+	VCMTST V29.B16, V18.B16, V10.B16
+	VCMTST V29.B16, V19.B16, V11.B16
+	VAND V13.B16, V8.B16, V8.B16
+	VAND V13.B16, V9.B16, V9.B16
+	VAND V13.B16, V10.B16, V10.B16
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V30.B16, V16.B16, V8.B16
+	VCMTST V30.B16, V17.B16, V9.B16
+	VCMTST V30.B16, V18.B16, V10.B16
+	VCMTST V30.B16, V19.B16, V11.B16
+	VAND V12.B16, V8.B16, V8.B16
+	VAND V12.B16, V9.B16, V9.B16
+	VAND V12.B16, V10.B16, V10.B16
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VCMTST V31.B16, V16.B16, V8.B16
+	VCMTST V31.B16, V17.B16, V9.B16
+	VCMTST V31.B16, V18.B16, V10.B16
+	VCMTST V31.B16, V19.B16, V11.B16
+	VAND V13.B16, V8.B16, V8.B16
+	VAND V13.B16, V9.B16, V9.B16
+	VAND V13.B16, V10.B16, V10.B16
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+
+	WORD $0x0e217ad6 // fcvtl v22.4s, v22.4h
+	WORD $0x4e602800 // saddlp v0.4s, v0.8h
+	WORD $0x4e602821 // saddlp v1.4s, v1.8h
+	WORD $0x4e602842 // saddlp v2.4s, v2.8h
+	WORD $0x4e602863 // saddlp v3.4s, v3.8h
+	FMOVQ.P 16(R14), F12
+	FMOVS (R13), F13
+	ADD R6, R13
+	WORD $0x4eb1b98c // addv s12, v12.4s
+	// V0: the four rows' sums.
+	VADDP V1.S4, V0.S4, V0.S4
+	VADDP V3.S4, V2.S4, V2.S4
+	VADDP V2.S4, V0.S4, V0.S4
+	WORD $0x4f8d92d6 // fmul v22.4s, v22.4s, v13.s[0]
+	VDUP V12.S[0], V12.S4
+	VADD V0.S4, V0.S4, V0.S4
+	VSUB V12.S4, V0.S4, V0.S4
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	WORD $0x6e20dec0 // fmul v0.4s, v22.4s, v0.4s
+	WORD $0x4e20d6f7 // fadd v23.4s, v23.4s, v0.4s
+	SUBS $1, R15, R15
+	BNE block
+
+	CMP $4, R7
+	BLT few
+	FMOVQ.P F23, 16(R0)
+	ADD R2<<2, R1
+	SUBS $4, R7, R7
+	BNE tile
+	RET
+
+few:
+	FMOVS.P F23, 4(R0)
+	VEXT $4, V23.B16, V23.B16, V23.B16
+	SUBS $1, R7, R7
+	BNE few
+	RET
+
+// func q1Rows32NEON(dst *float32, w *byte, stride, blocks, rows int, q *int8, scales *float32, scaleStep int, sums *int32)
+TEXT ·q1Rows32NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD w+8(FP), R1
+	MOVD stride+16(FP), R2
+	MOVD blocks+24(FP), R3
+	MOVD rows+32(FP), R7
+	MOVD q+40(FP), R4
+	MOVD scales+48(FP), R5
+	MOVD scaleStep+56(FP), R6
+	MOVD sums+64(FP), R19
+	BIT_MASKS
+
+tile:
+	// R8 to R11 are the tile's rows, the last one again where there are fewer.
+	MOVD R1, R8
+	MOVD R8, R9
+	MOVD R8, R10
+	MOVD R8, R11
+	CMP $2, R7
+	BLT columns
+	ADD R2, R8, R9
+	MOVD R9, R10
+	MOVD R9, R11
+	BEQ columns
+	ADD R2, R9, R10
+	MOVD R10, R11
+	CMP $3, R7
+	BEQ columns
+	ADD R2, R10, R11
+
+columns:
+	MOVD R4, R12
+	MOVD R5, R13
+	MOVD R19, R14
+	MOVD R3, R15
+	VEOR V23.B16, V23.B16, V23.B16
+
+block:
+	// V16 to V19: 128 bits of a row each. V22: the rows' fp16 scales.
+	FMOVQ 2(R8), F16
+	FMOVQ 2(R9), F17
+	FMOVQ 2(R10), F18
+	FMOVQ 2(R11), F19
+	VLD1 (R8), V22.H[0]
+	VLD1 (R9), V22.H[1]
+	VLD1 (R10), V22.H[2]
+	VLD1 (R11), V22.H[3]
+	ADD $18, R8
+	ADD $18, R9
+	ADD $18, R10
+	ADD $18, R11
+	PRFM 4096(R8), PLDL1KEEP
+	PRFM 4096(R9), PLDL1KEEP
+	PRFM 4096(R10), PLDL1KEEP
+	PRFM 4096(R11), PLDL1KEEP
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V24.B16, V16.B16, V8.B16
+	VCMTST V24.B16, V17.B16, V9.B16
+	VCMTST V24.B16, V18.B16, V10.B16
+	VCMTST V24.B16, V19.B16, V11.B16
+	VAND V12.B16, V8.B16, V8.B16
+	VAND V12.B16, V9.B16, V9.B16
+	VAND V12.B16, V10.B16, V10.B16
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VCMTST V25.B16, V16.B16, V8.B16
+	VCMTST V25.B16, V17.B16, V9.B16
+	VCMTST V25.B16, V18.B16, V10.B16
+	VCMTST V25.B16, V19.B16, V11.B16
+	VAND V13.B16, V8.B16, V8.B16
+	VAND V13.B16, V9.B16, V9.B16
+	VAND V13.B16, V10.B16, V10.B16
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V26.B16, V16.B16, V8.B16
+	VCMTST V26.B16, V17.B16, V9.B16
+	VCMTST V26.B16, V18.B16, V10.B16
+	VCMTST V26.B16, V19.B16, V11.B16
+	VAND V12.B16, V8.B16, V8.B16
+	VAND V12.B16, V9.B16, V9.B16
+	VAND V12.B16, V10.B16, V10.B16
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VCMTST V27.B16, V16.B16, V8.B16
+	VCMTST V27.B16, V17.B16, V9.B16
+	VCMTST V27.B16, V18.B16, V10.B16
+	VCMTST V27.B16, V19.B16, V11.B16
+	VAND V13.B16, V8.B16, V8.B16
+	VAND V13.B16, V9.B16, V9.B16
+	VAND V13.B16, V10.B16, V10.B16
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V28.B16, V16.B16, V8.B16
+	VCMTST V28.B16, V17.B16, V9.B16
+	VCMTST V28.B16, V18.B16, V10.B16
+	VCMTST V28.B16, V19.B16, V11.B16
+	VAND V12.B16, V8.B16, V8.B16
+	VAND V12.B16, V9.B16, V9.B16
+	VAND V12.B16, V10.B16, V10.B16
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VCMTST V29.B16, V16.B16, V8.B16
+	VCMTST V29.B16, V17.B16, V9.B16
+	VCMTST V29.B16, V18.B16, V10.B16
+	VCMTST V29.B16, V19.B16, V11.B16
+	VAND V13.B16, V8.B16, V8.B16
+	VAND V13.B16, V9.B16, V9.B16
+	VAND V13.B16, V10.B16, V10.B16
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	FLDPQ.P 32(R12), (F12, F13)
+	VCMTST V30.B16, V16.B16, V8.B16
+	VCMTST V30.B16, V17.B16, V9.B16
+	VCMTST V30.B16, V18.B16, V10.B16
+	VCMTST V30.B16, V19.B16, V11.B16
+	VAND V12.B16, V8.B16, V8.B16
+	VAND V12.B16, V9.B16, V9.B16
+	VAND V12.B16, V10.B16, V10.B16
+	VAND V12.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+	VCMTST V31.B16, V16.B16, V8.B16
+	VCMTST V31.B16, V17.B16, V9.B16
+	VCMTST V31.B16, V18.B16, V10.B16
+	VCMTST V31.B16, V19.B16, V11.B16
+	VAND V13.B16, V8.B16, V8.B16
+	VAND V13.B16, V9.B16, V9.B16
+	VAND V13.B16, V10.B16, V10.B16
+	VAND V13.B16, V11.B16, V11.B16
+	WORD $0x4e206900 // sadalp v0.8h, v8.16b
+	WORD $0x4e206921 // sadalp v1.8h, v9.16b
+	WORD $0x4e206942 // sadalp v2.8h, v10.16b
+	WORD $0x4e206963 // sadalp v3.8h, v11.16b
+
+	WORD $0x0e217ad6 // fcvtl v22.4s, v22.4h
+	WORD $0x4e602800 // saddlp v0.4s, v0.8h
+	WORD $0x4e602821 // saddlp v1.4s, v1.8h
+	WORD $0x4e602842 // saddlp v2.4s, v2.8h
+	WORD $0x4e602863 // saddlp v3.4s, v3.8h
+	FMOVQ.P 16(R14), F12
+	// Lane i of V0 to V3: the sum of 32 columns, term i of a row.
+	FMOVQ.P 16(R13), F13
+	VADD V0.S4, V0.S4, V0.S4
+	VADD V1.S4, V1.S4, V1.S4
+	VADD V2.S4, V2.S4, V2.S4
+	VADD V3.S4, V3.S4, V3.S4
+	VSUB V12.S4, V0.S4, V0.S4
+	VSUB V12.S4, V1.S4, V1.S4
+	VSUB V12.S4, V2.S4, V2.S4
+	VSUB V12.S4, V3.S4, V3.S4
+	WORD $0x4f9691a8 // fmul v8.4s, v13.4s, v22.s[0]
+	WORD $0x4fb691a9 // fmul v9.4s, v13.4s, v22.s[1]
+	WORD $0x4f9699aa // fmul v10.4s, v13.4s, v22.s[2]
+	WORD $0x4fb699ab // fmul v11.4s, v13.4s, v22.s[3]
+	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
+	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
+	WORD $0x6e20dd00 // fmul v0.4s, v8.4s, v0.4s
+	WORD $0x6e21dd21 // fmul v1.4s, v9.4s, v1.4s
+	WORD $0x6e22dd42 // fmul v2.4s, v10.4s, v2.4s
+	WORD $0x6e23dd63 // fmul v3.4s, v11.4s, v3.4s
+	// Transposed, V0 to V3 are terms 0 to 3 of the four rows.
+	VTRN1 V1.S4, V0.S4, V8.S4
+	VTRN2 V1.S4, V0.S4, V9.S4
+	VTRN1 V3.S4, V2.S4, V10.S4
+	VTRN2 V3.S4, V2.S4, V11.S4
+	VTRN1 V10.D2, V8.D2, V0.D2
+	VTRN1 V11.D2, V9.D2, V1.D2
+	VTRN2 V10.D2, V8.D2, V2.D2
+	VTRN2 V11.D2, V9.D2, V3.D2
+	WORD $0x4e20d6f7 // fadd v23.4s, v23.4s, v0.4s
+	WORD $0x4e21d6f7 // fadd v23.4s, v23.4s, v1.4s
+	WORD $0x4e22d6f7 // fadd v23.4s, v23.4s, v2.4s
+	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
+	SUBS $1, R15, R15
+	BNE block
+
+	CMP $4, R7
+	BLT few
+	FMOVQ.P F23, 16(R0)
+	ADD R2<<2, R1
+	SUBS $4, R7, R7
+	BNE tile
+	RET
+
+few:
+	FMOVS.P F23, 4(R0)
+	VEXT $4, V23.B16, V23.B16, V23.B16
+	SUBS $1, R7, R7
+	BNE few
+	RET
+
+// func arrangeQ1RowsNEON(dst, q *int8, blocks int)
+TEXT ·arrangeQ1RowsNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD q+8(FP), R1
+	MOVD blocks+16(FP), R2
+
+block:
+	VLD4.P 64(R1), [V0.B16, V1.B16, V2.B16, V3.B16]
+	VLD4.P 64(R1), [V4.B16, V5.B16, V6.B16, V7.B16]
+	VUZP1 V4.B16, V0.B16, V16.B16
+	VUZP1 V5.B16, V1.B16, V17.B16
+	VUZP1 V6.B16, V2.B16, V18.B16
+	VUZP1 V7.B16, V3.B16, V19.B16
+	VUZP2 V4.B16, V0.B16, V20.B16
+	VUZP2 V5.B16, V1.B16, V21.B16
+	VUZP2 V6.B16, V2.B16, V22.B16
+	VUZP2 V7.B16, V3.B16, V23.B16
+	FSTPQ.P (F16, F17), 32(R0)
+	FSTPQ.P (F18, F19), 32(R0)
+	FSTPQ.P (F20, F21), 32(R0)
+	FSTPQ.P (F22, F23), 32(R0)
+	SUBS $1, R2, R2
+	BNE block
+	RET
