@@ -21,7 +21,7 @@ tile:
 	MOVQ   CX, R10
 	MOVQ   BX, R11
 	MOVQ   SI, R12
-	LEAQ   6144(CX)(R8*1), R13
+	LEAQ   2048(CX)(R8*1), R13
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -40,27 +40,27 @@ block:
 	VADDPS        Z10, Z0, Z0
 	VMULPS        64(R10), Z9, Z10
 	VADDPS        Z10, Z1, Z1
-	PREFETCHT0    128(R13)
-	PREFETCHT0    192(R13)
+	PREFETCHT0    (R13)(DX*1)
+	PREFETCHT0    64(R13)(DX*1)
 	VMULPS        (R10)(DX*1), Z8, Z10
 	VADDPS        Z10, Z2, Z2
 	VMULPS        64(R10)(DX*1), Z9, Z10
 	VADDPS        Z10, Z3, Z3
-	PREFETCHT0    256(R13)
-	PREFETCHT0    320(R13)
+	PREFETCHT0    (R13)(DX*2)
+	PREFETCHT0    64(R13)(DX*2)
 	VMULPS        (R10)(DX*2), Z8, Z10
 	VADDPS        Z10, Z4, Z4
 	VMULPS        64(R10)(DX*2), Z9, Z10
 	VADDPS        Z10, Z5, Z5
-	PREFETCHT0    384(R13)
-	PREFETCHT0    448(R13)
+	PREFETCHT0    (R13)(R9*1)
+	PREFETCHT0    64(R13)(R9*1)
 	VMULPS        (R10)(R9*1), Z8, Z8
 	VADDPS        Z8, Z6, Z6
 	VMULPS        64(R10)(R9*1), Z9, Z8
 	VADDPS        Z8, Z7, Z7
 	ADDQ          $+128, R10
 	ADDQ          $+128, R11
-	ADDQ          $+512, R13
+	ADDQ          $+128, R13
 	DECQ          R12
 	JNZ           block
 	VADDPS        Z1, Z0, Z0
@@ -116,7 +116,7 @@ tile:
 	MOVQ   CX, R9
 	MOVQ   BX, R10
 	MOVQ   SI, R11
-	LEAQ   6144(CX)(R8*1), R12
+	LEAQ   2048(CX)(R8*1), R12
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -141,8 +141,8 @@ block:
 	VADDPS       Y12, Y2, Y2
 	VMULPS       96(R9), Y11, Y12
 	VADDPS       Y12, Y3, Y3
-	PREFETCHT0   128(R12)
-	PREFETCHT0   192(R12)
+	PREFETCHT0   (R12)(DX*1)
+	PREFETCHT0   64(R12)(DX*1)
 	VMULPS       (R9)(DX*1), Y8, Y8
 	VADDPS       Y8, Y4, Y4
 	VMULPS       32(R9)(DX*1), Y9, Y8
@@ -153,7 +153,7 @@ block:
 	VADDPS       Y8, Y7, Y7
 	ADDQ         $+128, R9
 	ADDQ         $+128, R10
-	ADDQ         $+256, R12
+	ADDQ         $+128, R12
 	DECQ         R11
 	JNZ          block
 	VADDPS       Y2, Y0, Y0
@@ -196,7 +196,7 @@ tile:
 	MOVQ   CX, R10
 	MOVQ   BX, R11
 	MOVQ   SI, R12
-	LEAQ   6144(CX)(R8*1), R13
+	LEAQ   2048(CX)(R8*1), R13
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -216,21 +216,21 @@ block:
 	VCVTPH2PS     32(R10), Z10
 	VMULPS        Z9, Z10, Z10
 	VADDPS        Z10, Z1, Z1
-	PREFETCHT0    64(R13)
+	PREFETCHT0    (R13)(DX*1)
 	VCVTPH2PS     (R10)(DX*1), Z10
 	VMULPS        Z8, Z10, Z10
 	VADDPS        Z10, Z2, Z2
 	VCVTPH2PS     32(R10)(DX*1), Z10
 	VMULPS        Z9, Z10, Z10
 	VADDPS        Z10, Z3, Z3
-	PREFETCHT0    128(R13)
+	PREFETCHT0    (R13)(DX*2)
 	VCVTPH2PS     (R10)(DX*2), Z10
 	VMULPS        Z8, Z10, Z10
 	VADDPS        Z10, Z4, Z4
 	VCVTPH2PS     32(R10)(DX*2), Z10
 	VMULPS        Z9, Z10, Z10
 	VADDPS        Z10, Z5, Z5
-	PREFETCHT0    192(R13)
+	PREFETCHT0    (R13)(R9*1)
 	VCVTPH2PS     (R10)(R9*1), Z10
 	VMULPS        Z8, Z10, Z10
 	VADDPS        Z10, Z6, Z6
@@ -239,7 +239,7 @@ block:
 	VADDPS        Z8, Z7, Z7
 	ADDQ          $+64, R10
 	ADDQ          $+128, R11
-	ADDQ          $+256, R13
+	ADDQ          $+64, R13
 	DECQ          R12
 	JNZ           block
 	VADDPS        Z1, Z0, Z0
@@ -295,7 +295,7 @@ tile:
 	MOVQ   CX, R9
 	MOVQ   BX, R10
 	MOVQ   SI, R11
-	LEAQ   6144(CX)(R8*1), R12
+	LEAQ   2048(CX)(R8*1), R12
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -323,7 +323,7 @@ block:
 	VCVTPH2PS    48(R9), Y12
 	VMULPS       Y11, Y12, Y12
 	VADDPS       Y12, Y3, Y3
-	PREFETCHT0   64(R12)
+	PREFETCHT0   (R12)(DX*1)
 	VCVTPH2PS    (R9)(DX*1), Y12
 	VMULPS       Y8, Y12, Y12
 	VADDPS       Y12, Y4, Y4
@@ -338,7 +338,7 @@ block:
 	VADDPS       Y8, Y7, Y7
 	ADDQ         $+64, R9
 	ADDQ         $+128, R10
-	ADDQ         $+128, R12
+	ADDQ         $+64, R12
 	DECQ         R11
 	JNZ          block
 	VADDPS       Y2, Y0, Y0
@@ -381,7 +381,7 @@ tile:
 	MOVQ   CX, R10
 	MOVQ   BX, R11
 	MOVQ   SI, R12
-	LEAQ   6144(CX)(R8*1), R13
+	LEAQ   2048(CX)(R8*1), R13
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -403,7 +403,7 @@ block:
 	VPSLLD        $0x10, Z10, Z10
 	VMULPS        Z9, Z10, Z10
 	VADDPS        Z10, Z1, Z1
-	PREFETCHT0    64(R13)
+	PREFETCHT0    (R13)(DX*1)
 	VPMOVZXWD     (R10)(DX*1), Z10
 	VPSLLD        $0x10, Z10, Z10
 	VMULPS        Z8, Z10, Z10
@@ -412,7 +412,7 @@ block:
 	VPSLLD        $0x10, Z10, Z10
 	VMULPS        Z9, Z10, Z10
 	VADDPS        Z10, Z3, Z3
-	PREFETCHT0    128(R13)
+	PREFETCHT0    (R13)(DX*2)
 	VPMOVZXWD     (R10)(DX*2), Z10
 	VPSLLD        $0x10, Z10, Z10
 	VMULPS        Z8, Z10, Z10
@@ -421,7 +421,7 @@ block:
 	VPSLLD        $0x10, Z10, Z10
 	VMULPS        Z9, Z10, Z10
 	VADDPS        Z10, Z5, Z5
-	PREFETCHT0    192(R13)
+	PREFETCHT0    (R13)(R9*1)
 	VPMOVZXWD     (R10)(R9*1), Z10
 	VPSLLD        $0x10, Z10, Z10
 	VMULPS        Z8, Z10, Z10
@@ -432,7 +432,7 @@ block:
 	VADDPS        Z8, Z7, Z7
 	ADDQ          $+64, R10
 	ADDQ          $+128, R11
-	ADDQ          $+256, R13
+	ADDQ          $+64, R13
 	DECQ          R12
 	JNZ           block
 	VADDPS        Z1, Z0, Z0
@@ -488,7 +488,7 @@ tile:
 	MOVQ   CX, R9
 	MOVQ   BX, R10
 	MOVQ   SI, R11
-	LEAQ   6144(CX)(R8*1), R12
+	LEAQ   2048(CX)(R8*1), R12
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -520,7 +520,7 @@ block:
 	VPSLLD       $0x10, Y12, Y12
 	VMULPS       Y11, Y12, Y12
 	VADDPS       Y12, Y3, Y3
-	PREFETCHT0   64(R12)
+	PREFETCHT0   (R12)(DX*1)
 	VPMOVZXWD    (R9)(DX*1), Y12
 	VPSLLD       $0x10, Y12, Y12
 	VMULPS       Y8, Y12, Y12
@@ -539,7 +539,7 @@ block:
 	VADDPS       Y8, Y7, Y7
 	ADDQ         $+64, R9
 	ADDQ         $+128, R10
-	ADDQ         $+128, R12
+	ADDQ         $+64, R12
 	DECQ         R11
 	JNZ          block
 	VADDPS       Y2, Y0, Y0

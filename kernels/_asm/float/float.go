@@ -14,12 +14,16 @@ import (
 	"onebit/kernels/_asm/asm"
 )
 
+// aheadBytes is how much further than one tile the prefetches run: for tiles
+// of 2 rows of a few KiB, one is too near.
+const aheadBytes = 2048
+
 // Generate writes all functions of float_amd64.s.
 func Generate(p *asm.Program) {
 	for _, w := range []weights{
-		{"f32", 4, "math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:]))", 6144, multiplyF32},
-		{"f16", 2, "half.ToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:]))", 6144, multiplyF16},
-		{"bf16", 2, "half.BToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:]))", 6144, multiplyBF16},
+		{"f32", 4, "math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:]))", multiplyF32},
+		{"f16", 2, "half.ToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:]))", multiplyF16},
+		{"bf16", 2, "half.BToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:]))", multiplyBF16},
 	} {
 		g := &generator{p, w}
 		g.rows("AVX512", 4, 2, p.ZMM)
@@ -32,8 +36,6 @@ type weights struct {
 	name  string
 	width int    // bytes
 	at    string // weight k of row r, in Go
-	// ahead is how far behind the rows that follow a tile the prefetches run.
-	ahead int
 	// multiply sets t to the product of x with the weights at m.
 	multiply func(g *asm.Program, m operand.Mem, x, t reg.VecVirtual)
 }
@@ -58,8 +60,8 @@ type generator struct {
 
 // rows writes the kernel that takes tile rows at a time, parts registers of
 // lanes each. All rows of a tile use the x that was loaded once, and their
-// chains of additions overlap. A tile is read in as many streams as it has
-// rows, and the one behind it prefetched as one stream.
+// chains of additions overlap. The tile that follows is prefetched as this one
+// is read, a stream for each row.
 func (g *generator) rows(isa string, tile, parts int, register func() reg.VecVirtual) {
 	name := g.name + "Rows" + isa
 	g.Func(name, "func(dst *float32, w *byte, stride int, x *float32, blocks, tiles int)",
@@ -94,19 +96,19 @@ func (g *generator) rows(isa string, tile, parts int, register func() reg.VecVir
 
 	g.Label("tile")
 	src, xp, left, ahead := g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	row := func(r int) operand.Mem {
+	row := func(base reg.Register, r int) operand.Mem {
 		switch r {
 		case 0:
-			return operand.Mem{Base: src}
+			return operand.Mem{Base: base}
 		case 3:
-			return operand.Mem{Base: src, Index: stride3, Scale: 1}
+			return operand.Mem{Base: base, Index: stride3, Scale: 1}
 		}
-		return operand.Mem{Base: src, Index: stride, Scale: uint8(r)}
+		return operand.Mem{Base: base, Index: stride, Scale: uint8(r)}
 	}
 	g.MOVQ(w, src)
 	g.MOVQ(x, xp)
 	g.MOVQ(blocks, left)
-	g.LEAQ(operand.Mem{Base: w, Index: tileBytes, Scale: 1, Disp: g.ahead}, ahead)
+	g.LEAQ(operand.Mem{Base: w, Index: tileBytes, Scale: 1, Disp: aheadBytes}, ahead)
 	for r := range acc {
 		for _, v := range acc[r] {
 			g.zero(v)
@@ -123,17 +125,17 @@ func (g *generator) rows(isa string, tile, parts int, register func() reg.VecVir
 	}
 	for r := range acc {
 		for line := range g.width / 2 {
-			g.PREFETCHT0(operand.Mem{Base: ahead, Disp: 64 * (r*g.width/2 + line)})
+			g.PREFETCHT0(row(ahead, r).Offset(64 * line))
 		}
 		for i, a := range acc[r] {
 			t := register()
-			g.multiply(g.Program, row(r).Offset(i*size/4*g.width), xv[i], t)
+			g.multiply(g.Program, row(src, r).Offset(i*size/4*g.width), xv[i], t)
 			g.VADDPS(t, a, a)
 		}
 	}
 	g.ADDQ(operand.I32(32*g.width), src)
 	g.ADDQ(operand.I32(128), xp)
-	g.ADDQ(operand.I32(32*g.width*tile), ahead)
+	g.ADDQ(operand.I32(32*g.width), ahead)
 	g.DECQ(left)
 	g.JNZ(operand.LabelRef("block"))
 
