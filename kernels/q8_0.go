@@ -5,16 +5,16 @@ import "onebit/formats"
 // q8Block is the bytes of a Q8_0 block: an fp16 scale and 32 int8.
 const q8Block = 34
 
-func init() {
-	addGo(&codec{
-		format:      formats.Q8_0,
-		groupLen:    32,
-		scale:       func(m *Matrix, row []byte, g int) float32 { return fp16At(row, g*q8Block) },
-		code:        q8Code,
-		dot:         q8Dot,
-		dotUnrolled: q8DotUnrolled,
-	})
+var q8Codec = &codec{
+	format:      formats.Q8_0,
+	groupLen:    32,
+	scale:       func(m *Matrix, row []byte, g int) float32 { return fp16At(row, g*q8Block) },
+	code:        q8Code,
+	dot:         q8Dot,
+	dotUnrolled: q8DotUnrolled,
 }
+
+func init() { addGo(q8Codec) }
 
 func q8Code(row []byte, k int) int32 { return int32(int8(row[k/32*q8Block+2+k%32])) }
 

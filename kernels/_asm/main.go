@@ -9,6 +9,7 @@ import (
 	"onebit/kernels/_asm/asm"
 	"onebit/kernels/_asm/float"
 	"onebit/kernels/_asm/q1"
+	"onebit/kernels/_asm/q8"
 	"onebit/kernels/_asm/quantize"
 	"onebit/kernels/_asm/twobit"
 )
@@ -22,6 +23,7 @@ type generator struct {
 var generators = []generator{
 	{"float", float.Generate},
 	{"q1", q1.Generate},
+	{"q8_0", q8.GenerateQ8_0},
 	{"quantize", quantize.Generate},
 	{"twobit", twobit.Generate},
 }
