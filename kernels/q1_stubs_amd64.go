@@ -4,6 +4,20 @@
 
 package kernels
 
+// q1ByteOrderAVX2 puts every 32 of n activations, n a multiple of 32 and not 0, in
+// the order in which a dword of signs has them, plane by plane:
+//
+//	for g := 0; g < n; g += 32 {
+//		for j := range 8 {
+//			for i := range 4 {
+//				dst[g+4*j+i] = src[g+8*i+j]
+//			}
+//		}
+//	}
+//
+//go:noescape
+func q1ByteOrderAVX2(dst *int8, src *int8, n int)
+
 // q1Bitplanes128AVX512VNNI multiplies tiles of the layout bitplanes with one column
 // whose scale is that of 128 columns or, if scaleStep is 0 and not 4, of the row:
 //
@@ -28,6 +42,29 @@ func q1Bitplanes128AVX512VNNI(dst *float32, data *byte, q *int8, scales *float32
 //
 //go:noescape
 func q1Bitplanes32AVX512VNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
+
+// q1NativeAVX512VNNI multiplies tiles of rows with one column, whose scale is that of 128
+// columns or, if scaleStep is 0 and not 4, of the row. A tile is as many rows as a
+// register has lanes; a row is stride bytes:
+//
+//	for i := range lanes * tiles {
+//		y := float32(0)
+//		for b := range blocks {
+//			S := int32(0)
+//			for k := range 128 {
+//				S += (2*bit(i, 128*b+k) - 1) * q[128*b+k]
+//			}
+//			y += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))
+//		}
+//		if i%lanes >= skip {
+//			dst[i] = y
+//		}
+//	}
+//
+// q is in the order q1ByteOrder; sums holds the sum of every 32.
+//
+//go:noescape
+func q1NativeAVX512VNNI(dst *float32, data *byte, stride int, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, tiles int, skip int)
 
 // q1Bitplanes128AVXVNNI multiplies tiles of the layout bitplanes with one column
 // whose scale is that of 128 columns or, if scaleStep is 0 and not 4, of the row:
@@ -54,6 +91,29 @@ func q1Bitplanes128AVXVNNI(dst *float32, data *byte, q *int8, scales *float32, s
 //go:noescape
 func q1Bitplanes32AVXVNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
 
+// q1NativeAVXVNNI multiplies tiles of rows with one column, whose scale is that of 128
+// columns or, if scaleStep is 0 and not 4, of the row. A tile is as many rows as a
+// register has lanes; a row is stride bytes:
+//
+//	for i := range lanes * tiles {
+//		y := float32(0)
+//		for b := range blocks {
+//			S := int32(0)
+//			for k := range 128 {
+//				S += (2*bit(i, 128*b+k) - 1) * q[128*b+k]
+//			}
+//			y += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))
+//		}
+//		if i%lanes >= skip {
+//			dst[i] = y
+//		}
+//	}
+//
+// q is in the order q1ByteOrder; sums holds the sum of every 32.
+//
+//go:noescape
+func q1NativeAVXVNNI(dst *float32, data *byte, stride int, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, tiles int, skip int)
+
 // q1Bitplanes128AVX2 multiplies tiles of the layout bitplanes with one column
 // whose scale is that of 128 columns or, if scaleStep is 0 and not 4, of the row:
 //
@@ -78,3 +138,26 @@ func q1Bitplanes128AVX2(dst *float32, data *byte, q *int8, scales *float32, scal
 //
 //go:noescape
 func q1Bitplanes32AVX2(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
+
+// q1NativeAVX2 multiplies tiles of rows with one column, whose scale is that of 128
+// columns or, if scaleStep is 0 and not 4, of the row. A tile is as many rows as a
+// register has lanes; a row is stride bytes:
+//
+//	for i := range lanes * tiles {
+//		y := float32(0)
+//		for b := range blocks {
+//			S := int32(0)
+//			for k := range 128 {
+//				S += (2*bit(i, 128*b+k) - 1) * q[128*b+k]
+//			}
+//			y += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))
+//		}
+//		if i%lanes >= skip {
+//			dst[i] = y
+//		}
+//	}
+//
+// q is in the order q1ByteOrder; sums holds the sum of every 32.
+//
+//go:noescape
+func q1NativeAVX2(dst *float32, data *byte, stride int, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, tiles int, skip int)

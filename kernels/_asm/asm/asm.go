@@ -33,7 +33,7 @@ func Compile(generate func(*Program)) (code, stubs []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	compile := pass.Concat(pass.Compile, pass.InstructionPass(encodeVEX))
+	compile := pass.Concat(pass.Compile, pass.FunctionPass(checkVEX), pass.InstructionPass(encodeVEX))
 	if err := compile.Execute(file); err != nil {
 		return nil, nil, err
 	}

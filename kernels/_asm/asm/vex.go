@@ -2,6 +2,7 @@ package asm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mmcloughlin/avo/ir"
@@ -43,6 +44,22 @@ func (b bytesOp) Asm() string {
 	return strings.Join(parts, "; BYTE ") + " // " + b.comment
 }
 
+// checkVEX refuses registers 16 to 31 in a function that uses no AVX-512
+// instruction: they would silently turn its instructions into AVX-512 ones.
+func checkVEX(fn *ir.Function) error {
+	if slices.ContainsFunc(fn.ISA, func(isa string) bool { return strings.HasPrefix(isa, "AVX512") }) {
+		return nil
+	}
+	for _, i := range fn.Instructions() {
+		for _, r := range i.Registers() {
+			if r.Kind() == reg.KindVector && r.(reg.Physical).PhysicalIndex() > 15 {
+				return fmt.Errorf("%s uses %s: too many registers for VEX encodings", fn.Name, r.Asm())
+			}
+		}
+	}
+	return nil
+}
+
 // encodeVEX writes out what VEXDPBUSD marked: VEX.256.66.0F38.W0 50 /r, the
 // accumulator in reg, u8 in vvvv, s8 in r/m.
 func encodeVEX(i *ir.Instruction) error {
@@ -51,10 +68,7 @@ func encodeVEX(i *ir.Instruction) error {
 	}
 	var id [3]byte
 	for k, op := range i.Operands {
-		r := op.(reg.Register)
-		if id[k] = byte(r.(reg.Physical).PhysicalIndex()); id[k] > 15 {
-			return fmt.Errorf("VEX cannot encode %s: too many registers in use", r.Asm())
-		}
+		id[k] = byte(op.(reg.Physical).PhysicalIndex())
 	}
 	s8, u8, acc := id[0], id[1], id[2]
 	code := []byte{

@@ -29,14 +29,19 @@ type bitplanesTarget interface {
 	vector() reg.VecVirtual
 	// constants prepares what groupSum wants, once per call.
 	constants() any
-	// groupSum returns the int32 sums Σ ±q of the rows whose bits begin at
-	// bits, over the vectors [from, to) of the block. minusSum holds −Σq of
-	// the same columns.
-	groupSum(constants any, bits, q operand.Mem, from, to int, minusSum operand.Mem) reg.VecVirtual
+	// groupSum returns the int32 sums Σ ±q of the rows, over the vectors
+	// [from, to) of the block, which load gives. minusSum holds −Σq of the
+	// same columns.
+	groupSum(constants any, load func(v int) reg.VecVirtual, q operand.Mem, from, to int, minusSum operand.Mem) reg.VecVirtual
+	// loadVector loads a register; loadRows one of 16-byte pieces of rows.
+	loadVector(m operand.Mem) reg.VecVirtual
+	loadRows(m []operand.Mem) reg.VecVirtual
 	// mulBroadcast returns a times the float32 at m.
 	mulBroadcast(a reg.VecVirtual, m operand.Mem) reg.VecVirtual
 	// storeFirst stores a, register h of the tile, but for lanes from rows on.
 	storeFirst(rows reg.Register, h int, a reg.VecVirtual, m operand.Mem)
+	// storeLast stores a but for its first skip lanes.
+	storeLast(skip reg.Register, a reg.VecVirtual, m operand.Mem)
 }
 
 const signature = "func(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)"
@@ -73,17 +78,10 @@ func bitplanes128(p *asm.Program, t bitplanesTarget) {
 	k := begin(p, t)
 	c := t.constants()
 	k.loop(func() {
-		r := p.GP32()
-		p.MOVL(operand.Mem{Base: k.sums}, r)
-		for i := 1; i < 4; i++ {
-			p.ADDL(operand.Mem{Base: k.sums, Disp: 4 * i}, r)
-		}
-		p.NEGL(r)
-		p.MOVL(r, k.minusSum)
+		storeMinusSum(p, k.sums, 0, 4, k.minusSum)
 		for h := range k.acc {
-			bits := operand.Mem{Base: k.data, Disp: 4 * t.lanes() * h}
-			sum := t.groupSum(c, bits, operand.Mem{Base: k.q}, 0, 4, k.minusSum)
-			k.addTerm(h, k.weightScales(h), operand.Mem{Base: k.scales}, sum)
+			sum := t.groupSum(c, k.loader(h), operand.Mem{Base: k.q}, 0, 4, k.minusSum)
+			addTerm(p, t, k.acc[h], k.weightScales(h), operand.Mem{Base: k.scales}, sum)
 		}
 		p.ADDQ(k.scaleStep, k.scales)
 	})
@@ -97,15 +95,11 @@ func bitplanes32(p *asm.Program, t bitplanesTarget) {
 	c := t.constants()
 	k.loop(func() {
 		for h := range k.acc {
-			bits := operand.Mem{Base: k.data, Disp: 4 * t.lanes() * h}
 			w := k.weightScales(h)
 			for v := range 4 {
-				r := p.GP32()
-				p.MOVL(operand.Mem{Base: k.sums, Disp: 4 * v}, r)
-				p.NEGL(r)
-				p.MOVL(r, k.minusSum)
-				sum := t.groupSum(c, bits, operand.Mem{Base: k.q}, v, v+1, k.minusSum)
-				k.addTerm(h, w, operand.Mem{Base: k.scales, Disp: 4 * v}, sum)
+				storeMinusSum(p, k.sums, v, v+1, k.minusSum)
+				sum := t.groupSum(c, k.loader(h), operand.Mem{Base: k.q}, v, v+1, k.minusSum)
+				addTerm(p, t, k.acc[h], w, operand.Mem{Base: k.scales, Disp: 4 * v}, sum)
 			}
 		}
 		p.ADDQ(k.scaleStep, k.scales)
@@ -180,12 +174,31 @@ func (k *tiles) weightScales(h int) reg.VecVirtual {
 	return w
 }
 
+// loader returns the vectors of half h of the tile's rows.
+func (k *tiles) loader(h int) func(v int) reg.VecVirtual {
+	return func(v int) reg.VecVirtual {
+		return k.t.loadVector(operand.Mem{Base: k.data, Disp: v*vectorBytes + 4*k.t.lanes()*h})
+	}
+}
+
+// storeMinusSum stores −Σ sums[from:to], from where a vector register takes it
+// without an instruction of the vector ports.
+func storeMinusSum(p *asm.Program, sums reg.Register, from, to int, slot operand.Mem) {
+	r := p.GP32()
+	p.MOVL(operand.Mem{Base: sums, Disp: 4 * from}, r)
+	for i := from + 1; i < to; i++ {
+		p.ADDL(operand.Mem{Base: sums, Disp: 4 * i}, r)
+	}
+	p.NEGL(r)
+	p.MOVL(r, slot)
+}
+
 // addTerm is acc += float32(w·scale) · float32(sum), every step rounded.
-func (k *tiles) addTerm(h int, w reg.VecVirtual, scale operand.Mem, sum reg.VecVirtual) {
-	f, ws := k.t.vector(), k.t.mulBroadcast(w, scale)
-	k.VCVTDQ2PS(sum, f)
-	k.VMULPS(ws, f, f)
-	k.VADDPS(f, k.acc[h], k.acc[h])
+func addTerm(p *asm.Program, t bitplanesTarget, acc, w reg.VecVirtual, scale operand.Mem, sum reg.VecVirtual) {
+	f, ws := t.vector(), t.mulBroadcast(w, scale)
+	p.VCVTDQ2PS(sum, f)
+	p.VMULPS(ws, f, f)
+	p.VADDPS(f, acc, acc)
 }
 
 func clearVector(p *asm.Program, v reg.VecVirtual) {

@@ -5,9 +5,12 @@ import "onebit/kernels/_asm/asm"
 
 // Generate writes all functions of q1_amd64.s.
 func Generate(p *asm.Program) {
-	declareLaneNumbers(p)
+	declareConstants(p)
+	declareOrders(p)
+	byteOrder(p)
 	for _, t := range []bitplanesTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {
 		bitplanes128(p, t)
 		bitplanes32(p, t)
+		native(p, t)
 	}
 }

@@ -32,12 +32,11 @@ func (t avx512vnni) constants() any {
 	return masks
 }
 
-func (t avx512vnni) groupSum(constants any, bits, q operand.Mem, from, to int, minusSum operand.Mem) reg.VecVirtual {
+func (t avx512vnni) groupSum(constants any, load func(v int) reg.VecVirtual, q operand.Mem, from, to int, minusSum operand.Mem) reg.VecVirtual {
 	masks := constants.([4]reg.VecVirtual)
 	acc := startSums(t.Program, t, minusSum)
 	for v := from; v < to; v++ {
-		w := t.ZMM()
-		t.VMOVDQU32(at(bits, v*vectorBytes), w)
+		w := load(v)
 		for j := range 8 {
 			if j == 4 {
 				u := t.ZMM()
@@ -56,6 +55,28 @@ func (t avx512vnni) mulBroadcast(a reg.VecVirtual, m operand.Mem) reg.VecVirtual
 	out := t.ZMM()
 	t.VMULPS_BCST(m, a, out)
 	return out
+}
+
+func (t avx512vnni) loadVector(m operand.Mem) reg.VecVirtual {
+	w := t.ZMM()
+	t.VMOVDQU32(m, w)
+	return w
+}
+
+func (t avx512vnni) loadRows(m []operand.Mem) reg.VecVirtual {
+	w := t.ZMM()
+	t.VMOVDQU(m[0], w.AsX())
+	t.VINSERTI128(operand.Imm(1), m[1], w.AsY(), w.AsY())
+	t.VINSERTI32X4(operand.Imm(2), m[2], w, w)
+	t.VINSERTI32X4(operand.Imm(3), m[3], w, w)
+	return w
+}
+
+func (t avx512vnni) storeLast(skip reg.Register, a reg.VecVirtual, m operand.Mem) {
+	count, k := t.ZMM(), t.K()
+	t.VPBROADCASTD(skip.(reg.GPVirtual).As32(), count)
+	t.VPCMPD(operand.Imm(2), laneNumbers(), count, k) // skip ≤ lane
+	t.VMOVUPS(a, k, m)
 }
 
 func (t avx512vnni) storeFirst(rows reg.Register, h int, a reg.VecVirtual, m operand.Mem) {
@@ -104,6 +125,31 @@ func (t ymmTarget) mulBroadcast(a reg.VecVirtual, m operand.Mem) reg.VecVirtual 
 	return out
 }
 
+func (t ymmTarget) loadVector(m operand.Mem) reg.VecVirtual {
+	w := t.YMM()
+	t.VMOVDQU(m, w)
+	return w
+}
+
+func (t ymmTarget) loadRows(m []operand.Mem) reg.VecVirtual {
+	w := t.YMM()
+	t.VMOVDQU(m[0], w.AsX())
+	t.VINSERTI128(operand.Imm(1), m[1], w, w)
+	return w
+}
+
+func (t ymmTarget) storeLast(skip reg.Register, a reg.VecVirtual, m operand.Mem) {
+	lanes, x, mask := t.YMM(), t.XMM(), t.YMM()
+	t.VMOVDQU(laneNumbers(), lanes)
+	t.VMOVD(skip.(reg.GPVirtual).As32(), x)
+	t.VPBROADCASTD(x, mask)
+	t.VPCMPGTD(lanes, mask, mask) // skip > lane
+	all := t.YMM()
+	t.VPCMPEQD(all, all, all)
+	t.VPXOR(all, mask, mask)
+	t.VMASKMOVPS(a, mask, m)
+}
+
 func (t ymmTarget) storeFirst(rows reg.Register, h int, a reg.VecVirtual, m operand.Mem) {
 	x, mask := t.XMM(), t.YMM()
 	t.VMOVD(rows.(reg.GPVirtual).As32(), x)
@@ -112,16 +158,23 @@ func (t ymmTarget) storeFirst(rows reg.Register, h int, a reg.VecVirtual, m oper
 	t.VMASKMOVPS(a, mask, m)
 }
 
-// laneNumbers is the symbol of 0 to 15 as int32; declareLaneNumbers declares it.
+const readOnly = attr.RODATA | attr.NOPTR
+
+// laneNumbers is the symbol of 0 to 15 as int32, q1Twos that of 2 in every int16; declareConstants declares it.
 func laneNumbers() operand.Mem {
 	return operand.NewDataAddr(operand.NewStaticSymbol("q1LaneNumbers"), 0)
 }
 
-func declareLaneNumbers(p *asm.Program) {
+func declareConstants(p *asm.Program) {
 	p.StaticGlobal("q1LaneNumbers")
-	p.DataAttributes(attr.RODATA | attr.NOPTR)
+	p.DataAttributes(readOnly)
 	for i := range 16 {
 		p.AppendDatum(operand.U32(i))
+	}
+	p.StaticGlobal("q1Twos")
+	p.DataAttributes(readOnly)
+	for range 8 {
+		p.AppendDatum(operand.U32(0x00020002))
 	}
 }
 
@@ -143,15 +196,14 @@ func (t ymmTarget) masks() (m [4]reg.VecVirtual) {
 
 // planes calls plane for each plane of the vectors [from, to): its codes and
 // its four activations in every dword.
-func (t ymmTarget) planes(masks [4]reg.VecVirtual, bits, q operand.Mem, from, to int, plane func(j int, code, x reg.VecVirtual)) {
+func (t ymmTarget) planes(masks [4]reg.VecVirtual, load func(v int) reg.VecVirtual, q operand.Mem, from, to int, plane func(j int, code, x reg.VecVirtual)) {
+	code, x := t.YMM(), t.YMM()
 	for v := from; v < to; v++ {
-		w := t.YMM()
-		t.VMOVDQU(at(bits, v*vectorBytes), w)
+		w := load(v)
 		for j := range 8 {
 			if j == 4 {
 				t.VPSRLW(operand.Imm(4), w, w)
 			}
-			code, x := t.YMM(), t.YMM()
 			t.VPAND(masks[j%4], w, code)
 			t.VPBROADCASTD(at(q, 32*v+4*j), x)
 			plane(j%4, code, x)
@@ -165,9 +217,9 @@ type avxvnni struct{ ymmTarget }
 func (avxvnni) name() string     { return "AVXVNNI" }
 func (t avxvnni) constants() any { return t.masks() }
 
-func (t avxvnni) groupSum(constants any, bits, q operand.Mem, from, to int, minusSum operand.Mem) reg.VecVirtual {
+func (t avxvnni) groupSum(constants any, load func(v int) reg.VecVirtual, q operand.Mem, from, to int, minusSum operand.Mem) reg.VecVirtual {
 	acc := startSums(t.Program, t, minusSum)
-	t.planes(constants.([4]reg.VecVirtual), bits, q, from, to, func(j int, code, x reg.VecVirtual) {
+	t.planes(constants.([4]reg.VecVirtual), load, q, from, to, func(j int, code, x reg.VecVirtual) {
 		t.VEXDPBUSD(x, code, acc[j])
 	})
 	return finishSums(t.Program, acc)
@@ -178,22 +230,13 @@ type avx2 struct{ ymmTarget }
 
 func (avx2) name() string { return "AVX2" }
 
-// avx2Constants has 2 in every int16 beside the masks.
-type avx2Constants struct {
-	masks [4]reg.VecVirtual
-	twos  reg.VecVirtual
-}
-
-func (t avx2) constants() any {
-	return avx2Constants{t.masks(), t.broadcast(0x00020002)}
-}
+func (t avx2) constants() any { return t.masks() }
 
 // groupSum sums a block in int16: accumulator j takes at most 8 pairs of codes
 // of 2^j ≤ 8 and |q| ≤ 127, less than 2^14; no VPMADDUBSW saturates.
-func (t avx2) groupSum(constants any, bits, q operand.Mem, from, to int, minusSum operand.Mem) reg.VecVirtual {
-	c := constants.(avx2Constants)
+func (t avx2) groupSum(constants any, load func(v int) reg.VecVirtual, q operand.Mem, from, to int, minusSum operand.Mem) reg.VecVirtual {
 	var acc [4]reg.VecVirtual
-	t.planes(c.masks, bits, q, from, to, func(j int, code, x reg.VecVirtual) {
+	t.planes(constants.([4]reg.VecVirtual), load, q, from, to, func(j int, code, x reg.VecVirtual) {
 		if acc[j] == nil {
 			acc[j] = t.YMM()
 			t.VPMADDUBSW(x, code, acc[j])
@@ -208,7 +251,7 @@ func (t avx2) groupSum(constants any, bits, q operand.Mem, from, to int, minusSu
 	t.VPADDW(acc[1], acc[0], acc[0])
 	t.VPADDW(acc[3], acc[2], acc[2])
 	t.VPADDW(acc[2], acc[0], acc[0])
-	t.VPMADDWD(c.twos, acc[0], acc[0])
+	t.VPMADDWD(operand.NewDataAddr(operand.NewStaticSymbol("q1Twos"), 0), acc[0], acc[0])
 	less := t.YMM()
 	t.VPBROADCASTD(minusSum, less)
 	t.VPADDD(less, acc[0], acc[0])
