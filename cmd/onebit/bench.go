@@ -241,6 +241,9 @@ func shellQuote(s string) string {
 func (f *benchFlags) report(cmd *cobra.Command, results *bench.Results, failure error) error {
 	stderr := cmd.ErrOrStderr()
 	if failure != nil {
+		if results == nil || len(results.Samples) == 0 {
+			return nil
+		}
 		fmt.Fprintf(stderr, "the finished samples are in %s; onebit report %[1]s renders them\n", filepath.Join(f.out, "results.txt"))
 		return nil
 	}
