@@ -13,7 +13,8 @@ type valueAxis struct {
 	min, max float64
 	log      bool
 	format   func(float64) string
-	labels   int // how many labels there is room for
+	labels   int  // how many labels there is room for
+	binary   bool // ticks at round numbers of KiB, MiB, …
 }
 
 // logSpread is how many times the smallest value the largest must be for a logarithmic axis: below
@@ -31,24 +32,41 @@ func newAxis(values []float64, alwaysLog bool, labels int, format func(float64) 
 	if a.log {
 		margin := math.Pow(a.max/a.min, 0.04) * 1.02
 		a.min, a.max = a.min/margin, a.max*margin
-		return a
+		return a.bounded()
 	}
 	margin := (a.max - a.min) * 0.06
 	if margin == 0 {
 		margin = math.Max(math.Abs(a.max)*0.05, 1e-300)
 	}
 	a.min, a.max = a.min-margin, a.max+margin
+	return a.bounded()
+}
+
+// bounded keeps an axis within numbers that can be multiplied and divided without becoming zero or
+// infinite, whatever a results file holds. What lies beyond is not shown.
+func (a valueAxis) bounded() valueAxis {
+	const huge, tiny = 1e140, 1e-140
+	least := -huge
+	if a.log {
+		least = tiny
+	}
+	a.min = math.Max(least, math.Min(huge, a.min))
+	a.max = math.Max(least, math.Min(huge, a.max))
+	if a.max <= a.min {
+		a.max = a.min + math.Max(tiny, math.Abs(a.min)*1e-6)
+	}
 	return a
 }
 
 // fromZero extends a linear axis to zero, for lengths that are read from there.
 func (a valueAxis) fromZero() valueAxis {
 	a.log = false
-	a.min, a.max = 0, math.Max(a.max, math.SmallestNonzeroFloat64)
-	return a
+	a.min = 0
+	return a.bounded()
 }
 
 func (a valueAxis) apply(axis *plot.Axis) {
+	a = a.bounded()
 	axis.Min, axis.Max = a.min, a.max
 	if a.log {
 		axis.Scale = plot.LogScale{}
@@ -69,7 +87,11 @@ func (a valueAxis) linearTicks(lo, hi float64) []plot.Tick {
 	if !(hi > lo) {
 		return []plot.Tick{{Value: lo, Label: a.text(lo)}}
 	}
-	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(a.labels))))
+	prefix := 1.0
+	for a.binary && hi >= prefix*1024 {
+		prefix *= 1024
+	}
+	step := prefix * math.Pow(10, math.Floor(math.Log10((hi-lo)/prefix/float64(a.labels))))
 	for _, m := range []float64{2, 2.5, 2} {
 		if (hi-lo)/step <= float64(a.labels) {
 			break
@@ -83,11 +105,11 @@ func (a valueAxis) linearTicks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// logTicks labels as many of 1, 2, 5 times the powers of ten as there is room for.
+// logTicks labels as many of 1 to 9 times the powers of ten as there is room for.
 func (a valueAxis) logTicks(lo, hi float64) []plot.Tick {
 	first, last := int(math.Floor(math.Log10(lo))), int(math.Ceil(math.Log10(hi)))
 	var ticks []plot.Tick
-	for _, mantissas := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+	for _, mantissas := range [][]float64{{1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 5}, {1, 3}, {1}} {
 		ticks = within(lo, hi, first, last, 1, mantissas)
 		if len(ticks) <= a.labels {
 			break

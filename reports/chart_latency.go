@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -20,9 +21,12 @@ func init() {
 
 func latencyFigures(d *digest) []*figure {
 	var figures []*figure
-	for _, t := range d.tasks {
-		if f := latencyFigure(d, t); f != nil {
-			figures = append(figures, f)
+	for _, family := range d.families() {
+		for i, t := range family.tasks {
+			if f := latencyFigure(d, t); f != nil {
+				f.folded = i < len(family.tasks)-1 // tasks are in the order of their size
+				figures = append(figures, f)
+			}
 		}
 	}
 	return figures
@@ -51,7 +55,7 @@ func latencyFigure(d *digest, t *task) *figure {
 		}
 		drawn = append(drawn, plot)
 	}
-	grid := arrange(drawn)
+	grid := arrange(drawn, panelsInRow)
 	return &figure{
 		name:    fileName("latency", t.base, t.title),
 		heading: label(t.title),
@@ -62,7 +66,7 @@ func latencyFigure(d *digest, t *task) *figure {
 }
 
 // rowsHeight is the height of panels with n rows each, stacked.
-func rowsHeight(n, stacked int) vg.Length { return vg.Length((float64(n)*19 + 58) * float64(stacked)) }
+func rowsHeight(n, stacked int) vg.Length { return vg.Length((float64(n)*20 + 62) * float64(stacked)) }
 
 func (d *digest) addLatency(p *plot.Plot, c *caseStats, names []string) {
 	s, ok := c.stats[bench.NsPerOp]
@@ -77,6 +81,7 @@ func (d *digest) addLatency(p *plot.Plot, c *caseStats, names []string) {
 		p.Add(interval{lo: s.Lo, hi: s.Hi, row: row, color: color})
 	}
 	p.Add(mark{x: s.Center, y: row, style: glyph(series, 4)})
+	p.Add(besides{lo: slices.Min(s.values), hi: slices.Max(s.values), row: row, text: d.timeOf(c)})
 }
 
 // typicalTime is the geometric mean of a contender's medians, for ordering.

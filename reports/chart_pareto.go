@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -35,6 +36,7 @@ func paretoFigures(d *digest) []*figure {
 	var figures []*figure
 	for _, f := range d.families() {
 		if fig := paretoFigure(d, f); fig != nil {
+			fig.folded = len(figures) > 0
 			figures = append(figures, fig)
 		}
 	}
@@ -64,27 +66,23 @@ func paretoFigure(d *digest, f *family) *figure {
 		return nil
 	}
 	speedFormat := bench.UnitOf(f.speedUnit()).Format
-	x := newAxis(speeds, true, 3, speedFormat)
-	// Names stand left of the points on the front, so these need room.
-	x.min /= math.Pow(x.max/x.min, 0.25)
-	y, exact := errorAxis(errors, unit)
+	x := newAxis(speeds, true, 5, speedFormat)
+	x.max *= math.Max(2, math.Pow(x.max/x.min, 0.5)) // room for the names on the front
+	y := errorAxis(errors, unit)
 	var drawn []*plot.Plot
 	for _, p := range shown {
-		drawn = append(drawn, d.paretoPanel(p, byPanel[p], x, y, exact))
+		panel := d.paretoPanel(p, byPanel[p], x, y)
+		panel.X.Label.Text = bench.UnitOf(f.speedUnit()).About
+		drawn = append(drawn, panel)
 	}
-	for i, p := range drawn {
-		if i%panelsInRow == 0 {
-			p.Y.Label.Text = unit
-		}
-		p.X.Label.Text = f.speedUnit()
-	}
-	grid := arrange(drawn)
+	grid := arrange(drawn, 2)
 	fig := &figure{
 		name:    fileName("error-speed", f.base, f.format),
 		heading: label(f.title() + ": " + unit + " against speed"),
 		reading: paretoReading(shown, byPanel, unit, speedFormat),
-		height:  rowsHeight(12, len(grid)),
+		height:  rowsHeight(11, len(grid)),
 		panels:  grid,
+		upward:  unit,
 	}
 	for _, name := range contenders(f.cases) {
 		fig.legend = append(fig.legend, legendEntry{label(name), glyph(d.marks[name], 4)})
@@ -148,52 +146,39 @@ func meanError(errors []float64) float64 {
 	return mean
 }
 
-// errorAxis is logarithmic. Errors of zero, which it can't show, are drawn at exact, below all others.
-func errorAxis(errors []float64, unit string) (axis valueAxis, exact float64) {
-	var positive []float64
+// negligible is the error below which variants count as equally accurate: what float32 rounding
+// leaves. Errors below it, zero included, are drawn on this line.
+const negligible = 1e-9
+
+// drawnError is where an error stands on the axis; not a number if it is none.
+func drawnError(e float64) float64 { return math.Max(e, negligible) }
+
+func errorAxis(errors []float64, unit string) valueAxis {
+	var drawn []float64
 	for _, e := range errors {
-		if e > 0 {
-			positive = append(positive, e)
-		}
-	}
-	if len(positive) == 0 {
-		positive = []float64{1e-15}
-	}
-	exact = slices.Min(positive) / 10
-	if len(positive) < len(errors) {
-		positive = append(positive, exact)
+		drawn = append(drawn, drawnError(e))
 	}
 	format := bench.UnitOf(unit).Format
-	a := newAxis(positive, true, 6, func(v float64) string {
-		if v <= exact {
-			return "0"
+	a := newAxis(drawn, true, 6, func(v float64) string {
+		if math.Abs(v/negligible-1) < 1e-6 {
+			return "≤ " + format(v)
 		}
 		return format(v)
 	})
 	// A single value, or values close together, still need a readable axis.
 	a.min, a.max = a.min/2, a.max*2
-	return a, exact
+	return a
 }
 
 // front returns the points that no other point beats, fastest first.
 func front(points []tradeoff) []tradeoff {
 	sorted := slices.Clone(points)
 	slices.SortStableFunc(sorted, func(a, b tradeoff) int {
-		switch {
-		case a.speed != b.speed && a.speed > b.speed:
-			return -1
-		case a.speed != b.speed:
-			return 1
-		case a.error < b.error:
-			return -1
-		case a.error > b.error:
-			return 1
-		}
-		return 0
+		return cmp.Or(cmp.Compare(b.speed, a.speed), cmp.Compare(a.error, b.error))
 	})
 	var best []tradeoff
 	for _, q := range sorted {
-		if len(best) == 0 || q.error < best[len(best)-1].error*(1-sameError) {
+		if len(best) == 0 || drawnError(q.error) < drawnError(best[len(best)-1].error)*(1-sameError) {
 			best = append(best, q)
 		}
 	}
@@ -204,36 +189,33 @@ func front(points []tradeoff) []tradeoff {
 // the same products in another order, and a slower one is not on the front for its last bits.
 const sameError = 0.01
 
-func (d *digest) paretoPanel(p panel, points []tradeoff, x, y valueAxis, exact float64) *plot.Plot {
+func (d *digest) paretoPanel(p panel, points []tradeoff, x, y valueAxis) *plot.Plot {
 	plot := newPanel(p.String())
 	x.apply(&plot.X)
 	y.apply(&plot.Y)
 	addGrid(plot, true, true)
-	at := func(e float64) float64 { return math.Max(e, exact) }
 	best := front(points)
-	plot.Add(polyline{points: frontSteps(best, at, x, y), color: inkOf(roleFront), width: 1.2, dashes: dashed})
+	plot.Add(polyline{points: frontSteps(best, x, y), color: inkOf(roleFront), width: 1.2, dashes: dashed})
 	for _, q := range points {
-		plot.Add(mark{x: q.speed, y: at(q.error), style: glyph(d.marks[q.contender], 4)})
+		plot.Add(mark{x: q.speed, y: drawnError(q.error), style: glyph(d.marks[q.contender], 4)})
 	}
-	style := textStyle(roleFront)
-	style.XAlign, style.YAlign = draw.XRight, draw.YBottom
 	for _, q := range best {
-		plot.Add(mark{x: q.speed, y: at(q.error), style: draw.GlyphStyle{Color: inkOf(roleFront), Radius: 7, Shape: draw.RingGlyph{}}})
-		plot.Add(note{x: q.speed, y: at(q.error), dx: -4, dy: 7, text: label(q.contender), style: style})
+		plot.Add(mark{x: q.speed, y: drawnError(q.error), style: draw.GlyphStyle{Color: inkOf(roleFront), Radius: 7.5, Shape: shape{}}})
 	}
+	plot.Add(frontLabels{best})
 	return plot
 }
 
 // frontSteps is the border of what the front beats: everything left of and above it.
-func frontSteps(best []tradeoff, at func(float64) float64, x, y valueAxis) [][2]float64 {
+func frontSteps(best []tradeoff, x, y valueAxis) [][2]float64 {
 	steps := [][2]float64{{best[0].speed, y.max}}
 	for i, q := range best {
-		steps = append(steps, [2]float64{q.speed, at(q.error)})
+		steps = append(steps, [2]float64{q.speed, drawnError(q.error)})
 		next := x.min
 		if i+1 < len(best) {
 			next = best[i+1].speed
 		}
-		steps = append(steps, [2]float64{next, at(q.error)})
+		steps = append(steps, [2]float64{next, drawnError(q.error)})
 	}
 	return steps
 }

@@ -16,10 +16,10 @@ import (
 func init() {
 	registerChart(chart{
 		order: 20, name: "roofline", heading: "Roofline",
-		about: "Across: multiply-adds per byte of packed weights, a property of the format and its layout. Up: multiply-adds per " +
+		about: "Across: multiply-adds per byte of packed weights, a property of the format and its layout. Each point is a variant's multiply-adds per " +
 			"second, as the geometric mean over shapes. The slanted line is the memory roof: the read bandwidth measured in this run under the same " +
 			"condition, its band the range over footprints. A point on the line reads weights as fast as this machine can; " +
-			"a point far below it is limited by computing. The best variant of each format is named.",
+			"a point far below it is limited by computing. Formats of the same intensity stand side by side.",
 		figures: rooflineFigures,
 	})
 }
@@ -55,29 +55,23 @@ func rooflineFigures(d *digest) []*figure {
 		return nil
 	}
 	formats := rooflineFormats(byPanel)
-	// Room for the names of the best, which stand right of their points.
-	intensities = append(intensities, slices.Max(intensities)*2.6, slices.Min(intensities)/1.5)
+	intensities = append(intensities, slices.Max(intensities)*1.6, slices.Min(intensities)/1.6)
 	for _, p := range shown {
 		if roof := d.roof(p); roof.any {
-			speeds = append(speeds, roof.hi*slices.Max(intensities)/2.6)
+			speeds = append(speeds, roof.hi*slices.Max(intensities)/1.6)
 		}
 	}
-	x := newAxis(intensities, true, 5, func(v float64) string { return fmt.Sprintf("%.3g", v) })
+	x := newAxis(intensities, true, 10, func(v float64) string { return fmt.Sprintf("%.3g", v) })
 	y := newAxis(speeds, true, 6, bench.UnitOf(bench.OpRate).Format)
 	var drawn []*plot.Plot
 	for _, p := range shown {
 		drawn = append(drawn, d.rooflinePanel(p, byPanel[p], formats, x, y))
 	}
-	columns := min(len(drawn), 2) // wide enough for the names
-	var grid [][]*plot.Plot
-	for i := 0; i < len(drawn); i += columns {
-		row := make([]*plot.Plot, columns)
-		copy(row, drawn[i:])
-		grid = append(grid, row)
-	}
+	grid := arrange(drawn, 2)
 	f := &figure{
 		name: "roofline", heading: "Roofline", reading: d.rooflineReading(shown, byPanel),
 		height: vg.Length(300 * len(grid)), panels: grid,
+		upward: "multiply-adds per second",
 	}
 	for i, name := range formats {
 		f.legend = append(f.legend, legendEntry{label(name), glyph(i, 4)})
@@ -136,34 +130,26 @@ func (d *digest) rooflinePanel(p panel, points []rooflinePoint, formats []string
 	x.apply(&plot.X)
 	y.apply(&plot.Y)
 	plot.X.Label.Text = "multiply-adds per byte of weights"
-	plot.Y.Label.Text = "multiply-adds per second"
 	addGrid(plot, true, true)
 	if roof := d.roof(p); roof.any && roof.lo > 0 {
 		addRoof(plot, roof, x, y)
 	}
 	for i, format := range formats {
-		best := rooflinePoint{}
+		var column [][2]float64
 		for _, q := range points {
-			if q.format != format {
-				continue
-			}
-			// Formats of the same intensity stand side by side.
-			q.intensity *= dodge(i, len(formats))
-			plot.Add(mark{x: q.intensity, y: q.speed, style: glyph(i, 3.5)})
-			if q.speed > best.speed {
-				best = q
+			if q.format == format {
+				// Formats of the same intensity stand side by side.
+				column = append(column, [2]float64{q.intensity * dodge(i, len(formats)), q.speed})
 			}
 		}
-		if best.speed > 0 {
-			style := textStyle(seriesRole(i))
-			style.YAlign = draw.YCenter
-			plot.Add(note{x: best.intensity, y: best.speed, dx: 8, text: label(best.contender), style: style})
+		for _, q := range column {
+			plot.Add(mark{x: q[0], y: q[1], style: glyph(i, 3.5)})
 		}
 	}
 	return plot
 }
 
-func dodge(i, n int) float64 { return math.Pow(1.06, float64(i)-float64(n-1)/2) }
+func dodge(i, n int) float64 { return math.Pow(1.07, float64(i)-float64(n-1)/2) }
 
 func addRoof(p *plot.Plot, roof extent, x, y valueAxis) {
 	clip := func(bandwidth float64) (lo, hi float64) {

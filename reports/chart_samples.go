@@ -24,6 +24,7 @@ func samplesFigures(d *digest) []*figure {
 	var figures []*figure
 	for _, f := range d.families() {
 		if fig := samplesFigure(d, f); fig != nil {
+			fig.folded = len(figures) > 0
 			figures = append(figures, fig)
 		}
 	}
@@ -52,7 +53,7 @@ func samplesFigure(d *digest, f *family) *figure {
 		return nil
 	}
 	edge, outside := spreadEdge(all)
-	axis := newAxis([]float64{-edge, edge}, false, 5, func(v float64) string { return fmt.Sprintf("%+.3g%%", v) })
+	axis := newAxis([]float64{-edge, edge}, false, 5, signedPercent)
 	names := contenders(f.cases)
 	sortBy(names, func(name string) (float64, bool) { return typicalTime(f.cases, name) })
 	var drawn []*plot.Plot
@@ -68,7 +69,7 @@ func samplesFigure(d *digest, f *family) *figure {
 		}
 		drawn = append(drawn, plot)
 	}
-	grid := arrange(drawn)
+	grid := arrange(drawn, panelsInRow)
 	return &figure{
 		name:    fileName("samples", f.base, f.format),
 		heading: label(f.title() + ": spread of samples"),
@@ -76,6 +77,13 @@ func samplesFigure(d *digest, f *family) *figure {
 		height:  rowsHeight(len(names), len(grid)),
 		panels:  grid,
 	}
+}
+
+func signedPercent(v float64) string {
+	if math.Abs(v) < 1e-9 {
+		return "0"
+	}
+	return fmt.Sprintf("%+.3g%%", v)
 }
 
 // deviations returns the distances from the median, case by case, in per cent.

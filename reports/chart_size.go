@@ -44,7 +44,7 @@ func (b sizeBar) label() string {
 		return label(b.format + ", all variants")
 	}
 	if len(b.shared) > 2 {
-		return label(fmt.Sprintf("%s %s, +%d", b.format, b.shared[0], len(b.shared)-1))
+		return label(fmt.Sprintf("%s %s and %d more", b.format, b.shared[0], len(b.shared)-1))
 	}
 	return label(b.format + " " + strings.Join(b.shared, ", "))
 }
@@ -95,7 +95,8 @@ func weightFigure(d *digest) *figure {
 // memoryFigure shows the peak memory of each format's largest task.
 func memoryFigure(d *digest) *figure {
 	var bars []sizeBar
-	heading := "Peak memory"
+	var shapes []string
+	text := bench.UnitOf(bench.PeakRSS).Format
 	for _, f := range d.families() {
 		t := f.tasks[len(f.tasks)-1] // tasks are in the order of their size
 		values := make(map[string]float64)
@@ -105,11 +106,17 @@ func memoryFigure(d *digest) *figure {
 			}
 		}
 		if len(values) > 0 {
-			bars = append(bars, mergeBars(t.title, values, bench.UnitOf(bench.PeakRSS).Format)...)
-			heading = "Peak memory, largest shape of each format"
+			bars = append(bars, mergeBars(f.title(), values, text)...)
+			shapes = append(shapes, t.shape)
 		}
 	}
-	return barFigure(d, "size-memory", heading, bars, bench.UnitOf(bench.PeakRSS).Format)
+	heading := "Peak memory"
+	if slices.Sort(shapes); len(slices.Compact(shapes)) == 1 && shapes[0] != "" {
+		heading += ", " + shapes[0]
+	} else {
+		heading += ", largest shape of each format"
+	}
+	return barFigure(d, "size-memory", label(heading), bars, text)
 }
 
 // barFigure draws horizontal bars, shortest on top; nil if there are none.
@@ -124,8 +131,9 @@ func barFigure(d *digest, name, heading string, bars []sizeBar, text func(float6
 	for i, b := range bars {
 		rows[i], values[i] = b.label(), b.value
 	}
-	axis := newAxis(values, false, 8, text).fromZero()
+	axis := newAxis(append(values, 0), false, 8, text).fromZero()
 	axis.max *= 1.08 // room for the values behind the bars
+	axis.binary = strings.HasSuffix(text(1), "B")
 	p := newPanel("")
 	axis.apply(&p.X)
 	nominalAxis(p, rows, true)
@@ -135,7 +143,7 @@ func barFigure(d *digest, name, heading string, bars []sizeBar, text func(float6
 	for i, b := range bars {
 		row := rowAt(i, len(bars))
 		p.Add(bar{from: 0, to: b.value, row: row, half: 6, color: inkOf(seriesRole(colors[b.format]))})
-		p.Add(note{x: b.value, y: row, dx: 5, text: text(b.value), style: style})
+		p.Add(note{x: b.value, y: row, dx: 5, dy: centerShift, text: text(b.value), style: style})
 	}
 	first, last := bars[0], bars[len(bars)-1]
 	reading := fmt.Sprintf("Smallest: %s, %s.", first.label(), text(first.value))
@@ -148,16 +156,11 @@ func barFigure(d *digest, name, heading string, bars []sizeBar, text func(float6
 	}
 }
 
-// formatColors gives each format, and each task title, its format's number.
+// formatColors numbers the formats.
 func (d *digest) formatColors() map[string]int {
 	colors := make(map[string]int)
 	for i, f := range d.families() {
 		colors[f.title()] = i
-		for _, t := range f.tasks {
-			if _, taken := colors[t.title]; !taken {
-				colors[t.title] = i
-			}
-		}
 	}
 	return colors
 }

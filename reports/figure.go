@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -23,7 +24,9 @@ type figure struct {
 	reading string // how to read it, and what it says, in a line
 	height  vg.Length
 	panels  [][]*plot.Plot // rows of equal length; nil where a panel is lacking
+	upward  string         // what the vertical axes show, if they are numeric
 	legend  []legendEntry
+	folded  bool // whether HTML shows the heading alone until asked: there are figures more telling
 }
 
 // A legendEntry explains one mark.
@@ -35,8 +38,8 @@ type legendEntry struct {
 const (
 	figureWidth = 960 // points, and CSS pixels
 	panelsInRow = 4
-	titleSize   = 12
-	labelSize   = 11
+	titleSize   = 13
+	labelSize   = 12
 	legendLine  = 18 // height of a line of the legend
 	pngDPI      = 144
 )
@@ -73,9 +76,9 @@ func newPanel(title string) *plot.Plot {
 	return p
 }
 
-// arrange puts panels into rows.
-func arrange(panels []*plot.Plot) [][]*plot.Plot {
-	columns := min(len(panels), panelsInRow)
+// arrange puts panels into rows of at most so many.
+func arrange(panels []*plot.Plot, columns int) [][]*plot.Plot {
+	columns = min(len(panels), columns)
 	var rows [][]*plot.Plot
 	for len(panels) > 0 {
 		row := make([]*plot.Plot, columns)
@@ -87,7 +90,11 @@ func arrange(panels []*plot.Plot) [][]*plot.Plot {
 
 // draw draws the figure without a background.
 func (f *figure) draw(c draw.Canvas) {
+	whole := c
 	c.Rectangle.Min.Y += f.legendHeight()
+	if f.upward != "" {
+		c.Rectangle.Min.X += upwardWidth
+	}
 	columns := len(f.panels[0])
 	tiles := draw.Tiles{
 		Rows: len(f.panels), Cols: columns,
@@ -100,8 +107,23 @@ func (f *figure) draw(c draw.Canvas) {
 			}
 		}
 	}
-	c.Rectangle.Min.Y -= f.legendHeight()
-	f.drawLegend(c)
+	f.drawUpward(whole)
+	f.drawLegend(whole)
+}
+
+const upwardWidth = 18
+
+// drawUpward writes the title of the vertical axes beside each row of panels. A title on a panel's
+// own axis would make gonum shrink the panel.
+func (f *figure) drawUpward(c draw.Canvas) {
+	style := textStyle(roleMuted)
+	style.Rotation = math.Pi / 2
+	style.XAlign, style.YAlign = draw.XCenter, draw.YTop
+	for i := range f.panels {
+		rowHeight := f.height / vg.Length(len(f.panels))
+		y := c.Max.Y - rowHeight*(vg.Length(i)+0.5)
+		c.FillText(style, vg.Point{X: c.Min.X + 4, Y: y}, f.upward)
+	}
 }
 
 // fullHeight is the height of the figure with its legend.
@@ -210,15 +232,20 @@ func fileName(parts ...string) string {
 	return b.String()
 }
 
+// fileNames makes names unique: results whose names differ may have file names that don't.
+type fileNames map[string]int
+
+func (n fileNames) unique(name string) string {
+	if n[name]++; n[name] > 1 {
+		return n.unique(fmt.Sprintf("%s-%d", name, n[name]))
+	}
+	return name
+}
+
 // label makes text from a results file fit to stand in a figure.
 func label(s string) string {
-	const longest = 34
-	runes := []rune(strings.ToValidUTF8(s, "?"))
-	for i, r := range runes {
-		if r < ' ' || r == 0x7F {
-			runes[i] = ' '
-		}
-	}
+	const longest = 60
+	runes := []rune(printable(s))
 	if len(runes) > longest {
 		runes = append(runes[:longest-1], '…')
 	}

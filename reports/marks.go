@@ -107,6 +107,48 @@ func (l polyline) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLines(style, c.ClipLinesXY(points)...)
 }
 
+// besides writes a value right of what stands on a row from lo to hi, or left of it where the panel
+// ends too soon.
+type besides struct {
+	lo, hi float64
+	row    float64
+	text   string
+}
+
+func (b besides) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	const gap = 8
+	style := textStyle(roleMuted)
+	style.YAlign = draw.YCenter
+	at := x(b.hi) + gap
+	if at+style.Width(b.text) > c.Max.X+gap {
+		style.XAlign = draw.XRight
+		at = x(b.lo) - gap
+	}
+	c.FillText(style, vg.Point{X: at, Y: y(b.row) + centerShift}, b.text)
+}
+
+// centerShift moves text that gonum centers by its box to where it looks centered.
+const centerShift = 1.2
+
+// frontLabels names the points of a front, fastest and least accurate first. Right of and below a
+// front there is nothing else, so names that stand there need only keep clear of each other.
+type frontLabels struct {
+	points []tradeoff
+}
+
+func (l frontLabels) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	style := textStyle(roleFront)
+	style.YAlign = draw.YCenter
+	ceiling := c.Max.Y
+	for _, q := range l.points {
+		at := min(y(drawnError(q.error)), ceiling)
+		c.FillText(style, vg.Point{X: x(q.speed) + 11, Y: at + centerShift}, label(q.contender))
+		ceiling = at - 13
+	}
+}
+
 // note writes text beside a point; dx and dy move it.
 type note struct {
 	x, y   float64

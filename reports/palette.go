@@ -5,8 +5,6 @@ import (
 	"image/color"
 	"regexp"
 	"strings"
-
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // A role is what a colour is for. Charts are drawn once, in the light palette; in HTML each role
@@ -58,17 +56,8 @@ func inkOf(r role) color.Color {
 	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 0xFF}
 }
 
-var shapes = []draw.GlyphDrawer{
-	draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{},
-	draw.BoxGlyph{}, draw.CrossGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{},
-}
-
 // seriesRole is the colour of the i'th series.
 func seriesRole(i int) role { return roleSeries + role(i%seriesCount) }
-
-// seriesShape is the shape of the i'th series. Series that share a colour, and neighbours, differ
-// in their shape.
-func seriesShape(i int) draw.GlyphDrawer { return shapes[(i+i/seriesCount)%len(shapes)] }
 
 var drawnColor = regexp.MustCompile(`(fill|stroke):#[0-9A-F]{6}`)
 

@@ -118,11 +118,12 @@ type verdict struct {
 	leads     int // standings that the champion leads, alone or tied
 	alone     int // standings that it leads alone
 	standings int
-	baseline  string  // what speedup refers to; "" if it was not measured
+	baseline  string  // the contender that speedup refers to; "" if it was not measured
 	speedup   float64 // geometric mean over the standings that have both
 	roof      extent  // %roof of the champion
 	nmse      extent
-	weight    extent // bytes per weight
+	weight    extent   // bytes per weight
+	finer     tradeoff // the fastest contender of less error, its speed relative to the champion's
 }
 
 // An extent is the range of values seen; none if nothing was.
@@ -141,7 +142,7 @@ func (e *extent) add(v float64, ok bool) {
 	e.lo, e.hi = min(e.lo, v), max(e.hi, v)
 }
 
-// baselines are the contenders that others are measured against, the first that is there.
+// baselines are the variants that others are measured against, the first that is there.
 var baselines = []string{"scalar", "reference"}
 
 func (m *matrix) verdicts() []verdict {
@@ -178,12 +179,9 @@ func judge(subject string, standings []*standing) verdict {
 			}
 		}
 	}
-	for _, name := range baselines {
-		if v.speedup = speedup(standings, name, v.champion); v.speedup > 0 && name != v.champion {
-			v.baseline = name
-			break
-		}
-	}
+	v.baseline = baseline(standings, v.champion)
+	v.speedup = speedup(standings, v.baseline, v.champion)
+	v.finer = finer(standings, v.champion)
 	for _, s := range standings {
 		if c := s.find(v.champion); c != nil {
 			v.roof.add(c.center(bench.PctRoof))
@@ -211,6 +209,73 @@ func champion(standings []*standing) string {
 		}
 	}
 	return best
+}
+
+// baseline is the contender that the champion's speed is told against: that of the same activation
+// scheme, if the baseline variant has several.
+func baseline(standings []*standing, champion string) string {
+	for _, variant := range baselines {
+		found := ""
+		for _, s := range standings {
+			best := s.find(champion)
+			for _, c := range s.ranked {
+				if best == nil || c.name.Get(keyVariant) != variant || c.contender == champion {
+					continue
+				}
+				if c.name.Get(keyAct) == best.name.Get(keyAct) {
+					return c.contender
+				}
+				found = c.contender
+			}
+		}
+		if found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// finer finds the fastest contender whose error is less than the champion's: what more exactness
+// would cost. Its speed is relative to the champion's.
+func finer(standings []*standing, champion string) tradeoff {
+	var best tradeoff
+	own := typicalError(standings, champion)
+	for _, name := range rivals(standings) {
+		e := typicalError(standings, name)
+		if !(drawnError(e) < drawnError(own)*(1-sameError)) {
+			continue
+		}
+		if s := speedup(standings, champion, name); s > best.speed {
+			best = tradeoff{name, s, e}
+		}
+	}
+	return best
+}
+
+// rivals lists everyone in the standings.
+func rivals(standings []*standing) []string {
+	var cases []*caseStats
+	for _, s := range standings {
+		cases = append(cases, s.ranked...)
+	}
+	return contenders(cases)
+}
+
+// typicalError is the mean nmse of a contender; not a number if it was not measured, so that it
+// compares with nothing.
+func typicalError(standings []*standing, contender string) float64 {
+	var errors []float64
+	for _, s := range standings {
+		if c := s.find(contender); c != nil {
+			if e, ok := c.center(bench.NMSE); ok {
+				errors = append(errors, e)
+			}
+		}
+	}
+	if len(errors) == 0 {
+		return math.NaN()
+	}
+	return meanError(errors)
 }
 
 // find returns the first case of a contender.

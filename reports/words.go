@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"onebit/bench"
 )
@@ -24,10 +26,10 @@ func valueOf(c *caseStats, unit string) string {
 func (d *digest) timeOf(c *caseStats) string { return valueOf(c, bench.NsPerOp) }
 
 // spread formats the confidence interval relative to the median, as benchstat does; "" for a unit
-// without statistics, "±?" where samples are too few for an interval.
+// without statistics or a value measured once, "±?" where samples are too few for an interval.
 func (s stat) spread(unit string) string {
 	switch {
-	case bench.UnitOf(unit).Exact:
+	case bench.UnitOf(unit).Exact, len(s.values) == 1:
 		return ""
 	case !s.bounded():
 		return "±?"
@@ -105,16 +107,16 @@ func (d *digest) noiseText() string {
 		plural(d.noise.Pairs, "A/A pair"), percent(d.noise.Worst))
 }
 
-// speedText says how a verdict's champion compares.
+// headline says how often a verdict's champion leads.
 func (v verdict) headline() string {
-	text := fmt.Sprintf("%s is fastest, or tied with the fastest, in %d of %s", v.champion, v.leads, plural(v.standings, "setting"))
-	if v.leads == v.standings && v.alone == v.standings {
-		text = fmt.Sprintf("%s is fastest in all %s", v.champion, plural(v.standings, "setting"))
-		if v.standings == 1 {
-			text = v.champion + " is fastest"
-		}
+	how := "fastest"
+	if v.alone < v.leads {
+		how = "fastest or tied with the fastest"
 	}
-	return text
+	if v.leads == v.standings {
+		return fmt.Sprintf("%s in all %s", how, plural(v.standings, "setting"))
+	}
+	return fmt.Sprintf("%s in %d of %s", how, v.leads, plural(v.standings, "setting"))
 }
 
 // cost lists what the champion's speed comes with.
@@ -131,6 +133,10 @@ func (v verdict) cost() []fact {
 	add("of the roof", v.roof.text(bench.UnitOf(bench.PctRoof).Format))
 	add("nmse", v.nmse.text(bench.UnitOf(bench.NMSE).Format))
 	add("bytes/weight", v.weight.text(func(x float64) string { return fmt.Sprintf("%.3g", x) }))
+	if v.finer.contender != "" {
+		add("more exact", fmt.Sprintf("%s: nmse %s at %s the time", v.finer.contender,
+			bench.UnitOf(bench.NMSE).Format(v.finer.error), times(1/v.finer.speed)))
+	}
 	return facts
 }
 
@@ -138,3 +144,43 @@ func (v verdict) cost() []fact {
 type fact struct{ Name, Value string }
 
 func indexOf(list []string, s string) int { return slices.Index(list, s) }
+
+// problemsHeading counts what must be read before the results.
+func problemsHeading(failures, warnings int) string {
+	var parts []string
+	if failures > 0 {
+		parts = append(parts, plural(failures, "wrong result"))
+	}
+	if warnings > 0 {
+		parts = append(parts, plural(warnings, "warning"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// warnings lists the run's own warnings and what the header makes doubtful.
+func (d *digest) warnings() []string {
+	warnings := slices.Clone(d.res.Warnings)
+	if d.res.Setting("emulated") == "true" {
+		warnings = append(warnings, "These results were taken under emulation: they say nothing about speed.")
+	}
+	if len(d.res.Samples) == 0 {
+		warnings = append(warnings, "The file holds no samples.")
+	}
+	return warnings
+}
+
+// rawText says where the samples are.
+func (d *digest) rawText() string {
+	return fmt.Sprintf("%s of %s are in the results file, one line each, in the Go benchmark format: benchstat and every tool "+
+		"like it reads them. The same charts are in the folder plots.", plural(len(d.res.Samples), "sample"), plural(len(d.cases), "case"))
+}
+
+// printable replaces what could command a terminal or break a line.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}

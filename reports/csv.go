@@ -1,0 +1,92 @@
+package reports
+
+import (
+	"encoding/csv"
+	"io"
+	"slices"
+	"strconv"
+
+	"onebit/bench"
+)
+
+func init() {
+	registerKind(Kind{Name: "csv", Extension: "csv", About: "medians and intervals, a line per case and unit", Render: WriteCSV})
+	registerKind(Kind{Name: "samples", Extension: "csv", About: "every sample as CSV", Render: WriteSamplesCSV})
+}
+
+// WriteCSV writes a line per case and unit: the name, whole and by its keys, the unit, how many
+// samples there are, their median and its 95% confidence interval (empty where samples are too few
+// for one), and which direction is better.
+func WriteCSV(w io.Writer, res *bench.Results) error {
+	d := newDigest(res)
+	keys := nameKeys(d.cases)
+	keys = slices.DeleteFunc(keys, func(k string) bool { return k == "" })
+	out := csv.NewWriter(w)
+	header := slices.Concat([]string{"benchmark", "base"}, keys, []string{"unit", "samples", "median", "lo", "hi", "better"})
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	for _, base := range d.bases() {
+		for _, c := range d.ofBase(base) {
+			if err := writeCaseCSV(out, c, keys, d.units); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func writeCaseCSV(out *csv.Writer, c *caseStats, keys, units []string) error {
+	for _, u := range units {
+		s, ok := c.stats[u]
+		if !ok {
+			continue
+		}
+		row := []string{c.name.Full, c.name.Base}
+		for _, k := range keys {
+			row = append(row, c.name.Get(k))
+		}
+		row = append(row, u, strconv.Itoa(len(s.values)), exactNumber(s.Center))
+		if s.bounded() {
+			row = append(row, exactNumber(s.Lo), exactNumber(s.Hi))
+		} else {
+			row = append(row, "", "")
+		}
+		if err := out.Write(append(row, betterWord(bench.UnitOf(u).Better))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func betterWord(better int) string {
+	switch {
+	case better > 0:
+		return "higher"
+	case better < 0:
+		return "lower"
+	}
+	return ""
+}
+
+// WriteSamplesCSV writes a line per sample and unit in the order of measurement, arms of A/A pairs
+// included: the name, the number of the case's sample, its iterations, the unit and the value.
+func WriteSamplesCSV(w io.Writer, res *bench.Results) error {
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{"benchmark", "sample", "iterations", "unit", "value"}); err != nil {
+		return err
+	}
+	number := make(map[string]int)
+	for _, s := range res.Samples {
+		number[s.Name.Full]++
+		for _, v := range s.Values {
+			row := []string{s.Name.Full, strconv.Itoa(number[s.Name.Full]), strconv.Itoa(s.Iters), v.Unit, exactNumber(v.Value)}
+			if err := out.Write(row); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

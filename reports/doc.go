@@ -1,0 +1,32 @@
+// Package reports turns results files into what people read: a self-contained HTML page, PNG plots,
+// an aligned table for the terminal, Markdown and CSV; and it compares two files as benchstat does.
+//
+// Every report is a pure function of the results: the same [bench.Results] give the same bytes.
+//
+//	results.txt ── bench.Read ── digest ──┬── charts ── figures ──┬── PNG
+//	                                      │                       └── SVG ──┐
+//	                                      ├── matrices, verdicts ───────────┴── HTML
+//	                                      └── Markdown, table, CSV
+//
+// # What the names of benchmarks mean to a report
+//
+// The key variant (with act, where one variant has several activation schemes) says who competes.
+// threads and cache are the conditions that charts show side by side. What is left of the name, such
+// as format, rows and cols or model and test, is the task: only variants of one task under one
+// condition are ranked. Benchmarks and units that onebit doesn't know still get their table.
+//
+// Two variants tie if their medians are no farther apart than the run's noise floor, or if a
+// Mann-Whitney test finds no difference at the 5% level.
+//
+// # Extending
+//
+// A new kind of report is a file that calls registerKind, a new chart a file that calls
+// registerChart. A chart is drawn once, with gonum/plot; its colours stand for roles, which in HTML
+// become CSS variables with a light and a dark value.
+//
+// # Comparing
+//
+// [Compare] prints byte for byte what benchstat prints for the same files and options. benchstat's
+// code is in a main package; this is an engine of its own on golang.org/x/perf's benchproc,
+// benchmath and benchunit, held to benchstat's output by tests that run both.
+package reports

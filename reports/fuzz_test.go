@@ -1,0 +1,53 @@
+package reports
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"onebit/bench"
+)
+
+// FuzzRender renders whatever parses as results: no file may make a report panic or hang.
+func FuzzRender(f *testing.F) {
+	f.Add([]byte("BenchmarkMatVec/format=a/variant=x/rows=2/cols=3/threads=1/cache=warm 1 5 ns/op 1e-5 nmse 3 packed-B 7 peak-RSS-B\n" +
+		"BenchmarkMatVec/format=a/variant=y/rows=2/cols=3/threads=1/cache=warm 1 6 ns/op 0 nmse 3 packed-B\n" +
+		"BenchmarkRead/format=a/threads=1/cache=warm 1 5 ns/op 1e9 read-B/s\n"))
+	f.Add([]byte("BenchmarkAA/x/arm=a 1 5 ns/op\nBenchmarkAA/x/arm=b 1 5 ns/op\nBenchmarkModel/variant=v/model=m 1 5 ns/op 3 tok/s 1 kld\n"))
+	f.Add([]byte("BenchmarkB/variant=v 1 1e300 ns/op 1e-300 mac/s 1e308 %roof\nBenchmarkB/variant=w 1 1e-300 ns/op\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		res, err := bench.Read(bytes.NewReader(text), "fuzz")
+		if err != nil {
+			return
+		}
+		for _, k := range Kinds() {
+			if err := k.Render(io.Discard, res); err != nil {
+				t.Errorf("%s: %v", k.Name, err)
+			}
+		}
+	})
+}
+
+// FuzzCompare compares whatever parses with itself and with a fixed file.
+func FuzzCompare(f *testing.F) {
+	f.Add([]byte("goos: a\nBenchmarkA 1 5 ns/op 3 x\n\ngoos:\nBenchmarkB-2 1 0 ns/op -1 x\n"))
+	f.Add([]byte("Unit x assume=exact\nBenchmarkA 1 1e308 x\nBenchmarkA 1 -1e308 x\n"))
+	dir := f.TempDir()
+	fixed := filepath.Join(dir, "fixed.txt")
+	if err := os.WriteFile(fixed, []byte("BenchmarkA 1 5 ns/op 3 x\nBenchmarkC 1 5 ns/op 3 x\n"), 0o666); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "fuzz.txt")
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range []string{"text", "csv"} {
+			if err := Compare(io.Discard, io.Discard, CompareOptions{Format: format}, path, fixed, path); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package reports
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"onebit/bench"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// goldenInput is the results file that the goldens are rendered from. It is what the generator in
+// fixture_test.go makes of small(), kept as a file because other processors may round otherwise.
+func goldenInput(t *testing.T) *bench.Results {
+	t.Helper()
+	path := filepath.Join("testdata", "results.txt")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, small().results(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := bench.ReadFiles(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func checkGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareText(t, name, string(want), string(got))
+}
+
+// TestGolden holds the kinds of report that are text to their goldens.
+func TestGolden(t *testing.T) {
+	res := goldenInput(t)
+	for _, k := range Kinds() {
+		if k.Name == "html" || k.Name == "samples" {
+			continue // too large to read; other tests look at them
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := k.Render(&b, res); err != nil {
+				t.Fatal(err)
+			}
+			checkGolden(t, "golden-"+k.Name+"."+k.Extension, b.Bytes())
+		})
+	}
+	for _, width := range []int{80, 40} {
+		var b bytes.Buffer
+		if err := WriteTable(&b, res, TableOptions{Width: width, Top: -1}); err != nil {
+			t.Fatal(err)
+		}
+		checkGolden(t, map[int]string{80: "golden-table-80.txt", 40: "golden-table-40.txt"}[width], b.Bytes())
+	}
+}
+
+// TestSameResultsSameBytes renders twice and compares every file.
+func TestSameResultsSameBytes(t *testing.T) {
+	read := func() map[string][]byte {
+		dir := t.TempDir()
+		if err := Write(dir, goldenInput(t)); err != nil {
+			t.Fatal(err)
+		}
+		files := make(map[string][]byte)
+		err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			rel, err := filepath.Rel(dir, path)
+			if err != nil {
+				return err
+			}
+			files[filepath.ToSlash(rel)], err = os.ReadFile(path)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	first, second := read(), read()
+	for _, want := range []string{
+		"index.html", "plots/roofline.png", "plots/size-weights.png", "plots/size-memory.png",
+		"plots/latency-matvec-i2_s-2048x2048.png", "plots/error-speed-matvec-q1_0_g128.png", "plots/samples-matvec-i2_s.png",
+	} {
+		if len(first[want]) == 0 {
+			t.Errorf("%s was not written", want)
+		}
+	}
+	if len(first) != len(second) {
+		t.Errorf("%d files, then %d", len(first), len(second))
+	}
+	for name := range first {
+		if !bytes.Equal(first[name], second[name]) {
+			t.Errorf("%s differs the second time", name)
+		}
+	}
+}

@@ -1,0 +1,377 @@
+package reports
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"onebit/bench"
+)
+
+func init() {
+	registerKind(Kind{Name: "html", Extension: "html", About: "one self-contained page", Render: WriteHTML})
+}
+
+var (
+	//go:embed assets/report.html.tmpl
+	pageSource string
+	//go:embed assets/report.css
+	pageStyle string
+	//go:embed assets/report.js
+	pageScript string
+
+	pageTemplate = template.Must(template.New("report").Parse(pageSource))
+)
+
+// WriteHTML writes the report as one page that needs nothing beside it.
+func WriteHTML(w io.Writer, res *bench.Results) error {
+	d := newDigest(res)
+	drawn, err := drawCharts(d)
+	if err != nil {
+		return err
+	}
+	return writePage(w, d, drawn)
+}
+
+// A drawnChart is a chart with its figures.
+type drawnChart struct {
+	chart
+	figures []drawnFigure
+}
+
+type drawnFigure struct {
+	*figure
+	svg string
+}
+
+// drawCharts draws the charts that have something to show.
+func drawCharts(d *digest) ([]drawnChart, error) {
+	var all []drawnChart
+	taken := make(fileNames)
+	for _, c := range charts() {
+		dc := drawnChart{chart: c}
+		for _, f := range c.figures(d) {
+			f.name = taken.unique(f.name)
+			svg, err := f.svg()
+			if err != nil {
+				return nil, err
+			}
+			dc.figures = append(dc.figures, drawnFigure{f, svg})
+		}
+		if len(dc.figures) > 0 {
+			all = append(all, dc)
+		}
+	}
+	return all, nil
+}
+
+func writePage(w io.Writer, d *digest, drawn []drawnChart) error {
+	p := page{
+		Title: "onebit results", Subtitle: d.subtitle(),
+		Light: template.CSS(paletteCSS(false)), Dark: template.CSS(paletteCSS(true)),
+		Style: template.CSS(pageStyle), Script: template.JS(pageScript),
+		Warnings: d.warnings(), Noise: d.noiseText(),
+		Command: d.res.Setting("command"), Raw: d.rawText(),
+	}
+	for _, f := range d.res.Failures {
+		p.Failures = append(p.Failures, pageFailure{f.Name.Full, f.Reason})
+	}
+	p.ProblemsHeading = problemsHeading(len(p.Failures), len(p.Warnings))
+	for _, s := range d.res.Settings {
+		p.Environment = append(p.Environment, fact{s.Key, s.Value})
+	}
+	for _, m := range d.matrices() {
+		p.Matrices = append(p.Matrices, d.pageMatrix(m))
+	}
+	for _, c := range drawn {
+		p.Charts = append(p.Charts, newPageChart(c))
+	}
+	for i, base := range d.bases() {
+		p.Tables = append(p.Tables, d.pageTable(base, i))
+	}
+	// A template error half way must not leave half a page behind.
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return fmt.Errorf("rendering the page: %w", err)
+	}
+	_, err := b.WriteTo(w)
+	return err
+}
+
+// page is what the template shows. Only Light, Dark, Style and Script, which are the program's own,
+// and the drawings, whose texts are escaped where they are drawn, reach it unescaped.
+type page struct {
+	Title, Subtitle string
+	Light, Dark     template.CSS
+	Style           template.CSS
+	Script          template.JS
+	ProblemsHeading string
+	Failures        []pageFailure
+	Warnings        []string
+	Matrices        []pageMatrix
+	Noise           string
+	Environment     []fact
+	Charts          []pageChart
+	Tables          []pageTable
+	Command, Raw    string
+}
+
+type pageFailure struct{ Name, Reason string }
+
+type pageMatrix struct {
+	Base, RowTitle string
+	Verdicts       []pageVerdict
+	Columns        []string
+	Rows           []pageMatrixRow
+}
+
+type pageVerdict struct {
+	Subject, Champion, Headline string
+	Mark                        template.HTML
+	Cost                        []fact
+}
+
+type pageMatrixRow struct {
+	Subject, Shape string
+	Cells          []pageCell
+}
+
+type pageCell struct {
+	Winner, Time, Spread, Roof, Share, Error, Ties string
+	Mark                                           template.HTML
+}
+
+type pageChart struct {
+	Name, Heading, About string
+	Figures              []pageFigure
+}
+
+type pageFigure struct {
+	Heading, Reading string
+	Folded           bool
+	SVG              template.HTML
+}
+
+type pageTable struct {
+	ID, Base, Caption string
+	Columns           []pageColumn
+	Rows              [][]pageValue
+}
+
+type pageColumn struct {
+	Label, About string
+	Number       bool
+}
+
+type pageValue struct {
+	Text, Spread, Value string
+	Header, Number      bool
+}
+
+func (d *digest) subtitle() string {
+	var parts []string
+	for _, key := range []string{"cpu", "goos", "goarch", "commit"} {
+		if v := d.res.Setting(key); v != "" {
+			parts = append(parts, v)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (d *digest) pageMatrix(m *matrix) pageMatrix {
+	p := pageMatrix{Base: m.base, RowTitle: "format and shape"}
+	if m.rows[0].task.format == "" {
+		p.RowTitle = "task"
+	}
+	for _, v := range m.verdicts() {
+		p.Verdicts = append(p.Verdicts, pageVerdict{v.subject, v.champion, v.headline(), markHTML(d.marks[v.champion]), v.cost()})
+	}
+	for _, c := range m.columns {
+		p.Columns = append(p.Columns, cmp.Or(c.String(), "all"))
+	}
+	for _, r := range m.rows {
+		row := pageMatrixRow{Subject: r.task.title}
+		if r.task.format != "" {
+			row.Subject, row.Shape = r.task.format, r.task.shape
+		}
+		for _, s := range r.cells {
+			row.Cells = append(row.Cells, d.pageCell(s))
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return p
+}
+
+func (d *digest) pageCell(s *standing) pageCell {
+	if s == nil {
+		return pageCell{}
+	}
+	c := s.best()
+	cell := pageCell{
+		Winner: c.contender, Time: d.timeOf(c), Spread: c.stats[bench.NsPerOp].spread(bench.NsPerOp),
+		Roof: valueOf(c, bench.PctRoof), Error: valueOf(c, bench.NMSE), Ties: names(s.leaders()[1:]),
+		Mark: markHTML(d.marks[c.contender]),
+	}
+	if roof, ok := c.center(bench.PctRoof); ok {
+		cell.Share = fmt.Sprintf("%.1f%%", math.Max(0, math.Min(100, roof)))
+	}
+	return cell
+}
+
+// markHTML is a series' mark as it stands in the charts.
+func markHTML(series int) template.HTML {
+	const size = 13
+	canvas := vgsvg.New(size, size)
+	c := draw.New(canvas)
+	c.DrawGlyphNoClip(glyph(series, 4.5), vg.Point{X: size / 2.0, Y: size / 2.0})
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return "" // a buffer takes everything
+	}
+	body := b.String()
+	start, end := strings.Index(body, "<g "), strings.LastIndex(body, "</svg>")
+	if start < 0 || end < start {
+		return ""
+	}
+	return template.HTML(fmt.Sprintf(`<svg aria-hidden="true" width="%[1]d" height="%[1]d" viewBox="0 0 %[1]d %[1]d">%[2]s</svg>`,
+		size, colorsToVariables(strings.ReplaceAll(body[start:end], "\n", ""))))
+}
+
+func newPageChart(c drawnChart) pageChart {
+	p := pageChart{Name: c.name, Heading: c.heading, About: c.about}
+	for _, f := range c.figures {
+		p.Figures = append(p.Figures, pageFigure{f.heading, f.reading, f.folded, template.HTML(f.svg)})
+	}
+	return p
+}
+
+// pageTable shows every case of a benchmark with every unit that any of them has.
+func (d *digest) pageTable(base string, number int) pageTable {
+	cases := d.ofBase(base)
+	keys, units := nameKeys(cases), d.unitsIn(cases)
+	t := pageTable{
+		ID: "table-" + strconv.Itoa(number+1), Base: base,
+		Caption: plural(len(cases), "case") + ". Medians with 95% confidence intervals; ±? stands where there are too few samples for one, and nothing where there is but one.",
+	}
+	for _, k := range keys {
+		t.Columns = append(t.Columns, pageColumn{Label: cmp.Or(k, "name")})
+	}
+	for _, u := range units {
+		t.Columns = append(t.Columns, pageColumn{Label: u, About: bench.UnitOf(u).About, Number: true})
+	}
+	t.Columns = append(t.Columns, pageColumn{Label: "samples", Number: true})
+	for _, c := range cases {
+		var row []pageValue
+		for i, k := range keys {
+			row = append(row, pageValue{Text: nameValue(c.name, k), Header: i == 0})
+		}
+		for _, u := range units {
+			v := pageValue{Number: true}
+			if s, ok := c.stats[u]; ok {
+				v.Text, v.Spread = bench.UnitOf(u).Format(s.Center), s.spread(u)
+				v.Value = exactNumber(s.Center)
+			}
+			row = append(row, v)
+		}
+		n := strconv.Itoa(c.samples)
+		t.Rows = append(t.Rows, append(row, pageValue{Text: n, Value: n, Number: true}))
+	}
+	return t
+}
+
+// bases lists the benchmarks, those with contenders first.
+func (d *digest) bases() []string {
+	var bases []string
+	for _, t := range d.tasks {
+		bases = append(bases, t.base)
+	}
+	for _, c := range d.cases {
+		bases = append(bases, c.name.Base)
+	}
+	var unique []string
+	for _, b := range bases {
+		if !slices.Contains(unique, b) {
+			unique = append(unique, b)
+		}
+	}
+	return unique
+}
+
+// ofBase lists the cases of a benchmark: task by task, condition by condition, fastest first.
+func (d *digest) ofBase(base string) []*caseStats {
+	var cases []*caseStats
+	for _, c := range d.cases {
+		if c.name.Base == base {
+			cases = append(cases, c)
+		}
+	}
+	work := func(c *caseStats) string { return c.name.Without(keyVariant, keyAct) }
+	slices.SortStableFunc(cases, func(a, b *caseStats) int {
+		if c := naturalCompare(work(a), work(b)); c != 0 {
+			return c
+		}
+		x, okX := a.center(bench.NsPerOp)
+		y, okY := b.center(bench.NsPerOp)
+		if !okX || !okY {
+			return 0
+		}
+		return cmp.Compare(x, y)
+	})
+	return cases
+}
+
+// nameKeys lists the keys of the cases' names in the order of their first appearance; "" is for what
+// has no key, or for the whole name where there are no keys at all.
+func nameKeys(cases []*caseStats) []string {
+	var keys []string
+	for _, c := range cases {
+		for _, k := range c.name.Keys {
+			if !slices.Contains(keys, k.Key) {
+				keys = append(keys, k.Key)
+			}
+		}
+	}
+	if len(keys) == 0 {
+		return []string{""}
+	}
+	return keys
+}
+
+// nameValue is a name's value for a key; for no key, its parts without one or its base.
+func nameValue(n bench.Name, key string) string {
+	if key != "" {
+		return n.Get(key)
+	}
+	var parts []string
+	for _, k := range n.Keys {
+		if k.Key == "" {
+			parts = append(parts, k.Value)
+		}
+	}
+	if len(n.Keys) == 0 {
+		return n.Base
+	}
+	return strings.Join(parts, "/")
+}
+
+// unitsIn lists the units that any of the cases has.
+func (d *digest) unitsIn(cases []*caseStats) []string {
+	var units []string
+	for _, u := range d.units {
+		if slices.ContainsFunc(cases, func(c *caseStats) bool { _, ok := c.stats[u]; return ok }) {
+			units = append(units, u)
+		}
+	}
+	return units
+}

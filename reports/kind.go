@@ -1,0 +1,39 @@
+package reports
+
+import (
+	"cmp"
+	"io"
+	"slices"
+
+	"onebit/bench"
+)
+
+// A Kind is one form in which results can be rendered to a stream.
+type Kind struct {
+	Name      string // html, markdown, table, csv, samples
+	Extension string // of a file that holds it, without the dot
+	About     string // in a few words, for people
+	Render    func(w io.Writer, res *bench.Results) error
+}
+
+var kindRegistry []Kind
+
+// registerKind is called by the init function of each kind's file.
+func registerKind(k Kind) { kindRegistry = append(kindRegistry, k) }
+
+// Kinds lists the kinds of report by name.
+func Kinds() []Kind {
+	all := slices.Clone(kindRegistry)
+	slices.SortFunc(all, func(a, b Kind) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// KindNamed returns the kind of a name; false if there is none.
+func KindNamed(name string) (Kind, bool) {
+	for _, k := range kindRegistry {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return Kind{}, false
+}

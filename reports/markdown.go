@@ -1,0 +1,145 @@
+package reports
+
+import (
+	"cmp"
+	"io"
+	"strings"
+
+	"onebit/bench"
+)
+
+func init() {
+	registerKind(Kind{Name: "markdown", Extension: "md", About: "for an issue or a commit", Render: WriteMarkdown})
+}
+
+// WriteMarkdown writes the report as GitHub-flavoured Markdown: what is wrong or doubtful, who wins
+// where, the machine, and every case.
+func WriteMarkdown(w io.Writer, res *bench.Results) error {
+	d := newDigest(res)
+	var b strings.Builder
+	b.WriteString("# onebit results\n\n")
+	if s := d.subtitle(); s != "" {
+		b.WriteString(markdown(s) + "\n\n")
+	}
+	d.writeMarkdownProblems(&b)
+	for _, m := range d.matrices() {
+		d.writeMarkdownMatrix(&b, m)
+	}
+	b.WriteString("## Machine and noise\n\n" + markdown(d.noiseText()) + "\n\n")
+	for _, s := range d.res.Settings {
+		b.WriteString("- " + markdown(s.Key) + ": " + markdown(s.Value) + "\n")
+	}
+	b.WriteByte('\n')
+	for _, base := range d.bases() {
+		d.writeMarkdownCases(&b, base)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (d *digest) writeMarkdownProblems(b *strings.Builder) {
+	warnings := d.warnings()
+	heading := problemsHeading(len(d.res.Failures), len(warnings))
+	if heading == "" {
+		return
+	}
+	b.WriteString("## " + heading + "\n\n")
+	for _, f := range d.res.Failures {
+		b.WriteString("- **wrong, not timed:** " + markdown(f.Name.Full+": "+strings.ReplaceAll(f.Reason, "\n", "; ")) + "\n")
+	}
+	for _, text := range warnings {
+		b.WriteString("- " + markdown(text) + "\n")
+	}
+	b.WriteByte('\n')
+}
+
+func (d *digest) writeMarkdownMatrix(b *strings.Builder, m *matrix) {
+	b.WriteString("## Who wins where: " + markdown(m.base) + "\n\n")
+	for _, v := range m.verdicts() {
+		b.WriteString("- " + markdown(v.subject) + ": **" + markdown(v.champion) + "** is " + v.headline())
+		for _, f := range v.cost() {
+			b.WriteString("; " + f.Name + " " + markdown(f.Value))
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteByte('\n')
+	header := []string{"task"}
+	for _, c := range m.columns {
+		header = append(header, cmp.Or(c.String(), "all"))
+	}
+	writeMarkdownRow(b, header)
+	writeMarkdownRule(b, len(header), len(header))
+	for _, r := range m.rows {
+		row := []string{r.task.title}
+		for _, s := range r.cells {
+			row = append(row, d.standingText(s))
+		}
+		writeMarkdownRow(b, row)
+	}
+	b.WriteByte('\n')
+}
+
+// standingText is a matrix cell in one line.
+func (d *digest) standingText(s *standing) string {
+	if s == nil {
+		return ""
+	}
+	c := s.best()
+	parts := []string{c.contender + " " + d.timeOf(c)}
+	if roof := valueOf(c, bench.PctRoof); roof != "" {
+		parts = append(parts, roof+" of roof")
+	}
+	if e := valueOf(c, bench.NMSE); e != "" {
+		parts = append(parts, "nmse "+e)
+	}
+	if s.ties > 0 {
+		parts = append(parts, "tied: "+names(s.leaders()[1:]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (d *digest) writeMarkdownCases(b *strings.Builder, base string) {
+	cases := d.ofBase(base)
+	keys, units := nameKeys(cases), d.unitsIn(cases)
+	b.WriteString("## " + markdown(base) + "\n\n")
+	var header []string
+	for _, k := range keys {
+		header = append(header, cmp.Or(k, "name"))
+	}
+	writeMarkdownRow(b, append(header, units...))
+	writeMarkdownRule(b, len(keys), len(keys)+len(units))
+	for _, c := range cases {
+		var row []string
+		for _, k := range keys {
+			row = append(row, nameValue(c.name, k))
+		}
+		for _, u := range units {
+			text := valueOf(c, u)
+			if s, ok := c.stats[u]; ok && s.spread(u) != "" {
+				text += " " + s.spread(u)
+			}
+			row = append(row, text)
+		}
+		writeMarkdownRow(b, row)
+	}
+	b.WriteByte('\n')
+}
+
+func writeMarkdownRow(b *strings.Builder, cells []string) {
+	for _, c := range cells {
+		b.WriteString("| " + markdown(c) + " ")
+	}
+	b.WriteString("|\n")
+}
+
+// writeMarkdownRule aligns the columns from number left on to the right.
+func writeMarkdownRule(b *strings.Builder, left, all int) {
+	b.WriteString(strings.Repeat("|---", left) + strings.Repeat("|---:", all-left) + "|\n")
+}
+
+// markdown makes text from a results file stand for itself.
+func markdown(s string) string { return markdownEscaper.Replace(printable(s)) }
+
+var markdownEscaper = strings.NewReplacer(
+	`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "[", `\[`, "<", "&lt;", "&", "&amp;",
+)

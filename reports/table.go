@@ -1,0 +1,240 @@
+package reports
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"onebit/bench"
+)
+
+func init() {
+	registerKind(Kind{Name: "table", Extension: "txt", About: "aligned text, the best variants of each setting",
+		Render: func(w io.Writer, res *bench.Results) error { return WriteTable(w, res, TableOptions{}) }})
+}
+
+// TableOptions shape a terminal table.
+type TableOptions struct {
+	Width int // columns of the terminal; 0 means as wide as need be
+	Top   int // variants per setting; 0 means 3, negative means all
+}
+
+// WriteTable writes what a person at a terminal wants first: for each task and condition the fastest
+// variants, best first, with their error; then what was wrong or doubtful. Columns that don't fit
+// the width are left out, the least important first.
+func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
+	d := newDigest(res)
+	top := opt.Top
+	if top == 0 {
+		top = 3
+	}
+	var b strings.Builder
+	for _, m := range d.matrices() {
+		writeAligned(&b, d.standingColumns(m, top), opt.Width)
+		b.WriteByte('\n')
+	}
+	for _, base := range d.bases() {
+		if cases := d.ofBase(base); cases[0].contender == "" && !isCeiling(cases[0]) {
+			writeAligned(&b, d.caseColumns(cases), opt.Width)
+			b.WriteByte('\n')
+		}
+	}
+	d.writeRemarks(&b, opt.Width)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// isCeiling reports whether a case measures the machine.
+func isCeiling(c *caseStats) bool {
+	_, ok := c.stats[bench.ReadRate]
+	return ok
+}
+
+// A textColumn is a column of an aligned table.
+type textColumn struct {
+	title string
+	cells []string
+	right bool
+	drop  int // when the width is short, the column of the highest drop goes first; 0 never goes
+}
+
+func (c *textColumn) width() int {
+	w := utf8.RuneCountInString(c.title)
+	for _, s := range c.cells {
+		w = max(w, utf8.RuneCountInString(s))
+	}
+	return w
+}
+
+func (c *textColumn) empty() bool {
+	return !slices.ContainsFunc(c.cells, func(s string) bool { return s != "" })
+}
+
+func (d *digest) standingColumns(m *matrix, top int) []*textColumn {
+	task := &textColumn{title: strings.ToLower(m.base)}
+	threads := &textColumn{title: keyThreads, right: true}
+	cache := &textColumn{title: keyCache}
+	variant := &textColumn{title: keyVariant}
+	best := &textColumn{title: "vs best", right: true}
+	ci := &textColumn{title: "±", right: true, drop: 4}
+	units := []struct {
+		name string
+		drop int
+	}{{bench.TokenRate, 0}, {bench.PctRoof, 1}, {bench.NMSE, 2}, {bench.KLD, 2}, {bench.Perplexity, 2}, {bench.WeightRate, 5}, {bench.PackedBytes, 6}}
+	timeColumn := &textColumn{title: "time/op", right: true}
+	columns := []*textColumn{task, threads, cache, variant, timeColumn, ci, best}
+	measured := make([]*textColumn, len(units))
+	for i, u := range units {
+		measured[i] = &textColumn{title: u.name, right: true, drop: u.drop}
+	}
+	for _, s := range m.standings() {
+		for i, c := range s.ranked {
+			if top >= 0 && i >= top {
+				break
+			}
+			head := [3]string{}
+			if i == 0 {
+				head = [3]string{s.task.title, s.panel.threads, s.panel.cache}
+			}
+			task.add(head[0])
+			threads.add(head[1])
+			cache.add(head[2])
+			variant.add(c.contender)
+			timeColumn.add(d.timeOf(c))
+			ci.add(strings.TrimPrefix(c.stats[bench.NsPerOp].spread(bench.NsPerOp), "±"))
+			best.add(versus(s, i))
+			for k, u := range units {
+				measured[k].add(valueOf(c, u.name))
+			}
+		}
+	}
+	return append(columns, measured...)
+}
+
+// versus says how a ranked case compares with the first.
+func versus(s *standing, i int) string {
+	switch {
+	case i == 0:
+		return ""
+	case i <= s.ties:
+		return "tie"
+	}
+	return times(s.ranked[i].stats[bench.NsPerOp].Center / s.best().stats[bench.NsPerOp].Center)
+}
+
+// standings lists the matrix' cells that hold something, row by row.
+func (m *matrix) standings() []*standing {
+	var all []*standing
+	for _, r := range m.rows {
+		for _, s := range r.cells {
+			if s != nil {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// caseColumns shows benchmarks that nothing is known of.
+func (d *digest) caseColumns(cases []*caseStats) []*textColumn {
+	name := &textColumn{title: "benchmark"}
+	columns := []*textColumn{name}
+	for _, c := range cases {
+		name.add(c.name.Full)
+	}
+	for i, u := range d.unitsIn(cases) {
+		column := &textColumn{title: u, right: true, drop: i}
+		for _, c := range cases {
+			text := valueOf(c, u)
+			if s, ok := c.stats[u]; ok && s.spread(u) != "" {
+				text += " " + s.spread(u)
+			}
+			column.add(text)
+		}
+		columns = append(columns, column)
+	}
+	return columns
+}
+
+func (c *textColumn) add(text string) { c.cells = append(c.cells, printable(text)) }
+
+const textGap = 2
+
+// writeAligned writes columns side by side, leaving out the empty ones and those that don't fit.
+func writeAligned(b *strings.Builder, columns []*textColumn, width int) {
+	columns = slices.DeleteFunc(slices.Clone(columns), (*textColumn).empty)
+	for width > 0 && totalWidth(columns) > width {
+		last := slices.MaxFunc(columns, func(x, y *textColumn) int { return cmp.Compare(x.drop, y.drop) })
+		if last.drop == 0 {
+			break
+		}
+		columns = slices.DeleteFunc(columns, func(c *textColumn) bool { return c == last })
+	}
+	if len(columns) == 0 {
+		return
+	}
+	writeTextRow(b, columns, func(c *textColumn) string { return c.title })
+	for i := range columns[0].cells {
+		writeTextRow(b, columns, func(c *textColumn) string { return c.cells[i] })
+	}
+}
+
+func totalWidth(columns []*textColumn) int {
+	total := -textGap
+	for _, c := range columns {
+		total += c.width() + textGap
+	}
+	return total
+}
+
+func writeTextRow(b *strings.Builder, columns []*textColumn, cell func(*textColumn) string) {
+	var line strings.Builder
+	for i, c := range columns {
+		if i > 0 {
+			line.WriteString(strings.Repeat(" ", textGap))
+		}
+		if c.right {
+			line.WriteString(padLeft(cell(c), c.width()))
+		} else {
+			line.WriteString(padRight(cell(c), c.width()))
+		}
+	}
+	b.WriteString(strings.TrimRight(line.String(), " "))
+	b.WriteByte('\n')
+}
+
+// writeRemarks writes the noise floor, failures and warnings.
+func (d *digest) writeRemarks(b *strings.Builder, width int) {
+	if len(d.tasks) > 0 {
+		writeWrapped(b, "", d.noiseText(), width)
+	}
+	for _, f := range d.res.Failures {
+		writeWrapped(b, "WRONG, not timed: ", f.Name.Full+": "+strings.ReplaceAll(f.Reason, "\n", "; "), width)
+	}
+	for _, text := range d.warnings() {
+		writeWrapped(b, "warning: ", text, width)
+	}
+}
+
+// writeWrapped breaks text into lines of the width, at spaces.
+func writeWrapped(b *strings.Builder, prefix, text string, width int) {
+	column := utf8.RuneCountInString(prefix)
+	b.WriteString(prefix)
+	for i, word := range strings.Fields(printable(text)) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case width > 0 && column+1+n > width:
+			b.WriteString("\n  ")
+			column = 2
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	b.WriteByte('\n')
+}
