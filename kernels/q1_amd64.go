@@ -21,7 +21,7 @@ func init() {
 		for _, act := range []Activation{Q8Per128, Q8Row, Q8Per32} {
 			register(&Variant{
 				Name: v.isa.Name, Summary: v.summary, Format: formats.Q1_0_g128, Activation: act,
-				ISA: v.isa, Layout: bitplanes, preference: 2,
+				ISA: v.isa, Layout: bitplanes, quantize: quantizeAVX2, preference: 2,
 				matVec: bitplanesMatVec(act, v.per128, v.per32),
 			})
 		}

@@ -32,7 +32,8 @@ func init() {
 		for _, act := range []Activation{Q8Per128, Q8Row} {
 			register(&Variant{
 				Name: v.isa.Name + "-native", Summary: "the file's rows, transposed in registers", Format: formats.Q1_0_g128,
-				Activation: act, ISA: v.isa, Layout: Native, Order: q1ByteOrder, preference: 1,
+				Activation: act, ISA: v.isa, Layout: Native, Order: q1ByteOrder,
+				quantize: quantizeAVX2, preference: 1,
 				matVec: q1NativeMatVec(act, v.kernel, v.lanes),
 			})
 		}

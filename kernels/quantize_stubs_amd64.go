@@ -3,3 +3,44 @@
 //go:build !purego
 
 package kernels
+
+// quantize128AVX2 quantizes whole groups under q8_128:
+//
+//	for i := range groups {
+//		mul, scales[i] = scales(maxAbsBits(x[n*i:n*i+n]))
+//		for j := n * i; j < n*i+n; j++ {
+//			q[j] = roundToInt8(x[j], mul)
+//			sums[j/32] += q[j] // from 0
+//		}
+//	}
+//
+//go:noescape
+func quantize128AVX2(q *int8, scales *float32, sums *int32, x *float32, groups int)
+
+// quantize32AVX2 quantizes whole groups under q8_32:
+//
+//	for i := range groups {
+//		mul, scales[i] = scales(maxAbsBits(x[n*i:n*i+n]))
+//		for j := n * i; j < n*i+n; j++ {
+//			q[j] = roundToInt8(x[j], mul)
+//			sums[j/32] += q[j] // from 0
+//		}
+//	}
+//
+//go:noescape
+func quantize32AVX2(q *int8, scales *float32, sums *int32, x *float32, groups int)
+
+// maxAbsBitsAVX2 is maxAbsBits(x[:n]); n is a multiple of 32 and not 0.
+//
+//go:noescape
+func maxAbsBitsAVX2(x *float32, n int) uint32
+
+// roundToInt8AVX2 quantizes n columns, a multiple of 32 and not 0, all finite:
+//
+//	for j := range n {
+//		q[j] = roundToInt8(x[j], mul)
+//		sums[j/32] += q[j] // from 0
+//	}
+//
+//go:noescape
+func roundToInt8AVX2(q *int8, sums *int32, x *float32, mul float32, n int)
