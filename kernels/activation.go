@@ -137,7 +137,7 @@ func (a *Activations) Prepare(v *Variant, x []float32, n, cols int) {
 }
 
 func (v *Variant) orderFor(n int) *Order {
-	if n > 1 && v.matMul != nil {
+	if v.batches(n) {
 		return v.BatchOrder
 	}
 	return v.Order

@@ -79,11 +79,7 @@ func timeRows(b *testing.B, v *kernels.Variant, tensor *formats.Tensor) {
 		b.Fatal(err)
 	}
 	defer m.Close()
-	x := make([]float32, cols)
-	rng := rand.New(rand.NewPCG(3, 4))
-	for i := range x {
-		x[i] = float32(rng.NormFloat64())
-	}
+	x := normal(rand.New(rand.NewPCG(3, 4)), cols)
 	var a kernels.Activations
 	a.Prepare(v, x, 1, cols)
 	dst := make([]float32, rows)
@@ -96,6 +92,57 @@ func timeRows(b *testing.B, v *kernels.Variant, tensor *formats.Tensor) {
 	}
 	b.ReportMetric(float64(len(m.Data))*float64(b.N)/b.Elapsed().Seconds()/1e9, "weight-GB/s")
 	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkTwoBitBatch times one thread on N columns and weights in L2, the
+// activations prepared beforehand. 2 operations are a multiplication and an
+// addition.
+func BenchmarkTwoBitBatch(b *testing.B) {
+	for _, format := range twoBitFormats {
+		for _, n := range []int{1, 2, 4, 8, 16, 512} {
+			for _, v := range kernels.Variants() {
+				if v.Format.Name != format || v.Activation != kernels.DefaultActivation(format) || v.ISA == kernels.Go {
+					continue
+				}
+				b.Run(fmt.Sprintf("format=%s/n=%d/variant=%s", format, n, v.Name), func(b *testing.B) {
+					if err := v.Available(); err != nil {
+						b.Skip(err)
+					}
+					timeBatch(b, v, n)
+				})
+			}
+		}
+	}
+}
+
+func timeBatch(b *testing.B, v *kernels.Variant, n int) {
+	const rows, cols, chunk = 512, 2048, 64
+	rng := rand.New(rand.NewPCG(3, 4))
+	m, err := v.Pack(kerneltest.Tensor(b, v.Format, rows, cols, rng), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
+	var a kernels.Activations
+	a.Prepare(v, normal(rng, n*cols), n, cols)
+	dst := make([]float32, n*rows)
+	b.ResetTimer()
+	for range b.N {
+		for r := 0; r < rows; r += chunk {
+			v.Rows(dst, m, &a, r, r+chunk)
+		}
+	}
+	b.ReportMetric(2*float64(n*rows*cols)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gop/s")
+	b.ReportMetric(0, "ns/op")
+}
+
+// normal returns n values of a normal distribution.
+func normal(rng *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	return x
 }
 
 // BenchmarkPackedTernaryDenseForward is a 512×512 layer of ternary_u32

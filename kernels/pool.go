@@ -202,7 +202,7 @@ func (p *Pool) runChunk(i int) {
 // on the calling goroutine: dst[c·m.Rows+r]. r0 is a multiple of the layout's
 // RowTile; so is r1, unless it is the last row.
 func (v *Variant) Rows(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
-	if a.N > 1 && v.matMul != nil {
+	if v.batches(a.N) {
 		v.matMul(dst, m, a, r0, r1)
 		return
 	}

@@ -19,12 +19,16 @@ func init() {
 		{formats.Ternary_u32, Native, wordRowBytes, arrangeRowsU32AVX2},
 		{formats.I2_S_X4, wordRows, wordRowBytes, arrangeRowsU32AVX2},
 	} {
-		order := rowOrder(f.arrange)
+		order, panels := rowOrder(f.arrange), batchOrder(f.arrange)
 		for _, k := range rowsKernels {
-			register(&Variant{
+			v := &Variant{
 				Name: k.isa.Name, Summary: k.summary, Format: f.format, Activation: Q8Row, ISA: k.isa, Layout: f.layout,
 				Order: order, matVec: k.matVec(order, f.rowBytes),
-			})
+			}
+			if k.isa == AVX512VNNI {
+				v.BatchOrder, v.batchFrom, v.matMul = panels, batchFrom, ternaryMatMul(panels, f.rowBytes)
+			}
+			register(v)
 		}
 	}
 }
@@ -41,11 +45,15 @@ func rowOrder(arrange func(dst, q *int8, units int)) *Order {
 		Name: "rows",
 		Size: func(n, stride int) int { return n * rowOrderLen(stride) },
 		Arrange: func(dst, q []int8, n, stride int) {
-			for c := range n {
-				d, s := dst[c*rowOrderLen(stride):][:rowOrderLen(stride)], q[c*stride:][:stride]
-				arrange(&d[0], &s[0], stride/unitCols)
-			}
+			arrangeRows(dst, q, n, stride, arrange)
 		},
+	}
+}
+
+func arrangeRows(dst, q []int8, n, stride int, arrange func(dst, q *int8, units int)) {
+	for c := range n {
+		d, s := dst[c*rowOrderLen(stride):][:rowOrderLen(stride)], q[c*stride:][:stride]
+		arrange(&d[0], &s[0], stride/unitCols)
 	}
 }
 

@@ -33,14 +33,6 @@ func eachTwoBit(t *testing.T, test func(t *testing.T, v *kernels.Variant, rng *r
 	}
 }
 
-func normal(rng *rand.Rand, n int) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = float32(rng.NormFloat64())
-	}
-	return x
-}
-
 // TestTwoBitColumns takes every number of columns up to 600 that the format
 // allows, and the widths of real models.
 func TestTwoBitColumns(t *testing.T) {
@@ -66,6 +58,21 @@ func TestTwoBitRows(t *testing.T) {
 				tensor := kerneltest.Tensor(t, v.Format, rows, 768, rng)
 				kerneltest.Check(t, v, tensor, normal(rng, 2*768), 2, fmt.Sprintf("%d×768", rows))
 			}
+		}
+	})
+}
+
+// TestTwoBitBatches takes panels of activation columns, filled or not, with
+// tiles of rows, filled or not.
+func TestTwoBitBatches(t *testing.T) {
+	eachTwoBit(t, func(t *testing.T, v *kernels.Variant, rng *rand.Rand) {
+		for n := 2; n <= 34; n++ {
+			rows, cols := 4*(1+rng.IntN(10)), v.Format.BlockLen
+			if cols == 1 {
+				cols = 1 + rng.IntN(600)
+			}
+			tensor := kerneltest.Tensor(t, v.Format, rows, cols, rng)
+			kerneltest.Check(t, v, tensor, normal(rng, n*cols), n, fmt.Sprintf("%d×%d, %d columns", rows, cols, n))
 		}
 	})
 }

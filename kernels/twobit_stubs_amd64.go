@@ -170,6 +170,71 @@ func arrangeBlocksTQ264AVX2(dst *int8, q *int8, units int)
 //go:noescape
 func arrangeBlocksQ264AVX2(dst *int8, q *int8, units int)
 
+// panelAVX512 makes a panel of up to 16 columns in row order, stride bytes apart:
+// 64 bytes of -Σq and then 64 for each 4 activations, in the order in which
+// tiles of weights have their codes: 16 bytes, within them 4, and of these the
+// 4 shifts. Columns that are not there repeat the last.
+//
+//	for c := range 16 {
+//		from := columns[min(c, cols-1)*stride:]
+//		int32s(dst)[c] = int32s(from)[0]
+//		for u := range units {
+//			for i := range 16 {
+//				for j := range 4 {
+//					int32s(dst)[16*(1+64*u+4*i+j)+c] = int32s(from)[16+64*u+16*j+i]
+//				}
+//			}
+//		}
+//	}
+//
+//go:noescape
+func panelAVX512(dst *int8, columns *int8, stride int, cols int, units int)
+
+// ternaryBatch4AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
+// of 4, with the first cols of a panel's columns, up to 4. Rows start stride
+// bytes apart; if stride is 0 they are one row, and one result is stored. Columns
+// of dst are dstStride bytes apart.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			sum := -Σq[c] + Σ code[r]·q[c]
+//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
+//		}
+//	}
+//
+//go:noescape
+func ternaryBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
+
+// ternaryBatch8AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
+// of 4, with the first cols of a panel's columns, up to 8. Rows start stride
+// bytes apart; if stride is 0 they are one row, and one result is stored. Columns
+// of dst are dstStride bytes apart.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			sum := -Σq[c] + Σ code[r]·q[c]
+//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
+//		}
+//	}
+//
+//go:noescape
+func ternaryBatch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
+
+// ternaryBatch16AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
+// of 4, with the first cols of a panel's columns, up to 16. Rows start stride
+// bytes apart; if stride is 0 they are one row, and one result is stored. Columns
+// of dst are dstStride bytes apart.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			sum := -Σq[c] + Σ code[r]·q[c]
+//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
+//		}
+//	}
+//
+//go:noescape
+func ternaryBatch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
+
 // blocksTQ2AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
 // apart; if stride is 0 they are one row, and one result is stored. q is in
 // block order for vectors of 64 bytes of codes.

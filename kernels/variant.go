@@ -39,6 +39,9 @@ type Variant struct {
 	// matMul writes rows [r0, r1) of all columns: dst[c·m.Rows + r]. Nil:
 	// matVec is called for each column.
 	matMul func(dst []float32, m *Matrix, a *Activations, r0, r1 int)
+	// batchFrom is the fewest columns that are given to matMul, 2 if it is
+	// less: for fewer, matVec on weights that stay in the cache is faster.
+	batchFrom int
 
 	// preference breaks ties of ISA rank in Best; packed layouts have the
 	// higher.
@@ -72,6 +75,9 @@ func Variants() []*Variant {
 	})
 	return out
 }
+
+// batches says whether n columns are given to matMul.
+func (v *Variant) batches(n int) bool { return v.matMul != nil && n >= max(2, v.batchFrom) }
 
 func (v *Variant) score() int { return 10*v.ISA.rank + v.preference }
 

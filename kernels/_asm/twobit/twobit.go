@@ -38,6 +38,10 @@ func Generate(p *asm.Program) {
 		g.arrangeBlocks(span{"TQ2", 32, false}, width)
 		g.arrangeBlocks(span{"Q2", 1, false}, width)
 	}
+	g.transpose16()
+	for _, cols := range []int{4, 8, 16} {
+		g.batch(cols)
+	}
 	for _, b := range []block{
 		{name: "TQ2", bytes: 66, codes: 64, scale: 64},
 		{name: "Q2", bytes: 18, data: 2, codes: 16, groups: 2},
