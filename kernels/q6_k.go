@@ -16,16 +16,16 @@ const (
 // 256 columns, so that its sum stays below 256·4096·127 = 133,169,152 < 2³¹.
 // (The limit of doc.go for long rows does not apply: every format with scales
 // in its blocks has groups no longer than a block.)
-func init() {
-	addGo(&codec{
-		format:      formats.Q6_K,
-		groupLen:    256,
-		scale:       func(m *Matrix, row []byte, g int) float32 { return fp16At(row, g*q6Block+q6Scale) },
-		code:        q6Code,
-		dot:         q6Dot,
-		dotUnrolled: q6DotUnrolled,
-	})
+var q6Codec = &codec{
+	format:      formats.Q6_K,
+	groupLen:    256,
+	scale:       func(m *Matrix, row []byte, g int) float32 { return fp16At(row, g*q6Block+q6Scale) },
+	code:        q6Code,
+	dot:         q6Dot,
+	dotUnrolled: q6DotUnrolled,
 }
+
+func init() { addGo(q6Codec) }
 
 func q6Code(row []byte, k int) int32 {
 	block, e := row[k/256*q6Block:][:q6Block], k%256

@@ -23,6 +23,7 @@ type generator struct {
 var generators = []generator{
 	{"float", float.Generate},
 	{"q1", q1.Generate},
+	{"q6_k", q8.GenerateQ6_K},
 	{"q8_0", q8.GenerateQ8_0},
 	{"quantize", quantize.Generate},
 	{"twobit", twobit.Generate},

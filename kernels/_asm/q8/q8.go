@@ -86,15 +86,19 @@ func (g *generator) prefetch(ahead *rowSet, n int) {
 // quad returns the sums of four vectors of dwords: dword i of each 128-bit
 // lane is the sum of that lane of a[i].
 func (g *generator) quad(a [4]reg.VecVirtual) reg.VecVirtual {
+	register := g.YMM
+	if a[0].Size() == 64 {
+		register = g.ZMM
+	}
 	pair := func(x, y reg.VecVirtual) reg.VecVirtual {
-		lo, hi := g.YMM(), g.YMM()
+		lo, hi := register(), register()
 		g.VPUNPCKLDQ(y, x, lo)
 		g.VPUNPCKHDQ(y, x, hi)
 		g.VPADDD(hi, lo, lo)
 		return lo
 	}
 	x, y := pair(a[0], a[1]), pair(a[2], a[3])
-	lo, hi := g.YMM(), g.YMM()
+	lo, hi := register(), register()
 	g.VPUNPCKLQDQ(y, x, lo)
 	g.VPUNPCKHQDQ(y, x, hi)
 	g.VPADDD(hi, lo, lo)
