@@ -92,6 +92,8 @@ GLOBL q6Order<>(SB), RODATA|NOPTR, $32
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, F16C, MMX+
 TEXT ·q6RowsAVX512(SB), NOSPLIT, $256-56
 	MOVQ      stride+16(FP), AX
+	LEAQ      (AX)(AX*1), CX
+	LEAQ      (CX)(CX*2), DX
 	VMOVDQU64 q6Nibble512<>+0(SB), Z0
 	VMOVDQU64 q6High512<>+0(SB), Z1
 	VMOVDQU64 q6Left<>+0(SB), Z2
@@ -103,33 +105,35 @@ TEXT ·q6RowsAVX512(SB), NOSPLIT, $256-56
 	VMOVDQU64 q6Spread<>+192(SB), Z8
 
 tile:
-	MOVQ  w+8(FP), CX
-	MOVQ  q+24(FP), DX
-	MOVQ  scales+32(FP), BX
-	MOVQ  blocks+40(FP), SI
+	MOVQ  w+8(FP), BX
+	MOVQ  q+24(FP), SI
+	MOVQ  scales+32(FP), DI
+	MOVQ  blocks+40(FP), R8
 	VPXOR Y9, Y9, Y9
+	LEAQ  (BX)(AX*8), R9
 
 block:
-	VPERMPS (BX), Y4, Y10
-	MOVQ    CX, DI
-	LEAQ    (SP), R8
-	MOVQ    $0x00000008, R9
+	VPERMPS (DI), Y4, Y10
+	MOVQ    BX, R10
+	LEAQ    (SP), R11
+	MOVQ    $0x00000008, R12
 
 row:
-	PREFETCHT0      (DI)(AX*8)
-	PREFETCHT0      64(DI)(AX*8)
-	PREFETCHT0      128(DI)(AX*8)
-	PREFETCHT0      192(DI)(AX*8)
-	VBROADCASTI32X4 192(DI), Z11
-	VMOVDQU64       (DI), Z12
-	VBROADCASTI64X4 128(DI), Z13
+	PREFETCHT0      (R9)
+	PREFETCHT0      (R9)(CX*1)
+	PREFETCHT0      (R9)(CX*2)
+	PREFETCHT0      (R9)(DX*1)
+	ADDQ            $+53, R9
+	VBROADCASTI32X4 192(R10), Z11
+	VMOVDQU64       (R10), Z12
+	VBROADCASTI64X4 128(R10), Z13
 	VPSLLVQ         Z2, Z13, Z14
 	VPANDQ          Z1, Z14, Z14
 	VPTERNLOGQ      $0xf8, Z0, Z12, Z14
 	VPSHUFB         Z5, Z11, Z15
 	VPSRAW          $0x08, Z15, Z15
-	VPMADDUBSW      (DX), Z14, Z14
-	VPSUBW          64(DX), Z14, Z14
+	VPMADDUBSW      (SI), Z14, Z14
+	VPSUBW          64(SI), Z14, Z14
 	VPMADDWD        Z14, Z15, Z15
 	VPSRLVQ         Z3, Z13, Z13
 	VPSRLW          $0x04, Z12, Z12
@@ -137,18 +141,18 @@ row:
 	VPTERNLOGQ      $0xf8, Z0, Z12, Z13
 	VPSHUFB         Z6, Z11, Z12
 	VPSRAW          $0x08, Z12, Z12
-	VPMADDUBSW      128(DX), Z13, Z13
-	VPSUBW          192(DX), Z13, Z13
+	VPMADDUBSW      128(SI), Z13, Z13
+	VPSUBW          192(SI), Z13, Z13
 	VPMADDWD        Z13, Z12, Z12
-	VMOVDQU64       64(DI), Z13
-	VBROADCASTI64X4 160(DI), Z14
+	VMOVDQU64       64(R10), Z13
+	VBROADCASTI64X4 160(R10), Z14
 	VPSLLVQ         Z2, Z14, Z16
 	VPANDQ          Z1, Z16, Z16
 	VPTERNLOGQ      $0xf8, Z0, Z13, Z16
 	VPSHUFB         Z7, Z11, Z17
 	VPSRAW          $0x08, Z17, Z17
-	VPMADDUBSW      256(DX), Z16, Z16
-	VPSUBW          320(DX), Z16, Z16
+	VPMADDUBSW      256(SI), Z16, Z16
+	VPSUBW          320(SI), Z16, Z16
 	VPMADDWD        Z16, Z17, Z17
 	VPSRLVQ         Z3, Z14, Z14
 	VPSRLW          $0x04, Z13, Z13
@@ -156,8 +160,8 @@ row:
 	VPTERNLOGQ      $0xf8, Z0, Z13, Z14
 	VPSHUFB         Z8, Z11, Z11
 	VPSRAW          $0x08, Z11, Z11
-	VPMADDUBSW      384(DX), Z14, Z14
-	VPSUBW          448(DX), Z14, Z14
+	VPMADDUBSW      384(SI), Z14, Z14
+	VPSUBW          448(SI), Z14, Z14
 	VPMADDWD        Z14, Z11, Z11
 	VPUNPCKLDQ      Z12, Z15, Z13
 	VPUNPCKHDQ      Z12, Z15, Z12
@@ -172,14 +176,14 @@ row:
 	VEXTRACTI64X4   $0x01, Z11, Y12
 	VPADDD          Y12, Y11, Y12
 	VCVTDQ2PS       Y12, Y12
-	VPBROADCASTW    208(DI), X11
+	VPBROADCASTW    208(R10), X11
 	VCVTPH2PS       X11, Y11
 	VMULPS          Y10, Y11, Y11
 	VMULPS          Y12, Y11, Y11
-	VMOVUPS         Y11, (R8)
-	ADDQ            AX, DI
-	ADDQ            $+32, R8
-	DECQ            R9
+	VMOVUPS         Y11, (R11)
+	ADDQ            AX, R10
+	ADDQ            $+32, R11
+	DECQ            R12
 	JNZ             row
 	VBROADCASTF32X4 (SP), Y10
 	VINSERTF32X4    $0x01, 128(SP), Y10, Y10
@@ -221,21 +225,21 @@ row:
 	VADDPS          Y17, Y9, Y9
 	VADDPS          Y10, Y9, Y9
 	VADDPS          Y12, Y9, Y9
-	ADDQ            $+210, CX
-	ADDQ            $+512, DX
-	ADDQ            $+32, BX
-	DECQ            SI
+	ADDQ            $+210, BX
+	ADDQ            $+512, SI
+	ADDQ            $+32, DI
+	DECQ            R8
 	JNZ             block
-	MOVQ            dst+0(FP), CX
-	VMOVUPS         Y9, (CX)
-	ADDQ            $+32, CX
-	MOVQ            CX, dst+0(FP)
-	MOVQ            w+8(FP), CX
-	LEAQ            (CX)(AX*8), CX
-	MOVQ            CX, w+8(FP)
-	MOVQ            tiles+48(FP), CX
-	DECQ            CX
-	MOVQ            CX, tiles+48(FP)
+	MOVQ            dst+0(FP), BX
+	VMOVUPS         Y9, (BX)
+	ADDQ            $+32, BX
+	MOVQ            BX, dst+0(FP)
+	MOVQ            w+8(FP), BX
+	LEAQ            (BX)(AX*8), BX
+	MOVQ            BX, w+8(FP)
+	MOVQ            tiles+48(FP), BX
+	DECQ            BX
+	MOVQ            BX, tiles+48(FP)
 	JNZ             tile
 	VZEROUPPER
 	RET
@@ -256,75 +260,79 @@ GLOBL q6High<>(SB), RODATA|NOPTR, $32
 // Requires: AVX, AVX2, F16C, MMX+
 TEXT ·q6RowsAVX2(SB), NOSPLIT, $256-56
 	MOVQ    stride+16(FP), AX
+	LEAQ    (AX)(AX*1), CX
+	LEAQ    (CX)(CX*2), DX
 	VMOVDQU q6Nibble<>+0(SB), Y0
 	VMOVDQU q6High<>+0(SB), Y1
 
 tile:
-	MOVQ  w+8(FP), CX
-	MOVQ  q+24(FP), DX
-	MOVQ  scales+32(FP), BX
-	MOVQ  blocks+40(FP), SI
+	MOVQ  w+8(FP), BX
+	MOVQ  q+24(FP), SI
+	MOVQ  scales+32(FP), DI
+	MOVQ  blocks+40(FP), R8
 	VPXOR Y2, Y2, Y2
+	LEAQ  (BX)(AX*8), R9
 
 block:
-	VMOVUPS (BX), Y3
-	MOVQ    CX, DI
-	LEAQ    (SP), R8
-	MOVQ    $0x00000008, R9
+	VMOVUPS (DI), Y3
+	MOVQ    BX, R10
+	LEAQ    (SP), R11
+	MOVQ    $0x00000008, R12
 
 row:
-	PREFETCHT0     (DI)(AX*8)
-	PREFETCHT0     64(DI)(AX*8)
-	PREFETCHT0     128(DI)(AX*8)
-	PREFETCHT0     192(DI)(AX*8)
-	VMOVDQU        (DI), Y4
+	PREFETCHT0     (R9)
+	PREFETCHT0     (R9)(CX*1)
+	PREFETCHT0     (R9)(CX*2)
+	PREFETCHT0     (R9)(DX*1)
+	ADDQ           $+53, R9
+	VMOVDQU        (R10), Y4
 	VPAND          Y0, Y4, Y4
-	VMOVDQU        128(DI), Y5
+	VMOVDQU        128(R10), Y5
 	VPSLLW         $0x04, Y5, Y5
 	VPAND          Y1, Y5, Y5
 	VPOR           Y5, Y4, Y4
-	VBROADCASTI128 192(DI), Y5
+	VBROADCASTI128 192(R10), Y5
 	VPSHUFB        q6Spread<>+0(SB), Y5, Y5
 	VPSRAW         $0x08, Y5, Y5
-	VPMADDUBSW     (DX), Y4, Y4
-	VPSUBW         64(DX), Y4, Y4
+	VPMADDUBSW     (SI), Y4, Y4
+	VPSUBW         64(SI), Y4, Y4
 	VPMADDWD       Y4, Y5, Y5
-	VMOVDQU        32(DI), Y4
+	VMOVDQU        32(R10), Y4
 	VPAND          Y0, Y4, Y4
-	VMOVDQU        128(DI), Y6
+	VMOVDQU        128(R10), Y6
 	VPSLLW         $0x02, Y6, Y6
 	VPAND          Y1, Y6, Y6
 	VPOR           Y6, Y4, Y4
-	VBROADCASTI128 192(DI), Y6
+	VBROADCASTI128 192(R10), Y6
 	VPSHUFB        q6Spread<>+32(SB), Y6, Y6
 	VPSRAW         $0x08, Y6, Y6
-	VPMADDUBSW     32(DX), Y4, Y4
-	VPSUBW         96(DX), Y4, Y4
+	VPMADDUBSW     32(SI), Y4, Y4
+	VPSUBW         96(SI), Y4, Y4
 	VPMADDWD       Y4, Y6, Y6
-	VMOVDQU        (DI), Y4
+	VMOVDQU        (R10), Y4
 	VPSRLW         $0x04, Y4, Y4
 	VPAND          Y0, Y4, Y4
-	VMOVDQU        128(DI), Y7
+	VMOVDQU        128(R10), Y7
 	VPAND          Y1, Y7, Y7
 	VPOR           Y7, Y4, Y4
-	VBROADCASTI128 192(DI), Y7
+	VBROADCASTI128 192(R10), Y7
 	VPSHUFB        q6Spread<>+64(SB), Y7, Y7
 	VPSRAW         $0x08, Y7, Y7
-	VPMADDUBSW     128(DX), Y4, Y4
-	VPSUBW         192(DX), Y4, Y4
+	VPMADDUBSW     128(SI), Y4, Y4
+	VPSUBW         192(SI), Y4, Y4
 	VPMADDWD       Y4, Y7, Y7
-	VMOVDQU        32(DI), Y4
+	VMOVDQU        32(R10), Y4
 	VPSRLW         $0x04, Y4, Y4
 	VPAND          Y0, Y4, Y4
-	VMOVDQU        128(DI), Y8
+	VMOVDQU        128(R10), Y8
 	VPSRLW         $0x02, Y8, Y8
 	VPAND          Y1, Y8, Y8
 	VPOR           Y8, Y4, Y4
-	VBROADCASTI128 192(DI), Y8
+	VBROADCASTI128 192(R10), Y8
 	VPSHUFB        q6Spread<>+96(SB), Y8, Y8
 	VPSRAW         $0x08, Y8, Y8
-	VPMADDUBSW     160(DX), Y4, Y4
-	VPSUBW         224(DX), Y4, Y4
+	VPMADDUBSW     160(SI), Y4, Y4
+	VPSUBW         224(SI), Y4, Y4
 	VPMADDWD       Y4, Y8, Y8
 	VPUNPCKLDQ     Y6, Y5, Y4
 	VPUNPCKHDQ     Y6, Y5, Y5
@@ -335,54 +343,54 @@ row:
 	VPUNPCKLQDQ    Y5, Y4, Y6
 	VPUNPCKHQDQ    Y5, Y4, Y4
 	VPADDD         Y4, Y6, Y6
-	VMOVDQU        64(DI), Y4
+	VMOVDQU        64(R10), Y4
 	VPAND          Y0, Y4, Y4
-	VMOVDQU        160(DI), Y5
+	VMOVDQU        160(R10), Y5
 	VPSLLW         $0x04, Y5, Y5
 	VPAND          Y1, Y5, Y5
 	VPOR           Y5, Y4, Y4
-	VBROADCASTI128 192(DI), Y5
+	VBROADCASTI128 192(R10), Y5
 	VPSHUFB        q6Spread<>+128(SB), Y5, Y5
 	VPSRAW         $0x08, Y5, Y5
-	VPMADDUBSW     256(DX), Y4, Y4
-	VPSUBW         320(DX), Y4, Y4
+	VPMADDUBSW     256(SI), Y4, Y4
+	VPSUBW         320(SI), Y4, Y4
 	VPMADDWD       Y4, Y5, Y5
-	VMOVDQU        96(DI), Y4
+	VMOVDQU        96(R10), Y4
 	VPAND          Y0, Y4, Y4
-	VMOVDQU        160(DI), Y7
+	VMOVDQU        160(R10), Y7
 	VPSLLW         $0x02, Y7, Y7
 	VPAND          Y1, Y7, Y7
 	VPOR           Y7, Y4, Y4
-	VBROADCASTI128 192(DI), Y7
+	VBROADCASTI128 192(R10), Y7
 	VPSHUFB        q6Spread<>+160(SB), Y7, Y7
 	VPSRAW         $0x08, Y7, Y7
-	VPMADDUBSW     288(DX), Y4, Y4
-	VPSUBW         352(DX), Y4, Y4
+	VPMADDUBSW     288(SI), Y4, Y4
+	VPSUBW         352(SI), Y4, Y4
 	VPMADDWD       Y4, Y7, Y7
-	VMOVDQU        64(DI), Y4
+	VMOVDQU        64(R10), Y4
 	VPSRLW         $0x04, Y4, Y4
 	VPAND          Y0, Y4, Y4
-	VMOVDQU        160(DI), Y8
+	VMOVDQU        160(R10), Y8
 	VPAND          Y1, Y8, Y8
 	VPOR           Y8, Y4, Y4
-	VBROADCASTI128 192(DI), Y8
+	VBROADCASTI128 192(R10), Y8
 	VPSHUFB        q6Spread<>+192(SB), Y8, Y8
 	VPSRAW         $0x08, Y8, Y8
-	VPMADDUBSW     384(DX), Y4, Y4
-	VPSUBW         448(DX), Y4, Y4
+	VPMADDUBSW     384(SI), Y4, Y4
+	VPSUBW         448(SI), Y4, Y4
 	VPMADDWD       Y4, Y8, Y8
-	VMOVDQU        96(DI), Y4
+	VMOVDQU        96(R10), Y4
 	VPSRLW         $0x04, Y4, Y4
 	VPAND          Y0, Y4, Y4
-	VMOVDQU        160(DI), Y9
+	VMOVDQU        160(R10), Y9
 	VPSRLW         $0x02, Y9, Y9
 	VPAND          Y1, Y9, Y9
 	VPOR           Y9, Y4, Y4
-	VBROADCASTI128 192(DI), Y9
+	VBROADCASTI128 192(R10), Y9
 	VPSHUFB        q6Spread<>+224(SB), Y9, Y9
 	VPSRAW         $0x08, Y9, Y9
-	VPMADDUBSW     416(DX), Y4, Y4
-	VPSUBW         480(DX), Y4, Y4
+	VPMADDUBSW     416(SI), Y4, Y4
+	VPSUBW         480(SI), Y4, Y4
 	VPMADDWD       Y4, Y9, Y9
 	VPUNPCKLDQ     Y7, Y5, Y4
 	VPUNPCKHDQ     Y7, Y5, Y5
@@ -397,14 +405,14 @@ row:
 	VPERM2I128     $0x31, Y7, Y6, Y5
 	VPADDD         Y5, Y4, Y4
 	VCVTDQ2PS      Y4, Y4
-	VPBROADCASTW   208(DI), X5
+	VPBROADCASTW   208(R10), X5
 	VCVTPH2PS      X5, Y5
 	VMULPS         Y3, Y5, Y5
 	VMULPS         Y4, Y5, Y5
-	VMOVUPS        Y5, (R8)
-	ADDQ           AX, DI
-	ADDQ           $+32, R8
-	DECQ           R9
+	VMOVUPS        Y5, (R11)
+	ADDQ           AX, R10
+	ADDQ           $+32, R11
+	DECQ           R12
 	JNZ            row
 	VBROADCASTF128 (SP), Y3
 	VINSERTF128    $0x01, 128(SP), Y3, Y3
@@ -446,21 +454,21 @@ row:
 	VADDPS         Y4, Y2, Y2
 	VADDPS         Y7, Y2, Y2
 	VADDPS         Y3, Y2, Y2
-	ADDQ           $+210, CX
-	ADDQ           $+512, DX
-	ADDQ           $+32, BX
-	DECQ           SI
+	ADDQ           $+210, BX
+	ADDQ           $+512, SI
+	ADDQ           $+32, DI
+	DECQ           R8
 	JNZ            block
-	MOVQ           dst+0(FP), CX
-	VMOVUPS        Y2, (CX)
-	ADDQ           $+32, CX
-	MOVQ           CX, dst+0(FP)
-	MOVQ           w+8(FP), CX
-	LEAQ           (CX)(AX*8), CX
-	MOVQ           CX, w+8(FP)
-	MOVQ           tiles+48(FP), CX
-	DECQ           CX
-	MOVQ           CX, tiles+48(FP)
+	MOVQ           dst+0(FP), BX
+	VMOVUPS        Y2, (BX)
+	ADDQ           $+32, BX
+	MOVQ           BX, dst+0(FP)
+	MOVQ           w+8(FP), BX
+	LEAQ           (BX)(AX*8), BX
+	MOVQ           BX, w+8(FP)
+	MOVQ           tiles+48(FP), BX
+	DECQ           BX
+	MOVQ           BX, tiles+48(FP)
 	JNZ            tile
 	VZEROUPPER
 	RET

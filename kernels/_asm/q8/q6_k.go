@@ -216,6 +216,9 @@ func (g *generator) q6Rows(isa string, e blockEngine) {
 		"\t\t}",
 		"\t}")
 	stride := g.Load(g.Param("stride"), g.GP64())
+	stride2, stride6 := g.GP64(), g.GP64()
+	g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 1}, stride2)
+	g.LEAQ(operand.Mem{Base: stride2, Index: stride2, Scale: 2}, stride6)
 	terms := g.AllocLocal(8 * 32)
 	e.setup()
 
@@ -227,15 +230,22 @@ func (g *generator) q6Rows(isa string, e blockEngine) {
 	y := g.YMM()
 	g.VPXOR(y, y, y)
 
+	// The tile that follows is four streams of two rows each: a line of each
+	// is prefetched with every row of a block.
+	ahead := g.GP64()
+	g.LEAQ(operand.Mem{Base: block, Index: stride, Scale: 8}, ahead)
+
 	g.Label("block")
 	activation, w, term, left := e.scales(at(scales, 0)), g.GP64(), g.GP64(), g.GP64()
 	g.MOVQ(block, w)
 	g.LEAQ(terms, term)
 	g.MOVQ(operand.U32(tile), left)
 	g.Label("row")
-	for line := 0; line < 256; line += 64 {
-		g.PREFETCHT0(operand.Mem{Base: w, Index: stride, Scale: 8, Disp: line})
-	}
+	g.PREFETCHT0(operand.Mem{Base: ahead})
+	g.PREFETCHT0(operand.Mem{Base: ahead, Index: stride2, Scale: 1})
+	g.PREFETCHT0(operand.Mem{Base: ahead, Index: stride2, Scale: 2})
+	g.PREFETCHT0(operand.Mem{Base: ahead, Index: stride6, Scale: 1})
+	g.ADDQ(operand.I32((2*q6Block+tile-1)/tile), ahead)
 	sums, d := e.sums(w, q), g.YMM()
 	g.VCVTDQ2PS(sums, sums)
 	g.VPBROADCASTW(at(w, q6Scale), d.AsX())
