@@ -41,7 +41,7 @@ var layers = []struct {
 // with the reason in the commit.
 var modules = map[string][]string{
 	"golang.org/x/sys":                  {"internal/*", "kernels", "metal", "bench/*", "cmd/*"},
-	"golang.org/x/sync":                 {"models/*", "bench", "bench/*", "cmd/*"},
+	"golang.org/x/sync":                 {"models", "models/*", "bench", "bench/*", "reports", "cmd/*"},
 	"golang.org/x/term":                 {"cmd/*"},
 	"golang.org/x/perf":                 {"bench", "bench/*", "reports", "cmd/*"},
 	"github.com/montanaflynn/stats":     {"bench", "bench/*", "reports"},
@@ -59,6 +59,7 @@ var testModules = []string{
 	"github.com/google/go-cmp",
 	"github.com/rogpeppe/go-internal",
 	"github.com/chromedp/chromedp",
+	"github.com/chromedp/cdproto",
 	"github.com/x448/float16",
 	"golang.org/x/perf",
 	"golang.org/x/sys",
