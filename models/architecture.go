@@ -24,6 +24,9 @@ type Architecture struct {
 	// global tensors come once, block tensors once per transformer block.
 	global []declaration
 	block  []declaration
+
+	// forward is a block's computation.
+	forward func(b *Block, s *Session)
 }
 
 // An Activation is the nonlinearity of a gated feed-forward network.

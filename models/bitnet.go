@@ -54,5 +54,27 @@ func bitnet(name, summary string, act Activation) *Architecture {
 			{"ffn_sub_norm", Norm, nil, ffn},
 			{"ffn_down", Projection, hidden, ffn},
 		},
+		forward: bitnetForward,
 	}
+}
+
+// bitnetForward is the block of huggingface/transformers modular_bitnet.py
+// and of 1bitLLM's modeling_bitnet.py: LLaMA's, with a norm before each of
+// the two projections that end in the residual stream. The activation is the
+// architecture's: squared ReLU for 2B-4T, SiLU for 1bitLLM's models.
+func bitnetForward(b *Block, s *Session) {
+	s.rmsNorm("attn_norm", s.h, s.x, b.AttnNorm)
+	s.multiply("attn_qkv", s.h, into{b.Q, s.q}, into{b.K, s.k}, into{b.V, s.v})
+	s.rotate("rope", s.q, s.k)
+	s.attend("attn") // s.att, from s.q, s.k, s.v and the cache
+	s.rmsNorm("attn_sub_norm", s.att, s.att, b.AttnSubNorm)
+	s.multiply("attn_output", s.att, into{b.Output, s.h})
+	s.add("attn_residual", s.x, s.h)
+
+	s.rmsNorm("ffn_norm", s.h, s.x, b.FFNNorm)
+	s.multiply("ffn_gate_up", s.h, into{b.Gate, s.gate}, into{b.Up, s.up})
+	s.activate("ffn_act") // s.gate, with s.up
+	s.rmsNorm("ffn_sub_norm", s.gate, s.gate, b.FFNSubNorm)
+	s.multiply("ffn_down", s.gate, into{b.Down, s.h})
+	s.add("ffn_residual", s.x, s.h)
 }

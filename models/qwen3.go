@@ -40,4 +40,25 @@ var Qwen3 = register(&Architecture{
 		{"ffn_up", Projection, ffn, hidden},
 		{"ffn_down", Projection, hidden, ffn},
 	},
+	forward: qwen3Forward,
 })
+
+// qwen3Forward is the block of the Qwen3 report (arXiv:2505.09388) and
+// huggingface/transformers modeling_qwen3.py: pre-norm attention and
+// feed-forward network, queries and keys normalized head by head before RoPE.
+func qwen3Forward(b *Block, s *Session) {
+	s.rmsNorm("attn_norm", s.h, s.x, b.AttnNorm)
+	s.multiply("attn_qkv", s.h, into{b.Q, s.q}, into{b.K, s.k}, into{b.V, s.v})
+	s.rmsNorm("attn_q_norm", s.q, s.q, b.QNorm)
+	s.rmsNorm("attn_k_norm", s.k, s.k, b.KNorm)
+	s.rotate("rope", s.q, s.k)
+	s.attend("attn") // s.att, from s.q, s.k, s.v and the cache
+	s.multiply("attn_output", s.att, into{b.Output, s.h})
+	s.add("attn_residual", s.x, s.h)
+
+	s.rmsNorm("ffn_norm", s.h, s.x, b.FFNNorm)
+	s.multiply("ffn_gate_up", s.h, into{b.Gate, s.gate}, into{b.Up, s.up})
+	s.activate("ffn_act") // s.gate, with s.up
+	s.multiply("ffn_down", s.gate, into{b.Down, s.h})
+	s.add("ffn_residual", s.x, s.h)
+}

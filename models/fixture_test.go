@@ -1,0 +1,178 @@
+package models_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"onebit/formats"
+	"onebit/formats/gguf"
+	"onebit/models"
+	"onebit/models/synth"
+)
+
+// A fixture is a GGUF file in the making: a synthetic tiny model that a test
+// changes before it is written.
+type fixture struct {
+	meta    []gguf.KV
+	tensors []gguf.TensorInfo
+	data    map[string][]byte
+}
+
+// preset returns one of the tiny presets, made smaller still. The widths of
+// qwen3's heads do not add up to the hidden size.
+func preset(name string) *models.Preset {
+	p := *must(models.LookupPreset(name))
+	p.Config.Hidden, p.Config.FFN = 128, 256
+	if name == "tiny-bitnet" {
+		p.Config.Heads, p.Config.KVHeads = 2, 1
+	}
+	return &p
+}
+
+// tiny1bitLLM is like 1bitLLM's models: SiLU, no grouped heads.
+func tiny1bitLLM() *models.Preset {
+	p := preset("tiny-bitnet")
+	p.Name, p.Tokenizer = "tiny-1bitllm", "llama"
+	p.Config.Arch, p.Config.Heads, p.Config.KVHeads, p.Config.HeadDim = "bitnet", 4, 4, 32
+	return p
+}
+
+// tinyUntied has a head of its own, and three query heads to a key head.
+func tinyUntied() *models.Preset {
+	p := preset("tiny")
+	p.Name = "tiny-untied"
+	p.Config.TiedHead, p.Config.HeadDim, p.Config.Heads, p.Config.KVHeads = false, 128, 3, 1
+	return p
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func newFixture(t testing.TB, p *models.Preset) *fixture {
+	t.Helper()
+	var b bytes.Buffer
+	if err := synth.Write(&b, p, 1); err != nil {
+		t.Fatal(err)
+	}
+	f := must(gguf.Parse(b.Bytes(), p.Name, gguf.Options{}))
+	x := &fixture{meta: slices.Clone(f.Metadata()), tensors: slices.Clone(f.Tensors()), data: map[string][]byte{}}
+	for _, info := range f.Tensors() {
+		x.data[info.Name] = slices.Clone(must(f.Raw(info.Name)))
+	}
+	return x
+}
+
+func (x *fixture) set(key string, v gguf.Value) {
+	x.meta = slices.DeleteFunc(x.meta, func(kv gguf.KV) bool { return kv.Key == key })
+	x.meta = append(x.meta, gguf.KV{Key: key, Value: v})
+}
+
+func (x *fixture) remove(name string) {
+	x.tensors = slices.DeleteFunc(x.tensors, func(t gguf.TensorInfo) bool { return t.Name == name })
+}
+
+// put adds a tensor, or replaces it. Without data it is zero.
+func (x *fixture) put(t testing.TB, name string, typ *formats.Type, data []byte, shape ...int) {
+	t.Helper()
+	tensor := formats.Tensor{Shape: shape}
+	if data == nil {
+		data = make([]byte, must(typ.Bytes(tensor.Dims())))
+	}
+	x.remove(name)
+	x.tensors = append(x.tensors, gguf.TensorInfo{Name: name, Type: typ, Shape: shape})
+	x.data[name] = data
+}
+
+// requantize brings a tensor into another format.
+func (x *fixture) requantize(t testing.TB, name string, to *formats.Type) {
+	t.Helper()
+	i := slices.IndexFunc(x.tensors, func(t gguf.TensorInfo) bool { return t.Name == name })
+	info := x.tensors[i]
+	tensor := formats.Tensor{Name: name, Type: info.Type, Shape: info.Shape, Data: x.data[name]}
+	rows, cols := tensor.Dims()
+	data := make([]byte, must(to.Bytes(rows, cols)))
+	if err := to.Quantize(data, must(tensor.Floats()), rows, cols); err != nil {
+		t.Fatal(err)
+	}
+	x.put(t, name, to, data, info.Shape...)
+}
+
+// bytes writes the file.
+func (x *fixture) bytes(t testing.TB) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := gguf.NewWriter(&b, x.meta, x.tensors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range x.tensors {
+		if err := w.WriteTensor(info.Name, x.data[info.Name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// file parses it in memory.
+func (x *fixture) file(t testing.TB) *gguf.File {
+	t.Helper()
+	return must(gguf.Parse(x.bytes(t), "model.gguf", gguf.Options{}))
+}
+
+// path puts it on disk.
+func (x *fixture) path(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "model.gguf")
+	if err := os.WriteFile(path, x.bytes(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// open makes a model of it that the test's end closes.
+func (x *fixture) open(t testing.TB, opt models.Options) *models.Model {
+	t.Helper()
+	m, err := models.New(x.file(t), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+func session(t testing.TB, m *models.Model, opt models.SessionOptions) *models.Session {
+	t.Helper()
+	s, err := m.NewSession(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// text is n tokens that differ.
+func text(n, vocab int) []int {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = (i*i*7 + 3*i + 1) % vocab
+	}
+	return ids
+}

@@ -1,0 +1,87 @@
+package models
+
+import (
+	"fmt"
+
+	"onebit/formats"
+	"onebit/internal/mmap"
+)
+
+// convertHead returns t in another format, and sets HeadError. It goes
+// through a chunk of rows at a time on the model's threads.
+func (m *Model) convertHead(t formats.Tensor, to *formats.Type) (formats.Tensor, error) {
+	rows, cols := t.Dims()
+	rowBytes, err := headRowBytes(to, cols)
+	if err != nil {
+		return t, err
+	}
+	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+		return t, err
+	}
+	mem, err := mmap.Alloc(rows * rowBytes)
+	if err != nil {
+		return t, err
+	}
+	m.closers = append(m.closers, mem.Free)
+	out := formats.Tensor{Name: t.Name, Type: to, Shape: t.Shape, Data: mem.Bytes()}
+
+	const chunk = 256 // rows
+	chunks := (rows + chunk - 1) / chunk
+	errs, sums := make([]error, chunks), make([]energy, chunks)
+	m.pool.ForEach(chunks, func(i int) {
+		from, end := i*chunk, min((i+1)*chunk, rows)
+		sums[i], errs[i] = convertRows(out.Data[from*rowBytes:end*rowBytes], to, &t, from, end)
+	})
+	var total energy
+	for i, err := range errs {
+		if err != nil {
+			return t, err
+		}
+		total.error += sums[i].error
+		total.signal += sums[i].signal
+	}
+	if total.signal > 0 {
+		m.HeadError = total.error / total.signal
+	}
+	// A hint, as after packing.
+	_ = m.file.Release(t.Name)
+	return out, nil
+}
+
+// headRowBytes returns the size of a row in a format whose rows stand alone.
+func headRowBytes(to *formats.Type, cols int) (int, error) {
+	one, err := to.Bytes(1, cols)
+	if err != nil {
+		return 0, fmt.Errorf("cannot convert the head: %w", err)
+	}
+	two, err := to.Bytes(2, cols)
+	if err != nil || two != 2*one || !to.CanQuantize() {
+		return 0, fmt.Errorf("cannot convert the head to %s; want a format that can be written, with its scales in its rows, such as q8_0", to.Name)
+	}
+	return one, nil
+}
+
+// energy is Σ(y-x)² and Σx².
+type energy struct{ error, signal float64 }
+
+// convertRows writes rows [from, end) of t to dst.
+func convertRows(dst []byte, to *formats.Type, t *formats.Tensor, from, end int) (energy, error) {
+	rows, cols := t.Dims()
+	x, y := make([]float32, (end-from)*cols), make([]float32, (end-from)*cols)
+	var e energy
+	if err := t.Type.DequantizeRows(x, t.Data, rows, cols, from, end); err != nil {
+		return e, err
+	}
+	if err := to.Quantize(dst, x, end-from, cols); err != nil {
+		return e, err
+	}
+	if err := to.Dequantize(y, dst, end-from, cols); err != nil {
+		return e, err
+	}
+	for i, v := range x {
+		d := float64(y[i]) - float64(v)
+		e.error += d * d
+		e.signal += float64(v) * float64(v)
+	}
+	return e, nil
+}

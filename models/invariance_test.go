@@ -1,0 +1,281 @@
+package models_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/models"
+)
+
+// greedy generates n tokens after a prompt, and returns them with the logits
+// of the last.
+func greedy(t testing.TB, s *models.Session, prompt []int, n int) ([]int, []float32) {
+	t.Helper()
+	sampler := must(models.NewSampler(models.SamplerOptions{}))
+	var out []int
+	for id, err := range s.Generate(context.Background(), prompt, sampler) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out = append(out, id); len(out) == n {
+			break
+		}
+	}
+	logits, err := s.Decode(out[n-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, logits
+}
+
+// Tokens and logits are the same, to the bit, for any number of threads, any
+// batch, any instruction set, packed or in place. The text crosses a tile of
+// the cache while generating.
+func TestResultsDoNotDependOnHow(t *testing.T) {
+	const generated = 4
+	for _, preset := range []*models.Preset{preset("tiny"), preset("tiny-bitnet")} {
+		x := newFixture(t, preset)
+		prompt := text(128-2, preset.Config.Vocab)
+		var wantIDs []int
+		var wantLogits []float32
+		check := func(name string, opt models.Options, batch int) {
+			t.Run(preset.Name+"/"+name, func(t *testing.T) {
+				s := session(t, x.open(t, opt), models.SessionOptions{Batch: batch})
+				ids, logits := greedy(t, s, prompt, generated)
+				if wantIDs == nil {
+					wantIDs, wantLogits = ids, slices.Clone(logits)
+				}
+				if !slices.Equal(ids, wantIDs) {
+					t.Errorf("tokens %v, want %v", ids, wantIDs)
+				}
+				if i := differ(logits, wantLogits); i >= 0 {
+					t.Errorf("logit %d is %v, want %v", i, logits[i], wantLogits[i])
+				}
+			})
+		}
+		for _, r := range []struct{ threads, batch int }{{1, 1}, {1, 64}, {2, 4}, {2, 256}, {3, 1}, {3, 64}} {
+			check(fmt.Sprintf("threads=%d/batch=%d", r.threads, r.batch), models.Options{Threads: r.threads}, r.batch)
+		}
+		for _, name := range []string{"scalar", "unrolled", "avx2", "avxvnni", "avx512vnni", "neon", "neondot", "neoni8mm"} {
+			variant, err := models.PreferVariant(name, "")
+			if err != nil {
+				continue // this machine lacks it
+			}
+			check("variant="+name, models.Options{Variant: variant, Threads: 2}, 64)
+		}
+		check("in place", models.Options{Packing: models.PackNever}, 64)
+		check("packing behind", models.Options{Packing: models.PackBehind}, 8)
+	}
+}
+
+// differ returns where two slices of the same length differ, or -1.
+func differ(a, b []float32) int {
+	if len(a) != len(b) {
+		return 0
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// A token that is decoded, one in a batch, and one decoded again after others
+// have been forgotten, get the same logits.
+func TestSessionSteps(t *testing.T) {
+	p := preset("tiny")
+	m := newFixture(t, p).open(t, models.Options{Threads: 1})
+	ids := text(9, p.Config.Vocab)
+	var want [][]float32
+	one := session(t, m, models.SessionOptions{})
+	for _, id := range ids {
+		logits, err := one.Decode(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, slices.Clone(logits))
+	}
+	check := func(name string, i int, logits []float32, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := differ(logits, want[i]); j >= 0 {
+			t.Errorf("%s: logit %d after token %d is %v, want %v", name, j, i, logits[j], want[i][j])
+		}
+	}
+
+	all := session(t, m, models.SessionOptions{Batch: 4})
+	i := 0
+	for logits, err := range all.Logits(ids) {
+		check("Logits", i, logits, err)
+		i++
+	}
+	if i != len(ids) || all.Position() != len(ids) {
+		t.Errorf("logits of %d tokens, position %d, want %d", i, all.Position(), len(ids))
+	}
+
+	all.Truncate(5)
+	logits, err := all.Prefill(ids[5:])
+	check("after Truncate", 8, logits, err)
+
+	steps := session(t, m, models.SessionOptions{})
+	if err := steps.Start(ids); err != nil {
+		t.Fatal(err)
+	}
+	for n, b := range m.Blocks() {
+		if b.Index != n {
+			t.Errorf("block %d has index %d", n, b.Index)
+		}
+		b.Forward(steps)
+	}
+	check("in steps", 8, steps.Finish(), nil)
+}
+
+// What a forgotten token left in the cache must not reach later ones, not
+// even if it was infinite.
+func TestTruncateForgets(t *testing.T) {
+	p := preset("tiny")
+	m := newFixture(t, p).open(t, models.Options{Threads: 1})
+	s := session(t, m, models.SessionOptions{})
+	ids := text(3, p.Config.Vocab)
+	want := slices.Clone(must(s.Prefill(ids)))
+	s.Truncate(2)
+	if err := s.Start([]int{4, 5}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Hidden() {
+		s.Hidden()[i] = float32(i%7) * 1e38 // its keys and values overflow
+	}
+	for _, b := range m.Blocks() {
+		b.Forward(s)
+	}
+	s.Finish()
+	s.Truncate(2)
+	if i := differ(must(s.Prefill(ids[2:])), want); i >= 0 {
+		t.Errorf("logit %d differs after a token with infinite values was forgotten", i)
+	}
+}
+
+func TestDecodeDoesNotAllocate(t *testing.T) {
+	for _, name := range []string{"tiny", "tiny-bitnet"} {
+		p := preset(name)
+		m := newFixture(t, p).open(t, models.Options{Threads: 2})
+		s := session(t, m, models.SessionOptions{})
+		must(s.Prefill(text(3, p.Config.Vocab)))
+		if n := testing.AllocsPerRun(20, func() { must(s.Decode(5)) }); n != 0 {
+			t.Errorf("%s: %v allocations per token", name, n)
+		}
+	}
+}
+
+// A head that is converted has the error of its format, and the logits follow
+// it.
+func TestHeadFormat(t *testing.T) {
+	p := preset("tiny-bitnet")
+	x := newFixture(t, p)
+	ids := text(20, p.Config.Vocab)
+	plain := x.open(t, models.Options{})
+	if plain.HeadError != 0 || plain.Head.Type != formats.F16 {
+		t.Errorf("head in %s with an error of %g, want f16 and 0", plain.Head.Type.Name, plain.HeadError)
+	}
+	var want [][]float64
+	for logits, err := range session(t, plain, models.SessionOptions{}).Logits(ids) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := make([]float64, len(logits))
+		for i, v := range logits {
+			row[i] = float64(v)
+		}
+		want = append(want, row)
+	}
+	for _, tt := range []struct {
+		format    *formats.Type
+		low, high float64 // of the error
+	}{
+		{formats.Q8_0, 1e-6, 1e-4},
+		// Signs and mean magnitudes of Gaussian weights: 1 - 2/π = 0.363.
+		{formats.Q1_0_g128, 0.34, 0.38},
+	} {
+		m := x.open(t, models.Options{Head: tt.format})
+		if m.HeadError < tt.low || m.HeadError > tt.high {
+			t.Errorf("%s: error of the head %g, want %g to %g", tt.format.Name, m.HeadError, tt.low, tt.high)
+		}
+		if m.Head.Type != tt.format {
+			t.Errorf("%s: the head is in %s", tt.format.Name, m.Head.Type.Name)
+		}
+		got := nmse(t, session(t, m, models.SessionOptions{}), ids, want)
+		if got < tt.low || got > 2*tt.high {
+			t.Errorf("%s: NMSE of the logits %g, want %g to %g", tt.format.Name, got, tt.low, 2*tt.high)
+		}
+	}
+	if _, err := models.New(x.file(t), models.Options{Head: formats.I2_S}); err == nil {
+		t.Error("a head in i2_s, whose scale is the tensor's, was accepted")
+	}
+}
+
+// A watcher counts the bytes and the operations that it sees.
+type watcher struct {
+	bytes   map[string]int
+	names   []string
+	results map[string]int
+}
+
+func (w *watcher) Observe(op models.Op) {
+	w.bytes[op.Name] += op.Bytes
+	if op.Block <= 0 {
+		w.names = append(w.names, op.Name)
+	}
+	for _, r := range op.Results {
+		w.results[r.Name] = len(r.Values)
+	}
+}
+
+func TestObserver(t *testing.T) {
+	p := preset("tiny")
+	m := newFixture(t, p).open(t, models.Options{Packing: models.PackNever, Threads: 1})
+	w := &watcher{bytes: map[string]int{}, results: map[string]int{}}
+	s := session(t, m, models.SessionOptions{Observer: w})
+	must(s.Decode(1))
+	want := []string{
+		"token_embd",
+		"attn_norm", "attn_qkv", "attn_q_norm", "attn_k_norm", "rope", "attn", "attn_output", "attn_residual",
+		"ffn_norm", "ffn_gate_up", "ffn_act", "ffn_down", "ffn_residual",
+		"output_norm", "output",
+	}
+	if !slices.Equal(w.names, want) {
+		t.Errorf("operations %q, want %q", w.names, want)
+	}
+	if got := w.bytes["attn_qkv"] + w.bytes["attn_output"] + w.bytes["ffn_gate_up"] + w.bytes["ffn_down"] + w.bytes["output"]; got != m.WeightBytes() {
+		t.Errorf("products read %d bytes, want the %d of the model", got, m.WeightBytes())
+	}
+	for name, n := range map[string]int{"blk.1.attn_q.weight": 256, "blk.1.attn_v.weight": 128, "blk.1.ffn_up.weight": 256, "token_embd.weight": 512} {
+		if w.results[name] != n {
+			t.Errorf("%s gave %d values, want %d", name, w.results[name], n)
+		}
+	}
+	// 18 bytes per 128 weights.
+	blocks, head := m.MultiplyAdds()
+	if want := (blocks + head) / 128 * 18; m.WeightBytes() != want {
+		t.Errorf("%d bytes of weights, want %d", m.WeightBytes(), want)
+	}
+}
+
+func TestPreferVariant(t *testing.T) {
+	if _, err := models.PreferVariant("abacus", ""); err == nil || err.Error() != `unknown variant "abacus"` {
+		t.Errorf("error %v", err)
+	}
+	choose := must(models.PreferVariant("scalar", kernels.Q8Row))
+	if v := must(choose(formats.Q1_0_g128)); v.Name != "scalar" || v.Activation != kernels.Q8Row {
+		t.Errorf("%v, want scalar under q8_row", v)
+	}
+	if v := must(choose(formats.F16)); v.ISA != kernels.Go || v.Activation != kernels.F32 {
+		t.Errorf("%v, want Go under f32", v)
+	}
+}

@@ -1,0 +1,215 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"onebit/formats"
+	"onebit/formats/gguf"
+	"onebit/kernels"
+)
+
+// Open opens the GGUF file at path, checks its tensors against its
+// architecture, and makes the weights ready: those outside the transformer
+// blocks first, then block after block, the pages of a packed tensor released
+// before the next is read. What is wrong with a file is a *gguf.FormatError
+// that names the key or the tensor.
+func Open(path string, opt Options) (*Model, error) {
+	f, err := gguf.Open(path, opt.GGUF)
+	if err != nil {
+		return nil, err
+	}
+	return New(f, opt)
+}
+
+// New is Open for a parsed file, which it closes if it fails; otherwise the
+// model's Close does.
+func New(f *gguf.File, opt Options) (*Model, error) {
+	m := &Model{file: f, options: opt, pool: opt.Pool, ownsPool: opt.Pool == nil}
+	if m.ownsPool {
+		m.pool = kernels.NewPool(opt.Threads)
+	}
+	if err := m.load(); err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Model) load() error {
+	if err := checkRunnable(m.file); err != nil {
+		return err
+	}
+	var err error
+	if m.Arch, m.Config, err = ConfigFromGGUF(m.file); err != nil {
+		return err
+	}
+	if err := m.checkTensors(); err != nil {
+		return err
+	}
+	m.rope = newRope(m.Config)
+	if err := m.loadGlobals(); err != nil {
+		return err
+	}
+	for n := range m.Config.Layers {
+		if err := m.loadBlock(n); err != nil {
+			return err
+		}
+	}
+	if m.options.Packing == PackBehind {
+		m.packer = startPacker(m)
+	}
+	return nil
+}
+
+// checkRunnable refuses files whose tensors are fine and whose result would
+// not be.
+func checkRunnable(f *gguf.File) error {
+	fail := func(key, msg string) error {
+		return &gguf.FormatError{File: f.Name(), Offset: -1, Key: key, Msg: msg}
+	}
+	for _, kv := range f.Metadata() {
+		if strings.HasPrefix(kv.Key, "prism.hadamard") {
+			return fail(kv.Key, "the weights need a Hadamard rotation of the activations, which onebit does not do")
+		}
+	}
+	const keySplits = "split.count"
+	if n, err := f.Uint(keySplits); err == nil && n > 1 {
+		return fail(keySplits, fmt.Sprintf("the model is split into %d files; merge them first (llama-gguf-split --merge)", n))
+	}
+	return nil
+}
+
+// checkTensors compares the inventory and the vocabulary.
+func (m *Model) checkTensors() error {
+	if bad := m.Arch.CheckInventory(m.Config, m.file.Tensors()); len(bad) > 0 {
+		msg := fmt.Sprintf("%s, in a model of architecture %s", bad[0].Msg, m.Arch.Name)
+		if len(bad) > 1 {
+			msg += fmt.Sprintf(" (and %d more tensors differ)", len(bad)-1)
+		}
+		return m.tensorError(bad[0].Tensor, errors.New(msg))
+	}
+	const keyTokens = "tokenizer.ggml.tokens"
+	if tokens, ok := m.file.Value(keyTokens); ok && tokens.Len() != m.Config.Vocab {
+		return m.tensorError(embeddingTensor, fmt.Errorf("has a row for each of %d tokens, and %s lists %d", m.Config.Vocab, keyTokens, tokens.Len()))
+	}
+	return nil
+}
+
+func (m *Model) tensorError(name string, err error) error {
+	var bad *gguf.FormatError
+	if errors.As(err, &bad) {
+		return err
+	}
+	return &gguf.FormatError{File: m.file.Name(), Offset: -1, Tensor: name, Msg: err.Error(), Err: err}
+}
+
+// loadGlobals loads what is outside the blocks. Rows of the embedding are
+// looked up in the file, whatever becomes of it as the head.
+func (m *Model) loadGlobals() error {
+	var err error
+	if m.embedding, err = m.file.Tensor(embeddingTensor); err != nil {
+		return err
+	}
+	if m.outputNorm, err = m.norm("output_norm.weight"); err != nil {
+		return err
+	}
+	name := headTensor
+	if m.Config.TiedHead {
+		name = embeddingTensor
+	} else if err := m.embedding.Type.Validate(m.embedding.Data, m.Config.Vocab, m.Config.Hidden); err != nil {
+		return m.tensorError(embeddingTensor, err)
+	}
+	head, err := m.file.Tensor(name)
+	if err != nil {
+		return err
+	}
+	if to := m.options.Head; to != nil && to != head.Type {
+		if head, err = m.convertHead(head, to); err != nil {
+			return m.tensorError(name, err)
+		}
+	}
+	m.Head, err = m.linear(head)
+	return err
+}
+
+func (m *Model) loadBlock(n int) error {
+	b := &Block{Index: n, forward: m.Arch.forward}
+	m.blocks = append(m.blocks, b)
+	prefix := fmt.Sprintf("blk.%d.", n)
+	norms, linears := b.norms(), b.linears()
+	for _, d := range m.Arch.block {
+		name := prefix + d.name + ".weight"
+		var err error
+		if d.role == Norm {
+			*norms[d.name], err = m.norm(name)
+		} else {
+			*linears[d.name], err = m.tensorLinear(name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// normTypes are what a norm may be stored in: it is read as float32.
+var normTypes = []*formats.Type{formats.F32, formats.F16, formats.BF16}
+
+func (m *Model) norm(name string) ([]float32, error) {
+	t, err := m.file.Tensor(name)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(normTypes, t.Type) {
+		return nil, m.tensorError(name, fmt.Errorf("is %s, want a norm in f32, f16 or bf16", t.Type.Name))
+	}
+	_, n := t.Dims()
+	if err := t.Type.Validate(t.Data, 1, n); err != nil {
+		return nil, m.tensorError(name, err)
+	}
+	return t.Floats()
+}
+
+func (m *Model) tensorLinear(name string) (*Linear, error) {
+	t, err := m.file.Tensor(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.linear(t)
+}
+
+// linear packs a tensor, or takes it in place.
+func (m *Model) linear(t formats.Tensor) (*Linear, error) {
+	v, err := m.options.variantFor(t.Type, m.options.Packing != PackFirst)
+	if err != nil {
+		return nil, m.tensorError(t.Name, err)
+	}
+	w, err := m.pack(v, t, m.pool)
+	if err != nil {
+		return nil, err
+	}
+	rows, cols := t.Dims()
+	l := &Linear{Name: t.Name, Rows: rows, Cols: cols, Type: t.Type, tensor: t}
+	l.weights.Store(w)
+	return l, nil
+}
+
+// pack checks and packs a tensor and lets go of the file's pages, unless they
+// are what will be multiplied.
+func (m *Model) pack(v *kernels.Variant, t formats.Tensor, pool *kernels.Pool) (*weights, error) {
+	matrix, err := v.Pack(&t, pool)
+	if err != nil {
+		if cause := errors.Unwrap(err); cause != nil {
+			err = cause // without the tensor's name, which tensorError says
+		}
+		return nil, m.tensorError(t.Name, err)
+	}
+	if v.Layout != kernels.Native {
+		// A hint: where it fails, memory stays in use.
+		_ = m.file.Release(t.Name)
+	}
+	return &weights{v, matrix}, nil
+}

@@ -1,0 +1,223 @@
+package modeltest
+
+import (
+	"fmt"
+	"math"
+
+	"onebit/formats/gguf"
+	"onebit/models"
+)
+
+// A Model has all weights of a file as float64.
+type Model struct {
+	config models.Config
+	arch   string
+	w      map[string][][]float64 // [out][in]; a vector is one row
+}
+
+// Load reads every tensor of f.
+func Load(f *gguf.File) (*Model, error) {
+	_, c, err := models.ConfigFromGGUF(f)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{config: c, arch: c.Arch, w: map[string][][]float64{}}
+	for _, info := range f.Tensors() {
+		t, err := f.Tensor(info.Name)
+		if err != nil {
+			return nil, err
+		}
+		flat, err := t.Floats()
+		if err != nil {
+			return nil, err
+		}
+		rows, cols := t.Dims()
+		matrix := make([][]float64, rows)
+		for r := range matrix {
+			matrix[r] = make([]float64, cols)
+			for c := range cols {
+				matrix[r][c] = float64(flat[r*cols+c])
+			}
+		}
+		m.w[info.Name] = matrix
+	}
+	return m, nil
+}
+
+// Logits returns, for each token of a text, the logits of the next.
+func (m *Model) Logits(ids []int) [][]float64 {
+	x := make([][]float64, len(ids)) // [token][hidden]
+	for t, id := range ids {
+		x[t] = append([]float64(nil), m.w["token_embd.weight"][id]...)
+	}
+	for n := range m.config.Layers {
+		m.block(x, n)
+	}
+	head := m.w["output.weight"]
+	if head == nil {
+		head = m.w["token_embd.weight"]
+	}
+	logits := make([][]float64, len(ids))
+	for t := range x {
+		logits[t] = apply(head, m.norm(x[t], "output_norm.weight"))
+	}
+	return logits
+}
+
+// block is x += Attention(norm(x)); x += FFN(norm(x)).
+func (m *Model) block(x [][]float64, n int) {
+	name := func(s string) string { return fmt.Sprintf("blk.%d.%s.weight", n, s) }
+	normed := make([][]float64, len(x))
+	for t := range x {
+		normed[t] = m.norm(x[t], name("attn_norm"))
+	}
+	for t, out := range m.attention(normed, name) {
+		if m.w[name("attn_sub_norm")] != nil {
+			out = m.norm(out, name("attn_sub_norm"))
+		}
+		x[t] = plus(x[t], apply(m.w[name("attn_output")], out))
+	}
+	for t := range x {
+		h := m.norm(x[t], name("ffn_norm"))
+		gate, up := apply(m.w[name("ffn_gate")], h), apply(m.w[name("ffn_up")], h)
+		for i := range gate {
+			gate[i] = m.activation(gate[i]) * up[i]
+		}
+		if m.w[name("ffn_sub_norm")] != nil {
+			gate = m.norm(gate, name("ffn_sub_norm"))
+		}
+		x[t] = plus(x[t], apply(m.w[name("ffn_down")], gate))
+	}
+}
+
+// activation is SiLU(z) = z/(1+e⁻ᶻ), or max(z, 0)² for BitNet b1.58 2B-4T.
+func (m *Model) activation(z float64) float64 {
+	if m.arch == "bitnet-b1.58" || m.arch == "bitnet-25" {
+		return math.Pow(math.Max(z, 0), 2)
+	}
+	return z / (1 + math.Exp(-z))
+}
+
+// attention is, for query head i of token t,
+//
+//	Σ_{u≤t} softmax_u(q_i(t)·k_j(u) / √d) v_j(u)    with j = ⌊i·kvHeads/heads⌋
+//
+// and all heads one after the other.
+func (m *Model) attention(x [][]float64, name func(string) string) [][]float64 {
+	c := m.config
+	var q, k, v [][][]float64 // [token][head][width]
+	for t := range x {
+		q = append(q, heads(apply(m.w[name("attn_q")], x[t]), c.HeadDim))
+		k = append(k, heads(apply(m.w[name("attn_k")], x[t]), c.HeadDim))
+		v = append(v, heads(apply(m.w[name("attn_v")], x[t]), c.HeadDim))
+		for i := range q[t] {
+			if m.w[name("attn_q_norm")] != nil {
+				q[t][i] = m.norm(q[t][i], name("attn_q_norm"))
+			}
+			q[t][i] = m.rope(q[t][i], t)
+		}
+		for i := range k[t] {
+			if m.w[name("attn_k_norm")] != nil {
+				k[t][i] = m.norm(k[t][i], name("attn_k_norm"))
+			}
+			k[t][i] = m.rope(k[t][i], t)
+		}
+	}
+	out := make([][]float64, len(x))
+	for t := range x {
+		for i := range c.Heads {
+			j := i * c.KVHeads / c.Heads
+			weights := make([]float64, t+1)
+			total := 0.0
+			for u := range weights {
+				weights[u] = math.Exp(dot(q[t][i], k[u][j]) / math.Sqrt(float64(c.HeadDim)))
+				total += weights[u]
+			}
+			head := make([]float64, c.HeadDim)
+			for u := range weights {
+				for e := range head {
+					head[e] += weights[u] / total * v[u][j][e]
+				}
+			}
+			out[t] = append(out[t], head...)
+		}
+	}
+	return out
+}
+
+// rope turns the pairs (z[i], z[i+d/2]), as complex numbers, by position
+// times θ_i = base^(-2i/d).
+func (m *Model) rope(z []float64, position int) []float64 {
+	c, d := m.config, len(z)
+	out := make([]float64, d)
+	for i := range d / 2 {
+		theta, magnitude := m.frequency(math.Pow(float64(c.RopeBase), -2*float64(i)/float64(d)), i, d)
+		angle := float64(position) * theta
+		turned := complex(z[i], z[i+d/2]) * complex(math.Cos(angle), math.Sin(angle)) * complex(magnitude, 0)
+		out[i], out[i+d/2] = real(turned), imag(turned)
+	}
+	return out
+}
+
+// frequency is pair i's under the file's scaling. YaRN: of the pairs sorted
+// by frequency, those before the one that turns 32 times within the original
+// context keep theirs, those after the one that turns once are slowed down by
+// the factor, and the ones between go over from the first to the second in
+// proportion to their index; and attention is sharpened by 0.1·ln(factor)+1.
+func (m *Model) frequency(theta float64, i, d int) (scaled, magnitude float64) {
+	s := m.config.RopeScaling
+	switch s.Type {
+	case "linear":
+		return theta / float64(s.Factor), 1
+	case "yarn":
+		pair := func(turns float64) float64 { // solves original·θ/2π = turns for the index
+			return float64(d) / 2 * math.Log(float64(s.OriginalContext)/(2*math.Pi*turns)) / math.Log(float64(m.config.RopeBase))
+		}
+		first, last := math.Floor(pair(32)), math.Ceil(pair(1))
+		slowed := math.Min(math.Max((float64(i)-first)/(last-first), 0), 1)
+		return slowed*theta/float64(s.Factor) + (1-slowed)*theta, 0.1*math.Log(float64(s.Factor)) + 1
+	}
+	return theta, 1
+}
+
+// norm is z / √(Σz²/n + ε) · gain.
+func (m *Model) norm(z []float64, gain string) []float64 {
+	root := math.Sqrt(dot(z, z)/float64(len(z)) + float64(m.config.Eps))
+	out := make([]float64, len(z))
+	for i := range z {
+		out[i] = z[i] / root * m.w[gain][0][i]
+	}
+	return out
+}
+
+func apply(w [][]float64, z []float64) []float64 {
+	out := make([]float64, len(w))
+	for r := range w {
+		out[r] = dot(w[r], z)
+	}
+	return out
+}
+
+func heads(z []float64, width int) [][]float64 {
+	var out [][]float64
+	for ; len(z) > 0; z = z[width:] {
+		out = append(out, z[:width])
+	}
+	return out
+}
+
+func plus(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = a[i] + b[i]
+	}
+	return out
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}

@@ -1,0 +1,55 @@
+package models
+
+import "time"
+
+// An Observer sees every operation of a session after it has run, on the
+// goroutine that runs the session.
+type Observer interface {
+	Observe(Op)
+}
+
+// Outside is the Block of operations outside the transformer blocks.
+const Outside = -1
+
+// An Op is one operation of a forward pass over a batch of tokens.
+type Op struct {
+	Name   string // such as attn_qkv: what the code of the architecture calls it
+	Block  int    // the transformer block, or Outside
+	Tokens int    // columns in the batch
+	// Bytes is what had to be read from memory: weights, or the KV cache.
+	Bytes    int
+	Start    time.Time
+	Duration time.Duration
+	// Results are what it computed, gone when Observe returns.
+	Results []Result
+}
+
+// A Result is Tokens × width values, token after token.
+type Result struct {
+	Name   string // a tensor's or the operation's
+	Values []float32
+}
+
+// begin returns when an operation starts. Without an observer it costs a
+// comparison.
+func (s *Session) begin() (start time.Time) {
+	if s.observer != nil {
+		start = time.Now()
+	}
+	return start
+}
+
+// end reports an operation with one result.
+func (s *Session) end(start time.Time, name string, bytes int, values []float32) {
+	if s.observer != nil {
+		s.report(start, name, bytes, append(s.results[:0], Result{name, values}))
+	}
+}
+
+func (s *Session) report(start time.Time, name string, bytes int, results []Result) {
+	s.observer.Observe(Op{
+		Name: name, Block: s.block, Tokens: s.n, Bytes: bytes,
+		Start: start, Duration: time.Since(start), Results: results,
+	})
+	s.results = results[:0]
+}

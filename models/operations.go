@@ -1,0 +1,145 @@
+package models
+
+import "onebit/kernels"
+
+// The operations that architectures are written in. Each takes the batch's
+// columns from one buffer of the session to another and reports itself to the
+// observer. A column is computed by one thread, or cut the same way whatever
+// the number of threads, so that results do not depend on it.
+
+// into is a layer and where its output goes.
+type into struct {
+	layer *Linear
+	dst   []float32
+}
+
+// multiply is dst = W·x for several layers of the same input: one submission,
+// in which the input is quantized once, for all that take it the same way.
+func (s *Session) multiply(name string, x []float32, layers ...into) {
+	start := s.begin()
+	bytes := 0
+	for len(layers) > 0 {
+		s.products = s.products[:0]
+		for _, l := range layers {
+			w := l.layer.weights.Load()
+			if len(s.products) > 0 && w.variant.Activation != s.products[0].Variant.Activation {
+				break
+			}
+			s.products = append(s.products, kernels.Product{Variant: w.variant, Matrix: w.matrix, Dst: l.dst})
+			bytes += len(w.matrix.Data)
+		}
+		s.model.pool.Do(x, s.n, s.products...)
+		if s.observer != nil {
+			s.collect(layers[:len(s.products)])
+		}
+		layers = layers[len(s.products):]
+	}
+	if s.observer != nil {
+		s.report(start, name, bytes, s.results)
+	}
+}
+
+func (s *Session) collect(layers []into) {
+	for _, l := range layers {
+		s.results = append(s.results, Result{l.layer.Name, l.dst})
+	}
+}
+
+// rmsNorm normalizes every run of len(gain) values.
+func (s *Session) rmsNorm(name string, dst, x, gain []float32) {
+	start := s.begin()
+	eps, width := s.model.Config.Eps, len(x)/s.n
+	if s.n == 1 {
+		rmsNorm(dst, x, gain, eps)
+	} else {
+		s.model.pool.ForEach(s.n, func(c int) {
+			rmsNorm(dst[c*width:][:width], x[c*width:][:width], gain, eps)
+		})
+	}
+	s.end(start, name, 4*len(gain), dst)
+}
+
+// rotate applies the rotary embedding to queries and keys.
+func (s *Session) rotate(name string, q, k []float32) {
+	start := s.begin()
+	if s.n == 1 {
+		rotate(q, s.cos, s.sin)
+		rotate(k, s.cos, s.sin)
+	} else {
+		half, widthQ, widthK := len(s.cos)/s.n, len(q)/s.n, len(k)/s.n
+		s.model.pool.ForEach(s.n, func(c int) {
+			cos, sin := s.cos[c*half:][:half], s.sin[c*half:][:half]
+			rotate(q[c*widthQ:][:widthQ], cos, sin)
+			rotate(k[c*widthK:][:widthK], cos, sin)
+		})
+	}
+	s.end(start, name, 0, q)
+}
+
+// attend stores the batch's keys s.k and values s.v, and answers every
+// column's queries s.q, in s.att, from all positions up to its own.
+func (s *Session) attend(name string) {
+	start := s.begin()
+	k, v, width := s.k, s.v, len(s.k)/s.n
+	if s.n == 1 {
+		s.cache.put(s.block, s.position, k, v)
+	} else {
+		s.model.pool.ForEach(s.n, func(c int) {
+			s.cache.put(s.block, s.position+c, k[c*width:][:width], v[c*width:][:width])
+		})
+	}
+	s.model.pool.ForEach(s.model.Config.KVHeads*s.attendRuns(), s.attendTask)
+	s.end(start, name, s.cache.bytes(s.position+s.n), s.att)
+}
+
+// attendRun is how many columns of a head are one task: enough for its keys
+// and values to stay in the core's cache.
+const attendRun = 16
+
+func (s *Session) attendRuns() int { return (s.n + attendRun - 1) / attendRun }
+
+// attendHead is task i of attend: a run of columns and a head.
+func (s *Session) attendHead(i int) {
+	a := <-s.attentions
+	head, run := i/s.attendRuns(), i%s.attendRuns()
+	width, group := len(s.q)/s.n, s.group()*s.cache.dim
+	for c := run * attendRun; c < min((run+1)*attendRun, s.n); c++ {
+		at := c*width + head*group
+		a.head(s.att[at:][:group], s.q[at:][:group], s, head, s.position+c)
+	}
+	s.attentions <- a
+}
+
+// activate multiplies s.gate, activated, with s.up, in place.
+func (s *Session) activate(name string) {
+	start := s.begin()
+	s.model.pool.ForEach((len(s.gate)+activateLen-1)/activateLen, s.activateTask)
+	s.end(start, name, 0, s.gate)
+}
+
+// activateLen is how many values of the gate are one task.
+const activateLen = 2048
+
+func (s *Session) activateChunk(i int) {
+	from, end := i*activateLen, min((i+1)*activateLen, len(s.gate))
+	s.model.Arch.Activation.gate(s.gate[from:end], s.up[from:end])
+}
+
+// add adds to the residual stream.
+func (s *Session) add(name string, x, y []float32) {
+	start := s.begin()
+	if s.n == 1 {
+		add(x, y)
+	} else {
+		width := len(x) / s.n
+		s.model.pool.ForEach(s.n, func(c int) { add(x[c*width:][:width], y[c*width:][:width]) })
+	}
+	s.end(start, name, 0, x)
+}
+
+func add(x, y []float32) {
+	y = y[:len(x)]
+	for i, v := range y {
+		x[i] += v
+	}
+}

@@ -1,0 +1,108 @@
+package models
+
+import (
+	"fmt"
+
+	"onebit/formats"
+	"onebit/formats/gguf"
+	"onebit/internal/cpu"
+	"onebit/kernels"
+)
+
+// Options are the choices in opening a model. The zero value is right for a
+// program that just wants to run one.
+type Options struct {
+	// Variant chooses what multiplies weights of a format; nil, or a nil
+	// result, is the best of this machine. See [PreferVariant].
+	Variant func(t *formats.Type) (*kernels.Variant, error)
+	// Packing says when weights are brought into a variant's layout.
+	Packing Packing
+	// Head is a format to convert the output head to, such as q8_0 for a
+	// head in fp16. Nil: as it is. Model.HeadError says what that costs.
+	Head *formats.Type
+	// Pool runs the model and stays the caller's. Nil: the model makes one
+	// of Threads threads (0: all).
+	Pool    *kernels.Pool
+	Threads int
+	// GGUF settles what a file leaves open.
+	GGUF gguf.Options
+}
+
+// Packing is when weights are packed.
+type Packing int
+
+const (
+	// PackFirst packs every matrix before the model is ready.
+	PackFirst Packing = iota
+	// PackNever uses the file's bytes in place, with variants that can.
+	PackNever
+	// PackBehind starts like PackNever and packs in the background, one
+	// transformer block after the other. Results do not depend on how far
+	// it is.
+	PackBehind
+)
+
+// variantFor chooses for a format; inPlace asks for the file's own layout.
+func (o *Options) variantFor(t *formats.Type, inPlace bool) (*kernels.Variant, error) {
+	if o.Variant != nil {
+		v, err := o.Variant(t)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil && (!inPlace || v.Layout == kernels.Native) {
+			return v, v.Available()
+		}
+		if v != nil {
+			return nativeVariant(t, v.Activation, v.ISA.Requires)
+		}
+	}
+	if inPlace {
+		return nativeVariant(t, kernels.DefaultActivation(t.Name), cpu.Detected())
+	}
+	return kernels.Best(t.Name)
+}
+
+// nativeVariant is kernels.BestFor among those that read the file's bytes.
+func nativeVariant(t *formats.Type, act kernels.Activation, features cpu.Set) (*kernels.Variant, error) {
+	var best *kernels.Variant
+	for _, v := range kernels.Variants() { // each format's by rank
+		if v.Format == t && v.Activation == act && v.Layout == kernels.Native && v.AvailableOn(features) == nil {
+			best = v
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("no variant multiplies %s in place with %s activations", t.Name, act)
+	}
+	return best, nil
+}
+
+// PreferVariant is an Options.Variant that takes the variant of that name
+// wherever a format has it. For formats that lack it, the best variant that
+// needs no instructions beyond those of the named one stands in, so that
+// "avx512vnni" has an fp16 head run in AVX-512 and "scalar" nothing but Go.
+// The scheme is the format's usual one, or act if that is not empty; float
+// formats always take float32 activations.
+func PreferVariant(name string, act kernels.Activation) (func(t *formats.Type) (*kernels.Variant, error), error) {
+	var isa *kernels.ISA
+	for _, v := range kernels.Variants() {
+		if v.Name == name {
+			isa = v.ISA
+			if err := v.Available(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if isa == nil {
+		return nil, fmt.Errorf("unknown variant %q", name)
+	}
+	return func(t *formats.Type) (*kernels.Variant, error) {
+		scheme := kernels.DefaultActivation(t.Name)
+		if act != "" && scheme != kernels.F32 {
+			scheme = act
+		}
+		if v, err := kernels.Lookup(t.Name, name, scheme); err == nil {
+			return v, nil
+		}
+		return kernels.BestFor(t.Name, scheme, isa.Requires)
+	}, nil
+}

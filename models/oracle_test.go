@@ -1,0 +1,107 @@
+package models_test
+
+import (
+	"fmt"
+	"testing"
+
+	"onebit/formats"
+	"onebit/formats/gguf"
+	"onebit/kernels"
+	"onebit/models"
+	"onebit/models/modeltest"
+)
+
+// exact multiplies with float32 activations and rounds nothing else.
+func exact(t *formats.Type) (*kernels.Variant, error) {
+	if kernels.DefaultActivation(t.Name) == kernels.F32 {
+		return nil, nil
+	}
+	return kernels.Lookup(t.Name, "reference", kernels.F32)
+}
+
+var oracleModels = []struct {
+	name   string
+	preset *models.Preset
+	change func(t testing.TB, x *fixture)
+}{
+	{"qwen3", preset("tiny"), nil},
+	{"qwen3 with its own head", tinyUntied(), nil},
+	{"qwen3 under YaRN", preset("tiny"), func(t testing.TB, x *fixture) {
+		x.set("qwen3.rope.freq_base", gguf.Of(float32(1e4)))
+		x.set("qwen3.rope.scaling.type", gguf.Of("yarn"))
+		x.set("qwen3.rope.scaling.factor", gguf.Of(float32(4)))
+		x.set("qwen3.rope.scaling.original_context_length", gguf.Of(uint32(4096)))
+	}},
+	{"qwen3 under linear scaling", preset("tiny"), func(t testing.TB, x *fixture) {
+		x.set("qwen3.rope.scaling.type", gguf.Of("linear"))
+		x.set("qwen3.rope.scaling.factor", gguf.Of(float32(2)))
+	}},
+	{"bitnet-b1.58", preset("tiny-bitnet"), nil},
+	{"bitnet", tiny1bitLLM(), nil},
+	{"bitnet in tq1_0 and q2_0, head in q8_0", tiny1bitLLM(), func(t testing.TB, x *fixture) {
+		for n := range 2 {
+			x.requantize(t, fmt.Sprintf("blk.%d.ffn_down.weight", n), formats.TQ1_0)
+			x.requantize(t, fmt.Sprintf("blk.%d.attn_output.weight", n), formats.Q2_0)
+		}
+		x.requantize(t, "token_embd.weight", formats.Q8_0)
+	}},
+}
+
+// The engine's logits after every token of a text are those of the oracle: up
+// to rounding with exact products, and up to the quantization of activations
+// with the integer ones that a user gets.
+func TestLogitsMatchOracle(t *testing.T) {
+	for _, tt := range oracleModels {
+		t.Run(tt.name, func(t *testing.T) {
+			x := newFixture(t, tt.preset)
+			if tt.change != nil {
+				tt.change(t, x)
+			}
+			ids := text(132, tt.preset.Config.Vocab)
+			oracle, err := modeltest.Load(x.file(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := oracle.Logits(ids)
+			for _, o := range []struct {
+				name  string
+				model models.Options
+				cache *formats.Type
+				bound float64
+			}{
+				{"exact", models.Options{Variant: exact}, formats.F32, 1e-11},
+				{"exact, fp16 cache", models.Options{Variant: exact}, formats.F16, 1e-6},
+				{"default", models.Options{}, formats.F16, 5e-3},
+			} {
+				s := session(t, x.open(t, o.model), models.SessionOptions{Cache: o.cache})
+				if got := nmse(t, s, ids, want); !(got <= o.bound) {
+					t.Errorf("%s: NMSE of the logits %.3g, want at most %g", o.name, got, o.bound)
+				} else {
+					t.Logf("%s: %.3g", o.name, got)
+				}
+			}
+		})
+	}
+}
+
+// nmse is Σ(got-want)² / Σwant² over the logits of all tokens.
+func nmse(t *testing.T, s *models.Session, ids []int, want [][]float64) float64 {
+	t.Helper()
+	var diff, signal float64
+	i := 0
+	for logits, err := range s.Logits(ids) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, y := range want[i] {
+			d := float64(logits[j]) - y
+			diff += d * d
+			signal += y * y
+		}
+		i++
+	}
+	if i != len(want) {
+		t.Fatalf("logits of %d tokens, want %d", i, len(want))
+	}
+	return diff / signal
+}
