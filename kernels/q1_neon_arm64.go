@@ -41,6 +41,19 @@ func init() {
 			})
 		}
 	}
+	batch := newBatchNEON(q1RowOrder, 8, 128)
+	for _, act := range []Activation{Q8Per128, Q8Row} {
+		scaleStep := 4
+		if act == Q8Row {
+			scaleStep = 0
+		}
+		register(&Variant{
+			Name: NEONI8MM.Name, Summary: "the file's rows, CMTST, SMMLA on 4 rows × 8 columns, SDOT for one", Format: formats.Q1_0_g128,
+			Activation: act, ISA: NEONI8MM, Layout: Native, quantize: quantizeNEON,
+			Order: q1RowOrder, matVec: q1RowsMatVec(q1Rows128NEONDot, scaleStep),
+			BatchOrder: batch.order, matMul: batch.q1MatMul,
+		})
+	}
 }
 
 func planesMatVec(kernel planesFunc, scaleStep int) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {

@@ -8,13 +8,11 @@ import "onebit/formats"
 // of each row in a step.
 const stepCols = 64
 
-// twoBitNEON is the kernels of an instruction set.
-type twoBitNEON struct {
-	isa                   *ISA
-	ternaryHow, blocksHow string
-	ternaryRows           func(dst *float32, w *byte, stride, rows, rowBytes int, q *int8, sums *int32, runs int, scale float32)
-	blocks                func(dst *float32, w *byte, stride, rows, blocks, steps, scaleAt int, q *int8, sums *int32, scales *float32, scaleShift int)
-}
+// A ternaryRowsFunc multiplies rows with one scale per tensor.
+type ternaryRowsFunc func(dst *float32, w *byte, stride, rows, rowBytes int, q *int8, sums *int32, runs int, scale float32)
+
+// A twoBitBlocksFunc multiplies rows with a scale per block.
+type twoBitBlocksFunc func(dst *float32, w *byte, stride, rows, blocks, steps, scaleAt int, q *int8, sums *int32, scales *float32, scaleShift int)
 
 func init() {
 	for _, f := range []struct {
@@ -34,36 +32,51 @@ func init() {
 	} {
 		codes := twoBitFormats[f.codes]
 		order := codes.stepOrder()
-		for _, k := range []twoBitNEON{
-			{NEON, "SMLAL on codes masked in place, 4 rows at a time", "SMLAL on codes shifted down, 4 rows at a time", ternaryRowsNEON, twoBitBlocksNEON},
-			{NEONDot, "SDOT on codes masked in place, 4 rows at a time", "SDOT on codes shifted down, 4 rows at a time", ternaryRowsNEONDot, twoBitBlocksNEONDot},
+		for _, k := range []struct {
+			isa         *ISA
+			instruction string
+			ternaryRows ternaryRowsFunc
+			blocks      twoBitBlocksFunc
+		}{
+			{NEON, "SMLAL", ternaryRowsNEON, twoBitBlocksNEON},
+			{NEONDot, "SDOT", ternaryRowsNEONDot, twoBitBlocksNEONDot},
 		} {
 			v := &Variant{
-				Name: k.isa.Name, Summary: k.ternaryHow, Format: f.format, Activation: f.act, ISA: k.isa, Layout: f.layout,
-				Order: order, quantize: quantizeNEON, matVec: k.ternaryMatVec(order),
+				Name: k.isa.Name, Summary: k.instruction + " on codes masked in place, 4 rows at a time", Format: f.format, Activation: f.act, ISA: k.isa, Layout: f.layout,
+				Order: order, quantize: quantizeNEON, matVec: ternaryMatVec(k.ternaryRows, order),
 			}
 			if codes.scale >= 0 {
-				v.Summary, v.matVec = k.blocksHow, k.blocksMatVec(order, codes)
+				v.Summary = k.instruction + " on codes shifted down, 4 rows at a time"
+				v.matVec = blocksMatVec(k.blocks, order, codes)
 			}
 			register(v)
+		}
+		if codes.scale < 0 {
+			batch := newBatchNEON(order, 4, 0)
+			register(&Variant{
+				Name: NEONI8MM.Name, Summary: "SMMLA on 4 rows × 8 columns, SDOT for one", Format: f.format, Activation: f.act,
+				ISA: NEONI8MM, Layout: f.layout, quantize: quantizeNEON,
+				Order: order, matVec: ternaryMatVec(ternaryRowsNEONDot, order),
+				BatchOrder: batch.order, matMul: batch.ternaryMatMul,
+			})
 		}
 	}
 }
 
 // ternaryMatVec is for formats with one scale per tensor.
-func (k twoBitNEON) ternaryMatVec(order *Order) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+func ternaryMatVec(kernel ternaryRowsFunc, order *Order) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 		n := wordRowBytes(m.Cols) // as long if blocks fill the row
 		out := dst[r0:r1]
 		w := m.Data[r0*n : r1*n]
 		q := a.In(order)[col*a.Stride:][:a.Stride]
 		sums := a.Sums[col*a.Stride/32:][:a.Stride/32]
-		k.ternaryRows(&out[0], &w[0], n, len(out), n, &q[0], &sums[0], len(sums), m.Scale*a.scale(col, 0))
+		kernel(&out[0], &w[0], n, len(out), n, &q[0], &sums[0], len(sums), m.Scale*a.scale(col, 0))
 	}
 }
 
 // blocksMatVec is for formats with a scale per block.
-func (k twoBitNEON) blocksMatVec(order *Order, f *twoBit) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+func blocksMatVec(kernel twoBitBlocksFunc, order *Order, f *twoBit) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 		blocks := m.Cols / f.blockLen
 		n := blocks * f.blockBytes
@@ -76,7 +89,7 @@ func (k twoBitNEON) blocksMatVec(order *Order, f *twoBit) func(dst []float32, m 
 		q := a.In(order)[col*a.Stride:][:m.Cols]
 		sums := a.Sums[col*a.Stride/32:][:m.Cols/32]
 		scales := a.Scales[col*a.Groups:][:a.Groups]
-		k.blocks(&out[0], &w[f.data], n, len(out), blocks, f.blockLen/stepCols, f.scale-f.data, &q[0], &sums[0], &scales[0], scaleShift)
+		kernel(&out[0], &w[f.data], n, len(out), blocks, f.blockLen/stepCols, f.scale-f.data, &q[0], &sums[0], &scales[0], scaleShift)
 	}
 }
 
