@@ -2,10 +2,12 @@ package kernels_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"onebit/formats"
 	"onebit/kernels"
+	"onebit/kernels/kerneltest"
 )
 
 // BenchmarkQ1 times one thread on weights in each level of memory, by the
@@ -40,5 +42,42 @@ func benchmarkQ1(b *testing.B, act kernels.Activation, bytes int) {
 			}
 			timeRows(sub, v, tensor)
 		})
+	}
+}
+
+// BenchmarkQ1Batch times one thread on batches, 2·rows·cols·N operations each,
+// by the variant. The activations are prepared beforehand.
+func BenchmarkQ1Batch(b *testing.B) {
+	const rows, cols = 512, 2048
+	for _, n := range []int{1, 2, 4, 8, 16, 512} {
+		for _, v := range kernels.Variants() {
+			if v.Format != formats.Q1_0_g128 || v.Activation != kernels.Q8Per128 || v.ISA == kernels.Go {
+				continue
+			}
+			b.Run(fmt.Sprintf("N=%d/variant=%s", n, v.Name), func(b *testing.B) {
+				if err := v.Available(); err != nil {
+					b.Skip(err)
+				}
+				rng := rand.New(rand.NewPCG(1, 2))
+				m, err := v.Pack(kerneltest.Tensor(b, v.Format, rows, cols, rng), nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer m.Close()
+				x := make([]float32, n*cols)
+				for i := range x {
+					x[i] = float32(rng.NormFloat64())
+				}
+				var a kernels.Activations
+				a.Prepare(v, x, n, cols)
+				dst := make([]float32, n*rows)
+				b.ResetTimer()
+				for range b.N {
+					v.Rows(dst, m, &a, 0, rows)
+				}
+				b.ReportMetric(2*float64(rows)*float64(cols)*float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gop/s")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
 	}
 }

@@ -19,11 +19,15 @@ func init() {
 		{AVX512VNNI, "bit planes, VPDPBUSD, 16 rows in a register", q1Bitplanes128AVX512VNNI, q1Bitplanes32AVX512VNNI},
 	} {
 		for _, act := range []Activation{Q8Per128, Q8Row, Q8Per32} {
-			register(&Variant{
+			variant := &Variant{
 				Name: v.isa.Name, Summary: v.summary, Format: formats.Q1_0_g128, Activation: act,
 				ISA: v.isa, Layout: bitplanes, quantize: quantizeAVX2, preference: 2,
 				matVec: bitplanesMatVec(act, v.per128, v.per32),
-			})
+			}
+			if act != Q8Per32 {
+				variant.BatchOrder, variant.matMul = q1PanelOrder, q1MatMul(v.isa, act, variant.matVec)
+			}
+			register(variant)
 		}
 	}
 }

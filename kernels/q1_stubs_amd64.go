@@ -161,3 +161,83 @@ func q1Bitplanes32AVX2(dst *float32, data *byte, q *int8, scales *float32, scale
 //
 //go:noescape
 func q1NativeAVX2(dst *float32, data *byte, stride int, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, tiles int, skip int)
+
+// q1PanelAVX2 arranges eight columns of stride bytes, block by block of 128 of each:
+//
+//	for b := range blocks {
+//		for c := range 8 {
+//			for k := range 128 {
+//				dst[1056*b+32*(k/4)+4*c+k%4] = src[stride*c+128*b+k]
+//				minusSum(dst[1056*b+1024:], c) -= src[stride*c+128*b+k] // an int32, from 0
+//			}
+//		}
+//	}
+//
+//go:noescape
+func q1PanelAVX2(dst *int8, src *int8, stride int, blocks int)
+
+// q1PanelsAVX512VNNI multiplies a strip of two registers of rows of the layout bitplanes,
+// the second nextRows bytes behind the first, with panels of 8 columns. y has a strip
+// for each column:
+//
+//	for c := range 8 * panels {
+//		for i := range 2 * lanes {
+//			for b := range blocks {
+//				S := int32(0)
+//				for k := range 128 {
+//					S += (2*bit(i, 128*b+k) - 1) * q[c][128*b+k]
+//				}
+//				y[2*lanes*c+i] += float32(float32(scale(i, b)*scales[(c*scaleStride+b*scaleStep)/4]) * float32(S))
+//			}
+//		}
+//	}
+//
+// x has q in the order q1PanelOrder, a panel every panelStride bytes. codes has room for the bits of a strip's block as
+// bytes: 64 registers.
+//
+//go:noescape
+func q1PanelsAVX512VNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
+
+// q1PanelsAVXVNNI multiplies a strip of two registers of rows of the layout bitplanes,
+// the second nextRows bytes behind the first, with panels of 8 columns. y has a strip
+// for each column:
+//
+//	for c := range 8 * panels {
+//		for i := range 2 * lanes {
+//			for b := range blocks {
+//				S := int32(0)
+//				for k := range 128 {
+//					S += (2*bit(i, 128*b+k) - 1) * q[c][128*b+k]
+//				}
+//				y[2*lanes*c+i] += float32(float32(scale(i, b)*scales[(c*scaleStride+b*scaleStep)/4]) * float32(S))
+//			}
+//		}
+//	}
+//
+// x has q in the order q1PanelOrder, a panel every panelStride bytes. codes has room for the bits of a strip's block as
+// bytes: 64 registers.
+//
+//go:noescape
+func q1PanelsAVXVNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
+
+// q1PanelsAVX2 multiplies a strip of two registers of rows of the layout bitplanes,
+// the second nextRows bytes behind the first, with panels of 8 columns. y has a strip
+// for each column:
+//
+//	for c := range 8 * panels {
+//		for i := range 2 * lanes {
+//			for b := range blocks {
+//				S := int32(0)
+//				for k := range 128 {
+//					S += (2*bit(i, 128*b+k) - 1) * q[c][128*b+k]
+//				}
+//				y[2*lanes*c+i] += float32(float32(scale(i, b)*scales[(c*scaleStride+b*scaleStep)/4]) * float32(S))
+//			}
+//		}
+//	}
+//
+// x has q in the order q1PanelOrder, a panel every panelStride bytes. codes has room for the bits of a strip's block as
+// bytes: 64 registers.
+//
+//go:noescape
+func q1PanelsAVX2(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)

@@ -2,6 +2,7 @@ package q1
 
 import (
 	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 
 	"onebit/kernels/_asm/asm"
 )
@@ -57,4 +58,93 @@ func declareOrders(p *asm.Program) {
 			p.AppendDatum(operand.U16(2*w | (2*w+1)<<8))
 		}
 	}
+}
+
+// panelOrder writes the arrangement of activations for batches.
+func panelOrder(p *asm.Program) {
+	p.Func("q1PanelAVX2", "func(dst, src *int8, stride, blocks int)",
+		"q1PanelAVX2 arranges eight columns of stride bytes, block by block of 128 of each:",
+		"",
+		"\tfor b := range blocks {",
+		"\t\tfor c := range 8 {",
+		"\t\t\tfor k := range 128 {",
+		"\t\t\t\tdst[1056*b+32*(k/4)+4*c+k%4] = src[stride*c+128*b+k]",
+		"\t\t\t\tminusSum(dst[1056*b+1024:], c) -= src[stride*c+128*b+k] // an int32, from 0",
+		"\t\t\t}",
+		"\t\t}",
+		"\t}")
+	dst := p.Load(p.Param("dst"), p.GP64())
+	src := p.Load(p.Param("src"), p.GP64())
+	stride := p.Load(p.Param("stride"), p.GP64())
+	blocks := p.Load(p.Param("blocks"), p.GP64())
+	stride3, src4, left := p.GP64(), p.GP64(), p.GP64()
+	p.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
+	p.LEAQ(operand.Mem{Base: src, Index: stride, Scale: 4}, src4)
+	ones, minusOnes, sum := p.YMM(), p.YMM(), p.YMM()
+	p.VPCMPEQW(minusOnes, minusOnes, minusOnes)
+	p.VPABSB(minusOnes, ones)
+	p.Label("panelBlock")
+	p.VPXOR(sum, sum, sum)
+	p.MOVQ(operand.U32(4), left)
+	p.Label("transpose")
+	column := func(c int) operand.Mem {
+		m := operand.Mem{Base: src}
+		if c >= 4 {
+			m.Base = src4
+		}
+		switch c % 4 {
+		case 1:
+			m.Index, m.Scale = stride, 1
+		case 2:
+			m.Index, m.Scale = stride, 2
+		case 3:
+			m.Index, m.Scale = stride3, 1
+		}
+		return m
+	}
+	for i, v := range transposed8(p, column) {
+		p.VMOVDQU(v, operand.Mem{Base: dst, Disp: panelStepBytes * i})
+		p.VPMADDUBSW(v, ones, v)
+		p.VPADDW(v, sum, sum)
+	}
+	p.ADDQ(operand.Imm(32), src)
+	p.ADDQ(operand.Imm(32), src4)
+	p.ADDQ(operand.U32(8*panelStepBytes), dst)
+	p.DECQ(left)
+	p.JNZ(operand.LabelRef("transpose"))
+	p.VPMADDWD(minusOnes, sum, sum)
+	p.VMOVDQU(sum, operand.Mem{Base: dst})
+	p.ADDQ(operand.Imm(panelStepBytes), dst)
+	p.DECQ(blocks)
+	p.JNZ(operand.LabelRef("panelBlock"))
+	p.VZEROUPPER()
+	p.RET()
+}
+
+// transposed8 returns dword i of each of eight columns in register i.
+func transposed8(p *asm.Program, column func(c int) operand.Mem) [8]reg.VecVirtual {
+	var in, pair, quad, out [8]reg.VecVirtual
+	for c := range in {
+		in[c] = p.YMM()
+		p.VMOVDQU(column(c), in[c])
+	}
+	for c := 0; c < 8; c += 2 {
+		pair[c], pair[c+1] = p.YMM(), in[c+1]
+		p.VPUNPCKLDQ(in[c+1], in[c], pair[c])   // dwords 0, 1 | 4, 5
+		p.VPUNPCKHDQ(in[c+1], in[c], pair[c+1]) // 2, 3 | 6, 7
+	}
+	for c := 0; c < 8; c += 4 {
+		for i := range 2 { // the quad's dwords 2i, 2i+1
+			lo, hi := pair[c+i], pair[c+2+i]
+			quad[c+2*i], quad[c+2*i+1] = p.YMM(), hi
+			p.VPUNPCKLQDQ(hi, lo, quad[c+2*i])   // dword 2i | 2i + 4
+			p.VPUNPCKHQDQ(hi, lo, quad[c+2*i+1]) // 2i + 1 | 2i + 5
+		}
+	}
+	for i := range 4 {
+		out[i], out[i+4] = p.YMM(), p.YMM()
+		p.VPERM2I128(operand.Imm(0x20), quad[4+i], quad[i], out[i])
+		p.VPERM2I128(operand.Imm(0x31), quad[4+i], quad[i], out[i+4])
+	}
+	return out
 }

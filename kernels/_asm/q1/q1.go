@@ -13,4 +13,8 @@ func Generate(p *asm.Program) {
 		bitplanes32(p, t)
 		native(p, t)
 	}
+	panelOrder(p)
+	for _, t := range []panelsTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {
+		panels(p, t)
+	}
 }

@@ -1,0 +1,104 @@
+//go:build !purego
+
+package kernels
+
+import "unsafe"
+
+// Batches take columns in panels of eight: each bit of weight becomes a byte
+// once for many columns, and a byte of an activation meets two registers of
+// rows. What fills no panel goes column by column.
+const (
+	q1PanelColumns = 8
+	q1PanelBlock   = 32 * 33 // bytes of 128 columns of a panel: drawn at q1PanelAVX2
+	// q1BatchPanels is how many panels share one expansion of the weights. Their
+	// sums and a block of them stay in the L1 cache.
+	q1BatchPanels = 8
+	q1StripRows   = 32 // at most
+)
+
+// q1PanelOrder has whole panels, one after the other, with −Σq of each block.
+var q1PanelOrder = &Order{
+	Name: "q1_panels",
+	Size: func(n, stride int) int { return n / q1PanelColumns * (stride / 128) * q1PanelBlock },
+	Arrange: func(dst, q []int8, n, stride int) {
+		size := stride / 128 * q1PanelBlock
+		for p := range n / q1PanelColumns {
+			out := dst[p*size:][:size]
+			in := q[p*q1PanelColumns*stride:][:q1PanelColumns*stride]
+			q1PanelAVX2(&out[0], &in[0], stride, stride/128)
+		}
+	},
+}
+
+// q1Scratch is what a call of a panels kernel works in, on the stack.
+type q1Scratch struct {
+	y     [q1BatchPanels * q1PanelColumns * q1StripRows]float32
+	codes [64 * 64]byte
+	_     [64]byte // to align what is before
+}
+
+// q1MatMul is matMul by the panels kernel of isa.
+func q1MatMul(isa *ISA, act Activation, matVec func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+	scaleStep := 4
+	if act == Q8Row {
+		scaleStep = 0
+	}
+	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+		panels := a.N / q1PanelColumns
+		if panels > 0 {
+			q1Batch(isa, dst, m, a, r0, r1, scaleStep)
+		}
+		for c := panels * q1PanelColumns; c < a.N; c++ {
+			matVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
+		}
+	}
+}
+
+func q1Batch(isa *ISA, dst []float32, m *Matrix, a *Activations, r0, r1, scaleStep int) {
+	blocks := m.Cols / 128
+	tileBytes := blocks * bitplanesBlock
+	// A strip is two registers of rows: two tiles, or the halves of one.
+	stripTiles, halfBytes := 1, 32
+	if isa == AVX512VNNI {
+		stripTiles = 2
+	}
+	stripRows := stripTiles * bitplanesRows
+	panelBytes := a.Stride / 128 * q1PanelBlock
+	x := a.In(q1PanelOrder)
+
+	var room q1Scratch
+	scratch := (*q1Scratch)(unsafe.Add(unsafe.Pointer(&room), -uintptr(unsafe.Pointer(&room))&63))
+	for first := 0; first < len(x)/panelBytes; first += q1BatchPanels {
+		panels := min(q1BatchPanels, len(x)/panelBytes-first)
+		from, columns := first*q1PanelColumns, panels*q1PanelColumns
+		in := x[first*panelBytes:][:panels*panelBytes]
+		scales := a.Scales[from*a.Groups:][:columns*a.Groups]
+		for r := r0; r < r1; r += stripRows {
+			tiles := min(stripTiles, (r1-r+bitplanesRows-1)/bitplanesRows)
+			data := m.Data[r/bitplanesRows*tileBytes:][:tiles*tileBytes]
+			next := halfBytes
+			if stripTiles == 2 {
+				next = (tiles - 1) * tileBytes // 0: the last tile twice
+			}
+			y := scratch.y[:columns*stripRows]
+			clear(y)
+			q1PanelsOf(isa, &y[0], &data[0], next, &in[0], panelBytes, &scales[0], 4*a.Groups, scaleStep, blocks, panels, &scratch.codes[0])
+			for c := range columns {
+				copy(dst[(from+c)*m.Rows+r:(from+c)*m.Rows+r1], y[c*stripRows:][:stripRows])
+			}
+		}
+	}
+}
+
+// q1PanelsOf calls the kernel of isa. A call through a variable would move the
+// scratch space to the heap.
+func q1PanelsOf(isa *ISA, y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride, scaleStep, blocks, panels int, codes *byte) {
+	switch isa {
+	case AVX2:
+		q1PanelsAVX2(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
+	case AVXVNNI:
+		q1PanelsAVXVNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
+	case AVX512VNNI:
+		q1PanelsAVX512VNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
+	}
+}
