@@ -2,12 +2,13 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
+	"sync/atomic"
 
 	"onebit/bench"
 )
@@ -24,14 +25,7 @@ func Write(dir string, res *bench.Results) error {
 	if err != nil {
 		return err
 	}
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, c := range drawn {
-		for _, f := range c.figures {
-			group.Go(func() error { return writePNGFile(plots, f.figure) })
-		}
-	}
-	if err := group.Wait(); err != nil {
+	if err := writePNGFiles(plots, drawn); err != nil {
 		return err
 	}
 	var b bytes.Buffer
@@ -39,6 +33,28 @@ func Write(dir string, res *bench.Results) error {
 		return err
 	}
 	return writeFile(filepath.Join(dir, "index.html"), b.Bytes())
+}
+
+// writePNGFiles draws on all processors: it is most of the work.
+func writePNGFiles(dir string, drawn []drawnChart) error {
+	var figures []*figure
+	for _, c := range drawn {
+		for _, f := range c.figures {
+			figures = append(figures, f.figure)
+		}
+	}
+	var next atomic.Int64
+	errs := make([]error, len(figures))
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(figures)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(figures)); i = next.Add(1) - 1 {
+				errs[i] = writePNGFile(dir, figures[i])
+			}
+		})
+	}
+	workers.Wait()
+	return cmp.Or(errs...)
 }
 
 func writePNGFile(dir string, f *figure) error {
