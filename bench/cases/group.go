@@ -140,7 +140,7 @@ func (g *group) rotate(p *packed) error {
 	}
 	stride := (len(p.warm.Data) + 4095) &^ 4095
 	copies := max(2, g.rig.coldBytes/len(p.warm.Data)+1)
-	mem, err := mmap.Alloc(copies * stride)
+	mem, err := g.rig.take(copies * stride)
 	if err != nil {
 		return fmt.Errorf("memory for %d copies of the matrix, to measure with a cold cache: %w", copies, err)
 	}
@@ -161,7 +161,7 @@ func (g *group) release() error {
 	for _, p := range g.packed {
 		errs = append(errs, p.warm.Close())
 		if p.mem != nil {
-			errs = append(errs, p.mem.Free())
+			g.rig.giveBack(p.mem)
 		}
 	}
 	g.tensor, g.x, g.exact, g.byAct, g.packed, g.peaks = nil, nil, nil, nil, nil, nil

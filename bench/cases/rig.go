@@ -1,6 +1,10 @@
 package cases
 
 import (
+	"errors"
+	"slices"
+
+	"onebit/internal/mmap"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 )
@@ -15,6 +19,10 @@ type rig struct {
 	ggufTypes   []string
 	peakCommand []string
 	doubts      []string
+
+	// spare is memory that no group uses at present. A group's copies take
+	// hundreds of megabytes: their pages are made once, not for each group.
+	spare []*mmap.Anon
 }
 
 // defaultLLC stands in where the size of the last-level cache is unknown: as
@@ -63,8 +71,28 @@ func (r *rig) pool(threads int) *kernels.Pool {
 	return p
 }
 
-func (r *rig) close() {
+// take returns memory of at least that size, to be given back.
+func (r *rig) take(size int) (*mmap.Anon, error) {
+	for i, m := range r.spare {
+		if len(m.Bytes()) >= size {
+			r.spare = slices.Delete(r.spare, i, i+1)
+			return m, nil
+		}
+	}
+	const step = 64 << 20 // so that the next group's, a little larger, fits too
+	return mmap.Alloc((size + step - 1) / step * step)
+}
+
+func (r *rig) giveBack(m *mmap.Anon) { r.spare = append(r.spare, m) }
+
+func (r *rig) close() error {
 	for _, p := range r.pools {
 		p.Close()
 	}
+	var errs []error
+	for _, m := range r.spare {
+		errs = append(errs, m.Free())
+	}
+	r.spare = nil
+	return errors.Join(errs...)
 }

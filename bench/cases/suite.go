@@ -49,8 +49,8 @@ type Unavailable struct {
 // come: what is wrong with the machine, and what could not be measured.
 func (s *Suite) Doubts() []string { return s.rig.doubts }
 
-// Close stops the suite's threads.
-func (s *Suite) Close() { s.rig.close() }
+// Close stops the suite's threads and frees its memory.
+func (s *Suite) Close() error { return s.rig.close() }
 
 // Kernels returns the cases of every variant on every source.
 func Kernels(opt Options) (*Suite, error) {
