@@ -9,15 +9,16 @@ const q6Tile = 8
 
 // A q6Rows is an assembly product of q6_k under q8_32.
 type q6Rows struct {
-	isa     *ISA
-	summary string
-	rows    func(dst *float32, w *byte, stride int, q *int8, scales *float32, blocks, tiles int)
+	isa      *ISA
+	summary  string
+	rows     func(dst *float32, w *byte, stride int, q *int8, scales *float32, blocks, tiles int)
+	quantize func(a *Activations, x []float32, from, to int)
 }
 
 func (k q6Rows) register() {
 	register(&Variant{
 		Name: k.isa.Name, Summary: k.summary, Format: formats.Q6_K, Activation: Q8Per32,
-		ISA: k.isa, Layout: Native, Order: q6Order, matVec: k.matVec,
+		ISA: k.isa, Layout: Native, Order: q6Order, quantize: k.quantize, matVec: k.matVec,
 	})
 }
 

@@ -15,15 +15,16 @@ var q8Generic = q8Codec.matVec(q8DotUnrolled)
 
 // A q8Rows is an assembly product of q8_0.
 type q8Rows struct {
-	isa     *ISA
-	summary string
-	rows    func(dst *float32, w *byte, stride int, q *int8, sums *int32, scales *float32, shift, blocks, tiles int)
+	isa      *ISA
+	summary  string
+	rows     func(dst *float32, w *byte, stride int, q *int8, sums *int32, scales *float32, shift, blocks, tiles int)
+	quantize func(a *Activations, x []float32, from, to int)
 }
 
 func (k q8Rows) register(act Activation) {
 	register(&Variant{
 		Name: k.isa.Name, Summary: k.summary, Format: formats.Q8_0, Activation: act,
-		ISA: k.isa, Layout: Native, matVec: k.matVec,
+		ISA: k.isa, Layout: Native, quantize: k.quantize, matVec: k.matVec,
 	})
 }
 

@@ -1,0 +1,18 @@
+//go:build !purego
+
+package kernels
+
+//go:noescape
+func f32RowsNEON(dst *float32, w *byte, stride int, x *float32, blocks, tiles int)
+
+//go:noescape
+func f16RowsNEON(dst *float32, w *byte, stride int, x *float32, blocks, tiles int)
+
+//go:noescape
+func bf16RowsNEON(dst *float32, w *byte, stride int, x *float32, blocks, tiles int)
+
+func init() {
+	floatRows{floatF32, NEON, "32 lanes in eight registers, 2 rows at a time", 2, f32RowsNEON}.register()
+	floatRows{floatF16, NEON, "FCVTL, 32 lanes in eight registers, 2 rows at a time", 2, f16RowsNEON}.register()
+	floatRows{floatBF16, NEON, "SHLL, 32 lanes in eight registers, 2 rows at a time", 2, bf16RowsNEON}.register()
+}
