@@ -1,0 +1,162 @@
+package kernels_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/kernels/kerneltest"
+)
+
+// headBits says which bytes of the formats of heads and embeddings hold a
+// float, whose exponent must not be all ones: those at + i·every.
+var headBits = map[*formats.Type]struct{ every, at, width int }{
+	formats.F32:  {4, 0, 4},
+	formats.F16:  {2, 0, 2},
+	formats.BF16: {2, 0, 2},
+	formats.Q8_0: {34, 0, 2},
+	formats.Q6_K: {210, 208, 2},
+}
+
+// randomBits is a tensor of any bytes that are finite: codes that no
+// quantizer writes, subnormals, scales of either sign.
+func randomBits(tb testing.TB, format *formats.Type, rows, cols int, rng *rand.Rand) *formats.Tensor {
+	size, err := format.Bytes(rows, cols)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	data := make([]byte, size)
+	for i := range data {
+		data[i] = byte(rng.Uint32())
+	}
+	f := headBits[format]
+	for i := f.at; i < size; i += f.every {
+		data[i+f.width-1] &^= 0x40 // the exponent's highest bit
+	}
+	return &formats.Tensor{Name: "random bits", Type: format, Shape: []int{rows, cols}, Data: data}
+}
+
+func headVariants(t *testing.T, run func(t *testing.T, v *kernels.Variant)) {
+	for _, v := range kernels.Variants() {
+		if _, ok := headBits[v.Format]; !ok || v.Name == "reference" || v.Name == "scalar" {
+			continue
+		}
+		t.Run(v.String(), func(t *testing.T) {
+			kerneltest.Require(t, v)
+			run(t, v)
+		})
+	}
+}
+
+// TestHeadBits takes bytes of every kind, every number of rows up to two tiles
+// and more, and columns that fill a register or do not.
+func TestHeadBits(t *testing.T) {
+	headVariants(t, func(t *testing.T, v *kernels.Variant) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for rows := 1; rows <= 19; rows++ {
+			cols := v.Format.BlockLen * (1 + rng.IntN(4))
+			if v.Format.BlockLen == 1 {
+				cols = 32 * (1 + rng.IntN(5))
+				if rows%5 == 0 {
+					cols += rng.IntN(32)
+				}
+			}
+			x := make([]float32, 2*cols)
+			for i := range x {
+				x[i] = float32(rng.NormFloat64())
+			}
+			kerneltest.Check(t, v, randomBits(t, v.Format, rows, cols, rng), x, 2, fmt.Sprintf("%d×%d", rows, cols))
+		}
+	})
+}
+
+// TestHeadExtremes takes the largest codes of each sign, all with activations
+// of ±127: the sums at which 16-bit arithmetic would saturate or wrap.
+func TestHeadExtremes(t *testing.T) {
+	const rows, cols = 9, 1024
+	headVariants(t, func(t *testing.T, v *kernels.Variant) {
+		if v.Activation == kernels.F32 {
+			t.Skip("floats have no codes")
+		}
+		x := make([]float32, cols)
+		for _, fill := range []byte{0x00, 0x7f, 0x80, 0x81, 0xff} {
+			for _, scales := range []byte{0x7f, 0x80} {
+				tensor := extreme(t, v.Format, rows, cols, fill, scales)
+				for _, sign := range []float32{1, -1} {
+					for i := range x {
+						x[i] = sign
+					}
+					kerneltest.Check(t, v, tensor, x, 1, fmt.Sprintf("bytes %#x, int8 scales %#x, activations %v", fill, scales, sign))
+				}
+			}
+		}
+	})
+}
+
+// extreme fills the codes of a tensor with one byte, the int8 scales of q6_k
+// with another, and makes all fp16 scales 1.
+func extreme(tb testing.TB, format *formats.Type, rows, cols int, fill, scales byte) *formats.Tensor {
+	size, err := format.Bytes(rows, cols)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	data := make([]byte, size)
+	f := headBits[format]
+	for i := range data {
+		data[i] = fill
+		if in := i % f.every; format == formats.Q6_K && in >= 192 && in < 208 {
+			data[i] = scales
+		}
+	}
+	const one = 0x3c00
+	for i := f.at; i < size; i += f.every {
+		binary.LittleEndian.PutUint16(data[i:], one)
+	}
+	return &formats.Tensor{Name: "extreme", Type: format, Shape: []int{rows, cols}, Data: data}
+}
+
+// TestHeadByHand multiplies what a person can: the sum of a row of q6_k and of
+// q8_0 whose codes are all one byte, by activations of 1, which q8_32 makes
+// 127 with the scale 1/127 rounded to fp16.
+func TestHeadByHand(t *testing.T) {
+	const cols = 256
+	scale := float64(float32(0x1.02p-7)) // 1/127 = 0x1.0204…p-7 to 11 bits
+	for _, c := range []struct {
+		format *formats.Type
+		fill   byte
+		code   float64
+	}{
+		{formats.Q8_0, 0x80, -128},
+		{formats.Q8_0, 0x7f, 127},
+		{formats.Q6_K, 0x00, -128 * -32}, // int8 scale -128, bits 0
+		{formats.Q6_K, 0xff, -128 * 31},
+	} {
+		for _, v := range kernels.Variants() {
+			if v.Format != c.format || v.Activation != kernels.Q8Per32 || v.Available() != nil {
+				continue
+			}
+			tensor := extreme(t, c.format, 8, cols, c.fill, 0x80)
+			m, err := v.Pack(tensor, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, y := make([]float32, cols), make([]float32, 8)
+			for i := range x {
+				x[i] = 1
+			}
+			pool := kernels.NewPool(1)
+			pool.MatVec(y, v, m, x)
+			pool.Close()
+			want := c.code * 127 * cols * scale
+			for r, got := range y {
+				if math.Abs(float64(got)-want) > 1e-6*math.Abs(want) {
+					t.Errorf("%v, bytes %#x: row %d is %v, want %v", v, c.fill, r, got, want)
+				}
+			}
+		}
+	}
+}
