@@ -182,7 +182,8 @@ type pageValue struct {
 func (d *digest) subtitle() string {
 	var parts []string
 	for _, key := range []string{"cpu", "goos", "goarch", "commit"} {
-		if v := d.res.Setting(key); v != "" {
+		// A value that could not be found out is its reason, which belongs to the list below.
+		if v := d.res.Setting(key); v != "" && !strings.HasPrefix(v, "unavailable") {
 			parts = append(parts, v)
 		}
 	}

@@ -31,10 +31,9 @@ for (const table of document.querySelectorAll("table.sortable")) {
   const bar = document.createElement("div");
   bar.className = "filter";
   const label = document.createElement("label");
-  label.textContent = "Filter rows ";
+  label.textContent = "Filter rows by words ";
   const input = document.createElement("input");
   input.type = "search";
-  input.placeholder = "avx2 6144";
   label.append(input);
   const count = document.createElement("output");
   count.className = "muted";
