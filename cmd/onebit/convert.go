@@ -214,8 +214,8 @@ func (c *conversion) writeTensor(out *gguf.Writer, t gguf.TensorInfo) error {
 }
 
 // chunkWeights bounds what is held of a tensor as floats at a time, where the
-// format lets rows be written one by one.
-const chunkWeights = 1 << 22
+// format lets rows be written one by one: about what a core's cache holds.
+const chunkWeights = 1 << 18
 
 // requantize writes t in another format. Formats that look at the whole tensor
 // get it whole: those with one scale, and ternary ones, because absmean is
@@ -306,12 +306,15 @@ type weightError struct {
 }
 
 func (e *weightError) add(was, is []float32) {
+	squares, errors, maxAbs := e.squares, e.errors, e.maxAbs
 	for i, x := range was {
-		d := float64(is[i]) - float64(x)
-		e.squares += float64(x) * float64(x)
-		e.errors += d * d
-		e.maxAbs = max(e.maxAbs, math.Abs(d))
+		x := float64(x)
+		d := float64(is[i]) - x
+		squares += x * x
+		errors += d * d
+		maxAbs = max(maxAbs, math.Abs(d))
 	}
+	e.squares, e.errors, e.maxAbs = squares, errors, maxAbs
 }
 
 // nmse is the error relative to the weights; 0 if both are nothing.

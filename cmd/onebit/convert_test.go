@@ -54,7 +54,7 @@ func TestRequantizeError(t *testing.T) {
 
 // A tensor of several chunks is written as the whole one would be.
 func TestRequantizeInChunks(t *testing.T) {
-	const rows, cols = 5, 1 << 20
+	const rows, cols = 5, 1 << 17
 	w := make([]float32, rows*cols)
 	for i := range w {
 		w[i] = float32(math.Sin(float64(i)))
