@@ -53,6 +53,9 @@ func checkBytes(t *testing.T, source string) {
 	var code []byte
 	for _, line := range lines {
 		literals := byteLiteral.FindAllStringSubmatch(line[0], -1)
+		if len(literals) == 0 {
+			t.Fatalf("%s\nis not understood", line[0])
+		}
 		if first := literals[0][1]; first != "c4" && first != "c5" {
 			t.Errorf("%s\nis not in the VEX encoding", line[0])
 		}

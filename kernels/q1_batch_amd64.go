@@ -30,11 +30,16 @@ var q1PanelOrder = &Order{
 	},
 }
 
-// q1Scratch is what a call of a panels kernel works in, on the stack.
+// q1Scratch is what a call of a panels kernel works in.
 type q1Scratch struct {
 	y     [q1BatchPanels * q1PanelColumns * q1StripRows]float32
 	codes [64 * 64]byte
-	_     [64]byte // to align what is before
+}
+
+// q1Room has a q1Scratch at the first cache line, on the stack.
+type q1Room struct {
+	_ q1Scratch
+	_ [64]byte
 }
 
 // q1MatMul is matMul by the panels kernel of isa.
@@ -66,7 +71,7 @@ func q1Batch(isa *ISA, dst []float32, m *Matrix, a *Activations, r0, r1, scaleSt
 	panelBytes := a.Stride / 128 * q1PanelBlock
 	x := a.In(q1PanelOrder)
 
-	var room q1Scratch
+	var room q1Room
 	scratch := (*q1Scratch)(unsafe.Add(unsafe.Pointer(&room), -uintptr(unsafe.Pointer(&room))&63))
 	for first := 0; first < len(x)/panelBytes; first += q1BatchPanels {
 		panels := min(q1BatchPanels, len(x)/panelBytes-first)

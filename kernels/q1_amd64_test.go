@@ -1,0 +1,129 @@
+//go:build !purego
+
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"onebit/formats"
+)
+
+// q1Variants are those of this architecture that run here.
+func q1Variants() []*Variant {
+	var out []*Variant
+	for _, v := range Variants() {
+		if v.Format == formats.Q1_0_g128 && v.ISA.Arch == "amd64" && v.Available() == nil {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// q1Product multiplies rows [r0, r1) in a result that is marked everywhere,
+// and returns all of it.
+func q1Product(t *testing.T, v *Variant, tensor *formats.Tensor, x []float32, n, r0, r1 int) []float32 {
+	t.Helper()
+	m, err := v.Pack(tensor, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	var a Activations
+	a.Prepare(v, x, n, m.Cols)
+	y := make([]float32, n*m.Rows)
+	for i := range y {
+		y[i] = 12345
+	}
+	v.Rows(y, m, &a, r0, r1)
+	return y
+}
+
+func q1Compare(t *testing.T, v *Variant, tensor *formats.Tensor, x []float32, n, r0, r1 int, what string) {
+	t.Helper()
+	scalar, err := Lookup(v.Format.Name, "scalar", v.Activation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := q1Product(t, v, tensor, x, n, r0, r1), q1Product(t, scalar, tensor, x, n, r0, r1)
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+			t.Fatalf("%v: %s: result %d is %v, the generic path gives %v", v, what, i, got[i], want[i])
+		}
+	}
+}
+
+// TestQ1Shapes takes every number of rows around the tiles, with scales of
+// both signs, some subnormal.
+func TestQ1Shapes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, v := range q1Variants() {
+		for rows := 1; rows <= 40; rows++ {
+			cols := 128 * (1 + rows%8)
+			x := make([]float32, cols)
+			quantizeInputs["normal"](rng, x)
+			q1Compare(t, v, randomQ1(t, rng, rows, cols), x, 1, 0, rows, fmt.Sprintf("%d×%d", rows, cols))
+		}
+	}
+}
+
+// TestQ1Ranges checks that a range of rows is computed and nothing else.
+func TestQ1Ranges(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	const rows, cols = 100, 384
+	tensor := randomQ1(t, rng, rows, cols)
+	for _, n := range []int{1, 9} {
+		x := make([]float32, n*cols)
+		quantizeInputs["normal"](rng, x)
+		for _, v := range q1Variants() {
+			for range 20 {
+				r0 := rng.IntN(rows) / v.Layout.RowTile * v.Layout.RowTile
+				r1 := min(rows, r0+v.Layout.RowTile*(1+rng.IntN(50)))
+				q1Compare(t, v, tensor, x, n, r0, r1, fmt.Sprintf("%d columns, rows %d to %d", n, r0, r1))
+			}
+		}
+	}
+}
+
+// TestQ1Extremes has every sum as large as it gets: all bits alike, every q
+// 127 or −127, in one block and in a very long row.
+func TestQ1Extremes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 16))
+	for _, cols := range []int{128, 384, 1 << 20} {
+		const n = 8
+		rows := 17
+		if cols > 384 {
+			rows = 2
+		}
+		x := make([]float32, n*cols)
+		for i := range x { // columns all +, all −, alternating, random
+			switch i / cols % 4 {
+			case 0:
+				x[i] = 1
+			case 1:
+				x[i] = -1
+			case 2:
+				x[i] = float32(1 - 2*(i%2))
+			case 3:
+				x[i] = float32(1 - 2*rng.IntN(2))
+			}
+		}
+		for _, bits := range []byte{0, 0xff, 0x55, 0x81} {
+			tensor := randomQ1(t, rng, rows, cols)
+			for i := range tensor.Data {
+				if i%q1Block >= 2 {
+					tensor.Data[i] = bits
+				}
+			}
+			for _, v := range q1Variants() {
+				columns := n
+				if cols > 384 {
+					columns = 1 // the generic path takes its time
+				}
+				q1Compare(t, v, tensor, x[:columns*cols], columns, 0, rows, fmt.Sprintf("%d columns of weights, bits %#x", cols, bits))
+			}
+		}
+	}
+}
