@@ -40,9 +40,11 @@ func randomBits(tb testing.TB, format *formats.Type, rows, cols int, rng *rand.R
 	return &formats.Tensor{Name: "random bits", Type: format, Shape: []int{rows, cols}, Data: data}
 }
 
-func headVariants(t *testing.T, run func(t *testing.T, v *kernels.Variant)) {
+// headVariants runs a test on the variants of these formats under all schemes
+// or, if codes is set, under the integer ones.
+func headVariants(t *testing.T, codes bool, run func(t *testing.T, v *kernels.Variant)) {
 	for _, v := range kernels.Variants() {
-		if _, ok := headBits[v.Format]; !ok || v.Name == "reference" || v.Name == "scalar" {
+		if _, ok := headBits[v.Format]; !ok || v.Name == "reference" || v.Name == "scalar" || codes && v.Activation == kernels.F32 {
 			continue
 		}
 		t.Run(v.String(), func(t *testing.T) {
@@ -55,7 +57,7 @@ func headVariants(t *testing.T, run func(t *testing.T, v *kernels.Variant)) {
 // TestHeadBits takes bytes of every kind, every number of rows up to two tiles
 // and more, and columns that fill a register or do not.
 func TestHeadBits(t *testing.T) {
-	headVariants(t, func(t *testing.T, v *kernels.Variant) {
+	headVariants(t, false, func(t *testing.T, v *kernels.Variant) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for rows := 1; rows <= 19; rows++ {
 			cols := v.Format.BlockLen * (1 + rng.IntN(4))
@@ -78,10 +80,7 @@ func TestHeadBits(t *testing.T) {
 // of ±127: the sums at which 16-bit arithmetic would saturate or wrap.
 func TestHeadExtremes(t *testing.T) {
 	const rows, cols = 9, 1024
-	headVariants(t, func(t *testing.T, v *kernels.Variant) {
-		if v.Activation == kernels.F32 {
-			t.Skip("floats have no codes")
-		}
+	headVariants(t, true, func(t *testing.T, v *kernels.Variant) {
 		x := make([]float32, cols)
 		for _, fill := range []byte{0x00, 0x7f, 0x80, 0x81, 0xff} {
 			for _, scales := range []byte{0x7f, 0x80} {
