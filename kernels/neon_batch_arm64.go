@@ -41,6 +41,17 @@ func newBatchNEON(column *Order, vectors, sumCols int) *batchNEON {
 	return b
 }
 
+// q1PairOrder puts what belongs to bit j of a block's four vectors into 16
+// bytes: dst[128b+16j+4v+t] = q[128b+32v+4j+t].
+var q1PairOrder = &Order{
+	Name: "q1 pairs",
+	Size: func(n, stride int) int { return n * stride },
+	Arrange: func(dst, q []int8, n, stride int) {
+		q = q[:n*stride]
+		arrangeDwordsNEON(&dst[:len(q)][0], &q[0], len(q)/128)
+	},
+}
+
 // panelCols is the columns of the next panel if n are left. One is a pair
 // with itself.
 func panelCols(n int) int {
@@ -73,11 +84,10 @@ func (b *batchNEON) arrangePair(dst, first, second []int8, step int) {
 	}
 }
 
-// q1MatMul is for q1_0_g128 in the file's layout.
+// q1MatMul is for q1_0_g128 in the layout bitplanes.
 func (b *batchNEON) q1MatMul(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 	blocks := m.Cols / 128
-	rowBytes := blocks * q1Block
-	size := b.columnLen(a.Stride)
+	size, tileBytes := b.columnLen(a.Stride), blocks*bitplanesBlock
 	blockStep := 4
 	if a.Scheme == Q8Row {
 		blockStep = 0
@@ -90,19 +100,18 @@ func (b *batchNEON) q1MatMul(dst []float32, m *Matrix, a *Activations, r0, r1 in
 		if c+1 == a.N {
 			columnStep = 0
 		}
-		for r, n := r0, 0; r < r1; r += n {
-			var from, stride int
-			from, n, stride = tile4(r, r1, rowBytes)
-			w := m.Data[from*rowBytes:][:3*stride+rowBytes]
+		for r := r0; r < r1; r += 4 {
+			tile, quarter := m.Data[r/bitplanesRows*tileBytes:][:tileBytes], r%bitplanesRows/4
+			data, weightScales := tile[16*quarter:], tile[bitplanesBits+8*quarter:]
 			switch cols {
 			case 8:
-				q1Batch8NEONI8MM(&out, &w[0], stride, blocks, &q[0], &scales[0], columnStep, blockStep)
+				q1Batch8NEONI8MM(&out, &data[0], &weightScales[0], blocks, &q[0], &scales[0], columnStep, blockStep)
 			case 4:
-				q1Batch4NEONI8MM(&out, &w[0], stride, blocks, &q[0], &scales[0], columnStep, blockStep)
+				q1Batch4NEONI8MM(&out, &data[0], &weightScales[0], blocks, &q[0], &scales[0], columnStep, blockStep)
 			default:
-				q1Batch2NEONI8MM(&out, &w[0], stride, blocks, &q[0], &scales[0], columnStep, blockStep)
+				q1Batch2NEONI8MM(&out, &data[0], &weightScales[0], blocks, &q[0], &scales[0], columnStep, blockStep)
 			}
-			storeTile(dst, m.Rows, a.N, &out, c, cols, r, r-from, n)
+			storeTile(dst, m.Rows, a.N, &out, c, cols, r, 0, min(4, r1-r))
 		}
 	}
 }
@@ -166,10 +175,10 @@ func storeTile(dst []float32, rows, columns int, out *[8][4]float32, c, cols, r,
 	}
 }
 
-// q1Batch8NEONI8MM multiplies 4 rows in the file's layout, stride bytes
-// apart, with a panel of 8 columns of q1RowOrder and a sum every 128 columns.
-// Scales are columnStep bytes apart from column to column, blockStep from
-// block to block.
+// q1Batch8NEONI8MM multiplies 4 rows of a tile of the layout bitplanes with a
+// panel of 8 columns of q1PairOrder and a sum every 128 columns. data and
+// weightScales are what the rows have in the tile's first block. Scales are
+// columnStep bytes apart from column to column, blockStep from block to block.
 //
 //	for c := range 8 {
 //		for i := range 4 {
@@ -185,17 +194,17 @@ func storeTile(dst []float32, rows, columns int, out *[8][4]float32, c, cols, r,
 //	}
 //
 //go:noescape
-func q1Batch8NEONI8MM(dst *[8][4]float32, w *byte, stride, blocks int, q *int8, scales *float32, columnStep, blockStep int)
+func q1Batch8NEONI8MM(dst *[8][4]float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
 
 // q1Batch4NEONI8MM is q1Batch8NEONI8MM for 4 columns.
 //
 //go:noescape
-func q1Batch4NEONI8MM(dst *[8][4]float32, w *byte, stride, blocks int, q *int8, scales *float32, columnStep, blockStep int)
+func q1Batch4NEONI8MM(dst *[8][4]float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
 
 // q1Batch2NEONI8MM is q1Batch8NEONI8MM for 2 columns.
 //
 //go:noescape
-func q1Batch2NEONI8MM(dst *[8][4]float32, w *byte, stride, blocks int, q *int8, scales *float32, columnStep, blockStep int)
+func q1Batch2NEONI8MM(dst *[8][4]float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
 
 // ternaryBatch8NEONI8MM multiplies 4 rows of 2-bit codes, stride bytes apart,
 // with a panel of 8 columns in step order. Each row has steps times 16 bytes
@@ -240,3 +249,16 @@ func ternaryBatch2NEONI8MM(dst *[8][4]float32, w *byte, stride, steps int, tail 
 //
 //go:noescape
 func arrangePairNEON(dst, q0, q1 *int8, groups, vectors, step int)
+
+// arrangeDwordsNEON arranges blocks of 128 activations in q1PairOrder.
+//
+//	for b := range blocks {
+//		for j := range 8 {
+//			for v := range 4 {
+//				copy(dst[128*b+16*j+4*v:][:4], q[128*b+32*v+4*j:])
+//			}
+//		}
+//	}
+//
+//go:noescape
+func arrangeDwordsNEON(dst, q *int8, blocks int)

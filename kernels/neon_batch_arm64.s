@@ -6,14 +6,14 @@
 // × 2 columns; lane 2i+c of its result is row i, column c. A tile's sums are
 // pairs of registers, rows 0 and 1, rows 2 and 3, for each pair of columns.
 
-// func q1Batch2NEONI8MM(dst *[8][4]float32, w *byte, stride, blocks int, q *int8, scales *float32, columnStep, blockStep int)
+// func q1Batch2NEONI8MM(dst *[8][4]float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
 //
 // V0 to V1 are the sums of a block, less than 0 where a bit is set, V8 to V9
 // the results. V24 to V31 are the bytes 1<<0 to 1<<7.
 TEXT ·q1Batch2NEONI8MM(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
-	MOVD w+8(FP), R8
-	MOVD stride+16(FP), R2
+	MOVD data+8(FP), R8
+	MOVD weightScales+16(FP), R9
 	MOVD blocks+24(FP), R3
 	MOVD q+32(FP), R4
 	MOVD scales+40(FP), R5
@@ -27,10 +27,6 @@ TEXT ·q1Batch2NEONI8MM(SB), NOSPLIT, $0-64
 	VMOVI $32, V29.B16
 	VMOVI $64, V30.B16
 	VMOVI $128, V31.B16
-	ADD $2, R8
-	ADD R2, R8, R9
-	ADD R2, R9, R10
-	ADD R2, R10, R11
 	VEOR V8.B16, V8.B16, V8.B16
 	VEOR V9.B16, V9.B16, V9.B16
 
@@ -40,11 +36,14 @@ block:
 	MOVD $2, R12
 
 half:
-	// 8 bytes of two rows in V16, of two more in V17.
-	FMOVD.P 8(R8), F16
-	FMOVD.P 8(R10), F17
-	VLD1.P 8(R9), V16.D[1]
-	VLD1.P 8(R11), V17.D[1]
+	// 4 bytes of one vector and of the next: V16 of two rows, V17 of two more.
+	FMOVQ (R8), F18
+	FMOVQ 64(R8), F19
+	PRFM 4096(R8), PLDL1KEEP
+	PRFM 4160(R8), PLDL1KEEP
+	ADD $128, R8
+	VZIP1 V19.S4, V18.S4, V16.S4
+	VZIP2 V19.S4, V18.S4, V17.S4
 	FMOVQ.P 16(R4), F20
 	VCMTST V24.B16, V16.B16, V18.B16
 	VCMTST V24.B16, V17.B16, V19.B16
@@ -89,22 +88,9 @@ half:
 	BNE half
 
 	// V18, V19: the rows' weight scales, twice each.
-	SUB $18, R8, R12
-	VLD1 (R12), V16.H[0]
-	SUB $18, R9, R12
-	VLD1 (R12), V16.H[1]
-	SUB $18, R10, R12
-	VLD1 (R12), V16.H[2]
-	SUB $18, R11, R12
-	VLD1 (R12), V16.H[3]
-	ADD $2, R8
-	ADD $2, R9
-	ADD $2, R10
-	ADD $2, R11
-	PRFM 2048(R8), PLDL1KEEP
-	PRFM 2048(R9), PLDL1KEEP
-	PRFM 2048(R10), PLDL1KEEP
-	PRFM 2048(R11), PLDL1KEEP
+	FMOVD (R9), F16
+	ADD $32, R8
+	ADD $288, R9
 	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
 	VZIP1 V16.S4, V16.S4, V18.S4
 	VZIP2 V16.S4, V16.S4, V19.S4
@@ -138,14 +124,14 @@ half:
 	FSTPQ.P (F16, F17), 32(R0)
 	RET
 
-// func q1Batch4NEONI8MM(dst *[8][4]float32, w *byte, stride, blocks int, q *int8, scales *float32, columnStep, blockStep int)
+// func q1Batch4NEONI8MM(dst *[8][4]float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
 //
 // V0 to V3 are the sums of a block, less than 0 where a bit is set, V8 to V11
 // the results. V24 to V31 are the bytes 1<<0 to 1<<7.
 TEXT ·q1Batch4NEONI8MM(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
-	MOVD w+8(FP), R8
-	MOVD stride+16(FP), R2
+	MOVD data+8(FP), R8
+	MOVD weightScales+16(FP), R9
 	MOVD blocks+24(FP), R3
 	MOVD q+32(FP), R4
 	MOVD scales+40(FP), R5
@@ -159,10 +145,6 @@ TEXT ·q1Batch4NEONI8MM(SB), NOSPLIT, $0-64
 	VMOVI $32, V29.B16
 	VMOVI $64, V30.B16
 	VMOVI $128, V31.B16
-	ADD $2, R8
-	ADD R2, R8, R9
-	ADD R2, R9, R10
-	ADD R2, R10, R11
 	VEOR V8.B16, V8.B16, V8.B16
 	VEOR V9.B16, V9.B16, V9.B16
 	VEOR V10.B16, V10.B16, V10.B16
@@ -176,11 +158,14 @@ block:
 	MOVD $2, R12
 
 half:
-	// 8 bytes of two rows in V16, of two more in V17.
-	FMOVD.P 8(R8), F16
-	FMOVD.P 8(R10), F17
-	VLD1.P 8(R9), V16.D[1]
-	VLD1.P 8(R11), V17.D[1]
+	// 4 bytes of one vector and of the next: V16 of two rows, V17 of two more.
+	FMOVQ (R8), F18
+	FMOVQ 64(R8), F19
+	PRFM 4096(R8), PLDL1KEEP
+	PRFM 4160(R8), PLDL1KEEP
+	ADD $128, R8
+	VZIP1 V19.S4, V18.S4, V16.S4
+	VZIP2 V19.S4, V18.S4, V17.S4
 	FLDPQ.P 32(R4), (F20, F21)
 	VCMTST V24.B16, V16.B16, V18.B16
 	VCMTST V24.B16, V17.B16, V19.B16
@@ -241,22 +226,9 @@ half:
 	BNE half
 
 	// V18, V19: the rows' weight scales, twice each.
-	SUB $18, R8, R12
-	VLD1 (R12), V16.H[0]
-	SUB $18, R9, R12
-	VLD1 (R12), V16.H[1]
-	SUB $18, R10, R12
-	VLD1 (R12), V16.H[2]
-	SUB $18, R11, R12
-	VLD1 (R12), V16.H[3]
-	ADD $2, R8
-	ADD $2, R9
-	ADD $2, R10
-	ADD $2, R11
-	PRFM 2048(R8), PLDL1KEEP
-	PRFM 2048(R9), PLDL1KEEP
-	PRFM 2048(R10), PLDL1KEEP
-	PRFM 2048(R11), PLDL1KEEP
+	FMOVD (R9), F16
+	ADD $32, R8
+	ADD $288, R9
 	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
 	VZIP1 V16.S4, V16.S4, V18.S4
 	VZIP2 V16.S4, V16.S4, V19.S4
@@ -312,14 +284,14 @@ half:
 	FSTPQ.P (F16, F17), 32(R0)
 	RET
 
-// func q1Batch8NEONI8MM(dst *[8][4]float32, w *byte, stride, blocks int, q *int8, scales *float32, columnStep, blockStep int)
+// func q1Batch8NEONI8MM(dst *[8][4]float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
 //
 // V0 to V7 are the sums of a block, less than 0 where a bit is set, V8 to V15
 // the results. V24 to V31 are the bytes 1<<0 to 1<<7.
 TEXT ·q1Batch8NEONI8MM(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
-	MOVD w+8(FP), R8
-	MOVD stride+16(FP), R2
+	MOVD data+8(FP), R8
+	MOVD weightScales+16(FP), R9
 	MOVD blocks+24(FP), R3
 	MOVD q+32(FP), R4
 	MOVD scales+40(FP), R5
@@ -333,10 +305,6 @@ TEXT ·q1Batch8NEONI8MM(SB), NOSPLIT, $0-64
 	VMOVI $32, V29.B16
 	VMOVI $64, V30.B16
 	VMOVI $128, V31.B16
-	ADD $2, R8
-	ADD R2, R8, R9
-	ADD R2, R9, R10
-	ADD R2, R10, R11
 	VEOR V8.B16, V8.B16, V8.B16
 	VEOR V9.B16, V9.B16, V9.B16
 	VEOR V10.B16, V10.B16, V10.B16
@@ -358,11 +326,14 @@ block:
 	MOVD $2, R12
 
 half:
-	// 8 bytes of two rows in V16, of two more in V17.
-	FMOVD.P 8(R8), F16
-	FMOVD.P 8(R10), F17
-	VLD1.P 8(R9), V16.D[1]
-	VLD1.P 8(R11), V17.D[1]
+	// 4 bytes of one vector and of the next: V16 of two rows, V17 of two more.
+	FMOVQ (R8), F18
+	FMOVQ 64(R8), F19
+	PRFM 4096(R8), PLDL1KEEP
+	PRFM 4160(R8), PLDL1KEEP
+	ADD $128, R8
+	VZIP1 V19.S4, V18.S4, V16.S4
+	VZIP2 V19.S4, V18.S4, V17.S4
 	FLDPQ.P 32(R4), (F20, F21)
 	FLDPQ.P 32(R4), (F22, F23)
 	VCMTST V24.B16, V16.B16, V18.B16
@@ -463,22 +434,9 @@ half:
 	BNE half
 
 	// V18, V19: the rows' weight scales, twice each.
-	SUB $18, R8, R12
-	VLD1 (R12), V16.H[0]
-	SUB $18, R9, R12
-	VLD1 (R12), V16.H[1]
-	SUB $18, R10, R12
-	VLD1 (R12), V16.H[2]
-	SUB $18, R11, R12
-	VLD1 (R12), V16.H[3]
-	ADD $2, R8
-	ADD $2, R9
-	ADD $2, R10
-	ADD $2, R11
-	PRFM 2048(R8), PLDL1KEEP
-	PRFM 2048(R9), PLDL1KEEP
-	PRFM 2048(R10), PLDL1KEEP
-	PRFM 2048(R11), PLDL1KEEP
+	FMOVD (R9), F16
+	ADD $32, R8
+	ADD $288, R9
 	WORD $0x0e217a10 // fcvtl v16.4s, v16.4h
 	VZIP1 V16.S4, V16.S4, V18.S4
 	VZIP2 V16.S4, V16.S4, V19.S4
@@ -1107,4 +1065,39 @@ vector:
 	VADDP V4.S4, V4.S4, V4.S4
 	WORD $0x6ea0b884 // neg v4.4s, v4.4s
 	FMOVQ F4, (R0)
+	RET
+
+// func arrangeDwordsNEON(dst, q *int8, blocks int)
+TEXT ·arrangeDwordsNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD q+8(FP), R1
+	MOVD blocks+16(FP), R2
+
+block:
+	FLDPQ.P 32(R1), (F0, F4)
+	FLDPQ.P 32(R1), (F1, F5)
+	FLDPQ.P 32(R1), (F2, F6)
+	FLDPQ.P 32(R1), (F3, F7)
+	VTRN1 V1.S4, V0.S4, V16.S4
+	VTRN2 V1.S4, V0.S4, V17.S4
+	VTRN1 V3.S4, V2.S4, V18.S4
+	VTRN2 V3.S4, V2.S4, V19.S4
+	VTRN1 V18.D2, V16.D2, V20.D2
+	VTRN1 V19.D2, V17.D2, V21.D2
+	VTRN2 V18.D2, V16.D2, V22.D2
+	VTRN2 V19.D2, V17.D2, V23.D2
+	FSTPQ.P (F20, F21), 32(R0)
+	FSTPQ.P (F22, F23), 32(R0)
+	VTRN1 V5.S4, V4.S4, V16.S4
+	VTRN2 V5.S4, V4.S4, V17.S4
+	VTRN1 V7.S4, V6.S4, V18.S4
+	VTRN2 V7.S4, V6.S4, V19.S4
+	VTRN1 V18.D2, V16.D2, V20.D2
+	VTRN1 V19.D2, V17.D2, V21.D2
+	VTRN2 V18.D2, V16.D2, V22.D2
+	VTRN2 V19.D2, V17.D2, V23.D2
+	FSTPQ.P (F20, F21), 32(R0)
+	FSTPQ.P (F22, F23), 32(R0)
+	SUBS $1, R2, R2
+	BNE block
 	RET

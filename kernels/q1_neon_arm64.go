@@ -41,16 +41,16 @@ func init() {
 			})
 		}
 	}
-	batch := newBatchNEON(q1RowOrder, 8, 128)
+	batch := newBatchNEON(q1PairOrder, 8, 128)
 	for _, act := range []Activation{Q8Per128, Q8Row} {
 		scaleStep := 4
 		if act == Q8Row {
 			scaleStep = 0
 		}
 		register(&Variant{
-			Name: NEONI8MM.Name, Summary: "the file's rows, CMTST, SMMLA on 4 rows × 8 columns, SDOT for one", Format: formats.Q1_0_g128,
-			Activation: act, ISA: NEONI8MM, Layout: Native, quantize: quantizeNEON,
-			Order: q1RowOrder, matVec: q1RowsMatVec(q1Rows128NEONDot, scaleStep),
+			Name: NEONI8MM.Name, Summary: "bit planes, CMTST, SMMLA on 4 rows × 8 columns, SDOT for one", Format: formats.Q1_0_g128,
+			Activation: act, ISA: NEONI8MM, Layout: bitplanes, preference: 2,
+			quantize: quantizeNEON, matVec: planesMatVec(q1Bitplanes128NEONDot, scaleStep),
 			BatchOrder: batch.order, matMul: batch.q1MatMul,
 		})
 	}
