@@ -60,4 +60,47 @@
 //
 //	            Rows lie in dword lanes: a dot product of bytes leaves 16 row
 //	            sums without a horizontal addition, and 16 scales convert at once.
+//
+// # NEON
+//
+// The arm64 kernels equal scalar to the bit under emulation (qemu's cortex-a72
+// without dot products, neoverse-n1 with them, max with SMMLA). No arm64
+// machine has timed them. What is known is how many instructions 128 weights
+// of one column take, counted in the loops of *_arm64.s with scales, sums,
+// loads and prefetches; in brackets those that occupy a vector unit:
+//
+//	                                    neon          neondot       neoni8mm, columns at once
+//	                                                                2      4      8
+//	q1_0_g128   bit planes, q8_128      30.4 (28.4)   20.7 (18.7)   16.6   11.8   9.8
+//	            bit planes, q8_32       37.8 (35.0)   29.1 (26.3)
+//	            native, q8_128          37.0 (30.0)   30.3 (23.3)
+//	            native, q8_32           42.0 (35.3)   35.3 (28.5)
+//	i2_s, ternary_u32, q8_row           34.5 (27.0)   22.5 (16.0)   15.8    9.9   7.4
+//	tq2_0, q8_row                       41.1 (30.8)   32.6 (22.3)
+//	q2_0_g128, q8_128                   46.8 (33.5)   37.8 (24.5)
+//	q2_0, q8_128                        58.0 (39.0)   48.0 (29.0)
+//
+// Why they are as they are:
+//
+//   - 16 weights take two vector instructions with SDOT in every format: a
+//     mask (CMTST makes 0 or -1 of a bit, AND leaves a 2-bit code in its
+//     place) and the product. Bit planes select four activations by element;
+//     native rows have them arranged.
+//   - Native rows of q1_0_g128 pay for three pairwise additions and four gathered
+//     scales per 4 × 128 weights, nothing else. They start at once, so repacking
+//     is worth little here.
+//   - SDOT is signed. A code of 2 at the top of its byte would be -128, so the
+//     top codes are shifted down, which takes the place of their mask. Codes
+//     left in place need a sum for each shift; blocks of 64 or 128 columns are
+//     too short for that, their codes are shifted down.
+//   - Without SDOT a bit's mask selects its activation (AND) and SADALP adds
+//     to 16 bits. The alternative, SMLAL by the mask, is as many instructions on
+//     the one multiplier that small cores have.
+//   - SMMLA wants 8 columns of 2 rows in a register: 4 rows × 8 columns are 8
+//     registers of sums, 8 of results and 8 of masks, all that there are.
+//   - Table look-ups (TBL by 4 bits) need two tables, because the sum of four
+//     activations has 10 bits, and four widening additions: 7 instructions
+//     for 64 weights where the planes take 8, on tables made for each column.
+//     Not tried.
+//   - The prefetch distance of 4 KiB is the one that x86 wants.
 package kernels
