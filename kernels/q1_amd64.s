@@ -52,6 +52,171 @@ DATA q1WordPairs<>+12(SB)/2, $0x0706
 DATA q1WordPairs<>+14(SB)/2, $0x0f0e
 GLOBL q1WordPairs<>(SB), RODATA|NOPTR, $16
 
+// func q1PackAVX2(dst *byte, scales *byte, data *byte, stride int, blocks int)
+// Requires: AVX, AVX2
+TEXT ·q1PackAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         stride+24(FP), CX
+	MOVQ         blocks+32(FP), DX
+	LEAQ         (CX)(CX*2), BX
+	MOVQ         data+16(FP), SI
+	LEAQ         (SI)(CX*4), DI
+	MOVQ         scales+8(FP), R8
+	MOVL         $0x0000cccc, R9
+	VMOVD        R9, X0
+	VPBROADCASTD X0, Y0
+	MOVL         $0x00aa00aa, R9
+	VMOVD        R9, X1
+	VPBROADCASTD X1, Y1
+	MOVL         $0x0c0c0c0c, R9
+	VMOVD        R9, X2
+	VPBROADCASTD X2, Y2
+	MOVL         $0x22222222, R9
+	VMOVD        R9, X3
+	VPBROADCASTD X3, Y3
+
+packBlock:
+	VMOVDQU     2(SI), X4
+	VINSERTI128 $0x01, 2(DI), Y4, Y4
+	VMOVDQU     2(SI)(CX*1), X5
+	VINSERTI128 $0x01, 2(DI)(CX*1), Y5, Y5
+	VMOVDQU     2(SI)(CX*2), X6
+	VINSERTI128 $0x01, 2(DI)(CX*2), Y6, Y6
+	VMOVDQU     2(SI)(BX*1), X7
+	VINSERTI128 $0x01, 2(DI)(BX*1), Y7, Y7
+	VPUNPCKLDQ  Y5, Y4, Y8
+	VPUNPCKHDQ  Y5, Y4, Y4
+	VPUNPCKLDQ  Y7, Y6, Y9
+	VPUNPCKHDQ  Y7, Y6, Y6
+	VPUNPCKLQDQ Y9, Y8, Y5
+	VPUNPCKHQDQ Y9, Y8, Y8
+	VPUNPCKLQDQ Y6, Y4, Y7
+	VPUNPCKHQDQ Y6, Y4, Y4
+	VPSRLD      $0x0e, Y5, Y9
+	VPXOR       Y5, Y9, Y9
+	VPAND       Y0, Y9, Y9
+	VPXOR       Y9, Y5, Y5
+	VPSLLD      $0x0e, Y9, Y9
+	VPXOR       Y9, Y5, Y5
+	VPSRLD      $0x07, Y5, Y9
+	VPXOR       Y5, Y9, Y9
+	VPAND       Y1, Y9, Y9
+	VPXOR       Y9, Y5, Y5
+	VPSLLD      $0x07, Y9, Y9
+	VPXOR       Y9, Y5, Y5
+	VPSRLD      $0x02, Y5, Y9
+	VPXOR       Y5, Y9, Y9
+	VPAND       Y2, Y9, Y9
+	VPXOR       Y9, Y5, Y5
+	VPSLLD      $0x02, Y9, Y9
+	VPXOR       Y9, Y5, Y5
+	VPSRLD      $0x01, Y5, Y9
+	VPXOR       Y5, Y9, Y9
+	VPAND       Y3, Y9, Y9
+	VPXOR       Y9, Y5, Y5
+	VPSLLD      $0x01, Y9, Y9
+	VPXOR       Y9, Y5, Y5
+	VMOVDQU     Y5, (AX)
+	VPSRLD      $0x0e, Y8, Y9
+	VPXOR       Y8, Y9, Y9
+	VPAND       Y0, Y9, Y9
+	VPXOR       Y9, Y8, Y8
+	VPSLLD      $0x0e, Y9, Y9
+	VPXOR       Y9, Y8, Y8
+	VPSRLD      $0x07, Y8, Y9
+	VPXOR       Y8, Y9, Y9
+	VPAND       Y1, Y9, Y9
+	VPXOR       Y9, Y8, Y8
+	VPSLLD      $0x07, Y9, Y9
+	VPXOR       Y9, Y8, Y8
+	VPSRLD      $0x02, Y8, Y9
+	VPXOR       Y8, Y9, Y9
+	VPAND       Y2, Y9, Y9
+	VPXOR       Y9, Y8, Y8
+	VPSLLD      $0x02, Y9, Y9
+	VPXOR       Y9, Y8, Y8
+	VPSRLD      $0x01, Y8, Y9
+	VPXOR       Y8, Y9, Y9
+	VPAND       Y3, Y9, Y9
+	VPXOR       Y9, Y8, Y8
+	VPSLLD      $0x01, Y9, Y9
+	VPXOR       Y9, Y8, Y8
+	VMOVDQU     Y8, 64(AX)
+	VPSRLD      $0x0e, Y7, Y8
+	VPXOR       Y7, Y8, Y8
+	VPAND       Y0, Y8, Y8
+	VPXOR       Y8, Y7, Y7
+	VPSLLD      $0x0e, Y8, Y8
+	VPXOR       Y8, Y7, Y7
+	VPSRLD      $0x07, Y7, Y8
+	VPXOR       Y7, Y8, Y8
+	VPAND       Y1, Y8, Y8
+	VPXOR       Y8, Y7, Y7
+	VPSLLD      $0x07, Y8, Y8
+	VPXOR       Y8, Y7, Y7
+	VPSRLD      $0x02, Y7, Y8
+	VPXOR       Y7, Y8, Y8
+	VPAND       Y2, Y8, Y8
+	VPXOR       Y8, Y7, Y7
+	VPSLLD      $0x02, Y8, Y8
+	VPXOR       Y8, Y7, Y7
+	VPSRLD      $0x01, Y7, Y8
+	VPXOR       Y7, Y8, Y8
+	VPAND       Y3, Y8, Y8
+	VPXOR       Y8, Y7, Y7
+	VPSLLD      $0x01, Y8, Y8
+	VPXOR       Y8, Y7, Y7
+	VMOVDQU     Y7, 128(AX)
+	VPSRLD      $0x0e, Y4, Y8
+	VPXOR       Y4, Y8, Y8
+	VPAND       Y0, Y8, Y8
+	VPXOR       Y8, Y4, Y4
+	VPSLLD      $0x0e, Y8, Y8
+	VPXOR       Y8, Y4, Y4
+	VPSRLD      $0x07, Y4, Y8
+	VPXOR       Y4, Y8, Y8
+	VPAND       Y1, Y8, Y8
+	VPXOR       Y8, Y4, Y4
+	VPSLLD      $0x07, Y8, Y8
+	VPXOR       Y8, Y4, Y4
+	VPSRLD      $0x02, Y4, Y8
+	VPXOR       Y4, Y8, Y8
+	VPAND       Y2, Y8, Y8
+	VPXOR       Y8, Y4, Y4
+	VPSLLD      $0x02, Y8, Y8
+	VPXOR       Y8, Y4, Y4
+	VPSRLD      $0x01, Y4, Y8
+	VPXOR       Y4, Y8, Y8
+	VPAND       Y3, Y8, Y8
+	VPXOR       Y8, Y4, Y4
+	VPSLLD      $0x01, Y8, Y8
+	VPXOR       Y8, Y4, Y4
+	VMOVDQU     Y4, 192(AX)
+	MOVWLZX     (SI), R9
+	MOVW        R9, (R8)
+	MOVWLZX     (SI)(CX*1), R9
+	MOVW        R9, 2(R8)
+	MOVWLZX     (SI)(CX*2), R9
+	MOVW        R9, 4(R8)
+	MOVWLZX     (SI)(BX*1), R9
+	MOVW        R9, 6(R8)
+	MOVWLZX     (DI), R9
+	MOVW        R9, 8(R8)
+	MOVWLZX     (DI)(CX*1), R9
+	MOVW        R9, 10(R8)
+	MOVWLZX     (DI)(CX*2), R9
+	MOVW        R9, 12(R8)
+	MOVWLZX     (DI)(BX*1), R9
+	MOVW        R9, 14(R8)
+	ADDQ        $0x12, SI
+	ADDQ        $0x12, DI
+	ADDQ        $0x00000120, AX
+	ADDQ        $0x00000120, R8
+	DECQ        DX
+	JNZ         packBlock
+	VZEROUPPER
+	RET
+
 // func q1ByteOrderAVX2(dst *int8, src *int8, n int)
 // Requires: AVX, AVX2
 TEXT ·q1ByteOrderAVX2(SB), NOSPLIT, $0-24
@@ -429,16 +594,16 @@ rest:
 TEXT ·q1NativeAVX512VNNI(SB), NOSPLIT, $40-80
 	MOVQ dst+0(FP), AX
 	MOVQ stride+16(FP), CX
-	MOVQ data+8(FP), DX
-	LEAQ (CX)(CX*2), BX
-	LEAQ (DX)(CX*4), SI
+	LEAQ (CX)(CX*2), DX
+	MOVQ data+8(FP), BX
+	LEAQ (BX)(CX*4), SI
 	LEAQ (SI)(CX*4), DI
 	LEAQ (DI)(CX*4), R8
 
 	// The next tile is fetched while this one is computed, as many bytes a block as a block takes.
 	MOVQ         CX, R9
 	SHLQ         $0x04, R9
-	ADDQ         DX, R9
+	ADDQ         BX, R9
 	MOVL         $0x01010101, R10
 	VPBROADCASTD R10, Z0
 	MOVL         $0x02020202, R10
@@ -462,13 +627,13 @@ block:
 	ADDL          12(R12), R14
 	NEGL          R14
 	MOVL          R14, (SP)
-	MOVWLZX       (DX), R14
+	MOVWLZX       (BX), R14
 	MOVW          R14, 8(SP)
-	MOVWLZX       (DX)(CX*1), R14
+	MOVWLZX       (BX)(CX*1), R14
 	MOVW          R14, 10(SP)
-	MOVWLZX       (DX)(CX*2), R14
+	MOVWLZX       (BX)(CX*2), R14
 	MOVW          R14, 12(SP)
-	MOVWLZX       (DX)(BX*1), R14
+	MOVWLZX       (BX)(DX*1), R14
 	MOVW          R14, 14(SP)
 	MOVWLZX       (SI), R14
 	MOVW          R14, 16(SP)
@@ -476,7 +641,7 @@ block:
 	MOVW          R14, 18(SP)
 	MOVWLZX       (SI)(CX*2), R14
 	MOVW          R14, 20(SP)
-	MOVWLZX       (SI)(BX*1), R14
+	MOVWLZX       (SI)(DX*1), R14
 	MOVW          R14, 22(SP)
 	MOVWLZX       (DI), R14
 	MOVW          R14, 24(SP)
@@ -484,7 +649,7 @@ block:
 	MOVW          R14, 26(SP)
 	MOVWLZX       (DI)(CX*2), R14
 	MOVW          R14, 28(SP)
-	MOVWLZX       (DI)(BX*1), R14
+	MOVWLZX       (DI)(DX*1), R14
 	MOVW          R14, 30(SP)
 	MOVWLZX       (R8), R14
 	MOVW          R14, 32(SP)
@@ -492,7 +657,7 @@ block:
 	MOVW          R14, 34(SP)
 	MOVWLZX       (R8)(CX*2), R14
 	MOVW          R14, 36(SP)
-	MOVWLZX       (R8)(BX*1), R14
+	MOVWLZX       (R8)(DX*1), R14
 	MOVW          R14, 38(SP)
 	PREFETCHT0    (R9)
 	PREFETCHT0    64(R9)
@@ -500,22 +665,22 @@ block:
 	PREFETCHT0    192(R9)
 	PREFETCHT0    256(R9)
 	ADDQ          $0x00000120, R9
-	VMOVDQU       2(DX), X5
+	VMOVDQU       2(BX), X5
 	VINSERTI128   $0x01, 2(SI), Y5, Y5
 	VINSERTI32X4  $0x02, 2(DI), Z5, Z5
 	VINSERTI32X4  $0x03, 2(R8), Z5, Z5
-	VMOVDQU       2(DX)(CX*1), X6
+	VMOVDQU       2(BX)(CX*1), X6
 	VINSERTI128   $0x01, 2(SI)(CX*1), Y6, Y6
 	VINSERTI32X4  $0x02, 2(DI)(CX*1), Z6, Z6
 	VINSERTI32X4  $0x03, 2(R8)(CX*1), Z6, Z6
-	VMOVDQU       2(DX)(CX*2), X7
+	VMOVDQU       2(BX)(CX*2), X7
 	VINSERTI128   $0x01, 2(SI)(CX*2), Y7, Y7
 	VINSERTI32X4  $0x02, 2(DI)(CX*2), Z7, Z7
 	VINSERTI32X4  $0x03, 2(R8)(CX*2), Z7, Z7
-	VMOVDQU       2(DX)(BX*1), X8
-	VINSERTI128   $0x01, 2(SI)(BX*1), Y8, Y8
-	VINSERTI32X4  $0x02, 2(DI)(BX*1), Z8, Z8
-	VINSERTI32X4  $0x03, 2(R8)(BX*1), Z8, Z8
+	VMOVDQU       2(BX)(DX*1), X8
+	VINSERTI128   $0x01, 2(SI)(DX*1), Y8, Y8
+	VINSERTI32X4  $0x02, 2(DI)(DX*1), Z8, Z8
+	VINSERTI32X4  $0x03, 2(R8)(DX*1), Z8, Z8
 	VPUNPCKLDQ    Z6, Z5, Z9
 	VPUNPCKHDQ    Z6, Z5, Z5
 	VPUNPCKLDQ    Z8, Z7, Z10
@@ -607,7 +772,7 @@ block:
 	VCVTDQ2PS     Z11, Z9
 	VMULPS        Z10, Z9, Z9
 	VADDPS        Z9, Z4, Z4
-	ADDQ          $0x12, DX
+	ADDQ          $0x12, BX
 	ADDQ          $0x12, SI
 	ADDQ          $0x12, DI
 	ADDQ          $0x12, R8
@@ -625,7 +790,7 @@ block:
 
 	// The rows are at their ends: the next tile is lanes − 1 rows further.
 	IMUL3Q $0x0f, CX, R10
-	ADDQ   R10, DX
+	ADDQ   R10, BX
 	ADDQ   R10, SI
 	ADDQ   R10, DI
 	ADDQ   R10, R8
@@ -1373,14 +1538,14 @@ rest:
 TEXT ·q1NativeAVXVNNI(SB), NOSPLIT, $24-80
 	MOVQ dst+0(FP), AX
 	MOVQ stride+16(FP), CX
-	MOVQ data+8(FP), DX
-	LEAQ (CX)(CX*2), BX
-	LEAQ (DX)(CX*4), SI
+	LEAQ (CX)(CX*2), DX
+	MOVQ data+8(FP), BX
+	LEAQ (BX)(CX*4), SI
 
 	// The next tile is fetched while this one is computed, as many bytes a block as a block takes.
 	MOVQ         CX, DI
 	SHLQ         $0x03, DI
-	ADDQ         DX, DI
+	ADDQ         BX, DI
 	MOVL         $0x01010101, R8
 	VMOVD        R8, X0
 	VPBROADCASTD X0, Y0
@@ -1408,13 +1573,13 @@ block:
 	ADDL         12(R10), R12
 	NEGL         R12
 	MOVL         R12, (SP)
-	MOVWLZX      (DX), R12
+	MOVWLZX      (BX), R12
 	MOVW         R12, 8(SP)
-	MOVWLZX      (DX)(CX*1), R12
+	MOVWLZX      (BX)(CX*1), R12
 	MOVW         R12, 10(SP)
-	MOVWLZX      (DX)(CX*2), R12
+	MOVWLZX      (BX)(CX*2), R12
 	MOVW         R12, 12(SP)
-	MOVWLZX      (DX)(BX*1), R12
+	MOVWLZX      (BX)(DX*1), R12
 	MOVW         R12, 14(SP)
 	MOVWLZX      (SI), R12
 	MOVW         R12, 16(SP)
@@ -1422,20 +1587,20 @@ block:
 	MOVW         R12, 18(SP)
 	MOVWLZX      (SI)(CX*2), R12
 	MOVW         R12, 20(SP)
-	MOVWLZX      (SI)(BX*1), R12
+	MOVWLZX      (SI)(DX*1), R12
 	MOVW         R12, 22(SP)
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
 	PREFETCHT0   128(DI)
 	ADDQ         $0x00000090, DI
-	VMOVDQU      2(DX), X5
+	VMOVDQU      2(BX), X5
 	VINSERTI128  $0x01, 2(SI), Y5, Y5
-	VMOVDQU      2(DX)(CX*1), X6
+	VMOVDQU      2(BX)(CX*1), X6
 	VINSERTI128  $0x01, 2(SI)(CX*1), Y6, Y6
-	VMOVDQU      2(DX)(CX*2), X7
+	VMOVDQU      2(BX)(CX*2), X7
 	VINSERTI128  $0x01, 2(SI)(CX*2), Y7, Y7
-	VMOVDQU      2(DX)(BX*1), X8
-	VINSERTI128  $0x01, 2(SI)(BX*1), Y8, Y8
+	VMOVDQU      2(BX)(DX*1), X8
+	VINSERTI128  $0x01, 2(SI)(DX*1), Y8, Y8
 	VPUNPCKLDQ   Y6, Y5, Y9
 	VPUNPCKHDQ   Y6, Y5, Y5
 	VPUNPCKLDQ   Y8, Y7, Y10
@@ -1560,7 +1725,7 @@ block:
 	VCVTDQ2PS    Y10, Y9
 	VMULPS       Y11, Y9, Y9
 	VADDPS       Y9, Y4, Y4
-	ADDQ         $0x12, DX
+	ADDQ         $0x12, BX
 	ADDQ         $0x12, SI
 	MOVQ         scaleStep+40(FP), R12
 	ADDQ         R12, R9
@@ -1580,7 +1745,7 @@ block:
 
 	// The rows are at their ends: the next tile is lanes − 1 rows further.
 	IMUL3Q $0x07, CX, R8
-	ADDQ   R8, DX
+	ADDQ   R8, BX
 	ADDQ   R8, SI
 	DECQ   tiles+64(FP)
 	JNZ    tile
@@ -2404,14 +2569,14 @@ rest:
 TEXT ·q1NativeAVX2(SB), NOSPLIT, $24-80
 	MOVQ dst+0(FP), AX
 	MOVQ stride+16(FP), CX
-	MOVQ data+8(FP), DX
-	LEAQ (CX)(CX*2), BX
-	LEAQ (DX)(CX*4), SI
+	LEAQ (CX)(CX*2), DX
+	MOVQ data+8(FP), BX
+	LEAQ (BX)(CX*4), SI
 
 	// The next tile is fetched while this one is computed, as many bytes a block as a block takes.
 	MOVQ         CX, DI
 	SHLQ         $0x03, DI
-	ADDQ         DX, DI
+	ADDQ         BX, DI
 	MOVL         $0x01010101, R8
 	VMOVD        R8, X0
 	VPBROADCASTD X0, Y0
@@ -2439,13 +2604,13 @@ block:
 	ADDL         12(R10), R12
 	NEGL         R12
 	MOVL         R12, (SP)
-	MOVWLZX      (DX), R12
+	MOVWLZX      (BX), R12
 	MOVW         R12, 8(SP)
-	MOVWLZX      (DX)(CX*1), R12
+	MOVWLZX      (BX)(CX*1), R12
 	MOVW         R12, 10(SP)
-	MOVWLZX      (DX)(CX*2), R12
+	MOVWLZX      (BX)(CX*2), R12
 	MOVW         R12, 12(SP)
-	MOVWLZX      (DX)(BX*1), R12
+	MOVWLZX      (BX)(DX*1), R12
 	MOVW         R12, 14(SP)
 	MOVWLZX      (SI), R12
 	MOVW         R12, 16(SP)
@@ -2453,20 +2618,20 @@ block:
 	MOVW         R12, 18(SP)
 	MOVWLZX      (SI)(CX*2), R12
 	MOVW         R12, 20(SP)
-	MOVWLZX      (SI)(BX*1), R12
+	MOVWLZX      (SI)(DX*1), R12
 	MOVW         R12, 22(SP)
 	PREFETCHT0   (DI)
 	PREFETCHT0   64(DI)
 	PREFETCHT0   128(DI)
 	ADDQ         $0x00000090, DI
-	VMOVDQU      2(DX), X5
+	VMOVDQU      2(BX), X5
 	VINSERTI128  $0x01, 2(SI), Y5, Y5
-	VMOVDQU      2(DX)(CX*1), X6
+	VMOVDQU      2(BX)(CX*1), X6
 	VINSERTI128  $0x01, 2(SI)(CX*1), Y6, Y6
-	VMOVDQU      2(DX)(CX*2), X7
+	VMOVDQU      2(BX)(CX*2), X7
 	VINSERTI128  $0x01, 2(SI)(CX*2), Y7, Y7
-	VMOVDQU      2(DX)(BX*1), X8
-	VINSERTI128  $0x01, 2(SI)(BX*1), Y8, Y8
+	VMOVDQU      2(BX)(DX*1), X8
+	VINSERTI128  $0x01, 2(SI)(DX*1), Y8, Y8
 	VPUNPCKLDQ   Y6, Y5, Y9
 	VPUNPCKHDQ   Y6, Y5, Y5
 	VPUNPCKLDQ   Y8, Y7, Y10
@@ -2618,7 +2783,7 @@ block:
 	VCVTDQ2PS    Y12, Y9
 	VMULPS       Y10, Y9, Y9
 	VADDPS       Y9, Y4, Y4
-	ADDQ         $0x12, DX
+	ADDQ         $0x12, BX
 	ADDQ         $0x12, SI
 	MOVQ         scaleStep+40(FP), R12
 	ADDQ         R12, R9
@@ -2638,7 +2803,7 @@ block:
 
 	// The rows are at their ends: the next tile is lanes − 1 rows further.
 	IMUL3Q $0x07, CX, R8
-	ADDQ   R8, DX
+	ADDQ   R8, BX
 	ADDQ   R8, SI
 	DECQ   tiles+64(FP)
 	JNZ    tile

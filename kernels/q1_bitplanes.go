@@ -32,28 +32,31 @@ func packBitplanes(m *Matrix, t *formats.Tensor, r0, r1 int) error {
 	for r := r0; r < r1; r += bitplanesRows {
 		tile := m.Data[r/bitplanesRows*tileBytes:][:tileBytes]
 		n := min(bitplanesRows, m.Rows-r)
-		if n < bitplanesRows {
-			clear(tile)
-		}
 		rows := t.Data[r*rowBytes : (r+n)*rowBytes]
-		for b := range blocks {
-			packBitplanesBlock(tile[b*bitplanesBlock:][:bitplanesBlock], rows, b*q1Block, rowBytes, n)
+		if n == bitplanesRows {
+			packBitplanesTile(tile, rows, blocks)
+			continue
 		}
+		clear(tile)
+		packBitplanesTileGo(tile, rows, blocks, n)
 	}
 	return nil
 }
 
-// packBitplanesBlock packs the block that begins at byte at of each of n rows.
-func packBitplanesBlock(dst, rows []byte, at, rowBytes, n int) {
+// packBitplanesTileGo packs n rows of a tile.
+func packBitplanesTileGo(tile, rows []byte, blocks, n int) {
 	for r := range n {
-		src := rows[r*rowBytes+at:][:q1Block]
-		lo := interleaveBits(binary.LittleEndian.Uint64(src[2:]))
-		hi := interleaveBits(binary.LittleEndian.Uint64(src[10:]))
-		binary.LittleEndian.PutUint32(dst[4*r:], uint32(lo))
-		binary.LittleEndian.PutUint32(dst[bitplanesVector+4*r:], uint32(lo>>32))
-		binary.LittleEndian.PutUint32(dst[2*bitplanesVector+4*r:], uint32(hi))
-		binary.LittleEndian.PutUint32(dst[3*bitplanesVector+4*r:], uint32(hi>>32))
-		copy(dst[bitplanesBits+2*r:][:2], src)
+		row := rows[r*blocks*q1Block:][:blocks*q1Block]
+		for b := range blocks {
+			src, dst := row[b*q1Block:][:q1Block], tile[b*bitplanesBlock:][:bitplanesBlock]
+			lo := interleaveBits(binary.LittleEndian.Uint64(src[2:]))
+			hi := interleaveBits(binary.LittleEndian.Uint64(src[10:]))
+			binary.LittleEndian.PutUint32(dst[4*r:], uint32(lo))
+			binary.LittleEndian.PutUint32(dst[bitplanesVector+4*r:], uint32(lo>>32))
+			binary.LittleEndian.PutUint32(dst[2*bitplanesVector+4*r:], uint32(hi))
+			binary.LittleEndian.PutUint32(dst[3*bitplanesVector+4*r:], uint32(hi>>32))
+			dst[bitplanesBits+2*r], dst[bitplanesBits+2*r+1] = src[0], src[1]
+		}
 	}
 }
 

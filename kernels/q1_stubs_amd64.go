@@ -4,6 +4,22 @@
 
 package kernels
 
+// q1PackAVX2 packs eight rows of stride bytes into half a tile of the layout
+// bitplanes, whose bits are at dst and scales at scales:
+//
+//	for b := range blocks {
+//		for r := range 8 {
+//			block := data[stride*r+18*b:][:18]
+//			for v := range 4 {
+//				copy(dst[288*b+64*v+4*r:], interleaveBits(block[2+4*v:][:4]))
+//			}
+//			copy(scales[288*b+2*r:], block[:2])
+//		}
+//	}
+//
+//go:noescape
+func q1PackAVX2(dst *byte, scales *byte, data *byte, stride int, blocks int)
+
 // q1ByteOrderAVX2 puts every 32 of n activations, n a multiple of 32 and not 0, in
 // the order in which a dword of signs has them, plane by plane:
 //

@@ -45,31 +45,12 @@ func native(p *asm.Program, t bitplanesTarget) {
 	minusSum, halves := p.AllocLocal(8), p.AllocLocal(2*t.lanes())
 	dst := p.Load(p.Param("dst"), p.GP64())
 	stride := p.Load(p.Param("stride"), p.GP64())
-	rows := make([]reg.Register, t.lanes()/4) // of every fourth row
-	rows[0] = p.Load(p.Param("data"), p.GP64())
-	stride3 := p.GP64()
-	p.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
-	for i := 1; i < len(rows); i++ {
-		rows[i] = p.GP64()
-		p.LEAQ(operand.Mem{Base: rows[i-1], Index: stride, Scale: 4}, rows[i])
-	}
+	rows := rowAddresses(p, stride, t.lanes()/4)
 	p.Comment("The next tile is fetched while this one is computed, as many bytes a block as a block takes.")
 	ahead := p.GP64()
 	p.MOVQ(stride, ahead)
 	p.SHLQ(operand.Imm(uint64(bits.TrailingZeros(uint(t.lanes())))), ahead)
-	p.ADDQ(rows[0], ahead)
-	row := func(i, disp int) operand.Mem {
-		m := operand.Mem{Base: rows[i/4], Disp: disp}
-		switch i % 4 {
-		case 1:
-			m.Index, m.Scale = stride, 1
-		case 2:
-			m.Index, m.Scale = stride, 2
-		case 3:
-			m.Index, m.Scale = stride3, 1
-		}
-		return m
-	}
+	p.ADDQ(rows.fourth[0], ahead)
 	c := t.constants()
 	q, scales, sums, left := p.GP64(), p.GP64(), p.GP64(), p.GP64()
 	acc := t.vector()
@@ -85,22 +66,20 @@ func native(p *asm.Program, t bitplanesTarget) {
 	storeMinusSum(p, sums, 0, 4, minusSum)
 	for i := range t.lanes() {
 		r := p.GP32()
-		p.MOVWLZX(row(i, 0), r)
+		p.MOVWLZX(rows.at(i, 0), r)
 		p.MOVW(r.As16(), at(halves, 2*i))
 	}
 	for off := 0; off < t.lanes()*rowBlockBytes; off += cacheLine {
 		p.PREFETCHT0(operand.Mem{Base: ahead, Disp: off})
 	}
 	p.ADDQ(operand.U32(t.lanes()*rowBlockBytes), ahead)
-	vectors := transposedRows(p, t, row)
+	vectors := transposedRows(p, t, rows.at)
 	sum := t.groupSum(c, func(v int) reg.VecVirtual { return vectors[v] }, operand.Mem{Base: q}, 0, 4, minusSum)
 	w := t.vector()
 	p.VCVTPH2PS(halves, w)
 	addTerm(p, t, acc, w, operand.Mem{Base: scales}, sum)
 
-	for _, r := range rows {
-		p.ADDQ(operand.Imm(rowBlockBytes), r)
-	}
+	rows.advance(operand.Imm(rowBlockBytes))
 	step := p.Load(p.Param("scaleStep"), p.GP64())
 	p.ADDQ(step, scales)
 	p.ADDQ(operand.U32(128), q)
@@ -114,9 +93,7 @@ func native(p *asm.Program, t bitplanesTarget) {
 	p.Comment("The rows are at their ends: the next tile is lanes − 1 rows further.")
 	further := p.GP64()
 	p.IMUL3Q(operand.Imm(uint64(t.lanes()-1)), stride, further)
-	for _, r := range rows {
-		p.ADDQ(further, r)
-	}
+	rows.advance(further)
 	tiles, err := p.Param("tiles").Resolve()
 	if err != nil {
 		panic(err)

@@ -88,19 +88,11 @@ func panelOrder(p *asm.Program) {
 	p.MOVQ(operand.U32(4), left)
 	p.Label("transpose")
 	column := func(c int) operand.Mem {
-		m := operand.Mem{Base: src}
+		base := src
 		if c >= 4 {
-			m.Base = src4
+			base = src4
 		}
-		switch c % 4 {
-		case 1:
-			m.Index, m.Scale = stride, 1
-		case 2:
-			m.Index, m.Scale = stride, 2
-		case 3:
-			m.Index, m.Scale = stride3, 1
-		}
-		return m
+		return strided(base, stride, stride3, c%4, 0)
 	}
 	for i, v := range transposed8(p, column) {
 		p.VMOVDQU(v, operand.Mem{Base: dst, Disp: panelStepBytes * i})

@@ -209,18 +209,11 @@ func (k *panelsKernel) addTerms(acc [][2]reg.VecVirtual, from int, x, scales, y 
 	four := k.GP64()
 	k.LEAQ(operand.Mem{Base: scales, Index: k.stride, Scale: 4}, four)
 	for c := range acc {
-		scale := operand.Mem{Base: scales}
+		base := scales
 		if from+c >= 4 {
-			scale.Base = four
+			base = four
 		}
-		switch (from + c) % 4 {
-		case 1:
-			scale.Index, scale.Scale = k.stride, 1
-		case 2:
-			scale.Index, scale.Scale = k.stride, 2
-		case 3:
-			scale.Index, scale.Scale = k.stride3, 1
-		}
+		scale := strided(base, k.stride, k.stride3, (from+c)%4, 0)
 		for h := range acc[c] {
 			out := operand.Mem{Base: y, Disp: ((from+c)*2 + h) * k.registerBytes}
 			sum := k.t.total(acc[c][h], operand.Mem{Base: x, Disp: 4 * c})

@@ -7,6 +7,7 @@ import "onebit/kernels/_asm/asm"
 func Generate(p *asm.Program) {
 	declareConstants(p)
 	declareOrders(p)
+	pack(p)
 	byteOrder(p)
 	for _, t := range []bitplanesTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {
 		bitplanes128(p, t)
