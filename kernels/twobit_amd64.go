@@ -19,14 +19,15 @@ func init() {
 		{formats.Ternary_u32, Native, wordRowBytes, arrangeRowsU32AVX2},
 		{formats.I2_S_X4, wordRows, wordRowBytes, arrangeRowsU32AVX2},
 	} {
-		order, panels := rowOrder(f.arrange), batchOrder(f.arrange)
+		order, p := rowOrder(f.arrange), panels{arrange: f.arrange}
 		for _, k := range rowsKernels {
 			v := &Variant{
 				Name: k.isa.Name, Summary: k.summary, Format: f.format, Activation: Q8Row, ISA: k.isa, Layout: f.layout,
 				Order: order, matVec: k.matVec(order, f.rowBytes),
 			}
 			if k.isa == AVX512VNNI {
-				v.BatchOrder, v.batchFrom, v.matMul = panels, batchFrom, ternaryMatMul(panels, f.rowBytes)
+				v.BatchOrder, v.batchFrom = p.order(), batchFrom
+				v.matMul = ternaryMatMul(p, v.BatchOrder, f.rowBytes)
 			}
 			register(v)
 		}

@@ -2,53 +2,88 @@
 
 package kernels
 
-// Batches of tensors with one scale, on AVX-512 VNNI: panels of 16 columns.
+// Batches on AVX-512 VNNI: 16 rows of weights with panels of 16 columns.
 
 const (
 	panelCols    = 16
-	panelQ       = 4 * panelCols // bytes: 4 activations of each column
+	panelRow     = 4 * panelCols // bytes: 4 activations, or a sum, of each column
 	batchRowTile = 16
 	// batchFrom is the number of columns from which a panel is worth while.
 	// Fewer are done one by one while the weights are in the cache.
 	batchFrom = 4
 )
 
-// batchKernel takes up to as many columns of a panel as its name says.
-type batchKernel func(dst *float32, dstStride int, w *byte, stride, rowBytes int, panel *int8, scales *float32, scale float32, cols, tiles int)
+// panels arranges batches: all columns in row order, and behind them their
+// panels, of which each block begins with the panelRow of -Σq.
+type panels struct {
+	arrange   func(dst, q *int8, units int)
+	blockCols int // 0: the whole row is one block
+}
 
-// batchOrder is a row order and, behind all columns, their panels.
-func batchOrder(arrange func(dst, q *int8, units int)) *Order {
+// blocks returns the blocks of a row and the groups, of 16 bytes of codes, of
+// each.
+func (p panels) blocks(stride int) (blocks, groups int) {
+	if p.blockCols == 0 {
+		return 1, stride / 64
+	}
+	return stride / p.blockCols, p.blockCols / 64
+}
+
+// length is the bytes of a panel.
+func (p panels) length(stride int) int {
+	blocks, _ := p.blocks(stride)
+	return blocks*panelRow + panelCols*stride
+}
+
+func (p panels) order() *Order {
 	return &Order{
 		Name: "panels",
 		Size: func(n, stride int) int {
-			return n*rowOrderLen(stride) + (n+panelCols-1)/panelCols*panelLen(stride)
+			return n*rowOrderLen(stride) + (n+panelCols-1)/panelCols*p.length(stride)
 		},
 		Arrange: func(dst, q []int8, n, stride int) {
-			arrangeRows(dst[:n*rowOrderLen(stride)], q, n, stride, arrange)
-			panels := dst[n*rowOrderLen(stride):]
+			arrangeRows(dst[:n*rowOrderLen(stride)], q, n, stride, p.arrange)
+			blocks, groups := p.blocks(stride)
+			to := dst[n*rowOrderLen(stride):]
 			for c := 0; c < n; c += panelCols {
-				panel := panels[:panelLen(stride)]
-				panelAVX512(&panel[0], &dst[c*rowOrderLen(stride)], rowOrderLen(stride), min(panelCols, n-c), stride/unitCols)
-				panels = panels[len(panel):]
+				panel := to[:p.length(stride)]
+				panelAVX512VNNI(&panel[0], &dst[c*rowOrderLen(stride)], rowOrderLen(stride), min(panelCols, n-c), groups, blocks)
+				to = to[len(panel):]
 			}
 		},
 	}
 }
 
-// panelLen is the bytes of a panel: -Σq of each column, and the columns.
-func panelLen(stride int) int { return panelQ + panelCols*stride }
+// panel returns the one that begins with column c, and the columns it has.
+func (p panels) panel(a *Activations, order *Order, c int) (panel []int8, cols int) {
+	at := a.N*rowOrderLen(a.Stride) + c/panelCols*p.length(a.Stride)
+	return a.In(order)[at:][:p.length(a.Stride)], min(panelCols, a.N-c)
+}
+
+// forCols picks the kernel for up to 4, 8 or 16 columns.
+func forCols[T any](kernels [3]T, cols int) T {
+	switch {
+	case cols <= 4:
+		return kernels[0]
+	case cols <= 8:
+		return kernels[1]
+	}
+	return kernels[2]
+}
+
+var ternaryBatch = [3]func(dst *float32, dstStride int, w *byte, stride, rowBytes int, panel *int8, scales *float32, scale float32, cols, tiles int){
+	ternaryBatch4AVX512VNNI, ternaryBatch8AVX512VNNI, ternaryBatch16AVX512VNNI,
+}
 
 // ternaryMatMul is matMul for rows of rowBytes(cols) bytes.
-func ternaryMatMul(order *Order, rowBytes func(cols int) int) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+func ternaryMatMul(p panels, order *Order, rowBytes func(cols int) int) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 		n := rowBytes(m.Cols)
 		w := m.Data[r0*n : r1*n]
-		panels := a.In(order)[a.N*rowOrderLen(a.Stride):]
 		for c := 0; c < a.N; c += panelCols {
-			cols := min(panelCols, a.N-c)
-			panel, scales := panels[:panelLen(a.Stride)], a.Scales[c:c+cols]
-			panels = panels[len(panel):]
-			kernel := batchKernelFor(cols)
+			panel, cols := p.panel(a, order, c)
+			scales := a.Scales[c : c+cols]
+			kernel := forCols(ternaryBatch, cols)
 			out := dst[c*m.Rows+r0 : (c+cols-1)*m.Rows+r1]
 			multiplyTiles(batchRowTile, out[:r1-r0], w, n, func(y *float32, w *byte, stride, tiles int) {
 				kernel(y, 4*m.Rows, w, stride, n, &panel[0], &scales[0], m.Scale, cols, tiles)
@@ -57,12 +92,23 @@ func ternaryMatMul(order *Order, rowBytes func(cols int) int) func(dst []float32
 	}
 }
 
-func batchKernelFor(cols int) batchKernel {
-	switch {
-	case cols <= 4:
-		return ternaryBatch4AVX512VNNI
-	case cols <= 8:
-		return ternaryBatch8AVX512VNNI
+// A blocksBatch has the functions blocks*Batch of a format.
+type blocksBatch [3]func(dst *float32, dstStride int, w *byte, stride, blocks int, panel *int8, scales *float32, scaleStride, cols, tiles int)
+
+// matMul is that of rows of blocks of blockBytes.
+func (kernels blocksBatch) matMul(p panels, order *Order, blockBytes int) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+		blocks := m.Cols / p.blockCols
+		n := blocks * blockBytes
+		w := m.Data[r0*n : r1*n]
+		for c := 0; c < a.N; c += panelCols {
+			panel, cols := p.panel(a, order, c)
+			scales := a.Scales[c*a.Groups : (c+cols)*a.Groups]
+			kernel := forCols(kernels, cols)
+			out := dst[c*m.Rows+r0 : (c+cols-1)*m.Rows+r1]
+			multiplyTiles(batchRowTile, out[:r1-r0], w, n, func(y *float32, w *byte, stride, tiles int) {
+				kernel(y, 4*m.Rows, w, stride, blocks, &panel[0], &scales[0], 4*a.Groups, cols, tiles)
+			})
+		}
 	}
-	return ternaryBatch16AVX512VNNI
 }

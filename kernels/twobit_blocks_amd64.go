@@ -7,27 +7,54 @@ import "onebit/formats"
 func init() {
 	tq2 := blockOrders{blockOrder(arrangeBlocksTQ232AVX2), blockOrder(arrangeBlocksTQ264AVX2)}
 	q2 := blockOrders{blockOrder(arrangeBlocksQ232AVX2), blockOrder(arrangeBlocksQ264AVX2)}
-	for _, k := range []blocksKernel{
+	tq2Kernels := []blocksKernel{
 		{AVX2, tq2.ymm, blocksTQ2AVX2},
 		{AVXVNNI, tq2.ymm, blocksTQ2AVXVNNI},
 		{AVX512VNNI, tq2.zmm, blocksTQ2AVX512VNNI},
-	} {
-		k.register(formats.TQ2_0, Q8Row, Native, tq2Block)
-		k.register(formats.TQ1_0, Q8Row, tq2Rows, tq2Block)
 	}
-	for _, k := range []blocksKernel{
+	tq2Batch := blocksBatch{blocksTQ2Batch4AVX512VNNI, blocksTQ2Batch8AVX512VNNI, blocksTQ2Batch16AVX512VNNI}
+	tq2Panels := panels{arrangeRowsTQ2AVX2, 256}
+	blocksFormat{formats.TQ2_0, Q8Row, Native, tq2Block, tq2Panels, tq2Batch}.register(tq2Kernels)
+	blocksFormat{formats.TQ1_0, Q8Row, tq2Rows, tq2Block, tq2Panels, tq2Batch}.register(tq2Kernels)
+	blocksFormat{
+		formats.Q2_0, Q8Per128, Native, 18, panels{arrangeRowsU32AVX2, 64},
+		blocksBatch{blocksQ2Batch4AVX512VNNI, blocksQ2Batch8AVX512VNNI, blocksQ2Batch16AVX512VNNI},
+	}.register([]blocksKernel{
 		{AVX2, q2.ymm, blocksQ2AVX2},
 		{AVXVNNI, q2.ymm, blocksQ2AVXVNNI},
 		{AVX512VNNI, q2.zmm, blocksQ2AVX512VNNI},
-	} {
-		k.register(formats.Q2_0, Q8Per128, Native, 18)
-	}
-	for _, k := range []blocksKernel{
+	})
+	blocksFormat{
+		formats.Q2_0_g128, Q8Per128, Native, 34, panels{arrangeRowsU32AVX2, 128},
+		blocksBatch{blocksQ2G128Batch4AVX512VNNI, blocksQ2G128Batch8AVX512VNNI, blocksQ2G128Batch16AVX512VNNI},
+	}.register([]blocksKernel{
 		{AVX2, q2.ymm, blocksQ2G128AVX2},
 		{AVXVNNI, q2.ymm, blocksQ2G128AVXVNNI},
 		{AVX512VNNI, q2.zmm, blocksQ2G128AVX512VNNI},
-	} {
-		k.register(formats.Q2_0_g128, Q8Per128, Native, 34)
+	})
+}
+
+// blocksFormat is a format with a scale per block, and its batches.
+type blocksFormat struct {
+	format     *formats.Type
+	activation Activation
+	layout     *Layout
+	blockBytes int
+	panels     panels
+	batch      blocksBatch
+}
+
+func (f blocksFormat) register(kernels []blocksKernel) {
+	for _, k := range kernels {
+		v := &Variant{
+			Name: k.isa.Name, Summary: blocksSummary[k.isa], Format: f.format, Activation: f.activation, ISA: k.isa,
+			Layout: f.layout, Order: k.order, matVec: k.matVec(f.blockBytes),
+		}
+		if k.isa == AVX512VNNI {
+			v.BatchOrder, v.batchFrom = f.panels.order(), batchFrom
+			v.matMul = f.batch.matMul(f.panels, v.BatchOrder, f.blockBytes)
+		}
+		register(v)
 	}
 }
 
@@ -69,13 +96,6 @@ type blocksKernel struct {
 	isa   *ISA
 	order *Order
 	rows  func(dst *float32, w *byte, stride, blocks int, q *int8, scales *float32, tiles int)
-}
-
-func (k blocksKernel) register(t *formats.Type, act Activation, layout *Layout, blockBytes int) {
-	register(&Variant{
-		Name: k.isa.Name, Summary: blocksSummary[k.isa], Format: t, Activation: act, ISA: k.isa,
-		Layout: layout, Order: k.order, matVec: k.matVec(blockBytes),
-	})
 }
 
 func (k blocksKernel) matVec(blockBytes int) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {

@@ -106,6 +106,20 @@ func arrangeRowsI2SARMAVX2(dst *int8, q *int8, units int)
 //go:noescape
 func arrangeRowsU32AVX2(dst *int8, q *int8, units int)
 
+// arrangeRowsTQ2AVX2 arranges units of 256 activations in row order.
+//
+//	for u := range units {
+//		for j := range 4 {
+//			for i := range 64 {
+//				dst[64+256*u+64*j+i] = q[256*u + i/32*128 + j*32 + i%32]
+//			}
+//		}
+//	}
+//	int32s(dst)[0], int32s(dst)[1:16] = -Σq, 0
+//
+//go:noescape
+func arrangeRowsTQ2AVX2(dst *int8, q *int8, units int)
+
 // arrangeBlocksTQ232AVX2 arranges units of 256 activations in block order,
 // for vectors of 32 bytes of codes.
 //
@@ -170,25 +184,28 @@ func arrangeBlocksTQ264AVX2(dst *int8, q *int8, units int)
 //go:noescape
 func arrangeBlocksQ264AVX2(dst *int8, q *int8, units int)
 
-// panelAVX512 makes a panel of up to 16 columns in row order, stride bytes apart:
-// 64 bytes of -Σq and then 64 for each 4 activations, in the order in which
-// tiles of weights have their codes: 16 bytes, within them 4, and of these the
-// 4 shifts. Columns that are not there repeat the last.
+// panelAVX512VNNI makes a panel of up to 16 columns in row order, stride bytes
+// apart. Each block of groups of 64 activations begins with -Σq of its columns; then
+// come 64 bytes for each 4 activations, in the order in which tiles of weights have
+// their codes: 16 bytes, within them 4, and of these the 4 shifts. Columns that are
+// not there repeat the last.
 //
 //	for c := range 16 {
-//		from := columns[min(c, cols-1)*stride:]
-//		int32s(dst)[c] = int32s(from)[0]
-//		for u := range units {
-//			for i := range 16 {
+//		from := int32s(columns[min(c, cols-1)*stride+64:])
+//		for b := range blocks {
+//			to := int32s(dst)[16*b*(1+16*groups):]
+//			to[c] = -Σq of block b
+//			for i := range 4 * groups {
 //				for j := range 4 {
-//					int32s(dst)[16*(1+64*u+4*i+j)+c] = int32s(from)[16+64*u+16*j+i]
+//					k := 4*groups*b + i
+//					to[16*(1+4*i+j)+c] = from[k/16*64+16*j+k%16]
 //				}
 //			}
 //		}
 //	}
 //
 //go:noescape
-func panelAVX512(dst *int8, columns *int8, stride int, cols int, units int)
+func panelAVX512VNNI(dst *int8, columns *int8, stride int, cols int, groups int, blocks int)
 
 // ternaryBatch4AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 4. Rows start stride
@@ -286,6 +303,66 @@ func blocksTQ2AVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, sc
 //go:noescape
 func blocksTQ2AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
 
+// blocksTQ2Batch4AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 4. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+66*k+64:])
+//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksTQ2Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
+// blocksTQ2Batch8AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 8. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+66*k+64:])
+//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksTQ2Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
+// blocksTQ2Batch16AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 16. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+66*k+64:])
+//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksTQ2Batch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
 // blocksQ2AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
 // apart; if stride is 0 they are one row, and one result is stored. q is in
 // block order for vectors of 64 bytes of codes.
@@ -337,6 +414,66 @@ func blocksQ2AVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, sca
 //go:noescape
 func blocksQ2AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
 
+// blocksQ2Batch4AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 4. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+18*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
+// blocksQ2Batch8AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 8. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+18*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
+// blocksQ2Batch16AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 16. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+18*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2Batch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
 // blocksQ2G128AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
 // apart; if stride is 0 they are one row, and one result is stored. q is in
 // block order for vectors of 64 bytes of codes.
@@ -387,3 +524,63 @@ func blocksQ2G128AVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8,
 //
 //go:noescape
 func blocksQ2G128AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+
+// blocksQ2G128Batch4AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 4. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+34*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2G128Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
+// blocksQ2G128Batch8AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 8. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+34*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2G128Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
+// blocksQ2G128Batch16AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 16. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+34*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2G128Batch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)

@@ -14,89 +14,90 @@ const (
 	batchRows  = 16            // weight rows of a tile
 )
 
-// transpose16 writes the function that makes panels of columns in row order.
-func (g *generator) transpose16() {
-	g.Func("panelAVX512", "func(dst, columns *int8, stride, cols, units int)",
-		"panelAVX512 makes a panel of up to 16 columns in row order, stride bytes apart:",
-		"64 bytes of -Σq and then 64 for each 4 activations, in the order in which",
-		"tiles of weights have their codes: 16 bytes, within them 4, and of these the",
-		"4 shifts. Columns that are not there repeat the last.",
+// panel writes the function that makes panels of columns in row order.
+func (g *generator) panel() {
+	g.Func("panelAVX512VNNI", "func(dst, columns *int8, stride, cols, groups, blocks int)",
+		"panelAVX512VNNI makes a panel of up to 16 columns in row order, stride bytes",
+		"apart. Each block of groups of 64 activations begins with -Σq of its columns; then",
+		"come 64 bytes for each 4 activations, in the order in which tiles of weights have",
+		"their codes: 16 bytes, within them 4, and of these the 4 shifts. Columns that are",
+		"not there repeat the last.",
 		"",
 		"\tfor c := range 16 {",
-		"\t\tfrom := columns[min(c, cols-1)*stride:]",
-		"\t\tint32s(dst)[c] = int32s(from)[0]",
-		"\t\tfor u := range units {",
-		"\t\t\tfor i := range 16 {",
+		"\t\tfrom := int32s(columns[min(c, cols-1)*stride+64:])",
+		"\t\tfor b := range blocks {",
+		"\t\t\tto := int32s(dst)[16*b*(1+16*groups):]",
+		"\t\t\tto[c] = -Σq of block b",
+		"\t\t\tfor i := range 4 * groups {",
 		"\t\t\t\tfor j := range 4 {",
-		"\t\t\t\t\tint32s(dst)[16*(1+64*u+4*i+j)+c] = int32s(from)[16+64*u+16*j+i]",
+		"\t\t\t\t\tk := 4*groups*b + i",
+		"\t\t\t\t\tto[16*(1+4*i+j)+c] = from[k/16*64+16*j+k%16]",
 		"\t\t\t\t}",
 		"\t\t\t}",
 		"\t\t}",
 		"\t}")
-	dst := g.Load(g.Param("dst"), g.GP64())
-	units := g.Load(g.Param("units"), g.GP64())
-	// Offsets of the columns, in the frame.
-	offsets := g.AllocLocal(8 * panelCols)
-	column, last, stride, at0 := g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	g.Load(g.Param("columns"), at0)
+	offsets := g.AllocLocal(8 * panelCols) // the addresses of the columns
+	column, next, last, stride := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	g.Load(g.Param("columns"), column)
 	g.Load(g.Param("stride"), stride)
 	g.Load(g.Param("cols"), last)
-	g.MOVQ(at0, column)
-	value, next := g.GP64(), g.GP64()
+	g.ADDQ(operand.I32(64), column)
 	for c := range panelCols {
 		g.MOVQ(column, offsets.Offset(8*c))
-		g.MOVL(at(column, 0), value.As32())
-		g.MOVL(value.As32(), at(dst, 4*c))
-		g.MOVQ(column, next)
-		g.ADDQ(stride, next)
+		g.LEAQ(operand.Mem{Base: column, Index: stride, Scale: 1}, next)
 		g.CMPQ(last, operand.I32(c+1))
 		g.CMOVQGT(next, column)
 	}
-	g.ADDQ(operand.I32(panelRow), dst)
-	position := g.GP64()
-	g.MOVQ(operand.I32(64), position)
+	dst := g.Load(g.Param("dst"), g.GP64())
+	blocks := g.Load(g.Param("blocks"), g.GP64())
+	from, groups, sums, position := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	ones, sum := g.ZMM(), g.ZMM()
+	g.VMOVDQU64(g.byteOnes, ones)
+	g.XORQ(position, position)
 
-	g.Label("unit")
+	g.Label("block")
+	g.clear(sum)
+	g.MOVQ(dst, sums)
+	g.ADDQ(operand.I32(panelRow), dst)
+	g.MOVQ(g.param("groups"), groups)
+	g.Label("group")
+	// A group is 16 bytes at each shift, of the 64 that a unit has.
 	for j := range 4 {
-		var v [16]reg.VecVirtual
-		for c := range v {
-			p := g.GP64()
-			g.MOVQ(offsets.Offset(8*c), p)
-			v[c] = g.ZMM()
-			g.VMOVDQU64(operand.Mem{Base: p, Index: position, Scale: 1, Disp: 64 * j}, v[c])
+		var v [4]reg.VecVirtual
+		for i := range v {
+			v[i] = g.ZMM()
+			for l := range 4 {
+				g.MOVQ(offsets.Offset(8*(4*l+i)), from)
+				m := operand.Mem{Base: from, Index: position, Scale: 1, Disp: 64 * j}
+				if l == 0 {
+					g.VMOVDQU32(m, v[i].AsX())
+				} else {
+					g.VINSERTI32X4(operand.U8(l), m, v[i].AsZ(), v[i].AsZ())
+				}
+			}
 		}
-		for i, row := range g.transposeDwords(v) {
-			g.VMOVDQU64(row, at(dst, panelRow*(4*i+j)))
+		for d, row := range g.transposeQuads(v) {
+			g.VMOVDQU64(row, at(dst, panelRow*(4*d+j)))
+			g.VPDPBUSD(row, ones, sum)
 		}
 	}
-	g.ADDQ(operand.I32(unitQ), position)
-	g.ADDQ(operand.I32(16*unitQ), dst)
-	g.DECQ(units)
-	g.JNZ(operand.LabelRef("unit"))
+	g.ADDQ(operand.I32(16*panelRow), dst)
+	// The next group of this unit, or the first of the next.
+	g.ADDQ(operand.I32(groupBytes), position)
+	g.TESTQ(operand.I32(unitBytes-1), position)
+	g.JNZ(operand.LabelRef("counted"))
+	g.ADDQ(operand.I32(unitQ-unitBytes), position)
+	g.Label("counted")
+	g.DECQ(groups)
+	g.JNZ(operand.LabelRef("group"))
+	negated := g.ZMM()
+	g.clear(negated)
+	g.VPSUBD(sum, negated, negated)
+	g.VMOVDQU64(negated, at(sums, 0))
+	g.DECQ(blocks)
+	g.JNZ(operand.LabelRef("block"))
 	g.VZEROUPPER()
 	g.RET()
-}
-
-// transposeDwords returns the columns of the matrix whose rows v are.
-func (g *generator) transposeDwords(v [16]reg.VecVirtual) (out [16]reg.VecVirtual) {
-	// Within 128-bit lanes: q[r][d] has dword d of each lane of rows 4r to 4r+3.
-	var q [4][4]reg.VecVirtual
-	for r := range q {
-		q[r] = g.transposeQuads([4]reg.VecVirtual(v[4*r : 4*r+4]))
-	}
-	// Among lanes: dword d of lane l is column 4l+d.
-	for d := range 4 {
-		a, b, c, e := g.ZMM(), g.ZMM(), g.ZMM(), g.ZMM()
-		g.VSHUFI32X4(operand.U8(0x44), q[1][d], q[0][d], a) // lanes 0, 1 of rows 0-3 and 4-7
-		g.VSHUFI32X4(operand.U8(0xee), q[1][d], q[0][d], b) // 2, 3
-		g.VSHUFI32X4(operand.U8(0x44), q[3][d], q[2][d], c)
-		g.VSHUFI32X4(operand.U8(0xee), q[3][d], q[2][d], e)
-		for l, pair := range [4][2]reg.VecVirtual{{a, c}, {a, c}, {b, e}, {b, e}} {
-			out[4*l+d] = g.ZMM()
-			g.VSHUFI32X4(operand.U8([]int{0x88, 0xdd}[l%2]), pair[1], pair[0], out[4*l+d])
-		}
-	}
-	return out
 }
 
 // transposeQuads transposes the 4 × 4 dwords that the same 128-bit lane of
@@ -117,13 +118,180 @@ func (g *generator) transposeQuads(v [4]reg.VecVirtual) (out [4]reg.VecVirtual) 
 	return out
 }
 
-// batch writes the kernel for panels of cols columns.
+// batch is the state of a kernel for panels of cols columns.
 //
 // 16 rows lie in the lanes of a register, 4 codes of each; an activation dword
 // is broadcast from memory. So there are no horizontal sums, and what it costs
 // to bring 16 rows together and to expand their codes, 48 instructions per 16
 // bytes of each, is shared by 16 VPDPBUSD per column.
-func (g *generator) batch(cols int) {
+type batch struct {
+	*generator
+	cols            int
+	stride, stride3 reg.GPVirtual
+	quarter         [4]reg.GPVirtual // the first of every 4 rows
+	q, groups       reg.GPVirtual
+	ahead           reg.GPVirtual // what is prefetched
+	mask            reg.VecVirtual
+	codes           [4]reg.VecVirtual // of 16 rows, 4 of each 4
+	// sums of columns: column i%cols. Few columns get several sums each, to
+	// hide VPDPBUSD's latency.
+	sums []reg.VecVirtual
+}
+
+// newBatch begins a kernel's code.
+func (g *generator) newBatch(cols int) *batch {
+	b := &batch{generator: g, cols: cols}
+	b.stride, b.stride3, b.q, b.groups, b.ahead = g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	for i := range b.quarter {
+		b.quarter[i] = g.GP64()
+	}
+	g.Load(g.Param("stride"), b.stride)
+	g.LEAQ(operand.Mem{Base: b.stride, Index: b.stride, Scale: 2}, b.stride3)
+	b.mask = g.ZMM()
+	g.VMOVDQU64(g.masks[0], b.mask)
+	for i := range b.codes {
+		b.codes[i] = g.ZMM()
+	}
+	for range panelCols {
+		b.sums = append(b.sums, g.ZMM())
+	}
+	return b
+}
+
+// startTile points to the first bytes of 16 rows and of the panel.
+func (b *batch) startTile() {
+	b.MOVQ(b.param("panel"), b.q)
+	b.MOVQ(b.param("w"), b.quarter[0])
+	for i := range 3 {
+		b.LEAQ(operand.Mem{Base: b.quarter[i], Index: b.stride, Scale: 4}, b.quarter[i+1])
+	}
+	b.LEAQ(operand.Mem{Base: b.quarter[3], Index: b.stride, Scale: 4}, b.ahead)
+}
+
+// startSums makes -Σq the sum of each column.
+func (b *batch) startSums() {
+	for i, v := range b.sums {
+		if i < b.cols {
+			b.VPBROADCASTD(at(b.q, 4*i), v)
+		} else {
+			b.clear(v)
+		}
+	}
+	b.ADDQ(operand.I32(panelRow), b.q)
+}
+
+// row is disp bytes behind where row r is read.
+func (b *batch) row(r, disp int) operand.Mem {
+	m := at(b.quarter[r/4], disp)
+	switch r % 4 {
+	case 1, 2:
+		m.Index, m.Scale = b.stride, uint8(r%4)
+	case 3:
+		m.Index, m.Scale = b.stride3, 1
+	}
+	return m
+}
+
+// group adds 16 bytes of each row, disp behind where it is read.
+func (b *batch) group(disp int) {
+	for i, v := range b.codes {
+		b.VMOVDQU32(b.row(i, disp), v.AsX())
+		for l := 1; l < 4; l++ {
+			b.VINSERTI32X4(operand.U8(l), b.row(4*l+i, disp), v, v)
+		}
+		b.PREFETCHT0(at(b.ahead, 64*i))
+	}
+	b.multiply()
+	b.ADDQ(operand.I32(groupBytes*panelRow), b.q)
+	b.ADDQ(operand.I32(batchRows*groupBytes), b.ahead)
+}
+
+// lastGroup adds the dwords of last.
+func (b *batch) lastGroup(last reg.OpmaskVirtual) {
+	for i, v := range b.codes {
+		b.VMOVDQU32_Z(b.row(i, 0), last, v.AsX())
+		for l := 1; l < 4; l++ {
+			x := b.XMM()
+			b.VMOVDQU32_Z(b.row(4*l+i, 0), last, x)
+			b.VINSERTI32X4(operand.U8(l), x, v, v)
+		}
+	}
+	b.multiply()
+}
+
+// multiply adds the products of what is in codes.
+func (b *batch) multiply() {
+	for d, codes := range b.transposeQuads(b.codes) {
+		for j := range 4 {
+			t := b.ZMM()
+			if j == 0 {
+				b.VPANDD(b.mask, codes, t)
+			} else {
+				b.VPSRLD(operand.U8(2*j), codes, t)
+				b.VPANDD(b.mask, t, t)
+			}
+			for c := range b.cols {
+				b.VPDPBUSD_BCST(at(b.q, panelRow*(4*d+j)+4*c), t, b.sums[(d*b.cols+c)%len(b.sums)])
+			}
+		}
+	}
+}
+
+func (b *batch) advance(bytes int) {
+	for _, p := range b.quarter {
+		b.ADDQ(operand.I32(bytes), p)
+	}
+}
+
+// endSums leaves one sum of each column, as float32.
+func (b *batch) endSums() []reg.VecVirtual {
+	for i := b.cols; i < len(b.sums); i++ {
+		b.VPADDD(b.sums[i], b.sums[i%b.cols], b.sums[i%b.cols])
+	}
+	for _, v := range b.sums[:b.cols] {
+		b.VCVTDQ2PS(v, v)
+	}
+	return b.sums[:b.cols]
+}
+
+// storeColumns stores what value gives for the columns that there are. If
+// stride is 0 all rows are the same, and only the first is stored.
+func (b *batch) storeColumns(value func(c int) reg.VecVirtual) {
+	dst, dstStride, cols := b.GP64(), b.GP64(), b.GP64()
+	b.MOVQ(b.param("dst"), dst)
+	b.MOVQ(b.param("dstStride"), dstStride)
+	b.MOVQ(b.param("cols"), cols)
+	lanes, one, all := b.K(), b.GP64(), b.GP64()
+	b.MOVQ(operand.I32(1), one)
+	b.MOVQ(operand.I32(1<<batchRows-1), all)
+	b.TESTQ(b.stride, b.stride)
+	b.CMOVQNE(all, one)
+	b.KMOVW(one.As32(), lanes)
+	for c := range b.cols {
+		if c > 0 {
+			b.CMPQ(cols, operand.I32(c))
+			b.JLE(operand.LabelRef("stored"))
+			b.ADDQ(dstStride, dst)
+		}
+		b.VMOVUPS(value(c), lanes, at(dst, 0))
+	}
+	b.Label("stored")
+}
+
+// endTile goes to the next tile, or returns.
+func (b *batch) endTile() {
+	b.MOVQ(b.stride, b.q)
+	b.SHLQ(operand.U8(4), b.q)
+	b.ADDQ(b.q, b.param("w"))
+	b.ADDQ(operand.I32(4*batchRows), b.param("dst"))
+	b.DECQ(b.param("tiles"))
+	b.JNZ(operand.LabelRef("tile"))
+	b.VZEROUPPER()
+	b.RET()
+}
+
+// ternaryBatch writes a kernel of formats with one scale per tensor.
+func (g *generator) ternaryBatch(cols int) {
 	name := fmt.Sprintf("ternaryBatch%dAVX512VNNI", cols)
 	g.Func(name, "func(dst *float32, dstStride int, w *byte, stride, rowBytes int, panel *int8, scales *float32, scale float32, cols, tiles int)",
 		fmt.Sprintf("%s multiplies tiles of 16 rows of rowBytes bytes, a multiple", name),
@@ -137,150 +305,156 @@ func (g *generator) batch(cols int) {
 		"\t\t\tdst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0",
 		"\t\t}",
 		"\t}")
-	stride := g.Load(g.Param("stride"), g.GP64())
-	stride3, q, groups, ahead := g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	var quarter [4]reg.GPVirtual // the first of every 4 rows
-	for i := range quarter {
-		quarter[i] = g.GP64()
-	}
-	g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
-	mask := g.ZMM()
-	g.VMOVDQU64(g.masks[0], mask)
-	tail := g.K()
-	g.MOVQ(g.param("rowBytes"), q)
-	g.SHRQ(operand.U8(2), q)
-	g.ANDQ(operand.I32(3), q)
-	g.prefixMask(q, 0, tail)
-
-	// Few columns get several sums each, to hide VPDPBUSD's latency.
-	acc := make([]reg.VecVirtual, panelCols)
-	for i := range acc {
-		acc[i] = g.ZMM()
-	}
-	row := func(r int) operand.Mem { // row r%4 of the 4 rows r/4
-		m := operand.Mem{Base: quarter[r/4]}
-		switch r % 4 {
-		case 1, 2:
-			m.Index, m.Scale = stride, uint8(r%4)
-		case 3:
-			m.Index, m.Scale = stride3, 1
-		}
-		return m
-	}
-	multiply := func(v [4]reg.VecVirtual) {
-		for d, codes := range g.transposeQuads(v) {
-			for j := range 4 {
-				t := g.ZMM()
-				if j == 0 {
-					g.VPANDD(mask, codes, t)
-				} else {
-					g.VPSRLD(operand.U8(2*j), codes, t)
-					g.VPANDD(mask, t, t)
-				}
-				for c := range cols {
-					g.VPDPBUSD_BCST(at(q, panelRow*(4*d+j)+4*c), t, acc[(d*cols+c)%len(acc)])
-				}
-			}
-		}
-	}
+	b := g.newBatch(cols)
+	last := g.K()
+	g.MOVQ(g.param("rowBytes"), b.q)
+	g.SHRQ(operand.U8(2), b.q)
+	g.ANDQ(operand.I32(3), b.q)
+	g.prefixMask(b.q, 0, last)
 
 	g.Label("tile")
-	g.MOVQ(g.param("panel"), q)
-	for i, v := range acc {
-		if i < cols {
-			g.VPBROADCASTD(at(q, 4*i), v)
-		} else {
-			g.clear(v)
-		}
-	}
-	g.ADDQ(operand.I32(panelRow), q)
-	g.MOVQ(g.param("w"), quarter[0])
-	for i := range 3 {
-		g.LEAQ(operand.Mem{Base: quarter[i], Index: stride, Scale: 4}, quarter[i+1])
-	}
-	g.LEAQ(operand.Mem{Base: quarter[3], Index: stride, Scale: 4}, ahead)
-	g.MOVQ(g.param("rowBytes"), groups)
-	g.SHRQ(operand.U8(4), groups)
-	g.JZ(operand.LabelRef("tail"))
-
+	b.startTile()
+	b.startSums()
+	g.MOVQ(g.param("rowBytes"), b.groups)
+	g.SHRQ(operand.U8(4), b.groups)
+	g.JZ(operand.LabelRef("last"))
 	g.Label("group")
-	var v [4]reg.VecVirtual
-	for i := range v {
-		v[i] = g.ZMM()
-		g.VMOVDQU32(row(i), v[i].AsX())
-		g.VINSERTI32X4(operand.U8(1), row(4+i), v[i].AsY(), v[i].AsY())
-		g.VINSERTI32X4(operand.U8(2), row(8+i), v[i], v[i])
-		g.VINSERTI32X4(operand.U8(3), row(12+i), v[i], v[i])
-		g.PREFETCHT0(at(ahead, 64*i))
-	}
-	multiply(v)
-	g.ADDQ(operand.I32(groupBytes*panelRow), q)
-	for _, p := range quarter {
-		g.ADDQ(operand.I32(groupBytes), p)
-	}
-	g.ADDQ(operand.I32(batchRows*groupBytes), ahead)
-	g.DECQ(groups)
+	b.group(0)
+	b.advance(groupBytes)
+	g.DECQ(b.groups)
 	g.JNZ(operand.LabelRef("group"))
-
-	g.Label("tail")
-	g.KTESTW(tail, tail)
+	g.Label("last")
+	g.KTESTW(last, last)
 	g.JZ(operand.LabelRef("finish"))
-	for i := range v {
-		v[i] = g.ZMM()
-		x := g.XMM()
-		g.VMOVDQU32_Z(row(i), tail, v[i].AsX())
-		g.VMOVDQU32_Z(row(4+i), tail, x)
-		g.VINSERTI32X4(operand.U8(1), x, v[i].AsY(), v[i].AsY())
-		g.VMOVDQU32_Z(row(8+i), tail, x)
-		g.VINSERTI32X4(operand.U8(2), x, v[i], v[i])
-		g.VMOVDQU32_Z(row(12+i), tail, x)
-		g.VINSERTI32X4(operand.U8(3), x, v[i], v[i])
-	}
-	multiply(v)
+	b.lastGroup(last)
 
 	g.Label("finish")
-	for i := cols; i < len(acc); i++ {
-		g.VPADDD(acc[i], acc[i%cols], acc[i%cols])
-	}
-	g.finishBatch(acc[:cols], stride)
-	g.MOVQ(stride, q)
-	g.SHLQ(operand.U8(4), q)
-	g.ADDQ(q, g.param("w"))
-	g.ADDQ(operand.I32(4*batchRows), g.param("dst"))
-	g.DECQ(g.param("tiles"))
-	g.JNZ(operand.LabelRef("tile"))
-	g.VZEROUPPER()
-	g.RET()
-}
-
-// finishBatch stores the columns that there are.
-func (g *generator) finishBatch(acc []reg.VecVirtual, stride reg.Register) {
-	dst, dstStride, scales, cols := g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	g.MOVQ(g.param("dst"), dst)
-	g.MOVQ(g.param("dstStride"), dstStride)
+	sums := b.endSums()
+	scales, weight, scale, zero := g.GP64(), g.XMM(), g.ZMM(), g.ZMM()
 	g.MOVQ(g.param("scales"), scales)
-	g.MOVQ(g.param("cols"), cols)
-	lanes, one, all := g.K(), g.GP64(), g.GP64()
-	g.MOVQ(operand.I32(1), one)
-	g.MOVQ(operand.I32(1<<batchRows-1), all)
-	g.TESTQ(stride, stride)
-	g.CMOVQNE(all, one)
-	g.KMOVW(one.As32(), lanes)
-	weight, scale, zero := g.XMM(), g.ZMM(), g.ZMM()
 	g.VMOVSS(g.param("scale"), weight)
 	g.clear(zero)
-	for c, sum := range acc {
-		if c > 0 {
-			g.CMPQ(cols, operand.I32(c))
-			g.JLE(operand.LabelRef("stored"))
-			g.ADDQ(dstStride, dst)
-		}
+	b.storeColumns(func(c int) reg.VecVirtual {
 		g.VMULSS(at(scales, 4*c), weight, scale.AsX())
 		g.VBROADCASTSS(scale.AsX(), scale)
-		g.VCVTDQ2PS(sum, sum)
-		g.VMULPS(scale, sum, sum)
-		g.VADDPS(zero, sum, sum)
-		g.VMOVUPS(sum, lanes, at(dst, 0))
+		g.VMULPS(scale, sums[c], sums[c])
+		g.VADDPS(zero, sums[c], sums[c])
+		return sums[c]
+	})
+	b.endTile()
+}
+
+// blocksBatch writes a kernel of a format with a scale per block. The sums of
+// a block become a term, which is added to results in the frame: there are no
+// registers left for them.
+func (g *generator) blocksBatch(f block, cols int) {
+	name := fmt.Sprintf("blocks%sBatch%dAVX512VNNI", f.name, cols)
+	index := "c*scaleStride/4"
+	step := 0 // of activation scales, by the block
+	if f.groups > 0 {
+		index, step = fmt.Sprintf("c*scaleStride/4 + k*%d/128", 4*f.codes), f.groups
 	}
-	g.Label("stored")
+	g.Func(name, "func(dst *float32, dstStride int, w *byte, stride, blocks int, panel *int8, scales *float32, scaleStride, cols, tiles int)",
+		fmt.Sprintf("%s multiplies tiles of 16 rows of blocks with the first", name),
+		fmt.Sprintf("cols of a panel's columns, up to %d. Rows start stride bytes apart; if stride is", cols),
+		"0 they are one row, and one result is stored. Columns of dst are dstStride bytes",
+		"apart, those of activation scales scaleStride.",
+		"",
+		"\tfor c := range cols {",
+		"\t\tfor r := range 16 * tiles {",
+		"\t\t\tvar y float32",
+		"\t\t\tfor k := range blocks {",
+		"\t\t\t\tsum := -Σq[c] of block k + Σ code[r]·q[c] of block k",
+		fmt.Sprintf("\t\t\t\tweight := fp16(w[r*stride+%d*k+%d:])", f.bytes, f.scale),
+		fmt.Sprintf("\t\t\t\ty += float32(float32(weight*scales[%s]) * float32(sum))", index),
+		"\t\t\t}",
+		"\t\t\tdst[c*dstStride/4+r] = y",
+		"\t\t}",
+		"\t}")
+	g.Attributes(0) // the frame is too large for NOSPLIT
+	b := g.newBatch(cols)
+	frame := g.AllocLocal(64 * (cols + 1))
+	results := g.GP64() // 64-byte aligned, so that no result straddles cache lines
+	g.LEAQ(frame.Offset(63), results)
+	g.ANDQ(operand.I32(-64), results)
+
+	g.Label("tile")
+	b.startTile()
+	zero := g.ZMM()
+	g.clear(zero)
+	for c := range cols {
+		g.VMOVUPS(zero, at(results, 64*c))
+	}
+	scales := g.GP64()
+	g.MOVQ(g.param("scales"), scales)
+	g.MOVQ(g.param("blocks"), b.groups)
+
+	g.Label("block")
+	b.startSums()
+	at0, left := g.GP64(), g.GP64()
+	g.MOVQ(operand.I32(f.codes/groupBytes), left)
+	g.Label("group")
+	b.group(f.data)
+	b.advance(groupBytes)
+	g.DECQ(left)
+	g.JNZ(operand.LabelRef("group"))
+	weight := b.weightScales(f.scale - f.codes)
+	b.advance(f.bytes - f.codes)
+	sums := b.endSums()
+	g.MOVQ(scales, at0)
+	g.MOVQ(g.param("cols"), left)
+	for c, sum := range sums {
+		t := g.ZMM()
+		g.VMULPS_BCST(at(at0, 0), weight, t)
+		g.VMULPS(t, sum, sum)
+		g.VADDPS(at(results, 64*c), sum, sum)
+		g.VMOVUPS(sum, at(results, 64*c))
+		if c < cols-1 {
+			g.DECQ(left)
+			g.JZ(operand.LabelRef("added"))
+			g.ADDQ(g.param("scaleStride"), at0)
+		}
+	}
+	g.Label("added")
+	b.nextScale(scales, step)
+	g.DECQ(b.groups)
+	g.JNZ(operand.LabelRef("block"))
+
+	b.storeColumns(func(c int) reg.VecVirtual {
+		y := g.ZMM()
+		g.VMOVUPS(at(results, 64*c), y)
+		return y
+	})
+	b.endTile()
+}
+
+// weightScales returns the fp16 scales, disp bytes behind where the rows are
+// read, as float32.
+func (b *batch) weightScales(disp int) reg.VecVirtual {
+	x := [2]reg.VecVirtual{b.XMM(), b.XMM()}
+	for r := range batchRows {
+		if r%8 == 0 {
+			b.VPXORD(x[r/8], x[r/8], x[r/8])
+		}
+		b.VPINSRW(operand.U8(r%8), b.row(r, disp), x[r/8], x[r/8])
+	}
+	scale := b.ZMM()
+	b.VINSERTI32X4(operand.U8(1), x[1], x[0].AsY(), x[0].AsY())
+	b.VCVTPH2PS(x[0].AsY(), scale)
+	return scale
+}
+
+// nextScale goes to the next activation scale behind each block, or, if there
+// are step for 4 of them, behind each second.
+func (b *batch) nextScale(scales reg.Register, step int) {
+	switch step {
+	case 4:
+		b.ADDQ(operand.I32(4), scales)
+	case 2:
+		odd := b.GP64()
+		b.MOVQ(b.param("blocks"), odd)
+		b.SUBQ(b.groups, odd) // blocks done, without this one
+		b.ANDQ(operand.I32(1), odd)
+		b.LEAQ(operand.Mem{Base: scales, Index: odd, Scale: 4}, scales)
+	}
 }

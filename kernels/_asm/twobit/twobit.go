@@ -34,13 +34,15 @@ func Generate(p *asm.Program) {
 	g.arrangeRows(span{"I2S", 32, true})
 	g.arrangeRows(span{"I2SARM", 16, true})
 	g.arrangeRows(span{"U32", 1, false})
+	g.arrangeRows(span{"TQ2", 32, false})
 	for _, width := range []int{32, 64} {
 		g.arrangeBlocks(span{"TQ2", 32, false}, width)
 		g.arrangeBlocks(span{"Q2", 1, false}, width)
 	}
-	g.transpose16()
-	for _, cols := range []int{4, 8, 16} {
-		g.batch(cols)
+	g.panel()
+	batchCols := []int{4, 8, panelCols}
+	for _, cols := range batchCols {
+		g.ternaryBatch(cols)
 	}
 	for _, b := range []block{
 		{name: "TQ2", bytes: 66, codes: 64, scale: 64},
@@ -50,6 +52,9 @@ func Generate(p *asm.Program) {
 		g.blocksKernel(&dpBlocks{generator: g}, b)
 		g.blocksKernel(&dpBlocks{generator: g, vex: true}, b)
 		g.blocksKernel(&wordBlocks{generator: g}, b)
+		for _, cols := range batchCols {
+			g.blocksBatch(b, cols)
+		}
 	}
 }
 
