@@ -1,0 +1,114 @@
+# The steps of .ci/run and of the workflow, as functions.
+
+export GOFLAGS="${GOFLAGS:-}"
+steps_done=()
+
+# step NAME COMMAND…: runs the command, timed; set -e stops at a failure.
+step() {
+	local name=$1 start=$SECONDS
+	shift
+	printf '\n=== %s\n' "$name"
+	"$@"
+	steps_done+=("$(printf '%5d s  %s' $((SECONDS - start)) "$name")")
+}
+
+summary() {
+	printf '\n=== all steps passed\n'
+	printf '%s\n' "${steps_done[@]}"
+	printf '%d passed, 0 failed\n' "${#steps_done[@]}"
+}
+
+install_packages() {
+	local sudo= packages="binutils llvm fonts-dejavu-core qemu-user-static"
+	[ "$(id -u)" = 0 ] || sudo=sudo
+	# Ubuntu's chromium is a stub for a snap; its CI images bring Chrome.
+	grep -q '^ID=debian' /etc/os-release && packages="$packages chromium"
+	$sudo apt-get update -qq
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
+}
+
+check_gofmt() {
+	local files
+	files=$(gofmt -l .)
+	[ -z "$files" ] || { printf 'not gofmt-ed:\n%s\n' "$files"; return 1; }
+}
+
+vet_platforms() {
+	local platform
+	for platform in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do
+		echo "$platform"
+		CGO_ENABLED=0 GOOS=${platform%/*} GOARCH=${platform#*/} go vet ./...
+	done
+	go vet -tags purego ./...
+}
+
+# machine_features lists the CPU features that the operating system reports,
+# in onebit's names: what a skipped test may not blame.
+machine_features() {
+	case $(uname -m) in
+	x86_64)
+		local flag
+		for flag in avx2:avx2 avx_vnni:avxvnni avx512_vnni:avx512vnni; do
+			if grep -qw "${flag%:*}" /proc/cpuinfo; then printf '%s,' "${flag#*:}"; fi
+		done
+		;;
+	aarch64) printf 'neon,' ;;
+	esac
+}
+
+report_variants() {
+	go build -o /dev/null ./...
+	go run ./cmd/onebit kernels
+	printf 'a skip for lack of these is a failure: %s\n' "$(machine_features)"
+}
+
+# tools lists what the tests may not miss: what is installed.
+tools() {
+	local tool
+	for tool in chromium google-chrome; do
+		if command -v "$tool" >/dev/null; then printf 'chromium,'; fi
+	done
+	printf 'benchstat,objdump,llvm-objdump'
+}
+
+run_tests() {
+	ONEBIT_REQUIRE="$(machine_features)$(tools)" go test ./...
+}
+
+# test_arm64 runs the packages with arm64 code as three CPUs: without
+# dotprod, with it, and with everything qemu knows.
+test_arm64() {
+	local cpu
+	[ "$(uname -m)" != aarch64 ] || return 0 # go test ./... was it
+	for cpu in cortex-a72 neoverse-n1 max; do
+		echo "-cpu $cpu"
+		GOARCH=arm64 CGO_ENABLED=0 go test -short -exec "qemu-aarch64-static -cpu $cpu" \
+			./internal/... ./formats/... ./kernels/... ./bench/roofline
+	done
+}
+
+fuzz_all() {
+	local package target
+	for package in $(go list ./...); do
+		for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
+			echo "$package $target"
+			go test -run '^$' -fuzz "^$target\$" -fuzztime 10s -fuzzminimizetime 5x "$package" >"$TMPDIR/fuzz.log" 2>&1 ||
+				{ cat "$TMPDIR/fuzz.log"; return 1; }
+		done
+	done
+}
+
+# bench_short asserts that the main job ran and wrote its files, and no
+# timing.
+bench_short() {
+	local out=$TMPDIR/report
+	go run ./cmd/onebit bench --short -o "$out"
+	grep -q '^BenchmarkMatVec/format=q1_0_g128/variant=scalar/' "$out/results.txt"
+	grep -q '^BenchmarkRead/' "$out/results.txt"
+	if grep '^--- FAIL' "$out/results.txt"; then return 1; fi
+	[ -s "$out/index.html" ] && ls "$out"/plots/*.png
+}
+
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
