@@ -5,57 +5,52 @@ import (
 	"math"
 
 	"onebit/formats"
-	"onebit/internal/half"
 	"onebit/internal/mmap"
 )
 
-// A cache holds the keys and values of a session's tokens in a float format.
-// It lies so that both products of attention are matrix-vector products on
-// it: keys as rows of a head's width, values transposed, for each run of 128
-// positions:
+// A cache holds the keys and values of a session's tokens in a float format,
+// in tiles of 128 positions × a head's width:
 //
-//	position 0…127                                      │ position 128…255
-//	block 0                        block 1              │ block 0 …
-//	head 0    head 1      …        head 0    …          │
-//	K  Vᵀ     K  Vᵀ       …        K  Vᵀ     …          │
+//	position 0…127                           │ position 128…255
+//	block 0                    block 1       │ block 0 …
+//	head 0    head 1    …      head 0   …    │
+//	K  V      K  V      …      K  V     …    │
 //
-//	K  [128 positions × head width]      Vᵀ [head width × 128 positions]
-//
-// Memory is reserved for all positions and taken from the system as they
-// come.
+// Memory is reserved for all positions and, in this order, taken from the
+// system as they come.
 type cache struct {
+	cell
 	mem                *mmap.Anon
 	data               []byte
 	format             *formats.Type
-	width              int // bytes per value
 	blocks, heads, dim int
 	capacity           int // positions
-	tileBytes          int // of a K or Vᵀ
-	write              func(dst []byte, stride int, src []float32)
+	tileBytes          int
 }
 
 // cacheTile is the number of positions in a tile.
 const cacheTile = 128
 
-// A cell is a format that a cache can be in.
+// A cell is what a format does as a cache's.
 type cell struct {
-	width int
-	write func(dst []byte, stride int, src []float32)
+	width  int // bytes per value
+	encode func(dst []byte, src []float32)
+	// weighted adds to dst the first rows of a tile, each times its weight.
+	weighted func(dst, weights []float32, rows []byte)
 }
 
 var cells = map[*formats.Type]cell{
-	formats.F16: {2, writeF16},
-	formats.F32: {4, writeF32},
+	formats.F16: {2, encodeF16, weightedF16},
+	formats.F32: {4, encodeF32, weightedF32},
 }
 
 func newCache(c Config, format *formats.Type, capacity int) (*cache, error) {
-	cell := cells[format]
-	tiles := (capacity + cacheTile - 1) / cacheTile
 	kv := &cache{
-		format: format, width: cell.width, write: cell.write,
+		cell: cells[format], format: format,
 		blocks: c.Layers, heads: c.KVHeads, dim: c.HeadDim, capacity: capacity,
-		tileBytes: cacheTile * c.HeadDim * cell.width,
 	}
+	kv.tileBytes = cacheTile * kv.dim * kv.width
+	tiles := (capacity + cacheTile - 1) / cacheTile
 	mem, err := mmap.Alloc(tiles * kv.blocks * kv.heads * 2 * kv.tileBytes)
 	if err != nil {
 		return nil, err
@@ -64,21 +59,24 @@ func newCache(c Config, format *formats.Type, capacity int) (*cache, error) {
 	return kv, nil
 }
 
-// tile returns K and Vᵀ of a head of a block, for the positions from
-// tile·128.
-func (kv *cache) tile(tile, block, head int) (k, v []byte) {
+// keys returns a tile of keys: positions × width.
+func (kv *cache) keys(tile, block, head int) []byte {
 	at := ((tile*kv.blocks+block)*kv.heads + head) * 2 * kv.tileBytes
-	pair := kv.data[at:][: 2*kv.tileBytes : 2*kv.tileBytes]
-	return pair[:kv.tileBytes], pair[kv.tileBytes:]
+	return kv.data[at:][:kv.tileBytes:kv.tileBytes]
+}
+
+// values returns the values that belong to keys.
+func (kv *cache) values(tile, block, head int) []byte {
+	at := (((tile*kv.blocks+block)*kv.heads+head)*2 + 1) * kv.tileBytes
+	return kv.data[at:][:kv.tileBytes:kv.tileBytes]
 }
 
 // put stores the keys and values of a position: heads × width each.
 func (kv *cache) put(block, position int, keys, values []float32) {
-	tile, row := position/cacheTile, position%cacheTile
+	tile, at := position/cacheTile, position%cacheTile*kv.dim*kv.width
 	for head := range kv.heads {
-		k, v := kv.tile(tile, block, head)
-		kv.write(k[row*kv.dim*kv.width:], kv.width, keys[head*kv.dim:][:kv.dim])
-		kv.write(v[row*kv.width:], cacheTile*kv.width, values[head*kv.dim:][:kv.dim])
+		kv.encode(kv.keys(tile, block, head)[at:], keys[head*kv.dim:][:kv.dim])
+		kv.encode(kv.values(tile, block, head)[at:], values[head*kv.dim:][:kv.dim])
 	}
 }
 
@@ -86,32 +84,8 @@ func (kv *cache) put(block, position int, keys, values []float32) {
 // block.
 func (kv *cache) bytes(positions int) int { return positions * kv.heads * kv.dim * 2 * kv.width }
 
-// forget zeroes what later positions left behind in the tile of position n:
-// its values are multiplied with zero weights, which an infinity would turn
-// into NaN.
-func (kv *cache) forget(n int) {
-	tile, row := n/cacheTile, n%cacheTile
-	if row == 0 {
-		return
-	}
-	for block := range kv.blocks {
-		for head := range kv.heads {
-			_, v := kv.tile(tile, block, head)
-			for ; len(v) > 0; v = v[cacheTile*kv.width:] {
-				clear(v[row*kv.width : cacheTile*kv.width])
-			}
-		}
-	}
-}
-
-func writeF16(dst []byte, stride int, src []float32) {
+func encodeF32(dst []byte, src []float32) {
 	for i, x := range src {
-		binary.LittleEndian.PutUint16(dst[i*stride:], half.FromFloat32(x))
-	}
-}
-
-func writeF32(dst []byte, stride int, src []float32) {
-	for i, x := range src {
-		binary.LittleEndian.PutUint32(dst[i*stride:], math.Float32bits(x))
+		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(x))
 	}
 }

@@ -137,8 +137,8 @@ func TestSessionSteps(t *testing.T) {
 	check("in steps", 8, steps.Finish(), nil)
 }
 
-// What a forgotten token left in the cache must not reach later ones, not
-// even if it was infinite.
+// What a forgotten token left in the cache does not reach later ones, not even
+// if it was infinite.
 func TestTruncateForgets(t *testing.T) {
 	p := preset("tiny")
 	m := newFixture(t, p).open(t, models.Options{Threads: 1})

@@ -102,10 +102,12 @@ func (s *Session) attendRuns() int { return (s.n + attendRun - 1) / attendRun }
 func (s *Session) attendHead(i int) {
 	a := <-s.attentions
 	head, run := i/s.attendRuns(), i%s.attendRuns()
-	width, group := len(s.q)/s.n, s.group()*s.cache.dim
+	width, dim := len(s.q)/s.n, s.cache.dim
+	group := s.group() * dim
 	for c := run * attendRun; c < min((run+1)*attendRun, s.n); c++ {
-		at := c*width + head*group
-		a.head(s.att[at:][:group], s.q[at:][:group], s, head, s.position+c)
+		for at := c*width + head*group; at < c*width+(head+1)*group; at += dim {
+			a.head(s.att[at:][:dim], s.q[at:][:dim], s, head, s.position+c)
+		}
 	}
 	s.attentions <- a
 }
@@ -137,9 +139,13 @@ func (s *Session) add(name string, x, y []float32) {
 	s.end(start, name, 0, x)
 }
 
-func add(x, y []float32) {
-	y = y[:len(x)]
-	for i, v := range y {
-		x[i] += v
+// gate multiplies the gate's activation with up, in place: SwiGLU's inner
+// part (Shazeer, arXiv:2002.05202) or its like with squared ReLU (So et al.,
+// arXiv:2109.08668).
+func (a Activation) gate(gate, up []float32) {
+	if a == ReLU2 {
+		relu2Generic(gate, up)
+		return
 	}
+	silu(gate, up)
 }

@@ -131,7 +131,6 @@ func (s *Session) Truncate(n int) {
 		panic("models: truncate to more tokens than a session has")
 	}
 	s.position = n
-	s.cache.forget(n)
 }
 
 // Prefill takes in tokens and returns the logits of the one to follow, valid

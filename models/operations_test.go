@@ -1,0 +1,134 @@
+package models
+
+import (
+	"math"
+	"testing"
+
+	"onebit/formats"
+	"onebit/kernels"
+)
+
+func near(t *testing.T, name string, got []float32, want ...float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d values, want %d", name, len(got), len(want))
+	}
+	for i, w := range want {
+		if math.Abs(float64(got[i])-w) > 2e-7*math.Max(1, math.Abs(w)) {
+			t.Errorf("%s: value %d is %v, want %v", name, i, got[i], w)
+		}
+	}
+}
+
+// (3, 4) has the mean square 12.5; ε = 3.5 makes that 16, whose root is 4.
+func TestRMSNorm(t *testing.T) {
+	x := []float32{3, 4, -4, 3}
+	rmsNorm(x, x, []float32{2, 10}, 3.5)
+	near(t, "norm", x, 1.5, 10, -2, 7.5)
+}
+
+// Heads of four with θ = 10000: frequencies 1 and 1/100. At position 2 the
+// pairs (x0, x2) and (x1, x3) turn by 2 and by 0.02 radians.
+func TestRope(t *testing.T) {
+	r := newRope(Config{HeadDim: 4, RopeBase: 10000})
+	cos, sin := make([]float32, 2), make([]float32, 2)
+	r.angles(cos, sin, 2)
+	x := []float32{1, 0, 0, 1, 0, 2, 3, 0}
+	rotate(x, cos, sin)
+	c, s, c1, s1 := math.Cos(2), math.Sin(2), math.Cos(0.02), math.Sin(0.02)
+	near(t, "rope", x, c, -s1, s, c1, -3*s, 2*c1, 3*c, 2*s1)
+
+	r = newRope(Config{HeadDim: 4, RopeBase: 10000, RopeScaling: RopeScaling{Type: "linear", Factor: 4}})
+	r.angles(cos, sin, 8) // is position 2 of the original
+	near(t, "linear scaling", append(cos, sin...), c, c1, s, s1)
+}
+
+// Base 100 and 8 wide: frequencies 1, 10^-½, 10^-1, 10^-1½. In an original
+// context of 2000 the pair that turns 32 times has the index
+// 8·ln(2000/64π)/(2·ln 100) = 1.995, the one that turns once
+// 8·ln(2000/2π)/(2·ln 100) = 5.006. Rounded outwards 1 and 6, so the pairs
+// are slowed down by 0, 0, 1/5 and 2/5 of the way.
+func TestYaRN(t *testing.T) {
+	r := newRope(Config{HeadDim: 8, RopeBase: 100, RopeScaling: RopeScaling{Type: "yarn", Factor: 4, OriginalContext: 2000}})
+	f := func(exponent, slowed float64) float64 {
+		theta := math.Pow(10, exponent)
+		return theta*(1-slowed) + theta/4*slowed
+	}
+	for i, want := range []float64{f(0, 0), f(-0.5, 0), f(-1, 0.2), f(-1.5, 0.4)} {
+		if math.Abs(r.freq[i]-want) > 1e-12 {
+			t.Errorf("frequency %d is %v, want %v", i, r.freq[i], want)
+		}
+	}
+	if want := 1 + 0.1*math.Log(4); r.magnitude != want {
+		t.Errorf("magnitude %v, want %v", r.magnitude, want)
+	}
+	// Nothing turns 32 times in a context of 40: the ramp starts at pair 0.
+	// Once: 8·ln(40/2π)/(2·ln 100) = 1.608, so it ends at 2.
+	r = newRope(Config{HeadDim: 8, RopeBase: 100, RopeScaling: RopeScaling{Type: "yarn", Factor: 2, OriginalContext: 40}})
+	for i, want := range []float64{1, 0.75 * math.Pow(10, -0.5), 0.5 * 0.1, 0.5 * math.Pow(10, -1.5)} {
+		if math.Abs(r.freq[i]-want) > 1e-12 {
+			t.Errorf("clamped: frequency %d is %v, want %v", i, r.freq[i], want)
+		}
+	}
+}
+
+// Scores 0, ln 3 and ln 4 times 2, under a scale of ½, are 1 : 3 : 4.
+func TestSoftmax(t *testing.T) {
+	x := []float32{0, float32(2 * math.Log(3)), float32(2 * math.Log(4))}
+	softmax(x, 0.5)
+	near(t, "softmax", x, 0.125, 0.375, 0.5)
+	x = []float32{-200, 1000, -1000}
+	softmax(x, 1)
+	near(t, "far apart", x, 0, 1, 0)
+	x = []float32{1, float32(math.NaN())}
+	if softmax(x, 1); x[0] == x[0] {
+		t.Error("a score that is NaN left a number")
+	}
+}
+
+func TestGates(t *testing.T) {
+	gate := []float32{0, 2, -3, -200}
+	SiLU.gate(gate, []float32{5, 10, 1, 1})
+	near(t, "silu", gate, 0, 20/(1+math.Exp(-2)), -3/(1+math.Exp(3)), 0)
+	gate = []float32{0, 2, -3, 300}
+	ReLU2.gate(gate, []float32{5, 10, 1, 2})
+	near(t, "relu2", gate, 0, 40, 0, 180000)
+}
+
+// Two query heads of two share one key head. After keys (1, 0) and (0, 1) the
+// query (√2·ln 3, 0) scores ln 3 and 0, so it weighs the values 3 : 1; the
+// query (0, 0) weighs them alike.
+func TestAttention(t *testing.T) {
+	const ln3 = 1.0986122886681098
+	for _, format := range []*formats.Type{formats.F16, formats.F32} {
+		c := Config{Layers: 2, Heads: 2, KVHeads: 1, HeadDim: 2}
+		kv, err := newCache(c, format, 300)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer kv.mem.Free()
+		variant, err := kernels.Best(format.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Session{model: &Model{Config: c}, cache: kv, cacheVariant: variant, scoreScale: 1 / math.Sqrt2, block: 1}
+		kv.put(1, 0, []float32{1, 0}, []float32{8, 4})
+		kv.put(1, 1, []float32{0, 1}, []float32{0, -4})
+		kv.put(0, 1, []float32{9, 9}, []float32{9, 9}) // another block's
+		kv.put(1, 2, []float32{9, 9}, []float32{9, 9}) // a later position's
+		a := s.newAttention()
+		dst := make([]float32, 2)
+		a.head(dst, []float32{math.Sqrt2 * ln3, 0}, s, 0, 1)
+		near(t, format.Name, dst, 6, 2)
+		a.head(dst, []float32{0, 0}, s, 0, 1)
+		near(t, format.Name, dst, 4, 0)
+
+		// Across tiles: 256 positions weigh alike, one value stands out.
+		for p := range 256 {
+			kv.put(1, p, []float32{0, 0}, []float32{1, 0})
+		}
+		kv.put(1, 130, []float32{0, 0}, []float32{257, 64})
+		a.head(dst, []float32{1, 1}, s, 0, 255)
+		near(t, format.Name+" across tiles", dst, 2, 0.25)
+	}
+}

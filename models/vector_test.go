@@ -1,0 +1,174 @@
+package models
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"onebit/internal/half"
+)
+
+// adversarial returns n floats of all sizes, with what breaks arithmetic among
+// them if special.
+func adversarial(rng *rand.Rand, n int, special bool) []float32 {
+	specials := []float32{
+		0, float32(math.Copysign(0, -1)), 1, -1, 65504, 65519, 65520, -1e30, 1e30, 5e-8, -3e-8, 2.9e-8, 1e-40, 6.1e-5,
+		float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 87, -87.5, 88.5, 104, -104,
+	}
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = float32(rng.NormFloat64() * math.Exp(4*rng.NormFloat64()))
+		if special && rng.IntN(4) == 0 {
+			out[i] = specials[rng.IntN(len(specials))]
+		}
+	}
+	return out
+}
+
+func bits32(x []float32) []uint32 {
+	out := make([]uint32, len(x))
+	for i, v := range x {
+		out[i] = math.Float32bits(v)
+		if v != v {
+			out[i] = 0x7fc00000 // NaN, whatever its payload
+		}
+	}
+	return out
+}
+
+func bytesOf(n int, rng *rand.Rand) []byte {
+	b := make([]byte, 2*n)
+	for i := range n {
+		binary.LittleEndian.PutUint16(b[2*i:], half.FromFloat32(float32(rng.NormFloat64())))
+	}
+	return b
+}
+
+// Each operation gives the bits of its specification, for every length around
+// a register's and for numbers that are not finite.
+func TestVectorsMatchSpecification(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	compare := func(name string, n int, got, want []float32) {
+		t.Helper()
+		g, w := bits32(got), bits32(want)
+		for i := range w {
+			if g[i] != w[i] {
+				t.Fatalf("%s of %d: element %d is %v, want %v", name, n, i, got[i], want[i])
+			}
+		}
+	}
+	compareLanes := func(name string, n int, got, want lanes) {
+		t.Helper()
+		for i := range want {
+			if got[i] != want[i] && (got[i] == got[i] || want[i] == want[i]) {
+				t.Fatalf("%s of %d: lane %d is %v, want %v", name, n, i, got[i], want[i])
+			}
+		}
+	}
+	clone := func(x []float32) []float32 { return append([]float32(nil), x...) }
+	for n := range 70 {
+		for _, special := range []bool{false, true} {
+			x, y, z := adversarial(rng, n, special), adversarial(rng, n, special), adversarial(rng, n, special)
+
+			a, b := clone(x), clone(x)
+			add(a, y)
+			addGeneric(b, y)
+			compare("add", n, a, b)
+
+			scale(a, y, z, 1.7)
+			scaleGeneric(b, y, z, 1.7)
+			compare("scale", n, a, b)
+
+			a, b = clone(x), clone(x)
+			silu(a, y)
+			siluGeneric(b, y)
+			compare("silu", n, a, b)
+
+			var s, w lanes
+			s[3], w[3] = 0.25, 0.25
+			squares(&s, x)
+			squaresGeneric(&w, x)
+			compareLanes("squares", n, s, w)
+
+			a, b = clone(x), clone(x)
+			exp(&s, a, 3.5, 0.3)
+			expGeneric(&w, b, 3.5, 0.3)
+			compare("exp", n, a, b)
+			compareLanes("exp", n, s, w)
+
+			p, q := make([]byte, 2*n), make([]byte, 2*n)
+			encodeF16(p, x)
+			encodeF16Generic(q, x)
+			for i := range n {
+				u, v := binary.LittleEndian.Uint16(p[2*i:]), binary.LittleEndian.Uint16(q[2*i:])
+				if u != v {
+					t.Fatalf("encodeF16 of %d: element %d, %v, is %#04x, want %#04x", n, i, x[i], u, v)
+				}
+			}
+
+			for _, rows := range []int{0, 1, 5} {
+				m, weights := bytesOf(rows*n, rng), adversarial(rng, rows, special)
+				a, b = clone(y), clone(y)
+				weightedF16(a, weights, m)
+				weightedF16Generic(b, weights, m, 0)
+				compare("weightedF16", n, a, b)
+			}
+		}
+	}
+}
+
+// The wide columns of weightedF16, with what is left of them.
+func TestWeightedRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{64, 96, 100, 128, 136, 256} {
+		m, weights := bytesOf(200*n, rng), adversarial(rng, 200, false)
+		got, want := make([]float32, n), make([]float32, n)
+		weightedF16(got, weights, m)
+		weightedF16Generic(want, weights, m, 0)
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("%d columns: column %d is %v, want %v", n, i, got[i], want[i])
+			}
+		}
+	}
+	// Rows (1, 2) and (3, -4), weights 2 and 0.5, on top of (10, 20).
+	dst := []float32{10, 20}
+	rows := make([]byte, 8)
+	encodeF16(rows, []float32{1, 2, 3, -4})
+	if weightedF16(dst, []float32{2, 0.5}, rows); dst[0] != 13.5 || dst[1] != 22 {
+		t.Errorf("weighted rows %v, want [13.5 22]", dst)
+	}
+	dst = []float32{10, 20}
+	rows = make([]byte, 16)
+	encodeF32(rows, []float32{1, 2, 3, -4})
+	if weightedF32(dst, []float32{2, 0.5}, rows); dst[0] != 13.5 || dst[1] != 22 {
+		t.Errorf("weighted rows %v, want [13.5 22]", dst)
+	}
+}
+
+func TestExpFloat32(t *testing.T) {
+	worst := 0.0
+	for x := float32(-87); x < 88; x += 0.0037 {
+		want := math.Exp(float64(x))
+		if e := math.Abs(float64(expFloat32(x))-want) / want; e > worst {
+			worst = e
+		}
+	}
+	if worst > 0x1p-22 { // 2 ulp
+		t.Errorf("relative error %g", worst)
+	}
+	for _, tt := range []struct{ x, want float32 }{
+		{0, 1},
+		{float32(math.Inf(-1)), expFloat32(-87)},
+		{-1000, expFloat32(-87)},
+		{1000, expFloat32(88)},
+	} {
+		if got := expFloat32(tt.x); got != tt.want {
+			t.Errorf("exp(%v) = %v, want %v", tt.x, got, tt.want)
+		}
+	}
+	if y := expFloat32(float32(math.NaN())); y == y {
+		t.Errorf("exp(NaN) = %v", y)
+	}
+}
