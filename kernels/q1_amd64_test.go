@@ -74,7 +74,7 @@ func TestQ1Ranges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	const rows, cols = 100, 384
 	tensor := randomQ1(t, rng, rows, cols)
-	for _, n := range []int{1, 9} {
+	for _, n := range []int{1, 7, 9} {
 		x := make([]float32, n*cols)
 		quantizeInputs["normal"](rng, x)
 		for _, v := range q1Variants() {

@@ -42,21 +42,53 @@ type q1Room struct {
 	_ [64]byte
 }
 
-// q1MatMul is matMul by the panels kernel of isa.
+// q1MatMul is matMul by the panels kernel of isa and, for columns that fill no
+// panel, its kernels for a few columns.
 func q1MatMul(isa *ISA, act Activation, matVec func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 	scaleStep := 4
 	if act == Q8Row {
 		scaleStep = 0
 	}
 	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
-		panels := a.N / q1PanelColumns
-		if panels > 0 {
+		c := a.N / q1PanelColumns * q1PanelColumns
+		if c > 0 {
 			q1Batch(isa, dst, m, a, r0, r1, scaleStep)
 		}
-		for c := panels * q1PanelColumns; c < a.N; c++ {
+		for _, few := range q1FewColumns[isa] {
+			for ; a.N-c >= few.columns; c += few.columns {
+				few.run(dst, m, a, c, r0, r1, scaleStep)
+			}
+		}
+		for ; c < a.N; c++ {
 			matVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
 		}
 	}
+}
+
+// A q1ColumnsFunc multiplies rows with a few columns; see q1_stubs_amd64.go.
+type q1ColumnsFunc func(dst *float32, dstStride int, data *byte, q *int8, qStride int, scales *float32, scaleStride, scaleStep int, sums *int32, blocks, rows int)
+
+// q1Columns is a kernel for so many columns.
+type q1Columns struct {
+	columns int
+	kernel  q1ColumnsFunc
+}
+
+// q1FewColumns: 16 YMM registers have no room for the sums of two columns.
+var q1FewColumns = map[*ISA][]q1Columns{
+	AVX512VNNI: {{4, q1Columns4AVX512VNNI}, {2, q1Columns2AVX512VNNI}},
+}
+
+// run computes rows [r0, r1) of the columns from c on.
+func (k q1Columns) run(dst []float32, m *Matrix, a *Activations, c, r0, r1, scaleStep int) {
+	blocks, n := m.Cols/128, k.columns
+	tiles := (r1 - r0 + bitplanesRows - 1) / bitplanesRows
+	out := dst[c*m.Rows+r0:][:(n-1)*m.Rows+r1-r0]
+	data := m.Data[r0/bitplanesRows*blocks*bitplanesBlock:][:tiles*blocks*bitplanesBlock]
+	q := a.Q[c*a.Stride:][:n*a.Stride]
+	scales := a.Scales[c*a.Groups:][:n*a.Groups]
+	sums := a.Sums[c*a.Stride/32:][:n*a.Stride/32]
+	k.kernel(&out[0], 4*m.Rows, &data[0], &q[0], a.Stride, &scales[0], 4*a.Groups, scaleStep, &sums[0], blocks, r1-r0)
 }
 
 func q1Batch(isa *ISA, dst []float32, m *Matrix, a *Activations, r0, r1, scaleStep int) {

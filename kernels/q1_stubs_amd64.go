@@ -178,6 +178,20 @@ func q1Bitplanes32AVX2(dst *float32, data *byte, q *int8, scales *float32, scale
 //go:noescape
 func q1NativeAVX2(dst *float32, data *byte, stride int, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, tiles int, skip int)
 
+// q1Columns2AVX512VNNI is q1Bitplanes128AVX512VNNI for each of 2 columns, whose results, activations
+// and scales are dstStride, qStride and scaleStride bytes apart, and whose sums
+// qStride/8.
+//
+//go:noescape
+func q1Columns2AVX512VNNI(dst *float32, dstStride int, data *byte, q *int8, qStride int, scales *float32, scaleStride int, scaleStep int, sums *int32, blocks int, rows int)
+
+// q1Columns4AVX512VNNI is q1Bitplanes128AVX512VNNI for each of 4 columns, whose results, activations
+// and scales are dstStride, qStride and scaleStride bytes apart, and whose sums
+// qStride/8.
+//
+//go:noescape
+func q1Columns4AVX512VNNI(dst *float32, dstStride int, data *byte, q *int8, qStride int, scales *float32, scaleStride int, scaleStep int, sums *int32, blocks int, rows int)
+
 // q1PanelAVX2 arranges eight columns of stride bytes, block by block of 128 of each:
 //
 //	for b := range blocks {

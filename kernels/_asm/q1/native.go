@@ -94,11 +94,7 @@ func native(p *asm.Program, t bitplanesTarget) {
 	further := p.GP64()
 	p.IMUL3Q(operand.Imm(uint64(t.lanes()-1)), stride, further)
 	rows.advance(further)
-	tiles, err := p.Param("tiles").Resolve()
-	if err != nil {
-		panic(err)
-	}
-	p.DECQ(tiles.Addr)
+	p.DECQ(argument(p, "tiles"))
 	p.JNZ(operand.LabelRef("tile"))
 	p.VZEROUPPER()
 	p.RET()

@@ -64,7 +64,7 @@ func panels(p *asm.Program, t panelsTarget) {
 	k.stride = p.Load(p.Param("scaleStride"), p.GP64())
 	k.stride3 = p.GP64()
 	p.LEAQ(operand.Mem{Base: k.stride, Index: k.stride, Scale: 2}, k.stride3)
-	blocks := k.argument("blocks")
+	blocks := argument(p, "blocks")
 
 	p.Label("block")
 	k.expand()
@@ -100,15 +100,6 @@ type panelsKernel struct {
 	registerBytes             int
 	y, data, x, scales, codes reg.Register // of the block in hand
 	stride, stride3           reg.Register
-}
-
-// argument returns the place of a parameter, to be counted down there.
-func (k *panelsKernel) argument(name string) operand.Mem {
-	basic, err := k.Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return basic.Addr
 }
 
 // rows returns the address of what lies disp bytes into the block, for each

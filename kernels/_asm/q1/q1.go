@@ -14,6 +14,8 @@ func Generate(p *asm.Program) {
 		bitplanes32(p, t)
 		native(p, t)
 	}
+	columns(p, 2)
+	columns(p, 4)
 	panelOrder(p)
 	for _, t := range []panelsTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {
 		panels(p, t)

@@ -1,0 +1,129 @@
+package q1
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
+)
+
+// columns writes the kernel for 2 or 4 columns at once: a plane is taken out of
+// the weights once and multiplied with each. More sums do not fit in the
+// registers, and fewer columns do not pay for the bytes of panels.
+func columns(p *asm.Program, n int) {
+	t := avx512vnni{p}
+	name := fmt.Sprintf("q1Columns%d%s", n, t.name())
+	p.Func(name, "func(dst *float32, dstStride int, data *byte, q *int8, qStride int, scales *float32, scaleStride, scaleStep int, sums *int32, blocks, rows int)",
+		fmt.Sprintf("%s is q1Bitplanes128%s for each of %d columns, whose results, activations", name, t.name(), n),
+		"and scales are dstStride, qStride and scaleStride bytes apart, and whose sums",
+		"qStride/8.")
+	data := p.Load(p.Param("data"), p.GP64())
+	q, scales, sums := newColumnSet(p, "qStride", 0), newColumnSet(p, "scaleStride", 0), newColumnSet(p, "qStride", 3)
+	minusSum := p.AllocLocal(4 * n)
+	c := t.constants().([4]reg.VecVirtual)
+	left := p.GP64()
+	acc := make([]reg.VecVirtual, n)
+	for i := range acc {
+		acc[i] = p.ZMM()
+	}
+
+	p.Label("tile")
+	for _, a := range acc {
+		clearVector(p, a)
+	}
+	p.Load(p.Param("q"), q.base)
+	p.Load(p.Param("scales"), scales.base)
+	p.Load(p.Param("sums"), sums.base)
+	p.Load(p.Param("blocks"), left)
+
+	p.Label("block")
+	for off := 0; off < blockBytes; off += cacheLine {
+		p.PREFETCHT0(operand.Mem{Base: data, Disp: prefetchAhead + off})
+	}
+	part := make([][4]reg.VecVirtual, n)
+	for i := range part {
+		r := p.GP32()
+		p.MOVL(sums.at(i, 0), r)
+		for v := 1; v < 4; v++ {
+			p.ADDL(sums.at(i, 4*v), r)
+		}
+		p.NEGL(r)
+		p.MOVL(r, at(minusSum, 4*i))
+		part[i] = startSums(p, t, at(minusSum, 4*i))
+	}
+	for v := range 4 {
+		w := t.loadVector(operand.Mem{Base: data, Disp: v * vectorBytes})
+		for j := range 8 {
+			if j == 4 {
+				p.VPSRLW(operand.Imm(4), w, w)
+			}
+			code := p.ZMM()
+			p.VPANDD(c[j%4], w, code)
+			for i := range part {
+				p.VPDPBUSD_BCST(q.at(i, 32*v+4*j), code, part[i][j%4])
+			}
+		}
+	}
+	w := p.ZMM()
+	p.VCVTPH2PS(operand.Mem{Base: data, Disp: bitsBytes}, w)
+	for i := range part {
+		addTerm(p, t, acc[i], w, scales.at(i, 0), finishSums(p, part[i]))
+	}
+	p.ADDQ(operand.U32(blockBytes), data)
+	p.ADDQ(operand.U32(128), q.base)
+	p.ADDQ(operand.Imm(16), sums.base)
+	step := p.Load(p.Param("scaleStep"), p.GP64())
+	p.ADDQ(step, scales.base)
+	p.DECQ(left)
+	p.JNZ(operand.LabelRef("block"))
+
+	rows, dst := argument(p, "rows"), argument(p, "dst")
+	out := newColumnSet(p, "dstStride", 0)
+	p.MOVQ(dst, out.base)
+	p.ADDQ(operand.Imm(4*16), dst)
+	p.CMPQ(rows, operand.Imm(16))
+	p.JLT(operand.LabelRef("rest"))
+	for i, a := range acc {
+		p.VMOVUPS(a, out.at(i, 0))
+	}
+	p.SUBQ(operand.Imm(16), rows)
+	p.JNZ(operand.LabelRef("tile"))
+	p.VZEROUPPER()
+	p.RET()
+
+	p.Label("rest")
+	count := p.GP64()
+	p.MOVQ(rows, count)
+	for i, a := range acc {
+		t.storeFirst(count, 0, a, out.at(i, 0))
+	}
+	p.VZEROUPPER()
+	p.RET()
+}
+
+// A columnSet is the addresses of something of up to four columns.
+type columnSet struct{ base, stride, stride3 reg.Register }
+
+// newColumnSet takes the stride from a parameter, which it shifts down; the base
+// is not set.
+func newColumnSet(p *asm.Program, stride string, shift uint64) columnSet {
+	s := columnSet{p.GP64(), p.Load(p.Param(stride), p.GP64()), p.GP64()}
+	if shift > 0 {
+		p.SHRQ(operand.Imm(shift), s.stride)
+	}
+	p.LEAQ(operand.Mem{Base: s.stride, Index: s.stride, Scale: 2}, s.stride3)
+	return s
+}
+
+func (s columnSet) at(i, disp int) operand.Mem { return strided(s.base, s.stride, s.stride3, i, disp) }
+
+// argument returns the place of a parameter, to be counted down there.
+func argument(p *asm.Program, name string) operand.Mem {
+	basic, err := p.Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return basic.Addr
+}
