@@ -1,0 +1,69 @@
+// Package tokenizer turns text into the tokens of a model and back: byte-level
+// BPE and SentencePiece as GGUF files describe them, and the layouts of
+// conversations that the models were taught.
+//
+//	text ── special tokens ──┬─ words (pre-tokenizer) ── bytes ──┬─ merges ── tokens
+//	       taken out first   └─ SentencePiece: ▁ for spaces ─────┘
+//
+// Any bytes can be encoded, and come back from the tokens: both kinds fall back
+// to a token for each byte. SentencePiece alone cannot tell ▁ (U+2581) from a
+// space. Text is not normalized: Qwen's tokenizer.json asks for NFC, which
+// ggml-org/llama.cpp does not apply either.
+//
+// # Byte-level BPE
+//
+// tokenizer.ggml.model gpt2. Text is cut into words by a pattern, each byte of a
+// word is a token, and of all neighbours that a merge joins, the one of least
+// rank is joined first, of equals the leftmost. Source: openai/gpt-2
+// src/encoder.py; of the order among equals huggingface/tokenizers
+// tokenizers/src/models/bpe/word.rs. llama-bpe takes a word that is a token as
+// it is, without merges (ignore_merges in tokenizer.json of Llama 3).
+//
+// The patterns, where \s is Unicode's White_Space and the first alternative that
+// fits is taken; sources are openai/gpt-2 src/encoder.py and ggml-org/llama.cpp
+// src/llama-vocab.cpp, llm_tokenizer_bpe, where the names are from too:
+//
+//	gpt-2      's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+//
+//	qwen2      '[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]
+//	           |[^\r\n\p{L}\p{N}]?\p{L}+
+//	           |\p{N}
+//	           | ?[^\s\p{L}\p{N}]+[\r\n]*
+//	           |\s*[\r\n]+|\s+(?!\S)|\s+
+//
+//	llama-bpe  the same with \p{N}{1,3}
+//
+// Without tokenizer.ggml.pre there is no telling which it is, and every wrong
+// choice works badly without a sign; so that is an error, as is an unknown name.
+// The exception is BitNet b1.58 2B4T, whose official file has none and whose
+// vocabulary is Llama 3's.
+//
+// # SentencePiece
+//
+// tokenizer.ggml.model llama. Spaces become ▁, and text gets one in front;
+// neighbours are joined when the result is a token, the highest score first;
+// what is no token then becomes bytes, <0x00> to <0xFF>. Source: google/
+// sentencepiece src/bpe_model.cc.
+//
+// # Special tokens
+//
+// tokenizer.ggml.token_type tells them. User-defined ones are found in any text;
+// control tokens only where that is asked for, so that a user's text cannot end
+// its own turn. In both cases the leftmost wins, then the longest. Generation
+// ends at eos and eot of the file and at <|eot_id|>, <|im_end|>, <|endoftext|>
+// and <|end_of_text|>, because files name only one: BitNet's gives
+// <|end_of_text|>, while its turns end with <|eot_id|>.
+//
+// # Conversations
+//
+//	qwen3   <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n
+//	chatml  <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n
+//	bitnet  User: …<|eot_id|>Assistant:␣
+//	inst    [INST] … [/INST]
+//
+// BOS comes before if the model wants it. Sources: qwen3, tokenizer_config.json
+// of Qwen/Qwen3-8B with enable_thinking false, which also leaves the thinking out
+// of earlier replies; bitnet, tokenizer_config.json of microsoft/
+// bitnet-b1.58-2B-4T, where contents are trimmed; inst, openfluke/loom
+// poly/templates.go, with " … </s><s>" around earlier replies.
+package tokenizer

@@ -1,0 +1,96 @@
+package tokenizer
+
+import (
+	"errors"
+
+	"onebit/formats/gguf"
+)
+
+// FromGGUF makes the tokenizer of a model file from its metadata. It keeps
+// nothing of the file, which may be closed. Every error is a *gguf.FormatError
+// that names the key.
+func FromGGUF(f *gguf.File) (*Tokenizer, error) {
+	var t *Tokenizer
+	src, err := readGGUF(f)
+	if err == nil {
+		t, err = newTokenizer(src)
+	}
+	var fault *keyError
+	if errors.As(err, &fault) {
+		return nil, &gguf.FormatError{File: f.Name(), Offset: -1, Key: fault.key, Msg: fault.msg}
+	}
+	return t, err
+}
+
+func readGGUF(f *gguf.File) (*source, error) {
+	src := &source{ids: map[string]int64{}, flags: map[string]bool{}}
+	var err error
+	if src.model, err = f.String(keyModel); err != nil {
+		return nil, err
+	}
+	if src.tokens, err = f.Strings(keyTokens); err != nil {
+		return nil, err
+	}
+	for key, text := range map[string]*string{keyPre: &src.pre, keyTemplate: &src.template, keyArchitecture: &src.architecture} {
+		if *text, err = optional(f, key, f.String); err != nil {
+			return nil, err
+		}
+	}
+	for _, key := range []string{keyBOS, keyEOS, keyEOT, keyPadding} {
+		if f.Has(key) {
+			if src.ids[key], err = f.Int(key); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, key := range []string{keyAddBOS, keyAddEOS, keyAddPrefix} {
+		if f.Has(key) {
+			if src.flags[key], err = f.Bool(key); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return src, readArrays(f, src)
+}
+
+// readArrays reads what there is one of for each token, and the merges.
+// Byte-level BPE has no use for scores, though some files have them.
+func readArrays(f *gguf.File, src *source) error {
+	for _, key := range []string{keyTypes, keyScores} {
+		if v, ok := f.Value(key); ok && v.Len() != len(src.tokens) {
+			return keyErrorf(key, "has %d elements for %d tokens", v.Len(), len(src.tokens))
+		}
+	}
+	types, err := optional(f, keyTypes, f.Ints)
+	if err != nil {
+		return err
+	}
+	src.kinds = make([]kind, len(src.tokens))
+	for id, n := range types {
+		if n < int64(undefined) || n > int64(byteKind) {
+			return keyErrorf(keyTypes, "the type of token %d is %d, want 0 to %d", id, n, byteKind)
+		}
+		src.kinds[id] = kind(n)
+	}
+	if src.model == modelGPT2 {
+		src.merges, err = f.Strings(keyMerges)
+		return err
+	}
+	scores, err := f.Floats(keyScores)
+	if err != nil {
+		return err
+	}
+	src.scores = make([]float32, len(scores))
+	for id, x := range scores {
+		src.scores[id] = float32(x)
+	}
+	return nil
+}
+
+func optional[T any](f *gguf.File, key string, get func(string) (T, error)) (T, error) {
+	if !f.Has(key) {
+		var zero T
+		return zero, nil
+	}
+	return get(key)
+}

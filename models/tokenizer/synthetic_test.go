@@ -1,0 +1,90 @@
+package tokenizer
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"onebit/formats/gguf"
+)
+
+// file makes a GGUF file without tensors.
+func file(t testing.TB, kvs ...gguf.KV) *gguf.File {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := gguf.NewWriter(&b, kvs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := gguf.Parse(b.Bytes(), "test.gguf", gguf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func kv[T gguf.Scalar](key string, x T) gguf.KV   { return gguf.KV{Key: key, Value: gguf.Of(x)} }
+func kvs[T gguf.Scalar](key string, x []T) gguf.KV { return gguf.KV{Key: key, Value: gguf.ArrayOf(x)} }
+
+// alphabet is the 256 tokens that every byte-level vocabulary begins with; the
+// id of each is its byte.
+func alphabet() []string { return append([]string(nil), byteText[:]...) }
+
+// fullSize is a byte-level vocabulary of a real one's size: made-up words of
+// these letters, each with splits of it as merges, in the order of the words as
+// in the real ones.
+func fullSize(pre string, tokens, merges int) []gguf.KV {
+	const letters = "etaoinsr"
+	texts := alphabet()
+	var lines []string
+	spare := merges - (tokens - len(texts)) // beyond one for each word
+	shorter := strings.Split(letters, "")
+	for len(texts) < tokens {
+		var words []string
+		for _, w := range shorter {
+			for _, c := range letters {
+				words = append(words, w+string(c))
+			}
+		}
+		for _, w := range words[:min(len(words), tokens-len(texts))] {
+			texts = append(texts, w)
+			lines = append(lines, w[:len(w)-1]+" "+w[len(w)-1:])
+			for at := 1; at < len(w)-1 && spare > 0; at++ {
+				lines = append(lines, w[:at]+" "+w[at:])
+				spare--
+			}
+		}
+		shorter = words
+	}
+	types := make([]int32, len(texts))
+	for i := range types {
+		types[i] = int32(normal)
+	}
+	return []gguf.KV{
+		kv(keyModel, "gpt2"), kv(keyPre, pre), kvs(keyTokens, texts), kvs(keyTypes, types), kvs(keyMerges, lines),
+		kv(keyBOS, uint32(1)),
+	}
+}
+
+// Results on the machine of the kernels' measurements are in the commit that
+// added this; time to first token has 0.1 s for all there is to do.
+func BenchmarkFromGGUF(b *testing.B) {
+	for _, v := range []struct {
+		pre            string
+		tokens, merges int
+	}{{"qwen2", 151936, 151387}, {"llama-bpe", 128256, 280147}} {
+		b.Run(fmt.Sprintf("pre=%s/tokens=%d/merges=%d", v.pre, v.tokens, v.merges), func(b *testing.B) {
+			f := file(b, fullSize(v.pre, v.tokens, v.merges)...)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := FromGGUF(f); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package tokenizer
+
+import (
+	"math"
+	"slices"
+)
+
+// A Tokenizer turns text into tokens and back. It does not change and may be
+// used by any number of goroutines.
+type Tokenizer struct {
+	vocab        vocabulary
+	model        model
+	specials     *specials
+	bos, eos     int32
+	padding      int32
+	ends         []int32
+	addBOS       bool
+	addEOS       bool
+	prefixed     bool // SentencePiece puts a space before text
+	template     string
+	architecture string
+}
+
+// A model is what tokenizer.ggml.model names.
+type model interface {
+	// encode appends the tokens of a text that is not empty and has no special
+	// tokens in it.
+	encode(dst []int32, text string) []int32
+	// appendText appends what a token that stands for text stands for.
+	appendText(dst []byte, id int32) []byte
+}
+
+// Options say how Encode treats a text.
+type Options struct {
+	AddSpecial   bool // the beginning-of-sequence token before, the end-of-sequence token behind, if the model wants them
+	ParseSpecial bool // control tokens spelt out in the text, as <|im_end|>, are taken as such
+}
+
+// Encode returns the tokens of a text, which may be any bytes. User-defined
+// tokens are found in any text, as <think> is in Qwen3's.
+func (t *Tokenizer) Encode(text string, opt Options) []int32 {
+	return t.encode([]Part{{text, opt.ParseSpecial}}, opt.AddSpecial)
+}
+
+// EncodeParts returns the tokens of the parts' texts put together, with what
+// Options.AddSpecial adds. Words may reach from one part into the next.
+func (t *Tokenizer) EncodeParts(parts []Part) []int32 { return t.encode(parts, true) }
+
+func (t *Tokenizer) encode(parts []Part, addSpecial bool) []int32 {
+	text, spans := join(parts)
+	if len(text) > math.MaxInt32 {
+		panic("tokenizer: text of 2 GiB or more")
+	}
+	// English has about 4 bytes for a token; other text grows the slice.
+	ids := make([]int32, 0, len(text)/4+8)
+	if addSpecial && t.addBOS {
+		ids = append(ids, t.bos)
+	}
+	for at := 0; at < len(text); {
+		m, found := t.match(text, at, spans)
+		if !found {
+			ids = t.model.encode(ids, text[at:])
+			break
+		}
+		if m.start > at {
+			ids = t.model.encode(ids, text[at:m.start])
+		}
+		ids = append(ids, m.id)
+		at = m.end
+	}
+	if addSpecial && t.addEOS {
+		ids = append(ids, t.eos)
+	}
+	return ids
+}
+
+// AppendToken appends the bytes that a token stands for, which need not be
+// whole characters; see Decoder. Control tokens stand for nothing. The token
+// must be one of the vocabulary.
+func (t *Tokenizer) AppendToken(dst []byte, id int32) []byte {
+	t.check(id)
+	if k := t.vocab.kinds[id]; !k.plain() && k != byteKind {
+		return dst
+	}
+	return t.model.appendText(dst, id)
+}
+
+func (t *Tokenizer) check(id int32) {
+	if id < 0 || int(id) >= len(t.vocab.tokens) {
+		panic("tokenizer: token out of range")
+	}
+}
+
+// Decode returns the text of tokens that were a whole text: what Encode makes
+// of a text comes back as that text, but for control tokens.
+func (t *Tokenizer) Decode(ids []int32) string {
+	var text []byte
+	start := true // no ordinary token since the beginning or a special one
+	for _, id := range ids {
+		n := len(text)
+		text = t.AppendToken(text, id)
+		k := t.vocab.kinds[id]
+		ordinary := k != control && k != unknown && k != userDefined
+		if t.prefixed && start && ordinary && len(text) > n && text[n] == ' ' {
+			text = slices.Delete(text, n, n+1)
+		}
+		start = !ordinary
+	}
+	return string(text)
+}
+
+// Vocab returns the number of tokens: they are 0 to Vocab()-1.
+func (t *Tokenizer) Vocab() int { return len(t.vocab.tokens) }
+
+// Token returns a token as it is written in the vocabulary. The token must be
+// one of the vocabulary.
+func (t *Tokenizer) Token(id int32) string {
+	t.check(id)
+	return t.vocab.tokens[id]
+}
+
+// Find returns the token that is written so in the vocabulary, or -1.
+func (t *Tokenizer) Find(token string) int32 { return t.vocab.find(token) }
+
+// BOS returns the token that begins a sequence, or -1.
+func (t *Tokenizer) BOS() int32 { return t.bos }
+
+// EOS returns the token that ends a sequence, or -1.
+func (t *Tokenizer) EOS() int32 { return t.eos }
+
+// Padding returns the token that fills up a sequence, or -1.
+func (t *Tokenizer) Padding() int32 { return t.padding }
+
+// AddBOS reports whether the model wants every sequence to begin with BOS.
+func (t *Tokenizer) AddBOS() bool { return t.addBOS }
+
+// IsEnd reports whether generation ends with a token: the end of the sequence
+// or of a turn.
+func (t *Tokenizer) IsEnd(id int32) bool { return slices.Contains(t.ends, id) }
+
+// IsControl reports whether a token stands for no text.
+func (t *Tokenizer) IsControl(id int32) bool {
+	t.check(id)
+	k := t.vocab.kinds[id]
+	return !k.plain() && k != byteKind
+}
