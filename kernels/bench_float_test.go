@@ -2,6 +2,7 @@ package kernels_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"onebit/formats"
 	"onebit/kernels"
+	"onebit/kernels/kerneltest"
 )
 
 // BenchmarkHead times the formats of heads and embeddings on weights in each
@@ -93,6 +95,51 @@ func split(b *testing.B, v *kernels.Variant, t *formats.Tensor, pool *kernels.Po
 func median(times []time.Duration) time.Duration {
 	slices.Sort(times)
 	return times[len(times)/2]
+}
+
+// BenchmarkHeadBatch times one thread on several columns at once, with weights
+// that fit level 2: multiply-adds per second.
+//
+//	go test ./kernels -run '^$' -bench 'BenchmarkHeadBatch/format=q8_0/'
+func BenchmarkHeadBatch(b *testing.B) {
+	for _, format := range []string{"f16", "q8_0", "q6_k"} {
+		for _, v := range kernels.Variants() {
+			if v.Format.Name != format || v.Activation != kernels.DefaultActivation(format) || v.ISA == kernels.Go {
+				continue
+			}
+			for _, n := range []int{1, 2, 4, 8, 16, 64} {
+				b.Run(fmt.Sprintf("format=%s/variant=%s/n=%d", format, v.Name, n), func(b *testing.B) {
+					if err := v.Available(); err != nil {
+						b.Skip(err)
+					}
+					const rows, cols = 256, 2560
+					timeHeadBatch(b, v, kerneltest.Tensor(b, v.Format, rows, cols, rand.New(rand.NewPCG(1, 2))), n)
+				})
+			}
+		}
+	}
+}
+
+func timeHeadBatch(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, n int) {
+	m, err := v.Pack(tensor, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	x, y := make([]float32, n*m.Cols), make([]float32, n*m.Rows)
+	for i := range x {
+		x[i] = float32(i%17) - 8
+	}
+	var a kernels.Activations
+	a.Prepare(v, x, n, m.Cols)
+	var times []time.Duration
+	b.ResetTimer()
+	for range b.N {
+		start := time.Now()
+		v.Rows(y, m, &a, 0, m.Rows)
+		times = append(times, time.Since(start))
+	}
+	b.ReportMetric(float64(m.Rows*m.Cols*n)/median(times).Seconds()/1e9, "GMAC/s")
+	b.ReportMetric(0, "ns/op")
 }
 
 const readChunk = 128 << 10

@@ -55,7 +55,7 @@ func headVariants(t *testing.T, codes bool, run func(t *testing.T, v *kernels.Va
 }
 
 // TestHeadBits takes bytes of every kind, every number of rows up to two tiles
-// and more, and columns that fill a register or do not.
+// and more, columns that fill a register or do not, and batches.
 func TestHeadBits(t *testing.T) {
 	headVariants(t, false, func(t *testing.T, v *kernels.Variant) {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -67,11 +67,12 @@ func TestHeadBits(t *testing.T) {
 					cols += rng.IntN(32)
 				}
 			}
-			x := make([]float32, 2*cols)
+			n := 1 + rng.IntN(20)
+			x := make([]float32, n*cols)
 			for i := range x {
 				x[i] = float32(rng.NormFloat64())
 			}
-			kerneltest.Check(t, v, randomBits(t, v.Format, rows, cols, rng), x, 2, fmt.Sprintf("%d×%d", rows, cols))
+			kerneltest.Check(t, v, randomBits(t, v.Format, rows, cols, rng), x, n, fmt.Sprintf("%d×%d, %d columns", rows, cols, n))
 		}
 	})
 }
@@ -81,7 +82,8 @@ func TestHeadBits(t *testing.T) {
 func TestHeadExtremes(t *testing.T) {
 	const rows, cols = 9, 1024
 	headVariants(t, true, func(t *testing.T, v *kernels.Variant) {
-		x := make([]float32, cols)
+		const n = 7
+		x := make([]float32, n*cols)
 		for _, fill := range []byte{0x00, 0x7f, 0x80, 0x81, 0xff} {
 			for _, scales := range []byte{0x7f, 0x80} {
 				tensor := extreme(t, v.Format, rows, cols, fill, scales)
@@ -89,7 +91,7 @@ func TestHeadExtremes(t *testing.T) {
 					for i := range x {
 						x[i] = sign
 					}
-					kerneltest.Check(t, v, tensor, x, 1, fmt.Sprintf("bytes %#x, int8 scales %#x, activations %v", fill, scales, sign))
+					kerneltest.Check(t, v, tensor, x, n, fmt.Sprintf("bytes %#x, int8 scales %#x, activations %v", fill, scales, sign))
 				}
 			}
 		}

@@ -10,7 +10,7 @@ func q8RowsNEON(dst *float32, w *byte, stride int, q *int8, sums *int32, scales 
 
 func init() {
 	for _, act := range []Activation{Q8Per32, Q8Per128, Q8Row} {
-		q8Rows{NEONDot, "SDOT, 8 rows at a time", q8RowsNEONDot, quantizeNEON}.register(act)
-		q8Rows{NEON, "SMULL and SMLAL, 8 rows at a time", q8RowsNEON, quantizeNEON}.register(act)
+		register(q8Rows{NEONDot, "SDOT, 8 rows at a time", q8RowsNEONDot, quantizeNEON}.variant(act))
+		register(q8Rows{NEON, "SMULL and SMLAL, 8 rows at a time", q8RowsNEON, quantizeNEON}.variant(act))
 	}
 }

@@ -21,11 +21,11 @@ type q8Rows struct {
 	quantize func(a *Activations, x []float32, from, to int)
 }
 
-func (k q8Rows) register(act Activation) {
-	register(&Variant{
+func (k q8Rows) variant(act Activation) *Variant {
+	return &Variant{
 		Name: k.isa.Name, Summary: k.summary, Format: formats.Q8_0, Activation: act,
 		ISA: k.isa, Layout: Native, quantize: k.quantize, matVec: k.matVec,
-	})
+	}
 }
 
 // matVec does rows that do not fill a tile with those before them again. Fewer

@@ -60,3 +60,24 @@ func q8RowsAVXVNNI(dst *float32, w *byte, stride int, q *int8, sums *int32, scal
 //
 //go:noescape
 func q8RowsAVX2(dst *float32, w *byte, stride int, q *int8, sums *int32, scales *float32, shift int, blocks int, tiles int)
+
+// q8BatchAVX512VNNI multiplies tiles of 8 rows, which start stride bytes apart and
+// have blocks of 34 bytes each, with 1 to 16 columns of a panel that q8Panels
+// arranged.
+//
+//	for c := range columns {
+//		for r := range 8 * tiles {
+//			y := float32(0)
+//			for b := range blocks {
+//				sum := int32At(q, 576*b+4*c) // -128·Σq
+//				for i := range 32 {
+//					sum += int32(w[r*stride+34*b+2+i]^0x80) * int32(q[576*b+64+i/4*64+4*c+i%4])
+//				}
+//				y += term(fp16At(w, r*stride+34*b), scales[c*groups+b>>shift], sum)
+//			}
+//			dst[c*dstStride+r] = y
+//		}
+//	}
+//
+//go:noescape
+func q8BatchAVX512VNNI(dst *float32, dstStride int, w *byte, stride int, q *int8, scales *float32, groups int, shift int, blocks int, tiles int, columns int)
