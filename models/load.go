@@ -50,16 +50,46 @@ func (m *Model) load() error {
 		return err
 	}
 	m.rope = newRope(m.Config)
-	if err := m.loadGlobals(); err != nil {
+	head, err := m.loadGlobals()
+	if err != nil {
 		return err
 	}
-	for n := range m.Config.Layers {
-		if err := m.loadBlock(n); err != nil {
-			return err
-		}
+	if err := m.loadLayers(head); err != nil {
+		return err
 	}
 	if m.options.Packing == PackBehind {
 		m.packer = startPacker(m)
+	}
+	return nil
+}
+
+// loadLayers loads the head and the blocks: one after the other if they are
+// packed, which takes all threads, and otherwise side by side, since checking
+// the file's bytes is all there is to do.
+func (m *Model) loadLayers(head formats.Tensor) error {
+	m.blocks = make([]*Block, m.Config.Layers)
+	load := func(i int) (err error) {
+		if i == 0 {
+			m.Head, err = m.linear(head)
+		} else {
+			m.blocks[i-1], err = m.loadBlock(i - 1)
+		}
+		return err
+	}
+	if m.options.Packing == PackFirst {
+		for i := range 1 + m.Config.Layers {
+			if err := load(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	errs := make([]error, 1+m.Config.Layers)
+	m.pool.ForEach(len(errs), func(i int) { errs[i] = load(i) })
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -106,38 +136,35 @@ func (m *Model) tensorError(name string, err error) error {
 	return &gguf.FormatError{File: m.file.Name(), Offset: -1, Tensor: name, Msg: err.Error(), Err: err}
 }
 
-// loadGlobals loads what is outside the blocks. Rows of the embedding are
-// looked up in the file, whatever becomes of it as the head.
-func (m *Model) loadGlobals() error {
-	var err error
+// loadGlobals loads what is outside the blocks, and returns the head. Rows of
+// the embedding are looked up in the file, whatever becomes of it as the head.
+func (m *Model) loadGlobals() (head formats.Tensor, err error) {
 	if m.embedding, err = m.file.Tensor(embeddingTensor); err != nil {
-		return err
+		return head, err
 	}
 	if m.outputNorm, err = m.norm("output_norm.weight"); err != nil {
-		return err
+		return head, err
 	}
 	name := headTensor
 	if m.Config.TiedHead {
 		name = embeddingTensor
 	} else if err := m.embedding.Type.Validate(m.embedding.Data, m.Config.Vocab, m.Config.Hidden); err != nil {
-		return m.tensorError(embeddingTensor, err)
+		return head, m.tensorError(embeddingTensor, err)
 	}
-	head, err := m.file.Tensor(name)
-	if err != nil {
-		return err
+	if head, err = m.file.Tensor(name); err != nil {
+		return head, err
 	}
 	if to := m.options.Head; to != nil && to != head.Type {
 		if head, err = m.convertHead(head, to); err != nil {
-			return m.tensorError(name, err)
+			return head, m.tensorError(name, err)
 		}
 	}
-	m.Head, err = m.linear(head)
-	return err
+	return head, nil
 }
 
-func (m *Model) loadBlock(n int) error {
+// loadBlock returns what it has of a block if it fails, to be closed.
+func (m *Model) loadBlock(n int) (*Block, error) {
 	b := &Block{Index: n, forward: m.Arch.forward}
-	m.blocks = append(m.blocks, b)
 	prefix := fmt.Sprintf("blk.%d.", n)
 	norms, linears := b.norms(), b.linears()
 	for _, d := range m.Arch.block {
@@ -149,10 +176,10 @@ func (m *Model) loadBlock(n int) error {
 			*linears[d.name], err = m.tensorLinear(name)
 		}
 		if err != nil {
-			return err
+			return b, err
 		}
 	}
-	return nil
+	return b, nil
 }
 
 // normTypes are what a norm may be stored in: it is read as float32.

@@ -194,8 +194,13 @@ func (r *reader) headDim(c Config) int {
 	return dim
 }
 
+// ropeScaling reads the scaling. A factor without a type is linear scaling, as
+// in llama.cpp (src/llama-model.cpp, load_hparams).
 func (r *reader) ropeScaling() RopeScaling {
 	if !r.file.Has(r.prefix + keyRopeScalingType) {
+		if factor := r.floatOr(keyRopeScalingFactor, 0); factor != 0 {
+			return RopeScaling{Type: "linear", Factor: factor}
+		}
 		return RopeScaling{}
 	}
 	kind, err := r.file.String(r.prefix + keyRopeScalingType)

@@ -85,6 +85,8 @@ func TestConfigFromGGUF(t *testing.T) {
 				gguf.KV{Key: "qwen3.rope.scaling.original_context_length", Value: gguf.Of(uint32(32768))}),
 			[]string{"a"},
 			changed(qwenConfig, func(c *Config) { c.RopeScaling = RopeScaling{"yarn", 4, 32768} })},
+		{"rope scaling without a type", set(qwen, "qwen3.rope.scaling.factor", gguf.Of(float32(2))), []string{"a"},
+			changed(qwenConfig, func(c *Config) { c.RopeScaling = RopeScaling{"linear", 2, 0} })},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -53,10 +53,13 @@ func (m *Model) Blocks() iter.Seq2[int, *Block] {
 	}
 }
 
-// linears yields every layer, the head last.
+// linears yields every layer there is, the head last.
 func (m *Model) linears() iter.Seq[*Linear] {
 	return func(yield func(*Linear) bool) {
 		for _, b := range m.blocks {
+			if b == nil {
+				continue // loading failed before
+			}
 			for _, l := range b.Linears() {
 				if l != nil && !yield(l) {
 					return
