@@ -14,38 +14,65 @@ func init() {
 	registerChart(chart{
 		order: 10, name: "latency", heading: "Latency by variant",
 		about: "Each row is a variant, fastest on top. The mark is the median time of one operation, the bar with caps its " +
-			"95% confidence interval, and each thin stroke a sample. All panels of a figure share their axis; left is faster.",
+			"95% confidence interval, and each thin stroke a sample. Panels of one shape share their axis; left is faster.",
 		figures: latencyFigures,
 	})
 }
 
+// tasksInFigure bounds the height of a figure, whatever a results file holds.
+const tasksInFigure = 12
+
 func latencyFigures(d *digest) []*figure {
 	var figures []*figure
+	drawn := 0
 	for _, family := range d.families() {
-		for i, t := range family.tasks {
-			if f := latencyFigure(d, t); f != nil {
-				f.folded = i < len(family.tasks)-1 // tasks are in the order of their size
-				figures = append(figures, f)
-			}
+		for tasks := range slices.Chunk(slices.DeleteFunc(slices.Clone(family.tasks), untimed), tasksInFigure) {
+			drawn += len(tasks)
+			f := latencyFigure(d, family, tasks)
+			f.folded = len(figures) > 0 && drawn > manyTasks
+			figures = append(figures, f)
 		}
 	}
 	return figures
 }
 
-func latencyFigure(d *digest, t *task) *figure {
+func untimed(t *task) bool {
+	return !slices.ContainsFunc(t.cases, func(c *caseStats) bool { return len(c.stats[bench.NsPerOp].values) > 0 })
+}
+
+// latencyFigure shows some of a family's tasks below each other.
+func latencyFigure(d *digest, f *family, tasks []*task) *figure {
+	names := contenders(f.cases)
+	sortBy(names, func(name string) (float64, bool) { return typicalTime(f.cases, name) })
+	last := tasks[len(tasks)-1] // the largest
+	fig := &figure{
+		name:    fileName("latency", f.base, f.format),
+		heading: label(last.title),
+		reading: d.latencyReading(last),
+	}
+	for _, t := range tasks {
+		rows := d.latencyPanels(t, panels(f.cases), names)
+		fig.panels = append(fig.panels, rows...)
+		if len(tasks) > 1 {
+			fig.upward = append(fig.upward, slices.Repeat([]string{label(t.shape)}, len(rows))...)
+		}
+	}
+	if len(tasks) > 1 {
+		fig.heading = label(fmt.Sprintf("%s: %s to %s", f.title(), tasks[0].shape, last.shape))
+	}
+	fig.height = rowsHeight(len(names), len(fig.panels))
+	return fig
+}
+
+// latencyPanels draws the conditions of one task, on a common axis.
+func (d *digest) latencyPanels(t *task, conditions []panel, names []string) [][]*plot.Plot {
 	var values []float64
 	for _, c := range t.cases {
 		values = append(values, c.stats[bench.NsPerOp].values...)
 	}
-	if len(values) == 0 {
-		return nil
-	}
-	names := contenders(t.cases)
-	sortBy(names, func(name string) (float64, bool) { return typicalTime(t.cases, name) })
-
 	axis := newAxis(values, false, 4, bench.UnitOf(bench.NsPerOp).Format)
 	var drawn []*plot.Plot
-	for _, p := range panels(t.cases) {
+	for _, p := range conditions {
 		plot := newPanel(p.String())
 		axis.apply(&plot.X)
 		nominalAxis(plot, names, len(drawn)%panelsInRow == 0)
@@ -55,14 +82,7 @@ func latencyFigure(d *digest, t *task) *figure {
 		}
 		drawn = append(drawn, plot)
 	}
-	grid := arrange(drawn, panelsInRow)
-	return &figure{
-		name:    fileName("latency", t.base, t.title),
-		heading: label(t.title),
-		reading: d.latencyReading(t),
-		height:  rowsHeight(len(names), len(grid)),
-		panels:  grid,
-	}
+	return arrange(drawn, panelsInRow)
 }
 
 // rowsHeight is the height of panels with n rows each, stacked.

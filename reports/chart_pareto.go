@@ -82,7 +82,7 @@ func paretoFigure(d *digest, f *family) *figure {
 		reading: paretoReading(shown, byPanel, unit, speedFormat),
 		height:  rowsHeight(11, len(grid)),
 		panels:  grid,
-		upward:  unit,
+		upward:  slices.Repeat([]string{unit}, len(grid)),
 	}
 	for _, name := range contenders(f.cases) {
 		fig.legend = append(fig.legend, legendEntry{label(name), glyph(d.marks[name], 4)})

@@ -71,7 +71,7 @@ func rooflineFigures(d *digest) []*figure {
 	f := &figure{
 		name: "roofline", heading: "Roofline", reading: d.rooflineReading(shown, byPanel),
 		height: vg.Length(300 * len(grid)), panels: grid,
-		upward: "multiply-adds per second",
+		upward: slices.Repeat([]string{"multiply-adds per second"}, len(grid)),
 	}
 	for i, name := range formats {
 		f.legend = append(f.legend, legendEntry{label(name), glyph(i, 4)})

@@ -24,7 +24,7 @@ type figure struct {
 	reading string // how to read it, and what it says, in a line
 	height  vg.Length
 	panels  [][]*plot.Plot // rows of equal length; nil where a panel is lacking
-	upward  string         // what the vertical axes show, if they are numeric
+	upward  []string       // written upwards beside each row of panels: what its vertical axes or the row show
 	legend  []legendEntry
 	folded  bool // whether HTML shows the heading alone until asked: there are figures more telling
 }
@@ -92,7 +92,7 @@ func arrange(panels []*plot.Plot, columns int) [][]*plot.Plot {
 func (f *figure) draw(c draw.Canvas) {
 	whole := c
 	c.Rectangle.Min.Y += f.legendHeight()
-	if f.upward != "" {
+	if f.upward != nil {
 		c.Rectangle.Min.X += upwardWidth
 	}
 	columns := len(f.panels[0])
@@ -113,16 +113,16 @@ func (f *figure) draw(c draw.Canvas) {
 
 const upwardWidth = 18
 
-// drawUpward writes the title of the vertical axes beside each row of panels. A title on a panel's
-// own axis would make gonum shrink the panel.
+// drawUpward writes the titles of the rows of panels. A title on a panel's own axis would make gonum
+// shrink the panel.
 func (f *figure) drawUpward(c draw.Canvas) {
 	style := textStyle(roleMuted)
 	style.Rotation = math.Pi / 2
 	style.XAlign, style.YAlign = draw.XCenter, draw.YTop
-	for i := range f.panels {
+	for i, title := range f.upward {
 		rowHeight := f.height / vg.Length(len(f.panels))
 		y := c.Max.Y - rowHeight*(vg.Length(i)+0.5)
-		c.FillText(style, vg.Point{X: c.Min.X + 4, Y: y}, f.upward)
+		c.FillText(style, vg.Point{X: c.Min.X + 4, Y: y}, title)
 	}
 }
 
@@ -198,7 +198,7 @@ func (f *figure) svg() (string, error) {
 	if start < 0 || end < start {
 		return "", fmt.Errorf("drawing %s: no group in the SVG", f.name)
 	}
-	body = pageFont.Replace(colorsToVariables(body[start:end]))
+	body = compactSVG(pageFont.Replace(colorsToVariables(body[start:end])))
 	return fmt.Sprintf(`<svg role="img" aria-labelledby="%[1]s-title %[1]s-desc" viewBox="0 0 %[2]d %.0[3]f" width="%[2]d" height="%.0[3]f">`+
 		`<title id="%[1]s-title">%[4]s</title><desc id="%[1]s-desc">%[5]s</desc>%[6]s</svg>`,
 		f.name, figureWidth, f.fullHeight().Points(), html.EscapeString(f.heading), html.EscapeString(f.reading), body), nil

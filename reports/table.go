@@ -17,22 +17,28 @@ func init() {
 
 // TableOptions shape a terminal table.
 type TableOptions struct {
-	Width int // columns of the terminal; 0 means as wide as need be
-	Top   int // variants per setting; 0 means 3, negative means all
+	Width int    // columns of the terminal; 0 means as wide as need be
+	Top   int    // variants per setting; 0 means 3, or a summary if there are many tasks; negative means all
+	Full  string // path of the report that shows every case, for a summary to name
 }
 
 // WriteTable writes what a person at a terminal wants first: for each task and condition the fastest
-// variants, best first, with their error; then what was wrong or doubtful. Columns that don't fit
-// the width are left out, the least important first.
+// variants, best first, with their error; then the noise floor and what was wrong or doubtful. If
+// that would fill screens, each format and condition has a row over all of its tasks instead. Columns
+// that don't fit the width are left out, the least important first.
 func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
 	d := newDigest(res)
-	top := opt.Top
+	top, summed := opt.Top, opt.Top == 0 && len(d.tasks) > manyTasks
 	if top == 0 {
 		top = 3
 	}
 	var b strings.Builder
 	for _, m := range d.matrices() {
-		writeAligned(&b, d.standingColumns(m, top), opt.Width)
+		if summed {
+			writeAligned(&b, summaryColumns(m), opt.Width)
+		} else {
+			writeAligned(&b, d.standingColumns(m, top), opt.Width)
+		}
 		b.WriteByte('\n')
 	}
 	for _, base := range d.bases() {
@@ -41,7 +47,13 @@ func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
 			b.WriteByte('\n')
 		}
 	}
+	if summed {
+		writeWrapped(&b, "", summaryText, opt.Width)
+	}
 	d.writeRemarks(&b, opt.Width)
+	if summed && opt.Full != "" {
+		writeWrapped(&b, "", "every case: "+opt.Full, opt.Width)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -113,6 +125,46 @@ func (d *digest) standingColumns(m *matrix, top int) []*textColumn {
 	return append(columns, measured...)
 }
 
+// summaryText says what a summary's columns are.
+const summaryText = "Each row names the variant that is the fastest, or tied with it, most often; its speed-up is the geometric " +
+	"mean over the shapes, its rates are medians."
+
+// summaryColumns shows a row for each section and condition.
+func summaryColumns(m *matrix) []*textColumn {
+	subject := &textColumn{title: strings.ToLower(m.base)}
+	threads := &textColumn{title: keyThreads, right: true}
+	cache := &textColumn{title: keyCache}
+	variant := &textColumn{title: keyVariant}
+	leads := &textColumn{title: "fastest in", right: true, drop: 4}
+	speed := &textColumn{title: "vs " + baselines[0], right: true}
+	roof := &textColumn{title: bench.PctRoof, right: true, drop: 1}
+	rate := &textColumn{title: bench.WeightRate, right: true, drop: 3}
+	tokens := &textColumn{title: bench.TokenRate, right: true}
+	nmse := &textColumn{title: bench.NMSE, right: true, drop: 2}
+	weight := &textColumn{title: "B/weight", right: true, drop: 5}
+	for _, section := range m.sections() {
+		title := section.subject
+		for _, s := range section.summaries(m.columns) {
+			if s == nil {
+				continue
+			}
+			subject.add(title)
+			title = ""
+			threads.add(s.panel.threads)
+			cache.add(s.panel.cache)
+			variant.add(s.champion)
+			leads.add(s.leadText())
+			speed.add(s.speedText(baselines[0]))
+			roof.add(s.typicalText(bench.PctRoof))
+			rate.add(s.typicalText(bench.WeightRate))
+			tokens.add(s.typicalText(bench.TokenRate))
+			nmse.add(s.nmse.text(bench.UnitOf(bench.NMSE).Format))
+			weight.add(s.weightText())
+		}
+	}
+	return []*textColumn{subject, threads, cache, variant, leads, speed, tokens, rate, roof, nmse, weight}
+}
+
 // versus says how a ranked case compares with the first.
 func versus(s *standing, i int) string {
 	switch {
@@ -122,19 +174,6 @@ func versus(s *standing, i int) string {
 		return "tie"
 	}
 	return times(s.ranked[i].stats[bench.NsPerOp].Center / s.best().stats[bench.NsPerOp].Center)
-}
-
-// standings lists the matrix' cells that hold something, row by row.
-func (m *matrix) standings() []*standing {
-	var all []*standing
-	for _, r := range m.rows {
-		for _, s := range r.cells {
-			if s != nil {
-				all = append(all, s)
-			}
-		}
-	}
-	return all
 }
 
 // caseColumns shows benchmarks that nothing is known of.
@@ -213,8 +252,8 @@ func (d *digest) writeRemarks(b *strings.Builder, width int) {
 	for _, f := range d.res.Failures {
 		writeWrapped(b, "WRONG, not timed: ", f.Name.Full+": "+strings.ReplaceAll(f.Reason, "\n", "; "), width)
 	}
-	for _, text := range d.warnings() {
-		writeWrapped(b, "warning: ", text, width)
+	for _, w := range d.doubts() {
+		writeWrapped(b, "warning: ", w.Text, width)
 	}
 }
 

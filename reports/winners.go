@@ -146,22 +146,9 @@ func (e *extent) add(v float64, ok bool) {
 var baselines = []string{"scalar", "reference"}
 
 func (m *matrix) verdicts() []verdict {
-	var subjects []string
-	bySubject := make(map[string][]*standing)
-	for _, row := range m.rows {
-		subject := cmp.Or(row.task.format, m.base)
-		if _, ok := bySubject[subject]; !ok {
-			subjects = append(subjects, subject)
-		}
-		for _, s := range row.cells {
-			if s != nil {
-				bySubject[subject] = append(bySubject[subject], s)
-			}
-		}
-	}
 	var all []verdict
-	for _, subject := range subjects {
-		all = append(all, judge(subject, bySubject[subject]))
+	for _, s := range m.sections() {
+		all = append(all, judge(s.subject, s.standings()))
 	}
 	return all
 }
@@ -212,7 +199,8 @@ func champion(standings []*standing) string {
 }
 
 // baseline is the contender that the champion's speed is told against: that of the same activation
-// scheme, if the baseline variant has several.
+// scheme, if the baseline variant has several. Without a baseline variant it is the slowest rival
+// that met the champion everywhere.
 func baseline(standings []*standing, champion string) string {
 	for _, variant := range baselines {
 		found := ""
@@ -232,7 +220,19 @@ func baseline(standings []*standing, champion string) string {
 			return found
 		}
 	}
-	return ""
+	return slowest(standings, champion)
+}
+
+// slowest is the contender in all of the standings that the champion beats by most; "" if none is.
+func slowest(standings []*standing, champion string) string {
+	name, most := "", 0.0
+	for _, rival := range rivals(standings) {
+		everywhere := !slices.ContainsFunc(standings, func(s *standing) bool { return s.find(rival) == nil })
+		if ratio := speedup(standings, rival, champion); rival != champion && everywhere && ratio > most {
+			name, most = rival, ratio
+		}
+	}
+	return name
 }
 
 // finer finds the fastest contender whose error is less than the champion's: what more exactness

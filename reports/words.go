@@ -53,7 +53,12 @@ func times(r float64) string {
 }
 
 // percent formats a fraction.
-func percent(f float64) string { return fmt.Sprintf("%.2g %%", 100*f) }
+func percent(f float64) string {
+	if f >= 0.995 {
+		return fmt.Sprintf("%.0f %%", 100*f)
+	}
+	return fmt.Sprintf("%.2g %%", 100*f)
+}
 
 // text formats an extent in a unit's form.
 func (e extent) text(format func(float64) string) string {
@@ -132,12 +137,17 @@ func (v verdict) cost() []fact {
 	}
 	add("of the roof", v.roof.text(bench.UnitOf(bench.PctRoof).Format))
 	add("nmse", v.nmse.text(bench.UnitOf(bench.NMSE).Format))
-	add("bytes/weight", v.weight.text(func(x float64) string { return fmt.Sprintf("%.3g", x) }))
+	add("bytes/weight", v.weightText())
 	if v.finer.contender != "" {
 		add("more exact", fmt.Sprintf("%s: nmse %s at %s the time", v.finer.contender,
 			bench.UnitOf(bench.NMSE).Format(v.finer.error), times(1/v.finer.speed)))
 	}
 	return facts
+}
+
+// weightText is the champion's bytes per weight.
+func (v verdict) weightText() string {
+	return v.weight.text(func(x float64) string { return fmt.Sprintf("%.3g", x) })
 }
 
 // A fact is a name and a value.

@@ -1,0 +1,128 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/montanaflynn/stats"
+
+	"onebit/bench"
+)
+
+// manyTasks is from how many tasks on reports begin with a row per format and give the tasks later.
+const manyTasks = 12
+
+// fewRows is how many rows of each format are read at a glance.
+const fewRows = 3
+
+// A section is the rows of a matrix that belong to one format or, without formats, all of them.
+type section struct {
+	subject string
+	rows    []matrixRow
+}
+
+// sections splits a matrix by format.
+func (m *matrix) sections() []section {
+	var all []section
+	for _, row := range m.rows {
+		subject := cmp.Or(row.task.format, m.base)
+		if len(all) == 0 || all[len(all)-1].subject != subject {
+			all = append(all, section{subject: subject})
+		}
+		last := &all[len(all)-1]
+		last.rows = append(last.rows, row)
+	}
+	return all
+}
+
+// crowded reports whether the matrix is to be read section by section.
+func (m *matrix) crowded() bool {
+	for _, s := range m.sections() {
+		if len(s.rows) > fewRows {
+			return true
+		}
+	}
+	return false
+}
+
+// standings lists the cells that hold something, row by row.
+func (m *matrix) standings() []*standing { return section{rows: m.rows}.standings() }
+
+func (s section) standings() []*standing {
+	var all []*standing
+	for _, r := range s.rows {
+		for _, c := range r.cells {
+			if c != nil {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// A summary is a section's verdict under one condition, over all of its tasks.
+type summary struct {
+	verdict
+	panel panel
+	over  []*standing
+}
+
+// summaries sums a section up for each column of its matrix; nil where nothing was timed.
+func (s section) summaries(columns []panel) []*summary {
+	all := make([]*summary, len(columns))
+	for i, p := range columns {
+		var over []*standing
+		for _, r := range s.rows {
+			if r.cells[i] != nil {
+				over = append(over, r.cells[i])
+			}
+		}
+		if len(over) > 0 {
+			all[i] = &summary{judge(s.subject, over), p, over}
+		}
+	}
+	return all
+}
+
+// typical is the median over the tasks of what the champion reached in a unit.
+func (s *summary) typical(unit string) (float64, bool) {
+	var values []float64
+	for _, o := range s.over {
+		if c := o.find(s.champion); c != nil {
+			if v, ok := c.center(unit); ok {
+				values = append(values, v)
+			}
+		}
+	}
+	middle, err := stats.Median(values)
+	return middle, err == nil // there is none of no values
+}
+
+func (s *summary) typicalText(unit string) string {
+	v, ok := s.typical(unit)
+	if !ok {
+		return ""
+	}
+	return bench.UnitOf(unit).Format(v)
+}
+
+// leadText says in how many of the tasks the champion leads.
+func (s *summary) leadText() string { return fmt.Sprintf("%d of %d", s.leads, s.standings) }
+
+// speedText is the champion's speed-up over the baseline, which is named unless the reader knows it.
+func (s *summary) speedText(known string) string {
+	switch {
+	case s.baseline == "":
+		return ""
+	case variantOf(s.baseline) == known:
+		return times(s.speedup)
+	}
+	return times(s.speedup) + " " + s.baseline
+}
+
+// variantOf is a contender's name without its activation scheme.
+func variantOf(contender string) string {
+	variant, _, _ := strings.Cut(contender, " ")
+	return variant
+}
