@@ -192,6 +192,73 @@ func q1Columns2AVX512VNNI(dst *float32, dstStride int, data *byte, q *int8, qStr
 //go:noescape
 func q1Columns4AVX512VNNI(dst *float32, dstStride int, data *byte, q *int8, qStride int, scales *float32, scaleStride int, scaleStep int, sums *int32, blocks int, rows int)
 
+// q1TablesAVX2 makes the two tables of every four of n activations, n a multiple of
+// 4 and not 0:
+//
+//	for g := range n / 4 {
+//		for i := range 16 {
+//			sum := 508
+//			for t := range 4 {
+//				sum += (2*(i>>t&1) - 1) * q[4*g+t]
+//			}
+//			dst[32*g+i] = sum % 32
+//			dst[32*g+16+i] = sum / 32
+//		}
+//	}
+//
+//go:noescape
+func q1TablesAVX2(dst *int8, q *int8, n int)
+
+// q1Lookup128AVX2 multiplies rows of the layout rows64 with one column, whose scale is
+// that of 128 columns or, if scaleStep is 0 and not 4, of the row:
+//
+//	for i := range rows {
+//		dst[i] = 0
+//		for b := range blocks {
+//			S := int32(0)
+//			for k := range 128 {
+//				S += (2*bit(i, 128*b+k) - 1) * q[128*b+k]
+//			}
+//			dst[i] += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))
+//		}
+//	}
+//
+// tables are those that q1TablesAVX2 makes of q.
+//
+//go:noescape
+func q1Lookup128AVX2(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
+
+// q1Lookup32AVX2 is q1Lookup128AVX2 for a column with a scale for every 32: four
+// terms a block, in their order. scaleStep is 16.
+//
+//go:noescape
+func q1Lookup32AVX2(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
+
+// q1Lookup128AVX512 multiplies rows of the layout rows64 with one column, whose scale is
+// that of 128 columns or, if scaleStep is 0 and not 4, of the row:
+//
+//	for i := range rows {
+//		dst[i] = 0
+//		for b := range blocks {
+//			S := int32(0)
+//			for k := range 128 {
+//				S += (2*bit(i, 128*b+k) - 1) * q[128*b+k]
+//			}
+//			dst[i] += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))
+//		}
+//	}
+//
+// tables are those that q1TablesAVX2 makes of q.
+//
+//go:noescape
+func q1Lookup128AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
+
+// q1Lookup32AVX512 is q1Lookup128AVX512 for a column with a scale for every 32: four
+// terms a block, in their order. scaleStep is 16.
+//
+//go:noescape
+func q1Lookup32AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
+
 // q1PanelAVX2 arranges eight columns of stride bytes, block by block of 128 of each:
 //
 //	for b := range blocks {

@@ -7,6 +7,7 @@ import "onebit/kernels/_asm/asm"
 func Generate(p *asm.Program) {
 	declareConstants(p)
 	declareOrders(p)
+	declareTables(p)
 	pack(p)
 	byteOrder(p)
 	for _, t := range []bitplanesTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {
@@ -16,6 +17,11 @@ func Generate(p *asm.Program) {
 	}
 	columns(p, 2)
 	columns(p, 4)
+	tables(p)
+	for _, t := range []lookupTarget{{p, "AVX2", 32}, {p, "AVX512", 64}} {
+		lookup(t, false)
+		lookup(t, true)
+	}
 	panelOrder(p)
 	for _, t := range []panelsTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {
 		panels(p, t)

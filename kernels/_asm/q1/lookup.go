@@ -1,0 +1,345 @@
+package q1
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
+)
+
+// The layout rows64: 64 rows × 128 columns are 16 vectors of 64 bytes, each the
+// next eight columns of every row, and 64 fp16 scales. Two tables of 16 bytes
+// belong to every four columns.
+const (
+	lookupRows       = 64
+	lookupBits       = 16 * 64
+	lookupBlockBytes = lookupBits + 2*lookupRows
+	lookupTables     = 2 * 16 // bytes for four columns
+	// lookupBias makes the signed sum of four activations positive.
+	lookupBias = 4 * 127
+)
+
+// A lookupTarget is an instruction set with a byte shuffle: VPSHUFB looks up a
+// nibble of each row.
+type lookupTarget struct {
+	*asm.Program
+	name  string
+	bytes int // in a register
+}
+
+func (t lookupTarget) vector() reg.VecVirtual {
+	if t.bytes == 64 {
+		return t.ZMM()
+	}
+	return t.YMM()
+}
+
+func (t lookupTarget) lanes() int { return t.bytes / 4 }
+
+func (t lookupTarget) and(a, b operand.Op, dst reg.VecVirtual) {
+	if t.bytes == 64 {
+		t.VPANDD(a, b, dst)
+		return
+	}
+	t.VPAND(a, b, dst)
+}
+
+// table loads 16 bytes into every 128 bits.
+func (t lookupTarget) table(m operand.Mem) reg.VecVirtual {
+	v := t.vector()
+	if t.bytes == 64 {
+		t.VBROADCASTI32X4(m, v)
+	} else {
+		t.VBROADCASTI128(m, v)
+	}
+	return v
+}
+
+// everyWord returns v in every int16.
+func (t lookupTarget) everyWord(v uint16) reg.VecVirtual {
+	if t.bytes == 64 {
+		r, z := t.GP32(), t.ZMM()
+		t.MOVL(operand.U32(uint32(v)|uint32(v)<<16), r)
+		t.VPBROADCASTD(r, z)
+		return z
+	}
+	return ymmTarget{t.Program}.broadcast(uint32(v) | uint32(v)<<16)
+}
+
+// lookup writes the kernel for one scale in 128 columns, or in 32.
+func lookup(t lookupTarget, per32 bool) {
+	p, name := t.Program, "q1Lookup128"+t.name
+	doc := []string{
+		name + " multiplies rows of the layout rows64 with one column, whose scale is",
+		"that of 128 columns or, if scaleStep is 0 and not 4, of the row:",
+		"",
+		"\tfor i := range rows {",
+		"\t\tdst[i] = 0",
+		"\t\tfor b := range blocks {",
+		"\t\t\tS := int32(0)",
+		"\t\t\tfor k := range 128 {",
+		"\t\t\t\tS += (2*bit(i, 128*b+k) - 1) * q[128*b+k]",
+		"\t\t\t}",
+		"\t\t\tdst[i] += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))",
+		"\t\t}",
+		"\t}",
+		"",
+		"tables are those that q1TablesAVX2 makes of q.",
+	}
+	if per32 {
+		name = "q1Lookup32" + t.name
+		doc = []string{name + " is q1Lookup128" + t.name + " for a column with a scale for every 32: four", "terms a block, in their order. scaleStep is 16."}
+	}
+	p.Func(name, "func(dst *float32, data *byte, tables *int8, scales *float32, scaleStep, blocks, rows int)", doc...)
+	k := &lookupKernel{lookupTarget: t, y: p.AllocLocal(4 * lookupRows)}
+	dst := p.Load(p.Param("dst"), p.GP64())
+	k.data = p.Load(p.Param("data"), p.GP64())
+	rows := p.Load(p.Param("rows"), p.GP64())
+	step := p.Load(p.Param("scaleStep"), p.GP64())
+	k.tables, k.scales = p.GP64(), p.GP64()
+	left := p.GP64()
+	k.low = t.everyWord(0x0f0f)
+	k.weights = t.everyWord(32<<8 | 1)
+
+	p.Label("tile")
+	zero := t.vector()
+	clearVector(p, zero)
+	for at := 0; at < 4*lookupRows; at += t.bytes {
+		p.VMOVUPS(zero, k.y.Offset(at))
+	}
+	p.Load(p.Param("tables"), k.tables)
+	p.Load(p.Param("scales"), k.scales)
+	p.Load(p.Param("blocks"), left)
+
+	p.Label("block")
+	for at := 0; at < lookupBlockBytes; at += cacheLine {
+		p.PREFETCHT0(operand.Mem{Base: k.data, Disp: prefetchAhead + at})
+	}
+	if per32 {
+		for g := range 4 {
+			for h := range 64 / t.bytes {
+				k.addTerms(h, g, k.group(h, g, nil), 8*lookupBias)
+			}
+		}
+	} else {
+		for h := range 64 / t.bytes {
+			var sums [2]reg.VecVirtual
+			for g := range 4 {
+				sums = k.group(h, g, sums[:])
+			}
+			k.addTerms(h, 0, sums, 32*lookupBias)
+		}
+	}
+	p.ADDQ(operand.U32(lookupBlockBytes), k.data)
+	p.ADDQ(operand.U32(32*lookupTables), k.tables)
+	p.ADDQ(step, k.scales)
+	p.DECQ(left)
+	p.JNZ(operand.LabelRef("block"))
+
+	p.CMPQ(rows, operand.Imm(lookupRows))
+	p.JLT(operand.LabelRef("rest"))
+	for at := 0; at < 4*lookupRows; at += t.bytes {
+		v := t.vector()
+		p.VMOVUPS(k.y.Offset(at), v)
+		p.VMOVUPS(v, operand.Mem{Base: dst, Disp: at})
+	}
+	p.ADDQ(operand.U32(4*lookupRows), dst)
+	p.SUBQ(operand.Imm(lookupRows), rows)
+	p.JNZ(operand.LabelRef("tile"))
+	p.VZEROUPPER()
+	p.RET()
+
+	p.Comment("The last tile has rows that only the layout has.")
+	p.Label("rest")
+	from, v := p.GP64(), p.GP32()
+	p.XORQ(from, from)
+	p.Label("row")
+	p.MOVL(k.y.Idx(from, 4), v)
+	p.MOVL(v, operand.Mem{Base: dst, Index: from, Scale: 4})
+	p.INCQ(from)
+	p.CMPQ(from, rows)
+	p.JLT(operand.LabelRef("row"))
+	p.VZEROUPPER()
+	p.RET()
+}
+
+type lookupKernel struct {
+	lookupTarget
+	data, tables, scales reg.Register
+	y                    operand.Mem // of the tile's rows, on the stack
+	low, weights         reg.VecVirtual
+}
+
+// group looks 32 columns of part h of the rows up and adds their sums to those
+// of the groups before, as int16. A sum of four activations, made positive,
+// lies in the tables in two parts of five bits: eight of them fit in a byte.
+func (k *lookupKernel) group(h, g int, before []reg.VecVirtual) [2]reg.VecVirtual {
+	var sum [2]reg.VecVirtual // lower and upper parts
+	for c := 4 * g; c < 4*g+4; c++ {
+		w := k.vector()
+		k.VMOVUPS(operand.Mem{Base: k.data, Disp: 64*c + k.bytes*h}, w)
+		for nibble := range 2 {
+			index := k.vector()
+			if nibble == 0 {
+				k.and(k.low, w, index)
+			} else {
+				k.VPSRLW(operand.Imm(4), w, index)
+				k.and(k.low, index, index)
+			}
+			for part := range sum {
+				v := k.table(operand.Mem{Base: k.tables, Disp: (2*c+nibble)*lookupTables + 16*part})
+				k.VPSHUFB(index, v, v)
+				if sum[part] == nil {
+					sum[part] = v
+					continue
+				}
+				k.VPADDB(v, sum[part], sum[part])
+			}
+		}
+	}
+	var words [2]reg.VecVirtual
+	for i := range words {
+		words[i] = k.vector()
+	}
+	k.VPUNPCKLBW(sum[1], sum[0], words[0])
+	k.VPUNPCKHBW(sum[1], sum[0], words[1])
+	for i, w := range words {
+		k.VPMADDUBSW(k.weights, w, w)
+		if len(before) > 0 && before[i] != nil {
+			k.VPADDW(before[i], w, w)
+		}
+	}
+	return words
+}
+
+// addTerms is y += float32(w·scale)·float32(sum − bias) for part h of the rows.
+// The layout has put them so that each half of words is rows in sequence.
+func (k *lookupKernel) addTerms(h, g int, words [2]reg.VecVirtual, bias uint16) {
+	less := k.everyWord(bias)
+	for i, w := range words {
+		k.VPSUBW(less, w, w)
+		for half := range 2 {
+			row := 32*i + k.bytes/2*h + k.lanes()*half
+			sum, scale := k.vector(), k.vector()
+			k.widen(w, half, sum)
+			k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: lookupBits + 2*row}, scale)
+			a := operand.Mem{Base: k.scales, Disp: 4 * g}
+			if k.bytes == 64 {
+				k.VMULPS_BCST(a, scale, scale)
+			} else {
+				b := k.vector()
+				k.VBROADCASTSS(a, b)
+				k.VMULPS(b, scale, scale)
+			}
+			k.VCVTDQ2PS(sum, sum)
+			k.VMULPS(scale, sum, sum)
+			k.VADDPS(k.y.Offset(4*row), sum, sum)
+			k.VMOVUPS(sum, k.y.Offset(4*row))
+		}
+	}
+}
+
+// widen sets dst to half of the int16 in w, as int32.
+func (k *lookupKernel) widen(w reg.VecVirtual, half int, dst reg.VecVirtual) {
+	if k.bytes == 64 {
+		part := k.YMM()
+		if half == 0 {
+			k.VPMOVSXWD(w.AsY(), dst)
+			return
+		}
+		k.VEXTRACTI64X4(operand.Imm(1), w, part)
+		k.VPMOVSXWD(part, dst)
+		return
+	}
+	if half == 0 {
+		k.VPMOVSXWD(w.AsX(), dst)
+		return
+	}
+	part := k.XMM()
+	k.VEXTRACTI128(operand.Imm(1), w, part)
+	k.VPMOVSXWD(part, dst)
+}
+
+// tables writes the maker of tables.
+func tables(p *asm.Program) {
+	p.Func("q1TablesAVX2", "func(dst, q *int8, n int)",
+		"q1TablesAVX2 makes the two tables of every four of n activations, n a multiple of",
+		"4 and not 0:",
+		"",
+		"\tfor g := range n / 4 {",
+		"\t\tfor i := range 16 {",
+		"\t\t\tsum := 508",
+		"\t\t\tfor t := range 4 {",
+		"\t\t\t\tsum += (2*(i>>t&1) - 1) * q[4*g+t]",
+		"\t\t\t}",
+		"\t\t\tdst[32*g+i] = sum % 32",
+		"\t\t\tdst[32*g+16+i] = sum / 32",
+		"\t\t}",
+		"\t}")
+	dst := p.Load(p.Param("dst"), p.GP64())
+	q := p.Load(p.Param("q"), p.GP64())
+	n := p.Load(p.Param("n"), p.GP64())
+	y := ymmTarget{p}
+	load := func(name string, at int) reg.VecVirtual {
+		v := p.YMM()
+		p.VMOVDQU(operand.NewDataAddr(operand.NewStaticSymbol(name), at), v)
+		return v
+	}
+	signs := [2]reg.VecVirtual{load("q1TableSigns", 0), load("q1TableSigns", 32)}
+	bias := load("q1TableBias", 0)
+	unsigned, ones, five := y.broadcast(0x80808080), y.broadcast(0x00010001), y.broadcast(0x001f001f)
+	p.Label("four")
+	x := p.YMM()
+	p.VPBROADCASTD(operand.Mem{Base: q}, x)
+	p.Comment("As q + 128, which VPMADDUBSW wants; the bias takes ±128 off again.")
+	p.VPXOR(unsigned, x, x)
+	var sum [2]reg.VecVirtual
+	for i := range sum {
+		sum[i] = p.YMM()
+		p.VPMADDUBSW(signs[i], x, sum[i])
+		p.VPMADDWD(ones, sum[i], sum[i])
+	}
+	p.VPACKSSDW(sum[1], sum[0], sum[0])
+	p.VPADDW(bias, sum[0], sum[0])
+	upper := p.YMM()
+	p.VPSRLW(operand.Imm(5), sum[0], upper)
+	p.VPAND(five, sum[0], sum[0])
+	p.VPACKUSWB(upper, sum[0], sum[0])
+	p.VPERMQ(operand.Imm(0b11011000), sum[0], sum[0])
+	p.VMOVDQU(sum[0], operand.Mem{Base: dst})
+	p.ADDQ(operand.Imm(4), q)
+	p.ADDQ(operand.Imm(lookupTables), dst)
+	p.SUBQ(operand.Imm(4), n)
+	p.JNZ(operand.LabelRef("four"))
+	p.VZEROUPPER()
+	p.RET()
+}
+
+// declareTables declares the signs of the entries, in the order that
+// VPACKSSDW puts right, and what is to be added to Σ ±(q+128).
+func declareTables(p *asm.Program) {
+	p.StaticGlobal("q1TableSigns")
+	p.DataAttributes(readOnly)
+	for _, first := range []int{0, 8, 4, 12} {
+		for i := first; i < first+4; i++ {
+			var dword uint32
+			for t := range 4 {
+				sign := uint32(0xff)
+				if i>>t&1 != 0 {
+					sign = 1
+				}
+				dword |= sign << (8 * t)
+			}
+			p.AppendDatum(operand.U32(dword))
+		}
+	}
+	p.StaticGlobal("q1TableBias")
+	p.DataAttributes(readOnly)
+	for i := range 16 {
+		signs := 0
+		for t := range 4 {
+			signs += 2*(i>>t&1) - 1
+		}
+		p.AppendDatum(operand.U16(uint16(lookupBias - 128*signs)))
+	}
+}

@@ -1,0 +1,115 @@
+//go:build !purego
+
+package kernels
+
+import "onebit/formats"
+
+// The geometry of the layout rows64: a tile of 64 rows × 128 columns is 16
+// vectors and 64 fp16 scales.
+//
+//	vector 0            …   vector 15              scales
+//	64 B: columns 0…7       64 B: columns 120…127  128 B
+//
+// Byte p of a vector is eight columns of row rows64Row(p), bit by bit.
+const (
+	rows64Rows  = 64
+	rows64Bits  = 16 * rows64Rows
+	rows64Block = rows64Bits + 2*rows64Rows
+)
+
+// rows64Row returns the row of byte p. Groups of eight rows are dealt out so
+// that, once bytes are interleaved within 128 bits and widened, registers
+// hold rows in sequence.
+func rows64Row(p int) int {
+	group := [8]int{0, 4, 1, 5, 2, 6, 3, 7}[p/8]
+	return 8*group + p%8
+}
+
+// rows64 is the packed layout of q1_0_g128 for kernels that look sums up.
+var rows64 = &Layout{
+	Name:    "rows64",
+	RowTile: rows64Rows,
+	bytes: func(rows, cols int) int {
+		return (rows + rows64Rows - 1) / rows64Rows * (cols / 128) * rows64Block
+	},
+	pack: packRows64,
+}
+
+func packRows64(m *Matrix, t *formats.Tensor, r0, r1 int) error {
+	blocks := m.Cols / 128
+	rowBytes, tileBytes := blocks*q1Block, blocks*rows64Block
+	for r := r0; r < r1; r += rows64Rows {
+		tile := m.Data[r/rows64Rows*tileBytes:][:tileBytes]
+		if m.Rows-r < rows64Rows {
+			clear(tile)
+		}
+		for p := range rows64Rows {
+			row := rows64Row(p)
+			if r+row >= m.Rows {
+				continue
+			}
+			src := t.Data[(r+row)*rowBytes:][:rowBytes]
+			for b := range blocks {
+				dst, block := tile[b*rows64Block:][:rows64Block], src[b*q1Block:][:q1Block]
+				for c, bits := range block[2:] {
+					dst[64*c+p] = bits
+				}
+				copy(dst[rows64Bits+2*row:][:2], block)
+			}
+		}
+	}
+	return nil
+}
+
+// q1TableOrder has two tables of 16 bytes for every four columns; what they hold
+// is drawn at q1TablesAVX2.
+var q1TableOrder = &Order{
+	Name: "q1_tables",
+	Size: func(n, stride int) int { return 8 * n * stride },
+	Arrange: func(dst, q []int8, n, stride int) {
+		dst, q = dst[:8*n*stride], q[:n*stride]
+		q1TablesAVX2(&dst[0], &q[0], len(q))
+	},
+}
+
+// A q1LookupFunc multiplies rows of the layout rows64 with one column; see
+// q1_stubs_amd64.go.
+type q1LookupFunc func(dst *float32, data *byte, tables *int8, scales *float32, scaleStep, blocks, rows int)
+
+func init() {
+	for _, v := range []struct {
+		isa           *ISA
+		summary       string
+		per128, per32 q1LookupFunc
+	}{
+		{AVX2, "sums of four activations from tables, VPSHUFB, 32 rows in a register", q1Lookup128AVX2, q1Lookup32AVX2},
+		{AVX512, "sums of four activations from tables, VPSHUFB, 64 rows in a register", q1Lookup128AVX512, q1Lookup32AVX512},
+	} {
+		for _, act := range []Activation{Q8Per128, Q8Row, Q8Per32} {
+			register(&Variant{
+				Name: v.isa.Name + "-lookup", Summary: v.summary, Format: formats.Q1_0_g128, Activation: act,
+				ISA: v.isa, Layout: rows64, Order: q1TableOrder, quantize: quantizeAVX2, preference: 3,
+				matVec: q1LookupMatVec(act, v.per128, v.per32),
+			})
+		}
+	}
+}
+
+func q1LookupMatVec(act Activation, per128, per32 q1LookupFunc) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+	kernel, scaleStep := per128, 4
+	switch act {
+	case Q8Row:
+		scaleStep = 0
+	case Q8Per32:
+		kernel, scaleStep = per32, 16
+	}
+	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+		blocks := m.Cols / 128
+		tiles := (r1 - r0 + rows64Rows - 1) / rows64Rows
+		out := dst[r0:r1]
+		data := m.Data[r0/rows64Rows*blocks*rows64Block:][:tiles*blocks*rows64Block]
+		tables := a.In(q1TableOrder)[8*col*a.Stride:][:8*m.Cols]
+		scales := a.Scales[col*a.Groups:][:a.Groups]
+		kernel(&out[0], &data[0], &tables[0], &scales[0], scaleStep, blocks, len(out))
+	}
+}
