@@ -12,14 +12,13 @@ import (
 // src/encoder.py, bytes_to_unicode.
 const alphabetSize = 256 + 68
 
-var (
-	byteText [256]string         // a byte's character, in UTF-8
-	textByte [alphabetSize]int16 // a character's byte, or -1
-)
+// byteText is each byte's character in UTF-8, textByte each character's byte,
+// or -1.
+var byteText, textByte = newAlphabet()
 
-func init() {
-	for r := range textByte {
-		textByte[r] = -1
+func newAlphabet() (text [256]string, bytes [alphabetSize]int16) {
+	for r := range bytes {
+		bytes[r] = -1
 	}
 	next := rune(256)
 	for b := range rune(256) {
@@ -28,9 +27,9 @@ func init() {
 			r = next
 			next++
 		}
-		byteText[b] = string(r)
-		textByte[r] = int16(b)
+		text[b], bytes[r] = string(r), int16(b)
 	}
+	return text, bytes
 }
 
 // maxMerges, like maxTokens, is far above any real vocabulary.

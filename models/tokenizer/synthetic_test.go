@@ -3,6 +3,8 @@ package tokenizer
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +29,7 @@ func file(t testing.TB, kvs ...gguf.KV) *gguf.File {
 	return f
 }
 
-func kv[T gguf.Scalar](key string, x T) gguf.KV   { return gguf.KV{Key: key, Value: gguf.Of(x)} }
+func kv[T gguf.Scalar](key string, x T) gguf.KV    { return gguf.KV{Key: key, Value: gguf.Of(x)} }
 func kvs[T gguf.Scalar](key string, x []T) gguf.KV { return gguf.KV{Key: key, Value: gguf.ArrayOf(x)} }
 
 // alphabet is the 256 tokens that every byte-level vocabulary begins with; the
@@ -87,4 +89,50 @@ func BenchmarkFromGGUF(b *testing.B) {
 			}
 		})
 	}
+}
+
+// describe makes a file of what is in m: metadata by key. Absent keys are nil.
+func describe(t testing.TB, m map[string]any, more []func(map[string]any)) *gguf.File {
+	t.Helper()
+	for _, change := range more {
+		change(m)
+	}
+	var pairs []gguf.KV
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		var v gguf.Value
+		switch x := m[key].(type) {
+		case nil:
+			continue
+		case string:
+			v = gguf.Of(x)
+		case bool:
+			v = gguf.Of(x)
+		case uint32:
+			v = gguf.Of(x)
+		case int32:
+			v = gguf.Of(x)
+		case []string:
+			v = gguf.ArrayOf(x)
+		case []int32:
+			v = gguf.ArrayOf(x)
+		case []float32:
+			v = gguf.ArrayOf(x)
+		default:
+			t.Fatalf("%T", x)
+		}
+		pairs = append(pairs, gguf.KV{Key: key, Value: v})
+	}
+	return file(t, pairs...)
+}
+
+func smallFile(t testing.TB, pre string, more ...func(map[string]any)) *gguf.File {
+	return describe(t, map[string]any{
+		keyModel: "gpt2", keyPre: pre, keyTokens: slices.Clone(smallTokens), keyTypes: smallTypes(), keyMerges: smallMerges,
+		keyAddBOS: false, keyEOS: uint32(272), keyBOS: uint32(271),
+	}, more)
+}
+
+func piecesFile(t testing.TB, more ...func(map[string]any)) *gguf.File {
+	tokens, scores, types := pieces()
+	return describe(t, map[string]any{keyModel: "llama", keyTokens: tokens, keyScores: scores, keyTypes: types}, more)
 }
