@@ -82,6 +82,9 @@ func shapes(t *testing.T, v *kernels.Variant) {
 	count := 9
 	if v.Format.BlockLen < 32 {
 		count = 300
+		if testing.Short() {
+			count = 140 // two vectors of 64 columns, and their tails
+		}
 	}
 	for _, cols := range legal(v.Format, count) {
 		rows := legalRows(v.Format, cols, 1, 2, 3, 4, 5, 8, 15, 16, 17, 36)
@@ -93,9 +96,11 @@ func shapes(t *testing.T, v *kernels.Variant) {
 			check(t, v, r, cols, 1+rng.IntN(3), weights, acts, rng)
 		}
 	}
-	for _, weights := range patterns {
-		for _, acts := range patterns {
-			check(t, v, 20, 3*256, 1, weights, acts, rng)
+	for i, weights := range patterns {
+		for j, acts := range patterns {
+			if !testing.Short() || i == j {
+				check(t, v, 20, 3*256, 1, weights, acts, rng)
+			}
 		}
 	}
 }
@@ -240,7 +245,11 @@ func misaligned(t *testing.T, v *kernels.Variant) {
 	tensor := Quantize(t, v.Format, rows, cols, patterns[0].fill(rows*cols, rng))
 	x := patterns[1].fill(cols, rng)
 	want := expected(t, v, tensor, x, 1)
-	for off := range 64 {
+	step := 1
+	if testing.Short() {
+		step = 13
+	}
+	for off := 0; off < 64; off += step {
 		b := guard.Misaligned(t, len(tensor.Data), off)
 		copy(b.Bytes(), tensor.Data)
 		moved := *tensor
@@ -260,13 +269,17 @@ func threadsAndBatches(t *testing.T, v *kernels.Variant) {
 	tensor := Quantize(t, v.Format, rows, cols, patterns[1].fill(rows*cols, rng))
 	x := patterns[6].fill(most*cols, rng)
 	want := expected(t, v, tensor, x, most)
-	for _, threads := range []int{1, 2, 5} {
+	threadCounts, batches := []int{1, 2, 5}, []int{1, 2, 3, 4, 7, 8, 9, 16, most}
+	if testing.Short() {
+		threadCounts, batches = []int{3}, []int{1, 2, 7, most}
+	}
+	for _, threads := range threadCounts {
 		pool := kernels.NewPool(threads)
 		m, err := v.Pack(tensor, pool)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range []int{1, 2, 3, 4, 7, 8, 9, 16, most} {
+		for _, n := range batches {
 			y := make([]float32, n*rows)
 			pool.MatMul(y, v, m, x[:n*cols], n)
 			if err := Same(y, want[:n*rows]); err != nil {
