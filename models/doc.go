@@ -1,4 +1,7 @@
-// Package models knows what 1-bit and ternary language models consist of.
+// Package models knows what 1-bit and ternary language models consist of, and
+// runs them: from a file to transformer blocks, logits and tokens.
+//
+// # What a model is
 //
 // An [Architecture] is a table of tensors and metadata keys; a [Config] is the
 // numbers that give the table its shapes; a [Preset] is the Config of a real
@@ -20,5 +23,35 @@
 //	head        q1_0_g128        tied to the embedding
 //	projection  q1_0_g128        i2_s
 //
-// Adding an architecture is adding a file that registers its table.
+// Adding an architecture is adding a file that registers its table and its
+// block's computation.
+//
+// # Running one
+//
+//	Open ──▶ Model ──Blocks──▶ Block{Q, K, V, …}: a Linear is a kernels.Matrix and its Variant
+//	           │
+//	       NewSession ──▶ Session ──Prefill, Decode, Generate──▶ logits, tokens ◀── Sampler
+//	                         │
+//	                      Observer: every operation, its time, bytes and results
+//
+// [Open] checks a file against its architecture and loads it block by block;
+// Packing says whether the weights are packed first, in the background or
+// never. A [Session] is one text: its keys and values, in fp16, and the
+// position. Everything works on token ids; package tokenizer makes them.
+//
+// A prompt goes through the blocks in batches, in which a layer's weights are
+// read once; the query, key and value projections are one submission to the
+// pool, and so are gate and up, for which the input is quantized once. A
+// decoded token allocates nothing.
+//
+// # The same bits
+//
+// Logits do not depend on the number of threads, the batch size, the
+// instruction set, or on how far packing is, as long as the activation scheme
+// is the same. The matrix products are equal to the bit (package kernels);
+// what is added outside them is added in one order, written down in vector.go,
+// which the assembly follows. Sums that decide accuracy, those of norms and of
+// softmax, are float64.
+//
+// Package modeltest holds the engine to an independent float64 forward pass.
 package models

@@ -43,8 +43,7 @@ func (m *Model) convertHead(t formats.Tensor, to *formats.Type) (formats.Tensor,
 	if total.signal > 0 {
 		m.HeadError = total.error / total.signal
 	}
-	// A hint, as after packing.
-	_ = m.file.Release(t.Name)
+	_ = m.file.Release(t.Name) // a hint, as after packing
 	return out, nil
 }
 

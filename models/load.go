@@ -218,14 +218,14 @@ func (m *Model) linear(t formats.Tensor) (*Linear, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.release(w, t.Name)
 	rows, cols := t.Dims()
 	l := &Linear{Name: t.Name, Rows: rows, Cols: cols, Type: t.Type, tensor: t}
 	l.weights.Store(w)
 	return l, nil
 }
 
-// pack checks and packs a tensor and lets go of the file's pages, unless they
-// are what will be multiplied.
+// pack checks and packs a tensor.
 func (m *Model) pack(v *kernels.Variant, t formats.Tensor, pool *kernels.Pool) (*weights, error) {
 	matrix, err := v.Pack(&t, pool)
 	if err != nil {
@@ -234,9 +234,13 @@ func (m *Model) pack(v *kernels.Variant, t formats.Tensor, pool *kernels.Pool) (
 		}
 		return nil, m.tensorError(t.Name, err)
 	}
-	if v.Layout != kernels.Native {
-		// A hint: where it fails, memory stays in use.
-		_ = m.file.Release(t.Name)
-	}
 	return &weights{v, matrix}, nil
+}
+
+// release lets go of the pages of a tensor that has been packed. It is a hint:
+// where it fails, memory stays in use.
+func (m *Model) release(w *weights, name string) {
+	if w.variant.Layout != kernels.Native {
+		_ = m.file.Release(name)
+	}
 }

@@ -40,9 +40,9 @@ func (p *packer) stop() error {
 	return p.err
 }
 
-// repack brings a layer into the layout of the variant chosen for it. An
-// operation in progress may still read the old weights, which the file keeps
-// mapped; it reads released pages again.
+// repack brings a layer into the layout of the variant chosen for it. Who
+// still reads the old weights may: the file keeps them mapped, and released
+// pages are read again.
 func (m *Model) repack(l *Linear) error {
 	v, err := m.options.variantFor(l.Type, false)
 	if err != nil || v.Layout == kernels.Native {
@@ -53,6 +53,9 @@ func (m *Model) repack(l *Linear) error {
 		return err
 	}
 	l.weights.Store(w)
+	// A product in progress would fault the pages in again: wait for it.
+	m.pool.ForEach(1, func(int) {})
+	m.release(w, l.Name)
 	return nil
 }
 
