@@ -56,7 +56,7 @@ func newBytePairs(v *vocabulary, pre *preTokenizer, merges []string) (*bytePairs
 	}
 	m := &bytePairs{vocabulary: v, pre: pre, factor: rand.Uint64() | 1}
 	for b := range m.bytes {
-		if m.bytes[b] = v.findText(byteText[b]); m.bytes[b] < 0 {
+		if m.bytes[b] = v.findNormal(byteText[b]); m.bytes[b] < 0 {
 			return nil, keyErrorf(keyTokens, "has no token %s for byte 0x%02x", quote(byteText[b]), b)
 		}
 	}
@@ -79,11 +79,11 @@ func (m *bytePairs) addMerges(lines []string) error {
 		}
 		left, right := line[:at], line[at+1:]
 		if joined = m.findJoined(left, right, joined); joined < 0 {
-			return keyErrorf(keyMerges, "merge %d (%s) makes %s, which is no token", rank, quote(line), quote(left+right))
+			return keyErrorf(keyMerges, "merge %d (%s) makes %s, which is no normal token", rank, quote(line), quote(left+right))
 		}
-		e := merge{m.find(left), m.find(right), joined}
+		e := merge{m.findNormal(left), m.findNormal(right), joined}
 		if e.left < 0 || e.right < 0 {
-			return keyErrorf(keyMerges, "merge %d (%s) is of something that is no token", rank, quote(line))
+			return keyErrorf(keyMerges, "merge %d (%s) is of something that is no normal token", rank, quote(line))
 		}
 		m.merges[rank] = e
 		// A pair that comes again keeps its first rank.
@@ -103,11 +103,11 @@ func (m *bytePairs) findJoined(left, right string, last int32) int32 {
 			continue
 		}
 		t := m.tokens[id]
-		if len(t) == len(left)+len(right) && t[:len(left)] == left && t[len(left):] == right {
+		if len(t) == len(left)+len(right) && t[:len(left)] == left && t[len(left):] == right && m.kinds[id].normal() {
 			return id
 		}
 	}
-	return m.find(left + right)
+	return m.findNormal(left + right)
 }
 
 // slot returns the rank of a pair, or -1 and the slot to put it.
@@ -144,7 +144,7 @@ func (m *bytePairs) encode(dst []int32, text string) []int32 {
 		text = text[len(part):]
 		if m.pre.ignoreMerges {
 			n := spelling(part)
-			id := m.findText(spelt[:n])
+			id := m.findNormal(spelt[:n])
 			spelt = spelt[n:]
 			if id >= 0 {
 				dst = append(dst, id)
@@ -183,8 +183,11 @@ func spelling(text string) int {
 }
 
 // appendText turns a token's characters back into bytes. One that the alphabet
-// lacks stands for itself.
+// lacks stands for itself, as do all of a user-defined token.
 func (m *bytePairs) appendText(dst []byte, id int32) []byte {
+	if m.kinds[id] == userDefined {
+		return append(dst, m.tokens[id]...)
+	}
 	for i, r := range m.tokens[id] {
 		if r < alphabetSize && textByte[r] >= 0 {
 			dst = append(dst, byte(textByte[r]))

@@ -28,6 +28,9 @@ func readGGUF(f *gguf.File) (*source, error) {
 	if src.model, err = f.String(keyModel); err != nil {
 		return nil, err
 	}
+	if src.model != modelGPT2 && src.model != modelLlama {
+		return nil, keyErrorf(keyModel, "is %s; known models are gpt2 (byte-level BPE) and llama (SentencePiece)", quote(src.model))
+	}
 	if src.tokens, err = f.Strings(keyTokens); err != nil {
 		return nil, err
 	}

@@ -38,11 +38,11 @@ func newSentencePiece(v *vocabulary, scores []float32, prefix bool) (*sentencePi
 		}
 		m.bytes[b] = id
 	}
-	if v.findText(spaceMark) < 0 {
+	if v.findNormal(spaceMark) < 0 {
 		return nil, keyErrorf(keyTokens, "has no token %q, which stands for the space", spaceMark)
 	}
 	for id, text := range v.tokens {
-		if v.kinds[id].plain() && strings.Contains(strings.TrimLeft(text, spaceMark), spaceMark) {
+		if v.kinds[id].normal() && strings.Contains(strings.TrimLeft(text, spaceMark), spaceMark) {
 			m.wordwise = false
 		}
 		if v.kinds[id] == byteKind && m.byteOf(int32(id)) < 0 {
@@ -100,11 +100,11 @@ func (m *sentencePiece) encodeWord(dst []int32, w *word, text string) []int32 {
 	w.reset()
 	for i := 0; i < len(text); {
 		_, n := utf8.DecodeRuneInString(text[i:]) // 1 for a byte that is not UTF-8
-		w.add(i+n, m.findText(text[i:i+n]))
+		w.add(i+n, m.findNormal(text[i:i+n]))
 		i += n
 	}
 	w.merge(func(left, right int32) (int32, uint32) {
-		id := m.findText(text[w.start(left):w.symbols[right].end])
+		id := m.findNormal(text[w.start(left):w.symbols[right].end])
 		if id < 0 {
 			return -1, 0
 		}

@@ -60,9 +60,6 @@ var endTokens = []string{"<|eot_id|>", "<|im_end|>", "<|endoftext|>", "<|end_of_
 // newTokenizer checks a source and makes its tokenizer. Its errors are
 // *keyErrors.
 func newTokenizer(src *source) (*Tokenizer, error) {
-	if src.model != modelGPT2 && src.model != modelLlama {
-		return nil, keyErrorf(keyModel, "is %s; known models are gpt2 (byte-level BPE) and llama (SentencePiece)", quote(src.model))
-	}
 	t := &Tokenizer{template: src.template, architecture: src.architecture}
 	var err error
 	if t.vocab, err = newVocabulary(src.tokens, src.kinds); err != nil {

@@ -79,7 +79,7 @@ func (t *Tokenizer) encode(parts []Part, addSpecial bool) []int32 {
 // must be one of the vocabulary.
 func (t *Tokenizer) AppendToken(dst []byte, id int32) []byte {
 	t.check(id)
-	if k := t.vocab.kinds[id]; !k.plain() && k != byteKind {
+	if !t.vocab.kinds[id].hasText() {
 		return dst
 	}
 	return t.model.appendText(dst, id)
@@ -100,7 +100,7 @@ func (t *Tokenizer) Decode(ids []int32) string {
 		n := len(text)
 		text = t.AppendToken(text, id)
 		k := t.vocab.kinds[id]
-		ordinary := k != control && k != unknown && k != userDefined
+		ordinary := k.hasText() && k != userDefined
 		if t.prefixed && start && ordinary && len(text) > n && text[n] == ' ' {
 			text = slices.Delete(text, n, n+1)
 		}
@@ -141,6 +141,5 @@ func (t *Tokenizer) IsEnd(id int32) bool { return slices.Contains(t.ends, id) }
 // IsControl reports whether a token stands for no text.
 func (t *Tokenizer) IsControl(id int32) bool {
 	t.check(id)
-	k := t.vocab.kinds[id]
-	return !k.plain() && k != byteKind
+	return !t.vocab.kinds[id].hasText()
 }

@@ -89,17 +89,20 @@ func (v *vocabulary) find(text string) int32 {
 	return id
 }
 
-// findText is find for tokens that plain text may become: not control tokens
-// and their like, even if the text happens to be spelt so.
-func (v *vocabulary) findText(text string) int32 {
+// findNormal is find for what words are made of: no control tokens and their
+// like, even if the text happens to be spelt so.
+func (v *vocabulary) findNormal(text string) int32 {
 	id := v.find(text)
-	if id >= 0 && !v.kinds[id].plain() {
+	if id >= 0 && !v.kinds[id].normal() {
 		return -1
 	}
 	return id
 }
 
-func (k kind) plain() bool { return k == normal || k == undefined || k == userDefined }
+func (k kind) normal() bool { return k == normal || k == undefined }
+
+// hasText reports whether tokens of the kind stand for text.
+func (k kind) hasText() bool { return k.normal() || k == userDefined || k == byteKind }
 
 // quote shortens what a hostile file may have made long.
 func quote(s string) string {
