@@ -18,6 +18,10 @@
 // Two variants tie if their medians are no farther apart than the run's noise floor, or if a
 // Mann-Whitney test finds no difference at the 5% level.
 //
+// Where a run has more tasks than a screen holds, reports begin with a row per format and condition:
+// who is fastest or tied most often, by how much (a geometric mean), and at what error. The tasks
+// follow, folded. Warnings that differ in their numbers alone become one.
+//
 // # Extending
 //
 // A new kind of report is a file that calls registerKind, a new chart a file that calls

@@ -204,9 +204,12 @@ func (f *figure) svg() (string, error) {
 		f.name, figureWidth, f.fullHeight().Points(), html.EscapeString(f.heading), html.EscapeString(f.reading), body), nil
 }
 
-// pageFont leaves the font to the page's style sheet, whose fonts have the same metrics.
+// pageFont leaves to the page's style sheet what all texts have in common: the font, which has the
+// same metrics there, the size of labels, and that a drawing's upward axis is a page's downward one.
 var pageFont = strings.NewReplacer(
 	"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;", "",
+	fmt.Sprintf("font-size:%dpx;", labelSize), "",
+	` transform="scale(1, -1)"`+"\n\tstyle=", " style=",
 	"\n\t", " ",
 )
 

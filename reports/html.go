@@ -81,13 +81,13 @@ func writePage(w io.Writer, d *digest, drawn []drawnChart) error {
 		Title: "onebit results", Subtitle: d.subtitle(),
 		Light: template.CSS(paletteCSS(false)), Dark: template.CSS(paletteCSS(true)),
 		Style: template.CSS(pageStyle), Script: template.JS(pageScript),
-		Warnings: d.warnings(), Noise: d.noiseText(),
+		Doubts: d.doubts(), Noise: d.noiseText(),
 		Command: d.res.Setting("command"), Raw: d.rawText(),
 	}
 	for _, f := range d.res.Failures {
 		p.Failures = append(p.Failures, pageFailure{f.Name.Full, f.Reason})
 	}
-	p.ProblemsHeading = problemsHeading(len(p.Failures), len(p.Warnings))
+	p.ProblemsHeading = problemsHeading(len(p.Failures), len(d.warnings()))
 	for _, s := range d.res.Settings {
 		p.Environment = append(p.Environment, fact{s.Key, s.Value})
 	}
@@ -118,7 +118,7 @@ type page struct {
 	Script          template.JS
 	ProblemsHeading string
 	Failures        []pageFailure
-	Warnings        []string
+	Doubts          []doubt
 	Matrices        []pageMatrix
 	Noise           string
 	Environment     []fact
@@ -130,10 +130,15 @@ type page struct {
 type pageFailure struct{ Name, Reason string }
 
 type pageMatrix struct {
-	Base, RowTitle string
-	Verdicts       []pageVerdict
-	Columns        []string
-	Rows           []pageMatrixRow
+	Verdicts []pageVerdict
+	Columns  []string
+	Parts    []pageMatrixPart
+}
+
+// A pageMatrixPart is a table; with a heading it is shown when asked for.
+type pageMatrixPart struct {
+	Heading, Label, Caption, RowTitle string
+	Rows                              []pageMatrixRow
 }
 
 type pageVerdict struct {
@@ -190,28 +195,88 @@ func (d *digest) subtitle() string {
 	return strings.Join(parts, " · ")
 }
 
+// pageMatrix shows a matrix as one table or, if its formats have many rows, as a table of a row per
+// format, followed by the formats' own.
 func (d *digest) pageMatrix(m *matrix) pageMatrix {
-	p := pageMatrix{Base: m.base, RowTitle: "format and shape"}
-	if m.rows[0].task.format == "" {
-		p.RowTitle = "task"
-	}
+	p := pageMatrix{}
 	for _, v := range m.verdicts() {
 		p.Verdicts = append(p.Verdicts, pageVerdict{v.subject, v.champion, v.headline(), markHTML(d.marks[v.champion]), v.cost()})
 	}
 	for _, c := range m.columns {
 		p.Columns = append(p.Columns, cmp.Or(c.String(), "all"))
 	}
-	for _, r := range m.rows {
-		row := pageMatrixRow{Subject: r.task.title}
-		if r.task.format != "" {
-			row.Subject, row.Shape = r.task.format, r.task.shape
+	rowTitle := "format"
+	if m.rows[0].task.format == "" {
+		rowTitle = "task"
+	}
+	if !m.crowded() {
+		part := pageMatrixPart{Label: m.base + ": the fastest variants", Caption: m.base + ": " + matrixCaption, RowTitle: rowTitle}
+		for _, r := range m.rows {
+			part.Rows = append(part.Rows, d.pageMatrixRow(r))
 		}
-		for _, s := range r.cells {
-			row.Cells = append(row.Cells, d.pageCell(s))
+		p.Parts = []pageMatrixPart{part}
+		return p
+	}
+	over := pageMatrixPart{Label: m.base + ": the fastest variants over all shapes", Caption: m.base + ": " + overviewCaption, RowTitle: rowTitle}
+	p.Parts = []pageMatrixPart{over}
+	for _, s := range m.sections() {
+		row := pageMatrixRow{Subject: s.subject}
+		for _, summary := range s.summaries(m.columns) {
+			row.Cells = append(row.Cells, d.summaryCell(summary))
 		}
-		p.Rows = append(p.Rows, row)
+		p.Parts[0].Rows = append(p.Parts[0].Rows, row)
+		part := pageMatrixPart{
+			Heading: s.heading(), Label: s.subject + ": the fastest variants", Caption: s.subject + ": " + matrixCaption, RowTitle: "shape",
+		}
+		for _, r := range s.rows {
+			row := d.pageMatrixRow(r)
+			row.Subject, row.Shape = cmp.Or(r.task.shape, r.task.title), ""
+			part.Rows = append(part.Rows, row)
+		}
+		p.Parts = append(p.Parts, part)
 	}
 	return p
+}
+
+const (
+	matrixCaption = "the fastest variant, its median time, its share of the machine's read bandwidth where that was measured, " +
+		"and its error. Ties are variants that can't be told from it."
+	overviewCaption = "the variant that is the fastest, or tied with it, most often; in how many of the tasks; its speed-up, a geometric mean; " +
+		"its median share of the machine's read bandwidth where that was measured; and its error."
+)
+
+func (d *digest) pageMatrixRow(r matrixRow) pageMatrixRow {
+	row := pageMatrixRow{Subject: r.task.title}
+	if r.task.format != "" {
+		row.Subject, row.Shape = r.task.format, r.task.shape
+	}
+	for _, s := range r.cells {
+		row.Cells = append(row.Cells, d.pageCell(s))
+	}
+	return row
+}
+
+func (d *digest) summaryCell(s *summary) pageCell {
+	if s == nil {
+		return pageCell{}
+	}
+	cell := pageCell{
+		Winner: s.champion, Time: s.leadText(), Roof: s.typicalText(bench.PctRoof),
+		Error: s.nmse.text(bench.UnitOf(bench.NMSE).Format), Mark: markHTML(d.marks[s.champion]),
+	}
+	if speed := s.speedText(""); speed != "" {
+		cell.Time += ", " + speed
+	}
+	cell.Share = barShare(s.typical(bench.PctRoof))
+	return cell
+}
+
+// barShare is the width of the bar that shows a share of the roof; "" without one.
+func barShare(roof float64, ok bool) string {
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%.1f%%", math.Max(0, math.Min(100, roof)))
 }
 
 func (d *digest) pageCell(s *standing) pageCell {
@@ -224,9 +289,7 @@ func (d *digest) pageCell(s *standing) pageCell {
 		Roof: valueOf(c, bench.PctRoof), Error: valueOf(c, bench.NMSE), Ties: names(s.leaders()[1:]),
 		Mark: markHTML(d.marks[c.contender]),
 	}
-	if roof, ok := c.center(bench.PctRoof); ok {
-		cell.Share = fmt.Sprintf("%.1f%%", math.Max(0, math.Min(100, roof)))
-	}
+	cell.Share = barShare(c.center(bench.PctRoof))
 	return cell
 }
 
@@ -281,7 +344,7 @@ func (d *digest) pageTable(base string, number int) pageTable {
 			v := pageValue{Number: true}
 			if s, ok := c.stats[u]; ok {
 				v.Text, v.Spread = bench.UnitOf(u).Format(s.Center), s.spread(u)
-				v.Value = exactNumber(s.Center)
+				v.Value = sortKey(s.Center)
 			}
 			row = append(row, v)
 		}
@@ -289,6 +352,11 @@ func (d *digest) pageTable(base string, number int) pageTable {
 		t.Rows = append(t.Rows, append(row, pageValue{Text: n, Value: n, Number: true}))
 	}
 	return t
+}
+
+// sortKey is a number to sort a column by, in few characters.
+func sortKey(v float64) string {
+	return strings.Replace(strconv.FormatFloat(v, 'g', 7, 64), "e+", "e", 1)
 }
 
 // bases lists the benchmarks, those with contenders first.

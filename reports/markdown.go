@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"io"
+	"strconv"
 	"strings"
 
 	"onebit/bench"
@@ -38,8 +39,7 @@ func WriteMarkdown(w io.Writer, res *bench.Results) error {
 }
 
 func (d *digest) writeMarkdownProblems(b *strings.Builder) {
-	warnings := d.warnings()
-	heading := problemsHeading(len(d.res.Failures), len(warnings))
+	heading := problemsHeading(len(d.res.Failures), len(d.warnings()))
 	if heading == "" {
 		return
 	}
@@ -47,8 +47,15 @@ func (d *digest) writeMarkdownProblems(b *strings.Builder) {
 	for _, f := range d.res.Failures {
 		b.WriteString("- **wrong, not timed:** " + markdown(f.Name.Full+": "+strings.ReplaceAll(f.Reason, "\n", "; ")) + "\n")
 	}
-	for _, text := range warnings {
-		b.WriteString("- " + markdown(text) + "\n")
+	for _, w := range d.doubts() {
+		b.WriteString("- " + markdown(w.Text) + "\n")
+		if w.All != nil {
+			writeMarkdownFold(b, "all "+strconv.Itoa(len(w.All)), func() {
+				for _, text := range w.All {
+					b.WriteString("- " + markdown(text) + "\n")
+				}
+			})
+		}
 	}
 	b.WriteByte('\n')
 }
@@ -63,13 +70,27 @@ func (d *digest) writeMarkdownMatrix(b *strings.Builder, m *matrix) {
 		b.WriteByte('\n')
 	}
 	b.WriteByte('\n')
-	header := []string{"task"}
-	for _, c := range m.columns {
-		header = append(header, cmp.Or(c.String(), "all"))
+	if !m.crowded() {
+		d.writeMarkdownRows(b, m.columns, m.rows)
+		return
 	}
-	writeMarkdownRow(b, header)
-	writeMarkdownRule(b, len(header), len(header))
-	for _, r := range m.rows {
+	writeMarkdownHeader(b, "format", m.columns)
+	for _, s := range m.sections() {
+		row := []string{s.subject}
+		for _, summary := range s.summaries(m.columns) {
+			row = append(row, summary.text())
+		}
+		writeMarkdownRow(b, row)
+	}
+	b.WriteByte('\n')
+	for _, s := range m.sections() {
+		writeMarkdownFold(b, markdown(s.heading()), func() { d.writeMarkdownRows(b, m.columns, s.rows) })
+	}
+}
+
+func (d *digest) writeMarkdownRows(b *strings.Builder, columns []panel, rows []matrixRow) {
+	writeMarkdownHeader(b, "task", columns)
+	for _, r := range rows {
 		row := []string{r.task.title}
 		for _, s := range r.cells {
 			row = append(row, d.standingText(s))
@@ -77,6 +98,41 @@ func (d *digest) writeMarkdownMatrix(b *strings.Builder, m *matrix) {
 		writeMarkdownRow(b, row)
 	}
 	b.WriteByte('\n')
+}
+
+func writeMarkdownHeader(b *strings.Builder, first string, columns []panel) {
+	header := []string{first}
+	for _, c := range columns {
+		header = append(header, cmp.Or(c.String(), "all"))
+	}
+	writeMarkdownRow(b, header)
+	writeMarkdownRule(b, len(header), len(header))
+}
+
+// writeMarkdownFold writes what is shown when asked for. GitHub reads Markdown between the tags
+// after an empty line.
+func writeMarkdownFold(b *strings.Builder, summary string, body func()) {
+	b.WriteString("\n<details><summary>" + summary + "</summary>\n\n")
+	body()
+	b.WriteString("\n</details>\n\n")
+}
+
+// text is a summary in one line.
+func (s *summary) text() string {
+	if s == nil {
+		return ""
+	}
+	parts := []string{s.champion + " in " + s.leadText()}
+	if speed := s.speedText(""); speed != "" {
+		parts = append(parts, speed)
+	}
+	if roof := s.typicalText(bench.PctRoof); roof != "" {
+		parts = append(parts, roof+" of roof")
+	}
+	if e := s.nmse.text(bench.UnitOf(bench.NMSE).Format); e != "" {
+		parts = append(parts, "nmse "+e)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // standingText is a matrix cell in one line.

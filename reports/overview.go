@@ -126,3 +126,8 @@ func variantOf(contender string) string {
 	variant, _, _ := strings.Cut(contender, " ")
 	return variant
 }
+
+// heading says what a section holds.
+func (s section) heading() string {
+	return fmt.Sprintf("%s: %s", s.subject, plural(len(s.rows), "shape"))
+}

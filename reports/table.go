@@ -17,9 +17,8 @@ func init() {
 
 // TableOptions shape a terminal table.
 type TableOptions struct {
-	Width int    // columns of the terminal; 0 means as wide as need be
-	Top   int    // variants per setting; 0 means 3, or a summary if there are many tasks; negative means all
-	Full  string // path of the report that shows every case, for a summary to name
+	Width int // columns of the terminal; 0 means as wide as need be
+	Top   int // variants per setting; 0 means 3, or a summary if there are many tasks; negative means all
 }
 
 // WriteTable writes what a person at a terminal wants first: for each task and condition the fastest
@@ -51,9 +50,6 @@ func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
 		writeWrapped(&b, "", summaryText, opt.Width)
 	}
 	d.writeRemarks(&b, opt.Width)
-	if summed && opt.Full != "" {
-		writeWrapped(&b, "", "every case: "+opt.Full, opt.Width)
-	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -127,7 +123,7 @@ func (d *digest) standingColumns(m *matrix, top int) []*textColumn {
 
 // summaryText says what a summary's columns are.
 const summaryText = "Each row names the variant that is the fastest, or tied with it, most often; its speed-up is the geometric " +
-	"mean over the shapes, its rates are medians."
+	"mean over the shapes, its rates are medians. Each shape and variant is in the HTML, Markdown and CSV reports."
 
 // summaryColumns shows a row for each section and condition.
 func summaryColumns(m *matrix) []*textColumn {
