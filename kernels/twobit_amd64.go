@@ -60,19 +60,17 @@ func arrangeRows(dst, q []int8, n, stride int, arrange func(dst, q *int8, units 
 
 func rowOrderLen(stride int) int { return 64 + stride }
 
-// rowsKernel is one of the functions ternaryRows* and the rows that it takes
-// at a time.
+// rowsKernel is one of the functions ternaryRows*, which take 4 rows at a time.
 type rowsKernel struct {
 	isa     *ISA
 	summary string
-	tile    int
 	rows    func(dst *float32, w *byte, stride, rowBytes int, q *int8, tiles int, scale float32)
 }
 
 var rowsKernels = []rowsKernel{
-	{AVX2, "VPMADDUBSW on codes masked in place, 4 rows at a time", 4, ternaryRowsAVX2},
-	{AVXVNNI, "VPDPBUSD (VEX) on codes masked in place, 2 rows at a time", 2, ternaryRowsAVXVNNI},
-	{AVX512VNNI, "VPDPBUSD on codes masked in place, 4 rows at a time", 4, ternaryRowsAVX512VNNI},
+	{AVX2, "VPMADDUBSW on codes masked in place, 4 rows at a time", ternaryRowsAVX2},
+	{AVXVNNI, "VPDPBUSD (VEX) on codes masked in place, 4 rows at a time", ternaryRowsAVXVNNI},
+	{AVX512VNNI, "VPDPBUSD on codes masked in place, 4 rows at a time", ternaryRowsAVX512VNNI},
 }
 
 func (k rowsKernel) matVec(order *Order, rowBytes func(cols int) int) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
@@ -80,7 +78,7 @@ func (k rowsKernel) matVec(order *Order, rowBytes func(cols int) int) func(dst [
 		n := rowBytes(m.Cols)
 		q := a.In(order)[col*rowOrderLen(a.Stride):][:rowOrderLen(a.Stride)]
 		scale := m.Scale * a.scale(col, 0)
-		multiplyTiles(k.tile, dst[r0:r1], m.Data[r0*n:r1*n], n, func(y *float32, w *byte, stride, tiles int) {
+		multiplyTiles(4, dst[r0:r1], m.Data[r0*n:r1*n], n, func(y *float32, w *byte, stride, tiles int) {
 			k.rows(y, w, stride, n, &q[0], tiles, scale)
 		})
 	}

@@ -24,12 +24,12 @@ package kernels
 //go:noescape
 func ternaryRowsAVX512VNNI(dst *float32, w *byte, stride int, rowBytes int, q *int8, tiles int, scale float32)
 
-// ternaryRowsAVXVNNI multiplies tiles of 2 rows of rowBytes bytes, a multiple of 4, that
+// ternaryRowsAVXVNNI multiplies tiles of 4 rows of rowBytes bytes, a multiple of 4, that
 // start stride bytes apart; if stride is 0 they are one row, and one result is
 // stored. q is in row order: 64 bytes with -Σq in the first int32 and zeros, then
 // units of 256.
 //
-//	for r := range 2 * tiles {
+//	for r := range 4 * tiles {
 //		sum := -Σq
 //		for i := range rowBytes {
 //			for j := range 4 {
@@ -39,7 +39,7 @@ func ternaryRowsAVX512VNNI(dst *float32, w *byte, stride int, rowBytes int, q *i
 //		dst[r] = float32(scale*float32(sum)) + 0
 //	}
 //
-// Sum j of 4 per row is over the codes at shift 2j, left there.
+// Sum 0 of 2 per row is over the codes at shifts 0 and 4, sum 1 over the others.
 //
 //go:noescape
 func ternaryRowsAVXVNNI(dst *float32, w *byte, stride int, rowBytes int, q *int8, tiles int, scale float32)

@@ -119,7 +119,7 @@ func (t *blockTile) generate() {
 
 	t.MOVQ(t.param("dst"), t.q)
 	t.MOVQ(t.param("stride"), t.left)
-	t.storeTile(y, 4, t.q, t.left)
+	t.storeTile(y, t.q, t.left)
 	t.ADDQ(operand.I32(16), t.param("dst"))
 	t.SHLQ(operand.U8(2), t.left)
 	t.ADDQ(t.left, t.param("w"))
