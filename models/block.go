@@ -29,6 +29,9 @@ func (b *Block) Forward(s *Session) {
 	s.block = b.Index
 	b.forward(b, s)
 	s.block = Outside
+	if s.model.options.Packing == Stream {
+		s.model.releaseBlock(b)
+	}
 }
 
 // norms and linears give the fields their names in a file.

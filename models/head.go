@@ -43,7 +43,7 @@ func (m *Model) convertHead(t formats.Tensor, to *formats.Type) (formats.Tensor,
 	if total.signal > 0 {
 		m.HeadError = total.error / total.signal
 	}
-	_ = m.file.Release(t.Name) // a hint, as after packing
+	m.release(t.Name)
 	return out, nil
 }
 

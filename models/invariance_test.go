@@ -40,11 +40,17 @@ func TestResultsDoNotDependOnHow(t *testing.T) {
 	for _, preset := range []*models.Preset{preset("tiny"), preset("tiny-bitnet")} {
 		x := newFixture(t, preset)
 		prompt := text(128-2, preset.Config.Vocab)
+		path := x.path(t)
 		var wantIDs []int
 		var wantLogits []float32
 		check := func(name string, opt models.Options, batch int) {
 			t.Run(preset.Name+"/"+name, func(t *testing.T) {
-				s := session(t, x.open(t, opt), models.SessionOptions{Batch: batch})
+				m, err := models.Open(path, opt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { m.Close() })
+				s := session(t, m, models.SessionOptions{Batch: batch})
 				ids, logits := greedy(t, s, prompt, generated)
 				if wantIDs == nil {
 					wantIDs, wantLogits = ids, slices.Clone(logits)
@@ -69,6 +75,7 @@ func TestResultsDoNotDependOnHow(t *testing.T) {
 		}
 		check("in place", models.Options{Packing: models.PackNever}, 64)
 		check("packing behind", models.Options{Packing: models.PackBehind}, 8)
+		check("streaming", models.Options{Packing: models.Stream}, 64)
 	}
 }
 

@@ -179,6 +179,9 @@ func (m *Model) loadBlock(n int) (*Block, error) {
 			return b, err
 		}
 	}
+	if m.options.Packing == Stream {
+		m.releaseBlock(b)
+	}
 	return b, nil
 }
 
@@ -218,7 +221,9 @@ func (m *Model) linear(t formats.Tensor) (*Linear, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.release(w, t.Name)
+	if w.variant.Layout != kernels.Native {
+		m.release(t.Name)
+	}
 	rows, cols := t.Dims()
 	l := &Linear{Name: t.Name, Rows: rows, Cols: cols, Type: t.Type, tensor: t}
 	l.weights.Store(w)
@@ -237,10 +242,12 @@ func (m *Model) pack(v *kernels.Variant, t formats.Tensor, pool *kernels.Pool) (
 	return &weights{v, matrix}, nil
 }
 
-// release lets go of the pages of a tensor that has been packed. It is a hint:
-// where it fails, memory stays in use.
-func (m *Model) release(w *weights, name string) {
-	if w.variant.Layout != kernels.Native {
-		_ = m.file.Release(name)
+// release lets go of the file's pages of a tensor. It is a hint: where it
+// fails, memory stays in use.
+func (m *Model) release(name string) { _ = m.file.Release(name) }
+
+func (m *Model) releaseBlock(b *Block) {
+	for _, l := range b.Linears() {
+		m.release(l.Name)
 	}
 }

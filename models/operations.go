@@ -88,7 +88,7 @@ func (s *Session) attend(name string) {
 			s.cache.put(s.block, s.position+c, k[c*width:][:width], v[c*width:][:width])
 		})
 	}
-	s.model.pool.ForEach(s.model.Config.KVHeads*s.attendRuns(), s.attendTask)
+	s.model.pool.ForEach(s.model.Config.Heads*s.attendRuns(), s.attendTask)
 	s.end(start, name, s.cache.bytes(s.position+s.n), s.att)
 }
 
@@ -98,16 +98,14 @@ const attendRun = 16
 
 func (s *Session) attendRuns() int { return (s.n + attendRun - 1) / attendRun }
 
-// attendHead is task i of attend: a run of columns and a head.
+// attendHead is task i of attend: a query head of a run of columns.
 func (s *Session) attendHead(i int) {
 	a := <-s.attentions
 	head, run := i/s.attendRuns(), i%s.attendRuns()
 	width, dim := len(s.q)/s.n, s.cache.dim
-	group := s.group() * dim
 	for c := run * attendRun; c < min((run+1)*attendRun, s.n); c++ {
-		for at := c*width + head*group; at < c*width+(head+1)*group; at += dim {
-			a.head(s.att[at:][:dim], s.q[at:][:dim], s, head, s.position+c)
-		}
+		at := c*width + head*dim
+		a.head(s.att[at:][:dim], s.q[at:][:dim], s, head/s.group(), s.position+c)
 	}
 	s.attentions <- a
 }

@@ -40,6 +40,11 @@ const (
 	// transformer block after the other. Results do not depend on how far
 	// it is.
 	PackBehind
+	// Stream uses the file's bytes in place and lets go of a block's pages
+	// once it has run: for models larger than memory. What stays is what lies
+	// outside the blocks, and the block that is running. Every batch of
+	// tokens reads the whole model from the page cache or the disk.
+	Stream
 )
 
 // variantFor chooses for a format; inPlace asks for the file's own layout.

@@ -51,13 +51,17 @@ var oracleModels = []struct {
 // to rounding with exact products, and up to the quantization of activations
 // with the integer ones that a user gets.
 func TestLogitsMatchOracle(t *testing.T) {
-	for _, tt := range oracleModels {
+	for i, tt := range oracleModels {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newFixture(t, tt.preset)
 			if tt.change != nil {
 				tt.change(t, x)
 			}
-			ids := text(132, tt.preset.Config.Vocab)
+			n := 24
+			if i == 0 {
+				n = 132 // beyond a tile of the cache
+			}
+			ids := text(n, tt.preset.Config.Vocab)
 			oracle, err := modeltest.Load(x.file(t))
 			if err != nil {
 				t.Fatal(err)

@@ -55,7 +55,7 @@ func (m *Model) repack(l *Linear) error {
 	l.weights.Store(w)
 	// A product in progress would fault the pages in again: wait for it.
 	m.pool.ForEach(1, func(int) {})
-	m.release(w, l.Name)
+	m.release(l.Name)
 	return nil
 }
 
