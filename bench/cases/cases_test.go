@@ -254,10 +254,16 @@ func TestSelect(t *testing.T) {
 	}
 }
 
+// raceDetector is whether it multiplies this program's memory.
+var raceDetector bool
+
 // TestPeak measures in a child and compares with what must be there at least.
 func TestPeak(t *testing.T) {
 	if err := sysinfo.ResetPeak(); err != nil {
 		t.Skip(err)
+	}
+	if raceDetector {
+		t.Skip("the race detector multiplies memory")
 	}
 	t.Setenv(peakEnv, "1")
 	exe, err := os.Executable()

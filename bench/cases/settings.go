@@ -38,7 +38,7 @@ func hostDoubts(host sysinfo.Host) []string {
 		out = append(out, "an emulator runs this program: timings say nothing about a real CPU")
 	}
 	if h := host.Hypervisor; h.OK() && h.V != "" && h.V != "none" {
-		out = append(out, fmt.Sprintf("this is a virtual machine (%s): neighbours may share its cores, caches and memory", h.V))
+		out = append(out, "this is a virtual machine: neighbours may share its cores, caches and memory")
 	}
 	if g := host.Governor; g.OK() && g.V != "" && g.V != "performance" {
 		out = append(out, fmt.Sprintf("the CPU frequency governor is %q: the clock may change during the run", g.V))

@@ -1,0 +1,5 @@
+//go:build race
+
+package cases
+
+func init() { raceDetector = true }
