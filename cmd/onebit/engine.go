@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/models"
+	"onebit/models/tokenizer"
+)
+
+// engineFlags are the flags of every verb that runs a model.
+type engineFlags struct {
+	modelFlags
+	threads int
+	variant string
+	head    string
+	native  bool
+	stream  bool
+}
+
+func (e *engineFlags) register(cmd *cobra.Command) {
+	e.modelFlags.register(cmd)
+	flags := cmd.Flags()
+	flags.IntVar(&e.threads, "threads", 0, "threads (default: all)")
+	flags.StringVar(&e.variant, "variant", "", "kernel variant by `NAME`, for every format that has it (see onebit kernels; default: the best here)")
+	flags.StringVar(&e.head, "head", "", "convert the output head to a `FORMAT`, such as q8_0 for one in f16")
+	flags.BoolVar(&e.native, "native", false, "multiply the file's bytes in place, without packing the weights behind the run")
+	flags.BoolVar(&e.stream, "stream", false, "keep one transformer block in memory at a time, for a model larger than that")
+}
+
+// options turns the flags into what a model is opened with; packing is the
+// verb's choice where no flag says.
+func (e *engineFlags) options(packing models.Packing) (models.Options, error) {
+	opt := models.Options{Packing: packing, Threads: e.threads}
+	switch {
+	case e.threads < 0 || e.threads > 1024:
+		return opt, usagef("--threads %d: give a number from 1 to 1024", e.threads)
+	case e.native && e.stream:
+		return opt, usagef("--native and --stream exclude each other: streaming is native already")
+	case e.native:
+		opt.Packing = models.PackNever
+	case e.stream:
+		opt.Packing = models.Stream
+	}
+	var err error
+	if e.head != "" {
+		if opt.Head, err = formats.Lookup(e.head); err != nil {
+			return opt, usagef("--head: %w", err)
+		}
+	}
+	if e.variant != "" {
+		opt.Variant, err = preferVariant(e.variant)
+	}
+	return opt, err
+}
+
+// preferVariant tells a variant that does not exist, which is a wrong command
+// line, from one that this machine cannot run.
+func preferVariant(name string) (func(*formats.Type) (*kernels.Variant, error), error) {
+	var known []string
+	for _, v := range kernels.Variants() {
+		known = append(known, v.Name)
+	}
+	if slices.Contains(known, name) {
+		return models.PreferVariant(name, "")
+	}
+	base, _, _ := strings.Cut(name, "-")
+	for _, isa := range kernels.ISAs() {
+		if err := isa.Foreign(); isa.Name == base && err != nil {
+			return nil, fmt.Errorf("--variant %s: %w", name, err)
+		}
+	}
+	slices.Sort(known)
+	return nil, usagef("--variant: unknown variant %q (known: %s)", name, strings.Join(slices.Compact(known), ", "))
+}
+
+// An engine is a model with its tokenizer.
+type engine struct {
+	*models.Model
+	Tokenizer *tokenizer.Tokenizer
+}
+
+// load opens the model and, beside it, the tokenizer: building the vocabulary
+// takes as long as checking the weights. Each opens the file for itself, since
+// a model that fails to load closes it.
+func (e *engineFlags) load(path string, packing models.Packing) (*engine, error) {
+	opt, err := e.options(packing)
+	if err != nil {
+		return nil, err
+	}
+	var g errgroup.Group
+	en := new(engine)
+	g.Go(func() error {
+		f, err := e.open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		en.Tokenizer, err = tokenizer.FromGGUF(f)
+		return err
+	})
+	f, err := e.open(path)
+	if err == nil {
+		en.Model, err = models.New(f, opt)
+	}
+	// The model's error comes first: it is the one that says what the file is.
+	if tokenizerErr := g.Wait(); err == nil {
+		err = tokenizerErr
+	}
+	if err == nil && en.Tokenizer.Vocab() != en.Config.Vocab {
+		err = fmt.Errorf("%s: the tokenizer has %d tokens, the model %d", path, en.Tokenizer.Vocab(), en.Config.Vocab)
+	}
+	if err != nil && en.Model != nil {
+		en.Close()
+	}
+	return en, err
+}
+
+// variants lists what multiplies the weights now: "format/variant/activation".
+func (en *engine) variants() []string {
+	layers := []*models.Linear{en.Head}
+	for _, b := range en.Blocks() {
+		layers = append(layers, b.Linears()...)
+	}
+	var out []string
+	for _, l := range layers {
+		if name := l.Variant().String(); !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ints converts the tokenizer's tokens to the model's.
+func ints(ids []int32) []int {
+	out := make([]int, len(ids))
+	for i, id := range ids {
+		out[i] = int(id)
+	}
+	return out
+}

@@ -1,0 +1,390 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"onebit/models"
+	"onebit/models/tokenizer"
+)
+
+type runFlags struct {
+	engineFlags
+	prompt    string
+	chat      string
+	length    int
+	context   int
+	sampling  models.SamplerOptions
+	ignoreEnd bool
+	json      bool
+}
+
+func newRun() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run MODEL -p PROMPT",
+		Short: "Generate text, with prompt and decode speed",
+		Long: `Continue a prompt. The text goes to standard output as it comes, what it took to
+standard error.
+
+Without --temp, each token is the likeliest, and the same prompt gives the same
+text with any number of threads and on any machine. With --temp, tokens are
+drawn, the same ones for the same --seed; Bonsai is meant to be run with
+  --temp 0.5 --top-k 20 --top-p 0.85
+
+Generation ends after -n tokens, or where the model ends its turn or text. The
+weights are used as they lie in the file at first and packed behind the run.`,
+		Args: exactArgs("MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *runFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&f.prompt, "prompt", "p", "", "text to continue, which may spell control tokens; - reads it from standard input, less a newline at its end")
+	flags.StringVar(&f.chat, "chat", "", "ask as a user in the model's chat template; --chat=`NAME` chooses one: "+chatNames())
+	flags.Lookup("chat").NoOptDefVal = chatOfModel
+	flags.IntVarP(&f.length, "tokens", "n", 128, "most tokens to generate; -1: until the model ends or the context is full")
+	flags.IntVar(&f.context, "ctx", 0, "tokens of context (default: what the prompt and -n need, 4096 for -n -1; at most the model's)")
+	flags.Float64Var(&f.sampling.Temperature, "temp", 0, "temperature; 0: always the likeliest token")
+	flags.IntVar(&f.sampling.TopK, "top-k", 0, "draw among the so many likeliest tokens (default: all)")
+	flags.Float64Var(&f.sampling.TopP, "top-p", 0, "draw among the likeliest tokens that have this much of the probability (default: all)")
+	flags.Float64Var(&f.sampling.MinP, "min-p", 0, "draw among tokens with this share of the likeliest one's probability (default: all)")
+	flags.Float64Var(&f.sampling.RepetitionPenalty, "repeat-penalty", 0, "divide the logits of the last 64 tokens (default: no)")
+	flags.Uint64Var(&f.sampling.Seed, "seed", 1, "seed of the draw")
+	flags.BoolVar(&f.ignoreEnd, "ignore-eos", false, "go on where the model ends")
+	flags.BoolVar(&f.json, "json", false, "print one JSON document at the end instead of the text")
+	f.engineFlags.register(cmd)
+}
+
+// chatOfModel is the value of --chat without a name.
+const chatOfModel = "auto"
+
+func chatNames() string {
+	var names []string
+	for _, c := range tokenizer.Chats() {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
+	begin := time.Now()
+	sampler, err := f.check(cmd)
+	if err != nil {
+		return err
+	}
+	if f.prompt == "-" {
+		if f.prompt, err = readPrompt(cmd.InOrStdin()); err != nil {
+			return err
+		}
+	}
+	en, err := f.load(path, models.PackBehind)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, en.Close()) }()
+	prompt, err := f.encode(en.Tokenizer)
+	if err != nil {
+		return err
+	}
+	session, err := f.session(en, len(prompt))
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+
+	g := &generation{engine: en, session: session, sampler: sampler, begin: begin, limit: f.length, ignoreEnd: f.ignoreEnd}
+	if !f.json {
+		g.out = cmd.OutOrStdout()
+	}
+	runErr := g.run(cmd.Context(), prompt)
+	if f.json {
+		return errors.Join(runErr, printJSON(cmd.OutOrStdout(), g.document(path, f.prompt)))
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), g.summary())
+	return runErr
+}
+
+// check refuses flags that make no sense, before anything is loaded.
+func (f *runFlags) check(cmd *cobra.Command) (*models.Sampler, error) {
+	flags := cmd.Flags()
+	switch {
+	case !flags.Changed("prompt"):
+		return nil, usagef("-p PROMPT is missing")
+	case f.length < -1 || f.length == 0:
+		return nil, usagef("-n %d: give a number of tokens, or -1", f.length)
+	case f.context < 0:
+		return nil, usagef("--ctx %d: give a number of tokens", f.context)
+	}
+	if f.sampling.Temperature == 0 {
+		for _, name := range []string{"top-k", "top-p", "min-p", "seed"} {
+			if flags.Changed(name) {
+				return nil, usagef("--%s has no effect without --temp", name)
+			}
+		}
+	}
+	sampler, err := models.NewSampler(f.sampling)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	return sampler, nil
+}
+
+// readPrompt drops the newline that editors and echo end a text with.
+func readPrompt(r io.Reader) (string, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return "", fmt.Errorf("reading the prompt: %w", err)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), nil
+}
+
+// encode returns the tokens of the prompt.
+func (f *runFlags) encode(t *tokenizer.Tokenizer) ([]int, error) {
+	ids := t.Encode(f.prompt, tokenizer.Options{AddSpecial: true, ParseSpecial: true})
+	if f.chat != "" {
+		chat, err := f.template(t)
+		if err != nil {
+			return nil, err
+		}
+		parts, err := chat.Prompt(tokenizer.Message{Role: tokenizer.User, Content: f.prompt})
+		if err != nil {
+			return nil, err
+		}
+		ids = t.EncodeParts(parts)
+	}
+	if len(ids) == 0 {
+		return nil, errors.New("the prompt is empty, and the model begins a text with no token of its own")
+	}
+	return ints(ids), nil
+}
+
+func (f *runFlags) template(t *tokenizer.Tokenizer) (*tokenizer.Chat, error) {
+	if f.chat == chatOfModel {
+		chat, err := t.Chat()
+		if err != nil {
+			return nil, fmt.Errorf("--chat: %w", err)
+		}
+		return chat, nil
+	}
+	chat, err := tokenizer.ChatNamed(f.chat)
+	if err != nil {
+		return nil, usagef("--chat: %w", err)
+	}
+	return chat, nil
+}
+
+// openContext is the room for a text whose length nobody said.
+const openContext = 4096
+
+// session makes room for the prompt and what is to follow.
+func (f *runFlags) session(en *engine, prompt int) (*models.Session, error) {
+	room, most := f.context, en.Config.Context
+	if room == 0 {
+		wanted := f.length
+		if wanted < 0 {
+			wanted = openContext
+		}
+		room = min(most, prompt+wanted)
+	}
+	if room > most {
+		return nil, fmt.Errorf("--ctx %d: the model's limit is %d tokens", room, most)
+	}
+	if prompt > room {
+		return nil, fmt.Errorf("the prompt has %d tokens, and the context %d; the model's limit is %d", prompt, room, most)
+	}
+	return en.NewSession(models.SessionOptions{Context: room})
+}
+
+// A generation is one text in the making, and what it took.
+type generation struct {
+	*engine
+	session   *models.Session
+	sampler   *models.Sampler
+	out       io.Writer // nil: nowhere
+	limit     int       // tokens, or -1
+	ignoreEnd bool
+
+	prompt []int
+	tokens []generated
+	text   strings.Builder
+	stop   string // why it ended: length, end, context, interrupted or error
+
+	begin          time.Time     // of the program's work
+	load           time.Duration // until the prompt was ready to be taken in
+	first          time.Duration // until the first token
+	promptDuration time.Duration
+	decodeDuration time.Duration // of the tokens after the first
+}
+
+// A generated token, and when it came. A token may hold a part of a character;
+// its text is what it completes.
+type generated struct {
+	ID      int     `json:"id"`
+	Text    string  `json:"text"`
+	Seconds float64 `json:"seconds"` // since the program's start
+}
+
+// run generates until the limit, the model's end or an error.
+func (g *generation) run(ctx context.Context, prompt []int) error {
+	g.prompt = prompt
+	start := time.Now()
+	g.load = start.Sub(g.begin)
+	decoder := g.Tokenizer.NewDecoder()
+	var err error
+	if prompt, err = g.takeIn(ctx, prompt); err == nil {
+		err = g.generate(ctx, prompt, start, decoder)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, models.ErrContextFull):
+		g.stop = "context"
+	case errors.Is(err, context.Canceled):
+		g.stop = "interrupted"
+	default:
+		g.stop = "error"
+	}
+	if err != nil {
+		err = fmt.Errorf("after %d tokens: %w", len(g.tokens), err)
+	}
+	text := decoder.Flush()
+	if g.out != nil {
+		text += "\n"
+	}
+	return errors.Join(err, g.write(text))
+}
+
+// promptChunk is how many tokens of a prompt are taken in between two looks
+// at whether to stop.
+const promptChunk = 512
+
+// takeIn takes in all but the end of a long prompt, which it returns.
+func (g *generation) takeIn(ctx context.Context, prompt []int) ([]int, error) {
+	for len(prompt) > promptChunk {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if _, err := g.session.Prefill(prompt[:promptChunk]); err != nil {
+			return nil, err
+		}
+		g.sampler.Accept(prompt[:promptChunk]...)
+		prompt = prompt[promptChunk:]
+	}
+	return prompt, nil
+}
+
+func (g *generation) generate(ctx context.Context, prompt []int, start time.Time, decoder *tokenizer.Decoder) error {
+	var firstAt time.Time
+	for id, err := range g.session.Generate(ctx, prompt, g.sampler) {
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		if firstAt.IsZero() {
+			firstAt = now
+			g.promptDuration, g.first = now.Sub(start), now.Sub(g.begin)
+		}
+		g.decodeDuration = now.Sub(firstAt)
+		text := decoder.Next(int32(id))
+		g.tokens = append(g.tokens, generated{id, text, now.Sub(g.begin).Seconds()})
+		if !g.ignoreEnd && g.Tokenizer.IsEnd(int32(id)) {
+			g.stop = "end"
+			return nil
+		}
+		if err := g.write(text); err != nil {
+			return err
+		}
+		if len(g.tokens) == g.limit {
+			g.stop = "length"
+			return nil
+		}
+	}
+	return nil
+}
+
+func (g *generation) write(text string) error {
+	g.text.WriteString(text)
+	if g.out == nil || text == "" {
+		return nil
+	}
+	_, err := io.WriteString(g.out, text)
+	return err
+}
+
+// decoded is how many tokens decodeDuration went into.
+func (g *generation) decoded() int { return max(0, len(g.tokens)-1) }
+
+func (g *generation) summary() string {
+	s := fmt.Sprintf("prompt %d tokens, %s; decode %d tokens, %s; load %.3f s, first token after %.3f s; %s",
+		len(g.prompt), speed(len(g.prompt), g.promptDuration), g.decoded(), speed(g.decoded(), g.decodeDuration),
+		g.load.Seconds(), g.first.Seconds(), strings.Join(g.variants(), ", "))
+	if g.HeadError > 0 {
+		s += fmt.Sprintf("; head converted to %s, NMSE %.2g", g.Head.Type.Name, g.HeadError)
+	}
+	return s
+}
+
+func speed(tokens int, d time.Duration) string {
+	r := rate(tokens, d)
+	if r >= 100 {
+		return fmt.Sprintf("%.0f tok/s", r)
+	}
+	return fmt.Sprintf("%.3g tok/s", r)
+}
+
+// rate returns tokens per second, or 0 where there is nothing to tell.
+func rate(tokens int, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return float64(tokens) / d.Seconds()
+}
+
+// A runDocument is what run prints with --json. Bytes of text that are not
+// UTF-8 are U+FFFD in it; the ids are exact.
+type runDocument struct {
+	Model        string      `json:"model"`
+	Architecture string      `json:"architecture"`
+	Variants     []string    `json:"variants"` // format/variant/activation, at the end
+	HeadError    float64     `json:"head_nmse"`
+	Threads      int         `json:"threads"`
+	Context      int         `json:"context"`
+	Prompt       string      `json:"prompt"`
+	PromptIDs    []int       `json:"prompt_ids"`
+	Tokens       []generated `json:"tokens"`
+	Text         string      `json:"text"`
+	Stop         string      `json:"stop"` // length, end, context, interrupted or error
+	Timings      runTimings  `json:"timings"`
+}
+
+type runTimings struct {
+	LoadSeconds       float64 `json:"load_seconds"`
+	FirstTokenSeconds float64 `json:"first_token_seconds"` // since the start, loading included
+	PromptSeconds     float64 `json:"prompt_seconds"`
+	PromptPerSecond   float64 `json:"prompt_tokens_per_second"`
+	DecodeTokens      int     `json:"decode_tokens"` // those after the first
+	DecodeSeconds     float64 `json:"decode_seconds"`
+	DecodePerSecond   float64 `json:"decode_tokens_per_second"`
+}
+
+func (g *generation) document(path, prompt string) runDocument {
+	return runDocument{
+		Model: path, Architecture: g.Config.Arch, Variants: g.variants(), HeadError: g.HeadError,
+		Threads: g.Pool().Threads(), Context: g.session.Context(),
+		Prompt: prompt, PromptIDs: g.prompt, Tokens: append([]generated{}, g.tokens...), Text: g.text.String(), Stop: g.stop,
+		Timings: runTimings{
+			LoadSeconds: g.load.Seconds(), FirstTokenSeconds: g.first.Seconds(),
+			PromptSeconds: g.promptDuration.Seconds(), PromptPerSecond: rate(len(g.prompt), g.promptDuration),
+			DecodeTokens: g.decoded(), DecodeSeconds: g.decodeDuration.Seconds(), DecodePerSecond: rate(g.decoded(), g.decodeDuration),
+		},
+	}
+}
