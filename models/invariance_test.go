@@ -2,7 +2,9 @@ package models_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"testing"
 
@@ -284,5 +286,29 @@ func TestPreferVariant(t *testing.T) {
 	}
 	if v := must(choose(formats.F16)); v.ISA != kernels.Go || v.Activation != kernels.F32 {
 		t.Errorf("%v, want Go under f32", v)
+	}
+}
+
+// Every architecture of machine gives these tokens and these logits. Only a
+// change of the model or of the order of float operations changes them.
+func TestResultsOnEveryMachine(t *testing.T) {
+	for _, tt := range []struct {
+		preset string
+		tokens []int
+		hash   uint64 // FNV-1a of the last logits' bits
+	}{
+		{"tiny", []int{298, 298, 409, 282, 197, 325}, 0xabb43efd5abb88b8},
+		{"tiny-bitnet", []int{677, 469, 468, 419, 677, 469}, 0x6969ce6866eb150a},
+	} {
+		p := preset(tt.preset)
+		m := newFixture(t, p).open(t, models.Options{})
+		ids, logits := greedy(t, session(t, m, models.SessionOptions{}), text(40, p.Config.Vocab), 6)
+		h := fnv.New64a()
+		if err := binary.Write(h, binary.LittleEndian, logits); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(ids, tt.tokens) || h.Sum64() != tt.hash {
+			t.Errorf("%s: tokens %v, hash %#x; want %v, %#x", tt.preset, ids, h.Sum64(), tt.tokens, tt.hash)
+		}
 	}
 }
