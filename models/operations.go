@@ -142,7 +142,7 @@ func (s *Session) add(name string, x, y []float32) {
 // arXiv:2109.08668).
 func (a Activation) gate(gate, up []float32) {
 	if a == ReLU2 {
-		relu2Generic(gate, up)
+		relu2(gate, up)
 		return
 	}
 	silu(gate, up)

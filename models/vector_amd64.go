@@ -25,6 +25,9 @@ func scaleAVX2(dst, x, gain *float32, n int, scale float32)
 func siluAVX2(gate, up *float32, n int)
 
 //go:noescape
+func relu2AVX2(gate, up *float32, n int)
+
+//go:noescape
 func expAVX2(sum *lanes, x *float32, n int, top, scale float32)
 
 //go:noescape
@@ -77,6 +80,15 @@ func silu(gate, up []float32) {
 		siluAVX2(&gate[0], &up[0], n)
 	}
 	siluGeneric(gate[n:], up[n:])
+}
+
+func relu2(gate, up []float32) {
+	n := whole(len(gate))
+	if n > 0 {
+		up = up[:len(gate)]
+		relu2AVX2(&gate[0], &up[0], n)
+	}
+	relu2Generic(gate[n:], up[n:])
 }
 
 func exp(sum *lanes, x []float32, top, by float32) {

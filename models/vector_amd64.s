@@ -146,6 +146,28 @@ siluLoop:
 	VZEROUPPER
 	RET
 
+// func relu2AVX2(gate, up *float32, n int)
+//
+// VMAXPS returns its first operand (Intel's last) if one is NaN.
+TEXT ·relu2AVX2(SB), NOSPLIT, $0-24
+	MOVQ   gate+0(FP), DI
+	MOVQ   up+8(FP), SI
+	MOVQ   n+16(FP), CX
+	VXORPS Y1, Y1, Y1
+
+relu2Loop:
+	VMOVUPS (DI), Y0
+	VMAXPS  Y0, Y1, Y0
+	VMULPS  Y0, Y0, Y0
+	VMULPS  (SI), Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $32, DI
+	ADDQ    $32, SI
+	SUBQ    $8, CX
+	JNZ     relu2Loop
+	VZEROUPPER
+	RET
+
 // func expAVX2(sum *lanes, x *float32, n int, top, scale float32)
 TEXT ·expAVX2(SB), NOSPLIT, $0-32
 	MOVQ         sum+0(FP), BX

@@ -85,6 +85,11 @@ func TestVectorsMatchSpecification(t *testing.T) {
 			siluGeneric(b, y)
 			compare("silu", n, a, b)
 
+			a, b = clone(x), clone(x)
+			relu2(a, y)
+			relu2Generic(b, y)
+			compare("relu2", n, a, b)
+
 			var s, w lanes
 			s[3], w[3] = 0.25, 0.25
 			squares(&s, x)
