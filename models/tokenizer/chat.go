@@ -116,6 +116,8 @@ func (t *Tokenizer) Chat() (*Chat, error) {
 		name = "qwen3"
 	case has("<|im_start|>"):
 		name = "chatml"
+	case has("<|eot_id|>") && has("capitalize"): // of the role, to User and Assistant
+		name = "bitnet"
 	case has("[INST]"):
 		name = "inst"
 	case t.template != "":

@@ -5,10 +5,12 @@
 //	text ── special tokens ──┬─ words (pre-tokenizer) ── bytes ──┬─ merges ── tokens
 //	       taken out first   └─ SentencePiece: ▁ for spaces ─────┘
 //
+// [FromGGUF] reads a model file's metadata, [FromHF] a Hugging Face directory.
+//
 // Any bytes can be encoded, and come back from the tokens: both kinds fall back
-// to a token for each byte. SentencePiece alone cannot tell ▁ (U+2581) from a
-// space. Text is not normalized: Qwen's tokenizer.json asks for NFC, which
-// ggml-org/llama.cpp does not apply either.
+// to a token for each byte. Only ▁ (U+2581) is a space to SentencePiece. Text is
+// not normalized: Qwen's tokenizer.json asks for NFC, which ggml-org/llama.cpp
+// does not apply either.
 //
 // # Byte-level BPE
 //

@@ -64,17 +64,10 @@ func readArrays(f *gguf.File, src *source) error {
 			return keyErrorf(key, "has %d elements for %d tokens", v.Len(), len(src.tokens))
 		}
 	}
-	types, err := optional(f, keyTypes, f.Ints)
-	if err != nil {
+	if err := readTypes(f, src); err != nil {
 		return err
 	}
-	src.kinds = make([]kind, len(src.tokens))
-	for id, n := range types {
-		if n < int64(undefined) || n > int64(byteKind) {
-			return keyErrorf(keyTypes, "the type of token %d is %d, want 0 to %d", id, n, byteKind)
-		}
-		src.kinds[id] = kind(n)
-	}
+	var err error
 	if src.model == modelGPT2 {
 		src.merges, err = f.Strings(keyMerges)
 		return err
@@ -86,6 +79,28 @@ func readArrays(f *gguf.File, src *source) error {
 	src.scores = make([]float32, len(scores))
 	for id, x := range scores {
 		src.scores[id] = float32(x)
+	}
+	return nil
+}
+
+// readTypes leaves all tokens undefined if the file has no types.
+func readTypes(f *gguf.File, src *source) error {
+	src.kinds = make([]kind, len(src.tokens))
+	types, ok := f.Value(keyTypes)
+	if !ok {
+		return nil
+	}
+	id := 0
+	for e := range types.All() {
+		n, err := e.Int()
+		if err != nil {
+			return keyErrorf(keyTypes, "the type of token %d %v", id, err)
+		}
+		if n < int64(undefined) || n > int64(byteKind) {
+			return keyErrorf(keyTypes, "the type of token %d is %d, want 0 to %d", id, n, byteKind)
+		}
+		src.kinds[id] = kind(n)
+		id++
 	}
 	return nil
 }

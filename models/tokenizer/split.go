@@ -13,6 +13,7 @@ import (
 type preTokenizer struct {
 	name         string
 	aliases      []string
+	regex        string                // how tokenizer.json spells the pattern
 	next         func(text string) int // bytes of the first word of a text that is not empty
 	ignoreMerges bool                  // a word that is a token is taken as it is
 	addBOS       bool                  // where the file does not say
@@ -21,9 +22,18 @@ type preTokenizer struct {
 // preTokenizers are all that are known. Source of the names and of what they
 // imply: ggml-org/llama.cpp src/llama-vocab.cpp, llama_vocab::impl::load.
 var preTokenizers = []*preTokenizer{
-	{name: "gpt-2", aliases: []string{"gpt2"}, next: nextGPT2},
-	{name: "llama-bpe", aliases: []string{"llama3", "llama-v3"}, next: nextLlama3, ignoreMerges: true, addBOS: true},
-	{name: "qwen2", next: nextQwen2},
+	{name: "gpt-2", aliases: []string{"gpt2"}, regex: gpt2Regex, next: nextGPT2},
+	{name: "llama-bpe", aliases: []string{"llama3", "llama-v3"}, regex: casedRegex(`\p{N}{1,3}`), next: nextLlama3, ignoreMerges: true, addBOS: true},
+	{name: "qwen2", regex: casedRegex(`\p{N}`), next: nextQwen2},
+}
+
+const gpt2Regex = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+
+// casedRegex is from tokenizer.json of meta-llama/Meta-Llama-3-8B and Qwen/
+// Qwen2-7B. Unlike the patterns in the package comment it takes 'ſ, with the
+// long s, for a contraction; ggml-org/llama.cpp does not.
+func casedRegex(digits string) string {
+	return `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|` + digits + `| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 }
 
 func preTokenizerNamed(name string) (*preTokenizer, error) {

@@ -72,8 +72,7 @@ func fullSize(pre string, tokens, merges int) []gguf.KV {
 	}
 }
 
-// Results on the machine of the kernels' measurements are in the commit that
-// added this; time to first token has 0.1 s for all there is to do.
+// Loading is a part of the time to the first token.
 func BenchmarkFromGGUF(b *testing.B) {
 	for _, v := range []struct {
 		pre            string
@@ -135,4 +134,18 @@ func smallFile(t testing.TB, pre string, more ...func(map[string]any)) *gguf.Fil
 func piecesFile(t testing.TB, more ...func(map[string]any)) *gguf.File {
 	tokens, scores, types := pieces()
 	return describe(t, map[string]any{keyModel: "llama", keyTokens: tokens, keyScores: scores, keyTypes: types}, more)
+}
+
+func BenchmarkEncode(b *testing.B) {
+	tok, err := FromGGUF(file(b, fullSize("qwen2", 151936, 151387)...))
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := strings.Repeat("The notion is, as it stands, none of 2024's treasures; it isn't 世界.\n", 100)
+	tokens := len(tok.Encode(text, Options{}))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		tok.Encode(text, Options{})
+	}
+	b.ReportMetric(float64(tokens)*float64(b.N)/b.Elapsed().Seconds(), "tok/s")
 }

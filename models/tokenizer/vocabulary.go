@@ -25,7 +25,7 @@ const (
 const maxTokens = 1 << 24
 
 // A vocabulary finds tokens by text. The table is open addressing with linear
-// probing, at most half full; a slot holds the upper half of the text's hash
+// probing; a slot holds the upper half of the text's hash
 // and 1 + the token's id, so that few comparisons of texts are in vain. The
 // hash is seeded, so that no file can be made to collide.
 type vocabulary struct {
@@ -58,10 +58,11 @@ func newVocabulary(tokens []string, kinds []kind) (vocabulary, error) {
 	return v, nil
 }
 
-// tableSize is a power of two of at least twice n.
+// tableSize is a power of two of which n is at most three quarters: larger
+// tables cost more in memory that has to be touched than they save in probes.
 func tableSize(n int) int {
 	size := 2
-	for size < 2*n {
+	for size < n+n/3+1 {
 		size *= 2
 	}
 	return size

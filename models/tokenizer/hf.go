@@ -1,0 +1,312 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// FromHF makes the tokenizer of a Hugging Face model directory: from its
+// tokenizer.model (SentencePiece) or, if it has none, its tokenizer.json
+// (byte-level BPE), with config.json, tokenizer_config.json and
+// added_tokens.json where they are there. Errors name the file.
+func FromHF(dir string) (*Tokenizer, error) {
+	src := &source{ids: map[string]int64{}, flags: map[string]bool{}}
+	file := filepath.Join(dir, "tokenizer.model")
+	data, err := readFile(file)
+	if err == nil {
+		err = readPieces(data, src)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		file = filepath.Join(dir, "tokenizer.json")
+		if data, err = readFile(file); err == nil {
+			err = readJSON(data, src)
+		}
+	}
+	if err == nil {
+		err = readConfigs(dir, src)
+	}
+	var t *Tokenizer
+	if err == nil {
+		t, err = newTokenizer(src)
+	}
+	return t, inFile(file, err)
+}
+
+// inFile adds the file to an error that does not name one, and calls things
+// by the names that they have there.
+func inFile(file string, err error) error {
+	var key *keyError
+	var pathErr *fs.PathError
+	var named *fileError
+	switch {
+	case err == nil || errors.As(err, &pathErr) || errors.As(err, &named):
+		return err
+	case errors.As(err, &key):
+		name, ok := hfNames[key.key]
+		if !ok {
+			name = key.key
+		}
+		err = fmt.Errorf("%s %s", name, key.msg)
+	}
+	return &fileError{file, err}
+}
+
+var hfNames = map[string]string{
+	keyModel: "the type of the model", keyPre: "pre_tokenizer", keyTokens: "vocabulary", keyTypes: "token types", keyScores: "scores",
+	keyMerges: "model.merges", keyBOS: "bos_token", keyEOS: "eos_token", keyPadding: "pad_token",
+}
+
+// A fileError is what is wrong with a file of a directory.
+type fileError struct {
+	file string
+	err  error
+}
+
+func (e *fileError) Error() string { return e.file + ": " + e.err.Error() }
+func (e *fileError) Unwrap() error { return e.err }
+
+// readFile refuses what no tokenizer is as large as, before it is in memory.
+func readFile(path string) ([]byte, error) {
+	const most = 256 << 20
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > most {
+		return nil, &fileError{path, fmt.Errorf("has %d bytes, more than %d", info.Size(), most)}
+	}
+	return os.ReadFile(path)
+}
+
+// tokenizerJSON is what is read of a tokenizer.json. Source: huggingface/
+// tokenizers tokenizers/src/tokenizer/serialization.rs.
+type tokenizerJSON struct {
+	AddedTokens []struct {
+		ID      int64
+		Content string
+		Special bool
+	} `json:"added_tokens"`
+	PreTokenizer *preTokenizerJSON `json:"pre_tokenizer"`
+	Model        struct {
+		Type   string
+		Vocab  map[string]int64
+		Merges []mergeJSON
+	}
+}
+
+type preTokenizerJSON struct {
+	Type          string
+	PreTokenizers []preTokenizerJSON
+	Pattern       struct{ Regex string }
+	Behavior      string
+	Invert        bool
+	AddPrefix     bool  `json:"add_prefix_space"`
+	UseRegex      *bool `json:"use_regex"`
+}
+
+// A mergeJSON is "a b" or, in newer files, ["a", "b"].
+type mergeJSON string
+
+func (m *mergeJSON) UnmarshalJSON(data []byte) error {
+	var pair []string
+	if json.Unmarshal(data, (*string)(m)) == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, &pair); err != nil || len(pair) != 2 {
+		return errors.New("model.merges: want two tokens")
+	}
+	*m = mergeJSON(pair[0] + " " + pair[1])
+	return nil
+}
+
+func readJSON(data []byte, src *source) error {
+	var f tokenizerJSON
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	if f.Model.Type != "BPE" {
+		return keyErrorf(keyModel, "is %s, want BPE", quote(f.Model.Type))
+	}
+	src.model = modelGPT2
+	for text, id := range f.Model.Vocab {
+		if err := src.add(text, id, normal); err != nil {
+			return err
+		}
+	}
+	for _, a := range f.AddedTokens {
+		k := userDefined
+		if a.Special {
+			k = control
+		}
+		if err := src.add(a.Content, a.ID, k); err != nil {
+			return err
+		}
+	}
+	for _, m := range f.Model.Merges {
+		src.merges = append(src.merges, string(m))
+	}
+	var err error
+	src.pre, err = f.PreTokenizer.name()
+	return err
+}
+
+// name is GGUF's for the pre-tokenizer.
+func (p *preTokenizerJSON) name() (string, error) {
+	if p == nil {
+		return "", keyErrorf(keyPre, "is missing")
+	}
+	steps := []preTokenizerJSON{*p}
+	if p.Type == "Sequence" {
+		steps = p.PreTokenizers
+	}
+	n := len(steps)
+	if n == 0 || n > 2 || steps[n-1].Type != "ByteLevel" || steps[n-1].AddPrefix {
+		return "", keyErrorf(keyPre, "is not byte-level, with at most a pattern before")
+	}
+	ownPattern := steps[n-1].UseRegex == nil || *steps[n-1].UseRegex
+	if n == 1 && ownPattern {
+		return "gpt-2", nil
+	}
+	split := steps[0]
+	for _, known := range preTokenizers {
+		if n == 2 && !ownPattern && split.Type == "Split" && split.Behavior == "Isolated" && !split.Invert && split.Pattern.Regex == known.regex {
+			return known.name, nil
+		}
+	}
+	return "", keyErrorf(keyPre, "has a pattern that is not known: %s", quote(split.Pattern.Regex))
+}
+
+// add puts a token at its id, in place of one there with the same text.
+func (src *source) add(text string, id int64, k kind) error {
+	if id < 0 || id >= maxTokens {
+		return keyErrorf(keyTokens, "token %s has id %d, want 0 to %d", quote(text), id, maxTokens-1)
+	}
+	src.grow(int(id) + 1)
+	if old := src.tokens[id]; old != "" && old != text {
+		return keyErrorf(keyTokens, "tokens %s and %s both have id %d", quote(min(old, text)), quote(max(old, text)), id)
+	}
+	src.tokens[id], src.kinds[id] = text, k
+	return nil
+}
+
+func (src *source) grow(n int) {
+	if more := n - len(src.tokens); more > 0 {
+		src.tokens = append(src.tokens, make([]string, more)...)
+		src.kinds = append(src.kinds, make([]kind, more)...)
+		src.scores = append(src.scores, make([]float32, more)...)
+	}
+}
+
+// fill gives ids without a token one that is not used, as ggml-org/llama.cpp
+// convert_hf_to_gguf.py does; most embeddings have more rows than tokens.
+func (src *source) fill(n int) {
+	src.grow(n)
+	for id, text := range src.tokens {
+		if text == "" {
+			src.tokens[id], src.kinds[id] = fmt.Sprintf("[PAD%d]", id), unused
+		}
+	}
+}
+
+// readConfigs reads the files beside the vocabulary, of which none must be
+// there.
+func readConfigs(dir string, src *source) error {
+	var added map[string]int64
+	if err := readConfig(dir, "added_tokens.json", &added); err != nil {
+		return err
+	}
+	for text, id := range added {
+		if known := id >= 0 && id < int64(len(src.tokens)) && src.tokens[id] == text; known {
+			continue
+		}
+		if err := src.add(text, id, control); err != nil {
+			return inFile(filepath.Join(dir, "added_tokens.json"), err)
+		}
+	}
+	var model struct {
+		Architectures []string
+		VocabSize     int `json:"vocab_size"`
+	}
+	if err := readConfig(dir, "config.json", &model); err != nil {
+		return err
+	}
+	if model.VocabSize > maxTokens {
+		return &fileError{filepath.Join(dir, "config.json"), fmt.Errorf("vocab_size is %d, more than %d", model.VocabSize, maxTokens)}
+	}
+	src.fill(model.VocabSize)
+	for _, a := range model.Architectures {
+		src.architecture = hfArchitectures[a]
+	}
+	return readTokenizerConfig(dir, src)
+}
+
+// hfArchitectures are GGUF's names for the classes in config.json.
+var hfArchitectures = map[string]string{
+	"BitNetForCausalLM": "bitnet-b1.58", // microsoft
+	"BitnetForCausalLM": "bitnet",       // 1bitLLM
+	"Qwen3ForCausalLM":  "qwen3",
+}
+
+func readTokenizerConfig(dir string, src *source) error {
+	var c struct {
+		BOS      tokenJSON `json:"bos_token"`
+		EOS      tokenJSON `json:"eos_token"`
+		Pad      tokenJSON `json:"pad_token"`
+		AddBOS   *bool     `json:"add_bos_token"`
+		AddEOS   *bool     `json:"add_eos_token"`
+		Template any       `json:"chat_template"`
+	}
+	if err := readConfig(dir, "tokenizer_config.json", &c); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		token tokenJSON
+		key   string
+	}{{c.BOS, keyBOS}, {c.EOS, keyEOS}, {c.Pad, keyPadding}} {
+		if f.token == "" {
+			continue
+		}
+		id := slices.Index(src.tokens, string(f.token))
+		if id < 0 {
+			return inFile(filepath.Join(dir, "tokenizer_config.json"), keyErrorf(f.key, "is %s, which is no token", quote(string(f.token))))
+		}
+		src.ids[f.key] = int64(id)
+	}
+	if c.AddBOS != nil {
+		src.flags[keyAddBOS] = *c.AddBOS
+	}
+	if c.AddEOS != nil {
+		src.flags[keyAddEOS] = *c.AddEOS
+	}
+	src.template, _ = c.Template.(string) // some files have a list
+	return nil
+}
+
+// A tokenJSON is a token's text, or an object with it as content.
+type tokenJSON string
+
+func (t *tokenJSON) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, (*string)(t)) == nil {
+		return nil
+	}
+	var object struct{ Content string }
+	err := json.Unmarshal(data, &object)
+	*t = tokenJSON(object.Content)
+	return err
+}
+
+func readConfig(dir, name string, into any) error {
+	file := filepath.Join(dir, name)
+	data, err := readFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	return inFile(file, err)
+}

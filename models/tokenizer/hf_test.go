@@ -1,0 +1,234 @@
+package tokenizer
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// directory writes files, of which an any is marshalled as JSON.
+func directory(t testing.TB, files map[string]any) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		data, ok := content.([]byte)
+		if !ok {
+			var err error
+			if data, err = json.Marshal(content); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+type object = map[string]any
+
+// smallJSON is the vocabulary of smallTokens as a tokenizer.json.
+func smallJSON(regex string) object {
+	vocab := object{}
+	for id, text := range smallTokens[:271] {
+		vocab[text] = id
+	}
+	merges := make([]any, len(smallMerges))
+	for i, m := range smallMerges {
+		if merges[i] = m; i%2 == 0 {
+			merges[i] = strings.Split(m, " ")
+		}
+	}
+	return object{
+		"added_tokens": []object{
+			{"id": 271, "content": "<|im_start|>", "special": true}, {"id": 272, "content": "<|im_end|>", "special": true},
+			{"id": 273, "content": "<think>", "special": false}, {"id": 274, "content": "<|im|>", "special": true},
+		},
+		"normalizer": nil,
+		"pre_tokenizer": object{"type": "Sequence", "pretokenizers": []object{
+			{"type": "Split", "pattern": object{"Regex": regex}, "behavior": "Isolated", "invert": false},
+			{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false},
+		}},
+		"model": object{"type": "BPE", "ignore_merges": true, "vocab": vocab, "merges": merges},
+	}
+}
+
+const llama3Regex = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+
+// A directory gives the tokens that a GGUF file with the same vocabulary gives.
+func TestFromHFBytePairs(t *testing.T) {
+	gpt2 := smallJSON("")
+	gpt2["pre_tokenizer"] = object{"type": "ByteLevel", "add_prefix_space": false}
+	for pre, f := range map[string]object{
+		"llama-bpe": smallJSON(llama3Regex), "qwen2": smallJSON(strings.Replace(llama3Regex, "{1,3}", "", 1)), "gpt-2": gpt2,
+	} {
+		dir := directory(t, map[string]any{
+			"tokenizer.json": f,
+			"config.json":    object{"architectures": []string{"BitNetForCausalLM"}, "vocab_size": 300},
+			"tokenizer_config.json": object{
+				"bos_token": object{"content": "<|im_start|>"}, "eos_token": "<|im_end|>", "pad_token": nil, "add_bos_token": true,
+				"chat_template": "{{'[INST]'}}",
+			},
+		})
+		got, err := FromHF(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := small(t, pre, func(m map[string]any) { m[keyAddBOS] = true })
+		for _, text := range texts {
+			opt := Options{AddSpecial: true, ParseSpecial: true}
+			if a, b := got.Encode(text, opt), want.Encode(text, opt); !slices.Equal(a, b) {
+				t.Errorf("%s: %q gives %v, want %v", pre, text, a, b)
+			}
+		}
+		// Rows of the embedding without a token are filled.
+		if got.Vocab() != 300 || got.Token(299) != "[PAD299]" || !got.IsControl(299) || got.BOS() != 271 || !got.IsEnd(272) {
+			t.Errorf("%d tokens, BOS %d", got.Vocab(), got.BOS())
+		}
+		if chat, err := got.Chat(); err != nil || chat.Name != "bitnet" {
+			t.Errorf("%v, %v", chat, err)
+		}
+	}
+}
+
+func appendField(b []byte, number int, content []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(number)<<3|2)
+	b = binary.AppendUvarint(b, uint64(len(content)))
+	return append(b, content...)
+}
+
+// smallModel is the vocabulary of pieces as a tokenizer.model.
+func smallModel(modelType byte) []byte {
+	var b []byte
+	tokens, scores, types := pieces()
+	for i, text := range tokens {
+		piece := appendField(nil, 1, []byte(text))
+		piece = append(piece, 2<<3|5)
+		piece = binary.LittleEndian.AppendUint32(piece, math.Float32bits(scores[i]))
+		if types[i] != int32(normal) { // which is the default
+			piece = append(piece, 3<<3, byte(types[i]))
+		}
+		b = appendField(b, 1, piece)
+	}
+	b = appendField(b, 2, []byte{3 << 3, modelType, 40 << 3 & 0x7f, 0}) // and a field that is skipped
+	return appendField(b, 3, []byte{3 << 3, 0})
+}
+
+func TestFromHFSentencePiece(t *testing.T) {
+	dir := directory(t, map[string]any{
+		"tokenizer.model":       smallModel(2),
+		"tokenizer.json":        []byte("not read"),
+		"added_tokens.json":     object{"<pad>": 270, "<s>": 1},
+		"config.json":           object{"architectures": []string{"BitnetForCausalLM"}},
+		"tokenizer_config.json": object{"pad_token": "<pad>"},
+	})
+	got, err := FromHF(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := smallPieces(t, func(m map[string]any) { m[keyAddPrefix] = false })
+	for _, text := range texts {
+		opt := Options{AddSpecial: true, ParseSpecial: true}
+		if a, b := got.Encode(text, opt), want.Encode(text, opt); !slices.Equal(a, b) {
+			t.Errorf("%q gives %v, want %v", text, a, b)
+		}
+	}
+	if got.Padding() != 270 || !got.IsControl(270) || got.BOS() != 1 {
+		t.Errorf("padding %d, BOS %d", got.Padding(), got.BOS())
+	}
+	if chat, err := got.Chat(); err != nil || chat.Name != "inst" {
+		t.Errorf("%v, %v", chat, err)
+	}
+}
+
+func TestFromHFRefused(t *testing.T) {
+	pre := func(p any) object {
+		f := smallJSON(llama3Regex)
+		f["pre_tokenizer"] = p
+		return f
+	}
+	model := func(key string, x any) object {
+		f := smallJSON(llama3Regex)
+		f["model"].(object)[key] = x
+		return f
+	}
+	good := smallJSON(llama3Regex)
+	for _, tt := range []struct {
+		name  string
+		files map[string]any
+		file  string
+		want  string
+	}{
+		{"nothing", nil, "tokenizer.json", "no such file"},
+		{"not JSON", map[string]any{"tokenizer.json": []byte("{")}, "tokenizer.json", "unexpected end"},
+		{"unigram", map[string]any{"tokenizer.json": model("type", "Unigram")}, "tokenizer.json", `the type of the model is "Unigram", want BPE`},
+		{"no pre-tokenizer", map[string]any{"tokenizer.json": pre(nil)}, "tokenizer.json", "pre_tokenizer is missing"},
+		{"another pre-tokenizer", map[string]any{"tokenizer.json": pre(object{"type": "Metaspace"})}, "tokenizer.json", "pre_tokenizer is not byte-level"},
+		{"another pattern", map[string]any{"tokenizer.json": smallJSON(`\w+`)}, "tokenizer.json", `pre_tokenizer has a pattern that is not known: "\\w+"`},
+		{"no pattern", map[string]any{"tokenizer.json": smallJSON("")}, "tokenizer.json", "pre_tokenizer has a pattern that is not known"},
+		{"merge of three", map[string]any{"tokenizer.json": model("merges", [][]string{{"a", "b", "c"}})}, "tokenizer.json", "want two tokens"},
+		{"merge of no token", map[string]any{"tokenizer.json": model("merges", []string{"q q"})}, "tokenizer.json", `model.merges merge 0 ("q q") makes "qq"`},
+		{"id out of range", map[string]any{"tokenizer.json": model("vocab", object{"a": 1 << 40})}, "tokenizer.json", `token "a" has id 1099511627776`},
+		{"id twice", map[string]any{"tokenizer.json": model("vocab", object{"a": 1, "b": 1})}, "tokenizer.json", `tokens "a" and "b" both have id 1`},
+		{"negative id", map[string]any{"tokenizer.json": model("vocab", object{"a": -1})}, "tokenizer.json", `token "a" has id -1`},
+		{"BOS is no token", map[string]any{"tokenizer.json": good, "tokenizer_config.json": object{"bos_token": "<x>"}}, "tokenizer_config.json", `bos_token is "<x>", which is no token`},
+		{"no BOS", map[string]any{"tokenizer.json": good}, "tokenizer.json", "bos_token is missing"},
+		{"vocabulary too large", map[string]any{"tokenizer.json": good, "config.json": object{"vocab_size": 1 << 30}}, "config.json", "vocab_size is 1073741824"},
+		{"config of another kind", map[string]any{"tokenizer.json": good, "config.json": []byte("[]")}, "config.json", "cannot unmarshal"},
+		{"added token over another", map[string]any{"tokenizer.json": good, "added_tokens.json": object{"zzz": 3}}, "added_tokens.json", "both have id 3"},
+
+		{"not a protocol buffer", map[string]any{"tokenizer.model": []byte("version https://git-lfs")}, "tokenizer.model", "is no SentencePiece model"},
+		{"cut short", map[string]any{"tokenizer.model": smallModel(2)[:100]}, "tokenizer.model", "cut short"},
+		{"empty", map[string]any{"tokenizer.model": []byte{}}, "tokenizer.model", "the type of the model is 1, want 2"},
+		{"unigram", map[string]any{"tokenizer.model": smallModel(1)}, "tokenizer.model", "the type of the model is 1, want 2"},
+		{"unknown type", map[string]any{"tokenizer.model": appendField(nil, 1, []byte{1<<3 | 2, 1, 'a', 3 << 3, 9})}, "tokenizer.model", "the type of token 0 is 9"},
+		{"empty token", map[string]any{"tokenizer.model": appendField(nil, 1, []byte{3 << 3, 1})}, "tokenizer.model", "token 0 is empty"},
+		{"field beyond the end", map[string]any{"tokenizer.model": []byte{1<<3 | 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}}, "tokenizer.model", "cut short"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := directory(t, tt.files)
+			_, err := FromHF(dir)
+			if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, tt.file)) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v\nwant %s: %s", err, tt.file, tt.want)
+			}
+		})
+	}
+}
+
+// FuzzHF: whatever the file, there is an error or a tokenizer that gives text
+// back.
+func FuzzHF(f *testing.F) {
+	f.Add(smallModel(2), true)
+	data, err := json.Marshal(smallJSON(llama3Regex))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data, false)
+	f.Fuzz(func(t *testing.T, data []byte, sentencePiece bool) {
+		src := &source{ids: map[string]int64{}, flags: map[string]bool{keyAddBOS: false}}
+		read := readJSON
+		if sentencePiece {
+			read = readPieces
+		}
+		if read(data, src) != nil {
+			return
+		}
+		if len(src.tokens) > 1<<20 {
+			t.Skip("needless memory")
+		}
+		src.fill(0)
+		tok, err := newTokenizer(src)
+		if err != nil {
+			return
+		}
+		const text = "he'll 12 \xff"
+		if got := tok.Decode(tok.Encode(text, Options{})); got != text {
+			t.Errorf("%q came back as %q", text, got)
+		}
+	})
+}
