@@ -30,8 +30,8 @@ type Pool struct {
 	// The submission in progress.
 	acts      Activations
 	products  []Product
-	chunks    []int // chunks[p]: the first task of product p; one more at the end
-	chunkRows []int
+	chunks    []int // chunks[p]: the first task of product p
+	rows      []int // rows[p]: how many rows each of its tasks takes
 	rowsTask  func(i int) // p.runChunk, made once: a method value allocates
 	quantTask func(i int)
 }
@@ -89,8 +89,14 @@ func NewPool(threads int) *Pool {
 	return p
 }
 
-// Threads returns the number of threads that share a product.
-func (p *Pool) Threads() int { return p.threads }
+// Threads returns the number of threads that share a product: 1 for a nil
+// pool.
+func (p *Pool) Threads() int {
+	if p == nil {
+		return 1
+	}
+	return p.threads
+}
 
 // Close stops the workers. The pool must not be used again.
 func (p *Pool) Close() {
@@ -129,11 +135,11 @@ func (p *Pool) Do(x []float32, n int, products ...Product) {
 	defer p.mu.Unlock()
 	p.products = append(p.products[:0], products...)
 	p.prepare(x, n, cols)
-	p.chunks, p.chunkRows = p.chunks[:0], p.chunkRows[:0]
+	p.chunks, p.rows = p.chunks[:0], p.rows[:0]
 	total := 0
 	for i := range products {
-		rows := chunkRowsOf(products[i].Matrix)
-		p.chunks, p.chunkRows = append(p.chunks, total), append(p.chunkRows, rows)
+		rows := p.chunkRows(products[i].Matrix)
+		p.chunks, p.rows = append(p.chunks, total), append(p.rows, rows)
 		total += (products[i].Matrix.Rows + rows - 1) / rows
 	}
 	p.dispatch(total, p.rowsTask)
@@ -157,13 +163,17 @@ func checkProduct(pr *Product, scheme Activation, lenX, n, cols int) {
 	}
 }
 
-// chunkRowsOf returns how many rows a task takes: whole tiles of about
-// chunkBytes. Kernels of native layouts take any number of rows, but some at
-// a time: 16 is a multiple of what they take.
-func chunkRowsOf(m *Matrix) int {
-	tile := max(m.Layout.RowTile, 16)
+// chunkRows returns how many rows a task takes: about chunkBytes, in
+// multiples of 64, which is a whole number of any kernel's tiles. Matrices
+// with few rows are cut finer, so that every thread gets some.
+func (p *Pool) chunkRows(m *Matrix) int {
+	const whole = 64
 	rowBytes := max(1, len(m.Data)/m.Rows)
-	return max(1, chunkBytes/(rowBytes*tile)) * tile
+	rows := max(1, chunkBytes/(rowBytes*whole)) * whole
+	for rows > m.Layout.RowTile && rows > whole/4 && m.Rows/rows < 4*p.Threads() {
+		rows /= 2
+	}
+	return max(rows, m.Layout.RowTile)
 }
 
 // prepare quantizes x, the columns shared among threads if there are many.
@@ -194,8 +204,8 @@ func (p *Pool) runChunk(i int) {
 		k--
 	}
 	pr := &p.products[k]
-	r0 := (i - p.chunks[k]) * p.chunkRows[k]
-	pr.Variant.Rows(pr.Dst, pr.Matrix, &p.acts, r0, min(r0+p.chunkRows[k], pr.Matrix.Rows))
+	r0 := (i - p.chunks[k]) * p.rows[k]
+	pr.Variant.Rows(pr.Dst, pr.Matrix, &p.acts, r0, min(r0+p.rows[k], pr.Matrix.Rows))
 }
 
 // Rows computes rows [r0, r1) of all columns of a, which was prepared for v,
@@ -227,7 +237,7 @@ func (p *Pool) ForEach(n int, task func(i int)) {
 
 // packRows runs m's layout over t, a chunk of rows a task.
 func (p *Pool) packRows(m *Matrix, t *formats.Tensor) error {
-	rows := chunkRowsOf(m)
+	rows := p.chunkRows(m)
 	n := (m.Rows + rows - 1) / rows
 	errs := make([]error, n)
 	p.ForEach(n, func(i int) {

@@ -1,0 +1,30 @@
+//go:build !purego
+
+package kernels_test
+
+import (
+	"testing"
+
+	"onebit/internal/cpu"
+	"onebit/kernels"
+)
+
+// TestQ1Best expects the choice that the tables in doc.go justify, on machines
+// with less and less.
+func TestQ1Best(t *testing.T) {
+	for features, want := range map[cpu.Set]string{
+		kernels.AVX512VNNI.Requires:                                "avx512vnni",
+		kernels.AVX512VNNI.Requires &^ cpu.AVX512VNNI:              "avx512-lookup",
+		kernels.AVXVNNI.Requires:                                   "avx2-lookup",
+		kernels.AVX2.Requires:                                      "avx2-lookup",
+		kernels.AVX512VNNI.Requires &^ (cpu.AVX512VNNI | cpu.AVX2): "unrolled",
+		0: "unrolled",
+	} {
+		v, err := kernels.BestFor("q1_0_g128", kernels.Q8Per128, features)
+		if err != nil {
+			t.Error(err)
+		} else if v.Name != want {
+			t.Errorf("with %v: %s, want %s", features, v.Name, want)
+		}
+	}
+}
