@@ -30,8 +30,8 @@ type Pool struct {
 	// The submission in progress.
 	acts      Activations
 	products  []Product
-	chunks    []int // chunks[p]: the first task of product p
-	rows      []int // rows[p]: how many rows each of its tasks takes
+	chunks    []int       // chunks[p]: the first task of product p
+	rows      []int       // rows[p]: how many rows each of its tasks takes
 	rowsTask  func(i int) // p.runChunk, made once: a method value allocates
 	quantTask func(i int)
 }
