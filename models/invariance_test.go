@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"sync"
 	"testing"
 
 	"onebit/formats"
@@ -309,6 +310,46 @@ func TestResultsOnEveryMachine(t *testing.T) {
 		}
 		if !slices.Equal(ids, tt.tokens) || h.Sum64() != tt.hash {
 			t.Errorf("%s: tokens %v, hash %#x; want %v, %#x", tt.preset, ids, h.Sum64(), tt.tokens, tt.hash)
+		}
+	}
+}
+
+// Sessions of one model may run at the same time, while it is being packed.
+func TestSessionsSideBySide(t *testing.T) {
+	p := preset("tiny")
+	x := newFixture(t, p)
+	want, _ := greedy(t, session(t, x.open(t, models.Options{Threads: 1}), models.SessionOptions{}), text(20, p.Config.Vocab), 5)
+	m := x.open(t, models.Options{Threads: 2, Packing: models.PackBehind})
+	got := make([][]int, 4)
+	var wg sync.WaitGroup
+	for i := range got {
+		s := session(t, m, models.SessionOptions{Batch: 1 + 7*i})
+		wg.Go(func() {
+			sampler := must(models.NewSampler(models.SamplerOptions{}))
+			for id, err := range s.Generate(context.Background(), text(20, p.Config.Vocab), sampler) {
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got[i] = append(got[i], id); len(got[i]) == len(want) {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i, ids := range got {
+		if !slices.Equal(ids, want) {
+			t.Errorf("session %d: tokens %v, want %v", i, ids, want)
+		}
+	}
+	if err := m.Packed(); err != nil {
+		t.Error(err)
+	}
+	for _, b := range m.Blocks() {
+		best := must(kernels.Best(b.Q.Type.Name))
+		if v := b.Q.Variant(); v != best {
+			t.Errorf("block %d is multiplied by %v after packing, want %v", b.Index, v, best)
 		}
 	}
 }
