@@ -23,7 +23,7 @@ func init() {
 		for _, k := range rowsKernels {
 			v := &Variant{
 				Name: k.isa.Name, Summary: k.summary, Format: f.format, Activation: Q8Row, ISA: k.isa, Layout: f.layout,
-				Order: order, matVec: k.matVec(order, f.rowBytes),
+				Order: order, quantize: quantizeAVX2, matVec: k.matVec(order, f.rowBytes),
 			}
 			if k.isa == AVX512VNNI {
 				v.BatchOrder, v.batchFrom = p.order(), batchFrom

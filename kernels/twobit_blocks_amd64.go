@@ -48,7 +48,7 @@ func (f blocksFormat) register(kernels []blocksKernel) {
 	for _, k := range kernels {
 		v := &Variant{
 			Name: k.isa.Name, Summary: blocksSummary[k.isa], Format: f.format, Activation: f.activation, ISA: k.isa,
-			Layout: f.layout, Order: k.order, matVec: k.matVec(f.blockBytes),
+			Layout: f.layout, Order: k.order, quantize: quantizeAVX2, matVec: k.matVec(f.blockBytes),
 		}
 		if k.isa == AVX512VNNI {
 			v.BatchOrder, v.batchFrom = f.panels.order(), batchFrom
