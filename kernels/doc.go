@@ -71,6 +71,16 @@
 //	            vector 0      …   vector 15          64 fp16 scales
 //	            64 B: k 0…7       64 B: k 120…127    128 B
 //
+//	words       i2_s_x4, whose bytes hold four rows each: rows as ternary_u32
+//	            has them, ceil(cols/16) words.
+//
+//	tq2_0       tq1_0, whose digits are base 3: blocks as tq2_0 has them.
+//
+// 2-bit formats are otherwise multiplied in place. One kernel serves all their
+// byte orders, because the activations are arranged and not the weights: an
+// Order puts beside each vector of weight bytes the four vectors of activations
+// that its codes at shifts 0, 2, 4 and 6 belong to.
+//
 // # NEON
 //
 // The arm64 kernels equal scalar to the bit under emulation (qemu's cortex-a72
@@ -114,6 +124,42 @@
 //     Not tried.
 //   - The prefetch distance of 4 KiB is taken from x86, where 2 to 8 KiB differ
 //     little.
+//
+// # 2-bit formats on amd64
+//
+// One thread of the same machine, 2048 columns, GB/s of weights from L2, by CPU
+// time on a busy machine; the instruction counts of the loops explain the order:
+//
+//	go test ./kernels -run '^$' -bench 'BenchmarkTwoBit/'
+//
+//	              avx2    avxvnni    avx512vnni
+//	i2_s          25      39         51
+//	i2_s_arm      25      39         52
+//	ternary_u32   26      38         52
+//	tq2_0         21      25         29
+//	q2_0_g128     17.5    20         26
+//	q2_0          15.5    19         22
+//
+// Batches of avx512vnni, of a VPDPBUSD peak of 964 Gop/s:
+//
+//	              N = 16       N = 512
+//	i2_s          729  76%     689  71%
+//	tq2_0         671  70%     647  67%
+//	q2_0_g128     622  65%     578  60%
+//	q2_0          552  57%     552  57%
+//
+// Why they are as they are:
+//
+//   - Codes are masked in place (0x03, 0x0C, 0x30, 0xC0) and summed apart; the
+//     four sums are shifted and added once a row. A mask and a product for 64
+//     codes is all the loop does.
+//   - Formats with a scale per block add a transposition of the sums, so that
+//     a tile's scales convert at once: the smaller the block, the more it weighs.
+//   - In batches a block's end costs about 64 instructions for 16 columns, against
+//     256 products in q2_0 and 512 in q2_0_g128: why these two stay below the others.
+//   - AVX2's 16-bit sums are flushed every 3 units: at most 32,512.
+//   - Prefetching is worth 1.25 to 1.35 times from memory, 1.5 to 1.7 times for
+//     blocks. Any distance up to 8 KiB does; the table is in _asm/twobit/rows.go.
 //
 // # Q1_0_g128 on amd64
 //
