@@ -22,6 +22,7 @@ type engineFlags struct {
 	head    string
 	native  bool
 	stream  bool
+	pool    *kernels.Pool // of another model, to run on; nil: one of its own
 }
 
 func (e *engineFlags) register(cmd *cobra.Command) {
@@ -37,7 +38,7 @@ func (e *engineFlags) register(cmd *cobra.Command) {
 // options turns the flags into what a model is opened with; packing is the
 // verb's choice where no flag says.
 func (e *engineFlags) options(packing models.Packing) (models.Options, error) {
-	opt := models.Options{Packing: packing, Threads: e.threads}
+	opt := models.Options{Packing: packing, Threads: e.threads, Pool: e.pool}
 	switch {
 	case e.threads < 0 || e.threads > 1024:
 		return opt, usagef("--threads %d: give a number from 1 to 1024", e.threads)
@@ -67,7 +68,10 @@ func preferVariant(name string) (func(*formats.Type) (*kernels.Variant, error), 
 	for _, v := range kernels.Variants() {
 		known = append(known, v.Name)
 	}
-	if slices.Contains(known, name) {
+	switch {
+	case name == referenceVariant:
+		return chooseReference, nil
+	case slices.Contains(known, name):
 		return models.PreferVariant(name, "")
 	}
 	base, _, _ := strings.Cut(name, "-")
@@ -80,10 +84,30 @@ func preferVariant(name string) (func(*formats.Type) (*kernels.Variant, error), 
 	return nil, usagef("--variant: unknown variant %q (known: %s)", name, strings.Join(slices.Compact(known), ", "))
 }
 
+// referenceVariant dequantizes weights and sums in float64.
+const referenceVariant = "reference"
+
+// chooseReference takes the reference for all weights. Keys and values, which
+// are kept in f32 then, are multiplied by scalar: attention hands the kernel a
+// part of a tile's bytes, which the reference does not take.
+func chooseReference(t *formats.Type) (*kernels.Variant, error) {
+	name := referenceVariant
+	if t == formats.F32 {
+		name = "scalar"
+	}
+	return kernels.Lookup(t.Name, name, kernels.F32)
+}
+
 // An engine is a model with its tokenizer.
 type engine struct {
 	*models.Model
 	Tokenizer *tokenizer.Tokenizer
+	cache     *formats.Type // of keys and values; nil for the usual one
+}
+
+// newSession starts a session for so many tokens.
+func (en *engine) newSession(context int) (*models.Session, error) {
+	return en.NewSession(models.SessionOptions{Context: context, Cache: en.cache})
 }
 
 // load opens the model and, beside it, the tokenizer: building the vocabulary
@@ -96,6 +120,9 @@ func (e *engineFlags) load(path string, packing models.Packing) (*engine, error)
 	}
 	var g errgroup.Group
 	en := new(engine)
+	if e.variant == referenceVariant {
+		en.cache = formats.F32
+	}
 	g.Go(func() error {
 		f, err := e.open(path)
 		if err != nil {

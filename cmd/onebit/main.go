@@ -56,6 +56,7 @@ var verbs = []func() *cobra.Command{
 	newInspect,
 	newKernels,
 	newPeak,
+	newPerplexity,
 	newReport,
 	newRun,
 	newSynth,

@@ -202,7 +202,7 @@ func (f *runFlags) session(en *engine, prompt int) (*models.Session, error) {
 	if prompt > room {
 		return nil, fmt.Errorf("the prompt has %d tokens, and the context %d; the model's limit is %d", prompt, room, most)
 	}
-	return en.NewSession(models.SessionOptions{Context: room})
+	return en.newSession(room)
 }
 
 // A generation is one text in the making, and what it took.
