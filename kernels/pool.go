@@ -163,17 +163,17 @@ func checkProduct(pr *Product, scheme Activation, lenX, n, cols int) {
 	}
 }
 
-// chunkRows returns how many rows a task takes: about chunkBytes, in
-// multiples of 64, which is a whole number of any kernel's tiles. Matrices
-// with few rows are cut finer, so that every thread gets some.
+// chunkRows returns how many rows a task takes: about chunkBytes, fewer if
+// threads would go without, in multiples of 64, which is a whole number of any
+// kernel's tiles, or of 16 where that is too coarse.
 func (p *Pool) chunkRows(m *Matrix) int {
-	const whole = 64
 	rowBytes := max(1, len(m.Data)/m.Rows)
-	rows := max(1, chunkBytes/(rowBytes*whole)) * whole
-	for rows > m.Layout.RowTile && rows > whole/4 && m.Rows/rows < 4*p.Threads() {
-		rows /= 2
+	rows := min(chunkBytes/rowBytes, m.Rows/(4*p.Threads()))
+	unit := 64
+	if rows < unit {
+		unit = max(16, m.Layout.RowTile)
 	}
-	return max(rows, m.Layout.RowTile)
+	return max(unit, rows/unit*unit)
 }
 
 // prepare quantizes x, the columns shared among threads if there are many.

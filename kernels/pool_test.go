@@ -29,6 +29,25 @@ func TestPoolRunsEveryTaskOnce(t *testing.T) {
 	}
 }
 
+// TestChunksAreWholeTiles: a kernel is called at multiples of its tile only.
+func TestChunksAreWholeTiles(t *testing.T) {
+	data := make([]byte, 3000<<15)
+	for _, tile := range []int{1, 4, 16, 64} {
+		for threads := 1; threads < 9; threads++ {
+			p := &Pool{threads: threads}
+			for rows := 1; rows < 3000; rows += 13 {
+				for rowBytes := 4; rowBytes < 1<<14; rowBytes = rowBytes*3/2 + 1 {
+					m := &Matrix{Rows: rows, Layout: &Layout{RowTile: tile}, Data: data[:rows*rowBytes]}
+					got := p.chunkRows(m)
+					if got < 1 || got%tile != 0 || got%16 != 0 {
+						t.Fatalf("tile %d, %d threads, %d rows of %d bytes: chunks of %d rows", tile, threads, rows, rowBytes, got)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestClosedPoolPanics(t *testing.T) {
 	p := NewPool(2)
 	p.Close()

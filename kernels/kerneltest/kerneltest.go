@@ -261,11 +261,17 @@ func misaligned(t *testing.T, v *kernels.Variant) {
 }
 
 // threadsAndBatches expects the same bits from every pool, batch size and
-// submission.
+// submission. The smaller matrix is cut into the smallest tasks.
 func threadsAndBatches(t *testing.T, v *kernels.Variant) {
+	for _, shape := range [][2]int{{260, 768}, {256, 256}} {
+		threadsAndBatchesOf(t, v, shape[0], shape[1])
+	}
+}
+
+func threadsAndBatchesOf(t *testing.T, v *kernels.Variant, rows, cols int) {
+	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 4))
 	const most = 17
-	rows, cols := 260, 768
 	tensor := Quantize(t, v.Format, rows, cols, patterns[1].fill(rows*cols, rng))
 	x := patterns[6].fill(most*cols, rng)
 	want := expected(t, v, tensor, x, most)
