@@ -59,12 +59,28 @@ func TestClosedPoolPanics(t *testing.T) {
 	p.ForEach(3, func(int) {})
 }
 
-// BenchmarkDispatch is what a submission costs beyond its work.
+// BenchmarkDispatch is what a submission costs beyond its work: empty, with
+// tasks that the caller may finish alone; rendezvous, until every thread has
+// begun a task and all have ended.
 func BenchmarkDispatch(b *testing.B) {
 	p := NewPool(runtime.GOMAXPROCS(0))
 	defer p.Close()
-	task := func(int) {}
-	for b.Loop() {
-		p.ForEach(p.Threads(), task)
-	}
+	b.Run("empty", func(b *testing.B) {
+		for b.Loop() {
+			p.ForEach(p.Threads(), func(int) {})
+		}
+	})
+	b.Run("rendezvous", func(b *testing.B) {
+		var begun atomic.Int32
+		meet := func(int) {
+			begun.Add(1)
+			for begun.Load() < int32(p.Threads()) {
+				pause(1)
+			}
+		}
+		for b.Loop() {
+			begun.Store(0)
+			p.ForEach(p.Threads(), meet)
+		}
+	})
 }

@@ -232,6 +232,14 @@ func TestSelect(t *testing.T) {
 			t.Errorf("%s is unavailable without a reason", u.Case.Name)
 		}
 	}
+	for _, u := range s.Unavailable {
+		if n := bench.ParseName(u.Case.Name); n.Get("act") != "" {
+			if err := s.Select("/variant:" + n.Get("variant")); err == nil || !strings.Contains(err.Error(), "needs avx2") && !strings.Contains(err.Error(), "needs neon") {
+				t.Errorf("%s on a machine without features: %v, want what it needs", n.Get("variant"), err)
+			}
+			break
+		}
+	}
 	foreign := "neon"
 	for _, isa := range kernels.ISAs() {
 		if isa.Foreign() != nil {
