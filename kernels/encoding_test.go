@@ -8,10 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"onebit/internal/require"
 )
 
 // Go's assembler lacks most vector instructions of arm64. The assembly files
@@ -29,10 +30,7 @@ const arm64Features = "-mattr=+dotprod,+i8mm,+fullfp16,+bf16"
 
 func TestARM64Encodings(t *testing.T) {
 	if _, err := exec.LookPath("llvm-mc"); err != nil {
-		if slices.Contains(strings.Split(os.Getenv("ONEBIT_REQUIRE"), ","), "llvm-objdump") {
-			t.Fatalf("required: %v", err)
-		}
-		t.Skipf("needs LLVM's tools: %v", err)
+		require.Skip(t, "llvm-objdump", err.Error())
 	}
 	files, err := filepath.Glob("*_arm64.s")
 	if err != nil || len(files) == 0 {

@@ -5,10 +5,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"onebit/internal/require"
 )
 
 // Instructions in the VEX encoding that Go's assembler lacks are bytes:
@@ -25,10 +26,7 @@ var (
 // instruction in its comment. Go's own disassembler gets these wrong.
 func TestVEXEncodings(t *testing.T) {
 	if _, err := exec.LookPath("objdump"); err != nil {
-		if slices.Contains(strings.Split(os.Getenv("ONEBIT_REQUIRE"), ","), "objdump") {
-			t.Fatalf("required: %v", err)
-		}
-		t.Skipf("needs GNU objdump: %v", err)
+		require.Skip(t, "objdump", err.Error())
 	}
 	files, err := filepath.Glob("*_amd64.s")
 	if err != nil || len(files) == 0 {

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"onebit/internal/require"
+
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -33,7 +35,7 @@ func findChromium(t *testing.T) string {
 			return path
 		}
 	}
-	skipUnlessRequired(t, "chromium", "no chromium, google-chrome or headless-shell in PATH")
+	require.Skip(t, "chromium", "no chromium, google-chrome or headless-shell in PATH")
 	return ""
 }
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"onebit/internal/require"
 )
 
 var pairs = flag.Int("pairs", 150, "how many generated pairs of files to compare with benchstat")
@@ -27,7 +29,7 @@ func benchstat(t *testing.T) string {
 	t.Helper()
 	path, err := findBenchstat()
 	if err != nil {
-		skipUnlessRequired(t, "benchstat", "go tool -n benchstat: "+err.Error())
+		require.Skip(t, "benchstat", "go tool -n benchstat: "+err.Error())
 	}
 	return path
 }

@@ -11,13 +11,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"onebit/formats"
 	"onebit/internal/guard"
+	"onebit/internal/require"
 	"onebit/kernels"
 )
 
@@ -40,14 +39,9 @@ func Run(t *testing.T, v *kernels.Variant) {
 // ONEBIT_REQUIRE names v's instruction set.
 func Require(t *testing.T, v *kernels.Variant) {
 	t.Helper()
-	err := v.Available()
-	if err == nil {
-		return
+	if err := v.Available(); err != nil {
+		require.Skip(t, v.ISA.Name, err.Error())
 	}
-	if slices.Contains(strings.Split(os.Getenv("ONEBIT_REQUIRE"), ","), v.ISA.Name) {
-		t.Fatalf("required: %v", err)
-	}
-	t.Skip(err)
 }
 
 // Same reports the first result whose bits differ; any NaN equals any other.

@@ -1,0 +1,27 @@
+package require
+
+import (
+	"fmt"
+	"testing"
+)
+
+type recorder struct{ got string }
+
+func (r *recorder) Helper()                      {}
+func (r *recorder) Fatalf(f string, args ...any) { r.got += "fatal " + fmt.Sprintf(f, args...) + "\n" }
+func (r *recorder) Skipf(f string, args ...any)  { r.got += "skip " + fmt.Sprintf(f, args...) + "\n" }
+
+func TestSkip(t *testing.T) {
+	t.Setenv(variable, "avx2,chromium")
+	for what, want := range map[string]string{
+		"chromium": "fatal ONEBIT_REQUIRE names chromium: no browser\nskip chromium: no browser\n",
+		"chrom":    "skip chrom: no browser\n",
+		"":         "skip : no browser\n",
+	} {
+		var r recorder
+		Skip(&r, what, "no browser")
+		if r.got != want {
+			t.Errorf("%q: %q, want %q", what, r.got, want)
+		}
+	}
+}
