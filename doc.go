@@ -29,7 +29,8 @@
 // one registry, no I/O and no speed. formats/gguf maps files to tensors and
 // back. kernels multiplies packed weights by vectors: one registry of
 // variants, none chosen behind the caller's back. models lists what each
-// architecture consists of, and synthesizes models of real size. bench
+// architecture consists of and runs it block by block; its subpackages turn
+// text into tokens, score it, and synthesize models of real size. bench
 // measures anything; it knows no language model. reports turns result files,
 // which are in the Go benchmark format, into pages and pictures.
 //

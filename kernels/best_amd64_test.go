@@ -28,3 +28,23 @@ func TestQ1Best(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoBitBest expects the widest instruction set to be chosen.
+func TestTwoBitBest(t *testing.T) {
+	for name := range twoBitBlocks {
+		for features, want := range map[cpu.Set]string{
+			kernels.AVX2.Requires:                                      "avx2",
+			kernels.AVXVNNI.Requires:                                   "avxvnni",
+			kernels.AVX512VNNI.Requires:                                "avx512vnni",
+			kernels.AVX512VNNI.Requires | kernels.AVXVNNI.Requires:     "avx512vnni",
+			kernels.AVX512VNNI.Requires &^ cpu.AVX512VNNI:              "avx2",
+			kernels.AVX512VNNI.Requires &^ (cpu.AVX512VNNI | cpu.AVX2): "unrolled",
+		} {
+			if v, err := kernels.BestFor(name, kernels.DefaultActivation(name), features); err != nil {
+				t.Error(err)
+			} else if v.Name != want {
+				t.Errorf("%s with %v: %s, want %s", name, features, v.Name, want)
+			}
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"onebit/formats"
-	"onebit/internal/cpu"
 	"onebit/kernels"
 	"onebit/kernels/kerneltest"
 )
@@ -138,24 +137,4 @@ func TestTwoBitBits(t *testing.T) {
 			kerneltest.Check(t, v, tensor, normal(rng, cols), 1, fmt.Sprintf("random bytes %d, %d columns", i, cols))
 		}
 	})
-}
-
-// TestTwoBitBest expects the widest instruction set to be chosen.
-func TestTwoBitBest(t *testing.T) {
-	for name := range twoBitBlocks {
-		for features, want := range map[cpu.Set]string{
-			kernels.AVX2.Requires:                                      "avx2",
-			kernels.AVXVNNI.Requires:                                   "avxvnni",
-			kernels.AVX512VNNI.Requires:                                "avx512vnni",
-			kernels.AVX512VNNI.Requires | kernels.AVXVNNI.Requires:     "avx512vnni",
-			kernels.AVX512VNNI.Requires &^ cpu.AVX512VNNI:              "avx2",
-			kernels.AVX512VNNI.Requires &^ (cpu.AVX512VNNI | cpu.AVX2): "unrolled",
-		} {
-			if v, err := kernels.BestFor(name, kernels.DefaultActivation(name), features); err != nil {
-				t.Error(err)
-			} else if v.Name != want {
-				t.Errorf("%s with %v: %s, want %s", name, features, v.Name, want)
-			}
-		}
-	}
 }
