@@ -33,7 +33,7 @@ func (a *attention) head(dst, q []float32, s *Session, head, position int) {
 	a.acts.Prepare(s.cacheVariant, q, 1, kv.dim)
 	for from := 0; from < len(scores); from += cacheTile {
 		rows := min(len(scores)-from, cacheTile)
-		a.matrix.Rows, a.matrix.Data = rows, kv.keys(from/cacheTile, s.block, head)
+		a.matrix.Rows, a.matrix.Data = rows, kv.keys(from/cacheTile, s.block, head)[:rows*kv.dim*kv.width]
 		s.cacheVariant.Rows(scores[from:from+rows], &a.matrix, &a.acts, 0, rows)
 	}
 	softmax(scores, s.scoreScale)

@@ -68,10 +68,7 @@ func preferVariant(name string) (func(*formats.Type) (*kernels.Variant, error), 
 	for _, v := range kernels.Variants() {
 		known = append(known, v.Name)
 	}
-	switch {
-	case name == referenceVariant:
-		return chooseReference, nil
-	case slices.Contains(known, name):
+	if slices.Contains(known, name) {
 		return models.PreferVariant(name, "")
 	}
 	base, _, _ := strings.Cut(name, "-")
@@ -86,17 +83,6 @@ func preferVariant(name string) (func(*formats.Type) (*kernels.Variant, error), 
 
 // referenceVariant dequantizes weights and sums in float64.
 const referenceVariant = "reference"
-
-// chooseReference takes the reference for all weights. Keys and values, which
-// are kept in f32 then, are multiplied by scalar: attention hands the kernel a
-// part of a tile's bytes, which the reference does not take.
-func chooseReference(t *formats.Type) (*kernels.Variant, error) {
-	name := referenceVariant
-	if t == formats.F32 {
-		name = "scalar"
-	}
-	return kernels.Lookup(t.Name, name, kernels.F32)
-}
 
 // An engine is a model with its tokenizer.
 type engine struct {
