@@ -25,7 +25,7 @@ import (
 // How long a run may take in all, setting up included: people are promised 4
 // minutes, and 30 seconds with --short.
 const (
-	defaultBudget = 200 * time.Second
+	defaultBudget = 180 * time.Second
 	shortBudget   = 20 * time.Second
 )
 
