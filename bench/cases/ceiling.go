@@ -108,12 +108,9 @@ func (r *reading) readShare(thread int) {
 	}
 }
 
-// share is the bytes that a thread reads, cut at cache lines.
+// share is the bytes that a thread reads.
 func (r *reading) share(m *kernels.Matrix, thread int) []byte {
-	const line = 64
-	lines := (len(m.Data) + line - 1) / line
-	from, to := thread*lines/r.threads*line, (thread+1)*lines/r.threads*line
-	return m.Data[from:min(to, len(m.Data))]
+	return roofline.Part(m.Data, thread, r.threads)
 }
 
 // Verify proves that every byte was read, by comparing sums of all words.

@@ -3,12 +3,13 @@ package roofline
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"onebit/internal/cpu"
 )
 
-// BenchmarkRead shows what every design reaches, one dispatch per read, from
-// buffers that fit level 2 and level 3 of a server CPU, or neither.
+// BenchmarkRead shows what every design reaches from buffers that fit level 2
+// and level 3 of a server CPU, or neither.
 func BenchmarkRead(b *testing.B) {
 	for _, size := range []int{1 << 20, 32 << 20, 1 << 30} {
 		a, err := NewBuffer(size)
@@ -22,12 +23,14 @@ func BenchmarkRead(b *testing.B) {
 			for _, threads := range []int{1, 2} {
 				for _, k := range ReadKernels(cpu.Detected()) {
 					b.Run(fmt.Sprintf("kernel=%s/MiB=%d/pages=%s/threads=%d", k.Name, size>>20, pages, threads), func(b *testing.B) {
-						r := NewReader(k, threads)
-						defer r.Close()
-						b.SetBytes(int64(size))
+						var rate float64
 						for b.Loop() {
-							r.Read(a.Bytes())
+							var err error
+							if rate, err = Bandwidth(b.Context(), k, a.Bytes(), threads, 100*time.Millisecond); err != nil {
+								b.Fatal(err)
+							}
 						}
+						b.ReportMetric(rate, "read-B/s")
 					})
 				}
 			}

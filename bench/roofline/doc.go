@@ -17,9 +17,9 @@
 // past it cannot fault.
 //
 // [ReadCeiling] and [DotCeiling] let every worker run undisturbed for a given
-// time, so what they return holds no dispatch cost. [Reader] is the opposite:
-// one call reads one buffer once on all workers, as a parallel kernel does, and
-// can be timed between kernels in the same rounds.
+// time, so what they return holds no dispatch cost. A program with threads of
+// its own hands each its [Part] of a buffer, to read between the kernels that
+// it times.
 //
 // Memory for it comes from [NewBuffer]: memory that was never written to would
 // be read at the speed of a cache, for it is one page of zeroes.

@@ -110,7 +110,7 @@ func Bandwidth(ctx context.Context, k ReadKernel, buf []byte, threads int, d tim
 		panic("roofline: empty buffer")
 	}
 	return during(ctx, threads, d, func(thread int) func() int {
-		mine := part(buf, thread, threads)
+		mine := Part(buf, thread, threads)
 		k.Sum(mine)
 		next := 0
 		return func() int {

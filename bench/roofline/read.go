@@ -80,3 +80,18 @@ func sumGo(buf []byte) uint64 {
 	copy(last[:], buf)
 	return sum + binary.LittleEndian.Uint64(last[:])
 }
+
+// Part is the i-th of n parts of buf, which start at multiples of 4 KiB so that
+// no page belongs to two; short buffers are cut at cache lines.
+func Part(buf []byte, i, n int) []byte {
+	unit := 4096
+	if len(buf) < 4*unit*n {
+		unit = 64
+	}
+	units := len(buf) / unit
+	lo, hi := units*i/n*unit, units*(i+1)/n*unit
+	if i == n-1 {
+		hi = len(buf)
+	}
+	return buf[lo:hi:hi]
+}

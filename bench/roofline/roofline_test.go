@@ -112,39 +112,13 @@ func TestNewBufferIsWritten(t *testing.T) {
 	}
 }
 
-func TestReader(t *testing.T) {
-	b := guard.New(t, 100_003).Bytes()
-	random(b, 1)
-	everyReadKernel(t, func(t *testing.T, k ReadKernel) {
-		for _, threads := range []int{1, 2, 3, 7} {
-			r := NewReader(k, threads)
-			for _, n := range append(lengths(), len(b)) {
-				part := b[len(b)-n:]
-				if got, want := r.Read(part), words(part); got != want {
-					t.Fatalf("%d bytes on %d threads: sum %#x, want %#x", n, threads, got, want)
-				}
-			}
-			r.Close()
-		}
-	})
-}
-
-func TestReaderAllocatesNothing(t *testing.T) {
-	r := NewReader(ReadKernels(cpu.Detected())[0], 2)
-	defer r.Close()
-	buf := make([]byte, 4096)
-	if n := testing.AllocsPerRun(100, func() { r.Read(buf) }); n != 0 {
-		t.Errorf("%v allocations per read, want none", n)
-	}
-}
-
 func TestPartsCoverTheBuffer(t *testing.T) {
 	for _, n := range []int{0, 1, 64, 200, 4096, 100_000, 1 << 20} {
 		for _, threads := range []int{1, 2, 3, 7} {
 			buf := make([]byte, n)
 			longest, shortest := 0, n
 			for i := range threads {
-				p := part(buf, i, threads)
+				p := Part(buf, i, threads)
 				for j := range p {
 					p[j]++
 				}
@@ -293,7 +267,7 @@ func TestCancelledContextEndsIt(t *testing.T) {
 func TestCallersMistakesPanic(t *testing.T) {
 	k := ReadKernels(0)[0]
 	for want, call := range map[string]func(){
-		"roofline: threads must be positive": func() { NewReader(k, 0) },
+		"roofline: threads must be positive": func() { _, _ = Bandwidth(t.Context(), k, make([]byte, 64), 0, 0) },
 		"roofline: empty buffer":             func() { _, _ = Bandwidth(t.Context(), k, nil, 1, 0) },
 	} {
 		func() {
