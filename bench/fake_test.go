@@ -38,7 +38,6 @@ type script struct {
 	found  []Metric
 	wrong  error
 	broken error // of Setup
-	onTime func(l *lab)
 }
 
 type fake struct {

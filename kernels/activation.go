@@ -27,7 +27,7 @@ const (
 	Q8Per32 Activation = "q8_32"
 )
 
-// Activations lists the schemes.
+// ActivationSchemes lists the schemes.
 func ActivationSchemes() []Activation { return []Activation{F32, Q8Row, Q8Per128, Q8Per32} }
 
 // ParseActivation returns the scheme of that name.
@@ -106,7 +106,7 @@ func (a *Activations) In(o *Order) []int8 {
 	panic("kernels: activations were not prepared for this variant")
 }
 
-// Scale returns the scale of group g of column c.
+// scale returns that of group g of column c.
 func (a *Activations) scale(c, g int) float32 { return a.Scales[c*a.Groups+g] }
 
 // reset sizes the buffers for n columns of cols.

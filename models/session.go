@@ -60,7 +60,6 @@ type Session struct {
 	cos, sin []float32
 	logits   []float32 // a chunk of columns × Vocab
 
-	columns    int // that the buffers hold
 	products   []kernels.Product
 	attentions chan *attention // as many as there are threads
 	results    []Result

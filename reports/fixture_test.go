@@ -57,18 +57,6 @@ func newMachine(seed uint64) *machine {
 	}
 }
 
-// crowded is a machine with 20 contenders in one format.
-func crowded(seed uint64) *machine {
-	m := newMachine(seed)
-	m.formats, m.shapes = m.formats[:1], m.shapes[:1]
-	for i := range 11 {
-		m.variants = append(m.variants, fixtureVariant{
-			name: fmt.Sprintf("experimental%02d", i), act: "q8_128", rate: (3 + 5*float64(i)) * 1e9, actNMSE: 4e-5 / float64(i+1), padding: 1,
-		})
-	}
-	return m
-}
-
 const fixtureHeader = `goos: linux
 goarch: amd64
 pkg: onebit/bench/cases

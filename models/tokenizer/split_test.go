@@ -62,9 +62,8 @@ func TestSplit(t *testing.T) {
 		{"not UTF-8", "a\xff\xfeb", "a|\xff\xfe|b", "", ""},
 		{"cut character", "é\xc3", "é|\xc3", "", ""},
 	} {
-		want := tt.qwen2
-		for name, w := range map[string]string{"qwen2": tt.qwen2, "llama-bpe": tt.llama3, "gpt-2": tt.gpt2} {
-			if want = w; w == "" {
+		for name, want := range map[string]string{"qwen2": tt.qwen2, "llama-bpe": tt.llama3, "gpt-2": tt.gpt2} {
+			if want == "" {
 				want = tt.qwen2
 			}
 			p, err := preTokenizerNamed(name)
