@@ -20,7 +20,8 @@ type Op struct {
 	Bytes    int
 	Start    time.Time
 	Duration time.Duration
-	// Results are what it computed, gone when Observe returns.
+	// Results are what it computed, gone when Observe returns. They are the
+	// session's own: it goes on with what an observer writes to them.
 	Results []Result
 }
 

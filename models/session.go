@@ -177,27 +177,14 @@ func (s *Session) Logits(ids []int) iter.Seq2[[]float32, error] {
 				yield(nil, err)
 				return
 			}
-			more := s.yieldLogits(yield)
-			s.advance()
-			if !more {
-				return
+			for logits := range s.FinishEach() {
+				if !yield(logits, nil) {
+					return
+				}
 			}
 			ids = ids[n:]
 		}
 	}
-}
-
-func (s *Session) yieldLogits(yield func([]float32, error) bool) bool {
-	vocab := s.model.Config.Vocab
-	for from := 0; from < s.n; from += logitColumns {
-		end := min(from+logitColumns, s.n)
-		for logits := s.columnLogits(from, end); len(logits) > 0; logits = logits[vocab:] {
-			if !yield(logits[:vocab:vocab], nil) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // Generate takes in a prompt and yields the tokens that the sampler draws,
@@ -297,6 +284,23 @@ func (s *Session) Finish() []float32 {
 	logits := s.columnLogits(s.n-1, s.n)
 	s.advance()
 	return logits
+}
+
+// FinishEach is Finish that yields the logits after each token of the batch,
+// valid until the next. The position advances when the loop over them ends.
+func (s *Session) FinishEach() iter.Seq[[]float32] {
+	return func(yield func([]float32) bool) {
+		defer s.advance()
+		vocab := s.model.Config.Vocab
+		for from := 0; from < s.n; from += logitColumns {
+			end := min(from+logitColumns, s.n)
+			for logits := s.columnLogits(from, end); len(logits) > 0; logits = logits[vocab:] {
+				if !yield(logits[:vocab:vocab]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (s *Session) advance() { s.position += s.n }
