@@ -55,7 +55,7 @@ func init() {
 	for _, t := range formats.Types() {
 		register(&Variant{
 			Name: "reference", Summary: "dequantize, multiply and sum in float64", Format: t, Activation: F32,
-			ISA: Go, Layout: Native, preference: -1, matVec: referenceRows,
+			ISA: Go, Layout: Native, preference: -1, matVec: referenceRows, matMul: referenceBatch,
 		})
 	}
 }
@@ -64,9 +64,58 @@ func referenceRows(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 	w := make([]float32, m.Cols)
 	x := a.X[col*a.Cols:][:a.Cols]
 	for r := r0; r < r1; r++ {
-		if err := m.Format.DequantizeRows(w, m.Data, m.Rows, m.Cols, r, r+1); err != nil {
-			panic("kernels: matrix changed since it was packed: " + err.Error())
-		}
+		referenceWeights(w, m, r, r+1)
 		dst[r] = float32(dot64(w, x))
 	}
+}
+
+// referenceTile is how many rows are dequantized at a time, referenceColumns
+// how many columns they are multiplied by together: sums that do not wait for
+// each other. Each sum is dot64's, term by term.
+const (
+	referenceTile    = 16
+	referenceColumns = 4
+)
+
+func referenceBatch(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+	w := make([]float32, referenceTile*m.Cols)
+	x := make([][referenceColumns]float64, m.Cols)
+	for from := r0; from < r1; from += referenceTile {
+		end := min(from+referenceTile, r1)
+		referenceWeights(w[:(end-from)*m.Cols], m, from, end)
+		for c := 0; c < a.N; c += referenceColumns {
+			n := min(referenceColumns, a.N-c)
+			for i := range n {
+				for k, v := range a.X[(c+i)*a.Cols:][:a.Cols] {
+					x[k][i] = float64(v)
+				}
+			}
+			for r := from; r < end; r++ {
+				sums := dots64(w[(r-from)*m.Cols:][:m.Cols], x)
+				for i := range n {
+					dst[(c+i)*m.Rows+r] = float32(sums[i])
+				}
+			}
+		}
+	}
+}
+
+func referenceWeights(w []float32, m *Matrix, r0, r1 int) {
+	if err := m.Format.DequantizeRows(w, m.Data, m.Rows, m.Cols, r0, r1); err != nil {
+		panic("kernels: matrix changed since it was packed: " + err.Error())
+	}
+}
+
+// dots64 is dot64 of w with every column of x.
+func dots64(w []float32, x [][referenceColumns]float64) [referenceColumns]float64 {
+	var s0, s1, s2, s3 float64
+	x = x[:len(w)]
+	for k, v := range w {
+		u, y := float64(v), &x[k]
+		s0 += u * y[0]
+		s1 += u * y[1]
+		s2 += u * y[2]
+		s3 += u * y[3]
+	}
+	return [referenceColumns]float64{s0, s1, s2, s3}
 }
