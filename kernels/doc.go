@@ -233,33 +233,42 @@
 // # Heads and embeddings
 //
 // The products of f16, bf16, f32, q8_0 and q6_k read the file's bytes. What was
-// measured on one thread of a Xeon with AVX-512 VNNI, weights in huge pages, in
-// GB/s and in percent of a loop that only reads (one word of every cache line,
-// in four streams, alternating with the product), medians:
+// measured on a Zen 4 (2 cores of a virtual machine, 1 MiB of L2 each), weights
+// in huge pages, in GB/s and in percent of a loop that only reads (one word of
+// every cache line, in four streams, alternating with the product), medians;
+// from DRAM with one thread and with two:
 //
-//	go test ./kernels -run '^$' -bench BenchmarkHead
+//	go test ./kernels -run '^$' -bench BenchmarkHead/
 //
-//	                       L2            L3            DRAM
-//	f16   avx512           56            29.8  98%     16.4  94%
-//	      avx2             58            29.8  98%     16.8  94%
-//	bf16  avx512           56            29.8  98%     16.6  94%
-//	      avx2             44            29.8  98%     16.9  94%
-//	q8_0  avx512vnni       50            29.6  97%     16.6  90%
-//	      avxvnni          50            29.7  98%     16.3  90%
-//	      avx2             39            29.5  97%     16.3  90%
-//	q6_k  avx512           26            26.0  86%     15.2  87%
-//	      avx2             20            19.2  63%     14.2  81%
+//	                       L2     DRAM, 1 thread   DRAM, 2 threads
+//	f16   avx512           47     22.6  105%       29.8  97%
+//	      avx2             55     23.8   88%       31.3  95%
+//	bf16  avx512           46     24.3   91%       30.7  95%
+//	      avx2             41     26.6   97%       32.6  95%
+//	f32   avx512           77     23.2   89%       27.6  91%
+//	      avx2             78     21.3   80%       31.7  95%
+//	q8_0  avx512vnni       48     22.6  108%       29.5  97%
+//	      avx2             40     27.6  101%       31.3  97%
+//	q6_k  avx512           21     20.6   83%       25.2  84%
+//	      avx2             18     17.4   67%       27.3  89%
 //
-// From DRAM it matters in how many streams the rows of the next tile are
-// prefetched; percent as above:
+// The tile that follows is prefetched, a stream for each of its rows. To where
+// matters: a tile is as large as L1, and only a few lines on their way to L1 can
+// be outstanding. One and two threads, percent as above:
 //
-//	streams                none   1     2     4     8
-//	f16   4 rows avx512    72     93          93    83
-//	q8_0  8 rows           52     73    87    91    83
-//	q6_k  8 rows avx512           66          87    75
+//	                         none      PREFETCHT0   PREFETCHT1
+//	f16   4 rows avx512      72  69    54  63       105  97
+//	      2 rows avx2        55  52    49  56        88  95
+//	q8_0  8 rows avx512vnni  53  79    61  78       108  97
+//	q6_k  8 rows avx512                66  76        83  84
+//
+// A Xeon with AVX-512 VNNI (16.6 GB/s a core) reached 94% with f16 and 90% with
+// q8_0 by PREFETCHT0, and has not timed PREFETCHT1. The distance matters little: a
+// tile and 0, 2 or 4 KiB are within what repetitions differ by. q8_0 and q6_k go
+// by 8 rows; four streams of two rows each give q8_0 79% with one thread.
 //
 // FMA would break the equality of ISAs; it would give f16 74 instead of 56
-// GB/s from L2 and nothing from L3 or DRAM. q6_k is bound by decoding: about
+// GB/s from that Xeon's L2 and nothing from L3 or DRAM. q6_k is bound by decoding: about
 // 52 vector instructions (avx512), or 104 (avx2), per 210 bytes.
 //
 // A batch kernel exists for q8_0 on avx512vnni: 156 billion multiply-adds a

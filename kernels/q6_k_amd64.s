@@ -119,10 +119,10 @@ block:
 	MOVQ    $0x00000008, R12
 
 row:
-	PREFETCHT0      (R9)
-	PREFETCHT0      (R9)(CX*1)
-	PREFETCHT0      (R9)(CX*2)
-	PREFETCHT0      (R9)(DX*1)
+	PREFETCHT1      (R9)
+	PREFETCHT1      (R9)(CX*1)
+	PREFETCHT1      (R9)(CX*2)
+	PREFETCHT1      (R9)(DX*1)
 	ADDQ            $+53, R9
 	VBROADCASTI32X4 192(R10), Z11
 	VMOVDQU64       (R10), Z12
@@ -280,10 +280,10 @@ block:
 	MOVQ    $0x00000008, R12
 
 row:
-	PREFETCHT0     (R9)
-	PREFETCHT0     (R9)(CX*1)
-	PREFETCHT0     (R9)(CX*2)
-	PREFETCHT0     (R9)(DX*1)
+	PREFETCHT1     (R9)
+	PREFETCHT1     (R9)(CX*1)
+	PREFETCHT1     (R9)(CX*2)
+	PREFETCHT1     (R9)(DX*1)
 	ADDQ           $+53, R9
 	VMOVDQU        (R10), Y4
 	VPAND          Y0, Y4, Y4

@@ -38,10 +38,14 @@ tile:
 
 block:
 	VMOVDQU      (R11), Y2
-	PREFETCHT0   (R8)
-	PREFETCHT0   (R8)(SI*2)
-	PREFETCHT0   (R9)
-	PREFETCHT0   (R9)(SI*2)
+	PREFETCHT1   (R8)
+	PREFETCHT1   (R8)(SI*1)
+	PREFETCHT1   (R8)(SI*2)
+	PREFETCHT1   (R8)(DI*1)
+	PREFETCHT1   (R9)
+	PREFETCHT1   (R9)(SI*1)
+	PREFETCHT1   (R9)(SI*2)
+	PREFETCHT1   (R9)(DI*1)
 	VPXOR        2(DX), Y0, Y3
 	VPXOR        Y4, Y4, Y4
 	VPDPBUSD     Y2, Y3, Y4
@@ -111,8 +115,8 @@ block:
 	ADDQ         $+34, DX
 	ADDQ         $+34, BX
 	ADDQ         $+32, R11
-	ADDQ         $+68, R8
-	ADDQ         $+68, R9
+	ADDQ         $+34, R8
+	ADDQ         $+34, R9
 	INCQ         R10
 	MOVQ         blocks+56(FP), R12
 	CMPQ         R10, R12
@@ -153,10 +157,14 @@ tile:
 
 block:
 	VMOVDQU      (R11), Y2
-	PREFETCHT0   (R8)
-	PREFETCHT0   (R8)(SI*2)
-	PREFETCHT0   (R9)
-	PREFETCHT0   (R9)(SI*2)
+	PREFETCHT1   (R8)
+	PREFETCHT1   (R8)(SI*1)
+	PREFETCHT1   (R8)(SI*2)
+	PREFETCHT1   (R8)(DI*1)
+	PREFETCHT1   (R9)
+	PREFETCHT1   (R9)(SI*1)
+	PREFETCHT1   (R9)(SI*2)
+	PREFETCHT1   (R9)(DI*1)
 	VPXOR        2(DX), Y0, Y3
 	VPXOR        Y4, Y4, Y4
 	BYTE         $0xc4; BYTE $0xe2; BYTE $0x65; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y2, Y3, Y4
@@ -226,8 +234,8 @@ block:
 	ADDQ         $+34, DX
 	ADDQ         $+34, BX
 	ADDQ         $+32, R11
-	ADDQ         $+68, R8
-	ADDQ         $+68, R9
+	ADDQ         $+34, R8
+	ADDQ         $+34, R9
 	INCQ         R10
 	MOVQ         blocks+56(FP), R12
 	CMPQ         R10, R12
@@ -268,10 +276,14 @@ tile:
 
 block:
 	VMOVDQU      (R10), Y2
-	PREFETCHT0   (DI)
-	PREFETCHT0   (DI)(BX*2)
-	PREFETCHT0   (R8)
-	PREFETCHT0   (R8)(BX*2)
+	PREFETCHT1   (DI)
+	PREFETCHT1   (DI)(BX*1)
+	PREFETCHT1   (DI)(BX*2)
+	PREFETCHT1   (DI)(SI*1)
+	PREFETCHT1   (R8)
+	PREFETCHT1   (R8)(BX*1)
+	PREFETCHT1   (R8)(BX*2)
+	PREFETCHT1   (R8)(SI*1)
 	VPABSB       2(AX), Y3
 	VPSIGNB      2(AX), Y2, Y4
 	VPMADDUBSW   Y4, Y3, Y4
@@ -346,8 +358,8 @@ block:
 	ADDQ         $+34, AX
 	ADDQ         $+34, DX
 	ADDQ         $+32, R10
-	ADDQ         $+68, DI
-	ADDQ         $+68, R8
+	ADDQ         $+34, DI
+	ADDQ         $+34, R8
 	INCQ         R9
 	MOVQ         blocks+56(FP), R11
 	CMPQ         R9, R11

@@ -61,7 +61,7 @@ type generator struct {
 // rows writes the kernel that takes tile rows at a time, parts registers of
 // lanes each. All rows of a tile use the x that was loaded once, and their
 // chains of additions overlap. The tile that follows is prefetched as this one
-// is read, a stream for each row.
+// is read, a stream for each row, to L2: it is as large as L1.
 func (g *generator) rows(isa string, tile, parts int, register func() reg.VecVirtual) {
 	name := g.name + "Rows" + isa
 	g.Func(name, "func(dst *float32, w *byte, stride int, x *float32, blocks, tiles int)",
@@ -125,7 +125,7 @@ func (g *generator) rows(isa string, tile, parts int, register func() reg.VecVir
 	}
 	for r := range acc {
 		for line := range g.width / 2 {
-			g.PREFETCHT0(row(ahead, r).Offset(64 * line))
+			g.PREFETCHT1(row(ahead, r).Offset(64 * line))
 		}
 		for i, a := range acc[r] {
 			t := register()

@@ -72,14 +72,11 @@ func (s *rowSet) at(r, disp int) operand.Mem {
 	return m
 }
 
-// prefetch touches n bytes from ahead in each pair of rows: the pairs of the
-// tile that follows are four streams, which DRAM serves faster than one or
-// eight.
-func (g *generator) prefetch(ahead *rowSet, n int) {
-	for r := 0; r < tile; r += 2 {
-		for line := 0; line+64 <= n; line += 64 {
-			g.PREFETCHT0(ahead.at(r, line))
-		}
+// prefetch touches a line of each row of ahead, the tile that follows. It goes
+// to L2: the tile is larger than L1.
+func (g *generator) prefetch(ahead *rowSet) {
+	for r := range tile {
+		g.PREFETCHT1(ahead.at(r, 0))
 	}
 }
 

@@ -107,7 +107,7 @@ func (g *generator) q8Rows(isa string, e engine) {
 	g.Label("block")
 	qv := g.YMM()
 	g.VMOVDQU(at(qp, 0), qv)
-	g.prefetch(ahead, 2*q8Block)
+	g.prefetch(ahead)
 	var half [2]reg.VecVirtual
 	for h := range half {
 		var dots [4]reg.VecVirtual
@@ -131,7 +131,7 @@ func (g *generator) q8Rows(isa string, e engine) {
 
 	g.advance(rows, q8Block)
 	g.ADDQ(operand.I32(32), qp)
-	g.advance(ahead, 2*q8Block)
+	g.advance(ahead, q8Block)
 	g.INCQ(block)
 	blocks := g.Load(g.Param("blocks"), g.GP64())
 	g.CMPQ(block, blocks)
