@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -47,9 +48,17 @@ type Case struct {
 	// ceiling of this one's: the divisor of %roof.
 	Roof string
 
+	// Peak names the case of the same group whose multiply-adds per second are
+	// the ceiling of this one's: the divisor of %peak.
+	Peak string
+
 	// Ceiling says that this case measures the machine and not a kernel: its
 	// Bytes are reported as read-B/s, and it is never doubled as the A/A pair.
 	Ceiling bool
+
+	// Single says that this case is never doubled as the A/A pair, for it is
+	// another program's, or of another kind than the rest of its group.
+	Single bool
 
 	// Setup prepares the case. Data that several cases of a group share is the
 	// caller's affair, as is freeing it with the last Close.
@@ -65,11 +74,41 @@ type Instance interface {
 	Verify(ctx context.Context) ([]Metric, error)
 
 	// Run performs n operations. A case measured with a cold cache rotates
-	// over its matrices here.
-	Run(n int)
+	// over its matrices here. An operation that takes seconds ends early when
+	// ctx does. An error is a failure of the case, which is timed no further.
+	Run(ctx context.Context, n int) error
 
 	// Close frees what Setup made.
 	Close() error
+}
+
+// A Stopwatch is an Instance that takes the time itself, because its
+// operations contain what should not count: the start of another program, or
+// the filling of a cache.
+type Stopwatch interface {
+	// Elapsed returns the time that counts of the last Run.
+	Elapsed() time.Duration
+}
+
+// A Study is measured apart from the rounds and makes its own samples: a
+// profile by operation, an error by block.
+type Study struct {
+	// Name stands for the study in filters and failures. The samples' names
+	// are the study's own.
+	Name string
+
+	// Group is that of the cases whose instances should be there while the
+	// study runs, after the group's rounds. A group of its own is fine, too:
+	// it comes after those of cases.
+	Group string
+
+	// Time is about how long the study takes, to be set aside in a budget.
+	Time time.Duration
+
+	// Run emits samples, each written to the results file at once, under its
+	// name without -GOMAXPROCS; Iters 0 counts as 1. It stops at emit's first
+	// error and when ctx ends. An error is a failure in the results.
+	Run func(ctx context.Context, emit func(Sample) error) error
 }
 
 // A Setting is one key and value of the results file's header.
@@ -79,6 +118,7 @@ type Setting struct{ Key, Value string }
 type Suite struct {
 	Settings []Setting
 	Cases    []Case
+	Studies  []Study
 
 	// Doubts, if not nil, returns what the results should be read with. It is
 	// asked at the start and after each group; each distinct text becomes one
@@ -89,7 +129,7 @@ type Suite struct {
 // validate reports the first case or setting that the results file could not
 // hold or the runner could not time.
 func (s Suite) validate() error {
-	if len(s.Cases) == 0 {
+	if len(s.Cases)+len(s.Studies) == 0 {
 		return errors.New("bench: the suite has no cases")
 	}
 	keys := make(map[string]bool, len(s.Settings))
@@ -113,21 +153,28 @@ func (s Suite) validate() error {
 		group[c.Name] = c.Group
 	}
 	for _, c := range s.Cases {
-		if g, ok := group[c.Roof]; c.Roof != "" && (!ok || g != c.Group) {
-			return fmt.Errorf("bench: case %s: its roof %s is not in group %q", c.Name, c.Roof, c.Group)
+		for _, ceiling := range []string{c.Roof, c.Peak} {
+			if g, ok := group[ceiling]; ceiling != "" && (!ok || g != c.Group) {
+				return fmt.Errorf("bench: case %s: its roof %s is not in group %q", c.Name, ceiling, c.Group)
+			}
+		}
+	}
+	for _, st := range s.Studies {
+		if err := validName(st.Name); err != nil {
+			return fmt.Errorf("bench: study %s: %w", st.Name, err)
+		}
+		if st.Run == nil {
+			return fmt.Errorf("bench: study %s: no Run", st.Name)
 		}
 	}
 	return nil
 }
 
 func (c Case) validate() error {
+	if err := validName(c.Name); err != nil {
+		return fmt.Errorf("bench: case %s: %w", c.Name, err)
+	}
 	switch {
-	case c.Name == "":
-		return errors.New("bench: a case has no name")
-	case strings.ContainsFunc(c.Name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
-		return fmt.Errorf("bench: case %q: the name contains white space", c.Name)
-	case ParseName(c.Name).Full != c.Name:
-		return fmt.Errorf("bench: case %s: a name that ends in -digits reads as GOMAXPROCS", c.Name)
 	case c.Setup == nil:
 		return fmt.Errorf("bench: case %s: no Setup", c.Name)
 	case c.Bytes < 0 || c.Ops < 0:
@@ -135,6 +182,19 @@ func (c Case) validate() error {
 	}
 	if err := finite(slices.Concat(c.Metrics, c.Rates)); err != nil {
 		return fmt.Errorf("bench: case %s: %w", c.Name, err)
+	}
+	return nil
+}
+
+// validName rejects what the results file could not hold as a name.
+func validName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("it has no name")
+	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+		return errors.New("the name contains white space")
+	case ParseName(name).Full != name:
+		return errors.New("a name that ends in -digits reads as GOMAXPROCS")
 	}
 	return nil
 }

@@ -15,6 +15,10 @@
 //     neighbours on the machine) so meets all cases alike, which running them
 //     one after another would not grant.
 //
+// A case that fails while it is timed is recorded as failed, and keeps the
+// samples that it has. After the rounds come the group's studies, which make
+// samples of their own, one for each operation or block of a model.
+//
 // Before each sample an eighth as many operations run untimed, because the
 // other cases of the round have evicted this one's data. A case that calls
 // itself cold rotates over more matrices than the last-level cache holds, and
@@ -26,7 +30,8 @@
 // sample together.
 //
 // %roof is a case's bytes per second as a share of those of its roof, a case
-// that only reads, in the same round: both saw the same machine.
+// that only reads, in the same round: both saw the same machine. %peak is the
+// same of multiply-adds per second.
 //
 // A canary, a loop that touches no memory, runs between samples. If it is 10%
 // slower in a group than at its fastest, the CPU was throttled or shared, and

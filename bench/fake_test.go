@@ -38,6 +38,7 @@ type script struct {
 	found  []Metric
 	wrong  error
 	broken error // of Setup
+	fails  int   // the call of Run that fails; 0: none
 }
 
 type fake struct {
@@ -60,16 +61,19 @@ func (l *lab) newCase(name, group string, s script) Case {
 
 func (f *fake) Verify(context.Context) ([]Metric, error) { return f.script.found, f.script.wrong }
 
-func (f *fake) Run(n int) {
+func (f *fake) Run(_ context.Context, n int) error {
 	if f.lab.onRun != nil {
 		f.lab.onRun()
 	}
-	f.calls++
+	if f.calls++; f.calls == f.script.fails {
+		return errWrong
+	}
 	f.lab.runs[f.name] += n
 	f.lab.clock = f.lab.clock.Add(time.Duration(n) * f.script.op)
 	if f.script.jitter != nil {
 		f.lab.clock = f.lab.clock.Add(f.script.jitter(f.calls))
 	}
+	return nil
 }
 
 func (f *fake) Close() error {
@@ -79,7 +83,25 @@ func (f *fake) Close() error {
 
 var errWrong = errors.New("row 3: 17, want 18\nkey: not a setting")
 
-// smallSuite has two groups: kernels under a roof, and one model.
+// newStudy makes a sample of each name, a second apart.
+func (l *lab) newStudy(name, group string, err error, samples ...string) Study {
+	return Study{Name: name, Group: group, Time: time.Duration(len(samples)) * time.Second,
+		Run: func(_ context.Context, emit func(Sample) error) error {
+			for _, s := range samples {
+				if l.onRun != nil {
+					l.onRun()
+				}
+				l.clock = l.clock.Add(time.Second)
+				if err := emit(Sample{Name: Name{Full: s}, Values: []Metric{{NMSE, 0.5}, {NsPerOp, 1e6}}}); err != nil {
+					return err
+				}
+			}
+			return err
+		}}
+}
+
+// smallSuite has two groups: kernels under a roof, with a study, and one
+// model.
 func (l *lab) smallSuite() Suite {
 	const shape = "/rows=64/cols=256/threads=1/cache=warm"
 	uneven := func(run int) time.Duration { return time.Duration(run*run%7) * 13 * time.Microsecond }
@@ -97,7 +119,8 @@ func (l *lab) smallSuite() Suite {
 	return Suite{
 		Settings: []Setting{{"goos", "linux"}, {"goarch", "amd64"}, {"pkg", "onebit/bench/cases"},
 			{"cpu", "Imaginary\nProcessor 9000"}, {"governor", ""}, {"seed", "7"}},
-		Cases: []Case{roof, kernel("scalar", 3*time.Millisecond), kernel("avx2", time.Millisecond), model},
+		Cases:   []Case{roof, kernel("scalar", 3*time.Millisecond), kernel("avx2", time.Millisecond), model},
+		Studies: []Study{l.newStudy("Op/variant=avx2", "64x256", nil, "Op/variant=avx2/op=q", "Op/variant=avx2/op=k")},
 	}
 }
 

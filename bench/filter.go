@@ -2,43 +2,46 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchproc"
 )
 
-// Filter returns the cases that match an expression in benchproc's filter
-// syntax (go doc golang.org/x/perf/benchproc/syntax), such as
+// Filter returns the suite with the cases and studies that match an expression
+// in benchproc's filter syntax (go doc golang.org/x/perf/benchproc/syntax),
+// such as
 //
 //	/format:q1_0_g128 /variant:(avx2 OR scalar) .name:MatVec
 //
-// together with their roofs, without which they would lose %roof. The empty
-// expression matches all. That nothing matches is an error.
-func Filter(cases []Case, expr string) ([]Case, error) {
+// together with the ceilings of the cases, without which they would lose %roof
+// and %peak. The empty expression matches all. That nothing matches is an
+// error.
+func (s Suite) Filter(expr string) (Suite, error) {
 	if expr == "" {
-		return cases, nil
+		return s, nil
 	}
 	filter, err := benchproc.NewFilter(expr)
 	if err != nil {
-		return nil, fmt.Errorf("bench: filter %q: %w", expr, err)
+		return Suite{}, fmt.Errorf("bench: filter %q: %w", expr, err)
+	}
+	matches := func(name string) bool {
+		// A filter keeps measurements, so the name needs one to be kept by.
+		res := &benchfmt.Result{Name: benchfmt.Name(name), Values: []benchfmt.Value{{Unit: "sec/op"}}}
+		ok, _ := filter.Apply(res)
+		return ok
 	}
 	keep := make(map[string]bool)
-	for _, c := range cases {
-		// A filter keeps measurements, so the case needs one to be kept by.
-		res := &benchfmt.Result{Name: benchfmt.Name(c.Name), Values: []benchfmt.Value{{Unit: "sec/op"}}}
-		if ok, _ := filter.Apply(res); ok {
-			keep[c.Name] = true
-			keep[c.Roof] = true
+	for _, c := range s.Cases {
+		if matches(c.Name) {
+			keep[c.Name], keep[c.Roof], keep[c.Peak] = true, true, true
 		}
 	}
-	var kept []Case
-	for _, c := range cases {
-		if keep[c.Name] {
-			kept = append(kept, c)
-		}
-	}
-	if len(kept) == 0 {
-		return nil, fmt.Errorf("bench: filter %q matches none of the %d cases", expr, len(cases))
+	kept := s
+	kept.Cases = slices.DeleteFunc(slices.Clone(s.Cases), func(c Case) bool { return !keep[c.Name] })
+	kept.Studies = slices.DeleteFunc(slices.Clone(s.Studies), func(st Study) bool { return !matches(st.Name) })
+	if len(kept.Cases)+len(kept.Studies) == 0 {
+		return Suite{}, fmt.Errorf("bench: filter %q matches none of the %d cases", expr, len(s.Cases)+len(s.Studies))
 	}
 	return kept, nil
 }

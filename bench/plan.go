@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"slices"
 	"time"
 )
 
@@ -32,16 +33,27 @@ type Plan struct {
 	Estimate time.Duration // how long the run will take
 }
 
-// Plan plans a run of these cases. Count and Time are the runner's where it
+// Plan plans a run of the suite. Count and Time are the runner's where it
 // gives them, and follow from its budget where it doesn't. While it runs, the
 // runner plans again for each group, from the time that is left; cases whose
 // one operation outlasts a sample get fewer rounds, but no fewer than 6.
-func (r *Runner) Plan(cases []Case) Plan {
+func (r *Runner) Plan(s Suite) Plan {
 	entries := 0
-	for _, g := range groups(cases) {
-		entries += entriesOf(g)
+	for _, g := range s.groups() {
+		entries += g.entries()
 	}
-	return r.plan(entries, r.Budget)
+	studies := s.studyTime()
+	p := r.plan(entries, r.Budget-studies)
+	p.Estimate += studies
+	return p
+}
+
+// studyTime is what the studies take of a budget.
+func (s Suite) studyTime() (sum time.Duration) {
+	for _, st := range s.Studies {
+		sum += st.Time
+	}
+	return sum
 }
 
 // plan plans for some entries of the rounds and the budget left for them.
@@ -76,29 +88,44 @@ func (r *Runner) groupRounds(round, left time.Duration) int {
 	return min(max(int(left/max(round, 1)), minRounds), rounds)
 }
 
-// groups splits cases into groups, in order of first appearance.
-func groups(cases []Case) [][]Case {
-	var all [][]Case
-	index := make(map[string]int)
-	for _, c := range cases {
-		i, seen := index[c.Group]
-		if !seen {
-			i = len(all)
-			index[c.Group] = i
-			all = append(all, nil)
+// A group is the cases and studies that live at the same time.
+type group struct {
+	name    string
+	cases   []Case
+	studies []Study
+}
+
+// groups splits the suite into groups: those of cases in order of first
+// appearance, then those of studies alone.
+func (s Suite) groups() []*group {
+	var all []*group
+	index := make(map[string]*group)
+	find := func(name string) *group {
+		if index[name] == nil {
+			index[name] = &group{name: name}
+			all = append(all, index[name])
 		}
-		all[i] = append(all[i], c)
+		return index[name]
+	}
+	for _, c := range s.Cases {
+		g := find(c.Group)
+		g.cases = append(g.cases, c)
+	}
+	for _, st := range s.Studies {
+		g := find(st.Group)
+		g.studies = append(g.studies, st)
 	}
 	return all
 }
 
-// entriesOf is how many samples one round of a group takes: its cases, and
-// the two arms of its A/A pair.
-func entriesOf(group []Case) int {
-	for _, c := range group {
-		if !c.Ceiling {
-			return len(group) + 2
-		}
+// entries is how many samples one round of a group takes: its cases, and the
+// two arms of its A/A pair.
+func (g *group) entries() int {
+	if slices.ContainsFunc(g.cases, Case.paired) {
+		return len(g.cases) + 2
 	}
-	return len(group)
+	return len(g.cases)
 }
+
+// paired reports whether the case may be doubled as the A/A pair.
+func (c Case) paired() bool { return !c.Ceiling && !c.Single }

@@ -29,6 +29,20 @@ type Sample struct {
 	Values []Metric // under the names of Units
 }
 
+// validate reports what the results file could not hold.
+func (s Sample) validate() error {
+	if err := validName(s.Name.Full); err != nil {
+		return fmt.Errorf("sample %q: %w", s.Name.Full, err)
+	}
+	if len(s.Values) == 0 {
+		return fmt.Errorf("sample %s: no values", s.Name.Full)
+	}
+	if err := finite(s.Values); err != nil {
+		return fmt.Errorf("sample %s: %w", s.Name.Full, err)
+	}
+	return nil
+}
+
 // A Failure is a case that could not be set up, or whose result was wrong.
 type Failure struct {
 	Name   Name

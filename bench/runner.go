@@ -34,7 +34,7 @@ type Runner struct {
 // Progress says how far a run has come.
 type Progress struct {
 	Group       string
-	Doing       string // "setup", "verify", "calibrate" or "measure"
+	Doing       string // "setup", "verify", "calibrate", "measure" or "study"
 	Done, Total int    // samples; Total is a forecast
 	Elapsed     time.Duration
 	Left        time.Duration // a forecast
@@ -78,6 +78,8 @@ type run struct {
 	entriesLeft int     // entries of groups not yet begun
 	entries     int     // entries of all groups
 	total       int     // samples forecast
+	studiesLeft time.Duration
+	forecast    Plan // of the whole run
 
 	heap uint64 // live bytes after the last collection
 }
@@ -93,11 +95,13 @@ func newRun(r *Runner, suite Suite, out io.Writer) *run {
 	}
 	run.canary = newCanary(loop, run.now)
 	run.start = run.now()
-	for _, g := range groups(suite.Cases) {
-		run.entries += entriesOf(g)
+	for _, g := range suite.groups() {
+		run.entries += g.entries()
 	}
 	run.entriesLeft = run.entries
-	run.total = r.plan(run.entries, r.Budget).Samples
+	run.studiesLeft = suite.studyTime()
+	run.forecast = r.Plan(suite)
+	run.total = run.forecast.Samples
 	for _, s := range suite.Settings {
 		if value := oneLine(s.Value); value != "" {
 			run.results.Settings = append(run.results.Settings, Setting{s.Key, value})
@@ -113,8 +117,8 @@ func (run *run) all(ctx context.Context, suite Suite) error {
 	if err := run.ask(suite.Doubts); err != nil {
 		return err
 	}
-	for _, cases := range groups(suite.Cases) {
-		err := run.group(ctx, cases)
+	for _, g := range suite.groups() {
+		err := run.group(ctx, g)
 		if derr := run.ask(suite.Doubts); err == nil {
 			err = derr
 		}
@@ -141,10 +145,10 @@ func (run *run) ask(doubts func() []string) error {
 	return nil
 }
 
-// group sets a group up, verifies it, measures it, and closes it.
-func (run *run) group(ctx context.Context, cases []Case) (err error) {
-	deadline, plan := run.begin(cases)
-	entries, err := run.setUp(ctx, cases)
+// group sets a group up, verifies it, measures it, studies it, and closes it.
+func (run *run) group(ctx context.Context, g *group) (err error) {
+	deadline, plan := run.begin(g)
+	entries, err := run.setUp(ctx, g.cases)
 	defer func() {
 		if cerr := run.close(entries); err == nil {
 			err = cerr
@@ -154,40 +158,81 @@ func (run *run) group(ctx context.Context, cases []Case) (err error) {
 		return err
 	}
 	correct, err := run.verify(ctx, entries)
-	if err != nil || len(correct) == 0 {
+	if err != nil {
 		return err
 	}
-	if err := run.findRoofs(correct); err != nil {
+	if correct, err = run.calibrate(ctx, correct, plan.Time); err != nil {
 		return err
 	}
-	if err := run.calibrate(ctx, correct, plan.Time); err != nil {
+	if err := run.findCeilings(correct); err != nil {
 		return err
 	}
-	turns := withPair(correct)
+	before := run.entriesDone
+	if err := run.rounds(ctx, withPair(correct), deadline, plan); err != nil {
+		return err
+	}
+	run.entriesDone = before + float64(g.entries())
+	return run.studies(ctx, g)
+}
+
+// rounds takes the samples of a group.
+func (run *run) rounds(ctx context.Context, turns []*entry, deadline time.Time, plan Plan) error {
 	count := run.groupRounds(roundTime(turns), deadline.Sub(run.now()))
 	run.total = len(run.results.Samples) + count*len(turns) + run.entriesLeft*plan.Count
-	before := run.entriesDone
-	done := func(round int) { run.entriesDone = before + float64(entriesOf(cases)*round)/float64(count) }
 	for round := range count {
 		if round >= minRounds && run.late(deadline) {
 			run.total -= (count - round) * len(turns)
 			break
 		}
-		if err := run.round(ctx, turns); err != nil {
+		var err error
+		if turns, err = run.round(ctx, turns); err != nil {
 			return err
 		}
-		done(round + 1)
+		run.entriesDone += float64(len(turns)) / float64(count)
 	}
-	done(count)
+	return nil
+}
+
+// studies runs the studies of a group.
+func (run *run) studies(ctx context.Context, g *group) error {
+	for _, st := range g.studies {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		run.report(g.name, "study")
+		var unwritten error
+		err := st.Run(ctx, func(s Sample) error {
+			if err := s.validate(); err != nil {
+				return err
+			}
+			run.total++
+			if unwritten = run.emit(s); unwritten != nil {
+				return unwritten
+			}
+			run.report(g.name, "study")
+			return ctx.Err()
+		})
+		run.studiesLeft -= st.Time
+		switch {
+		case unwritten != nil:
+			return unwritten
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			if err := run.fail(st.Name, err); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
 // begin shares the time that is left out among the groups that are left, and
 // returns when this one should end, and its plan.
-func (run *run) begin(cases []Case) (deadline time.Time, plan Plan) {
-	entries := entriesOf(cases)
-	left := run.Budget - run.now().Sub(run.start)
-	share := time.Duration(float64(left) * float64(entries) / float64(run.entriesLeft))
+func (run *run) begin(g *group) (deadline time.Time, plan Plan) {
+	entries := g.entries()
+	left := run.Budget - run.studiesLeft - run.now().Sub(run.start)
+	share := time.Duration(float64(left) * float64(entries) / float64(max(run.entriesLeft, 1)))
 	run.entriesLeft -= entries
 	return run.now().Add(share), run.plan(entries, share)
 }
@@ -204,7 +249,7 @@ func (run *run) setUp(ctx context.Context, cases []Case) ([]*entry, error) {
 			return entries, ctx.Err()
 		}
 		if err != nil {
-			if err := run.fail(c, fmt.Errorf("setup: %w", err)); err != nil {
+			if err := run.fail(c.Name, fmt.Errorf("setup: %w", err)); err != nil {
 				return entries, err
 			}
 		}
@@ -225,7 +270,7 @@ func (run *run) verify(ctx context.Context, entries []*entry) ([]*entry, error) 
 			err = finite(found)
 		}
 		if err != nil {
-			if err := run.fail(e.Case, err); err != nil {
+			if err := run.fail(e.Name, err); err != nil {
 				return nil, err
 			}
 			continue
@@ -247,32 +292,50 @@ func finite(metrics []Metric) error {
 	return nil
 }
 
-func (run *run) findRoofs(entries []*entry) error {
+func (run *run) findCeilings(entries []*entry) (err error) {
 	for _, e := range entries {
-		if e.Roof == "" {
-			continue
+		if e.roof, err = run.findCeiling(entries, e.Roof); err != nil {
+			return err
 		}
-		i := slices.IndexFunc(entries, func(r *entry) bool { return r.name == e.Roof })
-		if i < 0 {
-			if err := run.warn("no share of " + e.Roof + " can be given: it failed"); err != nil {
-				return err
-			}
-			continue
+		if e.peak, err = run.findCeiling(entries, e.Peak); err != nil {
+			return err
 		}
-		e.roof = entries[i]
 	}
 	return nil
 }
 
-func (run *run) calibrate(ctx context.Context, entries []*entry, target time.Duration) error {
+func (run *run) findCeiling(entries []*entry, name string) (*entry, error) {
+	i := slices.IndexFunc(entries, func(e *entry) bool { return e.name == name })
+	switch {
+	case name == "":
+		return nil, nil
+	case i < 0:
+		return nil, run.warn("no share of " + name + " can be given: it failed")
+	}
+	return entries[i], nil
+}
+
+// calibrate returns the entries that could be run.
+func (run *run) calibrate(ctx context.Context, entries []*entry, target time.Duration) ([]*entry, error) {
+	var able []*entry
 	for _, e := range entries {
 		run.report(e.Group, "calibrate")
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
-		e.calibrate(run.now, target)
+		err := e.calibrate(ctx, run.now, target)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			if err := run.fail(e.Name, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		able = append(able, e)
 	}
-	return nil
+	return able, nil
 }
 
 // late reports whether a group should end before all its rounds, because they
@@ -282,28 +345,47 @@ func (run *run) late(deadline time.Time) bool {
 }
 
 // round takes one sample of every entry, in an order drawn anew: what drifts
-// (clock, temperature, neighbours) meets all alike.
-func (run *run) round(ctx context.Context, turns []*entry) error {
+// (clock, temperature, neighbours) meets all alike. It returns the entries of
+// the next round, which lack those that failed.
+func (run *run) round(ctx context.Context, turns []*entry) (next []*entry, err error) {
 	// No sample pays for the garbage of another. run.sample collects it.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	var held []*taken
+	// What still waits for a ceiling, whose turn did not come, must not be lost.
+	defer func() {
+		if werr := run.write(held); werr != nil {
+			err = werr
+		}
+	}()
+	failed := make(map[string]bool)
 	for _, i := range run.rng.Perm(len(turns)) {
+		e := turns[i]
 		if ctx.Err() != nil {
-			if err := run.write(held); err != nil {
-				return err
+			return nil, ctx.Err()
+		}
+		if failed[e.Name] {
+			continue
+		}
+		m, err := run.sample(ctx, e)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
 			}
-			return ctx.Err()
+			failed[e.Name] = true
+			if err := run.fail(e.Name, err); err != nil {
+				return nil, err
+			}
+			continue
 		}
-		held = append(held, &taken{turns[i], run.sample(turns[i])})
-		ready, waiting := split(held)
-		if err := run.write(ready); err != nil {
-			return err
-		}
+		ready, waiting := split(append(held, &taken{e, m}))
 		held = waiting
-		run.canary.sing(turns[i].Group)
-		run.report(turns[i].Group, "measure")
+		if err := run.write(ready); err != nil {
+			return nil, err
+		}
+		run.canary.sing(e.Group)
+		run.report(e.Group, "measure")
 	}
-	return nil
+	return slices.DeleteFunc(turns, func(e *entry) bool { return failed[e.Name] }), nil
 }
 
 func (run *run) close(entries []*entry) error {
@@ -319,21 +401,30 @@ func (run *run) close(entries []*entry) error {
 
 func (run *run) write(samples []*taken) error {
 	for _, t := range samples {
-		s := Sample{Name: ParseName(t.entry.name + run.w.suffix), Iters: t.entry.n, Values: t.values()}
-		if err := run.w.sample(s); err != nil {
+		if err := run.emit(Sample{Name: Name{Full: t.entry.name}, Iters: t.entry.n, Values: t.values()}); err != nil {
 			return err
 		}
-		run.results.Samples = append(run.results.Samples, s)
 	}
 	return nil
 }
 
-func (run *run) fail(c Case, err error) error {
+// emit writes a sample whose name has no -GOMAXPROCS yet.
+func (run *run) emit(s Sample) error {
+	s.Name, s.Iters = ParseName(s.Name.Full+run.w.suffix), max(s.Iters, 1)
+	sortUnits(s.Values)
+	if err := run.w.sample(s); err != nil {
+		return err
+	}
+	run.results.Samples = append(run.results.Samples, s)
+	return nil
+}
+
+func (run *run) fail(name string, err error) error {
 	reason := lines(err.Error())
 	if reason == "" {
 		reason = "failed"
 	}
-	f := Failure{Name: ParseName(c.Name), Reason: reason}
+	f := Failure{Name: ParseName(name), Reason: reason}
 	run.results.Failures = append(run.results.Failures, f)
 	return run.w.failure(f)
 }
@@ -353,7 +444,7 @@ func (run *run) report(group, doing string) {
 	}
 	p := Progress{Group: group, Doing: doing, Done: len(run.results.Samples), Total: run.total}
 	p.Elapsed = run.now().Sub(run.start)
-	p.Left = run.plan(run.entries, run.Budget).Estimate - p.Elapsed
+	p.Left = run.forecast.Estimate - p.Elapsed
 	if share := run.entriesDone / float64(run.entries); share > 0 {
 		p.Left = time.Duration(float64(p.Elapsed) * (1 - share) / share)
 	}

@@ -114,7 +114,7 @@ func TestRunReturnsWhatItWrote(t *testing.T) {
 	if diff := cmp.Diff(res, readBack(t, file)); diff != "" {
 		t.Errorf("Read differs (-run +read):\n%s", diff)
 	}
-	if got, want := len(res.Samples), 6*(3+2)+6*(1+2); got != want {
+	if got, want := len(res.Samples), 6*(3+2)+2+6*(1+2); got != want {
 		t.Errorf("%d samples, want %d", got, want)
 	}
 	if got := res.Setting("cpu"); got != "Imaginary Processor 9000" {
@@ -286,6 +286,179 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// TestCaseFailsWhileItIsTimed lets the fastest case, which is the A/A pair's,
+// and the roof fail at each of their calls.
+func TestCaseFailsWhileItIsTimed(t *testing.T) {
+	for call := 1; call < 12; call++ {
+		l := newLab()
+		s := l.smallSuite()
+		s.Cases[0] = l.newCase(s.Cases[0].Name, s.Cases[0].Group, script{op: time.Millisecond, fails: call})
+		s.Cases[0].Bytes, s.Cases[0].Ceiling = 4096, true
+		fastest := &s.Cases[2]
+		*fastest = l.newCase(fastest.Name, fastest.Group, script{op: time.Millisecond, fails: 2 * call})
+		res, file := measure(t, l.runner(), s)
+		if diff := cmp.Diff(res, readBack(t, file)); diff != "" {
+			t.Fatalf("call %d: Read differs (-run +read):\n%s", call, diff)
+		}
+		samples := make(map[string]int)
+		for _, sm := range res.Samples {
+			samples[sm.Name.Full]++
+		}
+		if n := samples[s.Cases[1].Name]; n != 6 {
+			t.Errorf("call %d: the case beside it has %d samples, want 6", call, n)
+		}
+		failed := make(map[string]bool)
+		for _, f := range res.Failures {
+			if f.Reason != errWrong.Error() || failed[f.Name.Full] {
+				t.Errorf("call %d: failure %+v", call, f)
+			}
+			failed[f.Name.Full] = true
+		}
+		for _, c := range []Case{s.Cases[0], *fastest} {
+			if failed[c.Name] != (samples[c.Name] < 6) {
+				t.Errorf("call %d: %s failed %v, with %d samples", call, c.Name, failed[c.Name], samples[c.Name])
+			}
+		}
+		if l.open != 0 {
+			t.Errorf("call %d: %d instances left open", call, l.open)
+		}
+	}
+}
+
+// A stopwatch counts half of the time that its case takes.
+type stopwatch struct {
+	*fake
+	elapsed time.Duration
+}
+
+func (s *stopwatch) Run(ctx context.Context, n int) error {
+	start := s.lab.now()
+	err := s.fake.Run(ctx, n)
+	s.elapsed = s.lab.now().Sub(start) / 2
+	return err
+}
+
+func (s *stopwatch) Elapsed() time.Duration { return s.elapsed }
+
+func TestStopwatch(t *testing.T) {
+	l := newLab()
+	c := l.newCase("MatVec/variant=a", "g", script{op: 400 * time.Millisecond})
+	setup := c.Setup
+	c.Setup = func(ctx context.Context) (Instance, error) {
+		inst, err := setup(ctx)
+		return &stopwatch{fake: inst.(*fake)}, err
+	}
+	c.Single = true
+	r := l.runner()
+	r.Count, r.Time, r.Budget = 0, 0, 3*time.Second
+	res, _ := measure(t, r, Suite{Cases: []Case{c}})
+	for _, s := range res.Samples {
+		if ns, _ := s.Value(NsPerOp); ns != 200e6 {
+			t.Errorf("%v ns/op, want 2e8", ns)
+		}
+	}
+	// What doesn't count is time of the budget nonetheless.
+	if len(res.Samples) != minRounds {
+		t.Errorf("%d samples, want %d", len(res.Samples), minRounds)
+	}
+}
+
+func TestPeak(t *testing.T) {
+	l := newLab()
+	s := fourCases(l)
+	peak := l.newCase("DotPeak/isa=x", "g", script{op: time.Millisecond})
+	peak.Ceiling, peak.Ops = true, 1000
+	s.Cases = append(s.Cases, peak)
+	s.Cases[1].Peak, s.Cases[1].Ops = peak.Name, 500
+	res, _ := measure(t, l.runner(), s)
+	n := 0
+	for _, sm := range res.Samples {
+		got, ok := sm.Value(PctPeak)
+		if ok != (sm.Name.Full == s.Cases[1].Name) {
+			t.Errorf("%s: %%peak is there: %v", sm.Name.Full, ok)
+		}
+		if ok {
+			n++
+			// Half of the operations in twice the time.
+			if math.Abs(got-25) > 1e-9 {
+				t.Errorf("%v %%peak, want 25", got)
+			}
+		}
+		if rate, _ := sm.Value(OpRate); sm.Name.Full == peak.Name && rate != 1e6 {
+			t.Errorf("the ceiling computes %v mac/s, want 1e6", rate)
+		}
+	}
+	if n != 6 {
+		t.Errorf("%d samples have a %%peak, want 6", n)
+	}
+}
+
+func TestStudies(t *testing.T) {
+	l := newLab()
+	s := fourCases(l)
+	s.Cases = append(s.Cases, l.newCase("MatVec/variant=e", "h", script{op: time.Millisecond}))
+	first := l.newStudy("Op/variant=a", "g", errWrong, "Op/variant=a/op=q")
+	run := first.Run
+	first.Run = func(ctx context.Context, emit func(Sample) error) error {
+		if l.open != 4 {
+			t.Errorf("%d instances of its group are open, want 4", l.open)
+		}
+		return run(ctx, emit)
+	}
+	s.Studies = []Study{
+		l.newStudy("Lockstep/variant=a", "alone", nil, "Lockstep/variant=a/block=0"),
+		first,
+		l.newStudy("Op/variant=b", "g", nil, "Op/variant=b/op=q", "Op/op=q-7", "Op/variant=b/op=unreached"),
+	}
+	res, file := measure(t, l.runner(), s)
+	if diff := cmp.Diff(res, readBack(t, file)); diff != "" {
+		t.Errorf("Read differs (-run +read):\n%s", diff)
+	}
+	want := map[int]string{36: "Op/variant=a/op=q", 37: "Op/variant=b/op=q", 38 + 18: "Lockstep/variant=a/block=0"}
+	names := order(res)
+	for i, n := range names {
+		if (want[i] != "" || !strings.Contains(n, "MatVec/")) && want[i] != n {
+			t.Errorf("sample %d is %s, want %q", i, n, want[i])
+		}
+	}
+	if len(names) != 6*6+2+6*3+1 {
+		t.Errorf("%d samples", len(names))
+	}
+	if got := res.Samples[36]; got.Iters != 1 || got.Values[0].Unit != NsPerOp {
+		t.Errorf("a study's sample: %+v", got)
+	}
+	var failed []string
+	for _, f := range res.Failures {
+		failed = append(failed, f.Name.Full+": "+f.Reason)
+	}
+	if diff := cmp.Diff([]string{"Op/variant=a: " + errWrong.Error(),
+		"Op/variant=b: sample \"Op/op=q-7\": a name that ends in -digits reads as GOMAXPROCS"}, failed); diff != "" {
+		t.Errorf("failures (-want +got):\n%s", diff)
+	}
+}
+
+// TestStudiesAreBudgeted takes the studies' time from the rounds'.
+func TestStudiesAreBudgeted(t *testing.T) {
+	l := newLab()
+	s := fourCases(l)
+	s.Studies = []Study{l.newStudy("Op/variant=a", "g", nil, "Op/a", "Op/b", "Op/c")}
+	r := l.runner()
+	r.Count, r.Time, r.Budget = 0, 0, 4*time.Second
+	if got := r.Plan(s).Estimate; got < 3*time.Second || got > r.Budget {
+		t.Errorf("planned for %v", got)
+	}
+	var last Progress
+	r.Progress = func(p Progress) { last = p }
+	start := l.now()
+	res, _ := measure(t, r, s)
+	if took := l.now().Sub(start); took > r.Budget || took < 3500*time.Millisecond {
+		t.Errorf("took %v of %v", took, r.Budget)
+	}
+	if last.Doing != "study" || last.Done != len(res.Samples) || last.Total != last.Done {
+		t.Errorf("ended with %+v, %d samples", last, len(res.Samples))
+	}
+}
+
 func TestCloseErrorIsAWarning(t *testing.T) {
 	l := newLab()
 	c := l.newCase("MatVec/variant=a", "g", script{op: time.Millisecond})
@@ -336,13 +509,16 @@ func TestInvalidSuites(t *testing.T) {
 	}{
 		{"no cases", Suite{}},
 		{"used twice", Suite{Cases: []Case{ok, ok}}},
-		{"no name", Suite{Cases: with(func(c *Case) { c.Name = "" })}},
+		{"it has no name", Suite{Cases: with(func(c *Case) { c.Name = "" })}},
 		{"white space", Suite{Cases: with(func(c *Case) { c.Name = "Mat Vec" })}},
 		{"GOMAXPROCS", Suite{Cases: with(func(c *Case) { c.Name = "MatVec/test=tg-64" })}},
 		{"no Setup", Suite{Cases: with(func(c *Case) { c.Name, c.Setup = "B", nil })}},
 		{"negative", Suite{Cases: with(func(c *Case) { c.Name, c.Bytes = "B", -1 })}},
 		{"packed-B is NaN", Suite{Cases: with(func(c *Case) { c.Name, c.Metrics = "B", []Metric{{PackedBytes, math.NaN()}} })}},
 		{"its roof MatVec/variant=a is not in group", Suite{Cases: with(func(c *Case) { c.Name, c.Group, c.Roof = "B", "h", ok.Name })}},
+		{"its roof x is not in group", Suite{Cases: with(func(c *Case) { c.Name, c.Peak = "B", "x" })}},
+		{"study Op-1", Suite{Studies: []Study{{Name: "Op-1"}}}},
+		{"no Run", Suite{Studies: []Study{{Name: "Op"}}}},
 		{"given twice", Suite{Cases: []Case{ok}, Settings: []Setting{{"seed", "1"}, {"seed", "2"}}}},
 		{"lower case", Suite{Cases: []Case{ok}, Settings: []Setting{{"CPU", "x"}}}},
 	} {
@@ -382,11 +558,11 @@ var kept []byte
 
 type greedy struct{ Instance }
 
-func (g greedy) Run(n int) {
-	g.Instance.Run(n)
+func (g greedy) Run(ctx context.Context, n int) error {
 	for range 3 * n {
 		kept = make([]byte, 1024)
 	}
+	return g.Instance.Run(ctx, n)
 }
 
 func TestGarbageCollectorIsRestored(t *testing.T) {
@@ -461,7 +637,9 @@ func TestCalibration(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := &entry{Case: c, inst: inst}
-		e.calibrate(l.now, 10*time.Millisecond)
+		if err := e.calibrate(t.Context(), l.now, 10*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
 		if e.n != tc.n || e.warm != tc.warm {
 			t.Errorf("%v: n %d, warm %d; want %d, %d", tc.op, e.n, e.warm, tc.n, tc.warm)
 		}
@@ -545,7 +723,7 @@ func TestPlan(t *testing.T) {
 		{Runner{Budget: 1300 * time.Millisecond}, Plan{10, 10 * time.Millisecond, 60, 1300 * time.Millisecond}},
 		{Runner{Budget: time.Millisecond}, Plan{10, time.Millisecond, 60, 130 * time.Millisecond}},
 	} {
-		got := tc.r.Plan(cases)
+		got := tc.r.Plan(Suite{Cases: cases})
 		got.Estimate = got.Estimate.Round(time.Millisecond)
 		if got != tc.want {
 			t.Errorf("%+v: %+v, want %+v", tc.r, got, tc.want)
@@ -578,9 +756,10 @@ func TestRunnerWithRealClock(t *testing.T) {
 type spinner struct{}
 
 func (spinner) Verify(context.Context) ([]Metric, error) { return nil, nil }
-func (spinner) Run(n int) {
+func (spinner) Run(_ context.Context, n int) error {
 	for range n {
 		spin()
 	}
+	return nil
 }
 func (spinner) Close() error { return nil }

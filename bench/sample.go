@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"slices"
@@ -13,7 +14,8 @@ type entry struct {
 	Case
 	name string
 	inst Instance
-	roof *entry // its ceiling; nil if there is none
+	roof *entry // its ceiling in bytes; nil if there is none
+	peak *entry // its ceiling in multiply-adds; nil if there is none
 
 	exact []Metric // values that accompany every sample
 	once  []Metric // values that accompany the first sample
@@ -21,8 +23,21 @@ type entry struct {
 	n    int           // operations in a sample
 	warm int           // operations before it, untimed
 	op   time.Duration // length of one operation, from calibration
+	cost time.Duration // the same with what doesn't count; see Stopwatch
 
-	rates []float64 // bytes per second, round by round
+	rates []float64 // operations per second, round by round
+}
+
+// run performs n operations, and returns how long they took in all and, of
+// that, the time that counts.
+func (e *entry) run(ctx context.Context, now func() time.Time, n int) (cost, counted time.Duration, err error) {
+	start := now()
+	err = e.inst.Run(ctx, n)
+	cost = max(now().Sub(start), 1)
+	if s, ok := e.inst.(Stopwatch); ok && err == nil {
+		return cost, max(s.Elapsed(), 1), nil
+	}
+	return cost, cost, err
 }
 
 // note sorts the known values into those of every sample and of the first.
@@ -51,15 +66,17 @@ const (
 )
 
 // calibrate finds how many operations fill a sample.
-func (e *entry) calibrate(now func() time.Time, target time.Duration) {
+func (e *entry) calibrate(ctx context.Context, now func() time.Time, target time.Duration) error {
 	n := 1
 	for {
-		start := now()
-		e.inst.Run(n)
-		d := max(now().Sub(start), 1)
-		if d >= target/4 || n >= maxOps {
+		cost, d, err := e.run(ctx, now, n)
+		if err != nil {
+			return err
+		}
+		if cost >= target/4 || n >= maxOps {
 			e.settle(float64(d)/float64(n), target)
-			return
+			e.cost = max(cost/time.Duration(n), 1)
+			return nil
 		}
 		n *= int(min(max(target/(2*d), 2), 100))
 		n = min(n, maxOps)
@@ -79,7 +96,7 @@ func (e *entry) settle(ns float64, target time.Duration) {
 func roundTime(entries []*entry) time.Duration {
 	var sum time.Duration
 	for _, e := range entries {
-		sum += time.Duration(e.n+e.warm) * e.op
+		sum += time.Duration(e.n+e.warm) * e.cost
 	}
 	return sum
 }
@@ -89,7 +106,7 @@ func roundTime(entries []*entry) time.Duration {
 func withPair(entries []*entry) []*entry {
 	var fastest *entry
 	for _, e := range entries {
-		if !e.Ceiling && (fastest == nil || e.op < fastest.op) {
+		if e.paired() && (fastest == nil || e.op < fastest.op) {
 			fastest = e
 		}
 	}
@@ -119,7 +136,7 @@ const garbageLimit = 64 << 20
 // sample takes one sample. Allocations are counted over warm-up and sample
 // together, because counting them stops all threads, and whatever is stopped
 // just before the clock starts has to wake up at the sample's cost.
-func (run *run) sample(e *entry) measurement {
+func (run *run) sample(ctx context.Context, e *entry) (measurement, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if before.HeapAlloc > run.heap+garbageLimit {
@@ -128,19 +145,22 @@ func (run *run) sample(e *entry) measurement {
 		run.heap = before.HeapAlloc
 	}
 	if e.warm > 0 {
-		e.inst.Run(e.warm)
+		if err := e.inst.Run(ctx, e.warm); err != nil {
+			return measurement{}, err
+		}
 	}
-	start := run.now()
-	e.inst.Run(e.n)
-	elapsed := max(run.now().Sub(start), 1)
+	_, elapsed, err := e.run(ctx, run.now, e.n)
+	if err != nil {
+		return measurement{}, err
+	}
 	runtime.ReadMemStats(&after)
 
 	m := measurement{round: len(e.rates), elapsed: elapsed}
 	ops := uint64(e.n + e.warm)
 	m.bytes = (after.TotalAlloc - before.TotalAlloc) / ops
 	m.allocs = (after.Mallocs - before.Mallocs) / ops
-	e.rates = append(e.rates, perSecond(float64(e.Bytes), e.n, elapsed))
-	return m
+	e.rates = append(e.rates, perSecond(1, e.n, elapsed))
+	return m, nil
 }
 
 func perSecond(perOp float64, n int, elapsed time.Duration) float64 {
@@ -154,11 +174,11 @@ type taken struct {
 	measurement
 }
 
-// split separates the samples whose roof has been measured in this round
-// (or that have none) from those that wait for it.
+// split separates the samples whose ceilings have been measured in this round
+// (or that have none) from those that wait for them.
 func split(samples []*taken) (ready, waiting []*taken) {
 	for _, t := range samples {
-		if t.entry.roof == nil || len(t.entry.roof.rates) > t.round {
+		if t.entry.roof.measured(t.round) && t.entry.peak.measured(t.round) {
 			ready = append(ready, t)
 		} else {
 			waiting = append(waiting, t)
@@ -167,26 +187,33 @@ func split(samples []*taken) (ready, waiting []*taken) {
 	return ready, waiting
 }
 
-// roofRate is the roof's bytes per second in the sample's round. A sample
-// whose round was interrupted before its roof takes the median of the rounds
-// before; false if there is none.
-func (t *taken) roofRate() (float64, bool) {
-	if t.entry.roof == nil || len(t.entry.roof.rates) == 0 {
+// measured reports whether a ceiling has its sample of a round.
+func (e *entry) measured(round int) bool { return e == nil || len(e.rates) > round }
+
+// share is the sample's amount per second as a share of its ceiling's, in per
+// cent. A sample whose round was interrupted before its ceiling takes the
+// median of the rounds before; false if there is none.
+func (t *taken) share(ceiling *entry, amount func(Case) int64) (float64, bool) {
+	if ceiling == nil || len(ceiling.rates) == 0 || amount(ceiling.Case) == 0 {
 		return 0, false
 	}
-	rates := t.entry.roof.rates
-	if t.round < len(rates) {
-		return rates[t.round], true
+	rate := median(ceiling.rates)
+	if t.round < len(ceiling.rates) {
+		rate = ceiling.rates[t.round]
 	}
-	return median(rates), true
+	mine := t.entry.rates[t.round] * float64(amount(t.entry.Case))
+	return 100 * mine / (rate * float64(amount(ceiling.Case))), true
 }
 
 // values returns all values of the sample's line, in the order of Units.
 func (t *taken) values() []Metric {
 	e := t.entry
 	values := e.speeds(t.elapsed)
-	if roof, ok := t.roofRate(); ok && roof > 0 {
-		values = append(values, Metric{PctRoof, 100 * e.rates[t.round] / roof})
+	if v, ok := t.share(e.roof, func(c Case) int64 { return c.Bytes }); ok {
+		values = append(values, Metric{PctRoof, v})
+	}
+	if v, ok := t.share(e.peak, func(c Case) int64 { return c.Ops }); ok {
+		values = append(values, Metric{PctPeak, v})
 	}
 	for i, v := range values {
 		values[i].Value = rounded(v.Value)
@@ -196,7 +223,6 @@ func (t *taken) values() []Metric {
 	if t.round == 0 {
 		values = append(values, e.once...)
 	}
-	slices.SortStableFunc(values, func(a, b Metric) int { return unitOrder(a.Unit) - unitOrder(b.Unit) })
 	return values
 }
 
@@ -213,6 +239,11 @@ func (e *entry) speeds(elapsed time.Duration) []Metric {
 		}
 	}
 	return speeds
+}
+
+// sortUnits puts values in the order of Units.
+func sortUnits(values []Metric) {
+	slices.SortStableFunc(values, func(a, b Metric) int { return unitOrder(a.Unit) - unitOrder(b.Unit) })
 }
 
 func unitOrder(unit string) int {

@@ -55,14 +55,20 @@ func runTesting[B TB[B]](b B, c Case) {
 	}
 	e.note(append(c.Metrics[:len(c.Metrics):len(c.Metrics)], found...))
 	b.ReportAllocs()
+	var counted time.Duration
 	for b.Loop() {
-		inst.Run(1)
+		_, d, err := e.run(b.Context(), time.Now, 1)
+		if err != nil {
+			b.Fatalf("%v", err)
+		}
+		counted += d
 		e.n++
 	}
-	for _, v := range e.speeds(b.Elapsed()) {
-		if v.Unit != NsPerOp {
-			b.ReportMetric(v.Value, v.Unit)
-		}
+	if _, ok := inst.(Stopwatch); !ok {
+		counted = b.Elapsed()
+	}
+	for _, v := range e.speeds(counted) {
+		b.ReportMetric(v.Value, v.Unit)
 	}
 	for _, v := range append(e.exact, e.once...) {
 		b.ReportMetric(v.Value, v.Unit)

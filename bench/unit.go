@@ -17,16 +17,23 @@ const (
 	ReadRate    = "read-B/s"
 	OpRate      = "mac/s"
 	PctRoof     = "%roof"
+	PctPeak     = "%peak"
 	TokenRate   = "tok/s"
 	PackedBytes = "packed-B"
 	PeakRSS     = "peak-RSS-B"
+	AnonBytes   = "anon-B"
+	FileBytes   = "file-B"
 	PackTime    = "pack-ns"
 	NMSE        = "nmse"
 	KernelNMSE  = "kernel-nmse"
 	ActNMSE     = "act-nmse"
 	MaxAbsErr   = "max-abs-err"
+	Cosine      = "cosine"
 	KLD         = "kld"
+	Top1        = "top1"
+	Top5        = "top5"
 	Perplexity  = "ppl"
+	RefPpl      = "ref-ppl"
 	AllocBytes  = "B/op"
 	Allocs      = "allocs/op"
 )
@@ -47,16 +54,23 @@ var Units = []Unit{
 	{ReadRate, +1, false, "bytes read per second", formatRate},
 	{OpRate, +1, false, "multiply-adds per second", formatSI("/s")},
 	{PctRoof, +1, false, "share of the machine's read bandwidth", formatPercent},
+	{PctPeak, +1, false, "share of the machine's multiply-adds per second", formatPercent},
 	{TokenRate, +1, false, "tokens per second", formatSI(" tok/s")},
 	{PackedBytes, -1, true, "bytes of the packed weights", formatBytes},
 	{PeakRSS, -1, false, "peak resident memory", formatBytes},
+	{AnonBytes, -1, false, "peak of its part that is no file's", formatBytes},
+	{FileBytes, -1, false, "peak of its part that is mapped files", formatBytes},
 	{PackTime, -1, false, "time to pack the weights", formatNs},
 	{NMSE, -1, true, "normalized mean squared error against the float64 reference", formatError},
 	{KernelNMSE, -1, true, "part of nmse that the kernel adds", formatError},
 	{ActNMSE, -1, true, "part of nmse that rounding the activation adds", formatError},
 	{MaxAbsErr, -1, true, "largest absolute error against the float64 reference", formatError},
+	{Cosine, +1, true, "cosine of the angle to the float64 reference", formatCosine},
 	{KLD, -1, true, "Kullback-Leibler divergence from the reference engine", formatError},
+	{Top1, +1, true, "share of positions with the reference's most likely token", formatShare},
+	{Top5, +1, true, "share of the reference's five most likely tokens", formatShare},
 	{Perplexity, -1, true, "perplexity", formatSI("")},
+	{RefPpl, -1, true, "perplexity of the reference engine", formatSI("")},
 	{AllocBytes, -1, false, "bytes allocated per operation", formatBytes},
 	{Allocs, -1, false, "allocations per operation", formatSI("")},
 }
@@ -136,6 +150,10 @@ func formatBytes(v float64) string {
 }
 
 func formatPercent(v float64) string { return fmt.Sprintf("%.1f %%", v) }
+
+func formatShare(v float64) string { return formatPercent(100 * v) }
+
+func formatCosine(v float64) string { return strconv.FormatFloat(v, 'f', 6, 64) }
 
 func formatError(v float64) string { return fmt.Sprintf("%.2g", v) }
 

@@ -178,7 +178,7 @@ func TestColdRotates(t *testing.T) {
 	if len(seen) != len(m.matrices) || total <= 1<<20 {
 		t.Errorf("%d distinct of %d matrices hold %d bytes, the cache %d", len(seen), len(m.matrices), total, 1<<20)
 	}
-	m.Run(len(m.matrices) + 3)
+	m.Run(t.Context(), len(m.matrices)+3)
 	if m.next != 3 {
 		t.Errorf("after one rotation and 3 products the next matrix is %d", m.next)
 	}

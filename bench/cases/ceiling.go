@@ -71,7 +71,7 @@ func (r *reading) choose() {
 		n := 1
 		for {
 			start := time.Now()
-			r.Run(n)
+			r.read(n)
 			if time.Since(start) > target/2 {
 				break
 			}
@@ -80,7 +80,7 @@ func (r *reading) choose() {
 		var times [3]time.Duration
 		for i := range times {
 			start := time.Now()
-			r.Run(n)
+			r.read(n)
 			times[i] = time.Since(start)
 		}
 		each := medianOf(times) / time.Duration(n)
@@ -95,7 +95,12 @@ func medianOf(t [3]time.Duration) time.Duration {
 	return max(min(t[0], t[1]), min(max(t[0], t[1]), t[2]))
 }
 
-func (r *reading) Run(n int) {
+func (r *reading) Run(_ context.Context, n int) error {
+	r.read(n)
+	return nil
+}
+
+func (r *reading) read(n int) {
 	r.n = n
 	r.pool.ForEach(r.threads, r.task)
 	r.next = (r.next + n) % len(r.matrices)
@@ -116,7 +121,7 @@ func (r *reading) share(m *kernels.Matrix, thread int) []byte {
 // Verify proves that every byte was read, by comparing sums of all words.
 func (r *reading) Verify(context.Context) ([]bench.Metric, error) {
 	r.next = 0
-	r.Run(1)
+	r.read(1)
 	for thread, got := range r.sums {
 		if want := goSum(r.share(r.matrices[0], thread)); got != want {
 			return nil, errors.New("the reading kernel " + r.kernel.Name + " does not read every byte")

@@ -71,13 +71,14 @@ func newMatvec(g *group, c config) (bench.Instance, error) {
 	return m, nil
 }
 
-func (m *matvec) Run(n int) {
+func (m *matvec) Run(_ context.Context, n int) error {
 	for range n {
 		m.pool.MatVec(m.y, m.variant, m.matrices[m.next], m.group.x)
 		if m.next++; m.next == len(m.matrices) {
 			m.next = 0
 		}
 	}
+	return nil
 }
 
 // Verify checks the first and the last matrix of the rotation.

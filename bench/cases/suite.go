@@ -158,19 +158,19 @@ func (opt *Options) configs(v *kernels.Variant) []config {
 // Select applies a filter in benchproc's syntax to the suite. That it matches
 // only what this machine can't run is an error that says what is missing.
 func (s *Suite) Select(expr string) error {
-	kept, err := bench.Filter(s.Cases, expr)
+	kept, err := bench.Suite{Cases: s.Cases}.Filter(expr)
 	if err == nil {
-		s.Cases = kept
+		s.Cases = kept.Cases
 		return nil
 	}
 	var unavailable []bench.Case
 	for _, u := range s.Unavailable {
 		unavailable = append(unavailable, u.Case)
 	}
-	missing, ferr := bench.Filter(unavailable, expr)
+	missing, ferr := bench.Suite{Cases: unavailable}.Filter(expr)
 	if ferr != nil {
 		return err
 	}
-	i := slices.IndexFunc(s.Unavailable, func(u Unavailable) bool { return u.Case.Name == missing[0].Name })
+	i := slices.IndexFunc(s.Unavailable, func(u Unavailable) bool { return u.Case.Name == missing.Cases[0].Name })
 	return s.Unavailable[i].Err
 }

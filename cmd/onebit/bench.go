@@ -176,7 +176,7 @@ func (f *benchFlags) measure(cmd *cobra.Command, suite *cases.Suite, host sysinf
 		runner.Budget = shortBudget
 	}
 	stderr := cmd.ErrOrStderr()
-	plan := runner.Plan(suite.Cases)
+	plan := runner.Plan(bench.Suite{Cases: suite.Cases})
 	fmt.Fprintf(stderr, "measuring %d cases, %d samples each, for about %v\n",
 		len(suite.Cases), plan.Count, plan.Estimate.Round(time.Second))
 	bar := newBenchProgress(stderr)
