@@ -288,6 +288,12 @@ func TestPreferVariant(t *testing.T) {
 	if v := must(choose(formats.F16)); v.ISA != kernels.Go || v.Activation != kernels.F32 {
 		t.Errorf("%v, want Go under f32", v)
 	}
+	choose = must(models.PreferVariant("reference", ""))
+	for _, f := range []*formats.Type{formats.Q1_0_g128, formats.I2_S, formats.F16} {
+		if v := must(choose(f)); v.Name != "reference" || v.Activation != kernels.F32 {
+			t.Errorf("%v, want the reference of %s under f32", v, f.Name)
+		}
+	}
 }
 
 // Every architecture of machine gives these tokens and these logits. Only a

@@ -86,7 +86,7 @@ func nativeVariant(t *formats.Type, act kernels.Activation, features cpu.Set) (*
 // needs no instructions beyond those of the named one stands in, so that
 // "avx512vnni" has an fp16 head run in AVX-512 and "scalar" nothing but Go.
 // The scheme is the format's usual one, or act if that is not empty; float
-// formats always take float32 activations.
+// formats and the variant reference always take float32 activations.
 func PreferVariant(name string, act kernels.Activation) (func(t *formats.Type) (*kernels.Variant, error), error) {
 	var isa *kernels.ISA
 	for _, v := range kernels.Variants() {
@@ -105,8 +105,10 @@ func PreferVariant(name string, act kernels.Activation) (func(t *formats.Type) (
 		if act != "" && scheme != kernels.F32 {
 			scheme = act
 		}
-		if v, err := kernels.Lookup(t.Name, name, scheme); err == nil {
-			return v, nil
+		for _, scheme := range []kernels.Activation{scheme, kernels.F32} {
+			if v, err := kernels.Lookup(t.Name, name, scheme); err == nil {
+				return v, nil
+			}
 		}
 		return kernels.BestFor(t.Name, scheme, isa.Requires)
 	}, nil

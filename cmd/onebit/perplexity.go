@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,9 @@ type perplexityFlags struct {
 	protocol perplexity.Protocol
 	windows  int
 	kld      bool
+	logits   string
+	save     string
+	force    bool
 	json     bool
 }
 
@@ -37,7 +41,14 @@ stride tokens, and the last stride tokens of each are scored. ± is the standard
 
 With --kld, the reference engine (dequantized weights, float64 sums, no quantized
 activations) runs beside the model, and its distributions are compared by their
-Kullback-Leibler divergence. The reference is slow: --chunks limits the windows.`,
+Kullback-Leibler divergence. The reference is slow: --chunks limits the windows.
+
+--save-logits keeps the distributions of a run in the file format of llama.cpp's
+--kl-divergence-base: 2 bytes for each scored token and token of the vocabulary, 77 MB a
+window of 512 for a vocabulary of 151936. --logits compares with such a file, in place
+of a text:
+  onebit perplexity model.gguf -f text --chunks 4 --variant reference --save-logits base
+  onebit perplexity model.gguf --logits base`,
 		Args: exactArgs("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
@@ -47,19 +58,23 @@ Kullback-Leibler divergence. The reference is slow: --chunks limits the windows.
 	flags.IntVar(&f.protocol.Stride, "stride", 0, "tokens between windows (default: they do not overlap)")
 	flags.IntVar(&f.windows, "chunks", 0, "most windows (default: all of the text)")
 	flags.BoolVar(&f.kld, "kld", false, "compare with the reference engine")
+	flags.StringVar(&f.logits, "logits", "", "compare with the saved logits in `FILE`, which holds its text")
+	flags.StringVar(&f.save, "save-logits", "", "write the model's logits to `FILE`")
+	flags.BoolVar(&f.force, "force", false, "replace the file of --save-logits if it exists")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	f.register(cmd)
 	return cmd
 }
 
 func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
-	if err := f.check(); err != nil {
+	if err := f.check(cmd); err != nil {
 		return err
 	}
-	text, err := readText(f.file, cmd.InOrStdin())
+	text, saved, err := f.input(cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
+	defer saved.Close()
 	en, err := f.load(path, models.PackFirst)
 	if err != nil {
 		return err
@@ -73,43 +88,97 @@ func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	defer session.Close()
-	var reference perplexity.Session // nil without --kld
-	if f.kld {
-		r, closeReference, err := f.reference(path, en)
-		if err != nil {
-			return err
-		}
-		defer closeReference()
-		reference = r
+	reference, closeReference, err := f.reference(path, en, saved)
+	if err != nil {
+		return err
 	}
+	defer closeReference()
 
 	f.protocol.BOS = -1
 	if en.Tokenizer.AddBOS() {
 		f.protocol.BOS = int(en.Tokenizer.BOS())
 	}
-	ids := ints(en.Tokenizer.Encode(text, tokenizer.Options{AddSpecial: true}))
-	r := f.measure(cmd.Context(), cmd.ErrOrStderr(), session, reference, ids)
-	r.model, r.text, r.variants = path, f.file, en.variants()
+	r := perplexityResult{
+		model: path, text: cmp.Or(f.file, f.logits), referenceName: f.referenceName(), variants: en.variants(), protocol: f.protocol,
+	}
+	var ids []int
+	if saved != nil {
+		ids = saved.Tokens
+	} else {
+		ids = ints(en.Tokenizer.Encode(text, tokenizer.Options{AddSpecial: true}))
+	}
+	err = f.measure(cmd, &r, session, reference, ids, en.Config.Vocab)
 	if r.estimate.Windows == 0 {
-		return r.err
+		return err
 	}
 	if f.json {
-		return errors.Join(r.err, printJSON(cmd.OutOrStdout(), r.document()))
+		return errors.Join(err, printJSON(cmd.OutOrStdout(), r.document()))
 	}
-	return errors.Join(r.err, r.print(cmd.OutOrStdout()))
+	return errors.Join(err, r.print(cmd.OutOrStdout()))
 }
 
-func (f *perplexityFlags) check() error {
-	if f.file == "" {
+func (f *perplexityFlags) check(cmd *cobra.Command) error {
+	if f.logits != "" {
+		for _, name := range []string{"file", "ctx", "stride", "kld", "save-logits"} {
+			if cmd.Flags().Changed(name) {
+				return usagef("--%s has no place beside --logits, whose file holds the text and its windows", name)
+			}
+		}
+	} else if f.file == "" {
 		return usagef("-f TEXT is missing")
 	}
 	if f.windows < 0 {
 		return usagef("--chunks %d: give a number of windows", f.windows)
 	}
+	if f.save != "" && f.protocol.Stride > 0 {
+		return usagef("--save-logits: the format is for windows that do not overlap, without --stride")
+	}
 	if err := f.protocol.Validate(); err != nil {
 		return usagef("%w", err)
 	}
 	return nil
+}
+
+// input reads the text, or the beginning of the saved logits that stand for it.
+func (f *perplexityFlags) input(stdin io.Reader) (text string, saved *savedLogits, err error) {
+	if f.logits == "" {
+		text, err = readText(f.file, stdin)
+		return text, nil, err
+	}
+	if saved, err = openLogits(f.logits); err == nil {
+		f.protocol.Context = saved.Context
+	}
+	return "", saved, err
+}
+
+// savedLogits is an open file of them.
+type savedLogits struct {
+	*perplexity.LogitReader
+	file *os.File
+}
+
+func openLogits(path string) (*savedLogits, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, withoutPath(err, path))
+	}
+	info, err := file.Stat()
+	if err == nil {
+		var r *perplexity.LogitReader
+		if r, err = perplexity.NewLogitReader(file, info.Size()); err == nil {
+			return &savedLogits{r, file}, nil
+		}
+	}
+	file.Close()
+	return nil, fmt.Errorf("%s: %w", path, withoutPath(err, path))
+}
+
+// Close closes the file, if there is one.
+func (s *savedLogits) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.file.Close()
 }
 
 func readText(path string, stdin io.Reader) (string, error) {
@@ -127,8 +196,22 @@ func readText(path string, stdin io.Reader) (string, error) {
 	return string(text), nil
 }
 
-// reference opens the model once more, as the reference engine.
-func (f *perplexityFlags) reference(path string, en *engine) (*models.Session, func(), error) {
+// reference returns what the model is compared with, nil for nothing, and what
+// to call when done with it.
+func (f *perplexityFlags) reference(path string, en *engine, saved *savedLogits) (perplexity.Session, func(), error) {
+	switch {
+	case f.kld:
+		return f.referenceEngine(path, en)
+	case saved == nil:
+		return nil, func() {}, nil
+	case saved.Vocab != en.Config.Vocab:
+		return nil, nil, fmt.Errorf("%s: the saved logits have a vocabulary of %d tokens, the model one of %d", f.logits, saved.Vocab, en.Config.Vocab)
+	}
+	return saved.LogitReader, func() {}, nil
+}
+
+// referenceEngine opens the model once more, as the reference engine.
+func (f *perplexityFlags) referenceEngine(path string, en *engine) (perplexity.Session, func(), error) {
 	flags := engineFlags{modelFlags: f.modelFlags, pool: en.Pool(), variant: referenceVariant}
 	model, err := flags.load(path, models.PackNever)
 	if err != nil {
@@ -145,47 +228,69 @@ func (f *perplexityFlags) reference(path string, en *engine) (*models.Session, f
 	}, nil
 }
 
+func (f *perplexityFlags) referenceName() string {
+	if f.kld {
+		return "the reference engine"
+	}
+	return f.logits
+}
+
 // A perplexityResult is an estimate with what it is of. An error leaves that of
 // the windows before it.
 type perplexityResult struct {
-	model, text string
-	protocol    perplexity.Protocol
-	variants    []string
-	tokens      int // of the text
-	planned     int // windows
-	compared    bool
-	estimate    perplexity.Estimate
-	duration    time.Duration
-	err         error
+	model, text   string
+	referenceName string // "" if there is none
+	protocol      perplexity.Protocol
+	variants      []string
+	tokens        int // of the text
+	planned       int // windows
+	estimate      perplexity.Estimate
+	duration      time.Duration
 }
 
-// measure shows the estimate so far on w if that is a terminal.
-func (f *perplexityFlags) measure(ctx context.Context, w io.Writer, s, reference perplexity.Session, ids []int) perplexityResult {
-	r := perplexityResult{
-		protocol: f.protocol, tokens: len(ids), planned: f.protocol.Windows(len(ids)), compared: reference != nil,
-	}
+// measure fills in r, and saves the logits if that is asked for.
+func (f *perplexityFlags) measure(cmd *cobra.Command, r *perplexityResult, s, reference perplexity.Session, ids []int, vocab int) error {
+	r.tokens, r.planned = len(ids), f.protocol.Windows(len(ids))
 	if f.windows > 0 {
 		r.planned = min(r.planned, f.windows)
 	}
-	terminal := isTerminal(w)
+	ctx, progress := cmd.Context(), cmd.ErrOrStderr()
+	if f.save == "" || r.planned == 0 {
+		return r.evaluate(ctx, progress, s, reference, ids)
+	}
+	return writeFile(ctx, f.save, f.force, func(w io.Writer) error {
+		header := perplexity.LogitHeader{Context: f.protocol.Context, Vocab: vocab, Tokens: ids[:r.planned*f.protocol.Context]}
+		logits, err := perplexity.NewLogitWriter(w, header)
+		if err != nil {
+			return err
+		}
+		if err := r.evaluate(ctx, progress, logits.Saving(s), reference, ids); err != nil {
+			return err
+		}
+		return logits.Close()
+	})
+}
+
+// evaluate shows the estimate so far on w if that is a terminal.
+func (r *perplexityResult) evaluate(ctx context.Context, w io.Writer, s, reference perplexity.Session, ids []int) error {
+	if isTerminal(w) {
+		defer fmt.Fprint(w, "\r\x1b[K")
+	} else {
+		w = io.Discard
+	}
 	start := time.Now()
-	for e, err := range f.protocol.Compare(ctx, s, reference, ids) {
-		if r.err = err; err != nil {
-			break
+	for e, err := range r.protocol.Compare(ctx, s, reference, ids) {
+		if err != nil {
+			return err
 		}
 		r.estimate, r.duration = e, time.Since(start)
-		if terminal {
-			ppl, stdErr := e.PPL()
-			fmt.Fprintf(w, "\rwindow %d of %d: ppl %.4f ± %.4f\x1b[K", e.Windows, r.planned, ppl, stdErr)
-		}
+		ppl, stdErr := e.PPL()
+		fmt.Fprintf(w, "\rwindow %d of %d: ppl %.4f ± %.4f\x1b[K", e.Windows, r.planned, ppl, stdErr)
 		if e.Windows == r.planned {
 			break
 		}
 	}
-	if terminal {
-		fmt.Fprint(w, "\r\x1b[K")
-	}
-	return r
+	return nil
 }
 
 func (r *perplexityResult) print(w io.Writer) error {
@@ -195,14 +300,39 @@ func (r *perplexityResult) print(w io.Writer) error {
 	t.row("protocol", r.protocol.String())
 	t.row("variants", strings.Join(r.variants, ", "))
 	t.row("scored", fmt.Sprintf("%d tokens in %d of %d windows; the text has %d tokens", e.Tokens, e.Windows, r.planned, r.tokens))
-	if r.compared {
-		t.row("kld", fmt.Sprintf("%.6f ± %.6f nats from the reference, at most %.6f", e.KLD.Value(), e.KLD.StdErr(), e.MaxKLD))
-		t.row("ln(ppl/ppl(ref))", fmt.Sprintf("%.6f ± %.6f", e.NLLDiff.Value(), e.NLLDiff.StdErr()))
-		t.row("same top", fmt.Sprintf("%.3f ± %.3f %%", 100*e.SameTop.Value(), 100*e.SameTop.StdErr()))
+	if r.referenceName != "" {
+		r.compared(t)
 	}
 	t.row("speed", speed(e.Windows*r.protocol.Window(), r.duration))
 	t.row("ppl", fmt.Sprintf("%.4f ± %.5f", ppl, stdErr))
 	return t.flush()
+}
+
+// compared prints how far the model is from the reference.
+func (r *perplexityResult) compared(t table) {
+	e := &r.estimate
+	four, six := plusMinus(4), plusMinus(6)
+	percent := func(m perplexity.Mean) string { return plusMinus(3)(100*m.Value(), 100*m.StdErr()) + " %" }
+	q := e.KLDQuantiles(quantiles[:]...)
+	t.row("reference", r.referenceName)
+	t.row("ppl(ref)", four(e.ReferencePPL()))
+	t.row("ppl - ppl(ref)", four(e.PPLDiff()))
+	t.row("ppl/ppl(ref)", six(e.PPLRatio()))
+	t.row("kld", six(e.KLD.Value(), e.KLD.StdErr())+" nats from the reference")
+	t.row("kld of tokens", fmt.Sprintf("median %.6f, 90 %% %.6f, 95 %% %.6f, 99 %% %.6f, at most %.6f", q[0], q[1], q[2], q[3], q[4]))
+	t.row("Δp", percent(e.ProbDiff)+fmt.Sprintf(", root mean square %.3f %%", 100*e.RMSProbDiff()))
+	t.row("same top", percent(e.SameTop))
+	t.row("top 5", percent(e.Top5)+" in common")
+}
+
+// quantiles are the shares of tokens of which the largest divergence is told.
+var quantiles = [...]float64{0.5, 0.9, 0.95, 0.99, 1}
+
+// plusMinus prints a value and its standard error to so many digits.
+func plusMinus(digits int) func(value, stdErr float64) string {
+	return func(value, stdErr float64) string {
+		return fmt.Sprintf("%.*f ± %.*f", digits, value, digits, stdErr)
+	}
 }
 
 // A perplexityDocument is what perplexity prints with --json. Errors are
@@ -233,10 +363,22 @@ type protocolDocument struct {
 }
 
 type divergencesDocument struct {
-	KLD     measured `json:"kld"`
-	MaxKLD  float64  `json:"max_kld"`
-	NLLDiff measured `json:"nll_difference"`
-	SameTop measured `json:"same_top"`
+	Name      string             `json:"name"` // of the file, or of the engine
+	PPL       measured           `json:"ppl"`
+	PPLDiff   measured           `json:"ppl_difference"`
+	PPLRatio  measured           `json:"ppl_ratio"`
+	NLLDiff   measured           `json:"nll_difference"`
+	KLD       measured           `json:"kld"`
+	Quantiles []quantileDocument `json:"kld_quantiles"`
+	ProbDiff  measured           `json:"probability_difference"`
+	ProbRMS   float64            `json:"probability_difference_rms"`
+	SameTop   measured           `json:"same_top"`
+	Top5      measured           `json:"top5"`
+}
+
+type quantileDocument struct {
+	Share float64 `json:"share"` // of the tokens; 0.5 is the median
+	KLD   float64 `json:"kld"`   // that they do not exceed
 }
 
 type measured struct {
@@ -254,8 +396,23 @@ func (r *perplexityResult) document() perplexityDocument {
 		Windows:  e.Windows, Planned: r.planned, Tokens: e.Tokens, NLL: mean(e.NLL), Seconds: r.duration.Seconds(),
 	}
 	d.PPL, d.PPLError = e.PPL()
-	if r.compared {
-		d.Reference = &divergencesDocument{mean(e.KLD), e.MaxKLD, mean(e.NLLDiff), mean(e.SameTop)}
+	if r.referenceName != "" {
+		d.Reference = r.divergences()
+	}
+	return d
+}
+
+func (r *perplexityResult) divergences() *divergencesDocument {
+	e := &r.estimate
+	d := &divergencesDocument{
+		Name: r.referenceName, NLLDiff: mean(e.NLLDiff), KLD: mean(e.KLD),
+		ProbDiff: mean(e.ProbDiff), ProbRMS: e.RMSProbDiff(), SameTop: mean(e.SameTop), Top5: mean(e.Top5),
+	}
+	d.PPL.Mean, d.PPL.Error = e.ReferencePPL()
+	d.PPLDiff.Mean, d.PPLDiff.Error = e.PPLDiff()
+	d.PPLRatio.Mean, d.PPLRatio.Error = e.PPLRatio()
+	for i, kld := range e.KLDQuantiles(quantiles[:]...) {
+		d.Quantiles = append(d.Quantiles, quantileDocument{quantiles[i], kld})
 	}
 	return d
 }

@@ -41,6 +41,34 @@
 // # Against a reference
 //
 // Of the reference's distribution p and the model's q after each scored token's
-// context: the Kullback-Leibler divergence Σ p ln(p/q) in nats, the difference
-// of the NLLs, and whether both have the same likeliest token.
+// context, in nats:
+//
+//	KLD      Σ p ln(p/q), the Kullback-Leibler divergence: mean, median, percentiles
+//	NLLDiff  NLL - NLL(ref); exp of its mean is the ratio of perplexities
+//	ProbDiff q(t) - p(t) of the token t that came; its root mean square
+//	SameTop  whether both have the same likeliest token
+//	Top5     how many of p's five likeliest tokens are among q's, of 5
+//
+// Both see the same tokens, so that the standard errors of the ratio and the
+// difference of perplexities are those of paired differences, and much smaller
+// than those of the two.
+//
+// # Saved logits
+//
+// [LogitWriter] and [LogitReader] have the layout of ggml-org/llama.cpp
+// tools/perplexity/perplexity.cpp (--save-all-logits, --kl-divergence-base), so
+// that either program reads the other's files. Little-endian:
+//
+//	"_logits_"                          8 bytes
+//	context, vocabulary, windows        3 × int32
+//	tokens                              windows × context × int32
+//	for each window, for each of its context - context/2 - 1 scored tokens:
+//	    step, least                     2 × float32
+//	    codes                           vocabulary × uint16, and 2 bytes more if it is odd
+//
+// ln p = least + step·code; codes span 16 nats below the likeliest token, and
+// what is less likely still has code 0. A window of 512 tokens of a vocabulary
+// of 151936 takes 77 MB. As in llama.cpp, a token with ln p ≤ -16 has no share
+// in the divergence, and p is not normalized again: the rounding of ln p leaves
+// some 1e-5 nats of noise on each token's divergence, of either sign.
 package perplexity

@@ -2,10 +2,8 @@ package perplexity
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"math"
 )
 
 // A Session predicts tokens; *models.Session is one.
@@ -71,63 +69,26 @@ func (p Protocol) String() string {
 		p.Window(), p.Stride, bos, p.Scored(), p.Stride, p.Context)
 }
 
-// A Mean is a mean of values so far, with its standard error.
-type Mean struct {
-	n             int
-	mean, squares float64 // sum of squared deviations (Welford 1962)
-}
-
-func (m *Mean) add(x float64) {
-	m.n++
-	d := x - m.mean
-	m.mean += d / float64(m.n)
-	m.squares += d * (x - m.mean)
-}
-
-// Value returns the mean, or 0 of no values.
-func (m Mean) Value() float64 { return m.mean }
-
-// StdErr returns the standard error of the mean, or 0 of less than two values.
-func (m Mean) StdErr() float64 {
-	if m.n < 2 {
-		return 0
-	}
-	return math.Sqrt(m.squares / float64(m.n) / float64(m.n-1))
-}
-
-// An Estimate is what the windows so far say.
-type Estimate struct {
-	Windows int
-	Tokens  int  // scored
-	NLL     Mean // negative log-likelihood per token, in nats
-
-	// These are of Compare only.
-	KLD     Mean // divergence of the reference's distribution from the session's, in nats
-	NLLDiff Mean // NLL less the reference's: the logarithm of the ratio of perplexities
-	SameTop Mean // share of tokens for which both have the same likeliest one
-	MaxKLD  float64
-}
-
-// PPL returns the perplexity and its standard error.
-func (e Estimate) PPL() (ppl, stdErr float64) {
-	ppl = math.Exp(e.NLL.Value())
-	return ppl, ppl * e.NLL.StdErr()
-}
-
 // Evaluate scores a text and yields the estimate after each window; the last
 // one is the result. An error ends it.
 func (p Protocol) Evaluate(ctx context.Context, s Session, ids []int) iter.Seq2[Estimate, error] {
 	return p.Compare(ctx, s, nil, ids)
 }
 
-// Compare is Evaluate that runs a reference beside the session. A nil
-// reference is none.
+// Compare is Evaluate that runs a reference beside the session. It may be a
+// *LogitReader of the same text and protocol. A nil reference is none.
 func (p Protocol) Compare(ctx context.Context, s, reference Session, ids []int) iter.Seq2[Estimate, error] {
 	return func(yield func(Estimate, error) bool) {
 		var e Estimate
 		if err := p.checkText(ids); err != nil {
 			yield(e, err)
 			return
+		}
+		if f, ok := reference.(*LogitReader); ok {
+			if err := f.accepts(p, ids); err != nil {
+				yield(e, err)
+				return
+			}
 		}
 		window := make([]int, p.Window())
 		every := p.Stride
@@ -172,6 +133,7 @@ func (p Protocol) score(ctx context.Context, e *Estimate, s, reference Session, 
 		return err
 	}
 	next, stop := noReference, func() {}
+	_, saved := reference.(*LogitReader)
 	if reference != nil {
 		referenceLogits, err := p.predictions(ctx, reference, window)
 		if err != nil {
@@ -192,7 +154,7 @@ func (p Protocol) score(ctx context.Context, e *Estimate, s, reference Session, 
 		if err != nil {
 			return fmt.Errorf("reference: %w", err)
 		}
-		if err := e.add(z, expected, targets[0]); err != nil {
+		if err := e.add(z, expected, saved, targets[0]); err != nil {
 			return err
 		}
 		targets = targets[1:]
@@ -216,67 +178,4 @@ func (p Protocol) predictions(ctx context.Context, s Session, window []int) (ite
 		}
 	}
 	return s.Logits(window[first : len(window)-1]), nil
-}
-
-var errNotFinite = errors.New("the logits are not finite: the model's arithmetic overflowed or its weights are damaged")
-
-// add scores a token by the logits for it, and by the reference's if there are
-// any.
-func (e *Estimate) add(z, reference []float32, target int) error {
-	if target < 0 || target >= len(z) {
-		return fmt.Errorf("token %d is not in the model's vocabulary of %d", target, len(z))
-	}
-	norm, top := logSumExp(z)
-	nll := norm - float64(z[target])
-	if reference != nil {
-		if len(reference) != len(z) {
-			return fmt.Errorf("the reference has %d tokens and the model %d", len(reference), len(z))
-		}
-		referenceNorm, referenceTop := logSumExp(reference)
-		kld := divergence(reference, referenceNorm, z, norm)
-		if !finite(kld) {
-			return errNotFinite
-		}
-		e.KLD.add(kld)
-		e.MaxKLD = max(e.MaxKLD, kld)
-		e.NLLDiff.add(nll - (referenceNorm - float64(reference[target])))
-		same := 0.0
-		if top == referenceTop {
-			same = 1
-		}
-		e.SameTop.add(same)
-	}
-	if !finite(nll) {
-		return errNotFinite
-	}
-	e.NLL.add(nll)
-	e.Tokens++
-	return nil
-}
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
-// logSumExp returns ln Σ exp z, and the likeliest token, of equals the first.
-func logSumExp(z []float32) (norm float64, top int) {
-	for i, x := range z {
-		if x > z[top] {
-			top = i
-		}
-	}
-	var sum float64
-	for _, x := range z {
-		sum += math.Exp(float64(x) - float64(z[top]))
-	}
-	return float64(z[top]) + math.Log(sum), top
-}
-
-// divergence returns Σ p ln(p/q), where ln p = y - yNorm and ln q = z - zNorm.
-// Rounding may leave it a little below 0.
-func divergence(y []float32, yNorm float64, z []float32, zNorm float64) float64 {
-	var sum float64
-	for i, x := range y {
-		p := float64(x) - yNorm
-		sum += math.Exp(p) * (p - (float64(z[i]) - zNorm))
-	}
-	return sum
 }

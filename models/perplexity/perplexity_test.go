@@ -156,9 +156,24 @@ func TestCompare(t *testing.T) {
 	e := last(t, p.Compare(t.Context(), &fake{logits: table}, &fake{logits: reference}, []int{0, 2, 3, 1, 3, 0, 1, 2}))
 	near(t, "KLD", e.KLD.Value(), math.Ln2/2)
 	near(t, "KLD's standard error", e.KLD.StdErr(), math.Ln2/2)
-	near(t, "largest KLD", e.MaxKLD, math.Ln2)
+	quantiles := e.KLDQuantiles(0, 0.5, 0.75, 1)
+	for i, want := range []float64{0, 0.5, 0.75, 1} {
+		near(t, "quantile of KLD", quantiles[i], want*math.Ln2)
+	}
 	near(t, "difference of NLLs", e.NLLDiff.Value(), (math.Log(2)-math.Log(4))/2)
 	near(t, "same top", e.SameTop.Value(), 0.5)
+	near(t, "top 5", e.Top5.Value(), 1) // of 4
+	near(t, "probability difference", e.ProbDiff.Value(), (0.5-0.25)/2)
+	near(t, "its root mean square", e.RMSProbDiff(), 0.25/math.Sqrt2)
+	ppl, pplErr := e.ReferencePPL()
+	near(t, "reference PPL", ppl, 4)
+	near(t, "its standard error", pplErr, 0)
+	ratio, ratioErr := e.PPLRatio()
+	near(t, "ratio of PPL", ratio, 1/math.Sqrt2)
+	near(t, "its standard error", ratioErr, 1/math.Sqrt2*math.Ln2/2)
+	diff, diffErr := e.PPLDiff()
+	near(t, "difference of PPL", diff, math.Pow(2, 1.5)-4)
+	near(t, "its standard error", diffErr, math.Pow(2, 1.5)*math.Ln2/2) // the reference's is 0
 	near(t, "NLL", e.NLL.Value(), 1.5*math.Ln2)
 }
 
@@ -208,7 +223,7 @@ func TestSession(t *testing.T) {
 	for i := range ids {
 		ids[i] = i * 37 % 512
 	}
-	s := session(t, models.Options{})
+	s := session(t, engine)
 	e := last(t, p.Evaluate(t.Context(), s, ids))
 
 	var sum float64
@@ -230,23 +245,28 @@ func TestSession(t *testing.T) {
 	}
 	near(t, "NLL", e.NLL.Value(), sum/10)
 
-	reference := session(t, models.Options{Packing: models.PackNever, Variant: func(f *formats.Type) (*kernels.Variant, error) {
-		if f == formats.F16 { // the cache
-			return nil, nil
-		}
-		return kernels.Lookup(f.Name, "reference", kernels.F32)
-	}})
+	reference := session(t, referenceEngine)
 	e = last(t, p.Compare(t.Context(), s, reference, ids))
 	near(t, "NLL", e.NLL.Value(), sum/10)
 	if kld := e.KLD.Value(); !(kld > 0 && kld < 0.1) {
 		t.Errorf("KLD %v from the reference engine", kld)
 	}
-	again := session(t, models.Options{})
+	again := session(t, engine)
 	e = last(t, p.Compare(t.Context(), s, again, ids))
-	if e.MaxKLD > 1e-12 || e.NLLDiff.Value() != 0 || e.SameTop.Value() != 1 {
+	if e.KLDQuantiles(1)[0] > 1e-12 || e.NLLDiff.Value() != 0 || e.SameTop.Value() != 1 {
 		t.Errorf("a model differs from itself: %+v", e)
 	}
 }
+
+var (
+	engine          = models.Options{}
+	referenceEngine = models.Options{Packing: models.PackNever, Variant: func(f *formats.Type) (*kernels.Variant, error) {
+		if f == formats.F16 { // the cache
+			return nil, nil
+		}
+		return kernels.Lookup(f.Name, "reference", kernels.F32)
+	}}
+)
 
 func session(t *testing.T, opt models.Options) *models.Session {
 	t.Helper()

@@ -1,0 +1,222 @@
+package perplexity
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Mean is a mean of values so far, with its standard error.
+type Mean struct {
+	n             int
+	mean, squares float64 // sum of squared deviations (Welford 1962)
+}
+
+func (m *Mean) add(x float64) {
+	m.n++
+	d := x - m.mean
+	m.mean += d / float64(m.n)
+	m.squares += d * (x - m.mean)
+}
+
+// Value returns the mean, or 0 of no values.
+func (m Mean) Value() float64 { return m.mean }
+
+// StdErr returns the standard error of the mean, or 0 of less than two values.
+func (m Mean) StdErr() float64 {
+	if m.n < 2 {
+		return 0
+	}
+	return math.Sqrt(m.squares / float64(m.n) / float64(m.n-1))
+}
+
+// exp returns the exponential of the mean and its standard error.
+func (m Mean) exp() (value, stdErr float64) {
+	value = math.Exp(m.Value())
+	return value, value * m.StdErr()
+}
+
+// An Estimate is what the tokens so far say.
+type Estimate struct {
+	Windows int
+	Tokens  int  // scored
+	NLL     Mean // negative log-likelihood per token, in nats
+
+	// These are of a comparison only.
+	ReferenceNLL Mean // the reference's NLL
+	NLLDiff      Mean // NLL less the reference's: the logarithm of the ratio of perplexities
+	KLD          Mean // divergence of the reference's distribution from the session's, in nats
+	ProbDiff     Mean // probability of the token less the one that the reference gave it
+	ProbDiffSq   Mean // its square
+	SameTop      Mean // share of tokens for which both have the same likeliest one
+	Top5         Mean // share of the reference's five likeliest tokens that are among the session's
+
+	klds []float64 // of each token, in order
+}
+
+// PPL returns the perplexity and its standard error.
+func (e Estimate) PPL() (ppl, stdErr float64) { return e.NLL.exp() }
+
+// ReferencePPL returns the reference's perplexity and its standard error.
+func (e Estimate) ReferencePPL() (ppl, stdErr float64) { return e.ReferenceNLL.exp() }
+
+// PPLRatio returns the perplexity over the reference's and its standard error,
+// which is that of the paired differences: much less than both have alone.
+func (e Estimate) PPLRatio() (ratio, stdErr float64) { return e.NLLDiff.exp() }
+
+// PPLDiff returns the perplexity less the reference's and its standard error.
+// The covariance of the two comes from the variance of their difference.
+func (e Estimate) PPLDiff() (diff, stdErr float64) {
+	q, qErr := e.PPL()
+	p, pErr := e.ReferencePPL()
+	a, b, d := e.NLL.StdErr(), e.ReferenceNLL.StdErr(), e.NLLDiff.StdErr()
+	variance := qErr*qErr + pErr*pErr - q*p*(a*a+b*b-d*d)
+	return q - p, math.Sqrt(max(0, variance))
+}
+
+// RMSProbDiff returns the root of the mean square of ProbDiff.
+func (e Estimate) RMSProbDiff() float64 { return math.Sqrt(e.ProbDiffSq.Value()) }
+
+// KLDQuantiles returns the divergences that these shares of the tokens do not
+// exceed: 0.5 is the median, 1 the largest. Between two tokens it interpolates.
+func (e Estimate) KLDQuantiles(shares ...float64) []float64 {
+	sorted := slices.Sorted(slices.Values(e.klds))
+	out := make([]float64, len(shares))
+	for i, share := range shares {
+		if len(sorted) == 0 {
+			break
+		}
+		at := share * float64(len(sorted)-1)
+		low := int(at)
+		high := min(low+1, len(sorted)-1)
+		out[i] = sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+	}
+	return out
+}
+
+var errNotFinite = errors.New("the logits are not finite: the model's arithmetic overflowed or its weights are damaged")
+
+// Add scores a token by the logits for it and, unless it is nil, by those of a
+// reference. It is for callers who make both in their own way; Windows stays.
+func (e *Estimate) Add(logits, reference []float32, token int) error {
+	return e.add(logits, reference, false, token)
+}
+
+// add is Add; saved says that the reference comes from a file: its values are
+// logarithms of probabilities, and those at its floor stand for nothing.
+func (e *Estimate) add(logits, reference []float32, saved bool, token int) error {
+	if token < 0 || token >= len(logits) {
+		return fmt.Errorf("token %d is not in the model's vocabulary of %d", token, len(logits))
+	}
+	if reference != nil && len(reference) != len(logits) {
+		return fmt.Errorf("the reference has %d tokens and the model %d", len(reference), len(logits))
+	}
+	q := predictionOf(logits)
+	nll := q.nll(token)
+	if !finite(nll) {
+		return errNotFinite
+	}
+	if reference != nil {
+		p := predictionOf(reference)
+		if saved {
+			p.norm, p.floor = 0, savedFloor
+		}
+		if err := e.compare(p, q, token); err != nil {
+			return err
+		}
+	}
+	e.NLL.add(nll)
+	e.Tokens++
+	return nil
+}
+
+func (e *Estimate) compare(p, q prediction, token int) error {
+	kld := p.divergence(q)
+	nll, reference := q.nll(token), p.nll(token)
+	if !finite(kld) || !finite(reference) {
+		return errNotFinite
+	}
+	e.klds = append(e.klds, kld)
+	e.KLD.add(kld)
+	e.ReferenceNLL.add(reference)
+	e.NLLDiff.add(nll - reference)
+	diff := math.Exp(-nll) - math.Exp(-reference)
+	e.ProbDiff.add(diff)
+	e.ProbDiffSq.add(diff * diff)
+	same := 0.0
+	if p.top[0] == q.top[0] {
+		same = 1
+	}
+	e.SameTop.add(same)
+	e.Top5.add(p.top.overlap(q.top))
+	return nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// A prediction is a distribution of the next token: ln p = z - norm. Tokens
+// with ln p at the floor or below have no share in a divergence.
+type prediction struct {
+	z           []float32
+	norm, floor float64
+	top         ranking
+}
+
+// predictionOf normalizes logits: norm = ln Σ exp z.
+func predictionOf(z []float32) prediction {
+	top := likeliest(z)
+	most := float64(z[top[0]])
+	var sum float64
+	for _, x := range z {
+		sum += math.Exp(float64(x) - most)
+	}
+	return prediction{z, most + math.Log(sum), math.Inf(-1), top}
+}
+
+func (p prediction) nll(token int) float64 { return p.norm - float64(p.z[token]) }
+
+// divergence returns Σ p ln(p/q). Rounding may leave it a little below 0.
+func (p prediction) divergence(q prediction) float64 {
+	var sum float64
+	for i, x := range p.z {
+		if lnP := float64(x) - p.norm; lnP > p.floor {
+			sum += math.Exp(lnP) * (lnP - (float64(q.z[i]) - q.norm))
+		}
+	}
+	return sum
+}
+
+// A ranking is the likeliest tokens, the likeliest first, of equals the one
+// with the lower id. Where a vocabulary has fewer, -1 stands for none.
+type ranking [5]int
+
+func likeliest(z []float32) ranking {
+	r := ranking{-1, -1, -1, -1, -1}
+	for id, x := range z {
+		at := len(r)
+		for at > 0 && (r[at-1] < 0 || x > z[r[at-1]]) {
+			at--
+		}
+		if at < len(r) {
+			copy(r[at+1:], r[at:])
+			r[at] = id
+		}
+	}
+	return r
+}
+
+// overlap returns the share of r's tokens that are among o's.
+func (r ranking) overlap(o ranking) float64 {
+	var all, both int
+	for _, id := range r {
+		if id < 0 {
+			break
+		}
+		all++
+		if slices.Contains(o[:], id) {
+			both++
+		}
+	}
+	return float64(both) / float64(all)
+}
