@@ -4,7 +4,7 @@
 // The command is cmd/onebit. The packages can be used without it. There are
 // two ways through the house:
 //
-//	data:     file → formats/gguf → formats.Tensor → kernels.Matrix → models → tokens
+//	data:     file → formats/{gguf,safetensors} → formats.Tensor → kernels.Matrix → models → tokens
 //	measure:  bench.Suite → bench.Runner → samples → results.txt → statistics → reports
 //
 // They meet in one place only, bench/cases, which knows both sides:
@@ -26,8 +26,8 @@
 //	            internal/*
 //
 // formats says what the bytes of a weight matrix mean: one file per format,
-// one registry, no I/O and no speed. formats/gguf maps files to tensors and
-// back. kernels multiplies packed weights by vectors: one registry of
+// one registry, no I/O and no speed. formats/gguf and formats/safetensors map
+// files to tensors and back. kernels multiplies packed weights by vectors: one registry of
 // variants, none chosen behind the caller's back. models lists what each
 // architecture consists of and runs it block by block; its subpackages turn
 // text into tokens, score it, and synthesize models of real size. bench
