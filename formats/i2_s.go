@@ -36,6 +36,14 @@ func i2sBlocks(name, summary string, lanes int) *Type {
 			}
 			return nil
 		},
+		encodeDigits: func(dst []byte, digits []int8, _ int) {
+			for ; len(digits) > 0; dst, digits = dst[lanes:], digits[4*lanes:] {
+				for l := range dst[:lanes] {
+					w := digits[l:][:3*lanes+1]
+					dst[l] = byte(w[0]+1)<<6 | byte(w[lanes]+1)<<4 | byte(w[2*lanes]+1)<<2 | byte(w[3*lanes]+1)
+				}
+			}
+		},
 		decode: func(t *Type, dst []float32, src []byte, rows, cols, from, to int) error {
 			s := t.tensorScale(src, rows, cols)
 			values := [4]float32{-s, 0, s, 0}

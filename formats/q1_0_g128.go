@@ -30,12 +30,15 @@ var Q1_0_g128 = registerBlocks(blocks{
 	},
 })
 
-// absMean returns mean|w|, summed in float64 so that it does not depend on the
+// absMean returns mean|w|.
+func absMean(w []float32) float32 { return float32(sumAbs(w) / float64(len(w))) }
+
+// sumAbs returns Σ|w|, summed in float64 so that it does not depend on the
 // order of the weights.
-func absMean(w []float32) float32 {
+func sumAbs(w []float32) float64 {
 	var sum float64
 	for _, x := range w {
 		sum += math.Abs(float64(x))
 	}
-	return float32(sum / float64(len(w)))
+	return sum
 }

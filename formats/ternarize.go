@@ -43,6 +43,60 @@ func TernaryCodes(dst []int8, w []float32) (scale float32, err error) {
 	return scale, nil
 }
 
+// A Ternarizer does what [Ternarize] does for a matrix that is never in memory
+// as a whole: Add is given all of its weights, in parts; then Digits may be.
+// Only weights that are all -s, 0 or +s already keep that scale: absmean would
+// shrink them by their share of zeros. No training leaves such weights, but
+// unpacking a ternary checkpoint does.
+type Ternarizer struct {
+	sum   float64
+	n     int
+	scale float32 // the magnitude that all weights so far have but zeros; 0: none
+	mixed bool    // there are several
+}
+
+// Add takes a part of the weights into account. They must be finite.
+func (t *Ternarizer) Add(w []float32) {
+	t.n += len(w)
+	t.sum += sumAbs(w)
+	if t.mixed {
+		return
+	}
+	s := absMax(w)
+	t.join(s, !isTernary(w, s))
+}
+
+// Merge takes into account what u was given.
+func (t *Ternarizer) Merge(u *Ternarizer) {
+	t.n += u.n
+	t.sum += u.sum
+	t.join(u.scale, u.mixed)
+}
+
+func (t *Ternarizer) join(s float32, mixed bool) {
+	t.mixed = t.mixed || mixed || s != 0 && t.scale != 0 && s != t.scale
+	t.scale = max(t.scale, s)
+}
+
+// Scale returns what the digits are to be multiplied by.
+func (t *Ternarizer) Scale() float32 {
+	if !t.mixed {
+		return t.scale
+	}
+	return max(float32(t.sum/float64(t.n)), minTernaryScale)
+}
+
+// Digits writes -1, 0 or +1 to dst for each weight of a part.
+func (t *Ternarizer) Digits(dst []int8, w []float32) {
+	if len(dst) != len(w) {
+		panic("formats: Digits: dst and w differ in length")
+	}
+	threshold := t.Scale() / 2
+	for i, x := range w {
+		dst[i] = ternaryDigit(x, threshold)
+	}
+}
+
 func finiteTernaryScale(w []float32) (float32, error) {
 	if i := indexNonFinite(w); i >= 0 {
 		return 0, fmt.Errorf("weight %v at index %d is not finite", w[i], i)

@@ -164,3 +164,108 @@ func TestTernaryConstructorsShapes(t *testing.T) {
 		wantError(t, Ternary_u32, err, "shape")
 	}
 }
+
+// A matrix that comes in parts gives what Ternarize gives for the whole, and
+// EncodeDigits what Quantize gives.
+func TestTernarizerInParts(t *testing.T) {
+	const rows, cols = 8, 256
+	for d, dist := range distributions {
+		r := rand.New(rand.NewPCG(uint64(d), 5))
+		w := make([]float32, rows*cols)
+		for i := range w {
+			w[i] = dist.draw(r, i)
+		}
+		whole := slices.Clone(w)
+		scale, err := Ternarize(whole, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b Ternarizer
+		a.Add(w[:3*cols])
+		b.Add(w[3*cols : 4*cols])
+		b.Add(w[4*cols:])
+		a.Merge(&b)
+		if isTernary(w, absMax(w)) {
+			whole, scale = w, absMax(w)
+		}
+		if a.Scale() != scale {
+			t.Errorf("%s: scale %v, want %v", dist.name, a.Scale(), scale)
+		}
+		for _, typ := range []*Type{I2_S, I2_S_ARM, Ternary_u32} {
+			size, err := typ.Bytes(rows, cols)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, got, digits := make([]byte, size), make([]byte, size), make([]int8, 5*cols)
+			if err := typ.Quantize(want, whole, rows, cols); err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range [][2]int{{3, 8}, {0, 3}} {
+				digits := digits[:(part[1]-part[0])*cols]
+				a.Digits(digits, w[part[0]*cols:part[1]*cols])
+				if err := typ.EncodeDigits(got, digits, rows, cols, part[0], part[1]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// An encoder cannot know the scale of weights that are all 0.
+			wantScale, _ := typ.TensorScale(want, rows, cols)
+			if err := typ.SetTensorScale(got, rows, cols, wantScale); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, %s: the parts differ from the whole", dist.name, typ.Name)
+			}
+		}
+	}
+}
+
+// Only weights of a single magnitude keep it.
+func TestTernarizerKeepsTernary(t *testing.T) {
+	for _, tt := range []struct {
+		parts [][]float32
+		want  float32
+	}{
+		{[][]float32{{0.5, 0, -0.5}, {0, 0}, {-0.5}}, 0.5},
+		{[][]float32{{0, 0}}, 0},
+		{[][]float32{{1, 0}, {2, 0}}, 0.75},
+		{[][]float32{{1, 2}, {0, 0}}, 0.75},
+		{[][]float32{{0, 0}, {1, 2}, {1, 1}}, 5. / 6},
+	} {
+		var z, merged Ternarizer
+		for _, p := range tt.parts {
+			z.Add(p)
+			var part Ternarizer
+			part.Add(p)
+			merged.Merge(&part)
+		}
+		if z.Scale() != tt.want || merged.Scale() != tt.want {
+			t.Errorf("%v: scale %v, merged %v, want %v", tt.parts, z.Scale(), merged.Scale(), tt.want)
+		}
+	}
+}
+
+func TestEncodeDigitsRefuses(t *testing.T) {
+	digits, data := make([]int8, 256), make([]byte, 2*128/4+32)
+	for _, tt := range []struct {
+		t        *Type
+		data     []byte
+		from, to int
+		want     string
+	}{
+		{TQ2_0, data, 0, 2, "cannot be written from digits"},
+		{I2_S_X4, data, 0, 2, "cannot be written from digits"},
+		{I2_S, data[1:], 0, 2, "95 bytes given"},
+		{I2_S, data, 1, 3, "rows [1, 3) of 2"},
+		{I2_S, data, 1, 2, "256 digits given for 1×128"},
+	} {
+		if err := tt.t.EncodeDigits(tt.data, digits, 2, 128, tt.from, tt.to); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.t.Name, err, tt.want)
+		}
+	}
+	if err := TQ2_0.SetTensorScale(data, 2, 128, 1); err == nil {
+		t.Error("tq2_0 took a tensor scale")
+	}
+	if err := I2_S.SetTensorScale(data[1:], 2, 128, 1); err == nil {
+		t.Error("data cut short was accepted")
+	}
+}

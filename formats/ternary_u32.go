@@ -28,6 +28,19 @@ var Ternary_u32 = register(&Type{
 		}
 		return nil
 	},
+	encodeDigits: func(dst []byte, digits []int8, cols int) {
+		for ; len(digits) > 0; digits = digits[cols:] {
+			for row := digits[:cols]; len(row) > 0; dst = dst[4:] {
+				n := min(u32Codes, len(row))
+				word := uint32(u32LowBits)
+				for j, q := range row[:n] {
+					word += uint32(q) << (2 * j)
+				}
+				binary.LittleEndian.PutUint32(dst, word)
+				row = row[n:]
+			}
+		}
+	},
 	decode:   decodeU32,
 	validate: validateU32,
 })

@@ -33,6 +33,9 @@ type Type struct {
 	// encode quantizes src (rows × cols, row-major, all finite) into dst. Nil:
 	// the format is decoded only.
 	encode func(t *Type, dst []byte, src []float32, rows, cols int) error
+	// encodeDigits writes rows of digits to dst, which is theirs alone. Nil:
+	// the format cannot be written from digits.
+	encodeDigits func(dst []byte, digits []int8, cols int)
 	// decode writes rows [from, to) of src to dst as (to-from) × cols floats.
 	decode func(t *Type, dst []float32, src []byte, rows, cols, from, to int) error
 	// validate finds bytes that decode refuses or that decode to a number that
@@ -148,6 +151,29 @@ func (t *Type) checkFloats(src []float32, rows, cols int) error {
 	return nil
 }
 
+// EncodeDigits writes rows [from, to) of a ternary matrix to dst, which holds
+// all Bytes(rows, cols) of it: (to-from) × cols digits of -1, 0 or +1, each to
+// be multiplied by the tensor's scale, which [Type.SetTensorScale] writes. Rows
+// may be written side by side, and no more of a matrix than a part need ever
+// be unpacked. Of i2_s, i2_s_arm and ternary_u32; an *Error for other formats.
+func (t *Type) EncodeDigits(dst []byte, digits []int8, rows, cols, from, to int) error {
+	if t.encodeDigits == nil {
+		return t.errorf("cannot be written from digits")
+	}
+	if err := t.checkData(dst, rows, cols); err != nil {
+		return err
+	}
+	if from < 0 || to < from || to > rows {
+		return t.errorf("rows [%d, %d) of %d", from, to, rows)
+	}
+	if len(digits) != (to-from)*cols {
+		return t.errorf("%d digits given for %d×%d", len(digits), to-from, cols)
+	}
+	rowBytes := t.scaleAt(1, cols)
+	t.encodeDigits(dst[from*rowBytes:to*rowBytes], digits, cols)
+	return nil
+}
+
 // Dequantize writes all rows × cols weights of src to dst.
 func (t *Type) Dequantize(dst []float32, src []byte, rows, cols int) error {
 	return t.DequantizeRows(dst, src, rows, cols, 0, rows)
@@ -197,6 +223,18 @@ func (t *Type) TensorScale(data []byte, rows, cols int) (float32, error) {
 
 func (t *Type) tensorScale(data []byte, rows, cols int) float32 {
 	return math.Float32frombits(binary.LittleEndian.Uint32(data[t.scaleAt(rows, cols):]))
+}
+
+// SetTensorScale writes what TensorScale returns.
+func (t *Type) SetTensorScale(data []byte, rows, cols int, scale float32) error {
+	if t.scaleAt == nil {
+		return t.errorf("has no scale for the whole tensor")
+	}
+	if err := t.checkData(data, rows, cols); err != nil {
+		return err
+	}
+	t.putTensorScale(data, rows, cols, scale)
+	return nil
 }
 
 func (t *Type) putTensorScale(data []byte, rows, cols int, scale float32) {
