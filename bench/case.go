@@ -60,6 +60,10 @@ type Case struct {
 	// another program's, or of another kind than the rest of its group.
 	Single bool
 
+	// Expect is about how long an operation takes that outlasts a sample, to be
+	// set aside in a budget; 0 for those that don't.
+	Expect time.Duration
+
 	// Setup prepares the case. Data that several cases of a group share is the
 	// caller's affair, as is freeing it with the last Close.
 	Setup func(ctx context.Context) (Instance, error)
@@ -177,8 +181,8 @@ func (c Case) validate() error {
 	switch {
 	case c.Setup == nil:
 		return fmt.Errorf("bench: case %s: no Setup", c.Name)
-	case c.Bytes < 0 || c.Ops < 0:
-		return fmt.Errorf("bench: case %s: negative bytes or operations", c.Name)
+	case c.Bytes < 0 || c.Ops < 0 || c.Expect < 0:
+		return fmt.Errorf("bench: case %s: negative bytes, operations or time", c.Name)
 	}
 	if err := finite(slices.Concat(c.Metrics, c.Rates)); err != nil {
 		return fmt.Errorf("bench: case %s: %w", c.Name, err)

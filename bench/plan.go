@@ -38,19 +38,33 @@ type Plan struct {
 // runner plans again for each group, from the time that is left; cases whose
 // one operation outlasts a sample get fewer rounds, but no fewer than 6.
 func (r *Runner) Plan(s Suite) Plan {
-	entries := 0
+	var entries, short int
+	var reserved time.Duration
 	for _, g := range s.groups() {
 		entries += g.entries()
+		short += g.short()
+		reserved += r.reserved(g)
 	}
-	studies := s.studyTime()
-	p := r.plan(entries, r.Budget-studies)
-	p.Estimate += studies
+	p := r.plan(short, r.Budget-reserved)
+	p.Samples = entries * p.Count
+	p.Estimate += reserved
 	return p
 }
 
-// studyTime is what the studies take of a budget.
-func (s Suite) studyTime() (sum time.Duration) {
-	for _, st := range s.Studies {
+// longRounds is how long a group's long entries take at least, with a round to
+// calibrate.
+func (r *Runner) longRounds(g *group) time.Duration {
+	count := r.Count
+	if count == 0 {
+		count = minRounds
+	}
+	return g.long() * time.Duration(count+1)
+}
+
+// reserved is the time of a group that no choice of a sample's length changes.
+func (r *Runner) reserved(g *group) time.Duration {
+	sum := r.longRounds(g)
+	for _, st := range g.studies {
 		sum += st.Time
 	}
 	return sum
@@ -125,6 +139,41 @@ func (g *group) entries() int {
 		return len(g.cases) + 2
 	}
 	return len(g.cases)
+}
+
+// short is how many of the entries are not long.
+func (g *group) short() int {
+	n := g.entries()
+	for _, c := range g.cases {
+		if c.Expect > 0 {
+			n--
+		}
+	}
+	if fastest := g.fastest(); fastest != nil && fastest.Expect > 0 {
+		n -= 2
+	}
+	return n
+}
+
+// long is how long a round of the long entries takes.
+func (g *group) long() (sum time.Duration) {
+	for _, c := range g.cases {
+		sum += c.Expect
+	}
+	if fastest := g.fastest(); fastest != nil {
+		sum += 2 * fastest.Expect
+	}
+	return sum
+}
+
+// fastest is the case that will be the A/A pair, as far as can be told before.
+func (g *group) fastest() (fastest *Case) {
+	for i, c := range g.cases {
+		if c.paired() && (fastest == nil || c.Expect < fastest.Expect) {
+			fastest = &g.cases[i]
+		}
+	}
+	return fastest
 }
 
 // paired reports whether the case may be doubled as the A/A pair.

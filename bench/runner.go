@@ -74,12 +74,13 @@ type run struct {
 	results *Results
 
 	start       time.Time
-	entriesDone float64 // of the rounds' entries, how many are measured
-	entriesLeft int     // entries of groups not yet begun
-	entries     int     // entries of all groups
-	total       int     // samples forecast
-	studiesLeft time.Duration
-	forecast    Plan // of the whole run
+	entriesLeft int           // entries of groups not yet begun
+	shortLeft   int           // those of them that are not long
+	reservedFor time.Duration // what groups not yet begun have reserved
+	total       int           // samples forecast
+	forecast    Plan          // of the whole run
+	done        time.Duration // of the forecast, what is done
+	perShort    time.Duration // of the forecast, what is a short entry's
 
 	heap uint64 // live bytes after the last collection
 }
@@ -96,11 +97,12 @@ func newRun(r *Runner, suite Suite, out io.Writer) *run {
 	run.canary = newCanary(loop, run.now)
 	run.start = run.now()
 	for _, g := range suite.groups() {
-		run.entries += g.entries()
+		run.entriesLeft += g.entries()
+		run.shortLeft += g.short()
+		run.reservedFor += r.reserved(g)
 	}
-	run.entriesLeft = run.entries
-	run.studiesLeft = suite.studyTime()
 	run.forecast = r.Plan(suite)
+	run.perShort = (run.forecast.Estimate - run.reservedFor) / time.Duration(max(run.shortLeft, 1))
 	run.total = run.forecast.Samples
 	for _, s := range suite.Settings {
 		if value := oneLine(s.Value); value != "" {
@@ -167,16 +169,19 @@ func (run *run) group(ctx context.Context, g *group) (err error) {
 	if err := run.findCeilings(correct); err != nil {
 		return err
 	}
-	before := run.entriesDone
-	if err := run.rounds(ctx, withPair(correct), deadline, plan); err != nil {
+	before, work := run.done, run.longRounds(g)+time.Duration(g.short())*run.perShort
+	err = run.rounds(ctx, withPair(correct), deadline, plan, func(share float64) {
+		run.done = before + time.Duration(share*float64(work))
+	})
+	if err != nil {
 		return err
 	}
-	run.entriesDone = before + float64(g.entries())
 	return run.studies(ctx, g)
 }
 
-// rounds takes the samples of a group.
-func (run *run) rounds(ctx context.Context, turns []*entry, deadline time.Time, plan Plan) error {
+// rounds takes the samples of a group, and says what share of them it has.
+func (run *run) rounds(ctx context.Context, turns []*entry, deadline time.Time, plan Plan, done func(share float64)) error {
+	defer done(1)
 	count := run.groupRounds(roundTime(turns), deadline.Sub(run.now()))
 	run.total = len(run.results.Samples) + count*len(turns) + run.entriesLeft*plan.Count
 	for round := range count {
@@ -188,7 +193,7 @@ func (run *run) rounds(ctx context.Context, turns []*entry, deadline time.Time, 
 		if turns, err = run.round(ctx, turns); err != nil {
 			return err
 		}
-		run.entriesDone += float64(len(turns)) / float64(count)
+		done(float64(round+1) / float64(count))
 	}
 	return nil
 }
@@ -212,7 +217,7 @@ func (run *run) studies(ctx context.Context, g *group) error {
 			run.report(g.name, "study")
 			return ctx.Err()
 		})
-		run.studiesLeft -= st.Time
+		run.done += st.Time
 		switch {
 		case unwritten != nil:
 			return unwritten
@@ -230,11 +235,14 @@ func (run *run) studies(ctx context.Context, g *group) error {
 // begin shares the time that is left out among the groups that are left, and
 // returns when this one should end, and its plan.
 func (run *run) begin(g *group) (deadline time.Time, plan Plan) {
-	entries := g.entries()
-	left := run.Budget - run.studiesLeft - run.now().Sub(run.start)
-	share := time.Duration(float64(left) * float64(entries) / float64(max(run.entriesLeft, 1)))
-	run.entriesLeft -= entries
-	return run.now().Add(share), run.plan(entries, share)
+	short := g.short()
+	left := run.Budget - run.reservedFor - run.now().Sub(run.start)
+	share := time.Duration(float64(left) * float64(short) / float64(max(run.shortLeft, 1)))
+	plan = run.plan(short, share)
+	run.entriesLeft -= g.entries()
+	run.shortLeft -= short
+	run.reservedFor -= run.reserved(g)
+	return run.now().Add(share + run.longRounds(g)), plan
 }
 
 func (run *run) setUp(ctx context.Context, cases []Case) ([]*entry, error) {
@@ -445,7 +453,7 @@ func (run *run) report(group, doing string) {
 	p := Progress{Group: group, Doing: doing, Done: len(run.results.Samples), Total: run.total}
 	p.Elapsed = run.now().Sub(run.start)
 	p.Left = run.forecast.Estimate - p.Elapsed
-	if share := run.entriesDone / float64(run.entries); share > 0 {
+	if share := run.done.Seconds() / run.forecast.Estimate.Seconds(); share > 0 {
 		p.Left = time.Duration(float64(p.Elapsed) * (1 - share) / share)
 	}
 	p.Left = max(p.Left, 0)

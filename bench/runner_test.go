@@ -687,6 +687,44 @@ func TestBudgetIsKept(t *testing.T) {
 	}
 }
 
+// TestLongCasesLeaveTheirTime has a group of long cases after one of short
+// ones, which must not take its time.
+func TestLongCasesLeaveTheirTime(t *testing.T) {
+	l := newLab()
+	s := fourCases(l)
+	for _, v := range []string{"a", "b"} {
+		s.Cases = append(s.Cases, l.newCase("Model/test=tg8/variant="+v, "h", script{op: time.Second}))
+		s.Cases[len(s.Cases)-1].Expect = time.Second
+	}
+	r := l.runner()
+	r.Count, r.Time, r.Budget = 0, 0, 40*time.Second
+	var last Progress
+	r.Progress = func(p Progress) {
+		// The forecast holds from the first sample of the long group on.
+		if p.Group == "h" && p.Doing == "measure" {
+			if end := p.Elapsed + p.Left; end < 25*time.Second || end > 60*time.Second {
+				t.Errorf("the end is forecast for %v", end)
+			}
+		}
+		last = p
+	}
+	start := l.now()
+	res, _ := measure(t, r, s)
+	if took := l.now().Sub(start); took < 28*time.Second || took > r.Budget {
+		t.Errorf("took %v of %v", took, r.Budget)
+	}
+	samples := make(map[string]int)
+	for _, sm := range res.Samples {
+		samples[sm.Name.Full]++
+	}
+	if a, b := samples["MatVec/variant=a"], samples["Model/test=tg8/variant=b"]; a != rounds || b < minRounds {
+		t.Errorf("%d samples of a short case, %d of a long one", a, b)
+	}
+	if last.Done != last.Total {
+		t.Errorf("ended with %+v", last)
+	}
+}
+
 // TestSlowRoundsEndEarly has a case that takes ten times as long once it is
 // calibrated, as if a neighbour had come.
 func TestSlowRoundsEndEarly(t *testing.T) {
@@ -723,10 +761,28 @@ func TestPlan(t *testing.T) {
 		{Runner{Budget: 1300 * time.Millisecond}, Plan{10, 10 * time.Millisecond, 60, 1300 * time.Millisecond}},
 		{Runner{Budget: time.Millisecond}, Plan{10, time.Millisecond, 60, 130 * time.Millisecond}},
 	} {
-		got := tc.r.Plan(Suite{Cases: cases})
+		s := Suite{Cases: cases}
+		got := tc.r.Plan(s)
 		got.Estimate = got.Estimate.Round(time.Millisecond)
 		if got != tc.want {
 			t.Errorf("%+v: %+v, want %+v", tc.r, got, tc.want)
+		}
+		// A case of a second and its pair, in the rounds that there must be,
+		// and calibrated, are no others' time.
+		s.Cases = append(s.Cases[:4:4], l.newCase("Model/test=tg8", "h", script{}))
+		s.Cases[4].Expect = time.Second
+		reserved := 3 * (minRounds + 1) * time.Second
+		if tc.r.Count > 0 {
+			reserved = 3 * time.Duration(tc.r.Count+1) * time.Second
+		}
+		if tc.r.Budget > 0 {
+			tc.r.Budget += reserved
+		}
+		tc.want.Samples, tc.want.Estimate = 9*tc.want.Count, tc.want.Estimate+reserved
+		long := tc.r.Plan(s)
+		long.Estimate = long.Estimate.Round(time.Millisecond)
+		if long != tc.want {
+			t.Errorf("%+v with a long case: %+v, want %+v", tc.r, long, tc.want)
 		}
 	}
 }
