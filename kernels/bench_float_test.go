@@ -2,7 +2,6 @@ package kernels_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -10,7 +9,6 @@ import (
 
 	"onebit/formats"
 	"onebit/kernels"
-	"onebit/kernels/kerneltest"
 )
 
 // BenchmarkHead times the formats of heads and embeddings on weights in each
@@ -97,31 +95,46 @@ func median(times []time.Duration) time.Duration {
 	return times[len(times)/2]
 }
 
-// BenchmarkHeadBatch times one thread on several columns at once, with weights
-// that fit level 2: multiply-adds per second.
+// BenchmarkHeadBatch times several columns at once on a head of 32064 × 2560
+// weights, alternating with the columns one by one: the metric x-columns says
+// how many times as fast the batch is.
 //
 //	go test ./kernels -run '^$' -bench 'BenchmarkHeadBatch/format=q8_0/'
 func BenchmarkHeadBatch(b *testing.B) {
-	for _, format := range []string{"f16", "q8_0", "q6_k"} {
+	for _, format := range []string{"f16", "bf16", "f32", "q8_0", "q6_k"} {
+		var tensor *formats.Tensor // made once, if a benchmark wants it
 		for _, v := range kernels.Variants() {
 			if v.Format.Name != format || v.Activation != kernels.DefaultActivation(format) || v.ISA == kernels.Go {
 				continue
 			}
-			for _, n := range []int{1, 2, 4, 8, 16, 64} {
-				b.Run(fmt.Sprintf("format=%s/variant=%s/n=%d", format, v.Name, n), func(b *testing.B) {
-					if err := v.Available(); err != nil {
-						b.Skip(err)
-					}
-					const rows, cols = 256, 2560
-					timeHeadBatch(b, v, kerneltest.Tensor(b, v.Format, rows, cols, rand.New(rand.NewPCG(1, 2))), n)
-				})
+			for _, threads := range []int{1, 2} {
+				for _, n := range []int{1, 2, 4, 8, 16} {
+					b.Run(fmt.Sprintf("format=%s/variant=%s/n=%d/threads=%d", format, v.Name, n, threads), func(b *testing.B) {
+						if err := v.Available(); err != nil {
+							b.Skip(err)
+						}
+						if tensor == nil {
+							const rows, cols = 32064, 2560
+							size, err := v.Format.Bytes(rows, cols)
+							if err != nil {
+								b.Fatal(err)
+							}
+							var free func() error
+							tensor, free = repeated(b, v.Format, size, cols)
+							b.Cleanup(func() { tensor = nil; free() })
+						}
+						timeHeadBatch(b, v, tensor, n, threads)
+					})
+				}
 			}
 		}
 	}
 }
 
-func timeHeadBatch(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, n int) {
-	m, err := v.Pack(tensor, nil)
+func timeHeadBatch(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, n, threads int) {
+	pool := kernels.NewPool(threads)
+	defer pool.Close()
+	m, err := v.Pack(tensor, pool)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -129,16 +142,22 @@ func timeHeadBatch(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, n i
 	for i := range x {
 		x[i] = float32(i%17) - 8
 	}
-	var a kernels.Activations
-	a.Prepare(v, x, n, m.Cols)
-	var times []time.Duration
+	var batches, columns []time.Duration
 	b.ResetTimer()
 	for range b.N {
-		start := time.Now()
-		v.Rows(y, m, &a, 0, m.Rows)
-		times = append(times, time.Since(start))
+		t0 := time.Now()
+		pool.MatMul(y, v, m, x, n)
+		t1 := time.Now()
+		for c := range n {
+			pool.MatVec(y[c*m.Rows:(c+1)*m.Rows], v, m, x[c*m.Cols:(c+1)*m.Cols])
+		}
+		batches, columns = append(batches, t1.Sub(t0)), append(columns, time.Since(t1))
 	}
-	b.ReportMetric(float64(m.Rows*m.Cols*n)/median(times).Seconds()/1e9, "GMAC/s")
+	batch := median(batches)
+	b.ReportMetric(1e3*batch.Seconds(), "ms")
+	b.ReportMetric(float64(len(m.Data))/batch.Seconds()/1e9, "weight-GB/s")
+	b.ReportMetric(float64(m.Rows*m.Cols*n)/batch.Seconds()/1e9, "GMAC/s")
+	b.ReportMetric(median(columns).Seconds()/batch.Seconds(), "x-columns")
 	b.ReportMetric(0, "ns/op")
 }
 

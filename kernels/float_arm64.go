@@ -12,7 +12,7 @@ func f16RowsNEON(dst *float32, w *byte, stride int, x *float32, blocks, tiles in
 func bf16RowsNEON(dst *float32, w *byte, stride int, x *float32, blocks, tiles int)
 
 func init() {
-	floatRows{floatF32, NEON, "32 lanes in eight registers, 2 rows at a time", 2, f32RowsNEON}.register()
-	floatRows{floatF16, NEON, "FCVTL, 32 lanes in eight registers, 2 rows at a time", 2, f16RowsNEON}.register()
-	floatRows{floatBF16, NEON, "SHLL, 32 lanes in eight registers, 2 rows at a time", 2, bf16RowsNEON}.register()
+	floatRows{floatF32, NEON, "32 lanes in eight registers, 2 rows at a time", 2, f32RowsNEON, nil, nil}.register()
+	floatRows{floatF16, NEON, "FCVTL, 32 lanes in eight registers, 2 rows at a time", 2, f16RowsNEON, nil, nil}.register()
+	floatRows{floatBF16, NEON, "SHLL, 32 lanes in eight registers, 2 rows at a time", 2, bf16RowsNEON, nil, nil}.register()
 }

@@ -10,20 +10,34 @@ type floatRows struct {
 	summary string
 	tile    int
 	rows    func(dst *float32, w *byte, stride int, x *float32, blocks, tiles int)
+	// four and two multiply that many columns of activations with weights that
+	// are converted once; nil where there is no such kernel.
+	four, two floatColumns
 }
+
+// A floatColumns multiplies at most floatLaneRows rows; see float_stubs_amd64.go.
+type floatColumns func(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks, tiles int)
+
+const floatLaneRows = 16
 
 func (k floatRows) register() {
-	register(&Variant{
+	v := &Variant{
 		Name: k.isa.Name, Summary: k.summary, Format: k.format.format, Activation: F32,
 		ISA: k.isa, Layout: Native, matVec: k.matVec,
-	})
+	}
+	if k.four != nil {
+		v.matMul = k.matMul
+	}
+	register(v)
 }
 
-// matVec leaves to the generic path what no model has: columns that are no
-// multiple of 32, and fewer rows than a tile. Other rows that do not fill a
-// tile are done with those before them again.
+// fits leaves to the generic path what no model has: columns that are no
+// multiple of 32, and fewer rows than a tile.
+func (k floatRows) fits(m *Matrix, r0, r1 int) bool { return m.Cols%lanesF32 == 0 && r1-r0 >= k.tile }
+
+// matVec does rows that do not fill a tile with those before them again.
 func (k floatRows) matVec(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
-	if m.Cols%lanesF32 != 0 || r1-r0 < k.tile {
+	if !k.fits(m, r0, r1) {
 		k.format.matVecUnrolled(dst, m, a, col, r0, r1)
 		return
 	}
@@ -34,5 +48,39 @@ func (k floatRows) matVec(dst []float32, m *Matrix, a *Activations, col, r0, r1 
 	if len(y)%k.tile != 0 {
 		last := len(y) - k.tile
 		k.rows(&y[last], &w[last*n], n, &x[0], m.Cols/lanesF32, 1)
+	}
+}
+
+// matMul takes four columns at a time as long as there are so many, then two,
+// then one.
+func (k floatRows) matMul(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+	for c := 0; c < a.N; {
+		switch left := a.N - c; {
+		case left >= 4 && k.fits(m, r0, r1):
+			k.columns(k.four, 4, dst, m, a, c, r0, r1)
+			c += 4
+		case left >= 2 && k.fits(m, r0, r1):
+			k.columns(k.two, 2, dst, m, a, c, r0, r1)
+			c += 2
+		default:
+			k.matVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
+			c++
+		}
+	}
+}
+
+// columns multiplies columns [c, c+count) as matVec does one.
+func (k floatRows) columns(multiply floatColumns, count int, dst []float32, m *Matrix, a *Activations, c, r0, r1 int) {
+	n := m.Cols * k.format.width
+	x, y := a.X[c*a.Cols:][:count*a.Cols], dst[c*m.Rows:][:count*m.Rows]
+	whole := r1 - (r1-r0)%k.tile
+	for r := r0; r < r1; {
+		to := min(r+floatLaneRows, whole)
+		if r == whole {
+			r, to = r1-k.tile, r1
+		}
+		w := m.Data[r*n : to*n]
+		multiply(&y[r], m.Rows, &w[0], n, &x[0], m.Cols/lanesF32, (to-r)/k.tile)
+		r = to
 	}
 }

@@ -18,6 +18,40 @@ package kernels
 //go:noescape
 func f32RowsAVX512(dst *float32, w *byte, stride int, x *float32, blocks int, tiles int)
 
+// f32Columns2AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 2 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 2 {
+//		for r := range 4 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func f32Columns2AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
+// f32Columns4AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 4 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 4 {
+//		for r := range 4 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func f32Columns4AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
 // f32RowsAVX2 multiplies tiles of 2 rows, which start stride bytes apart and have
 // blocks of 32 columns each.
 //
@@ -31,6 +65,40 @@ func f32RowsAVX512(dst *float32, w *byte, stride int, x *float32, blocks int, ti
 //
 //go:noescape
 func f32RowsAVX2(dst *float32, w *byte, stride int, x *float32, blocks int, tiles int)
+
+// f32Columns2AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 2 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 2 {
+//		for r := range 2 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func f32Columns2AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
+// f32Columns4AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 4 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 4 {
+//		for r := range 2 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func f32Columns4AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 
 // f16RowsAVX512 multiplies tiles of 4 rows, which start stride bytes apart and have
 // blocks of 32 columns each.
@@ -46,6 +114,40 @@ func f32RowsAVX2(dst *float32, w *byte, stride int, x *float32, blocks int, tile
 //go:noescape
 func f16RowsAVX512(dst *float32, w *byte, stride int, x *float32, blocks int, tiles int)
 
+// f16Columns2AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 2 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 2 {
+//		for r := range 4 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(half.ToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func f16Columns2AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
+// f16Columns4AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 4 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 4 {
+//		for r := range 4 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(half.ToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func f16Columns4AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
 // f16RowsAVX2 multiplies tiles of 2 rows, which start stride bytes apart and have
 // blocks of 32 columns each.
 //
@@ -59,6 +161,40 @@ func f16RowsAVX512(dst *float32, w *byte, stride int, x *float32, blocks int, ti
 //
 //go:noescape
 func f16RowsAVX2(dst *float32, w *byte, stride int, x *float32, blocks int, tiles int)
+
+// f16Columns2AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 2 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 2 {
+//		for r := range 2 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(half.ToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func f16Columns2AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
+// f16Columns4AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 4 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 4 {
+//		for r := range 2 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(half.ToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func f16Columns4AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 
 // bf16RowsAVX512 multiplies tiles of 4 rows, which start stride bytes apart and have
 // blocks of 32 columns each.
@@ -74,6 +210,40 @@ func f16RowsAVX2(dst *float32, w *byte, stride int, x *float32, blocks int, tile
 //go:noescape
 func bf16RowsAVX512(dst *float32, w *byte, stride int, x *float32, blocks int, tiles int)
 
+// bf16Columns2AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 2 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 2 {
+//		for r := range 4 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(half.BToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func bf16Columns2AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
+// bf16Columns4AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 4 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 4 {
+//		for r := range 4 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(half.BToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func bf16Columns4AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
 // bf16RowsAVX2 multiplies tiles of 2 rows, which start stride bytes apart and have
 // blocks of 32 columns each.
 //
@@ -87,3 +257,37 @@ func bf16RowsAVX512(dst *float32, w *byte, stride int, x *float32, blocks int, t
 //
 //go:noescape
 func bf16RowsAVX2(dst *float32, w *byte, stride int, x *float32, blocks int, tiles int)
+
+// bf16Columns2AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 2 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 2 {
+//		for r := range 2 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(half.BToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func bf16Columns2AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
+// bf16Columns4AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 4 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 4 {
+//		for r := range 2 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(half.BToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func bf16Columns4AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)

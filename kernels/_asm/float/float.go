@@ -21,54 +21,65 @@ const aheadBytes = 2048
 // Generate writes all functions of float_amd64.s.
 func Generate(p *asm.Program) {
 	for _, w := range []weights{
-		{"f32", 4, "math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:]))", multiplyF32},
-		{"f16", 2, "half.ToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:]))", multiplyF16},
-		{"bf16", 2, "half.BToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:]))", multiplyBF16},
+		{"f32", 4, "math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:]))", loadF32},
+		{"f16", 2, "half.ToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:]))", loadF16},
+		{"bf16", 2, "half.BToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:]))", loadBF16},
 	} {
-		g := &generator{p, w}
-		g.rows("AVX512", 4, 2, p.ZMM)
-		g.rows("AVX2", 2, 4, p.YMM)
+		for _, t := range []target{
+			{"AVX512", 4, 2, 16, p.ZMM},
+			{"AVX2", 2, 4, 8, p.YMM},
+		} {
+			g := &generator{p, w, t}
+			g.rows()
+			g.columns(2)
+			g.columns(4)
+		}
 	}
 }
 
 // weights is what the formats differ in.
 type weights struct {
-	name  string
-	width int    // bytes
-	at    string // weight k of row r, in Go
-	// multiply sets t to the product of x with the weights at m.
-	multiply func(g *asm.Program, m operand.Mem, x, t reg.VecVirtual)
+	format string
+	width  int    // bytes
+	at     string // weight k of row r, in Go
+	// load sets t to the weights at m, as float32.
+	load func(g *asm.Program, m operand.Mem, t reg.VecVirtual)
 }
 
-func multiplyF32(g *asm.Program, m operand.Mem, x, t reg.VecVirtual) { g.VMULPS(m, x, t) }
+func loadF32(g *asm.Program, m operand.Mem, t reg.VecVirtual) { g.VMOVUPS(m, t) }
 
-func multiplyF16(g *asm.Program, m operand.Mem, x, t reg.VecVirtual) {
-	g.VCVTPH2PS(m, t)
-	g.VMULPS(x, t, t)
-}
+func loadF16(g *asm.Program, m operand.Mem, t reg.VecVirtual) { g.VCVTPH2PS(m, t) }
 
-func multiplyBF16(g *asm.Program, m operand.Mem, x, t reg.VecVirtual) {
+func loadBF16(g *asm.Program, m operand.Mem, t reg.VecVirtual) {
 	g.VPMOVZXWD(m, t)
 	g.VPSLLD(operand.U8(16), t, t)
-	g.VMULPS(x, t, t)
+}
+
+// target is what the instruction sets differ in.
+type target struct {
+	isa      string
+	tile     int // rows at a time
+	parts    int // registers that 32 lanes take
+	sums     int // registers for lanes that a batch kernel has
+	register func() reg.VecVirtual
 }
 
 type generator struct {
 	*asm.Program
 	weights
+	target
 }
 
-// rows writes the kernel that takes tile rows at a time, parts registers of
-// lanes each. All rows of a tile use the x that was loaded once, and their
-// chains of additions overlap. The tile that follows is prefetched as this one
-// is read, a stream for each row, to L2: it is as large as L1.
-func (g *generator) rows(isa string, tile, parts int, register func() reg.VecVirtual) {
-	name := g.name + "Rows" + isa
+// rows writes the kernel for one column. All rows of a tile use the x that was
+// loaded once, and their chains of additions overlap. The tile that follows is
+// prefetched as this one is read, a stream for each row.
+func (g *generator) rows() {
+	name := g.format + "Rows" + g.isa
 	g.Func(name, "func(dst *float32, w *byte, stride int, x *float32, blocks, tiles int)",
-		fmt.Sprintf("%s multiplies tiles of %d rows, which start stride bytes apart and have", name, tile),
+		fmt.Sprintf("%s multiplies tiles of %d rows, which start stride bytes apart and have", name, g.tile),
 		"blocks of 32 columns each.",
 		"",
-		fmt.Sprintf("\tfor r := range %d * tiles {", tile),
+		fmt.Sprintf("\tfor r := range %d * tiles {", g.tile),
 		"\t\tvar lanes [32]float32",
 		"\t\tfor k := range 32 * blocks {",
 		fmt.Sprintf("\t\t\tlanes[k%%32] += float32(%s * x[k])", g.at),
@@ -81,55 +92,40 @@ func (g *generator) rows(isa string, tile, parts int, register func() reg.VecVir
 	x := g.Load(g.Param("x"), g.GP64())
 	blocks := g.Load(g.Param("blocks"), g.GP64())
 	tiles := g.Load(g.Param("tiles"), g.GP64())
-	tileBytes, stride3 := g.GP64(), g.GP64()
-	g.MOVQ(stride, tileBytes)
-	g.IMUL3Q(operand.I32(tile), tileBytes, tileBytes)
-	if tile > 3 {
-		g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
-	}
-	acc := make([][]reg.VecVirtual, tile)
+	row := g.strided(stride, g.tile)
+	acc := make([][]reg.VecVirtual, g.tile)
 	for r := range acc {
-		for range parts {
-			acc[r] = append(acc[r], register())
+		for range g.parts {
+			acc[r] = append(acc[r], g.register())
 		}
 	}
 
 	g.Label("tile")
 	src, xp, left, ahead := g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	row := func(base reg.Register, r int) operand.Mem {
-		switch r {
-		case 0:
-			return operand.Mem{Base: base}
-		case 3:
-			return operand.Mem{Base: base, Index: stride3, Scale: 1}
-		}
-		return operand.Mem{Base: base, Index: stride, Scale: uint8(r)}
-	}
 	g.MOVQ(w, src)
 	g.MOVQ(x, xp)
 	g.MOVQ(blocks, left)
-	g.LEAQ(operand.Mem{Base: w, Index: tileBytes, Scale: 1, Disp: aheadBytes}, ahead)
+	g.LEAQ(operand.Mem{Base: w, Index: stride, Scale: uint8(g.tile), Disp: aheadBytes}, ahead)
 	for r := range acc {
 		for _, v := range acc[r] {
-			g.zero(v)
+			g.VXORPS(v.AsX(), v.AsX(), v.AsX())
 		}
 	}
 
 	g.Label("block")
 	size := int(acc[0][0].Size())
 	var xv []reg.VecVirtual
-	for i := range parts {
-		v := register()
+	for i := range g.parts {
+		v := g.register()
 		g.VMOVUPS(operand.Mem{Base: xp, Disp: i * size}, v)
 		xv = append(xv, v)
 	}
 	for r := range acc {
-		for line := range g.width / 2 {
-			g.PREFETCHT1(row(ahead, r).Offset(64 * line))
-		}
+		g.prefetch(row(ahead, r))
 		for i, a := range acc[r] {
-			t := register()
-			g.multiply(g.Program, row(src, r).Offset(i*size/4*g.width), xv[i], t)
+			t := g.register()
+			g.load(g.Program, row(src, r).Offset(i*size/4*g.width), t)
+			g.VMULPS(xv[i], t, t)
 			g.VADDPS(t, a, a)
 		}
 	}
@@ -139,22 +135,43 @@ func (g *generator) rows(isa string, tile, parts int, register func() reg.VecVir
 	g.DECQ(left)
 	g.JNZ(operand.LabelRef("block"))
 
-	g.store(acc, dst)
-	g.ADDQ(tileBytes, w)
-	g.ADDQ(operand.I32(4*tile), dst)
+	g.store(acc, operand.Mem{Base: dst})
+	g.LEAQ(operand.Mem{Base: w, Index: stride, Scale: uint8(g.tile)}, w)
+	g.ADDQ(operand.I32(4*g.tile), dst)
 	g.DECQ(tiles)
 	g.JNZ(operand.LabelRef("tile"))
 	g.VZEROUPPER()
 	g.RET()
 }
 
-func (g *generator) zero(v reg.VecVirtual) {
-	x := v.AsX()
-	g.VXORPS(x, x, x)
+// prefetch touches the 32 weights at m. It goes to L2: a tile is as large as L1.
+func (g *generator) prefetch(m operand.Mem) {
+	for line := range g.width / 2 {
+		g.PREFETCHT1(m.Offset(64 * line))
+	}
+}
+
+// strided returns the way to address n things, up to 4, that begin stride
+// bytes apart.
+func (g *generator) strided(stride reg.Register, n int) func(base reg.Register, i int) operand.Mem {
+	var stride3 reg.Register
+	if n > 3 {
+		stride3 = g.GP64()
+		g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
+	}
+	return func(base reg.Register, i int) operand.Mem {
+		switch i {
+		case 0:
+			return operand.Mem{Base: base}
+		case 3:
+			return operand.Mem{Base: base, Index: stride3, Scale: 1}
+		}
+		return operand.Mem{Base: base, Index: stride, Scale: uint8(i)}
+	}
 }
 
 // store folds the lanes of each row and stores the sums.
-func (g *generator) store(acc [][]reg.VecVirtual, dst reg.Register) {
+func (g *generator) store(acc [][]reg.VecVirtual, dst operand.Mem) {
 	var rows []reg.VecVirtual // 4 lanes each
 	for _, parts := range acc {
 		rows = append(rows, g.fold(parts))
@@ -163,7 +180,7 @@ func (g *generator) store(acc [][]reg.VecVirtual, dst reg.Register) {
 		sum, upper := g.pair(rows[0], rows[1]), g.XMM()
 		g.VMOVHLPS(sum, sum, upper)
 		g.VADDPS(upper, sum, sum)
-		g.VMOVLPS(sum, operand.Mem{Base: dst})
+		g.VMOVLPS(sum, dst)
 		return
 	}
 	ab, cd := g.pair(rows[0], rows[1]), g.pair(rows[2], rows[3])
@@ -171,7 +188,7 @@ func (g *generator) store(acc [][]reg.VecVirtual, dst reg.Register) {
 	g.VMOVLHPS(cd, ab, lo)
 	g.VMOVHLPS(ab, cd, hi)
 	g.VADDPS(hi, lo, lo)
-	g.VMOVUPS(lo, operand.Mem{Base: dst})
+	g.VMOVUPS(lo, dst)
 }
 
 // pair returns a0+a2, b0+b2, a1+a3, b1+b3.
@@ -190,15 +207,16 @@ func (g *generator) fold(parts []reg.VecVirtual) reg.VecVirtual {
 			g.VADDPS(parts[i+n], parts[i], parts[i])
 		}
 	}
-	y := parts[0]
-	if y.Size() == 64 {
-		upper := g.YMM()
-		g.VEXTRACTF64X4(operand.U8(1), y, upper)
-		g.VADDPS(upper, y.AsY(), upper)
-		y = upper
+	y, upper := parts[0], g.XMM()
+	if y.Size() == 32 {
+		g.VEXTRACTF128(operand.U8(1), y, upper)
+		g.VADDPS(upper, y.AsX(), upper)
+		return upper
 	}
-	upper := g.XMM()
-	g.VEXTRACTF128(operand.U8(1), y, upper)
-	g.VADDPS(upper, y.AsX(), upper)
+	half := g.YMM()
+	g.VEXTRACTF64X4(operand.U8(1), y, half)
+	g.VADDPS(half, y.AsY(), half)
+	g.VEXTRACTF32X4(operand.U8(1), half, upper) // reaches all 32 registers
+	g.VADDPS(upper, half.AsX(), upper)
 	return upper
 }
