@@ -1,61 +1,93 @@
 package models
 
-import (
-	"math"
-
-	"onebit/kernels"
-)
+import "onebit/kernels"
 
 // attention computes softmax(q·Kᵀ/√d)·V (Vaswani et al., arXiv:1706.03762)
 // with grouped queries: consecutive query heads share a key and value head.
 // It holds what one thread needs for that.
 type attention struct {
-	acts   kernels.Activations
-	matrix kernels.Matrix
-	scores []float32 // one per position
+	acts   kernels.Activations // of a cache that quantizes
+	rows   []byte              // attendSpan × width float32: keys or values
+	scores []float32           // queries × positions
+	// normalizers are what the weights of each query are to be multiplied with.
+	normalizers []float32
 }
 
+const (
+	// attendSpan is how many positions are decoded at a time, to meet all
+	// queries of a task while they are in the first-level cache.
+	attendSpan = 32
+	// attendRun is how many columns of a head are one task.
+	attendRun = 16
+)
+
 func (s *Session) newAttention() *attention {
-	a := &attention{scores: make([]float32, s.cache.capacity)}
-	a.matrix.Format, a.matrix.Layout, a.matrix.Scale = s.cache.format, kernels.Native, 1
-	a.matrix.Cols = s.cache.dim
-	return a
+	queries := min(attendRun, s.batch) * s.group()
+	return &attention{
+		rows:        make([]byte, attendSpan*s.cache.dim*4),
+		scores:      make([]float32, queries*roundUp(s.cache.capacity, attendSpan)),
+		normalizers: make([]float32, queries),
+	}
 }
+
+func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
 // group is the number of query heads that share keys and values.
 func (s *Session) group() int { return s.model.Config.Heads / s.model.Config.KVHeads }
 
-// head writes to dst what query q gets from key and value head number head of
-// the block in progress, at a position. Scores are the matrix-vector product
-// of the keys with the query.
-func (a *attention) head(dst, q []float32, s *Session, head, position int) {
-	kv, scores := s.cache, a.scores[:position+1]
-	a.acts.Prepare(s.cacheVariant, q, 1, kv.dim)
-	for from := 0; from < len(scores); from += cacheTile {
-		rows := min(len(scores)-from, cacheTile)
-		a.matrix.Rows, a.matrix.Data = rows, kv.keys(from/cacheTile, s.block, head)[:rows*kv.dim*kv.width]
-		s.cacheVariant.Rows(scores[from:from+rows], &a.matrix, &a.acts, 0, rows)
+// answer writes to s.att what the queries s.q of columns [from, end) get, those
+// of so many heads from one on, which share keys and values.
+func (a *attention) answer(s *Session, head, heads, from, end int) {
+	kv, kvHead, dim, width := s.cache, head/s.group(), s.cache.dim, len(s.q)/s.n
+	last := s.position + end // how many positions the last column looks at
+	stride := roundUp(last, attendSpan)
+	for at := 0; at < last; at += attendSpan {
+		n := min(attendSpan, last-at)
+		keys, next := kv.floats(kv.keys, s.block, kvHead, at, n, a.rows)
+		for c := max(from, at-s.position); c < end; c++ {
+			// A few rows more are no slower than rows that fill no kernel's tile.
+			rows := min(attendSpan, roundUp(s.position+c+1-at, 8))
+			for h := range heads {
+				scores(a.scores[((c-from)*heads+h)*stride+at:][:rows], s.q[c*width+(head+h)*dim:][:dim], keys, next)
+				next = nil // fetched once
+			}
+		}
 	}
-	softmax(scores, s.scoreScale)
-	clear(dst)
-	for from := 0; from < len(scores); from += cacheTile {
-		kv.weighted(dst, scores[from:min(from+cacheTile, len(scores))], kv.values(from/cacheTile, s.block, head))
+	for c := from; c < end; c++ {
+		for h := range heads {
+			i := (c-from)*heads + h
+			a.normalizers[i] = softmax(a.scores[i*stride:][:s.position+c+1], s.scoreScale)
+			clear(s.att[c*width+(head+h)*dim:][:dim])
+		}
+	}
+	for at := 0; at < last; at += attendSpan {
+		n := min(attendSpan, last-at)
+		values, next := kv.floats(kv.values, s.block, kvHead, at, n, a.rows)
+		for c := max(from, at-s.position); c < end; c++ {
+			rows := min(attendSpan, s.position+c+1-at)
+			for h := range heads {
+				weights := a.scores[((c-from)*heads+h)*stride+at:][:rows]
+				weighted(s.att[c*width+(head+h)*dim:][:dim], weights, values, next)
+				next = nil
+			}
+		}
+	}
+	for c := from; c < end; c++ {
+		for h := range heads {
+			by := a.normalizers[(c-from)*heads+h]
+			dst := s.att[c*width+(head+h)*dim:][:dim]
+			for i := range dst {
+				dst[i] *= by
+			}
+		}
 	}
 }
 
-// softmax turns scores, times scale, into weights in place. The sum is in
-// float64. A score that is NaN makes every weight NaN.
-func softmax(scores []float32, scale float32) {
-	top := float32(math.Inf(-1))
-	for _, x := range scores {
-		if x > top {
-			top = x
-		}
-	}
+// softmax turns scores, times scale, into weights in place, of which it
+// returns the reciprocal of the sum. The sum is in float64. A score that is
+// NaN makes that NaN.
+func softmax(scores []float32, scale float32) (normalizer float32) {
 	var sum lanes
-	exp(&sum, scores, top, scale)
-	inverse := float32(1 / sum.fold())
-	for i := range scores {
-		scores[i] *= inverse
-	}
+	exp(&sum, scores, maximum(scores), scale)
+	return float32(1 / sum.fold())
 }

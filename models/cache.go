@@ -2,14 +2,17 @@ package models
 
 import (
 	"encoding/binary"
-	"math"
+	"fmt"
+	"unsafe"
 
 	"onebit/formats"
+	"onebit/internal/half"
 	"onebit/internal/mmap"
+	"onebit/kernels"
 )
 
-// A cache holds the keys and values of a session's tokens in a float format,
-// in tiles of 128 positions × a head's width:
+// A cache holds the keys and values of a session's tokens in one of several
+// formats, in tiles of 128 positions × a head's width:
 //
 //	position 0…127                           │ position 128…255
 //	block 0                    block 1       │ block 0 …
@@ -22,40 +25,46 @@ type cache struct {
 	cell
 	mem                *mmap.Anon
 	data               []byte
-	format             *formats.Type
+	quantizer          *kernels.Variant // rounds what a format with scales keeps
 	blocks, heads, dim int
 	capacity           int // positions
+	rowBytes           int // of a head's key or value
 	tileBytes          int
 }
 
 // cacheTile is the number of positions in a tile.
 const cacheTile = 128
 
-// A cell is what a format does as a cache's.
+// A cell is what a format does as a cache's. Queries stay float32 whatever it
+// is, and meet keys that were decoded, so that the rounding of keys and values
+// is all the error there is.
 type cell struct {
-	width  int // bytes per value
-	encode func(dst []byte, src []float32)
-	// weighted adds to dst the first rows of a tile, each times its weight.
-	weighted func(dst, weights []float32, rows []byte)
+	encode func(dst []byte, src []float32, kv *cache, acts *kernels.Activations)
+	decode func(dst, src []byte) // to float32; nil: they are
 }
 
 var cells = map[*formats.Type]cell{
-	formats.F16: {2, encodeF16, weightedF16},
-	formats.F32: {4, encodeF32, weightedF32},
+	formats.F32:  {encode: func(dst []byte, src []float32, _ *cache, _ *kernels.Activations) { encodeF32(dst, src) }},
+	formats.F16:  {func(dst []byte, src []float32, _ *cache, _ *kernels.Activations) { encodeF16(dst, src) }, decodeF16},
+	formats.Q8_0: {encodeQ8, decodeQ8},
 }
 
 func newCache(c Config, format *formats.Type, capacity int) (*cache, error) {
-	kv := &cache{
-		cell: cells[format], format: format,
-		blocks: c.Layers, heads: c.KVHeads, dim: c.HeadDim, capacity: capacity,
-	}
-	kv.tileBytes = cacheTile * kv.dim * kv.width
-	tiles := (capacity + cacheTile - 1) / cacheTile
-	mem, err := mmap.Alloc(tiles * kv.blocks * kv.heads * 2 * kv.tileBytes)
-	if err != nil {
+	kv := &cache{cell: cells[format], blocks: c.Layers, heads: c.KVHeads, dim: c.HeadDim, capacity: capacity}
+	var err error
+	// Any variant will do, for they quantize alike.
+	if kv.quantizer, err = kernels.Best(format.Name); err != nil {
 		return nil, err
 	}
-	kv.mem, kv.data = mem, mem.Bytes()
+	if kv.rowBytes, err = format.Bytes(1, kv.dim); err != nil {
+		return nil, fmt.Errorf("keys and values cannot be kept in %s: %w", format.Name, err)
+	}
+	kv.tileBytes = cacheTile * kv.rowBytes
+	tiles := (capacity + cacheTile - 1) / cacheTile
+	if kv.mem, err = mmap.Alloc(tiles * kv.blocks * kv.heads * 2 * kv.tileBytes); err != nil {
+		return nil, err
+	}
+	kv.data = kv.mem.Bytes()
 	return kv, nil
 }
 
@@ -71,21 +80,48 @@ func (kv *cache) values(tile, block, head int) []byte {
 	return kv.data[at:][:kv.tileBytes:kv.tileBytes]
 }
 
-// put stores the keys and values of a position: heads × width each.
-func (kv *cache) put(block, position int, keys, values []float32) {
-	tile, at := position/cacheTile, position%cacheTile*kv.dim*kv.width
+// put stores the keys and values of a position: heads × width each. acts is
+// scratch space.
+func (kv *cache) put(block, position int, keys, values []float32, acts *kernels.Activations) {
+	tile, at := position/cacheTile, position%cacheTile*kv.rowBytes
 	for head := range kv.heads {
-		kv.encode(kv.keys(tile, block, head)[at:], keys[head*kv.dim:][:kv.dim])
-		kv.encode(kv.values(tile, block, head)[at:], values[head*kv.dim:][:kv.dim])
+		kv.encode(kv.keys(tile, block, head)[at:], keys[head*kv.dim:][:kv.dim], kv, acts)
+		kv.encode(kv.values(tile, block, head)[at:], values[head*kv.dim:][:kv.dim], kv, acts)
 	}
+}
+
+// floats returns keys or values of a head from a position on, all in one tile,
+// in float32: those in the cache or, decoded, scratch space. Rows behind them
+// are there and hold anything. ahead is where the next ones lie.
+func (kv *cache) floats(of func(tile, block, head int) []byte, block, head, at, rows int, scratch []byte) (floats, ahead []byte) {
+	src := of(at/cacheTile, block, head)[at%cacheTile*kv.rowBytes:]
+	if next := at + rows; next < kv.capacity {
+		ahead = of(next/cacheTile, block, head)[next%cacheTile*kv.rowBytes:]
+	}
+	if kv.decode == nil {
+		return src, ahead
+	}
+	kv.decode(scratch[:rows*kv.dim*4], src)
+	return scratch, ahead
 }
 
 // bytes returns the size of the keys and values of so many positions in one
 // block.
-func (kv *cache) bytes(positions int) int { return positions * kv.heads * kv.dim * 2 * kv.width }
+func (kv *cache) bytes(positions int) int { return positions * kv.heads * 2 * kv.rowBytes }
 
 func encodeF32(dst []byte, src []float32) {
 	for i, x := range src {
-		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(x))
+		putFloat32(dst[4*i:], x)
+	}
+}
+
+// encodeQ8 writes blocks of q8_0 as the activation scheme of the same layout
+// rounds them: what is not finite gets a scale that is NaN or infinite.
+func encodeQ8(dst []byte, src []float32, kv *cache, acts *kernels.Activations) {
+	acts.Prepare(kv.quantizer, src, 1, len(src))
+	for i, scale := range acts.Scales[:len(src)/q8Len] {
+		block, codes := dst[i*q8Bytes:][:q8Bytes], acts.Q[i*q8Len:][:q8Len]
+		binary.LittleEndian.PutUint16(block, half.FromFloat32(scale))
+		copy(block[2:], unsafe.Slice((*byte)(unsafe.Pointer(&codes[0])), q8Len))
 	}
 }

@@ -46,6 +46,7 @@ func TestResultsDoNotDependOnHow(t *testing.T) {
 		path := x.path(t)
 		var wantIDs []int
 		var wantLogits []float32
+		var cache *formats.Type
 		check := func(name string, opt models.Options, batch int) {
 			t.Run(preset.Name+"/"+name, func(t *testing.T) {
 				m, err := models.Open(path, opt)
@@ -53,7 +54,7 @@ func TestResultsDoNotDependOnHow(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { m.Close() })
-				s := session(t, m, models.SessionOptions{Batch: batch})
+				s := session(t, m, models.SessionOptions{Batch: batch, Cache: cache})
 				ids, logits := greedy(t, s, prompt, generated)
 				if wantIDs == nil {
 					wantIDs, wantLogits = ids, slices.Clone(logits)
@@ -79,6 +80,12 @@ func TestResultsDoNotDependOnHow(t *testing.T) {
 		check("in place", models.Options{Packing: models.PackNever}, 64)
 		check("packing behind", models.Options{Packing: models.PackBehind}, 8)
 		check("streaming", models.Options{Packing: models.Stream}, 64)
+
+		wantIDs, cache = nil, formats.Q8_0
+		for _, r := range []struct{ threads, batch int }{{1, 1}, {1, 64}, {2, 4}, {3, 256}} {
+			check(fmt.Sprintf("int8 cache/threads=%d/batch=%d", r.threads, r.batch), models.Options{Threads: r.threads}, r.batch)
+		}
+		check("int8 cache/variant=scalar", models.Options{Variant: must(models.PreferVariant("scalar", ""))}, 64)
 	}
 }
 
@@ -305,7 +312,7 @@ func TestResultsOnEveryMachine(t *testing.T) {
 		hash   uint64 // FNV-1a of the last logits' bits
 	}{
 		{"tiny", []int{298, 298, 409, 282, 197, 325}, 0xabb43efd5abb88b8},
-		{"tiny-bitnet", []int{677, 469, 468, 419, 677, 469}, 0x6969ce6866eb150a},
+		{"tiny-bitnet", []int{677, 469, 468, 419, 677, 469}, 0x52b12f4d32d1753b},
 	} {
 		p := preset(tt.preset)
 		m := newFixture(t, p).open(t, models.Options{})

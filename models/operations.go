@@ -80,33 +80,36 @@ func (s *Session) rotate(name string, q, k []float32) {
 // column's queries s.q, in s.att, from all positions up to its own.
 func (s *Session) attend(name string) {
 	start := s.begin()
-	k, v, width := s.k, s.v, len(s.k)/s.n
 	if s.n == 1 {
-		s.cache.put(s.block, s.position, k, v)
+		s.storeColumn(0)
 	} else {
-		s.model.pool.ForEach(s.n, func(c int) {
-			s.cache.put(s.block, s.position+c, k[c*width:][:width], v[c*width:][:width])
-		})
+		s.model.pool.ForEach(s.n, s.storeTask)
 	}
-	s.model.pool.ForEach(s.model.Config.Heads*s.attendRuns(), s.attendTask)
+	// Heads that share keys and values are one task, unless threads would go
+	// without.
+	kvHeads, runs := s.model.Config.KVHeads, (s.n+attendRun-1)/attendRun
+	s.attendHeads = s.group()
+	if kvHeads*runs < s.model.pool.Threads() {
+		s.attendHeads = 1
+	}
+	s.model.pool.ForEach(s.model.Config.Heads/s.attendHeads*runs, s.attendTask)
 	s.end(start, name, s.cache.bytes(s.position+s.n), s.att)
 }
 
-// attendRun is how many columns of a head are one task: enough for its keys
-// and values to stay in the core's cache.
-const attendRun = 16
-
-func (s *Session) attendRuns() int { return (s.n + attendRun - 1) / attendRun }
-
-// attendHead is task i of attend: a query head of a run of columns.
-func (s *Session) attendHead(i int) {
+// storeColumn stores the keys and values of a column.
+func (s *Session) storeColumn(c int) {
 	a := <-s.attentions
-	head, run := i/s.attendRuns(), i%s.attendRuns()
-	width, dim := len(s.q)/s.n, s.cache.dim
-	for c := run * attendRun; c < min((run+1)*attendRun, s.n); c++ {
-		at := c*width + head*dim
-		a.head(s.att[at:][:dim], s.q[at:][:dim], s, head/s.group(), s.position+c)
-	}
+	width := len(s.k) / s.n
+	s.cache.put(s.block, s.position+c, s.k[c*width:][:width], s.v[c*width:][:width], &a.acts)
+	s.attentions <- a
+}
+
+// attendRuns is task i of attend: some heads of a run of columns.
+func (s *Session) attendRuns(i int) {
+	a := <-s.attentions
+	tasks := s.model.Config.Heads / s.attendHeads
+	head, from := i%tasks*s.attendHeads, i/tasks*attendRun
+	a.answer(s, head, s.attendHeads, from, min(from+attendRun, s.n))
 	s.attentions <- a
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"onebit/formats"
-	"onebit/kernels"
 )
 
 func near(t *testing.T, name string, got []float32, want ...float64) {
@@ -74,14 +73,16 @@ func TestYaRN(t *testing.T) {
 
 // Scores 0, ln 3 and ln 4 times 2, under a scale of ½, are 1 : 3 : 4.
 func TestSoftmax(t *testing.T) {
-	x := []float32{0, float32(2 * math.Log(3)), float32(2 * math.Log(4))}
-	softmax(x, 0.5)
-	near(t, "softmax", x, 0.125, 0.375, 0.5)
-	x = []float32{-200, 1000, -1000}
-	softmax(x, 1)
-	near(t, "far apart", x, 0, 1, 0)
-	x = []float32{1, float32(math.NaN())}
-	if softmax(x, 1); x[0] == x[0] {
+	normalized := func(x []float32, scale float32) []float32 {
+		n := softmax(x, scale)
+		for i := range x {
+			x[i] *= n
+		}
+		return x
+	}
+	near(t, "softmax", normalized([]float32{0, float32(2 * math.Log(3)), float32(2 * math.Log(4))}, 0.5), 0.125, 0.375, 0.5)
+	near(t, "far apart", normalized([]float32{-200, 1000, -1000}, 1), 0, 1, 0)
+	if x := normalized([]float32{1, float32(math.NaN())}, 1); x[0] == x[0] {
 		t.Error("a score that is NaN left a number")
 	}
 }
@@ -95,40 +96,46 @@ func TestGates(t *testing.T) {
 	near(t, "relu2", gate, 0, 40, 0, 180000)
 }
 
-// Two query heads of two share one key head. After keys (1, 0) and (0, 1) the
-// query (√2·ln 3, 0) scores ln 3 and 0, so it weighs the values 3 : 1; the
-// query (0, 0) weighs them alike.
+// Two query heads share one key head. After keys (1, 0, …) and (0, 1, 0, …)
+// the query (√32·ln 3, 0, …) scores ln 3 and 0, so it weighs the values 3 : 1;
+// the query 0 weighs them alike. Every format has these numbers.
 func TestAttention(t *testing.T) {
-	const ln3 = 1.0986122886681098
-	for _, format := range []*formats.Type{formats.F16, formats.F32} {
-		c := Config{Layers: 2, Heads: 2, KVHeads: 1, HeadDim: 2}
+	const dim, ln3 = 32, 1.0986122886681098
+	head := func(x, y float32) []float32 { return append([]float32{x, y}, make([]float32, dim-2)...) }
+	for _, format := range []*formats.Type{formats.F16, formats.F32, formats.Q8_0} {
+		c := Config{Layers: 2, Heads: 2, KVHeads: 1, HeadDim: dim}
 		kv, err := newCache(c, format, 300)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer kv.mem.Free()
-		variant, err := kernels.Best(format.Name)
-		if err != nil {
-			t.Fatal(err)
+		s := &Session{
+			model: &Model{Config: c}, cache: kv, scoreScale: float32(1 / math.Sqrt(dim)), block: 1,
+			batch: 1, n: 1, q: append(head(float32(math.Sqrt(dim)*ln3), 0), head(0, 0)...), att: make([]float32, 2*dim),
 		}
-		s := &Session{model: &Model{Config: c}, cache: kv, cacheVariant: variant, scoreScale: 1 / math.Sqrt2, block: 1}
-		kv.put(1, 0, []float32{1, 0}, []float32{8, 4})
-		kv.put(1, 1, []float32{0, 1}, []float32{0, -4})
-		kv.put(0, 1, []float32{9, 9}, []float32{9, 9}) // another block's
-		kv.put(1, 2, []float32{9, 9}, []float32{9, 9}) // a later position's
 		a := s.newAttention()
-		dst := make([]float32, 2)
-		a.head(dst, []float32{math.Sqrt2 * ln3, 0}, s, 0, 1)
-		near(t, format.Name, dst, 6, 2)
-		a.head(dst, []float32{0, 0}, s, 0, 1)
-		near(t, format.Name, dst, 4, 0)
+		put := func(block, position int, key, value []float32) { kv.put(block, position, key, value, &a.acts) }
+		answer := func(position, heads int) []float32 {
+			s.position = position
+			for h := 0; h < 2; h += heads {
+				a.answer(s, h, heads, 0, 1)
+			}
+			return []float32{s.att[0], s.att[1], s.att[dim], s.att[dim+1]}
+		}
+		put(1, 0, head(127, 0), head(127*8, 64*8))
+		put(1, 1, head(0, 127), head(0, -127*4))
+		put(0, 1, head(9, 9), head(9, 9)) // another block's
+		put(1, 2, head(9, 9), head(9, 9)) // a later position's
+		s.scoreScale /= 127
+		for heads := 1; heads <= 2; heads++ {
+			near(t, format.Name, answer(1, heads), 762, 257, 508, 2)
+		}
 
 		// Across tiles: 256 positions weigh alike, one value stands out.
 		for p := range 256 {
-			kv.put(1, p, []float32{0, 0}, []float32{1, 0})
+			put(1, p, head(0, 0), head(127, 0))
 		}
-		kv.put(1, 130, []float32{0, 0}, []float32{257, 64})
-		a.head(dst, []float32{1, 1}, s, 0, 255)
-		near(t, format.Name+" across tiles", dst, 2, 0.25)
+		put(1, 130, head(0, 0), head(127*128, 64*128))
+		near(t, format.Name+" across tiles", answer(255, 2), 127*383/256.0, 32, 127*383/256.0, 32)
 	}
 }

@@ -75,6 +75,7 @@ func TestLogitsMatchOracle(t *testing.T) {
 			}{
 				{"exact", models.Options{Variant: exact}, formats.F32, 1e-11},
 				{"exact, fp16 cache", models.Options{Variant: exact}, formats.F16, 1e-6},
+				{"exact, int8 cache", models.Options{Variant: exact}, formats.Q8_0, 4e-4},
 				{"default", models.Options{}, formats.F16, 5e-3},
 			} {
 				s := session(t, x.open(t, o.model), models.SessionOptions{Cache: o.cache})

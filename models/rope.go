@@ -72,13 +72,7 @@ func (r *rope) angles(cos, sin []float32, position int) {
 // rotate turns every head of x, len(cos) pairs each, in place.
 func rotate(x, cos, sin []float32) {
 	half := len(cos)
-	sin = sin[:half]
 	for ; len(x) >= 2*half; x = x[2*half:] {
-		a, b := x[:half], x[half:][:half]
-		for i, c := range cos {
-			u, v, s := a[i], b[i], sin[i]
-			a[i] = float32(u*c) - float32(v*s)
-			b[i] = float32(u*s) + float32(v*c)
-		}
+		turn(x[:half], x[half:2*half], cos, sin)
 	}
 }

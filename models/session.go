@@ -24,7 +24,8 @@ type SessionOptions struct {
 	// Batch is how many tokens of a prompt are multiplied together; 0: 128.
 	// Results do not depend on it.
 	Batch int
-	// Cache is the format of keys and values: f16 or f32. Nil: f16.
+	// Cache is the format of keys and values: f16, f32 or q8_0, which has
+	// half of f16's bytes and wants heads of a multiple of 32. Nil: f16.
 	Cache    *formats.Type
 	Observer Observer // nil: none
 }
@@ -38,13 +39,12 @@ const (
 // so far, and the position of the next. It belongs to one goroutine at a
 // time. Close frees it.
 type Session struct {
-	model        *Model
-	cache        *cache
-	cacheVariant *kernels.Variant
-	scoreScale   float32 // 1/√width of attention's scores
-	position     int
-	batch        int
-	observer     Observer
+	model      *Model
+	cache      *cache
+	scoreScale float32 // 1/√width of attention's scores
+	position   int
+	batch      int
+	observer   Observer
 
 	// The batch in progress: n columns, from position.
 	n     int
@@ -60,12 +60,14 @@ type Session struct {
 	cos, sin []float32
 	logits   []float32 // a chunk of columns × Vocab
 
-	products   []kernels.Product
-	attentions chan *attention // as many as there are threads
-	results    []Result
+	products    []kernels.Product
+	attentions  chan *attention // as many as there are threads
+	attendHeads int             // query heads in a task of attention
+	results     []Result
 
 	// Tasks of operations that share a column among threads, made once
 	// because making them would allocate.
+	storeTask    func(i int)
 	attendTask   func(i int)
 	activateTask func(i int)
 }
@@ -86,26 +88,22 @@ func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
 		return nil, fmt.Errorf("a context of %d tokens is not between 1 and the model's %d", opt.Context, m.Config.Context)
 	case opt.Batch < 1:
 		return nil, fmt.Errorf("a batch of %d tokens is not positive", opt.Batch)
-	case cells[opt.Cache].width == 0:
-		return nil, fmt.Errorf("keys and values cannot be kept in %s (want f16 or f32)", opt.Cache.Name)
-	}
-	variant, err := m.options.variantFor(opt.Cache, true)
-	if err != nil {
-		return nil, err
+	case cells[opt.Cache].encode == nil:
+		return nil, fmt.Errorf("keys and values cannot be kept in %s (want f16, f32 or q8_0)", opt.Cache.Name)
 	}
 	kv, err := newCache(m.Config, opt.Cache, opt.Context)
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{
-		model: m, cache: kv, cacheVariant: variant, batch: opt.Batch, observer: opt.Observer, block: Outside,
+		model: m, cache: kv, batch: opt.Batch, observer: opt.Observer, block: Outside,
 		scoreScale: float32(1 / math.Sqrt(float64(m.Config.HeadDim))),
 		attentions: make(chan *attention, m.pool.Threads()),
 	}
 	for range m.pool.Threads() {
 		s.attentions <- s.newAttention()
 	}
-	s.attendTask, s.activateTask = s.attendHead, s.activateChunk
+	s.storeTask, s.attendTask, s.activateTask = s.storeColumn, s.attendRuns, s.activateChunk
 	return s, nil
 }
 

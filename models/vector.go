@@ -80,22 +80,80 @@ func encodeF16Generic(dst []byte, src []float32) {
 	}
 }
 
-// weightedF16Generic adds to dst the rows of an fp16 matrix, each times its
-// weight, first row first. Columns from first are done.
-func weightedF16Generic(dst, weights []float32, rows []byte, first int) {
-	for r, w := range weights {
-		row := rows[r*2*len(dst):][:2*len(dst)]
-		for d := first; d < len(dst); d++ {
-			dst[d] += float32(w * half.ToFloat32(binary.LittleEndian.Uint16(row[2*d:])))
+// decodeF16Generic writes the fp16 numbers of src as float32.
+func decodeF16Generic(dst, src []byte) {
+	for i := range len(dst) / 4 {
+		putFloat32(dst[4*i:], half.ToFloat32(binary.LittleEndian.Uint16(src[2*i:])))
+	}
+}
+
+// A block of q8_0: an fp16 scale and 32 int8 (package formats).
+const (
+	q8Len   = 32
+	q8Bytes = 2 + q8Len
+)
+
+// decodeQ8Generic writes the numbers of q8_0 blocks as float32, which holds
+// them exactly.
+func decodeQ8Generic(dst, src []byte) {
+	for ; len(dst) > 0; dst, src = dst[4*q8Len:], src[q8Bytes:] {
+		d := half.ToFloat32(binary.LittleEndian.Uint16(src))
+		for i, q := range src[2:q8Bytes] {
+			putFloat32(dst[4*i:], float32(int8(q))*d)
 		}
 	}
 }
 
-// weightedF32 is the same for a float32 matrix.
-func weightedF32(dst, weights []float32, rows []byte) {
+func putFloat32(dst []byte, x float32) {
+	binary.LittleEndian.PutUint32(dst, math.Float32bits(x))
+}
+
+// maximumGeneric returns the largest of x that is not NaN, -Inf of none.
+func maximumGeneric(x []float32) float32 {
+	top := float32(math.Inf(-1))
+	for _, v := range x {
+		if v > top {
+			top = v
+		}
+	}
+	return top
+}
+
+// turnGeneric turns the pairs (a, b) by angles.
+func turnGeneric(a, b, cos, sin []float32) {
+	a, b, sin = a[:len(cos)], b[:len(cos)], sin[:len(cos)]
+	for i, c := range cos {
+		u, v, s := a[i], b[i], sin[i]
+		a[i] = float32(u*c) - float32(v*s)
+		b[i] = float32(u*s) + float32(v*c)
+	}
+}
+
+// scoresGeneric multiplies rows of a float32 matrix with q: element k is added
+// to lane k mod 16, and the lanes are folded in halves. The callers of scores
+// and weighted say in a last argument what they will want from memory next.
+func scoresGeneric(dst, q []float32, rows []byte) {
+	for r := range dst {
+		row := rows[r*4*len(q):][:4*len(q)]
+		var lanes [16]float32
+		for k, x := range q {
+			lanes[k%16] += float32(x * math.Float32frombits(binary.LittleEndian.Uint32(row[4*k:])))
+		}
+		for n := 8; n > 0; n /= 2 {
+			for i := range n {
+				lanes[i] += lanes[i+n]
+			}
+		}
+		dst[r] = lanes[0]
+	}
+}
+
+// weightedGeneric adds to dst the rows of a float32 matrix, each times its
+// weight, first row first. Columns from first are done.
+func weightedGeneric(dst, weights []float32, rows []byte, first int) {
 	for r, w := range weights {
 		row := rows[r*4*len(dst):][:4*len(dst)]
-		for d := range dst {
+		for d := first; d < len(dst); d++ {
 			dst[d] += float32(w * math.Float32frombits(binary.LittleEndian.Uint32(row[4*d:])))
 		}
 	}

@@ -2,12 +2,19 @@
 
 package models
 
-import "onebit/internal/cpu"
+import (
+	"unsafe"
+
+	"onebit/internal/cpu"
+)
 
 // simd is what the assembly needs. Without it the specification runs.
 var simd = cpu.AVX2 | cpu.F16C
 
-var hasSIMD = cpu.Detected()&simd == simd
+var (
+	hasSIMD   = cpu.Detected()&simd == simd
+	hasAVX512 = hasSIMD && cpu.Detected()&cpu.AVX512F != 0
+)
 
 // Each function of the assembly takes a multiple of 8 elements, which the
 // caller has checked the slices for.
@@ -33,11 +40,41 @@ func expAVX2(sum *lanes, x *float32, n int, top, scale float32)
 //go:noescape
 func encodeF16AVX2(dst *byte, src *float32, n int)
 
-// weightedF16AVX2 takes rows of stride bytes, of which it does 8·columns
-// columns.
+//go:noescape
+func decodeF16AVX2(dst, src *byte, n int)
+
+// decodeQ8AVX2 takes blocks of 32 elements.
 //
 //go:noescape
-func weightedF16AVX2(dst, weights *float32, rows *byte, n, columns, stride int)
+func decodeQ8AVX2(dst, src *byte, blocks int)
+
+//go:noescape
+func maxAVX2(x *float32, n int) float32
+
+//go:noescape
+func turnAVX2(a, b, cos, sin *float32, n int)
+
+// scoresAVX2 takes a multiple of 4 rows and of 16 columns. While it works it
+// fetches as many bytes from ahead on as the rows have in fp16; nil: none.
+//
+//go:noescape
+func scoresAVX2(dst, q *float32, rows *byte, n, width int, ahead *byte)
+
+// scoresAVX512 takes rows by 8.
+//
+//go:noescape
+func scoresAVX512(dst, q *float32, rows *byte, n, width int, ahead *byte)
+
+// weightedAVX2 takes rows of stride bytes, of which it does the first columns.
+// It fetches from ahead as scoresAVX2 does.
+//
+//go:noescape
+func weightedAVX2(dst, weights *float32, rows *byte, n, columns, stride int, ahead *byte)
+
+// weightedAVX512 takes columns by 128.
+//
+//go:noescape
+func weightedAVX512(dst, weights *float32, rows *byte, n, columns, stride int, ahead *byte)
 
 // whole returns how many of n elements the assembly takes.
 func whole(n int) int {
@@ -108,13 +145,69 @@ func encodeF16(dst []byte, src []float32) {
 	encodeF16Generic(dst[2*n:], src[n:])
 }
 
-func weightedF16(dst, weights []float32, rows []byte) {
-	n := whole(len(dst))
-	if n > 0 && len(weights) > 0 {
-		rows = rows[:2*len(weights)*len(dst)]
-		weightedF16AVX2(&dst[0], &weights[0], &rows[0], len(weights), n/8, 2*len(dst))
+func decodeF16(dst, src []byte) {
+	src = src[:len(dst)/2]
+	n := whole(len(src) / 2)
+	if n > 0 {
+		decodeF16AVX2(&dst[0], &src[0], n)
 	}
-	if n < len(dst) {
-		weightedF16Generic(dst, weights, rows, n)
+	decodeF16Generic(dst[4*n:], src[2*n:])
+}
+
+func decodeQ8(dst, src []byte) {
+	if !hasSIMD || len(dst) == 0 {
+		decodeQ8Generic(dst, src)
+		return
+	}
+	blocks := len(dst) / (4 * q8Len)
+	src = src[:blocks*q8Bytes]
+	decodeQ8AVX2(&dst[0], &src[0], blocks)
+}
+
+func maximum(x []float32) float32 {
+	n := whole(len(x))
+	top := maximumGeneric(x[n:])
+	if n > 0 {
+		top = max(top, maxAVX2(&x[0], n))
+	}
+	return top
+}
+
+func turn(a, b, cos, sin []float32) {
+	n := whole(len(cos))
+	if n > 0 {
+		a, b, sin = a[:len(cos)], b[:len(cos)], sin[:len(cos)]
+		turnAVX2(&a[0], &b[0], &cos[0], &sin[0], n)
+	}
+	turnGeneric(a[n:], b[n:], cos[n:], sin[n:])
+}
+
+func scores(dst, q []float32, rows, ahead []byte) {
+	n, width := len(dst), len(q)
+	if !hasSIMD || n == 0 || n%8 != 0 || width == 0 || width%16 != 0 {
+		scoresGeneric(dst, q, rows)
+		return
+	}
+	rows = rows[:4*n*width]
+	if hasAVX512 {
+		scoresAVX512(&dst[0], &q[0], &rows[0], n, width, unsafe.SliceData(ahead))
+		return
+	}
+	scoresAVX2(&dst[0], &q[0], &rows[0], n, width, unsafe.SliceData(ahead))
+}
+
+func weighted(dst, weights []float32, rows, ahead []byte) {
+	stride, done := 4*len(dst), 0
+	rows = rows[:len(weights)*stride]
+	if n := len(dst) &^ 127; hasAVX512 && n > 0 && len(weights) > 0 {
+		weightedAVX512(&dst[0], &weights[0], &rows[0], len(weights), n, stride, unsafe.SliceData(ahead))
+		done = n
+	}
+	if n := whole(len(dst) - done); n > 0 && len(weights) > 0 {
+		weightedAVX2(&dst[done], &weights[0], &rows[4*done], len(weights), n, stride, unsafe.SliceData(ahead))
+		done += n
+	}
+	if done < len(dst) {
+		weightedGeneric(dst, weights, rows, done)
 	}
 }

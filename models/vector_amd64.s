@@ -1,7 +1,8 @@
 //go:build !purego
 
-// The vector operations of vector.go in AVX2 and F16C: the same float
-// operations on each element in the same order, eight elements at a time.
+// The vector operations of vector.go in AVX2 and F16C, and one in
+// AVX-512: the same float operations on each element in the same order, eight
+// or sixteen elements at a time.
 
 #include "textflag.h"
 
@@ -215,24 +216,323 @@ encodeLoop:
 	VZEROUPPER
 	RET
 
-#define WEIGHTED8(offset, acc, t) \
-	VCVTPH2PS offset(R9), t \
-	VMULPS    t, Y8, t      \
-	VADDPS    t, acc, acc
+#define DECODE8(from, to) \
+	VCVTPH2PS from(SI), Y0 \
+	VMOVUPS   Y0, to(DI)
 
-// func weightedF16AVX2(dst, weights *float32, rows *byte, n, columns, stride int)
+// func decodeF16AVX2(dst, src *byte, n int)
+//
+// 32 elements a round, and what is left by 8.
+TEXT ·decodeF16AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+
+decode32:
+	CMPQ CX, $32
+	JLT  decode8
+	DECODE8(0, 0)
+	DECODE8(16, 32)
+	DECODE8(32, 64)
+	DECODE8(48, 96)
+	ADDQ $64, SI
+	ADDQ $128, DI
+	SUBQ $32, CX
+	JMP  decode32
+
+decode8:
+	TESTQ CX, CX
+	JZ    decoded
+	DECODE8(0, 0)
+	ADDQ  $16, SI
+	ADDQ  $32, DI
+	SUBQ  $8, CX
+	JMP   decode8
+
+decoded:
+	VZEROUPPER
+	RET
+
+#define DECODEQ8(from, to) \
+	VPMOVSXBD from(SI), Y1 \
+	VCVTDQ2PS Y1, Y1       \
+	VMULPS    Y0, Y1, Y1   \
+	VMOVUPS   Y1, to(DI)
+
+// func decodeQ8AVX2(dst, src *byte, blocks int)
+TEXT ·decodeQ8AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ blocks+16(FP), CX
+
+decodeBlock:
+	MOVWLZX      (SI), AX
+	VMOVD        AX, X0
+	VCVTPH2PS    X0, X0
+	VBROADCASTSS X0, Y0
+	DECODEQ8(2, 0)
+	DECODEQ8(10, 32)
+	DECODEQ8(18, 64)
+	DECODEQ8(26, 96)
+	ADDQ         $34, SI
+	ADDQ         $128, DI
+	DECQ         CX
+	JNZ          decodeBlock
+	VZEROUPPER
+	RET
+
+// func maxAVX2(x *float32, n int) float32
+//
+// VMAXPS returns its first operand (Intel's last) if one is NaN: the maximum
+// so far.
+TEXT ·maxAVX2(SB), NOSPLIT, $0-20
+	MOVQ    x+0(FP), SI
+	MOVQ    n+8(FP), CX
+	MOVL    $0xff800000, AX // -Inf
+	VMOVD   AX, X1
+	VBROADCASTSS X1, Y1
+
+maxLoop:
+	VMOVUPS (SI), Y0
+	VMAXPS  Y1, Y0, Y1
+	ADDQ    $32, SI
+	SUBQ    $8, CX
+	JNZ     maxLoop
+	VEXTRACTF128 $1, Y1, X0
+	VMAXPS    X0, X1, X1
+	VPSHUFD   $0x4e, X1, X0
+	VMAXPS    X0, X1, X1
+	VPSHUFD   $0xb1, X1, X0
+	VMAXPS    X0, X1, X1
+	VMOVSS    X1, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func turnAVX2(a, b, cos, sin *float32, n int)
+TEXT ·turnAVX2(SB), NOSPLIT, $0-40
+	MOVQ a+0(FP), DI
+	MOVQ b+8(FP), SI
+	MOVQ cos+16(FP), R8
+	MOVQ sin+24(FP), R9
+	MOVQ n+32(FP), CX
+
+turnLoop:
+	VMOVUPS (DI), Y0
+	VMOVUPS (SI), Y1
+	VMOVUPS (R8), Y2
+	VMOVUPS (R9), Y3
+	VMULPS  Y2, Y0, Y4
+	VMULPS  Y3, Y1, Y5
+	VSUBPS  Y5, Y4, Y4
+	VMULPS  Y3, Y0, Y0
+	VMULPS  Y2, Y1, Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y4, (DI)
+	VMOVUPS Y0, (SI)
+	ADDQ    $32, DI
+	ADDQ    $32, SI
+	ADDQ    $32, R8
+	ADDQ    $32, R9
+	SUBQ    $8, CX
+	JNZ     turnLoop
+	VZEROUPPER
+	RET
+
+// AHEAD fetches 128 bytes at R10 into the second-level cache, if it is not 0.
+#define AHEAD(skip) \
+	TESTQ      R10, R10 \
+	JZ         skip     \
+	PREFETCHT1 (R10)    \
+	PREFETCHT1 64(R10)  \
+	ADDQ       $128, R10 \
+skip:
+
+// func scoresAVX2(dst, q *float32, rows *byte, n, width int, ahead *byte)
+//
+// Four rows at a time, whose lanes then add up in halves: 16, 8, 4, 2, 1.
+TEXT ·scoresAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ rows+16(FP), R8
+	MOVQ n+24(FP), CX
+	MOVQ width+32(FP), DX
+	MOVQ ahead+40(FP), R10
+	SHLQ $2, DX
+	LEAQ (DX)(DX*2), R9
+
+scoresTile:
+	MOVQ   q+8(FP), SI
+	LEAQ   (SI)(DX*1), BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+scoresLoop:
+	AHEAD(scoresFetched)
+	VMOVUPS (SI), Y8
+	VMOVUPS 32(SI), Y9
+	VMULPS  (R8), Y8, Y10
+	VADDPS  Y10, Y0, Y0
+	VMULPS  32(R8), Y9, Y11
+	VADDPS  Y11, Y1, Y1
+	VMULPS  (R8)(DX*1), Y8, Y10
+	VADDPS  Y10, Y2, Y2
+	VMULPS  32(R8)(DX*1), Y9, Y11
+	VADDPS  Y11, Y3, Y3
+	VMULPS  (R8)(DX*2), Y8, Y10
+	VADDPS  Y10, Y4, Y4
+	VMULPS  32(R8)(DX*2), Y9, Y11
+	VADDPS  Y11, Y5, Y5
+	VMULPS  (R8)(R9*1), Y8, Y10
+	VADDPS  Y10, Y6, Y6
+	VMULPS  32(R8)(R9*1), Y9, Y11
+	VADDPS  Y11, Y7, Y7
+	ADDQ    $64, SI
+	ADDQ    $64, R8
+	CMPQ    SI, BX
+	JNE     scoresLoop
+
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VPERM2F128   $0x20, Y2, Y0, Y1 // the low halves of rows 0 and 1
+	VPERM2F128   $0x31, Y2, Y0, Y0
+	VADDPS       Y0, Y1, Y0
+	VPERM2F128   $0x20, Y6, Y4, Y5
+	VPERM2F128   $0x31, Y6, Y4, Y4
+	VADDPS       Y4, Y5, Y4
+	VUNPCKLPD    Y4, Y0, Y1
+	VUNPCKHPD    Y4, Y0, Y0
+	VADDPS       Y0, Y1, Y0        // two lanes of rows 0, 2, 1, 3
+	VSHUFPS      $0x88, Y0, Y0, Y1
+	VSHUFPS      $0xdd, Y0, Y0, Y0
+	VADDPS       Y0, Y1, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VUNPCKLPS    X1, X0, X0
+	VMOVUPS      X0, (DI)
+	ADDQ         $16, DI
+	ADDQ         R9, R8
+	SUBQ         $4, CX
+	JNZ          scoresTile
+	VZEROUPPER
+	RET
+
+// HALVE adds the upper eight lanes to the lower ones.
+#define HALVE(z, y) \
+	VEXTRACTF64X4 $1, z, Y9 \
+	VADDPS        Y9, y, y
+
+// PAIR leaves in a four lanes of row a and four of row b.
+#define PAIR(a, b) \
+	VPERM2F128 $0x20, b, a, Y9 \
+	VPERM2F128 $0x31, b, a, a  \
+	VADDPS     a, Y9, a
+
+// QUAD leaves in a two lanes of each row that a and b hold.
+#define QUAD(a, b) \
+	VUNPCKLPD b, a, Y9 \
+	VUNPCKHPD b, a, a  \
+	VADDPS    a, Y9, a
+
+// func scoresAVX512(dst, q *float32, rows *byte, n, width int, ahead *byte)
+//
+// Eight rows at a time, whose lanes then add up in halves: 16, 8, 4, 2, 1.
+TEXT ·scoresAVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), DI
+	MOVQ   rows+16(FP), R8
+	MOVQ   n+24(FP), CX
+	MOVQ   width+32(FP), DX
+	MOVQ   ahead+40(FP), R10
+	SHLQ   $2, DX
+	LEAQ   (DX)(DX*2), R9
+	LEAQ   (DX)(DX*4), R11
+	LEAQ   (R9)(DX*4), R12
+
+scores8:
+	MOVQ   q+8(FP), SI
+	LEAQ   (SI)(DX*1), BX
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+scores8Loop:
+	AHEAD(scores8Half)
+	AHEAD(scores8Fetched)
+	VMOVUPS (SI), Z8
+	VMULPS  (R8), Z8, Z9
+	VADDPS  Z9, Z0, Z0
+	VMULPS  (R8)(DX*1), Z8, Z10
+	VADDPS  Z10, Z1, Z1
+	VMULPS  (R8)(DX*2), Z8, Z11
+	VADDPS  Z11, Z2, Z2
+	VMULPS  (R8)(R9*1), Z8, Z12
+	VADDPS  Z12, Z3, Z3
+	VMULPS  (R8)(DX*4), Z8, Z9
+	VADDPS  Z9, Z4, Z4
+	VMULPS  (R8)(R11*1), Z8, Z10
+	VADDPS  Z10, Z5, Z5
+	VMULPS  (R8)(R9*2), Z8, Z11
+	VADDPS  Z11, Z6, Z6
+	VMULPS  (R8)(R12*1), Z8, Z12
+	VADDPS  Z12, Z7, Z7
+	ADDQ    $64, SI
+	ADDQ    $64, R8
+	CMPQ    SI, BX
+	JNE     scores8Loop
+
+	HALVE(Z0, Y0)
+	HALVE(Z1, Y1)
+	HALVE(Z2, Y2)
+	HALVE(Z3, Y3)
+	HALVE(Z4, Y4)
+	HALVE(Z5, Y5)
+	HALVE(Z6, Y6)
+	HALVE(Z7, Y7)
+	PAIR(Y0, Y4)
+	PAIR(Y1, Y5)
+	PAIR(Y2, Y6)
+	PAIR(Y3, Y7)
+	QUAD(Y0, Y1)                // rows 0, 1, 4, 5
+	QUAD(Y2, Y3)                // rows 2, 3, 6, 7
+	VSHUFPS $0x88, Y2, Y0, Y9
+	VSHUFPS $0xdd, Y2, Y0, Y0
+	VADDPS  Y0, Y9, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $32, DI
+	ADDQ    R12, R8
+	SUBQ    $8, CX
+	JNZ     scores8
+	VZEROUPPER
+	RET
+
+#define WEIGHTED(offset, weight, acc, t) \
+	VMULPS offset(R9), weight, t \
+	VADDPS t, acc, acc
+
+// func weightedAVX2(dst, weights *float32, rows *byte, n, columns, stride int, ahead *byte)
 //
 // Eight registers of eight columns go down all rows, then the next eight; what
 // is left of the columns goes down in one register at a time.
-TEXT ·weightedF16AVX2(SB), NOSPLIT, $0-48
+TEXT ·weightedAVX2(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ weights+8(FP), SI
 	MOVQ rows+16(FP), R8
 	MOVQ columns+32(FP), DX
-	MOVQ stride+40(FP), R10
+	MOVQ stride+40(FP), R11
+	MOVQ ahead+48(FP), R10
 
 wide:
-	CMPQ    DX, $8
+	CMPQ    DX, $64
 	JLT     narrow
 	MOVQ    SI, BX
 	MOVQ    R8, R9
@@ -247,17 +547,18 @@ wide:
 	VMOVUPS 224(DI), Y7
 
 wideRow:
+	AHEAD(wideFetched)
 	VBROADCASTSS (BX), Y8
-	WEIGHTED8(0, Y0, Y9)
-	WEIGHTED8(16, Y1, Y10)
-	WEIGHTED8(32, Y2, Y11)
-	WEIGHTED8(48, Y3, Y12)
-	WEIGHTED8(64, Y4, Y9)
-	WEIGHTED8(80, Y5, Y10)
-	WEIGHTED8(96, Y6, Y11)
-	WEIGHTED8(112, Y7, Y12)
+	WEIGHTED(0, Y8, Y0, Y9)
+	WEIGHTED(32, Y8, Y1, Y10)
+	WEIGHTED(64, Y8, Y2, Y11)
+	WEIGHTED(96, Y8, Y3, Y12)
+	WEIGHTED(128, Y8, Y4, Y9)
+	WEIGHTED(160, Y8, Y5, Y10)
+	WEIGHTED(192, Y8, Y6, Y11)
+	WEIGHTED(224, Y8, Y7, Y12)
 	ADDQ         $4, BX
-	ADDQ         R10, R9
+	ADDQ         R11, R9
 	DECQ         CX
 	JNZ          wideRow
 	VMOVUPS      Y0, (DI)
@@ -269,8 +570,8 @@ wideRow:
 	VMOVUPS      Y6, 192(DI)
 	VMOVUPS      Y7, 224(DI)
 	ADDQ         $256, DI
-	ADDQ         $128, R8
-	SUBQ         $8, DX
+	ADDQ         $256, R8
+	SUBQ         $64, DX
 	JMP          wide
 
 narrow:
@@ -283,17 +584,72 @@ narrow:
 
 narrowRow:
 	VBROADCASTSS (BX), Y8
-	WEIGHTED8(0, Y0, Y9)
+	WEIGHTED(0, Y8, Y0, Y9)
 	ADDQ         $4, BX
-	ADDQ         R10, R9
+	ADDQ         R11, R9
 	DECQ         CX
 	JNZ          narrowRow
 	VMOVUPS      Y0, (DI)
 	ADDQ         $32, DI
-	ADDQ         $16, R8
-	DECQ         DX
+	ADDQ         $32, R8
+	SUBQ         $8, DX
 	JMP          narrow
 
 done:
+	VZEROUPPER
+	RET
+
+// func weightedAVX512(dst, weights *float32, rows *byte, n, columns, stride int, ahead *byte)
+//
+// Eight registers of sixteen columns go down all rows, then the next eight.
+TEXT ·weightedAVX512(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ weights+8(FP), SI
+	MOVQ rows+16(FP), R8
+	MOVQ columns+32(FP), DX
+	MOVQ stride+40(FP), R11
+	MOVQ ahead+48(FP), R10
+
+panel:
+	MOVQ    SI, BX
+	MOVQ    R8, R9
+	MOVQ    n+24(FP), CX
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
+	VMOVUPS 128(DI), Z2
+	VMOVUPS 192(DI), Z3
+	VMOVUPS 256(DI), Z4
+	VMOVUPS 320(DI), Z5
+	VMOVUPS 384(DI), Z6
+	VMOVUPS 448(DI), Z7
+
+panelRow:
+	AHEAD(panelHalf)
+	AHEAD(panelFetched)
+	VBROADCASTSS (BX), Z8
+	WEIGHTED(0, Z8, Z0, Z9)
+	WEIGHTED(64, Z8, Z1, Z10)
+	WEIGHTED(128, Z8, Z2, Z11)
+	WEIGHTED(192, Z8, Z3, Z12)
+	WEIGHTED(256, Z8, Z4, Z9)
+	WEIGHTED(320, Z8, Z5, Z10)
+	WEIGHTED(384, Z8, Z6, Z11)
+	WEIGHTED(448, Z8, Z7, Z12)
+	ADDQ         $4, BX
+	ADDQ         R11, R9
+	DECQ         CX
+	JNZ          panelRow
+	VMOVUPS      Z0, (DI)
+	VMOVUPS      Z1, 64(DI)
+	VMOVUPS      Z2, 128(DI)
+	VMOVUPS      Z3, 192(DI)
+	VMOVUPS      Z4, 256(DI)
+	VMOVUPS      Z5, 320(DI)
+	VMOVUPS      Z6, 384(DI)
+	VMOVUPS      Z7, 448(DI)
+	ADDQ         $512, DI
+	ADDQ         $512, R8
+	SUBQ         $128, DX
+	JNZ          panel
 	VZEROUPPER
 	RET

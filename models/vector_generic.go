@@ -9,4 +9,9 @@ func silu(gate, up []float32)                         { siluGeneric(gate, up) }
 func relu2(gate, up []float32)                        { relu2Generic(gate, up) }
 func exp(sum *lanes, x []float32, top, by float32)    { expGeneric(sum, x, top, by) }
 func encodeF16(dst []byte, src []float32)             { encodeF16Generic(dst, src) }
-func weightedF16(dst, weights []float32, rows []byte) { weightedF16Generic(dst, weights, rows, 0) }
+func decodeF16(dst, src []byte)                       { decodeF16Generic(dst, src) }
+func decodeQ8(dst, src []byte)                        { decodeQ8Generic(dst, src) }
+func maximum(x []float32) float32                     { return maximumGeneric(x) }
+func turn(a, b, cos, sin []float32)                   { turnGeneric(a, b, cos, sin) }
+func scores(dst, q []float32, rows, _ []byte)         { scoresGeneric(dst, q, rows) }
+func weighted(dst, weights []float32, rows, _ []byte) { weightedGeneric(dst, weights, rows, 0) }

@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"onebit/internal/half"
 )
 
 // adversarial returns n floats of all sizes, with what breaks arithmetic among
@@ -35,14 +33,6 @@ func bits32(x []float32) []uint32 {
 		}
 	}
 	return out
-}
-
-func bytesOf(n int, rng *rand.Rand) []byte {
-	b := make([]byte, 2*n)
-	for i := range n {
-		binary.LittleEndian.PutUint16(b[2*i:], half.FromFloat32(float32(rng.NormFloat64())))
-	}
-	return b
 }
 
 // Each operation gives the bits of its specification, for every length around
@@ -112,25 +102,69 @@ func TestVectorsMatchSpecification(t *testing.T) {
 				}
 			}
 
-			for _, rows := range []int{0, 1, 5} {
-				m, weights := bytesOf(rows*n, rng), adversarial(rng, rows, special)
+			f16, f32, want := make([]byte, 2*n), make([]byte, 4*n), make([]byte, 4*n)
+			fill(rng, f16)
+			decodeF16(f32, f16)
+			decodeF16Generic(want, f16)
+			compare("decodeF16", n, floats(f32), floats(want))
+
+			q8 := make([]byte, n*q8Bytes)
+			f32, want = make([]byte, 4*n*q8Len), make([]byte, 4*n*q8Len)
+			fill(rng, q8)
+			decodeQ8(f32, q8)
+			decodeQ8Generic(want, q8)
+			compare("decodeQ8", n, floats(f32), floats(want))
+
+			if got, want := maximum(x), maximumGeneric(x); got != want {
+				t.Fatalf("maximum of %d is %v, want %v", n, got, want)
+			}
+
+			a, b, c, d := clone(x), clone(y), clone(x), clone(y)
+			turn(a, b, y, z)
+			turnGeneric(c, d, y, z)
+			compare("turn", n, append(a, b...), append(c, d...))
+
+			for _, rows := range []int{0, 1, 5, 8, 24} {
+				m, weights := make([]byte, 4*rows*n), adversarial(rng, rows, special)
+				encodeF32(m, adversarial(rng, rows*n, special))
 				a, b = clone(y), clone(y)
-				weightedF16(a, weights, m)
-				weightedF16Generic(b, weights, m, 0)
-				compare("weightedF16", n, a, b)
+				weighted(a, weights, m, m)
+				weightedGeneric(b, weights, m, 0)
+				compare("weighted", n, a, b)
+
+				a, b = make([]float32, rows), make([]float32, rows)
+				scores(a, x, m, m)
+				scoresGeneric(b, x, m)
+				compare("scores", n, a, b)
 			}
 		}
 	}
 }
 
-// The wide columns of weightedF16, with what is left of them.
+func fill(rng *rand.Rand, b []byte) {
+	for i := range b {
+		b[i] = byte(rng.Uint32())
+	}
+}
+
+func floats(b []byte) []float32 {
+	out := make([]float32, len(b)/4)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return out
+}
+
+// The wide columns of weighted, with what is left of them, with and without
+// AVX-512.
 func TestWeightedRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{64, 96, 100, 128, 136, 256} {
-		m, weights := bytesOf(200*n, rng), adversarial(rng, 200, false)
+	for _, n := range []int{64, 96, 100, 128, 136, 256, 332} {
+		m, weights := make([]byte, 4*200*n), adversarial(rng, 200, false)
+		encodeF32(m, adversarial(rng, 200*n, false))
 		got, want := make([]float32, n), make([]float32, n)
-		weightedF16(got, weights, m)
-		weightedF16Generic(want, weights, m, 0)
+		weighted(got, weights, m, nil)
+		weightedGeneric(want, weights, m, 0)
 		for i := range want {
 			if got[i] != want[i] {
 				t.Fatalf("%d columns: column %d is %v, want %v", n, i, got[i], want[i])
@@ -139,15 +173,9 @@ func TestWeightedRows(t *testing.T) {
 	}
 	// Rows (1, 2) and (3, -4), weights 2 and 0.5, on top of (10, 20).
 	dst := []float32{10, 20}
-	rows := make([]byte, 8)
-	encodeF16(rows, []float32{1, 2, 3, -4})
-	if weightedF16(dst, []float32{2, 0.5}, rows); dst[0] != 13.5 || dst[1] != 22 {
-		t.Errorf("weighted rows %v, want [13.5 22]", dst)
-	}
-	dst = []float32{10, 20}
-	rows = make([]byte, 16)
+	rows := make([]byte, 16)
 	encodeF32(rows, []float32{1, 2, 3, -4})
-	if weightedF32(dst, []float32{2, 0.5}, rows); dst[0] != 13.5 || dst[1] != 22 {
+	if weighted(dst, []float32{2, 0.5}, rows, nil); dst[0] != 13.5 || dst[1] != 22 {
 		t.Errorf("weighted rows %v, want [13.5 22]", dst)
 	}
 }
