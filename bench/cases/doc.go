@@ -31,6 +31,19 @@
 //	kernel-nmse  y against that product: what the kernel adds
 //	max-abs-err  max|y−r|
 //
+// # Lockstep
+//
+// A study takes a short text through the reference engine and a variant, block
+// by block (package models/lockstep):
+//
+//	Lockstep/model=M/variant=V/input=isolated|accumulated/block=N/tensor=T
+//	Logits/model=M/variant=V/tokens=N
+//
+// T is a projection, or block for the stream behind it; the head is output, in
+// block outside. Variants of one activation scheme are equal to the bit: the
+// first runs in lockstep, and the others share its errors once their logits
+// were found to be the same.
+//
 // # Ceilings
 //
 // Read/…/threads=T/cache=warm|cold reads the same bytes, in the same place,
