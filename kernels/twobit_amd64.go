@@ -19,15 +19,17 @@ func init() {
 		{formats.Ternary_u32, Native, wordRowBytes, arrangeRowsU32AVX2},
 		{formats.I2_S_X4, wordRows, wordRowBytes, arrangeRowsU32AVX2},
 	} {
-		order, p := rowOrder(f.arrange), panels{arrange: f.arrange}
+		order, tiles, strips := rowOrder(f.arrange), wide(f.arrange, 0), narrow(f.arrange, unitCols)
+		tilesOrder, stripsOrder := tiles.order(), strips.order()
 		for _, k := range rowsKernels {
 			v := &Variant{
 				Name: k.isa.Name, Summary: k.summary, Format: f.format, Activation: Q8Row, ISA: k.isa, Layout: f.layout,
 				Order: order, quantize: quantizeAVX2, matVec: k.matVec(order, f.rowBytes),
 			}
 			if k.isa == AVX512VNNI {
-				v.BatchOrder, v.batchFrom = p.order(), batchFrom
-				v.matMul = ternaryMatMul(p, v.BatchOrder, f.rowBytes)
+				v.BatchOrder, v.batchFrom, v.matMul = tilesOrder, batchFrom, ternaryMatMul(tiles, tilesOrder, f.rowBytes)
+			} else {
+				v.BatchOrder, v.batchFrom, v.matMul = stripsOrder, stripsFrom, k.strip.matMul(strips, stripsOrder, f.rowBytes)
 			}
 			register(v)
 		}
@@ -65,12 +67,13 @@ type rowsKernel struct {
 	isa     *ISA
 	summary string
 	rows    func(dst *float32, w *byte, stride, rowBytes int, q *int8, tiles int, scale float32)
+	strip   ternaryStrip // nil: tiles instead
 }
 
 var rowsKernels = []rowsKernel{
-	{AVX2, "VPMADDUBSW on codes masked in place, 4 rows at a time", ternaryRowsAVX2},
-	{AVXVNNI, "VPDPBUSD (VEX) on codes masked in place, 4 rows at a time", ternaryRowsAVXVNNI},
-	{AVX512VNNI, "VPDPBUSD on codes masked in place, 4 rows at a time", ternaryRowsAVX512VNNI},
+	{AVX2, "VPMADDUBSW on codes masked in place, 4 rows at a time", ternaryRowsAVX2, ternaryStripAVX2},
+	{AVXVNNI, "VPDPBUSD (VEX) on codes masked in place, 4 rows at a time", ternaryRowsAVXVNNI, ternaryStripAVXVNNI},
+	{AVX512VNNI, "VPDPBUSD on codes masked in place, 4 rows at a time", ternaryRowsAVX512VNNI, nil},
 }
 
 func (k rowsKernel) matVec(order *Order, rowBytes func(cols int) int) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {

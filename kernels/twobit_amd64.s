@@ -1892,6 +1892,151 @@ counted:
 	VZEROUPPER
 	RET
 
+// func stripPanelAVX2(dst *int8, columns *int8, stride int, cols int, groups int, blocks int)
+// Requires: AVX, CMOV
+TEXT ·stripPanelAVX2(SB), NOSPLIT, $0-48
+	MOVQ     stride+16(FP), CX
+	MOVQ     cols+24(FP), AX
+	MOVQ     columns+8(FP), DX
+	ADDQ     $+64, DX
+	MOVQ     DX, BX
+	LEAQ     (BX)(CX*1), SI
+	CMPQ     AX, $+1
+	CMOVQGT  SI, BX
+	MOVQ     BX, SI
+	LEAQ     (SI)(CX*1), DI
+	CMPQ     AX, $+2
+	CMOVQGT  DI, SI
+	MOVQ     SI, DI
+	LEAQ     (DI)(CX*1), CX
+	CMPQ     AX, $+3
+	CMOVQGT  CX, DI
+	MOVQ     dst+0(FP), AX
+	MOVQ     blocks+40(FP), CX
+	VMOVDQU  twobitByteOnes<>+0(SB), X0
+	VPCMPEQD X1, X1, X1
+	XORQ     R10, R10
+
+block:
+	VPXOR X2, X2, X2
+	MOVQ  AX, R9
+	ADDQ  $+16, AX
+	MOVQ  groups+32(FP), R8
+
+group:
+	VPXOR       X3, X3, X3
+	VMOVDQU     (DX)(R10*1), X4
+	VMOVDQU     (BX)(R10*1), X5
+	VMOVDQU     (SI)(R10*1), X6
+	VMOVDQU     (DI)(R10*1), X7
+	VPUNPCKLDQ  X5, X4, X8
+	VPUNPCKLDQ  X7, X6, X9
+	VPUNPCKHDQ  X5, X4, X4
+	VPUNPCKHDQ  X7, X6, X6
+	VPUNPCKLQDQ X9, X8, X5
+	VPUNPCKHQDQ X9, X8, X7
+	VPUNPCKLQDQ X6, X4, X8
+	VPUNPCKHQDQ X6, X4, X4
+	VMOVDQU     X5, (AX)
+	VPMADDUBSW  X5, X0, X5
+	VPADDW      X5, X3, X3
+	VMOVDQU     X7, 64(AX)
+	VPMADDUBSW  X7, X0, X7
+	VPADDW      X7, X3, X3
+	VMOVDQU     X8, 128(AX)
+	VPMADDUBSW  X8, X0, X8
+	VPADDW      X8, X3, X3
+	VMOVDQU     X4, 192(AX)
+	VPMADDUBSW  X4, X0, X4
+	VPADDW      X4, X3, X3
+	VMOVDQU     64(DX)(R10*1), X4
+	VMOVDQU     64(BX)(R10*1), X5
+	VMOVDQU     64(SI)(R10*1), X6
+	VMOVDQU     64(DI)(R10*1), X7
+	VPUNPCKLDQ  X5, X4, X8
+	VPUNPCKLDQ  X7, X6, X9
+	VPUNPCKHDQ  X5, X4, X4
+	VPUNPCKHDQ  X7, X6, X6
+	VPUNPCKLQDQ X9, X8, X5
+	VPUNPCKHQDQ X9, X8, X7
+	VPUNPCKLQDQ X6, X4, X8
+	VPUNPCKHQDQ X6, X4, X4
+	VMOVDQU     X5, 16(AX)
+	VPMADDUBSW  X5, X0, X5
+	VPADDW      X5, X3, X3
+	VMOVDQU     X7, 80(AX)
+	VPMADDUBSW  X7, X0, X7
+	VPADDW      X7, X3, X3
+	VMOVDQU     X8, 144(AX)
+	VPMADDUBSW  X8, X0, X8
+	VPADDW      X8, X3, X3
+	VMOVDQU     X4, 208(AX)
+	VPMADDUBSW  X4, X0, X4
+	VPADDW      X4, X3, X3
+	VMOVDQU     128(DX)(R10*1), X4
+	VMOVDQU     128(BX)(R10*1), X5
+	VMOVDQU     128(SI)(R10*1), X6
+	VMOVDQU     128(DI)(R10*1), X7
+	VPUNPCKLDQ  X5, X4, X8
+	VPUNPCKLDQ  X7, X6, X9
+	VPUNPCKHDQ  X5, X4, X4
+	VPUNPCKHDQ  X7, X6, X6
+	VPUNPCKLQDQ X9, X8, X5
+	VPUNPCKHQDQ X9, X8, X7
+	VPUNPCKLQDQ X6, X4, X8
+	VPUNPCKHQDQ X6, X4, X4
+	VMOVDQU     X5, 32(AX)
+	VPMADDUBSW  X5, X0, X5
+	VPADDW      X5, X3, X3
+	VMOVDQU     X7, 96(AX)
+	VPMADDUBSW  X7, X0, X7
+	VPADDW      X7, X3, X3
+	VMOVDQU     X8, 160(AX)
+	VPMADDUBSW  X8, X0, X8
+	VPADDW      X8, X3, X3
+	VMOVDQU     X4, 224(AX)
+	VPMADDUBSW  X4, X0, X4
+	VPADDW      X4, X3, X3
+	VMOVDQU     192(DX)(R10*1), X4
+	VMOVDQU     192(BX)(R10*1), X5
+	VMOVDQU     192(SI)(R10*1), X6
+	VMOVDQU     192(DI)(R10*1), X7
+	VPUNPCKLDQ  X5, X4, X8
+	VPUNPCKLDQ  X7, X6, X9
+	VPUNPCKHDQ  X5, X4, X4
+	VPUNPCKHDQ  X7, X6, X6
+	VPUNPCKLQDQ X9, X8, X5
+	VPUNPCKHQDQ X9, X8, X7
+	VPUNPCKLQDQ X6, X4, X8
+	VPUNPCKHQDQ X6, X4, X4
+	VMOVDQU     X5, 48(AX)
+	VPMADDUBSW  X5, X0, X5
+	VPADDW      X5, X3, X3
+	VMOVDQU     X7, 112(AX)
+	VPMADDUBSW  X7, X0, X7
+	VPADDW      X7, X3, X3
+	VMOVDQU     X8, 176(AX)
+	VPMADDUBSW  X8, X0, X8
+	VPADDW      X8, X3, X3
+	VMOVDQU     X4, 240(AX)
+	VPMADDUBSW  X4, X0, X4
+	VPADDW      X4, X3, X3
+	VPMADDWD    X1, X3, X3
+	VPADDD      X3, X2, X2
+	ADDQ        $+256, AX
+	ADDQ        $+16, R10
+	TESTQ       $+63, R10
+	JNZ         counted
+	ADDQ        $+192, R10
+
+counted:
+	DECQ    R8
+	JNZ     group
+	VMOVDQU X2, (R9)
+	DECQ    CX
+	JNZ     block
+	RET
+
 // func ternaryBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
 TEXT ·ternaryBatch4AVX512VNNI(SB), NOSPLIT, $0-80
@@ -3645,6 +3790,952 @@ stored:
 	ADDQ $+64, dst+0(FP)
 	DECQ tiles+72(FP)
 	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func ternaryStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
+// Requires: AVX, AVX2, AVX_VNNI, CMOV, MMX+
+TEXT ·ternaryStripAVXVNNI(SB), $8640-88
+	LEAQ  63(SP), AX
+	ANDQ  $-64, AX
+	MOVQ  w+16(FP), CX
+	MOVQ  stride+24(FP), BX
+	MOVQ  rows+32(FP), SI
+	MOVQ  cols+80(FP), DI
+	MOVQ  BX, DX
+	IMULQ SI, DX
+	ADDQ  CX, DX
+	XORQ  R9, R9
+
+rows:
+	MOVQ    CX, (AX)(R9*8)
+	LEAQ    (CX)(BX*1), R8
+	INCQ    R9
+	CMPQ    R9, SI
+	CMOVQLT R8, CX
+	CMPQ    R9, $+16
+	JLT     rows
+	VPXOR   Y0, Y0, Y0
+	LEAQ    4480(AX), CX
+
+zero:
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y0, 32(CX)
+	VMOVDQU Y0, 64(CX)
+	VMOVDQU Y0, 96(CX)
+	VMOVDQU Y0, 128(CX)
+	VMOVDQU Y0, 160(CX)
+	VMOVDQU Y0, 192(CX)
+	VMOVDQU Y0, 224(CX)
+	ADDQ    $+256, CX
+	SUBQ    $+4, DI
+	JG      zero
+	XORQ    CX, CX
+	MOVQ    $+0, CX
+	MOVQ    panel+48(FP), BX
+	VMOVDQU twobitMask0<>+0(SB), Y0
+
+block:
+	LEAQ 384(AX), SI
+	LEAQ 64(CX), DI
+
+expand:
+	MOVQ  rowBytes+40(FP), R8
+	SUBQ  CX, R8
+	JLE   expanded
+	CMPQ  R8, $+16
+	JGE   whole
+	VPXOR X1, X1, X1
+	LEAQ  128(AX), R10
+	XORQ  R11, R11
+
+pad:
+	MOVQ    (AX)(R11*8), R9
+	ADDQ    CX, R9
+	VMOVDQU X1, (R10)
+	XORQ    R12, R12
+
+dword:
+	MOVL (R9)(R12*1), R13
+	MOVL R13, (R10)(R12*1)
+	ADDQ $+4, R12
+	CMPQ R12, R8
+	JLT  dword
+	MOVQ R10, R9
+	SUBQ CX, R9
+	MOVQ R9, (AX)(R11*8)
+	ADDQ $+16, R10
+	INCQ R11
+	CMPQ R11, $+16
+	JLT  pad
+
+whole:
+	MOVQ           (AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y1
+	MOVQ           32(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y1, Y1
+	MOVQ           8(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y2
+	MOVQ           40(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y2, Y2
+	MOVQ           16(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y3
+	MOVQ           48(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y3, Y3
+	MOVQ           24(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y4
+	MOVQ           56(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, (SI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 64(SI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 128(SI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 192(SI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 256(SI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 320(SI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 384(SI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 448(SI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 512(SI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 576(SI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 640(SI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 704(SI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 768(SI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 832(SI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 896(SI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 960(SI)
+	MOVQ           64(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y1
+	MOVQ           96(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y1, Y1
+	MOVQ           72(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y2
+	MOVQ           104(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y2, Y2
+	MOVQ           80(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y3
+	MOVQ           112(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y3, Y3
+	MOVQ           88(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y4
+	MOVQ           120(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, 32(SI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 96(SI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 160(SI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 224(SI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 288(SI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 352(SI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 416(SI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 480(SI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 544(SI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 608(SI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 672(SI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 736(SI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 800(SI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 864(SI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 928(SI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 992(SI)
+	PREFETCHT0     (DX)
+	PREFETCHT0     64(DX)
+	PREFETCHT0     128(DX)
+	PREFETCHT0     192(DX)
+	ADDQ           $+256, DX
+	ADDQ           $+16, CX
+	ADDQ           $+1024, SI
+	CMPQ           CX, DI
+	JLT            expand
+
+expanded:
+	MOVQ BX, SI
+	LEAQ 4480(AX), DI
+	MOVQ cols+80(FP), R8
+	MOVQ panelStride+56(FP), R9
+
+columns:
+	LEAQ         16(SI), R10
+	LEAQ         384(AX), R11
+	VPBROADCASTD (SI), Y1
+	VPBROADCASTD (SI), Y2
+	VPBROADCASTD 4(SI), Y3
+	VPBROADCASTD 4(SI), Y4
+	VPBROADCASTD 8(SI), Y5
+	VPBROADCASTD 8(SI), Y6
+	VPBROADCASTD 12(SI), Y7
+	VPBROADCASTD 12(SI), Y8
+	MOVQ         $+8, R12
+
+steps0:
+	VMOVDQU      (R11), Y9
+	VMOVDQU      32(R11), Y10
+	VPBROADCASTD (R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y9, Y1
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y10, Y2
+	VPBROADCASTD 4(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y9, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xe3 // VPDPBUSD Y11, Y10, Y4
+	VPBROADCASTD 8(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y9, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xf3 // VPDPBUSD Y11, Y10, Y6
+	VPBROADCASTD 12(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VMOVDQU      64(R11), Y9
+	VMOVDQU      96(R11), Y10
+	VPBROADCASTD 16(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y9, Y1
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y10, Y2
+	VPBROADCASTD 20(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y9, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xe3 // VPDPBUSD Y11, Y10, Y4
+	VPBROADCASTD 24(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y9, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xf3 // VPDPBUSD Y11, Y10, Y6
+	VPBROADCASTD 28(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VMOVDQU      128(R11), Y9
+	VMOVDQU      160(R11), Y10
+	VPBROADCASTD 32(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y9, Y1
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y10, Y2
+	VPBROADCASTD 36(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y9, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xe3 // VPDPBUSD Y11, Y10, Y4
+	VPBROADCASTD 40(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y9, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xf3 // VPDPBUSD Y11, Y10, Y6
+	VPBROADCASTD 44(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VMOVDQU      192(R11), Y9
+	VMOVDQU      224(R11), Y10
+	VPBROADCASTD 48(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y9, Y1
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y10, Y2
+	VPBROADCASTD 52(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y9, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xe3 // VPDPBUSD Y11, Y10, Y4
+	VPBROADCASTD 56(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y9, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xf3 // VPDPBUSD Y11, Y10, Y6
+	VPBROADCASTD 60(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VMOVDQU      256(R11), Y9
+	VMOVDQU      288(R11), Y10
+	VPBROADCASTD 64(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y9, Y1
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y10, Y2
+	VPBROADCASTD 68(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y9, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xe3 // VPDPBUSD Y11, Y10, Y4
+	VPBROADCASTD 72(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y9, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xf3 // VPDPBUSD Y11, Y10, Y6
+	VPBROADCASTD 76(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VMOVDQU      320(R11), Y9
+	VMOVDQU      352(R11), Y10
+	VPBROADCASTD 80(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y9, Y1
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y10, Y2
+	VPBROADCASTD 84(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y9, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xe3 // VPDPBUSD Y11, Y10, Y4
+	VPBROADCASTD 88(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y9, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xf3 // VPDPBUSD Y11, Y10, Y6
+	VPBROADCASTD 92(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VMOVDQU      384(R11), Y9
+	VMOVDQU      416(R11), Y10
+	VPBROADCASTD 96(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y9, Y1
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y10, Y2
+	VPBROADCASTD 100(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y9, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xe3 // VPDPBUSD Y11, Y10, Y4
+	VPBROADCASTD 104(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y9, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xf3 // VPDPBUSD Y11, Y10, Y6
+	VPBROADCASTD 108(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	VMOVDQU      448(R11), Y9
+	VMOVDQU      480(R11), Y10
+	VPBROADCASTD 112(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y9, Y1
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y10, Y2
+	VPBROADCASTD 116(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y9, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xe3 // VPDPBUSD Y11, Y10, Y4
+	VPBROADCASTD 120(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y9, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x2d; BYTE $0x50; BYTE $0xf3 // VPDPBUSD Y11, Y10, Y6
+	VPBROADCASTD 124(R10), Y11
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y9, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc3 // VPDPBUSD Y11, Y10, Y8
+	ADDQ         $+128, R10
+	ADDQ         $+512, R11
+	DECQ         R12
+	JNZ          steps0
+	VPADDD       (DI), Y1, Y1
+	VMOVDQU      Y1, (DI)
+	VPADDD       32(DI), Y2, Y2
+	VMOVDQU      Y2, 32(DI)
+	VPADDD       64(DI), Y3, Y3
+	VMOVDQU      Y3, 64(DI)
+	VPADDD       96(DI), Y4, Y4
+	VMOVDQU      Y4, 96(DI)
+	VPADDD       128(DI), Y5, Y5
+	VMOVDQU      Y5, 128(DI)
+	VPADDD       160(DI), Y6, Y6
+	VMOVDQU      Y6, 160(DI)
+	VPADDD       192(DI), Y7, Y7
+	VMOVDQU      Y7, 192(DI)
+	VPADDD       224(DI), Y8, Y8
+	VMOVDQU      Y8, 224(DI)
+	ADDQ         R9, SI
+	ADDQ         $+256, DI
+	SUBQ         $+4, R8
+	JG           columns
+	ADDQ         $+1040, BX
+	CMPQ         CX, rowBytes+40(FP)
+	JLT          block
+	MOVQ         dst+0(FP), CX
+	MOVQ         dstStride+8(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         cols+80(FP), SI
+	LEAQ         4480(AX), AX
+	MOVQ         scales+64(FP), DI
+	VBROADCASTSS scale+72(FP), Y0
+	VPXOR        Y1, Y1, Y1
+
+store:
+	VBROADCASTSS (DI), Y2
+	VMULPS       Y0, Y2, Y2
+	ADDQ         $+4, DI
+	VMOVDQU      (AX), Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y2, Y3, Y3
+	VADDPS       Y1, Y3, Y3
+	VMOVDQU      32(AX), Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VADDPS       Y1, Y4, Y4
+	CMPQ         BX, $+16
+	JLT          few
+	VMOVDQU      Y3, (CX)
+	VMOVDQU      Y4, 32(CX)
+	JMP          stored
+
+few:
+	VMOVDQU Y3, (AX)
+	VMOVDQU Y4, 32(AX)
+	XORQ    R8, R8
+
+row:
+	MOVL (AX)(R8*4), R9
+	MOVL R9, (CX)(R8*4)
+	INCQ R8
+	CMPQ R8, BX
+	JLT  row
+
+stored:
+	ADDQ DX, CX
+	ADDQ $+64, AX
+	DECQ SI
+	JNZ  store
+	VZEROUPPER
+	RET
+
+// func ternaryStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·ternaryStripAVX2(SB), $8640-88
+	LEAQ  63(SP), AX
+	ANDQ  $-64, AX
+	MOVQ  w+16(FP), CX
+	MOVQ  stride+24(FP), BX
+	MOVQ  rows+32(FP), SI
+	MOVQ  cols+80(FP), DI
+	MOVQ  BX, DX
+	IMULQ SI, DX
+	ADDQ  CX, DX
+	XORQ  R9, R9
+
+rows:
+	MOVQ    CX, (AX)(R9*8)
+	LEAQ    (CX)(BX*1), R8
+	INCQ    R9
+	CMPQ    R9, SI
+	CMOVQLT R8, CX
+	CMPQ    R9, $+16
+	JLT     rows
+	VPXOR   Y0, Y0, Y0
+	LEAQ    4480(AX), CX
+
+zero:
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y0, 32(CX)
+	VMOVDQU Y0, 64(CX)
+	VMOVDQU Y0, 96(CX)
+	VMOVDQU Y0, 128(CX)
+	VMOVDQU Y0, 160(CX)
+	VMOVDQU Y0, 192(CX)
+	VMOVDQU Y0, 224(CX)
+	ADDQ    $+256, CX
+	SUBQ    $+4, DI
+	JG      zero
+	XORQ    CX, CX
+	MOVQ    $+0, CX
+	MOVQ    panel+48(FP), BX
+	VMOVDQU twobitMask0<>+0(SB), Y0
+
+block:
+	LEAQ 384(AX), SI
+	LEAQ 64(CX), DI
+
+expand:
+	MOVQ  rowBytes+40(FP), R8
+	SUBQ  CX, R8
+	JLE   expanded
+	CMPQ  R8, $+16
+	JGE   whole
+	VPXOR X1, X1, X1
+	LEAQ  128(AX), R10
+	XORQ  R11, R11
+
+pad:
+	MOVQ    (AX)(R11*8), R9
+	ADDQ    CX, R9
+	VMOVDQU X1, (R10)
+	XORQ    R12, R12
+
+dword:
+	MOVL (R9)(R12*1), R13
+	MOVL R13, (R10)(R12*1)
+	ADDQ $+4, R12
+	CMPQ R12, R8
+	JLT  dword
+	MOVQ R10, R9
+	SUBQ CX, R9
+	MOVQ R9, (AX)(R11*8)
+	ADDQ $+16, R10
+	INCQ R11
+	CMPQ R11, $+16
+	JLT  pad
+
+whole:
+	MOVQ           (AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y1
+	MOVQ           32(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y1, Y1
+	MOVQ           8(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y2
+	MOVQ           40(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y2, Y2
+	MOVQ           16(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y3
+	MOVQ           48(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y3, Y3
+	MOVQ           24(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y4
+	MOVQ           56(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, (SI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 64(SI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 128(SI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 192(SI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 256(SI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 320(SI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 384(SI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 448(SI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 512(SI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 576(SI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 640(SI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 704(SI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 768(SI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 832(SI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 896(SI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 960(SI)
+	MOVQ           64(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y1
+	MOVQ           96(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y1, Y1
+	MOVQ           72(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y2
+	MOVQ           104(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y2, Y2
+	MOVQ           80(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y3
+	MOVQ           112(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y3, Y3
+	MOVQ           88(AX), R8
+	VBROADCASTI128 (R8)(CX*1), Y4
+	MOVQ           120(AX), R8
+	VINSERTI128    $0x01, (R8)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, 32(SI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 96(SI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 160(SI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 224(SI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 288(SI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 352(SI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 416(SI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 480(SI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 544(SI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 608(SI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 672(SI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 736(SI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 800(SI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 864(SI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 928(SI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 992(SI)
+	PREFETCHT0     (DX)
+	PREFETCHT0     64(DX)
+	PREFETCHT0     128(DX)
+	PREFETCHT0     192(DX)
+	ADDQ           $+256, DX
+	ADDQ           $+16, CX
+	ADDQ           $+1024, SI
+	CMPQ           CX, DI
+	JLT            expand
+
+expanded:
+	MOVQ BX, SI
+	LEAQ 4480(AX), DI
+	MOVQ cols+80(FP), R8
+	MOVQ panelStride+56(FP), R9
+
+columns:
+	LEAQ  16(SI), R10
+	LEAQ  384(AX), R11
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	MOVQ  $+8, R12
+
+steps0:
+	VMOVDQU      (R11), Y9
+	VMOVDQU      32(R11), Y10
+	VPBROADCASTD (R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y1, Y1
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y2, Y2
+	VPBROADCASTD 4(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y3, Y3
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 8(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y5, Y5
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y6, Y6
+	VPBROADCASTD 12(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y9
+	VPADDW       Y9, Y7, Y7
+	VPMADDUBSW   Y11, Y10, Y9
+	VPADDW       Y9, Y8, Y8
+	VMOVDQU      64(R11), Y9
+	VMOVDQU      96(R11), Y10
+	VPBROADCASTD 16(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y1, Y1
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y2, Y2
+	VPBROADCASTD 20(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y3, Y3
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 24(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y5, Y5
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y6, Y6
+	VPBROADCASTD 28(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y9
+	VPADDW       Y9, Y7, Y7
+	VPMADDUBSW   Y11, Y10, Y9
+	VPADDW       Y9, Y8, Y8
+	VMOVDQU      128(R11), Y9
+	VMOVDQU      160(R11), Y10
+	VPBROADCASTD 32(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y1, Y1
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y2, Y2
+	VPBROADCASTD 36(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y3, Y3
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 40(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y5, Y5
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y6, Y6
+	VPBROADCASTD 44(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y9
+	VPADDW       Y9, Y7, Y7
+	VPMADDUBSW   Y11, Y10, Y9
+	VPADDW       Y9, Y8, Y8
+	VMOVDQU      192(R11), Y9
+	VMOVDQU      224(R11), Y10
+	VPBROADCASTD 48(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y1, Y1
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y2, Y2
+	VPBROADCASTD 52(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y3, Y3
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 56(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y5, Y5
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y6, Y6
+	VPBROADCASTD 60(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y9
+	VPADDW       Y9, Y7, Y7
+	VPMADDUBSW   Y11, Y10, Y9
+	VPADDW       Y9, Y8, Y8
+	VMOVDQU      256(R11), Y9
+	VMOVDQU      288(R11), Y10
+	VPBROADCASTD 64(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y1, Y1
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y2, Y2
+	VPBROADCASTD 68(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y3, Y3
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 72(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y5, Y5
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y6, Y6
+	VPBROADCASTD 76(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y9
+	VPADDW       Y9, Y7, Y7
+	VPMADDUBSW   Y11, Y10, Y9
+	VPADDW       Y9, Y8, Y8
+	VMOVDQU      320(R11), Y9
+	VMOVDQU      352(R11), Y10
+	VPBROADCASTD 80(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y1, Y1
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y2, Y2
+	VPBROADCASTD 84(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y3, Y3
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 88(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y5, Y5
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y6, Y6
+	VPBROADCASTD 92(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y9
+	VPADDW       Y9, Y7, Y7
+	VPMADDUBSW   Y11, Y10, Y9
+	VPADDW       Y9, Y8, Y8
+	VMOVDQU      384(R11), Y9
+	VMOVDQU      416(R11), Y10
+	VPBROADCASTD 96(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y1, Y1
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y2, Y2
+	VPBROADCASTD 100(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y3, Y3
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 104(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y5, Y5
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y6, Y6
+	VPBROADCASTD 108(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y9
+	VPADDW       Y9, Y7, Y7
+	VPMADDUBSW   Y11, Y10, Y9
+	VPADDW       Y9, Y8, Y8
+	VMOVDQU      448(R11), Y9
+	VMOVDQU      480(R11), Y10
+	VPBROADCASTD 112(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y1, Y1
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y2, Y2
+	VPBROADCASTD 116(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y3, Y3
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y4, Y4
+	VPBROADCASTD 120(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y12
+	VPADDW       Y12, Y5, Y5
+	VPMADDUBSW   Y11, Y10, Y11
+	VPADDW       Y11, Y6, Y6
+	VPBROADCASTD 124(R10), Y11
+	VPMADDUBSW   Y11, Y9, Y9
+	VPADDW       Y9, Y7, Y7
+	VPMADDUBSW   Y11, Y10, Y9
+	VPADDW       Y9, Y8, Y8
+	ADDQ         $+128, R10
+	ADDQ         $+512, R11
+	DECQ         R12
+	JNZ          steps0
+	VPMADDWD     twobitWordOnes<>+0(SB), Y1, Y1
+	VPMADDWD     twobitWordOnes<>+0(SB), Y2, Y2
+	VPMADDWD     twobitWordOnes<>+0(SB), Y3, Y3
+	VPMADDWD     twobitWordOnes<>+0(SB), Y4, Y4
+	VPMADDWD     twobitWordOnes<>+0(SB), Y5, Y5
+	VPMADDWD     twobitWordOnes<>+0(SB), Y6, Y6
+	VPMADDWD     twobitWordOnes<>+0(SB), Y7, Y7
+	VPMADDWD     twobitWordOnes<>+0(SB), Y8, Y8
+	VPBROADCASTD (SI), Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD (SI), Y9
+	VPADDD       Y9, Y2, Y2
+	VPADDD       (DI), Y1, Y1
+	VMOVDQU      Y1, (DI)
+	VPADDD       32(DI), Y2, Y2
+	VMOVDQU      Y2, 32(DI)
+	VPBROADCASTD 4(SI), Y1
+	VPADDD       Y1, Y3, Y3
+	VPBROADCASTD 4(SI), Y1
+	VPADDD       Y1, Y4, Y4
+	VPADDD       64(DI), Y3, Y3
+	VMOVDQU      Y3, 64(DI)
+	VPADDD       96(DI), Y4, Y4
+	VMOVDQU      Y4, 96(DI)
+	VPBROADCASTD 8(SI), Y1
+	VPADDD       Y1, Y5, Y5
+	VPBROADCASTD 8(SI), Y1
+	VPADDD       Y1, Y6, Y6
+	VPADDD       128(DI), Y5, Y5
+	VMOVDQU      Y5, 128(DI)
+	VPADDD       160(DI), Y6, Y6
+	VMOVDQU      Y6, 160(DI)
+	VPBROADCASTD 12(SI), Y1
+	VPADDD       Y1, Y7, Y7
+	VPBROADCASTD 12(SI), Y1
+	VPADDD       Y1, Y8, Y8
+	VPADDD       192(DI), Y7, Y7
+	VMOVDQU      Y7, 192(DI)
+	VPADDD       224(DI), Y8, Y8
+	VMOVDQU      Y8, 224(DI)
+	ADDQ         R9, SI
+	ADDQ         $+256, DI
+	SUBQ         $+4, R8
+	JG           columns
+	ADDQ         $+1040, BX
+	CMPQ         CX, rowBytes+40(FP)
+	JLT          block
+	MOVQ         dst+0(FP), CX
+	MOVQ         dstStride+8(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         cols+80(FP), SI
+	LEAQ         4480(AX), AX
+	MOVQ         scales+64(FP), DI
+	VBROADCASTSS scale+72(FP), Y0
+	VPXOR        Y1, Y1, Y1
+
+store:
+	VBROADCASTSS (DI), Y2
+	VMULPS       Y0, Y2, Y2
+	ADDQ         $+4, DI
+	VMOVDQU      (AX), Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y2, Y3, Y3
+	VADDPS       Y1, Y3, Y3
+	VMOVDQU      32(AX), Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VADDPS       Y1, Y4, Y4
+	CMPQ         BX, $+16
+	JLT          few
+	VMOVDQU      Y3, (CX)
+	VMOVDQU      Y4, 32(CX)
+	JMP          stored
+
+few:
+	VMOVDQU Y3, (AX)
+	VMOVDQU Y4, 32(AX)
+	XORQ    R8, R8
+
+row:
+	MOVL (AX)(R8*4), R9
+	MOVL R9, (CX)(R8*4)
+	INCQ R8
+	CMPQ R8, BX
+	JLT  row
+
+stored:
+	ADDQ DX, CX
+	ADDQ $+64, AX
+	DECQ SI
+	JNZ  store
 	VZEROUPPER
 	RET
 
@@ -6038,6 +7129,1285 @@ stored:
 	VZEROUPPER
 	RET
 
+// func blocksTQ2StripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
+// Requires: AVX, AVX2, AVX_VNNI, CMOV, F16C, MMX+
+TEXT ·blocksTQ2StripAVXVNNI(SB), $8960-88
+	LEAQ  63(SP), AX
+	ANDQ  $-64, AX
+	MOVQ  w+16(FP), CX
+	MOVQ  stride+24(FP), DX
+	MOVQ  rows+32(FP), SI
+	MOVQ  cols+80(FP), DI
+	MOVQ  DX, BX
+	IMULQ SI, BX
+	ADDQ  CX, BX
+	XORQ  R9, R9
+
+rows:
+	MOVQ    CX, (AX)(R9*8)
+	LEAQ    (CX)(DX*1), R8
+	INCQ    R9
+	CMPQ    R9, SI
+	CMOVQLT R8, CX
+	CMPQ    R9, $+16
+	JLT     rows
+	LEAQ    3(DI), CX
+	ANDQ    $-4, CX
+	MOVQ    scales+64(FP), DX
+	MOVQ    scaleStride+72(FP), SI
+	XORQ    R9, R9
+
+scales:
+	MOVQ    DX, 128(AX)(R9*8)
+	LEAQ    (DX)(SI*1), R8
+	INCQ    R9
+	CMPQ    R9, DI
+	CMOVQLT R8, DX
+	CMPQ    R9, CX
+	JLT     scales
+	VPXOR   Y0, Y0, Y0
+	LEAQ    4800(AX), CX
+
+zero:
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y0, 32(CX)
+	VMOVDQU Y0, 64(CX)
+	VMOVDQU Y0, 96(CX)
+	VMOVDQU Y0, 128(CX)
+	VMOVDQU Y0, 160(CX)
+	VMOVDQU Y0, 192(CX)
+	VMOVDQU Y0, 224(CX)
+	ADDQ    $+256, CX
+	SUBQ    $+4, DI
+	JG      zero
+	XORQ    DX, DX
+	MOVQ    $+0, CX
+	MOVQ    panel+48(FP), SI
+	VMOVDQU twobitMask0<>+0(SB), Y0
+
+block:
+	MOVQ    (AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 640(AX)
+	MOVQ    8(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 642(AX)
+	MOVQ    16(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 644(AX)
+	MOVQ    24(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 646(AX)
+	MOVQ    32(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 648(AX)
+	MOVQ    40(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 650(AX)
+	MOVQ    48(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 652(AX)
+	MOVQ    56(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 654(AX)
+	MOVQ    64(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 656(AX)
+	MOVQ    72(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 658(AX)
+	MOVQ    80(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 660(AX)
+	MOVQ    88(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 662(AX)
+	MOVQ    96(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 664(AX)
+	MOVQ    104(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 666(AX)
+	MOVQ    112(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 668(AX)
+	MOVQ    120(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 670(AX)
+	LEAQ    704(AX), DI
+	MOVQ    $+4, R8
+
+expand:
+	MOVQ           (AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           32(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           8(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           40(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           16(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           48(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           24(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           56(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, (DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 64(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 128(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 192(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 256(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 320(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 384(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 448(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 512(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 576(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 640(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 704(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 768(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 832(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 896(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 960(DI)
+	MOVQ           64(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           96(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           72(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           104(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           80(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           112(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           88(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           120(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, 32(DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 96(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 160(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 224(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 288(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 352(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 416(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 480(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 544(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 608(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 672(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 736(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 800(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 864(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 928(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 992(DI)
+	PREFETCHT0     (BX)
+	PREFETCHT0     64(BX)
+	PREFETCHT0     128(BX)
+	PREFETCHT0     192(BX)
+	ADDQ           $+256, BX
+	ADDQ           $+16, CX
+	ADDQ           $+1024, DI
+	DECQ           R8
+	JNZ            expand
+	VCVTPH2PS      640(AX), Y1
+	VCVTPH2PS      656(AX), Y2
+	MOVQ           SI, DI
+	LEAQ           4800(AX), R8
+	LEAQ           128(AX), R9
+	MOVQ           cols+80(FP), R10
+	MOVQ           panelStride+56(FP), R11
+
+columns:
+	LEAQ         16(DI), R12
+	LEAQ         704(AX), R13
+	VPBROADCASTD (DI), Y3
+	VPBROADCASTD (DI), Y4
+	VPBROADCASTD 4(DI), Y5
+	VPBROADCASTD 4(DI), Y6
+	VPBROADCASTD 8(DI), Y7
+	VPBROADCASTD 8(DI), Y8
+	VPBROADCASTD 12(DI), Y9
+	VPBROADCASTD 12(DI), Y10
+	MOVQ         $+8, R14
+
+steps0:
+	VMOVDQU      (R13), Y11
+	VMOVDQU      32(R13), Y12
+	VPBROADCASTD (R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 4(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 8(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 12(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      64(R13), Y11
+	VMOVDQU      96(R13), Y12
+	VPBROADCASTD 16(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 20(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 24(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 28(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      128(R13), Y11
+	VMOVDQU      160(R13), Y12
+	VPBROADCASTD 32(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 36(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 40(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 44(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      192(R13), Y11
+	VMOVDQU      224(R13), Y12
+	VPBROADCASTD 48(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 52(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 56(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 60(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      256(R13), Y11
+	VMOVDQU      288(R13), Y12
+	VPBROADCASTD 64(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 68(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 72(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 76(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      320(R13), Y11
+	VMOVDQU      352(R13), Y12
+	VPBROADCASTD 80(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 84(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 88(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 92(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      384(R13), Y11
+	VMOVDQU      416(R13), Y12
+	VPBROADCASTD 96(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 100(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 104(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 108(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      448(R13), Y11
+	VMOVDQU      480(R13), Y12
+	VPBROADCASTD 112(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 116(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 120(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 124(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	ADDQ         $+128, R12
+	ADDQ         $+512, R13
+	DECQ         R14
+	JNZ          steps0
+	MOVQ         (R9), R12
+	VBROADCASTSS (R12)(DX*1), Y11
+	VMULPS       Y1, Y11, Y11
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y11, Y3, Y3
+	VADDPS       (R8), Y3, Y3
+	VMOVDQU      Y3, (R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y3, Y4, Y4
+	VADDPS       32(R8), Y4, Y4
+	VMOVDQU      Y4, 32(R8)
+	MOVQ         8(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VADDPS       64(R8), Y5, Y5
+	VMOVDQU      Y5, 64(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y3, Y6, Y6
+	VADDPS       96(R8), Y6, Y6
+	VMOVDQU      Y6, 96(R8)
+	MOVQ         16(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y3, Y7, Y7
+	VADDPS       128(R8), Y7, Y7
+	VMOVDQU      Y7, 128(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VADDPS       160(R8), Y8, Y8
+	VMOVDQU      Y8, 160(R8)
+	MOVQ         24(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y3, Y9, Y9
+	VADDPS       192(R8), Y9, Y9
+	VMOVDQU      Y9, 192(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y3, Y10, Y10
+	VADDPS       224(R8), Y10, Y10
+	VMOVDQU      Y10, 224(R8)
+	ADDQ         R11, DI
+	ADDQ         $+256, R8
+	ADDQ         $+32, R9
+	SUBQ         $+4, R10
+	JG           columns
+	ADDQ         $+1040, SI
+	ADDQ         $+2, CX
+	DECQ         blocks+40(FP)
+	JNZ          block
+	MOVQ         dst+0(FP), CX
+	MOVQ         dstStride+8(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         cols+80(FP), SI
+	LEAQ         4800(AX), AX
+
+store:
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y1
+	CMPQ    BX, $+16
+	JLT     few
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y1, 32(CX)
+	JMP     stored
+
+few:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	XORQ    DI, DI
+
+row:
+	MOVL (AX)(DI*4), R8
+	MOVL R8, (CX)(DI*4)
+	INCQ DI
+	CMPQ DI, BX
+	JLT  row
+
+stored:
+	ADDQ DX, CX
+	ADDQ $+64, AX
+	DECQ SI
+	JNZ  store
+	VZEROUPPER
+	RET
+
+// func blocksTQ2StripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
+TEXT ·blocksTQ2StripAVX2(SB), $9216-88
+	LEAQ  63(SP), AX
+	ANDQ  $-64, AX
+	MOVQ  w+16(FP), CX
+	MOVQ  stride+24(FP), DX
+	MOVQ  rows+32(FP), SI
+	MOVQ  cols+80(FP), DI
+	MOVQ  DX, BX
+	IMULQ SI, BX
+	ADDQ  CX, BX
+	XORQ  R9, R9
+
+rows:
+	MOVQ    CX, (AX)(R9*8)
+	LEAQ    (CX)(DX*1), R8
+	INCQ    R9
+	CMPQ    R9, SI
+	CMOVQLT R8, CX
+	CMPQ    R9, $+16
+	JLT     rows
+	LEAQ    3(DI), CX
+	ANDQ    $-4, CX
+	MOVQ    scales+64(FP), DX
+	MOVQ    scaleStride+72(FP), SI
+	XORQ    R9, R9
+
+scales:
+	MOVQ    DX, 128(AX)(R9*8)
+	LEAQ    (DX)(SI*1), R8
+	INCQ    R9
+	CMPQ    R9, DI
+	CMOVQLT R8, DX
+	CMPQ    R9, CX
+	JLT     scales
+	VPXOR   Y0, Y0, Y0
+	LEAQ    5056(AX), CX
+
+zero:
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y0, 32(CX)
+	VMOVDQU Y0, 64(CX)
+	VMOVDQU Y0, 96(CX)
+	VMOVDQU Y0, 128(CX)
+	VMOVDQU Y0, 160(CX)
+	VMOVDQU Y0, 192(CX)
+	VMOVDQU Y0, 224(CX)
+	ADDQ    $+256, CX
+	SUBQ    $+4, DI
+	JG      zero
+	XORQ    DX, DX
+	MOVQ    $+0, CX
+	MOVQ    panel+48(FP), SI
+	VMOVDQU twobitMask0<>+0(SB), Y0
+
+block:
+	MOVQ    (AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 640(AX)
+	MOVQ    8(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 642(AX)
+	MOVQ    16(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 644(AX)
+	MOVQ    24(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 646(AX)
+	MOVQ    32(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 648(AX)
+	MOVQ    40(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 650(AX)
+	MOVQ    48(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 652(AX)
+	MOVQ    56(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 654(AX)
+	MOVQ    64(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 656(AX)
+	MOVQ    72(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 658(AX)
+	MOVQ    80(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 660(AX)
+	MOVQ    88(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 662(AX)
+	MOVQ    96(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 664(AX)
+	MOVQ    104(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 666(AX)
+	MOVQ    112(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 668(AX)
+	MOVQ    120(AX), DI
+	MOVWLZX 64(DI)(CX*1), DI
+	MOVW    DI, 670(AX)
+	LEAQ    960(AX), DI
+	MOVQ    $+4, R8
+
+expand:
+	MOVQ           (AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           32(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           8(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           40(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           16(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           48(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           24(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           56(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, (DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 64(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 128(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 192(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 256(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 320(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 384(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 448(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 512(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 576(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 640(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 704(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 768(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 832(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 896(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 960(DI)
+	MOVQ           64(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           96(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           72(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           104(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           80(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           112(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           88(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           120(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, 32(DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 96(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 160(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 224(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 288(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 352(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 416(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 480(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 544(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 608(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 672(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 736(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 800(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 864(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 928(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 992(DI)
+	PREFETCHT0     (BX)
+	PREFETCHT0     64(BX)
+	PREFETCHT0     128(BX)
+	PREFETCHT0     192(BX)
+	ADDQ           $+256, BX
+	ADDQ           $+16, CX
+	ADDQ           $+1024, DI
+	DECQ           R8
+	JNZ            expand
+	VCVTPH2PS      640(AX), Y1
+	VCVTPH2PS      656(AX), Y2
+	MOVQ           SI, DI
+	LEAQ           5056(AX), R8
+	LEAQ           128(AX), R9
+	MOVQ           cols+80(FP), R10
+	MOVQ           panelStride+56(FP), R11
+
+columns:
+	LEAQ  16(DI), R12
+	LEAQ  960(AX), R13
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	MOVQ  $+4, R14
+
+steps0:
+	VMOVDQU      (R13), Y11
+	VMOVDQU      32(R13), Y12
+	VPBROADCASTD (R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 4(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 8(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 12(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      64(R13), Y11
+	VMOVDQU      96(R13), Y12
+	VPBROADCASTD 16(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 20(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 24(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 28(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      128(R13), Y11
+	VMOVDQU      160(R13), Y12
+	VPBROADCASTD 32(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 36(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 40(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 44(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      192(R13), Y11
+	VMOVDQU      224(R13), Y12
+	VPBROADCASTD 48(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 52(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 56(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 60(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      256(R13), Y11
+	VMOVDQU      288(R13), Y12
+	VPBROADCASTD 64(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 68(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 72(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 76(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      320(R13), Y11
+	VMOVDQU      352(R13), Y12
+	VPBROADCASTD 80(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 84(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 88(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 92(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      384(R13), Y11
+	VMOVDQU      416(R13), Y12
+	VPBROADCASTD 96(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 100(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 104(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 108(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      448(R13), Y11
+	VMOVDQU      480(R13), Y12
+	VPBROADCASTD 112(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 116(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 120(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 124(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	ADDQ         $+128, R12
+	ADDQ         $+512, R13
+	DECQ         R14
+	JNZ          steps0
+	VPMADDWD     twobitWordOnes<>+0(SB), Y3, Y3
+	VMOVDQU      Y3, 704(AX)
+	VPMADDWD     twobitWordOnes<>+0(SB), Y4, Y4
+	VMOVDQU      Y4, 736(AX)
+	VPMADDWD     twobitWordOnes<>+0(SB), Y5, Y5
+	VMOVDQU      Y5, 768(AX)
+	VPMADDWD     twobitWordOnes<>+0(SB), Y6, Y6
+	VMOVDQU      Y6, 800(AX)
+	VPMADDWD     twobitWordOnes<>+0(SB), Y7, Y7
+	VMOVDQU      Y7, 832(AX)
+	VPMADDWD     twobitWordOnes<>+0(SB), Y8, Y8
+	VMOVDQU      Y8, 864(AX)
+	VPMADDWD     twobitWordOnes<>+0(SB), Y9, Y9
+	VMOVDQU      Y9, 896(AX)
+	VPMADDWD     twobitWordOnes<>+0(SB), Y10, Y10
+	VMOVDQU      Y10, 928(AX)
+	VPXOR        Y3, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+	VPXOR        Y8, Y8, Y8
+	VPXOR        Y9, Y9, Y9
+	VPXOR        Y10, Y10, Y10
+	MOVQ         $+4, R14
+
+steps1:
+	VMOVDQU      (R13), Y11
+	VMOVDQU      32(R13), Y12
+	VPBROADCASTD (R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 4(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 8(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 12(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      64(R13), Y11
+	VMOVDQU      96(R13), Y12
+	VPBROADCASTD 16(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 20(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 24(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 28(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      128(R13), Y11
+	VMOVDQU      160(R13), Y12
+	VPBROADCASTD 32(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 36(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 40(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 44(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      192(R13), Y11
+	VMOVDQU      224(R13), Y12
+	VPBROADCASTD 48(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 52(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 56(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 60(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      256(R13), Y11
+	VMOVDQU      288(R13), Y12
+	VPBROADCASTD 64(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 68(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 72(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 76(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      320(R13), Y11
+	VMOVDQU      352(R13), Y12
+	VPBROADCASTD 80(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 84(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 88(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 92(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      384(R13), Y11
+	VMOVDQU      416(R13), Y12
+	VPBROADCASTD 96(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 100(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 104(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 108(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      448(R13), Y11
+	VMOVDQU      480(R13), Y12
+	VPBROADCASTD 112(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 116(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 120(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 124(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	ADDQ         $+128, R12
+	ADDQ         $+512, R13
+	DECQ         R14
+	JNZ          steps1
+	VPMADDWD     twobitWordOnes<>+0(SB), Y3, Y3
+	VPADDD       704(AX), Y3, Y3
+	VPMADDWD     twobitWordOnes<>+0(SB), Y4, Y4
+	VPADDD       736(AX), Y4, Y4
+	VPMADDWD     twobitWordOnes<>+0(SB), Y5, Y5
+	VPADDD       768(AX), Y5, Y5
+	VPMADDWD     twobitWordOnes<>+0(SB), Y6, Y6
+	VPADDD       800(AX), Y6, Y6
+	VPMADDWD     twobitWordOnes<>+0(SB), Y7, Y7
+	VPADDD       832(AX), Y7, Y7
+	VPMADDWD     twobitWordOnes<>+0(SB), Y8, Y8
+	VPADDD       864(AX), Y8, Y8
+	VPMADDWD     twobitWordOnes<>+0(SB), Y9, Y9
+	VPADDD       896(AX), Y9, Y9
+	VPMADDWD     twobitWordOnes<>+0(SB), Y10, Y10
+	VPADDD       928(AX), Y10, Y10
+	VPBROADCASTD (DI), Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD (DI), Y11
+	VPADDD       Y11, Y4, Y4
+	MOVQ         (R9), R12
+	VBROADCASTSS (R12)(DX*1), Y11
+	VMULPS       Y1, Y11, Y11
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y11, Y3, Y3
+	VADDPS       (R8), Y3, Y3
+	VMOVDQU      Y3, (R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y3, Y4, Y4
+	VADDPS       32(R8), Y4, Y4
+	VMOVDQU      Y4, 32(R8)
+	VPBROADCASTD 4(DI), Y3
+	VPADDD       Y3, Y5, Y5
+	VPBROADCASTD 4(DI), Y3
+	VPADDD       Y3, Y6, Y6
+	MOVQ         8(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VADDPS       64(R8), Y5, Y5
+	VMOVDQU      Y5, 64(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y3, Y6, Y6
+	VADDPS       96(R8), Y6, Y6
+	VMOVDQU      Y6, 96(R8)
+	VPBROADCASTD 8(DI), Y3
+	VPADDD       Y3, Y7, Y7
+	VPBROADCASTD 8(DI), Y3
+	VPADDD       Y3, Y8, Y8
+	MOVQ         16(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y3, Y7, Y7
+	VADDPS       128(R8), Y7, Y7
+	VMOVDQU      Y7, 128(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VADDPS       160(R8), Y8, Y8
+	VMOVDQU      Y8, 160(R8)
+	VPBROADCASTD 12(DI), Y3
+	VPADDD       Y3, Y9, Y9
+	VPBROADCASTD 12(DI), Y3
+	VPADDD       Y3, Y10, Y10
+	MOVQ         24(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y3, Y9, Y9
+	VADDPS       192(R8), Y9, Y9
+	VMOVDQU      Y9, 192(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y3, Y10, Y10
+	VADDPS       224(R8), Y10, Y10
+	VMOVDQU      Y10, 224(R8)
+	ADDQ         R11, DI
+	ADDQ         $+256, R8
+	ADDQ         $+32, R9
+	SUBQ         $+4, R10
+	JG           columns
+	ADDQ         $+1040, SI
+	ADDQ         $+2, CX
+	DECQ         blocks+40(FP)
+	JNZ          block
+	MOVQ         dst+0(FP), CX
+	MOVQ         dstStride+8(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         cols+80(FP), SI
+	LEAQ         5056(AX), AX
+
+store:
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y1
+	CMPQ    BX, $+16
+	JLT     few
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y1, 32(CX)
+	JMP     stored
+
+few:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	XORQ    DI, DI
+
+row:
+	MOVL (AX)(DI*4), R8
+	MOVL R8, (CX)(DI*4)
+	INCQ DI
+	CMPQ DI, BX
+	JLT  row
+
+stored:
+	ADDQ DX, CX
+	ADDQ $+64, AX
+	DECQ SI
+	JNZ  store
+	VZEROUPPER
+	RET
+
 // func blocksQ2AVX512VNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
 TEXT ·blocksQ2AVX512VNNI(SB), NOSPLIT, $0-56
@@ -7862,6 +10232,1076 @@ stored:
 	ADDQ $+64, dst+0(FP)
 	DECQ tiles+72(FP)
 	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func blocksQ2StripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
+// Requires: AVX, AVX2, AVX_VNNI, CMOV, F16C, MMX+
+TEXT ·blocksQ2StripAVXVNNI(SB), $5888-88
+	LEAQ  63(SP), AX
+	ANDQ  $-64, AX
+	MOVQ  w+16(FP), CX
+	MOVQ  stride+24(FP), DX
+	MOVQ  rows+32(FP), SI
+	MOVQ  cols+80(FP), DI
+	MOVQ  DX, BX
+	IMULQ SI, BX
+	ADDQ  CX, BX
+	XORQ  R9, R9
+
+rows:
+	MOVQ    CX, (AX)(R9*8)
+	LEAQ    (CX)(DX*1), R8
+	INCQ    R9
+	CMPQ    R9, SI
+	CMOVQLT R8, CX
+	CMPQ    R9, $+16
+	JLT     rows
+	LEAQ    3(DI), CX
+	ANDQ    $-4, CX
+	MOVQ    scales+64(FP), DX
+	MOVQ    scaleStride+72(FP), SI
+	XORQ    R9, R9
+
+scales:
+	MOVQ    DX, 128(AX)(R9*8)
+	LEAQ    (DX)(SI*1), R8
+	INCQ    R9
+	CMPQ    R9, DI
+	CMOVQLT R8, DX
+	CMPQ    R9, CX
+	JLT     scales
+	VPXOR   Y0, Y0, Y0
+	LEAQ    1728(AX), CX
+
+zero:
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y0, 32(CX)
+	VMOVDQU Y0, 64(CX)
+	VMOVDQU Y0, 96(CX)
+	VMOVDQU Y0, 128(CX)
+	VMOVDQU Y0, 160(CX)
+	VMOVDQU Y0, 192(CX)
+	VMOVDQU Y0, 224(CX)
+	ADDQ    $+256, CX
+	SUBQ    $+4, DI
+	JG      zero
+	XORQ    DX, DX
+	MOVQ    $+2, CX
+	MOVQ    panel+48(FP), SI
+	VMOVDQU twobitMask0<>+0(SB), Y0
+
+block:
+	MOVQ    (AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 640(AX)
+	MOVQ    8(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 642(AX)
+	MOVQ    16(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 644(AX)
+	MOVQ    24(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 646(AX)
+	MOVQ    32(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 648(AX)
+	MOVQ    40(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 650(AX)
+	MOVQ    48(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 652(AX)
+	MOVQ    56(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 654(AX)
+	MOVQ    64(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 656(AX)
+	MOVQ    72(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 658(AX)
+	MOVQ    80(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 660(AX)
+	MOVQ    88(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 662(AX)
+	MOVQ    96(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 664(AX)
+	MOVQ    104(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 666(AX)
+	MOVQ    112(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 668(AX)
+	MOVQ    120(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 670(AX)
+	LEAQ    704(AX), DI
+	MOVQ    $+1, R8
+
+expand:
+	MOVQ           (AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           32(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           8(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           40(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           16(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           48(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           24(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           56(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, (DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 64(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 128(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 192(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 256(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 320(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 384(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 448(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 512(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 576(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 640(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 704(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 768(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 832(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 896(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 960(DI)
+	MOVQ           64(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           96(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           72(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           104(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           80(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           112(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           88(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           120(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, 32(DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 96(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 160(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 224(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 288(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 352(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 416(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 480(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 544(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 608(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 672(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 736(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 800(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 864(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 928(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 992(DI)
+	PREFETCHT0     (BX)
+	PREFETCHT0     64(BX)
+	PREFETCHT0     128(BX)
+	PREFETCHT0     192(BX)
+	ADDQ           $+256, BX
+	ADDQ           $+16, CX
+	ADDQ           $+1024, DI
+	DECQ           R8
+	JNZ            expand
+	VCVTPH2PS      640(AX), Y1
+	VCVTPH2PS      656(AX), Y2
+	MOVQ           SI, DI
+	LEAQ           1728(AX), R8
+	LEAQ           128(AX), R9
+	MOVQ           cols+80(FP), R10
+	MOVQ           panelStride+56(FP), R11
+
+columns:
+	LEAQ         16(DI), R12
+	LEAQ         704(AX), R13
+	VPBROADCASTD (DI), Y3
+	VPBROADCASTD (DI), Y4
+	VPBROADCASTD 4(DI), Y5
+	VPBROADCASTD 4(DI), Y6
+	VPBROADCASTD 8(DI), Y7
+	VPBROADCASTD 8(DI), Y8
+	VPBROADCASTD 12(DI), Y9
+	VPBROADCASTD 12(DI), Y10
+	MOVQ         $+2, R14
+
+steps0:
+	VMOVDQU      (R13), Y11
+	VMOVDQU      32(R13), Y12
+	VPBROADCASTD (R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 4(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 8(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 12(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      64(R13), Y11
+	VMOVDQU      96(R13), Y12
+	VPBROADCASTD 16(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 20(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 24(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 28(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      128(R13), Y11
+	VMOVDQU      160(R13), Y12
+	VPBROADCASTD 32(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 36(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 40(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 44(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      192(R13), Y11
+	VMOVDQU      224(R13), Y12
+	VPBROADCASTD 48(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 52(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 56(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 60(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      256(R13), Y11
+	VMOVDQU      288(R13), Y12
+	VPBROADCASTD 64(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 68(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 72(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 76(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      320(R13), Y11
+	VMOVDQU      352(R13), Y12
+	VPBROADCASTD 80(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 84(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 88(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 92(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      384(R13), Y11
+	VMOVDQU      416(R13), Y12
+	VPBROADCASTD 96(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 100(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 104(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 108(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      448(R13), Y11
+	VMOVDQU      480(R13), Y12
+	VPBROADCASTD 112(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 116(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 120(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 124(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	ADDQ         $+128, R12
+	ADDQ         $+512, R13
+	DECQ         R14
+	JNZ          steps0
+	MOVQ         (R9), R12
+	VBROADCASTSS (R12)(DX*1), Y11
+	VMULPS       Y1, Y11, Y11
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y11, Y3, Y3
+	VADDPS       (R8), Y3, Y3
+	VMOVDQU      Y3, (R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y3, Y4, Y4
+	VADDPS       32(R8), Y4, Y4
+	VMOVDQU      Y4, 32(R8)
+	MOVQ         8(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VADDPS       64(R8), Y5, Y5
+	VMOVDQU      Y5, 64(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y3, Y6, Y6
+	VADDPS       96(R8), Y6, Y6
+	VMOVDQU      Y6, 96(R8)
+	MOVQ         16(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y3, Y7, Y7
+	VADDPS       128(R8), Y7, Y7
+	VMOVDQU      Y7, 128(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VADDPS       160(R8), Y8, Y8
+	VMOVDQU      Y8, 160(R8)
+	MOVQ         24(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y3, Y9, Y9
+	VADDPS       192(R8), Y9, Y9
+	VMOVDQU      Y9, 192(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y3, Y10, Y10
+	VADDPS       224(R8), Y10, Y10
+	VMOVDQU      Y10, 224(R8)
+	ADDQ         R11, DI
+	ADDQ         $+256, R8
+	ADDQ         $+32, R9
+	SUBQ         $+4, R10
+	JG           columns
+	ADDQ         $+272, SI
+	ADDQ         $+2, CX
+	MOVQ         CX, DI
+	ANDQ         $+2, DI
+	LEAQ         (DX)(DI*2), DX
+	DECQ         blocks+40(FP)
+	JNZ          block
+	MOVQ         dst+0(FP), CX
+	MOVQ         dstStride+8(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         cols+80(FP), SI
+	LEAQ         1728(AX), AX
+
+store:
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y1
+	CMPQ    BX, $+16
+	JLT     few
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y1, 32(CX)
+	JMP     stored
+
+few:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	XORQ    DI, DI
+
+row:
+	MOVL (AX)(DI*4), R8
+	MOVL R8, (CX)(DI*4)
+	INCQ DI
+	CMPQ DI, BX
+	JLT  row
+
+stored:
+	ADDQ DX, CX
+	ADDQ $+64, AX
+	DECQ SI
+	JNZ  store
+	VZEROUPPER
+	RET
+
+// func blocksQ2StripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
+TEXT ·blocksQ2StripAVX2(SB), $5888-88
+	LEAQ  63(SP), AX
+	ANDQ  $-64, AX
+	MOVQ  w+16(FP), CX
+	MOVQ  stride+24(FP), DX
+	MOVQ  rows+32(FP), SI
+	MOVQ  cols+80(FP), DI
+	MOVQ  DX, BX
+	IMULQ SI, BX
+	ADDQ  CX, BX
+	XORQ  R9, R9
+
+rows:
+	MOVQ    CX, (AX)(R9*8)
+	LEAQ    (CX)(DX*1), R8
+	INCQ    R9
+	CMPQ    R9, SI
+	CMOVQLT R8, CX
+	CMPQ    R9, $+16
+	JLT     rows
+	LEAQ    3(DI), CX
+	ANDQ    $-4, CX
+	MOVQ    scales+64(FP), DX
+	MOVQ    scaleStride+72(FP), SI
+	XORQ    R9, R9
+
+scales:
+	MOVQ    DX, 128(AX)(R9*8)
+	LEAQ    (DX)(SI*1), R8
+	INCQ    R9
+	CMPQ    R9, DI
+	CMOVQLT R8, DX
+	CMPQ    R9, CX
+	JLT     scales
+	VPXOR   Y0, Y0, Y0
+	LEAQ    1728(AX), CX
+
+zero:
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y0, 32(CX)
+	VMOVDQU Y0, 64(CX)
+	VMOVDQU Y0, 96(CX)
+	VMOVDQU Y0, 128(CX)
+	VMOVDQU Y0, 160(CX)
+	VMOVDQU Y0, 192(CX)
+	VMOVDQU Y0, 224(CX)
+	ADDQ    $+256, CX
+	SUBQ    $+4, DI
+	JG      zero
+	XORQ    DX, DX
+	MOVQ    $+2, CX
+	MOVQ    panel+48(FP), SI
+	VMOVDQU twobitMask0<>+0(SB), Y0
+
+block:
+	MOVQ    (AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 640(AX)
+	MOVQ    8(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 642(AX)
+	MOVQ    16(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 644(AX)
+	MOVQ    24(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 646(AX)
+	MOVQ    32(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 648(AX)
+	MOVQ    40(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 650(AX)
+	MOVQ    48(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 652(AX)
+	MOVQ    56(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 654(AX)
+	MOVQ    64(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 656(AX)
+	MOVQ    72(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 658(AX)
+	MOVQ    80(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 660(AX)
+	MOVQ    88(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 662(AX)
+	MOVQ    96(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 664(AX)
+	MOVQ    104(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 666(AX)
+	MOVQ    112(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 668(AX)
+	MOVQ    120(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 670(AX)
+	LEAQ    704(AX), DI
+	MOVQ    $+1, R8
+
+expand:
+	MOVQ           (AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           32(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           8(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           40(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           16(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           48(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           24(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           56(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, (DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 64(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 128(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 192(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 256(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 320(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 384(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 448(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 512(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 576(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 640(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 704(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 768(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 832(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 896(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 960(DI)
+	MOVQ           64(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           96(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           72(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           104(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           80(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           112(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           88(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           120(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, 32(DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 96(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 160(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 224(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 288(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 352(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 416(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 480(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 544(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 608(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 672(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 736(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 800(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 864(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 928(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 992(DI)
+	PREFETCHT0     (BX)
+	PREFETCHT0     64(BX)
+	PREFETCHT0     128(BX)
+	PREFETCHT0     192(BX)
+	ADDQ           $+256, BX
+	ADDQ           $+16, CX
+	ADDQ           $+1024, DI
+	DECQ           R8
+	JNZ            expand
+	VCVTPH2PS      640(AX), Y1
+	VCVTPH2PS      656(AX), Y2
+	MOVQ           SI, DI
+	LEAQ           1728(AX), R8
+	LEAQ           128(AX), R9
+	MOVQ           cols+80(FP), R10
+	MOVQ           panelStride+56(FP), R11
+
+columns:
+	LEAQ  16(DI), R12
+	LEAQ  704(AX), R13
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	MOVQ  $+2, R14
+
+steps0:
+	VMOVDQU      (R13), Y11
+	VMOVDQU      32(R13), Y12
+	VPBROADCASTD (R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 4(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 8(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 12(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      64(R13), Y11
+	VMOVDQU      96(R13), Y12
+	VPBROADCASTD 16(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 20(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 24(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 28(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      128(R13), Y11
+	VMOVDQU      160(R13), Y12
+	VPBROADCASTD 32(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 36(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 40(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 44(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      192(R13), Y11
+	VMOVDQU      224(R13), Y12
+	VPBROADCASTD 48(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 52(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 56(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 60(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      256(R13), Y11
+	VMOVDQU      288(R13), Y12
+	VPBROADCASTD 64(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 68(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 72(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 76(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      320(R13), Y11
+	VMOVDQU      352(R13), Y12
+	VPBROADCASTD 80(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 84(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 88(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 92(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      384(R13), Y11
+	VMOVDQU      416(R13), Y12
+	VPBROADCASTD 96(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 100(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 104(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 108(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      448(R13), Y11
+	VMOVDQU      480(R13), Y12
+	VPBROADCASTD 112(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 116(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 120(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 124(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	ADDQ         $+128, R12
+	ADDQ         $+512, R13
+	DECQ         R14
+	JNZ          steps0
+	VPMADDWD     twobitWordOnes<>+0(SB), Y3, Y3
+	VPMADDWD     twobitWordOnes<>+0(SB), Y4, Y4
+	VPMADDWD     twobitWordOnes<>+0(SB), Y5, Y5
+	VPMADDWD     twobitWordOnes<>+0(SB), Y6, Y6
+	VPMADDWD     twobitWordOnes<>+0(SB), Y7, Y7
+	VPMADDWD     twobitWordOnes<>+0(SB), Y8, Y8
+	VPMADDWD     twobitWordOnes<>+0(SB), Y9, Y9
+	VPMADDWD     twobitWordOnes<>+0(SB), Y10, Y10
+	VPBROADCASTD (DI), Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD (DI), Y11
+	VPADDD       Y11, Y4, Y4
+	MOVQ         (R9), R12
+	VBROADCASTSS (R12)(DX*1), Y11
+	VMULPS       Y1, Y11, Y11
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y11, Y3, Y3
+	VADDPS       (R8), Y3, Y3
+	VMOVDQU      Y3, (R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y3, Y4, Y4
+	VADDPS       32(R8), Y4, Y4
+	VMOVDQU      Y4, 32(R8)
+	VPBROADCASTD 4(DI), Y3
+	VPADDD       Y3, Y5, Y5
+	VPBROADCASTD 4(DI), Y3
+	VPADDD       Y3, Y6, Y6
+	MOVQ         8(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VADDPS       64(R8), Y5, Y5
+	VMOVDQU      Y5, 64(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y3, Y6, Y6
+	VADDPS       96(R8), Y6, Y6
+	VMOVDQU      Y6, 96(R8)
+	VPBROADCASTD 8(DI), Y3
+	VPADDD       Y3, Y7, Y7
+	VPBROADCASTD 8(DI), Y3
+	VPADDD       Y3, Y8, Y8
+	MOVQ         16(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y3, Y7, Y7
+	VADDPS       128(R8), Y7, Y7
+	VMOVDQU      Y7, 128(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VADDPS       160(R8), Y8, Y8
+	VMOVDQU      Y8, 160(R8)
+	VPBROADCASTD 12(DI), Y3
+	VPADDD       Y3, Y9, Y9
+	VPBROADCASTD 12(DI), Y3
+	VPADDD       Y3, Y10, Y10
+	MOVQ         24(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y3, Y9, Y9
+	VADDPS       192(R8), Y9, Y9
+	VMOVDQU      Y9, 192(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y3, Y10, Y10
+	VADDPS       224(R8), Y10, Y10
+	VMOVDQU      Y10, 224(R8)
+	ADDQ         R11, DI
+	ADDQ         $+256, R8
+	ADDQ         $+32, R9
+	SUBQ         $+4, R10
+	JG           columns
+	ADDQ         $+272, SI
+	ADDQ         $+2, CX
+	MOVQ         CX, DI
+	ANDQ         $+2, DI
+	LEAQ         (DX)(DI*2), DX
+	DECQ         blocks+40(FP)
+	JNZ          block
+	MOVQ         dst+0(FP), CX
+	MOVQ         dstStride+8(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         cols+80(FP), SI
+	LEAQ         1728(AX), AX
+
+store:
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y1
+	CMPQ    BX, $+16
+	JLT     few
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y1, 32(CX)
+	JMP     stored
+
+few:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	XORQ    DI, DI
+
+row:
+	MOVL (AX)(DI*4), R8
+	MOVL R8, (CX)(DI*4)
+	INCQ DI
+	CMPQ DI, BX
+	JLT  row
+
+stored:
+	ADDQ DX, CX
+	ADDQ $+64, AX
+	DECQ SI
+	JNZ  store
 	VZEROUPPER
 	RET
 
@@ -9898,5 +13338,1071 @@ stored:
 	ADDQ $+64, dst+0(FP)
 	DECQ tiles+72(FP)
 	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func blocksQ2G128StripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
+// Requires: AVX, AVX2, AVX_VNNI, CMOV, F16C, MMX+
+TEXT ·blocksQ2G128StripAVXVNNI(SB), $6912-88
+	LEAQ  63(SP), AX
+	ANDQ  $-64, AX
+	MOVQ  w+16(FP), CX
+	MOVQ  stride+24(FP), DX
+	MOVQ  rows+32(FP), SI
+	MOVQ  cols+80(FP), DI
+	MOVQ  DX, BX
+	IMULQ SI, BX
+	ADDQ  CX, BX
+	XORQ  R9, R9
+
+rows:
+	MOVQ    CX, (AX)(R9*8)
+	LEAQ    (CX)(DX*1), R8
+	INCQ    R9
+	CMPQ    R9, SI
+	CMOVQLT R8, CX
+	CMPQ    R9, $+16
+	JLT     rows
+	LEAQ    3(DI), CX
+	ANDQ    $-4, CX
+	MOVQ    scales+64(FP), DX
+	MOVQ    scaleStride+72(FP), SI
+	XORQ    R9, R9
+
+scales:
+	MOVQ    DX, 128(AX)(R9*8)
+	LEAQ    (DX)(SI*1), R8
+	INCQ    R9
+	CMPQ    R9, DI
+	CMOVQLT R8, DX
+	CMPQ    R9, CX
+	JLT     scales
+	VPXOR   Y0, Y0, Y0
+	LEAQ    2752(AX), CX
+
+zero:
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y0, 32(CX)
+	VMOVDQU Y0, 64(CX)
+	VMOVDQU Y0, 96(CX)
+	VMOVDQU Y0, 128(CX)
+	VMOVDQU Y0, 160(CX)
+	VMOVDQU Y0, 192(CX)
+	VMOVDQU Y0, 224(CX)
+	ADDQ    $+256, CX
+	SUBQ    $+4, DI
+	JG      zero
+	XORQ    DX, DX
+	MOVQ    $+2, CX
+	MOVQ    panel+48(FP), SI
+	VMOVDQU twobitMask0<>+0(SB), Y0
+
+block:
+	MOVQ    (AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 640(AX)
+	MOVQ    8(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 642(AX)
+	MOVQ    16(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 644(AX)
+	MOVQ    24(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 646(AX)
+	MOVQ    32(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 648(AX)
+	MOVQ    40(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 650(AX)
+	MOVQ    48(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 652(AX)
+	MOVQ    56(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 654(AX)
+	MOVQ    64(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 656(AX)
+	MOVQ    72(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 658(AX)
+	MOVQ    80(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 660(AX)
+	MOVQ    88(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 662(AX)
+	MOVQ    96(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 664(AX)
+	MOVQ    104(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 666(AX)
+	MOVQ    112(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 668(AX)
+	MOVQ    120(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 670(AX)
+	LEAQ    704(AX), DI
+	MOVQ    $+2, R8
+
+expand:
+	MOVQ           (AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           32(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           8(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           40(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           16(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           48(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           24(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           56(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, (DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 64(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 128(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 192(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 256(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 320(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 384(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 448(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 512(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 576(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 640(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 704(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 768(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 832(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 896(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 960(DI)
+	MOVQ           64(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           96(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           72(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           104(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           80(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           112(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           88(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           120(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, 32(DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 96(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 160(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 224(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 288(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 352(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 416(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 480(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 544(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 608(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 672(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 736(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 800(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 864(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 928(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 992(DI)
+	PREFETCHT0     (BX)
+	PREFETCHT0     64(BX)
+	PREFETCHT0     128(BX)
+	PREFETCHT0     192(BX)
+	ADDQ           $+256, BX
+	ADDQ           $+16, CX
+	ADDQ           $+1024, DI
+	DECQ           R8
+	JNZ            expand
+	VCVTPH2PS      640(AX), Y1
+	VCVTPH2PS      656(AX), Y2
+	MOVQ           SI, DI
+	LEAQ           2752(AX), R8
+	LEAQ           128(AX), R9
+	MOVQ           cols+80(FP), R10
+	MOVQ           panelStride+56(FP), R11
+
+columns:
+	LEAQ         16(DI), R12
+	LEAQ         704(AX), R13
+	VPBROADCASTD (DI), Y3
+	VPBROADCASTD (DI), Y4
+	VPBROADCASTD 4(DI), Y5
+	VPBROADCASTD 4(DI), Y6
+	VPBROADCASTD 8(DI), Y7
+	VPBROADCASTD 8(DI), Y8
+	VPBROADCASTD 12(DI), Y9
+	VPBROADCASTD 12(DI), Y10
+	MOVQ         $+4, R14
+
+steps0:
+	VMOVDQU      (R13), Y11
+	VMOVDQU      32(R13), Y12
+	VPBROADCASTD (R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 4(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 8(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 12(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      64(R13), Y11
+	VMOVDQU      96(R13), Y12
+	VPBROADCASTD 16(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 20(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 24(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 28(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      128(R13), Y11
+	VMOVDQU      160(R13), Y12
+	VPBROADCASTD 32(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 36(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 40(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 44(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      192(R13), Y11
+	VMOVDQU      224(R13), Y12
+	VPBROADCASTD 48(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 52(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 56(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 60(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      256(R13), Y11
+	VMOVDQU      288(R13), Y12
+	VPBROADCASTD 64(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 68(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 72(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 76(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      320(R13), Y11
+	VMOVDQU      352(R13), Y12
+	VPBROADCASTD 80(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 84(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 88(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 92(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      384(R13), Y11
+	VMOVDQU      416(R13), Y12
+	VPBROADCASTD 96(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 100(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 104(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 108(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      448(R13), Y11
+	VMOVDQU      480(R13), Y12
+	VPBROADCASTD 112(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 116(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 120(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 124(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	ADDQ         $+128, R12
+	ADDQ         $+512, R13
+	DECQ         R14
+	JNZ          steps0
+	MOVQ         (R9), R12
+	VBROADCASTSS (R12)(DX*1), Y11
+	VMULPS       Y1, Y11, Y11
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y11, Y3, Y3
+	VADDPS       (R8), Y3, Y3
+	VMOVDQU      Y3, (R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y3, Y4, Y4
+	VADDPS       32(R8), Y4, Y4
+	VMOVDQU      Y4, 32(R8)
+	MOVQ         8(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VADDPS       64(R8), Y5, Y5
+	VMOVDQU      Y5, 64(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y3, Y6, Y6
+	VADDPS       96(R8), Y6, Y6
+	VMOVDQU      Y6, 96(R8)
+	MOVQ         16(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y3, Y7, Y7
+	VADDPS       128(R8), Y7, Y7
+	VMOVDQU      Y7, 128(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VADDPS       160(R8), Y8, Y8
+	VMOVDQU      Y8, 160(R8)
+	MOVQ         24(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y3, Y9, Y9
+	VADDPS       192(R8), Y9, Y9
+	VMOVDQU      Y9, 192(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y3, Y10, Y10
+	VADDPS       224(R8), Y10, Y10
+	VMOVDQU      Y10, 224(R8)
+	ADDQ         R11, DI
+	ADDQ         $+256, R8
+	ADDQ         $+32, R9
+	SUBQ         $+4, R10
+	JG           columns
+	ADDQ         $+528, SI
+	ADDQ         $+2, CX
+	ADDQ         $+4, DX
+	DECQ         blocks+40(FP)
+	JNZ          block
+	MOVQ         dst+0(FP), CX
+	MOVQ         dstStride+8(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         cols+80(FP), SI
+	LEAQ         2752(AX), AX
+
+store:
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y1
+	CMPQ    BX, $+16
+	JLT     few
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y1, 32(CX)
+	JMP     stored
+
+few:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	XORQ    DI, DI
+
+row:
+	MOVL (AX)(DI*4), R8
+	MOVL R8, (CX)(DI*4)
+	INCQ DI
+	CMPQ DI, BX
+	JLT  row
+
+stored:
+	ADDQ DX, CX
+	ADDQ $+64, AX
+	DECQ SI
+	JNZ  store
+	VZEROUPPER
+	RET
+
+// func blocksQ2G128StripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
+TEXT ·blocksQ2G128StripAVX2(SB), $6912-88
+	LEAQ  63(SP), AX
+	ANDQ  $-64, AX
+	MOVQ  w+16(FP), CX
+	MOVQ  stride+24(FP), DX
+	MOVQ  rows+32(FP), SI
+	MOVQ  cols+80(FP), DI
+	MOVQ  DX, BX
+	IMULQ SI, BX
+	ADDQ  CX, BX
+	XORQ  R9, R9
+
+rows:
+	MOVQ    CX, (AX)(R9*8)
+	LEAQ    (CX)(DX*1), R8
+	INCQ    R9
+	CMPQ    R9, SI
+	CMOVQLT R8, CX
+	CMPQ    R9, $+16
+	JLT     rows
+	LEAQ    3(DI), CX
+	ANDQ    $-4, CX
+	MOVQ    scales+64(FP), DX
+	MOVQ    scaleStride+72(FP), SI
+	XORQ    R9, R9
+
+scales:
+	MOVQ    DX, 128(AX)(R9*8)
+	LEAQ    (DX)(SI*1), R8
+	INCQ    R9
+	CMPQ    R9, DI
+	CMOVQLT R8, DX
+	CMPQ    R9, CX
+	JLT     scales
+	VPXOR   Y0, Y0, Y0
+	LEAQ    2752(AX), CX
+
+zero:
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y0, 32(CX)
+	VMOVDQU Y0, 64(CX)
+	VMOVDQU Y0, 96(CX)
+	VMOVDQU Y0, 128(CX)
+	VMOVDQU Y0, 160(CX)
+	VMOVDQU Y0, 192(CX)
+	VMOVDQU Y0, 224(CX)
+	ADDQ    $+256, CX
+	SUBQ    $+4, DI
+	JG      zero
+	XORQ    DX, DX
+	MOVQ    $+2, CX
+	MOVQ    panel+48(FP), SI
+	VMOVDQU twobitMask0<>+0(SB), Y0
+
+block:
+	MOVQ    (AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 640(AX)
+	MOVQ    8(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 642(AX)
+	MOVQ    16(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 644(AX)
+	MOVQ    24(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 646(AX)
+	MOVQ    32(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 648(AX)
+	MOVQ    40(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 650(AX)
+	MOVQ    48(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 652(AX)
+	MOVQ    56(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 654(AX)
+	MOVQ    64(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 656(AX)
+	MOVQ    72(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 658(AX)
+	MOVQ    80(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 660(AX)
+	MOVQ    88(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 662(AX)
+	MOVQ    96(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 664(AX)
+	MOVQ    104(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 666(AX)
+	MOVQ    112(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 668(AX)
+	MOVQ    120(AX), DI
+	MOVWLZX -2(DI)(CX*1), DI
+	MOVW    DI, 670(AX)
+	LEAQ    704(AX), DI
+	MOVQ    $+2, R8
+
+expand:
+	MOVQ           (AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           32(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           8(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           40(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           16(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           48(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           24(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           56(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, (DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 64(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 128(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 192(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 256(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 320(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 384(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 448(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 512(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 576(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 640(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 704(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 768(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 832(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 896(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 960(DI)
+	MOVQ           64(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           96(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           72(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           104(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           80(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           112(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           88(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           120(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, 32(DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 96(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 160(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 224(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 288(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 352(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 416(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 480(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 544(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 608(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 672(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 736(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 800(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 864(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 928(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 992(DI)
+	PREFETCHT0     (BX)
+	PREFETCHT0     64(BX)
+	PREFETCHT0     128(BX)
+	PREFETCHT0     192(BX)
+	ADDQ           $+256, BX
+	ADDQ           $+16, CX
+	ADDQ           $+1024, DI
+	DECQ           R8
+	JNZ            expand
+	VCVTPH2PS      640(AX), Y1
+	VCVTPH2PS      656(AX), Y2
+	MOVQ           SI, DI
+	LEAQ           2752(AX), R8
+	LEAQ           128(AX), R9
+	MOVQ           cols+80(FP), R10
+	MOVQ           panelStride+56(FP), R11
+
+columns:
+	LEAQ  16(DI), R12
+	LEAQ  704(AX), R13
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	MOVQ  $+4, R14
+
+steps0:
+	VMOVDQU      (R13), Y11
+	VMOVDQU      32(R13), Y12
+	VPBROADCASTD (R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 4(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 8(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 12(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      64(R13), Y11
+	VMOVDQU      96(R13), Y12
+	VPBROADCASTD 16(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 20(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 24(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 28(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      128(R13), Y11
+	VMOVDQU      160(R13), Y12
+	VPBROADCASTD 32(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 36(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 40(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 44(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      192(R13), Y11
+	VMOVDQU      224(R13), Y12
+	VPBROADCASTD 48(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 52(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 56(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 60(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      256(R13), Y11
+	VMOVDQU      288(R13), Y12
+	VPBROADCASTD 64(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 68(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 72(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 76(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      320(R13), Y11
+	VMOVDQU      352(R13), Y12
+	VPBROADCASTD 80(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 84(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 88(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 92(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      384(R13), Y11
+	VMOVDQU      416(R13), Y12
+	VPBROADCASTD 96(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 100(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 104(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 108(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      448(R13), Y11
+	VMOVDQU      480(R13), Y12
+	VPBROADCASTD 112(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 116(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 120(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 124(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	ADDQ         $+128, R12
+	ADDQ         $+512, R13
+	DECQ         R14
+	JNZ          steps0
+	VPMADDWD     twobitWordOnes<>+0(SB), Y3, Y3
+	VPMADDWD     twobitWordOnes<>+0(SB), Y4, Y4
+	VPMADDWD     twobitWordOnes<>+0(SB), Y5, Y5
+	VPMADDWD     twobitWordOnes<>+0(SB), Y6, Y6
+	VPMADDWD     twobitWordOnes<>+0(SB), Y7, Y7
+	VPMADDWD     twobitWordOnes<>+0(SB), Y8, Y8
+	VPMADDWD     twobitWordOnes<>+0(SB), Y9, Y9
+	VPMADDWD     twobitWordOnes<>+0(SB), Y10, Y10
+	VPBROADCASTD (DI), Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD (DI), Y11
+	VPADDD       Y11, Y4, Y4
+	MOVQ         (R9), R12
+	VBROADCASTSS (R12)(DX*1), Y11
+	VMULPS       Y1, Y11, Y11
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y11, Y3, Y3
+	VADDPS       (R8), Y3, Y3
+	VMOVDQU      Y3, (R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y3, Y4, Y4
+	VADDPS       32(R8), Y4, Y4
+	VMOVDQU      Y4, 32(R8)
+	VPBROADCASTD 4(DI), Y3
+	VPADDD       Y3, Y5, Y5
+	VPBROADCASTD 4(DI), Y3
+	VPADDD       Y3, Y6, Y6
+	MOVQ         8(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VADDPS       64(R8), Y5, Y5
+	VMOVDQU      Y5, 64(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y3, Y6, Y6
+	VADDPS       96(R8), Y6, Y6
+	VMOVDQU      Y6, 96(R8)
+	VPBROADCASTD 8(DI), Y3
+	VPADDD       Y3, Y7, Y7
+	VPBROADCASTD 8(DI), Y3
+	VPADDD       Y3, Y8, Y8
+	MOVQ         16(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y3, Y7, Y7
+	VADDPS       128(R8), Y7, Y7
+	VMOVDQU      Y7, 128(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VADDPS       160(R8), Y8, Y8
+	VMOVDQU      Y8, 160(R8)
+	VPBROADCASTD 12(DI), Y3
+	VPADDD       Y3, Y9, Y9
+	VPBROADCASTD 12(DI), Y3
+	VPADDD       Y3, Y10, Y10
+	MOVQ         24(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y3, Y9, Y9
+	VADDPS       192(R8), Y9, Y9
+	VMOVDQU      Y9, 192(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y3, Y10, Y10
+	VADDPS       224(R8), Y10, Y10
+	VMOVDQU      Y10, 224(R8)
+	ADDQ         R11, DI
+	ADDQ         $+256, R8
+	ADDQ         $+32, R9
+	SUBQ         $+4, R10
+	JG           columns
+	ADDQ         $+528, SI
+	ADDQ         $+2, CX
+	ADDQ         $+4, DX
+	DECQ         blocks+40(FP)
+	JNZ          block
+	MOVQ         dst+0(FP), CX
+	MOVQ         dstStride+8(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         cols+80(FP), SI
+	LEAQ         2752(AX), AX
+
+store:
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y1
+	CMPQ    BX, $+16
+	JLT     few
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y1, 32(CX)
+	JMP     stored
+
+few:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	XORQ    DI, DI
+
+row:
+	MOVL (AX)(DI*4), R8
+	MOVL R8, (CX)(DI*4)
+	INCQ DI
+	CMPQ DI, BX
+	JLT  row
+
+stored:
+	ADDQ DX, CX
+	ADDQ $+64, AX
+	DECQ SI
+	JNZ  store
 	VZEROUPPER
 	RET

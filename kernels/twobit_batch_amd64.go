@@ -2,11 +2,11 @@
 
 package kernels
 
-// Batches on AVX-512 VNNI: 16 rows of weights with panels of 16 columns.
+// Batches on AVX-512 VNNI: 16 rows of weights with panels of 16 columns. Those
+// of the other instruction sets are strips.
 
 const (
 	panelCols    = 16
-	panelRow     = 4 * panelCols // bytes: 4 activations, or a sum, of each column
 	batchRowTile = 16
 	// batchFrom is the number of columns from which a panel is worth while.
 	// Fewer are done one by one while the weights are in the cache.
@@ -14,10 +14,21 @@ const (
 )
 
 // panels arranges batches: all columns in row order, and behind them their
-// panels, of which each block begins with the panelRow of -Σq.
+// panels, of which each block begins with -Σq of the columns.
 type panels struct {
 	arrange   func(dst, q *int8, units int)
+	fill      func(dst, columns *int8, stride, cols, groups, blocks int)
+	cols      int // of a panel
 	blockCols int // 0: the whole row is one block
+}
+
+// wide makes panels for AVX-512 VNNI, narrow those for strips.
+func wide(arrange func(dst, q *int8, units int), blockCols int) panels {
+	return panels{arrange, panelAVX512VNNI, panelCols, blockCols}
+}
+
+func narrow(arrange func(dst, q *int8, units int), blockCols int) panels {
+	return panels{arrange, stripPanelAVX2, stripPanelCols, blockCols}
 }
 
 // blocks returns the blocks of a row and the groups, of 16 bytes of codes, of
@@ -32,32 +43,31 @@ func (p panels) blocks(stride int) (blocks, groups int) {
 // length is the bytes of a panel.
 func (p panels) length(stride int) int {
 	blocks, _ := p.blocks(stride)
-	return blocks*panelRow + panelCols*stride
+	return p.cols * (4*blocks + stride)
 }
 
 func (p panels) order() *Order {
 	return &Order{
 		Name: "panels",
 		Size: func(n, stride int) int {
-			return n*rowOrderLen(stride) + (n+panelCols-1)/panelCols*p.length(stride)
+			return n*rowOrderLen(stride) + (n+p.cols-1)/p.cols*p.length(stride)
 		},
 		Arrange: func(dst, q []int8, n, stride int) {
 			arrangeRows(dst[:n*rowOrderLen(stride)], q, n, stride, p.arrange)
 			blocks, groups := p.blocks(stride)
 			to := dst[n*rowOrderLen(stride):]
-			for c := 0; c < n; c += panelCols {
+			for c := 0; c < n; c += p.cols {
 				panel := to[:p.length(stride)]
-				panelAVX512VNNI(&panel[0], &dst[c*rowOrderLen(stride)], rowOrderLen(stride), min(panelCols, n-c), groups, blocks)
+				p.fill(&panel[0], &dst[c*rowOrderLen(stride)], rowOrderLen(stride), min(p.cols, n-c), groups, blocks)
 				to = to[len(panel):]
 			}
 		},
 	}
 }
 
-// panel returns the one that begins with column c, and the columns it has.
-func (p panels) panel(a *Activations, order *Order, c int) (panel []int8, cols int) {
-	at := a.N*rowOrderLen(a.Stride) + c/panelCols*p.length(a.Stride)
-	return a.In(order)[at:][:p.length(a.Stride)], min(panelCols, a.N-c)
+// panel returns those from the one that begins with column c on.
+func (p panels) panel(a *Activations, order *Order, c int) []int8 {
+	return a.In(order)[a.N*rowOrderLen(a.Stride)+c/p.cols*p.length(a.Stride):]
 }
 
 // forCols picks the kernel for up to 4, 8 or 16 columns.
@@ -81,7 +91,7 @@ func ternaryMatMul(p panels, order *Order, rowBytes func(cols int) int) func(dst
 		n := rowBytes(m.Cols)
 		w := m.Data[r0*n : r1*n]
 		for c := 0; c < a.N; c += panelCols {
-			panel, cols := p.panel(a, order, c)
+			panel, cols := p.panel(a, order, c), min(panelCols, a.N-c)
 			scales := a.Scales[c : c+cols]
 			kernel := forCols(ternaryBatch, cols)
 			out := dst[c*m.Rows+r0 : (c+cols-1)*m.Rows+r1]
@@ -102,7 +112,7 @@ func (kernels blocksBatch) matMul(p panels, order *Order, blockBytes int) func(d
 		n := blocks * blockBytes
 		w := m.Data[r0*n : r1*n]
 		for c := 0; c < a.N; c += panelCols {
-			panel, cols := p.panel(a, order, c)
+			panel, cols := p.panel(a, order, c), min(panelCols, a.N-c)
 			scales := a.Scales[c*a.Groups : (c+cols)*a.Groups]
 			kernel := forCols(kernels, cols)
 			out := dst[c*m.Rows+r0 : (c+cols-1)*m.Rows+r1]

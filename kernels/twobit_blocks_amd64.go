@@ -8,29 +8,28 @@ func init() {
 	tq2 := blockOrders{blockOrder(arrangeBlocksTQ232AVX2), blockOrder(arrangeBlocksTQ264AVX2)}
 	q2 := blockOrders{blockOrder(arrangeBlocksQ232AVX2), blockOrder(arrangeBlocksQ264AVX2)}
 	tq2Kernels := []blocksKernel{
-		{AVX2, tq2.ymm, blocksTQ2AVX2},
-		{AVXVNNI, tq2.ymm, blocksTQ2AVXVNNI},
-		{AVX512VNNI, tq2.zmm, blocksTQ2AVX512VNNI},
+		{AVX2, tq2.ymm, blocksTQ2AVX2, blocksTQ2StripAVX2},
+		{AVXVNNI, tq2.ymm, blocksTQ2AVXVNNI, blocksTQ2StripAVXVNNI},
+		{AVX512VNNI, tq2.zmm, blocksTQ2AVX512VNNI, nil},
 	}
 	tq2Batch := blocksBatch{blocksTQ2Batch4AVX512VNNI, blocksTQ2Batch8AVX512VNNI, blocksTQ2Batch16AVX512VNNI}
-	tq2Panels := panels{arrangeRowsTQ2AVX2, 256}
-	blocksFormat{formats.TQ2_0, Q8Row, Native, tq2Block, tq2Panels, tq2Batch}.register(tq2Kernels)
-	blocksFormat{formats.TQ1_0, Q8Row, tq2Rows, tq2Block, tq2Panels, tq2Batch}.register(tq2Kernels)
+	blocksFormat{formats.TQ2_0, Q8Row, Native, tq2Block, arrangeRowsTQ2AVX2, 256, tq2Batch}.register(tq2Kernels)
+	blocksFormat{formats.TQ1_0, Q8Row, tq2Rows, tq2Block, arrangeRowsTQ2AVX2, 256, tq2Batch}.register(tq2Kernels)
 	blocksFormat{
-		formats.Q2_0, Q8Per128, Native, 18, panels{arrangeRowsU32AVX2, 64},
+		formats.Q2_0, Q8Per128, Native, 18, arrangeRowsU32AVX2, 64,
 		blocksBatch{blocksQ2Batch4AVX512VNNI, blocksQ2Batch8AVX512VNNI, blocksQ2Batch16AVX512VNNI},
 	}.register([]blocksKernel{
-		{AVX2, q2.ymm, blocksQ2AVX2},
-		{AVXVNNI, q2.ymm, blocksQ2AVXVNNI},
-		{AVX512VNNI, q2.zmm, blocksQ2AVX512VNNI},
+		{AVX2, q2.ymm, blocksQ2AVX2, blocksQ2StripAVX2},
+		{AVXVNNI, q2.ymm, blocksQ2AVXVNNI, blocksQ2StripAVXVNNI},
+		{AVX512VNNI, q2.zmm, blocksQ2AVX512VNNI, nil},
 	})
 	blocksFormat{
-		formats.Q2_0_g128, Q8Per128, Native, 34, panels{arrangeRowsU32AVX2, 128},
+		formats.Q2_0_g128, Q8Per128, Native, 34, arrangeRowsU32AVX2, 128,
 		blocksBatch{blocksQ2G128Batch4AVX512VNNI, blocksQ2G128Batch8AVX512VNNI, blocksQ2G128Batch16AVX512VNNI},
 	}.register([]blocksKernel{
-		{AVX2, q2.ymm, blocksQ2G128AVX2},
-		{AVXVNNI, q2.ymm, blocksQ2G128AVXVNNI},
-		{AVX512VNNI, q2.zmm, blocksQ2G128AVX512VNNI},
+		{AVX2, q2.ymm, blocksQ2G128AVX2, blocksQ2G128StripAVX2},
+		{AVXVNNI, q2.ymm, blocksQ2G128AVXVNNI, blocksQ2G128StripAVXVNNI},
+		{AVX512VNNI, q2.zmm, blocksQ2G128AVX512VNNI, nil},
 	})
 }
 
@@ -40,19 +39,23 @@ type blocksFormat struct {
 	activation Activation
 	layout     *Layout
 	blockBytes int
-	panels     panels
+	arrange    func(dst, q *int8, units int) // to row order
+	blockCols  int
 	batch      blocksBatch
 }
 
 func (f blocksFormat) register(kernels []blocksKernel) {
+	tiles, strips := wide(f.arrange, f.blockCols), narrow(f.arrange, f.blockCols)
+	tilesOrder, stripsOrder := tiles.order(), strips.order()
 	for _, k := range kernels {
 		v := &Variant{
 			Name: k.isa.Name, Summary: blocksSummary[k.isa], Format: f.format, Activation: f.activation, ISA: k.isa,
 			Layout: f.layout, Order: k.order, quantize: quantizeAVX2, matVec: k.matVec(f.blockBytes),
 		}
 		if k.isa == AVX512VNNI {
-			v.BatchOrder, v.batchFrom = f.panels.order(), batchFrom
-			v.matMul = f.batch.matMul(f.panels, v.BatchOrder, f.blockBytes)
+			v.BatchOrder, v.batchFrom, v.matMul = tilesOrder, batchFrom, f.batch.matMul(tiles, tilesOrder, f.blockBytes)
+		} else {
+			v.BatchOrder, v.batchFrom, v.matMul = stripsOrder, stripsFrom, k.strip.matMul(strips, stripsOrder, f.blockBytes)
 		}
 		register(v)
 	}
@@ -96,6 +99,7 @@ type blocksKernel struct {
 	isa   *ISA
 	order *Order
 	rows  func(dst *float32, w *byte, stride, blocks int, q *int8, scales *float32, tiles int)
+	strip blocksStrip // nil: tiles instead
 }
 
 func (k blocksKernel) matVec(blockBytes int) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {

@@ -207,6 +207,29 @@ func arrangeBlocksQ264AVX2(dst *int8, q *int8, units int)
 //go:noescape
 func panelAVX512VNNI(dst *int8, columns *int8, stride int, cols int, groups int, blocks int)
 
+// stripPanelAVX2 makes a panel of up to 4 columns in row order, stride bytes apart. Each
+// block of groups of 64 activations begins with -Σq of its columns; then come 16
+// bytes for each 4 activations, in the order in which strips of weights have their
+// codes: 16 bytes, within them 4, and of these the 4 shifts. Columns that are not
+// there repeat the last.
+//
+//	for c := range 4 {
+//		from := int32s(columns[min(c, cols-1)*stride+64:])
+//		for b := range blocks {
+//			to := int32s(dst)[4*b*(1+16*groups):]
+//			to[c] = -Σq of block b
+//			for i := range 4 * groups {
+//				for j := range 4 {
+//					k := 4*groups*b + i
+//					to[4*(1+4*i+j)+c] = from[k/16*64+16*j+k%16]
+//				}
+//			}
+//		}
+//	}
+//
+//go:noescape
+func stripPanelAVX2(dst *int8, columns *int8, stride int, cols int, groups int, blocks int)
+
 // ternaryBatch4AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 4. Rows start stride
 // bytes apart; if stride is 0 they are one row, and one result is stored. Columns
@@ -251,6 +274,34 @@ func ternaryBatch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, r
 //
 //go:noescape
 func ternaryBatch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
+
+// ternaryStripAVXVNNI multiplies up to 16 rows of rowBytes bytes, a multiple of 4,
+// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
+// bytes.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			sum := -Σq[c] + Σ code[r]·q[c]
+//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
+//		}
+//	}
+//
+//go:noescape
+func ternaryStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
+
+// ternaryStripAVX2 multiplies up to 16 rows of rowBytes bytes, a multiple of 4,
+// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
+// bytes.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			sum := -Σq[c] + Σ code[r]·q[c]
+//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
+//		}
+//	}
+//
+//go:noescape
+func ternaryStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
 
 // blocksTQ2AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
 // apart; if stride is 0 they are one row, and one result is stored. q is in
@@ -363,6 +414,44 @@ func blocksTQ2Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int,
 //go:noescape
 func blocksTQ2Batch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 
+// blocksTQ2StripAVXVNNI multiplies up to 16 rows of blocks
+// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
+// bytes.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+66*k+64:])
+//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksTQ2StripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
+
+// blocksTQ2StripAVX2 multiplies up to 16 rows of blocks
+// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
+// bytes.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+66*k+64:])
+//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksTQ2StripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
+
 // blocksQ2AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
 // apart; if stride is 0 they are one row, and one result is stored. q is in
 // block order for vectors of 64 bytes of codes.
@@ -474,6 +563,44 @@ func blocksQ2Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, 
 //go:noescape
 func blocksQ2Batch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 
+// blocksQ2StripAVXVNNI multiplies up to 16 rows of blocks
+// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
+// bytes.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+18*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2StripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
+
+// blocksQ2StripAVX2 multiplies up to 16 rows of blocks
+// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
+// bytes.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+18*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2StripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
+
 // blocksQ2G128AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
 // apart; if stride is 0 they are one row, and one result is stored. q is in
 // block order for vectors of 64 bytes of codes.
@@ -584,3 +711,41 @@ func blocksQ2G128Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride i
 //
 //go:noescape
 func blocksQ2G128Batch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
+// blocksQ2G128StripAVXVNNI multiplies up to 16 rows of blocks
+// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
+// bytes.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+34*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2G128StripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
+
+// blocksQ2G128StripAVX2 multiplies up to 16 rows of blocks
+// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
+// bytes.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+34*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2G128StripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)

@@ -81,9 +81,11 @@ func TestTwoBitBatches(t *testing.T) {
 // were not folded in time.
 func TestTwoBitExtremes(t *testing.T) {
 	check := func(t *testing.T, v *kernels.Variant, rows, cols int, code byte, sign float32) {
-		x := slices.Repeat([]float32{sign}, cols)
 		tensor := uniform(t, v.Format, rows, cols, code)
-		kerneltest.Check(t, v, tensor, x, 1, fmt.Sprintf("%d columns, code %d × %v", cols, code, sign))
+		for _, n := range []int{1, 4} {
+			x := slices.Repeat([]float32{sign}, n*cols)
+			kerneltest.Check(t, v, tensor, x, n, fmt.Sprintf("%d × %d columns, code %d × %v", n, cols, code, sign))
+		}
 	}
 	eachTwoBit(t, func(t *testing.T, v *kernels.Variant, _ *rand.Rand) {
 		for code := range byte(4) {

@@ -105,7 +105,7 @@ func (g *generator) panel() {
 func (g *generator) transposeQuads(v [4]reg.VecVirtual) (out [4]reg.VecVirtual) {
 	var half [4]reg.VecVirtual
 	for i := range half {
-		half[i], out[i] = g.ZMM(), g.ZMM()
+		half[i], out[i] = g.like(v[i]), g.like(v[i])
 	}
 	g.VPUNPCKLDQ(v[1], v[0], half[0])
 	g.VPUNPCKLDQ(v[3], v[2], half[1])

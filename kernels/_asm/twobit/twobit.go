@@ -40,10 +40,12 @@ func Generate(p *asm.Program) {
 		g.arrangeBlocks(span{"Q2", 1, false}, width)
 	}
 	g.panel()
+	g.stripPanel()
 	batchCols := []int{4, 8, panelCols}
 	for _, cols := range batchCols {
 		g.ternaryBatch(cols)
 	}
+	g.strips(block{codes: unitBytes})
 	for _, b := range []block{
 		{name: "TQ2", bytes: 66, codes: 64, scale: 64},
 		{name: "Q2", bytes: 18, data: 2, codes: 16, groups: 2},
@@ -55,6 +57,7 @@ func Generate(p *asm.Program) {
 		for _, cols := range batchCols {
 			g.blocksBatch(b, cols)
 		}
+		g.strips(b)
 	}
 }
 
@@ -163,8 +166,11 @@ func (g *generator) clear(v reg.VecVirtual) {
 
 // like returns a new register as wide as v.
 func (g *generator) like(v reg.VecVirtual) reg.VecVirtual {
-	if v.Size() == sizeZMM {
+	switch v.Size() {
+	case sizeZMM:
 		return g.ZMM()
+	case 16:
+		return g.XMM()
 	}
 	return g.YMM()
 }

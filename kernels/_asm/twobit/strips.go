@@ -1,0 +1,620 @@
+package twobit
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+const (
+	stripRows     = 16            // two registers of 8, a dword of each
+	stripCols     = 64            // columns that share expanded weights, at most
+	sumCols       = 4             // columns of a panel, whose sums registers hold
+	stepBytes     = 4 * sumCols   // of a panel: 4 activations, or a sum, of each column
+	stepCodes     = 4 * stripRows // bytes that 4 codes of each row are expanded to
+	groupSteps    = groupBytes
+	unrolledSteps = 8
+)
+
+// stripPanel writes the function that makes panels of columns in row order.
+func (g *generator) stripPanel() {
+	g.Func("stripPanelAVX2", "func(dst, columns *int8, stride, cols, groups, blocks int)",
+		"stripPanelAVX2 makes a panel of up to 4 columns in row order, stride bytes apart. Each",
+		"block of groups of 64 activations begins with -Σq of its columns; then come 16",
+		"bytes for each 4 activations, in the order in which strips of weights have their",
+		"codes: 16 bytes, within them 4, and of these the 4 shifts. Columns that are not",
+		"there repeat the last.",
+		"",
+		"\tfor c := range 4 {",
+		"\t\tfrom := int32s(columns[min(c, cols-1)*stride+64:])",
+		"\t\tfor b := range blocks {",
+		"\t\t\tto := int32s(dst)[4*b*(1+16*groups):]",
+		"\t\t\tto[c] = -Σq of block b",
+		"\t\t\tfor i := range 4 * groups {",
+		"\t\t\t\tfor j := range 4 {",
+		"\t\t\t\t\tk := 4*groups*b + i",
+		"\t\t\t\t\tto[4*(1+4*i+j)+c] = from[k/16*64+16*j+k%16]",
+		"\t\t\t\t}",
+		"\t\t\t}",
+		"\t\t}",
+		"\t}")
+	var column [sumCols]reg.GPVirtual
+	last, stride := g.GP64(), g.GP64()
+	g.Load(g.Param("stride"), stride)
+	g.Load(g.Param("cols"), last)
+	for c := range column {
+		column[c] = g.GP64()
+		if c == 0 {
+			g.Load(g.Param("columns"), column[0])
+			g.ADDQ(operand.I32(64), column[0])
+			continue
+		}
+		next := g.GP64()
+		g.MOVQ(column[c-1], column[c])
+		g.LEAQ(operand.Mem{Base: column[c], Index: stride, Scale: 1}, next)
+		g.CMPQ(last, operand.I32(c))
+		g.CMOVQGT(next, column[c])
+	}
+	dst := g.Load(g.Param("dst"), g.GP64())
+	blocks := g.Load(g.Param("blocks"), g.GP64())
+	groups, sums, position := g.GP64(), g.GP64(), g.GP64()
+	ones, minus, sum := g.XMM(), g.XMM(), g.XMM()
+	g.VMOVDQU(g.byteOnes, ones)
+	g.VPCMPEQD(minus, minus, minus)
+	g.XORQ(position, position)
+
+	g.Label("block")
+	g.clear(sum)
+	g.MOVQ(dst, sums)
+	g.ADDQ(operand.I32(stepBytes), dst)
+	g.MOVQ(g.param("groups"), groups)
+	g.Label("group")
+	// A group is 16 bytes at each shift, of the 64 that a unit has.
+	words := g.XMM() // sums of 32 activations
+	g.clear(words)
+	for j := range 4 {
+		var v [4]reg.VecVirtual
+		for c := range v {
+			v[c] = g.XMM()
+			g.VMOVDQU(operand.Mem{Base: column[c], Index: position, Scale: 1, Disp: 64 * j}, v[c])
+		}
+		for d, row := range g.transposeQuads(v) {
+			g.VMOVDQU(row, at(dst, stepBytes*(4*d+j)))
+			g.VPMADDUBSW(row, ones, row)
+			g.VPADDW(row, words, words)
+		}
+	}
+	g.VPMADDWD(minus, words, words)
+	g.VPADDD(words, sum, sum)
+	g.ADDQ(operand.I32(groupSteps*stepBytes), dst)
+	// The next group of this unit, or the first of the next.
+	g.ADDQ(operand.I32(groupBytes), position)
+	g.TESTQ(operand.I32(unitBytes-1), position)
+	g.JNZ(operand.LabelRef("counted"))
+	g.ADDQ(operand.I32(unitQ-unitBytes), position)
+	g.Label("counted")
+	g.DECQ(groups)
+	g.JNZ(operand.LabelRef("group"))
+	g.VMOVDQU(sum, at(sums, 0))
+	g.DECQ(blocks)
+	g.JNZ(operand.LabelRef("block"))
+	g.RET()
+}
+
+// A stripTarget is an instruction set for strips.
+type stripTarget interface {
+	isa() string
+	// parts is how many sums a block of so many steps needs, lest one overflow.
+	parts(steps int) int
+	// start begins a sum.
+	start(acc reg.VecVirtual, minusSum operand.Mem)
+	// dot adds the products of 4 codes and 4 activations.
+	dot(x, codes, acc reg.VecVirtual)
+	// widen makes a sum int32.
+	widen(acc reg.VecVirtual)
+	// bias adds minusSum, unless start has done so.
+	bias(acc reg.VecVirtual, minusSum operand.Mem)
+}
+
+// strip is a kernel for batches with registers of 32 bytes. Two of them have 4
+// codes of 16 rows, a strip, so there are no horizontal sums. A block of a strip
+// is expanded to bytes once for up to 64 columns. Then each dword of activations
+// meets two registers of codes; the sums of 4 columns are in registers. Results
+// are in the frame until the strip is done.
+type strip struct {
+	*generator
+	stripTarget
+	format  block
+	ternary bool // one scale for the tensor: sums go on from block to block
+
+	// frame is 64-byte aligned, and has at
+	frame     reg.GPVirtual
+	rowsAt    int // where each row begins
+	scalesAt  int // where the activation scales of each column begin
+	halvesAt  int // fp16 scales of a block
+	tailsAt   int // the rows' last bytes, padded to a group
+	parkedAt  int // sums of a part of a block
+	codesAt   int // the codes of a block
+	resultsAt int // 2 registers for each column
+
+	position, scale reg.GPVirtual // of the block in a row, of its activation scale in a column
+	panels          reg.GPVirtual // the block in the first panel
+	ahead           reg.GPVirtual // what is prefetched
+	mask            reg.VecVirtual
+	weights         [2]reg.VecVirtual // scales of the block
+}
+
+// strips writes the kernels of a format.
+func (g *generator) strips(f block) {
+	g.strip(dpStrip{g}, f)
+	g.strip(wordStrip{g}, f)
+}
+
+// strip writes the kernel of a format with a scale per block, or of those with
+// one per tensor, whose rows are taken in blocks of a unit.
+func (g *generator) strip(t stripTarget, f block) {
+	b := &strip{generator: g, stripTarget: t, format: f, ternary: f.bytes == 0}
+	b.declare()
+	b.layFrame()
+	b.prepare()
+
+	b.Label("block")
+	if !b.ternary {
+		b.copyHalves()
+	}
+	b.expand()
+	if !b.ternary {
+		for h := range b.weights {
+			b.weights[h] = b.YMM()
+			b.VCVTPH2PS(at(b.frame, b.halvesAt+16*h), b.weights[h])
+		}
+	}
+	b.multiply()
+	b.nextBlock()
+	b.store()
+	b.VZEROUPPER()
+	b.RET()
+}
+
+func (b *strip) declare() {
+	name, arguments, lines := "ternaryStrip"+b.isa(), "rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols", []string{
+		"\t\tsum := -Σq[c] + Σ code[r]·q[c]",
+		"\t\tdst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0",
+	}
+	rows := "rows of rowBytes bytes, a multiple of 4,"
+	if !b.ternary {
+		name, arguments = "blocks"+b.format.name+"Strip"+b.isa(), "blocks int, panel *int8, panelStride int, scales *float32, scaleStride, cols"
+		rows = "rows of blocks"
+		index := "c*scaleStride/4"
+		if b.format.groups > 0 {
+			index += fmt.Sprintf(" + k*%d/128", 4*b.format.codes)
+		}
+		lines = []string{
+			"\t\tvar y float32",
+			"\t\tfor k := range blocks {",
+			"\t\t\tsum := -Σq[c] of block k + Σ code[r]·q[c] of block k",
+			fmt.Sprintf("\t\t\tweight := fp16(w[r*stride+%d*k+%d:])", b.format.bytes, b.format.scale),
+			fmt.Sprintf("\t\t\ty += float32(float32(weight*scales[%s]) * float32(sum))", index),
+			"\t\t}",
+			"\t\tdst[c*dstStride/4+r] = y",
+		}
+	}
+	doc := []string{
+		fmt.Sprintf("%s multiplies up to %d %s", name, stripRows, rows),
+		fmt.Sprintf("that start stride bytes apart with up to %d columns, in panels of 4. Strides are in", stripCols),
+		"bytes.", "",
+		"\tfor c := range cols {", "\t\tfor r := range rows {",
+	}
+	for _, line := range lines {
+		doc = append(doc, "\t"+line)
+	}
+	b.Func(name, "func(dst *float32, dstStride int, w *byte, stride, rows, "+arguments+" int)", append(doc, "\t\t}", "\t}")...)
+}
+
+func (b *strip) layFrame() {
+	size := 0
+	room := func(bytes int) int { at := size; size += (bytes + 63) &^ 63; return at }
+	b.rowsAt = room(8 * stripRows)
+	if b.ternary {
+		b.tailsAt = room(groupBytes * stripRows)
+	} else {
+		b.scalesAt = room(8 * stripCols)
+		b.halvesAt = room(2 * stripRows)
+		b.parkedAt = room((b.sumParts() - 1) * sumCols * 64)
+	}
+	b.codesAt = room(b.format.codes * stepCodes)
+	b.resultsAt = room(stripCols * 64)
+	b.Attributes(0) // too large for NOSPLIT
+	frame := b.AllocLocal(size + 64)
+	b.frame = b.GP64()
+	b.LEAQ(frame.Offset(63), b.frame)
+	b.ANDQ(operand.I32(-64), b.frame)
+}
+
+// prepare begins a strip.
+func (b *strip) prepare() {
+	b.position, b.scale, b.ahead = b.GP64(), b.GP64(), b.GP64()
+	w, stride, rows, cols := b.argument("w"), b.argument("stride"), b.argument("rows"), b.argument("cols")
+	b.MOVQ(stride, b.ahead)
+	b.IMULQ(rows, b.ahead)
+	b.ADDQ(w, b.ahead) // the next strip
+	b.pointers("rows", b.rowsAt, w, stride, rows, operand.I32(stripRows))
+	if !b.ternary {
+		most := b.GP64() // columns, those of a panel that are not there included
+		b.LEAQ(at(cols, sumCols-1), most)
+		b.ANDQ(operand.I32(-sumCols), most)
+		b.pointers("scales", b.scalesAt, b.argument("scales"), b.argument("scaleStride"), cols, most)
+	}
+	results, zero := b.GP64(), b.YMM()
+	b.clear(zero)
+	b.LEAQ(at(b.frame, b.resultsAt), results)
+	b.Label("zero")
+	for i := range 2 * sumCols {
+		b.VMOVDQU(zero, at(results, 32*i))
+	}
+	b.ADDQ(operand.I32(64*sumCols), results)
+	b.SUBQ(operand.I32(sumCols), cols)
+	b.JG(operand.LabelRef("zero"))
+
+	b.XORQ(b.scale, b.scale)
+	b.MOVQ(operand.I32(b.format.data), b.position)
+	b.panels = b.argument("panel")
+	b.mask = b.YMM()
+	b.load(b.masks[0], b.mask)
+}
+
+// argument returns the argument of that name in a register of its own.
+func (b *strip) argument(name string) reg.GPVirtual {
+	v := b.GP64()
+	b.MOVQ(b.param(name), v)
+	return v
+}
+
+// pointers writes where each of n rows or columns begins, and as many more as
+// make most: the last repeated.
+func (b *strip) pointers(label string, to int, first, stride, n reg.GPVirtual, most operand.Op) {
+	next, i := b.GP64(), b.GP64()
+	b.XORQ(i, i)
+	b.Label(label)
+	b.MOVQ(first, operand.Mem{Base: b.frame, Index: i, Scale: 8, Disp: to})
+	b.LEAQ(operand.Mem{Base: first, Index: stride, Scale: 1}, next)
+	b.INCQ(i)
+	b.CMPQ(i, n)
+	b.CMOVQLT(next, first)
+	b.CMPQ(i, most)
+	b.JLT(operand.LabelRef(label))
+}
+
+// inRow returns what is disp bytes behind the position in row r.
+func (b *strip) inRow(r, disp int) operand.Mem {
+	row := b.GP64()
+	b.MOVQ(at(b.frame, b.rowsAt+8*r), row)
+	return operand.Mem{Base: row, Index: b.position, Scale: 1, Disp: disp}
+}
+
+// copyHalves brings the fp16 scales of the rows together. They go through
+// memory: shuffles would take the port that products need.
+func (b *strip) copyHalves() {
+	half := b.GP32()
+	for r := range stripRows {
+		b.MOVWLZX(b.inRow(r, b.format.scale-b.format.data), half)
+		b.MOVW(half.As16(), at(b.frame, b.halvesAt+2*r))
+	}
+}
+
+// expand writes the codes of a block as bytes.
+func (b *strip) expand() {
+	codes, left := b.GP64(), b.GP64()
+	b.LEAQ(at(b.frame, b.codesAt), codes)
+	if !b.ternary {
+		b.MOVQ(operand.I32(b.format.codes/groupBytes), left)
+		b.Label("expand")
+		b.expandGroup(codes)
+		b.DECQ(left)
+		b.JNZ(operand.LabelRef("expand"))
+		return
+	}
+	b.LEAQ(at(b.position, unitBytes), left) // the end of the block
+	b.Label("expand")
+	rest := b.GP64()
+	b.MOVQ(b.param("rowBytes"), rest)
+	b.SUBQ(b.position, rest)
+	b.JLE(operand.LabelRef("expanded"))
+	b.CMPQ(rest, operand.I32(groupBytes))
+	b.JGE(operand.LabelRef("whole"))
+	b.padRows(rest)
+	b.Label("whole")
+	b.expandGroup(codes)
+	b.CMPQ(b.position, left)
+	b.JLT(operand.LabelRef("expand"))
+	b.Label("expanded")
+}
+
+// padRows copies the last bytes of each row, fewer than a group, and lets the
+// rows end there.
+func (b *strip) padRows(rest reg.GPVirtual) {
+	row, tail, r, i, zero, dword := b.GP64(), b.GP64(), b.GP64(), b.GP64(), b.XMM(), b.GP32()
+	b.clear(zero)
+	b.LEAQ(at(b.frame, b.tailsAt), tail)
+	b.XORQ(r, r)
+	b.Label("pad")
+	b.MOVQ(operand.Mem{Base: b.frame, Index: r, Scale: 8, Disp: b.rowsAt}, row)
+	b.ADDQ(b.position, row)
+	b.VMOVDQU(zero, at(tail, 0))
+	b.XORQ(i, i)
+	b.Label("dword")
+	b.MOVL(operand.Mem{Base: row, Index: i, Scale: 1}, dword)
+	b.MOVL(dword, operand.Mem{Base: tail, Index: i, Scale: 1})
+	b.ADDQ(operand.I32(4), i)
+	b.CMPQ(i, rest)
+	b.JLT(operand.LabelRef("dword"))
+	b.MOVQ(tail, row)
+	b.SUBQ(b.position, row)
+	b.MOVQ(row, operand.Mem{Base: b.frame, Index: r, Scale: 8, Disp: b.rowsAt})
+	b.ADDQ(operand.I32(groupBytes), tail)
+	b.INCQ(r)
+	b.CMPQ(r, operand.I32(stripRows))
+	b.JLT(operand.LabelRef("pad"))
+}
+
+// expandGroup writes 16 bytes of each row as 64, and goes on to the next.
+func (b *strip) expandGroup(codes reg.GPVirtual) {
+	for h := range 2 {
+		var v [4]reg.VecVirtual
+		for i := range v {
+			v[i] = b.YMM()
+			// A broadcast sets all of the register: avo keeps nothing of it.
+			b.VBROADCASTI128(b.inRow(8*h+i, 0), v[i])
+			b.VINSERTI128(operand.U8(1), b.inRow(8*h+4+i, 0), v[i], v[i])
+		}
+		for d, w := range b.transposeQuads(v) {
+			for j := range 4 {
+				t := w
+				if j > 0 {
+					t = b.YMM()
+					b.VPSRLD(operand.U8(2*j), w, t)
+				}
+				masked := b.YMM()
+				b.VPAND(b.mask, t, masked)
+				b.VMOVDQU(masked, at(codes, stepCodes*(4*d+j)+32*h))
+			}
+		}
+	}
+	for line := range stripRows * groupBytes / 64 {
+		b.PREFETCHT0(at(b.ahead, 64*line))
+	}
+	b.ADDQ(operand.I32(stripRows*groupBytes), b.ahead)
+	b.ADDQ(operand.I32(groupBytes), b.position)
+	b.ADDQ(operand.I32(groupSteps*stepCodes), codes)
+}
+
+// multiply adds the block's products to the results of all columns.
+func (b *strip) multiply() {
+	panel, results, scales, cols, stride := b.GP64(), b.GP64(), b.GP64(), b.GP64(), b.GP64()
+	b.MOVQ(b.panels, panel)
+	b.LEAQ(at(b.frame, b.resultsAt), results)
+	if !b.ternary {
+		b.LEAQ(at(b.frame, b.scalesAt), scales)
+	}
+	b.MOVQ(b.param("cols"), cols)
+	b.MOVQ(b.param("panelStride"), stride)
+	b.Label("columns")
+	b.multiplyColumns(panel, results, scales)
+	b.ADDQ(stride, panel)
+	b.ADDQ(operand.I32(64*sumCols), results)
+	if !b.ternary {
+		b.ADDQ(operand.I32(8*sumCols), scales)
+	}
+	b.SUBQ(operand.I32(sumCols), cols)
+	b.JG(operand.LabelRef("columns"))
+}
+
+// multiplyColumns takes the columns of a panel.
+func (b *strip) multiplyColumns(panel, results, scales reg.GPVirtual) {
+	var acc [sumCols][2]reg.VecVirtual
+	for c := range acc {
+		acc[c] = [2]reg.VecVirtual{b.YMM(), b.YMM()}
+	}
+	x, codes := b.GP64(), b.GP64()
+	b.LEAQ(at(panel, stepBytes), x)
+	b.LEAQ(at(b.frame, b.codesAt), codes)
+	parts := b.sumParts()
+	for part := range parts {
+		for c := range acc {
+			for _, sum := range acc[c] {
+				b.start(sum, at(panel, 4*c))
+			}
+		}
+		b.addSteps(fmt.Sprint("steps", part), b.format.codes/parts, acc, x, codes)
+		for c := range acc {
+			for h, sum := range acc[c] {
+				parked := at(b.frame, b.parkedAt+64*c+32*h)
+				b.widen(sum)
+				if part > 0 {
+					b.VPADDD(parked, sum, sum)
+				}
+				if part+1 < parts {
+					b.VMOVDQU(sum, parked)
+				}
+			}
+		}
+	}
+	for c := range acc {
+		for _, sum := range acc[c] {
+			b.bias(sum, at(panel, 4*c))
+		}
+		b.addResults(acc[c], at(results, 64*c), at(scales, 8*c))
+	}
+}
+
+// sumParts is the parts of a block. Ternary codes, 2 at the most, need one: 64
+// steps of 2·2·127 are 32,512.
+func (b *strip) sumParts() int {
+	if b.ternary {
+		return 1
+	}
+	return b.parts(b.format.codes)
+}
+
+// addSteps adds the products of n steps. Behind the last column activations
+// are zero, and codes what they were.
+func (b *strip) addSteps(label string, n int, acc [sumCols][2]reg.VecVirtual, x, codes reg.GPVirtual) {
+	left := b.GP64()
+	b.MOVQ(operand.I32(n/unrolledSteps), left)
+	b.Label(label)
+	for s := range unrolledSteps {
+		var w [2]reg.VecVirtual
+		for h := range w {
+			w[h] = b.YMM()
+			b.load(at(codes, stepCodes*s+32*h), w[h])
+		}
+		for c := range acc {
+			v := b.YMM()
+			b.VPBROADCASTD(at(x, stepBytes*s+4*c), v)
+			for h := range w {
+				b.dot(v, w[h], acc[c][h])
+			}
+		}
+	}
+	b.ADDQ(operand.I32(unrolledSteps*stepBytes), x)
+	b.ADDQ(operand.I32(unrolledSteps*stepCodes), codes)
+	b.DECQ(left)
+	b.JNZ(operand.LabelRef(label))
+}
+
+// addResults adds the sums of a column, or the terms that they make.
+func (b *strip) addResults(sums [2]reg.VecVirtual, results, scale operand.Mem) {
+	if b.ternary {
+		for h, sum := range sums {
+			b.VPADDD(results.Offset(32*h), sum, sum)
+			b.VMOVDQU(sum, results.Offset(32*h))
+		}
+		return
+	}
+	column := b.GP64()
+	b.MOVQ(scale, column)
+	for h, sum := range sums {
+		scale := b.timesBroadcast(b.weights[h], operand.Mem{Base: column, Index: b.scale, Scale: 1})
+		b.VCVTDQ2PS(sum, sum)
+		b.VMULPS(scale, sum, sum)
+		b.VADDPS(results.Offset(32*h), sum, sum)
+		b.VMOVDQU(sum, results.Offset(32*h))
+	}
+}
+
+// nextBlock goes to the block that follows, if there is one.
+func (b *strip) nextBlock() {
+	b.ADDQ(operand.I32((1+b.format.codes)*stepBytes), b.panels)
+	if b.ternary {
+		b.CMPQ(b.position, b.param("rowBytes"))
+		b.JLT(operand.LabelRef("block"))
+		return
+	}
+	b.ADDQ(operand.I32(b.format.bytes-b.format.codes), b.position)
+	switch b.format.groups {
+	case 4:
+		b.ADDQ(operand.I32(4), b.scale)
+	case 2: // two blocks have one: at 2+18·k, bit 1 is that of k-1
+		odd := b.GP64()
+		b.MOVQ(b.position, odd)
+		b.ANDQ(operand.I32(2), odd)
+		b.LEAQ(operand.Mem{Base: b.scale, Index: odd, Scale: 2}, b.scale)
+	}
+	b.DECQ(b.param("blocks"))
+	b.JNZ(operand.LabelRef("block"))
+}
+
+// store writes the results of a strip.
+func (b *strip) store() {
+	dst, stride, rows, cols := b.argument("dst"), b.argument("dstStride"), b.argument("rows"), b.argument("cols")
+	results, scales := b.GP64(), b.GP64()
+	weight, zero := b.YMM(), b.YMM()
+	b.LEAQ(at(b.frame, b.resultsAt), results)
+	if b.ternary {
+		b.MOVQ(b.param("scales"), scales)
+		b.VBROADCASTSS(b.param("scale"), weight)
+		b.clear(zero)
+	}
+	b.Label("store")
+	var v [2]reg.VecVirtual
+	var scale reg.VecVirtual
+	if b.ternary {
+		scale = b.timesBroadcast(weight, at(scales, 0))
+		b.ADDQ(operand.I32(4), scales)
+	}
+	for h := range v {
+		v[h] = b.YMM()
+		b.load(at(results, 32*h), v[h])
+		if b.ternary { // the generic path adds its only term to 0
+			b.VCVTDQ2PS(v[h], v[h])
+			b.VMULPS(scale, v[h], v[h])
+			b.VADDPS(zero, v[h], v[h])
+		}
+	}
+	b.CMPQ(rows, operand.I32(stripRows))
+	b.JLT(operand.LabelRef("few"))
+	for h := range v {
+		b.VMOVDQU(v[h], at(dst, 32*h))
+	}
+	b.JMP(operand.LabelRef("stored"))
+	b.Label("few")
+	for h := range v {
+		b.VMOVDQU(v[h], at(results, 32*h))
+	}
+	i, y := b.GP64(), b.GP32()
+	b.XORQ(i, i)
+	b.Label("row")
+	b.MOVL(operand.Mem{Base: results, Index: i, Scale: 4}, y)
+	b.MOVL(y, operand.Mem{Base: dst, Index: i, Scale: 4})
+	b.INCQ(i)
+	b.CMPQ(i, rows)
+	b.JLT(operand.LabelRef("row"))
+	b.Label("stored")
+	b.ADDQ(stride, dst)
+	b.ADDQ(operand.I32(64), results)
+	b.DECQ(cols)
+	b.JNZ(operand.LabelRef("store"))
+}
+
+// dpStrip adds with VPDPBUSD.
+type dpStrip struct{ *generator }
+
+func (dpStrip) isa() string                                      { return "AVXVNNI" }
+func (dpStrip) parts(steps int) int                              { return 1 }
+func (e dpStrip) start(acc reg.VecVirtual, minusSum operand.Mem) { e.VPBROADCASTD(minusSum, acc) }
+func (e dpStrip) dot(x, codes, acc reg.VecVirtual)               { e.VEXDPBUSD(x, codes, acc) }
+func (dpStrip) widen(acc reg.VecVirtual)                         {}
+func (dpStrip) bias(acc reg.VecVirtual, minusSum operand.Mem)    {}
+
+// wordStrip adds with VPMADDUBSW in int16.
+type wordStrip struct{ *generator }
+
+func (wordStrip) isa() string { return "AVX2" }
+
+// parts keeps sums below 2¹⁵: with codes up to 3 a step adds up to 2·3·127 = 762.
+func (wordStrip) parts(steps int) int { return (steps + 42) / 43 }
+
+func (e wordStrip) start(acc reg.VecVirtual, minusSum operand.Mem) { e.clear(acc) }
+
+func (e wordStrip) dot(x, codes, acc reg.VecVirtual) {
+	products := e.YMM()
+	e.VPMADDUBSW(x, codes, products)
+	e.VPADDW(products, acc, acc)
+}
+
+func (e wordStrip) widen(acc reg.VecVirtual) { e.VPMADDWD(e.wordOnes, acc, acc) }
+
+func (e wordStrip) bias(acc reg.VecVirtual, minusSum operand.Mem) {
+	less := e.YMM()
+	e.VPBROADCASTD(minusSum, less)
+	e.VPADDD(less, acc, acc)
+}
+
+// timesBroadcast returns v times the float32 at m.
+func (g *generator) timesBroadcast(v reg.VecVirtual, m operand.Mem) reg.VecVirtual {
+	out := g.YMM()
+	g.VBROADCASTSS(m, out)
+	g.VMULPS(v, out, out)
+	return out
+}
