@@ -264,8 +264,8 @@ func (g *generation) run(ctx context.Context, prompt []int) error {
 }
 
 // promptChunk is how many tokens of a prompt are taken in between two looks
-// at whether to stop.
-const promptChunk = 512
+// at whether to stop: a session's batch.
+const promptChunk = 128
 
 // takeIn takes in all but the end of a long prompt, which it returns.
 func (g *generation) takeIn(ctx context.Context, prompt []int) ([]int, error) {

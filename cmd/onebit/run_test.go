@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // An interrupter is an output that interrupts the program at the first byte.
@@ -42,5 +44,47 @@ func TestGenerationInterrupted(t *testing.T) {
 	}
 	if !strings.Contains(stderr.String(), "prompt 8 tokens") || !strings.Contains(stderr.String(), "onebit: interrupted: after ") {
 		t.Errorf("standard error: %s", stderr.String())
+	}
+}
+
+// pieces is an output that keeps what each write wrote.
+type pieces []string
+
+func (w *pieces) Write(p []byte) (int, error) {
+	*w = append(*w, string(p))
+	return len(p), nil
+}
+
+// splits reports whether a character begins in text and goes on in next.
+func splits(text, next string) bool {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			return !utf8.FullRuneInString(tail) && !utf8.RuneStart(next[0])
+		}
+	}
+	return false
+}
+
+// A vocabulary of bytes: many characters come in several tokens. Text streams
+// in many writes, none of which ends within a character.
+func TestCharactersAreNotSplit(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "tiny.gguf")
+	var stderr bytes.Buffer
+	if code := run(t.Context(), nil, new(bytes.Buffer), &stderr, []string{"synth", "tiny", "-o", model}); code != 0 {
+		t.Fatal(stderr.String())
+	}
+	var out pieces
+	const tokens = 400
+	args := []string{"run", model, "-p", "é", "-n", strconv.Itoa(tokens), "--ignore-eos", "--temp", "100", "--seed", "3"}
+	if code := run(t.Context(), nil, &out, &stderr, args); code != 0 {
+		t.Fatal(stderr.String())
+	}
+	if len(out) < tokens/2 || len(out) >= tokens {
+		t.Errorf("%d writes of %d tokens: want a stream, and some of them held back", len(out), tokens)
+	}
+	for i, text := range out[:len(out)-1] {
+		if splits(text, out[i+1]) {
+			t.Errorf("a character is split between %q and %q", text, out[i+1])
+		}
 	}
 }
