@@ -55,7 +55,7 @@ type Ternarizer struct {
 	mixed bool    // there are several
 }
 
-// Add takes a part of the weights into account. They must be finite.
+// Add takes a part of the weights into account.
 func (t *Ternarizer) Add(w []float32) {
 	t.n += len(w)
 	t.sum += sumAbs(w)
@@ -78,7 +78,11 @@ func (t *Ternarizer) join(s float32, mixed bool) {
 	t.scale = max(t.scale, s)
 }
 
-// Scale returns what the digits are to be multiplied by.
+// Ternary reports whether all weights are -s, 0 or +s for some s.
+func (t *Ternarizer) Ternary() bool { return !t.mixed }
+
+// Scale returns what the digits are to be multiplied by; NaN or an infinity if
+// a weight is one.
 func (t *Ternarizer) Scale() float32 {
 	if !t.mixed {
 		return t.scale

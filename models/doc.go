@@ -26,6 +26,16 @@
 // Adding an architecture is adding a file that registers its table and its
 // block's computation.
 //
+// # Where one comes from
+//
+// A [Source] is a GGUF file or a Hugging Face directory (config.json and
+// safetensors), which is read as if it were one: its tensors get GGUF's names,
+// and the ternary ones, packed in bytes or still floats, become i2_s or
+// ternary_u32 as they are asked for, a few rows at a time. What ternary.go and
+// hf_config.go decide, about the two meanings of weight_scale and the defaults
+// of keys that a config.json leaves out, has its sources there. A checkpoint of
+// Qwen3's keeps its floats.
+//
 // # Running one
 //
 //	Open ──▶ Model ──Blocks──▶ Block{Q, K, V, …}: a Linear is a kernels.Matrix and its Variant
@@ -34,7 +44,7 @@
 //	                         │
 //	                      Observer: every operation, its time, bytes and results
 //
-// [Open] checks a file against its architecture and loads it block by block;
+// [Open] checks a source against its architecture and loads it block by block;
 // Packing says whether the weights are packed first, in the background or
 // never. A [Session] is one text: its keys and values, in fp16 unless
 // [SessionOptions].Cache says otherwise, and the position. Everything works on token ids; package tokenizer makes them.

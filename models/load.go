@@ -4,30 +4,33 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/kernels"
 )
 
-// Open opens the GGUF file at path, checks its tensors against its
-// architecture, and makes the weights ready: those outside the transformer
-// blocks first, then block after block, the pages of a packed tensor released
-// before the next is read. What is wrong with a file is a *gguf.FormatError
-// that names the key or the tensor.
+// Open opens the model at path, a GGUF file or a Hugging Face directory, checks
+// its tensors against its architecture, and makes the weights ready: those
+// outside the transformer blocks first, then block after block, the pages of a
+// packed tensor released before the next is read. What is wrong with a file is
+// a *gguf.FormatError, a *safetensors.FormatError or a *ConfigError, which
+// names the key or the tensor.
 func Open(path string, opt Options) (*Model, error) {
-	f, err := gguf.Open(path, opt.GGUF)
+	src, err := OpenSource(path, opt.GGUF)
 	if err != nil {
 		return nil, err
 	}
-	return New(f, opt)
+	return Load(src, opt)
 }
 
-// New is Open for a parsed file, which it closes if it fails; otherwise the
+// New is Load for a parsed GGUF file.
+func New(f *gguf.File, opt Options) (*Model, error) { return Load(FromGGUF(f), opt) }
+
+// Load is Open for a source, which it closes if it fails; otherwise the
 // model's Close does.
-func New(f *gguf.File, opt Options) (*Model, error) {
-	m := &Model{file: f, options: opt, pool: opt.Pool, ownsPool: opt.Pool == nil}
+func Load(src Source, opt Options) (*Model, error) {
+	m := &Model{source: src, options: opt, pool: opt.Pool, ownsPool: opt.Pool == nil}
 	if m.ownsPool {
 		m.pool = kernels.NewPool(opt.Threads)
 	}
@@ -39,11 +42,14 @@ func New(f *gguf.File, opt Options) (*Model, error) {
 }
 
 func (m *Model) load() error {
-	if err := checkRunnable(m.file); err != nil {
+	if err := m.source.check(); err != nil {
+		return err
+	}
+	if err := m.choosePacking(); err != nil {
 		return err
 	}
 	var err error
-	if m.Arch, m.Config, err = ConfigFromGGUF(m.file); err != nil {
+	if m.Arch, m.Config, err = m.source.Config(); err != nil {
 		return err
 	}
 	if err := m.checkTensors(); err != nil {
@@ -63,9 +69,23 @@ func (m *Model) load() error {
 	return nil
 }
 
+// choosePacking settles what Packing means for weights that are made on
+// demand: there is nothing to start on before they are packed, and making
+// them again for every batch of tokens is no way to run a model.
+func (m *Model) choosePacking() error {
+	switch {
+	case m.source.InPlace():
+	case m.options.Packing == Stream:
+		return fmt.Errorf("%s: the weights are ternarized as they are loaded and cannot be streamed; convert the model to GGUF first", m.source.Name())
+	case m.options.Packing == PackBehind:
+		m.options.Packing = PackFirst
+	}
+	return nil
+}
+
 // loadLayers loads the head and the blocks: one after the other if they are
-// packed, which takes all threads, and otherwise side by side, since checking
-// the file's bytes is all there is to do.
+// packed or made, which takes all threads, and otherwise side by side, since
+// checking the file's bytes is all there is to do.
 func (m *Model) loadLayers(head formats.Tensor) error {
 	m.blocks = make([]*Block, m.Config.Layers)
 	load := func(i int) (err error) {
@@ -76,7 +96,7 @@ func (m *Model) loadLayers(head formats.Tensor) error {
 		}
 		return err
 	}
-	if m.options.Packing == PackFirst {
+	if m.options.Packing == PackFirst || !m.source.InPlace() {
 		for i := range 1 + m.Config.Layers {
 			if err := load(i); err != nil {
 				return err
@@ -94,52 +114,25 @@ func (m *Model) loadLayers(head formats.Tensor) error {
 	return nil
 }
 
-// checkRunnable refuses files whose tensors are fine and whose result would
-// not be.
-func checkRunnable(f *gguf.File) error {
-	fail := func(key, msg string) error {
-		return &gguf.FormatError{File: f.Name(), Offset: -1, Key: key, Msg: msg}
-	}
-	for _, kv := range f.Metadata() {
-		if strings.HasPrefix(kv.Key, "prism.hadamard") {
-			return fail(kv.Key, "the weights need a Hadamard rotation of the activations, which onebit does not do")
-		}
-	}
-	const keySplits = "split.count"
-	if n, err := f.Uint(keySplits); err == nil && n > 1 {
-		return fail(keySplits, fmt.Sprintf("the model is split into %d files; merge them first (llama-gguf-split --merge)", n))
-	}
-	return nil
-}
-
 // checkTensors compares the inventory and the vocabulary.
 func (m *Model) checkTensors() error {
-	if bad := m.Arch.CheckInventory(m.Config, m.file.Tensors()); len(bad) > 0 {
+	if bad := m.Arch.CheckInventory(m.Config, m.source.Tensors()); len(bad) > 0 {
 		msg := fmt.Sprintf("%s, in a model of architecture %s", bad[0].Msg, m.Arch.Name)
 		if len(bad) > 1 {
 			msg += fmt.Sprintf(" (and %d more tensors differ)", len(bad)-1)
 		}
-		return m.tensorError(bad[0].Tensor, errors.New(msg))
+		return m.source.Fault(bad[0].Tensor, errors.New(msg))
 	}
-	const keyTokens = "tokenizer.ggml.tokens"
-	if tokens, ok := m.file.Value(keyTokens); ok && tokens.Len() != m.Config.Vocab {
-		return m.tensorError(embeddingTensor, fmt.Errorf("has a row for each of %d tokens, and %s lists %d", m.Config.Vocab, keyTokens, tokens.Len()))
+	if n, where := m.source.tokens(); where != "" && n != m.Config.Vocab {
+		return m.source.Fault(embeddingTensor, fmt.Errorf("has a row for each of %d tokens, and %s lists %d", m.Config.Vocab, where, n))
 	}
 	return nil
-}
-
-func (m *Model) tensorError(name string, err error) error {
-	var bad *gguf.FormatError
-	if errors.As(err, &bad) {
-		return err
-	}
-	return &gguf.FormatError{File: m.file.Name(), Offset: -1, Tensor: name, Msg: err.Error(), Err: err}
 }
 
 // loadGlobals loads what is outside the blocks, and returns the head. Rows of
 // the embedding are looked up in the file, whatever becomes of it as the head.
 func (m *Model) loadGlobals() (head formats.Tensor, err error) {
-	if m.embedding, err = m.file.Tensor(embeddingTensor); err != nil {
+	if m.embedding, err = m.source.Tensor(embeddingTensor); err != nil {
 		return head, err
 	}
 	if m.outputNorm, err = m.norm("output_norm.weight"); err != nil {
@@ -149,14 +142,14 @@ func (m *Model) loadGlobals() (head formats.Tensor, err error) {
 	if m.Config.TiedHead {
 		name = embeddingTensor
 	} else if err := m.embedding.Type.Validate(m.embedding.Data, m.Config.Vocab, m.Config.Hidden); err != nil {
-		return head, m.tensorError(embeddingTensor, err)
+		return head, m.source.Fault(embeddingTensor, err)
 	}
-	if head, err = m.file.Tensor(name); err != nil {
+	if head, err = m.source.Tensor(name); err != nil {
 		return head, err
 	}
 	if to := m.options.Head; to != nil && to != head.Type {
 		if head, err = m.convertHead(head, to); err != nil {
-			return head, m.tensorError(name, err)
+			return head, m.source.Fault(name, err)
 		}
 	}
 	return head, nil
@@ -189,22 +182,22 @@ func (m *Model) loadBlock(n int) (*Block, error) {
 var normTypes = []*formats.Type{formats.F32, formats.F16, formats.BF16}
 
 func (m *Model) norm(name string) ([]float32, error) {
-	t, err := m.file.Tensor(name)
+	t, err := m.source.Tensor(name)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(normTypes, t.Type) {
-		return nil, m.tensorError(name, fmt.Errorf("is %s, want a norm in f32, f16 or bf16", t.Type.Name))
+		return nil, m.source.Fault(name, fmt.Errorf("is %s, want a norm in f32, f16 or bf16", t.Type.Name))
 	}
 	_, n := t.Dims()
 	if err := t.Type.Validate(t.Data, 1, n); err != nil {
-		return nil, m.tensorError(name, err)
+		return nil, m.source.Fault(name, err)
 	}
 	return t.Floats()
 }
 
 func (m *Model) tensorLinear(name string) (*Linear, error) {
-	t, err := m.file.Tensor(name)
+	t, err := m.source.Tensor(name)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +208,7 @@ func (m *Model) tensorLinear(name string) (*Linear, error) {
 func (m *Model) linear(t formats.Tensor) (*Linear, error) {
 	v, err := m.options.variantFor(t.Type, m.options.Packing != PackFirst)
 	if err != nil {
-		return nil, m.tensorError(t.Name, err)
+		return nil, m.source.Fault(t.Name, err)
 	}
 	w, err := m.pack(v, t, m.pool)
 	if err != nil {
@@ -235,16 +228,16 @@ func (m *Model) pack(v *kernels.Variant, t formats.Tensor, pool *kernels.Pool) (
 	matrix, err := v.Pack(&t, pool)
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
-			err = cause // without the tensor's name, which tensorError says
+			err = cause // without the tensor's name, which Fault says
 		}
-		return nil, m.tensorError(t.Name, err)
+		return nil, m.source.Fault(t.Name, err)
 	}
 	return &weights{v, matrix}, nil
 }
 
 // release lets go of the file's pages of a tensor. It is a hint: where it
 // fails, memory stays in use.
-func (m *Model) release(name string) { _ = m.file.Release(name) }
+func (m *Model) release(name string) { _ = m.source.Release(name) }
 
 func (m *Model) releaseBlock(b *Block) {
 	for _, l := range b.Linears() {

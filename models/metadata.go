@@ -37,7 +37,8 @@ const (
 )
 
 // Metadata returns the keys that the architecture's published files describe
-// a model with, in their order.
+// a model with, in their order, and those that this model needs besides: of a
+// head width that does not follow from the others, and of a stretched RoPE.
 func (a *Architecture) Metadata(c Config) []gguf.KV {
 	values := map[string]gguf.Value{
 		keyBlockCount:         count(c.Layers),
@@ -53,8 +54,21 @@ func (a *Architecture) Metadata(c Config) []gguf.KV {
 		keyRopeFreqBase:       gguf.Of(c.RopeBase),
 		keyRopeDimensionCount: count(c.HeadDim),
 	}
+	keys := slices.Clone(a.keys)
+	if c.HeadDim*c.Heads != c.Hidden && !slices.Contains(keys, keyKeyLength) {
+		keys = append(keys, keyKeyLength, keyValueLength)
+	}
+	if s := c.RopeScaling; s.Type != "" {
+		values[keyRopeScalingType] = gguf.Of(s.Type)
+		values[keyRopeScalingFactor] = gguf.Of(s.Factor)
+		keys = append(keys, keyRopeScalingType, keyRopeScalingFactor)
+		if s.OriginalContext > 0 {
+			values[keyRopeOriginal] = count(s.OriginalContext)
+			keys = append(keys, keyRopeOriginal)
+		}
+	}
 	var out []gguf.KV
-	for _, key := range a.keys {
+	for _, key := range keys {
 		out = append(out, gguf.KV{Key: a.Name + "." + key, Value: values[key]})
 	}
 	return out

@@ -5,11 +5,10 @@ import (
 	"iter"
 
 	"onebit/formats"
-	"onebit/formats/gguf"
 	"onebit/kernels"
 )
 
-// A Model is a file's weights, checked against its architecture and ready to
+// A Model is a source's weights, checked against its architecture and ready to
 // multiply. It is read only: any number of sessions may run on it, taking
 // turns on its threads. It must be closed, after its sessions.
 type Model struct {
@@ -21,7 +20,7 @@ type Model struct {
 	// 0 unless Options.Head asked for another format.
 	HeadError float64
 
-	file       *gguf.File
+	source     Source
 	embedding  formats.Tensor
 	outputNorm []float32
 	blocks     []*Block
@@ -33,10 +32,6 @@ type Model struct {
 	packer   *packer
 	closers  []func() error // memory that is no Linear's own
 }
-
-// File returns the file that the model was opened from, for its metadata and
-// tokenizer.
-func (m *Model) File() *gguf.File { return m.file }
 
 // Pool returns the threads that the model runs on.
 func (m *Model) Pool() *kernels.Pool { return m.pool }
@@ -94,7 +89,7 @@ func (m *Model) MultiplyAdds() (blocks, head int) {
 	return blocks, m.Head.Rows * m.Head.Cols
 }
 
-// Close frees the weights and unmaps the file.
+// Close frees the weights and closes the source.
 func (m *Model) Close() error {
 	var errs []error
 	if m.packer != nil {
@@ -110,5 +105,5 @@ func (m *Model) Close() error {
 	if m.ownsPool {
 		m.pool.Close()
 	}
-	return errors.Join(append(errs, m.file.Close())...)
+	return errors.Join(append(errs, m.source.Close())...)
 }

@@ -34,16 +34,19 @@ type Packing int
 const (
 	// PackFirst packs every matrix before the model is ready.
 	PackFirst Packing = iota
-	// PackNever uses the file's bytes in place, with variants that can.
+	// PackNever uses the file's bytes in place, with variants that can; of a
+	// checkpoint that is ternarized, what that gives.
 	PackNever
 	// PackBehind starts like PackNever and packs in the background, one
 	// transformer block after the other. Results do not depend on how far
-	// it is.
+	// it is. A checkpoint that is ternarized on the way into memory is packed
+	// first.
 	PackBehind
 	// Stream uses the file's bytes in place and lets go of a block's pages
 	// once it has run: for models larger than memory. What stays is what lies
 	// outside the blocks, and the block that is running. Every batch of
-	// tokens reads the whole model from the page cache or the disk.
+	// tokens reads the whole model from the page cache or the disk. It is an
+	// error for a checkpoint that would have to be ternarized each time.
 	Stream
 )
 

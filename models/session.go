@@ -261,7 +261,7 @@ func (s *Session) Start(ids []int) error {
 	for c, id := range ids {
 		err := m.embedding.Type.DequantizeRows(s.x[c*hidden:][:hidden], m.embedding.Data, m.Config.Vocab, hidden, id, id+1)
 		if err != nil {
-			return m.tensorError(embeddingTensor, err)
+			return m.source.Fault(embeddingTensor, err)
 		}
 	}
 	dim := m.Config.HeadDim / 2

@@ -12,9 +12,20 @@ import (
 
 // FromHF makes the tokenizer of a Hugging Face model directory: from its
 // tokenizer.model (SentencePiece) or, if it has none, its tokenizer.json
-// (byte-level BPE), with config.json, tokenizer_config.json and
-// added_tokens.json where they are there. Errors name the file.
+// (byte-level BPE), with config.json, generation_config.json,
+// tokenizer_config.json and added_tokens.json where they are there. Errors
+// name the file.
 func FromHF(dir string) (*Tokenizer, error) {
+	src, file, err := readHF(dir)
+	var t *Tokenizer
+	if err == nil {
+		t, err = newTokenizer(src)
+	}
+	return t, inFile(file, err)
+}
+
+// readHF returns what the directory says, and the file with the vocabulary.
+func readHF(dir string) (*source, string, error) {
 	src := &source{ids: map[string]int64{}, flags: map[string]bool{}}
 	file := filepath.Join(dir, "tokenizer.model")
 	data, err := readFile(file)
@@ -29,11 +40,7 @@ func FromHF(dir string) (*Tokenizer, error) {
 	if err == nil {
 		err = readConfigs(dir, src)
 	}
-	var t *Tokenizer
-	if err == nil {
-		t, err = newTokenizer(src)
-	}
-	return t, inFile(file, err)
+	return src, file, err
 }
 
 // inFile adds the file to an error that does not name one, and calls things
@@ -241,7 +248,53 @@ func readConfigs(dir string, src *source) error {
 	for _, a := range model.Architectures {
 		src.architecture = hfArchitectures[a]
 	}
-	return readTokenizerConfig(dir, src)
+	if err := readTokenizerConfig(dir, src); err != nil {
+		return err
+	}
+	return readIDs(dir, src)
+}
+
+// readIDs reads the ids that end a generation, and those that
+// tokenizer_config.json leaves out.
+func readIDs(dir string, src *source) error {
+	for _, name := range []string{"generation_config.json", "config.json"} {
+		var c struct {
+			BOS idsJSON `json:"bos_token_id"`
+			EOS idsJSON `json:"eos_token_id"`
+		}
+		if err := readConfig(dir, name, &c); err != nil {
+			return err
+		}
+		for _, f := range []struct {
+			key string
+			ids idsJSON
+		}{{keyBOS, c.BOS}, {keyEOS, c.EOS}} {
+			for _, id := range f.ids {
+				if id < 0 || id >= int64(len(src.tokens)) {
+					return inFile(filepath.Join(dir, name), keyErrorf(f.key, "has id %d, and there are tokens 0 to %d", id, len(src.tokens)-1))
+				}
+			}
+			if _, ok := src.ids[f.key]; !ok && len(f.ids) > 0 {
+				src.ids[f.key] = f.ids[0]
+			}
+		}
+		src.ends = append(src.ends, c.EOS...)
+	}
+	return nil
+}
+
+// An idsJSON is a token's id, or a list of them.
+type idsJSON []int64
+
+func (ids *idsJSON) UnmarshalJSON(data []byte) error {
+	var one *int64
+	if json.Unmarshal(data, &one) == nil {
+		if one != nil {
+			*ids = idsJSON{*one}
+		}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]int64)(ids))
 }
 
 // hfArchitectures are GGUF's names for the classes in config.json.

@@ -180,6 +180,9 @@ func TestFromHFRefused(t *testing.T) {
 		{"no BOS", map[string]any{"tokenizer.json": good}, "tokenizer.json", "bos_token is missing"},
 		{"vocabulary too large", map[string]any{"tokenizer.json": good, "config.json": object{"vocab_size": 1 << 30}}, "config.json", "vocab_size is 1073741824"},
 		{"config of another kind", map[string]any{"tokenizer.json": good, "config.json": []byte("[]")}, "config.json", "cannot unmarshal"},
+		{"end out of range", map[string]any{"tokenizer.json": good, "generation_config.json": object{"eos_token_id": []int{1, 999}}}, "generation_config.json", "eos_token has id 999, and there are tokens 0 to 274"},
+		{"negative end", map[string]any{"tokenizer.json": good, "config.json": object{"eos_token_id": -1}}, "config.json", "eos_token has id -1"},
+		{"end in words", map[string]any{"tokenizer.json": good, "generation_config.json": object{"eos_token_id": "</s>"}}, "generation_config.json", "cannot unmarshal"},
 		{"added token over another", map[string]any{"tokenizer.json": good, "added_tokens.json": object{"zzz": 3}}, "added_tokens.json", "both have id 3"},
 
 		{"not a protocol buffer", map[string]any{"tokenizer.model": []byte("version https://git-lfs")}, "tokenizer.model", "is no SentencePiece model"},
@@ -231,4 +234,59 @@ func FuzzHF(f *testing.F) {
 			t.Errorf("%q came back as %q", text, got)
 		}
 	})
+}
+
+// A directory gives metadata of which FromGGUF makes the same tokenizer.
+func TestHFMetadata(t *testing.T) {
+	for name, dir := range map[string]string{
+		"BPE": directory(t, map[string]any{
+			"tokenizer.json":         smallJSON(llama3Regex),
+			"config.json":            object{"architectures": []string{"Qwen3ForCausalLM"}, "vocab_size": 300, "bos_token_id": 5},
+			"generation_config.json": object{"eos_token_id": []int{272, 7}, "bos_token_id": nil},
+			"tokenizer_config.json":  object{"pad_token": "<|im|>", "add_bos_token": true, "chat_template": "{{'[INST]'}}"},
+		}),
+		"SentencePiece": directory(t, map[string]any{
+			"tokenizer.model":       smallModel(2),
+			"added_tokens.json":     object{"<pad>": 270},
+			"config.json":           object{"architectures": []string{"BitnetForCausalLM"}, "eos_token_id": 2},
+			"tokenizer_config.json": object{"pad_token": "<pad>", "add_eos_token": true},
+		}),
+	} {
+		want, err := FromHF(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta, err := HFMetadata(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := FromGGUF(file(t, append(meta, kv(keyArchitecture, want.architecture))...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range texts {
+			opt := Options{AddSpecial: true, ParseSpecial: true}
+			ids := got.Encode(text, opt)
+			if b := want.Encode(text, opt); !slices.Equal(ids, b) {
+				t.Errorf("%s: %q gives %v, want %v", name, text, ids, b)
+			}
+			if a, b := got.Decode(ids), want.Decode(ids); a != b {
+				t.Errorf("%s: %v gives %q, want %q", name, ids, a, b)
+			}
+		}
+		if got.BOS() != want.BOS() || got.EOS() != want.EOS() || got.Padding() != want.Padding() || got.Vocab() != want.Vocab() || got.template != want.template {
+			t.Errorf("%s: %+v", name, got)
+		}
+		for id := range int32(want.Vocab()) {
+			if got.IsEnd(id) != want.IsEnd(id) || got.IsControl(id) != want.IsControl(id) || got.Token(id) != want.Token(id) {
+				t.Errorf("%s: token %d is %q", name, id, got.Token(id))
+			}
+		}
+		if name == "BPE" && (!got.IsEnd(7) || !got.IsEnd(272) || got.EOS() != 272 || got.BOS() != 5) {
+			t.Errorf("ends %v, EOS %d, BOS %d", got.ends, got.EOS(), got.BOS())
+		}
+	}
+	if _, err := HFMetadata(t.TempDir()); err == nil || !strings.Contains(err.Error(), "tokenizer.json") {
+		t.Errorf("%v", err)
+	}
 }

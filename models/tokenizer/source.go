@@ -41,6 +41,7 @@ type source struct {
 	merges                 []string
 	ids                    map[string]int64 // by key; a missing one is not there
 	flags                  map[string]bool  // likewise
+	ends                   []int64          // of a generation, beside eos and eot
 	template, architecture string
 }
 
@@ -159,9 +160,9 @@ func (t *Tokenizer) setIDs(src *source) error {
 	if t.addEOS && t.eos < 0 {
 		return keyErrorf(keyEOS, "is missing, and the model wants text to end with that token")
 	}
-	for _, id := range []int32{t.eos, eot} {
-		if id >= 0 && !slices.Contains(t.ends, id) {
-			t.ends = append(t.ends, id)
+	for _, id := range append(src.ends, int64(t.eos), int64(eot)) {
+		if id >= 0 && !slices.Contains(t.ends, int32(id)) {
+			t.ends = append(t.ends, int32(id))
 		}
 	}
 	return nil

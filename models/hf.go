@@ -1,0 +1,312 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"onebit/formats"
+	"onebit/formats/gguf"
+	"onebit/formats/safetensors"
+	"onebit/internal/mmap"
+	"onebit/models/tokenizer"
+)
+
+// A directory is a Hugging Face checkpoint as a Source. What it holds and how
+// it is read:
+//
+//	embedding, head        as they are: bf16, f16 or f32, in place
+//	norms                  as float32
+//	projections, qwen3     as they are
+//	projections, bitnet*   as i2_s, or as ternary_u32 if the columns do not
+//	                       fill i2_s's blocks of 128; see ternary.go
+type directory struct {
+	hfConfig
+	files  *safetensors.Dir
+	infos  []gguf.TensorInfo
+	stored map[string]storedTensor // by GGUF name
+
+	mu   sync.Mutex
+	made map[string]*mmap.Anon // ternary tensors, by GGUF name
+}
+
+// A storedTensor is a tensor as the checkpoint has it.
+type storedTensor struct {
+	safetensors.TensorInfo
+	info gguf.TensorInfo // as it is read
+	// scale is the name of the tensor with the weights' scale, or "".
+	scale string
+}
+
+func openDirectory(path string) (Source, error) {
+	config, err := readHFConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	files, err := safetensors.OpenDir(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &directory{hfConfig: config, files: files, stored: map[string]storedTensor{}, made: map[string]*mmap.Anon{}}
+	if err := d.list(); err != nil {
+		files.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// list finds out what each tensor is.
+func (d *directory) list() error {
+	tensors := d.files.Tensors()
+	// What follows from the number of blocks stays proportional to the files.
+	if d.config.Layers > len(tensors) {
+		return &ConfigError{File: filepath.Join(d.Name(), "config.json"), Key: hfKeys[keyBlockCount],
+			Msg: fmt.Sprintf("%d blocks, and there are %d tensors", d.config.Layers, len(tensors))}
+	}
+	roles := map[string]Role{}
+	for _, t := range d.arch.Tensors(d.config) {
+		roles[t.Name] = t.Role
+	}
+	for _, t := range tensors {
+		name := ggufName(t.Name)
+		switch {
+		case d.skips(t.Name):
+			continue
+		case strings.HasSuffix(t.Name, ".bias"):
+			return d.files.Fault(t.Name, errors.New("is a bias, which no architecture of onebit adds"))
+		case d.stored[name].Name != "":
+			return d.files.Fault(t.Name, fmt.Errorf("is the same as tensor %q", d.stored[name].Name))
+		}
+		role, ok := roles[name]
+		s, err := d.describe(t, name, ok && role == Projection && d.arch.ternary())
+		if err != nil {
+			return d.files.Fault(t.Name, err)
+		}
+		d.stored[name] = s
+		d.infos = append(d.infos, s.info)
+	}
+	return nil
+}
+
+const (
+	weightSuffix = ".weight"
+	scaleSuffix  = ".weight_scale"
+)
+
+// skips says which tensors are not the model's own: scales, which go with
+// their weights, the head of a model that uses its embedding, and frequencies
+// that old checkpoints of LLaMA's kind have and that follow from the
+// configuration.
+func (d *directory) skips(name string) bool {
+	if base, ok := strings.CutSuffix(name, scaleSuffix); ok {
+		_, ok := d.files.Info(base + weightSuffix)
+		return ok
+	}
+	return d.config.TiedHead && name == hfName(headTensor) || strings.HasSuffix(name, ".rotary_emb.inv_freq")
+}
+
+// describe says how a tensor is read.
+func (d *directory) describe(t safetensors.TensorInfo, name string, ternary bool) (storedTensor, error) {
+	s := storedTensor{TensorInfo: t}
+	info := gguf.TensorInfo{Name: name, Type: t.Type, TypeName: strings.ToLower(t.DType), Shape: t.Shape, Offset: t.Offset, Size: t.Size}
+	switch {
+	case ternary && len(t.Shape) == 2:
+		if base, ok := strings.CutSuffix(t.Name, weightSuffix); ok {
+			if _, ok := d.files.Info(base + scaleSuffix); ok {
+				s.scale = base + scaleSuffix
+			}
+		}
+		if t.DType == safetensors.U8 {
+			if s.scale == "" {
+				return s, fmt.Errorf("holds packed weights, and their %s is missing", strings.TrimPrefix(scaleSuffix, "."))
+			}
+			info.Shape = []int{4 * t.Shape[0], t.Shape[1]}
+		} else if t.Type == nil {
+			return s, fmt.Errorf("has dtype %s, want packed weights in U8 or floats in F32, F16 or BF16", t.DType)
+		}
+		info.Type = ternaryType(info.Shape[1])
+	case len(t.Shape) == 1 && t.Type != nil:
+		info.Type = formats.F32
+	}
+	if info.Type != nil {
+		tensor := formats.Tensor{Shape: info.Shape}
+		n, err := info.Type.Bytes(tensor.Dims())
+		if err != nil {
+			return s, err
+		}
+		info.TypeName, info.Size = info.Type.Name, int64(n)
+	}
+	s.info = info
+	return s, nil
+}
+
+// hfBlockNames are the tensors of a transformer block. The second names of
+// inner norms are 1bitLLM's.
+var hfBlockNames = []struct{ hf, gguf string }{
+	{"input_layernorm", "attn_norm"},
+	{"self_attn.q_proj", "attn_q"},
+	{"self_attn.k_proj", "attn_k"},
+	{"self_attn.v_proj", "attn_v"},
+	{"self_attn.q_norm", "attn_q_norm"},
+	{"self_attn.k_norm", "attn_k_norm"},
+	{"self_attn.attn_sub_norm", "attn_sub_norm"},
+	{"self_attn.inner_attn_ln", "attn_sub_norm"},
+	{"self_attn.o_proj", "attn_output"},
+	{"post_attention_layernorm", "ffn_norm"},
+	{"mlp.gate_proj", "ffn_gate"},
+	{"mlp.up_proj", "ffn_up"},
+	{"mlp.ffn_sub_norm", "ffn_sub_norm"},
+	{"mlp.ffn_layernorm", "ffn_sub_norm"},
+	{"mlp.down_proj", "ffn_down"},
+}
+
+var hfGlobalNames = []struct{ hf, gguf string }{
+	{"model.embed_tokens.weight", embeddingTensor},
+	{"model.norm.weight", "output_norm.weight"},
+	{"lm_head.weight", headTensor},
+}
+
+var (
+	hfBlock   = regexp.MustCompile(`^model\.layers\.(\d+)\.(.+)\.weight$`)
+	ggufBlock = regexp.MustCompile(`^blk\.(\d+)\.(.+)\.weight$`)
+)
+
+// ggufName returns what GGUF calls a tensor, or the name itself if it is none
+// that an architecture has.
+func ggufName(name string) string {
+	for _, n := range hfGlobalNames {
+		if n.hf == name {
+			return n.gguf
+		}
+	}
+	if m := hfBlock.FindStringSubmatch(name); m != nil {
+		for _, n := range hfBlockNames {
+			if n.hf == m[2] {
+				return "blk." + m[1] + "." + n.gguf + weightSuffix
+			}
+		}
+	}
+	return name
+}
+
+// hfName is the inverse of ggufName.
+func hfName(name string) string {
+	for _, n := range hfGlobalNames {
+		if n.gguf == name {
+			return n.hf
+		}
+	}
+	if m := ggufBlock.FindStringSubmatch(name); m != nil {
+		for _, n := range hfBlockNames {
+			if n.gguf == m[2] {
+				return "model.layers." + m[1] + "." + n.hf + weightSuffix
+			}
+		}
+	}
+	return name
+}
+
+func (d *directory) Name() string                           { return d.files.Name() }
+func (d *directory) Size() int64                            { return d.files.Size() }
+func (d *directory) Config() (*Architecture, Config, error) { return d.arch, d.config, nil }
+func (d *directory) Tensors() []gguf.TensorInfo             { return d.infos }
+func (d *directory) InPlace() bool                          { return !d.arch.ternary() }
+func (d *directory) check() error                           { return nil }
+func (d *directory) tokens() (int, string)                  { return 0, "" }
+
+func (d *directory) Metadata() ([]gguf.KV, error) {
+	path, err := filepath.Abs(d.Name())
+	if err != nil {
+		path = d.Name()
+	}
+	meta := append([]gguf.KV{
+		{Key: keyArchitecture, Value: gguf.Of(d.arch.Name)},
+		{Key: "general.name", Value: gguf.Of(filepath.Base(path))},
+	}, d.arch.Metadata(d.config)...)
+	tokens, err := tokenizer.HFMetadata(d.Name())
+	return append(meta, tokens...), err
+}
+
+func (d *directory) Fault(name string, err error) error {
+	var bad *safetensors.FormatError
+	if errors.As(err, &bad) {
+		return err
+	}
+	if s, ok := d.stored[name]; ok {
+		return d.files.Fault(s.Name, err)
+	}
+	return d.files.Fault(hfName(name), err)
+}
+
+func (d *directory) Tensor(name string) (formats.Tensor, error) {
+	s, ok := d.stored[name]
+	if !ok {
+		return formats.Tensor{}, d.Fault(name, safetensors.ErrMissing)
+	}
+	out := formats.Tensor{Name: name, Type: s.info.Type, Shape: s.info.Shape}
+	var err error
+	switch s.info.Type {
+	case s.Type:
+		var t formats.Tensor
+		t, err = d.files.Tensor(s.Name)
+		out.Data = t.Data
+	case formats.F32:
+		out.Data, err = d.floats(s)
+	default:
+		out.Data, err = d.ternary(s)
+	}
+	if err != nil {
+		return formats.Tensor{}, d.Fault(name, err)
+	}
+	return out, nil
+}
+
+func (d *directory) Raw(name string) ([]byte, error) {
+	if s, ok := d.stored[name]; ok && s.info.Type == nil {
+		return d.files.Raw(s.Name)
+	}
+	t, err := d.Tensor(name)
+	return t.Data, err
+}
+
+// floats returns a tensor as the bytes of float32.
+func (d *directory) floats(s storedTensor) ([]byte, error) {
+	t, err := d.files.Tensor(s.Name)
+	if err != nil {
+		return nil, err
+	}
+	w, err := t.Floats()
+	if err != nil {
+		return nil, err
+	}
+	rows, cols := t.Dims()
+	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+		return nil, err
+	}
+	data := make([]byte, s.info.Size)
+	return data, formats.F32.Quantize(data, w, rows, cols)
+}
+
+// Release frees what was made of a tensor.
+func (d *directory) Release(name string) error {
+	d.mu.Lock()
+	mem := d.made[name]
+	delete(d.made, name)
+	d.mu.Unlock()
+	if mem != nil {
+		return mem.Free()
+	}
+	return d.files.Release(d.stored[name].Name)
+}
+
+func (d *directory) Close() error {
+	var errs []error
+	for _, mem := range d.made {
+		errs = append(errs, mem.Free())
+	}
+	clear(d.made)
+	return errors.Join(append(errs, d.files.Close())...)
+}

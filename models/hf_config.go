@@ -1,0 +1,284 @@
+package models
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"onebit/formats"
+)
+
+// A ConfigError is what is wrong with the config.json of a Hugging Face
+// directory.
+type ConfigError struct {
+	File string
+	Key  string // or ""
+	Msg  string
+	Err  error // the cause, or nil
+}
+
+func (e *ConfigError) Error() string {
+	if e.Key == "" {
+		return fmt.Sprintf("%s: %s", e.File, e.Msg)
+	}
+	return fmt.Sprintf("%s: key %q: %s", e.File, e.Key, e.Msg)
+}
+
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// An hfClass is what a class named in config.json takes for granted: a
+// config.json need not have what is its class's default.
+type hfClass struct {
+	activations map[Activation]*Architecture // by hidden_act
+	activation  Activation
+	context     int
+	headDim     int // 0: hidden/heads
+	eps         float32
+	ropeBase    float32
+	tied        bool
+}
+
+// Sources: huggingface/transformers models/bitnet/configuration_bitnet.py,
+// models/qwen3/configuration_qwen3.py and, for 1bitLLM's class, which was made
+// from LLaMA's, models/llama/configuration_llama.py.
+var (
+	bitnetActivations = map[Activation]*Architecture{ReLU2: BitNetB158, SiLU: BitNet}
+
+	hfClasses = map[string]hfClass{
+		"BitNetForCausalLM": {activations: bitnetActivations, activation: ReLU2, context: 2048, eps: 1e-5, ropeBase: 5e5},
+		"BitnetForCausalLM": {activations: bitnetActivations, activation: SiLU, context: 2048, eps: 1e-6, ropeBase: 1e4},
+		"Qwen3ForCausalLM": {activations: map[Activation]*Architecture{SiLU: Qwen3}, activation: SiLU,
+			context: 32768, headDim: 128, eps: 1e-6, ropeBase: 1e4},
+	}
+)
+
+// hfKeys are the names in config.json of what GGUF's keys say.
+var hfKeys = map[string]string{
+	keyBlockCount: "num_hidden_layers", keyContextLength: "max_position_embeddings", keyEmbeddingLength: "hidden_size",
+	keyFeedForwardLength: "intermediate_size", keyVocabSize: "vocab_size", keyHeadCount: "num_attention_heads",
+	keyHeadCountKV: "num_key_value_heads", keyKeyLength: "head_dim", keyRMSEpsilon: "rms_norm_eps", keyRopeFreqBase: "rope_theta",
+	keyRopeScalingType: "rope_scaling", keyRopeScalingFactor: "rope_scaling", keyRopeOriginal: "rope_scaling",
+}
+
+// An hfConfig is what a config.json says.
+type hfConfig struct {
+	arch   *Architecture
+	config Config
+	// scaleDivides says that packed weights are multiplied by 1/weight_scale.
+	scaleDivides bool
+}
+
+func readHFConfig(dir string) (hfConfig, error) {
+	r := hfReader{file: filepath.Join(dir, "config.json")}
+	data, err := os.ReadFile(r.file)
+	if err != nil {
+		var pathErr *fs.PathError
+		errors.As(err, &pathErr)
+		return hfConfig{}, &ConfigError{File: r.file, Msg: pathErr.Err.Error(), Err: err}
+	}
+	if err := json.Unmarshal(data, &r.keys); err != nil {
+		return hfConfig{}, &ConfigError{File: r.file, Msg: err.Error(), Err: err}
+	}
+	c := r.read()
+	return c, r.err
+}
+
+// An hfReader reads keys and remembers the first error.
+type hfReader struct {
+	file string
+	keys map[string]json.RawMessage
+	err  error
+}
+
+func (r *hfReader) fail(key, format string, args ...any) {
+	if r.err == nil {
+		r.err = &ConfigError{File: r.file, Key: key, Msg: fmt.Sprintf(format, args...)}
+	}
+}
+
+// value reads a key into p and reports whether it is there; null is not.
+func (r *hfReader) value(key string, p any) bool {
+	raw, ok := r.keys[key]
+	if !ok || string(raw) == "null" {
+		return false
+	}
+	if err := json.Unmarshal(raw, p); err != nil {
+		r.fail(key, "%s", strings.TrimPrefix(err.Error(), "json: "))
+		return false
+	}
+	return true
+}
+
+func (r *hfReader) count(key string) int {
+	n := r.countOr(key, -1)
+	if n == -1 {
+		r.fail(hfKeys[key], "is missing")
+	}
+	return n
+}
+
+func (r *hfReader) countOr(key string, missing int) int {
+	n := int64(missing)
+	r.value(hfKeys[key], &n)
+	if n > math.MaxInt32 {
+		r.fail(hfKeys[key], "%d is too many", n)
+		return 0
+	}
+	return int(n)
+}
+
+func (r *hfReader) floatOr(key string, missing float32) float32 {
+	x := missing
+	r.value(hfKeys[key], &x)
+	return x
+}
+
+func (r *hfReader) flag(key string, missing bool) bool {
+	b := missing
+	r.value(key, &b)
+	return b
+}
+
+func (r *hfReader) read() hfConfig {
+	class := r.class()
+	if r.err != nil {
+		return hfConfig{}
+	}
+	out := hfConfig{arch: r.architecture(class), scaleDivides: r.quantization()}
+	for _, key := range []string{"attention_bias", "mlp_bias", "use_sliding_window"} {
+		if r.flag(key, false) {
+			r.fail(key, "is true, which onebit does not support")
+		}
+	}
+	if r.err != nil {
+		return hfConfig{}
+	}
+	c := Config{
+		Arch:     out.arch.Name,
+		Layers:   r.count(keyBlockCount),
+		Context:  r.countOr(keyContextLength, class.context),
+		Hidden:   r.count(keyEmbeddingLength),
+		FFN:      r.count(keyFeedForwardLength),
+		Heads:    r.count(keyHeadCount),
+		Vocab:    r.count(keyVocabSize),
+		Eps:      r.floatOr(keyRMSEpsilon, class.eps),
+		RopeBase: r.floatOr(keyRopeFreqBase, class.ropeBase),
+		TiedHead: r.flag("tie_word_embeddings", class.tied),
+	}
+	c.KVHeads = r.countOr(keyHeadCountKV, c.Heads)
+	if c.HeadDim = class.headDim; c.HeadDim == 0 && c.Heads > 0 {
+		c.HeadDim = c.Hidden / c.Heads
+	}
+	c.HeadDim = r.countOr(keyKeyLength, c.HeadDim)
+	r.rope(&c)
+	if bad := c.validate(); bad != nil {
+		r.fail(hfKeys[bad.key], "%s", bad.msg)
+	}
+	out.config = c
+	return out
+}
+
+func (r *hfReader) class() hfClass {
+	const key = "architectures"
+	var names []string
+	if !r.value(key, &names) {
+		r.fail(key, "is missing")
+	}
+	for _, name := range names {
+		if class, ok := hfClasses[name]; ok {
+			return class
+		}
+	}
+	var known []string
+	for name := range hfClasses {
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	r.fail(key, "unknown architecture %q (known: %s)", strings.Join(names, ", "), strings.Join(known, ", "))
+	return hfClass{}
+}
+
+func (r *hfReader) architecture(class hfClass) *Architecture {
+	const key = "hidden_act"
+	act := class.activation
+	r.value(key, &act)
+	arch := class.activations[act]
+	if arch == nil {
+		r.fail(key, "%q is not supported in this architecture", act)
+	}
+	return arch
+}
+
+// quantization reads how weights are stored, and returns whether their scale
+// divides: the class that a checkpoint was made for decides. Source:
+// huggingface/transformers integrations/bitnet.py (AutoBitLinear multiplies
+// its result by weight_scale, BitLinear divides it) and
+// utils/quantization_config.py, BitNetQuantConfig, for the defaults.
+func (r *hfReader) quantization() (scaleDivides bool) {
+	const key = "quantization_config"
+	q := struct {
+		Method string   `json:"quant_method"`
+		Class  string   `json:"linear_class"`
+		Norm   bool     `json:"use_rms_norm"`
+		Not    []string `json:"modules_to_not_convert"`
+	}{Class: "bitlinear"}
+	if !r.value(key, &q) {
+		return true
+	}
+	// The head and the embedding are never ternary, so that naming them
+	// changes nothing.
+	others := slices.DeleteFunc(q.Not, func(m string) bool { return m == "lm_head" || m == "embed_tokens" || m == "model.embed_tokens" })
+	switch {
+	case q.Method != "bitnet":
+		r.fail(key, "quant_method %q is not supported, only bitnet", q.Method)
+	case q.Class != "bitlinear" && q.Class != "autobitlinear":
+		r.fail(key, "linear_class %q is unknown (known: bitlinear, autobitlinear)", q.Class)
+	case q.Norm:
+		r.fail(key, "use_rms_norm is true: norms inside of projections are not supported")
+	case len(others) > 0:
+		r.fail(key, "modules_to_not_convert has %q: projections that are not ternary are not supported", others[0])
+	}
+	return q.Class == "bitlinear"
+}
+
+// rope reads the rotary embedding's base and scaling: rope_theta beside
+// rope_scaling, or both in rope_parameters, as since transformers 5.
+func (r *hfReader) rope(c *Config) {
+	var keys map[string]json.RawMessage
+	name := "rope_parameters"
+	if !r.value(name, &keys) {
+		if name = hfKeys[keyRopeScalingType]; !r.value(name, &keys) {
+			return
+		}
+	}
+	in := hfReader{file: r.file, keys: keys}
+	kind, original := "default", 0
+	if !in.value("rope_type", &kind) {
+		in.value("type", &kind)
+	}
+	in.value("rope_theta", &c.RopeBase)
+	in.value("factor", &c.RopeScaling.Factor)
+	in.value("original_max_position_embeddings", &original)
+	if in.err != nil {
+		r.fail(name, "%s", in.err.(*ConfigError).Msg)
+	}
+	for key := range keys {
+		if !slices.Contains([]string{"rope_type", "type", "rope_theta", "factor", "original_max_position_embeddings"}, key) {
+			r.fail(name, "%s is not supported", key)
+		}
+	}
+	if kind == "default" {
+		c.RopeScaling = RopeScaling{}
+		return
+	}
+	c.RopeScaling.Type, c.RopeScaling.OriginalContext = kind, original
+}
+
+// ternary reports whether the projections of an architecture are.
+func (a *Architecture) ternary() bool { return a.types[Projection] == formats.I2_S }

@@ -1,0 +1,457 @@
+package models_test
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"onebit/formats"
+	"onebit/formats/gguf"
+	"onebit/formats/safetensors"
+	"onebit/models"
+	"onebit/models/modeltest"
+)
+
+// hf writes the fixture as a checkpoint.
+func (x *fixture) hf(t testing.TB, how modeltest.HF) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := modeltest.WriteHF(dir, x.file(t), how); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// projections are the matrices of the blocks.
+func (x *fixture) projections() []gguf.TensorInfo {
+	return slices.DeleteFunc(slices.Clone(x.tensors), func(t gguf.TensorInfo) bool {
+		return len(t.Shape) < 2 || !strings.HasPrefix(t.Name, "blk.")
+	})
+}
+
+// masters gives the projections trained weights, and returns the fixture of
+// what they are ternarized to.
+func (x *fixture) masters(t testing.TB, typ *formats.Type) *fixture {
+	t.Helper()
+	ternary := &fixture{meta: x.meta, tensors: slices.Clone(x.tensors), data: map[string][]byte{}}
+	for name, data := range x.data {
+		ternary.data[name] = data
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, info := range x.projections() {
+		rows, cols := info.Shape[0], info.Shape[1]
+		w := make([]float32, rows*cols)
+		for i := range w {
+			w[i] = float32(r.NormFloat64() / math.Sqrt(float64(cols)))
+		}
+		data := make([]byte, must(typ.Bytes(rows, cols)))
+		if err := typ.Quantize(data, w, rows, cols); err != nil {
+			t.Fatal(err)
+		}
+		x.put(t, info.Name, typ, data, rows, cols)
+		if err := typ.Dequantize(w, data, rows, cols); err != nil {
+			t.Fatal(err)
+		}
+		must(formats.Ternarize(w, w))
+		data = make([]byte, must(formats.I2_S.Bytes(rows, cols)))
+		if err := formats.I2_S.Quantize(data, w, rows, cols); err != nil {
+			t.Fatal(err)
+		}
+		ternary.put(t, info.Name, formats.I2_S, data, rows, cols)
+	}
+	return ternary
+}
+
+// logits of a text after the last token.
+func lastLogits(t testing.TB, m *models.Model) []float32 {
+	t.Helper()
+	s := session(t, m, models.SessionOptions{})
+	return slices.Clone(must(s.Prefill(text(20, m.Config.Vocab))))
+}
+
+func openPath(t testing.TB, path string, opt models.Options) *models.Model {
+	t.Helper()
+	m, err := models.Open(path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// A checkpoint gives the logits of a GGUF file with the same weights, to the
+// bit, however it is stored and whenever it is packed.
+func TestHFEqualsGGUF(t *testing.T) {
+	bitlinear := func(x *fixture) *fixture {
+		for _, info := range x.projections() {
+			rows, cols := info.Shape[0], info.Shape[1]
+			scale := must(formats.I2_S.TensorScale(x.data[info.Name], rows, cols))
+			// What comes back of a scale whose inverse is stored.
+			if err := formats.I2_S.SetTensorScale(x.data[info.Name], rows, cols, 1/(1/scale)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return x
+	}
+	floats := func(x *fixture, typ *formats.Type) *fixture {
+		for _, info := range slices.Clone(x.tensors) {
+			if len(info.Shape) > 1 {
+				x.requantize(t, info.Name, typ)
+			}
+		}
+		return x
+	}
+	trained := func(p *models.Preset, typ *formats.Type) (stored, want *fixture) {
+		x := newFixture(t, p)
+		return x, x.masters(t, typ)
+	}
+	same := func(x *fixture) (stored, want *fixture) { return x, x }
+	for _, tt := range []struct {
+		name string
+		how  modeltest.HF
+		make func() (stored, want *fixture)
+	}{
+		{"autobitlinear", modeltest.HF{Linear: "autobitlinear"}, func() (_, _ *fixture) { return same(newFixture(t, preset("tiny-bitnet"))) }},
+		{"bitlinear in three files", modeltest.HF{Linear: "bitlinear", Files: 3}, func() (_, _ *fixture) { return same(bitlinear(newFixture(t, preset("tiny-bitnet")))) }},
+		{"ternary floats", modeltest.HF{}, func() (_, _ *fixture) { return same(newFixture(t, preset("tiny-bitnet"))) }},
+		{"1bitLLM, masters in f32", modeltest.HF{InnerLN: true}, func() (_, _ *fixture) { return trained(tiny1bitLLM(), formats.F32) }},
+		{"masters in bf16", modeltest.HF{}, func() (_, _ *fixture) { return trained(preset("tiny-bitnet"), formats.BF16) }},
+		{"masters in f16", modeltest.HF{}, func() (_, _ *fixture) { return trained(preset("tiny-bitnet"), formats.F16) }},
+		{"qwen3 in bf16", modeltest.HF{}, func() (_, _ *fixture) { return same(floats(newFixture(t, preset("tiny")), formats.BF16)) }},
+		{"qwen3 in f32, its own head", modeltest.HF{Files: 2}, func() (_, _ *fixture) { return same(floats(newFixture(t, tinyUntied()), formats.F32)) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			stored, gguf := tt.make()
+			dir := stored.hf(t, tt.how)
+			want := lastLogits(t, gguf.open(t, models.Options{}))
+			for _, opt := range []models.Options{{}, {Packing: models.PackNever, Threads: 1}, {Packing: models.PackBehind}} {
+				m := openPath(t, dir, opt)
+				if got := lastLogits(t, m); !slices.Equal(got, want) {
+					t.Errorf("packing %d: the logits differ", opt.Packing)
+				}
+			}
+		})
+	}
+}
+
+// A checkpoint in every way of storing one matches the oracle, which has the
+// weights from elsewhere.
+func TestHFMatchesOracle(t *testing.T) {
+	for _, tt := range []struct {
+		preset *models.Preset
+		how    modeltest.HF
+	}{{preset("tiny-bitnet"), modeltest.HF{Linear: "bitlinear"}}, {tiny1bitLLM(), modeltest.HF{InnerLN: true}}, {preset("tiny"), modeltest.HF{}}} {
+		x := newFixture(t, tt.preset)
+		ids := text(16, tt.preset.Config.Vocab)
+		want := must(modeltest.Load(x.file(t))).Logits(ids)
+		m := openPath(t, x.hf(t, tt.how), models.Options{Variant: exact})
+		s := session(t, m, models.SessionOptions{Cache: formats.F32})
+		if got := nmse(t, s, ids, want); !(got <= 1e-11) {
+			t.Errorf("%s: NMSE of the logits %.3g", tt.preset.Name, got)
+		}
+	}
+}
+
+// The config of the smallest BitNet: one block, of 8 × 2 queries.
+func smallConfig(changes map[string]any) map[string]any {
+	c := map[string]any{
+		"architectures": []string{"BitNetForCausalLM"}, "vocab_size": 3, "hidden_size": 2, "intermediate_size": 4, "num_hidden_layers": 1,
+		"num_attention_heads": 4, "num_key_value_heads": 4, "head_dim": 2,
+		"quantization_config": map[string]any{"quant_method": "bitnet", "linear_class": "autobitlinear"},
+	}
+	for key, v := range changes {
+		if c[key] = v; v == nil {
+			delete(c, key)
+		}
+	}
+	return c
+}
+
+func f32s(x ...float32) []byte {
+	var b []byte
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return b
+}
+
+func writeHF(t testing.TB, config any, tensors ...safetensors.Tensor) string {
+	t.Helper()
+	dir := t.TempDir()
+	f := must(os.Create(filepath.Join(dir, "model.safetensors")))
+	if err := errors.Join(safetensors.Write(f, tensors), f.Close(),
+		os.WriteFile(filepath.Join(dir, "config.json"), must(json.Marshal(config)), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+const qName = "model.layers.0.self_attn.q_proj.weight"
+
+// The example of unpack_weights in huggingface/transformers
+// integrations/bitnet.py, in both conventions of the scale.
+func TestHFPacking(t *testing.T) {
+	packed := safetensors.Tensor{Name: qName, DType: "U8", Shape: []int{2, 2}, Data: []byte{0b10100001, 0b00011000, 0b10010000, 0b00001010}}
+	want := []float32{0, -1, -1, 1, -1, 1, -1, 1, 1, 0, 0, -1, 1, -1, 1, -1}
+	for _, tt := range []struct {
+		quantization any
+		tensor       safetensors.Tensor
+		scale        *safetensors.Tensor
+		factor       float32
+	}{
+		{map[string]any{"quant_method": "bitnet", "linear_class": "autobitlinear"}, packed, &safetensors.Tensor{DType: "F32", Data: f32s(0.25)}, 0.25},
+		{map[string]any{"quant_method": "bitnet", "linear_class": "bitlinear"}, packed, &safetensors.Tensor{DType: "BF16", Shape: []int{1}, Data: []byte{0, 0x41}}, 0.125},
+		{map[string]any{"quant_method": "bitnet"}, packed, &safetensors.Tensor{DType: "F16", Shape: []int{1}, Data: []byte{0, 0x44}}, 0.25},
+		{nil, packed, &safetensors.Tensor{DType: "F32", Data: f32s(0.5)}, 2},
+		// Unpacked, with the scale beside them or in them.
+		{map[string]any{"quant_method": "bitnet", "linear_class": "autobitlinear"},
+			safetensors.Tensor{Name: qName, DType: "F32", Shape: []int{8, 2}, Data: f32s(want...)}, &safetensors.Tensor{DType: "F32", Data: f32s(3)}, 3},
+		{nil, safetensors.Tensor{Name: qName, DType: "F32", Shape: []int{8, 2}, Data: f32s(want...)}, nil, 1},
+	} {
+		tensors := []safetensors.Tensor{tt.tensor}
+		if tt.scale != nil {
+			tt.scale.Name = qName + "_scale"
+			tensors = append(tensors, *tt.scale)
+		}
+		src := must(models.OpenSource(writeHF(t, smallConfig(map[string]any{"quantization_config": tt.quantization}), tensors...), gguf.Options{}))
+		tensor := must(src.Tensor("blk.0.attn_q.weight"))
+		got := must(tensor.Floats())
+		for i, q := range want {
+			if got[i] != q*tt.factor {
+				t.Errorf("%v: weights %v, want %v times %v", tt.quantization, got, want, tt.factor)
+				break
+			}
+		}
+		if tensor.Type != formats.Ternary_u32 || !slices.Equal(tensor.Shape, []int{8, 2}) || len(src.Tensors()) != 1 {
+			t.Errorf("%s of shape %v, %d tensors", tensor.Type.Name, tensor.Shape, len(src.Tensors()))
+		}
+		if err := src.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A key that is missing has its class's default.
+func TestHFDefaults(t *testing.T) {
+	base := map[string]any{"vocab_size": 3, "hidden_size": 256, "intermediate_size": 4, "num_hidden_layers": 1, "num_attention_heads": 4}
+	for _, tt := range []struct {
+		changes map[string]any
+		arch    string
+		want    func(c *models.Config)
+	}{
+		{map[string]any{"architectures": []string{"BitNetForCausalLM"}}, "bitnet-b1.58", func(c *models.Config) { c.RopeBase, c.Eps = 5e5, 1e-5 }},
+		{map[string]any{"architectures": []string{"BitnetForCausalLM"}, "tie_word_embeddings": true, "head_dim": nil}, "bitnet", func(c *models.Config) { c.TiedHead = true }},
+		{map[string]any{"architectures": []string{"BitnetForCausalLM"}, "model_type": "llama", "hidden_act": "relu2", "rope_scaling": nil}, "bitnet-b1.58", nil},
+		{map[string]any{"architectures": []string{"Qwen3ForCausalLM"}, "num_key_value_heads": 2}, "qwen3", func(c *models.Config) { c.Context, c.HeadDim, c.KVHeads = 32768, 128, 2 }},
+		{map[string]any{"architectures": []string{"Qwen3ForCausalLM"}, "head_dim": 64, "max_position_embeddings": 100,
+			"rope_scaling": map[string]any{"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 25}}, "qwen3", func(c *models.Config) {
+			c.Context, c.RopeScaling = 100, models.RopeScaling{Type: "yarn", Factor: 4, OriginalContext: 25}
+		}},
+		{map[string]any{"architectures": []string{"Qwen3ForCausalLM"}, "head_dim": 64,
+			"rope_parameters": map[string]any{"rope_type": "default", "rope_theta": 7e4}}, "qwen3", func(c *models.Config) { c.Context, c.RopeBase = 32768, 7e4 }},
+	} {
+		config := map[string]any{}
+		for _, m := range []map[string]any{base, tt.changes} {
+			for key, v := range m {
+				config[key] = v
+			}
+		}
+		want := models.Config{Arch: tt.arch, Layers: 1, Hidden: 256, FFN: 4, Heads: 4, KVHeads: 4, HeadDim: 64, Vocab: 3, Context: 2048, RopeBase: 1e4, Eps: 1e-6}
+		if tt.want != nil {
+			tt.want(&want)
+		}
+		src := must(models.OpenSource(writeHF(t, config, safetensors.Tensor{Name: "x", DType: "U8", Data: []byte{0}}), gguf.Options{}))
+		arch, c, err := src.Config()
+		if err != nil || c != want || arch.Name != tt.arch {
+			t.Errorf("%v:\ngot  %+v\nwant %+v", tt.changes, c, want)
+		}
+		src.Close()
+	}
+}
+
+// What a GGUF file says of a directory is what the directory says.
+func TestHFMetadata(t *testing.T) {
+	yarn := preset("tiny")
+	yarn.Config.RopeScaling = models.RopeScaling{Type: "yarn", Factor: 2, OriginalContext: 256}
+	wide := preset("tiny-bitnet")
+	wide.Config.HeadDim = 128
+	for _, p := range []*models.Preset{preset("tiny"), tinyUntied(), yarn, preset("tiny-bitnet"), wide, tiny1bitLLM()} {
+		meta := append([]gguf.KV{{Key: "general.architecture", Value: gguf.Of(p.Config.Arch)}}, p.Architecture().Metadata(p.Config)...)
+		x := &fixture{meta: meta, data: map[string][]byte{}}
+		x.put(t, "token_embd.weight", formats.F32, nil, p.Config.Vocab, p.Config.Hidden)
+		for i := range p.Config.Layers {
+			x.put(t, fmt.Sprint(i), formats.F32, nil, 1)
+		}
+		if !p.Config.TiedHead {
+			x.put(t, "output.weight", formats.F32, nil, 1)
+		}
+		if _, c, err := models.ConfigFromGGUF(x.file(t)); err != nil || c != p.Config {
+			t.Errorf("%s: %v\ngot  %+v\nwant %+v", p.Name, err, c, p.Config)
+		}
+	}
+	x := newFixture(t, preset("tiny"))
+	for _, info := range x.projections() {
+		x.requantize(t, info.Name, formats.BF16)
+	}
+	dir := x.hf(t, modeltest.HF{})
+	src := must(models.OpenSource(dir, gguf.Options{}))
+	defer src.Close()
+	got := map[string]string{}
+	for _, kv := range must(src.Metadata()) {
+		got[kv.Key] = kv.Value.String()
+	}
+	for _, kv := range x.meta {
+		switch kv.Key {
+		case "general.name", "general.description", "general.file_type", "general.quantization_version":
+		default:
+			if got[kv.Key] != kv.Value.String() {
+				t.Errorf("%s is %s, want %s", kv.Key, got[kv.Key], kv.Value)
+			}
+		}
+	}
+	if want := fmt.Sprintf("%q", filepath.Base(dir)); got["general.name"] != want {
+		t.Errorf("named %s, want %s", got["general.name"], want)
+	}
+	// Without a tokenizer there is the rest, and the reason.
+	if err := os.Remove(filepath.Join(dir, "tokenizer.json")); err != nil {
+		t.Fatal(err)
+	}
+	if meta, err := src.Metadata(); len(meta) < 10 || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%d keys, %v", len(meta), err)
+	}
+}
+
+func TestHFRefuses(t *testing.T) {
+	scale := func(x float32) safetensors.Tensor {
+		return safetensors.Tensor{Name: qName + "_scale", DType: "F32", Shape: []int{1}, Data: f32s(x)}
+	}
+	codes := func(b byte) safetensors.Tensor {
+		return safetensors.Tensor{Name: qName, DType: "U8", Shape: []int{2, 2}, Data: []byte{0, 0, b, 0}}
+	}
+	floats := func(x ...float32) safetensors.Tensor {
+		return safetensors.Tensor{Name: qName, DType: "F32", Shape: []int{len(x) / 2, 2}, Data: f32s(x...)}
+	}
+	nan := float32(math.NaN())
+	for _, tt := range []struct {
+		name    string
+		changes map[string]any
+		tensors []safetensors.Tensor
+		at      string // the tensor or key
+		want    string
+	}{
+		{"code 3", nil, []safetensors.Tensor{codes(0b00110000), scale(1)}, qName, "code 3 has no meaning at row 5, column 0, byte 2"},
+		{"no scale", nil, []safetensors.Tensor{codes(0)}, qName, "holds packed weights, and their weight_scale is missing"},
+		{"NaN scale", nil, []safetensors.Tensor{codes(0), scale(nan)}, qName + "_scale", "is NaN, want a scale that is positive and finite"},
+		{"zero scale", nil, []safetensors.Tensor{codes(0), scale(0)}, qName + "_scale", "is 0, want a scale"},
+		{"negative scale", nil, []safetensors.Tensor{codes(0), scale(-1)}, qName + "_scale", "is -1, want a scale"},
+		{"infinite scale", nil, []safetensors.Tensor{codes(0), scale(float32(math.Inf(1)))}, qName + "_scale", "is +Inf, want"},
+		{"scale without an inverse", map[string]any{"quantization_config": nil}, []safetensors.Tensor{codes(0), scale(1e-45)}, qName + "_scale", "is 1e-45, want"},
+		{"two scales", nil, []safetensors.Tensor{codes(0), {Name: qName + "_scale", DType: "F32", Shape: []int{2}, Data: f32s(1, 1)}}, qName + "_scale", "has 2 elements"},
+		{"scale of bytes", nil, []safetensors.Tensor{codes(0), {Name: qName + "_scale", DType: "I8", Data: []byte{1}}}, qName + "_scale", "has dtype I8"},
+		{"int8 weights", nil, []safetensors.Tensor{{Name: qName, DType: "I8", Shape: []int{2, 2}, Data: make([]byte, 4)}}, qName, "has dtype I8, want packed weights in U8 or floats"},
+		{"NaN master", nil, []safetensors.Tensor{floats(1, 2, nan, 4)}, qName, "f32: weight is not finite at row 1, column 0"},
+		{"infinite master", nil, []safetensors.Tensor{floats(0, float32(math.Inf(1)))}, qName, "f32: weight is not finite at row 0, column 1"},
+		{"masters with a scale", nil, []safetensors.Tensor{floats(0.25, 1.75), scale(1)}, qName, "has a weight_scale, and weights that are not all -1, 0 or +1"},
+		{"ternary of another scale", nil, []safetensors.Tensor{floats(0.5, 0), scale(1)}, qName, "has a weight_scale, and weights that are not all -1, 0 or +1"},
+		{"bias", nil, []safetensors.Tensor{{Name: "model.layers.0.self_attn.q_proj.bias", DType: "F32", Shape: []int{8}, Data: make([]byte, 32)}},
+			"model.layers.0.self_attn.q_proj.bias", "is a bias, which no architecture of onebit adds"},
+		{"two names", nil, []safetensors.Tensor{
+			{Name: "model.layers.0.mlp.ffn_sub_norm.weight", DType: "F32", Shape: []int{1}, Data: f32s(1)},
+			{Name: "model.layers.0.mlp.ffn_layernorm.weight", DType: "F32", Shape: []int{1}, Data: f32s(1)}},
+			"model.layers.0.mlp.ffn_layernorm.weight", `is the same as tensor "model.layers.0.mlp.ffn_sub_norm.weight"`},
+		{"NaN norm", nil, []safetensors.Tensor{{Name: "model.norm.weight", DType: "BF16", Shape: []int{2}, Data: []byte{0, 0, 0xff, 0x7f}}},
+			"model.norm.weight", "bf16: weight is not finite at row 0, column 1"},
+
+		{"no architecture", map[string]any{"architectures": nil}, nil, "architectures", "is missing"},
+		{"unknown architecture", map[string]any{"architectures": []string{"LlamaForCausalLM"}}, nil, "architectures", `unknown architecture "LlamaForCausalLM" (known: BitNetForCausalLM, BitnetForCausalLM, Qwen3ForCausalLM)`},
+		{"another activation", map[string]any{"hidden_act": "gelu"}, nil, "hidden_act", `"gelu" is not supported`},
+		{"no width", map[string]any{"hidden_size": nil}, nil, "hidden_size", "is missing"},
+		{"text for a width", map[string]any{"hidden_size": "2"}, nil, "hidden_size", "cannot unmarshal string"},
+		{"no blocks", map[string]any{"num_hidden_layers": 0}, nil, "num_hidden_layers", "0 is not between 1 and"},
+		{"too many blocks", map[string]any{"num_hidden_layers": 1000}, nil, "num_hidden_layers", "1000 blocks, and there are 1 tensors"},
+		{"absurd width", map[string]any{"hidden_size": 1 << 40}, nil, "hidden_size", "is too many"},
+		{"odd heads", map[string]any{"head_dim": 3}, nil, "head_dim", "heads are 3 wide"},
+		{"biases", map[string]any{"attention_bias": true}, nil, "attention_bias", "is true, which onebit does not support"},
+		{"sliding window", map[string]any{"use_sliding_window": true}, nil, "use_sliding_window", "is true"},
+		{"scaling by frequency", map[string]any{"rope_scaling": map[string]any{"rope_type": "llama3", "factor": 8}}, nil, "rope_scaling", `"llama3" is unknown`},
+		{"scaling with more", map[string]any{"rope_scaling": map[string]any{"rope_type": "yarn", "factor": 8, "beta_fast": 16}}, nil, "rope_scaling", "beta_fast is not supported"},
+		{"scaling by text", map[string]any{"rope_scaling": map[string]any{"rope_type": "yarn", "factor": "8"}}, nil, "rope_scaling", "cannot unmarshal string"},
+		{"another quantization", map[string]any{"quantization_config": map[string]any{"quant_method": "gptq"}}, nil, "quantization_config", `quant_method "gptq" is not supported`},
+		{"another linear class", map[string]any{"quantization_config": map[string]any{"quant_method": "bitnet", "linear_class": "trilinear"}}, nil, "quantization_config", `linear_class "trilinear" is unknown`},
+		{"norms in projections", map[string]any{"quantization_config": map[string]any{"quant_method": "bitnet", "use_rms_norm": true}}, nil, "quantization_config", "use_rms_norm"},
+		{"float projections", map[string]any{"quantization_config": map[string]any{"quant_method": "bitnet", "modules_to_not_convert": []string{"lm_head", "o_proj"}}}, nil, "quantization_config", `modules_to_not_convert has "o_proj"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.tensors == nil {
+				tt.tensors = []safetensors.Tensor{{Name: "x", DType: "U8", Data: []byte{0}}}
+			}
+			dir := writeHF(t, smallConfig(tt.changes), tt.tensors...)
+			src, err := models.OpenSource(dir, gguf.Options{})
+			if err == nil {
+				defer src.Close()
+				for _, info := range src.Tensors() {
+					if _, e := src.Tensor(info.Name); e != nil {
+						err = e
+					}
+				}
+			}
+			var tensor *safetensors.FormatError
+			var key *models.ConfigError
+			switch {
+			case errors.As(err, &tensor) && tensor.Tensor == tt.at && tensor.File == filepath.Join(dir, "model.safetensors") && strings.Contains(tensor.Msg, tt.want):
+			case errors.As(err, &key) && key.Key == tt.at && key.File == filepath.Join(dir, "config.json") && strings.Contains(key.Msg, tt.want):
+			default:
+				t.Errorf("error %v, want one about %s: %s", err, tt.at, tt.want)
+			}
+			if err != nil && strings.Count(err.Error(), dir) != 1 {
+				t.Errorf("%v: names the directory not once", err)
+			}
+		})
+	}
+}
+
+// A checkpoint that differs from its architecture is refused with the name
+// that the tensor has there, or should have.
+func TestHFInventory(t *testing.T) {
+	for _, tt := range []struct {
+		change       func(x *fixture)
+		tensor, want string
+	}{
+		{func(x *fixture) { x.remove("blk.1.attn_sub_norm.weight") }, "model.layers.1.self_attn.attn_sub_norm.weight", "missing, in a model of architecture bitnet-b1.58"},
+		{func(x *fixture) { x.put(t, "blk.0.ffn_gate.weight", formats.F32, nil, 254, 128) }, "model.layers.0.mlp.gate_proj.weight", "has shape [254 128], want [256 128]"},
+		{func(x *fixture) { x.put(t, "blk.0.attn_q_norm.weight", formats.F32, nil, 64) }, "model.layers.0.self_attn.q_norm.weight", "unexpected"},
+		{func(x *fixture) { x.put(t, "token_embd.weight", formats.F16, nil, 700, 128) }, "model.embed_tokens.weight", "has shape [700 128], want [768 128]"},
+	} {
+		x := newFixture(t, preset("tiny-bitnet"))
+		tt.change(x)
+		dir := x.hf(t, modeltest.HF{Linear: "autobitlinear"})
+		m, err := models.Open(dir, models.Options{Threads: 1})
+		var bad *safetensors.FormatError
+		if !errors.As(err, &bad) || bad.Tensor != tt.tensor || !strings.Contains(bad.Msg, tt.want) || !strings.HasPrefix(bad.File, dir) {
+			t.Errorf("error %v, want one about %s: %s", err, tt.tensor, tt.want)
+		}
+		if m != nil {
+			m.Close()
+		}
+	}
+	dir := newFixture(t, preset("tiny-bitnet")).hf(t, modeltest.HF{Linear: "autobitlinear"})
+	if _, err := models.Open(dir, models.Options{Packing: models.Stream}); err == nil ||
+		err.Error() != dir+": the weights are ternarized as they are loaded and cannot be streamed; convert the model to GGUF first" {
+		t.Errorf("error %v", err)
+	}
+	if _, err := models.Open(t.TempDir(), models.Options{}); err == nil || !strings.HasSuffix(err.Error(), "config.json: no such file or directory") {
+		t.Errorf("error %v", err)
+	}
+}

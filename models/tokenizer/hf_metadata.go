@@ -1,0 +1,54 @@
+package tokenizer
+
+import (
+	"slices"
+
+	"onebit/formats/gguf"
+)
+
+// HFMetadata returns the tokenizer of a Hugging Face directory as metadata of
+// a GGUF file, of which [FromGGUF] makes the tokenizer that [FromHF] makes of
+// the directory. GGUF has room for one end of generation beside eos; those
+// that every tokenizer knows by name are found without.
+func HFMetadata(dir string) ([]gguf.KV, error) {
+	src, file, err := readHF(dir)
+	if err == nil {
+		_, err = newTokenizer(src) // what it refuses is not worth writing
+	}
+	if err != nil {
+		return nil, inFile(file, err)
+	}
+	types := make([]int32, len(src.kinds))
+	for id, k := range src.kinds {
+		types[id] = int32(k)
+	}
+	out := []gguf.KV{
+		{Key: keyModel, Value: gguf.Of(src.model)},
+		{Key: keyTokens, Value: gguf.ArrayOf(src.tokens)},
+		{Key: keyTypes, Value: gguf.ArrayOf(types)},
+	}
+	if src.model == modelGPT2 {
+		out = append(out, gguf.KV{Key: keyPre, Value: gguf.Of(src.pre)}, gguf.KV{Key: keyMerges, Value: gguf.ArrayOf(src.merges)})
+	} else {
+		out = append(out, gguf.KV{Key: keyScores, Value: gguf.ArrayOf(src.scores)})
+	}
+	for _, id := range src.ends {
+		if _, ok := src.ids[keyEOT]; !ok && id != src.ids[keyEOS] && !slices.Contains(endTokens, src.tokens[id]) {
+			src.ids[keyEOT] = id
+		}
+	}
+	for _, key := range []string{keyBOS, keyEOS, keyEOT, keyPadding} {
+		if id, ok := src.ids[key]; ok {
+			out = append(out, gguf.KV{Key: key, Value: gguf.Of(uint32(id))})
+		}
+	}
+	for _, key := range []string{keyAddBOS, keyAddEOS, keyAddPrefix} {
+		if add, ok := src.flags[key]; ok {
+			out = append(out, gguf.KV{Key: key, Value: gguf.Of(add)})
+		}
+	}
+	if src.template != "" {
+		out = append(out, gguf.KV{Key: keyTemplate, Value: gguf.Of(src.template)})
+	}
+	return out, nil
+}
