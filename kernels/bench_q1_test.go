@@ -81,30 +81,3 @@ func BenchmarkQ1Batch(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkQ1Pack times one thread packing a matrix of 32 MiB.
-func BenchmarkQ1Pack(b *testing.B) {
-	seen := map[*kernels.Layout]bool{kernels.Native: true}
-	for _, v := range kernels.Variants() {
-		if v.Format != formats.Q1_0_g128 || seen[v.Layout] {
-			continue
-		}
-		seen[v.Layout] = true
-		b.Run("layout="+v.Layout.Name, func(b *testing.B) {
-			tensor, free := repeated(b, v.Format, 32<<20, 2048)
-			defer free()
-			rows, cols := tensor.Dims()
-			size, err := v.Layout.Bytes(v.Format, rows, cols)
-			if err != nil {
-				b.Fatal(err)
-			}
-			room := make([]byte, size)
-			b.SetBytes(int64(len(tensor.Data)))
-			for b.Loop() {
-				if _, err := v.PackInto(room, tensor, nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -40,25 +40,34 @@ func packRows64(m *Matrix, t *formats.Tensor, r0, r1 int) error {
 	rowBytes, tileBytes := blocks*q1Block, blocks*rows64Block
 	for r := r0; r < r1; r += rows64Rows {
 		tile := m.Data[r/rows64Rows*tileBytes:][:tileBytes]
-		if m.Rows-r < rows64Rows {
-			clear(tile)
+		n := min(rows64Rows, m.Rows-r)
+		rows := t.Data[r*rowBytes : (r+n)*rowBytes]
+		if n == rows64Rows {
+			packRows64Tile(tile, rows, blocks)
+			continue
 		}
-		for p := range rows64Rows {
-			row := rows64Row(p)
-			if r+row >= m.Rows {
-				continue
-			}
-			src := t.Data[(r+row)*rowBytes:][:rowBytes]
-			for b := range blocks {
-				dst, block := tile[b*rows64Block:][:rows64Block], src[b*q1Block:][:q1Block]
-				for c, bits := range block[2:] {
-					dst[64*c+p] = bits
-				}
-				copy(dst[rows64Bits+2*row:][:2], block)
-			}
-		}
+		clear(tile)
+		packRows64TileGo(tile, rows, blocks, n)
 	}
 	return nil
+}
+
+// packRows64TileGo packs n rows of a tile.
+func packRows64TileGo(tile, rows []byte, blocks, n int) {
+	for p := range rows64Rows {
+		row := rows64Row(p)
+		if row >= n {
+			continue
+		}
+		src := rows[row*blocks*q1Block:][:blocks*q1Block]
+		for b := range blocks {
+			dst, block := tile[b*rows64Block:][:rows64Block], src[b*q1Block:][:q1Block]
+			for c, bits := range block[2:] {
+				dst[64*c+p] = bits
+			}
+			copy(dst[rows64Bits+2*row:][:2], block)
+		}
+	}
 }
 
 // q1TableOrder has two tables of 16 bytes for every four columns; what they hold

@@ -89,9 +89,7 @@ var tq2Rows = &Layout{
 	bytes:   func(rows, cols int) int { return rows * (cols / 256) * tq2Block },
 	pack: func(m *Matrix, t *formats.Tensor, r0, r1 int) error {
 		n := m.Cols / 256
-		for i := r0 * n; i < r1*n; i++ {
-			unpackTQ1((*[tq2Block]byte)(m.Data[i*tq2Block:]), (*[tq1Block]byte)(t.Data[i*tq1Block:]))
-		}
+		unpackTQ1Blocks(m.Data[r0*n*tq2Block:r1*n*tq2Block], t.Data[r0*n*tq1Block:r1*n*tq1Block])
 		return nil
 	},
 }
@@ -106,6 +104,12 @@ var tq1Codes = func() (codes [256]uint16) {
 	}
 	return codes
 }()
+
+func unpackTQ1BlocksGo(dst, src []byte) {
+	for ; len(src) > 0; dst, src = dst[tq2Block:], src[tq1Block:] {
+		unpackTQ1((*[tq2Block]byte)(dst), (*[tq1Block]byte)(src))
+	}
+}
 
 // unpackTQ1 writes a block as tq2_0 has it. Its first 128 columns are four
 // digits of 32 bytes; the fifth digits, five of 16 bytes and four of the last

@@ -79,10 +79,18 @@ func wordRowBytes(cols int) int { return (cols + 15) / 16 * 4 }
 
 func packWordRows(m *Matrix, t *formats.Tensor, r0, r1 int) error {
 	n := wordRowBytes(m.Cols)
-	for r := r0; r < r1; r++ {
-		packWordRow(m.Data[r*n:][:n], t.Data[r/4*m.Cols:][:m.Cols], uint(6-2*(r%4)))
+	for r := r0; r < r1; r += 4 {
+		packWordGroup(m.Data[r*n:][:4*n], t.Data[r/4*m.Cols:][:m.Cols])
 	}
 	return nil
+}
+
+// packWordGroup writes four rows.
+func packWordGroup(rows, group []byte) {
+	n, done := len(rows)/4, packWordUnits(rows, group)
+	for i := range 4 {
+		packWordRow(rows[i*n : (i+1)*n][done/4:], group[done:], uint(6-2*i))
+	}
 }
 
 // packWordRow writes the codes at shift, of four in each byte of group.

@@ -8,6 +8,7 @@ import (
 
 	"onebit/kernels/_asm/asm"
 	"onebit/kernels/_asm/float"
+	"onebit/kernels/_asm/pack"
 	"onebit/kernels/_asm/q1"
 	"onebit/kernels/_asm/q8"
 	"onebit/kernels/_asm/quantize"
@@ -22,6 +23,7 @@ type generator struct {
 
 var generators = []generator{
 	{"float", float.Generate},
+	{"pack", pack.Generate},
 	{"q1", q1.Generate},
 	{"q6_k", q8.GenerateQ6_K},
 	{"q8_0", q8.GenerateQ8_0},

@@ -1,0 +1,51 @@
+//go:build !purego
+
+package kernels
+
+import "onebit/internal/cpu"
+
+// packBitplanesTile packs 16 rows; see packBitplanesTileGo, which it equals.
+func packBitplanesTile(tile, rows []byte, blocks int) {
+	if !cpu.Detected().Has(cpu.AVX2) {
+		packBitplanesTileGo(tile, rows, blocks, bitplanesRows)
+		return
+	}
+	stride := blocks * q1Block
+	tile, rows = tile[:blocks*bitplanesBlock], rows[:bitplanesRows*stride]
+	q1PackAVX2(&tile[0], &tile[bitplanesBits], &rows[0], stride, blocks)
+	q1PackAVX2(&tile[32], &tile[bitplanesBits+16], &rows[8*stride], stride, blocks)
+}
+
+// packRows64Tile packs 64 rows; see packRows64TileGo, which it equals.
+func packRows64Tile(tile, rows []byte, blocks int) {
+	if !cpu.Detected().Has(cpu.AVX2) {
+		packRows64TileGo(tile, rows, blocks, rows64Rows)
+		return
+	}
+	tile, rows = tile[:blocks*rows64Block], rows[:rows64Rows*blocks*q1Block]
+	packRows64AVX2(&tile[0], &rows[0], blocks*q1Block, blocks)
+}
+
+// packWordUnits is packWordRow for four rows, as many columns as there are
+// whole units; it returns their number.
+func packWordUnits(dst, group []byte) int {
+	const unit = 128
+	units := len(group) / unit
+	if units == 0 || !cpu.Detected().Has(cpu.AVX2) {
+		return 0
+	}
+	packWordsAVX2(&dst[0], len(dst)/4, &group[0], units)
+	return units * unit
+}
+
+// unpackTQ1Blocks unpacks the blocks of src; see unpackTQ1BlocksGo, which it
+// equals.
+func unpackTQ1Blocks(dst, src []byte) {
+	blocks := len(src) / tq1Block
+	if !cpu.Detected().Has(cpu.AVX2) {
+		unpackTQ1BlocksGo(dst, src)
+		return
+	}
+	dst = dst[:blocks*tq2Block]
+	unpackTQ1AVX2(&dst[0], &src[0], blocks)
+}

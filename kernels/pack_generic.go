@@ -1,0 +1,14 @@
+//go:build purego || !amd64
+
+package kernels
+
+// packBitplanesTile packs 16 rows.
+func packBitplanesTile(tile, rows []byte, blocks int) {
+	packBitplanesTileGo(tile, rows, blocks, bitplanesRows)
+}
+
+// packWordUnits leaves all columns of four rows to packWordRow.
+func packWordUnits(dst, group []byte) int { return 0 }
+
+// unpackTQ1Blocks unpacks the blocks of src.
+func unpackTQ1Blocks(dst, src []byte) { unpackTQ1BlocksGo(dst, src) }

@@ -1,0 +1,45 @@
+//go:build !purego
+
+package kernels
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"onebit/formats"
+)
+
+// TestPackRows64 compares the packers, and reads packed bytes back by the
+// layout's drawing in doc.go.
+func TestPackRows64(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for blocks := 1; blocks <= 3; blocks++ {
+		comparePackers(t, rng, fmt.Sprintf("rows64, %d blocks", blocks), rows64Rows*blocks*q1Block, blocks*rows64Block,
+			func(dst, src []byte) { packRows64Tile(dst, src, blocks) },
+			func(dst, src []byte) { packRows64TileGo(dst, src, blocks, rows64Rows) })
+	}
+	for _, rows := range []int{1, 63, 64, 130} {
+		const cols, blocks = 256, 2
+		tensor := randomQ1(t, rng, rows, cols)
+		m := &Matrix{Rows: rows, Cols: cols, Format: formats.Q1_0_g128, Layout: rows64, Data: make([]byte, rows64.bytes(rows, cols))}
+		if err := rows64.pack(m, tensor, 0, rows); err != nil {
+			t.Fatal(err)
+		}
+		for r := range rows {
+			for b := range blocks {
+				src := tensor.Data[(r*blocks+b)*q1Block:][:q1Block]
+				dst := m.Data[(r/64*blocks+b)*1152:][:1152]
+				p := 8*[8]int{0, 2, 4, 6, 1, 3, 5, 7}[r%64/8] + r%8 // the place of group g in 0 4 1 5 2 6 3 7
+				for c := range 16 {
+					if dst[64*c+p] != src[2+c] {
+						t.Fatalf("%d rows: columns %d… of row %d are not at byte %d of vector %d", rows, 128*b+8*c, r, p, c)
+					}
+				}
+				if s := dst[1024+2*(r%64):]; s[0] != src[0] || s[1] != src[1] {
+					t.Fatalf("%d rows: scale of block %d of row %d", rows, b, r)
+				}
+			}
+		}
+	}
+}
