@@ -99,7 +99,7 @@ func timeRows(b *testing.B, v *kernels.Variant, tensor *formats.Tensor) {
 // addition.
 func BenchmarkTwoBitBatch(b *testing.B) {
 	for _, format := range twoBitFormats {
-		for _, n := range []int{1, 2, 4, 8, 16, 512} {
+		for _, n := range []int{1, 2, 3, 4, 8, 16, 512} {
 			for _, v := range kernels.Variants() {
 				if v.Format.Name != format || v.Activation != kernels.DefaultActivation(format) || v.ISA == kernels.Go {
 					continue

@@ -25,11 +25,12 @@ func init() {
 			v := &Variant{
 				Name: k.isa.Name, Summary: k.summary, Format: f.format, Activation: Q8Row, ISA: k.isa, Layout: f.layout,
 				Order: order, quantize: quantizeAVX2, matVec: k.matVec(order, f.rowBytes),
+				batchFrom: ternaryBatchFrom,
 			}
 			if k.isa == AVX512VNNI {
-				v.BatchOrder, v.batchFrom, v.matMul = tilesOrder, batchFrom, ternaryMatMul(tiles, tilesOrder, f.rowBytes)
+				v.BatchOrder, v.matMul = tilesOrder, ternaryMatMul(tiles, tilesOrder, f.rowBytes)
 			} else {
-				v.BatchOrder, v.batchFrom, v.matMul = stripsOrder, stripsFrom, k.strip.matMul(strips, stripsOrder, f.rowBytes)
+				v.BatchOrder, v.matMul = stripsOrder, k.strip.matMul(strips, stripsOrder, f.rowBytes)
 			}
 			register(v)
 		}

@@ -5827,7 +5827,7 @@ stored:
 
 // func blocksTQ2Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksTQ2Batch4AVX512VNNI(SB), $320-80
+TEXT ·blocksTQ2Batch4AVX512VNNI(SB), $384-80
 	MOVQ      stride+24(FP), AX
 	LEAQ      (AX)(AX*2), CX
 	VMOVDQU64 twobitMask0<>+0(SB), Z0
@@ -5867,6 +5867,38 @@ block:
 	VPXORD       Z19, Z19, Z19
 	VPXORD       Z20, Z20, Z20
 	ADDQ         $+64, DX
+	MOVWLZX      64(DI), R13
+	MOVW         R13, 256(R11)
+	MOVWLZX      64(DI)(AX*1), R13
+	MOVW         R13, 258(R11)
+	MOVWLZX      64(DI)(AX*2), R13
+	MOVW         R13, 260(R11)
+	MOVWLZX      64(DI)(CX*1), R13
+	MOVW         R13, 262(R11)
+	MOVWLZX      64(R8), R13
+	MOVW         R13, 264(R11)
+	MOVWLZX      64(R8)(AX*1), R13
+	MOVW         R13, 266(R11)
+	MOVWLZX      64(R8)(AX*2), R13
+	MOVW         R13, 268(R11)
+	MOVWLZX      64(R8)(CX*1), R13
+	MOVW         R13, 270(R11)
+	MOVWLZX      64(R9), R13
+	MOVW         R13, 272(R11)
+	MOVWLZX      64(R9)(AX*1), R13
+	MOVW         R13, 274(R11)
+	MOVWLZX      64(R9)(AX*2), R13
+	MOVW         R13, 276(R11)
+	MOVWLZX      64(R9)(CX*1), R13
+	MOVW         R13, 278(R11)
+	MOVWLZX      64(R10), R13
+	MOVW         R13, 280(R11)
+	MOVWLZX      64(R10)(AX*1), R13
+	MOVW         R13, 282(R11)
+	MOVWLZX      64(R10)(AX*2), R13
+	MOVW         R13, 284(R11)
+	MOVWLZX      64(R10)(CX*1), R13
+	MOVW         R13, 286(R11)
 	MOVQ         $+4, R14
 
 group:
@@ -5998,26 +6030,7 @@ group:
 	ADDQ          $+16, R10
 	DECQ          R14
 	JNZ           group
-	VPXORD        X27, X27, X27
-	VPINSRW       $0x00, (DI), X27, X27
-	VPINSRW       $0x01, (DI)(AX*1), X27, X27
-	VPINSRW       $0x02, (DI)(AX*2), X27, X27
-	VPINSRW       $0x03, (DI)(CX*1), X27, X27
-	VPINSRW       $0x04, (R8), X27, X27
-	VPINSRW       $0x05, (R8)(AX*1), X27, X27
-	VPINSRW       $0x06, (R8)(AX*2), X27, X27
-	VPINSRW       $0x07, (R8)(CX*1), X27, X27
-	VPXORD        X28, X28, X28
-	VPINSRW       $0x00, (R9), X28, X28
-	VPINSRW       $0x01, (R9)(AX*1), X28, X28
-	VPINSRW       $0x02, (R9)(AX*2), X28, X28
-	VPINSRW       $0x03, (R9)(CX*1), X28, X28
-	VPINSRW       $0x04, (R10), X28, X28
-	VPINSRW       $0x05, (R10)(AX*1), X28, X28
-	VPINSRW       $0x06, (R10)(AX*2), X28, X28
-	VPINSRW       $0x07, (R10)(CX*1), X28, X28
-	VINSERTI32X4  $0x01, X28, Y27, Y27
-	VCVTPH2PS     Y27, Z22
+	VCVTPH2PS     256(R11), Z22
 	ADDQ          $+2, DI
 	ADDQ          $+2, R8
 	ADDQ          $+2, R9
@@ -6107,7 +6120,7 @@ stored:
 
 // func blocksTQ2Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksTQ2Batch8AVX512VNNI(SB), $576-80
+TEXT ·blocksTQ2Batch8AVX512VNNI(SB), $640-80
 	MOVQ      stride+24(FP), AX
 	LEAQ      (AX)(AX*2), CX
 	VMOVDQU64 twobitMask0<>+0(SB), Z0
@@ -6151,6 +6164,38 @@ block:
 	VPXORD       Z19, Z19, Z19
 	VPXORD       Z20, Z20, Z20
 	ADDQ         $+64, DX
+	MOVWLZX      64(DI), R13
+	MOVW         R13, 512(R11)
+	MOVWLZX      64(DI)(AX*1), R13
+	MOVW         R13, 514(R11)
+	MOVWLZX      64(DI)(AX*2), R13
+	MOVW         R13, 516(R11)
+	MOVWLZX      64(DI)(CX*1), R13
+	MOVW         R13, 518(R11)
+	MOVWLZX      64(R8), R13
+	MOVW         R13, 520(R11)
+	MOVWLZX      64(R8)(AX*1), R13
+	MOVW         R13, 522(R11)
+	MOVWLZX      64(R8)(AX*2), R13
+	MOVW         R13, 524(R11)
+	MOVWLZX      64(R8)(CX*1), R13
+	MOVW         R13, 526(R11)
+	MOVWLZX      64(R9), R13
+	MOVW         R13, 528(R11)
+	MOVWLZX      64(R9)(AX*1), R13
+	MOVW         R13, 530(R11)
+	MOVWLZX      64(R9)(AX*2), R13
+	MOVW         R13, 532(R11)
+	MOVWLZX      64(R9)(CX*1), R13
+	MOVW         R13, 534(R11)
+	MOVWLZX      64(R10), R13
+	MOVW         R13, 536(R11)
+	MOVWLZX      64(R10)(AX*1), R13
+	MOVW         R13, 538(R11)
+	MOVWLZX      64(R10)(AX*2), R13
+	MOVW         R13, 540(R11)
+	MOVWLZX      64(R10)(CX*1), R13
+	MOVW         R13, 542(R11)
 	MOVQ         $+4, R14
 
 group:
@@ -6346,26 +6391,7 @@ group:
 	ADDQ          $+16, R10
 	DECQ          R14
 	JNZ           group
-	VPXORD        X27, X27, X27
-	VPINSRW       $0x00, (DI), X27, X27
-	VPINSRW       $0x01, (DI)(AX*1), X27, X27
-	VPINSRW       $0x02, (DI)(AX*2), X27, X27
-	VPINSRW       $0x03, (DI)(CX*1), X27, X27
-	VPINSRW       $0x04, (R8), X27, X27
-	VPINSRW       $0x05, (R8)(AX*1), X27, X27
-	VPINSRW       $0x06, (R8)(AX*2), X27, X27
-	VPINSRW       $0x07, (R8)(CX*1), X27, X27
-	VPXORD        X28, X28, X28
-	VPINSRW       $0x00, (R9), X28, X28
-	VPINSRW       $0x01, (R9)(AX*1), X28, X28
-	VPINSRW       $0x02, (R9)(AX*2), X28, X28
-	VPINSRW       $0x03, (R9)(CX*1), X28, X28
-	VPINSRW       $0x04, (R10), X28, X28
-	VPINSRW       $0x05, (R10)(AX*1), X28, X28
-	VPINSRW       $0x06, (R10)(AX*2), X28, X28
-	VPINSRW       $0x07, (R10)(CX*1), X28, X28
-	VINSERTI32X4  $0x01, X28, Y27, Y27
-	VCVTPH2PS     Y27, Z22
+	VCVTPH2PS     512(R11), Z22
 	ADDQ          $+2, DI
 	ADDQ          $+2, R8
 	ADDQ          $+2, R9
@@ -6503,7 +6529,7 @@ stored:
 
 // func blocksTQ2Batch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksTQ2Batch16AVX512VNNI(SB), $1088-80
+TEXT ·blocksTQ2Batch16AVX512VNNI(SB), $1152-80
 	MOVQ      stride+24(FP), AX
 	LEAQ      (AX)(AX*2), CX
 	VMOVDQU64 twobitMask0<>+0(SB), Z0
@@ -6555,6 +6581,38 @@ block:
 	VPBROADCASTD 56(DX), Z19
 	VPBROADCASTD 60(DX), Z20
 	ADDQ         $+64, DX
+	MOVWLZX      64(DI), R13
+	MOVW         R13, 1024(R11)
+	MOVWLZX      64(DI)(AX*1), R13
+	MOVW         R13, 1026(R11)
+	MOVWLZX      64(DI)(AX*2), R13
+	MOVW         R13, 1028(R11)
+	MOVWLZX      64(DI)(CX*1), R13
+	MOVW         R13, 1030(R11)
+	MOVWLZX      64(R8), R13
+	MOVW         R13, 1032(R11)
+	MOVWLZX      64(R8)(AX*1), R13
+	MOVW         R13, 1034(R11)
+	MOVWLZX      64(R8)(AX*2), R13
+	MOVW         R13, 1036(R11)
+	MOVWLZX      64(R8)(CX*1), R13
+	MOVW         R13, 1038(R11)
+	MOVWLZX      64(R9), R13
+	MOVW         R13, 1040(R11)
+	MOVWLZX      64(R9)(AX*1), R13
+	MOVW         R13, 1042(R11)
+	MOVWLZX      64(R9)(AX*2), R13
+	MOVW         R13, 1044(R11)
+	MOVWLZX      64(R9)(CX*1), R13
+	MOVW         R13, 1046(R11)
+	MOVWLZX      64(R10), R13
+	MOVW         R13, 1048(R11)
+	MOVWLZX      64(R10)(AX*1), R13
+	MOVW         R13, 1050(R11)
+	MOVWLZX      64(R10)(AX*2), R13
+	MOVW         R13, 1052(R11)
+	MOVWLZX      64(R10)(CX*1), R13
+	MOVW         R13, 1054(R11)
 	MOVQ         $+4, R14
 
 group:
@@ -6878,26 +6936,7 @@ group:
 	ADDQ          $+16, R10
 	DECQ          R14
 	JNZ           group
-	VPXORD        X27, X27, X27
-	VPINSRW       $0x00, (DI), X27, X27
-	VPINSRW       $0x01, (DI)(AX*1), X27, X27
-	VPINSRW       $0x02, (DI)(AX*2), X27, X27
-	VPINSRW       $0x03, (DI)(CX*1), X27, X27
-	VPINSRW       $0x04, (R8), X27, X27
-	VPINSRW       $0x05, (R8)(AX*1), X27, X27
-	VPINSRW       $0x06, (R8)(AX*2), X27, X27
-	VPINSRW       $0x07, (R8)(CX*1), X27, X27
-	VPXORD        X28, X28, X28
-	VPINSRW       $0x00, (R9), X28, X28
-	VPINSRW       $0x01, (R9)(AX*1), X28, X28
-	VPINSRW       $0x02, (R9)(AX*2), X28, X28
-	VPINSRW       $0x03, (R9)(CX*1), X28, X28
-	VPINSRW       $0x04, (R10), X28, X28
-	VPINSRW       $0x05, (R10)(AX*1), X28, X28
-	VPINSRW       $0x06, (R10)(AX*2), X28, X28
-	VPINSRW       $0x07, (R10)(CX*1), X28, X28
-	VINSERTI32X4  $0x01, X28, Y27, Y27
-	VCVTPH2PS     Y27, Z22
+	VCVTPH2PS     1024(R11), Z22
 	ADDQ          $+2, DI
 	ADDQ          $+2, R8
 	ADDQ          $+2, R9
@@ -8921,7 +8960,7 @@ stored:
 
 // func blocksQ2Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksQ2Batch4AVX512VNNI(SB), $320-80
+TEXT ·blocksQ2Batch4AVX512VNNI(SB), $384-80
 	MOVQ      stride+24(FP), AX
 	LEAQ      (AX)(AX*2), CX
 	VMOVDQU64 twobitMask0<>+0(SB), Z0
@@ -8961,6 +9000,38 @@ block:
 	VPXORD       Z19, Z19, Z19
 	VPXORD       Z20, Z20, Z20
 	ADDQ         $+64, DX
+	MOVWLZX      (DI), R13
+	MOVW         R13, 256(R11)
+	MOVWLZX      (DI)(AX*1), R13
+	MOVW         R13, 258(R11)
+	MOVWLZX      (DI)(AX*2), R13
+	MOVW         R13, 260(R11)
+	MOVWLZX      (DI)(CX*1), R13
+	MOVW         R13, 262(R11)
+	MOVWLZX      (R8), R13
+	MOVW         R13, 264(R11)
+	MOVWLZX      (R8)(AX*1), R13
+	MOVW         R13, 266(R11)
+	MOVWLZX      (R8)(AX*2), R13
+	MOVW         R13, 268(R11)
+	MOVWLZX      (R8)(CX*1), R13
+	MOVW         R13, 270(R11)
+	MOVWLZX      (R9), R13
+	MOVW         R13, 272(R11)
+	MOVWLZX      (R9)(AX*1), R13
+	MOVW         R13, 274(R11)
+	MOVWLZX      (R9)(AX*2), R13
+	MOVW         R13, 276(R11)
+	MOVWLZX      (R9)(CX*1), R13
+	MOVW         R13, 278(R11)
+	MOVWLZX      (R10), R13
+	MOVW         R13, 280(R11)
+	MOVWLZX      (R10)(AX*1), R13
+	MOVW         R13, 282(R11)
+	MOVWLZX      (R10)(AX*2), R13
+	MOVW         R13, 284(R11)
+	MOVWLZX      (R10)(CX*1), R13
+	MOVW         R13, 286(R11)
 	MOVQ         $+1, R14
 
 group:
@@ -9092,26 +9163,7 @@ group:
 	ADDQ          $+16, R10
 	DECQ          R14
 	JNZ           group
-	VPXORD        X27, X27, X27
-	VPINSRW       $0x00, -16(DI), X27, X27
-	VPINSRW       $0x01, -16(DI)(AX*1), X27, X27
-	VPINSRW       $0x02, -16(DI)(AX*2), X27, X27
-	VPINSRW       $0x03, -16(DI)(CX*1), X27, X27
-	VPINSRW       $0x04, -16(R8), X27, X27
-	VPINSRW       $0x05, -16(R8)(AX*1), X27, X27
-	VPINSRW       $0x06, -16(R8)(AX*2), X27, X27
-	VPINSRW       $0x07, -16(R8)(CX*1), X27, X27
-	VPXORD        X28, X28, X28
-	VPINSRW       $0x00, -16(R9), X28, X28
-	VPINSRW       $0x01, -16(R9)(AX*1), X28, X28
-	VPINSRW       $0x02, -16(R9)(AX*2), X28, X28
-	VPINSRW       $0x03, -16(R9)(CX*1), X28, X28
-	VPINSRW       $0x04, -16(R10), X28, X28
-	VPINSRW       $0x05, -16(R10)(AX*1), X28, X28
-	VPINSRW       $0x06, -16(R10)(AX*2), X28, X28
-	VPINSRW       $0x07, -16(R10)(CX*1), X28, X28
-	VINSERTI32X4  $0x01, X28, Y27, Y27
-	VCVTPH2PS     Y27, Z22
+	VCVTPH2PS     256(R11), Z22
 	ADDQ          $+2, DI
 	ADDQ          $+2, R8
 	ADDQ          $+2, R9
@@ -9205,7 +9257,7 @@ stored:
 
 // func blocksQ2Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksQ2Batch8AVX512VNNI(SB), $576-80
+TEXT ·blocksQ2Batch8AVX512VNNI(SB), $640-80
 	MOVQ      stride+24(FP), AX
 	LEAQ      (AX)(AX*2), CX
 	VMOVDQU64 twobitMask0<>+0(SB), Z0
@@ -9249,6 +9301,38 @@ block:
 	VPXORD       Z19, Z19, Z19
 	VPXORD       Z20, Z20, Z20
 	ADDQ         $+64, DX
+	MOVWLZX      (DI), R13
+	MOVW         R13, 512(R11)
+	MOVWLZX      (DI)(AX*1), R13
+	MOVW         R13, 514(R11)
+	MOVWLZX      (DI)(AX*2), R13
+	MOVW         R13, 516(R11)
+	MOVWLZX      (DI)(CX*1), R13
+	MOVW         R13, 518(R11)
+	MOVWLZX      (R8), R13
+	MOVW         R13, 520(R11)
+	MOVWLZX      (R8)(AX*1), R13
+	MOVW         R13, 522(R11)
+	MOVWLZX      (R8)(AX*2), R13
+	MOVW         R13, 524(R11)
+	MOVWLZX      (R8)(CX*1), R13
+	MOVW         R13, 526(R11)
+	MOVWLZX      (R9), R13
+	MOVW         R13, 528(R11)
+	MOVWLZX      (R9)(AX*1), R13
+	MOVW         R13, 530(R11)
+	MOVWLZX      (R9)(AX*2), R13
+	MOVW         R13, 532(R11)
+	MOVWLZX      (R9)(CX*1), R13
+	MOVW         R13, 534(R11)
+	MOVWLZX      (R10), R13
+	MOVW         R13, 536(R11)
+	MOVWLZX      (R10)(AX*1), R13
+	MOVW         R13, 538(R11)
+	MOVWLZX      (R10)(AX*2), R13
+	MOVW         R13, 540(R11)
+	MOVWLZX      (R10)(CX*1), R13
+	MOVW         R13, 542(R11)
 	MOVQ         $+1, R14
 
 group:
@@ -9444,26 +9528,7 @@ group:
 	ADDQ          $+16, R10
 	DECQ          R14
 	JNZ           group
-	VPXORD        X27, X27, X27
-	VPINSRW       $0x00, -16(DI), X27, X27
-	VPINSRW       $0x01, -16(DI)(AX*1), X27, X27
-	VPINSRW       $0x02, -16(DI)(AX*2), X27, X27
-	VPINSRW       $0x03, -16(DI)(CX*1), X27, X27
-	VPINSRW       $0x04, -16(R8), X27, X27
-	VPINSRW       $0x05, -16(R8)(AX*1), X27, X27
-	VPINSRW       $0x06, -16(R8)(AX*2), X27, X27
-	VPINSRW       $0x07, -16(R8)(CX*1), X27, X27
-	VPXORD        X28, X28, X28
-	VPINSRW       $0x00, -16(R9), X28, X28
-	VPINSRW       $0x01, -16(R9)(AX*1), X28, X28
-	VPINSRW       $0x02, -16(R9)(AX*2), X28, X28
-	VPINSRW       $0x03, -16(R9)(CX*1), X28, X28
-	VPINSRW       $0x04, -16(R10), X28, X28
-	VPINSRW       $0x05, -16(R10)(AX*1), X28, X28
-	VPINSRW       $0x06, -16(R10)(AX*2), X28, X28
-	VPINSRW       $0x07, -16(R10)(CX*1), X28, X28
-	VINSERTI32X4  $0x01, X28, Y27, Y27
-	VCVTPH2PS     Y27, Z22
+	VCVTPH2PS     512(R11), Z22
 	ADDQ          $+2, DI
 	ADDQ          $+2, R8
 	ADDQ          $+2, R9
@@ -9605,7 +9670,7 @@ stored:
 
 // func blocksQ2Batch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksQ2Batch16AVX512VNNI(SB), $1088-80
+TEXT ·blocksQ2Batch16AVX512VNNI(SB), $1152-80
 	MOVQ      stride+24(FP), AX
 	LEAQ      (AX)(AX*2), CX
 	VMOVDQU64 twobitMask0<>+0(SB), Z0
@@ -9657,6 +9722,38 @@ block:
 	VPBROADCASTD 56(DX), Z19
 	VPBROADCASTD 60(DX), Z20
 	ADDQ         $+64, DX
+	MOVWLZX      (DI), R13
+	MOVW         R13, 1024(R11)
+	MOVWLZX      (DI)(AX*1), R13
+	MOVW         R13, 1026(R11)
+	MOVWLZX      (DI)(AX*2), R13
+	MOVW         R13, 1028(R11)
+	MOVWLZX      (DI)(CX*1), R13
+	MOVW         R13, 1030(R11)
+	MOVWLZX      (R8), R13
+	MOVW         R13, 1032(R11)
+	MOVWLZX      (R8)(AX*1), R13
+	MOVW         R13, 1034(R11)
+	MOVWLZX      (R8)(AX*2), R13
+	MOVW         R13, 1036(R11)
+	MOVWLZX      (R8)(CX*1), R13
+	MOVW         R13, 1038(R11)
+	MOVWLZX      (R9), R13
+	MOVW         R13, 1040(R11)
+	MOVWLZX      (R9)(AX*1), R13
+	MOVW         R13, 1042(R11)
+	MOVWLZX      (R9)(AX*2), R13
+	MOVW         R13, 1044(R11)
+	MOVWLZX      (R9)(CX*1), R13
+	MOVW         R13, 1046(R11)
+	MOVWLZX      (R10), R13
+	MOVW         R13, 1048(R11)
+	MOVWLZX      (R10)(AX*1), R13
+	MOVW         R13, 1050(R11)
+	MOVWLZX      (R10)(AX*2), R13
+	MOVW         R13, 1052(R11)
+	MOVWLZX      (R10)(CX*1), R13
+	MOVW         R13, 1054(R11)
 	MOVQ         $+1, R14
 
 group:
@@ -9980,26 +10077,7 @@ group:
 	ADDQ          $+16, R10
 	DECQ          R14
 	JNZ           group
-	VPXORD        X27, X27, X27
-	VPINSRW       $0x00, -16(DI), X27, X27
-	VPINSRW       $0x01, -16(DI)(AX*1), X27, X27
-	VPINSRW       $0x02, -16(DI)(AX*2), X27, X27
-	VPINSRW       $0x03, -16(DI)(CX*1), X27, X27
-	VPINSRW       $0x04, -16(R8), X27, X27
-	VPINSRW       $0x05, -16(R8)(AX*1), X27, X27
-	VPINSRW       $0x06, -16(R8)(AX*2), X27, X27
-	VPINSRW       $0x07, -16(R8)(CX*1), X27, X27
-	VPXORD        X28, X28, X28
-	VPINSRW       $0x00, -16(R9), X28, X28
-	VPINSRW       $0x01, -16(R9)(AX*1), X28, X28
-	VPINSRW       $0x02, -16(R9)(AX*2), X28, X28
-	VPINSRW       $0x03, -16(R9)(CX*1), X28, X28
-	VPINSRW       $0x04, -16(R10), X28, X28
-	VPINSRW       $0x05, -16(R10)(AX*1), X28, X28
-	VPINSRW       $0x06, -16(R10)(AX*2), X28, X28
-	VPINSRW       $0x07, -16(R10)(CX*1), X28, X28
-	VINSERTI32X4  $0x01, X28, Y27, Y27
-	VCVTPH2PS     Y27, Z22
+	VCVTPH2PS     1024(R11), Z22
 	ADDQ          $+2, DI
 	ADDQ          $+2, R8
 	ADDQ          $+2, R9
@@ -12036,7 +12114,7 @@ stored:
 
 // func blocksQ2G128Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksQ2G128Batch4AVX512VNNI(SB), $320-80
+TEXT ·blocksQ2G128Batch4AVX512VNNI(SB), $384-80
 	MOVQ      stride+24(FP), AX
 	LEAQ      (AX)(AX*2), CX
 	VMOVDQU64 twobitMask0<>+0(SB), Z0
@@ -12076,6 +12154,38 @@ block:
 	VPXORD       Z19, Z19, Z19
 	VPXORD       Z20, Z20, Z20
 	ADDQ         $+64, DX
+	MOVWLZX      (DI), R13
+	MOVW         R13, 256(R11)
+	MOVWLZX      (DI)(AX*1), R13
+	MOVW         R13, 258(R11)
+	MOVWLZX      (DI)(AX*2), R13
+	MOVW         R13, 260(R11)
+	MOVWLZX      (DI)(CX*1), R13
+	MOVW         R13, 262(R11)
+	MOVWLZX      (R8), R13
+	MOVW         R13, 264(R11)
+	MOVWLZX      (R8)(AX*1), R13
+	MOVW         R13, 266(R11)
+	MOVWLZX      (R8)(AX*2), R13
+	MOVW         R13, 268(R11)
+	MOVWLZX      (R8)(CX*1), R13
+	MOVW         R13, 270(R11)
+	MOVWLZX      (R9), R13
+	MOVW         R13, 272(R11)
+	MOVWLZX      (R9)(AX*1), R13
+	MOVW         R13, 274(R11)
+	MOVWLZX      (R9)(AX*2), R13
+	MOVW         R13, 276(R11)
+	MOVWLZX      (R9)(CX*1), R13
+	MOVW         R13, 278(R11)
+	MOVWLZX      (R10), R13
+	MOVW         R13, 280(R11)
+	MOVWLZX      (R10)(AX*1), R13
+	MOVW         R13, 282(R11)
+	MOVWLZX      (R10)(AX*2), R13
+	MOVW         R13, 284(R11)
+	MOVWLZX      (R10)(CX*1), R13
+	MOVW         R13, 286(R11)
 	MOVQ         $+2, R14
 
 group:
@@ -12207,26 +12317,7 @@ group:
 	ADDQ          $+16, R10
 	DECQ          R14
 	JNZ           group
-	VPXORD        X27, X27, X27
-	VPINSRW       $0x00, -32(DI), X27, X27
-	VPINSRW       $0x01, -32(DI)(AX*1), X27, X27
-	VPINSRW       $0x02, -32(DI)(AX*2), X27, X27
-	VPINSRW       $0x03, -32(DI)(CX*1), X27, X27
-	VPINSRW       $0x04, -32(R8), X27, X27
-	VPINSRW       $0x05, -32(R8)(AX*1), X27, X27
-	VPINSRW       $0x06, -32(R8)(AX*2), X27, X27
-	VPINSRW       $0x07, -32(R8)(CX*1), X27, X27
-	VPXORD        X28, X28, X28
-	VPINSRW       $0x00, -32(R9), X28, X28
-	VPINSRW       $0x01, -32(R9)(AX*1), X28, X28
-	VPINSRW       $0x02, -32(R9)(AX*2), X28, X28
-	VPINSRW       $0x03, -32(R9)(CX*1), X28, X28
-	VPINSRW       $0x04, -32(R10), X28, X28
-	VPINSRW       $0x05, -32(R10)(AX*1), X28, X28
-	VPINSRW       $0x06, -32(R10)(AX*2), X28, X28
-	VPINSRW       $0x07, -32(R10)(CX*1), X28, X28
-	VINSERTI32X4  $0x01, X28, Y27, Y27
-	VCVTPH2PS     Y27, Z22
+	VCVTPH2PS     256(R11), Z22
 	ADDQ          $+2, DI
 	ADDQ          $+2, R8
 	ADDQ          $+2, R9
@@ -12317,7 +12408,7 @@ stored:
 
 // func blocksQ2G128Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksQ2G128Batch8AVX512VNNI(SB), $576-80
+TEXT ·blocksQ2G128Batch8AVX512VNNI(SB), $640-80
 	MOVQ      stride+24(FP), AX
 	LEAQ      (AX)(AX*2), CX
 	VMOVDQU64 twobitMask0<>+0(SB), Z0
@@ -12361,6 +12452,38 @@ block:
 	VPXORD       Z19, Z19, Z19
 	VPXORD       Z20, Z20, Z20
 	ADDQ         $+64, DX
+	MOVWLZX      (DI), R13
+	MOVW         R13, 512(R11)
+	MOVWLZX      (DI)(AX*1), R13
+	MOVW         R13, 514(R11)
+	MOVWLZX      (DI)(AX*2), R13
+	MOVW         R13, 516(R11)
+	MOVWLZX      (DI)(CX*1), R13
+	MOVW         R13, 518(R11)
+	MOVWLZX      (R8), R13
+	MOVW         R13, 520(R11)
+	MOVWLZX      (R8)(AX*1), R13
+	MOVW         R13, 522(R11)
+	MOVWLZX      (R8)(AX*2), R13
+	MOVW         R13, 524(R11)
+	MOVWLZX      (R8)(CX*1), R13
+	MOVW         R13, 526(R11)
+	MOVWLZX      (R9), R13
+	MOVW         R13, 528(R11)
+	MOVWLZX      (R9)(AX*1), R13
+	MOVW         R13, 530(R11)
+	MOVWLZX      (R9)(AX*2), R13
+	MOVW         R13, 532(R11)
+	MOVWLZX      (R9)(CX*1), R13
+	MOVW         R13, 534(R11)
+	MOVWLZX      (R10), R13
+	MOVW         R13, 536(R11)
+	MOVWLZX      (R10)(AX*1), R13
+	MOVW         R13, 538(R11)
+	MOVWLZX      (R10)(AX*2), R13
+	MOVW         R13, 540(R11)
+	MOVWLZX      (R10)(CX*1), R13
+	MOVW         R13, 542(R11)
 	MOVQ         $+2, R14
 
 group:
@@ -12556,26 +12679,7 @@ group:
 	ADDQ          $+16, R10
 	DECQ          R14
 	JNZ           group
-	VPXORD        X27, X27, X27
-	VPINSRW       $0x00, -32(DI), X27, X27
-	VPINSRW       $0x01, -32(DI)(AX*1), X27, X27
-	VPINSRW       $0x02, -32(DI)(AX*2), X27, X27
-	VPINSRW       $0x03, -32(DI)(CX*1), X27, X27
-	VPINSRW       $0x04, -32(R8), X27, X27
-	VPINSRW       $0x05, -32(R8)(AX*1), X27, X27
-	VPINSRW       $0x06, -32(R8)(AX*2), X27, X27
-	VPINSRW       $0x07, -32(R8)(CX*1), X27, X27
-	VPXORD        X28, X28, X28
-	VPINSRW       $0x00, -32(R9), X28, X28
-	VPINSRW       $0x01, -32(R9)(AX*1), X28, X28
-	VPINSRW       $0x02, -32(R9)(AX*2), X28, X28
-	VPINSRW       $0x03, -32(R9)(CX*1), X28, X28
-	VPINSRW       $0x04, -32(R10), X28, X28
-	VPINSRW       $0x05, -32(R10)(AX*1), X28, X28
-	VPINSRW       $0x06, -32(R10)(AX*2), X28, X28
-	VPINSRW       $0x07, -32(R10)(CX*1), X28, X28
-	VINSERTI32X4  $0x01, X28, Y27, Y27
-	VCVTPH2PS     Y27, Z22
+	VCVTPH2PS     512(R11), Z22
 	ADDQ          $+2, DI
 	ADDQ          $+2, R8
 	ADDQ          $+2, R9
@@ -12714,7 +12818,7 @@ stored:
 
 // func blocksQ2G128Batch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 // Requires: AVX, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
-TEXT ·blocksQ2G128Batch16AVX512VNNI(SB), $1088-80
+TEXT ·blocksQ2G128Batch16AVX512VNNI(SB), $1152-80
 	MOVQ      stride+24(FP), AX
 	LEAQ      (AX)(AX*2), CX
 	VMOVDQU64 twobitMask0<>+0(SB), Z0
@@ -12766,6 +12870,38 @@ block:
 	VPBROADCASTD 56(DX), Z19
 	VPBROADCASTD 60(DX), Z20
 	ADDQ         $+64, DX
+	MOVWLZX      (DI), R13
+	MOVW         R13, 1024(R11)
+	MOVWLZX      (DI)(AX*1), R13
+	MOVW         R13, 1026(R11)
+	MOVWLZX      (DI)(AX*2), R13
+	MOVW         R13, 1028(R11)
+	MOVWLZX      (DI)(CX*1), R13
+	MOVW         R13, 1030(R11)
+	MOVWLZX      (R8), R13
+	MOVW         R13, 1032(R11)
+	MOVWLZX      (R8)(AX*1), R13
+	MOVW         R13, 1034(R11)
+	MOVWLZX      (R8)(AX*2), R13
+	MOVW         R13, 1036(R11)
+	MOVWLZX      (R8)(CX*1), R13
+	MOVW         R13, 1038(R11)
+	MOVWLZX      (R9), R13
+	MOVW         R13, 1040(R11)
+	MOVWLZX      (R9)(AX*1), R13
+	MOVW         R13, 1042(R11)
+	MOVWLZX      (R9)(AX*2), R13
+	MOVW         R13, 1044(R11)
+	MOVWLZX      (R9)(CX*1), R13
+	MOVW         R13, 1046(R11)
+	MOVWLZX      (R10), R13
+	MOVW         R13, 1048(R11)
+	MOVWLZX      (R10)(AX*1), R13
+	MOVW         R13, 1050(R11)
+	MOVWLZX      (R10)(AX*2), R13
+	MOVW         R13, 1052(R11)
+	MOVWLZX      (R10)(CX*1), R13
+	MOVW         R13, 1054(R11)
 	MOVQ         $+2, R14
 
 group:
@@ -13089,26 +13225,7 @@ group:
 	ADDQ          $+16, R10
 	DECQ          R14
 	JNZ           group
-	VPXORD        X27, X27, X27
-	VPINSRW       $0x00, -32(DI), X27, X27
-	VPINSRW       $0x01, -32(DI)(AX*1), X27, X27
-	VPINSRW       $0x02, -32(DI)(AX*2), X27, X27
-	VPINSRW       $0x03, -32(DI)(CX*1), X27, X27
-	VPINSRW       $0x04, -32(R8), X27, X27
-	VPINSRW       $0x05, -32(R8)(AX*1), X27, X27
-	VPINSRW       $0x06, -32(R8)(AX*2), X27, X27
-	VPINSRW       $0x07, -32(R8)(CX*1), X27, X27
-	VPXORD        X28, X28, X28
-	VPINSRW       $0x00, -32(R9), X28, X28
-	VPINSRW       $0x01, -32(R9)(AX*1), X28, X28
-	VPINSRW       $0x02, -32(R9)(AX*2), X28, X28
-	VPINSRW       $0x03, -32(R9)(CX*1), X28, X28
-	VPINSRW       $0x04, -32(R10), X28, X28
-	VPINSRW       $0x05, -32(R10)(AX*1), X28, X28
-	VPINSRW       $0x06, -32(R10)(AX*2), X28, X28
-	VPINSRW       $0x07, -32(R10)(CX*1), X28, X28
-	VINSERTI32X4  $0x01, X28, Y27, Y27
-	VCVTPH2PS     Y27, Z22
+	VCVTPH2PS     1024(R11), Z22
 	ADDQ          $+2, DI
 	ADDQ          $+2, R8
 	ADDQ          $+2, R9

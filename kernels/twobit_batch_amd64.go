@@ -8,9 +8,13 @@ package kernels
 const (
 	panelCols    = 16
 	batchRowTile = 16
-	// batchFrom is the number of columns from which a panel is worth while.
-	// Fewer are done one by one while the weights are in the cache.
-	batchFrom = 4
+)
+
+// The numbers of columns from which a panel is worth while. Fewer are done one
+// by one while the weights are in the cache.
+const (
+	ternaryBatchFrom = 4
+	blocksBatchFrom  = 3
 )
 
 // panels arranges batches: all columns in row order, and behind them their

@@ -11,8 +11,6 @@ const (
 	// stripCols is the columns that share a strip's expanded weights. Their
 	// results stay in the L1 cache.
 	stripCols = 64
-	// stripsFrom is the number of columns from which that is worth while.
-	stripsFrom = 3
 )
 
 // strips calls multiply for every strip of rows [r0, r1) with every stripCols

@@ -373,10 +373,11 @@ func (g *generator) blocksBatch(f block, cols int) {
 		"\t}")
 	g.Attributes(0) // the frame is too large for NOSPLIT
 	b := g.newBatch(cols)
-	frame := g.AllocLocal(64 * (cols + 1))
+	frame := g.AllocLocal(64 * (cols + 2))
 	results := g.GP64() // 64-byte aligned, so that no result straddles cache lines
 	g.LEAQ(frame.Offset(63), results)
 	g.ANDQ(operand.I32(-64), results)
+	halves := at(results, 64*cols)
 
 	g.Label("tile")
 	b.startTile()
@@ -391,6 +392,7 @@ func (g *generator) blocksBatch(f block, cols int) {
 
 	g.Label("block")
 	b.startSums()
+	b.copyHalves(f.scale, halves)
 	at0, left := g.GP64(), g.GP64()
 	g.MOVQ(operand.I32(f.codes/groupBytes), left)
 	g.Label("group")
@@ -398,7 +400,8 @@ func (g *generator) blocksBatch(f block, cols int) {
 	b.advance(groupBytes)
 	g.DECQ(left)
 	g.JNZ(operand.LabelRef("group"))
-	weight := b.weightScales(f.scale - f.codes)
+	weight := g.ZMM()
+	g.VCVTPH2PS(halves, weight)
 	b.advance(f.bytes - f.codes)
 	sums := b.endSums()
 	g.MOVQ(scales, at0)
@@ -428,20 +431,14 @@ func (g *generator) blocksBatch(f block, cols int) {
 	b.endTile()
 }
 
-// weightScales returns the fp16 scales, disp bytes behind where the rows are
-// read, as float32.
-func (b *batch) weightScales(disp int) reg.VecVirtual {
-	x := [2]reg.VecVirtual{b.XMM(), b.XMM()}
+// copyHalves brings together the fp16 scales, disp bytes behind where the rows
+// are read. They go through memory, and not through the ports of the products.
+func (b *batch) copyHalves(disp int, to operand.Mem) {
+	half := b.GP32()
 	for r := range batchRows {
-		if r%8 == 0 {
-			b.VPXORD(x[r/8], x[r/8], x[r/8])
-		}
-		b.VPINSRW(operand.U8(r%8), b.row(r, disp), x[r/8], x[r/8])
+		b.MOVWLZX(b.row(r, disp), half)
+		b.MOVW(half.As16(), to.Offset(2*r))
 	}
-	scale := b.ZMM()
-	b.VINSERTI32X4(operand.U8(1), x[1], x[0].AsY(), x[0].AsY())
-	b.VCVTPH2PS(x[0].AsY(), scale)
-	return scale
 }
 
 // nextScale goes to the next activation scale behind each block, or, if there
