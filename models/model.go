@@ -33,6 +33,9 @@ type Model struct {
 	closers  []func() error // memory that is no Linear's own
 }
 
+// Source returns what the model was loaded from, for its metadata.
+func (m *Model) Source() Source { return m.source }
+
 // Pool returns the threads that the model runs on.
 func (m *Model) Pool() *kernels.Pool { return m.pool }
 

@@ -14,6 +14,7 @@ import (
 
 	"onebit/models"
 	"onebit/models/perplexity"
+	"onebit/models/synth"
 	"onebit/models/tokenizer"
 )
 
@@ -100,6 +101,9 @@ func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
 	}
 	r := perplexityResult{
 		model: path, text: cmp.Or(f.file, f.logits), referenceName: f.referenceName(), variants: en.variants(), protocol: f.protocol,
+	}
+	if meta, err := en.Source().Metadata(); err == nil {
+		r.random = synth.Made(meta)
 	}
 	var ids []int
 	if saved != nil {
@@ -242,8 +246,9 @@ type perplexityResult struct {
 	referenceName string // "" if there is none
 	protocol      perplexity.Protocol
 	variants      []string
-	tokens        int // of the text
-	planned       int // windows
+	random        bool // weights without meaning
+	tokens        int  // of the text
+	planned       int  // windows
 	estimate      perplexity.Estimate
 	duration      time.Duration
 }
@@ -305,6 +310,9 @@ func (r *perplexityResult) print(w io.Writer) error {
 	}
 	t.row("speed", speed(e.Windows*r.protocol.Window(), r.duration))
 	t.row("ppl", fmt.Sprintf("%.4f ± %.5f", ppl, stdErr))
+	if r.random {
+		t.row("note", "the weights are random: the perplexity means nothing, only its distance from a reference does")
+	}
 	return t.flush()
 }
 
@@ -342,6 +350,7 @@ type perplexityDocument struct {
 	Text       string               `json:"text"`
 	TextTokens int                  `json:"text_tokens"`
 	Variants   []string             `json:"variants"`
+	Random     bool                 `json:"random_weights"` // the perplexity means nothing
 	Protocol   protocolDocument     `json:"protocol"`
 	Windows    int                  `json:"windows"`
 	Planned    int                  `json:"windows_planned"` // more than windows if it was interrupted
@@ -391,7 +400,7 @@ func mean(m perplexity.Mean) measured { return measured{m.Value(), m.StdErr()} }
 func (r *perplexityResult) document() perplexityDocument {
 	p, e := r.protocol, &r.estimate
 	d := perplexityDocument{
-		Model: r.model, Text: r.text, TextTokens: r.tokens, Variants: r.variants,
+		Model: r.model, Text: r.text, TextTokens: r.tokens, Variants: r.variants, Random: r.random,
 		Protocol: protocolDocument{p.String(), p.Context, p.Stride, p.Window(), p.Scored(), p.BOS},
 		Windows:  e.Windows, Planned: r.planned, Tokens: e.Tokens, NLL: mean(e.NLL), Seconds: r.duration.Seconds(),
 	}

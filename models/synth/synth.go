@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"onebit/formats/gguf"
 	"onebit/models"
@@ -47,6 +49,20 @@ func Write(w io.Writer, p *models.Preset, seed uint64) error {
 	return out.Close()
 }
 
+const (
+	keyDescription = "general.description"
+	description    = "random weights and a made-up vocabulary"
+)
+
+// Made reports whether metadata is that of a model which Write made, or which
+// was converted from one: its predictions mean nothing.
+func Made(meta []gguf.KV) bool {
+	return slices.ContainsFunc(meta, func(kv gguf.KV) bool {
+		text, err := kv.Value.Text()
+		return kv.Key == keyDescription && err == nil && strings.HasPrefix(text, description)
+	})
+}
+
 // metadata returns the keys of the published file, and a description that
 // says what this one is.
 func metadata(p *models.Preset, seed uint64) ([]gguf.KV, error) {
@@ -57,7 +73,7 @@ func metadata(p *models.Preset, seed uint64) ([]gguf.KV, error) {
 	meta := []gguf.KV{
 		{Key: "general.architecture", Value: gguf.Of(p.Config.Arch)},
 		{Key: "general.name", Value: gguf.Of(p.ModelName)},
-		{Key: "general.description", Value: gguf.Of(fmt.Sprintf("random weights and a made-up vocabulary, preset %s, seed %d", p.Name, seed))},
+		{Key: keyDescription, Value: gguf.Of(fmt.Sprintf("%s, preset %s, seed %d", description, p.Name, seed))},
 		{Key: "general.file_type", Value: gguf.Of(uint32(fileType))},
 		{Key: "general.quantization_version", Value: gguf.Of(uint32(2))},
 	}

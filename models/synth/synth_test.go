@@ -230,3 +230,13 @@ func TestEveryPresetHasGenerators(t *testing.T) {
 		}
 	}
 }
+
+func TestMade(t *testing.T) {
+	if !Made(write(t, preset(t, "tiny"), 1).Metadata()) {
+		t.Error("a model that Write made is not known as one")
+	}
+	of := func(key, value string) []gguf.KV { return []gguf.KV{{Key: key, Value: gguf.Of(value)}} }
+	if Made(nil) || Made(of("general.description", "a model")) || Made(of("general.name", "random weights and a made-up vocabulary")) {
+		t.Error("a model that Write did not make")
+	}
+}
