@@ -2,6 +2,7 @@ package reports
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -13,8 +14,9 @@ type valueAxis struct {
 	min, max float64
 	log      bool
 	format   func(float64) string
-	labels   int  // how many labels there is room for
-	binary   bool // ticks at round numbers of KiB, MiB, …
+	labels   int     // how many labels there is room for
+	binary   bool    // ticks at round numbers of KiB, MiB, …
+	floor    float64 // a value of a logarithmic axis that has its label whatever the room; 0 for none
 }
 
 // logSpread is how many times the smallest value the largest must be for a logarithmic axis: below
@@ -100,7 +102,8 @@ func (a valueAxis) linearTicks(lo, hi float64) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for i := math.Ceil(lo / step); i*step <= hi; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: a.text(i * step)})
+		v := i*step + 0 // no negative zero
+		ticks = append(ticks, plot.Tick{Value: v, Label: a.text(v)})
 	}
 	return ticks
 }
@@ -118,6 +121,9 @@ func (a valueAxis) logTicks(lo, hi float64) []plot.Tick {
 	for every := 2; len(ticks) > a.labels; every++ {
 		ticks = within(lo, hi, first, last, every, []float64{1})
 	}
+	if a.floor >= lo && a.floor <= hi && !slices.ContainsFunc(ticks, func(t plot.Tick) bool { return isNear(t.Value, a.floor) }) {
+		ticks = append(ticks, plot.Tick{Value: a.floor})
+	}
 	labelled := make(map[float64]bool)
 	for i := range ticks {
 		ticks[i].Label = a.text(ticks[i].Value)
@@ -133,6 +139,9 @@ func (a valueAxis) logTicks(lo, hi float64) []plot.Tick {
 	}
 	return ticks
 }
+
+// isNear reports whether two values differ by rounding alone.
+func isNear(a, b float64) bool { return math.Abs(a/b-1) < 1e-6 }
 
 func within(lo, hi float64, first, last, every int, mantissas []float64) []plot.Tick {
 	var ticks []plot.Tick

@@ -153,7 +153,7 @@ func TestReportInBrowser(t *testing.T) {
 	if *screenshots != "" {
 		m = newMachine(1)
 	}
-	if err := Write(dir, fixture(t, m.results())); err != nil {
+	if err := Write(dir, fixture(t, slices.Concat(m.results(), smallModels().results()))); err != nil {
 		t.Fatal(err)
 	}
 	page := filepath.Join(dir, "index.html")
@@ -171,6 +171,7 @@ func TestReportInBrowser(t *testing.T) {
 			}
 		})
 	}
+	t.Run("plots", func(t *testing.T) { b.load(t, page, 1280, "light"); testPlotLinks(t, b, dir) })
 	t.Run("references", func(t *testing.T) { b.load(t, page, 1280, "light"); testReferences(t, b) })
 	b.check(t)
 	if *screenshots != "" {
@@ -288,7 +289,7 @@ func testSchemes(t *testing.T, b *browser, page string) {
 	for _, scheme := range []string{"light", "dark"} {
 		b.load(t, page, 1280, scheme)
 		background[scheme] = eval[string](t, b, "getComputedStyle(document.body).backgroundColor")
-		for _, what := range []string{"body", ".muted", "table.sortable th button", ".problems h2", "figure svg text", ".card .champion"} {
+		for _, what := range []string{"body", ".muted", "table.sortable th button", ".problems h2", "figure svg text", ".card .champion", ".card h3 a", ".sheet strong", ".sheet small"} {
 			ratio := eval[float64](t, b, fmt.Sprintf(contrastScript, what))
 			if ratio < 4.5 {
 				t.Errorf("%s: the contrast of %s is %.2f, less than 4.5", scheme, what, ratio)
@@ -312,6 +313,20 @@ const contrastScript = `(() => {
 	const paper = luminance(getComputedStyle(document.body).backgroundColor);
 	return (Math.max(text, paper) + 0.05) / (Math.min(text, paper) + 0.05);
 })()`
+
+// testPlotLinks checks that each figure leads to its file.
+func testPlotLinks(t *testing.T, b *browser, dir string) {
+	links := eval[[]string](t, b, `[...document.querySelectorAll("figcaption a")].map((a) => a.getAttribute("href"))`)
+	figures := eval[int](t, b, `document.querySelectorAll("figure").length`)
+	if len(links) != figures || figures == 0 {
+		t.Errorf("%d figures have %d links", figures, len(links))
+	}
+	for _, link := range links {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(link))); err != nil {
+			t.Error(err)
+		}
+	}
+}
 
 // testReferences checks that ids are unique and that everything which refers to one finds it.
 func testReferences(t *testing.T, b *browser) {

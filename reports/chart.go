@@ -12,6 +12,7 @@ type chart struct {
 	name    string // start of its files' names
 	heading string
 	about   string // how to read its figures
+	models  bool   // whether it shows whole models, and not kernels
 	figures func(d *digest) []*figure
 }
 
@@ -31,8 +32,8 @@ func charts() []chart {
 func (d *digest) families() []*family {
 	var all []*family
 	for _, t := range d.tasks {
-		if n := len(all); n == 0 || all[n-1].base != t.base || all[n-1].format != t.format {
-			all = append(all, &family{base: t.base, format: t.format})
+		if n := len(all); n == 0 || all[n-1].base != t.base || all[n-1].subject != t.subject {
+			all = append(all, &family{base: t.base, subject: t.subject})
 		}
 		f := all[len(all)-1]
 		f.tasks = append(f.tasks, t)
@@ -43,12 +44,12 @@ func (d *digest) families() []*family {
 
 // A family is the tasks of one benchmark and format.
 type family struct {
-	base, format string
-	tasks        []*task
-	cases        []*caseStats
+	base, subject string
+	tasks         []*task
+	cases         []*caseStats
 }
 
-func (f *family) title() string { return cmp.Or(f.format, f.base) }
+func (f *family) title() string { return cmp.Or(f.subject, f.base) }
 
 // contenders lists who competes in some cases, in natural order.
 func contenders(cases []*caseStats) []string {

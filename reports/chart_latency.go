@@ -29,7 +29,7 @@ func latencyFigures(d *digest) []*figure {
 		for tasks := range slices.Chunk(slices.DeleteFunc(slices.Clone(family.tasks), untimed), tasksInFigure) {
 			drawn += len(tasks)
 			f := latencyFigure(d, family, tasks)
-			f.folded = len(figures) > 0 && drawn > manyTasks
+			f.folded = family.base == baseModel || len(figures) > 0 && drawn > manyTasks
 			figures = append(figures, f)
 		}
 	}
@@ -46,7 +46,7 @@ func latencyFigure(d *digest, f *family, tasks []*task) *figure {
 	sortBy(names, func(name string) (float64, bool) { return typicalTime(f.cases, name) })
 	last := tasks[len(tasks)-1] // the largest
 	fig := &figure{
-		name:    fileName("latency", f.base, f.format),
+		name:    fileName("latency", f.base, f.subject),
 		heading: label(last.title),
 		reading: d.latencyReading(last),
 	}

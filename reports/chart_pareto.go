@@ -35,7 +35,15 @@ type tradeoff struct {
 func paretoFigures(d *digest) []*figure {
 	var figures []*figure
 	for _, f := range d.families() {
-		if fig := paretoFigure(d, f); fig != nil {
+		unit, ok := errorUnit(f)
+		if !ok || f.base == baseModel {
+			continue
+		}
+		t := newTrade(fileName("error-speed", f.base, f.subject), f.title()+": "+unit+" against speed", unit, f.speedUnit())
+		for _, p := range panels(f.cases) {
+			t.add(p, f.tradeoffs(p, unit))
+		}
+		if fig := d.tradeFigure(t); fig != nil {
 			fig.folded = len(figures) > 0
 			figures = append(figures, fig)
 		}
@@ -43,48 +51,68 @@ func paretoFigures(d *digest) []*figure {
 	return figures
 }
 
-func paretoFigure(d *digest, f *family) *figure {
-	unit, ok := errorUnit(f)
-	if !ok {
+// A trade is a drawing of what speed costs: of points under each condition.
+type trade struct {
+	name, heading   string
+	unit, speedUnit string
+	cost            string // what unit measures, in a word
+	shown           []panel
+	points          map[panel][]tradeoff
+	speeds, costs   []float64
+	contenders      []string
+}
+
+func newTrade(name, heading, unit, speedUnit string) *trade {
+	return &trade{name: name, heading: heading, unit: unit, speedUnit: speedUnit, cost: unit, points: make(map[panel][]tradeoff)}
+}
+
+func (t *trade) add(p panel, points []tradeoff) {
+	if len(points) == 0 {
+		return
+	}
+	t.shown = append(t.shown, p)
+	t.points[p] = points
+	for _, q := range points {
+		t.speeds, t.costs = append(t.speeds, q.speed), append(t.costs, q.error)
+		if !slices.Contains(t.contenders, q.contender) {
+			t.contenders = append(t.contenders, q.contender)
+		}
+	}
+}
+
+// costAxis is logarithmic for errors, and begins at zero for memory.
+func (t *trade) costAxis() valueAxis {
+	if t.unit != bench.PeakRSS {
+		return errorAxis(t.costs, t.unit)
+	}
+	a := newAxis(append(t.costs, 0), false, 6, bench.UnitOf(t.unit).Format).fromZero()
+	a.max *= 1.15
+	a.binary = true
+	return a
+}
+
+// tradeFigure draws a trade; nil if it has no points.
+func (d *digest) tradeFigure(t *trade) *figure {
+	if len(t.shown) == 0 {
 		return nil
 	}
-	byPanel := make(map[panel][]tradeoff)
-	var shown []panel
-	var speeds, errors []float64
-	for _, p := range panels(f.cases) {
-		points := f.tradeoffs(p, unit)
-		if len(points) == 0 {
-			continue
-		}
-		byPanel[p] = points
-		shown = append(shown, p)
-		for _, q := range points {
-			speeds, errors = append(speeds, q.speed), append(errors, q.error)
-		}
-	}
-	if len(shown) == 0 {
-		return nil
-	}
-	speedFormat := bench.UnitOf(f.speedUnit()).Format
-	x := newAxis(speeds, true, 5, speedFormat)
+	speedFormat := bench.UnitOf(t.speedUnit).Format
+	x := newAxis(t.speeds, true, 5, speedFormat)
 	x.max *= math.Max(2, math.Pow(x.max/x.min, 0.5)) // room for the names on the front
-	y := errorAxis(errors, unit)
+	y := t.costAxis()
 	var drawn []*plot.Plot
-	for _, p := range shown {
-		panel := d.paretoPanel(p, byPanel[p], x, y)
-		panel.X.Label.Text = bench.UnitOf(f.speedUnit()).About
+	for _, p := range t.shown {
+		panel := d.paretoPanel(p, t.points[p], x, y)
+		panel.X.Label.Text = bench.UnitOf(t.speedUnit).About
 		drawn = append(drawn, panel)
 	}
 	grid := arrange(drawn, 2)
 	fig := &figure{
-		name:    fileName("error-speed", f.base, f.format),
-		heading: label(f.title() + ": " + unit + " against speed"),
-		reading: paretoReading(shown, byPanel, unit, speedFormat),
-		height:  rowsHeight(11, len(grid)),
-		panels:  grid,
-		upward:  slices.Repeat([]string{unit}, len(grid)),
+		name: t.name, heading: label(t.heading), reading: t.reading(),
+		height: rowsHeight(11, len(grid)), panels: grid, upward: slices.Repeat([]string{t.cost}, len(grid)),
 	}
-	for _, name := range contenders(f.cases) {
+	slices.SortFunc(t.contenders, naturalCompare)
+	for _, name := range t.contenders {
 		fig.legend = append(fig.legend, legendEntry{label(name), glyph(d.marks[name], 4)})
 	}
 	return fig
@@ -160,11 +188,14 @@ func errorAxis(errors []float64, unit string) valueAxis {
 	}
 	format := bench.UnitOf(unit).Format
 	a := newAxis(drawn, true, 6, func(v float64) string {
-		if math.Abs(v/negligible-1) < 1e-6 {
+		if isNear(v, negligible) {
 			return "≤ " + format(v)
 		}
 		return format(v)
 	})
+	if slices.Min(drawn) == negligible {
+		a.floor = negligible
+	}
 	// A single value, or values close together, still need a readable axis.
 	a.min, a.max = a.min/2, a.max*2
 	return a
@@ -220,11 +251,11 @@ func frontSteps(best []tradeoff, x, y valueAxis) [][2]float64 {
 	return steps
 }
 
-func paretoReading(shown []panel, points map[panel][]tradeoff, unit string, speed func(float64) string) string {
-	p := shown[len(shown)-1]
+func (t *trade) reading() string {
+	p := t.shown[len(t.shown)-1]
 	var parts []string
-	for _, q := range front(points[p]) {
-		parts = append(parts, fmt.Sprintf("%s (%s, %s %s)", q.contender, speed(q.speed), unit, bench.UnitOf(unit).Format(q.error)))
+	for _, q := range front(t.points[p]) {
+		parts = append(parts, fmt.Sprintf("%s (%s, %s %s)", q.contender, bench.UnitOf(t.speedUnit).Format(q.speed), t.cost, bench.UnitOf(t.unit).Format(q.error)))
 	}
 	return fmt.Sprintf("Front with %s, fastest first: %s.", conditions(p), strings.Join(parts, ", "))
 }

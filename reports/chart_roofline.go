@@ -56,12 +56,12 @@ func rooflineFigures(d *digest) []*figure {
 	}
 	formats := rooflineFormats(byPanel)
 	intensities = append(intensities, slices.Max(intensities)*1.6, slices.Min(intensities)/1.6)
+	x := newAxis(intensities, true, 10, func(v float64) string { return fmt.Sprintf("%.3g", v) })
 	for _, p := range shown {
 		if roof := d.roof(p); roof.any {
-			speeds = append(speeds, roof.hi*slices.Max(intensities)/1.6)
+			speeds = append(speeds, roof.hi*x.max) // so that no roof leaves its panel at the top
 		}
 	}
-	x := newAxis(intensities, true, 10, func(v float64) string { return fmt.Sprintf("%.3g", v) })
 	y := newAxis(speeds, true, 6, bench.UnitOf(bench.OpRate).Format)
 	var drawn []*plot.Plot
 	for _, p := range shown {

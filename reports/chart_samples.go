@@ -24,7 +24,7 @@ func samplesFigures(d *digest) []*figure {
 	var figures []*figure
 	for _, f := range d.families() {
 		if fig := samplesFigure(d, f); fig != nil {
-			fig.folded = len(figures) > 0
+			fig.folded = f.base == baseModel || len(figures) > 0
 			figures = append(figures, fig)
 		}
 	}
@@ -71,7 +71,7 @@ func samplesFigure(d *digest, f *family) *figure {
 	}
 	grid := arrange(drawn, panelsInRow)
 	return &figure{
-		name:    fileName("samples", f.base, f.format),
+		name:    fileName("samples", f.base, f.subject),
 		heading: label(f.title() + ": spread of samples"),
 		reading: spreadReading(rows, outside, len(all)),
 		height:  rowsHeight(len(names), len(grid)),

@@ -3,11 +3,11 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg/draw"
 
 	"onebit/bench"
 )
@@ -16,7 +16,8 @@ func init() {
 	registerChart(chart{
 		order: 30, name: "size", heading: "Bytes per weight and peak memory",
 		about: "Shorter is smaller. Bytes per weight counts the packed matrix, padding and scales included, as the variant reads it; " +
-			"peak memory is that of a process which holds the tensor, packs it and multiplies once.",
+			"peak memory is that of a process which holds the tensor, packs it and multiplies once. Its bars begin at what every such process held besides its packed " +
+			"weights, the Go runtime above all, because a matrix is small against that.",
 		figures: sizeFigures,
 	})
 }
@@ -35,6 +36,7 @@ func sizeFigures(d *digest) []*figure {
 type sizeBar struct {
 	format string
 	value  float64
+	part   float64 // what of it is in the format's colour: packed weights
 	shared []string
 	all    int // contenders of the format
 }
@@ -89,26 +91,41 @@ func weightFigure(d *digest) *figure {
 		}
 		bars = append(bars, mergeBars(f.title(), values, text)...)
 	}
-	return barFigure(d, "size-weights", "Bytes per weight", bars, text)
+	for i := range bars {
+		bars[i].part = bars[i].value
+	}
+	return barFigure(d, "size-weights", "Bytes per weight", bars, text, func(b sizeBar) string { return text(b.value) })
 }
 
-// memoryFigure shows the peak memory of each format's largest task.
+// memoryFigure shows the peak memory of each format's largest task, beyond what every process of the
+// run held besides its weights: the runtime alone is larger than most matrices.
 func memoryFigure(d *digest) *figure {
 	var bars []sizeBar
 	var shapes []string
 	text := bench.UnitOf(bench.PeakRSS).Format
 	for _, f := range d.families() {
+		if f.base == baseModel {
+			continue // has a chart of its own
+		}
 		t := f.tasks[len(f.tasks)-1] // tasks are in the order of their size
-		values := make(map[string]float64)
+		peaks, parts := make(map[string]float64), make(map[string]float64)
 		for _, c := range t.cases {
 			if v, ok := c.center(bench.PeakRSS); ok && v > 0 {
-				values[c.contender] = max(values[c.contender], v)
+				peaks[c.contender] = max(peaks[c.contender], v)
+				parts[c.contender] = sum(c, bench.PackedBytes)
 			}
 		}
-		if len(values) > 0 {
-			bars = append(bars, mergeBars(f.title(), values, text)...)
-			shapes = append(shapes, t.shape)
+		if len(peaks) == 0 {
+			continue
 		}
+		for _, b := range mergeBars(f.title(), peaks, text) {
+			b.part = parts[b.shared[0]]
+			bars = append(bars, b)
+		}
+		shapes = append(shapes, t.shape)
+	}
+	if len(bars) == 0 {
+		return nil
 	}
 	heading := "Peak memory"
 	if slices.Sort(shapes); len(slices.Compact(shapes)) == 1 && shapes[0] != "" {
@@ -116,11 +133,33 @@ func memoryFigure(d *digest) *figure {
 	} else {
 		heading += ", largest shape of each format"
 	}
-	return barFigure(d, "size-memory", label(heading), bars, text)
+	return d.memoryBars(label(heading), bars)
+}
+
+func (d *digest) memoryBars(heading string, bars []sizeBar) *figure {
+	text := bench.UnitOf(bench.PeakRSS).Format
+	base := math.Inf(1)
+	for _, b := range bars {
+		base = max(0, min(base, b.value-b.part))
+	}
+	for i := range bars {
+		bars[i].value -= base
+	}
+	f := barFigure(d, "size-memory", heading, bars, text, func(b sizeBar) string {
+		whole := text(b.value + base)
+		if b.part > 0 {
+			whole += ", packed " + text(b.part)
+		}
+		return whole
+	})
+	f.panels[0][0].X.Label.Text = "beyond the " + text(base) + " that every process held besides its weights"
+	f.height += 16
+	f.legend = []legendEntry{square("grey: other memory than packed weights", roleRest)}
+	return f
 }
 
 // barFigure draws horizontal bars, shortest on top; nil if there are none.
-func barFigure(d *digest, name, heading string, bars []sizeBar, text func(float64) string) *figure {
+func barFigure(d *digest, name, heading string, bars []sizeBar, text func(float64) string, whole func(sizeBar) string) *figure {
 	if len(bars) == 0 {
 		return nil
 	}
@@ -132,23 +171,22 @@ func barFigure(d *digest, name, heading string, bars []sizeBar, text func(float6
 		rows[i], values[i] = b.label(), b.value
 	}
 	axis := newAxis(append(values, 0), false, 8, text).fromZero()
-	axis.max *= 1.08 // room for the values behind the bars
+	axis.max *= 1.2 // room for the values behind the bars
 	axis.binary = strings.HasSuffix(text(1), "B")
 	p := newPanel("")
 	axis.apply(&p.X)
 	nominalAxis(p, rows, true)
 	addGrid(p, true, false)
-	style := textStyle(roleInk)
-	style.YAlign = draw.YCenter
 	for i, b := range bars {
 		row := rowAt(i, len(bars))
-		p.Add(bar{from: 0, to: b.value, row: row, half: 6, color: inkOf(seriesRole(colors[b.format]))})
-		p.Add(note{x: b.value, y: row, dx: 5, dy: centerShift, text: text(b.value), style: style})
+		part := min(b.part, b.value)
+		end := addStack(p, []segment{{part, seriesRole(colors[b.format])}, {b.value - part, roleRest}}, row)
+		p.Add(behind{value: end, row: row, text: whole(b)})
 	}
 	first, last := bars[0], bars[len(bars)-1]
-	reading := fmt.Sprintf("Smallest: %s, %s.", first.label(), text(first.value))
+	reading := fmt.Sprintf("Smallest: %s, %s.", first.label(), whole(first))
 	if len(bars) > 1 {
-		reading += fmt.Sprintf(" Largest: %s, %s.", last.label(), text(last.value))
+		reading += fmt.Sprintf(" Largest: %s, %s.", last.label(), whole(last))
 	}
 	return &figure{
 		name: name, heading: heading, reading: reading,

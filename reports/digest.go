@@ -16,12 +16,26 @@ import (
 // rows and cols or model and test, is the work that the contenders compete in.
 const (
 	keyFormat  = "format"
+	keyModel   = "model"
 	keyVariant = "variant"
 	keyAct     = "act"
+	keyPacking = "packing"
 	keyRows    = "rows"
 	keyCols    = "cols"
+	keyTest    = "test"
+	keyDepth   = "depth"
 	keyThreads = "threads"
 	keyCache   = "cache"
+)
+
+// Benchmarks with a part of their own in a report: a model's tests, its profile by operation, its
+// error by block and in its predictions, and the processor's ceiling of multiply-adds.
+const (
+	baseModel    = "Model"
+	baseOp       = "Op"
+	baseLockstep = "Lockstep"
+	baseLogits   = "Logits"
+	baseDotPeak  = "DotPeak"
 )
 
 // A digest is what every report shows: each case's statistics, in an order that depends on names
@@ -33,13 +47,14 @@ type digest struct {
 	noise    bench.Noise
 	hasNoise bool
 	tasks    []*task
+	models   []*model
 	marks    map[string]int // contender → index of its colour and shape
 }
 
 // caseStats is one case: a benchmark name with all of its samples.
 type caseStats struct {
 	name      bench.Name
-	contender string // what competes: the variant, with its activation scheme if need be
+	contender string // what competes: the variant, with its activation scheme if need be, and its packing
 	panel     panel
 	stats     map[string]stat
 	samples   int
@@ -74,12 +89,13 @@ func (p panel) String() string {
 
 // A task is work that several contenders do: the same product, or the same test of a model.
 type task struct {
-	base   string // MatVec
-	format string
-	title  string // q1_0_g128 6144×2048
-	shape  string // 6144×2048, or what else is left of the name
-	ops    float64
-	cases  []*caseStats
+	base    string // MatVec
+	subject string // the format or the model
+	title   string // q1_0_g128 6144×2048
+	shape   string // 6144×2048, or what else is left of the name
+	order   int    // among tests of a model
+	ops     float64
+	cases   []*caseStats
 }
 
 func newDigest(res *bench.Results) *digest {
@@ -89,6 +105,7 @@ func newDigest(res *bench.Results) *digest {
 	d.name()
 	slices.SortStableFunc(d.cases, func(a, b *caseStats) int { return naturalCompare(a.name.Full, b.name.Full) })
 	d.formTasks()
+	d.formModels()
 	return d
 }
 
@@ -137,13 +154,13 @@ func (d *digest) unitsOf(samples []bench.Sample) []string {
 }
 
 // name gives each case the name under which it competes. The activation scheme is part of it only
-// where one format has the same variant with several.
+// where one format or model has the same variant with several.
 func (d *digest) name() {
-	type key struct{ base, format, variant string }
+	type key struct{ base, subject, variant string }
 	schemes := make(map[key]string)
 	several := make(map[key]bool)
 	keyOf := func(c *caseStats) key {
-		return key{c.name.Base, c.name.Get(keyFormat), c.name.Get(keyVariant)}
+		return key{c.name.Base, subject(c.name), c.name.Get(keyVariant)}
 	}
 	for _, c := range d.cases {
 		k, act := keyOf(c), c.name.Get(keyAct)
@@ -156,12 +173,19 @@ func (d *digest) name() {
 	for _, c := range d.cases {
 		c.contender = c.name.Get(keyVariant)
 		if c.contender != "" && several[keyOf(c)] {
-			c.contender += " " + c.name.Get(keyAct)
+			c.contender = strings.TrimSpace(c.contender + " " + c.name.Get(keyAct))
+		}
+		if packing := c.name.Get(keyPacking); c.contender != "" && packing != "" {
+			c.contender += " " + packing
 		}
 	}
 }
 
-// formTasks groups the cases that have a variant by the work that they do.
+// subject is what a case is about: a format or a model.
+func subject(n bench.Name) string { return cmp.Or(n.Get(keyFormat), n.Get(keyModel)) }
+
+// formTasks groups the cases that have a variant by the work that they do. Parts of a model's work,
+// and errors, are no work to compete in.
 func (d *digest) formTasks() {
 	byWork := make(map[string]*task)
 	var contenders []string
@@ -169,7 +193,11 @@ func (d *digest) formTasks() {
 		if c.contender == "" {
 			continue
 		}
-		work := c.name.Without(keyVariant, keyAct, keyThreads, keyCache)
+		contenders = append(contenders, c.contender)
+		if c.partOfModel() {
+			continue
+		}
+		work := c.name.Without(keyVariant, keyAct, keyPacking, keyThreads, keyCache)
 		t := byWork[work]
 		if t == nil {
 			t = newTask(c.name)
@@ -177,11 +205,10 @@ func (d *digest) formTasks() {
 			d.tasks = append(d.tasks, t)
 		}
 		t.cases = append(t.cases, c)
-		contenders = append(contenders, c.contender)
 	}
 	slices.SortStableFunc(d.tasks, func(a, b *task) int {
-		return cmp.Or(naturalCompare(a.base, b.base), naturalCompare(a.format, b.format),
-			cmp.Compare(a.ops, b.ops), naturalCompare(a.title, b.title))
+		return cmp.Or(naturalCompare(a.base, b.base), naturalCompare(a.subject, b.subject),
+			cmp.Compare(a.ops, b.ops), cmp.Compare(a.order, b.order), naturalCompare(a.title, b.title))
 	})
 	slices.SortFunc(contenders, naturalCompare)
 	for i, name := range slices.Compact(contenders) {
@@ -190,16 +217,22 @@ func (d *digest) formTasks() {
 }
 
 func newTask(name bench.Name) *task {
-	t := &task{base: name.Base, format: name.Get(keyFormat)}
+	t := &task{base: name.Base, subject: subject(name), order: testOrder(name.Get(keyTest))}
 	rows, cols := name.Get(keyRows), name.Get(keyCols)
 	var parts []string
 	for _, k := range name.Keys {
 		switch k.Key {
-		case keyFormat, keyVariant, keyAct, keyThreads, keyCache, keyCols:
+		case keyFormat, keyVariant, keyAct, keyPacking, keyThreads, keyCache, keyCols:
 		case keyRows:
 			parts = append(parts, rows+"×"+cols)
-		case "", "model", "test":
+		case keyDepth:
+			parts = append(parts, "@ d"+k.Value) // as llama-bench writes it
+		case "", keyTest:
 			parts = append(parts, k.Value)
+		case keyModel:
+			if k.Value != t.subject {
+				parts = append(parts, k.Value)
+			}
 		default:
 			parts = append(parts, k.Key+"="+k.Value)
 		}
@@ -210,7 +243,7 @@ func newTask(name bench.Name) *task {
 		t.ops = r * c
 	}
 	t.shape = strings.Join(parts, " ")
-	t.title = strings.TrimSpace(t.format + " " + t.shape)
+	t.title = strings.TrimSpace(t.subject + " " + t.shape)
 	if t.title == "" {
 		t.title = t.base
 	}

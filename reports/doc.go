@@ -5,15 +5,27 @@
 //
 //	results.txt ── bench.Read ── digest ──┬── charts ── figures ──┬── PNG
 //	                                      │                       └── SVG ──┐
-//	                                      ├── matrices, verdicts ───────────┴── HTML
+//	                                      ├── sheets, matrices, verdicts ───┴── HTML
 //	                                      └── Markdown, table, CSV
 //
 // # What the names of benchmarks mean to a report
 //
-// The key variant (with act, where one variant has several activation schemes) says who competes.
-// threads and cache are the conditions that charts show side by side. What is left of the name, such
-// as format, rows and cols or model and test, is the task: only variants of one task under one
-// condition are ranked. Benchmarks and units that onebit doesn't know still get their table.
+// The key variant (with act, where one variant has several activation schemes, and packing) says who
+// competes. threads and cache are the conditions that charts show side by side. What is left of the
+// name, such as format, rows and cols or model and test, is the task: only variants of one task under
+// one condition are ranked. Benchmarks and units that onebit doesn't know still get their table.
+//
+// Whole models have a section of their own, of four kinds of lines:
+//
+//	Model/model=…/variant=…/packing=…/test=tg128/threads=2         speed, memory: a row per variant and threads
+//	Op/model=…/variant=…/…/test=tg128/threads=2/block=3/op=…       time by operation, summed over blocks
+//	Lockstep/model=…/variant=…/input=isolated/block=3/tensor=…     error by block and by projection
+//	Logits/model=…/variant=…/tokens=512                            error of the predictions
+//
+// test is load, ttft (time to first token), or llama-bench's pp and tg with a number; llama-bench
+// itself is one more variant. A model has thousands of Op and Lockstep lines: sheets and charts show
+// them folded, and only CSV gives each its line. Variants whose errors are the same number for number,
+// as those of one activation scheme are, share a line of a chart.
 //
 // Two variants tie if their medians are no farther apart than the run's noise floor, or if a
 // Mann-Whitney test finds no difference at the 5% level.
@@ -25,7 +37,7 @@
 // # Extending
 //
 // A new kind of report is a file that calls registerKind, a new chart a file that calls
-// registerChart. A chart is drawn once, with gonum/plot; its colours stand for roles, which in HTML
+// registerChart. A new table is a sheet, which every kind shows in its way. A chart is drawn once, with gonum/plot; its colours stand for roles, which in HTML
 // become CSS variables with a light and a dark value.
 //
 // # Comparing

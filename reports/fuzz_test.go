@@ -17,6 +17,13 @@ func FuzzRender(f *testing.F) {
 		"BenchmarkRead/format=a/threads=1/cache=warm 1 5 ns/op 1e9 read-B/s\n"))
 	f.Add([]byte("BenchmarkAA/x/arm=a 1 5 ns/op\nBenchmarkAA/x/arm=b 1 5 ns/op\nBenchmarkModel/variant=v/model=m 1 5 ns/op 3 tok/s 1 kld\n"))
 	f.Add([]byte("BenchmarkB/variant=v 1 1e300 ns/op 1e-300 mac/s 1e308 %roof\nBenchmarkB/variant=w 1 1e-300 ns/op\n"))
+	f.Add([]byte("BenchmarkModel/model=m/variant=v/packing=packed/test=tg128/depth=9/threads=1 1 5 ns/op 3 tok/s 50 %roof 9 peak-RSS-B 5 anon-B 4 file-B\n" +
+		"BenchmarkModel/model=m/variant=v/packing=packed/test=tg128/threads=1 1 5 ns/op 3 tok/s 0 %roof\n" +
+		"BenchmarkModel/model=m/variant=llama-bench/test=pp512/threads=2 1 5 ns/op 3 tok/s\n"))
+	f.Add([]byte("BenchmarkOp/model=m/variant=v/test=tg1/threads=1/block=0/op=q 1 5 ns/op 1e9 weight-B/s\nBenchmarkOp/variant=w/block=outside/op=q 1 0 ns/op\n" +
+		"BenchmarkLockstep/model=m/variant=v/input=isolated/block=0/tensor=block 1 0 nmse 1 cosine\n" +
+		"BenchmarkLockstep/model=m/variant=w/input=accumulated/block=x/tensor=attn_q 1 -1 nmse\n" +
+		"BenchmarkLogits/model=m/variant=v/tokens=9 1 0 kld 1 top1 0 ppl 0 ref-ppl\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		res, err := bench.Read(bytes.NewReader(text), "fuzz")
 		if err != nil {

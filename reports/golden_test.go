@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"onebit/bench"
@@ -12,16 +13,17 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// goldenInput is the results file that the goldens are rendered from. It is what the generator in
-// fixture_test.go makes of small(), kept as a file because other processors may round otherwise.
-func goldenInput(t *testing.T) *bench.Results {
+// goldenInput is a results file that goldens are rendered from. It is what a generator in
+// fixture_test.go or fixture_model_test.go makes, kept as a file because other processors may round
+// otherwise.
+func goldenInput(t *testing.T, name string, generate func() []byte) *bench.Results {
 	t.Helper()
-	path := filepath.Join("testdata", "results.txt")
+	path := filepath.Join("testdata", name)
 	if *update {
 		if err := os.MkdirAll("testdata", 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, small().results(), 0o666); err != nil {
+		if err := os.WriteFile(path, generate(), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +52,7 @@ func checkGolden(t *testing.T, name string, got []byte) {
 
 // TestGolden holds the kinds of report that are text to their goldens.
 func TestGolden(t *testing.T) {
-	res := goldenInput(t)
+	res := goldenInput(t, "results.txt", small().results)
 	for _, k := range Kinds() {
 		if k.Name == "html" || k.Name == "samples" {
 			continue // too large to read; other tests look at them
@@ -72,11 +74,26 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestGoldenModels does so for results of whole models.
+func TestGoldenModels(t *testing.T) {
+	res := goldenInput(t, "models.txt", smallModels().results)
+	var table, markdown bytes.Buffer
+	if err := WriteTable(&table, res, TableOptions{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, "golden-models-table.txt", table.Bytes())
+	if err := WriteMarkdown(&markdown, res); err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, "golden-models-markdown.md", markdown.Bytes())
+}
+
 // TestSameResultsSameBytes renders twice and compares every file.
 func TestSameResultsSameBytes(t *testing.T) {
+	both := fixture(t, slices.Concat(small().results(), smallModels().results()))
 	read := func() map[string][]byte {
 		dir := t.TempDir()
-		if err := Write(dir, goldenInput(t)); err != nil {
+		if err := Write(dir, both); err != nil {
 			t.Fatal(err)
 		}
 		files := make(map[string][]byte)
@@ -100,6 +117,9 @@ func TestSameResultsSameBytes(t *testing.T) {
 	for _, want := range []string{
 		"index.html", "plots/roofline.png", "plots/size-weights.png", "plots/size-memory.png",
 		"plots/latency-matvec-i2_s.png", "plots/error-speed-matvec-q1_0_g128.png", "plots/samples-matvec-i2_s.png",
+		"plots/throughput-bonsai-1-7b.png", "plots/depth-bonsai-1-7b-tg128.png", "plots/memory-bonsai-1-7b.png", "plots/memory-speed-bonsai-1-7b.png",
+		"plots/error-speed-bonsai-1-7b.png", "plots/ops-bonsai-1-7b-tg128--2-threads.png", "plots/op-blocks-bonsai-1-7b-tg128--2-threads.png",
+		"plots/error-depth-bonsai-1-7b.png", "plots/error-isolated-bonsai-1-7b.png", "plots/error-accumulated-bonsai-1-7b.png",
 	} {
 		if len(first[want]) == 0 {
 			t.Errorf("%s was not written", want)

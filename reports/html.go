@@ -41,7 +41,7 @@ func WriteHTML(w io.Writer, res *bench.Results) error {
 	if err != nil {
 		return err
 	}
-	return writePage(w, d, drawn)
+	return writePage(w, d, drawn, "")
 }
 
 // A drawnChart is a chart with its figures.
@@ -76,12 +76,14 @@ func drawCharts(d *digest) ([]drawnChart, error) {
 	return all, nil
 }
 
-func writePage(w io.Writer, d *digest, drawn []drawnChart) error {
+// writePage writes the page; plots is the folder beside it that holds the charts' PNG files, "" if
+// there is none.
+func writePage(w io.Writer, d *digest, drawn []drawnChart, plots string) error {
 	p := page{
 		Title: "onebit results", Subtitle: d.subtitle(),
 		Light: template.CSS(paletteCSS(false)), Dark: template.CSS(paletteCSS(true)),
 		Style: template.CSS(pageStyle), Script: template.JS(pageScript),
-		Doubts: d.doubts(), Noise: d.noiseText(),
+		Doubts: d.doubts(), Noise: d.noiseText(), Glossary: d.glossary(), Kernels: d.kernelsHeading(),
 		Command: d.res.Setting("command"), Raw: d.rawText(),
 	}
 	for _, f := range d.res.Failures {
@@ -91,14 +93,27 @@ func writePage(w io.Writer, d *digest, drawn []drawnChart) error {
 	for _, s := range d.res.Settings {
 		p.Environment = append(p.Environment, fact{s.Key, s.Value})
 	}
+	for _, m := range d.models {
+		p.Verdicts = append(p.Verdicts, d.pageGlance(m))
+		p.Sheets = append(p.Sheets, d.sheets(m)...)
+	}
 	for _, m := range d.matrices() {
+		for _, v := range m.verdicts() {
+			p.Verdicts = append(p.Verdicts, pageVerdict{v.subject, "kernels", v.champion, v.headline(), markHTML(d.marks[v.champion]), v.facts()})
+		}
 		p.Matrices = append(p.Matrices, d.pageMatrix(m))
 	}
 	for _, c := range drawn {
-		p.Charts = append(p.Charts, newPageChart(c))
+		if c.models {
+			p.ModelCharts = append(p.ModelCharts, newPageChart(c, plots))
+		} else {
+			p.Charts = append(p.Charts, newPageChart(c, plots))
+		}
 	}
-	for i, base := range d.bases() {
-		p.Tables = append(p.Tables, d.pageTable(base, i))
+	for _, base := range d.bases() {
+		if !foldedBase(base) {
+			p.Tables = append(p.Tables, d.pageTable(base, len(p.Tables)))
+		}
 	}
 	// A template error half way must not leave half a page behind.
 	var b bytes.Buffer
@@ -119,20 +134,24 @@ type page struct {
 	ProblemsHeading string
 	Failures        []pageFailure
 	Doubts          []doubt
+	Verdicts        []pageVerdict
+	Sheets          []*sheet
+	ModelCharts     []pageChart
+	Kernels         string // heading of what follows
 	Matrices        []pageMatrix
+	Charts          []pageChart
 	Noise           string
 	Environment     []fact
-	Charts          []pageChart
 	Tables          []pageTable
+	Glossary        []fact
 	Command, Raw    string
 }
 
 type pageFailure struct{ Name, Reason string }
 
 type pageMatrix struct {
-	Verdicts []pageVerdict
-	Columns  []string
-	Parts    []pageMatrixPart
+	Columns []string
+	Parts   []pageMatrixPart
 }
 
 // A pageMatrixPart is a table; with a heading it is shown when asked for.
@@ -142,9 +161,9 @@ type pageMatrixPart struct {
 }
 
 type pageVerdict struct {
-	Subject, Champion, Headline string
-	Mark                        template.HTML
-	Cost                        []fact
+	Subject, Section, Champion, Headline string // Section is where to read on
+	Mark                                 template.HTML
+	Facts                                []fact
 }
 
 type pageMatrixRow struct {
@@ -164,6 +183,7 @@ type pageChart struct {
 
 type pageFigure struct {
 	Heading, Reading string
+	File             string // its PNG, "" if there is none
 	Folded           bool
 	SVG              template.HTML
 }
@@ -184,29 +204,57 @@ type pageValue struct {
 	Header, Number      bool
 }
 
+// kernelsHeading heads the results that are no models.
+func (d *digest) kernelsHeading() string {
+	if len(d.matrices()) == 0 {
+		return "Every sample" // of models: only those charts are left
+	}
+	return "Kernels"
+}
+
+// subtitleNames say what a setting is where its value alone would not.
+var subtitleNames = map[string]string{"cpus-usable": "%s CPUs", "l3": "%s L3", "mem-total": "%s memory"}
+
 func (d *digest) subtitle() string {
 	var parts []string
-	for _, key := range []string{"cpu", "goos", "goarch", "commit"} {
+	for _, key := range []string{"cpu", "cpus-usable", "l3", "mem-total", "goos", "goarch", "commit"} {
 		// A value that could not be found out is its reason, which belongs to the list below.
 		if v := d.res.Setting(key); v != "" && !strings.HasPrefix(v, "unavailable") {
+			if named := subtitleNames[key]; named != "" {
+				v = fmt.Sprintf(named, v)
+			}
 			parts = append(parts, v)
 		}
 	}
 	return strings.Join(parts, " · ")
 }
 
+// pageGlance is a model's card.
+func (d *digest) pageGlance(m *model) pageVerdict {
+	v := pageVerdict{Subject: cmp.Or(m.name, baseModel), Section: "models"}
+	g, ok := d.glance(m)
+	if !ok {
+		v.Headline = "was not timed"
+		return v
+	}
+	v.Champion, v.Headline, v.Facts = g.standing.best().contender, g.headline(), g.facts
+	v.Mark = markHTML(d.marks[v.Champion])
+	return v
+}
+
+// foldedBase reports whether a benchmark has so many lines that only sheets and charts show them, and
+// CSV all.
+func foldedBase(base string) bool { return base == baseOp || base == baseLockstep }
+
 // pageMatrix shows a matrix as one table or, if its formats have many rows, as a table of a row per
 // format, followed by the formats' own.
 func (d *digest) pageMatrix(m *matrix) pageMatrix {
 	p := pageMatrix{}
-	for _, v := range m.verdicts() {
-		p.Verdicts = append(p.Verdicts, pageVerdict{v.subject, v.champion, v.headline(), markHTML(d.marks[v.champion]), v.cost()})
-	}
 	for _, c := range m.columns {
 		p.Columns = append(p.Columns, cmp.Or(c.String(), "all"))
 	}
 	rowTitle := "format"
-	if m.rows[0].task.format == "" {
+	if m.rows[0].task.subject == "" {
 		rowTitle = "task"
 	}
 	if !m.crowded() {
@@ -247,8 +295,8 @@ const (
 
 func (d *digest) pageMatrixRow(r matrixRow) pageMatrixRow {
 	row := pageMatrixRow{Subject: r.task.title}
-	if r.task.format != "" {
-		row.Subject, row.Shape = r.task.format, r.task.shape
+	if r.task.subject != "" {
+		row.Subject, row.Shape = r.task.subject, r.task.shape
 	}
 	for _, s := range r.cells {
 		row.Cells = append(row.Cells, d.pageCell(s))
@@ -312,10 +360,14 @@ func markHTML(series int) template.HTML {
 		size, colorsToVariables(strings.ReplaceAll(body[start:end], "\n", ""))))
 }
 
-func newPageChart(c drawnChart) pageChart {
+func newPageChart(c drawnChart, plots string) pageChart {
 	p := pageChart{Name: c.name, Heading: c.heading, About: c.about}
 	for _, f := range c.figures {
-		p.Figures = append(p.Figures, pageFigure{f.heading, f.reading, f.folded, template.HTML(f.svg)})
+		file := ""
+		if plots != "" {
+			file = plots + f.name + ".png"
+		}
+		p.Figures = append(p.Figures, pageFigure{f.heading, f.reading, file, f.folded, template.HTML(f.svg)})
 	}
 	return p
 }

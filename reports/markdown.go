@@ -23,6 +23,9 @@ func WriteMarkdown(w io.Writer, res *bench.Results) error {
 		b.WriteString(markdown(s) + "\n\n")
 	}
 	d.writeMarkdownProblems(&b)
+	for _, m := range d.models {
+		d.writeMarkdownModel(&b, m)
+	}
 	for _, m := range d.matrices() {
 		d.writeMarkdownMatrix(&b, m)
 	}
@@ -32,7 +35,9 @@ func WriteMarkdown(w io.Writer, res *bench.Results) error {
 	}
 	b.WriteByte('\n')
 	for _, base := range d.bases() {
-		d.writeMarkdownCases(&b, base)
+		if !foldedBase(base) {
+			d.writeMarkdownCases(&b, base)
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -60,11 +65,25 @@ func (d *digest) writeMarkdownProblems(b *strings.Builder) {
 	b.WriteByte('\n')
 }
 
+func (d *digest) writeMarkdownModel(b *strings.Builder, m *model) {
+	b.WriteString("## Model: " + markdown(m.name) + "\n\n")
+	if g, ok := d.glance(m); ok {
+		b.WriteString("**" + markdown(g.standing.best().contender) + "** is " + markdown(g.headline()) + "\n\n")
+		for _, f := range g.facts {
+			b.WriteString("- " + f.Name + ": " + markdown(f.Value) + "\n")
+		}
+		b.WriteByte('\n')
+	}
+	for _, s := range d.sheets(m) {
+		s.writeMarkdown(b)
+	}
+}
+
 func (d *digest) writeMarkdownMatrix(b *strings.Builder, m *matrix) {
 	b.WriteString("## Who wins where: " + markdown(m.base) + "\n\n")
 	for _, v := range m.verdicts() {
 		b.WriteString("- " + markdown(v.subject) + ": **" + markdown(v.champion) + "** is " + v.headline())
-		for _, f := range v.cost() {
+		for _, f := range v.facts() {
 			b.WriteString("; " + f.Name + " " + markdown(f.Value))
 		}
 		b.WriteByte('\n')

@@ -26,7 +26,7 @@ type section struct {
 func (m *matrix) sections() []section {
 	var all []section
 	for _, row := range m.rows {
-		subject := cmp.Or(row.task.format, m.base)
+		subject := cmp.Or(row.task.subject, m.base)
 		if len(all) == 0 || all[len(all)-1].subject != subject {
 			all = append(all, section{subject: subject})
 		}

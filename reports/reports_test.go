@@ -47,7 +47,12 @@ func TestUnusualResults(t *testing.T) {
 		{"one sample", "BenchmarkMatVec/format=i2_s/variant=avx2/rows=8/cols=8/threads=1/cache=warm 1 100 ns/op\n", []string{"fastest in all 1 setting", "100 ns"}},
 		{"model", "BenchmarkModel/model=bonsai-1.7b/variant=avx2/test=tg64/threads=2 1 5e9 ns/op 12.5 tok/s 0.002 kld\n" +
 			"BenchmarkModel/model=bonsai-1.7b/variant=scalar/test=tg64/threads=2 1 5e10 ns/op 1.25 tok/s 0.001 kld\n",
-			[]string{"bonsai-1.7b tg64", "kld against speed", "10.0× scalar", "12.5 tok/s"}},
+			[]string{"bonsai-1.7b tg64", "kld against decode tg64", "10.0× scalar", "12.5 tok/s"}},
+		{"profile only", "BenchmarkOp/model=m/variant=v/test=tg8/threads=1/block=0/op=q 1 5e6 ns/op\n", []string{"m: time by operation, tg8, 1 thread", "was not timed", "5.00 ms"}},
+		{"errors only", "BenchmarkLockstep/model=m/variant=v/input=isolated/block=7/tensor=block 1 2e-5 nmse\n", []string{"m: error of the stream", "2e-05", "in 7"}},
+		{"predictions only", "BenchmarkLogits/model=m/variant=v/tokens=9 1 0.5 kld 0.25 top1 12 ppl 10 ref-ppl\n", []string{"m: error", "25.0 %", "20 %", "over 9 tokens"}},
+		{"nameless model", "BenchmarkModel/variant=v/test=pp8 1 0 ns/op 0 tok/s\n", []string{"Model table", "prompt pp8"}},
+		{"test of another kind", "BenchmarkModel/model=m/variant=v/test=sing 1 7 ns/op\n", []string{"fastest at sing", "7.00 ns"}},
 		{"unknown benchmark and unit", "BenchmarkEncode/json-8 100 12.5 ns/op 7 widgets\nBenchmarkEncode/gob-8 100 13.5 ns/op 8 widgets\n",
 			[]string{"Encode table", "7.00 widgets", "json"}},
 		{"no name parts", "BenchmarkSum 100 12.5 ns/op\n", []string{"Sum table", "12.5 ns"}},

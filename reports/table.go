@@ -32,6 +32,9 @@ func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
 		top = 3
 	}
 	var b strings.Builder
+	for _, m := range d.models {
+		d.writeModel(&b, m, opt)
+	}
 	for _, m := range d.matrices() {
 		if summed {
 			writeAligned(&b, summaryColumns(m), opt.Width)
@@ -57,7 +60,36 @@ func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
 // isCeiling reports whether a case measures the machine.
 func isCeiling(c *caseStats) bool {
 	_, ok := c.stats[bench.ReadRate]
-	return ok
+	return ok || c.name.Base == baseDotPeak
+}
+
+// modelTop is how many runs of each number of threads are shown unless asked for more.
+const modelTop = 6
+
+// profileTop is how many contenders' time by operation is shown.
+const profileTop = 2
+
+// writeModel writes a model's speed, memory and error, and where the time of its decoding goes.
+func (d *digest) writeModel(b *strings.Builder, m *model, opt TableOptions) {
+	top := cmp.Or(opt.Top, modelTop)
+	seen := make(map[panel]int)
+	runs := slices.DeleteFunc(slices.Clone(m.runs), func(r *run) bool {
+		seen[r.panel]++
+		return top >= 0 && seen[r.panel] > top && !strings.HasPrefix(r.contender, peerEngine)
+	})
+	sheets := []*sheet{d.runSheet(m, runs), d.errorSheet(m)}
+	if len(m.profiles) > 0 {
+		p := m.profiles[0]
+		sheets = append(sheets, profileSheet(m, p, p.contenders[:min(len(p.contenders), profileTop)]))
+	}
+	for _, s := range sheets {
+		if s == nil {
+			continue
+		}
+		writeWrapped(b, "", s.Heading, opt.Width)
+		writeAligned(b, s.textColumns(), opt.Width)
+		b.WriteByte('\n')
+	}
 }
 
 // A textColumn is a column of an aligned table.

@@ -78,10 +78,14 @@ type matrixRow struct {
 	cells []*standing // nil where nothing was timed
 }
 
-// matrices returns a matrix for each benchmark that has tasks.
+// matrices returns a matrix for each benchmark that has tasks, models apart: they have tables of
+// their own.
 func (d *digest) matrices() []*matrix {
 	var all []*matrix
 	for _, t := range d.tasks {
+		if t.base == baseModel {
+			continue
+		}
 		if len(all) == 0 || all[len(all)-1].base != t.base {
 			all = append(all, &matrix{base: t.base, columns: panels(d.casesOf(t.base))})
 		}

@@ -79,12 +79,17 @@ func conditions(p panel) string {
 	return "all conditions"
 }
 
-// names lists contenders within a sentence.
+// names lists the contenders of cases within a sentence.
 func names(cases []*caseStats) string {
 	list := make([]string, len(cases))
 	for i, c := range cases {
 		list[i] = c.contender
 	}
+	return joinNames(list)
+}
+
+// joinNames lists contenders within a sentence.
+func joinNames(list []string) string {
 	if len(list) > 4 {
 		return fmt.Sprintf("%s and %d others", strings.Join(list[:3], ", "), len(list)-3)
 	}
@@ -124,20 +129,31 @@ func (v verdict) headline() string {
 	return fmt.Sprintf("%s in %d of %s", how, v.leads, plural(v.standings, "setting"))
 }
 
-// cost lists what the champion's speed comes with.
-func (v verdict) cost() []fact {
+// facts are what a verdict comes to: speed, size and error.
+func (v verdict) facts() []fact {
 	var facts []fact
-	add := func(name, value string) {
-		if value != "" {
-			facts = append(facts, fact{name, value})
+	add := func(name string, parts ...string) {
+		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+		if len(parts) > 0 {
+			facts = append(facts, fact{name, strings.Join(parts, ", ")})
 		}
 	}
+	speed, roof, weight, nmse := "", v.roof.text(bench.UnitOf(bench.PctRoof).Format), v.weightText(), v.nmse.text(bench.UnitOf(bench.NMSE).Format)
 	if v.baseline != "" {
-		add("speed", times(v.speedup)+" "+v.baseline)
+		speed = times(v.speedup) + " " + v.baseline
 	}
-	add("of the roof", v.roof.text(bench.UnitOf(bench.PctRoof).Format))
-	add("nmse", v.nmse.text(bench.UnitOf(bench.NMSE).Format))
-	add("bytes/weight", v.weightText())
+	if roof != "" {
+		roof += " of roof"
+	}
+	if weight != "" {
+		weight += " bytes per weight"
+	}
+	if nmse != "" {
+		nmse = bench.NMSE + " " + nmse
+	}
+	add("speed", speed, roof)
+	add("size", weight)
+	add("error", nmse)
 	if v.finer.contender != "" {
 		add("more exact", fmt.Sprintf("%s: nmse %s at %s the time", v.finer.contender,
 			bench.UnitOf(bench.NMSE).Format(v.finer.error), times(1/v.finer.speed)))

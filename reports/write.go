@@ -29,7 +29,7 @@ func Write(dir string, res *bench.Results) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := writePage(&b, d, drawn); err != nil {
+	if err := writePage(&b, d, drawn, "plots/"); err != nil {
 		return err
 	}
 	return writeFile(filepath.Join(dir, "index.html"), b.Bytes())

@@ -1,0 +1,131 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"onebit/bench"
+)
+
+func init() {
+	registerChart(chart{
+		order: 2, name: "depth", heading: "Speed against depth", models: true,
+		about: "Across: how many tokens the model has read before the test begins. Attention reads the keys and values of all of them, so a long " +
+			"text is slower; the steeper the line, the dearer.",
+		figures: depthFigures,
+	})
+}
+
+func depthFigures(d *digest) []*figure {
+	var figures []*figure
+	for _, m := range d.models {
+		for _, test := range m.deepTests() {
+			figures = append(figures, depthFigure(d, m, test))
+		}
+	}
+	return figures
+}
+
+// depth is that of a case's name; 0 if it has none.
+func (c *caseStats) depth() float64 {
+	v, err := strconv.ParseFloat(c.name.Get(keyDepth), 64)
+	if err != nil || v < 0 {
+		return 0
+	}
+	return v
+}
+
+// deepTests names the tests that ran at several depths.
+func (m *model) deepTests() []string {
+	depths := make(map[string][]float64)
+	var names []string
+	for _, c := range m.cases() {
+		if _, ok := c.center(bench.TokenRate); !ok {
+			continue
+		}
+		test := c.name.Get(keyTest)
+		if !slices.Contains(names, test) {
+			names = append(names, test)
+		}
+		if !slices.Contains(depths[test], c.depth()) {
+			depths[test] = append(depths[test], c.depth())
+		}
+	}
+	return slices.DeleteFunc(names, func(test string) bool { return len(depths[test]) < 2 })
+}
+
+func depthFigure(d *digest, m *model, test string) *figure {
+	var cases []*caseStats
+	var depths, rates []float64
+	for _, c := range m.cases() {
+		if v, ok := c.center(bench.TokenRate); ok && c.name.Get(keyTest) == test {
+			cases = append(cases, c)
+			depths, rates = append(depths, c.depth()), append(rates, v)
+		}
+	}
+	x := newAxis(depths, false, 6, bareRate)
+	y := newAxis(append(rates, 0), false, 6, bareRate).fromZero()
+	var drawn []*plot.Plot
+	for _, p := range panels(cases) {
+		panel := newPanel(p.String())
+		x.apply(&panel.X)
+		y.apply(&panel.Y)
+		panel.X.Label.Text = "tokens before the test"
+		addGrid(panel, true, true)
+		for _, name := range contenders(in(p, cases)) {
+			d.addLine(panel, name, depthLine(in(p, cases), name))
+		}
+		drawn = append(drawn, panel)
+	}
+	grid := arrange(drawn, 2)
+	f := &figure{
+		name: fileName("depth", m.name, test), heading: label(m.title(test + " against depth")),
+		reading: depthReading(m, cases), height: vg.Length(240 * len(grid)), panels: grid,
+		upward: slices.Repeat([]string{bench.UnitOf(bench.TokenRate).About}, len(grid)),
+	}
+	for _, name := range contenders(cases) {
+		f.legend = append(f.legend, legendEntry{label(name), glyph(d.marks[name], 4)})
+	}
+	return f
+}
+
+// depthLine is a contender's rate by depth.
+func depthLine(cases []*caseStats, contender string) [][2]float64 {
+	var line [][2]float64
+	for _, c := range cases {
+		if c.contender == contender {
+			v, _ := c.center(bench.TokenRate)
+			line = append(line, [2]float64{c.depth(), v})
+		}
+	}
+	slices.SortFunc(line, func(a, b [2]float64) int { return int(a[0] - b[0]) })
+	return line
+}
+
+// addLine draws a contender's points and what joins them.
+func (d *digest) addLine(p *plot.Plot, contender string, points [][2]float64) {
+	series := d.marks[contender]
+	p.Add(polyline{points: points, color: inkOf(seriesRole(series)), width: 1.2})
+	for _, q := range points {
+		p.Add(mark{x: q[0], y: q[1], style: glyph(series, 3)})
+	}
+}
+
+// depthReading says what the deepest test leaves of the speed.
+func depthReading(m *model, cases []*caseStats) string {
+	all := panels(cases)
+	p := all[len(all)-1]
+	for _, name := range m.fastestFirst() {
+		line := depthLine(in(p, cases), name)
+		if len(line) > 1 && line[0][1] > 0 {
+			last := line[len(line)-1]
+			return fmt.Sprintf("%s with %s: %s after %.0f tokens, %s after %.0f.", name, conditions(p),
+				bench.UnitOf(bench.TokenRate).Format(line[0][1]), line[0][0], percent(last[1]/line[0][1])+" of that", last[0])
+		}
+	}
+	return "No variant ran at several depths."
+}

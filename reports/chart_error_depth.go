@@ -1,0 +1,118 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"onebit/bench"
+)
+
+func init() {
+	registerChart(chart{
+		order: 6, name: "error-depth", heading: "Error against depth", models: true,
+		about: "The error of each block against the reference engine, on a logarithmic axis. Isolated: the block got the reference's own input, so this is " +
+			"what it adds by itself. Accumulated: it got the variant's own stream, so this is what has come together. Variants that compute the same numbers share a line.",
+		figures: errorDepthFigures,
+	})
+}
+
+func errorDepthFigures(d *digest) []*figure {
+	var figures []*figure
+	for _, m := range d.models {
+		var stream []errorPanel
+		for _, input := range inputs {
+			stream = append(stream, errorPanel{input, m.series(input, tensorBlock)})
+		}
+		if f := errorDepthFigure(d, m, "error-depth", "error of the stream", 2, stream); f != nil {
+			figures = append(figures, f)
+		}
+		for _, input := range inputs {
+			var tensors []errorPanel
+			for _, tensor := range m.tensors() {
+				tensors = append(tensors, errorPanel{tensor, m.series(input, tensor)})
+			}
+			if f := errorDepthFigure(d, m, "error-"+input, "error by projection, "+input, panelsInRow, tensors); f != nil {
+				f.folded = true
+				figures = append(figures, f)
+			}
+		}
+	}
+	return figures
+}
+
+// An errorPanel is the errors of one tensor under one input.
+type errorPanel struct {
+	title  string
+	series []errorSeries
+}
+
+// errorDepthFigure draws panels on common axes; nil if all of them are empty.
+func errorDepthFigure(d *digest, m *model, name, heading string, columns int, parts []errorPanel) *figure {
+	parts = slices.DeleteFunc(parts, func(p errorPanel) bool { return len(p.series) == 0 })
+	if len(parts) == 0 {
+		return nil
+	}
+	var errors []float64
+	last := 0
+	for _, p := range parts {
+		for _, s := range p.series {
+			for _, c := range s.cases {
+				e, _ := c.center(bench.NMSE)
+				errors = append(errors, e)
+				last = max(last, c.block())
+			}
+		}
+	}
+	y := errorAxis(errors, bench.NMSE)
+	x := valueAxis{min: -0.5, max: float64(last) + 0.5, labels: min(6, last+1), format: bareRate}
+	f := &figure{
+		name: fileName(name, m.name), heading: label(m.title(heading)), reading: errorDepthReading(parts),
+	}
+	var drawn []*plot.Plot
+	for _, p := range parts {
+		panel := newPanel(label(p.title))
+		x.apply(&panel.X)
+		y.apply(&panel.Y)
+		panel.X.Label.Text = "block"
+		addGrid(panel, true, true)
+		for _, s := range p.series {
+			line := make([][2]float64, len(s.cases))
+			for i, c := range s.cases {
+				e, _ := c.center(bench.NMSE)
+				line[i] = [2]float64{float64(c.block()), drawnError(e)}
+			}
+			d.addLine(panel, s.contenders[0], line)
+		}
+		drawn = append(drawn, panel)
+	}
+	f.panels = arrange(drawn, columns)
+	f.upward = slices.Repeat([]string{bench.NMSE}, len(f.panels))
+	f.height = vg.Length(230 * len(f.panels))
+	for _, group := range m.alike {
+		f.legend = append(f.legend, legendEntry{label(joinNames(group)), glyph(d.marks[group[0]], 4)})
+	}
+	return f
+}
+
+// errorDepthReading names the worst place of the last panel.
+func errorDepthReading(parts []errorPanel) string {
+	p := parts[len(parts)-1]
+	worst := slices.MaxFunc(p.series, func(a, b errorSeries) int {
+		switch x, y := sum(a.worst(), bench.NMSE), sum(b.worst(), bench.NMSE); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	c := worst.worst()
+	text := fmt.Sprintf("%s: largest is %s in block %d, by %s", p.title, valueOf(c, bench.NMSE), c.block(), worst.label())
+	if v := valueOf(c, bench.Cosine); v != "" {
+		text += ", cosine " + v
+	}
+	return text + "."
+}

@@ -1,0 +1,221 @@
+package reports
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"onebit/bench"
+)
+
+func init() {
+	registerChart(chart{
+		order: 1, name: "throughput", heading: "Tokens per second", models: true,
+		about: "Longer is faster. The stroke behind a bar is its ceiling: for decoding, the read bandwidth measured in the same rounds over the bytes " +
+			"that a token reads; for the prompt, the measured peak of multiply-adds over those of a token.",
+		figures: throughputFigures,
+	})
+}
+
+func throughputFigures(d *digest) []*figure {
+	var figures []*figure
+	for _, m := range d.models {
+		if f := throughputFigure(d, m); f != nil {
+			figures = append(figures, f)
+		}
+	}
+	return figures
+}
+
+// throughputFigure has a row of panels for each test that makes or reads tokens, depths apart.
+func throughputFigure(d *digest, m *model) *figure {
+	names := m.fastestFirst()
+	f := &figure{name: fileName("throughput", m.name), heading: label(m.title("tokens per second")), legend: []legendEntry{ceilingLegend}}
+	var said []string
+	for _, kind := range []int{testDecode, testPrompt} {
+		t := m.test(kind)
+		if t == nil || !measured(t.cases, bench.TokenRate) {
+			continue
+		}
+		var drawn []*plot.Plot
+		axis := throughputAxis(t)
+		for _, p := range panels(t.cases) {
+			drawn = append(drawn, d.throughputPanel(t, p, names, axis, len(drawn)%2 == 0))
+		}
+		rows := arrange(drawn, 2)
+		f.panels = append(f.panels, rows...)
+		f.upward = append(f.upward, slices.Repeat([]string{label(testLabel(t))}, len(rows))...)
+		said = append(said, d.throughputReading(t))
+	}
+	if len(f.panels) == 0 {
+		return nil
+	}
+	f.panels = widen(f.panels)
+	f.height = rowsHeight(len(names), len(f.panels))
+	f.reading = strings.Join(said, " ")
+	return f
+}
+
+// widen gives all rows as many panels as the widest has.
+func widen(rows [][]*plot.Plot) [][]*plot.Plot {
+	columns := 0
+	for _, row := range rows {
+		columns = max(columns, len(row))
+	}
+	for i, row := range rows {
+		rows[i] = append(row, make([]*plot.Plot, columns-len(row))...)
+	}
+	return rows
+}
+
+// title heads a figure of the model.
+func (m *model) title(what string) string {
+	if m.name == "" {
+		return what
+	}
+	return m.name + ": " + what
+}
+
+// fastestFirst lists a model's contenders in the order of its lead test.
+func (m *model) fastestFirst() []string {
+	var names []string
+	for _, r := range m.runs {
+		if !slices.Contains(names, r.contender) {
+			names = append(names, r.contender)
+		}
+	}
+	return names
+}
+
+func measured(cases []*caseStats, unit string) bool {
+	return slices.ContainsFunc(cases, func(c *caseStats) bool { _, ok := c.center(unit); return ok })
+}
+
+// ceilingOf is the rate at which a case would use all that the machine gives; ok is false if that
+// was not measured.
+func ceilingOf(c *caseStats) (rate float64, ok bool) {
+	rate, ok = c.center(bench.TokenRate)
+	if !ok {
+		return 0, false
+	}
+	for _, unit := range []string{bench.PctRoof, bench.PctPeak} {
+		if share, ok := c.center(unit); ok && share > 0 {
+			return rate / share * 100, true
+		}
+	}
+	return 0, false
+}
+
+func throughputAxis(t *task) valueAxis {
+	values := []float64{0}
+	for _, c := range t.cases {
+		if v, ok := c.center(bench.TokenRate); ok {
+			values = append(values, v)
+		}
+		if v, ok := ceilingOf(c); ok {
+			values = append(values, v)
+		}
+	}
+	axis := newAxis(values, false, 5, bareRate).fromZero()
+	axis.max *= 1.3 // room for the values behind the bars
+	return axis
+}
+
+// bareRate formats a tick; the axis says the unit.
+func bareRate(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+func (d *digest) throughputPanel(t *task, p panel, names []string, axis valueAxis, labelled bool) *plot.Plot {
+	plot := newPanel(p.String())
+	axis.apply(&plot.X)
+	plot.X.Label.Text = bench.UnitOf(bench.TokenRate).About
+	nominalAxis(plot, names, labelled)
+	addGrid(plot, true, false)
+	for _, c := range in(p, t.cases) {
+		v, ok := c.center(bench.TokenRate)
+		if !ok {
+			continue
+		}
+		row := rowAt(indexOf(names, c.contender), len(names))
+		plot.Add(bar{from: 0, to: v, row: row, half: 6, color: inkOf(seriesRole(d.marks[c.contender]))})
+		ceiling, limited := ceilingOf(c)
+		if limited {
+			plot.Add(upright{at: ceiling, row: row, color: inkOf(roleFront)})
+		}
+		text := significantRate(v)
+		if share := ceilingText(c); share != "" {
+			text += ", " + share
+		}
+		plot.Add(behind{value: v, ceiling: ceiling, limited: limited, row: row, text: text})
+	}
+	return plot
+}
+
+// significantRate is a rate without its unit.
+func significantRate(v float64) string {
+	return strings.TrimSuffix(bench.UnitOf(bench.TokenRate).Format(v), " tok/s")
+}
+
+var ceilingLegend = legendEntry{"what the measured read bandwidth or peak allows", draw.GlyphStyle{
+	Color: inkOf(roleFront), Radius: 5, Shape: shape{strokes: 1, rotation: math.Pi / 2},
+}}
+
+func (d *digest) throughputReading(t *task) string {
+	all := panels(t.cases)
+	p := all[len(all)-1]
+	var best *caseStats
+	most := 0.0
+	for _, c := range in(p, t.cases) {
+		if v, ok := c.center(bench.TokenRate); ok && v > most {
+			best, most = c, v
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	text := fmt.Sprintf("Fastest at %s with %s: %s, %s", t.shape, conditions(p), best.contender, valueOf(best, bench.TokenRate))
+	if ceiling, ok := ceilingOf(best); ok {
+		text += fmt.Sprintf(" of at most %s", bench.UnitOf(bench.TokenRate).Format(ceiling))
+	}
+	return text + "."
+}
+
+// upright is a stroke across a row.
+type upright struct {
+	at    float64
+	row   float64
+	color color.Color
+}
+
+func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	var path vg.Path
+	path.Move(vg.Point{X: x(u.at), Y: y(u.row - 0.5)})
+	path.Line(vg.Point{X: x(u.at), Y: y(u.row + 0.5)})
+	strokePath(c, path, u.color, 1.4)
+}
+
+// behind writes text right of a bar, or right of its ceiling where that would cross the text.
+type behind struct {
+	value, ceiling float64
+	limited        bool
+	row            float64
+	text           string
+}
+
+func (b behind) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	const gap = 5
+	style := textStyle(roleInk)
+	style.YAlign = draw.YCenter
+	at := x(b.value) + gap
+	if b.limited && x(b.ceiling) > at-gap && x(b.ceiling) < at+style.Width(b.text)+gap {
+		at = x(b.ceiling) + gap
+	}
+	c.FillText(style, vg.Point{X: at, Y: y(b.row) + centerShift}, b.text)
+}

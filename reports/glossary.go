@@ -1,0 +1,56 @@
+package reports
+
+import (
+	"slices"
+	"strings"
+
+	"onebit/bench"
+)
+
+// terms explains words of reports in the order in which a reader meets them; a term is shown where
+// any of its words is in use.
+var terms = []struct {
+	name  string
+	used  []string
+	about string
+}{
+	{"decode, tg128", []string{"tg"}, "text generation: 128 tokens one after another, each reading all of the model's weights"},
+	{"prompt, pp512", []string{"pp"}, "prompt processing: 512 tokens at once, so that each weight serves all of them"},
+	{"first token", []string{"ttft"}, "time to first token: from the start of the process, a short prompt included"},
+	{"load", []string{"load"}, "from opening the file until the model is ready"},
+	{"packed", []string{"packed"}, "the weights were repacked on loading into the variant's own layout"},
+	{"native", []string{"native"}, "the weights are read as the mapped file holds them"},
+	{"stream", []string{"stream"}, "only one block's weights are in memory at a time"},
+	{"cold", []string{"cold"}, "the weights come from memory: products rotate over more matrices than the caches hold"},
+	{"warm", []string{"warm"}, "the weights are in a cache since the product before"},
+	{"roof", []string{bench.PctRoof}, "what the machine could do at most if it only read the weights, measured in the same rounds with as many threads"},
+	{"peak", []string{bench.PctPeak}, "what the machine could do at most if it only multiplied, measured in the same rounds with as many threads"},
+	{"tie", []string{bench.NsPerOp}, "a difference that identical code shows too, or that chance explains"},
+}
+
+// glossary explains the terms and units that the results use.
+func (d *digest) glossary() []fact {
+	used := make(map[string]bool)
+	for _, u := range d.units {
+		used[u] = true
+	}
+	for _, c := range d.cases {
+		for _, k := range c.name.Keys {
+			used[strings.TrimRight(k.Value, "0123456789")] = true
+		}
+	}
+	var all []fact
+	for _, t := range terms {
+		if slices.ContainsFunc(t.used, func(word string) bool { return used[word] }) {
+			all = append(all, fact{t.name, t.about})
+		}
+	}
+	for _, u := range d.units {
+		unit := bench.UnitOf(u)
+		if unit.Better == 0 {
+			continue // nothing is known of it
+		}
+		all = append(all, fact{u, unit.About + "; " + betterWord(unit.Better) + " is better"})
+	}
+	return all
+}

@@ -1,0 +1,336 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"onebit/bench"
+)
+
+// Keys and values of Lockstep's names: which input a tensor got, and the tensor that is the stream
+// behind a block.
+const (
+	keyInput         = "input"
+	keyBlock         = "block"
+	keyTensor        = "tensor"
+	inputIsolated    = "isolated"
+	inputAccumulated = "accumulated"
+	tensorBlock      = "block"
+)
+
+// inputs are both, in the order of reports.
+var inputs = []string{inputIsolated, inputAccumulated}
+
+// An errorSeries is the error of one tensor in each block, for all the contenders that share it:
+// variants of one activation scheme compute the same numbers.
+type errorSeries struct {
+	contenders []string
+	cases      []*caseStats // of the first contender, by block
+}
+
+func (s errorSeries) label() string { return joinNames(s.contenders) }
+
+// block is the number of a case's block.
+func (c *caseStats) block() int {
+	n, err := strconv.Atoi(c.name.Get(keyBlock))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// formErrors sorts the lockstep cases by tensor and input.
+func (m *model) formErrors() {
+	m.alike = groupAlike(m.lockstep)
+	m.errors = make(map[tensorRow][]errorSeries)
+	byContender := make(map[string]map[tensorRow][]*caseStats)
+	for _, c := range m.lockstep {
+		if _, measured := c.center(bench.NMSE); !measured || c.block() < 0 {
+			continue
+		}
+		if byContender[c.contender] == nil {
+			byContender[c.contender] = make(map[tensorRow][]*caseStats)
+		}
+		row := tensorRow{c.name.Get(keyTensor), c.name.Get(keyInput)}
+		byContender[c.contender][row] = append(byContender[c.contender][row], c)
+	}
+	for _, group := range m.alike {
+		for row, cases := range byContender[group[0]] {
+			slices.SortStableFunc(cases, func(a, b *caseStats) int { return a.block() - b.block() })
+			m.errors[row] = append(m.errors[row], errorSeries{group, cases})
+		}
+	}
+}
+
+// groupAlike groups contenders whose errors are the same in every tensor and block.
+func groupAlike(lockstep []*caseStats) [][]string {
+	prints := make(map[string]*strings.Builder)
+	for _, c := range lockstep {
+		if prints[c.contender] == nil {
+			prints[c.contender] = new(strings.Builder)
+		}
+		e, _ := c.center(bench.NMSE)
+		fmt.Fprintln(prints[c.contender], c.name.Without(keyVariant, keyAct, keyPacking), e)
+	}
+	var groups [][]string
+	for _, name := range contenders(lockstep) {
+		same := func(g []string) bool { return prints[g[0]].String() == prints[name].String() }
+		if i := slices.IndexFunc(groups, same); i >= 0 {
+			groups[i] = append(groups[i], name)
+		} else {
+			groups = append(groups, []string{name})
+		}
+	}
+	return groups
+}
+
+// series are the errors of a tensor under an input, one for each group of contenders that has any.
+func (m *model) series(input, tensor string) []errorSeries { return m.errors[tensorRow{tensor, input}] }
+
+// tensors lists what errors were measured of: projections in the order of a block's work, then others.
+func (m *model) tensors() []string {
+	known := []string{"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"}
+	var all []string
+	for _, c := range m.lockstep {
+		if t := c.name.Get(keyTensor); t != tensorBlock && !slices.Contains(all, t) {
+			all = append(all, t)
+		}
+	}
+	slices.SortStableFunc(all, naturalCompare)
+	sortBy(all, func(t string) (float64, bool) { i := slices.Index(known, t); return float64(i), i >= 0 })
+	return all
+}
+
+// last is the case of the last block, worst that of the greatest error.
+func (s errorSeries) last() *caseStats { return s.cases[len(s.cases)-1] }
+
+func (s errorSeries) worst() *caseStats {
+	return slices.MaxFunc(s.cases, func(a, b *caseStats) int {
+		x, _ := a.center(bench.NMSE)
+		y, _ := b.center(bench.NMSE)
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return b.block() - a.block() // the first of equals
+	})
+}
+
+// leastCosine is the worst cosine of the series; ok is false if there is none.
+func (s errorSeries) leastCosine() (least float64, ok bool) {
+	least = math.Inf(1)
+	for _, c := range s.cases {
+		if v, has := c.center(bench.Cosine); has {
+			least, ok = min(least, v), true
+		}
+	}
+	return least, ok
+}
+
+// of returns the series of a contender.
+func of(all []errorSeries, contender string) (errorSeries, bool) {
+	i := slices.IndexFunc(all, func(s errorSeries) bool { return slices.Contains(s.contenders, contender) })
+	if i < 0 {
+		return errorSeries{}, false
+	}
+	return all[i], true
+}
+
+// errorSheet shows how wrong each contender's predictions are, and the stream that leads to them.
+func (d *digest) errorSheet(m *model) *sheet {
+	cases := slices.Concat(m.logits, m.lockstep)
+	if len(cases) == 0 {
+		return nil
+	}
+	fields := []field[string]{{label: keyVariant, text: true, cell: func(name string) sheetCell {
+		return sheetCell{Text: name, Mark: markHTML(d.marks[name])}
+	}}}
+	for i, unit := range []string{bench.KLD, bench.Top1, bench.Top5, bench.Perplexity, bench.RefPpl, bench.NMSE} {
+		fields = append(fields, field[string]{label: unit, about: bench.UnitOf(unit).About, drop: i, cell: func(name string) sheetCell {
+			c := find(m.logits, name)
+			cell := sheetCell{Text: valueIn(c, unit)}
+			if unit == bench.Perplexity {
+				cell.Remark = perplexityChange(c)
+			}
+			return cell
+		}})
+	}
+	isolated, accumulated := m.series(inputIsolated, tensorBlock), m.series(inputAccumulated, tensorBlock)
+	fields = append(fields, field[string]{label: "worst block", about: "nmse of the block that adds most, given the reference's own input", drop: 7, cell: func(name string) sheetCell {
+		s, ok := of(isolated, name)
+		if !ok {
+			return sheetCell{}
+		}
+		return sheetCell{Text: valueOf(s.worst(), bench.NMSE), Remark: "in " + s.worst().name.Get(keyBlock)}
+	}})
+	for i, unit := range []string{bench.NMSE, bench.Cosine, bench.MaxAbsErr} {
+		fields = append(fields, field[string]{label: "last block " + unit, about: bench.UnitOf(unit).About + ", of the stream behind the last block", drop: 8 + i, cell: func(name string) sheetCell {
+			s, ok := of(accumulated, name)
+			if !ok {
+				return sheetCell{}
+			}
+			return sheetCell{Text: valueOf(s.last(), unit)}
+		}})
+	}
+	return newSheet(fileName("error", m.name), m.title("error"), errorCaption(m), contenders(cases), fields)
+}
+
+// perplexityChange is a case's perplexity relative to the reference's; "" if either is lacking.
+func perplexityChange(c *caseStats) string {
+	if c == nil {
+		return ""
+	}
+	ppl, ok := c.center(bench.Perplexity)
+	ref, known := c.center(bench.RefPpl)
+	if !ok || !known || ref <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%+.2g %%", (ppl/ref-1)*100)
+}
+
+func errorCaption(m *model) string {
+	text := "Against the reference engine: dequantized weights, sums in float64."
+	for _, c := range m.logits {
+		if n := c.name.Get("tokens"); n != "" {
+			text += " Predictions over " + n + " tokens."
+			break
+		}
+	}
+	return text
+}
+
+func find(cases []*caseStats, contender string) *caseStats {
+	for _, c := range cases {
+		if c.contender == contender {
+			return c
+		}
+	}
+	return nil
+}
+
+// A tensorRow is a tensor under an input.
+type tensorRow struct{ tensor, input string }
+
+// tensorSheet shows the errors of each projection over the blocks; nil if none were measured.
+func (d *digest) tensorSheet(m *model) *sheet {
+	var rows []tensorRow
+	for _, tensor := range append(m.tensors(), tensorBlock) {
+		for _, input := range inputs {
+			rows = append(rows, tensorRow{tensor, input})
+		}
+	}
+	fields := []field[tensorRow]{
+		{label: keyTensor, text: true, cell: func(r tensorRow) sheetCell { return sheetCell{Text: r.tensor} }},
+		{label: keyInput, text: true, cell: func(r tensorRow) sheetCell { return sheetCell{Text: r.input} }},
+	}
+	rows = slices.DeleteFunc(rows, func(r tensorRow) bool { return len(m.series(r.input, r.tensor)) == 0 })
+	if len(rows) == 0 {
+		return nil
+	}
+	for i, group := range m.alike {
+		fields = append(fields, field[tensorRow]{label: joinNames(group), drop: i, cell: func(r tensorRow) sheetCell {
+			s, ok := of(m.series(r.input, r.tensor), group[0])
+			if !ok {
+				return sheetCell{}
+			}
+			return s.cell()
+		}})
+	}
+	s := newSheet(fileName("tensors", m.name), m.title("error by projection"),
+		"nmse, the geometric mean over the blocks; the worst block; and the least cosine. Variants in one column compute the same numbers.", rows, fields)
+	s.Folded = true
+	return s
+}
+
+func (s errorSeries) cell() sheetCell {
+	var errors []float64
+	for _, c := range s.cases {
+		e, _ := c.center(bench.NMSE)
+		errors = append(errors, e)
+	}
+	remark := fmt.Sprintf("≤ %s in block %s", valueOf(s.worst(), bench.NMSE), s.worst().name.Get(keyBlock))
+	if least, ok := s.leastCosine(); ok {
+		remark += ", cosine ≥ " + bench.UnitOf(bench.Cosine).Format(least)
+	}
+	return sheetCell{Text: bench.UnitOf(bench.NMSE).Format(meanError(errors)), Remark: remark}
+}
+
+// logitsOf finds the predictions of a run's variant. How its weights are packed does not change them.
+func (m *model) logitsOf(r *run) *caseStats {
+	for _, t := range m.tests {
+		if c := r.cases[t]; c != nil {
+			return sameVariant(m.logits, c)
+		}
+	}
+	return nil
+}
+
+// sameVariant finds the case of c's variant and, if the names have one, activation scheme.
+func sameVariant(cases []*caseStats, c *caseStats) *caseStats {
+	for _, other := range cases {
+		act := other.name.Get(keyAct)
+		if other.name.Get(keyVariant) == c.name.Get(keyVariant) && (act == "" || act == c.name.Get(keyAct)) {
+			return other
+		}
+	}
+	return nil
+}
+
+// modelErrorUnits are the measures of a model's error, the first that is there.
+var modelErrorUnits = []string{bench.KLD, bench.NMSE, bench.Perplexity}
+
+// errorOf is the model's error in a run of c: that of its predictions or, failing that, of the stream
+// behind the last block.
+func (m *model) errorOf(c *caseStats) (unit string, v float64, ok bool) {
+	for _, of := range []*caseStats{c, sameVariant(m.logits, c), m.lastBlock(c)} {
+		if of == nil {
+			continue
+		}
+		for _, unit := range modelErrorUnits {
+			if v, ok := of.center(unit); ok {
+				return unit, v, true
+			}
+		}
+	}
+	return "", 0, false
+}
+
+// lastBlock is the error of the stream behind the last block in a variant's own course.
+func (m *model) lastBlock(c *caseStats) *caseStats {
+	same := sameVariant(m.lockstep, c)
+	if same == nil {
+		return nil
+	}
+	if s, ok := of(m.series(inputAccumulated, tensorBlock), same.contender); ok {
+		return s.last()
+	}
+	return nil
+}
+
+// errorText says how wrong a run is; "" if it was not measured.
+func (m *model) errorText(r *run) string {
+	var parts []string
+	add := func(prefix, text string) {
+		if text != "" {
+			parts = append(parts, prefix+text)
+		}
+	}
+	if c := m.logitsOf(r); c != nil {
+		add("kld ", valueOf(c, bench.KLD))
+		add("same most likely token ", valueOf(c, bench.Top1))
+		add("perplexity ", perplexityChange(c))
+	}
+	for _, t := range m.tests {
+		if c := r.cases[t]; len(parts) == 0 && c != nil {
+			if unit, v, ok := m.errorOf(c); ok {
+				add(unit+" ", bench.UnitOf(unit).Format(v))
+			}
+		}
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,247 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"onebit/bench"
+)
+
+// sheetRows are a sheet's texts, row by row, heads first.
+func sheetRows(s *sheet) [][]string {
+	var head []string
+	for _, c := range s.Columns {
+		head = append(head, c.Label)
+	}
+	rows := [][]string{head}
+	for _, row := range s.Rows {
+		var texts []string
+		for _, c := range row {
+			text := c.text()
+			if c.Best {
+				text += " *"
+			}
+			texts = append(texts, text)
+		}
+		rows = append(rows, texts)
+	}
+	return rows
+}
+
+func checkSheet(t *testing.T, s *sheet, want [][]string) {
+	t.Helper()
+	got := sheetRows(s)
+	for i := range max(len(got), len(want)) {
+		switch {
+		case i >= len(got):
+			t.Errorf("no row %q", want[i])
+		case i >= len(want):
+			t.Errorf("row %q too many", got[i])
+		case !slices.Equal(got[i], want[i]):
+			t.Errorf("row %q, want %q", got[i], want[i])
+		}
+	}
+}
+
+func onlyModel(t *testing.T, text string) (*digest, *model) {
+	t.Helper()
+	d := newDigest(fixture(t, []byte(text)))
+	if len(d.models) != 1 {
+		t.Fatalf("%d models, want 1", len(d.models))
+	}
+	return d, d.models[0]
+}
+
+// TestRunSheet ranks variants, packings and another engine; b is a tie of a, for they differ by less
+// than the A/A pair does.
+func TestRunSheet(t *testing.T) {
+	var b strings.Builder
+	line := func(contender, test string, ns float64, rest string) {
+		b.WriteString(repeat(6, fmt.Sprintf("BenchmarkModel/model=m/%s/test=%s 1 %v ns/op %s", contender, test, ns, rest)))
+	}
+	line("variant=a/packing=packed", "tg8/threads=2", 1000, "8 tok/s 80 %roof")
+	line("variant=a/packing=native", "tg8/threads=2", 1005, "7.96 tok/s 79.6 %roof")
+	line("variant=llama-bench", "tg8/threads=2", 4000, "2 tok/s")
+	line("variant=a/packing=packed", "tg8/depth=16/threads=2", 1200, "6.67 tok/s")
+	line("variant=a/packing=packed", "tg8/threads=1", 2000, "4 tok/s 90 %roof")
+	line("variant=a/packing=packed", "load/threads=2", 50, "")
+	line("variant=a/packing=native", "load/threads=2", 20, "")
+	b.WriteString("BenchmarkModel/model=m/variant=a/packing=packed/test=load/threads=2 1 50 ns/op 3072 peak-RSS-B 2048 anon-B 1024 file-B\n")
+	b.WriteString("BenchmarkModel/model=m/variant=a/packing=packed/test=tg8/threads=2 1 1000 ns/op 2048 peak-RSS-B 2000 anon-B 48 file-B\n")
+	b.WriteString("BenchmarkModel/model=m/variant=a/packing=native/test=tg8/threads=2 1 1005 ns/op 1024 peak-RSS-B 24 anon-B 1000 file-B\n")
+	b.WriteString("BenchmarkLogits/model=m/variant=a/tokens=9 1 0.002 kld 0.99 top1\n")
+	b.WriteString(aaPair(10))
+
+	d, m := onlyModel(t, b.String())
+	checkSheet(t, d.runSheet(m, m.runs), [][]string{
+		{"variant", "threads", "decode tg8", "vs best", "%roof", "decode tg8 @ d16", "load", "memory", "anonymous", "file", "kld", "top1"},
+		{"a packed", "2", "8.00 tok/s *", "", "80.0 %", "6.67 tok/s *", "50.0 ns", "3.00 KiB", "2.00 KiB", "1.00 KiB", "0.002", "99.0 %"},
+		{"a native", "2", "7.96 tok/s *", "tie", "79.6 %", "", "20.0 ns *", "1.00 KiB *", "24.0 B", "1000 B", "0.002", "99.0 %"},
+		{"llama-bench", "2", "2.00 tok/s", "4.00×", "", "", "", "", "", "", "", ""},
+		{"a packed", "1", "4.00 tok/s *", "", "90.0 %", "", "", "", "", "", "0.002", "99.0 %"},
+	})
+	g, ok := d.glance(m)
+	want := []fact{
+		{"decode", "8.00 tok/s (80.0 % of roof)"}, {"load", "50.0 ns"}, {"against", "4.00× llama-bench"},
+		{"memory", "3.00 KiB: 2.00 KiB anonymous, 1.00 KiB file"}, {"error", "kld 0.002; same most likely token 99.0 %"},
+	}
+	if !ok || !slices.Equal(g.facts, want) || g.headline() != "fastest at decode tg8 with 2 threads, tied with a native" {
+		t.Errorf("%q: %q, want %q", g.headline(), g.facts, want)
+	}
+}
+
+// TestProfileSheet adds up two blocks and what is outside.
+func TestProfileSheet(t *testing.T) {
+	const op = "BenchmarkOp/model=m/variant=%s/packing=packed/test=tg8/threads=2/block=%s/op=%s 1 %v ns/op%s\n"
+	text := fmt.Sprintf(op, "v", "0", "qkv", 1000, " 4e9 weight-B/s") +
+		fmt.Sprintf(op, "v", "10", "qkv", 3000, " 8e9 weight-B/s") +
+		fmt.Sprintf(op, "v", "2", "norm", 1000, "") +
+		fmt.Sprintf(op, "v", "outside", "output", 5000, " 1e9 weight-B/s") +
+		fmt.Sprintf(op, "w", "0", "qkv", 1000, "") +
+		"BenchmarkModel/model=m/variant=v/packing=packed/test=tg8/threads=2 1 64000 ns/op 125000 tok/s\n"
+	_, m := onlyModel(t, text)
+	p := m.profiles[0]
+	if want := []string{"0", "2", "10"}; !slices.Equal(p.blocks, want) {
+		t.Errorf("blocks %q, want %q", p.blocks, want)
+	}
+	// The products read 4000 and 24000 bytes in 4000 ns.
+	checkSheet(t, profileSheet(m, p, p.contenders), [][]string{
+		{"operation", "w packed", "v packed"},
+		{"output", "", "5.00 µs 50 % 1.00 GB/s"},
+		{"qkv", "1.00 µs 100 %", "4.00 µs 40 % 7.00 GB/s"},
+		{"norm", "", "1.00 µs 10 %"},
+		{"all operations", "1.00 µs", "10.0 µs"},
+		{"timed apart", "", "8.00 µs"},
+	})
+}
+
+// TestErrorSheets joins variants whose numbers are the same, and finds the worst block and the last.
+func TestErrorSheets(t *testing.T) {
+	var b strings.Builder
+	for _, v := range []struct {
+		name  string
+		scale float64
+	}{{"avx2", 1}, {"scalar", 1}, {"f32", 0.001}} {
+		for block, e := range []float64{1e-5, 9e-5, 4e-5} {
+			for _, input := range []string{"isolated", "accumulated"} {
+				fmt.Fprintf(&b, "BenchmarkLockstep/model=m/variant=%s/input=%s/block=%d/tensor=block 1 %g nmse %g cosine 0.5 max-abs-err\n", v.name, input, block, e*v.scale, 1-e)
+			}
+		}
+	}
+	d, m := onlyModel(t, b.String())
+	checkSheet(t, d.errorSheet(m), [][]string{
+		{"variant", "worst block", "last block nmse", "last block cosine", "last block max-abs-err"},
+		{"avx2", "9e-05 in 1", "4e-05", "0.999960", "0.5"},
+		{"f32", "9e-08 in 1", "4e-08", "0.999960", "0.5"},
+		{"scalar", "9e-05 in 1", "4e-05", "0.999960", "0.5"},
+	})
+	const range1 = "3.3e-05 ≤ 9e-05 in block 1, cosine ≥ 0.999910"
+	const range2 = "3.3e-08 ≤ 9e-08 in block 1, cosine ≥ 0.999910"
+	checkSheet(t, d.tensorSheet(m), [][]string{
+		{"tensor", "input", "avx2 and scalar", "f32"}, {"block", "isolated", range1, range2}, {"block", "accumulated", range1, range2},
+	})
+}
+
+// TestPartsOfModelsAreFolded looks for one table row too many in the page and in Markdown, and for
+// every line in CSV.
+func TestPartsOfModelsAreFolded(t *testing.T) {
+	m := smallModels()
+	m.models[0].blocks = 40
+	text := m.results()
+	res := fixture(t, text)
+	var page, markdown, csv bytes.Buffer
+	if err := WriteHTML(&page, res); err != nil {
+		t.Fatal(err)
+	}
+	if rows := strings.Count(page.String(), "<tr>"); rows > 250 {
+		t.Errorf("the page has %d table rows", rows)
+	}
+	for _, bad := range []string{"Op table", "Lockstep table"} {
+		if strings.Contains(page.String(), bad) {
+			t.Errorf("the page has an %s", bad)
+		}
+	}
+	if err := WriteMarkdown(&markdown, res); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(markdown.String(), "\n"); lines > 350 {
+		t.Errorf("Markdown has %d lines", lines)
+	}
+	if err := WriteCSV(&csv, res); err != nil {
+		t.Fatal(err)
+	}
+	ops := make(map[string]bool)
+	for _, s := range res.Samples {
+		if s.Name.Base == baseOp {
+			ops[s.Name.Full] = true
+		}
+	}
+	if n := len(regexp.MustCompile(`(?m)^Op/.*,ns/op,`).FindAllString(csv.String(), -1)); n != len(ops) || n < 400 {
+		t.Errorf("CSV has %d operations' times, the results have %d", n, len(ops))
+	}
+}
+
+// TestRoofStaysInItsPanel: the band of a roof that leaves its panel at the top was cut off askew.
+func TestRoofStaysInItsPanel(t *testing.T) {
+	d := newDigest(fixture(t, small().results()))
+	f := rooflineFigures(d)[0]
+	n := 0
+	for _, row := range f.panels {
+		for _, p := range row {
+			for _, cond := range panels(d.casesOf("MatVec")) {
+				if p == nil || p.Title.Text != cond.String() {
+					continue
+				}
+				n++
+				if top := d.roof(cond).hi * p.X.Max; top > p.Y.Max {
+					t.Errorf("%s: the roof reaches %g, the panel ends at %g", cond, top, p.Y.Max)
+				}
+			}
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d panels were looked at, want 2", n)
+	}
+}
+
+// TestMemoryBeyondRuntime: of 18 and 19 MiB, 17 are every process's own.
+func TestMemoryBeyondRuntime(t *testing.T) {
+	const mib = 1 << 20
+	const line = "BenchmarkMatVec/format=f/variant=%s/rows=2/cols=2 1 5 ns/op %d packed-B %d peak-RSS-B\n"
+	d := newDigest(fixture(t, []byte(fmt.Sprintf(line, "x", mib, 18*mib)+fmt.Sprintf(line, "y", mib, 19*mib))))
+	f := memoryFigure(d)
+	if want := "beyond the 17.0 MiB that every process held besides its weights"; f.panels[0][0].X.Label.Text != want {
+		t.Errorf("axis %q, want %q", f.panels[0][0].X.Label.Text, want)
+	}
+	if want := "Smallest: f x, 18.0 MiB, packed 1.00 MiB. Largest: f y, 19.0 MiB, packed 1.00 MiB."; f.reading != want {
+		t.Errorf("reading %q, want %q", f.reading, want)
+	}
+	if axis := f.panels[0][0].X; axis.Min != 0 || axis.Max > 3*mib || axis.Max < 2*mib {
+		t.Errorf("the axis reaches from %v to %v", axis.Min, axis.Max)
+	}
+}
+
+func TestCeilingOf(t *testing.T) {
+	_, m := onlyModel(t, "BenchmarkModel/model=m/variant=v/test=tg8 1 5 ns/op 30 tok/s 75 %roof\nBenchmarkModel/model=m/variant=w/test=tg8 1 5 ns/op 30 tok/s\n")
+	for i, want := range []float64{40, 0} {
+		if got, ok := ceilingOf(m.tests[0].cases[i]); ok != (want > 0) || math.Abs(got-want) > 1e-9 {
+			t.Errorf("case %d: ceiling %v, %v, want %v", i, got, ok, want)
+		}
+	}
+}
+
+func TestGlossary(t *testing.T) {
+	d := newDigest(fixture(t, []byte("BenchmarkModel/model=m/variant=v/packing=native/test=tg8 1 5 ns/op 30 tok/s 3 widgets\n")))
+	var got []string
+	for _, f := range d.glossary() {
+		got = append(got, f.Name)
+	}
+	if want := []string{"decode, tg128", "native", "tie", bench.NsPerOp, bench.TokenRate}; !slices.Equal(got, want) {
+		t.Errorf("terms %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,192 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"onebit/bench"
+)
+
+// outsideBlocks is the block of operations that belong to none: the embedding, the output.
+const outsideBlocks = "outside"
+
+// A profile is where the time of one test under one condition goes: by contender, block and
+// operation, per token of a decode test and per prompt else.
+type profile struct {
+	test       string // tg128, with its depth
+	order      int    // of the test
+	panel      panel
+	contenders []string // fastest first
+	ops        []string // dearest first
+	blocks     []string // without what is outside
+	cases      map[profileKey]*caseStats
+}
+
+type profileKey struct{ contender, block, op string }
+
+// newProfiles sorts the cases of one model by test and condition: decoding first, most threads first.
+func newProfiles(cases []*caseStats) []*profile {
+	byTest := make(map[string]*profile)
+	var all []*profile
+	for _, c := range cases {
+		key := c.name.Get(keyTest) + "/" + c.name.Get(keyDepth) + "/" + c.panel.String()
+		p := byTest[key]
+		if p == nil {
+			t := newTask(bench.Name{Base: baseOp, Keys: slices.DeleteFunc(slices.Clone(c.name.Keys), func(k bench.Setting) bool {
+				return k.Key != keyTest && k.Key != keyDepth
+			})})
+			p = &profile{test: t.shape, order: t.order, panel: c.panel, cases: make(map[profileKey]*caseStats)}
+			byTest[key] = p
+			all = append(all, p)
+		}
+		k := profileKey{c.contender, c.name.Get("block"), c.name.Get("op")}
+		p.cases[k] = c
+		p.contenders, p.ops = append(p.contenders, k.contender), append(p.ops, k.op)
+		if k.block != outsideBlocks {
+			p.blocks = append(p.blocks, k.block)
+		}
+	}
+	for _, p := range all {
+		p.sort()
+	}
+	slices.SortStableFunc(all, func(a, b *profile) int {
+		return cmp.Or(cmp.Compare(b.order, a.order), naturalCompare(a.test, b.test), naturalCompare(b.panel.threads, a.panel.threads))
+	})
+	return all
+}
+
+func (p *profile) sort() {
+	for _, list := range []*[]string{&p.contenders, &p.ops, &p.blocks} {
+		slices.SortFunc(*list, naturalCompare)
+		*list = slices.Compact(*list)
+	}
+	sortBy(p.contenders, func(name string) (float64, bool) { return p.total(name), true })
+	sortBy(p.ops, func(op string) (float64, bool) {
+		all := 0.0
+		for _, name := range p.contenders {
+			all -= p.sum(name, op).ns
+		}
+		return all, true
+	})
+}
+
+// A cost is the time of an operation and the weights that it reads.
+type cost struct {
+	ns, readNs, bytes float64 // readNs is the part of ns in which bytes are read
+}
+
+func (c *cost) add(of *caseStats) {
+	ns, ok := of.center(bench.NsPerOp)
+	if !ok {
+		return
+	}
+	c.ns += ns
+	if rate, ok := of.center(bench.WeightRate); ok {
+		c.readNs += ns
+		c.bytes += rate * ns / 1e9
+	}
+}
+
+// rateText is the bytes read per second; "" if none are.
+func (c cost) rateText() string {
+	if c.readNs <= 0 {
+		return ""
+	}
+	return bench.UnitOf(bench.WeightRate).Format(c.bytes / c.readNs * 1e9)
+}
+
+// sum is what a contender spends on an operation in all blocks.
+func (p *profile) sum(contender, op string) cost {
+	var all cost
+	for _, block := range append(slices.Clone(p.blocks), outsideBlocks) {
+		if c := p.cases[profileKey{contender, block, op}]; c != nil {
+			all.add(c)
+		}
+	}
+	return all
+}
+
+// total is the time of all operations.
+func (p *profile) total(contender string) float64 {
+	all := 0.0
+	for _, op := range p.ops {
+		all += p.sum(contender, op).ns
+	}
+	return all
+}
+
+// per says what the times are of.
+func (p *profile) per() string {
+	if p.order == testDecode {
+		return "token"
+	}
+	return "prompt"
+}
+
+func (p *profile) title() string { return p.test + ", " + conditions(p.panel) }
+
+// profileSheets show each profile's operations, summed over the blocks.
+func profileSheets(m *model) []*sheet {
+	var all []*sheet
+	for _, p := range m.profiles {
+		s := profileSheet(m, p, p.contenders)
+		s.Folded = true
+		all = append(all, s)
+	}
+	return all
+}
+
+// Rows of a profile's sheet that are no operation.
+const (
+	rowTotal = "all operations"
+	rowTimed = "timed apart"
+)
+
+func profileSheet(m *model, p *profile, contenders []string) *sheet {
+	fields := []field[string]{{label: "operation", text: true, cell: func(op string) sheetCell { return sheetCell{Text: op} }}}
+	for i, name := range contenders {
+		total := p.total(name)
+		fields = append(fields, field[string]{label: name, drop: i, cell: func(op string) sheetCell {
+			switch op {
+			case rowTotal:
+				return sheetCell{Text: formatTime(total)}
+			case rowTimed:
+				return sheetCell{Text: m.timedText(p, name)}
+			}
+			sum := p.sum(name, op)
+			if sum.ns <= 0 || total <= 0 {
+				return sheetCell{}
+			}
+			return sheetCell{Text: formatTime(sum.ns), Remark: strings.TrimSpace(percent(sum.ns/total) + " " + sum.rateText())}
+		}})
+	}
+	caption := fmt.Sprintf("Time per %s by operation, summed over %s and what is outside them; its share; and the weights read per second, where it reads any. "+
+		"Measured in a pass of its own, for looking at the clock costs time too: the last line is what the test took without.", p.per(), plural(len(p.blocks), "block"))
+	return newSheet(fileName("ops", m.name, p.title()), m.title("time by operation, "+p.title()), caption,
+		append(slices.Clone(p.ops), rowTotal, rowTimed), fields)
+}
+
+func formatTime(ns float64) string { return bench.UnitOf(bench.NsPerOp).Format(ns) }
+
+// timedText is the time of the profile's test as the rounds measured it; "" if they did not.
+func (m *model) timedText(p *profile, contender string) string {
+	r := m.run(contender, p.panel)
+	if r == nil {
+		return ""
+	}
+	for _, t := range m.tests {
+		c := r.cases[t]
+		if c == nil || t.shape != p.test {
+			continue
+		}
+		if rate, ok := c.center(bench.TokenRate); ok && rate > 0 && p.order == testDecode {
+			return formatTime(1e9 / rate)
+		}
+		if ns, ok := c.center(bench.NsPerOp); ok && p.order != testDecode {
+			return formatTime(ns)
+		}
+	}
+	return ""
+}
