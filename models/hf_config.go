@@ -78,9 +78,15 @@ func readHFConfig(dir string) (hfConfig, error) {
 	r := hfReader{file: filepath.Join(dir, "config.json")}
 	data, err := os.ReadFile(r.file)
 	if err != nil {
+		msg := err.Error()
 		var pathErr *fs.PathError
-		errors.As(err, &pathErr)
-		return hfConfig{}, &ConfigError{File: r.file, Msg: pathErr.Err.Error(), Err: err}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			msg = "is missing, so the directory is no Hugging Face checkpoint; give one, or a GGUF file"
+		case errors.As(err, &pathErr): // the path is in File already
+			msg = pathErr.Err.Error()
+		}
+		return hfConfig{}, &ConfigError{File: r.file, Msg: msg, Err: err}
 	}
 	if err := json.Unmarshal(data, &r.keys); err != nil {
 		return hfConfig{}, &ConfigError{File: r.file, Msg: err.Error(), Err: err}

@@ -451,7 +451,7 @@ func TestHFInventory(t *testing.T) {
 		err.Error() != dir+": the weights are ternarized as they are loaded and cannot be streamed; convert the model to GGUF first" {
 		t.Errorf("error %v", err)
 	}
-	if _, err := models.Open(t.TempDir(), models.Options{}); err == nil || !strings.HasSuffix(err.Error(), "config.json: no such file or directory") {
+	if _, err := models.Open(t.TempDir(), models.Options{}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "config.json: is missing, so the directory is no Hugging Face checkpoint") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -89,18 +89,19 @@ func nativeVariant(t *formats.Type, act kernels.Activation, features cpu.Set) (*
 // needs no instructions beyond those of the named one stands in, so that
 // "avx512vnni" has an fp16 head run in AVX-512 and "scalar" nothing but Go.
 // The scheme is the format's usual one, or act if that is not empty; float
-// formats and the variant reference always take float32 activations.
+// formats and the variant reference always take float32 activations. An empty
+// name is the best variant of this machine.
 func PreferVariant(name string, act kernels.Activation) (func(t *formats.Type) (*kernels.Variant, error), error) {
-	var isa *kernels.ISA
+	features, known := cpu.Detected(), name == ""
 	for _, v := range kernels.Variants() {
 		if v.Name == name {
-			isa = v.ISA
+			features, known = v.ISA.Requires, true
 			if err := v.Available(); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if isa == nil {
+	if !known {
 		return nil, fmt.Errorf("unknown variant %q", name)
 	}
 	return func(t *formats.Type) (*kernels.Variant, error) {
@@ -113,6 +114,6 @@ func PreferVariant(name string, act kernels.Activation) (func(t *formats.Type) (
 				return v, nil
 			}
 		}
-		return kernels.BestFor(t.Name, scheme, isa.Requires)
+		return kernels.BestFor(t.Name, scheme, features)
 	}, nil
 }

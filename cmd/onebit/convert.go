@@ -13,6 +13,7 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/gguf"
+	"onebit/models"
 )
 
 func newConvert() *cobra.Command {
@@ -24,9 +25,13 @@ func newConvert() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT --type FORMAT",
-		Short: "Re-quantize the weights of a GGUF file, reporting each tensor's error",
-		Long: "Write IN to OUT with its weights in another format, and report what that did to\n" +
-			"each tensor: NMSE, which is Σ(new-old)²/Σold², and the largest error.\n\n" +
+		Short: "Re-quantize a model, or bring a Hugging Face directory to GGUF",
+		Long: "Write the model IN to the GGUF file OUT with its weights in another format, and\n" +
+			"report what that did to each tensor: NMSE, which is Σ(new-old)²/Σold², and the\n" +
+			"largest error.\n\n" +
+			"IN is a GGUF file or a Hugging Face directory, whose tokenizer comes along. Of a\n" +
+			"directory, --type may be left out: BitNet's projections become i2_s, and other\n" +
+			"weights stay what they are.\n\n" +
 			"Matrices are converted except embeddings and heads; --tensors chooses others.\n" +
 			"Vectors (norms) and tensors that have the format already are copied to the bit.\n" +
 			"Weights that are not ternary are ternarized on the way to a ternary format, which\n" +
@@ -36,8 +41,10 @@ func newConvert() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := conversion{matrix: isProjection}
 			var err error
-			if c.to, err = writableFormat(typ); err != nil {
-				return err
+			if typ != "" || !isDirectory(args[0]) {
+				if c.to, err = writableFormat(typ); err != nil {
+					return err
+				}
 			}
 			if tensors != "" {
 				filter, err := regexp.Compile(tensors)
@@ -91,8 +98,8 @@ func writableFormat(name string) (*formats.Type, error) {
 
 // A conversion is one run of convert.
 type conversion struct {
-	in     *gguf.File
-	to     *formats.Type
+	in     models.Source
+	to     *formats.Type          // nil: as a directory's tensors are read
 	matrix func(name string) bool // what to convert, vectors aside
 	report []convertedTensor
 	copied int
@@ -107,27 +114,49 @@ type convertedTensor struct {
 }
 
 func (c *conversion) selected(t gguf.TensorInfo) bool {
-	return len(t.Shape) > 1 && c.matrix(t.Name) && t.TypeName != c.to.Name
+	return c.to != nil && len(t.Shape) > 1 && c.matrix(t.Name) && t.TypeName != c.to.Name
 }
 
 func (c *conversion) run(cmd *cobra.Command, output string, force bool) error {
-	if !slices.ContainsFunc(c.in.Tensors(), c.selected) {
+	if !isDirectory(c.in.Name()) && !slices.ContainsFunc(c.in.Tensors(), c.selected) {
 		return fmt.Errorf("%s: nothing to convert: no chosen matrix has a format other than %s", c.in.Name(), c.to.Name)
 	}
 	infos, size, err := c.plan()
 	if err != nil {
 		return err
 	}
+	if err := c.checkDirectory(); err != nil {
+		return err
+	}
+	meta, err := c.in.Metadata()
+	if err != nil {
+		return err
+	}
 	err = writeFile(cmd.Context(), output, force, func(w io.Writer) error {
 		bar := newProgress(cmd.ErrOrStderr(), "convert", size)
 		defer bar.Close()
-		return c.write(io.MultiWriter(w, bar), infos)
+		return c.write(io.MultiWriter(w, bar), meta, infos)
 	})
 	if err != nil {
 		return err
 	}
 	c.warn(cmd.ErrOrStderr())
 	return c.print(cmd.OutOrStdout())
+}
+
+// checkDirectory sees to it that what comes of a directory is a whole model.
+func (c *conversion) checkDirectory() error {
+	if !isDirectory(c.in.Name()) {
+		return nil
+	}
+	arch, config, err := c.in.Config()
+	if err != nil {
+		return err
+	}
+	for _, bad := range arch.CheckInventory(config, c.in.Tensors()) {
+		return c.in.Fault(bad.Tensor, fmt.Errorf("%s, in a model of architecture %s", bad.Msg, arch.Name))
+	}
+	return nil
 }
 
 // plan returns the tensors of the output and their bytes. What cannot be
@@ -139,16 +168,19 @@ func (c *conversion) plan() ([]gguf.TensorInfo, int64, error) {
 		info := gguf.TensorInfo{Name: t.Name, Type: t.Type, TypeName: t.TypeName, Shape: t.Shape}
 		bytes := t.Size
 		if c.selected(t) {
-			tensor, err := c.in.Tensor(t.Name)
-			if err != nil {
+			if t.Type == nil {
+				_, err := c.in.Tensor(t.Name) // which says why
 				return nil, 0, err
 			}
+			tensor := formats.Tensor{Shape: t.Shape}
 			n, err := c.to.Bytes(tensor.Dims())
 			if err != nil {
-				return nil, 0, c.fail(t, err)
+				return nil, 0, c.in.Fault(t.Name, err)
 			}
 			info.Type, info.TypeName = c.to, c.to.Name
 			bytes = int64(n)
+		} else if t.Type == formats.Ternary_u32 {
+			return nil, 0, c.in.Fault(t.Name, fmt.Errorf("GGUF holds no ternary rows of %d columns, which fill no blocks of i2_s; choose another --type, such as q2_0", t.Shape[1]))
 		}
 		out = append(out, info)
 		size += bytes
@@ -156,14 +188,10 @@ func (c *conversion) plan() ([]gguf.TensorInfo, int64, error) {
 	return out, size, nil
 }
 
-func (c *conversion) fail(t gguf.TensorInfo, err error) error {
-	return &gguf.FormatError{File: c.in.Name(), Offset: t.Offset, Tensor: t.Name, Msg: err.Error(), Err: err}
-}
-
-func (c *conversion) write(w io.Writer, infos []gguf.TensorInfo) error {
+func (c *conversion) write(w io.Writer, meta []gguf.KV, infos []gguf.TensorInfo) error {
 	// The file type names one format for the whole file, in numbers that mean
 	// different formats to different programs.
-	meta := slices.DeleteFunc(slices.Clone(c.in.Metadata()), func(kv gguf.KV) bool { return kv.Key == "general.file_type" })
+	meta = slices.DeleteFunc(slices.Clone(meta), func(kv gguf.KV) bool { return kv.Key == "general.file_type" })
 	out, err := gguf.NewWriter(w, meta, infos)
 	if err != nil {
 		return err
@@ -204,7 +232,7 @@ func (c *conversion) writeTensor(out *gguf.Writer, t gguf.TensorInfo) error {
 	if err != nil {
 		var format *formats.Error
 		if errors.As(err, &format) {
-			err = c.fail(t, err)
+			err = c.in.Fault(t.Name, err)
 		}
 		return err
 	}

@@ -19,7 +19,9 @@ type engineFlags struct {
 	modelFlags
 	threads int
 	variant string
+	act     string
 	head    string
+	cache   string
 	native  bool
 	stream  bool
 	pool    *kernels.Pool // of another model, to run on; nil: one of its own
@@ -30,6 +32,8 @@ func (e *engineFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntVar(&e.threads, "threads", 0, "threads (default: all)")
 	flags.StringVar(&e.variant, "variant", "", "kernel variant by `NAME`, for every format that has it (see onebit kernels; default: the best here)")
+	flags.StringVar(&e.act, "act", "", fmt.Sprintf("`SCHEME` of the activations: %v (default: the one that each format is meant for)", kernels.ActivationSchemes()))
+	flags.StringVar(&e.cache, "cache", "", "`FORMAT` of keys and values: f16, f32 or q8_0 (default: f16)")
 	flags.StringVar(&e.head, "head", "", "convert the output head to a `FORMAT`, such as q8_0 for one in f16")
 	flags.BoolVar(&e.native, "native", false, "multiply the file's bytes in place, without packing the weights behind the run")
 	flags.BoolVar(&e.stream, "stream", false, "keep one transformer block in memory at a time, for a model larger than that")
@@ -55,21 +59,27 @@ func (e *engineFlags) options(packing models.Packing) (models.Options, error) {
 			return opt, usagef("--head: %w", err)
 		}
 	}
-	if e.variant != "" {
-		opt.Variant, err = preferVariant(e.variant)
+	var act kernels.Activation
+	if e.act != "" {
+		if act, err = kernels.ParseActivation(e.act); err != nil {
+			return opt, usagef("--act: %w", err)
+		}
+	}
+	if e.variant != "" || act != "" {
+		opt.Variant, err = preferVariant(e.variant, act)
 	}
 	return opt, err
 }
 
 // preferVariant tells a variant that does not exist, which is a wrong command
 // line, from one that this machine cannot run.
-func preferVariant(name string) (func(*formats.Type) (*kernels.Variant, error), error) {
-	var known []string
+func preferVariant(name string, act kernels.Activation) (func(*formats.Type) (*kernels.Variant, error), error) {
+	known := []string{""}
 	for _, v := range kernels.Variants() {
 		known = append(known, v.Name)
 	}
 	if slices.Contains(known, name) {
-		return models.PreferVariant(name, "")
+		return models.PreferVariant(name, act)
 	}
 	base, _, _ := strings.Cut(name, "-")
 	for _, isa := range kernels.ISAs() {
@@ -78,7 +88,22 @@ func preferVariant(name string) (func(*formats.Type) (*kernels.Variant, error), 
 		}
 	}
 	slices.Sort(known)
-	return nil, usagef("--variant: unknown variant %q (known: %s)", name, strings.Join(slices.Compact(known), ", "))
+	return nil, usagef("--variant: unknown variant %q (known: %s)", name, strings.Join(slices.Compact(known)[1:], ", "))
+}
+
+// cacheFormat is that of keys and values; nil is the usual one.
+func (e *engineFlags) cacheFormat() (*formats.Type, error) {
+	switch {
+	case e.cache != "":
+		t, err := formats.Lookup(e.cache)
+		if err != nil {
+			return nil, usagef("--cache: %w", err)
+		}
+		return t, nil
+	case e.variant == referenceVariant:
+		return formats.F32, nil
+	}
+	return nil, nil
 }
 
 // referenceVariant dequantizes weights and sums in float64.
@@ -106,21 +131,16 @@ func (e *engineFlags) load(path string, packing models.Packing) (*engine, error)
 	}
 	var g errgroup.Group
 	en := new(engine)
-	if e.variant == referenceVariant {
-		en.cache = formats.F32
+	if en.cache, err = e.cacheFormat(); err != nil {
+		return nil, err
 	}
-	g.Go(func() error {
-		f, err := e.open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		en.Tokenizer, err = tokenizer.FromGGUF(f)
+	g.Go(func() (err error) {
+		en.Tokenizer, err = e.tokenizer(path)
 		return err
 	})
-	f, err := e.open(path)
+	src, err := e.open(path)
 	if err == nil {
-		en.Model, err = models.New(f, opt)
+		en.Model, err = models.Load(src, opt)
 	}
 	// The model's error comes first: it is the one that says what the file is.
 	if tokenizerErr := g.Wait(); err == nil {

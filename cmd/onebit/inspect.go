@@ -25,25 +25,30 @@ func newInspect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL",
 		Short: "Show a model's metadata, tensors, formats and bits per weight",
-		Long: "Show what a GGUF file holds: metadata, tensors with their formats and sizes,\n" +
-			"totals per format, and whether the tensors are those of its architecture.",
+		Long: "Show what a GGUF file or a Hugging Face directory holds: metadata, tensors with\n" +
+			"their formats and sizes, totals per format, and whether the tensors are those of\n" +
+			"its architecture. A directory's are shown under GGUF's names and in the formats\n" +
+			"in which they are read: what is to be ternary, ternary.",
 		Args: exactArgs("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			filter, err := regexp.Compile(tensors)
 			if err != nil {
 				return usagef("--tensors: %w", err)
 			}
-			f, err := model.open(args[0])
+			src, err := model.open(args[0])
 			if err != nil {
 				return err
 			}
-			defer f.Close()
+			defer src.Close()
 			if validate {
-				if err := validateTensors(f); err != nil {
+				if err := validateTensors(src); err != nil {
 					return err
 				}
 			}
-			r := inspect(f, filter)
+			r, err := inspect(src, filter)
+			if err != nil {
+				fmt.Fprintln(cmd.ErrOrStderr(), "onebit: warning: metadata without the tokenizer:", err)
+			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), r)
 			}
@@ -58,18 +63,21 @@ func newInspect() *cobra.Command {
 }
 
 // validateTensors reads every tensor that onebit can decode.
-func validateTensors(f *gguf.File) error {
-	for _, info := range f.Tensors() {
+func validateTensors(src models.Source) error {
+	for _, info := range src.Tensors() {
 		if info.Type == nil {
 			continue
 		}
-		t, err := f.Tensor(info.Name)
+		t, err := src.Tensor(info.Name)
 		if err != nil {
 			return err
 		}
 		rows, cols := t.Dims()
 		if err := t.Type.Validate(t.Data, rows, cols); err != nil {
-			return &gguf.FormatError{File: f.Name(), Offset: info.Offset, Tensor: info.Name, Msg: err.Error(), Err: err}
+			return src.Fault(info.Name, err)
+		}
+		if err := src.Release(info.Name); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -79,9 +87,9 @@ func validateTensors(f *gguf.File) error {
 type inspection struct {
 	File       string           `json:"file"`
 	Bytes      int64            `json:"bytes"`
-	Version    uint32           `json:"gguf_version"`
-	Alignment  int64            `json:"alignment"`
-	DataOffset int64            `json:"data_offset"`
+	Version    uint32           `json:"gguf_version,omitempty"` // 0 for a directory
+	Alignment  int64            `json:"alignment,omitempty"`
+	DataOffset int64            `json:"data_offset,omitempty"`
 	Model      *modelInspection `json:"model,omitempty"`
 	ModelError string           `json:"model_error,omitempty"` // why there is no Model
 	Metadata   []keyInspection  `json:"metadata"`
@@ -137,31 +145,40 @@ func (t *formatTotal) add(weights, bytes int64) {
 	t.BitsPerWeight = 8 * float64(t.Bytes) / float64(t.Weights)
 }
 
-// inspect describes f, listing the tensors that the filter matches. Totals are
-// of all tensors.
-func inspect(f *gguf.File, filter *regexp.Regexp) inspection {
+// inspect describes a model, listing the tensors that the filter matches.
+// Totals are of all tensors. With an error it is what is known without the
+// tokenizer.
+func inspect(src models.Source, filter *regexp.Regexp) (inspection, error) {
 	r := inspection{
-		File: f.Name(), Bytes: f.Size(), Version: f.Version(), Alignment: f.Alignment(), DataOffset: f.DataOffset(),
+		File: src.Name(), Bytes: src.Size(),
 		Metadata: []keyInspection{}, Tensors: []tensorInfo{}, Formats: []formatTotal{},
 		Total: formatTotal{Format: "total", Supported: true},
 	}
-	if m, err := inspectModel(f); err != nil {
+	if f, ok := src.(interface {
+		Version() uint32
+		Alignment() int64
+		DataOffset() int64
+	}); ok { // a GGUF file
+		r.Version, r.Alignment, r.DataOffset = f.Version(), f.Alignment(), f.DataOffset()
+	}
+	if m, err := inspectModel(src); err != nil {
 		r.ModelError = err.Error()
 	} else {
 		r.Model = m
 	}
-	for _, kv := range f.Metadata() {
+	meta, err := src.Metadata()
+	for _, kv := range meta {
 		r.Metadata = append(r.Metadata, inspectKey(kv))
 	}
-	for _, info := range f.Tensors() {
+	for _, info := range src.Tensors() {
 		r.addTensor(info, filter)
 	}
 	slices.SortStableFunc(r.Formats, func(a, b formatTotal) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	return r
+	return r, err
 }
 
-func inspectModel(f *gguf.File) (*modelInspection, error) {
-	a, c, err := models.ConfigFromGGUF(f)
+func inspectModel(src models.Source) (*modelInspection, error) {
+	a, c, err := src.Config()
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +186,7 @@ func inspectModel(f *gguf.File) (*modelInspection, error) {
 		Architecture: a.Name, Summary: a.Summary, Config: c,
 		Tensors: len(a.Tensors(c)), Mismatches: []mismatch{},
 	}
-	for _, bad := range a.CheckInventory(c, f.Tensors()) {
+	for _, bad := range a.CheckInventory(c, src.Tensors()) {
 		m.Mismatches = append(m.Mismatches, mismatch{bad.Tensor, bad.Msg})
 	}
 	return m, nil
@@ -243,7 +260,11 @@ func (r inspection) print(w io.Writer) error {
 
 func (r inspection) printHead(w io.Writer) error {
 	t := newTable(w)
-	t.row("file", fmt.Sprintf("%s, %s bytes, GGUF version %d", printable(r.File), grouped(r.Bytes), r.Version))
+	kind := fmt.Sprintf("GGUF version %d", r.Version)
+	if r.Version == 0 {
+		kind = "Hugging Face directory"
+	}
+	t.row("file", fmt.Sprintf("%s, %s bytes, %s", printable(r.File), grouped(r.Bytes), kind))
 	if m := r.Model; m != nil {
 		c := m.Config
 		t.row("architecture", fmt.Sprintf("%s (%s)", m.Architecture, m.Summary))

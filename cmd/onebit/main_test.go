@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"onebit/formats/gguf"
+	"onebit/models/modeltest"
 )
 
 // The scripts run the real main in a process of its own.
@@ -25,6 +28,7 @@ func TestScripts(t *testing.T) {
 			"patch":    patch,
 			"replace":  replace,
 			"truncate": truncate,
+			"hf":       hf,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "root" {
@@ -96,4 +100,22 @@ func truncate(ts *testscript.TestScript, neg bool, args []string) {
 	size, err := strconv.ParseInt(args[1], 10, 64)
 	ts.Check(err)
 	ts.Check(os.Truncate(ts.MkAbs(args[0]), size))
+}
+
+// hf makes a Hugging Face directory of a GGUF file, with its ternary weights
+// packed for a linear class or as floats: hf FILE DIR [CLASS]
+func hf(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: hf FILE DIR [CLASS]")
+	}
+	how := modeltest.HF{Files: 2}
+	if len(args) == 3 {
+		how.Linear = args[2]
+	}
+	f, err := gguf.Open(ts.MkAbs(args[0]), gguf.Options{})
+	ts.Check(err)
+	defer f.Close()
+	dir := ts.MkAbs(args[1])
+	ts.Check(os.Mkdir(dir, 0o777))
+	ts.Check(modeltest.WriteHF(dir, f, how))
 }

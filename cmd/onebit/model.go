@@ -1,12 +1,15 @@
 package main
 
 import (
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"onebit/formats"
 	"onebit/formats/gguf"
+	"onebit/models"
+	"onebit/models/tokenizer"
 )
 
 // modelFlags are the flags of every verb that reads a model.
@@ -20,14 +23,44 @@ func (m *modelFlags) register(cmd *cobra.Command) {
 		"packing of the file's I2_S tensors, which no file states: i2_s, i2_s_arm (quantized on ARM) or i2_s_x4 (x86 without ACT_PARALLEL)")
 }
 
-// open maps the model at path.
-func (m *modelFlags) open(path string) (*gguf.File, error) {
+// open maps the model at path, a GGUF file or a Hugging Face directory.
+func (m *modelFlags) open(path string) (models.Source, error) {
+	opt, err := m.options()
+	if err != nil {
+		return nil, err
+	}
+	return models.OpenSource(path, opt)
+}
+
+// tokenizer makes that of the model at path.
+func (m *modelFlags) tokenizer(path string) (*tokenizer.Tokenizer, error) {
+	if isDirectory(path) {
+		return tokenizer.FromHF(path)
+	}
+	opt, err := m.options()
+	if err != nil {
+		return nil, err
+	}
+	f, err := gguf.Open(path, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return tokenizer.FromGGUF(f)
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func (m *modelFlags) options() (gguf.Options, error) {
 	if !slices.Contains(i2sPackings, m.i2s) {
-		return nil, usagef("--i2s %s: want one of %q", m.i2s, i2sPackings)
+		return gguf.Options{}, usagef("--i2s %s: want one of %q", m.i2s, i2sPackings)
 	}
 	var opt gguf.Options
 	if m.i2s != formats.I2_S.Name {
 		opt.Types = []string{m.i2s}
 	}
-	return gguf.Open(path, opt)
+	return opt, nil
 }

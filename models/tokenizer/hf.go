@@ -50,8 +50,10 @@ func inFile(file string, err error) error {
 	var pathErr *fs.PathError
 	var named *fileError
 	switch {
-	case err == nil || errors.As(err, &pathErr) || errors.As(err, &named):
+	case err == nil || errors.As(err, &named):
 		return err
+	case errors.As(err, &pathErr):
+		return &fileError{pathErr.Path, pathErr.Err}
 	case errors.As(err, &key):
 		name, ok := hfNames[key.key]
 		if !ok {
