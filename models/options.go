@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"sync"
 
 	"onebit/formats"
 	"onebit/formats/gguf"
@@ -70,10 +71,14 @@ func (o *Options) variantFor(t *formats.Type, inPlace bool) (*kernels.Variant, e
 	return kernels.Best(t.Name)
 }
 
+// ranked has the variants, each format's by rank. They are sorted once: a model
+// asks for every tensor.
+var ranked = sync.OnceValue(kernels.Variants)
+
 // nativeVariant is kernels.BestFor among those that read the file's bytes.
 func nativeVariant(t *formats.Type, act kernels.Activation, features cpu.Set) (*kernels.Variant, error) {
 	var best *kernels.Variant
-	for _, v := range kernels.Variants() { // each format's by rank
+	for _, v := range ranked() {
 		if v.Format == t && v.Activation == act && v.Layout == kernels.Native && v.AvailableOn(features) == nil {
 			best = v
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -292,6 +293,7 @@ func (g *generation) generate(ctx context.Context, prompt []int, start time.Time
 		if firstAt.IsZero() {
 			firstAt = now
 			g.promptDuration, g.first = now.Sub(start), now.Sub(g.begin)
+			go debug.FreeOSMemory() // of what making the vocabulary took
 		}
 		g.decodeDuration = now.Sub(firstAt)
 		text := decoder.Next(int32(id))

@@ -135,9 +135,12 @@ func (c *cursor) array(depth int) Value {
 	elem := c.kind("the kind of an array's elements")
 	n := c.count(elem.minSize(), "array elements")
 	at = c.pos
-	if size := kinds[elem].size; size > 0 {
+	switch size := kinds[elem].size; {
+	case size > 0:
 		c.take(n*size, "an array")
-	} else {
+	case elem == String:
+		c.skipStrings(n)
+	default:
 		for i := 0; i < n && c.err == nil; i++ {
 			c.value(elem, depth)
 		}
@@ -145,6 +148,21 @@ func (c *cursor) array(depth int) Value {
 	v := Value{kind: Array, elem: elem, n: n, data: c.data[at:c.pos:c.pos]}
 	c.checkBools(at, v)
 	return v
+}
+
+// skipStrings is text for n strings: most of what there is to parse in a file
+// are the tokens and merges of its vocabulary.
+func (c *cursor) skipStrings(n int) {
+	rest := c.data[c.pos:]
+	for range n {
+		if len(rest) < 8 || binary.LittleEndian.Uint64(rest) > uint64(len(rest)-8) {
+			c.pos = len(c.data) - len(rest)
+			c.text("a string") // fails, and says how
+			return
+		}
+		rest = rest[8+binary.LittleEndian.Uint64(rest):]
+	}
+	c.pos = len(c.data) - len(rest)
 }
 
 // checkBools refuses bools other than 0 and 1. The GGUF specification takes

@@ -66,6 +66,9 @@ func Open(path string, opt Options) (*File, error) {
 		return nil, err
 	}
 	f.mapping = m
+	// Parsing has read all metadata, mostly a vocabulary. What is wanted of it
+	// comes back when it is read. This is a hint, so an error does not matter.
+	_ = m.Release(0, int(f.dataOffset))
 	return f, nil
 }
 
@@ -159,6 +162,9 @@ func (f *File) Bools(key string) ([]bool, error) { return get(f, key, Value.Bool
 
 // Strings is Uint for Value.Strings.
 func (f *File) Strings(key string) ([]string, error) { return get(f, key, Value.Strings) }
+
+// StringsInPlace is Uint for Value.StringsInPlace.
+func (f *File) StringsInPlace(key string) ([]string, error) { return get(f, key, Value.StringsInPlace) }
 
 func get[T any](f *File, key string, read func(Value) (T, error)) (T, error) {
 	v, ok := f.Value(key)

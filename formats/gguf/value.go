@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"strings"
+	"unsafe"
 )
 
 // A Kind is the type of a metadata value, with the number that the file uses.
@@ -177,6 +178,14 @@ func (v Value) Len() int { return v.n }
 // All yields an array's elements, nothing for other kinds.
 func (v Value) All() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
+		if size := kinds[v.elem].size; size > 0 {
+			for i := range v.n {
+				if !yield(Value{kind: v.elem, data: v.data[i*size:][:size:size]}) {
+					return
+				}
+			}
+			return
+		}
 		// The bytes were checked when the array was read or made, so the
 		// cursor cannot fail.
 		c := cursor{data: v.data}
@@ -296,10 +305,20 @@ func elements[T any](v Value, what string, get func(Value) (T, error)) ([]T, err
 // Strings returns an array of strings. They share one copy of the array's
 // bytes, so that a vocabulary costs two allocations.
 func (v Value) Strings() ([]string, error) {
+	return v.stringsOf(func() string { return string(v.data) })
+}
+
+// StringsInPlace is Strings without the copy: the strings are the file's bytes
+// and gone after Close.
+func (v Value) StringsInPlace() ([]string, error) {
+	return v.stringsOf(func() string { return unsafe.String(unsafe.SliceData(v.data), len(v.data)) })
+}
+
+func (v Value) stringsOf(text func() string) ([]string, error) {
 	if v.kind != Array || v.elem != String {
 		return nil, v.want("an array of strings")
 	}
-	all := string(v.data)
+	all := text()
 	out := make([]string, v.n)
 	pos := 0
 	for i := range out {

@@ -69,7 +69,7 @@ func readArrays(f *gguf.File, src *source) error {
 	}
 	var err error
 	if src.model == modelGPT2 {
-		src.merges, err = f.Strings(keyMerges)
+		src.merges, err = f.StringsInPlace(keyMerges) // they become ids
 		return err
 	}
 	scores, err := f.Floats(keyScores)

@@ -22,17 +22,21 @@ const (
 
 // maxTokens is far above any real vocabulary. It keeps ids in an int32, and
 // with them what is computed of ids.
-const maxTokens = 1 << 24
+const maxTokens = 1<<slotBits - 1
+
+// slotBits are the bits of a slot that hold 1 + an id.
+const slotBits = 24
 
 // A vocabulary finds tokens by text. The table is open addressing with linear
-// probing; a slot holds the upper half of the text's hash
-// and 1 + the token's id, so that few comparisons of texts are in vain. The
-// hash is seeded, so that no file can be made to collide.
+// probing; a slot holds the upper 8 bits of the text's hash and 1 + the
+// token's id, so that few comparisons of texts are in vain and the table of a
+// large vocabulary is 1 MiB. The hash is seeded, so that no file can be made to
+// collide.
 type vocabulary struct {
 	tokens []string
 	kinds  []kind
 	seed   maphash.Seed
-	slots  []uint64
+	slots  []uint32
 }
 
 func newVocabulary(tokens []string, kinds []kind) (vocabulary, error) {
@@ -43,7 +47,7 @@ func newVocabulary(tokens []string, kinds []kind) (vocabulary, error) {
 	case len(tokens) > maxTokens:
 		return v, keyErrorf(keyTokens, "has %d tokens, more than %d", len(tokens), maxTokens)
 	}
-	v.slots = make([]uint64, tableSize(len(tokens)))
+	v.slots = make([]uint32, tableSize(len(tokens)))
 	for i, text := range tokens {
 		if text == "" {
 			return v, keyErrorf(keyTokens, "token %d is empty", i)
@@ -53,7 +57,7 @@ func newVocabulary(tokens []string, kinds []kind) (vocabulary, error) {
 		if id >= 0 {
 			return v, keyErrorf(keyTokens, "tokens %d and %d are both %s", id, i, quote(text))
 		}
-		v.slots[at] = h&^(1<<32-1) | uint64(i+1)
+		v.slots[at] = tag(h) | uint32(i+1)
 	}
 	return v, nil
 }
@@ -76,13 +80,16 @@ func (v *vocabulary) probe(h uint64, text string) (slot int, id int32) {
 		if s == 0 {
 			return at, -1
 		}
-		if s>>32 == h>>32 {
-			if id := int32(uint32(s)) - 1; v.tokens[id] == text {
+		if s&^maxTokens == tag(h) {
+			if id := int32(s&maxTokens) - 1; v.tokens[id] == text {
 				return at, id
 			}
 		}
 	}
 }
+
+// tag is what a slot holds of a hash.
+func tag(h uint64) uint32 { return uint32(h>>32) &^ maxTokens }
 
 // find returns the id of the token with that text, or -1.
 func (v *vocabulary) find(text string) int32 {
