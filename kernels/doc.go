@@ -295,6 +295,8 @@
 //	columns           1          2          4          8          16         times
 //	f16   avx512      6.3  4.4   6.0  4.8   10   5.8   19   9.6   38   19    2.4  3.8
 //	      avx2        6.8  4.6   7.4  5.2   12   6.5   22   11    41   21    2.4  3.3
+//	q6_k  avx512      3.9  1.9   6.7  3.2   10   4.8   9.8  5.0   19   9.8   2.9  3.3
+//	      avx2        3.8  2.0   7.6  3.8   9.4  5.0   9.3  5.0   19   9.4   3.3  3.5
 //
 // Weights of float formats are converted once for four columns. The lanes, 32 for
 // each result, do not fit the registers; they lie in memory, and 512 columns of
@@ -302,4 +304,10 @@
 // columns begin at multiples of 2 KiB, push each other out of L1, and four columns
 // with AVX2 run at 20 billion multiply-adds a second from L2 instead of 33.
 // Conversion bounds AVX-512: f32 has 46 where f16 and bf16 have 35.
+//
+// q6_k is decoded to bytes once for 8 columns, which lie in the lanes: nothing is
+// added across lanes, and a group of 32 weights takes 27 instructions for 8 columns
+// where one column alone takes 13. A panel that is not full takes as long, so one
+// column or two go one by one. VPDPBUSD would save 4 of the 27 and cost 4 in
+// multiplying its sums by the scales, so that AVX-512 runs the AVX2 kernel.
 package kernels

@@ -6,5 +6,5 @@ package kernels
 func q6RowsNEON(dst *float32, w *byte, stride int, q *int8, scales *float32, blocks, tiles int)
 
 func init() {
-	q6Rows{NEON, "SMULL on 16 columns decoded in a register", 1, nil, q6RowsNEON, quantizeNEON}.register()
+	register(q6Rows{NEON, "SMULL on 16 columns decoded in a register", 1, nil, q6RowsNEON, quantizeNEON}.variant())
 }

@@ -14,11 +14,11 @@ type q6Rows struct {
 	quantize func(a *Activations, x []float32, from, to int)
 }
 
-func (k q6Rows) register() {
-	register(&Variant{
+func (k q6Rows) variant() *Variant {
+	return &Variant{
 		Name: k.isa.Name, Summary: k.summary, Format: formats.Q6_K, Activation: Q8Per32,
 		ISA: k.isa, Layout: Native, Order: k.order, quantize: k.quantize, matVec: k.matVec,
-	})
+	}
 }
 
 var q6Generic = q6Codec.matVec(q6DotUnrolled)

@@ -37,3 +37,24 @@ func q6RowsAVX512(dst *float32, w *byte, stride int, q *int8, scales *float32, b
 //
 //go:noescape
 func q6RowsAVX2(dst *float32, w *byte, stride int, q *int8, scales *float32, blocks int, tiles int)
+
+// q6BatchAVX2 multiplies tiles of 8 rows, which start stride bytes apart and have
+// blocks of 210 bytes each, with 1 to 8 columns of a panel that q6Panels arranged.
+// Each column has 8·blocks scales.
+//
+//	for c := range columns {
+//		for r := range 8 * tiles {
+//			y := float32(0)
+//			for g := range 8 * blocks {
+//				var sum int32
+//				for i := range 32 {
+//					sum += q6Code(w[r*stride:], 32*g+i) * int32(q[288*g+32+i/4*32+4*c+i%4])
+//				}
+//				y += term(fp16At(w, r*stride+g/8*210+208), scales[8*blocks*c+g], sum)
+//			}
+//			dst[c*dstStride+r] = y
+//		}
+//	}
+//
+//go:noescape
+func q6BatchAVX2(dst *float32, dstStride int, w *byte, stride int, q *int8, scales *float32, blocks int, tiles int, columns int)

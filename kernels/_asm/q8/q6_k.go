@@ -22,6 +22,7 @@ func GenerateQ6_K(p *asm.Program) {
 	spread := g.spread()
 	g.q6Rows("AVX512", g.wideBlock(spread))
 	g.q6Rows("AVX2", g.narrowBlock(spread))
+	g.q6Batch()
 }
 
 // A blockEngine multiplies a block of one row.
