@@ -116,6 +116,14 @@
 //	q2_0_g128, q8_128                   46.8 (33.5)   37.8 (24.5)
 //	q2_0, q8_128                        58.0 (39.0)   48.0 (29.0)
 //
+// Batches of the 2-bit formats with dot products only, all instructions:
+//
+//	                                    4      8      16 columns at once
+//	i2_s, ternary_u32, q8_row           16.0   12.0   10.5
+//	tq2_0, q8_row                       17.6   13.3   11.7
+//	q2_0_g128, q8_128                   19.2   14.6   12.8
+//	q2_0, q8_128                        22.5   17.2   15.1
+//
 // Why they are as they are:
 //
 //   - 16 weights take two vector instructions with SDOT in every format: a
@@ -134,6 +142,11 @@
 //     the one multiplier that small cores have.
 //   - SMMLA wants 8 columns of 2 rows in a register: 4 rows × 8 columns are 8
 //     registers of sums, 8 of results and 8 of masks, all that there are.
+//   - In batches by SDOT 4 rows lie in the lanes, and the activations of 4 columns
+//     in a register, an element of it for each product. 6 instructions expand a
+//     dword of 4 rows for 16 SDOT, 32 or 64.
+//   - Without SDOT columns go one by one: 16 of the 27 vector instructions are
+//     SMLAL, and in a batch each two of them would want an activation spread first.
 //   - Table look-ups (TBL by 4 bits) need two tables, because the sum of four
 //     activations has 10 bits, and four widening additions: 7 instructions
 //     for 64 weights where the planes take 8, on tables made for each column.

@@ -111,7 +111,7 @@ func (b *batchNEON) q1MatMul(dst []float32, m *Matrix, a *Activations, r0, r1 in
 			default:
 				q1Batch2NEONI8MM(&out, &data[0], &weightScales[0], blocks, &q[0], &scales[0], columnStep, blockStep)
 			}
-			storeTile(dst, m.Rows, a.N, &out, c, cols, r, 0, min(4, r1-r))
+			storeTile(dst, m.Rows, a.N, out[:], c, cols, r, 0, min(4, r1-r))
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (b *batchNEON) ternaryMatMul(dst []float32, m *Matrix, a *Activations, r0, 
 			default:
 				ternaryBatch2NEONI8MM(&out, &w[0], stride, rowBytes/16, tail, &q[0], &scales[0], &sums[0])
 			}
-			storeTile(dst, m.Rows, a.N, &out, c, cols, r, r-from, n)
+			storeTile(dst, m.Rows, a.N, out[:], c, cols, r, r-from, n)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func tile4(r, r1, rowBytes int) (from, n, stride int) {
 
 // storeTile writes n rows of a tile, from row skip of it on, to row r of the
 // columns that there are.
-func storeTile(dst []float32, rows, columns int, out *[8][4]float32, c, cols, r, skip, n int) {
+func storeTile(dst []float32, rows, columns int, out [][4]float32, c, cols, r, skip, n int) {
 	for i := range min(cols, columns-c) {
 		copy(dst[(c+i)*rows+r:][:n], out[i][skip:])
 	}

@@ -10,13 +10,6 @@ const (
 	batchRowTile = 16
 )
 
-// The numbers of columns from which a panel is worth while. Fewer are done one
-// by one while the weights are in the cache.
-const (
-	ternaryBatchFrom = 4
-	blocksBatchFrom  = 3
-)
-
 // panels arranges batches: all columns in row order, and behind them their
 // panels, of which each block begins with -Σq of the columns.
 type panels struct {

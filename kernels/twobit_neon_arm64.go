@@ -32,6 +32,10 @@ func init() {
 	} {
 		codes := twoBitFormats[f.codes]
 		order := codes.stepOrder()
+		dotBatch, from := newTwoBitBatch(codes, order), ternaryBatchFrom
+		if codes.scale >= 0 {
+			from = blocksBatchFrom
+		}
 		for _, k := range []struct {
 			isa         *ISA
 			instruction string
@@ -48,6 +52,9 @@ func init() {
 			if codes.scale >= 0 {
 				v.Summary = k.instruction + " on codes shifted down, 4 rows at a time"
 				v.matVec = blocksMatVec(k.blocks, order, codes)
+			}
+			if k.isa == NEONDot {
+				v.BatchOrder, v.matMul, v.batchFrom = dotBatch.order, dotBatch.matMul, from
 			}
 			register(v)
 		}
