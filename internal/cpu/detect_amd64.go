@@ -2,7 +2,11 @@
 
 package cpu
 
-import "golang.org/x/sys/cpu"
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/cpu"
+)
 
 func detect() Set {
 	var s Set
@@ -38,6 +42,15 @@ func hasF16C() bool {
 func hasAVX512FP16() bool {
 	_, _, _, edx := cpuid(7, 0)
 	return edx>>23&1 != 0
+}
+
+// Vendor returns the name of the processor's maker as CPUID gives it:
+// "GenuineIntel", "AuthenticAMD" and so on. It exists on amd64 only.
+func Vendor() string {
+	_, b, c, d := cpuid(0, 0)
+	name := binary.LittleEndian.AppendUint32(nil, b)
+	name = binary.LittleEndian.AppendUint32(name, d)
+	return string(binary.LittleEndian.AppendUint32(name, c))
 }
 
 // cpuid executes CPUID with EAX = leaf, ECX = sub.

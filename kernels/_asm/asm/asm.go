@@ -12,6 +12,7 @@ import (
 // A Program is a file of assembly being written.
 type Program struct {
 	*build.Context
+	prefetches int // calls of Prefetch, for its labels
 }
 
 // Func begins a function. The doc lines specify it, by the Go loop it equals.

@@ -13,13 +13,16 @@ const (
 	vectorBytes = 64
 	bitsBytes   = 4 * vectorBytes
 	blockBytes  = bitsBytes + 2*16
-	cacheLine   = 64
 )
 
 // prefetchAhead is how far ahead of the loads weights are fetched, in bytes.
 // From 4 KiB on the fetches leave the page that the hardware's prefetcher
 // works on, and the two get into each other's way.
 const prefetchAhead = 2 << 10
+
+// prefetchFurther is how much further ahead they are fetched into level 2 by
+// kernels that gain by it.
+const prefetchFurther = 6 << 10
 
 // A bitplanesTarget is an instruction set. A row's sum lies in a dword lane,
 // so a tile of 16 rows is one ZMM register or two YMM.
@@ -137,8 +140,8 @@ func (k *tiles) loop(block func()) {
 	k.MOVQ(k.blocks, left)
 
 	k.Label("block")
-	for at := 0; at < blockBytes; at += cacheLine {
-		k.PREFETCHT0(operand.Mem{Base: k.data, Disp: prefetchAhead + at})
+	for _, m := range asm.Lines(operand.Mem{Base: k.data, Disp: prefetchAhead}, blockBytes) {
+		k.PREFETCHT0(m)
 	}
 	block()
 	k.ADDQ(operand.U32(blockBytes), k.data)

@@ -39,8 +39,8 @@ func columns(p *asm.Program, n int) {
 	p.Load(p.Param("blocks"), left)
 
 	p.Label("block")
-	for off := 0; off < blockBytes; off += cacheLine {
-		p.PREFETCHT0(operand.Mem{Base: data, Disp: prefetchAhead + off})
+	for _, m := range asm.Lines(operand.Mem{Base: data, Disp: prefetchAhead}, blockBytes) {
+		p.PREFETCHT0(m)
 	}
 	part := make([][4]reg.VecVirtual, n)
 	for i := range part {

@@ -112,9 +112,7 @@ func lookup(t lookupTarget, per32 bool) {
 	p.Load(p.Param("blocks"), left)
 
 	p.Label("block")
-	for at := 0; at < lookupBlockBytes; at += cacheLine {
-		p.PREFETCHT0(operand.Mem{Base: k.data, Disp: prefetchAhead + at})
-	}
+	p.Prefetch(prefetchFurther, asm.Lines(operand.Mem{Base: k.data, Disp: prefetchAhead}, lookupBlockBytes)...)
 	if per32 {
 		for g := range 4 {
 			for h := range 64 / t.bytes {

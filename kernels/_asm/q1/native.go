@@ -69,9 +69,7 @@ func native(p *asm.Program, t bitplanesTarget) {
 		p.MOVWLZX(rows.at(i, 0), r)
 		p.MOVW(r.As16(), at(halves, 2*i))
 	}
-	for off := 0; off < t.lanes()*rowBlockBytes; off += cacheLine {
-		p.PREFETCHT0(operand.Mem{Base: ahead, Disp: off})
-	}
+	p.Prefetch(prefetchFurther, asm.Lines(operand.Mem{Base: ahead}, t.lanes()*rowBlockBytes)...)
 	p.ADDQ(operand.U32(t.lanes()*rowBlockBytes), ahead)
 	vectors := transposedRows(p, t, rows.at)
 	sum := t.groupSum(c, func(v int) reg.VecVirtual { return vectors[v] }, operand.Mem{Base: q}, 0, 4, minusSum)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
 )
 
 // A block is how a format with a scale per block lays it out.
@@ -221,10 +223,8 @@ func (t *blockTile) sum(first, n int) reg.VecVirtual {
 
 // prefetch is part i of n of the prefetches of a tile.
 func (t *blockTile) prefetch(i, n int) {
-	lines := (4*t.blocks*t.bytes + 63) / 64
-	for line := i * lines / n; line < (i+1)*lines/n; line++ {
-		t.PREFETCHT0(at(t.ahead, 64*line))
-	}
+	lines := asm.Lines(at(t.ahead, 0), 4*t.blocks*t.bytes)
+	t.Prefetch(prefetchBytes, lines[i*len(lines)/n:(i+1)*len(lines)/n]...)
 }
 
 // at is disp bytes behind the start of block b of row r.

@@ -3,6 +3,8 @@ package twobit
 import (
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
 )
 
 // prefetchBytes is how far behind the start of the tile that follows the
@@ -30,6 +32,8 @@ type rowsEngine interface {
 	prepare(n reg.Register)
 	// start sets the sum of each row to what m has in its first lane.
 	start(m operand.Mem)
+	// prefetch fetches lines ahead of their use.
+	prefetch(lines []operand.Mem)
 	// unit adds a unit of every row, which load puts into registers.
 	unit(q reg.Register, load func(row, disp int, to reg.VecVirtual))
 	// tail adds the incomplete unit, or jumps to none.
@@ -39,6 +43,9 @@ type rowsEngine interface {
 	// sums returns the sums of the rows of a tile.
 	sums() reg.VecVirtual
 }
+
+// prefetch is that of engines which outrun memory.
+func (g *generator) prefetch(lines []operand.Mem) { g.Prefetch(0, lines...) }
 
 // rows writes the kernel of an engine.
 func (g *generator) rows(e rowsEngine) {
@@ -98,12 +105,8 @@ func (g *generator) rows(e rowsEngine) {
 	g.TESTQ(segment, segment)
 	g.JZ(operand.LabelRef("last"))
 	g.Label("unit")
-	e.unit(qp, func(r, disp int, to reg.VecVirtual) {
-		if disp == 0 {
-			g.PREFETCHT0(at(ahead, 64*r))
-		}
-		g.load(row(r).Offset(disp), to)
-	})
+	e.prefetch(asm.Lines(at(ahead, 0), 4*unitBytes))
+	e.unit(qp, func(r, disp int, to reg.VecVirtual) { g.load(row(r).Offset(disp), to) })
 	g.ADDQ(operand.I32(unitBytes), src)
 	g.ADDQ(operand.I32(unitQ), qp)
 	g.ADDQ(operand.I32(4*unitBytes), ahead)
@@ -323,6 +326,14 @@ func (e *rowsAVX2) start(m operand.Mem) {
 	for r := range 4 {
 		e.VMOVDQU(m, e.acc[3*r+2])
 		e.VPSLLD(operand.U8(2), e.acc[3*r+2], e.acc[3*r+2])
+	}
+}
+
+// prefetch fetches into level 1 everywhere: with 25 GB/s from L2 it leaves
+// level 1 the time, and is a tenth slower if it has to fetch from level 2.
+func (e *rowsAVX2) prefetch(lines []operand.Mem) {
+	for _, m := range lines {
+		e.PREFETCHT0(m)
 	}
 }
 

@@ -1,0 +1,11 @@
+//go:build !purego
+
+package kernels
+
+import "onebit/internal/cpu"
+
+// prefetchL2 says into which cache kernels fetch weights ahead. A core of AMD
+// waits for fewer lines at once in level 1 than memory has under way; fetched
+// into level 2, they do not count. Intel's gets least of that: doc.go has the
+// figures.
+var prefetchL2 = cpu.Vendor() == "AuthenticAMD"
