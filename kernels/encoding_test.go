@@ -32,9 +32,13 @@ func TestARM64Encodings(t *testing.T) {
 	if _, err := exec.LookPath("llvm-mc"); err != nil {
 		require.Skip(t, "llvm-objdump", err.Error())
 	}
-	files, err := filepath.Glob("*_arm64.s")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no assembly found: %v", err)
+	var files []string
+	for _, dir := range []string{".", "../models"} {
+		here, err := filepath.Glob(filepath.Join(dir, "*_arm64.s"))
+		if err != nil || len(here) == 0 {
+			t.Fatalf("no assembly found in %s: %v", dir, err)
+		}
+		files = append(files, here...)
 	}
 	for _, file := range files {
 		t.Run(file, func(t *testing.T) {

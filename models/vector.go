@@ -9,7 +9,7 @@ import (
 
 // The vector operations of a forward pass outside the matrix products. The
 // functions here are their specification; where there is assembly
-// (vector_amd64.s) it does the same float operations in the same order, so
+// (vector_*.s) it does the same float operations in the same order, so
 // that results are the same bits. The conversions to float32 forbid the
 // compiler to fuse a product with the sum that follows.
 

@@ -64,8 +64,8 @@ GLOBL expConstants<>(SB), RODATA|NOPTR, $448
 	VPADDD expConstants<>+384(SB), Y1, Y1    \
 	VMULPS Y1, Y2, Y0
 
-// func addAVX2(x, y *float32, n int)
-TEXT ·addAVX2(SB), NOSPLIT, $0-24
+// func addSIMD(x, y *float32, n int)
+TEXT ·addSIMD(SB), NOSPLIT, $0-24
 	MOVQ x+0(FP), DI
 	MOVQ y+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -81,8 +81,8 @@ addLoop:
 	VZEROUPPER
 	RET
 
-// func squaresAVX2(sum *lanes, x *float32, n int)
-TEXT ·squaresAVX2(SB), NOSPLIT, $0-24
+// func squaresSIMD(sum *lanes, x *float32, n int)
+TEXT ·squaresSIMD(SB), NOSPLIT, $0-24
 	MOVQ    sum+0(FP), DI
 	MOVQ    x+8(FP), SI
 	MOVQ    n+16(FP), CX
@@ -104,8 +104,8 @@ squaresLoop:
 	VZEROUPPER
 	RET
 
-// func scaleAVX2(dst, x, gain *float32, n int, scale float32)
-TEXT ·scaleAVX2(SB), NOSPLIT, $0-36
+// func scaleSIMD(dst, x, gain *float32, n int, scale float32)
+TEXT ·scaleSIMD(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), DI
 	MOVQ         x+8(FP), SI
 	MOVQ         gain+16(FP), BX
@@ -124,8 +124,8 @@ scaleLoop:
 	VZEROUPPER
 	RET
 
-// func siluAVX2(gate, up *float32, n int)
-TEXT ·siluAVX2(SB), NOSPLIT, $0-24
+// func siluSIMD(gate, up *float32, n int)
+TEXT ·siluSIMD(SB), NOSPLIT, $0-24
 	MOVQ    gate+0(FP), DI
 	MOVQ    up+8(FP), SI
 	MOVQ    n+16(FP), CX
@@ -147,10 +147,10 @@ siluLoop:
 	VZEROUPPER
 	RET
 
-// func relu2AVX2(gate, up *float32, n int)
+// func relu2SIMD(gate, up *float32, n int)
 //
 // VMAXPS returns its first operand (Intel's last) if one is NaN.
-TEXT ·relu2AVX2(SB), NOSPLIT, $0-24
+TEXT ·relu2SIMD(SB), NOSPLIT, $0-24
 	MOVQ   gate+0(FP), DI
 	MOVQ   up+8(FP), SI
 	MOVQ   n+16(FP), CX
@@ -169,8 +169,8 @@ relu2Loop:
 	VZEROUPPER
 	RET
 
-// func expAVX2(sum *lanes, x *float32, n int, top, scale float32)
-TEXT ·expAVX2(SB), NOSPLIT, $0-32
+// func expSIMD(sum *lanes, x *float32, n int, top, scale float32)
+TEXT ·expSIMD(SB), NOSPLIT, $0-32
 	MOVQ         sum+0(FP), BX
 	MOVQ         x+8(FP), DI
 	MOVQ         n+16(FP), CX
@@ -200,8 +200,8 @@ expLoop:
 	VZEROUPPER
 	RET
 
-// func encodeF16AVX2(dst *byte, src *float32, n int)
-TEXT ·encodeF16AVX2(SB), NOSPLIT, $0-24
+// func encodeF16SIMD(dst *byte, src *float32, n int)
+TEXT ·encodeF16SIMD(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -220,10 +220,10 @@ encodeLoop:
 	VCVTPH2PS from(SI), Y0 \
 	VMOVUPS   Y0, to(DI)
 
-// func decodeF16AVX2(dst, src *byte, n int)
+// func decodeF16SIMD(dst, src *byte, n int)
 //
 // 32 elements a round, and what is left by 8.
-TEXT ·decodeF16AVX2(SB), NOSPLIT, $0-24
+TEXT ·decodeF16SIMD(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ n+16(FP), CX
@@ -259,8 +259,8 @@ decoded:
 	VMULPS    Y0, Y1, Y1   \
 	VMOVUPS   Y1, to(DI)
 
-// func decodeQ8AVX2(dst, src *byte, blocks int)
-TEXT ·decodeQ8AVX2(SB), NOSPLIT, $0-24
+// func decodeQ8SIMD(dst, src *byte, blocks int)
+TEXT ·decodeQ8SIMD(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ blocks+16(FP), CX
@@ -281,11 +281,11 @@ decodeBlock:
 	VZEROUPPER
 	RET
 
-// func maxAVX2(x *float32, n int) float32
+// func maxSIMD(x *float32, n int) float32
 //
 // VMAXPS returns its first operand (Intel's last) if one is NaN: the maximum
 // so far.
-TEXT ·maxAVX2(SB), NOSPLIT, $0-20
+TEXT ·maxSIMD(SB), NOSPLIT, $0-20
 	MOVQ    x+0(FP), SI
 	MOVQ    n+8(FP), CX
 	MOVL    $0xff800000, AX // -Inf
@@ -308,8 +308,8 @@ maxLoop:
 	VZEROUPPER
 	RET
 
-// func turnAVX2(a, b, cos, sin *float32, n int)
-TEXT ·turnAVX2(SB), NOSPLIT, $0-40
+// func turnSIMD(a, b, cos, sin *float32, n int)
+TEXT ·turnSIMD(SB), NOSPLIT, $0-40
 	MOVQ a+0(FP), DI
 	MOVQ b+8(FP), SI
 	MOVQ cos+16(FP), R8

@@ -155,8 +155,7 @@ func floats(b []byte) []float32 {
 	return out
 }
 
-// The wide columns of weighted, with what is left of them, with and without
-// AVX-512.
+// The wide columns of weighted, with what is left of them.
 func TestWeightedRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{64, 96, 100, 128, 136, 256, 332} {

@@ -1,0 +1,616 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// The vector operations of vector.go in NEON: the same float operations on each
+// element in the same order, eight elements at a time.
+
+// func addSIMD(x, y *float32, n int)
+TEXT ·addSIMD(SB), NOSPLIT, $0-24
+	MOVD x+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD n+16(FP), R2
+
+addLoop:
+	FLDPQ (R0), (F0, F1)
+	FLDPQ (R1), (F2, F3)
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	FSTPQ (F0, F1), (R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BNE addLoop
+	RET
+
+// func squaresSIMD(sum *lanes, x *float32, n int)
+TEXT ·squaresSIMD(SB), NOSPLIT, $0-24
+	MOVD sum+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+	FLDPQ (R0), (F4, F5)
+	FLDPQ 32(R0), (F6, F7)
+
+squaresLoop:
+	FLDPQ (R1), (F0, F1)
+	WORD $0x0e617810 // fcvtl v16.2d, v0.2s
+	WORD $0x4e617811 // fcvtl2 v17.2d, v0.4s
+	WORD $0x0e617832 // fcvtl v18.2d, v1.2s
+	WORD $0x4e617833 // fcvtl2 v19.2d, v1.4s
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
+	WORD $0x6e72de52 // fmul v18.2d, v18.2d, v18.2d
+	WORD $0x6e73de73 // fmul v19.2d, v19.2d, v19.2d
+	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
+	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
+	WORD $0x4e72d4c6 // fadd v6.2d, v6.2d, v18.2d
+	WORD $0x4e73d4e7 // fadd v7.2d, v7.2d, v19.2d
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BNE squaresLoop
+	FSTPQ (F4, F5), (R0)
+	FSTPQ (F6, F7), 32(R0)
+	RET
+
+// func scaleSIMD(dst, x, gain *float32, n int, scale float32)
+TEXT ·scaleSIMD(SB), NOSPLIT, $0-36
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD gain+16(FP), R2
+	MOVD n+24(FP), R3
+	FMOVS scale+32(FP), F4
+
+scaleLoop:
+	FLDPQ (R1), (F0, F1)
+	FLDPQ (R2), (F2, F3)
+	WORD $0x4f849000 // fmul v0.4s, v0.4s, v4.s[0]
+	WORD $0x4f849021 // fmul v1.4s, v1.4s, v4.s[0]
+	WORD $0x6e22dc00 // fmul v0.4s, v0.4s, v2.4s
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
+	FSTPQ (F0, F1), (R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R2, R2
+	SUBS $8, R3, R3
+	BNE scaleLoop
+	RET
+
+// func relu2SIMD(gate, up *float32, n int)
+TEXT ·relu2SIMD(SB), NOSPLIT, $0-24
+	MOVD gate+0(FP), R0
+	MOVD up+8(FP), R1
+	MOVD n+16(FP), R2
+	VEOR V4.B16, V4.B16, V4.B16
+
+relu2Loop:
+	FLDPQ (R0), (F0, F1)
+	FLDPQ (R1), (F2, F3)
+	WORD $0x4e24f400 // fmax v0.4s, v0.4s, v4.4s
+	WORD $0x4e24f421 // fmax v1.4s, v1.4s, v4.4s
+	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	WORD $0x6e21dc21 // fmul v1.4s, v1.4s, v1.4s
+	WORD $0x6e22dc00 // fmul v0.4s, v0.4s, v2.4s
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
+	FSTPQ (F0, F1), (R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BNE relu2Loop
+	RET
+
+// EXPCONSTANTS loads those of expFloat32: a register each.
+#define EXPCONSTANTS \
+	MOVW $0xc2ae0000, R9 /* -87 */; VDUP R9, V16.S4; \
+	MOVW $0x42b00000, R9 /* 88 */; VDUP R9, V17.S4; \
+	MOVW $0x3fb8aa3b, R9 /* log2 e */; VDUP R9, V18.S4; \
+	MOVW $0x4b400000, R9 /* magic */; VDUP R9, V19.S4; \
+	MOVW $0x3f317000, R9 /* ln2Hi */; VDUP R9, V20.S4; \
+	MOVW $0x3805fdf4, R9 /* ln2Lo */; VDUP R9, V21.S4; \
+	MOVW $0x39500d01, R9 /* 1/5040 */; VDUP R9, V22.S4; \
+	MOVW $0x3ab60b61, R9 /* 1/720 */; VDUP R9, V23.S4; \
+	MOVW $0x3c088889, R9 /* 1/120 */; VDUP R9, V24.S4; \
+	MOVW $0x3d2aaaab, R9 /* 1/24 */; VDUP R9, V25.S4; \
+	MOVW $0x3e2aaaab, R9 /* 1/6 */; VDUP R9, V26.S4; \
+	MOVW $0x3f000000, R9 /* 1/2 */; VDUP R9, V27.S4; \
+	MOVW $0x3f800000, R9 /* 1 */; VDUP R9, V28.S4
+
+// func siluSIMD(gate, up *float32, n int)
+//
+// V0 and V1 become exp(-gate); V2 and V3 hold shifted, V4 and V5 first n and
+// then p.
+TEXT ·siluSIMD(SB), NOSPLIT, $0-24
+	MOVD gate+0(FP), R0
+	MOVD up+8(FP), R1
+	MOVD n+16(FP), R2
+	EXPCONSTANTS
+
+siluLoop:
+	FLDPQ (R0), (F30, F31)
+	WORD $0x6ea0fbc0 // fneg v0.4s, v30.4s
+	WORD $0x6ea0fbe1 // fneg v1.4s, v31.4s
+	WORD $0x4e30f400 // fmax v0.4s, v0.4s, v16.4s
+	WORD $0x4e30f421 // fmax v1.4s, v1.4s, v16.4s
+	WORD $0x4eb1f400 // fmin v0.4s, v0.4s, v17.4s
+	WORD $0x4eb1f421 // fmin v1.4s, v1.4s, v17.4s
+	WORD $0x6e32dc02 // fmul v2.4s, v0.4s, v18.4s
+	WORD $0x6e32dc23 // fmul v3.4s, v1.4s, v18.4s
+	WORD $0x4e33d442 // fadd v2.4s, v2.4s, v19.4s
+	WORD $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
+	WORD $0x4eb3d444 // fsub v4.4s, v2.4s, v19.4s
+	WORD $0x4eb3d465 // fsub v5.4s, v3.4s, v19.4s
+	WORD $0x6e34dc86 // fmul v6.4s, v4.4s, v20.4s
+	WORD $0x6e34dca7 // fmul v7.4s, v5.4s, v20.4s
+	WORD $0x4ea6d400 // fsub v0.4s, v0.4s, v6.4s
+	WORD $0x4ea7d421 // fsub v1.4s, v1.4s, v7.4s
+	WORD $0x6e35dc86 // fmul v6.4s, v4.4s, v21.4s
+	WORD $0x6e35dca7 // fmul v7.4s, v5.4s, v21.4s
+	WORD $0x4ea6d400 // fsub v0.4s, v0.4s, v6.4s
+	WORD $0x4ea7d421 // fsub v1.4s, v1.4s, v7.4s
+	WORD $0x6e36dc04 // fmul v4.4s, v0.4s, v22.4s
+	WORD $0x6e36dc25 // fmul v5.4s, v1.4s, v22.4s
+	WORD $0x4e37d484 // fadd v4.4s, v4.4s, v23.4s
+	WORD $0x4e37d4a5 // fadd v5.4s, v5.4s, v23.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
+	WORD $0x4e38d4a5 // fadd v5.4s, v5.4s, v24.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e39d484 // fadd v4.4s, v4.4s, v25.4s
+	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e3ad484 // fadd v4.4s, v4.4s, v26.4s
+	WORD $0x4e3ad4a5 // fadd v5.4s, v5.4s, v26.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e3bd484 // fadd v4.4s, v4.4s, v27.4s
+	WORD $0x4e3bd4a5 // fadd v5.4s, v5.4s, v27.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e3cd484 // fadd v4.4s, v4.4s, v28.4s
+	WORD $0x4e3cd4a5 // fadd v5.4s, v5.4s, v28.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e3cd484 // fadd v4.4s, v4.4s, v28.4s
+	WORD $0x4e3cd4a5 // fadd v5.4s, v5.4s, v28.4s
+	WORD $0x4f375442 // shl v2.4s, v2.4s, #23
+	WORD $0x4f375463 // shl v3.4s, v3.4s, #23
+	WORD $0x4ebc8442 // add v2.4s, v2.4s, v28.4s
+	WORD $0x4ebc8463 // add v3.4s, v3.4s, v28.4s
+	WORD $0x6e22dc80 // fmul v0.4s, v4.4s, v2.4s
+	WORD $0x6e23dca1 // fmul v1.4s, v5.4s, v3.4s
+	WORD $0x4e3cd400 // fadd v0.4s, v0.4s, v28.4s
+	WORD $0x4e3cd421 // fadd v1.4s, v1.4s, v28.4s
+	WORD $0x6e20ffc0 // fdiv v0.4s, v30.4s, v0.4s
+	WORD $0x6e21ffe1 // fdiv v1.4s, v31.4s, v1.4s
+	FLDPQ (R1), (F2, F3)
+	WORD $0x6e22dc00 // fmul v0.4s, v0.4s, v2.4s
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
+	FSTPQ (F0, F1), (R0)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BNE siluLoop
+	RET
+
+// func expSIMD(sum *lanes, x *float32, n int, top, scale float32)
+TEXT ·expSIMD(SB), NOSPLIT, $0-32
+	MOVD sum+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+	FMOVS top+24(FP), F30
+	VDUP V30.S[0], V30.S4
+	FMOVS scale+28(FP), F31
+	EXPCONSTANTS
+	FLDPQ (R0), (F8, F9)
+	FLDPQ 32(R0), (F10, F11)
+
+expLoop:
+	FLDPQ (R1), (F0, F1)
+	WORD $0x4ebed400 // fsub v0.4s, v0.4s, v30.4s
+	WORD $0x4ebed421 // fsub v1.4s, v1.4s, v30.4s
+	WORD $0x4f9f9000 // fmul v0.4s, v0.4s, v31.s[0]
+	WORD $0x4f9f9021 // fmul v1.4s, v1.4s, v31.s[0]
+	WORD $0x4e30f400 // fmax v0.4s, v0.4s, v16.4s
+	WORD $0x4e30f421 // fmax v1.4s, v1.4s, v16.4s
+	WORD $0x4eb1f400 // fmin v0.4s, v0.4s, v17.4s
+	WORD $0x4eb1f421 // fmin v1.4s, v1.4s, v17.4s
+	WORD $0x6e32dc02 // fmul v2.4s, v0.4s, v18.4s
+	WORD $0x6e32dc23 // fmul v3.4s, v1.4s, v18.4s
+	WORD $0x4e33d442 // fadd v2.4s, v2.4s, v19.4s
+	WORD $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
+	WORD $0x4eb3d444 // fsub v4.4s, v2.4s, v19.4s
+	WORD $0x4eb3d465 // fsub v5.4s, v3.4s, v19.4s
+	WORD $0x6e34dc86 // fmul v6.4s, v4.4s, v20.4s
+	WORD $0x6e34dca7 // fmul v7.4s, v5.4s, v20.4s
+	WORD $0x4ea6d400 // fsub v0.4s, v0.4s, v6.4s
+	WORD $0x4ea7d421 // fsub v1.4s, v1.4s, v7.4s
+	WORD $0x6e35dc86 // fmul v6.4s, v4.4s, v21.4s
+	WORD $0x6e35dca7 // fmul v7.4s, v5.4s, v21.4s
+	WORD $0x4ea6d400 // fsub v0.4s, v0.4s, v6.4s
+	WORD $0x4ea7d421 // fsub v1.4s, v1.4s, v7.4s
+	WORD $0x6e36dc04 // fmul v4.4s, v0.4s, v22.4s
+	WORD $0x6e36dc25 // fmul v5.4s, v1.4s, v22.4s
+	WORD $0x4e37d484 // fadd v4.4s, v4.4s, v23.4s
+	WORD $0x4e37d4a5 // fadd v5.4s, v5.4s, v23.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
+	WORD $0x4e38d4a5 // fadd v5.4s, v5.4s, v24.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e39d484 // fadd v4.4s, v4.4s, v25.4s
+	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e3ad484 // fadd v4.4s, v4.4s, v26.4s
+	WORD $0x4e3ad4a5 // fadd v5.4s, v5.4s, v26.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e3bd484 // fadd v4.4s, v4.4s, v27.4s
+	WORD $0x4e3bd4a5 // fadd v5.4s, v5.4s, v27.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e3cd484 // fadd v4.4s, v4.4s, v28.4s
+	WORD $0x4e3cd4a5 // fadd v5.4s, v5.4s, v28.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e3cd484 // fadd v4.4s, v4.4s, v28.4s
+	WORD $0x4e3cd4a5 // fadd v5.4s, v5.4s, v28.4s
+	WORD $0x4f375442 // shl v2.4s, v2.4s, #23
+	WORD $0x4f375463 // shl v3.4s, v3.4s, #23
+	WORD $0x4ebc8442 // add v2.4s, v2.4s, v28.4s
+	WORD $0x4ebc8463 // add v3.4s, v3.4s, v28.4s
+	WORD $0x6e22dc80 // fmul v0.4s, v4.4s, v2.4s
+	WORD $0x6e23dca1 // fmul v1.4s, v5.4s, v3.4s
+	FSTPQ (F0, F1), (R1)
+	WORD $0x0e617802 // fcvtl v2.2d, v0.2s
+	WORD $0x4e617803 // fcvtl2 v3.2d, v0.4s
+	WORD $0x0e617824 // fcvtl v4.2d, v1.2s
+	WORD $0x4e617825 // fcvtl2 v5.2d, v1.4s
+	WORD $0x4e62d508 // fadd v8.2d, v8.2d, v2.2d
+	WORD $0x4e63d529 // fadd v9.2d, v9.2d, v3.2d
+	WORD $0x4e64d54a // fadd v10.2d, v10.2d, v4.2d
+	WORD $0x4e65d56b // fadd v11.2d, v11.2d, v5.2d
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BNE expLoop
+	FSTPQ (F8, F9), (R0)
+	FSTPQ (F10, F11), 32(R0)
+	RET
+
+// func maxSIMD(x *float32, n int) float32
+//
+// FMAXNM returns the number if one is NaN.
+TEXT ·maxSIMD(SB), NOSPLIT, $0-20
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R1
+	MOVW $0xff800000, R2 // -Inf
+	VDUP R2, V2.S4
+
+maxLoop:
+	FLDPQ (R0), (F0, F1)
+	WORD $0x4e21c400 // fmaxnm v0.4s, v0.4s, v1.4s
+	WORD $0x4e20c442 // fmaxnm v2.4s, v2.4s, v0.4s
+	ADD $32, R0, R0
+	SUBS $8, R1, R1
+	BNE maxLoop
+	WORD $0x6e30c840 // fmaxnmv s0, v2.4s
+	FMOVS F0, ret+16(FP)
+	RET
+
+// func turnSIMD(a, b, cos, sin *float32, n int)
+TEXT ·turnSIMD(SB), NOSPLIT, $0-40
+	MOVD a+0(FP), R0
+	MOVD b+8(FP), R1
+	MOVD cos+16(FP), R2
+	MOVD sin+24(FP), R3
+	MOVD n+32(FP), R4
+
+turnLoop:
+	FLDPQ (R0), (F0, F1)
+	FLDPQ (R1), (F2, F3)
+	FLDPQ (R2), (F4, F5)
+	FLDPQ (R3), (F6, F7)
+	WORD $0x6e24dc10 // fmul v16.4s, v0.4s, v4.4s
+	WORD $0x6e26dc52 // fmul v18.4s, v2.4s, v6.4s
+	WORD $0x4eb2d610 // fsub v16.4s, v16.4s, v18.4s
+	WORD $0x6e26dc14 // fmul v20.4s, v0.4s, v6.4s
+	WORD $0x6e24dc56 // fmul v22.4s, v2.4s, v4.4s
+	WORD $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD $0x6e25dc31 // fmul v17.4s, v1.4s, v5.4s
+	WORD $0x6e27dc73 // fmul v19.4s, v3.4s, v7.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x6e27dc35 // fmul v21.4s, v1.4s, v7.4s
+	WORD $0x6e25dc77 // fmul v23.4s, v3.4s, v5.4s
+	WORD $0x4e37d6b5 // fadd v21.4s, v21.4s, v23.4s
+	FSTPQ (F16, F17), (R0)
+	FSTPQ (F20, F21), (R1)
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	ADD $32, R2, R2
+	ADD $32, R3, R3
+	SUBS $8, R4, R4
+	BNE turnLoop
+	RET
+
+// func encodeF16SIMD(dst *byte, src *float32, n int)
+TEXT ·encodeF16SIMD(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+
+encodeLoop:
+	FLDPQ (R1), (F0, F1)
+	WORD $0x0e216800 // fcvtn v0.4h, v0.4s
+	WORD $0x4e216820 // fcvtn2 v0.8h, v1.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0, R0
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BNE encodeLoop
+	RET
+
+// func decodeF16SIMD(dst, src *byte, n int)
+TEXT ·decodeF16SIMD(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+
+decodeLoop:
+	FMOVQ (R1), F0
+	WORD $0x0e217801 // fcvtl v1.4s, v0.4h
+	WORD $0x4e217802 // fcvtl2 v2.4s, v0.8h
+	FSTPQ (F1, F2), (R0)
+	ADD $32, R0, R0
+	ADD $16, R1, R1
+	SUBS $8, R2, R2
+	BNE decodeLoop
+	RET
+
+// func decodeQ8SIMD(dst, src *byte, blocks int)
+TEXT ·decodeQ8SIMD(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD blocks+16(FP), R2
+
+decodeBlock:
+	WORD $0x7c402420 // ldr h0, [x1], #2
+	WORD $0x1ee24000 // fcvt s0, h0
+	VLD1.P 32(R1), [V1.B16, V2.B16]
+	WORD $0x0f08a423 // sshll v3.8h, v1.8b, #0
+	WORD $0x4f08a424 // sshll2 v4.8h, v1.16b, #0
+	WORD $0x0f08a445 // sshll v5.8h, v2.8b, #0
+	WORD $0x4f08a446 // sshll2 v6.8h, v2.16b, #0
+	WORD $0x0f10a470 // sshll v16.4s, v3.4h, #0
+	WORD $0x4f10a471 // sshll2 v17.4s, v3.8h, #0
+	WORD $0x0f10a492 // sshll v18.4s, v4.4h, #0
+	WORD $0x4f10a493 // sshll2 v19.4s, v4.8h, #0
+	WORD $0x0f10a4b4 // sshll v20.4s, v5.4h, #0
+	WORD $0x4f10a4b5 // sshll2 v21.4s, v5.8h, #0
+	WORD $0x0f10a4d6 // sshll v22.4s, v6.4h, #0
+	WORD $0x4f10a4d7 // sshll2 v23.4s, v6.8h, #0
+	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
+	WORD $0x4e21da31 // scvtf v17.4s, v17.4s
+	WORD $0x4e21da52 // scvtf v18.4s, v18.4s
+	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
+	WORD $0x4e21da94 // scvtf v20.4s, v20.4s
+	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
+	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
+	WORD $0x4e21daf7 // scvtf v23.4s, v23.4s
+	WORD $0x4f809210 // fmul v16.4s, v16.4s, v0.s[0]
+	WORD $0x4f809231 // fmul v17.4s, v17.4s, v0.s[0]
+	WORD $0x4f809252 // fmul v18.4s, v18.4s, v0.s[0]
+	WORD $0x4f809273 // fmul v19.4s, v19.4s, v0.s[0]
+	WORD $0x4f809294 // fmul v20.4s, v20.4s, v0.s[0]
+	WORD $0x4f8092b5 // fmul v21.4s, v21.4s, v0.s[0]
+	WORD $0x4f8092d6 // fmul v22.4s, v22.4s, v0.s[0]
+	WORD $0x4f8092f7 // fmul v23.4s, v23.4s, v0.s[0]
+	FSTPQ (F16, F17), 0(R0)
+	FSTPQ (F18, F19), 32(R0)
+	FSTPQ (F20, F21), 64(R0)
+	FSTPQ (F22, F23), 96(R0)
+	ADD $128, R0, R0
+	SUBS $1, R2, R2
+	BNE decodeBlock
+	RET
+
+// func scoresSIMD(dst, q *float32, rows *byte, n, width int, ahead *byte)
+//
+// Four rows at a time, four registers of lanes each, which then add up in
+// halves: 16, 8, 4, 2, 1. A prefetch from nowhere does nothing.
+TEXT ·scoresSIMD(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD rows+16(FP), R2
+	MOVD n+24(FP), R3
+	MOVD width+32(FP), R4
+	MOVD ahead+40(FP), R5
+	LSL $2, R4, R6
+
+scoresTile:
+	MOVD q+8(FP), R1
+	MOVD R4, R11
+	ADD R6, R2, R7
+	ADD R6, R7, R8
+	ADD R6, R8, R9
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+
+scoresLoop:
+	PRFM (R5), PLDL2KEEP
+	PRFM 64(R5), PLDL2KEEP
+	ADD $128, R5, R5
+	FLDPQ (R1), (F16, F17)
+	FLDPQ 32(R1), (F18, F19)
+	ADD $64, R1, R1
+	FLDPQ (R2), (F20, F21)
+	FLDPQ 32(R2), (F22, F23)
+	ADD $64, R2, R2
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e34d400 // fadd v0.4s, v0.4s, v20.4s
+	WORD $0x4e35d421 // fadd v1.4s, v1.4s, v21.4s
+	WORD $0x4e36d442 // fadd v2.4s, v2.4s, v22.4s
+	WORD $0x4e37d463 // fadd v3.4s, v3.4s, v23.4s
+	FLDPQ (R7), (F24, F25)
+	FLDPQ 32(R7), (F26, F27)
+	ADD $64, R7, R7
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x6e32df5a // fmul v26.4s, v26.4s, v18.4s
+	WORD $0x6e33df7b // fmul v27.4s, v27.4s, v19.4s
+	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
+	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
+	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
+	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
+	FLDPQ (R8), (F20, F21)
+	FLDPQ 32(R8), (F22, F23)
+	ADD $64, R8, R8
+	WORD $0x6e30de94 // fmul v20.4s, v20.4s, v16.4s
+	WORD $0x6e31deb5 // fmul v21.4s, v21.4s, v17.4s
+	WORD $0x6e32ded6 // fmul v22.4s, v22.4s, v18.4s
+	WORD $0x6e33def7 // fmul v23.4s, v23.4s, v19.4s
+	WORD $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
+	WORD $0x4e35d529 // fadd v9.4s, v9.4s, v21.4s
+	WORD $0x4e36d54a // fadd v10.4s, v10.4s, v22.4s
+	WORD $0x4e37d56b // fadd v11.4s, v11.4s, v23.4s
+	FLDPQ (R9), (F24, F25)
+	FLDPQ 32(R9), (F26, F27)
+	ADD $64, R9, R9
+	WORD $0x6e30df18 // fmul v24.4s, v24.4s, v16.4s
+	WORD $0x6e31df39 // fmul v25.4s, v25.4s, v17.4s
+	WORD $0x6e32df5a // fmul v26.4s, v26.4s, v18.4s
+	WORD $0x6e33df7b // fmul v27.4s, v27.4s, v19.4s
+	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
+	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
+	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
+	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
+	SUBS $16, R11, R11
+	BNE scoresLoop
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	WORD $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD $0x4e29d508 // fadd v8.4s, v8.4s, v9.4s
+	WORD $0x4e2ed58c // fadd v12.4s, v12.4s, v14.4s
+	WORD $0x4e2fd5ad // fadd v13.4s, v13.4s, v15.4s
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	WORD $0x4ec43810 // zip1 v16.2d, v0.2d, v4.2d
+	WORD $0x4ec47811 // zip2 v17.2d, v0.2d, v4.2d
+	WORD $0x4e31d610 // fadd v16.4s, v16.4s, v17.4s
+	WORD $0x4ecc3912 // zip1 v18.2d, v8.2d, v12.2d
+	WORD $0x4ecc7913 // zip2 v19.2d, v8.2d, v12.2d
+	WORD $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD $0x6e32d600 // faddp v0.4s, v16.4s, v18.4s
+	FMOVQ F0, (R0)
+	ADD $16, R0, R0
+	MOVD R9, R2
+	SUBS $4, R3, R3
+	BNE scoresTile
+	RET
+
+// func weightedSIMD(dst, weights *float32, rows *byte, n, columns, stride int, ahead *byte)
+//
+// Eight registers of four columns go down all rows, then the next eight; what
+// is left of the columns goes down in two registers at a time.
+TEXT ·weightedSIMD(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD weights+8(FP), R1
+	MOVD rows+16(FP), R2
+	MOVD columns+32(FP), R4
+	MOVD stride+40(FP), R5
+	MOVD ahead+48(FP), R6
+
+wide:
+	CMP $32, R4
+	BLT narrow
+	MOVD R1, R7
+	MOVD R2, R8
+	MOVD n+24(FP), R3
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 64(R0), (F4, F5)
+	FLDPQ 96(R0), (F6, F7)
+
+wideRow:
+	PRFM (R6), PLDL2KEEP
+	ADD $64, R6, R6
+	FMOVS.P 4(R7), F24
+	FLDPQ 0(R8), (F16, F17)
+	FLDPQ 32(R8), (F18, F19)
+	FLDPQ 64(R8), (F20, F21)
+	FLDPQ 96(R8), (F22, F23)
+	WORD $0x4f989210 // fmul v16.4s, v16.4s, v24.s[0]
+	WORD $0x4f989231 // fmul v17.4s, v17.4s, v24.s[0]
+	WORD $0x4f989252 // fmul v18.4s, v18.4s, v24.s[0]
+	WORD $0x4f989273 // fmul v19.4s, v19.4s, v24.s[0]
+	WORD $0x4f989294 // fmul v20.4s, v20.4s, v24.s[0]
+	WORD $0x4f9892b5 // fmul v21.4s, v21.4s, v24.s[0]
+	WORD $0x4f9892d6 // fmul v22.4s, v22.4s, v24.s[0]
+	WORD $0x4f9892f7 // fmul v23.4s, v23.4s, v24.s[0]
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	WORD $0x4e31d421 // fadd v1.4s, v1.4s, v17.4s
+	WORD $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
+	WORD $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
+	WORD $0x4e34d484 // fadd v4.4s, v4.4s, v20.4s
+	WORD $0x4e35d4a5 // fadd v5.4s, v5.4s, v21.4s
+	WORD $0x4e36d4c6 // fadd v6.4s, v6.4s, v22.4s
+	WORD $0x4e37d4e7 // fadd v7.4s, v7.4s, v23.4s
+	ADD R5, R8, R8
+	SUBS $1, R3, R3
+	BNE wideRow
+	FSTPQ (F0, F1), 0(R0)
+	FSTPQ (F2, F3), 32(R0)
+	FSTPQ (F4, F5), 64(R0)
+	FSTPQ (F6, F7), 96(R0)
+	ADD $128, R0, R0
+	ADD $128, R2, R2
+	SUB $32, R4, R4
+	B wide
+
+narrow:
+	CBZ R4, done
+	MOVD R1, R7
+	MOVD R2, R8
+	MOVD n+24(FP), R3
+	FLDPQ (R0), (F0, F1)
+
+narrowRow:
+	FMOVS.P 4(R7), F24
+	FLDPQ (R8), (F16, F17)
+	WORD $0x4f989210 // fmul v16.4s, v16.4s, v24.s[0]
+	WORD $0x4f989231 // fmul v17.4s, v17.4s, v24.s[0]
+	WORD $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	WORD $0x4e31d421 // fadd v1.4s, v1.4s, v17.4s
+	ADD R5, R8, R8
+	SUBS $1, R3, R3
+	BNE narrowRow
+	FSTPQ (F0, F1), (R0)
+	ADD $32, R0, R0
+	ADD $32, R2, R2
+	SUB $8, R4, R4
+	B narrow
+
+done:
+	RET

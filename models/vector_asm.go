@@ -1,0 +1,174 @@
+//go:build !purego && (amd64 || arm64)
+
+package models
+
+import "unsafe"
+
+// Each function of the assembly takes a multiple of 8 elements, which the
+// caller has checked the slices for.
+
+//go:noescape
+func addSIMD(x, y *float32, n int)
+
+//go:noescape
+func squaresSIMD(sum *lanes, x *float32, n int)
+
+//go:noescape
+func scaleSIMD(dst, x, gain *float32, n int, scale float32)
+
+//go:noescape
+func siluSIMD(gate, up *float32, n int)
+
+//go:noescape
+func relu2SIMD(gate, up *float32, n int)
+
+//go:noescape
+func expSIMD(sum *lanes, x *float32, n int, top, scale float32)
+
+//go:noescape
+func encodeF16SIMD(dst *byte, src *float32, n int)
+
+//go:noescape
+func decodeF16SIMD(dst, src *byte, n int)
+
+// decodeQ8SIMD takes blocks of 32 elements.
+//
+//go:noescape
+func decodeQ8SIMD(dst, src *byte, blocks int)
+
+//go:noescape
+func maxSIMD(x *float32, n int) float32
+
+//go:noescape
+func turnSIMD(a, b, cos, sin *float32, n int)
+
+// scoresSIMD takes a multiple of 8 rows and of 16 columns. While it works it
+// fetches as many bytes from ahead on as the rows have in fp16; nil: none.
+// weightedSIMD takes rows of stride bytes, of which it does the first columns.
+
+// whole returns how many of n elements the assembly takes.
+func whole(n int) int {
+	if !hasSIMD {
+		return 0
+	}
+	return n &^ 7
+}
+
+func add(x, y []float32) {
+	n := whole(len(x))
+	if n > 0 {
+		y = y[:len(x)]
+		addSIMD(&x[0], &y[0], n)
+	}
+	addGeneric(x[n:], y[n:])
+}
+
+func squares(sum *lanes, x []float32) {
+	n := whole(len(x))
+	if n > 0 {
+		squaresSIMD(sum, &x[0], n)
+	}
+	squaresGeneric(sum, x[n:])
+}
+
+func scale(dst, x, gain []float32, by float32) {
+	n := whole(len(gain))
+	if n > 0 {
+		dst, x = dst[:len(gain)], x[:len(gain)]
+		scaleSIMD(&dst[0], &x[0], &gain[0], n, by)
+	}
+	scaleGeneric(dst[n:], x[n:], gain[n:], by)
+}
+
+func silu(gate, up []float32) {
+	n := whole(len(gate))
+	if n > 0 {
+		up = up[:len(gate)]
+		siluSIMD(&gate[0], &up[0], n)
+	}
+	siluGeneric(gate[n:], up[n:])
+}
+
+func relu2(gate, up []float32) {
+	n := whole(len(gate))
+	if n > 0 {
+		up = up[:len(gate)]
+		relu2SIMD(&gate[0], &up[0], n)
+	}
+	relu2Generic(gate[n:], up[n:])
+}
+
+func exp(sum *lanes, x []float32, top, by float32) {
+	n := whole(len(x))
+	if n > 0 {
+		expSIMD(sum, &x[0], n, top, by)
+	}
+	expGeneric(sum, x[n:], top, by)
+}
+
+func encodeF16(dst []byte, src []float32) {
+	n := whole(len(src))
+	if n > 0 {
+		dst = dst[:2*len(src)]
+		encodeF16SIMD(&dst[0], &src[0], n)
+	}
+	encodeF16Generic(dst[2*n:], src[n:])
+}
+
+func decodeF16(dst, src []byte) {
+	src = src[:len(dst)/2]
+	n := whole(len(src) / 2)
+	if n > 0 {
+		decodeF16SIMD(&dst[0], &src[0], n)
+	}
+	decodeF16Generic(dst[4*n:], src[2*n:])
+}
+
+func decodeQ8(dst, src []byte) {
+	if !hasSIMD || len(dst) == 0 {
+		decodeQ8Generic(dst, src)
+		return
+	}
+	blocks := len(dst) / (4 * q8Len)
+	src = src[:blocks*q8Bytes]
+	decodeQ8SIMD(&dst[0], &src[0], blocks)
+}
+
+func maximum(x []float32) float32 {
+	n := whole(len(x))
+	top := maximumGeneric(x[n:])
+	if n > 0 {
+		top = max(top, maxSIMD(&x[0], n))
+	}
+	return top
+}
+
+func turn(a, b, cos, sin []float32) {
+	n := whole(len(cos))
+	if n > 0 {
+		a, b, sin = a[:len(cos)], b[:len(cos)], sin[:len(cos)]
+		turnSIMD(&a[0], &b[0], &cos[0], &sin[0], n)
+	}
+	turnGeneric(a[n:], b[n:], cos[n:], sin[n:])
+}
+
+func scores(dst, q []float32, rows, ahead []byte) {
+	n, width := len(dst), len(q)
+	if !hasSIMD || n == 0 || n%8 != 0 || width == 0 || width%16 != 0 {
+		scoresGeneric(dst, q, rows)
+		return
+	}
+	rows = rows[:4*n*width]
+	scoresSIMD(&dst[0], &q[0], &rows[0], n, width, unsafe.SliceData(ahead))
+}
+
+func weighted(dst, weights []float32, rows, ahead []byte) {
+	n := whole(len(dst))
+	if n > 0 && len(weights) > 0 {
+		rows = rows[:4*len(weights)*len(dst)]
+		weightedSIMD(&dst[0], &weights[0], &rows[0], len(weights), n, 4*len(dst), unsafe.SliceData(ahead))
+	}
+	if n < len(dst) {
+		weightedGeneric(dst, weights, rows, n)
+	}
+}
