@@ -59,7 +59,7 @@ func (r *Runner) Run(ctx context.Context, suite Suite, out io.Writer) (*Results,
 		}
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = fmt.Errorf("bench: interrupted after %s: %w", countSamples(run.w.samples), ctx.Err())
+		err = fmt.Errorf("bench: stopped after %s: %w", countSamples(run.w.samples), ctx.Err())
 	}
 	return run.results, err
 }

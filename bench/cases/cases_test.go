@@ -17,18 +17,34 @@ import (
 	"onebit/kernels"
 )
 
-const peakEnv = "ONEBIT_TEST_PEAK_CHILD"
+// children are the programs that the test binary can be, by its first
+// argument: child processes that measure memory, and stand-ins for others.
+var children = map[string]func(args []string) error{
+	"peak":        func([]string) error { return Peak(os.Stdin, os.Stdout) },
+	"phases":      func([]string) error { return Phases(context.Background(), os.Stdin, os.Stdout) },
+	"run":         fakeRun,
+	"llama-bench": fakeLlamaBench,
+}
 
-// TestMain lets the test binary be the child that measures peak memory.
 func TestMain(m *testing.M) {
-	if os.Getenv(peakEnv) != "" {
-		if err := Peak(os.Stdin, os.Stdout); err != nil {
+	if len(os.Args) > 1 && children[os.Args[1]] != nil {
+		if err := children[os.Args[1]](os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+// child is the command of one of the children.
+func child(t testing.TB, name string) []string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{exe, name}
 }
 
 // small is a machine with a small last-level cache, so that cold is cheap.
@@ -192,16 +208,16 @@ func TestCeilingReadsEverything(t *testing.T) {
 	if _, err := r.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	m, at := r.matrices[0], 0
+	data, at := r.data[0], 0
 	for thread := range 3 {
-		share := r.share(m, thread)
-		if &share[0] != &m.Data[at] {
+		share := r.share(data, thread)
+		if &share[0] != &data[at] {
 			t.Errorf("thread %d does not begin at byte %d", thread, at)
 		}
 		at += len(share)
 	}
-	if at != len(m.Data) {
-		t.Errorf("the shares end at byte %d of %d", at, len(m.Data))
+	if at != len(data) {
+		t.Errorf("the shares end at byte %d of %d", at, len(data))
 	}
 }
 
@@ -273,13 +289,8 @@ func TestPeak(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector multiplies memory")
 	}
-	t.Setenv(peakEnv, "1")
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	const rows, cols = 4096, 4096
-	reply, err := askPeak(context.Background(), []string{exe}, peakRequest{Format: "i2_s", Rows: rows, Cols: cols, Seed: 1})
+	reply, err := askPeak(context.Background(), child(t, "peak"), peakRequest{Format: "i2_s", Rows: rows, Cols: cols, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +299,7 @@ func TestPeak(t *testing.T) {
 	if peak < size || peak > size+64<<20 {
 		t.Errorf("peak memory of a %d byte matrix is %d bytes: the floats that it was made of should be gone, the matrix should not", size, peak)
 	}
-	if _, err := askPeak(context.Background(), []string{exe}, peakRequest{Format: "nonsense"}); err == nil || !strings.Contains(err.Error(), "nonsense") {
+	if _, err := askPeak(context.Background(), child(t, "peak"), peakRequest{Format: "nonsense"}); err == nil || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("an unknown format: %v", err)
 	}
 }

@@ -55,4 +55,64 @@
 // peak-RSS-B is the peak resident memory (VmHWM, reset after the weights were
 // made) of a process that holds the tensor, packs it and multiplies once. The
 // process is the program itself, run as a child (see Peak).
+//
+// # Model
+//
+// A case of
+//
+//	Model/model=M/variant=V/packing=P/test=T/depth=D/threads=N
+//
+// is a test of a whole model, in llama-bench's words. V multiplies the
+// projections; matrices in other formats, such as an fp16 head, are left to
+// what comes nearest (see models.PreferVariant). P is packed where V wants a
+// layout of its own, native where it multiplies the file's bytes, and stream
+// where besides each block is let go of once it has run. Depth is there if it
+// is not 0.
+//
+//	T      an operation is                                     tells
+//	load   to open the model until it is ready, page cache     ns/op
+//	       warm; closing it does not count
+//	ttft   to start onebit run with a prompt of four words,    ns/op
+//	       until the first byte of text; with P=packed it
+//	       packs behind that
+//	ppN    to take in a prompt of N tokens                     tok/s, mac/s, %peak
+//	tgN    to decode N tokens, each after D and those before   tok/s, weight-B/s, %roof
+//
+// Tokens are random and the logits are not sampled. Keys and values of the D
+// tokens before are computed before anything is timed.
+//
+// weight-B/s counts the bytes of every matrix once per token, and those of the
+// keys and values; %roof is its share of Read/model=M/…, which reads as many
+// bytes of weights with as many threads in the same round. mac/s counts
+// multiply-adds with weights; %peak is their share of DotPeak/…/isa=I, which
+// multiplies int8 in registers, with as many threads in the same round. What a
+// prompt spends on attention is in neither.
+//
+// Each packing's best variant is studied on all threads. A child process of
+// its own (see Phases) finds the memory of each phase: peak-RSS-B is VmHWM,
+// reset before the phase, anon-B and file-B the largest RssAnon and RssFile
+// among looks 2 ms apart. The weights of a tg phase are there before it, so
+// its peak is what decoding takes. And
+//
+//	Op/model=M/variant=V/packing=P/test=T/threads=N/block=B/op=O
+//
+// is where the time goes: of operation O in block B (or outside them), per
+// token of a tg test or per prompt. It is observed in a pass of its own, which
+// no timing contains.
+//
+// variant=llama-bench is llama.cpp's llama-bench on the same file, one process
+// per sample, interleaved with the others; its own figure is the time of a
+// sample.
+//
+// A model is verified before its first test, once for all tests on the same
+// threads: each Linear must say that the variant multiplies it, the logits
+// after a batch of two tokens and after one more must equal to the bit those
+// of the variant unrolled, and the logits after 17 tokens must be the same
+// whether they came in a batch or one by one. The reference rounds no
+// activations: its logits must be near.
+//
+// Groups are one model's tests of one kind on one number of threads. The
+// models of a file on the same threads stay open from group to group, in all
+// variants that are compared. Packed ones for which memory has no room are
+// left out, with a warning.
 package cases

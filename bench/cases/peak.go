@@ -1,15 +1,12 @@
 package cases
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"runtime/debug"
-	"strings"
 
 	"onebit/formats"
 	"onebit/internal/sysinfo"
@@ -51,19 +48,9 @@ func (g *group) peak(ctx context.Context, v *kernels.Variant) (int64, bool) {
 }
 
 func askPeak(ctx context.Context, command []string, req peakRequest) (peakReply, error) {
-	in, err := json.Marshal(req)
-	if err != nil {
-		return nil, err
-	}
-	var out, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &stderr
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("child process: %w: %s", err, strings.TrimSpace(stderr.String()))
-	}
 	var reply peakReply
-	if err := json.Unmarshal(out.Bytes(), &reply); err != nil {
-		return nil, fmt.Errorf("child process answered %q: %w", out.Bytes(), err)
+	if err := askChild(ctx, command, nil, req, &reply); err != nil {
+		return nil, err
 	}
 	return reply, nil
 }

@@ -61,6 +61,8 @@ func maxOf(threads []int) int {
 // warn adds what the results should be read with.
 func (r *rig) warn(text string) { r.doubts = append(r.doubts, text) }
 
+func (r *rig) allDoubts() []string { return r.doubts }
+
 // pool returns the worker pool of that many threads.
 func (r *rig) pool(threads int) *kernels.Pool {
 	p := r.pools[threads]

@@ -31,12 +31,22 @@ type Options struct {
 
 // A Suite is cases that share threads and memory. Close it after the run.
 type Suite struct {
-	Cases []bench.Case
+	Settings []bench.Setting // of the header, what the cases add to it
+	Cases    []bench.Case
+	Studies  []bench.Study
+	// Usual is the filter of a run that nobody narrowed down.
+	Usual string
 	// Unavailable are variants that this machine can't run, with the reason,
 	// under the names that their cases would have.
 	Unavailable []Unavailable
 
-	rig *rig
+	home home
+}
+
+// A home is what the cases of a suite share: a rig, or a shelf.
+type home interface {
+	allDoubts() []string
+	close() error
 }
 
 // An Unavailable is a case that can't run on this machine.
@@ -47,10 +57,10 @@ type Unavailable struct {
 
 // Doubts returns what the results should be read with, as far as the run has
 // come: what is wrong with the machine, and what could not be measured.
-func (s *Suite) Doubts() []string { return s.rig.doubts }
+func (s *Suite) Doubts() []string { return s.home.allDoubts() }
 
 // Close stops the suite's threads and frees its memory.
-func (s *Suite) Close() error { return s.rig.close() }
+func (s *Suite) Close() error { return s.home.close() }
 
 // Kernels returns the cases of every variant on every source.
 func Kernels(opt Options) (*Suite, error) {
@@ -64,7 +74,7 @@ func Kernels(opt Options) (*Suite, error) {
 		return nil, err
 	}
 	rig := newRig(&opt)
-	s := &Suite{rig: rig}
+	s := &Suite{Usual: usualKernels(&opt), home: rig}
 	for _, src := range opt.Sources {
 		s.addGroup(&group{src: src, rig: rig, seed: opt.Seed}, &opt)
 	}
@@ -72,10 +82,8 @@ func Kernels(opt Options) (*Suite, error) {
 }
 
 func (opt *Options) check() error {
-	for _, n := range opt.Threads {
-		if n < 1 || n > 1024 {
-			return fmt.Errorf("%d threads: give a number from 1 to 1024", n)
-		}
+	if err := checkThreads(opt.Threads); err != nil {
+		return err
 	}
 	for _, c := range opt.Caches {
 		if c != "warm" && c != "cold" {
@@ -84,6 +92,24 @@ func (opt *Options) check() error {
 	}
 	if len(opt.Sources) == 0 {
 		return errors.New("nothing to measure: no format can hold any of these shapes")
+	}
+	return nil
+}
+
+// usualKernels leaves out the formats of heads and embeddings, which no
+// projection has, unless a model has them.
+func usualKernels(opt *Options) string {
+	if opt.Model != "" {
+		return ""
+	}
+	return "-/format:(f32 OR f16 OR bf16 OR q8_0 OR q6_k)"
+}
+
+func checkThreads(threads []int) error {
+	for _, n := range threads {
+		if n < 1 || n > 1024 {
+			return fmt.Errorf("%d threads: give a number from 1 to 1024", n)
+		}
 	}
 	return nil
 }
@@ -114,15 +140,15 @@ func (s *Suite) addGroup(g *group, opt *Options) {
 	for _, c := range ceilings {
 		s.Cases = append(s.Cases, c.benchCase())
 	}
-	s.addForeign(g)
+	s.addForeign(fmt.Sprintf("MatVec/format=%s/rows=%d/cols=%d", g.src.Format.Name, g.src.Rows, g.src.Cols))
 }
 
 // addForeign lists the instruction sets of other architectures, whose
 // variants are not built into this program.
-func (s *Suite) addForeign(g *group) {
+func (s *Suite) addForeign(what string) {
 	for _, isa := range kernels.ISAs() {
 		if err := isa.Foreign(); err != nil {
-			s.unavailable(fmt.Sprintf("MatVec/format=%s/variant=%s/rows=%d/cols=%d", g.src.Format.Name, isa.Name, g.src.Rows, g.src.Cols), err)
+			s.unavailable(what+"/variant="+isa.Name, err)
 		}
 	}
 }
@@ -158,9 +184,9 @@ func (opt *Options) configs(v *kernels.Variant) []config {
 // Select applies a filter in benchproc's syntax to the suite. That it matches
 // only what this machine can't run is an error that says what is missing.
 func (s *Suite) Select(expr string) error {
-	kept, err := bench.Suite{Cases: s.Cases}.Filter(expr)
+	kept, err := bench.Suite{Cases: s.Cases, Studies: s.Studies}.Filter(expr)
 	if err == nil {
-		s.Cases = kept.Cases
+		s.Cases, s.Studies = kept.Cases, kept.Studies
 		return nil
 	}
 	var unavailable []bench.Case

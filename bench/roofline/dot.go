@@ -35,6 +35,14 @@ func DotKernels(have cpu.Set) []DotKernel {
 	return list
 }
 
+// Dot performs so many iterations on the calling thread. It returns how many
+// multiply-adds they were, and the sum of all accumulators modulo 2³², which
+// is in proportion to iterations: one that was left out shows.
+func (k DotKernel) Dot(iterations int) (macs int, sum int32) {
+	a, b := operands()
+	return iterations * k.chains * k.macs, k.run(&a, &b, iterations)
+}
+
 // operands returns factors that all kernels accept: a is not negative, because
 // VPDPBUSD and VPMADDUBSW take it as unsigned, and no sum of two products
 // leaves 16 bits, where VPMADDUBSW would saturate.

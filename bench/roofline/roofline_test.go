@@ -167,6 +167,9 @@ func TestDotKernels(t *testing.T) {
 				if got != want {
 					t.Errorf("%d iterations: %d, want %d", iterations, got, want)
 				}
+				if macs, sum := k.Dot(iterations); sum != want || macs != iterations*k.chains*k.macs {
+					t.Errorf("Dot(%d) is %d multiply-adds with sum %d, want sum %d", iterations, macs, sum, want)
+				}
 				if iterations > 0 && want == 0 {
 					t.Error("the operands' product is zero, which proves nothing")
 				}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,70 +23,120 @@ import (
 	"onebit/reports"
 )
 
-// How long a run may take in all, setting up included: people are promised 4
-// minutes, and 30 seconds with --short.
+// How long a run of kernels may take in all, setting up included: people are
+// promised 4 minutes, and 30 seconds with --short. Models have theirs beside it.
 const (
-	defaultBudget = 180 * time.Second
-	shortBudget   = 20 * time.Second
+	kernelsBudget      = 180 * time.Second
+	shortKernelsBudget = 20 * time.Second
+	modelsBudget       = 240 * time.Second
+	shortModelsBudget  = 40 * time.Second
 )
 
+// ceilingTime is the length of a sample in a run of models: that of the
+// ceilings, since a test of a model is longer.
+const ceilingTime = 50 * time.Millisecond
+
 type benchFlags struct {
+	kernels, models bool // what to measure
+
 	out     string
 	filter  string
 	short   bool
 	count   int
 	time    time.Duration
 	threads []int
-	acts    []string
 	model   string
 	types   []string
 	seed    uint64
+
+	acts []string // of kernels
+
+	presets    []string // of models
+	prompt     int
+	tokens     int
+	depths     []int
+	llamaBench string
 }
 
 func newBench() *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
-		Use:   "bench [kernels]",
-		Short: "Measure every kernel variant and write a report",
-		Long: `Measure every kernel variant that runs here: speed, memory and numeric error.
+		Use:   "bench [kernels|models|all]",
+		Short: "Measure every kernel variant or whole models, and write a report",
+		Long: `Measure every kernel variant that runs here (kernels, the default), whole models
+(models), or both (all): speed, memory and numeric error.
 
-Each variant is verified before it is timed. The report goes to DIR: results.txt
+Each case is verified before it is timed. The report goes to DIR: results.txt
 in Go's benchmark format, index.html, and plots/*.png. The results.txt of an
 earlier run is kept as results.old.txt.
 
+Models are that of --model, or full-size ones of --preset with random weights,
+which are as fast as the real ones; they are made on the spot, in a temporary
+file that is gone when the run ends, however it ends. With every SIMD variant
+that runs here they are loaded, started, given a prompt (test pp) and asked for
+text (test tg), in the words of llama-bench. The tests are shorter than its
+pp512 and tg128 so that the default run takes about five minutes;
+-p 512 -n 128 gives those. --short measures bonsai-1.7b alone, with the best
+variant that packs and the best that does not, in less than a minute. The pure Go
+variants and the reference take a --filter, and patience.
+
 Filters are written in benchproc's syntax over the parts of a benchmark's name:
-  --filter '/format:q1_0_g128 /variant:(avx2 OR scalar) /cache:warm'`,
+  --filter '/format:q1_0_g128 /variant:(avx2 OR scalar) /cache:warm'
+  --filter '/test:tg16 /packing:native'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usagef("unexpected argument %q", args[1])
 			}
-			if len(args) == 1 && args[0] != "kernels" {
-				return usagef("unknown suite %q (known: kernels)", args[0])
-			}
-			return nil
+			return f.choose(append(args, "kernels")[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "output", "o", "onebit-report", "`DIR` to write the report to")
-	flags.StringVar(&f.filter, "filter", "", "measure only the cases that match `EXPR` (default: all but the formats of heads and embeddings)")
-	flags.BoolVar(&f.short, "short", false, "fewer shapes and formats, under 30 s")
+	flags.StringVar(&f.filter, "filter", "", "measure only the cases that match `EXPR` (default: all but kernels of the formats of heads and embeddings, and models in pure Go)")
+	flags.BoolVar(&f.short, "short", false, "fewer shapes, formats, models and variants: under 30 s for kernels, a minute for models")
 	flags.IntVar(&f.count, "count", 0, "samples of each case (default: what the time allows, 6 to 10)")
 	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: what the time allows)")
 	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts (default: 1 and all)")
-	flags.StringSliceVar(&f.acts, "act", nil, "activation schemes: f32, q8_row, q8_128, q8_32 (default: each format's own)")
-	flags.StringVar(&f.model, "model", "", "measure the matrices of a GGUF `FILE`")
+	flags.StringVar(&f.model, "model", "", "measure this model: a `FILE` in GGUF")
 	flags.StringSliceVar(&f.types, "gguf-types", nil, "how to read type ids that the file leaves open, such as i2_s_arm")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights, the activations and the order of the rounds")
+	flags.StringSliceVar(&f.acts, "act", nil, "kernels: activation schemes f32, q8_row, q8_128, q8_32 (default: each format's own)")
+	flags.StringSliceVar(&f.presets, "preset", nil, "models: made with random weights (default: bonsai-1.7b,bitnet-2b-4t; onebit synth lists them)")
+	flags.IntVarP(&f.prompt, "n-prompt", "p", 0, "models: tokens of the prompt (default 128, 64 with --short; -1: no such test)")
+	flags.IntVarP(&f.tokens, "n-gen", "n", 0, "models: tokens of text (default 16; -1: no such test)")
+	flags.IntSliceVarP(&f.depths, "n-depth", "d", nil, "models: tokens in the KV cache before a test (default 0; a list is possible)")
+	flags.StringVar(&f.llamaBench, "llama-bench", "", "models: measure the same files with the llama-bench at `PATH`, interleaved")
 	return cmd
 }
 
+// modelsFlags are of no use to kernels, and kernelsFlags of none to models.
+var (
+	modelsFlags  = []string{"preset", "n-prompt", "n-gen", "n-depth", "llama-bench"}
+	kernelsFlags = []string{"act"}
+)
+
+// choose sets what to measure.
+func (f *benchFlags) choose(what string) error {
+	switch what {
+	case "kernels":
+		f.kernels = true
+	case "models", "model":
+		f.models = true
+	case "all":
+		f.kernels, f.models = true, true
+	default:
+		return usagef("unknown suite %q (known: kernels, models, all)", what)
+	}
+	return nil
+}
+
 func (f *benchFlags) run(cmd *cobra.Command) error {
-	if err := f.check(); err != nil {
+	if err := f.check(cmd); err != nil {
 		return err
 	}
 	host := sysinfo.Probe()
-	suite, done, err := f.suite(host)
+	suites, done, err := f.suites(cmd, host)
 	if err != nil {
 		return err
 	}
@@ -95,11 +146,11 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer file.Close()
-	results, err := f.measure(cmd, suite, host, file)
+	results, err := f.measure(cmd, suites, host, file)
 	return errors.Join(err, f.report(cmd, results, err))
 }
 
-func (f *benchFlags) check() error {
+func (f *benchFlags) check(cmd *cobra.Command) error {
 	if f.count < 0 || f.time < 0 {
 		return usagef("--count and --time take positive values")
 	}
@@ -108,13 +159,81 @@ func (f *benchFlags) check() error {
 			return usagef("--threads %d: give a number from 1 to 1024", n)
 		}
 	}
-	return nil
+	useless, what := modelsFlags, "models"
+	if f.models {
+		useless, what = kernelsFlags, "kernels"
+	}
+	for _, name := range useless {
+		if f.kernels != f.models && cmd.Flags().Changed(name) {
+			return usagef("--%s is a flag of bench %s", name, what)
+		}
+	}
+	if !f.models {
+		return nil
+	}
+	return f.checkModels()
 }
 
-// suite returns the selected cases, and what to call when they are done with.
-func (f *benchFlags) suite(host sysinfo.Host) (*cases.Suite, func(), error) {
+// suites returns the selected cases of each kind, and what to call when they
+// are done with.
+func (f *benchFlags) suites(cmd *cobra.Command, host sysinfo.Host) (suites []*cases.Suite, done func(), err error) {
+	var closers []func()
+	done = func() {
+		for _, c := range slices.Backward(closers) {
+			c()
+		}
+	}
+	add := func(s *cases.Suite, closeFiles func(), suiteErr error) {
+		if closeFiles != nil {
+			closers = append(closers, closeFiles)
+		}
+		if s != nil {
+			closers = append(closers, func() { s.Close() })
+			suites = append(suites, s)
+		}
+		err = errors.Join(err, suiteErr)
+	}
+	if f.kernels {
+		add(f.kernelsSuite(host))
+	}
+	if f.models && err == nil {
+		add(f.modelsSuite(cmd, host))
+	}
+	if err == nil {
+		suites, err = f.selected(suites)
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return suites, done, nil
+}
+
+// selected applies the filter. Of several suites one may match nothing.
+func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, err error) {
+	var first error
+	for _, s := range suites {
+		filter := f.filter
+		if filter == "" {
+			filter = s.Usual
+		}
+		if err := s.Select(filter); err == nil {
+			matching = append(matching, s)
+		} else if first == nil {
+			first = err
+		}
+	}
+	if len(matching) == 0 {
+		return nil, first
+	}
+	return matching, nil
+}
+
+// kernelsSuite returns the cases of kernels, and what closes their file.
+func (f *benchFlags) kernelsSuite(host sysinfo.Host) (*cases.Suite, func(), error) {
 	opt := cases.Options{
 		Threads: f.threads, Features: cpu.Detected(), Seed: f.seed, Host: host, Model: f.model, GGUFTypes: f.types,
+		PeakCommand: childCommand(peakVerb),
 	}
 	for _, name := range f.acts {
 		act, err := kernels.ParseActivation(name)
@@ -123,10 +242,7 @@ func (f *benchFlags) suite(host sysinfo.Host) (*cases.Suite, func(), error) {
 		}
 		opt.Activations = append(opt.Activations, act)
 	}
-	if exe, err := os.Executable(); err == nil {
-		opt.PeakCommand = []string{exe, peakVerb}
-	}
-	closeModel := func() {}
+	var closeModel func()
 	switch {
 	case f.model != "":
 		model, sources, err := cases.OpenModel(f.model, cases.ModelOptions{Types: f.types})
@@ -139,19 +255,17 @@ func (f *benchFlags) suite(host sysinfo.Host) (*cases.Suite, func(), error) {
 	default:
 		opt.Sources = cases.DefaultSources(f.seed)
 	}
-	filter := f.filter
-	if filter == "" && f.model == "" {
-		filter = defaultFilter
-	}
 	suite, err := cases.Kernels(opt)
-	if err == nil {
-		err = suite.Select(filter)
-	}
+	return suite, closeModel, err
+}
+
+// childCommand runs a verb of this program; nil if the program can't be found.
+func childCommand(verb ...string) []string {
+	exe, err := os.Executable()
 	if err != nil {
-		closeModel()
-		return nil, nil, err
+		return nil
 	}
-	return suite, func() { suite.Close(); closeModel() }, nil
+	return append([]string{exe}, verb...)
 }
 
 // createResults makes the results file, keeping that of an earlier run.
@@ -170,28 +284,57 @@ func createResults(dir string) (*os.File, error) {
 	return file, nil
 }
 
-func (f *benchFlags) measure(cmd *cobra.Command, suite *cases.Suite, host sysinfo.Host, file io.Writer) (*bench.Results, error) {
-	runner := bench.Runner{Count: f.count, Time: f.time, Budget: defaultBudget, Seed: f.seed}
-	if f.short {
-		runner.Budget = shortBudget
+func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sysinfo.Host, file io.Writer) (*bench.Results, error) {
+	runner := bench.Runner{Count: f.count, Time: f.time, Budget: f.budget(), Seed: f.seed}
+	if f.time == 0 && !f.kernels {
+		runner.Time = ceilingTime
+	}
+	var all bench.Suite
+	more := f.settings()
+	for _, s := range suites {
+		all.Cases, all.Studies = append(all.Cases, s.Cases...), append(all.Studies, s.Studies...)
+		more = append(more, s.Settings...)
+	}
+	all.Settings = cases.Settings(host, time.Now(), more...)
+	all.Doubts = func() (doubts []string) {
+		for _, s := range suites {
+			doubts = append(doubts, s.Doubts()...)
+		}
+		return doubts
 	}
 	stderr := cmd.ErrOrStderr()
-	plan := runner.Plan(bench.Suite{Cases: suite.Cases})
+	plan := runner.Plan(all)
 	fmt.Fprintf(stderr, "measuring %d cases, %d samples each, for about %v\n",
-		len(suite.Cases), plan.Count, plan.Estimate.Round(time.Second))
+		len(all.Cases), plan.Count, plan.Estimate.Round(time.Second))
 	bar := newBenchProgress(stderr)
 	runner.Progress = bar.show
 	defer bar.close()
-	return runner.Run(cmd.Context(), bench.Suite{
-		Settings: cases.Settings(host, time.Now(), f.settings()...),
-		Cases:    suite.Cases,
-		Doubts:   suite.Doubts,
-	}, file)
+	return runner.Run(cmd.Context(), all, file)
+}
+
+func (f *benchFlags) budget() (sum time.Duration) {
+	choose := func(on bool, usual, short time.Duration) {
+		switch {
+		case on && f.short:
+			sum += short
+		case on:
+			sum += usual
+		}
+	}
+	choose(f.kernels, kernelsBudget, shortKernelsBudget)
+	choose(f.models, modelsBudget, shortModelsBudget)
+	return sum
 }
 
 // settings are what the results file says of the run itself.
 func (f *benchFlags) settings() []bench.Setting {
 	command := []string{"onebit", "bench"}
+	switch {
+	case f.kernels && f.models:
+		command = append(command, "all")
+	case f.models:
+		command = append(command, "models")
+	}
 	add := func(flag, value string) {
 		if value != "" {
 			command = append(command, flag, shellQuote(value))
@@ -204,6 +347,11 @@ func (f *benchFlags) settings() []bench.Setting {
 	}
 	add("--threads", joinInts(f.threads))
 	add("--act", strings.Join(f.acts, ","))
+	add("--preset", strings.Join(f.presets, ","))
+	add("-p", number(f.prompt))
+	add("-n", number(f.tokens))
+	add("-d", joinInts(f.depths))
+	add("--llama-bench", f.llamaBench)
 	if f.seed != 1 {
 		add("--seed", strconv.FormatUint(f.seed, 10))
 	}
@@ -215,6 +363,14 @@ func (f *benchFlags) settings() []bench.Setting {
 		out = append(out, bench.Setting{Key: "model", Value: filepath.Base(f.model)})
 	}
 	return out
+}
+
+// number is empty for a flag that was not given.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 func joinInts(list []int) string {
@@ -294,10 +450,6 @@ func (p *benchProgress) close() {
 		p.bar.Finish()
 	}
 }
-
-// defaultFilter leaves out the formats of heads and embeddings, which no
-// projection has.
-const defaultFilter = "-/format:(f32 OR f16 OR bf16 OR q8_0 OR q6_k)"
 
 // peakVerb is the hidden verb that measures peak memory in a child process.
 const peakVerb = "peak-memory"

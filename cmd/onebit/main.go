@@ -57,6 +57,7 @@ var verbs = []func() *cobra.Command{
 	newKernels,
 	newPeak,
 	newPerplexity,
+	newPhases,
 	newReport,
 	newRun,
 	newSynth,

@@ -51,17 +51,30 @@ func presetList() string {
 }
 
 func synthesize(cmd *cobra.Command, p *models.Preset, output string, seed uint64, force bool) error {
-	total := 0
+	return writeFile(cmd.Context(), output, force, func(w io.Writer) error {
+		return synthesizeTo(w, cmd.ErrOrStderr(), p, seed)
+	})
+}
+
+// synthesizeTo writes the preset's model to w and shows progress on stderr.
+func synthesizeTo(w, stderr io.Writer, p *models.Preset, seed uint64) error {
+	size, err := presetBytes(p)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(stderr, p.Name, size)
+	defer bar.Close()
+	return synth.Write(io.MultiWriter(w, bar), p, seed)
+}
+
+// presetBytes returns the size of the preset's tensors.
+func presetBytes(p *models.Preset) (total int64, err error) {
 	for _, t := range p.Tensors() {
 		n, err := t.Bytes()
 		if err != nil {
-			return err
+			return 0, err
 		}
-		total += n
+		total += int64(n)
 	}
-	return writeFile(cmd.Context(), output, force, func(w io.Writer) error {
-		bar := newProgress(cmd.ErrOrStderr(), p.Name, int64(total))
-		defer bar.Close()
-		return synth.Write(io.MultiWriter(w, bar), p, seed)
-	})
+	return total, nil
 }

@@ -1,0 +1,86 @@
+package cases
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/roofline"
+	"onebit/internal/cpu"
+	"onebit/kernels"
+)
+
+// A dotPeak is the ceiling of prompts: it multiplies and adds int8 in registers
+// and touches no memory.
+type dotPeak struct {
+	pool   *kernels.Pool
+	kernel roofline.DotKernel
+	n      int
+	sums   []int32 // by thread
+	task   func(thread int)
+}
+
+// dotIterations are what each thread performs in an operation: some hundreds
+// of microseconds with SIMD.
+const dotIterations = 1 << 16
+
+// dotPeakCase is the peak of the fastest instructions that there are. The
+// model is in the name because a name occurs once.
+func dotPeakCase(model, group string, pool *kernels.Pool) bench.Case {
+	k := fastestDot(cpu.Detected())
+	macs, _ := k.Dot(1)
+	return bench.Case{
+		Name: fmt.Sprintf("DotPeak/model=%s/isa=%s/threads=%d", model, k.Name, pool.Threads()), Group: group,
+		Ops: int64(macs) * dotIterations * int64(pool.Threads()), Ceiling: true,
+		Setup: func(context.Context) (bench.Instance, error) {
+			d := &dotPeak{pool: pool, kernel: k, sums: make([]int32, pool.Threads())}
+			d.task = d.computeShare
+			return d, nil
+		},
+	}
+}
+
+// fastestDot decides by the best of three short runs.
+func fastestDot(have cpu.Set) (fastest roofline.DotKernel) {
+	const iterations = 1 << 12
+	best := 0.0
+	for _, k := range roofline.DotKernels(have) {
+		for range 3 {
+			start := time.Now()
+			macs, _ := k.Dot(iterations)
+			if rate := float64(macs) / time.Since(start).Seconds(); rate > best {
+				best, fastest = rate, k
+			}
+		}
+	}
+	return fastest
+}
+
+func (d *dotPeak) Run(_ context.Context, n int) error {
+	d.n = n
+	d.pool.ForEach(len(d.sums), d.task)
+	return nil
+}
+
+func (d *dotPeak) computeShare(thread int) {
+	for range d.n {
+		_, d.sums[thread] = d.kernel.Dot(dotIterations)
+	}
+}
+
+// Verify proves that every iteration was performed.
+func (d *dotPeak) Verify(ctx context.Context) ([]bench.Metric, error) {
+	if err := d.Run(ctx, 1); err != nil {
+		return nil, err
+	}
+	_, one := d.kernel.Dot(1)
+	for _, got := range d.sums {
+		if want := one * dotIterations; got != want {
+			return nil, fmt.Errorf("the sum of %d iterations of %s is %d, want %d", dotIterations, d.kernel.Name, got, want)
+		}
+	}
+	return nil, nil
+}
+
+func (d *dotPeak) Close() error { return nil }

@@ -1,0 +1,171 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"onebit/bench"
+	"onebit/models"
+)
+
+// addLoading adds the case of opening a model until it is ready.
+func (s *Suite) addLoading(shelf *shelf, c modelConfig) {
+	if c.packing == models.Stream {
+		return // as native
+	}
+	t := modelTest{kind: "load"}
+	s.Cases = append(s.Cases, bench.Case{
+		Name: c.name(t), Group: fmt.Sprintf("%s load %d threads", c.subject.Name, c.threads),
+		Expect: c.expect(t), Single: true,
+		Setup: func(context.Context) (bench.Instance, error) {
+			return &loading{shelf: shelf, modelConfig: c}, shelf.enter(scope{})
+		},
+	})
+}
+
+// A loading opens a model and closes it, which does not count.
+type loading struct {
+	shelf *shelf
+	modelConfig
+	elapsed time.Duration
+}
+
+func (l *loading) Run(ctx context.Context, n int) error {
+	l.elapsed = 0
+	for range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		start := time.Now()
+		m, err := models.Open(l.subject.Path, l.options(l.shelf.pool(l.threads)))
+		l.elapsed += time.Since(start)
+		if err != nil {
+			return err
+		}
+		if err := m.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loading) Elapsed() time.Duration { return l.elapsed }
+
+// Verify proves what is loaded. What it computes is verified by the tests of
+// the same variant.
+func (l *loading) Verify(ctx context.Context) ([]bench.Metric, error) {
+	m, err := models.Open(l.subject.Path, l.options(l.shelf.pool(l.threads)))
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	if err := l.checkVariants(m); err != nil {
+		return nil, err
+	}
+	return l.shelf.memory(ctx, l.modelConfig, modelTest{kind: "load"}), ctx.Err()
+}
+
+func (l *loading) Close() error { return nil }
+
+// firstPrompt is what the time to the first token is measured with.
+const firstPrompt = "Once upon a time"
+
+// addFirstToken adds the case of a process that starts, loads a model and
+// writes the first token of its text.
+func (s *Suite) addFirstToken(shelf *shelf, c modelConfig) {
+	configs := c.subject.configs(c.threads)
+	if c.packing == models.Stream || c != best(configs, c.packing) || len(c.subject.opt.RunCommand) == 0 {
+		return // a process starts on the file's bytes with any variant
+	}
+	t := modelTest{kind: "ttft"}
+	s.Cases = append(s.Cases, bench.Case{
+		Name: c.name(t), Group: fmt.Sprintf("%s ttft %d threads", c.subject.Name, c.threads),
+		Expect: c.expect(t), Single: true,
+		Setup: func(context.Context) (bench.Instance, error) {
+			return &firstToken{modelConfig: c}, shelf.enter(scope{})
+		},
+	})
+}
+
+type firstToken struct {
+	modelConfig
+	elapsed time.Duration
+}
+
+// command returns the child process, and what it will have written to
+// standard error.
+func (f *firstToken) command(ctx context.Context) (*exec.Cmd, *bytes.Buffer) {
+	path, files := f.subject.forChild()
+	args := append(f.subject.opt.RunCommand[1:len(f.subject.opt.RunCommand):len(f.subject.opt.RunCommand)], path,
+		"-p", firstPrompt, "-n", "1", "--ignore-eos", "--threads", strconv.Itoa(f.threads), "--variant", f.variant.Name)
+	if f.packing == models.PackNever {
+		args = append(args, "--native")
+	}
+	cmd := exec.CommandContext(ctx, f.subject.opt.RunCommand[0], args...)
+	var stderr bytes.Buffer
+	cmd.ExtraFiles, cmd.Stderr = files, &stderr
+	return cmd, &stderr
+}
+
+// forChild returns the file's path in a child process, and the descriptors to
+// start it with.
+func (sub *subject) forChild() (path string, files []*os.File) {
+	if sub.File == nil {
+		return sub.Path, nil
+	}
+	return "/dev/fd/3", []*os.File{sub.File}
+}
+
+func (f *firstToken) Run(ctx context.Context, n int) error {
+	f.elapsed = 0
+	for range n {
+		if err := f.once(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *firstToken) once(ctx context.Context) error {
+	cmd, stderr := f.command(ctx)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	_, readErr := io.ReadFull(out, make([]byte, 1))
+	f.elapsed += time.Since(start)
+	_, drainErr := io.Copy(io.Discard, out)
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("child process: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	return errors.Join(readErr, drainErr)
+}
+
+func (f *firstToken) Elapsed() time.Duration { return f.elapsed }
+
+// Verify runs the child process once, which must say that it multiplied with
+// this variant.
+func (f *firstToken) Verify(ctx context.Context) ([]bench.Metric, error) {
+	cmd, stderr := f.command(ctx)
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("child process: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	if f.packing == models.PackNever && !strings.Contains(stderr.String(), f.variant.String()) {
+		return nil, fmt.Errorf("child process: %s does not multiply: %s", f.variant, strings.TrimSpace(stderr.String()))
+	}
+	return nil, ctx.Err()
+}
+
+func (f *firstToken) Close() error { return nil }

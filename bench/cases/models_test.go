@@ -1,0 +1,485 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"onebit/bench"
+	"onebit/internal/cpu"
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+	"onebit/models"
+	"onebit/models/synth"
+)
+
+// modelFile makes a preset's model.
+func modelFile(t testing.TB, preset string) ModelFile {
+	t.Helper()
+	p, err := models.LookupPreset(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), preset+".gguf")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(synth.Write(f, p, 1), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return ModelFile{Name: preset, Path: path, Synthetic: true}
+}
+
+func modelsSuite(t testing.TB, opt ModelsOptions, presets ...string) *Suite {
+	t.Helper()
+	for _, p := range presets {
+		opt.Files = append(opt.Files, modelFile(t, p))
+	}
+	opt.Host, opt.Features = small(), cpu.Detected()
+	s, err := Models(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// runModels measures a suite and reads back what it wrote.
+func runModels(t *testing.T, s *Suite, count int) *bench.Results {
+	t.Helper()
+	var out bytes.Buffer
+	r := bench.Runner{Count: count, Time: time.Millisecond}
+	if _, err := r.Run(t.Context(), bench.Suite{Settings: s.Settings, Cases: s.Cases, Studies: s.Studies, Doubts: s.Doubts}, &out); err != nil {
+		t.Fatal(err)
+	}
+	results, err := bench.Read(&out, "results.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+// fakeRun stands in for onebit run: a token, and on standard error the
+// variants that a real one would list.
+func fakeRun(args []string) error {
+	at := slices.Index(args, "--variant")
+	if at < 0 || !slices.Contains(args, "--ignore-eos") {
+		return fmt.Errorf("unexpected arguments %q", args)
+	}
+	if _, err := os.Stat(args[0]); err != nil {
+		return err
+	}
+	for _, v := range kernels.Variants() {
+		if v.Name == args[at+1] {
+			fmt.Fprintln(os.Stderr, v)
+		}
+	}
+	_, err := fmt.Println("token")
+	return err
+}
+
+func TestModels(t *testing.T) {
+	presets := []string{"tiny", "tiny-bitnet"}
+	s := modelsSuite(t, ModelsOptions{
+		Prompt: 20, Tokens: 4, Depths: []int{0, 20}, RunCommand: child(t, "run"), PhasesCommand: child(t, "phases"),
+	}, presets...)
+	if !slices.ContainsFunc(s.home.(*shelf).subjects[0].configs(1), modelConfig.simd) {
+		t.Skip("no SIMD variant runs here")
+	}
+	if err := s.Select(s.Usual); err != nil {
+		t.Fatal(err)
+	}
+	results := runModels(t, s, 1)
+	for _, f := range results.Failures {
+		t.Errorf("%s: %s", f.Name.Full, f.Reason)
+	}
+	samples := map[string]bench.Sample{}
+	for _, sm := range results.Samples {
+		if sm.Name.Base == "Model" {
+			samples[sm.Name.Full] = sm
+		}
+	}
+	for _, file := range s.home.(*shelf).subjects {
+		for _, threads := range []int{1, 2} {
+			for _, c := range file.configs(threads) {
+				if c.simd() {
+					checkSamples(t, c, samples)
+				}
+			}
+		}
+	}
+	checkOperations(t, results)
+	checkMemory(t, samples)
+	if want := "the weights of tiny are random"; !slices.ContainsFunc(results.Warnings, func(w string) bool { return strings.HasPrefix(w, want) }) {
+		t.Errorf("warnings %q lack %q", results.Warnings, want)
+	}
+}
+
+// checkSamples looks for each test's values.
+func checkSamples(t *testing.T, c modelConfig, samples map[string]bench.Sample) {
+	t.Helper()
+	value := func(test, unit string) float64 {
+		name := fmt.Sprintf("Model/%s/test=%s/threads=%d", c, test, c.threads)
+		v, ok := samples[name].Value(unit)
+		if !ok || v <= 0 {
+			t.Errorf("%s: no %s", name, unit)
+		}
+		return v
+	}
+	near := func(what string, got, want float64) {
+		if math.Abs(got-want) > 1e-4*want {
+			t.Errorf("%s: %s is %v, want %v", c, what, got, want)
+		}
+	}
+	kv := float64(c.subject.config.Layers * c.subject.config.KVHeads * c.subject.config.HeadDim * 2 * 2) // fp16
+	for depth, test := range map[int]string{0: "tg4", 20: "tg4/depth=20"} {
+		seconds := value(test, bench.NsPerOp) / 1e9
+		near("tokens", value(test, bench.TokenRate)*seconds, 4)
+		positions := float64(4*depth + 1 + 2 + 3 + 4)
+		near("bytes", value(test, bench.WeightRate)*seconds, 4*float64(c.weightBytes())+kv*positions)
+		value(test, bench.PctRoof)
+	}
+	if c.packing == models.Stream {
+		return
+	}
+	for _, test := range []string{"pp20", "pp20/depth=20"} {
+		seconds := value(test, bench.NsPerOp) / 1e9
+		near("tokens", value(test, bench.TokenRate)*seconds, 20)
+		near("multiply-adds", value(test, bench.OpRate)*seconds, float64(c.multiplyAdds(modelTest{"pp", 20, 0})))
+		value(test, bench.PctPeak)
+	}
+	value("load", bench.NsPerOp)
+	if c == best(c.subject.configs(c.threads), c.packing) {
+		value("ttft", bench.NsPerOp)
+	}
+}
+
+// checkOperations wants each block's operations in each study.
+func checkOperations(t *testing.T, results *bench.Results) {
+	t.Helper()
+	seen := map[string]int{}
+	for _, s := range results.Samples {
+		if s.Name.Base != "Op" {
+			continue
+		}
+		seen[fmt.Sprint(s.Name.Get("model"), s.Name.Get("block"), s.Name.Get("op"), s.Name.Get("test"))]++
+		if ns, ok := s.Value(bench.NsPerOp); !ok || ns <= 0 || s.Name.Get("threads") != "2" {
+			t.Errorf("%s: %+v", s.Name.Full, s.Values)
+		}
+		if _, ok := s.Value(bench.WeightRate); s.Name.Get("op") == "ffn_down" && !ok {
+			t.Errorf("%s has no weight-B/s", s.Name.Full)
+		}
+	}
+	for _, op := range []string{"0attn_qkv", "1attn_qkv", "1ffn_down", "outsideoutput"} {
+		for _, test := range []string{"tg4", "pp20"} {
+			if seen["tiny"+op+test] < 2 || seen["tiny-bitnet"+op+test] < 1 {
+				t.Errorf("%s of %s was seen %d and %d times", op, test, seen["tiny"+op+test], seen["tiny-bitnet"+op+test])
+			}
+		}
+	}
+}
+
+// checkMemory wants packed weights to be anonymous, and native ones the
+// file's.
+func checkMemory(t *testing.T, samples map[string]bench.Sample) {
+	t.Helper()
+	if err := sysinfo.ResetPeak(); err != nil {
+		t.Log("memory is not measured here: ", err)
+		return
+	}
+	measured := 0
+	for name, s := range samples {
+		peak, ok := s.Value(bench.PeakRSS)
+		if !ok {
+			continue
+		}
+		measured++
+		anon, _ := s.Value(bench.AnonBytes)
+		file, _ := s.Value(bench.FileBytes)
+		if anon <= 0 || file <= 0 || peak < anon || peak < file || peak > 1<<30 || s.Name.Get("threads") != "2" {
+			t.Errorf("%s: peak %v, anonymous %v, files %v", name, peak, anon, file)
+		}
+	}
+	// Of tiny packed, native and stream, of tiny-bitnet the last two: load but
+	// for stream, tg4 twice, pp20 twice but for stream.
+	if measured < 2*5+2*2 {
+		t.Errorf("%d lines have a peak memory", measured)
+	}
+}
+
+func TestModelNames(t *testing.T) {
+	s := modelsSuite(t, ModelsOptions{Prompt: 512, Threads: []int{1}}, "tiny-bitnet")
+	var names []string
+	for _, c := range s.Cases {
+		names = append(names, c.Name)
+	}
+	for _, want := range []string{
+		"Model/model=tiny-bitnet/variant=unrolled/packing=native/test=pp512/threads=1",
+		"Model/model=tiny-bitnet/variant=scalar/packing=native/test=load/threads=1",
+	} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no case %s in %q", want, names)
+		}
+	}
+	if slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, "test=tg") || strings.Contains(n, "stream") }) {
+		t.Errorf("cases of tests that nobody asked for: %q", names)
+	}
+	if err := s.Select(s.Usual); err != nil {
+		t.Error(err)
+	}
+	for _, c := range s.Cases {
+		if strings.Contains(c.Name, "variant=reference") {
+			t.Errorf("the usual filter keeps %s", c.Name)
+		}
+	}
+	if err := s.Select("/variant:neon"); runtime.GOARCH == "amd64" && (err == nil || !strings.Contains(err.Error(), "needs arm64")) {
+		t.Errorf("a variant of another machine: %v", err)
+	}
+}
+
+// TestModelsInGo measures what the usual filter leaves out.
+func TestModelsInGo(t *testing.T) {
+	s := modelsSuite(t, ModelsOptions{Tokens: 2, Threads: []int{1}}, "tiny")
+	if err := s.Select("/variant:(scalar OR unrolled OR reference)"); err != nil {
+		t.Fatal(err)
+	}
+	results := runModels(t, s, 1)
+	for _, f := range results.Failures {
+		t.Errorf("%s: %s", f.Name.Full, f.Reason)
+	}
+	seen := map[string]bool{}
+	for _, sm := range results.Samples {
+		seen[sm.Name.Get("variant")+" "+sm.Name.Get("test")] = true
+	}
+	for _, want := range []string{"scalar tg2", "unrolled tg2", "reference tg2", "unrolled load"} {
+		if !seen[want] {
+			t.Errorf("no sample of %s", want)
+		}
+	}
+}
+
+// TestWrongModelIsFound breaks what a model is compared with, and the model.
+func TestWrongModelIsFound(t *testing.T) {
+	s := modelsSuite(t, ModelsOptions{Prompt: 4, Threads: []int{1}}, "tiny")
+	shelf := s.home.(*shelf)
+	sub := shelf.subjects[0]
+	configs := sub.configs(1)
+	c := configs[slices.IndexFunc(configs, func(c modelConfig) bool { return c.variant.Name == "unrolled" })]
+	verify := func() error {
+		x, err := newText(shelf, c, modelTest{"pp", 4, 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		x.model.verified = false
+		_, err = x.Verify(t.Context())
+		return err
+	}
+	if err := verify(); err != nil {
+		t.Fatal(err)
+	}
+	right := sub.generic.step[7]
+	sub.generic.step[7] = math.Nextafter32(right, 0)
+	if err := verify(); err == nil || !strings.Contains(err.Error(), "after one more token, logit 7 is") {
+		t.Errorf("a wrong bit of a logit: %v", err)
+	}
+	sub.generic.step[7] = right
+	if err := verify(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := shelf.open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := c
+	other.variant = configs[slices.IndexFunc(configs, func(c modelConfig) bool { return c.variant.Name == "scalar" })].variant
+	if err := other.checkVariants(m.Model); err == nil || !strings.Contains(err.Error(), "is multiplied by q1_0_g128/unrolled") {
+		t.Errorf("another variant than the one that was asked for: %v", err)
+	}
+	other = c
+	other.subject = &subject{linears: sub.linears[1:], format: sub.format, opt: sub.opt}
+	if err := other.checkVariants(m.Model); err == nil || !strings.Contains(err.Error(), "bytes of weights") {
+		t.Errorf("fewer weights: %v", err)
+	}
+}
+
+func TestModelsThatDontFit(t *testing.T) {
+	file := modelFile(t, "tiny")
+	host := small()
+	host.MemAvailable.V = 400 << 10
+	s, err := Models(t.Context(), ModelsOptions{Files: []ModelFile{file}, Tokens: 2, Threads: []int{1}, Host: host, Features: cpu.Detected()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	packed := slices.ContainsFunc(kernels.Variants(), func(v *kernels.Variant) bool {
+		return v.Format.Name == "q1_0_g128" && v.Layout != kernels.Native && v.Available() == nil
+	})
+	if !packed {
+		t.Skip("no variant packs here")
+	}
+	for _, c := range s.Cases {
+		if strings.Contains(c.Name, "packing=packed") && strings.Contains(c.Name, "variant=avx2/") {
+			t.Errorf("%s has no room", c.Name)
+		}
+	}
+	if got := strings.Join(s.Doubts(), "\n"); !strings.Contains(got, "which memory has no room for") {
+		t.Errorf("doubts %q", got)
+	}
+	if _, err := Models(t.Context(), ModelsOptions{Files: []ModelFile{file}, Tokens: 2, Depths: []int{511}, Host: host}); err == nil || !strings.Contains(err.Error(), "tiny holds 512 tokens, fewer than the 513 of test tg2/depth=511") {
+		t.Errorf("beyond the context: %v", err)
+	}
+	file.Path += ".missing"
+	if _, err := Models(t.Context(), ModelsOptions{Files: []ModelFile{file}, Host: host}); err == nil {
+		t.Error("a file that is missing is no error")
+	}
+}
+
+// A llamaScript is what the stand-in for llama-bench does; see
+// fakeLlamaBench.
+const llamaScript = "ONEBIT_TEST_LLAMA"
+
+// fakeLlamaBench prints what llama-bench -o json does, in the fields that its
+// README documents, by hand. A prompt token takes 1 ms, a token of text 10 ms.
+func fakeLlamaBench(args []string) error {
+	flags := map[string]int{}
+	for i := 0; i+1 < len(args); i += 2 {
+		var n int
+		fmt.Sscan(args[i+1], &n)
+		flags[args[i]] = n
+	}
+	ns := 1_000_000*flags["-p"] + 10_000_000*flags["-n"]
+	switch os.Getenv(llamaScript) {
+	case "unsupported":
+		fmt.Fprintln(os.Stderr, "main: error: failed to load model\nunknown type 41")
+		os.Exit(1)
+	case "garbage":
+		fmt.Println("| model | size |")
+		return nil
+	case "other":
+		flags["-t"]++
+	case "empty":
+		_, err := io.WriteString(os.Stdout, "[]")
+		return err
+	}
+	_, err := fmt.Printf(`[
+  {
+    "build_commit": "0a1b2c3",
+    "build_number": 4567,
+    "cpu_info": "Imaginary Processor 9000",
+    "backends": "CPU",
+    "model_type": "qwen3 1.7B Q1_0",
+    "n_threads": %d,
+    "n_prompt": %d,
+    "n_gen": %d,
+    "n_depth": %d,
+    "avg_ns": %d,
+    "stddev_ns": 0,
+    "avg_ts": 100.000000,
+    "samples_ns": [ %[5]d ],
+    "samples_ts": [ 100.000000 ]
+  }
+]
+`, flags["-t"], flags["-p"], flags["-n"], flags["-d"], ns)
+	return err
+}
+
+// llamaBenchPath is an executable that is fakeLlamaBench.
+func llamaBenchPath(t *testing.T) string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell")
+	}
+	path := filepath.Join(t.TempDir(), "llama-bench")
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' llama-bench \"$@\"\n", child(t, "llama-bench")[0])
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLlamaBench(t *testing.T) {
+	s := modelsSuite(t, ModelsOptions{Prompt: 8, Tokens: 2, Depths: []int{0, 16}, Threads: []int{1}, LlamaBench: llamaBenchPath(t)}, "tiny")
+	if err := s.Select("/variant:(llama-bench OR unrolled) -/test:load"); err != nil {
+		t.Fatal(err)
+	}
+	results := runModels(t, s, 1)
+	if got, want := results.Setting("llama-bench"), "build 4567 (0a1b2c3), backends CPU"; got != want {
+		t.Errorf("the header says %q, want %q", got, want)
+	}
+	rates := map[string]float64{}
+	for _, sm := range results.Samples {
+		if sm.Name.Get("variant") == "llama-bench" {
+			rates[strings.TrimPrefix(sm.Name.Full, "Model/model=tiny/variant=llama-bench/")], _ = sm.Value(bench.TokenRate)
+		}
+	}
+	want := map[string]float64{"test=pp8/threads=1": 1000, "test=tg2/threads=1": 100, "test=pp8/depth=16/threads=1": 1000, "test=tg2/depth=16/threads=1": 100}
+	for name, rate := range want {
+		if rates[name] != rate {
+			t.Errorf("%s: %v tok/s, want %v", name, rates[name], rate)
+		}
+	}
+	if len(results.Failures) > 0 || len(rates) != len(want) {
+		t.Errorf("samples %v, failures %+v", rates, results.Failures)
+	}
+}
+
+func TestLlamaBenchFails(t *testing.T) {
+	path := llamaBenchPath(t)
+	for script, want := range map[string]string{
+		"unsupported": "failed to load model\nunknown type 41",
+		"garbage":     "its output is not JSON as expected",
+		"other":       "not what it was asked for",
+		"empty":       "0 results, want 1",
+	} {
+		t.Run(script, func(t *testing.T) {
+			t.Setenv(llamaScript, script)
+			s := modelsSuite(t, ModelsOptions{Tokens: 1, Threads: []int{1}, LlamaBench: path}, "tiny")
+			if err := s.Select("/variant:(llama-bench OR unrolled) /test:tg1"); err != nil {
+				t.Fatal(err)
+			}
+			results := runModels(t, s, 1)
+			if len(results.Failures) != 1 || !strings.Contains(results.Failures[0].Reason, want) {
+				t.Errorf("failures %+v, want one that says %q", results.Failures, want)
+			}
+			if len(results.Samples) < 2 {
+				t.Errorf("our own samples are missing: %+v", results.Samples)
+			}
+		})
+	}
+	_, err := Models(t.Context(), ModelsOptions{Files: []ModelFile{modelFile(t, "tiny")}, Tokens: 1, LlamaBench: path + ".missing", Host: small()})
+	if err == nil || !strings.Contains(err.Error(), "llama-bench.missing") {
+		t.Errorf("no such program: %v", err)
+	}
+}
+
+// TestInterruptedModels ends a run at once: nothing may stay open.
+func TestInterruptedModels(t *testing.T) {
+	s := modelsSuite(t, ModelsOptions{Prompt: 8, Tokens: 2}, "tiny")
+	ctx, cancel := context.WithCancel(t.Context())
+	r := bench.Runner{Count: 100, Time: time.Millisecond, Progress: func(p bench.Progress) {
+		if p.Doing == "measure" && p.Done > 3 {
+			cancel()
+		}
+	}}
+	defer cancel()
+	_, err := r.Run(ctx, bench.Suite{Cases: s.Cases, Studies: s.Studies, Doubts: s.Doubts}, io.Discard)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want an interruption", err)
+	}
+}

@@ -1,0 +1,269 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"onebit/bench"
+	"onebit/internal/cpu"
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+	"onebit/models"
+)
+
+// A ModelFile is a model to measure.
+type ModelFile struct {
+	Name      string // in the names of its cases
+	Path      string // as package models opens it
+	Synthetic bool   // its weights are random
+
+	// File is what Path names (/dev/fd/N) if that is a descriptor of this
+	// process, to be handed on to child processes; else nil.
+	File *os.File
+}
+
+// ModelsOptions say what a suite of models covers.
+type ModelsOptions struct {
+	Files    []ModelFile
+	Prompt   int   // tokens of the test pp; 0: no such test
+	Tokens   int   // tokens of the test tg; 0: no such test
+	Depths   []int // tokens in the KV cache before a test; nil: 0
+	Threads  []int // nil: 1, and all that the process may use
+	Best     bool  // only the best variants, of those that pack and of those that don't
+	Features cpu.Set
+	Host     sysinfo.Host
+	Types    []string // ModelOptions.Types
+
+	// PhasesCommand runs Phases in a process of its own; nil: memory is not
+	// measured.
+	PhasesCommand []string
+	// RunCommand is the verb run, which takes a model, -p, -n, --threads,
+	// --variant and --native; nil: the time to the first token is not
+	// measured.
+	RunCommand []string
+	// LlamaBench is llama.cpp's llama-bench, to be measured beside ours; "" if
+	// there is none.
+	LlamaBench string
+}
+
+// Models returns the cases of whole models; see the package comment. It opens
+// each file once, to see what it consists of.
+func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
+	if opt.Threads == nil {
+		opt.Threads = slices.Compact([]int{1, opt.Host.UsableCPUs})
+	}
+	if opt.Depths == nil {
+		opt.Depths = []int{0}
+	}
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	shelf := newShelf(&opt)
+	s := &Suite{Usual: "-/variant:(scalar OR reference)", home: shelf}
+	for _, file := range opt.Files {
+		subject, err := newSubject(file, &opt)
+		if err == nil {
+			err = subject.addLlamaBench(ctx, s)
+		}
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		if slices.ContainsFunc(subject.configs(1), modelConfig.simd) {
+			s.Usual = "-/variant:(scalar OR unrolled OR reference)"
+		}
+		shelf.subjects = append(shelf.subjects, subject)
+		s.addModel(shelf, subject)
+	}
+	shelf.watchFaults()
+	return s, nil
+}
+
+func (opt *ModelsOptions) check() error {
+	if err := checkThreads(opt.Threads); err != nil {
+		return err
+	}
+	for _, n := range append([]int{opt.Prompt, opt.Tokens}, opt.Depths...) {
+		if n < 0 || n > maxTokens {
+			return fmt.Errorf("%d tokens: give a number up to %d", n, maxTokens)
+		}
+	}
+	return nil
+}
+
+// maxTokens is beyond the context of any model.
+const maxTokens = 1 << 24
+
+// addModel adds the groups of a model, those that live on the same threads one
+// after the other.
+func (s *Suite) addModel(shelf *shelf, sub *subject) {
+	for _, v := range sub.unavailable() {
+		s.unavailable(fmt.Sprintf("Model/model=%s/variant=%s", sub.Name, v.Name), v.AvailableOn(sub.opt.Features))
+	}
+	s.addForeign("Model/model=" + sub.Name)
+	if sub.Synthetic {
+		shelf.warn(fmt.Sprintf("the weights of %s are random: its speed and memory are those of the real model, its text means nothing", sub.Name))
+	}
+	for _, threads := range sub.opt.Threads {
+		configs := sub.configs(threads)
+		configs, skipped := sub.fitting(configs)
+		for _, c := range skipped {
+			err := fmt.Errorf("%s would take %s packed, which memory has no room for beside the other variants", c, sysinfo.Bytes(c.weightBytes()))
+			s.unavailable(c.name(modelTest{kind: "tg", tokens: sub.opt.Tokens}), err)
+			shelf.warn("not measured: " + err.Error())
+		}
+		for _, c := range configs {
+			s.addLoading(shelf, c)
+		}
+		for _, c := range configs {
+			s.addFirstToken(shelf, c)
+		}
+		for _, kind := range []string{"pp", "tg"} {
+			s.addTexts(shelf, kind, configs)
+		}
+	}
+}
+
+// addTexts adds the group of a kind of test, with its ceiling.
+func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
+	tests := configs[0].subject.tests(kind)
+	if len(tests) == 0 {
+		return
+	}
+	sub, threads := configs[0].subject, configs[0].threads
+	group := fmt.Sprintf("%s %s %d threads", sub.Name, kind, threads)
+	var ceiling bench.Case
+	if kind == "pp" {
+		ceiling = dotPeakCase(sub.Name, group, shelf.pool(threads))
+	} else {
+		ceiling = shelf.readCase(group, configs)
+	}
+	for _, t := range tests {
+		for _, c := range configs {
+			if c.packing == models.Stream && t.kind == "pp" {
+				continue // the model is read once, however long the prompt
+			}
+			cs := textCase(shelf, c, t, group)
+			if kind == "pp" {
+				cs.Peak = ceiling.Name
+			} else {
+				cs.Roof = ceiling.Name
+			}
+			s.Cases = append(s.Cases, cs)
+			if c.studied() {
+				s.Studies = append(s.Studies, operations(shelf, c, t, group))
+			}
+		}
+		s.addLlamaBenchCase(sub, t, threads, group)
+	}
+	s.Cases = append(s.Cases, ceiling)
+}
+
+// A modelTest is what is timed of a model, in llama-bench's words: pp is prompt
+// processing, tg text generation, depth what the KV cache holds before.
+type modelTest struct {
+	kind   string
+	tokens int
+	depth  int
+}
+
+func (t modelTest) String() string {
+	if t.tokens == 0 {
+		return t.kind
+	}
+	name := fmt.Sprintf("%s%d", t.kind, t.tokens)
+	if t.depth > 0 {
+		name += fmt.Sprintf("/depth=%d", t.depth)
+	}
+	return name
+}
+
+// tests returns the tests of a kind.
+func (sub *subject) tests(kind string) (out []modelTest) {
+	n := sub.opt.Prompt
+	if kind == "tg" {
+		n = sub.opt.Tokens
+	}
+	if n == 0 {
+		return nil
+	}
+	for _, d := range sub.opt.Depths {
+		out = append(out, modelTest{kind, n, d})
+	}
+	return out
+}
+
+// Rough rates of a desktop core, to forecast a run's length with.
+const (
+	coreBytes = 12e9  // weight bytes per second
+	coreMACs  = 200e9 // multiply-adds per second in SIMD
+	coreLoad  = 1e9   // bytes packed per second
+	goFactor  = 30    // by which pure Go is slower than SIMD
+)
+
+// expect is about how long a test takes.
+func (c modelConfig) expect(t modelTest) time.Duration {
+	d := c.simdExpect(t)
+	if !c.simd() {
+		d *= goFactor
+	}
+	return d
+}
+
+func (c modelConfig) simdExpect(t modelTest) time.Duration {
+	threads := float64(c.threads)
+	var seconds float64
+	switch t.kind {
+	case "load":
+		seconds = float64(c.weightBytes()) / (coreLoad * threads)
+	case "ttft":
+		seconds = 0.3
+	case "pp":
+		seconds = float64(t.tokens) * float64(c.subject.macs) / (coreMACs * threads)
+	default:
+		// Memory serves about two cores.
+		seconds = float64(t.tokens) * float64(c.weightBytes()) / (coreBytes * min(threads, 2))
+	}
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// fitting leaves out packed configurations, the slowest first, that have no
+// room in memory together.
+func (sub *subject) fitting(configs []modelConfig) (fit, skipped []modelConfig) {
+	room := int64(1) << 62
+	if m := sub.opt.Host.MemAvailable; m.OK() {
+		room = int64(m.V) * 3 / 4
+	}
+	room -= int64(sub.maxBytes(configs)) // what the ceiling reads
+	for _, c := range slices.Backward(configs) {
+		if c.packing == models.PackFirst {
+			if room -= int64(c.weightBytes()); room < 0 {
+				skipped = append(skipped, c)
+				continue
+			}
+		}
+		fit = append(fit, c)
+	}
+	slices.Reverse(fit)
+	return fit, skipped
+}
+
+func (sub *subject) maxBytes(configs []modelConfig) (most int) {
+	for _, c := range configs {
+		most = max(most, c.weightBytes())
+	}
+	return most
+}
+
+// unavailable returns the variants that this machine can't run.
+func (sub *subject) unavailable() (out []*kernels.Variant) {
+	for _, v := range sub.variants() {
+		if v.AvailableOn(sub.opt.Features) != nil {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package cases
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"onebit/bench"
+	"onebit/models"
+)
+
+// operations is the study of where the time of a test goes: a sample for each
+// operation of each block.
+func operations(shelf *shelf, c modelConfig, t modelTest, group string) bench.Study {
+	name := fmt.Sprintf("Op/%s/test=%s/threads=%d", c, t, c.threads)
+	return bench.Study{
+		Name: name, Group: group, Time: 2 * c.expect(t),
+		Run: func(ctx context.Context, emit func(bench.Sample) error) error {
+			ops, err := observe(ctx, shelf, c, t)
+			if err != nil {
+				return err
+			}
+			for _, key := range ops.order {
+				if err := emit(ops.sample(name, key, t)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// A stopwatch for each operation of each block. It implements
+// models.Observer.
+type operationTimes struct {
+	order []operationKey
+	total map[operationKey]*operationTotal
+}
+
+type operationKey struct {
+	block int
+	name  string
+}
+
+type operationTotal struct {
+	time  time.Duration
+	bytes int
+}
+
+func (o *operationTimes) Observe(op models.Op) {
+	key := operationKey{op.Block, op.Name}
+	total := o.total[key]
+	if total == nil {
+		total = &operationTotal{}
+		o.total[key] = total
+		o.order = append(o.order, key)
+	}
+	total.time += op.Duration
+	total.bytes += op.Bytes
+}
+
+// observe performs the test twice, the second time under observation.
+func observe(ctx context.Context, shelf *shelf, c modelConfig, t modelTest) (*operationTimes, error) {
+	m, err := shelf.open(c)
+	if err != nil {
+		return nil, err
+	}
+	ops := &operationTimes{total: map[operationKey]*operationTotal{}}
+	s, err := m.NewSession(models.SessionOptions{Context: t.depth + t.tokens, Observer: ops})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	ids := tokens(c.subject, t.depth+t.tokens)
+	if t.depth > 0 {
+		if _, err := s.Prefill(ids[:t.depth]); err != nil {
+			return nil, err
+		}
+	}
+	for range 2 {
+		ops.order = nil
+		clear(ops.total)
+		if err := t.perform(ctx, s, ids); err != nil {
+			return nil, err
+		}
+	}
+	return ops, nil
+}
+
+// sample gives an operation's time per token of text, or per prompt.
+func (o *operationTimes) sample(study string, key operationKey, t modelTest) bench.Sample {
+	block := "outside"
+	if key.block != models.Outside {
+		block = strconv.Itoa(key.block)
+	}
+	total, n := o.total[key], 1
+	if t.kind == "tg" {
+		n = t.tokens
+	}
+	s := bench.Sample{
+		Name:  bench.ParseName(fmt.Sprintf("%s/block=%s/op=%s", study, block, key.name)),
+		Iters: n, Values: []bench.Metric{{Unit: bench.NsPerOp, Value: float64(total.time) / float64(n)}},
+	}
+	if total.bytes > 0 && total.time > 0 {
+		s.Values = append(s.Values, bench.Metric{Unit: bench.WeightRate, Value: float64(total.bytes) / total.time.Seconds()})
+	}
+	return s
+}

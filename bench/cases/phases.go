@@ -1,0 +1,209 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"onebit/bench"
+	"onebit/formats/gguf"
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+	"onebit/models"
+)
+
+// A phaseRequest asks a child process for the memory that a model takes while
+// it is loaded and in each test.
+type phaseRequest struct {
+	Path    string
+	Types   []string
+	Format  string
+	Variant string
+	Act     kernels.Activation
+	Packing models.Packing
+	Threads int
+	Tests   []phaseTest
+}
+
+// A phaseTest is a test on these tokens.
+type phaseTest struct {
+	Kind  string
+	Depth int
+	IDs   []int
+}
+
+// A phaseReply is the memory of each phase, the load first.
+type phaseReply []phaseMemory
+
+// A phaseMemory is the most bytes that were resident in a phase: in all, and
+// of anonymous memory and mapped files by themselves.
+type phaseMemory struct{ Peak, Anon, File int64 }
+
+// memory returns what a child process found for a test, measured for all tests
+// of a studied configuration at the first call. Variants hardly differ in it,
+// nor do numbers of threads. The first reason why it can't be measured becomes
+// a warning.
+func (s *shelf) memory(ctx context.Context, c modelConfig, t modelTest) []bench.Metric {
+	if len(s.opt.PhasesCommand) == 0 || !c.studied() {
+		return nil
+	}
+	tests := append(c.subject.tests("pp"), c.subject.tests("tg")...)
+	if s.phases[c] == nil {
+		reply, err := c.askPhases(ctx, tests)
+		if err != nil {
+			s.warn("memory by phase is not measured: " + err.Error())
+			reply = phaseReply{}
+		}
+		s.phases[c] = reply
+	}
+	for i, phase := range s.phases[c] {
+		if i == 0 && t.kind == "load" || i > 0 && tests[i-1] == t {
+			return []bench.Metric{
+				{Unit: bench.PeakRSS, Value: float64(phase.Peak)},
+				{Unit: bench.AnonBytes, Value: float64(phase.Anon)},
+				{Unit: bench.FileBytes, Value: float64(phase.File)},
+			}
+		}
+	}
+	return nil
+}
+
+func (c modelConfig) askPhases(ctx context.Context, tests []modelTest) (phaseReply, error) {
+	path, files := c.subject.forChild()
+	req := phaseRequest{
+		Path: path, Types: c.subject.opt.Types, Format: c.variant.Format.Name, Variant: c.variant.Name, Act: c.variant.Activation,
+		Packing: c.packing, Threads: c.threads,
+	}
+	for _, t := range tests {
+		req.Tests = append(req.Tests, phaseTest{t.kind, t.depth, tokens(c.subject, t.depth+t.tokens)})
+	}
+	var reply phaseReply
+	if err := askChild(ctx, c.subject.opt.PhasesCommand, files, req, &reply); err != nil {
+		return nil, err
+	}
+	if len(reply) != 1+len(tests) {
+		return nil, fmt.Errorf("child process measured %d phases, want %d", len(reply), 1+len(tests))
+	}
+	return reply, nil
+}
+
+// askChild runs a command that reads a request and writes a reply, in JSON.
+func askChild(ctx context.Context, command []string, files []*os.File, req, reply any) error {
+	in, err := json.Marshal(req)
+	if err != nil {
+		return err
+	}
+	var out, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = bytes.NewReader(in), &out, &stderr, files
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("child process: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	if err := json.Unmarshal(out.Bytes(), reply); err != nil {
+		return fmt.Errorf("child process answered %q: %w", out.Bytes(), err)
+	}
+	return nil
+}
+
+// Phases is the child process's side: it reads a request from in and writes
+// the reply to out. A program that offers it passes the command that leads
+// here as ModelsOptions.PhasesCommand.
+func Phases(ctx context.Context, in io.Reader, out io.Writer) error {
+	var req phaseRequest
+	if err := json.NewDecoder(in).Decode(&req); err != nil {
+		return fmt.Errorf("phases: the request is not for people: %w", err)
+	}
+	reply, err := req.measure(ctx)
+	if err != nil {
+		return fmt.Errorf("phases: %w", err)
+	}
+	return json.NewEncoder(out).Encode(reply)
+}
+
+func (req *phaseRequest) measure(ctx context.Context) (reply phaseReply, err error) {
+	v, err := kernels.Lookup(req.Format, req.Variant, req.Act)
+	if err != nil {
+		return nil, err
+	}
+	pool := kernels.NewPool(req.Threads)
+	defer pool.Close()
+	var m *models.Model
+	load, err := measurePhase(func() (err error) {
+		c := modelConfig{variant: v, packing: req.Packing}
+		m, err = models.Open(req.Path, models.Options{Variant: c.prefer, Packing: req.Packing, Pool: pool, GGUF: gguf.Options{Types: req.Types}})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	reply = phaseReply{load}
+	for _, t := range req.Tests {
+		phase, err := t.measure(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		reply = append(reply, phase)
+	}
+	return reply, nil
+}
+
+func (t phaseTest) measure(ctx context.Context, m *models.Model) (phase phaseMemory, err error) {
+	s, err := m.NewSession(models.SessionOptions{Context: len(t.IDs)})
+	if err != nil {
+		return phase, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if t.Depth > 0 {
+		if _, err := s.Prefill(t.IDs[:t.Depth]); err != nil {
+			return phase, err
+		}
+	}
+	return measurePhase(func() error { return modelTest{kind: t.Kind, depth: t.Depth}.perform(ctx, s, t.IDs) })
+}
+
+// pollInterval is how often the parts of the resident memory are looked at,
+// for whose peaks the system keeps no record.
+const pollInterval = 2 * time.Millisecond
+
+// measurePhase returns the peaks during run. What phases before left behind
+// is given back first.
+func measurePhase(run func() error) (phase phaseMemory, err error) {
+	debug.FreeOSMemory()
+	if err := sysinfo.ResetPeak(); err != nil {
+		return phase, err
+	}
+	done, polled := make(chan struct{}), make(chan struct{})
+	look := func() sysinfo.Memory {
+		now := sysinfo.ReadMemory()
+		phase.Anon, phase.File = max(phase.Anon, int64(now.Anon.V)), max(phase.File, int64(now.File.V))
+		return now
+	}
+	go func() {
+		defer close(polled)
+		tick := time.NewTicker(pollInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				look()
+			}
+		}
+	}()
+	err = run()
+	close(done)
+	<-polled
+	end := look()
+	phase.Peak = int64(end.Peak.V)
+	return phase, errors.Join(err, end.Peak.Err, end.Anon.Err, end.File.Err)
+}

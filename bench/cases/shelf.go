@@ -1,0 +1,131 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"onebit/bench"
+	"onebit/bench/roofline"
+	"onebit/internal/mmap"
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+	"onebit/models"
+)
+
+// A shelf holds the open models that the groups of a suite share. Those of one
+// file on the same threads stay open from group to group; opening another
+// closes them, so that memory holds no more than what is compared.
+type shelf struct {
+	*rig
+	opt      *ModelsOptions
+	subjects []*subject
+	scope    scope
+	opened   map[modelConfig]*opened
+	read     *mmap.Anon // what a ceiling reads
+	phases   map[modelConfig]phaseReply
+	majors   int64 // page faults that waited for a disk, before the run
+}
+
+// A scope is what lives at the same time.
+type scope struct {
+	subject *subject
+	threads int
+}
+
+// opened is a model on the shelf.
+type opened struct {
+	*models.Model
+	verified bool
+}
+
+func newShelf(opt *ModelsOptions) *shelf {
+	return &shelf{
+		rig: &rig{pools: map[int]*kernels.Pool{}, maxThreads: maxOf(opt.Threads), doubts: hostDoubts(opt.Host)},
+		opt: opt, opened: map[modelConfig]*opened{}, phases: map[modelConfig]phaseReply{},
+	}
+}
+
+// enter closes what is open outside the scope.
+func (s *shelf) enter(to scope) error {
+	if s.scope == to {
+		return nil
+	}
+	s.scope = to
+	return s.clear()
+}
+
+func (s *shelf) clear() error {
+	var errs []error
+	for c, m := range s.opened {
+		errs = append(errs, m.Close())
+		delete(s.opened, c)
+	}
+	if s.read != nil {
+		errs = append(errs, s.read.Free())
+		s.read = nil
+	}
+	return errors.Join(errs...)
+}
+
+// open returns the model as c opens it. It stays the shelf's.
+func (s *shelf) open(c modelConfig) (*opened, error) {
+	if err := s.enter(scope{c.subject, c.threads}); err != nil {
+		return nil, err
+	}
+	if m := s.opened[c]; m != nil {
+		return m, nil
+	}
+	m, err := models.Open(c.subject.Path, c.options(s.pool(c.threads)))
+	if err != nil {
+		return nil, err
+	}
+	s.opened[c] = &opened{Model: m}
+	return s.opened[c], nil
+}
+
+// readCase is the ceiling of a group of tg tests: it reads as many bytes as
+// its largest configuration has weights.
+func (s *shelf) readCase(group string, configs []modelConfig) bench.Case {
+	sub, threads := configs[0].subject, configs[0].threads
+	size := sub.maxBytes(configs)
+	return bench.Case{
+		Name:  fmt.Sprintf("Read/model=%s/bytes=%d/threads=%d/cache=cold", sub.Name, size, threads),
+		Group: group, Bytes: int64(size), Ceiling: true,
+		Setup: func(context.Context) (bench.Instance, error) {
+			if err := s.enter(scope{sub, threads}); err != nil {
+				return nil, err
+			}
+			if s.read == nil {
+				var err error
+				if s.read, err = roofline.NewBuffer(size); err != nil {
+					return nil, err
+				}
+			}
+			r := newReading(s.pool(threads), [][]byte{s.read.Bytes()})
+			r.release = func() error { return nil }
+			return r, nil
+		},
+	}
+}
+
+// watchFaults begins to count page faults. The files have been read by now.
+func (s *shelf) watchFaults() {
+	if f := sysinfo.ReadFaults(); f.OK() {
+		s.majors = f.V.Major
+	}
+}
+
+// manyFaults is how many page faults may wait for a disk before the results
+// are in doubt.
+const manyFaults = 100
+
+func (s *shelf) allDoubts() []string {
+	if f := sysinfo.ReadFaults(); f.OK() && f.V.Major-s.majors > manyFaults {
+		s.majors = f.V.Major
+		s.warn("pages of the models were read from a disk during the run: memory is too small to hold them, or swaps")
+	}
+	return s.rig.allDoubts()
+}
+
+func (s *shelf) close() error { return errors.Join(s.clear(), s.rig.close()) }

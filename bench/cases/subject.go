@@ -1,0 +1,219 @@
+package cases
+
+import (
+	"fmt"
+	"slices"
+
+	"onebit/formats"
+	"onebit/formats/gguf"
+	"onebit/kernels"
+	"onebit/models"
+)
+
+// A subject is a model under test: its file, and what was found in it.
+type subject struct {
+	ModelFile
+	opt     *ModelsOptions
+	config  models.Config
+	format  *formats.Type // of most of the projections' weights
+	linears []linear      // every matrix that a token is multiplied with
+	macs    int           // multiply-adds of a token in the blocks
+	headMAC int           // and in the head
+	kvBytes int           // keys and values of a token
+
+	generic *logits // see genericLogits
+	llama   *llamaBench
+}
+
+// A linear is the format and the shape of a matrix.
+type linear struct {
+	format     *formats.Type
+	rows, cols int
+}
+
+// newSubject opens a file on its own bytes.
+func newSubject(file ModelFile, opt *ModelsOptions) (*subject, error) {
+	m, err := models.Open(file.Path, models.Options{Packing: models.PackNever, GGUF: gguf.Options{Types: opt.Types}})
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	sub := &subject{ModelFile: file, opt: opt, config: m.Config}
+	sub.macs, sub.headMAC = m.MultiplyAdds()
+	weights := map[*formats.Type]int{}
+	for _, b := range m.Blocks() {
+		for _, l := range b.Linears() {
+			sub.linears = append(sub.linears, linear{l.Type, l.Rows, l.Cols})
+			if weights[l.Type] += l.Rows * l.Cols; weights[l.Type] > weights[sub.format] {
+				sub.format = l.Type
+			}
+		}
+	}
+	sub.linears = append(sub.linears, linear{m.Head.Type, m.Head.Rows, m.Head.Cols})
+	for _, t := range append(sub.tests("pp"), sub.tests("tg")...) {
+		if t.depth+t.tokens > m.Config.Context {
+			return nil, fmt.Errorf("%s holds %d tokens, fewer than the %d of test %s", file.Name, m.Config.Context, t.depth+t.tokens, t)
+		}
+	}
+	s, err := m.NewSession(models.SessionOptions{Context: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if _, err := s.Decode(0); err != nil {
+		return nil, err
+	}
+	sub.kvBytes = s.CacheBytes()
+	return sub, nil
+}
+
+// variants returns every variant of the projections' format under its usual
+// scheme, by rank, and the reference.
+func (sub *subject) variants() (out []*kernels.Variant) {
+	for _, v := range kernels.Variants() {
+		if v.Format == sub.format && (v.Activation == kernels.DefaultActivation(v.Format.Name) || v.Name == reference) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// reference is the variant that is the yardstick of all.
+const reference = "reference"
+
+// configs returns how the model is opened on so many threads, by rank: with
+// every variant, packed if that is its layout, and streamed with the best that
+// needs no packing.
+func (sub *subject) configs(threads int) (out []modelConfig) {
+	var inPlace *kernels.Variant
+	for _, v := range sub.variants() {
+		if v.AvailableOn(sub.opt.Features) != nil {
+			continue
+		}
+		c := modelConfig{sub, v, models.PackFirst, threads}
+		if v.Layout == kernels.Native {
+			c.packing, inPlace = models.PackNever, v
+		}
+		out = append(out, c)
+	}
+	if sub.opt.Best {
+		return slices.DeleteFunc(out, func(c modelConfig) bool { return c != best(out, c.packing) })
+	}
+	return append(out, modelConfig{sub, inPlace, models.Stream, threads})
+}
+
+// best returns the highest ranking configuration of a packing.
+func best(configs []modelConfig, packing models.Packing) (c modelConfig) {
+	for _, o := range configs {
+		if o.packing == packing {
+			c = o
+		}
+	}
+	return c
+}
+
+// A modelConfig is one way to open a model.
+type modelConfig struct {
+	subject *subject
+	variant *kernels.Variant // of the projections
+	packing models.Packing
+	threads int
+}
+
+var packingNames = map[models.Packing]string{models.PackFirst: "packed", models.PackNever: "native", models.Stream: "stream"}
+
+func (c modelConfig) String() string {
+	return fmt.Sprintf("model=%s/variant=%s/packing=%s", c.subject.Name, c.variant.Name, packingNames[c.packing])
+}
+
+func (c modelConfig) name(t modelTest) string {
+	return fmt.Sprintf("Model/%s/test=%s/threads=%d", c, t, c.threads)
+}
+
+// studied reports whether memory and operations are looked at: they are for
+// the best variant of a packing, on the largest number of threads.
+func (c modelConfig) studied() bool {
+	return c.threads == maxOf(c.subject.opt.Threads) && c == best(c.subject.configs(c.threads), c.packing)
+}
+
+// simd reports whether the variant is more than Go.
+func (c modelConfig) simd() bool {
+	switch c.variant.Name {
+	case "scalar", "unrolled", reference:
+		return false
+	}
+	return true
+}
+
+// prefer chooses the variant for a format, as models.Options.Variant does.
+func (c modelConfig) prefer(t *formats.Type) (*kernels.Variant, error) {
+	if t == c.variant.Format {
+		return c.variant, nil
+	}
+	prefer, err := models.PreferVariant(c.variant.Name, "")
+	if err != nil {
+		return nil, err
+	}
+	return prefer(t)
+}
+
+func (c modelConfig) options(pool *kernels.Pool) models.Options {
+	return models.Options{Variant: c.prefer, Packing: c.packing, Pool: pool, GGUF: gguf.Options{Types: c.subject.opt.Types}}
+}
+
+// weightBytes is models.Model.WeightBytes before the model is opened; verify
+// holds it to that.
+func (c modelConfig) weightBytes() (sum int) {
+	for _, l := range c.subject.linears {
+		layout := kernels.Native
+		if v, err := c.prefer(l.format); err == nil && c.packing == models.PackFirst {
+			layout = v.Layout
+		}
+		n, err := layout.Bytes(l.format, l.rows, l.cols)
+		if err != nil {
+			continue // opening the model will say so
+		}
+		sum += n
+	}
+	return sum
+}
+
+// bytes is what a tg test reads: the weights for each token, and the keys and
+// values of those before it and its own.
+func (c modelConfig) bytes(t modelTest) int64 {
+	cached := t.tokens*t.depth + t.tokens*(t.tokens+1)/2
+	return int64(t.tokens)*int64(c.weightBytes()) + int64(cached)*int64(c.subject.kvBytes)
+}
+
+// multiplyAdds is what a pp test computes with weights.
+func (c modelConfig) multiplyAdds(t modelTest) int64 {
+	return int64(t.tokens)*int64(c.subject.macs) + int64(c.subject.headMAC)
+}
+
+// checkVariants proves what multiplies: of each format one variant, of the
+// projections' the one that was asked for.
+func (c modelConfig) checkVariants(m *models.Model) error {
+	seen := map[*formats.Type]*kernels.Variant{c.variant.Format: c.variant}
+	check := func(l *models.Linear) error {
+		v := l.Variant()
+		if want := seen[l.Type]; want != nil && want != v {
+			return fmt.Errorf("%s is multiplied by %s, others by %s", l.Name, v, want)
+		}
+		seen[l.Type] = v
+		return nil
+	}
+	for _, b := range m.Blocks() {
+		for _, l := range b.Linears() {
+			if err := check(l); err != nil {
+				return err
+			}
+		}
+	}
+	if err := check(m.Head); err != nil {
+		return err
+	}
+	if got, want := m.WeightBytes(), c.weightBytes(); got != want {
+		return fmt.Errorf("a token reads %d bytes of weights, want %d", got, want)
+	}
+	return nil
+}

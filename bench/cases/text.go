@@ -1,0 +1,261 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"onebit/bench"
+	"onebit/models"
+)
+
+// textCase is a pp or tg test. An operation is the whole test.
+func textCase(shelf *shelf, c modelConfig, t modelTest, group string) bench.Case {
+	out := bench.Case{
+		Name: c.name(t), Group: group, Rates: []bench.Metric{{Unit: bench.TokenRate, Value: float64(t.tokens)}},
+		// Prompts take too long to measure one twice more.
+		Expect: c.expect(t), Single: t.kind == "pp" || !c.simd() || c.packing == models.Stream,
+		Setup: func(context.Context) (bench.Instance, error) { return newText(shelf, c, t) },
+	}
+	if t.kind == "pp" {
+		out.Ops = c.multiplyAdds(t)
+	} else {
+		out.Bytes = c.bytes(t)
+	}
+	return out
+}
+
+// A text is a textCase that is set up.
+type text struct {
+	shelf *shelf
+	modelConfig
+	modelTest
+	model   *opened
+	session *models.Session
+	ids     []int
+}
+
+func newText(shelf *shelf, c modelConfig, t modelTest) (*text, error) {
+	m, err := shelf.open(c)
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.NewSession(models.SessionOptions{Context: max(t.depth+t.tokens, verifyTokens(c.subject))})
+	if err != nil {
+		return nil, err
+	}
+	return &text{shelf, c, t, m, s, tokens(c.subject, t.depth+t.tokens)}, nil
+}
+
+// tokens are drawn at random, always the same ones: how fast a model runs does
+// not depend on what it says.
+func tokens(sub *subject, n int) []int {
+	rng := rand.New(rand.NewPCG(1, uint64(sub.config.Vocab)))
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = rng.IntN(sub.config.Vocab)
+	}
+	return ids
+}
+
+// Verify holds the model to the generic path, and fills the cache to the
+// test's depth.
+func (x *text) Verify(ctx context.Context) ([]bench.Metric, error) {
+	if err := x.model.verify(ctx, x.modelConfig, x.shelf, x.session); err != nil {
+		return nil, err
+	}
+	x.session.Truncate(0)
+	if x.depth > 0 {
+		if _, err := x.session.Prefill(x.ids[:x.depth]); err != nil {
+			return nil, err
+		}
+	}
+	return x.shelf.memory(ctx, x.modelConfig, x.modelTest), ctx.Err()
+}
+
+func (x *text) Run(ctx context.Context, n int) error {
+	for range n {
+		if err := x.perform(ctx, x.session, x.ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// perform performs the test on a session that holds at least the depth.
+func (t modelTest) perform(ctx context.Context, s *models.Session, ids []int) error {
+	s.Truncate(t.depth)
+	ids = ids[t.depth:]
+	if t.kind == "pp" {
+		_, err := s.Prefill(ids)
+		return err
+	}
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := s.Decode(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *text) Close() error { return x.session.Close() }
+
+// How many tokens a model is verified with: so many against the generic path,
+// and, with SIMD, so many in one batch against one at a time, which is a
+// kernel's whole tile of columns and a part of one.
+const (
+	genericTokens = 3
+	batchTokens   = 17
+)
+
+func verifyTokens(sub *subject) int { return min(batchTokens, sub.config.Context) }
+
+// verify proves, once for an open model, which variants multiply; that its
+// logits after a batch of two tokens and after one more equal to the bit those
+// of the pure Go variant; and that the logits after a batch equal those after
+// the same tokens one by one, and so on any number of threads. Logits are some
+// hundred thousand sums over every weight of the model: a wrong one shows.
+func (m *opened) verify(ctx context.Context, c modelConfig, shelf *shelf, s *models.Session) error {
+	if m.verified {
+		return nil
+	}
+	if err := c.checkVariants(m.Model); err != nil {
+		return err
+	}
+	generic, err := shelf.genericLogits(ctx, c.subject)
+	if err != nil {
+		return err
+	}
+	var got logits
+	if err := got.take(ctx, s, c.subject); err != nil {
+		return err
+	}
+	if c.variant.Name == reference {
+		if err := got.near(generic); err != nil {
+			return err
+		}
+	} else if err := got.equal(generic); err != nil {
+		return err
+	}
+	if c.simd() {
+		if err := batchEqualsSteps(ctx, s, tokens(c.subject, verifyTokens(c.subject))); err != nil {
+			return err
+		}
+	}
+	m.verified = true
+	return nil
+}
+
+// logits are those after a batch of tokens, and after one more.
+type logits struct{ batch, step []float32 }
+
+func (l *logits) take(ctx context.Context, s *models.Session, sub *subject) error {
+	ids := tokens(sub, genericTokens)
+	last := len(ids) - 1
+	s.Truncate(0)
+	batch, err := s.Prefill(ids[:last])
+	if err != nil {
+		return err
+	}
+	l.batch = slices.Clone(batch)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	step, err := s.Decode(ids[last])
+	l.step = slices.Clone(step)
+	return err
+}
+
+func (l *logits) equal(want *logits) error {
+	if err := sameBits(l.batch, want.batch); err != nil {
+		return fmt.Errorf("after a batch, %w of the pure Go variant", err)
+	}
+	if err := sameBits(l.step, want.step); err != nil {
+		return fmt.Errorf("after one more token, %w of the pure Go variant", err)
+	}
+	return nil
+}
+
+// near is for the reference, which does not round activations.
+func (l *logits) near(want *logits) error {
+	exact := make([]float64, len(l.step))
+	for i, v := range l.step {
+		exact[i] = float64(v)
+	}
+	const most = 0.2 // what rounding in all blocks adds up to is a few per cent
+	if e, _ := nmse(want.step, exact); !(e <= most) {
+		return fmt.Errorf("the pure Go variant's logits differ from the reference's by an NMSE of %.3g, above %g", e, most)
+	}
+	return nil
+}
+
+func sameBits(got, want []float32) error {
+	if len(got) != len(want) || len(got) == 0 {
+		return errors.New("there are no logits like those")
+	}
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+			return fmt.Errorf("logit %d is %v, not the %v", i, got[i], want[i])
+		}
+	}
+	return nil
+}
+
+func batchEqualsSteps(ctx context.Context, s *models.Session, ids []int) error {
+	s.Truncate(0)
+	batch, err := s.Prefill(ids)
+	if err != nil {
+		return err
+	}
+	batch = slices.Clone(batch)
+	var step []float32
+	s.Truncate(0)
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if step, err = s.Decode(id); err != nil {
+			return err
+		}
+	}
+	if err := sameBits(batch, step); err != nil {
+		return fmt.Errorf("after a batch of %d tokens, %w after the same one by one", len(ids), err)
+	}
+	return nil
+}
+
+// genericLogits are those of the pure Go variant, which multiplies the file's
+// own bytes.
+func (s *shelf) genericLogits(ctx context.Context, sub *subject) (*logits, error) {
+	if sub.generic != nil {
+		return sub.generic, nil
+	}
+	prefer, err := models.PreferVariant("unrolled", "")
+	if err != nil {
+		return nil, err
+	}
+	opt := sub.configs(s.maxThreads)[0].options(s.pool(s.maxThreads))
+	opt.Variant, opt.Packing = prefer, models.PackNever
+	m, err := models.Open(sub.Path, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	session, err := m.NewSession(models.SessionOptions{Context: genericTokens})
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	var l logits
+	if err := l.take(ctx, session, sub); err != nil {
+		return nil, err
+	}
+	sub.generic = &l
+	return sub.generic, nil
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"onebit/bench/cases"
+	"onebit/internal/cpu"
+	"onebit/internal/sysinfo"
+	"onebit/models"
+)
+
+// defaultPresets are what people come for; shortPresets the faster of them.
+var (
+	defaultPresets = []string{"bonsai-1.7b", "bitnet-2b-4t"}
+	shortPresets   = defaultPresets[:1]
+)
+
+// checkModels refuses flags that make no sense, and fills in what was left
+// out.
+func (f *benchFlags) checkModels() error {
+	if f.model != "" && len(f.presets) > 0 {
+		return usagef("--model and --preset exclude each other")
+	}
+	for _, n := range append([]int{f.prompt, f.tokens}, f.depths...) {
+		if n < -1 {
+			return usagef("%d tokens: give a number", n)
+		}
+	}
+	if slices.Contains(f.depths, -1) {
+		return usagef("-d -1: give a number of tokens")
+	}
+	for _, name := range f.presets {
+		if _, err := models.LookupPreset(name); err != nil {
+			return usagef("--preset: %w", err)
+		}
+	}
+	return nil
+}
+
+// modelsSuite returns the cases of models, and what closes their files.
+func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *cases.Suite, closeFiles func(), err error) {
+	files, closeFiles, err := f.modelFiles(cmd)
+	if err != nil {
+		return nil, closeFiles, err
+	}
+	opt := cases.ModelsOptions{
+		Files: files, Prompt: tokenCount(f.prompt, 128), Tokens: tokenCount(f.tokens, 16), Depths: f.depths,
+		Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
+		PhasesCommand: childCommand(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
+	}
+	if f.short {
+		opt.Prompt, opt.Best = tokenCount(f.prompt, 64), true
+	}
+	for _, t := range f.types {
+		if slices.Contains(i2sPackings, t) {
+			opt.RunCommand = append(opt.RunCommand, "--i2s", t)
+		}
+	}
+	suite, err = cases.Models(cmd.Context(), opt)
+	return suite, closeFiles, err
+}
+
+// tokenCount reads a flag's value: 0 is none given, -1 is no test.
+func tokenCount(flag, usual int) int {
+	switch {
+	case flag == 0:
+		return usual
+	case flag < 0:
+		return 0
+	}
+	return flag
+}
+
+// modelFiles returns the file of --model, or makes those of the presets.
+func (f *benchFlags) modelFiles(cmd *cobra.Command) (files []cases.ModelFile, closeFiles func(), err error) {
+	if f.model != "" {
+		base := filepath.Base(f.model)
+		name := strings.Join(strings.Fields(strings.TrimSuffix(base, filepath.Ext(base))), "_")
+		return []cases.ModelFile{{Name: name, Path: f.model}}, nil, nil
+	}
+	presets := f.presets
+	switch {
+	case presets != nil:
+	case f.short:
+		presets = shortPresets
+	default:
+		presets = defaultPresets
+	}
+	var closers []func() error
+	closeFiles = func() {
+		for _, c := range closers {
+			c()
+		}
+	}
+	for _, name := range presets {
+		file, closeFile, err := f.temporary(cmd, name)
+		if err != nil {
+			return nil, closeFiles, err
+		}
+		closers = append(closers, closeFile)
+		files = append(files, file)
+	}
+	return files, closeFiles, nil
+}
+
+// temporary makes a preset's model in a file that ends with this process.
+func (f *benchFlags) temporary(cmd *cobra.Command, preset string) (file cases.ModelFile, closeFile func() error, err error) {
+	p, err := models.LookupPreset(preset)
+	if err != nil {
+		return file, nil, err
+	}
+	size, err := presetBytes(p)
+	if err != nil {
+		return file, nil, err
+	}
+	temp, err := os.CreateTemp("", "onebit-*.gguf")
+	if err != nil {
+		return file, nil, err
+	}
+	path, remove, err := withoutName(temp)
+	if err == nil {
+		err = synthesizeTo(contextWriter{cmd.Context(), temp}, cmd.ErrOrStderr(), p, f.seed)
+	}
+	if err != nil {
+		return file, nil, errors.Join(
+			fmt.Errorf("making %s, %s in %s: %w (TMPDIR names another directory)", preset, sysinfo.Bytes(size), os.TempDir(), withoutPath(err, temp.Name())),
+			temp.Close(), remove())
+	}
+	file = cases.ModelFile{Name: preset, Path: path, Synthetic: true}
+	if path != temp.Name() {
+		file.File = temp
+	}
+	return file, func() error { return errors.Join(temp.Close(), remove()) }, nil
+}
+
+// phasesVerb is the hidden verb that measures a model's memory in a child
+// process.
+const phasesVerb = "memory-phases"
+
+func newPhases() *cobra.Command {
+	return &cobra.Command{
+		Use:    phasesVerb,
+		Short:  "Measure a model's memory by phase; bench runs this as a child process",
+		Hidden: true,
+		Args:   exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cases.Phases(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+}
