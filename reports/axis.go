@@ -100,6 +100,12 @@ func (a valueAxis) linearTicks(lo, hi float64) []plot.Tick {
 		}
 		step *= m
 	}
+	if a.binary && step < prefix {
+		step = prefix // of which a half and a quarter are round, and a tenth is not
+		for 2*(hi-lo)/step <= float64(a.labels) {
+			step /= 2
+		}
+	}
 	var ticks []plot.Tick
 	for i := math.Ceil(lo / step); i*step <= hi; i++ {
 		v := i*step + 0 // no negative zero

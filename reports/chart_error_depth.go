@@ -24,7 +24,7 @@ func errorDepthFigures(d *digest) []*figure {
 	for _, m := range d.models {
 		var stream []errorPanel
 		for _, input := range inputs {
-			stream = append(stream, errorPanel{input, m.series(input, tensorBlock)})
+			stream = append(stream, errorPanel{input, inBlocks(m.series(input, tensorBlock))})
 		}
 		if f := errorDepthFigure(d, m, "error-depth", "error of the stream", 2, stream); f != nil {
 			figures = append(figures, f)
@@ -32,7 +32,7 @@ func errorDepthFigures(d *digest) []*figure {
 		for _, input := range inputs {
 			var tensors []errorPanel
 			for _, tensor := range m.tensors() {
-				tensors = append(tensors, errorPanel{tensor, m.series(input, tensor)})
+				tensors = append(tensors, errorPanel{tensor, inBlocks(m.series(input, tensor))})
 			}
 			if f := errorDepthFigure(d, m, "error-"+input, "error by projection, "+input, panelsInRow, tensors); f != nil {
 				f.folded = true
@@ -47,6 +47,18 @@ func errorDepthFigures(d *digest) []*figure {
 type errorPanel struct {
 	title  string
 	series []errorSeries
+}
+
+// inBlocks leaves out what is outside the blocks, and has no depth.
+func inBlocks(all []errorSeries) []errorSeries {
+	var kept []errorSeries
+	for _, s := range all {
+		cases := slices.DeleteFunc(slices.Clone(s.cases), func(c *caseStats) bool { return c.block() < 0 })
+		if len(cases) > 0 {
+			kept = append(kept, errorSeries{s.contenders, cases})
+		}
+	}
+	return kept
 }
 
 // errorDepthFigure draws panels on common axes; nil if all of them are empty.

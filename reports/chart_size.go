@@ -154,7 +154,7 @@ func (d *digest) memoryBars(heading string, bars []sizeBar) *figure {
 	})
 	f.panels[0][0].X.Label.Text = "beyond the " + text(base) + " that every process held besides its weights"
 	f.height += 16
-	f.legend = []legendEntry{square("grey: other memory than packed weights", roleRest)}
+	f.legend = []legendEntry{square("memory other than packed weights", roleRest)}
 	return f
 }
 

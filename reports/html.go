@@ -93,9 +93,16 @@ func writePage(w io.Writer, d *digest, drawn []drawnChart, plots string) error {
 	for _, s := range d.res.Settings {
 		p.Environment = append(p.Environment, fact{s.Key, s.Value})
 	}
+	taken := make(fileNames)
 	for _, m := range d.models {
-		p.Verdicts = append(p.Verdicts, d.pageGlance(m))
-		p.Sheets = append(p.Sheets, d.sheets(m)...)
+		sheets := d.sheets(m)
+		for _, s := range sheets {
+			s.ID = taken.unique("sheet-" + s.ID)
+		}
+		v := d.pageGlance(m)
+		v.Section = sheets[0].ID
+		p.Verdicts = append(p.Verdicts, v)
+		p.Sheets = append(p.Sheets, sheets...)
 	}
 	for _, m := range d.matrices() {
 		for _, v := range m.verdicts() {
@@ -231,7 +238,7 @@ func (d *digest) subtitle() string {
 
 // pageGlance is a model's card.
 func (d *digest) pageGlance(m *model) pageVerdict {
-	v := pageVerdict{Subject: cmp.Or(m.name, baseModel), Section: "models"}
+	v := pageVerdict{Subject: cmp.Or(m.name, baseModel)}
 	g, ok := d.glance(m)
 	if !ok {
 		v.Headline = "was not timed"

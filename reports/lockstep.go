@@ -33,7 +33,7 @@ type errorSeries struct {
 
 func (s errorSeries) label() string { return joinNames(s.contenders) }
 
-// block is the number of a case's block.
+// block is the number of a case's block; negative outside the blocks.
 func (c *caseStats) block() int {
 	n, err := strconv.Atoi(c.name.Get(keyBlock))
 	if err != nil {
@@ -48,7 +48,7 @@ func (m *model) formErrors() {
 	m.errors = make(map[tensorRow][]errorSeries)
 	byContender := make(map[string]map[tensorRow][]*caseStats)
 	for _, c := range m.lockstep {
-		if _, measured := c.center(bench.NMSE); !measured || c.block() < 0 {
+		if _, measured := c.center(bench.NMSE); !measured {
 			continue
 		}
 		if byContender[c.contender] == nil {
@@ -253,10 +253,14 @@ func (s errorSeries) cell() sheetCell {
 		e, _ := c.center(bench.NMSE)
 		errors = append(errors, e)
 	}
-	remark := fmt.Sprintf("≤ %s in block %s", valueOf(s.worst(), bench.NMSE), s.worst().name.Get(keyBlock))
-	if least, ok := s.leastCosine(); ok {
-		remark += ", cosine ≥ " + bench.UnitOf(bench.Cosine).Format(least)
+	var remark string
+	if len(s.cases) > 1 {
+		remark = fmt.Sprintf("≤ %s in block %s, ", valueOf(s.worst(), bench.NMSE), s.worst().name.Get(keyBlock))
 	}
+	if least, ok := s.leastCosine(); ok {
+		remark += "cosine ≥ " + bench.UnitOf(bench.Cosine).Format(least)
+	}
+	remark = strings.TrimSuffix(remark, ", ")
 	return sheetCell{Text: bench.UnitOf(bench.NMSE).Format(meanError(errors)), Remark: remark}
 }
 

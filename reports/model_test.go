@@ -133,6 +133,7 @@ func TestErrorSheets(t *testing.T) {
 			}
 		}
 	}
+	b.WriteString("BenchmarkLockstep/model=m/variant=f32/input=isolated/block=outside/tensor=logits 1 1e-9 nmse 0.75 cosine\n")
 	d, m := onlyModel(t, b.String())
 	checkSheet(t, d.errorSheet(m), [][]string{
 		{"variant", "worst block", "last block nmse", "last block cosine", "last block max-abs-err"},
@@ -143,7 +144,7 @@ func TestErrorSheets(t *testing.T) {
 	const range1 = "3.3e-05 ≤ 9e-05 in block 1, cosine ≥ 0.999910"
 	const range2 = "3.3e-08 ≤ 9e-08 in block 1, cosine ≥ 0.999910"
 	checkSheet(t, d.tensorSheet(m), [][]string{
-		{"tensor", "input", "avx2 and scalar", "f32"}, {"block", "isolated", range1, range2}, {"block", "accumulated", range1, range2},
+		{"tensor", "input", "avx2 and scalar", "f32"}, {"logits", "isolated", "", "1e-09 cosine ≥ 0.750000"}, {"block", "isolated", range1, range2}, {"block", "accumulated", range1, range2},
 	})
 }
 

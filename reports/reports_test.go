@@ -255,6 +255,8 @@ func TestTicks(t *testing.T) {
 		{"linear", valueAxis{labels: 5, format: ns}, 0, 1000, []string{"0 ns", "200 ns", "400 ns", "600 ns", "800 ns", "1 µs"}},
 		{"binary", valueAxis{labels: 4, binary: true, format: bench.UnitOf(bench.PackedBytes).Format}, 0, 18 << 20,
 			[]string{"0 B", "5 MiB", "10 MiB", "15 MiB"}},
+		{"less than two of a unit", valueAxis{labels: 4, binary: true, format: bench.UnitOf(bench.PackedBytes).Format}, 0, 1.6 * (1 << 20),
+			[]string{"0 B", "512 KiB", "1 MiB", "1.5 MiB"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
