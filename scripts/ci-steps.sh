@@ -72,7 +72,13 @@ tools() {
 }
 
 run_tests() {
-	ONEBIT_REQUIRE="$(machine_features)$(tools)" go test ./...
+	local require
+	require=$(machine_features)$(tools)
+	ONEBIT_REQUIRE=$require go test ./...
+	# Go's own SIMD package is an experiment that exists on amd64 only.
+	[ "$(uname -m)" = x86_64 ] || return 0
+	GOEXPERIMENT=simd go vet ./kernels
+	GOEXPERIMENT=simd ONEBIT_REQUIRE=$require go test -short -run Conformance/i2_s/avx2-archsimd ./kernels
 }
 
 # test_arm64 runs the packages with arm64 code as three CPUs: without
