@@ -169,14 +169,6 @@
 //	q2_0_g128     17.5    20         26
 //	q2_0          15.5    19         22
 //
-// Batches of avx512vnni, of a VPDPBUSD peak of 964 Gop/s:
-//
-//	              N = 16       N = 512
-//	i2_s          729  76%     689  71%
-//	tq2_0         671  70%     647  67%
-//	q2_0_g128     622  65%     578  60%
-//	q2_0          552  57%     552  57%
-//
 // Why they are as they are:
 //
 //   - Codes are masked in place (0x03, 0x0C, 0x30, 0xC0) and summed apart; the
@@ -184,8 +176,6 @@
 //     codes is all the loop does.
 //   - Formats with a scale per block add a transposition of the sums, so that
 //     a tile's scales convert at once: the smaller the block, the more it weighs.
-//   - In batches a block's end costs about 64 instructions for 16 columns, against
-//     256 products in q2_0 and 512 in q2_0_g128: why these two stay below the others.
 //   - AVX2's 16-bit sums are flushed every 3 units: at most 32,512.
 //   - Prefetching the four lines of a step in streams of their own, 4, 8, 16 or
 //     32 KiB apart, is worse than in one: 13.3, 12.6, 12.2, 11.7 against 16.4 GB/s
@@ -204,6 +194,63 @@
 //
 // It has no prefetch, which is what memory wants, and no VPDPBUSD; bounds are checked
 // at each load, and codes are shifted down so that 16 bits hold more sums.
+//
+// # Batches of 2-bit formats on amd64
+//
+// One thread of a Zen 4 core, 512 × 2048 weights in L2, the activations prepared;
+// billions of operations a second and percent of the 468 that VPDPBUSD alone
+// reaches (BenchmarkDot in bench/roofline). VPMADDUBSW and VPADDW could reach as
+// much: two a cycle of 32 bytes, against one of 64.
+//
+//	go test ./kernels -run '^$' -bench BenchmarkTwoBitBatch
+//
+//	columns                   1         2         3         4         8         16        512
+//	avx512vnni  i2_s          341  73%  340  73%  339  72%  450  96%  461  98%  462  98%  459  98%
+//	            tq2_0         194  41%  200  43%  296  63%  394  84%  425  91%  435  93%  433  92%
+//	            q2_0_g128     170  36%  189  40%  279  59%  368  79%  396  84%  416  89%  411  88%
+//	            q2_0          135  29%  170  36%  250  53%  326  70%  353  75%  378  81%  374  80%
+//	avx2        i2_s          242  52%  237  51%  237  51%  242  52%  284  61%  310  66%  325  69%
+//	            tq2_0         160  34%  160  34%  173  37%  230  49%  269  57%  295  63%  296  63%
+//	            q2_0_g128     135  29%  135  29%  166  35%  221  47%  258  55%  283  60%  292  62%
+//	            q2_0          117  25%  117  25%  150  32%  199  43%  235  50%  259  55%  271  58%
+//
+// i2_s_arm, ternary_u32 and i2_s_x4 are as i2_s, tq1_0 as tq2_0. No machine with
+// AVX-VNNI has timed its kernels; encoded for AVX-512 they reached on the same core
+// 381, 368, 358 and 336 with 16 columns, and 391, 380, 374 and 354 with 512.
+// On a Xeon whose VPDPBUSD reaches 964, avx512vnni had, before the fp16 scales of
+// a tile went through memory:
+//
+//	columns      16        512
+//	i2_s         729  76%  689  71%
+//	tq2_0        671  70%  647  67%
+//	q2_0_g128    622  65%  578  60%
+//	q2_0         552  57%  552  57%
+//
+// With quantization and two threads, 2048 × 2048 weights: 1.92 to 2.04 times as fast
+// as with one, for 16 and 512 columns.
+//
+// Why they are as they are:
+//
+//   - AVX-512 has tiles of 16 rows × 16 columns in registers. 16 bytes of each row are
+//     expanded by 48 instructions for 256 products. A block's end is 4 instructions a
+//     column, 64 in all, for 256 products in q2_0, 512 in q2_0_g128. Where VPDPBUSD has
+//     two of two ports, as on the Xeon, that bounds q2_0 to 69%, and its loads, one a
+//     product, to as much: llvm-mca says 61%, and 59 if VPINSRW gathers the scales.
+//   - AVX2 and AVX-VNNI have too few registers for that. A strip of 16 rows is expanded
+//     to bytes in the L1 cache, once for up to 64 columns, by 80 instructions for 16
+//     bytes of each; 4 columns at a time meet two registers of codes.
+//   - One column costs AVX2 3.25 instructions for 32 products of i2_s and a batch no less
+//     than 2, so 1.6 times is the limit there. Blocks gain more, 1.8 to 2.2 times: column by
+//     column their ends are dear.
+//   - Strips of 32 rows × 8 columns with AVX-512: 397 instead of 449 for i2_s and 16
+//     columns, 339 instead of 381 for q2_0, 432 instead of 460 for i2_s and 512. The
+//     scheduler is full of products and does not see the next expansion.
+//   - 16-bit sums hold 64 steps of 4 codes up to 2, or 43 of codes up to 3: a block of
+//     tq2_0 has two.
+//   - Two and three columns of ternary formats, and two with AVX2, go one by one.
+//   - A panel of 16 columns is 33 KiB for rows of 2048 and read in sequence:
+//     512 columns are as fast as 16 whether a task has 16 or 128 rows, of 2048 or of 6912
+//     columns.
 //
 // # Fetching weights ahead
 //

@@ -50,12 +50,12 @@ func (f blocksFormat) register(kernels []blocksKernel) {
 	for _, k := range kernels {
 		v := &Variant{
 			Name: k.isa.Name, Summary: blocksSummary[k.isa], Format: f.format, Activation: f.activation, ISA: k.isa,
-			Layout: f.layout, Order: k.order, quantize: quantizeAVX2, matVec: k.matVec(f.blockBytes), batchFrom: blocksBatchFrom,
+			Layout: f.layout, Order: k.order, quantize: quantizeAVX2, matVec: k.matVec(f.blockBytes),
 		}
 		if k.isa == AVX512VNNI {
 			v.BatchOrder, v.matMul = tilesOrder, f.batch.matMul(tiles, tilesOrder, f.blockBytes)
 		} else {
-			v.BatchOrder, v.matMul = stripsOrder, k.strip.matMul(strips, stripsOrder, f.blockBytes)
+			v.BatchOrder, v.batchFrom, v.matMul = stripsOrder, blocksBatchFrom, k.strip.matMul(strips, stripsOrder, f.blockBytes)
 		}
 		register(v)
 	}
