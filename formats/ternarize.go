@@ -1,6 +1,9 @@
 package formats
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // minTernaryScale is the least scale of a ternarized matrix: huggingface/
 // transformers src/transformers/integrations/bitnet.py, BitLinear's weight_quant.
@@ -62,8 +65,14 @@ func (t *Ternarizer) Add(w []float32) {
 	if t.mixed {
 		return
 	}
-	s := absMax(w)
-	t.join(s, !isTernary(w, s))
+	i := 0
+	for i < len(w) && w[i] == 0 {
+		i++
+	}
+	if i < len(w) {
+		s := max(w[i], -w[i])
+		t.join(s, !isTernary(w[i:], s))
+	}
 }
 
 // Merge takes into account what u was given.
@@ -119,14 +128,12 @@ func ternaryScale(w []float32) float32 {
 // ternaryDigit returns +1 above threshold, -1 below -threshold, else 0. With
 // threshold s/2 that is clamp(round(x/s), -1, +1), halves to even: x/s rounds
 // to zero up to and including 1/2, and beyond 1 only the clamp matters.
+// Written without branches, since no processor predicts weights: the bits of
+// floats that are not negative compare like integers.
 func ternaryDigit(x, threshold float32) int8 {
-	switch {
-	case x > threshold:
-		return 1
-	case x < -threshold:
-		return -1
-	}
-	return 0
+	b := int32(math.Float32bits(x))
+	beyond := (int32(math.Float32bits(threshold)) - b&math.MaxInt32) >> 31
+	return int8((b>>31 | 1) & beyond)
 }
 
 // isTernary reports whether every weight is -s, 0 or +s.

@@ -269,3 +269,35 @@ func TestEncodeDigitsRefuses(t *testing.T) {
 		t.Error("data cut short was accepted")
 	}
 }
+
+func BenchmarkTernarizer(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	w, digits := make([]float32, 1<<16), make([]int8, 1<<16)
+	for i := range w {
+		w[i] = float32(r.NormFloat64())
+	}
+	data := make([]byte, 1<<14+32)
+	b.Run("add", func(b *testing.B) {
+		b.SetBytes(1 << 16)
+		for b.Loop() {
+			var t Ternarizer
+			t.Add(w)
+		}
+	})
+	b.Run("digits", func(b *testing.B) {
+		var t Ternarizer
+		t.Add(w)
+		b.SetBytes(1 << 16)
+		for b.Loop() {
+			t.Digits(digits, w)
+		}
+	})
+	b.Run("encode", func(b *testing.B) {
+		b.SetBytes(1 << 16)
+		for b.Loop() {
+			if err := I2_S.EncodeDigits(data, digits, 64, 1024, 0, 64); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -88,6 +88,10 @@ func readHFConfig(dir string) (hfConfig, error) {
 		}
 		return hfConfig{}, &ConfigError{File: r.file, Msg: msg, Err: err}
 	}
+	return r.parse(data)
+}
+
+func (r *hfReader) parse(data []byte) (hfConfig, error) {
 	if err := json.Unmarshal(data, &r.keys); err != nil {
 		return hfConfig{}, &ConfigError{File: r.file, Msg: err.Error(), Err: err}
 	}

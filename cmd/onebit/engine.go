@@ -147,7 +147,7 @@ func (e *engineFlags) load(path string, packing models.Packing) (*engine, error)
 		err = tokenizerErr
 	}
 	if err == nil && en.Tokenizer.Vocab() != en.Config.Vocab {
-		err = fmt.Errorf("%s: the tokenizer has %d tokens, the model %d", path, en.Tokenizer.Vocab(), en.Config.Vocab)
+		err = src.Fault("token_embd.weight", fmt.Errorf("has a row for each of %d tokens, and the tokenizer has %d", en.Config.Vocab, en.Tokenizer.Vocab()))
 	}
 	if err != nil && en.Model != nil {
 		en.Close()
