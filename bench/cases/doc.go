@@ -41,8 +41,8 @@
 //
 // T is a projection, or block for the stream behind it; the head is output, in
 // block outside. Variants of one activation scheme are equal to the bit: the
-// first runs in lockstep, and the others share its errors once their logits
-// were found to be the same.
+// fastest runs in lockstep, and the others share its errors once they are
+// verified. The text is the beginning of Lincoln's address at Gettysburg.
 //
 // # Ceilings
 //

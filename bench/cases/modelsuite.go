@@ -32,6 +32,7 @@ type ModelsOptions struct {
 	Prompt   int   // tokens of the test pp; 0: no such test
 	Tokens   int   // tokens of the test tg; 0: no such test
 	Depths   []int // tokens in the KV cache before a test; nil: 0
+	Lockstep int   // tokens that are compared with the reference engine; 0: none
 	Threads  []int // nil: 1, and all that the process may use
 	Best     bool  // only the best variants, of those that pack and of those that don't
 	Features cpu.Set
@@ -86,7 +87,7 @@ func (opt *ModelsOptions) check() error {
 	if err := checkThreads(opt.Threads); err != nil {
 		return err
 	}
-	for _, n := range append([]int{opt.Prompt, opt.Tokens}, opt.Depths...) {
+	for _, n := range append([]int{opt.Prompt, opt.Tokens, opt.Lockstep}, opt.Depths...) {
 		if n < 0 || n > maxTokens {
 			return fmt.Errorf("%d tokens: give a number up to %d", n, maxTokens)
 		}
@@ -105,7 +106,7 @@ func (s *Suite) addModel(shelf *shelf, sub *subject) {
 	}
 	s.addForeign("Model/model=" + sub.Name)
 	if sub.Synthetic {
-		shelf.warn(fmt.Sprintf("the weights of %s are random: its speed and memory are those of the real model, its text means nothing", sub.Name))
+		shelf.warn(fmt.Sprintf("the weights of %s are random: its speed and memory are those of the real model, its text and perplexity mean nothing", sub.Name))
 	}
 	for _, threads := range sub.opt.Threads {
 		configs := sub.configs(threads)
@@ -124,7 +125,14 @@ func (s *Suite) addModel(shelf *shelf, sub *subject) {
 		for _, kind := range []string{"pp", "tg"} {
 			s.addTexts(shelf, kind, configs)
 		}
+		if threads == maxOf(sub.opt.Threads) {
+			s.addLockstep(shelf, configs, textGroup(configs[0], "tg"))
+		}
 	}
+}
+
+func textGroup(c modelConfig, kind string) string {
+	return fmt.Sprintf("%s %s %d threads", c.subject.Name, kind, c.threads)
 }
 
 // addTexts adds the group of a kind of test, with its ceiling.
@@ -134,7 +142,7 @@ func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
 		return
 	}
 	sub, threads := configs[0].subject, configs[0].threads
-	group := fmt.Sprintf("%s %s %d threads", sub.Name, kind, threads)
+	group := textGroup(configs[0], kind)
 	var ceiling bench.Case
 	if kind == "pp" {
 		ceiling = dotPeakCase(sub.Name, group, shelf.pool(threads))

@@ -8,6 +8,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/lockstep"
 )
 
 // A subject is a model under test: its file, and what was found in it.
@@ -21,8 +22,9 @@ type subject struct {
 	headMAC int           // and in the head
 	kvBytes int           // keys and values of a token
 
-	generic *logits // see genericLogits
-	llama   *llamaBench
+	generic  *logits          // see genericLogits
+	lockstep *lockstep.Result // see shelf.lockstep
+	llama    *llamaBench
 }
 
 // A linear is the format and the shape of a matrix.

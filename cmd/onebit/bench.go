@@ -55,6 +55,7 @@ type benchFlags struct {
 	prompt     int
 	tokens     int
 	depths     []int
+	lockstep   int
 	llamaBench string
 }
 
@@ -106,13 +107,14 @@ Filters are written in benchproc's syntax over the parts of a benchmark's name:
 	flags.IntVarP(&f.prompt, "n-prompt", "p", 0, "models: tokens of the prompt (default 128, 64 with --short; -1: no such test)")
 	flags.IntVarP(&f.tokens, "n-gen", "n", 0, "models: tokens of text (default 16; -1: no such test)")
 	flags.IntSliceVarP(&f.depths, "n-depth", "d", nil, "models: tokens in the KV cache before a test (default 0; a list is possible)")
+	flags.IntVar(&f.lockstep, "lockstep", 0, "models: tokens of text that go through the variants and the reference engine side by side, for the error of each block (default 32, 16 with --short; -1: none)")
 	flags.StringVar(&f.llamaBench, "llama-bench", "", "models: measure the same files with the llama-bench at `PATH`, interleaved")
 	return cmd
 }
 
 // modelsFlags are of no use to kernels, and kernelsFlags of none to models.
 var (
-	modelsFlags  = []string{"preset", "n-prompt", "n-gen", "n-depth", "llama-bench"}
+	modelsFlags  = []string{"preset", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench"}
 	kernelsFlags = []string{"act"}
 )
 
@@ -351,6 +353,7 @@ func (f *benchFlags) settings() []bench.Setting {
 	add("-p", number(f.prompt))
 	add("-n", number(f.tokens))
 	add("-d", joinInts(f.depths))
+	add("--lockstep", number(f.lockstep))
 	add("--llama-bench", f.llamaBench)
 	if f.seed != 1 {
 		add("--seed", strconv.FormatUint(f.seed, 10))

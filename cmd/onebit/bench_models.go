@@ -28,7 +28,7 @@ func (f *benchFlags) checkModels() error {
 	if f.model != "" && len(f.presets) > 0 {
 		return usagef("--model and --preset exclude each other")
 	}
-	for _, n := range append([]int{f.prompt, f.tokens}, f.depths...) {
+	for _, n := range append([]int{f.prompt, f.tokens, f.lockstep}, f.depths...) {
 		if n < -1 {
 			return usagef("%d tokens: give a number", n)
 		}
@@ -51,12 +51,12 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		return nil, closeFiles, err
 	}
 	opt := cases.ModelsOptions{
-		Files: files, Prompt: tokenCount(f.prompt, 128), Tokens: tokenCount(f.tokens, 16), Depths: f.depths,
+		Files: files, Prompt: tokenCount(f.prompt, 128), Tokens: tokenCount(f.tokens, 16), Depths: f.depths, Lockstep: tokenCount(f.lockstep, 32),
 		Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
 		PhasesCommand: childCommand(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
 	}
 	if f.short {
-		opt.Prompt, opt.Best = tokenCount(f.prompt, 64), true
+		opt.Prompt, opt.Lockstep, opt.Best = tokenCount(f.prompt, 64), tokenCount(f.lockstep, 16), true
 	}
 	for _, t := range f.types {
 		if slices.Contains(i2sPackings, t) {

@@ -34,19 +34,11 @@ func (m *modelFlags) open(path string) (models.Source, error) {
 
 // tokenizer makes that of the model at path.
 func (m *modelFlags) tokenizer(path string) (*tokenizer.Tokenizer, error) {
-	if isDirectory(path) {
-		return tokenizer.FromHF(path)
-	}
 	opt, err := m.options()
 	if err != nil {
 		return nil, err
 	}
-	f, err := gguf.Open(path, opt)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return tokenizer.FromGGUF(f)
+	return tokenizer.Open(path, opt)
 }
 
 func isDirectory(path string) bool {
