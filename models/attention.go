@@ -36,20 +36,24 @@ func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 func (s *Session) group() int { return s.model.Config.Heads / s.model.Config.KVHeads }
 
 // answer writes to s.att what the queries s.q of columns [from, end) get, those
-// of so many heads from one on, which share keys and values.
+// of so many heads from one on, which share keys and values. What is wanted
+// from the cache next is fetched meanwhile.
 func (a *attention) answer(s *Session, head, heads, from, end int) {
 	kv, kvHead, dim, width := s.cache, head/s.group(), s.cache.dim, len(s.q)/s.n
 	last := s.position + end // how many positions the last column looks at
 	stride := roundUp(last, attendSpan)
 	for at := 0; at < last; at += attendSpan {
-		n := min(attendSpan, last-at)
-		keys, next := kv.floats(kv.keys, s.block, kvHead, at, n, a.rows)
+		keys := kv.floats(kv.keys(at/cacheTile, s.block, kvHead), at, min(attendSpan, last-at), a.rows)
+		ahead := kv.values(0, s.block, kvHead)
+		if next := at + attendSpan; next < last {
+			ahead = kv.keys(next/cacheTile, s.block, kvHead)[next%cacheTile*kv.rowBytes:]
+		}
 		for c := max(from, at-s.position); c < end; c++ {
 			// A few rows more are no slower than rows that fill no kernel's tile.
 			rows := min(attendSpan, roundUp(s.position+c+1-at, 8))
 			for h := range heads {
-				scores(a.scores[((c-from)*heads+h)*stride+at:][:rows], s.q[c*width+(head+h)*dim:][:dim], keys, next)
-				next = nil // fetched once
+				scores(a.scores[((c-from)*heads+h)*stride+at:][:rows], s.q[c*width+(head+h)*dim:][:dim], keys, ahead)
+				ahead = nil // fetched once
 			}
 		}
 	}
@@ -61,14 +65,17 @@ func (a *attention) answer(s *Session, head, heads, from, end int) {
 		}
 	}
 	for at := 0; at < last; at += attendSpan {
-		n := min(attendSpan, last-at)
-		values, next := kv.floats(kv.values, s.block, kvHead, at, n, a.rows)
+		values := kv.floats(kv.values(at/cacheTile, s.block, kvHead), at, min(attendSpan, last-at), a.rows)
+		ahead := kv.keys(0, s.block, (kvHead+1)%kv.heads)
+		if next := at + attendSpan; next < last {
+			ahead = kv.values(next/cacheTile, s.block, kvHead)[next%cacheTile*kv.rowBytes:]
+		}
 		for c := max(from, at-s.position); c < end; c++ {
 			rows := min(attendSpan, s.position+c+1-at)
 			for h := range heads {
 				weights := a.scores[((c-from)*heads+h)*stride+at:][:rows]
-				weighted(s.att[c*width+(head+h)*dim:][:dim], weights, values, next)
-				next = nil
+				weighted(s.att[c*width+(head+h)*dim:][:dim], weights, values, ahead)
+				ahead = nil
 			}
 		}
 	}

@@ -90,19 +90,16 @@ func (kv *cache) put(block, position int, keys, values []float32, acts *kernels.
 	}
 }
 
-// floats returns keys or values of a head from a position on, all in one tile,
-// in float32: those in the cache or, decoded, scratch space. Rows behind them
-// are there and hold anything. ahead is where the next ones lie.
-func (kv *cache) floats(of func(tile, block, head int) []byte, block, head, at, rows int, scratch []byte) (floats, ahead []byte) {
-	src := of(at/cacheTile, block, head)[at%cacheTile*kv.rowBytes:]
-	if next := at + rows; next < kv.capacity {
-		ahead = of(next/cacheTile, block, head)[next%cacheTile*kv.rowBytes:]
-	}
+// floats returns rows of a tile, from a position in it on, in float32: those in
+// the cache or, decoded, scratch space. Rows behind them are there and hold
+// anything.
+func (kv *cache) floats(tile []byte, at, rows int, scratch []byte) []byte {
+	src := tile[at%cacheTile*kv.rowBytes:]
 	if kv.decode == nil {
-		return src, ahead
+		return src
 	}
 	kv.decode(scratch[:rows*kv.dim*4], src)
-	return scratch, ahead
+	return scratch
 }
 
 // bytes returns the size of the keys and values of so many positions in one

@@ -120,8 +120,9 @@ func (s *Session) activate(name string) {
 	s.end(start, name, 0, s.gate)
 }
 
-// activateLen is how many values of the gate are one task.
-const activateLen = 2048
+// activateLen is how many values of the gate are one task: few enough for the
+// gate of one column to be shared evenly.
+const activateLen = 512
 
 func (s *Session) activateChunk(i int) {
 	from, end := i*activateLen, min((i+1)*activateLen, len(s.gate))
