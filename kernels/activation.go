@@ -153,8 +153,16 @@ func (v *Variant) quantizeColumns(a *Activations, x []float32, from, to int) {
 
 // arrange makes order o available to In.
 func (a *Activations) arrange(o *Order) {
+	if e := a.room(o); e != nil && !e.valid {
+		o.Arrange(e.q, a.Q, a.N, a.Stride)
+		e.valid = true
+	}
+}
+
+// room returns where activations in order o are kept; nil for the natural one.
+func (a *Activations) room(o *Order) *orderedQ {
 	if o == nil {
-		return
+		return nil
 	}
 	i := slices.IndexFunc(a.ordered, func(q orderedQ) bool { return q.order == o })
 	if i < 0 {
@@ -162,12 +170,10 @@ func (a *Activations) arrange(o *Order) {
 		i = len(a.ordered) - 1
 	}
 	e := &a.ordered[i]
-	if e.valid {
-		return
+	if !e.valid {
+		e.q = grow(e.q, o.Size(a.N, a.Stride), a.Alloc)
 	}
-	e.q = grow(e.q, o.Size(a.N, a.Stride), a.Alloc)
-	o.Arrange(e.q, a.Q, a.N, a.Stride)
-	e.valid = true
+	return e
 }
 
 // quantizeGeneric is the specification that every SIMD quantizer equals.

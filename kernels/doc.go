@@ -252,6 +252,27 @@
 //     512 columns are as fast as 16 whether a task has 16 or 128 rows, of 2048 or of 6912
 //     columns.
 //
+// # Two threads
+//
+// 2048×2048 in the cores' own caches, activations quantized anew, µs of one
+// thread and of two; the machine of the next section, whose two cores are at
+// times near each other (and read 33 GB/s from DRAM together) and at times far
+// apart (56 GB/s):
+//
+//	                            one     two, near     two, far
+//	q1_0_g128  avx512vnni       25.4    13.4  1.9     15.5  1.6
+//	           avx512-lookup    25.9    13.9  1.9     16.2  1.6
+//	i2_s       avx512vnni       26.7    13.9  1.9     16.5  1.6
+//	           avx2             37.0    18.9  2.0     21.4  1.7
+//	tq2_0      avx512vnni       45.5    23.1  2.0     25.6  1.8
+//
+// With 6144 rows all of them are 1.9 to 2.0 times as fast, far apart too. What
+// is lost is the time of cache lines under way: 0.3 µs (near) or 0.7 (far)
+// until both have begun, as much again until the caller knows that both have
+// ended. So a thread quantizes one or two columns for itself; when the caller
+// did it for both, q1_0_g128 took 17.3 far apart and its look-ups, whose tables
+// are 16 KiB, 23.5.
+//
 // # Fetching weights ahead
 //
 // A core of AMD's Zen 4 (EPYC, 3.55 GHz, a virtual machine of two) waits for

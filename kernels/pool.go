@@ -21,20 +21,50 @@ type Pool struct {
 	threads int
 	queues  []queue // one per thread: its share of the tasks
 
-	task    func(i int)
-	epoch   atomic.Uint32 // increased by each dispatch
-	gate    atomic.Int32  // workers at work; shut is added between dispatches
+	task    func(thread, i int)
 	workers []worker
 	closed  atomic.Bool
 
+	// Padded: while threads write these, others read what is beside them.
+	_     [128]byte
+	epoch atomic.Uint32 // increased by each dispatch
+	_     [124]byte
+	gate  atomic.Int32 // workers at work; shut is added between dispatches
+	_     [124]byte
+
 	// The submission in progress.
-	acts      Activations
-	products  []Product
-	chunks    []int       // chunks[p]: the first task of product p
-	rows      []int       // rows[p]: how many rows each of its tasks takes
-	rowsTask  func(i int) // p.runChunk, made once: a method value allocates
-	quantTask func(i int)
+	submission  int
+	x           []float32
+	n, cols     int
+	activations []activations // one per thread, the first for all if there are many columns
+	seen        map[shape]bool
+	products    []Product
+	chunks      []int       // chunks[p]: the first task of product p
+	rows        []int       // rows[p]: how many rows each of its tasks takes
+	each        func(i int) // of ForEach
+
+	rowsTask, quantTask, eachTask func(thread, i int) // made once: a method value allocates
 }
+
+// activations are a thread's, of the submission they were prepared for.
+// Padded: other threads have theirs beside them.
+type activations struct {
+	Activations
+	submission int
+	_          [128]byte
+}
+
+// shape is what buffers of activations depend on.
+type shape struct {
+	scheme  Activation
+	n, cols int
+	order   *Order
+}
+
+// fewColumns and less are quantized by every thread for itself: to write over
+// what other cores have read, and there to read what was written here, takes
+// several times as long.
+const fewColumns = 2
 
 // A Product is one matrix of a submission and where its result goes:
 // n × Matrix.Rows floats, a column's after the other's.
@@ -79,9 +109,12 @@ func NewPool(threads int) *Pool {
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	p := &Pool{threads: threads, queues: make([]queue, threads), workers: make([]worker, threads-1)}
+	p := &Pool{
+		threads: threads, queues: make([]queue, threads), workers: make([]worker, threads-1),
+		activations: make([]activations, threads), seen: map[shape]bool{},
+	}
 	p.gate.Store(shut)
-	p.rowsTask, p.quantTask = p.runChunk, p.quantizeColumn
+	p.rowsTask, p.quantTask, p.eachTask = p.runChunk, p.quantizeColumn, p.runEach
 	for i := range p.workers {
 		p.workers[i].wake = make(chan struct{}, 1)
 		go p.serve(i)
@@ -120,8 +153,8 @@ func (p *Pool) MatMul(dst []float32, v *Variant, m *Matrix, x []float32, n int) 
 }
 
 // Do multiplies several matrices with the same n activation columns in one
-// submission: the activations are quantized once, the threads dispatched
-// once. All variants must have the same activation scheme. It allocates
+// submission: the activations are quantized for all of them, the threads
+// dispatched once. All variants must have the same activation scheme. It allocates
 // nothing once the pool has seen the shapes.
 func (p *Pool) Do(x []float32, n int, products ...Product) {
 	if len(products) == 0 {
@@ -143,8 +176,8 @@ func (p *Pool) Do(x []float32, n int, products ...Product) {
 		total += (products[i].Matrix.Rows + rows - 1) / rows
 	}
 	p.dispatch(total, p.rowsTask)
-	clear(p.products) // keep no matrix alive
-	p.acts.X = nil
+	clear(p.products) // keep neither matrices nor activations alive
+	p.x, p.activations[0].X = nil, nil
 }
 
 func checkProduct(pr *Product, scheme Activation, lenX, n, cols int) {
@@ -176,36 +209,71 @@ func (p *Pool) chunkRows(m *Matrix) int {
 	return max(unit, rows/unit*unit)
 }
 
-// prepare quantizes x, the columns shared among threads if there are many.
+// prepare makes x ready for the products: many columns at once, shared among
+// threads; for a few only the room, for each thread to quantize them in.
 func (p *Pool) prepare(x []float32, n, cols int) {
 	v := p.products[0].Variant
-	p.acts.reset(v.Activation, x, n, cols)
-	if v.Activation == F32 {
+	p.submission++
+	p.x, p.n, p.cols = x, n, cols
+	if v.Activation == F32 || n > fewColumns {
+		a := &p.activations[0].Activations
+		a.reset(v.Activation, x, n, cols)
+		if v.Activation != F32 {
+			p.dispatch(n, p.quantTask)
+		}
+		p.arrange(a)
 		return
 	}
-	if n >= 2*p.threads {
-		p.dispatch(n, p.quantTask)
-	} else {
-		v.quantizeColumns(&p.acts, x, 0, n)
-	}
 	for i := range p.products {
-		p.acts.arrange(p.products[i].Variant.orderFor(n))
+		s := shape{v.Activation, n, cols, p.products[i].Variant.orderFor(n)}
+		if p.seen[s] {
+			continue
+		}
+		for t := range p.activations {
+			a := &p.activations[t].Activations
+			a.reset(s.scheme, nil, n, cols)
+			a.room(s.order)
+		}
+		p.seen[s] = true
 	}
 }
 
-func (p *Pool) quantizeColumn(i int) {
-	p.products[0].Variant.quantizeColumns(&p.acts, p.acts.X, i, i+1)
+// activationsOf returns those for a thread to multiply with.
+func (p *Pool) activationsOf(thread int) *Activations {
+	v := p.products[0].Variant
+	if v.Activation == F32 || p.n > fewColumns {
+		return &p.activations[0].Activations
+	}
+	a := &p.activations[thread]
+	if a.submission != p.submission {
+		a.reset(v.Activation, nil, p.n, p.cols)
+		v.quantizeColumns(&a.Activations, p.x, 0, p.n)
+		p.arrange(&a.Activations)
+		a.submission = p.submission
+	}
+	return &a.Activations
+}
+
+// arrange puts a in the orders that the products want.
+func (p *Pool) arrange(a *Activations) {
+	for i := range p.products {
+		a.arrange(p.products[i].Variant.orderFor(a.N))
+	}
+}
+
+func (p *Pool) quantizeColumn(_, i int) {
+	p.products[0].Variant.quantizeColumns(&p.activations[0].Activations, p.x, i, i+1)
 }
 
 // runChunk computes task i of the submission.
-func (p *Pool) runChunk(i int) {
+func (p *Pool) runChunk(thread, i int) {
 	k := len(p.chunks) - 1
 	for p.chunks[k] > i {
 		k--
 	}
 	pr := &p.products[k]
 	r0 := (i - p.chunks[k]) * p.rows[k]
-	pr.Variant.Rows(pr.Dst, pr.Matrix, &p.acts, r0, min(r0+p.rows[k], pr.Matrix.Rows))
+	pr.Variant.Rows(pr.Dst, pr.Matrix, p.activationsOf(thread), r0, min(r0+p.rows[k], pr.Matrix.Rows))
 }
 
 // Rows computes rows [r0, r1) of all columns of a, which was prepared for v,
@@ -232,8 +300,12 @@ func (p *Pool) ForEach(n int, task func(i int)) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.dispatch(n, task)
+	p.each = task
+	p.dispatch(n, p.eachTask)
+	p.each = nil
 }
+
+func (p *Pool) runEach(_, i int) { p.each(i) }
 
 // packRows runs m's layout over t, a chunk of rows a task.
 func (p *Pool) packRows(m *Matrix, t *formats.Tensor) error {
@@ -252,13 +324,13 @@ func (p *Pool) packRows(m *Matrix, t *formats.Tensor) error {
 }
 
 // dispatch runs n tasks and returns when all are done.
-func (p *Pool) dispatch(n int, task func(i int)) {
+func (p *Pool) dispatch(n int, task func(thread, i int)) {
 	if p.closed.Load() {
 		panic("kernels: pool is closed")
 	}
 	if p.threads == 1 || n == 1 {
 		for i := range n {
-			task(i)
+			task(0, i)
 		}
 		return
 	}
@@ -282,7 +354,7 @@ func (p *Pool) dispatch(n int, task func(i int)) {
 
 func (p *Pool) wakeParked() {
 	for i := range p.workers {
-		if w := &p.workers[i]; w.parked.CompareAndSwap(true, false) {
+		if w := &p.workers[i]; w.parked.Load() && w.parked.CompareAndSwap(true, false) {
 			w.wake <- struct{}{}
 		}
 	}
@@ -292,12 +364,10 @@ func (p *Pool) wakeParked() {
 func (p *Pool) drain(thread int) {
 	for i := range p.queues {
 		q := &p.queues[(thread+i)%len(p.queues)]
-		for {
-			k := q.next.Add(1) - 1
-			if k >= q.end {
-				break
+		for q.next.Load() < q.end { // a read leaves the line with its owner
+			if k := q.next.Add(1) - 1; k < q.end {
+				p.task(thread, int(k))
 			}
-			p.task(int(k))
 		}
 	}
 }
