@@ -380,20 +380,21 @@
 //	go test ./kernels -run '^$' -bench BenchmarkHead/
 //
 //	                       L2     DRAM, 1 thread   DRAM, 2 threads
-//	f16   avx512           47     22.6  105%       29.8  97%
-//	      avx2             55     23.8   88%       31.3  95%
-//	bf16  avx512           46     24.3   91%       30.7  95%
-//	      avx2             41     26.6   97%       32.6  95%
-//	f32   avx512           77     23.2   89%       27.6  91%
-//	      avx2             78     21.3   80%       31.7  95%
-//	q8_0  avx512vnni       48     22.6  108%       29.5  97%
-//	      avx2             40     27.6  101%       31.3  97%
-//	q6_k  avx512           21     20.6   83%       25.2  84%
-//	      avx2             18     17.4   67%       27.3  89%
+//	f16   avx512           47     24.7   91%       47.9  93%
+//	      avx2             54     24.3   90%       46.5  86%
+//	bf16  avx512           46     24.5   90%       49.8  91%
+//	      avx2             41     27.4  100%       51.6  96%
+//	f32   avx512           77     23.2   89%
+//	      avx2             78     21.3   80%
+//	q8_0  avx512vnni       47     24.7   93%       47.5  90%
+//	      avx2             39     28.4  101%       53.3 100%
+//	q6_k  avx512           21     20.9   79%       39.4  75%
+//	      avx2             18     17.6   65%       34.0  62%
 //
-// The tile that follows is prefetched, a stream for each of its rows. To where
-// matters: a tile is as large as L1, and only a few lines on their way to L1 can
-// be outstanding. One and two threads, percent as above:
+// The tile that follows is fetched ahead, a stream for each of its rows, on AMD's
+// cores into level 2 ("Fetching weights ahead"): a tile is as large as level 1.
+// One thread and two, the latter while neighbours took a third of the bandwidth,
+// percent as above:
 //
 //	                         none      PREFETCHT0   PREFETCHT1
 //	f16   4 rows avx512      72  69    54  63       105  97
@@ -401,10 +402,10 @@
 //	q8_0  8 rows avx512vnni  53  79    61  78       108  97
 //	q6_k  8 rows avx512                66  76        83  84
 //
-// A Xeon with AVX-512 VNNI (16.6 GB/s a core) reached 94% with f16 and 90% with
-// q8_0 by PREFETCHT0, and has not timed PREFETCHT1. The distance matters little: a
-// tile and 0, 2 or 4 KiB are within what repetitions differ by. q8_0 and q6_k go
-// by 8 rows; four streams of two rows each give q8_0 79% with one thread.
+// A Xeon with AVX-512 VNNI (16.6 GB/s a core) reached 94% with f16 and 83% with
+// q8_0 by PREFETCHT0, 91% with q8_0 in four streams of two rows each, which have
+// 79% here. The distance matters little: a tile and 0, 2 or 4 KiB are within what
+// repetitions differ by.
 //
 // FMA would break the equality of ISAs; it would give f16 74 instead of 56
 // GB/s from that Xeon's L2 and nothing from L3 or DRAM. q6_k is bound by decoding: about

@@ -118,6 +118,9 @@ func (g *generator) passes(n int, w, x, lanes reg.Register, panel operand.Mem, r
 		}
 		block := fmt.Sprintf("pass%d", pass)
 		g.Label(block)
+		if pass == 0 {
+			g.prefetch(ahead, row)
+		}
 		for part := range parts {
 			offset := size * (pass*parts + part)
 			var xv []reg.VecVirtual
@@ -126,9 +129,6 @@ func (g *generator) passes(n int, w, x, lanes reg.Register, panel operand.Mem, r
 				g.VMOVUPS(column(xp, c).Offset(offset), xv[c])
 			}
 			for r := range g.tile {
-				if pass+part == 0 {
-					g.prefetch(row(ahead, r))
-				}
 				weights := g.register()
 				g.load(g.Program, row(src, r).Offset(offset/4*g.width), weights)
 				for c, v := range xv {

@@ -120,8 +120,8 @@ func (g *generator) rows() {
 		g.VMOVUPS(operand.Mem{Base: xp, Disp: i * size}, v)
 		xv = append(xv, v)
 	}
+	g.prefetch(ahead, row)
 	for r := range acc {
-		g.prefetch(row(ahead, r))
 		for i, a := range acc[r] {
 			t := g.register()
 			g.load(g.Program, row(src, r).Offset(i*size/4*g.width), t)
@@ -144,11 +144,13 @@ func (g *generator) rows() {
 	g.RET()
 }
 
-// prefetch touches the 32 weights at m. It goes to L2: a tile is as large as L1.
-func (g *generator) prefetch(m operand.Mem) {
-	for line := range g.width / 2 {
-		g.PREFETCHT1(m.Offset(64 * line))
+// prefetch fetches 32 weights of each row of a tile.
+func (g *generator) prefetch(tile reg.Register, row func(reg.Register, int) operand.Mem) {
+	var lines []operand.Mem
+	for r := range g.tile {
+		lines = append(lines, asm.Lines(row(tile, r), 32*g.width)...)
 	}
+	g.Prefetch(0, lines...)
 }
 
 // strided returns the way to address n things, up to 4, that begin stride

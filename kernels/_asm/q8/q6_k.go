@@ -242,10 +242,8 @@ func (g *generator) q6Rows(isa string, e blockEngine) {
 	g.LEAQ(terms, term)
 	g.MOVQ(operand.U32(tile), left)
 	g.Label("row")
-	g.PREFETCHT1(operand.Mem{Base: ahead})
-	g.PREFETCHT1(operand.Mem{Base: ahead, Index: stride2, Scale: 1})
-	g.PREFETCHT1(operand.Mem{Base: ahead, Index: stride2, Scale: 2})
-	g.PREFETCHT1(operand.Mem{Base: ahead, Index: stride6, Scale: 1})
+	g.Prefetch(0, operand.Mem{Base: ahead}, operand.Mem{Base: ahead, Index: stride2, Scale: 1},
+		operand.Mem{Base: ahead, Index: stride2, Scale: 2}, operand.Mem{Base: ahead, Index: stride6, Scale: 1})
 	g.ADDQ(operand.I32((2*q6Block+tile-1)/tile), ahead)
 	sums, d := e.sums(w, q), g.YMM()
 	g.VCVTDQ2PS(sums, sums)

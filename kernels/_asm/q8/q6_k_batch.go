@@ -4,6 +4,8 @@ import (
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
 )
 
 // What a panel of 8 columns of activations has for a group of 32 columns of the
@@ -76,15 +78,10 @@ func (g *generator) q6Batch() {
 	second, ahead := g.GP64(), g.GP64()
 	g.LEAQ(operand.Mem{Base: row, Index: stride, Scale: 1}, second)
 	g.LEAQ(operand.Mem{Base: row, Index: stride, Scale: 8}, ahead)
-	for i, rowAt := range []reg.Register{row, second} {
-		for line := 0; line < q6Block; line += 64 {
-			g.PREFETCHT1(at(ahead, line))
-		}
-		if i == 0 {
-			g.ADDQ(stride, ahead)
-		}
-		b.decode(i, rowAt)
-	}
+	lines := asm.Lines(at(ahead, 0), q6Block)
+	g.Prefetch(0, append(lines, asm.Lines(operand.Mem{Base: ahead, Index: stride, Scale: 1}, q6Block)...)...)
+	b.decode(0, row)
+	b.decode(1, second)
 	b.groups(q, row, second, y)
 	g.LEAQ(operand.Mem{Base: row, Index: stride, Scale: 2}, row)
 	g.ADDQ(operand.I32(64), y)

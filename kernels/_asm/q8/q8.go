@@ -72,12 +72,13 @@ func (s *rowSet) at(r, disp int) operand.Mem {
 	return m
 }
 
-// prefetch touches a line of each row of ahead, the tile that follows. It goes
-// to L2: the tile is larger than L1.
+// prefetch fetches a line of each row of ahead, the tile that follows.
 func (g *generator) prefetch(ahead *rowSet) {
+	var lines []operand.Mem
 	for r := range tile {
-		g.PREFETCHT1(ahead.at(r, 0))
+		lines = append(lines, ahead.at(r, 0))
 	}
+	g.Prefetch(0, lines...)
 }
 
 // quad returns the sums of four vectors of dwords: dword i of each 128-bit
