@@ -175,8 +175,9 @@ func (d *digest) name() {
 		if c.contender != "" && several[keyOf(c)] {
 			c.contender = strings.TrimSpace(c.contender + " " + c.name.Get(keyAct))
 		}
-		if packing := c.name.Get(keyPacking); c.contender != "" && packing != "" {
-			c.contender += " " + packing
+		packing := c.name.Get(keyPacking)
+		if c.contender != "" && packing != "" && !strings.HasSuffix(c.name.Get(keyVariant), "-"+packing) {
+			c.contender += " " + packing // which the name of a variant may say already
 		}
 	}
 }

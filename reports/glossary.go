@@ -14,10 +14,11 @@ var terms = []struct {
 	used  []string
 	about string
 }{
-	{"decode, tg128", []string{"tg"}, "text generation: 128 tokens one after another, each reading all of the model's weights"},
-	{"prompt, pp512", []string{"pp"}, "prompt processing: 512 tokens at once, so that each weight serves all of them"},
+	{"decode, tg", []string{"tg"}, "text generation: tg128 is 128 tokens one after another, each reading all of the model's weights"},
+	{"prompt, pp", []string{"pp"}, "prompt processing: pp512 is 512 tokens at once, so that each weight read serves many of them"},
 	{"first token", []string{"ttft"}, "time to first token: from the start of the process, a short prompt included"},
 	{"load", []string{"load"}, "from opening the file until the model is ready"},
+	{"depth, d", []string{"depth"}, "how many tokens are in the model's context before the test begins"},
 	{"packed", []string{"packed"}, "the weights were repacked on loading into the variant's own layout"},
 	{"native", []string{"native"}, "the weights are read as the mapped file holds them"},
 	{"stream", []string{"stream"}, "only one block's weights are in memory at a time"},
@@ -36,6 +37,7 @@ func (d *digest) glossary() []fact {
 	}
 	for _, c := range d.cases {
 		for _, k := range c.name.Keys {
+			used[k.Key] = true
 			used[strings.TrimRight(k.Value, "0123456789")] = true
 		}
 	}

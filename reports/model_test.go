@@ -74,6 +74,7 @@ func TestRunSheet(t *testing.T) {
 	b.WriteString("BenchmarkModel/model=m/variant=a/packing=packed/test=load/threads=2 1 50 ns/op 3072 peak-RSS-B 2048 anon-B 1024 file-B\n")
 	b.WriteString("BenchmarkModel/model=m/variant=a/packing=packed/test=tg8/threads=2 1 1000 ns/op 2048 peak-RSS-B 2000 anon-B 48 file-B\n")
 	b.WriteString("BenchmarkModel/model=m/variant=a/packing=native/test=tg8/threads=2 1 1005 ns/op 1024 peak-RSS-B 24 anon-B 1000 file-B\n")
+	line("variant=b-native/packing=native", "tg8/threads=1", 3000, "2.67 tok/s")
 	b.WriteString("BenchmarkLogits/model=m/variant=a/tokens=9 1 0.002 kld 0.99 top1\n")
 	b.WriteString(aaPair(10))
 
@@ -84,6 +85,7 @@ func TestRunSheet(t *testing.T) {
 		{"a native", "2", "7.96 tok/s *", "tie", "79.6 %", "", "20.0 ns *", "1.00 KiB *", "24.0 B", "1000 B", "0.002", "99.0 %"},
 		{"llama-bench", "2", "2.00 tok/s", "4.00×", "", "", "", "", "", "", "", ""},
 		{"a packed", "1", "4.00 tok/s *", "", "90.0 %", "", "", "", "", "", "0.002", "99.0 %"},
+		{"b-native", "1", "2.67 tok/s", "1.50×", "", "", "", "", "", "", "", ""},
 	})
 	g, ok := d.glance(m)
 	want := []fact{
@@ -242,7 +244,7 @@ func TestGlossary(t *testing.T) {
 	for _, f := range d.glossary() {
 		got = append(got, f.Name)
 	}
-	if want := []string{"decode, tg128", "native", "tie", bench.NsPerOp, bench.TokenRate}; !slices.Equal(got, want) {
+	if want := []string{"decode, tg", "native", "tie", bench.NsPerOp, bench.TokenRate}; !slices.Equal(got, want) {
 		t.Errorf("terms %q, want %q", got, want)
 	}
 }
