@@ -41,6 +41,7 @@ func memoryFigures(d *digest) []*figure {
 func phasesFigure(m *model) *figure {
 	phases := make(map[*task]map[string]*caseStats)
 	values := []float64{0}
+	whole := false // whether the parts of any are unknown
 	for _, t := range m.tests {
 		for _, c := range t.cases {
 			if v, ok := c.center(bench.PeakRSS); ok {
@@ -49,7 +50,9 @@ func phasesFigure(m *model) *figure {
 				}
 				// Threads make hardly a difference; the most of them come last.
 				phases[t][c.contender] = c
-				values = append(values, v, sum(c, bench.AnonBytes, bench.FileBytes))
+				parts := sum(c, bench.AnonBytes, bench.FileBytes)
+				values = append(values, v, parts)
+				whole = whole || parts == 0
 			}
 		}
 	}
@@ -80,10 +83,14 @@ func phasesFigure(m *model) *figure {
 		drawn = append(drawn, p)
 	}
 	grid := arrange(drawn, panelsInRow)
+	legend := []legendEntry{square("anonymous", roleAnonymous), square("mapped file", roleFile)}
+	if whole {
+		legend = append(legend, square("parts not measured", roleRest))
+	}
 	return &figure{
 		name: fileName("memory", m.name), heading: label(m.title("peak memory by phase")), reading: memoryReading(m),
 		height: rowsHeight(len(names), len(grid)), panels: grid,
-		legend: []legendEntry{square("anonymous", roleAnonymous), square("mapped file", roleFile), square("parts not measured", roleRest)},
+		legend: legend,
 	}
 }
 

@@ -57,7 +57,7 @@ func throughputFigure(d *digest, m *model) *figure {
 		return nil
 	}
 	f.panels = widen(f.panels)
-	f.height = rowsHeight(len(names), len(f.panels))
+	f.height = rowsHeight(max(len(names), 3), len(f.panels)) // beside fewer the titles would touch
 	f.reading = strings.Join(said, " ")
 	return f
 }

@@ -287,7 +287,7 @@ func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
 	}
 	fields := []field[*run]{{label: testLabel(t), about: testAbout(t), drop: drop, cell: func(r *run) sheetCell {
 		cell, s := speedOf(r.cases[t]), standings[r.panel]
-		cell.Best = s != nil && slices.Contains(s.leaders(), r.cases[t])
+		cell.Best = s != nil && len(s.ranked) > 1 && slices.Contains(s.leaders(), r.cases[t])
 		return cell
 	}}}
 	if lead {
@@ -340,18 +340,18 @@ func testAbout(t *task) string {
 // memoryField is a column of the test that held most memory.
 func (m *model) memoryField(unit string, drop int) field[*run] {
 	labels := map[string]string{bench.PeakRSS: "memory", bench.AnonBytes: "anonymous", bench.FileBytes: "file"}
-	least := make(map[panel]float64)
+	seen := make(map[panel]extent)
 	for _, r := range m.runs {
 		if c := r.peak(); c != nil {
-			v, ok := c.center(unit)
-			if have, seen := least[r.panel]; ok && (!seen || v < have) {
-				least[r.panel] = v
-			}
+			e := seen[r.panel]
+			e.add(c.center(unit))
+			seen[r.panel] = e
 		}
 	}
 	return field[*run]{label: labels[unit], about: bench.UnitOf(unit).About, drop: drop, cell: func(r *run) sheetCell {
 		text := valueIn(r.peak(), unit)
-		best := unit == bench.PeakRSS && text != "" && text == bench.UnitOf(unit).Format(least[r.panel])
+		format, e := bench.UnitOf(unit).Format, seen[r.panel]
+		best := unit == bench.PeakRSS && format(e.lo) != format(e.hi) && text == format(e.lo)
 		return sheetCell{Text: text, Best: best}
 	}}
 }
