@@ -307,6 +307,16 @@ func TestPeak(t *testing.T) {
 func BenchmarkMatVec(b *testing.B) { benchmark(b) }
 func BenchmarkRead(b *testing.B)   { benchmark(b) }
 
+// BenchmarkModel runs the tests of tiny models with the names of onebit bench
+// models.
+func BenchmarkModel(b *testing.B) {
+	s := modelsSuite(b, ModelsOptions{Prompt: 64, Tokens: 64}, "tiny", "tiny-bitnet")
+	if err := s.Select(s.Usual); err != nil {
+		b.Fatal(err)
+	}
+	bench.RunTesting(b, s.Cases)
+}
+
 // benchmark runs the default suite's kernels under go test -bench, with the
 // names of onebit bench.
 func benchmark(b *testing.B) {

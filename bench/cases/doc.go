@@ -113,6 +113,6 @@
 //
 // Groups are one model's tests of one kind on one number of threads. The
 // models of a file on the same threads stay open from group to group, in all
-// variants that are compared. Packed ones for which memory has no room are
-// left out, with a warning.
+// variants that are compared. Those for whose packed weights memory has no
+// room are left out, with a warning.
 package cases

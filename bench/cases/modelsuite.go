@@ -112,7 +112,7 @@ func (s *Suite) addModel(shelf *shelf, sub *subject) {
 		configs := sub.configs(threads)
 		configs, skipped := sub.fitting(configs)
 		for _, c := range skipped {
-			err := fmt.Errorf("%s would take %s packed, which memory has no room for beside the other variants", c, sysinfo.Bytes(c.weightBytes()))
+			err := fmt.Errorf("%s would take %s, which memory has no room for beside the other variants", c, sysinfo.Bytes(c.weightBytes()))
 			s.unavailable(c.name(modelTest{kind: "tg", tokens: sub.opt.Tokens}), err)
 			shelf.warn("not measured: " + err.Error())
 		}
@@ -238,8 +238,8 @@ func (c modelConfig) simdExpect(t modelTest) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// fitting leaves out packed configurations, the slowest first, that have no
-// room in memory together.
+// fitting leaves out configurations with weights of their own, the slowest
+// first, that have no room in memory together.
 func (sub *subject) fitting(configs []modelConfig) (fit, skipped []modelConfig) {
 	room := int64(1) << 62
 	if m := sub.opt.Host.MemAvailable; m.OK() {
@@ -247,7 +247,7 @@ func (sub *subject) fitting(configs []modelConfig) (fit, skipped []modelConfig) 
 	}
 	room -= int64(sub.maxBytes(configs)) // what the ceiling reads
 	for _, c := range slices.Backward(configs) {
-		if c.packing == models.PackFirst {
+		if c.packing == models.PackFirst || !sub.inPlace {
 			if room -= int64(c.weightBytes()); room < 0 {
 				skipped = append(skipped, c)
 				continue

@@ -34,13 +34,7 @@ func newRig(opt *Options) *rig {
 		pools: map[int]*kernels.Pool{}, maxThreads: maxOf(opt.Threads),
 		model: opt.Model, ggufTypes: opt.GGUFTypes, peakCommand: opt.PeakCommand, doubts: hostDoubts(opt.Host),
 	}
-	llc := sysinfo.Bytes(defaultLLC)
-	switch {
-	case opt.Host.L3.OK():
-		llc = opt.Host.L3.V
-	case opt.Host.L2.OK():
-		llc = opt.Host.L2.V
-	}
+	llc := lastLevelCache(opt.Host)
 	r.coldBytes = int(llc + llc/4)
 	// Two layouts may be cold at once, and the machine is not ours alone.
 	if m := opt.Host.MemAvailable; m.OK() && r.coldBytes > int(m.V/6) {
@@ -48,6 +42,16 @@ func newRig(opt *Options) *rig {
 		r.warn("cache=cold is less than cold: memory has no room for copies that exceed the last-level cache of " + llc.String())
 	}
 	return r
+}
+
+func lastLevelCache(host sysinfo.Host) sysinfo.Bytes {
+	switch {
+	case host.L3.OK():
+		return host.L3.V
+	case host.L2.OK():
+		return host.L2.V
+	}
+	return defaultLLC
 }
 
 func maxOf(threads []int) int {

@@ -88,9 +88,12 @@ func (s *shelf) open(c modelConfig) (*opened, error) {
 // its largest configuration has weights.
 func (s *shelf) readCase(group string, configs []modelConfig) bench.Case {
 	sub, threads := configs[0].subject, configs[0].threads
-	size := sub.maxBytes(configs)
+	size, cache := sub.maxBytes(configs), "cold"
+	if size < int(lastLevelCache(s.opt.Host)) {
+		cache = "warm"
+	}
 	return bench.Case{
-		Name:  fmt.Sprintf("Read/model=%s/bytes=%d/threads=%d/cache=cold", sub.Name, size, threads),
+		Name:  fmt.Sprintf("Read/model=%s/bytes=%d/threads=%d/cache=%s", sub.Name, size, threads, cache),
 		Group: group, Bytes: int64(size), Ceiling: true,
 		Setup: func(context.Context) (bench.Instance, error) {
 			if err := s.enter(scope{sub, threads}); err != nil {

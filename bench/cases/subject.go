@@ -21,6 +21,7 @@ type subject struct {
 	macs    int           // multiply-adds of a token in the blocks
 	headMAC int           // and in the head
 	kvBytes int           // keys and values of a token
+	inPlace bool          // the file's bytes can be multiplied; else each opening makes its own
 
 	generic  *logits          // see genericLogits
 	lockstep *lockstep.Result // see shelf.lockstep
@@ -35,12 +36,16 @@ type linear struct {
 
 // newSubject opens a file on its own bytes.
 func newSubject(file ModelFile, opt *ModelsOptions) (*subject, error) {
-	m, err := models.Open(file.Path, models.Options{Packing: models.PackNever, GGUF: gguf.Options{Types: opt.Types}})
+	source, err := models.OpenSource(file.Path, gguf.Options{Types: opt.Types})
+	if err != nil {
+		return nil, err
+	}
+	m, err := models.Load(source, models.Options{Packing: models.PackNever})
 	if err != nil {
 		return nil, err
 	}
 	defer m.Close()
-	sub := &subject{ModelFile: file, opt: opt, config: m.Config}
+	sub := &subject{ModelFile: file, opt: opt, config: m.Config, inPlace: source.InPlace()}
 	sub.macs, sub.headMAC = m.MultiplyAdds()
 	weights := map[*formats.Type]int{}
 	for _, b := range m.Blocks() {
@@ -85,7 +90,7 @@ const reference = "reference"
 
 // configs returns how the model is opened on so many threads, by rank: with
 // every variant, packed if that is its layout, and streamed with the best that
-// needs no packing.
+// needs no packing, if the file can be.
 func (sub *subject) configs(threads int) (out []modelConfig) {
 	var inPlace *kernels.Variant
 	for _, v := range sub.variants() {
@@ -98,8 +103,11 @@ func (sub *subject) configs(threads int) (out []modelConfig) {
 		}
 		out = append(out, c)
 	}
-	if sub.opt.Best {
-		return slices.DeleteFunc(out, func(c modelConfig) bool { return c != best(out, c.packing) })
+	switch {
+	case sub.opt.Best:
+		return slices.DeleteFunc(slices.Clone(out), func(c modelConfig) bool { return c != best(out, c.packing) })
+	case !sub.inPlace:
+		return out
 	}
 	return append(out, modelConfig{sub, inPlace, models.Stream, threads})
 }

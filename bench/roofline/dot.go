@@ -39,9 +39,11 @@ func DotKernels(have cpu.Set) []DotKernel {
 // multiply-adds they were, and the sum of all accumulators modulo 2³², which
 // is in proportion to iterations: one that was left out shows.
 func (k DotKernel) Dot(iterations int) (macs int, sum int32) {
-	a, b := operands()
-	return iterations * k.chains * k.macs, k.run(&a, &b, iterations)
+	return iterations * k.chains * k.macs, k.run(&factorA, &factorB, iterations)
 }
+
+// The factors that Dot multiplies, made once: it does not allocate.
+var factorA, factorB = operands()
 
 // operands returns factors that all kernels accept: a is not negative, because
 // VPDPBUSD and VPMADDUBSW take it as unsigned, and no sum of two products
