@@ -82,8 +82,11 @@ func (d *directory) ternary(s storedTensor) ([]byte, error) {
 		return nil, errors.Join(err, mem.Free())
 	}
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	if other := d.made[s.info.Name]; other != nil { // made at the same time
+		return other.Bytes(), mem.Free()
+	}
 	d.made[s.info.Name] = mem
-	d.mu.Unlock()
 	return mem.Bytes(), nil
 }
 

@@ -102,7 +102,7 @@ type conversion struct {
 	to     *formats.Type          // nil: as a directory's tensors are read
 	matrix func(name string) bool // what to convert, vectors aside
 	report []convertedTensor
-	copied int
+	copied []string // the formats of the others
 }
 
 // A convertedTensor is a line of the report.
@@ -217,7 +217,7 @@ func (c *conversion) writeTensor(out *gguf.Writer, t gguf.TensorInfo) error {
 		if err != nil {
 			return err
 		}
-		c.copied++
+		c.copied = append(c.copied, t.TypeName)
 		return out.WriteTensor(t.Name, data)
 	}
 	info, err := out.Next()
@@ -369,6 +369,30 @@ func (c *conversion) warn(w io.Writer) {
 }
 
 func (c *conversion) print(w io.Writer) error {
+	if len(c.report) > 0 {
+		if err := c.printReport(w); err != nil {
+			return err
+		}
+	}
+	if !isDirectory(c.in.Name()) {
+		_, err := fmt.Fprintf(w, "%d tensors copied as they are\n", len(c.copied))
+		return err
+	}
+	slices.Sort(c.copied)
+	var counts []string
+	for names := c.copied; len(names) > 0; {
+		next := slices.IndexFunc(names, func(name string) bool { return name != names[0] })
+		if next < 0 {
+			next = len(names)
+		}
+		counts = append(counts, fmt.Sprintf("%d %s", next, names[0]))
+		names = names[next:]
+	}
+	_, err := fmt.Fprintf(w, "%d tensors written as they are read: %s\n", len(c.copied), strings.Join(counts, ", "))
+	return err
+}
+
+func (c *conversion) printReport(w io.Writer) error {
 	t := newTable(w, "TENSOR", "FROM", "TO", "BYTES", "NOW", "NMSE", "MAX-ABS-ERR", "HOW")
 	var was, is int64
 	var total weightError
@@ -386,9 +410,5 @@ func (c *conversion) print(w io.Writer) error {
 	}
 	t.row(fmt.Sprintf("%d converted", len(c.report)), "", "", grouped(was), grouped(is),
 		fmt.Sprintf("%.3g", total.nmse()), fmt.Sprintf("%.3g", total.maxAbs), "")
-	if err := t.flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "%d tensors copied as they are\n", c.copied)
-	return err
+	return t.flush()
 }
