@@ -10,6 +10,7 @@ import (
 // row, each holding consecutive weights of one row and one fp16 scale.
 type blocks struct {
 	name, summary string
+	ternary       bool
 	weights       int // per block
 	bytes         int // per block
 	scaleAt       int // the byte of the scale within a block
@@ -29,6 +30,7 @@ func registerBlocks(l blocks) *Type {
 		Name:     l.name,
 		Summary:  l.summary,
 		BlockLen: l.weights,
+		ternary:  l.ternary,
 		size:     func(rows, cols int) int { return rows * cols / l.weights * l.bytes },
 		decode:   l.decodeRows,
 		validate: l.validateScales,

@@ -23,6 +23,7 @@ func i2sBlocks(name, summary string, lanes int) *Type {
 		Name:     name,
 		Summary:  summary,
 		BlockLen: 4 * lanes,
+		ternary:  true,
 		size:     func(rows, cols int) int { return rows*cols/4 + i2sTail },
 		scaleAt:  func(rows, cols int) int { return rows * cols / 4 },
 		encode: func(t *Type, dst []byte, src []float32, rows, cols int) error {

@@ -8,6 +8,7 @@ var I2_S_X4 = register(&Type{
 	Summary:     "i2_s with four rows per byte, as quantized without ACT_PARALLEL",
 	BlockLen:    1,
 	rowMultiple: 4,
+	ternary:     true,
 	size:        func(rows, cols int) int { return rows*cols/4 + i2sTail },
 	scaleAt:     func(rows, cols int) int { return rows * cols / 4 },
 	encode: func(t *Type, dst []byte, src []float32, rows, cols int) error {

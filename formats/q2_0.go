@@ -9,6 +9,7 @@ func q2Blocks(name, summary string, weights int) blocks {
 	return blocks{
 		name:    name,
 		summary: summary,
+		ternary: true,
 		weights: weights,
 		bytes:   2 + weights/4,
 		scale:   absMax,

@@ -4,6 +4,7 @@ package formats
 // ggml-org/ggml src/ggml-common.h, block_tq1_0, and src/ggml-quants.c.
 var TQ1_0 = registerBlocks(blocks{
 	name:    "tq1_0",
+	ternary: true,
 	summary: "ternary, 5 weights per byte and a scale per 256",
 	weights: 256,
 	bytes:   48 + 4 + 2,

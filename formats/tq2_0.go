@@ -4,6 +4,7 @@ package formats
 // src/ggml-common.h, block_tq2_0, and src/ggml-quants.c.
 var TQ2_0 = registerBlocks(blocks{
 	name:    "tq2_0",
+	ternary: true,
 	summary: "ternary, 2 bits and a scale per 256 weights",
 	weights: 256,
 	bytes:   64 + 2,

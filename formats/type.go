@@ -22,6 +22,9 @@ type Type struct {
 	Summary  string // one line for people
 	BlockLen int    // cols must be a multiple of it; 1 if any number of columns will do
 
+	// ternary says that weights are -s, 0 and +s, s the scale of their block
+	// or, with scaleAt, of the tensor.
+	ternary bool
 	// size returns the bytes of a matrix. It may assume a shape that
 	// checkShape accepted.
 	size func(rows, cols int) int
@@ -118,6 +121,18 @@ func (t *Type) BitsPerWeight(rows, cols int) (float64, error) {
 		return 0, err
 	}
 	return 8 * float64(n) / (float64(rows) * float64(cols)), nil
+}
+
+// TernaryGroup returns how many weights of a rows × cols matrix share a scale
+// s in a format of weights that are -s, 0 and +s, and 0 for other formats.
+func (t *Type) TernaryGroup(rows, cols int) int {
+	switch {
+	case !t.ternary:
+		return 0
+	case t.scaleAt != nil:
+		return rows * cols
+	}
+	return t.BlockLen
 }
 
 // CanQuantize reports whether Quantize is implemented.

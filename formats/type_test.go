@@ -335,3 +335,12 @@ func wantPlace(t testing.TB, f *Type, err error, row, col, offset int) {
 		t.Errorf("%s: error is %q, want row %d, column %d, byte %d", f.Name, err, row, col, offset)
 	}
 }
+
+func TestTernaryGroup(t *testing.T) {
+	want := map[*Type]int{I2_S: 1024, I2_S_ARM: 1024, I2_S_X4: 1024, Ternary_u32: 1024, TQ1_0: 256, TQ2_0: 256, Q2_0: 64, Q2_0_g128: 128}
+	for _, typ := range Types() {
+		if got := typ.TernaryGroup(4, 256); got != want[typ] {
+			t.Errorf("%s: %d, want %d", typ.Name, got, want[typ])
+		}
+	}
+}

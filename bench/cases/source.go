@@ -66,7 +66,7 @@ func random(t *formats.Type, s Shape, seed uint64) (*formats.Tensor, error) {
 	}
 	w := make([]float32, s.Rows*s.Cols)
 	scale := float32(1 / math.Sqrt(float64(s.Cols)))
-	if isTernary(t) {
+	if t.TernaryGroup(s.Rows, s.Cols) > 0 {
 		for i := range w {
 			w[i] = float32(int(rng.Uint64()>>33%3)-1) * scale
 		}
@@ -76,14 +76,6 @@ func random(t *formats.Type, s Shape, seed uint64) (*formats.Tensor, error) {
 		}
 	}
 	return out, t.Quantize(out.Data, w, s.Rows, s.Cols)
-}
-
-func isTernary(t *formats.Type) bool {
-	switch t.Name {
-	case "i2_s", "i2_s_arm", "i2_s_x4", "ternary_u32", "tq1_0", "tq2_0", "q2_0", "q2_0_g128":
-		return true
-	}
-	return false
 }
 
 // nearlyNormal adds four uniform numbers: variance 1, and much cheaper than a

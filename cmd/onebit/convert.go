@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -252,7 +253,7 @@ func requantize(w io.Writer, to *formats.Type, t *formats.Tensor) (convertedTens
 	var r convertedTensor
 	rows, cols := t.Dims()
 	step := max(1, chunkWeights/cols)
-	if ternaryGroup(to, rows, cols) > 0 {
+	if to.TernaryGroup(rows, cols) > 0 {
 		step = rows
 	}
 	step = min(step, rows)
@@ -286,7 +287,7 @@ func encode(to *formats.Type, x, scratch []float32, rows, cols int) (data []byte
 	if err != nil {
 		return nil, false, err
 	}
-	if group := ternaryGroup(to, rows, cols); group > 0 && !isTernary(x, group) {
+	if group := to.TernaryGroup(rows, cols); group > 0 && !isTernary(x, group) {
 		if _, err := formats.Ternarize(scratch, x); err != nil {
 			return nil, false, err
 		}
@@ -294,18 +295,6 @@ func encode(to *formats.Type, x, scratch []float32, rows, cols int) (data []byte
 	}
 	data = make([]byte, size)
 	return data, ternarized, to.Quantize(data, x, rows, cols)
-}
-
-// ternaryGroup returns how many weights share a scale in a ternary format, and
-// 0 for other formats.
-func ternaryGroup(t *formats.Type, rows, cols int) int {
-	switch t {
-	case formats.I2_S, formats.I2_S_ARM, formats.I2_S_X4:
-		return rows * cols
-	case formats.TQ1_0, formats.TQ2_0, formats.Q2_0, formats.Q2_0_g128:
-		return t.BlockLen
-	}
-	return 0
 }
 
 // isTernary reports whether each group of weights is made of -s, 0 and +s for
@@ -378,15 +367,13 @@ func (c *conversion) print(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%d tensors copied as they are\n", len(c.copied))
 		return err
 	}
-	slices.Sort(c.copied)
+	formats := map[string]int{}
+	for _, name := range c.copied {
+		formats[name]++
+	}
 	var counts []string
-	for names := c.copied; len(names) > 0; {
-		next := slices.IndexFunc(names, func(name string) bool { return name != names[0] })
-		if next < 0 {
-			next = len(names)
-		}
-		counts = append(counts, fmt.Sprintf("%d %s", next, names[0]))
-		names = names[next:]
+	for _, name := range slices.Sorted(maps.Keys(formats)) {
+		counts = append(counts, fmt.Sprintf("%d %s", formats[name], name))
 	}
 	_, err := fmt.Fprintf(w, "%d tensors written as they are read: %s\n", len(c.copied), strings.Join(counts, ", "))
 	return err
