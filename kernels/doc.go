@@ -226,8 +226,9 @@
 //	q2_0_g128    622  65%  578  60%
 //	q2_0         552  57%  552  57%
 //
-// With quantization and two threads, 2048 × 2048 weights: 1.92 to 2.04 times as fast
-// as with one, for 16 and 512 columns.
+// With quantization and two threads, 2048 × 2048 weights: 1.93 to 1.99 times as fast
+// as with one, for 16 and 512 columns, while both cores are there: 1.7 to 1.9 in longer
+// runs on a machine that others load.
 //
 // Why they are as they are:
 //

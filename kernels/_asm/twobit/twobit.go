@@ -1,11 +1,14 @@
 // Package twobit generates the kernels of the formats with 2-bit codes.
 //
-// All of them mask the four codes of every byte where they lie, with 0x03,
+// Those for one column mask the four codes of every byte where they lie, with 0x03,
 // 0x0c, 0x30 and 0xc0, and never shift them down: what a mask leaves is the
 // code times 4^j, and one shift of the sums makes up for it. The activations
 // have been arranged (arrange.go) so that byte i of vector j of a unit
 // belongs to the code that mask j leaves of byte i of the weights. A unit is
 // 64 bytes of weights and 256 activations.
+//
+// Those for batches shift codes down to bytes, which many columns meet: in
+// registers with AVX-512 (batch.go), in memory with fewer of them (strips.go).
 package twobit
 
 import (
