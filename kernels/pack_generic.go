@@ -2,11 +2,6 @@
 
 package kernels
 
-// packBitplanesTile packs 16 rows.
-func packBitplanesTile(tile, rows []byte, blocks int) {
-	packBitplanesTileGo(tile, rows, blocks, bitplanesRows)
-}
-
 // packWordUnits leaves all columns of four rows to packWordRow.
 func packWordUnits(dst, group []byte) int { return 0 }
 
