@@ -9,19 +9,19 @@ import (
 
 // A Mean is a mean of values so far, with its standard error.
 type Mean struct {
-	n             int
-	mean, squares float64 // sum of squared deviations (Welford 1962)
+	n            int
+	sum, squares float64 // of the values, and of their deviations (Welford 1962)
 }
 
 func (m *Mean) add(x float64) {
+	d := x - m.Value()
 	m.n++
-	d := x - m.mean
-	m.mean += d / float64(m.n)
-	m.squares += d * (x - m.mean)
+	m.sum += x
+	m.squares += d * (x - m.Value())
 }
 
 // Value returns the mean, or 0 of no values.
-func (m Mean) Value() float64 { return m.mean }
+func (m Mean) Value() float64 { return m.sum / float64(max(m.n, 1)) }
 
 // StdErr returns the standard error of the mean, or 0 of less than two values.
 func (m Mean) StdErr() float64 {
