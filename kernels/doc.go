@@ -371,6 +371,11 @@
 // weights in L2 again. AVX2 multiplies with two instructions where VPDPBUSD is
 // one.
 //
+// Native rows are packed a strip at a time and then are as good, from ten
+// columns on: packing costs as much as four columns do. A prompt of 512 tokens
+// of Bonsai-1.7B in place takes 4.9 ms a token with it and 7.6 without, on two
+// threads of an AMD EPYC (Zen 4).
+//
 // # Heads and embeddings
 //
 // The products of f16, bf16, f32, q8_0 and q6_k read the file's bytes. What was

@@ -2,7 +2,10 @@
 
 package kernels
 
-import "unsafe"
+import (
+	"sync"
+	"unsafe"
+)
 
 // Batches take columns in panels of eight: each bit of weight becomes a byte
 // once for many columns, and a byte of an activation meets two registers of
@@ -60,7 +63,33 @@ func q1MatMul(isa *ISA, act Activation, matVec func(dst []float32, m *Matrix, a 
 			}
 		}
 		for ; c < a.N; c++ {
-			matVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
+			matVec(dst[c*m.Rows:][:r1], m, a, c, r0, r1)
+		}
+	}
+}
+
+// q1PackRoom is the bytes that a strip of native rows is packed into, more if
+// it takes more for a tile.
+const q1PackRoom = 64 << 10
+
+var q1PackRooms = sync.Pool{New: func() any { return new([]byte) }}
+
+// q1NativeMatMul packs strips of native rows as they are wanted and gives them
+// to matMul, which multiplies packed ones.
+func q1NativeMatMul(matMul func(dst []float32, m *Matrix, a *Activations, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+		blocks := m.Cols / 128
+		tileBytes, rowBytes := blocks*bitplanesBlock, blocks*q1Block
+		room := q1PackRooms.Get().(*[]byte)
+		defer q1PackRooms.Put(room)
+		*room = grow(*room, max(q1PackRoom, tileBytes), nil)
+		tiles := *m
+		tiles.Data = *room
+		strip := len(*room) / tileBytes * bitplanesRows
+		for r := r0; r < r1; r += strip {
+			n := min(strip, r1-r)
+			packBitplanesRows(tiles.Data, m.Data[r*rowBytes:(r+n)*rowBytes], blocks)
+			matMul(dst[r:], &tiles, a, 0, n)
 		}
 	}
 }

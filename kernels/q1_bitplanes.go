@@ -24,23 +24,28 @@ var bitplanes = &Layout{
 	pack: packBitplanes,
 }
 
-// packBitplanes writes the tiles of rows [r0, r1). Rows behind the last are
-// zero: bits and scales.
+// packBitplanes writes the tiles of rows [r0, r1).
 func packBitplanes(m *Matrix, t *formats.Tensor, r0, r1 int) error {
 	blocks := m.Cols / 128
-	rowBytes, tileBytes := blocks*q1Block, blocks*bitplanesBlock
-	for r := r0; r < r1; r += bitplanesRows {
-		tile := m.Data[r/bitplanesRows*tileBytes:][:tileBytes]
-		n := min(bitplanesRows, m.Rows-r)
-		rows := t.Data[r*rowBytes : (r+n)*rowBytes]
-		if n == bitplanesRows {
-			packBitplanesTile(tile, rows, blocks)
-			continue
-		}
-		clear(tile)
-		packBitplanesTileGo(tile, rows, blocks, n)
-	}
+	packBitplanesRows(m.Data[r0/bitplanesRows*blocks*bitplanesBlock:], t.Data[r0*blocks*q1Block:r1*blocks*q1Block], blocks)
 	return nil
+}
+
+// packBitplanesRows packs rows into tiles. Rows behind the last are zero: bits
+// and scales.
+func packBitplanesRows(tiles, rows []byte, blocks int) {
+	rowBytes, tileBytes := blocks*q1Block, blocks*bitplanesBlock
+	for len(rows) > 0 {
+		tile := tiles[:tileBytes]
+		n := min(bitplanesRows, len(rows)/rowBytes)
+		if n == bitplanesRows {
+			packBitplanesTile(tile, rows[:n*rowBytes], blocks)
+		} else {
+			clear(tile)
+			packBitplanesTileGo(tile, rows, blocks, n)
+		}
+		tiles, rows = tiles[tileBytes:], rows[n*rowBytes:]
+	}
 }
 
 // packBitplanesTileGo packs n rows of a tile.

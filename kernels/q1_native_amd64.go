@@ -19,22 +19,29 @@ var q1ByteOrder = &Order{
 	},
 }
 
+// q1NativeLeastBatch is the fewest columns that are worth packing the weights
+// for.
+const q1NativeLeastBatch = 10
+
 func init() {
 	for _, v := range []struct {
 		isa    *ISA
 		lanes  int
 		kernel q1NativeFunc
+		packed bitplanesFunc // for what is left of a batch
 	}{
-		{AVX2, 8, q1NativeAVX2},
-		{AVXVNNI, 8, q1NativeAVXVNNI},
-		{AVX512VNNI, 16, q1NativeAVX512VNNI},
+		{AVX2, 8, q1NativeAVX2, q1Bitplanes128AVX2},
+		{AVXVNNI, 8, q1NativeAVXVNNI, q1Bitplanes128AVXVNNI},
+		{AVX512VNNI, 16, q1NativeAVX512VNNI, q1Bitplanes128AVX512VNNI},
 	} {
 		for _, act := range []Activation{Q8Per128, Q8Row} {
 			register(&Variant{
 				Name: v.isa.Name + "-native", Summary: "the file's rows, transposed in registers", Format: formats.Q1_0_g128,
 				Activation: act, ISA: v.isa, Layout: Native, Order: q1ByteOrder,
 				quantize: quantizeAVX2, preference: 1,
-				matVec: q1NativeMatVec(act, v.kernel, v.lanes),
+				matVec:     q1NativeMatVec(act, v.kernel, v.lanes),
+				BatchOrder: q1PanelOrder, batchFrom: q1NativeLeastBatch,
+				matMul: q1NativeMatMul(q1MatMul(v.isa, act, bitplanesMatVec(act, v.packed, nil))),
 			})
 		}
 	}
