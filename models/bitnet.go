@@ -20,6 +20,17 @@ var (
 	BitNet = register(bitnet("bitnet", "bitnet_b1_58-large, xl and 3B", SiLU))
 )
 
+// The classes of checkpoints at Hugging Face: microsoft's, with the defaults of
+// huggingface/transformers models/bitnet/configuration_bitnet.py, and
+// 1bitLLM's, made from LLaMA's and with the defaults of
+// models/llama/configuration_llama.py.
+var (
+	bitnetActivations = map[Activation]*Architecture{ReLU2: BitNetB158, SiLU: BitNet}
+
+	_ = registerHF("BitNetForCausalLM", hfClass{activations: bitnetActivations, activation: ReLU2, context: 2048, eps: 1e-5, ropeBase: 5e5})
+	_ = registerHF("BitnetForCausalLM", hfClass{activations: bitnetActivations, activation: SiLU, context: 2048, eps: 1e-6, ropeBase: 1e4})
+)
+
 func bitnet(name, summary string, act Activation) *Architecture {
 	return &Architecture{
 		Name:       name,

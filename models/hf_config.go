@@ -33,7 +33,8 @@ func (e *ConfigError) Error() string {
 func (e *ConfigError) Unwrap() error { return e.Err }
 
 // An hfClass is what a class named in config.json takes for granted: a
-// config.json need not have what is its class's default.
+// config.json need not have what is its class's default. In all of them that is
+// a head of its own.
 type hfClass struct {
 	activations map[Activation]*Architecture // by hidden_act
 	activation  Activation
@@ -41,22 +42,19 @@ type hfClass struct {
 	headDim     int // 0: hidden/heads
 	eps         float32
 	ropeBase    float32
-	tied        bool
 }
 
-// Sources: huggingface/transformers models/bitnet/configuration_bitnet.py,
-// models/qwen3/configuration_qwen3.py and, for 1bitLLM's class, which was made
-// from LLaMA's, models/llama/configuration_llama.py.
-var (
-	bitnetActivations = map[Activation]*Architecture{ReLU2: BitNetB158, SiLU: BitNet}
+var hfClasses = map[string]hfClass{}
 
-	hfClasses = map[string]hfClass{
-		"BitNetForCausalLM": {activations: bitnetActivations, activation: ReLU2, context: 2048, eps: 1e-5, ropeBase: 5e5},
-		"BitnetForCausalLM": {activations: bitnetActivations, activation: SiLU, context: 2048, eps: 1e-6, ropeBase: 1e4},
-		"Qwen3ForCausalLM": {activations: map[Activation]*Architecture{SiLU: Qwen3}, activation: SiLU,
-			context: 32768, headDim: 128, eps: 1e-6, ropeBase: 1e4},
+// registerHF adds a class under its name in config.json. It is called while
+// the package's variables are initialized.
+func registerHF(name string, c hfClass) hfClass {
+	if _, twice := hfClasses[name]; twice {
+		panic("models: class of Hugging Face registered twice")
 	}
-)
+	hfClasses[name] = c
+	return c
+}
 
 // hfKeys are the names in config.json of what GGUF's keys say.
 var hfKeys = map[string]string{
@@ -179,7 +177,7 @@ func (r *hfReader) read() hfConfig {
 		Vocab:    r.count(keyVocabSize),
 		Eps:      r.floatOr(keyRMSEpsilon, class.eps),
 		RopeBase: r.floatOr(keyRopeFreqBase, class.ropeBase),
-		TiedHead: r.flag("tie_word_embeddings", class.tied),
+		TiedHead: r.flag("tie_word_embeddings", false),
 	}
 	c.KVHeads = r.countOr(keyHeadCountKV, c.Heads)
 	if c.HeadDim = class.headDim; c.HeadDim == 0 && c.Heads > 0 {

@@ -43,6 +43,12 @@ var Qwen3 = register(&Architecture{
 	forward: qwen3Forward,
 })
 
+// Defaults: huggingface/transformers models/qwen3/configuration_qwen3.py.
+var _ = registerHF("Qwen3ForCausalLM", hfClass{
+	activations: map[Activation]*Architecture{SiLU: Qwen3}, activation: SiLU,
+	context: 32768, headDim: 128, eps: 1e-6, ropeBase: 1e4,
+})
+
 // qwen3Forward is the block of the Qwen3 report (arXiv:2505.09388) and
 // huggingface/transformers modeling_qwen3.py: pre-norm attention and
 // feed-forward network, queries and keys normalized head by head before RoPE.

@@ -70,8 +70,12 @@ func readIndex(path string) (map[string]string, error) {
 // open opens the files and takes over their tensors.
 func (d *Dir) open(index map[string]string) error {
 	single := filepath.Join(d.path, singleFile)
-	if _, err := os.Stat(single); err == nil || index == nil {
+	if _, err := os.Stat(single); err == nil {
 		return d.add(single)
+	}
+	if index == nil {
+		return &FormatError{File: single, Offset: -1, Msg: ErrMissing.Error() + ", and so is " + indexFile + "; weights in other files, such as PyTorch's .bin, are not read",
+			Err: ErrMissing}
 	}
 	var names []string
 	for tensor, name := range index {

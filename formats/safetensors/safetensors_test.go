@@ -284,7 +284,7 @@ func TestOpenDir(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	d.Close()
-	if _, err := OpenDir(t.TempDir()); err == nil || !strings.Contains(err.Error(), "model.safetensors: no such file") {
+	if _, err := OpenDir(t.TempDir()); err == nil || !strings.Contains(err.Error(), "model.safetensors: is missing, and so is model.safetensors.index.json; weights in other files") {
 		t.Errorf("%v", err)
 	}
 }
