@@ -29,7 +29,7 @@ const (
 	kernelsBudget      = 180 * time.Second
 	shortKernelsBudget = 20 * time.Second
 	modelsBudget       = 240 * time.Second
-	shortModelsBudget  = 40 * time.Second
+	shortModelsBudget  = 30 * time.Second
 )
 
 // ceilingTime is the length of a sample in a run of models: that of the
@@ -104,7 +104,7 @@ Filters are written in benchproc's syntax over the parts of a benchmark's name:
 	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights, the activations and the order of the rounds")
 	flags.StringSliceVar(&f.acts, "act", nil, "kernels: activation schemes f32, q8_row, q8_128, q8_32 (default: each format's own)")
 	flags.StringSliceVar(&f.presets, "preset", nil, "models: made with random weights (default: bonsai-1.7b,bitnet-2b-4t; onebit synth lists them)")
-	flags.IntVarP(&f.prompt, "n-prompt", "p", 0, "models: tokens of the prompt (default 128, 64 with --short; -1: no such test)")
+	flags.IntVarP(&f.prompt, "n-prompt", "p", 0, "models: tokens of the prompt (default 64, 32 with --short; -1: no such test)")
 	flags.IntVarP(&f.tokens, "n-gen", "n", 0, "models: tokens of text (default 16; -1: no such test)")
 	flags.IntSliceVarP(&f.depths, "n-depth", "d", nil, "models: tokens in the KV cache before a test (default 0; a list is possible)")
 	flags.IntVar(&f.lockstep, "lockstep", 0, "models: tokens of text that go through the variants and the reference engine side by side, for the error of each block (default 32, 16 with --short; -1: none)")
