@@ -116,6 +116,9 @@ func (s *Suite) addModel(shelf *shelf, sub *subject) {
 			s.unavailable(c.name(modelTest{kind: "tg", tokens: sub.opt.Tokens}), err)
 			shelf.warn("not measured: " + err.Error())
 		}
+		if len(configs) == 0 {
+			continue
+		}
 		for _, c := range configs {
 			s.addLoading(shelf, c)
 		}
