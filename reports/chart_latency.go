@@ -14,7 +14,7 @@ func init() {
 	registerChart(chart{
 		order: 10, name: "latency", heading: "Latency by variant",
 		about: "Each row is a variant, fastest on top. The mark is the median time of one operation, the bar with caps its " +
-			"95% confidence interval, and each thin stroke a sample. Panels of one shape share their axis; left is faster.",
+			"95% confidence interval, and each thin stroke a sample. Panels of one shape or test share their axis; left is faster.",
 		figures: latencyFigures,
 	})
 }

@@ -2,11 +2,9 @@ package reports
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg/draw"
 
 	"onebit/bench"
 )
@@ -103,11 +101,6 @@ func sum(c *caseStats, units ...string) float64 {
 	return all
 }
 
-// square is a legend's entry for a filled area.
-func square(text string, r role) legendEntry {
-	return legendEntry{text, draw.GlyphStyle{Color: inkOf(r), Radius: 5, Shape: shape{corners: 4, rotation: math.Pi / 4, filled: true}}}
-}
-
 func addMemory(p *plot.Plot, c *caseStats, row float64, text func(float64) string) {
 	peak, _ := c.center(bench.PeakRSS)
 	anon, file := sum(c, bench.AnonBytes), sum(c, bench.FileBytes)
@@ -116,29 +109,7 @@ func addMemory(p *plot.Plot, c *caseStats, row float64, text func(float64) strin
 		parts = []segment{{peak, roleRest}}
 	}
 	end := addStack(p, parts, row)
-	p.Add(behind{value: math.Max(end, 0), row: row, text: text(peak)})
-}
-
-// A segment is a part of a stacked bar.
-type segment struct {
-	length float64
-	role   role
-}
-
-// addStack draws segments end to end, with paper between them, and returns where they end.
-func addStack(p *plot.Plot, parts []segment, row float64) float64 {
-	at := 0.0
-	for _, s := range parts {
-		if !(s.length > 0) {
-			continue
-		}
-		p.Add(bar{from: at, to: at + s.length, row: row, half: 6, color: inkOf(s.role)})
-		if at > 0 {
-			p.Add(upright{at: at, row: row, color: inkOf(rolePaper)})
-		}
-		at += s.length
-	}
-	return at
+	p.Add(behind{value: end, row: row, text: text(peak)})
 }
 
 func memoryReading(m *model) string {

@@ -14,7 +14,7 @@ import (
 func init() {
 	registerChart(chart{
 		order: 50, name: "samples", heading: "Distribution of samples",
-		about: "Every sample's distance from the median of its own case, in per cent, all shapes of a format together. The box holds the middle half " +
+		about: "Every sample's distance from the median of its own case, in per cent, all shapes of a format or tests of a model together. The box holds the middle half " +
 			"of the samples, the line through it nine tenths. A wide or lopsided row was disturbed, or is not one distribution.",
 		figures: samplesFigures,
 	})

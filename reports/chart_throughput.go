@@ -2,13 +2,11 @@ package reports
 
 import (
 	"fmt"
-	"image/color"
 	"math"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"onebit/bench"
@@ -183,39 +181,4 @@ func (d *digest) throughputReading(t *task) string {
 		text += fmt.Sprintf(" of at most %s", bench.UnitOf(bench.TokenRate).Format(ceiling))
 	}
 	return text + "."
-}
-
-// upright is a stroke across a row.
-type upright struct {
-	at    float64
-	row   float64
-	color color.Color
-}
-
-func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	var path vg.Path
-	path.Move(vg.Point{X: x(u.at), Y: y(u.row - 0.5)})
-	path.Line(vg.Point{X: x(u.at), Y: y(u.row + 0.5)})
-	strokePath(c, path, u.color, 1.4)
-}
-
-// behind writes text right of a bar, or right of its ceiling where that would cross the text.
-type behind struct {
-	value, ceiling float64
-	limited        bool
-	row            float64
-	text           string
-}
-
-func (b behind) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	const gap = 5
-	style := textStyle(roleInk)
-	style.YAlign = draw.YCenter
-	at := x(b.value) + gap
-	if b.limited && x(b.ceiling) > at-gap && x(b.ceiling) < at+style.Width(b.text)+gap {
-		at = x(b.ceiling) + gap
-	}
-	c.FillText(style, vg.Point{X: at, Y: y(b.row) + centerShift}, b.text)
 }

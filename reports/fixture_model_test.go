@@ -185,5 +185,6 @@ func smallModels() *modelRun {
 	m := newModelRun(1, 3)
 	m.models = m.models[1:]
 	m.variants = append(m.variants[:1:1], m.variants[3], m.variants[5])
+	m.variants[0].packings = m.variants[0].packings[:2]
 	return m
 }

@@ -67,3 +67,8 @@ func (s shape) path(radius vg.Length, at vg.Point) vg.Path {
 	path.Close()
 	return path
 }
+
+// square is a legend's entry for a filled area.
+func square(text string, r role) legendEntry {
+	return legendEntry{text, draw.GlyphStyle{Color: inkOf(r), Radius: 5, Shape: shape{corners: 4, rotation: math.Pi / 4, filled: true}}}
+}

@@ -149,6 +149,63 @@ func (l frontLabels) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
+// upright is a stroke across a row.
+type upright struct {
+	at    float64
+	row   float64
+	color color.Color
+}
+
+func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	var path vg.Path
+	path.Move(vg.Point{X: x(u.at), Y: y(u.row - 0.5)})
+	path.Line(vg.Point{X: x(u.at), Y: y(u.row + 0.5)})
+	strokePath(c, path, u.color, 1.4)
+}
+
+// behind writes text right of a bar, or right of its ceiling where that would cross the text.
+type behind struct {
+	value, ceiling float64
+	limited        bool
+	row            float64
+	text           string
+}
+
+func (b behind) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	const gap = 5
+	style := textStyle(roleInk)
+	style.YAlign = draw.YCenter
+	at := x(b.value) + gap
+	if b.limited && x(b.ceiling) > at-gap && x(b.ceiling) < at+style.Width(b.text)+gap {
+		at = x(b.ceiling) + gap
+	}
+	c.FillText(style, vg.Point{X: at, Y: y(b.row) + centerShift}, b.text)
+}
+
+// A segment is a part of a stacked bar.
+type segment struct {
+	length float64
+	role   role
+}
+
+// addStack draws segments end to end, with paper between them, and returns where they end.
+func addStack(p *plot.Plot, parts []segment, row float64) float64 {
+	at := 0.0
+	for _, s := range parts {
+		if !(s.length > 0) {
+			continue
+		}
+		p.Add(bar{from: at, to: at + s.length, row: row, half: 6, color: inkOf(s.role)})
+		if at > 0 {
+			p.Add(upright{at: at, row: row, color: inkOf(rolePaper)})
+		}
+		at += s.length
+	}
+	return at
+}
+
 // note writes text beside a point; dx and dy move it.
 type note struct {
 	x, y   float64

@@ -397,7 +397,7 @@ func (d *digest) glance(m *model) (g glance, ok bool) {
 	add("prompt", m.speedText(r, testPrompt))
 	add("first token", m.speedText(r, testFirstToken))
 	add("load", m.speedText(r, testLoad))
-	if rival := m.rival(s); rival != "" {
+	if rival := m.rival(s); rival != "" && !slices.Contains(s.leaders(), s.find(rival)) {
 		add("against", times(speedup([]*standing{s}, rival, s.best().contender))+" "+rival)
 	}
 	add("memory", memoryText(r.peak()))
