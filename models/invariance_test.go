@@ -183,10 +183,12 @@ func TestDecodeDoesNotAllocate(t *testing.T) {
 	for _, name := range []string{"tiny", "tiny-bitnet"} {
 		p := preset(name)
 		m := newFixture(t, p).open(t, models.Options{Threads: 2})
-		s := session(t, m, models.SessionOptions{})
-		must(s.Prefill(text(3, p.Config.Vocab)))
-		if n := testing.AllocsPerRun(20, func() { must(s.Decode(5)) }); n != 0 {
-			t.Errorf("%s: %v allocations per token", name, n)
+		for _, cache := range []*formats.Type{formats.F16, formats.Q8_0} {
+			s := session(t, m, models.SessionOptions{Cache: cache})
+			must(s.Prefill(text(3, p.Config.Vocab)))
+			if n := testing.AllocsPerRun(20, func() { must(s.Decode(5)) }); n != 0 {
+				t.Errorf("%s, cache in %s: %v allocations per token", name, cache.Name, n)
+			}
 		}
 	}
 }

@@ -97,6 +97,14 @@ func boxed[T any](get func(string) (T, error)) func(string) (any, error) {
 	}
 }
 
+func TestAllOfNoArray(t *testing.T) {
+	for _, v := range []Value{Of(uint8(3)), Of("text"), {}} {
+		for e := range v.All() {
+			t.Errorf("%v yields %v", v, e)
+		}
+	}
+}
+
 func TestNestedArrays(t *testing.T) {
 	v, ok := parse(t, write(t, everyKind, nil)).Value("array.array")
 	if !ok || v.Kind() != Array || v.Elem() != Array || v.Len() != 3 {
@@ -110,6 +118,9 @@ func TestNestedArrays(t *testing.T) {
 		t.Errorf("element 0 = %v, %v", ints, err)
 	}
 	for e := range inner[1].All() {
+		if texts, err := e.StringsInPlace(); err != nil || !cmp.Equal(texts, []string{"x", "y"}) {
+			t.Errorf("in place: %q, %v", texts, err)
+		}
 		if texts, err := e.Strings(); err != nil || !cmp.Equal(texts, []string{"x", "y"}) {
 			t.Errorf("element 1, 0 = %v, %v", texts, err)
 		}
