@@ -129,8 +129,12 @@ func (f *benchFlags) temporary(cmd *cobra.Command, preset string) (file cases.Mo
 		err = synthesizeTo(contextWriter{cmd.Context(), temp}, cmd.ErrOrStderr(), p, f.seed)
 	}
 	if err != nil {
+		advice := " (TMPDIR names another directory)"
+		if cmd.Context().Err() != nil {
+			advice = ""
+		}
 		return file, nil, errors.Join(
-			fmt.Errorf("making %s, %s in %s: %w (TMPDIR names another directory)", preset, sysinfo.Bytes(size), os.TempDir(), withoutPath(err, temp.Name())),
+			fmt.Errorf("making %s, %s in %s: %w%s", preset, sysinfo.Bytes(size), os.TempDir(), withoutPath(err, temp.Name()), advice),
 			temp.Close(), remove())
 	}
 	file = cases.ModelFile{Name: preset, Path: path, Synthetic: true}
