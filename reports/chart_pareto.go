@@ -80,6 +80,18 @@ func (t *trade) add(p panel, points []tradeoff) {
 	}
 }
 
+// speedAxis leaves room for the names on the front, right of their points.
+func (t *trade) speedAxis() valueAxis {
+	a := newAxis(t.speeds, false, 5, bench.UnitOf(t.speedUnit).Format)
+	if !a.log {
+		a = a.fromZero()
+		a.max *= 1.6
+		return a
+	}
+	a.max *= math.Max(2, math.Pow(a.max/a.min, 0.5))
+	return a
+}
+
 // costAxis is logarithmic for errors, and begins at zero for memory.
 func (t *trade) costAxis() valueAxis {
 	if t.unit != bench.PeakRSS {
@@ -96,10 +108,7 @@ func (d *digest) tradeFigure(t *trade) *figure {
 	if len(t.shown) == 0 {
 		return nil
 	}
-	speedFormat := bench.UnitOf(t.speedUnit).Format
-	x := newAxis(t.speeds, true, 5, speedFormat)
-	x.max *= math.Max(2, math.Pow(x.max/x.min, 0.5)) // room for the names on the front
-	y := t.costAxis()
+	x, y := t.speedAxis(), t.costAxis()
 	var drawn []*plot.Plot
 	for _, p := range t.shown {
 		panel := d.paretoPanel(p, t.points[p], x, y)

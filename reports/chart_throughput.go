@@ -178,7 +178,11 @@ func (d *digest) throughputReading(t *task) string {
 	}
 	text := fmt.Sprintf("Fastest at %s with %s: %s, %s", t.shape, conditions(p), best.contender, valueOf(best, bench.TokenRate))
 	if ceiling, ok := ceilingOf(best); ok {
-		text += fmt.Sprintf(" of at most %s", bench.UnitOf(bench.TokenRate).Format(ceiling))
+		what := " of at most "
+		if ceiling < most {
+			what = ", although its ceiling was measured as " // the machine was disturbed
+		}
+		text += what + bench.UnitOf(bench.TokenRate).Format(ceiling)
 	}
 	return text + "."
 }

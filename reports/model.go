@@ -275,8 +275,11 @@ const runCaption = "Medians with their 95% confidence intervals; variants are in
 
 // testFields are the columns of a test.
 func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
-	drop := 0
-	if t.cases[0].name.Get(keyDepth) != "" || t.order == testLoad || t.order == testOther {
+	drop, deep := 0, ""
+	if depth := t.cases[0].name.Get(keyDepth); depth != "" {
+		deep = " @ d" + depth
+	}
+	if deep != "" || t.order == testLoad || t.order == testOther {
 		drop = 20 + number
 	}
 	standings := make(map[panel]*standing)
@@ -303,7 +306,7 @@ func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
 		}})
 	}
 	for _, unit := range []string{bench.PctRoof, bench.PctPeak} {
-		fields = append(fields, field[*run]{label: unit, about: bench.UnitOf(unit).About, drop: drop + 3, cell: func(r *run) sheetCell {
+		fields = append(fields, field[*run]{label: unit + deep, about: bench.UnitOf(unit).About, drop: drop + 3, cell: func(r *run) sheetCell {
 			return sheetCell{Text: valueIn(r.cases[t], unit)}
 		}})
 	}

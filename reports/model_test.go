@@ -67,7 +67,7 @@ func TestRunSheet(t *testing.T) {
 	line("variant=a/packing=packed", "tg8/threads=2", 1000, "8 tok/s 80 %roof")
 	line("variant=a/packing=native", "tg8/threads=2", 1005, "7.96 tok/s 79.6 %roof")
 	line("variant=llama-bench", "tg8/threads=2", 4000, "2 tok/s")
-	line("variant=a/packing=packed", "tg8/depth=16/threads=2", 1200, "6.67 tok/s")
+	line("variant=a/packing=packed", "tg8/depth=16/threads=2", 1200, "6.67 tok/s 70 %roof")
 	line("variant=a/packing=packed", "tg8/threads=1", 2000, "4 tok/s 90 %roof")
 	line("variant=a/packing=packed", "load/threads=2", 50, "")
 	line("variant=a/packing=native", "load/threads=2", 20, "")
@@ -80,12 +80,12 @@ func TestRunSheet(t *testing.T) {
 
 	d, m := onlyModel(t, b.String())
 	checkSheet(t, d.runSheet(m, m.runs), [][]string{
-		{"variant", "threads", "decode tg8", "vs best", "%roof", "decode tg8 @ d16", "load", "memory", "anonymous", "file", "kld", "top1"},
-		{"a packed", "2", "8.00 tok/s *", "", "80.0 %", "6.67 tok/s", "50.0 ns", "3.00 KiB", "2.00 KiB", "1.00 KiB", "0.002", "99.0 %"},
-		{"a native", "2", "7.96 tok/s *", "tie", "79.6 %", "", "20.0 ns *", "1.00 KiB *", "24.0 B", "1000 B", "0.002", "99.0 %"},
-		{"llama-bench", "2", "2.00 tok/s", "4.00×", "", "", "", "", "", "", "", ""},
-		{"a packed", "1", "4.00 tok/s *", "", "90.0 %", "", "", "", "", "", "0.002", "99.0 %"},
-		{"b-native", "1", "2.67 tok/s", "1.50×", "", "", "", "", "", "", "", ""},
+		{"variant", "threads", "decode tg8", "vs best", "%roof", "decode tg8 @ d16", "%roof @ d16", "load", "memory", "anonymous", "file", "kld", "top1"},
+		{"a packed", "2", "8.00 tok/s *", "", "80.0 %", "6.67 tok/s", "70.0 %", "50.0 ns", "3.00 KiB", "2.00 KiB", "1.00 KiB", "0.002", "99.0 %"},
+		{"a native", "2", "7.96 tok/s *", "tie", "79.6 %", "", "", "20.0 ns *", "1.00 KiB *", "24.0 B", "1000 B", "0.002", "99.0 %"},
+		{"llama-bench", "2", "2.00 tok/s", "4.00×", "", "", "", "", "", "", "", "", ""},
+		{"a packed", "1", "4.00 tok/s *", "", "90.0 %", "", "", "", "", "", "", "0.002", "99.0 %"},
+		{"b-native", "1", "2.67 tok/s", "1.50×", "", "", "", "", "", "", "", "", ""},
 	})
 	g, ok := d.glance(m)
 	want := []fact{
