@@ -68,7 +68,7 @@ func Open(path string, opt Options) (*File, error) {
 	f.mapping = m
 	// Parsing has read all metadata, mostly a vocabulary. What is wanted of it
 	// comes back when it is read. This is a hint, so an error does not matter.
-	_ = m.Release(0, int(f.dataOffset))
+	_ = m.Release(0, int(min(f.dataOffset, f.Size())))
 	return f, nil
 }
 

@@ -10,6 +10,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// A file with a vocabulary and no tensors ends before their data would start.
+func TestOpenWithoutTensors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vocabulary.gguf")
+	if err := os.WriteFile(path, write(t, []KV{{"general.name", Of("none")}}, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.DataOffset() <= f.Size() {
+		t.Fatalf("the data starts at %d of %d bytes: this tests nothing", f.DataOffset(), f.Size())
+	}
+	if name, err := f.String("general.name"); err != nil || name != "none" {
+		t.Errorf("general.name = %q, %v", name, err)
+	}
+}
+
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "golden.gguf")
 	if err := os.WriteFile(path, goldenV3, 0o600); err != nil {
