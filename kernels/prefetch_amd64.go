@@ -8,4 +8,6 @@ import "onebit/internal/cpu"
 // waits for fewer lines at once in level 1 than memory has under way; fetched
 // into level 2, they do not count. Intel's gets least of that: doc.go has the
 // figures.
+//
+//lint:ignore U1000 the assembly reads it
 var prefetchL2 = cpu.Vendor() == "AuthenticAMD"

@@ -424,14 +424,14 @@ fetched_3:
 	RET
 
 // func q8BatchAVX512VNNI(dst *float32, dstStride int, w *byte, stride int, q *int8, scales *float32, groups int, shift int, blocks int, tiles int, columns int)
-// Requires: AVX, AVX2, AVX512F, AVX512VNNI
+// Requires: AVX, AVX2, AVX512F, AVX512VNNI, MMX+
 TEXT ·q8BatchAVX512VNNI(SB), NOSPLIT, $0-88
 	MOVQ         stride+24(FP), BX
 	LEAQ         (BX)(BX*2), SI
 	MOVQ         columns+80(FP), CX
-	MOVQ         $+1, DI
-	SHLQ         CL, DI
-	DECQ         DI
+	MOVQ         $+1, R9
+	SHLQ         CL, R9
+	DECQ         R9
 	MOVQ         shift+56(FP), CX
 	MOVQ         groups+48(FP), AX
 	VPBROADCASTD AX, Z0
@@ -442,11 +442,14 @@ TEXT ·q8BatchAVX512VNNI(SB), NOSPLIT, $0-88
 	VMOVDQU64    q8BatchBias<>+0(SB), Z2
 
 tile:
-	MOVQ   w+16(FP), DX
-	MOVQ   DX, AX
-	LEAQ   (DX)(BX*4), DX
-	MOVQ   q+32(FP), R8
-	XORQ   R9, R9
+	MOVQ   w+16(FP), R8
+	MOVQ   R8, AX
+	LEAQ   (R8)(BX*4), DX
+	LEAQ   (R8)(BX*8), R8
+	MOVQ   R8, DI
+	LEAQ   (R8)(BX*4), R8
+	MOVQ   q+32(FP), R10
+	XORQ   R11, R11
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
@@ -457,15 +460,38 @@ tile:
 	VPXORD Z10, Z10, Z10
 
 block:
-	VMOVDQU32    (R8), Z11
-	VMOVDQU32    (R8), Z12
-	VMOVDQU32    (R8), Z13
-	VMOVDQU32    (R8), Z14
-	VMOVDQU32    (R8), Z15
-	VMOVDQU32    (R8), Z16
-	VMOVDQU32    (R8), Z17
-	VMOVDQU32    (R8), Z18
-	VMOVDQU32    64(R8), Z19
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_4
+	PREFETCHT0 (DI)
+	PREFETCHT0 (DI)(BX*1)
+	PREFETCHT0 (DI)(BX*2)
+	PREFETCHT0 (DI)(SI*1)
+	PREFETCHT0 (R8)
+	PREFETCHT0 (R8)(BX*1)
+	PREFETCHT0 (R8)(BX*2)
+	PREFETCHT0 (R8)(SI*1)
+	JMP        fetched_4
+
+level2_4:
+	PREFETCHT1 (DI)
+	PREFETCHT1 (DI)(BX*1)
+	PREFETCHT1 (DI)(BX*2)
+	PREFETCHT1 (DI)(SI*1)
+	PREFETCHT1 (R8)
+	PREFETCHT1 (R8)(BX*1)
+	PREFETCHT1 (R8)(BX*2)
+	PREFETCHT1 (R8)(SI*1)
+
+fetched_4:
+	VMOVDQU32    (R10), Z11
+	VMOVDQU32    (R10), Z12
+	VMOVDQU32    (R10), Z13
+	VMOVDQU32    (R10), Z14
+	VMOVDQU32    (R10), Z15
+	VMOVDQU32    (R10), Z16
+	VMOVDQU32    (R10), Z17
+	VMOVDQU32    (R10), Z18
+	VMOVDQU32    64(R10), Z19
 	VPXORD.BCST  2(AX), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z11
 	VPXORD.BCST  2(AX)(BX*1), Z2, Z20
@@ -482,7 +508,7 @@ block:
 	VPDPBUSD     Z19, Z20, Z17
 	VPXORD.BCST  2(DX)(SI*1), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z18
-	VMOVDQU32    128(R8), Z19
+	VMOVDQU32    128(R10), Z19
 	VPXORD.BCST  6(AX), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z11
 	VPXORD.BCST  6(AX)(BX*1), Z2, Z20
@@ -499,7 +525,7 @@ block:
 	VPDPBUSD     Z19, Z20, Z17
 	VPXORD.BCST  6(DX)(SI*1), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z18
-	VMOVDQU32    192(R8), Z19
+	VMOVDQU32    192(R10), Z19
 	VPXORD.BCST  10(AX), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z11
 	VPXORD.BCST  10(AX)(BX*1), Z2, Z20
@@ -516,7 +542,7 @@ block:
 	VPDPBUSD     Z19, Z20, Z17
 	VPXORD.BCST  10(DX)(SI*1), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z18
-	VMOVDQU32    256(R8), Z19
+	VMOVDQU32    256(R10), Z19
 	VPXORD.BCST  14(AX), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z11
 	VPXORD.BCST  14(AX)(BX*1), Z2, Z20
@@ -533,7 +559,7 @@ block:
 	VPDPBUSD     Z19, Z20, Z17
 	VPXORD.BCST  14(DX)(SI*1), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z18
-	VMOVDQU32    320(R8), Z19
+	VMOVDQU32    320(R10), Z19
 	VPXORD.BCST  18(AX), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z11
 	VPXORD.BCST  18(AX)(BX*1), Z2, Z20
@@ -550,7 +576,7 @@ block:
 	VPDPBUSD     Z19, Z20, Z17
 	VPXORD.BCST  18(DX)(SI*1), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z18
-	VMOVDQU32    384(R8), Z19
+	VMOVDQU32    384(R10), Z19
 	VPXORD.BCST  22(AX), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z11
 	VPXORD.BCST  22(AX)(BX*1), Z2, Z20
@@ -567,7 +593,7 @@ block:
 	VPDPBUSD     Z19, Z20, Z17
 	VPXORD.BCST  22(DX)(SI*1), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z18
-	VMOVDQU32    448(R8), Z19
+	VMOVDQU32    448(R10), Z19
 	VPXORD.BCST  26(AX), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z11
 	VPXORD.BCST  26(AX)(BX*1), Z2, Z20
@@ -584,7 +610,7 @@ block:
 	VPDPBUSD     Z19, Z20, Z17
 	VPXORD.BCST  26(DX)(SI*1), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z18
-	VMOVDQU32    512(R8), Z19
+	VMOVDQU32    512(R10), Z19
 	VPXORD.BCST  30(AX), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z11
 	VPXORD.BCST  30(AX)(BX*1), Z2, Z20
@@ -601,13 +627,13 @@ block:
 	VPDPBUSD     Z19, Z20, Z17
 	VPXORD.BCST  30(DX)(SI*1), Z2, Z20
 	VPDPBUSD     Z19, Z20, Z18
-	MOVQ         scales+40(FP), R11
-	MOVQ         R9, R10
-	SHRQ         CL, R10
-	LEAQ         (R11)(R10*4), R10
-	KMOVW        DI, K1
+	MOVQ         scales+40(FP), R13
+	MOVQ         R11, R12
+	SHRQ         CL, R12
+	LEAQ         (R13)(R12*4), R12
+	KMOVW        R9, K1
 	VPXORD       Z21, Z21, Z21
-	VGATHERDPS   (R10)(Z0*4), K1, Z21
+	VGATHERDPS   (R12)(Z0*4), K1, Z21
 	VPBROADCASTW (AX), Y19
 	VCVTPH2PS    Y19, Z19
 	VCVTDQ2PS    Z11, Z11
@@ -658,27 +684,29 @@ block:
 	VADDPS       Z11, Z10, Z10
 	ADDQ         $+34, AX
 	ADDQ         $+34, DX
-	ADDQ         $+576, R8
-	INCQ         R9
-	MOVQ         blocks+64(FP), R10
-	CMPQ         R9, R10
+	ADDQ         $+34, DI
+	ADDQ         $+34, R8
+	ADDQ         $+576, R10
+	INCQ         R11
+	MOVQ         blocks+64(FP), R12
+	CMPQ         R11, R12
 	JNE          block
 	MOVQ         dst+0(FP), AX
-	KMOVW        DI, K1
+	KMOVW        R9, K1
 	VSCATTERDPS  Z3, K1, (AX)(Z1*4)
-	KMOVW        DI, K1
+	KMOVW        R9, K1
 	VSCATTERDPS  Z4, K1, 4(AX)(Z1*4)
-	KMOVW        DI, K1
+	KMOVW        R9, K1
 	VSCATTERDPS  Z5, K1, 8(AX)(Z1*4)
-	KMOVW        DI, K1
+	KMOVW        R9, K1
 	VSCATTERDPS  Z6, K1, 12(AX)(Z1*4)
-	KMOVW        DI, K1
+	KMOVW        R9, K1
 	VSCATTERDPS  Z7, K1, 16(AX)(Z1*4)
-	KMOVW        DI, K1
+	KMOVW        R9, K1
 	VSCATTERDPS  Z8, K1, 20(AX)(Z1*4)
-	KMOVW        DI, K1
+	KMOVW        R9, K1
 	VSCATTERDPS  Z9, K1, 24(AX)(Z1*4)
-	KMOVW        DI, K1
+	KMOVW        R9, K1
 	VSCATTERDPS  Z10, K1, 28(AX)(Z1*4)
 	ADDQ         $+32, AX
 	MOVQ         AX, dst+0(FP)

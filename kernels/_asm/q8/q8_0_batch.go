@@ -30,6 +30,7 @@ func (g *generator) q8Batch() {
 		"\t\t}",
 		"\t}")
 	rows := g.newRows()
+	ahead := g.another(rows)
 	g.Load(g.Param("columns"), reg.RCX)
 	mask := g.GP64()
 	g.MOVQ(operand.I32(1), mask)
@@ -52,6 +53,8 @@ func (g *generator) q8Batch() {
 	g.Label("tile")
 	w := g.Load(g.Param("w"), g.GP64())
 	g.start(rows, w)
+	g.LEAQ(operand.Mem{Base: w, Index: rows.stride, Scale: 8}, w)
+	g.start(ahead, w)
 	q, block := g.Load(g.Param("q"), g.GP64()), g.GP64()
 	g.XORQ(block, block)
 	for _, v := range y {
@@ -59,6 +62,7 @@ func (g *generator) q8Batch() {
 	}
 
 	g.Label("block")
+	g.prefetch(ahead)
 	dots := make([]reg.VecVirtual, tile)
 	for r := range dots {
 		dots[r] = g.ZMM()
@@ -84,6 +88,7 @@ func (g *generator) q8Batch() {
 		g.VADDPS(d, y[r], y[r])
 	}
 	g.advance(rows, q8Block)
+	g.advance(ahead, q8Block)
 	g.ADDQ(operand.I32(q8PanelBlock), q)
 	g.INCQ(block)
 	blocks := g.Load(g.Param("blocks"), g.GP64())
