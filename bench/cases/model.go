@@ -5,16 +5,17 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/gguf"
+	"onebit/models"
 )
 
 // ModelOptions are explicit choices that a model file leaves open.
 type ModelOptions = gguf.Options
 
 // OpenModel returns a Source for each distinct format and shape among the
-// matrices of a GGUF file, the first tensor of its kind. Closing the file
-// ends the sources.
-func OpenModel(path string, opt ModelOptions) (*gguf.File, []Source, error) {
-	f, err := gguf.Open(path, opt)
+// matrices of a GGUF file or Hugging Face directory, the first tensor of its
+// kind. Closing the model ends the sources.
+func OpenModel(path string, opt ModelOptions) (models.Source, []Source, error) {
+	f, err := models.OpenSource(path, opt)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -99,7 +99,7 @@ Filters are written in benchproc's syntax over the parts of a benchmark's name:
 	flags.IntVar(&f.count, "count", 0, "samples of each case (default: what the time allows, 6 to 10)")
 	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: what the time allows)")
 	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts (default: 1 and all)")
-	flags.StringVar(&f.model, "model", "", "measure this model: a GGUF `FILE`, or for models a Hugging Face directory")
+	flags.StringVar(&f.model, "model", "", "measure this model: a GGUF `FILE` or a Hugging Face directory")
 	flags.StringSliceVar(&f.types, "gguf-types", nil, "how to read type ids that the file leaves open, such as i2_s_arm")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights, the activations and the order of the rounds")
 	flags.StringSliceVar(&f.acts, "act", nil, "kernels: activation schemes f32, q8_row, q8_128, q8_32 (default: each format's own)")

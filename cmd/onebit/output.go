@@ -12,8 +12,8 @@ import (
 
 // writeFile makes the file at path from what write writes. The path holds the
 // finished file or what it held before, never a part: the bytes go to a
-// temporary file beside it, which is renamed at the end and removed if
-// anything fails or ctx is cancelled. An existing file is replaced only with
+// temporary file in its directory, which gets its name at the end and is gone
+// if anything fails or ctx is cancelled. An existing file is replaced only with
 // force; a device or pipe is written to as it is.
 func writeFile(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
@@ -38,7 +38,7 @@ func writeFile(ctx context.Context, path string, force bool, write func(io.Write
 
 func writeAndRename(ctx context.Context, path string, write func(io.Writer) error) (err error) {
 	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.partial", filepath.Base(path), os.Getpid()))
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := openTemp(temp)
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, withoutPath(err, temp))
 	}
@@ -51,10 +51,23 @@ func writeAndRename(ctx context.Context, path string, write func(io.Writer) erro
 	if err := write(contextWriter{ctx, f}); err != nil {
 		return fmt.Errorf("writing %s: %w", path, withoutPath(err, temp))
 	}
-	if err := f.Close(); err != nil {
+	if err := errors.Join(f.name(), f.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", path, withoutPath(err, temp))
 	}
 	return os.Rename(temp, path)
+}
+
+// A tempFile is a file that becomes another's content. On Linux it has no
+// name until it is complete: however the process ends, nothing is left of it.
+type tempFile struct {
+	*os.File
+	unnamed bool
+}
+
+// openNamed is openTemp where files can't lack a name.
+func openNamed(path string) (tempFile, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	return tempFile{File: f}, err
 }
 
 // withoutPath returns the cause of an error at path, which the message names
