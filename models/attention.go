@@ -42,6 +42,8 @@ func (a *attention) answer(s *Session, head, heads, from, end int) {
 	kv, kvHead, dim, width := s.cache, head/s.group(), s.cache.dim, len(s.q)/s.n
 	last := s.position + end // how many positions the last column looks at
 	stride := roundUp(last, attendSpan)
+	// Only those who call Start with more than a session's batch make them grow.
+	a.scores, a.normalizers = grow(a.scores, (end-from)*heads*stride), grow(a.normalizers, (end-from)*heads)
 	for at := 0; at < last; at += attendSpan {
 		keys := kv.floats(kv.keys(at/cacheTile, s.block, kvHead), at, min(attendSpan, last-at), a.rows)
 		ahead := kv.values(0, s.block, kvHead)

@@ -141,7 +141,7 @@ func TestSessionSteps(t *testing.T) {
 	logits, err := all.Prefill(ids[5:])
 	check("after Truncate", 8, logits, err)
 
-	steps := session(t, m, models.SessionOptions{})
+	steps := session(t, m, models.SessionOptions{Batch: 2}) // and Start takes more
 	if err := steps.Start(ids); err != nil {
 		t.Fatal(err)
 	}
