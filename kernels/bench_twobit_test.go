@@ -83,7 +83,7 @@ func timeRows(b *testing.B, v *kernels.Variant, tensor *formats.Tensor) {
 	var a kernels.Activations
 	a.Prepare(v, x, 1, cols)
 	dst := make([]float32, rows)
-	const chunk = 64 // rows, as a pool hands them out
+	const chunk = 128 // rows, as a pool hands them out
 	b.ResetTimer()
 	for range b.N {
 		for r := 0; r < rows; r += chunk {

@@ -71,6 +71,14 @@
 //	            vector 0      …   vector 15          64 fp16 scales
 //	            64 B: k 0…7       64 B: k 120…127    128 B
 //
+//	rows128     q1_0_g128; 128 rows × 128 columns in 2304 bytes: 8 groups of four
+//	            vectors. Vector v of a group has 16 columns of rows 32v … 32v+31
+//	            as an int16 each, as the file has them; even ones are the first
+//	            16 rows, which one VPMADDWD widens in sequence.
+//
+//	            group 0            …   group 7                128 fp16 scales
+//	            4 × 64 B: k 0…15       4 × 64 B: k 112…127    256 B
+//
 //	words       i2_s_x4, whose bytes hold four rows each: rows as ternary_u32
 //	            has them, ceil(cols/16) words.
 //
@@ -263,7 +271,8 @@
 //
 //	                            one     two, near     two, far
 //	q1_0_g128  avx512vnni       25.4    13.4  1.9     15.5  1.6
-//	           avx512-lookup    25.9    13.9  1.9     16.2  1.6
+//	           avx2-lookup      25.5                  16.7  1.5
+//	           avx512-lookup    20.2                  12.5  1.6
 //	i2_s       avx512vnni       26.7    13.9  1.9     16.5  1.6
 //	           avx2             37.0    18.9  2.0     21.4  1.7
 //	tq2_0      avx512vnni       45.5    23.1  2.0     25.6  1.8
@@ -272,8 +281,8 @@
 // is lost is the time of cache lines under way: 0.3 µs (near) or 0.7 (far)
 // until both have begun, as much again until the caller knows that both have
 // ended. So a thread quantizes one or two columns for itself; when the caller
-// did it for both, q1_0_g128 took 17.3 far apart and its look-ups, whose tables
-// are 16 KiB, 23.5.
+// did it for both, bit planes took 17.3 far apart and look-ups, whose tables are
+// 16 KiB, 23.5 instead of 16.
 //
 // # Fetching weights ahead
 //
@@ -295,7 +304,7 @@
 //	q2_0_g128  avx512vnni          17.1  59%     20.6  73%
 //	q2_0       avx512vnni          17.4  60%     18.0  63%
 //	q1_0_g128  avx512vnni          21.7  76%     21.6  75%   so it keeps PREFETCHT0
-//	           avx512-lookup       13.4  46%     21.3  74%
+//	           avx512-lookup       13.4  46%     21.3  74%   with VPSHUFB
 //	           avx2-lookup         13.9  47%     21.5  73%
 //	           avx512vnni-native   12.6  43%     15.0  52%
 //
@@ -315,7 +324,7 @@
 //
 //	                     vector instructions      L2     DRAM
 //	                     for 128 weights
-//	avx512-lookup        3.4                      37.8   13.6  84%
+//	avx512-lookup        3.4 (VPSHUFB)            37.8   13.6  84%
 //	avx512vnni           4.9                      26.6   13.9  86%
 //	avx512vnni-native    6.2                      18.8   11.4  69%
 //	avx2-lookup          6.9                      28.6   13.7  85%
@@ -325,14 +334,35 @@
 //	avx2-native          15.1                     12.4   10.4  63%
 //	unrolled                                      0.23
 //
+// The same of a Zen 4 at 3.55 GHz, and 8192×2048 with two threads (the 56 GB/s
+// of far cores; near ones reach 33, of which bit planes get 90 to 95%):
+//
+//	                     vector instructions      L2     DRAM        two threads
+//	                     for 128 weights
+//	avx512-lookup        3.6 (VPERMW)             31.9   25.4  80%   45.0  74%
+//	avx512vnni           4.9                      23.7   21.9  69%   40.4  67%
+//	avx2-lookup          6.9                      26.0   21.5  68%   37.9  63%
+//	avx512vnni-native    6.2                      16.2   14.7  48%   27.1  47%
+//	avx2                 13.6                     14.9   13.9  44%   26.3  43%
+//	avx2-native          15.1                     12.2   10.1  33%   19.5  33%
+//	unrolled                                      0.18
+//
+// There a register of 64 bytes takes a unit two cycles: VPANDD with VPDPBUSD
+// 1.24 cycles, VPERMW with VPADDW 1.20, VPSHUFB with VPADDB and the load of its
+// table 1.93; so tables of int16, read by VPERMW for 128 rows at a time, took the
+// place of VPSHUFB's tables of bytes (24.3 GB/s from L2). They are Best's choice
+// for that family: a batch of any size has 430 to 467 billion operations, bit
+// planes 340 to 430, and VPDPBUSD itself has 454.
+//
 // Why they are as they are:
 //
 //   - Bit planes: a plane is masked where it stands, not shifted to bit 0, and
 //     the sum of four planes is shifted once for a block. −Σq is what an
 //     accumulator begins with, so Σ±q = 2·Σ_{bit=1} q − Σq costs nothing.
-//   - Look-ups: the sum of four activations has 10 bits, kept as two tables of
-//     5 bits so that eight look-ups add up in bytes without a carry. VPSHUFB
-//     reads 32 or 64 rows at once. Tables take 8 bytes for every activation and
+//   - Look-ups: the sum of four activations has 10 bits, for VPSHUFB kept as two
+//     tables of 5 bits so that eight look-ups add up in bytes without a carry.
+//     VPERMW reads all bits of 32 rows; its index has a fifth bit, that of the
+//     next column, so the table is there twice and no mask is needed. Tables take 8 bytes for every activation and
 //     0.6 µs to make for 2048. They win wherever memory is not the limit, and
 //     with AVX2 by a factor of two, but expand to no batch kernel.
 //   - Native rows are 16 (8) streams that are transposed in registers, 20

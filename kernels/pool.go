@@ -197,12 +197,12 @@ func checkProduct(pr *Product, scheme Activation, lenX, n, cols int) {
 }
 
 // chunkRows returns how many rows a task takes: about chunkBytes, fewer if
-// threads would go without, in multiples of 64, which is a whole number of any
-// kernel's tiles, or of 16 where that is too coarse.
+// threads would go without, in multiples of 64, which is a whole number of most
+// kernels' tiles, or of 16 where that is too coarse; but of whole tiles.
 func (p *Pool) chunkRows(m *Matrix) int {
 	rowBytes := max(1, len(m.Data)/m.Rows)
 	rows := min(chunkBytes/rowBytes, m.Rows/(4*p.Threads()))
-	unit := 64
+	unit := max(64, m.Layout.RowTile)
 	if rows < unit {
 		unit = max(16, m.Layout.RowTile)
 	}

@@ -32,7 +32,7 @@ func TestPoolRunsEveryTaskOnce(t *testing.T) {
 // TestChunksAreWholeTiles: a kernel is called at multiples of its tile only.
 func TestChunksAreWholeTiles(t *testing.T) {
 	data := make([]byte, 3000<<15)
-	for _, tile := range []int{1, 4, 16, 64} {
+	for _, tile := range []int{1, 4, 16, 64, 128} {
 		for threads := 1; threads < 9; threads++ {
 			p := &Pool{threads: threads}
 			for rows := 1; rows < 3000; rows += 13 {

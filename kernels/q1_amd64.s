@@ -88,6 +88,24 @@ DATA q1TableBias<>+28(SB)/2, $0x00fc
 DATA q1TableBias<>+30(SB)/2, $0xfffc
 GLOBL q1TableBias<>(SB), RODATA|NOPTR, $32
 
+DATA q1WordTableBias<>+0(SB)/2, $0x0200
+DATA q1WordTableBias<>+2(SB)/2, $0x0100
+DATA q1WordTableBias<>+4(SB)/2, $0x0100
+DATA q1WordTableBias<>+6(SB)/2, $0x0000
+DATA q1WordTableBias<>+8(SB)/2, $0x0100
+DATA q1WordTableBias<>+10(SB)/2, $0x0000
+DATA q1WordTableBias<>+12(SB)/2, $0x0000
+DATA q1WordTableBias<>+14(SB)/2, $0xff00
+DATA q1WordTableBias<>+16(SB)/2, $0x0100
+DATA q1WordTableBias<>+18(SB)/2, $0x0000
+DATA q1WordTableBias<>+20(SB)/2, $0x0000
+DATA q1WordTableBias<>+22(SB)/2, $0xff00
+DATA q1WordTableBias<>+24(SB)/2, $0x0000
+DATA q1WordTableBias<>+26(SB)/2, $0xff00
+DATA q1WordTableBias<>+28(SB)/2, $0xff00
+DATA q1WordTableBias<>+30(SB)/2, $0xfe00
+GLOBL q1WordTableBias<>(SB), RODATA|NOPTR, $32
+
 // func q1PackAVX2(dst *byte, scales *byte, data *byte, stride int, blocks int)
 // Requires: AVX, AVX2
 TEXT ·q1PackAVX2(SB), NOSPLIT, $0-40
@@ -3415,19 +3433,19 @@ rest:
 // func q1TablesAVX2(dst *int8, q *int8, n int)
 // Requires: AVX, AVX2
 TEXT ·q1TablesAVX2(SB), NOSPLIT, $0-24
+	MOVL         $0x001f001f, AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y0
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VMOVDQU      q1TableSigns<>+0(SB), Y0
-	VMOVDQU      q1TableSigns<>+32(SB), Y1
-	VMOVDQU      q1TableBias<>+0(SB), Y2
+	VMOVDQU      q1TableSigns<>+0(SB), Y1
+	VMOVDQU      q1TableSigns<>+32(SB), Y2
+	VMOVDQU      q1TableBias<>+0(SB), Y3
 	MOVL         $0x80808080, BX
-	VMOVD        BX, X3
-	VPBROADCASTD X3, Y3
-	MOVL         $0x00010001, BX
 	VMOVD        BX, X4
 	VPBROADCASTD X4, Y4
-	MOVL         $0x001f001f, BX
+	MOVL         $0x00010001, BX
 	VMOVD        BX, X5
 	VPBROADCASTD X5, Y5
 
@@ -3435,18 +3453,53 @@ four:
 	VPBROADCASTD (CX), Y6
 
 	// As q + 128, which VPMADDUBSW wants; the bias takes ±128 off again.
-	VPXOR      Y3, Y6, Y6
-	VPMADDUBSW Y0, Y6, Y7
-	VPMADDWD   Y4, Y7, Y7
-	VPMADDUBSW Y1, Y6, Y6
-	VPMADDWD   Y4, Y6, Y6
+	VPXOR      Y4, Y6, Y6
+	VPMADDUBSW Y1, Y6, Y7
+	VPMADDWD   Y5, Y7, Y7
+	VPMADDUBSW Y2, Y6, Y6
+	VPMADDWD   Y5, Y6, Y6
 	VPACKSSDW  Y6, Y7, Y7
-	VPADDW     Y2, Y7, Y7
+	VPADDW     Y3, Y7, Y7
 	VPSRLW     $0x05, Y7, Y6
-	VPAND      Y5, Y7, Y7
+	VPAND      Y0, Y7, Y7
 	VPACKUSWB  Y6, Y7, Y7
 	VPERMQ     $0xd8, Y7, Y7
 	VMOVDQU    Y7, (AX)
+	ADDQ       $0x04, CX
+	ADDQ       $0x20, AX
+	SUBQ       $0x04, DX
+	JNZ        four
+	VZEROUPPER
+	RET
+
+// func q1WordTablesAVX2(dst *int8, q *int8, n int)
+// Requires: AVX, AVX2
+TEXT ·q1WordTablesAVX2(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VMOVDQU      q1TableSigns<>+0(SB), Y0
+	VMOVDQU      q1TableSigns<>+32(SB), Y1
+	VMOVDQU      q1WordTableBias<>+0(SB), Y2
+	MOVL         $0x80808080, BX
+	VMOVD        BX, X3
+	VPBROADCASTD X3, Y3
+	MOVL         $0x00010001, BX
+	VMOVD        BX, X4
+	VPBROADCASTD X4, Y4
+
+four:
+	VPBROADCASTD (CX), Y5
+
+	// As q + 128, which VPMADDUBSW wants; the bias takes ±128 off again.
+	VPXOR      Y3, Y5, Y5
+	VPMADDUBSW Y0, Y5, Y6
+	VPMADDWD   Y4, Y6, Y6
+	VPMADDUBSW Y1, Y5, Y5
+	VPMADDWD   Y4, Y5, Y5
+	VPACKSSDW  Y5, Y6, Y6
+	VPADDW     Y2, Y6, Y6
+	VMOVDQU    Y6, (AX)
 	ADDQ       $0x04, CX
 	ADDQ       $0x20, AX
 	SUBQ       $0x04, DX
@@ -3803,36 +3856,36 @@ fetched_4:
 	VPMOVSXWD      X4, Y3
 	VCVTPH2PS      1024(CX), Y6
 	VBROADCASTSS   (DI), Y7
-	VMULPS         Y7, Y6, Y6
+	VMULPS         Y6, Y7, Y7
 	VCVTDQ2PS      Y3, Y3
-	VMULPS         Y6, Y3, Y3
+	VMULPS         Y7, Y3, Y3
 	VADDPS         (SP), Y3, Y3
 	VMOVUPS        Y3, (SP)
 	VEXTRACTI128   $0x01, Y4, X3
 	VPMOVSXWD      X3, Y3
 	VCVTPH2PS      1040(CX), Y4
 	VBROADCASTSS   (DI), Y6
-	VMULPS         Y6, Y4, Y4
+	VMULPS         Y4, Y6, Y6
 	VCVTDQ2PS      Y3, Y3
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y6, Y3, Y3
 	VADDPS         32(SP), Y3, Y3
 	VMOVUPS        Y3, 32(SP)
 	VPSUBW         Y2, Y5, Y5
 	VPMOVSXWD      X5, Y2
 	VCVTPH2PS      1088(CX), Y3
 	VBROADCASTSS   (DI), Y4
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y3, Y4, Y4
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y3, Y2, Y2
+	VMULPS         Y4, Y2, Y2
 	VADDPS         128(SP), Y2, Y2
 	VMOVUPS        Y2, 128(SP)
 	VEXTRACTI128   $0x01, Y5, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1104(CX), Y3
 	VBROADCASTSS   (DI), Y4
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y3, Y4, Y4
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y3, Y2, Y2
+	VMULPS         Y4, Y2, Y2
 	VADDPS         160(SP), Y2, Y2
 	VMOVUPS        Y2, 160(SP)
 	VMOVUPS        32(CX), Y2
@@ -4112,36 +4165,36 @@ fetched_4:
 	VPMOVSXWD      X4, Y3
 	VCVTPH2PS      1056(CX), Y6
 	VBROADCASTSS   (DI), Y7
-	VMULPS         Y7, Y6, Y6
+	VMULPS         Y6, Y7, Y7
 	VCVTDQ2PS      Y3, Y3
-	VMULPS         Y6, Y3, Y3
+	VMULPS         Y7, Y3, Y3
 	VADDPS         64(SP), Y3, Y3
 	VMOVUPS        Y3, 64(SP)
 	VEXTRACTI128   $0x01, Y4, X3
 	VPMOVSXWD      X3, Y3
 	VCVTPH2PS      1072(CX), Y4
 	VBROADCASTSS   (DI), Y6
-	VMULPS         Y6, Y4, Y4
+	VMULPS         Y4, Y6, Y6
 	VCVTDQ2PS      Y3, Y3
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y6, Y3, Y3
 	VADDPS         96(SP), Y3, Y3
 	VMOVUPS        Y3, 96(SP)
 	VPSUBW         Y2, Y5, Y5
 	VPMOVSXWD      X5, Y2
 	VCVTPH2PS      1120(CX), Y3
 	VBROADCASTSS   (DI), Y4
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y3, Y4, Y4
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y3, Y2, Y2
+	VMULPS         Y4, Y2, Y2
 	VADDPS         192(SP), Y2, Y2
 	VMOVUPS        Y2, 192(SP)
 	VEXTRACTI128   $0x01, Y5, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1136(CX), Y3
 	VBROADCASTSS   (DI), Y4
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y3, Y4, Y4
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y3, Y2, Y2
+	VMULPS         Y4, Y2, Y2
 	VADDPS         224(SP), Y2, Y2
 	VMOVUPS        Y2, 224(SP)
 	ADDQ           $0x00000480, CX
@@ -4186,6 +4239,678 @@ row:
 	VZEROUPPER
 	RET
 
+// func q1WordLookup128AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·q1WordLookup128AVX512(SB), NOSPLIT, $0-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         data+8(FP), CX
+	MOVQ         rows+48(FP), DX
+	MOVQ         scaleStep+32(FP), BX
+	MOVL         $0x00000001, SI
+	VPBROADCASTD SI, Z0
+	MOVL         $0x00010000, SI
+	VPBROADCASTD SI, Z1
+
+tile:
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	MOVQ   tables+16(FP), SI
+	MOVQ   scales+24(FP), DI
+	MOVQ   blocks+40(FP), R8
+
+block:
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_5
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	PREFETCHT0 2176(CX)
+	PREFETCHT0 2240(CX)
+	JMP        fetched_5
+
+level2_5:
+	PREFETCHT1 8192(CX)
+	PREFETCHT1 8256(CX)
+	PREFETCHT1 8320(CX)
+	PREFETCHT1 8384(CX)
+
+fetched_5:
+	VMOVDQU32       (CX), Z10
+	VMOVDQU32       64(CX), Z11
+	VMOVDQU32       128(CX), Z12
+	VMOVDQU32       192(CX), Z13
+	VBROADCASTI64X4 (SI), Z14
+	VPERMW          Z14, Z10, Z15
+	VPERMW          Z14, Z11, Z16
+	VPERMW          Z14, Z12, Z17
+	VPERMW          Z14, Z13, Z14
+	VBROADCASTI64X4 32(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 64(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 96(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_6
+	PREFETCHT0      2304(CX)
+	PREFETCHT0      2368(CX)
+	PREFETCHT0      2432(CX)
+	PREFETCHT0      2496(CX)
+	PREFETCHT0      2560(CX)
+	JMP             fetched_6
+
+level2_6:
+	PREFETCHT1 8448(CX)
+	PREFETCHT1 8512(CX)
+	PREFETCHT1 8576(CX)
+	PREFETCHT1 8640(CX)
+	PREFETCHT1 8704(CX)
+
+fetched_6:
+	VMOVDQU32       256(CX), Z10
+	VMOVDQU32       320(CX), Z11
+	VMOVDQU32       384(CX), Z12
+	VMOVDQU32       448(CX), Z13
+	VBROADCASTI64X4 128(SI), Z18
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 160(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 192(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 224(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_7
+	PREFETCHT0      2624(CX)
+	PREFETCHT0      2688(CX)
+	PREFETCHT0      2752(CX)
+	PREFETCHT0      2816(CX)
+	JMP             fetched_7
+
+level2_7:
+	PREFETCHT1 8768(CX)
+	PREFETCHT1 8832(CX)
+	PREFETCHT1 8896(CX)
+	PREFETCHT1 8960(CX)
+
+fetched_7:
+	VMOVDQU32       512(CX), Z10
+	VMOVDQU32       576(CX), Z11
+	VMOVDQU32       640(CX), Z12
+	VMOVDQU32       704(CX), Z13
+	VBROADCASTI64X4 256(SI), Z18
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 288(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 320(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 352(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_8
+	PREFETCHT0      2880(CX)
+	PREFETCHT0      2944(CX)
+	PREFETCHT0      3008(CX)
+	PREFETCHT0      3072(CX)
+	PREFETCHT0      3136(CX)
+	JMP             fetched_8
+
+level2_8:
+	PREFETCHT1 9024(CX)
+	PREFETCHT1 9088(CX)
+	PREFETCHT1 9152(CX)
+	PREFETCHT1 9216(CX)
+	PREFETCHT1 9280(CX)
+
+fetched_8:
+	VMOVDQU32       768(CX), Z10
+	VMOVDQU32       832(CX), Z11
+	VMOVDQU32       896(CX), Z12
+	VMOVDQU32       960(CX), Z13
+	VBROADCASTI64X4 384(SI), Z18
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 416(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 448(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 480(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_9
+	PREFETCHT0      3200(CX)
+	PREFETCHT0      3264(CX)
+	PREFETCHT0      3328(CX)
+	PREFETCHT0      3392(CX)
+	JMP             fetched_9
+
+level2_9:
+	PREFETCHT1 9344(CX)
+	PREFETCHT1 9408(CX)
+	PREFETCHT1 9472(CX)
+	PREFETCHT1 9536(CX)
+
+fetched_9:
+	VMOVDQU32       1024(CX), Z10
+	VMOVDQU32       1088(CX), Z11
+	VMOVDQU32       1152(CX), Z12
+	VMOVDQU32       1216(CX), Z13
+	VBROADCASTI64X4 512(SI), Z18
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 544(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 576(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 608(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_10
+	PREFETCHT0      3456(CX)
+	PREFETCHT0      3520(CX)
+	PREFETCHT0      3584(CX)
+	PREFETCHT0      3648(CX)
+	PREFETCHT0      3712(CX)
+	JMP             fetched_10
+
+level2_10:
+	PREFETCHT1 9600(CX)
+	PREFETCHT1 9664(CX)
+	PREFETCHT1 9728(CX)
+	PREFETCHT1 9792(CX)
+	PREFETCHT1 9856(CX)
+
+fetched_10:
+	VMOVDQU32       1280(CX), Z10
+	VMOVDQU32       1344(CX), Z11
+	VMOVDQU32       1408(CX), Z12
+	VMOVDQU32       1472(CX), Z13
+	VBROADCASTI64X4 640(SI), Z18
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 672(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 704(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 736(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_11
+	PREFETCHT0      3776(CX)
+	PREFETCHT0      3840(CX)
+	PREFETCHT0      3904(CX)
+	PREFETCHT0      3968(CX)
+	JMP             fetched_11
+
+level2_11:
+	PREFETCHT1 9920(CX)
+	PREFETCHT1 9984(CX)
+	PREFETCHT1 10048(CX)
+	PREFETCHT1 10112(CX)
+
+fetched_11:
+	VMOVDQU32       1536(CX), Z10
+	VMOVDQU32       1600(CX), Z11
+	VMOVDQU32       1664(CX), Z12
+	VMOVDQU32       1728(CX), Z13
+	VBROADCASTI64X4 768(SI), Z18
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 800(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 832(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 864(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_12
+	PREFETCHT0      4032(CX)
+	PREFETCHT0      4096(CX)
+	PREFETCHT0      4160(CX)
+	PREFETCHT0      4224(CX)
+	PREFETCHT0      4288(CX)
+	JMP             fetched_12
+
+level2_12:
+	PREFETCHT1 10176(CX)
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10432(CX)
+
+fetched_12:
+	VMOVDQU32       1792(CX), Z10
+	VMOVDQU32       1856(CX), Z11
+	VMOVDQU32       1920(CX), Z12
+	VMOVDQU32       1984(CX), Z13
+	VBROADCASTI64X4 896(SI), Z18
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 928(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 960(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 992(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	VPMADDWD        Z0, Z15, Z10
+	VCVTPH2PS       2048(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z2, Z2
+	VPMADDWD        Z1, Z15, Z10
+	VCVTPH2PS       2080(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z3, Z3
+	VPMADDWD        Z0, Z16, Z10
+	VCVTPH2PS       2112(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z4, Z4
+	VPMADDWD        Z1, Z16, Z10
+	VCVTPH2PS       2144(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z5, Z5
+	VPMADDWD        Z0, Z17, Z10
+	VCVTPH2PS       2176(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z6, Z6
+	VPMADDWD        Z1, Z17, Z10
+	VCVTPH2PS       2208(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z7, Z7
+	VPMADDWD        Z0, Z14, Z10
+	VCVTPH2PS       2240(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z8, Z8
+	VPMADDWD        Z1, Z14, Z10
+	VCVTPH2PS       2272(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z9, Z9
+	ADDQ            $0x00000900, CX
+	ADDQ            $0x00000400, SI
+	ADDQ            BX, DI
+	DECQ            R8
+	JNZ             block
+	CMPQ            DX, $0x00000080
+	JLT             rest
+	VMOVUPS         Z2, (AX)
+	VMOVUPS         Z3, 64(AX)
+	VMOVUPS         Z4, 128(AX)
+	VMOVUPS         Z5, 192(AX)
+	VMOVUPS         Z6, 256(AX)
+	VMOVUPS         Z7, 320(AX)
+	VMOVUPS         Z8, 384(AX)
+	VMOVUPS         Z9, 448(AX)
+	ADDQ            $0x00000200, AX
+	SUBQ            $0x00000080, DX
+	JNZ             tile
+	VZEROUPPER
+	RET
+
+	// The last tile has rows that only the layout has.
+rest:
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z2, K1, (AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z3, K1, 64(AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z4, K1, 128(AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z5, K1, 192(AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z6, K1, 256(AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z7, K1, 320(AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z8, K1, 384(AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z9, K1, 448(AX)
+	SUBQ         $0x10, DX
+	VZEROUPPER
+	RET
+
 // func q1Lookup32AVX2(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 // Requires: AVX, AVX2, F16C, MMX+
 TEXT ·q1Lookup32AVX2(SB), NOSPLIT, $256-56
@@ -4216,7 +4941,7 @@ tile:
 
 block:
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_5
+	JNE        level2_13
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
 	PREFETCHT0 2176(CX)
@@ -4235,9 +4960,9 @@ block:
 	PREFETCHT0 3008(CX)
 	PREFETCHT0 3072(CX)
 	PREFETCHT0 3136(CX)
-	JMP        fetched_5
+	JMP        fetched_13
 
-level2_5:
+level2_13:
 	PREFETCHT1 8192(CX)
 	PREFETCHT1 8256(CX)
 	PREFETCHT1 8320(CX)
@@ -4257,7 +4982,7 @@ level2_5:
 	PREFETCHT1 9216(CX)
 	PREFETCHT1 9280(CX)
 
-fetched_5:
+fetched_13:
 	VMOVUPS        (CX), Y2
 	VPAND          Y0, Y2, Y3
 	VBROADCASTI128 (SI), Y4
@@ -4331,36 +5056,36 @@ fetched_5:
 	VPMOVSXWD      X2, Y5
 	VCVTPH2PS      1024(CX), Y6
 	VBROADCASTSS   (DI), Y7
-	VMULPS         Y7, Y6, Y6
+	VMULPS         Y6, Y7, Y7
 	VCVTDQ2PS      Y5, Y5
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y7, Y5, Y5
 	VADDPS         (SP), Y5, Y5
 	VMOVUPS        Y5, (SP)
 	VEXTRACTI128   $0x01, Y2, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1040(CX), Y5
 	VBROADCASTSS   (DI), Y6
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y5, Y6, Y6
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y5, Y2, Y2
+	VMULPS         Y6, Y2, Y2
 	VADDPS         32(SP), Y2, Y2
 	VMOVUPS        Y2, 32(SP)
 	VPSUBW         Y4, Y3, Y3
 	VPMOVSXWD      X3, Y2
 	VCVTPH2PS      1088(CX), Y4
 	VBROADCASTSS   (DI), Y5
-	VMULPS         Y5, Y4, Y4
+	VMULPS         Y4, Y5, Y5
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y4, Y2, Y2
+	VMULPS         Y5, Y2, Y2
 	VADDPS         128(SP), Y2, Y2
 	VMOVUPS        Y2, 128(SP)
 	VEXTRACTI128   $0x01, Y3, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1104(CX), Y3
 	VBROADCASTSS   (DI), Y4
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y3, Y4, Y4
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y3, Y2, Y2
+	VMULPS         Y4, Y2, Y2
 	VADDPS         160(SP), Y2, Y2
 	VMOVUPS        Y2, 160(SP)
 	VMOVUPS        32(CX), Y2
@@ -4436,36 +5161,36 @@ fetched_5:
 	VPMOVSXWD      X2, Y5
 	VCVTPH2PS      1056(CX), Y6
 	VBROADCASTSS   (DI), Y7
-	VMULPS         Y7, Y6, Y6
+	VMULPS         Y6, Y7, Y7
 	VCVTDQ2PS      Y5, Y5
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y7, Y5, Y5
 	VADDPS         64(SP), Y5, Y5
 	VMOVUPS        Y5, 64(SP)
 	VEXTRACTI128   $0x01, Y2, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1072(CX), Y5
 	VBROADCASTSS   (DI), Y6
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y5, Y6, Y6
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y5, Y2, Y2
+	VMULPS         Y6, Y2, Y2
 	VADDPS         96(SP), Y2, Y2
 	VMOVUPS        Y2, 96(SP)
 	VPSUBW         Y4, Y3, Y3
 	VPMOVSXWD      X3, Y2
 	VCVTPH2PS      1120(CX), Y4
 	VBROADCASTSS   (DI), Y5
-	VMULPS         Y5, Y4, Y4
+	VMULPS         Y4, Y5, Y5
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y4, Y2, Y2
+	VMULPS         Y5, Y2, Y2
 	VADDPS         192(SP), Y2, Y2
 	VMOVUPS        Y2, 192(SP)
 	VEXTRACTI128   $0x01, Y3, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1136(CX), Y3
 	VBROADCASTSS   (DI), Y4
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y3, Y4, Y4
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y3, Y2, Y2
+	VMULPS         Y4, Y2, Y2
 	VADDPS         224(SP), Y2, Y2
 	VMOVUPS        Y2, 224(SP)
 	VMOVUPS        256(CX), Y2
@@ -4541,36 +5266,36 @@ fetched_5:
 	VPMOVSXWD      X2, Y5
 	VCVTPH2PS      1024(CX), Y6
 	VBROADCASTSS   4(DI), Y7
-	VMULPS         Y7, Y6, Y6
+	VMULPS         Y6, Y7, Y7
 	VCVTDQ2PS      Y5, Y5
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y7, Y5, Y5
 	VADDPS         (SP), Y5, Y5
 	VMOVUPS        Y5, (SP)
 	VEXTRACTI128   $0x01, Y2, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1040(CX), Y5
 	VBROADCASTSS   4(DI), Y6
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y5, Y6, Y6
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y5, Y2, Y2
+	VMULPS         Y6, Y2, Y2
 	VADDPS         32(SP), Y2, Y2
 	VMOVUPS        Y2, 32(SP)
 	VPSUBW         Y4, Y3, Y3
 	VPMOVSXWD      X3, Y2
 	VCVTPH2PS      1088(CX), Y4
 	VBROADCASTSS   4(DI), Y5
-	VMULPS         Y5, Y4, Y4
+	VMULPS         Y4, Y5, Y5
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y4, Y2, Y2
+	VMULPS         Y5, Y2, Y2
 	VADDPS         128(SP), Y2, Y2
 	VMOVUPS        Y2, 128(SP)
 	VEXTRACTI128   $0x01, Y3, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1104(CX), Y3
 	VBROADCASTSS   4(DI), Y4
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y3, Y4, Y4
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y3, Y2, Y2
+	VMULPS         Y4, Y2, Y2
 	VADDPS         160(SP), Y2, Y2
 	VMOVUPS        Y2, 160(SP)
 	VMOVUPS        288(CX), Y2
@@ -4646,36 +5371,36 @@ fetched_5:
 	VPMOVSXWD      X2, Y5
 	VCVTPH2PS      1056(CX), Y6
 	VBROADCASTSS   4(DI), Y7
-	VMULPS         Y7, Y6, Y6
+	VMULPS         Y6, Y7, Y7
 	VCVTDQ2PS      Y5, Y5
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y7, Y5, Y5
 	VADDPS         64(SP), Y5, Y5
 	VMOVUPS        Y5, 64(SP)
 	VEXTRACTI128   $0x01, Y2, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1072(CX), Y5
 	VBROADCASTSS   4(DI), Y6
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y5, Y6, Y6
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y5, Y2, Y2
+	VMULPS         Y6, Y2, Y2
 	VADDPS         96(SP), Y2, Y2
 	VMOVUPS        Y2, 96(SP)
 	VPSUBW         Y4, Y3, Y3
 	VPMOVSXWD      X3, Y2
 	VCVTPH2PS      1120(CX), Y4
 	VBROADCASTSS   4(DI), Y5
-	VMULPS         Y5, Y4, Y4
+	VMULPS         Y4, Y5, Y5
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y4, Y2, Y2
+	VMULPS         Y5, Y2, Y2
 	VADDPS         192(SP), Y2, Y2
 	VMOVUPS        Y2, 192(SP)
 	VEXTRACTI128   $0x01, Y3, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1136(CX), Y3
 	VBROADCASTSS   4(DI), Y4
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y3, Y4, Y4
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y3, Y2, Y2
+	VMULPS         Y4, Y2, Y2
 	VADDPS         224(SP), Y2, Y2
 	VMOVUPS        Y2, 224(SP)
 	VMOVUPS        512(CX), Y2
@@ -4751,36 +5476,36 @@ fetched_5:
 	VPMOVSXWD      X2, Y5
 	VCVTPH2PS      1024(CX), Y6
 	VBROADCASTSS   8(DI), Y7
-	VMULPS         Y7, Y6, Y6
+	VMULPS         Y6, Y7, Y7
 	VCVTDQ2PS      Y5, Y5
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y7, Y5, Y5
 	VADDPS         (SP), Y5, Y5
 	VMOVUPS        Y5, (SP)
 	VEXTRACTI128   $0x01, Y2, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1040(CX), Y5
 	VBROADCASTSS   8(DI), Y6
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y5, Y6, Y6
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y5, Y2, Y2
+	VMULPS         Y6, Y2, Y2
 	VADDPS         32(SP), Y2, Y2
 	VMOVUPS        Y2, 32(SP)
 	VPSUBW         Y4, Y3, Y3
 	VPMOVSXWD      X3, Y2
 	VCVTPH2PS      1088(CX), Y4
 	VBROADCASTSS   8(DI), Y5
-	VMULPS         Y5, Y4, Y4
+	VMULPS         Y4, Y5, Y5
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y4, Y2, Y2
+	VMULPS         Y5, Y2, Y2
 	VADDPS         128(SP), Y2, Y2
 	VMOVUPS        Y2, 128(SP)
 	VEXTRACTI128   $0x01, Y3, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1104(CX), Y3
 	VBROADCASTSS   8(DI), Y4
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y3, Y4, Y4
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y3, Y2, Y2
+	VMULPS         Y4, Y2, Y2
 	VADDPS         160(SP), Y2, Y2
 	VMOVUPS        Y2, 160(SP)
 	VMOVUPS        544(CX), Y2
@@ -4856,36 +5581,36 @@ fetched_5:
 	VPMOVSXWD      X2, Y5
 	VCVTPH2PS      1056(CX), Y6
 	VBROADCASTSS   8(DI), Y7
-	VMULPS         Y7, Y6, Y6
+	VMULPS         Y6, Y7, Y7
 	VCVTDQ2PS      Y5, Y5
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y7, Y5, Y5
 	VADDPS         64(SP), Y5, Y5
 	VMOVUPS        Y5, 64(SP)
 	VEXTRACTI128   $0x01, Y2, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1072(CX), Y5
 	VBROADCASTSS   8(DI), Y6
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y5, Y6, Y6
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y5, Y2, Y2
+	VMULPS         Y6, Y2, Y2
 	VADDPS         96(SP), Y2, Y2
 	VMOVUPS        Y2, 96(SP)
 	VPSUBW         Y4, Y3, Y3
 	VPMOVSXWD      X3, Y2
 	VCVTPH2PS      1120(CX), Y4
 	VBROADCASTSS   8(DI), Y5
-	VMULPS         Y5, Y4, Y4
+	VMULPS         Y4, Y5, Y5
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y4, Y2, Y2
+	VMULPS         Y5, Y2, Y2
 	VADDPS         192(SP), Y2, Y2
 	VMOVUPS        Y2, 192(SP)
 	VEXTRACTI128   $0x01, Y3, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1136(CX), Y3
 	VBROADCASTSS   8(DI), Y4
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y3, Y4, Y4
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y3, Y2, Y2
+	VMULPS         Y4, Y2, Y2
 	VADDPS         224(SP), Y2, Y2
 	VMOVUPS        Y2, 224(SP)
 	VMOVUPS        768(CX), Y2
@@ -4961,36 +5686,36 @@ fetched_5:
 	VPMOVSXWD      X2, Y5
 	VCVTPH2PS      1024(CX), Y6
 	VBROADCASTSS   12(DI), Y7
-	VMULPS         Y7, Y6, Y6
+	VMULPS         Y6, Y7, Y7
 	VCVTDQ2PS      Y5, Y5
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y7, Y5, Y5
 	VADDPS         (SP), Y5, Y5
 	VMOVUPS        Y5, (SP)
 	VEXTRACTI128   $0x01, Y2, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1040(CX), Y5
 	VBROADCASTSS   12(DI), Y6
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y5, Y6, Y6
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y5, Y2, Y2
+	VMULPS         Y6, Y2, Y2
 	VADDPS         32(SP), Y2, Y2
 	VMOVUPS        Y2, 32(SP)
 	VPSUBW         Y4, Y3, Y3
 	VPMOVSXWD      X3, Y2
 	VCVTPH2PS      1088(CX), Y4
 	VBROADCASTSS   12(DI), Y5
-	VMULPS         Y5, Y4, Y4
+	VMULPS         Y4, Y5, Y5
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y4, Y2, Y2
+	VMULPS         Y5, Y2, Y2
 	VADDPS         128(SP), Y2, Y2
 	VMOVUPS        Y2, 128(SP)
 	VEXTRACTI128   $0x01, Y3, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1104(CX), Y3
 	VBROADCASTSS   12(DI), Y4
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y3, Y4, Y4
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y3, Y2, Y2
+	VMULPS         Y4, Y2, Y2
 	VADDPS         160(SP), Y2, Y2
 	VMOVUPS        Y2, 160(SP)
 	VMOVUPS        800(CX), Y2
@@ -5066,36 +5791,36 @@ fetched_5:
 	VPMOVSXWD      X2, Y5
 	VCVTPH2PS      1056(CX), Y6
 	VBROADCASTSS   12(DI), Y7
-	VMULPS         Y7, Y6, Y6
+	VMULPS         Y6, Y7, Y7
 	VCVTDQ2PS      Y5, Y5
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y7, Y5, Y5
 	VADDPS         64(SP), Y5, Y5
 	VMOVUPS        Y5, 64(SP)
 	VEXTRACTI128   $0x01, Y2, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1072(CX), Y5
 	VBROADCASTSS   12(DI), Y6
-	VMULPS         Y6, Y5, Y5
+	VMULPS         Y5, Y6, Y6
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y5, Y2, Y2
+	VMULPS         Y6, Y2, Y2
 	VADDPS         96(SP), Y2, Y2
 	VMOVUPS        Y2, 96(SP)
 	VPSUBW         Y4, Y3, Y3
 	VPMOVSXWD      X3, Y2
 	VCVTPH2PS      1120(CX), Y4
 	VBROADCASTSS   12(DI), Y5
-	VMULPS         Y5, Y4, Y4
+	VMULPS         Y4, Y5, Y5
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y4, Y2, Y2
+	VMULPS         Y5, Y2, Y2
 	VADDPS         192(SP), Y2, Y2
 	VMOVUPS        Y2, 192(SP)
 	VEXTRACTI128   $0x01, Y3, X2
 	VPMOVSXWD      X2, Y2
 	VCVTPH2PS      1136(CX), Y3
 	VBROADCASTSS   12(DI), Y4
-	VMULPS         Y4, Y3, Y3
+	VMULPS         Y3, Y4, Y4
 	VCVTDQ2PS      Y2, Y2
-	VMULPS         Y3, Y2, Y2
+	VMULPS         Y4, Y2, Y2
 	VADDPS         224(SP), Y2, Y2
 	VMOVUPS        Y2, 224(SP)
 	ADDQ           $0x00000480, CX
@@ -5140,907 +5865,807 @@ row:
 	VZEROUPPER
 	RET
 
-// func q1Lookup128AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
+// func q1WordLookup32AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·q1Lookup128AVX512(SB), NOSPLIT, $256-56
+TEXT ·q1WordLookup32AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst+0(FP), AX
 	MOVQ         data+8(FP), CX
 	MOVQ         rows+48(FP), DX
 	MOVQ         scaleStep+32(FP), BX
-	MOVL         $0x0f0f0f0f, SI
+	MOVL         $0x00000001, SI
 	VPBROADCASTD SI, Z0
-	MOVL         $0x20012001, SI
+	MOVL         $0x00010000, SI
 	VPBROADCASTD SI, Z1
 
 tile:
-	VPXORD  Z2, Z2, Z2
-	VMOVUPS Z2, (SP)
-	VMOVUPS Z2, 64(SP)
-	VMOVUPS Z2, 128(SP)
-	VMOVUPS Z2, 192(SP)
-	MOVQ    tables+16(FP), SI
-	MOVQ    scales+24(FP), DI
-	MOVQ    blocks+40(FP), R8
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	MOVQ   tables+16(FP), SI
+	MOVQ   scales+24(FP), DI
+	MOVQ   blocks+40(FP), R8
 
 block:
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_6
+	JNE        level2_14
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
 	PREFETCHT0 2176(CX)
 	PREFETCHT0 2240(CX)
-	PREFETCHT0 2304(CX)
-	PREFETCHT0 2368(CX)
-	PREFETCHT0 2432(CX)
-	PREFETCHT0 2496(CX)
-	PREFETCHT0 2560(CX)
-	PREFETCHT0 2624(CX)
-	PREFETCHT0 2688(CX)
-	PREFETCHT0 2752(CX)
-	PREFETCHT0 2816(CX)
-	PREFETCHT0 2880(CX)
-	PREFETCHT0 2944(CX)
-	PREFETCHT0 3008(CX)
-	PREFETCHT0 3072(CX)
-	PREFETCHT0 3136(CX)
-	JMP        fetched_6
+	JMP        fetched_14
 
-level2_6:
+level2_14:
 	PREFETCHT1 8192(CX)
 	PREFETCHT1 8256(CX)
 	PREFETCHT1 8320(CX)
 	PREFETCHT1 8384(CX)
+
+fetched_14:
+	VMOVDQU32       (CX), Z10
+	VMOVDQU32       64(CX), Z11
+	VMOVDQU32       128(CX), Z12
+	VMOVDQU32       192(CX), Z13
+	VBROADCASTI64X4 (SI), Z14
+	VPERMW          Z14, Z10, Z15
+	VPERMW          Z14, Z11, Z16
+	VPERMW          Z14, Z12, Z17
+	VPERMW          Z14, Z13, Z14
+	VBROADCASTI64X4 32(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 64(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 96(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_15
+	PREFETCHT0      2304(CX)
+	PREFETCHT0      2368(CX)
+	PREFETCHT0      2432(CX)
+	PREFETCHT0      2496(CX)
+	PREFETCHT0      2560(CX)
+	JMP             fetched_15
+
+level2_15:
 	PREFETCHT1 8448(CX)
 	PREFETCHT1 8512(CX)
 	PREFETCHT1 8576(CX)
 	PREFETCHT1 8640(CX)
 	PREFETCHT1 8704(CX)
+
+fetched_15:
+	VMOVDQU32       256(CX), Z10
+	VMOVDQU32       320(CX), Z11
+	VMOVDQU32       384(CX), Z12
+	VMOVDQU32       448(CX), Z13
+	VBROADCASTI64X4 128(SI), Z18
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 160(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 192(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 224(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	VPMADDWD        Z0, Z15, Z10
+	VCVTPH2PS       2048(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z2, Z2
+	VPMADDWD        Z1, Z15, Z10
+	VCVTPH2PS       2080(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z3, Z3
+	VPMADDWD        Z0, Z16, Z10
+	VCVTPH2PS       2112(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z4, Z4
+	VPMADDWD        Z1, Z16, Z10
+	VCVTPH2PS       2144(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z5, Z5
+	VPMADDWD        Z0, Z17, Z10
+	VCVTPH2PS       2176(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z6, Z6
+	VPMADDWD        Z1, Z17, Z10
+	VCVTPH2PS       2208(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z7, Z7
+	VPMADDWD        Z0, Z14, Z10
+	VCVTPH2PS       2240(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z8, Z8
+	VPMADDWD        Z1, Z14, Z10
+	VCVTPH2PS       2272(CX), Z11
+	VMULPS.BCST     (DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z9, Z9
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_16
+	PREFETCHT0      2624(CX)
+	PREFETCHT0      2688(CX)
+	PREFETCHT0      2752(CX)
+	PREFETCHT0      2816(CX)
+	JMP             fetched_16
+
+level2_16:
 	PREFETCHT1 8768(CX)
 	PREFETCHT1 8832(CX)
 	PREFETCHT1 8896(CX)
 	PREFETCHT1 8960(CX)
+
+fetched_16:
+	VMOVDQU32       512(CX), Z10
+	VMOVDQU32       576(CX), Z11
+	VMOVDQU32       640(CX), Z12
+	VMOVDQU32       704(CX), Z13
+	VBROADCASTI64X4 256(SI), Z14
+	VPERMW          Z14, Z10, Z15
+	VPERMW          Z14, Z11, Z16
+	VPERMW          Z14, Z12, Z17
+	VPERMW          Z14, Z13, Z14
+	VBROADCASTI64X4 288(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 320(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 352(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_17
+	PREFETCHT0      2880(CX)
+	PREFETCHT0      2944(CX)
+	PREFETCHT0      3008(CX)
+	PREFETCHT0      3072(CX)
+	PREFETCHT0      3136(CX)
+	JMP             fetched_17
+
+level2_17:
 	PREFETCHT1 9024(CX)
 	PREFETCHT1 9088(CX)
 	PREFETCHT1 9152(CX)
 	PREFETCHT1 9216(CX)
 	PREFETCHT1 9280(CX)
 
-fetched_6:
-	VMOVUPS         (CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 (SI), Z5
-	VPSHUFB         Z4, Z5, Z5
-	VBROADCASTI32X4 16(SI), Z6
-	VPSHUFB         Z4, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 32(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 48(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         64(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 64(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 80(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 96(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 112(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         128(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 128(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 144(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 160(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 176(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         192(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 192(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 208(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 224(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 240(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VPUNPCKLBW      Z6, Z5, Z3
-	VPUNPCKHBW      Z6, Z5, Z4
-	VPMADDUBSW      Z1, Z3, Z3
-	VPMADDUBSW      Z1, Z4, Z4
-	VMOVUPS         256(CX), Z5
-	VPANDD          Z0, Z5, Z6
-	VBROADCASTI32X4 256(SI), Z7
-	VPSHUFB         Z6, Z7, Z7
-	VBROADCASTI32X4 272(SI), Z8
-	VPSHUFB         Z6, Z8, Z8
-	VPSRLW          $0x04, Z5, Z5
-	VPANDD          Z0, Z5, Z5
-	VBROADCASTI32X4 288(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z7, Z7
-	VBROADCASTI32X4 304(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z8, Z8
-	VMOVUPS         320(CX), Z5
-	VPANDD          Z0, Z5, Z6
-	VBROADCASTI32X4 320(SI), Z9
-	VPSHUFB         Z6, Z9, Z9
-	VPADDB          Z9, Z7, Z7
-	VBROADCASTI32X4 336(SI), Z9
-	VPSHUFB         Z6, Z9, Z9
-	VPADDB          Z9, Z8, Z8
-	VPSRLW          $0x04, Z5, Z5
-	VPANDD          Z0, Z5, Z5
-	VBROADCASTI32X4 352(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z7, Z7
-	VBROADCASTI32X4 368(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z8, Z8
-	VMOVUPS         384(CX), Z5
-	VPANDD          Z0, Z5, Z6
-	VBROADCASTI32X4 384(SI), Z9
-	VPSHUFB         Z6, Z9, Z9
-	VPADDB          Z9, Z7, Z7
-	VBROADCASTI32X4 400(SI), Z9
-	VPSHUFB         Z6, Z9, Z9
-	VPADDB          Z9, Z8, Z8
-	VPSRLW          $0x04, Z5, Z5
-	VPANDD          Z0, Z5, Z5
-	VBROADCASTI32X4 416(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z7, Z7
-	VBROADCASTI32X4 432(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z8, Z8
-	VMOVUPS         448(CX), Z5
-	VPANDD          Z0, Z5, Z6
-	VBROADCASTI32X4 448(SI), Z9
-	VPSHUFB         Z6, Z9, Z9
-	VPADDB          Z9, Z7, Z7
-	VBROADCASTI32X4 464(SI), Z9
-	VPSHUFB         Z6, Z9, Z9
-	VPADDB          Z9, Z8, Z8
-	VPSRLW          $0x04, Z5, Z5
-	VPANDD          Z0, Z5, Z5
-	VBROADCASTI32X4 480(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z7, Z7
-	VBROADCASTI32X4 496(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z8, Z8
-	VPUNPCKLBW      Z8, Z7, Z5
-	VPUNPCKHBW      Z8, Z7, Z6
-	VPMADDUBSW      Z1, Z5, Z5
-	VPADDW          Z3, Z5, Z5
-	VPMADDUBSW      Z1, Z6, Z6
-	VPADDW          Z4, Z6, Z6
-	VMOVUPS         512(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 512(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VBROADCASTI32X4 528(SI), Z8
-	VPSHUFB         Z4, Z8, Z8
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 544(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z7, Z7
-	VBROADCASTI32X4 560(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z8, Z8
-	VMOVUPS         576(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 576(SI), Z9
-	VPSHUFB         Z4, Z9, Z9
-	VPADDB          Z9, Z7, Z7
-	VBROADCASTI32X4 592(SI), Z9
-	VPSHUFB         Z4, Z9, Z9
-	VPADDB          Z9, Z8, Z8
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 608(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z7, Z7
-	VBROADCASTI32X4 624(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z8, Z8
-	VMOVUPS         640(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 640(SI), Z9
-	VPSHUFB         Z4, Z9, Z9
-	VPADDB          Z9, Z7, Z7
-	VBROADCASTI32X4 656(SI), Z9
-	VPSHUFB         Z4, Z9, Z9
-	VPADDB          Z9, Z8, Z8
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 672(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z7, Z7
-	VBROADCASTI32X4 688(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z8, Z8
-	VMOVUPS         704(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 704(SI), Z9
-	VPSHUFB         Z4, Z9, Z9
-	VPADDB          Z9, Z7, Z7
-	VBROADCASTI32X4 720(SI), Z9
-	VPSHUFB         Z4, Z9, Z9
-	VPADDB          Z9, Z8, Z8
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 736(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z7, Z7
-	VBROADCASTI32X4 752(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z8, Z8
-	VPUNPCKLBW      Z8, Z7, Z3
-	VPUNPCKHBW      Z8, Z7, Z4
-	VPMADDUBSW      Z1, Z3, Z3
-	VPADDW          Z5, Z3, Z3
-	VPMADDUBSW      Z1, Z4, Z4
-	VPADDW          Z6, Z4, Z4
-	VMOVUPS         768(CX), Z5
-	VPANDD          Z0, Z5, Z6
-	VBROADCASTI32X4 768(SI), Z7
-	VPSHUFB         Z6, Z7, Z7
-	VBROADCASTI32X4 784(SI), Z8
-	VPSHUFB         Z6, Z8, Z8
-	VPSRLW          $0x04, Z5, Z5
-	VPANDD          Z0, Z5, Z5
-	VBROADCASTI32X4 800(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z7, Z7
-	VBROADCASTI32X4 816(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z8, Z8
-	VMOVUPS         832(CX), Z5
-	VPANDD          Z0, Z5, Z6
-	VBROADCASTI32X4 832(SI), Z9
-	VPSHUFB         Z6, Z9, Z9
-	VPADDB          Z9, Z7, Z7
-	VBROADCASTI32X4 848(SI), Z9
-	VPSHUFB         Z6, Z9, Z9
-	VPADDB          Z9, Z8, Z8
-	VPSRLW          $0x04, Z5, Z5
-	VPANDD          Z0, Z5, Z5
-	VBROADCASTI32X4 864(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z7, Z7
-	VBROADCASTI32X4 880(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z8, Z8
-	VMOVUPS         896(CX), Z5
-	VPANDD          Z0, Z5, Z6
-	VBROADCASTI32X4 896(SI), Z9
-	VPSHUFB         Z6, Z9, Z9
-	VPADDB          Z9, Z7, Z7
-	VBROADCASTI32X4 912(SI), Z9
-	VPSHUFB         Z6, Z9, Z9
-	VPADDB          Z9, Z8, Z8
-	VPSRLW          $0x04, Z5, Z5
-	VPANDD          Z0, Z5, Z5
-	VBROADCASTI32X4 928(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z7, Z7
-	VBROADCASTI32X4 944(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z8, Z8
-	VMOVUPS         960(CX), Z5
-	VPANDD          Z0, Z5, Z6
-	VBROADCASTI32X4 960(SI), Z9
-	VPSHUFB         Z6, Z9, Z9
-	VPADDB          Z9, Z7, Z7
-	VBROADCASTI32X4 976(SI), Z9
-	VPSHUFB         Z6, Z9, Z9
-	VPADDB          Z9, Z8, Z8
-	VPSRLW          $0x04, Z5, Z5
-	VPANDD          Z0, Z5, Z5
-	VBROADCASTI32X4 992(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z7, Z7
-	VBROADCASTI32X4 1008(SI), Z6
-	VPSHUFB         Z5, Z6, Z6
-	VPADDB          Z6, Z8, Z8
-	VPUNPCKLBW      Z8, Z7, Z5
-	VPUNPCKHBW      Z8, Z7, Z6
-	VPMADDUBSW      Z1, Z5, Z5
-	VPADDW          Z3, Z5, Z5
-	VPMADDUBSW      Z1, Z6, Z6
-	VPADDW          Z4, Z6, Z6
-	MOVL            $0x3f803f80, R9
-	VPBROADCASTD    R9, Z3
-	VPSUBW          Z3, Z5, Z5
-	VPMOVSXWD       Y5, Z4
-	VCVTPH2PS       1024(CX), Z7
-	VMULPS.BCST     (DI), Z7, Z7
-	VCVTDQ2PS       Z4, Z4
-	VMULPS          Z7, Z4, Z4
-	VADDPS          (SP), Z4, Z4
-	VMOVUPS         Z4, (SP)
-	VEXTRACTI64X4   $0x01, Z5, Y4
-	VPMOVSXWD       Y4, Z4
-	VCVTPH2PS       1056(CX), Z5
-	VMULPS.BCST     (DI), Z5, Z5
-	VCVTDQ2PS       Z4, Z4
-	VMULPS          Z5, Z4, Z4
-	VADDPS          64(SP), Z4, Z4
-	VMOVUPS         Z4, 64(SP)
-	VPSUBW          Z3, Z6, Z6
-	VPMOVSXWD       Y6, Z3
-	VCVTPH2PS       1088(CX), Z4
-	VMULPS.BCST     (DI), Z4, Z4
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z4, Z3, Z3
-	VADDPS          128(SP), Z3, Z3
-	VMOVUPS         Z3, 128(SP)
-	VEXTRACTI64X4   $0x01, Z6, Y3
-	VPMOVSXWD       Y3, Z3
-	VCVTPH2PS       1120(CX), Z4
-	VMULPS.BCST     (DI), Z4, Z4
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z4, Z3, Z3
-	VADDPS          192(SP), Z3, Z3
-	VMOVUPS         Z3, 192(SP)
-	ADDQ            $0x00000480, CX
+fetched_17:
+	VMOVDQU32       768(CX), Z10
+	VMOVDQU32       832(CX), Z11
+	VMOVDQU32       896(CX), Z12
+	VMOVDQU32       960(CX), Z13
+	VBROADCASTI64X4 384(SI), Z18
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 416(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 448(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 480(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	VPMADDWD        Z0, Z15, Z10
+	VCVTPH2PS       2048(CX), Z11
+	VMULPS.BCST     4(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z2, Z2
+	VPMADDWD        Z1, Z15, Z10
+	VCVTPH2PS       2080(CX), Z11
+	VMULPS.BCST     4(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z3, Z3
+	VPMADDWD        Z0, Z16, Z10
+	VCVTPH2PS       2112(CX), Z11
+	VMULPS.BCST     4(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z4, Z4
+	VPMADDWD        Z1, Z16, Z10
+	VCVTPH2PS       2144(CX), Z11
+	VMULPS.BCST     4(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z5, Z5
+	VPMADDWD        Z0, Z17, Z10
+	VCVTPH2PS       2176(CX), Z11
+	VMULPS.BCST     4(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z6, Z6
+	VPMADDWD        Z1, Z17, Z10
+	VCVTPH2PS       2208(CX), Z11
+	VMULPS.BCST     4(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z7, Z7
+	VPMADDWD        Z0, Z14, Z10
+	VCVTPH2PS       2240(CX), Z11
+	VMULPS.BCST     4(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z8, Z8
+	VPMADDWD        Z1, Z14, Z10
+	VCVTPH2PS       2272(CX), Z11
+	VMULPS.BCST     4(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z9, Z9
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_18
+	PREFETCHT0      3200(CX)
+	PREFETCHT0      3264(CX)
+	PREFETCHT0      3328(CX)
+	PREFETCHT0      3392(CX)
+	JMP             fetched_18
+
+level2_18:
+	PREFETCHT1 9344(CX)
+	PREFETCHT1 9408(CX)
+	PREFETCHT1 9472(CX)
+	PREFETCHT1 9536(CX)
+
+fetched_18:
+	VMOVDQU32       1024(CX), Z10
+	VMOVDQU32       1088(CX), Z11
+	VMOVDQU32       1152(CX), Z12
+	VMOVDQU32       1216(CX), Z13
+	VBROADCASTI64X4 512(SI), Z14
+	VPERMW          Z14, Z10, Z15
+	VPERMW          Z14, Z11, Z16
+	VPERMW          Z14, Z12, Z17
+	VPERMW          Z14, Z13, Z14
+	VBROADCASTI64X4 544(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 576(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 608(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_19
+	PREFETCHT0      3456(CX)
+	PREFETCHT0      3520(CX)
+	PREFETCHT0      3584(CX)
+	PREFETCHT0      3648(CX)
+	PREFETCHT0      3712(CX)
+	JMP             fetched_19
+
+level2_19:
+	PREFETCHT1 9600(CX)
+	PREFETCHT1 9664(CX)
+	PREFETCHT1 9728(CX)
+	PREFETCHT1 9792(CX)
+	PREFETCHT1 9856(CX)
+
+fetched_19:
+	VMOVDQU32       1280(CX), Z10
+	VMOVDQU32       1344(CX), Z11
+	VMOVDQU32       1408(CX), Z12
+	VMOVDQU32       1472(CX), Z13
+	VBROADCASTI64X4 640(SI), Z18
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 672(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 704(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 736(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	VPMADDWD        Z0, Z15, Z10
+	VCVTPH2PS       2048(CX), Z11
+	VMULPS.BCST     8(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z2, Z2
+	VPMADDWD        Z1, Z15, Z10
+	VCVTPH2PS       2080(CX), Z11
+	VMULPS.BCST     8(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z3, Z3
+	VPMADDWD        Z0, Z16, Z10
+	VCVTPH2PS       2112(CX), Z11
+	VMULPS.BCST     8(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z4, Z4
+	VPMADDWD        Z1, Z16, Z10
+	VCVTPH2PS       2144(CX), Z11
+	VMULPS.BCST     8(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z5, Z5
+	VPMADDWD        Z0, Z17, Z10
+	VCVTPH2PS       2176(CX), Z11
+	VMULPS.BCST     8(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z6, Z6
+	VPMADDWD        Z1, Z17, Z10
+	VCVTPH2PS       2208(CX), Z11
+	VMULPS.BCST     8(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z7, Z7
+	VPMADDWD        Z0, Z14, Z10
+	VCVTPH2PS       2240(CX), Z11
+	VMULPS.BCST     8(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z8, Z8
+	VPMADDWD        Z1, Z14, Z10
+	VCVTPH2PS       2272(CX), Z11
+	VMULPS.BCST     8(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z9, Z9
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_20
+	PREFETCHT0      3776(CX)
+	PREFETCHT0      3840(CX)
+	PREFETCHT0      3904(CX)
+	PREFETCHT0      3968(CX)
+	JMP             fetched_20
+
+level2_20:
+	PREFETCHT1 9920(CX)
+	PREFETCHT1 9984(CX)
+	PREFETCHT1 10048(CX)
+	PREFETCHT1 10112(CX)
+
+fetched_20:
+	VMOVDQU32       1536(CX), Z10
+	VMOVDQU32       1600(CX), Z11
+	VMOVDQU32       1664(CX), Z12
+	VMOVDQU32       1728(CX), Z13
+	VBROADCASTI64X4 768(SI), Z14
+	VPERMW          Z14, Z10, Z15
+	VPERMW          Z14, Z11, Z16
+	VPERMW          Z14, Z12, Z17
+	VPERMW          Z14, Z13, Z14
+	VBROADCASTI64X4 800(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 832(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 864(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	CMPB            ·prefetchL2+0(SB), $0x00
+	JNE             level2_21
+	PREFETCHT0      4032(CX)
+	PREFETCHT0      4096(CX)
+	PREFETCHT0      4160(CX)
+	PREFETCHT0      4224(CX)
+	PREFETCHT0      4288(CX)
+	JMP             fetched_21
+
+level2_21:
+	PREFETCHT1 10176(CX)
+	PREFETCHT1 10240(CX)
+	PREFETCHT1 10304(CX)
+	PREFETCHT1 10368(CX)
+	PREFETCHT1 10432(CX)
+
+fetched_21:
+	VMOVDQU32       1792(CX), Z10
+	VMOVDQU32       1856(CX), Z11
+	VMOVDQU32       1920(CX), Z12
+	VMOVDQU32       1984(CX), Z13
+	VBROADCASTI64X4 896(SI), Z18
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 928(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 960(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z19
+	VPADDW          Z19, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z19
+	VPADDW          Z19, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z19
+	VPADDW          Z19, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z18
+	VPADDW          Z18, Z14, Z14
+	VBROADCASTI64X4 992(SI), Z18
+	VPSRLW          $0x04, Z10, Z10
+	VPERMW          Z18, Z10, Z10
+	VPADDW          Z10, Z15, Z15
+	VPSRLW          $0x04, Z11, Z11
+	VPERMW          Z18, Z11, Z10
+	VPADDW          Z10, Z16, Z16
+	VPSRLW          $0x04, Z12, Z12
+	VPERMW          Z18, Z12, Z10
+	VPADDW          Z10, Z17, Z17
+	VPSRLW          $0x04, Z13, Z13
+	VPERMW          Z18, Z13, Z10
+	VPADDW          Z10, Z14, Z14
+	VPMADDWD        Z0, Z15, Z10
+	VCVTPH2PS       2048(CX), Z11
+	VMULPS.BCST     12(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z2, Z2
+	VPMADDWD        Z1, Z15, Z10
+	VCVTPH2PS       2080(CX), Z11
+	VMULPS.BCST     12(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z3, Z3
+	VPMADDWD        Z0, Z16, Z10
+	VCVTPH2PS       2112(CX), Z11
+	VMULPS.BCST     12(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z4, Z4
+	VPMADDWD        Z1, Z16, Z10
+	VCVTPH2PS       2144(CX), Z11
+	VMULPS.BCST     12(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z5, Z5
+	VPMADDWD        Z0, Z17, Z10
+	VCVTPH2PS       2176(CX), Z11
+	VMULPS.BCST     12(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z6, Z6
+	VPMADDWD        Z1, Z17, Z10
+	VCVTPH2PS       2208(CX), Z11
+	VMULPS.BCST     12(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z7, Z7
+	VPMADDWD        Z0, Z14, Z10
+	VCVTPH2PS       2240(CX), Z11
+	VMULPS.BCST     12(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z8, Z8
+	VPMADDWD        Z1, Z14, Z10
+	VCVTPH2PS       2272(CX), Z11
+	VMULPS.BCST     12(DI), Z11, Z11
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VADDPS          Z10, Z9, Z9
+	ADDQ            $0x00000900, CX
 	ADDQ            $0x00000400, SI
 	ADDQ            BX, DI
 	DECQ            R8
 	JNZ             block
-	CMPQ            DX, $0x40
+	CMPQ            DX, $0x00000080
 	JLT             rest
-	VMOVUPS         (SP), Z3
-	VMOVUPS         Z3, (AX)
-	VMOVUPS         64(SP), Z3
+	VMOVUPS         Z2, (AX)
 	VMOVUPS         Z3, 64(AX)
-	VMOVUPS         128(SP), Z3
-	VMOVUPS         Z3, 128(AX)
-	VMOVUPS         192(SP), Z3
-	VMOVUPS         Z3, 192(AX)
-	ADDQ            $0x00000100, AX
-	SUBQ            $0x40, DX
+	VMOVUPS         Z4, 128(AX)
+	VMOVUPS         Z5, 192(AX)
+	VMOVUPS         Z6, 256(AX)
+	VMOVUPS         Z7, 320(AX)
+	VMOVUPS         Z8, 384(AX)
+	VMOVUPS         Z9, 448(AX)
+	ADDQ            $0x00000200, AX
+	SUBQ            $0x00000080, DX
 	JNZ             tile
 	VZEROUPPER
 	RET
 
 	// The last tile has rows that only the layout has.
 rest:
-	XORQ CX, CX
-
-row:
-	MOVL (SP)(CX*4), BX
-	MOVL BX, (AX)(CX*4)
-	INCQ CX
-	CMPQ CX, DX
-	JLT  row
-	VZEROUPPER
-	RET
-
-// func q1Lookup32AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·q1Lookup32AVX512(SB), NOSPLIT, $256-56
-	MOVQ         dst+0(FP), AX
-	MOVQ         data+8(FP), CX
-	MOVQ         rows+48(FP), DX
-	MOVQ         scaleStep+32(FP), BX
-	MOVL         $0x0f0f0f0f, SI
-	VPBROADCASTD SI, Z0
-	MOVL         $0x20012001, SI
-	VPBROADCASTD SI, Z1
-
-tile:
-	VPXORD  Z2, Z2, Z2
-	VMOVUPS Z2, (SP)
-	VMOVUPS Z2, 64(SP)
-	VMOVUPS Z2, 128(SP)
-	VMOVUPS Z2, 192(SP)
-	MOVQ    tables+16(FP), SI
-	MOVQ    scales+24(FP), DI
-	MOVQ    blocks+40(FP), R8
-
-block:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_7
-	PREFETCHT0 2048(CX)
-	PREFETCHT0 2112(CX)
-	PREFETCHT0 2176(CX)
-	PREFETCHT0 2240(CX)
-	PREFETCHT0 2304(CX)
-	PREFETCHT0 2368(CX)
-	PREFETCHT0 2432(CX)
-	PREFETCHT0 2496(CX)
-	PREFETCHT0 2560(CX)
-	PREFETCHT0 2624(CX)
-	PREFETCHT0 2688(CX)
-	PREFETCHT0 2752(CX)
-	PREFETCHT0 2816(CX)
-	PREFETCHT0 2880(CX)
-	PREFETCHT0 2944(CX)
-	PREFETCHT0 3008(CX)
-	PREFETCHT0 3072(CX)
-	PREFETCHT0 3136(CX)
-	JMP        fetched_7
-
-level2_7:
-	PREFETCHT1 8192(CX)
-	PREFETCHT1 8256(CX)
-	PREFETCHT1 8320(CX)
-	PREFETCHT1 8384(CX)
-	PREFETCHT1 8448(CX)
-	PREFETCHT1 8512(CX)
-	PREFETCHT1 8576(CX)
-	PREFETCHT1 8640(CX)
-	PREFETCHT1 8704(CX)
-	PREFETCHT1 8768(CX)
-	PREFETCHT1 8832(CX)
-	PREFETCHT1 8896(CX)
-	PREFETCHT1 8960(CX)
-	PREFETCHT1 9024(CX)
-	PREFETCHT1 9088(CX)
-	PREFETCHT1 9152(CX)
-	PREFETCHT1 9216(CX)
-	PREFETCHT1 9280(CX)
-
-fetched_7:
-	VMOVUPS         (CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 (SI), Z5
-	VPSHUFB         Z4, Z5, Z5
-	VBROADCASTI32X4 16(SI), Z6
-	VPSHUFB         Z4, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 32(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 48(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         64(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 64(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 80(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 96(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 112(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         128(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 128(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 144(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 160(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 176(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         192(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 192(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 208(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 224(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 240(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VPUNPCKLBW      Z6, Z5, Z3
-	VPUNPCKHBW      Z6, Z5, Z4
-	VPMADDUBSW      Z1, Z3, Z3
-	VPMADDUBSW      Z1, Z4, Z4
-	MOVL            $0x0fe00fe0, R9
-	VPBROADCASTD    R9, Z5
-	VPSUBW          Z5, Z3, Z3
-	VPMOVSXWD       Y3, Z6
-	VCVTPH2PS       1024(CX), Z7
-	VMULPS.BCST     (DI), Z7, Z7
-	VCVTDQ2PS       Z6, Z6
-	VMULPS          Z7, Z6, Z6
-	VADDPS          (SP), Z6, Z6
-	VMOVUPS         Z6, (SP)
-	VEXTRACTI64X4   $0x01, Z3, Y3
-	VPMOVSXWD       Y3, Z3
-	VCVTPH2PS       1056(CX), Z6
-	VMULPS.BCST     (DI), Z6, Z6
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z6, Z3, Z3
-	VADDPS          64(SP), Z3, Z3
-	VMOVUPS         Z3, 64(SP)
-	VPSUBW          Z5, Z4, Z4
-	VPMOVSXWD       Y4, Z3
-	VCVTPH2PS       1088(CX), Z5
-	VMULPS.BCST     (DI), Z5, Z5
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z5, Z3, Z3
-	VADDPS          128(SP), Z3, Z3
-	VMOVUPS         Z3, 128(SP)
-	VEXTRACTI64X4   $0x01, Z4, Y3
-	VPMOVSXWD       Y3, Z3
-	VCVTPH2PS       1120(CX), Z4
-	VMULPS.BCST     (DI), Z4, Z4
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z4, Z3, Z3
-	VADDPS          192(SP), Z3, Z3
-	VMOVUPS         Z3, 192(SP)
-	VMOVUPS         256(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 256(SI), Z5
-	VPSHUFB         Z4, Z5, Z5
-	VBROADCASTI32X4 272(SI), Z6
-	VPSHUFB         Z4, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 288(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 304(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         320(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 320(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 336(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 352(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 368(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         384(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 384(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 400(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 416(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 432(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         448(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 448(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 464(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 480(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 496(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VPUNPCKLBW      Z6, Z5, Z3
-	VPUNPCKHBW      Z6, Z5, Z4
-	VPMADDUBSW      Z1, Z3, Z3
-	VPMADDUBSW      Z1, Z4, Z4
-	MOVL            $0x0fe00fe0, R9
-	VPBROADCASTD    R9, Z5
-	VPSUBW          Z5, Z3, Z3
-	VPMOVSXWD       Y3, Z6
-	VCVTPH2PS       1024(CX), Z7
-	VMULPS.BCST     4(DI), Z7, Z7
-	VCVTDQ2PS       Z6, Z6
-	VMULPS          Z7, Z6, Z6
-	VADDPS          (SP), Z6, Z6
-	VMOVUPS         Z6, (SP)
-	VEXTRACTI64X4   $0x01, Z3, Y3
-	VPMOVSXWD       Y3, Z3
-	VCVTPH2PS       1056(CX), Z6
-	VMULPS.BCST     4(DI), Z6, Z6
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z6, Z3, Z3
-	VADDPS          64(SP), Z3, Z3
-	VMOVUPS         Z3, 64(SP)
-	VPSUBW          Z5, Z4, Z4
-	VPMOVSXWD       Y4, Z3
-	VCVTPH2PS       1088(CX), Z5
-	VMULPS.BCST     4(DI), Z5, Z5
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z5, Z3, Z3
-	VADDPS          128(SP), Z3, Z3
-	VMOVUPS         Z3, 128(SP)
-	VEXTRACTI64X4   $0x01, Z4, Y3
-	VPMOVSXWD       Y3, Z3
-	VCVTPH2PS       1120(CX), Z4
-	VMULPS.BCST     4(DI), Z4, Z4
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z4, Z3, Z3
-	VADDPS          192(SP), Z3, Z3
-	VMOVUPS         Z3, 192(SP)
-	VMOVUPS         512(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 512(SI), Z5
-	VPSHUFB         Z4, Z5, Z5
-	VBROADCASTI32X4 528(SI), Z6
-	VPSHUFB         Z4, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 544(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 560(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         576(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 576(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 592(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 608(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 624(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         640(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 640(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 656(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 672(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 688(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         704(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 704(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 720(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 736(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 752(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VPUNPCKLBW      Z6, Z5, Z3
-	VPUNPCKHBW      Z6, Z5, Z4
-	VPMADDUBSW      Z1, Z3, Z3
-	VPMADDUBSW      Z1, Z4, Z4
-	MOVL            $0x0fe00fe0, R9
-	VPBROADCASTD    R9, Z5
-	VPSUBW          Z5, Z3, Z3
-	VPMOVSXWD       Y3, Z6
-	VCVTPH2PS       1024(CX), Z7
-	VMULPS.BCST     8(DI), Z7, Z7
-	VCVTDQ2PS       Z6, Z6
-	VMULPS          Z7, Z6, Z6
-	VADDPS          (SP), Z6, Z6
-	VMOVUPS         Z6, (SP)
-	VEXTRACTI64X4   $0x01, Z3, Y3
-	VPMOVSXWD       Y3, Z3
-	VCVTPH2PS       1056(CX), Z6
-	VMULPS.BCST     8(DI), Z6, Z6
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z6, Z3, Z3
-	VADDPS          64(SP), Z3, Z3
-	VMOVUPS         Z3, 64(SP)
-	VPSUBW          Z5, Z4, Z4
-	VPMOVSXWD       Y4, Z3
-	VCVTPH2PS       1088(CX), Z5
-	VMULPS.BCST     8(DI), Z5, Z5
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z5, Z3, Z3
-	VADDPS          128(SP), Z3, Z3
-	VMOVUPS         Z3, 128(SP)
-	VEXTRACTI64X4   $0x01, Z4, Y3
-	VPMOVSXWD       Y3, Z3
-	VCVTPH2PS       1120(CX), Z4
-	VMULPS.BCST     8(DI), Z4, Z4
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z4, Z3, Z3
-	VADDPS          192(SP), Z3, Z3
-	VMOVUPS         Z3, 192(SP)
-	VMOVUPS         768(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 768(SI), Z5
-	VPSHUFB         Z4, Z5, Z5
-	VBROADCASTI32X4 784(SI), Z6
-	VPSHUFB         Z4, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 800(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 816(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         832(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 832(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 848(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 864(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 880(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         896(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 896(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 912(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 928(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 944(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VMOVUPS         960(CX), Z3
-	VPANDD          Z0, Z3, Z4
-	VBROADCASTI32X4 960(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z5, Z5
-	VBROADCASTI32X4 976(SI), Z7
-	VPSHUFB         Z4, Z7, Z7
-	VPADDB          Z7, Z6, Z6
-	VPSRLW          $0x04, Z3, Z3
-	VPANDD          Z0, Z3, Z3
-	VBROADCASTI32X4 992(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z5, Z5
-	VBROADCASTI32X4 1008(SI), Z4
-	VPSHUFB         Z3, Z4, Z4
-	VPADDB          Z4, Z6, Z6
-	VPUNPCKLBW      Z6, Z5, Z3
-	VPUNPCKHBW      Z6, Z5, Z4
-	VPMADDUBSW      Z1, Z3, Z3
-	VPMADDUBSW      Z1, Z4, Z4
-	MOVL            $0x0fe00fe0, R9
-	VPBROADCASTD    R9, Z5
-	VPSUBW          Z5, Z3, Z3
-	VPMOVSXWD       Y3, Z6
-	VCVTPH2PS       1024(CX), Z7
-	VMULPS.BCST     12(DI), Z7, Z7
-	VCVTDQ2PS       Z6, Z6
-	VMULPS          Z7, Z6, Z6
-	VADDPS          (SP), Z6, Z6
-	VMOVUPS         Z6, (SP)
-	VEXTRACTI64X4   $0x01, Z3, Y3
-	VPMOVSXWD       Y3, Z3
-	VCVTPH2PS       1056(CX), Z6
-	VMULPS.BCST     12(DI), Z6, Z6
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z6, Z3, Z3
-	VADDPS          64(SP), Z3, Z3
-	VMOVUPS         Z3, 64(SP)
-	VPSUBW          Z5, Z4, Z4
-	VPMOVSXWD       Y4, Z3
-	VCVTPH2PS       1088(CX), Z5
-	VMULPS.BCST     12(DI), Z5, Z5
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z5, Z3, Z3
-	VADDPS          128(SP), Z3, Z3
-	VMOVUPS         Z3, 128(SP)
-	VEXTRACTI64X4   $0x01, Z4, Y3
-	VPMOVSXWD       Y3, Z3
-	VCVTPH2PS       1120(CX), Z4
-	VMULPS.BCST     12(DI), Z4, Z4
-	VCVTDQ2PS       Z3, Z3
-	VMULPS          Z4, Z3, Z3
-	VADDPS          192(SP), Z3, Z3
-	VMOVUPS         Z3, 192(SP)
-	ADDQ            $0x00000480, CX
-	ADDQ            $0x00000400, SI
-	ADDQ            BX, DI
-	DECQ            R8
-	JNZ             block
-	CMPQ            DX, $0x40
-	JLT             rest
-	VMOVUPS         (SP), Z3
-	VMOVUPS         Z3, (AX)
-	VMOVUPS         64(SP), Z3
-	VMOVUPS         Z3, 64(AX)
-	VMOVUPS         128(SP), Z3
-	VMOVUPS         Z3, 128(AX)
-	VMOVUPS         192(SP), Z3
-	VMOVUPS         Z3, 192(AX)
-	ADDQ            $0x00000100, AX
-	SUBQ            $0x40, DX
-	JNZ             tile
-	VZEROUPPER
-	RET
-
-	// The last tile has rows that only the layout has.
-rest:
-	XORQ CX, CX
-
-row:
-	MOVL (SP)(CX*4), BX
-	MOVL BX, (AX)(CX*4)
-	INCQ CX
-	CMPQ CX, DX
-	JLT  row
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z2, K1, (AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z3, K1, 64(AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z4, K1, 128(AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z5, K1, 192(AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z6, K1, 256(AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z7, K1, 320(AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z8, K1, 384(AX)
+	SUBQ         $0x10, DX
+	VPBROADCASTD DX, Z0
+	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
+	VMOVUPS      Z9, K1, 448(AX)
+	SUBQ         $0x10, DX
 	VZEROUPPER
 	RET
 

@@ -2,7 +2,10 @@
 
 package kernels
 
-import "onebit/formats"
+import (
+	"onebit/formats"
+	"onebit/internal/cpu"
+)
 
 // The geometry of the layout rows64: a tile of 64 rows × 128 columns is 16
 // vectors and 64 fp16 scales.
@@ -70,58 +73,74 @@ func packRows64TileGo(tile, rows []byte, blocks, n int) {
 	}
 }
 
-// q1TableOrder has two tables of 16 bytes for every four columns; what they hold
-// is drawn at q1TablesAVX2.
-var q1TableOrder = &Order{
-	Name: "q1_tables",
-	Size: func(n, stride int) int { return 8 * n * stride },
-	Arrange: func(dst, q []int8, n, stride int) {
-		dst, q = dst[:8*n*stride], q[:n*stride]
-		q1TablesAVX2(&dst[0], &q[0], len(q))
-	},
-}
-
-// A q1LookupFunc multiplies rows of the layout rows64 with one column; see
+// A q1LookupFunc multiplies rows of a layout with one column; see
 // q1_stubs_amd64.go.
 type q1LookupFunc func(dst *float32, data *byte, tables *int8, scales *float32, scaleStep, blocks, rows int)
 
-// The look-up with AVX2 is ahead of bit planes with AVX-VNNI too (28.6 against
-// 19.2 GB/s from L2), hence its preference; with AVX-512, bit planes win from
-// four columns on and from memory.
-func init() {
-	for _, v := range []struct {
-		isa           *ISA
-		summary       string
-		per128, per32 q1LookupFunc
-		preference    int
-	}{
-		{AVX2, "sums of four activations from tables, VPSHUFB, 32 rows in a register", q1Lookup128AVX2, q1Lookup32AVX2, 13},
-		{AVX512, "sums of four activations from tables, VPSHUFB, 64 rows in a register", q1Lookup128AVX512, q1Lookup32AVX512, 3},
-	} {
-		for _, act := range []Activation{Q8Per128, Q8Row, Q8Per32} {
-			register(&Variant{
-				Name: v.isa.Name + "-lookup", Summary: v.summary, Format: formats.Q1_0_g128, Activation: act,
-				ISA: v.isa, Layout: rows64, Order: q1TableOrder, quantize: quantizeAVX2, preference: v.preference,
-				matVec: q1LookupMatVec(act, v.per128, v.per32),
-			})
-		}
+// A q1Lookup is kernels that look the sums of four activations up.
+type q1Lookup struct {
+	summary       string
+	layout        *Layout
+	blockBytes    int // of a tile's rows × 128 columns
+	order         *Order
+	per128, per32 q1LookupFunc
+}
+
+// q1TableOrder has what tables makes of every four columns, 32 bytes: two
+// tables of bytes, or one of int16.
+func q1TableOrder(name string, tables func(dst, q *int8, n int)) *Order {
+	return &Order{
+		Name: name,
+		Size: func(n, stride int) int { return 8 * n * stride },
+		Arrange: func(dst, q []int8, n, stride int) {
+			dst, q = dst[:8*n*stride], q[:n*stride]
+			tables(&dst[0], &q[0], len(q))
+		},
 	}
 }
 
-func q1LookupMatVec(act Activation, per128, per32 q1LookupFunc) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
-	kernel, scaleStep := per128, 4
+// The look-up with AVX2 is ahead of bit planes with AVX-VNNI too (28.6 against
+// 19.2 GB/s from L2), hence its preference. With AVX-512 bit planes win from
+// four columns on, but where VPDPBUSD has half the rate of Intel's cores.
+func init() {
+	preference := 3
+	if cpu.Vendor() == "AuthenticAMD" && cpu.Family() == 0x19 {
+		preference = 13
+	}
+	q1Lookup{
+		"sums of four activations from tables, VPSHUFB, 32 rows in a register",
+		rows64, rows64Block, q1TableOrder("q1_tables", q1TablesAVX2), q1Lookup128AVX2, q1Lookup32AVX2,
+	}.register(AVX2, 13)
+	q1Lookup{
+		"sums of four activations from tables, VPERMW, 128 rows at a time",
+		rows128, rows128Block, q1TableOrder("q1_word_tables", q1WordTablesAVX2), q1WordLookup128AVX512, q1WordLookup32AVX512,
+	}.register(AVX512, preference)
+}
+
+func (l q1Lookup) register(isa *ISA, preference int) {
+	for _, act := range []Activation{Q8Per128, Q8Row, Q8Per32} {
+		register(&Variant{
+			Name: isa.Name + "-lookup", Summary: l.summary, Format: formats.Q1_0_g128, Activation: act,
+			ISA: isa, Layout: l.layout, Order: l.order, quantize: quantizeAVX2, preference: preference,
+			matVec: l.matVec(act),
+		})
+	}
+}
+
+func (l q1Lookup) matVec(act Activation) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+	kernel, scaleStep := l.per128, 4
 	switch act {
 	case Q8Row:
 		scaleStep = 0
 	case Q8Per32:
-		kernel, scaleStep = per32, 16
+		kernel, scaleStep = l.per32, 16
 	}
 	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
-		blocks := m.Cols / 128
-		tiles := (r1 - r0 + rows64Rows - 1) / rows64Rows
+		blocks, tile := m.Cols/128, l.layout.RowTile
+		tiles := (r1 - r0 + tile - 1) / tile
 		out := dst[r0:r1]
-		data := m.Data[r0/rows64Rows*blocks*rows64Block:][:tiles*blocks*rows64Block]
-		tables := a.In(q1TableOrder)[8*col*a.Stride:][:8*m.Cols]
+		data := m.Data[r0/tile*blocks*l.blockBytes:][:tiles*blocks*l.blockBytes]
+		tables := a.In(l.order)[8*col*a.Stride:][:8*m.Cols]
 		scales := a.Scales[col*a.Groups:][:a.Groups]
 		kernel(&out[0], &data[0], &tables[0], &scales[0], scaleStep, blocks, len(out))
 	}

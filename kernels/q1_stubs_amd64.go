@@ -209,6 +209,15 @@ func q1Columns4AVX512VNNI(dst *float32, dstStride int, data *byte, q *int8, qStr
 //go:noescape
 func q1TablesAVX2(dst *int8, q *int8, n int)
 
+// q1WordTablesAVX2 makes a table of int16 of every four of n activations, n a multiple
+// of 4 and not 0: as q1TablesAVX2, but for
+//
+//	sum := 0
+//	int16(dst[32*g+2*i:]) = sum
+//
+//go:noescape
+func q1WordTablesAVX2(dst *int8, q *int8, n int)
+
 // q1Lookup128AVX2 multiplies rows of the layout rows64 with one column, whose scale is
 // that of 128 columns or, if scaleStep is 0 and not 4, of the row:
 //
@@ -228,36 +237,24 @@ func q1TablesAVX2(dst *int8, q *int8, n int)
 //go:noescape
 func q1Lookup128AVX2(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 
+// q1WordLookup128AVX512 multiplies rows of the layout rows128 with one column, whose scale is
+// that of 128 columns or, if scaleStep is 0 and not 4, of the row; what it computes
+// is drawn at q1Lookup128AVX2. tables are those that q1WordTablesAVX2 makes of q.
+//
+//go:noescape
+func q1WordLookup128AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
+
 // q1Lookup32AVX2 is q1Lookup128AVX2 for a column with a scale for every 32: four
 // terms a block, in their order. scaleStep is 16.
 //
 //go:noescape
 func q1Lookup32AVX2(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 
-// q1Lookup128AVX512 multiplies rows of the layout rows64 with one column, whose scale is
-// that of 128 columns or, if scaleStep is 0 and not 4, of the row:
-//
-//	for i := range rows {
-//		dst[i] = 0
-//		for b := range blocks {
-//			S := int32(0)
-//			for k := range 128 {
-//				S += (2*bit(i, 128*b+k) - 1) * q[128*b+k]
-//			}
-//			dst[i] += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))
-//		}
-//	}
-//
-// tables are those that q1TablesAVX2 makes of q.
+// q1WordLookup32AVX512 is q1WordLookup128AVX512 for a column with a scale for every
+// 32: four terms a block, in their order. scaleStep is 16.
 //
 //go:noescape
-func q1Lookup128AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
-
-// q1Lookup32AVX512 is q1Lookup128AVX512 for a column with a scale for every 32: four
-// terms a block, in their order. scaleStep is 16.
-//
-//go:noescape
-func q1Lookup32AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
+func q1WordLookup32AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 
 // q1PanelAVX2 arranges eight columns of stride bytes, block by block of 128 of each:
 //

@@ -53,6 +53,17 @@ func Vendor() string {
 	return string(binary.LittleEndian.AppendUint32(name, c))
 }
 
+// Family returns the processor's family, base and extended together: 0x19 is
+// AMD's Zen 3 and 4. It exists on amd64 only.
+func Family() int {
+	eax, _, _, _ := cpuid(1, 0)
+	family := eax >> 8 & 15
+	if family == 15 {
+		family += eax >> 20 & 255
+	}
+	return int(family)
+}
+
 // cpuid executes CPUID with EAX = leaf, ECX = sub.
 //
 //go:noescape

@@ -15,60 +15,14 @@ const (
 	lookupBits       = 16 * 64
 	lookupBlockBytes = lookupBits + 2*lookupRows
 	lookupTables     = 2 * 16 // bytes for four columns
+	lookupVector     = 32     // VPSHUFB looks up a nibble of as many rows
 	// lookupBias makes the signed sum of four activations positive.
 	lookupBias = 4 * 127
 )
 
-// A lookupTarget is an instruction set with a byte shuffle: VPSHUFB looks up a
-// nibble of each row.
-type lookupTarget struct {
-	*asm.Program
-	name  string
-	bytes int // in a register
-}
-
-func (t lookupTarget) vector() reg.VecVirtual {
-	if t.bytes == 64 {
-		return t.ZMM()
-	}
-	return t.YMM()
-}
-
-func (t lookupTarget) lanes() int { return t.bytes / 4 }
-
-func (t lookupTarget) and(a, b operand.Op, dst reg.VecVirtual) {
-	if t.bytes == 64 {
-		t.VPANDD(a, b, dst)
-		return
-	}
-	t.VPAND(a, b, dst)
-}
-
-// table loads 16 bytes into every 128 bits.
-func (t lookupTarget) table(m operand.Mem) reg.VecVirtual {
-	v := t.vector()
-	if t.bytes == 64 {
-		t.VBROADCASTI32X4(m, v)
-	} else {
-		t.VBROADCASTI128(m, v)
-	}
-	return v
-}
-
-// everyWord returns v in every int16.
-func (t lookupTarget) everyWord(v uint16) reg.VecVirtual {
-	if t.bytes == 64 {
-		r, z := t.GP32(), t.ZMM()
-		t.MOVL(operand.U32(uint32(v)|uint32(v)<<16), r)
-		t.VPBROADCASTD(r, z)
-		return z
-	}
-	return ymmTarget{t.Program}.broadcast(uint32(v) | uint32(v)<<16)
-}
-
 // lookup writes the kernel for one scale in 128 columns, or in 32.
-func lookup(t lookupTarget, per32 bool) {
-	p, name := t.Program, "q1Lookup128"+t.name
+func lookup(p *asm.Program, per32 bool) {
+	name := "q1Lookup128AVX2"
 	doc := []string{
 		name + " multiplies rows of the layout rows64 with one column, whose scale is",
 		"that of 128 columns or, if scaleStep is 0 and not 4, of the row:",
@@ -87,24 +41,24 @@ func lookup(t lookupTarget, per32 bool) {
 		"tables are those that q1TablesAVX2 makes of q.",
 	}
 	if per32 {
-		name = "q1Lookup32" + t.name
-		doc = []string{name + " is q1Lookup128" + t.name + " for a column with a scale for every 32: four", "terms a block, in their order. scaleStep is 16."}
+		name = "q1Lookup32AVX2"
+		doc = []string{name + " is q1Lookup128AVX2 for a column with a scale for every 32: four", "terms a block, in their order. scaleStep is 16."}
 	}
 	p.Func(name, "func(dst *float32, data *byte, tables *int8, scales *float32, scaleStep, blocks, rows int)", doc...)
-	k := &lookupKernel{lookupTarget: t, y: p.AllocLocal(4 * lookupRows)}
+	k := &lookupKernel{ymmTarget: ymmTarget{p}, y: p.AllocLocal(4 * lookupRows)}
 	dst := p.Load(p.Param("dst"), p.GP64())
 	k.data = p.Load(p.Param("data"), p.GP64())
 	rows := p.Load(p.Param("rows"), p.GP64())
 	step := p.Load(p.Param("scaleStep"), p.GP64())
 	k.tables, k.scales = p.GP64(), p.GP64()
 	left := p.GP64()
-	k.low = t.everyWord(0x0f0f)
-	k.weights = t.everyWord(32<<8 | 1)
+	k.low = k.everyWord(0x0f0f)
+	k.weights = k.everyWord(32<<8 | 1)
 
 	p.Label("tile")
-	zero := t.vector()
+	zero := k.vector()
 	clearVector(p, zero)
-	for at := 0; at < 4*lookupRows; at += t.bytes {
+	for at := 0; at < 4*lookupRows; at += lookupVector {
 		p.VMOVUPS(zero, k.y.Offset(at))
 	}
 	p.Load(p.Param("tables"), k.tables)
@@ -115,12 +69,12 @@ func lookup(t lookupTarget, per32 bool) {
 	p.Prefetch(prefetchFurther, asm.Lines(operand.Mem{Base: k.data, Disp: prefetchAhead}, lookupBlockBytes)...)
 	if per32 {
 		for g := range 4 {
-			for h := range 64 / t.bytes {
+			for h := range 64 / lookupVector {
 				k.addTerms(h, g, k.group(h, g, nil), 8*lookupBias)
 			}
 		}
 	} else {
-		for h := range 64 / t.bytes {
+		for h := range 64 / lookupVector {
 			var sums [2]reg.VecVirtual
 			for g := range 4 {
 				sums = k.group(h, g, sums[:])
@@ -136,8 +90,8 @@ func lookup(t lookupTarget, per32 bool) {
 
 	p.CMPQ(rows, operand.Imm(lookupRows))
 	p.JLT(operand.LabelRef("rest"))
-	for at := 0; at < 4*lookupRows; at += t.bytes {
-		v := t.vector()
+	for at := 0; at < 4*lookupRows; at += lookupVector {
+		v := k.vector()
 		p.VMOVUPS(k.y.Offset(at), v)
 		p.VMOVUPS(v, operand.Mem{Base: dst, Disp: at})
 	}
@@ -162,7 +116,7 @@ func lookup(t lookupTarget, per32 bool) {
 }
 
 type lookupKernel struct {
-	lookupTarget
+	ymmTarget
 	data, tables, scales reg.Register
 	y                    operand.Mem // of the tile's rows, on the stack
 	low, weights         reg.VecVirtual
@@ -175,17 +129,18 @@ func (k *lookupKernel) group(h, g int, before []reg.VecVirtual) [2]reg.VecVirtua
 	var sum [2]reg.VecVirtual // lower and upper parts
 	for c := 4 * g; c < 4*g+4; c++ {
 		w := k.vector()
-		k.VMOVUPS(operand.Mem{Base: k.data, Disp: 64*c + k.bytes*h}, w)
+		k.VMOVUPS(operand.Mem{Base: k.data, Disp: 64*c + lookupVector*h}, w)
 		for nibble := range 2 {
 			index := k.vector()
 			if nibble == 0 {
-				k.and(k.low, w, index)
+				k.VPAND(k.low, w, index)
 			} else {
 				k.VPSRLW(operand.Imm(4), w, index)
-				k.and(k.low, index, index)
+				k.VPAND(k.low, index, index)
 			}
 			for part := range sum {
-				v := k.table(operand.Mem{Base: k.tables, Disp: (2*c+nibble)*lookupTables + 16*part})
+				v := k.vector()
+				k.VBROADCASTI128(operand.Mem{Base: k.tables, Disp: (2*c+nibble)*lookupTables + 16*part}, v)
 				k.VPSHUFB(index, v, v)
 				if sum[part] == nil {
 					sum[part] = v
@@ -217,20 +172,13 @@ func (k *lookupKernel) addTerms(h, g int, words [2]reg.VecVirtual, bias uint16) 
 	for i, w := range words {
 		k.VPSUBW(less, w, w)
 		for half := range 2 {
-			row := 32*i + k.bytes/2*h + k.lanes()*half
+			row := 32*i + lookupVector/2*h + k.lanes()*half
 			sum, scale := k.vector(), k.vector()
 			k.widen(w, half, sum)
 			k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: lookupBits + 2*row}, scale)
-			a := operand.Mem{Base: k.scales, Disp: 4 * g}
-			if k.bytes == 64 {
-				k.VMULPS_BCST(a, scale, scale)
-			} else {
-				b := k.vector()
-				k.VBROADCASTSS(a, b)
-				k.VMULPS(b, scale, scale)
-			}
+			ws := k.mulBroadcast(scale, operand.Mem{Base: k.scales, Disp: 4 * g})
 			k.VCVTDQ2PS(sum, sum)
-			k.VMULPS(scale, sum, sum)
+			k.VMULPS(ws, sum, sum)
 			k.VADDPS(k.y.Offset(4*row), sum, sum)
 			k.VMOVUPS(sum, k.y.Offset(4*row))
 		}
@@ -239,26 +187,18 @@ func (k *lookupKernel) addTerms(h, g int, words [2]reg.VecVirtual, bias uint16) 
 
 // widen sets dst to half of the int16 in w, as int32.
 func (k *lookupKernel) widen(w reg.VecVirtual, half int, dst reg.VecVirtual) {
-	if k.bytes == 64 {
-		part := k.YMM()
-		if half == 0 {
-			k.VPMOVSXWD(w.AsY(), dst)
-			return
-		}
-		k.VEXTRACTI64X4(operand.Imm(1), w, part)
-		k.VPMOVSXWD(part, dst)
-		return
+	part := w.AsX()
+	if half == 1 {
+		part = k.XMM()
+		k.VEXTRACTI128(operand.Imm(1), w, part)
 	}
-	if half == 0 {
-		k.VPMOVSXWD(w.AsX(), dst)
-		return
-	}
-	part := k.XMM()
-	k.VEXTRACTI128(operand.Imm(1), w, part)
 	k.VPMOVSXWD(part, dst)
 }
 
-// tables writes the maker of tables.
+// everyWord returns v in every int16.
+func (k *lookupKernel) everyWord(v uint16) reg.VecVirtual { return k.broadcast(uint32(v) * 0x00010001) }
+
+// tables writes the makers of tables: of bytes, and of int16.
 func tables(p *asm.Program) {
 	p.Func("q1TablesAVX2", "func(dst, q *int8, n int)",
 		"q1TablesAVX2 makes the two tables of every four of n activations, n a multiple of",
@@ -274,6 +214,26 @@ func tables(p *asm.Program) {
 		"\t\t\tdst[32*g+16+i] = sum / 32",
 		"\t\t}",
 		"\t}")
+	five := ymmTarget{p}.broadcast(0x001f001f)
+	everyFour(p, "q1TableBias", func(sum reg.VecVirtual) {
+		upper := p.YMM()
+		p.VPSRLW(operand.Imm(5), sum, upper)
+		p.VPAND(five, sum, sum)
+		p.VPACKUSWB(upper, sum, sum)
+		p.VPERMQ(operand.Imm(0b11011000), sum, sum)
+	})
+	p.Func("q1WordTablesAVX2", "func(dst, q *int8, n int)",
+		"q1WordTablesAVX2 makes a table of int16 of every four of n activations, n a multiple",
+		"of 4 and not 0: as q1TablesAVX2, but for",
+		"",
+		"\t\t\tsum := 0",
+		"\t\t\tint16(dst[32*g+2*i:]) = sum")
+	everyFour(p, "q1WordTableBias", func(reg.VecVirtual) {})
+}
+
+// everyFour sums four activations in 16 ways, adds the bias, and stores what
+// finish makes of it.
+func everyFour(p *asm.Program, bias string, finish func(sum reg.VecVirtual)) {
 	dst := p.Load(p.Param("dst"), p.GP64())
 	q := p.Load(p.Param("q"), p.GP64())
 	n := p.Load(p.Param("n"), p.GP64())
@@ -284,8 +244,8 @@ func tables(p *asm.Program) {
 		return v
 	}
 	signs := [2]reg.VecVirtual{load("q1TableSigns", 0), load("q1TableSigns", 32)}
-	bias := load("q1TableBias", 0)
-	unsigned, ones, five := y.broadcast(0x80808080), y.broadcast(0x00010001), y.broadcast(0x001f001f)
+	add := load(bias, 0)
+	unsigned, ones := y.broadcast(0x80808080), y.broadcast(0x00010001)
 	p.Label("four")
 	x := p.YMM()
 	p.VPBROADCASTD(operand.Mem{Base: q}, x)
@@ -298,12 +258,8 @@ func tables(p *asm.Program) {
 		p.VPMADDWD(ones, sum[i], sum[i])
 	}
 	p.VPACKSSDW(sum[1], sum[0], sum[0])
-	p.VPADDW(bias, sum[0], sum[0])
-	upper := p.YMM()
-	p.VPSRLW(operand.Imm(5), sum[0], upper)
-	p.VPAND(five, sum[0], sum[0])
-	p.VPACKUSWB(upper, sum[0], sum[0])
-	p.VPERMQ(operand.Imm(0b11011000), sum[0], sum[0])
+	p.VPADDW(add, sum[0], sum[0])
+	finish(sum[0])
 	p.VMOVDQU(sum[0], operand.Mem{Base: dst})
 	p.ADDQ(operand.Imm(4), q)
 	p.ADDQ(operand.Imm(lookupTables), dst)
@@ -331,13 +287,18 @@ func declareTables(p *asm.Program) {
 			p.AppendDatum(operand.U32(dword))
 		}
 	}
-	p.StaticGlobal("q1TableBias")
-	p.DataAttributes(readOnly)
-	for i := range 16 {
-		signs := 0
-		for t := range 4 {
-			signs += 2*(i>>t&1) - 1
+	for _, table := range []struct {
+		name string
+		bias int
+	}{{"q1TableBias", lookupBias}, {"q1WordTableBias", 0}} {
+		p.StaticGlobal(table.name)
+		p.DataAttributes(readOnly)
+		for i := range 16 {
+			signs := 0
+			for t := range 4 {
+				signs += 2*(i>>t&1) - 1
+			}
+			p.AppendDatum(operand.U16(uint16(table.bias - 128*signs)))
 		}
-		p.AppendDatum(operand.U16(uint16(lookupBias - 128*signs)))
 	}
 }

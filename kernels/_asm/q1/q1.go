@@ -18,9 +18,9 @@ func Generate(p *asm.Program) {
 	columns(p, 2)
 	columns(p, 4)
 	tables(p)
-	for _, t := range []lookupTarget{{p, "AVX2", 32}, {p, "AVX512", 64}} {
-		lookup(t, false)
-		lookup(t, true)
+	for _, per32 := range []bool{false, true} {
+		lookup(p, per32)
+		wordLookup(p, per32)
 	}
 	panelOrder(p)
 	for _, t := range []panelsTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {

@@ -43,3 +43,34 @@ func TestPackRows64(t *testing.T) {
 		}
 	}
 }
+
+// TestPackRows128 reads packed bytes back by the layout's drawing.
+func TestPackRows128(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, rows := range []int{1, 127, 128, 300} {
+		const cols, blocks = 256, 2
+		tensor := randomQ1(t, rng, rows, cols)
+		m := &Matrix{Rows: rows, Cols: cols, Format: formats.Q1_0_g128, Layout: rows128, Data: make([]byte, rows128.bytes(rows, cols))}
+		if err := rows128.pack(m, tensor, 0, rows); err != nil {
+			t.Fatal(err)
+		}
+		for r := range rows {
+			for b := range blocks {
+				src := tensor.Data[(r*blocks+b)*q1Block:][:q1Block]
+				dst := m.Data[(r/128*blocks+b)*2304:][:2304]
+				vector, lane := r%128/32, 2*(r%16)
+				if r%32 >= 16 {
+					lane++
+				}
+				for g := range 8 {
+					if got := dst[256*g+64*vector+2*lane:][:2]; got[0] != src[2+2*g] || got[1] != src[3+2*g] {
+						t.Fatalf("%d rows: columns %d… of row %d are not in int16 %d of vector %d", rows, 128*b+16*g, r, lane, vector)
+					}
+				}
+				if s := dst[2048+2*(r%128):]; s[0] != src[0] || s[1] != src[1] {
+					t.Fatalf("%d rows: scale of block %d of row %d", rows, b, r)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package q1
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
+)
+
+// The layout rows128: 128 rows × 128 columns are 8 groups of 16 columns, each
+// four vectors of 32 rows, an int16 of bits a row, and 128 fp16 scales.
+const (
+	wordRows       = 128
+	wordVectors    = wordRows / 32
+	wordGroupBytes = wordVectors * vectorBytes
+	wordBits       = 8 * wordGroupBytes
+	wordBlockBytes = wordBits + 2*wordRows
+)
+
+// wordLookup writes the kernel for one scale in 128 columns, or in 32.
+func wordLookup(p *asm.Program, per32 bool) {
+	name := "q1WordLookup128AVX512"
+	doc := []string{
+		name + " multiplies rows of the layout rows128 with one column, whose scale is",
+		"that of 128 columns or, if scaleStep is 0 and not 4, of the row; what it computes",
+		"is drawn at q1Lookup128AVX2. tables are those that q1WordTablesAVX2 makes of q.",
+	}
+	if per32 {
+		name = "q1WordLookup32AVX512"
+		doc = []string{name + " is q1WordLookup128AVX512 for a column with a scale for every", "32: four terms a block, in their order. scaleStep is 16."}
+	}
+	p.Func(name, "func(dst *float32, data *byte, tables *int8, scales *float32, scaleStep, blocks, rows int)", doc...)
+	k := &wordKernel{avx512vnni: avx512vnni{p}}
+	dst := p.Load(p.Param("dst"), p.GP64())
+	k.data = p.Load(p.Param("data"), p.GP64())
+	rows := p.Load(p.Param("rows"), p.GP64())
+	step := p.Load(p.Param("scaleStep"), p.GP64())
+	k.tables, k.scales = p.GP64(), p.GP64()
+	left := p.GP64()
+	for h, ones := range []uint32{1, 1 << 16} {
+		r := p.GP32()
+		k.half[h] = p.ZMM()
+		p.MOVL(operand.U32(ones), r)
+		p.VPBROADCASTD(r, k.half[h])
+	}
+	for i := range k.y {
+		k.y[i] = p.ZMM()
+	}
+
+	p.Label("tile")
+	for _, y := range k.y {
+		clearVector(p, y)
+	}
+	p.Load(p.Param("tables"), k.tables)
+	p.Load(p.Param("scales"), k.scales)
+	p.Load(p.Param("blocks"), left)
+
+	p.Label("block")
+	terms := 1
+	if per32 {
+		terms = 4
+	}
+	for i := range terms {
+		k.addTerms(i, k.sums(8*i/terms, 8*(i+1)/terms))
+	}
+	p.ADDQ(operand.U32(wordBlockBytes), k.data)
+	p.ADDQ(operand.U32(32*lookupTables), k.tables)
+	p.ADDQ(step, k.scales)
+	p.DECQ(left)
+	p.JNZ(operand.LabelRef("block"))
+
+	p.CMPQ(rows, operand.U32(wordRows))
+	p.JLT(operand.LabelRef("rest"))
+	for i, y := range k.y {
+		p.VMOVUPS(y, operand.Mem{Base: dst, Disp: vectorBytes * i})
+	}
+	p.ADDQ(operand.U32(4*wordRows), dst)
+	p.SUBQ(operand.U32(wordRows), rows)
+	p.JNZ(operand.LabelRef("tile"))
+	p.VZEROUPPER()
+	p.RET()
+
+	p.Comment("The last tile has rows that only the layout has.")
+	p.Label("rest")
+	for i, y := range k.y {
+		k.storeFirst(rows, i, y, operand.Mem{Base: dst, Disp: vectorBytes * i})
+		p.SUBQ(operand.Imm(16), rows)
+	}
+	p.VZEROUPPER()
+	p.RET()
+}
+
+type wordKernel struct {
+	avx512vnni           // what it shares with bit planes needs no VNNI
+	data, tables, scales reg.Register
+	half                 [2]reg.VecVirtual               // VPMADDWD: 1 for the even int16, or the odd
+	y                    [2 * wordVectors]reg.VecVirtual // of 16 rows each
+}
+
+// sums looks the groups [from, to) of 16 columns up. VPERMW takes the lowest
+// five bits of an int16; as the tables have their 16 entries twice, the bit of
+// the next column that is among them does not matter. |Σ| ≤ 32·508.
+func (k *wordKernel) sums(from, to int) (acc [wordVectors]reg.VecVirtual) {
+	lines := asm.Lines(operand.Mem{Base: k.data, Disp: prefetchAhead}, wordBlockBytes)
+	for g := from; g < to; g++ {
+		k.Prefetch(prefetchFurther, lines[len(lines)*g/8:len(lines)*(g+1)/8]...)
+		var w [wordVectors]reg.VecVirtual
+		for v := range w {
+			w[v] = k.loadVector(operand.Mem{Base: k.data, Disp: wordGroupBytes*g + vectorBytes*v})
+		}
+		for nibble := range 4 {
+			table := k.ZMM()
+			k.VBROADCASTI64X4(operand.Mem{Base: k.tables, Disp: (4*g + nibble) * lookupTables}, table)
+			for v := range w {
+				if nibble > 0 {
+					k.VPSRLW(operand.Imm(4), w[v], w[v])
+				}
+				if acc[v] == nil {
+					acc[v] = k.ZMM()
+					k.VPERMW(table, w[v], acc[v])
+					continue
+				}
+				sum := k.ZMM()
+				k.VPERMW(table, w[v], sum)
+				k.VPADDW(sum, acc[v], acc[v])
+			}
+		}
+	}
+	return acc
+}
+
+// addTerms is y += float32(w·scale)·float32(sum). The layout has put rows so
+// that the even int16 are 16 rows in sequence, and the odd the 16 behind them.
+func (k *wordKernel) addTerms(term int, sums [wordVectors]reg.VecVirtual) {
+	for i, y := range k.y {
+		sum, w := k.ZMM(), k.ZMM()
+		k.VPMADDWD(k.half[i%2], sums[i/2], sum)
+		k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: wordBits + 32*i}, w)
+		addTerm(k.Program, k.avx512vnni, y, w, operand.Mem{Base: k.scales, Disp: 4 * term}, sum)
+	}
+}
