@@ -30,5 +30,3 @@ func (l *Linear) Variant() *kernels.Variant { return l.weights.Load().variant }
 
 // Bytes returns the size of the weights as they are multiplied now.
 func (l *Linear) Bytes() int { return len(l.weights.Load().matrix.Data) }
-
-func (l *Linear) close() error { return l.weights.Load().matrix.Close() }

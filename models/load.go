@@ -225,7 +225,18 @@ func (m *Model) linear(t formats.Tensor) (*Linear, error) {
 
 // pack checks and packs a tensor.
 func (m *Model) pack(v *kernels.Variant, t formats.Tensor, pool *kernels.Pool) (*weights, error) {
-	matrix, err := v.Pack(&t, pool)
+	var data []byte
+	if v.Layout != kernels.Native {
+		rows, cols := t.Dims()
+		size, err := v.Layout.Bytes(v.Format, rows, cols)
+		if err == nil {
+			data, err = m.packed.alloc(size)
+		}
+		if err != nil {
+			return nil, m.source.Fault(t.Name, err)
+		}
+	}
+	matrix, err := v.PackInto(data, &t, pool)
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
 			err = cause // without the tensor's name, which Fault says

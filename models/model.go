@@ -30,7 +30,8 @@ type Model struct {
 	pool     *kernels.Pool
 	ownsPool bool
 	packer   *packer
-	closers  []func() error // memory that is no Linear's own
+	packed   arena          // the packed weights
+	closers  []func() error // other memory
 }
 
 // Source returns what the model was loaded from, for its metadata.
@@ -98,9 +99,7 @@ func (m *Model) Close() error {
 	if m.packer != nil {
 		errs = append(errs, m.packer.stop())
 	}
-	for l := range m.linears() {
-		errs = append(errs, l.close())
-	}
+	errs = append(errs, m.packed.close())
 	for _, c := range m.closers {
 		errs = append(errs, c())
 	}
