@@ -58,6 +58,9 @@ func strideOf(cols int) int { return (cols + 255) &^ 255 }
 // order is nil.
 type Order struct {
 	Name string
+	// Panel is how many columns are arranged together: from a multiple of it on
+	// they can be arranged apart from those before. 0: all together.
+	Panel int
 	// Size is the bytes wanted for n columns of stride bytes each.
 	Size func(n, stride int) int
 	// Arrange fills dst (Size long) from q: n rows of stride, zero-padded.

@@ -39,11 +39,12 @@ type Pool struct {
 	activations []activations // one per thread, the first for all if there are many columns
 	seen        map[shape]bool
 	products    []Product
-	chunks      []int       // chunks[p]: the first task of product p
-	rows        []int       // rows[p]: how many rows each of its tasks takes
+	chunks      []int // chunks[p]: the first task of product p
+	rows        []int // rows[p]: how many rows each of its tasks takes
+	arranging   *orderedQ
 	each        func(i int) // of ForEach
 
-	rowsTask, quantTask, eachTask func(thread, i int) // made once: a method value allocates
+	rowsTask, quantTask, arrangeTask, eachTask func(thread, i int) // made once: a method value allocates
 }
 
 // activations are a thread's, of the submission they were prepared for.
@@ -114,7 +115,7 @@ func NewPool(threads int) *Pool {
 		activations: make([]activations, threads), seen: map[shape]bool{},
 	}
 	p.gate.Store(shut)
-	p.rowsTask, p.quantTask, p.eachTask = p.runChunk, p.quantizeColumn, p.runEach
+	p.rowsTask, p.quantTask, p.arrangeTask, p.eachTask = p.runChunk, p.quantizeColumn, p.arrangePanel, p.runEach
 	for i := range p.workers {
 		p.workers[i].wake = make(chan struct{}, 1)
 		go p.serve(i)
@@ -166,8 +167,27 @@ func (p *Pool) Do(x []float32, n int, products ...Product) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	step := n
+	for i := range products {
+		if c := products[i].Variant.columns; c > 0 {
+			step = min(step, c)
+		}
+	}
+	for c := 0; c < n; c += step {
+		p.submit(x, c, min(c+step, n), cols, products)
+	}
+	clear(p.products) // keep neither matrices nor activations alive
+	p.x, p.activations[0].X = nil, nil
+}
+
+// submit multiplies with the columns [from, to) of x.
+func (p *Pool) submit(x []float32, from, to, cols int, products []Product) {
 	p.products = append(p.products[:0], products...)
-	p.prepare(x, n, cols)
+	for i := range p.products {
+		pr := &p.products[i]
+		pr.Dst = pr.Dst[from*pr.Matrix.Rows : to*pr.Matrix.Rows]
+	}
+	p.prepare(x[from*cols:to*cols], to-from, cols)
 	p.chunks, p.rows = p.chunks[:0], p.rows[:0]
 	total := 0
 	for i := range products {
@@ -176,8 +196,6 @@ func (p *Pool) Do(x []float32, n int, products ...Product) {
 		total += (products[i].Matrix.Rows + rows - 1) / rows
 	}
 	p.dispatch(total, p.rowsTask)
-	clear(p.products) // keep neither matrices nor activations alive
-	p.x, p.activations[0].X = nil, nil
 }
 
 func checkProduct(pr *Product, scheme Activation, lenX, n, cols int) {
@@ -221,7 +239,9 @@ func (p *Pool) prepare(x []float32, n, cols int) {
 		if v.Activation != F32 {
 			p.dispatch(n, p.quantTask)
 		}
-		p.arrange(a)
+		for i := range p.products {
+			p.arrangeTogether(a, p.products[i].Variant.orderFor(n))
+		}
 		return
 	}
 	for i := range p.products {
@@ -248,17 +268,31 @@ func (p *Pool) activationsOf(thread int) *Activations {
 	if a.submission != p.submission {
 		a.reset(v.Activation, nil, p.n, p.cols)
 		v.quantizeColumns(&a.Activations, p.x, 0, p.n)
-		p.arrange(&a.Activations)
+		for i := range p.products {
+			a.arrange(p.products[i].Variant.orderFor(p.n))
+		}
 		a.submission = p.submission
 	}
 	return &a.Activations
 }
 
-// arrange puts a in the orders that the products want.
-func (p *Pool) arrange(a *Activations) {
-	for i := range p.products {
-		a.arrange(p.products[i].Variant.orderFor(a.N))
+// arrangeTogether is a.arrange, with the panels shared among threads.
+func (p *Pool) arrangeTogether(a *Activations, o *Order) {
+	if o == nil || o.Panel == 0 {
+		a.arrange(o)
+		return
 	}
+	if p.arranging = a.room(o); !p.arranging.valid {
+		p.dispatch((a.N+o.Panel-1)/o.Panel, p.arrangeTask)
+		p.arranging.valid = true
+	}
+}
+
+func (p *Pool) arrangePanel(_, i int) {
+	a, o := &p.activations[0].Activations, p.arranging.order
+	from, to := i*o.Panel, min((i+1)*o.Panel, a.N)
+	dst := p.arranging.q[o.Size(from, a.Stride):o.Size(to, a.Stride)]
+	o.Arrange(dst, a.Q[from*a.Stride:to*a.Stride], to-from, a.Stride)
 }
 
 func (p *Pool) quantizeColumn(_, i int) {

@@ -21,7 +21,7 @@ const (
 
 // q1PanelOrder has whole panels, one after the other, with −Σq of each block.
 var q1PanelOrder = &Order{
-	Name: "q1_panels",
+	Name: "q1_panels", Panel: q1PanelColumns,
 	Size: func(n, stride int) int { return n / q1PanelColumns * (stride / 128) * q1PanelBlock },
 	Arrange: func(dst, q []int8, n, stride int) {
 		size := stride / 128 * q1PanelBlock

@@ -86,11 +86,15 @@ type q1Lookup struct {
 	per128, per32 q1LookupFunc
 }
 
+// q1LookupColumns is how many columns have tables at a time: 1 MiB for 2048
+// activations each, which stays in L2.
+const q1LookupColumns = 64
+
 // q1TableOrder has what tables makes of every four columns, 32 bytes: two
 // tables of bytes, or one of int16.
 func q1TableOrder(name string, tables func(dst, q *int8, n int)) *Order {
 	return &Order{
-		Name: name,
+		Name: name, Panel: 1,
 		Size: func(n, stride int) int { return 8 * n * stride },
 		Arrange: func(dst, q []int8, n, stride int) {
 			dst, q = dst[:8*n*stride], q[:n*stride]
@@ -122,7 +126,7 @@ func (l q1Lookup) register(isa *ISA, preference int) {
 		register(&Variant{
 			Name: isa.Name + "-lookup", Summary: l.summary, Format: formats.Q1_0_g128, Activation: act,
 			ISA: isa, Layout: l.layout, Order: l.order, quantize: quantizeAVX2, preference: preference,
-			matVec: l.matVec(act),
+			matVec: l.matVec(act), columns: q1LookupColumns,
 		})
 	}
 }

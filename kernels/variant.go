@@ -43,6 +43,10 @@ type Variant struct {
 	// less: for fewer, matVec on weights that stay in the cache is faster.
 	batchFrom int
 
+	// columns is how many are quantized, arranged and multiplied at a time; 0:
+	// all. It bounds the memory of arrangements that take a multiple of it.
+	columns int
+
 	// preference breaks ties of ISA rank in Best; packed layouts have the
 	// higher.
 	preference int
