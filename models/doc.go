@@ -88,9 +88,10 @@
 //	2048                 327  26 GB/s   245  18 GB/s    148     147
 //	8192                1378  24 GB/s  1076  17 GB/s    589     575
 //
-// The whole model, packed, then decodes 118 tokens a second at the start of a
-// text, 48 after 2048 tokens and 19 after 8192; with an int8 cache 55 and 23
-// (onebit bench models --preset bonsai-1.7b -d 0,2048,8192).
+// The whole model, packed, then decodes 160 tokens a second at the start of a
+// text, 60 after 2048 tokens and 20 after 8192; with an int8 cache 67 and 26
+// (onebit bench models --preset bonsai-1.7b -d 0,2048,8192). The memory of that
+// virtual machine reads 30 to 65 GB/s, as its neighbours let it.
 //
 // # Start
 //
@@ -103,6 +104,16 @@
 //	       two threads each, of which mapping the file's 60,000 pages takes 9
 //	33     the prompt: native rows are multiplied column by column, 8 ms each
 //	       once the weights have come, 12 ms for the first
+//
+// # Memory
+//
+// At most, with 300 tokens of Bonsai-1.7B in onebit run (VmHWM and VmRSS of
+// /proc/PID/status): 301 MiB on the file's bytes, which are 236, with 42 of
+// cache, whose positions come by 128, and 23 for the vocabulary and the
+// program itself. Packed behind the run: 322 MiB while the packed weights and
+// the file's overlap, 313 after that. Packed matrices lie one after the other
+// in huge pages; alone, most would be too small for one, which costs a sixth
+// of the speed of decoding.
 //
 // # The same bits
 //
