@@ -57,6 +57,8 @@ type benchFlags struct {
 	depths     []int
 	lockstep   int
 	llamaBench string
+
+	allVariants bool
 }
 
 func newBench() *cobra.Command {
@@ -73,17 +75,17 @@ earlier run is kept as results.old.txt.
 
 Models are that of --model, or full-size ones of --preset with random weights,
 which are as fast as the real ones; they are made on the spot, in a temporary
-file that is gone when the run ends, however it ends. With every SIMD variant
-that runs here they are loaded, started, given a prompt (test pp) and asked for
-text (test tg), in the words of llama-bench. The tests are shorter than its
-pp512 and tg128 so that the default run takes about five minutes;
--p 512 -n 128 gives those. --short measures bonsai-1.7b alone, with the best
-variant that packs and the best that does not, in less than a minute. The pure Go
-variants and the reference take a --filter, and patience.
+file that is gone when the run ends, however it ends. With the best variant that
+packs the weights and the best that does not, they are loaded, started, given a
+prompt of 512 tokens (pp512) and asked for a text of 128 (tg128), in the words of
+llama-bench: about six minutes. --all-variants adds every other SIMD variant that
+runs here, and streaming; -p 64 -n 16 makes the tests shorter. --short does all
+that to bonsai-1.7b alone, in less than a minute. A --filter chooses among all
+variants, those in pure Go and the reference too, which take patience.
 
 Filters are written in benchproc's syntax over the parts of a benchmark's name:
   --filter '/format:q1_0_g128 /variant:(avx2 OR scalar) /cache:warm'
-  --filter '/test:tg16 /packing:native'`,
+  --filter '/test:tg128 /variant:avx2'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usagef("unexpected argument %q", args[1])
@@ -104,8 +106,9 @@ Filters are written in benchproc's syntax over the parts of a benchmark's name:
 	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights, the activations and the order of the rounds")
 	flags.StringSliceVar(&f.acts, "act", nil, "kernels: activation schemes f32, q8_row, q8_128, q8_32 (default: each format's own)")
 	flags.StringSliceVar(&f.presets, "preset", nil, "models: made with random weights (default: bonsai-1.7b,bitnet-2b-4t; onebit synth lists them)")
-	flags.IntVarP(&f.prompt, "n-prompt", "p", 0, "models: tokens of the prompt (default 64, 32 with --short; -1: no such test)")
-	flags.IntVarP(&f.tokens, "n-gen", "n", 0, "models: tokens of text (default 16; -1: no such test)")
+	flags.BoolVar(&f.allVariants, "all-variants", false, "models: every SIMD variant, and streaming, instead of the best that packs and the best that does not")
+	flags.IntVarP(&f.prompt, "n-prompt", "p", 0, "models: tokens of the prompt (default 512, 32 with --short; -1: no such test)")
+	flags.IntVarP(&f.tokens, "n-gen", "n", 0, "models: tokens of text (default 128, 16 with --short; -1: no such test)")
 	flags.IntSliceVarP(&f.depths, "n-depth", "d", nil, "models: tokens in the KV cache before a test (default 0; a list is possible)")
 	flags.IntVar(&f.lockstep, "lockstep", 0, "models: tokens of text that go through the variants and the reference engine side by side, for the error of each block (default 32, 16 with --short; -1: none)")
 	flags.StringVar(&f.llamaBench, "llama-bench", "", "models: measure the same files with the llama-bench at `PATH`, interleaved")
@@ -114,7 +117,7 @@ Filters are written in benchproc's syntax over the parts of a benchmark's name:
 
 // modelsFlags are of no use to kernels, and kernelsFlags of none to models.
 var (
-	modelsFlags  = []string{"preset", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench"}
+	modelsFlags  = []string{"preset", "all-variants", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench"}
 	kernelsFlags = []string{"act"}
 )
 
@@ -350,6 +353,9 @@ func (f *benchFlags) settings() []bench.Setting {
 	add("--threads", joinInts(f.threads))
 	add("--act", strings.Join(f.acts, ","))
 	add("--preset", strings.Join(f.presets, ","))
+	if f.allVariants {
+		command = append(command, "--all-variants")
+	}
 	add("-p", number(f.prompt))
 	add("-n", number(f.tokens))
 	add("-d", joinInts(f.depths))

@@ -51,12 +51,12 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		return nil, closeFiles, err
 	}
 	opt := cases.ModelsOptions{
-		Files: files, Prompt: tokenCount(f.prompt, 64), Tokens: tokenCount(f.tokens, 16), Depths: f.depths, Lockstep: tokenCount(f.lockstep, 32),
-		Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
+		Files: files, Prompt: tokenCount(f.prompt, 512), Tokens: tokenCount(f.tokens, 128), Depths: f.depths, Lockstep: tokenCount(f.lockstep, 32),
+		Best: !f.allVariants && f.filter == "", Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
 		PhasesCommand: childCommand(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
 	}
 	if f.short {
-		opt.Prompt, opt.Lockstep, opt.Best = tokenCount(f.prompt, 32), tokenCount(f.lockstep, 16), true
+		opt.Prompt, opt.Tokens, opt.Lockstep = tokenCount(f.prompt, 32), tokenCount(f.tokens, 16), tokenCount(f.lockstep, 16)
 	}
 	for _, t := range f.types {
 		if slices.Contains(i2sPackings, t) {
