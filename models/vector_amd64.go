@@ -41,10 +41,10 @@ func weightedAVX512(dst, weights *float32, rows *byte, n, columns, stride int, a
 func weightedSIMD(dst, weights *float32, rows *byte, n, columns, stride int, ahead *byte) {
 	if wide := columns &^ 127; hasAVX512 && wide > 0 {
 		weightedAVX512(dst, weights, rows, n, wide, stride, ahead)
+		if columns -= wide; columns == 0 {
+			return
+		}
 		dst, rows = (*float32)(unsafe.Add(unsafe.Pointer(dst), 4*wide)), (*byte)(unsafe.Add(unsafe.Pointer(rows), 4*wide))
-		columns -= wide
 	}
-	if columns > 0 {
-		weightedAVX2(dst, weights, rows, n, columns, stride, ahead)
-	}
+	weightedAVX2(dst, weights, rows, n, columns, stride, ahead)
 }
