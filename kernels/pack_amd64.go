@@ -26,6 +26,19 @@ func packRows64Tile(tile, rows []byte, blocks int) {
 	packRows64AVX2(&tile[0], &rows[0], blocks*q1Block, blocks)
 }
 
+// packRows128Tile packs 128 rows; see packRows128TileGo, which it equals.
+func packRows128Tile(tile, rows []byte, blocks int) {
+	if !cpu.Detected().Has(cpu.AVX2) {
+		packRows128TileGo(tile, rows, blocks, rows128Rows)
+		return
+	}
+	stride := blocks * q1Block
+	tile, rows = tile[:blocks*rows128Block], rows[:rows128Rows*stride]
+	for v := range rows128Rows / 32 {
+		packRows128AVX2(&tile[64*v], &tile[rows128Bits+64*v], &rows[32*v*stride], stride, blocks)
+	}
+}
+
 // packWordUnits is packWordRow for four rows, as many columns as there are
 // whole units; it returns their number.
 func packWordUnits(dst, group []byte) int {

@@ -20,6 +20,22 @@ package kernels
 //go:noescape
 func packRows64AVX2(dst *byte, rows *byte, stride int, blocks int)
 
+// packRows128AVX2 packs 32 rows of stride bytes, blocks of 18 bytes each: the bits to
+// dst, 64 bytes of every 256, the scales to scales:
+//
+//	for b := range blocks {
+//		for i := range 32 {
+//			block, place := rows[stride*i+18*b:][:18], 2*(i%16) + i/16
+//			for g := range 8 {
+//				copy(dst[2304*b+256*g+2*place:], block[2+2*g:][:2])
+//			}
+//			copy(scales[2304*b+2*i:], block[:2])
+//		}
+//	}
+//
+//go:noescape
+func packRows128AVX2(dst *byte, scales *byte, rows *byte, stride int, blocks int)
+
 // packWordsAVX2 packs units of 128 columns of four rows, whose words start stride
 // bytes apart.
 //

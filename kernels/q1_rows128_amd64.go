@@ -2,11 +2,7 @@
 
 package kernels
 
-import (
-	"encoding/binary"
-
-	"onebit/formats"
-)
+import "onebit/formats"
 
 // The geometry of the layout rows128: a tile of 128 rows × 128 columns is 8
 // groups of 16 columns, of four vectors each, and 128 fp16 scales.
@@ -37,38 +33,31 @@ var rows128 = &Layout{
 func packRows128(m *Matrix, t *formats.Tensor, r0, r1 int) error {
 	blocks := m.Cols / 128
 	rowBytes, tileBytes := blocks*q1Block, blocks*rows128Block
-	none := make([]byte, rowBytes) // a row that only the layout has
 	for r := r0; r < r1; r += rows128Rows {
 		tile := m.Data[r/rows128Rows*tileBytes:][:tileBytes]
-		row := func(i int) []byte {
-			if r+i >= m.Rows {
-				return none
-			}
-			return t.Data[(r+i)*rowBytes:][:rowBytes]
+		n := min(rows128Rows, m.Rows-r)
+		rows := t.Data[r*rowBytes : (r+n)*rowBytes]
+		if n == rows128Rows {
+			packRows128Tile(tile, rows, blocks)
+			continue
 		}
-		for i := 0; i < rows128Rows; i += 32 {
-			for k := i; k < i+16; k++ {
-				packRows128Pair(tile, row(k), row(k+16), k, i+2*(k-i))
-			}
-		}
+		clear(tile)
+		packRows128TileGo(tile, rows, blocks, n)
 	}
 	return nil
 }
 
-// packRows128Pair packs rows i and i+16 of a tile, whose int16 lie side by side
-// at place of a group.
-func packRows128Pair(tile, even, odd []byte, i, place int) {
-	for len(tile) > 0 {
-		e, o, dst := even[:q1Block], odd[:q1Block], tile[:rows128Block]
-		for half := range 2 {
-			a, b := binary.LittleEndian.Uint64(e[2+8*half:]), binary.LittleEndian.Uint64(o[2+8*half:])
-			for g := range 4 {
-				binary.LittleEndian.PutUint32(dst[rows128Group*(4*half+g)+2*place:], uint32(a&0xffff|b<<16))
-				a, b = a>>16, b>>16
+// packRows128TileGo packs n rows of a tile.
+func packRows128TileGo(tile, rows []byte, blocks, n int) {
+	for i := range n {
+		row := rows[i*blocks*q1Block:][:blocks*q1Block]
+		place := i&^31 + 2*(i%16) + i/16%2 // among the int16 of a group
+		for b := range blocks {
+			src, dst := row[b*q1Block:][:q1Block], tile[b*rows128Block:][:rows128Block]
+			copy(dst[rows128Bits+2*i:], src[:2])
+			for g := range 8 {
+				copy(dst[rows128Group*g+2*place:], src[2+2*g:][:2])
 			}
 		}
-		copy(dst[rows128Bits+2*i:], e[:2])
-		copy(dst[rows128Bits+2*(i+16):], o[:2])
-		tile, even, odd = tile[rows128Block:], even[q1Block:], odd[q1Block:]
 	}
 }

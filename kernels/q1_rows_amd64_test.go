@@ -44,9 +44,14 @@ func TestPackRows64(t *testing.T) {
 	}
 }
 
-// TestPackRows128 reads packed bytes back by the layout's drawing.
+// TestPackRows128 compares the packers, and reads packed bytes back by the layout's drawing.
 func TestPackRows128(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
+	for blocks := 1; blocks <= 3; blocks++ {
+		comparePackers(t, rng, fmt.Sprintf("rows128, %d blocks", blocks), rows128Rows*blocks*q1Block, blocks*rows128Block,
+			func(dst, src []byte) { packRows128Tile(dst, src, blocks) },
+			func(dst, src []byte) { packRows128TileGo(dst, src, blocks, rows128Rows) })
+	}
 	for _, rows := range []int{1, 127, 128, 300} {
 		const cols, blocks = 256, 2
 		tensor := randomQ1(t, rng, rows, cols)

@@ -14,6 +14,7 @@ import (
 func Generate(p *asm.Program) {
 	g := &generator{p}
 	g.rows64()
+	g.rows128()
 	g.words()
 	g.tq1()
 }

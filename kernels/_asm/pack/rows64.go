@@ -43,38 +43,9 @@ func (g *generator) rows64() {
 	row := g.GP64()
 	g.MOVQ(block, row)
 	for lane := range 4 {
-		// rows 8·lane+i, in half 1 those 32 further
-		var pointers [2][2]reg.Register
-		for half := range pointers {
-			first, fifth := row, g.GP64()
-			if half == 1 {
-				first = g.GP64()
-				g.LEAQ(operand.Mem{Base: row, Index: stride32, Scale: 1}, first)
-			}
-			g.LEAQ(operand.Mem{Base: first, Index: stride, Scale: 4}, fifth)
-			pointers[half] = [2]reg.Register{first, fifth}
-		}
-		at := func(half, i, disp int) operand.Mem {
-			m := operand.Mem{Base: pointers[half][i/4], Disp: disp}
-			switch i % 4 {
-			case 1, 2:
-				m.Index, m.Scale = stride, uint8(i%4)
-			case 3:
-				m.Index, m.Scale = stride3, 1
-			}
-			return m
-		}
-		v := make([]reg.VecVirtual, 8)
-		for i := range v {
-			v[i] = g.YMM()
-			g.VBROADCASTI128(at(0, i, 2), v[i])
-			g.VINSERTI128(operand.U8(1), at(1, i, 2), v[i], v[i])
-			for half := range 2 {
-				scale := g.GP32()
-				g.MOVWLZX(at(half, i, 0), scale)
-				g.MOVW(scale.As16(), operand.Mem{Base: dst, Disp: rows64Bits + 2*(8*lane+32*half+i)})
-			}
-		}
+		v := g.loadRows(row, stride32, stride, stride3, func(i, half int) operand.Mem {
+			return operand.Mem{Base: dst, Disp: rows64Bits + 2*(8*lane+32*half+i)}
+		})
 		for i, pair := range g.transpose(v) { // columns 2i, 2i+1 of half 0, and of half 1
 			const outerInner = 0xd8 // qwords 0, 2, 1, 3
 			g.VPERMQ(operand.U8(outerInner), pair, pair)
@@ -91,21 +62,68 @@ func (g *generator) rows64() {
 	g.RET()
 }
 
+// loadRows returns the 16 bytes of 8 rows from row on and, in the other half of
+// the registers, of the 8 that are further, and stores their scales.
+func (g *generator) loadRows(row, further, stride, stride3 reg.Register, scaleOf func(i, half int) operand.Mem) []reg.VecVirtual {
+	var pointers [2][2]reg.Register
+	for half := range pointers {
+		first, fifth := row, g.GP64()
+		if half == 1 {
+			first = g.GP64()
+			g.LEAQ(operand.Mem{Base: row, Index: further, Scale: 1}, first)
+		}
+		g.LEAQ(operand.Mem{Base: first, Index: stride, Scale: 4}, fifth)
+		pointers[half] = [2]reg.Register{first, fifth}
+	}
+	at := func(half, i, disp int) operand.Mem {
+		m := operand.Mem{Base: pointers[half][i/4], Disp: disp}
+		switch i % 4 {
+		case 1, 2:
+			m.Index, m.Scale = stride, uint8(i%4)
+		case 3:
+			m.Index, m.Scale = stride3, 1
+		}
+		return m
+	}
+	v := make([]reg.VecVirtual, 8)
+	for i := range v {
+		v[i] = g.YMM()
+		g.VBROADCASTI128(at(0, i, 2), v[i])
+		g.VINSERTI128(operand.U8(1), at(1, i, 2), v[i], v[i])
+		for half := range 2 {
+			scale := g.GP32()
+			g.MOVWLZX(at(half, i, 0), scale)
+			g.MOVW(scale.As16(), scaleOf(i, half))
+		}
+	}
+	return v
+}
+
 // transpose returns, of 8 rows of 16 bytes in each half, columns 2i and 2i+1 in
 // register i.
 func (g *generator) transpose(rows []reg.VecVirtual) []reg.VecVirtual {
-	type instruction = func(ops ...operand.Op)
-	low := []instruction{g.VPUNPCKLBW, g.VPUNPCKLWD, g.VPUNPCKLDQ}
-	high := []instruction{g.VPUNPCKHBW, g.VPUNPCKHWD, g.VPUNPCKHDQ}
+	return g.unpack(rows, []unpacker{{g.VPUNPCKLBW, g.VPUNPCKHBW}, {g.VPUNPCKLWD, g.VPUNPCKHWD}, {g.VPUNPCKLDQ, g.VPUNPCKHDQ}})
+}
+
+// transposeWords returns, of 8 rows of 8 int16 in each half, column i in
+// register i.
+func (g *generator) transposeWords(rows []reg.VecVirtual) []reg.VecVirtual {
+	return g.unpack(rows, []unpacker{{g.VPUNPCKLWD, g.VPUNPCKHWD}, {g.VPUNPCKLDQ, g.VPUNPCKHDQ}, {g.VPUNPCKLQDQ, g.VPUNPCKHQDQ}})
+}
+
+// An unpacker interleaves the lower and the upper halves of two registers.
+type unpacker struct{ low, high func(ops ...operand.Op) }
+
+func (g *generator) unpack(rows []reg.VecVirtual, levels []unpacker) []reg.VecVirtual {
 	groups := [][]reg.VecVirtual{rows} // each has rows in sequence of its columns
-	for level := range low {
+	for _, level := range levels {
 		var halves [][]reg.VecVirtual
 		for _, group := range groups {
 			var lo, hi []reg.VecVirtual
 			for i := 0; i < len(group); i += 2 {
 				l, h := g.YMM(), g.YMM()
-				low[level](group[i+1], group[i], l)
-				high[level](group[i+1], group[i], h)
+				level.low(group[i+1], group[i], l)
+				level.high(group[i+1], group[i], h)
 				lo, hi = append(lo, l), append(hi, h)
 			}
 			halves = append(halves, lo, hi)
