@@ -53,7 +53,11 @@ func (sub *subject) addLlamaBench(ctx context.Context, s *Suite) error {
 	}
 	sub.llama.err = err
 	if err == nil && len(s.Settings) == 0 {
-		s.Settings = []bench.Setting{{Key: "llama-bench", Value: fmt.Sprintf("build %d (%s), backends %s", r.BuildNumber, r.BuildCommit, r.Backends)}}
+		version := fmt.Sprintf("build %d (%s)", r.BuildNumber, r.BuildCommit)
+		if r.Backends != "" { // which not every llama-bench says
+			version += ", backends " + r.Backends
+		}
+		s.Settings = []bench.Setting{{Key: "llama-bench", Value: version}}
 	}
 	return nil
 }
