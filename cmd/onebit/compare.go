@@ -8,13 +8,19 @@ import (
 	"onebit/reports"
 )
 
+// runKeys are the lines of a header that differ from run to run. Were they not
+// ignored, each file would get tables of its own, and nothing be compared.
+const runKeys = "started,command,commit,mem-available"
+
 func newCompare() *cobra.Command {
 	var opt reports.CompareOptions
 	var plots string
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW…",
 		Short: "What benchstat says of results files",
-		Long: `Compare results files, as benchstat does and with its flags.
+		Long: `Compare results files, as benchstat does and with its flags. What a header says of
+the run alone is ignored: benchstat prints the same with
+  -ignore ` + runKeys + `
 
 A file may be written label=FILE. A difference is reported, it does not fail.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -42,7 +48,7 @@ A file may be written label=FILE. A difference is reported, it does not fail.`,
 	flags.StringVar(&opt.Table, "table", "", "split results into tables by `PROJECTION`")
 	flags.StringVar(&opt.Row, "row", "", "make a row of each `PROJECTION`")
 	flags.StringVar(&opt.Col, "col", "", "compare `PROJECTION` side by side")
-	flags.StringVar(&opt.Ignore, "ignore", "", "ignore differences in `KEYS`")
+	flags.StringVar(&opt.Ignore, "ignore", runKeys, "ignore differences in `KEYS`")
 	flags.Float64Var(&opt.Alpha, "alpha", 0, "a difference is significant when p < `ALPHA` (default 0.05)")
 	flags.Float64Var(&opt.Confidence, "confidence", 0, "`LEVEL` of the intervals (default 0.95)")
 	flags.StringVar(&opt.Format, "format", "text", "text or csv")
