@@ -249,6 +249,9 @@ func (g *generation) run(ctx context.Context, prompt []int) error {
 	case err == nil:
 	case errors.Is(err, models.ErrContextFull):
 		g.stop = "context"
+		if g.limit < 0 {
+			err = nil // that much was asked for
+		}
 	case errors.Is(err, context.Canceled):
 		g.stop = "interrupted"
 	default:
@@ -331,6 +334,9 @@ func (g *generation) summary() string {
 		g.load.Seconds(), g.first.Seconds(), strings.Join(g.variants(), ", "))
 	if g.HeadError > 0 {
 		s += fmt.Sprintf("; head converted to %s, NMSE %.2g", g.Head.Type.Name, g.HeadError)
+	}
+	if g.stop == "context" {
+		s += fmt.Sprintf("; the context of %d tokens is full", g.session.Context())
 	}
 	return s
 }
