@@ -33,12 +33,12 @@ func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
-	var usage *usageError
+	var wrong *usageError
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "onebit: %v\n\n%s", err, cmd.UsageString())
+	case errors.As(err, &wrong):
+		fmt.Fprintf(stderr, "onebit: %v\n\n%s", err, usage(cmd))
 		return 2
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(stderr, "onebit: interrupted: %v\n", err)
@@ -46,6 +46,15 @@ func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 		fmt.Fprintf(stderr, "onebit: %v\n", err)
 	}
 	return 1
+}
+
+// usage lists the verbs; of one verb it is short, so that a message above it
+// stays in sight.
+func usage(cmd *cobra.Command) string {
+	if cmd.HasSubCommands() {
+		return cmd.UsageString()
+	}
+	return fmt.Sprintf("Usage:\n  %s\n\n%s --help lists the flags.\n", cmd.UseLine(), cmd.CommandPath())
 }
 
 // verbs are the constructors of the commands; each is a file.
