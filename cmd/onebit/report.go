@@ -39,6 +39,9 @@ output; else DIR gets index.html and plots/*.png.`,
 			if err != nil {
 				return err
 			}
+			if len(results.Samples)+len(results.Failures) == 0 {
+				return fmt.Errorf("%s: no measurements; give a results.txt of onebit bench", strings.Join(args, ", "))
+			}
 			if kind != "" {
 				return form.Render(cmd.OutOrStdout(), results)
 			}
