@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"golang.org/x/perf/benchproc"
 
 	"onebit/bench"
 	"onebit/bench/cases"
@@ -107,10 +109,10 @@ Filters are written in benchproc's syntax over the parts of a benchmark's name:
 	flags.StringSliceVar(&f.acts, "act", nil, "kernels: activation schemes f32, q8_row, q8_128, q8_32 (default: each format's own)")
 	flags.StringSliceVar(&f.presets, "preset", nil, "models: made with random weights (default: bonsai-1.7b,bitnet-2b-4t; onebit synth lists them)")
 	flags.BoolVar(&f.allVariants, "all-variants", false, "models: every SIMD variant, and streaming, instead of the best that packs and the best that does not")
-	flags.IntVarP(&f.prompt, "n-prompt", "p", 0, "models: tokens of the prompt (default 512, 32 with --short; -1: no such test)")
-	flags.IntVarP(&f.tokens, "n-gen", "n", 0, "models: tokens of text (default 128, 16 with --short; -1: no such test)")
+	flags.IntVarP(&f.prompt, "n-prompt", "p", 512, "models: tokens of the prompt, 32 with --short; 0: no such test")
+	flags.IntVarP(&f.tokens, "n-gen", "n", 128, "models: tokens of text, 16 with --short; 0: no such test")
 	flags.IntSliceVarP(&f.depths, "n-depth", "d", nil, "models: tokens in the KV cache before a test (default 0; a list is possible)")
-	flags.IntVar(&f.lockstep, "lockstep", 0, "models: tokens of text that go through the variants and the reference engine side by side, for the error of each block (default 32, 16 with --short; -1: none)")
+	flags.IntVar(&f.lockstep, "lockstep", 32, "models: tokens of text that go through the variants and the reference engine side by side, for the error of each block, 16 with --short; 0: none")
 	flags.StringVar(&f.llamaBench, "llama-bench", "", "models: measure the same files with the llama-bench at `PATH`, interleaved")
 	return cmd
 }
@@ -158,6 +160,9 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 func (f *benchFlags) check(cmd *cobra.Command) error {
 	if f.count < 0 || f.time < 0 {
 		return usagef("--count and --time take positive values")
+	}
+	if _, err := benchproc.NewFilter(cmp.Or(f.filter, "*")); err != nil {
+		return usagef("--filter: %w", err)
 	}
 	for _, n := range f.threads {
 		if n < 1 || n > 1024 {
@@ -295,7 +300,7 @@ func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sys
 		runner.Time = ceilingTime
 	}
 	var all bench.Suite
-	more := f.settings()
+	more := f.settings(cmd)
 	for _, s := range suites {
 		all.Cases, all.Studies = append(all.Cases, s.Cases...), append(all.Studies, s.Studies...)
 		more = append(more, s.Settings...)
@@ -332,7 +337,7 @@ func (f *benchFlags) budget() (sum time.Duration) {
 }
 
 // settings are what the results file says of the run itself.
-func (f *benchFlags) settings() []bench.Setting {
+func (f *benchFlags) settings(cmd *cobra.Command) []bench.Setting {
 	command := []string{"onebit", "bench"}
 	switch {
 	case f.kernels && f.models:
@@ -356,10 +361,16 @@ func (f *benchFlags) settings() []bench.Setting {
 	if f.allVariants {
 		command = append(command, "--all-variants")
 	}
-	add("-p", number(f.prompt))
-	add("-n", number(f.tokens))
+	given := func(name string) string {
+		if f := cmd.Flags().Lookup(name); f.Changed {
+			return f.Value.String()
+		}
+		return ""
+	}
+	add("-p", given("n-prompt"))
+	add("-n", given("n-gen"))
 	add("-d", joinInts(f.depths))
-	add("--lockstep", number(f.lockstep))
+	add("--lockstep", given("lockstep"))
 	add("--llama-bench", f.llamaBench)
 	if f.seed != 1 {
 		add("--seed", strconv.FormatUint(f.seed, 10))
@@ -372,14 +383,6 @@ func (f *benchFlags) settings() []bench.Setting {
 		out = append(out, bench.Setting{Key: "model", Value: filepath.Base(f.model)})
 	}
 	return out
-}
-
-// number is empty for a flag that was not given.
-func number(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
 }
 
 func joinInts(list []int) string {

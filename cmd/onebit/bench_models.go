@@ -29,12 +29,9 @@ func (f *benchFlags) checkModels() error {
 		return usagef("--model and --preset exclude each other")
 	}
 	for _, n := range append([]int{f.prompt, f.tokens, f.lockstep}, f.depths...) {
-		if n < -1 {
-			return usagef("%d tokens: give a number", n)
+		if n < 0 {
+			return usagef("%d tokens: give a number from 0", n)
 		}
-	}
-	if slices.Contains(f.depths, -1) {
-		return usagef("-d -1: give a number of tokens")
 	}
 	for _, name := range f.presets {
 		if _, err := models.LookupPreset(name); err != nil {
@@ -50,13 +47,17 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 	if err != nil {
 		return nil, closeFiles, err
 	}
-	opt := cases.ModelsOptions{
-		Files: files, Prompt: tokenCount(f.prompt, 512), Tokens: tokenCount(f.tokens, 128), Depths: f.depths, Lockstep: tokenCount(f.lockstep, 32),
-		Best: !f.allVariants && f.filter == "", Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
-		PhasesCommand: childCommand(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
+	count := func(flag string, n, short int) int {
+		if f.short && !cmd.Flags().Changed(flag) {
+			return short
+		}
+		return n
 	}
-	if f.short {
-		opt.Prompt, opt.Tokens, opt.Lockstep = tokenCount(f.prompt, 32), tokenCount(f.tokens, 16), tokenCount(f.lockstep, 16)
+	opt := cases.ModelsOptions{
+		Files: files, Prompt: count("n-prompt", f.prompt, 32), Tokens: count("n-gen", f.tokens, 16), Depths: f.depths,
+		Lockstep: count("lockstep", f.lockstep, 16),
+		Best:     !f.allVariants && f.filter == "", Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
+		PhasesCommand: childCommand(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
 	}
 	for _, t := range f.types {
 		if slices.Contains(i2sPackings, t) {
@@ -65,17 +66,6 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 	}
 	suite, err = cases.Models(cmd.Context(), opt)
 	return suite, closeFiles, err
-}
-
-// tokenCount reads a flag's value: 0 is none given, -1 is no test.
-func tokenCount(flag, usual int) int {
-	switch {
-	case flag == 0:
-		return usual
-	case flag < 0:
-		return 0
-	}
-	return flag
 }
 
 // modelFiles returns the file of --model, or makes those of the presets.
