@@ -81,3 +81,50 @@ func BenchmarkQ1Batch(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkQ1Prompt times prompts of N tokens on native weights, as large as the
+// layers of Bonsai-1.7B: pairs of products with 2048×2048 and 6144×2048, from DRAM.
+func BenchmarkQ1Prompt(b *testing.B) {
+	const (
+		cols, most = 2048, 32
+		pairs      = 28 * 3
+	)
+	for _, v := range kernels.Variants() {
+		if v.Format != formats.Q1_0_g128 || v.Activation != kernels.Q8Per128 || v.ISA == kernels.Go || v.Layout != kernels.Native {
+			continue
+		}
+		b.Run("variant="+v.Name, func(b *testing.B) {
+			if err := v.Available(); err != nil {
+				b.Skip(err)
+			}
+			pool := kernels.NewPool(0)
+			defer pool.Close()
+			tensor, free := repeated(b, v.Format, pairs*(2048+6144)*cols/128*18, cols)
+			defer free()
+			var matrices []*kernels.Matrix
+			for range pairs {
+				for _, rows := range []int{2048, 6144} {
+					size := rows * cols / 128 * 18
+					part := &formats.Tensor{Name: "part", Type: v.Format, Shape: []int{rows, cols}, Data: tensor.Data[:size]}
+					tensor.Data = tensor.Data[size:]
+					m, err := v.Pack(part, pool)
+					if err != nil {
+						b.Fatal(err)
+					}
+					matrices = append(matrices, m)
+				}
+			}
+			x := normal(rand.New(rand.NewPCG(3, 4)), most*cols)
+			dst := make([]float32, most*6144)
+			for _, n := range []int{2, 4, 8, 13, 16, most} {
+				b.Run(fmt.Sprint("N=", n), func(b *testing.B) {
+					for range b.N {
+						for _, m := range matrices {
+							pool.MatMul(dst[:n*m.Rows], v, m, x[:n*cols], n)
+						}
+					}
+				})
+			}
+		})
+	}
+}

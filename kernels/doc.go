@@ -416,10 +416,22 @@
 // weights in L2 again. AVX2 multiplies with two instructions where VPDPBUSD is
 // one.
 //
-// Native rows are packed a strip at a time and then are as good, from ten
-// columns on: packing costs as much as four columns do. A prompt of 512 tokens
-// of Bonsai-1.7B in place takes 4.9 ms a token with it and 7.6 without, on two
-// threads of an AMD EPYC (Zen 4).
+// Native rows with AVX-512 are transposed once for two or four columns, which costs
+// 20 shuffles for 64 or 128 products. From 40 columns on, without AVX-512 from ten,
+// they are packed a strip at a time and then are as good as packed ones: packing
+// costs as much as six columns do. A prompt of 512 tokens of Bonsai-1.7B in place
+// takes 4.9 ms a token with it and 7.6 without, on two threads of an AMD EPYC (Zen 4).
+//
+// Products as large as the layers of that model, on the same threads, milliseconds
+// for a prompt of N tokens, the least of three runs: column by column and packed
+// from ten on, then as it is:
+//
+//	go test ./kernels -run '^$' -bench BenchmarkQ1Prompt
+//
+//	N                              2      4      8      13     16     32
+//	avx512vnni-native  before      13.8   26.9   52.7   76.0   96.8   156
+//	                   after       10.7   17.9   34.4   57.4   71.9   149
+//	avx2-native                    17.9   35.1   74.2   112    114    184
 //
 // # Heads and embeddings
 //

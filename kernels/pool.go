@@ -318,6 +318,10 @@ func (v *Variant) Rows(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 		v.matMul(dst, m, a, r0, r1)
 		return
 	}
+	if v.matFew != nil {
+		v.matFew(dst, m, a, r0, r1)
+		return
+	}
 	for c := range a.N {
 		v.matVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
 	}

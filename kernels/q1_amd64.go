@@ -32,15 +32,22 @@ func init() {
 	}
 }
 
-// bitplanesMatVec is matVec by the kernel of the scheme.
-func bitplanesMatVec(act Activation, per128, per32 bitplanesFunc) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
-	// The bytes by which a kernel advances in the scales at each block.
-	kernel, scaleStep := per128, 4
+// q1ScaleStep is the bytes by which a kernel advances in the scales at each block.
+func q1ScaleStep(act Activation) int {
 	switch act {
 	case Q8Row:
-		scaleStep = 0
+		return 0
 	case Q8Per32:
-		kernel, scaleStep = per32, 16
+		return 16
+	}
+	return 4
+}
+
+// bitplanesMatVec is matVec by the kernel of the scheme.
+func bitplanesMatVec(act Activation, per128, per32 bitplanesFunc) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+	kernel, scaleStep := per128, q1ScaleStep(act)
+	if act == Q8Per32 {
+		kernel = per32
 	}
 	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 		blocks := m.Cols / 128

@@ -62,9 +62,11 @@ func TestQ1Shapes(t *testing.T) {
 	for _, v := range q1Variants() {
 		for rows := 1; rows <= 40; rows++ {
 			cols := 128 * (1 + rows%8)
-			x := make([]float32, cols)
-			quantizeInputs["normal"](rng, x)
-			q1Compare(t, v, randomQ1(t, rng, rows, cols), x, 1, 0, rows, fmt.Sprintf("%d×%d", rows, cols))
+			for _, n := range []int{1, 7} {
+				x := make([]float32, n*cols)
+				quantizeInputs["normal"](rng, x)
+				q1Compare(t, v, randomQ1(t, rng, rows, cols), x, n, 0, rows, fmt.Sprintf("%d×%d, %d columns", rows, cols, n))
+			}
 		}
 	}
 }
@@ -74,11 +76,12 @@ func TestQ1Ranges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	const rows, cols = 100, 384
 	tensor := randomQ1(t, rng, rows, cols)
-	for _, n := range []int{1, 7, 9} {
+	for _, n := range []int{1, 7, 9, 43} {
+		ranges := min(20, 180/n)
 		x := make([]float32, n*cols)
 		quantizeInputs["normal"](rng, x)
 		for _, v := range q1Variants() {
-			for range 20 {
+			for range ranges {
 				r0 := rng.IntN(rows) / v.Layout.RowTile * v.Layout.RowTile
 				r1 := min(rows, r0+v.Layout.RowTile*(1+rng.IntN(50)))
 				q1Compare(t, v, tensor, x, n, r0, r1, fmt.Sprintf("%d columns, rows %d to %d", n, r0, r1))

@@ -48,10 +48,7 @@ type q1Room struct {
 // q1MatMul is matMul by the panels kernel of isa and, for columns that fill no
 // panel, its kernels for a few columns.
 func q1MatMul(isa *ISA, act Activation, matVec func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
-	scaleStep := 4
-	if act == Q8Row {
-		scaleStep = 0
-	}
+	scaleStep := q1ScaleStep(act)
 	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 		c := a.N / q1PanelColumns * q1PanelColumns
 		if c > 0 {

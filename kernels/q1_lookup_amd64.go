@@ -132,12 +132,9 @@ func (l q1Lookup) register(isa *ISA, preference int) {
 }
 
 func (l q1Lookup) matVec(act Activation) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
-	kernel, scaleStep := l.per128, 4
-	switch act {
-	case Q8Row:
-		scaleStep = 0
-	case Q8Per32:
-		kernel, scaleStep = l.per32, 16
+	kernel, scaleStep := l.per128, q1ScaleStep(act)
+	if act == Q8Per32 {
+		kernel = l.per32
 	}
 	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 		blocks, tile := m.Cols/128, l.layout.RowTile

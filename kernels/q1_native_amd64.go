@@ -19,9 +19,18 @@ var q1ByteOrder = &Order{
 	},
 }
 
-// q1NativeLeastBatch is the fewest columns that are worth packing the weights
-// for.
-const q1NativeLeastBatch = 10
+// A q1NativeColumnsFunc multiplies tiles of native rows with a few columns; see
+// q1_stubs_amd64.go.
+type q1NativeColumnsFunc func(dst *float32, dstStride int, data *byte, stride int, q *int8, qStride int, scales *float32, scaleStride, scaleStep int, sums *int32, blocks, tiles, skip int)
+
+// q1NativeColumns is a kernel for so many columns.
+type q1NativeColumns struct {
+	columns int
+	kernel  q1NativeColumnsFunc
+}
+
+// q1NativeFewAVX512VNNI: AVX2 and AVX-VNNI have too few registers, as for q1FewColumns.
+var q1NativeFewAVX512VNNI = []q1NativeColumns{{4, q1NativeColumns4AVX512VNNI}, {2, q1NativeColumns2AVX512VNNI}}
 
 func init() {
 	for _, v := range []struct {
@@ -29,18 +38,23 @@ func init() {
 		lanes  int
 		kernel q1NativeFunc
 		packed bitplanesFunc // for what is left of a batch
+		few    []q1NativeColumns
+		// leastBatch is the fewest columns that are worth packing the weights
+		// for: fewer if one at a time is the alternative.
+		leastBatch int
 	}{
-		{AVX2, 8, q1NativeAVX2, q1Bitplanes128AVX2},
-		{AVXVNNI, 8, q1NativeAVXVNNI, q1Bitplanes128AVXVNNI},
-		{AVX512VNNI, 16, q1NativeAVX512VNNI, q1Bitplanes128AVX512VNNI},
+		{AVX2, 8, q1NativeAVX2, q1Bitplanes128AVX2, nil, 10},
+		{AVXVNNI, 8, q1NativeAVXVNNI, q1Bitplanes128AVXVNNI, nil, 10},
+		{AVX512VNNI, 16, q1NativeAVX512VNNI, q1Bitplanes128AVX512VNNI, q1NativeFewAVX512VNNI, 40},
 	} {
 		for _, act := range []Activation{Q8Per128, Q8Row} {
+			matVec := q1NativeMatVec(act, v.kernel, v.lanes)
 			register(&Variant{
 				Name: v.isa.Name + "-native", Summary: "the file's rows, transposed in registers", Format: formats.Q1_0_g128,
 				Activation: act, ISA: v.isa, Layout: Native, Order: q1ByteOrder,
 				quantize: quantizeAVX2, preference: 1,
-				matVec:     q1NativeMatVec(act, v.kernel, v.lanes),
-				BatchOrder: q1PanelOrder, batchFrom: q1NativeLeastBatch,
+				matVec: matVec, matFew: q1NativeMatFew(act, v.few, v.lanes, matVec),
+				BatchOrder: q1PanelOrder, batchFrom: v.leastBatch,
 				matMul: q1NativeMatMul(q1MatMul(v.isa, act, bitplanesMatVec(act, v.packed, nil))),
 			})
 		}
@@ -51,10 +65,7 @@ func init() {
 // that fill no tile are computed with some before them, which are not stored;
 // a matrix of fewer rows than lanes is left to Go.
 func q1NativeMatVec(act Activation, kernel q1NativeFunc, lanes int) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
-	scaleStep := 4
-	if act == Q8Row {
-		scaleStep = 0
-	}
+	scaleStep := q1ScaleStep(act)
 	generic := &codec{
 		format: formats.Q1_0_g128, groupLen: 128,
 		scale: func(m *Matrix, row []byte, g int) float32 { return fp16At(row, g*q1Block) },
@@ -70,17 +81,52 @@ func q1NativeMatVec(act Activation, kernel q1NativeFunc, lanes int) func(dst []f
 		q := a.In(q1ByteOrder)[col*a.Stride:][:m.Cols]
 		scales := a.Scales[col*a.Groups:][:a.Groups]
 		sums := a.Sums[col*a.Stride/32:][:m.Cols/32]
-		tiles, rest := (r1-r0)/lanes, (r1-r0)%lanes
-		run := func(r, tiles, skip int) {
+		q1NativeTiles(r0, r1, lanes, func(r, tiles, skip int) {
 			out := dst[r:][:tiles*lanes]
 			data := m.Data[r*stride:][:tiles*lanes*stride]
 			kernel(&out[0], &data[0], stride, &q[0], &scales[0], scaleStep, &sums[0], blocks, tiles, skip)
+		})
+	}
+}
+
+// q1NativeMatFew is matVec for all columns, as many at a time as a kernel takes.
+func q1NativeMatFew(act Activation, few []q1NativeColumns, lanes int, matVec func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+	scaleStep := q1ScaleStep(act)
+	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+		c := 0
+		for _, k := range few {
+			for ; r1 >= lanes && a.N-c >= k.columns; c += k.columns {
+				k.run(dst, m, a, c, r0, r1, scaleStep, lanes)
+			}
 		}
-		if tiles > 0 {
-			run(r0, tiles, 0)
+		for ; c < a.N; c++ {
+			matVec(dst[c*m.Rows:][:m.Rows], m, a, c, r0, r1)
 		}
-		if rest > 0 {
-			run(r1-lanes, 1, lanes-rest)
-		}
+	}
+}
+
+// run computes rows [r0, r1) of the columns from c on.
+func (k q1NativeColumns) run(dst []float32, m *Matrix, a *Activations, c, r0, r1, scaleStep, lanes int) {
+	blocks, n := m.Cols/128, k.columns
+	stride := blocks * q1Block
+	q := a.In(q1ByteOrder)[c*a.Stride:][:n*a.Stride]
+	scales := a.Scales[c*a.Groups:][:n*a.Groups]
+	sums := a.Sums[c*a.Stride/32:][:n*a.Stride/32]
+	q1NativeTiles(r0, r1, lanes, func(r, tiles, skip int) {
+		out := dst[c*m.Rows+r:][:(n-1)*m.Rows+tiles*lanes]
+		data := m.Data[r*stride:][:tiles*lanes*stride]
+		k.kernel(&out[0], 4*m.Rows, &data[0], stride, &q[0], a.Stride, &scales[0], 4*a.Groups, scaleStep, &sums[0], blocks, tiles, skip)
+	})
+}
+
+// q1NativeTiles calls run for the tiles of rows [r0, r1) and for one that ends
+// with the last row, whose first skip rows are not wanted.
+func q1NativeTiles(r0, r1, lanes int, run func(r, tiles, skip int)) {
+	tiles, rest := (r1-r0)/lanes, (r1-r0)%lanes
+	if tiles > 0 {
+		run(r0, tiles, 0)
+	}
+	if rest > 0 {
+		run(r1-lanes, 1, lanes-rest)
 	}
 }

@@ -42,6 +42,9 @@ type Variant struct {
 	// batchFrom is the fewest columns that are given to matMul, 2 if it is
 	// less: for fewer, matVec on weights that stay in the cache is faster.
 	batchFrom int
+	// matFew is matMul for fewer columns than batchFrom, which lie in Order.
+	// Nil: matVec is called for each column.
+	matFew func(dst []float32, m *Matrix, a *Activations, r0, r1 int)
 
 	// columns is how many are quantized, arranged and multiplied at a time; 0:
 	// all. It bounds the memory of arrangements that take a multiple of it.

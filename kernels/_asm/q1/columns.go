@@ -42,29 +42,10 @@ func columns(p *asm.Program, n int) {
 	for _, m := range asm.Lines(operand.Mem{Base: data, Disp: prefetchAhead}, blockBytes) {
 		p.PREFETCHT0(m)
 	}
-	part := make([][4]reg.VecVirtual, n)
-	for i := range part {
-		r := p.GP32()
-		p.MOVL(sums.at(i, 0), r)
-		for v := 1; v < 4; v++ {
-			p.ADDL(sums.at(i, 4*v), r)
-		}
-		p.NEGL(r)
-		p.MOVL(r, at(minusSum, 4*i))
-		part[i] = startSums(p, t, at(minusSum, 4*i))
-	}
+	part := startColumns(p, t, n, sums, minusSum)
 	for v := range 4 {
 		w := t.loadVector(operand.Mem{Base: data, Disp: v * vectorBytes})
-		for j := range 8 {
-			if j == 4 {
-				p.VPSRLW(operand.Imm(4), w, w)
-			}
-			code := p.ZMM()
-			p.VPANDD(c[j%4], w, code)
-			for i := range part {
-				p.VPDPBUSD_BCST(q.at(i, 32*v+4*j), code, part[i][j%4])
-			}
-		}
+		addPlanes(p, c, w, q, v, part)
 	}
 	w := p.ZMM()
 	p.VCVTPH2PS(operand.Mem{Base: data, Disp: bitsBytes}, w)
@@ -103,6 +84,36 @@ func columns(p *asm.Program, n int) {
 	p.RET()
 }
 
+// startColumns clears the sums of n columns; see startSums.
+func startColumns(p *asm.Program, t bitplanesTarget, n int, sums columnSet, minusSum operand.Mem) [][4]reg.VecVirtual {
+	part := make([][4]reg.VecVirtual, n)
+	for i := range part {
+		r := p.GP32()
+		p.MOVL(sums.at(i, 0), r)
+		for v := 1; v < 4; v++ {
+			p.ADDL(sums.at(i, 4*v), r)
+		}
+		p.NEGL(r)
+		p.MOVL(r, at(minusSum, 4*i))
+		part[i] = startSums(p, t, at(minusSum, 4*i))
+	}
+	return part
+}
+
+// addPlanes multiplies vector v of the weights, w, with each column. w is lost.
+func addPlanes(p *asm.Program, masks [4]reg.VecVirtual, w reg.VecVirtual, q columnSet, v int, part [][4]reg.VecVirtual) {
+	for j := range 8 {
+		if j == 4 {
+			p.VPSRLW(operand.Imm(4), w, w)
+		}
+		code := p.ZMM()
+		p.VPANDD(masks[j%4], w, code)
+		for i := range part {
+			p.VPDPBUSD_BCST(q.at(i, 32*v+4*j), code, part[i][j%4])
+		}
+	}
+}
+
 // A columnSet is the addresses of something of up to four columns.
 type columnSet struct{ base, stride, stride3 reg.Register }
 
@@ -114,6 +125,12 @@ func newColumnSet(p *asm.Program, stride string, shift uint64) columnSet {
 		p.SHRQ(operand.Imm(shift), s.stride)
 	}
 	p.LEAQ(operand.Mem{Base: s.stride, Index: s.stride, Scale: 2}, s.stride3)
+	return s
+}
+
+// from returns the set with another base.
+func (s columnSet) from(base reg.Register) columnSet {
+	s.base = base
 	return s
 }
 

@@ -64,11 +64,7 @@ func native(p *asm.Program, t bitplanesTarget) {
 
 	p.Label("block")
 	storeMinusSum(p, sums, 0, 4, minusSum)
-	for i := range t.lanes() {
-		r := p.GP32()
-		p.MOVWLZX(rows.at(i, 0), r)
-		p.MOVW(r.As16(), at(halves, 2*i))
-	}
+	gatherScales(p, rows, t.lanes(), halves)
 	p.Prefetch(prefetchFurther, asm.Lines(operand.Mem{Base: ahead}, t.lanes()*rowBlockBytes)...)
 	p.ADDQ(operand.U32(t.lanes()*rowBlockBytes), ahead)
 	vectors := transposedRows(p, t, rows.at)
@@ -96,6 +92,15 @@ func native(p *asm.Program, t bitplanesTarget) {
 	p.JNZ(operand.LabelRef("tile"))
 	p.VZEROUPPER()
 	p.RET()
+}
+
+// gatherScales stores the scales of a block of the rows side by side.
+func gatherScales(p *asm.Program, rows *rowSet, lanes int, halves operand.Mem) {
+	for i := range lanes {
+		r := p.GP32()
+		p.MOVWLZX(rows.at(i, 0), r)
+		p.MOVW(r.As16(), at(halves, 2*i))
+	}
 }
 
 // transposedRows loads the signs of a block of every row and returns four

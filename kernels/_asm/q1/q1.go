@@ -17,6 +17,8 @@ func Generate(p *asm.Program) {
 	}
 	columns(p, 2)
 	columns(p, 4)
+	nativeColumns(p, 2)
+	nativeColumns(p, 4)
 	tables(p)
 	for _, per32 := range []bool{false, true} {
 		lookup(p, per32)
