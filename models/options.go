@@ -101,8 +101,8 @@ func PreferVariant(name string, act kernels.Activation) (func(t *formats.Type) (
 	for _, v := range kernels.Variants() {
 		if v.Name == name {
 			features, known = v.ISA.Requires, true
-			if err := v.Available(); err != nil {
-				return nil, err
+			if lacks := cpu.Detected().Missing(features); lacks != 0 {
+				return nil, fmt.Errorf("variant %s needs %s, which this CPU lacks", name, lacks)
 			}
 		}
 	}
