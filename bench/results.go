@@ -177,6 +177,9 @@ func newHeader(r *Results) *header {
 	return &header{r, make(map[string]int), make(map[string]bool)}
 }
 
+// RunKeys are settings that differ from run to run, whatever was measured.
+var RunKeys = []string{"started", "command", "mem-available"}
+
 // set adds a setting. The first value of a key stays, and a first change gets
 // a warning: samples of several machines or commits make no one result. Go
 // itself changes pkg from package to package.
@@ -187,7 +190,7 @@ func (h *header) set(s Setting, where string) {
 		h.Settings = append(h.Settings, s)
 		return
 	}
-	if have := h.Settings[i].Value; have != s.Value && s.Key != "pkg" && !h.changed[s.Key] {
+	if have := h.Settings[i].Value; have != s.Value && s.Key != "pkg" && !slices.Contains(RunKeys, s.Key) && !h.changed[s.Key] {
 		h.changed[s.Key] = true
 		h.Warnings = append(h.Warnings, fmt.Sprintf("%s: %s is %q here and %q before", where, s.Key, s.Value, have))
 	}

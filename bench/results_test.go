@@ -127,8 +127,8 @@ func TestReadFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(a, "cpu: one\ncommit: 12ab\nBenchmarkX 1 5 ns/op\n")
-	write(b, "cpu: one\ncommit: 34cd\nBenchmarkX 1 7 ns/op\n# warning: hot\n")
+	write(a, "cpu: one\ncommit: 12ab\nstarted: noon\nBenchmarkX 1 5 ns/op\n")
+	write(b, "cpu: one\ncommit: 34cd\nstarted: one\nBenchmarkX 1 7 ns/op\n# warning: hot\n")
 	got, err := ReadFiles(a, b)
 	if err != nil {
 		t.Fatal(err)

@@ -2,15 +2,18 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"onebit/bench"
 	"onebit/reports"
 )
 
-// runKeys are the lines of a header that differ from run to run. Were they not
+// runKeys are the lines of a header that differ between two runs. Were they not
 // ignored, each file would get tables of its own, and nothing be compared.
-const runKeys = "started,command,commit,mem-available"
+var runKeys = strings.Join(append(slices.Clone(bench.RunKeys), "commit"), ",")
 
 func newCompare() *cobra.Command {
 	var opt reports.CompareOptions
