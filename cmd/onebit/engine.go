@@ -97,7 +97,7 @@ func (e *engineFlags) cacheFormat() (*formats.Type, error) {
 	case e.cache != "":
 		t, err := formats.Lookup(e.cache)
 		if err != nil {
-			return nil, usagef("--cache: %w", err)
+			return nil, usagef("--cache: unknown format %q (want f16, f32 or q8_0)", e.cache)
 		}
 		return t, nil
 	case e.variant == referenceVariant:

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -41,7 +42,7 @@ func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 		fmt.Fprintf(stderr, "onebit: %v\n\n%s", err, usage(cmd))
 		return 2
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(stderr, "onebit: interrupted: %v\n", err)
+		fmt.Fprintf(stderr, "onebit: interrupted: %s\n", strings.TrimSuffix(err.Error(), ": "+context.Canceled.Error()))
 	default:
 		fmt.Fprintf(stderr, "onebit: %v\n", err)
 	}
