@@ -20,28 +20,12 @@ func Ternarize(dst, w []float32) (scale float32, err error) {
 	if len(dst) != len(w) {
 		panic("formats: Ternarize: dst and w differ in length")
 	}
-	scale, err = finiteTernaryScale(w)
-	if err != nil {
-		return 0, err
+	if i := indexNonFinite(w); i >= 0 {
+		return 0, fmt.Errorf("weight %v at index %d is not finite", w[i], i)
 	}
+	scale = ternaryScale(w)
 	for i, x := range w {
 		dst[i] = float32(ternaryDigit(x, scale/2)) * scale
-	}
-	return scale, nil
-}
-
-// TernaryCodes is [Ternarize] with the weights as codes: -1, 0 or +1, each to
-// be multiplied by the scale.
-func TernaryCodes(dst []int8, w []float32) (scale float32, err error) {
-	if len(dst) != len(w) {
-		panic("formats: TernaryCodes: dst and w differ in length")
-	}
-	scale, err = finiteTernaryScale(w)
-	if err != nil {
-		return 0, err
-	}
-	for i, x := range w {
-		dst[i] = ternaryDigit(x, scale/2)
 	}
 	return scale, nil
 }
@@ -108,13 +92,6 @@ func (t *Ternarizer) Digits(dst []int8, w []float32) {
 	for i, x := range w {
 		dst[i] = ternaryDigit(x, threshold)
 	}
-}
-
-func finiteTernaryScale(w []float32) (float32, error) {
-	if i := indexNonFinite(w); i >= 0 {
-		return 0, fmt.Errorf("weight %v at index %d is not finite", w[i], i)
-	}
-	return ternaryScale(w), nil
 }
 
 // ternaryScale returns the absmean scale of w.

@@ -22,13 +22,8 @@ func TestTernarizeGolden(t *testing.T) {
 		{[]float32{1e-6, -1e-5}, 1e-5, []int8{0, -1}}, // the mean, 5.5e-6, is below the least scale
 		{nil, 1e-5, nil},
 	} {
-		codes := make([]int8, len(c.w))
-		scale, err := TernaryCodes(codes, c.w)
-		if err != nil || scale != c.scale || !slices.Equal(codes, c.codes) {
-			t.Errorf("TernaryCodes(%v) = %v, %v, %v", c.w, codes, scale, err)
-		}
 		w := slices.Clone(c.w)
-		scale, err = Ternarize(w, w)
+		scale, err := Ternarize(w, w)
 		if err != nil || scale != c.scale {
 			t.Errorf("Ternarize(%v) = %v, %v", c.w, scale, err)
 		}
@@ -63,15 +58,15 @@ func TestTernarizeFormula(t *testing.T) {
 			}
 		}
 		w[1], w[2] = 0, 0
-		codes := make([]int8, len(w))
-		scale, err := TernaryCodes(codes, w)
+		got := make([]float32, len(w))
+		scale, err := Ternarize(got, w)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, x := range w {
 			want := max(-1, min(1, math.RoundToEven(float64(x)/float64(scale))))
-			if float64(codes[i]) != want {
-				t.Errorf("%s: weight %d, %v, scale %v: %d, want %v", dist.name, i, x, scale, codes[i], want)
+			if got[i] != float32(want)*scale {
+				t.Errorf("%s: weight %d, %v, scale %v: %v, want %v of it", dist.name, i, x, scale, got[i], want)
 			}
 		}
 	}
@@ -104,12 +99,9 @@ func TestTernarizeErrors(t *testing.T) {
 	if _, err := Ternarize(make([]float32, 4), w); err == nil || !strings.Contains(err.Error(), "index 2") {
 		t.Errorf("Ternarize: %v", err)
 	}
-	if _, err := TernaryCodes(make([]int8, 4), w); err == nil || !strings.Contains(err.Error(), "index 2") {
-		t.Errorf("TernaryCodes: %v", err)
-	}
 	for name, call := range map[string]func(){
-		"Ternarize":    func() { Ternarize(make([]float32, 3), w) },
-		"TernaryCodes": func() { TernaryCodes(make([]int8, 5), w) },
+		"Ternarize": func() { Ternarize(make([]float32, 3), w) },
+		"Digits":    func() { new(Ternarizer).Digits(make([]int8, 5), w) },
 	} {
 		func() {
 			defer func() {
