@@ -53,7 +53,7 @@ func (t *tally) add(d difference) {
 
 func (t *tally) errors() Errors {
 	e := Errors{Cosine: t.cosines / float64(t.tokens), MaxAbs: t.most}
-	if t.error > 0 {
+	if t.error != 0 { // NaN too
 		e.NMSE = t.error / t.signal
 	}
 	return e
