@@ -111,23 +111,25 @@ func (d *directory) skips(name string) bool {
 // describe says how a tensor is read.
 func (d *directory) describe(t safetensors.TensorInfo, name string, ternary bool) (storedTensor, error) {
 	s := storedTensor{TensorInfo: t}
+	if base, ok := strings.CutSuffix(t.Name, weightSuffix); ok {
+		if _, ok := d.files.Info(base + scaleSuffix); ok {
+			s.scale = base + scaleSuffix
+		}
+	}
 	info := gguf.TensorInfo{Name: name, Type: t.Type, TypeName: strings.ToLower(t.DType), Shape: t.Shape, Offset: t.Offset, Size: t.Size}
 	switch {
 	case ternary && len(t.Shape) == 2:
-		if base, ok := strings.CutSuffix(t.Name, weightSuffix); ok {
-			if _, ok := d.files.Info(base + scaleSuffix); ok {
-				s.scale = base + scaleSuffix
-			}
-		}
 		if t.DType == safetensors.U8 {
 			if s.scale == "" {
-				return s, fmt.Errorf("holds packed weights, and their %s is missing", strings.TrimPrefix(scaleSuffix, "."))
+				return s, fmt.Errorf("holds packed weights, and their %s is missing", scaleSuffix[1:])
 			}
 			info.Shape = []int{4 * t.Shape[0], t.Shape[1]}
 		} else if t.Type == nil {
 			return s, fmt.Errorf("has dtype %s, want packed weights in U8 or floats in F32, F16 or BF16", t.DType)
 		}
 		info.Type = ternaryType(info.Shape[1])
+	case s.scale != "":
+		return s, fmt.Errorf("has a %s, which only ternary projections may have", scaleSuffix[1:])
 	case len(t.Shape) == 1 && t.Type != nil:
 		info.Type = formats.F32
 	}

@@ -365,6 +365,9 @@ func TestHFRefuses(t *testing.T) {
 		{"infinite master", nil, []safetensors.Tensor{floats(0, float32(math.Inf(1)))}, qName, "f32: weight is not finite at row 0, column 1"},
 		{"masters with a scale", nil, []safetensors.Tensor{floats(0.25, 1.75), scale(1)}, qName, "has a weight_scale, and weights that are not all -1, 0 or +1"},
 		{"ternary of another scale", nil, []safetensors.Tensor{floats(0.5, 0), scale(1)}, qName, "has a weight_scale, and weights that are not all -1, 0 or +1"},
+		{"norm with a scale", nil, []safetensors.Tensor{
+			{Name: "model.norm.weight", DType: "F32", Shape: []int{1}, Data: f32s(1)}, {Name: "model.norm.weight_scale", DType: "F32", Shape: []int{1}, Data: f32s(2)}},
+			"model.norm.weight", "has a weight_scale, which only ternary projections may have"},
 		{"bias", nil, []safetensors.Tensor{{Name: "model.layers.0.self_attn.q_proj.bias", DType: "F32", Shape: []int{8}, Data: make([]byte, 32)}},
 			"model.layers.0.self_attn.q_proj.bias", "is a bias, which no architecture of onebit adds"},
 		{"two names", nil, []safetensors.Tensor{
