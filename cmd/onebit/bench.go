@@ -314,12 +314,27 @@ func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sys
 	}
 	stderr := cmd.ErrOrStderr()
 	plan := runner.Plan(all)
-	fmt.Fprintf(stderr, "measuring %d cases, %d samples each, for about %v\n",
-		len(all.Cases), plan.Count, plan.Estimate.Round(time.Second))
+	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(all, plan), plan.Estimate.Round(time.Second))
 	bar := newBenchProgress(stderr)
 	runner.Progress = bar.show
 	defer bar.close()
 	return runner.Run(cmd.Context(), all, file)
+}
+
+// planned says what is measured: a filter may leave only studies.
+func planned(s bench.Suite, plan bench.Plan) string {
+	var parts []string
+	if n := len(s.Cases); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d cases, %d samples each", n, plan.Count))
+	}
+	switch n := len(s.Studies); n {
+	case 0:
+	case 1:
+		parts = append(parts, "1 study")
+	default:
+		parts = append(parts, fmt.Sprintf("%d studies", n))
+	}
+	return strings.Join(parts, ", and ")
 }
 
 func (f *benchFlags) budget() (sum time.Duration) {

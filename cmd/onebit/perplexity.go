@@ -327,7 +327,11 @@ func (r *perplexityResult) compared(t table) {
 	t.row("ppl - ppl(ref)", four(e.PPLDiff()))
 	t.row("ppl/ppl(ref)", six(e.PPLRatio()))
 	t.row("kld", six(e.KLD.Value(), e.KLD.StdErr())+" nats from the reference")
-	t.row("kld of tokens", fmt.Sprintf("median %.6f, 90 %% %.6f, 95 %% %.6f, 99 %% %.6f, 99.9 %% %.6f, at most %.6f", q[0], q[1], q[2], q[3], q[4], q[5]))
+	var told []string
+	for i, name := range []string{"median", "90 %", "95 %", "99 %", "99.9 %", "at most"} {
+		told = append(told, name+" "+fixed(6, q[i]))
+	}
+	t.row("kld of tokens", strings.Join(told, ", "))
 	t.row("Δp", percent(e.ProbDiff)+fmt.Sprintf(", root mean square %.3f %%", 100*e.RMSProbDiff()))
 	t.row("same top", percent(e.SameTop))
 	t.row("top 5", percent(e.Top5)+" in common")
@@ -339,7 +343,7 @@ var quantiles = [...]float64{0.5, 0.9, 0.95, 0.99, 0.999, 1}
 // plusMinus prints a value and its standard error to so many digits.
 func plusMinus(digits int) func(value, stdErr float64) string {
 	return func(value, stdErr float64) string {
-		return fmt.Sprintf("%.*f ± %.*f", digits, value, digits, stdErr)
+		return fixed(digits, value) + " ± " + fixed(digits, stdErr)
 	}
 }
 

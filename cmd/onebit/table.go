@@ -67,3 +67,13 @@ func printJSON(w io.Writer, v any) error {
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
+
+// fixed prints a value to so many digits. What rounds to nothing has no sign:
+// a divergence may be a hair below 0.
+func fixed(digits int, value float64) string {
+	text := strconv.FormatFloat(value, 'f', digits, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-")
+	}
+	return text
+}

@@ -25,3 +25,11 @@ func TestPrintable(t *testing.T) {
 		}
 	}
 }
+
+func TestFixed(t *testing.T) {
+	for v, want := range map[float64]string{0: "0.00", -0.001: "0.00", -0.006: "-0.01", 10: "10.00", -10: "-10.00"} {
+		if got := fixed(2, v); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+}
