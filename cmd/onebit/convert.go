@@ -301,15 +301,9 @@ func encode(to *formats.Type, x, scratch []float32, rows, cols int) (data []byte
 // some s, so that a ternary format holds it as it is.
 func isTernary(w []float32, group int) bool {
 	for g := range slices.Chunk(w, group) {
-		var s float32
-		for _, x := range g {
-			switch m := max(x, -x); {
-			case m == 0 || m == s:
-			case s == 0:
-				s = m
-			default:
-				return false
-			}
+		var t formats.Ternarizer
+		if t.Add(g); !t.Ternary() {
+			return false
 		}
 	}
 	return true
