@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -102,7 +103,7 @@ func depthLine(cases []*caseStats, contender string) [][2]float64 {
 			line = append(line, [2]float64{c.depth(), v})
 		}
 	}
-	slices.SortFunc(line, func(a, b [2]float64) int { return int(a[0] - b[0]) })
+	slices.SortFunc(line, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
 	return line
 }
 

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -113,13 +114,7 @@ func errorDepthFigure(d *digest, m *model, name, heading string, columns int, pa
 func errorDepthReading(parts []errorPanel) string {
 	p := parts[len(parts)-1]
 	worst := slices.MaxFunc(p.series, func(a, b errorSeries) int {
-		switch x, y := sum(a.worst(), bench.NMSE), sum(b.worst(), bench.NMSE); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
+		return cmp.Compare(sum(a.worst(), bench.NMSE), sum(b.worst(), bench.NMSE))
 	})
 	c := worst.worst()
 	text := fmt.Sprintf("%s: largest is %s in block %d, by %s", p.title, valueOf(c, bench.NMSE), c.block(), worst.label())

@@ -31,7 +31,7 @@ func operations(shelf *shelf, c modelConfig, t modelTest, group string) bench.St
 	}
 }
 
-// A stopwatch for each operation of each block. It implements
+// operationTimes adds up the time of each operation of each block. It is a
 // models.Observer.
 type operationTimes struct {
 	order []operationKey

@@ -2,6 +2,7 @@ package safetensors
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -207,10 +208,7 @@ func checkShape(dims []uint64) (shape []int, elements int, err error) {
 func (f *File) checkCover(data int) error {
 	slices.SortFunc(f.tensors, func(a, b TensorInfo) int {
 		// An empty tensor comes before the one that starts where it does.
-		if a.Offset != b.Offset {
-			return int(a.Offset - b.Offset)
-		}
-		return int(a.Size - b.Size)
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Size, b.Size))
 	})
 	end := int64(data)
 	for i, t := range f.tensors {
