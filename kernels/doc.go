@@ -236,9 +236,9 @@
 //	q2_0_g128    622  65%  578  60%
 //	q2_0         552  57%  552  57%
 //
-// With quantization and two threads, 2048 × 2048 weights: 1.93 to 1.99 times as fast
-// as with one, for 16 and 512 columns, while both cores are there: 1.7 to 1.9 in longer
-// runs on a machine that others load.
+// With quantization and two threads, 2048 × 2048 weights: mostly 1.7 to 2.0 times as
+// fast as with one, for 16 and 512 columns, on a machine that others load; single runs
+// had 1.5 to 2.05.
 //
 // Why they are as they are:
 //

@@ -82,11 +82,12 @@
 // tokens before are computed before anything is timed.
 //
 // weight-B/s counts the bytes of every matrix once per token, and those of the
-// keys and values; %roof is its share of Read/model=M/…, which reads as many
-// bytes of weights with as many threads in the same round. mac/s counts
-// multiply-adds with weights; %peak is their share of DotPeak/…/isa=I, which
-// multiplies int8 in registers, with as many threads in the same round. What a
-// prompt spends on attention is in neither.
+// keys and values; %roof is its share of Read/model=M/bytes=B/threads=N/cache=…,
+// which reads as many bytes of weights in the same round. mac/s counts
+// multiply-adds with weights; %peak is their share of
+// DotPeak/model=M/isa=I/threads=N, which multiplies int8 in registers with the
+// fastest of the machine's instructions, I, in the same round. What a prompt
+// spends on attention is in neither.
 //
 // Each packing's best variant is studied on all threads. A child process of
 // its own (see Phases) finds the memory of each phase: peak-RSS-B is VmHWM,
