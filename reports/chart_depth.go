@@ -31,13 +31,13 @@ func depthFigures(d *digest) []*figure {
 	return figures
 }
 
-// depth is that of a case's name; 0 if it has none.
+// depth is that of a case's name; 0 if it has none, or more tokens than can be.
 func (c *caseStats) depth() float64 {
-	v, err := strconv.ParseFloat(c.name.Get(keyDepth), 64)
-	if err != nil || v < 0 {
+	v, err := strconv.ParseUint(c.name.Get(keyDepth), 10, 31)
+	if err != nil {
 		return 0
 	}
-	return v
+	return float64(v)
 }
 
 // deepTests names the tests that ran at several depths.

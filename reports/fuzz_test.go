@@ -20,6 +20,9 @@ func FuzzRender(f *testing.F) {
 	f.Add([]byte("BenchmarkModel/model=m/variant=v/packing=packed/test=tg128/depth=9/threads=1 1 5 ns/op 3 tok/s 50 %roof 9 peak-RSS-B 5 anon-B 4 file-B\n" +
 		"BenchmarkModel/model=m/variant=v/packing=packed/test=tg128/threads=1 1 5 ns/op 3 tok/s 0 %roof\n" +
 		"BenchmarkModel/model=m/variant=llama-bench/test=pp512/threads=2 1 5 ns/op 3 tok/s\n"))
+	f.Add([]byte("BenchmarkModel/model=m/variant=v/test=tg128/depth=NaN/threads=1 1 5 ns/op 3 tok/s\n" +
+		"BenchmarkModel/model=m/variant=v/test=tg128/depth=1e300/threads=1 1 5 ns/op 3 tok/s\n" +
+		"BenchmarkModel/model=m/variant=v/test=tg128/threads=1 1 5 ns/op 3 tok/s\n"))
 	f.Add([]byte("BenchmarkOp/model=m/variant=v/test=tg1/threads=1/block=0/op=q 1 5 ns/op 1e9 weight-B/s\nBenchmarkOp/variant=w/block=outside/op=q 1 0 ns/op\n" +
 		"BenchmarkLockstep/model=m/variant=v/input=isolated/block=0/tensor=block 1 0 nmse 1 cosine\n" +
 		"BenchmarkLockstep/model=m/variant=w/input=accumulated/block=x/tensor=attn_q 1 -1 nmse\n" +
