@@ -86,8 +86,9 @@ func (e *entry) calibrate(ctx context.Context, now func() time.Time, target time
 func (e *entry) settle(ns float64, target time.Duration) {
 	e.n = int(min(max(math.Round(float64(target)/ns), 1), maxOps))
 	e.op = time.Duration(max(ns, 1))
-	if e.warm = (e.n + warmShare - 1) / warmShare; e.op >= target {
-		// An operation this long warms the caches itself.
+	if e.warm = (e.n + warmShare - 1) / warmShare; e.op >= target && !e.Ceiling {
+		// An operation this long warms the caches itself. A ceiling must not
+		// pay for pages that the system took back while others ran.
 		e.warm = 0
 	}
 }
