@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"onebit/formats"
+	"onebit/internal/bounded"
 )
 
 // A ConfigError is what is wrong with the config.json of a Hugging Face
@@ -72,9 +72,12 @@ type hfConfig struct {
 	scaleDivides bool
 }
 
+// mostConfig is far more bytes than any config.json has.
+const mostConfig = 16 << 20
+
 func readHFConfig(dir string) (hfConfig, error) {
 	r := hfReader{file: filepath.Join(dir, "config.json")}
-	data, err := os.ReadFile(r.file)
+	data, err := bounded.ReadFile(r.file, mostConfig)
 	if err != nil {
 		msg := err.Error()
 		var pathErr *fs.PathError

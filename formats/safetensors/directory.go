@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"onebit/formats"
+	"onebit/internal/bounded"
 )
 
 const (
@@ -42,17 +43,11 @@ func OpenDir(path string) (*Dir, error) {
 
 // readIndex returns the file of each tensor, or nil if there is no index.
 func readIndex(path string) (map[string]string, error) {
-	info, err := os.Stat(path)
+	data, err := bounded.ReadFile(path, maxHeader)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fileError(path, err)
-	case info.Size() > maxHeader:
-		return nil, &FormatError{File: path, Offset: -1, Msg: "is too large for an index"}
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
 		return nil, fileError(path, err)
 	}
 	var index struct {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"onebit/internal/bounded"
 	"path/filepath"
 	"slices"
 )
@@ -28,12 +28,12 @@ func FromHF(dir string) (*Tokenizer, error) {
 func readHF(dir string) (*source, string, error) {
 	src := &source{ids: map[string]int64{}, flags: map[string]bool{}}
 	file := filepath.Join(dir, "tokenizer.model")
-	data, err := readFile(file)
+	data, err := bounded.ReadFile(file, mostBytes)
 	if err == nil {
 		err = readPieces(data, src)
 	} else if errors.Is(err, fs.ErrNotExist) {
 		file = filepath.Join(dir, "tokenizer.json")
-		if data, err = readFile(file); err == nil {
+		if data, err = bounded.ReadFile(file, mostBytes); err == nil {
 			err = readJSON(data, src)
 		}
 	}
@@ -78,18 +78,8 @@ type fileError struct {
 func (e *fileError) Error() string { return e.file + ": " + e.err.Error() }
 func (e *fileError) Unwrap() error { return e.err }
 
-// readFile refuses what no tokenizer is as large as, before it is in memory.
-func readFile(path string) ([]byte, error) {
-	const most = 256 << 20
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > most {
-		return nil, &fileError{path, fmt.Errorf("has %d bytes, more than %d", info.Size(), most)}
-	}
-	return os.ReadFile(path)
-}
+// mostBytes is more than any tokenizer's file has.
+const mostBytes = 256 << 20
 
 // tokenizerJSON is what is read of a tokenizer.json. Source: huggingface/
 // tokenizers tokenizers/src/tokenizer/serialization.rs.
@@ -356,7 +346,7 @@ func (t *tokenJSON) UnmarshalJSON(data []byte) error {
 
 func readConfig(dir, name string, into any) error {
 	file := filepath.Join(dir, name)
-	data, err := readFile(file)
+	data, err := bounded.ReadFile(file, mostBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
