@@ -86,7 +86,7 @@ func (a valueAxis) Ticks(lo, hi float64) []plot.Tick {
 
 // linearTicks labels multiples of 1, 2 or 5 times a power of ten.
 func (a valueAxis) linearTicks(lo, hi float64) []plot.Tick {
-	if !(hi > lo) {
+	if !(hi-lo > 1e-9*math.Max(math.Abs(lo), math.Abs(hi))) || math.IsInf(hi-lo, 1) { // no room for a second label
 		return []plot.Tick{{Value: lo, Label: a.text(lo)}}
 	}
 	prefix := 1.0

@@ -146,6 +146,9 @@ func (b *browser) check(t *testing.T) {
 }
 
 func TestReportInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
 	b := openBrowser(t)
 	dir := t.TempDir()
 	m := newMachine(1)

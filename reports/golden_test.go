@@ -90,6 +90,9 @@ func TestGoldenModels(t *testing.T) {
 
 // TestSameResultsSameBytes renders twice and compares every file.
 func TestSameResultsSameBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws every picture twice")
+	}
 	both := fixture(t, slices.Concat(small().results(), smallModels().results()))
 	read := func() map[string][]byte {
 		dir := t.TempDir()
