@@ -80,7 +80,7 @@ which are as fast as the real ones; they are made on the spot, in a temporary
 file that is gone when the run ends, however it ends. With the best variant that
 packs the weights and the best that does not, they are loaded, started, given a
 prompt of 512 tokens (pp512) and asked for a text of 128 (tg128), in the words of
-llama-bench: about six minutes. --all-variants adds every other SIMD variant that
+llama-bench: about ten minutes. --all-variants adds every other SIMD variant that
 runs here, and streaming; -p 64 -n 16 makes the tests shorter. --short does all
 that to bonsai-1.7b alone, in less than a minute. A --filter chooses among all
 variants, those in pure Go and the reference too, which take patience.
