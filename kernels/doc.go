@@ -268,7 +268,10 @@
 // 2048×2048 in the cores' own caches, activations quantized anew, µs of one
 // thread and of two; the machine of the next section, whose two cores are at
 // times near each other (and read 33 GB/s from DRAM together) and at times far
-// apart (56 GB/s):
+// apart (56 GB/s). One command times the same products by one thread and two,
+// as the machine of its moment has them:
+//
+//	onebit bench --filter '/rows:2048 /cols:2048 /cache:warm'
 //
 //	                            one     two, near     two, far
 //	q1_0_g128  avx512vnni       25.4    13.4  1.9     15.5  1.6
@@ -303,8 +306,11 @@
 // kernels that read weights and activations by turns do not train it as well.
 // PREFETCHT1 fetches into level 2 too, and 6 to 8 KiB ahead is where it pays:
 // prefetchL2. On Intel's cores the same hint is worse (below), and PREFETCHT0
-// stays. 8192×2048 from DRAM, one thread, GB/s and percent of reading, the
-// commands being those of the sections that follow:
+// stays. 8192×2048 from DRAM, one thread, GB/s and percent of reading; the same
+// shares, of the shapes of models and with the hint that each kernel has now, are
+// the %roof of
+//
+//	onebit bench --filter '/cache:cold /threads:1'
 //
 //	                               PREFETCHT0    PREFETCHT1
 //	i2_s       avx512vnni          23.7  82%     25.8  89%
