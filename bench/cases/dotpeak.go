@@ -25,10 +25,9 @@ type dotPeak struct {
 // of microseconds with SIMD.
 const dotIterations = 1 << 16
 
-// dotPeakCase is the peak of the fastest instructions that there are. The
-// model is in the name because a name occurs once.
-func dotPeakCase(model, group string, pool *kernels.Pool) bench.Case {
-	k := fastestDot(cpu.Detected())
+// dotPeakCase is the peak of the kernel k. The model is in the name because a
+// name occurs once.
+func dotPeakCase(k roofline.DotKernel, model, group string, pool *kernels.Pool) bench.Case {
 	macs, _ := k.Dot(1)
 	return bench.Case{
 		Name: fmt.Sprintf("DotPeak/model=%s/isa=%s/threads=%d", model, k.Name, pool.Threads()), Group: group,

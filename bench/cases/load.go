@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,7 +105,7 @@ type firstToken struct {
 // standard error.
 func (f *firstToken) command(ctx context.Context) (*exec.Cmd, *bytes.Buffer) {
 	path, files := f.subject.forChild()
-	args := append(f.subject.opt.RunCommand[1:len(f.subject.opt.RunCommand):len(f.subject.opt.RunCommand)], path,
+	args := append(slices.Clone(f.subject.opt.RunCommand[1:]), path,
 		"-p", firstPrompt, "-n", "1", "--ignore-eos", "--threads", strconv.Itoa(f.threads), "--variant", f.variant.Name)
 	if f.packing == models.PackNever {
 		args = append(args, "--native")

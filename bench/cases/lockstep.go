@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"onebit/bench"
@@ -98,11 +97,7 @@ func (s *shelf) runLockstep(ctx context.Context, c modelConfig, test *models.Mod
 func emitLockstep(emit func(bench.Sample) error, c modelConfig, r *lockstep.Result) error {
 	variant := fmt.Sprintf("model=%s/variant=%s", c.subject.Name, c.variant.Name)
 	for _, t := range r.Tensors {
-		block := strconv.Itoa(t.Block)
-		if t.Block == models.Outside {
-			block = "outside"
-		}
-		name := fmt.Sprintf("Lockstep/%s/input=%s/block=%s/tensor=%s", variant, t.Input, block, t.Name)
+		name := fmt.Sprintf("Lockstep/%s/input=%s/block=%s/tensor=%s", variant, t.Input, blockName(t.Block), t.Name)
 		if err := emit(bench.Sample{Name: bench.ParseName(name), Values: errorMetrics(t.Errors)}); err != nil {
 			return err
 		}

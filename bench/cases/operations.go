@@ -73,10 +73,8 @@ func observe(ctx context.Context, shelf *shelf, c modelConfig, t modelTest) (*op
 	}
 	defer s.Close()
 	ids := tokens(c.subject, t.depth+t.tokens)
-	if t.depth > 0 {
-		if _, err := s.Prefill(ids[:t.depth]); err != nil {
-			return nil, err
-		}
+	if err := t.fill(s, ids); err != nil {
+		return nil, err
 	}
 	for range 2 {
 		ops.order = nil
@@ -88,18 +86,22 @@ func observe(ctx context.Context, shelf *shelf, c modelConfig, t modelTest) (*op
 	return ops, nil
 }
 
+// blockName is what names of benchmarks call a block.
+func blockName(block int) string {
+	if block == models.Outside {
+		return "outside"
+	}
+	return strconv.Itoa(block)
+}
+
 // sample gives an operation's time per token of text, or per prompt.
 func (o *operationTimes) sample(study string, key operationKey, t modelTest) bench.Sample {
-	block := "outside"
-	if key.block != models.Outside {
-		block = strconv.Itoa(key.block)
-	}
 	total, n := o.total[key], 1
 	if t.kind == "tg" {
 		n = t.tokens
 	}
 	s := bench.Sample{
-		Name:  bench.ParseName(fmt.Sprintf("%s/block=%s/op=%s", study, block, key.name)),
+		Name:  bench.ParseName(fmt.Sprintf("%s/block=%s/op=%s", study, blockName(key.block), key.name)),
 		Iters: n, Values: []bench.Metric{{Unit: bench.NsPerOp, Value: float64(total.time) / float64(n)}},
 	}
 	if total.bytes > 0 && total.time > 0 {

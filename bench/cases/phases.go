@@ -162,12 +162,11 @@ func (t phaseTest) measure(ctx context.Context, m *models.Model) (phase phaseMem
 		return phase, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if t.Depth > 0 {
-		if _, err := s.Prefill(t.IDs[:t.Depth]); err != nil {
-			return phase, err
-		}
+	test := modelTest{kind: t.Kind, depth: t.Depth}
+	if err := test.fill(s, t.IDs); err != nil {
+		return phase, err
 	}
-	return measurePhase(func() error { return modelTest{kind: t.Kind, depth: t.Depth}.perform(ctx, s, t.IDs) })
+	return measurePhase(func() error { return test.perform(ctx, s, t.IDs) })
 }
 
 // pollInterval is how often the parts of the resident memory are looked at,

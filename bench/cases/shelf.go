@@ -7,6 +7,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/roofline"
+	"onebit/internal/cpu"
 	"onebit/internal/mmap"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
@@ -22,7 +23,8 @@ type shelf struct {
 	subjects []*subject
 	scope    scope
 	opened   map[modelConfig]*opened
-	read     *mmap.Anon // what a ceiling reads
+	read     *mmap.Anon         // what a ceiling reads
+	dot      roofline.DotKernel // the fastest here
 	phases   map[modelConfig]phaseReply
 	majors   int64 // page faults that waited for a disk, before the run
 }
@@ -43,6 +45,7 @@ func newShelf(opt *ModelsOptions) *shelf {
 	return &shelf{
 		rig: &rig{pools: map[int]*kernels.Pool{}, maxThreads: maxOf(opt.Threads), doubts: hostDoubts(opt.Host)},
 		opt: opt, opened: map[modelConfig]*opened{}, phases: map[modelConfig]phaseReply{},
+		dot: fastestDot(cpu.Detected()),
 	}
 }
 

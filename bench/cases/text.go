@@ -68,10 +68,8 @@ func (x *text) Verify(ctx context.Context) ([]bench.Metric, error) {
 		return nil, err
 	}
 	x.session.Truncate(0)
-	if x.depth > 0 {
-		if _, err := x.session.Prefill(x.ids[:x.depth]); err != nil {
-			return nil, err
-		}
+	if err := x.fill(x.session, x.ids); err != nil {
+		return nil, err
 	}
 	return x.shelf.memory(ctx, x.modelConfig, x.modelTest), ctx.Err()
 }
@@ -83,6 +81,15 @@ func (x *text) Run(ctx context.Context, n int) error {
 		}
 	}
 	return nil
+}
+
+// fill takes in the tokens before the test, up to its depth.
+func (t modelTest) fill(s *models.Session, ids []int) error {
+	if t.depth == 0 {
+		return nil
+	}
+	_, err := s.Prefill(ids[:t.depth])
+	return err
 }
 
 // perform performs the test on a session that holds at least the depth.

@@ -130,13 +130,12 @@ func Bandwidth(ctx context.Context, k ReadKernel, buf []byte, threads int, d tim
 // when every thread does nothing else for about d. A multiply-add is two
 // operations.
 func Throughput(ctx context.Context, k DotKernel, threads int, d time.Duration) (float64, error) {
-	a, b := operands()
 	// Of the order of 100 µs: long beside a look at the clock.
 	iterations := max(1, 1<<22/(k.chains*k.macs))
 	return during(ctx, threads, d, func(int) func() int {
 		return func() int {
-			k.run(&a, &b, iterations)
-			return 2 * iterations * k.chains * k.macs
+			macs, _ := k.Dot(iterations)
+			return 2 * macs
 		}
 	})
 }
