@@ -85,7 +85,7 @@ func q1NativeMatMul(matMul func(dst []float32, m *Matrix, a *Activations, r0, r1
 		strip := len(*room) / tileBytes * bitplanesRows
 		for r := r0; r < r1; r += strip {
 			n := min(strip, r1-r)
-			packBitplanesRows(tiles.Data, m.Data[r*rowBytes:(r+n)*rowBytes], blocks)
+			bitplanesTiles.pack(tiles.Data, m.Data[r*rowBytes:(r+n)*rowBytes], blocks)
 			matMul(dst[r:], &tiles, a, 0, n)
 		}
 	}

@@ -2,8 +2,6 @@ package kernels
 
 import (
 	"encoding/binary"
-
-	"onebit/formats"
 )
 
 // The geometry of the layout bitplanes, drawn in doc.go.
@@ -15,38 +13,9 @@ const (
 )
 
 // bitplanes is the packed layout of q1_0_g128 that all instruction sets read.
-var bitplanes = &Layout{
-	Name:    "bitplanes",
-	RowTile: bitplanesRows,
-	bytes: func(rows, cols int) int {
-		return (rows + bitplanesRows - 1) / bitplanesRows * (cols / 128) * bitplanesBlock
-	},
-	pack: packBitplanes,
-}
+var bitplanes = bitplanesTiles.layout("bitplanes")
 
-// packBitplanes writes the tiles of rows [r0, r1).
-func packBitplanes(m *Matrix, t *formats.Tensor, r0, r1 int) error {
-	blocks := m.Cols / 128
-	packBitplanesRows(m.Data[r0/bitplanesRows*blocks*bitplanesBlock:], t.Data[r0*blocks*q1Block:r1*blocks*q1Block], blocks)
-	return nil
-}
-
-// packBitplanesRows packs rows into tiles. Rows behind the last are zero: bits
-// and scales.
-func packBitplanesRows(tiles, rows []byte, blocks int) {
-	rowBytes, tileBytes := blocks*q1Block, blocks*bitplanesBlock
-	for len(rows) > 0 {
-		tile := tiles[:tileBytes]
-		n := min(bitplanesRows, len(rows)/rowBytes)
-		if n == bitplanesRows {
-			packBitplanesTile(tile, rows[:n*rowBytes], blocks)
-		} else {
-			clear(tile)
-			packBitplanesTileGo(tile, rows, blocks, n)
-		}
-		tiles, rows = tiles[tileBytes:], rows[n*rowBytes:]
-	}
-}
+var bitplanesTiles = q1Tiles{bitplanesRows, bitplanesBlock, packBitplanesTile, packBitplanesTileGo}
 
 // packBitplanesTileGo packs n rows of a tile.
 func packBitplanesTileGo(tile, rows []byte, blocks, n int) {

@@ -29,31 +29,7 @@ func rows64Row(p int) int {
 }
 
 // rows64 is the packed layout of q1_0_g128 for kernels that look sums up.
-var rows64 = &Layout{
-	Name:    "rows64",
-	RowTile: rows64Rows,
-	bytes: func(rows, cols int) int {
-		return (rows + rows64Rows - 1) / rows64Rows * (cols / 128) * rows64Block
-	},
-	pack: packRows64,
-}
-
-func packRows64(m *Matrix, t *formats.Tensor, r0, r1 int) error {
-	blocks := m.Cols / 128
-	rowBytes, tileBytes := blocks*q1Block, blocks*rows64Block
-	for r := r0; r < r1; r += rows64Rows {
-		tile := m.Data[r/rows64Rows*tileBytes:][:tileBytes]
-		n := min(rows64Rows, m.Rows-r)
-		rows := t.Data[r*rowBytes : (r+n)*rowBytes]
-		if n == rows64Rows {
-			packRows64Tile(tile, rows, blocks)
-			continue
-		}
-		clear(tile)
-		packRows64TileGo(tile, rows, blocks, n)
-	}
-	return nil
-}
+var rows64 = q1Tiles{rows64Rows, rows64Block, packRows64Tile, packRows64TileGo}.layout("rows64")
 
 // packRows64TileGo packs n rows of a tile.
 func packRows64TileGo(tile, rows []byte, blocks, n int) {

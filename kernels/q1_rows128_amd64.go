@@ -2,8 +2,6 @@
 
 package kernels
 
-import "onebit/formats"
-
 // The geometry of the layout rows128: a tile of 128 rows × 128 columns is 8
 // groups of 16 columns, of four vectors each, and 128 fp16 scales.
 //
@@ -21,31 +19,7 @@ const (
 
 // rows128 is the packed layout of q1_0_g128 for kernels that look sums up with
 // VPERMW.
-var rows128 = &Layout{
-	Name:    "rows128",
-	RowTile: rows128Rows,
-	bytes: func(rows, cols int) int {
-		return (rows + rows128Rows - 1) / rows128Rows * (cols / 128) * rows128Block
-	},
-	pack: packRows128,
-}
-
-func packRows128(m *Matrix, t *formats.Tensor, r0, r1 int) error {
-	blocks := m.Cols / 128
-	rowBytes, tileBytes := blocks*q1Block, blocks*rows128Block
-	for r := r0; r < r1; r += rows128Rows {
-		tile := m.Data[r/rows128Rows*tileBytes:][:tileBytes]
-		n := min(rows128Rows, m.Rows-r)
-		rows := t.Data[r*rowBytes : (r+n)*rowBytes]
-		if n == rows128Rows {
-			packRows128Tile(tile, rows, blocks)
-			continue
-		}
-		clear(tile)
-		packRows128TileGo(tile, rows, blocks, n)
-	}
-	return nil
-}
+var rows128 = q1Tiles{rows128Rows, rows128Block, packRows128Tile, packRows128TileGo}.layout("rows128")
 
 // packRows128TileGo packs n rows of a tile.
 func packRows128TileGo(tile, rows []byte, blocks, n int) {
