@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -167,6 +168,13 @@ func (r *hfReader) read() hfConfig {
 			r.fail(key, "is true, which onebit does not support")
 		}
 	}
+	var layers []string
+	r.value("layer_types", &layers)
+	for _, kind := range layers {
+		if kind != "full_attention" {
+			r.fail("layer_types", "%q is not supported, only full_attention", kind)
+		}
+	}
 	if r.err != nil {
 		return hfConfig{}
 	}
@@ -279,9 +287,9 @@ func (r *hfReader) rope(c *Config) {
 	if in.err != nil {
 		r.fail(name, "%s", in.err.(*ConfigError).Msg)
 	}
-	for key := range keys {
-		if !slices.Contains([]string{"rope_type", "type", "rope_theta", "factor", "original_max_position_embeddings"}, key) {
-			r.fail(name, "%s is not supported", key)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if !slices.Contains([]string{"rope_type", "type", "rope_theta", "factor", "original_max_position_embeddings"}, key) && !usualRope(key, keys[key]) {
+			r.fail(name, "%s of %s is not supported", key, keys[key])
 		}
 	}
 	if kind == "default" {
@@ -289,6 +297,18 @@ func (r *hfReader) rope(c *Config) {
 		return
 	}
 	c.RopeScaling.Type, c.RopeScaling.OriginalContext = kind, original
+}
+
+// usualRope says whether a key of the scaling says what is done anyway: saved
+// configurations spell out their class's defaults. Source:
+// huggingface/transformers modeling_rope_utils.py.
+func usualRope(key string, value json.RawMessage) bool {
+	var x any
+	if json.Unmarshal(value, &x) != nil {
+		return false
+	}
+	usual := map[string]any{"beta_fast": float64(betaFast), "beta_slow": float64(betaSlow), "partial_rotary_factor": 1.0, "truncate": true}
+	return x == nil || usual[key] != nil && x == usual[key]
 }
 
 // ternary reports whether the projections of an architecture are.

@@ -261,6 +261,12 @@ func TestHFDefaults(t *testing.T) {
 		}},
 		{map[string]any{"architectures": []string{"Qwen3ForCausalLM"}, "head_dim": 64,
 			"rope_parameters": map[string]any{"rope_type": "default", "rope_theta": 7e4}}, "qwen3", func(c *models.Config) { c.Context, c.RopeBase = 32768, 7e4 }},
+		// What transformers 5 spells out.
+		{map[string]any{"architectures": []string{"Qwen3ForCausalLM"}, "head_dim": 64, "dtype": "bfloat16", "layer_types": []string{"full_attention"},
+			"rope_parameters": map[string]any{"rope_type": "yarn", "rope_theta": 7e4, "factor": 4.0, "original_max_position_embeddings": 25,
+				"attention_factor": nil, "beta_fast": 32, "beta_slow": 1.0, "partial_rotary_factor": 1.0, "truncate": true}}, "qwen3", func(c *models.Config) {
+			c.Context, c.RopeBase, c.RopeScaling = 32768, 7e4, models.RopeScaling{Type: "yarn", Factor: 4, OriginalContext: 25}
+		}},
 	} {
 		config := map[string]any{}
 		for _, m := range []map[string]any{base, tt.changes} {
@@ -389,7 +395,9 @@ func TestHFRefuses(t *testing.T) {
 		{"biases", map[string]any{"attention_bias": true}, nil, "attention_bias", "is true, which onebit does not support"},
 		{"sliding window", map[string]any{"use_sliding_window": true}, nil, "use_sliding_window", "is true"},
 		{"scaling by frequency", map[string]any{"rope_scaling": map[string]any{"rope_type": "llama3", "factor": 8}}, nil, "rope_scaling", `"llama3" is unknown`},
-		{"scaling with more", map[string]any{"rope_scaling": map[string]any{"rope_type": "yarn", "factor": 8, "beta_fast": 16}}, nil, "rope_scaling", "beta_fast is not supported"},
+		{"scaling with more", map[string]any{"rope_scaling": map[string]any{"rope_type": "yarn", "factor": 8, "beta_fast": 16}}, nil, "rope_scaling", "beta_fast of 16 is not supported"},
+		{"part of a head turned", map[string]any{"rope_parameters": map[string]any{"rope_theta": 1e4, "partial_rotary_factor": 0.5}}, nil, "rope_parameters", "partial_rotary_factor of 0.5 is not supported"},
+		{"sliding layers", map[string]any{"layer_types": []string{"full_attention", "sliding_attention"}}, nil, "layer_types", `"sliding_attention" is not supported`},
 		{"scaling by text", map[string]any{"rope_scaling": map[string]any{"rope_type": "yarn", "factor": "8"}}, nil, "rope_scaling", "cannot unmarshal string"},
 		{"another quantization", map[string]any{"quantization_config": map[string]any{"quant_method": "gptq"}}, nil, "quantization_config", `quant_method "gptq" is not supported`},
 		{"another linear class", map[string]any{"quantization_config": map[string]any{"quant_method": "bitnet", "linear_class": "trilinear"}}, nil, "quantization_config", `linear_class "trilinear" is unknown`},

@@ -226,7 +226,31 @@ func (r *reader) ropeScaling() RopeScaling {
 		s.Factor = r.float(keyRopeScalingFactor)
 		s.OriginalContext = r.countOr(keyRopeOriginal, 0)
 	}
+	if kind == "yarn" {
+		r.usualYaRN()
+	}
 	return s
+}
+
+// usualYaRN refuses what changes YaRN and is not its default in llama.cpp
+// (src/llama-context.cpp), where a negative mix means the default too.
+func (r *reader) usualYaRN() {
+	const mix = "rope.scaling.yarn_ext_factor"
+	for _, k := range []struct {
+		key   string
+		usual float32
+	}{
+		{mix, 1},
+		{"rope.scaling.attn_factor", 1},
+		{"rope.scaling.yarn_attn_factor", 1},
+		{"rope.scaling.yarn_log_multiplier", 0},
+		{"rope.scaling.yarn_beta_fast", betaFast},
+		{"rope.scaling.yarn_beta_slow", betaSlow},
+	} {
+		if x := r.floatOr(k.key, k.usual); x != k.usual && !(k.key == mix && x < 0) {
+			r.fail(k.key, "%v is not supported, only %v", x, k.usual)
+		}
+	}
 }
 
 // A Mismatch is a tensor in which a file differs from its architecture.

@@ -82,7 +82,10 @@ func TestConfigFromGGUF(t *testing.T) {
 			append(slices.Clone(qwen),
 				gguf.KV{Key: "qwen3.rope.scaling.type", Value: gguf.Of("yarn")},
 				gguf.KV{Key: "qwen3.rope.scaling.factor", Value: gguf.Of(float32(4))},
-				gguf.KV{Key: "qwen3.rope.scaling.original_context_length", Value: gguf.Of(uint32(32768))}),
+				gguf.KV{Key: "qwen3.rope.scaling.original_context_length", Value: gguf.Of(uint32(32768))},
+				gguf.KV{Key: "qwen3.rope.scaling.attn_factor", Value: gguf.Of(float32(1))},
+				gguf.KV{Key: "qwen3.rope.scaling.yarn_ext_factor", Value: gguf.Of(float32(-1))},
+				gguf.KV{Key: "qwen3.rope.scaling.yarn_beta_fast", Value: gguf.Of(float32(32))}),
 			[]string{"a"},
 			changed(qwenConfig, func(c *Config) { c.RopeScaling = RopeScaling{"yarn", 4, 32768} })},
 		{"rope scaling without a type", set(qwen, "qwen3.rope.scaling.factor", gguf.Of(float32(2))), []string{"a"},
@@ -108,6 +111,12 @@ func TestConfigFromGGUF(t *testing.T) {
 // model has is refused under its key.
 func TestConfigFromGGUFErrors(t *testing.T) {
 	qwen := metadataOf(t, "tiny")
+	yarn := func(key string, x float32) []gguf.KV {
+		return append(slices.Clone(qwen),
+			gguf.KV{Key: "qwen3.rope.scaling.type", Value: gguf.Of("yarn")},
+			gguf.KV{Key: "qwen3.rope.scaling.factor", Value: gguf.Of(float32(4))},
+			gguf.KV{Key: "qwen3.rope.scaling." + key, Value: gguf.Of(x)})
+	}
 	tests := []struct {
 		name string
 		meta []gguf.KV
@@ -138,6 +147,9 @@ func TestConfigFromGGUFErrors(t *testing.T) {
 		{"unknown scaling", set(qwen, "qwen3.rope.scaling.type", gguf.Of("longrope")), "qwen3.rope.scaling.type",
 			`"longrope" is unknown (known: none, linear, yarn)`},
 		{"scaling without factor", set(qwen, "qwen3.rope.scaling.type", gguf.Of("linear")), "qwen3.rope.scaling.factor", "is missing"},
+		{"YaRN with bounds of its own", yarn("yarn_beta_fast", 16), "qwen3.rope.scaling.yarn_beta_fast", "16 is not supported, only 32"},
+		{"YaRN with a temperature of its own", yarn("attn_factor", 1.5), "qwen3.rope.scaling.attn_factor", "1.5 is not supported, only 1"},
+		{"half of YaRN", yarn("yarn_ext_factor", 0.5), "qwen3.rope.scaling.yarn_ext_factor", "0.5 is not supported, only 1"},
 	}
 	for _, key := range []string{
 		"block_count", "context_length", "embedding_length", "feed_forward_length",
