@@ -13,8 +13,8 @@ import (
 // FromHF makes the tokenizer of a Hugging Face model directory: from its
 // tokenizer.model (SentencePiece) or, if it has none, its tokenizer.json
 // (byte-level BPE), with config.json, generation_config.json,
-// tokenizer_config.json and added_tokens.json where they are there. Errors
-// name the file.
+// tokenizer_config.json, chat_template.jinja and added_tokens.json where they are
+// there. Errors name the file.
 func FromHF(dir string) (*Tokenizer, error) {
 	src, file, err := readHF(dir)
 	var t *Tokenizer
@@ -156,7 +156,7 @@ func readJSON(data []byte, src *source) error {
 // name is GGUF's for the pre-tokenizer.
 func (p *preTokenizerJSON) name() (string, error) {
 	if p == nil {
-		return "", keyErrorf(keyPre, "is missing")
+		return "", keyErrorf(keyPre, "is missing, so this is no byte-level BPE; SentencePiece is read from tokenizer.model")
 	}
 	steps := []preTokenizerJSON{*p}
 	if p.Type == "Sequence" {
@@ -298,12 +298,12 @@ var hfArchitectures = map[string]string{
 
 func readTokenizerConfig(dir string, src *source) error {
 	var c struct {
-		BOS      tokenJSON `json:"bos_token"`
-		EOS      tokenJSON `json:"eos_token"`
-		Pad      tokenJSON `json:"pad_token"`
-		AddBOS   *bool     `json:"add_bos_token"`
-		AddEOS   *bool     `json:"add_eos_token"`
-		Template any       `json:"chat_template"`
+		BOS      tokenJSON    `json:"bos_token"`
+		EOS      tokenJSON    `json:"eos_token"`
+		Pad      tokenJSON    `json:"pad_token"`
+		AddBOS   *bool        `json:"add_bos_token"`
+		AddEOS   *bool        `json:"add_eos_token"`
+		Template templateJSON `json:"chat_template"`
 	}
 	if err := readConfig(dir, "tokenizer_config.json", &c); err != nil {
 		return err
@@ -327,8 +327,40 @@ func readTokenizerConfig(dir string, src *source) error {
 	if c.AddEOS != nil {
 		src.flags[keyAddEOS] = *c.AddEOS
 	}
-	src.template, _ = c.Template.(string) // some files have a list
+	src.template = string(c.Template)
+	return readTemplate(dir, src)
+}
+
+// readTemplate reads the file that transformers since 4.50 keeps the template
+// in (utils/hub.py, CHAT_TEMPLATE_FILE); it counts before the configuration's.
+func readTemplate(dir string, src *source) error {
+	file := filepath.Join(dir, "chat_template.jinja")
+	data, err := bounded.ReadFile(file, mostBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return inFile(file, err)
+	}
+	src.template = string(data)
 	return nil
+}
+
+// A templateJSON is a template, or the one named default of a list.
+type templateJSON string
+
+func (t *templateJSON) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, (*string)(t)) == nil {
+		return nil
+	}
+	var list []struct{ Name, Template string }
+	err := json.Unmarshal(data, &list)
+	for _, named := range list {
+		if named.Name == "default" {
+			*t = templateJSON(named.Template)
+		}
+	}
+	return err
 }
 
 // A tokenJSON is a token's text, or an object with it as content.

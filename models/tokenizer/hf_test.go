@@ -96,6 +96,38 @@ func TestFromHFBytePairs(t *testing.T) {
 	}
 }
 
+// A template may be a text, one of a list, or a file of its own, which counts
+// before the others.
+func TestFromHFTemplate(t *testing.T) {
+	const thinking, inst = "{{'<|im_start|><think>'}}", "{{'[INST]'}}"
+	list := []object{{"name": "tool_use", "template": inst}, {"name": "default", "template": thinking}}
+	for _, tt := range []struct {
+		config any
+		file   string
+		want   string
+	}{
+		{thinking, "", thinking},
+		{list, "", thinking},
+		{list[:1], "", ""},
+		{nil, "", ""},
+		{nil, inst, inst},
+		{thinking, inst, inst},
+	} {
+		files := map[string]any{"tokenizer.json": smallJSON(llama3Regex), "tokenizer_config.json": object{"bos_token": "<|im_start|>", "chat_template": tt.config}}
+		if tt.file != "" {
+			files["chat_template.jinja"] = []byte(tt.file)
+		}
+		got, err := FromHF(directory(t, files))
+		if err != nil || got.template != tt.want {
+			t.Errorf("%v and file %q: template %q, %v, want %q", tt.config, tt.file, got.template, err, tt.want)
+		}
+	}
+	dir := directory(t, map[string]any{"tokenizer.json": smallJSON(llama3Regex), "tokenizer_config.json": object{"chat_template": 7}})
+	if _, err := FromHF(dir); err == nil || !strings.Contains(err.Error(), "tokenizer_config.json: json: cannot unmarshal number") {
+		t.Errorf("a number for a template: %v", err)
+	}
+}
+
 func appendField(b []byte, number int, content []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(number)<<3|2)
 	b = binary.AppendUvarint(b, uint64(len(content)))
