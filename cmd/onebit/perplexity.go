@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/internal/bounded"
 	"onebit/models"
 	"onebit/models/perplexity"
 	"onebit/models/synth"
@@ -185,15 +186,18 @@ func (s *savedLogits) Close() error {
 	return s.file.Close()
 }
 
+// mostText is more bytes than the texts that perplexities are given for have.
+const mostText = 1 << 30
+
 func readText(path string, stdin io.Reader) (string, error) {
 	if path == "-" {
-		text, err := io.ReadAll(stdin)
+		text, err := bounded.Read(stdin, mostText)
 		if err != nil {
 			return "", fmt.Errorf("reading the text: %w", err)
 		}
 		return string(text), nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := bounded.ReadFile(path, mostText)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", path, withoutPath(err, path))
 	}

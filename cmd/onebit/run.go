@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/internal/bounded"
 	"onebit/models"
 	"onebit/models/tokenizer"
 )
@@ -140,9 +141,12 @@ func (f *runFlags) check(cmd *cobra.Command) (*models.Sampler, error) {
 	return sampler, nil
 }
 
+// mostPrompt is more bytes than any context has room for.
+const mostPrompt = 64 << 20
+
 // readPrompt drops the newline that editors and echo end a text with.
 func readPrompt(r io.Reader) (string, error) {
-	text, err := io.ReadAll(r)
+	text, err := bounded.Read(r, mostPrompt)
 	if err != nil {
 		return "", fmt.Errorf("reading the prompt: %w", err)
 	}

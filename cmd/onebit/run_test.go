@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -86,5 +87,17 @@ func TestCharactersAreNotSplit(t *testing.T) {
 		if splits(text, out[i+1]) {
 			t.Errorf("a character is split between %q and %q", text, out[i+1])
 		}
+	}
+}
+
+// An endless prompt ends with an error, not with the memory.
+func TestReadPromptEndless(t *testing.T) {
+	zero, err := os.Open("/dev/zero")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer zero.Close()
+	if _, err := readPrompt(zero); err == nil || !strings.HasPrefix(err.Error(), "reading the prompt: is larger than 67108864 bytes") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -1,28 +1,40 @@
-// Package bounded reads files whose size nobody has checked yet.
+// Package bounded reads what nobody has checked the size of yet.
 package bounded
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 )
 
-// ReadFile is os.ReadFile for files of at most that many bytes. Of a larger one
-// it reads no more, also if it has no size of its own, such as a pipe, and
-// returns a *fs.PathError.
+// Read is io.ReadAll of at most that many bytes. Of more it reads no more and
+// returns an error.
+func Read(r io.Reader, most int) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+	if err == nil && len(data) > most {
+		err = fmt.Errorf("is larger than %d bytes, more than any of its kind", most)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// ReadFile is os.ReadFile for files of at most that many bytes, as Read; also
+// of one that has no size of its own, such as a pipe. Its error for a larger
+// one is a *fs.PathError.
 func ReadFile(path string, most int) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
-	if err != nil {
-		return nil, err
+	data, err := Read(f, most)
+	var named *fs.PathError
+	if err != nil && !errors.As(err, &named) {
+		err = &fs.PathError{Op: "read", Path: path, Err: err}
 	}
-	if len(data) > most {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is larger than %d bytes, which no such file is", most)}
-	}
-	return data, nil
+	return data, err
 }

@@ -5,7 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 func TestReadFile(t *testing.T) {
@@ -22,5 +24,22 @@ func TestReadFile(t *testing.T) {
 	}
 	if _, err := ReadFile(path+"x", 8); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("ReadFile of no file: %v", err)
+	}
+}
+
+// endless is a pipe whose other end never stops.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestRead(t *testing.T) {
+	if data, err := Read(endless{}, 1000); data != nil || err == nil || err.Error() != "is larger than 1000 bytes, more than any of its kind" {
+		t.Errorf("Read of what does not end = %d bytes, %v", len(data), err)
+	}
+	if data, err := Read(strings.NewReader("12"), 2); err != nil || string(data) != "12" {
+		t.Errorf("Read of as much as allowed = %q, %v", data, err)
+	}
+	if _, err := Read(iotest.ErrReader(fs.ErrClosed), 2); err != fs.ErrClosed {
+		t.Errorf("Read of what fails: %v", err)
 	}
 }
