@@ -288,15 +288,20 @@
 // did it for both, bit planes took 17.3 far apart and look-ups, whose tables are
 // 16 KiB, 23.5 instead of 16.
 //
-// Columns of a batch are quantized and arranged by all threads, and at most 64 at a
-// time where they become tables of eight times their size. Products of 2048×2048
+// Columns of a batch are quantized and arranged by all threads: products of 2048×2048
 // with N columns, from float32, billions of operations a second of two threads,
-// before (arranged by the caller, all at once) and after:
+// before (arranged by the caller) and after:
 //
 //	N                           16           64           512
-//	q1_0_g128  avx512-lookup    615  771     455  823     617  809
-//	           avx512vnni       636  687     660  763     690  743
-//	           avx2-lookup      507  664     410  632     406  617
+//	q1_0_g128  avx512vnni       636  687     660  763     690  743
+//
+// Where they become tables of eight times their size, each thread makes its own,
+// for 32 columns at a time: tables that the other core has made come as slowly as from
+// memory. A prompt of 512 tokens of Bonsai-1.7B, tokens a second, when all threads
+// made tables of 64 columns, and now:
+//
+//	q1_0_g128  avx2-lookup      164  183
+//	           avx512-lookup    201  220
 //
 // # Fetching weights ahead
 //
@@ -372,8 +377,9 @@
 // 1.24 cycles, VPERMW with VPADDW 1.20, VPSHUFB with VPADDB and the load of its
 // table 1.93; so tables of int16, read by VPERMW for 128 rows at a time, took the
 // place of VPSHUFB's tables of bytes (24.3 GB/s from L2). They are Best's choice
-// for that family: a batch of any size has 430 to 467 billion operations, bit
-// planes 340 to 430, and VPDPBUSD itself has 454.
+// for that family: one column has 450 billion operations, batches of four and more
+// 500 to 540, because bits are loaded and shifted once for four columns; bit
+// planes have 320 to 430, and VPDPBUSD itself has 454 to 470.
 //
 // Why they are as they are:
 //
@@ -385,7 +391,8 @@
 //     VPERMW reads all bits of 32 rows; its index has a fifth bit, that of the
 //     next column, so the table is there twice and no mask is needed. Tables take 8 bytes for every activation and
 //     0.6 µs to make for 2048. They win wherever memory is not the limit, and
-//     with AVX2 by a factor of two, but expand to no batch kernel.
+//     with AVX2 by a factor of two. With AVX-512 the int16 sums of four columns of 128
+//     rows take half of the registers; results then lie in memory.
 //   - Native rows are 16 (8) streams that are transposed in registers, 20
 //     shuffles a block, after which they are bit planes. Going along single
 //     rows costs a horizontal sum for every block of every row instead.

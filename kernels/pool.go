@@ -62,10 +62,13 @@ type shape struct {
 	order   *Order
 }
 
-// fewColumns and less are quantized by every thread for itself: to write over
-// what other cores have read, and there to read what was written here, takes
-// several times as long.
+// fewColumns and less are quantized and arranged by every thread for itself, and
+// so are Variant.columns: to write over what other cores have read, and there to
+// read what was written here, takes several times as long.
 const fewColumns = 2
+
+// apart says whether every thread prepares n columns for itself.
+func (v *Variant) apart(n int) bool { return v.Activation != F32 && n <= max(fewColumns, v.columns) }
 
 // A Product is one matrix of a submission and where its result goes:
 // n × Matrix.Rows floats, a column's after the other's.
@@ -233,7 +236,7 @@ func (p *Pool) prepare(x []float32, n, cols int) {
 	v := p.products[0].Variant
 	p.submission++
 	p.x, p.n, p.cols = x, n, cols
-	if v.Activation == F32 || n > fewColumns {
+	if !v.apart(n) {
 		a := &p.activations[0].Activations
 		a.reset(v.Activation, x, n, cols)
 		if v.Activation != F32 {
@@ -261,7 +264,7 @@ func (p *Pool) prepare(x []float32, n, cols int) {
 // activationsOf returns those for a thread to multiply with.
 func (p *Pool) activationsOf(thread int) *Activations {
 	v := p.products[0].Variant
-	if v.Activation == F32 || p.n > fewColumns {
+	if !v.apart(p.n) {
 		return &p.activations[0].Activations
 	}
 	a := &p.activations[thread]

@@ -4922,14 +4922,14 @@ row:
 // func q1WordLookup128AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·q1WordLookup128AVX512(SB), NOSPLIT, $0-56
+	MOVL         $0x00000001, AX
+	VPBROADCASTD AX, Z0
+	MOVL         $0x00010000, AX
+	VPBROADCASTD AX, Z1
 	MOVQ         dst+0(FP), AX
 	MOVQ         data+8(FP), CX
 	MOVQ         rows+48(FP), DX
 	MOVQ         scaleStep+32(FP), BX
-	MOVL         $0x00000001, SI
-	VPBROADCASTD SI, Z0
-	MOVL         $0x00010000, SI
-	VPBROADCASTD SI, Z1
 
 tile:
 	VPXORD Z2, Z2, Z2
@@ -6548,14 +6548,14 @@ row:
 // func q1WordLookup32AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·q1WordLookup32AVX512(SB), NOSPLIT, $0-56
+	MOVL         $0x00000001, AX
+	VPBROADCASTD AX, Z0
+	MOVL         $0x00010000, AX
+	VPBROADCASTD AX, Z1
 	MOVQ         dst+0(FP), AX
 	MOVQ         data+8(FP), CX
 	MOVQ         rows+48(FP), DX
 	MOVQ         scaleStep+32(FP), BX
-	MOVL         $0x00000001, SI
-	VPBROADCASTD SI, Z0
-	MOVL         $0x00010000, SI
-	VPBROADCASTD SI, Z1
 
 tile:
 	VPXORD Z2, Z2, Z2
@@ -7346,6 +7346,449 @@ rest:
 	VPCMPGTD     q1LaneNumbers<>+0(SB), Z0, K1
 	VMOVUPS      Z9, K1, 448(AX)
 	SUBQ         $0x10, DX
+	VZEROUPPER
+	RET
+
+// func q1WordColumns4AVX512(dst *float32, dstStride int, data *byte, tables *int8, tableStride int, scales *float32, scaleStride int, scaleStep int, blocks int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·q1WordColumns4AVX512(SB), NOSPLIT, $0-72
+	MOVL         $0x00000001, AX
+	VPBROADCASTD AX, Z0
+	MOVL         $0x00010000, AX
+	VPBROADCASTD AX, Z1
+	MOVQ         dstStride+8(FP), CX
+	LEAQ         (CX)(CX*2), DX
+	MOVQ         tableStride+32(FP), SI
+	LEAQ         (SI)(SI*2), DI
+	MOVQ         scaleStride+48(FP), R9
+	LEAQ         (R9)(R9*2), R10
+	MOVQ         dst+0(FP), AX
+	MOVQ         tables+24(FP), BX
+	MOVQ         scales+40(FP), R8
+	MOVQ         data+16(FP), R11
+	VPXORD       Z2, Z2, Z2
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z2, 64(AX)
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z2, 192(AX)
+	VMOVUPS      Z2, 256(AX)
+	VMOVUPS      Z2, 320(AX)
+	VMOVUPS      Z2, 384(AX)
+	VMOVUPS      Z2, 448(AX)
+	VMOVUPS      Z2, (AX)(CX*1)
+	VMOVUPS      Z2, 64(AX)(CX*1)
+	VMOVUPS      Z2, 128(AX)(CX*1)
+	VMOVUPS      Z2, 192(AX)(CX*1)
+	VMOVUPS      Z2, 256(AX)(CX*1)
+	VMOVUPS      Z2, 320(AX)(CX*1)
+	VMOVUPS      Z2, 384(AX)(CX*1)
+	VMOVUPS      Z2, 448(AX)(CX*1)
+	VMOVUPS      Z2, (AX)(CX*2)
+	VMOVUPS      Z2, 64(AX)(CX*2)
+	VMOVUPS      Z2, 128(AX)(CX*2)
+	VMOVUPS      Z2, 192(AX)(CX*2)
+	VMOVUPS      Z2, 256(AX)(CX*2)
+	VMOVUPS      Z2, 320(AX)(CX*2)
+	VMOVUPS      Z2, 384(AX)(CX*2)
+	VMOVUPS      Z2, 448(AX)(CX*2)
+	VMOVUPS      Z2, (AX)(DX*1)
+	VMOVUPS      Z2, 64(AX)(DX*1)
+	VMOVUPS      Z2, 128(AX)(DX*1)
+	VMOVUPS      Z2, 192(AX)(DX*1)
+	VMOVUPS      Z2, 256(AX)(DX*1)
+	VMOVUPS      Z2, 320(AX)(DX*1)
+	VMOVUPS      Z2, 384(AX)(DX*1)
+	VMOVUPS      Z2, 448(AX)(DX*1)
+
+block:
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	MOVQ   $0x00000008, R12
+
+group:
+	VMOVDQU32       (R11), Z2
+	VMOVDQU32       64(R11), Z19
+	VMOVDQU32       128(R11), Z20
+	VMOVDQU32       192(R11), Z21
+	VBROADCASTI64X4 (BX), Z22
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z3, Z3
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z4, Z4
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z5, Z5
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z6, Z6
+	VBROADCASTI64X4 (BX)(SI*1), Z22
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z7, Z7
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z8, Z8
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z9, Z9
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z10, Z10
+	VBROADCASTI64X4 (BX)(SI*2), Z22
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z11, Z11
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z12, Z12
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z13, Z13
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z14, Z14
+	VBROADCASTI64X4 (BX)(DI*1), Z22
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z15, Z15
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z16, Z16
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z17, Z17
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z18, Z18
+	VBROADCASTI64X4 32(BX), Z22
+	VPSRLW          $0x04, Z2, Z2
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z3, Z3
+	VPSRLW          $0x04, Z19, Z19
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z4, Z4
+	VPSRLW          $0x04, Z20, Z20
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z5, Z5
+	VPSRLW          $0x04, Z21, Z21
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z6, Z6
+	VBROADCASTI64X4 32(BX)(SI*1), Z22
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z7, Z7
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z8, Z8
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z9, Z9
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z10, Z10
+	VBROADCASTI64X4 32(BX)(SI*2), Z22
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z11, Z11
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z12, Z12
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z13, Z13
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z14, Z14
+	VBROADCASTI64X4 32(BX)(DI*1), Z22
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z15, Z15
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z16, Z16
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z17, Z17
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z18, Z18
+	VBROADCASTI64X4 64(BX), Z22
+	VPSRLW          $0x04, Z2, Z2
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z3, Z3
+	VPSRLW          $0x04, Z19, Z19
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z4, Z4
+	VPSRLW          $0x04, Z20, Z20
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z5, Z5
+	VPSRLW          $0x04, Z21, Z21
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z6, Z6
+	VBROADCASTI64X4 64(BX)(SI*1), Z22
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z7, Z7
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z8, Z8
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z9, Z9
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z10, Z10
+	VBROADCASTI64X4 64(BX)(SI*2), Z22
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z11, Z11
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z12, Z12
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z13, Z13
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z14, Z14
+	VBROADCASTI64X4 64(BX)(DI*1), Z22
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z15, Z15
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z16, Z16
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z17, Z17
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z18, Z18
+	VBROADCASTI64X4 96(BX), Z22
+	VPSRLW          $0x04, Z2, Z2
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z3, Z3
+	VPSRLW          $0x04, Z19, Z19
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z4, Z4
+	VPSRLW          $0x04, Z20, Z20
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z5, Z5
+	VPSRLW          $0x04, Z21, Z21
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z6, Z6
+	VBROADCASTI64X4 96(BX)(SI*1), Z22
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z7, Z7
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z8, Z8
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z9, Z9
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z10, Z10
+	VBROADCASTI64X4 96(BX)(SI*2), Z22
+	VPERMW          Z22, Z2, Z23
+	VPADDW          Z23, Z11, Z11
+	VPERMW          Z22, Z19, Z23
+	VPADDW          Z23, Z12, Z12
+	VPERMW          Z22, Z20, Z23
+	VPADDW          Z23, Z13, Z13
+	VPERMW          Z22, Z21, Z22
+	VPADDW          Z22, Z14, Z14
+	VBROADCASTI64X4 96(BX)(DI*1), Z22
+	VPERMW          Z22, Z2, Z2
+	VPADDW          Z2, Z15, Z15
+	VPERMW          Z22, Z19, Z2
+	VPADDW          Z2, Z16, Z16
+	VPERMW          Z22, Z20, Z2
+	VPADDW          Z2, Z17, Z17
+	VPERMW          Z22, Z21, Z2
+	VPADDW          Z2, Z18, Z18
+	ADDQ            $0x00000100, R11
+	ADDQ            $0x00000080, BX
+	DECQ            R12
+	JNZ             group
+	VCVTPH2PS       (R11), Z2
+	VPMADDWD        Z0, Z3, Z19
+	VMULPS.BCST     (R8), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          (AX), Z19, Z19
+	VMOVUPS         Z19, (AX)
+	VPMADDWD        Z0, Z7, Z19
+	VMULPS.BCST     (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          (AX)(CX*1), Z19, Z19
+	VMOVUPS         Z19, (AX)(CX*1)
+	VPMADDWD        Z0, Z11, Z19
+	VMULPS.BCST     (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          (AX)(CX*2), Z19, Z19
+	VMOVUPS         Z19, (AX)(CX*2)
+	VPMADDWD        Z0, Z15, Z19
+	VMULPS.BCST     (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z2, Z19, Z19
+	VADDPS          (AX)(DX*1), Z19, Z19
+	VMOVUPS         Z19, (AX)(DX*1)
+	VCVTPH2PS       32(R11), Z2
+	VPMADDWD        Z1, Z3, Z19
+	VMULPS.BCST     (R8), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          64(AX), Z19, Z19
+	VMOVUPS         Z19, 64(AX)
+	VPMADDWD        Z1, Z7, Z19
+	VMULPS.BCST     (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          64(AX)(CX*1), Z19, Z19
+	VMOVUPS         Z19, 64(AX)(CX*1)
+	VPMADDWD        Z1, Z11, Z19
+	VMULPS.BCST     (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          64(AX)(CX*2), Z19, Z19
+	VMOVUPS         Z19, 64(AX)(CX*2)
+	VPMADDWD        Z1, Z15, Z19
+	VMULPS.BCST     (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z2, Z19, Z19
+	VADDPS          64(AX)(DX*1), Z19, Z19
+	VMOVUPS         Z19, 64(AX)(DX*1)
+	VCVTPH2PS       64(R11), Z2
+	VPMADDWD        Z0, Z4, Z19
+	VMULPS.BCST     (R8), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          128(AX), Z19, Z19
+	VMOVUPS         Z19, 128(AX)
+	VPMADDWD        Z0, Z8, Z19
+	VMULPS.BCST     (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          128(AX)(CX*1), Z19, Z19
+	VMOVUPS         Z19, 128(AX)(CX*1)
+	VPMADDWD        Z0, Z12, Z19
+	VMULPS.BCST     (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          128(AX)(CX*2), Z19, Z19
+	VMOVUPS         Z19, 128(AX)(CX*2)
+	VPMADDWD        Z0, Z16, Z19
+	VMULPS.BCST     (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z2, Z19, Z19
+	VADDPS          128(AX)(DX*1), Z19, Z19
+	VMOVUPS         Z19, 128(AX)(DX*1)
+	VCVTPH2PS       96(R11), Z2
+	VPMADDWD        Z1, Z4, Z19
+	VMULPS.BCST     (R8), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          192(AX), Z19, Z19
+	VMOVUPS         Z19, 192(AX)
+	VPMADDWD        Z1, Z8, Z19
+	VMULPS.BCST     (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          192(AX)(CX*1), Z19, Z19
+	VMOVUPS         Z19, 192(AX)(CX*1)
+	VPMADDWD        Z1, Z12, Z19
+	VMULPS.BCST     (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          192(AX)(CX*2), Z19, Z19
+	VMOVUPS         Z19, 192(AX)(CX*2)
+	VPMADDWD        Z1, Z16, Z19
+	VMULPS.BCST     (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z2, Z19, Z19
+	VADDPS          192(AX)(DX*1), Z19, Z19
+	VMOVUPS         Z19, 192(AX)(DX*1)
+	VCVTPH2PS       128(R11), Z2
+	VPMADDWD        Z0, Z5, Z19
+	VMULPS.BCST     (R8), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          256(AX), Z19, Z19
+	VMOVUPS         Z19, 256(AX)
+	VPMADDWD        Z0, Z9, Z19
+	VMULPS.BCST     (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          256(AX)(CX*1), Z19, Z19
+	VMOVUPS         Z19, 256(AX)(CX*1)
+	VPMADDWD        Z0, Z13, Z19
+	VMULPS.BCST     (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          256(AX)(CX*2), Z19, Z19
+	VMOVUPS         Z19, 256(AX)(CX*2)
+	VPMADDWD        Z0, Z17, Z19
+	VMULPS.BCST     (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z2, Z19, Z19
+	VADDPS          256(AX)(DX*1), Z19, Z19
+	VMOVUPS         Z19, 256(AX)(DX*1)
+	VCVTPH2PS       160(R11), Z2
+	VPMADDWD        Z1, Z5, Z19
+	VMULPS.BCST     (R8), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          320(AX), Z19, Z19
+	VMOVUPS         Z19, 320(AX)
+	VPMADDWD        Z1, Z9, Z19
+	VMULPS.BCST     (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          320(AX)(CX*1), Z19, Z19
+	VMOVUPS         Z19, 320(AX)(CX*1)
+	VPMADDWD        Z1, Z13, Z19
+	VMULPS.BCST     (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          320(AX)(CX*2), Z19, Z19
+	VMOVUPS         Z19, 320(AX)(CX*2)
+	VPMADDWD        Z1, Z17, Z19
+	VMULPS.BCST     (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z2, Z19, Z19
+	VADDPS          320(AX)(DX*1), Z19, Z19
+	VMOVUPS         Z19, 320(AX)(DX*1)
+	VCVTPH2PS       192(R11), Z2
+	VPMADDWD        Z0, Z6, Z19
+	VMULPS.BCST     (R8), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          384(AX), Z19, Z19
+	VMOVUPS         Z19, 384(AX)
+	VPMADDWD        Z0, Z10, Z19
+	VMULPS.BCST     (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          384(AX)(CX*1), Z19, Z19
+	VMOVUPS         Z19, 384(AX)(CX*1)
+	VPMADDWD        Z0, Z14, Z19
+	VMULPS.BCST     (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          384(AX)(CX*2), Z19, Z19
+	VMOVUPS         Z19, 384(AX)(CX*2)
+	VPMADDWD        Z0, Z18, Z19
+	VMULPS.BCST     (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z2, Z19, Z19
+	VADDPS          384(AX)(DX*1), Z19, Z19
+	VMOVUPS         Z19, 384(AX)(DX*1)
+	VCVTPH2PS       224(R11), Z2
+	VPMADDWD        Z1, Z6, Z19
+	VMULPS.BCST     (R8), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          448(AX), Z19, Z19
+	VMOVUPS         Z19, 448(AX)
+	VPMADDWD        Z1, Z10, Z19
+	VMULPS.BCST     (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          448(AX)(CX*1), Z19, Z19
+	VMOVUPS         Z19, 448(AX)(CX*1)
+	VPMADDWD        Z1, Z14, Z19
+	VMULPS.BCST     (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z20, Z19, Z19
+	VADDPS          448(AX)(CX*2), Z19, Z19
+	VMOVUPS         Z19, 448(AX)(CX*2)
+	VPMADDWD        Z1, Z18, Z19
+	VMULPS.BCST     (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS       Z19, Z19
+	VMULPS          Z2, Z19, Z19
+	VADDPS          448(AX)(DX*1), Z19, Z19
+	VMOVUPS         Z19, 448(AX)(DX*1)
+	ADDQ            $0x00000100, R11
+	MOVQ            scaleStep+56(FP), R12
+	ADDQ            R12, R8
+	DECQ            blocks+64(FP)
+	JNZ             block
 	VZEROUPPER
 	RET
 

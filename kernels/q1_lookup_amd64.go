@@ -60,11 +60,16 @@ type q1Lookup struct {
 	blockBytes    int // of a tile's rows × 128 columns
 	order         *Order
 	per128, per32 q1LookupFunc
+	// together is for q1LookupTogether columns from c on; nil: one at a time.
+	together func(dst []float32, m *Matrix, a *Activations, c, r0, r1, scaleStep int)
 }
 
-// q1LookupColumns is how many columns have tables at a time: 1 MiB for 2048
-// activations each, which stays in L2.
-const q1LookupColumns = 64
+// q1LookupTogether is how many columns are looked up with the same bits.
+const q1LookupTogether = 4
+
+// q1LookupColumns is how many columns have tables at a time, a thread its own:
+// 512 KiB for 2048 activations each, which stays in L2.
+const q1LookupColumns = 32
 
 // q1TableOrder has what tables makes of every four columns, 32 bytes: two
 // tables of bytes, or one of int16.
@@ -89,21 +94,25 @@ func init() {
 	}
 	q1Lookup{
 		"sums of four activations from tables, VPSHUFB, 32 rows in a register",
-		rows64, rows64Block, q1TableOrder("q1_tables", q1TablesAVX2), q1Lookup128AVX2, q1Lookup32AVX2,
+		rows64, rows64Block, q1TableOrder("q1_tables", q1TablesAVX2), q1Lookup128AVX2, q1Lookup32AVX2, nil,
 	}.register(AVX2, 13)
 	q1Lookup{
 		"sums of four activations from tables, VPERMW, 128 rows at a time",
-		rows128, rows128Block, q1TableOrder("q1_word_tables", q1WordTablesAVX2), q1WordLookup128AVX512, q1WordLookup32AVX512,
+		rows128, rows128Block, q1WordOrder, q1WordLookup128AVX512, q1WordLookup32AVX512, q1WordsTogether,
 	}.register(AVX512, preference)
 }
 
 func (l q1Lookup) register(isa *ISA, preference int) {
 	for _, act := range []Activation{Q8Per128, Q8Row, Q8Per32} {
-		register(&Variant{
+		v := &Variant{
 			Name: isa.Name + "-lookup", Summary: l.summary, Format: formats.Q1_0_g128, Activation: act,
 			ISA: isa, Layout: l.layout, Order: l.order, quantize: quantizeAVX2, preference: preference,
 			matVec: l.matVec(act), columns: q1LookupColumns,
-		})
+		}
+		if l.together != nil && act != Q8Per32 {
+			v.BatchOrder, v.batchFrom, v.matMul = l.order, q1LookupTogether, l.matMul(act, v.matVec)
+		}
+		register(v)
 	}
 }
 
@@ -120,5 +129,20 @@ func (l q1Lookup) matVec(act Activation) func(dst []float32, m *Matrix, a *Activ
 		tables := a.In(l.order)[8*col*a.Stride:][:8*m.Cols]
 		scales := a.Scales[col*a.Groups:][:a.Groups]
 		kernel(&out[0], &data[0], &tables[0], &scales[0], scaleStep, blocks, len(out))
+	}
+}
+
+// matMul is several columns at a time, a tile after the other, and the rest by
+// matVec.
+func (l q1Lookup) matMul(act Activation, matVec func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+	scaleStep := q1ScaleStep(act)
+	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+		c := 0
+		for ; c+q1LookupTogether <= a.N; c += q1LookupTogether {
+			l.together(dst, m, a, c, r0, r1, scaleStep)
+		}
+		for ; c < a.N; c++ {
+			matVec(dst[c*m.Rows:][:m.Rows], m, a, c, r0, r1)
+		}
 	}
 }

@@ -35,3 +35,28 @@ func packRows128TileGo(tile, rows []byte, blocks, n int) {
 		}
 	}
 }
+
+// q1WordOrder has the tables of int16 that VPERMW reads.
+var q1WordOrder = q1TableOrder("q1_word_tables", q1WordTablesAVX2)
+
+// q1WordsTogether computes rows [r0, r1) of q1LookupTogether columns from c on.
+func q1WordsTogether(dst []float32, m *Matrix, a *Activations, c, r0, r1, scaleStep int) {
+	const n, tile = q1LookupTogether, rows128Rows
+	blocks, tableStride := m.Cols/128, 8*a.Stride
+	tables := a.In(q1WordOrder)[c*tableStride:][:n*tableStride]
+	scales := a.Scales[c*a.Groups:][:n*a.Groups]
+	for r := r0; r < r1; r += tile {
+		data := m.Data[r/tile*blocks*rows128Block:][:blocks*rows128Block]
+		if r+tile <= r1 {
+			out := dst[c*m.Rows+r:][:(n-1)*m.Rows+tile]
+			q1WordColumns4AVX512(&out[0], 4*m.Rows, &data[0], &tables[0], tableStride, &scales[0], 4*a.Groups, scaleStep, blocks)
+			continue
+		}
+		// The last tile has rows that only the layout has.
+		var whole [n * tile]float32
+		q1WordColumns4AVX512(&whole[0], 4*tile, &data[0], &tables[0], tableStride, &scales[0], 4*a.Groups, scaleStep, blocks)
+		for i := range n {
+			copy(dst[(c+i)*m.Rows+r:(c+i)*m.Rows+r1], whole[i*tile:])
+		}
+	}
+}

@@ -268,6 +268,12 @@ func q1Lookup32AVX2(dst *float32, data *byte, tables *int8, scales *float32, sca
 //go:noescape
 func q1WordLookup32AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 
+// q1WordColumns4AVX512 is q1WordLookup128AVX512 of one tile of 128 rows, for each of 4 columns, whose
+// results, tables and scales are dstStride, tableStride and scaleStride bytes apart.
+//
+//go:noescape
+func q1WordColumns4AVX512(dst *float32, dstStride int, data *byte, tables *int8, tableStride int, scales *float32, scaleStride int, scaleStep int, blocks int)
+
 // q1PanelAVX2 arranges eight columns of stride bytes, block by block of 128 of each:
 //
 //	for b := range blocks {

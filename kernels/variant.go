@@ -46,8 +46,9 @@ type Variant struct {
 	// Nil: matVec is called for each column.
 	matFew func(dst []float32, m *Matrix, a *Activations, r0, r1 int)
 
-	// columns is how many are quantized, arranged and multiplied at a time; 0:
-	// all. It bounds the memory of arrangements that take a multiple of it.
+	// columns is how many are quantized, arranged and multiplied at a time, by each
+	// thread for itself; 0: all, by all threads. It is for arrangements that take
+	// a multiple of the memory, and of the time to fetch from another core.
 	columns int
 
 	// preference breaks ties of ISA rank in Best; packed layouts have the

@@ -24,6 +24,7 @@ func Generate(p *asm.Program) {
 		lookup(p, per32)
 		wordLookup(p, per32)
 	}
+	wordColumns(p)
 	panelOrder(p)
 	for _, t := range []panelsTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {
 		panels(p, t)

@@ -30,19 +30,13 @@ func wordLookup(p *asm.Program, per32 bool) {
 		doc = []string{name + " is q1WordLookup128AVX512 for a column with a scale for every", "32: four terms a block, in their order. scaleStep is 16."}
 	}
 	p.Func(name, "func(dst *float32, data *byte, tables *int8, scales *float32, scaleStep, blocks, rows int)", doc...)
-	k := &wordKernel{avx512vnni: avx512vnni{p}}
+	k := newWordKernel(p)
 	dst := p.Load(p.Param("dst"), p.GP64())
 	k.data = p.Load(p.Param("data"), p.GP64())
 	rows := p.Load(p.Param("rows"), p.GP64())
 	step := p.Load(p.Param("scaleStep"), p.GP64())
 	k.tables, k.scales = p.GP64(), p.GP64()
 	left := p.GP64()
-	for h, ones := range []uint32{1, 1 << 16} {
-		r := p.GP32()
-		k.half[h] = p.ZMM()
-		p.MOVL(operand.U32(ones), r)
-		p.VPBROADCASTD(r, k.half[h])
-	}
 	for i := range k.y {
 		k.y[i] = p.ZMM()
 	}
@@ -95,6 +89,17 @@ type wordKernel struct {
 	data, tables, scales reg.Register
 	half                 [2]reg.VecVirtual               // VPMADDWD: 1 for the even int16, or the odd
 	y                    [2 * wordVectors]reg.VecVirtual // of 16 rows each
+}
+
+func newWordKernel(p *asm.Program) *wordKernel {
+	k := &wordKernel{avx512vnni: avx512vnni{p}}
+	for h, ones := range []uint32{1, 1 << 16} {
+		r := p.GP32()
+		k.half[h] = p.ZMM()
+		p.MOVL(operand.U32(ones), r)
+		p.VPBROADCASTD(r, k.half[h])
+	}
+	return k
 }
 
 // sums looks the groups [from, to) of 16 columns up. VPERMW takes the lowest

@@ -1,0 +1,96 @@
+package q1
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
+)
+
+// wordLookupColumns is how many columns are looked up with the same bits: their
+// sums, an int16 for each of 128 rows, take half of the registers.
+const wordLookupColumns = 4
+
+// wordColumns writes the kernel for several columns at once: bits are loaded
+// and shifted once for all of them, and a scale becomes float32 once. Results
+// lie in memory and are added to once a block.
+func wordColumns(p *asm.Program) {
+	const name = "q1WordColumns4AVX512"
+	p.Func(name, "func(dst *float32, dstStride int, data *byte, tables *int8, tableStride int, scales *float32, scaleStride, scaleStep, blocks int)",
+		name+" is q1WordLookup128AVX512 of one tile of 128 rows, for each of 4 columns, whose",
+		"results, tables and scales are dstStride, tableStride and scaleStride bytes apart.")
+	k := newWordKernel(p)
+	dst, tables, scales := newColumnSet(p, "dstStride", 0), newColumnSet(p, "tableStride", 0), newColumnSet(p, "scaleStride", 0)
+	p.Load(p.Param("dst"), dst.base)
+	p.Load(p.Param("tables"), tables.base)
+	p.Load(p.Param("scales"), scales.base)
+	k.data = p.Load(p.Param("data"), p.GP64())
+	blocks := argument(p, "blocks")
+	zero := p.ZMM()
+	clearVector(p, zero)
+	for c := range wordLookupColumns {
+		for i := range 2 * wordVectors {
+			p.VMOVUPS(zero, dst.at(c, vectorBytes*i))
+		}
+	}
+
+	p.Label("block")
+	sums := k.columnSums(tables)
+	for i := range 2 * wordVectors {
+		w := p.ZMM()
+		p.VCVTPH2PS(operand.Mem{Base: k.data, Disp: 32 * i}, w)
+		for c := range sums {
+			sum, y := p.ZMM(), dst.at(c, vectorBytes*i)
+			p.VPMADDWD(k.half[i%2], sums[c][i/2], sum)
+			ws := k.mulBroadcast(w, scales.at(c, 0))
+			p.VCVTDQ2PS(sum, sum)
+			p.VMULPS(ws, sum, sum)
+			p.VADDPS(y, sum, sum)
+			p.VMOVUPS(sum, y)
+		}
+	}
+	p.ADDQ(operand.U32(2*wordRows), k.data)
+	step := p.Load(p.Param("scaleStep"), p.GP64())
+	p.ADDQ(step, scales.base)
+	p.DECQ(blocks)
+	p.JNZ(operand.LabelRef("block"))
+	p.VZEROUPPER()
+	p.RET()
+}
+
+// columnSums looks the bits of a block up in the tables of each column; see
+// sums. It leaves data at the scales, and tables at the next block.
+func (k *wordKernel) columnSums(tables columnSet) (acc [wordLookupColumns][wordVectors]reg.VecVirtual) {
+	for c := range acc {
+		for v := range acc[c] {
+			acc[c][v] = k.ZMM()
+			clearVector(k.Program, acc[c][v])
+		}
+	}
+	left := k.GP64()
+	k.MOVQ(operand.U32(wordBits/wordGroupBytes), left)
+	k.Label("group")
+	var w [wordVectors]reg.VecVirtual
+	for v := range w {
+		w[v] = k.loadVector(operand.Mem{Base: k.data, Disp: vectorBytes * v})
+	}
+	for nibble := range 4 {
+		for c := range acc {
+			table := k.ZMM()
+			k.VBROADCASTI64X4(tables.at(c, nibble*lookupTables), table)
+			for v := range w {
+				if nibble > 0 && c == 0 {
+					k.VPSRLW(operand.Imm(4), w[v], w[v])
+				}
+				sum := k.ZMM()
+				k.VPERMW(table, w[v], sum)
+				k.VPADDW(sum, acc[c][v], acc[c][v])
+			}
+		}
+	}
+	k.ADDQ(operand.U32(wordGroupBytes), k.data)
+	k.ADDQ(operand.U32(4*lookupTables), tables.base)
+	k.DECQ(left)
+	k.JNZ(operand.LabelRef("group"))
+	return acc
+}
