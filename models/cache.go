@@ -1,11 +1,8 @@
 package models
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
-	"maps"
-	"slices"
 	"unsafe"
 
 	"onebit/formats"
@@ -23,7 +20,9 @@ import (
 //	K  V      K  V      …      K  V     …    │
 //
 // Memory is reserved for all positions and, in this order, taken from the
-// system as they come.
+// system as they come: for the first tiles in small pages, so that a short
+// prompt does not wait for the whole of them to be cleared, 14 MiB of
+// Bonsai-1.7B, and behind them in huge ones.
 type cache struct {
 	cell
 	mem                *mmap.Anon
@@ -52,11 +51,6 @@ var cells = map[*formats.Type]cell{
 	formats.Q8_0: {encodeQ8, decodeQ8},
 }
 
-// CacheFormats lists what keys and values can be kept in.
-func CacheFormats() []*formats.Type {
-	return slices.SortedFunc(maps.Keys(cells), func(a, b *formats.Type) int { return cmp.Compare(a.Name, b.Name) })
-}
-
 func newCache(c Config, format *formats.Type, capacity int) (*cache, error) {
 	kv := &cache{cell: cells[format], blocks: c.Layers, heads: c.KVHeads, dim: c.HeadDim, capacity: capacity}
 	var err error
@@ -68,10 +62,11 @@ func newCache(c Config, format *formats.Type, capacity int) (*cache, error) {
 		return nil, fmt.Errorf("keys and values cannot be kept in %s: %w", format.Name, err)
 	}
 	kv.tileBytes = cacheTile * kv.rowBytes
-	tiles := (capacity + cacheTile - 1) / cacheTile
-	if kv.mem, err = mmap.Alloc(tiles * kv.blocks * kv.heads * 2 * kv.tileBytes); err != nil {
+	tiles, size := (capacity+cacheTile-1)/cacheTile, kv.blocks*kv.heads*2*kv.tileBytes
+	if kv.mem, err = mmap.Alloc(tiles * size); err != nil {
 		return nil, err
 	}
+	kv.mem.SmallPages(size)
 	kv.data = kv.mem.Bytes()
 	return kv, nil
 }

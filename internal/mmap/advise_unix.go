@@ -6,3 +6,7 @@ package mmap
 func adviseRelease([]byte) error { return nil }
 
 func adviseHuge([]byte) {}
+
+func adviseSmall([]byte) {}
+
+func advisePopulate([]byte) {}

@@ -43,6 +43,19 @@ func Alloc(n int) (*Anon, error) {
 // Bytes returns the memory, nil once it is freed.
 func (a *Anon) Bytes() []byte { return a.data }
 
+// SmallPages takes back the advice to use huge pages for the first n bytes, of
+// which little will be written, or not soon: the system clears a page as a
+// whole when it is first written to. It is a hint, and does nothing outside
+// Linux. It panics if there are fewer bytes.
+func (a *Anon) SmallPages(n int) {
+	if n < 0 || n > len(a.data) {
+		panic("mmap: range outside the memory")
+	}
+	if n > 0 {
+		adviseSmall(a.data[:n])
+	}
+}
+
 // Free gives the memory back to the system; slices of it fault from then on.
 // Calls after the first do nothing.
 func (a *Anon) Free() error {

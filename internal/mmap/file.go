@@ -79,13 +79,17 @@ func (f *File) Close() error {
 	return nil
 }
 
-// WillNeed asks the system to read the n bytes at off ahead of their use. It
-// is a hint: it does nothing where the system has no such call. It panics if
-// the range is not within the file.
-func (f *File) WillNeed(off, n int) error {
+// Populate maps the pages of the n bytes at off, all of which are about to be
+// read: at once that takes a fraction of what it takes page by page as they
+// are read, and several threads may each do a part. It is a hint: it does
+// nothing where the system has no such call. It panics if the range is not
+// within the file.
+func (f *File) Populate(off, n int) {
 	page := os.Getpagesize()
 	off, end := f.bounds(off, n)
-	return f.advise("willneed", off&^(page-1), end, adviseWillNeed)
+	if n > 0 {
+		advisePopulate(f.data[off&^(page-1) : end])
+	}
 }
 
 // Release gives back the memory behind the n bytes at off, once a caller has

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // smaps returns the sum of a field of /proc/self/smaps, in bytes, over the
@@ -106,5 +108,45 @@ func TestReleaseShrinksTheResidentSize(t *testing.T) {
 	}
 	if after := smaps(t, f.Data(), "Rss"); after != 2*page {
 		t.Errorf("%d bytes resident after Release, want two pages, %d", after, 2*page)
+	}
+}
+
+func TestSmallPagesAreNotHuge(t *testing.T) {
+	const n = 4 * hugePage
+	a, err := Alloc(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Free()
+	a.SmallPages(2 * hugePage)
+	b := a.Bytes()
+	for i := 0; i < n; i += hugePage {
+		b[i] = 1
+	}
+	page := os.Getpagesize()
+	// Two pages, and two that are huge if the kernel had any.
+	if rss := smaps(t, b[:2*hugePage], "Rss"); rss != 2*page {
+		t.Errorf("%d bytes resident after two were written, want two pages, %d", rss, 2*page)
+	}
+	if eligible := smaps(t, b[:2*hugePage], "THPeligible"); eligible != 0 {
+		t.Error("the memory is eligible for huge pages")
+	}
+}
+
+func TestPopulateMapsThePages(t *testing.T) {
+	page := os.Getpagesize()
+	// More than the kernel maps around a page that is read.
+	const pages = 1024
+	f, err := Open(writeFile(t, pattern(pages*page)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if unix.Madvise(f.Data()[:page], unix.MADV_POPULATE_READ) != nil {
+		t.Skip("the kernel does not populate mappings")
+	}
+	f.Populate(page+1, pages/2*page)
+	if rss := smaps(t, f.Data(), "Rss"); rss < pages/2*page {
+		t.Errorf("%d bytes resident after %d were populated", rss, pages/2*page)
 	}
 }

@@ -24,9 +24,11 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 
 func unmapFile([]byte) error { return nil }
 
-func adviseWillNeed([]byte) error { return nil }
+func advisePopulate([]byte) {}
 
 func adviseRelease([]byte) error { return nil }
+
+func adviseSmall([]byte) {}
 
 func alloc(n int) (*Anon, error) {
 	page := os.Getpagesize()

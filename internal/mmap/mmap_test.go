@@ -43,9 +43,7 @@ func TestOpen(t *testing.T) {
 		if addr := uintptr(unsafe.Pointer(&f.Data()[0])); addr%uintptr(page) != 0 {
 			t.Errorf("%d bytes: mapped at %#x, not on a page boundary", n, addr)
 		}
-		if err := f.WillNeed(0, n); err != nil {
-			t.Errorf("WillNeed: %v", err)
-		}
+		f.Populate(n/2, n-n/2)
 		if err := f.Release(n/2, n-n/2); err != nil {
 			t.Errorf("Release: %v", err)
 		}
@@ -71,7 +69,8 @@ func TestOpenEmptyFile(t *testing.T) {
 	if len(f.Data()) != 0 {
 		t.Errorf("%d bytes from an empty file", len(f.Data()))
 	}
-	if err := errors.Join(f.WillNeed(0, 0), f.Release(0, 0), f.Close(), f.Close()); err != nil {
+	f.Populate(0, 0)
+	if err := errors.Join(f.Release(0, 0), f.Close(), f.Close()); err != nil {
 		t.Error(err)
 	}
 }
@@ -106,14 +105,14 @@ func TestRangesOutsideTheFilePanic(t *testing.T) {
 	}
 	defer f.Close()
 	for _, r := range [][2]int{{-1, 1}, {0, 101}, {100, 1}, {1, -1}, {int(^uint(0) >> 1), 1}} {
-		for name, call := range map[string]func(int, int) error{"WillNeed": f.WillNeed, "Release": f.Release} {
+		for name, call := range map[string]func(off, n int){"Populate": f.Populate, "Release": func(off, n int) { _ = f.Release(off, n) }} {
 			func() {
 				defer func() {
 					if recover() != "mmap: range outside the file" {
 						t.Errorf("%s(%d, %d) did not panic", name, r[0], r[1])
 					}
 				}()
-				_ = call(r[0], r[1])
+				call(r[0], r[1])
 			}()
 		}
 	}
@@ -158,5 +157,25 @@ func TestAllocOddSizes(t *testing.T) {
 		if a, err := Alloc(n); err == nil || !strings.Contains(err.Error(), "mmap: allocate") {
 			t.Errorf("Alloc(%d) = %v, %v, want an error", n, a, err)
 		}
+	}
+}
+
+func TestSmallPagesOutsideTheMemoryPanics(t *testing.T) {
+	a, err := Alloc(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Free()
+	a.SmallPages(0)
+	a.SmallPages(100)
+	for _, n := range []int{-1, 101} {
+		func() {
+			defer func() {
+				if recover() != "mmap: range outside the memory" {
+					t.Errorf("SmallPages(%d) did not panic", n)
+				}
+			}()
+			a.SmallPages(n)
+		}()
 	}
 }

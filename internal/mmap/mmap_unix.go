@@ -16,8 +16,6 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 
 func unmapFile(data []byte) error { return unix.Munmap(data) }
 
-func adviseWillNeed(data []byte) error { return unix.Madvise(data, unix.MADV_WILLNEED) }
-
 func alloc(n int) (*Anon, error) {
 	slack := 0
 	if n >= hugePage {

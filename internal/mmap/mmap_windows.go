@@ -25,9 +25,11 @@ func unmapFile(data []byte) error {
 	return windows.UnmapViewOfFile(uintptr(unsafe.Pointer(&data[0])))
 }
 
-func adviseWillNeed([]byte) error { return nil }
+func advisePopulate([]byte) {}
 
 func adviseRelease([]byte) error { return nil }
+
+func adviseSmall([]byte) {}
 
 func alloc(n int) (*Anon, error) {
 	addr, err := windows.VirtualAlloc(0, uintptr(n), windows.MEM_RESERVE|windows.MEM_COMMIT, windows.PAGE_READWRITE)
