@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 
 	"onebit/formats"
 	"onebit/internal/mmap"
@@ -163,8 +164,8 @@ func (f *File) Bools(key string) ([]bool, error) { return get(f, key, Value.Bool
 // Strings is Uint for Value.Strings.
 func (f *File) Strings(key string) ([]string, error) { return get(f, key, Value.Strings) }
 
-// StringsInPlace is Uint for Value.StringsInPlace.
-func (f *File) StringsInPlace(key string) ([]string, error) { return get(f, key, Value.StringsInPlace) }
+// Texts is Uint for Value.Texts.
+func (f *File) Texts(key string) (iter.Seq[string], error) { return get(f, key, Value.Texts) }
 
 func get[T any](f *File, key string, read func(Value) (T, error)) (T, error) {
 	v, ok := f.Value(key)

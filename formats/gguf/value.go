@@ -305,29 +305,38 @@ func elements[T any](v Value, what string, get func(Value) (T, error)) ([]T, err
 // Strings returns an array of strings. They share one copy of the array's
 // bytes, so that a vocabulary costs two allocations.
 func (v Value) Strings() ([]string, error) {
-	return v.stringsOf(func() string { return string(v.data) })
-}
-
-// StringsInPlace is Strings without the copy: the strings are the file's bytes
-// and gone after Close.
-func (v Value) StringsInPlace() ([]string, error) {
-	return v.stringsOf(func() string { return unsafe.String(unsafe.SliceData(v.data), len(v.data)) })
-}
-
-func (v Value) stringsOf(text func() string) ([]string, error) {
 	if v.kind != Array || v.elem != String {
 		return nil, v.want("an array of strings")
 	}
-	all := text()
-	out := make([]string, v.n)
-	pos := 0
-	for i := range out {
-		n := int(binary.LittleEndian.Uint64(v.data[pos:]))
-		pos += 8
-		out[i] = all[pos : pos+n]
-		pos += n
-	}
+	out := make([]string, 0, v.n)
+	v.texts(string(v.data), func(s string) bool {
+		out = append(out, s)
+		return true
+	})
 	return out, nil
+}
+
+// Texts yields what Strings returns, without a copy: the strings are the file's
+// bytes and gone after Close.
+func (v Value) Texts() (iter.Seq[string], error) {
+	if v.kind != Array || v.elem != String {
+		return nil, v.want("an array of strings")
+	}
+	return func(yield func(string) bool) {
+		v.texts(unsafe.String(unsafe.SliceData(v.data), len(v.data)), yield)
+	}, nil
+}
+
+// texts cuts all, which is the data of an array of strings.
+func (v Value) texts(all string, yield func(string) bool) {
+	pos := 0
+	for range v.n {
+		n := int(binary.LittleEndian.Uint64(v.data[pos:]))
+		pos += 8 + n
+		if !yield(all[pos-n : pos]) {
+			return
+		}
+	}
 }
 
 // String formats the value for people: long strings and arrays are cut.

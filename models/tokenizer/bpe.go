@@ -1,10 +1,9 @@
 package tokenizer
 
 import (
+	"math/bits"
 	"math/rand/v2"
-	"runtime"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -34,126 +33,116 @@ func newAlphabet() (text [256]string, bytes [alphabetSize]int16) {
 	return text, bytes
 }
 
-// maxMerges, like maxTokens, is far above any real vocabulary.
-const maxMerges = 1 << 26
-
 // A merge joins two tokens; its rank is its place in the file.
 type merge struct{ left, right, joined int32 }
 
-// bytePairs is the model of tokenizer.ggml.model gpt2. It finds merges by
-// their two tokens, in a table like a vocabulary's whose slots hold 1 + rank.
+// bytePairs is the model of tokenizer.ggml.model gpt2.
 type bytePairs struct {
 	*vocabulary
 	pre    *preTokenizer
 	bytes  [256]int32 // a byte's token
-	merges []merge
-	slots  []int32
-	shift  int
-	factor uint64 // odd and random, so that no file can be made to collide
+	merges []merge    // by rank
+	ranks  table      // by hashes of the two tokens
+	factor uint64     // random and odd: the hashes' seed
 }
 
-func newBytePairs(v *vocabulary, pre *preTokenizer, merges []string) (*bytePairs, error) {
-	if len(merges) > maxMerges {
-		return nil, keyErrorf(keyMerges, "has %d merges, more than %d", len(merges), maxMerges)
+func newBytePairs(v *vocabulary, pre *preTokenizer, merges list) (*bytePairs, error) {
+	if merges.n > maxNumbers {
+		return nil, keyErrorf(keyMerges, "has %d merges, more than %d", merges.n, maxNumbers)
 	}
-	m := &bytePairs{vocabulary: v, pre: pre, factor: rand.Uint64() | 1}
+	m := &bytePairs{vocabulary: v, pre: pre}
 	for b := range m.bytes {
 		if m.bytes[b] = v.findNormal(byteText[b]); m.bytes[b] < 0 {
 			return nil, keyErrorf(keyTokens, "has no token %s for byte 0x%02x", quote(byteText[b]), b)
 		}
 	}
-	m.merges = make([]merge, len(merges))
-	m.slots = make([]int32, tableSize(len(merges)))
-	m.shift = 64
-	for n := len(m.slots); n > 1; n /= 2 {
-		m.shift--
-	}
-	return m, m.addMerges(merges)
-}
-
-// addMerges finds the tokens of the merges, all processors at once, as that is
-// half of the time that a tokenizer takes to load; then it fills the table.
-func (m *bytePairs) addMerges(lines []string) error {
-	workers := runtime.GOMAXPROCS(0)
-	errs := make([]error, workers)
-	var wg sync.WaitGroup
-	for i := range workers {
-		from, to := len(lines)*i/workers, len(lines)*(i+1)/workers
-		wg.Go(func() { errs[i] = m.resolve(lines[:to], from) })
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
+	m.merges = make([]merge, 0, merges.n)
+	for line := range merges.all {
+		if err := m.add(line); err != nil {
+			return nil, err
 		}
 	}
+	m.ranks = newTable(merges.n)
+	for again := true; again; {
+		m.factor = rand.Uint64() | 1
+		again = m.enter()
+	}
+	return m, nil
+}
+
+// enter fills the table. It asks for another factor if two hashes are the same
+// to it.
+func (m *bytePairs) enter() (again bool) {
+	m.ranks.clear()
 	for rank, e := range m.merges {
-		// A pair that comes again keeps its first rank.
-		if at, old := m.slot(e.left, e.right); old < 0 {
-			m.slots[at] = int32(rank) + 1
-		}
+		h := m.hash(e.left, e.right)
+		at, old := m.ranks.probe(h)
+		switch {
+		case old < 0:
+			m.ranks.put(at, h, int32(rank))
+		case m.merges[old].left != e.left || m.merges[old].right != e.right:
+			return true
+		} // else the pair comes again, and keeps its first rank
 	}
+	return false
+}
+
+// hash mixes both halves of a product, since the tokens of many pairs are near
+// each other.
+func (m *bytePairs) hash(left, right int32) uint64 {
+	high, low := bits.Mul64(uint64(uint32(left))<<32|uint64(uint32(right)), m.factor)
+	return high ^ low
+}
+
+// rank returns that of a pair, or -1.
+func (m *bytePairs) rank(left, right int32) int32 {
+	_, rank := m.ranks.probe(m.hash(left, right))
+	if rank >= 0 && (m.merges[rank].left != left || m.merges[rank].right != right) {
+		return -1
+	}
+	return rank
+}
+
+// add finds the tokens of the next merge.
+func (m *bytePairs) add(line string) error {
+	rank := len(m.merges)
+	at := strings.IndexByte(line, ' ')
+	if at <= 0 || at == len(line)-1 {
+		return keyErrorf(keyMerges, "merge %d is %s, not two tokens with a space between them", rank, quote(line))
+	}
+	left, right := line[:at], line[at+1:]
+	e := merge{m.likely(left), m.likely(right), m.joined(left, right)}
+	if e.joined < 0 || !m.kinds[e.joined].normal() {
+		return keyErrorf(keyMerges, "merge %d (%s) makes %s, which is no normal token", rank, quote(line), quote(left+right))
+	}
+	if e.left < 0 || e.right < 0 || !m.kinds[e.left].normal() || !m.kinds[e.right].normal() {
+		return keyErrorf(keyMerges, "merge %d (%s) is of something that is no normal token", rank, quote(line))
+	}
+	m.merges = append(m.merges, e)
 	return nil
 }
 
-// resolve finds the tokens of the merges from a rank on.
-func (m *bytePairs) resolve(lines []string, from int) error {
-	joined := int32(-1)
-	for rank := from; rank < len(lines); rank++ {
-		line := lines[rank]
-		at := strings.IndexByte(line, ' ')
-		if at <= 0 || at == len(line)-1 {
-			return keyErrorf(keyMerges, "merge %d is %s, not two tokens with a space between them", rank, quote(line))
-		}
-		left, right := line[:at], line[at+1:]
-		if joined = m.findJoined(left, right, joined); joined < 0 {
-			return keyErrorf(keyMerges, "merge %d (%s) makes %s, which is no normal token", rank, quote(line), quote(left+right))
-		}
-		e := merge{m.findNormal(left), m.findNormal(right), joined}
-		if e.left < 0 || e.right < 0 {
-			return keyErrorf(keyMerges, "merge %d (%s) is of something that is no normal token", rank, quote(line))
-		}
-		m.merges[rank] = e
-	}
-	return nil
-}
-
-// findJoined looks first at the token made last and the next one: files list
-// merges in the order in which training made the tokens, so that this spares
-// most of the searches.
-func (m *bytePairs) findJoined(left, right string, last int32) int32 {
-	for id := last; id <= last+1; id++ {
-		if id < 0 || int(id) >= len(m.tokens) {
-			continue
-		}
-		t := m.tokens[id]
-		if len(t) == len(left)+len(right) && t[:len(left)] == left && t[len(left):] == right && m.kinds[id].normal() {
-			return id
+// joined looks first at the token that the merge before made and the next one:
+// files list merges in the order in which training made the tokens, so that
+// this spares most of the searches.
+func (m *bytePairs) joined(left, right string) int32 {
+	if len(m.merges) > 0 {
+		last := m.merges[len(m.merges)-1].joined
+		for id := last; id <= last+1 && int(id) < len(m.kinds); id++ {
+			t := m.text(id)
+			if len(t) == len(left)+len(right) && t[:len(left)] == left && t[len(left):] == right {
+				return id
+			}
 		}
 	}
-	return m.findNormal(left + right)
-}
-
-// slot returns the rank of a pair, or -1 and the slot to put it.
-func (m *bytePairs) slot(left, right int32) (slot int, rank int32) {
-	mask := len(m.slots) - 1
-	h := (uint64(uint32(left))<<32 | uint64(uint32(right))) * m.factor
-	for at := int(h >> m.shift); ; at = (at + 1) & mask {
-		rank := m.slots[at] - 1
-		if rank < 0 {
-			return at, -1
-		}
-		if e := &m.merges[rank]; e.left == left && e.right == right {
-			return at, rank
-		}
-	}
+	return m.find(left + right)
 }
 
 // encode makes each word of the text tokens.
 func (m *bytePairs) encode(dst []int32, text string) []int32 {
 	var w word
 	join := func(left, right int32) (int32, uint32) {
-		_, rank := m.slot(w.symbols[left].id, w.symbols[right].id)
+		rank := m.rank(w.symbols[left].id, w.symbols[right].id)
 		if rank < 0 {
 			return -1, 0
 		}
@@ -209,15 +198,16 @@ func spelling(text string) int {
 // appendText turns a token's characters back into bytes. One that the alphabet
 // lacks stands for itself, as do all of a user-defined token.
 func (m *bytePairs) appendText(dst []byte, id int32) []byte {
+	text := m.text(id)
 	if m.kinds[id] == userDefined {
-		return append(dst, m.tokens[id]...)
+		return append(dst, text...)
 	}
-	for i, r := range m.tokens[id] {
+	for i, r := range text {
 		if r < alphabetSize && textByte[r] >= 0 {
 			dst = append(dst, byte(textByte[r]))
 		} else {
-			_, n := utf8.DecodeRuneInString(m.tokens[id][i:])
-			dst = append(dst, m.tokens[id][i:i+n]...)
+			_, n := utf8.DecodeRuneInString(text[i:])
+			dst = append(dst, text[i:i+n]...)
 		}
 	}
 	return dst

@@ -23,7 +23,7 @@ func FromGGUF(f *gguf.File) (*Tokenizer, error) {
 }
 
 func readGGUF(f *gguf.File) (*source, error) {
-	src := &source{ids: map[string]int64{}, flags: map[string]bool{}}
+	src := newSource()
 	var err error
 	if src.model, err = f.String(keyModel); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func readGGUF(f *gguf.File) (*source, error) {
 	if src.model != modelGPT2 && src.model != modelLlama {
 		return nil, keyErrorf(keyModel, "is %s; known models are gpt2 (byte-level BPE) and llama (SentencePiece)", quote(src.model))
 	}
-	if src.tokens, err = f.Strings(keyTokens); err != nil {
+	if src.tokens, err = readList(f, keyTokens); err != nil {
 		return nil, err
 	}
 	for key, text := range map[string]*string{keyPre: &src.pre, keyTemplate: &src.template, keyArchitecture: &src.architecture} {
@@ -53,15 +53,15 @@ func readGGUF(f *gguf.File) (*source, error) {
 			}
 		}
 	}
-	return src, readArrays(f, src)
+	return &src, readArrays(f, &src)
 }
 
 // readArrays reads what there is one of for each token, and the merges.
 // Byte-level BPE has no use for scores, though some files have them.
 func readArrays(f *gguf.File, src *source) error {
 	for _, key := range []string{keyTypes, keyScores} {
-		if v, ok := f.Value(key); ok && v.Len() != len(src.tokens) {
-			return keyErrorf(key, "has %d elements for %d tokens", v.Len(), len(src.tokens))
+		if v, ok := f.Value(key); ok && v.Len() != src.tokens.n {
+			return keyErrorf(key, "has %d elements for %d tokens", v.Len(), src.tokens.n)
 		}
 	}
 	if err := readTypes(f, src); err != nil {
@@ -69,7 +69,7 @@ func readArrays(f *gguf.File, src *source) error {
 	}
 	var err error
 	if src.model == modelGPT2 {
-		src.merges, err = f.StringsInPlace(keyMerges) // they become ids
+		src.merges, err = readList(f, keyMerges)
 		return err
 	}
 	scores, err := f.Floats(keyScores)
@@ -85,7 +85,7 @@ func readArrays(f *gguf.File, src *source) error {
 
 // readTypes leaves all tokens undefined if the file has no types.
 func readTypes(f *gguf.File, src *source) error {
-	src.kinds = make([]kind, len(src.tokens))
+	src.kinds = make([]kind, src.tokens.n)
 	types, ok := f.Value(keyTypes)
 	if !ok {
 		return nil
@@ -103,6 +103,14 @@ func readTypes(f *gguf.File, src *source) error {
 		id++
 	}
 	return nil
+}
+
+// readList leaves the texts in the file: tokens are copied as they are entered
+// in the vocabulary, and merges become ids.
+func readList(f *gguf.File, key string) (list, error) {
+	all, err := f.Texts(key)
+	v, _ := f.Value(key)
+	return list{v.Len(), all}, err
 }
 
 func optional[T any](f *gguf.File, key string, get func(string) (T, error)) (T, error) {

@@ -19,14 +19,25 @@ func FromHF(dir string) (*Tokenizer, error) {
 	src, file, err := readHF(dir)
 	var t *Tokenizer
 	if err == nil {
-		t, err = newTokenizer(src)
+		t, err = src.tokenizer()
 	}
 	return t, inFile(file, err)
 }
 
+// An hfSource is a source in the making: its tokens come in any order.
+type hfSource struct {
+	source
+	tokens, merges []string
+}
+
+func (src *hfSource) tokenizer() (*Tokenizer, error) {
+	src.source.tokens, src.source.merges = listOf(src.tokens), listOf(src.merges)
+	return newTokenizer(&src.source)
+}
+
 // readHF returns what the directory says, and the file with the vocabulary.
-func readHF(dir string) (*source, string, error) {
-	src := &source{ids: map[string]int64{}, flags: map[string]bool{}}
+func readHF(dir string) (*hfSource, string, error) {
+	src := &hfSource{source: newSource()}
 	file := filepath.Join(dir, "tokenizer.model")
 	data, err := bounded.ReadFile(file, mostBytes)
 	if err == nil {
@@ -122,7 +133,7 @@ func (m *mergeJSON) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func readJSON(data []byte, src *source) error {
+func readJSON(data []byte, src *hfSource) error {
 	var f tokenizerJSON
 	if err := json.Unmarshal(data, &f); err != nil {
 		return err
@@ -180,9 +191,9 @@ func (p *preTokenizerJSON) name() (string, error) {
 }
 
 // add puts a token at its id, in place of one there with the same text.
-func (src *source) add(text string, id int64, k kind) error {
-	if id < 0 || id >= maxTokens {
-		return keyErrorf(keyTokens, "token %s has id %d, want 0 to %d", quote(text), id, maxTokens-1)
+func (src *hfSource) add(text string, id int64, k kind) error {
+	if id < 0 || id >= maxNumbers {
+		return keyErrorf(keyTokens, "token %s has id %d, want 0 to %d", quote(text), id, maxNumbers-1)
 	}
 	src.grow(int(id) + 1)
 	if old := src.tokens[id]; old != "" && old != text {
@@ -192,7 +203,7 @@ func (src *source) add(text string, id int64, k kind) error {
 	return nil
 }
 
-func (src *source) grow(n int) {
+func (src *hfSource) grow(n int) {
 	if more := n - len(src.tokens); more > 0 {
 		src.tokens = append(src.tokens, make([]string, more)...)
 		src.kinds = append(src.kinds, make([]kind, more)...)
@@ -202,7 +213,7 @@ func (src *source) grow(n int) {
 
 // fill gives ids without a token one that is not used, as ggml-org/llama.cpp
 // convert_hf_to_gguf.py does; most embeddings have more rows than tokens.
-func (src *source) fill(n int) {
+func (src *hfSource) fill(n int) {
 	src.grow(n)
 	for id, text := range src.tokens {
 		if text == "" {
@@ -213,7 +224,7 @@ func (src *source) fill(n int) {
 
 // readConfigs reads the files beside the vocabulary, of which none must be
 // there.
-func readConfigs(dir string, src *source) error {
+func readConfigs(dir string, src *hfSource) error {
 	var added map[string]int64
 	if err := readConfig(dir, "added_tokens.json", &added); err != nil {
 		return err
@@ -233,8 +244,8 @@ func readConfigs(dir string, src *source) error {
 	if err := readConfig(dir, "config.json", &model); err != nil {
 		return err
 	}
-	if model.VocabSize > maxTokens {
-		return &fileError{filepath.Join(dir, "config.json"), fmt.Errorf("vocab_size is %d, more than %d", model.VocabSize, maxTokens)}
+	if model.VocabSize > maxNumbers {
+		return &fileError{filepath.Join(dir, "config.json"), fmt.Errorf("vocab_size is %d, more than %d", model.VocabSize, maxNumbers)}
 	}
 	src.fill(model.VocabSize)
 	for _, a := range model.Architectures {
@@ -248,7 +259,7 @@ func readConfigs(dir string, src *source) error {
 
 // readIDs reads the ids that end a generation, and those that
 // tokenizer_config.json leaves out.
-func readIDs(dir string, src *source) error {
+func readIDs(dir string, src *hfSource) error {
 	for _, name := range []string{"generation_config.json", "config.json"} {
 		var c struct {
 			BOS idsJSON `json:"bos_token_id"`
@@ -296,7 +307,7 @@ var hfArchitectures = map[string]string{
 	"Qwen3ForCausalLM":  "qwen3",
 }
 
-func readTokenizerConfig(dir string, src *source) error {
+func readTokenizerConfig(dir string, src *hfSource) error {
 	var c struct {
 		BOS      tokenJSON    `json:"bos_token"`
 		EOS      tokenJSON    `json:"eos_token"`
@@ -333,7 +344,7 @@ func readTokenizerConfig(dir string, src *source) error {
 
 // readTemplate reads the file that transformers since 4.50 keeps the template
 // in (utils/hub.py, CHAT_TEMPLATE_FILE); it counts before the configuration's.
-func readTemplate(dir string, src *source) error {
+func readTemplate(dir string, src *hfSource) error {
 	file := filepath.Join(dir, "chat_template.jinja")
 	data, err := bounded.ReadFile(file, mostBytes)
 	switch {

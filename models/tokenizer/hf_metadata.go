@@ -13,7 +13,7 @@ import (
 func HFMetadata(dir string) ([]gguf.KV, error) {
 	src, file, err := readHF(dir)
 	if err == nil {
-		_, err = newTokenizer(src) // what it refuses is not worth writing
+		_, err = src.tokenizer() // what it refuses is not worth writing
 	}
 	if err != nil {
 		return nil, inFile(file, err)

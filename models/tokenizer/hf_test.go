@@ -245,7 +245,8 @@ func FuzzHF(f *testing.F) {
 	}
 	f.Add(data, false)
 	f.Fuzz(func(t *testing.T, data []byte, sentencePiece bool) {
-		src := &source{ids: map[string]int64{}, flags: map[string]bool{keyAddBOS: false}}
+		src := &hfSource{source: newSource()}
+		src.flags[keyAddBOS] = false
 		read := readJSON
 		if sentencePiece {
 			read = readPieces
@@ -257,7 +258,7 @@ func FuzzHF(f *testing.F) {
 			t.Skip("needless memory")
 		}
 		src.fill(0)
-		tok, err := newTokenizer(src)
+		tok, err := src.tokenizer()
 		if err != nil {
 			return
 		}

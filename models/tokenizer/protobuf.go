@@ -14,7 +14,7 @@ var errProtobuf = errors.New("is no SentencePiece model: not a protocol buffer, 
 //	1 pieces           1 piece string, 2 score float, 3 type enum (as in GGUF)
 //	2 trainer_spec     3 model_type: 1 unigram, 2 BPE
 //	3 normalizer_spec  3 add_dummy_prefix bool
-func readPieces(data []byte, src *source) error {
+func readPieces(data []byte, src *hfSource) error {
 	src.model = modelLlama
 	modelType := uint64(1) // the default in the definition
 	err := eachField(data, func(number int, _ uint64, bytes []byte) error {
@@ -44,7 +44,7 @@ func readPieces(data []byte, src *source) error {
 	return err
 }
 
-func readPiece(data []byte, src *source) error {
+func readPiece(data []byte, src *hfSource) error {
 	id := len(src.tokens)
 	text, score, k := "", float32(0), uint64(normal)
 	err := eachField(data, func(number int, n uint64, bytes []byte) error {

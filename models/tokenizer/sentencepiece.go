@@ -27,7 +27,7 @@ func newSentencePiece(v *vocabulary, scores []float32, prefix bool) (*sentencePi
 	m := &sentencePiece{vocabulary: v, scores: scores, prefix: prefix, wordwise: true}
 	for id, s := range scores {
 		if s != s {
-			return nil, keyErrorf(keyScores, "the score of token %d (%s) is NaN", id, quote(v.tokens[id]))
+			return nil, keyErrorf(keyScores, "the score of token %d (%s) is NaN", id, quote(v.text(int32(id))))
 		}
 	}
 	for b := range m.bytes {
@@ -41,7 +41,8 @@ func newSentencePiece(v *vocabulary, scores []float32, prefix bool) (*sentencePi
 	if v.findNormal(spaceMark) < 0 {
 		return nil, keyErrorf(keyTokens, "has no token %q, which stands for the space", spaceMark)
 	}
-	for id, text := range v.tokens {
+	for id := range v.kinds {
+		text := v.text(int32(id))
 		if v.kinds[id].normal() && strings.Contains(strings.TrimLeft(text, spaceMark), spaceMark) {
 			m.wordwise = false
 		}
@@ -54,7 +55,7 @@ func newSentencePiece(v *vocabulary, scores []float32, prefix bool) (*sentencePi
 
 // byteOf returns the byte of a byte token, or -1.
 func (m *sentencePiece) byteOf(id int32) int {
-	text := m.tokens[id]
+	text := m.text(id)
 	if len(text) != len("<0x00>") {
 		return -1
 	}
@@ -133,7 +134,7 @@ func descending(score float32) uint32 {
 }
 
 func (m *sentencePiece) appendText(dst []byte, id int32) []byte {
-	text := m.tokens[id]
+	text := m.text(id)
 	switch m.kinds[id] {
 	case byteKind:
 		return append(dst, byte(m.byteOf(id)))

@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -35,15 +36,27 @@ const (
 type source struct {
 	model                  string // gpt2 or llama
 	pre                    string
-	tokens                 []string
+	tokens                 list
 	kinds                  []kind    // one for each token
 	scores                 []float32 // likewise, for llama
-	merges                 []string
+	merges                 list
 	ids                    map[string]int64 // by key; a missing one is not there
 	flags                  map[string]bool  // likewise
 	ends                   []int64          // of a generation, beside eos and eot
 	template, architecture string
 }
+
+func newSource() source {
+	return source{ids: map[string]int64{}, flags: map[string]bool{}}
+}
+
+// A list is texts in order, which need not be in memory as strings.
+type list struct {
+	n   int
+	all iter.Seq[string]
+}
+
+func listOf(texts []string) list { return list{len(texts), slices.Values(texts)} }
 
 // A keyError is a fault of one of the keys above.
 type keyError struct{ key, msg string }
@@ -111,7 +124,7 @@ func (t *Tokenizer) setBytePairs(src *source) error {
 // 3's vocabulary.
 func (src *source) preTokenizer(v *vocabulary) string {
 	bitnet := src.architecture == "bitnet-b1.58" || src.architecture == "bitnet-25"
-	llama3 := len(src.tokens) == 128256 || v.find("<|begin_of_text|>") >= 0 && v.find("<|eot_id|>") >= 0
+	llama3 := src.tokens.n == 128256 || v.find("<|begin_of_text|>") >= 0 && v.find("<|eot_id|>") >= 0
 	if src.pre == "" && bitnet && llama3 {
 		return "llama-bpe"
 	}
@@ -146,8 +159,8 @@ func (t *Tokenizer) setIDs(src *source) error {
 		*f.id = -1
 		id, ok := src.ids[f.key]
 		switch {
-		case ok && (id < 0 || id >= int64(len(src.tokens))):
-			return keyErrorf(f.key, "is %d, and there are tokens 0 to %d", id, len(src.tokens)-1)
+		case ok && (id < 0 || id >= int64(src.tokens.n)):
+			return keyErrorf(f.key, "is %d, and there are tokens 0 to %d", id, src.tokens.n-1)
 		case ok:
 			*f.id = int32(id)
 		case f.text != "" && src.model == modelLlama:

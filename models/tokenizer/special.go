@@ -10,12 +10,12 @@ func newSpecials(v *vocabulary) *specials {
 	s := new(specials)
 	for id, k := range v.kinds {
 		if k == control || k == unknown || k == userDefined {
-			c := v.tokens[id][0]
+			c := v.text(int32(id))[0]
 			s[c] = append(s[c], int32(id))
 		}
 	}
 	for _, ids := range s {
-		slices.SortFunc(ids, func(a, b int32) int { return len(v.tokens[b]) - len(v.tokens[a]) })
+		slices.SortFunc(ids, func(a, b int32) int { return len(v.text(b)) - len(v.text(a)) })
 	}
 	return s
 }
@@ -46,7 +46,7 @@ func (t *Tokenizer) match(text string, from int, spans []span) (match, bool) {
 			spans = spans[1:]
 		}
 		for _, id := range ids {
-			s := t.vocab.tokens[id]
+			s := t.vocab.text(id)
 			if len(text)-i < len(s) || text[i:i+len(s)] != s {
 				continue
 			}

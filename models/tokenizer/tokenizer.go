@@ -86,7 +86,7 @@ func (t *Tokenizer) AppendToken(dst []byte, id int32) []byte {
 }
 
 func (t *Tokenizer) check(id int32) {
-	if id < 0 || int(id) >= len(t.vocab.tokens) {
+	if id < 0 || int(id) >= t.Vocab() {
 		panic("tokenizer: token out of range")
 	}
 }
@@ -110,13 +110,13 @@ func (t *Tokenizer) Decode(ids []int32) string {
 }
 
 // Vocab returns the number of tokens: they are 0 to Vocab()-1.
-func (t *Tokenizer) Vocab() int { return len(t.vocab.tokens) }
+func (t *Tokenizer) Vocab() int { return len(t.vocab.kinds) }
 
 // Token returns a token as it is written in the vocabulary. The token must be
 // one of the vocabulary.
 func (t *Tokenizer) Token(id int32) string {
 	t.check(id)
-	return t.vocab.tokens[id]
+	return t.vocab.text(id)
 }
 
 // Find returns the token that is written so in the vocabulary, or -1.

@@ -3,6 +3,8 @@ package tokenizer
 import (
 	"fmt"
 	"hash/maphash"
+	"math"
+	"unsafe"
 )
 
 // A kind is what a token is for, with GGUF's and SentencePiece's number.
@@ -20,80 +22,92 @@ const (
 	byteKind    // SentencePiece's <0x00> to <0xFF>
 )
 
-// maxTokens is far above any real vocabulary. It keeps ids in an int32, and
-// with them what is computed of ids.
-const maxTokens = 1<<slotBits - 1
-
-// slotBits are the bits of a slot that hold 1 + an id.
-const slotBits = 24
-
-// A vocabulary finds tokens by text. The table is open addressing with linear
-// probing; a slot holds the upper 8 bits of the text's hash and 1 + the
-// token's id, so that few comparisons of texts are in vain and the table of a
-// large vocabulary is 1 MiB. The hash is seeded, so that no file can be made to
-// collide.
+// A vocabulary has its tokens' texts one after the other, and finds tokens by
+// text.
 type vocabulary struct {
-	tokens []string
-	kinds  []kind
-	seed   maphash.Seed
-	slots  []uint32
+	all   []byte
+	ends  []uint32 // of the tokens, in all
+	kinds []kind
+	seed  maphash.Seed
+	table table // ids by texts' hashes
 }
 
-func newVocabulary(tokens []string, kinds []kind) (vocabulary, error) {
-	v := vocabulary{tokens: tokens, kinds: kinds, seed: maphash.MakeSeed()}
+func newVocabulary(tokens list, kinds []kind) (vocabulary, error) {
+	v := vocabulary{kinds: kinds}
 	switch {
-	case len(tokens) == 0:
+	case tokens.n == 0:
 		return v, keyErrorf(keyTokens, "is empty")
-	case len(tokens) > maxTokens:
-		return v, keyErrorf(keyTokens, "has %d tokens, more than %d", len(tokens), maxTokens)
+	case tokens.n > maxNumbers:
+		return v, keyErrorf(keyTokens, "has %d tokens, more than %d", tokens.n, maxNumbers)
 	}
-	v.slots = make([]uint32, tableSize(len(tokens)))
-	for i, text := range tokens {
+	size := 0
+	for text := range tokens.all {
+		size += len(text)
+	}
+	if size > math.MaxUint32 {
+		return v, keyErrorf(keyTokens, "has %d bytes of text, more than 4 GiB", size)
+	}
+	v.all, v.ends = make([]byte, 0, size), make([]uint32, 0, tokens.n)
+	for text := range tokens.all {
 		if text == "" {
-			return v, keyErrorf(keyTokens, "token %d is empty", i)
+			return v, keyErrorf(keyTokens, "token %d is empty", len(v.ends))
 		}
+		v.all = append(v.all, text...)
+		v.ends = append(v.ends, uint32(len(v.all)))
+	}
+	v.table = newTable(tokens.n)
+	for {
+		v.seed = maphash.MakeSeed()
+		again, err := v.enter()
+		if err != nil || !again {
+			return v, err
+		}
+	}
+}
+
+// enter fills the table. It asks for another seed if two hashes are the same to
+// it.
+func (v *vocabulary) enter() (again bool, err error) {
+	v.table.clear()
+	for id := range int32(len(v.ends)) {
+		text := v.text(id)
 		h := maphash.String(v.seed, text)
-		at, id := v.probe(h, text)
-		if id >= 0 {
-			return v, keyErrorf(keyTokens, "tokens %d and %d are both %s", id, i, quote(text))
-		}
-		v.slots[at] = tag(h) | uint32(i+1)
-	}
-	return v, nil
-}
-
-// tableSize is a power of two of which n is at most three quarters: larger
-// tables cost more in memory that has to be touched than they save in probes.
-func tableSize(n int) int {
-	size := 2
-	for size < n+n/3+1 {
-		size *= 2
-	}
-	return size
-}
-
-// probe returns the id of a text with its hash, or -1 and the slot to put it.
-func (v *vocabulary) probe(h uint64, text string) (slot int, id int32) {
-	mask := len(v.slots) - 1
-	for at := int(h & uint64(mask)); ; at = (at + 1) & mask {
-		s := v.slots[at]
-		if s == 0 {
-			return at, -1
-		}
-		if s&^maxTokens == tag(h) {
-			if id := int32(s&maxTokens) - 1; v.tokens[id] == text {
-				return at, id
-			}
+		at, old := v.table.probe(h)
+		switch {
+		case old < 0:
+			v.table.put(at, h, id)
+		case v.text(old) == text:
+			return false, keyErrorf(keyTokens, "tokens %d and %d are both %s", old, id, quote(text))
+		default:
+			return true, nil
 		}
 	}
+	return false, nil
 }
 
-// tag is what a slot holds of a hash.
-func tag(h uint64) uint32 { return uint32(h>>32) &^ maxTokens }
+// text returns a token's.
+func (v *vocabulary) text(id int32) string {
+	start := uint32(0)
+	if id > 0 {
+		start = v.ends[id-1]
+	}
+	b := v.all[start:v.ends[id]]
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
 
 // find returns the id of the token with that text, or -1.
 func (v *vocabulary) find(text string) int32 {
-	_, id := v.probe(maphash.String(v.seed, text), text)
+	id := v.likely(text)
+	if id >= 0 && v.text(id) != text {
+		return -1
+	}
+	return id
+}
+
+// likely is find by the hash alone: texts are far apart in memory. What it finds
+// for a text that is no token, if anything, is anything; see table.
+func (v *vocabulary) likely(text string) int32 {
+	_, id := v.table.probe(maphash.String(v.seed, text))
 	return id
 }
 
