@@ -141,8 +141,8 @@ func (m *Model) loadGlobals() (head formats.Tensor, err error) {
 	name := headTensor
 	if m.Config.TiedHead {
 		name = embeddingTensor
-	} else if err := m.embedding.Type.Validate(m.embedding.Data, m.Config.Vocab, m.Config.Hidden); err != nil {
-		return head, m.source.Fault(embeddingTensor, err)
+	} else if err := m.checkEmbedding(); err != nil {
+		return head, err
 	}
 	if head, err = m.source.Tensor(name); err != nil {
 		return head, err
@@ -153,6 +153,16 @@ func (m *Model) loadGlobals() (head formats.Tensor, err error) {
 		}
 	}
 	return head, nil
+}
+
+// checkEmbedding checks one that nothing multiplies. All that is read of it
+// after that are the rows of a text's tokens.
+func (m *Model) checkEmbedding() error {
+	if err := m.embedding.Type.Validate(m.embedding.Data, m.Config.Vocab, m.Config.Hidden); err != nil {
+		return m.source.Fault(embeddingTensor, err)
+	}
+	m.release(embeddingTensor)
+	return nil
 }
 
 // loadBlock returns what it has of a block if it fails, to be closed.
