@@ -63,24 +63,41 @@ func headRowBytes(to *formats.Type, cols int) (int, error) {
 // energy is Σ(y-x)² and Σx².
 type energy struct{ error, signal float64 }
 
-// convertRows writes rows [from, end) of t to dst.
+// convertRows writes rows [from, end) of t to dst, a few at a time: their
+// floats stay in the cache.
 func convertRows(dst []byte, to *formats.Type, t *formats.Tensor, from, end int) (energy, error) {
 	rows, cols := t.Dims()
-	x, y := make([]float32, (end-from)*cols), make([]float32, (end-from)*cols)
+	const strip = 4 // rows
+	x, y := make([]float32, strip*cols), make([]float32, strip*cols)
+	rowBytes := len(dst) / (end - from)
 	var e energy
-	if err := t.Type.DequantizeRows(x, t.Data, rows, cols, from, end); err != nil {
-		return e, err
-	}
-	if err := to.Quantize(dst, x, end-from, cols); err != nil {
-		return e, err
-	}
-	if err := to.Dequantize(y, dst, end-from, cols); err != nil {
-		return e, err
-	}
-	for i, v := range x {
-		d := float64(y[i]) - float64(v)
-		e.error += d * d
-		e.signal += float64(v) * float64(v)
+	for ; from < end; from += strip {
+		n := min(strip, end-from)
+		x, y, bytes := x[:n*cols], y[:n*cols], dst[:n*rowBytes]
+		if err := t.Type.DequantizeRows(x, t.Data, rows, cols, from, from+n); err != nil {
+			return e, err
+		}
+		if err := to.Quantize(bytes, x, n, cols); err != nil {
+			return e, err
+		}
+		if err := to.Dequantize(y, bytes, n, cols); err != nil {
+			return e, err
+		}
+		e.add(x, y)
+		dst = dst[n*rowBytes:]
 	}
 	return e, nil
+}
+
+// add counts the error of y in the place of x.
+func (e *energy) add(x, y []float32) {
+	y = y[:len(x)]
+	var sum, signal float64
+	for i, v := range x {
+		d := float64(y[i]) - float64(v)
+		sum += d * d
+		signal += float64(v) * float64(v)
+	}
+	e.error += sum
+	e.signal += signal
 }
