@@ -2,6 +2,7 @@ package formats
 
 import (
 	"encoding/binary"
+	"math"
 
 	"onebit/internal/half"
 )
@@ -15,7 +16,7 @@ type blocks struct {
 	bytes         int // per block
 	scaleAt       int // the byte of the scale within a block
 
-	// scale chooses the scale of a block, at least 0. Nil: decoded only.
+	// scale chooses the scale of a block, at least 0.
 	scale func(w []float32) float32
 	// encode writes everything of block but the scale. d is what scale
 	// returned, not yet rounded to fp16, or 0 where fp16 rounds it to 0: the
@@ -26,19 +27,16 @@ type blocks struct {
 
 // registerBlocks adds the format that l describes.
 func registerBlocks(l blocks) *Type {
-	t := &Type{
+	return register(&Type{
 		Name:     l.name,
 		Summary:  l.summary,
 		BlockLen: l.weights,
 		ternary:  l.ternary,
 		size:     func(rows, cols int) int { return rows * cols / l.weights * l.bytes },
+		encode:   l.encodeMatrix,
 		decode:   l.decodeRows,
 		validate: l.validateScales,
-	}
-	if l.scale != nil {
-		t.encode = l.encodeMatrix
-	}
-	return register(t)
+	})
 }
 
 func (l blocks) encodeMatrix(t *Type, dst []byte, src []float32, rows, cols int) error {
@@ -88,6 +86,15 @@ func inverse(d float32) float32 {
 	}
 	return 1 / d
 }
+
+// nearest rounds v to the nearest integer, halves to even. |v| must be below
+// 2²²: then 1.5·2²³ + v has no bits for a fraction.
+func nearest(v float32) float32 {
+	const shift = 3 << 22
+	return v + shift - shift
+}
+
+func ceil(v float32) float32 { return float32(math.Ceil(float64(v))) }
 
 // nearestCode returns the code of x·id rounded to -1, 0 or +1, halves away from
 // zero, as 0, 1 or 2. It is the rounding of ggml's ternary quantizers, where

@@ -147,7 +147,7 @@
 //
 // # q6_k
 //
-// Source: ggml-org/ggml src/ggml-common.h and src/ggml-quants.c. Read only.
+// Source: ggml-org/ggml src/ggml-common.h and src/ggml-quants.c.
 //
 //	byte  0              128            192             208  210
 //	      | 4 low bits   | 2 high bits  | 16 × int8     | d  |
@@ -157,10 +157,18 @@
 // code's low bits are the low (q < 2) or high nibble of byte 64h + 32(q%2) + l,
 // its high bits are bits 2q and 2q+1 of byte 128 + 32h + l.
 //
+// Quantizer, which is not ggml's: d is the least fp16 ≥ max|x|/(127·32); s, of the
+// sign that makes the code of its group's largest weight negative, has the least
+// Σ(x - d·s·code)² of the integers that make that code -31 or -32 (about five, up to
+// 127; all up to 36). ggml weighs the squares with x² and tries 19 scales before it
+// rounds them to int8. The plain squares are those that NMSE counts: 0.97 of ggml's on
+// Gaussian weights (3.04e-4), 1.01 on uniform ones; weighted with x², 1.16 and 1.14.
+// What was encoded once is encoded to the same weights again.
+//
 // # Edges
 //
 // A block whose scale rounds to zero in fp16 (up to 2⁻²⁵) becomes a block of
-// zeros. A scale, or an f16 or bf16 weight, too large for its type is an *Error
+// zeros, but in q6_k, whose scale rounds up. A scale, or an f16 or bf16 weight, too large for its type is an *Error
 // with the place, never an infinity. Weights that are not finite are refused in
 // writing; in reading they are what the bytes say, and [Type.Validate] finds them.
 package formats

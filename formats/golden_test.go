@@ -11,7 +11,7 @@ import (
 type golden struct {
 	name       string // of the format
 	rows, cols int
-	weights    []float32 // nil: the format is read only
+	weights    []float32
 	data       []byte
 	decoded    []float32 // nil: the weights themselves
 }
@@ -169,23 +169,49 @@ var goldens = []golden{
 		decoded: sparse(128, 0, map[int]float32{0: negZero}),
 	},
 	{
+		// d is 2032/(127·32) = 0.5. Every group has a code of -32, which makes
+		// its scale the least that holds its weights, and exact: 127 for 0–15,
+		// 3 for 32–47, -2 for 240–255, whose largest weights are positive, and
+		// 1 for the others.
 		name: "q6_k", rows: 1, cols: 256,
-		data: cat(
-			[]byte{0x21}, rep(0, 31), []byte{0xf0}, rep(0, 94), []byte{0x50}, // low bits
-			[]byte{0xe4}, rep(0, 62), []byte{0xc0}, // high bits
-			[]byte{1, 1, 3}, rep(1, 12), []byte{0xfe}, // scales: 3 for 32–47, -2 for 240–255
-			[]byte{0x00, 0x38}),
-		decoded: func() []float32 {
+		weights: func() []float32 {
 			w := sparse(256, -32*0.5, nil)
+			copy(w, sparse(16, -32*0.5*127, nil))
 			copy(w[32:], sparse(16, -32*0.5*3, nil))
 			copy(w[240:], sparse(16, -32*0.5*-2, nil))
-			w[0] = (1 - 32) * 0.5
+			w[0] = (1 - 32) * 0.5 * 127
 			w[32] = (0 + 16*1 - 32) * 0.5 * 3
 			w[64] = (2 + 16*2 - 32) * 0.5
 			w[96] = (15 + 16*3 - 32) * 0.5
 			w[255] = (5 + 16*3 - 32) * 0.5 * -2
 			return w
 		}(),
+		data: cat(
+			[]byte{0x21}, rep(0, 31), []byte{0xf0}, rep(0, 94), []byte{0x50}, // low bits
+			[]byte{0xe4}, rep(0, 62), []byte{0xc0}, // high bits
+			[]byte{127, 1, 3}, rep(1, 12), []byte{0xfe}, // scales
+			[]byte{0x00, 0x38}),
+	},
+	{
+		// d is the least fp16, 2⁻²⁴, where 2⁻²⁰/(127·32) would round to 0. The
+		// weights are 16 and -8 steps of it; zeros are code 32.
+		name: "q6_k", rows: 1, cols: 256,
+		weights: sparse(256, 0, map[int]float32{0: 0x1p-20, 128: -0x1p-21}),
+		data: cat(
+			[]byte{0x00}, rep(0, 63), []byte{0x08}, rep(0, 63), // 16 and 24
+			[]byte{0xa9}, rep(0xaa, 31), []byte{0xa9}, rep(0xaa, 31),
+			[]byte{0xff}, rep(0, 7), []byte{1}, rep(0, 7),
+			[]byte{0x01, 0x00}),
+		decoded: sparse(256, 0, map[int]float32{0: 0x1p-20, 128: -0x1p-21,
+			1: negZero, 2: negZero, 3: negZero, 4: negZero, 5: negZero, 6: negZero, 7: negZero, 8: negZero,
+			9: negZero, 10: negZero, 11: negZero, 12: negZero, 13: negZero, 14: negZero, 15: negZero}),
+	},
+	{
+		// Nothing is left of weights whose d is 0 in float32.
+		name: "q6_k", rows: 1, cols: 256,
+		weights: sparse(256, 1e-45, map[int]float32{1: -1e-45}),
+		data:    cat(rep(0, 128), rep(0xaa, 64), rep(0, 18)),
+		decoded: sparse(256, 0, nil),
 	},
 }
 
@@ -198,16 +224,11 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: Bytes = %d, %v; want %d", g.name, n, err, len(g.data))
 			continue
 		}
-		if (g.weights == nil) == f.CanQuantize() {
-			t.Errorf("%s: CanQuantize = %v", g.name, f.CanQuantize())
-		}
-		if g.weights != nil {
-			got := rep(0xee, len(g.data)) // every byte must be written
-			if err := f.Quantize(got, g.weights, g.rows, g.cols); err != nil {
-				t.Errorf("%s: %v", g.name, err)
-			} else if !bytes.Equal(got, g.data) {
-				t.Errorf("%s: Quantize gives\n% x, want\n% x", g.name, got, g.data)
-			}
+		written := rep(0xee, len(g.data)) // every byte must be
+		if err := f.Quantize(written, g.weights, g.rows, g.cols); err != nil {
+			t.Errorf("%s: %v", g.name, err)
+		} else if !bytes.Equal(written, g.data) {
+			t.Errorf("%s: Quantize gives\n% x, want\n% x", g.name, written, g.data)
 		}
 		want := g.decoded
 		if want == nil {

@@ -93,11 +93,12 @@ func indexNonFinite(w []float32) int {
 	return -1
 }
 
-// absMax returns max|w|.
+// absMax returns max|w|. Magnitudes are in the order of their bits, of which
+// integers need no branch to find the largest.
 func absMax(w []float32) float32 {
-	var m float32
+	var m uint32
 	for _, x := range w {
-		m = max(m, math.Float32frombits(math.Float32bits(x)&^(1<<31)))
+		m = max(m, math.Float32bits(x)&^(1<<31))
 	}
-	return m
+	return math.Float32frombits(m)
 }

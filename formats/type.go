@@ -33,8 +33,7 @@ type Type struct {
 	// scaleAt returns the byte of the matrix's one float32 scale. Nil: the
 	// scales sit in the blocks, or there are none.
 	scaleAt func(rows, cols int) int
-	// encode quantizes src (rows × cols, row-major, all finite) into dst. Nil:
-	// the format is decoded only.
+	// encode quantizes src (rows × cols, row-major, all finite) into dst.
 	encode func(t *Type, dst []byte, src []float32, rows, cols int) error
 	// encodeDigits writes rows of digits to dst, which is theirs alone. Nil:
 	// the format cannot be written from digits.
@@ -135,17 +134,11 @@ func (t *Type) TernaryGroup(rows, cols int) int {
 	return t.BlockLen
 }
 
-// CanQuantize reports whether Quantize is implemented.
-func (t *Type) CanQuantize() bool { return t.encode != nil }
-
 // Quantize writes src, rows × cols floats row by row, to dst, which has
 // exactly Bytes(rows, cols) bytes. A weight that is not finite, or too large
 // for the format, is an *Error that names its place; dst may then hold a part
 // of the matrix.
 func (t *Type) Quantize(dst []byte, src []float32, rows, cols int) error {
-	if t.encode == nil {
-		return t.errorf("cannot be written, only read")
-	}
 	if err := t.checkData(dst, rows, cols); err != nil {
 		return err
 	}

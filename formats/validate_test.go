@@ -3,6 +3,7 @@ package formats
 import (
 	"encoding/binary"
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -211,6 +212,26 @@ func BenchmarkDequantizeRows(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*8*cols), "ns/weight")
+		})
+	}
+}
+
+func BenchmarkQuantize(b *testing.B) {
+	const rows, cols = 8, 2560
+	r := rand.New(rand.NewPCG(1, 2))
+	w := make([]float32, rows*cols)
+	for i := range w {
+		w[i] = float32(r.NormFloat64()) * 0.02
+	}
+	for _, f := range Types() {
+		b.Run("format="+f.Name, func(b *testing.B) {
+			data := zeroMatrix(b, f, rows, cols)
+			for b.Loop() {
+				if err := f.Quantize(data, w, rows, cols); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows*cols), "ns/weight")
 		})
 	}
 }

@@ -51,11 +51,11 @@ func (m *Model) convertHead(t formats.Tensor, to *formats.Type) (formats.Tensor,
 func headRowBytes(to *formats.Type, cols int) (int, error) {
 	one, err := to.Bytes(1, cols)
 	if err != nil {
-		return 0, fmt.Errorf("cannot convert the head: %w", err)
+		return 0, fmt.Errorf("cannot convert the head: %w; choose another format, such as q8_0", err)
 	}
 	two, err := to.Bytes(2, cols)
-	if err != nil || two != 2*one || !to.CanQuantize() {
-		return 0, fmt.Errorf("cannot convert the head to %s; want a format that can be written, with its scales in its rows, such as q8_0", to.Name)
+	if err != nil || two != 2*one {
+		return 0, fmt.Errorf("cannot convert the head to %s; want a format with its scales in its rows, such as q8_0", to.Name)
 	}
 	return one, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -196,7 +197,7 @@ func TestDecodeDoesNotAllocate(t *testing.T) {
 // A head that is converted has the error of its format, and the logits follow
 // it.
 func TestHeadFormat(t *testing.T) {
-	p := preset("tiny-bitnet")
+	p := must(models.LookupPreset("tiny-bitnet")) // whose rows fill blocks of 256
 	x := newFixture(t, p)
 	ids := text(20, p.Config.Vocab)
 	plain := x.open(t, models.Options{})
@@ -219,6 +220,7 @@ func TestHeadFormat(t *testing.T) {
 		low, high float64 // of the error
 	}{
 		{formats.Q8_0, 1e-6, 1e-4},
+		{formats.Q6_K, 2.8e-4, 3.2e-4},
 		// Signs and mean magnitudes of Gaussian weights: 1 - 2/π = 0.363.
 		{formats.Q1_0_g128, 0.34, 0.38},
 	} {
@@ -236,6 +238,12 @@ func TestHeadFormat(t *testing.T) {
 	}
 	if _, err := models.New(x.file(t), models.Options{Head: formats.I2_S}); err == nil {
 		t.Error("a head in i2_s, whose scale is the tensor's, was accepted")
+	}
+	narrow := newFixture(t, preset("tiny-bitnet")).file(t)
+	_, err := models.New(narrow, models.Options{Head: formats.Q6_K})
+	const want128 = `tensor "token_embd.weight": cannot convert the head: q6_k: 128 columns do not fill blocks of 256; choose another format, such as q8_0`
+	if err == nil || !strings.Contains(err.Error(), want128) {
+		t.Errorf("a q6_k head of 128 columns: %v, want %q", err, want128)
 	}
 }
 

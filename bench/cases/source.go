@@ -1,7 +1,6 @@
 package cases
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -31,7 +30,7 @@ func Synthetic(types []*formats.Type, shapes []Shape, seed uint64) []Source {
 	var out []Source
 	for _, s := range shapes {
 		for _, t := range types {
-			if _, err := t.Bytes(s.Rows, s.Cols); err != nil || !canMake(t) {
+			if _, err := t.Bytes(s.Rows, s.Cols); err != nil {
 				continue
 			}
 			out = append(out, Source{t, s.Rows, s.Cols, func() (*formats.Tensor, error) { return random(t, s, seed) }})
@@ -39,12 +38,6 @@ func Synthetic(types []*formats.Type, shapes []Shape, seed uint64) []Source {
 	}
 	return out
 }
-
-// q6kBlock is the bytes of a q6_k block, its fp16 scale last. The format has
-// no quantizer, so its random matrices are random bytes.
-const q6kBlock = 210
-
-func canMake(t *formats.Type) bool { return t.CanQuantize() || t.Name == "q6_k" }
 
 // random returns a matrix whose weights have about unit variance per row.
 // Ternary formats get weights that they hold exactly, a third of each value.
@@ -60,10 +53,6 @@ func random(t *formats.Type, s Shape, seed uint64) (*formats.Tensor, error) {
 	h := fnv.New64a()
 	h.Write([]byte(out.Name))
 	rng := rand.NewPCG(seed, h.Sum64())
-	if !t.CanQuantize() {
-		randomBytes(out.Data, rng, s.Cols)
-		return out, nil
-	}
 	w := make([]float32, s.Rows*s.Cols)
 	scale := float32(1 / math.Sqrt(float64(s.Cols)))
 	if t.TernaryGroup(s.Rows, s.Cols) > 0 {
@@ -83,16 +72,6 @@ func random(t *formats.Type, s Shape, seed uint64) (*formats.Tensor, error) {
 func nearlyNormal(bits uint64) float32 {
 	sum := bits&0xffff + bits>>16&0xffff + bits>>32&0xffff + bits>>48
 	return (float32(sum) - 2*0xffff) * (1.7320508 / 0x10000)
-}
-
-func randomBytes(dst []byte, rng *rand.PCG, cols int) {
-	for i := 0; i+8 <= len(dst); i += 8 {
-		binary.LittleEndian.PutUint64(dst[i:], rng.Uint64())
-	}
-	const d = 0x0400 // fp16 2⁻¹⁴: codes up to 32 times sub-scales up to 128
-	for end := q6kBlock; end <= len(dst); end += q6kBlock {
-		binary.LittleEndian.PutUint16(dst[end-2:], d)
-	}
 }
 
 // activations returns x ~ N(0, 1), reproducible.

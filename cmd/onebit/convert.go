@@ -79,7 +79,7 @@ func isProjection(name string) bool {
 func writableFormats() []string {
 	var out []string
 	for _, t := range formats.Types() {
-		if t.CanQuantize() && t != formats.Ternary_u32 {
+		if t != formats.Ternary_u32 {
 			out = append(out, t.Name)
 		}
 	}

@@ -159,9 +159,7 @@ func Quantize(tb testing.TB, t *formats.Type, rows, cols int, w []float32) *form
 		tb.Fatal(err)
 	}
 	data := make([]byte, size)
-	if t == formats.Q6_K {
-		quantizeQ6K(data, w)
-	} else if err := t.Quantize(data, w, rows, cols); err != nil {
+	if err := t.Quantize(data, w, rows, cols); err != nil {
 		tb.Fatal(err)
 	}
 	return &formats.Tensor{Name: fmt.Sprintf("%s.%dx%d", t.Name, rows, cols), Type: t, Shape: []int{rows, cols}, Data: data}
