@@ -10,6 +10,10 @@
 //	Anon:  ....|2 MiB|2 MiB|pages|....   zeroed, from 2 MiB upwards aligned
 //	           ^ Bytes()         ^ len    to 2 MiB so that Linux can use huge pages
 //
+// A file of that size is advised to use huge pages as well. Linux then reads it in
+// such pieces, from disk, if its file system can (ext4 since Linux 6.16, XFS); what
+// the page cache has of it already stays in the pages that it came in.
+//
 // A mapped file that another process truncates faults (SIGBUS) when the lost
 // pages are read; that is the price of not copying it.
 package mmap

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,7 +49,9 @@ func smaps(t *testing.T, data []byte, field string) int {
 	return sum
 }
 
-func TestAllocUsesHugePages(t *testing.T) {
+// needHugePages skips a test where the system takes no advice on huge pages.
+func needHugePages(t *testing.T) {
+	t.Helper()
 	mode, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
 	if err != nil {
 		t.Skip("no transparent huge pages: ", err)
@@ -61,6 +64,43 @@ func TestAllocUsesHugePages(t *testing.T) {
 	if exe, err := os.Readlink("/proc/thread-self/exe"); err == nil && strings.Contains(exe, "qemu-") {
 		t.Skip("emulated by ", exe)
 	}
+}
+
+func TestOpenAdvisesHugePages(t *testing.T) {
+	needHugePages(t)
+	for _, test := range []struct {
+		size int
+		want bool
+	}{{hugePage, true}, {hugePage - 1, false}} {
+		f, err := Open(writeFile(t, pattern(test.size)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if got := advisedHuge(t, f.Path()); got != test.want {
+			t.Errorf("a file of %d bytes is advised to use huge pages: %v, want %v", test.size, got, test.want)
+		}
+	}
+}
+
+// advisedHuge says whether /proc/self/smaps has the flag hg for the file's mapping.
+func advisedHuge(t *testing.T, path string) bool {
+	t.Helper()
+	all, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Skip(err)
+	}
+	_, mapping, _ := strings.Cut(string(all), path+"\n")
+	_, flags, ok := strings.Cut(mapping, "VmFlags:")
+	if !ok {
+		t.Fatal("/proc/self/smaps does not show the mapping of ", path)
+	}
+	flags, _, _ = strings.Cut(flags, "\n")
+	return slices.Contains(strings.Fields(flags), "hg")
+}
+
+func TestAllocUsesHugePages(t *testing.T) {
+	needHugePages(t)
 	const n = 4*hugePage + 4096
 	a, err := Alloc(n)
 	if err != nil {

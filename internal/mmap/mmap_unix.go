@@ -11,7 +11,11 @@ import (
 )
 
 func mapFile(f *os.File, size int) ([]byte, error) {
-	return unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	data, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	if err == nil && size >= hugePage {
+		adviseHuge(data)
+	}
+	return data, err
 }
 
 func unmapFile(data []byte) error { return unix.Munmap(data) }
