@@ -168,7 +168,8 @@
 // # Edges
 //
 // A block whose scale rounds to zero in fp16 (up to 2⁻²⁵) becomes a block of
-// zeros, but in q6_k, whose scale rounds up. A scale, or an f16 or bf16 weight, too large for its type is an *Error
-// with the place, never an infinity. Weights that are not finite are refused in
-// writing; in reading they are what the bytes say, and [Type.Validate] finds them.
+// zeros, but in q6_k, whose scale is rounded up. A scale, or an f16 or bf16 weight,
+// too large for its type is an *Error with the place, never an infinity. Weights
+// that are not finite are refused in writing; in reading they are what the bytes
+// say, and [Type.Validate] finds them.
 package formats

@@ -9,17 +9,13 @@ import "math"
 // and the sign of zero survive.
 func ToFloat32(h uint16) float32 {
 	sign := uint32(h&0x8000) << 16
-	exp := uint32(h >> 10 & 0x1f)
-	man := uint32(h & 0x3ff)
-	switch exp {
-	case 0:
-		// Subnormal or zero: man × 2⁻²⁴ is exact in float32.
-		f := float32(man) * 0x1p-24
-		return math.Float32frombits(math.Float32bits(f) | sign)
-	case 0x1f:
-		return math.Float32frombits(sign | 0x7f800000 | man<<13)
+	b := uint32(h&0x7fff) << 13
+	if h&0x7c00 == 0x7c00 {
+		return math.Float32frombits(sign | b | 0x7f800000)
 	}
-	return math.Float32frombits(sign | (exp+127-15)<<23 | man<<13)
+	// As a float32, b has the fp16's exponent without the difference of the
+	// two biases. The product is exact, a subnormal's too.
+	return math.Float32frombits(sign | math.Float32bits(math.Float32frombits(b)*(1<<(127-15))))
 }
 
 // FromFloat32 rounds to the nearest fp16, ties to even. What exceeds the
