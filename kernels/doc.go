@@ -296,9 +296,9 @@
 //	q1_0_g128  avx512vnni       636  687     660  763     690  743
 //
 // Where they become tables of eight times their size, each thread makes its own,
-// for 32 columns at a time: tables that the other core has made come as slowly as from
+// for 16 columns at a time: tables that the other core has made come as slowly as from
 // memory. A prompt of 512 tokens of Bonsai-1.7B, tokens a second, when all threads
-// made tables of 64 columns, and now:
+// made tables of 64 columns, and with tables of 32 of their own:
 //
 //	q1_0_g128  avx2-lookup      164  183
 //	           avx512-lookup    201  220
@@ -377,9 +377,11 @@
 // 1.24 cycles, VPERMW with VPADDW 1.20, VPSHUFB with VPADDB and the load of its
 // table 1.93; so tables of int16, read by VPERMW for 128 rows at a time, took the
 // place of VPSHUFB's tables of bytes (24.3 GB/s from L2). They are Best's choice
-// for that family: one column has 450 billion operations, batches of four and more
-// 500 to 540, because bits are loaded and shifted once for four columns; bit
-// planes have 320 to 430, and VPDPBUSD itself has 454 to 470.
+// for that family: one column has 450 billion operations, batches of eight and 16
+// 700 to 760, bit planes 320 to 430, and VPDPBUSD itself 454 to 470. In batches bits
+// are loaded and shifted once for four columns, and 16 columns of weights take three
+// look-ups instead of four: two of five bits by VPERMW and one of six by VPERMI2W,
+// which takes no longer. Tables for that are twice as large.
 //
 // Why they are as they are:
 //

@@ -106,6 +106,264 @@ DATA q1WordTableBias<>+28(SB)/2, $0xff00
 DATA q1WordTableBias<>+30(SB)/2, $0xfe00
 GLOBL q1WordTableBias<>(SB), RODATA|NOPTR, $32
 
+DATA q1BatchTableConstants<>+0(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+2(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+4(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+6(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+8(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+10(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+12(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+14(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+16(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+18(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+20(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+22(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+24(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+26(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+28(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+30(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+32(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+34(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+36(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+38(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+40(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+42(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+44(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+46(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+48(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+50(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+52(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+54(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+56(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+58(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+60(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+62(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+64(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+66(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+68(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+70(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+72(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+74(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+76(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+78(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+80(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+82(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+84(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+86(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+88(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+90(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+92(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+94(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+96(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+98(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+100(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+102(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+104(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+106(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+108(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+110(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+112(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+114(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+116(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+118(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+120(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+122(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+124(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+126(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+128(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+130(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+132(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+134(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+136(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+138(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+140(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+142(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+144(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+146(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+148(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+150(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+152(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+154(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+156(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+158(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+160(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+162(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+164(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+166(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+168(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+170(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+172(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+174(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+176(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+178(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+180(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+182(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+184(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+186(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+188(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+190(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+192(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+194(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+196(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+198(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+200(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+202(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+204(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+206(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+208(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+210(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+212(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+214(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+216(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+218(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+220(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+222(SB)/2, $0xffff
+DATA q1BatchTableConstants<>+224(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+226(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+228(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+230(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+232(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+234(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+236(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+238(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+240(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+242(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+244(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+246(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+248(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+250(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+252(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+254(SB)/2, $0xff01
+DATA q1BatchTableConstants<>+256(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+258(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+260(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+262(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+264(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+266(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+268(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+270(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+272(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+274(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+276(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+278(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+280(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+282(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+284(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+286(SB)/2, $0x01ff
+DATA q1BatchTableConstants<>+288(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+290(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+292(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+294(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+296(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+298(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+300(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+302(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+304(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+306(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+308(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+310(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+312(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+314(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+316(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+318(SB)/2, $0x0101
+DATA q1BatchTableConstants<>+320(SB)/2, $0x0280
+DATA q1BatchTableConstants<>+322(SB)/2, $0x0180
+DATA q1BatchTableConstants<>+324(SB)/2, $0x0180
+DATA q1BatchTableConstants<>+326(SB)/2, $0x0080
+DATA q1BatchTableConstants<>+328(SB)/2, $0x0180
+DATA q1BatchTableConstants<>+330(SB)/2, $0x0080
+DATA q1BatchTableConstants<>+332(SB)/2, $0x0080
+DATA q1BatchTableConstants<>+334(SB)/2, $0xff80
+DATA q1BatchTableConstants<>+336(SB)/2, $0x0180
+DATA q1BatchTableConstants<>+338(SB)/2, $0x0080
+DATA q1BatchTableConstants<>+340(SB)/2, $0x0080
+DATA q1BatchTableConstants<>+342(SB)/2, $0xff80
+DATA q1BatchTableConstants<>+344(SB)/2, $0x0080
+DATA q1BatchTableConstants<>+346(SB)/2, $0xff80
+DATA q1BatchTableConstants<>+348(SB)/2, $0xff80
+DATA q1BatchTableConstants<>+350(SB)/2, $0xfe80
+DATA q1BatchTableConstants<>+352(SB)/2, $0x0180
+DATA q1BatchTableConstants<>+354(SB)/2, $0x0080
+DATA q1BatchTableConstants<>+356(SB)/2, $0x0080
+DATA q1BatchTableConstants<>+358(SB)/2, $0xff80
+DATA q1BatchTableConstants<>+360(SB)/2, $0x0080
+DATA q1BatchTableConstants<>+362(SB)/2, $0xff80
+DATA q1BatchTableConstants<>+364(SB)/2, $0xff80
+DATA q1BatchTableConstants<>+366(SB)/2, $0xfe80
+DATA q1BatchTableConstants<>+368(SB)/2, $0x0080
+DATA q1BatchTableConstants<>+370(SB)/2, $0xff80
+DATA q1BatchTableConstants<>+372(SB)/2, $0xff80
+DATA q1BatchTableConstants<>+374(SB)/2, $0xfe80
+DATA q1BatchTableConstants<>+376(SB)/2, $0xff80
+DATA q1BatchTableConstants<>+378(SB)/2, $0xfe80
+DATA q1BatchTableConstants<>+380(SB)/2, $0xfe80
+DATA q1BatchTableConstants<>+382(SB)/2, $0xfd80
+DATA q1BatchTableConstants<>+384(SB)/2, $0x0300
+DATA q1BatchTableConstants<>+386(SB)/2, $0x0200
+DATA q1BatchTableConstants<>+388(SB)/2, $0x0200
+DATA q1BatchTableConstants<>+390(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+392(SB)/2, $0x0200
+DATA q1BatchTableConstants<>+394(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+396(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+398(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+400(SB)/2, $0x0200
+DATA q1BatchTableConstants<>+402(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+404(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+406(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+408(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+410(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+412(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+414(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+416(SB)/2, $0x0200
+DATA q1BatchTableConstants<>+418(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+420(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+422(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+424(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+426(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+428(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+430(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+432(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+434(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+436(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+438(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+440(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+442(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+444(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+446(SB)/2, $0xfe00
+DATA q1BatchTableConstants<>+448(SB)/2, $0x0200
+DATA q1BatchTableConstants<>+450(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+452(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+454(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+456(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+458(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+460(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+462(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+464(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+466(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+468(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+470(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+472(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+474(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+476(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+478(SB)/2, $0xfe00
+DATA q1BatchTableConstants<>+480(SB)/2, $0x0100
+DATA q1BatchTableConstants<>+482(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+484(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+486(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+488(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+490(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+492(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+494(SB)/2, $0xfe00
+DATA q1BatchTableConstants<>+496(SB)/2, $0x0000
+DATA q1BatchTableConstants<>+498(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+500(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+502(SB)/2, $0xfe00
+DATA q1BatchTableConstants<>+504(SB)/2, $0xff00
+DATA q1BatchTableConstants<>+506(SB)/2, $0xfe00
+DATA q1BatchTableConstants<>+508(SB)/2, $0xfe00
+DATA q1BatchTableConstants<>+510(SB)/2, $0xfd00
+GLOBL q1BatchTableConstants<>(SB), RODATA|NOPTR, $512
+
 // func q1PackAVX2(dst *byte, scales *byte, data *byte, stride int, blocks int)
 // Requires: AVX, AVX2
 TEXT ·q1PackAVX2(SB), NOSPLIT, $0-40
@@ -7349,6 +7607,174 @@ rest:
 	VZEROUPPER
 	RET
 
+// func q1BatchTablesAVX512(dst *int8, q *int8, n int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·q1BatchTablesAVX512(SB), NOSPLIT, $64-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VMOVDQU32    q1BatchTableConstants<>+0(SB), Z0
+	VMOVDQU32    q1BatchTableConstants<>+64(SB), Z1
+	VMOVDQU32    q1BatchTableConstants<>+128(SB), Z2
+	VMOVDQU32    q1BatchTableConstants<>+192(SB), Z3
+	VMOVDQU32    q1BatchTableConstants<>+256(SB), Z4
+	VMOVDQU32    q1BatchTableConstants<>+320(SB), Z5
+	VMOVDQU32    q1BatchTableConstants<>+384(SB), Z6
+	VMOVDQU32    q1BatchTableConstants<>+448(SB), Z7
+	MOVL         $0x80808080, BX
+	VPBROADCASTD BX, Z8
+
+columns:
+	// As q + 128, which VPMADDUBSW wants; a constant takes ±128 off again.
+	VPXORD       (CX), Z8, Z9
+	VMOVDQU32    Z9, (SP)
+	VPBROADCASTW (SP), Z9
+	VPMADDUBSW   Z0, Z9, Z9
+	VPBROADCASTW 2(SP), Z10
+	VPMADDUBSW   Z1, Z10, Z10
+	VPBROADCASTW 3(SP), Z11
+	VPMADDUBSW   Z2, Z11, Z11
+	VPADDW       Z5, Z9, Z9
+	VPADDW       Z10, Z9, Z9
+	VPADDW       Z11, Z9, Z9
+	VMOVDQU32    Z9, (AX)
+	VPBROADCASTW 5(SP), Z9
+	VPMADDUBSW   Z0, Z9, Z9
+	VPBROADCASTW 7(SP), Z10
+	VPMADDUBSW   Z1, Z10, Z10
+	VPBROADCASTW 8(SP), Z11
+	VPMADDUBSW   Z2, Z11, Z11
+	VPADDW       Z5, Z9, Z9
+	VPADDW       Z10, Z9, Z9
+	VPADDW       Z11, Z9, Z9
+	VMOVDQU32    Z9, 64(AX)
+	VPBROADCASTW 10(SP), Z9
+	VPMADDUBSW   Z0, Z9, Z9
+	VPBROADCASTW 12(SP), Z10
+	VPMADDUBSW   Z1, Z10, Z10
+	VPADDW       Z10, Z9, Z9
+	VPBROADCASTW 14(SP), Z10
+	VPMADDUBSW   Z3, Z10, Z10
+	VPADDW       Z6, Z9, Z11
+	VPADDW       Z10, Z11, Z11
+	VMOVDQU32    Z11, 128(AX)
+	VPBROADCASTW 14(SP), Z10
+	VPMADDUBSW   Z4, Z10, Z10
+	VPADDW       Z7, Z9, Z9
+	VPADDW       Z10, Z9, Z9
+	VMOVDQU32    Z9, 192(AX)
+	VPBROADCASTW 16(SP), Z9
+	VPMADDUBSW   Z0, Z9, Z9
+	VPBROADCASTW 18(SP), Z10
+	VPMADDUBSW   Z1, Z10, Z10
+	VPBROADCASTW 19(SP), Z11
+	VPMADDUBSW   Z2, Z11, Z11
+	VPADDW       Z5, Z9, Z9
+	VPADDW       Z10, Z9, Z9
+	VPADDW       Z11, Z9, Z9
+	VMOVDQU32    Z9, 256(AX)
+	VPBROADCASTW 21(SP), Z9
+	VPMADDUBSW   Z0, Z9, Z9
+	VPBROADCASTW 23(SP), Z10
+	VPMADDUBSW   Z1, Z10, Z10
+	VPBROADCASTW 24(SP), Z11
+	VPMADDUBSW   Z2, Z11, Z11
+	VPADDW       Z5, Z9, Z9
+	VPADDW       Z10, Z9, Z9
+	VPADDW       Z11, Z9, Z9
+	VMOVDQU32    Z9, 320(AX)
+	VPBROADCASTW 26(SP), Z9
+	VPMADDUBSW   Z0, Z9, Z9
+	VPBROADCASTW 28(SP), Z10
+	VPMADDUBSW   Z1, Z10, Z10
+	VPADDW       Z10, Z9, Z9
+	VPBROADCASTW 30(SP), Z10
+	VPMADDUBSW   Z3, Z10, Z10
+	VPADDW       Z6, Z9, Z11
+	VPADDW       Z10, Z11, Z11
+	VMOVDQU32    Z11, 384(AX)
+	VPBROADCASTW 30(SP), Z10
+	VPMADDUBSW   Z4, Z10, Z10
+	VPADDW       Z7, Z9, Z9
+	VPADDW       Z10, Z9, Z9
+	VMOVDQU32    Z9, 448(AX)
+	VPBROADCASTW 32(SP), Z9
+	VPMADDUBSW   Z0, Z9, Z9
+	VPBROADCASTW 34(SP), Z10
+	VPMADDUBSW   Z1, Z10, Z10
+	VPBROADCASTW 35(SP), Z11
+	VPMADDUBSW   Z2, Z11, Z11
+	VPADDW       Z5, Z9, Z9
+	VPADDW       Z10, Z9, Z9
+	VPADDW       Z11, Z9, Z9
+	VMOVDQU32    Z9, 512(AX)
+	VPBROADCASTW 37(SP), Z9
+	VPMADDUBSW   Z0, Z9, Z9
+	VPBROADCASTW 39(SP), Z10
+	VPMADDUBSW   Z1, Z10, Z10
+	VPBROADCASTW 40(SP), Z11
+	VPMADDUBSW   Z2, Z11, Z11
+	VPADDW       Z5, Z9, Z9
+	VPADDW       Z10, Z9, Z9
+	VPADDW       Z11, Z9, Z9
+	VMOVDQU32    Z9, 576(AX)
+	VPBROADCASTW 42(SP), Z9
+	VPMADDUBSW   Z0, Z9, Z9
+	VPBROADCASTW 44(SP), Z10
+	VPMADDUBSW   Z1, Z10, Z10
+	VPADDW       Z10, Z9, Z9
+	VPBROADCASTW 46(SP), Z10
+	VPMADDUBSW   Z3, Z10, Z10
+	VPADDW       Z6, Z9, Z11
+	VPADDW       Z10, Z11, Z11
+	VMOVDQU32    Z11, 640(AX)
+	VPBROADCASTW 46(SP), Z10
+	VPMADDUBSW   Z4, Z10, Z10
+	VPADDW       Z7, Z9, Z9
+	VPADDW       Z10, Z9, Z9
+	VMOVDQU32    Z9, 704(AX)
+	VPBROADCASTW 48(SP), Z9
+	VPMADDUBSW   Z0, Z9, Z9
+	VPBROADCASTW 50(SP), Z10
+	VPMADDUBSW   Z1, Z10, Z10
+	VPBROADCASTW 51(SP), Z11
+	VPMADDUBSW   Z2, Z11, Z11
+	VPADDW       Z5, Z9, Z9
+	VPADDW       Z10, Z9, Z9
+	VPADDW       Z11, Z9, Z9
+	VMOVDQU32    Z9, 768(AX)
+	VPBROADCASTW 53(SP), Z9
+	VPMADDUBSW   Z0, Z9, Z9
+	VPBROADCASTW 55(SP), Z10
+	VPMADDUBSW   Z1, Z10, Z10
+	VPBROADCASTW 56(SP), Z11
+	VPMADDUBSW   Z2, Z11, Z11
+	VPADDW       Z5, Z9, Z9
+	VPADDW       Z10, Z9, Z9
+	VPADDW       Z11, Z9, Z9
+	VMOVDQU32    Z9, 832(AX)
+	VPBROADCASTW 58(SP), Z9
+	VPMADDUBSW   Z0, Z9, Z9
+	VPBROADCASTW 60(SP), Z10
+	VPMADDUBSW   Z1, Z10, Z10
+	VPADDW       Z10, Z9, Z9
+	VPBROADCASTW 62(SP), Z10
+	VPMADDUBSW   Z3, Z10, Z10
+	VPADDW       Z6, Z9, Z11
+	VPADDW       Z10, Z11, Z11
+	VMOVDQU32    Z11, 896(AX)
+	VPBROADCASTW 62(SP), Z10
+	VPMADDUBSW   Z4, Z10, Z10
+	VPADDW       Z7, Z9, Z9
+	VPADDW       Z10, Z9, Z9
+	VMOVDQU32    Z9, 960(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x00000400, AX
+	SUBQ         $0x40, DX
+	JNZ          columns
+	VZEROUPPER
+	RET
+
 // func q1WordColumns4AVX512(dst *float32, dstStride int, data *byte, tables *int8, tableStride int, scales *float32, scaleStride int, scaleStep int, blocks int)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·q1WordColumns4AVX512(SB), NOSPLIT, $0-72
@@ -7420,375 +7846,355 @@ block:
 	MOVQ   $0x00000008, R12
 
 group:
-	VMOVDQU32       (R11), Z2
-	VMOVDQU32       64(R11), Z19
-	VMOVDQU32       128(R11), Z20
-	VMOVDQU32       192(R11), Z21
-	VBROADCASTI64X4 (BX), Z22
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z3, Z3
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z4, Z4
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z5, Z5
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z6, Z6
-	VBROADCASTI64X4 (BX)(SI*1), Z22
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z7, Z7
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z8, Z8
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z9, Z9
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z10, Z10
-	VBROADCASTI64X4 (BX)(SI*2), Z22
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z11, Z11
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z12, Z12
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z13, Z13
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z14, Z14
-	VBROADCASTI64X4 (BX)(DI*1), Z22
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z15, Z15
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z16, Z16
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z17, Z17
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z18, Z18
-	VBROADCASTI64X4 32(BX), Z22
-	VPSRLW          $0x04, Z2, Z2
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z3, Z3
-	VPSRLW          $0x04, Z19, Z19
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z4, Z4
-	VPSRLW          $0x04, Z20, Z20
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z5, Z5
-	VPSRLW          $0x04, Z21, Z21
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z6, Z6
-	VBROADCASTI64X4 32(BX)(SI*1), Z22
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z7, Z7
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z8, Z8
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z9, Z9
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z10, Z10
-	VBROADCASTI64X4 32(BX)(SI*2), Z22
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z11, Z11
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z12, Z12
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z13, Z13
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z14, Z14
-	VBROADCASTI64X4 32(BX)(DI*1), Z22
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z15, Z15
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z16, Z16
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z17, Z17
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z18, Z18
-	VBROADCASTI64X4 64(BX), Z22
-	VPSRLW          $0x04, Z2, Z2
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z3, Z3
-	VPSRLW          $0x04, Z19, Z19
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z4, Z4
-	VPSRLW          $0x04, Z20, Z20
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z5, Z5
-	VPSRLW          $0x04, Z21, Z21
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z6, Z6
-	VBROADCASTI64X4 64(BX)(SI*1), Z22
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z7, Z7
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z8, Z8
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z9, Z9
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z10, Z10
-	VBROADCASTI64X4 64(BX)(SI*2), Z22
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z11, Z11
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z12, Z12
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z13, Z13
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z14, Z14
-	VBROADCASTI64X4 64(BX)(DI*1), Z22
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z15, Z15
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z16, Z16
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z17, Z17
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z18, Z18
-	VBROADCASTI64X4 96(BX), Z22
-	VPSRLW          $0x04, Z2, Z2
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z3, Z3
-	VPSRLW          $0x04, Z19, Z19
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z4, Z4
-	VPSRLW          $0x04, Z20, Z20
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z5, Z5
-	VPSRLW          $0x04, Z21, Z21
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z6, Z6
-	VBROADCASTI64X4 96(BX)(SI*1), Z22
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z7, Z7
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z8, Z8
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z9, Z9
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z10, Z10
-	VBROADCASTI64X4 96(BX)(SI*2), Z22
-	VPERMW          Z22, Z2, Z23
-	VPADDW          Z23, Z11, Z11
-	VPERMW          Z22, Z19, Z23
-	VPADDW          Z23, Z12, Z12
-	VPERMW          Z22, Z20, Z23
-	VPADDW          Z23, Z13, Z13
-	VPERMW          Z22, Z21, Z22
-	VPADDW          Z22, Z14, Z14
-	VBROADCASTI64X4 96(BX)(DI*1), Z22
-	VPERMW          Z22, Z2, Z2
-	VPADDW          Z2, Z15, Z15
-	VPERMW          Z22, Z19, Z2
-	VPADDW          Z2, Z16, Z16
-	VPERMW          Z22, Z20, Z2
-	VPADDW          Z2, Z17, Z17
-	VPERMW          Z22, Z21, Z2
-	VPADDW          Z2, Z18, Z18
-	ADDQ            $0x00000100, R11
-	ADDQ            $0x00000080, BX
-	DECQ            R12
-	JNZ             group
-	VCVTPH2PS       (R11), Z2
-	VPMADDWD        Z0, Z3, Z19
-	VMULPS.BCST     (R8), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          (AX), Z19, Z19
-	VMOVUPS         Z19, (AX)
-	VPMADDWD        Z0, Z7, Z19
-	VMULPS.BCST     (R8)(R9*1), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          (AX)(CX*1), Z19, Z19
-	VMOVUPS         Z19, (AX)(CX*1)
-	VPMADDWD        Z0, Z11, Z19
-	VMULPS.BCST     (R8)(R9*2), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          (AX)(CX*2), Z19, Z19
-	VMOVUPS         Z19, (AX)(CX*2)
-	VPMADDWD        Z0, Z15, Z19
-	VMULPS.BCST     (R8)(R10*1), Z2, Z2
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z2, Z19, Z19
-	VADDPS          (AX)(DX*1), Z19, Z19
-	VMOVUPS         Z19, (AX)(DX*1)
-	VCVTPH2PS       32(R11), Z2
-	VPMADDWD        Z1, Z3, Z19
-	VMULPS.BCST     (R8), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          64(AX), Z19, Z19
-	VMOVUPS         Z19, 64(AX)
-	VPMADDWD        Z1, Z7, Z19
-	VMULPS.BCST     (R8)(R9*1), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          64(AX)(CX*1), Z19, Z19
-	VMOVUPS         Z19, 64(AX)(CX*1)
-	VPMADDWD        Z1, Z11, Z19
-	VMULPS.BCST     (R8)(R9*2), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          64(AX)(CX*2), Z19, Z19
-	VMOVUPS         Z19, 64(AX)(CX*2)
-	VPMADDWD        Z1, Z15, Z19
-	VMULPS.BCST     (R8)(R10*1), Z2, Z2
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z2, Z19, Z19
-	VADDPS          64(AX)(DX*1), Z19, Z19
-	VMOVUPS         Z19, 64(AX)(DX*1)
-	VCVTPH2PS       64(R11), Z2
-	VPMADDWD        Z0, Z4, Z19
-	VMULPS.BCST     (R8), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          128(AX), Z19, Z19
-	VMOVUPS         Z19, 128(AX)
-	VPMADDWD        Z0, Z8, Z19
-	VMULPS.BCST     (R8)(R9*1), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          128(AX)(CX*1), Z19, Z19
-	VMOVUPS         Z19, 128(AX)(CX*1)
-	VPMADDWD        Z0, Z12, Z19
-	VMULPS.BCST     (R8)(R9*2), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          128(AX)(CX*2), Z19, Z19
-	VMOVUPS         Z19, 128(AX)(CX*2)
-	VPMADDWD        Z0, Z16, Z19
-	VMULPS.BCST     (R8)(R10*1), Z2, Z2
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z2, Z19, Z19
-	VADDPS          128(AX)(DX*1), Z19, Z19
-	VMOVUPS         Z19, 128(AX)(DX*1)
-	VCVTPH2PS       96(R11), Z2
-	VPMADDWD        Z1, Z4, Z19
-	VMULPS.BCST     (R8), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          192(AX), Z19, Z19
-	VMOVUPS         Z19, 192(AX)
-	VPMADDWD        Z1, Z8, Z19
-	VMULPS.BCST     (R8)(R9*1), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          192(AX)(CX*1), Z19, Z19
-	VMOVUPS         Z19, 192(AX)(CX*1)
-	VPMADDWD        Z1, Z12, Z19
-	VMULPS.BCST     (R8)(R9*2), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          192(AX)(CX*2), Z19, Z19
-	VMOVUPS         Z19, 192(AX)(CX*2)
-	VPMADDWD        Z1, Z16, Z19
-	VMULPS.BCST     (R8)(R10*1), Z2, Z2
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z2, Z19, Z19
-	VADDPS          192(AX)(DX*1), Z19, Z19
-	VMOVUPS         Z19, 192(AX)(DX*1)
-	VCVTPH2PS       128(R11), Z2
-	VPMADDWD        Z0, Z5, Z19
-	VMULPS.BCST     (R8), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          256(AX), Z19, Z19
-	VMOVUPS         Z19, 256(AX)
-	VPMADDWD        Z0, Z9, Z19
-	VMULPS.BCST     (R8)(R9*1), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          256(AX)(CX*1), Z19, Z19
-	VMOVUPS         Z19, 256(AX)(CX*1)
-	VPMADDWD        Z0, Z13, Z19
-	VMULPS.BCST     (R8)(R9*2), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          256(AX)(CX*2), Z19, Z19
-	VMOVUPS         Z19, 256(AX)(CX*2)
-	VPMADDWD        Z0, Z17, Z19
-	VMULPS.BCST     (R8)(R10*1), Z2, Z2
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z2, Z19, Z19
-	VADDPS          256(AX)(DX*1), Z19, Z19
-	VMOVUPS         Z19, 256(AX)(DX*1)
-	VCVTPH2PS       160(R11), Z2
-	VPMADDWD        Z1, Z5, Z19
-	VMULPS.BCST     (R8), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          320(AX), Z19, Z19
-	VMOVUPS         Z19, 320(AX)
-	VPMADDWD        Z1, Z9, Z19
-	VMULPS.BCST     (R8)(R9*1), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          320(AX)(CX*1), Z19, Z19
-	VMOVUPS         Z19, 320(AX)(CX*1)
-	VPMADDWD        Z1, Z13, Z19
-	VMULPS.BCST     (R8)(R9*2), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          320(AX)(CX*2), Z19, Z19
-	VMOVUPS         Z19, 320(AX)(CX*2)
-	VPMADDWD        Z1, Z17, Z19
-	VMULPS.BCST     (R8)(R10*1), Z2, Z2
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z2, Z19, Z19
-	VADDPS          320(AX)(DX*1), Z19, Z19
-	VMOVUPS         Z19, 320(AX)(DX*1)
-	VCVTPH2PS       192(R11), Z2
-	VPMADDWD        Z0, Z6, Z19
-	VMULPS.BCST     (R8), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          384(AX), Z19, Z19
-	VMOVUPS         Z19, 384(AX)
-	VPMADDWD        Z0, Z10, Z19
-	VMULPS.BCST     (R8)(R9*1), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          384(AX)(CX*1), Z19, Z19
-	VMOVUPS         Z19, 384(AX)(CX*1)
-	VPMADDWD        Z0, Z14, Z19
-	VMULPS.BCST     (R8)(R9*2), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          384(AX)(CX*2), Z19, Z19
-	VMOVUPS         Z19, 384(AX)(CX*2)
-	VPMADDWD        Z0, Z18, Z19
-	VMULPS.BCST     (R8)(R10*1), Z2, Z2
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z2, Z19, Z19
-	VADDPS          384(AX)(DX*1), Z19, Z19
-	VMOVUPS         Z19, 384(AX)(DX*1)
-	VCVTPH2PS       224(R11), Z2
-	VPMADDWD        Z1, Z6, Z19
-	VMULPS.BCST     (R8), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          448(AX), Z19, Z19
-	VMOVUPS         Z19, 448(AX)
-	VPMADDWD        Z1, Z10, Z19
-	VMULPS.BCST     (R8)(R9*1), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          448(AX)(CX*1), Z19, Z19
-	VMOVUPS         Z19, 448(AX)(CX*1)
-	VPMADDWD        Z1, Z14, Z19
-	VMULPS.BCST     (R8)(R9*2), Z2, Z20
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z20, Z19, Z19
-	VADDPS          448(AX)(CX*2), Z19, Z19
-	VMOVUPS         Z19, 448(AX)(CX*2)
-	VPMADDWD        Z1, Z18, Z19
-	VMULPS.BCST     (R8)(R10*1), Z2, Z2
-	VCVTDQ2PS       Z19, Z19
-	VMULPS          Z2, Z19, Z19
-	VADDPS          448(AX)(DX*1), Z19, Z19
-	VMOVUPS         Z19, 448(AX)(DX*1)
-	ADDQ            $0x00000100, R11
-	MOVQ            scaleStep+56(FP), R12
-	ADDQ            R12, R8
-	DECQ            blocks+64(FP)
-	JNZ             block
+	VMOVDQU32   (R11), Z2
+	VMOVDQU32   64(R11), Z19
+	VMOVDQU32   128(R11), Z20
+	VMOVDQU32   192(R11), Z21
+	VMOVDQU32   (BX), Z22
+	VPERMW      Z22, Z2, Z23
+	VPADDW      Z23, Z3, Z3
+	VPERMW      Z22, Z19, Z23
+	VPADDW      Z23, Z4, Z4
+	VPERMW      Z22, Z20, Z23
+	VPADDW      Z23, Z5, Z5
+	VPERMW      Z22, Z21, Z22
+	VPADDW      Z22, Z6, Z6
+	VMOVDQU32   (BX)(SI*1), Z22
+	VPERMW      Z22, Z2, Z23
+	VPADDW      Z23, Z7, Z7
+	VPERMW      Z22, Z19, Z23
+	VPADDW      Z23, Z8, Z8
+	VPERMW      Z22, Z20, Z23
+	VPADDW      Z23, Z9, Z9
+	VPERMW      Z22, Z21, Z22
+	VPADDW      Z22, Z10, Z10
+	VMOVDQU32   (BX)(SI*2), Z22
+	VPERMW      Z22, Z2, Z23
+	VPADDW      Z23, Z11, Z11
+	VPERMW      Z22, Z19, Z23
+	VPADDW      Z23, Z12, Z12
+	VPERMW      Z22, Z20, Z23
+	VPADDW      Z23, Z13, Z13
+	VPERMW      Z22, Z21, Z22
+	VPADDW      Z22, Z14, Z14
+	VMOVDQU32   (BX)(DI*1), Z22
+	VPERMW      Z22, Z2, Z23
+	VPADDW      Z23, Z15, Z15
+	VPERMW      Z22, Z19, Z23
+	VPADDW      Z23, Z16, Z16
+	VPERMW      Z22, Z20, Z23
+	VPADDW      Z23, Z17, Z17
+	VPERMW      Z22, Z21, Z22
+	VPADDW      Z22, Z18, Z18
+	VPSRLW      $0x05, Z2, Z2
+	VPSRLW      $0x05, Z19, Z19
+	VPSRLW      $0x05, Z20, Z20
+	VPSRLW      $0x05, Z21, Z21
+	VMOVDQU32   64(BX), Z22
+	VPERMW      Z22, Z2, Z23
+	VPADDW      Z23, Z3, Z3
+	VPERMW      Z22, Z19, Z23
+	VPADDW      Z23, Z4, Z4
+	VPERMW      Z22, Z20, Z23
+	VPADDW      Z23, Z5, Z5
+	VPERMW      Z22, Z21, Z22
+	VPADDW      Z22, Z6, Z6
+	VMOVDQU32   64(BX)(SI*1), Z22
+	VPERMW      Z22, Z2, Z23
+	VPADDW      Z23, Z7, Z7
+	VPERMW      Z22, Z19, Z23
+	VPADDW      Z23, Z8, Z8
+	VPERMW      Z22, Z20, Z23
+	VPADDW      Z23, Z9, Z9
+	VPERMW      Z22, Z21, Z22
+	VPADDW      Z22, Z10, Z10
+	VMOVDQU32   64(BX)(SI*2), Z22
+	VPERMW      Z22, Z2, Z23
+	VPADDW      Z23, Z11, Z11
+	VPERMW      Z22, Z19, Z23
+	VPADDW      Z23, Z12, Z12
+	VPERMW      Z22, Z20, Z23
+	VPADDW      Z23, Z13, Z13
+	VPERMW      Z22, Z21, Z22
+	VPADDW      Z22, Z14, Z14
+	VMOVDQU32   64(BX)(DI*1), Z22
+	VPERMW      Z22, Z2, Z23
+	VPADDW      Z23, Z15, Z15
+	VPERMW      Z22, Z19, Z23
+	VPADDW      Z23, Z16, Z16
+	VPERMW      Z22, Z20, Z23
+	VPADDW      Z23, Z17, Z17
+	VPERMW      Z22, Z21, Z22
+	VPADDW      Z22, Z18, Z18
+	VPSRLW      $0x05, Z2, Z2
+	VPSRLW      $0x05, Z19, Z19
+	VPSRLW      $0x05, Z20, Z20
+	VPSRLW      $0x05, Z21, Z21
+	VMOVDQU32   128(BX), Z22
+	VMOVDQU32   192(BX), Z23
+	VMOVDQA64   Z2, Z24
+	VPERMI2W    Z23, Z22, Z24
+	VPADDW      Z24, Z3, Z3
+	VMOVDQA64   Z19, Z24
+	VPERMI2W    Z23, Z22, Z24
+	VPADDW      Z24, Z4, Z4
+	VMOVDQA64   Z20, Z24
+	VPERMI2W    Z23, Z22, Z24
+	VPADDW      Z24, Z5, Z5
+	VMOVDQA64   Z21, Z24
+	VPERMI2W    Z23, Z22, Z24
+	VPADDW      Z24, Z6, Z6
+	VMOVDQU32   128(BX)(SI*1), Z22
+	VMOVDQU32   192(BX)(SI*1), Z23
+	VMOVDQA64   Z2, Z24
+	VPERMI2W    Z23, Z22, Z24
+	VPADDW      Z24, Z7, Z7
+	VMOVDQA64   Z19, Z24
+	VPERMI2W    Z23, Z22, Z24
+	VPADDW      Z24, Z8, Z8
+	VMOVDQA64   Z20, Z24
+	VPERMI2W    Z23, Z22, Z24
+	VPADDW      Z24, Z9, Z9
+	VMOVDQA64   Z21, Z24
+	VPERMI2W    Z23, Z22, Z24
+	VPADDW      Z24, Z10, Z10
+	VMOVDQU32   128(BX)(SI*2), Z22
+	VMOVDQU32   192(BX)(SI*2), Z23
+	VMOVDQA64   Z2, Z24
+	VPERMI2W    Z23, Z22, Z24
+	VPADDW      Z24, Z11, Z11
+	VMOVDQA64   Z19, Z24
+	VPERMI2W    Z23, Z22, Z24
+	VPADDW      Z24, Z12, Z12
+	VMOVDQA64   Z20, Z24
+	VPERMI2W    Z23, Z22, Z24
+	VPADDW      Z24, Z13, Z13
+	VMOVDQA64   Z21, Z24
+	VPERMI2W    Z23, Z22, Z24
+	VPADDW      Z24, Z14, Z14
+	VMOVDQU32   128(BX)(DI*1), Z22
+	VMOVDQU32   192(BX)(DI*1), Z23
+	VMOVDQA64   Z2, Z2
+	VPERMI2W    Z23, Z22, Z2
+	VPADDW      Z2, Z15, Z15
+	VMOVDQA64   Z19, Z2
+	VPERMI2W    Z23, Z22, Z2
+	VPADDW      Z2, Z16, Z16
+	VMOVDQA64   Z20, Z2
+	VPERMI2W    Z23, Z22, Z2
+	VPADDW      Z2, Z17, Z17
+	VMOVDQA64   Z21, Z2
+	VPERMI2W    Z23, Z22, Z2
+	VPADDW      Z2, Z18, Z18
+	ADDQ        $0x00000100, R11
+	ADDQ        $0x00000100, BX
+	DECQ        R12
+	JNZ         group
+	VCVTPH2PS   (R11), Z2
+	VPMADDWD    Z0, Z3, Z19
+	VMULPS.BCST (R8), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      (AX), Z19, Z19
+	VMOVUPS     Z19, (AX)
+	VPMADDWD    Z0, Z7, Z19
+	VMULPS.BCST (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      (AX)(CX*1), Z19, Z19
+	VMOVUPS     Z19, (AX)(CX*1)
+	VPMADDWD    Z0, Z11, Z19
+	VMULPS.BCST (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      (AX)(CX*2), Z19, Z19
+	VMOVUPS     Z19, (AX)(CX*2)
+	VPMADDWD    Z0, Z15, Z19
+	VMULPS.BCST (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z2, Z19, Z19
+	VADDPS      (AX)(DX*1), Z19, Z19
+	VMOVUPS     Z19, (AX)(DX*1)
+	VCVTPH2PS   32(R11), Z2
+	VPMADDWD    Z1, Z3, Z19
+	VMULPS.BCST (R8), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      64(AX), Z19, Z19
+	VMOVUPS     Z19, 64(AX)
+	VPMADDWD    Z1, Z7, Z19
+	VMULPS.BCST (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      64(AX)(CX*1), Z19, Z19
+	VMOVUPS     Z19, 64(AX)(CX*1)
+	VPMADDWD    Z1, Z11, Z19
+	VMULPS.BCST (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      64(AX)(CX*2), Z19, Z19
+	VMOVUPS     Z19, 64(AX)(CX*2)
+	VPMADDWD    Z1, Z15, Z19
+	VMULPS.BCST (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z2, Z19, Z19
+	VADDPS      64(AX)(DX*1), Z19, Z19
+	VMOVUPS     Z19, 64(AX)(DX*1)
+	VCVTPH2PS   64(R11), Z2
+	VPMADDWD    Z0, Z4, Z19
+	VMULPS.BCST (R8), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      128(AX), Z19, Z19
+	VMOVUPS     Z19, 128(AX)
+	VPMADDWD    Z0, Z8, Z19
+	VMULPS.BCST (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      128(AX)(CX*1), Z19, Z19
+	VMOVUPS     Z19, 128(AX)(CX*1)
+	VPMADDWD    Z0, Z12, Z19
+	VMULPS.BCST (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      128(AX)(CX*2), Z19, Z19
+	VMOVUPS     Z19, 128(AX)(CX*2)
+	VPMADDWD    Z0, Z16, Z19
+	VMULPS.BCST (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z2, Z19, Z19
+	VADDPS      128(AX)(DX*1), Z19, Z19
+	VMOVUPS     Z19, 128(AX)(DX*1)
+	VCVTPH2PS   96(R11), Z2
+	VPMADDWD    Z1, Z4, Z19
+	VMULPS.BCST (R8), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      192(AX), Z19, Z19
+	VMOVUPS     Z19, 192(AX)
+	VPMADDWD    Z1, Z8, Z19
+	VMULPS.BCST (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      192(AX)(CX*1), Z19, Z19
+	VMOVUPS     Z19, 192(AX)(CX*1)
+	VPMADDWD    Z1, Z12, Z19
+	VMULPS.BCST (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      192(AX)(CX*2), Z19, Z19
+	VMOVUPS     Z19, 192(AX)(CX*2)
+	VPMADDWD    Z1, Z16, Z19
+	VMULPS.BCST (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z2, Z19, Z19
+	VADDPS      192(AX)(DX*1), Z19, Z19
+	VMOVUPS     Z19, 192(AX)(DX*1)
+	VCVTPH2PS   128(R11), Z2
+	VPMADDWD    Z0, Z5, Z19
+	VMULPS.BCST (R8), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      256(AX), Z19, Z19
+	VMOVUPS     Z19, 256(AX)
+	VPMADDWD    Z0, Z9, Z19
+	VMULPS.BCST (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      256(AX)(CX*1), Z19, Z19
+	VMOVUPS     Z19, 256(AX)(CX*1)
+	VPMADDWD    Z0, Z13, Z19
+	VMULPS.BCST (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      256(AX)(CX*2), Z19, Z19
+	VMOVUPS     Z19, 256(AX)(CX*2)
+	VPMADDWD    Z0, Z17, Z19
+	VMULPS.BCST (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z2, Z19, Z19
+	VADDPS      256(AX)(DX*1), Z19, Z19
+	VMOVUPS     Z19, 256(AX)(DX*1)
+	VCVTPH2PS   160(R11), Z2
+	VPMADDWD    Z1, Z5, Z19
+	VMULPS.BCST (R8), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      320(AX), Z19, Z19
+	VMOVUPS     Z19, 320(AX)
+	VPMADDWD    Z1, Z9, Z19
+	VMULPS.BCST (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      320(AX)(CX*1), Z19, Z19
+	VMOVUPS     Z19, 320(AX)(CX*1)
+	VPMADDWD    Z1, Z13, Z19
+	VMULPS.BCST (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      320(AX)(CX*2), Z19, Z19
+	VMOVUPS     Z19, 320(AX)(CX*2)
+	VPMADDWD    Z1, Z17, Z19
+	VMULPS.BCST (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z2, Z19, Z19
+	VADDPS      320(AX)(DX*1), Z19, Z19
+	VMOVUPS     Z19, 320(AX)(DX*1)
+	VCVTPH2PS   192(R11), Z2
+	VPMADDWD    Z0, Z6, Z19
+	VMULPS.BCST (R8), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      384(AX), Z19, Z19
+	VMOVUPS     Z19, 384(AX)
+	VPMADDWD    Z0, Z10, Z19
+	VMULPS.BCST (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      384(AX)(CX*1), Z19, Z19
+	VMOVUPS     Z19, 384(AX)(CX*1)
+	VPMADDWD    Z0, Z14, Z19
+	VMULPS.BCST (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      384(AX)(CX*2), Z19, Z19
+	VMOVUPS     Z19, 384(AX)(CX*2)
+	VPMADDWD    Z0, Z18, Z19
+	VMULPS.BCST (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z2, Z19, Z19
+	VADDPS      384(AX)(DX*1), Z19, Z19
+	VMOVUPS     Z19, 384(AX)(DX*1)
+	VCVTPH2PS   224(R11), Z2
+	VPMADDWD    Z1, Z6, Z19
+	VMULPS.BCST (R8), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      448(AX), Z19, Z19
+	VMOVUPS     Z19, 448(AX)
+	VPMADDWD    Z1, Z10, Z19
+	VMULPS.BCST (R8)(R9*1), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      448(AX)(CX*1), Z19, Z19
+	VMOVUPS     Z19, 448(AX)(CX*1)
+	VPMADDWD    Z1, Z14, Z19
+	VMULPS.BCST (R8)(R9*2), Z2, Z20
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z20, Z19, Z19
+	VADDPS      448(AX)(CX*2), Z19, Z19
+	VMOVUPS     Z19, 448(AX)(CX*2)
+	VPMADDWD    Z1, Z18, Z19
+	VMULPS.BCST (R8)(R10*1), Z2, Z2
+	VCVTDQ2PS   Z19, Z19
+	VMULPS      Z2, Z19, Z19
+	VADDPS      448(AX)(DX*1), Z19, Z19
+	VMOVUPS     Z19, 448(AX)(DX*1)
+	ADDQ        $0x00000100, R11
+	MOVQ        scaleStep+56(FP), R12
+	ADDQ        R12, R8
+	DECQ        blocks+64(FP)
+	JNZ         block
 	VZEROUPPER
 	RET
 

@@ -60,25 +60,30 @@ type q1Lookup struct {
 	blockBytes    int // of a tile's rows × 128 columns
 	order         *Order
 	per128, per32 q1LookupFunc
-	// together is for q1LookupTogether columns from c on; nil: one at a time.
-	together func(dst []float32, m *Matrix, a *Activations, c, r0, r1, scaleStep int)
+	// together is for q1LookupTogether columns from c on, which lie in batchOrder;
+	// nil: one at a time.
+	together   func(dst []float32, m *Matrix, a *Activations, c, r0, r1, scaleStep int)
+	batchOrder *Order
 }
 
 // q1LookupTogether is how many columns are looked up with the same bits.
 const q1LookupTogether = 4
 
-// q1LookupColumns is how many columns have tables at a time, a thread its own:
-// 512 KiB for 2048 activations each, which stays in L2.
-const q1LookupColumns = 32
-
-// q1TableOrder has what tables makes of every four columns, 32 bytes: two
+// q1TableBytes is the bytes of tables for an activation: for every four, two
 // tables of bytes, or one of int16.
-func q1TableOrder(name string, tables func(dst, q *int8, n int)) *Order {
+const q1TableBytes = 8
+
+// q1LookupColumns is how many columns have tables at a time, a thread its own:
+// 256 KiB for 2048 activations each, or 512 of the larger tables, which stay in L2.
+const q1LookupColumns = 16
+
+// q1TableOrder has what tables makes of activations, so many bytes of each.
+func q1TableOrder(name string, bytes int, tables func(dst, q *int8, n int)) *Order {
 	return &Order{
 		Name: name, Panel: 1,
-		Size: func(n, stride int) int { return 8 * n * stride },
+		Size: func(n, stride int) int { return bytes * n * stride },
 		Arrange: func(dst, q []int8, n, stride int) {
-			dst, q = dst[:8*n*stride], q[:n*stride]
+			dst, q = dst[:bytes*n*stride], q[:n*stride]
 			tables(&dst[0], &q[0], len(q))
 		},
 	}
@@ -94,11 +99,11 @@ func init() {
 	}
 	q1Lookup{
 		"sums of four activations from tables, VPSHUFB, 32 rows in a register",
-		rows64, rows64Block, q1TableOrder("q1_tables", q1TablesAVX2), q1Lookup128AVX2, q1Lookup32AVX2, nil,
+		rows64, rows64Block, q1TableOrder("q1_tables", q1TableBytes, q1TablesAVX2), q1Lookup128AVX2, q1Lookup32AVX2, nil, nil,
 	}.register(AVX2, 13)
 	q1Lookup{
 		"sums of four activations from tables, VPERMW, 128 rows at a time",
-		rows128, rows128Block, q1WordOrder, q1WordLookup128AVX512, q1WordLookup32AVX512, q1WordsTogether,
+		rows128, rows128Block, q1TableOrder("q1_word_tables", q1TableBytes, q1WordTablesAVX2), q1WordLookup128AVX512, q1WordLookup32AVX512, q1WordsTogether, q1BatchOrder,
 	}.register(AVX512, preference)
 }
 
@@ -110,7 +115,7 @@ func (l q1Lookup) register(isa *ISA, preference int) {
 			matVec: l.matVec(act), columns: q1LookupColumns,
 		}
 		if l.together != nil && act != Q8Per32 {
-			v.BatchOrder, v.batchFrom, v.matMul = l.order, q1LookupTogether, l.matMul(act, v.matVec)
+			v.BatchOrder, v.batchFrom, v.matMul = l.batchOrder, q1LookupTogether, l.matMul(act)
 		}
 		register(v)
 	}
@@ -126,23 +131,19 @@ func (l q1Lookup) matVec(act Activation) func(dst []float32, m *Matrix, a *Activ
 		tiles := (r1 - r0 + tile - 1) / tile
 		out := dst[r0:r1]
 		data := m.Data[r0/tile*blocks*l.blockBytes:][:tiles*blocks*l.blockBytes]
-		tables := a.In(l.order)[8*col*a.Stride:][:8*m.Cols]
+		tables := a.In(l.order)[q1TableBytes*col*a.Stride:][:q1TableBytes*m.Cols]
 		scales := a.Scales[col*a.Groups:][:a.Groups]
 		kernel(&out[0], &data[0], &tables[0], &scales[0], scaleStep, blocks, len(out))
 	}
 }
 
-// matMul is several columns at a time, a tile after the other, and the rest by
-// matVec.
-func (l q1Lookup) matMul(act Activation, matVec func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+// matMul is several columns at a time; of those that are left, with some before
+// them once more.
+func (l q1Lookup) matMul(act Activation) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 	scaleStep := q1ScaleStep(act)
 	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
-		c := 0
-		for ; c+q1LookupTogether <= a.N; c += q1LookupTogether {
-			l.together(dst, m, a, c, r0, r1, scaleStep)
-		}
-		for ; c < a.N; c++ {
-			matVec(dst[c*m.Rows:][:m.Rows], m, a, c, r0, r1)
+		for c := 0; c < a.N; c += q1LookupTogether {
+			l.together(dst, m, a, min(c, a.N-q1LookupTogether), r0, r1, scaleStep)
 		}
 	}
 }

@@ -36,14 +36,18 @@ func packRows128TileGo(tile, rows []byte, blocks, n int) {
 	}
 }
 
-// q1WordOrder has the tables of int16 that VPERMW reads.
-var q1WordOrder = q1TableOrder("q1_word_tables", q1WordTablesAVX2)
+// q1BatchOrder has the tables of int16 that VPERMW and VPERMI2W read for several
+// columns.
+var q1BatchOrder = q1TableOrder("q1_batch_tables", q1BatchTableBytes, q1BatchTablesAVX512)
+
+// q1BatchTableBytes is the bytes of tables for an activation.
+const q1BatchTableBytes = 16
 
 // q1WordsTogether computes rows [r0, r1) of q1LookupTogether columns from c on.
 func q1WordsTogether(dst []float32, m *Matrix, a *Activations, c, r0, r1, scaleStep int) {
 	const n, tile = q1LookupTogether, rows128Rows
-	blocks, tableStride := m.Cols/128, 8*a.Stride
-	tables := a.In(q1WordOrder)[c*tableStride:][:n*tableStride]
+	blocks, tableStride := m.Cols/128, q1BatchTableBytes*a.Stride
+	tables := a.In(q1BatchOrder)[c*tableStride:][:n*tableStride]
 	scales := a.Scales[c*a.Groups:][:n*a.Groups]
 	for r := r0; r < r1; r += tile {
 		data := m.Data[r/tile*blocks*rows128Block:][:blocks*rows128Block]

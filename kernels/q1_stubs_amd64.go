@@ -268,8 +268,27 @@ func q1Lookup32AVX2(dst *float32, data *byte, tables *int8, scales *float32, sca
 //go:noescape
 func q1WordLookup32AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 
+// q1BatchTablesAVX512 makes the tables of every 16 of n activations, n a multiple of 64
+// and not 0; tables of the columns 0 to 4, 5 to 9 and 10 to 15:
+//
+//	for g := range n / 16 {
+//		for i := range 32 {
+//			int16(dst[256*g+2*i:]) = signed(i, q[16*g:16*g+5])
+//			int16(dst[256*g+64+2*i:]) = signed(i, q[16*g+5:16*g+10])
+//		}
+//		for i := range 64 {
+//			int16(dst[256*g+128+2*i:]) = signed(i, q[16*g+10:16*g+16])
+//		}
+//	}
+//
+// where signed is the sum of 2*bit(i, t) - 1 times activation t.
+//
+//go:noescape
+func q1BatchTablesAVX512(dst *int8, q *int8, n int)
+
 // q1WordColumns4AVX512 is q1WordLookup128AVX512 of one tile of 128 rows, for each of 4 columns, whose
 // results, tables and scales are dstStride, tableStride and scaleStride bytes apart.
+// tables are those that q1BatchTablesAVX512 makes of q.
 //
 //go:noescape
 func q1WordColumns4AVX512(dst *float32, dstStride int, data *byte, tables *int8, tableStride int, scales *float32, scaleStride int, scaleStep int, blocks int)

@@ -8,6 +8,7 @@ func Generate(p *asm.Program) {
 	declareConstants(p)
 	declareOrders(p)
 	declareTables(p)
+	declareBatchTables(p)
 	pack(p)
 	byteOrder(p)
 	for _, t := range []bitplanesTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {
@@ -24,6 +25,7 @@ func Generate(p *asm.Program) {
 		lookup(p, per32)
 		wordLookup(p, per32)
 	}
+	makeBatchTables(p)
 	wordColumns(p)
 	panelOrder(p)
 	for _, t := range []panelsTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {

@@ -18,7 +18,8 @@ func wordColumns(p *asm.Program) {
 	const name = "q1WordColumns4AVX512"
 	p.Func(name, "func(dst *float32, dstStride int, data *byte, tables *int8, tableStride int, scales *float32, scaleStride, scaleStep, blocks int)",
 		name+" is q1WordLookup128AVX512 of one tile of 128 rows, for each of 4 columns, whose",
-		"results, tables and scales are dstStride, tableStride and scaleStride bytes apart.")
+		"results, tables and scales are dstStride, tableStride and scaleStride bytes apart.",
+		"tables are those that q1BatchTablesAVX512 makes of q.")
 	k := newWordKernel(p)
 	dst, tables, scales := newColumnSet(p, "dstStride", 0), newColumnSet(p, "tableStride", 0), newColumnSet(p, "scaleStride", 0)
 	p.Load(p.Param("dst"), dst.base)
@@ -58,8 +59,11 @@ func wordColumns(p *asm.Program) {
 	p.RET()
 }
 
-// columnSums looks the bits of a block up in the tables of each column; see
-// sums. It leaves data at the scales, and tables at the next block.
+// columnSums looks the bits of a block up in the tables of each column: of 16
+// columns of weights, five by the lowest five bits of an int16, which is what
+// VPERMW takes, five by the next and six by the last, for which VPERMI2W has two
+// registers. |Σ| ≤ 128·127. It leaves data at the scales, and tables at the next
+// block.
 func (k *wordKernel) columnSums(tables columnSet) (acc [wordLookupColumns][wordVectors]reg.VecVirtual) {
 	for c := range acc {
 		for v := range acc[c] {
@@ -74,22 +78,30 @@ func (k *wordKernel) columnSums(tables columnSet) (acc [wordLookupColumns][wordV
 	for v := range w {
 		w[v] = k.loadVector(operand.Mem{Base: k.data, Disp: vectorBytes * v})
 	}
-	for nibble := range 4 {
+	for i := range 2 {
 		for c := range acc {
-			table := k.ZMM()
-			k.VBROADCASTI64X4(tables.at(c, nibble*lookupTables), table)
+			table := k.loadVector(tables.at(c, vectorBytes*i))
 			for v := range w {
-				if nibble > 0 && c == 0 {
-					k.VPSRLW(operand.Imm(4), w[v], w[v])
-				}
 				sum := k.ZMM()
 				k.VPERMW(table, w[v], sum)
 				k.VPADDW(sum, acc[c][v], acc[c][v])
 			}
 		}
+		for v := range w {
+			k.VPSRLW(operand.Imm(5), w[v], w[v])
+		}
+	}
+	for c := range acc {
+		lower, upper := k.loadVector(tables.at(c, vectorBytes*2)), k.loadVector(tables.at(c, vectorBytes*3))
+		for v := range w {
+			sum := k.ZMM()
+			k.VMOVDQA64(w[v], sum) // the index, which is lost
+			k.VPERMI2W(upper, lower, sum)
+			k.VPADDW(sum, acc[c][v], acc[c][v])
+		}
 	}
 	k.ADDQ(operand.U32(wordGroupBytes), k.data)
-	k.ADDQ(operand.U32(4*lookupTables), tables.base)
+	k.ADDQ(operand.U32(batchTables), tables.base)
 	k.DECQ(left)
 	k.JNZ(operand.LabelRef("group"))
 	return acc
