@@ -44,8 +44,11 @@ func readHF(dir string) (*hfSource, string, error) {
 		err = readPieces(data, src)
 	} else if errors.Is(err, fs.ErrNotExist) {
 		file = filepath.Join(dir, "tokenizer.json")
-		if data, err = bounded.ReadFile(file, mostBytes); err == nil {
+		switch data, err = bounded.ReadFile(file, mostBytes); {
+		case err == nil:
 			err = readJSON(data, src)
+		case errors.Is(err, fs.ErrNotExist):
+			err = &fileError{file, fmt.Errorf("%w, nor is there a tokenizer.model", errors.Unwrap(err))}
 		}
 	}
 	if err == nil {
