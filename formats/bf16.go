@@ -31,4 +31,6 @@ var BF16 = register(&Type{
 		return nil
 	},
 	validate: validateFloats(exponentBF16),
+
+	badNotFinite: true,
 })

@@ -36,6 +36,8 @@ func registerBlocks(l blocks) *Type {
 		encode:   l.encodeMatrix,
 		decode:   l.decodeRows,
 		validate: l.validateScales,
+
+		badNotFinite: true,
 	})
 }
 

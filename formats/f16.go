@@ -36,4 +36,6 @@ var F16 = register(&Type{
 		return nil
 	},
 	validate: validateFloats(exponentF16),
+
+	badNotFinite: true,
 })

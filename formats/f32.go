@@ -25,4 +25,6 @@ var F32 = register(&Type{
 		return nil
 	},
 	validate: validateFloats(exponentF32),
+
+	badNotFinite: true,
 })

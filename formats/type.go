@@ -43,6 +43,9 @@ type Type struct {
 	// validate finds bytes that decode refuses or that decode to a number that
 	// is not finite.
 	validate func(t *Type, src []byte, rows, cols int) error
+	// badNotFinite says that validate finds nothing but numbers that are not
+	// finite.
+	badNotFinite bool
 }
 
 // maxElements bounds rows × cols, far above any real tensor, so that no
@@ -215,6 +218,10 @@ func (t *Type) Validate(data []byte, rows, cols int) error {
 	}
 	return t.validate(t, data, rows, cols)
 }
+
+// BadIsNotFinite reports whether all that Validate refuses of the format is
+// numbers that are not finite.
+func (t *Type) BadIsNotFinite() bool { return t.badNotFinite }
 
 // TensorScale returns the one scale of a matrix whose format keeps it for the
 // whole tensor (i2_s and its packings, ternary_u32), so that kernels need not

@@ -235,3 +235,32 @@ func BenchmarkQuantize(b *testing.B) {
 		})
 	}
 }
+
+// BadIsNotFinite: bytes that Validate refuses decode, to something not finite.
+func TestBadIsNotFinite(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, f := range Types() {
+		const rows, cols = 3, 512
+		size, err := f.Bytes(rows, cols)
+		if err != nil {
+			continue // i2_s_x4 wants four rows
+		}
+		refused := 0
+		data, w := make([]byte, size), make([]float32, rows*cols)
+		for range 200 {
+			for i := range data {
+				data[i] = byte(rng.Uint32())
+			}
+			if f.Validate(data, rows, cols) == nil {
+				continue
+			}
+			refused++
+			if f.BadIsNotFinite() && (f.Dequantize(w, data, rows, cols) != nil || indexNonFinite(w) < 0) {
+				t.Fatalf("%s: what Validate refused is finite", f.Name)
+			}
+		}
+		if refused == 0 {
+			t.Errorf("%s: random bytes were never refused: this tests nothing", f.Name)
+		}
+	}
+}

@@ -34,6 +34,7 @@ func init() {
 		register(&Variant{
 			Name: "unrolled", Summary: "branchless, unrolled, pure Go", Format: f.format, Activation: F32,
 			ISA: Go, Layout: Native, preference: 1, matVec: f.matVecUnrolled,
+			assumesFinite: f == floatF16, // decodeF16
 		})
 	}
 }

@@ -92,6 +92,22 @@ func (v *Variant) Pack(t *formats.Tensor, pool *Pool) (*Matrix, error) {
 	return m, nil
 }
 
+// InPlace is Pack without a look at the weights, for a variant that
+// ShowsBadWeights.
+func (v *Variant) InPlace(t *formats.Tensor) (*Matrix, error) {
+	rows, cols := t.Dims()
+	size, err := t.Type.Bytes(rows, cols)
+	switch {
+	case t.Type != v.Format || !v.ShowsBadWeights():
+		return nil, fmt.Errorf("tensor %s (%s): variant %s cannot multiply it unread", t.Name, t.Type.Name, v.Name)
+	case err != nil:
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	case len(t.Data) != size:
+		return nil, fmt.Errorf("tensor %s: %d bytes of data, want %d", t.Name, len(t.Data), size)
+	}
+	return &Matrix{Rows: rows, Cols: cols, Format: t.Type, Layout: v.Layout, Data: t.Data, Scale: 1}, nil
+}
+
 // PackInto is Pack into memory of the caller's: at least Layout.Bytes long,
 // 64-byte aligned. Native layouts ignore it.
 func (v *Variant) PackInto(data []byte, t *formats.Tensor, pool *Pool) (*Matrix, error) {

@@ -51,6 +51,10 @@ type Variant struct {
 	// a multiple of the memory, and of the time to fetch from another core.
 	columns int
 
+	// assumesFinite says that weights which are not finite count as others, so
+	// that only Validate finds them.
+	assumesFinite bool
+
 	// preference breaks ties of ISA rank in Best; packed layouts have the
 	// higher.
 	preference int
@@ -86,6 +90,14 @@ func Variants() []*Variant {
 
 // batches says whether n columns are given to matMul.
 func (v *Variant) batches(n int) bool { return v.matMul != nil && n >= max(2, v.batchFrom) }
+
+// ShowsBadWeights reports whether v multiplies weights in place and gives a
+// product that is not finite, whatever it multiplies with, for each row with
+// something that Validate would refuse: so that who multiplies anyway has no
+// need to read the weights twice.
+func (v *Variant) ShowsBadWeights() bool {
+	return v.Layout == Native && v.Format.BadIsNotFinite() && !v.assumesFinite
+}
 
 func (v *Variant) score() int { return 10*v.ISA.rank + v.preference }
 

@@ -96,14 +96,14 @@
 // # Start
 //
 // What it takes to the first token of a prompt of four, on the file's bytes of
-// Bonsai-1.7B in the page cache, on the same machine: 70 ms after 6 ms for the
+// Bonsai-1.7B in the page cache, on the same machine: 50 ms after 6 ms for the
 // process to begin (onebit run --native --json says the former).
 //
-//	2 ms   map and parse
-//	34     build the vocabulary, beside it check every scale: 16 and 17 ms of
-//	       two threads each, of which mapping the file's 60,000 pages takes 9
-//	33     the prompt: native rows are multiplied column by column, 8 ms each
-//	       once the weights have come, 12 ms for the first
+//	1 ms   map and parse
+//	20     build the vocabulary on one thread, beside it map the file's 60,000
+//	       pages: 12 ms
+//	29     the prompt, whose first products with the weights check them: four
+//	       columns of native rows at a time, 12 to 16 ms for one
 //
 // # Memory
 //

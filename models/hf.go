@@ -292,6 +292,11 @@ func (d *directory) floats(s storedTensor) ([]byte, error) {
 	return data, formats.F32.Quantize(data, w, rows, cols)
 }
 
+func (d *directory) Tokenizer() (*tokenizer.Tokenizer, error) { return tokenizer.FromHF(d.Name()) }
+
+// populate leaves it to the first products.
+func (d *directory) populate(string) {}
+
 // Release frees what was made of a tensor.
 func (d *directory) Release(name string) error {
 	d.mu.Lock()

@@ -13,9 +13,10 @@ import (
 // Open opens the model at path, a GGUF file or a Hugging Face directory, checks
 // its tensors against its architecture, and makes the weights ready: those
 // outside the transformer blocks first, then block after block, the pages of a
-// packed tensor released before the next is read. What is wrong with a file is
-// a *gguf.FormatError, a *safetensors.FormatError or a *ConfigError, which
-// names the key or the tensor.
+// packed tensor released before the next is read. Weights that are used in
+// place may be left for the first prompt to check: see [Model.Check]. What is
+// wrong with a file is a *gguf.FormatError, a *safetensors.FormatError or a
+// *ConfigError, which names the key or the tensor.
 func Open(path string, opt Options) (*Model, error) {
 	src, err := OpenSource(path, opt.GGUF)
 	if err != nil {
@@ -233,8 +234,18 @@ func (m *Model) linear(t formats.Tensor) (*Linear, error) {
 	return l, nil
 }
 
-// pack checks and packs a tensor.
+// pack checks and packs a tensor. Weights in place are checked later, if that
+// can be: see Check.
 func (m *Model) pack(v *kernels.Variant, t formats.Tensor, pool *kernels.Pool) (*weights, error) {
+	if m.options.startsInPlace() && v.ShowsBadWeights() {
+		matrix, err := v.InPlace(&t)
+		if err != nil {
+			return nil, m.source.Fault(t.Name, err)
+		}
+		m.unchecked.Store(true)
+		m.source.populate(t.Name)
+		return &weights{v, matrix}, nil
+	}
 	var data []byte
 	if v.Layout != kernels.Native {
 		rows, cols := t.Dims()

@@ -3,6 +3,7 @@ package models
 import (
 	"errors"
 	"iter"
+	"sync/atomic"
 
 	"onebit/formats"
 	"onebit/kernels"
@@ -25,6 +26,10 @@ type Model struct {
 	outputNorm []float32
 	blocks     []*Block
 	rope       *rope
+
+	// unchecked: there are weights in place that nothing has looked at; refused:
+	// Check has told what is wrong.
+	unchecked, refused atomic.Bool
 
 	options  Options
 	pool     *kernels.Pool
@@ -97,7 +102,9 @@ func (m *Model) MultiplyAdds() (blocks, head int) {
 func (m *Model) Close() error {
 	var errs []error
 	if m.packer != nil {
-		errs = append(errs, m.packer.stop())
+		if err := m.packer.stop(); !m.refused.Load() {
+			errs = append(errs, err)
+		}
 	}
 	errs = append(errs, m.packed.close())
 	for _, c := range m.closers {

@@ -29,6 +29,9 @@ func (s *Session) multiply(name string, x []float32, layers ...into) {
 			bytes += len(w.matrix.Data)
 		}
 		s.model.pool.Do(x, s.n, s.products...)
+		if s.looking {
+			s.look(layers[:len(s.products)])
+		}
 		if s.observer != nil {
 			s.collect(layers[:len(s.products)])
 		}
@@ -36,6 +39,15 @@ func (s *Session) multiply(name string, x []float32, layers ...into) {
 	}
 	if s.observer != nil {
 		s.report(start, name, bytes, s.results)
+	}
+}
+
+// look remembers whether a product was not finite. One column of each tells.
+func (s *Session) look(layers []into) {
+	for _, l := range layers {
+		if !allFinite(l.dst[:l.layer.Rows]) {
+			s.doubtful = true
+		}
 	}
 }
 

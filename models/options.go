@@ -51,6 +51,10 @@ const (
 	Stream
 )
 
+// startsInPlace reports whether the file's bytes are multiplied at first and
+// stay mapped.
+func (o *Options) startsInPlace() bool { return o.Packing == PackNever || o.Packing == PackBehind }
+
 // variantFor chooses for a format; inPlace asks for the file's own layout.
 func (o *Options) variantFor(t *formats.Type, inPlace bool) (*kernels.Variant, error) {
 	if o.Variant != nil {

@@ -15,7 +15,8 @@ import (
 )
 
 // Every model that cannot run is refused with an error that names the file
-// and the tensor or key.
+// and the tensor or key: when it is opened or, weights in place whose products
+// show what is wrong, before anything is made of them.
 func TestOpenRefuses(t *testing.T) {
 	tests := []struct {
 		name        string
@@ -78,7 +79,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"unknown architecture", "tiny", func(t testing.TB, x *fixture) { x.set("general.architecture", gguf.Of("gemma4")) },
 			"", "general.architecture", `unknown architecture "gemma4"`},
 	}
-	for _, packing := range []models.Packing{models.PackFirst, models.PackNever} {
+	for _, packing := range []models.Packing{models.PackFirst, models.PackNever, models.PackBehind, models.Stream} {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				x := newFixture(t, preset(tt.preset))
@@ -86,8 +87,11 @@ func TestOpenRefuses(t *testing.T) {
 				path := x.path(t)
 				m, err := models.Open(path, models.Options{Packing: packing, Threads: 1})
 				if err == nil {
-					m.Close()
-					t.Fatal("opened")
+					lazy := packing == models.PackNever || packing == models.PackBehind
+					if !lazy || !strings.Contains(tt.want, "not finite") {
+						t.Error("opened")
+					}
+					err = refusal(t, m)
 				}
 				var bad *gguf.FormatError
 				if !errors.As(err, &bad) {
@@ -99,6 +103,54 @@ func TestOpenRefuses(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// refusal is the error of a model's first use, which all ways to use one give,
+// and keep giving.
+func refusal(t *testing.T, m *models.Model) error {
+	t.Helper()
+	err := m.Check()
+	s := session(t, m, models.SessionOptions{})
+	same := func(way string, e error) {
+		if e == nil || err == nil || e.Error() != err.Error() {
+			t.Errorf("%s gives error %v, and Check %v", way, e, err)
+		}
+	}
+	for range 2 {
+		logits, e := s.Prefill([]int{5, 6, 7})
+		same("Prefill", e)
+		if logits != nil || s.Position() != 0 {
+			t.Errorf("Prefill returned %d logits and left the session at %d", len(logits), s.Position())
+		}
+	}
+	same("Start", s.Start([]int{5}))
+	for logits, e := range s.Logits([]int{5, 6}) {
+		if same("Logits", e); logits != nil {
+			t.Error("Logits yielded some")
+		}
+	}
+	if e := m.Close(); e != nil {
+		t.Errorf("Close tells again: %v", e)
+	}
+	return err
+}
+
+// Products that are not finite are not the weights' fault if these are: the
+// model runs on, and what comes of it is the sampler's to refuse.
+func TestOverflowIsNoBadWeight(t *testing.T) {
+	x := newFixture(t, preset("tiny"))
+	gain := x.data["blk.0.attn_norm.weight"]
+	for i := 0; i < len(gain); i += 4 {
+		binary.LittleEndian.PutUint32(gain[i:], math.Float32bits(math.MaxFloat32))
+	}
+	s := session(t, x.open(t, models.Options{Packing: models.PackNever, Threads: 1}), models.SessionOptions{})
+	logits, err := s.Prefill([]int{5, 6, 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if finite := !slices.ContainsFunc(logits, func(y float32) bool { return y != y }); finite {
+		t.Error("the gain did not overflow: this tests nothing")
 	}
 }
 

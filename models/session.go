@@ -46,6 +46,10 @@ type Session struct {
 	batch      int
 	observer   Observer
 
+	// A first pass through an unchecked model: whether its products are looked
+	// at, and whether one was not finite.
+	looking, doubtful bool
+
 	// The batch in progress: n columns, from position.
 	n     int
 	block int
@@ -131,12 +135,15 @@ func (s *Session) Truncate(n int) {
 }
 
 // Prefill takes in tokens and returns the logits of the one to follow, valid
-// until the next call.
+// until the next call. Of a model whose weights are unchecked yet, the error is
+// that of [Model.Check].
 func (s *Session) Prefill(ids []int) ([]float32, error) {
 	if err := s.check(ids); err != nil {
 		return nil, err
 	}
 	var logits []float32
+	start := s.position
+	s.looking, s.doubtful = s.model.unchecked.Load(), false
 	for from := 0; from < len(ids); from += s.batch {
 		end := min(from+s.batch, len(ids))
 		if err := s.through(ids[from:end]); err != nil {
@@ -146,6 +153,13 @@ func (s *Session) Prefill(ids []int) ([]float32, error) {
 			logits = s.columnLogits(s.n-1, s.n)
 		}
 		s.advance()
+	}
+	if s.looking {
+		s.looking = false
+		if err := s.checkProducts(); err != nil {
+			s.position = start
+			return nil, err
+		}
 	}
 	return logits, nil
 }
@@ -165,7 +179,11 @@ const logitColumns = 16
 // tokens the session has taken in depends on its batch.
 func (s *Session) Logits(ids []int) iter.Seq2[[]float32, error] {
 	return func(yield func([]float32, error) bool) {
-		if err := s.check(ids); err != nil {
+		err := s.check(ids)
+		if err == nil {
+			err = s.model.Check()
+		}
+		if err != nil {
 			yield(nil, err)
 			return
 		}
@@ -237,7 +255,7 @@ func (s *Session) check(ids []int) error {
 
 // through starts a batch and takes it through all blocks.
 func (s *Session) through(ids []int) error {
-	if err := s.Start(ids); err != nil {
+	if err := s.startBatch(ids); err != nil {
 		return err
 	}
 	for _, b := range s.model.blocks {
@@ -251,6 +269,13 @@ func (s *Session) through(ids []int) error {
 // Prefill in steps, for those who look in between; the tokens count once
 // Finish has run.
 func (s *Session) Start(ids []int) error {
+	if err := s.model.Check(); err != nil {
+		return err
+	}
+	return s.startBatch(ids)
+}
+
+func (s *Session) startBatch(ids []int) error {
 	if err := s.check(ids); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/gguf"
+	"onebit/models/tokenizer"
 )
 
 // A Source is a model at rest: a GGUF file, or a Hugging Face directory that
@@ -22,6 +23,8 @@ type Source interface {
 	// Metadata returns what a GGUF file of the model says about it, its
 	// tokenizer included. With an error it is what there is without that.
 	Metadata() ([]gguf.KV, error)
+	// Tokenizer makes the model's. It keeps nothing of the source.
+	Tokenizer() (*tokenizer.Tokenizer, error)
 	// Tensors describes the tensors as they are read.
 	Tensors() []gguf.TensorInfo
 	// Tensor returns a tensor, valid until it is released or the source is
@@ -40,6 +43,8 @@ type Source interface {
 	// Close ends the use of everything that was returned.
 	Close() error
 
+	// populate maps a tensor's pages, all of which are about to be read.
+	populate(name string)
 	// check refuses what would compute nonsense with the right tensors.
 	check() error
 	// tokens returns how many tokens the source lists, and where; 0 if it
@@ -66,7 +71,10 @@ type ggufSource struct{ *gguf.File }
 
 func (s ggufSource) Config() (*Architecture, Config, error) { return ConfigFromGGUF(s.File) }
 func (s ggufSource) Metadata() ([]gguf.KV, error)           { return s.File.Metadata(), nil }
-func (s ggufSource) InPlace() bool                          { return true }
+func (s ggufSource) Tokenizer() (*tokenizer.Tokenizer, error) {
+	return tokenizer.FromGGUF(s.File)
+}
+func (s ggufSource) InPlace() bool { return true }
 
 func (s ggufSource) Fault(tensor string, err error) error {
 	var bad *gguf.FormatError
@@ -79,6 +87,8 @@ func (s ggufSource) Fault(tensor string, err error) error {
 	}
 	return e
 }
+
+func (s ggufSource) populate(name string) { s.Populate(name) }
 
 func (s ggufSource) check() error {
 	fail := func(key, msg string) error {

@@ -121,9 +121,20 @@ func (en *engine) newSession(context int) (*models.Session, error) {
 	return en.NewSession(models.SessionOptions{Context: context, Cache: en.cache})
 }
 
+// A sharedSource is read by a tokenizer too, which is waited for before it is
+// closed: a model that fails to load closes its source.
+type sharedSource struct {
+	models.Source
+	wait func() error
+}
+
+func (s sharedSource) Close() error {
+	_ = s.wait() // load tells what was wrong with the tokenizer
+	return s.Source.Close()
+}
+
 // load opens the model and, beside it, the tokenizer: building the vocabulary
-// takes as long as checking the weights. Each opens the file for itself, since
-// a model that fails to load closes it.
+// takes as long as mapping the weights.
 func (e *engineFlags) load(path string, packing models.Packing) (*engine, error) {
 	opt, err := e.options(packing)
 	if err != nil {
@@ -134,14 +145,15 @@ func (e *engineFlags) load(path string, packing models.Packing) (*engine, error)
 	if en.cache, err = e.cacheFormat(); err != nil {
 		return nil, err
 	}
+	src, err := e.open(path)
+	if err != nil {
+		return nil, err
+	}
 	g.Go(func() (err error) {
-		en.Tokenizer, err = e.tokenizer(path)
+		en.Tokenizer, err = src.Tokenizer()
 		return err
 	})
-	src, err := e.open(path)
-	if err == nil {
-		en.Model, err = models.Load(src, opt)
-	}
+	en.Model, err = models.Load(sharedSource{src, g.Wait}, opt)
 	// The model's error comes first: it is the one that says what the file is.
 	if tokenizerErr := g.Wait(); err == nil {
 		err = tokenizerErr

@@ -9,7 +9,6 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/models"
-	"onebit/models/tokenizer"
 )
 
 // modelFlags are the flags of every verb that reads a model.
@@ -30,15 +29,6 @@ func (m *modelFlags) open(path string) (models.Source, error) {
 		return nil, err
 	}
 	return models.OpenSource(path, opt)
-}
-
-// tokenizer makes that of the model at path.
-func (m *modelFlags) tokenizer(path string) (*tokenizer.Tokenizer, error) {
-	opt, err := m.options()
-	if err != nil {
-		return nil, err
-	}
-	return tokenizer.Open(path, opt)
 }
 
 func isDirectory(path string) bool {

@@ -89,6 +89,7 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 			return err
 		}
 	}
+	collect := postponeGC()
 	en, err := f.load(path, models.PackBehind)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 	}
 	defer session.Close()
 
-	g := &generation{engine: en, session: session, sampler: sampler, begin: begin, limit: f.length, ignoreEnd: f.ignoreEnd}
+	g := &generation{engine: en, session: session, sampler: sampler, begin: begin, collect: collect, limit: f.length, ignoreEnd: f.ignoreEnd}
 	if !f.json {
 		g.out = cmd.OutOrStdout()
 	}
@@ -210,6 +211,20 @@ func (f *runFlags) session(en *engine, prompt int) (*models.Session, error) {
 	return en.newSession(room)
 }
 
+// postponeGC has the heap grow to 40 MB before garbage is collected, what making
+// the vocabulary takes and more, until collect is called, which gives it back to
+// the system.
+func postponeGC() (collect func()) {
+	before := debug.SetGCPercent(1000)
+	if before < 0 { // GOGC=off
+		debug.SetGCPercent(before)
+	}
+	return func() {
+		debug.SetGCPercent(before)
+		debug.FreeOSMemory()
+	}
+}
+
 // A generation is one text in the making, and what it took.
 type generation struct {
 	*engine
@@ -218,6 +233,7 @@ type generation struct {
 	out       io.Writer // nil: nowhere
 	limit     int       // tokens, or -1
 	ignoreEnd bool
+	collect   func() // garbage, once the first token is there
 
 	prompt []int
 	tokens []generated
@@ -265,7 +281,7 @@ func (g *generation) run(ctx context.Context, prompt []int) error {
 		err = fmt.Errorf("after %d tokens: %w", len(g.tokens), err)
 	}
 	text := decoder.Flush()
-	if g.out != nil {
+	if g.out != nil && len(g.tokens) > 0 {
 		text += "\n"
 	}
 	return errors.Join(err, g.write(text))
@@ -300,7 +316,7 @@ func (g *generation) generate(ctx context.Context, prompt []int, start time.Time
 		if firstAt.IsZero() {
 			firstAt = now
 			g.promptDuration, g.first = now.Sub(start), now.Sub(g.begin)
-			go debug.FreeOSMemory() // of what making the vocabulary took
+			go g.collect()
 		}
 		g.decodeDuration = now.Sub(firstAt)
 		text := decoder.Next(int32(id))

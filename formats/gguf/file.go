@@ -226,6 +226,15 @@ func (f *File) find(name string) ([]byte, TensorInfo, error) {
 	return f.data[info.Offset:end:end], info, nil
 }
 
+// Populate maps a tensor's bytes, all of which are about to be read, at once,
+// which several threads can do for a tensor each. It does nothing after Parse
+// and where the system cannot.
+func (f *File) Populate(name string) {
+	if info, ok := f.Info(name); ok && f.mapping != nil {
+		f.mapping.Populate(int(info.Offset), int(info.Size))
+	}
+}
+
 // Release tells the system that a tensor's bytes are not needed soon, for
 // instance because they have been repacked: the process's resident memory
 // shrinks, and they are read again from the file if need be. It does nothing
