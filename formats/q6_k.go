@@ -125,20 +125,21 @@ func (g *q6Group) fixed() (pairs [8]uint64) {
 // nearest integer, in 1024ths. The halves of a product do not disturb each
 // other: what the lower one has above its fraction is nothing to the upper.
 func q6Error(pairs *[8]uint64, code int) int {
-	const half = 1<<21 | 1<<(21+32) // of a 1024th
-	var e0, e1 int32
-	for i := 0; i < 8; i += 2 {
-		v0, v1 := pairs[i]*uint64(code)+half, pairs[i+1]*uint64(code)+half
-		e0 += q6Squares[v0>>22&1023] + q6Squares[v0>>54]
-		e1 += q6Squares[v1>>22&1023] + q6Squares[v1>>54]
-	}
+	c := uint64(code)
+	v0, v1, v2, v3 := pairs[0]*c, pairs[1]*c, pairs[2]*c, pairs[3]*c
+	e0 := q6Squares[v0>>22&1023] + q6Squares[v0>>54] + q6Squares[v1>>22&1023] + q6Squares[v1>>54]
+	e1 := q6Squares[v2>>22&1023] + q6Squares[v2>>54] + q6Squares[v3>>22&1023] + q6Squares[v3>>54]
+	v0, v1, v2, v3 = pairs[4]*c, pairs[5]*c, pairs[6]*c, pairs[7]*c
+	e0 += q6Squares[v0>>22&1023] + q6Squares[v0>>54] + q6Squares[v1>>22&1023] + q6Squares[v1>>54]
+	e1 += q6Squares[v2>>22&1023] + q6Squares[v2>>54] + q6Squares[v3>>22&1023] + q6Squares[v3>>54]
 	return int(e0 + e1)
 }
 
-// q6Squares are the squares of signed 10-bit fractions.
+// q6Squares are the squares of the distances to an integer, by the first ten
+// bits of a fraction. Next to an integer, on either side, there is none.
 var q6Squares = func() (squares [1024]int32) {
 	for i := range squares {
-		r := min(i, 1024-i)
+		r := min(i, 1023-i)
 		squares[i] = int32(r * r)
 	}
 	return squares

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"encoding/binary"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -182,6 +183,24 @@ func TestQ6KError(t *testing.T) {
 		if nmse := e / signal; nmse > 3.1e-4 || nmse < 2.9e-4 {
 			t.Errorf("weights of size %g: NMSE %.3g, want 3.0e-4", size, nmse)
 		}
+	}
+}
+
+// Every machine writes the same bytes, also one that would rather fuse products
+// with sums.
+func TestQ6KBytes(t *testing.T) {
+	const rows, cols = 16, 2560
+	r := rand.NewPCG(10, 11)
+	w := make([]float32, rows*cols)
+	for i := range w {
+		a, b := r.Uint64(), r.Uint64() // sums of uniform numbers, which are exact
+		w[i] = float32(int32(a)>>8+int32(a>>32)>>8+int32(b)>>8) * 0x1p-26
+	}
+	data, _ := there(t, Q6_K, w, rows, cols)
+	h := fnv.New64a()
+	h.Write(data)
+	if got, want := h.Sum64(), uint64(0x7f71716097406006); got != want {
+		t.Errorf("hash of the bytes %#x, want %#x, as on amd64", got, want)
 	}
 }
 
