@@ -29,13 +29,6 @@ var twoBitFormats = map[string]*twoBit{
 	"q2_0_g128":   {blockLen: 128, blockBytes: 34, data: 2, scale: 0, span: 1, shifts: [4]uint8{0, 2, 4, 6}},
 }
 
-// The numbers of columns from which batches are worth while. Fewer are done
-// one by one while the weights are in the cache. Blocks on AVX-512 VNNI: from two.
-const (
-	ternaryBatchFrom = 4
-	blocksBatchFrom  = 3
-)
-
 func init() {
 	for name, f := range twoBitFormats {
 		t, err := formats.Lookup(name)

@@ -82,18 +82,6 @@ func tq1Quad(b [4]byte, q [4]int8, power uint32) int32 {
 		(int32(tq1Digit(b[2], power))-1)*int32(q[2]) + (int32(tq1Digit(b[3], power))-1)*int32(q[3])
 }
 
-// tq2Rows is the layout of tq2_0 for tq1_0.
-var tq2Rows = &Layout{
-	Name:    "tq2_0",
-	RowTile: 1,
-	bytes:   func(rows, cols int) int { return rows * (cols / 256) * tq2Block },
-	pack: func(m *Matrix, t *formats.Tensor, r0, r1 int) error {
-		n := m.Cols / 256
-		unpackTQ1Blocks(m.Data[r0*n*tq2Block:r1*n*tq2Block], t.Data[r0*n*tq1Block:r1*n*tq1Block])
-		return nil
-	},
-}
-
 // tq1Codes has the first four digits of every byte as 2-bit codes from the
 // low bits up, and the fifth above them.
 var tq1Codes = func() (codes [256]uint16) {

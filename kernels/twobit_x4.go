@@ -67,23 +67,7 @@ func x4DotUnrolled(group []byte, shift uint, q []int8) int32 {
 	return sum + x4Dot(group, shift, q)
 }
 
-// wordRows is the layout of ternary_u32 for i2_s_x4.
-var wordRows = &Layout{
-	Name:    "words",
-	RowTile: 4,
-	bytes:   func(rows, cols int) int { return rows * wordRowBytes(cols) },
-	pack:    packWordRows,
-}
-
 func wordRowBytes(cols int) int { return (cols + 15) / 16 * 4 }
-
-func packWordRows(m *Matrix, t *formats.Tensor, r0, r1 int) error {
-	n := wordRowBytes(m.Cols)
-	for r := r0; r < r1; r += 4 {
-		packWordGroup(m.Data[r*n:][:4*n], t.Data[r/4*m.Cols:][:m.Cols])
-	}
-	return nil
-}
 
 // packWordGroup writes four rows.
 func packWordGroup(rows, group []byte) {

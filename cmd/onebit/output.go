@@ -57,13 +57,6 @@ func writeAndRename(ctx context.Context, path string, write func(io.Writer) erro
 	return os.Rename(temp, path)
 }
 
-// A tempFile is a file that becomes another's content. On Linux it has no
-// name until it is complete: however the process ends, nothing is left of it.
-type tempFile struct {
-	*os.File
-	unnamed bool
-}
-
 // openNamed is openTemp where files can't lack a name.
 func openNamed(path string) (tempFile, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

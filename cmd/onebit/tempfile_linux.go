@@ -8,6 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A tempFile is a file that becomes another's content. It has no name until it
+// is complete: however the process ends, nothing is left of it.
+type tempFile struct {
+	*os.File
+	unnamed bool
+}
+
 // openTemp opens a file that name puts at path. On file systems without
 // unnamed files it is there from the start.
 func openTemp(path string) (tempFile, error) {

@@ -2,6 +2,11 @@
 
 package main
 
+import "os"
+
+// A tempFile is a file that becomes another's content.
+type tempFile struct{ *os.File }
+
 // openTemp opens a file at path.
 func openTemp(path string) (tempFile, error) { return openNamed(path) }
 

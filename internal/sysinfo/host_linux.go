@@ -119,11 +119,13 @@ func emulator(cpuinfo Value[string]) Value[string] {
 	return known("none")
 }
 
+const noCgroup = "no control group of this process is visible under /sys/fs/cgroup"
+
 // limits returns the lowest limits of the process's control groups, where root
 // is what is mounted at /sys/fs/cgroup. In a container the group's own path may
 // lie outside what is mounted; then the mount's root holds its limits.
 func limits(root fs.FS, self Value[string]) (Value[CPULimit], Value[ByteLimit]) {
-	cpus, mem := unknown[CPULimit](errNoCgroup.Error()), unknown[ByteLimit](errNoCgroup.Error())
+	cpus, mem := unknown[CPULimit](noCgroup), unknown[ByteLimit](noCgroup)
 	if self.Err != nil {
 		return Value[CPULimit]{Err: self.Err}, Value[ByteLimit]{Err: self.Err}
 	}

@@ -2,7 +2,6 @@ package sysinfo
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -213,5 +212,3 @@ func sysctlNumber(raw []byte) (int64, error) {
 
 // noCPULimit is a group without a quota.
 var noCPULimit = CPULimit(math.Inf(1))
-
-var errNoCgroup = errors.New("no control group of this process is visible under /sys/fs/cgroup")

@@ -53,7 +53,7 @@ func TestLimits(t *testing.T) {
 				"memory/memory.limit_in_bytes": file("2147483648\n"),
 			},
 		},
-		{"nothing mounted", "0::/\n", "unavailable: " + errNoCgroup.Error(), "unavailable: " + errNoCgroup.Error(), fstest.MapFS{}},
+		{"nothing mounted", "0::/\n", "unavailable: " + noCgroup, "unavailable: " + noCgroup, fstest.MapFS{}},
 		{
 			"nonsense", "0::/\n", `unavailable: CPU quota "lots" of period "" is no limit`, `unavailable: memory limit "lots" is no number of bytes`,
 			fstest.MapFS{"cpu.max": file("lots"), "memory.max": file("lots")},
