@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,7 +82,10 @@ func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, en.Close()) }()
 	if window := f.protocol.Window(); window > en.Config.Context {
-		return fmt.Errorf("windows of %d tokens do not fit in the model's context of %d: use a smaller --ctx", window, en.Config.Context)
+		if saved != nil {
+			return fmt.Errorf("%s: windows of %d tokens do not fit in the model's context of %d", f.logits, window, en.Config.Context)
+		}
+		return usagef("windows of %d tokens do not fit in the model's context of %d: use a smaller --ctx", window, en.Config.Context)
 	}
 	session, err := en.newSession(f.protocol.Window())
 	if err != nil {
@@ -218,14 +220,27 @@ func (f *perplexityFlags) reference(path string, en *engine, saved *savedLogits)
 	return saved.LogitReader, func() {}, nil
 }
 
-// referenceEngine opens the model once more, as the reference engine.
+// referenceEngine opens the model once more, as the reference engine. The
+// tokens are en's.
 func (f *perplexityFlags) referenceEngine(path string, en *engine) (perplexity.Session, func(), error) {
 	flags := engineFlags{modelFlags: f.modelFlags, pool: en.Pool(), variant: referenceVariant}
-	model, err := flags.load(path, models.PackNever)
+	opt, err := flags.options(models.PackNever)
 	if err != nil {
 		return nil, nil, err
 	}
-	session, err := model.newSession(f.protocol.Window())
+	cache, err := flags.cacheFormat()
+	if err != nil {
+		return nil, nil, err
+	}
+	src, err := f.open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := models.Load(src, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	session, err := model.NewSession(models.SessionOptions{Context: f.protocol.Window(), Cache: cache})
 	if err != nil {
 		model.Close()
 		return nil, nil, err
@@ -300,136 +315,4 @@ func (r *perplexityResult) evaluate(ctx context.Context, w io.Writer, s, referen
 		}
 	}
 	return nil
-}
-
-func (r *perplexityResult) print(w io.Writer) error {
-	e := &r.estimate
-	ppl, stdErr := e.PPL()
-	t := newTable(w)
-	t.row("protocol", r.protocol.String())
-	t.row("variants", strings.Join(r.variants, ", "))
-	t.row("scored", fmt.Sprintf("%d tokens in %d of %d windows; the text has %d tokens", e.Tokens, e.Windows, r.planned, r.tokens))
-	if r.referenceName != "" {
-		r.compared(t)
-	}
-	t.row("speed", speed(e.Windows*r.protocol.Window(), r.duration))
-	t.row("ppl", fmt.Sprintf("%.4f ± %.5f", ppl, stdErr))
-	if r.random {
-		t.row("note", "the weights are random: the perplexity means nothing, only its distance from a reference does")
-	}
-	return t.flush()
-}
-
-// compared prints how far the model is from the reference.
-func (r *perplexityResult) compared(t table) {
-	e := &r.estimate
-	four, six := plusMinus(4), plusMinus(6)
-	percent := func(m perplexity.Mean) string { return plusMinus(3)(100*m.Value(), 100*m.StdErr()) + " %" }
-	q := e.KLDQuantiles(quantiles[:]...)
-	t.row("reference", r.referenceName)
-	t.row("ppl(ref)", four(e.ReferencePPL()))
-	t.row("ppl - ppl(ref)", four(e.PPLDiff()))
-	t.row("ppl/ppl(ref)", six(e.PPLRatio()))
-	t.row("kld", six(e.KLD.Value(), e.KLD.StdErr())+" nats from the reference")
-	var told []string
-	for i, name := range []string{"median", "90 %", "95 %", "99 %", "99.9 %", "at most"} {
-		told = append(told, name+" "+fixed(6, q[i]))
-	}
-	t.row("kld of tokens", strings.Join(told, ", "))
-	t.row("Δp", percent(e.ProbDiff)+fmt.Sprintf(", root mean square %.3f %%", 100*e.RMSProbDiff()))
-	t.row("same top", percent(e.SameTop))
-	t.row("top 5", percent(e.Top5)+" in common")
-}
-
-// quantiles are the shares of tokens of which the largest divergence is told.
-var quantiles = [...]float64{0.5, 0.9, 0.95, 0.99, 0.999, 1}
-
-// plusMinus prints a value and its standard error to so many digits.
-func plusMinus(digits int) func(value, stdErr float64) string {
-	return func(value, stdErr float64) string {
-		return fixed(digits, value) + " ± " + fixed(digits, stdErr)
-	}
-}
-
-// A perplexityDocument is what perplexity prints with --json. Errors are
-// standard errors.
-type perplexityDocument struct {
-	Model      string               `json:"model"`
-	Text       string               `json:"text"`
-	TextTokens int                  `json:"text_tokens"`
-	Variants   []string             `json:"variants"`
-	Random     bool                 `json:"random_weights"` // the perplexity means nothing
-	Protocol   protocolDocument     `json:"protocol"`
-	Windows    int                  `json:"windows"`
-	Planned    int                  `json:"windows_planned"` // more than windows if it was interrupted
-	Tokens     int                  `json:"scored_tokens"`
-	PPL        float64              `json:"ppl"`
-	PPLError   float64              `json:"ppl_error"`
-	NLL        measured             `json:"nll"` // nats per token
-	Reference  *divergencesDocument `json:"reference,omitempty"`
-	Seconds    float64              `json:"seconds"`
-}
-
-type protocolDocument struct {
-	Name    string `json:"name"`
-	Context int    `json:"context"`
-	Stride  int    `json:"stride"`
-	Window  int    `json:"window"`
-	Scored  int    `json:"scored_per_window"`
-	BOS     int    `json:"bos"` // -1: none
-}
-
-type divergencesDocument struct {
-	Name      string             `json:"name"` // of the file, or of the engine
-	PPL       measured           `json:"ppl"`
-	PPLDiff   measured           `json:"ppl_difference"`
-	PPLRatio  measured           `json:"ppl_ratio"`
-	NLLDiff   measured           `json:"nll_difference"`
-	KLD       measured           `json:"kld"`
-	Quantiles []quantileDocument `json:"kld_quantiles"`
-	ProbDiff  measured           `json:"probability_difference"`
-	ProbRMS   float64            `json:"probability_difference_rms"`
-	SameTop   measured           `json:"same_top"`
-	Top5      measured           `json:"top5"`
-}
-
-type quantileDocument struct {
-	Share float64 `json:"share"` // of the tokens; 0.5 is the median
-	KLD   float64 `json:"kld"`   // that they do not exceed
-}
-
-type measured struct {
-	Mean  float64 `json:"mean"`
-	Error float64 `json:"error"`
-}
-
-func mean(m perplexity.Mean) measured { return measured{m.Value(), m.StdErr()} }
-
-func (r *perplexityResult) document() perplexityDocument {
-	p, e := r.protocol, &r.estimate
-	d := perplexityDocument{
-		Model: r.model, Text: r.text, TextTokens: r.tokens, Variants: r.variants, Random: r.random,
-		Protocol: protocolDocument{p.String(), p.Context, p.Stride, p.Window(), p.Scored(), p.BOS},
-		Windows:  e.Windows, Planned: r.planned, Tokens: e.Tokens, NLL: mean(e.NLL), Seconds: r.duration.Seconds(),
-	}
-	d.PPL, d.PPLError = e.PPL()
-	if r.referenceName != "" {
-		d.Reference = r.divergences()
-	}
-	return d
-}
-
-func (r *perplexityResult) divergences() *divergencesDocument {
-	e := &r.estimate
-	d := &divergencesDocument{
-		Name: r.referenceName, NLLDiff: mean(e.NLLDiff), KLD: mean(e.KLD),
-		ProbDiff: mean(e.ProbDiff), ProbRMS: e.RMSProbDiff(), SameTop: mean(e.SameTop), Top5: mean(e.Top5),
-	}
-	d.PPL.Mean, d.PPL.Error = e.ReferencePPL()
-	d.PPLDiff.Mean, d.PPLDiff.Error = e.PPLDiff()
-	d.PPLRatio.Mean, d.PPLRatio.Error = e.PPLRatio()
-	for i, kld := range e.KLDQuantiles(quantiles[:]...) {
-		d.Quantiles = append(d.Quantiles, quantileDocument{quantiles[i], kld})
-	}
-	return d
 }
