@@ -1,8 +1,11 @@
 package models
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 	"unsafe"
 
 	"onebit/formats"
@@ -49,6 +52,11 @@ var cells = map[*formats.Type]cell{
 	formats.F32:  {encode: func(dst []byte, src []float32, _ *cache, _ *kernels.Activations) { encodeF32(dst, src) }},
 	formats.F16:  {func(dst []byte, src []float32, _ *cache, _ *kernels.Activations) { encodeF16(dst, src) }, decodeF16},
 	formats.Q8_0: {encodeQ8, decodeQ8},
+}
+
+// CacheFormats lists what keys and values can be kept in.
+func CacheFormats() []*formats.Type {
+	return slices.SortedFunc(maps.Keys(cells), func(a, b *formats.Type) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 func newCache(c Config, format *formats.Type, capacity int) (*cache, error) {

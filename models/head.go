@@ -47,17 +47,28 @@ func (m *Model) convertHead(t formats.Tensor, to *formats.Type) (formats.Tensor,
 	return out, nil
 }
 
+// CheckHead returns an error unless heads can be converted to a format: its
+// rows must stand alone.
+func CheckHead(to *formats.Type) error {
+	const cols = 256 // whole blocks of every format
+	one, err1 := to.Bytes(1, cols)
+	two, err2 := to.Bytes(2, cols)
+	if err1 != nil || err2 != nil || two != 2*one {
+		return fmt.Errorf("cannot convert the head to %s; want a format with its scales in its rows, such as q8_0", to.Name)
+	}
+	return nil
+}
+
 // headRowBytes returns the size of a row in a format whose rows stand alone.
 func headRowBytes(to *formats.Type, cols int) (int, error) {
-	one, err := to.Bytes(1, cols)
+	if err := CheckHead(to); err != nil {
+		return 0, err
+	}
+	n, err := to.Bytes(1, cols)
 	if err != nil {
 		return 0, fmt.Errorf("cannot convert the head: %w; choose another format, such as q8_0", err)
 	}
-	two, err := to.Bytes(2, cols)
-	if err != nil || two != 2*one {
-		return 0, fmt.Errorf("cannot convert the head to %s; want a format with its scales in its rows, such as q8_0", to.Name)
-	}
-	return one, nil
+	return n, nil
 }
 
 // energy is Σ(y-x)² and Σx².

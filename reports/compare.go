@@ -31,8 +31,8 @@ type CompareOptions struct {
 // werr what benchstat prints there: malformed lines and, for CSV, the warnings. A file is a path,
 // "label=path", or "-" for standard input.
 //
-// Unlike benchstat, which exits 0 on a file that it can't read, Compare returns that error, after
-// nothing has been written to w.
+// Unlike benchstat, which exits 0 on a file that it can't read and on files without benchmarks,
+// Compare returns an error then (ErrNoBenchmarks), after nothing has been written to w.
 func Compare(w, werr io.Writer, opt CompareOptions, files ...string) error {
 	render, err := compareFormat(opt.Format)
 	if err != nil {
@@ -42,7 +42,23 @@ func Compare(w, werr io.Writer, opt CompareOptions, files ...string) error {
 	if err != nil {
 		return err
 	}
+	if len(tables) == 0 {
+		return fmt.Errorf("%s: %w", strings.Join(files, ", "), ErrNoBenchmarks)
+	}
 	return render(w, werr, tables)
+}
+
+// ErrNoBenchmarks is Compare's error for files that have no benchmarks, or none that the filter
+// matches.
+var ErrNoBenchmarks = errors.New("no benchmarks to compare")
+
+// Check reports an option that makes no sense.
+func (opt CompareOptions) Check() error {
+	if _, err := compareFormat(opt.Format); err != nil {
+		return err
+	}
+	_, err := newComparer(opt)
+	return err
 }
 
 func compareFormat(name string) (func(w, werr io.Writer, tables []*deltaTable) error, error) {

@@ -46,7 +46,10 @@ func sameAsBenchstat(t *testing.T, opt CompareOptions, dir string, files ...stri
 	}
 	// Paths reach the output as labels, so both programs are given the same relative ones.
 	t.Chdir(dir)
-	if err := Compare(&got, &gotErr, opt, files...); err != nil {
+	err := Compare(&got, &gotErr, opt, files...)
+	if errors.Is(err, ErrNoBenchmarks) != (want.Len() == 0) {
+		t.Fatalf("Compare: %v, where benchstat printed %d bytes", err, want.Len())
+	} else if err != nil && !errors.Is(err, ErrNoBenchmarks) {
 		t.Fatal(err)
 	}
 	compareText(t, "stdout", want.String(), got.String())
@@ -268,6 +271,9 @@ func TestCompareErrors(t *testing.T) {
 			err := Compare(&out, &outErr, tt.opt, tt.files...)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("error %v, want one with %q", err, tt.want)
+			}
+			if senseless := tt.opt != (CompareOptions{}); senseless != (tt.opt.Check() != nil) {
+				t.Errorf("Check: %v", tt.opt.Check())
 			}
 			if out.Len() > 0 {
 				t.Errorf("wrote %q in spite of the error", out.String())

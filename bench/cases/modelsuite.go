@@ -88,15 +88,26 @@ func (opt *ModelsOptions) check() error {
 		return err
 	}
 	for _, n := range append([]int{opt.Prompt, opt.Tokens, opt.Lockstep}, opt.Depths...) {
-		if n < 0 || n > maxTokens {
-			return fmt.Errorf("%d tokens: give a number up to %d", n, maxTokens)
+		if n < 0 || n > MaxTokens {
+			return fmt.Errorf("%d tokens: give a number up to %d", n, MaxTokens)
 		}
 	}
 	return nil
 }
 
-// maxTokens is beyond the context of any model.
-const maxTokens = 1 << 24
+// A ContextError is a test that does not fit in a model's context.
+type ContextError struct {
+	Model           string
+	Context, Tokens int
+	Test            string
+}
+
+func (e *ContextError) Error() string {
+	return fmt.Sprintf("%s holds %d tokens, fewer than the %d of test %s", e.Model, e.Context, e.Tokens, e.Test)
+}
+
+// MaxTokens is the most of a test: it is beyond the context of any model.
+const MaxTokens = 1 << 24
 
 // addModel adds the groups of a model, those that live on the same threads one
 // after the other.

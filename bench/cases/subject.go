@@ -59,7 +59,7 @@ func newSubject(file ModelFile, opt *ModelsOptions) (*subject, error) {
 	sub.linears = append(sub.linears, linear{m.Head.Type, m.Head.Rows, m.Head.Cols})
 	for _, t := range append(sub.tests("pp"), sub.tests("tg")...) {
 		if t.depth+t.tokens > m.Config.Context {
-			return nil, fmt.Errorf("%s holds %d tokens, fewer than the %d of test %s", file.Name, m.Config.Context, t.depth+t.tokens, t)
+			return nil, &ContextError{file.Name, m.Config.Context, t.depth + t.tokens, t.String()}
 		}
 	}
 	s, err := m.NewSession(models.SessionOptions{Context: 1})

@@ -19,6 +19,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/cases"
+	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
@@ -168,6 +169,20 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		if n < 1 || n > 1024 {
 			return usagef("--threads %d: give a number from 1 to 1024", n)
 		}
+	}
+	// What an unset shell variable leaves must not start the default run.
+	for _, name := range []string{"output", "model", "gguf-types", "act", "preset", "llama-bench"} {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
+			return usagef("--%s is empty", name)
+		}
+	}
+	for _, name := range f.types {
+		if _, err := formats.Lookup(name); err != nil {
+			return usagef("--gguf-types: %w", err)
+		}
+	}
+	if f.model == "" && len(f.types) > 0 {
+		return usagef("--gguf-types says how to read the file of --model")
 	}
 	useless, what := modelsFlags, "models"
 	if f.models {

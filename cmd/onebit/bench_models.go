@@ -29,8 +29,8 @@ func (f *benchFlags) checkModels() error {
 		return usagef("--model and --preset exclude each other")
 	}
 	for _, n := range append([]int{f.prompt, f.tokens, f.lockstep}, f.depths...) {
-		if n < 0 {
-			return usagef("%d tokens: give a number from 0", n)
+		if n < 0 || n > cases.MaxTokens {
+			return usagef("%d tokens: give a number from 0 to %d", n, cases.MaxTokens)
 		}
 	}
 	for _, name := range f.presets {
@@ -65,6 +65,10 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		}
 	}
 	suite, err = cases.Models(cmd.Context(), opt)
+	var tooLong *cases.ContextError
+	if errors.As(err, &tooLong) {
+		err = usagef("%w", err)
+	}
 	return suite, closeFiles, err
 }
 

@@ -25,10 +25,14 @@ func newCompare() *cobra.Command {
 the run alone is ignored: benchstat prints the same with
   -ignore ` + runKeys + `
 
-A file may be written label=FILE. A difference is reported, it does not fail.`,
+A file may be written label=FILE. A difference is reported, it does not fail; files
+without benchmarks do.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return usagef("give two results files to compare")
+			}
+			if err := opt.Check(); err != nil {
+				return usagef("%w", err)
 			}
 			return nil
 		},

@@ -58,6 +58,9 @@ func (e *engineFlags) options(packing models.Packing) (models.Options, error) {
 		if opt.Head, err = formats.Lookup(e.head); err != nil {
 			return opt, usagef("--head: %w", err)
 		}
+		if err := models.CheckHead(opt.Head); err != nil {
+			return opt, usagef("--head: %w", err)
+		}
 	}
 	var act kernels.Activation
 	if e.act != "" {
@@ -95,11 +98,14 @@ func preferVariant(name string, act kernels.Activation) (func(*formats.Type) (*k
 func (e *engineFlags) cacheFormat() (*formats.Type, error) {
 	switch {
 	case e.cache != "":
-		t, err := formats.Lookup(e.cache)
-		if err != nil {
-			return nil, usagef("--cache: unknown format %q (want f16, f32 or q8_0)", e.cache)
+		var known []string
+		for _, t := range models.CacheFormats() {
+			if t.Name == e.cache {
+				return t, nil
+			}
+			known = append(known, t.Name)
 		}
-		return t, nil
+		return nil, usagef("--cache: keys and values cannot be kept in %q (known: %s)", e.cache, strings.Join(known, ", "))
 	case e.variant == referenceVariant:
 		return formats.F32, nil
 	}

@@ -203,7 +203,7 @@ func (f *runFlags) session(en *engine, prompt int) (*models.Session, error) {
 		room = min(most, prompt+wanted)
 	}
 	if room > most {
-		return nil, fmt.Errorf("--ctx %d: the model's limit is %d tokens", room, most)
+		return nil, usagef("--ctx %d: the model's limit is %d tokens", room, most)
 	}
 	if prompt > room {
 		return nil, fmt.Errorf("the prompt has %d tokens, and the context %d; the model's limit is %d", prompt, room, most)
