@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,7 +55,7 @@ of a text:
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.file, "file", "f", "", "`FILE` of text; - reads standard input")
+	flags.StringVarP(&f.file, "file", "f", "", "`FILE` of text, less a newline at its end; - reads standard input")
 	flags.IntVar(&f.protocol.Context, "ctx", 512, "tokens of context")
 	flags.IntVar(&f.protocol.Stride, "stride", 0, "tokens between windows (default: they do not overlap)")
 	flags.IntVar(&f.windows, "chunks", 0, "most windows (default: all of the text)")
@@ -147,10 +148,12 @@ func (f *perplexityFlags) check(cmd *cobra.Command) error {
 }
 
 // input reads the text, or the beginning of the saved logits that stand for it.
+// It drops a newline at the end of the text, as llama.cpp does: that is a token,
+// and with it there can be one window more.
 func (f *perplexityFlags) input(stdin io.Reader) (text string, saved *savedLogits, err error) {
 	if f.logits == "" {
 		text, err = readText(f.file, stdin)
-		return text, nil, err
+		return strings.TrimSuffix(text, "\n"), nil, err
 	}
 	if saved, err = openLogits(f.logits); err == nil {
 		f.protocol.Context = saved.Context
