@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -179,25 +178,6 @@ func (run *run) group(ctx context.Context, g *group) (err error) {
 	return run.studies(ctx, g)
 }
 
-// rounds takes the samples of a group, and says what share of them it has.
-func (run *run) rounds(ctx context.Context, turns []*entry, deadline time.Time, plan Plan, done func(share float64)) error {
-	defer done(1)
-	count := run.groupRounds(roundTime(turns), deadline.Sub(run.now()))
-	run.total = len(run.results.Samples) + count*len(turns) + run.entriesLeft*plan.Count
-	for round := range count {
-		if round >= minRounds && run.late(deadline) {
-			run.total -= (count - round) * len(turns)
-			break
-		}
-		var err error
-		if turns, err = run.round(ctx, turns); err != nil {
-			return err
-		}
-		done(float64(round+1) / float64(count))
-	}
-	return nil
-}
-
 // studies runs the studies of a group.
 func (run *run) studies(ctx context.Context, g *group) error {
 	for _, st := range g.studies {
@@ -346,56 +326,6 @@ func (run *run) calibrate(ctx context.Context, entries []*entry, target time.Dur
 	return able, nil
 }
 
-// late reports whether a group should end before all its rounds, because they
-// last longer than calibration promised.
-func (run *run) late(deadline time.Time) bool {
-	return run.Count == 0 && run.Budget > 0 && run.now().After(deadline)
-}
-
-// round takes one sample of every entry, in an order drawn anew: what drifts
-// (clock, temperature, neighbours) meets all alike. It returns the entries of
-// the next round, which lack those that failed.
-func (run *run) round(ctx context.Context, turns []*entry) (next []*entry, err error) {
-	// No sample pays for the garbage of another. run.sample collects it.
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	var held []*taken
-	// What still waits for a ceiling, whose turn did not come, must not be lost.
-	defer func() {
-		if werr := run.write(held); werr != nil {
-			err = werr
-		}
-	}()
-	failed := make(map[string]bool)
-	for _, i := range run.rng.Perm(len(turns)) {
-		e := turns[i]
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if failed[e.Name] {
-			continue
-		}
-		m, err := run.sample(ctx, e)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			failed[e.Name] = true
-			if err := run.fail(e.Name, err); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		ready, waiting := split(append(held, &taken{e, m}))
-		held = waiting
-		if err := run.write(ready); err != nil {
-			return nil, err
-		}
-		run.canary.sing(e.Group)
-		run.report(e.Group, "measure")
-	}
-	return slices.DeleteFunc(turns, func(e *entry) bool { return failed[e.Name] }), nil
-}
-
 func (run *run) close(entries []*entry) error {
 	for _, e := range slices.Backward(entries) {
 		if err := e.inst.Close(); err != nil {
@@ -405,57 +335,4 @@ func (run *run) close(entries []*entry) error {
 		}
 	}
 	return nil
-}
-
-func (run *run) write(samples []*taken) error {
-	for _, t := range samples {
-		if err := run.emit(Sample{Name: Name{Full: t.entry.name}, Iters: t.entry.n, Values: t.values()}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// emit writes a sample whose name has no -GOMAXPROCS yet.
-func (run *run) emit(s Sample) error {
-	s.Name, s.Iters = ParseName(s.Name.Full+run.w.suffix), max(s.Iters, 1)
-	sortUnits(s.Values)
-	if err := run.w.sample(s); err != nil {
-		return err
-	}
-	run.results.Samples = append(run.results.Samples, s)
-	return nil
-}
-
-func (run *run) fail(name string, err error) error {
-	reason := lines(err.Error())
-	if reason == "" {
-		reason = "failed"
-	}
-	f := Failure{Name: ParseName(name), Reason: reason}
-	run.results.Failures = append(run.results.Failures, f)
-	return run.w.failure(f)
-}
-
-func (run *run) warn(text string) error {
-	text = oneLine(text)
-	if slices.Contains(run.results.Warnings, text) {
-		return nil
-	}
-	run.results.Warnings = append(run.results.Warnings, text)
-	return run.w.warning(text)
-}
-
-func (run *run) report(group, doing string) {
-	if run.Progress == nil {
-		return
-	}
-	p := Progress{Group: group, Doing: doing, Done: len(run.results.Samples), Total: run.total}
-	p.Elapsed = run.now().Sub(run.start)
-	p.Left = run.forecast.Estimate - p.Elapsed
-	if share := run.done.Seconds() / run.forecast.Estimate.Seconds(); share > 0 {
-		p.Left = time.Duration(float64(p.Elapsed) * (1 - share) / share)
-	}
-	p.Left = max(p.Left, 0)
-	run.Progress(p)
 }

@@ -1,0 +1,77 @@
+package bench
+
+import (
+	"context"
+	"runtime/debug"
+	"slices"
+	"time"
+)
+
+// rounds takes the samples of a group, and says what share of them it has.
+func (run *run) rounds(ctx context.Context, turns []*entry, deadline time.Time, plan Plan, done func(share float64)) error {
+	defer done(1)
+	count := run.groupRounds(roundTime(turns), deadline.Sub(run.now()))
+	run.total = len(run.results.Samples) + count*len(turns) + run.entriesLeft*plan.Count
+	for round := range count {
+		if round >= minRounds && run.late(deadline) {
+			run.total -= (count - round) * len(turns)
+			break
+		}
+		var err error
+		if turns, err = run.round(ctx, turns); err != nil {
+			return err
+		}
+		done(float64(round+1) / float64(count))
+	}
+	return nil
+}
+
+// late reports whether a group should end before all its rounds, because they
+// last longer than calibration promised.
+func (run *run) late(deadline time.Time) bool {
+	return run.Count == 0 && run.Budget > 0 && run.now().After(deadline)
+}
+
+// round takes one sample of every entry, in an order drawn anew: what drifts
+// (clock, temperature, neighbours) meets all alike. It returns the entries of
+// the next round, which lack those that failed.
+func (run *run) round(ctx context.Context, turns []*entry) (next []*entry, err error) {
+	// No sample pays for the garbage of another. run.sample collects it.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	var held []*taken
+	// What still waits for a ceiling, whose turn did not come, must not be lost.
+	defer func() {
+		if werr := run.write(held); werr != nil {
+			err = werr
+		}
+	}()
+	failed := make(map[string]bool)
+	for _, i := range run.rng.Perm(len(turns)) {
+		e := turns[i]
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if failed[e.Name] {
+			continue
+		}
+		m, err := run.sample(ctx, e)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			failed[e.Name] = true
+			if err := run.fail(e.Name, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		ready, waiting := split(append(held, &taken{e, m}))
+		held = waiting
+		if err := run.write(ready); err != nil {
+			return nil, err
+		}
+		run.canary.sing(e.Group)
+		run.report(e.Group, "measure")
+	}
+	return slices.DeleteFunc(turns, func(e *entry) bool { return failed[e.Name] }), nil
+}

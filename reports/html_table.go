@@ -1,0 +1,68 @@
+package reports
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"onebit/bench"
+)
+
+type pageTable struct {
+	ID, Base, Caption string
+	Columns           []pageColumn
+	Rows              [][]pageValue
+}
+
+type pageColumn struct {
+	Label, About string
+	Number       bool
+}
+
+type pageValue struct {
+	Text, Spread, Value string
+	Header, Number      bool
+}
+
+// foldedBase reports whether a benchmark has so many lines that only sheets and charts show them, and
+// CSV all.
+func foldedBase(base string) bool { return base == baseOp || base == baseLockstep }
+
+// pageTable shows every case of a benchmark with every unit that any of them has.
+func (d *digest) pageTable(base string, number int) pageTable {
+	cases := d.ofBase(base)
+	keys, units := nameKeys(cases), d.unitsIn(cases)
+	t := pageTable{
+		ID: "table-" + strconv.Itoa(number+1), Base: base,
+		Caption: plural(len(cases), "case") + ". Medians with 95% confidence intervals; ±? stands where there are too few samples for one, and nothing where there is but one.",
+	}
+	for _, k := range keys {
+		t.Columns = append(t.Columns, pageColumn{Label: cmp.Or(k, "name")})
+	}
+	for _, u := range units {
+		t.Columns = append(t.Columns, pageColumn{Label: u, About: bench.UnitOf(u).About, Number: true})
+	}
+	t.Columns = append(t.Columns, pageColumn{Label: "samples", Number: true})
+	for _, c := range cases {
+		var row []pageValue
+		for i, k := range keys {
+			row = append(row, pageValue{Text: nameValue(c.name, k), Header: i == 0})
+		}
+		for _, u := range units {
+			v := pageValue{Number: true}
+			if s, ok := c.stats[u]; ok {
+				v.Text, v.Spread = bench.UnitOf(u).Format(s.Center), s.spread(u)
+				v.Value = sortKey(s.Center)
+			}
+			row = append(row, v)
+		}
+		n := strconv.Itoa(c.samples)
+		t.Rows = append(t.Rows, append(row, pageValue{Text: n, Value: n, Number: true}))
+	}
+	return t
+}
+
+// sortKey is a number to sort a column by, in few characters.
+func sortKey(v float64) string {
+	return strings.Replace(strconv.FormatFloat(v, 'g', 7, 64), "e+", "e", 1)
+}

@@ -1,0 +1,96 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"onebit/bench"
+)
+
+// A glance is what is said of a model in a few words.
+type glance struct {
+	standing *standing // of the lead test
+	facts    []fact
+}
+
+// headline names the test in which the model's champion leads.
+func (g glance) headline() string {
+	t := g.standing.task
+	text := "fastest at " + testLabel(t) + " with " + conditions(g.standing.panel)
+	if g.standing.ties > 0 {
+		text += ", tied with " + names(g.standing.leaders()[1:])
+	}
+	return text
+}
+
+// glance sums a model up; ok is false if it was not timed.
+func (d *digest) glance(m *model) (g glance, ok bool) {
+	s, ok := d.leader(m)
+	if !ok {
+		return glance{}, false
+	}
+	r := m.run(s.best().contender, s.panel)
+	g = glance{standing: s}
+	add := func(name, value string) {
+		if value != "" {
+			g.facts = append(g.facts, fact{name, value})
+		}
+	}
+	add("decode", m.speedText(r, testDecode))
+	add("prompt", m.speedText(r, testPrompt))
+	add("first token", m.speedText(r, testFirstToken))
+	add("load", m.speedText(r, testLoad))
+	if rival := m.rival(s); rival != "" && !slices.Contains(s.leaders(), s.find(rival)) {
+		add("against", times(speedup([]*standing{s}, rival, s.best().contender))+" "+rival)
+	}
+	add("memory", memoryText(r.peak()))
+	add("error", cmp.Or(m.errorText(r), "not measured in this run"))
+	return g, true
+}
+
+// rival is whom the champion is told against: the other engine, or whom a kernel's would be.
+func (m *model) rival(s *standing) string {
+	for _, c := range s.ranked[1:] {
+		if c.name.Get(keyVariant) == peerEngine {
+			return c.contender
+		}
+	}
+	return baseline([]*standing{s}, s.best().contender)
+}
+
+// speedText says what a run reached in a kind of test, and of which ceiling.
+func (m *model) speedText(r *run, kind int) string {
+	t := m.test(kind)
+	if t == nil || r.cases[t] == nil {
+		return ""
+	}
+	c := r.cases[t]
+	text := speedOf(c).Text
+	if share := ceilingText(c); share != "" {
+		text += " (" + share + ")"
+	}
+	return text
+}
+
+// ceilingText is the share that a case reached of what the machine allows; "" without one.
+func ceilingText(c *caseStats) string {
+	if roof := valueOf(c, bench.PctRoof); roof != "" {
+		return roof + " of roof"
+	}
+	if peak := valueOf(c, bench.PctPeak); peak != "" {
+		return peak + " of peak"
+	}
+	return ""
+}
+
+func memoryText(c *caseStats) string {
+	text := valueIn(c, bench.PeakRSS)
+	if text == "" {
+		return ""
+	}
+	if anon, file := valueOf(c, bench.AnonBytes), valueOf(c, bench.FileBytes); anon != "" && file != "" {
+		text += fmt.Sprintf(": %s anonymous, %s file", anon, file)
+	}
+	return text
+}

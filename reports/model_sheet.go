@@ -1,0 +1,158 @@
+package reports
+
+import (
+	"slices"
+
+	"onebit/bench"
+)
+
+// speedOf is a test's rate, or its time where it makes no tokens.
+func speedOf(c *caseStats) sheetCell {
+	if c == nil {
+		return sheetCell{}
+	}
+	for _, unit := range []string{bench.TokenRate, bench.NsPerOp} {
+		if s, ok := c.stats[unit]; ok {
+			return sheetCell{Text: bench.UnitOf(unit).Format(s.Center), Remark: s.spread(unit)}
+		}
+	}
+	return sheetCell{}
+}
+
+// sheets are the model's tables: speed and memory, error, and where the time goes.
+func (d *digest) sheets(m *model) []*sheet {
+	var all []*sheet
+	for _, s := range slices.Concat([]*sheet{d.runSheet(m, m.runs), d.errorSheet(m)}, profileSheets(m), []*sheet{d.tensorSheet(m)}) {
+		if s != nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// runSheet shows how fast and how big some of the model's runs are; nil if there are none.
+func (d *digest) runSheet(m *model, runs []*run) *sheet {
+	if len(runs) == 0 {
+		return nil
+	}
+	fields := []field[*run]{
+		{label: keyVariant, text: true, cell: func(r *run) sheetCell {
+			return sheetCell{Text: r.contender, Mark: markHTML(d.marks[r.contender])}
+		}},
+		{label: keyThreads, cell: func(r *run) sheetCell { return sheetCell{Text: r.panel.threads} }},
+	}
+	lead := m.lead()
+	for _, kind := range []int{testDecode, testPrompt, testFirstToken, testLoad, testOther} {
+		for i, t := range m.tests {
+			if t.order == kind {
+				fields = append(fields, d.testFields(t, t == lead, i)...)
+			}
+		}
+	}
+	for i, unit := range []string{bench.PeakRSS, bench.AnonBytes, bench.FileBytes} {
+		fields = append(fields, m.memoryField(unit, 4*i))
+	}
+	for _, unit := range []string{bench.KLD, bench.Top1} {
+		fields = append(fields, field[*run]{label: unit, about: bench.UnitOf(unit).About, drop: 2, cell: func(r *run) sheetCell {
+			return sheetCell{Text: valueIn(m.logitsOf(r), unit)}
+		}})
+	}
+	return newSheet(fileName("model", m.name), m.title("speed and memory"), runCaption, runs, fields)
+}
+
+const runCaption = "Medians with their 95% confidence intervals; variants are in the order of their decode speed. Bold is the best of its column for that number of " +
+	"threads, or tied with it. Memory is the most of any test, with its parts by mapped files and the rest; it is measured with most threads only."
+
+// testFields are the columns of a test.
+func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
+	drop, deep := 0, ""
+	if depth := t.cases[0].name.Get(keyDepth); depth != "" {
+		deep = " @ d" + depth
+	}
+	if deep != "" || t.order == testLoad || t.order == testOther {
+		drop = 20 + number
+	}
+	standings := make(map[panel]*standing)
+	for _, p := range panels(t.cases) {
+		if s, ok := d.rank(t, p); ok {
+			standings[p] = s
+		}
+	}
+	fields := []field[*run]{{label: testLabel(t), about: testAbout(t), drop: drop, cell: func(r *run) sheetCell {
+		cell, s := speedOf(r.cases[t]), standings[r.panel]
+		cell.Best = s != nil && len(s.ranked) > 1 && slices.Contains(s.leaders(), r.cases[t])
+		return cell
+	}}}
+	if lead {
+		fields = append(fields, field[*run]{label: "vs best", about: "times the best one's time; a tie can't be told from it", cell: func(r *run) sheetCell {
+			s := standings[r.panel]
+			if s == nil {
+				return sheetCell{}
+			}
+			if i := slices.Index(s.ranked, r.cases[t]); i >= 0 {
+				return sheetCell{Text: versus(s, i)}
+			}
+			return sheetCell{}
+		}})
+	}
+	for _, unit := range []string{bench.PctRoof, bench.PctPeak} {
+		fields = append(fields, field[*run]{label: unit + deep, about: bench.UnitOf(unit).About, drop: drop + 3, cell: func(r *run) sheetCell {
+			return sheetCell{Text: valueIn(r.cases[t], unit)}
+		}})
+	}
+	return fields
+}
+
+// testLabel names a test for people.
+func testLabel(t *task) string {
+	switch t.order {
+	case testFirstToken:
+		return "first token"
+	case testDecode:
+		return "decode " + t.shape
+	case testPrompt:
+		return "prompt " + t.shape
+	}
+	return t.shape
+}
+
+func testAbout(t *task) string {
+	switch t.order {
+	case testLoad:
+		return "from opening the file until the model is ready"
+	case testFirstToken:
+		return "from the start of the process to the first token"
+	case testDecode:
+		return "tokens generated per second, one at a time"
+	case testPrompt:
+		return "tokens of a prompt read per second"
+	}
+	return ""
+}
+
+// memoryField is a column of the test that held most memory.
+func (m *model) memoryField(unit string, drop int) field[*run] {
+	labels := map[string]string{bench.PeakRSS: "memory", bench.AnonBytes: "anonymous", bench.FileBytes: "file"}
+	seen := make(map[panel]extent)
+	for _, r := range m.runs {
+		if c := r.peak(); c != nil {
+			e := seen[r.panel]
+			e.add(c.center(unit))
+			seen[r.panel] = e
+		}
+	}
+	return field[*run]{label: labels[unit], about: bench.UnitOf(unit).About, drop: drop, cell: func(r *run) sheetCell {
+		text := valueIn(r.peak(), unit)
+		format, e := bench.UnitOf(unit).Format, seen[r.panel]
+		best := unit == bench.PeakRSS && format(e.lo) != format(e.hi) && text == format(e.lo)
+		return sheetCell{Text: text, Best: best}
+	}}
+}
+
+// valueIn is valueOf for a case that may be lacking.
+func valueIn(c *caseStats, unit string) string {
+	if c == nil {
+		return ""
+	}
+	return valueOf(c, unit)
+}
