@@ -49,6 +49,7 @@ var modules = map[string][]string{
 	"github.com/x448/float16":           {"formats"},
 	"github.com/ebitengine/purego":      {"metal"},
 	"github.com/spf13/cobra":            {"cmd/*"},
+	"github.com/spf13/pflag":            {"cmd/*"}, // what cobra's flags are
 	"github.com/schollz/progressbar/v3": {"cmd/*"},
 	"github.com/google/pprof":           {"bench/profile"},
 	"github.com/dlclark/regexp2":        {"models/tokenizer"},

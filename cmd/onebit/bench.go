@@ -9,11 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/perf/benchproc"
 
@@ -366,74 +364,6 @@ func (f *benchFlags) budget() (sum time.Duration) {
 	return sum
 }
 
-// settings are what the results file says of the run itself.
-func (f *benchFlags) settings(cmd *cobra.Command) []bench.Setting {
-	command := []string{"onebit", "bench"}
-	switch {
-	case f.kernels && f.models:
-		command = append(command, "all")
-	case f.models:
-		command = append(command, "models")
-	}
-	add := func(flag, value string) {
-		if value != "" {
-			command = append(command, flag, shellQuote(value))
-		}
-	}
-	add("--model", f.model)
-	add("--filter", f.filter)
-	if f.short {
-		command = append(command, "--short")
-	}
-	add("--threads", joinInts(f.threads))
-	add("--act", strings.Join(f.acts, ","))
-	add("--preset", strings.Join(f.presets, ","))
-	if f.allVariants {
-		command = append(command, "--all-variants")
-	}
-	given := func(name string) string {
-		if f := cmd.Flags().Lookup(name); f.Changed {
-			return f.Value.String()
-		}
-		return ""
-	}
-	add("-p", given("n-prompt"))
-	add("-n", given("n-gen"))
-	add("-d", joinInts(f.depths))
-	add("--lockstep", given("lockstep"))
-	add("--llama-bench", f.llamaBench)
-	if f.seed != 1 {
-		add("--seed", strconv.FormatUint(f.seed, 10))
-	}
-	out := []bench.Setting{
-		{Key: "command", Value: strings.Join(command, " ")},
-		{Key: "seed", Value: strconv.FormatUint(f.seed, 10)},
-	}
-	if f.model != "" {
-		out = append(out, bench.Setting{Key: "model", Value: filepath.Base(f.model)})
-	}
-	return out
-}
-
-func joinInts(list []int) string {
-	var parts []string
-	for _, n := range list {
-		parts = append(parts, strconv.Itoa(n))
-	}
-	return strings.Join(parts, ",")
-}
-
-// shellQuote makes an argument one word for a shell.
-func shellQuote(s string) string {
-	plain := func(r rune) bool {
-		return r != '\'' && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_-./,:=", r))
-	}
-	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // report renders what was measured, also when the run did not finish: what
 // there is must not be lost. failure is why it did not.
 func (f *benchFlags) report(cmd *cobra.Command, results *bench.Results, failure error) error {
@@ -456,41 +386,6 @@ func (f *benchFlags) report(cmd *cobra.Command, results *bench.Results, failure 
 		return fmt.Errorf("%d cases are wrong and were not timed; results.txt names them", n)
 	}
 	return nil
-}
-
-// A benchProgress draws how far a run has come, on terminals only. It draws
-// when the runner calls, never during a sample.
-type benchProgress struct {
-	bar  *progressbar.ProgressBar // nil: not a terminal
-	last time.Time
-}
-
-func newBenchProgress(w io.Writer) *benchProgress {
-	if !isTerminal(w) {
-		return &benchProgress{}
-	}
-	return &benchProgress{bar: progressbar.NewOptions(-1,
-		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetElapsedTime(false),
-		progressbar.OptionSetPredictTime(false),
-		progressbar.OptionClearOnFinish(),
-	)}
-}
-
-func (p *benchProgress) show(at bench.Progress) {
-	if p.bar == nil || time.Since(p.last) < progressInterval {
-		return
-	}
-	p.last = time.Now()
-	p.bar.ChangeMax(at.Total)
-	p.bar.Describe(fmt.Sprintf("%v left, %s, %s", at.Left.Round(time.Second), at.Group, at.Doing))
-	p.bar.Set(min(at.Done, at.Total))
-}
-
-func (p *benchProgress) close() {
-	if p.bar != nil {
-		p.bar.Finish()
-	}
 }
 
 // peakVerb is the hidden verb that measures peak memory in a child process.

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"onebit/bench"
 )
 
 // progressInterval is how often a bar is drawn.
@@ -47,6 +50,41 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) Close() error                { return nil }
+
+// A benchProgress draws how far a run has come, on terminals only. It draws
+// when the runner calls, never during a sample.
+type benchProgress struct {
+	bar  *progressbar.ProgressBar // nil: not a terminal
+	last time.Time
+}
+
+func newBenchProgress(w io.Writer) *benchProgress {
+	if !isTerminal(w) {
+		return &benchProgress{}
+	}
+	return &benchProgress{bar: progressbar.NewOptions(-1,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetElapsedTime(false),
+		progressbar.OptionSetPredictTime(false),
+		progressbar.OptionClearOnFinish(),
+	)}
+}
+
+func (p *benchProgress) show(at bench.Progress) {
+	if p.bar == nil || time.Since(p.last) < progressInterval {
+		return
+	}
+	p.last = time.Now()
+	p.bar.ChangeMax(at.Total)
+	p.bar.Describe(fmt.Sprintf("%v left, %s, %s", at.Left.Round(time.Second), at.Group, at.Doing))
+	p.bar.Set(min(at.Done, at.Total))
+}
+
+func (p *benchProgress) close() {
+	if p.bar != nil {
+		p.bar.Finish()
+	}
+}
 
 // terminalWidth returns the columns of the terminal that w is, or 0.
 func terminalWidth(w io.Writer) int {

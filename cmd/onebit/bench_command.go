@@ -1,0 +1,62 @@
+package main
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"onebit/bench"
+)
+
+// settings are what the results file says of the run itself.
+func (f *benchFlags) settings(cmd *cobra.Command) []bench.Setting {
+	out := []bench.Setting{
+		{Key: "command", Value: f.command(cmd.Flags())},
+		{Key: "seed", Value: strconv.FormatUint(f.seed, 10)},
+	}
+	if f.model != "" {
+		out = append(out, bench.Setting{Key: "model", Value: filepath.Base(f.model)})
+	}
+	return out
+}
+
+// command is a command line that measures the same, wherever it reports to.
+func (f *benchFlags) command(flags *pflag.FlagSet) string {
+	words := []string{"onebit", "bench"}
+	switch {
+	case f.kernels && f.models:
+		words = append(words, "all")
+	case f.models:
+		words = append(words, "models")
+	}
+	flags.Visit(func(flag *pflag.Flag) {
+		value := flag.Value.String()
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			value = strings.Join(list.GetSlice(), ",")
+		}
+		switch {
+		case flag.Name == "output":
+		case flag.NoOptDefVal == "":
+			words = append(words, "--"+flag.Name, shellQuote(value))
+		case value == flag.NoOptDefVal: // as --short, which needs no value
+			words = append(words, "--"+flag.Name)
+		default:
+			words = append(words, "--"+flag.Name+"="+value)
+		}
+	})
+	return strings.Join(words, " ")
+}
+
+// shellQuote makes an argument one word for a shell.
+func shellQuote(s string) string {
+	plain := func(r rune) bool {
+		return r != '\'' && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_-./,:=", r))
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
