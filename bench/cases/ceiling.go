@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"onebit/bench"
 	"onebit/bench/roofline"
@@ -72,44 +71,14 @@ func newReading(pool *kernels.Pool, data [][]byte) *reading {
 	if first := data[0]; len(first) > enough {
 		r.data = [][]byte{first[:enough]}
 	}
-	r.choose()
+	// Which is the fastest depends on the cache that holds them.
+	r.kernel = roofline.Fastest(roofline.ReadKernels(cpu.Detected()), func(k roofline.ReadKernel, n int) int {
+		r.kernel = k
+		r.read(n)
+		return n
+	})
 	r.data, r.next = data, 0
 	return r
-}
-
-// choose takes the design that reads these bytes fastest: which it is depends
-// on the cache that holds them. The median of three decides, after a warm-up.
-func (r *reading) choose() {
-	const target = 2 * time.Millisecond
-	var best time.Duration
-	var fastest roofline.ReadKernel
-	for _, k := range roofline.ReadKernels(cpu.Detected()) {
-		r.kernel = k
-		n := 1
-		for {
-			start := time.Now()
-			r.read(n)
-			if time.Since(start) > target/2 {
-				break
-			}
-			n *= 2
-		}
-		var times [3]time.Duration
-		for i := range times {
-			start := time.Now()
-			r.read(n)
-			times[i] = time.Since(start)
-		}
-		each := medianOf(times) / time.Duration(n)
-		if best == 0 || each < best {
-			best, fastest = each, k
-		}
-	}
-	r.kernel = fastest
-}
-
-func medianOf(t [3]time.Duration) time.Duration {
-	return max(min(t[0], t[1]), min(max(t[0], t[1]), t[2]))
 }
 
 func (r *reading) Run(_ context.Context, n int) error {

@@ -3,7 +3,6 @@ package cases
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"onebit/bench"
 	"onebit/bench/roofline"
@@ -40,20 +39,12 @@ func dotPeakCase(k roofline.DotKernel, model, group string, pool *kernels.Pool) 
 	}
 }
 
-// fastestDot decides by the best of three short runs.
-func fastestDot(have cpu.Set) (fastest roofline.DotKernel) {
-	const iterations = 1 << 12
-	best := 0.0
-	for _, k := range roofline.DotKernels(have) {
-		for range 3 {
-			start := time.Now()
-			macs, _ := k.Dot(iterations)
-			if rate := float64(macs) / time.Since(start).Seconds(); rate > best {
-				best, fastest = rate, k
-			}
-		}
-	}
-	return fastest
+// fastestDot is the kernel that has this machine's peak.
+func fastestDot(have cpu.Set) roofline.DotKernel {
+	return roofline.Fastest(roofline.DotKernels(have), func(k roofline.DotKernel, n int) int {
+		macs, _ := k.Dot(n)
+		return macs
+	})
 }
 
 func (d *dotPeak) Run(_ context.Context, n int) error {

@@ -16,10 +16,8 @@
 // skips any is found out. Nothing past the buffer is read; what is prefetched
 // past it cannot fault.
 //
-// [ReadCeiling] and [DotCeiling] let every worker run undisturbed for a given
-// time, so what they return holds no dispatch cost. A program with threads of
-// its own hands each its [Part] of a buffer, to read between the kernels that
-// it times.
+// [Fastest] finds out which design that is. A program with threads of its own
+// hands each its [Part] of a buffer, to read between the kernels that it times.
 //
 // Memory for it comes from [NewBuffer]: memory that was never written to would
 // be read at the speed of a cache, for it is one page of zeroes.
