@@ -50,10 +50,17 @@ func (run *run) report(group, doing string) {
 	}
 	p := Progress{Group: group, Doing: doing, Done: len(run.results.Samples), Total: run.total}
 	p.Elapsed = run.now().Sub(run.start)
-	p.Left = run.forecast.Estimate - p.Elapsed
-	if share := run.done.Seconds() / run.forecast.Estimate.Seconds(); share > 0 {
-		p.Left = time.Duration(float64(p.Elapsed) * (1 - share) / share)
-	}
-	p.Left = max(p.Left, 0)
+	p.Left = timeLeft(run.done.Seconds()/run.forecast.Estimate.Seconds(), run.forecast.Estimate, p.Elapsed)
 	run.Progress(p)
+}
+
+// timeLeft forecasts from the share of a run that is done. The estimate counts
+// in the beginning, and what the share took in the end: a first setup that
+// lasts is no reason to tell of hours.
+func timeLeft(share float64, estimate, elapsed time.Duration) time.Duration {
+	if !(share > 0) {
+		return max(0, estimate-elapsed)
+	}
+	left := 1 - min(share, 1)
+	return time.Duration(left * (left*float64(estimate) + float64(elapsed)))
 }
