@@ -1,55 +1,82 @@
 package models_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log"
+	"os"
+	"path/filepath"
 
 	"onebit/formats/gguf"
 	"onebit/models"
 	"onebit/models/synth"
+	"onebit/models/tokenizer"
 )
 
-// A model runs on token ids: a session takes in a prompt and yields tokens.
+// A program that continues a text. The model is one with random weights here.
 func Example() {
-	preset, err := models.LookupPreset("tiny")
-	if err != nil {
-		log.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := synth.Write(&file, preset, 1); err != nil {
-		log.Fatal(err)
-	}
-	parsed, err := gguf.Parse(file.Bytes(), "tiny.gguf", gguf.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	model, err := models.New(parsed, models.Options{}) // models.Open for a path
+	path, remove := randomModel("tiny")
+	defer remove()
+
+	model, err := models.Open(path, models.Options{}) // a GGUF file or a Hugging Face directory
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer model.Close()
-	session, err := model.NewSession(models.SessionOptions{Context: 64})
+	words, err := tokenizer.Open(path, gguf.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	session, err := model.NewSession(models.SessionOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer session.Close()
-
 	sampler, err := models.NewSampler(models.SamplerOptions{Temperature: 0.7, TopK: 40, Seed: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	prompt := []int{1, 2, 3, 4, 5}
-	var ids []int
+
+	var prompt []int
+	for _, id := range words.Encode("Once upon a time", tokenizer.Options{AddSpecial: true}) {
+		prompt = append(prompt, int(id))
+	}
+	decoder, count := words.NewDecoder(), 0
+	var text string
 	for id, err := range session.Generate(context.Background(), prompt, sampler) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if ids = append(ids, id); len(ids) == 8 {
+		text += decoder.Next(int32(id)) // whole characters
+		if count++; count == 8 || words.IsEnd(int32(id)) {
 			break
 		}
 	}
-	fmt.Println(len(ids), "tokens, position", session.Position())
-	// Output: 8 tokens, position 12
+	text += decoder.Flush()
+	fmt.Println(count, "tokens; some text:", text != "")
+	// Output: 8 tokens; some text: true
+}
+
+// randomModel writes a preset's model to a temporary file.
+func randomModel(name string) (path string, remove func()) {
+	preset, err := models.LookupPreset(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "onebit")
+	if err != nil {
+		log.Fatal(err)
+	}
+	path = filepath.Join(dir, name+".gguf")
+	file, err := os.Create(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := synth.Write(file, preset, 1); err != nil {
+		log.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		log.Fatal(err)
+	}
+	return path, func() { os.RemoveAll(dir) }
 }

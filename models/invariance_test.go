@@ -236,11 +236,11 @@ func TestHeadFormat(t *testing.T) {
 			t.Errorf("%s: NMSE of the logits %g, want %g to %g", tt.format.Name, got, tt.low, 2*tt.high)
 		}
 	}
-	if _, err := models.New(x.file(t), models.Options{Head: formats.I2_S}); err == nil {
+	if _, err := models.Load(models.FromGGUF(x.file(t)), models.Options{Head: formats.I2_S}); err == nil {
 		t.Error("a head in i2_s, whose scale is the tensor's, was accepted")
 	}
 	narrow := newFixture(t, preset("tiny-bitnet")).file(t)
-	_, err := models.New(narrow, models.Options{Head: formats.Q6_K})
+	_, err := models.Load(models.FromGGUF(narrow), models.Options{Head: formats.Q6_K})
 	const want128 = `tensor "token_embd.weight": cannot convert the head: q6_k: 128 columns do not fill blocks of 256; choose another format, such as q8_0`
 	if err == nil || !strings.Contains(err.Error(), want128) {
 		t.Errorf("a q6_k head of 128 columns: %v, want %q", err, want128)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"onebit/formats"
-	"onebit/formats/gguf"
 	"onebit/kernels"
 )
 
@@ -24,9 +23,6 @@ func Open(path string, opt Options) (*Model, error) {
 	}
 	return Load(src, opt)
 }
-
-// New is Load for a parsed GGUF file.
-func New(f *gguf.File, opt Options) (*Model, error) { return Load(FromGGUF(f), opt) }
 
 // Load is Open for a source, which it closes if it fails; otherwise the
 // model's Close does.

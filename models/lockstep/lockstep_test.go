@@ -42,7 +42,7 @@ func file(t *testing.T, preset string, change func(raw func(tensor string) []byt
 
 func open(t *testing.T, f *gguf.File, opt models.Options) *models.Model {
 	t.Helper()
-	m, err := models.New(f, opt)
+	m, err := models.Load(models.FromGGUF(f), opt)
 	if err != nil {
 		t.Fatal(err)
 	}

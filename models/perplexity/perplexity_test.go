@@ -282,7 +282,7 @@ func session(t *testing.T, opt models.Options) *models.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := models.New(parsed, opt)
+	m, err := models.Load(models.FromGGUF(parsed), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
