@@ -42,6 +42,19 @@ vet_platforms() {
 	go vet -tags purego ./...
 }
 
+# check_unused finds what no build or test uses, and other faults that vet
+# has no eye for.
+check_unused() {
+	local dead
+	GOBIN=$TMPDIR go install honnef.co/go/tools/cmd/staticcheck@v0.8.2
+	GOBIN=$TMPDIR go install golang.org/x/tools/cmd/deadcode@v0.52.0
+	"$TMPDIR/staticcheck" ./...
+	"$TMPDIR/staticcheck" -tags purego ./...
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 "$TMPDIR/staticcheck" ./...
+	dead=$("$TMPDIR/deadcode" -test ./...)
+	[ -z "$dead" ] || { printf '%s\n' "$dead"; return 1; }
+}
+
 # machine_features lists the CPU features that the operating system reports,
 # in onebit's names: what a skipped test may not blame.
 machine_features() {
