@@ -3,7 +3,7 @@
 //
 // The reference dequantizes the weights, multiplies them with the activations
 // as they are, sums in float64 and keeps keys and values in float32 (see
-// [Open]). The other, the test, is whatever is asked about: a variant, an
+// [Reference]). The other, the test, is whatever is asked about: a variant, an
 // activation scheme, a converted head, a cache.
 //
 // # What is compared
