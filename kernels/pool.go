@@ -63,12 +63,18 @@ type shape struct {
 }
 
 // fewColumns and less are quantized and arranged by every thread for itself, and
-// so are Variant.columns: to write over what other cores have read, and there to
-// read what was written here, takes several times as long.
-const fewColumns = 2
+// so are Variant.columns by up to apartThreads: to write over what other cores
+// have read, and there to read what was written here, takes several times as
+// long. What a thread prepares does not become less with more of them.
+const (
+	fewColumns   = 2
+	apartThreads = 4
+)
 
 // apart says whether every thread prepares n columns for itself.
-func (v *Variant) apart(n int) bool { return v.Activation != F32 && n <= max(fewColumns, v.columns) }
+func (p *Pool) apart(v *Variant, n int) bool {
+	return v.Activation != F32 && (n <= fewColumns || n <= v.columns && p.threads <= apartThreads)
+}
 
 // A Product is one matrix of a submission and where its result goes:
 // n × Matrix.Rows floats, a column's after the other's.
@@ -236,7 +242,7 @@ func (p *Pool) prepare(x []float32, n, cols int) {
 	v := p.products[0].Variant
 	p.submission++
 	p.x, p.n, p.cols = x, n, cols
-	if !v.apart(n) {
+	if !p.apart(v, n) {
 		a := &p.activations[0].Activations
 		a.reset(v.Activation, x, n, cols)
 		if v.Activation != F32 {
@@ -264,7 +270,7 @@ func (p *Pool) prepare(x []float32, n, cols int) {
 // activationsOf returns those for a thread to multiply with.
 func (p *Pool) activationsOf(thread int) *Activations {
 	v := p.products[0].Variant
-	if !v.apart(p.n) {
+	if !p.apart(v, p.n) {
 		return &p.activations[0].Activations
 	}
 	a := &p.activations[thread]

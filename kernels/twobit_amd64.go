@@ -28,7 +28,7 @@ func init() {
 				batchFrom: ternaryBatchFrom,
 			}
 			if k.isa == AVX512VNNI {
-				v.BatchOrder, v.matMul = tilesOrder, ternaryMatMul(tiles, tilesOrder, f.rowBytes)
+				v.BatchOrder, v.matMul, v.columns = tilesOrder, ternaryMatMul(tiles, tilesOrder, f.rowBytes), ternaryColumns
 			} else {
 				v.BatchOrder, v.matMul = stripsOrder, k.strip.matMul(strips, stripsOrder, f.rowBytes)
 			}

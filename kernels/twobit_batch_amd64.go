@@ -8,6 +8,9 @@ package kernels
 const (
 	panelCols    = 16
 	batchRowTile = 16
+	// ternaryColumns is how many columns are arranged at a time: with 2560
+	// activations each, rows and panels take 160 KiB of L2.
+	ternaryColumns = 32
 )
 
 // panels arranges batches: all columns in row order, and behind them their

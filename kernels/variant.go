@@ -47,8 +47,8 @@ type Variant struct {
 	matFew func(dst []float32, m *Matrix, a *Activations, r0, r1 int)
 
 	// columns is how many are quantized, arranged and multiplied at a time, by each
-	// thread for itself; 0: all, by all threads. It is for arrangements that take
-	// a multiple of the memory, and of the time to fetch from another core.
+	// of a few threads for itself; 0: all, by all threads. It is for arrangements
+	// that cost less to make than to fetch from another core.
 	columns int
 
 	// assumesFinite says that weights which are not finite count as others, so
