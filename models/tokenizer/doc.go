@@ -8,9 +8,11 @@
 // [FromGGUF] reads a model file's metadata, [FromHF] a Hugging Face directory.
 //
 // Any bytes can be encoded, and come back from the tokens: both kinds fall back
-// to a token for each byte. Only ▁ (U+2581) is a space to SentencePiece. Text is
-// not normalized: Qwen's tokenizer.json asks for NFC, which ggml-org/llama.cpp
-// does not apply either.
+// to a token for each byte, where ggml-org/llama.cpp gives byte-level BPE U+FFFD
+// for bytes that are not UTF-8. Only ▁ (U+2581) is a space to SentencePiece. Text
+// is not normalized: Qwen's tokenizer.json asks for NFC, which llama.cpp does not
+// apply either. llama.cpp takes </s> for a control token in any vocabulary; here
+// it is one where the file says so, which Qwen's does not.
 //
 // # Byte-level BPE
 //
