@@ -100,8 +100,8 @@
 // process to begin (onebit run --native --json says the former).
 //
 //	1 ms   map and parse
-//	20     build the vocabulary on one thread, beside it map the file's 60,000
-//	       pages: 12 ms
+//	20     build the vocabulary, beside it map the file's 60,000 pages: 17 and
+//	       12 ms of a thread
 //	29     the prompt, whose first products with the weights check them: four
 //	       columns of native rows at a time, 12 to 16 ms for one
 //

@@ -3,7 +3,9 @@ package tokenizer
 import (
 	"math/bits"
 	"math/rand/v2"
+	"runtime"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -56,11 +58,8 @@ func newBytePairs(v *vocabulary, pre *preTokenizer, merges list) (*bytePairs, er
 			return nil, keyErrorf(keyTokens, "has no token %s for byte 0x%02x", quote(byteText[b]), b)
 		}
 	}
-	m.merges = make([]merge, 0, merges.n)
-	for line := range merges.all {
-		if err := m.add(line); err != nil {
-			return nil, err
-		}
+	if err := m.resolve(merges); err != nil {
+		return nil, err
 	}
 	m.ranks = newTable(merges.n)
 	for again := true; again; {
@@ -103,36 +102,71 @@ func (m *bytePairs) rank(left, right int32) int32 {
 	return rank
 }
 
-// add finds the tokens of the next merge.
-func (m *bytePairs) add(line string) error {
-	rank := len(m.merges)
-	at := strings.IndexByte(line, ' ')
-	if at <= 0 || at == len(line)-1 {
-		return keyErrorf(keyMerges, "merge %d is %s, not two tokens with a space between them", rank, quote(line))
+// resolve finds the tokens of the merges, all processors at once, as that is
+// half of the time that a tokenizer takes to load.
+func (m *bytePairs) resolve(merges list) error {
+	m.merges = make([]merge, merges.n)
+	workers := runtime.GOMAXPROCS(0)
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Go(func() { errs[i] = m.resolveRanks(merges, merges.n*i/workers, merges.n*(i+1)/workers) })
 	}
-	left, right := line[:at], line[at+1:]
-	e := merge{m.likely(left), m.likely(right), m.joined(left, right)}
-	if e.joined < 0 || !m.kinds[e.joined].normal() {
-		return keyErrorf(keyMerges, "merge %d (%s) makes %s, which is no normal token", rank, quote(line), quote(left+right))
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
 	}
-	if e.left < 0 || e.right < 0 || !m.kinds[e.left].normal() || !m.kinds[e.right].normal() {
-		return keyErrorf(keyMerges, "merge %d (%s) is of something that is no normal token", rank, quote(line))
-	}
-	m.merges = append(m.merges, e)
 	return nil
 }
 
-// joined looks first at the token that the merge before made and the next one:
-// files list merges in the order in which training made the tokens, so that
-// this spares most of the searches.
-func (m *bytePairs) joined(left, right string) int32 {
-	if len(m.merges) > 0 {
-		last := m.merges[len(m.merges)-1].joined
-		for id := last; id <= last+1 && int(id) < len(m.kinds); id++ {
-			t := m.text(id)
-			if len(t) == len(left)+len(right) && t[:len(left)] == left && t[len(left):] == right {
-				return id
+// resolveRanks is resolve for the merges from a rank up to another.
+func (m *bytePairs) resolveRanks(merges list, from, to int) (err error) {
+	rank, last := 0, int32(-1)
+	for line := range merges.all {
+		switch {
+		case rank == to:
+			return nil
+		case rank >= from:
+			if m.merges[rank], err = m.merge(rank, line, last); err != nil {
+				return err
 			}
+			last = m.merges[rank].joined
+		}
+		rank++
+	}
+	return nil
+}
+
+// merge finds the tokens of one merge; last is what the one before made.
+func (m *bytePairs) merge(rank int, line string, last int32) (merge, error) {
+	at := strings.IndexByte(line, ' ')
+	if at <= 0 || at == len(line)-1 {
+		return merge{}, keyErrorf(keyMerges, "merge %d is %s, not two tokens with a space between them", rank, quote(line))
+	}
+	left, right := line[:at], line[at+1:]
+	e := merge{m.likely(left), m.likely(right), m.joined(left, right, last)}
+	if e.joined < 0 || !m.kinds[e.joined].normal() {
+		return merge{}, keyErrorf(keyMerges, "merge %d (%s) makes %s, which is no normal token", rank, quote(line), quote(left+right))
+	}
+	if e.left < 0 || e.right < 0 || !m.kinds[e.left].normal() || !m.kinds[e.right].normal() {
+		return merge{}, keyErrorf(keyMerges, "merge %d (%s) is of something that is no normal token", rank, quote(line))
+	}
+	return e, nil
+}
+
+// joined looks first at the token made last and the next one: files list merges
+// in the order in which training made the tokens, so that this spares most of
+// the searches.
+func (m *bytePairs) joined(left, right string, last int32) int32 {
+	for id := last; id <= last+1; id++ {
+		if id < 0 || int(id) >= len(m.kinds) {
+			continue
+		}
+		t := m.text(id)
+		if len(t) == len(left)+len(right) && t[:len(left)] == left && t[len(left):] == right {
+			return id
 		}
 	}
 	return m.find(left + right)
