@@ -42,7 +42,9 @@
 // T is a projection, or block for the stream behind it; the head is output, in
 // block outside. Variants of one activation scheme are equal to the bit: the
 // fastest runs in lockstep, and the others share its errors once they are
-// verified. The text is the beginning of Lincoln's address at Gettysburg.
+// verified. The text is the beginning of Lincoln's address at Gettysburg. The
+// reference engine keeps the file's output head: the error of a model called
+// M+q8_0 counts what converting it costs.
 //
 // # Ceilings
 //

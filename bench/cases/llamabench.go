@@ -39,8 +39,8 @@ type llamaRun struct {
 // header. That it is no program is an error; that it can't read the model is
 // for its cases to say.
 func (sub *subject) addLlamaBench(ctx context.Context, s *Suite) error {
-	if sub.opt.LlamaBench == "" {
-		return nil
+	if sub.opt.LlamaBench == "" || sub.Head != nil {
+		return nil // it takes the file as it is
 	}
 	path, err := exec.LookPath(sub.opt.LlamaBench)
 	if err != nil {

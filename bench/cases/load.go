@@ -110,6 +110,9 @@ func (f *firstToken) command(ctx context.Context) (*exec.Cmd, *bytes.Buffer) {
 	if f.packing == models.PackNever {
 		args = append(args, "--native")
 	}
+	if f.subject.Head != nil {
+		args = append(args, "--head", f.subject.Head.Name)
+	}
 	cmd := exec.CommandContext(ctx, f.subject.opt.RunCommand[0], args...)
 	var stderr bytes.Buffer
 	cmd.ExtraFiles, cmd.Stderr = files, &stderr

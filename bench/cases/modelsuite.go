@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"onebit/bench"
+	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
@@ -20,6 +21,11 @@ type ModelFile struct {
 	Name      string // in the names of its cases
 	Path      string // as package models opens it
 	Synthetic bool   // its weights are random
+
+	// Head is a format to convert the output head to when the model is
+	// opened; nil: as it is. The reference engine keeps the file's, so that the
+	// error of the logits counts the conversion.
+	Head *formats.Type
 
 	// File is what Path names (/dev/fd/N) if that is a descriptor of this
 	// process, to be handed on to child processes; else nil.
@@ -43,7 +49,7 @@ type ModelsOptions struct {
 	// measured.
 	PhasesCommand []string
 	// RunCommand is the verb run, which takes a model, -p, -n, --threads,
-	// --variant and --native; nil: the time to the first token is not
+	// --variant, --head and --native; nil: the time to the first token is not
 	// measured.
 	RunCommand []string
 	// LlamaBench is llama.cpp's llama-bench, to be measured beside ours; "" if
@@ -223,6 +229,7 @@ const (
 	coreBytes = 12e9  // weight bytes per second
 	coreMACs  = 200e9 // multiply-adds per second in SIMD
 	coreLoad  = 1e9   // bytes packed per second
+	coreHead  = 100e6 // weights of a head converted per second
 	goFactor  = 30    // by which pure Go is slower than SIMD
 )
 
@@ -240,9 +247,9 @@ func (c modelConfig) simdExpect(t modelTest) time.Duration {
 	var seconds float64
 	switch t.kind {
 	case "load":
-		seconds = float64(c.weightBytes()) / (coreLoad * threads)
+		seconds = float64(c.weightBytes())/(coreLoad*threads) + c.headSeconds()
 	case "ttft":
-		seconds = 0.3
+		seconds = 0.3 + c.headSeconds()
 	case "pp":
 		seconds = float64(t.tokens) * float64(c.subject.macs) / (coreMACs * threads)
 	default:
@@ -250,6 +257,14 @@ func (c modelConfig) simdExpect(t modelTest) time.Duration {
 		seconds = float64(t.tokens) * float64(c.weightBytes()) / (coreBytes * min(threads, 2))
 	}
 	return time.Duration(seconds * float64(time.Second))
+}
+
+// headSeconds is about how long it takes to convert the head.
+func (c modelConfig) headSeconds() float64 {
+	if c.subject.Head == nil {
+		return 0
+	}
+	return float64(c.subject.headMAC) / (coreHead * float64(c.threads))
 }
 
 // fitting leaves out configurations with weights of their own, the slowest

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"onebit/bench"
+	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
@@ -25,6 +26,7 @@ import (
 type phaseRequest struct {
 	Path    string
 	Types   []string
+	Head    string // format to convert it to; "": as it is
 	Format  string
 	Variant string
 	Act     kernels.Activation
@@ -82,6 +84,9 @@ func (c modelConfig) askPhases(ctx context.Context, tests []modelTest) (phaseRep
 		Path: path, Types: c.subject.opt.Types, Format: c.variant.Format.Name, Variant: c.variant.Name, Act: c.variant.Activation,
 		Packing: c.packing, Threads: c.threads,
 	}
+	if c.subject.Head != nil {
+		req.Head = c.subject.Head.Name
+	}
 	for _, t := range tests {
 		req.Tests = append(req.Tests, phaseTest{t.kind, t.depth, tokens(c.subject, t.depth+t.tokens)})
 	}
@@ -135,10 +140,16 @@ func (req *phaseRequest) measure(ctx context.Context) (reply phaseReply, err err
 	}
 	pool := kernels.NewPool(req.Threads)
 	defer pool.Close()
+	c := modelConfig{variant: v, packing: req.Packing}
+	opt := models.Options{Variant: c.prefer, Packing: req.Packing, Pool: pool, GGUF: gguf.Options{Types: req.Types}}
+	if req.Head != "" {
+		if opt.Head, err = formats.Lookup(req.Head); err != nil {
+			return nil, err
+		}
+	}
 	var m *models.Model
 	load, err := measurePhase(func() (err error) {
-		c := modelConfig{variant: v, packing: req.Packing}
-		m, err = models.Open(req.Path, models.Options{Variant: c.prefer, Packing: req.Packing, Pool: pool, GGUF: gguf.Options{Types: req.Types}})
+		m, err = models.Open(req.Path, opt)
 		return err
 	})
 	if err != nil {

@@ -56,7 +56,11 @@ func newSubject(file ModelFile, opt *ModelsOptions) (*subject, error) {
 			}
 		}
 	}
-	sub.linears = append(sub.linears, linear{m.Head.Type, m.Head.Rows, m.Head.Cols})
+	head := linear{m.Head.Type, m.Head.Rows, m.Head.Cols}
+	if file.Head != nil {
+		head.format = file.Head
+	}
+	sub.linears = append(sub.linears, head)
 	for _, t := range append(sub.tests("pp"), sub.tests("tg")...) {
 		if t.depth+t.tokens > m.Config.Context {
 			return nil, &ContextError{file.Name, m.Config.Context, t.depth + t.tokens, t.String()}
@@ -168,7 +172,9 @@ func (c modelConfig) prefer(t *formats.Type) (*kernels.Variant, error) {
 }
 
 func (c modelConfig) options(pool *kernels.Pool) models.Options {
-	return models.Options{Variant: c.prefer, Packing: c.packing, Pool: pool, GGUF: gguf.Options{Types: c.subject.opt.Types}}
+	return models.Options{
+		Variant: c.prefer, Packing: c.packing, Head: c.subject.Head, Pool: pool, GGUF: gguf.Options{Types: c.subject.opt.Types},
+	}
 }
 
 // weightBytes is models.Model.WeightBytes before the model is opened; verify

@@ -53,6 +53,8 @@ type benchFlags struct {
 	acts []string // of kernels
 
 	presets    []string // of models
+	heads      []string
+	headTypes  []*formats.Type
 	prompt     int
 	tokens     int
 	depths     []int
@@ -107,6 +109,7 @@ Filters are written in benchproc's syntax over the parts of a benchmark's name:
 	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights, the activations and the order of the rounds")
 	flags.StringSliceVar(&f.acts, "act", nil, "kernels: activation schemes f32, q8_row, q8_128, q8_32 (default: each format's own)")
 	flags.StringSliceVar(&f.presets, "preset", nil, "models: made with random weights (default: bonsai-1.7b,bitnet-2b-4t; onebit synth lists them)")
+	flags.StringSliceVar(&f.heads, "head", []string{ownHead}, "models: convert the output head to a `FORMAT`, such as q8_0 for one in f16, or keep the file's (own); a list is possible")
 	flags.BoolVar(&f.allVariants, "all-variants", false, "models: every SIMD variant, and streaming, instead of the best that packs and the best that does not")
 	flags.IntVarP(&f.prompt, "n-prompt", "p", 512, "models: tokens of the prompt, 32 with --short; 0: no such test")
 	flags.IntVarP(&f.tokens, "n-gen", "n", 128, "models: tokens of text, 16 with --short; 0: no such test")
@@ -118,7 +121,7 @@ Filters are written in benchproc's syntax over the parts of a benchmark's name:
 
 // modelsFlags are of no use to kernels, and kernelsFlags of none to models.
 var (
-	modelsFlags  = []string{"preset", "all-variants", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench"}
+	modelsFlags  = []string{"preset", "head", "all-variants", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench"}
 	kernelsFlags = []string{"act"}
 )
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/bench/cases"
+	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 	"onebit/models"
@@ -38,7 +39,9 @@ func (f *benchFlags) checkModels() error {
 			return usagef("--preset: %w", err)
 		}
 	}
-	return nil
+	var err error
+	f.headTypes, err = parseHeads(f.heads)
+	return err
 }
 
 // modelsSuite returns the cases of models, and what closes their files.
@@ -54,7 +57,7 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		return n
 	}
 	opt := cases.ModelsOptions{
-		Files: files, Prompt: count("n-prompt", f.prompt, 32), Tokens: count("n-gen", f.tokens, 16), Depths: f.depths,
+		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("n-gen", f.tokens, 16), Depths: f.depths,
 		Lockstep: count("lockstep", f.lockstep, 16),
 		Best:     !f.allVariants && f.filter == "", Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
 		PhasesCommand: childCommand(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
@@ -70,6 +73,40 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		err = usagef("%w", err)
 	}
 	return suite, closeFiles, err
+}
+
+// ownHead keeps a file's output head.
+const ownHead = "own"
+
+// parseHeads returns the formats of --head, nil for the file's own.
+func parseHeads(names []string) (heads []*formats.Type, err error) {
+	for _, name := range names {
+		var head *formats.Type
+		if name != ownHead {
+			if head, err = headType(name); err != nil {
+				return nil, err
+			}
+		}
+		if slices.Contains(heads, head) {
+			return nil, usagef("--head: %s twice", name)
+		}
+		heads = append(heads, head)
+	}
+	return heads, nil
+}
+
+// withHeads has each file once with each head.
+func withHeads(files []cases.ModelFile, heads []*formats.Type) (out []cases.ModelFile) {
+	for _, file := range files {
+		for _, head := range heads {
+			with := file
+			if with.Head = head; head != nil {
+				with.Name += "+" + head.Name
+			}
+			out = append(out, with)
+		}
+	}
+	return out
 }
 
 // modelFiles returns the file of --model, or makes those of the presets.

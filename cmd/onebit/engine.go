@@ -55,11 +55,8 @@ func (e *engineFlags) options(packing models.Packing) (models.Options, error) {
 	}
 	var err error
 	if e.head != "" {
-		if opt.Head, err = formats.Lookup(e.head); err != nil {
-			return opt, usagef("--head: %w", err)
-		}
-		if err := models.CheckHead(opt.Head); err != nil {
-			return opt, usagef("--head: %w", err)
+		if opt.Head, err = headType(e.head); err != nil {
+			return opt, err
 		}
 	}
 	var act kernels.Activation
@@ -72,6 +69,18 @@ func (e *engineFlags) options(packing models.Packing) (models.Options, error) {
 		opt.Variant, err = preferVariant(e.variant, act)
 	}
 	return opt, err
+}
+
+// headType is a format that --head asks for.
+func headType(name string) (*formats.Type, error) {
+	t, err := formats.Lookup(name)
+	if err == nil {
+		err = models.CheckHead(t)
+	}
+	if err != nil {
+		return nil, usagef("--head: %w", err)
+	}
+	return t, nil
 }
 
 // preferVariant tells a variant that does not exist, which is a wrong command
