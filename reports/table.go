@@ -69,7 +69,8 @@ const modelTop = 6
 // profileTop is how many contenders' time by operation is shown.
 const profileTop = 2
 
-// writeModel writes a model's speed, memory and error, and where the time of its decoding goes.
+// writeModel writes a model's speed, memory and error, and where the time of its decoding and its
+// prompt goes.
 func (d *digest) writeModel(b *strings.Builder, m *model, opt TableOptions) {
 	top := cmp.Or(opt.Top, modelTop)
 	seen := make(map[panel]int)
@@ -78,9 +79,12 @@ func (d *digest) writeModel(b *strings.Builder, m *model, opt TableOptions) {
 		return top >= 0 && seen[r.panel] > top && !strings.HasPrefix(r.contender, peerEngine)
 	})
 	sheets := []*sheet{d.runSheet(m, runs), d.errorSheet(m)}
-	if len(m.profiles) > 0 {
-		p := m.profiles[0]
-		sheets = append(sheets, profileSheet(m, p, p.contenders[:min(len(p.contenders), profileTop)]))
+	shown := make(map[int]bool) // orders of tests
+	for _, p := range m.profiles {
+		if !shown[p.order] {
+			shown[p.order] = true
+			sheets = append(sheets, profileSheet(m, p, p.contenders[:min(len(p.contenders), profileTop)]))
+		}
 	}
 	for _, s := range sheets {
 		if s == nil {
