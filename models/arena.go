@@ -14,8 +14,10 @@ type arena struct {
 	chunks []*mmap.Anon
 }
 
+// A chunk is room for all of Bonsai-1.7B: it costs addresses, while the end of
+// each that is left over for being too small costs most of a huge page.
 const (
-	arenaChunk = 64 << 20
+	arenaChunk = 256 << 20
 	arenaAlign = 64 // a cache line
 )
 

@@ -108,10 +108,10 @@
 // # Memory
 //
 // At most, with 300 tokens of Bonsai-1.7B in onebit run (VmHWM and VmRSS of
-// /proc/PID/status): 301 MiB on the file's bytes, which are 236, with 42 of
-// cache, whose positions come by 128, and 23 for the vocabulary and the
-// program itself. Packed behind the run: 322 MiB while the packed weights and
-// the file's overlap, 313 after that. Packed matrices lie one after the other
+// /proc/PID/status): 300 MiB on the file's bytes, which are 236, with 42 of
+// cache, whose positions come by 128, and 22 for the vocabulary and the
+// program itself. Packed behind the run: 306 MiB while the packed weights and
+// the file's overlap, 304 after that. Packed matrices lie one after the other
 // in huge pages; alone, most would be too small for one, which costs a sixth
 // of the speed of decoding.
 //
