@@ -12,6 +12,12 @@ import (
 // include/ggml.h, less the final zero.
 const maxTensorName = 63
 
+// hugePage is in what pieces a file is written. The page cache keeps what came
+// in such aligned pieces in huge pages on file systems that have them (ext4 and
+// others with large folios, on Linux), and a model that is mapped from there
+// starts and runs faster than from pages of 4 KiB.
+const hugePage = 2 << 20
+
 // ErrTooLong is what Write returns for bytes beyond the end of a tensor.
 var ErrTooLong = errors.New("gguf: write beyond the end of the tensor")
 
@@ -39,7 +45,7 @@ func NewWriter(w io.Writer, meta []KV, tensors []TensorInfo) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	wr := &Writer{w: bufio.NewWriter(w), alignment: alignment}
+	wr := &Writer{w: bufio.NewWriterSize(w, hugePage), alignment: alignment}
 	names := map[string]bool{}
 	var end int64
 	for _, t := range tensors {
@@ -157,7 +163,7 @@ func (w *Writer) header(meta []KV) error {
 	for i := range w.tensors {
 		w.tensors[i].Offset += start
 	}
-	if err := w.write(b); err != nil {
+	if _, err := w.write(b); err != nil {
 		return err
 	}
 	return w.pad()
@@ -167,10 +173,21 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...)
 }
 
-func (w *Writer) write(b []byte) error {
-	n, err := w.w.Write(b)
+// write hands the buffer no more than it has room for: it would write a large
+// piece through, and what follows would not be aligned.
+func (w *Writer) write(b []byte) (n int, err error) {
+	for len(b) > 0 && err == nil {
+		if w.w.Available() == 0 {
+			if err = w.w.Flush(); err != nil {
+				break
+			}
+		}
+		var some int
+		some, err = w.w.Write(b[:min(len(b), w.w.Available())])
+		b, n = b[some:], n+some
+	}
 	w.pos += int64(n)
-	return err
+	return n, err
 }
 
 // pad aligns what follows. A file without tensors has no data to align.
@@ -180,7 +197,7 @@ func (w *Writer) pad() error {
 	}
 	for n := align(w.pos, w.alignment) - w.pos; n > 0; {
 		chunk := zeros[:min(n, int64(len(zeros)))]
-		if err := w.write(chunk); err != nil {
+		if _, err := w.write(chunk); err != nil {
 			return err
 		}
 		n -= int64(len(chunk))
@@ -220,8 +237,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	if int64(len(p)) > w.left {
 		p, tooLong = p[:w.left], ErrTooLong
 	}
-	n, err := w.w.Write(p)
-	w.pos += int64(n)
+	n, err := w.write(p)
 	w.left -= int64(n)
 	if err != nil {
 		return n, err
