@@ -63,7 +63,11 @@ func maxOf(threads []int) int {
 }
 
 // warn adds what the results should be read with.
-func (r *rig) warn(text string) { r.doubts = append(r.doubts, text) }
+func (r *rig) warn(text string) {
+	if !slices.Contains(r.doubts, text) {
+		r.doubts = append(r.doubts, text)
+	}
+}
 
 func (r *rig) allDoubts() []string { return r.doubts }
 

@@ -155,6 +155,7 @@ func (m *opened) verify(ctx context.Context, c modelConfig, shelf *shelf, s *mod
 			return err
 		}
 	}
+	shelf.watchPages(c)
 	m.verified = true
 	return nil
 }

@@ -17,6 +17,10 @@ type Faults struct {
 // ReadMemory looks at this process now.
 func ReadMemory() Memory { return readMemory() }
 
+// ReadHugeFiles returns how much of the mapped files this process reaches by
+// huge pages. It walks the page tables: some milliseconds.
+func ReadHugeFiles() Value[Bytes] { return readHugeFiles() }
+
 // ReadFaults returns the page faults of this process so far.
 func ReadFaults() Value[Faults] { return readFaults() }
 

@@ -16,6 +16,11 @@ func readMemory() Memory {
 	}
 }
 
+func readHugeFiles() Value[Bytes] {
+	const file = "/proc/self/smaps_rollup"
+	return kib(file, read(file), "FilePmdMapped")
+}
+
 // resetPeak writes what proc(5) calls "reset the peak resident set size".
 func resetPeak() error {
 	f, err := os.OpenFile("/proc/self/clear_refs", os.O_WRONLY, 0)

@@ -117,3 +117,9 @@ func TestMemoryFollowsTheProcess(t *testing.T) {
 		t.Errorf("peak %v after ResetPeak, want well below %v", peak, during.RSS)
 	}
 }
+
+func TestReadHugeFiles(t *testing.T) {
+	if huge, all := ReadHugeFiles(), ReadMemory().File; !huge.OK() || huge.V < 0 || huge.V > all.V {
+		t.Errorf("%v of %v in huge pages", huge, all)
+	}
+}
