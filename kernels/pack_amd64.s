@@ -425,7 +425,7 @@ block:
 	RET
 
 // func packRows128AVX2(dst *byte, scales *byte, rows *byte, stride int, blocks int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·packRows128AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ scales+8(FP), CX
@@ -435,60 +435,88 @@ TEXT ·packRows128AVX2(SB), NOSPLIT, $0-40
 	LEAQ (BX)(BX*2), DI
 	MOVQ BX, R8
 	SHLQ $0x04, R8
+	LEAQ (DX)(R8*2), R9
 
 block:
-	MOVQ           DX, R9
-	LEAQ           (R9)(BX*4), R10
-	LEAQ           (R9)(R8*1), R12
-	LEAQ           (R12)(BX*4), R11
-	VBROADCASTI128 2(R9), Y0
-	VINSERTI128    $0x01, 2(R12), Y0, Y0
-	MOVWLZX        (R9), R13
-	MOVW           R13, (CX)
+	// The next 32 rows, as many bytes a block as a block takes.
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_1
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+	PREFETCHT0 512(R9)
+	JMP        fetched_1
+
+level2_1:
+	PREFETCHT1 (R9)
+	PREFETCHT1 64(R9)
+	PREFETCHT1 128(R9)
+	PREFETCHT1 192(R9)
+	PREFETCHT1 256(R9)
+	PREFETCHT1 320(R9)
+	PREFETCHT1 384(R9)
+	PREFETCHT1 448(R9)
+	PREFETCHT1 512(R9)
+
+fetched_1:
+	ADDQ           $+576, R9
+	MOVQ           DX, R10
+	LEAQ           (R10)(BX*4), R11
+	LEAQ           (R10)(R8*1), R13
+	LEAQ           (R13)(BX*4), R12
+	VBROADCASTI128 2(R10), Y0
+	VINSERTI128    $0x01, 2(R13), Y0, Y0
+	MOVWLZX        (R10), R14
+	MOVW           R14, (CX)
+	MOVWLZX        (R13), R14
+	MOVW           R14, 32(CX)
+	VBROADCASTI128 2(R10)(BX*1), Y1
+	VINSERTI128    $0x01, 2(R13)(BX*1), Y1, Y1
+	MOVWLZX        (R10)(BX*1), R14
+	MOVW           R14, 2(CX)
+	MOVWLZX        (R13)(BX*1), R14
+	MOVW           R14, 34(CX)
+	VBROADCASTI128 2(R10)(BX*2), Y2
+	VINSERTI128    $0x01, 2(R13)(BX*2), Y2, Y2
+	MOVWLZX        (R10)(BX*2), R14
+	MOVW           R14, 4(CX)
+	MOVWLZX        (R13)(BX*2), R14
+	MOVW           R14, 36(CX)
+	VBROADCASTI128 2(R10)(DI*1), Y3
+	VINSERTI128    $0x01, 2(R13)(DI*1), Y3, Y3
+	MOVWLZX        (R10)(DI*1), R14
+	MOVW           R14, 6(CX)
+	MOVWLZX        (R13)(DI*1), R13
+	MOVW           R13, 38(CX)
+	VBROADCASTI128 2(R11), Y4
+	VINSERTI128    $0x01, 2(R12), Y4, Y4
+	MOVWLZX        (R11), R13
+	MOVW           R13, 8(CX)
 	MOVWLZX        (R12), R13
-	MOVW           R13, 32(CX)
-	VBROADCASTI128 2(R9)(BX*1), Y1
-	VINSERTI128    $0x01, 2(R12)(BX*1), Y1, Y1
-	MOVWLZX        (R9)(BX*1), R13
-	MOVW           R13, 2(CX)
+	MOVW           R13, 40(CX)
+	VBROADCASTI128 2(R11)(BX*1), Y5
+	VINSERTI128    $0x01, 2(R12)(BX*1), Y5, Y5
+	MOVWLZX        (R11)(BX*1), R13
+	MOVW           R13, 10(CX)
 	MOVWLZX        (R12)(BX*1), R13
-	MOVW           R13, 34(CX)
-	VBROADCASTI128 2(R9)(BX*2), Y2
-	VINSERTI128    $0x01, 2(R12)(BX*2), Y2, Y2
-	MOVWLZX        (R9)(BX*2), R13
-	MOVW           R13, 4(CX)
+	MOVW           R13, 42(CX)
+	VBROADCASTI128 2(R11)(BX*2), Y6
+	VINSERTI128    $0x01, 2(R12)(BX*2), Y6, Y6
+	MOVWLZX        (R11)(BX*2), R13
+	MOVW           R13, 12(CX)
 	MOVWLZX        (R12)(BX*2), R13
-	MOVW           R13, 36(CX)
-	VBROADCASTI128 2(R9)(DI*1), Y3
-	VINSERTI128    $0x01, 2(R12)(DI*1), Y3, Y3
-	MOVWLZX        (R9)(DI*1), R13
-	MOVW           R13, 6(CX)
-	MOVWLZX        (R12)(DI*1), R12
-	MOVW           R12, 38(CX)
-	VBROADCASTI128 2(R10), Y4
-	VINSERTI128    $0x01, 2(R11), Y4, Y4
-	MOVWLZX        (R10), R12
-	MOVW           R12, 8(CX)
-	MOVWLZX        (R11), R12
-	MOVW           R12, 40(CX)
-	VBROADCASTI128 2(R10)(BX*1), Y5
-	VINSERTI128    $0x01, 2(R11)(BX*1), Y5, Y5
-	MOVWLZX        (R10)(BX*1), R12
-	MOVW           R12, 10(CX)
-	MOVWLZX        (R11)(BX*1), R12
-	MOVW           R12, 42(CX)
-	VBROADCASTI128 2(R10)(BX*2), Y6
-	VINSERTI128    $0x01, 2(R11)(BX*2), Y6, Y6
-	MOVWLZX        (R10)(BX*2), R12
-	MOVW           R12, 12(CX)
-	MOVWLZX        (R11)(BX*2), R12
-	MOVW           R12, 44(CX)
-	VBROADCASTI128 2(R10)(DI*1), Y7
-	VINSERTI128    $0x01, 2(R11)(DI*1), Y7, Y7
-	MOVWLZX        (R10)(DI*1), R10
-	MOVW           R10, 14(CX)
-	MOVWLZX        (R11)(DI*1), R10
-	MOVW           R10, 46(CX)
+	MOVW           R13, 44(CX)
+	VBROADCASTI128 2(R11)(DI*1), Y7
+	VINSERTI128    $0x01, 2(R12)(DI*1), Y7, Y7
+	MOVWLZX        (R11)(DI*1), R11
+	MOVW           R11, 14(CX)
+	MOVWLZX        (R12)(DI*1), R11
+	MOVW           R11, 46(CX)
 	VPUNPCKLWD     Y1, Y0, Y8
 	VPUNPCKHWD     Y1, Y0, Y0
 	VPUNPCKLWD     Y3, Y2, Y1
@@ -553,58 +581,58 @@ block:
 	VMOVDQU        X2, 1792(AX)
 	VPUNPCKHWD     X1, X0, X0
 	VMOVDQU        X0, 1808(AX)
-	LEAQ           (R9)(BX*8), R9
-	LEAQ           (R9)(BX*4), R10
-	LEAQ           (R9)(R8*1), R12
-	LEAQ           (R12)(BX*4), R11
-	VBROADCASTI128 2(R9), Y0
-	VINSERTI128    $0x01, 2(R12), Y0, Y0
-	MOVWLZX        (R9), R13
-	MOVW           R13, 16(CX)
+	LEAQ           (R10)(BX*8), R10
+	LEAQ           (R10)(BX*4), R11
+	LEAQ           (R10)(R8*1), R13
+	LEAQ           (R13)(BX*4), R12
+	VBROADCASTI128 2(R10), Y0
+	VINSERTI128    $0x01, 2(R13), Y0, Y0
+	MOVWLZX        (R10), R14
+	MOVW           R14, 16(CX)
+	MOVWLZX        (R13), R14
+	MOVW           R14, 48(CX)
+	VBROADCASTI128 2(R10)(BX*1), Y1
+	VINSERTI128    $0x01, 2(R13)(BX*1), Y1, Y1
+	MOVWLZX        (R10)(BX*1), R14
+	MOVW           R14, 18(CX)
+	MOVWLZX        (R13)(BX*1), R14
+	MOVW           R14, 50(CX)
+	VBROADCASTI128 2(R10)(BX*2), Y2
+	VINSERTI128    $0x01, 2(R13)(BX*2), Y2, Y2
+	MOVWLZX        (R10)(BX*2), R14
+	MOVW           R14, 20(CX)
+	MOVWLZX        (R13)(BX*2), R14
+	MOVW           R14, 52(CX)
+	VBROADCASTI128 2(R10)(DI*1), Y3
+	VINSERTI128    $0x01, 2(R13)(DI*1), Y3, Y3
+	MOVWLZX        (R10)(DI*1), R14
+	MOVW           R14, 22(CX)
+	MOVWLZX        (R13)(DI*1), R13
+	MOVW           R13, 54(CX)
+	VBROADCASTI128 2(R11), Y4
+	VINSERTI128    $0x01, 2(R12), Y4, Y4
+	MOVWLZX        (R11), R13
+	MOVW           R13, 24(CX)
 	MOVWLZX        (R12), R13
-	MOVW           R13, 48(CX)
-	VBROADCASTI128 2(R9)(BX*1), Y1
-	VINSERTI128    $0x01, 2(R12)(BX*1), Y1, Y1
-	MOVWLZX        (R9)(BX*1), R13
-	MOVW           R13, 18(CX)
+	MOVW           R13, 56(CX)
+	VBROADCASTI128 2(R11)(BX*1), Y5
+	VINSERTI128    $0x01, 2(R12)(BX*1), Y5, Y5
+	MOVWLZX        (R11)(BX*1), R13
+	MOVW           R13, 26(CX)
 	MOVWLZX        (R12)(BX*1), R13
-	MOVW           R13, 50(CX)
-	VBROADCASTI128 2(R9)(BX*2), Y2
-	VINSERTI128    $0x01, 2(R12)(BX*2), Y2, Y2
-	MOVWLZX        (R9)(BX*2), R13
-	MOVW           R13, 20(CX)
+	MOVW           R13, 58(CX)
+	VBROADCASTI128 2(R11)(BX*2), Y6
+	VINSERTI128    $0x01, 2(R12)(BX*2), Y6, Y6
+	MOVWLZX        (R11)(BX*2), R13
+	MOVW           R13, 28(CX)
 	MOVWLZX        (R12)(BX*2), R13
-	MOVW           R13, 52(CX)
-	VBROADCASTI128 2(R9)(DI*1), Y3
-	VINSERTI128    $0x01, 2(R12)(DI*1), Y3, Y3
-	MOVWLZX        (R9)(DI*1), R13
-	MOVW           R13, 22(CX)
-	MOVWLZX        (R12)(DI*1), R12
-	MOVW           R12, 54(CX)
-	VBROADCASTI128 2(R10), Y4
-	VINSERTI128    $0x01, 2(R11), Y4, Y4
-	MOVWLZX        (R10), R12
-	MOVW           R12, 24(CX)
-	MOVWLZX        (R11), R12
-	MOVW           R12, 56(CX)
-	VBROADCASTI128 2(R10)(BX*1), Y5
-	VINSERTI128    $0x01, 2(R11)(BX*1), Y5, Y5
-	MOVWLZX        (R10)(BX*1), R12
-	MOVW           R12, 26(CX)
-	MOVWLZX        (R11)(BX*1), R12
-	MOVW           R12, 58(CX)
-	VBROADCASTI128 2(R10)(BX*2), Y6
-	VINSERTI128    $0x01, 2(R11)(BX*2), Y6, Y6
-	MOVWLZX        (R10)(BX*2), R12
-	MOVW           R12, 28(CX)
-	MOVWLZX        (R11)(BX*2), R12
-	MOVW           R12, 60(CX)
-	VBROADCASTI128 2(R10)(DI*1), Y7
-	VINSERTI128    $0x01, 2(R11)(DI*1), Y7, Y7
-	MOVWLZX        (R10)(DI*1), R10
-	MOVW           R10, 30(CX)
-	MOVWLZX        (R11)(DI*1), R10
-	MOVW           R10, 62(CX)
+	MOVW           R13, 60(CX)
+	VBROADCASTI128 2(R11)(DI*1), Y7
+	VINSERTI128    $0x01, 2(R12)(DI*1), Y7, Y7
+	MOVWLZX        (R11)(DI*1), R11
+	MOVW           R11, 30(CX)
+	MOVWLZX        (R12)(DI*1), R11
+	MOVW           R11, 62(CX)
 	VPUNPCKLWD     Y1, Y0, Y8
 	VPUNPCKHWD     Y1, Y0, Y0
 	VPUNPCKLWD     Y3, Y2, Y1
@@ -669,7 +697,7 @@ block:
 	VMOVDQU        X2, 1824(AX)
 	VPUNPCKHWD     X1, X0, X0
 	VMOVDQU        X0, 1840(AX)
-	LEAQ           (R9)(BX*8), R9
+	LEAQ           (R10)(BX*8), R10
 	ADDQ           $+2304, AX
 	ADDQ           $+2304, CX
 	ADDQ           $+18, DX

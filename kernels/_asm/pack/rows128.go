@@ -3,6 +3,8 @@ package pack
 import (
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
 )
 
 const (
@@ -37,8 +39,13 @@ func (g *generator) rows128() {
 	g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
 	g.MOVQ(stride, stride16)
 	g.SHLQ(operand.U8(4), stride16)
+	ahead := g.GP64()
+	g.LEAQ(operand.Mem{Base: block, Index: stride16, Scale: 2}, ahead)
 
 	g.Label("block")
+	g.Comment("The next 32 rows, as many bytes a block as a block takes.")
+	g.Prefetch(0, asm.Lines(operand.Mem{Base: ahead}, 32*q1Block)...)
+	g.ADDQ(operand.I32(32*q1Block), ahead)
 	row := g.GP64()
 	g.MOVQ(block, row)
 	for eight := range 2 {
