@@ -450,13 +450,25 @@
 //
 // Native rows with AVX-512 are transposed once for two or four columns, which costs
 // 20 shuffles for 64 or 128 products. From 40 columns on, without AVX-512 from ten,
-// they are packed a strip at a time and then are as good as packed ones: packing
-// costs as much as six columns do. A prompt of 512 tokens of Bonsai-1.7B in place
-// takes 4.9 ms a token with it and 7.6 without, on two threads of an AMD EPYC (Zen 4).
+// they are packed as bit planes, a strip of 64 KiB at a time, and then are as good as
+// packed ones: packing costs as much as six columns do.
+//
+// Where look-ups are ahead, they are packed as rows128 from seven columns on. A task is
+// a strip of up to 1536 rows of 2048 columns, 432 KiB, which is packed once and stays in
+// L2 while tables are made of four columns after the other, 128 KiB. They take a tenth
+// of the time of the look-ups for 1024 rows, a sixth for 512; strips of 288 KiB were 3%
+// slower, and those of 576 KiB 1%. Packing fetches the next 32 rows ahead, without which
+// eight columns take 1.4 times as long. A prompt of
+// N tokens of Bonsai-1.7B in place, tokens a second of two threads of a Zen 4, medians of
+// runs taken in turns, as bit planes or transposed and looked up:
+//
+//	N                              4     5     6     7     8     13    16
+//	avx512vnni-native  before      162   168   187   175   194   187   200
+//	                   looked up   174   149   179   206   247   230   275
 //
 // Products as large as the layers of that model, on the same threads, milliseconds
 // for a prompt of N tokens, the least of three runs: column by column and packed
-// from ten on, then as it is:
+// from ten on, then transposed for a few columns at once:
 //
 //	go test ./kernels -run '^$' -bench BenchmarkQ1Prompt
 //

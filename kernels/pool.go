@@ -200,7 +200,7 @@ func (p *Pool) submit(x []float32, from, to, cols int, products []Product) {
 	p.chunks, p.rows = p.chunks[:0], p.rows[:0]
 	total := 0
 	for i := range products {
-		rows := p.chunkRows(products[i].Matrix)
+		rows := p.taskRows(&products[i], to-from)
 		p.chunks, p.rows = append(p.chunks, total), append(p.rows, rows)
 		total += (products[i].Matrix.Rows + rows - 1) / rows
 	}
@@ -221,6 +221,14 @@ func checkProduct(pr *Product, scheme Activation, lenX, n, cols int) {
 	case v.Format != m.Format || v.Layout != m.Layout:
 		panic("kernels: matrix was packed for another variant")
 	}
+}
+
+// taskRows returns how many rows of pr a task multiplies with n columns.
+func (p *Pool) taskRows(pr *Product, n int) int {
+	if v := pr.Variant; v.batchRows != nil && v.batches(n) {
+		return v.batchRows(pr.Matrix, p.threads)
+	}
+	return p.chunkRows(pr.Matrix)
 }
 
 // chunkRows returns how many rows a task takes: about chunkBytes, fewer if

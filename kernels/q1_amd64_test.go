@@ -90,6 +90,52 @@ func TestQ1Ranges(t *testing.T) {
 	}
 }
 
+// TestQ1Strips takes both kinds of batches of native rows, of which a machine uses
+// one: panels and look-ups. Rows fill no tile, or strips of panels.
+func TestQ1Strips(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 18))
+	for _, act := range []Activation{Q8Per128, Q8Row} {
+		v, err := Lookup("q1_0_g128", "avx512vnni-native", act)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Available(); err != nil {
+			t.Skip(err)
+		}
+		panels, lookups := *v, *v
+		panels.BatchOrder, panels.batchFrom, panels.batchRows = q1PanelOrder, 40, nil
+		panels.matMul = q1NativeMatMul(bitplanesTiles, q1PackRoom, q1MatMul(v.ISA, act, bitplanesMatVec(act, q1Bitplanes128AVX512VNNI, nil)))
+		lookups.looksStripsUp()
+		for _, n := range []int{7, 8, 9, 13, 43} {
+			for _, shape := range [][2]int{{1, 384}, {127, 256}, {131, 1280}, {600, 128}} {
+				rows, cols := shape[0], shape[1]
+				x := make([]float32, n*cols)
+				quantizeInputs["normal"](rng, x)
+				tensor := randomQ1(t, rng, rows, cols)
+				what := fmt.Sprintf("%d×%d, %d columns", rows, cols, n)
+				q1Compare(t, &panels, tensor, x, n, 0, rows, "panels, "+what)
+				q1Compare(t, &lookups, tensor, x, n, 0, rows, "look-ups, "+what)
+			}
+		}
+	}
+}
+
+// TestQ1StripTaskRows expects whole tiles, strips that stay in L2, and work for all.
+func TestQ1StripTaskRows(t *testing.T) {
+	for _, c := range []struct{ rows, cols, threads, want int }{
+		{6144, 2048, 2, 1536},
+		{2048, 2048, 2, 1024},
+		{1024, 2048, 2, 512},
+		{2048, 6144, 2, 512},
+		{2048, 2048, 16, 128},
+		{1, 1 << 20, 1, 128}, // a tile is larger than a strip
+	} {
+		if got := q1StripTaskRows(&Matrix{Rows: c.rows, Cols: c.cols}, c.threads); got != c.want {
+			t.Errorf("%d×%d, %d threads: %d rows, want %d", c.rows, c.cols, c.threads, got, c.want)
+		}
+	}
+}
+
 // TestQ1Extremes has every sum as large as it gets: all bits alike, every q
 // 127 or −127, in one block and in a very long row.
 func TestQ1Extremes(t *testing.T) {

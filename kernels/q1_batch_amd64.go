@@ -2,10 +2,7 @@
 
 package kernels
 
-import (
-	"sync"
-	"unsafe"
-)
+import "unsafe"
 
 // Batches take columns in panels of eight: each bit of weight becomes a byte
 // once for many columns, and a byte of an activation meets two registers of
@@ -65,28 +62,28 @@ func q1MatMul(isa *ISA, act Activation, matVec func(dst []float32, m *Matrix, a 
 	}
 }
 
-// q1PackRoom is the bytes that a strip of native rows is packed into, more if
-// it takes more for a tile.
+// q1PackRoom is the bytes that a strip of native rows is packed into for panels.
 const q1PackRoom = 64 << 10
 
-var q1PackRooms = sync.Pool{New: func() any { return new([]byte) }}
+// q1PackedStrips has the strips of threads. A strip is a matrix of as many rows as that
+// from which it is, the distance of its results, and holds the first few.
+var q1PackedStrips spares[Matrix]
 
-// q1NativeMatMul packs strips of native rows as they are wanted and gives them
-// to matMul, which multiplies packed ones.
-func q1NativeMatMul(matMul func(dst []float32, m *Matrix, a *Activations, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+// q1NativeMatMul packs strips of native rows as they are wanted, in so many bytes or
+// those of a tile, and gives them to matMul, which multiplies packed ones.
+func q1NativeMatMul(packed q1Tiles, stripBytes int, matMul func(dst []float32, m *Matrix, a *Activations, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 		blocks := m.Cols / 128
-		tileBytes, rowBytes := blocks*bitplanesBlock, blocks*q1Block
-		room := q1PackRooms.Get().(*[]byte)
-		defer q1PackRooms.Put(room)
-		*room = grow(*room, max(q1PackRoom, tileBytes), nil)
-		tiles := *m
-		tiles.Data = *room
-		strip := len(*room) / tileBytes * bitplanesRows
-		for r := r0; r < r1; r += strip {
-			n := min(strip, r1-r)
-			bitplanesTiles.pack(tiles.Data, m.Data[r*rowBytes:(r+n)*rowBytes], blocks)
-			matMul(dst[r:], &tiles, a, 0, n)
+		tileBytes, rowBytes := blocks*packed.block, blocks*q1Block
+		strip := q1PackedStrips.get()
+		defer q1PackedStrips.put(strip)
+		data := grow(strip.Data, max(stripBytes, tileBytes), nil)
+		*strip = Matrix{Rows: m.Rows, Cols: m.Cols, Format: m.Format, Scale: m.Scale, Data: data}
+		rows := len(data) / tileBytes * packed.rows
+		for r := r0; r < r1; r += rows {
+			n := min(rows, r1-r)
+			packed.pack(data, m.Data[r*rowBytes:(r+n)*rowBytes], blocks)
+			matMul(dst[r:], strip, a, 0, n)
 		}
 	}
 }

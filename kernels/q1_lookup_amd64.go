@@ -89,22 +89,29 @@ func q1TableOrder(name string, bytes int, tables func(dst, q *int8, n int)) *Ord
 	}
 }
 
+// q1PrefersLookups says whether batches are looked up rather than multiplied: where
+// VPDPBUSD has half the rate of Intel's cores.
+func q1PrefersLookups() bool { return cpu.Vendor() == "AuthenticAMD" && cpu.Family() == 0x19 }
+
+// q1WordLookup is the look-up with AVX-512.
+var q1WordLookup = q1Lookup{
+	"sums of four activations from tables, VPERMW, 128 rows at a time",
+	rows128, rows128Block, q1TableOrder("q1_word_tables", q1TableBytes, q1WordTablesAVX2), q1WordLookup128AVX512, q1WordLookup32AVX512, q1WordsTogether, q1BatchOrder,
+}
+
 // The look-up with AVX2 is ahead of bit planes with AVX-VNNI too (28.6 against
 // 19.2 GB/s from L2), hence its preference. With AVX-512 bit planes win from
-// four columns on, but where VPDPBUSD has half the rate of Intel's cores.
+// four columns on, unless q1PrefersLookups.
 func init() {
-	preference := 3
-	if cpu.Vendor() == "AuthenticAMD" && cpu.Family() == 0x19 {
-		preference = 13
-	}
 	q1Lookup{
 		"sums of four activations from tables, VPSHUFB, 32 rows in a register",
 		rows64, rows64Block, q1TableOrder("q1_tables", q1TableBytes, q1TablesAVX2), q1Lookup128AVX2, q1Lookup32AVX2, nil, nil,
 	}.register(AVX2, 13)
-	q1Lookup{
-		"sums of four activations from tables, VPERMW, 128 rows at a time",
-		rows128, rows128Block, q1TableOrder("q1_word_tables", q1TableBytes, q1WordTablesAVX2), q1WordLookup128AVX512, q1WordLookup32AVX512, q1WordsTogether, q1BatchOrder,
-	}.register(AVX512, preference)
+	preference := 3
+	if q1PrefersLookups() {
+		preference = 13
+	}
+	q1WordLookup.register(AVX512, preference)
 }
 
 func (l q1Lookup) register(isa *ISA, preference int) {

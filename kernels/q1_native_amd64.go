@@ -49,14 +49,18 @@ func init() {
 	} {
 		for _, act := range []Activation{Q8Per128, Q8Row} {
 			matVec := q1NativeMatVec(act, v.kernel, v.lanes)
-			register(&Variant{
+			variant := &Variant{
 				Name: v.isa.Name + "-native", Summary: "the file's rows, transposed in registers", Format: formats.Q1_0_g128,
 				Activation: act, ISA: v.isa, Layout: Native, Order: q1ByteOrder,
 				quantize: quantizeAVX2, preference: 1,
 				matVec: matVec, matFew: q1NativeMatFew(act, v.few, v.lanes, matVec),
 				BatchOrder: q1PanelOrder, batchFrom: v.leastBatch,
-				matMul: q1NativeMatMul(q1MatMul(v.isa, act, bitplanesMatVec(act, v.packed, nil))),
-			})
+				matMul: q1NativeMatMul(bitplanesTiles, q1PackRoom, q1MatMul(v.isa, act, bitplanesMatVec(act, v.packed, nil))),
+			}
+			if v.isa == AVX512VNNI && q1PrefersLookups() {
+				variant.looksStripsUp()
+			}
+			register(variant)
 		}
 	}
 }

@@ -19,7 +19,10 @@ const (
 
 // rows128 is the packed layout of q1_0_g128 for kernels that look sums up with
 // VPERMW.
-var rows128 = q1Tiles{rows128Rows, rows128Block, packRows128Tile, packRows128TileGo}.layout("rows128")
+var (
+	rows128Tiles = q1Tiles{rows128Rows, rows128Block, packRows128Tile, packRows128TileGo}
+	rows128      = rows128Tiles.layout("rows128")
+)
 
 // packRows128TileGo packs n rows of a tile.
 func packRows128TileGo(tile, rows []byte, blocks, n int) {

@@ -42,6 +42,8 @@ type Variant struct {
 	// batchFrom is the fewest columns that are given to matMul, 2 if it is
 	// less: for fewer, matVec on weights that stay in the cache is faster.
 	batchFrom int
+	// batchRows is how many rows of m a task gives to matMul; nil: as many as to matVec.
+	batchRows func(m *Matrix, threads int) int
 	// matFew is matMul for fewer columns than batchFrom, which lie in Order.
 	// Nil: matVec is called for each column.
 	matFew func(dst []float32, m *Matrix, a *Activations, r0, r1 int)
