@@ -448,8 +448,8 @@
 // weights in L2 again. AVX2 multiplies with two instructions where VPDPBUSD is
 // one.
 //
-// Native rows with AVX-512 are transposed once for two or four columns, which costs
-// 20 shuffles for 64 or 128 products. From 40 columns on, without AVX-512 from ten,
+// Native rows with AVX-512 are transposed once for two to four columns, which costs
+// 20 shuffles for 64 to 128 products; five are three and two. From 40 columns on, without AVX-512 from ten,
 // they are packed as bit planes, a strip of 64 KiB at a time, and then are as good as
 // packed ones: packing costs as much as six columns do.
 //

@@ -3972,6 +3972,346 @@ fetched_4:
 	VZEROUPPER
 	RET
 
+// func q1NativeColumns3AVX512VNNI(dst *float32, dstStride int, data *byte, stride int, q *int8, qStride int, scales *float32, scaleStride int, scaleStep int, sums *int32, blocks int, tiles int, skip int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·q1NativeColumns3AVX512VNNI(SB), NOSPLIT, $56-104
+	MOVQ         stride+24(FP), AX
+	LEAQ         (AX)(AX*2), CX
+	MOVQ         data+16(FP), DX
+	LEAQ         (DX)(AX*4), BX
+	LEAQ         (BX)(AX*4), SI
+	LEAQ         (SI)(AX*4), DI
+	MOVQ         AX, R8
+	SHLQ         $0x04, R8
+	ADDQ         DX, R8
+	MOVL         $0x01010101, R9
+	VPBROADCASTD R9, Z0
+	MOVL         $0x02020202, R9
+	VPBROADCASTD R9, Z1
+	MOVL         $0x04040404, R9
+	VPBROADCASTD R9, Z2
+	MOVL         $0x08080808, R9
+	VPBROADCASTD R9, Z3
+	MOVQ         qStride+40(FP), R10
+	LEAQ         (R10)(R10*2), R9
+
+tile:
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	MOVQ   q+32(FP), R9
+	MOVQ   scales+48(FP), R11
+	MOVQ   sums+72(FP), R12
+	MOVQ   blocks+80(FP), R13
+	MOVQ   R13, 48(SP)
+
+block:
+	MOVWLZX    (DX), R13
+	MOVW       R13, 16(SP)
+	MOVWLZX    (DX)(AX*1), R13
+	MOVW       R13, 18(SP)
+	MOVWLZX    (DX)(AX*2), R13
+	MOVW       R13, 20(SP)
+	MOVWLZX    (DX)(CX*1), R13
+	MOVW       R13, 22(SP)
+	MOVWLZX    (BX), R13
+	MOVW       R13, 24(SP)
+	MOVWLZX    (BX)(AX*1), R13
+	MOVW       R13, 26(SP)
+	MOVWLZX    (BX)(AX*2), R13
+	MOVW       R13, 28(SP)
+	MOVWLZX    (BX)(CX*1), R13
+	MOVW       R13, 30(SP)
+	MOVWLZX    (SI), R13
+	MOVW       R13, 32(SP)
+	MOVWLZX    (SI)(AX*1), R13
+	MOVW       R13, 34(SP)
+	MOVWLZX    (SI)(AX*2), R13
+	MOVW       R13, 36(SP)
+	MOVWLZX    (SI)(CX*1), R13
+	MOVW       R13, 38(SP)
+	MOVWLZX    (DI), R13
+	MOVW       R13, 40(SP)
+	MOVWLZX    (DI)(AX*1), R13
+	MOVW       R13, 42(SP)
+	MOVWLZX    (DI)(AX*2), R13
+	MOVW       R13, 44(SP)
+	MOVWLZX    (DI)(CX*1), R13
+	MOVW       R13, 46(SP)
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_5
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	PREFETCHT0 128(R8)
+	PREFETCHT0 192(R8)
+	PREFETCHT0 256(R8)
+	JMP        fetched_5
+
+level2_5:
+	PREFETCHT1 6144(R8)
+	PREFETCHT1 6208(R8)
+	PREFETCHT1 6272(R8)
+	PREFETCHT1 6336(R8)
+	PREFETCHT1 6400(R8)
+
+fetched_5:
+	ADDQ          $0x00000120, R8
+	VMOVDQU       2(DX), X7
+	VINSERTI128   $0x01, 2(BX), Y7, Y7
+	VINSERTI32X4  $0x02, 2(SI), Z7, Z7
+	VINSERTI32X4  $0x03, 2(DI), Z7, Z7
+	VMOVDQU       2(DX)(AX*1), X8
+	VINSERTI128   $0x01, 2(BX)(AX*1), Y8, Y8
+	VINSERTI32X4  $0x02, 2(SI)(AX*1), Z8, Z8
+	VINSERTI32X4  $0x03, 2(DI)(AX*1), Z8, Z8
+	VMOVDQU       2(DX)(AX*2), X9
+	VINSERTI128   $0x01, 2(BX)(AX*2), Y9, Y9
+	VINSERTI32X4  $0x02, 2(SI)(AX*2), Z9, Z9
+	VINSERTI32X4  $0x03, 2(DI)(AX*2), Z9, Z9
+	VMOVDQU       2(DX)(CX*1), X10
+	VINSERTI128   $0x01, 2(BX)(CX*1), Y10, Y10
+	VINSERTI32X4  $0x02, 2(SI)(CX*1), Z10, Z10
+	VINSERTI32X4  $0x03, 2(DI)(CX*1), Z10, Z10
+	VPUNPCKLDQ    Z8, Z7, Z11
+	VPUNPCKHDQ    Z8, Z7, Z7
+	VPUNPCKLDQ    Z10, Z9, Z12
+	VPUNPCKHDQ    Z10, Z9, Z9
+	VPUNPCKLQDQ   Z12, Z11, Z8
+	VPUNPCKHQDQ   Z12, Z11, Z11
+	VPUNPCKLQDQ   Z9, Z7, Z10
+	VPUNPCKHQDQ   Z9, Z7, Z7
+	MOVQ          qStride+40(FP), R13
+	SHRQ          $0x03, R13
+	LEAQ          (R13)(R13*2), R14
+	MOVL          (R12), R14
+	ADDL          4(R12), R14
+	ADDL          8(R12), R14
+	ADDL          12(R12), R14
+	NEGL          R14
+	MOVL          R14, (SP)
+	VPXORD        Z13, Z13, Z13
+	VPBROADCASTD  (SP), Z12
+	VPXORD        Z14, Z14, Z14
+	VPXORD        Z15, Z15, Z15
+	MOVL          (R12)(R13*1), R14
+	ADDL          4(R12)(R13*1), R14
+	ADDL          8(R12)(R13*1), R14
+	ADDL          12(R12)(R13*1), R14
+	NEGL          R14
+	MOVL          R14, 4(SP)
+	VPXORD        Z16, Z16, Z16
+	VPBROADCASTD  4(SP), Z22
+	VPXORD        Z17, Z17, Z17
+	VPXORD        Z18, Z18, Z18
+	MOVL          (R12)(R13*2), R14
+	ADDL          4(R12)(R13*2), R14
+	ADDL          8(R12)(R13*2), R14
+	ADDL          12(R12)(R13*2), R14
+	NEGL          R14
+	MOVL          R14, 8(SP)
+	VPXORD        Z19, Z19, Z19
+	VPBROADCASTD  8(SP), Z23
+	VPXORD        Z20, Z20, Z20
+	VPXORD        Z21, Z21, Z21
+	VPANDD        Z0, Z8, Z24
+	VPDPBUSD.BCST (R9), Z24, Z13
+	VPDPBUSD.BCST (R9)(R10*1), Z24, Z16
+	VPDPBUSD.BCST (R9)(R10*2), Z24, Z19
+	VPANDD        Z1, Z8, Z24
+	VPDPBUSD.BCST 4(R9), Z24, Z12
+	VPDPBUSD.BCST 4(R9)(R10*1), Z24, Z22
+	VPDPBUSD.BCST 4(R9)(R10*2), Z24, Z23
+	VPANDD        Z2, Z8, Z24
+	VPDPBUSD.BCST 8(R9), Z24, Z14
+	VPDPBUSD.BCST 8(R9)(R10*1), Z24, Z17
+	VPDPBUSD.BCST 8(R9)(R10*2), Z24, Z20
+	VPANDD        Z3, Z8, Z24
+	VPDPBUSD.BCST 12(R9), Z24, Z15
+	VPDPBUSD.BCST 12(R9)(R10*1), Z24, Z18
+	VPDPBUSD.BCST 12(R9)(R10*2), Z24, Z21
+	VPSRLW        $0x04, Z8, Z8
+	VPANDD        Z0, Z8, Z24
+	VPDPBUSD.BCST 16(R9), Z24, Z13
+	VPDPBUSD.BCST 16(R9)(R10*1), Z24, Z16
+	VPDPBUSD.BCST 16(R9)(R10*2), Z24, Z19
+	VPANDD        Z1, Z8, Z24
+	VPDPBUSD.BCST 20(R9), Z24, Z12
+	VPDPBUSD.BCST 20(R9)(R10*1), Z24, Z22
+	VPDPBUSD.BCST 20(R9)(R10*2), Z24, Z23
+	VPANDD        Z2, Z8, Z24
+	VPDPBUSD.BCST 24(R9), Z24, Z14
+	VPDPBUSD.BCST 24(R9)(R10*1), Z24, Z17
+	VPDPBUSD.BCST 24(R9)(R10*2), Z24, Z20
+	VPANDD        Z3, Z8, Z24
+	VPDPBUSD.BCST 28(R9), Z24, Z15
+	VPDPBUSD.BCST 28(R9)(R10*1), Z24, Z18
+	VPDPBUSD.BCST 28(R9)(R10*2), Z24, Z21
+	VPANDD        Z0, Z11, Z24
+	VPDPBUSD.BCST 32(R9), Z24, Z13
+	VPDPBUSD.BCST 32(R9)(R10*1), Z24, Z16
+	VPDPBUSD.BCST 32(R9)(R10*2), Z24, Z19
+	VPANDD        Z1, Z11, Z24
+	VPDPBUSD.BCST 36(R9), Z24, Z12
+	VPDPBUSD.BCST 36(R9)(R10*1), Z24, Z22
+	VPDPBUSD.BCST 36(R9)(R10*2), Z24, Z23
+	VPANDD        Z2, Z11, Z24
+	VPDPBUSD.BCST 40(R9), Z24, Z14
+	VPDPBUSD.BCST 40(R9)(R10*1), Z24, Z17
+	VPDPBUSD.BCST 40(R9)(R10*2), Z24, Z20
+	VPANDD        Z3, Z11, Z24
+	VPDPBUSD.BCST 44(R9), Z24, Z15
+	VPDPBUSD.BCST 44(R9)(R10*1), Z24, Z18
+	VPDPBUSD.BCST 44(R9)(R10*2), Z24, Z21
+	VPSRLW        $0x04, Z11, Z11
+	VPANDD        Z0, Z11, Z24
+	VPDPBUSD.BCST 48(R9), Z24, Z13
+	VPDPBUSD.BCST 48(R9)(R10*1), Z24, Z16
+	VPDPBUSD.BCST 48(R9)(R10*2), Z24, Z19
+	VPANDD        Z1, Z11, Z24
+	VPDPBUSD.BCST 52(R9), Z24, Z12
+	VPDPBUSD.BCST 52(R9)(R10*1), Z24, Z22
+	VPDPBUSD.BCST 52(R9)(R10*2), Z24, Z23
+	VPANDD        Z2, Z11, Z24
+	VPDPBUSD.BCST 56(R9), Z24, Z14
+	VPDPBUSD.BCST 56(R9)(R10*1), Z24, Z17
+	VPDPBUSD.BCST 56(R9)(R10*2), Z24, Z20
+	VPANDD        Z3, Z11, Z11
+	VPDPBUSD.BCST 60(R9), Z11, Z15
+	VPDPBUSD.BCST 60(R9)(R10*1), Z11, Z18
+	VPDPBUSD.BCST 60(R9)(R10*2), Z11, Z21
+	VPANDD        Z0, Z10, Z11
+	VPDPBUSD.BCST 64(R9), Z11, Z13
+	VPDPBUSD.BCST 64(R9)(R10*1), Z11, Z16
+	VPDPBUSD.BCST 64(R9)(R10*2), Z11, Z19
+	VPANDD        Z1, Z10, Z11
+	VPDPBUSD.BCST 68(R9), Z11, Z12
+	VPDPBUSD.BCST 68(R9)(R10*1), Z11, Z22
+	VPDPBUSD.BCST 68(R9)(R10*2), Z11, Z23
+	VPANDD        Z2, Z10, Z11
+	VPDPBUSD.BCST 72(R9), Z11, Z14
+	VPDPBUSD.BCST 72(R9)(R10*1), Z11, Z17
+	VPDPBUSD.BCST 72(R9)(R10*2), Z11, Z20
+	VPANDD        Z3, Z10, Z11
+	VPDPBUSD.BCST 76(R9), Z11, Z15
+	VPDPBUSD.BCST 76(R9)(R10*1), Z11, Z18
+	VPDPBUSD.BCST 76(R9)(R10*2), Z11, Z21
+	VPSRLW        $0x04, Z10, Z10
+	VPANDD        Z0, Z10, Z11
+	VPDPBUSD.BCST 80(R9), Z11, Z13
+	VPDPBUSD.BCST 80(R9)(R10*1), Z11, Z16
+	VPDPBUSD.BCST 80(R9)(R10*2), Z11, Z19
+	VPANDD        Z1, Z10, Z11
+	VPDPBUSD.BCST 84(R9), Z11, Z12
+	VPDPBUSD.BCST 84(R9)(R10*1), Z11, Z22
+	VPDPBUSD.BCST 84(R9)(R10*2), Z11, Z23
+	VPANDD        Z2, Z10, Z11
+	VPDPBUSD.BCST 88(R9), Z11, Z14
+	VPDPBUSD.BCST 88(R9)(R10*1), Z11, Z17
+	VPDPBUSD.BCST 88(R9)(R10*2), Z11, Z20
+	VPANDD        Z3, Z10, Z11
+	VPDPBUSD.BCST 92(R9), Z11, Z15
+	VPDPBUSD.BCST 92(R9)(R10*1), Z11, Z18
+	VPDPBUSD.BCST 92(R9)(R10*2), Z11, Z21
+	VPANDD        Z0, Z7, Z11
+	VPDPBUSD.BCST 96(R9), Z11, Z13
+	VPDPBUSD.BCST 96(R9)(R10*1), Z11, Z16
+	VPDPBUSD.BCST 96(R9)(R10*2), Z11, Z19
+	VPANDD        Z1, Z7, Z11
+	VPDPBUSD.BCST 100(R9), Z11, Z12
+	VPDPBUSD.BCST 100(R9)(R10*1), Z11, Z22
+	VPDPBUSD.BCST 100(R9)(R10*2), Z11, Z23
+	VPANDD        Z2, Z7, Z11
+	VPDPBUSD.BCST 104(R9), Z11, Z14
+	VPDPBUSD.BCST 104(R9)(R10*1), Z11, Z17
+	VPDPBUSD.BCST 104(R9)(R10*2), Z11, Z20
+	VPANDD        Z3, Z7, Z11
+	VPDPBUSD.BCST 108(R9), Z11, Z15
+	VPDPBUSD.BCST 108(R9)(R10*1), Z11, Z18
+	VPDPBUSD.BCST 108(R9)(R10*2), Z11, Z21
+	VPSRLW        $0x04, Z7, Z7
+	VPANDD        Z0, Z7, Z11
+	VPDPBUSD.BCST 112(R9), Z11, Z13
+	VPDPBUSD.BCST 112(R9)(R10*1), Z11, Z16
+	VPDPBUSD.BCST 112(R9)(R10*2), Z11, Z19
+	VPANDD        Z1, Z7, Z11
+	VPDPBUSD.BCST 116(R9), Z11, Z12
+	VPDPBUSD.BCST 116(R9)(R10*1), Z11, Z22
+	VPDPBUSD.BCST 116(R9)(R10*2), Z11, Z23
+	VPANDD        Z2, Z7, Z11
+	VPDPBUSD.BCST 120(R9), Z11, Z14
+	VPDPBUSD.BCST 120(R9)(R10*1), Z11, Z17
+	VPDPBUSD.BCST 120(R9)(R10*2), Z11, Z20
+	VPANDD        Z3, Z7, Z11
+	VPDPBUSD.BCST 124(R9), Z11, Z15
+	VPDPBUSD.BCST 124(R9)(R10*1), Z11, Z18
+	VPDPBUSD.BCST 124(R9)(R10*2), Z11, Z21
+	VCVTPH2PS     16(SP), Z11
+	MOVQ          scaleStride+56(FP), R13
+	LEAQ          (R13)(R13*2), R14
+	VPSRAD        $0x01, Z14, Z14
+	VPSRAD        $0x02, Z15, Z15
+	VPADDD        Z13, Z13, Z13
+	VPADDD        Z14, Z15, Z14
+	VPADDD        Z13, Z12, Z13
+	VPADDD        Z13, Z14, Z13
+	VMULPS.BCST   (R11), Z11, Z24
+	VCVTDQ2PS     Z13, Z12
+	VMULPS        Z24, Z12, Z12
+	VADDPS        Z12, Z4, Z4
+	VPSRAD        $0x01, Z17, Z17
+	VPSRAD        $0x02, Z18, Z18
+	VPADDD        Z16, Z16, Z16
+	VPADDD        Z17, Z18, Z17
+	VPADDD        Z16, Z22, Z16
+	VPADDD        Z16, Z17, Z16
+	VMULPS.BCST   (R11)(R13*1), Z11, Z22
+	VCVTDQ2PS     Z16, Z12
+	VMULPS        Z22, Z12, Z12
+	VADDPS        Z12, Z5, Z5
+	VPSRAD        $0x01, Z20, Z20
+	VPSRAD        $0x02, Z21, Z21
+	VPADDD        Z19, Z19, Z19
+	VPADDD        Z20, Z21, Z20
+	VPADDD        Z19, Z23, Z19
+	VPADDD        Z19, Z20, Z19
+	VMULPS.BCST   (R11)(R13*2), Z11, Z12
+	VCVTDQ2PS     Z19, Z11
+	VMULPS        Z12, Z11, Z11
+	VADDPS        Z11, Z6, Z6
+	ADDQ          $0x12, DX
+	ADDQ          $0x12, BX
+	ADDQ          $0x12, SI
+	ADDQ          $0x12, DI
+	MOVQ          scaleStep+64(FP), R13
+	ADDQ          R13, R11
+	ADDQ          $0x00000080, R9
+	ADDQ          $0x10, R12
+	DECQ          48(SP)
+	JNZ           block
+	MOVQ          skip+96(FP), R9
+	MOVQ          dstStride+8(FP), R12
+	LEAQ          (R12)(R12*2), R11
+	MOVQ          dst+0(FP), R11
+	VPBROADCASTD  R9, Z11
+	VPCMPD        $0x02, q1LaneNumbers<>+0(SB), Z11, K1
+	VMOVUPS       Z4, K1, (R11)
+	VPBROADCASTD  R9, Z11
+	VPCMPD        $0x02, q1LaneNumbers<>+0(SB), Z11, K1
+	VMOVUPS       Z5, K1, (R11)(R12*1)
+	VPBROADCASTD  R9, Z11
+	VPCMPD        $0x02, q1LaneNumbers<>+0(SB), Z11, K1
+	VMOVUPS       Z6, K1, (R11)(R12*2)
+	ADDQ          $0x40, dst+0(FP)
+	IMUL3Q        $0x0f, AX, R9
+	ADDQ          R9, DX
+	ADDQ          R9, BX
+	ADDQ          R9, SI
+	ADDQ          R9, DI
+	DECQ          tiles+88(FP)
+	JNZ           tile
+	VZEROUPPER
+	RET
+
 // func q1NativeColumns4AVX512VNNI(dst *float32, dstStride int, data *byte, stride int, q *int8, qStride int, scales *float32, scaleStride int, scaleStep int, sums *int32, blocks int, tiles int, skip int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·q1NativeColumns4AVX512VNNI(SB), NOSPLIT, $56-104
@@ -4040,22 +4380,22 @@ block:
 	MOVWLZX    (DI)(CX*1), R14
 	MOVW       R14, 46(SP)
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_5
+	JNE        level2_6
 	PREFETCHT0 (R8)
 	PREFETCHT0 64(R8)
 	PREFETCHT0 128(R8)
 	PREFETCHT0 192(R8)
 	PREFETCHT0 256(R8)
-	JMP        fetched_5
+	JMP        fetched_6
 
-level2_5:
+level2_6:
 	PREFETCHT1 6144(R8)
 	PREFETCHT1 6208(R8)
 	PREFETCHT1 6272(R8)
 	PREFETCHT1 6336(R8)
 	PREFETCHT1 6400(R8)
 
-fetched_5:
+fetched_6:
 	ADDQ          $0x00000120, R8
 	VMOVDQU       2(DX), X8
 	VINSERTI128   $0x01, 2(BX), Y8, Y8
@@ -4475,7 +4815,7 @@ tile:
 
 block:
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_6
+	JNE        level2_7
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
 	PREFETCHT0 2176(CX)
@@ -4494,9 +4834,9 @@ block:
 	PREFETCHT0 3008(CX)
 	PREFETCHT0 3072(CX)
 	PREFETCHT0 3136(CX)
-	JMP        fetched_6
+	JMP        fetched_7
 
-level2_6:
+level2_7:
 	PREFETCHT1 8192(CX)
 	PREFETCHT1 8256(CX)
 	PREFETCHT1 8320(CX)
@@ -4516,7 +4856,7 @@ level2_6:
 	PREFETCHT1 9216(CX)
 	PREFETCHT1 9280(CX)
 
-fetched_6:
+fetched_7:
 	VMOVUPS        (CX), Y2
 	VPAND          Y0, Y2, Y3
 	VBROADCASTI128 (SI), Y4
@@ -5204,20 +5544,20 @@ tile:
 
 block:
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_7
+	JNE        level2_8
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
 	PREFETCHT0 2176(CX)
 	PREFETCHT0 2240(CX)
-	JMP        fetched_7
+	JMP        fetched_8
 
-level2_7:
+level2_8:
 	PREFETCHT1 8192(CX)
 	PREFETCHT1 8256(CX)
 	PREFETCHT1 8320(CX)
 	PREFETCHT1 8384(CX)
 
-fetched_7:
+fetched_8:
 	VMOVDQU32       (CX), Z10
 	VMOVDQU32       64(CX), Z11
 	VMOVDQU32       128(CX), Z12
@@ -5267,22 +5607,22 @@ fetched_7:
 	VPERMW          Z18, Z13, Z10
 	VPADDW          Z10, Z14, Z14
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_8
+	JNE             level2_9
 	PREFETCHT0      2304(CX)
 	PREFETCHT0      2368(CX)
 	PREFETCHT0      2432(CX)
 	PREFETCHT0      2496(CX)
 	PREFETCHT0      2560(CX)
-	JMP             fetched_8
+	JMP             fetched_9
 
-level2_8:
+level2_9:
 	PREFETCHT1 8448(CX)
 	PREFETCHT1 8512(CX)
 	PREFETCHT1 8576(CX)
 	PREFETCHT1 8640(CX)
 	PREFETCHT1 8704(CX)
 
-fetched_8:
+fetched_9:
 	VMOVDQU32       256(CX), Z10
 	VMOVDQU32       320(CX), Z11
 	VMOVDQU32       384(CX), Z12
@@ -5336,20 +5676,20 @@ fetched_8:
 	VPERMW          Z18, Z13, Z10
 	VPADDW          Z10, Z14, Z14
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_9
+	JNE             level2_10
 	PREFETCHT0      2624(CX)
 	PREFETCHT0      2688(CX)
 	PREFETCHT0      2752(CX)
 	PREFETCHT0      2816(CX)
-	JMP             fetched_9
+	JMP             fetched_10
 
-level2_9:
+level2_10:
 	PREFETCHT1 8768(CX)
 	PREFETCHT1 8832(CX)
 	PREFETCHT1 8896(CX)
 	PREFETCHT1 8960(CX)
 
-fetched_9:
+fetched_10:
 	VMOVDQU32       512(CX), Z10
 	VMOVDQU32       576(CX), Z11
 	VMOVDQU32       640(CX), Z12
@@ -5403,22 +5743,22 @@ fetched_9:
 	VPERMW          Z18, Z13, Z10
 	VPADDW          Z10, Z14, Z14
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_10
+	JNE             level2_11
 	PREFETCHT0      2880(CX)
 	PREFETCHT0      2944(CX)
 	PREFETCHT0      3008(CX)
 	PREFETCHT0      3072(CX)
 	PREFETCHT0      3136(CX)
-	JMP             fetched_10
+	JMP             fetched_11
 
-level2_10:
+level2_11:
 	PREFETCHT1 9024(CX)
 	PREFETCHT1 9088(CX)
 	PREFETCHT1 9152(CX)
 	PREFETCHT1 9216(CX)
 	PREFETCHT1 9280(CX)
 
-fetched_10:
+fetched_11:
 	VMOVDQU32       768(CX), Z10
 	VMOVDQU32       832(CX), Z11
 	VMOVDQU32       896(CX), Z12
@@ -5472,20 +5812,20 @@ fetched_10:
 	VPERMW          Z18, Z13, Z10
 	VPADDW          Z10, Z14, Z14
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_11
+	JNE             level2_12
 	PREFETCHT0      3200(CX)
 	PREFETCHT0      3264(CX)
 	PREFETCHT0      3328(CX)
 	PREFETCHT0      3392(CX)
-	JMP             fetched_11
+	JMP             fetched_12
 
-level2_11:
+level2_12:
 	PREFETCHT1 9344(CX)
 	PREFETCHT1 9408(CX)
 	PREFETCHT1 9472(CX)
 	PREFETCHT1 9536(CX)
 
-fetched_11:
+fetched_12:
 	VMOVDQU32       1024(CX), Z10
 	VMOVDQU32       1088(CX), Z11
 	VMOVDQU32       1152(CX), Z12
@@ -5539,22 +5879,22 @@ fetched_11:
 	VPERMW          Z18, Z13, Z10
 	VPADDW          Z10, Z14, Z14
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_12
+	JNE             level2_13
 	PREFETCHT0      3456(CX)
 	PREFETCHT0      3520(CX)
 	PREFETCHT0      3584(CX)
 	PREFETCHT0      3648(CX)
 	PREFETCHT0      3712(CX)
-	JMP             fetched_12
+	JMP             fetched_13
 
-level2_12:
+level2_13:
 	PREFETCHT1 9600(CX)
 	PREFETCHT1 9664(CX)
 	PREFETCHT1 9728(CX)
 	PREFETCHT1 9792(CX)
 	PREFETCHT1 9856(CX)
 
-fetched_12:
+fetched_13:
 	VMOVDQU32       1280(CX), Z10
 	VMOVDQU32       1344(CX), Z11
 	VMOVDQU32       1408(CX), Z12
@@ -5608,20 +5948,20 @@ fetched_12:
 	VPERMW          Z18, Z13, Z10
 	VPADDW          Z10, Z14, Z14
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_13
+	JNE             level2_14
 	PREFETCHT0      3776(CX)
 	PREFETCHT0      3840(CX)
 	PREFETCHT0      3904(CX)
 	PREFETCHT0      3968(CX)
-	JMP             fetched_13
+	JMP             fetched_14
 
-level2_13:
+level2_14:
 	PREFETCHT1 9920(CX)
 	PREFETCHT1 9984(CX)
 	PREFETCHT1 10048(CX)
 	PREFETCHT1 10112(CX)
 
-fetched_13:
+fetched_14:
 	VMOVDQU32       1536(CX), Z10
 	VMOVDQU32       1600(CX), Z11
 	VMOVDQU32       1664(CX), Z12
@@ -5675,22 +6015,22 @@ fetched_13:
 	VPERMW          Z18, Z13, Z10
 	VPADDW          Z10, Z14, Z14
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_14
+	JNE             level2_15
 	PREFETCHT0      4032(CX)
 	PREFETCHT0      4096(CX)
 	PREFETCHT0      4160(CX)
 	PREFETCHT0      4224(CX)
 	PREFETCHT0      4288(CX)
-	JMP             fetched_14
+	JMP             fetched_15
 
-level2_14:
+level2_15:
 	PREFETCHT1 10176(CX)
 	PREFETCHT1 10240(CX)
 	PREFETCHT1 10304(CX)
 	PREFETCHT1 10368(CX)
 	PREFETCHT1 10432(CX)
 
-fetched_14:
+fetched_15:
 	VMOVDQU32       1792(CX), Z10
 	VMOVDQU32       1856(CX), Z11
 	VMOVDQU32       1920(CX), Z12
@@ -5879,7 +6219,7 @@ tile:
 
 block:
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_15
+	JNE        level2_16
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
 	PREFETCHT0 2176(CX)
@@ -5898,9 +6238,9 @@ block:
 	PREFETCHT0 3008(CX)
 	PREFETCHT0 3072(CX)
 	PREFETCHT0 3136(CX)
-	JMP        fetched_15
+	JMP        fetched_16
 
-level2_15:
+level2_16:
 	PREFETCHT1 8192(CX)
 	PREFETCHT1 8256(CX)
 	PREFETCHT1 8320(CX)
@@ -5920,7 +6260,7 @@ level2_15:
 	PREFETCHT1 9216(CX)
 	PREFETCHT1 9280(CX)
 
-fetched_15:
+fetched_16:
 	VMOVUPS        (CX), Y2
 	VPAND          Y0, Y2, Y3
 	VBROADCASTI128 (SI), Y4
@@ -6830,20 +7170,20 @@ tile:
 
 block:
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_16
+	JNE        level2_17
 	PREFETCHT0 2048(CX)
 	PREFETCHT0 2112(CX)
 	PREFETCHT0 2176(CX)
 	PREFETCHT0 2240(CX)
-	JMP        fetched_16
+	JMP        fetched_17
 
-level2_16:
+level2_17:
 	PREFETCHT1 8192(CX)
 	PREFETCHT1 8256(CX)
 	PREFETCHT1 8320(CX)
 	PREFETCHT1 8384(CX)
 
-fetched_16:
+fetched_17:
 	VMOVDQU32       (CX), Z10
 	VMOVDQU32       64(CX), Z11
 	VMOVDQU32       128(CX), Z12
@@ -6893,22 +7233,22 @@ fetched_16:
 	VPERMW          Z18, Z13, Z10
 	VPADDW          Z10, Z14, Z14
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_17
+	JNE             level2_18
 	PREFETCHT0      2304(CX)
 	PREFETCHT0      2368(CX)
 	PREFETCHT0      2432(CX)
 	PREFETCHT0      2496(CX)
 	PREFETCHT0      2560(CX)
-	JMP             fetched_17
+	JMP             fetched_18
 
-level2_17:
+level2_18:
 	PREFETCHT1 8448(CX)
 	PREFETCHT1 8512(CX)
 	PREFETCHT1 8576(CX)
 	PREFETCHT1 8640(CX)
 	PREFETCHT1 8704(CX)
 
-fetched_17:
+fetched_18:
 	VMOVDQU32       256(CX), Z10
 	VMOVDQU32       320(CX), Z11
 	VMOVDQU32       384(CX), Z12
@@ -7010,20 +7350,20 @@ fetched_17:
 	VMULPS          Z11, Z10, Z10
 	VADDPS          Z10, Z9, Z9
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_18
+	JNE             level2_19
 	PREFETCHT0      2624(CX)
 	PREFETCHT0      2688(CX)
 	PREFETCHT0      2752(CX)
 	PREFETCHT0      2816(CX)
-	JMP             fetched_18
+	JMP             fetched_19
 
-level2_18:
+level2_19:
 	PREFETCHT1 8768(CX)
 	PREFETCHT1 8832(CX)
 	PREFETCHT1 8896(CX)
 	PREFETCHT1 8960(CX)
 
-fetched_18:
+fetched_19:
 	VMOVDQU32       512(CX), Z10
 	VMOVDQU32       576(CX), Z11
 	VMOVDQU32       640(CX), Z12
@@ -7073,22 +7413,22 @@ fetched_18:
 	VPERMW          Z18, Z13, Z10
 	VPADDW          Z10, Z14, Z14
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_19
+	JNE             level2_20
 	PREFETCHT0      2880(CX)
 	PREFETCHT0      2944(CX)
 	PREFETCHT0      3008(CX)
 	PREFETCHT0      3072(CX)
 	PREFETCHT0      3136(CX)
-	JMP             fetched_19
+	JMP             fetched_20
 
-level2_19:
+level2_20:
 	PREFETCHT1 9024(CX)
 	PREFETCHT1 9088(CX)
 	PREFETCHT1 9152(CX)
 	PREFETCHT1 9216(CX)
 	PREFETCHT1 9280(CX)
 
-fetched_19:
+fetched_20:
 	VMOVDQU32       768(CX), Z10
 	VMOVDQU32       832(CX), Z11
 	VMOVDQU32       896(CX), Z12
@@ -7190,20 +7530,20 @@ fetched_19:
 	VMULPS          Z11, Z10, Z10
 	VADDPS          Z10, Z9, Z9
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_20
+	JNE             level2_21
 	PREFETCHT0      3200(CX)
 	PREFETCHT0      3264(CX)
 	PREFETCHT0      3328(CX)
 	PREFETCHT0      3392(CX)
-	JMP             fetched_20
+	JMP             fetched_21
 
-level2_20:
+level2_21:
 	PREFETCHT1 9344(CX)
 	PREFETCHT1 9408(CX)
 	PREFETCHT1 9472(CX)
 	PREFETCHT1 9536(CX)
 
-fetched_20:
+fetched_21:
 	VMOVDQU32       1024(CX), Z10
 	VMOVDQU32       1088(CX), Z11
 	VMOVDQU32       1152(CX), Z12
@@ -7253,22 +7593,22 @@ fetched_20:
 	VPERMW          Z18, Z13, Z10
 	VPADDW          Z10, Z14, Z14
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_21
+	JNE             level2_22
 	PREFETCHT0      3456(CX)
 	PREFETCHT0      3520(CX)
 	PREFETCHT0      3584(CX)
 	PREFETCHT0      3648(CX)
 	PREFETCHT0      3712(CX)
-	JMP             fetched_21
+	JMP             fetched_22
 
-level2_21:
+level2_22:
 	PREFETCHT1 9600(CX)
 	PREFETCHT1 9664(CX)
 	PREFETCHT1 9728(CX)
 	PREFETCHT1 9792(CX)
 	PREFETCHT1 9856(CX)
 
-fetched_21:
+fetched_22:
 	VMOVDQU32       1280(CX), Z10
 	VMOVDQU32       1344(CX), Z11
 	VMOVDQU32       1408(CX), Z12
@@ -7370,20 +7710,20 @@ fetched_21:
 	VMULPS          Z11, Z10, Z10
 	VADDPS          Z10, Z9, Z9
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_22
+	JNE             level2_23
 	PREFETCHT0      3776(CX)
 	PREFETCHT0      3840(CX)
 	PREFETCHT0      3904(CX)
 	PREFETCHT0      3968(CX)
-	JMP             fetched_22
+	JMP             fetched_23
 
-level2_22:
+level2_23:
 	PREFETCHT1 9920(CX)
 	PREFETCHT1 9984(CX)
 	PREFETCHT1 10048(CX)
 	PREFETCHT1 10112(CX)
 
-fetched_22:
+fetched_23:
 	VMOVDQU32       1536(CX), Z10
 	VMOVDQU32       1600(CX), Z11
 	VMOVDQU32       1664(CX), Z12
@@ -7433,22 +7773,22 @@ fetched_22:
 	VPERMW          Z18, Z13, Z10
 	VPADDW          Z10, Z14, Z14
 	CMPB            ·prefetchL2+0(SB), $0x00
-	JNE             level2_23
+	JNE             level2_24
 	PREFETCHT0      4032(CX)
 	PREFETCHT0      4096(CX)
 	PREFETCHT0      4160(CX)
 	PREFETCHT0      4224(CX)
 	PREFETCHT0      4288(CX)
-	JMP             fetched_23
+	JMP             fetched_24
 
-level2_23:
+level2_24:
 	PREFETCHT1 10176(CX)
 	PREFETCHT1 10240(CX)
 	PREFETCHT1 10304(CX)
 	PREFETCHT1 10368(CX)
 	PREFETCHT1 10432(CX)
 
-fetched_23:
+fetched_24:
 	VMOVDQU32       1792(CX), Z10
 	VMOVDQU32       1856(CX), Z11
 	VMOVDQU32       1920(CX), Z12

@@ -62,7 +62,7 @@ func TestQ1Shapes(t *testing.T) {
 	for _, v := range q1Variants() {
 		for rows := 1; rows <= 40; rows++ {
 			cols := 128 * (1 + rows%8)
-			for _, n := range []int{1, 7} {
+			for _, n := range []int{1, 5, 6, 7} {
 				x := make([]float32, n*cols)
 				quantizeInputs["normal"](rng, x)
 				q1Compare(t, v, randomQ1(t, rng, rows, cols), x, n, 0, rows, fmt.Sprintf("%d×%d, %d columns", rows, cols, n))
@@ -76,7 +76,7 @@ func TestQ1Ranges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	const rows, cols = 100, 384
 	tensor := randomQ1(t, rng, rows, cols)
-	for _, n := range []int{1, 7, 9, 43} {
+	for _, n := range []int{1, 5, 6, 7, 9, 43} {
 		ranges := min(20, 180/n)
 		x := make([]float32, n*cols)
 		quantizeInputs["normal"](rng, x)

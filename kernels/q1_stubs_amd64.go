@@ -198,6 +198,12 @@ func q1Columns4AVX512VNNI(dst *float32, dstStride int, data *byte, q *int8, qStr
 //go:noescape
 func q1NativeColumns2AVX512VNNI(dst *float32, dstStride int, data *byte, stride int, q *int8, qStride int, scales *float32, scaleStride int, scaleStep int, sums *int32, blocks int, tiles int, skip int)
 
+// q1NativeColumns3AVX512VNNI is q1NativeAVX512VNNI for each of 3 columns, whose results, activations and
+// scales are dstStride, qStride and scaleStride bytes apart, and whose sums qStride/8.
+//
+//go:noescape
+func q1NativeColumns3AVX512VNNI(dst *float32, dstStride int, data *byte, stride int, q *int8, qStride int, scales *float32, scaleStride int, scaleStep int, sums *int32, blocks int, tiles int, skip int)
+
 // q1NativeColumns4AVX512VNNI is q1NativeAVX512VNNI for each of 4 columns, whose results, activations and
 // scales are dstStride, qStride and scaleStride bytes apart, and whose sums qStride/8.
 //

@@ -10,7 +10,7 @@ import (
 	"onebit/kernels/_asm/asm"
 )
 
-// nativeColumns writes the kernel for 2 or 4 columns at once on the file's own
+// nativeColumns writes the kernel for 2, 3 or 4 columns at once on the file's own
 // rows: a tile is transposed once and multiplied with each, as columns does.
 func nativeColumns(p *asm.Program, n int) {
 	t := avx512vnni{p}
@@ -18,7 +18,7 @@ func nativeColumns(p *asm.Program, n int) {
 	p.Func(name, "func(dst *float32, dstStride int, data *byte, stride int, q *int8, qStride int, scales *float32, scaleStride, scaleStep int, sums *int32, blocks, tiles, skip int)",
 		fmt.Sprintf("%s is q1Native%s for each of %d columns, whose results, activations and", name, t.name(), n),
 		"scales are dstStride, qStride and scaleStride bytes apart, and whose sums qStride/8.")
-	minusSum, halves, left := p.AllocLocal(4*n), p.AllocLocal(2*t.lanes()), p.AllocLocal(8)
+	minusSum, halves, left := p.AllocLocal(4*(n+n%2)), p.AllocLocal(2*t.lanes()), p.AllocLocal(8)
 	stride := p.Load(p.Param("stride"), p.GP64())
 	rows := rowAddresses(p, stride, t.lanes()/4)
 	ahead := p.GP64()

@@ -19,6 +19,7 @@ func Generate(p *asm.Program) {
 	columns(p, 2)
 	columns(p, 4)
 	nativeColumns(p, 2)
+	nativeColumns(p, 3)
 	nativeColumns(p, 4)
 	tables(p)
 	for _, per32 := range []bool{false, true} {
