@@ -59,8 +59,13 @@ func needHugePages(t *testing.T) {
 	if strings.Contains(string(mode), "[never]") {
 		t.Skip("transparent huge pages are off")
 	}
-	// QEMU's user mode swallows the advice. It fakes /proc/self/exe, but not
-	// the thread's.
+	needAdvice(t)
+}
+
+// needAdvice skips a test under QEMU's user mode, which swallows advice on
+// memory. It fakes /proc/self/exe, but not the thread's.
+func needAdvice(t *testing.T) {
+	t.Helper()
 	if exe, err := os.Readlink("/proc/thread-self/exe"); err == nil && strings.Contains(exe, "qemu-") {
 		t.Skip("emulated by ", exe)
 	}
@@ -152,6 +157,7 @@ func TestReleaseShrinksTheResidentSize(t *testing.T) {
 }
 
 func TestSmallPagesAreNotHuge(t *testing.T) {
+	needAdvice(t)
 	const n = 4 * hugePage
 	a, err := Alloc(n)
 	if err != nil {
@@ -174,6 +180,7 @@ func TestSmallPagesAreNotHuge(t *testing.T) {
 }
 
 func TestPopulateMapsThePages(t *testing.T) {
+	needAdvice(t)
 	page := os.Getpagesize()
 	// More than the kernel maps around a page that is read.
 	const pages = 1024
