@@ -16,7 +16,7 @@ func init() {
 	registerChart(chart{
 		order: 1, name: "throughput", heading: "Tokens per second", models: true,
 		about: "Longer is faster. The stroke behind a bar is its ceiling: for decoding, the read bandwidth measured in the same rounds over the bytes " +
-			"that a token reads; for the prompt, the measured peak of multiply-adds over those of a token.",
+			"that a token reads; for the prompt, the measured peak of multiply-adds over those of a token, which look-ups of 1-bit weights can exceed.",
 		figures: throughputFigures,
 	})
 }
@@ -180,7 +180,7 @@ func (d *digest) throughputReading(t *task) string {
 	if ceiling, ok := ceilingOf(best); ok {
 		what := " of at most "
 		if ceiling < most {
-			what = ", although its ceiling was measured as " // the machine was disturbed
+			what = ", above the ceiling of " // by look-ups, which multiply nothing, or on a disturbed machine
 		}
 		text += what + bench.UnitOf(bench.TokenRate).Format(ceiling)
 	}

@@ -25,7 +25,7 @@ var terms = []struct {
 	{"cold", []string{"cold"}, "the weights come from memory: products rotate over more matrices than the caches hold"},
 	{"warm", []string{"warm"}, "the weights are in a cache since the product before"},
 	{"roof", []string{bench.PctRoof}, "what the machine could do at most if it only read the weights, measured in the same rounds with as many threads"},
-	{"peak", []string{bench.PctPeak}, "what the machine could do at most if it only multiplied, measured in the same rounds with as many threads"},
+	{"peak", []string{bench.PctPeak}, "what the machine could do at most if it only multiplied, measured in the same rounds with as many threads; look-ups of 1-bit weights multiply nothing and can be above it"},
 	{"tie", []string{bench.NsPerOp}, "a difference that identical code shows too, or that chance explains"},
 }
 

@@ -89,7 +89,8 @@
 // multiply-adds with weights; %peak is their share of
 // DotPeak/model=M/isa=I/threads=N, which multiplies int8 in registers with the
 // fastest of the machine's instructions, I, in the same round. What a prompt
-// spends on attention is in neither.
+// spends on attention is in neither. A variant that looks sums of 1-bit weights
+// up multiplies nothing and can be above 100%.
 //
 // Each packing's best variant is studied on all threads. A child process of
 // its own (see Phases) finds the memory of each phase: peak-RSS-B is VmHWM,
