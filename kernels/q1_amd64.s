@@ -3962,13 +3962,15 @@ fetched_4:
 	VPCMPD        $0x02, q1LaneNumbers<>+0(SB), Z10, K1
 	VMOVUPS       Z5, K1, (R11)(R12*1)
 	ADDQ          $0x40, dst+0(FP)
-	IMUL3Q        $0x0f, AX, R9
-	ADDQ          R9, DX
-	ADDQ          R9, BX
-	ADDQ          R9, SI
-	ADDQ          R9, DI
-	DECQ          tiles+88(FP)
-	JNZ           tile
+
+	// The rows are at their ends: the next tile is lanes − 1 rows further.
+	IMUL3Q $0x0f, AX, R9
+	ADDQ   R9, DX
+	ADDQ   R9, BX
+	ADDQ   R9, SI
+	ADDQ   R9, DI
+	DECQ   tiles+88(FP)
+	JNZ    tile
 	VZEROUPPER
 	RET
 
@@ -4302,13 +4304,15 @@ fetched_5:
 	VPCMPD        $0x02, q1LaneNumbers<>+0(SB), Z11, K1
 	VMOVUPS       Z6, K1, (R11)(R12*2)
 	ADDQ          $0x40, dst+0(FP)
-	IMUL3Q        $0x0f, AX, R9
-	ADDQ          R9, DX
-	ADDQ          R9, BX
-	ADDQ          R9, SI
-	ADDQ          R9, DI
-	DECQ          tiles+88(FP)
-	JNZ           tile
+
+	// The rows are at their ends: the next tile is lanes − 1 rows further.
+	IMUL3Q $0x0f, AX, R9
+	ADDQ   R9, DX
+	ADDQ   R9, BX
+	ADDQ   R9, SI
+	ADDQ   R9, DI
+	DECQ   tiles+88(FP)
+	JNZ    tile
 	VZEROUPPER
 	RET
 
@@ -4698,13 +4702,15 @@ fetched_6:
 	VPCMPD        $0x02, q1LaneNumbers<>+0(SB), Z12, K1
 	VMOVUPS       Z7, K1, (R12)(R14*1)
 	ADDQ          $0x40, dst+0(FP)
-	IMUL3Q        $0x0f, AX, R9
-	ADDQ          R9, DX
-	ADDQ          R9, BX
-	ADDQ          R9, SI
-	ADDQ          R9, DI
-	DECQ          tiles+88(FP)
-	JNZ           tile
+
+	// The rows are at their ends: the next tile is lanes − 1 rows further.
+	IMUL3Q $0x0f, AX, R9
+	ADDQ   R9, DX
+	ADDQ   R9, BX
+	ADDQ   R9, SI
+	ADDQ   R9, DI
+	DECQ   tiles+88(FP)
+	JNZ    tile
 	VZEROUPPER
 	RET
 

@@ -84,9 +84,14 @@ func native(p *asm.Program, t bitplanesTarget) {
 	skip := p.Load(p.Param("skip"), p.GP64())
 	t.storeLast(skip, acc, operand.Mem{Base: dst})
 	p.ADDQ(operand.Imm(uint64(4*t.lanes())), dst)
+	nextTile(p, rows, t.lanes(), stride)
+}
+
+// nextTile ends a kernel for tiles of native rows.
+func nextTile(p *asm.Program, rows *rowSet, lanes int, stride reg.Register) {
 	p.Comment("The rows are at their ends: the next tile is lanes − 1 rows further.")
 	further := p.GP64()
-	p.IMUL3Q(operand.Imm(uint64(t.lanes()-1)), stride, further)
+	p.IMUL3Q(operand.Imm(uint64(lanes-1)), stride, further)
 	rows.advance(further)
 	p.DECQ(argument(p, "tiles"))
 	p.JNZ(operand.LabelRef("tile"))

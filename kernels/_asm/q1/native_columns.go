@@ -73,11 +73,5 @@ func nativeColumns(p *asm.Program, n int) {
 		t.storeLast(skip, a, out.at(i, 0))
 	}
 	p.ADDQ(operand.Imm(uint64(4*t.lanes())), dst)
-	further := p.GP64()
-	p.IMUL3Q(operand.Imm(uint64(t.lanes()-1)), stride, further)
-	rows.advance(further)
-	p.DECQ(argument(p, "tiles"))
-	p.JNZ(operand.LabelRef("tile"))
-	p.VZEROUPPER()
-	p.RET()
+	nextTile(p, rows, t.lanes(), stride)
 }
