@@ -6,17 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"onebit/internal/mmap"
 )
 
 // maxTensorName is what ggml reads: GGML_MAX_NAME in ggml-org/ggml
 // include/ggml.h, less the final zero.
 const maxTensorName = 63
-
-// hugePage is in what pieces a file is written. The page cache keeps what came
-// in such aligned pieces in huge pages on file systems that have them (ext4 and
-// others with large folios, on Linux), and a model that is mapped from there
-// starts and runs faster than from pages of 4 KiB.
-const hugePage = 2 << 20
 
 // ErrTooLong is what Write returns for bytes beyond the end of a tensor.
 var ErrTooLong = errors.New("gguf: write beyond the end of the tensor")
@@ -45,7 +41,11 @@ func NewWriter(w io.Writer, meta []KV, tensors []TensorInfo) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	wr := &Writer{w: bufio.NewWriterSize(w, hugePage), alignment: alignment}
+	// The page cache keeps what came in aligned pieces of that size in huge
+	// pages on file systems that have them (ext4 and others with large folios,
+	// on Linux), and a model that is mapped from there starts and runs faster
+	// than from pages of 4 KiB.
+	wr := &Writer{w: bufio.NewWriterSize(w, mmap.HugePage), alignment: alignment}
 	names := map[string]bool{}
 	var end int64
 	for _, t := range tensors {

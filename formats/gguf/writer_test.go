@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/mmap"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -304,7 +305,7 @@ func TestWriterKeepsNoData(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if allocs > hugePage+1<<16 {
+	if allocs > mmap.HugePage+1<<16 {
 		t.Errorf("%d bytes allocated to write %d", allocs, 64<<20)
 	}
 }
@@ -321,13 +322,13 @@ func TestWriterWritesHugePages(t *testing.T) {
 	var got pieces
 	w, err := NewWriter(&got, nil, []TensorInfo{
 		{Name: "small", Type: formats.F32, Shape: []int{100}},
-		{Name: "large", Type: formats.F32, Shape: []int{1, 3 * hugePage / 4}},
+		{Name: "large", Type: formats.F32, Shape: []int{1, 3 * mmap.HugePage / 4}},
 		{Name: "last", Type: formats.F32, Shape: []int{7}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []int{100, 3 * hugePage / 4, 7} {
+	for _, n := range []int{100, 3 * mmap.HugePage / 4, 7} {
 		if _, err := w.Next(); err != nil {
 			t.Fatal(err)
 		}
@@ -338,8 +339,8 @@ func TestWriterWritesHugePages(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rest := int(w.pos) - 3*hugePage
-	if diff := cmp.Diff(pieces{hugePage, hugePage, hugePage, rest}, got); diff != "" {
+	rest := int(w.pos) - 3*mmap.HugePage
+	if diff := cmp.Diff(pieces{mmap.HugePage, mmap.HugePage, mmap.HugePage, rest}, got); diff != "" {
 		t.Errorf("pieces (-want +got):\n%s", diff)
 	}
 }

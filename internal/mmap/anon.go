@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// hugePage is the size of a transparent huge page on amd64, and on arm64 with
+// HugePage is the size of a transparent huge page on amd64, and on arm64 with
 // 4 KiB pages. Where the system's differs, the alignment only costs address
 // space.
-const hugePage = 2 << 20
+const HugePage = 2 << 20
 
 var errNegative = errors.New("negative size")
 

@@ -76,7 +76,7 @@ func TestOpenAdvisesHugePages(t *testing.T) {
 	for _, test := range []struct {
 		size int
 		want bool
-	}{{hugePage, true}, {hugePage - 1, false}} {
+	}{{HugePage, true}, {HugePage - 1, false}} {
 		f, err := Open(writeFile(t, pattern(test.size)))
 		if err != nil {
 			t.Fatal(err)
@@ -106,14 +106,14 @@ func advisedHuge(t *testing.T, path string) bool {
 
 func TestAllocUsesHugePages(t *testing.T) {
 	needHugePages(t)
-	const n = 4*hugePage + 4096
+	const n = 4*HugePage + 4096
 	a, err := Alloc(n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Free()
 	b := a.Bytes()
-	if addr := uintptr(unsafe.Pointer(&b[0])); addr%hugePage != 0 {
+	if addr := uintptr(unsafe.Pointer(&b[0])); addr%HugePage != 0 {
 		t.Errorf("at %#x, not on a 2 MiB boundary", addr)
 	}
 	for i := 0; i < n; i += 4096 {
@@ -158,23 +158,23 @@ func TestReleaseShrinksTheResidentSize(t *testing.T) {
 
 func TestSmallPagesAreNotHuge(t *testing.T) {
 	needAdvice(t)
-	const n = 4 * hugePage
+	const n = 4 * HugePage
 	a, err := Alloc(n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Free()
-	a.SmallPages(2 * hugePage)
+	a.SmallPages(2 * HugePage)
 	b := a.Bytes()
-	for i := 0; i < n; i += hugePage {
+	for i := 0; i < n; i += HugePage {
 		b[i] = 1
 	}
 	page := os.Getpagesize()
 	// Two pages, and two that are huge if the kernel had any.
-	if rss := smaps(t, b[:2*hugePage], "Rss"); rss != 2*page {
+	if rss := smaps(t, b[:2*HugePage], "Rss"); rss != 2*page {
 		t.Errorf("%d bytes resident after two were written, want two pages, %d", rss, 2*page)
 	}
-	if eligible := smaps(t, b[:2*hugePage], "THPeligible"); eligible != 0 {
+	if eligible := smaps(t, b[:2*HugePage], "THPeligible"); eligible != 0 {
 		t.Error("the memory is eligible for huge pages")
 	}
 }

@@ -119,7 +119,7 @@ func TestRangesOutsideTheFilePanic(t *testing.T) {
 }
 
 func TestAlloc(t *testing.T) {
-	for _, n := range []int{1, 4095, 4097, hugePage - 1, hugePage, 2*hugePage + 12345} {
+	for _, n := range []int{1, 4095, 4097, HugePage - 1, HugePage, 2*HugePage + 12345} {
 		a, err := Alloc(n)
 		if err != nil {
 			t.Fatal(err)

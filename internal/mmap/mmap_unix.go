@@ -12,7 +12,7 @@ import (
 
 func mapFile(f *os.File, size int) ([]byte, error) {
 	data, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
-	if err == nil && size >= hugePage {
+	if err == nil && size >= HugePage {
 		adviseHuge(data)
 	}
 	return data, err
@@ -22,8 +22,8 @@ func unmapFile(data []byte) error { return unix.Munmap(data) }
 
 func alloc(n int) (*Anon, error) {
 	slack := 0
-	if n >= hugePage {
-		slack = hugePage
+	if n >= HugePage {
+		slack = HugePage
 	}
 	if n > math.MaxInt-slack {
 		return nil, unix.ENOMEM
@@ -34,7 +34,7 @@ func alloc(n int) (*Anon, error) {
 	}
 	start := 0
 	if slack > 0 {
-		start = int(-uintptr(unsafe.Pointer(&reserve[0])) % hugePage)
+		start = int(-uintptr(unsafe.Pointer(&reserve[0])) % HugePage)
 	}
 	data := reserve[start : start+n : start+n]
 	if slack > 0 {
