@@ -37,18 +37,15 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	var prompt []int
-	for _, id := range words.Encode("Once upon a time", tokenizer.Options{AddSpecial: true}) {
-		prompt = append(prompt, int(id))
-	}
+	prompt := words.Encode("Once upon a time", tokenizer.Options{AddSpecial: true})
 	decoder, count := words.NewDecoder(), 0
 	var text string
 	for id, err := range session.Generate(context.Background(), prompt, sampler) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		text += decoder.Next(int32(id)) // whole characters
-		if count++; count == 8 || words.IsEnd(int32(id)) {
+		text += decoder.Next(id) // whole characters
+		if count++; count == 8 || words.IsEnd(id) {
 			break
 		}
 	}

@@ -127,12 +127,8 @@ func (sub *subject) text() ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := t.Encode(lockstepText, tokenizer.Options{AddSpecial: true})
-	ids := make([]int, min(len(all), sub.opt.Lockstep+1, sub.config.Context))
-	for i := range ids {
-		ids[i] = int(all[i])
-	}
-	return ids, nil
+	ids := t.Encode(lockstepText, tokenizer.Options{AddSpecial: true})
+	return ids[:min(len(ids), sub.opt.Lockstep+1, sub.config.Context)], nil
 }
 
 // lockstepText is Lincoln's address at Gettysburg (1863, the Bliss copy): a

@@ -197,12 +197,3 @@ func (en *engine) variants() []string {
 	slices.Sort(out)
 	return out
 }
-
-// ints converts the tokenizer's tokens to the model's.
-func ints(ids []int32) []int {
-	out := make([]int, len(ids))
-	for i, id := range ids {
-		out[i] = int(id)
-	}
-	return out
-}

@@ -101,7 +101,7 @@ func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
 
 	f.protocol.BOS = -1
 	if en.Tokenizer.AddBOS() {
-		f.protocol.BOS = int(en.Tokenizer.BOS())
+		f.protocol.BOS = en.Tokenizer.BOS()
 	}
 	r := perplexityResult{
 		model: path, text: cmp.Or(f.file, f.logits), referenceName: f.referenceName(), variants: en.variants(), protocol: f.protocol,
@@ -113,7 +113,7 @@ func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
 	if saved != nil {
 		ids = saved.Tokens
 	} else {
-		ids = ints(en.Tokenizer.Encode(text, tokenizer.Options{AddSpecial: true}))
+		ids = en.Tokenizer.Encode(text, tokenizer.Options{AddSpecial: true})
 	}
 	err = f.measure(cmd, &r, session, reference, ids, en.Config.Vocab)
 	if r.estimate.Windows == 0 {

@@ -171,7 +171,7 @@ func (f *runFlags) encode(t *tokenizer.Tokenizer) ([]int, error) {
 	if len(ids) == 0 {
 		return nil, errors.New("the prompt is empty, and the model begins a text with no token of its own")
 	}
-	return ints(ids), nil
+	return ids, nil
 }
 
 func (f *runFlags) template(t *tokenizer.Tokenizer) (*tokenizer.Chat, error) {
@@ -319,9 +319,9 @@ func (g *generation) generate(ctx context.Context, prompt []int, start time.Time
 			go g.collect()
 		}
 		g.decodeDuration = now.Sub(firstAt)
-		text := decoder.Next(int32(id))
+		text := decoder.Next(id)
 		g.tokens = append(g.tokens, generated{id, text, now.Sub(g.begin).Seconds()})
-		if !g.ignoreEnd && g.Tokenizer.IsEnd(int32(id)) {
+		if !g.ignoreEnd && g.Tokenizer.IsEnd(id) {
 			g.stop = "end"
 			return nil
 		}

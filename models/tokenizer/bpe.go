@@ -173,7 +173,7 @@ func (m *bytePairs) joined(left, right string, last int32) int32 {
 }
 
 // encode makes each word of the text tokens.
-func (m *bytePairs) encode(dst []int32, text string) []int32 {
+func (m *bytePairs) encode(dst []int, text string) []int {
 	var w word
 	join := func(left, right int32) (int32, uint32) {
 		rank := m.rank(w.symbols[left].id, w.symbols[right].id)
@@ -194,7 +194,7 @@ func (m *bytePairs) encode(dst []int32, text string) []int32 {
 			id := m.findNormal(spelt[:n])
 			spelt = spelt[n:]
 			if id >= 0 {
-				dst = append(dst, id)
+				dst = append(dst, int(id))
 				continue
 			}
 		}
@@ -204,7 +204,7 @@ func (m *bytePairs) encode(dst []int32, text string) []int32 {
 		}
 		w.merge(join)
 		for s := int32(0); s >= 0; s = w.symbols[s].next {
-			dst = append(dst, w.symbols[s].id)
+			dst = append(dst, int(w.symbols[s].id))
 		}
 	}
 	return dst

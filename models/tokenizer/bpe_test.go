@@ -47,35 +47,35 @@ func smallTypes() []int32 {
 func TestEncodeBytePairs(t *testing.T) {
 	for _, tt := range []struct {
 		pre, text string
-		want      []int32
+		want      []int
 	}{
 		// h e l l o: rank 0 makes he, rank 1 ll, rank 2 hell, and "hell o"
 		// comes although "l o" ranks before it, since no lone l is left.
-		{"qwen2", "hello", []int32{260}},
+		{"qwen2", "hello", []int{260}},
 		// " hello" is a word: its tokens are Ġ and hello, for no merge makes
 		// Ġhello; but Llama 3 takes the word as it is.
-		{"qwen2", " hello", []int32{' ', 260}},
-		{"llama-bpe", " hello", []int32{267}},
+		{"qwen2", " hello", []int{' ', 260}},
+		{"llama-bpe", " hello", []int{267}},
 		// l l l o: of the equal pairs at 0 and 1 the left one; then l o.
-		{"qwen2", "lllo", []int32{257, 259}},
-		{"qwen2", "aaaaa", []int32{268, 268, 'a'}},
+		{"qwen2", "lllo", []int{257, 259}},
+		{"qwen2", "aaaaa", []int{268, 268, 'a'}},
 		// No merge has both a part of one word and one of another.
-		{"qwen2", "hel lo", []int32{256, 'l', ' ', 259}},
-		{"qwen2", " world", []int32{263, 'l', 'd'}},
+		{"qwen2", "hel lo", []int{256, 'l', ' ', 259}},
+		{"qwen2", " world", []int{263, 'l', 'd'}},
 		// One digit a word, three digits a word, any number of digits.
-		{"qwen2", "1234", []int32{'1', '2', '3', '4'}},
-		{"llama-bpe", "1234", []int32{265, '4'}},
-		{"llama-bpe", "12312", []int32{265, 264}},
-		{"gpt-2", "12123", []int32{264, 265}},
-		{"qwen2", "ä", []int32{266}},
-		{"qwen2", "\xa4\xc3\xa4\xc3", []int32{0xa4, 266, 0xc3}},
-		{"qwen2", "\n\n\n", []int32{269, '\n'}},
-		{"qwen2", "he'll", []int32{256, '\'', 257}},
+		{"qwen2", "1234", []int{'1', '2', '3', '4'}},
+		{"llama-bpe", "1234", []int{265, '4'}},
+		{"llama-bpe", "12312", []int{265, 264}},
+		{"gpt-2", "12123", []int{264, 265}},
+		{"qwen2", "ä", []int{266}},
+		{"qwen2", "\xa4\xc3\xa4\xc3", []int{0xa4, 266, 0xc3}},
+		{"qwen2", "\n\n\n", []int{269, '\n'}},
+		{"qwen2", "he'll", []int{256, '\'', 257}},
 		// The word 'll is token 270, which no merge makes.
-		{"llama-bpe", "he'll", []int32{256, 270}},
+		{"llama-bpe", "he'll", []int{256, 270}},
 		// A letter of the alphabet is text too: ġ is C4 A1 in UTF-8.
-		{"qwen2", "ġ", []int32{0xc4, 0xa1}},
-		{"qwen2", "", []int32{}},
+		{"qwen2", "ġ", []int{0xc4, 0xa1}},
+		{"qwen2", "", []int{}},
 	} {
 		if got := small(t, tt.pre).Encode(tt.text, Options{}); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q gives %v, want %v", tt.pre, tt.text, got, tt.want)
@@ -158,7 +158,7 @@ func randomMerges(rng *rand.Rand) (tokens, merges []string, ranks map[string]int
 func TestLongWord(t *testing.T) {
 	const n = 1 << 18
 	ids := small(t, "qwen2").Encode(strings.Repeat("a", n), Options{})
-	if len(ids) != n/2 || slices.ContainsFunc(ids, func(id int32) bool { return id != 268 }) {
+	if len(ids) != n/2 || slices.ContainsFunc(ids, func(id int) bool { return id != 268 }) {
 		t.Errorf("%d tokens, want %d times 268", len(ids), n/2)
 	}
 	// One join after the other, each made possible by the one before.
@@ -175,7 +175,7 @@ func TestRepeatedMerge(t *testing.T) {
 		m[keyMerges] = append([]string{"l o"}, append(slices.Clone(smallMerges), "l o")...)
 	})
 	// l o (0) before l l (2): l lo, not ll o.
-	if got, want := tok.Encode("llo", Options{}), []int32{'l', 259}; !slices.Equal(got, want) {
+	if got, want := tok.Encode("llo", Options{}), []int{'l', 259}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -98,15 +98,15 @@ func TestChatDetection(t *testing.T) {
 func TestEncodeParts(t *testing.T) {
 	tok := small(t, "qwen2")
 	parts := []Part{{"<|im_start|>", true}, {"\n", true}, {"\nhe<|im|>", false}, {"<|im_end|>", true}}
-	want := []int32{271, 269, 256, '<', '|', 'i', 'm', '|', '>', 272}
+	want := []int{271, 269, 256, '<', '|', 'i', 'm', '|', '>', 272}
 	if got := tok.EncodeParts(parts); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	// Nor can it be made of what stands in two parts, unless both are Special.
-	if got, want := tok.EncodeParts([]Part{{"<|i", false}, {"m|>", true}}), []int32{'<', '|', 'i', 'm', '|', '>'}; !slices.Equal(got, want) {
+	if got, want := tok.EncodeParts([]Part{{"<|i", false}, {"m|>", true}}), []int{'<', '|', 'i', 'm', '|', '>'}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got, want := tok.EncodeParts([]Part{{"<|i", true}, {"m|>", true}}), []int32{274}; !slices.Equal(got, want) {
+	if got, want := tok.EncodeParts([]Part{{"<|i", true}, {"m|>", true}}), []int{274}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if got := tok.EncodeParts(nil); len(got) != 0 {

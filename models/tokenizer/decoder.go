@@ -16,7 +16,7 @@ type Decoder struct {
 func (t *Tokenizer) NewDecoder() *Decoder { return &Decoder{tokenizer: t} }
 
 // Next returns the text that a token completes, which may be none.
-func (d *Decoder) Next(id int32) string {
+func (d *Decoder) Next(id int) string {
 	d.held = d.tokenizer.AppendToken(d.held, id)
 	n := len(d.held) - unfinished(d.held)
 	text := string(d.held[:n])

@@ -120,7 +120,7 @@ func TestBitNetPreTokenizer(t *testing.T) {
 			t.Errorf("%s: %v", tt.architecture, err)
 		}
 		// Three digits a word: 123 is token 265.
-		if err == nil && !slices.Equal(tok.Encode("123", Options{}), []int32{265}) {
+		if err == nil && !slices.Equal(tok.Encode("123", Options{}), []int{265}) {
 			t.Errorf("%s: not Llama 3's pattern", tt.architecture)
 		}
 	}
@@ -190,7 +190,7 @@ func FuzzFromGGUF(f *testing.F) {
 				t.Errorf("%q came back as %q", text, got)
 			}
 		}
-		for id := range int32(tok.Vocab()) {
+		for id := range tok.Vocab() {
 			tok.AppendToken(nil, id)
 			tok.IsEnd(id)
 		}

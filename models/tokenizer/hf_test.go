@@ -310,7 +310,7 @@ func TestHFMetadata(t *testing.T) {
 		if got.BOS() != want.BOS() || got.EOS() != want.EOS() || got.Padding() != want.Padding() || got.Vocab() != want.Vocab() || got.template != want.template {
 			t.Errorf("%s: %+v", name, got)
 		}
-		for id := range int32(want.Vocab()) {
+		for id := range want.Vocab() {
 			if got.IsEnd(id) != want.IsEnd(id) || got.IsControl(id) != want.IsControl(id) || got.Token(id) != want.Token(id) {
 				t.Errorf("%s: token %d is %q", name, id, got.Token(id))
 			}

@@ -70,7 +70,7 @@ const hexDigits = "0123456789ABCDEF"
 
 // encode puts a space before the text, whether it is the whole one or stands
 // behind a special token, as llama.cpp does.
-func (m *sentencePiece) encode(dst []int32, text string) []int32 {
+func (m *sentencePiece) encode(dst []int, text string) []int {
 	text = strings.ReplaceAll(text, " ", spaceMark)
 	if m.prefix {
 		text = spaceMark + text
@@ -97,7 +97,7 @@ func nextMarked(text string) int {
 	return len(text)
 }
 
-func (m *sentencePiece) encodeWord(dst []int32, w *word, text string) []int32 {
+func (m *sentencePiece) encodeWord(dst []int, w *word, text string) []int {
 	w.reset()
 	for i := 0; i < len(text); {
 		_, n := utf8.DecodeRuneInString(text[i:]) // 1 for a byte that is not UTF-8
@@ -113,11 +113,11 @@ func (m *sentencePiece) encodeWord(dst []int32, w *word, text string) []int32 {
 	})
 	for s := int32(0); s >= 0; s = w.symbols[s].next {
 		if id := w.symbols[s].id; id >= 0 {
-			dst = append(dst, id)
+			dst = append(dst, int(id))
 			continue
 		}
 		for i := w.start(s); i < w.symbols[s].end; i++ {
-			dst = append(dst, m.bytes[text[i]])
+			dst = append(dst, int(m.bytes[text[i]]))
 		}
 	}
 	return dst

@@ -46,33 +46,33 @@ func TestEncodeSentencePiece(t *testing.T) {
 	const byte0 = 3
 	for _, tt := range []struct {
 		text string
-		want []int32
+		want []int
 	}{
 		// ▁ab: "ab" (-1) before "▁a" (-2), then "▁ab".
-		{"ab", []int32{264}},
+		{"ab", []int{264}},
 		// ▁aba: of "ab" and "ba", which score alike, the left one; then "▁ab"
 		// (-4) before "aba" (-6).
-		{"aba", []int32{264, 260}},
+		{"aba", []int{264, 260}},
 		// ▁ba: only "ba"; ▁ stands alone.
-		{"ba", []int32{259, 266}},
-		{"a a", []int32{263, 263}},
+		{"ba", []int{259, 266}},
+		{"a a", []int{263, 263}},
 		// ▁▁▁a: "▁a" (-2) first, then "▁▁" (-3).
-		{"  a", []int32{265, 263}},
-		{" ", []int32{265}},
-		{"é", []int32{259, 267}},
+		{"  a", []int{265, 263}},
+		{" ", []int{265}},
+		{"é", []int{259, 267}},
 		// No token: its bytes. ü is C3 BC.
-		{"ü", []int32{259, byte0 + 0xc3, byte0 + 0xbc}},
-		{"a\xffb", []int32{263, byte0 + 0xff, 261}},
+		{"ü", []int{259, byte0 + 0xc3, byte0 + 0xbc}},
+		{"a\xffb", []int{263, byte0 + 0xff, 261}},
 		// Half of an é is no é, nor are the halves put together by tokens.
-		{"\xc3", []int32{259, byte0 + 0xc3}},
+		{"\xc3", []int{259, byte0 + 0xc3}},
 		// Text that looks like tokens that are no text.
-		{"<0x41>", []int32{259, byte0 + '<', byte0 + '0', byte0 + 'x', byte0 + '4', byte0 + '1', byte0 + '>'}},
-		{"<s>", []int32{259, byte0 + '<', byte0 + 's', byte0 + '>'}},
+		{"<0x41>", []int{259, byte0 + '<', byte0 + '0', byte0 + 'x', byte0 + '4', byte0 + '1', byte0 + '>'}},
+		{"<s>", []int{259, byte0 + '<', byte0 + 's', byte0 + '>'}},
 		// The space mark is a space.
-		{"a▁a", []int32{263, 263}},
+		{"a▁a", []int{263, 263}},
 		// User-defined tokens are found, and text behind them starts anew.
-		{"a<user>a", []int32{263, 269, 263}},
-		{"", []int32{}},
+		{"a<user>a", []int{263, 269, 263}},
+		{"", []int{}},
 	} {
 		if got := smallPieces(t).Encode(tt.text, Options{}); !slices.Equal(got, tt.want) {
 			t.Errorf("%q gives %v, want %v", tt.text, got, tt.want)
@@ -82,14 +82,14 @@ func TestEncodeSentencePiece(t *testing.T) {
 
 func TestSentencePieceFlags(t *testing.T) {
 	bare := smallPieces(t, func(m map[string]any) { m[keyAddPrefix] = false })
-	if got, want := bare.Encode("ab", Options{}), []int32{262}; !slices.Equal(got, want) {
+	if got, want := bare.Encode("ab", Options{}), []int{262}; !slices.Equal(got, want) {
 		t.Errorf("without a space in front %v, want %v", got, want)
 	}
 	if got := bare.Decode(bare.Encode(" ab", Options{})); got != " ab" {
 		t.Errorf("%q", got)
 	}
 	// Without the keys: BOS <s>, found by name, and no EOS.
-	if got, want := smallPieces(t).Encode("ab", Options{AddSpecial: true}), []int32{1, 264}; !slices.Equal(got, want) {
+	if got, want := smallPieces(t).Encode("ab", Options{AddSpecial: true}), []int{1, 264}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if tok := smallPieces(t); !tok.IsEnd(2) || tok.IsEnd(1) || tok.EOS() != 2 {
@@ -102,7 +102,7 @@ func TestSentencePieceFlags(t *testing.T) {
 func TestSentencePieceAcrossWords(t *testing.T) {
 	across := smallPieces(t, func(m map[string]any) { m[keyTokens].([]string)[268] = "a▁a" })
 	// ▁a▁a: "▁a" (-2) twice, though "a▁a" is there: "a▁" is not.
-	if got, want := across.Encode("a a", Options{}), []int32{263, 263}; !slices.Equal(got, want) {
+	if got, want := across.Encode("a a", Options{}), []int{263, 263}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	joined := smallPieces(t, func(m map[string]any) {
@@ -111,7 +111,7 @@ func TestSentencePieceAcrossWords(t *testing.T) {
 		m[keyScores].([]float32)[268] = 0
 	})
 	// ▁b▁b: "b▁" (0), then "b▁b" (-1).
-	if got, want := joined.Encode("b b", Options{}), []int32{259, 266}; !slices.Equal(got, want) {
+	if got, want := joined.Encode("b b", Options{}), []int{259, 266}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	whole := smallPieces(t)

@@ -101,7 +101,7 @@ func (t *Tokenizer) markEnds() {
 	for _, text := range endTokens {
 		if id := t.vocab.find(text); id >= 0 {
 			t.vocab.kinds[id] = control
-			t.ends = append(t.ends, id)
+			t.ends = append(t.ends, int(id))
 		}
 	}
 }
@@ -174,8 +174,8 @@ func (t *Tokenizer) setIDs(src *source) error {
 		return keyErrorf(keyEOS, "is missing, and the model wants text to end with that token")
 	}
 	for _, id := range append(src.ends, int64(t.eos), int64(eot)) {
-		if id >= 0 && !slices.Contains(t.ends, int32(id)) {
-			t.ends = append(t.ends, int32(id))
+		if id >= 0 && !slices.Contains(t.ends, int(id)) {
+			t.ends = append(t.ends, int(id))
 		}
 	}
 	return nil

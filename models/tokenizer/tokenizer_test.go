@@ -11,20 +11,20 @@ func TestSpecialTokens(t *testing.T) {
 	for _, tt := range []struct {
 		text  string
 		parse bool
-		want  []int32
+		want  []int
 	}{
-		{"<|im_end|>he", true, []int32{272, 256}},
+		{"<|im_end|>he", true, []int{272, 256}},
 		// Not asked for: text like any other. "<|im" has no token, nor has any
 		// pair in it.
-		{"|im_end|>", false, []int32{'|', 'i', 'm', '_', 'e', 'n', 'd', '|', '>'}},
-		{"<|im|>", false, []int32{'<', '|', 'i', 'm', '|', '>'}},
-		{"<|im|>", true, []int32{274}},
+		{"|im_end|>", false, []int{'|', 'i', 'm', '_', 'e', 'n', 'd', '|', '>'}},
+		{"<|im|>", false, []int{'<', '|', 'i', 'm', '|', '>'}},
+		{"<|im|>", true, []int{274}},
 		// User-defined tokens are found in any case.
-		{"he<think>he", false, []int32{256, 273, 256}},
-		{"<think><|im_start|>", true, []int32{273, 271}},
+		{"he<think>he", false, []int{256, 273, 256}},
+		{"<think><|im_start|>", true, []int{273, 271}},
 		// Incomplete ones are text.
-		{"<thin", true, []int32{'<', 't', 'h', 'i', 'n'}},
-		{"<<think>", true, []int32{'<', 273}},
+		{"<thin", true, []int{'<', 't', 'h', 'i', 'n'}},
+		{"<<think>", true, []int{'<', 273}},
 	} {
 		if got := small(t, "qwen2").Encode(tt.text, Options{ParseSpecial: tt.parse}); !slices.Equal(got, tt.want) {
 			t.Errorf("%q gives %v, want %v", tt.text, got, tt.want)
@@ -40,7 +40,7 @@ func TestSpecialTokensOverlap(t *testing.T) {
 		types := m[keyTypes].([]int32)
 		types[271] = int32(userDefined)
 	})
-	for text, want := range map[string][]int32{
+	for text, want := range map[string][]int{
 		"<x>":   {272},
 		"<x<x>": {271, 272},
 		"<x>y>": {272, 'y', '>'},
@@ -52,7 +52,7 @@ func TestSpecialTokensOverlap(t *testing.T) {
 		}
 	}
 	// Without control tokens the shorter, user-defined one is left.
-	if got, want := tok.Encode("<x>", Options{}), []int32{271, '>'}; !slices.Equal(got, want) {
+	if got, want := tok.Encode("<x>", Options{}), []int{271, '>'}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -61,19 +61,19 @@ func TestBOSAndEOS(t *testing.T) {
 	for _, tt := range []struct {
 		pre      string
 		bos, eos any
-		want     []int32
+		want     []int
 	}{
-		{"qwen2", nil, nil, []int32{256}},
-		{"qwen2", true, false, []int32{271, 256}},
-		{"qwen2", true, true, []int32{271, 256, 272}},
-		{"llama-bpe", nil, nil, []int32{271, 256}}, // llama-bpe means BOS
-		{"llama-bpe", false, nil, []int32{256}},
+		{"qwen2", nil, nil, []int{256}},
+		{"qwen2", true, false, []int{271, 256}},
+		{"qwen2", true, true, []int{271, 256, 272}},
+		{"llama-bpe", nil, nil, []int{271, 256}}, // llama-bpe means BOS
+		{"llama-bpe", false, nil, []int{256}},
 	} {
 		tok := small(t, tt.pre, func(m map[string]any) { m[keyAddBOS], m[keyAddEOS] = tt.bos, tt.eos })
 		if got := tok.Encode("he", Options{AddSpecial: true}); !slices.Equal(got, tt.want) {
 			t.Errorf("%s, add_bos %v, add_eos %v: %v, want %v", tt.pre, tt.bos, tt.eos, got, tt.want)
 		}
-		if got := tok.Encode("he", Options{}); !slices.Equal(got, []int32{256}) {
+		if got := tok.Encode("he", Options{}); !slices.Equal(got, []int{256}) {
 			t.Errorf("not asked for: %v", got)
 		}
 		if tok.AddBOS() != (tt.want[0] == 271) || tok.BOS() != 271 || tok.EOS() != 272 || tok.Padding() != -1 {
@@ -89,12 +89,12 @@ func TestEnds(t *testing.T) {
 		m[keyEOS], m[keyEOT] = uint32(274), uint32(271)
 		m[keyTypes].([]int32)[272] = int32(normal)
 	})
-	for id := range int32(tok.Vocab()) {
+	for id := range tok.Vocab() {
 		if want := id == 271 || id == 272 || id == 274; tok.IsEnd(id) != want {
 			t.Errorf("IsEnd(%d) is %v", id, !want)
 		}
 	}
-	if got := tok.Encode("<|im_end|>", Options{ParseSpecial: true}); !slices.Equal(got, []int32{272}) || !tok.IsControl(272) {
+	if got := tok.Encode("<|im_end|>", Options{ParseSpecial: true}); !slices.Equal(got, []int{272}) || !tok.IsControl(272) {
 		t.Errorf("<|im_end|> of type normal is not taken for a control token: %v", got)
 	}
 	if tok.IsControl(273) || tok.IsControl('a') || !tok.IsControl(271) {
@@ -108,15 +108,15 @@ func TestTokens(t *testing.T) {
 		t.Errorf("%d tokens, 261 is %q, Ġw is %d", tok.Vocab(), tok.Token(261), tok.Find("Ġw"))
 	}
 	raw := small(t, "qwen2", func(m map[string]any) { m[keyTokens].([]string)[273] = "Ġé " })
-	if got := raw.Decode(raw.Encode("éĠé ", Options{})); got != "éĠé " || !slices.Equal(raw.Encode(got, Options{}), []int32{0xc3, 0xa9, 273}) {
+	if got := raw.Decode(raw.Encode("éĠé ", Options{})); got != "éĠé " || !slices.Equal(raw.Encode(got, Options{}), []int{0xc3, 0xa9, 273}) {
 		t.Errorf("a user-defined token outside of the alphabet: %q", got)
 	}
-	for id, want := range map[int32]string{261: " w", 266: "ä", 269: "\n\n", 272: "", 273: "<think>", 0xff: "\xff"} {
+	for id, want := range map[int]string{261: " w", 266: "ä", 269: "\n\n", 272: "", 273: "<think>", 0xff: "\xff"} {
 		if got := string(tok.AppendToken([]byte("+"), id)); got != "+"+want {
 			t.Errorf("token %d stands for %q, want %q", id, got[1:], want)
 		}
 	}
-	for _, id := range []int32{-1, 275} {
+	for _, id := range []int{-1, 275} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -212,23 +212,23 @@ func TestConcurrentUse(t *testing.T) {
 func TestDecoder(t *testing.T) {
 	tok := small(t, "qwen2")
 	for _, tt := range []struct {
-		ids   []int32
+		ids   []int
 		parts []string
 		flush string
 	}{
-		{[]int32{260, 261}, []string{"hello", " w"}, ""},
+		{[]int{260, 261}, []string{"hello", " w"}, ""},
 		// 世 is E4 B8 96: nothing comes until it is whole.
-		{[]int32{0xe4, 0xb8, 0x96, 'a'}, []string{"", "", "世", "a"}, ""},
+		{[]int{0xe4, 0xb8, 0x96, 'a'}, []string{"", "", "世", "a"}, ""},
 		// A letter behind half of a character shows that it is none.
-		{[]int32{0xe4, 0xb8, 'a'}, []string{"", "", "\xe4\xb8a"}, ""},
+		{[]int{0xe4, 0xb8, 'a'}, []string{"", "", "\xe4\xb8a"}, ""},
 		// F0 9F at the end: held back, then flushed.
-		{[]int32{'a', 0xf0, 0x9f}, []string{"a", "", ""}, "\xf0\x9f"},
+		{[]int{'a', 0xf0, 0x9f}, []string{"a", "", ""}, "\xf0\x9f"},
 		// A byte that begins no character, or continues none, is not held.
-		{[]int32{0xff, 0x80}, []string{"\xff", "\x80"}, ""},
+		{[]int{0xff, 0x80}, []string{"\xff", "\x80"}, ""},
 		// E0 80 can be no character, so it is not held.
-		{[]int32{0xe0, 0x80}, []string{"", "\xe0\x80"}, ""},
+		{[]int{0xe0, 0x80}, []string{"", "\xe0\x80"}, ""},
 		// The last byte of a token may begin the next character.
-		{[]int32{266, 0xc3, 0xa4, 272}, []string{"ä", "", "ä", ""}, ""},
+		{[]int{266, 0xc3, 0xa4, 272}, []string{"ä", "", "ä", ""}, ""},
 	} {
 		d := tok.NewDecoder()
 		var parts []string
