@@ -17,7 +17,9 @@ func (m *Model) Check() error {
 	}
 	var layers []*Linear
 	for l := range m.linears() {
-		layers = append(layers, l)
+		if !l.converted() {
+			layers = append(layers, l)
+		}
 	}
 	errs := make([]error, len(layers))
 	m.pool.ForEach(len(layers), func(i int) {

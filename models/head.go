@@ -1,50 +1,95 @@
 package models
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 
 	"onebit/formats"
 	"onebit/internal/mmap"
+	"onebit/kernels"
 )
 
-// convertHead returns t in another format, and sets HeadError. It goes
-// through a chunk of rows at a time on the model's threads.
-func (m *Model) convertHead(t formats.Tensor, to *formats.Type) (formats.Tensor, error) {
+// convertedHead makes the head of t in another format, of which the source has
+// nothing: it is packed at once whatever Packing says, and neither it nor t's
+// pages are needed in their old form after that.
+func (m *Model) convertedHead(t formats.Tensor, to *formats.Type) (*Linear, error) {
 	rows, cols := t.Dims()
 	rowBytes, err := headRowBytes(to, cols)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
-	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
-		return t, err
+	v, err := m.options.variantFor(to, m.options.neverPacks())
+	if err != nil {
+		return nil, err
 	}
 	mem, err := mmap.Alloc(rows * rowBytes)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
 	m.closers = append(m.closers, mem.Free)
-	out := formats.Tensor{Name: t.Name, Type: to, Shape: t.Shape, Data: mem.Bytes()}
+	converted := formats.Tensor{Name: t.Name, Type: to, Shape: t.Shape, Data: mem.Bytes()}
+	if err := m.convertHead(&converted, &t); err != nil {
+		return nil, err
+	}
+	w, err := m.packConverted(v, converted)
+	if err != nil {
+		return nil, err
+	}
+	if v.Layout != kernels.Native {
+		err = mem.Free()
+	}
+	l := &Linear{Name: t.Name, Rows: rows, Cols: cols, Type: to}
+	l.weights.Store(w)
+	return l, err
+}
 
-	const chunk = 256 // rows
-	chunks := (rows + chunk - 1) / chunk
-	errs, sums := make([]error, chunks), make([]energy, chunks)
-	m.pool.ForEach(chunks, func(i int) {
-		from, end := i*chunk, min((i+1)*chunk, rows)
-		sums[i], errs[i] = convertRows(out.Data[from*rowBytes:end*rowBytes], to, &t, from, end)
-	})
-	var total energy
-	for i, err := range errs {
-		if err != nil {
-			return t, err
+// packConverted packs weights that were encoded here and are good, if the
+// format lets one say so.
+func (m *Model) packConverted(v *kernels.Variant, t formats.Tensor) (*weights, error) {
+	if !v.ShowsBadWeights() {
+		return m.packInto(v, t, m.pool)
+	}
+	matrix, err := v.InPlace(&t)
+	return &weights{v, matrix}, err
+}
+
+// convertHead writes src to dst in dst's format, and sets HeadError. It goes
+// through a slab of rows at a time on the model's threads and lets go of what it
+// has read: so that little of the old head is in memory beside the new one.
+func (m *Model) convertHead(dst, src *formats.Tensor) error {
+	const slab, chunk = 4096, 32 // rows
+	rows, cols := src.Dims()
+	rowBytes := len(dst.Data) / rows
+	if !src.Type.BadIsNotFinite() {
+		if err := src.Type.Validate(src.Data, rows, cols); err != nil {
+			return err
 		}
-		total.error += sums[i].error
-		total.signal += sums[i].signal
+	}
+	var total energy
+	for top := 0; top < rows; top += slab {
+		bottom := min(top+slab, rows)
+		chunks := (bottom - top + chunk - 1) / chunk
+		errs, sums := make([]error, chunks), make([]energy, chunks)
+		m.pool.ForEach(chunks, func(i int) {
+			from := top + i*chunk
+			end := min(from+chunk, bottom)
+			sums[i], errs[i] = convertRows(dst.Data[from*rowBytes:end*rowBytes], dst.Type, src, from, end)
+		})
+		m.release(src.Name)
+		for i, err := range errs {
+			if err != nil {
+				// The place in all of the head, not in a strip of rows.
+				return cmp.Or(src.Type.Validate(src.Data, rows, cols), err)
+			}
+			total.error += sums[i].error
+			total.signal += sums[i].signal
+		}
 	}
 	if total.signal > 0 {
 		m.HeadError = total.error / total.signal
 	}
-	m.release(t.Name)
-	return out, nil
+	return nil
 }
 
 // CheckHead returns an error unless heads can be converted to a format: its
@@ -75,7 +120,7 @@ func headRowBytes(to *formats.Type, cols int) (int, error) {
 type energy struct{ error, signal float64 }
 
 // convertRows writes rows [from, end) of t to dst, a few at a time: their
-// floats stay in the cache.
+// floats stay in the cache. An *formats.Error is about a row of t.
 func convertRows(dst []byte, to *formats.Type, t *formats.Tensor, from, end int) (energy, error) {
 	rows, cols := t.Dims()
 	const strip = 4 // rows
@@ -89,6 +134,9 @@ func convertRows(dst []byte, to *formats.Type, t *formats.Tensor, from, end int)
 			return e, err
 		}
 		if err := to.Quantize(bytes, x, n, cols); err != nil {
+			if bad, ok := errors.AsType[*formats.Error](err); ok && bad.Row >= 0 {
+				bad.Row += from
+			}
 			return e, err
 		}
 		if err := to.Dequantize(y, bytes, n, cols); err != nil {

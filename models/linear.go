@@ -13,7 +13,7 @@ type Linear struct {
 	Rows, Cols int    // out and in features
 	Type       *formats.Type
 
-	tensor  formats.Tensor // the source of weights
+	tensor  formats.Tensor // the source of weights, zero if they were converted
 	weights atomic.Pointer[weights]
 }
 
@@ -24,6 +24,10 @@ type weights struct {
 	variant *kernels.Variant
 	matrix  *kernels.Matrix
 }
+
+// converted reports whether the source has nothing of the weights. They are good
+// and packed.
+func (l *Linear) converted() bool { return l.tensor.Type == nil }
 
 // Variant returns what multiplies the layer now.
 func (l *Linear) Variant() *kernels.Variant { return l.weights.Load().variant }

@@ -53,11 +53,10 @@ func (m *Model) load() error {
 		return err
 	}
 	m.rope = newRope(m.Config)
-	head, err := m.loadGlobals()
-	if err != nil {
+	if err := m.loadGlobals(); err != nil {
 		return err
 	}
-	if err := m.loadLayers(head); err != nil {
+	if err := m.loadLayers(); err != nil {
 		return err
 	}
 	if m.options.Packing == PackBehind {
@@ -80,16 +79,17 @@ func (m *Model) choosePacking() error {
 	return nil
 }
 
-// loadLayers loads the head and the blocks: one after the other if they are
-// packed or made, which takes all threads, and otherwise side by side, since
-// checking the file's bytes is all there is to do.
-func (m *Model) loadLayers(head formats.Tensor) error {
+// loadLayers loads the head, unless it was converted, and the blocks: one after
+// the other if they are packed or made, which takes all threads, and otherwise
+// side by side, since checking the file's bytes is all there is to do.
+func (m *Model) loadLayers() error {
 	m.blocks = make([]*Block, m.Config.Layers)
 	load := func(i int) (err error) {
-		if i == 0 {
-			m.Head, err = m.linear(head)
-		} else {
+		switch {
+		case i > 0:
 			m.blocks[i-1], err = m.loadBlock(i - 1)
+		case m.Head == nil:
+			m.Head, err = m.tensorLinear(m.headName())
 		}
 		return err
 	}
@@ -126,30 +126,38 @@ func (m *Model) checkTensors() error {
 	return nil
 }
 
-// loadGlobals loads what is outside the blocks, and returns the head. Rows of
-// the embedding are looked up in the file, whatever becomes of it as the head.
-func (m *Model) loadGlobals() (head formats.Tensor, err error) {
+// loadGlobals loads what is outside the blocks, of the head only one that is to
+// be converted. Rows of the embedding are looked up in the file, whatever becomes
+// of it as the head.
+func (m *Model) loadGlobals() (err error) {
 	if m.embedding, err = m.source.Tensor(embeddingTensor); err != nil {
-		return head, err
+		return err
 	}
 	if m.outputNorm, err = m.norm("output_norm.weight"); err != nil {
-		return head, err
+		return err
 	}
-	name := headTensor
-	if m.Config.TiedHead {
-		name = embeddingTensor
-	} else if err := m.checkEmbedding(); err != nil {
-		return head, err
-	}
-	if head, err = m.source.Tensor(name); err != nil {
-		return head, err
-	}
-	if to := m.options.Head; to != nil && to != head.Type {
-		if head, err = m.convertHead(head, to); err != nil {
-			return head, m.source.Fault(name, err)
+	if !m.Config.TiedHead {
+		if err := m.checkEmbedding(); err != nil {
+			return err
 		}
 	}
-	return head, nil
+	head, err := m.source.Tensor(m.headName())
+	if err != nil {
+		return err
+	}
+	if to := m.options.Head; to != nil && to != head.Type {
+		if m.Head, err = m.convertedHead(head, to); err != nil {
+			return m.source.Fault(head.Name, err)
+		}
+	}
+	return nil
+}
+
+func (m *Model) headName() string {
+	if m.Config.TiedHead {
+		return embeddingTensor
+	}
+	return headTensor
 }
 
 // checkEmbedding checks one that nothing multiplies. All that is read of it
@@ -242,25 +250,31 @@ func (m *Model) pack(v *kernels.Variant, t formats.Tensor, pool *kernels.Pool) (
 		m.source.populate(t.Name)
 		return &weights{v, matrix}, nil
 	}
+	w, err := m.packInto(v, t, pool)
+	if err != nil {
+		return nil, m.source.Fault(t.Name, err)
+	}
+	return w, nil
+}
+
+// packInto packs into the model's memory.
+func (m *Model) packInto(v *kernels.Variant, t formats.Tensor, pool *kernels.Pool) (*weights, error) {
 	var data []byte
 	if v.Layout != kernels.Native {
 		rows, cols := t.Dims()
 		size, err := v.Layout.Bytes(v.Format, rows, cols)
-		if err == nil {
-			data, err = m.packed.alloc(size)
-		}
 		if err != nil {
-			return nil, m.source.Fault(t.Name, err)
+			return nil, err
+		}
+		if data, err = m.packed.alloc(size); err != nil {
+			return nil, err
 		}
 	}
 	matrix, err := v.PackInto(data, &t, pool)
-	if err != nil {
-		if cause := errors.Unwrap(err); cause != nil {
-			err = cause // without the tensor's name, which Fault says
-		}
-		return nil, m.source.Fault(t.Name, err)
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause // without the tensor's name, which Fault says
 	}
-	return &weights{v, matrix}, nil
+	return &weights{v, matrix}, err
 }
 
 // release lets go of the file's pages of a tensor. It is a hint: where it

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"onebit/formats"
 	"onebit/internal/sysinfo"
 	"onebit/models"
 	"onebit/models/modeltest"
@@ -50,20 +51,7 @@ func TestHFLoadMemory(t *testing.T) {
 // less an embedding that is no head, and of one block.
 func TestStreamMemory(t *testing.T) {
 	if path := os.Getenv(loadEnv); path != "" {
-		fmt.Println("grown by", must(grown(path, models.Options{Packing: models.Stream, Threads: 1}, func(m *models.Model) error {
-			s, err := m.NewSession(models.SessionOptions{Context: 16})
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			_, err = s.Prefill(text(8, m.Config.Vocab))
-			for range 3 {
-				if err == nil {
-					_, err = s.Decode(1)
-				}
-			}
-			return err
-		})))
+		fmt.Println("grown by", must(grown(path, models.Options{Packing: models.Stream, Threads: 1}, prefillAndDecode)))
 		return
 	}
 	if testing.Short() || runtime.GOOS != "linux" {
@@ -91,20 +79,85 @@ func TestStreamMemory(t *testing.T) {
 	}
 }
 
+// A head that is converted takes its own memory, whatever the packing: what it
+// was converted from goes as it is read, but for the rows of a text's tokens if
+// that is the embedding.
+func TestConvertedHeadMemory(t *testing.T) {
+	if path := os.Getenv(loadEnv); path != "" {
+		for _, opt := range []models.Options{
+			{Head: formats.Q8_0, Packing: models.PackNever},
+			{Head: formats.Q8_0, Packing: models.PackBehind},
+			{Head: formats.Q6_K, Packing: models.Stream},
+			{Head: formats.Q1_0_g128, Packing: models.PackFirst},
+			{Head: formats.Q1_0_g128, Packing: models.PackBehind},
+		} {
+			opt.Threads = 2
+			testConvertedHeadMemory(t, path, opt)
+		}
+		return
+	}
+	if testing.Short() || runtime.GOOS != "linux" {
+		t.Skip("needs seconds, and Linux to reset the peak of resident memory")
+	}
+	for _, p := range []*models.Preset{preset("tiny-bitnet"), tinyUntied()} {
+		p.Config.Hidden, p.Config.Vocab = 1024, 1<<15
+		x := newFixture(t, p)
+		if !p.Config.TiedHead {
+			x.requantize(t, "output.weight", formats.F16)
+		}
+		t.Logf("%s\n%s", p.Name, elsewhere(t, x.path(t)))
+	}
+}
+
+func testConvertedHeadMemory(t *testing.T, path string, opt models.Options) {
+	var head, before int
+	peak := must(grown(path, opt, func(m *models.Model) error {
+		head, before = m.Head.Bytes(), 2*m.Head.Rows*m.Head.Cols
+		return prefillAndDecode(m)
+	}))
+	const others = 28 << 20 // as when streaming, and a slab of the old head
+	t.Logf("%s, packing %d: grown by %d KiB, head %d, from %d", opt.Head.Name, opt.Packing, peak>>10, head>>10, before>>10)
+	if most := head + others; int(peak) < head || int(peak) > most || before < others {
+		t.Errorf("resident memory grew by %d bytes, want %d to %d", peak, head, most)
+	}
+}
+
+// prefillAndDecode uses a model, and waits until it is packed.
+func prefillAndDecode(m *models.Model) error {
+	s, err := m.NewSession(models.SessionOptions{Context: 16})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	_, err = s.Prefill(text(8, m.Config.Vocab))
+	for range 3 {
+		if err == nil {
+			_, err = s.Decode(1)
+		}
+	}
+	return errors.Join(err, m.Packed())
+}
+
 // grownElsewhere runs the test in a process of its own for what it prints.
 func grownElsewhere(t *testing.T, model string) (bytes int) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	_, line, _ := strings.Cut(elsewhere(t, model), "grown by ")
+	if _, err := fmt.Sscan(line, &bytes); err != nil {
+		t.Fatalf("%v in %q", err, line)
+	}
+	return bytes
+}
+
+// elsewhere runs the test in a process of its own, in which it must not fail.
+func elsewhere(t *testing.T, model string) (output string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), loadEnv+"="+model)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	_, line, _ := strings.Cut(string(out), "grown by ")
-	if _, err := fmt.Sscan(line, &bytes); err != nil {
-		t.Fatalf("%v in %q", err, out)
-	}
-	return bytes
+	return string(out)
 }
 
 // grown returns by how much loading and using a model makes the process's

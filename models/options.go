@@ -19,7 +19,9 @@ type Options struct {
 	// Packing says when weights are brought into a variant's layout.
 	Packing Packing
 	// Head is a format to convert the output head to, such as q8_0 for a
-	// head in fp16. Nil: as it is. Model.HeadError says what that costs.
+	// head in fp16. Nil: as it is. Model.HeadError says what that costs in
+	// precision; in memory it is the new head, since the old one's pages are
+	// released as it is read.
 	Head *formats.Type
 	// Pool runs the model and stays the caller's. Nil: the model makes one
 	// of Threads threads (0: all).
@@ -54,6 +56,9 @@ const (
 // startsInPlace reports whether the file's bytes are multiplied at first and
 // stay mapped.
 func (o *Options) startsInPlace() bool { return o.Packing == PackNever || o.Packing == PackBehind }
+
+// neverPacks reports whether the file's layout is that of all weights.
+func (o *Options) neverPacks() bool { return o.Packing == PackNever || o.Packing == Stream }
 
 // variantFor chooses for a format; inPlace asks for the file's own layout.
 func (o *Options) variantFor(t *formats.Type, inPlace bool) (*kernels.Variant, error) {

@@ -44,6 +44,9 @@ func (p *packer) stop() error {
 // still reads the old weights may: the file keeps them mapped, and released
 // pages are read again.
 func (m *Model) repack(l *Linear) error {
+	if l.converted() {
+		return nil
+	}
 	v, err := m.options.variantFor(l.Type, false)
 	if err != nil || v.Layout == kernels.Native {
 		return err
