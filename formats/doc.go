@@ -165,6 +165,13 @@
 // Gaussian weights (3.04e-4), 1.01 on uniform ones; weighted with x², 1.16 and 1.14.
 // What was encoded once is encoded to the same weights again.
 //
+// The plain squares are also what a head is after. The error of a logit is Σ e·h over a
+// row, and to its mean square weight j adds e² times the mean of h², about which the
+// weight's own size says nothing. x² stands in for that mean where nobody has measured
+// it: given an importance matrix, which is those means, ggml weighs with them and not
+// with x² (quantize_row_q6_K_impl; ggml-org/llama.cpp pull request 4861). Without one
+// all columns count alike. Both cannot be least at once: 16 weights have one scale.
+//
 // # Edges
 //
 // A block whose scale rounds to zero in fp16 (up to 2⁻²⁵) becomes a block of

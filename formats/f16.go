@@ -24,18 +24,21 @@ var F16 = register(&Type{
 		return nil
 	},
 	decode: func(_ *Type, dst []float32, src []byte, rows, cols, from, to int) error {
-		src = src[2*from*cols:]
-		for ; len(dst) >= 4; dst, src = dst[4:], src[8:] {
-			b := binary.LittleEndian.Uint64(src)
-			dst[0], dst[1] = half.ToFloat32(uint16(b)), half.ToFloat32(uint16(b>>16))
-			dst[2], dst[3] = half.ToFloat32(uint16(b>>32)), half.ToFloat32(uint16(b>>48))
-		}
-		for i := range dst {
-			dst[i] = half.ToFloat32(binary.LittleEndian.Uint16(src[2*i:]))
-		}
+		decodeF16(dst, src[2*from*cols:])
 		return nil
 	},
 	validate: validateFloats(exponentF16),
 
 	badNotFinite: true,
 })
+
+func decodeF16Generic(dst []float32, src []byte) {
+	for ; len(dst) >= 4; dst, src = dst[4:], src[8:] {
+		b := binary.LittleEndian.Uint64(src)
+		dst[0], dst[1] = half.ToFloat32(uint16(b)), half.ToFloat32(uint16(b>>16))
+		dst[2], dst[3] = half.ToFloat32(uint16(b>>32)), half.ToFloat32(uint16(b>>48))
+	}
+	for i := range dst {
+		dst[i] = half.ToFloat32(binary.LittleEndian.Uint16(src[2*i:]))
+	}
+}

@@ -11,12 +11,16 @@ var Q1_0_g128 = registerBlocks(blocks{
 	bytes:   2 + 16,
 	scale:   absMean,
 	encode: func(block []byte, w []float32, d float32) {
-		bits := block[2:]
-		clear(bits)
-		for j, x := range w {
-			if x >= 0 { // -0 too, as in ggml
-				bits[j/8] |= 1 << (j % 8)
+		for i := range block[2:] {
+			var bits byte
+			for j, x := range w[8*i:][:8] {
+				var bit byte
+				if math.Float32bits(x) <= 1<<31 { // -0 too, as in ggml
+					bit = 1
+				}
+				bits |= bit << j
 			}
+			block[2+i] = bits
 		}
 	},
 	decode: func(dst []float32, block []byte, d float32) {
@@ -36,9 +40,13 @@ func absMean(w []float32) float32 { return float32(sumAbs(w) / float64(len(w))) 
 // sumAbs returns Σ|w|, summed in float64 so that it does not depend on the
 // order of the weights.
 func sumAbs(w []float32) float64 {
-	var sum float64
-	for _, x := range w {
-		sum += math.Abs(float64(x))
+	var a, b float64
+	for ; len(w) >= 2; w = w[2:] {
+		a += math.Abs(float64(w[0]))
+		b += math.Abs(float64(w[1]))
 	}
-	return sum
+	for _, x := range w {
+		a += math.Abs(float64(x))
+	}
+	return a + b
 }

@@ -38,20 +38,36 @@ func q6BlockScale(m float32) float32 {
 }
 
 func encodeQ6K(block []byte, w []float32, d float32) {
-	var codes [256]byte
-	var groups [16]q6Group
-	var largest float32
-	for g := range groups {
-		groups[g] = newQ6Group((*[16]float32)(w[16*g:]))
-		largest = max(largest, groups[g].max)
-	}
-	for g := range groups {
-		s := groups[g].scale(d, largest)
+	weights := (*[256]float32)(w)
+	var up, down [16]uint32
+	q6Extremes(&up, &down, weights)
+	largest := absMax(w)
+	var ids [16]float32
+	for g := range ids {
+		group := newQ6Group((*[16]float32)(w[16*g:]), up[g], down[g])
+		s := group.scale(d, largest)
 		block[192+g] = byte(int8(s))
-		q6Codes((*[16]byte)(codes[16*g:]), groups[g].weights, inverse(d*s))
+		ids[g] = inverse(d * s)
 	}
+	var codes [256]byte
+	q6Codes(&codes, weights, &ids)
 	for h := range 2 {
 		packQ6(block[64*h:][:64], block[128+32*h:][:32], codes[128*h:][:128])
+	}
+}
+
+// q6ExtremesGeneric finds the bits of the largest positive and of the largest
+// negative weight of each group of 16; +0 and -0 where there is none. Floats of
+// one sign are in the order of their bits, the negative ones above the others,
+// of which integers need no branches to find the largest.
+func q6ExtremesGeneric(up, down *[16]uint32, w *[256]float32) {
+	for g := range up {
+		positive, negative := int32(0), uint32(1<<31)
+		for _, v := range w[16*g:][:16] {
+			b := math.Float32bits(v)
+			positive, negative = max(positive, int32(b)), max(negative, b)
+		}
+		up[g], down[g] = uint32(positive), negative
 	}
 }
 
@@ -63,21 +79,15 @@ type q6Group struct {
 	sign    float32 // of the scale that does so
 }
 
-// newQ6Group compares bits, which takes no branches: floats of one sign are in
-// the order of their bits, the negative ones above the others.
-func newQ6Group(w *[16]float32) q6Group {
-	const signBit = 1 << 31
-	var positive int32
-	negative := uint32(signBit)
-	for _, v := range w {
-		b := math.Float32bits(v)
-		positive, negative = max(positive, int32(b)), max(negative, b)
-	}
-	up, down := math.Float32frombits(uint32(positive)), math.Float32frombits(negative&^signBit)
+// newQ6Group compares bits: which sign is the larger is anyone's guess, and
+// integers are chosen without a branch.
+func newQ6Group(w *[16]float32, up, down uint32) q6Group {
+	down &^= 1 << 31
+	sign := math.Float32bits(1)
 	if up > down {
-		return q6Group{w, up, down, -1}
+		sign = math.Float32bits(-1)
 	}
-	return q6Group{w, down, up, 1}
+	return q6Group{w, math.Float32frombits(max(up, down)), math.Float32frombits(min(up, down)), math.Float32frombits(sign)}
 }
 
 // scale returns the integer s of either sign for which the weights, coded in
@@ -90,18 +100,21 @@ func (g *q6Group) scale(d, largest float32) float32 {
 	if g.max == 0 || d == 0 {
 		return 0
 	}
-	pairs, steps := g.fixed(), g.max/d
+	id, steps := q6Fixed/g.max, g.max/d
 	first := min(int(max(steps/32.5, g.other/d/31.5))+1, q6MaxScale)
 	last := min(max(int(steps/30.6), 36), q6MaxScale)
-	best := math.MaxInt // an error above its scale
-	for s := first; s <= last; s++ {
-		code := steps / float32(s) // of the largest weight, to be rounded
-		if g.max == largest && q6BlockScale(d*float32(s)*min(nearest(code), q6MaxCode)) != d {
-			continue // as decoded, the block would have another d
+	best := q6NoScale
+	if g.max < largest {
+		best = q6Search(g.weights, id, steps, first, last)
+	} else {
+		for s := first; s <= last; s++ {
+			code := nearest(steps / float32(s))
+			if q6BlockScale(d*float32(s)*min(code, q6MaxCode)) == d { // else the block as decoded would have another d
+				best = min(best, q6Search(g.weights, id, steps, s, s))
+			}
 		}
-		best = min(best, s*s*q6Error(&pairs, int(code*(1<<32/q6Fixed)))<<8|s)
 	}
-	if best == math.MaxInt {
+	if best == q6NoScale {
 		return g.sign * min(ceil(steps/q6MaxCode), q6MaxScale)
 	}
 	return g.sign * float32(best&0xff)
@@ -110,29 +123,30 @@ func (g *q6Group) scale(d, largest float32) float32 {
 // q6Fixed stands for the largest magnitude of a group in fixed point.
 const q6Fixed = 1 << 20
 
-// fixed returns the weights as fractions of the largest in fixed point, two to
-// a word, so that one multiplication makes codes of both.
-func (g *q6Group) fixed() (pairs [8]uint64) {
-	id := q6Fixed / g.max
-	for i := range pairs {
-		x0, x1 := float32(g.weights[2*i]*id), float32(g.weights[2*i+1]*id)
-		pairs[i] = uint64(int64(x0)) + uint64(int64(x1))<<32
-	}
-	return pairs
-}
+// q6NoScale is more than any scale's error.
+const q6NoScale int64 = math.MaxInt64
 
-// q6Error returns Σr², where r is what lies between pair·code/2³² and the
-// nearest integer, in 1024ths. The halves of a product do not disturb each
-// other: what the lower one has above its fraction is nothing to the upper.
-func q6Error(pairs *[8]uint64, code int) int {
-	c := uint64(code)
-	v0, v1, v2, v3 := pairs[0]*c, pairs[1]*c, pairs[2]*c, pairs[3]*c
-	e0 := q6Squares[v0>>22&1023] + q6Squares[v0>>54] + q6Squares[v1>>22&1023] + q6Squares[v1>>54]
-	e1 := q6Squares[v2>>22&1023] + q6Squares[v2>>54] + q6Squares[v3>>22&1023] + q6Squares[v3>>54]
-	v0, v1, v2, v3 = pairs[4]*c, pairs[5]*c, pairs[6]*c, pairs[7]*c
-	e0 += q6Squares[v0>>22&1023] + q6Squares[v0>>54] + q6Squares[v1>>22&1023] + q6Squares[v1>>54]
-	e1 += q6Squares[v2>>22&1023] + q6Squares[v2>>54] + q6Squares[v3>>22&1023] + q6Squares[v3>>54]
-	return int(e0 + e1)
+// q6SearchGeneric returns the least error of the scales from first to last, times
+// 256, plus the scale; q6NoScale of none. The error of a scale s is s²·Σr², where r
+// is what lies between a weight's code and the nearest integer, in 1024ths. id turns
+// weights into fixed point, steps is the largest one's magnitude in steps of the
+// block.
+func q6SearchGeneric(w *[16]float32, id, steps float32, first, last int) int64 {
+	var fixed [16]uint32
+	for i, v := range w {
+		fixed[i] = uint32(int32(float32(v * id)))
+	}
+	best := q6NoScale
+	for s := first; s <= last; s++ {
+		code := uint32(int32(steps / float32(s) * (1 << 32 / q6Fixed))) // of the largest weight
+		var sum int64
+		for i := 0; i < 16; i += 4 {
+			sum += int64(q6Squares[fixed[i]*code>>22] + q6Squares[fixed[i+1]*code>>22] +
+				q6Squares[fixed[i+2]*code>>22] + q6Squares[fixed[i+3]*code>>22])
+		}
+		best = min(best, int64(s)*int64(s)*sum<<8|int64(s))
+	}
+	return best
 }
 
 // q6Squares are the squares of the distances to an integer, by the first ten
@@ -145,10 +159,11 @@ var q6Squares = func() (squares [1024]int32) {
 	return squares
 }()
 
-// q6Codes rounds x·id to integers from -32 to 31 and writes them with 32 added.
-func q6Codes(codes *[16]byte, x *[16]float32, id float32) {
-	for i, v := range x {
-		codes[i] = byte(max(0, min(int32(nearest(float32(v*id)))+32, 63)))
+// q6CodesGeneric rounds each group's w·id to integers from -32 to 31 and writes
+// them with 32 added.
+func q6CodesGeneric(codes *[256]byte, w *[256]float32, ids *[16]float32) {
+	for i, v := range w {
+		codes[i] = byte(max(0, min(int32(nearest(float32(v*ids[i/16])))+32, 63)))
 	}
 }
 
@@ -164,14 +179,22 @@ func packQ6(low, high, codes []byte) {
 	}
 }
 
-// decodeQ6K decodes 16 weights, which share an int8 scale, at a time. Quarter
-// q of each half of the block takes the low or high nibbles of 32 bytes of low
-// bits, and bits 2q and 2q+1 of the half's 32 bytes of high bits. The product
-// d·scale·code has at most 24 bits, so it is exact.
+// decodeQ6K decodes a block. The products d·scale·code have at most 24 bits, so
+// they are exact in any order.
 func decodeQ6K(dst []float32, block []byte, d float32) {
-	low, high, scales := block[:128], block[128:192], block[192:208]
-	for g, s := range scales {
-		ds := d * float32(int8(s))
+	var scales [16]float32
+	for g, s := range block[192:208] {
+		scales[g] = d * float32(int8(s))
+	}
+	q6Weights((*[256]float32)(dst), (*[192]byte)(block), &scales)
+}
+
+// q6WeightsGeneric decodes 16 weights, which share a scale, at a time. Quarter q of
+// each half of the block takes the low or high nibbles of 32 bytes of low bits, and
+// bits 2q and 2q+1 of the half's 32 bytes of high bits.
+func q6WeightsGeneric(dst *[256]float32, bits *[192]byte, scales *[16]float32) {
+	low, high := bits[:128], bits[128:]
+	for g, ds := range scales {
 		half, q, l := g/8, g/2%4, g%2*16
 		ql := low[64*half+32*(q%2)+l:][:16]
 		qh := high[32*half+l:][:16]

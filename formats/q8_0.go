@@ -13,7 +13,9 @@ var Q8_0 = registerBlocks(blocks{
 	encode: func(block []byte, w []float32, d float32) {
 		id := inverse(d)
 		for j, x := range w {
-			block[2+j] = byte(int8(math.Round(float64(x * id))))
+			// In float64 the sum is exact, and halves go away from zero.
+			v := float64(float32(x * id))
+			block[2+j] = byte(int32(v + math.Copysign(0.5, v)))
 		}
 	},
 	decode: func(dst []float32, block []byte, d float32) {

@@ -85,6 +85,9 @@ func isFinite(x float32) bool { return math.Float32bits(x)&0x7f800000 != 0x7f800
 
 // indexNonFinite returns the first element of w that is not finite, or -1.
 func indexNonFinite(w []float32) int {
+	if isFinite(absMax(w)) {
+		return -1
+	}
 	for i, x := range w {
 		if !isFinite(x) {
 			return i
@@ -93,9 +96,9 @@ func indexNonFinite(w []float32) int {
 	return -1
 }
 
-// absMax returns max|w|. Magnitudes are in the order of their bits, of which
-// integers need no branch to find the largest.
-func absMax(w []float32) float32 {
+// absMaxGeneric returns max|w|, a NaN if there is one. Magnitudes are in the order
+// of their bits, of which integers need no branch to find the largest.
+func absMaxGeneric(w []float32) float32 {
 	var m uint32
 	for _, x := range w {
 		m = max(m, math.Float32bits(x)&^(1<<31))

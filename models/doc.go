@@ -115,6 +115,11 @@
 // in huge pages; alone, most would be too small for one, which costs a sixth
 // of the speed of decoding.
 //
+// A head that is converted replaces its old form, which is let go of as it is
+// read: BitNet-2B-4T, 1132 MiB in its file, has 513 of that and 333 of a q8_0
+// head in memory, or 257 of q6_k, and of the embedding the rows of its text's
+// tokens. Making those heads takes 0.9 and 1.0 s.
+//
 // # The same bits
 //
 // Logits do not depend on the number of threads, the batch size, the

@@ -66,7 +66,7 @@ func (m *Model) convertHead(dst, src *formats.Tensor) error {
 			return err
 		}
 	}
-	var total energy
+	var sumError, sumSignal float64
 	for top := 0; top < rows; top += slab {
 		bottom := min(top+slab, rows)
 		chunks := (bottom - top + chunk - 1) / chunk
@@ -82,12 +82,12 @@ func (m *Model) convertHead(dst, src *formats.Tensor) error {
 				// The place in all of the head, not in a strip of rows.
 				return cmp.Or(src.Type.Validate(src.Data, rows, cols), err)
 			}
-			total.error += sums[i].error
-			total.signal += sums[i].signal
+			sumError += sums[i].error.fold()
+			sumSignal += sums[i].signal.fold()
 		}
 	}
-	if total.signal > 0 {
-		m.HeadError = total.error / total.signal
+	if sumSignal > 0 {
+		m.HeadError = sumError / sumSignal
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func headRowBytes(to *formats.Type, cols int) (int, error) {
 }
 
 // energy is Σ(y-x)² and Σx².
-type energy struct{ error, signal float64 }
+type energy struct{ error, signal lanes }
 
 // convertRows writes rows [from, end) of t to dst, a few at a time: their
 // floats stay in the cache. An *formats.Error is about a row of t.
@@ -148,15 +148,12 @@ func convertRows(dst []byte, to *formats.Type, t *formats.Tensor, from, end int)
 	return e, nil
 }
 
-// add counts the error of y in the place of x.
+// add counts the error of y in the place of x, and leaves it in y.
 func (e *energy) add(x, y []float32) {
 	y = y[:len(x)]
-	var sum, signal float64
 	for i, v := range x {
-		d := float64(y[i]) - float64(v)
-		sum += d * d
-		signal += float64(v) * float64(v)
+		y[i] -= v
 	}
-	e.error += sum
-	e.signal += signal
+	squares(&e.error, y)
+	squares(&e.signal, x)
 }
