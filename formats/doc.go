@@ -1,7 +1,7 @@
 // Package formats says what the bytes of a weight matrix mean: one file per
-// format, one registry, no I/O and no concern for speed beyond decoding rows
-// and checking a whole tensor at load. Containers (GGUF and others) are its
-// subpackages; products on packed weights are package kernels.
+// format, one registry, no I/O. It is quick where a program waits for it: decoding
+// rows, checking a whole tensor at load, converting an output head. Containers (GGUF
+// and others) are its subpackages; products on packed weights are package kernels.
 //
 // A matrix is rows × cols, row by row; a row is one output feature. Everything
 // is little-endian. d and s are scales; a *block* is the group of weights that
