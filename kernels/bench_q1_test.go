@@ -116,7 +116,7 @@ func BenchmarkQ1Prompt(b *testing.B) {
 			}
 			x := normal(rand.New(rand.NewPCG(3, 4)), most*cols)
 			dst := make([]float32, most*6144)
-			for _, n := range []int{2, 4, 8, 13, 16, most} {
+			for _, n := range []int{2, 4, 5, 6, 8, 13, 16, most} {
 				b.Run(fmt.Sprint("N=", n), func(b *testing.B) {
 					for range b.N {
 						for _, m := range matrices {

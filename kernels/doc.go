@@ -448,12 +448,23 @@
 // weights in L2 again. AVX2 multiplies with two instructions where VPDPBUSD is
 // one.
 //
+// With AVX2 four columns and more look up nibbles that were made bytes once for up to 16
+// of them, 128 rows at a time. A Zen 4, of which VPSHUFB and VPADDB leave no port free:
+//
+//	columns                       4         8         16
+//	avx2-lookup      one by one   386       383       384
+//	                 together     433       459       505
+//
+// Two shuffles are bound to half of the ports there, and their sums take 22% of the
+// time, the products with scales 13%, nibbles 2% of 16 columns.
+//
 // Native rows with AVX-512 are transposed once for two to four columns, which costs
-// 20 shuffles for 64 to 128 products; five are three and two. From 40 columns on, without AVX-512 from ten,
-// they are packed as bit planes, a strip of 64 KiB at a time, and then are as good as
+// 20 shuffles for 64 to 128 products; five are three and two. From 40 columns on they are
+// packed as bit planes, a strip of 64 KiB at a time, and then are as good as
 // packed ones: packing costs as much as six columns do.
 //
-// Where look-ups are ahead, they are packed as rows128 from seven columns on. A task is
+// Where look-ups are ahead, they are packed as rows128 from seven columns on, with AVX2
+// as rows64 from five. A task is
 // a strip of up to 1536 rows of 2048 columns, 432 KiB, which is packed once and stays in
 // L2 while tables are made of four columns after the other, 128 KiB. They take a tenth
 // of the time of the look-ups for 1024 rows, a sixth for 512; strips of 288 KiB were 3%
@@ -475,7 +486,12 @@
 //	N                              2      4      8      13     16     32
 //	avx512vnni-native  before      13.8   26.9   52.7   76.0   96.8   156
 //	                   after       10.7   17.9   34.4   57.4   71.9   149
-//	avx2-native                    17.9   35.1   74.2   112    114    184
+//
+// With AVX2 packed as bit planes from ten columns on, and now looked up from five; medians
+// of three runs:
+//
+//	avx2-native        before      18.1   35.3   80.8   123    109    198
+//	                   after       18.1   34.2   48.3   75.6   80.2   133
 //
 // # Heads and embeddings
 //

@@ -90,8 +90,8 @@ func TestQ1Ranges(t *testing.T) {
 	}
 }
 
-// TestQ1Strips takes both kinds of batches of native rows, of which a machine uses
-// one: panels and look-ups. Rows fill no tile, or strips of panels.
+// TestQ1Strips takes all kinds of batches of native rows, of which a machine uses
+// one: panels and both look-ups. Rows fill no tile, or strips of panels.
 func TestQ1Strips(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 18))
 	for _, act := range []Activation{Q8Per128, Q8Row} {
@@ -102,11 +102,12 @@ func TestQ1Strips(t *testing.T) {
 		if err := v.Available(); err != nil {
 			t.Skip(err)
 		}
-		panels, lookups := *v, *v
-		panels.BatchOrder, panels.batchFrom, panels.batchRows = q1PanelOrder, 40, nil
-		panels.matMul = q1NativeMatMul(bitplanesTiles, q1PackRoom, q1MatMul(v.ISA, act, bitplanesMatVec(act, q1Bitplanes128AVX512VNNI, nil)))
-		lookups.looksStripsUp()
-		for _, n := range []int{7, 8, 9, 13, 43} {
+		panels, words, nibbles := *v, *v, *v
+		panels.batchRows = nil
+		panels.multipliesStrips(q1Bitplanes128AVX512VNNI)
+		words.looksStripsUp(q1WordLookup)
+		nibbles.looksStripsUp(q1NibbleLookup)
+		for _, n := range []int{7, 8, 9, 13, 19, 43} {
 			for _, shape := range [][2]int{{1, 384}, {127, 256}, {131, 1280}, {600, 128}} {
 				rows, cols := shape[0], shape[1]
 				x := make([]float32, n*cols)
@@ -114,7 +115,8 @@ func TestQ1Strips(t *testing.T) {
 				tensor := randomQ1(t, rng, rows, cols)
 				what := fmt.Sprintf("%d×%d, %d columns", rows, cols, n)
 				q1Compare(t, &panels, tensor, x, n, 0, rows, "panels, "+what)
-				q1Compare(t, &lookups, tensor, x, n, 0, rows, "look-ups, "+what)
+				q1Compare(t, &words, tensor, x, n, 0, rows, "look-ups of int16, "+what)
+				q1Compare(t, &nibbles, tensor, x, n, 0, rows, "look-ups of nibbles, "+what)
 			}
 		}
 	}
@@ -131,6 +133,20 @@ func TestQ1StripTaskRows(t *testing.T) {
 		{1, 1 << 20, 1, 128}, // a tile is larger than a strip
 	} {
 		if got := q1StripTaskRows(&Matrix{Rows: c.rows, Cols: c.cols}, c.threads); got != c.want {
+			t.Errorf("%d×%d, %d threads: %d rows, want %d", c.rows, c.cols, c.threads, got, c.want)
+		}
+	}
+}
+
+// TestQ1NibbleTaskRows expects whole strips, and work for all.
+func TestQ1NibbleTaskRows(t *testing.T) {
+	for _, c := range []struct{ rows, cols, threads, want int }{
+		{6144, 2048, 2, 128},
+		{6144, 256, 2, 768},
+		{1024, 256, 2, 128},
+		{64, 128, 4, 128},
+	} {
+		if got := q1NibbleTaskRows(&Matrix{Rows: c.rows, Cols: c.cols}, c.threads); got != c.want {
 			t.Errorf("%d×%d, %d threads: %d rows, want %d", c.rows, c.cols, c.threads, got, c.want)
 		}
 	}

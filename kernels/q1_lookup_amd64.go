@@ -29,7 +29,10 @@ func rows64Row(p int) int {
 }
 
 // rows64 is the packed layout of q1_0_g128 for kernels that look sums up.
-var rows64 = q1Tiles{rows64Rows, rows64Block, packRows64Tile, packRows64TileGo}.layout("rows64")
+var (
+	rows64Tiles = q1Tiles{rows64Rows, rows64Block, packRows64Tile, packRows64TileGo}
+	rows64      = rows64Tiles.layout("rows64")
+)
 
 // packRows64TileGo packs n rows of a tile.
 func packRows64TileGo(tile, rows []byte, blocks, n int) {
@@ -56,17 +59,21 @@ type q1LookupFunc func(dst *float32, data *byte, tables *int8, scales *float32, 
 // A q1Lookup is kernels that look the sums of four activations up.
 type q1Lookup struct {
 	summary       string
-	layout        *Layout
-	blockBytes    int // of a tile's rows × 128 columns
+	tiles         q1Tiles
+	layout        *Layout // of them
 	order         *Order
 	per128, per32 q1LookupFunc
-	// together is for q1LookupTogether columns from c on, which lie in batchOrder;
-	// nil: one at a time.
-	together   func(dst []float32, m *Matrix, a *Activations, c, r0, r1, scaleStep int)
-	batchOrder *Order
+	// together is for the columns [from, to), which lie in batchOrder: q1LookupTogether
+	// at least, batchColumns at most.
+	together     func(dst []float32, m *Matrix, a *Activations, from, to, r0, r1, scaleStep int)
+	batchOrder   *Order
+	batchColumns int
+	taskRows     func(m *Matrix, threads int) int // see Variant.batchRows
+	// stripFrom is the fewest columns that are worth packing native rows for.
+	stripFrom int
 }
 
-// q1LookupTogether is how many columns are looked up with the same bits.
+// q1LookupTogether is the fewest columns that are looked up with the same bits.
 const q1LookupTogether = 4
 
 // q1TableBytes is the bytes of tables for an activation: for every four, two
@@ -96,17 +103,25 @@ func q1PrefersLookups() bool { return cpu.Vendor() == "AuthenticAMD" && cpu.Fami
 // q1WordLookup is the look-up with AVX-512.
 var q1WordLookup = q1Lookup{
 	"sums of four activations from tables, VPERMW, 128 rows at a time",
-	rows128, rows128Block, q1TableOrder("q1_word_tables", q1TableBytes, q1WordTablesAVX2), q1WordLookup128AVX512, q1WordLookup32AVX512, q1WordsTogether, q1BatchOrder,
+	rows128Tiles, rows128, q1TableOrder("q1_word_tables", q1TableBytes, q1WordTablesAVX2), q1WordLookup128AVX512, q1WordLookup32AVX512,
+	q1WordsTogether, q1BatchOrder, q1LookupTogether, nil, 7,
+}
+
+// q1Tables has the two tables of bytes that VPSHUFB reads.
+var q1Tables = q1TableOrder("q1_tables", q1TableBytes, q1TablesAVX2)
+
+// q1NibbleLookup is the look-up with AVX2.
+var q1NibbleLookup = q1Lookup{
+	"sums of four activations from tables, VPSHUFB, 32 rows in a register",
+	rows64Tiles, rows64, q1Tables, q1Lookup128AVX2, q1Lookup32AVX2,
+	q1NibblesTogether, q1Tables, q1LookupColumns, q1NibbleTaskRows, 5,
 }
 
 // The look-up with AVX2 is ahead of bit planes with AVX-VNNI too (28.6 against
 // 19.2 GB/s from L2), hence its preference. With AVX-512 bit planes win from
 // four columns on, unless q1PrefersLookups.
 func init() {
-	q1Lookup{
-		"sums of four activations from tables, VPSHUFB, 32 rows in a register",
-		rows64, rows64Block, q1TableOrder("q1_tables", q1TableBytes, q1TablesAVX2), q1Lookup128AVX2, q1Lookup32AVX2, nil, nil,
-	}.register(AVX2, 13)
+	q1NibbleLookup.register(AVX2, 13)
 	preference := 3
 	if q1PrefersLookups() {
 		preference = 13
@@ -121,8 +136,8 @@ func (l q1Lookup) register(isa *ISA, preference int) {
 			ISA: isa, Layout: l.layout, Order: l.order, quantize: quantizeAVX2, preference: preference,
 			matVec: l.matVec(act), columns: q1LookupColumns,
 		}
-		if l.together != nil && act != Q8Per32 {
-			v.BatchOrder, v.batchFrom, v.matMul = l.batchOrder, q1LookupTogether, l.matMul(act)
+		if act != Q8Per32 {
+			v.BatchOrder, v.batchFrom, v.batchRows, v.matMul = l.batchOrder, q1LookupTogether, l.taskRows, l.matMul(act)
 		}
 		register(v)
 	}
@@ -134,10 +149,10 @@ func (l q1Lookup) matVec(act Activation) func(dst []float32, m *Matrix, a *Activ
 		kernel = l.per32
 	}
 	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
-		blocks, tile := m.Cols/128, l.layout.RowTile
+		blocks, tile := m.Cols/128, l.tiles.rows
 		tiles := (r1 - r0 + tile - 1) / tile
 		out := dst[r0:r1]
-		data := m.Data[r0/tile*blocks*l.blockBytes:][:tiles*blocks*l.blockBytes]
+		data := m.Data[r0/tile*blocks*l.tiles.block:][:tiles*blocks*l.tiles.block]
 		tables := a.In(l.order)[q1TableBytes*col*a.Stride:][:q1TableBytes*m.Cols]
 		scales := a.Scales[col*a.Groups:][:a.Groups]
 		kernel(&out[0], &data[0], &tables[0], &scales[0], scaleStep, blocks, len(out))
@@ -149,8 +164,9 @@ func (l q1Lookup) matVec(act Activation) func(dst []float32, m *Matrix, a *Activ
 func (l q1Lookup) matMul(act Activation) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 	scaleStep := q1ScaleStep(act)
 	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
-		for c := 0; c < a.N; c += q1LookupTogether {
-			l.together(dst, m, a, min(c, a.N-q1LookupTogether), r0, r1, scaleStep)
+		for c := 0; c < a.N; c += l.batchColumns {
+			from := min(c, a.N-q1LookupTogether)
+			l.together(dst, m, a, from, min(c+l.batchColumns, a.N), r0, r1, scaleStep)
 		}
 	}
 }

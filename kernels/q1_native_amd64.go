@@ -34,20 +34,20 @@ var q1NativeFewAVX512VNNI = []q1NativeColumns{
 	{4, q1NativeColumns4AVX512VNNI}, {3, q1NativeColumns3AVX512VNNI}, {2, q1NativeColumns2AVX512VNNI},
 }
 
+// q1NativePanelsFrom is the fewest columns that are worth packing native rows as bit
+// planes for, where several are multiplied at a time without.
+const q1NativePanelsFrom = 40
+
 func init() {
 	for _, v := range []struct {
 		isa    *ISA
 		lanes  int
 		kernel q1NativeFunc
-		packed bitplanesFunc // for what is left of a batch
 		few    []q1NativeColumns
-		// leastBatch is the fewest columns that are worth packing the weights
-		// for: fewer if one at a time is the alternative.
-		leastBatch int
 	}{
-		{AVX2, 8, q1NativeAVX2, q1Bitplanes128AVX2, nil, 10},
-		{AVXVNNI, 8, q1NativeAVXVNNI, q1Bitplanes128AVXVNNI, nil, 10},
-		{AVX512VNNI, 16, q1NativeAVX512VNNI, q1Bitplanes128AVX512VNNI, q1NativeFewAVX512VNNI, 40},
+		{AVX2, 8, q1NativeAVX2, nil},
+		{AVXVNNI, 8, q1NativeAVXVNNI, nil},
+		{AVX512VNNI, 16, q1NativeAVX512VNNI, q1NativeFewAVX512VNNI},
 	} {
 		for _, act := range []Activation{Q8Per128, Q8Row} {
 			matVec := q1NativeMatVec(act, v.kernel, v.lanes)
@@ -56,15 +56,25 @@ func init() {
 				Activation: act, ISA: v.isa, Layout: Native, Order: q1ByteOrder,
 				quantize: quantizeAVX2, preference: 1,
 				matVec: matVec, matFew: q1NativeMatFew(act, v.few, v.lanes, matVec),
-				BatchOrder: q1PanelOrder, batchFrom: v.leastBatch,
-				matMul: q1NativeMatMul(bitplanesTiles, q1PackRoom, q1MatMul(v.isa, act, bitplanesMatVec(act, v.packed, nil))),
 			}
-			if v.isa == AVX512VNNI && q1PrefersLookups() {
-				variant.looksStripsUp()
+			switch {
+			case v.isa != AVX512VNNI:
+				variant.looksStripsUp(q1NibbleLookup)
+			case q1PrefersLookups():
+				variant.looksStripsUp(q1WordLookup)
+			default:
+				variant.multipliesStrips(q1Bitplanes128AVX512VNNI)
 			}
 			register(variant)
 		}
 	}
+}
+
+// multipliesStrips has v, which multiplies native rows, pack those of batches by strips
+// as bit planes; kernel is for columns that fill no panel.
+func (v *Variant) multipliesStrips(kernel bitplanesFunc) {
+	v.BatchOrder, v.batchFrom = q1PanelOrder, q1NativePanelsFrom
+	v.matMul = q1NativeMatMul(bitplanesTiles, q1PackRoom, q1MatMul(v.ISA, v.Activation, bitplanesMatVec(v.Activation, kernel, nil)))
 }
 
 // q1NativeMatVec is matVec by a kernel that takes lanes rows together. Rows

@@ -46,8 +46,9 @@ var q1BatchOrder = q1TableOrder("q1_batch_tables", q1BatchTableBytes, q1BatchTab
 // q1BatchTableBytes is the bytes of tables for an activation.
 const q1BatchTableBytes = 16
 
-// q1WordsTogether computes rows [r0, r1) of q1LookupTogether columns from c on.
-func q1WordsTogether(dst []float32, m *Matrix, a *Activations, c, r0, r1, scaleStep int) {
+// q1WordsTogether computes rows [r0, r1) of the columns from c on, which are
+// q1LookupTogether.
+func q1WordsTogether(dst []float32, m *Matrix, a *Activations, c, _, r0, r1, scaleStep int) {
 	const n, tile = q1LookupTogether, rows128Rows
 	blocks, tableStride := m.Cols/128, q1BatchTableBytes*a.Stride
 	tables := a.In(q1BatchOrder)[c*tableStride:][:n*tableStride]

@@ -8,14 +8,11 @@ import "sync"
 // 2048 columns. With the tables of q1LookupTogether columns it stays in L2.
 const q1StripBytes = 448 << 10
 
-// q1LookupLeast is the fewest columns that are worth packing native rows for.
-const q1LookupLeast = 7
-
 // looksStripsUp has v, which multiplies native rows, pack those of batches by strips
-// and look them up, whatever it did with them.
-func (v *Variant) looksStripsUp() {
-	v.BatchOrder, v.batchFrom, v.batchRows = nil, q1LookupLeast, q1StripTaskRows
-	v.matMul = q1NativeMatMul(rows128Tiles, q1StripBytes, q1WordLookup.matMulNatural(v.Activation))
+// and look them up with l, whatever it did with them.
+func (v *Variant) looksStripsUp(l q1Lookup) {
+	v.BatchOrder, v.batchFrom, v.batchRows = nil, l.stripFrom, q1StripTaskRows
+	v.matMul = q1NativeMatMul(l.tiles, q1StripBytes, l.matMulNatural(v.Activation))
 }
 
 // q1StripTaskRows is how many native rows of m a task packs and looks up: whole
@@ -30,15 +27,15 @@ func q1StripTaskRows(m *Matrix, threads int) int {
 var q1StripTables spares[Activations]
 
 // matMulNatural is matMul for activations in their natural order, q1LookupTogether
-// columns or more: a thread makes tables of so many at a time for itself.
+// columns or more: a thread makes tables of a few at a time for itself.
 func (l q1Lookup) matMulNatural(act Activation) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 	matMul := l.matMul(act)
 	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 		few := q1StripTables.get()
 		defer q1StripTables.put(few)
-		for c := 0; c < a.N; c += q1LookupTogether {
+		for c := 0; c < a.N; c += l.batchColumns {
 			from := min(c, a.N-q1LookupTogether)
-			few.view(a, from, from+q1LookupTogether)
+			few.view(a, from, min(c+l.batchColumns, a.N))
 			few.arrange(l.batchOrder)
 			matMul(dst[from*m.Rows:], m, few, r0, r1)
 		}

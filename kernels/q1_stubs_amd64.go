@@ -274,6 +274,27 @@ func q1Lookup32AVX2(dst *float32, data *byte, tables *int8, scales *float32, sca
 //go:noescape
 func q1WordLookup32AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 
+// q1LookupColumnsAVX2 is q1Lookup128AVX2 of a strip of two tiles, the second nextTile bytes behind the
+// first, for each of some columns, whose tables and scales are tableStride and scaleStride
+// bytes apart. y has a strip for each column, to which it adds:
+//
+//	for c := range columns {
+//		for i := range 128 {
+//			for b := range blocks {
+//				S := int32(0)
+//				for k := range 128 {
+//					S += (2*bit(i, 128*b+k) - 1) * q[c][128*b+k]
+//				}
+//				y[128*c+i] += float32(float32(scale(i, b)*scales[(c*scaleStride+b*scaleStep)/4]) * float32(S))
+//			}
+//		}
+//	}
+//
+// It works in 4864 bytes of room, which begins with a cache line.
+//
+//go:noescape
+func q1LookupColumnsAVX2(y *float32, data *byte, nextTile int, tables *int8, tableStride int, scales *float32, scaleStride int, scaleStep int, blocks int, columns int, room *byte)
+
 // q1BatchTablesAVX512 makes the tables of every 16 of n activations, n a multiple of 64
 // and not 0; tables of the columns 0 to 4, 5 to 9 and 10 to 15:
 //

@@ -26,6 +26,7 @@ func Generate(p *asm.Program) {
 		lookup(p, per32)
 		wordLookup(p, per32)
 	}
+	lookupColumns(p)
 	makeBatchTables(p)
 	wordColumns(p)
 	panelOrder(p)
