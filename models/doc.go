@@ -95,15 +95,16 @@
 //
 // # Start
 //
-// What it takes to the first token of a prompt of four, on the file's bytes of
-// Bonsai-1.7B in the page cache, on the same machine: 50 ms after 6 ms for the
-// process to begin (onebit run --native --json says the former).
+// What it takes to the first token of a prompt of one, on the file's bytes of
+// Bonsai-1.7B in the page cache, on the same machine: 31 ms, medians of 20 starts.
 //
-//	1 ms   map and parse
-//	20     build the vocabulary, beside it map the file's 60,000 pages: 17 and
-//	       12 ms of a thread
-//	29     the prompt, whose first products with the weights check them: four
-//	       columns of native rows at a time, 12 to 16 ms for one
+//	5 ms   start the process, half of it with what draws charts
+//	1      map and parse
+//	13     build the vocabulary, beside it map the file's pages, most of them huge:
+//	       read 2.5, copy 1.5, hash the tokens 3, find the merges' tokens 4 on both
+//	       threads, hash the merges 2.5
+//	12     the prompt, whose first products with the weights check them, and the
+//	       head: 24 with four tokens, 54 with 13, 140 with 45
 //
 // # Memory
 //

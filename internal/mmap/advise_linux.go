@@ -6,6 +6,9 @@ import "golang.org/x/sys/unix"
 // one refuses, and the pages are mapped as they are read.
 func advisePopulate(data []byte) { _ = unix.Madvise(data, unix.MADV_POPULATE_READ) }
 
+// adviseTouch is MADV_POPULATE_WRITE, of the same age.
+func adviseTouch(data []byte) { _ = unix.Madvise(data, unix.MADV_POPULATE_WRITE) }
+
 func adviseRelease(data []byte) error { return unix.Madvise(data, unix.MADV_DONTNEED) }
 
 // adviseHuge ignores the result: a kernel without transparent huge pages

@@ -10,3 +10,5 @@ func adviseHuge([]byte) {}
 func adviseSmall([]byte) {}
 
 func advisePopulate([]byte) {}
+
+func adviseTouch([]byte) {}

@@ -197,3 +197,37 @@ func TestPopulateMapsThePages(t *testing.T) {
 		t.Errorf("%d bytes resident after %d were populated", rss, pages/2*page)
 	}
 }
+
+func TestTouchProvidesThePages(t *testing.T) {
+	needAdvice(t)
+	page := os.Getpagesize()
+	const pages = 64
+	memory, err := unix.Mmap(-1, 0, pages*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(memory)
+	if unix.Madvise(memory[:page], unix.MADV_POPULATE_WRITE) != nil {
+		t.Skip("the kernel does not populate mappings")
+	}
+	resident := func() (n int) {
+		var in [pages]byte
+		if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&memory[0])), uintptr(len(memory)), uintptr(unsafe.Pointer(&in))); errno != 0 {
+			t.Skip(errno)
+		}
+		for _, b := range in {
+			n += int(b & 1)
+		}
+		return n
+	}
+	for _, few := range [][]byte{nil, memory[page+1 : page+2], memory[2*page-1 : 2*page]} {
+		Touch(few)
+	}
+	if n := resident(); n != 1 {
+		t.Errorf("%d pages resident after parts of one were touched, want that one alone", n)
+	}
+	Touch(memory[page+1 : pages/2*page])
+	if n := resident(); n != pages/2-1 {
+		t.Errorf("%d pages resident after %d were touched", n, pages/2-2)
+	}
+}

@@ -26,6 +26,8 @@ func unmapFile([]byte) error { return nil }
 
 func advisePopulate([]byte) {}
 
+func adviseTouch([]byte) {}
+
 func adviseRelease([]byte) error { return nil }
 
 func adviseSmall([]byte) {}

@@ -27,6 +27,8 @@ func unmapFile(data []byte) error {
 
 func advisePopulate([]byte) {}
 
+func adviseTouch([]byte) {}
+
 func adviseRelease([]byte) error { return nil }
 
 func adviseSmall([]byte) {}

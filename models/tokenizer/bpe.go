@@ -62,26 +62,34 @@ func newBytePairs(v *vocabulary, pre *preTokenizer, merges list) (*bytePairs, er
 		return nil, err
 	}
 	m.ranks = newTable(merges.n)
-	for again := true; again; {
+	for {
 		m.factor = rand.Uint64() | 1
-		again = m.enter()
+		if again := m.enter(); !again {
+			return m, nil
+		}
+		clear(m.ranks)
 	}
-	return m, nil
 }
 
 // enter fills the table. It asks for another factor if two hashes are the same
 // to it.
 func (m *bytePairs) enter() (again bool) {
-	m.ranks.clear()
-	for rank, e := range m.merges {
-		h := m.hash(e.left, e.right)
-		at, old := m.ranks.probe(h)
-		switch {
-		case old < 0:
-			m.ranks.put(at, h, int32(rank))
-		case m.merges[old].left != e.left || m.merges[old].right != e.right:
-			return true
-		} // else the pair comes again, and keeps its first rank
+	var hashes [fetched]uint64
+	for first := 0; first < len(m.merges); first += fetched {
+		some := m.merges[first:min(first+fetched, len(m.merges))]
+		for i, e := range some {
+			hashes[i] = m.hash(e.left, e.right)
+		}
+		m.ranks.fetch(hashes[:len(some)])
+		for i, e := range some {
+			at, old := m.ranks.probe(hashes[i])
+			switch {
+			case old < 0:
+				m.ranks.put(at, hashes[i], int32(first+i))
+			case m.merges[old].left != e.left || m.merges[old].right != e.right:
+				return true
+			} // else the pair comes again, and keeps its first rank
+		}
 	}
 	return false
 }
@@ -105,7 +113,7 @@ func (m *bytePairs) rank(left, right int32) int32 {
 // resolve finds the tokens of the merges, all processors at once, as that is
 // half of the time that a tokenizer takes to load.
 func (m *bytePairs) resolve(merges list) error {
-	m.merges = make([]merge, merges.n)
+	m.merges = touched[merge](merges.n)
 	workers := runtime.GOMAXPROCS(0)
 	errs := make([]error, workers)
 	var wg sync.WaitGroup

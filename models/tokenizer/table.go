@@ -1,5 +1,12 @@
 package tokenizer
 
+import (
+	"runtime"
+	"unsafe"
+
+	"onebit/internal/mmap"
+)
+
 // A table finds numbers by hashes: open addressing with linear probing. A slot
 // holds the upper 40 bits of a hash and 1 + its number, and the lower bits say
 // where the search begins. Whoever fills one sees to it that no two hashes are
@@ -19,12 +26,32 @@ func newTable(n int) table {
 	for size < n+n/3+1 {
 		size *= 2
 	}
-	return make(table, size)
+	return touched[uint64](size)
 }
 
-// clear empties the table. Written to before it is read, memory that is new is
-// mapped once, not as a page of zeros first.
-func (t table) clear() { clear(t) }
+// touched makes a slice whose memory is there before it is written to: the pages of
+// a vocabulary, some thousand, would wait for the system one by one.
+func touched[T int32 | uint32 | uint64 | byte | kind | merge](n int) []T {
+	s := make([]T, n)
+	if n > 0 {
+		mmap.Touch(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), n*int(unsafe.Sizeof(s[0]))))
+	}
+	return s
+}
+
+// fetched is how many slots are fetched at a time: as many as a core can wait for.
+const fetched = 16
+
+// fetch reads the slots that some hashes begin at. The searches that follow would
+// wait for memory one after the other: a core looks ahead of none whose end it
+// cannot guess.
+func (t table) fetch(hashes []uint64) {
+	mask, any := len(t)-1, uint64(0)
+	for _, h := range hashes {
+		any |= t[int(h)&mask]
+	}
+	runtime.KeepAlive(any)
+}
 
 // probe returns the number of a hash, or -1 and the slot to put it.
 func (t table) probe(h uint64) (slot int, n int32) {

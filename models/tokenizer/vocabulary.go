@@ -32,6 +32,10 @@ type vocabulary struct {
 	table table // ids by texts' hashes
 }
 
+// usualText is how many bytes the tokens of most vocabularies have, rounded up.
+// More make the texts move as they grow.
+const usualText = 8
+
 func newVocabulary(tokens list, kinds []kind) (vocabulary, error) {
 	v := vocabulary{kinds: kinds}
 	switch {
@@ -40,17 +44,13 @@ func newVocabulary(tokens list, kinds []kind) (vocabulary, error) {
 	case tokens.n > maxNumbers:
 		return v, keyErrorf(keyTokens, "has %d tokens, more than %d", tokens.n, maxNumbers)
 	}
-	size := 0
+	v.all, v.ends = touched[byte](usualText * tokens.n)[:0], touched[uint32](tokens.n)[:0]
 	for text := range tokens.all {
-		size += len(text)
-	}
-	if size > math.MaxUint32 {
-		return v, keyErrorf(keyTokens, "has %d bytes of text, more than 4 GiB", size)
-	}
-	v.all, v.ends = make([]byte, 0, size), make([]uint32, 0, tokens.n)
-	for text := range tokens.all {
-		if text == "" {
+		switch {
+		case text == "":
 			return v, keyErrorf(keyTokens, "token %d is empty", len(v.ends))
+		case len(text) > math.MaxUint32-len(v.all):
+			return v, keyErrorf(keyTokens, "has more than 4 GiB of text")
 		}
 		v.all = append(v.all, text...)
 		v.ends = append(v.ends, uint32(len(v.all)))
@@ -62,24 +62,31 @@ func newVocabulary(tokens list, kinds []kind) (vocabulary, error) {
 		if err != nil || !again {
 			return v, err
 		}
+		clear(v.table)
 	}
 }
 
 // enter fills the table. It asks for another seed if two hashes are the same to
 // it.
 func (v *vocabulary) enter() (again bool, err error) {
-	v.table.clear()
-	for id := range int32(len(v.ends)) {
-		text := v.text(id)
-		h := maphash.String(v.seed, text)
-		at, old := v.table.probe(h)
-		switch {
-		case old < 0:
-			v.table.put(at, h, id)
-		case v.text(old) == text:
-			return false, keyErrorf(keyTokens, "tokens %d and %d are both %s", old, id, quote(text))
-		default:
-			return true, nil
+	var hashes [fetched]uint64
+	for first := 0; first < len(v.ends); first += fetched {
+		n := min(fetched, len(v.ends)-first)
+		for i := range n {
+			hashes[i] = maphash.String(v.seed, v.text(int32(first+i)))
+		}
+		v.table.fetch(hashes[:n])
+		for i, h := range hashes[:n] {
+			id := int32(first + i)
+			at, old := v.table.probe(h)
+			switch {
+			case old < 0:
+				v.table.put(at, h, id)
+			case v.text(old) == v.text(id):
+				return false, keyErrorf(keyTokens, "tokens %d and %d are both %s", old, id, quote(v.text(id)))
+			default:
+				return true, nil
+			}
 		}
 	}
 	return false, nil
