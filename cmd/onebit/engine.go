@@ -197,3 +197,11 @@ func (en *engine) variants() []string {
 	slices.Sort(out)
 	return out
 }
+
+// headNote is the end of a summary that says what became of the head, if anything.
+func (en *engine) headNote() string {
+	if en.HeadError == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; head converted to %s, NMSE %.2g", en.Head.Type.Name, en.HeadError)
+}

@@ -19,6 +19,7 @@ import (
 type runFlags struct {
 	engineFlags
 	prompt    string
+	asked     bool // -p was given
 	chat      string
 	length    int
 	context   int
@@ -30,7 +31,7 @@ type runFlags struct {
 func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run MODEL -p PROMPT",
+		Use:   "run MODEL {-p PROMPT | --chat}",
 		Short: "Generate text, with prompt and decode speed",
 		Long: `Continue a prompt. The text goes to standard output as it comes, what it took to
 standard error.
@@ -39,6 +40,10 @@ Without --temp, each token is the likeliest, and the same prompt gives the same
 text with any number of threads and on any machine. With --temp, tokens are
 drawn, the same ones for the same --seed; Bonsai is meant to be run with
   --temp 0.5 --top-k 20 --top-p 0.85
+
+With --chat and no -p, it is a conversation: each line of standard input is a turn
+(one that ends with \ goes on in the next), and what was said stays in the context.
+Ctrl-C stops a reply and, when there is none, the program, Ctrl-D ends it.
 
 Generation ends after -n tokens, or where the model ends its turn or text. The
 weights are used as they lie in the file at first and packed behind the run.`,
@@ -52,10 +57,10 @@ weights are used as they lie in the file at first and packed behind the run.`,
 func (f *runFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.prompt, "prompt", "p", "", "text to continue, which may spell control tokens; - reads it from standard input, less a newline at its end")
-	flags.StringVar(&f.chat, "chat", "", "ask as a user in the model's chat template; --chat=`NAME` chooses one: "+chatNames())
+	flags.StringVar(&f.chat, "chat", "", "talk as a user in the model's chat template, for one turn with -p; --chat=`NAME` chooses one: "+chatNames())
 	flags.Lookup("chat").NoOptDefVal = chatOfModel
-	flags.IntVarP(&f.length, "tokens", "n", 128, "most tokens to generate; -1: until the model ends or the context is full")
-	flags.IntVar(&f.context, "ctx", 0, "tokens of context (default: what the prompt and -n need, 4096 for -n -1; at most the model's)")
+	flags.IntVarP(&f.length, "tokens", "n", 128, "most tokens to generate; -1: until the model ends or the context is full, as in a conversation by default")
+	flags.IntVar(&f.context, "ctx", 0, "tokens of context (default: what the prompt and -n need, 4096 for -n -1 and for a conversation; at most the model's)")
 	flags.Float64Var(&f.sampling.Temperature, "temp", 0, "temperature; 0: always the likeliest token")
 	flags.IntVar(&f.sampling.TopK, "top-k", 0, "draw among the so many likeliest tokens (default: all)")
 	flags.Float64Var(&f.sampling.TopP, "top-p", 0, "draw among the likeliest tokens that have this much of the probability (default: all)")
@@ -95,6 +100,9 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, en.Close()) }()
+	if f.conversation() {
+		return f.converse(cmd, en, sampler, begin, collect)
+	}
 	prompt, err := f.encode(en.Tokenizer)
 	if err != nil {
 		return err
@@ -117,12 +125,20 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 	return runErr
 }
 
+// conversation reports whether a person is to take turns with the model.
+func (f *runFlags) conversation() bool { return f.chat != "" && !f.asked }
+
 // check refuses flags that make no sense, before anything is loaded.
 func (f *runFlags) check(cmd *cobra.Command) (*models.Sampler, error) {
 	flags := cmd.Flags()
+	if f.asked = flags.Changed("prompt"); f.conversation() && !flags.Changed("tokens") {
+		f.length = -1
+	}
 	switch {
-	case !flags.Changed("prompt"):
-		return nil, usagef("-p PROMPT is missing")
+	case !f.asked && f.chat == "":
+		return nil, usagef("-p PROMPT is missing, or --chat for a conversation")
+	case !f.asked && f.json:
+		return nil, usagef("--json is for one reply; give its prompt with -p")
 	case f.length < -1 || f.length == 0:
 		return nil, usagef("-n %d: give a number of tokens, or -1", f.length)
 	case f.context < 0:
@@ -197,7 +213,7 @@ func (f *runFlags) session(en *engine, prompt int) (*models.Session, error) {
 	room, most := f.context, en.Config.Context
 	if room == 0 {
 		wanted := f.length
-		if wanted < 0 {
+		if wanted < 0 || f.conversation() {
 			wanted = openContext
 		}
 		room = min(most, prompt+wanted)
@@ -352,9 +368,7 @@ func (g *generation) summary() string {
 	s := fmt.Sprintf("prompt %d tokens, %s; decode %d tokens, %s; load %.3f s, first token after %.3f s; %s",
 		len(g.prompt), speed(len(g.prompt), g.promptDuration), g.decoded(), speed(g.decoded(), g.decodeDuration),
 		g.load.Seconds(), g.first.Seconds(), strings.Join(g.variants(), ", "))
-	if g.HeadError > 0 {
-		s += fmt.Sprintf("; head converted to %s, NMSE %.2g", g.Head.Type.Name, g.HeadError)
-	}
+	s += g.headNote()
 	if g.stop == "context" {
 		s += fmt.Sprintf("; the context of %d tokens is full", g.session.Context())
 	}

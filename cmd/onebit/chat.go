@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"onebit/models"
+	"onebit/models/tokenizer"
+)
+
+// A conversation is turns of a person and of the model in one session, whose keys
+// and values stay from turn to turn.
+type conversation struct {
+	*engine
+	template   *tokenizer.Chat
+	session    *models.Session
+	sampler    *models.Sampler
+	limit      int // tokens of a reply, or -1
+	ignoreEnd  bool
+	out, notes io.Writer        // replies; remarks
+	prompt     string           // what asks for a turn, among the remarks
+	interrupts <-chan os.Signal // each ends a reply, or the conversation
+
+	messages []tokenizer.Message
+	held     []int // the tokens in the session
+	replies  []*generation
+}
+
+// converse is run for a person who takes turns with the model.
+func (f *runFlags) converse(cmd *cobra.Command, en *engine, sampler *models.Sampler, begin time.Time, collect func()) error {
+	template, err := f.template(en.Tokenizer)
+	if err != nil {
+		return err
+	}
+	session, err := f.session(en, 0)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	collect()
+	// An interrupt is no longer the end of the program.
+	signal.Reset(os.Interrupt)
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+
+	c := &conversation{
+		engine: en, template: template, session: session, sampler: sampler, limit: f.length, ignoreEnd: f.ignoreEnd,
+		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), interrupts: interrupts,
+	}
+	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+		c.prompt = "> "
+		fmt.Fprintf(c.notes, "%s, %s template, %d tokens of context. A line is a turn, unless it ends with \\; Ctrl-C stops a reply, Ctrl-D ends.\n",
+			en.Config.Arch, template.Name, session.Context())
+	}
+	loaded := time.Since(begin)
+	err = c.run(cmd.Context(), readTurns(cmd.InOrStdin()))
+	if len(c.replies) > 0 {
+		fmt.Fprintln(c.notes, c.summary(loaded))
+	}
+	return err
+}
+
+// A said is what a person said, or why there is no more.
+type said struct {
+	text string
+	err  error
+}
+
+// readTurns yields lines, joined where one ends with a backslash, until the
+// input ends.
+func readTurns(r io.Reader) <-chan said {
+	turns := make(chan said)
+	go func() {
+		defer close(turns)
+		lines := bufio.NewScanner(r)
+		lines.Buffer(nil, mostPrompt)
+		var text strings.Builder
+		for lines.Scan() {
+			line, more := strings.CutSuffix(lines.Text(), `\`)
+			text.WriteString(line)
+			if more && text.Len() < mostPrompt {
+				text.WriteByte('\n')
+				continue
+			}
+			turns <- said{text: text.String()}
+			text.Reset()
+		}
+		switch err := lines.Err(); {
+		case err != nil:
+			turns <- said{err: fmt.Errorf("reading the conversation: %w", err)}
+		case text.Len() > 0:
+			turns <- said{text: text.String()}
+		}
+	}()
+	return turns
+}
+
+// run replies to each turn.
+func (c *conversation) run(ctx context.Context, turns <-chan said) error {
+	for {
+		fmt.Fprint(c.notes, c.prompt)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.interrupts:
+			return context.Canceled
+		case turn, ok := <-turns:
+			switch {
+			case !ok:
+				if c.prompt != "" {
+					fmt.Fprintln(c.notes)
+				}
+				return nil
+			case turn.err != nil:
+				return turn.err
+			case strings.TrimSpace(turn.text) == "":
+				continue
+			}
+			if err := c.reply(ctx, turn.text); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// reply takes in a turn and writes the model's. What the session holds of the
+// conversation already is not taken in again.
+func (c *conversation) reply(ctx context.Context, text string) error {
+	c.messages = append(c.messages, tokenizer.Message{Role: tokenizer.User, Content: text})
+	ids, err := c.layOut()
+	if err != nil || ids == nil {
+		return err
+	}
+	kept := min(common(c.held, ids), len(ids)-1)
+	c.session.Truncate(kept)
+	g := &generation{
+		engine: c.engine, session: c.session, sampler: c.sampler, out: c.out, limit: c.limit, ignoreEnd: c.ignoreEnd,
+		begin: time.Now(), collect: func() {},
+	}
+	err = c.generate(ctx, g, ids[kept:])
+	c.replies = append(c.replies, g)
+	for _, t := range g.tokens {
+		ids = append(ids, t.ID)
+	}
+	c.held = ids[:c.session.Position()]
+	switch {
+	case g.stop == "error" || ctx.Err() != nil:
+		return err
+	case g.stop == "interrupted":
+		fmt.Fprintln(c.notes, "(stopped)")
+	case g.stop == "context":
+		fmt.Fprintf(c.notes, "(the context of %d tokens is full)\n", c.session.Context())
+	}
+	if reply := strings.TrimSuffix(g.text.String(), "\n"); reply != "" {
+		c.messages = append(c.messages, tokenizer.Message{Role: tokenizer.Assistant, Content: reply})
+	} else {
+		c.messages = c.messages[:len(c.messages)-1]
+	}
+	return nil
+}
+
+// generate runs g until it ends or is interrupted.
+func (c *conversation) generate(ctx context.Context, g *generation, prompt []int) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-c.interrupts:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	return g.run(ctx, prompt)
+}
+
+// layOut returns the conversation's tokens. It forgets the oldest turns of one that
+// leaves less than a quarter of the context for the reply; a turn too long by itself
+// is dropped, and there are no tokens.
+func (c *conversation) layOut() ([]int, error) {
+	most := c.session.Context() - max(1, c.session.Context()/4)
+	for forgotten := 0; ; forgotten++ {
+		parts, err := c.template.Prompt(c.messages...)
+		if err != nil {
+			return nil, err
+		}
+		ids := c.Tokenizer.EncodeParts(parts)
+		switch {
+		case len(ids) <= most:
+			if forgotten > 0 {
+				fmt.Fprintf(c.notes, "(the context is full: the oldest of the conversation is forgotten, %d turns)\n", 2*forgotten)
+			}
+			return ids, nil
+		case len(c.messages) == 1:
+			fmt.Fprintf(c.notes, "(that turn has %d tokens; a context of %d has room for %d)\n", len(ids), c.session.Context(), most)
+			c.messages = nil
+			return nil, nil
+		}
+		c.messages = c.messages[2:]
+	}
+}
+
+// common returns how many tokens a and b begin with in common.
+func common(a, b []int) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func (c *conversation) summary(loaded time.Duration) string {
+	var prompt, decoded int
+	var promptTime, decodeTime time.Duration
+	for _, g := range c.replies {
+		prompt, promptTime = prompt+len(g.prompt), promptTime+g.promptDuration
+		decoded, decodeTime = decoded+g.decoded(), decodeTime+g.decodeDuration
+	}
+	s := fmt.Sprintf("%d replies; prompt %d tokens, %s; decode %d tokens, %s; load %.3f s; %s", len(c.replies),
+		prompt, speed(prompt, promptTime), decoded, speed(decoded, decodeTime), loaded.Seconds(), strings.Join(c.variants(), ", "))
+	return s + c.headNote()
+}
