@@ -14,7 +14,8 @@ import (
 )
 
 // Write writes index.html and plots/*.png into dir, which is made if need be. Files of the same names
-// are replaced; others are left alone. The same results give the same bytes.
+// are replaced; others are left alone. The same results give the same bytes. A file that cannot be
+// written whole, for instance to a full disk, is not there.
 func Write(dir string, res *bench.Results) error {
 	plots := filepath.Join(dir, "plots")
 	if err := os.MkdirAll(plots, 0o777); err != nil {
@@ -26,6 +27,7 @@ func Write(dir string, res *bench.Results) error {
 		return err
 	}
 	if err := writePNGFiles(plots, drawn); err != nil {
+		_ = os.Remove(plots) // if it is empty
 		return err
 	}
 	var b bytes.Buffer
@@ -65,8 +67,16 @@ func writePNGFile(dir string, f *figure) error {
 	return writeFile(filepath.Join(dir, f.name+".png"), b.Bytes())
 }
 
+// writeFile leaves nothing behind if it fails half way.
 func writeFile(path string, data []byte) error {
-	if err := os.WriteFile(path, data, 0o666); err != nil {
+	f, err := os.Create(path)
+	if err == nil {
+		_, err = f.Write(data)
+		if err = cmp.Or(err, f.Close()); err != nil {
+			_ = os.Remove(path)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil

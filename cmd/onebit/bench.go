@@ -371,14 +371,17 @@ func (f *benchFlags) budget() (sum time.Duration) {
 // there is must not be lost. failure is why it did not.
 func (f *benchFlags) report(cmd *cobra.Command, results *bench.Results, failure error) error {
 	stderr := cmd.ErrOrStderr()
-	if failure != nil {
-		if results == nil || len(results.Samples) == 0 {
-			return nil
-		}
+	samples := func() {
 		fmt.Fprintf(stderr, "the finished samples are in %s; onebit report %[1]s renders them\n", filepath.Join(f.out, "results.txt"))
+	}
+	if failure != nil {
+		if results != nil && len(results.Samples) > 0 {
+			samples()
+		}
 		return nil
 	}
 	if err := reports.Write(f.out, results); err != nil {
+		samples()
 		return err
 	}
 	if err := reports.WriteTable(cmd.OutOrStdout(), results, reports.TableOptions{Width: terminalWidth(cmd.OutOrStdout())}); err != nil {

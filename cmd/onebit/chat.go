@@ -148,6 +148,9 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 		begin: time.Now(), collect: func() {},
 	}
 	err = c.generate(ctx, g, ids[kept:])
+	if g.refused() {
+		return err
+	}
 	c.replies = append(c.replies, g)
 	for _, t := range g.tokens {
 		ids = append(ids, t.ID)

@@ -118,6 +118,9 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 		g.out = cmd.OutOrStdout()
 	}
 	runErr := g.run(cmd.Context(), prompt)
+	if g.refused() {
+		return runErr // there is nothing else to tell
+	}
 	if f.json {
 		return errors.Join(runErr, printJSON(cmd.OutOrStdout(), g.document(path, f.prompt)))
 	}
@@ -293,7 +296,7 @@ func (g *generation) run(ctx context.Context, prompt []int) error {
 	default:
 		g.stop = "error"
 	}
-	if err != nil {
+	if err != nil && !g.refused() {
 		err = fmt.Errorf("after %d tokens: %w", len(g.tokens), err)
 	}
 	text := decoder.Flush()
@@ -302,6 +305,9 @@ func (g *generation) run(ctx context.Context, prompt []int) error {
 	}
 	return errors.Join(err, g.write(text))
 }
+
+// refused reports whether the model was found out to be bad before it gave a token.
+func (g *generation) refused() bool { return g.stop == "error" && len(g.tokens) == 0 }
 
 // promptChunk is how many tokens of a prompt are taken in between two looks
 // at whether to stop: a session's batch.
