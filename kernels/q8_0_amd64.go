@@ -2,13 +2,18 @@
 
 package kernels
 
+import "fmt"
+
 func init() {
+	const biased = "VPDPBUSD on codes made unsigned, 8 rows at a time"
 	for _, act := range []Activation{Q8Per32, Q8Per128, Q8Row} {
-		v := q8Rows{AVX512VNNI, "VPDPBUSD on codes made unsigned, 8 rows at a time", q8RowsAVX512VNNI, quantizeAVX2}.variant(act)
+		v := q8Rows{AVX512VNNI, biased, q8RowsAVX512VNNI, quantizeAVX2}.variant(act)
 		v.BatchOrder, v.matMul = q8Panels, q8MatMul
 		register(v)
-		register(q8Rows{AVXVNNI, "VPDPBUSD on codes made unsigned, 8 rows at a time", q8RowsAVXVNNI, quantizeAVX2}.variant(act))
-		register(q8Rows{AVX2, "VPMADDUBSW on magnitudes, 8 rows at a time", q8RowsAVX2, quantizeAVX2}.variant(act))
+		vnni := q8Rows{AVXVNNI, biased, q8RowsAVXVNNI, quantizeAVX2}
+		register(q8Lanes{q8PanelsAVXVNNI, vnni, q8BytePanels}.variant(act))
+		avx2 := q8Rows{AVX2, "VPMADDUBSW on magnitudes, 8 rows at a time", q8RowsAVX2, quantizeAVX2}
+		register(q8Lanes{q8PanelsAVX2, avx2, q8WordPanels}.variant(act))
 	}
 }
 
@@ -21,32 +26,37 @@ const (
 	q8PanelBlock = 4*q8PanelCols + 32*q8PanelCols
 )
 
-// q8Panels arranges columns of activations in panels of 16, padded with zeros.
-// A panel has for every 32 columns of the weights
+var q8Panels = newQ8Panels(q8PanelCols)
+
+// newQ8Panels arranges columns of activations in panels of so many, padded with
+// zeros. A panel of 16 has for every 32 columns of the weights
 //
-//	byte  0            64              128                      576
+//	byte  0            64             128                      576
 //	      | -128·Σq    | k 0…3         | k 4…7         | …      |
 //	        16 int32     16 × 4 int8     16 × 4 int8
-var q8Panels = &Order{
-	Name: "q8 panels",
-	Size: func(n, stride int) int { return (n + q8PanelCols - 1) / q8PanelCols * stride / 32 * q8PanelBlock },
-	Arrange: func(dst, q []int8, n, stride int) {
-		clear(dst)
-		for c := range n {
-			panel := dst[c/q8PanelCols*stride/32*q8PanelBlock:]
-			for b := 0; b < stride; b += 32 {
-				arrangeQ8(panel[b/32*q8PanelBlock:][:q8PanelBlock], q[c*stride+b:][:32], c%q8PanelCols)
+func newQ8Panels(columns int) *Order {
+	block := 4*columns + 32*columns
+	return &Order{
+		Name: fmt.Sprint("q8 panels of ", columns), Panel: columns,
+		Size: func(n, stride int) int { return (n + columns - 1) / columns * stride / 32 * block },
+		Arrange: func(dst, q []int8, n, stride int) {
+			clear(dst)
+			for c := range n {
+				panel := dst[c/columns*stride/32*block:]
+				for b := 0; b < stride; b += 32 {
+					arrangeQ8(panel[b/32*block:][:block], q[c*stride+b:][:32], c%columns, columns)
+				}
 			}
-		}
-	},
+		},
+	}
 }
 
-// arrangeQ8 makes the 32 q column c of a block of a panel.
-func arrangeQ8(block, q []int8, c int) {
+// arrangeQ8 makes the 32 q column c of a block of a panel of so many.
+func arrangeQ8(block, q []int8, c, columns int) {
 	var sum int32
 	for i := 0; i < 32; i += 4 {
 		for j, v := range q[i : i+4] {
-			block[4*q8PanelCols*(1+i/4)+4*c+j] = v
+			block[4*columns*(1+i/4)+4*c+j] = v
 			sum -= 128 * int32(v)
 		}
 	}

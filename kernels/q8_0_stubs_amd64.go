@@ -81,3 +81,51 @@ func q8RowsAVX2(dst *float32, w *byte, stride int, q *int8, sums *int32, scales 
 //
 //go:noescape
 func q8BatchAVX512VNNI(dst *float32, dstStride int, w *byte, stride int, q *int8, scales *float32, groups int, shift int, blocks int, tiles int, columns int)
+
+// q8PanelsAVXVNNI multiplies 8 rows, which start stride bytes apart and have blocks of 34 bytes
+// each, with panels of 8 columns of activations, of panelStride bytes, and of scales, of scaleStride.
+// y has 8 rows of 8 columns for each panel, to which it adds:
+//
+//	for p := range panels {
+//		for r := range 8 {
+//			for c := range 8 {
+//				for b := range blocks {
+//					var sum int32
+//					for i := range 32 {
+//						sum += int32(int8(w[r*stride+34*b+2+i])) * int32(q[8*p+c][32*b+i])
+//					}
+//					y[64*p+8*r+c] += term(fp16At(w, r*stride+34*b), scales[p*scaleStride/4+8*(b>>shift)+c], sum)
+//				}
+//			}
+//		}
+//	}
+//
+// x has q in the order that the variant says. It works in 544 bytes of room, which begins
+// with a cache line.
+//
+//go:noescape
+func q8PanelsAVXVNNI(y *float32, w *byte, stride int, x *int8, panelStride int, scales *float32, scaleStride int, shift int, blocks int, panels int, room *byte)
+
+// q8PanelsAVX2 multiplies 8 rows, which start stride bytes apart and have blocks of 34 bytes
+// each, with panels of 8 columns of activations, of panelStride bytes, and of scales, of scaleStride.
+// y has 8 rows of 8 columns for each panel, to which it adds:
+//
+//	for p := range panels {
+//		for r := range 8 {
+//			for c := range 8 {
+//				for b := range blocks {
+//					var sum int32
+//					for i := range 32 {
+//						sum += int32(int8(w[r*stride+34*b+2+i])) * int32(q[8*p+c][32*b+i])
+//					}
+//					y[64*p+8*r+c] += term(fp16At(w, r*stride+34*b), scales[p*scaleStride/4+8*(b>>shift)+c], sum)
+//				}
+//			}
+//		}
+//	}
+//
+// x has q in the order that the variant says. It works in 544 bytes of room, which begins
+// with a cache line.
+//
+//go:noescape
+func q8PanelsAVX2(y *float32, w *byte, stride int, x *int8, panelStride int, scales *float32, scaleStride int, shift int, blocks int, panels int, room *byte)

@@ -18,6 +18,8 @@ func GenerateQ8_0(p *asm.Program) {
 	g.q8Rows("AVXVNNI", g.biased(bias, g.VEXDPBUSD))
 	g.q8Rows("AVX2", g.signed(ones))
 	g.q8Batch()
+	g.q8Panels(g.bytePanels(bias))
+	g.q8Panels(g.wordPanels())
 }
 
 // An engine multiplies the codes of a block with activations.
