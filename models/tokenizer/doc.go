@@ -49,6 +49,12 @@
 // what is no token then becomes bytes, <0x00> to <0xFF>. Source: google/
 // sentencepiece src/bpe_model.cc.
 //
+// A Hugging Face directory has it in tokenizer.model or, as LLaMA's without one, in a
+// tokenizer.json with byte_fallback, whose merges give the scores: all splits of each
+// token, its own together. Of two places where the same token could be made, the left
+// one is taken, as SentencePiece does; huggingface/tokenizers goes by the order of the
+// two splits. Unigram models are refused.
+//
 // # Special tokens
 //
 // tokenizer.ggml.token_type tells them. User-defined ones are found in any text;

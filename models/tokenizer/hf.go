@@ -12,7 +12,7 @@ import (
 
 // FromHF makes the tokenizer of a Hugging Face model directory: from its
 // tokenizer.model (SentencePiece) or, if it has none, its tokenizer.json
-// (byte-level BPE), with config.json, generation_config.json,
+// (byte-level BPE, or SentencePiece's BPE as LLaMA's), with config.json, generation_config.json,
 // tokenizer_config.json, chat_template.jinja and added_tokens.json where they are
 // there. Errors name the file.
 func FromHF(dir string) (*Tokenizer, error) {
@@ -103,11 +103,14 @@ type tokenizerJSON struct {
 		Content string
 		Special bool
 	} `json:"added_tokens"`
+	Normalizer   *normalizerJSON   // of a SentencePiece model
 	PreTokenizer *preTokenizerJSON `json:"pre_tokenizer"`
 	Model        struct {
-		Type   string
-		Vocab  map[string]int64
-		Merges []mergeJSON
+		Type         string
+		Unknown      string `json:"unk_token"`
+		ByteFallback bool   `json:"byte_fallback"` // and no byte-level alphabet
+		Vocab        map[string]int64
+		Merges       []mergeJSON
 	}
 }
 
@@ -117,8 +120,10 @@ type preTokenizerJSON struct {
 	Pattern       struct{ Regex string }
 	Behavior      string
 	Invert        bool
-	AddPrefix     bool  `json:"add_prefix_space"`
-	UseRegex      *bool `json:"use_regex"`
+	AddPrefix     *bool  `json:"add_prefix_space"`
+	UseRegex      *bool  `json:"use_regex"`
+	Replacement   string // of Metaspace
+	PrependScheme string `json:"prepend_scheme"`
 }
 
 // A mergeJSON is "a b" or, in newer files, ["a", "b"].
@@ -159,6 +164,9 @@ func readJSON(data []byte, src *hfSource) error {
 			return err
 		}
 	}
+	if f.Model.ByteFallback {
+		return f.readLlama(src)
+	}
 	for _, m := range f.Model.Merges {
 		src.merges = append(src.merges, string(m))
 	}
@@ -170,14 +178,14 @@ func readJSON(data []byte, src *hfSource) error {
 // name is GGUF's for the pre-tokenizer.
 func (p *preTokenizerJSON) name() (string, error) {
 	if p == nil {
-		return "", keyErrorf(keyPre, "is missing, so this is no byte-level BPE; SentencePiece is read from tokenizer.model")
+		return "", keyErrorf(keyPre, "is missing, so this is no byte-level BPE, and without byte_fallback it is not SentencePiece's")
 	}
 	steps := []preTokenizerJSON{*p}
 	if p.Type == "Sequence" {
 		steps = p.PreTokenizers
 	}
 	n := len(steps)
-	if n == 0 || n > 2 || steps[n-1].Type != "ByteLevel" || steps[n-1].AddPrefix {
+	if n == 0 || n > 2 || steps[n-1].Type != "ByteLevel" || steps[n-1].addsPrefix() {
 		return "", keyErrorf(keyPre, "is not byte-level, with at most a pattern before")
 	}
 	ownPattern := steps[n-1].UseRegex == nil || *steps[n-1].UseRegex
@@ -192,6 +200,9 @@ func (p *preTokenizerJSON) name() (string, error) {
 	}
 	return "", keyErrorf(keyPre, "has a pattern that is not known: %s", quote(split.Pattern.Regex))
 }
+
+// addsPrefix says so of ByteLevel.
+func (p *preTokenizerJSON) addsPrefix() bool { return p.AddPrefix != nil && *p.AddPrefix }
 
 // add puts a token at its id, in place of one there with the same text.
 func (src *hfSource) add(text string, id int64, k kind) error {

@@ -244,6 +244,10 @@ func FuzzHF(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data, false)
+	if data, err = json.Marshal(llamaJSON()); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data, false)
 	f.Fuzz(func(t *testing.T, data []byte, sentencePiece bool) {
 		src := &hfSource{source: newSource()}
 		src.flags[keyAddBOS] = false
