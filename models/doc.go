@@ -96,12 +96,12 @@
 // # Start
 //
 // What it takes to the first token of a prompt of one, on the file's bytes of
-// Bonsai-1.7B in the page cache, on the same machine: 31 ms, medians of 20 starts.
+// Bonsai-1.7B in the page cache, on the same machine: 30 ms, medians of 20 starts.
 //
 //	5 ms   start the process, half of it with what draws charts
 //	1      map and parse
-//	13     build the vocabulary, beside it map the file's pages, most of them huge:
-//	       read 2.5, copy 1.5, hash the tokens 3, find the merges' tokens 4 on both
+//	12     build the vocabulary, beside it map the file's pages, most of them huge:
+//	       read 1.5, copy 1.5, hash the tokens 3, find the merges' tokens 4 on both
 //	       threads, hash the merges 2.5
 //	12     the prompt, whose first products with the weights check them, and the
 //	       head: 24 with four tokens, 54 with 13, 140 with 45

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -27,9 +28,10 @@ var (
 	pageStyle string
 	//go:embed assets/report.js
 	pageScript string
-
-	pageTemplate = template.Must(template.New("report").Parse(pageSource))
 )
+
+// pageTemplate is parsed when a page is wanted: a program that writes none starts sooner.
+var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("report").Parse(pageSource)) })
 
 // WriteHTML writes the report as one page that needs nothing beside it.
 func WriteHTML(w io.Writer, res *bench.Results) error {
@@ -121,7 +123,7 @@ func writePage(w io.Writer, d *digest, drawn []drawnChart, plots string) error {
 	}
 	// A template error half way must not leave half a page behind.
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, p); err != nil {
+	if err := pageTemplate().Execute(&b, p); err != nil {
 		return fmt.Errorf("rendering the page: %w", err)
 	}
 	_, err := b.WriteTo(w)

@@ -197,6 +197,24 @@ func (v Value) All() iter.Seq[Value] {
 	}
 }
 
+// EachInt yields what Int returns for each element of an array, nothing for other
+// kinds: a vocabulary has an int32 for each token.
+func (v Value) EachInt(yield func(int64, error) bool) {
+	if v.elem != Int32 {
+		for e := range v.All() {
+			if !yield(e.Int()) {
+				return
+			}
+		}
+		return
+	}
+	for i := range v.n {
+		if !yield(int64(int32(binary.LittleEndian.Uint32(v.data[4*i:]))), nil) {
+			return
+		}
+	}
+}
+
 func (v Value) want(what string) error {
 	if v.kind == Array {
 		return fmt.Errorf("is an array of %d × %v, want %s", v.n, v.elem, what)

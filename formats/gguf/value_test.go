@@ -2,6 +2,7 @@ package gguf
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -102,6 +103,27 @@ func TestAllOfNoArray(t *testing.T) {
 	for _, v := range []Value{Of(uint8(3)), Of("text"), {}} {
 		for e := range v.All() {
 			t.Errorf("%v yields %v", v, e)
+		}
+	}
+}
+
+func TestEachInt(t *testing.T) {
+	for _, v := range []Value{
+		ArrayOf([]int32{-1 << 31, 0, 1<<31 - 1}), ArrayOf([]uint8{0, 255}), ArrayOf([]int64{math.MinInt64}), ArrayOf([]int32{}),
+		ArrayOf([]uint64{1, math.MaxUint64}), ArrayOf([]string{"a", "b"}), Of(int32(3)), {},
+	} {
+		var got, want []string
+		for n, err := range v.EachInt {
+			got = append(got, fmt.Sprint(n, err))
+		}
+		for e := range v.All() {
+			want = append(want, fmt.Sprint(e.Int()))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v yields %q, want %q", v, got, want)
+		}
+		for range v.EachInt { // one that ends early
+			break
 		}
 	}
 }

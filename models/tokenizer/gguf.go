@@ -91,8 +91,7 @@ func readTypes(f *gguf.File, src *source) error {
 		return nil
 	}
 	id := 0
-	for e := range types.All() {
-		n, err := e.Int()
+	for n, err := range types.EachInt {
 		if err != nil {
 			return keyErrorf(keyTypes, "the type of token %d %v", id, err)
 		}
