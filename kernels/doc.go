@@ -163,6 +163,9 @@
 //     activations has 10 bits, and four widening additions: 7 instructions
 //     for 64 weights where the planes take 8, on tables made for each column.
 //     Not tried.
+//   - Float heads have no batches: 32 weights of f16 or bf16 take 24 vector
+//     instructions, 8 of them to become float32. Two columns that share those
+//     have 20 each, of f32 still 16; the lanes of a third fit no register.
 //   - The prefetch distance of 4 KiB is taken from x86, where 2 to 8 KiB differ
 //     little.
 //
@@ -440,7 +443,7 @@
 //	avxvnni          269  50%  275  51%  275  51%  344  64%  340  64%  383  72%  384  72%
 //	avx2             215       216       215       277       288       304       304
 //	avx512-lookup    545       542       543       544       545       543       467
-//	avx2-lookup      417       411       412       413       403       403       371
+//	avx2-lookup      417       411       412       413       403       403       371   one by one
 //
 // Eight columns and more meet bits that were made bytes once for up to 64
 // columns, two registers of rows by eight columns; two and four share the
@@ -449,14 +452,16 @@
 // one.
 //
 // With AVX2 four columns and more look up nibbles that were made bytes once for up to 16
-// of them, 128 rows at a time. A Zen 4, of which VPSHUFB and VPADDB leave no port free:
+// of them, 128 rows at a time. A Zen 4:
 //
 //	columns                       4         8         16
 //	avx2-lookup      one by one   386       383       384
 //	                 together     433       459       505
 //
-// Two shuffles are bound to half of the ports there, and their sums take 22% of the
-// time, the products with scales 13%, nibbles 2% of 16 columns.
+// There VPSHUFB and VPADDB take 0.61 cycles together, where half a cycle would do; the
+// latter have 22% of the time, products with scales 13%, nibbles for 16 columns 2%. Other
+// orders of the two, and fetching the next column's tables, made no difference;
+// VPADDUSB, which has fewer ports, is 14% slower.
 //
 // Native rows with AVX-512 are transposed once for two to four columns, which costs
 // 20 shuffles for 64 to 128 products; five are three and two. From 40 columns on they are
