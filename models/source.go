@@ -35,7 +35,8 @@ type Source interface {
 	// Release lets go of a tensor's memory.
 	Release(name string) error
 	// InPlace reports whether tensors are the file's own bytes, which stay
-	// where they are after Release, and not made on demand.
+	// where they are after Release, and not made on demand. The embedding and
+	// the head always are.
 	InPlace() bool
 	// Fault returns what is wrong with a tensor as an error that names the
 	// file, and the tensor as it is called there.
