@@ -122,16 +122,17 @@ func (s *Sampler) penalize(logits []float32) {
 var errNotFinite = errors.New("the logits are not finite: the model's arithmetic overflowed or its weights are damaged")
 
 func argmax(logits []float32) (int, error) {
-	best := 0
+	best, top := 0, logits[0]
 	for i, x := range logits {
+		if x <= top {
+			continue
+		}
 		if x != x {
 			return 0, errNotFinite
 		}
-		if x > logits[best] {
-			best = i
-		}
+		best, top = i, x
 	}
-	if math.IsInf(float64(logits[best]), 0) {
+	if math.IsInf(float64(top), 0) {
 		return 0, errNotFinite
 	}
 	return best, nil
