@@ -57,6 +57,7 @@ func openBrowser(t *testing.T) *browser {
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("no-first-run", true),
 		chromedp.DisableGPU,
+		chromedp.WSURLReadTimeout(time.Minute), // a busy machine starts a browser slowly
 	)
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
@@ -68,7 +69,7 @@ func openBrowser(t *testing.T) *browser {
 	if err := chromedp.Do(ctx); err != nil { // starts the browser
 		t.Fatal(err)
 	}
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(cancel)
 	b := &browser{ctx: ctx}
 	if err := chromedp.Listen(ctx, b.note); err != nil {
