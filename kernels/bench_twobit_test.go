@@ -136,6 +136,70 @@ func timeBatch(b *testing.B, v *kernels.Variant, n int) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// BenchmarkTernaryPrompt times the products of a layer of BitNet-2B-4T, those of one
+// submission together, with N columns and all threads, quantization included. The
+// weights are in the caches as they are in a prompt: those of 4 layers by turns.
+func BenchmarkTernaryPrompt(b *testing.B) {
+	const layers = 4
+	for _, v := range kernels.Variants() {
+		if v.Format != formats.I2_S || v.Activation != kernels.Q8Row || v.ISA == kernels.Go {
+			continue
+		}
+		for _, op := range []struct {
+			name string
+			cols int
+			rows []int
+		}{
+			{"attn_qkv", 2560, []int{2560, 640, 640}},
+			{"attn_output", 2560, []int{2560}},
+			{"ffn_gate_up", 2560, []int{6912, 6912}},
+			{"ffn_down", 6912, []int{2560}},
+		} {
+			b.Run(fmt.Sprintf("variant=%s/op=%s", v.Name, op.name), func(b *testing.B) {
+				if err := v.Available(); err != nil {
+					b.Skip(err)
+				}
+				pool := kernels.NewPool(0)
+				defer pool.Close()
+				submissions := make([][]kernels.Product, layers)
+				rng := rand.New(rand.NewPCG(1, 2))
+				macs := 0
+				for i := range submissions {
+					for _, rows := range op.rows {
+						m, err := v.Pack(kerneltest.Tensor(b, v.Format, rows, op.cols, rng), pool)
+						if err != nil {
+							b.Fatal(err)
+						}
+						defer m.Close()
+						submissions[i] = append(submissions[i], kernels.Product{Variant: v, Matrix: m})
+						macs += rows * op.cols
+					}
+				}
+				const most = 128
+				x := normal(rng, most*op.cols)
+				var dst [3][]float32
+				for i, rows := range op.rows {
+					dst[i] = make([]float32, most*rows)
+				}
+				for _, n := range []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, most} {
+					b.Run(fmt.Sprint("N=", n), func(b *testing.B) {
+						for range b.N {
+							for _, products := range submissions {
+								for i := range products {
+									products[i].Dst = dst[i][:n*op.rows[i]]
+								}
+								pool.Do(x[:n*op.cols], n, products...)
+							}
+						}
+						b.ReportMetric(2*float64(macs*n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gop/s")
+						b.ReportMetric(0, "ns/op")
+					})
+				}
+			})
+		}
+	}
+}
+
 // normal returns n values of a normal distribution.
 func normal(rng *rand.Rand, n int) []float32 {
 	x := make([]float32, n)

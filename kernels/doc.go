@@ -241,6 +241,13 @@
 //	q2_0_g128    622  65%  578  60%
 //	q2_0         552  57%  552  57%
 //
+// The products of a layer of BitNet-2B-4T with two threads, quantization included, on
+// a machine that others used: 520 to 720 with one to three columns, 700 to 820 with 4 and
+// 8, 750 to 890 with 16, 24, 32 and 128, of 934. Six columns take as long as eight and
+// twelve as 16, 560 to 660.
+//
+//	go test ./kernels -run '^$' -bench BenchmarkTernaryPrompt
+//
 // With quantization and two threads, 2048 × 2048 weights: mostly 1.7 to 2.0 times as
 // fast as with one, for 16 and 512 columns, on a machine that others load; single runs
 // had 1.5 to 2.05.
@@ -264,6 +271,18 @@
 //   - 16-bit sums hold 64 steps of 4 codes up to 2, or 43 of codes up to 3: a block of
 //     tq2_0 has two.
 //   - Two and three columns of ternary formats, and two with AVX2, go one by one.
+//   - Look-ups as of q1_0_g128, tried on a Zen 4: three codes in base 3 are an index for
+//     VPERMW, 96 products where VPDPBUSD has 64 in the same cycle; 3½ for VPERMI2W, 112,
+//     whose tables no longer fit level 1 with those of three other columns. 36 to 39
+//     cycles for 32 look-ups of 32 rows, with the shifts between the two indices of an
+//     int16 and the int16 sums made int32 every 240 columns, are 77 to 83 products a
+//     cycle. Making tables takes 8% of that for 1280 rows, packing indices 6% for 128
+//     columns. One thread then had 490 instead of 430 for 2560 × 2560 weights and 128
+//     columns, two threads 876 to 922 instead of 840 to 867; in BitNet-2B-4T's prompt gate
+//     and up took 1.18 s instead of 1.31, the products of fewer rows as long as before:
+//     3% of the whole, for one more kernel, its packer and its tables.
+//   - VPMADDUBSW and VPADDW beside VPDPBUSD gain nothing there: both multiply in the
+//     same units.
 //   - A panel of 16 columns is 33 KiB for rows of 2048 and read in sequence:
 //     512 columns are as fast as 16 whether a task has 16 or 128 rows, of 2048 or of 6912
 //     columns.
