@@ -243,8 +243,7 @@
 //
 // The products of a layer of BitNet-2B-4T with two threads, quantization included, on
 // a machine that others used: 520 to 720 with one to three columns, 700 to 820 with 4 and
-// 8, 750 to 890 with 16, 24, 32 and 128, of 934. Six columns take as long as eight and
-// twelve as 16, 560 to 660.
+// 8, 790 to 860 with 6 and 12, 750 to 890 with 16, 24, 32 and 128, of 934.
 //
 //	go test ./kernels -run '^$' -bench BenchmarkTernaryPrompt
 //
@@ -254,7 +253,8 @@
 //
 // Why they are as they are:
 //
-//   - AVX-512 has tiles of 16 rows × 16 columns in registers. 16 bytes of each row are
+//   - AVX-512 has tiles of 16 rows × 16 columns in registers, or of 4, 6, 8 and 12
+//     columns for what is left; 6 took as long as 8 and 12 as 16 before. 16 bytes of each row are
 //     expanded by 48 instructions for 256 products. A block's end is 4 instructions a
 //     column, 64 in all, for 256 products in q2_0, 512 in q2_0_g128. Where VPDPBUSD has
 //     two of two ports, as on the Xeon, that bounds q2_0 to 69%, and its loads, one a

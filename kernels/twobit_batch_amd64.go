@@ -70,19 +70,20 @@ func (p panels) panel(a *Activations, order *Order, c int) []int8 {
 	return a.In(order)[a.N*rowOrderLen(a.Stride)+c/p.cols*p.length(a.Stride):]
 }
 
-// forCols picks the kernel for up to 4, 8 or 16 columns.
-func forCols[T any](kernels [3]T, cols int) T {
-	switch {
-	case cols <= 4:
-		return kernels[0]
-	case cols <= 8:
-		return kernels[1]
+// batchCols is how many columns kernels take.
+var batchCols = [...]int{4, 6, 8, 12, panelCols}
+
+// forCols picks the kernel for cols columns.
+func forCols[T any](kernels [len(batchCols)]T, cols int) T {
+	i := 0
+	for batchCols[i] < cols {
+		i++
 	}
-	return kernels[2]
+	return kernels[i]
 }
 
-var ternaryBatch = [3]func(dst *float32, dstStride int, w *byte, stride, rowBytes int, panel *int8, scales *float32, scale float32, cols, tiles int){
-	ternaryBatch4AVX512VNNI, ternaryBatch8AVX512VNNI, ternaryBatch16AVX512VNNI,
+var ternaryBatch = [len(batchCols)]func(dst *float32, dstStride int, w *byte, stride, rowBytes int, panel *int8, scales *float32, scale float32, cols, tiles int){
+	ternaryBatch4AVX512VNNI, ternaryBatch6AVX512VNNI, ternaryBatch8AVX512VNNI, ternaryBatch12AVX512VNNI, ternaryBatch16AVX512VNNI,
 }
 
 // ternaryMatMul is matMul for rows of rowBytes(cols) bytes.
@@ -103,7 +104,7 @@ func ternaryMatMul(p panels, order *Order, rowBytes func(cols int) int) func(dst
 }
 
 // A blocksBatch has the functions blocks*Batch of a format.
-type blocksBatch [3]func(dst *float32, dstStride int, w *byte, stride, blocks int, panel *int8, scales *float32, scaleStride, cols, tiles int)
+type blocksBatch [len(batchCols)]func(dst *float32, dstStride int, w *byte, stride, blocks int, panel *int8, scales *float32, scaleStride, cols, tiles int)
 
 // matMul is that of rows of blocks of blockBytes.
 func (kernels blocksBatch) matMul(p panels, order *Order, blockBytes int) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {

@@ -12,12 +12,12 @@ func init() {
 		{AVXVNNI, tq2.ymm, blocksTQ2AVXVNNI, blocksTQ2StripAVXVNNI},
 		{AVX512VNNI, tq2.zmm, blocksTQ2AVX512VNNI, nil},
 	}
-	tq2Batch := blocksBatch{blocksTQ2Batch4AVX512VNNI, blocksTQ2Batch8AVX512VNNI, blocksTQ2Batch16AVX512VNNI}
+	tq2Batch := blocksBatch{blocksTQ2Batch4AVX512VNNI, blocksTQ2Batch6AVX512VNNI, blocksTQ2Batch8AVX512VNNI, blocksTQ2Batch12AVX512VNNI, blocksTQ2Batch16AVX512VNNI}
 	blocksFormat{formats.TQ2_0, Q8Row, Native, tq2Block, arrangeRowsTQ2AVX2, 256, tq2Batch}.register(tq2Kernels)
 	blocksFormat{formats.TQ1_0, Q8Row, tq2Rows, tq2Block, arrangeRowsTQ2AVX2, 256, tq2Batch}.register(tq2Kernels)
 	blocksFormat{
 		formats.Q2_0, Q8Per128, Native, 18, arrangeRowsU32AVX2, 64,
-		blocksBatch{blocksQ2Batch4AVX512VNNI, blocksQ2Batch8AVX512VNNI, blocksQ2Batch16AVX512VNNI},
+		blocksBatch{blocksQ2Batch4AVX512VNNI, blocksQ2Batch6AVX512VNNI, blocksQ2Batch8AVX512VNNI, blocksQ2Batch12AVX512VNNI, blocksQ2Batch16AVX512VNNI},
 	}.register([]blocksKernel{
 		{AVX2, q2.ymm, blocksQ2AVX2, blocksQ2StripAVX2},
 		{AVXVNNI, q2.ymm, blocksQ2AVXVNNI, blocksQ2StripAVXVNNI},
@@ -25,7 +25,7 @@ func init() {
 	})
 	blocksFormat{
 		formats.Q2_0_g128, Q8Per128, Native, 34, arrangeRowsU32AVX2, 128,
-		blocksBatch{blocksQ2G128Batch4AVX512VNNI, blocksQ2G128Batch8AVX512VNNI, blocksQ2G128Batch16AVX512VNNI},
+		blocksBatch{blocksQ2G128Batch4AVX512VNNI, blocksQ2G128Batch6AVX512VNNI, blocksQ2G128Batch8AVX512VNNI, blocksQ2G128Batch12AVX512VNNI, blocksQ2G128Batch16AVX512VNNI},
 	}.register([]blocksKernel{
 		{AVX2, q2.ymm, blocksQ2G128AVX2, blocksQ2G128StripAVX2},
 		{AVXVNNI, q2.ymm, blocksQ2G128AVXVNNI, blocksQ2G128StripAVXVNNI},

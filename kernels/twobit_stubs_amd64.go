@@ -245,6 +245,21 @@ func stripPanelAVX2(dst *int8, columns *int8, stride int, cols int, groups int, 
 //go:noescape
 func ternaryBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
 
+// ternaryBatch6AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
+// of 4, with the first cols of a panel's columns, up to 6. Rows start stride
+// bytes apart; if stride is 0 they are one row, and one result is stored. Columns
+// of dst are dstStride bytes apart.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			sum := -Σq[c] + Σ code[r]·q[c]
+//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
+//		}
+//	}
+//
+//go:noescape
+func ternaryBatch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
+
 // ternaryBatch8AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 8. Rows start stride
 // bytes apart; if stride is 0 they are one row, and one result is stored. Columns
@@ -259,6 +274,21 @@ func ternaryBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, r
 //
 //go:noescape
 func ternaryBatch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
+
+// ternaryBatch12AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
+// of 4, with the first cols of a panel's columns, up to 12. Rows start stride
+// bytes apart; if stride is 0 they are one row, and one result is stored. Columns
+// of dst are dstStride bytes apart.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			sum := -Σq[c] + Σ code[r]·q[c]
+//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
+//		}
+//	}
+//
+//go:noescape
+func ternaryBatch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
 
 // ternaryBatch16AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 16. Rows start stride
@@ -374,6 +404,26 @@ func blocksTQ2AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scale
 //go:noescape
 func blocksTQ2Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 
+// blocksTQ2Batch6AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 6. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+66*k+64:])
+//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksTQ2Batch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
 // blocksTQ2Batch8AVX512VNNI multiplies tiles of 16 rows of blocks with the first
 // cols of a panel's columns, up to 8. Rows start stride bytes apart; if stride is
 // 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
@@ -393,6 +443,26 @@ func blocksTQ2Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int,
 //
 //go:noescape
 func blocksTQ2Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
+// blocksTQ2Batch12AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 12. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+66*k+64:])
+//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksTQ2Batch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 
 // blocksTQ2Batch16AVX512VNNI multiplies tiles of 16 rows of blocks with the first
 // cols of a panel's columns, up to 16. Rows start stride bytes apart; if stride is
@@ -523,6 +593,26 @@ func blocksQ2AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales
 //go:noescape
 func blocksQ2Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 
+// blocksQ2Batch6AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 6. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+18*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2Batch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
 // blocksQ2Batch8AVX512VNNI multiplies tiles of 16 rows of blocks with the first
 // cols of a panel's columns, up to 8. Rows start stride bytes apart; if stride is
 // 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
@@ -542,6 +632,26 @@ func blocksQ2Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, 
 //
 //go:noescape
 func blocksQ2Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
+// blocksQ2Batch12AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 12. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+18*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2Batch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 
 // blocksQ2Batch16AVX512VNNI multiplies tiles of 16 rows of blocks with the first
 // cols of a panel's columns, up to 16. Rows start stride bytes apart; if stride is
@@ -672,6 +782,26 @@ func blocksQ2G128AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, sc
 //go:noescape
 func blocksQ2G128Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 
+// blocksQ2G128Batch6AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 6. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+34*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2G128Batch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
 // blocksQ2G128Batch8AVX512VNNI multiplies tiles of 16 rows of blocks with the first
 // cols of a panel's columns, up to 8. Rows start stride bytes apart; if stride is
 // 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
@@ -691,6 +821,26 @@ func blocksQ2G128Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride i
 //
 //go:noescape
 func blocksQ2G128Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
+
+// blocksQ2G128Batch12AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 12. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+34*k+0:])
+//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksQ2G128Batch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
 
 // blocksQ2G128Batch16AVX512VNNI multiplies tiles of 16 rows of blocks with the first
 // cols of a panel's columns, up to 16. Rows start stride bytes apart; if stride is

@@ -152,7 +152,7 @@ func (g *generator) newBatch(cols int) *batch {
 	for i := range b.codes {
 		b.codes[i] = g.ZMM()
 	}
-	for range panelCols {
+	for range panelCols / cols * cols {
 		b.sums = append(b.sums, g.ZMM())
 	}
 	return b

@@ -44,7 +44,7 @@ func Generate(p *asm.Program) {
 	}
 	g.panel()
 	g.stripPanel()
-	batchCols := []int{4, 8, panelCols}
+	batchCols := []int{4, 6, 8, 12, panelCols}
 	for _, cols := range batchCols {
 		g.ternaryBatch(cols)
 	}
