@@ -1,27 +1,17 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/perf/benchproc"
 
 	"onebit/bench"
 	"onebit/bench/cases"
-	"onebit/formats"
-	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
-	"onebit/kernels"
-	"onebit/reports"
 )
 
 // How long a run of kernels may take in all, setting up included: people are
@@ -36,33 +26,6 @@ const (
 // ceilingTime is the length of a sample in a run of models: that of the
 // ceilings, since a test of a model is longer.
 const ceilingTime = 50 * time.Millisecond
-
-type benchFlags struct {
-	kernels, models bool // what to measure
-
-	out     string
-	filter  string
-	short   bool
-	count   int
-	time    time.Duration
-	threads []int
-	model   string
-	types   []string
-	seed    uint64
-
-	acts []string // of kernels
-
-	presets    []string // of models
-	heads      []string
-	headTypes  []*formats.Type
-	prompt     int
-	tokens     int
-	depths     []int
-	lockstep   int
-	llamaBench string
-
-	allVariants bool
-}
 
 func newBench() *cobra.Command {
 	var f benchFlags
@@ -119,27 +82,6 @@ Filters are written in benchproc's syntax over the parts of a benchmark's name:
 	return cmd
 }
 
-// modelsFlags are of no use to kernels, and kernelsFlags of none to models.
-var (
-	modelsFlags  = []string{"preset", "head", "all-variants", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench"}
-	kernelsFlags = []string{"act"}
-)
-
-// choose sets what to measure.
-func (f *benchFlags) choose(what string) error {
-	switch what {
-	case "kernels":
-		f.kernels = true
-	case "models", "model":
-		f.models = true
-	case "all":
-		f.kernels, f.models = true, true
-	default:
-		return usagef("unknown suite %q (known: kernels, models, all)", what)
-	}
-	return nil
-}
-
 func (f *benchFlags) run(cmd *cobra.Command) error {
 	if err := f.check(cmd); err != nil {
 		return err
@@ -157,157 +99,6 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 	defer file.Close()
 	results, err := f.measure(cmd, suites, host, file)
 	return errors.Join(err, f.report(cmd, results, err))
-}
-
-func (f *benchFlags) check(cmd *cobra.Command) error {
-	if f.count < 0 || f.time < 0 {
-		return usagef("--count and --time take positive values")
-	}
-	if _, err := benchproc.NewFilter(cmp.Or(f.filter, "*")); err != nil {
-		return usagef("--filter: %w", err)
-	}
-	for _, n := range f.threads {
-		if n < 1 || n > 1024 {
-			return usagef("--threads %d: give a number from 1 to 1024", n)
-		}
-	}
-	// What an unset shell variable leaves must not start the default run.
-	for _, name := range []string{"output", "model", "gguf-types", "act", "preset", "llama-bench"} {
-		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
-			return usagef("--%s is empty", name)
-		}
-	}
-	for _, name := range f.types {
-		if _, err := formats.Lookup(name); err != nil {
-			return usagef("--gguf-types: %w", err)
-		}
-	}
-	if f.model == "" && len(f.types) > 0 {
-		return usagef("--gguf-types says how to read the file of --model")
-	}
-	useless, what := modelsFlags, "models"
-	if f.models {
-		useless, what = kernelsFlags, "kernels"
-	}
-	for _, name := range useless {
-		if f.kernels != f.models && cmd.Flags().Changed(name) {
-			return usagef("--%s is a flag of bench %s", name, what)
-		}
-	}
-	if !f.models {
-		return nil
-	}
-	return f.checkModels()
-}
-
-// suites returns the selected cases of each kind, and what to call when they
-// are done with.
-func (f *benchFlags) suites(cmd *cobra.Command, host sysinfo.Host) (suites []*cases.Suite, done func(), err error) {
-	var closers []func()
-	done = func() {
-		for _, c := range slices.Backward(closers) {
-			c()
-		}
-	}
-	add := func(s *cases.Suite, closeFiles func(), suiteErr error) {
-		if closeFiles != nil {
-			closers = append(closers, closeFiles)
-		}
-		if s != nil {
-			closers = append(closers, func() { s.Close() })
-			suites = append(suites, s)
-		}
-		err = errors.Join(err, suiteErr)
-	}
-	if f.kernels {
-		add(f.kernelsSuite(host))
-	}
-	if f.models && err == nil {
-		add(f.modelsSuite(cmd, host))
-	}
-	if err == nil {
-		suites, err = f.selected(suites)
-	}
-	if err != nil {
-		done()
-		return nil, nil, err
-	}
-	return suites, done, nil
-}
-
-// selected applies the filter. Of several suites one may match nothing.
-func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, err error) {
-	var first error
-	for _, s := range suites {
-		filter := f.filter
-		if filter == "" {
-			filter = s.Usual
-		}
-		if err := s.Select(filter); err == nil {
-			matching = append(matching, s)
-		} else if first == nil {
-			first = err
-		}
-	}
-	if len(matching) == 0 {
-		return nil, first
-	}
-	return matching, nil
-}
-
-// kernelsSuite returns the cases of kernels, and what closes their file.
-func (f *benchFlags) kernelsSuite(host sysinfo.Host) (*cases.Suite, func(), error) {
-	opt := cases.Options{
-		Threads: f.threads, Features: cpu.Detected(), Seed: f.seed, Host: host, Model: f.model, GGUFTypes: f.types,
-		PeakCommand: childCommand(peakVerb),
-	}
-	for _, name := range f.acts {
-		act, err := kernels.ParseActivation(name)
-		if err != nil {
-			return nil, nil, usagef("--act: %w", err)
-		}
-		opt.Activations = append(opt.Activations, act)
-	}
-	var closeModel func()
-	switch {
-	case f.model != "":
-		model, sources, err := cases.OpenModel(f.model, cases.ModelOptions{Types: f.types})
-		if err != nil {
-			return nil, nil, err
-		}
-		opt.Sources, closeModel = sources, func() { model.Close() }
-	case f.short:
-		opt.Sources = cases.ShortSources(f.seed)
-	default:
-		opt.Sources = cases.DefaultSources(f.seed)
-	}
-	suite, err := cases.Kernels(opt)
-	return suite, closeModel, err
-}
-
-// childCommand runs a verb of this program; nil if the program can't be found.
-func childCommand(verb ...string) []string {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	return append([]string{exe}, verb...)
-}
-
-// createResults makes the results file, keeping that of an earlier run.
-func createResults(dir string) (*os.File, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("cannot write the report: %w (-o names another directory)", err)
-	}
-	path := filepath.Join(dir, "results.txt")
-	if err := os.Rename(path, filepath.Join(dir, "results.old.txt")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot keep the earlier results: %w (-o names another directory)", err)
-	}
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot write the report: %w (-o names another directory)", err)
-	}
-	return file, nil
 }
 
 func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sysinfo.Host, file io.Writer) (*bench.Results, error) {
@@ -365,33 +156,6 @@ func (f *benchFlags) budget() (sum time.Duration) {
 	choose(f.kernels, kernelsBudget, shortKernelsBudget)
 	choose(f.models, modelsBudget, shortModelsBudget)
 	return sum
-}
-
-// report renders what was measured, also when the run did not finish: what
-// there is must not be lost. failure is why it did not.
-func (f *benchFlags) report(cmd *cobra.Command, results *bench.Results, failure error) error {
-	stderr := cmd.ErrOrStderr()
-	samples := func() {
-		fmt.Fprintf(stderr, "the finished samples are in %s; onebit report %[1]s renders them\n", filepath.Join(f.out, "results.txt"))
-	}
-	if failure != nil {
-		if results != nil && len(results.Samples) > 0 {
-			samples()
-		}
-		return nil
-	}
-	if err := reports.Write(f.out, results); err != nil {
-		samples()
-		return err
-	}
-	if err := reports.WriteTable(cmd.OutOrStdout(), results, reports.TableOptions{Width: terminalWidth(cmd.OutOrStdout())}); err != nil {
-		return err
-	}
-	fmt.Fprintf(stderr, "report: %s\n", filepath.Join(f.out, "index.html"))
-	if n := len(results.Failures); n > 0 {
-		return fmt.Errorf("%d cases are wrong and were not timed; results.txt names them", n)
-	}
-	return nil
 }
 
 // peakVerb is the hidden verb that measures peak memory in a child process.

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"onebit/bench/cases"
+	"onebit/internal/cpu"
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+)
+
+// suites returns the selected cases of each kind, and what to call when they
+// are done with.
+func (f *benchFlags) suites(cmd *cobra.Command, host sysinfo.Host) (suites []*cases.Suite, done func(), err error) {
+	var closers []func()
+	done = func() {
+		for _, c := range slices.Backward(closers) {
+			c()
+		}
+	}
+	add := func(s *cases.Suite, closeFiles func(), suiteErr error) {
+		if closeFiles != nil {
+			closers = append(closers, closeFiles)
+		}
+		if s != nil {
+			closers = append(closers, func() { s.Close() })
+			suites = append(suites, s)
+		}
+		err = errors.Join(err, suiteErr)
+	}
+	if f.kernels {
+		add(f.kernelsSuite(host))
+	}
+	if f.models && err == nil {
+		add(f.modelsSuite(cmd, host))
+	}
+	if err == nil {
+		suites, err = f.selected(suites)
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return suites, done, nil
+}
+
+// selected applies the filter. Of several suites one may match nothing.
+func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, err error) {
+	var first error
+	for _, s := range suites {
+		filter := f.filter
+		if filter == "" {
+			filter = s.Usual
+		}
+		if err := s.Select(filter); err == nil {
+			matching = append(matching, s)
+		} else if first == nil {
+			first = err
+		}
+	}
+	if len(matching) == 0 {
+		return nil, first
+	}
+	return matching, nil
+}
+
+// kernelsSuite returns the cases of kernels, and what closes their file.
+func (f *benchFlags) kernelsSuite(host sysinfo.Host) (*cases.Suite, func(), error) {
+	opt := cases.Options{
+		Threads: f.threads, Features: cpu.Detected(), Seed: f.seed, Host: host, Model: f.model, GGUFTypes: f.types,
+		PeakCommand: childCommand(peakVerb),
+	}
+	for _, name := range f.acts {
+		act, err := kernels.ParseActivation(name)
+		if err != nil {
+			return nil, nil, usagef("--act: %w", err)
+		}
+		opt.Activations = append(opt.Activations, act)
+	}
+	var closeModel func()
+	switch {
+	case f.model != "":
+		model, sources, err := cases.OpenModel(f.model, cases.ModelOptions{Types: f.types})
+		if err != nil {
+			return nil, nil, err
+		}
+		opt.Sources, closeModel = sources, func() { model.Close() }
+	case f.short:
+		opt.Sources = cases.ShortSources(f.seed)
+	default:
+		opt.Sources = cases.DefaultSources(f.seed)
+	}
+	suite, err := cases.Kernels(opt)
+	return suite, closeModel, err
+}
+
+// childCommand runs a verb of this program; nil if the program can't be found.
+func childCommand(verb ...string) []string {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return append([]string{exe}, verb...)
+}
