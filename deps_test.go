@@ -32,7 +32,7 @@ var layers = []struct {
 	{"bench/profile", []string{"internal/*", "bench", "models"}},
 	{"bench", []string{"internal/*"}},
 	{"bench/*", []string{"internal/*", "bench"}},
-	{"reports", []string{"internal/*", "bench"}},
+	{"reports", []string{"internal/*", "bench", "bench/names"}},
 	{"cmd/*", []string{"internal/*", "formats", "formats/*", "kernels", "metal", "models", "models/*", "bench", "bench/*", "reports"}},
 }
 

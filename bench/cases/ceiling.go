@@ -3,9 +3,9 @@ package cases
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/bench/roofline"
 	"onebit/internal/cpu"
 	"onebit/kernels"
@@ -20,8 +20,10 @@ type ceiling struct {
 }
 
 func (c ceiling) name() string {
-	return fmt.Sprintf("Read/format=%s/rows=%d/cols=%d/bytes=%d/threads=%d/cache=%s",
-		c.group.src.Format.Name, c.group.src.Rows, c.group.src.Cols, c.bytes, c.threads, c.cache())
+	src := c.group.src
+	return names.Read{
+		Format: src.Format.Name, Rows: src.Rows, Cols: src.Cols, Bytes: c.bytes, Threads: c.threads, Cache: c.cache(),
+	}.String()
 }
 
 func (c ceiling) benchCase() bench.Case {

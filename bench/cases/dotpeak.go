@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/bench/roofline"
 	"onebit/internal/cpu"
 	"onebit/kernels"
@@ -29,7 +30,7 @@ const dotIterations = 1 << 16
 func dotPeakCase(k roofline.DotKernel, model, group string, pool *kernels.Pool) bench.Case {
 	macs, _ := k.Dot(1)
 	return bench.Case{
-		Name: fmt.Sprintf("DotPeak/model=%s/isa=%s/threads=%d", model, k.Name, pool.Threads()), Group: group,
+		Name: names.DotPeak{Model: model, ISA: k.Name, Threads: pool.Threads()}.String(), Group: group,
 		Ops: int64(macs) * dotIterations * int64(pool.Threads()), Ceiling: true,
 		Setup: func(context.Context) (bench.Instance, error) {
 			d := &dotPeak{pool: pool, kernel: k, sums: make([]int32, pool.Threads())}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 // A llamaBench is llama.cpp's llama-bench on one file. Its flags and the
@@ -47,7 +48,7 @@ func (sub *subject) addLlamaBench(ctx context.Context, s *Suite) error {
 		return fmt.Errorf("llama-bench: %w", err)
 	}
 	sub.llama = &llamaBench{subject: sub, command: path}
-	r, err := sub.llama.run(ctx, modelTest{kind: "tg", tokens: 1}, 1)
+	r, err := sub.llama.run(ctx, names.ModelTest{Kind: names.Decode, Tokens: 1}, 1)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -62,17 +63,17 @@ func (sub *subject) addLlamaBench(ctx context.Context, s *Suite) error {
 	return nil
 }
 
-func (s *Suite) addLlamaBenchCase(sub *subject, t modelTest, threads int, group string) {
+func (s *Suite) addLlamaBenchCase(sub *subject, t names.ModelTest, threads int, group string) {
 	if sub.llama == nil {
 		return
 	}
 	s.Cases = append(s.Cases, bench.Case{
-		Name:  fmt.Sprintf("Model/model=%s/variant=llama-bench/test=%s/threads=%d", sub.Name, t, threads),
-		Group: group, Rates: []bench.Metric{{Unit: bench.TokenRate, Value: float64(t.tokens)}},
+		Name:  names.ModelCase{Model: sub.Name, Variant: names.LlamaBench, Test: t, Threads: threads}.String(),
+		Group: group, Rates: []bench.Metric{{Unit: bench.TokenRate, Value: float64(t.Tokens)}},
 		// It starts, loads the model and warms up for each sample.
 		Expect: time.Second + 3*sub.configs(threads)[0].simdExpect(t), Single: true,
 		Setup: func(context.Context) (bench.Instance, error) {
-			return &llamaTest{llamaBench: sub.llama, modelTest: t, threads: threads}, sub.llama.err
+			return &llamaTest{llamaBench: sub.llama, ModelTest: t, threads: threads}, sub.llama.err
 		},
 	})
 }
@@ -81,7 +82,7 @@ func (s *Suite) addLlamaBenchCase(sub *subject, t modelTest, threads int, group 
 // counts is the time that it reports.
 type llamaTest struct {
 	*llamaBench
-	modelTest
+	names.ModelTest
 	threads int
 	elapsed time.Duration
 }
@@ -89,7 +90,7 @@ type llamaTest struct {
 func (l *llamaTest) Run(ctx context.Context, n int) error {
 	l.elapsed = 0
 	for range n {
-		r, err := l.run(ctx, l.modelTest, l.threads)
+		r, err := l.run(ctx, l.ModelTest, l.threads)
 		if err != nil {
 			return err
 		}
@@ -107,16 +108,16 @@ func (l *llamaTest) Verify(context.Context) ([]bench.Metric, error) { return nil
 func (l *llamaTest) Close() error { return nil }
 
 // run measures a test once, on CPUs alone.
-func (l *llamaBench) run(ctx context.Context, t modelTest, threads int) (llamaRun, error) {
-	prompt, gen := t.tokens, 0
-	if t.kind == "tg" {
-		prompt, gen = 0, t.tokens
+func (l *llamaBench) run(ctx context.Context, t names.ModelTest, threads int) (llamaRun, error) {
+	prompt, gen := t.Tokens, 0
+	if t.Kind == names.Decode {
+		prompt, gen = 0, t.Tokens
 	}
 	path, files := l.subject.forChild()
 	args := []string{"-m", path, "-p", strconv.Itoa(prompt), "-n", strconv.Itoa(gen),
 		"-t", strconv.Itoa(threads), "-r", "1", "-ngl", "0", "-o", "json"}
-	if t.depth > 0 {
-		args = append(args, "-d", strconv.Itoa(t.depth))
+	if t.Depth > 0 {
+		args = append(args, "-d", strconv.Itoa(t.Depth))
 	}
 	var out, stderr strings.Builder
 	cmd := exec.CommandContext(ctx, l.command, args...)
@@ -128,7 +129,7 @@ func (l *llamaBench) run(ctx context.Context, t modelTest, threads int) (llamaRu
 	if err != nil {
 		return r, fmt.Errorf("llama-bench: %w: it printed %.200q", err, out.String())
 	}
-	if r.Prompt != prompt || r.Gen != gen || r.Depth != t.depth || r.Threads != threads {
+	if r.Prompt != prompt || r.Gen != gen || r.Depth != t.Depth || r.Threads != threads {
 		return r, fmt.Errorf("llama-bench: it measured -p %d -n %d -d %d -t %d, not what it was asked for: %s", r.Prompt, r.Gen, r.Depth, r.Threads, strings.Join(args, " "))
 	}
 	return r, nil

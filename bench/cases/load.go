@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/models"
 )
 
@@ -22,7 +23,7 @@ func (s *Suite) addLoading(shelf *shelf, c modelConfig) {
 	if c.packing == models.Stream {
 		return // as native
 	}
-	t := modelTest{kind: "load"}
+	t := names.ModelTest{Kind: names.Load}
 	s.Cases = append(s.Cases, bench.Case{
 		Name: c.name(t), Group: fmt.Sprintf("%s load %d threads", c.subject.Name, c.threads),
 		Expect: c.expect(t), Single: true,
@@ -71,7 +72,7 @@ func (l *loading) Verify(ctx context.Context) ([]bench.Metric, error) {
 	if err := l.checkVariants(m); err != nil {
 		return nil, err
 	}
-	return l.shelf.memory(ctx, l.modelConfig, modelTest{kind: "load"}), ctx.Err()
+	return l.shelf.memory(ctx, l.modelConfig, names.ModelTest{Kind: names.Load}), ctx.Err()
 }
 
 func (l *loading) Close() error { return nil }
@@ -86,7 +87,7 @@ func (s *Suite) addFirstToken(shelf *shelf, c modelConfig) {
 	if c.packing == models.Stream || c != best(configs, c.packing) || len(c.subject.opt.RunCommand) == 0 {
 		return // a process starts on the file's bytes with any variant
 	}
-	t := modelTest{kind: "ttft"}
+	t := names.ModelTest{Kind: names.TTFT}
 	s.Cases = append(s.Cases, bench.Case{
 		Name: c.name(t), Group: fmt.Sprintf("%s ttft %d threads", c.subject.Name, c.threads),
 		Expect: c.expect(t), Single: true,

@@ -3,11 +3,11 @@ package cases
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/formats/gguf"
 	"onebit/models"
 	"onebit/models/lockstep"
@@ -28,13 +28,13 @@ func (s *Suite) addLockstep(shelf *shelf, configs []modelConfig, group string) {
 		if c.packing == models.Stream || c.variant.Name == reference {
 			continue
 		}
-		expect := c.expect(modelTest{kind: "pp", tokens: verifyTokens(sub)})
+		expect := c.expect(names.ModelTest{Kind: names.Prompt, Tokens: verifyTokens(sub)})
 		if alone {
 			expect += c.lockstepTime()
 		}
 		alone = false
 		s.Studies = append(s.Studies, bench.Study{
-			Name:  fmt.Sprintf("Lockstep/model=%s/variant=%s", sub.Name, c.variant.Name),
+			Name:  names.Lockstep{Model: sub.Name, Variant: c.variant.Name}.String(),
 			Group: group, Time: expect,
 			Run: func(ctx context.Context, emit func(bench.Sample) error) error {
 				result, err := shelf.lockstep(ctx, c)
@@ -52,7 +52,7 @@ func (s *Suite) addLockstep(shelf *shelf, configs []modelConfig, group string) {
 func (c modelConfig) lockstepTime() time.Duration {
 	n := c.subject.opt.Lockstep
 	reference := 0.35 * float64(n*(c.subject.macs+c.subject.headMAC)) / float64(c.threads)
-	return time.Duration(reference) + 3*c.expect(modelTest{kind: "pp", tokens: n})
+	return time.Duration(reference) + 3*c.expect(names.ModelTest{Kind: names.Prompt, Tokens: n})
 }
 
 // lockstep returns the errors of c's model, and verifies it.
@@ -95,10 +95,10 @@ func (s *shelf) runLockstep(ctx context.Context, c modelConfig, test *models.Mod
 }
 
 func emitLockstep(emit func(bench.Sample) error, c modelConfig, r *lockstep.Result) error {
-	variant := fmt.Sprintf("model=%s/variant=%s", c.subject.Name, c.variant.Name)
+	model, variant := c.subject.Name, c.variant.Name
 	for _, t := range r.Tensors {
-		name := fmt.Sprintf("Lockstep/%s/input=%s/block=%s/tensor=%s", variant, t.Input, blockName(t.Block), t.Name)
-		if err := emit(bench.Sample{Name: bench.ParseName(name), Values: errorMetrics(t.Errors)}); err != nil {
+		name := names.Lockstep{Model: model, Variant: variant, Input: string(t.Input), Block: blockName(t.Block), Tensor: t.Name}
+		if err := emit(bench.Sample{Name: bench.ParseName(name.String()), Values: errorMetrics(t.Errors)}); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ func emitLockstep(emit func(bench.Sample) error, c modelConfig, r *lockstep.Resu
 	reference, _ := e.ReferencePPL()
 	output, _ := r.Find(lockstep.Accumulated, models.Outside, lockstep.Logits)
 	return emit(bench.Sample{
-		Name: bench.ParseName(fmt.Sprintf("Logits/%s/tokens=%d", variant, r.Tokens)),
+		Name: bench.ParseName(names.Logits{Model: model, Variant: variant, Tokens: r.Tokens}.String()),
 		Values: []bench.Metric{
 			{Unit: bench.NMSE, Value: output.NMSE}, {Unit: bench.KLD, Value: e.KLD.Value()},
 			{Unit: bench.Top1, Value: e.SameTop.Value()}, {Unit: bench.Top5, Value: e.Top5.Value()},

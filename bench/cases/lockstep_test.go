@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 func TestLockstep(t *testing.T) {
@@ -20,7 +21,11 @@ func TestLockstep(t *testing.T) {
 		t.Errorf("%s: %s", f.Name.Full, f.Reason)
 	}
 	values := map[string]float64{}
+	known := append(slices.Clone(names.Tensors), names.BlockOutput, names.LogitsOutput)
 	for _, sm := range results.Samples {
+		if tensor := sm.Name.Get(names.Tensor); sm.Name.Base == names.BaseLockstep && !slices.Contains(known, tensor) {
+			t.Errorf("tensor %q is unknown to package names", tensor)
+		}
 		for _, m := range sm.Values {
 			key := sm.Name.Full + " " + m.Unit
 			if _, again := values[key]; again {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/kernels"
 )
 
@@ -22,14 +23,16 @@ type config struct {
 
 func (c config) cache() string {
 	if c.cold {
-		return "cold"
+		return names.Cold
 	}
-	return "warm"
+	return names.Warm
 }
 
 func (c config) name(s Source) string {
-	return fmt.Sprintf("MatVec/format=%s/variant=%s/act=%s/rows=%d/cols=%d/threads=%d/cache=%s",
-		s.Format.Name, c.variant.Name, c.variant.Activation, s.Rows, s.Cols, c.threads, c.cache())
+	return names.MatVec{
+		Format: s.Format.Name, Variant: c.variant.Name, Act: string(c.variant.Activation),
+		Rows: s.Rows, Cols: s.Cols, Threads: c.threads, Cache: c.cache(),
+	}.String()
 }
 
 // matvecCase returns the case of c on g's source.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
@@ -133,8 +134,8 @@ func TestModels(t *testing.T) {
 // checkSamples looks for each test's values.
 func checkSamples(t *testing.T, c modelConfig, samples map[string]bench.Sample) {
 	t.Helper()
-	value := func(test, unit string) float64 {
-		name := fmt.Sprintf("Model/%s/test=%s/threads=%d", c, test, c.threads)
+	value := func(test names.ModelTest, unit string) float64 {
+		name := c.name(test)
 		v, ok := samples[name].Value(unit)
 		if !ok || v <= 0 {
 			t.Errorf("%s: no %s", name, unit)
@@ -147,7 +148,8 @@ func checkSamples(t *testing.T, c modelConfig, samples map[string]bench.Sample) 
 		}
 	}
 	kv := float64(c.subject.config.Layers * c.subject.config.KVHeads * c.subject.config.HeadDim * 2 * 2) // fp16
-	for depth, test := range map[int]string{0: "tg4", 20: "tg4/depth=20"} {
+	for _, depth := range []int{0, 20} {
+		test := names.ModelTest{Kind: names.Decode, Tokens: 4, Depth: depth}
 		seconds := value(test, bench.NsPerOp) / 1e9
 		near("tokens", value(test, bench.TokenRate)*seconds, 4)
 		positions := float64(4*depth + 1 + 2 + 3 + 4)
@@ -157,25 +159,30 @@ func checkSamples(t *testing.T, c modelConfig, samples map[string]bench.Sample) 
 	if c.packing == models.Stream {
 		return
 	}
-	for _, test := range []string{"pp20", "pp20/depth=20"} {
+	for _, depth := range []int{0, 20} {
+		test := names.ModelTest{Kind: names.Prompt, Tokens: 20, Depth: depth}
 		seconds := value(test, bench.NsPerOp) / 1e9
 		near("tokens", value(test, bench.TokenRate)*seconds, 20)
-		near("multiply-adds", value(test, bench.OpRate)*seconds, float64(c.multiplyAdds(modelTest{"pp", 20, 0})))
+		near("multiply-adds", value(test, bench.OpRate)*seconds, float64(c.multiplyAdds(test)))
 		value(test, bench.PctPeak)
 	}
-	value("load", bench.NsPerOp)
+	value(names.ModelTest{Kind: names.Load}, bench.NsPerOp)
 	if c == best(c.subject.configs(c.threads), c.packing) {
-		value("ttft", bench.NsPerOp)
+		value(names.ModelTest{Kind: names.TTFT}, bench.NsPerOp)
 	}
 }
 
-// checkOperations wants each block's operations in each study.
+// checkOperations wants each block's operations in each study, under names that
+// readers know.
 func checkOperations(t *testing.T, results *bench.Results) {
 	t.Helper()
 	seen := map[string]int{}
 	for _, s := range results.Samples {
 		if s.Name.Base != "Op" {
 			continue
+		}
+		if op := s.Name.Get(names.Op); !slices.Contains(names.Operations, op) {
+			t.Errorf("operation %q is missing in names.Operations", op)
 		}
 		seen[fmt.Sprint(s.Name.Get("model"), s.Name.Get("block"), s.Name.Get("op"), s.Name.Get("test"))]++
 		if ns, ok := s.Value(bench.NsPerOp); !ok || ns <= 0 || s.Name.Get("threads") != "2" {
@@ -281,7 +288,7 @@ func TestWrongModelIsFound(t *testing.T) {
 	configs := sub.configs(1)
 	c := configs[slices.IndexFunc(configs, func(c modelConfig) bool { return c.variant.Name == "unrolled" })]
 	verify := func() error {
-		x, err := newText(shelf, c, modelTest{"pp", 4, 0})
+		x, err := newText(shelf, c, names.ModelTest{Kind: names.Prompt, Tokens: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +348,7 @@ func TestModelsThatDontFit(t *testing.T) {
 	if got := strings.Join(s.Doubts(), "\n"); !strings.Contains(got, "which memory has no room for") {
 		t.Errorf("doubts %q", got)
 	}
-	if _, err := Models(t.Context(), ModelsOptions{Files: []ModelFile{file}, Tokens: 2, Depths: []int{511}, Host: host}); err == nil || !strings.Contains(err.Error(), "tiny holds 512 tokens, fewer than the 513 of test tg2/depth=511") {
+	if _, err := Models(t.Context(), ModelsOptions{Files: []ModelFile{file}, Tokens: 2, Depths: []int{511}, Host: host}); err == nil || !strings.Contains(err.Error(), "tiny holds 512 tokens, fewer than the 513 of test tg2 @ d511") {
 		t.Errorf("beyond the context: %v", err)
 	}
 	file.Path += ".missing"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
@@ -119,9 +120,9 @@ const MaxTokens = 1 << 24
 // after the other.
 func (s *Suite) addModel(shelf *shelf, sub *subject) {
 	for _, v := range sub.unavailable() {
-		s.unavailable(fmt.Sprintf("Model/model=%s/variant=%s", sub.Name, v.Name), v.AvailableOn(sub.opt.Features))
+		s.unavailable(names.ModelCase{Model: sub.Name, Variant: v.Name}.String(), v.AvailableOn(sub.opt.Features))
 	}
-	s.addForeign("Model/model=" + sub.Name)
+	s.addForeign(func(isa string) string { return names.ModelCase{Model: sub.Name, Variant: isa}.String() })
 	if sub.Synthetic {
 		shelf.warn(fmt.Sprintf("the weights of %s are random: its speed and memory are those of the real model, its text and perplexity mean nothing", sub.Name))
 	}
@@ -130,7 +131,7 @@ func (s *Suite) addModel(shelf *shelf, sub *subject) {
 		configs, skipped := sub.fitting(configs)
 		for _, c := range skipped {
 			err := fmt.Errorf("%s would take %s, which memory has no room for beside the other variants", c, sysinfo.Bytes(c.weightBytes()))
-			s.unavailable(c.name(modelTest{kind: "tg", tokens: sub.opt.Tokens}), err)
+			s.unavailable(c.name(names.ModelTest{Kind: names.Decode, Tokens: sub.opt.Tokens}), err)
 			shelf.warn("not measured: " + err.Error())
 		}
 		if len(configs) == 0 {
@@ -142,11 +143,11 @@ func (s *Suite) addModel(shelf *shelf, sub *subject) {
 		for _, c := range configs {
 			s.addFirstToken(shelf, c)
 		}
-		for _, kind := range []string{"pp", "tg"} {
+		for _, kind := range []string{names.Prompt, names.Decode} {
 			s.addTexts(shelf, kind, configs)
 		}
 		if threads == maxOf(sub.opt.Threads) {
-			s.addLockstep(shelf, configs, textGroup(configs[0], "tg"))
+			s.addLockstep(shelf, configs, textGroup(configs[0], names.Decode))
 		}
 	}
 }
@@ -164,18 +165,18 @@ func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
 	sub, threads := configs[0].subject, configs[0].threads
 	group := textGroup(configs[0], kind)
 	var ceiling bench.Case
-	if kind == "pp" {
+	if kind == names.Prompt {
 		ceiling = dotPeakCase(shelf.dot, sub.Name, group, shelf.pool(threads))
 	} else {
 		ceiling = shelf.readCase(group, configs)
 	}
 	for _, t := range tests {
 		for _, c := range configs {
-			if c.packing == models.Stream && t.kind == "pp" {
+			if c.packing == models.Stream && t.Kind == names.Prompt {
 				continue // the model is read once, however long the prompt
 			}
 			cs := textCase(shelf, c, t, group)
-			if kind == "pp" {
+			if kind == names.Prompt {
 				cs.Peak = ceiling.Name
 			} else {
 				cs.Roof = ceiling.Name
@@ -190,36 +191,17 @@ func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
 	s.Cases = append(s.Cases, ceiling)
 }
 
-// A modelTest is what is timed of a model, in llama-bench's words: pp is prompt
-// processing, tg text generation, depth what the KV cache holds before.
-type modelTest struct {
-	kind   string
-	tokens int
-	depth  int
-}
-
-func (t modelTest) String() string {
-	if t.tokens == 0 {
-		return t.kind
-	}
-	name := fmt.Sprintf("%s%d", t.kind, t.tokens)
-	if t.depth > 0 {
-		name += fmt.Sprintf("/depth=%d", t.depth)
-	}
-	return name
-}
-
 // tests returns the tests of a kind.
-func (sub *subject) tests(kind string) (out []modelTest) {
+func (sub *subject) tests(kind string) (out []names.ModelTest) {
 	n := sub.opt.Prompt
-	if kind == "tg" {
+	if kind == names.Decode {
 		n = sub.opt.Tokens
 	}
 	if n == 0 {
 		return nil
 	}
 	for _, d := range sub.opt.Depths {
-		out = append(out, modelTest{kind, n, d})
+		out = append(out, names.ModelTest{Kind: kind, Tokens: n, Depth: d})
 	}
 	return out
 }
@@ -234,7 +216,7 @@ const (
 )
 
 // expect is about how long a test takes.
-func (c modelConfig) expect(t modelTest) time.Duration {
+func (c modelConfig) expect(t names.ModelTest) time.Duration {
 	d := c.simdExpect(t)
 	if !c.simd() {
 		d *= goFactor
@@ -242,19 +224,19 @@ func (c modelConfig) expect(t modelTest) time.Duration {
 	return d
 }
 
-func (c modelConfig) simdExpect(t modelTest) time.Duration {
+func (c modelConfig) simdExpect(t names.ModelTest) time.Duration {
 	threads := float64(c.threads)
 	var seconds float64
-	switch t.kind {
-	case "load":
+	switch t.Kind {
+	case names.Load:
 		seconds = float64(c.weightBytes())/(coreLoad*threads) + c.headSeconds()
-	case "ttft":
+	case names.TTFT:
 		seconds = 0.3 + c.headSeconds()
-	case "pp":
-		seconds = float64(t.tokens) * float64(c.subject.macs) / (coreMACs * threads)
+	case names.Prompt:
+		seconds = float64(t.Tokens) * float64(c.subject.macs) / (coreMACs * threads)
 	default:
 		// Memory serves about two cores.
-		seconds = float64(t.tokens) * float64(c.weightBytes()) / (coreBytes * min(threads, 2))
+		seconds = float64(t.Tokens) * float64(c.weightBytes()) / (coreBytes * min(threads, 2))
 	}
 	return time.Duration(seconds * float64(time.Second))
 }

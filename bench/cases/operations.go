@@ -2,27 +2,26 @@ package cases
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/models"
 )
 
 // operations is the study of where the time of a test goes: a sample for each
 // operation of each block.
-func operations(shelf *shelf, c modelConfig, t modelTest, group string) bench.Study {
-	name := fmt.Sprintf("Op/%s/test=%s/threads=%d", c, t, c.threads)
+func operations(shelf *shelf, c modelConfig, t names.ModelTest, group string) bench.Study {
 	return bench.Study{
-		Name: name, Group: group, Time: 2 * c.expect(t),
+		Name: c.caseOf(t).Operation("", ""), Group: group, Time: 2 * c.expect(t),
 		Run: func(ctx context.Context, emit func(bench.Sample) error) error {
 			ops, err := observe(ctx, shelf, c, t)
 			if err != nil {
 				return err
 			}
 			for _, key := range ops.order {
-				if err := emit(ops.sample(name, key, t)); err != nil {
+				if err := emit(ops.sample(c, key, t)); err != nil {
 					return err
 				}
 			}
@@ -61,25 +60,25 @@ func (o *operationTimes) Observe(op models.Op) {
 }
 
 // observe performs the test twice, the second time under observation.
-func observe(ctx context.Context, shelf *shelf, c modelConfig, t modelTest) (*operationTimes, error) {
+func observe(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest) (*operationTimes, error) {
 	m, err := shelf.open(c)
 	if err != nil {
 		return nil, err
 	}
 	ops := &operationTimes{total: map[operationKey]*operationTotal{}}
-	s, err := m.NewSession(models.SessionOptions{Context: t.depth + t.tokens, Observer: ops})
+	s, err := m.NewSession(models.SessionOptions{Context: t.Depth + t.Tokens, Observer: ops})
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	ids := tokens(c.subject, t.depth+t.tokens)
-	if err := t.fill(s, ids); err != nil {
+	ids := tokens(c.subject, t.Depth+t.Tokens)
+	if err := fill(t, s, ids); err != nil {
 		return nil, err
 	}
 	for range 2 {
 		ops.order = nil
 		clear(ops.total)
-		if err := t.perform(ctx, s, ids); err != nil {
+		if err := perform(ctx, t, s, ids); err != nil {
 			return nil, err
 		}
 	}
@@ -89,19 +88,19 @@ func observe(ctx context.Context, shelf *shelf, c modelConfig, t modelTest) (*op
 // blockName is what names of benchmarks call a block.
 func blockName(block int) string {
 	if block == models.Outside {
-		return "outside"
+		return names.Outside
 	}
 	return strconv.Itoa(block)
 }
 
 // sample gives an operation's time per token of text, or per prompt.
-func (o *operationTimes) sample(study string, key operationKey, t modelTest) bench.Sample {
+func (o *operationTimes) sample(c modelConfig, key operationKey, t names.ModelTest) bench.Sample {
 	total, n := o.total[key], 1
-	if t.kind == "tg" {
-		n = t.tokens
+	if t.Kind == names.Decode {
+		n = t.Tokens
 	}
 	s := bench.Sample{
-		Name:  bench.ParseName(fmt.Sprintf("%s/block=%s/op=%s", study, blockName(key.block), key.name)),
+		Name:  bench.ParseName(c.caseOf(t).Operation(blockName(key.block), key.name)),
 		Iters: n, Values: []bench.Metric{{Unit: bench.NsPerOp, Value: float64(total.time) / float64(n)}},
 	}
 	if total.bytes > 0 && total.time > 0 {

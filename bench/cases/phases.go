@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/internal/sysinfo"
@@ -53,11 +54,11 @@ type phaseMemory struct{ Peak, Anon, File int64 }
 // of a studied configuration at the first call. Variants hardly differ in it,
 // nor do numbers of threads. The first reason why it can't be measured becomes
 // a warning.
-func (s *shelf) memory(ctx context.Context, c modelConfig, t modelTest) []bench.Metric {
+func (s *shelf) memory(ctx context.Context, c modelConfig, t names.ModelTest) []bench.Metric {
 	if len(s.opt.PhasesCommand) == 0 || !c.studied() {
 		return nil
 	}
-	tests := append(c.subject.tests("pp"), c.subject.tests("tg")...)
+	tests := append(c.subject.tests(names.Prompt), c.subject.tests(names.Decode)...)
 	if s.phases[c] == nil {
 		reply, err := c.askPhases(ctx, tests)
 		if err != nil {
@@ -67,7 +68,7 @@ func (s *shelf) memory(ctx context.Context, c modelConfig, t modelTest) []bench.
 		s.phases[c] = reply
 	}
 	for i, phase := range s.phases[c] {
-		if i == 0 && t.kind == "load" || i > 0 && tests[i-1] == t {
+		if i == 0 && t.Kind == names.Load || i > 0 && tests[i-1] == t {
 			return []bench.Metric{
 				{Unit: bench.PeakRSS, Value: float64(phase.Peak)},
 				{Unit: bench.AnonBytes, Value: float64(phase.Anon)},
@@ -78,7 +79,7 @@ func (s *shelf) memory(ctx context.Context, c modelConfig, t modelTest) []bench.
 	return nil
 }
 
-func (c modelConfig) askPhases(ctx context.Context, tests []modelTest) (phaseReply, error) {
+func (c modelConfig) askPhases(ctx context.Context, tests []names.ModelTest) (phaseReply, error) {
 	path, files := c.subject.forChild()
 	req := phaseRequest{
 		Path: path, Types: c.subject.opt.Types, Format: c.variant.Format.Name, Variant: c.variant.Name, Act: c.variant.Activation,
@@ -88,7 +89,7 @@ func (c modelConfig) askPhases(ctx context.Context, tests []modelTest) (phaseRep
 		req.Head = c.subject.Head.Name
 	}
 	for _, t := range tests {
-		req.Tests = append(req.Tests, phaseTest{t.kind, t.depth, tokens(c.subject, t.depth+t.tokens)})
+		req.Tests = append(req.Tests, phaseTest{t.Kind, t.Depth, tokens(c.subject, t.Depth+t.Tokens)})
 	}
 	var reply phaseReply
 	if err := askChild(ctx, c.subject.opt.PhasesCommand, files, req, &reply); err != nil {
@@ -173,11 +174,11 @@ func (t phaseTest) measure(ctx context.Context, m *models.Model) (phase phaseMem
 		return phase, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	test := modelTest{kind: t.Kind, depth: t.Depth}
-	if err := test.fill(s, t.IDs); err != nil {
+	test := names.ModelTest{Kind: t.Kind, Depth: t.Depth}
+	if err := fill(test, s, t.IDs); err != nil {
 		return phase, err
 	}
-	return measurePhase(func() error { return test.perform(ctx, s, t.IDs) })
+	return measurePhase(func() error { return perform(ctx, test, s, t.IDs) })
 }
 
 // pollInterval is how often the parts of the resident memory are looked at,

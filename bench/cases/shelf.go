@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/bench/roofline"
 	"onebit/internal/cpu"
 	"onebit/internal/mmap"
@@ -91,12 +92,12 @@ func (s *shelf) open(c modelConfig) (*opened, error) {
 // its largest configuration has weights.
 func (s *shelf) readCase(group string, configs []modelConfig) bench.Case {
 	sub, threads := configs[0].subject, configs[0].threads
-	size, cache := sub.maxBytes(configs), "cold"
+	size, cache := sub.maxBytes(configs), names.Cold
 	if size < int(lastLevelCache(s.opt.Host)) {
-		cache = "warm"
+		cache = names.Warm
 	}
 	return bench.Case{
-		Name:  fmt.Sprintf("Read/model=%s/bytes=%d/threads=%d/cache=%s", sub.Name, size, threads, cache),
+		Name:  names.Read{Model: sub.Name, Bytes: size, Threads: threads, Cache: cache}.String(),
 		Group: group, Bytes: int64(size), Ceiling: true,
 		Setup: func(context.Context) (bench.Instance, error) {
 			if err := s.enter(scope{sub, threads}); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"onebit/bench/names"
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/kernels"
@@ -61,9 +62,9 @@ func newSubject(file ModelFile, opt *ModelsOptions) (*subject, error) {
 		head.format = file.Head
 	}
 	sub.linears = append(sub.linears, head)
-	for _, t := range append(sub.tests("pp"), sub.tests("tg")...) {
-		if t.depth+t.tokens > m.Config.Context {
-			return nil, &ContextError{file.Name, m.Config.Context, t.depth + t.tokens, t.String()}
+	for _, t := range append(sub.tests(names.Prompt), sub.tests(names.Decode)...) {
+		if t.Depth+t.Tokens > m.Config.Context {
+			return nil, &ContextError{file.Name, m.Config.Context, t.Depth + t.Tokens, t.String()}
 		}
 	}
 	s, err := m.NewSession(models.SessionOptions{Context: 1})
@@ -134,14 +135,16 @@ type modelConfig struct {
 	threads int
 }
 
-var packingNames = map[models.Packing]string{models.PackFirst: "packed", models.PackNever: "native", models.Stream: "stream"}
+var packingNames = map[models.Packing]string{models.PackFirst: names.Packed, models.PackNever: names.Native, models.Stream: names.Stream}
 
 func (c modelConfig) String() string {
-	return fmt.Sprintf("model=%s/variant=%s/packing=%s", c.subject.Name, c.variant.Name, packingNames[c.packing])
+	return fmt.Sprintf("%s by %s, %s", c.subject.Name, c.variant.Name, packingNames[c.packing])
 }
 
-func (c modelConfig) name(t modelTest) string {
-	return fmt.Sprintf("Model/%s/test=%s/threads=%d", c, t, c.threads)
+func (c modelConfig) name(t names.ModelTest) string { return c.caseOf(t).String() }
+
+func (c modelConfig) caseOf(t names.ModelTest) names.ModelCase {
+	return names.ModelCase{Model: c.subject.Name, Variant: c.variant.Name, Packing: packingNames[c.packing], Test: t, Threads: c.threads}
 }
 
 // studied reports whether memory and operations are looked at: they are for
@@ -196,14 +199,14 @@ func (c modelConfig) weightBytes() (sum int) {
 
 // bytes is what a tg test reads: the weights for each token, and the keys and
 // values of those before it and its own.
-func (c modelConfig) bytes(t modelTest) int64 {
-	cached := t.tokens*t.depth + t.tokens*(t.tokens+1)/2
-	return int64(t.tokens)*int64(c.weightBytes()) + int64(cached)*int64(c.subject.kvBytes)
+func (c modelConfig) bytes(t names.ModelTest) int64 {
+	cached := t.Tokens*t.Depth + t.Tokens*(t.Tokens+1)/2
+	return int64(t.Tokens)*int64(c.weightBytes()) + int64(cached)*int64(c.subject.kvBytes)
 }
 
 // multiplyAdds is what a pp test computes with weights.
-func (c modelConfig) multiplyAdds(t modelTest) int64 {
-	return int64(t.tokens)*int64(c.subject.macs) + int64(c.subject.headMAC)
+func (c modelConfig) multiplyAdds(t names.ModelTest) int64 {
+	return int64(t.Tokens)*int64(c.subject.macs) + int64(c.subject.headMAC)
 }
 
 // checkVariants proves what multiplies: of each format one variant, of the

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
@@ -15,7 +16,7 @@ import (
 type Options struct {
 	Sources     []Source
 	Threads     []int                // nil: 1, and all that the process may use
-	Caches      []string             // "warm", "cold"; nil: both
+	Caches      []string             // names.Warm, names.Cold; nil: both
 	Activations []kernels.Activation // nil: each format's usual scheme
 	Features    cpu.Set              // of the machine: cpu.Detected()
 	Seed        uint64
@@ -68,7 +69,7 @@ func Kernels(opt Options) (*Suite, error) {
 		opt.Threads = slices.Compact([]int{1, opt.Host.UsableCPUs})
 	}
 	if opt.Caches == nil {
-		opt.Caches = []string{"warm", "cold"}
+		opt.Caches = []string{names.Warm, names.Cold}
 	}
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (opt *Options) check() error {
 		return err
 	}
 	for _, c := range opt.Caches {
-		if c != "warm" && c != "cold" {
+		if c != names.Warm && c != names.Cold {
 			return fmt.Errorf("unknown cache state %q (known: warm, cold)", c)
 		}
 	}
@@ -140,15 +141,17 @@ func (s *Suite) addGroup(g *group, opt *Options) {
 	for _, c := range ceilings {
 		s.Cases = append(s.Cases, c.benchCase())
 	}
-	s.addForeign(fmt.Sprintf("MatVec/format=%s/rows=%d/cols=%d", g.src.Format.Name, g.src.Rows, g.src.Cols))
+	s.addForeign(func(isa string) string {
+		return names.MatVec{Format: g.src.Format.Name, Variant: isa, Rows: g.src.Rows, Cols: g.src.Cols}.String()
+	})
 }
 
 // addForeign lists the instruction sets of other architectures, whose
 // variants are not built into this program.
-func (s *Suite) addForeign(what string) {
+func (s *Suite) addForeign(name func(variant string) string) {
 	for _, isa := range kernels.ISAs() {
 		if err := isa.Foreign(); err != nil {
-			s.unavailable(what+"/variant="+isa.Name, err)
+			s.unavailable(name(isa.Name), err)
 		}
 	}
 }
@@ -172,7 +175,7 @@ func (opt *Options) configs(v *kernels.Variant) []config {
 	var out []config
 	for _, threads := range opt.Threads {
 		for _, cache := range opt.Caches {
-			out = append(out, config{v, threads, cache == "cold"})
+			out = append(out, config{v, threads, cache == names.Cold})
 		}
 	}
 	if v.Name == "reference" {

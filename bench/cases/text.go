@@ -9,18 +9,19 @@ import (
 	"slices"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/models"
 )
 
 // textCase is a pp or tg test. An operation is the whole test.
-func textCase(shelf *shelf, c modelConfig, t modelTest, group string) bench.Case {
+func textCase(shelf *shelf, c modelConfig, t names.ModelTest, group string) bench.Case {
 	out := bench.Case{
-		Name: c.name(t), Group: group, Rates: []bench.Metric{{Unit: bench.TokenRate, Value: float64(t.tokens)}},
+		Name: c.name(t), Group: group, Rates: []bench.Metric{{Unit: bench.TokenRate, Value: float64(t.Tokens)}},
 		// Prompts take too long to measure one twice more.
-		Expect: c.expect(t), Single: t.kind == "pp" || !c.simd() || c.packing == models.Stream,
+		Expect: c.expect(t), Single: t.Kind == names.Prompt || !c.simd() || c.packing == models.Stream,
 		Setup: func(context.Context) (bench.Instance, error) { return newText(shelf, c, t) },
 	}
-	if t.kind == "pp" {
+	if t.Kind == names.Prompt {
 		out.Ops = c.multiplyAdds(t)
 	} else {
 		out.Bytes = c.bytes(t)
@@ -32,22 +33,22 @@ func textCase(shelf *shelf, c modelConfig, t modelTest, group string) bench.Case
 type text struct {
 	shelf *shelf
 	modelConfig
-	modelTest
+	names.ModelTest
 	model   *opened
 	session *models.Session
 	ids     []int
 }
 
-func newText(shelf *shelf, c modelConfig, t modelTest) (*text, error) {
+func newText(shelf *shelf, c modelConfig, t names.ModelTest) (*text, error) {
 	m, err := shelf.open(c)
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.NewSession(models.SessionOptions{Context: max(t.depth+t.tokens, verifyTokens(c.subject))})
+	s, err := m.NewSession(models.SessionOptions{Context: max(t.Depth+t.Tokens, verifyTokens(c.subject))})
 	if err != nil {
 		return nil, err
 	}
-	return &text{shelf, c, t, m, s, tokens(c.subject, t.depth+t.tokens)}, nil
+	return &text{shelf, c, t, m, s, tokens(c.subject, t.Depth+t.Tokens)}, nil
 }
 
 // tokens are drawn at random, always the same ones: how fast a model runs does
@@ -68,15 +69,15 @@ func (x *text) Verify(ctx context.Context) ([]bench.Metric, error) {
 		return nil, err
 	}
 	x.session.Truncate(0)
-	if err := x.fill(x.session, x.ids); err != nil {
+	if err := fill(x.ModelTest, x.session, x.ids); err != nil {
 		return nil, err
 	}
-	return x.shelf.memory(ctx, x.modelConfig, x.modelTest), ctx.Err()
+	return x.shelf.memory(ctx, x.modelConfig, x.ModelTest), ctx.Err()
 }
 
 func (x *text) Run(ctx context.Context, n int) error {
 	for range n {
-		if err := x.perform(ctx, x.session, x.ids); err != nil {
+		if err := perform(ctx, x.ModelTest, x.session, x.ids); err != nil {
 			return err
 		}
 	}
@@ -84,19 +85,19 @@ func (x *text) Run(ctx context.Context, n int) error {
 }
 
 // fill takes in the tokens before the test, up to its depth.
-func (t modelTest) fill(s *models.Session, ids []int) error {
-	if t.depth == 0 {
+func fill(t names.ModelTest, s *models.Session, ids []int) error {
+	if t.Depth == 0 {
 		return nil
 	}
-	_, err := s.Prefill(ids[:t.depth])
+	_, err := s.Prefill(ids[:t.Depth])
 	return err
 }
 
 // perform performs the test on a session that holds at least the depth.
-func (t modelTest) perform(ctx context.Context, s *models.Session, ids []int) error {
-	s.Truncate(t.depth)
-	ids = ids[t.depth:]
-	if t.kind == "pp" {
+func perform(ctx context.Context, t names.ModelTest, s *models.Session, ids []int) error {
+	s.Truncate(t.Depth)
+	ids = ids[t.Depth:]
+	if t.Kind == names.Prompt {
 		_, err := s.Prefill(ids)
 		return err
 	}

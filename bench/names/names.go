@@ -1,0 +1,231 @@
+package names
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"onebit/bench"
+)
+
+// The base names of cases and studies.
+const (
+	BaseMatVec   = "MatVec"   // a product of one matrix with one vector
+	BaseRead     = "Read"     // reading as many bytes: the divisor of %roof
+	BaseDotPeak  = "DotPeak"  // multiplying int8 in registers: the divisor of %peak
+	BaseModel    = "Model"    // a test of a whole model
+	BaseOp       = "Op"       // one operation of a test, in one block
+	BaseLockstep = "Lockstep" // the error of one tensor in one block
+	BaseLogits   = "Logits"   // the error of a model's predictions
+)
+
+// The keys, in the order in which names have them.
+const (
+	Format  = "format"  // of the weights, such as q1_0_g128
+	Model   = "model"   // whose, such as bonsai-1.7b; with +q8_0 where the head is converted
+	Variant = "variant" // which kernel multiplies
+	Act     = "act"     // the activation scheme: f32, q8_row, q8_128 or q8_32
+	Packing = "packing" // one of Packings
+	ISA     = "isa"     // the instructions of a DotPeak
+	Rows    = "rows"    // of the matrix
+	Cols    = "cols"
+	Bytes   = "bytes"   // that a Read reads
+	Test    = "test"    // load, ttft, pp512, tg128; see ModelTest
+	Depth   = "depth"   // tokens in the KV cache before the test; none: 0
+	Threads = "threads" // that work
+	Cache   = "cache"   // Warm or Cold
+	Input   = "input"   // of a lockstep: Isolated or Accumulated
+	Block   = "block"   // a transformer block's number, or Outside
+	Op      = "op"      // one of Operations
+	Tensor  = "tensor"  // one of Tensors, BlockOutput or LogitsOutput
+	Tokens  = "tokens"  // that were compared
+)
+
+// Values of Cache.
+const (
+	Warm = "warm" // the same weights again and again
+	Cold = "cold" // the weights come from memory
+)
+
+// Values of Packing.
+const (
+	Packed = "packed" // in the variant's own layout
+	Native = "native" // the file's bytes
+	Stream = "stream" // the file's bytes, let go of block by block
+)
+
+// Packings are all values of Packing.
+var Packings = []string{Packed, Native, Stream}
+
+// Values of Input.
+const (
+	Isolated    = "isolated"    // each projection gets the reference's own input
+	Accumulated = "accumulated" // the variant goes its own way
+)
+
+// Inputs are both values of Input, in the order of reports.
+var Inputs = []string{Isolated, Accumulated}
+
+// Values of Block and Tensor that are no block and no projection.
+const (
+	Outside      = "outside" // Block: the embedding and the output
+	BlockOutput  = "block"   // Tensor: the residual stream behind a block
+	LogitsOutput = "output"  // Tensor: the logits
+)
+
+// LlamaBench is the value of Variant of llama.cpp's own program.
+const LlamaBench = "llama-bench"
+
+// Operations are the values of Op in the order of a token's way through a
+// model. What package models calls its operations must be here; a test in
+// bench/cases sees to it.
+var Operations = []string{
+	"token_embd",
+	"attn_norm", "attn_qkv", "attn_q_norm", "attn_k_norm", "rope", "attn", "attn_sub_norm", "attn_output", "attn_residual",
+	"ffn_norm", "ffn_gate_up", "ffn_act", "ffn_sub_norm", "ffn_down", "ffn_residual",
+	"output_norm", "output",
+}
+
+// Tensors are the values of Tensor that are projections, in the order of a
+// block's work.
+var Tensors = []string{"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"}
+
+// A key is one key=value of a name; an empty value leaves it out.
+type key struct{ name, value string }
+
+func join(base string, keys ...key) string {
+	var b strings.Builder
+	b.WriteString(base)
+	for _, k := range keys {
+		if k.value != "" {
+			b.WriteString("/" + k.name + "=" + k.value)
+		}
+	}
+	return b.String()
+}
+
+// number is "" for 0, which no key but Depth means, and Depth leaves out.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// A MatVec is the name of a product. Fields that are empty or 0 are left out.
+type MatVec struct {
+	Format, Variant, Act string
+	Rows, Cols, Threads  int
+	Cache                string
+}
+
+func (m MatVec) String() string {
+	return join(BaseMatVec, key{Format, m.Format}, key{Variant, m.Variant}, key{Act, m.Act},
+		key{Rows, number(m.Rows)}, key{Cols, number(m.Cols)}, key{Threads, number(m.Threads)}, key{Cache, m.Cache})
+}
+
+// A Read is the name of a ceiling of bytes: of a matrix's, which has Format,
+// Rows and Cols, or of a model's.
+type Read struct {
+	Format     string
+	Rows, Cols int
+	Model      string
+	Bytes      int
+	Threads    int
+	Cache      string
+}
+
+func (r Read) String() string {
+	return join(BaseRead, key{Format, r.Format}, key{Rows, number(r.Rows)}, key{Cols, number(r.Cols)}, key{Model, r.Model},
+		key{Bytes, number(r.Bytes)}, key{Threads, number(r.Threads)}, key{Cache, r.Cache})
+}
+
+// A DotPeak is the name of a ceiling of multiply-adds.
+type DotPeak struct {
+	Model, ISA string
+	Threads    int
+}
+
+func (d DotPeak) String() string {
+	return join(BaseDotPeak, key{Model, d.Model}, key{ISA, d.ISA}, key{Threads, number(d.Threads)})
+}
+
+// A ModelCase is the name of a model's test.
+type ModelCase struct {
+	Model, Variant, Act, Packing string
+	Test                         ModelTest
+	Threads                      int
+}
+
+func (m ModelCase) keys() []key {
+	return []key{{Model, m.Model}, {Variant, m.Variant}, {Act, m.Act}, {Packing, m.Packing},
+		{Test, m.Test.Name()}, {Depth, number(m.Test.Depth)}, {Threads, number(m.Threads)}}
+}
+
+func (m ModelCase) String() string { return join(BaseModel, m.keys()...) }
+
+// Operation is the name of an operation's part of the test. Block and op are
+// left out where empty: that is the name of the study of them all.
+func (m ModelCase) Operation(block, op string) string {
+	return join(BaseOp, append(m.keys(), key{Block, block}, key{Op, op})...)
+}
+
+// A Lockstep is the name of a tensor's error, or of the study of all of them.
+type Lockstep struct{ Model, Variant, Act, Input, Block, Tensor string }
+
+func (l Lockstep) String() string {
+	return join(BaseLockstep, key{Model, l.Model}, key{Variant, l.Variant}, key{Act, l.Act},
+		key{Input, l.Input}, key{Block, l.Block}, key{Tensor, l.Tensor})
+}
+
+// A Logits is the name of the error of predictions.
+type Logits struct {
+	Model, Variant, Act string
+	Tokens              int
+}
+
+func (l Logits) String() string {
+	return join(BaseLogits, key{Model, l.Model}, key{Variant, l.Variant}, key{Act, l.Act}, key{Tokens, number(l.Tokens)})
+}
+
+// BlockOf is the number of a name's transformer block; false where it has
+// none or is outside them.
+func BlockOf(n bench.Name) (int, bool) {
+	i, err := strconv.Atoi(n.Get(Block))
+	return i, err == nil && i >= 0
+}
+
+// ThreadsOf is the number of threads in a name; 0 where it has none.
+func ThreadsOf(n bench.Name) int { return count(n, Threads) }
+
+// ShapeOf is the shape of a name's matrix; false where it has none.
+func ShapeOf(n bench.Name) (rows, cols int, ok bool) {
+	rows, cols = count(n, Rows), count(n, Cols)
+	return rows, cols, rows > 0 && cols > 0
+}
+
+// count is a key's value as a number; 0 if it is none.
+func count(n bench.Name, key string) int {
+	i, err := strconv.Atoi(n.Get(key))
+	if err != nil || i < 0 {
+		return 0
+	}
+	return i
+}
+
+// SubjectOf is what a name is about: a format or a model; "" if neither.
+func SubjectOf(n bench.Name) string {
+	if f := n.Get(Format); f != "" {
+		return f
+	}
+	return n.Get(Model)
+}
+
+// IsCeiling reports whether a name is that of a ceiling.
+func IsCeiling(n bench.Name) bool { return n.Base == BaseRead || n.Base == BaseDotPeak }
+
+// IsPartOfModel reports whether a name tells of a part of a model or of its
+// errors, and not of a test.
+func IsPartOfModel(n bench.Name) bool {
+	return slices.Contains([]string{BaseOp, BaseLockstep, BaseLogits}, n.Base)
+}

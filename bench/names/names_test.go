@@ -1,0 +1,88 @@
+package names
+
+import (
+	"testing"
+
+	"onebit/bench"
+)
+
+// The names are a protocol: scripts filter by them, and results files of
+// earlier runs are compared by them.
+func TestStrings(t *testing.T) {
+	tg := ModelCase{"bonsai-1.7b", "avx2", "q8_128", Packed, ModelTest{Decode, 64, 512}, 2}
+	for _, test := range []struct{ got, want string }{
+		{MatVec{"q1_0_g128", "avx2", "q8_128", 6144, 2048, 1, Cold}.String(),
+			"MatVec/format=q1_0_g128/variant=avx2/act=q8_128/rows=6144/cols=2048/threads=1/cache=cold"},
+		{MatVec{Format: "i2_s", Rows: 2, Cols: 3, Variant: "neon"}.String(), "MatVec/format=i2_s/variant=neon/rows=2/cols=3"},
+		{Read{Format: "i2_s", Rows: 2, Cols: 128, Bytes: 64, Threads: 1, Cache: Warm}.String(),
+			"Read/format=i2_s/rows=2/cols=128/bytes=64/threads=1/cache=warm"},
+		{Read{Model: "m", Bytes: 64, Threads: 2, Cache: Cold}.String(), "Read/model=m/bytes=64/threads=2/cache=cold"},
+		{DotPeak{"m", "avx2", 2}.String(), "DotPeak/model=m/isa=avx2/threads=2"},
+		{tg.String(), "Model/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2"},
+		{tg.Operation("", ""), "Op/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2"},
+		{tg.Operation(Outside, "output"),
+			"Op/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2/block=outside/op=output"},
+		{Lockstep{"m", "avx2", "q8_row", Isolated, "3", "attn_q"}.String(), "Lockstep/model=m/variant=avx2/act=q8_row/input=isolated/block=3/tensor=attn_q"},
+		{Logits{"m", "avx2", "", 32}.String(), "Logits/model=m/variant=avx2/tokens=32"},
+	} {
+		if test.got != test.want {
+			t.Errorf("got  %s\nwant %s", test.got, test.want)
+		}
+		if n := bench.ParseName(test.got); n.Full != test.got {
+			t.Errorf("%s reads as %s", test.got, n.Full)
+		}
+	}
+}
+
+func TestGetters(t *testing.T) {
+	n := bench.ParseName("Op/model=m/test=pp512/depth=7/threads=2/block=3/op=attn-2")
+	if got, ok := TestOf(n); !ok || got != (ModelTest{Prompt, 512, 7}) || got.String() != "pp512 @ d7" {
+		t.Errorf("TestOf = %v, %v", got, ok)
+	}
+	if got, ok := BlockOf(n); !ok || got != 3 {
+		t.Errorf("BlockOf = %d, %v", got, ok)
+	}
+	if got := ThreadsOf(n); got != 2 {
+		t.Errorf("ThreadsOf = %d", got)
+	}
+	if _, _, ok := ShapeOf(n); ok {
+		t.Error("ShapeOf finds a shape where there is none")
+	}
+	if got := SubjectOf(n); got != "m" {
+		t.Errorf("SubjectOf = %q", got)
+	}
+	for _, name := range []string{"Model/test=ttft", "Model/test=load"} {
+		if got, ok := TestOf(bench.ParseName(name)); !ok || got.Tokens != 0 {
+			t.Errorf("TestOf(%s) = %v, %v", name, got, ok)
+		}
+	}
+	for _, name := range []string{"Model/test=qq5", "Model", "Model/test=512"} {
+		if got, ok := TestOf(bench.ParseName(name)); ok {
+			t.Errorf("TestOf(%s) = %v", name, got)
+		}
+	}
+	for _, name := range []string{"Op/block=outside", "Op/block=-1", "Op"} {
+		if got, ok := BlockOf(bench.ParseName(name)); ok {
+			t.Errorf("BlockOf(%s) = %d", name, got)
+		}
+	}
+	if rows, cols, ok := ShapeOf(bench.ParseName("MatVec/rows=6/cols=8")); !ok || rows != 6 || cols != 8 {
+		t.Errorf("ShapeOf = %d, %d, %v", rows, cols, ok)
+	}
+}
+
+func TestPredicates(t *testing.T) {
+	for name, want := range map[string][2]bool{
+		Read{Model: "m"}.String():                          {true, false},
+		DotPeak{Model: "m"}.String():                       {true, false},
+		MatVec{Format: "f"}.String():                       {false, false},
+		ModelCase{Model: "m"}.Operation(Outside, "output"): {false, true},
+		Lockstep{Model: "m"}.String():                      {false, true},
+		Logits{Model: "m"}.String():                        {false, true},
+	} {
+		n := bench.ParseName(name)
+		if got := [2]bool{IsCeiling(n), IsPartOfModel(n)}; got != want {
+			t.Errorf("%s: ceiling, part of a model = %v, want %v", name, got, want)
+		}
+	}
+}
