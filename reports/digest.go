@@ -10,32 +10,33 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 // Keys of benchmark names with a part of their own in a report. What is left of a name, format,
 // rows and cols or model and test, is the work that the contenders compete in.
 const (
-	keyFormat  = "format"
-	keyModel   = "model"
-	keyVariant = "variant"
-	keyAct     = "act"
-	keyPacking = "packing"
-	keyRows    = "rows"
-	keyCols    = "cols"
-	keyTest    = "test"
-	keyDepth   = "depth"
-	keyThreads = "threads"
-	keyCache   = "cache"
+	keyFormat  = names.Format
+	keyModel   = names.Model
+	keyVariant = names.Variant
+	keyAct     = names.Act
+	keyPacking = names.Packing
+	keyRows    = names.Rows
+	keyCols    = names.Cols
+	keyTest    = names.Test
+	keyDepth   = names.Depth
+	keyThreads = names.Threads
+	keyCache   = names.Cache
 )
 
 // Benchmarks with a part of their own in a report: a model's tests, its profile by operation, its
 // error by block and in its predictions, and the processor's ceiling of multiply-adds.
 const (
-	baseModel    = "Model"
-	baseOp       = "Op"
-	baseLockstep = "Lockstep"
-	baseLogits   = "Logits"
-	baseDotPeak  = "DotPeak"
+	baseModel    = names.BaseModel
+	baseOp       = names.BaseOp
+	baseLockstep = names.BaseLockstep
+	baseLogits   = names.BaseLogits
+	baseDotPeak  = names.BaseDotPeak
 )
 
 // A digest is what every report shows: each case's statistics, in an order that depends on names

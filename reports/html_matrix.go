@@ -118,7 +118,7 @@ func (d *digest) pageCell(s *standing) pageCell {
 	c := s.best()
 	cell := pageCell{
 		Winner: c.contender, Time: d.timeOf(c), Spread: c.stats[bench.NsPerOp].spread(bench.NsPerOp),
-		Roof: valueOf(c, bench.PctRoof), Error: valueOf(c, bench.NMSE), Ties: names(s.leaders()[1:]),
+		Roof: valueOf(c, bench.PctRoof), Error: valueOf(c, bench.NMSE), Ties: namesOf(s.leaders()[1:]),
 		Mark: markHTML(d.marks[c.contender]),
 	}
 	cell.Share = barShare(c.center(bench.PctRoof))

@@ -8,17 +8,18 @@ import (
 	"strings"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 // Keys and values of Lockstep's names: which input a tensor got, and the tensor that is the stream
 // behind a block.
 const (
-	keyInput         = "input"
-	keyBlock         = "block"
-	keyTensor        = "tensor"
-	inputIsolated    = "isolated"
-	inputAccumulated = "accumulated"
-	tensorBlock      = "block"
+	keyInput         = names.Input
+	keyBlock         = names.Block
+	keyTensor        = names.Tensor
+	inputIsolated    = names.Isolated
+	inputAccumulated = names.Accumulated
+	tensorBlock      = names.BlockOutput
 )
 
 // inputs are both, in the order of reports.
@@ -92,7 +93,6 @@ func (m *model) series(input, tensor string) []errorSeries { return m.errors[ten
 
 // tensors lists what errors were measured of: projections in the order of a block's work, then others.
 func (m *model) tensors() []string {
-	known := []string{"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"}
 	var all []string
 	for _, c := range m.lockstep {
 		if t := c.name.Get(keyTensor); t != tensorBlock && !slices.Contains(all, t) {
@@ -100,7 +100,7 @@ func (m *model) tensors() []string {
 		}
 	}
 	slices.SortStableFunc(all, naturalCompare)
-	sortBy(all, func(t string) (float64, bool) { i := slices.Index(known, t); return float64(i), i >= 0 })
+	sortBy(all, func(t string) (float64, bool) { i := slices.Index(names.Tensors, t); return float64(i), i >= 0 })
 	return all
 }
 
@@ -196,7 +196,7 @@ func perplexityChange(c *caseStats) string {
 func errorCaption(m *model) string {
 	text := "Against the reference engine: dequantized weights, sums in float64."
 	for _, c := range m.logits {
-		if n := c.name.Get("tokens"); n != "" {
+		if n := c.name.Get(names.Tokens); n != "" {
 			text += " Predictions over " + n + " tokens."
 			break
 		}

@@ -168,7 +168,7 @@ func (d *digest) standingText(s *standing) string {
 		parts = append(parts, "nmse "+e)
 	}
 	if s.ties > 0 {
-		parts = append(parts, "tied: "+names(s.leaders()[1:]))
+		parts = append(parts, "tied: "+namesOf(s.leaders()[1:]))
 	}
 	return strings.Join(parts, ", ")
 }

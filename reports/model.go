@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 // The tests of a model, in the order in which reports list them. Their names are llama-bench's: pp512
@@ -18,7 +19,7 @@ const (
 	testOther
 )
 
-var testPrefixes = [testOther]string{"load", "ttft", "pp", "tg"}
+var testPrefixes = [testOther]string{names.Load, names.TTFT, names.Prompt, names.Decode}
 
 func testOrder(test string) int {
 	kind := strings.TrimRight(test, "0123456789")
@@ -29,7 +30,7 @@ func testOrder(test string) int {
 }
 
 // peerEngine is the variant of llama.cpp's own program, which every model is told against if it ran.
-const peerEngine = "llama-bench"
+const peerEngine = names.LlamaBench
 
 // A model is what results say of a whole model: how fast, how big, how wrong.
 type model struct {

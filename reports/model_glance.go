@@ -19,7 +19,7 @@ func (g glance) headline() string {
 	t := g.standing.task
 	text := "fastest at " + testLabel(t) + " with " + conditions(g.standing.panel)
 	if g.standing.ties > 0 {
-		text += ", tied with " + names(g.standing.leaders()[1:])
+		text += ", tied with " + namesOf(g.standing.leaders()[1:])
 	}
 	return text
 }

@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 // outsideBlocks is the block of operations that belong to none: the embedding, the output.
-const outsideBlocks = "outside"
+const outsideBlocks = names.Outside
 
 // A profile is where the time of one test under one condition goes: by contender, block and
 // operation, per token of a decode test and per prompt else.
@@ -41,7 +42,7 @@ func newProfiles(cases []*caseStats) []*profile {
 			byTest[key] = p
 			all = append(all, p)
 		}
-		k := profileKey{c.contender, c.name.Get("block"), c.name.Get("op")}
+		k := profileKey{c.contender, c.name.Get(names.Block), c.name.Get(names.Op)}
 		p.cases[k] = c
 		p.contenders, p.ops = append(p.contenders, k.contender), append(p.ops, k.op)
 		if k.block != outsideBlocks {

@@ -79,8 +79,8 @@ func conditions(p panel) string {
 	return "all conditions"
 }
 
-// names lists the contenders of cases within a sentence.
-func names(cases []*caseStats) string {
+// namesOf lists the contenders of cases within a sentence.
+func namesOf(cases []*caseStats) string {
 	list := make([]string, len(cases))
 	for i, c := range cases {
 		list[i] = c.contender
