@@ -6,6 +6,7 @@ import (
 	"html"
 	"io"
 	"math"
+	"onebit/internal/term"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -248,7 +249,7 @@ func (n fileNames) unique(name string) string {
 // label makes text from a results file fit to stand in a figure.
 func label(s string) string {
 	const longest = 60
-	runes := []rune(printable(s))
+	runes := []rune(term.Text(s))
 	if len(runes) > longest {
 		runes = append(runes[:longest-1], '…')
 	}
