@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"io"
-	"onebit/internal/term"
 	"runtime"
 	"strings"
 
@@ -110,7 +109,7 @@ func countSamples(n int) string {
 
 // oneLine makes a text safe for a line of its own.
 func oneLine(s string) string {
-	return strings.Join(strings.Fields(term.Text(s)), " ")
+	return strings.Join(strings.Fields(printable(s)), " ")
 }
 
 // lines makes a text safe for a block of lines: no control characters, no
@@ -118,7 +117,17 @@ func oneLine(s string) string {
 func lines(s string) string {
 	var out []string
 	for line := range strings.Lines(strings.TrimSpace(s)) {
-		out = append(out, strings.TrimRight(term.Text(line), " "))
+		out = append(out, strings.TrimRight(printable(line), " "))
 	}
 	return strings.Join(out, "\n")
+}
+
+// printable replaces control characters and bytes that are not UTF-8.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
 }

@@ -3,7 +3,6 @@ package models
 import (
 	"fmt"
 	"math"
-	"onebit/internal/term"
 )
 
 // A Config holds the numbers that fix a model's shapes and arithmetic: what
@@ -95,7 +94,7 @@ func (s RopeScaling) validate() *violation {
 		}
 		return nil
 	}
-	return violationf(keyRopeScalingType, "%s is unknown (known: none, linear, yarn)", term.QuoteAlways(s.Type))
+	return violationf(keyRopeScalingType, "%q is unknown (known: none, linear, yarn)", s.Type)
 }
 
 func positive(x float32) bool { return x > 0 && !math.IsInf(float64(x), 1) }

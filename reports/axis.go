@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -17,19 +18,35 @@ type valueAxis struct {
 	labels   int     // how many labels there is room for
 	binary   bool    // ticks at round numbers of KiB, MiB, …
 	floor    float64 // a value of a logarithmic axis that has its label whatever the room; 0 for none
+	beyond   int     // how many values it was cut before
 }
 
 // logSpread is how many times the smallest value the largest must be for a logarithmic axis: below
 // it, equal lengths should mean equal differences.
 const logSpread = 5
 
-// newAxis covers the values, which must not be empty; those that a logarithm can't show must have
-// been left out if alwaysLog is set.
+// absurd is how far from the typical value one may lie before an axis is cut: an axis that holds both
+// would show neither.
+const absurd = 1e8
+
+// newAxis covers the values, but for absurd ones; those that a logarithm can't show must have been left
+// out if alwaysLog is set.
 func newAxis(values []float64, alwaysLog bool, labels int, format func(float64) string) valueAxis {
 	a := valueAxis{min: math.Inf(1), max: math.Inf(-1), format: format, labels: labels}
+	typical := typicalSize(values)
+	var kept []float64
 	for _, v := range values {
-		a.min, a.max = math.Min(a.min, v), math.Max(a.max, v)
+		size := math.Abs(v) / typical // of whose overflow infinity is as good as any
+		if v == 0 && !alwaysLog || size < absurd && (size > 1/absurd || !alwaysLog) {
+			kept = append(kept, v)
+		} else {
+			a.beyond++
+		}
 	}
+	if len(kept) == 0 {
+		kept = []float64{1}
+	}
+	a.min, a.max = slices.Min(kept), slices.Max(kept)
 	a.log = alwaysLog || a.min > 0 && a.max/a.min > logSpread
 	if a.log {
 		margin := math.Pow(a.max/a.min, 0.04) * 1.02
@@ -42,6 +59,26 @@ func newAxis(values []float64, alwaysLog bool, labels int, format func(float64) 
 	}
 	a.min, a.max = a.min-margin, a.max+margin
 	return a.bounded()
+}
+
+// typicalSize is the median of what values measure, of those that are not zero.
+func typicalSize(values []float64) float64 {
+	var sizes []float64
+	for _, v := range values {
+		if s := math.Abs(v); s > 0 && !math.IsInf(s, 0) {
+			sizes = append(sizes, s)
+		}
+	}
+	if len(sizes) == 0 {
+		return 1
+	}
+	return percentile(sizes, 50)
+}
+
+// note says that the axis was cut.
+func (a valueAxis) note() string {
+	return fmt.Sprintf("The axis from %s to %s was cut before %s more than a hundred million times larger or smaller than the others.",
+		a.text(a.min), a.text(a.max), plural(a.beyond, "value"))
 }
 
 // bounded keeps an axis within numbers that can be multiplied and divided without becoming zero or

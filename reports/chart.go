@@ -2,7 +2,9 @@ package reports
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // A chart draws one question's answer, as figures: one per format or task, or none if the results
@@ -26,6 +28,27 @@ func charts() []chart {
 	all := slices.Clone(chartRegistry)
 	slices.SortFunc(all, func(a, b chart) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.name, b.name)) })
 	return all
+}
+
+// source says of a picture that stands alone where and when its results were taken, and their noise.
+func (d *digest) source() []string {
+	var parts []string
+	add := func(format, key string) {
+		// A value that could not be found out is its reason.
+		if v := d.res.Setting(key); v != "" && !strings.HasPrefix(v, "unavailable") {
+			parts = append(parts, fmt.Sprintf(format, label(v)))
+		}
+	}
+	add("%s", "cpu")
+	add("%s CPUs", "cpus-usable")
+	add("%s", "platform")
+	add("measured %s", "started")
+	add("commit %s", "commit")
+	noise := "The noise floor is unknown: there are no A/A pairs."
+	if d.hasNoise {
+		noise = fmt.Sprintf("The same code measured twice differs by up to %s: smaller differences are ties.", percent(d.noise.Floor))
+	}
+	return []string{strings.Join(parts, " · "), noise}
 }
 
 // families groups the tasks whose contenders are drawn together: by benchmark and format.

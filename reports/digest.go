@@ -49,7 +49,7 @@ type digest struct {
 	hasNoise bool
 	tasks    []*task
 	models   []*model
-	marks    map[string]int // contender → index of its colour and shape
+	marks    map[string]int // contender → series of its colour and shape
 }
 
 // caseStats is one case: a benchmark name with all of its samples.
@@ -100,7 +100,7 @@ type task struct {
 }
 
 func newDigest(res *bench.Results) *digest {
-	d := &digest{res: res, marks: make(map[string]int)}
+	d := &digest{res: res}
 	d.noise, d.hasNoise = res.Noise()
 	d.collect()
 	d.name()
@@ -212,10 +212,7 @@ func (d *digest) formTasks() {
 		return cmp.Or(naturalCompare(a.base, b.base), naturalCompare(a.subject, b.subject),
 			cmp.Compare(a.ops, b.ops), cmp.Compare(a.order, b.order), naturalCompare(a.title, b.title))
 	})
-	slices.SortFunc(contenders, naturalCompare)
-	for i, name := range slices.Compact(contenders) {
-		d.marks[name] = i
-	}
+	d.marks = assignMarks(contenders, contenderMark)
 }
 
 func newTask(name bench.Name) *task {

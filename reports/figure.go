@@ -6,8 +6,10 @@ import (
 	"html"
 	"io"
 	"math"
-	"onebit/internal/term"
+	"slices"
 	"strings"
+
+	xfont "golang.org/x/image/font"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -27,7 +29,9 @@ type figure struct {
 	panels  [][]*plot.Plot // rows of equal length; nil where a panel is lacking
 	upward  []string       // written upwards beside each row of panels: what its vertical axes or the row show
 	legend  []legendEntry
-	folded  bool // whether HTML shows the heading alone until asked: there are figures more telling
+	notes   []string // what is not drawn or stands elsewhere, a sentence each; axes that were cut say so by themselves
+	source  []string // where and when the results were taken, and their noise: for a picture that stands alone
+	folded  bool     // whether HTML shows the heading alone until asked: there are figures more telling
 }
 
 // A legendEntry explains one mark.
@@ -42,6 +46,8 @@ const (
 	titleSize   = 13
 	labelSize   = 12
 	legendLine  = 18 // height of a line of the legend
+	noteLine    = 15 // height of a line of notes
+	headingSize = 15
 	pngDPI      = 144
 )
 
@@ -89,10 +95,11 @@ func arrange(panels []*plot.Plot, columns int) [][]*plot.Plot {
 	return rows
 }
 
-// draw draws the figure without a background.
+// draw draws the figure without a background, heading and source.
 func (f *figure) draw(c draw.Canvas) {
+	c.Canvas = onPaper{c.Canvas, c.Rectangle}
 	whole := c
-	c.Rectangle.Min.Y += f.legendHeight()
+	c.Rectangle.Min.Y += f.legendHeight() + f.notesHeight()
 	if f.upward != nil {
 		c.Rectangle.Min.X += upwardWidth
 	}
@@ -110,6 +117,7 @@ func (f *figure) draw(c draw.Canvas) {
 	}
 	f.drawUpward(whole)
 	f.drawLegend(whole)
+	drawLines(whole, textStyle(roleMuted), f.noteLines(), whole.Min.Y+f.notesHeight())
 }
 
 const upwardWidth = 18
@@ -127,8 +135,65 @@ func (f *figure) drawUpward(c draw.Canvas) {
 	}
 }
 
-// fullHeight is the height of the figure with its legend.
-func (f *figure) fullHeight() vg.Length { return f.height + f.legendHeight() }
+// fullHeight is the height of the figure with its legend and notes.
+func (f *figure) fullHeight() vg.Length { return f.height + f.legendHeight() + f.notesHeight() }
+
+// noteLines are the notes, broken into lines that fit.
+func (f *figure) noteLines() []string {
+	notes := slices.Clone(f.notes)
+	for _, row := range f.panels {
+		for _, p := range row {
+			if p == nil {
+				continue
+			}
+			for _, axis := range []plot.Axis{p.X, p.Y} {
+				if a, ok := axis.Tick.Marker.(valueAxis); ok && a.beyond > 0 && !slices.Contains(notes, a.note()) {
+					notes = append(notes, a.note())
+				}
+			}
+		}
+	}
+	return wrapped(textStyle(roleMuted), notes)
+}
+
+func (f *figure) notesHeight() vg.Length { return linesHeight(f.noteLines()) }
+
+func linesHeight(lines []string) vg.Length {
+	if len(lines) == 0 {
+		return 0
+	}
+	return vg.Length(len(lines))*noteLine + 8
+}
+
+const textMargin = 8
+
+// wrapped breaks texts between words into lines that fit a figure.
+func wrapped(style draw.TextStyle, texts []string) []string {
+	var lines []string
+	for _, text := range texts {
+		line := ""
+		for word := range strings.FieldsSeq(text) {
+			longer := strings.TrimSpace(line + " " + word)
+			if line != "" && style.Width(longer) > figureWidth-2*textMargin {
+				lines = append(lines, line)
+				longer = word
+			}
+			line = longer
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// drawLines writes lines below each other, from a height downwards.
+func drawLines(c draw.Canvas, style draw.TextStyle, lines []string, top vg.Length) {
+	style.YAlign = draw.YCenter
+	for i, line := range lines {
+		c.FillText(style, vg.Point{X: c.Min.X + textMargin, Y: top - noteLine*(vg.Length(i)+0.5)}, line)
+	}
+}
 
 const legendMark = 16 // room for a mark in front of its label
 
@@ -163,7 +228,7 @@ func (f *figure) legendHeight() vg.Length {
 func (f *figure) drawLegend(c draw.Canvas) {
 	style := textStyle(roleInk)
 	style.YAlign = draw.YCenter
-	y := c.Min.Y + f.legendHeight() - legendLine/2
+	y := c.Min.Y + f.notesHeight() + f.legendHeight() - legendLine/2
 	for _, row := range f.legendRows() {
 		x := c.Min.X + 8
 		for _, e := range row {
@@ -175,11 +240,23 @@ func (f *figure) drawLegend(c draw.Canvas) {
 	}
 }
 
-// writePNG draws the figure in the light palette on opaque paper.
+// writePNG draws the figure in the light palette on opaque paper, with what a page says around it: its
+// heading above, and its source below.
 func (f *figure) writePNG(w io.Writer) error {
-	img := vgimg.NewWith(vgimg.UseWH(figureWidth, f.fullHeight()), vgimg.UseDPI(pngDPI),
+	title := draw.TextStyle{Color: inkOf(roleInk), Font: sans(headingSize), Handler: plot.DefaultTextHandler}
+	title.Font.Weight = xfont.WeightBold
+	source := wrapped(textStyle(roleMuted), f.source)
+	heading := wrapped(title, []string{f.heading})
+	above := vg.Length(len(heading))*(noteLine+4) + 12
+	below := linesHeight(source)
+	img := vgimg.NewWith(vgimg.UseWH(figureWidth, above+f.fullHeight()+below), vgimg.UseDPI(pngDPI),
 		vgimg.UseBackgroundColor(inkOf(rolePaper)))
-	f.draw(draw.New(img))
+	c := draw.New(img)
+	for i, line := range heading {
+		c.FillText(title, vg.Point{X: textMargin, Y: c.Max.Y - (noteLine+4)*vg.Length(i+1)}, line)
+	}
+	drawLines(c, textStyle(roleMuted), source, below)
+	f.draw(draw.Crop(c, 0, 0, below, -above))
 	_, err := vgimg.PngCanvas{Canvas: img}.WriteTo(w)
 	return err
 }
@@ -249,7 +326,7 @@ func (n fileNames) unique(name string) string {
 // label makes text from a results file fit to stand in a figure.
 func label(s string) string {
 	const longest = 60
-	runes := []rune(term.Text(s))
+	runes := []rune(printable(s))
 	if len(runes) > longest {
 		runes = append(runes[:longest-1], '…')
 	}

@@ -1,7 +1,12 @@
 package reports
 
 import (
+	"cmp"
+	"hash/fnv"
+	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -71,4 +76,76 @@ func (s shape) path(radius vg.Length, at vg.Point) vg.Path {
 // square is a legend's entry for a filled area.
 func square(text string, r role) legendEntry {
 	return legendEntry{text, draw.GlyphStyle{Color: inkOf(r), Radius: 5, Shape: shape{corners: 4, rotation: math.Pi / 4, filled: true}}}
+}
+
+// Marks belong to names, so that a variant or a format looks the same in every chart of every report.
+// A variant's colour says with which instructions it computes, its shape how its weights lie and how the
+// activation is rounded.
+var (
+	familyColors = map[string]int{
+		"reference": 7, "scalar": 4, "unrolled": 3,
+		"avx2": 0, "avxvnni": 2, "avx512": 6, "avx512vnni": 1,
+		"neon": 0, "neondot": 2, "neoni8mm": 1, "metal": 6, "llama": 5,
+	}
+	layoutShapes = map[string]int{
+		"": 0, "packed": 0, "native": 1, "lookup": 2, "f32": 3, "q8_row": 4, "q8_128": 5, "q8_32": 6, "bench": 7,
+	}
+	formatOrder = []string{
+		"q1_0_g128", "i2_s", "ternary_u32", "q2_0", "tq2_0", "tq1_0", "i2_s_x4", "q2_0_g128", "i2_s_arm", "q8_0", "q6_k", "f16", "bf16", "f32",
+	}
+)
+
+const marksCount = 64 // pairs of a colour and a shape
+
+// contenderMark is the series of a contender's mark.
+func contenderMark(name string) int {
+	family, layout, _ := strings.Cut(strings.ReplaceAll(name, "-", " "), " ")
+	color, known := familyColors[family]
+	if !known {
+		return hashed(name) % marksCount
+	}
+	form, known := layoutShapes[layout]
+	if !known {
+		form = hashed(layout) % len(shapes)
+	}
+	return lookOf(color, form)
+}
+
+// formatMark is the series of a format's mark.
+func formatMark(name string) int {
+	if i := slices.Index(formatOrder, name); i >= 0 {
+		return i
+	}
+	return hashed(name) % marksCount
+}
+
+// lookOf is the series of a colour and a shape: the inverse of seriesRole and seriesShape.
+func lookOf(color, form int) int {
+	return color + seriesCount*((form-color+len(shapes))%len(shapes))
+}
+
+func hashed(name string) int {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, name) // a hash takes everything
+	return int(h.Sum32() >> 1)
+}
+
+// assignMarks gives each name its own mark; of names that would share one, the later in their order
+// takes another shape or, if there is none, another colour.
+func assignMarks(names []string, own func(string) int) map[string]int {
+	marks := make(map[string]int)
+	taken := make(map[int]bool)
+	names = slices.Clone(names)
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), naturalCompare(a, b)) })
+	for _, name := range slices.Compact(names) {
+		mark := own(name)
+		for tries := 0; taken[mark] && tries < marksCount; tries++ {
+			mark = (mark + seriesCount) % marksCount
+			if tries%len(shapes) == len(shapes)-1 {
+				mark = (mark + 1) % marksCount
+			}
+		}
+		marks[name], taken[mark] = mark, true
+	}
+	return marks
 }

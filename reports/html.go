@@ -57,11 +57,11 @@ type drawnFigure struct {
 // drawCharts draws the charts that have something to show.
 func drawCharts(d *digest) ([]drawnChart, error) {
 	var all []drawnChart
-	taken := make(fileNames)
+	taken, source := make(fileNames), d.source()
 	for _, c := range charts() {
 		dc := drawnChart{chart: c}
 		for _, f := range c.figures(d) {
-			f.name = taken.unique(f.name)
+			f.name, f.source = taken.unique(f.name), source
 			svg, err := f.svg()
 			if err != nil {
 				return nil, err

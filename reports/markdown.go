@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"onebit/bench"
-	"onebit/internal/term"
 )
 
 func init() {
@@ -214,7 +213,7 @@ func writeMarkdownRule(b *strings.Builder, left, all int) {
 }
 
 // markdown makes text from a results file stand for itself.
-func markdown(s string) string { return markdownEscaper.Replace(term.Text(s)) }
+func markdown(s string) string { return markdownEscaper.Replace(printable(s)) }
 
 var markdownEscaper = strings.NewReplacer(
 	`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "[", `\[`, "<", "&lt;", "&", "&amp;",

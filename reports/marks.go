@@ -11,6 +11,49 @@ import (
 // The plotters below draw each series as one path, where gonum's own would write one element per
 // sample into the SVG. Axes are set by the charts, so none of them has a data range.
 
+// onPaper is a canvas that leaves out what would lie far off it, or nowhere: a path there costs time
+// and memory by its extent, and nobody sees it.
+type onPaper struct {
+	vg.Canvas
+	paper vg.Rectangle
+}
+
+func (p onPaper) holds(path vg.Path) bool {
+	size := p.paper.Size()
+	for _, c := range path {
+		if x := c.Pos.X; !(x > p.paper.Min.X-size.X && x < p.paper.Max.X+size.X) && c.Type != vg.CloseComp {
+			return false
+		}
+		if y := c.Pos.Y; !(y > p.paper.Min.Y-size.Y && y < p.paper.Max.Y+size.Y) && c.Type != vg.CloseComp {
+			return false
+		}
+	}
+	return true
+}
+
+// Stroke draws the lines of a path.
+func (p onPaper) Stroke(path vg.Path) {
+	if p.holds(path) {
+		p.Canvas.Stroke(path)
+	}
+}
+
+// Fill fills a path.
+func (p onPaper) Fill(path vg.Path) {
+	if p.holds(path) {
+		p.Canvas.Fill(path)
+	}
+}
+
+// holds reports whether a panel holds a point, its border included.
+func holds(c draw.Canvas, at vg.Point) bool {
+	const border = 0.5
+	return at.X >= c.Min.X-border && at.X <= c.Max.X+border && at.Y >= c.Min.Y-border && at.Y <= c.Max.Y+border
+}
+
+// acrossIn moves a position across into the panel.
+func acrossIn(c draw.Canvas, x vg.Length) vg.Length { return max(c.Min.X, min(c.Max.X, x)) }
+
 // strip draws samples as short upright strokes on a row.
 type strip struct {
 	values []float64
@@ -42,12 +85,17 @@ func (s interval) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	const cap = 3.5
 	lo, hi, mid := x(s.lo), x(s.hi), y(s.row)
+	if !(hi >= c.Min.X && lo <= c.Max.X) {
+		return
+	}
 	var path vg.Path
-	path.Move(vg.Point{X: lo, Y: mid})
-	path.Line(vg.Point{X: hi, Y: mid})
+	path.Move(vg.Point{X: acrossIn(c, lo), Y: mid})
+	path.Line(vg.Point{X: acrossIn(c, hi), Y: mid})
 	for _, at := range []vg.Length{lo, hi} {
-		path.Move(vg.Point{X: at, Y: mid - cap})
-		path.Line(vg.Point{X: at, Y: mid + cap})
+		if c.ContainsX(at) {
+			path.Move(vg.Point{X: at, Y: mid - cap})
+			path.Line(vg.Point{X: at, Y: mid + cap})
+		}
 	}
 	strokePath(c, path, s.color, 1.6)
 }
@@ -63,7 +111,7 @@ type bar struct {
 
 func (s bar) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	lo, hi, mid := x(s.from), x(s.to), y(s.row)
+	lo, hi, mid := acrossIn(c, x(s.from)), acrossIn(c, x(s.to)), y(s.row)
 	var path vg.Path
 	path.Move(vg.Point{X: lo, Y: mid - s.half})
 	path.Line(vg.Point{X: hi, Y: mid - s.half})
@@ -86,7 +134,9 @@ type mark struct {
 
 func (m mark) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	c.DrawGlyphNoClip(m.style, vg.Point{X: x(m.x), Y: y(m.y)})
+	if at := (vg.Point{X: x(m.x), Y: y(m.y)}); holds(c, at) {
+		c.DrawGlyphNoClip(m.style, at)
+	}
 }
 
 // polyline joins points given in data coordinates, clipped to the panel.
@@ -108,7 +158,7 @@ func (l polyline) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // besides writes a value right of what stands on a row from lo to hi, or left of it where the panel
-// ends too soon.
+// ends too soon. What lies beyond the panel has its value at the edge, with an arrow.
 type besides struct {
 	lo, hi float64
 	row    float64
@@ -120,12 +170,16 @@ func (b besides) Plot(c draw.Canvas, p *plot.Plot) {
 	const gap = 8
 	style := textStyle(roleMuted)
 	style.YAlign = draw.YCenter
-	at := x(b.hi) + gap
-	if at+style.Width(b.text) > c.Max.X+gap {
+	at, text := x(b.hi)+gap, b.text
+	switch {
+	case x(b.lo) > c.Max.X:
 		style.XAlign = draw.XRight
-		at = x(b.lo) - gap
+		at, text = c.Max.X+gap, text+" →"
+	case !(at+style.Width(text) <= c.Max.X+gap):
+		style.XAlign = draw.XRight
+		at = acrossIn(c, x(b.lo)) - gap
 	}
-	c.FillText(style, vg.Point{X: at, Y: y(b.row) + centerShift}, b.text)
+	c.FillText(style, vg.Point{X: at, Y: y(b.row) + centerShift}, text)
 }
 
 // centerShift moves text that gonum centers by its box to where it looks centered.
@@ -158,6 +212,9 @@ type upright struct {
 
 func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
+	if !c.ContainsX(x(u.at)) {
+		return
+	}
 	var path vg.Path
 	path.Move(vg.Point{X: x(u.at), Y: y(u.row - 0.5)})
 	path.Line(vg.Point{X: x(u.at), Y: y(u.row + 0.5)})
@@ -177,7 +234,7 @@ func (b behind) Plot(c draw.Canvas, p *plot.Plot) {
 	const gap = 5
 	style := textStyle(roleInk)
 	style.YAlign = draw.YCenter
-	at := x(b.value) + gap
+	at := acrossIn(c, x(b.value)) + gap
 	if b.limited && x(b.ceiling) > at-gap && x(b.ceiling) < at+style.Width(b.text)+gap {
 		at = x(b.ceiling) + gap
 	}
@@ -216,7 +273,9 @@ type note struct {
 
 func (n note) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	c.FillText(n.style, vg.Point{X: x(n.x) + n.dx, Y: y(n.y) + n.dy}, n.text)
+	if at := (vg.Point{X: x(n.x), Y: y(n.y)}); holds(c, at) {
+		c.FillText(n.style, vg.Point{X: at.X + n.dx, Y: at.Y + n.dy}, n.text)
+	}
 }
 
 func strokePath(c draw.Canvas, path vg.Path, color color.Color, width vg.Length) {

@@ -1,10 +1,16 @@
 package reports
 
 import (
+	"fmt"
+	"html"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // A page may hold tens of thousands of strokes, and gonum writes each line of an axis or a grid as an
@@ -14,6 +20,8 @@ import (
 var (
 	svgPath     = regexp.MustCompile(`^<path d="([^"]*)" style="([^"]*)" />$`)
 	svgText     = regexp.MustCompile(`^<text x="([^"]*)" y="([^"]*)"`)
+	svgWords    = regexp.MustCompile(`^<text [^>]*>(.*)</text>$`)
+	svgFontSize = regexp.MustCompile(`font-size:([0-9.]+)px`)
 	svgCommand  = regexp.MustCompile(`[A-Z][^A-Z]*`)
 	svgArgument = regexp.MustCompile(`-?[0-9.]+(e[-+]?[0-9]+)?`)
 )
@@ -49,10 +57,24 @@ func compactSVG(body string) string {
 	return b.String()
 }
 
-// roundText rounds where a text stands; its words may hold numbers too.
+// roundText rounds where a text stands, and says how long it is: the drawing left room for its words in
+// the embedded font, and a page has to take whatever font the reader has. The words may hold numbers too.
 func roundText(line string) string {
 	at := svgText.FindString(line)
-	return svgArgument.ReplaceAllStringFunc(at, roundCoordinate) + line[len(at):]
+	rest := line[len(at):]
+	if words := svgWords.FindStringSubmatch(line); words != nil {
+		size := vg.Length(labelSize)
+		if m := svgFontSize.FindStringSubmatch(line); m != nil {
+			if v, err := strconv.ParseFloat(m[1], 64); err == nil {
+				size = vg.Length(v)
+			}
+		}
+		style := draw.TextStyle{Font: sans(size), Handler: plot.DefaultTextHandler}
+		if width := style.Width(html.UnescapeString(words[1])); width > 0 {
+			rest = fmt.Sprintf(` textLength="%.1f" lengthAdjust="spacingAndGlyphs"`, width.Points()) + rest
+		}
+	}
+	return svgArgument.ReplaceAllStringFunc(at, roundCoordinate) + rest
 }
 
 // shortenPath rounds a path's coordinates, and writes lines along an axis with one of them.

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"onebit/bench"
-	"onebit/internal/term"
 )
 
 func init() {
@@ -230,7 +229,7 @@ func (d *digest) caseColumns(cases []*caseStats) []*textColumn {
 	return columns
 }
 
-func (c *textColumn) add(text string) { c.cells = append(c.cells, term.Text(text)) }
+func (c *textColumn) add(text string) { c.cells = append(c.cells, printable(text)) }
 
 const textGap = 2
 
@@ -294,7 +293,7 @@ func (d *digest) writeRemarks(b *strings.Builder, width int) {
 func writeWrapped(b *strings.Builder, prefix, text string, width int) {
 	column := utf8.RuneCountInString(prefix)
 	b.WriteString(prefix)
-	for i, word := range strings.Fields(term.Text(text)) {
+	for i, word := range strings.Fields(printable(text)) {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case i == 0:

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/formats/gguf"
-	"onebit/internal/term"
 	"onebit/models"
 )
 
@@ -48,7 +47,7 @@ func newInspect() *cobra.Command {
 			}
 			r, err := inspect(src, filter)
 			if err != nil {
-				fmt.Fprintln(cmd.ErrOrStderr(), "onebit: warning: metadata without the tokenizer:", term.Text(err.Error()))
+				fmt.Fprintln(cmd.ErrOrStderr(), "onebit: warning: metadata without the tokenizer:", err)
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), r)
@@ -265,7 +264,7 @@ func (r inspection) printHead(w io.Writer) error {
 	if r.Version == 0 {
 		kind = "Hugging Face directory"
 	}
-	t.row("file", fmt.Sprintf("%s, %s bytes, %s", term.Quote(r.File), grouped(r.Bytes), kind))
+	t.row("file", fmt.Sprintf("%s, %s bytes, %s", printable(r.File), grouped(r.Bytes), kind))
 	if m := r.Model; m != nil {
 		c := m.Config
 		t.row("architecture", fmt.Sprintf("%s (%s)", m.Architecture, m.Summary))
@@ -288,7 +287,7 @@ func (r inspection) printMetadata(w io.Writer) error {
 	fmt.Fprintln(w)
 	t := newTable(w, "KEY", "KIND", "VALUE")
 	for _, k := range r.Metadata {
-		t.row(term.Quote(k.Key), k.Kind, k.text)
+		t.row(printable(k.Key), k.Kind, k.text)
 	}
 	return t.flush()
 }
@@ -297,7 +296,7 @@ func (r inspection) printTensors(w io.Writer) error {
 	fmt.Fprintln(w)
 	t := newTable(w, "TENSOR", "FORMAT", "SHAPE", "BYTES", "BITS/WEIGHT", "OFFSET")
 	for _, i := range r.Tensors {
-		t.row(term.Quote(i.Name), formatText(i.Format, i.Supported), shapeText(i.Shape),
+		t.row(printable(i.Name), formatText(i.Format, i.Supported), shapeText(i.Shape),
 			grouped(i.Bytes), fmt.Sprintf("%.4g", i.BitsPerWeight), i.Offset)
 	}
 	return t.flush()
@@ -328,13 +327,13 @@ func (r inspection) printInventory(w io.Writer) error {
 	var text string
 	switch m := r.Model; {
 	case m == nil:
-		text = "inventory not checked: " + term.Text(r.ModelError)
+		text = "inventory not checked: " + r.ModelError
 	case len(m.Mismatches) == 0:
 		text = fmt.Sprintf("inventory complete: the %d tensors of %s", m.Tensors, m.Architecture)
 	default:
 		lines := []string{fmt.Sprintf("inventory differs from the %d tensors of %s:", m.Tensors, m.Architecture)}
 		for _, bad := range m.Mismatches {
-			lines = append(lines, fmt.Sprintf("  %s: %s", term.Quote(bad.Tensor), term.Text(bad.Msg)))
+			lines = append(lines, fmt.Sprintf("  %s: %s", printable(bad.Tensor), bad.Msg))
 		}
 		text = strings.Join(lines, "\n")
 	}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"onebit/internal/term"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -46,6 +44,15 @@ func grouped[T int | int64](n T) string {
 	return out.String()
 }
 
+// printable is a name from a file, quoted if it could play tricks with a
+// terminal.
+func printable(s string) string {
+	if q := strconv.Quote(s); q != `"`+s+`"` {
+		return q
+	}
+	return s
+}
+
 func shapeText(shape []int) string {
 	var sides []string
 	for _, n := range shape {
@@ -55,15 +62,10 @@ func shapeText(shape []int) string {
 }
 
 func printJSON(w io.Writer, v any) error {
-	var document bytes.Buffer
-	e := json.NewEncoder(&document)
+	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return err
-	}
-	_, err := w.Write(term.JSON(document.Bytes()))
-	return err
+	return e.Encode(v)
 }
 
 // fixed prints a value to so many digits. What rounds to nothing has no sign:

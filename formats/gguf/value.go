@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"onebit/internal/term"
 	"strings"
 	"unsafe"
 )
@@ -362,7 +361,7 @@ func (v Value) texts(all string, yield func(string) bool) {
 func (v Value) String() string {
 	switch v.kind {
 	case String:
-		return term.QuoteAlways(unsafe.String(unsafe.SliceData(v.data), len(v.data)))
+		return quote(string(v.data[:min(len(v.data), 100)]))
 	case Array:
 		return v.arrayString()
 	case Bool:
