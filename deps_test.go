@@ -48,6 +48,7 @@ var modules = map[string][]string{
 	"gonum.org/v1/plot":                 {"reports"},
 	"github.com/x448/float16":           {"formats"},
 	"github.com/ebitengine/purego":      {"metal"},
+	"github.com/gofrs/flock":            {"cmd/*"}, // locks of folders on every system
 	"github.com/spf13/cobra":            {"cmd/*"},
 	"github.com/spf13/pflag":            {"cmd/*"}, // what cobra's flags are
 	"github.com/schollz/progressbar/v3": {"cmd/*"},

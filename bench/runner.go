@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"onebit/internal/count"
 )
 
 // A Runner measures suites. Its zero value takes 10 samples of 20 ms per case.
@@ -58,7 +60,7 @@ func (r *Runner) Run(ctx context.Context, suite Suite, out io.Writer) (*Results,
 		}
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = fmt.Errorf("bench: stopped after %s: %w", countSamples(run.w.samples), ctx.Err())
+		err = fmt.Errorf("bench: stopped after %s: %w", count.Of(run.w.samples, "sample"), ctx.Err())
 	}
 	return run.results, err
 }

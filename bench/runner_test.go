@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"onebit/internal/count"
 )
 
 // order returns the names of a run's samples in the order of the file.
@@ -235,7 +237,7 @@ func TestInterruption(t *testing.T) {
 			return
 		}
 		if len(res.Samples) < len(whole.Samples) {
-			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), countSamples(len(res.Samples))) {
+			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), count.Of(len(res.Samples), "sample")) {
 				t.Fatalf("stopped at %d: error %v, with %d samples written", stop, err, len(res.Samples))
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
+
+	"onebit/internal/count"
 )
 
 // A writer writes the results file line by line. It holds nothing back: what
@@ -97,14 +99,7 @@ func (w *writer) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("bench: writing results: %w (%s written before it stay there)", err, countSamples(w.samples))
-}
-
-func countSamples(n int) string {
-	if n == 1 {
-		return "1 sample"
-	}
-	return fmt.Sprintf("%d samples", n)
+	return fmt.Errorf("bench: writing results: %w (%s written before it stay there)", err, count.Of(w.samples, "sample"))
 }
 
 // oneLine makes a text safe for a line of its own.

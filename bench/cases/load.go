@@ -15,6 +15,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/internal/count"
 	"onebit/models"
 )
 
@@ -25,7 +26,7 @@ func (s *Suite) addLoading(shelf *shelf, c modelConfig) {
 	}
 	t := names.ModelTest{Kind: names.Load}
 	s.Cases = append(s.Cases, bench.Case{
-		Name: c.name(t), Group: fmt.Sprintf("%s load %d threads", c.subject.Name, c.threads),
+		Name: c.name(t), Group: fmt.Sprintf("%s load %s", c.subject.Name, count.Of(c.threads, "thread")),
 		Expect: c.expect(t), Single: true,
 		Setup: func(context.Context) (bench.Instance, error) {
 			return &loading{shelf: shelf, modelConfig: c}, shelf.enter(scope{})
@@ -89,7 +90,7 @@ func (s *Suite) addFirstToken(shelf *shelf, c modelConfig) {
 	}
 	t := names.ModelTest{Kind: names.TTFT}
 	s.Cases = append(s.Cases, bench.Case{
-		Name: c.name(t), Group: fmt.Sprintf("%s ttft %d threads", c.subject.Name, c.threads),
+		Name: c.name(t), Group: fmt.Sprintf("%s ttft %s", c.subject.Name, count.Of(c.threads, "thread")),
 		Expect: c.expect(t), Single: true,
 		Setup: func(context.Context) (bench.Instance, error) {
 			return &firstToken{modelConfig: c}, shelf.enter(scope{})

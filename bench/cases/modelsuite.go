@@ -11,6 +11,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/formats"
+	"onebit/internal/count"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
@@ -153,7 +154,7 @@ func (s *Suite) addModel(shelf *shelf, sub *subject) {
 }
 
 func textGroup(c modelConfig, kind string) string {
-	return fmt.Sprintf("%s %s %d threads", c.subject.Name, kind, c.threads)
+	return fmt.Sprintf("%s %s %s", c.subject.Name, kind, count.Of(c.threads, "thread"))
 }
 
 // addTexts adds the group of a kind of test, with its ceiling.

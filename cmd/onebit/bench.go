@@ -11,6 +11,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/cases"
+	"onebit/internal/count"
 	"onebit/internal/sysinfo"
 )
 
@@ -37,7 +38,9 @@ func newBench() *cobra.Command {
 
 Each case is verified before it is timed. The report goes to DIR: results.txt
 in Go's benchmark format, index.html, and plots/*.png. The results.txt of an
-earlier run is kept as results.old.txt.
+earlier run is kept as results.old.txt. Each sample is in results.txt as soon as
+it is taken, whatever ends the run; a run that has none yet is
+results.partial.txt, and replaces nothing. One run at a time uses a folder.
 
 Models are that of --model, or full-size ones of --preset with random weights,
 which are as fast as the real ones; they are made on the spot, in a temporary
@@ -82,23 +85,24 @@ Filters are written in benchproc's syntax over the parts of a benchmark's name:
 	return cmd
 }
 
-func (f *benchFlags) run(cmd *cobra.Command) error {
+func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	// First, so that a second run into the folder costs this one nothing.
+	file, err := createResults(f.out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
 	host := sysinfo.Probe()
 	suites, done, err := f.suites(cmd, host)
 	if err != nil {
 		return err
 	}
 	defer done()
-	file, err := createResults(f.out)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
 	results, err := f.measure(cmd, suites, host, file)
-	return errors.Join(err, f.report(cmd, results, err))
+	return errors.Join(err, f.report(cmd, results, file.path(), err))
 }
 
 func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sysinfo.Host, file io.Writer) (*bench.Results, error) {
@@ -132,14 +136,10 @@ func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sys
 func planned(s bench.Suite, plan bench.Plan) string {
 	var parts []string
 	if n := len(s.Cases); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d cases, %d samples each", n, plan.Count))
+		parts = append(parts, fmt.Sprintf("%s, %s each", count.Of(n, "case"), count.Of(plan.Count, "sample")))
 	}
-	switch n := len(s.Studies); n {
-	case 0:
-	case 1:
-		parts = append(parts, "1 study")
-	default:
-		parts = append(parts, fmt.Sprintf("%d studies", n))
+	if n := len(s.Studies); n > 0 {
+		parts = append(parts, count.Of(n, "study"))
 	}
 	return strings.Join(parts, ", and ")
 }

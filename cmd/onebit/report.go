@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -45,7 +46,7 @@ output; else DIR gets index.html and plots/*.png.`,
 			if kind != "" {
 				return form.Render(cmd.OutOrStdout(), results)
 			}
-			if err := reports.Write(out, results); err != nil {
+			if err := writeReport(out, results); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(out, "index.html"))
@@ -55,4 +56,13 @@ output; else DIR gets index.html and plots/*.png.`,
 	cmd.Flags().StringVarP(&out, "output", "o", "onebit-report", "`DIR` to write to")
 	cmd.Flags().StringVar(&kind, "format", "", "print as "+strings.Join(kinds, ", ")+", instead")
 	return cmd
+}
+
+// writeReport writes a report into a folder that no run is using.
+func writeReport(dir string, results *bench.Results) error {
+	unlock, err := lockFolder(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(reports.Write(dir, results), unlock())
 }

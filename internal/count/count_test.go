@@ -1,0 +1,15 @@
+package count
+
+import "testing"
+
+func TestOf(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		noun string
+		want string
+	}{{0, "sample", "0 samples"}, {1, "sample", "1 sample"}, {2, "sample", "2 samples"}, {1, "study", "1 study"}, {3, "study", "3 studies"}, {2, "A/A pair", "2 A/A pairs"}} {
+		if got := Of(c.n, c.noun); got != c.want {
+			t.Errorf("%d, %s: %q, want %q", c.n, c.noun, got, c.want)
+		}
+	}
+}
