@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,25 @@ import (
 type Metric struct {
 	Unit  string
 	Value float64
+}
+
+// Check reports a value that no measurement gives: not a number, infinite, or a
+// negative time in whatever unit.
+func (m Metric) Check() error {
+	if math.IsNaN(m.Value) || math.IsInf(m.Value, 0) || m.Value < 0 && isTime(m.Unit) {
+		return fmt.Errorf("%v %s is not a measurement", m.Value, m.Unit)
+	}
+	return nil
+}
+
+// isTime reports whether a unit counts seconds or parts of them: ns/op, pack-ns,
+// p99-sec, but not tok/s.
+func isTime(unit string) bool {
+	amount, _, _ := strings.Cut(unit, "/")
+	words := strings.FieldsFunc(amount, func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains([]string{"ns", "us", "µs", "ms", "s", "sec"}, w)
+	})
 }
 
 // A Case is one timed configuration: a name, what an operation costs, and how

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -155,8 +154,8 @@ func sampleOf(rec *benchfmt.Result) (Sample, error) {
 			m = Metric{v.OrigUnit, v.OrigValue}
 		}
 		m = untidy(m)
-		if math.IsNaN(m.Value) || math.IsInf(m.Value, 0) || m.Unit == NsPerOp && m.Value < 0 {
-			return s, fmt.Errorf("%v %s is not a measurement", m.Value, m.Unit)
+		if err := m.Check(); err != nil {
+			return s, err
 		}
 		s.Values = append(s.Values, m)
 	}

@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -24,8 +25,8 @@ const mostRatios = 40
 // row's ratio to the base and the ratio's 95% confidence interval. It returns the files' paths. Rows
 // beyond the 40 that changed most are left out, and so are tables without any change. What does not parse in the files is passed over;
 // Compare reports it.
-func WriteComparePlots(dir string, opt CompareOptions, files ...string) ([]string, error) {
-	tables, err := compareTables(io.Discard, opt, files)
+func WriteComparePlots(ctx context.Context, dir string, opt BenchstatOptions, files ...string) ([]string, error) {
+	tables, err := benchstatTables(ctx, io.Discard, opt, files)
 	if err != nil {
 		return nil, err
 	}
@@ -35,6 +36,9 @@ func WriteComparePlots(dir string, opt CompareOptions, files ...string) ([]strin
 	var paths []string
 	taken := make(fileNames)
 	for _, t := range tables {
+		if err := ctx.Err(); err != nil {
+			return paths, fmt.Errorf("drawing: %w", err)
+		}
 		f := ratioFigure(t)
 		if f == nil {
 			continue

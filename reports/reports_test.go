@@ -415,7 +415,7 @@ func TestComparePlots(t *testing.T) {
 	if err := os.WriteFile(changed, m.results(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	paths, err := WriteComparePlots(filepath.Join(dir, "plots"), CompareOptions{Filter: ".unit:(ns/op OR packed-B)"}, old, changed)
+	paths, err := WriteComparePlots(t.Context(), filepath.Join(dir, "plots"), BenchstatOptions{Filter: ".unit:(ns/op OR packed-B)"}, old, changed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -427,7 +427,7 @@ func TestComparePlots(t *testing.T) {
 	if err != nil || !bytes.HasPrefix(data, []byte("\x89PNG")) {
 		t.Errorf("%s is no PNG (%v)", paths[0], err)
 	}
-	if same, err := WriteComparePlots(filepath.Join(dir, "same"), CompareOptions{}, old, old); err != nil || len(same) != 0 {
+	if same, err := WriteComparePlots(t.Context(), filepath.Join(dir, "same"), BenchstatOptions{}, old, old); err != nil || len(same) != 0 {
 		t.Errorf("a file against itself: %q, %v", same, err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 var runKeys = strings.Join(append(slices.Clone(bench.RunKeys), "commit"), ",")
 
 func newCompare() *cobra.Command {
-	var opt reports.CompareOptions
+	var opt reports.BenchstatOptions
 	var plots string
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW…",
@@ -37,13 +37,13 @@ without benchmarks do.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := reports.Compare(cmd.OutOrStdout(), cmd.ErrOrStderr(), opt, args...); err != nil {
+			if err := reports.Benchstat(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), opt, args...); err != nil {
 				return err
 			}
 			if plots == "" {
 				return nil
 			}
-			drawn, err := reports.WriteComparePlots(plots, opt, args...)
+			drawn, err := reports.WriteComparePlots(cmd.Context(), plots, opt, args...)
 			for _, path := range drawn {
 				fmt.Fprintf(cmd.ErrOrStderr(), "plot: %s\n", path)
 			}

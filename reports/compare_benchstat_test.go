@@ -2,10 +2,12 @@ package reports
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -13,6 +15,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
 
 	"onebit/internal/require"
 )
@@ -34,8 +39,8 @@ func benchstat(t *testing.T) string {
 	return path
 }
 
-// sameAsBenchstat compares Compare's two outputs with those of the real program.
-func sameAsBenchstat(t *testing.T, opt CompareOptions, dir string, files ...string) {
+// sameAsBenchstat compares Benchstat's two outputs with those of the real program.
+func sameAsBenchstat(t *testing.T, opt BenchstatOptions, dir string, files ...string) {
 	t.Helper()
 	cmd := exec.Command(benchstat(t), append(benchstatFlags(opt), files...)...)
 	cmd.Dir = dir
@@ -46,9 +51,12 @@ func sameAsBenchstat(t *testing.T, opt CompareOptions, dir string, files ...stri
 	}
 	// Paths reach the output as labels, so both programs are given the same relative ones.
 	t.Chdir(dir)
-	err := Compare(&got, &gotErr, opt, files...)
+	err := Benchstat(t.Context(), &got, &gotErr, opt, files...)
+	if errors.Is(err, errNoKey) {
+		return // benchstat prints a row or a column without a name
+	}
 	if errors.Is(err, ErrNoBenchmarks) != (want.Len() == 0) {
-		t.Fatalf("Compare: %v, where benchstat printed %d bytes", err, want.Len())
+		t.Fatalf("Benchstat: %v, where benchstat printed %d bytes", err, want.Len())
 	} else if err != nil && !errors.Is(err, ErrNoBenchmarks) {
 		t.Fatal(err)
 	}
@@ -59,7 +67,7 @@ func sameAsBenchstat(t *testing.T, opt CompareOptions, dir string, files ...stri
 	}
 }
 
-func benchstatFlags(opt CompareOptions) []string {
+func benchstatFlags(opt BenchstatOptions) []string {
 	var args []string
 	add := func(name, value string) {
 		if value != "" {
@@ -99,7 +107,7 @@ func compareText(t *testing.T, what, want, got string) {
 	}
 }
 
-func TestCompareIsBenchstat(t *testing.T) {
+func TestBenchstatIsBenchstat(t *testing.T) {
 	const old = `goos: linux
 goarch: amd64
 pkg: onebit/bench/cases
@@ -147,7 +155,7 @@ BenchmarkMatVec/format=i2_s/variant=scalar-2 8 956340 ns/op 1.1e9 weight-B/s 0 B
 		{"unset.txt"}, {"unset.txt", "old.txt"}, {"zero.txt", "two.txt"}, {"two.txt", "zero.txt"},
 		{"old.txt", "new.txt", "other.txt", long},
 	}
-	options := []CompareOptions{
+	options := []BenchstatOptions{
 		{}, {Format: "csv"}, {Filter: "/variant:avx2"}, {Filter: ".unit:(ns/op OR nmse)"},
 		{Row: ".name"}, {Row: "/format,/variant"}, {Col: "/variant"}, {Col: "/variant@(avx2 scalar)", Ignore: ".file"},
 		{Col: ".file,goos"}, {Table: "goos"}, {Ignore: "goos"}, {Alpha: 0.4, Confidence: 0.6},
@@ -161,8 +169,8 @@ BenchmarkMatVec/format=i2_s/variant=scalar-2 8 956340 ns/op 1.1e9 weight-B/s 0 B
 	}
 }
 
-// TestCompareIsBenchstatOnGeneratedFiles compares many random pairs; -pairs asks for more of them.
-func TestCompareIsBenchstatOnGeneratedFiles(t *testing.T) {
+// TestBenchstatIsBenchstatOnGeneratedFiles compares many random pairs; -pairs asks for more of them.
+func TestBenchstatIsBenchstatOnGeneratedFiles(t *testing.T) {
 	dir := t.TempDir()
 	for seed := range *pairs {
 		rng := rand.New(rand.NewPCG(uint64(seed), 7))
@@ -174,7 +182,7 @@ func TestCompareIsBenchstatOnGeneratedFiles(t *testing.T) {
 			}
 			files = append(files, name)
 		}
-		opt := CompareOptions{}
+		opt := BenchstatOptions{}
 		if rng.IntN(4) == 0 {
 			opt.Format = "csv"
 		}
@@ -217,7 +225,11 @@ func generateBenchmarks(rng *rand.Rand) []byte {
 			for range samples + rng.IntN(2) {
 				fmt.Fprintf(&b, "Benchmark%c/k=%d-2 %d", 'A'+bench, rng.IntN(2), 1+rng.IntN(100))
 				for _, u := range units {
-					fmt.Fprintf(&b, " %v %s", generateValue(rng, kind, scale), u)
+					v := generateValue(rng, kind, scale)
+					if u == "ns/op" || u == "µs" {
+						v = math.Abs(v) // Benchstat refuses negative times
+					}
+					fmt.Fprintf(&b, " %v %s", v, u)
 				}
 				b.WriteString("\n")
 			}
@@ -243,7 +255,7 @@ func generateValue(rng *rand.Rand, kind int, scale float64) float64 {
 	return scale * (1 + 3*rng.ExpFloat64()) // loud
 }
 
-func TestCompareErrors(t *testing.T) {
+func TestBenchstatErrors(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "old.txt")
 	if err := os.WriteFile(path, []byte("BenchmarkA 1 5 ns/op\n"), 0o666); err != nil {
@@ -251,28 +263,30 @@ func TestCompareErrors(t *testing.T) {
 	}
 	tests := []struct {
 		name  string
-		opt   CompareOptions
+		opt   BenchstatOptions
 		files []string
 		want  string
 	}{
-		{"missing file", CompareOptions{}, []string{path, filepath.Join(dir, "none.txt")}, "none.txt"},
-		{"bad filter", CompareOptions{Filter: "a:("}, []string{path}, "parsing filter: "},
-		{"bad table", CompareOptions{Table: "/x@"}, []string{path}, "parsing table projection: "},
-		{"bad row", CompareOptions{Row: "a@nosuchorder"}, []string{path}, "parsing row projection: "},
-		{"bad column", CompareOptions{Col: ".unit"}, []string{path}, "parsing column projection: "},
-		{"bad ignore", CompareOptions{Ignore: "x@"}, []string{path}, "parsing ignored keys: "},
-		{"bad alpha", CompareOptions{Alpha: 2}, []string{path}, "alpha 2 is outside [0, 1]"},
-		{"bad confidence", CompareOptions{Confidence: -1}, []string{path}, "confidence -1 is outside [0, 1]"},
-		{"bad format", CompareOptions{Format: "html"}, []string{path}, `"html"`},
+		{"missing file", BenchstatOptions{}, []string{path, filepath.Join(dir, "none.txt")}, "none.txt"},
+		{"bad filter", BenchstatOptions{Filter: "a:("}, []string{path}, "parsing filter: "},
+		{"bad table", BenchstatOptions{Table: "/x@"}, []string{path}, "parsing table projection: "},
+		{"bad row", BenchstatOptions{Row: "a@nosuchorder"}, []string{path}, "parsing row projection: "},
+		{"bad column", BenchstatOptions{Col: ".unit"}, []string{path}, "parsing column projection: "},
+		{"bad ignore", BenchstatOptions{Ignore: "x@"}, []string{path}, "parsing ignored keys: "},
+		{"bad alpha", BenchstatOptions{Alpha: 2}, []string{path}, "alpha 2 is outside [0, 1]"},
+		{"bad confidence", BenchstatOptions{Confidence: -1}, []string{path}, "confidence -1 is outside [0, 1]"},
+		{"unknown key of a row", BenchstatOptions{Row: ".nope"}, []string{path, path}, "row projection: unknown key .nope (known: .name"},
+		{"unknown key of a table", BenchstatOptions{Table: ".labels"}, []string{path, path}, "table projection: unknown key .labels"},
+		{"bad format", BenchstatOptions{Format: "html"}, []string{path}, `"html"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var out, outErr bytes.Buffer
-			err := Compare(&out, &outErr, tt.opt, tt.files...)
+			err := Benchstat(t.Context(), &out, &outErr, tt.opt, tt.files...)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("error %v, want one with %q", err, tt.want)
 			}
-			if senseless := tt.opt != (CompareOptions{}); senseless != (tt.opt.Check() != nil) {
+			if senseless := tt.opt != (BenchstatOptions{}); senseless != (tt.opt.Check() != nil) {
 				t.Errorf("Check: %v", tt.opt.Check())
 			}
 			if out.Len() > 0 {
@@ -280,7 +294,130 @@ func TestCompareErrors(t *testing.T) {
 			}
 		})
 	}
-	if err := Compare(&bytes.Buffer{}, &bytes.Buffer{}, CompareOptions{}, filepath.Join(dir, "none.txt")); !errors.Is(err, fs.ErrNotExist) {
+	if err := Benchstat(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, BenchstatOptions{}, filepath.Join(dir, "none.txt")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v is not fs.ErrNotExist", err)
+	}
+}
+
+// TestBenchstatKeysMustExist: a projection by a key that no result has is a mistake that only the
+// files can show.
+func TestBenchstatKeysMustExist(t *testing.T) {
+	path := writeTemp(t, "old.txt", "goos: linux\nBenchmarkA/n=1 1 5 ns/op\nBenchmarkB 1 5 ns/op\n")
+	for opt, want := range map[BenchstatOptions]string{
+		{Col: "foo"}:                             "column projection: no result has the key foo",
+		{Row: "/m"}:                              "row projection: no result has the key /m",
+		{Table: "goos,pkg"}:                      "table projection: no result has the key pkg",
+		{Row: ".name,/n", Table: "goos,.config"}: "",
+		{Col: "goos", Filter: ".name:B"}:         "",
+		{Row: "/n", Filter: ".name:B"}:           "row projection: no result has the key /n",
+	} {
+		var out, outErr bytes.Buffer
+		err := Benchstat(t.Context(), &out, &outErr, opt, path)
+		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%+v: error %v, want %q", opt, err, want)
+		}
+		if err != nil && out.Len() > 0 {
+			t.Errorf("%+v: wrote %q in spite of the error", opt, out.String())
+		}
+	}
+}
+
+func writeTemp(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// finishes fails the test if f takes longer than any machine needs.
+func finishes(t *testing.T, limit time.Duration, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(limit):
+		t.Fatalf("not finished after %v", limit)
+	}
+}
+
+// TestBenchstatRefusesWhatIsNoMeasurement: of a NaN the dependency's rank test waited for ever, and
+// took memory until there was none.
+func TestBenchstatRefusesWhatIsNoMeasurement(t *testing.T) {
+	good := writeTemp(t, "good.txt", strings.Repeat("BenchmarkA 1 5 ns/op 7 furlongs\n", 10))
+	for _, value := range []string{"NaN ns/op", "5 ns/op NaN furlongs", "+Inf furlongs", "-Inf B/op", "-1 ns/op", "-1 sec/op", "-3 pack-ns"} {
+		bad := writeTemp(t, "bad.txt", strings.Repeat("BenchmarkA 1 5 ns/op\n", 3)+"BenchmarkA 1 "+value+"\n"+
+			strings.Repeat("BenchmarkA 1 NaN ns/op\n", 10))
+		finishes(t, time.Minute, func() {
+			var out bytes.Buffer
+			err := Benchstat(t.Context(), &out, &out, BenchstatOptions{}, good, bad)
+			if err == nil || !strings.HasPrefix(err.Error(), bad+":4: ") || !strings.HasSuffix(err.Error(), "is not a measurement") {
+				t.Errorf("%s: error %v, want one that names line 4", value, err)
+			}
+			if out.Len() > 0 {
+				t.Errorf("%s: wrote %q", value, out.String())
+			}
+		})
+	}
+}
+
+// TestBenchstatEndsOnExtremes compares finite values that are hard on a rank test and on sums.
+func TestBenchstatEndsOnExtremes(t *testing.T) {
+	lines := func(n int, values ...string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "BenchmarkA 1 %s ns/op\n", values[i%len(values)])
+		}
+		return b.String()
+	}
+	tests := map[string][2]string{
+		"many samples of two values": {lines(100_000, "5", "6"), lines(100_000, "6", "5", "5")},
+		"many equal samples":         {lines(100_000, "5"), lines(100_000, "5")},
+		"exact test with ties":       {lines(25, "1", "2", "3", "4", "5", "5"), lines(25, "1", "2", "3", "4", "6", "7")},
+		"huge and tiny":              {lines(10, "1e308", "1e-300"), lines(10, "1.7e308", "5e-324")},
+		"zeros":                      {lines(10, "0"), lines(10, "0", "1")},
+	}
+	for name, texts := range tests {
+		t.Run(name, func(t *testing.T) {
+			old, new := writeTemp(t, "old.txt", texts[0]), writeTemp(t, "new.txt", texts[1])
+			finishes(t, time.Minute, func() {
+				var out bytes.Buffer
+				if err := Benchstat(t.Context(), &out, &out, BenchstatOptions{}, old, new); err != nil {
+					t.Error(err)
+				}
+				if !strings.Contains(out.String(), "vs base") {
+					t.Errorf("no comparison:\n%s", out.String())
+				}
+			})
+		})
+	}
+}
+
+// TestBenchstatEndsWithItsContext: Ctrl-C did nothing.
+func TestBenchstatEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	path := writeTemp(t, "a.txt", "BenchmarkA 1 5 ns/op\n")
+	var out bytes.Buffer
+	if err := Benchstat(ctx, &out, &out, BenchstatOptions{}, path, path); !errors.Is(err, context.Canceled) || out.Len() > 0 {
+		t.Errorf("error %v, output %q", err, out.String())
+	}
+	// Results that were read before the end are not compared after it.
+	c, err := newComparer(BenchstatOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"old", "new"} {
+		res := &benchfmt.Result{Name: benchfmt.Name("A"), Values: []benchfmt.Value{{Value: 5, Unit: "sec/op"}}}
+		res.SetConfig(".file", file)
+		c.add(res)
+	}
+	if _, err := c.finish(ctx, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("comparing: error %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,12 +12,14 @@ import (
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
 	"golang.org/x/perf/benchproc"
+
+	"onebit/bench"
 )
 
-// CompareOptions says what [Compare] compares. The zero value compares as benchstat does without
+// BenchstatOptions says what [Benchstat] compares. The zero value compares as benchstat does without
 // flags: a table per file-level configuration and unit, a row per benchmark, a column per file.
 // Filter and the four projections use the syntax of golang.org/x/perf/benchproc/syntax.
-type CompareOptions struct {
+type BenchstatOptions struct {
 	Filter     string  // benchmarks and units to use; "" means "*"
 	Table      string  // what splits results into tables; "" means ".config"
 	Row        string  // what makes a row; "" means ".fullname"
@@ -27,18 +30,20 @@ type CompareOptions struct {
 	Format     string  // "text" or "csv"; "" means "text"
 }
 
-// Compare writes to w, byte for byte, what benchstat prints for the same files and options, and to
+// Benchstat writes to w, byte for byte, what benchstat prints for the same files and options, and to
 // werr what benchstat prints there: malformed lines and, for CSV, the warnings. A file is a path,
 // "label=path", or "-" for standard input.
 //
-// Unlike benchstat, which exits 0 on a file that it can't read and on files without benchmarks,
-// Compare returns an error then (ErrNoBenchmarks), after nothing has been written to w.
-func Compare(w, werr io.Writer, opt CompareOptions, files ...string) error {
+// Where benchstat exits 0, or does not end, Benchstat returns an error, after nothing has been
+// written to w: for a file that it can't read, for files without benchmarks (ErrNoBenchmarks), for
+// a value that is no measurement, and for a projection by a key that no result has. It ends early,
+// with ctx's error, when ctx does.
+func Benchstat(ctx context.Context, w, werr io.Writer, opt BenchstatOptions, files ...string) error {
 	render, err := compareFormat(opt.Format)
 	if err != nil {
 		return err
 	}
-	tables, err := compareTables(werr, opt, files)
+	tables, err := benchstatTables(ctx, werr, opt, files)
 	if err != nil {
 		return err
 	}
@@ -48,12 +53,13 @@ func Compare(w, werr io.Writer, opt CompareOptions, files ...string) error {
 	return render(w, werr, tables)
 }
 
-// ErrNoBenchmarks is Compare's error for files that have no benchmarks, or none that the filter
-// matches.
+// ErrNoBenchmarks is the error for files that have no benchmarks, or none that the filter matches.
 var ErrNoBenchmarks = errors.New("no benchmarks to compare")
 
+var errNoKey = errors.New("no result has the key")
+
 // Check reports an option that makes no sense.
-func (opt CompareOptions) Check() error {
+func (opt BenchstatOptions) Check() error {
 	if _, err := compareFormat(opt.Format); err != nil {
 		return err
 	}
@@ -127,13 +133,15 @@ type comparer struct {
 	residueBy             *benchproc.Projection
 	thresholds            benchmath.Thresholds
 	confidence            float64
+	used                  map[*benchproc.Field]bool // keys of projections that a result has
 	tables                map[benchproc.Key]map[cellKey]*deltaCell
 }
 
-func newComparer(opt CompareOptions) (*comparer, error) {
+func newComparer(opt BenchstatOptions) (*comparer, error) {
 	c := &comparer{
 		thresholds: benchmath.DefaultThresholds,
 		confidence: 0.95,
+		used:       make(map[*benchproc.Field]bool),
 		tables:     make(map[benchproc.Key]map[cellKey]*deltaCell),
 	}
 	if opt.Alpha != 0 {
@@ -167,7 +175,7 @@ func newComparer(opt CompareOptions) (*comparer, error) {
 	}
 	// Whatever no projection mentions must not vary within a cell, or the cell mixes unlike things.
 	c.residueBy = parser.Residue()
-	return c, nil
+	return c, c.checkKeys()
 }
 
 func orDefault(s, def string) string {
@@ -177,14 +185,17 @@ func orDefault(s, def string) string {
 	return s
 }
 
-// compareTables reads the files and returns the tables in their order of printing.
-func compareTables(werr io.Writer, opt CompareOptions, paths []string) ([]*deltaTable, error) {
+// benchstatTables reads the files and returns the tables in their order of printing.
+func benchstatTables(ctx context.Context, werr io.Writer, opt BenchstatOptions, paths []string) ([]*deltaTable, error) {
 	c, err := newComparer(opt)
 	if err != nil {
 		return nil, err
 	}
 	files := benchfmt.Files{Paths: paths, AllowStdin: true, AllowLabels: true}
 	for files.Scan() {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", strings.Join(paths, ", "), err)
+		}
 		switch rec := files.Result().(type) {
 		case *benchfmt.SyntaxError:
 			// The rest of the file is still worth comparing.
@@ -192,13 +203,79 @@ func compareTables(werr io.Writer, opt CompareOptions, paths []string) ([]*delta
 				return nil, err
 			}
 		case *benchfmt.Result:
+			if err := checkMeasured(rec); err != nil {
+				return nil, err
+			}
 			c.add(rec)
 		}
 	}
 	if err := files.Err(); err != nil {
 		return nil, err
 	}
-	return c.finish(benchfmt.UnitMetadataMap(files.Units())), nil
+	if len(c.tables) > 0 {
+		if err := c.checkUsed(); err != nil {
+			return nil, err
+		}
+	}
+	return c.finish(ctx, benchfmt.UnitMetadataMap(files.Units()))
+}
+
+// checkMeasured refuses what is no measurement. A NaN is unequal to itself, for which the
+// Mann-Whitney test of the dependency waits for ever.
+func checkMeasured(rec *benchfmt.Result) error {
+	for _, v := range rec.Values {
+		if err := (bench.Metric{Unit: v.Unit, Value: v.Value}).Check(); err != nil {
+			file, line := rec.Pos()
+			return fmt.Errorf("%s:%d: %w", file, line, err)
+		}
+	}
+	return nil
+}
+
+// A projection is one of the comparer's whose keys must exist.
+type projection struct {
+	what string
+	*benchproc.Projection
+}
+
+func (c *comparer) projections() []projection {
+	return []projection{{"table", c.tableBy}, {"row", c.rowBy}, {"column", c.colBy}}
+}
+
+// checkKeys refuses keys with a dot in front that benchproc does not know: it takes them for a
+// setting that no file has.
+func (c *comparer) checkKeys() error {
+	known := []string{".name", ".fullname", ".config", ".unit", ".file"}
+	for _, p := range c.projections() {
+		for _, f := range p.Fields() {
+			if strings.HasPrefix(f.Name, ".") && !slices.Contains(known, f.Name) {
+				return fmt.Errorf("%s projection: unknown key %s (known: %s, /KEY of a name, KEY of a header)",
+					p.what, f.Name, strings.Join(known, ", "))
+			}
+		}
+	}
+	return nil
+}
+
+// note remembers which of a projection's keys a result has.
+func (c *comparer) note(p *benchproc.Projection, key benchproc.Key) {
+	for _, f := range p.Fields() {
+		if !f.IsTuple && key.Get(f) != "" {
+			c.used[f] = true
+		}
+	}
+}
+
+// checkUsed refuses keys of projections that no result has.
+func (c *comparer) checkUsed() error {
+	for _, p := range c.projections() {
+		for _, f := range p.Fields() {
+			if !f.IsTuple && !c.used[f] {
+				return fmt.Errorf("%s projection: %w %s", p.what, errNoKey, f.Name)
+			}
+		}
+	}
+	return nil
 }
 
 func (c *comparer) add(res *benchfmt.Result) {
@@ -208,7 +285,10 @@ func (c *comparer) add(res *benchfmt.Result) {
 	}
 	at := cellKey{row: c.rowBy.Project(res), col: c.colBy.Project(res)}
 	residue := c.residueBy.Project(res)
+	c.note(c.rowBy, at.row)
+	c.note(c.colBy, at.col)
 	for i, table := range c.tableBy.ProjectValues(res) {
+		c.note(c.tableBy, table)
 		cells := c.tables[table]
 		if cells == nil {
 			cells = make(map[cellKey]*deltaCell)
@@ -224,16 +304,20 @@ func (c *comparer) add(res *benchfmt.Result) {
 	}
 }
 
-func (c *comparer) finish(units benchfmt.UnitMetadataMap) []*deltaTable {
+func (c *comparer) finish(ctx context.Context, units benchfmt.UnitMetadataMap) ([]*deltaTable, error) {
 	keys := sortedKeys(c.tables)
 	tables := make([]*deltaTable, 0, len(keys))
 	for _, key := range keys {
-		tables = append(tables, c.finishTable(key, units))
+		t, err := c.finishTable(ctx, key, units)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
 	}
-	return tables
+	return tables, nil
 }
 
-func (c *comparer) finishTable(key benchproc.Key, units benchfmt.UnitMetadataMap) *deltaTable {
+func (c *comparer) finishTable(ctx context.Context, key benchproc.Key, units benchfmt.UnitMetadataMap) (*deltaTable, error) {
 	unit := key.Get(c.unitField)
 	t := &deltaTable{unit: unit, better: units.GetBetter(unit), cells: c.tables[key]}
 	for _, f := range c.tableBy.FlattenedFields() {
@@ -253,6 +337,10 @@ func (c *comparer) finishTable(key benchproc.Key, units benchfmt.UnitMetadataMap
 		cell.summarize(assume, &c.thresholds, c.confidence)
 	}
 	for _, row := range t.rows {
+		// A rank test of 25 samples with ties takes ten milliseconds.
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("comparing %s: %w", unit, err)
+		}
 		base := t.cells[cellKey{row, t.cols[0]}]
 		for _, col := range t.cols[1:] {
 			if cell := t.cells[cellKey{row, col}]; base != nil && cell != nil {
@@ -261,7 +349,7 @@ func (c *comparer) finishTable(key benchproc.Key, units benchfmt.UnitMetadataMap
 		}
 	}
 	t.sumUp()
-	return t
+	return t, nil
 }
 
 func sortedKeys[V any](m map[benchproc.Key]V) []benchproc.Key {
