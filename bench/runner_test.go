@@ -76,7 +76,7 @@ func TestWrongCaseIsNeverTimed(t *testing.T) {
 		reason string
 	}{
 		{"wrong", script{op: 1, wrong: errWrong}, errWrong.Error()},
-		{"broken", script{op: 1, broken: errors.New("no memory\x00\n")}, "setup: no memory"},
+		{"broken", script{op: 1, broken: errors.New("no memory\x00\n")}, `setup: no memory\x00`},
 		{"nan", script{op: 1, found: []Metric{{NMSE, math.NaN()}}}, "nmse is NaN"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"onebit/internal/term"
 	"runtime"
 	"strings"
 
@@ -104,7 +105,7 @@ func (w *writer) explain(err error) error {
 
 // oneLine makes a text safe for a line of its own.
 func oneLine(s string) string {
-	return strings.Join(strings.Fields(printable(s)), " ")
+	return strings.Join(strings.Fields(term.Text(s)), " ")
 }
 
 // lines makes a text safe for a block of lines: no control characters, no
@@ -112,17 +113,7 @@ func oneLine(s string) string {
 func lines(s string) string {
 	var out []string
 	for line := range strings.Lines(strings.TrimSpace(s)) {
-		out = append(out, strings.TrimRight(printable(line), " "))
+		out = append(out, strings.TrimRight(term.Text(line), " "))
 	}
 	return strings.Join(out, "\n")
-}
-
-// printable replaces control characters and bytes that are not UTF-8.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"onebit/formats"
+	"onebit/internal/term"
 )
 
 // An Architecture declares what a model of one family consists of: its
@@ -178,7 +179,7 @@ func Lookup(name string) (*Architecture, error) {
 	for _, a := range Architectures() {
 		known = append(known, a.Name)
 	}
-	return nil, fmt.Errorf("unknown architecture %q (known: %s)", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("unknown architecture %s (known: %s)", term.QuoteAlways(name), strings.Join(known, ", "))
 }
 
 // Architectures returns every architecture, sorted by name.

@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 	"math"
+	"onebit/internal/term"
 )
 
 // A Config holds the numbers that fix a model's shapes and arithmetic: what
@@ -94,7 +95,7 @@ func (s RopeScaling) validate() *violation {
 		}
 		return nil
 	}
-	return violationf(keyRopeScalingType, "%q is unknown (known: none, linear, yarn)", s.Type)
+	return violationf(keyRopeScalingType, "%s is unknown (known: none, linear, yarn)", term.QuoteAlways(s.Type))
 }
 
 func positive(x float32) bool { return x > 0 && !math.IsInf(float64(x), 1) }

@@ -12,6 +12,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/formats/safetensors"
 	"onebit/internal/mmap"
+	"onebit/internal/term"
 	"onebit/models/tokenizer"
 )
 
@@ -78,7 +79,7 @@ func (d *directory) list() error {
 		case strings.HasSuffix(t.Name, ".bias"):
 			return d.files.Fault(t.Name, errors.New("is a bias, which no architecture of onebit adds"))
 		case d.stored[name].Name != "":
-			return d.files.Fault(t.Name, fmt.Errorf("is the same as tensor %q", d.stored[name].Name))
+			return d.files.Fault(t.Name, fmt.Errorf("is the same as tensor %s", term.QuoteAlways(d.stored[name].Name)))
 		}
 		role, ok := roles[name]
 		s, err := d.describe(t, name, ok && role == Projection && d.arch.ternary())

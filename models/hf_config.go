@@ -13,6 +13,7 @@ import (
 
 	"onebit/formats"
 	"onebit/internal/bounded"
+	"onebit/internal/term"
 )
 
 // A ConfigError is what is wrong with the config.json of a Hugging Face
@@ -172,7 +173,7 @@ func (r *hfReader) read() hfConfig {
 	r.value("layer_types", &layers)
 	for _, kind := range layers {
 		if kind != "full_attention" {
-			r.fail("layer_types", "%q is not supported, only full_attention", kind)
+			r.fail("layer_types", "%s is not supported, only full_attention", term.QuoteAlways(kind))
 		}
 	}
 	if r.err != nil {
@@ -219,7 +220,7 @@ func (r *hfReader) class() hfClass {
 		known = append(known, name)
 	}
 	slices.Sort(known)
-	r.fail(key, "unknown architecture %q (known: %s)", strings.Join(names, ", "), strings.Join(known, ", "))
+	r.fail(key, "unknown architecture %s (known: %s)", term.QuoteAlways(strings.Join(names, ", ")), strings.Join(known, ", "))
 	return hfClass{}
 }
 
@@ -229,7 +230,7 @@ func (r *hfReader) architecture(class hfClass) *Architecture {
 	r.value(key, &act)
 	arch := class.activations[act]
 	if arch == nil {
-		r.fail(key, "%q is not supported in this architecture", act)
+		r.fail(key, "%s is not supported in this architecture", term.QuoteAlways(string(act)))
 	}
 	return arch
 }
@@ -255,13 +256,13 @@ func (r *hfReader) quantization() (scaleDivides bool) {
 	others := slices.DeleteFunc(q.Not, func(m string) bool { return m == "lm_head" || m == "embed_tokens" || m == "model.embed_tokens" })
 	switch {
 	case q.Method != "bitnet":
-		r.fail(key, "quant_method %q is not supported, only bitnet", q.Method)
+		r.fail(key, "quant_method %s is not supported, only bitnet", term.QuoteAlways(q.Method))
 	case q.Class != "bitlinear" && q.Class != "autobitlinear":
-		r.fail(key, "linear_class %q is unknown (known: bitlinear, autobitlinear)", q.Class)
+		r.fail(key, "linear_class %s is unknown (known: bitlinear, autobitlinear)", term.QuoteAlways(q.Class))
 	case q.Norm:
 		r.fail(key, "use_rms_norm is true: norms inside of projections are not supported")
 	case len(others) > 0:
-		r.fail(key, "modules_to_not_convert has %q: projections that are not ternary are not supported", others[0])
+		r.fail(key, "modules_to_not_convert has %s: projections that are not ternary are not supported", term.QuoteAlways(others[0]))
 	}
 	return q.Class == "bitlinear"
 }

@@ -17,6 +17,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"onebit/internal/term"
 )
 
 // A figure is one drawing: a grid of panels with a common legend. It is drawn the same way to PNG
@@ -326,7 +328,7 @@ func (n fileNames) unique(name string) string {
 // label makes text from a results file fit to stand in a figure.
 func label(s string) string {
 	const longest = 60
-	runes := []rune(printable(s))
+	runes := []rune(term.Text(s))
 	if len(runes) > longest {
 		runes = append(runes[:longest-1], '…')
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"onebit/bench"
+	"onebit/internal/term"
 )
 
 func init() {
@@ -213,7 +214,7 @@ func writeMarkdownRule(b *strings.Builder, left, all int) {
 }
 
 // markdown makes text from a results file stand for itself.
-func markdown(s string) string { return markdownEscaper.Replace(printable(s)) }
+func markdown(s string) string { return markdownEscaper.Replace(term.Text(s)) }
 
 var markdownEscaper = strings.NewReplacer(
 	`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "[", `\[`, "<", "&lt;", "&", "&amp;",

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"onebit/bench"
+	"onebit/internal/term"
 )
 
 func init() {
@@ -229,7 +230,7 @@ func (d *digest) caseColumns(cases []*caseStats) []*textColumn {
 	return columns
 }
 
-func (c *textColumn) add(text string) { c.cells = append(c.cells, printable(text)) }
+func (c *textColumn) add(text string) { c.cells = append(c.cells, term.Text(text)) }
 
 const textGap = 2
 
@@ -293,7 +294,7 @@ func (d *digest) writeRemarks(b *strings.Builder, width int) {
 func writeWrapped(b *strings.Builder, prefix, text string, width int) {
 	column := utf8.RuneCountInString(prefix)
 	b.WriteString(prefix)
-	for i, word := range strings.Fields(printable(text)) {
+	for i, word := range strings.Fields(term.Text(text)) {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case i == 0:

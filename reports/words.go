@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"onebit/bench"
 )
@@ -199,14 +197,4 @@ func (d *digest) warnings() []string {
 func (d *digest) rawText() string {
 	return fmt.Sprintf("%s of %s are in the results file, one line each, in the Go benchmark format: benchstat and every tool "+
 		"like it reads them. The same charts are in the folder plots.", plural(len(d.res.Samples), "sample"), plural(len(d.cases), "case"))
-}
-
-// printable replaces what could command a terminal or break a line.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
 }

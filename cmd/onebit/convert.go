@@ -14,6 +14,7 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/gguf"
+	"onebit/internal/term"
 	"onebit/models"
 )
 
@@ -382,7 +383,7 @@ func (c *conversion) printReport(w io.Writer) error {
 		if r.ternarized {
 			how = "ternarized, lossy"
 		}
-		t.row(printable(r.Name), r.TypeName, c.to.Name, grouped(r.Size), grouped(r.bytes),
+		t.row(term.Quote(r.Name), r.TypeName, c.to.Name, grouped(r.Size), grouped(r.bytes),
 			fmt.Sprintf("%.3g", r.nmse()), fmt.Sprintf("%.3g", r.maxAbs), how)
 		was, is = was+r.Size, is+r.bytes
 		total.squares += r.squares

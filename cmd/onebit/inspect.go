@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/formats/gguf"
+	"onebit/internal/term"
 	"onebit/models"
 )
 
@@ -47,7 +48,7 @@ func newInspect() *cobra.Command {
 			}
 			r, err := inspect(src, filter)
 			if err != nil {
-				fmt.Fprintln(cmd.ErrOrStderr(), "onebit: warning: metadata without the tokenizer:", err)
+				fmt.Fprintln(cmd.ErrOrStderr(), "onebit: warning: metadata without the tokenizer:", term.Text(err.Error()))
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), r)
@@ -264,7 +265,7 @@ func (r inspection) printHead(w io.Writer) error {
 	if r.Version == 0 {
 		kind = "Hugging Face directory"
 	}
-	t.row("file", fmt.Sprintf("%s, %s bytes, %s", printable(r.File), grouped(r.Bytes), kind))
+	t.row("file", fmt.Sprintf("%s, %s bytes, %s", term.Quote(r.File), grouped(r.Bytes), kind))
 	if m := r.Model; m != nil {
 		c := m.Config
 		t.row("architecture", fmt.Sprintf("%s (%s)", m.Architecture, m.Summary))
@@ -287,7 +288,7 @@ func (r inspection) printMetadata(w io.Writer) error {
 	fmt.Fprintln(w)
 	t := newTable(w, "KEY", "KIND", "VALUE")
 	for _, k := range r.Metadata {
-		t.row(printable(k.Key), k.Kind, k.text)
+		t.row(term.Quote(k.Key), k.Kind, k.text)
 	}
 	return t.flush()
 }
@@ -296,7 +297,7 @@ func (r inspection) printTensors(w io.Writer) error {
 	fmt.Fprintln(w)
 	t := newTable(w, "TENSOR", "FORMAT", "SHAPE", "BYTES", "BITS/WEIGHT", "OFFSET")
 	for _, i := range r.Tensors {
-		t.row(printable(i.Name), formatText(i.Format, i.Supported), shapeText(i.Shape),
+		t.row(term.Quote(i.Name), formatText(i.Format, i.Supported), shapeText(i.Shape),
 			grouped(i.Bytes), fmt.Sprintf("%.4g", i.BitsPerWeight), i.Offset)
 	}
 	return t.flush()
@@ -327,13 +328,13 @@ func (r inspection) printInventory(w io.Writer) error {
 	var text string
 	switch m := r.Model; {
 	case m == nil:
-		text = "inventory not checked: " + r.ModelError
+		text = "inventory not checked: " + term.Text(r.ModelError)
 	case len(m.Mismatches) == 0:
 		text = fmt.Sprintf("inventory complete: the %d tensors of %s", m.Tensors, m.Architecture)
 	default:
 		lines := []string{fmt.Sprintf("inventory differs from the %d tensors of %s:", m.Tensors, m.Architecture)}
 		for _, bad := range m.Mismatches {
-			lines = append(lines, fmt.Sprintf("  %s: %s", printable(bad.Tensor), bad.Msg))
+			lines = append(lines, fmt.Sprintf("  %s: %s", term.Quote(bad.Tensor), term.Text(bad.Msg)))
 		}
 		text = strings.Join(lines, "\n")
 	}

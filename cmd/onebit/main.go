@@ -17,6 +17,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"onebit/internal/term"
 )
 
 func main() {
@@ -39,12 +41,12 @@ func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 	case err == nil:
 		return 0
 	case errors.As(err, &wrong):
-		fmt.Fprintf(stderr, "onebit: %v\n\n%s", err, usage(cmd))
+		fmt.Fprintf(stderr, "onebit: %s\n\n%s", term.Lines(err.Error()), usage(cmd))
 		return 2
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(stderr, "onebit: interrupted: %s\n", strings.TrimSuffix(err.Error(), ": "+context.Canceled.Error()))
+		fmt.Fprintf(stderr, "onebit: interrupted: %s\n", term.Lines(strings.TrimSuffix(err.Error(), ": "+context.Canceled.Error())))
 	default:
-		fmt.Fprintf(stderr, "onebit: %v\n", err)
+		fmt.Fprintf(stderr, "onebit: %s\n", term.Lines(err.Error()))
 	}
 	return 1
 }

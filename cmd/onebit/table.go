@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"onebit/internal/term"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -44,15 +46,6 @@ func grouped[T int | int64](n T) string {
 	return out.String()
 }
 
-// printable is a name from a file, quoted if it could play tricks with a
-// terminal.
-func printable(s string) string {
-	if q := strconv.Quote(s); q != `"`+s+`"` {
-		return q
-	}
-	return s
-}
-
 func shapeText(shape []int) string {
 	var sides []string
 	for _, n := range shape {
@@ -62,10 +55,15 @@ func shapeText(shape []int) string {
 }
 
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	var document bytes.Buffer
+	e := json.NewEncoder(&document)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(term.JSON(document.Bytes()))
+	return err
 }
 
 // fixed prints a value to so many digits. What rounds to nothing has no sign:

@@ -12,20 +12,6 @@ func TestGrouped(t *testing.T) {
 	}
 }
 
-// Names come from files that anyone may have made.
-func TestPrintable(t *testing.T) {
-	for s, want := range map[string]string{
-		"blk.0.attn_q.weight": "blk.0.attn_q.weight",
-		"größe":               "größe",
-		"\x1b[2J":             `"\x1b[2J"`,
-		"a\nb":                `"a\nb"`,
-	} {
-		if got := printable(s); got != want {
-			t.Errorf("%q: %s, want %s", s, got, want)
-		}
-	}
-}
-
 func TestFixed(t *testing.T) {
 	for v, want := range map[float64]string{0: "0.00", -0.001: "0.00", -0.006: "-0.01", 10: "10.00", -10: "-10.00"} {
 		if got := fixed(2, v); got != want {

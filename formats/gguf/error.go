@@ -3,6 +3,7 @@ package gguf
 import (
 	"errors"
 	"fmt"
+	"onebit/internal/term"
 	"strings"
 )
 
@@ -25,10 +26,10 @@ func (e *FormatError) Error() string {
 		b.WriteString(e.File + ": ")
 	}
 	if e.Tensor != "" {
-		b.WriteString("tensor " + quote(e.Tensor) + ": ")
+		b.WriteString("tensor " + term.QuoteAlways(e.Tensor) + ": ")
 	}
 	if e.Key != "" {
-		b.WriteString("key " + quote(e.Key) + ": ")
+		b.WriteString("key " + term.QuoteAlways(e.Key) + ": ")
 	}
 	b.WriteString(e.Msg)
 	if e.Offset >= 0 {
@@ -38,12 +39,3 @@ func (e *FormatError) Error() string {
 }
 
 func (e *FormatError) Unwrap() error { return e.Err }
-
-// quote shortens what a hostile file may have made long.
-func quote(s string) string {
-	const most = 80
-	if len(s) > most {
-		return fmt.Sprintf("%q…", s[:most])
-	}
-	return fmt.Sprintf("%q", s)
-}

@@ -225,7 +225,7 @@ func TestErrorText(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	e := &FormatError{Offset: -1, Key: strings.Repeat("k", 100), Msg: "is missing", Err: ErrMissing}
-	if want := `key "` + strings.Repeat("k", 80) + `"…: is missing`; e.Error() != want || !errors.Is(e, ErrMissing) {
+	if want := `key "` + strings.Repeat("k", 80) + `"… (100 bytes): is missing`; e.Error() != want || !errors.Is(e, ErrMissing) {
 		t.Errorf("%v, want %s", e, want)
 	}
 }

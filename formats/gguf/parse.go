@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"onebit/internal/term"
 	"slices"
 )
 
@@ -226,7 +227,7 @@ func (f *File) placeTensors(c *cursor, places []place, chosen choices) {
 		room := extent{bytes: size - f.tensors[i].Offset, align: f.alignment, atEnd: true, target: "end of the file"}
 		if k+1 < len(order) {
 			next := &f.tensors[order[k+1]]
-			room = extent{bytes: next.Offset - f.tensors[i].Offset, align: f.alignment, target: "tensor " + quote(next.Name)}
+			room = extent{bytes: next.Offset - f.tensors[i].Offset, align: f.alignment, target: "tensor " + term.QuoteAlways(next.Name)}
 		}
 		if f.settle(c, i, places[i], room, chosen); c.err != nil {
 			return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"onebit/internal/term"
 	"strings"
 	"unsafe"
 )
@@ -361,7 +362,7 @@ func (v Value) texts(all string, yield func(string) bool) {
 func (v Value) String() string {
 	switch v.kind {
 	case String:
-		return quote(string(v.data[:min(len(v.data), 100)]))
+		return term.QuoteAlways(unsafe.String(unsafe.SliceData(v.data), len(v.data)))
 	case Array:
 		return v.arrayString()
 	case Bool:

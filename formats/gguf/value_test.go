@@ -204,8 +204,8 @@ func TestValueString(t *testing.T) {
 		`"x"`:                         Of("x"),
 		"[1, 2, 3, 4, …] (5 × uint8)": ArrayOf([]uint8{1, 2, 3, 4, 5}),
 		`["a", "b"] (2 × string)`:     ArrayOf([]string{"a", "b"}),
-		"[[1 × int32], [0 × bool]] (2 × array)": Nested([]Value{ArrayOf([]int32{1}), ArrayOf([]bool{})}),
-		`"` + strings.Repeat("y", 80) + `"…`:    Of(strings.Repeat("y", 1000)),
+		"[[1 × int32], [0 × bool]] (2 × array)":           Nested([]Value{ArrayOf([]int32{1}), ArrayOf([]bool{})}),
+		`"` + strings.Repeat("y", 80) + `"… (1000 bytes)`: Of(strings.Repeat("y", 1000)),
 	} {
 		if got := v.String(); got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -10,6 +10,7 @@ import (
 
 	"onebit/formats"
 	"onebit/internal/bounded"
+	"onebit/internal/term"
 )
 
 const (
@@ -76,7 +77,7 @@ func (d *Dir) open(index map[string]string) error {
 	for tensor, name := range index {
 		if name != filepath.Base(name) || name == "." || name == ".." {
 			return &FormatError{File: filepath.Join(d.path, indexFile), Offset: -1, Tensor: tensor,
-				Msg: "is said to be in " + quote(name) + ", which is not the name of a file beside the index"}
+				Msg: "is said to be in " + term.QuoteAlways(name) + ", which is not the name of a file beside the index"}
 		}
 		names = append(names, name)
 	}

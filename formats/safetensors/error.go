@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"onebit/internal/term"
 	"strings"
 )
 
@@ -25,7 +26,7 @@ func (e *FormatError) Error() string {
 		b.WriteString(e.File + ": ")
 	}
 	if e.Tensor != "" {
-		b.WriteString("tensor " + quote(e.Tensor) + ": ")
+		b.WriteString("tensor " + term.QuoteAlways(e.Tensor) + ": ")
 	}
 	b.WriteString(e.Msg)
 	if e.Offset >= 0 {
@@ -44,13 +45,4 @@ func fileError(path string, err error) *FormatError {
 		msg = pathErr.Err.Error()
 	}
 	return &FormatError{File: path, Offset: -1, Msg: msg, Err: err}
-}
-
-// quote shortens what a hostile file may have made long.
-func quote(s string) string {
-	const most = 80
-	if len(s) > most {
-		return fmt.Sprintf("%q…", s[:most])
-	}
-	return fmt.Sprintf("%q", s)
 }

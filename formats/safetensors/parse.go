@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"onebit/internal/term"
 	"slices"
 	"strings"
 )
@@ -174,7 +175,7 @@ func (e entry) info() (TensorInfo, error) {
 	}
 	d, ok := dtypes[*e.DType]
 	if !ok {
-		return TensorInfo{}, fmt.Errorf("has dtype %s, which safetensors does not have", quote(*e.DType))
+		return TensorInfo{}, fmt.Errorf("has dtype %s, which safetensors does not have", term.QuoteAlways(*e.DType))
 	}
 	shape, elements, err := checkShape(*e.Shape)
 	if err != nil {
@@ -215,7 +216,7 @@ func (f *File) checkCover(data int) error {
 		f.names[t.Name] = i
 		switch {
 		case t.Offset < end:
-			return f.fail(int(t.Offset), t.Name, "its data overlaps that of tensor %s by %d bytes", quote(f.tensors[i-1].Name), end-t.Offset)
+			return f.fail(int(t.Offset), t.Name, "its data overlaps that of tensor %s by %d bytes", term.QuoteAlways(f.tensors[i-1].Name), end-t.Offset)
 		case t.Offset > end:
 			return f.fail(int(end), t.Name, "%d bytes before its data belong to no tensor", t.Offset-end)
 		}

@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"math/bits"
 	"math/rand/v2"
+	"onebit/internal/term"
 	"runtime"
 	"strings"
 	"sync"
@@ -55,7 +56,7 @@ func newBytePairs(v *vocabulary, pre *preTokenizer, merges list) (*bytePairs, er
 	m := &bytePairs{vocabulary: v, pre: pre}
 	for b := range m.bytes {
 		if m.bytes[b] = v.findNormal(byteText[b]); m.bytes[b] < 0 {
-			return nil, keyErrorf(keyTokens, "has no token %s for byte 0x%02x", quote(byteText[b]), b)
+			return nil, keyErrorf(keyTokens, "has no token %s for byte 0x%02x", term.QuoteAlways(byteText[b]), b)
 		}
 	}
 	if err := m.resolve(merges); err != nil {
@@ -151,15 +152,15 @@ func (m *bytePairs) resolveRanks(merges list, from, to int) (err error) {
 func (m *bytePairs) merge(rank int, line string, last int32) (merge, error) {
 	at := strings.IndexByte(line, ' ')
 	if at <= 0 || at == len(line)-1 {
-		return merge{}, keyErrorf(keyMerges, "merge %d is %s, not two tokens with a space between them", rank, quote(line))
+		return merge{}, keyErrorf(keyMerges, "merge %d is %s, not two tokens with a space between them", rank, term.QuoteAlways(line))
 	}
 	left, right := line[:at], line[at+1:]
 	e := merge{m.likely(left), m.likely(right), m.joined(left, right, last)}
 	if e.joined < 0 || !m.kinds[e.joined].normal() {
-		return merge{}, keyErrorf(keyMerges, "merge %d (%s) makes %s, which is no normal token", rank, quote(line), quote(left+right))
+		return merge{}, keyErrorf(keyMerges, "merge %d (%s) makes %s, which is no normal token", rank, term.QuoteAlways(line), term.QuoteAlways(left+right))
 	}
 	if e.left < 0 || e.right < 0 || !m.kinds[e.left].normal() || !m.kinds[e.right].normal() {
-		return merge{}, keyErrorf(keyMerges, "merge %d (%s) is of something that is no normal token", rank, quote(line))
+		return merge{}, keyErrorf(keyMerges, "merge %d (%s) is of something that is no normal token", rank, term.QuoteAlways(line))
 	}
 	return e, nil
 }

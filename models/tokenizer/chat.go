@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"fmt"
+	"onebit/internal/term"
 	"strings"
 )
 
@@ -89,7 +90,7 @@ func ChatNamed(name string) (*Chat, error) {
 			return c, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown chat template %s; known ones are %s", quote(name), chatNames())
+	return nil, fmt.Errorf("unknown chat template %s; known ones are %s", term.QuoteAlways(name), chatNames())
 }
 
 func chatNames() string {
@@ -127,7 +128,7 @@ func (t *Tokenizer) Chat() (*Chat, error) {
 	case t.architecture == "bitnet":
 		name = "inst"
 	default:
-		return nil, fmt.Errorf("the file has no chat template, and its architecture %s tells none; choose one of %s", quote(t.architecture), chatNames())
+		return nil, fmt.Errorf("the file has no chat template, and its architecture %s tells none; choose one of %s", term.QuoteAlways(t.architecture), chatNames())
 	}
 	return ChatNamed(name)
 }
@@ -143,7 +144,7 @@ func (c *Chat) Prompt(messages ...Message) ([]Part, error) {
 	for i, m := range messages {
 		turn, ok := c.turns[m.Role]
 		if !ok {
-			return nil, fmt.Errorf("chat template %s: message %d has role %s, want %s", c.Name, i+1, quote(m.Role), c.roles())
+			return nil, fmt.Errorf("chat template %s: message %d has role %s, want %s", c.Name, i+1, term.QuoteAlways(m.Role), c.roles())
 		}
 		content := m.Content
 		if turn.content != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"onebit/formats/gguf"
+	"onebit/internal/term"
 )
 
 // FromGGUF makes the tokenizer of a model file from its metadata. It keeps
@@ -29,7 +30,7 @@ func readGGUF(f *gguf.File) (*source, error) {
 		return nil, err
 	}
 	if src.model != modelGPT2 && src.model != modelLlama {
-		return nil, keyErrorf(keyModel, "is %s; known models are gpt2 (byte-level BPE) and llama (SentencePiece)", quote(src.model))
+		return nil, keyErrorf(keyModel, "is %s; known models are gpt2 (byte-level BPE) and llama (SentencePiece)", term.QuoteAlways(src.model))
 	}
 	if src.tokens, err = readList(f, keyTokens); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"onebit/internal/bounded"
+	"onebit/internal/term"
 	"path/filepath"
 	"slices"
 )
@@ -147,7 +148,7 @@ func readJSON(data []byte, src *hfSource) error {
 		return err
 	}
 	if f.Model.Type != "BPE" {
-		return keyErrorf(keyModel, "is %s, want BPE", quote(f.Model.Type))
+		return keyErrorf(keyModel, "is %s, want BPE", term.QuoteAlways(f.Model.Type))
 	}
 	src.model = modelGPT2
 	for text, id := range f.Model.Vocab {
@@ -198,7 +199,7 @@ func (p *preTokenizerJSON) name() (string, error) {
 			return known.name, nil
 		}
 	}
-	return "", keyErrorf(keyPre, "has a pattern that is not known: %s", quote(split.Pattern.Regex))
+	return "", keyErrorf(keyPre, "has a pattern that is not known: %s", term.QuoteAlways(split.Pattern.Regex))
 }
 
 // addsPrefix says so of ByteLevel.
@@ -207,11 +208,11 @@ func (p *preTokenizerJSON) addsPrefix() bool { return p.AddPrefix != nil && *p.A
 // add puts a token at its id, in place of one there with the same text.
 func (src *hfSource) add(text string, id int64, k kind) error {
 	if id < 0 || id >= maxNumbers {
-		return keyErrorf(keyTokens, "token %s has id %d, want 0 to %d", quote(text), id, maxNumbers-1)
+		return keyErrorf(keyTokens, "token %s has id %d, want 0 to %d", term.QuoteAlways(text), id, maxNumbers-1)
 	}
 	src.grow(int(id) + 1)
 	if old := src.tokens[id]; old != "" && old != text {
-		return keyErrorf(keyTokens, "tokens %s and %s both have id %d", quote(min(old, text)), quote(max(old, text)), id)
+		return keyErrorf(keyTokens, "tokens %s and %s both have id %d", term.QuoteAlways(min(old, text)), term.QuoteAlways(max(old, text)), id)
 	}
 	src.tokens[id], src.kinds[id] = text, k
 	return nil
@@ -342,7 +343,7 @@ func readTokenizerConfig(dir string, src *hfSource) error {
 		}
 		id := slices.Index(src.tokens, string(f.token))
 		if id < 0 {
-			return inFile(filepath.Join(dir, "tokenizer_config.json"), keyErrorf(f.key, "is %s, which is no token", quote(string(f.token))))
+			return inFile(filepath.Join(dir, "tokenizer_config.json"), keyErrorf(f.key, "is %s, which is no token", term.QuoteAlways(string(f.token))))
 		}
 		src.ids[f.key] = int64(id)
 	}

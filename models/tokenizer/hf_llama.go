@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"errors"
 	"fmt"
+	"onebit/internal/term"
 	"strings"
 )
 
@@ -63,7 +64,7 @@ func (f *tokenizerJSON) spaces() (prefix bool, err error) {
 		case s.Type == "Replace" && s.Pattern.String == " " && s.Content == spaceMark:
 			replaced = true
 		default:
-			return false, fmt.Errorf("normalizer has a step %s that is not known of SentencePiece", quote(s.Type))
+			return false, fmt.Errorf("normalizer has a step %s that is not known of SentencePiece", term.QuoteAlways(s.Type))
 		}
 	}
 	p := f.PreTokenizer
@@ -101,9 +102,9 @@ func (f *tokenizerJSON) score(src *hfSource) error {
 		id, ok := f.Model.Vocab[left+right]
 		switch {
 		case !ok || !ok1 || !ok2:
-			return keyErrorf(keyMerges, "merge %d (%s) is of something or makes something that is no token", rank, quote(string(m)))
+			return keyErrorf(keyMerges, "merge %d (%s) is of something or makes something that is no token", rank, term.QuoteAlways(string(m)))
 		case id != last && splits[id] > 0:
-			return keyErrorf(keyMerges, "merge %d (%s) stands apart from others of its token, as none of SentencePiece does", rank, quote(string(m)))
+			return keyErrorf(keyMerges, "merge %d (%s) stands apart from others of its token, as none of SentencePiece does", rank, term.QuoteAlways(string(m)))
 		case id != last:
 			src.scores[id], last = -float32(rank), id
 		}
@@ -114,10 +115,10 @@ func (f *tokenizerJSON) score(src *hfSource) error {
 			continue
 		}
 		if len(text) > longestPiece {
-			return keyErrorf(keyTokens, "token %d (%s) has more than %d bytes", id, quote(text), longestPiece)
+			return keyErrorf(keyTokens, "token %d (%s) has more than %d bytes", id, term.QuoteAlways(text), longestPiece)
 		}
 		if want := f.splits(text); splits[id] != want {
-			return keyErrorf(keyMerges, "%d merges make token %s, which is two tokens in %d ways; SentencePiece has all", splits[id], quote(text), want)
+			return keyErrorf(keyMerges, "%d merges make token %s, which is two tokens in %d ways; SentencePiece has all", splits[id], term.QuoteAlways(text), want)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"fmt"
 	"math"
+	"onebit/internal/term"
 	"strings"
 	"unicode/utf8"
 )
@@ -27,7 +28,7 @@ func newSentencePiece(v *vocabulary, scores []float32, prefix bool) (*sentencePi
 	m := &sentencePiece{vocabulary: v, scores: scores, prefix: prefix, wordwise: true}
 	for id, s := range scores {
 		if s != s {
-			return nil, keyErrorf(keyScores, "the score of token %d (%s) is NaN", id, quote(v.text(int32(id))))
+			return nil, keyErrorf(keyScores, "the score of token %d (%s) is NaN", id, term.QuoteAlways(v.text(int32(id))))
 		}
 	}
 	for b := range m.bytes {
@@ -47,7 +48,7 @@ func newSentencePiece(v *vocabulary, scores []float32, prefix bool) (*sentencePi
 			m.wordwise = false
 		}
 		if v.kinds[id] == byteKind && m.byteOf(int32(id)) < 0 {
-			return nil, keyErrorf(keyTokens, "token %d (%s) is of type byte, want <0x00> to <0xFF>", id, quote(text))
+			return nil, keyErrorf(keyTokens, "token %d (%s) is of type byte, want <0x00> to <0xFF>", id, term.QuoteAlways(text))
 		}
 	}
 	return m, nil

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"onebit/internal/term"
 	"slices"
 	"strings"
 	"unicode"
@@ -47,7 +48,7 @@ func preTokenizerNamed(name string) (*preTokenizer, error) {
 	if name == "" {
 		return nil, keyErrorf(keyPre, "is missing, and without the pre-tokenizer text would be cut wrongly; known ones are %s", strings.Join(known, ", "))
 	}
-	return nil, keyErrorf(keyPre, "is %s, and known pre-tokenizers are %s", quote(name), strings.Join(known, ", "))
+	return nil, keyErrorf(keyPre, "is %s, and known pre-tokenizers are %s", term.QuoteAlways(name), strings.Join(known, ", "))
 }
 
 // A class is what the patterns tell apart. Every character has one.

@@ -1,9 +1,9 @@
 package tokenizer
 
 import (
-	"fmt"
 	"hash/maphash"
 	"math"
+	"onebit/internal/term"
 	"unsafe"
 )
 
@@ -83,7 +83,7 @@ func (v *vocabulary) enter() (again bool, err error) {
 			case old < 0:
 				v.table.put(at, h, id)
 			case v.text(old) == v.text(id):
-				return false, keyErrorf(keyTokens, "tokens %d and %d are both %s", old, id, quote(v.text(id)))
+				return false, keyErrorf(keyTokens, "tokens %d and %d are both %s", old, id, term.QuoteAlways(v.text(id)))
 			default:
 				return true, nil
 			}
@@ -132,12 +132,3 @@ func (k kind) normal() bool { return k == normal || k == undefined }
 
 // hasText reports whether tokens of the kind stand for text.
 func (k kind) hasText() bool { return k.normal() || k == userDefined || k == byteKind }
-
-// quote shortens what a hostile file may have made long.
-func quote(s string) string {
-	const most = 60
-	if len(s) > most {
-		return fmt.Sprintf("%q…", s[:most])
-	}
-	return fmt.Sprintf("%q", s)
-}
