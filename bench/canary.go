@@ -3,18 +3,25 @@ package bench
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/montanaflynn/stats"
+
+	"onebit/internal/clock"
 )
 
 // A canary is a loop whose time depends on the clock frequency alone: it
-// touches no memory. Run between samples, it shows what a VM without cpufreq
-// cannot tell: that the CPU was throttled, or shared with somebody.
+// touches no memory. Run on all threads between samples, it shows what a VM
+// without cpufreq cannot tell: that a CPU was throttled, or shared with
+// somebody.
 type canary struct {
-	loop  func()
+	loop  func() time.Duration
 	now   func() time.Time
+	step  time.Duration // of the clock
 	last  time.Time
 	times map[string][]float64 // by group
 	order []string
@@ -23,31 +30,34 @@ type canary struct {
 const (
 	// canaryRest keeps the canary from taking more than a few per cent of a
 	// run whose samples are short.
-	canaryRest = 5 * time.Millisecond
+	canaryRest = 20 * time.Millisecond
 
 	// canaryDrift is the slowdown from which on a group is in doubt: its mean
 	// canary against the fastest of the run. The mean, because whoever takes
 	// a share of the CPU leaves most loops of this length alone and delays a
 	// few by much.
 	canaryDrift = 1.10
+
+	// canarySteps of the clock are the least that the loop must last to say
+	// anything.
+	canarySteps = 100
 )
 
-func newCanary(loop func(), now func() time.Time) *canary {
-	return &canary{loop: loop, now: now, last: now(), times: make(map[string][]float64)}
+func newCanary(loop func() time.Duration, now func() time.Time, step time.Duration) *canary {
+	return &canary{loop: loop, now: now, step: step, last: now(), times: make(map[string][]float64)}
 }
 
 // sing runs the loop, unless it ran a moment ago.
 func (c *canary) sing(group string) {
-	start := c.now()
-	if start.Sub(c.last) < canaryRest {
+	if c.now().Sub(c.last) < canaryRest {
 		return
 	}
-	c.loop()
+	took := c.loop()
 	c.last = c.now()
 	if _, seen := c.times[group]; !seen {
 		c.order = append(c.order, group)
 	}
-	c.times[group] = append(c.times[group], float64(c.last.Sub(start)))
+	c.times[group] = append(c.times[group], float64(took))
 }
 
 // doubts returns a warning for each group in which the loop ran slow.
@@ -56,29 +66,55 @@ func (c *canary) doubts() []string {
 	for _, times := range c.times {
 		fastest = min(fastest, slices.Min(times))
 	}
+	if fastest <= float64(canarySteps*c.step) {
+		return nil
+	}
 	var doubts []string
 	for _, group := range c.order {
 		mean, err := stats.Mean(c.times[group])
 		if slow := mean / fastest; err == nil && slow > canaryDrift {
-			doubts = append(doubts, fmt.Sprintf("group %s: the canary loop ran %.0f%% slower than at its fastest: "+
-				"the CPU was throttled, or busy with something else", group, (slow-1)*100))
+			doubts = append(doubts, aboutGroup(group, fmt.Sprintf("the canary loop ran %.0f%% slower than at its fastest: "+
+				"a CPU was throttled, or busy with something else", (slow-1)*100)))
 		}
 	}
 	return doubts
 }
 
+// chorus runs the canary's loop on all threads at once and returns the time of
+// the slowest.
+func chorus() time.Duration {
+	var ready atomic.Int32
+	var all sync.WaitGroup
+	times := make([]time.Duration, runtime.GOMAXPROCS(0))
+	for i := range times {
+		all.Go(func() {
+			// A thread that sleeps would be woken on a CPU of its own, after
+			// the others are done.
+			ready.Add(1)
+			for int(ready.Load()) < len(times) {
+				runtime.Gosched()
+			}
+			start := clock.Now()
+			canarySink.Store(spin())
+			times[i] = clock.Since(start)
+		})
+	}
+	all.Wait()
+	return slices.Max(times)
+}
+
 // canarySink keeps the compiler from dropping the loop.
-var canarySink uint64
+var canarySink atomic.Uint64
 
 // spin is the canary's loop: a chain of dependent integer operations
 // (xorshift64: Marsaglia, Journal of Statistical Software 8(14), 2003) that
 // lasts a few hundred microseconds.
-func spin() {
+func spin() uint64 {
 	x := uint64(88172645463325252)
 	for range 200_000 {
 		x ^= x << 13
 		x ^= x >> 7
 		x ^= x << 17
 	}
-	canarySink = x
+	return x
 }

@@ -72,6 +72,16 @@ type Case struct {
 	// the ceiling of this one's: the divisor of %peak.
 	Peak string
 
+	// Solo names the case of the same group that does the same on one thread.
+	// That this one is hardly faster becomes a warning: its threads did not run
+	// at once.
+	Solo string
+
+	// Check, if not nil, is given what the time of each sample says before the
+	// sample counts. An error, such as a rate that the machine cannot reach,
+	// is a failure of the case.
+	Check func(speeds []Metric) error
+
 	// Ceiling says that this case measures the machine and not a kernel: its
 	// Bytes are reported as read-B/s, and it is never doubled as the A/A pair.
 	Ceiling bool
@@ -112,6 +122,13 @@ type Instance interface {
 type Stopwatch interface {
 	// Elapsed returns the time that counts of the last Run.
 	Elapsed() time.Duration
+}
+
+// A Prober is an Instance that tells in what state the machine is.
+type Prober interface {
+	// Probe is called after each sample, untimed, and returns what goes on the
+	// sample's line; nil where it can't tell. It takes about a millisecond.
+	Probe() []Metric
 }
 
 // A Study is measured apart from the rounds and makes its own samples: a
@@ -177,9 +194,9 @@ func (s Suite) validate() error {
 		group[c.Name] = c.Group
 	}
 	for _, c := range s.Cases {
-		for _, ceiling := range []string{c.Roof, c.Peak} {
-			if g, ok := group[ceiling]; ceiling != "" && (!ok || g != c.Group) {
-				return fmt.Errorf("bench: case %s: its roof %s is not in group %q", c.Name, ceiling, c.Group)
+		for _, other := range []string{c.Roof, c.Peak, c.Solo} {
+			if g, ok := group[other]; other != "" && (!ok || g != c.Group) {
+				return fmt.Errorf("bench: case %s: its roof %s is not in group %q", c.Name, other, c.Group)
 			}
 		}
 	}

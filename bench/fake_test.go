@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"onebit/internal/sysinfo"
 )
 
 // A lab is a world without real time: cases take exactly as long as they say.
@@ -25,10 +27,19 @@ func newLab() *lab {
 func (l *lab) now() time.Time { return l.clock }
 
 // canary takes a steady 100 µs.
-func (l *lab) canary() { l.clock = l.clock.Add(100 * time.Microsecond) }
+func (l *lab) canary() time.Duration {
+	l.clock = l.clock.Add(100 * time.Microsecond)
+	return 100 * time.Microsecond
+}
 
 func (l *lab) runner() *Runner {
-	return &Runner{Count: 6, Time: 10 * time.Millisecond, Seed: 7, Now: l.now, canary: l.canary}
+	return &Runner{Count: 6, Time: 10 * time.Millisecond, Seed: 7, Now: l.now, canary: l.canary, cpuTime: noCPUTime}
+}
+
+// noCPUTime is a system that does not say what its CPUs do.
+func noCPUTime() (unknown sysinfo.Value[sysinfo.CPUTime]) {
+	unknown.Err = errors.New("not in the lab")
+	return unknown
 }
 
 // A script is what a fake case does.

@@ -26,6 +26,12 @@ type Sample struct {
 	Name   Name
 	Iters  int
 	Values []Metric // under the names of Units
+
+	// Group is the cases that it was interleaved with; "" if the file doesn't
+	// say. Doubts are the warnings about that group: whoever prints the sample
+	// marks it.
+	Group  string
+	Doubts []string
 }
 
 // validate reports what the results file could not hold.
@@ -107,29 +113,56 @@ func Read(r io.Reader, filename string) (*Results, error) {
 	}
 	res := &Results{}
 	end := bytes.LastIndexByte(data, '\n') + 1
-	res.readHeaderAndRemarks(data[:end], filename)
+	groups := res.readHeaderAndRemarks(data[:end], filename)
 	if end < len(data) {
 		// Cut off, a number may still parse as a smaller one: the line is
 		// worthless even where it looks whole.
 		res.Warnings = append(res.Warnings, filename+": the last line is unfinished and was dropped")
 	}
-	if err := res.readSamples(data[:end], filename); err != nil {
+	if err := res.readSamples(data[:end], filename, groups); err != nil {
 		return nil, err
 	}
+	res.markDoubts()
 	return res, nil
 }
 
-// readSamples reads the samples.
-func (r *Results) readSamples(data []byte, filename string) error {
+// markDoubts gives each sample the warnings about its group.
+func (r *Results) markDoubts() {
+	doubts := map[string][]string{"": nil}
+	for i := range r.Samples {
+		group := r.Samples[i].Group
+		if _, known := doubts[group]; !known {
+			doubts[group] = nil
+			for _, w := range r.Warnings {
+				if strings.HasPrefix(w, aboutGroup(group, "")) {
+					doubts[group] = append(doubts[group], w)
+				}
+			}
+		}
+		r.Samples[i].Doubts = doubts[group]
+	}
+}
+
+// aboutGroup is a warning about the samples of a group.
+func aboutGroup(group, text string) string { return "group " + group + ": " + text }
+
+// readSamples reads the samples, which stand below the lines that name their
+// groups.
+func (r *Results) readSamples(data []byte, filename string, groups []groupLine) error {
 	in := benchfmt.NewReader(bytes.NewReader(data), filename)
+	group := ""
 	for in.Scan() {
 		switch rec := in.Result().(type) {
 		case *benchfmt.SyntaxError:
 			return fmt.Errorf("bench: %w", rec)
 		case *benchfmt.Result:
+			_, line := rec.Pos()
+			for len(groups) > 0 && groups[0].line < line {
+				group, groups = groups[0].name, groups[1:]
+			}
 			s, err := sampleOf(rec)
+			s.Group = group
 			if err != nil {
-				_, line := rec.Pos()
 				return fmt.Errorf("bench: %s:%d: %w", filename, line, err)
 			}
 			r.Samples = append(r.Samples, s)
@@ -199,13 +232,20 @@ func (h *header) set(s Setting, where string) {
 const (
 	failPrefix    = "--- FAIL: Benchmark"
 	warningPrefix = "# warning: "
+	groupPrefix   = "# group "
 	reasonIndent  = "    "
 )
 
-// readHeaderAndRemarks reads settings, failures and warnings. benchfmt knows
-// settings too, but hands them out with a sample only, and a run may have
-// ended before its first.
-func (r *Results) readHeaderAndRemarks(data []byte, filename string) {
+// A groupLine names the group of the samples below it.
+type groupLine struct {
+	line int
+	name string
+}
+
+// readHeaderAndRemarks reads settings, failures, warnings, and the lines that
+// name groups. benchfmt knows settings too, but hands them out with a sample
+// only, and a run may have ended before its first.
+func (r *Results) readHeaderAndRemarks(data []byte, filename string) (groups []groupLine) {
 	head := newHeader(r)
 	var failure *Failure
 	n := 0
@@ -225,11 +265,14 @@ func (r *Results) readHeaderAndRemarks(data []byte, filename string) {
 		failure = nil
 		if text, ok := strings.CutPrefix(line, warningPrefix); ok {
 			r.Warnings = append(r.Warnings, text)
+		} else if name, ok := strings.CutPrefix(line, groupPrefix); ok {
+			groups = append(groups, groupLine{n, name})
 		} else if s, ok := parseSetting(line); ok {
 			head.set(s, fmt.Sprintf("%s:%d", filename, n))
 		}
 	}
 	r.dropParents()
+	return groups
 }
 
 // dropParents drops failures that go test printed only because a benchmark

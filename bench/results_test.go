@@ -39,9 +39,9 @@ func TestReadGoTestOutput(t *testing.T) {
 		Settings: []Setting{{"goos", "linux"}, {"goarch", "amd64"}, {"pkg", "onebit/bench/cases"},
 			{"cpu", "Imaginary Processor 9000"}},
 		Samples: []Sample{
-			{ParseName("MatVec/format=i2_s/variant=avx2-2"), 20000,
-				[]Metric{{NsPerOp, 58123}, {WeightRate, 18.5}, {AllocBytes, 0}, {Allocs, 0}}},
-			{ParseName("Pack-2"), 10, []Metric{{NsPerOp, 1.5e9}, {"GB/s", 2}, {"B/s", 3e6}, {PackTime, 1.5e9}}},
+			{Name: ParseName("MatVec/format=i2_s/variant=avx2-2"), Iters: 20000,
+				Values: []Metric{{NsPerOp, 58123}, {WeightRate, 18.5}, {AllocBytes, 0}, {Allocs, 0}}},
+			{Name: ParseName("Pack-2"), Iters: 10, Values: []Metric{{NsPerOp, 1.5e9}, {"GB/s", 2}, {"B/s", 3e6}, {PackTime, 1.5e9}}},
 		},
 		Failures: []Failure{
 			{ParseName("MatVec/format=i2_s/variant=neon"), "cases_test.go:7: row 3: 17, want 18\n    and more"},

@@ -70,7 +70,7 @@ func (run *run) round(ctx context.Context, turns []*entry) (next []*entry, err e
 		if err := run.write(ready); err != nil {
 			return nil, err
 		}
-		run.canary.sing(e.Group)
+		run.canary.sing(run.current)
 		run.report(e.Group, "measure")
 	}
 	return slices.DeleteFunc(turns, func(e *entry) bool { return failed[e.Name] }), nil

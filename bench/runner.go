@@ -11,7 +11,9 @@ import (
 	"slices"
 	"time"
 
+	"onebit/internal/clock"
 	"onebit/internal/count"
+	"onebit/internal/sysinfo"
 )
 
 // A Runner measures suites. Its zero value takes 10 samples of 20 ms per case.
@@ -25,11 +27,15 @@ type Runner struct {
 	// It should return at once.
 	Progress func(Progress)
 
-	// Now is the clock; nil means time.Now.
-	Now func() time.Time
+	// Now is the clock, nil the one of package clock; Step is what it advances
+	// by, 0 for one as fine as can be. A sample lasts 1,000 steps or more.
+	Now  func() time.Time
+	Step time.Duration
 
-	// canary replaces the canary's loop in tests.
-	canary func()
+	// In tests, canary replaces the canary's loop and cpuTime what the system
+	// says of its CPUs.
+	canary  func() time.Duration
+	cpuTime func() sysinfo.Value[sysinfo.CPUTime]
 }
 
 // Progress says how far a run has come.
@@ -59,6 +65,7 @@ func (r *Runner) Run(ctx context.Context, suite Suite, out io.Writer) (*Results,
 			err = werr
 		}
 	}
+	run.results.markDoubts()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = fmt.Errorf("bench: stopped after %s: %w", count.Of(run.w.samples, "sample"), ctx.Err())
 	}
@@ -69,6 +76,8 @@ func (r *Runner) Run(ctx context.Context, suite Suite, out io.Writer) (*Results,
 type run struct {
 	*Runner
 	now     func() time.Time
+	step    time.Duration
+	current string // the group that is measured
 	rng     *rand.Rand
 	canary  *canary
 	w       *writer
@@ -87,15 +96,15 @@ type run struct {
 }
 
 func newRun(r *Runner, suite Suite, out io.Writer) *run {
-	run := &run{Runner: r, now: r.Now, rng: newRand(r.Seed), w: newWriter(out), results: &Results{}}
+	run := &run{Runner: r, now: r.Now, step: r.Step, rng: newRand(r.Seed), w: newWriter(out), results: &Results{}}
 	if run.now == nil {
-		run.now = time.Now
+		run.now, run.step = clock.Now, clock.Step()
 	}
 	loop := r.canary
 	if loop == nil {
-		loop = spin
+		loop = chorus
 	}
-	run.canary = newCanary(loop, run.now)
+	run.canary = newCanary(loop, run.now, run.step)
 	run.start = run.now()
 	for _, g := range suite.groups() {
 		run.entriesLeft += g.entries()
@@ -151,6 +160,7 @@ func (run *run) ask(doubts func() []string) error {
 // group sets a group up, verifies it, measures it, studies it, and closes it.
 func (run *run) group(ctx context.Context, g *group) (err error) {
 	deadline, plan := run.begin(g)
+	run.current = oneLine(g.name)
 	entries, err := run.setUp(ctx, g.cases)
 	defer func() {
 		if cerr := run.close(entries); err == nil {
@@ -170,10 +180,16 @@ func (run *run) group(ctx context.Context, g *group) (err error) {
 	if err := run.findCeilings(correct); err != nil {
 		return err
 	}
+	watch := run.watch(run.current)
 	before, work := run.done, run.longRounds(g)+time.Duration(g.short())*run.perShort
 	err = run.rounds(ctx, withPair(correct), deadline, plan, func(share float64) {
 		run.done = before + time.Duration(share*float64(work))
 	})
+	for _, doubt := range append(watch.doubts(), soloDoubts(run.current, correct)...) {
+		if werr := run.warn(doubt); err == nil {
+			err = werr
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -313,7 +329,7 @@ func (run *run) calibrate(ctx context.Context, entries []*entry, target time.Dur
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		err := e.calibrate(ctx, run.now, target)
+		err := e.calibrate(ctx, run.now, max(target, run.shortest()))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -57,6 +57,9 @@ func (e *entry) note(metrics []Metric) {
 }
 
 const (
+	// minSteps of the clock are the least that a sample lasts.
+	minSteps = 1000
+
 	// maxOps bounds calibration of a case that takes no time at all.
 	maxOps = 1_000_000_000
 
@@ -81,6 +84,16 @@ func (e *entry) calibrate(ctx context.Context, now func() time.Time, target time
 		n *= int(min(max(target/(2*d), 2), 100))
 		n = min(n, maxOps)
 	}
+}
+
+// shortest is how long a sample lasts at least, for the clock's sake.
+func (run *run) shortest() time.Duration { return minSteps * run.step }
+
+// lengthen raises the operations of a sample that turned out shorter than the
+// clock can tell.
+func (e *entry) lengthen(elapsed, shortest time.Duration) {
+	factor := min(max(5*shortest/(4*elapsed), 2), 100)
+	e.n = min(e.n*int(factor), maxOps)
 }
 
 func (e *entry) settle(ns float64, target time.Duration) {
@@ -127,7 +140,8 @@ func withPair(entries []*entry) []*entry {
 type measurement struct {
 	round         int
 	elapsed       time.Duration
-	bytes, allocs uint64 // per operation
+	bytes, allocs uint64   // per operation
+	state         []Metric // of the machine; see Prober
 }
 
 // garbageLimit is how much a group may allocate before its garbage is
@@ -150,18 +164,45 @@ func (run *run) sample(ctx context.Context, e *entry) (measurement, error) {
 			return measurement{}, err
 		}
 	}
-	_, elapsed, err := e.run(ctx, run.now, e.n)
+	elapsed, ops, err := run.time(ctx, e)
 	if err != nil {
 		return measurement{}, err
 	}
 	runtime.ReadMemStats(&after)
 
 	m := measurement{round: len(e.rates), elapsed: elapsed}
-	ops := uint64(e.n + e.warm)
+	ops += uint64(e.warm)
 	m.bytes = (after.TotalAlloc - before.TotalAlloc) / ops
 	m.allocs = (after.Mallocs - before.Mallocs) / ops
+	if p, ok := e.inst.(Prober); ok {
+		m.state = p.Probe()
+	}
+	if err := finite(m.state); err != nil {
+		return measurement{}, err
+	}
 	e.rates = append(e.rates, perSecond(1, e.n, elapsed))
 	return m, nil
+}
+
+// time performs the operations of a sample, more of them and again until they
+// last long enough for the clock. It returns how long the last e.n took, and
+// how many there were in all.
+func (run *run) time(ctx context.Context, e *entry) (elapsed time.Duration, ops uint64, err error) {
+	for {
+		_, elapsed, err = e.run(ctx, run.now, e.n)
+		ops += uint64(e.n)
+		if err != nil {
+			return 0, ops, err
+		}
+		if elapsed >= run.shortest() || e.n >= maxOps {
+			break
+		}
+		e.lengthen(elapsed, run.shortest())
+	}
+	if e.Check != nil {
+		err = e.Check(e.speeds(elapsed))
+	}
+	return elapsed, ops, err
 }
 
 func perSecond(perOp float64, n int, elapsed time.Duration) float64 {
@@ -216,6 +257,7 @@ func (t *taken) values() []Metric {
 	if v, ok := t.share(e.peak, func(c Case) int64 { return c.Ops }); ok {
 		values = append(values, Metric{PctPeak, v})
 	}
+	values = append(values, t.state...)
 	for i, v := range values {
 		values[i].Value = rounded(v.Value)
 	}

@@ -16,7 +16,7 @@ func noisy(rng *rand.Rand, pairs, rounds int, sigma float64) *Results {
 			for _, arm := range []string{"a", "b"} {
 				ns := 1000 * math.Exp(sigma*rng.NormFloat64())
 				name := ParseName(armName(fmt.Sprintf("MatVec/rows=%d", p), arm))
-				r.Samples = append(r.Samples, Sample{name, 1, []Metric{{NsPerOp, ns}}})
+				r.Samples = append(r.Samples, Sample{Name: name, Iters: 1, Values: []Metric{{NsPerOp, ns}}})
 			}
 		}
 	}
@@ -68,7 +68,7 @@ func TestNoiseFloorIsExceededOnceInTwenty(t *testing.T) {
 func TestNoiseIgnoresWhatIsNoPair(t *testing.T) {
 	r := &Results{}
 	add := func(name string, ns float64) {
-		r.Samples = append(r.Samples, Sample{ParseName(name), 1, []Metric{{NsPerOp, ns}}})
+		r.Samples = append(r.Samples, Sample{Name: ParseName(name), Iters: 1, Values: []Metric{{NsPerOp, ns}}})
 	}
 	add("MatVec/rows=1", 5)
 	add("AA/MatVec/rows=1/arm=a", 100)

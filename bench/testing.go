@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"onebit/internal/clock"
 )
 
 // TB is the part of *testing.B that RunTesting needs. It spares programs that
@@ -57,7 +59,7 @@ func runTesting[B TB[B]](b B, c Case) {
 	b.ReportAllocs()
 	var counted time.Duration
 	for b.Loop() {
-		_, d, err := e.run(b.Context(), time.Now, 1)
+		_, d, err := e.run(b.Context(), clock.Now, 1)
 		if err != nil {
 			b.Fatalf("%v", err)
 		}
@@ -67,7 +69,13 @@ func runTesting[B TB[B]](b B, c Case) {
 	if _, ok := inst.(Stopwatch); !ok {
 		counted = b.Elapsed()
 	}
-	for _, v := range e.speeds(counted) {
+	speeds := e.speeds(counted)
+	if c.Check != nil {
+		if err := c.Check(speeds); err != nil {
+			b.Fatalf("%v", err)
+		}
+	}
+	for _, v := range speeds {
 		b.ReportMetric(v.Value, v.Unit)
 	}
 	for _, v := range append(e.exact, e.once...) {

@@ -34,6 +34,7 @@ const (
 	Top5        = "top5"
 	Perplexity  = "ppl"
 	RefPpl      = "ref-ppl"
+	RoundTrip   = "roundtrip-ns"
 	AllocBytes  = "B/op"
 	Allocs      = "allocs/op"
 )
@@ -71,6 +72,7 @@ var Units = []Unit{
 	{Top5, +1, true, "share of the reference's five most likely tokens", formatShare},
 	{Perplexity, -1, true, "perplexity", formatSI("")},
 	{RefPpl, -1, true, "perplexity of the reference engine", formatSI("")},
+	{RoundTrip, -1, false, "time of a cache line's round trip between two cores", formatNs},
 	{AllocBytes, -1, false, "bytes allocated per operation", formatBytes},
 	{Allocs, -1, false, "allocations per operation", formatSI("")},
 }

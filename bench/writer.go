@@ -19,6 +19,7 @@ type writer struct {
 	bench   *benchfmt.Writer
 	suffix  string // -GOMAXPROCS, as go test appends it
 	samples int    // written so far
+	group   string // of the last
 }
 
 func newWriter(out io.Writer) *writer {
@@ -71,6 +72,12 @@ func (u Unit) metadata() []*benchfmt.UnitMetadata {
 }
 
 func (w *writer) sample(s Sample) error {
+	if s.Group != w.group {
+		w.group = s.Group
+		if _, err := fmt.Fprintf(w.out, "%s%s\n", groupPrefix, oneLine(s.Group)); err != nil {
+			return w.explain(err)
+		}
+	}
 	rec := &benchfmt.Result{Name: benchfmt.Name(s.Name.Full + w.suffix), Iters: s.Iters}
 	for _, v := range s.Values {
 		rec.Values = append(rec.Values, benchfmt.Value{Value: v.Value, Unit: v.Unit})

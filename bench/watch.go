@@ -1,0 +1,81 @@
+package bench
+
+import (
+	"fmt"
+	"time"
+
+	"onebit/internal/sysinfo"
+)
+
+// A watch compares what the CPUs did while the samples of a group were taken
+// with what this process did.
+type watch struct {
+	*run
+	group  string
+	start  time.Time
+	before sysinfo.Value[sysinfo.CPUTime]
+}
+
+const (
+	// othersShare and stolenShare are how much of one CPU other processes and
+	// the hypervisor may take, and leastTime how long they must have had it:
+	// the system counts in hundredths of a second.
+	othersShare = 0.05
+	stolenShare = 0.02
+	leastTime   = 50 * time.Millisecond
+)
+
+func (run *run) watch(group string) watch {
+	return watch{run, group, run.now(), run.readCPUTime()}
+}
+
+func (run *run) readCPUTime() sysinfo.Value[sysinfo.CPUTime] {
+	if run.cpuTime != nil {
+		return run.cpuTime()
+	}
+	return sysinfo.ReadCPUTime()
+}
+
+// doubts returns a warning if others had a part of the CPUs.
+func (w watch) doubts() (doubts []string) {
+	after, wall := w.readCPUTime(), w.now().Sub(w.start)
+	if !w.before.OK() || !after.OK() || wall <= 0 {
+		return nil
+	}
+	spent := after.V.Sub(w.before.V)
+	for _, taken := range []struct {
+		who   string
+		time  time.Duration
+		share float64
+	}{
+		{"other processes", spent.Busy - spent.Own, othersShare},
+		{"the hypervisor", spent.Stolen, stolenShare},
+	} {
+		if share := taken.time.Seconds() / wall.Seconds(); taken.time >= leastTime && share > taken.share {
+			doubts = append(doubts, aboutGroup(w.group, fmt.Sprintf("%s took %.2g s of CPU time in %.2g s, %.0f%% of a CPU",
+				taken.who, taken.time.Seconds(), wall.Seconds(), 100*share)))
+		}
+	}
+	return doubts
+}
+
+// soloGain is how much faster than one thread several are at least, where each
+// has what it reads in its core's own cache.
+const soloGain = 1.25
+
+// soloDoubts returns a warning for each case that gained little from its
+// threads.
+func soloDoubts(group string, entries []*entry) (doubts []string) {
+	for _, e := range entries {
+		for _, solo := range entries {
+			if e.Solo != solo.name || len(e.rates) == 0 || len(solo.rates) == 0 {
+				continue
+			}
+			if gain := median(e.rates) / median(solo.rates); gain < soloGain {
+				doubts = append(doubts, aboutGroup(group, fmt.Sprintf("%s is %.2g times as fast as %s: "+
+					"its threads shared a core, or a CPU with something else", e.name, gain, solo.name)))
+			}
+		}
+	}
+	return doubts
+}
