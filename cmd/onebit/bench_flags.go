@@ -38,30 +38,13 @@ type benchFlags struct {
 	allVariants bool
 }
 
-// modelsFlags are of no use to kernels, and kernelsFlags of none to models.
-var (
-	modelsFlags  = []string{"preset", "head", "all-variants", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench"}
-	kernelsFlags = []string{"act"}
-)
-
-// choose sets what to measure.
-func (f *benchFlags) choose(what string) error {
-	switch what {
-	case "kernels":
-		f.kernels = true
-	case "models", "model":
-		f.models = true
-	case "all":
-		f.kernels, f.models = true, true
-	default:
-		return usagef("unknown suite %q (known: kernels, models, all)", what)
-	}
-	return nil
-}
-
 func (f *benchFlags) check(cmd *cobra.Command) error {
-	if f.count < 0 || f.time < 0 {
-		return usagef("--count and --time take positive values")
+	// 0 is what the flags have where they aren't given.
+	if cmd.Flags().Changed("count") && f.count < 1 {
+		return usagef("--count %d: give at least 1 sample, or leave it out for what the time allows", f.count)
+	}
+	if cmd.Flags().Changed("time") && f.time <= 0 {
+		return usagef("--time %v: give a length such as 20ms, or leave it out for what the time allows", f.time)
 	}
 	if _, err := benchproc.NewFilter(cmp.Or(f.filter, "*")); err != nil {
 		return usagef("--filter: %w", err)
@@ -85,13 +68,10 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	if f.model == "" && len(f.types) > 0 {
 		return usagef("--gguf-types says how to read the file of --model")
 	}
-	useless, what := modelsFlags, "models"
-	if f.models {
-		useless, what = kernelsFlags, "kernels"
-	}
+	useless, whose := f.useless()
 	for _, name := range useless {
-		if f.kernels != f.models && cmd.Flags().Changed(name) {
-			return usagef("--%s is a flag of bench %s", name, what)
+		if cmd.Flags().Changed(name) {
+			return usagef("--%s is a flag of bench %s", name, whose)
 		}
 	}
 	if !f.models {

@@ -54,7 +54,7 @@ func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 // usage lists the verbs; of one verb it is short, so that a message above it
 // stays in sight.
 func usage(cmd *cobra.Command) string {
-	if cmd.HasSubCommands() {
+	if !cmd.HasParent() {
 		return cmd.UsageString()
 	}
 	return fmt.Sprintf("Usage:\n  %s\n\n%s --help lists the flags.\n", cmd.UseLine(), cmd.CommandPath())
@@ -73,9 +73,11 @@ var verbs = []func() *cobra.Command{
 	newReport,
 	newRun,
 	newSynth,
+	newVersion,
 }
 
 func newRoot() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:           "onebit VERB",
 		Short:         "How fast, how big and how wrong a 1-bit or ternary language model runs here",
@@ -83,12 +85,16 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("no verb given")
+			switch {
+			case len(args) > 0:
+				return unknownVerb(cmd, args[0])
+			case version:
+				return printVersion(cmd)
 			}
-			return unknownVerb(cmd, args[0])
+			return usagef("no verb given")
 		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "say which onebit this is")
 	root.SuggestionsMinimumDistance = 2 // letters of a verb that may be wrong
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
@@ -107,7 +113,7 @@ func newHelp() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			verb, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return unknownVerb(cmd.Root(), args[0])
+				return unknownVerb(cmd.Root(), strings.Join(args, " "))
 			}
 			verb.InitDefaultHelpFlag()
 			return verb.Help()

@@ -17,7 +17,6 @@
 //	               program, but /proc/thread-self/exe with itself; before that,
 //	               a /proc/cpuinfo that belongs to another architecture gives it
 //	               away; darwin sysctl sysctl.proc_translated (Rosetta 2)
-//	commit         the version control stamp in the binary
 //	this process   linux /proc/self/status; elsewhere getrusage
 //
 // ru_maxrss is not used on Linux: it inherits the parent's peak across exec.

@@ -1,10 +1,6 @@
 package sysinfo
 
-import (
-	"errors"
-	"runtime"
-	"runtime/debug"
-)
+import "runtime"
 
 // Host is the machine, as this process sees it.
 type Host struct {
@@ -26,9 +22,8 @@ type Host struct {
 	Hypervisor Value[string] // "none" on bare metal
 	Emulator   Value[string] // "none" if the CPU runs this program's own instructions
 
-	Arch   string        // GOOS/GOARCH
-	Go     string        // version of the toolchain
-	Commit Value[string] // of the program, "+dirty" if it was built with changes
+	Arch string // GOOS/GOARCH
+	Go   string // version of the toolchain
 }
 
 // Probe looks at the machine. It takes about a millisecond.
@@ -37,7 +32,6 @@ func Probe() Host {
 	h.UsableCPUs = runtime.NumCPU()
 	h.Arch = runtime.GOOS + "/" + runtime.GOARCH
 	h.Go = runtime.Version()
-	h.Commit = value(commit(debug.ReadBuildInfo()))
 	return h
 }
 
@@ -70,27 +64,5 @@ func (h Host) Pairs() []Pair {
 		{"emulator", h.Emulator.String()},
 		{"platform", h.Arch},
 		{"go-version", h.Go},
-		{"commit", h.Commit.String()},
 	}
-}
-
-var errNoCommit = errors.New("the binary holds no version control stamp (build it with go build in a git checkout)")
-
-func commit(info *debug.BuildInfo, ok bool) (string, error) {
-	if !ok {
-		return "", errNoCommit
-	}
-	var revision, suffix string
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			suffix = "+dirty"
-		}
-	}
-	if revision == "" {
-		return "", errNoCommit
-	}
-	return revision + suffix, nil
 }

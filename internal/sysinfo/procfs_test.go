@@ -3,7 +3,6 @@ package sysinfo
 import (
 	"errors"
 	"math"
-	"runtime/debug"
 	"slices"
 	"testing"
 )
@@ -212,24 +211,6 @@ func TestStrings(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
-func TestCommit(t *testing.T) {
-	stamp := func(s ...debug.BuildSetting) *debug.BuildInfo { return &debug.BuildInfo{Settings: s} }
-	revision := debug.BuildSetting{Key: "vcs.revision", Value: "abc123"}
-	for _, test := range []struct {
-		name, want string
-		info       *debug.BuildInfo
-	}{
-		{"clean", "abc123", stamp(revision, debug.BuildSetting{Key: "vcs.modified", Value: "false"})},
-		{"changed", "abc123+dirty", stamp(debug.BuildSetting{Key: "vcs.modified", Value: "true"}, revision)},
-		{"no stamp", "unavailable: " + errNoCommit.Error(), stamp()},
-		{"no information", "unavailable: " + errNoCommit.Error(), nil},
-	} {
-		if got := value(commit(test.info, test.info != nil)).String(); got != test.want {
-			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
 }

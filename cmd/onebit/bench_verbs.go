@@ -1,0 +1,154 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A benchVerb is bench, or one of the verbs below it, each with the help and
+// the flags of what it measures.
+type benchVerb struct {
+	use, short, long string
+	kernels, models  bool // what it measures
+}
+
+const (
+	benchReport = `Each case is verified before it is timed. The report goes to DIR: results.txt
+in Go's benchmark format, index.html, and plots/*.png. The results.txt of an
+earlier run is kept as results.old.txt. Each sample is in results.txt as soon as
+it is taken, whatever ends the run; a run that has none yet is
+results.partial.txt, and replaces nothing. One run at a time uses a folder.`
+
+	benchModels = `Models are that of --model, or full-size ones of --preset with random weights,
+which are as fast as the real ones; they are made on the spot, in a temporary
+file that is gone when the run ends, however it ends. With the best variant that
+packs the weights and the best that does not, they are loaded, started, given a
+prompt of 512 tokens (pp512) and asked for a text of 128 (tg128), in the words of
+llama-bench: about ten minutes. --all-variants adds every other SIMD variant that
+runs here, and streaming; -p 64 -n 16 makes the tests shorter. --short does all
+that to bonsai-1.7b alone, in less than a minute. A --filter chooses among all
+variants, those in pure Go and the reference too, which take patience.`
+
+	benchFilter = `Filters are written in benchproc's syntax over the parts of a benchmark's name;
+--list shows the names that a run would measure:`
+	filterKernels = `
+  --filter '/format:q1_0_g128 /variant:(avx2 OR scalar) /cache:warm'`
+	filterModels = `
+  --filter '/test:tg128 /variant:avx2'`
+)
+
+func paragraphs(p ...string) string { return strings.Join(p, "\n\n") }
+
+func newBench() *cobra.Command {
+	cmd := benchVerb{
+		use:   "bench [kernels|models|all]",
+		short: "Measure every kernel variant or whole models, and write a report",
+		long: paragraphs("Measure every kernel variant that runs here (kernels, the default), whole models\n"+
+			"(models), or both (all): speed, memory and numeric error. These flags are those of\n"+
+			"kernels; onebit bench models --help has those of models.", benchReport, benchFilter+filterKernels),
+		kernels: true,
+	}.command()
+	kernels := benchVerb{
+		use:     "kernels",
+		short:   "Measure every kernel variant that runs here",
+		long:    paragraphs("Measure every kernel variant that runs here: speed, memory and numeric error.", benchReport, benchFilter+filterKernels),
+		kernels: true,
+	}.command()
+	models := benchVerb{
+		use:    "models",
+		short:  "Measure whole models",
+		long:   paragraphs("Measure whole models: speed, memory and numeric error.", benchReport, benchModels, benchFilter+filterModels),
+		models: true,
+	}.command()
+	models.Aliases = []string{"model"}
+	all := benchVerb{
+		use:     "all",
+		short:   "Measure kernels, then models",
+		long:    paragraphs("Measure kernels, then whole models: speed, memory and numeric error.", benchReport, benchModels, benchFilter+filterKernels+filterModels),
+		kernels: true, models: true,
+	}.command()
+	cmd.AddCommand(kernels, models, all)
+	return cmd
+}
+
+func (v benchVerb) command() *cobra.Command {
+	f := benchFlags{kernels: v.kernels, models: v.models}
+	cmd := &cobra.Command{
+		Use:   v.use,
+		Short: v.short,
+		Long:  v.long,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return nil
+			case cmd.HasSubCommands():
+				return usagef("unknown suite %q (known: kernels, models, all)", args[0])
+			}
+			return usagef("unexpected argument %q", args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+// modelsFlags are of no use to kernels, and kernelsFlags of none to models.
+var (
+	modelsFlags  = []string{"preset", "head", "all-variants", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench"}
+	kernelsFlags = []string{"act"}
+)
+
+// useless are the flags that measure nothing here, and whose they are.
+func (f *benchFlags) useless() (flags []string, whose string) {
+	switch {
+	case f.kernels && f.models:
+		return nil, ""
+	case f.models:
+		return kernelsFlags, "kernels"
+	}
+	return modelsFlags, "models"
+}
+
+// register adds the flags. Those of the other suite are hidden: bench says
+// whose they are, and finds the suite's name behind them.
+func (f *benchFlags) register(flags *pflag.FlagSet) {
+	usual := "all but kernels of the formats of heads and embeddings, and models in pure Go"
+	short := "fewer shapes, formats, models and variants: under 30 s for kernels, a minute for models"
+	switch {
+	case !f.models:
+		usual = "all but the formats of heads and embeddings"
+		short = "fewer shapes, formats and variants: under 30 s"
+	case !f.kernels:
+		usual = "all but those in pure Go"
+		short = "one model, shorter tests: under a minute"
+	}
+	flags.StringVarP(&f.out, "output", "o", "onebit-report", "`DIR` to write the report to")
+	flags.StringVar(&f.filter, "filter", "", "measure only the cases that match `EXPR` (default: "+usual+")")
+	flags.BoolVar(&f.short, "short", false, short)
+	flags.IntVar(&f.count, "count", 0, "samples of each case (default: what the time allows, 6 to 10)")
+	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: what the time allows)")
+	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts (default: 1 and all)")
+	flags.StringVar(&f.model, "model", "", "measure this model: a GGUF `FILE` or a Hugging Face directory")
+	flags.StringSliceVar(&f.types, "gguf-types", nil, "how to read type ids that the file leaves open, such as i2_s_arm")
+	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights, the activations and the order of the rounds")
+	flags.StringSliceVar(&f.acts, "act", nil, "kernels: activation schemes f32, q8_row, q8_128, q8_32 (default: each format's own)")
+	flags.StringSliceVar(&f.presets, "preset", nil, "models: made with random weights (default: bonsai-1.7b,bitnet-2b-4t; onebit synth lists them)")
+	flags.StringSliceVar(&f.heads, "head", []string{ownHead}, "models: convert the output head to a `FORMAT`, such as q8_0 for one in f16, or keep the file's (own); a list is possible")
+	flags.BoolVar(&f.allVariants, "all-variants", false, "models: every SIMD variant, and streaming, instead of the best that packs and the best that does not")
+	flags.IntVarP(&f.prompt, "n-prompt", "p", 512, "models: tokens of the prompt, 32 with --short; 0: no such test")
+	flags.IntVarP(&f.tokens, "n-gen", "n", 128, "models: tokens of text, 16 with --short; 0: no such test")
+	flags.IntSliceVarP(&f.depths, "n-depth", "d", nil, "models: tokens in the KV cache before a test (default 0; a list is possible)")
+	flags.IntVar(&f.lockstep, "lockstep", 32, "models: tokens of text that go through the variants and the reference engine side by side, for the error of each block, 16 with --short; 0: none")
+	flags.StringVar(&f.llamaBench, "llama-bench", "", "models: measure the same files with the llama-bench at `PATH`, interleaved")
+	useless, _ := f.useless()
+	for _, name := range useless {
+		flags.MarkHidden(name)
+	}
+	if !f.kernels || !f.models {
+		flags.VisitAll(func(flag *pflag.Flag) {
+			flag.Usage = strings.TrimPrefix(strings.TrimPrefix(flag.Usage, "models: "), "kernels: ")
+		})
+	}
+}
