@@ -32,6 +32,12 @@ const (
 	KLD         = "kld"
 	Top1        = "top1"
 	Top5        = "top5"
+	KLDLow      = "kld-lo"
+	KLDHigh     = "kld-hi"
+	Top1Low     = "top1-lo"
+	Top1High    = "top1-hi"
+	Top5Low     = "top5-lo"
+	Top5High    = "top5-hi"
 	Perplexity  = "ppl"
 	RefPpl      = "ref-ppl"
 	RoundTrip   = "roundtrip-ns"
@@ -59,17 +65,23 @@ var Units = []Unit{
 	{TokenRate, +1, false, "tokens per second", formatSI(" tok/s")},
 	{PackedBytes, -1, true, "bytes of the packed weights", formatBytes},
 	{PeakRSS, -1, false, "peak resident memory", formatBytes},
-	{AnonBytes, -1, false, "peak of its part that is no file's", formatBytes},
-	{FileBytes, -1, false, "peak of its part that is mapped files", formatBytes},
+	{AnonBytes, -1, false, "its part that is no file's, at the moment of the peak", formatBytes},
+	{FileBytes, -1, false, "its part that is mapped files, at the moment of the peak", formatBytes},
 	{PackTime, -1, false, "time to pack the weights", formatNs},
 	{NMSE, -1, true, "normalized mean squared error against the float64 reference", formatError},
 	{KernelNMSE, -1, true, "part of nmse that the kernel adds", formatError},
 	{ActNMSE, -1, true, "part of nmse that rounding the activation adds", formatError},
 	{MaxAbsErr, -1, true, "largest absolute error against the float64 reference", formatError},
 	{Cosine, +1, true, "cosine of the angle to the float64 reference", formatCosine},
-	{KLD, -1, true, "Kullback-Leibler divergence from the reference engine", formatError},
+	{KLD, -1, true, "Kullback-Leibler divergence from the reference engine, in nats, the mean over positions", formatError},
+	{KLDLow, -1, true, "lower end of the 95% interval of kld over positions", formatError},
+	{KLDHigh, -1, true, "upper end of the 95% interval of kld over positions", formatError},
 	{Top1, +1, true, "share of positions with the reference's most likely token", formatShare},
+	{Top1Low, +1, true, "lower end of the 95% interval of top1 over positions", formatShare},
+	{Top1High, +1, true, "upper end of the 95% interval of top1 over positions", formatShare},
 	{Top5, +1, true, "share of the reference's five most likely tokens", formatShare},
+	{Top5Low, +1, true, "lower end of the 95% interval of top5 over positions", formatShare},
+	{Top5High, +1, true, "upper end of the 95% interval of top5 over positions", formatShare},
 	{Perplexity, -1, true, "perplexity", formatSI("")},
 	{RefPpl, -1, true, "perplexity of the reference engine", formatSI("")},
 	{RoundTrip, -1, false, "time of a cache line's round trip between two cores", formatNs},
@@ -86,6 +98,20 @@ func UnitOf(name string) Unit {
 		}
 	}
 	return Unit{Name: name, About: name, Format: formatSI(" " + name)}
+}
+
+// Bounds returns the units in which the ends of a unit's interval are written,
+// for units whose interval is computed with the value; "" for others.
+func Bounds(unit string) (lo, hi string) {
+	switch unit {
+	case KLD:
+		return KLDLow, KLDHigh
+	case Top1:
+		return Top1Low, Top1High
+	case Top5:
+		return Top5Low, Top5High
+	}
+	return "", ""
 }
 
 func (u Unit) known() bool { return u.Better != 0 }

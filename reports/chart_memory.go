@@ -13,7 +13,7 @@ func init() {
 	registerChart(chart{
 		order: 3, name: "memory", heading: "Peak memory by phase", models: true,
 		about: "Each bar is the peak of a process that did nothing but this test. Its file part is pages of the mapped model, which the system can take " +
-			"back and read again; its anonymous part is the program's own: packed weights, KV cache, buffers. Both are peaks, so together they may exceed that of the whole.",
+			"back and read again; its anonymous part is the program's own: packed weights, KV cache, buffers. Both are of the moment of the peak, so they add up to it, but for what no look caught.",
 		figures: memoryFigures,
 	})
 }
@@ -39,7 +39,7 @@ func memoryFigures(d *digest) []*figure {
 func phasesFigure(m *model) *figure {
 	phases := make(map[*task]map[string]*caseStats)
 	values := []float64{0}
-	whole := false // whether the parts of any are unknown
+	whole := false // whether a bar has a part of unknown kind
 	for _, t := range m.tests {
 		for _, c := range t.cases {
 			if v, ok := c.center(bench.PeakRSS); ok {
@@ -48,9 +48,8 @@ func phasesFigure(m *model) *figure {
 				}
 				// Threads make hardly a difference; the most of them come last.
 				phases[t][c.contender] = c
-				parts := sum(c, bench.AnonBytes, bench.FileBytes)
-				values = append(values, v, parts)
-				whole = whole || parts == 0
+				values = append(values, v)
+				whole = whole || memoryParts(c)[2].length > visibleRest*v
 			}
 		}
 	}
@@ -83,7 +82,7 @@ func phasesFigure(m *model) *figure {
 	grid := arrange(drawn, panelsInRow)
 	legend := []legendEntry{square("anonymous", roleAnonymous), square("mapped file", roleFile)}
 	if whole {
-		legend = append(legend, square("parts not measured", roleRest))
+		legend = append(legend, square("of unknown kind", roleRest))
 	}
 	return &figure{
 		name: fileName("memory", m.name), heading: label(m.title("peak memory by phase")), reading: memoryReading(m),
@@ -101,15 +100,24 @@ func sum(c *caseStats, units ...string) float64 {
 	return all
 }
 
-func addMemory(p *plot.Plot, c *caseStats, row float64, text func(float64) string) {
+// visibleRest is the least share of a bar that the legend explains.
+const visibleRest = 0.005
+
+// memoryParts are what a peak consists of: anonymous memory, mapped files, and
+// the rest. Files of before the parts were looked at together have parts that
+// exceed the whole, which then is all there is to show.
+func memoryParts(c *caseStats) []segment {
 	peak, _ := c.center(bench.PeakRSS)
 	anon, file := sum(c, bench.AnonBytes), sum(c, bench.FileBytes)
-	parts := []segment{{anon, roleAnonymous}, {file, roleFile}}
-	if anon+file == 0 {
-		parts = []segment{{peak, roleRest}}
+	if anon+file > peak {
+		anon, file = 0, 0
 	}
-	end := addStack(p, parts, row)
-	p.Add(behind{value: end, row: row, text: text(peak)})
+	return []segment{{anon, roleAnonymous}, {file, roleFile}, {peak - anon - file, roleRest}}
+}
+
+func addMemory(p *plot.Plot, c *caseStats, row float64, text func(float64) string) {
+	end := addStack(p, memoryParts(c), row)
+	p.Add(behind{value: end, row: row, text: text(end)})
 }
 
 func memoryReading(m *model) string {

@@ -38,7 +38,7 @@
 // by block (package models/lockstep):
 //
 //	Lockstep/model=M/variant=V/input=isolated|accumulated/block=N/tensor=T
-//	Logits/model=M/variant=V/tokens=N
+//	Logits/model=M/variant=V/weights=random/tokens=N
 //
 // T is a projection, or block for the stream behind it; the head is output, in
 // block outside. Variants of one activation scheme are equal to the bit: the
@@ -46,6 +46,12 @@
 // verified. The text is the beginning of Lincoln's address at Gettysburg. The
 // reference engine keeps the file's output head: the error of a model called
 // M+q8_0 counts what converting it costs.
+//
+// So few positions say little: kld, top1 and top5 carry 95% intervals over the
+// positions (kld-lo and kld-hi and so on; see perplexity.Estimate). With
+// weights=random the divergence is that of two engines on random weights. It
+// ranks activation schemes and finds faults, but is not a trained model's, and
+// there is no perplexity.
 //
 // # Ceilings
 //
@@ -95,9 +101,10 @@
 //
 // Each packing's best variant is studied on all threads. A child process of
 // its own (see Phases) finds the memory of each phase: peak-RSS-B is VmHWM,
-// reset before the phase, anon-B and file-B the largest RssAnon and RssFile
-// among looks 2 ms apart. The weights of a tg phase are there before it, so
-// its peak is what decoding takes. And
+// reset before the phase; anon-B and file-B are RssAnon and RssFile at the
+// moment of the largest resident size among looks 2 ms apart, so that together
+// they are that peak, less what came and went between two looks. The weights of
+// a tg phase are there before it, so its peak is what decoding takes. And
 //
 //	Op/model=M/variant=V/packing=P/test=T/threads=N/block=B/op=O
 //

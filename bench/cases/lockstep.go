@@ -3,6 +3,7 @@ package cases
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/models"
 	"onebit/models/lockstep"
+	"onebit/models/perplexity"
 	"onebit/models/tokenizer"
 )
 
@@ -102,18 +104,38 @@ func emitLockstep(emit func(bench.Sample) error, c modelConfig, r *lockstep.Resu
 			return err
 		}
 	}
-	e := r.Estimate
-	ppl, _ := e.PPL()
-	reference, _ := e.ReferencePPL()
 	output, _ := r.Find(lockstep.Accumulated, models.Outside, lockstep.Logits)
+	values := append([]bench.Metric{{Unit: bench.NMSE, Value: output.NMSE}}, predictions(&r.Estimate)...)
+	weights := names.RandomWeights
+	if !c.subject.Synthetic {
+		weights = ""
+		ppl, _ := r.Estimate.PPL()
+		reference, _ := r.Estimate.ReferencePPL()
+		values = append(values, bench.Metric{Unit: bench.Perplexity, Value: ppl}, bench.Metric{Unit: bench.RefPpl, Value: reference})
+	}
 	return emit(bench.Sample{
-		Name: bench.ParseName(names.Logits{Model: model, Variant: variant, Tokens: r.Tokens}.String()),
-		Values: []bench.Metric{
-			{Unit: bench.NMSE, Value: output.NMSE}, {Unit: bench.KLD, Value: e.KLD.Value()},
-			{Unit: bench.Top1, Value: e.SameTop.Value()}, {Unit: bench.Top5, Value: e.Top5.Value()},
-			{Unit: bench.Perplexity, Value: ppl}, {Unit: bench.RefPpl, Value: reference},
-		},
+		Name:   bench.ParseName(names.Logits{Model: model, Variant: variant, Weights: weights, Tokens: r.Tokens}.String()),
+		Values: values,
 	})
+}
+
+// predictions are how far the test's are from the reference's, with the
+// intervals that so few positions give. A single one gives none.
+func predictions(e *perplexity.Estimate) (out []bench.Metric) {
+	for _, m := range []struct {
+		unit     string
+		mean     perplexity.Mean
+		interval func() (lo, hi float64)
+	}{
+		{bench.KLD, e.KLD, e.KLDInterval}, {bench.Top1, e.SameTop, e.SameTopInterval}, {bench.Top5, e.Top5, e.Top5Interval},
+	} {
+		out = append(out, bench.Metric{Unit: m.unit, Value: m.mean.Value()})
+		if lo, hi := m.interval(); !math.IsInf(hi, 1) {
+			low, high := bench.Bounds(m.unit)
+			out = append(out, bench.Metric{Unit: low, Value: lo}, bench.Metric{Unit: high, Value: hi})
+		}
+	}
+	return out
 }
 
 func errorMetrics(e lockstep.Errors) []bench.Metric {

@@ -3,12 +3,14 @@ package cases
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/internal/cpu"
 )
 
 func TestLockstep(t *testing.T) {
@@ -47,7 +49,7 @@ func TestLockstep(t *testing.T) {
 				t.Errorf("%s is %v, want between %v and %v", key, v, low, high)
 			}
 		}
-		const lines, logits = "Lockstep/model=tiny/variant=%s/", "Logits/model=tiny/variant=%s/tokens=20"
+		const lines, logits = "Lockstep/model=tiny/variant=%s/", "Logits/model=tiny/variant=%s/weights=random/tokens=20"
 		within(lines+"input=isolated/block=1/tensor=ffn_down", bench.NMSE, 0, 1e-3)
 		within(lines+"input=isolated/block=outside/tensor=output", bench.Cosine, 0.99, 1)
 		within(lines+"input=accumulated/block=1/tensor=block", bench.NMSE, 0, 1e-2)
@@ -56,9 +58,53 @@ func TestLockstep(t *testing.T) {
 		within(logits, bench.KLD, 0, 1e-2)
 		within(logits, bench.Top1, 0.5, 1.001)
 		within(logits, bench.Top5, 0.5, 1.001)
-		within(logits, bench.Perplexity, 1, 1e6)
-		within(logits, bench.RefPpl, 1, 1e6)
+		for _, unit := range []string{bench.KLD, bench.Top1, bench.Top5} {
+			low, high := bench.Bounds(unit)
+			value := values[fmt.Sprintf(logits+" "+unit, variant)]
+			within(logits, low, 0, value)
+			within(logits, high, math.Nextafter(value, 0), 1.001)
+		}
+		for _, unit := range []string{bench.Perplexity, bench.RefPpl} {
+			if v, ok := values[fmt.Sprintf(logits+" "+unit, variant)]; ok {
+				t.Errorf("random weights have a perplexity: %s %v", unit, v)
+			}
+		}
 	}
+}
+
+// Predictions of random weights say that they are, and have no perplexity; a
+// file by synth has random weights, whoever names it.
+func TestPerplexity(t *testing.T) {
+	file := modelFile(t, "tiny")
+	file.Synthetic = false
+	s, err := Models(t.Context(), ModelsOptions{Files: []ModelFile{file}, Lockstep: 4, Threads: []int{1}, Host: small(), Features: cpu.Detected()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	logits := func() (last bench.Sample) {
+		t.Helper()
+		err := s.Studies[len(s.Studies)-1].Run(t.Context(), func(sm bench.Sample) error {
+			last = sm
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return last
+	}
+	check := func(weights string, perplexity bool) {
+		t.Helper()
+		sample := logits()
+		_, ppl := sample.Value(bench.Perplexity)
+		_, ref := sample.Value(bench.RefPpl)
+		if got := sample.Name.Get(names.Weights); got != weights || ppl != perplexity || ref != perplexity {
+			t.Errorf("%s: weights %q, want %q; perplexities %v, want %v", sample.Name.Full, got, weights, ppl, perplexity)
+		}
+	}
+	check(names.RandomWeights, false)
+	s.home.(*shelf).subjects[0].Synthetic = false
+	check("", true)
 }
 
 // The usual filter keeps one study of each SIMD variant, and none of the

@@ -46,8 +46,9 @@ type phaseTest struct {
 // A phaseReply is the memory of each phase, the load first.
 type phaseReply []phaseMemory
 
-// A phaseMemory is the most bytes that were resident in a phase: in all, and
-// of anonymous memory and mapped files by themselves.
+// A phaseMemory is the most bytes that were resident in a phase, and what they
+// consisted of: anonymous memory and mapped files. Anon and File were looked at
+// together, so they add up to Peak, less what came and went between two looks.
 type phaseMemory struct{ Peak, Anon, File int64 }
 
 // memory returns what a child process found for a test, measured for all tests
@@ -185,8 +186,8 @@ func (t phaseTest) measure(ctx context.Context, m *models.Model) (phase phaseMem
 // for whose peaks the system keeps no record.
 const pollInterval = 2 * time.Millisecond
 
-// measurePhase returns the peaks during run. What phases before left behind
-// is given back first.
+// measurePhase returns the peak during run, and its parts at the look that
+// found the most. What phases before left behind is given back first.
 func measurePhase(run func() error) (phase phaseMemory, err error) {
 	debug.FreeOSMemory()
 	if err := sysinfo.ResetPeak(); err != nil {
@@ -195,7 +196,9 @@ func measurePhase(run func() error) (phase phaseMemory, err error) {
 	done, polled := make(chan struct{}), make(chan struct{})
 	look := func() sysinfo.Memory {
 		now := sysinfo.ReadMemory()
-		phase.Anon, phase.File = max(phase.Anon, int64(now.Anon.V)), max(phase.File, int64(now.File.V))
+		if anon, file := int64(now.Anon.V), int64(now.File.V); anon+file > phase.Anon+phase.File {
+			phase.Anon, phase.File = anon, file
+		}
 		return now
 	}
 	go func() {
@@ -215,6 +218,7 @@ func measurePhase(run func() error) (phase phaseMemory, err error) {
 	close(done)
 	<-polled
 	end := look()
-	phase.Peak = int64(end.Peak.V)
+	// The kernel's counts lag by some pages: parts are never more than the whole.
+	phase.Peak = max(int64(end.Peak.V), phase.Anon+phase.File)
 	return phase, errors.Join(err, end.Peak.Err, end.Anon.Err, end.File.Err)
 }

@@ -10,6 +10,7 @@ import (
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/lockstep"
+	"onebit/models/synth"
 )
 
 // A subject is a model under test: its file, and what was found in it.
@@ -47,6 +48,9 @@ func newSubject(file ModelFile, opt *ModelsOptions) (*subject, error) {
 	}
 	defer m.Close()
 	sub := &subject{ModelFile: file, opt: opt, config: m.Config, inPlace: source.InPlace()}
+	if meta, err := source.Metadata(); err == nil {
+		sub.Synthetic = sub.Synthetic || synth.Made(meta)
+	}
 	sub.macs, sub.headMAC = m.MultiplyAdds()
 	weights := map[*formats.Type]int{}
 	for _, b := range m.Blocks() {

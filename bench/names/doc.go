@@ -9,7 +9,7 @@
 //	Model/model=M/variant=V/act=A/packing=P/test=T/depth=D/threads=N
 //	Op/model=M/variant=V/act=A/packing=P/test=T/depth=D/threads=N/block=B/op=O
 //	Lockstep/model=M/variant=V/act=A/input=isolated|accumulated/block=B/tensor=T
-//	Logits/model=M/variant=V/act=A/tokens=N
+//	Logits/model=M/variant=V/act=A/weights=random/tokens=N
 //
 // What is measured under each name is told in package bench/cases. Package
 // bench, which knows no key, adds the arms of A/A pairs.

@@ -38,8 +38,12 @@ const (
 	Block   = "block"   // a transformer block's number, or Outside
 	Op      = "op"      // one of Operations
 	Tensor  = "tensor"  // one of Tensors, BlockOutput or LogitsOutput
+	Weights = "weights" // RandomWeights where predictions mean nothing; none: a trained model's
 	Tokens  = "tokens"  // that were compared
 )
+
+// RandomWeights is the value of Weights of a model made by package models/synth.
+const RandomWeights = "random"
 
 // Values of Cache.
 const (
@@ -180,12 +184,12 @@ func (l Lockstep) String() string {
 
 // A Logits is the name of the error of predictions.
 type Logits struct {
-	Model, Variant, Act string
-	Tokens              int
+	Model, Variant, Act, Weights string
+	Tokens                       int
 }
 
 func (l Logits) String() string {
-	return join(BaseLogits, key{Model, l.Model}, key{Variant, l.Variant}, key{Act, l.Act}, key{Tokens, number(l.Tokens)})
+	return join(BaseLogits, key{Model, l.Model}, key{Variant, l.Variant}, key{Act, l.Act}, key{Weights, l.Weights}, key{Tokens, number(l.Tokens)})
 }
 
 // BlockOf is the number of a name's transformer block; false where it has

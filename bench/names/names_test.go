@@ -23,7 +23,7 @@ func TestStrings(t *testing.T) {
 		{tg.Operation(Outside, "output"),
 			"Op/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2/block=outside/op=output"},
 		{Lockstep{"m", "avx2", "q8_row", Isolated, "3", "attn_q"}.String(), "Lockstep/model=m/variant=avx2/act=q8_row/input=isolated/block=3/tensor=attn_q"},
-		{Logits{"m", "avx2", "", 32}.String(), "Logits/model=m/variant=avx2/tokens=32"},
+		{Logits{"m", "avx2", "", RandomWeights, 32}.String(), "Logits/model=m/variant=avx2/weights=random/tokens=32"},
 	} {
 		if test.got != test.want {
 			t.Errorf("got  %s\nwant %s", test.got, test.want)
