@@ -45,8 +45,9 @@ var modules = map[string][]string{
 	"golang.org/x/term":                 {"cmd/*"},
 	"golang.org/x/perf":                 {"bench", "bench/*", "reports", "cmd/*"},
 	"github.com/montanaflynn/stats":     {"bench", "bench/*", "reports"},
-	"gonum.org/v1/gonum":                {"models/perplexity"}, // quantiles of Student's distribution
+	"gonum.org/v1/gonum":                {"bench", "bench/*", "models/perplexity"}, // quantiles of Student's distribution
 	"gonum.org/v1/plot":                 {"reports"},
+	"golang.org/x/image":                {"reports"}, // the types of plot's fonts
 	"github.com/x448/float16":           {"formats"},
 	"github.com/ebitengine/purego":      {"metal"},
 	"github.com/gofrs/flock":            {"cmd/*"}, // locks of folders on every system

@@ -83,10 +83,10 @@ type Case struct {
 	Check func(speeds []Metric) error
 
 	// Ceiling says that this case measures the machine and not a kernel: its
-	// Bytes are reported as read-B/s, and it is never doubled as the A/A pair.
+	// Bytes are reported as read-B/s, and it is never in an A/A pair.
 	Ceiling bool
 
-	// Single says that this case is never doubled as the A/A pair, for it is
+	// Single says that this case is never in an A/A pair, for it is
 	// another program's, or of another kind than the rest of its group.
 	Single bool
 
@@ -165,6 +165,15 @@ type Suite struct {
 	// asked at the start and after each group; each distinct text becomes one
 	// warning.
 	Doubts func() []string
+}
+
+// setting returns the value of a key of the header.
+func (s Suite) setting(key string) string {
+	i := slices.IndexFunc(s.Settings, func(set Setting) bool { return set.Key == key })
+	if i < 0 {
+		return ""
+	}
+	return s.Settings[i].Value
 }
 
 // validate reports the first case or setting that the results file could not

@@ -37,10 +37,53 @@
 // slower in a group than at its fastest, the CPU was throttled or shared, and
 // the results carry a warning.
 //
-// In each group the fastest case is measured twice more, as the arms a and b
-// of an A/A pair: the same instance under two names. [Results.Noise] makes of
-// the pairs the noise floor of the run, the difference that identical code
-// exceeds in one comparison out of twenty.
+// # What the samples say
+//
+// Samples of one process are more alike than those of two: where its memory
+// lies and what the machine was doing are the same for all of them. So the
+// process is the unit of replication. A [Sample] has the number of its process,
+// and an [Estimate] ([Results.Estimates]) is made of the processes' medians:
+//
+//   - Its center is the median of the k processes' medians.
+//   - The variance s² of the medians' logarithms has k-1 degrees of freedom,
+//     two for three processes, which alone would make intervals of four
+//     deviations. It is moderated by what the class of the case is like: the
+//     variances of a class are taken as drawn from s0²·d0/χ²(d0), and the
+//     case's is then (d0·s0² + (k-1)·s²) / (d0+k-1), with d0+k-1 degrees of
+//     freedom (Smyth 2004, empirical Bayes). s² holds both components, what
+//     samples of a process and what processes differ by; Within and Between
+//     say how large each is.
+//   - The interval is where the center of a further run is expected, with a
+//     chance of 95%: center·exp(±t·s·√(2m)), where t is Student's for those
+//     degrees of freedom, m = (π/2)/(k+π/2-1) the variance of the median of k
+//     values, and 2 is there because that run strays too. It is right if the
+//     next run differs from this one no more than this one's processes do:
+//     within minutes, on the same machine, doing nothing else.
+//
+// Of a single process, or of a file that does not say, the interval is that of
+// the median of its samples (by ranks, without an assumption), and says nothing
+// of further runs.
+//
+// A class is cases that scatter alike: those that agree in the keys of their
+// names that the setting "classes" lists, such as threads and cache
+// ([Results.Class]).
+//
+// Some cases are measured twice in each round: the same instance under two
+// names, the double's AA/…/arm=b. These A/A pairs are drawn by their names
+// alone, a share of each class from each group. [Results.Floors] makes of them
+// the noise floor of each class: the difference that one comparison in twenty
+// of identical code exceeds. For a pair, the logarithms of the ratios between
+// its arms by process have the mean 0, and a mean of squares; the class is
+// pooled as above, and the floor is exp(t·s0·√m) - 1 with t for d0 degrees of
+// freedom, further reduced by how many differences there were (1/d = 1/d0 +
+// 1/n). It takes 4 pairs to tell; simulations in the tests hold the floor to
+// its sentence. Cases of a run are compared likewise, by the median of their
+// ratios by process ([Floors.Compare]).
+//
+// Where the samples of a case carry round trips of a cache line between threads
+// that fall into two groups, at least a factor of 2 apart and of 3 samples
+// each, the machine was in two states, and the estimate gives the center of
+// each.
 //
 // # The results file
 //
@@ -58,9 +101,10 @@
 //	--- FAIL: BenchmarkMatVec/format=…               a case that is wrong
 //	    row 3: 17, want 18                           and why, as go test prints it
 //	# warning: group 6144x2048: the canary loop …    a doubt
+//	# process 1                                      who took the samples that follow
 //	BenchmarkRead/bytes=…/threads=1/cache=cold-2 … read-B/s
 //	BenchmarkMatVec/format=…/cache=cold-2 180 58123 ns/op … weight-B/s … %roof …
-//	BenchmarkAA/MatVec/format=…/cache=cold/arm=a-2 …
+//	BenchmarkAA/MatVec/format=…/cache=cold/arm=b-2 …
 //
 // A name is Benchmark, a base name, and keys, followed by -GOMAXPROCS unless
 // that is 1: just as go test prints it for the same cases ([RunTesting]).

@@ -64,16 +64,15 @@ func (n Name) Without(keys ...string) string {
 	return b.String()
 }
 
-// Pairs of arms carry this base name and key; see the package comment.
+// Arms of A/A pairs carry this base name and key; see the package comment.
 const (
 	pairBase = "AA"
 	armKey   = "arm"
 )
 
-// IsArm reports whether the name is one arm of an A/A pair.
+// IsArm reports whether the name is that of an arm of an A/A pair, and no case.
 func (n Name) IsArm() bool { return n.Base == pairBase && n.Get(armKey) != "" }
 
-// armName names arm a or b of the pair that doubles a case.
-func armName(name, arm string) string {
-	return pairBase + "/" + name + "/" + armKey + "=" + arm
-}
+// doubleName names the double of a case, arm b of a pair whose arm a is the
+// case itself.
+func doubleName(name string) string { return pairBase + "/" + name + "/" + armKey + "=b" }

@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"cmp"
+	"hash/fnv"
 	"slices"
 	"time"
 )
@@ -107,6 +109,7 @@ type group struct {
 	name    string
 	cases   []Case
 	studies []Study
+	doubled map[string]bool // cases that are in an A/A pair
 }
 
 // groups splits the suite into groups: those of cases in order of first
@@ -129,52 +132,86 @@ func (s Suite) groups() []*group {
 		g := find(st.Group)
 		g.studies = append(g.studies, st)
 	}
+	drawPairs(all, s.setting(ClassesKey))
 	return all
 }
 
 // entries is how many samples one round of a group takes: its cases, and the
-// two arms of its A/A pair.
-func (g *group) entries() int {
-	if slices.ContainsFunc(g.cases, Case.paired) {
-		return len(g.cases) + 2
-	}
-	return len(g.cases)
-}
+// doubles of those that are in an A/A pair.
+func (g *group) entries() int { return len(g.cases) + len(g.doubled) }
 
 // short is how many of the entries are not long.
-func (g *group) short() int {
-	n := g.entries()
-	for _, c := range g.cases {
-		if c.Expect > 0 {
-			n--
+func (g *group) short() (n int) {
+	g.each(func(c Case) {
+		if c.Expect == 0 {
+			n++
 		}
-	}
-	if fastest := g.fastest(); fastest != nil && fastest.Expect > 0 {
-		n -= 2
-	}
+	})
 	return n
 }
 
 // long is how long a round of the long entries takes.
 func (g *group) long() (sum time.Duration) {
-	for _, c := range g.cases {
-		sum += c.Expect
-	}
-	if fastest := g.fastest(); fastest != nil {
-		sum += 2 * fastest.Expect
-	}
+	g.each(func(c Case) { sum += c.Expect })
 	return sum
 }
 
-// fastest is the case that will be the A/A pair, as far as can be told before.
-func (g *group) fastest() (fastest *Case) {
-	for i, c := range g.cases {
-		if c.paired() && (fastest == nil || c.Expect < fastest.Expect) {
-			fastest = &g.cases[i]
+// each calls f with the case of each entry.
+func (g *group) each(f func(Case)) {
+	for _, c := range g.cases {
+		f(c)
+		if g.doubled[c.Name] {
+			f(c)
 		}
 	}
-	return fastest
 }
 
-// paired reports whether the case may be doubled as the A/A pair.
-func (c Case) paired() bool { return !c.Ceiling && !c.Single }
+const (
+	// pairsPerClass is how many A/A pairs a class of cases should have in a
+	// run, as far as it has cases.
+	pairsPerClass = 6
+
+	// longPairs is how many of them one group may have of cases whose
+	// operation outlasts a sample.
+	longPairs = 1
+)
+
+// drawPairs chooses the cases that are measured twice in every round, so that
+// each class has A/A pairs in each of its groups. Names alone decide: equal
+// suites have equal pairs, whatever is fast or slow.
+func drawPairs(groups []*group, keys string) {
+	spread := make(map[string]int) // groups by class
+	eligible := make([]map[string][]Case, len(groups))
+	for i, g := range groups {
+		eligible[i] = make(map[string][]Case)
+		for _, c := range g.cases {
+			if !c.Ceiling && !c.Single {
+				class := classOf(ParseName(c.Name), keys)
+				eligible[i][class] = append(eligible[i][class], c)
+			}
+		}
+		for class := range eligible[i] {
+			spread[class]++
+		}
+	}
+	for i, g := range groups {
+		g.doubled = make(map[string]bool)
+		for class, cases := range eligible[i] {
+			slices.SortFunc(cases, func(a, b Case) int { return cmp.Compare(draw(a.Name), draw(b.Name)) })
+			n := (pairsPerClass + spread[class] - 1) / spread[class]
+			if cases[0].Expect > 0 {
+				n = min(n, longPairs)
+			}
+			for _, c := range cases[:min(n, len(cases))] {
+				g.doubled[c.Name] = true
+			}
+		}
+	}
+}
+
+// draw is a name's number in the lottery.
+func draw(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64()
+}

@@ -17,7 +17,7 @@ func (run *run) write(samples []*taken) error {
 // emit writes a sample whose name has no -GOMAXPROCS yet.
 func (run *run) emit(s Sample) error {
 	s.Name, s.Iters = ParseName(s.Name.Full+run.w.suffix), max(s.Iters, 1)
-	s.Group = run.current
+	s.Group, s.Process = run.current, run.process
 	sortUnits(s.Values)
 	if err := run.w.sample(s); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
@@ -32,6 +33,10 @@ type Sample struct {
 	// marks it.
 	Group  string
 	Doubts []string
+	// Process is the number of the process that took the sample, from 1; 0 if
+	// the file doesn't say. Samples of one process are more alike than those
+	// of two.
+	Process int
 }
 
 // validate reports what the results file could not hold.
@@ -78,6 +83,7 @@ func (r *Results) Setting(key string) string {
 func ReadFiles(paths ...string) (*Results, error) {
 	all := &Results{}
 	head := newHeader(all)
+	last := 0
 	for _, path := range paths {
 		r, err := readFile(path)
 		if err != nil {
@@ -87,10 +93,27 @@ func ReadFiles(paths ...string) (*Results, error) {
 			head.set(s, path)
 		}
 		all.Samples = append(all.Samples, r.Samples...)
+		if len(paths) > 1 {
+			last = renumber(all.Samples[len(all.Samples)-len(r.Samples):], last)
+		}
 		all.Failures = append(all.Failures, r.Failures...)
 		all.Warnings = append(all.Warnings, r.Warnings...)
 	}
 	return all, nil
+}
+
+// renumber gives the processes of a further file numbers of their own, and
+// returns the last of them.
+func renumber(samples []Sample, last int) int {
+	numbers := make(map[int]int)
+	for i, s := range samples {
+		if numbers[s.Process] == 0 {
+			last++
+			numbers[s.Process] = last
+		}
+		samples[i].Process = numbers[s.Process]
+	}
+	return last
 }
 
 func readFile(path string) (*Results, error) {
@@ -113,13 +136,13 @@ func Read(r io.Reader, filename string) (*Results, error) {
 	}
 	res := &Results{}
 	end := bytes.LastIndexByte(data, '\n') + 1
-	groups := res.readHeaderAndRemarks(data[:end], filename)
+	places := res.readHeaderAndRemarks(data[:end], filename)
 	if end < len(data) {
 		// Cut off, a number may still parse as a smaller one: the line is
 		// worthless even where it looks whole.
 		res.Warnings = append(res.Warnings, filename+": the last line is unfinished and was dropped")
 	}
-	if err := res.readSamples(data[:end], filename, groups); err != nil {
+	if err := res.readSamples(data[:end], filename, places); err != nil {
 		return nil, err
 	}
 	res.markDoubts()
@@ -146,22 +169,22 @@ func (r *Results) markDoubts() {
 // aboutGroup is a warning about the samples of a group.
 func aboutGroup(group, text string) string { return "group " + group + ": " + text }
 
-// readSamples reads the samples, which stand below the lines that name their
-// groups.
-func (r *Results) readSamples(data []byte, filename string, groups []groupLine) error {
+// readSamples reads the samples, which stand below the lines that say where
+// they come from.
+func (r *Results) readSamples(data []byte, filename string, places []place) error {
 	in := benchfmt.NewReader(bytes.NewReader(data), filename)
-	group := ""
+	var at place
 	for in.Scan() {
 		switch rec := in.Result().(type) {
 		case *benchfmt.SyntaxError:
 			return fmt.Errorf("bench: %w", rec)
 		case *benchfmt.Result:
 			_, line := rec.Pos()
-			for len(groups) > 0 && groups[0].line < line {
-				group, groups = groups[0].name, groups[1:]
+			for len(places) > 0 && places[0].line < line {
+				at, places = places[0], places[1:]
 			}
 			s, err := sampleOf(rec)
-			s.Group = group
+			s.Group, s.Process = at.group, at.process
 			if err != nil {
 				return fmt.Errorf("bench: %s:%d: %w", filename, line, err)
 			}
@@ -233,19 +256,22 @@ const (
 	failPrefix    = "--- FAIL: Benchmark"
 	warningPrefix = "# warning: "
 	groupPrefix   = "# group "
+	processPrefix = "# process "
 	reasonIndent  = "    "
 )
 
-// A groupLine names the group of the samples below it.
-type groupLine struct {
-	line int
-	name string
+// A place says where the samples below a line come from.
+type place struct {
+	line    int
+	group   string
+	process int
 }
 
 // readHeaderAndRemarks reads settings, failures, warnings, and the lines that
-// name groups. benchfmt knows settings too, but hands them out with a sample
-// only, and a run may have ended before its first.
-func (r *Results) readHeaderAndRemarks(data []byte, filename string) (groups []groupLine) {
+// name groups and processes. benchfmt knows settings too, but hands them out
+// with a sample only, and a run may have ended before its first.
+func (r *Results) readHeaderAndRemarks(data []byte, filename string) (places []place) {
+	var at place
 	head := newHeader(r)
 	var failure *Failure
 	n := 0
@@ -266,13 +292,19 @@ func (r *Results) readHeaderAndRemarks(data []byte, filename string) (groups []g
 		if text, ok := strings.CutPrefix(line, warningPrefix); ok {
 			r.Warnings = append(r.Warnings, text)
 		} else if name, ok := strings.CutPrefix(line, groupPrefix); ok {
-			groups = append(groups, groupLine{n, name})
+			at.line, at.group = n, name
+			places = append(places, at)
+		} else if number, ok := strings.CutPrefix(line, processPrefix); ok {
+			if p, err := strconv.Atoi(number); err == nil && p > 0 {
+				at.line, at.process = n, p
+				places = append(places, at)
+			}
 		} else if s, ok := parseSetting(line); ok {
 			head.set(s, fmt.Sprintf("%s:%d", filename, n))
 		}
 	}
 	r.dropParents()
-	return groups
+	return places
 }
 
 // dropParents drops failures that go test printed only because a benchmark

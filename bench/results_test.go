@@ -136,11 +136,49 @@ func TestReadFiles(t *testing.T) {
 	if s := got.Series(NsPerOp); len(s) != 1 || !slices.Equal(s[0].Values, []float64{5, 7}) {
 		t.Errorf("series: %+v", s)
 	}
+	if a, b := got.Samples[0].Process, got.Samples[1].Process; a == b || a == 0 || b == 0 {
+		t.Errorf("samples of two files are of processes %d and %d", a, b)
+	}
 	if want := []string{b + `: commit is "34cd" here and "12ab" before`, "hot"}; !slices.Equal(got.Warnings, want) {
 		t.Errorf("warnings %q, want %q", got.Warnings, want)
 	}
 	if _, err := ReadFiles(a, filepath.Join(dir, "none.txt")); !os.IsNotExist(unwrapAll(err)) {
 		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// TestReadProcesses keeps apart what processes measured, also those of two
+// files that bear the same numbers.
+func TestReadProcesses(t *testing.T) {
+	const file = "BenchmarkX 1 4 ns/op\n# process 1\nBenchmarkX 1 5 ns/op\n# process x\n# process -1\n" +
+		"BenchmarkY 1 6 ns/op\n--- FAIL: BenchmarkZ\n    # process 9\n# process 3\nBenchmarkX 1 7 ns/op\n"
+	processes := func(r *Results) (all []int) {
+		for _, s := range r.Samples {
+			all = append(all, s.Process)
+		}
+		return all
+	}
+	if got, want := processes(readBack(t, file)), []int{0, 1, 1, 3}; !slices.Equal(got, want) {
+		t.Errorf("processes %v, want %v", got, want)
+	}
+	path := filepath.Join(t.TempDir(), "a.txt")
+	if err := os.WriteFile(path, []byte(file), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		paths []string
+		want  []int
+	}{
+		{[]string{path}, []int{0, 1, 1, 3}},
+		{[]string{path, path}, []int{1, 2, 2, 3, 4, 5, 5, 6}},
+	} {
+		r, err := ReadFiles(tc.paths...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := processes(r); !slices.Equal(got, tc.want) {
+			t.Errorf("%d files: processes %v, want %v", len(tc.paths), got, tc.want)
+		}
 	}
 }
 
@@ -178,7 +216,7 @@ func TestParseName(t *testing.T) {
 			t.Errorf("%s without variant: %s, want %s", tc.in, w, tc.apart)
 		}
 	}
-	if !ParseName(armName("X/k=v", "b")).IsArm() || ParseName("AA/k=v").IsArm() || ParseName("X/arm=a").IsArm() {
+	if !ParseName(doubleName("X/k=v")).IsArm() || ParseName("AA/k=v").IsArm() || ParseName("X/arm=a").IsArm() {
 		t.Error("IsArm is wrong")
 	}
 }
@@ -261,6 +299,7 @@ func TestFilter(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(goTestOutput))
 	f.Add([]byte("Unit ns/op better=lower\nBenchmarkAA/X/arm=a 1 5 ns/op\nBenchmarkAA/X/arm=b 1 0 ns/op\n"))
+	f.Add([]byte("# process 1\nBenchmarkX 1 1e308 ns/op\n# process 2\nBenchmarkX 1 1e-300 ns/op\n"))
 	f.Add([]byte("BenchmarkX-0099999999999999999999 1 1e400 ns/op"))
 	f.Add([]byte("--- FAIL: Benchmark\n    \n    x\n# warning: \nk: v\nk:\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -281,9 +320,14 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("sample %+v", s)
 			}
 		}
-		for _, p := range res.pairs() {
-			if d := p.difference(); math.IsNaN(d) || math.IsInf(d, 0) {
-				t.Errorf("pair %+v differs by %v", p, d)
+		for _, f := range res.Floors() {
+			if math.IsNaN(f.Floor) || math.IsNaN(f.Worst) {
+				t.Errorf("%+v", f)
+			}
+		}
+		for _, e := range res.Estimates(NsPerOp) {
+			if math.IsNaN(e.Lo) || math.IsNaN(e.Hi) || e.Lo > e.Hi || e.Processes < 1 {
+				t.Errorf("%+v", e)
 			}
 		}
 	})

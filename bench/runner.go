@@ -82,6 +82,7 @@ type run struct {
 	canary  *canary
 	w       *writer
 	results *Results
+	process int // its number
 
 	start       time.Time
 	entriesLeft int           // entries of groups not yet begun
@@ -96,7 +97,7 @@ type run struct {
 }
 
 func newRun(r *Runner, suite Suite, out io.Writer) *run {
-	run := &run{Runner: r, now: r.Now, step: r.Step, rng: newRand(r.Seed), w: newWriter(out), results: &Results{}}
+	run := &run{Runner: r, now: r.Now, step: r.Step, rng: newRand(r.Seed), w: newWriter(out), results: &Results{}, process: 1}
 	if run.now == nil {
 		run.now, run.step = clock.Now, clock.Step()
 	}
@@ -182,7 +183,7 @@ func (run *run) group(ctx context.Context, g *group) (err error) {
 	}
 	watch := run.watch(run.current)
 	before, work := run.done, run.longRounds(g)+time.Duration(g.short())*run.perShort
-	err = run.rounds(ctx, withPair(correct), deadline, plan, func(share float64) {
+	err = run.rounds(ctx, withDoubles(correct, g.doubled), deadline, plan, func(share float64) {
 		run.done = before + time.Duration(share*float64(work))
 	})
 	for _, doubt := range append(watch.doubts(), soloDoubts(run.current, correct)...) {

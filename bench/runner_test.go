@@ -46,7 +46,7 @@ func TestRoundsAreRandomAndSeeded(t *testing.T) {
 		return order(res)
 	}
 	got := run(7)
-	turns := []string{"AA/MatVec/variant=a/arm=a", "AA/MatVec/variant=a/arm=b",
+	turns := []string{"AA/MatVec/variant=a/arm=b", "AA/MatVec/variant=b/arm=b", "AA/MatVec/variant=c/arm=b", "AA/MatVec/variant=d/arm=b",
 		"MatVec/variant=a", "MatVec/variant=b", "MatVec/variant=c", "MatVec/variant=d"}
 	if len(got) != 6*len(turns) {
 		t.Fatalf("%d samples, want 6 rounds of %d", len(got), len(turns))
@@ -66,6 +66,52 @@ func TestRoundsAreRandomAndSeeded(t *testing.T) {
 	}
 	if other := run(8); slices.Equal(other, got) {
 		t.Error("another seed gave the same order")
+	}
+}
+
+// TestPairsAreDrawnByNames holds the drawing of A/A pairs to what it promises:
+// every class has its share in every group, whatever is fast, and always the
+// same.
+func TestPairsAreDrawnByNames(t *testing.T) {
+	draws := func(op time.Duration) (names []string) {
+		l := newLab()
+		s := Suite{Settings: []Setting{{ClassesKey, "threads cache"}}}
+		for g := range 3 {
+			for v := range 5 {
+				for _, where := range []string{"threads=1/cache=warm", "threads=2/cache=cold"} {
+					c := l.newCase(fmt.Sprintf("MatVec/rows=%d/variant=v%d/%s", g, v, where), fmt.Sprint(g), script{op: op * time.Duration(1+v)})
+					c.Single = v == 4
+					s.Cases = append(s.Cases, c)
+				}
+			}
+		}
+		res, _ := measure(t, l.runner(), s)
+		for _, n := range order(res) {
+			if strings.HasPrefix(n, "AA/") && !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+		slices.Sort(names)
+		return names
+	}
+	names := draws(time.Millisecond)
+	type place struct{ rows, class string }
+	perClass, variants := make(map[place]int), make(map[string]bool)
+	for _, n := range names {
+		name := ParseName(n)
+		perClass[place{name.Get("rows"), classOf(name, "threads cache")}]++
+		variants[name.Get("variant")] = true
+	}
+	for p, n := range perClass {
+		if n != pairsPerClass/3 {
+			t.Errorf("%d pairs in %+v, want %d", n, p, pairsPerClass/3)
+		}
+	}
+	if len(perClass) != 6 || len(variants) < 3 || variants["v4"] {
+		t.Errorf("pairs %q: want every class in every group, several variants, and none that is single", names)
+	}
+	if again := draws(-time.Microsecond + 2*time.Millisecond); !slices.Equal(names, again) {
+		t.Errorf("with other times the pairs are %q, before %q", again, names)
 	}
 }
 
@@ -91,8 +137,8 @@ func TestWrongCaseIsNeverTimed(t *testing.T) {
 			if slices.ContainsFunc(order(res), func(n string) bool { return strings.Contains(n, "variant=bad") }) {
 				t.Error("the case has samples")
 			}
-			if len(res.Samples) != 6*6 {
-				t.Errorf("%d samples of the others, want 36", len(res.Samples))
+			if len(res.Samples) != 6*8 {
+				t.Errorf("%d samples of the others and their doubles, want 48", len(res.Samples))
 			}
 			back := readBack(t, file)
 			if len(back.Failures) != 1 || back.Failures[0].Name.Full != bad.Name || back.Failures[0].Reason != tc.reason {
@@ -116,7 +162,7 @@ func TestRunReturnsWhatItWrote(t *testing.T) {
 	if diff := cmp.Diff(res, readBack(t, file)); diff != "" {
 		t.Errorf("Read differs (-run +read):\n%s", diff)
 	}
-	if got, want := len(res.Samples), 6*(3+2)+2+6*(1+2); got != want {
+	if got, want := len(res.Samples), 6*(3+2)+2+6*(1+1); got != want {
 		t.Errorf("%d samples, want %d", got, want)
 	}
 	if got := res.Setting("cpu"); got != "Imaginary Processor 9000" {
@@ -288,8 +334,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestCaseFailsWhileItIsTimed lets the fastest case, which is the A/A pair's,
-// and the roof fail at each of their calls.
+// TestCaseFailsWhileItIsTimed lets a case that is in an A/A pair, and the roof
+// fail at each of their calls.
 func TestCaseFailsWhileItIsTimed(t *testing.T) {
 	for call := 1; call < 12; call++ {
 		l := newLab()
@@ -371,7 +417,7 @@ func TestPeak(t *testing.T) {
 	peak := l.newCase("DotPeak/isa=x", "g", script{op: time.Millisecond})
 	peak.Ceiling, peak.Ops = true, 1000
 	s.Cases = append(s.Cases, peak)
-	s.Cases[1].Peak, s.Cases[1].Ops = peak.Name, 500
+	s.Cases[1].Peak, s.Cases[1].Ops, s.Cases[1].Single = peak.Name, 500, true
 	res, _ := measure(t, l.runner(), s)
 	n := 0
 	for _, sm := range res.Samples {
@@ -416,17 +462,17 @@ func TestStudies(t *testing.T) {
 	if diff := cmp.Diff(res, readBack(t, file)); diff != "" {
 		t.Errorf("Read differs (-run +read):\n%s", diff)
 	}
-	want := map[int]string{36: "Op/variant=a/op=q", 37: "Op/variant=b/op=q", 38 + 18: "Lockstep/variant=a/block=0"}
+	want := map[int]string{42: "Op/variant=a/op=q", 43: "Op/variant=b/op=q", 44 + 12: "Lockstep/variant=a/block=0"}
 	names := order(res)
 	for i, n := range names {
 		if (want[i] != "" || !strings.Contains(n, "MatVec/")) && want[i] != n {
 			t.Errorf("sample %d is %s, want %q", i, n, want[i])
 		}
 	}
-	if len(names) != 6*6+2+6*3+1 {
+	if len(names) != 6*7+2+6*2+1 {
 		t.Errorf("%d samples", len(names))
 	}
-	if got := res.Samples[36]; got.Iters != 1 || got.Values[0].Unit != NsPerOp {
+	if got := res.Samples[42]; got.Iters != 1 || got.Values[0].Unit != NsPerOp {
 		t.Errorf("a study's sample: %+v", got)
 	}
 	var failed []string
@@ -709,7 +755,7 @@ func TestLongCasesLeaveTheirTime(t *testing.T) {
 	}
 	start := l.now()
 	res, _ := measure(t, r, s)
-	if took := l.now().Sub(start); took < 28*time.Second || took > r.Budget {
+	if took := l.now().Sub(start); took < 22*time.Second || took > r.Budget {
 		t.Errorf("took %v of %v", took, r.Budget)
 	}
 	samples := make(map[string]int)
@@ -741,24 +787,24 @@ func TestSlowRoundsEndEarly(t *testing.T) {
 		var last Progress
 		r.Progress = func(p Progress) { last = p }
 		res, _ := measure(t, r, Suite{Cases: []Case{c}})
-		if len(res.Samples) != 3*tc.want || last.Total < 3*tc.want {
-			t.Errorf("count %d: %d samples, %+v; want %d rounds of 3", tc.count, len(res.Samples), last, tc.want)
+		if len(res.Samples) != 2*tc.want || last.Total < 2*tc.want {
+			t.Errorf("count %d: %d samples, %+v; want %d rounds of 2", tc.count, len(res.Samples), last, tc.want)
 		}
 	}
 }
 
 func TestPlan(t *testing.T) {
 	l := newLab()
-	cases := fourCases(l).Cases // 4 and a pair: 6 entries
+	cases := fourCases(l).Cases // 4 and their doubles: 8 entries
 	for _, tc := range []struct {
 		r    Runner
 		want Plan
 	}{
-		{Runner{}, Plan{10, 20 * time.Millisecond, 60, 2600 * time.Millisecond}},
-		{Runner{Count: 3, Time: 10 * time.Millisecond}, Plan{3, 10 * time.Millisecond, 18, 600 * time.Millisecond}},
-		{Runner{Budget: time.Hour}, Plan{10, 50 * time.Millisecond, 60, 6500 * time.Millisecond}},
-		{Runner{Budget: 1300 * time.Millisecond}, Plan{10, 10 * time.Millisecond, 60, 1300 * time.Millisecond}},
-		{Runner{Budget: time.Millisecond}, Plan{10, time.Millisecond, 60, 130 * time.Millisecond}},
+		{Runner{}, Plan{10, 20 * time.Millisecond, 80, 3467 * time.Millisecond}},
+		{Runner{Count: 3, Time: 10 * time.Millisecond}, Plan{3, 10 * time.Millisecond, 24, 800 * time.Millisecond}},
+		{Runner{Budget: time.Hour}, Plan{10, 50 * time.Millisecond, 80, 8667 * time.Millisecond}},
+		{Runner{Budget: 1733333334 * time.Nanosecond}, Plan{10, 10 * time.Millisecond, 80, 1733 * time.Millisecond}},
+		{Runner{Budget: time.Millisecond}, Plan{10, time.Millisecond, 80, 173 * time.Millisecond}},
 	} {
 		s := Suite{Cases: cases}
 		got := tc.r.Plan(s)
@@ -769,15 +815,16 @@ func TestPlan(t *testing.T) {
 		// A case of a second and its pair, in the rounds that there must be,
 		// and calibrated, are no others' time.
 		s.Cases = append(s.Cases[:4:4], l.newCase("Model/test=tg8", "h", script{}))
+		s.Settings = []Setting{{ClassesKey, "test"}}
 		s.Cases[4].Expect = time.Second
-		reserved := 3 * (minRounds + 1) * time.Second
+		reserved := 2 * (minRounds + 1) * time.Second
 		if tc.r.Count > 0 {
-			reserved = 3 * time.Duration(tc.r.Count+1) * time.Second
+			reserved = 2 * time.Duration(tc.r.Count+1) * time.Second
 		}
 		if tc.r.Budget > 0 {
 			tc.r.Budget += reserved
 		}
-		tc.want.Samples, tc.want.Estimate = 9*tc.want.Count, tc.want.Estimate+reserved
+		tc.want.Samples, tc.want.Estimate = 10*tc.want.Count, tc.want.Estimate+reserved
 		long := tc.r.Plan(s)
 		long.Estimate = long.Estimate.Round(time.Millisecond)
 		if long != tc.want {

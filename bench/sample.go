@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// An entry takes one turn in each round: a case, or an arm of an A/A pair.
+// An entry takes one turn in each round: a case, or its double in an A/A pair.
 type entry struct {
 	Case
 	name string
@@ -115,23 +115,16 @@ func roundTime(entries []*entry) time.Duration {
 	return sum
 }
 
-// withPair adds the two arms of the A/A pair, which double the fastest case.
-// They share its instance: nothing differs but the label.
-func withPair(entries []*entry) []*entry {
-	var fastest *entry
-	for _, e := range entries {
-		if e.paired() && (fastest == nil || e.op < fastest.op) {
-			fastest = e
-		}
-	}
-	if fastest == nil {
-		return entries
-	}
+// withDoubles adds the arms b of A/A pairs, the doubles of cases. They share
+// the case's instance: nothing differs but the label.
+func withDoubles(entries []*entry, doubled map[string]bool) []*entry {
 	all := slices.Clone(entries)
-	for _, arm := range []string{"a", "b"} {
-		e := *fastest
-		e.name = armName(fastest.Name, arm)
-		all = append(all, &e)
+	for _, e := range entries {
+		if doubled[e.Name] {
+			double := *e
+			double.name = doubleName(e.Name)
+			all = append(all, &double)
+		}
 	}
 	return all
 }

@@ -20,6 +20,7 @@ type writer struct {
 	suffix  string // -GOMAXPROCS, as go test appends it
 	samples int    // written so far
 	group   string // of the last
+	process int    // of the last of them
 }
 
 func newWriter(out io.Writer) *writer {
@@ -72,6 +73,12 @@ func (u Unit) metadata() []*benchfmt.UnitMetadata {
 }
 
 func (w *writer) sample(s Sample) error {
+	if s.Process != w.process {
+		w.process = s.Process
+		if _, err := fmt.Fprintf(w.out, "%s%d\n", processPrefix, s.Process); err != nil {
+			return w.explain(err)
+		}
+	}
 	if s.Group != w.group {
 		w.group = s.Group
 		if _, err := fmt.Fprintf(w.out, "%s%s\n", groupPrefix, oneLine(s.Group)); err != nil {

@@ -44,11 +44,7 @@ func (d *digest) source() []string {
 	add("%s", "platform")
 	add("measured %s", "started")
 	add("commit %s", "commit")
-	noise := "The noise floor is unknown: there are no A/A pairs."
-	if d.hasNoise {
-		noise = fmt.Sprintf("The same code measured twice differs by up to %s: smaller differences are ties.", percent(d.noise.Floor))
-	}
-	return []string{strings.Join(parts, " · "), noise}
+	return []string{strings.Join(parts, " · "), d.noiseLine()}
 }
 
 // families groups the tasks whose contenders are drawn together: by benchmark and format.

@@ -2,12 +2,9 @@ package reports
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/perf/benchmath"
 
 	"onebit/bench"
 	"onebit/bench/names"
@@ -42,14 +39,13 @@ const (
 // A digest is what every report shows: each case's statistics, in an order that depends on names
 // alone, because the file's own order is that of randomised rounds.
 type digest struct {
-	res      *bench.Results
-	cases    []*caseStats
-	units    []string // units with a value: onebit's in their order, then the others by name
-	noise    bench.Noise
-	hasNoise bool
-	tasks    []*task
-	models   []*model
-	marks    map[string]int // contender → series of its colour and shape
+	res    *bench.Results
+	cases  []*caseStats
+	units  []string // units with a value: onebit's in their order, then the others by name
+	floors bench.Floors
+	tasks  []*task
+	models []*model
+	marks  map[string]int // contender → series of its colour and shape
 }
 
 // caseStats is one case: a benchmark name with all of its samples.
@@ -63,12 +59,12 @@ type caseStats struct {
 
 // A stat is one case's values in one unit.
 type stat struct {
-	benchmath.Summary
+	bench.Estimate
 	values []float64 // as measured, in the order of the rounds
 }
 
 // bounded reports whether there were samples enough for a confidence interval.
-func (s stat) bounded() bool { return !math.IsInf(s.Lo, 0) && !math.IsInf(s.Hi, 0) }
+func (s stat) bounded() bool { return s.Bounded() }
 
 // A panel is the condition under which a contender ran; charts show panels as small multiples.
 type panel struct{ threads, cache string }
@@ -101,7 +97,7 @@ type task struct {
 
 func newDigest(res *bench.Results) *digest {
 	d := &digest{res: res}
-	d.noise, d.hasNoise = res.Noise()
+	d.floors = res.Floors()
 	d.collect()
 	d.name()
 	slices.SortStableFunc(d.cases, func(a, b *caseStats) int { return naturalCompare(a.name.Full, b.name.Full) })
@@ -114,7 +110,7 @@ func newDigest(res *bench.Results) *digest {
 func (d *digest) collect() {
 	byName := make(map[string]*caseStats)
 	for _, unit := range d.unitsOf(d.res.Samples) {
-		series := d.res.Series(unit)
+		series := d.res.Estimates(unit)
 		if len(series) > 0 {
 			d.units = append(d.units, unit)
 		}
@@ -126,7 +122,7 @@ func (d *digest) collect() {
 				byName[s.Name.Full] = c
 				d.cases = append(d.cases, c)
 			}
-			c.stats[unit] = stat{s.Summary(), s.Values}
+			c.stats[unit] = stat{s, s.Values}
 			c.samples = max(c.samples, len(s.Values))
 		}
 	}

@@ -58,7 +58,7 @@ func onlyModel(t *testing.T, text string) (*digest, *model) {
 }
 
 // TestRunSheet ranks variants, packings and another engine; b is a tie of a, for they differ by less
-// than the A/A pair does.
+// than the A/A pairs do.
 func TestRunSheet(t *testing.T) {
 	var b strings.Builder
 	line := func(contender, test string, ns float64, rest string) {
@@ -76,7 +76,7 @@ func TestRunSheet(t *testing.T) {
 	b.WriteString("BenchmarkModel/model=m/variant=a/packing=native/test=tg8/threads=2 1 1005 ns/op 1024 peak-RSS-B 24 anon-B 1000 file-B\n")
 	line("variant=b-native/packing=native", "tg8/threads=1", 3000, "2.67 tok/s")
 	b.WriteString("BenchmarkLogits/model=m/variant=a/tokens=9 1 0.002 kld 0.99 top1\n")
-	b.WriteString(aaPair(10))
+	b.WriteString(aaPairs(10))
 
 	d, m := onlyModel(t, b.String())
 	checkSheet(t, d.runSheet(m, m.runs), [][]string{

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"golang.org/x/perf/benchmath"
-
 	"onebit/bench"
 )
 
@@ -44,26 +42,9 @@ func (d *digest) rank(t *task, p panel) (s *standing, ok bool) {
 	return s, true
 }
 
-// samplesToTell is how many samples of each the U-test needs before it can find a difference at
-// the 5% level.
-const samplesToTell = 4
-
-// tied reports whether two cases differ by no more than identical code does in this run, or by no
-// more than chance explains.
-func (d *digest) tied(fast, slow *caseStats) bool {
-	f, s := fast.stats[bench.NsPerOp], slow.stats[bench.NsPerOp]
-	if d.hasNoise && s.Center <= f.Center*(1+d.noise.Floor) {
-		return true
-	}
-	if len(f.values) < samplesToTell || len(s.values) < samplesToTell {
-		return s.Center == f.Center
-	}
-	c := benchmath.AssumeNothing.Compare(newSample(f.values), newSample(s.values))
-	return c.P >= c.Alpha
-}
-
-func newSample(values []float64) *benchmath.Sample {
-	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+// tied reports whether this run can't tell two cases apart.
+func (d *digest) tied(a, b *caseStats) bool {
+	return d.floors.Compare(a.stats[bench.NsPerOp].Estimate, b.stats[bench.NsPerOp].Estimate).Tie
 }
 
 // A matrix shows who wins where: a row per task, a column per condition.

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -34,7 +35,7 @@ func (s stat) spread(unit string) string {
 	case s.Lo == s.Hi:
 		return ""
 	}
-	return "±" + strings.ReplaceAll(s.PctRangeString(), "%", " %")
+	return fmt.Sprintf("±%.0f %%", 100*s.Spread())
 }
 
 // times formats a ratio.
@@ -91,6 +92,11 @@ func joinNames(list []string) string {
 	if len(list) > 4 {
 		return fmt.Sprintf("%s and %d others", strings.Join(list[:3], ", "), len(list)-3)
 	}
+	return enumerate(list)
+}
+
+// enumerate lists all within a sentence.
+func enumerate(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
 	}
@@ -105,14 +111,44 @@ func plural(n int, one string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// noiseText is the sentence on the noise floor.
+// noiseText is the sentence on the noise floors.
 func (d *digest) noiseText() string {
-	if !d.hasNoise {
-		return "This run has no A/A pairs, so its noise floor is unknown: differences are judged by their p-values alone."
+	var known, unknown []string
+	for _, f := range d.floors {
+		class := cmp.Or(f.Class, "all cases")
+		if !f.Known() {
+			unknown = append(unknown, class)
+			continue
+		}
+		known = append(known, fmt.Sprintf("%s (%s; 95%% interval %s to %s; %s, worst %s)",
+			percent(f.Floor), class, percent(f.Lo), percent(f.Hi), plural(f.Pairs, "A/A pair"), percent(f.Worst)))
 	}
-	return fmt.Sprintf("The same code measured twice differs by up to %s (95%% interval %s to %s; worst of %s: %s). "+
-		"Smaller differences are called ties.", percent(d.noise.Floor), percent(d.noise.Lo), percent(d.noise.Hi),
-		plural(d.noise.Pairs, "A/A pair"), percent(d.noise.Worst))
+	var text string
+	if len(known) > 0 {
+		text = fmt.Sprintf("One comparison in twenty of identical code differs by more than %s. Smaller differences are called ties.", enumerate(known))
+	}
+	if len(unknown) > 0 {
+		text += fmt.Sprintf(" There are too few A/A pairs to know the noise floor of %s: differences are judged by their intervals alone.", enumerate(unknown))
+	}
+	return strings.TrimSpace(text)
+}
+
+// noiseLine is the same in a line, for a chart.
+func (d *digest) noiseLine() string {
+	var known []float64
+	for _, f := range d.floors {
+		if f.Known() {
+			known = append(known, f.Floor)
+		}
+	}
+	if len(known) == 0 {
+		return "The noise floor is unknown: there are too few A/A pairs."
+	}
+	lo, hi := percent(slices.Min(known)), percent(slices.Max(known))
+	if lo != hi {
+		hi = lo + " to " + hi + ", by threads and cache"
+	}
+	return fmt.Sprintf("One comparison in twenty of identical code differs by more than %s: smaller differences are ties.", hi)
 }
 
 // headline says how often a verdict's champion leads.

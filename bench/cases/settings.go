@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 )
@@ -25,6 +27,7 @@ func Settings(host sysinfo.Host, started time.Time, more ...bench.Setting) []ben
 	out = append(out,
 		bench.Setting{Key: "cpu-features", Value: cpu.Detected().String()},
 		bench.Setting{Key: "gomaxprocs", Value: strconv.Itoa(runtime.GOMAXPROCS(0))},
+		bench.Setting{Key: bench.ClassesKey, Value: strings.Join([]string{names.Threads, names.Cache, names.Test}, " ")},
 		bench.Setting{Key: "emulated", Value: strconv.FormatBool(host.Emulated())},
 		bench.Setting{Key: "started", Value: started.UTC().Format(time.RFC3339)},
 	)

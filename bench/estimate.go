@@ -1,0 +1,211 @@
+package bench
+
+import (
+	"math"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
+
+// An Estimate is what a run found of one case in one unit.
+type Estimate struct {
+	Name   Name
+	Unit   string
+	Class  string    // of the case; see Results.Class
+	Values []float64 // every sample, in the order in which they were taken
+
+	// Center is the median of the processes' medians, and so what a process
+	// finds; of a single process it is the median of the samples.
+	Center float64
+
+	// Lo and Hi are the ends of an interval around Center, infinite where
+	// nothing is known.
+	//
+	// If NextRun is true, it is where the Center of a further run is expected
+	// with a chance of 95%: of the same program, within minutes, on a machine
+	// that does nothing else. It says nothing about another day, another build
+	// or another machine. See the package comment for the formula.
+	//
+	// If NextRun is false, it is the 95% confidence interval of the median of
+	// the one process that was measured. What differs between processes, and
+	// so between runs, is missing from it.
+	//
+	// An exact unit has Lo = Hi = Center.
+	Lo, Hi  float64
+	NextRun bool
+
+	// Within and Between are the relative standard deviations of samples in
+	// one process, and of what processes differ by beyond that; 0 where they
+	// can't be told.
+	Within, Between float64
+
+	Processes int     // with samples of the case
+	States    []State // of a machine that was in two during the samples; else nil
+	Warnings  []error // why the numbers deserve less trust
+
+	medians []processMedian // by process, in the order of their numbers
+}
+
+// A processMedian is the median of one process's samples.
+type processMedian struct {
+	process int
+	value   float64
+	samples []float64
+}
+
+// Bounded reports whether the interval is finite.
+func (e Estimate) Bounded() bool { return !math.IsInf(e.Lo, 0) && !math.IsInf(e.Hi, 0) }
+
+// Spread is how far the interval reaches to its wider side, as a fraction of
+// Center.
+func (e Estimate) Spread() float64 { return max(e.Hi/e.Center-1, 1-e.Lo/e.Center) }
+
+// Estimates returns what was found of each case in one unit, in the order in
+// which the names first occur. Arms of A/A pairs are left out; see Floors.
+func (r *Results) Estimates(unit string) []Estimate {
+	return r.estimates(unit, func(n Name) bool { return !n.IsArm() })
+}
+
+func (r *Results) estimates(unit string, keep func(Name) bool) []Estimate {
+	all := r.gather(unit, keep)
+	exact := UnitOf(unit).Exact
+	classes := make(map[string][]variance)
+	for i := range all {
+		e := &all[i]
+		if !exact && e.positive() {
+			e.separate()
+			classes[e.Class] = append(classes[e.Class], e.between())
+		}
+	}
+	pooled := make(map[string]variance, len(classes))
+	for name, class := range classes {
+		pooled[name] = pool(class)
+	}
+	for i := range all {
+		if e := &all[i]; exact || !e.positive() || !e.foretell(pooled[e.Class]) {
+			e.summarize()
+		}
+	}
+	return all
+}
+
+// gather collects the samples of each name.
+func (r *Results) gather(unit string, keep func(Name) bool) []Estimate {
+	type group struct {
+		Estimate
+		processes []int
+		trips     []float64
+	}
+	var all []*group
+	index := make(map[string]*group)
+	for _, s := range r.Samples {
+		v, ok := s.Value(unit)
+		if !ok || !keep(s.Name) {
+			continue
+		}
+		g := index[s.Name.Full]
+		if g == nil {
+			g = &group{Estimate: Estimate{Name: s.Name, Unit: unit, Class: r.Class(s.Name)}}
+			index[s.Name.Full] = g
+			all = append(all, g)
+		}
+		g.Values = append(g.Values, v)
+		g.processes = append(g.processes, s.Process)
+		if trip, ok := s.Value(RoundTrip); ok {
+			g.trips = append(g.trips, trip)
+		}
+	}
+	out := make([]Estimate, len(all))
+	for i, g := range all {
+		g.medians = mediansOf(g.Values, g.processes)
+		g.Processes = len(g.medians)
+		g.Center = centerOf(g.medians)
+		g.States = statesOf(g.Values, g.trips)
+		out[i] = g.Estimate
+	}
+	return out
+}
+
+func mediansOf(values []float64, processes []int) []processMedian {
+	by := make(map[int][]float64)
+	for i, p := range processes {
+		by[p] = append(by[p], values[i])
+	}
+	var out []processMedian
+	for p, v := range by {
+		out = append(out, processMedian{p, median(v), v})
+	}
+	slices.SortFunc(out, func(a, b processMedian) int { return a.process - b.process })
+	return out
+}
+
+func centerOf(medians []processMedian) float64 {
+	values := make([]float64, len(medians))
+	for i, m := range medians {
+		values[i] = m.value
+	}
+	return median(values)
+}
+
+// positive reports whether the samples have logarithms.
+func (e *Estimate) positive() bool { return slices.Min(e.Values) > 0 }
+
+// between is the variance of the logarithms of the processes' medians.
+func (e *Estimate) between() variance {
+	medians := make([]float64, len(e.medians))
+	for i, m := range e.medians {
+		medians[i] = math.Log(m.value)
+	}
+	return varianceOf(medians)
+}
+
+// separate tells apart what samples of one process differ by and what
+// processes differ by: of the variance of their medians, what the former
+// leaves unexplained.
+func (e *Estimate) separate() {
+	var within variance
+	explained := 0.0
+	for _, m := range e.medians {
+		v := varianceOf(logs(m.samples))
+		within.value += v.value * v.dof
+		within.dof += v.dof
+		explained += ofMedian(len(m.samples)) / float64(len(e.medians))
+	}
+	if within.dof == 0 {
+		return
+	}
+	within.value /= within.dof
+	e.Within = math.Sqrt(within.value)
+	e.Between = math.Sqrt(max(0, e.between().value-within.value*explained))
+}
+
+func logs(values []float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = math.Log(v)
+	}
+	return out
+}
+
+// foretell sets the interval of the next run's center; false if nothing is
+// known of how processes differ.
+func (e *Estimate) foretell(class variance) bool {
+	reach := e.between().moderate(class).reach()
+	if math.IsInf(reach, 1) {
+		return false
+	}
+	// Two centers differ, this run's and the next one's.
+	factor := math.Exp(reach * math.Sqrt(2*ofMedian(e.Processes)))
+	e.Lo, e.Hi, e.NextRun = e.Center/factor, e.Center*factor, true
+	return true
+}
+
+// summarize sets the interval of the samples' median, without any assumption
+// on their distribution. Fewer than 6 samples have no finite one.
+func (e *Estimate) summarize() {
+	s := assumption(e.Unit).Summary(benchmath.NewSample(slices.Clone(e.Values), &benchmath.DefaultThresholds), confidence)
+	e.Lo, e.Hi, e.Warnings = s.Lo, s.Hi, s.Warnings
+	if e.Processes == 1 {
+		e.Center = s.Center
+	}
+}

@@ -1,0 +1,228 @@
+package bench
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// A Floor is the noise floor of a class of cases: how far apart two
+// measurements of the same code come to lie in one run. The values are
+// fractions: 0.01 is one per cent.
+type Floor struct {
+	Class string // of cases; see Results.Class
+	Pairs int    // A/A pairs of the class
+
+	// Floor is the difference that one comparison in twenty of identical code
+	// exceeds: the centers of two cases of the class, compared as
+	// Floors.Compare does. It is 0 if there are too few pairs to tell; see
+	// Known.
+	Floor  float64
+	Lo, Hi float64 // 95% confidence interval of Floor, by a bootstrap over the pairs
+
+	Worst float64 // largest difference that a pair showed
+
+	spread variance // of the differences that a process shows between the arms of a pair
+}
+
+// leastPairs is the number of A/A pairs from which on their class has a floor.
+// TestFloorIsExceededOnceInTwenty holds it to its word.
+const leastPairs = 4
+
+// Known reports whether there are pairs enough for a floor.
+func (f Floor) Known() bool { return f.Pairs >= leastPairs }
+
+// Floors are the noise floors of a run, by class.
+type Floors []Floor
+
+// Floors computes the noise floors from the A/A pairs, one for each class that
+// has cases, in the order in which the classes first occur. See the package
+// comment for how.
+func (r *Results) Floors() Floors {
+	var floors Floors
+	pairs := make(map[string][]pair)
+	for _, p := range r.pairs() {
+		pairs[p.class] = append(pairs[p.class], p)
+	}
+	for _, e := range r.gather(NsPerOp, func(n Name) bool { return !n.IsArm() }) {
+		if _, seen := floors.find(e.Class); !seen {
+			floors = append(floors, newFloor(e.Class, pairs[e.Class]))
+		}
+	}
+	return floors
+}
+
+func (f Floors) find(class string) (Floor, bool) {
+	if i := slices.IndexFunc(f, func(f Floor) bool { return f.Class == class }); i >= 0 {
+		return f[i], true
+	}
+	return Floor{Class: class}, false
+}
+
+// Of returns the floor of a class; one of no pairs if the run has no such
+// class.
+func (f Floors) Of(class string) Floor {
+	floor, _ := f.find(class)
+	return floor
+}
+
+// A pair is an A/A pair: the logarithms of the ratios between its arms.
+type pair struct {
+	class string
+	diffs []float64
+}
+
+// pairs finds the A/A pairs. Arm b has the case itself as its other arm, or,
+// in older files, a case's double called arm a.
+func (r *Results) pairs() []pair {
+	byName := make(map[string]*Estimate)
+	all := r.gather(NsPerOp, func(Name) bool { return true })
+	for i := range all {
+		byName[all[i].Name.Full] = &all[i]
+	}
+	var pairs []pair
+	for _, b := range all {
+		if !b.Name.IsArm() || b.Name.Get(armKey) != "b" {
+			continue
+		}
+		a := byName[b.Name.Without(armKey)+"/"+armKey+"=a"]
+		if a == nil {
+			a = byName[strings.TrimPrefix(b.Name.Without(armKey), pairBase+"/")]
+		}
+		if a != nil && a.positive() && b.positive() {
+			pairs = append(pairs, pair{b.Class, differences(*a, b)})
+		}
+	}
+	return pairs
+}
+
+// differences are the logarithms of b over a by unit of replication: by
+// process that has both, or, if fewer than two have, by sample in the order in
+// which they were taken.
+func differences(a, b Estimate) []float64 {
+	var out []float64
+	for _, x := range a.medians {
+		i, both := slices.BinarySearchFunc(b.medians, x.process, func(m processMedian, p int) int { return m.process - p })
+		if both {
+			out = append(out, math.Log(b.medians[i].value/x.value))
+		}
+	}
+	if len(out) > 1 {
+		return out
+	}
+	out = nil
+	for i := range min(len(a.Values), len(b.Values)) {
+		out = append(out, math.Log(b.Values[i]/a.Values[i]))
+	}
+	return out
+}
+
+func newFloor(class string, pairs []pair) Floor {
+	f := Floor{Class: class, Pairs: len(pairs)}
+	for _, p := range pairs {
+		f.Worst = max(f.Worst, fraction(math.Abs(median(p.diffs))))
+	}
+	if !f.Known() {
+		return f
+	}
+	f.spread = spreadOf(pairs)
+	f.Floor = floorOf(pairs)
+	rng := newRand(bootstrapSeed)
+	drawn := make([]pair, len(pairs))
+	f.Lo, f.Hi = interval(func() float64 {
+		for i := range drawn {
+			drawn[i] = pairs[rng.IntN(len(pairs))]
+		}
+		return floorOf(drawn)
+	})
+	return f
+}
+
+// spreadOf is how much units of replication differ between the arms of a pair,
+// whose true difference is 0.
+func spreadOf(pairs []pair) variance {
+	variances := make([]variance, len(pairs))
+	seen := 0.0
+	for i, p := range pairs {
+		variances[i] = squares(p.diffs)
+		seen += variances[i].dof
+	}
+	// What is known of the class is known from so many differences.
+	spread := pool(variances)
+	spread.dof = 1 / (1/spread.dof + 1/seen)
+	return spread
+}
+
+// floorOf is the difference that one comparison in twenty exceeds: Student's t
+// for how differently the pairs spread, by the deviation of the median over
+// the units of replication.
+func floorOf(pairs []pair) float64 {
+	units := make([]float64, len(pairs))
+	for i, p := range pairs {
+		units[i] = float64(len(p.diffs))
+	}
+	return fraction(spreadOf(pairs).reach() * math.Sqrt(ofMedian(int(median(units)))))
+}
+
+// A Difference says how two cases of a run differ.
+type Difference struct {
+	Ratio  float64 // of the second's center to the first's
+	Lo, Hi float64 // 95% interval of it in this run
+
+	// Tie says that the run can't tell the cases apart: they differ by no more
+	// than the noise floor of their class, or Lo to Hi contains 1. Where
+	// nothing is known of noise, because there is one sample of each and no
+	// floor, only equal cases are a tie; Lo and Hi are then 0 and infinite.
+	Tie bool
+}
+
+// Compare says how b differs from a, both in one unit. The difference is that
+// of the processes that measured both, the median of their ratios, so that
+// what makes a whole process slow makes no difference. Where fewer than two
+// processes have both, samples take their place, in the order in which they
+// were taken.
+func (f Floors) Compare(a, b Estimate) Difference {
+	if !a.positive() || !b.positive() {
+		ratio := b.Center / a.Center
+		return Difference{Ratio: ratio, Lo: ratio, Hi: ratio, Tie: a.Center == b.Center}
+	}
+	diffs := differences(a, b)
+	first, second := f.Of(a.Class), f.Of(b.Class)
+	floor := first
+	if second.Floor > first.Floor {
+		floor = second
+	}
+	center := median(diffs)
+	reach := varianceOf(diffs).moderate(floor.spread).reach() * math.Sqrt(ofMedian(len(diffs)))
+	d := Difference{Ratio: math.Exp(center), Lo: math.Exp(center - reach), Hi: math.Exp(center + reach)}
+	within := math.Abs(center) <= reach && !math.IsInf(reach, 1)
+	d.Tie = center == 0 || within || fraction(math.Abs(center)) <= floor.Floor
+	return d
+}
+
+// Class returns the class of a case: those that are alike in how they are
+// measured, and so in how they scatter. It is made of the values of the keys
+// that the setting "classes" lists, such as "2 threads, cold", and is "" where
+// there is no such setting. The arms of an A/A pair are of their case's class.
+func (r *Results) Class(n Name) string { return classOf(n, r.Setting(ClassesKey)) }
+
+// ClassesKey is the setting that lists the keys of a name that make its class,
+// separated by spaces.
+const ClassesKey = "classes"
+
+func classOf(n Name, keys string) string {
+	var parts []string
+	for key := range strings.FieldsSeq(keys) {
+		value := n.Get(key)
+		switch {
+		case value == "":
+		case value == "1":
+			parts = append(parts, "1 "+strings.TrimSuffix(key, "s"))
+		case strings.Trim(value, "0123456789") == "":
+			parts = append(parts, value+" "+key)
+		default:
+			parts = append(parts, value)
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,143 @@
+package bench
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// TestFloorIsExceededOnceInTwenty takes floors from as many pairs as a run has,
+// and asks how often further comparisons of identical code exceed them.
+func TestFloorIsExceededOnceInTwenty(t *testing.T) {
+	for _, tc := range []struct {
+		pairs  int
+		uneven float64
+	}{{leastPairs, 0}, {leastPairs, 0.5}, {8, 0}, {8, 0.5}, {25, 0.5}, {25, 1}} {
+		m := &fakeMachine{rng: newRand(43), processes: 3, samples: 4, within: 0.02, between: 0.03, uneven: tc.uneven, classes: "threads"}
+		beyond, all := 0, 0
+		for range 60 {
+			floors := m.run(pairNames(tc.pairs)...).Floors()
+			if len(floors) != 1 || floors[0].Pairs != tc.pairs || floors[0].Class != "2 threads" || !floors[0].Known() {
+				t.Fatalf("%d pairs give %+v", tc.pairs, floors)
+			}
+			further := m.run(pairNames(200)...).gather(NsPerOp, func(Name) bool { return true })
+			for arms := range slices.Chunk(further, 2) {
+				all++
+				if d := floors.Compare(arms[0], arms[1]).Ratio; fraction(math.Abs(math.Log(d))) > floors[0].Floor {
+					beyond++
+				}
+			}
+		}
+		share := float64(beyond) / float64(all)
+		t.Logf("%+v: %.1f%%", tc, 100*share)
+		if share < 0.03 || share > 0.07 {
+			t.Errorf("%+v: identical code exceeded the floor in %.1f%% of comparisons, want about 5%%", tc, 100*share)
+		}
+	}
+}
+
+// TestFloorFindsTheNoise compares floors with what theory says of noise that is
+// the same in all cases.
+func TestFloorFindsTheNoise(t *testing.T) {
+	for _, sigma := range []float64{0.001, 0.05} {
+		m := &fakeMachine{rng: newRand(42), processes: 5, samples: 1, between: sigma}
+		f := m.run(pairNames(60)...).Floors()[0]
+		// The difference of two arms has √2 times the deviation, and its
+		// median over five processes 0.2868 of the variance (David and
+		// Nagaraja, Order Statistics, table 3.2).
+		want := fraction(1.96 * sigma * math.Sqrt(2*0.2868))
+		if f.Floor < 0.85*want || f.Floor > 1.15*want || f.Lo > f.Floor || f.Hi < f.Floor || f.Hi > 1.5*want || f.Worst < f.Floor {
+			t.Errorf("σ %v: %+v, want a floor near %v", sigma, f, want)
+		}
+	}
+}
+
+func TestFloorsAreOfClasses(t *testing.T) {
+	r := &Results{Settings: []Setting{{ClassesKey, "threads cache"}}}
+	add := func(name string, process int, ns float64) {
+		r.Samples = append(r.Samples, Sample{Name: ParseName(name), Iters: 1, Process: process, Values: []Metric{{NsPerOp, ns}}})
+	}
+	for p := range 3 {
+		add("MatVec/rows=1/threads=1/cache=warm", p, 5)
+		for c := range leastPairs {
+			name := "MatVec/rows=" + string(rune('2'+c)) + "/threads=2/cache=cold"
+			add(name, p, 100)
+			add(doubleName(name), p, 100+float64(2*c+p))
+		}
+		add("AA/MatVec/rows=7/threads=2/cache=warm/arm=a", p, 100) // of an older file
+		add("AA/MatVec/rows=7/threads=2/cache=warm/arm=b", p, 110)
+		add("MatVec/rows=7/threads=2/cache=warm", p, 90)
+		add("AA/MatVec/rows=8/threads=2/cache=warm/arm=b", p, 110) // whose case failed
+	}
+	floors := r.Floors()
+	var classes []string
+	for _, f := range floors {
+		classes = append(classes, f.Class)
+	}
+	if want := []string{"1 thread, warm", "2 threads, cold", "2 threads, warm"}; !slices.Equal(classes, want) {
+		t.Fatalf("classes %q, want %q", classes, want)
+	}
+	if f := floors.Of("1 thread, warm"); f.Pairs != 0 || f.Known() || f.Floor != 0 {
+		t.Errorf("without pairs: %+v", f)
+	}
+	if f := floors.Of("2 threads, cold"); f.Pairs != leastPairs || !f.Known() || math.Abs(f.Worst-0.07) > 1e-12 {
+		t.Errorf("with %d pairs: %+v", leastPairs, f)
+	}
+	if f := floors.Of("2 threads, warm"); f.Pairs != 1 || f.Known() || math.Abs(f.Worst-0.1) > 1e-12 {
+		t.Errorf("with one pair: %+v", f)
+	}
+	for _, e := range r.Estimates(NsPerOp) {
+		if e.Name.IsArm() {
+			t.Errorf("%s is no case", e.Name.Full)
+		}
+	}
+}
+
+// TestTies compares cases of which one is slower by a known share.
+func TestTies(t *testing.T) {
+	for _, tc := range []struct {
+		slower float64
+		lo, hi float64 // share of comparisons that are no tie
+	}{{0, 0, 0.06}, {0.02, 0, 0.2}, {0.30, 0.95, 1}} {
+		m := &fakeMachine{rng: newRand(7), processes: 3, samples: 4, within: 0.02, between: 0.03}
+		apart, all := 0, 0
+		for range 30 {
+			r := m.run(pairNames(30)...)
+			floors := r.Floors()
+			cases := r.Estimates(NsPerOp)
+			for i := range len(cases) / 2 {
+				a, b := cases[2*i], cases[2*i+1]
+				for j := range b.medians {
+					b.medians[j].value *= 1 + tc.slower
+				}
+				d := floors.Compare(a, b)
+				all++
+				if !d.Tie {
+					apart++
+				}
+				if d.Lo > d.Ratio || d.Hi < d.Ratio || !d.Tie && d.Lo <= 1 && d.Hi >= 1 {
+					t.Fatalf("%+v", d)
+				}
+			}
+		}
+		if share := float64(apart) / float64(all); share < tc.lo || share > tc.hi {
+			t.Errorf("slower by %v: told apart in %.1f%%, want %v to %v", tc.slower, 100*share, tc.lo, tc.hi)
+		}
+	}
+}
+
+// TestProcessesCancel compares cases that a slow process slows alike.
+func TestProcessesCancel(t *testing.T) {
+	r := &Results{}
+	for p, slow := range []float64{1, 2, 1.5} {
+		for i, name := range []string{"A", "B"} {
+			for range 3 {
+				r.Samples = append(r.Samples, Sample{Name: ParseName(name), Process: p + 1, Values: []Metric{{NsPerOp, slow * float64(100+5*i)}}})
+			}
+		}
+	}
+	e := r.Estimates(NsPerOp)
+	if d := r.Floors().Compare(e[0], e[1]); d.Tie || math.Abs(d.Ratio-1.05) > 1e-9 || d.Hi-d.Lo > 1e-9 {
+		t.Errorf("%+v, want B slower by 5%% for sure", d)
+	}
+}
