@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -11,7 +12,8 @@ import (
 // A Pool is a fixed set of threads that products run on: the caller and
 // threads−1 persistent workers. Rows are handed out in chunks, each row is
 // summed by one thread, so results do not depend on how many there are. Its
-// methods may be called from several goroutines, one runs at a time.
+// methods may be called from several goroutines, one runs at a time. A panic in a
+// task, also that of a fault ([debug.SetPanicOnFault]), becomes the caller's.
 //
 // A product lasts tens of microseconds, as long as it takes to wake a parked
 // goroutine. Workers therefore spin for a while after each submission before
@@ -43,6 +45,7 @@ type Pool struct {
 	rows        []int // rows[p]: how many rows each of its tasks takes
 	arranging   *orderedQ
 	each        func(i int) // of ForEach
+	panicked    atomic.Pointer[any]
 
 	rowsTask, quantTask, arrangeTask, eachTask func(thread, i int) // made once: a method value allocates
 }
@@ -220,8 +223,12 @@ func checkProduct(pr *Product, scheme Activation, lenX, n, cols int) {
 		panic("kernels: variants of one submission differ in activation scheme")
 	case v.Format != m.Format || v.Layout != m.Layout:
 		panic("kernels: matrix was packed for another variant")
+	case len(m.Data) == 0:
+		panic(matrixIsClosed)
 	}
 }
+
+const matrixIsClosed = "kernels: matrix is closed"
 
 // taskRows returns how many rows of pr a task multiplies with n columns.
 func (p *Pool) taskRows(pr *Product, n int) int {
@@ -331,6 +338,9 @@ func (p *Pool) runChunk(thread, i int) {
 // on the calling goroutine: dst[c·m.Rows+r]. r0 is a multiple of the layout's
 // RowTile; so is r1, unless it is the last row.
 func (v *Variant) Rows(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+	if len(m.Data) == 0 {
+		panic(matrixIsClosed)
+	}
 	if v.batches(a.N) {
 		v.matMul(dst, m, a, r0, r1)
 		return
@@ -405,6 +415,9 @@ func (p *Pool) dispatch(n int, task func(thread, i int)) {
 		}
 	}
 	p.task = nil
+	if v := p.panicked.Swap(nil); v != nil {
+		panic(*v)
+	}
 }
 
 func (p *Pool) wakeParked() {
@@ -415,8 +428,16 @@ func (p *Pool) wakeParked() {
 	}
 }
 
-// drain runs the tasks of thread's own queue, then what others have left.
+// drain runs the tasks of thread's own queue, then what others have left. It
+// leaves a panic to dispatch, which waits for the other threads first: they still
+// use what the submission is about.
 func (p *Pool) drain(thread int) {
+	defer func() {
+		if v := recover(); v != nil {
+			first := v // v itself would be allocated whether there is a panic or not
+			p.panicked.CompareAndSwap(nil, &first)
+		}
+	}()
 	for i := range p.queues {
 		q := &p.queues[(thread+i)%len(p.queues)]
 		for q.next.Load() < q.end { // a read leaves the line with its owner
@@ -431,6 +452,8 @@ func (p *Pool) drain(thread int) {
 // finds the gate shut and does not hold the submission up: on a busy machine
 // the caller finishes alone.
 func (p *Pool) serve(i int) {
+	// The caller decides what a fault is, if it can be told of it.
+	debug.SetPanicOnFault(true)
 	w := &p.workers[i]
 	for seen := uint32(0); ; {
 		p.await(w, seen)

@@ -1,6 +1,10 @@
 package models
 
-import "math"
+import (
+	"math"
+
+	"onebit/internal/mmap"
+)
 
 // Weights are checked as they are read: when they are packed or, of those used
 // in place, by the first products with them, where bad weights have products
@@ -22,11 +26,17 @@ func (m *Model) Check() error {
 		}
 	}
 	errs := make([]error, len(layers))
-	m.pool.ForEach(len(layers), func(i int) {
-		t := &layers[i].tensor
-		rows, cols := t.Dims()
-		errs[i] = t.Type.Validate(t.Data, rows, cols)
+	err := mmap.Guard(func() error {
+		m.pool.ForEach(len(layers), func(i int) {
+			t := &layers[i].tensor
+			rows, cols := t.Dims()
+			errs[i] = t.Type.Validate(t.Data, rows, cols)
+		})
+		return nil
 	})
+	if err != nil {
+		return err
+	}
 	for i, err := range errs {
 		if err != nil {
 			m.refused.Store(true)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"onebit/formats"
+	"onebit/internal/mmap"
 	"onebit/kernels"
 )
 
@@ -16,6 +17,10 @@ import (
 // place may be left for the first prompt to check: see [Model.Check]. What is
 // wrong with a file is a *gguf.FormatError, a *safetensors.FormatError or a
 // *ConfigError, which names the key or the tensor.
+//
+// The file stays mapped. If another process cuts it short meanwhile, those methods
+// that return errors return one that names it; Block.Forward, Session.Finish and
+// the like end the process.
 func Open(path string, opt Options) (*Model, error) {
 	src, err := OpenSource(path, opt.GGUF)
 	if err != nil {
@@ -31,7 +36,7 @@ func Load(src Source, opt Options) (*Model, error) {
 	if m.ownsPool {
 		m.pool = kernels.NewPool(opt.Threads)
 	}
-	if err := m.load(); err != nil {
+	if err := mmap.Guard(m.load); err != nil {
 		m.Close()
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package models
 import (
 	"sync"
 
+	"onebit/internal/mmap"
 	"onebit/kernels"
 )
 
@@ -25,7 +26,7 @@ func startPacker(m *Model) *packer {
 				return
 			default:
 			}
-			if p.err = m.repack(l); p.err != nil {
+			if p.err = mmap.Guard(func() error { return m.repack(l) }); p.err != nil {
 				return
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"onebit/formats"
+	"onebit/internal/mmap"
 	"onebit/kernels"
 )
 
@@ -141,27 +142,33 @@ func (s *Session) Prefill(ids []int) ([]float32, error) {
 	if err := s.check(ids); err != nil {
 		return nil, err
 	}
-	var logits []float32
 	start := s.position
+	err := mmap.Guard(func() error { return s.prefill(ids) })
+	s.looking = false
+	if err != nil {
+		s.position = start
+		return nil, err
+	}
+	return s.logits, nil
+}
+
+// prefill leaves the logits after the last of ids in s.logits.
+func (s *Session) prefill(ids []int) error {
 	s.looking, s.doubtful = s.model.unchecked.Load(), false
 	for from := 0; from < len(ids); from += s.batch {
 		end := min(from+s.batch, len(ids))
 		if err := s.through(ids[from:end]); err != nil {
-			return nil, err
+			return err
 		}
 		if end == len(ids) {
-			logits = s.columnLogits(s.n-1, s.n)
+			s.columnLogits(s.n-1, s.n)
 		}
 		s.advance()
 	}
 	if s.looking {
-		s.looking = false
-		if err := s.checkProducts(); err != nil {
-			s.position = start
-			return nil, err
-		}
+		return s.checkProducts()
 	}
-	return logits, nil
+	return nil
 }
 
 // Decode is Prefill for one token. It does not allocate.
@@ -189,12 +196,12 @@ func (s *Session) Logits(ids []int) iter.Seq2[[]float32, error] {
 		}
 		for len(ids) > 0 {
 			n := min(s.batch, len(ids))
-			if err := s.through(ids[:n]); err != nil {
+			if err := mmap.Guard(func() error { return s.through(ids[:n]) }); err != nil {
 				yield(nil, err)
 				return
 			}
-			for logits := range s.FinishEach() {
-				if !yield(logits, nil) {
+			for logits, err := range s.eachLogits(mmap.Guard) {
+				if !yield(logits, err) || err != nil {
 					return
 				}
 			}
@@ -272,7 +279,7 @@ func (s *Session) Start(ids []int) error {
 	if err := s.model.Check(); err != nil {
 		return err
 	}
-	return s.startBatch(ids)
+	return mmap.Guard(func() error { return s.startBatch(ids) })
 }
 
 func (s *Session) startBatch(ids []int) error {
@@ -313,12 +320,31 @@ func (s *Session) Finish() []float32 {
 // valid until the next. The position advances when the loop over them ends.
 func (s *Session) FinishEach() iter.Seq[[]float32] {
 	return func(yield func([]float32) bool) {
+		for logits := range s.eachLogits(func(f func() error) error { return f() }) {
+			if !yield(logits) {
+				return
+			}
+		}
+	}
+}
+
+// eachLogits is FinishEach with the products made within guard.
+func (s *Session) eachLogits(guard func(func() error) error) iter.Seq2[[]float32, error] {
+	return func(yield func([]float32, error) bool) {
 		defer s.advance()
 		vocab := s.model.Config.Vocab
 		for from := 0; from < s.n; from += logitColumns {
-			end := min(from+logitColumns, s.n)
-			for logits := s.columnLogits(from, end); len(logits) > 0; logits = logits[vocab:] {
-				if !yield(logits[:vocab:vocab]) {
+			var logits []float32
+			err := guard(func() error {
+				logits = s.columnLogits(from, min(from+logitColumns, s.n))
+				return nil
+			})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for ; len(logits) > 0; logits = logits[vocab:] {
+				if !yield(logits[:vocab:vocab], nil) {
 					return
 				}
 			}

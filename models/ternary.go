@@ -230,7 +230,8 @@ func eachPart(rows, cols int, do func(w *workspace, part, from, to int) error) e
 				if part >= parts {
 					return nil
 				}
-				if err := do(w, part, part*step, min((part+1)*step, rows)); err != nil {
+				err := mmap.Guard(func() error { return do(w, part, part*step, min((part+1)*step, rows)) })
+				if err != nil {
 					return err
 				}
 			}

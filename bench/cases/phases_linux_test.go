@@ -28,7 +28,12 @@ func TestPartsOfPeakAddUp(t *testing.T) {
 		if err := heap.Free(); err != nil {
 			return err
 		}
-		file, err := mmap.Open(path)
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		file, err := mmap.Map(f)
 		if err != nil {
 			return err
 		}

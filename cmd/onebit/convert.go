@@ -9,11 +9,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"onebit/formats"
 	"onebit/formats/gguf"
+	"onebit/internal/mmap"
 	"onebit/internal/term"
 	"onebit/models"
 )
@@ -220,7 +222,11 @@ func (c *conversion) writeTensor(out *gguf.Writer, t gguf.TensorInfo) error {
 			return err
 		}
 		c.copied = append(c.copied, t.TypeName)
-		return out.WriteTensor(t.Name, data)
+		err = out.WriteTensor(t.Name, data)
+		if errors.Is(err, syscall.EFAULT) { // what the system says of a mapped file that was cut short
+			err = c.in.Fault(t.Name, mmap.ErrGone)
+		}
+		return err
 	}
 	info, err := out.Next()
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/internal/mmap"
 	"onebit/internal/term"
 )
 
@@ -35,7 +36,11 @@ func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd := root
+	err := mmap.Guard(func() (err error) {
+		cmd, err = root.ExecuteContextC(ctx)
+		return err
+	})
 	var wrong *usageError
 	switch {
 	case err == nil:

@@ -168,7 +168,7 @@ type savedLogits struct {
 }
 
 func openLogits(path string) (*savedLogits, error) {
-	file, err := os.Open(path)
+	file, err := bounded.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, withoutPath(err, path))
 	}
@@ -202,7 +202,13 @@ func readText(path string, stdin io.Reader) (string, error) {
 		}
 		return string(text), nil
 	}
-	text, err := bounded.ReadFile(path, mostText)
+	// Of a pipe too, such as a shell makes of <(command).
+	file, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, withoutPath(err, path))
+	}
+	defer file.Close()
+	text, err := bounded.Read(file, mostText)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", path, withoutPath(err, path))
 	}

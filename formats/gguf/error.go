@@ -3,6 +3,8 @@ package gguf
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"onebit/internal/mmap"
 	"onebit/internal/term"
 	"strings"
 )
@@ -39,3 +41,19 @@ func (e *FormatError) Error() string {
 }
 
 func (e *FormatError) Unwrap() error { return e.Err }
+
+// fileError is for a file that cannot be opened or read. Its path is in File
+// already.
+func fileError(path string, err error) *FormatError {
+	if bad, ok := errors.AsType[*FormatError](err); ok {
+		return bad
+	}
+	e := &FormatError{File: path, Offset: -1, Msg: err.Error(), Err: err}
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		e.Msg = at.Err.Error()
+	}
+	if fault, ok := errors.AsType[*mmap.FaultError](err); ok {
+		e.Msg, e.Offset = mmap.ErrGone.Error(), int64(fault.Offset)
+	}
+	return e
+}

@@ -1,12 +1,11 @@
 package gguf
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 
 	"onebit/formats"
+	"onebit/internal/bounded"
 	"onebit/internal/mmap"
 )
 
@@ -48,29 +47,37 @@ type File struct {
 	mapping    *mmap.File // nil after Parse
 }
 
-// Open maps and parses the file at path. Nothing is copied but the names, so
-// that a model of any size opens at once. Every error is a *FormatError.
+// Open maps and parses the file at path, which must be a regular one. Nothing is
+// copied but the names, so that a model of any size opens at once. Every error is
+// a *FormatError.
 func Open(path string, opt Options) (*File, error) {
-	m, err := mmap.Open(path)
+	m, err := mapFile(path)
 	if err != nil {
-		// The path is in FormatError.File already.
-		var pathErr *fs.PathError
-		msg := err.Error()
-		if errors.As(err, &pathErr) {
-			msg = pathErr.Err.Error()
-		}
-		return nil, &FormatError{File: path, Offset: -1, Msg: msg, Err: err}
+		return nil, fileError(path, err)
 	}
-	f, err := Parse(m.Data(), path, opt)
+	var f *File
+	err = mmap.Guard(func() (err error) {
+		f, err = Parse(m.Data(), path, opt)
+		return err
+	})
 	if err != nil {
 		m.Close()
-		return nil, err
+		return nil, fileError(path, err)
 	}
 	f.mapping = m
 	// Parsing has read all metadata, mostly a vocabulary. What is wanted of it
 	// comes back when it is read. This is a hint, so an error does not matter.
 	_ = m.Release(0, int(min(f.dataOffset, f.Size())))
 	return f, nil
+}
+
+func mapFile(path string) (*mmap.File, error) {
+	f, err := bounded.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return mmap.Map(f)
 }
 
 // Parse parses a file that is in memory; data must not change while the File

@@ -255,7 +255,7 @@ func TestOpenErrors(t *testing.T) {
 	missing := filepath.Join(dir, "missing.gguf")
 	for _, test := range []struct{ path, want string }{
 		{dir, "is a directory"},
-		{os.DevNull, "is not a regular file"},
+		{os.DevNull, "is a device, want a regular file"},
 		{path("empty.gguf", ""), "the file is empty (at byte 0)"},
 		{path("page.gguf", "<html>"), "a web page"},
 		{missing, ""},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"onebit/internal/mmap"
 	"onebit/internal/term"
 	"strings"
 )
@@ -37,12 +38,18 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// fileError is for a file that cannot be opened. The path is in File already.
+// fileError is for a file that cannot be opened or read. Its path is in File
+// already.
 func fileError(path string, err error) *FormatError {
-	var pathErr *fs.PathError
-	msg := err.Error()
-	if errors.As(err, &pathErr) {
-		msg = pathErr.Err.Error()
+	if bad, ok := errors.AsType[*FormatError](err); ok {
+		return bad
 	}
-	return &FormatError{File: path, Offset: -1, Msg: msg, Err: err}
+	e := &FormatError{File: path, Offset: -1, Msg: err.Error(), Err: err}
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		e.Msg = at.Err.Error()
+	}
+	if fault, ok := errors.AsType[*mmap.FaultError](err); ok {
+		e.Msg, e.Offset = mmap.ErrGone.Error(), int64(fault.Offset)
+	}
+	return e
 }

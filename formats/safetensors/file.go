@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"onebit/formats"
+	"onebit/internal/bounded"
 	"onebit/internal/mmap"
 )
 
@@ -29,19 +30,33 @@ type File struct {
 	mapping  *mmap.File // nil after Parse
 }
 
-// Open maps and parses the file at path. Every error is a *FormatError.
+// Open maps and parses the file at path, which must be a regular one. Every error
+// is a *FormatError.
 func Open(path string) (*File, error) {
-	m, err := mmap.Open(path)
+	m, err := mapFile(path)
 	if err != nil {
 		return nil, fileError(path, err)
 	}
-	f, err := Parse(m.Data(), path)
+	var f *File
+	err = mmap.Guard(func() (err error) {
+		f, err = Parse(m.Data(), path)
+		return err
+	})
 	if err != nil {
 		m.Close()
-		return nil, err
+		return nil, fileError(path, err)
 	}
 	f.mapping = m
 	return f, nil
+}
+
+func mapFile(path string) (*mmap.File, error) {
+	f, err := bounded.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return mmap.Map(f)
 }
 
 // Parse parses a file that is in memory; data must not change while the File

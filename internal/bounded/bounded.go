@@ -1,4 +1,5 @@
-// Package bounded reads what nobody has checked the size of yet.
+// Package bounded opens and reads files that nobody has checked yet: without
+// waiting for another process, and no more than what there should be.
 package bounded
 
 import (
@@ -6,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 )
 
 // Read is io.ReadAll of at most that many bytes. Of more it reads no more and
@@ -22,11 +22,10 @@ func Read(r io.Reader, most int) ([]byte, error) {
 	return data, nil
 }
 
-// ReadFile is os.ReadFile for files of at most that many bytes, as Read; also
-// of one that has no size of its own, such as a pipe. Its error for a larger
-// one is a *fs.PathError.
+// ReadFile is os.ReadFile for regular files of at most that many bytes. Its
+// error for a larger one is a *fs.PathError.
 func ReadFile(path string, most int) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -15,5 +15,6 @@
 // the page cache has of it already stays in the pages that it came in.
 //
 // A mapped file that another process truncates faults (SIGBUS) when the lost
-// pages are read; that is the price of not copying it.
+// pages are read; that is the price of not copying it. [Guard] makes an error of
+// it.
 package mmap

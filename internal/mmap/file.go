@@ -9,8 +9,7 @@ import (
 )
 
 var (
-	errDirectory  = errors.New("is a directory, want a regular file")
-	errNotRegular = errors.New("is not a regular file (a pipe or device cannot be mapped; copy it to a file first)")
+	errNotRegular = errors.New("is not a regular file, and cannot be mapped")
 	errTooLarge   = errors.New("is larger than the address space of this build; use a 64-bit build")
 )
 
@@ -21,59 +20,49 @@ type File struct {
 	path string
 }
 
-// Open maps the file at path. An empty file gives empty data. Directories,
-// pipes and devices are errors; every error is a *fs.PathError.
-func Open(path string) (*File, error) {
+// Map maps a regular file, which may be closed then. An empty file gives empty
+// data. Every error is a *fs.PathError.
+func Map(f *os.File) (*File, error) {
 	fail := func(err error) (*File, error) {
-		return nil, &fs.PathError{Op: "mmap", Path: path, Err: err}
+		return nil, &fs.PathError{Op: "mmap", Path: f.Name(), Err: err}
 	}
-	// Checked before opening, because opening a pipe waits for its writer.
-	info, err := os.Stat(path)
+	info, err := f.Stat()
 	if err != nil {
-		return nil, err
-	}
-	switch {
-	case info.IsDir():
-		return fail(errDirectory)
-	case !info.Mode().IsRegular():
-		return fail(errNotRegular)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err = f.Stat(); err != nil {
 		return nil, err
 	}
 	size := info.Size()
-	if size == 0 {
-		return &File{path: path}, nil
-	}
-	if size > math.MaxInt {
+	switch {
+	case !info.Mode().IsRegular():
+		return fail(errNotRegular)
+	case size == 0:
+		return &File{path: f.Name()}, nil
+	case size > math.MaxInt:
 		return fail(errTooLarge)
 	}
 	data, err := mapFile(f, int(size))
 	if err != nil {
 		return fail(err)
 	}
-	return &File{data: data, path: path}, nil
+	m := &File{data: data, path: f.Name()}
+	mapped.add(m)
+	return m, nil
 }
 
 // Data returns the file's bytes, nil once the File is closed. They start on a
 // page boundary. Writing to them faults, and so does reading them after Close.
 func (f *File) Data() []byte { return f.data }
 
-// Path returns the path that the File was opened with.
+// Path returns the name of the os.File that was mapped.
 func (f *File) Path() string { return f.path }
 
 // Close unmaps the file. Calls after the first do nothing.
 func (f *File) Close() error {
 	data := f.data
-	f.data = nil
 	if len(data) == 0 {
 		return nil
 	}
+	mapped.remove(f)
+	f.data = nil
 	if err := unmapFile(data); err != nil {
 		return &fs.PathError{Op: "munmap", Path: f.path, Err: err}
 	}

@@ -71,13 +71,13 @@ func needAdvice(t *testing.T) {
 	}
 }
 
-func TestOpenAdvisesHugePages(t *testing.T) {
+func TestMapAdvisesHugePages(t *testing.T) {
 	needHugePages(t)
 	for _, test := range []struct {
 		size int
 		want bool
 	}{{HugePage, true}, {HugePage - 1, false}} {
-		f, err := Open(writeFile(t, pattern(test.size)))
+		f, err := mapPath(writeFile(t, pattern(test.size)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestAllocUsesHugePages(t *testing.T) {
 
 func TestReleaseShrinksTheResidentSize(t *testing.T) {
 	page := os.Getpagesize()
-	f, err := Open(writeFile(t, pattern(64*page)))
+	f, err := mapPath(writeFile(t, pattern(64*page)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestPopulateMapsThePages(t *testing.T) {
 	page := os.Getpagesize()
 	// More than the kernel maps around a page that is read.
 	const pages = 1024
-	f, err := Open(writeFile(t, pattern(pages*page)))
+	f, err := mapPath(writeFile(t, pattern(pages*page)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,15 @@ func writeFile(t *testing.T, data []byte) string {
 	return path
 }
 
+func mapPath(path string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Map(f)
+}
+
 // pattern is n bytes with a period that divides no page size.
 func pattern(n int) []byte {
 	b := make([]byte, n)
@@ -29,11 +38,11 @@ func pattern(n int) []byte {
 	return b
 }
 
-func TestOpen(t *testing.T) {
+func TestMap(t *testing.T) {
 	page := os.Getpagesize()
 	for _, n := range []int{1, page - 1, page, page + 1, 10*page + 7} {
 		want := pattern(n)
-		f, err := Open(writeFile(t, want))
+		f, err := mapPath(writeFile(t, want))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,8 +70,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-func TestOpenEmptyFile(t *testing.T) {
-	f, err := Open(writeFile(t, nil))
+func TestMapEmptyFile(t *testing.T) {
+	f, err := mapPath(writeFile(t, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,31 +84,18 @@ func TestOpenEmptyFile(t *testing.T) {
 	}
 }
 
-func TestOpenErrors(t *testing.T) {
-	dir := t.TempDir()
-	missing := filepath.Join(dir, "missing")
-	for _, test := range []struct{ path, want string }{
-		{dir, "is a directory"},
-		{missing, "missing"},
-		{os.DevNull, "is not a regular file"},
-	} {
-		f, err := Open(test.path)
-		var pathErr *fs.PathError
-		if f != nil || !errors.As(err, &pathErr) {
-			t.Errorf("Open(%q) = %v, %v, want a *fs.PathError", test.path, f, err)
-			continue
+func TestMapErrors(t *testing.T) {
+	for _, path := range []string{t.TempDir(), os.DevNull} {
+		f, err := mapPath(path)
+		at, ok := errors.AsType[*fs.PathError](err)
+		if f != nil || !ok || at.Path != path || !strings.Contains(err.Error(), "is not a regular file") {
+			t.Errorf("%s: %v, %v, want a *fs.PathError", path, f, err)
 		}
-		if pathErr.Path != test.path || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("Open(%q): %q, want the path and %q", test.path, err, test.want)
-		}
-	}
-	if _, err := Open(missing); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Open of a missing file: %v, want fs.ErrNotExist", err)
 	}
 }
 
 func TestRangesOutsideTheFilePanic(t *testing.T) {
-	f, err := Open(writeFile(t, pattern(100)))
+	f, err := mapPath(writeFile(t, pattern(100)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"onebit/formats"
+	"onebit/internal/mmap"
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/perplexity"
@@ -94,7 +95,8 @@ func Run(ctx context.Context, reference, test *models.Model, ids []int, opt Opti
 	}
 	for from := 0; from < len(ids)-1; from += opt.Batch {
 		end := min(from+opt.Batch, len(ids)-1)
-		if err := run.batch(ctx, ids[from:end], ids[from+1:end+1]); err != nil {
+		err := mmap.Guard(func() error { return run.batch(ctx, ids[from:end], ids[from+1:end+1]) })
+		if err != nil {
 			return nil, err
 		}
 	}

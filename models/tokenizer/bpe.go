@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"math/bits"
 	"math/rand/v2"
+	"onebit/internal/mmap"
 	"onebit/internal/term"
 	"runtime"
 	"strings"
@@ -119,7 +120,9 @@ func (m *bytePairs) resolve(merges list) error {
 	errs := make([]error, workers)
 	var wg sync.WaitGroup
 	for i := range workers {
-		wg.Go(func() { errs[i] = m.resolveRanks(merges, merges.n*i/workers, merges.n*(i+1)/workers) })
+		wg.Go(func() {
+			errs[i] = mmap.Guard(func() error { return m.resolveRanks(merges, merges.n*i/workers, merges.n*(i+1)/workers) })
+		})
 	}
 	wg.Wait()
 	for _, err := range errs {

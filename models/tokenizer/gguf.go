@@ -4,18 +4,22 @@ import (
 	"errors"
 
 	"onebit/formats/gguf"
+	"onebit/internal/mmap"
 	"onebit/internal/term"
 )
 
 // FromGGUF makes the tokenizer of a model file from its metadata. It keeps
-// nothing of the file, which may be closed. Every error is a *gguf.FormatError
-// that names the key.
+// nothing of the file, which may be closed. What is wrong with the metadata is a
+// *gguf.FormatError that names the key.
 func FromGGUF(f *gguf.File) (*Tokenizer, error) {
 	var t *Tokenizer
-	src, err := readGGUF(f)
-	if err == nil {
-		t, err = newTokenizer(src)
-	}
+	err := mmap.Guard(func() error {
+		src, err := readGGUF(f)
+		if err == nil {
+			t, err = newTokenizer(src)
+		}
+		return err
+	})
 	var fault *keyError
 	if errors.As(err, &fault) {
 		return nil, &gguf.FormatError{File: f.Name(), Offset: -1, Key: fault.key, Msg: fault.msg}
