@@ -37,8 +37,8 @@
 // A study takes a short text through the reference engine and a variant, block
 // by block (package models/lockstep):
 //
-//	Lockstep/model=M/variant=V/input=isolated|accumulated/block=N/tensor=T
-//	Logits/model=M/variant=V/weights=random/tokens=N
+//	Lockstep/model=M/variant=V/act=A/input=isolated|accumulated/block=N/tensor=T
+//	Logits/model=M/variant=V/act=A/weights=random/tokens=N
 //
 // T is a projection, or block for the stream behind it; the head is output, in
 // block outside. Variants of one activation scheme are equal to the bit: the
@@ -69,11 +69,15 @@
 //
 // A case of
 //
-//	Model/model=M/variant=V/packing=P/test=T/depth=D/threads=N
+//	Model/model=M/variant=V/act=A/packing=P/test=T/depth=D/threads=N
 //
 // is a test of a whole model, in llama-bench's words. V multiplies the
 // projections; matrices in other formats, such as an fp16 head, are left to
-// what comes nearest (see models.PreferVariant). P is packed where V wants a
+// what comes nearest (see models.PreferVariant). A is the activation scheme of
+// the projections. Matrices in other formats have their own usual scheme if A
+// is that of the projections, and else A too, as with the flag --act of run.
+// The first scheme is the main one; the others are measured in pp and tg tests
+// and in their errors. P is packed where V wants a
 // layout of its own, native where it multiplies the file's bytes, and stream
 // where besides each block is let go of once it has run. Depth is there if it
 // is not 0.
@@ -106,15 +110,20 @@
 // they are that peak, less what came and went between two looks. The weights of
 // a tg phase are there before it, so its peak is what decoding takes. And
 //
-//	Op/model=M/variant=V/packing=P/test=T/threads=N/block=B/op=O
+//	Op/model=M/variant=V/act=A/packing=P/test=T/threads=N/block=B/op=O
 //
 // is where the time goes: of operation O in block B (or outside them), per
-// token of a tg test or per prompt. It is observed in a pass of its own, which
-// no timing contains.
+// token of a tg test or per prompt. It is observed in 6 passes, which no other
+// timing contains, a sample each, after one that warms up. What a pass spends
+// between its operations, observing included, is the operation unattributed, so
+// that all add up to the pass: what observing costs is no more than twice that,
+// for a reading of the clock falls half into the operation.
 //
 // variant=llama-bench is llama.cpp's llama-bench on the same file, one process
 // per sample, interleaved with the others; its own figure is the time of a
-// sample.
+// sample. Its arguments beside those that name the test are in the header
+// (llama-bench-args). It rounds activations to int8 per 32 for most formats:
+// what is at the same error is act=q8_32.
 //
 // A model is verified before its first test, once for all tests on the same
 // threads: each Linear must say that the variant multiplies it, the logits

@@ -59,6 +59,9 @@ func (sub *subject) addLlamaBench(ctx context.Context, s *Suite) error {
 			version += ", backends " + r.Backends
 		}
 		s.Settings = []bench.Setting{{Key: "llama-bench", Value: version}}
+		if args := sub.opt.LlamaBenchArgs; len(args) > 0 {
+			s.Settings = append(s.Settings, bench.Setting{Key: "llama-bench-args", Value: strings.Join(args, " ")})
+		}
 	}
 	return nil
 }
@@ -119,6 +122,7 @@ func (l *llamaBench) run(ctx context.Context, t names.ModelTest, threads int) (l
 	if t.Depth > 0 {
 		args = append(args, "-d", strconv.Itoa(t.Depth))
 	}
+	args = append(args, l.subject.opt.LlamaBenchArgs...)
 	var out, stderr strings.Builder
 	cmd := exec.CommandContext(ctx, l.command, args...)
 	cmd.ExtraFiles, cmd.Stdout, cmd.Stderr = files, &out, &stderr
@@ -142,7 +146,7 @@ func parseLlama(in io.Reader) (r llamaRun, err error) {
 		return r, fmt.Errorf("its output is not JSON as expected: %w", err)
 	}
 	if len(runs) != 1 {
-		return r, fmt.Errorf("%d results, want 1", len(runs))
+		return r, fmt.Errorf("%d results, want 1: its arguments must ask for one test", len(runs))
 	}
 	if r = runs[0]; len(r.SamplesNs) != 1 || r.SamplesNs[0] <= 0 {
 		return r, errors.New("no time of one run (samples_ns)")

@@ -84,8 +84,7 @@ const firstPrompt = "Once upon a time"
 // addFirstToken adds the case of a process that starts, loads a model and
 // writes the first token of its text.
 func (s *Suite) addFirstToken(shelf *shelf, c modelConfig) {
-	configs := c.subject.configs(c.threads)
-	if c.packing == models.Stream || c != best(configs, c.packing) || len(c.subject.opt.RunCommand) == 0 {
+	if c.packing == models.Stream || len(c.subject.opt.RunCommand) == 0 {
 		return // a process starts on the file's bytes with any variant
 	}
 	t := names.ModelTest{Kind: names.TTFT}
@@ -114,6 +113,9 @@ func (f *firstToken) command(ctx context.Context) (*exec.Cmd, *bytes.Buffer) {
 	}
 	if f.subject.Head != nil {
 		args = append(args, "--head", f.subject.Head.Name)
+	}
+	if act := f.otherAct(); act != "" {
+		args = append(args, "--act", string(act))
 	}
 	cmd := exec.CommandContext(ctx, f.subject.opt.RunCommand[0], args...)
 	var stderr bytes.Buffer

@@ -10,6 +10,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/formats/gguf"
+	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/lockstep"
 	"onebit/models/perplexity"
@@ -17,26 +18,26 @@ import (
 )
 
 // addLockstep adds a study of each variant's errors, block by block. Variants
-// of one activation scheme have the same: the fastest runs in lockstep with
-// the reference, and the others, once verified, share what it found. group is
-// one in which their models are open.
+// of one activation scheme have the same: the best runs in lockstep with the
+// reference, and the others, once verified, share what it found. group is one
+// in which their models are open.
 func (s *Suite) addLockstep(shelf *shelf, configs []modelConfig, group string) {
 	sub := configs[0].subject
 	if sub.opt.Lockstep == 0 {
 		return
 	}
-	alone := true
+	schemes := map[kernels.Activation]bool{}
 	for _, c := range slices.Backward(configs) {
 		if c.packing == models.Stream || c.variant.Name == reference {
 			continue
 		}
 		expect := c.expect(names.ModelTest{Kind: names.Prompt, Tokens: verifyTokens(sub)})
-		if alone {
+		if !schemes[c.act()] {
 			expect += c.lockstepTime()
 		}
-		alone = false
+		schemes[c.act()] = true
 		s.Studies = append(s.Studies, bench.Study{
-			Name:  names.Lockstep{Model: sub.Name, Variant: c.variant.Name}.String(),
+			Name:  names.Lockstep{Model: sub.Name, Variant: c.variant.Name, Act: string(c.act())}.String(),
 			Group: group, Time: expect,
 			Run: func(ctx context.Context, emit func(bench.Sample) error) error {
 				result, err := shelf.lockstep(ctx, c)
@@ -71,10 +72,11 @@ func (s *shelf) lockstep(ctx context.Context, c modelConfig) (*lockstep.Result, 
 	if err := m.verify(ctx, c, s, session); err != nil {
 		return nil, err
 	}
-	if c.subject.lockstep == nil {
-		c.subject.lockstep, err = s.runLockstep(ctx, c, m.Model)
+	done := c.subject.lockstep
+	if done[c.act()] == nil {
+		done[c.act()], err = s.runLockstep(ctx, c, m.Model)
 	}
-	return c.subject.lockstep, err
+	return done[c.act()], err
 }
 
 func (s *shelf) runLockstep(ctx context.Context, c modelConfig, test *models.Model) (*lockstep.Result, error) {
@@ -97,9 +99,9 @@ func (s *shelf) runLockstep(ctx context.Context, c modelConfig, test *models.Mod
 }
 
 func emitLockstep(emit func(bench.Sample) error, c modelConfig, r *lockstep.Result) error {
-	model, variant := c.subject.Name, c.variant.Name
+	model, variant, act := c.subject.Name, c.variant.Name, string(c.act())
 	for _, t := range r.Tensors {
-		name := names.Lockstep{Model: model, Variant: variant, Input: string(t.Input), Block: blockName(t.Block), Tensor: t.Name}
+		name := names.Lockstep{Model: model, Variant: variant, Act: act, Input: string(t.Input), Block: blockName(t.Block), Tensor: t.Name}
 		if err := emit(bench.Sample{Name: bench.ParseName(name.String()), Values: errorMetrics(t.Errors)}); err != nil {
 			return err
 		}
@@ -114,7 +116,7 @@ func emitLockstep(emit func(bench.Sample) error, c modelConfig, r *lockstep.Resu
 		values = append(values, bench.Metric{Unit: bench.Perplexity, Value: ppl}, bench.Metric{Unit: bench.RefPpl, Value: reference})
 	}
 	return emit(bench.Sample{
-		Name:   bench.ParseName(names.Logits{Model: model, Variant: variant, Weights: weights, Tokens: r.Tokens}.String()),
+		Name:   bench.ParseName(names.Logits{Model: model, Variant: variant, Act: act, Weights: weights, Tokens: r.Tokens}.String()),
 		Values: values,
 	})
 }

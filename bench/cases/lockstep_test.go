@@ -11,10 +11,11 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/internal/cpu"
+	"onebit/kernels"
 )
 
 func TestLockstep(t *testing.T) {
-	s := modelsSuite(t, ModelsOptions{Lockstep: 20, Threads: []int{2}}, "tiny")
+	s := modelsSuite(t, ModelsOptions{Lockstep: 20, Threads: []int{2}, Activations: []kernels.Activation{kernels.Q8Per128}}, "tiny")
 	if err := s.Select("/variant:(scalar OR unrolled) .name:Lockstep"); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestLockstep(t *testing.T) {
 				t.Errorf("%s is %v, want between %v and %v", key, v, low, high)
 			}
 		}
-		const lines, logits = "Lockstep/model=tiny/variant=%s/", "Logits/model=tiny/variant=%s/weights=random/tokens=20"
+		const lines, logits = "Lockstep/model=tiny/variant=%s/act=q8_128/", "Logits/model=tiny/variant=%s/act=q8_128/weights=random/tokens=20"
 		within(lines+"input=isolated/block=1/tensor=ffn_down", bench.NMSE, 0, 1e-3)
 		within(lines+"input=isolated/block=outside/tensor=output", bench.Cosine, 0.99, 1)
 		within(lines+"input=accumulated/block=1/tensor=block", bench.NMSE, 0, 1e-2)
@@ -107,8 +108,7 @@ func TestPerplexity(t *testing.T) {
 	check("", true)
 }
 
-// The usual filter keeps one study of each SIMD variant, and none of the
-// reference, in the group where their models are open.
+// There is one study of each variant, and none of the reference, in the group where their models are open.
 func TestLockstepStudies(t *testing.T) {
 	s := modelsSuite(t, ModelsOptions{Lockstep: 20, Tokens: 1}, "tiny")
 	var names []string
@@ -120,7 +120,7 @@ func TestLockstepStudies(t *testing.T) {
 			}
 		}
 	}
-	if slices.Contains(names, "Lockstep/model=tiny/variant=reference") || !slices.Contains(names, "Lockstep/model=tiny/variant=scalar") {
+	if slices.Contains(names, "Lockstep/model=tiny/variant=reference/act=f32") || !slices.Contains(names, "Lockstep/model=tiny/variant=scalar/act=q8_128") {
 		t.Errorf("studies %q", names)
 	}
 	if len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {

@@ -97,13 +97,10 @@ func fakeRun(args []string) error {
 func TestModels(t *testing.T) {
 	presets := []string{"tiny", "tiny-bitnet"}
 	s := modelsSuite(t, ModelsOptions{
-		Prompt: 20, Tokens: 4, Depths: []int{0, 20}, RunCommand: child(t, "run"), PhasesCommand: child(t, "phases"),
+		Prompt: 20, Tokens: 4, Depths: []int{0, 20}, Choice: SIMDVariants, RunCommand: child(t, "run"), PhasesCommand: child(t, "phases"),
 	}, presets...)
 	if !slices.ContainsFunc(s.home.(*shelf).subjects[0].configs(1), modelConfig.simd) {
 		t.Skip("no SIMD variant runs here")
-	}
-	if err := s.Select(s.Usual); err != nil {
-		t.Fatal(err)
 	}
 	results := runModels(t, s, 1)
 	for _, f := range results.Failures {
@@ -118,9 +115,7 @@ func TestModels(t *testing.T) {
 	for _, file := range s.home.(*shelf).subjects {
 		for _, threads := range []int{1, 2} {
 			for _, c := range file.configs(threads) {
-				if c.simd() {
-					checkSamples(t, c, samples)
-				}
+				checkSamples(t, c, samples)
 			}
 		}
 	}
@@ -166,8 +161,10 @@ func checkSamples(t *testing.T, c modelConfig, samples map[string]bench.Sample) 
 		near("multiply-adds", value(test, bench.OpRate)*seconds, float64(c.multiplyAdds(test)))
 		value(test, bench.PctPeak)
 	}
-	value(names.ModelTest{Kind: names.Load}, bench.NsPerOp)
-	if c == best(c.subject.configs(c.threads), c.packing) {
+	if c.main() {
+		value(names.ModelTest{Kind: names.Load}, bench.NsPerOp)
+	}
+	if c.best() {
 		value(names.ModelTest{Kind: names.TTFT}, bench.NsPerOp)
 	}
 }
@@ -185,16 +182,22 @@ func checkOperations(t *testing.T, results *bench.Results) {
 			t.Errorf("operation %q is missing in names.Operations", op)
 		}
 		seen[fmt.Sprint(s.Name.Get("model"), s.Name.Get("block"), s.Name.Get("op"), s.Name.Get("test"))]++
-		if ns, ok := s.Value(bench.NsPerOp); !ok || ns <= 0 || s.Name.Get("threads") != "2" {
+		seen[s.Name.Full]++
+		if ns, ok := s.Value(bench.NsPerOp); !ok || ns < 0 || ns == 0 && s.Name.Get("op") != names.Unattributed || s.Name.Get("threads") != "2" {
 			t.Errorf("%s: %+v", s.Name.Full, s.Values)
 		}
 		if _, ok := s.Value(bench.WeightRate); s.Name.Get("op") == "ffn_down" && !ok {
 			t.Errorf("%s has no weight-B/s", s.Name.Full)
 		}
 	}
-	for _, op := range []string{"0attn_qkv", "1attn_qkv", "1ffn_down", "outsideoutput"} {
+	for name, n := range seen {
+		if strings.HasPrefix(name, "Op/") && n != passes {
+			t.Errorf("%s has %d samples, want one of each of %d passes", name, n, passes)
+		}
+	}
+	for _, op := range []string{"0attn_qkv", "1attn_qkv", "1ffn_down", "outsideoutput", "outsideunattributed"} {
 		for _, test := range []string{"tg4", "pp20"} {
-			if seen["tiny"+op+test] < 2 || seen["tiny-bitnet"+op+test] < 1 {
+			if seen["tiny"+op+test] < 2*passes || seen["tiny-bitnet"+op+test] < passes {
 				t.Errorf("%s of %s was seen %d and %d times", op, test, seen["tiny"+op+test], seen["tiny-bitnet"+op+test])
 			}
 		}
@@ -236,8 +239,9 @@ func TestModelNames(t *testing.T) {
 		names = append(names, c.Name)
 	}
 	for _, want := range []string{
-		"Model/model=tiny-bitnet/variant=unrolled/packing=native/test=pp512/threads=1",
-		"Model/model=tiny-bitnet/variant=scalar/packing=native/test=load/threads=1",
+		"Model/model=tiny-bitnet/variant=unrolled/act=q8_row/packing=native/test=pp512/threads=1",
+		"Model/model=tiny-bitnet/variant=scalar/act=q8_row/packing=native/test=load/threads=1",
+		"Model/model=tiny-bitnet/variant=reference/act=f32/packing=native/test=pp512/threads=1",
 	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no case %s in %q", want, names)
@@ -245,14 +249,6 @@ func TestModelNames(t *testing.T) {
 	}
 	if slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, "test=tg") || strings.Contains(n, "stream") }) {
 		t.Errorf("cases of tests that nobody asked for: %q", names)
-	}
-	if err := s.Select(s.Usual); err != nil {
-		t.Error(err)
-	}
-	for _, c := range s.Cases {
-		if strings.Contains(c.Name, "variant=reference") {
-			t.Errorf("the usual filter keeps %s", c.Name)
-		}
 	}
 	if err := s.Select("/variant:neon"); runtime.GOARCH == "amd64" && (err == nil || !strings.Contains(err.Error(), "needs arm64")) {
 		t.Errorf("a variant of another machine: %v", err)
@@ -300,12 +296,12 @@ func TestWrongModelIsFound(t *testing.T) {
 	if err := verify(); err != nil {
 		t.Fatal(err)
 	}
-	right := sub.generic.step[7]
-	sub.generic.step[7] = math.Nextafter32(right, 0)
+	right := sub.generic[c.act()].step[7]
+	sub.generic[c.act()].step[7] = math.Nextafter32(right, 0)
 	if err := verify(); err == nil || !strings.Contains(err.Error(), "after one more token, logit 7 is") {
 		t.Errorf("a wrong bit of a logit: %v", err)
 	}
-	sub.generic.step[7] = right
+	sub.generic[c.act()].step[7] = right
 	if err := verify(); err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +337,7 @@ func TestModelsThatDontFit(t *testing.T) {
 		t.Skip("no variant packs here")
 	}
 	for _, c := range s.Cases {
-		if strings.Contains(c.Name, "packing=packed") && strings.Contains(c.Name, "variant=avx2/") {
+		if strings.Contains(c.Name, "packing=packed") && strings.Contains(c.Name, "variant=avx2/act=q8_128") {
 			t.Errorf("%s has no room", c.Name)
 		}
 	}
@@ -370,7 +366,7 @@ func fakeLlamaBench(args []string) error {
 		fmt.Sscan(args[i+1], &n)
 		flags[args[i]] = n
 	}
-	ns := 1_000_000*flags["-p"] + 10_000_000*flags["-n"]
+	ns := (1_000_000*flags["-p"] + 10_000_000*flags["-n"]) * (1 + flags["-fa"])
 	switch os.Getenv(llamaScript) {
 	case "unsupported":
 		fmt.Fprintln(os.Stderr, "main: error: failed to load model\nunknown type 41")
@@ -443,6 +439,23 @@ func TestLlamaBench(t *testing.T) {
 	}
 	if len(results.Failures) > 0 || len(rates) != len(want) {
 		t.Errorf("samples %v, failures %+v", rates, results.Failures)
+	}
+}
+
+// What is added to llama-bench's arguments reaches it, and the header.
+func TestLlamaBenchArgs(t *testing.T) {
+	s := modelsSuite(t, ModelsOptions{Tokens: 2, Threads: []int{1}, LlamaBench: llamaBenchPath(t), LlamaBenchArgs: []string{"-fa", "1"}}, "tiny")
+	if err := s.Select("/variant:llama-bench"); err != nil {
+		t.Fatal(err)
+	}
+	results := runModels(t, s, 1)
+	if got := results.Setting("llama-bench-args"); got != "-fa 1" {
+		t.Errorf("the header says %q", got)
+	}
+	for _, sm := range results.Samples {
+		if rate, ok := sm.Value(bench.TokenRate); ok && rate != 50 {
+			t.Errorf("%s: %v tok/s, want 50 with -fa 1", sm.Name.Full, rate)
+		}
 	}
 }
 

@@ -42,10 +42,15 @@ type ModelsOptions struct {
 	Depths   []int // tokens in the KV cache before a test; nil: 0
 	Lockstep int   // tokens that are compared with the reference engine; 0: none
 	Threads  []int // nil: 1, and all that the process may use
-	Best     bool  // only the best variants, of those that pack and of those that don't
+	Choice   Choice
 	Features cpu.Set
 	Host     sysinfo.Host
 	Types    []string // ModelOptions.Types
+
+	// Activations are the schemes to measure, the main one first. The others
+	// are measured in pp and tg tests and in error only. nil: the format's usual
+	// one and, where there is SIMD for it, q8_32.
+	Activations []kernels.Activation
 
 	// PhasesCommand runs Phases in a process of its own; nil: memory is not
 	// measured.
@@ -56,8 +61,18 @@ type ModelsOptions struct {
 	RunCommand []string
 	// LlamaBench is llama.cpp's llama-bench, to be measured beside ours; "" if
 	// there is none.
-	LlamaBench string
+	LlamaBench     string
+	LlamaBenchArgs []string // to add to its own, such as -fa 1
 }
+
+// A Choice says which variants are measured.
+type Choice int
+
+const (
+	AllVariants  Choice = iota // and streaming, and those in pure Go, and the reference, which take patience
+	SIMDVariants               // and streaming; of a scheme without SIMD, the best in Go
+	BestVariants               // of these, of each scheme the best that packs and the best that does not
+)
 
 // Models returns the cases of whole models; see the package comment. It opens
 // each file once, to see what it consists of.
@@ -72,7 +87,7 @@ func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 		return nil, err
 	}
 	shelf := newShelf(&opt)
-	s := &Suite{Usual: "-/variant:(scalar OR reference)", home: shelf}
+	s := &Suite{home: shelf}
 	for _, file := range opt.Files {
 		subject, err := newSubject(file, &opt)
 		if err == nil {
@@ -80,9 +95,6 @@ func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 		}
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
-		}
-		if slices.ContainsFunc(subject.configs(1), modelConfig.simd) {
-			s.Usual = "-/variant:(scalar OR unrolled OR reference)"
 		}
 		shelf.subjects = append(shelf.subjects, subject)
 		s.addModel(shelf, subject)
@@ -121,11 +133,11 @@ const MaxTokens = 1 << 24
 // after the other.
 func (s *Suite) addModel(shelf *shelf, sub *subject) {
 	for _, v := range sub.unavailable() {
-		s.unavailable(names.ModelCase{Model: sub.Name, Variant: v.Name}.String(), v.AvailableOn(sub.opt.Features))
+		s.unavailable(names.ModelCase{Model: sub.Name, Variant: v.Name, Act: string(v.Activation)}.String(), v.AvailableOn(sub.opt.Features))
 	}
 	s.addForeign(func(isa string) string { return names.ModelCase{Model: sub.Name, Variant: isa}.String() })
 	if sub.Synthetic {
-		shelf.warn(fmt.Sprintf("the weights of %s are random: its speed and memory are those of the real model, its text and perplexity mean nothing", sub.Name))
+		shelf.warn(fmt.Sprintf("the weights of %s are random: its speed and memory are those of the real model, its text means nothing, and its divergence is that of engines on random weights", sub.Name))
 	}
 	for _, threads := range sub.opt.Threads {
 		configs := sub.configs(threads)
@@ -139,10 +151,14 @@ func (s *Suite) addModel(shelf *shelf, sub *subject) {
 			continue
 		}
 		for _, c := range configs {
-			s.addLoading(shelf, c)
+			if c.main() {
+				s.addLoading(shelf, c)
+			}
 		}
 		for _, c := range configs {
-			s.addFirstToken(shelf, c)
+			if c.best() {
+				s.addFirstToken(shelf, c)
+			}
 		}
 		for _, kind := range []string{names.Prompt, names.Decode} {
 			s.addTexts(shelf, kind, configs)

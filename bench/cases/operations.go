@@ -7,25 +7,28 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/internal/clock"
 	"onebit/models"
 )
 
+// passes is how many times a test is observed: as many as give a median a 95%
+// interval.
+const passes = 6
+
 // operations is the study of where the time of a test goes: a sample for each
-// operation of each block.
+// operation of each block in each of several passes.
 func operations(shelf *shelf, c modelConfig, t names.ModelTest, group string) bench.Study {
 	return bench.Study{
-		Name: c.caseOf(t).Operation("", ""), Group: group, Time: 2 * c.expect(t),
+		Name: c.caseOf(t).Operation("", ""), Group: group, Time: (1 + passes) * c.expect(t),
 		Run: func(ctx context.Context, emit func(bench.Sample) error) error {
-			ops, err := observe(ctx, shelf, c, t)
-			if err != nil {
-				return err
-			}
-			for _, key := range ops.order {
-				if err := emit(ops.sample(c, key, t)); err != nil {
-					return err
+			return observe(ctx, shelf, c, t, func(ops *operationTimes) error {
+				for _, key := range ops.order {
+					if err := emit(ops.sample(c, key, t)); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
+				return nil
+			})
 		},
 	}
 }
@@ -59,30 +62,48 @@ func (o *operationTimes) Observe(op models.Op) {
 	total.bytes += op.Bytes
 }
 
-// observe performs the test twice, the second time under observation.
-func observe(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest) (*operationTimes, error) {
+// observe performs the test under observation, and calls emit after each pass
+// but the first, which warms up.
+func observe(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest, emit func(*operationTimes) error) error {
 	m, err := shelf.open(c)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ops := &operationTimes{total: map[operationKey]*operationTotal{}}
 	s, err := m.NewSession(models.SessionOptions{Context: t.Depth + t.Tokens, Observer: ops})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer s.Close()
 	ids := tokens(c.subject, t.Depth+t.Tokens)
 	if err := fill(t, s, ids); err != nil {
-		return nil, err
+		return err
 	}
-	for range 2 {
+	for pass := range 1 + passes {
 		ops.order = nil
 		clear(ops.total)
+		start := clock.Now()
 		if err := perform(ctx, t, s, ids); err != nil {
-			return nil, err
+			return err
+		}
+		ops.rest(clock.Since(start))
+		if pass == 0 {
+			continue
+		}
+		if err := emit(ops); err != nil {
+			return err
 		}
 	}
-	return ops, nil
+	return nil
+}
+
+// rest adds what a pass of this length spent outside of all operations, the
+// observing included, so that the operations add up to the pass.
+func (o *operationTimes) rest(pass time.Duration) {
+	for _, total := range o.total {
+		pass -= total.time
+	}
+	o.Observe(models.Op{Block: models.Outside, Name: names.Unattributed, Duration: max(0, pass)})
 }
 
 // blockName is what names of benchmarks call a block.

@@ -3,6 +3,7 @@ package cases
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"onebit/bench/names"
 	"onebit/formats"
@@ -25,8 +26,12 @@ type subject struct {
 	kvBytes int           // keys and values of a token
 	inPlace bool          // the file's bytes can be multiplied; else each opening makes its own
 
-	generic  *logits          // see genericLogits
-	lockstep *lockstep.Result // see shelf.lockstep
+	// acts are the activation schemes that are measured. The first is the main
+	// one, which alone is loaded, started and studied.
+	acts []kernels.Activation
+
+	generic  map[kernels.Activation]*logits          // see genericLogits
+	lockstep map[kernels.Activation]*lockstep.Result // see shelf.lockstep
 	llama    *llamaBench
 }
 
@@ -47,7 +52,10 @@ func newSubject(file ModelFile, opt *ModelsOptions) (*subject, error) {
 		return nil, err
 	}
 	defer m.Close()
-	sub := &subject{ModelFile: file, opt: opt, config: m.Config, inPlace: source.InPlace()}
+	sub := &subject{
+		ModelFile: file, opt: opt, config: m.Config, inPlace: source.InPlace(),
+		generic: map[kernels.Activation]*logits{}, lockstep: map[kernels.Activation]*lockstep.Result{},
+	}
 	if meta, err := source.Metadata(); err == nil {
 		sub.Synthetic = sub.Synthetic || synth.Made(meta)
 	}
@@ -66,6 +74,9 @@ func newSubject(file ModelFile, opt *ModelsOptions) (*subject, error) {
 		head.format = file.Head
 	}
 	sub.linears = append(sub.linears, head)
+	if sub.acts, err = opt.schemes(sub.format); err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Name, err)
+	}
 	for _, t := range append(sub.tests(names.Prompt), sub.tests(names.Decode)...) {
 		if t.Depth+t.Tokens > m.Config.Context {
 			return nil, &ContextError{file.Name, m.Config.Context, t.Depth + t.Tokens, t.String()}
@@ -83,12 +94,51 @@ func newSubject(file ModelFile, opt *ModelsOptions) (*subject, error) {
 	return sub, nil
 }
 
-// variants returns every variant of the projections' format under its usual
-// scheme, by rank, and the reference.
+// schemes returns the activation schemes to measure a format with: those asked
+// for, of which it must have one, or its usual one and, where there is SIMD for
+// it, llama.cpp's: how fast two engines are compares at the same error.
+func (opt *ModelsOptions) schemes(format *formats.Type) (acts []kernels.Activation, err error) {
+	of := func(act kernels.Activation, kind func(*kernels.Variant) bool) bool {
+		return slices.ContainsFunc(kernels.Variants(), func(v *kernels.Variant) bool {
+			return v.Format == format && v.Activation == act && kind(v)
+		})
+	}
+	if opt.Activations != nil {
+		for _, act := range opt.Activations {
+			if of(act, func(v *kernels.Variant) bool { return v.Name != reference }) {
+				acts = append(acts, act)
+			}
+		}
+		if len(acts) == 0 {
+			err = fmt.Errorf("no variant multiplies %s with activations of %s", format.Name, joinActivations(opt.Activations))
+		}
+		return acts, err
+	}
+	acts = []kernels.Activation{kernels.DefaultActivation(format.Name)}
+	fast := func(v *kernels.Variant) bool { return isSIMD(v) && v.AvailableOn(opt.Features) == nil }
+	if acts[0] != kernels.Q8Per32 && of(kernels.Q8Per32, fast) {
+		acts = append(acts, kernels.Q8Per32)
+	}
+	return acts, nil
+}
+
+func joinActivations(acts []kernels.Activation) string {
+	var names []string
+	for _, act := range acts {
+		names = append(names, string(act))
+	}
+	return strings.Join(names, " or ")
+}
+
+// variants returns the variants of the projections' format, those of the main
+// scheme last, and of each scheme by rank. The reference comes first: it is the
+// yardstick of every scheme.
 func (sub *subject) variants() (out []*kernels.Variant) {
-	for _, v := range kernels.Variants() {
-		if v.Format == sub.format && (v.Activation == kernels.DefaultActivation(v.Format.Name) || v.Name == reference) {
-			out = append(out, v)
+	for _, act := range slices.Backward(append(slices.Clone(sub.acts), "")) {
+		for _, v := range kernels.Variants() {
+			if v.Format == sub.format && (act == "" && v.Name == reference || v.Activation == act && v.Name != reference) {
+				out = append(out, v)
+			}
 		}
 	}
 	return out
@@ -97,34 +147,46 @@ func (sub *subject) variants() (out []*kernels.Variant) {
 // reference is the variant that is the yardstick of all.
 const reference = "reference"
 
-// configs returns how the model is opened on so many threads, by rank: with
-// every variant, packed if that is its layout, and streamed with the best that
-// needs no packing, if the file can be.
+// configs returns how the model is opened on so many threads, the best last:
+// with every variant that is asked for, packed if that is its layout, and
+// streamed with the best that needs no packing, if the file can be.
 func (sub *subject) configs(threads int) (out []modelConfig) {
-	var inPlace *kernels.Variant
 	for _, v := range sub.variants() {
 		if v.AvailableOn(sub.opt.Features) != nil {
 			continue
 		}
 		c := modelConfig{sub, v, models.PackFirst, threads}
 		if v.Layout == kernels.Native {
-			c.packing, inPlace = models.PackNever, v
+			c.packing = models.PackNever
 		}
 		out = append(out, c)
 	}
-	switch {
-	case sub.opt.Best:
-		return slices.DeleteFunc(slices.Clone(out), func(c modelConfig) bool { return c != best(out, c.packing) })
-	case !sub.inPlace:
+	all := slices.Clone(out)
+	out = slices.DeleteFunc(out, func(c modelConfig) bool { return !c.chosen(all) })
+	if sub.opt.Choice == BestVariants || !sub.inPlace {
 		return out
 	}
-	return append(out, modelConfig{sub, inPlace, models.Stream, threads})
+	return append(out, modelConfig{sub, best(all, models.PackNever, sub.acts[0]).variant, models.Stream, threads})
 }
 
-// best returns the highest ranking configuration of a packing.
-func best(configs []modelConfig, packing models.Packing) (c modelConfig) {
+// chosen reports whether a configuration among all is one to measure.
+func (c modelConfig) chosen(all []modelConfig) bool {
+	of := best(all, c.packing, c.act())
+	switch {
+	case c.subject.opt.Choice == AllVariants:
+		return true
+	case c.variant.Name == reference:
+		return false
+	case !c.simd() && slices.ContainsFunc(all, func(o modelConfig) bool { return o.simd() && o.act() == c.act() }):
+		return false
+	}
+	return c == of || c.simd() && c.subject.opt.Choice == SIMDVariants
+}
+
+// best returns the highest ranking configuration of a packing and a scheme.
+func best(configs []modelConfig, packing models.Packing, act kernels.Activation) (c modelConfig) {
 	for _, o := range configs {
-		if o.packing == packing {
+		if o.packing == packing && o.act() == act {
 			c = o
 		}
 	}
@@ -142,24 +204,38 @@ type modelConfig struct {
 var packingNames = map[models.Packing]string{models.PackFirst: names.Packed, models.PackNever: names.Native, models.Stream: names.Stream}
 
 func (c modelConfig) String() string {
-	return fmt.Sprintf("%s by %s, %s", c.subject.Name, c.variant.Name, packingNames[c.packing])
+	return fmt.Sprintf("%s by %s with %s, %s", c.subject.Name, c.variant.Name, c.act(), packingNames[c.packing])
 }
 
 func (c modelConfig) name(t names.ModelTest) string { return c.caseOf(t).String() }
 
 func (c modelConfig) caseOf(t names.ModelTest) names.ModelCase {
-	return names.ModelCase{Model: c.subject.Name, Variant: c.variant.Name, Packing: packingNames[c.packing], Test: t, Threads: c.threads}
+	return names.ModelCase{
+		Model: c.subject.Name, Variant: c.variant.Name, Act: string(c.act()), Packing: packingNames[c.packing], Test: t, Threads: c.threads,
+	}
+}
+
+func (c modelConfig) act() kernels.Activation { return c.variant.Activation }
+
+// main reports whether the configuration has the main scheme.
+func (c modelConfig) main() bool { return c.act() == c.subject.acts[0] }
+
+// best reports whether it is the best of its packing under the main scheme.
+func (c modelConfig) best() bool {
+	return c == best(c.subject.configs(c.threads), c.packing, c.subject.acts[0])
 }
 
 // studied reports whether memory and operations are looked at: they are for
 // the best variant of a packing, on the largest number of threads.
 func (c modelConfig) studied() bool {
-	return c.threads == maxOf(c.subject.opt.Threads) && c == best(c.subject.configs(c.threads), c.packing)
+	return c.threads == maxOf(c.subject.opt.Threads) && c.best()
 }
 
-// simd reports whether the variant is more than Go.
-func (c modelConfig) simd() bool {
-	switch c.variant.Name {
+func (c modelConfig) simd() bool { return isSIMD(c.variant) }
+
+// isSIMD reports whether a variant is more than Go.
+func isSIMD(v *kernels.Variant) bool {
+	switch v.Name {
 	case "scalar", "unrolled", reference:
 		return false
 	}
@@ -171,11 +247,23 @@ func (c modelConfig) prefer(t *formats.Type) (*kernels.Variant, error) {
 	if t == c.variant.Format {
 		return c.variant, nil
 	}
-	prefer, err := models.PreferVariant(c.variant.Name, "")
+	prefer, err := models.PreferVariant(c.variant.Name, c.otherAct())
 	if err != nil {
 		return nil, err
 	}
 	return prefer(t)
+}
+
+func (c modelConfig) otherAct() kernels.Activation { return otherAct(c.variant.Format, c.act()) }
+
+// otherAct is the scheme of matrices in other formats than the projections':
+// each format's usual one ("") if the projections have theirs, else theirs, as
+// with the flag --act of the verb run.
+func otherAct(projections *formats.Type, act kernels.Activation) kernels.Activation {
+	if act == kernels.DefaultActivation(projections.Name) {
+		return ""
+	}
+	return act
 }
 
 func (c modelConfig) options(pool *kernels.Pool) models.Options {

@@ -136,7 +136,7 @@ func (m *opened) verify(ctx context.Context, c modelConfig, shelf *shelf, s *mod
 	if err := c.checkVariants(m.Model); err != nil {
 		return err
 	}
-	generic, err := shelf.genericLogits(ctx, c.subject)
+	generic, err := shelf.genericLogits(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -239,17 +239,22 @@ func batchEqualsSteps(ctx context.Context, s *models.Session, ids []int) error {
 	return nil
 }
 
-// genericLogits are those of the pure Go variant, which multiplies the file's
-// own bytes.
-func (s *shelf) genericLogits(ctx context.Context, sub *subject) (*logits, error) {
-	if sub.generic != nil {
-		return sub.generic, nil
+// genericLogits are those of the pure Go variant of c's scheme, which
+// multiplies the file's own bytes. The reference is near that of the main one.
+func (s *shelf) genericLogits(ctx context.Context, c modelConfig) (*logits, error) {
+	sub := c.subject
+	act := c.act()
+	if c.variant.Name == reference {
+		act = sub.acts[0]
 	}
-	prefer, err := models.PreferVariant("unrolled", "")
+	if l := sub.generic[act]; l != nil {
+		return l, nil
+	}
+	prefer, err := models.PreferVariant("unrolled", otherAct(sub.format, act))
 	if err != nil {
 		return nil, err
 	}
-	opt := sub.configs(s.maxThreads)[0].options(s.pool(s.maxThreads))
+	opt := c.options(s.pool(s.maxThreads))
 	opt.Variant, opt.Packing = prefer, models.PackNever
 	m, err := models.Open(sub.Path, opt)
 	if err != nil {
@@ -265,6 +270,6 @@ func (s *shelf) genericLogits(ctx context.Context, sub *subject) (*logits, error
 	if err := l.take(ctx, session, sub); err != nil {
 		return nil, err
 	}
-	sub.generic = &l
-	return sub.generic, nil
+	sub.generic[act] = &l
+	return &l, nil
 }

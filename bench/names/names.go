@@ -88,7 +88,12 @@ var Operations = []string{
 	"attn_norm", "attn_qkv", "attn_q_norm", "attn_k_norm", "rope", "attn", "attn_sub_norm", "attn_output", "attn_residual",
 	"ffn_norm", "ffn_gate_up", "ffn_act", "ffn_sub_norm", "ffn_down", "ffn_residual",
 	"output_norm", "output",
+	Unattributed,
 }
+
+// Unattributed is the operation that is none: what a pass spent between the
+// others, the observing included. With it, operations add up to the pass.
+const Unattributed = "unattributed"
 
 // Tensors are the values of Tensor that are projections, in the order of a
 // block's work.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/perf/benchproc"
 
 	"onebit/formats"
+	"onebit/kernels"
 )
 
 type benchFlags struct {
@@ -24,7 +26,8 @@ type benchFlags struct {
 	types   []string
 	seed    uint64
 
-	acts []string // of kernels
+	acts        []string
+	activations []kernels.Activation
 
 	presets    []string // of models
 	heads      []string
@@ -34,6 +37,7 @@ type benchFlags struct {
 	depths     []int
 	lockstep   int
 	llamaBench string
+	llamaArgs  string
 
 	allVariants bool
 }
@@ -55,7 +59,7 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	// What an unset shell variable leaves must not start the default run.
-	for _, name := range []string{"output", "model", "gguf-types", "act", "preset", "llama-bench"} {
+	for _, name := range []string{"output", "model", "gguf-types", "act", "preset", "llama-bench", "llama-bench-args"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
 			return usagef("--%s is empty", name)
 		}
@@ -68,14 +72,31 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	if f.model == "" && len(f.types) > 0 {
 		return usagef("--gguf-types says how to read the file of --model")
 	}
-	useless, whose := f.useless()
-	for _, name := range useless {
+	for _, name := range f.useless() {
 		if cmd.Flags().Changed(name) {
-			return usagef("--%s is a flag of bench %s", name, whose)
+			return usagef("--%s is a flag of bench models", name)
 		}
+	}
+	if err := f.checkActivations(); err != nil {
+		return err
 	}
 	if !f.models {
 		return nil
 	}
 	return f.checkModels()
+}
+
+// checkActivations reads --act.
+func (f *benchFlags) checkActivations() error {
+	for _, name := range f.acts {
+		act, err := kernels.ParseActivation(name)
+		if err != nil {
+			return usagef("--act: %w", err)
+		}
+		if slices.Contains(f.activations, act) {
+			return usagef("--act: %s twice", name)
+		}
+		f.activations = append(f.activations, act)
+	}
+	return nil
 }

@@ -34,6 +34,9 @@ func (f *benchFlags) checkModels() error {
 			return usagef("%d tokens: give a number from 0 to %d", n, cases.MaxTokens)
 		}
 	}
+	if f.llamaArgs != "" && f.llamaBench == "" {
+		return usagef("--llama-bench-args are for the program of --llama-bench")
+	}
 	for _, name := range f.presets {
 		if _, err := models.LookupPreset(name); err != nil {
 			return usagef("--preset: %w", err)
@@ -59,8 +62,9 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 	opt := cases.ModelsOptions{
 		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("n-gen", f.tokens, 16), Depths: f.depths,
 		Lockstep: count("lockstep", f.lockstep, 16),
-		Best:     !f.allVariants && f.filter == "", Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
+		Choice:   f.choice(), Activations: f.activations, Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
 		PhasesCommand: childCommand(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
+		LlamaBenchArgs: strings.Fields(f.llamaArgs),
 	}
 	for _, t := range f.types {
 		if slices.Contains(i2sPackings, t) {
@@ -73,6 +77,17 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		err = usagef("%w", err)
 	}
 	return suite, closeFiles, err
+}
+
+// choice is which variants to measure.
+func (f *benchFlags) choice() cases.Choice {
+	switch {
+	case f.filter != "":
+		return cases.AllVariants
+	case f.allVariants:
+		return cases.SIMDVariants
+	}
+	return cases.BestVariants
 }
 
 // ownHead keeps a file's output head.

@@ -10,7 +10,6 @@ import (
 	"onebit/bench/cases"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
-	"onebit/kernels"
 )
 
 // suites returns the selected cases of each kind, and what to call when they
@@ -72,14 +71,7 @@ func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, e
 func (f *benchFlags) kernelsSuite(host sysinfo.Host) (*cases.Suite, func(), error) {
 	opt := cases.Options{
 		Threads: f.threads, Features: cpu.Detected(), Seed: f.seed, Host: host, Model: f.model, GGUFTypes: f.types,
-		PeakCommand: childCommand(peakVerb),
-	}
-	for _, name := range f.acts {
-		act, err := kernels.ParseActivation(name)
-		if err != nil {
-			return nil, nil, usagef("--act: %w", err)
-		}
-		opt.Activations = append(opt.Activations, act)
+		PeakCommand: childCommand(peakVerb), Activations: f.activations,
 	}
 	var closeModel func()
 	switch {

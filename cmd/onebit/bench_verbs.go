@@ -29,7 +29,12 @@ prompt of 512 tokens (pp512) and asked for a text of 128 (tg128), in the words o
 llama-bench: about ten minutes. --all-variants adds every other SIMD variant that
 runs here, and streaming; -p 64 -n 16 makes the tests shorter. --short does all
 that to bonsai-1.7b alone, in less than a minute. A --filter chooses among all
-variants, those in pure Go and the reference too, which take patience.`
+variants, those in pure Go and the reference too, which take patience.
+
+Speed is worth its error: where q8_32, llama.cpp's activation scheme, has a fast
+kernel, prompt and text are measured with it too, and --act lists other schemes,
+the first of which is the main one. The error of each, against the reference
+engine, stands beside its speed. With --llama-bench, compare at q8_32 first.`
 
 	benchFilter = `Filters are written in benchproc's syntax over the parts of a benchmark's name;
 --list shows the names that a run would measure:`
@@ -94,34 +99,33 @@ func (v benchVerb) command() *cobra.Command {
 	return cmd
 }
 
-// modelsFlags are of no use to kernels, and kernelsFlags of none to models.
-var (
-	modelsFlags  = []string{"preset", "head", "all-variants", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench"}
-	kernelsFlags = []string{"act"}
-)
+// modelsFlags are of no use to kernels.
+var modelsFlags = []string{"preset", "head", "all-variants", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench", "llama-bench-args"}
 
-// useless are the flags that measure nothing here, and whose they are.
-func (f *benchFlags) useless() (flags []string, whose string) {
-	switch {
-	case f.kernels && f.models:
-		return nil, ""
-	case f.models:
-		return kernelsFlags, "kernels"
+// useless are the flags that measure nothing here.
+func (f *benchFlags) useless() []string {
+	if f.models {
+		return nil
 	}
-	return modelsFlags, "models"
+	return modelsFlags
 }
 
 // register adds the flags. Those of the other suite are hidden: bench says
 // whose they are, and finds the suite's name behind them.
 func (f *benchFlags) register(flags *pflag.FlagSet) {
 	usual := "all but kernels of the formats of heads and embeddings, and models in pure Go"
+	acts := "activation schemes f32, q8_row, q8_128, q8_32 (default: each format's own"
 	short := "fewer shapes, formats, models and variants: under 30 s for kernels, a minute for models"
 	switch {
+	case f.kernels && f.models:
+		acts += "; models have q8_32, which is llama.cpp's, beside it where there is SIMD for it)"
 	case !f.models:
 		usual = "all but the formats of heads and embeddings"
+		acts += ")"
 		short = "fewer shapes, formats and variants: under 30 s"
 	case !f.kernels:
 		usual = "all but those in pure Go"
+		acts += "; beside it q8_32, which is llama.cpp's, where there is SIMD for it)"
 		short = "one model, shorter tests: under a minute"
 	}
 	flags.StringVarP(&f.out, "output", "o", "onebit-report", "`DIR` to write the report to")
@@ -133,7 +137,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.model, "model", "", "measure this model: a GGUF `FILE` or a Hugging Face directory")
 	flags.StringSliceVar(&f.types, "gguf-types", nil, "how to read type ids that the file leaves open, such as i2_s_arm")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights, the activations and the order of the rounds")
-	flags.StringSliceVar(&f.acts, "act", nil, "kernels: activation schemes f32, q8_row, q8_128, q8_32 (default: each format's own)")
+	flags.StringSliceVar(&f.acts, "act", nil, acts)
 	flags.StringSliceVar(&f.presets, "preset", nil, "models: made with random weights (default: bonsai-1.7b,bitnet-2b-4t; onebit synth lists them)")
 	flags.StringSliceVar(&f.heads, "head", []string{ownHead}, "models: convert the output head to a `FORMAT`, such as q8_0 for one in f16, or keep the file's (own); a list is possible")
 	flags.BoolVar(&f.allVariants, "all-variants", false, "models: every SIMD variant, and streaming, instead of the best that packs and the best that does not")
@@ -142,8 +146,8 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.IntSliceVarP(&f.depths, "n-depth", "d", nil, "models: tokens in the KV cache before a test (default 0; a list is possible)")
 	flags.IntVar(&f.lockstep, "lockstep", 32, "models: tokens of text that go through the variants and the reference engine side by side, for the error of each block, 16 with --short; 0: none")
 	flags.StringVar(&f.llamaBench, "llama-bench", "", "models: measure the same files with the llama-bench at `PATH`, interleaved")
-	useless, _ := f.useless()
-	for _, name := range useless {
+	flags.StringVar(&f.llamaArgs, "llama-bench-args", "", "models: `ARGUMENTS` to add to llama-bench's, separated by spaces, such as '-fa 1'")
+	for _, name := range f.useless() {
 		flags.MarkHidden(name)
 	}
 	if !f.kernels || !f.models {

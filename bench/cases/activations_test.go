@@ -1,0 +1,105 @@
+package cases
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"onebit/bench"
+	"onebit/bench/names"
+	"onebit/formats"
+	"onebit/internal/cpu"
+	"onebit/kernels"
+)
+
+// Where llama.cpp's scheme has SIMD, it stands beside the format's own. Other
+// schemes than the main one are measured in prompts, texts and errors alone.
+func TestSchemesOfModels(t *testing.T) {
+	acts := func(opt ModelsOptions) map[string][]string {
+		opt.Prompt, opt.Tokens, opt.Lockstep, opt.Threads = 4, 2, 4, []int{1}
+		opt.RunCommand = []string{"onebit", "run"}
+		s := modelsSuite(t, opt, "tiny")
+		seen := map[string][]string{}
+		see := func(name string) {
+			n := bench.ParseName(name)
+			kind := n.Base + n.Get(names.Test)
+			if act := n.Get(names.Act); act != "" && !slices.Contains(seen[kind], act) {
+				seen[kind] = append(seen[kind], act)
+			}
+		}
+		for _, c := range s.Cases {
+			see(c.Name)
+		}
+		for _, st := range s.Studies {
+			see(st.Name)
+		}
+		for _, acts := range seen {
+			slices.Sort(acts)
+		}
+		return seen
+	}
+	check := func(what string, got map[string][]string, want map[string]string) {
+		t.Helper()
+		for kind, acts := range want {
+			if strings.Join(got[kind], " ") != acts {
+				t.Errorf("%s: %s has %q, want %q", what, kind, got[kind], acts)
+			}
+		}
+	}
+	usual := "q8_128"
+	if slices.ContainsFunc(kernels.Variants(), func(v *kernels.Variant) bool {
+		return v.Format == formats.Q1_0_g128 && v.Activation == kernels.Q8Per32 && isSIMD(v) && v.Available() == nil
+	}) {
+		usual = "q8_128 q8_32"
+	}
+	for what, choice := range map[string]Choice{"best": BestVariants, "SIMD": SIMDVariants} {
+		check(what, acts(ModelsOptions{Choice: choice}), map[string]string{
+			"Modelpp4": usual, "Modeltg2": usual, "Lockstep": usual, "Modelload": "q8_128", "Modelttft": "q8_128", "Optg2": "q8_128",
+		})
+	}
+	check("asked for", acts(ModelsOptions{Choice: BestVariants, Activations: []kernels.Activation{kernels.F32, kernels.Q8Row}}), map[string]string{
+		"Modelpp4": "f32 q8_row", "Modeltg2": "f32 q8_row", "Lockstep": "f32 q8_row", "Modelload": "f32", "Modelttft": "f32", "Opt2": "",
+	})
+
+	asked := ModelsOptions{Activations: []kernels.Activation{kernels.Q8Per32}}
+	if _, err := asked.schemes(formats.F16); err == nil || err.Error() != "no variant multiplies f16 with activations of q8_32" {
+		t.Errorf("a scheme that the format lacks: %v", err)
+	}
+}
+
+// Each scheme is verified against itself and has an error of its own.
+func TestErrorOfSchemes(t *testing.T) {
+	schemes := []kernels.Activation{kernels.Q8Per128, kernels.Q8Per32, kernels.F32}
+	s := modelsSuite(t, ModelsOptions{Tokens: 2, Lockstep: 40, Threads: []int{1}, Choice: BestVariants, Activations: schemes}, "tiny")
+	results := runModels(t, s, 1)
+	for _, f := range results.Failures {
+		t.Errorf("%s: %s", f.Name.Full, f.Reason)
+	}
+	kld := map[string]float64{}
+	for _, sm := range results.Samples {
+		if v, ok := sm.Value(bench.KLD); ok {
+			kld[sm.Name.Get(names.Act)] = v
+		}
+	}
+	if !(kld["f32"] < kld["q8_32"]/10 && kld["q8_32"] < kld["q8_128"]) {
+		t.Errorf("divergences %v: want f32 far below q8_32, and that below q8_128", kld)
+	}
+}
+
+// The first token of a scheme that is not the projections' own is made with it.
+func TestFirstTokenHasTheScheme(t *testing.T) {
+	for _, test := range []struct {
+		act  kernels.Activation
+		want bool
+	}{{kernels.Q8Per128, false}, {kernels.Q8Per32, true}} {
+		s := modelsSuite(t, ModelsOptions{
+			Threads: []int{1}, RunCommand: []string{"onebit", "run"}, Activations: []kernels.Activation{test.act}, Features: cpu.Detected(),
+		}, "tiny")
+		c := s.home.(*shelf).subjects[0].configs(1)[1]
+		cmd, _ := (&firstToken{modelConfig: c}).command(t.Context())
+		at := slices.Index(cmd.Args, "--act")
+		if at >= 0 != test.want || test.want && cmd.Args[at+1] != string(test.act) {
+			t.Errorf("%s: arguments %q", test.act, cmd.Args)
+		}
+	}
+}
