@@ -185,21 +185,56 @@ func (opt *Options) configs(v *kernels.Variant) []config {
 }
 
 // Select applies a filter in benchproc's syntax to the suite. That it matches
-// only what this machine can't run is an error that says what is missing.
+// only what this machine can't run is an *UnavailableError. After an error the
+// suite is as it was.
 func (s *Suite) Select(expr string) error {
+	unavailable := s.filterUnavailable(expr)
 	kept, err := bench.Suite{Cases: s.Cases, Studies: s.Studies}.Filter(expr)
-	if err == nil {
-		s.Cases, s.Studies = kept.Cases, kept.Studies
+	switch {
+	case err == nil:
+		s.Cases, s.Studies, s.Unavailable = kept.Cases, kept.Studies, unavailable
 		return nil
+	case len(unavailable) > 0:
+		return &UnavailableError{unavailable}
 	}
-	var unavailable []bench.Case
+	return err
+}
+
+// An UnavailableError is a filter that matches only cases that can't run here.
+type UnavailableError struct{ Cases []Unavailable }
+
+// Error says what the first of them is in want of.
+func (e *UnavailableError) Error() string { return e.Cases[0].Err.Error() }
+
+func (e *UnavailableError) Unwrap() error { return e.Cases[0].Err }
+
+func (s *Suite) filterUnavailable(expr string) []Unavailable {
+	var all bench.Suite
 	for _, u := range s.Unavailable {
-		unavailable = append(unavailable, u.Case)
+		all.Cases = append(all.Cases, u.Case)
 	}
-	missing, ferr := bench.Suite{Cases: unavailable}.Filter(expr)
-	if ferr != nil {
-		return err
+	kept, err := all.Filter(expr)
+	if err != nil {
+		return nil // none matches; a wrong filter is reported for the cases
 	}
-	i := slices.IndexFunc(s.Unavailable, func(u Unavailable) bool { return u.Case.Name == missing.Cases[0].Name })
-	return s.Unavailable[i].Err
+	matching := make(map[string]bool)
+	for _, c := range kept.Cases {
+		matching[c.Name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(s.Unavailable), func(u Unavailable) bool { return !matching[u.Case.Name] })
+}
+
+// Names are those of the cases, the studies and what is unavailable: what a
+// filter can choose from.
+func (s *Suite) Names() (all []bench.Name) {
+	for _, c := range s.Cases {
+		all = append(all, bench.ParseName(c.Name))
+	}
+	for _, st := range s.Studies {
+		all = append(all, bench.ParseName(st.Name))
+	}
+	for _, u := range s.Unavailable {
+		all = append(all, bench.ParseName(u.Case.Name))
+	}
+	return all
 }

@@ -32,6 +32,9 @@ func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	if f.list {
+		return f.printList(cmd)
+	}
 	// First, so that a second run into the folder costs this one nothing.
 	file, err := createResults(f.out)
 	if err != nil {

@@ -39,7 +39,7 @@ func (f *benchFlags) command(flags *pflag.FlagSet) string {
 			value = strings.Join(list.GetSlice(), ",")
 		}
 		switch {
-		case flag.Name == "output":
+		case flag.Name == "output" || flag.Name == "json":
 		case flag.NoOptDefVal == "":
 			words = append(words, "--"+flag.Name, shellQuote(value))
 		case value == flag.NoOptDefVal: // as --short, which needs no value

@@ -19,6 +19,8 @@ type benchFlags struct {
 	out     string
 	filter  string
 	short   bool
+	list    bool
+	json    bool
 	count   int
 	time    time.Duration
 	threads []int

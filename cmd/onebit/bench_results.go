@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,7 @@ func (f *benchFlags) report(cmd *cobra.Command, results *bench.Results, path str
 		samples()
 		return err
 	}
-	if err := reports.WriteTable(cmd.OutOrStdout(), results, reports.TableOptions{Width: terminalWidth(cmd.OutOrStdout())}); err != nil {
+	if err := f.printResults(cmd.OutOrStdout(), results); err != nil {
 		return err
 	}
 	fmt.Fprintf(stderr, "report: %s\n", filepath.Join(f.out, "index.html"))
@@ -39,4 +40,11 @@ func (f *benchFlags) report(cmd *cobra.Command, results *bench.Results, path str
 		return fmt.Errorf("wrong and not timed: %s; %s names them", count.Of(n, "case"), path)
 	}
 	return nil
+}
+
+func (f *benchFlags) printResults(w io.Writer, results *bench.Results) error {
+	if f.json {
+		return reports.WriteJSON(w, results)
+	}
+	return reports.WriteTable(w, results, reports.TableOptions{Width: terminalWidth(w)})
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"onebit/bench"
 	"onebit/bench/cases"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
@@ -47,15 +49,26 @@ func (f *benchFlags) suites(cmd *cobra.Command, host sysinfo.Host) (suites []*ca
 	return suites, done, nil
 }
 
-// selected applies the filter. Of several suites one may match nothing.
+// selected applies the filter. Of several suites one may match nothing. A list
+// also has those of which this machine can run nothing.
 func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, err error) {
+	if f.filter != "" {
+		var names []bench.Name
+		for _, s := range suites {
+			names = append(names, s.Names()...)
+		}
+		if err := bench.CheckFilter(f.filter, names); err != nil {
+			return nil, usagef("--filter: %w", err)
+		}
+	}
 	var first error
 	for _, s := range suites {
-		filter := f.filter
-		if filter == "" {
-			filter = s.Usual
+		err := s.Select(cmp.Or(f.filter, s.Usual))
+		var missing *cases.UnavailableError
+		if f.list && errors.As(err, &missing) {
+			s.Cases, s.Studies, s.Unavailable, err = nil, nil, missing.Cases, nil
 		}
-		if err := s.Select(filter); err == nil {
+		if err == nil {
 			matching = append(matching, s)
 		} else if first == nil {
 			first = err

@@ -131,6 +131,8 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.out, "output", "o", "onebit-report", "`DIR` to write the report to")
 	flags.StringVar(&f.filter, "filter", "", "measure only the cases that match `EXPR` (default: "+usual+")")
 	flags.BoolVar(&f.short, "short", false, short)
+	flags.BoolVar(&f.list, "list", false, "print the names of the cases that would be measured, and those that can't be here, with the reason")
+	flags.BoolVar(&f.json, "json", false, "print JSON instead of tables")
 	flags.IntVar(&f.count, "count", 0, "samples of each case (default: what the time allows, 6 to 10)")
 	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: what the time allows)")
 	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts (default: 1 and all)")

@@ -26,7 +26,7 @@ func newKernels() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), l)
 			}
-			return l.print(cmd.OutOrStdout())
+			return l.print(cmd.OutOrStdout(), terminalWidth(cmd.OutOrStdout()))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -78,23 +78,38 @@ func listKernels() kernelList {
 	return l
 }
 
-func (l kernelList) print(w io.Writer) error {
+func (l kernelList) print(w io.Writer, width int) error {
 	features := strings.Join(l.Features, " ")
 	if features == "" {
 		features = "none that a variant uses"
 	}
-	if _, err := fmt.Fprintf(w, "%s: %s\n\n", l.Arch, features); err != nil {
+	machine := wrapped(l.Arch+": "+features, width, " ")
+	if _, err := fmt.Fprintf(w, "%s\n\n", strings.Join(machine, "\n    ")); err != nil {
 		return err
 	}
-	t := newTable(w, "FORMAT", "ACTIVATION", "VARIANT", "LAYOUT", "HERE", "REQUIRES", "WHAT IT IS")
+	rows := [][]string{{"FORMAT", "ACTIVATION", "VARIANT", "LAYOUT", "HERE", "REQUIRES", "WHAT IT IS"}}
 	for _, v := range l.Variants {
-		t.row(v.Format, v.Activation, v.Variant, v.Layout, v.here(), v.requires(), v.Summary)
+		rows = append(rows, []string{v.Format, v.Activation, v.Variant, v.Layout, v.here(), v.requires(), v.Summary})
+	}
+	rows, dropped := fitted(rows, width, "REQUIRES", "WHAT IT IS", "LAYOUT")
+	t := newTable(w)
+	for _, row := range rows {
+		t.texts(row...)
 	}
 	if err := t.flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n* used for its format on this machine\nnot in this program: %s\n", strings.Join(l.Foreign, ", "))
-	return err
+	notes := []string{"* used for its format on this machine", "not in this program: " + strings.Join(l.Foreign, ", ")}
+	if len(dropped) > 0 {
+		notes = append(notes, "not shown for lack of width: "+strings.ToLower(strings.Join(dropped, ", ")))
+	}
+	fmt.Fprintln(w)
+	for _, note := range notes {
+		if _, err := fmt.Fprintln(w, strings.Join(wrapped(note, width, " "), "\n    ")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (v variantInfo) here() string {

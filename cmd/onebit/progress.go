@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -86,8 +87,13 @@ func (p *benchProgress) close() {
 	}
 }
 
-// terminalWidth returns the columns of the terminal that w is, or 0.
+// terminalWidth returns the columns that what is printed to w may have: those
+// of COLUMNS, which who exports it means for files too, or of the terminal that
+// w is; else 0, for as many as need be.
 func terminalWidth(w io.Writer) int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			return width

@@ -14,6 +14,7 @@ import (
 
 func newReport() *cobra.Command {
 	var out, kind string
+	var asJSON bool
 	var kinds []string
 	for _, k := range reports.Kinds() {
 		kinds = append(kinds, k.Name)
@@ -32,6 +33,12 @@ output; else DIR gets index.html and plots/*.png.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if asJSON {
+				if kind != "" && kind != "json" {
+					return usagef("--json and --format %s exclude each other", kind)
+				}
+				kind = "json"
+			}
 			form, known := reports.KindNamed(kind)
 			if kind != "" && !known {
 				return usagef("unknown format %q (known: %s)", kind, strings.Join(kinds, ", "))
@@ -55,6 +62,7 @@ output; else DIR gets index.html and plots/*.png.`,
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "onebit-report", "`DIR` to write to")
 	cmd.Flags().StringVar(&kind, "format", "", "print as "+strings.Join(kinds, ", ")+", instead")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return cmd
 }
 

@@ -9,13 +9,14 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 )
 
 // A table prints aligned columns. Errors of the writer surface in flush.
 type table struct{ w *tabwriter.Writer }
 
 func newTable(w io.Writer, header ...any) table {
-	t := table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
+	t := table{tabwriter.NewWriter(w, 0, 0, columnGap, ' ', 0)}
 	if len(header) > 0 {
 		t.row(header...)
 	}
@@ -27,8 +28,12 @@ func (t table) row(cells ...any) {
 	for _, c := range cells {
 		texts = append(texts, fmt.Sprint(c))
 	}
+	t.texts(texts...)
+}
+
+func (t table) texts(cells ...string) {
 	// Without a trailing tab the last cell is not padded.
-	fmt.Fprintln(t.w, strings.TrimRight(strings.Join(texts, "\t"), "\t"))
+	fmt.Fprintln(t.w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 }
 
 func (t table) flush() error { return t.w.Flush() }
@@ -74,4 +79,28 @@ func fixed(digits int, value float64) string {
 		return strings.TrimPrefix(text, "-")
 	}
 	return text
+}
+
+// wrapped splits a text into lines of at most width columns, before one of the
+// characters in breaks; lines but the first have room for an indent of 4. A part
+// without such a character stays whole. Without a width there is one line.
+func wrapped(text string, width int, breaks string) (lines []string) {
+	const indent = 4
+	room := width
+	for width > 0 && utf8.RuneCountInString(text) > room {
+		runes := []rune(text)
+		at := -1
+		for i := 1; i < len(runes) && (i <= room || at < 0); i++ {
+			if strings.ContainsRune(breaks, runes[i]) {
+				at = i
+			}
+		}
+		if at < 0 {
+			break
+		}
+		lines = append(lines, strings.TrimRight(string(runes[:at]), " "))
+		text = strings.TrimLeft(string(runes[at:]), " ")
+		room = width - indent
+	}
+	return append(lines, text)
 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+const (
+	columnGap = 2  // between the columns of a table
+	readable  = 30 // columns of running text
+)
+
+// fitted makes the rows of a table, of which the first is the header, fit a
+// width; 0 is any. It leaves out columns of drop, the first of them first, until
+// the last has room for running text, and returns the names of those; what is
+// still too long in the last column goes on in rows of its own.
+func fitted(rows [][]string, width int, drop ...string) (fit [][]string, dropped []string) {
+	fit = rows
+	for _, name := range drop {
+		if width == 0 || tableWidth(fit) <= width || lastRoom(fit, width) >= readable {
+			break
+		}
+		i := slices.Index(fit[0], name)
+		var narrower [][]string
+		for _, row := range fit {
+			narrower = append(narrower, slices.Delete(slices.Clone(row), i, i+1))
+		}
+		fit, dropped = narrower, append(dropped, name)
+	}
+	if width == 0 || tableWidth(fit) <= width {
+		return fit, dropped
+	}
+	last := len(fit[0]) - 1
+	room := max(1, lastRoom(fit, width))
+	var out [][]string
+	for _, row := range fit {
+		for i, line := range wrapped(row[last], room, " ") {
+			cells := make([]string, last, last+1)
+			if i == 0 {
+				cells = slices.Clone(row[:last])
+			}
+			out = append(out, append(cells, line))
+		}
+	}
+	return out, dropped
+}
+
+// lastRoom is what the other columns leave the last one of a width.
+func lastRoom(rows [][]string, width int) int {
+	return width - tableWidth(rows) + columnWidth(rows, len(rows[0])-1)
+}
+
+func columnWidth(rows [][]string, i int) (width int) {
+	for _, row := range rows {
+		width = max(width, utf8.RuneCountInString(row[i]))
+	}
+	return width
+}
+
+func tableWidth(rows [][]string) int {
+	width := -columnGap
+	for i := range rows[0] {
+		width += columnWidth(rows, i) + columnGap
+	}
+	return width
+}

@@ -1,0 +1,120 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"onebit/bench"
+	"onebit/internal/term"
+)
+
+func init() {
+	registerKind(Kind{Name: "json", Extension: "json", About: "settings, medians and intervals of every case, noise, failures and warnings", Render: WriteJSON})
+}
+
+type jsonResults struct {
+	Settings map[string]string   `json:"settings"` // the header
+	Units    map[string]jsonUnit `json:"units"`
+	Cases    []jsonCase          `json:"cases"`
+	Floors   []jsonFloor         `json:"floors"` // none without an A/A pair
+	Failures []jsonFailure       `json:"failures"`
+	Warnings []string            `json:"warnings"`
+}
+
+type jsonUnit struct {
+	Better string `json:"better,omitempty"` // lower or higher
+	Exact  bool   `json:"exact,omitempty"`  // computed, not measured
+}
+
+type jsonCase struct {
+	Name   string               `json:"name"` // without Benchmark and -GOMAXPROCS
+	Base   string               `json:"base"`
+	Keys   map[string]string    `json:"keys"`
+	Values map[string]jsonValue `json:"values"` // by unit
+}
+
+type jsonValue struct {
+	Centre  float64  `json:"centre"`
+	Lo      *float64 `json:"lo"` // null: too few samples for an interval
+	Hi      *float64 `json:"hi"`
+	NextRun bool     `json:"next_run"` // lo and hi hold what a run minutes later finds, and not this process's median alone
+	Samples int      `json:"samples"`
+
+	Processes int `json:"processes"`
+}
+
+// A jsonFloor is the noise floor of a class of cases in fractions: 0.05 is 5%.
+// Of too few pairs there is none.
+type jsonFloor struct {
+	Class string   `json:"class"`
+	Floor *float64 `json:"floor"`
+	Lo    *float64 `json:"lo"`
+	Hi    *float64 `json:"hi"`
+	Worst float64  `json:"worst"`
+	Pairs int      `json:"pairs"`
+}
+
+type jsonFailure struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// WriteJSON writes one JSON document of what the tables are made of: the
+// settings, each case's centre and interval in each of its units, the noise
+// floors, what failed, and what is doubtful.
+func WriteJSON(w io.Writer, res *bench.Results) error {
+	d := newDigest(res)
+	doc := jsonResults{
+		Settings: make(map[string]string), Units: make(map[string]jsonUnit),
+		Cases: []jsonCase{}, Floors: []jsonFloor{}, Failures: []jsonFailure{}, Warnings: append([]string{}, d.warnings()...),
+	}
+	for _, s := range res.Settings {
+		doc.Settings[s.Key] = s.Value
+	}
+	for _, name := range d.units {
+		u := bench.UnitOf(name)
+		doc.Units[name] = jsonUnit{betterWord(u.Better), u.Exact}
+	}
+	for _, base := range d.bases() {
+		for _, c := range d.ofBase(base) {
+			doc.Cases = append(doc.Cases, jsonCaseOf(c))
+		}
+	}
+	for _, f := range d.floors {
+		floor := jsonFloor{Class: f.Class, Worst: f.Worst, Pairs: f.Pairs}
+		if f.Known() {
+			floor.Floor, floor.Lo, floor.Hi = &f.Floor, &f.Lo, &f.Hi
+		}
+		doc.Floors = append(doc.Floors, floor)
+	}
+	for _, f := range res.Failures {
+		doc.Failures = append(doc.Failures, jsonFailure{f.Name.Full, f.Reason})
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(doc); err != nil {
+		return err
+	}
+	_, err := w.Write(term.JSON(b.Bytes()))
+	return err
+}
+
+func jsonCaseOf(c *caseStats) jsonCase {
+	out := jsonCase{Name: c.name.Full, Base: c.name.Base, Keys: make(map[string]string), Values: make(map[string]jsonValue)}
+	for _, k := range c.name.Keys {
+		if k.Key != "" {
+			out.Keys[k.Key] = k.Value
+		}
+	}
+	for unit, s := range c.stats {
+		v := jsonValue{Centre: s.Center, NextRun: s.NextRun, Samples: len(s.values), Processes: s.Processes}
+		if s.bounded() {
+			v.Lo, v.Hi = &s.Lo, &s.Hi
+		}
+		out.Values[unit] = v
+	}
+	return out
+}
