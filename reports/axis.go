@@ -104,11 +104,21 @@ func (a valueAxis) fromZero() valueAxis {
 	return a.bounded()
 }
 
+// logScale is logarithmic, and takes what has no logarithm for something far beyond the axis, where
+// gonum's own panics.
+type logScale struct{}
+
+// Normalize implements plot.Normalizer.
+func (logScale) Normalize(lo, hi, v float64) float64 {
+	from := math.Log(lo)
+	return (math.Log(math.Max(v, 1e-300)) - from) / (math.Log(hi) - from)
+}
+
 func (a valueAxis) apply(axis *plot.Axis) {
 	a = a.bounded()
 	axis.Min, axis.Max = a.min, a.max
 	if a.log {
-		axis.Scale = plot.LogScale{}
+		axis.Scale = logScale{}
 	}
 	axis.Tick.Marker = a
 }

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -14,7 +15,8 @@ func init() {
 	registerChart(chart{
 		order: 10, name: "latency", heading: "Latency by variant",
 		about: "Each row is a variant, fastest on top. The mark is the median time of one operation, the bar with caps its " +
-			"95% confidence interval, and each thin stroke a sample. Panels of one shape or test share their axis; left is faster.",
+			"95% confidence interval, and each thin stroke a sample. Panels of one shape or test share their axis, which is logarithmic where the times differ much; " +
+			"left is faster. It ends where a variant takes many times as long as the fastest: values beyond stand at its edge, with an arrow.",
 		figures: latencyFigures,
 	})
 }
@@ -51,7 +53,10 @@ func latencyFigure(d *digest, f *family, tasks []*task) *figure {
 		reading: d.latencyReading(last),
 	}
 	for _, t := range tasks {
-		rows := d.latencyPanels(t, panels(f.cases), names)
+		rows, cut := d.latencyPanels(t, panels(f.cases), names)
+		if cut && fig.notes == nil {
+			fig.notes = []string{fmt.Sprintf("→ beyond the axis: it ends at %d times the fastest of each panel, so that slower variants leave room for the others.", muchSlower)}
+		}
 		fig.panels = append(fig.panels, rows...)
 		if len(tasks) > 1 {
 			fig.upward = append(fig.upward, slices.Repeat([]string{label(t.shape)}, len(rows))...)
@@ -64,11 +69,28 @@ func latencyFigure(d *digest, f *family, tasks []*task) *figure {
 	return fig
 }
 
-// latencyPanels draws the conditions of one task, on a common axis.
-func (d *digest) latencyPanels(t *task, conditions []panel, names []string) [][]*plot.Plot {
+// muchSlower is how many times the fastest's time a variant may take and still have its place on the
+// axis: those beyond would squeeze all that matter.
+const muchSlower = 12
+
+// latencyPanels draws the conditions of one task, on a common axis; cut says that some lie beyond it.
+func (d *digest) latencyPanels(t *task, conditions []panel, names []string) (rows [][]*plot.Plot, cut bool) {
 	var values []float64
-	for _, c := range t.cases {
-		values = append(values, c.stats[bench.NsPerOp].values...)
+	for _, p := range conditions {
+		cases := in(p, t.cases)
+		fastest := math.Inf(1)
+		for _, c := range cases {
+			if v, ok := c.center(bench.NsPerOp); ok && v > 0 {
+				fastest = math.Min(fastest, v)
+			}
+		}
+		for _, c := range cases {
+			if v, ok := c.center(bench.NsPerOp); ok && v > muchSlower*fastest {
+				cut = true
+				continue
+			}
+			values = append(values, c.stats[bench.NsPerOp].values...)
+		}
 	}
 	axis := newAxis(values, false, 4, bench.UnitOf(bench.NsPerOp).Format)
 	var drawn []*plot.Plot
@@ -82,7 +104,7 @@ func (d *digest) latencyPanels(t *task, conditions []panel, names []string) [][]
 		}
 		drawn = append(drawn, plot)
 	}
-	return arrange(drawn, panelsInRow)
+	return arrange(drawn, panelsInRow), cut
 }
 
 // rowsHeight is the height of panels with n rows each, stacked.

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -38,15 +39,45 @@ func opsFigures(d *digest) []*figure {
 	return figures
 }
 
-// coloured are the operations with a colour of their own; what is cheaper shares the last.
-func (p *profile) coloured() []string { return p.ops[:min(len(p.ops), seriesCount-1)] }
+// opColors are the colours of the operations that tend to be dear.
+var opColors = map[string]int{
+	"ffn_gate_up": 0, "ffn_down": 1, "output": 2, "attn_qkv": 3, "attn_output": 4, "attn": 5, "ffn_act": 6,
+}
+
+// colored are the operations with a colour of their own, the dearest first. It is theirs in every
+// profile; other operations take, in the order of their names, the colours that are left. The rest shares
+// the last.
+func (p *profile) colored() (ops []string, colors map[string]int) {
+	free := make([]bool, seriesCount-1)
+	for i := range free {
+		free[i] = true
+	}
+	colors = make(map[string]int)
+	var others []string
+	for _, op := range p.ops {
+		if i, ok := opColors[op]; ok {
+			colors[op], free[i] = i, false
+		} else {
+			others = append(others, op)
+		}
+	}
+	others = others[:min(len(others), seriesCount-1-len(colors))]
+	slices.SortFunc(others, naturalCompare)
+	for _, op := range others {
+		i := slices.Index(free, true)
+		colors[op], free[i] = i, false
+	}
+	ops = slices.DeleteFunc(slices.Clone(p.ops), func(op string) bool { _, ok := colors[op]; return !ok })
+	return ops, colors
+}
 
 func (p *profile) legend() []legendEntry {
 	var all []legendEntry
-	for i, op := range p.coloured() {
-		all = append(all, square(label(op), seriesRole(i)))
+	ops, colors := p.colored()
+	for _, op := range ops {
+		all = append(all, square(label(op), seriesRole(colors[op])))
 	}
-	if len(p.ops) > len(p.coloured()) {
+	if len(p.ops) > len(ops) {
 		all = append(all, square("others", roleRest))
 	}
 	return all
@@ -55,12 +86,15 @@ func (p *profile) legend() []legendEntry {
 // segments cuts a bar at the operations; ns is the time of one.
 func (p *profile) segments(ns func(op string) float64) []segment {
 	var parts []segment
-	for i, op := range p.coloured() {
-		parts = append(parts, segment{ns(op), seriesRole(i)})
-	}
+	ops, colors := p.colored()
 	rest := 0.0
-	for _, op := range p.ops[len(p.coloured()):] {
-		rest += ns(op)
+	for _, op := range p.ops {
+		if !slices.Contains(ops, op) {
+			rest += ns(op)
+		}
+	}
+	for _, op := range ops {
+		parts = append(parts, segment{ns(op), seriesRole(colors[op])})
 	}
 	return append(parts, segment{rest, roleRest})
 }
@@ -76,33 +110,72 @@ func stackAxis(totals []float64, labels int) valueAxis {
 const slowestBar = 6
 
 func opsFigure(m *model, p *profile) *figure {
-	var totals []float64
+	var totals, ends []float64
 	var shown, slow []string
 	for _, name := range p.contenders {
 		if total := p.total(name); len(shown) == 0 || total <= slowestBar*totals[0] {
-			shown, totals = append(shown, name), append(totals, total)
+			_, _, slowest := p.passes(name)
+			shown, totals, ends = append(shown, name), append(totals, total), append(ends, math.Max(total, slowest))
 		} else {
 			slow = append(slow, name+" "+formatTime(total))
 		}
 	}
 	panel := newPanel("")
-	stackAxis(totals, 8).apply(&panel.X)
+	stackAxis(ends, 8).apply(&panel.X)
 	panel.X.Label.Text = "time per " + p.per()
 	nominalAxis(panel, shown, true)
 	addGrid(panel, true, false)
+	passes := 0
 	for i, name := range shown {
 		row := rowAt(i, len(shown))
 		end := addStack(panel, p.segments(func(op string) float64 { return p.sum(name, op).ns }), row)
+		if of, lo, hi := p.passes(shown[i]); of > 1 {
+			passes = max(passes, of)
+			panel.Add(interval{lo: lo, hi: hi, row: row, color: inkOf(roleInk)})
+			end = math.Max(end, hi)
+		}
 		panel.Add(behind{value: end, row: row, text: formatTime(totals[i])})
 	}
-	reading := fmt.Sprintf("%s spends %s of %s on %s.", shown[0], formatTime(p.sum(shown[0], p.ops[0]).ns), formatTime(totals[0]), p.ops[0])
-	if len(slow) > 0 {
-		reading += " Too slow to be drawn beside it: " + joinNames(slow) + "."
+	var notes []string
+	if passes > 0 {
+		notes = append(notes, fmt.Sprintf("Whiskers reach from the fastest to the slowest of up to %d passes.", passes))
 	}
+	if len(slow) > 0 {
+		notes = append(notes, "Too slow to be drawn beside the others: "+joinNames(slow)+".")
+	}
+	reading := fmt.Sprintf("%s spends %s of %s on %s.", shown[0], formatTime(p.sum(shown[0], p.ops[0]).ns), formatTime(totals[0]), p.ops[0])
 	return &figure{
 		name: fileName("ops", m.name, p.title()), heading: label(m.title(p.title() + ", by operation")), reading: reading,
-		height: rowsHeight(len(shown), 1) + 16, panels: [][]*plot.Plot{{panel}}, legend: p.legend(),
+		height: rowsHeight(len(shown), 1) + 16, panels: [][]*plot.Plot{{panel}}, legend: p.legend(), notes: notes,
 	}
+}
+
+// passes are the least and the largest time of all operations in one pass of a contender, if every
+// operation was timed in as many.
+func (p *profile) passes(contender string) (n int, lo, hi float64) {
+	var totals []float64
+	for _, block := range append(slices.Clone(p.blocks), outsideBlocks) {
+		for _, op := range p.ops {
+			c := p.cases[profileKey{contender, block, op}]
+			if c == nil {
+				continue
+			}
+			values := c.stats[bench.NsPerOp].values
+			if totals == nil {
+				totals = make([]float64, len(values))
+			}
+			if len(values) != len(totals) {
+				return 0, 0, 0
+			}
+			for i, v := range values {
+				totals[i] += v
+			}
+		}
+	}
+	if len(totals) == 0 {
+		return 0, 0, 0
+	}
+	return len(totals), slices.Min(totals), slices.Max(totals)
 }
 
 // opBlocksFigure shows the blocks of the fastest contenders; nil if there are none.

@@ -1,270 +1,136 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg/draw"
-
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 func init() {
 	registerChart(chart{
-		order: 40, name: "error-speed", heading: "Error against speed",
-		about: "Right is faster, down is more accurate; both are geometric means over shapes. The line is the Pareto front: " +
-			"ringed variants on it are beaten in one respect only by giving up the other; for any variant off it, one on it is at least as " +
-			"fast and at least as accurate.",
+		order: 6, name: "error-speed", heading: "Error against speed",
+		about: "Right is faster, down is more accurate; both are geometric means over shapes. All formats and activation schemes are here: variants of a format and scheme " +
+			"whose errors are equal, as those of all integer variants are to the last bit, share a point, that of the fastest. The error is that against the exact product of " +
+			"the same weights, so it is what rounding the activations costs; the dotted lines are what that rounding costs alone, whatever computes. Bits are those of a packed " +
+			"weight, scales and padding included. Ringed points on the dashed front are beaten in one respect only by giving up the other.",
 		figures: paretoFigures,
 	})
 }
 
-// errorUnits are the measures of error, the first that is there.
-var errorUnits = []string{bench.NMSE, bench.KLD, bench.Perplexity}
+// kernelErrorUnits are the measures of a product's error, the first that is there.
+var kernelErrorUnits = []string{bench.NMSE, bench.KLD}
 
-// A tradeoff is one contender's speed and error under one condition.
-type tradeoff struct {
-	contender    string
-	speed, error float64
-}
-
+// paretoFigures is one figure of all products.
 func paretoFigures(d *digest) []*figure {
-	var figures []*figure
-	for _, f := range d.families() {
-		unit, ok := errorUnit(f)
-		if !ok || f.base == baseModel {
-			continue
-		}
-		t := newTrade(fileName("error-speed", f.base, f.subject), f.title()+": "+unit+" against speed", unit, f.speedUnit())
-		for _, p := range panels(f.cases) {
-			t.add(p, f.tradeoffs(p, unit))
-		}
-		if fig := d.tradeFigure(t); fig != nil {
-			fig.folded = len(figures) > 0
-			figures = append(figures, fig)
-		}
-	}
-	return figures
-}
-
-// A trade is a drawing of what speed costs: of points under each condition.
-type trade struct {
-	name, heading   string
-	unit, speedUnit string
-	cost            string // what unit measures, in a word
-	shown           []panel
-	points          map[panel][]tradeoff
-	speeds, costs   []float64
-	contenders      []string
-}
-
-func newTrade(name, heading, unit, speedUnit string) *trade {
-	return &trade{name: name, heading: heading, unit: unit, speedUnit: speedUnit, cost: unit, points: make(map[panel][]tradeoff)}
-}
-
-func (t *trade) add(p panel, points []tradeoff) {
-	if len(points) == 0 {
-		return
-	}
-	t.shown = append(t.shown, p)
-	t.points[p] = points
-	for _, q := range points {
-		t.speeds, t.costs = append(t.speeds, q.speed), append(t.costs, q.error)
-		if !slices.Contains(t.contenders, q.contender) {
-			t.contenders = append(t.contenders, q.contender)
-		}
-	}
-}
-
-// speedAxis leaves room for the names on the front, right of their points.
-func (t *trade) speedAxis() valueAxis {
-	a := newAxis(t.speeds, false, 5, bench.UnitOf(t.speedUnit).Format)
-	if !a.log {
-		a = a.fromZero()
-		a.max *= 1.6
-		return a
-	}
-	a.max *= math.Max(2, math.Pow(a.max/a.min, 0.5))
-	return a
-}
-
-// costAxis is logarithmic for errors, and begins at zero for memory.
-func (t *trade) costAxis() valueAxis {
-	if t.unit != bench.PeakRSS {
-		return errorAxis(t.costs, t.unit)
-	}
-	a := newAxis(append(t.costs, 0), false, 6, bench.UnitOf(t.unit).Format).fromZero()
-	a.max *= 1.15
-	a.binary = true
-	return a
-}
-
-// tradeFigure draws a trade; nil if it has no points.
-func (d *digest) tradeFigure(t *trade) *figure {
-	if len(t.shown) == 0 {
-		return nil
-	}
-	x, y := t.speedAxis(), t.costAxis()
-	var drawn []*plot.Plot
-	for _, p := range t.shown {
-		panel := d.paretoPanel(p, t.points[p], x, y)
-		panel.X.Label.Text = bench.UnitOf(t.speedUnit).About
-		drawn = append(drawn, panel)
-	}
-	grid := arrange(drawn, 2)
-	fig := &figure{
-		name: t.name, heading: label(t.heading), reading: t.reading(),
-		height: rowsHeight(11, len(grid)), panels: grid, upward: slices.Repeat([]string{t.cost}, len(grid)),
-	}
-	slices.SortFunc(t.contenders, naturalCompare)
-	for _, name := range t.contenders {
-		fig.legend = append(fig.legend, legendEntry{label(name), glyph(d.marks[name], 4)})
-	}
-	return fig
-}
-
-// errorUnit is the first measure of error that two contenders have, or one.
-func errorUnit(f *family) (string, bool) {
-	for _, unit := range errorUnits {
-		for _, c := range f.cases {
-			if _, ok := c.center(unit); ok {
-				return unit, true
+	families := slices.DeleteFunc(d.families(), func(f *family) bool { return f.base == names.BaseModel || f.tasks[0].ops == 0 })
+	for _, unit := range kernelErrorUnits {
+		var cases []*caseStats
+		for _, f := range families {
+			if measured(f.cases, unit) {
+				cases = append(cases, f.cases...)
 			}
 		}
-	}
-	return "", false
-}
-
-// speedUnit is what the family's speed is given in.
-func (f *family) speedUnit() string {
-	for _, t := range f.tasks {
-		if t.ops > 0 {
-			return bench.OpRate
+		t := newTrade("error-speed", "Error against speed: formats and activation schemes", unit, bench.OpRate)
+		formats := make([]string, len(families))
+		for i, f := range families {
+			formats[i] = f.title()
+		}
+		marks := assignMarks(formats, formatMark)
+		for _, p := range panels(cases) {
+			var points []tradePoint
+			for _, f := range families {
+				points = append(points, f.tradePoints(p, unit, marks[f.title()])...)
+			}
+			t.add(p, points)
+		}
+		if unit == bench.NMSE {
+			t.yardsticks = roundingAlone(cases)
+			t.notes = yardstickNotes(t.yardsticks)
+		}
+		for _, f := range families {
+			if slices.ContainsFunc(t.shown, func(p panel) bool {
+				return slices.ContainsFunc(t.points[p], func(q tradePoint) bool { return q.series == marks[f.title()] })
+			}) {
+				t.legend = append(t.legend, legendEntry{label(f.title()), glyph(marks[f.title()], 4)})
+			}
+		}
+		if f := tradeFigure(t); f != nil {
+			return []*figure{f}
 		}
 	}
-	return bench.TokenRate
+	return nil
 }
 
-func (f *family) tradeoffs(p panel, unit string) []tradeoff {
-	var points []tradeoff
+// tradePoints are those of a format: of each activation scheme and error the fastest variant.
+func (f *family) tradePoints(p panel, unit string, series int) []tradePoint {
+	var points []tradePoint
+	schemes := make(map[string]string)
 	for _, name := range contenders(f.cases) {
-		var speeds, errors []float64
+		var speeds, errors, sizes []float64
 		for _, t := range f.tasks {
 			for _, c := range in(p, t.cases) {
 				speed, ok := t.speed(c)
-				if !ok {
-					speed, ok = c.center(bench.TokenRate)
+				e, known := c.center(unit)
+				if !ok || !known || c.contender != name {
+					continue
 				}
-				e, measured := c.center(unit)
-				if ok && measured && c.contender == name {
-					speeds, errors = append(speeds, speed), append(errors, e)
+				speeds, errors = append(speeds, speed), append(errors, e)
+				if size, ok := t.bytesPerWeight(c); ok {
+					sizes = append(sizes, 8*size)
 				}
+				schemes[name] = c.name.Get(names.Act)
 			}
 		}
 		speed, ok := geomean(speeds)
 		if !ok {
 			continue
 		}
-		points = append(points, tradeoff{name, speed, meanError(errors)})
-	}
-	return points
-}
-
-// meanError is the geometric mean, or zero if any error is zero: there the kernel is exact.
-func meanError(errors []float64) float64 {
-	mean, ok := geomean(errors)
-	if !ok {
-		return 0
-	}
-	return mean
-}
-
-// negligible is the error below which variants count as equally accurate: what float32 rounding
-// leaves. Errors below it, zero included, are drawn on this line.
-const negligible = 1e-9
-
-// drawnError is where an error stands on the axis; not a number if it is none.
-func drawnError(e float64) float64 { return math.Max(e, negligible) }
-
-func errorAxis(errors []float64, unit string) valueAxis {
-	var drawn []float64
-	for _, e := range errors {
-		drawn = append(drawn, drawnError(e))
-	}
-	format := bench.UnitOf(unit).Format
-	a := newAxis(drawn, true, 6, func(v float64) string {
-		if isNear(v, negligible) {
-			return "≤ " + format(v)
+		var text []string
+		if size, ok := geomean(sizes); ok {
+			text = append(text, fmt.Sprintf("%.3g bits", size))
 		}
-		return format(v)
-	})
-	if slices.Min(drawn) == negligible {
-		a.floor = negligible
+		text = append(text, name)
+		if scheme := schemes[name]; scheme != "" && !strings.Contains(name, scheme) {
+			text = append(text, scheme)
+		}
+		e := meanError(errors)
+		short := strings.Join(text, ", ")
+		points = append(points, tradePoint{tradeoff{name, speed, e}, f.title() + ", " + short, short, series, e, e})
 	}
-	// A single value, or values close together, still need a readable axis.
-	a.min, a.max = a.min/2, a.max*2
-	return a
+	return fastestOfEach(points, func(q tradePoint) string { return schemes[q.contender] })
 }
 
-// front returns the points that no other point beats, fastest first.
-func front(points []tradeoff) []tradeoff {
-	sorted := slices.Clone(points)
-	slices.SortStableFunc(sorted, func(a, b tradeoff) int {
-		return cmp.Or(cmp.Compare(b.speed, a.speed), cmp.Compare(a.error, b.error))
-	})
-	var best []tradeoff
-	for _, q := range sorted {
-		if len(best) == 0 || drawnError(q.error) < drawnError(best[len(best)-1].error)*(1-sameError) {
-			best = append(best, q)
+// roundingAlone are the errors that rounding the activations alone makes, by scheme, over all formats.
+func roundingAlone(cases []*caseStats) []yardstick {
+	errors := make(map[string][]float64)
+	var schemes []string
+	for _, c := range cases {
+		scheme := c.name.Get(names.Act)
+		if e, ok := c.center(bench.ActNMSE); ok && e > negligible && !math.IsInf(e, 0) && scheme != "" {
+			schemes = append(schemes, scheme)
+			errors[scheme] = append(errors[scheme], e)
 		}
 	}
-	return best
+	slices.SortFunc(schemes, naturalCompare)
+	var all []yardstick
+	for _, scheme := range slices.Compact(schemes) {
+		e := percentile(errors[scheme], 50)
+		all = append(all, yardstick{label(scheme), e})
+	}
+	return all
 }
 
-// sameError is the relative difference below which two errors count as one: variants of a scheme add
-// the same products in another order, and a slower one is not on the front for its last bits.
-const sameError = 0.01
-
-func (d *digest) paretoPanel(p panel, points []tradeoff, x, y valueAxis) *plot.Plot {
-	plot := newPanel(p.String())
-	x.apply(&plot.X)
-	y.apply(&plot.Y)
-	addGrid(plot, true, true)
-	best := front(points)
-	plot.Add(polyline{points: frontSteps(best, x, y), color: inkOf(roleFront), width: 1.2, dashes: dashed})
-	for _, q := range points {
-		plot.Add(mark{x: q.speed, y: drawnError(q.error), style: glyph(d.marks[q.contender], 4)})
-	}
-	for _, q := range best {
-		plot.Add(mark{x: q.speed, y: drawnError(q.error), style: draw.GlyphStyle{Color: inkOf(roleFront), Radius: 7.5, Shape: shape{}}})
-	}
-	plot.Add(frontLabels{best})
-	return plot
-}
-
-// frontSteps is the border of what the front beats: everything left of and above it.
-func frontSteps(best []tradeoff, x, y valueAxis) [][2]float64 {
-	steps := [][2]float64{{best[0].speed, y.max}}
-	for i, q := range best {
-		steps = append(steps, [2]float64{q.speed, drawnError(q.error)})
-		next := x.min
-		if i+1 < len(best) {
-			next = best[i+1].speed
-		}
-		steps = append(steps, [2]float64{next, drawnError(q.error)})
-	}
-	return steps
-}
-
-func (t *trade) reading() string {
-	p := t.shown[len(t.shown)-1]
+func yardstickNotes(all []yardstick) []string {
 	var parts []string
-	for _, q := range front(t.points[p]) {
-		parts = append(parts, fmt.Sprintf("%s (%s, %s %s)", q.contender, bench.UnitOf(t.speedUnit).Format(q.speed), t.cost, bench.UnitOf(t.unit).Format(q.error)))
+	for _, y := range all {
+		parts = append(parts, fmt.Sprintf("%s %s (%.1f dB)", y.name, bench.UnitOf(bench.ActNMSE).Format(y.error), -10*math.Log10(y.error)))
 	}
-	return fmt.Sprintf("Front with %s, fastest first: %s.", conditions(p), strings.Join(parts, ", "))
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{"Dotted: what rounding the activations costs alone, whatever computes: " + strings.Join(parts, ", ") + "."}
 }

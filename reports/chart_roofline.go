@@ -1,197 +1,262 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 func init() {
 	registerChart(chart{
 		order: 20, name: "roofline", heading: "Roofline",
-		about: "Across: multiply-adds per byte of packed weights, a property of the format and its layout. Each point is a variant's multiply-adds per " +
-			"second, as the geometric mean over shapes. The slanted line is the memory roof: the read bandwidth measured in this run under the same " +
-			"condition, its band the range over footprints. A point on the line reads weights as fast as this machine can; " +
-			"a point far below it is limited by computing. Formats of the same intensity stand side by side.",
+		about: "Across: multiply-adds per byte of packed weights, a property of the format and its layout. Up: multiply-adds per second. The roof is what reading " +
+			"alone allows: the read bandwidth measured in the same rounds, over as many bytes, with as many threads and from the same cache, so that each layout " +
+			"has its own stroke of roof. A point at half its stroke is the 50 % of roof that the tables give: it stands at its median share of the roof of the same round. " +
+			"What is close to the roof waits for memory; what is far below it is limited by computing.",
 		figures: rooflineFigures,
 	})
 }
 
-// A rooflinePoint is one contender of one format under one condition.
+// A rooflinePoint is one case that multiplies.
 type rooflinePoint struct {
 	format, contender string
 	intensity, speed  float64
+	roof, share       float64 // bytes per second, and what of it the case reads in per cent; 0 where none was measured
 }
 
+// rooflineFigures draws each shape's products, the largest first: its weights are the likeliest to come
+// from memory.
 func rooflineFigures(d *digest) []*figure {
+	var shapes []string
+	largest := make(map[string]float64)
+	for _, t := range d.tasks {
+		if t.ops > 0 && t.base == names.BaseMatVec {
+			if largest[t.shape] == 0 {
+				shapes = append(shapes, t.shape)
+			}
+			largest[t.shape] = t.ops
+		}
+	}
+	slices.SortStableFunc(shapes, func(a, b string) int {
+		return cmp.Or(cmp.Compare(largest[b], largest[a]), naturalCompare(a, b))
+	})
+	var figures []*figure
+	for _, shape := range shapes {
+		if f := d.rooflineFigure(shape); f != nil {
+			f.folded = len(figures) > 0
+			figures = append(figures, f)
+		}
+	}
+	return figures
+}
+
+// A roofline is the points of one shape.
+type roofline struct {
+	formats []string
+	shown   []panel
+	points  map[panel][]rooflinePoint
+	slow    []string // contenders that are not drawn
+}
+
+// farBelow is how many times slower than the fastest a variant is no longer drawn.
+const farBelow = 20
+
+func (d *digest) newRoofline(shape string) *roofline {
+	r := &roofline{points: make(map[panel][]rooflinePoint)}
 	var cases []*caseStats
 	for _, t := range d.tasks {
-		if t.ops > 0 {
+		if t.shape == shape && t.base == names.BaseMatVec {
 			cases = append(cases, t.cases...)
 		}
 	}
-	byPanel := make(map[panel][]rooflinePoint)
-	var intensities, speeds []float64
-	var shown []panel
 	for _, p := range panels(cases) {
-		points := d.rooflinePoints(p)
-		if len(points) == 0 {
-			continue
+		var points []rooflinePoint
+		for _, t := range d.tasks {
+			if t.shape == shape && t.base == names.BaseMatVec {
+				points = append(points, d.rooflinePoints(t, p)...)
+			}
 		}
-		byPanel[p] = points
-		shown = append(shown, p)
+		fastest := 0.0
 		for _, q := range points {
-			intensities, speeds = append(intensities, q.intensity), append(speeds, q.speed)
+			fastest = math.Max(fastest, q.speed)
+		}
+		points = slices.DeleteFunc(points, func(q rooflinePoint) bool {
+			if q.speed*farBelow < fastest {
+				r.slow = append(r.slow, q.contender)
+				return true
+			}
+			r.formats = append(r.formats, q.format)
+			return false
+		})
+		if len(points) > 0 {
+			r.shown, r.points[p] = append(r.shown, p), points
 		}
 	}
-	if len(shown) == 0 {
-		return nil
+	for _, list := range []*[]string{&r.formats, &r.slow} {
+		slices.SortFunc(*list, naturalCompare)
+		*list = slices.Compact(*list)
 	}
-	formats := rooflineFormats(byPanel)
-	intensities = append(intensities, slices.Max(intensities)*1.6, slices.Min(intensities)/1.6)
-	x := newAxis(intensities, true, 10, func(v float64) string { return fmt.Sprintf("%.3g", v) })
-	for _, p := range shown {
-		if roof := d.roof(p); roof.any {
-			speeds = append(speeds, roof.hi*x.max) // so that no roof leaves its panel at the top
-		}
-	}
-	y := newAxis(speeds, true, 6, bench.UnitOf(bench.OpRate).Format)
-	var drawn []*plot.Plot
-	for _, p := range shown {
-		drawn = append(drawn, d.rooflinePanel(p, byPanel[p], formats, x, y))
-	}
-	grid := arrange(drawn, 2)
-	f := &figure{
-		name: "roofline", heading: "Roofline", reading: d.rooflineReading(shown, byPanel),
-		height: vg.Length(300 * len(grid)), panels: grid,
-		upward: slices.Repeat([]string{"multiply-adds per second"}, len(grid)),
-	}
-	for i, name := range formats {
-		f.legend = append(f.legend, legendEntry{label(name), glyph(i, 4)})
-	}
-	return []*figure{f}
+	return r
 }
 
-func (d *digest) rooflinePoints(p panel) []rooflinePoint {
+// rooflinePoints makes a point of each contender of a task under a condition.
+func (d *digest) rooflinePoints(t *task, p panel) []rooflinePoint {
 	var points []rooflinePoint
-	for _, f := range d.families() {
-		for _, name := range contenders(f.cases) {
-			var speeds, intensities []float64
-			for _, t := range f.tasks {
-				for _, c := range in(p, t.cases) {
-					speed, ok := t.speed(c)
-					bytes, packed := t.bytesPerWeight(c)
-					if ok && packed && c.contender == name {
-						speeds, intensities = append(speeds, speed), append(intensities, 1/bytes)
-					}
-				}
-			}
-			speed, ok := geomean(speeds)
-			intensity, ok2 := geomean(intensities)
-			if ok && ok2 {
-				points = append(points, rooflinePoint{f.title(), name, intensity, speed})
+	for _, c := range in(p, t.cases) {
+		speed, ok := t.speed(c)
+		bytes, packed := t.bytesPerWeight(c)
+		if !ok || !packed {
+			continue
+		}
+		q := rooflinePoint{format: cmp.Or(t.subject, t.base), contender: c.contender, intensity: 1 / bytes, speed: speed}
+		if roof, known := d.readRoof(c, bytes*t.ops); known {
+			if share, ok := c.center(bench.PctRoof); ok && share > 0 && roof > 0 {
+				q.roof, q.share = roof, share
+				q.speed = share / 100 * roof * q.intensity
 			}
 		}
+		points = append(points, q)
 	}
 	return points
 }
 
-func rooflineFormats(points map[panel][]rooflinePoint) []string {
-	var formats []string
-	for _, list := range points {
-		for _, q := range list {
-			formats = append(formats, q.format)
+// readRoof is the bandwidth of the case that only reads what a product reads.
+func (d *digest) readRoof(c *caseStats, bytes float64) (float64, bool) {
+	for _, r := range d.cases {
+		if r.name.Base == names.BaseRead && r.panel == c.panel && r.name.Get(names.Format) == c.name.Get(names.Format) &&
+			r.name.Get(names.Rows) == c.name.Get(names.Rows) && r.name.Get(names.Cols) == c.name.Get(names.Cols) &&
+			(r.name.Get(names.Bytes) == "" || r.name.Get(names.Bytes) == fmt.Sprintf("%.0f", bytes)) {
+			return r.center(bench.ReadRate)
 		}
 	}
-	slices.SortFunc(formats, naturalCompare)
-	return slices.Compact(formats)
+	return 0, false
 }
 
-// roof returns the read bandwidth measured under a condition, in bytes per second, over footprints.
-func (d *digest) roof(p panel) extent {
-	var e extent
-	for _, c := range d.cases {
-		if c.panel == p {
-			e.add(c.center(bench.ReadRate))
+func (d *digest) rooflineFigure(shape string) *figure {
+	r := d.newRoofline(shape)
+	if len(r.shown) == 0 {
+		return nil
+	}
+	var intensities, speeds []float64
+	for _, points := range r.points {
+		for _, q := range points {
+			intensities = append(intensities, q.intensity)
+			speeds = append(speeds, q.speed)
+			if q.roof > 0 {
+				speeds = append(speeds, q.roof*q.intensity*roofReach)
+			}
 		}
 	}
-	return e
+	x := newAxis(intensities, true, 10, func(v float64) string { return fmt.Sprintf("%.3g", v) })
+	x.min, x.max = x.min/2.4, x.max*2.4 // room for the labels
+	y := newAxis(speeds, true, 6, bench.UnitOf(bench.OpRate).Format)
+	y.max *= 1.25 // and for those of the roofs
+	marks := assignMarks(r.formats, formatMark)
+	var drawn []*plot.Plot
+	for _, p := range r.shown {
+		drawn = append(drawn, rooflinePanel(p, r.points[p], marks, x, y))
+	}
+	grid := arrange(drawn, 2)
+	f := &figure{
+		name: fileName("roofline", shape), heading: label("Roofline, " + shape), reading: r.reading(),
+		height: vg.Length(320 * len(grid)), panels: grid, notes: r.notes(),
+		upward: slices.Repeat([]string{"multiply-adds per second"}, len(grid)),
+	}
+	for _, name := range r.formats {
+		f.legend = append(f.legend, legendEntry{label(name), glyph(marks[name], 4)})
+	}
+	return f
 }
 
-func (d *digest) rooflinePanel(p panel, points []rooflinePoint, formats []string, x, y valueAxis) *plot.Plot {
+// roofReach is how far a stroke of roof reaches right and left of its points, as a factor.
+const roofReach = 1.15
+
+func rooflinePanel(p panel, points []rooflinePoint, marks map[string]int, x, y valueAxis) *plot.Plot {
 	plot := newPanel(p.String())
 	x.apply(&plot.X)
 	y.apply(&plot.Y)
 	plot.X.Label.Text = "multiply-adds per byte of weights"
 	addGrid(plot, true, true)
-	if roof := d.roof(p); roof.any && roof.lo > 0 {
-		addRoof(plot, roof, x, y)
-	}
-	for i, format := range formats {
-		var column [][2]float64
-		for _, q := range points {
-			if q.format == format {
-				// Formats of the same intensity stand side by side.
-				column = append(column, [2]float64{q.intensity * dodge(i, len(formats)), q.speed})
-			}
+	addRoofs(plot, points)
+	var labels []fanLabel
+	for _, q := range points {
+		style := glyph(marks[q.format], 3)
+		plot.Add(mark{x: q.intensity, y: q.speed, style: style})
+		text := label(q.contender)
+		if q.share > 0 {
+			text += fmt.Sprintf(" %.0f %%", q.share)
 		}
-		for _, q := range column {
-			plot.Add(mark{x: q[0], y: q[1], style: glyph(i, 3.5)})
-		}
+		labels = append(labels, fanLabel{x: q.intensity, y: q.speed, group: q.format, text: text, color: style.Color})
 	}
+	plot.Add(fan{labels: labels, most: 9})
 	return plot
 }
 
-func dodge(i, n int) float64 { return math.Pow(1.07, float64(i)-float64(n-1)/2) }
-
-func addRoof(p *plot.Plot, roof extent, x, y valueAxis) {
-	clip := func(bandwidth float64) (lo, hi float64) {
-		return math.Max(x.min, y.min/bandwidth), math.Min(x.max, y.max/bandwidth)
-	}
-	if roof.hi > roof.lo {
-		lo, hi := clip(roof.lo)
-		top, right := clip(roof.hi)
-		band, err := plotter.NewPolygon(plotter.XYs{
-			{X: lo, Y: roof.lo * lo}, {X: hi, Y: roof.lo * hi}, {X: right, Y: roof.hi * right}, {X: top, Y: roof.hi * top},
-		})
-		if err == nil { // else the band is outside the panel
-			band.Color = inkOf(roleBand)
-			band.LineStyle.Width = 0
-			p.Add(band)
+// addRoofs draws the stroke of roof of each layout, joined by a dashed line, and says their bandwidths.
+func addRoofs(p *plot.Plot, points []rooflinePoint) {
+	type roof struct{ intensity, bandwidth float64 }
+	var roofs []roof
+	for _, q := range points {
+		if q.roof > 0 {
+			roofs = append(roofs, roof{q.intensity, q.roof})
 		}
 	}
-	middle := math.Sqrt(roof.lo * roof.hi)
-	lo, hi := clip(middle)
-	p.Add(polyline{points: [][2]float64{{lo, middle * lo}, {hi, middle * hi}}, color: inkOf(roleFront), width: 1.4})
+	slices.SortFunc(roofs, func(a, b roof) int {
+		return cmp.Or(cmp.Compare(a.intensity, b.intensity), cmp.Compare(a.bandwidth, b.bandwidth))
+	})
+	roofs = slices.Compact(roofs)
+	if len(roofs) == 0 {
+		return
+	}
+	var joined [][2]float64
+	var bandwidths extent
+	for _, r := range roofs {
+		at := func(factor float64) [2]float64 {
+			return [2]float64{r.intensity * factor, r.bandwidth * r.intensity * factor}
+		}
+		joined = append(joined, at(1))
+		bandwidths.add(r.bandwidth, true)
+		p.Add(polyline{points: [][2]float64{at(1 / roofReach), at(roofReach)}, color: inkOf(roleFront), width: 1.6})
+	}
+	p.Add(polyline{points: joined, color: inkOf(roleFront), width: 0.8, dashes: dashed})
 	style := textStyle(roleFront)
-	style.YAlign, style.XAlign = draw.YTop, draw.XLeft
-	at := lo * math.Pow(hi/lo, 0.04)
-	p.Add(note{x: at, y: y.max, dx: 0, dy: -2, style: style, text: "read " + bench.UnitOf(bench.ReadRate).Format(middle)})
+	style.YAlign = draw.YTop
+	p.Add(note{x: p.X.Min, y: p.Y.Max, dx: 6, dy: -2, style: style, text: "roof: reading " + bandwidths.text(bench.UnitOf(bench.ReadRate).Format)})
 }
 
-// rooflineReading names the point that comes closest to its roof.
-func (d *digest) rooflineReading(shown []panel, points map[panel][]rooflinePoint) string {
+// reading names the point that comes closest to its roof.
+func (r *roofline) reading() string {
 	text, closest := "No read bandwidth was measured, so no roof is drawn.", 0.0
-	for _, p := range shown {
-		roof := d.roof(p)
-		if !roof.any || roof.lo <= 0 {
-			continue
-		}
-		for _, q := range points[p] {
-			share := q.speed / q.intensity / math.Sqrt(roof.lo*roof.hi)
-			if share > closest {
-				closest = share
-				text = fmt.Sprintf("Closest to its roof: %s %s with %s, at %.0f %% of the read bandwidth.",
-					q.format, q.contender, conditions(p), 100*share)
+	for _, p := range r.shown {
+		for _, q := range r.points[p] {
+			if q.share > closest {
+				closest = q.share
+				text = fmt.Sprintf("Closest to its roof: %s %s with %s, at %.0f %% of it.", q.format, q.contender, conditions(p), q.share)
 			}
 		}
 	}
 	return text
+}
+
+func (r *roofline) notes() []string {
+	var notes []string
+	if len(r.slow) > 0 {
+		notes = append(notes, fmt.Sprintf("Not drawn where more than %d times slower than the fastest of the panel: %s.", farBelow, strings.Join(r.slow, ", ")))
+	}
+	for _, p := range r.shown {
+		if slices.ContainsFunc(r.points[p], func(q rooflinePoint) bool { return q.share > 100 }) {
+			return append(notes, "More than 100 % of the roof: the product read its weights faster than the case that only reads them. The difference is noise, "+
+				"or the read was disturbed: the roof is the best reading loop of this program, no limit of physics.")
+		}
+	}
+	return notes
 }

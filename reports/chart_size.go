@@ -14,10 +14,10 @@ import (
 
 func init() {
 	registerChart(chart{
-		order: 30, name: "size", heading: "Bytes per weight and peak memory",
-		about: "Shorter is smaller. Bytes per weight counts the packed matrix, padding and scales included, as the variant reads it; " +
-			"peak memory is that of a process which holds the tensor, packs it and multiplies once. Its bars begin at what every such process held besides its packed " +
-			"weights, the Go runtime above all, because a matrix is small against that.",
+		order: 30, name: "size", heading: "Bits per weight and peak memory",
+		about: "Shorter is smaller. Bits per weight counts the packed matrix, padding and scales included, as the variant reads it; " +
+			"peak memory is that of a process which holds the tensor, packs it and multiplies once. Its bars show what exceeds that which every such process held " +
+			"besides its packed weights, the Go runtime above all, because a matrix is small against that; the whole is in brackets.",
 		figures: sizeFigures,
 	})
 }
@@ -70,9 +70,9 @@ func mergeBars(format string, values map[string]float64, text func(float64) stri
 	return bars
 }
 
-// weightFigure shows bytes per weight over all the tasks of a format.
+// weightFigure shows bits per weight over all the tasks of a format.
 func weightFigure(d *digest) *figure {
-	text := func(v float64) string { return fmt.Sprintf("%.3f", v) }
+	text := func(v float64) string { return fmt.Sprintf("%.2f", v) }
 	var bars []sizeBar
 	for _, f := range d.families() {
 		values := make(map[string]float64)
@@ -81,7 +81,7 @@ func weightFigure(d *digest) *figure {
 			for _, t := range f.tasks {
 				for _, c := range t.cases {
 					if v, ok := t.bytesPerWeight(c); ok && c.contender == name {
-						all = append(all, v)
+						all = append(all, 8*v)
 					}
 				}
 			}
@@ -94,7 +94,7 @@ func weightFigure(d *digest) *figure {
 	for i := range bars {
 		bars[i].part = bars[i].value
 	}
-	return barFigure(d, "size-weights", "Bytes per weight", bars, text, func(b sizeBar) string { return text(b.value) })
+	return barFigure("size-weights", "Bits per weight", bars, text, func(b sizeBar) string { return text(b.value) })
 }
 
 // memoryFigure shows the peak memory of each format's largest task, beyond what every process of the
@@ -133,10 +133,10 @@ func memoryFigure(d *digest) *figure {
 	} else {
 		heading += ", largest shape of each format"
 	}
-	return d.memoryBars(label(heading), bars)
+	return memoryBars(label(heading), bars)
 }
 
-func (d *digest) memoryBars(heading string, bars []sizeBar) *figure {
+func memoryBars(heading string, bars []sizeBar) *figure {
 	text := bench.UnitOf(bench.PeakRSS).Format
 	base := math.Inf(1)
 	for _, b := range bars {
@@ -145,12 +145,8 @@ func (d *digest) memoryBars(heading string, bars []sizeBar) *figure {
 	for i := range bars {
 		bars[i].value -= base
 	}
-	f := barFigure(d, "size-memory", heading, bars, text, func(b sizeBar) string {
-		whole := text(b.value + base)
-		if b.part > 0 {
-			whole += ", packed " + text(b.part)
-		}
-		return whole
+	f := barFigure("size-memory", heading, bars, text, func(b sizeBar) string {
+		return fmt.Sprintf("%s (%s in all)", text(b.value), text(b.value+base))
 	})
 	f.panels[0][0].X.Label.Text = "beyond the " + text(base) + " that every process held besides its weights"
 	f.height += 16
@@ -159,12 +155,16 @@ func (d *digest) memoryBars(heading string, bars []sizeBar) *figure {
 }
 
 // barFigure draws horizontal bars, shortest on top; nil if there are none.
-func barFigure(d *digest, name, heading string, bars []sizeBar, text func(float64) string, whole func(sizeBar) string) *figure {
+func barFigure(name, heading string, bars []sizeBar, text func(float64) string, whole func(sizeBar) string) *figure {
 	if len(bars) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(bars, func(a, b sizeBar) int { return cmp.Compare(a.value, b.value) })
-	colors := d.formatColors()
+	formats := make([]string, len(bars))
+	for i, b := range bars {
+		formats[i] = b.format
+	}
+	colors := assignMarks(formats, formatMark)
 	rows := make([]string, len(bars))
 	values := make([]float64, len(bars))
 	for i, b := range bars {
@@ -192,13 +192,4 @@ func barFigure(d *digest, name, heading string, bars []sizeBar, text func(float6
 		name: name, heading: heading, reading: reading,
 		height: rowsHeight(len(bars), 1), panels: [][]*plot.Plot{{p}},
 	}
-}
-
-// formatColors numbers the formats.
-func (d *digest) formatColors() map[string]int {
-	colors := make(map[string]int)
-	for i, f := range d.families() {
-		colors[f.title()] = i
-	}
-	return colors
 }

@@ -57,6 +57,12 @@ func throughputFigure(d *digest, m *model) *figure {
 	f.panels = widen(f.panels)
 	f.height = rowsHeight(max(len(names), 3), len(f.panels)) // beside fewer the titles would touch
 	f.reading = strings.Join(said, " ")
+	if m.exceeds(bench.PctPeak) {
+		f.notes = append(f.notes, "More than 100 % of the peak: look-ups of 1-bit weights multiply nothing, so that the peak of multiply-adds does not bound them.")
+	}
+	if m.exceeds(bench.PctRoof) {
+		f.notes = append(f.notes, "More than 100 % of the roof: the weights were read faster than by the case that only reads, which is no limit of physics; or that case was disturbed.")
+	}
 	return f
 }
 
@@ -70,6 +76,11 @@ func widen(rows [][]*plot.Plot) [][]*plot.Plot {
 		rows[i] = append(row, make([]*plot.Plot, columns-len(row))...)
 	}
 	return rows
+}
+
+// exceeds reports whether a case of the model has more than all of what the machine was measured to give.
+func (m *model) exceeds(unit string) bool {
+	return slices.ContainsFunc(m.cases(), func(c *caseStats) bool { v, ok := c.center(unit); return ok && v > 100 })
 }
 
 // title heads a figure of the model.

@@ -1,11 +1,17 @@
 package reports
 
-import "onebit/bench"
+import (
+	"slices"
+	"strings"
+
+	"onebit/bench"
+)
 
 func init() {
 	registerChart(chart{
 		order: 5, name: "trade", heading: "What speed costs in memory and error", models: true,
-		about:   "Right is faster, down is better: less memory, or less error. Ringed variants are beaten in one respect only by giving up the other.",
+		about: "Right is faster, down is better: less memory, or less error. A model's converted heads stand beside it. Variants whose errors are equal share a point, that of the " +
+			"fastest. Ringed points are beaten in one respect only by giving up the other.",
 		figures: tradeFigures,
 	})
 }
@@ -13,16 +19,34 @@ func init() {
 // tradeFigures shows each model's decode speed, or that of its prompt, against its memory and its error.
 func tradeFigures(d *digest) []*figure {
 	var figures []*figure
-	for _, m := range d.models {
-		for _, t := range []*trade{m.memoryTrade(), m.errorTrade()} {
-			if t != nil {
-				if f := d.tradeFigure(t); f != nil {
-					figures = append(figures, f)
-				}
+	for _, group := range d.modelsWithHeads() {
+		for _, t := range []*trade{d.memoryTrade(group), d.errorTrade(group)} {
+			if f := tradeFigure(t); f != nil {
+				figures = append(figures, f)
 			}
 		}
 	}
 	return figures
+}
+
+// modelsWithHeads groups the models that differ in their heads alone: the name of one with a converted
+// head ends in + and its format.
+func (d *digest) modelsWithHeads() [][]*model {
+	var groups [][]*model
+	for _, m := range d.models {
+		i := slices.IndexFunc(groups, func(g []*model) bool { return g[0].withoutHead() == m.withoutHead() })
+		if i < 0 {
+			groups = append(groups, nil)
+			i = len(groups) - 1
+		}
+		groups[i] = append(groups[i], m)
+	}
+	return groups
+}
+
+func (m *model) withoutHead() string {
+	name, _, _ := strings.Cut(m.name, "+")
+	return name
 }
 
 // rated is the test whose rate stands for the model's speed; nil if there is none.
@@ -35,57 +59,80 @@ func (m *model) rated() *task {
 	return nil
 }
 
-// pointsOf makes a point of each run under a condition whose cost is known.
-func (m *model) pointsOf(p panel, t *task, cost func(*run) (float64, bool)) []tradeoff {
-	var points []tradeoff
+// tradeOf makes a point of each run of the models whose cost is known.
+func (d *digest) tradeOf(group []*model, name, what, unit string, cost func(*model, *run, *tradePoint) bool) *trade {
+	rated := ""
+	var cases []*caseStats
+	for _, m := range group {
+		cases = append(cases, m.cases()...)
+		if t := m.rated(); t != nil && rated == "" {
+			rated = testLabel(t)
+		}
+	}
+	t := newTrade(fileName(name, group[0].withoutHead()), group[0].title(what+" against "+rated), unit, bench.TokenRate)
+	for _, p := range panels(cases) {
+		var points []tradePoint
+		for _, m := range group {
+			points = append(points, d.pointsOf(m, p, cost)...)
+		}
+		if unit != bench.PeakRSS {
+			points = fastestOfEach(points, func(tradePoint) string { return "" })
+		}
+		t.add(p, points)
+	}
+	return t
+}
+
+func (d *digest) pointsOf(m *model, p panel, cost func(*model, *run, *tradePoint) bool) []tradePoint {
+	var points []tradePoint
+	t := m.rated()
 	for _, r := range m.runs {
-		if r.panel != p || r.cases[t] == nil {
+		if t == nil || r.panel != p || r.cases[t] == nil {
 			continue
 		}
+		q := tradePoint{text: r.contender, series: d.marks[r.contender]}
+		if _, head, converted := strings.Cut(m.name, "+"); converted {
+			q.text += ", head " + head
+		}
+		q.contender, q.short = r.contender, q.text
 		speed, ok := r.cases[t].center(bench.TokenRate)
-		if v, known := cost(r); ok && known && speed > 0 {
-			points = append(points, tradeoff{r.contender, speed, v})
+		if q.speed = speed; ok && speed > 0 && cost(m, r, &q) {
+			points = append(points, q)
 		}
 	}
 	return points
 }
 
-func (m *model) memoryTrade() *trade {
-	t := m.rated()
-	if t == nil {
-		return nil
-	}
-	tr := newTrade(fileName("memory-speed", m.name), m.title("peak memory against "+testLabel(t)), bench.PeakRSS, bench.TokenRate)
-	tr.cost = "memory"
-	for _, p := range panels(m.cases()) {
-		tr.add(p, m.pointsOf(p, t, func(r *run) (float64, bool) {
-			c := r.peak()
-			if c == nil {
-				return 0, false
-			}
-			return c.center(bench.PeakRSS)
-		}))
-	}
-	return tr
+func (d *digest) memoryTrade(group []*model) *trade {
+	t := d.tradeOf(group, "memory-speed", "peak memory", bench.PeakRSS, func(_ *model, r *run, q *tradePoint) bool {
+		c := r.peak()
+		if c == nil {
+			return false
+		}
+		v, ok := c.center(bench.PeakRSS)
+		q.error, q.lo, q.hi = v, v, v
+		return ok
+	})
+	t.cost = "memory"
+	return t
 }
 
-// errorTrade is drawn in the first measure of error that any run has.
-func (m *model) errorTrade() *trade {
-	t := m.rated()
-	if t == nil {
-		return nil
-	}
+// errorTrade is drawn in the first measure of error that any run has. Perplexity is none: that of random
+// weights says nothing, and that of others depends on the text.
+func (d *digest) errorTrade(group []*model) *trade {
+	var t *trade
 	for _, unit := range modelErrorUnits {
-		tr := newTrade(fileName("error-speed", m.name), m.title(unit+" against "+testLabel(t)), unit, bench.TokenRate)
-		for _, p := range panels(m.cases()) {
-			tr.add(p, m.pointsOf(p, t, func(r *run) (float64, bool) {
-				u, v, ok := m.errorOf(r.cases[t])
-				return v, ok && u == unit
-			}))
+		if unit == bench.Perplexity {
+			continue
 		}
-		if len(tr.shown) > 0 {
-			return tr
+		t = d.tradeOf(group, "error-speed", unit, unit, func(m *model, r *run, q *tradePoint) bool {
+			u, v, ok := m.errorOf(r.cases[m.rated()])
+			q.error, q.lo, q.hi = v, v, v
+			return ok && u == unit
+		})
+		if len(t.shown) > 0 {
+			return t
 		}
 	}
-	return nil
+	return t
 }

@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"cmp"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -185,21 +187,147 @@ func (b besides) Plot(c draw.Canvas, p *plot.Plot) {
 // centerShift moves text that gonum centers by its box to where it looks centered.
 const centerShift = 1.2
 
-// frontLabels names the points of a front, fastest and least accurate first. Right of and below a
-// front there is nothing else, so names that stand there need only keep clear of each other.
-type frontLabels struct {
-	points []tradeoff
+// upInterval draws a bar with caps from lo to hi above a value.
+type upInterval struct {
+	x, lo, hi float64
+	color     color.Color
 }
 
-func (l frontLabels) Plot(c draw.Canvas, p *plot.Plot) {
+func (u upInterval) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	style := textStyle(roleFront)
-	style.YAlign = draw.YCenter
-	ceiling := c.Max.Y
-	for _, q := range l.points {
-		at := min(y(drawnError(q.error)), ceiling)
-		c.FillText(style, vg.Point{X: x(q.speed) + 11, Y: at + centerShift}, label(q.contender))
-		ceiling = at - 13
+	const cap = 3.5
+	at, lo, hi := x(u.x), max(c.Min.Y, y(u.lo)), min(c.Max.Y, y(u.hi))
+	if !c.ContainsX(at) || !(lo <= hi) {
+		return
+	}
+	var path vg.Path
+	path.Move(vg.Point{X: at, Y: lo})
+	path.Line(vg.Point{X: at, Y: hi})
+	for _, end := range []vg.Length{lo, hi} {
+		path.Move(vg.Point{X: at - cap, Y: end})
+		path.Line(vg.Point{X: at + cap, Y: end})
+	}
+	strokePath(c, path, u.color, 1.4)
+}
+
+// A fanLabel is the name of a point.
+type fanLabel struct {
+	x, y  float64
+	group string // of which the topmost labels are written first, where there is no room for all
+	text  string
+	color color.Color
+}
+
+// fan writes the names of points that may stand close together: beside each column of points, spread so
+// that they keep clear of each other, with a line from each to its point. The leftmost column has its
+// names on its left if another follows.
+type fan struct {
+	labels []fanLabel
+	most   int  // in a column; names beyond are left out, those of the lowest points of their group first
+	joined bool // whether all points are one column
+}
+
+const fanLine = 13
+
+func (f fan) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	var shown []fanLabel
+	for _, l := range f.labels {
+		if holds(c, vg.Point{X: x(l.x), Y: y(l.y)}) {
+			shown = append(shown, l)
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b fanLabel) int { return cmp.Compare(a.x, b.x) })
+	for first := true; len(shown) > 0; first = false {
+		n := 1
+		for n < len(shown) && (f.joined || x(shown[n].x)-x(shown[n-1].x) < 45) {
+			n++
+		}
+		f.plotColumn(c, p, shown[:n], first && n < len(shown))
+		shown = shown[n:]
+	}
+}
+
+// plotColumn writes the names of points above each other.
+func (f fan) plotColumn(c draw.Canvas, p *plot.Plot, column []fanLabel, left bool) {
+	x, y := p.Transforms(&c)
+	const lead = 14
+	at, align, side := x(column[len(column)-1].x)+lead, draw.XLeft, vg.Length(1)
+	if f.joined {
+		at = max(at, c.Min.X+0.45*c.Size().X) // right of what the lines that cross the panel are called
+	}
+	if left {
+		at, align, side = x(column[0].x)-lead, draw.XRight, -1
+	}
+	column = f.topmost(column)
+	tops := make([]vg.Length, len(column))
+	for i, l := range column {
+		tops[i] = y(l.y)
+	}
+	spread(tops, fanLine, c.Min.Y+fanLine/2, c.Max.Y-fanLine/2)
+	for i, l := range column {
+		style := textStyle(roleInk)
+		style.Color, style.XAlign, style.YAlign = l.color, align, draw.YCenter
+		clearLine(c, at, tops[i], side*style.Width(l.text))
+		var path vg.Path
+		path.Move(vg.Point{X: x(l.x) + 4*side, Y: y(l.y)})
+		path.Line(vg.Point{X: at - 2*side, Y: tops[i]})
+		strokePath(c, path, inkOf(roleMuted), 0.5)
+		c.FillText(style, vg.Point{X: at, Y: tops[i] + centerShift}, l.text)
+	}
+}
+
+// clearLine covers with paper what a line of text of some width, to the left where negative, will stand on.
+func clearLine(c draw.Canvas, at, middle, width vg.Length) {
+	const half = fanLine/2 - 0.5
+	var path vg.Path
+	path.Move(vg.Point{X: at, Y: middle - half})
+	path.Line(vg.Point{X: at + width, Y: middle - half})
+	path.Line(vg.Point{X: at + width, Y: middle + half})
+	path.Line(vg.Point{X: at, Y: middle + half})
+	path.Close()
+	c.SetColor(inkOf(rolePaper))
+	c.Fill(path)
+}
+
+// topmost chooses the names to write, from the top down: the highest of each group, then the second of
+// each, while there is room.
+func (f fan) topmost(column []fanLabel) []fanLabel {
+	column = slices.Clone(column)
+	down := func(a, b fanLabel) int { return cmp.Or(cmp.Compare(b.y, a.y), cmp.Compare(a.text, b.text)) }
+	slices.SortStableFunc(column, down)
+	rank := make(map[string]int)
+	type ranked struct {
+		fanLabel
+		rank int
+	}
+	var all []ranked
+	for _, l := range column {
+		all = append(all, ranked{l, rank[l.group]})
+		rank[l.group]++
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	column = column[:0]
+	for _, l := range all[:min(len(all), f.most)] {
+		column = append(column, l.fanLabel)
+	}
+	slices.SortStableFunc(column, down)
+	return column
+}
+
+// spread moves heights, highest first, so far apart that neighbours keep a distance, and none leaves the
+// room between bottom and top if that is large enough.
+func spread(heights []vg.Length, distance, bottom, top vg.Length) {
+	for i := range heights {
+		highest := top
+		if i > 0 {
+			highest = heights[i-1] - distance
+		}
+		heights[i] = min(heights[i], highest)
+	}
+	for i, lowest := len(heights)-1, bottom; i >= 0; i-- {
+		heights[i] = max(heights[i], lowest)
+		lowest = heights[i] + distance
 	}
 }
 
@@ -293,3 +421,6 @@ func glyph(i int, radius vg.Length) draw.GlyphStyle {
 
 // dashed is the dash pattern of borders, which are no data.
 var dashed = []vg.Length{4, 3}
+
+// dotted is that of what others are measured by.
+var dotted = []vg.Length{1.5, 3}

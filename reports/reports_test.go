@@ -229,7 +229,11 @@ func TestFront(t *testing.T) {
 		{"middle", 5, 1e-5}, {"middle's last bits", 4, 1e-5 * 0.999}, {"same speed, worse", 5, 1e-4},
 	}
 	var got []string
-	for _, q := range front(points) {
+	var drawn []tradePoint
+	for _, q := range points {
+		drawn = append(drawn, tradePoint{tradeoff: q})
+	}
+	for _, q := range front(drawn) {
 		got = append(got, q.contender)
 	}
 	if want := []string{"fast, bad", "middle", "slow, exact"}; !slices.Equal(got, want) {

@@ -1,0 +1,101 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"onebit/bench"
+)
+
+// extremes are finite values that no measurement has.
+var extremes = []string{"1e-200", "1e308", "5e-324", "1e-9", "1e25", "0"}
+
+// extremeResults are results for every chart, in which one case of each kind has an extreme value in all
+// of its units.
+func extremeResults(v string) []byte {
+	var b strings.Builder
+	for i, value := range []string{"5", "7", v} {
+		for range 6 {
+			fmt.Fprintf(&b, "BenchmarkMatVec/format=f/variant=v%d/act=q8_row/rows=20/cols=30/threads=1/cache=warm 1 %s ns/op %[2]s mac/s %[2]s %%roof %[2]s packed-B %[2]s peak-RSS-B %[2]s nmse %[2]s act-nmse\n", i, value)
+			fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%d/test=tg128/threads=1 1 %s ns/op %[2]s tok/s %[2]s %%roof %[2]s %%peak %[2]s peak-RSS-B %[2]s anon-B %[2]s file-B\n", i, value)
+			fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%d/test=tg128/depth=64/threads=1 1 %s ns/op %[2]s tok/s\n", i, value)
+			fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%d/test=pp512/threads=1 1 %s ns/op %[2]s tok/s %[2]s %%peak\n", i, value)
+		}
+		for block, tensor := range []string{"block", "attn_q"} {
+			for range 2 {
+				fmt.Fprintf(&b, "BenchmarkOp/model=m/variant=v%d/test=tg128/threads=1/block=%d/op=attn 1 %s ns/op %[3]s weight-B/s\n", i, block, value)
+			}
+			fmt.Fprintf(&b, "BenchmarkLockstep/model=m/variant=v%d/input=isolated/block=%d/tensor=%s 1 %s nmse 1 cosine\n", i, block, tensor, value)
+			fmt.Fprintf(&b, "BenchmarkLockstep/model=m/variant=v%d/input=accumulated/block=%d/tensor=%s 1 %s nmse 1 cosine\n", i, block, tensor, value)
+		}
+		fmt.Fprintf(&b, "BenchmarkLogits/model=m/variant=v%d/tokens=9 1 %s kld\n", i, value)
+	}
+	fmt.Fprintf(&b, "BenchmarkRead/format=f/rows=20/cols=30/threads=1/cache=warm 1 5 ns/op %s read-B/s\n", v)
+	return []byte(b.String())
+}
+
+// TestExtremes draws every chart with values that no measurement has. A mark far off the picture was
+// rasterized cell by cell, for hours.
+func TestExtremes(t *testing.T) {
+	for _, v := range extremes {
+		t.Run(v, func(t *testing.T) {
+			if v != extremes[0] && testing.Short() {
+				t.Skip("draws every picture once more")
+			}
+			res, err := bench.Read(strings.NewReader(string(extremeResults(v))), "extremes")
+			if err != nil {
+				t.Fatal(err)
+			}
+			drawn := make(chan string)
+			go func() {
+				defer close(drawn)
+				d := newDigest(res)
+				for _, c := range charts() {
+					figures := c.figures(d)
+					if len(figures) == 0 {
+						t.Errorf("no figure of %s", c.name)
+					}
+					for _, f := range figures {
+						drawn <- f.name
+						if err := f.writePNG(io.Discard); err != nil {
+							t.Error(err)
+						}
+						if _, err := f.svg(); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			}()
+			for last := "the digest"; ; {
+				select {
+				case name, more := <-drawn:
+					if !more {
+						return
+					}
+					last = name
+				case <-time.After(time.Minute):
+					t.Fatalf("%s is not drawn after a minute", last)
+				}
+			}
+		})
+	}
+}
+
+// TestAbsurdAxisIsSaid: an axis that would have to hold values absurdly far apart is cut, or the value
+// left out, and the picture says so. The chart of samples shows deviations, which are not far apart.
+func TestAbsurdAxisIsSaid(t *testing.T) {
+	d := newDigest(fixture(t, extremeResults("1e308")))
+	for _, c := range charts() {
+		for _, f := range c.figures(d) {
+			notes := strings.Join(f.noteLines(), " ")
+			said := slices.ContainsFunc([]string{"was cut before", "beyond the axis", "Not drawn", "Too slow"}, func(s string) bool { return strings.Contains(notes, s) })
+			if !said && c.name != "samples" {
+				t.Errorf("%s: nothing is said of what is not drawn", f.name)
+			}
+		}
+	}
+}
