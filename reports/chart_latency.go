@@ -14,9 +14,10 @@ import (
 func init() {
 	registerChart(chart{
 		order: 10, name: "latency", heading: "Latency by variant",
-		about: "Each row is a variant, fastest on top. The mark is the median time of one operation, the bar with caps its " +
-			"95% confidence interval, and each thin stroke a sample. Panels of one shape or test share their axis, which is logarithmic where the times differ much; " +
-			"left is faster. It ends where a variant takes many times as long as the fastest: values beyond stand at its edge, with an arrow.",
+		about: "Each row is a variant, fastest on top. The mark is the median time of one operation, each thin stroke a sample. The bar with caps is where the median of the next " +
+			"run is expected within minutes, with a chance of 95 %; where only one process was measured, it is the 95 % interval of that process's median, and the next run may lie " +
+			"outside. Panels of one shape or test share their axis, which is logarithmic where the times differ much; left is faster. It ends where a variant takes many times " +
+			"as long as the fastest: values beyond stand at its edge, with an arrow.",
 		figures: latencyFigures,
 	})
 }

@@ -128,9 +128,19 @@ func (d *digest) errorTrade(group []*model) *trade {
 		t = d.tradeOf(group, "error-speed", unit, unit, func(m *model, r *run, q *tradePoint) bool {
 			u, v, ok := m.errorOf(r.cases[m.rated()])
 			q.error, q.lo, q.hi = v, v, v
+			if logits := m.logitsOf(r); unit == bench.KLD && logits != nil {
+				lo, low := logits.center(bench.KLDLow)
+				hi, high := logits.center(bench.KLDHigh)
+				if low && high {
+					q.lo, q.hi = lo, hi
+				}
+			}
 			return ok && u == unit
 		})
 		if len(t.shown) > 0 {
+			if t.hasIntervals() {
+				t.notes = append(t.notes, "Bars: 95 % intervals over the positions of the text.")
+			}
 			return t
 		}
 	}

@@ -70,6 +70,16 @@ func (t *trade) add(p panel, points []tradePoint) {
 	}
 }
 
+// hasIntervals reports whether the cost of any point has an interval.
+func (t *trade) hasIntervals() bool {
+	for _, points := range t.points {
+		if slices.ContainsFunc(points, func(q tradePoint) bool { return q.hi > q.lo }) {
+			return true
+		}
+	}
+	return false
+}
+
 // speedAxis leaves room for the names right of their points.
 func (t *trade) speedAxis() valueAxis {
 	var speeds []float64
