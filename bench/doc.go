@@ -21,7 +21,7 @@
 //
 // Before each sample an eighth as many operations run untimed, because the
 // other cases of the round have evicted this one's data. A case that calls
-// itself cold rotates over more matrices than the last-level cache holds, and
+// itself cold rotates over several times what the last-level cache holds, and
 // stays cold throughout.
 //
 // The garbage collector is off during the rounds and restored afterwards;
@@ -33,9 +33,21 @@
 // that only reads, in the same round: both saw the same machine. %peak is the
 // same of multiply-adds per second.
 //
-// A canary, a loop that touches no memory, runs between samples. If it is 10%
-// slower in a group than at its fastest, the CPU was throttled or shared, and
-// the results carry a warning.
+// Every timing is of package clock's clock. A sample that lasts fewer than 1,000
+// of its steps is taken again, with more operations. A sample whose rate the
+// machine cannot reach ([Case.Check]) is a failure and no row.
+//
+// Three things tell that the machine was not ours alone, and each becomes a
+// warning about the group:
+//   - A canary, a loop that touches no memory, runs on every thread at once
+//     between samples. It was 10% slower in the group than at its fastest: a CPU
+//     was throttled or shared.
+//   - While the group was measured, other processes took more than 5% of a CPU,
+//     or the hypervisor more than 2% (Linux: /proc/stat against getrusage).
+//   - Several threads read from their caches at hardly more than one thread's
+//     rate ([Case.Solo]).
+//
+// [Sample.Doubts] are these warnings, for whoever prints the sample.
 //
 // # What the samples say
 //
@@ -102,6 +114,7 @@
 //	    row 3: 17, want 18                           and why, as go test prints it
 //	# warning: group 6144x2048: the canary loop …    a doubt
 //	# process 1                                      who took the samples that follow
+//	# group 6144x2048                                of the samples below
 //	BenchmarkRead/bytes=…/threads=1/cache=cold-2 … read-B/s
 //	BenchmarkMatVec/format=…/cache=cold-2 180 58123 ns/op … weight-B/s … %roof …
 //	BenchmarkAA/MatVec/format=…/cache=cold/arm=b-2 …

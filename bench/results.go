@@ -233,7 +233,7 @@ func newHeader(r *Results) *header {
 }
 
 // RunKeys are settings that differ from run to run, whatever was measured.
-var RunKeys = []string{"started", "command", "mem-available"}
+var RunKeys = []string{"started", "command", "mem-available", "clock-step-ns"}
 
 // set adds a setting. The first value of a key stays, and a first change gets
 // a warning: samples of several machines or commits make no one result. Go

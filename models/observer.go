@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"onebit/internal/clock"
+)
 
 // An Observer sees every operation of a session after it has run, on the
 // goroutine that runs the session.
@@ -35,7 +39,7 @@ type Result struct {
 // comparison.
 func (s *Session) begin() (start time.Time) {
 	if s.observer != nil {
-		start = time.Now()
+		start = clock.Now()
 	}
 	return start
 }
@@ -50,7 +54,7 @@ func (s *Session) end(start time.Time, name string, bytes int, values []float32)
 func (s *Session) report(start time.Time, name string, bytes int, results []Result) {
 	s.observer.Observe(Op{
 		Name: name, Block: s.block, Tokens: s.n, Bytes: bytes,
-		Start: start, Duration: time.Since(start), Results: results,
+		Start: start, Duration: clock.Since(start), Results: results,
 	})
 	s.results = results[:0]
 }

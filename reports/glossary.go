@@ -22,7 +22,7 @@ var terms = []struct {
 	{"packed", []string{"packed"}, "the weights were repacked on loading into the variant's own layout"},
 	{"native", []string{"native"}, "the weights are read as the mapped file holds them"},
 	{"stream", []string{"stream"}, "only one block's weights are in memory at a time"},
-	{"cold", []string{"cold"}, "the weights come from memory: products rotate over more matrices than the caches hold"},
+	{"cold", []string{"cold"}, "the weights come from memory: products rotate over copies that fill several times the caches (setting cold-bytes)"},
 	{"warm", []string{"warm"}, "the weights are in a cache since the product before"},
 	{"roof", []string{bench.PctRoof}, "what the machine could do at most if it only read the weights, measured in the same rounds with as many threads"},
 	{"peak", []string{bench.PctPeak}, "what the machine could do at most if it only multiplied, measured in the same rounds with as many threads; look-ups of 1-bit weights multiply nothing and can be above it"},

@@ -47,11 +47,11 @@ func child(t testing.TB, name string) []string {
 	return []string{exe, name}
 }
 
-// small is a machine with a small last-level cache, so that cold is cheap.
+// small is a machine with a small last-level cache.
 func small() sysinfo.Host {
 	return sysinfo.Host{
 		UsableCPUs: 2, L3: sysinfo.Value[sysinfo.Bytes]{V: 1 << 20},
-		MemAvailable: sysinfo.Value[sysinfo.Bytes]{V: 1 << 30},
+		MemAvailable: sysinfo.Value[sysinfo.Bytes]{V: 1 << 30}, Emulator: sysinfo.Value[string]{V: "none"},
 	}
 }
 
@@ -71,6 +71,7 @@ func lookup(t testing.TB, names ...string) []*formats.Type {
 func suite(t testing.TB, opt Options) *Suite {
 	t.Helper()
 	opt.Host, opt.Features = small(), cpu.Detected()
+	opt.Host.MemAvailable.V = 32 << 20 // so that cold is cheap
 	s, err := Kernels(opt)
 	if err != nil {
 		t.Fatal(err)

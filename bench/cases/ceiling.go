@@ -29,8 +29,19 @@ func (c ceiling) name() string {
 func (c ceiling) benchCase() bench.Case {
 	return bench.Case{
 		Name: c.name(), Group: c.group.name(), Bytes: int64(c.bytes), Ceiling: true,
+		Check: c.group.rig.limits.check(c.threads), Solo: c.solo(),
 		Setup: func(context.Context) (bench.Instance, error) { return c.setup() },
 	}
+}
+
+// solo is the ceiling that one thread reads. Out of caches, that is: a core by
+// itself may read all that memory gives.
+func (c ceiling) solo() string {
+	if c.cold || c.threads == 1 {
+		return ""
+	}
+	c.threads = 1
+	return c.name()
 }
 
 func (c ceiling) setup() (bench.Instance, error) {
@@ -62,10 +73,11 @@ type reading struct {
 	sums    []uint64 // by thread: what it read last
 	task    func(thread int)
 	release func() error
+	*roundTrip
 }
 
 func newReading(pool *kernels.Pool, data [][]byte) *reading {
-	r := &reading{pool: pool, sums: make([]uint64, pool.Threads())}
+	r := &reading{pool: pool, sums: make([]uint64, pool.Threads()), roundTrip: newRoundTrip(pool)}
 	r.task = r.readShare
 	// What reads the first of them fastest will read all of them.
 	const enough = 256 << 20
@@ -74,7 +86,7 @@ func newReading(pool *kernels.Pool, data [][]byte) *reading {
 		r.data = [][]byte{first[:enough]}
 	}
 	// Which is the fastest depends on the cache that holds them.
-	r.kernel = roofline.Fastest(roofline.ReadKernels(cpu.Detected()), func(k roofline.ReadKernel, n int) int {
+	r.kernel, _ = roofline.Fastest(roofline.ReadKernels(cpu.Detected()), func(k roofline.ReadKernel, n int) int {
 		r.kernel = k
 		r.read(n)
 		return n

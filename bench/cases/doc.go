@@ -16,8 +16,10 @@
 // timed interleaved.
 //
 // warm multiplies the same matrix again and again. cold rotates over copies
-// that together exceed the last-level cache, so that each product reads its
-// weights from memory.
+// that together fill 4 last-level caches and 256 MiB at least, so that each
+// product reads its weights from memory; caches keep a part of what is only a
+// little larger than they are. The setting cold-bytes says how many bytes
+// rotate; if memory has no room for as many as it should be, a warning says so.
 //
 // # Verification
 //
@@ -56,8 +58,19 @@
 // # Ceilings
 //
 // Read/…/threads=T/cache=warm|cold reads the same bytes, in the same place,
-// with as many threads, and does nothing else; %roof is a case's weight bytes
-// per second over that.
+// with as many threads, in the same rotation if cold, and does nothing else;
+// %roof is a case's weight bytes per second over that.
+//
+// No sample may read one and a half times as fast as this machine reads from
+// its caches, or multiply 24 times as fast as its int8 peak, which look-ups of
+// 1-bit weights pass but not by that much: it is a failure, "impossible".
+//
+// # The state of the machine
+//
+// Samples of several threads have roundtrip-ns, the time in which a cache line
+// goes from one of the threads to another and back, measured right after the
+// sample. Virtual machines have two states: their CPUs share a cache or they
+// don't, and what two threads read together depends on it.
 //
 // # Memory
 //

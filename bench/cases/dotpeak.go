@@ -19,6 +19,7 @@ type dotPeak struct {
 	n      int
 	sums   []int32 // by thread
 	task   func(thread int)
+	*roundTrip
 }
 
 // dotIterations are what each thread performs in an operation: some hundreds
@@ -27,21 +28,22 @@ const dotIterations = 1 << 16
 
 // dotPeakCase is the peak of the kernel k. The model is in the name because a
 // name occurs once.
-func dotPeakCase(k roofline.DotKernel, model, group string, pool *kernels.Pool) bench.Case {
+func dotPeakCase(k roofline.DotKernel, model, group string, pool *kernels.Pool, check func([]bench.Metric) error) bench.Case {
 	macs, _ := k.Dot(1)
 	return bench.Case{
 		Name: names.DotPeak{Model: model, ISA: k.Name, Threads: pool.Threads()}.String(), Group: group,
-		Ops: int64(macs) * dotIterations * int64(pool.Threads()), Ceiling: true,
+		Ops: int64(macs) * dotIterations * int64(pool.Threads()), Ceiling: true, Check: check,
 		Setup: func(context.Context) (bench.Instance, error) {
-			d := &dotPeak{pool: pool, kernel: k, sums: make([]int32, pool.Threads())}
+			d := &dotPeak{pool: pool, kernel: k, sums: make([]int32, pool.Threads()), roundTrip: newRoundTrip(pool)}
 			d.task = d.computeShare
 			return d, nil
 		},
 	}
 }
 
-// fastestDot is the kernel that has this machine's peak.
-func fastestDot(have cpu.Set) roofline.DotKernel {
+// fastestDot is the kernel that has this machine's peak, and a thread's
+// multiply-adds per second with it.
+func fastestDot(have cpu.Set) (roofline.DotKernel, float64) {
 	return roofline.Fastest(roofline.DotKernels(have), func(k roofline.DotKernel, n int) int {
 		macs, _ := k.Dot(n)
 		return macs

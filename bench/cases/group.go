@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"onebit/formats"
+	"onebit/internal/clock"
 	"onebit/internal/mmap"
 	"onebit/kernels"
 )
@@ -122,18 +123,17 @@ func (g *group) pack(v *kernels.Variant) (*packed, error) {
 	if p := g.packed[v.Layout]; p != nil {
 		return p, nil
 	}
-	start := time.Now()
+	start := clock.Now()
 	m, err := v.Pack(g.tensor, g.rig.pool(g.rig.maxThreads))
 	if err != nil {
 		return nil, err
 	}
-	p := &packed{warm: m, time: time.Since(start)}
+	p := &packed{warm: m, time: clock.Since(start)}
 	g.packed[v.Layout] = p
 	return p, nil
 }
 
-// rotate fills p.cold with copies that exceed the last-level cache by a
-// quarter, as far as memory allows.
+// rotate fills p.cold with copies that together have coldBytes.
 func (g *group) rotate(p *packed) error {
 	if p.cold != nil {
 		return nil

@@ -15,6 +15,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/internal/clock"
 	"onebit/internal/count"
 	"onebit/models"
 )
@@ -47,9 +48,9 @@ func (l *loading) Run(ctx context.Context, n int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		start := time.Now()
+		start := clock.Now()
 		m, err := models.Open(l.subject.Path, l.options(l.shelf.pool(l.threads)))
-		l.elapsed += time.Since(start)
+		l.elapsed += clock.Since(start)
 		if err != nil {
 			return err
 		}
@@ -148,12 +149,12 @@ func (f *firstToken) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	start := time.Now()
+	start := clock.Now()
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	_, readErr := io.ReadFull(out, make([]byte, 1))
-	f.elapsed += time.Since(start)
+	f.elapsed += clock.Since(start)
 	_, drainErr := io.Copy(io.Discard, out)
 	if err := cmd.Wait(); err != nil {
 		return fmt.Errorf("child process: %w: %s", err, strings.TrimSpace(stderr.String()))

@@ -44,6 +44,7 @@ func matvecCase(g *group, c config, bytes int) bench.Case {
 		Ops:     int64(g.src.Rows) * int64(g.src.Cols),
 		Metrics: []bench.Metric{{Unit: bench.PackedBytes, Value: float64(bytes)}},
 		Roof:    ceiling{g, c, bytes}.name(),
+		Check:   g.rig.limits.check(c.threads),
 		Setup: func(ctx context.Context) (bench.Instance, error) {
 			return newMatvec(g, c)
 		},
@@ -59,13 +60,15 @@ type matvec struct {
 	next     int
 	pool     *kernels.Pool
 	y        []float32
+	*roundTrip
 }
 
 func newMatvec(g *group, c config) (bench.Instance, error) {
 	if err := g.acquire(); err != nil {
 		return nil, err
 	}
-	m := &matvec{config: c, group: g, pool: g.rig.pool(c.threads), y: make([]float32, g.src.Rows)}
+	pool := g.rig.pool(c.threads)
+	m := &matvec{config: c, group: g, pool: pool, y: make([]float32, g.src.Rows), roundTrip: newRoundTrip(pool)}
 	var err error
 	if m.packed, m.matrices, err = g.matrices(c.variant, c.cold); err != nil {
 		g.release()

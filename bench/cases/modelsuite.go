@@ -183,7 +183,7 @@ func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
 	group := textGroup(configs[0], kind)
 	var ceiling bench.Case
 	if kind == names.Prompt {
-		ceiling = dotPeakCase(shelf.dot, sub.Name, group, shelf.pool(threads))
+		ceiling = dotPeakCase(shelf.dot, sub.Name, group, shelf.pool(threads), shelf.limits.check(threads))
 	} else {
 		ceiling = shelf.readCase(group, configs)
 	}

@@ -2,6 +2,8 @@ package cases
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 
 	"onebit/internal/mmap"
@@ -9,11 +11,12 @@ import (
 	"onebit/kernels"
 )
 
-// A rig is what all groups of a suite share: threads, and how much memory it
-// takes to miss the last-level cache.
+// A rig is what all groups of a suite share: threads, what the machine does at
+// most, and how much memory it takes to miss the last-level cache.
 type rig struct {
 	pools       map[int]*kernels.Pool
 	maxThreads  int
+	limits      *limits
 	coldBytes   int // that copies of a matrix fill, to be cold
 	model       string
 	ggufTypes   []string
@@ -25,23 +28,64 @@ type rig struct {
 	spare []*mmap.Anon
 }
 
-// defaultLLC stands in where the size of the last-level cache is unknown: as
-// large as any desktop's.
-const defaultLLC = 96 << 20
+func newRig(threads []int, host sysinfo.Host) *rig {
+	return &rig{
+		pools: map[int]*kernels.Pool{}, maxThreads: maxOf(threads), doubts: hostDoubts(host),
+		limits: &limits{emulated: host.Emulated(), measure: measureLimits},
+	}
+}
 
-func newRig(opt *Options) *rig {
-	r := &rig{
-		pools: map[int]*kernels.Pool{}, maxThreads: maxOf(opt.Threads),
-		model: opt.Model, ggufTypes: opt.GGUFTypes, peakCommand: opt.PeakCommand, doubts: hostDoubts(opt.Host),
+const (
+	// coldCaches and coldLeast are how much copies of a matrix fill to be cold:
+	// so many last-level caches, and no less than this. Caches do not forget
+	// what is oldest: of a rotation over 1.25 caches they hold a part.
+	coldCaches = 4
+	coldLeast  = 256 << 20
+
+	// defaultLLC stands in where the size of the last-level cache is unknown:
+	// as large as any desktop's.
+	defaultLLC = 96 << 20
+)
+
+// cold is how many bytes are to rotate for a machine's caches.
+func cold(host sysinfo.Host) sysinfo.Bytes {
+	return max(coldCaches*lastLevelCache(host), coldLeast)
+}
+
+// setCold chooses coldBytes as large as they should be and memory allows, where
+// so many layouts of a matrix rotate at once, and warns of less.
+func (r *rig) setCold(host sysinfo.Host, layouts int) {
+	want, llc := cold(host), lastLevelCache(host)
+	bytes := want
+	if room := memoryRoom(host) / sysinfo.Bytes(max(layouts, 1)); bytes > room {
+		bytes = room
 	}
-	llc := lastLevelCache(opt.Host)
-	r.coldBytes = int(llc + llc/4)
-	// Two layouts may be cold at once, and the machine is not ours alone.
-	if m := opt.Host.MemAvailable; m.OK() && r.coldBytes > int(m.V/6) {
-		r.coldBytes = int(m.V / 6)
-		r.warn("cache=cold is less than cold: memory has no room for copies that exceed the last-level cache of " + llc.String())
+	r.coldBytes = int(bytes)
+	if bytes == want {
+		return
 	}
-	return r
+	meaning := fmt.Sprintf("it holds a part of them (%.2g times its size), and cold figures are too fast", float64(bytes)/float64(llc))
+	switch {
+	case bytes <= llc:
+		meaning = "it holds them all, and cold figures are warm ones"
+	case bytes >= coldCaches*llc:
+		meaning = "they miss it, but a larger cache around it, such as a server's, holds them"
+	}
+	r.warn(fmt.Sprintf("cache=cold rotates over %v and not over %v, for which memory has no room. The last-level cache has %v: %s",
+		bytes, want, llc, meaning))
+}
+
+// memoryRoom is how much of memory copies may take: the machine is not ours
+// alone.
+func memoryRoom(host sysinfo.Host) sysinfo.Bytes {
+	room := sysinfo.Bytes(math.MaxInt64)
+	if m := host.MemAvailable; m.OK() {
+		room = m.V
+	}
+	if m := host.MemLimit; m.OK() && m.V > 0 {
+		room = min(room, sysinfo.Bytes(m.V))
+	}
+	return room / 2
 }
 
 func lastLevelCache(host sysinfo.Host) sysinfo.Bytes {

@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/internal/clock"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 )
@@ -28,6 +29,7 @@ func Settings(host sysinfo.Host, started time.Time, more ...bench.Setting) []ben
 		bench.Setting{Key: "cpu-features", Value: cpu.Detected().String()},
 		bench.Setting{Key: "gomaxprocs", Value: strconv.Itoa(runtime.GOMAXPROCS(0))},
 		bench.Setting{Key: bench.ClassesKey, Value: strings.Join([]string{names.Threads, names.Cache, names.Test}, " ")},
+		bench.Setting{Key: "clock-step-ns", Value: strconv.FormatInt(clock.Step().Nanoseconds(), 10)},
 		bench.Setting{Key: "emulated", Value: strconv.FormatBool(host.Emulated())},
 		bench.Setting{Key: "started", Value: started.UTC().Format(time.RFC3339)},
 	)

@@ -11,7 +11,6 @@ import (
 	"onebit/internal/cpu"
 	"onebit/internal/mmap"
 	"onebit/internal/sysinfo"
-	"onebit/kernels"
 	"onebit/models"
 )
 
@@ -43,10 +42,10 @@ type opened struct {
 }
 
 func newShelf(opt *ModelsOptions) *shelf {
+	dot, _ := fastestDot(cpu.Detected())
 	return &shelf{
-		rig: &rig{pools: map[int]*kernels.Pool{}, maxThreads: maxOf(opt.Threads), doubts: hostDoubts(opt.Host)},
-		opt: opt, opened: map[modelConfig]*opened{}, phases: map[modelConfig]phaseReply{},
-		dot: fastestDot(cpu.Detected()),
+		rig: newRig(opt.Threads, opt.Host), opt: opt, opened: map[modelConfig]*opened{}, phases: map[modelConfig]phaseReply{},
+		dot: dot,
 	}
 }
 
@@ -92,13 +91,10 @@ func (s *shelf) open(c modelConfig) (*opened, error) {
 // its largest configuration has weights.
 func (s *shelf) readCase(group string, configs []modelConfig) bench.Case {
 	sub, threads := configs[0].subject, configs[0].threads
-	size, cache := sub.maxBytes(configs), names.Cold
-	if size < int(lastLevelCache(s.opt.Host)) {
-		cache = names.Warm
-	}
+	size := sub.maxBytes(configs)
 	return bench.Case{
-		Name:  names.Read{Model: sub.Name, Bytes: size, Threads: threads, Cache: cache}.String(),
-		Group: group, Bytes: int64(size), Ceiling: true,
+		Name:  names.Read{Model: sub.Name, Bytes: size, Threads: threads, Cache: cacheState(size, s.opt.Host)}.String(),
+		Group: group, Bytes: int64(size), Ceiling: true, Check: s.limits.check(threads),
 		Setup: func(context.Context) (bench.Instance, error) {
 			if err := s.enter(scope{sub, threads}); err != nil {
 				return nil, err
@@ -114,6 +110,18 @@ func (s *shelf) readCase(group string, configs []modelConfig) bench.Case {
 			return r, nil
 		},
 	}
+}
+
+// cacheState is where bytes come from that are read again and again: "" where
+// caches hold a part of them.
+func cacheState(size int, host sysinfo.Host) string {
+	switch bytes := sysinfo.Bytes(size); {
+	case bytes >= cold(host):
+		return names.Cold
+	case bytes < lastLevelCache(host):
+		return names.Warm
+	}
+	return ""
 }
 
 // watchFaults begins to count page faults. The files have been read by now.

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
@@ -74,8 +76,13 @@ func Kernels(opt Options) (*Suite, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	rig := newRig(&opt)
+	rig := newRig(opt.Threads, opt.Host)
+	rig.model, rig.ggufTypes, rig.peakCommand = opt.Model, opt.GGUFTypes, opt.PeakCommand
 	s := &Suite{Usual: usualKernels(&opt), home: rig}
+	if slices.Contains(opt.Caches, names.Cold) {
+		rig.setCold(opt.Host, opt.mostLayouts())
+		s.Settings = []bench.Setting{{Key: "cold-bytes", Value: strconv.Itoa(rig.coldBytes)}}
+	}
 	for _, src := range opt.Sources {
 		s.addGroup(&group{src: src, rig: rig, seed: opt.Seed}, &opt)
 	}
@@ -95,6 +102,21 @@ func (opt *Options) check() error {
 		return errors.New("nothing to measure: no format can hold any of these shapes")
 	}
 	return nil
+}
+
+// mostLayouts is in how many layouts a group rotates at most.
+func (opt *Options) mostLayouts() (most int) {
+	byFormat := map[*formats.Type]map[*kernels.Layout]bool{}
+	for _, src := range opt.Sources {
+		byFormat[src.Format] = map[*kernels.Layout]bool{}
+	}
+	for _, v := range kernels.Variants() {
+		if layouts := byFormat[v.Format]; layouts != nil && opt.wants(v) && v.AvailableOn(opt.Features) == nil {
+			layouts[v.Layout] = true
+			most = max(most, len(layouts))
+		}
+	}
+	return most
 }
 
 // usualKernels leaves out the formats of heads and embeddings, which no

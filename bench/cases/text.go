@@ -19,6 +19,7 @@ func textCase(shelf *shelf, c modelConfig, t names.ModelTest, group string) benc
 		Name: c.name(t), Group: group, Rates: []bench.Metric{{Unit: bench.TokenRate, Value: float64(t.Tokens)}},
 		// Prompts take too long to measure one twice more.
 		Expect: c.expect(t), Single: t.Kind == names.Prompt || !c.simd() || c.packing == models.Stream,
+		Check: shelf.limits.check(c.threads),
 		Setup: func(context.Context) (bench.Instance, error) { return newText(shelf, c, t) },
 	}
 	if t.Kind == names.Prompt {
@@ -37,6 +38,7 @@ type text struct {
 	model   *opened
 	session *models.Session
 	ids     []int
+	*roundTrip
 }
 
 func newText(shelf *shelf, c modelConfig, t names.ModelTest) (*text, error) {
@@ -48,7 +50,7 @@ func newText(shelf *shelf, c modelConfig, t names.ModelTest) (*text, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &text{shelf, c, t, m, s, tokens(c.subject, t.Depth+t.Tokens)}, nil
+	return &text{shelf, c, t, m, s, tokens(c.subject, t.Depth+t.Tokens), newRoundTrip(shelf.pool(c.threads))}, nil
 }
 
 // tokens are drawn at random, always the same ones: how fast a model runs does

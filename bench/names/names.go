@@ -33,7 +33,7 @@ const (
 	Test    = "test"    // load, ttft, pp512, tg128; see ModelTest
 	Depth   = "depth"   // tokens in the KV cache before the test; none: 0
 	Threads = "threads" // that work
-	Cache   = "cache"   // Warm or Cold
+	Cache   = "cache"   // Warm or Cold; none where caches hold a part of what is read
 	Input   = "input"   // of a lockstep: Isolated or Accumulated
 	Block   = "block"   // a transformer block's number, or Outside
 	Op      = "op"      // one of Operations

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"onebit/internal/clock"
 	"onebit/internal/mmap"
 )
 
@@ -26,16 +27,17 @@ func NewBuffer(n int) (*mmap.Anon, error) {
 	return a, nil
 }
 
-// Fastest returns the kernel that does most work in a second. run lets a kernel
-// work n times over and says how much that was, in any unit. Each kernel warms
-// up for a millisecond or more and has three turns as long, of which the median
-// counts. It panics if there is no kernel.
-func Fastest[K any](kernels []K, run func(k K, n int) (work int)) K {
-	return fastest(kernels, run, time.Now)
+// Fastest returns the kernel that does most work in a second, and how much that
+// is. run lets a kernel work n times over and says how much it did, in any unit.
+// Each kernel warms up for a millisecond or more, 1,000 steps of the clock at
+// least, and has three turns as long, of which the median counts. It panics if
+// there is no kernel.
+func Fastest[K any](kernels []K, run func(k K, n int) (work int)) (best K, perSecond float64) {
+	return fastest(kernels, run, clock.Now, max(time.Millisecond, 1000*clock.Step()))
 }
 
-func fastest[K any](kernels []K, run func(k K, n int) (work int), now func() time.Time) K {
-	best, highest := kernels[0], 0.0
+func fastest[K any](kernels []K, run func(k K, n int) (work int), now func() time.Time, turnTime time.Duration) (best K, perSecond float64) {
+	best = kernels[0]
 	for _, k := range kernels {
 		turn := func(n int) (work int, d time.Duration) {
 			start := now()
@@ -43,18 +45,18 @@ func fastest[K any](kernels []K, run func(k K, n int) (work int), now func() tim
 			return work, now().Sub(start)
 		}
 		n := 1
-		for _, d := turn(n); d < time.Millisecond; _, d = turn(n) {
+		for _, d := turn(n); d < turnTime; _, d = turn(n) {
 			n *= 2
 		}
 		var rates [3]float64
 		for i := range rates {
 			work, d := turn(n)
-			rates[i] = float64(work) / d.Seconds()
+			rates[i] = float64(work) / max(d, 1).Seconds()
 		}
 		slices.Sort(rates[:])
-		if rates[1] > highest {
-			best, highest = k, rates[1]
+		if rates[1] > perSecond {
+			best, perSecond = k, rates[1]
 		}
 	}
-	return best
+	return best, perSecond
 }

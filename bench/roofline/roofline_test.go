@@ -225,13 +225,31 @@ func TestFastest(t *testing.T) {
 	now := func() time.Time { return clock }
 	for _, kernels := range [][]int{{3}, {1, 5, 2}, {5, 1}, {1, 2, 5}} {
 		clear(passes)
-		if got, want := fastest(kernels, run, now), slices.Max(kernels); got != want {
-			t.Errorf("of %v: %d, want %d", kernels, got, want)
+		got, rate := fastest(kernels, run, now, time.Millisecond)
+		if want := slices.Max(kernels); got != want || rate != float64(want)*1e6 {
+			t.Errorf("of %v: %d does %v a second, want %d", kernels, got, rate, want)
 		}
 		for k, n := range passes {
 			if n < 4000 {
 				t.Errorf("kernel %d ran for %d µs, want 4 ms or more", k, n)
 			}
+		}
+	}
+}
+
+// TestFastestOnACoarseClock finds a kernel that is 1% faster with a clock that
+// advances by 15 ms.
+func TestFastestOnACoarseClock(t *testing.T) {
+	const step = 15 * time.Millisecond
+	var passed time.Time
+	run := func(k, n int) int {
+		passed = passed.Add(time.Duration(n) * time.Duration(k) * time.Nanosecond)
+		return n
+	}
+	for _, kernels := range [][]int{{1000, 1010}, {1010, 1000}} {
+		got, rate := fastest(kernels, run, func() time.Time { return passed.Truncate(step) }, 1000*step)
+		if got != 1000 || rate < 0.99e6 || rate > 1.01e6 {
+			t.Errorf("of %v: %d with %v a second, want 1000 with a million", kernels, got, rate)
 		}
 	}
 }
@@ -247,7 +265,7 @@ func TestFastestTakesTheMedian(t *testing.T) {
 		}
 		return k
 	}
-	if got := fastest([]int{2, 1}, run, func() time.Time { return clock }); got != 2 {
+	if got, _ := fastest([]int{2, 1}, run, func() time.Time { return clock }, time.Millisecond); got != 2 {
 		t.Errorf("the fastest is %d, want 2", got)
 	}
 }

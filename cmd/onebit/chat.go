@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"onebit/internal/clock"
 	"onebit/models"
 	"onebit/models/tokenizer"
 )
@@ -62,7 +63,7 @@ func (f *runFlags) converse(cmd *cobra.Command, en *engine, sampler *models.Samp
 		fmt.Fprintf(c.notes, "%s, %s template, %d tokens of context. A line is a turn, unless it ends with \\; Ctrl-C stops a reply, Ctrl-D ends.\n",
 			en.Config.Arch, template.Name, session.Context())
 	}
-	loaded := time.Since(begin)
+	loaded := clock.Since(begin)
 	err = c.run(cmd.Context(), readTurns(cmd.InOrStdin()))
 	if len(c.replies) > 0 {
 		fmt.Fprintln(c.notes, c.summary(loaded))
@@ -145,7 +146,7 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 	c.session.Truncate(kept)
 	g := &generation{
 		engine: c.engine, session: c.session, sampler: c.sampler, out: c.out, limit: c.limit, ignoreEnd: c.ignoreEnd,
-		begin: time.Now(), collect: func() {},
+		begin: clock.Now(), collect: func() {},
 	}
 	err = c.generate(ctx, g, ids[kept:])
 	if g.refused() {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/internal/bounded"
+	"onebit/internal/clock"
 	"onebit/models"
 	"onebit/models/perplexity"
 	"onebit/models/synth"
@@ -311,12 +312,12 @@ func (r *perplexityResult) evaluate(ctx context.Context, w io.Writer, s, referen
 	} else {
 		w = io.Discard
 	}
-	start := time.Now()
+	start := clock.Now()
 	for e, err := range r.protocol.Compare(ctx, s, reference, ids) {
 		if err != nil {
 			return err
 		}
-		r.estimate, r.duration = e, time.Since(start)
+		r.estimate, r.duration = e, clock.Since(start)
 		ppl, stdErr := e.PPL()
 		fmt.Fprintf(w, "\rwindow %d of %d: ppl %.4f ± %.4f\x1b[K", e.Windows, r.planned, ppl, stdErr)
 		if e.Windows == r.planned {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/internal/bounded"
+	"onebit/internal/clock"
 	"onebit/models"
 	"onebit/models/tokenizer"
 )
@@ -84,7 +85,7 @@ func chatNames() string {
 }
 
 func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
-	begin := time.Now()
+	begin := clock.Now()
 	sampler, err := f.check(cmd)
 	if err != nil {
 		return err
@@ -277,7 +278,7 @@ type generated struct {
 // run generates until the limit, the model's end or an error.
 func (g *generation) run(ctx context.Context, prompt []int) error {
 	g.prompt = prompt
-	start := time.Now()
+	start := clock.Now()
 	g.load = start.Sub(g.begin)
 	decoder := g.Tokenizer.NewDecoder()
 	var err error
@@ -334,7 +335,7 @@ func (g *generation) generate(ctx context.Context, prompt []int, start time.Time
 		if err != nil {
 			return err
 		}
-		now := time.Now()
+		now := clock.Now()
 		if firstAt.IsZero() {
 			firstAt = now
 			g.promptDuration, g.first = now.Sub(start), now.Sub(g.begin)

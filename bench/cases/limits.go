@@ -1,0 +1,96 @@
+package cases
+
+import (
+	"fmt"
+
+	"onebit/bench"
+	"onebit/bench/roofline"
+	"onebit/internal/cpu"
+)
+
+// limits are what a thread of this machine does at most. A sample far beyond
+// them was not measured: the clock stood still, or the work was not done.
+type limits struct {
+	emulated  bool // an emulator's rates hold nothing together
+	read, dot float64
+
+	// measure finds the rates: bytes read and int8 multiply-adds, per second.
+	measure func() (read, dot float64)
+}
+
+const (
+	// beyond is how much faster than the fastest that was measured a sample may
+	// be: the clock frequency changes, and other threads may have disturbed the
+	// measurement.
+	beyond = 1.5
+
+	// lookupFactor is how many times the int8 multiply-adds per second look-ups
+	// of 1-bit weights may reach. An instruction looks up the sums of four to
+	// six weights in each lane; one multiplies as many, and where there is no
+	// dot product of int8 it takes three of them and an addition. It is set
+	// too high rather than too low.
+	lookupFactor = 16
+)
+
+// inCache is what limits reads: it fits any CPU's first cache.
+const inCache = 16 << 10
+
+// measureLimits finds the limits in some tens of milliseconds.
+func measureLimits() (read, dot float64) {
+	var buf [inCache]byte
+	_, read = roofline.Fastest(roofline.ReadKernels(cpu.Detected()), func(k roofline.ReadKernel, n int) int {
+		for range n {
+			k.Sum(buf[:])
+		}
+		return n * len(buf)
+	})
+	_, dot = fastestDot(cpu.Detected())
+	return read, dot
+}
+
+// check returns the bench.Case.Check of a case on so many threads. Before it
+// calls a sample impossible, it measures the limits again: whatever disturbed
+// them makes no error.
+func (l *limits) check(threads int) func([]bench.Metric) error {
+	return func(speeds []bench.Metric) error {
+		if l.emulated {
+			return nil
+		}
+		if l.read == 0 {
+			l.update()
+		}
+		if l.exceeded(speeds, threads) == nil {
+			return nil
+		}
+		l.update()
+		return l.exceeded(speeds, threads)
+	}
+}
+
+func (l *limits) update() {
+	read, dot := l.measure()
+	l.read, l.dot = max(l.read, read), max(l.dot, dot)
+}
+
+func (l *limits) exceeded(speeds []bench.Metric, threads int) error {
+	for _, limit := range []struct {
+		what string
+		most float64
+		unit []string
+	}{
+		{"reads from its caches", l.read, []string{bench.WeightRate, bench.ReadRate}},
+		{"computes, even with look-ups", l.dot * lookupFactor, []string{bench.OpRate}},
+	} {
+		most := limit.most * beyond * float64(threads)
+		for _, s := range speeds {
+			for _, unit := range limit.unit {
+				if s.Unit == unit && s.Value > most {
+					u := bench.UnitOf(unit)
+					return fmt.Errorf("impossible: %s of %s; the machine %s at most %s: the clock or the case is wrong",
+						u.Format(s.Value), u.About, limit.what, u.Format(most))
+				}
+			}
+		}
+	}
+	return nil
+}

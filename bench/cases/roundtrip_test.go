@@ -1,0 +1,115 @@
+package cases
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"onebit/bench"
+	"onebit/formats"
+	"onebit/internal/clock"
+	"onebit/kernels"
+)
+
+// probe probes until there is a round trip: on a busy machine the threads seldom
+// run at once.
+func probe(p bench.Prober) []bench.Metric {
+	for range 1000 {
+		if m := p.Probe(); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+func TestRoundTrip(t *testing.T) {
+	if runtime.GOMAXPROCS(0) < 2 {
+		t.Skip("one CPU")
+	}
+	for _, threads := range []int{2, 3, 8} {
+		pool := kernels.NewPool(threads)
+		if got := probe(newRoundTrip(pool)); len(got) != 1 || got[0].Unit != bench.RoundTrip || got[0].Value <= 0 {
+			t.Errorf("%d threads: %v", threads, got)
+		}
+		pool.Close()
+	}
+}
+
+// TestRoundTripEndsWithoutPartner lets one thread play alone.
+func TestRoundTripEndsWithoutPartner(t *testing.T) {
+	trip := &roundTrip{}
+	for role := range 2 {
+		trip.end = clock.Now().Add(tripLimit)
+		trip.play(role)
+		if len(trip.took) > 0 || trip.ball.Load() != lost {
+			t.Errorf("role %d alone made %d batches, and left the ball at %d", role, len(trip.took), trip.ball.Load())
+		}
+		trip.ball.Store(0)
+	}
+}
+
+// TestProbers lets what works on two threads tell of the round trip, and
+// nothing that works on one.
+func TestProbers(t *testing.T) {
+	if runtime.GOMAXPROCS(0) < 2 {
+		t.Skip("one CPU")
+	}
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []Shape{{64, 256}}, 1), Caches: []string{"warm"}})
+	for _, base := range []string{"MatVec/format=q1_0_g128/variant=unrolled/act=q8_128/rows=64/cols=256", "Read/format=q1_0_g128/rows=64/cols=256/bytes=2304"} {
+		if got := probe(instance(t, s, base+"/threads=2/cache=warm").(bench.Prober)); len(got) != 1 || got[0].Unit != bench.RoundTrip {
+			t.Errorf("%s on 2 threads: %v", base, got)
+		}
+		if got := instance(t, s, base+"/threads=1/cache=warm").(bench.Prober).Probe(); got != nil {
+			t.Errorf("%s on 1 thread: %v", base, got)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	speed := func(unit string, v float64) []bench.Metric { return []bench.Metric{{Unit: unit, Value: v}} }
+	for _, tc := range []struct {
+		name     string
+		rates    []float64 // of a thread, at each measurement
+		emulated bool
+		speeds   []bench.Metric
+		want     string
+	}{
+		{"a clock that stands still", []float64{300e9, 310e9}, false, speed(bench.WeightRate, 4194e12), "impossible: 4194 TB/s"},
+		{"beyond by half", []float64{300e9, 300e9}, false, speed(bench.ReadRate, 901e9), "impossible: 901 GB/s"},
+		{"no more than that", []float64{300e9}, false, speed(bench.WeightRate, 899e9), ""},
+		{"first measured on a busy machine", []float64{100e9, 310e9}, false, speed(bench.WeightRate, 700e9), ""},
+		{"look-ups", []float64{600e9}, false, speed(bench.OpRate, 5*2*600e9), ""},
+		{"no look-up", []float64{600e9, 600e9}, false, speed(bench.OpRate, 25*2*600e9), "impossible: 30.0 T/s"},
+		{"emulated", nil, true, speed(bench.WeightRate, 4194e12), ""},
+		{"another unit", []float64{1}, false, speed(bench.TokenRate, 1e9), ""},
+	} {
+		l := &limits{emulated: tc.emulated, measure: func() (read, dot float64) {
+			read, tc.rates = tc.rates[0], tc.rates[1:]
+			return read, read
+		}}
+		err := l.check(2)(tc.speeds)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.HasPrefix(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+		if len(tc.rates) > 0 {
+			t.Errorf("%s: measured %d times too few", tc.name, len(tc.rates))
+		}
+	}
+}
+
+// TestImpossibleProductIsNoRow times products that claim to have read a
+// million times their weights.
+func TestImpossibleProductIsNoRow(t *testing.T) {
+	s := suite(t, Options{Sources: Synthetic([]*formats.Type{lookup(t, "i2_s")[0]}, []Shape{{64, 256}}, 1), Threads: []int{1}, Caches: []string{"warm"}})
+	for i := range s.Cases {
+		s.Cases[i].Bytes *= 1e6
+	}
+	r := bench.Runner{Count: 1, Time: 50_000}
+	res, err := r.Run(t.Context(), bench.Suite{Cases: s.Cases}, &strings.Builder{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Samples) > 0 || len(res.Failures) != len(s.Cases) {
+		t.Errorf("%d samples, %d failures of %d cases", len(res.Samples), len(res.Failures), len(s.Cases))
+	}
+}
