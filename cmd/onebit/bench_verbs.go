@@ -154,7 +154,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	}
 	if !f.kernels || !f.models {
 		flags.VisitAll(func(flag *pflag.Flag) {
-			flag.Usage = strings.TrimPrefix(strings.TrimPrefix(flag.Usage, "models: "), "kernels: ")
+			flag.Usage = strings.TrimPrefix(flag.Usage, "models: ")
 		})
 	}
 }

@@ -72,6 +72,7 @@ var verbs = []func() *cobra.Command{
 	newConvert,
 	newInspect,
 	newKernels,
+	newMan,
 	newPeak,
 	newPerplexity,
 	newPhases,
@@ -101,12 +102,12 @@ func newRoot() *cobra.Command {
 	}
 	root.Flags().BoolVar(&version, "version", false, "say which onebit this is")
 	root.SuggestionsMinimumDistance = 2 // letters of a verb that may be wrong
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })
 	for _, verb := range verbs {
 		root.AddCommand(verb())
 	}
+	addCompletions(root)
 	return root
 }
 

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"onebit/bench/names"
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/models"
+	"onebit/models/tokenizer"
+	"onebit/reports"
+)
+
+// flagValues complete the value of a flag, whatever verb has it.
+var flagValues = map[string]cobra.CompletionFunc{
+	"act":        oneOf(activationNames),
+	"cache":      oneOf(cacheNames),
+	"chat":       oneOf(chatTemplates),
+	"filter":     completeFilter,
+	"gguf-types": oneOf(func() []string { return i2sPackings }),
+	"head":       oneOf(headNames),
+	"i2s":        oneOf(func() []string { return i2sPackings }),
+	"model":      modelFiles,
+	"preset":     oneOf(presetNames),
+	"type":       oneOf(writableFormats),
+	"variant":    oneOf(variantNames),
+}
+
+// verbValues complete flags of which each verb has another, and verbArgs the
+// arguments.
+var (
+	verbValues = map[string]map[string]cobra.CompletionFunc{
+		"report": {"format": oneOf(kindNames)},
+	}
+	verbArgs = map[string]cobra.CompletionFunc{
+		"compare":    resultsFiles,
+		"convert":    modelFiles,
+		"inspect":    modelFiles,
+		"man":        cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+		"perplexity": firstOnly(modelFiles),
+		"report":     resultsFiles,
+		"run":        firstOnly(modelFiles),
+		"synth":      firstOnly(oneOf(presetNames)),
+	}
+)
+
+// addCompletions says how a verb's flags and arguments complete, and those of
+// the verbs below it.
+func addCompletions(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		values := verbValues[cmd.Name()][flag.Name]
+		if values == nil {
+			values = flagValues[flag.Name]
+		}
+		if values != nil {
+			cmd.RegisterFlagCompletionFunc(flag.Name, values)
+		}
+	})
+	if args := verbArgs[cmd.Name()]; args != nil {
+		cmd.ValidArgsFunction = args
+	} else if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	for _, verb := range cmd.Commands() {
+		addCompletions(verb)
+	}
+}
+
+// oneOf completes one of some texts, or the last of a list of them with commas.
+func oneOf(texts func() []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) (out []string, _ cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndex(typed, ",")+1]
+		for _, text := range texts() {
+			out = append(out, before+text)
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// modelFiles completes GGUF files and, as shells do beside them, directories.
+func modelFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"gguf"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+func resultsFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"txt"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// firstOnly completes the first argument.
+func firstOnly(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, typed)
+	}
+}
+
+// completeFilter completes the last term of a filter: its key, or its value
+// where what there can be is known without opening anything.
+func completeFilter(_ *cobra.Command, _ []string, typed string) (out []string, _ cobra.ShellCompDirective) {
+	at := strings.LastIndexAny(typed, " (") + 1
+	if strings.HasSuffix(typed[:at], ":(") {
+		at = strings.LastIndex(typed[:at-2], " ") + 1
+	}
+	before, term := typed[:at], strings.TrimPrefix(typed[at:], "-")
+	before += typed[at : len(typed)-len(term)]
+	key, value, hasValue := strings.Cut(term, ":")
+	if !hasValue {
+		for _, k := range filterKeys {
+			out = append(out, before+"/"+k+":")
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	values, known := filterValues[strings.TrimPrefix(key, "/")]
+	if !known {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	open := ""
+	if strings.HasPrefix(value, "(") {
+		open = "("
+	}
+	for _, v := range values() {
+		out = append(out, before+key+":"+open+v)
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+var filterKeys = []string{
+	names.Format, names.Variant, names.Act, names.Rows, names.Cols, names.Threads, names.Cache,
+	names.Model, names.Packing, names.Test, names.Depth,
+}
+
+var filterValues = map[string]func() []string{
+	names.Format:  formatNames,
+	names.Variant: variantNames,
+	names.Act:     activationNames,
+	names.Cache:   func() []string { return []string{names.Warm, names.Cold} },
+	names.Packing: func() []string { return names.Packings },
+}
+
+func variantNames() (all []string) {
+	for _, v := range kernels.Variants() {
+		if !slices.Contains(all, v.Name) {
+			all = append(all, v.Name)
+		}
+	}
+	return all
+}
+
+func formatNames() (all []string) {
+	for _, t := range formats.Types() {
+		all = append(all, t.Name)
+	}
+	return all
+}
+
+func activationNames() (all []string) {
+	for _, act := range kernels.ActivationSchemes() {
+		all = append(all, string(act))
+	}
+	return all
+}
+
+func cacheNames() (all []string) {
+	for _, t := range models.CacheFormats() {
+		all = append(all, t.Name)
+	}
+	return all
+}
+
+// headNames are the formats that --head takes, and bench's word for the file's.
+func headNames() []string {
+	all := []string{ownHead}
+	for _, t := range formats.Types() {
+		if models.CheckHead(t) == nil {
+			all = append(all, t.Name)
+		}
+	}
+	return all
+}
+
+func presetNames() (all []string) {
+	for _, p := range models.Presets() {
+		all = append(all, p.Name)
+	}
+	return all
+}
+
+func chatTemplates() (all []string) {
+	for _, c := range tokenizer.Chats() {
+		all = append(all, c.Name)
+	}
+	return all
+}
+
+func kindNames() (all []string) {
+	for _, k := range reports.Kinds() {
+		all = append(all, k.Name)
+	}
+	return all
+}
