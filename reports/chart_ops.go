@@ -129,7 +129,7 @@ func opsFigure(m *model, p *profile) *figure {
 	for i, name := range shown {
 		row := rowAt(i, len(shown))
 		end := addStack(panel, p.segments(func(op string) float64 { return p.sum(name, op).ns }), row)
-		if of, lo, hi := p.passes(shown[i]); of > 1 {
+		if of, lo, hi := p.passes(shown[i]); of > 0 {
 			passes = max(passes, of)
 			panel.Add(interval{lo: lo, hi: hi, row: row, color: inkOf(roleInk)})
 			end = math.Max(end, hi)
@@ -138,7 +138,7 @@ func opsFigure(m *model, p *profile) *figure {
 	}
 	var notes []string
 	if passes > 0 {
-		notes = append(notes, fmt.Sprintf("Whiskers reach from the fastest to the slowest of up to %d passes.", passes))
+		notes = append(notes, fmt.Sprintf("Whiskers hold the middle half of %d passes.", passes))
 	}
 	if len(slow) > 0 {
 		notes = append(notes, "Too slow to be drawn beside the others: "+joinNames(slow)+".")
@@ -150,8 +150,11 @@ func opsFigure(m *model, p *profile) *figure {
 	}
 }
 
-// passes are the least and the largest time of all operations in one pass of a contender, if every
-// operation was timed in as many.
+// fewPasses is too few to say what the middle half of them is.
+const fewPasses = 3
+
+// passes are how many passes of a contender there were, and the ends of the middle half of their times
+// over all operations; n is 0 if there were few, or not every operation was timed in as many.
 func (p *profile) passes(contender string) (n int, lo, hi float64) {
 	var totals []float64
 	for _, block := range append(slices.Clone(p.blocks), outsideBlocks) {
@@ -172,10 +175,10 @@ func (p *profile) passes(contender string) (n int, lo, hi float64) {
 			}
 		}
 	}
-	if len(totals) == 0 {
+	if len(totals) <= fewPasses {
 		return 0, 0, 0
 	}
-	return len(totals), slices.Min(totals), slices.Max(totals)
+	return len(totals), percentile(totals, 25), percentile(totals, 75)
 }
 
 // opBlocksFigure shows the blocks of the fastest contenders; nil if there are none.

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -93,13 +94,16 @@ func (f *family) tradePoints(p panel, unit string, series int) []tradePoint {
 		if size, ok := geomean(sizes); ok {
 			text = append(text, fmt.Sprintf("%.3g bits", size))
 		}
-		text = append(text, name)
-		if scheme := schemes[name]; scheme != "" && !strings.Contains(name, scheme) {
+		if scheme := schemes[name]; scheme != "" {
 			text = append(text, scheme)
 		}
 		e := meanError(errors)
 		short := strings.Join(text, ", ")
-		points = append(points, tradePoint{tradeoff{name, speed, e}, f.title() + ", " + short, short, series, e, e})
+		full := f.title() + ", " + short
+		if variant, _, _ := strings.Cut(name, " "); variant != "" {
+			full += ", " + variant
+		}
+		points = append(points, tradePoint{tradeoff{name, speed, e}, full, cmp.Or(short, name), series, e, e})
 	}
 	return fastestOfEach(points, func(q tradePoint) string { return schemes[q.contender] })
 }

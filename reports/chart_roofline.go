@@ -19,8 +19,8 @@ func init() {
 	registerChart(chart{
 		order: 20, name: "roofline", heading: "Roofline",
 		about: "Across: multiply-adds per byte of packed weights, a property of the format and its layout. Up: multiply-adds per second. The roof is what reading " +
-			"alone allows: the read bandwidth measured in the same rounds, over as many bytes, with as many threads and from the same cache, so that each layout " +
-			"has its own stroke of roof. A point at half its stroke is the 50 % of roof that the tables give: it stands at its median share of the roof of the same round. " +
+			"alone allows: the read bandwidth measured in the same rounds, over as many bytes, with as many threads and from the same cache. Each layout " +
+			"has its own: the slanted stroke of its colour above its points. A point at half its stroke is the 50 % of roof that the tables give: it stands at its median share of the roof of the same round. " +
 			"What is close to the roof waits for memory; what is far below it is limited by computing.",
 		figures: rooflineFigures,
 	})
@@ -157,7 +157,11 @@ func (d *digest) rooflineFigure(shape string) *figure {
 		}
 	}
 	x := newAxis(intensities, true, 10, func(v float64) string { return fmt.Sprintf("%.3g", v) })
-	x.min, x.max = x.min/2.4, x.max*2.4 // room for the labels
+	columns, room := 2, math.Max(2.4, x.max/x.min) // for the labels
+	if len(r.formats) > 6 {
+		columns, room = 1, 2.4
+	}
+	x.min, x.max = x.min/room, x.max*room
 	y := newAxis(speeds, true, 6, bench.UnitOf(bench.OpRate).Format)
 	y.max *= 1.25 // and for those of the roofs
 	marks := assignMarks(r.formats, formatMark)
@@ -165,7 +169,7 @@ func (d *digest) rooflineFigure(shape string) *figure {
 	for _, p := range r.shown {
 		drawn = append(drawn, rooflinePanel(p, r.points[p], marks, x, y))
 	}
-	grid := arrange(drawn, 2)
+	grid := arrange(drawn, columns)
 	f := &figure{
 		name: fileName("roofline", shape), heading: label("Roofline, " + shape), reading: r.reading(),
 		height: vg.Length(320 * len(grid)), panels: grid, notes: r.notes(),
@@ -178,7 +182,7 @@ func (d *digest) rooflineFigure(shape string) *figure {
 }
 
 // roofReach is how far a stroke of roof reaches right and left of its points, as a factor.
-const roofReach = 1.15
+const roofReach = 1.1
 
 func rooflinePanel(p panel, points []rooflinePoint, marks map[string]int, x, y valueAxis) *plot.Plot {
 	plot := newPanel(p.String())
@@ -186,7 +190,7 @@ func rooflinePanel(p panel, points []rooflinePoint, marks map[string]int, x, y v
 	y.apply(&plot.Y)
 	plot.X.Label.Text = "multiply-adds per byte of weights"
 	addGrid(plot, true, true)
-	addRoofs(plot, points)
+	addRoofs(plot, points, marks)
 	var labels []fanLabel
 	for _, q := range points {
 		style := glyph(marks[q.format], 3)
@@ -201,36 +205,32 @@ func rooflinePanel(p panel, points []rooflinePoint, marks map[string]int, x, y v
 	return plot
 }
 
-// addRoofs draws the stroke of roof of each layout, joined by a dashed line, and says their bandwidths.
-func addRoofs(p *plot.Plot, points []rooflinePoint) {
-	type roof struct{ intensity, bandwidth float64 }
-	var roofs []roof
-	for _, q := range points {
-		if q.roof > 0 {
-			roofs = append(roofs, roof{q.intensity, q.roof})
-		}
+// addRoofs draws the stroke of roof of each layout, in its format's colour, and says their bandwidths.
+func addRoofs(p *plot.Plot, points []rooflinePoint, marks map[string]int) {
+	type stroke struct {
+		format          string
+		intensity, roof float64
 	}
-	slices.SortFunc(roofs, func(a, b roof) int {
-		return cmp.Or(cmp.Compare(a.intensity, b.intensity), cmp.Compare(a.bandwidth, b.bandwidth))
-	})
-	roofs = slices.Compact(roofs)
-	if len(roofs) == 0 {
+	drawn := make(map[stroke]bool)
+	var bandwidths extent
+	for _, q := range points {
+		s := stroke{q.format, q.intensity, q.roof}
+		if q.roof <= 0 || drawn[s] {
+			continue
+		}
+		drawn[s] = true
+		at := func(factor float64) [2]float64 {
+			return [2]float64{q.intensity * factor, q.roof * q.intensity * factor}
+		}
+		bandwidths.add(q.roof, true)
+		p.Add(polyline{points: [][2]float64{at(1 / roofReach), at(roofReach)}, color: inkOf(seriesRole(marks[q.format])), width: 1.8})
+	}
+	if !bandwidths.any {
 		return
 	}
-	var joined [][2]float64
-	var bandwidths extent
-	for _, r := range roofs {
-		at := func(factor float64) [2]float64 {
-			return [2]float64{r.intensity * factor, r.bandwidth * r.intensity * factor}
-		}
-		joined = append(joined, at(1))
-		bandwidths.add(r.bandwidth, true)
-		p.Add(polyline{points: [][2]float64{at(1 / roofReach), at(roofReach)}, color: inkOf(roleFront), width: 1.6})
-	}
-	p.Add(polyline{points: joined, color: inkOf(roleFront), width: 0.8, dashes: dashed})
-	style := textStyle(roleFront)
+	style := textStyle(roleMuted)
 	style.YAlign = draw.YTop
-	p.Add(note{x: p.X.Min, y: p.Y.Max, dx: 6, dy: -2, style: style, text: "roof: reading " + bandwidths.text(bench.UnitOf(bench.ReadRate).Format)})
+	p.Add(note{x: p.X.Min, y: p.Y.Max, dx: 6, dy: -2, style: style, text: "roofs: reading at " + bandwidths.text(bench.UnitOf(bench.ReadRate).Format)})
 }
 
 // reading names the point that comes closest to its roof.

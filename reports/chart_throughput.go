@@ -15,7 +15,7 @@ import (
 func init() {
 	registerChart(chart{
 		order: 1, name: "throughput", heading: "Tokens per second", models: true,
-		about: "Longer is faster. The stroke behind a bar is its ceiling: for decoding, the read bandwidth measured in the same rounds over the bytes " +
+		about: "Longer is faster; the bar with caps is the interval of the rate. The stroke behind a bar is its ceiling: for decoding, the read bandwidth measured in the same rounds over the bytes " +
 			"that a token reads; for the prompt, the measured peak of multiply-adds over those of a token, which look-ups of 1-bit weights can exceed.",
 		figures: throughputFigures,
 	})
@@ -126,6 +126,9 @@ func throughputAxis(t *task) valueAxis {
 	for _, c := range t.cases {
 		if v, ok := c.center(bench.TokenRate); ok {
 			values = append(values, v)
+			if s := c.stats[bench.TokenRate]; s.Bounded() {
+				values = append(values, s.Hi)
+			}
 		}
 		if v, ok := ceilingOf(c); ok {
 			values = append(values, v)
@@ -152,15 +155,18 @@ func (d *digest) throughputPanel(t *task, p panel, names []string, axis valueAxi
 		}
 		row := rowAt(indexOf(names, c.contender), len(names))
 		plot.Add(bar{from: 0, to: v, row: row, half: 6, color: inkOf(seriesRole(d.marks[c.contender]))})
-		ceiling, limited := ceilingOf(c)
-		if limited {
+		if ceiling, limited := ceilingOf(c); limited {
 			plot.Add(upright{at: ceiling, row: row, color: inkOf(roleFront)})
 		}
 		text := significantRate(v)
 		if share := ceilingText(c); share != "" {
 			text += ", " + share
 		}
-		plot.Add(behind{value: v, ceiling: ceiling, limited: limited, row: row, text: text})
+		if s := c.stats[bench.TokenRate]; s.Bounded() && s.Hi > s.Lo {
+			plot.Add(interval{lo: s.Lo, hi: s.Hi, row: row, color: inkOf(roleInk)})
+			v = s.Hi
+		}
+		plot.Add(behind{value: v, row: row, text: text})
 	}
 	return plot
 }

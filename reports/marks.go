@@ -218,13 +218,12 @@ type fanLabel struct {
 	color color.Color
 }
 
-// fan writes the names of points that may stand close together: beside each column of points, spread so
-// that they keep clear of each other, with a line from each to its point. The leftmost column has its
-// names on its left if another follows.
+// fan writes the names of points that may stand close together: beside each column of points, on its
+// roomier side, spread so that they keep clear of each other, with a line from each to its point.
 type fan struct {
 	labels []fanLabel
 	most   int  // in a column; names beyond are left out, those of the lowest points of their group first
-	joined bool // whether all points are one column
+	joined bool // whether all points are one column, named on its right
 }
 
 const fanLine = 13
@@ -238,12 +237,19 @@ func (f fan) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 	}
 	slices.SortStableFunc(shown, func(a, b fanLabel) int { return cmp.Compare(a.x, b.x) })
-	for first := true; len(shown) > 0; first = false {
+	room := -c.Min.X // left of the column
+	for len(shown) > 0 {
 		n := 1
 		for n < len(shown) && (f.joined || x(shown[n].x)-x(shown[n-1].x) < 45) {
 			n++
 		}
-		f.plotColumn(c, p, shown[:n], first && n < len(shown))
+		last := x(shown[n-1].x)
+		right := c.Max.X - last
+		if n < len(shown) {
+			right = x(shown[n].x) - last
+		}
+		f.plotColumn(c, p, shown[:n], !f.joined && x(shown[0].x)+room > right)
+		room = -last
 		shown = shown[n:]
 	}
 }
@@ -290,6 +296,9 @@ func clearLine(c draw.Canvas, at, middle, width vg.Length) {
 	c.Fill(path)
 }
 
+// mostOfGroup is how many names a group has at most in a column.
+const mostOfGroup = 8
+
 // topmost chooses the names to write, from the top down: the highest of each group, then the second of
 // each, while there is room.
 func (f fan) topmost(column []fanLabel) []fanLabel {
@@ -303,8 +312,9 @@ func (f fan) topmost(column []fanLabel) []fanLabel {
 	}
 	var all []ranked
 	for _, l := range column {
-		all = append(all, ranked{l, rank[l.group]})
-		rank[l.group]++
+		if rank[l.group]++; rank[l.group] <= mostOfGroup {
+			all = append(all, ranked{l, rank[l.group]})
+		}
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
 	column = column[:0]
@@ -349,12 +359,11 @@ func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	strokePath(c, path, u.color, 1.4)
 }
 
-// behind writes text right of a bar, or right of its ceiling where that would cross the text.
+// behind writes text right of a bar, over whatever stroke stands there.
 type behind struct {
-	value, ceiling float64
-	limited        bool
-	row            float64
-	text           string
+	value float64
+	row   float64
+	text  string
 }
 
 func (b behind) Plot(c draw.Canvas, p *plot.Plot) {
@@ -363,9 +372,7 @@ func (b behind) Plot(c draw.Canvas, p *plot.Plot) {
 	style := textStyle(roleInk)
 	style.YAlign = draw.YCenter
 	at := acrossIn(c, x(b.value)) + gap
-	if b.limited && x(b.ceiling) > at-gap && x(b.ceiling) < at+style.Width(b.text)+gap {
-		at = x(b.ceiling) + gap
-	}
+	clearLine(c, at, y(b.row), style.Width(b.text))
 	c.FillText(style, vg.Point{X: at, Y: y(b.row) + centerShift}, b.text)
 }
 

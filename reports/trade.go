@@ -166,7 +166,7 @@ func (t *trade) panel(p panel, x, y valueAxis) *plot.Plot {
 	for _, q := range best {
 		plot.Add(mark{x: q.speed, y: drawnError(q.error), style: draw.GlyphStyle{Color: inkOf(roleFront), Radius: 7.5, Shape: shape{}}})
 	}
-	plot.Add(fan{labels: labels, most: 14, joined: true})
+	plot.Add(fan{labels: labels, most: 16, joined: true})
 	return plot
 }
 
