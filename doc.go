@@ -32,7 +32,8 @@
 // variants, none chosen behind the caller's back. models lists what each
 // architecture consists of and runs it block by block; its subpackages turn
 // text into tokens, score it, and synthesize models of real size. bench
-// measures anything; it knows no language model. reports turns result files,
+// measures anything; it knows no language model. bench/names says what cases are
+// called, bench/gate tells whether a program became slower. reports turns result files,
 // which are in the Go benchmark format, into pages and pictures.
 //
 // What each package may import is a table in deps_test.go.

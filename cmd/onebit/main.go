@@ -42,9 +42,12 @@ func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 		return err
 	})
 	var wrong *usageError
+	var end *endError
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &end) && end.err == nil:
+		return end.status
 	case errors.As(err, &wrong):
 		fmt.Fprintf(stderr, "onebit: %s\n\n%s", term.Lines(err.Error()), usage(cmd))
 		return 2
@@ -52,6 +55,9 @@ func run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args []
 		fmt.Fprintf(stderr, "onebit: interrupted: %s\n", term.Lines(strings.TrimSuffix(err.Error(), ": "+context.Canceled.Error())))
 	default:
 		fmt.Fprintf(stderr, "onebit: %s\n", term.Lines(err.Error()))
+	}
+	if end != nil {
+		return end.status
 	}
 	return 1
 }
@@ -70,6 +76,7 @@ var verbs = []func() *cobra.Command{
 	newBench,
 	newCompare,
 	newConvert,
+	newGate,
 	newInspect,
 	newKernels,
 	newMan,
@@ -133,6 +140,15 @@ func unknownVerb(root *cobra.Command, verb string) error {
 	}
 	return usagef("unknown verb %q", verb)
 }
+
+// An endError is an end with an exit status of its own.
+type endError struct {
+	status int
+	err    error // nil if the output has said it all
+}
+
+func (e *endError) Error() string { return fmt.Sprint(e.err) }
+func (e *endError) Unwrap() error { return e.err }
 
 // A usageError is a command line that onebit does not understand.
 type usageError struct{ err error }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/hex"
 	"os"
+	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -19,10 +21,19 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	// A script has no home, where Go would keep what it has built.
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Logf("scripts that build are skipped: %v", err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
+			return nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"status":   status,
 			"patch":    patch,

@@ -1,0 +1,444 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"onebit/bench"
+	"onebit/internal/clock"
+)
+
+// A Side is one of the programs that are compared.
+type Side int
+
+const (
+	Base Side = iota // what is there
+	Head             // what is to be judged
+	Twin             // base once more, linked with other seeds: what it differs by is noise
+)
+
+func (s Side) String() string { return [...]string{"base", "head", "twin"}[s] }
+
+// A Benchmark is one benchmark of one package.
+type Benchmark struct {
+	Package string
+	Name    string // without "Benchmark" and without -GOMAXPROCS
+}
+
+// A Target runs benchmarks. Its methods are called one at a time.
+type Target interface {
+	// Prepare makes the programs of a round: each side's functions lie where
+	// they have not lain before, if that is possible.
+	Prepare(ctx context.Context, round int) error
+
+	// Run starts a process of a side, lets it perform n operations some times
+	// over, and returns the best value of each unit.
+	Run(ctx context.Context, side Side, b Benchmark, n int) ([]bench.Metric, error)
+}
+
+// Options say how a gate decides.
+type Options struct {
+	Threshold float64            // the change that matters, as a fraction; 0: 0.03
+	Units     map[string]float64 // thresholds of units that have another
+	Alarm     float64            // chance of any false alarm; 0: 0.01
+	Budget    time.Duration      // for all rounds, of which there is one at least; 0: 5 minutes
+	Process   time.Duration      // how long a process should measure; 0: 60 ms
+	Seed      uint64             // of the order of processes
+
+	Better   func(unit string) int // +1: higher is better, -1: lower is; 0: not known, and judged by nobody
+	Progress func(Progress)
+	Now      func() time.Time
+}
+
+// Progress says how far a gate has come.
+type Progress struct {
+	Doing           string
+	Round           int
+	Undecided, All  int
+	Elapsed, Budget time.Duration
+}
+
+// A Finding is the verdict on one unit of one benchmark.
+type Finding struct {
+	Benchmark
+	Unit      string
+	Verdict   Verdict
+	Judged    bool     // its unit has a direction
+	Pass      bool     // it is no regression
+	Change    Interval // of log(head/base), positive is worse, with the bounds of the last look
+	Threshold float64  // as a fraction
+	Floor     float64  // how far base and twin lie apart, as a logarithm
+	Exact     bool     // every process gave the same value: no statistics were needed
+	Base      []float64
+	Head      []float64
+	Twin      []float64 // by round, as measured
+}
+
+// Of returns a side's values.
+func (f Finding) Of(s Side) []float64 { return [...][]float64{f.Base, f.Head, f.Twin}[s] }
+
+// A Report is what a gate found.
+type Report struct {
+	Findings []Finding
+	Alarms   []string // A/A pairs that differ beyond chance: then nothing is proved
+	Rounds   int
+	Elapsed  time.Duration
+	Options  Options
+}
+
+// Exit is the exit status: 0 if nothing is worse, 1 if something is, 2 if that
+// could not be decided.
+func (r *Report) Exit() int {
+	if len(r.Alarms) > 0 {
+		return 2
+	}
+	status := 0
+	for _, f := range r.Findings {
+		switch {
+		case f.Verdict == Slower:
+			return 1
+		case !f.Pass:
+			status = 2
+		}
+	}
+	return status
+}
+
+// Run judges head against base. When ctx ends it returns what is known together
+// with the cause.
+func Run(ctx context.Context, target Target, benchmarks []Benchmark, opt Options) (*Report, error) {
+	if len(benchmarks) == 0 {
+		return nil, errors.New("there is no benchmark to compare")
+	}
+	opt.Threshold = cmp.Or(opt.Threshold, 0.03)
+	opt.Alarm = cmp.Or(opt.Alarm, 0.01)
+	opt.Budget = cmp.Or(opt.Budget, 5*time.Minute)
+	opt.Process = cmp.Or(opt.Process, 60*time.Millisecond)
+	if opt.Now == nil {
+		opt.Now = clock.Now
+	}
+	if opt.Better == nil {
+		opt.Better = func(unit string) int { return bench.UnitOf(unit).Better }
+	}
+	g := &gate{Options: opt, target: target, rng: rand.New(rand.NewPCG(opt.Seed, 0)), start: opt.Now()}
+	for _, b := range benchmarks {
+		g.cases = append(g.cases, &caseState{Benchmark: b, units: map[string]*series{}})
+	}
+	err := g.run(ctx)
+	return g.report(), err
+}
+
+// A gate is the state of one Run.
+type gate struct {
+	Options
+	target Target
+	rng    *rand.Rand
+	start  time.Time
+	cases  []*caseState
+	round  int
+	looks  int
+}
+
+// A caseState is a benchmark with what was measured of it.
+type caseState struct {
+	Benchmark
+	n       int // operations of a process
+	decided bool
+	units   map[string]*series
+	order   []string // of the units
+}
+
+// A series is one unit of one benchmark: by side, a value for each round.
+type series struct{ sides [3][]float64 }
+
+func (g *gate) run(ctx context.Context) error {
+	if err := g.target.Prepare(ctx, 0); err != nil {
+		return err
+	}
+	if err := g.calibrate(ctx); err != nil {
+		return err
+	}
+	for g.looks < len(lookAt) {
+		if err := g.oneRound(ctx); err != nil {
+			return err
+		}
+		g.round++
+		spent := float64(g.Now().Sub(g.start)) / float64(g.Budget)
+		// A round that would end after the budget is not begun.
+		spent += spent / float64(g.round) / 2
+		if spent >= lookAt[g.looks] || g.round == exactRounds && g.allExact() {
+			g.look(spent)
+		}
+		if !slices.ContainsFunc(g.cases, func(c *caseState) bool { return !c.decided }) {
+			return nil
+		}
+		if err := g.target.Prepare(ctx, g.round); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exactRounds are enough to see that no process changes a value: if that is so
+// of all, nothing is gained by waiting.
+const exactRounds = 3
+
+func (g *gate) allExact() bool {
+	for _, c := range g.cases {
+		for _, s := range c.units {
+			if !s.exact() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// calibrate finds each benchmark's number of operations, the same for all
+// sides, which base needs for the time of a process.
+func (g *gate) calibrate(ctx context.Context) error {
+	for i, c := range g.cases {
+		g.progress("calibrate", i)
+		c.n = 1
+		for {
+			ns, err := g.once(ctx, c)
+			if err != nil {
+				return err
+			}
+			total := ns * float64(c.n)
+			if total >= float64(g.Process)/4 || c.n >= maxOps {
+				c.n = int(min(max(float64(g.Process)/max(ns, 0.01), 1), maxOps))
+				break
+			}
+			c.n = int(min(float64(c.n)*min(max(float64(g.Process)/max(total, 1), 2), 100), maxOps))
+		}
+	}
+	return nil
+}
+
+// maxOps bounds the operations of benchmarks that take no time.
+const maxOps = 1_000_000_000
+
+func (g *gate) once(ctx context.Context, c *caseState) (ns float64, err error) {
+	values, err := g.target.Run(ctx, Base, c.Benchmark, c.n)
+	if err != nil {
+		return 0, err
+	}
+	for _, v := range values {
+		if v.Unit == bench.NsPerOp {
+			return v.Value, nil
+		}
+	}
+	return 0, fmt.Errorf("%s of %s reports no ns/op", c.Name, c.Package)
+}
+
+// oneRound measures every undecided benchmark: base, head and twin in a random
+// order, and once more in the reverse order, so that what drifts in between
+// meets them alike.
+func (g *gate) oneRound(ctx context.Context) error {
+	for i, at := range g.rng.Perm(len(g.cases)) {
+		c := g.cases[at]
+		if c.decided {
+			continue
+		}
+		g.progress("measure", i)
+		order := []Side{Base, Head, Twin}
+		g.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		sums := map[string]*[3][]float64{}
+		for _, side := range append(slices.Clone(order), order[2], order[1], order[0]) {
+			values, err := g.target.Run(ctx, side, c.Benchmark, c.n)
+			if err != nil {
+				return err
+			}
+			for _, v := range values {
+				if sums[v.Unit] == nil {
+					sums[v.Unit] = new([3][]float64)
+				}
+				sums[v.Unit][side] = append(sums[v.Unit][side], v.Value)
+			}
+		}
+		c.add(sums, g.Better)
+	}
+	return nil
+}
+
+// add keeps the better of each side's two processes of the round: what a
+// neighbour on the machine does to one of them says nothing of the code. A unit
+// that not every process reports is left out.
+func (c *caseState) add(sums map[string]*[3][]float64, better func(string) int) {
+	units := make([]string, 0, len(sums))
+	for unit := range sums {
+		units = append(units, unit)
+	}
+	slices.Sort(units)
+	for _, unit := range units {
+		both := sums[unit]
+		if slices.ContainsFunc(both[:], func(v []float64) bool { return len(v) != 2 }) {
+			continue
+		}
+		if c.units[unit] == nil {
+			c.units[unit] = new(series)
+			c.order = append(c.order, unit)
+		}
+		for side, v := range both {
+			best := min(v[0], v[1])
+			if better(unit) > 0 {
+				best = max(v[0], v[1])
+			}
+			c.units[unit].sides[side] = append(c.units[unit].sides[side], best)
+		}
+	}
+}
+
+// look judges every undecided benchmark with its share of the chance of a
+// false alarm. Several looks may be due at once; they are one then.
+func (g *gate) look(spent float64) {
+	for g.looks < len(lookAt) && spent >= lookAt[g.looks] {
+		g.looks++
+	}
+	for _, c := range g.cases {
+		if c.decided {
+			continue
+		}
+		c.decided = true
+		for _, unit := range c.order {
+			if f := g.finding(c, unit); f.Judged && f.Verdict == Unsure {
+				c.decided = false
+			}
+		}
+	}
+}
+
+// rule is that of the last look.
+func (g *gate) rule(unit string) rule {
+	threshold, ok := g.Units[unit]
+	if !ok {
+		threshold = g.Threshold
+	}
+	share := 0.0
+	if g.looks > 0 {
+		share = spending[g.looks-1]
+	}
+	return rule{threshold: math.Log1p(threshold), alarm: g.Alarm * share / float64(max(g.tests(), 1))}
+}
+
+// tests is how many series chance can decide.
+func (g *gate) tests() (n int) {
+	for _, c := range g.cases {
+		for _, unit := range c.order {
+			if g.Better(unit) != 0 && !c.units[unit].exact() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// exact reports whether every round gave each side's value again.
+func (s *series) exact() bool {
+	for _, values := range s.sides {
+		if slices.Min(values) != slices.Max(values) {
+			return false
+		}
+	}
+	return s.sides[Base][0] == s.sides[Twin][0]
+}
+
+// differences are log(side/base) by round, positive if side is worse; rounds
+// without a positive value on both sides have none.
+func (s *series) differences(side Side, better int) []float64 {
+	var d []float64
+	for i, base := range s.sides[Base] {
+		if value := s.sides[side][i]; base > 0 && value > 0 {
+			d = append(d, -float64(better)*math.Log(value/base))
+		}
+	}
+	return d
+}
+
+// finding is the verdict on a unit as things stand.
+func (g *gate) finding(c *caseState, unit string) Finding {
+	s, better, r := c.units[unit], g.Better(unit), g.rule(unit)
+	f := Finding{
+		Benchmark: c.Benchmark, Unit: unit, Threshold: math.Expm1(r.threshold),
+		Base: s.sides[Base], Head: s.sides[Head], Twin: s.sides[Twin],
+	}
+	if f.Judged = better != 0; !f.Judged {
+		f.Pass = true
+		return f
+	}
+	if s.exact() {
+		return f.exactly(r, better)
+	}
+	d, twin := s.differences(Head, better), s.differences(Twin, better)
+	if len(d) == 0 {
+		return f
+	}
+	f.Floor = math.Abs(hodgesLehmann(twin, equivalence).Center)
+	f.Verdict = r.judge(d, f.Floor)
+	f.Pass = r.passes(f.Verdict, d, f.Floor)
+	f.Change = hodgesLehmann(d, equivalence)
+	return f
+}
+
+// exactly judges values that no process changes: allocations, errors, sizes.
+func (f Finding) exactly(r rule, better int) Finding {
+	base, head := f.Base[0], f.Head[0]
+	f.Exact = true
+	change := 0.0
+	switch {
+	case base == head:
+	case base > 0 && head > 0:
+		change = -float64(better) * math.Log(head/base)
+	default:
+		change = math.Inf(int(math.Copysign(1, -float64(better)*(head-base))))
+	}
+	f.Change = Interval{change, change, change}
+	switch {
+	case change > r.threshold:
+		f.Verdict = Slower
+	case change < -r.threshold:
+		f.Verdict = Faster
+	default:
+		f.Verdict = Same
+	}
+	f.Pass = f.Verdict != Slower
+	return f
+}
+
+func (g *gate) report() *Report {
+	r := &Report{Rounds: g.round, Elapsed: g.Now().Sub(g.start), Options: g.Options}
+	for _, c := range g.cases {
+		for _, unit := range c.order {
+			f := g.finding(c, unit)
+			r.Findings = append(r.Findings, f)
+			if !f.Judged || f.Exact {
+				continue
+			}
+			twin := c.units[unit].differences(Twin, g.Better(unit))
+			if v := g.rule(unit).judge(twin, 0); v == Slower || v == Faster {
+				r.Alarms = append(r.Alarms, fmt.Sprintf("%s %s: base differs from itself by %s: something other than the code decides", c.Name, unit, Percent(hodgesLehmann(twin, equivalence).Center)))
+			}
+		}
+	}
+	return r
+}
+
+func (g *gate) progress(doing string, done int) {
+	if g.Progress == nil {
+		return
+	}
+	p := Progress{Doing: doing, Round: g.round, All: len(g.cases), Elapsed: g.Now().Sub(g.start), Budget: g.Budget}
+	for _, c := range g.cases {
+		if !c.decided {
+			p.Undecided++
+		}
+	}
+	g.Options.Progress(p)
+}

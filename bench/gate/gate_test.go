@@ -1,0 +1,187 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"onebit/bench"
+)
+
+// A fake is a target whose noise is known: a factor of the layout, which a
+// round keeps for a side, one of the process, and a drift that all share.
+type fake struct {
+	rng             *rand.Rand
+	slower          float64 // head's time over base's
+	layout, process float64 // standard deviations of the logarithm
+	bursts          float64 // share of processes that take twice as long
+	layouts         [3]map[string]float64
+	now             time.Time
+	drift           float64
+	allocs          [3]float64
+	fail            error
+}
+
+func newFake(seed uint64, slower float64) *fake {
+	return &fake{rng: rand.New(rand.NewPCG(seed, 7)), slower: slower, layout: 0.015, process: 0.01, bursts: 0.05}
+}
+
+func (f *fake) Prepare(context.Context, int) error {
+	for i := range f.layouts {
+		f.layouts[i] = map[string]float64{}
+	}
+	f.now = f.now.Add(2 * time.Second)
+	return nil
+}
+
+func (f *fake) Run(_ context.Context, s Side, b Benchmark, n int) ([]bench.Metric, error) {
+	if f.fail != nil {
+		return nil, f.fail
+	}
+	layout, ok := f.layouts[s][b.Name]
+	if !ok {
+		layout = f.layout * f.rng.NormFloat64()
+		f.layouts[s][b.Name] = layout
+	}
+	f.drift += 0.002 * f.rng.NormFloat64()
+	ns := 1e4 * math.Exp(layout+f.process*f.rng.NormFloat64()+f.drift)
+	if s == Head && b.Name == "B0" {
+		ns *= f.slower
+	}
+	if f.rng.Float64() < f.bursts {
+		ns *= 2
+	}
+	f.now = f.now.Add(80 * time.Millisecond)
+	return []bench.Metric{{Unit: bench.NsPerOp, Value: ns}, {Unit: bench.Allocs, Value: f.allocs[s]}}, nil
+}
+
+func (f *fake) gate(t *testing.T, n int) *Report {
+	t.Helper()
+	var list []Benchmark
+	for i := range n {
+		list = append(list, Benchmark{"p", fmt.Sprint("B", i)})
+	}
+	r, err := Run(t.Context(), f, list, Options{Now: func() time.Time { return f.now }, Units: map[string]float64{bench.Allocs: 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit := 5*time.Minute + 20*time.Second; r.Elapsed > limit {
+		t.Errorf("it took %v, want no more than %v", r.Elapsed, limit)
+	}
+	return r
+}
+
+// Of gates on identical code, with layouts and bursts that an ordinary test
+// would alarm at, no more than the promised share alarms.
+func TestFalseAlarms(t *testing.T) {
+	const gates = 100
+	alarms, decided := 0, 0
+	for seed := range uint64(gates) {
+		r := newFake(seed, 1).gate(t, 20)
+		if r.Exit() == 1 {
+			alarms++
+		}
+		if r.Exit() == 0 {
+			decided++
+		}
+	}
+	// With a chance of 1% five or more of 100 have one of 0.4%.
+	if alarms > 4 {
+		t.Errorf("%d of %d gates on identical code alarm", alarms, gates)
+	}
+	if decided < gates/2 {
+		t.Errorf("%d of %d gates on identical code pass, want most", decided, gates)
+	}
+}
+
+func TestDetection(t *testing.T) {
+	const gates = 40
+	found := 0
+	for seed := range uint64(gates) {
+		r := newFake(seed, 1.05).gate(t, 20)
+		for _, f := range r.Findings {
+			if f.Verdict == Slower && f.Name == "B0" {
+				found++
+			}
+		}
+	}
+	if found < gates*95/100 {
+		t.Errorf("a slowdown of 5%% is found in %d of %d gates", found, gates)
+	}
+}
+
+// What no process changes needs no statistics: one allocation more is one too
+// many, one less is progress.
+func TestExactUnits(t *testing.T) {
+	for head, want := range map[float64]Verdict{3: Same, 4: Slower, 2: Faster} {
+		f := newFake(1, 1)
+		f.allocs = [3]float64{3, head, 3}
+		for _, finding := range f.gate(t, 1).Findings {
+			if finding.Unit == bench.Allocs && (finding.Verdict != want || !finding.Exact) {
+				t.Errorf("3 and %v allocations: %v, exact %v, want %v", head, finding.Verdict, finding.Exact, want)
+			}
+		}
+	}
+	f := newFake(1, 1)
+	f.allocs = [3]float64{0, 1, 0}
+	if r := f.gate(t, 1); r.Exit() != 1 {
+		t.Errorf("an allocation where there was none: exit %d, want 1", r.Exit())
+	}
+}
+
+// A machine on which base differs from itself proves nothing.
+func TestTwinAlarms(t *testing.T) {
+	f := newFake(1, 1)
+	f.bursts, f.process = 0, 0.001
+	biased := &biased{f}
+	r, err := Run(t.Context(), biased, []Benchmark{{"p", "B"}}, Options{Now: func() time.Time { return f.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Exit() != 2 || len(r.Alarms) == 0 {
+		t.Errorf("exit %d with alarms %q, want 2 and one", r.Exit(), r.Alarms)
+	}
+}
+
+type biased struct{ *fake }
+
+func (b *biased) Run(ctx context.Context, s Side, bm Benchmark, n int) ([]bench.Metric, error) {
+	out, err := b.fake.Run(ctx, s, bm, n)
+	if s == Twin {
+		out[0].Value *= 1.2
+	}
+	return out, err
+}
+
+// Too little time proves nothing, and is no pass.
+func TestUnsureIsNoPass(t *testing.T) {
+	f := newFake(1, 1)
+	f.process = 0.5
+	r, err := Run(t.Context(), f, []Benchmark{{"p", "B"}}, Options{Budget: 10 * time.Second, Now: func() time.Time { return f.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, finding := range r.Findings {
+		if finding.Unit == bench.NsPerOp && finding.Verdict != Unsure {
+			t.Errorf("verdict %v, want UNSURE", finding.Verdict)
+		}
+	}
+	if r.Exit() != 2 {
+		t.Errorf("exit %d, want 2", r.Exit())
+	}
+}
+
+func TestFailureIsReported(t *testing.T) {
+	f := newFake(1, 1)
+	f.fail = errors.New("it panics")
+	if _, err := Run(t.Context(), f, []Benchmark{{"p", "B"}}, Options{}); !errors.Is(err, f.fail) {
+		t.Errorf("err = %v, want %v", err, f.fail)
+	}
+	if _, err := Run(t.Context(), f, nil, Options{}); err == nil {
+		t.Error("no benchmarks are no error")
+	}
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"onebit/bench"
+	"onebit/bench/gate"
+	"onebit/internal/clock"
+)
+
+type gateFlags struct {
+	base         string
+	match        string
+	threshold    float64
+	budget       time.Duration
+	limit        time.Duration
+	allowMissing bool
+	out          string
+	asJSON       bool
+}
+
+func newGate() *cobra.Command {
+	var f gateFlags
+	cmd := &cobra.Command{
+		Use:   "gate --base REF [PACKAGE…]",
+		Short: "Tell whether the benchmarks of a Go module became slower",
+		Long: `Compare the benchmarks of any Go module between a git revision (base) and the
+files as they are now (head), and exit with 0 if nothing became worse, 1 if
+something did, and 2 if that could not be decided or measured.
+
+Both revisions are built, base in a git worktree of its own that is removed again.
+Their benchmarks run interleaved, in processes of their own, and in every round the
+test binaries are linked with their functions in another order: what moves when
+unrelated code changes is noise here, not a verdict. The chance of any false alarm
+is below 1%, for all benchmarks together. go doc onebit/bench/gate says how.
+
+  onebit gate --base main
+  onebit gate --base v1.2.0 --bench 'Encode|Decode' ./codec`,
+		Args: func(cmd *cobra.Command, _ []string) error { return f.check() },
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.base, "base", "", "compare with this git `REVISION`")
+	flags.StringVar(&f.match, "bench", ".", "run the benchmarks that match `REGEXP`, as go test -bench does")
+	flags.Float64Var(&f.threshold, "threshold", 3, "a change of so many `PERCENT` matters")
+	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "measure for no longer, building included")
+	flags.DurationVar(&f.limit, "case-limit", time.Minute, "a process that runs for longer hangs")
+	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
+	flags.StringVarP(&f.out, "output", "o", "", "write base.txt, head.txt and twin.txt, which benchstat reads, to `DIR`")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (f *gateFlags) check() error {
+	switch {
+	case f.base == "":
+		return usagef("--base is missing: name the git revision to compare with")
+	case !(f.threshold > 0 && f.threshold < 1000):
+		return usagef("--threshold %v: give a percentage above 0", f.threshold)
+	case f.budget <= 0 || f.limit <= 0:
+		return usagef("--budget and --case-limit take positive values")
+	}
+	return nil
+}
+
+// run measures and judges. Whatever keeps it from a verdict ends with 2, for it
+// is never a pass and no regression.
+func (f *gateFlags) run(cmd *cobra.Command, patterns []string) error {
+	report, err := f.compare(cmd, patterns)
+	switch {
+	case err != nil:
+		return &endError{2, err}
+	case report.Exit() == 0:
+		return nil
+	}
+	return &endError{report.Exit(), nil}
+}
+
+// compare builds both sides, measures them and prints what it found, also of a
+// gate that was interrupted.
+func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate.Report, err error) {
+	ctx := cmd.Context()
+	start := clock.Now()
+	head, err := gate.FindModule(ctx, ".")
+	if err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp("", "onebit-gate-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	base, err := head.Checkout(ctx, f.base, filepath.Join(temp, "worktree"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, base.Remove()) }()
+
+	tests := &gate.Tests{Base: base, Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, Temp: filepath.Join(temp, "bin")}
+	benchmarks, differ, err := tests.Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.missing(cmd, differ); err != nil {
+		return nil, err
+	}
+	progress := newBenchProgress(cmd.ErrOrStderr())
+	defer progress.close()
+	report, err = gate.Run(ctx, tests, benchmarks, gate.Options{
+		Threshold: f.threshold / 100, Units: map[string]float64{bench.Allocs: 0}, Better: tests.Better,
+		Budget: max(f.budget-clock.Since(start), time.Nanosecond), Seed: uint64(time.Now().UnixNano()),
+		Progress: func(p gate.Progress) {
+			progress.show(bench.Progress{
+				Group: fmt.Sprintf("round %d", p.Round+1), Doing: fmt.Sprintf("%s, %d of %d undecided", p.Doing, p.Undecided, p.All),
+				Done: int(p.Elapsed.Seconds()), Total: int(p.Budget.Seconds()), Elapsed: p.Elapsed, Left: max(0, p.Budget-p.Elapsed),
+			})
+		},
+	})
+	progress.close()
+	if report == nil {
+		return nil, err
+	}
+	return report, errors.Join(err, f.publish(cmd, report, tests))
+}
+
+// missing names benchmarks that one side lacks, which are an error unless they
+// are allowed.
+func (f *gateFlags) missing(cmd *cobra.Command, differ []gate.Difference) error {
+	if len(differ) == 0 {
+		return nil
+	}
+	for _, d := range differ {
+		fmt.Fprintf(cmd.ErrOrStderr(), "not compared: %v\n", d)
+	}
+	if f.allowMissing {
+		return nil
+	}
+	return fmt.Errorf("%s not on both sides (--allow-missing compares the others)", differing(len(differ)))
+}
+
+func differing(n int) string {
+	if n == 1 {
+		return "1 benchmark is"
+	}
+	return fmt.Sprintf("%d benchmarks are", n)
+}
