@@ -4,7 +4,14 @@
 //
 // # How it measures
 //
-// Cases come in groups. A group is set up as a whole, measured, and torn
+// A run is several passes over its cases, each by a process of its own, one
+// after another ([Runner.Start], [Runner.Pass]): what one process was lucky in,
+// where its memory lies or what else the machine was doing, others are not.
+// Each verifies what it measures. Studies, and errors against the reference,
+// are the first process's alone. A process that dies costs its run the samples
+// that it would have taken, and leaves a failure that names the case under way.
+//
+// Cases come in groups. In each process a group is set up as a whole, measured, and torn
 // down, so that memory holds one group at a time. Within it:
 //
 //  1. Verify. A case whose result is wrong is recorded as failed, with the

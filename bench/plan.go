@@ -9,7 +9,7 @@ import (
 
 const (
 	// rounds is the usual number of samples per case; minRounds the number
-	// below which a median has no 95% confidence interval.
+	// below which a median of one process has no 95% confidence interval.
 	rounds    = 10
 	minRounds = 6
 
@@ -35,11 +35,20 @@ type Plan struct {
 	Estimate time.Duration // how long the run will take
 }
 
+// usualRounds are those of one process.
+func (r *Runner) usualRounds() int { return (rounds + r.processes() - 1) / r.processes() }
+
+// leastRounds are those that a process takes even if time is short.
+func (r *Runner) leastRounds() int { return (minRounds + r.processes() - 1) / r.processes() }
+
 // Plan plans a run of the suite. Count and Time are the runner's where it
 // gives them, and follow from its budget where it doesn't. While it runs, the
 // runner plans again for each group, from the time that is left; cases whose
-// one operation outlasts a sample get fewer rounds, but no fewer than 6.
+// one operation outlasts a sample get fewer rounds, but no fewer than 6 in all.
 func (r *Runner) Plan(s Suite) Plan {
+	if r.Start != nil {
+		return r.planProcesses(s)
+	}
 	var entries, short int
 	var reserved time.Duration
 	for _, g := range s.groups() {
@@ -58,7 +67,7 @@ func (r *Runner) Plan(s Suite) Plan {
 func (r *Runner) longRounds(g *group) time.Duration {
 	count := r.Count
 	if count == 0 {
-		count = minRounds
+		count = r.leastRounds()
 	}
 	return g.long() * time.Duration(count+1)
 }
@@ -76,7 +85,7 @@ func (r *Runner) reserved(g *group) time.Duration {
 func (r *Runner) plan(entries int, budget time.Duration) Plan {
 	p := Plan{Count: r.Count, Time: r.Time}
 	if p.Count == 0 {
-		p.Count = rounds
+		p.Count = r.usualRounds()
 	}
 	if p.Time == 0 {
 		p.Time = defaultTime
@@ -99,9 +108,9 @@ func (r *Runner) groupRounds(round, left time.Duration) int {
 	case r.Count > 0:
 		return r.Count
 	case r.Budget == 0:
-		return rounds
+		return r.usualRounds()
 	}
-	return min(max(int(left/max(round, 1)), minRounds), rounds)
+	return min(max(int(left/max(round, 1)), r.leastRounds()), r.usualRounds())
 }
 
 // A group is the cases and studies that live at the same time.

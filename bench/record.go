@@ -19,6 +19,11 @@ func (run *run) emit(s Sample) error {
 	s.Name, s.Iters = ParseName(s.Name.Full+run.w.suffix), max(s.Iters, 1)
 	s.Group, s.Process = run.current, run.process
 	sortUnits(s.Values)
+	return run.record(s)
+}
+
+// record writes a sample.
+func (run *run) record(s Sample) error {
 	if err := run.w.sample(s); err != nil {
 		return err
 	}
@@ -45,11 +50,12 @@ func (run *run) warn(text string) error {
 	return run.w.warning(text)
 }
 
-func (run *run) report(group, doing string) {
+// report says what is done next.
+func (run *run) report(c Case, doing string) {
 	if run.Progress == nil {
 		return
 	}
-	p := Progress{Group: group, Doing: doing, Done: len(run.results.Samples), Total: run.total}
+	p := Progress{Group: c.Group, Case: c.Name, Doing: doing, Done: len(run.results.Samples), Total: run.total}
 	p.Elapsed = run.now().Sub(run.start)
 	p.Left = timeLeft(run.done.Seconds()/run.forecast.Estimate.Seconds(), run.forecast.Estimate, p.Elapsed)
 	run.Progress(p)

@@ -13,7 +13,7 @@ func (run *run) rounds(ctx context.Context, turns []*entry, deadline time.Time, 
 	count := run.groupRounds(roundTime(turns), deadline.Sub(run.now()))
 	run.total = len(run.results.Samples) + count*len(turns) + run.entriesLeft*plan.Count
 	for round := range count {
-		if round >= minRounds && run.late(deadline) {
+		if round >= run.leastRounds() && run.late(deadline) {
 			run.total -= (count - round) * len(turns)
 			break
 		}
@@ -22,6 +22,9 @@ func (run *run) rounds(ctx context.Context, turns []*entry, deadline time.Time, 
 			return err
 		}
 		done(float64(round+1) / float64(count))
+	}
+	if len(turns) > 0 {
+		run.report(turns[0].Case, "measure")
 	}
 	return nil
 }
@@ -54,6 +57,7 @@ func (run *run) round(ctx context.Context, turns []*entry) (next []*entry, err e
 		if failed[e.Name] {
 			continue
 		}
+		run.report(e.Case, "measure")
 		m, err := run.sample(ctx, e)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -71,7 +75,6 @@ func (run *run) round(ctx context.Context, turns []*entry) (next []*entry, err e
 			return nil, err
 		}
 		run.canary.sing(run.current)
-		run.report(e.Group, "measure")
 	}
 	return slices.DeleteFunc(turns, func(e *entry) bool { return failed[e.Name] }), nil
 }

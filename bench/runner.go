@@ -23,6 +23,14 @@ type Runner struct {
 	Budget time.Duration // time for the whole run, from which the above are chosen; 0: none
 	Seed   uint64        // of the rounds' order
 
+	// Start, if not nil, starts one of Processes processes, one after another,
+	// each of which measures its share of the rounds by Pass: of the same
+	// suite, writing to out. Its runner gets the job. When ctx ends it should
+	// ask the process to end, and wait for it. An error is that it could not
+	// be started, or how it failed. Processes 0 counts as 1.
+	Start     func(ctx context.Context, job Job, out io.Writer) error
+	Processes int
+
 	// Progress, if not nil, is called between samples, from Run's goroutine.
 	// It should return at once.
 	Progress func(Progress)
@@ -40,7 +48,7 @@ type Runner struct {
 
 // Progress says how far a run has come.
 type Progress struct {
-	Group       string
+	Group, Case string
 	Doing       string // "setup", "verify", "calibrate", "measure" or "study"
 	Done, Total int    // samples; Total is a forecast
 	Elapsed     time.Duration
@@ -59,12 +67,6 @@ func (r *Runner) Run(ctx context.Context, suite Suite, out io.Writer) (*Results,
 	}
 	run := newRun(r, suite, out)
 	err := run.all(ctx, suite)
-	// The doubts are about the samples taken, whatever ended the run.
-	for _, doubt := range run.canary.doubts() {
-		if werr := run.warn(doubt); err == nil {
-			err = werr
-		}
-	}
 	run.results.markDoubts()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = fmt.Errorf("bench: stopped after %s: %w", count.Of(run.w.samples, "sample"), ctx.Err())
@@ -82,7 +84,9 @@ type run struct {
 	canary  *canary
 	w       *writer
 	results *Results
-	process int // its number
+	skip    []string            // cases that are not measured
+	process int                 // the number of this process
+	known   map[string][]Metric // exact values, by name, of other processes' samples
 
 	start       time.Time
 	entriesLeft int           // entries of groups not yet begun
@@ -127,6 +131,17 @@ func (run *run) all(ctx context.Context, suite Suite) error {
 	if err := run.w.header(run.results.Settings); err != nil {
 		return err
 	}
+	if run.Start != nil {
+		if err := run.ask(suite.Doubts); err != nil {
+			return err
+		}
+		return run.passes(ctx, suite)
+	}
+	return run.pass(ctx, suite)
+}
+
+// groups measures the suite's groups.
+func (run *run) groups(ctx context.Context, suite Suite) error {
 	if err := run.ask(suite.Doubts); err != nil {
 		return err
 	}
@@ -203,7 +218,7 @@ func (run *run) studies(ctx context.Context, g *group) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		run.report(g.name, "study")
+		run.report(Case{Name: st.Name, Group: g.name}, "study")
 		var unwritten error
 		err := st.Run(ctx, func(s Sample) error {
 			if err := s.validate(); err != nil {
@@ -213,7 +228,7 @@ func (run *run) studies(ctx context.Context, g *group) error {
 			if unwritten = run.emit(s); unwritten != nil {
 				return unwritten
 			}
-			run.report(g.name, "study")
+			run.report(Case{Name: st.Name, Group: g.name}, "study")
 			return ctx.Err()
 		})
 		run.done += st.Time
@@ -247,7 +262,10 @@ func (run *run) begin(g *group) (deadline time.Time, plan Plan) {
 func (run *run) setUp(ctx context.Context, cases []Case) ([]*entry, error) {
 	var entries []*entry
 	for _, c := range cases {
-		run.report(c.Group, "setup")
+		if slices.Contains(run.skip, c.Name) {
+			continue
+		}
+		run.report(c, "setup")
 		inst, err := c.Setup(ctx)
 		if err == nil {
 			entries = append(entries, &entry{Case: c, name: c.Name, inst: inst})
@@ -268,7 +286,7 @@ func (run *run) setUp(ctx context.Context, cases []Case) ([]*entry, error) {
 func (run *run) verify(ctx context.Context, entries []*entry) ([]*entry, error) {
 	var correct []*entry
 	for _, e := range entries {
-		run.report(e.Group, "verify")
+		run.report(e.Case, "verify")
 		found, err := e.inst.Verify(ctx)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -326,7 +344,7 @@ func (run *run) findCeiling(entries []*entry, name string) (*entry, error) {
 func (run *run) calibrate(ctx context.Context, entries []*entry, target time.Duration) ([]*entry, error) {
 	var able []*entry
 	for _, e := range entries {
-		run.report(e.Group, "calibrate")
+		run.report(e.Case, "calibrate")
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

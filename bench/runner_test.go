@@ -747,7 +747,7 @@ func TestLongCasesLeaveTheirTime(t *testing.T) {
 	r.Progress = func(p Progress) {
 		// The forecast holds from the first sample of the long group on.
 		if p.Group == "h" && p.Doing == "measure" {
-			if end := p.Elapsed + p.Left; end < 25*time.Second || end > 60*time.Second {
+			if end := p.Elapsed + p.Left; end < 22*time.Second || end > 60*time.Second {
 				t.Errorf("the end is forecast for %v", end)
 			}
 		}

@@ -15,9 +15,10 @@ import (
 // A group is what the cases of one source share while they live: the first
 // acquire makes the tensor and its references, the last release frees all.
 type group struct {
-	src  Source
-	rig  *rig
-	seed uint64
+	src   Source
+	rig   *rig
+	seed  uint64
+	again bool // see Options.Again
 
 	users  int
 	tensor *formats.Tensor
@@ -30,7 +31,7 @@ type group struct {
 
 // schemeRefs are a scheme's oracles.
 type schemeRefs struct {
-	exact   []float64 // float64 product with the quantized activations
+	exact   []float64 // float64 product with the quantized activations; nil if generic is enough
 	generic []float32 // the variant scalar's result
 }
 
@@ -60,8 +61,16 @@ func (g *group) prepare() error {
 	g.tensor, g.x = t, activations(g.src.Cols, g.seed)
 	g.byAct = map[kernels.Activation]*schemeRefs{}
 	g.packed = map[*kernels.Layout]*packed{}
-	g.exact, err = g.reference(g.x)
-	return err
+	return nil
+}
+
+// exactProduct is the float64 product with x.
+func (g *group) exactProduct() ([]float64, error) {
+	var err error
+	if g.exact == nil {
+		g.exact, err = g.reference(g.x)
+	}
+	return g.exact, err
 }
 
 // reference is kernels.Reference over all rows, shared among threads.
@@ -83,11 +92,7 @@ func (g *group) refs(act kernels.Activation) (*schemeRefs, error) {
 	if r := g.byAct[act]; r != nil {
 		return r, nil
 	}
-	exact, err := g.reference(kernels.ReferenceActivations(act, g.x))
-	if err != nil {
-		return nil, err
-	}
-	r := &schemeRefs{exact: exact}
+	r := &schemeRefs{}
 	if scalar, err := kernels.Lookup(g.src.Format.Name, "scalar", act); err == nil {
 		m, err := scalar.Pack(g.tensor, nil)
 		if err != nil {
@@ -95,6 +100,12 @@ func (g *group) refs(act kernels.Activation) (*schemeRefs, error) {
 		}
 		r.generic = make([]float32, g.src.Rows)
 		g.rig.pool(g.rig.maxThreads).MatVec(r.generic, scalar, m, g.x)
+	}
+	if !g.again || r.generic == nil || act == kernels.F32 { // which the reference computes
+		var err error
+		if r.exact, err = g.reference(kernels.ReferenceActivations(act, g.x)); err != nil {
+			return nil, err
+		}
 	}
 	g.byAct[act] = r
 	return r, nil

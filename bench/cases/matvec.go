@@ -100,8 +100,14 @@ func (m *matvec) Verify(ctx context.Context) ([]bench.Metric, error) {
 			return nil, err
 		}
 	}
-	metrics := m.errors(refs)
-	metrics = append(metrics, bench.Metric{Unit: bench.PackTime, Value: float64(m.packed.time.Nanoseconds())})
+	metrics := []bench.Metric{{Unit: bench.PackTime, Value: float64(m.packed.time.Nanoseconds())}}
+	if !m.group.again {
+		errors, err := m.errors(refs)
+		if err != nil {
+			return nil, err
+		}
+		metrics = append(metrics, errors...)
+	}
 	if peak, ok := m.group.peak(ctx, m.variant); ok {
 		metrics = append(metrics, bench.Metric{Unit: bench.PeakRSS, Value: float64(peak)})
 	}
@@ -109,8 +115,10 @@ func (m *matvec) Verify(ctx context.Context) ([]bench.Metric, error) {
 }
 
 func (m *matvec) check(refs *schemeRefs) error {
-	if e, _ := nmse(m.y, refs.exact); !(e <= kernelTolerance) {
-		return fmt.Errorf("kernel-nmse %.3g against the float64 reference is above %g", e, kernelTolerance)
+	if refs.exact != nil {
+		if e, _ := nmse(m.y, refs.exact); !(e <= kernelTolerance) {
+			return fmt.Errorf("kernel-nmse %.3g against the float64 reference is above %g", e, kernelTolerance)
+		}
 	}
 	if m.variant.Name == "reference" {
 		return nil // it rounds once, at the end
@@ -124,16 +132,20 @@ func (m *matvec) check(refs *schemeRefs) error {
 }
 
 // errors returns the case's errors against the float64 product.
-func (m *matvec) errors(refs *schemeRefs) []bench.Metric {
-	total, maxAbs := nmse(m.y, m.group.exact)
-	act, _ := nmse(refs.exact, m.group.exact)
+func (m *matvec) errors(refs *schemeRefs) ([]bench.Metric, error) {
+	exact, err := m.group.exactProduct()
+	if err != nil {
+		return nil, err
+	}
+	total, maxAbs := nmse(m.y, exact)
+	act, _ := nmse(refs.exact, exact)
 	kernel, _ := nmse(m.y, refs.exact)
 	return []bench.Metric{
 		{Unit: bench.NMSE, Value: total},
 		{Unit: bench.ActNMSE, Value: act},
 		{Unit: bench.KernelNMSE, Value: kernel},
 		{Unit: bench.MaxAbsErr, Value: maxAbs},
-	}
+	}, nil
 }
 
 func (m *matvec) Close() error { return m.group.release() }

@@ -24,6 +24,11 @@ type Options struct {
 	Seed        uint64
 	Host        sysinfo.Host // for cache and memory sizes
 
+	// Again says that another process has verified the same cases against the
+	// float64 reference and measured their errors. Here their results are held
+	// to the generic path alone, bit for bit, which takes a fraction of the
+	// time.
+	Again bool
 	// PeakCommand runs Peak in a process of its own; nil: peak memory is not
 	// measured.
 	PeakCommand []string
@@ -84,7 +89,7 @@ func Kernels(opt Options) (*Suite, error) {
 		s.Settings = []bench.Setting{{Key: "cold-bytes", Value: strconv.Itoa(rig.coldBytes)}}
 	}
 	for _, src := range opt.Sources {
-		s.addGroup(&group{src: src, rig: rig, seed: opt.Seed}, &opt)
+		s.addGroup(&group{src: src, rig: rig, seed: opt.Seed, again: opt.Again}, &opt)
 	}
 	return s, nil
 }

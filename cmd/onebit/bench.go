@@ -52,10 +52,24 @@ func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 }
 
 func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sysinfo.Host, file io.Writer) (*bench.Results, error) {
-	runner := bench.Runner{Count: f.count, Time: f.time, Budget: f.budget(), Seed: f.seed}
+	runner := bench.Runner{
+		Count: f.count, Time: f.time, Budget: f.budget(), Seed: f.seed, Processes: processes, Start: f.start(cmd),
+	}
 	if f.time == 0 && !f.kernels {
 		runner.Time = ceilingTime
 	}
+	all := f.joined(cmd, suites, host)
+	stderr := cmd.ErrOrStderr()
+	plan := runner.Plan(all)
+	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(all, plan), plan.Estimate.Round(time.Second))
+	bar := newBenchProgress(stderr)
+	runner.Progress = bar.show
+	defer bar.close()
+	return runner.Run(cmd.Context(), all, file)
+}
+
+// joined is the suites in one.
+func (f *benchFlags) joined(cmd *cobra.Command, suites []*cases.Suite, host sysinfo.Host) bench.Suite {
 	var all bench.Suite
 	more := f.settings(cmd)
 	for _, s := range suites {
@@ -69,13 +83,7 @@ func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sys
 		}
 		return doubts
 	}
-	stderr := cmd.ErrOrStderr()
-	plan := runner.Plan(all)
-	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(all, plan), plan.Estimate.Round(time.Second))
-	bar := newBenchProgress(stderr)
-	runner.Progress = bar.show
-	defer bar.close()
-	return runner.Run(cmd.Context(), all, file)
+	return all
 }
 
 // planned says what is measured: a filter may leave only studies.

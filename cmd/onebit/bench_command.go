@@ -27,12 +27,39 @@ func (f *benchFlags) settings(cmd *cobra.Command) []bench.Setting {
 // command is a command line that measures the same, wherever it reports to.
 func (f *benchFlags) command(flags *pflag.FlagSet) string {
 	words := []string{"onebit", "bench"}
+	suite := f.suite()
+	if suite == kernelsOnly {
+		words = append(words, f.arguments(flags)...)
+	} else {
+		words = append(append(words, suite), f.arguments(flags)...)
+	}
+	for i, w := range words {
+		words[i] = shellQuote(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// The names of what can be measured.
+const (
+	kernelsOnly = "kernels"
+	modelsOnly  = "models"
+	everything  = "all"
+)
+
+// suite names what is measured.
+func (f *benchFlags) suite() string {
 	switch {
 	case f.kernels && f.models:
-		words = append(words, "all")
+		return everything
 	case f.models:
-		words = append(words, "models")
+		return modelsOnly
 	}
+	return kernelsOnly
+}
+
+// arguments are the flags that were given, but for those that say where and how
+// to report.
+func (f *benchFlags) arguments(flags *pflag.FlagSet) (words []string) {
 	flags.Visit(func(flag *pflag.Flag) {
 		value := flag.Value.String()
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
@@ -41,14 +68,14 @@ func (f *benchFlags) command(flags *pflag.FlagSet) string {
 		switch {
 		case flag.Name == "output" || flag.Name == "json":
 		case flag.NoOptDefVal == "":
-			words = append(words, "--"+flag.Name, shellQuote(value))
+			words = append(words, "--"+flag.Name, value)
 		case value == flag.NoOptDefVal: // as --short, which needs no value
 			words = append(words, "--"+flag.Name)
 		default:
 			words = append(words, "--"+flag.Name+"="+value)
 		}
 	})
-	return strings.Join(words, " ")
+	return words
 }
 
 // shellQuote makes an argument one word for a shell.

@@ -9,12 +9,17 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/perf/benchproc"
 
+	"onebit/bench"
+	"onebit/bench/cases"
 	"onebit/formats"
 	"onebit/kernels"
 )
 
 type benchFlags struct {
 	kernels, models bool // what to measure
+
+	process *bench.Job        // of this process, if it is a child of bench's
+	handed  []cases.ModelFile // models that bench made
 
 	out     string
 	filter  string
@@ -42,6 +47,17 @@ type benchFlags struct {
 	llamaArgs  string
 
 	allVariants bool
+}
+
+// again reports whether this process measures what another one has before.
+func (f *benchFlags) again() bool { return f.process != nil && !f.process.First() }
+
+// once is the command of what only the first process of a run measures.
+func (f *benchFlags) once(verb string) []string {
+	if f.again() {
+		return nil
+	}
+	return childCommand(verb)
 }
 
 func (f *benchFlags) check(cmd *cobra.Command) error {

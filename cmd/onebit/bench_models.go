@@ -63,7 +63,7 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("n-gen", f.tokens, 16), Depths: f.depths,
 		Lockstep: count("lockstep", f.lockstep, 16),
 		Choice:   f.choice(), Activations: f.activations, Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
-		PhasesCommand: childCommand(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
+		PhasesCommand: f.once(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
 		LlamaBenchArgs: strings.Fields(f.llamaArgs),
 	}
 	for _, t := range f.types {
@@ -131,6 +131,9 @@ func (f *benchFlags) modelFiles(cmd *cobra.Command) (files []cases.ModelFile, cl
 		name := strings.Join(strings.Fields(strings.TrimSuffix(base, filepath.Ext(base))), "_")
 		return []cases.ModelFile{{Name: name, Path: f.model}}, nil, nil
 	}
+	if f.process != nil {
+		return f.handed, nil, nil
+	}
 	presets := f.presets
 	switch {
 	case presets != nil:
@@ -153,6 +156,7 @@ func (f *benchFlags) modelFiles(cmd *cobra.Command) (files []cases.ModelFile, cl
 		closers = append(closers, closeFile)
 		files = append(files, file)
 	}
+	f.handed = files
 	return files, closeFiles, nil
 }
 

@@ -84,7 +84,7 @@ func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, e
 func (f *benchFlags) kernelsSuite(host sysinfo.Host) (*cases.Suite, func(), error) {
 	opt := cases.Options{
 		Threads: f.threads, Features: cpu.Detected(), Seed: f.seed, Host: host, Model: f.model, GGUFTypes: f.types,
-		PeakCommand: childCommand(peakVerb), Activations: f.activations,
+		PeakCommand: f.once(peakVerb), Activations: f.activations, Again: f.again(),
 	}
 	var closeModel func()
 	switch {

@@ -74,6 +74,7 @@ func usage(cmd *cobra.Command) string {
 // verbs are the constructors of the commands; each is a file.
 var verbs = []func() *cobra.Command{
 	newBench,
+	newBenchProcess,
 	newCompare,
 	newConvert,
 	newGate,

@@ -1,0 +1,297 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Job is what one process of a run has to do: a pass over all groups.
+type Job struct {
+	Process   int           // its number, from 1
+	Processes int           // how many the run has
+	Count     int           // rounds; 0: what the budget allows
+	Time      time.Duration // target length of a sample; 0: chosen
+	Budget    time.Duration // of this process; 0: none
+	Skip      []string      // cases that failed in a process before
+}
+
+// First reports whether the process does what is done once in a run: studies,
+// and whatever else Setup and Verify measure that no repetition makes better.
+func (j Job) First() bool { return j.Process == 1 }
+
+// Pass does a job of a run and writes the results to out, as Run would but
+// without a header, together with how far it has come. It is what the process
+// does that Start started: its runner needs no more than a seed.
+func (r *Runner) Pass(ctx context.Context, job Job, suite Suite, out io.Writer) error {
+	if err := suite.validate(); err != nil {
+		return err
+	}
+	if !job.First() {
+		suite.Studies = nil
+	}
+	part := *r
+	part.Count, part.Time, part.Budget, part.Processes, part.Start = job.Count, job.Time, job.Budget, job.Processes, nil
+	run := newRun(&part, suite, out)
+	run.process, run.skip, run.rng = job.Process, job.Skip, newRand(r.Seed+uint64(job.Process-1))
+	var unreported error
+	part.Progress = func(p Progress) {
+		if err := run.w.progress(p); unreported == nil {
+			unreported = err
+		}
+	}
+	if err := run.pass(ctx, suite); err != nil {
+		return err
+	}
+	return unreported
+}
+
+// processes is how many processes share the rounds of a run.
+func (r *Runner) processes() int {
+	n := max(r.Processes, 1)
+	if r.Count > 0 && r.Start != nil {
+		n = min(n, r.Count)
+	}
+	return n
+}
+
+// planProcesses plans a run of several processes.
+func (r *Runner) planProcesses(s Suite) Plan {
+	n := r.processes()
+	studies := s.studying()
+	s.Studies = nil
+	part := *r
+	part.Start, part.Processes, part.Count = nil, n, (r.Count+n-1)/n
+	if r.Budget > 0 {
+		part.Budget = max((r.Budget-studies)/time.Duration(n), 1)
+	}
+	p := part.Plan(s)
+	p.Samples *= n
+	p.Count *= n
+	if r.Count > 0 {
+		p.Samples, p.Count = p.Samples/p.Count*r.Count, r.Count
+	}
+	p.Estimate = p.Estimate*time.Duration(n) + studies
+	return p
+}
+
+// studying is how long the studies take.
+func (s Suite) studying() (sum time.Duration) {
+	for _, st := range s.Studies {
+		sum += st.Time
+	}
+	return sum
+}
+
+// job is the job of process n of a run, done within the time that is left for
+// it and the others.
+func (run *run) job(suite Suite, n int) Job {
+	all := run.processes()
+	job := Job{Process: n, Processes: all, Time: run.Time, Skip: run.failed()}
+	if run.Count > 0 {
+		job.Count = run.Count*n/all - run.Count*(n-1)/all
+	}
+	if run.Budget > 0 {
+		var studies time.Duration
+		if job.First() {
+			studies = suite.studying()
+		}
+		left := run.Budget - run.now().Sub(run.start) - studies
+		job.Budget = max(left/time.Duration(all-n+1), 1) + studies
+	}
+	return job
+}
+
+// failed are the names of cases that are wrong.
+func (run *run) failed() (names []string) {
+	for _, f := range run.results.Failures {
+		names = append(names, f.Name.Full)
+	}
+	return names
+}
+
+// passes lets one process after another measure the suite.
+func (run *run) passes(ctx context.Context, suite Suite) error {
+	run.known = make(map[string][]Metric)
+	for n := 1; n <= run.processes(); n++ {
+		relay := &relay{run: run, job: run.job(suite, n)}
+		err := run.Start(ctx, relay.job, relay)
+		if rerr := relay.end(); rerr != nil {
+			return rerr
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil:
+		case relay.at.Case != "":
+			err = run.fail(relay.at.Case, fmt.Errorf("process %d ended while this was measured: %w", n, err))
+		case n == 1:
+			if err := run.warn("all is measured in one process, so intervals say nothing of what differs between processes: " + err.Error()); err != nil {
+				return err
+			}
+			alone := *run.Runner
+			alone.Start, alone.Processes = nil, 1
+			run.Runner = &alone
+			return run.pass(ctx, suite)
+		default:
+			err = run.warn(fmt.Sprintf("process %d could not measure: %v", n, err))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// progressPrefix begins a line that says how far a process has come.
+const progressPrefix = "# progress "
+
+func (w *writer) progress(p Progress) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w.out, "%s%s\n", progressPrefix, text)
+	return w.explain(err)
+}
+
+// A relay takes what a process writes and makes it part of the run.
+type relay struct {
+	run     *run
+	job     Job
+	rest    []byte   // a line without an end
+	failure *Failure // that is being read
+	group   string
+	at      Progress
+	err     error
+}
+
+// Write takes part of what the process wrote. Its error is the run's: that the
+// results file can't be written.
+func (r *relay) Write(p []byte) (int, error) {
+	r.rest = append(r.rest, p...)
+	for r.err == nil {
+		i := bytes.IndexByte(r.rest, '\n')
+		if i < 0 {
+			break
+		}
+		r.err = r.line(string(r.rest[:i]))
+		r.rest = r.rest[i+1:]
+	}
+	return len(p), r.err
+}
+
+// end takes what the process wrote last. Of a process that died in the middle
+// of a line, the line is worth nothing.
+func (r *relay) end() error {
+	if r.err == nil {
+		r.err = r.flush()
+	}
+	return r.err
+}
+
+func (r *relay) line(line string) error {
+	if reason, ok := strings.CutPrefix(line, reasonIndent); ok && r.failure != nil {
+		r.failure.addReason(reason)
+		return nil
+	}
+	if err := r.flush(); err != nil {
+		return err
+	}
+	if text, ok := strings.CutPrefix(line, progressPrefix); ok {
+		return r.progress(text)
+	}
+	if text, ok := strings.CutPrefix(line, warningPrefix); ok {
+		return r.run.warn(text)
+	}
+	if name, ok := strings.CutPrefix(line, groupPrefix); ok {
+		r.group = name
+		return nil
+	}
+	if name, ok := strings.CutPrefix(line, failPrefix); ok {
+		r.failure = &Failure{Name: ParseName(name)}
+		return nil
+	}
+	return r.sample(line)
+}
+
+// flush passes on a failure that has been read.
+func (r *relay) flush() error {
+	f := r.failure
+	r.failure = nil
+	if f == nil || slices.Contains(r.run.failed(), f.Name.Full) {
+		return nil
+	}
+	r.run.results.Failures = append(r.run.results.Failures, *f)
+	return r.run.w.failure(*f)
+}
+
+func (r *relay) sample(line string) error {
+	read, err := Read(strings.NewReader(line+"\n"), fmt.Sprintf("process %d", r.job.Process))
+	if err != nil {
+		return err
+	}
+	for _, s := range read.Samples {
+		s.Group, s.Process = r.group, r.job.Process
+		if err := r.run.adopt(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adopt writes another process's sample. Values that are computed are so by
+// the first process alone, and stand on every line.
+func (run *run) adopt(s Sample) error {
+	known, seen := run.known[s.Name.Full]
+	if !seen {
+		for _, v := range s.Values {
+			if UnitOf(v.Unit).Exact {
+				known = append(known, v)
+			}
+		}
+		run.known[s.Name.Full] = known
+	}
+	for _, v := range known {
+		if _, has := s.Value(v.Unit); !has {
+			s.Values = append(s.Values, v)
+		}
+	}
+	sortUnits(s.Values)
+	return run.record(s)
+}
+
+func (r *relay) progress(text string) error {
+	if err := json.Unmarshal([]byte(text), &r.at); err != nil {
+		return fmt.Errorf("bench: process %d: progress %.80q: %w", r.job.Process, text, err)
+	}
+	run := r.run
+	if run.Progress == nil {
+		return nil
+	}
+	p := r.at
+	further := time.Duration(r.job.Processes - r.job.Process)
+	p.Done = len(run.results.Samples)
+	p.Total = p.Done + r.at.Total - r.at.Done + int(further)*r.at.Total
+	p.Elapsed = run.now().Sub(run.start)
+	p.Left += further * (r.at.Elapsed + r.at.Left)
+	run.Progress(p)
+	return nil
+}
+
+// pass measures the suite in this process.
+func (run *run) pass(ctx context.Context, suite Suite) error {
+	err := run.groups(ctx, suite)
+	// The doubts are about the samples taken, whatever ended the run.
+	for _, doubt := range run.canary.doubts() {
+		if werr := run.warn(doubt); err == nil {
+			err = werr
+		}
+	}
+	return err
+}
