@@ -1,0 +1,87 @@
+package onebit
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"onebit/internal/require"
+)
+
+var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
+
+// TestReadmePrograms runs the Go blocks of the README as pasted, each the main
+// program of a module of its own with the README's lines in its go.mod, on a
+// small model.
+func TestReadmePrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links programs")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		require.Skip(t, "go", "there is no go command")
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lines = "require onebit v0.0.0\nreplace onebit => ../onebit\n"
+	if !strings.Contains(string(readme), "```\n"+lines+"```\n") {
+		t.Fatalf("the README does not give the lines of go.mod:\n%s", lines)
+	}
+	// What go mod tidy must not ask the network for is in our go.sum.
+	sums, err := os.ReadFile("go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := t.TempDir()
+	model := filepath.Join(work, "model.gguf")
+	goCommand(t, root, "run", "./cmd/onebit", "synth", "tiny", "-o", model)
+
+	blocks := goBlock.FindAllSubmatch(readme, -1)
+	if len(blocks) < 2 {
+		t.Fatalf("%d Go blocks in the README, want at least 2", len(blocks))
+	}
+	for i, block := range blocks {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			dir := t.TempDir()
+			for name, text := range map[string]string{
+				"go.mod":  "module example\n\ngo 1.26.0\n\n" + strings.Replace(lines, "../onebit", fmt.Sprintf("%q", root), 1),
+				"go.sum":  string(sums),
+				"main.go": string(block[1]),
+			} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Link(model, filepath.Join(dir, "model.gguf")); err != nil {
+				t.Fatal(err)
+			}
+			goCommand(t, dir, "mod", "tidy")
+			goCommand(t, dir, "vet", ".")
+			if out := goCommand(t, dir, "run", "."); strings.TrimSpace(out) == "" {
+				t.Error("the program prints nothing")
+			}
+		})
+	}
+}
+
+// goCommand runs the go command in a directory and returns what it printed.
+func goCommand(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
