@@ -65,15 +65,18 @@ func (m *Module) Remove() error {
 	return nil
 }
 
-// Dirty reports whether the checkout differs from its commit.
-func (m *Module) Dirty(ctx context.Context) (bool, error) {
-	out, err := command(ctx, m.repo, "git", "status", "--porcelain")
-	return out != "", err
-}
-
-// Commit is the checkout's commit, short.
-func (m *Module) Commit(ctx context.Context) (string, error) {
-	return command(ctx, m.repo, "git", "rev-parse", "--short", "HEAD")
+// Describe is the checkout's commit, short, and whether there are changes
+// beside it.
+func (m *Module) Describe(ctx context.Context) (string, error) {
+	commit, err := command(ctx, m.repo, "git", "rev-parse", "--short", "HEAD")
+	if err != nil {
+		return "", err
+	}
+	changes, err := command(ctx, m.repo, "git", "status", "--porcelain")
+	if changes != "" {
+		commit += " with changes that are not committed"
+	}
+	return commit, err
 }
 
 // packages lists the packages that match the patterns and have tests, by

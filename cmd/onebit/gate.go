@@ -102,6 +102,9 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	}
 	defer func() { err = errors.Join(err, base.Remove()) }()
 
+	if err := f.announce(cmd, base, head); err != nil {
+		return nil, err
+	}
 	tests := &gate.Tests{Base: base, Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, Temp: filepath.Join(temp, "bin")}
 	benchmarks, differ, err := tests.Find(ctx)
 	if err != nil {
@@ -127,6 +130,20 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 		return nil, err
 	}
 	return report, errors.Join(err, f.publish(cmd, report, tests))
+}
+
+// announce says what is compared.
+func (f *gateFlags) announce(cmd *cobra.Command, base, head *gate.Module) error {
+	old, err := base.Describe(cmd.Context())
+	if err != nil {
+		return err
+	}
+	now, err := head.Describe(cmd.Context())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "base: %s, %s\nhead: %s\n", f.base, old, now)
+	return nil
 }
 
 // missing names benchmarks that one side lacks, which are an error unless they
