@@ -23,7 +23,11 @@ const (
 	// Q1_0_g128's weight blocks.
 	Q8Per128 Activation = "q8_128"
 	// Q8Per32 has one scale per 32 columns, rounded to fp16, as ggml's q8_0:
-	// for parity with llama.cpp.
+	// for parity with llama.cpp, and with its limit. From max|x| = 8321040
+	// (127 × 65520) on, a group's scale is infinite, and so is, or NaN, every
+	// product of the column. At 127 × 2⁻²⁵ and below it is 0, and so is what
+	// the group adds. The other schemes have float32 scales, and finite products of
+	// any activations up to where float32 ends.
 	Q8Per32 Activation = "q8_32"
 )
 

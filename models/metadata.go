@@ -200,6 +200,9 @@ func (r *reader) headDim(c Config) int {
 		dim = c.Hidden / c.Heads
 	}
 	dim = r.countOr(keyKeyLength, dim)
+	if dim == 0 {
+		return 0 // which is the fault of the key that says so
+	}
 	for _, key := range []string{keyValueLength, keyRopeDimensionCount} {
 		if n := r.countOr(key, dim); n != dim {
 			r.fail(key, "%d differs from the heads' width of %d, which is not supported", n, dim)

@@ -135,6 +135,8 @@ func TestConfigFromGGUFErrors(t *testing.T) {
 		{"no heads", set(qwen, "qwen3.attention.head_count", gguf.Of(uint32(0))), "qwen3.attention.head_count", "0 is not between 1 and 1048576"},
 		{"uneven heads", set(qwen, "qwen3.attention.head_count_kv", gguf.Of(uint32(3))), "qwen3.attention.head_count_kv",
 			"3 key and value heads cannot be shared evenly by 4 heads"},
+		{"heads without a width", set(qwen, "qwen3.attention.key_length", gguf.Of(uint32(0))),
+			"qwen3.attention.key_length", "0 is not between 1 and 1048576"},
 		{"odd heads", set(set(qwen, "qwen3.attention.key_length", gguf.Of(uint32(63))), "qwen3.attention.value_length", gguf.Of(uint32(63))),
 			"qwen3.attention.key_length", "heads are 63 wide, which is odd, and the rotary embedding turns pairs"},
 		{"values of another width", set(qwen, "qwen3.attention.value_length", gguf.Of(uint32(32))), "qwen3.attention.value_length",

@@ -177,7 +177,7 @@ func TestContextLimit(t *testing.T) {
 	must(s.Prefill(text(4, p.Config.Vocab)))
 	_, err := s.Prefill(text(3, p.Config.Vocab))
 	if !errors.Is(err, models.ErrContextFull) ||
-		err.Error() != "context is full: 4 tokens and 3 more exceed the 6 of this session (the model's limit is 512)" {
+		err.Error() != "model.gguf: context is full: 4 tokens and 3 more exceed the 6 of this session (the model's limit is 512)" {
 		t.Errorf("error %v", err)
 	}
 	if s.Position() != 4 {
@@ -262,5 +262,28 @@ func TestBlocks(t *testing.T) {
 	}
 	for range m.Blocks() {
 		break
+	}
+}
+
+// Errors of a session at work name the model's file.
+func TestSessionErrorsNameTheFile(t *testing.T) {
+	x := newFixture(t, preset("tiny"))
+	norm := x.data["output_norm.weight"]
+	for i := 0; i < len(norm); i += 4 { // finite, and too large for what comes after
+		binary.LittleEndian.PutUint32(norm[i:], math.Float32bits(math.MaxFloat32))
+	}
+	m := x.open(t, models.Options{})
+	generate := func(ids []int, context int) error {
+		s := session(t, m, models.SessionOptions{Context: context})
+		for _, err := range s.Generate(t.Context(), ids, must(models.NewSampler(models.SamplerOptions{}))) {
+			return err
+		}
+		return nil
+	}
+	if err := generate(text(5, 512), 16); !errors.Is(err, models.ErrNotFinite) || !strings.HasPrefix(err.Error(), "model.gguf: the logits are not finite") {
+		t.Errorf("overflow: %v", err)
+	}
+	if err := generate(text(17, 512), 16); !errors.Is(err, models.ErrContextFull) || !strings.HasPrefix(err.Error(), "model.gguf: context is full") {
+		t.Errorf("a full context: %v", err)
 	}
 }

@@ -119,21 +119,22 @@ func (s *Sampler) penalize(logits []float32) {
 	}
 }
 
-var errNotFinite = errors.New("the logits are not finite: the model's arithmetic overflowed or its weights are damaged")
+// ErrNotFinite is the error for logits that no token can be drawn by, nor scored.
+var ErrNotFinite = errors.New("the logits are not finite: the model's arithmetic overflowed or its weights are damaged")
 
 func argmax(logits []float32) (int, error) {
-	best, top := 0, logits[0]
+	best, top := 0, float32(math.Inf(-1)) // which no NaN hides behind
 	for i, x := range logits {
 		if x <= top {
 			continue
 		}
 		if x != x {
-			return 0, errNotFinite
+			return 0, ErrNotFinite
 		}
 		best, top = i, x
 	}
 	if math.IsInf(float64(top), 0) {
-		return 0, errNotFinite
+		return 0, ErrNotFinite
 	}
 	return best, nil
 }

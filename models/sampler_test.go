@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -32,6 +33,20 @@ func logs(ps ...float64) []float32 {
 		out[i] = float32(math.Log(p)) + 3 // logits have no zero of their own
 	}
 	return out
+}
+
+// A NaN is found wherever it stands, as is an infinity.
+func TestSampleRefusesWhatIsNotFinite(t *testing.T) {
+	sampler := must(models.NewSampler(models.SamplerOptions{}))
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, bad := range [][]float32{{nan, 1, 2}, {1, nan, 2}, {1, 2, nan}, {nan, nan, nan}, {inf, 1, 2}, {-inf, -inf, -inf}} {
+		if id, err := sampler.Sample(bad); !errors.Is(err, models.ErrNotFinite) {
+			t.Errorf("%v: token %d, %v", bad, id, err)
+		}
+	}
+	if id, err := sampler.Sample([]float32{-inf, -3, -inf}); id != 1 || err != nil {
+		t.Errorf("token %d, %v, want 1", id, err)
+	}
 }
 
 func TestSampler(t *testing.T) {

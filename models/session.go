@@ -230,7 +230,7 @@ func (s *Session) Generate(ctx context.Context, prompt []int, sampler *Sampler) 
 			}
 			id, err := sampler.Sample(logits)
 			if err != nil {
-				yield(0, err)
+				yield(0, fmt.Errorf("%s: %w", s.model.source.Name(), err))
 				return
 			}
 			sampler.Accept(id)
@@ -254,8 +254,8 @@ func (s *Session) check(ids []int) error {
 		}
 	}
 	if s.position+len(ids) > s.cache.capacity {
-		return fmt.Errorf("%w: %d tokens and %d more exceed the %d of this session (the model's limit is %d)",
-			ErrContextFull, s.position, len(ids), s.cache.capacity, s.model.Config.Context)
+		return fmt.Errorf("%s: %w: %d tokens and %d more exceed the %d of this session (the model's limit is %d)",
+			s.model.source.Name(), ErrContextFull, s.position, len(ids), s.cache.capacity, s.model.Config.Context)
 	}
 	return nil
 }

@@ -182,6 +182,32 @@ func TestVerifyCatches(t *testing.T) {
 	}
 }
 
+// A tensor whose scale is among the smallest of float32 has products that are
+// rounded to few digits, and right.
+func TestVerifySubnormalScale(t *testing.T) {
+	sources := Synthetic(lookup(t, "i2_s"), []Shape{{64, 256}}, 1)
+	tensor := sources[0].Tensor
+	sources[0].Tensor = func() (*formats.Tensor, error) {
+		m, err := tensor()
+		if err == nil {
+			err = m.Type.SetTensorScale(m.Data, 64, 256, 1e-42)
+		}
+		return m, err
+	}
+	s := suite(t, Options{Sources: sources, Activations: kernels.ActivationSchemes()})
+	for _, act := range kernels.ActivationSchemes() {
+		m := instance(t, s, "variant=scalar/act="+string(act)+"/rows=64/cols=256/threads=1/cache=warm").(*matvec)
+		if _, err := m.Verify(t.Context()); err != nil {
+			t.Errorf("%s: %v", act, err)
+		}
+		m.matrices[0].Data[5] ^= 0x40 // a code of a row
+		if _, err := m.Verify(t.Context()); err == nil {
+			t.Errorf("%s: a wrong code passes", act)
+		}
+		m.matrices[0].Data[5] ^= 0x40
+	}
+}
+
 // TestColdRotates proves that cold products read more memory than the cache
 // holds, each matrix in its turn.
 func TestColdRotates(t *testing.T) {

@@ -116,7 +116,7 @@ func (m *matvec) Verify(ctx context.Context) ([]bench.Metric, error) {
 
 func (m *matvec) check(refs *schemeRefs) error {
 	if refs.exact != nil {
-		if e, _ := nmse(m.y, refs.exact); !(e <= kernelTolerance) {
+		if e, worst := nmse(m.y, refs.exact); !(e <= kernelTolerance) && !(worst <= m.underflow()) {
 			return fmt.Errorf("kernel-nmse %.3g against the float64 reference is above %g", e, kernelTolerance)
 		}
 	}
@@ -130,6 +130,12 @@ func (m *matvec) check(refs *schemeRefs) error {
 	}
 	return nil
 }
+
+// underflow is how far a right result may be from the float64 product because
+// products of scales are rounded to the smallest numbers of float32: half of 2⁻¹⁴⁹,
+// times sums of codes and activations up to 127 a column. It is beyond notice
+// unless a tensor's scale is such a number.
+func (m *matvec) underflow() float64 { return 0x1p-150 * 127 * float64(m.group.src.Cols) }
 
 // errors returns the case's errors against the float64 product.
 func (m *matvec) errors(refs *schemeRefs) ([]bench.Metric, error) {

@@ -63,10 +63,10 @@ func (f *runFlags) converse(cmd *cobra.Command, en *engine, sampler *models.Samp
 		fmt.Fprintf(c.notes, "%s, %s template, %d tokens of context. A line is a turn, unless it ends with \\; Ctrl-C stops a reply, Ctrl-D ends.\n",
 			en.Config.Arch, template.Name, session.Context())
 	}
-	loaded := clock.Since(begin)
+	ready := clock.Since(begin)
 	err = c.run(cmd.Context(), readTurns(cmd.InOrStdin()))
 	if len(c.replies) > 0 {
-		fmt.Fprintln(c.notes, c.summary(loaded))
+		fmt.Fprintln(c.notes, c.summary(ready))
 	}
 	return err
 }
@@ -222,14 +222,14 @@ func common(a, b []int) int {
 	return n
 }
 
-func (c *conversation) summary(loaded time.Duration) string {
+func (c *conversation) summary(ready time.Duration) string {
 	var prompt, decoded int
 	var promptTime, decodeTime time.Duration
 	for _, g := range c.replies {
 		prompt, promptTime = prompt+len(g.prompt), promptTime+g.promptDuration
 		decoded, decodeTime = decoded+g.decoded(), decodeTime+g.decodeDuration
 	}
-	s := fmt.Sprintf("%d replies; prompt %d tokens, %s; decode %d tokens, %s; load %.3f s; %s", len(c.replies),
-		prompt, speed(prompt, promptTime), decoded, speed(decoded, decodeTime), loaded.Seconds(), strings.Join(c.variants(), ", "))
+	s := fmt.Sprintf("%d replies; prompt %d tokens, %s; decode %d tokens, %s; load %.4f s, ready after %.3f s; %s", len(c.replies),
+		prompt, speed(prompt, promptTime), decoded, speed(decoded, decodeTime), c.opened.Seconds(), ready.Seconds(), strings.Join(c.variants(), ", "))
 	return s + c.headNote()
 }

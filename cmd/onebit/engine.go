@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"onebit/formats"
+	"onebit/internal/clock"
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/tokenizer"
@@ -33,7 +35,7 @@ func (e *engineFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&e.threads, "threads", 0, "threads (default: all)")
 	flags.StringVar(&e.variant, "variant", "", "kernel variant by `NAME` (see onebit kernels; default: the best here); the best that needs no other instructions where a format, --native or --stream has no use for it")
 	flags.StringVar(&e.act, "act", "", fmt.Sprintf("`SCHEME` of the activations: %v (default: the one that each format is meant for)", kernels.ActivationSchemes()))
-	flags.StringVar(&e.cache, "cache", "", "`FORMAT` of keys and values: f16, f32 or q8_0 (default: f16)")
+	flags.StringVar(&e.cache, "cache", "", "`FORMAT` of keys and values: f16, f32 or q8_0 (default: f16; f32 with --variant reference)")
 	flags.StringVar(&e.head, "head", "", "convert the output head to a `FORMAT`, such as q8_0 for one in f16")
 	flags.BoolVar(&e.native, "native", false, "multiply the file's bytes in place, without packing the weights behind the run")
 	flags.BoolVar(&e.stream, "stream", false, "keep one transformer block in memory at a time, for a model larger than that")
@@ -129,6 +131,9 @@ type engine struct {
 	*models.Model
 	Tokenizer *tokenizer.Tokenizer
 	cache     *formats.Type // of keys and values; nil for the usual one
+	// opened is how long the model took to be ready, its tokenizer apart: what
+	// bench calls load.
+	opened time.Duration
 }
 
 // newSession starts a session for so many tokens.
@@ -160,6 +165,7 @@ func (e *engineFlags) load(path string, packing models.Packing) (*engine, error)
 	if en.cache, err = e.cacheFormat(); err != nil {
 		return nil, err
 	}
+	start := clock.Now()
 	src, err := e.open(path)
 	if err != nil {
 		return nil, err
@@ -169,6 +175,7 @@ func (e *engineFlags) load(path string, packing models.Packing) (*engine, error)
 		return err
 	})
 	en.Model, err = models.Load(sharedSource{src, g.Wait}, opt)
+	en.opened = clock.Since(start)
 	// The model's error comes first: it is the one that says what the file is.
 	if tokenizerErr := g.Wait(); err == nil {
 		err = tokenizerErr

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,4 +83,50 @@ func TestHostileJSON(t *testing.T) {
 	if len(r.Tensors) != 1 || r.Tensors[0].Name != hostileName {
 		t.Errorf("tensors %+v", r.Tensors)
 	}
+}
+
+// A model whose logits overflow is told by name, and its perplexity is none.
+func TestPerplexityOverflow(t *testing.T) {
+	model := tinyModel(t, "tiny")
+	data, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := gguf.Parse(data, model, gguf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	norm, _ := f.Info("output_norm.weight")
+	for i := norm.Offset; i < norm.Offset+norm.Size; i += 4 {
+		binary.LittleEndian.PutUint32(data[i:], math.Float32bits(math.MaxFloat32))
+	}
+	text := filepath.Join(t.TempDir(), "text")
+	for path, bytes := range map[string][]byte{model: data, text: []byte(strings.Repeat("Once upon a time ", 10))} {
+		if err := os.WriteFile(path, bytes, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuses(t, []string{"perplexity", model, "-f", text, "--ctx", "8"},
+		model+": window 1: the logits are not finite: the model's arithmetic overflowed or its weights are damaged")
+}
+
+// refuses asserts that a command fails with one line.
+func refuses(t *testing.T, args []string, want string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), nil, &stdout, &stderr, args)
+	if code != 1 || stderr.String() != "onebit: "+want+"\n" {
+		t.Errorf("onebit %s: exit status %d, want 1; standard error %swant %s", strings.Join(args, " "), code, stderr.String(), want)
+	}
+}
+
+// tinyModel is a model that synth made, in a directory of its own.
+func tinyModel(t *testing.T, preset string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), preset+".gguf")
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), nil, &stdout, &stderr, []string{"synth", preset, "-o", path}); code != 0 {
+		t.Fatal(stderr.String())
+	}
+	return path
 }

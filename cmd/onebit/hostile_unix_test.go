@@ -20,17 +20,6 @@ import (
 	"onebit/models/modeltest"
 )
 
-// tinyModel is a model that synth made, in a directory of its own.
-func tinyModel(t *testing.T, preset string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), preset+".gguf")
-	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), nil, &stdout, &stderr, []string{"synth", preset, "-o", path}); code != 0 {
-		t.Fatal(stderr.String())
-	}
-	return path
-}
-
 // A pipe without a writer or an endless device in the place of any file of a
 // model is refused by name, not waited for.
 func TestPipesAndDevices(t *testing.T) {
@@ -89,16 +78,6 @@ func TestPipesAndDevices(t *testing.T) {
 		{"perplexity", pipe, "--logits", pipe},
 	} {
 		refuses(t, args, pipe+": is a pipe, want a regular file")
-	}
-}
-
-// refuses asserts that a command fails with one line.
-func refuses(t *testing.T, args []string, want string) {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), nil, &stdout, &stderr, args)
-	if code != 1 || stderr.String() != "onebit: "+want+"\n" {
-		t.Errorf("onebit %s: exit status %d, want 1; standard error %swant %s", strings.Join(args, " "), code, stderr.String(), want)
 	}
 }
 

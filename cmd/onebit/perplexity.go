@@ -174,14 +174,16 @@ func openLogits(path string) (*savedLogits, error) {
 		return nil, fmt.Errorf("%s: %w", path, withoutPath(err, path))
 	}
 	info, err := file.Stat()
-	if err == nil {
-		var r *perplexity.LogitReader
-		if r, err = perplexity.NewLogitReader(file, info.Size()); err == nil {
-			return &savedLogits{r, file}, nil
-		}
+	if err != nil {
+		file.Close()
+		return nil, err
 	}
-	file.Close()
-	return nil, fmt.Errorf("%s: %w", path, withoutPath(err, path))
+	r, err := perplexity.NewLogitReader(file, info.Size(), path)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &savedLogits{r, file}, nil
 }
 
 // Close closes the file, if there is one.
@@ -314,12 +316,15 @@ func (r *perplexityResult) evaluate(ctx context.Context, w io.Writer, s, referen
 	}
 	start := clock.Now()
 	for e, err := range r.protocol.Compare(ctx, s, reference, ids) {
+		if errors.Is(err, models.ErrNotFinite) {
+			return fmt.Errorf("%s: %w", r.model, err)
+		}
 		if err != nil {
 			return err
 		}
 		r.estimate, r.duration = e, clock.Since(start)
 		ppl, stdErr := e.PPL()
-		fmt.Fprintf(w, "\rwindow %d of %d: ppl %.4f ± %.4f\x1b[K", e.Windows, r.planned, ppl, stdErr)
+		fmt.Fprintf(w, "\rwindow %d of %d: ppl %s\x1b[K", e.Windows, r.planned, plusMinus(4)(ppl, stdErr))
 		if e.Windows == r.planned {
 			break
 		}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"onebit/models/perplexity"
@@ -19,7 +21,7 @@ func (r *perplexityResult) print(w io.Writer) error {
 		r.compared(t)
 	}
 	t.row("speed", speed(e.Windows*r.protocol.Window(), r.duration))
-	t.row("ppl", fmt.Sprintf("%.4f ± %.5f", ppl, stdErr))
+	t.row("ppl", fixed(4, ppl)+" ± "+fixed(5, stdErr))
 	if r.random {
 		t.row("note", "the weights are random: the perplexity means nothing, only its distance from a reference does")
 	}
@@ -69,8 +71,8 @@ type perplexityDocument struct {
 	Windows    int                  `json:"windows"`
 	Planned    int                  `json:"windows_planned"` // more than windows if it was interrupted
 	Tokens     int                  `json:"scored_tokens"`
-	PPL        float64              `json:"ppl"`
-	PPLError   float64              `json:"ppl_error"`
+	PPL        number               `json:"ppl"`
+	PPLError   number               `json:"ppl_error"`
 	NLL        measured             `json:"nll"` // nats per token
 	Reference  *divergencesDocument `json:"reference,omitempty"`
 	Seconds    float64              `json:"seconds"`
@@ -105,11 +107,24 @@ type quantileDocument struct {
 }
 
 type measured struct {
-	Mean  float64 `json:"mean"`
-	Error float64 `json:"error"`
+	Mean  number `json:"mean"`
+	Error number `json:"error"`
 }
 
-func mean(m perplexity.Mean) measured { return measured{m.Value(), m.StdErr()} }
+// A number is null in JSON where that has none, as for the perplexity of a model
+// that rules out what came.
+type number float64
+
+func (n number) MarshalJSON() ([]byte, error) {
+	if x := float64(n); math.IsInf(x, 0) || math.IsNaN(x) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+func pair(mean, stdErr float64) measured { return measured{number(mean), number(stdErr)} }
+
+func mean(m perplexity.Mean) measured { return pair(m.Value(), m.StdErr()) }
 
 func (r *perplexityResult) document() perplexityDocument {
 	p, e := r.protocol, &r.estimate
@@ -118,7 +133,8 @@ func (r *perplexityResult) document() perplexityDocument {
 		Protocol: protocolDocument{p.String(), p.Context, p.Stride, p.Window(), p.Scored(), p.BOS},
 		Windows:  e.Windows, Planned: r.planned, Tokens: e.Tokens, NLL: mean(e.NLL), Seconds: r.duration.Seconds(),
 	}
-	d.PPL, d.PPLError = e.PPL()
+	ppl := pair(e.PPL())
+	d.PPL, d.PPLError = ppl.Mean, ppl.Error
 	if r.referenceName != "" {
 		d.Reference = r.divergences()
 	}
@@ -131,9 +147,7 @@ func (r *perplexityResult) divergences() *divergencesDocument {
 		Name: r.referenceName, NLLDiff: mean(e.NLLDiff), KLD: mean(e.KLD),
 		ProbDiff: mean(e.ProbDiff), ProbRMS: e.RMSProbDiff(), SameTop: mean(e.SameTop), Top5: mean(e.Top5),
 	}
-	d.PPL.Mean, d.PPL.Error = e.ReferencePPL()
-	d.PPLDiff.Mean, d.PPLDiff.Error = e.PPLDiff()
-	d.PPLRatio.Mean, d.PPLRatio.Error = e.PPLRatio()
+	d.PPL, d.PPLDiff, d.PPLRatio = pair(e.ReferencePPL()), pair(e.PPLDiff()), pair(e.PPLRatio())
 	for i, kld := range e.KLDQuantiles(quantiles[:]...) {
 		d.Quantiles = append(d.Quantiles, quantileDocument{quantiles[i], kld})
 	}

@@ -35,7 +35,8 @@ func newRun() *cobra.Command {
 		Use:   "run MODEL {-p PROMPT | --chat}",
 		Short: "Generate text, with prompt and decode speed",
 		Long: `Continue a prompt. The text goes to standard output as it comes, what it took to
-standard error.
+standard error: load is the time until the model was ready, its tokenizer apart, as
+bench measures it; ready and first token count from the program's start.
 
 Without --temp, each token is the likeliest, and the same prompt gives the same
 text with any number of threads and on any machine. With --temp, tokens are
@@ -261,7 +262,7 @@ type generation struct {
 	stop   string // why it ended: length, end, context, interrupted or error
 
 	begin          time.Time     // of the program's work
-	load           time.Duration // until the prompt was ready to be taken in
+	ready          time.Duration // until the prompt was about to be taken in
 	first          time.Duration // until the first token
 	promptDuration time.Duration
 	decodeDuration time.Duration // of the tokens after the first
@@ -279,7 +280,7 @@ type generated struct {
 func (g *generation) run(ctx context.Context, prompt []int) error {
 	g.prompt = prompt
 	start := clock.Now()
-	g.load = start.Sub(g.begin)
+	g.ready = start.Sub(g.begin)
 	decoder := g.Tokenizer.NewDecoder()
 	var err error
 	if prompt, err = g.takeIn(ctx, prompt); err == nil {
@@ -372,9 +373,9 @@ func (g *generation) write(text string) error {
 func (g *generation) decoded() int { return max(0, len(g.tokens)-1) }
 
 func (g *generation) summary() string {
-	s := fmt.Sprintf("prompt %d tokens, %s; decode %d tokens, %s; load %.3f s, first token after %.3f s; %s",
+	s := fmt.Sprintf("prompt %d tokens, %s; decode %d tokens, %s; load %.4f s, ready after %.3f s, first token after %.3f s; %s",
 		len(g.prompt), speed(len(g.prompt), g.promptDuration), g.decoded(), speed(g.decoded(), g.decodeDuration),
-		g.load.Seconds(), g.first.Seconds(), strings.Join(g.variants(), ", "))
+		g.opened.Seconds(), g.ready.Seconds(), g.first.Seconds(), strings.Join(g.variants(), ", "))
 	s += g.headNote()
 	if g.stop == "context" {
 		s += fmt.Sprintf("; the context of %d tokens is full", g.session.Context())
@@ -416,8 +417,9 @@ type runDocument struct {
 }
 
 type runTimings struct {
-	LoadSeconds       float64 `json:"load_seconds"`
-	FirstTokenSeconds float64 `json:"first_token_seconds"` // since the start, loading included
+	LoadSeconds       float64 `json:"load_seconds"`        // of the model until it was ready, as bench measures
+	ReadySeconds      float64 `json:"ready_seconds"`       // since the start, tokenizer and prompt included
+	FirstTokenSeconds float64 `json:"first_token_seconds"` // since the start
 	PromptSeconds     float64 `json:"prompt_seconds"`
 	PromptPerSecond   float64 `json:"prompt_tokens_per_second"`
 	DecodeTokens      int     `json:"decode_tokens"` // those after the first
@@ -431,7 +433,7 @@ func (g *generation) document(path, prompt string) runDocument {
 		Threads: g.Pool().Threads(), Context: g.session.Context(),
 		Prompt: prompt, PromptIDs: g.prompt, Tokens: append([]generated{}, g.tokens...), Text: g.text.String(), Stop: g.stop,
 		Timings: runTimings{
-			LoadSeconds: g.load.Seconds(), FirstTokenSeconds: g.first.Seconds(),
+			LoadSeconds: g.opened.Seconds(), ReadySeconds: g.ready.Seconds(), FirstTokenSeconds: g.first.Seconds(),
 			PromptSeconds: g.promptDuration.Seconds(), PromptPerSecond: rate(len(g.prompt), g.promptDuration),
 			DecodeTokens: g.decoded(), DecodeSeconds: g.decodeDuration.Seconds(), DecodePerSecond: rate(g.decoded(), g.decodeDuration),
 		},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"onebit/internal/term"
 	"strconv"
 	"strings"
@@ -72,8 +73,12 @@ func printJSON(w io.Writer, v any) error {
 }
 
 // fixed prints a value to so many digits. What rounds to nothing has no sign:
-// a divergence may be a hair below 0.
+// a divergence may be a hair below 0. What has more digits before the point than
+// anyone reads has an exponent.
 func fixed(digits int, value float64) string {
+	if math.Abs(value) >= 1e9 {
+		return strconv.FormatFloat(value, 'g', 6, 64)
+	}
 	text := strconv.FormatFloat(value, 'f', digits, 64)
 	if strings.Trim(text, "-0.") == "" {
 		return strings.TrimPrefix(text, "-")

@@ -1,9 +1,9 @@
 package perplexity
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"onebit/models"
 	"slices"
 )
 
@@ -95,17 +95,15 @@ func (e Estimate) KLDQuantiles(shares ...float64) []float64 {
 	return out
 }
 
-var errNotFinite = errors.New("the logits are not finite: the model's arithmetic overflowed or its weights are damaged")
-
 // Add scores a token by the logits for it and, unless it is nil, by those of a
 // reference. It is for callers who make both in their own way; Windows stays.
 func (e *Estimate) Add(logits, reference []float32, token int) error {
-	return e.add(logits, reference, false, token)
+	return e.add(logits, reference, nil, token)
 }
 
-// add is Add; saved says that the reference comes from a file: its values are
+// add is Add; with saved, the reference comes from that file: its values are
 // logarithms of probabilities, and those at its floor stand for nothing.
-func (e *Estimate) add(logits, reference []float32, saved bool, token int) error {
+func (e *Estimate) add(logits, reference []float32, saved *LogitReader, token int) error {
 	if token < 0 || token >= len(logits) {
 		return fmt.Errorf("token %d is not in the model's vocabulary of %d", token, len(logits))
 	}
@@ -115,11 +113,14 @@ func (e *Estimate) add(logits, reference []float32, saved bool, token int) error
 	q := predictionOf(logits)
 	nll := q.nll(token)
 	if !finite(nll) {
-		return errNotFinite
+		return models.ErrNotFinite
 	}
 	if reference != nil {
 		p := predictionOf(reference)
-		if saved {
+		if saved != nil {
+			if err := saved.checkSum(p.norm); err != nil {
+				return err
+			}
 			p.norm, p.floor = 0, savedFloor
 		}
 		if err := e.compare(p, q, token); err != nil {
@@ -135,7 +136,7 @@ func (e *Estimate) compare(p, q prediction, token int) error {
 	kld := p.divergence(q)
 	nll, reference := q.nll(token), p.nll(token)
 	if !finite(kld) || !finite(reference) {
-		return errNotFinite
+		return models.ErrNotFinite
 	}
 	e.klds = append(e.klds, kld)
 	e.KLD.add(kld)

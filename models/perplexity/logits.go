@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"onebit/models"
 	"slices"
 )
 
@@ -135,7 +136,7 @@ func (w *LogitWriter) write(logits []float32) error {
 	most := float64(logits[p.top[0]])
 	least := max(float64(slices.Min(logits)), most-logitRange)
 	if !finite(p.norm) || !finite(least) {
-		return errNotFinite
+		return models.ErrNotFinite
 	}
 	scale := (most - least) / logitCodes
 	binary.LittleEndian.PutUint32(w.row, math.Float32bits(float32(scale)))
@@ -164,37 +165,46 @@ func (w *LogitWriter) Close() error {
 // reference of one Compare, of its Tokens.
 type LogitReader struct {
 	LogitHeader
+	name   string
 	r      *bufio.Reader
+	rows   int // read so far
 	row    []byte
 	logits []float32
 }
 
 // NewLogitReader reads the beginning of a file of so many bytes, to which it
-// holds what the beginning says.
-func NewLogitReader(r io.Reader, size int64) (*LogitReader, error) {
-	f := &LogitReader{r: bufio.NewReaderSize(r, 1<<16)}
+// holds what the beginning says. The name is for errors.
+func NewLogitReader(r io.Reader, size int64, name string) (*LogitReader, error) {
+	f := &LogitReader{name: name, r: bufio.NewReaderSize(r, 1<<16)}
+	if err := f.readHeader(size); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, nil
+}
+
+func (f *LogitReader) readHeader(size int64) error {
 	fixed := make([]byte, logitFixed)
 	if _, err := io.ReadFull(f.r, fixed); err != nil || string(fixed[:len(logitMagic)]) != logitMagic {
-		return nil, fmt.Errorf("no saved logits: the file does not begin with %q", logitMagic)
+		return fmt.Errorf("no saved logits: the file does not begin with %q", logitMagic)
 	}
 	number := func(i int) int { return int(int32(binary.LittleEndian.Uint32(fixed[len(logitMagic)+4*i:]))) }
 	f.Context, f.Vocab = number(0), number(1)
 	if err := f.check(); err != nil {
-		return nil, err
+		return err
 	}
 	windows := int64(number(2))
 	if body := size - int64(logitFixed); windows < 1 || windows > body/f.windowBytes() || windows*f.windowBytes() != body {
-		return nil, fmt.Errorf("the file has %d bytes, which is not the size of %d windows of %d tokens with a vocabulary of %d: it was cut off or damaged",
+		return fmt.Errorf("the file has %d bytes, which is not the size of %d windows of %d tokens with a vocabulary of %d: it was cut off or damaged",
 			size, windows, f.Context, f.Vocab)
 	}
 	if windows*int64(f.Context) > maxLogitTokens {
-		return nil, fmt.Errorf("%d windows of %d tokens are too many", windows, f.Context)
+		return fmt.Errorf("%d windows of %d tokens are too many", windows, f.Context)
 	}
 	if err := f.readTokens(int(windows) * f.Context); err != nil {
-		return nil, err
+		return err
 	}
 	f.row, f.logits = make([]byte, f.rowBytes()), make([]float32, f.Vocab)
-	return f, nil
+	return nil
 }
 
 func (f *LogitReader) readTokens(n int) error {
@@ -212,10 +222,10 @@ func (f *LogitReader) readTokens(n int) error {
 // accepts reports a comparison that the file's logits do not fit.
 func (f *LogitReader) accepts(p Protocol, ids []int) error {
 	if p.Context != f.Context || p.Stride != 0 {
-		return fmt.Errorf("the saved logits are of windows of %d tokens that do not overlap", f.Context)
+		return fmt.Errorf("%s: the saved logits are of windows of %d tokens that do not overlap", f.name, f.Context)
 	}
 	if !slices.Equal(ids, f.Tokens) {
-		return errors.New("the saved logits are of another text or tokenizer")
+		return fmt.Errorf("%s: the saved logits are of another text or tokenizer", f.name)
 	}
 	return nil
 }
@@ -241,15 +251,35 @@ func (f *LogitReader) Logits(ids []int) iter.Seq2[[]float32, error] {
 // read decodes the logarithms of probabilities after the next scored token.
 func (f *LogitReader) read() error {
 	if _, err := io.ReadFull(f.r, f.row); err != nil {
-		return fmt.Errorf("reading saved logits: %w", err)
+		return fmt.Errorf("%s: reading saved logits: %w", f.name, err)
 	}
+	f.rows++
 	scale := math.Float32frombits(binary.LittleEndian.Uint32(f.row))
 	least := math.Float32frombits(binary.LittleEndian.Uint32(f.row[4:]))
 	if most := float64(scale)*logitCodes + float64(least); !(scale >= 0) || !finite(most) || most > maxSavedLog {
-		return fmt.Errorf("saved logits from %v in steps of %v are no logarithms of probabilities: the file is damaged", least, scale)
+		return f.damaged("logits from %v in steps of %v are no logarithms of probabilities", least, scale)
 	}
 	for i := range f.logits {
 		f.logits[i] = least + float32(scale*float32(binary.LittleEndian.Uint16(f.row[8+2*i:])))
 	}
 	return nil
+}
+
+// checkSum refuses a row whose probabilities have a sum, given by its logarithm,
+// that no distribution's have. Rounding to codes moves each probability by at most
+// 1.3e-4 of itself, and tokens less likely than codes reach have e⁻¹⁶ at most
+// where they should have less.
+func (f *LogitReader) checkSum(ln float64) error {
+	const rounding = 1e-3
+	sum, most := math.Exp(ln), 1+rounding+float64(f.Vocab)*math.Exp(-logitRange)
+	if sum >= 1-rounding && sum <= most {
+		return nil
+	}
+	return f.damaged("probabilities that sum to %.4g are no distribution", sum)
+}
+
+// damaged says what is wrong with the row last read, and where it is.
+func (f *LogitReader) damaged(format string, args ...any) error {
+	at := int64(logitFixed) + 4*int64(len(f.Tokens)) + int64(f.rows-1)*int64(f.rowBytes())
+	return fmt.Errorf("%s: row %d: %s: the file is damaged (at byte %d)", f.name, f.rows, fmt.Sprintf(format, args...), at)
 }

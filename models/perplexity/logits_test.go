@@ -29,7 +29,7 @@ func handmade() []byte {
 
 func TestLogitReader(t *testing.T) {
 	data := handmade()
-	f, err := perplexity.NewLogitReader(bytes.NewReader(data), int64(len(data)))
+	f, err := perplexity.NewLogitReader(bytes.NewReader(data), int64(len(data)), "base")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestSavedAndLive(t *testing.T) {
 		t.Errorf("%d bytes, want %d", b.Len(), m.Bytes())
 	}
 	from := func() *perplexity.LogitReader {
-		f, err := perplexity.NewLogitReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		f, err := perplexity.NewLogitReader(bytes.NewReader(b.Bytes()), int64(b.Len()), "base")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,16 +181,59 @@ func TestDamagedLogits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data := c.damage(handmade())
-			if err := readAll(data); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v, want %q", err, c.want)
+			if err := readAll(data); err == nil || !strings.HasPrefix(err.Error(), "base: ") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want the file and %q", err, c.want)
 			}
 		})
 	}
 }
 
+// A row of probabilities that do not sum to 1 is no reference: neither one as
+// small as float32 can say, whose perplexity is infinite, nor one of codes in
+// the place of others.
+func TestNoDistribution(t *testing.T) {
+	row := func(step, least float32, codes ...uint16) []byte {
+		b := handmade()[:36]
+		for _, x := range []float32{step, least} {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+		}
+		for _, code := range append(codes, 0) {
+			b = binary.LittleEndian.AppendUint16(b, code)
+		}
+		return b
+	}
+	third := -float32(math.Log(3))
+	// ln(e⁻⁸ + e⁻¹² + 1) above them: the likeliest has code 65535, 12 nats above the least.
+	steep := float32(12. / 65535)
+	least := -12 - float32(math.Log1p(math.Exp(-8)+math.Exp(-12)))
+	for _, c := range []struct {
+		name string
+		data []byte
+		want string // "": it is a distribution
+	}{
+		{"uniform", row(0, third, 0, 0, 0), ""},
+		{"steep", row(steep, least, 0, 65535, 21845), ""},
+		{"next to nothing", row(0, -1e30, 0, 0, 0), "base: row 1: probabilities that sum to 0 are no distribution: the file is damaged (at byte 36)"},
+		{"too little", row(0, third-0.01, 0, 0, 0), "sum to 0.99"},
+		{"too much", row(0, third+0.01, 0, 0, 0), "sum to 1.01"},
+		{"a code twice", row(steep, least, 0, 65535, 65535), "sum to 1.999"},
+	} {
+		f, err := perplexity.NewLogitReader(bytes.NewReader(c.data), int64(len(c.data)), "base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &fake{logits: map[int][]float32{1: {5, 1, -20}}}
+		for _, err = range (perplexity.Protocol{Context: 4, BOS: -1}).Compare(t.Context(), s, f, f.Tokens) {
+		}
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
 // readAll reads a whole file.
 func readAll(data []byte) error {
-	f, err := perplexity.NewLogitReader(bytes.NewReader(data), int64(len(data)))
+	f, err := perplexity.NewLogitReader(bytes.NewReader(data), int64(len(data)), "base")
 	if err != nil {
 		return err
 	}
@@ -224,7 +267,7 @@ func TestLogitHeaderRefused(t *testing.T) {
 func FuzzLogitReader(f *testing.F) {
 	f.Add(handmade())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := perplexity.NewLogitReader(bytes.NewReader(data), int64(len(data)))
+		r, err := perplexity.NewLogitReader(bytes.NewReader(data), int64(len(data)), "base")
 		if err != nil {
 			return
 		}

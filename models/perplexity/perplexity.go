@@ -133,7 +133,7 @@ func (p Protocol) score(ctx context.Context, e *Estimate, s, reference Session, 
 		return err
 	}
 	next, stop := noReference, func() {}
-	_, saved := reference.(*LogitReader)
+	saved, _ := reference.(*LogitReader)
 	if reference != nil {
 		referenceLogits, err := p.predictions(ctx, reference, window)
 		if err != nil {
