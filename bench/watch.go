@@ -52,8 +52,8 @@ func (w watch) doubts() (doubts []string) {
 		{"the hypervisor", spent.Stolen, stolenShare},
 	} {
 		if share := taken.time.Seconds() / wall.Seconds(); taken.time >= leastTime && share > taken.share {
-			doubts = append(doubts, aboutGroup(w.group, fmt.Sprintf("%s took %.2g s of CPU time in %.2g s, %.0f%% of a CPU",
-				taken.who, taken.time.Seconds(), wall.Seconds(), 100*share)))
+			doubts = append(doubts, aboutGroup(w.group, fmt.Sprintf("%s took %s of CPU time in %s, %.0f%% of a CPU",
+				taken.who, formatNs(float64(taken.time)), formatNs(float64(wall)), 100*share)))
 		}
 	}
 	return doubts

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+
+	"onebit/internal/count"
 )
 
 // A valueAxis is a numeric axis shared by the panels of a figure.
@@ -78,7 +80,7 @@ func typicalSize(values []float64) float64 {
 // note says that the axis was cut.
 func (a valueAxis) note() string {
 	return fmt.Sprintf("The axis from %s to %s was cut before %s more than a hundred million times larger or smaller than the others.",
-		a.text(a.min), a.text(a.max), plural(a.beyond, "value"))
+		a.text(a.min), a.text(a.max), count.Of(a.beyond, "value"))
 }
 
 // bounded keeps an axis within numbers that can be multiplied and divided without becoming zero or

@@ -145,7 +145,7 @@ func spreadReading(rows []spreadRow, outside, all int) string {
 			widest, width = r, w
 		}
 	}
-	text := fmt.Sprintf("Widest: %s with %s, nine tenths of its samples within %.2g %%.", widest.contender, conditions(widest.panel), width)
+	text := fmt.Sprintf("Widest: %s with %s, nine tenths of its samples within %s.", widest.contender, conditions(widest.panel), percent(width/100))
 	if outside > 0 {
 		text += fmt.Sprintf(" %d of %d samples lie beyond the edges.", outside, all)
 	}

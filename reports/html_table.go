@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"onebit/bench"
+	"onebit/internal/count"
 )
 
 type pageTable struct {
@@ -34,7 +35,7 @@ func (d *digest) pageTable(base string, number int) pageTable {
 	keys, units := nameKeys(cases), d.unitsIn(cases)
 	t := pageTable{
 		ID: "table-" + strconv.Itoa(number+1), Base: base,
-		Caption: plural(len(cases), "case") + ". Medians with 95% confidence intervals; ±? stands where there are too few samples for one, and nothing where there is but one.",
+		Caption: count.Of(len(cases), "case") + ". Medians with 95% confidence intervals; ±? stands where there are too few samples for one, and nothing where there is but one.",
 	}
 	for _, k := range keys {
 		t.Columns = append(t.Columns, pageColumn{Label: cmp.Or(k, "name")})

@@ -8,6 +8,7 @@ import (
 	"github.com/montanaflynn/stats"
 
 	"onebit/bench"
+	"onebit/internal/count"
 )
 
 // manyTasks is from how many tasks on reports begin with a row per format and give the tasks later.
@@ -129,5 +130,5 @@ func variantOf(contender string) string {
 
 // heading says what a section holds.
 func (s section) heading() string {
-	return fmt.Sprintf("%s: %s", s.subject, plural(len(s.rows), "shape"))
+	return fmt.Sprintf("%s: %s", s.subject, count.Of(len(s.rows), "shape"))
 }

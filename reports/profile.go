@@ -8,6 +8,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/internal/count"
 )
 
 // outsideBlocks is the block of operations that belong to none: the embedding, the output.
@@ -164,7 +165,7 @@ func profileSheet(m *model, p *profile, contenders []string) *sheet {
 		}})
 	}
 	caption := fmt.Sprintf("Time per %s by operation, summed over %s and what is outside them; its share; and the weights read per second, where it reads any. "+
-		"Measured in a pass of its own, for looking at the clock costs time too: the last line is what the test took without.", p.per(), plural(len(p.blocks), "block"))
+		"Measured in a pass of its own, for looking at the clock costs time too: the last line is what the test took without.", p.per(), count.Of(len(p.blocks), "block"))
 	return newSheet(fileName("ops", m.name, p.title()), m.title("time by operation, "+p.title()), caption,
 		append(slices.Clone(p.ops), rowTotal, rowTimed), fields)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+
+	"onebit/internal/count"
 )
 
 // A doubt is one warning, or several that differ in their numbers and groups alone.
@@ -73,7 +75,7 @@ func (d *digest) commonText(warnings []string) string {
 	case d.areTasks(groups):
 		return fmt.Sprintf("%d of %d groups: %s", len(groups), len(d.tasks), text)
 	}
-	return fmt.Sprintf("%d groups: %s", len(groups), text)
+	return fmt.Sprintf("%s: %s", count.Of(len(groups), "group"), text)
 }
 
 // areTasks reports whether the groups are named after tasks, so that their number tells something.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"onebit/bench"
+	"onebit/internal/count"
 )
 
 // The words that all kinds of report use for the same things.
@@ -103,14 +104,6 @@ func enumerate(list []string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 }
 
-// plural counts things.
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 // noiseText is the sentence on the noise floors.
 func (d *digest) noiseText() string {
 	var known, unknown []string
@@ -121,7 +114,7 @@ func (d *digest) noiseText() string {
 			continue
 		}
 		known = append(known, fmt.Sprintf("%s (%s; 95%% interval %s to %s; %s, worst %s)",
-			percent(f.Floor), class, percent(f.Lo), percent(f.Hi), plural(f.Pairs, "A/A pair"), percent(f.Worst)))
+			percent(f.Floor), class, percent(f.Lo), percent(f.Hi), count.Of(f.Pairs, "A/A pair"), percent(f.Worst)))
 	}
 	var text string
 	if len(known) > 0 {
@@ -158,9 +151,9 @@ func (v verdict) headline() string {
 		how = "fastest or tied with the fastest"
 	}
 	if v.leads == v.standings {
-		return fmt.Sprintf("%s in all %s", how, plural(v.standings, "setting"))
+		return fmt.Sprintf("%s in all %s", how, count.Of(v.standings, "setting"))
 	}
-	return fmt.Sprintf("%s in %d of %s", how, v.leads, plural(v.standings, "setting"))
+	return fmt.Sprintf("%s in %d of %s", how, v.leads, count.Of(v.standings, "setting"))
 }
 
 // facts are what a verdict comes to: speed, size and error.
@@ -209,10 +202,10 @@ func indexOf(list []string, s string) int { return slices.Index(list, s) }
 func problemsHeading(failures, warnings int) string {
 	var parts []string
 	if failures > 0 {
-		parts = append(parts, plural(failures, "wrong result"))
+		parts = append(parts, count.Of(failures, "wrong result"))
 	}
 	if warnings > 0 {
-		parts = append(parts, plural(warnings, "warning"))
+		parts = append(parts, count.Of(warnings, "warning"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -232,5 +225,5 @@ func (d *digest) warnings() []string {
 // rawText says where the samples are.
 func (d *digest) rawText() string {
 	return fmt.Sprintf("%s of %s are in the results file, one line each, in the Go benchmark format: benchstat and every tool "+
-		"like it reads them. The same charts are in the folder plots.", plural(len(d.res.Samples), "sample"), plural(len(d.cases), "case"))
+		"like it reads them. The same charts are in the folder plots.", count.Of(len(d.res.Samples), "sample"), count.Of(len(d.cases), "case"))
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"onebit/internal/clock"
+	"onebit/internal/count"
 	"onebit/models"
 	"onebit/models/tokenizer"
 )
@@ -205,7 +206,7 @@ func (c *conversation) layOut() ([]int, error) {
 			}
 			return ids, nil
 		case len(c.messages) == 1:
-			fmt.Fprintf(c.notes, "(that turn has %d tokens; a context of %d has room for %d)\n", len(ids), c.session.Context(), most)
+			fmt.Fprintf(c.notes, "(that turn has %s; a context of %d has room for %d)\n", count.Of(len(ids), "token"), c.session.Context(), most)
 			c.messages = nil
 			return nil, nil
 		}
@@ -229,7 +230,7 @@ func (c *conversation) summary(ready time.Duration) string {
 		prompt, promptTime = prompt+len(g.prompt), promptTime+g.promptDuration
 		decoded, decodeTime = decoded+g.decoded(), decodeTime+g.decodeDuration
 	}
-	s := fmt.Sprintf("%d replies; prompt %d tokens, %s; decode %d tokens, %s; load %.4f s, ready after %.3f s; %s", len(c.replies),
-		prompt, speed(prompt, promptTime), decoded, speed(decoded, decodeTime), c.opened.Seconds(), ready.Seconds(), strings.Join(c.variants(), ", "))
+	s := fmt.Sprintf("%s; prompt %s, %s; decode %s, %s; load %.4f s, ready after %.3f s; %s", count.Of(len(c.replies), "reply"),
+		count.Of(prompt, "token"), speed(prompt, promptTime), count.Of(decoded, "token"), speed(decoded, decodeTime), c.opened.Seconds(), ready.Seconds(), strings.Join(c.variants(), ", "))
 	return s + c.headNote()
 }

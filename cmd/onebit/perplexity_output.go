@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"onebit/internal/count"
 	"onebit/models/perplexity"
 )
 
@@ -16,7 +17,7 @@ func (r *perplexityResult) print(w io.Writer) error {
 	t := newTable(w)
 	t.row("protocol", r.protocol.String())
 	t.row("variants", strings.Join(r.variants, ", "))
-	t.row("scored", fmt.Sprintf("%d tokens in %d of %d windows; the text has %d tokens", e.Tokens, e.Windows, r.planned, r.tokens))
+	t.row("scored", fmt.Sprintf("%s in %d of %s; the text has %s", count.Of(e.Tokens, "token"), e.Windows, count.Of(r.planned, "window"), count.Of(r.tokens, "token")))
 	if r.referenceName != "" {
 		r.compared(t)
 	}

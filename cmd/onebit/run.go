@@ -13,6 +13,7 @@ import (
 
 	"onebit/internal/bounded"
 	"onebit/internal/clock"
+	"onebit/internal/count"
 	"onebit/models"
 	"onebit/models/tokenizer"
 )
@@ -227,7 +228,7 @@ func (f *runFlags) session(en *engine, prompt int) (*models.Session, error) {
 		return nil, usagef("--ctx %d: the model's limit is %d tokens", room, most)
 	}
 	if prompt > room {
-		return nil, fmt.Errorf("the prompt has %d tokens, and the context %d; the model's limit is %d", prompt, room, most)
+		return nil, fmt.Errorf("the prompt has %s, and the context %d; the model's limit is %d", count.Of(prompt, "token"), room, most)
 	}
 	return en.newSession(room)
 }
@@ -299,7 +300,7 @@ func (g *generation) run(ctx context.Context, prompt []int) error {
 		g.stop = "error"
 	}
 	if err != nil && !g.refused() {
-		err = fmt.Errorf("after %d tokens: %w", len(g.tokens), err)
+		err = fmt.Errorf("after %s: %w", count.Of(len(g.tokens), "token"), err)
 	}
 	text := decoder.Flush()
 	if g.out != nil && len(g.tokens) > 0 {
@@ -373,8 +374,8 @@ func (g *generation) write(text string) error {
 func (g *generation) decoded() int { return max(0, len(g.tokens)-1) }
 
 func (g *generation) summary() string {
-	s := fmt.Sprintf("prompt %d tokens, %s; decode %d tokens, %s; load %.4f s, ready after %.3f s, first token after %.3f s; %s",
-		len(g.prompt), speed(len(g.prompt), g.promptDuration), g.decoded(), speed(g.decoded(), g.decodeDuration),
+	s := fmt.Sprintf("prompt %s, %s; decode %s, %s; load %.4f s, ready after %.3f s, first token after %.3f s; %s",
+		count.Of(len(g.prompt), "token"), speed(len(g.prompt), g.promptDuration), count.Of(g.decoded(), "token"), speed(g.decoded(), g.decodeDuration),
 		g.opened.Seconds(), g.ready.Seconds(), g.first.Seconds(), strings.Join(g.variants(), ", "))
 	s += g.headNote()
 	if g.stop == "context" {
