@@ -143,7 +143,8 @@
 // after a batch of two tokens and after one more must equal to the bit those
 // of the variant unrolled, and the logits after 17 tokens must be the same
 // whether they came in a batch or one by one. The reference rounds no
-// activations: its logits must be near.
+// activations: its logits must be near. Of several processes of a run only the
+// first compares with unrolled, which takes seconds.
 //
 // Groups are one model's tests of one kind on one number of threads. The
 // models of a file on the same threads stay open from group to group, in all

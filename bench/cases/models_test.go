@@ -301,6 +301,11 @@ func TestWrongModelIsFound(t *testing.T) {
 	if err := verify(); err == nil || !strings.Contains(err.Error(), "after one more token, logit 7 is") {
 		t.Errorf("a wrong bit of a logit: %v", err)
 	}
+	shelf.opt.Again = true // the other process would have told
+	if err := verify(); err != nil {
+		t.Errorf("a process that trusts another: %v", err)
+	}
+	shelf.opt.Again = false
 	sub.generic[c.act()].step[7] = right
 	if err := verify(); err != nil {
 		t.Fatal(err)

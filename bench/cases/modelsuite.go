@@ -52,6 +52,11 @@ type ModelsOptions struct {
 	// one and, where there is SIMD for it, q8_32.
 	Activations []kernels.Activation
 
+	// Again says that another process has held the same models to the pure Go
+	// variant, which takes seconds a token: here a model must equal itself, a
+	// batch of tokens the same ones one by one.
+	Again bool
+
 	// PhasesCommand runs Phases in a process of its own; nil: memory is not
 	// measured.
 	PhasesCommand []string

@@ -126,11 +126,12 @@ const (
 
 func verifyTokens(sub *subject) int { return min(batchTokens, sub.config.Context) }
 
-// verify proves, once for an open model, which variants multiply; that its
-// logits after a batch of two tokens and after one more equal to the bit those
-// of the pure Go variant; and that the logits after a batch equal those after
-// the same tokens one by one, and so on any number of threads. Logits are some
-// hundred thousand sums over every weight of the model: a wrong one shows.
+// verify proves, once for an open model, which variants multiply; unless another
+// process has (ModelsOptions.Again), that its logits after a batch of two tokens
+// and after one more equal to the bit those of the pure Go variant; and that the
+// logits after a batch equal those after the same tokens one by one, and so on
+// any number of threads. Logits are some hundred thousand sums over every weight
+// of the model: a wrong one shows.
 func (m *opened) verify(ctx context.Context, c modelConfig, shelf *shelf, s *models.Session) error {
 	if m.verified {
 		return nil
@@ -138,20 +139,10 @@ func (m *opened) verify(ctx context.Context, c modelConfig, shelf *shelf, s *mod
 	if err := c.checkVariants(m.Model); err != nil {
 		return err
 	}
-	generic, err := shelf.genericLogits(ctx, c)
-	if err != nil {
-		return err
-	}
-	var got logits
-	if err := got.take(ctx, s, c.subject); err != nil {
-		return err
-	}
-	if c.variant.Name == reference {
-		if err := got.near(generic); err != nil {
+	if !shelf.opt.Again {
+		if err := shelf.holdToGeneric(ctx, c, s); err != nil {
 			return err
 		}
-	} else if err := got.equal(generic); err != nil {
-		return err
 	}
 	if c.simd() {
 		if err := batchEqualsSteps(ctx, s, tokens(c.subject, verifyTokens(c.subject))); err != nil {
@@ -161,6 +152,22 @@ func (m *opened) verify(ctx context.Context, c modelConfig, shelf *shelf, s *mod
 	shelf.watchPages(c)
 	m.verified = true
 	return nil
+}
+
+// holdToGeneric compares a model with the pure Go variant.
+func (s *shelf) holdToGeneric(ctx context.Context, c modelConfig, session *models.Session) error {
+	generic, err := s.genericLogits(ctx, c)
+	if err != nil {
+		return err
+	}
+	var got logits
+	if err := got.take(ctx, session, c.subject); err != nil {
+		return err
+	}
+	if c.variant.Name == reference {
+		return got.near(generic)
+	}
+	return got.equal(generic)
 }
 
 // logits are those after a batch of tokens, and after one more.

@@ -63,7 +63,7 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("n-gen", f.tokens, 16), Depths: f.depths,
 		Lockstep: count("lockstep", f.lockstep, 16),
 		Choice:   f.choice(), Activations: f.activations, Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
-		PhasesCommand: f.once(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
+		Again: f.again(), PhasesCommand: f.once(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
 		LlamaBenchArgs: strings.Fields(f.llamaArgs),
 	}
 	for _, t := range f.types {
