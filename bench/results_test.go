@@ -242,6 +242,10 @@ func TestUnitFormats(t *testing.T) {
 		{Perplexity, 12.345, "12.3"},
 		{Allocs, 0, "0"},
 		{"widgets", 1500, "1.50 k widgets"},
+		// Absurd values had hundreds of digits.
+		{Perplexity, 1e65, "1e+53 T"},
+		{NsPerOp, 1e308, "1e+308 ns"},
+		{PctRoof, 1e9, "1e+09 %"},
 	} {
 		if got := UnitOf(tc.unit).Format(tc.v); got != tc.want {
 			t.Errorf("%v %s: %q, want %q", tc.v, tc.unit, got, tc.want)

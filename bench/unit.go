@@ -177,7 +177,12 @@ func formatBytes(v float64) string {
 	return significant(v) + " B"
 }
 
-func formatPercent(v float64) string { return fmt.Sprintf("%.1f %%", v) }
+func formatPercent(v float64) string {
+	if math.Abs(v) >= beyondReading {
+		return significant(v) + " %"
+	}
+	return fmt.Sprintf("%.1f %%", v)
+}
 
 func formatShare(v float64) string { return formatPercent(100 * v) }
 
@@ -185,10 +190,15 @@ func formatCosine(v float64) string { return strconv.FormatFloat(v, 'f', 6, 64) 
 
 func formatError(v float64) string { return fmt.Sprintf("%.2g", v) }
 
+// beyondReading is from where on the digits before the decimal point are no
+// longer read: no measurement needs them.
+const beyondReading = 1e7
+
 // significant prints three significant digits, and every digit before the
-// decimal point.
+// decimal point while they can be read.
 func significant(v float64) string {
 	switch a := math.Abs(v); {
+	case a >= beyondReading:
 	case a >= 99.95:
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	case a >= 9.995:

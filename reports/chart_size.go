@@ -72,7 +72,12 @@ func mergeBars(format string, values map[string]float64, text func(float64) stri
 
 // weightFigure shows bits per weight over all the tasks of a format.
 func weightFigure(d *digest) *figure {
-	text := func(v float64) string { return fmt.Sprintf("%.2f", v) }
+	text := func(v float64) string {
+		if v >= 1000 { // of no format
+			return fmt.Sprintf("%.3g", v)
+		}
+		return fmt.Sprintf("%.2f", v)
+	}
 	var bars []sizeBar
 	for _, f := range d.families() {
 		values := make(map[string]float64)

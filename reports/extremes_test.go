@@ -1,12 +1,18 @@
 package reports
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
 
 	"onebit/bench"
 )
@@ -96,6 +102,58 @@ func TestAbsurdAxisIsSaid(t *testing.T) {
 			if !said && c.name != "samples" {
 				t.Errorf("%s: nothing is said of what is not drawn", f.name)
 			}
+		}
+	}
+}
+
+// FuzzFigures draws every figure of whatever parses as results.
+func FuzzFigures(f *testing.F) {
+	for _, v := range extremes {
+		f.Add(extremeResults(v))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		res, err := bench.Read(bytes.NewReader(text), "fuzz")
+		if err != nil {
+			return
+		}
+		d := newDigest(res)
+		for _, c := range charts() {
+			for _, figure := range c.figures(d) {
+				img := vgimg.NewWith(vgimg.UseWH(figureWidth, figure.fullHeight()), vgimg.UseDPI(18)) // coarse, to be fast
+				figure.draw(draw.New(img))
+			}
+		}
+	})
+}
+
+var textPlace = regexp.MustCompile(`<text x="([^"]*)" y="[^"]*" textLength="([^"]*)"[^>]*>([^<]*)`)
+
+// TestTextsStayInside: no label, whatever the font, leaves its picture at either side.
+func TestTextsStayInside(t *testing.T) {
+	for name, results := range map[string][]byte{"kernels": small().results(), "models": smallModels().results(), "extremes": extremeResults("1e308")} {
+		d := newDigest(fixture(t, results))
+		looked := 0
+		for _, c := range charts() {
+			for _, f := range c.figures(d) {
+				svg, err := f.svg()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range textPlace.FindAllStringSubmatch(svg, -1) {
+					x, err := strconv.ParseFloat(m[1], 64)
+					length, err2 := strconv.ParseFloat(m[2], 64)
+					if err != nil || err2 != nil {
+						t.Fatal(err, err2)
+					}
+					looked++
+					if rotated := strings.Contains(strings.Join(f.upward, "\n"), m[3]); !rotated && (x < 0 || x+length > figureWidth) {
+						t.Errorf("%s, %s: %q from %.0f to %.0f", name, f.name, m[3], x, x+length)
+					}
+				}
+			}
+		}
+		if looked < 100 {
+			t.Errorf("%s: %d texts were looked at", name, looked)
 		}
 	}
 }

@@ -359,7 +359,8 @@ func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	strokePath(c, path, u.color, 1.4)
 }
 
-// behind writes text right of a bar, over whatever stroke stands there.
+// behind writes text right of a bar, over whatever stroke stands there. Of a bar that leaves the panel, it
+// stands at the edge, with an arrow.
 type behind struct {
 	value float64
 	row   float64
@@ -371,9 +372,13 @@ func (b behind) Plot(c draw.Canvas, p *plot.Plot) {
 	const gap = 5
 	style := textStyle(roleInk)
 	style.YAlign = draw.YCenter
-	at := acrossIn(c, x(b.value)) + gap
-	clearLine(c, at, y(b.row), style.Width(b.text))
-	c.FillText(style, vg.Point{X: at, Y: y(b.row) + centerShift}, b.text)
+	at, text := x(b.value)+gap, b.text
+	if !(at <= c.Max.X+gap) {
+		text += " →"
+		at = c.Max.X - style.Width(text)
+	}
+	clearLine(c, at, y(b.row), style.Width(text))
+	c.FillText(style, vg.Point{X: at, Y: y(b.row) + centerShift}, text)
 }
 
 // A segment is a part of a stacked bar.

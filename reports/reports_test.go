@@ -319,7 +319,7 @@ func TestPaletteIsReadable(t *testing.T) {
 		least := 0.0
 		switch {
 		case tone.role >= roleSeries:
-			least = 3
+			least = 4.5 // names of points are written in them
 		case tone.role == roleInk, tone.role == roleMuted, tone.role == roleFront:
 			least = 4.5
 		}
