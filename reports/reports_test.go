@@ -270,7 +270,7 @@ func TestTicks(t *testing.T) {
 			[]string{"0 B", "5 MiB", "10 MiB", "15 MiB"}},
 		{"less than two of a unit", valueAxis{labels: 4, binary: true, format: bench.UnitOf(bench.PackedBytes).Format}, 0, 1.6 * (1 << 20),
 			[]string{"0 B", "512 KiB", "1 MiB", "1.5 MiB"}},
-		{"a range that is none beside its values", valueAxis{labels: 5, format: ns}, 1e18, 1e18 + 128, []string{"1000000000 s"}},
+		{"a range that is none beside its values", valueAxis{labels: 5, format: ns}, 1e18, 1e18 + 128, []string{"1e+09 s"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
