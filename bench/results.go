@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"onebit/internal/term"
 	"os"
 	"slices"
 	"strconv"
@@ -134,6 +135,7 @@ func Read(r io.Reader, filename string) (*Results, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bench: reading results %s: %w", filename, err)
 	}
+	data = term.Clean(data) // names and units go to terminals and pages
 	res := &Results{}
 	end := bytes.LastIndexByte(data, '\n') + 1
 	places := res.readHeaderAndRemarks(data[:end], filename)

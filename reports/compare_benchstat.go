@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/perf/benchproc"
 
 	"onebit/bench"
+	"onebit/internal/term"
 )
 
 // BenchstatOptions says what [Benchstat] compares. The zero value compares as benchstat does without
@@ -30,9 +32,9 @@ type BenchstatOptions struct {
 	Format     string  // "text" or "csv"; "" means "text"
 }
 
-// Benchstat writes to w, byte for byte, what benchstat prints for the same files and options, and to
-// werr what benchstat prints there: malformed lines and, for CSV, the warnings. A file is a path,
-// "label=path", or "-" for standard input.
+// Benchstat writes to w, byte for byte but for what could harm a terminal, what benchstat prints for
+// the same files and options, and to werr what benchstat prints there: malformed lines and, for CSV,
+// the warnings. A file is a path, "label=path", or "-" for standard input.
 //
 // Where benchstat exits 0, or does not end, Benchstat returns an error, after nothing has been
 // written to w: for a file that it can't read, for files without benchmarks (ErrNoBenchmarks), for
@@ -50,7 +52,15 @@ func Benchstat(ctx context.Context, w, werr io.Writer, opt BenchstatOptions, fil
 	if len(tables) == 0 {
 		return fmt.Errorf("%s: %w", strings.Join(files, ", "), ErrNoBenchmarks)
 	}
-	return render(w, werr, tables)
+	var out, warnings bytes.Buffer
+	if err := render(&out, &warnings, tables); err != nil {
+		return err
+	}
+	if _, err := werr.Write(term.Clean(warnings.Bytes())); err != nil {
+		return err
+	}
+	_, err = w.Write(term.Clean(out.Bytes()))
+	return err
 }
 
 // ErrNoBenchmarks is the error for files that have no benchmarks, or none that the filter matches.
@@ -199,7 +209,7 @@ func benchstatTables(ctx context.Context, werr io.Writer, opt BenchstatOptions, 
 		switch rec := files.Result().(type) {
 		case *benchfmt.SyntaxError:
 			// The rest of the file is still worth comparing.
-			if _, err := fmt.Fprintln(werr, rec); err != nil {
+			if _, err := fmt.Fprintln(werr, term.Text(rec.Error())); err != nil {
 				return nil, err
 			}
 		case *benchfmt.Result:

@@ -71,6 +71,49 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// Names, units, keys and settings of results files, too.
+func TestHostileResults(t *testing.T) {
+	dir := t.TempDir()
+	name, unit := strings.NewReplacer(" ", "", "\u2028", "").Replace(hostileName), "x\u202e\x1b/op"
+	results := "goos: " + hostileName + "\ncpu: \u2067x\n"
+	for _, value := range []string{"1", "1.1", "1.2", "0.9"} {
+		results += "BenchmarkMatVec/format=" + name + "/variant=scalar/act=q8_row/rows=1/cols=2/threads=1/cache=warm 1 " + value + " ns/op 3 " + unit + "\n"
+	}
+	for _, file := range []string{"old.txt", "new.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(results+"# warning: "+hostileName+"\nBenchmarkBroken \x1b x\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	graphic := func(what, text string) {
+		if at := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) && r != '\n' && r != '\t' }); at >= 0 {
+			t.Errorf("%s: %+q", what, text[max(0, at-40):min(len(text), at+40)])
+		}
+	}
+	for _, args := range [][]string{
+		{"compare", filepath.Join(dir, "old.txt"), filepath.Join(dir, "new.txt")},
+		{"compare", "--format", "csv", filepath.Join(dir, "old.txt"), filepath.Join(dir, "new.txt")},
+		{"compare", "--row", hostileName, filepath.Join(dir, "old.txt"), filepath.Join(dir, "new.txt")},
+		{"report", filepath.Join(dir, "old.txt"), "-o", filepath.Join(dir, "report")},
+	} {
+		var stdout, stderr bytes.Buffer
+		run(t.Context(), nil, &stdout, &stderr, args)
+		graphic(strings.Join(args[:2], " "), stdout.String()+stderr.String())
+	}
+	results = strings.TrimSuffix(results, "\n")
+	if err := os.WriteFile(filepath.Join(dir, "old.txt"), []byte(results+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), nil, &stdout, &stderr, []string{"report", filepath.Join(dir, "old.txt"), "-o", filepath.Join(dir, "report")}); code != 0 {
+		t.Fatal(stderr.String())
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "report", "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	graphic("the page", string(page))
+}
+
 func TestHostileJSON(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	if code := run(t.Context(), nil, &stdout, &stderr, []string{"inspect", hostileModel(t), "--json"}); code != 0 {

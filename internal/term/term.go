@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -64,22 +65,43 @@ func Lines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// Clean is Text for a whole document, of which nothing is cut: line ends (as \n)
+// and tabs stay.
+func Clean(document []byte) []byte {
+	return rewrite(bytes.ReplaceAll(document, []byte("\r\n"), []byte("\n")), func(dst []byte, char string) []byte {
+		return append(dst, escape(char, false)...)
+	})
+}
+
 // JSON returns a JSON document that means the same, without characters that
 // could do harm: within strings, the only place for them, they are escaped.
 // encoding/json escapes only a few. Line ends and tabs between values stay.
 func JSON(document []byte) []byte {
-	var out bytes.Buffer
-	for _, r := range string(document) {
-		switch {
-		case r == '\n' || r == '\t' || unicode.IsGraphic(r):
-			out.WriteRune(r)
-		case r > 0xffff:
-			fmt.Fprintf(&out, `\u%04x\u%04x`, 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff)
-		default:
-			fmt.Fprintf(&out, `\u%04x`, r)
+	return rewrite(document, func(dst []byte, char string) []byte {
+		for _, unit := range utf16.Encode([]rune(char)) {
+			dst = fmt.Appendf(dst, `\u%04x`, unit)
 		}
+		return dst
+	})
+}
+
+// rewrite replaces the characters of a document that could do harm.
+func rewrite(document []byte, replace func(dst []byte, char string) []byte) []byte {
+	var out []byte
+	kept := 0 // document[kept:] is not in out yet
+	for at, size := 0, 0; at < len(document); at += size {
+		var r rune
+		r, size = utf8.DecodeRune(document[at:])
+		if r == '\n' || r == '\t' || unicode.IsGraphic(r) && !(r == utf8.RuneError && size == 1) {
+			continue
+		}
+		out = replace(append(out, document[kept:at]...), string(document[at:at+size]))
+		kept = at + size
 	}
-	return out.Bytes()
+	if kept == 0 {
+		return document
+	}
+	return append(out, document[kept:]...)
 }
 
 func harmless(s string) bool {

@@ -110,6 +110,19 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// Lines and columns of a document stay; of what would harm, all is replaced.
+func TestClean(t *testing.T) {
+	for s, want := range hostile {
+		if s == "\n" {
+			want = s
+		}
+		document := "name: a\tb" + s + "c\r\nnext: µ" + s
+		if got := term.Clean([]byte(document)); string(got) != "name: a\tb"+want+"c\nnext: µ"+want {
+			t.Errorf("Clean(%+q) = %+q", document, got)
+		}
+	}
+}
+
 func FuzzText(f *testing.F) {
 	for s := range hostile {
 		f.Add(s)
