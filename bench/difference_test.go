@@ -1,0 +1,238 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestMetricCheck(t *testing.T) {
+	for _, m := range []Metric{{"ns/op", 0}, {"nmse", 0}, {"tok/s", -1}, {"degrees", -4}, {"B/sec", -1}, {"p99-ns", 5}} {
+		if err := m.Check(); err != nil {
+			t.Errorf("%v: %v", m, err)
+		}
+	}
+	for _, m := range []Metric{{"ns/op", -1}, {"sec", -1}, {"p99-ns", -1}, {"ns/GC", -1}, {"ms", -0.5}, {"x", math.NaN()}, {"x", math.Inf(1)}, {"tok/s", math.Inf(-1)}} {
+		if m.Check() == nil {
+			t.Errorf("%v passes for a measurement", m)
+		}
+	}
+}
+
+// A pairing simulates two runs of one suite at different times.
+type pairing struct {
+	cases     int // in each of two classes
+	processes int
+	samples   [2]int // of a process, by run
+
+	sample  float64 // scale of what slows a sample (exponential)
+	process float64 // deviation of processes
+	run     float64 // deviation between runs, of tails as heavy as t of 4's
+	slow    float64 // chance that a sample is taken in a state in which it takes 1.8 times as long
+
+	// machine is by how much both classes differ between the runs, as a
+	// logarithm, and ceiling by how much their ceilings do. The first half of
+	// the cases of a class follows the ceiling.
+	machine, ceiling [2]float64
+
+	planted map[int]float64 // by case: a difference of the program
+}
+
+// compare draws the two runs and compares them.
+func (p pairing) compare(rng *rand.Rand) *Changes {
+	var both [2]*Results
+	base := make([]float64, 2*p.cases)
+	for i := range base {
+		base[i] = math.Log(1e4) + 2*rng.Float64()
+	}
+	for run := range both {
+		r := &Results{Settings: []Setting{{ClassesKey, "threads cache"}}}
+		for i := range base {
+			class := i / p.cases
+			center := base[i] + p.run/math.Sqrt2*studentT4(rng)
+			if run == 1 {
+				center += p.machine[class] + p.planted[i]
+				if i%2 == 0 {
+					center += p.ceiling[class]
+				}
+			}
+			name := ParseName(fmt.Sprintf("MatVec/variant=v%d/threads=%d/cache=cold", i, class+1))
+			for process := range p.processes {
+				c := center + p.process*rng.NormFloat64()
+				for range p.samples[run] {
+					v := c + p.sample*rng.ExpFloat64()
+					if rng.Float64() < p.slow {
+						v += math.Log(1.8)
+					}
+					r.Samples = append(r.Samples, Sample{Name: name, Iters: 1, Process: process + 1, Values: []Metric{{NsPerOp, math.Exp(v)}}})
+				}
+			}
+		}
+		both[run] = r
+	}
+	old, new := both[0].Estimates(NsPerOp), both[1].Estimates(NsPerOp)
+	compared := make([]Compared, len(old))
+	for i := range old {
+		compared[i] = Compared{Old: old[i], New: new[i]}
+		if c := p.ceiling[i/p.cases]; c != 0 {
+			compared[i].Limits = []float64{math.Exp(c)}
+		}
+	}
+	return CompareRuns(compared)
+}
+
+func studentT4(rng *rand.Rand) float64 {
+	sum := 0.0
+	for range 4 {
+		x := rng.NormFloat64()
+		sum += x * x
+	}
+	return rng.NormFloat64() / math.Sqrt(sum/4)
+}
+
+var quiet = pairing{cases: 42, processes: 3, samples: [2]int{3, 3}, sample: 0.01, process: 0.003, run: 0.003}
+
+func (c *Changes) found() (cases []int, shifted bool) {
+	for i, x := range c.Cases {
+		if x.Sign != 0 {
+			cases = append(cases, i)
+		}
+	}
+	for _, s := range append(c.Classes, c.Suite) {
+		shifted = shifted || s.Sign != 0
+	}
+	return cases, shifted
+}
+
+// TestCompareRunsFalseAlarms: of comparisons of equal programs at most one in
+// twenty finds anything.
+func TestCompareRunsFalseAlarms(t *testing.T) {
+	with := func(change func(*pairing)) pairing {
+		p := quiet
+		change(&p)
+		return p
+	}
+	tests := map[string]pairing{
+		"quiet":                   quiet,
+		"processes differ":        with(func(p *pairing) { p.process = 0.03 }),
+		"runs differ, heavy tail": with(func(p *pairing) { p.run = 0.03 }),
+		"loud":                    with(func(p *pairing) { p.sample, p.process, p.run = 0.1, 0.05, 0.02 }),
+		"two states":              with(func(p *pairing) { p.slow = 0.3 }),
+		"two processes":           with(func(p *pairing) { p.processes, p.process, p.run = 2, 0.02, 0.01 }),
+		"one process":             with(func(p *pairing) { p.processes, p.samples, p.run = 1, [2]int{10, 10}, 0.02 }),
+		"one process, two states": with(func(p *pairing) { p.processes, p.samples, p.run, p.slow = 1, [2]int{10, 10}, 0.02, 0.3 }),
+		"one sample":              with(func(p *pairing) { p.processes, p.samples, p.run = 1, [2]int{1, 1}, 0.02 }),
+		"short against full":      with(func(p *pairing) { p.samples, p.sample = [2]int{2, 12}, 0.05 }),
+		"classes of few cases":    with(func(p *pairing) { p.cases = 6 }),
+		"few cases":               with(func(p *pairing) { p.cases, p.run = 2, 0.02 }),
+		"the machine is slower":   with(func(p *pairing) { p.machine, p.ceiling = [2]float64{0.02, -0.02}, [2]float64{0.6, 0.3} }),
+		"the machine is faster":   with(func(p *pairing) { p.ceiling = [2]float64{-0.7, 0} }),
+	}
+	const comparisons = 200
+	for name, p := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(1, uint64(len(name))))
+			alarms := 0
+			var shows []float64
+			for range comparisons {
+				ch := p.compare(rng)
+				cases, shifted := ch.found()
+				if len(cases) > 0 || shifted {
+					alarms++
+				}
+				shows = append(shows, ch.Cases[0].Shows)
+			}
+			t.Logf("%d of %d comparisons find something; a case shows from %.0f%%", alarms, comparisons, 100*median(shows))
+			if alarms > comparisons/20 {
+				t.Errorf("%d of %d comparisons of equal programs find a difference", alarms, comparisons)
+			}
+		})
+	}
+}
+
+// TestCompareRunsFinds plants differences.
+func TestCompareRunsFinds(t *testing.T) {
+	all := func(d float64, from, to int) map[int]float64 {
+		m := make(map[int]float64)
+		for i := from; i < to; i++ {
+			m[i] = d
+		}
+		return m
+	}
+	slower := math.Log(1.3)
+	tests := []struct {
+		name  string
+		p     pairing
+		case_ int // that is found and nothing else; -1: none
+		suite int
+		class int // sign of the second class
+	}{
+		{"a case", pairing{planted: map[int]float64{7: slower}}, 7, 0, 0},
+		{"a case of a quiet file is faster", pairing{planted: map[int]float64{50: -slower}}, 50, 0, 0},
+		{"a case while the machine is slower", pairing{planted: map[int]float64{8: 0.9}, ceiling: [2]float64{0.4, 0.4}}, 8, 0, 0},
+		{"the suite", pairing{planted: all(0.1, 0, 84)}, -1, 1, 1},
+		{"the suite, more than its ceilings", pairing{planted: all(-0.3, 0, 84), ceiling: [2]float64{-0.1, -0.1}}, -1, -1, -1},
+		{"a class", pairing{planted: all(0.1, 42, 84)}, -1, 0, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := quiet
+			p.planted, p.ceiling = tt.p.planted, tt.p.ceiling
+			rng := rand.New(rand.NewPCG(2, 2))
+			for range 50 {
+				ch := p.compare(rng)
+				cases, _ := ch.found()
+				want := []int{tt.case_}
+				if tt.case_ < 0 {
+					want = nil
+				}
+				if fmt.Sprint(cases) != fmt.Sprint(want) || ch.Suite.Sign != tt.suite || ch.Classes[1].Sign != tt.class || ch.Classes[0].Sign != tt.suite {
+					t.Fatalf("found cases %v, suite %+v, classes %+v", cases, ch.Suite, ch.Classes)
+				}
+			}
+		})
+	}
+}
+
+// TestCompareRunsBlamesTheMachine: all cases take 1.8 times as long, as do the
+// ceilings.
+func TestCompareRunsBlamesTheMachine(t *testing.T) {
+	p := quiet
+	p.machine = [2]float64{math.Log(1.8), math.Log(1.8)}
+	p.planted = make(map[int]float64)
+	rng := rand.New(rand.NewPCG(3, 3))
+	if ch := p.compare(rng); ch.Suite.Sign != 1 || ch.Suite.Machine() {
+		t.Errorf("without ceilings: %+v", ch.Suite)
+	}
+	p.machine = [2]float64{}
+	p.ceiling = [2]float64{math.Log(1.8), math.Log(1.8)}
+	for i := range 2 * p.cases {
+		if i%2 == 1 {
+			p.planted[i] = math.Log(1.8) // the other half follows as well
+		}
+	}
+	ch := p.compare(rng)
+	if cases, _ := ch.found(); len(cases) > 0 || ch.Suite.Sign != 0 || !ch.Suite.Machine() {
+		t.Errorf("with ceilings: cases %v, suite %+v", cases, ch.Suite)
+	}
+}
+
+func TestHolm(t *testing.T) {
+	changes := []Change{{P: 0.04, Sign: 1}, {P: 0.01, Sign: -1}, {P: 0.02, Sign: 1}}
+	holm(changes)
+	for i, want := range []Change{{P: 0.04, Sign: 1}, {P: 0.03, Sign: -1}, {P: 0.04, Sign: 1}} {
+		if changes[i].Sign != want.Sign || math.Abs(changes[i].P-want.P) > 1e-12 {
+			t.Errorf("%d: %+v, want %+v", i, changes[i], want)
+		}
+	}
+	changes = []Change{{P: 0.03, Sign: 1}, {P: 0.02, Sign: -1}}
+	if holm(changes); changes[0].Sign != 1 || changes[1].Sign != -1 {
+		t.Errorf("%+v", changes)
+	}
+	changes = []Change{{P: 0.03, Sign: 1}, {P: 0.026, Sign: -1}}
+	if holm(changes); changes[0].Sign != 0 || changes[1].Sign != 0 || changes[0].P != changes[1].P {
+		t.Errorf("%+v: a chance above 5%% keeps its sign", changes)
+	}
+}
