@@ -28,7 +28,10 @@ func (c Compared) Class() string { return c.New.Class }
 
 // Ratio is by how much more the new run takes: of the fastest sample of each
 // process the median over processes, as CompareRuns takes it.
-func (c Compared) Ratio() float64 { return math.Exp(contrastOf(c).log) }
+func (c Compared) Ratio() float64 {
+	x := contrastOf(c)
+	return x.new.value / x.old.value
+}
 
 // A Change is how one case differs between two runs.
 type Change struct {
@@ -69,7 +72,8 @@ type Shift struct {
 // Machine reports that the shift is too large for noise, and that the ceilings
 // explain it.
 func (s Shift) Machine() bool {
-	return s.Sign == 0 && math.Abs(math.Log(s.Ratio)) > math.Log1p(s.Shows)
+	reach := math.Log1p(s.Shows)
+	return math.Abs(math.Log(s.Ratio)) > reach && math.Abs(s.beyond()) <= reach
 }
 
 // Changes is how two runs differ.
@@ -200,17 +204,17 @@ type contrast struct {
 	scale    float64 // the deviation of log between runs
 }
 
-// replicates are the logarithms of one run's fastest samples.
+// replicates are one run's fastest samples.
 type replicates struct {
-	center    float64
-	units     []float64 // by process, or by third of the only one
-	processes bool
+	value     float64   // of the processes' the median
+	units     []float64 // logarithms, by process, or by third of the only one
+	processes bool      // the units are processes
 }
 
 func contrastOf(c Compared) *contrast {
 	k := min(perProcess(c.Old), perProcess(c.New))
 	x := &contrast{class: c.Class(), old: replicate(c.Old, k), new: replicate(c.New, k), floor: math.Log1p(c.Floor)}
-	x.log = x.new.center - x.old.center
+	x.log = math.Log(x.new.value / x.old.value)
 	for _, limit := range c.Limits {
 		x.lo, x.hi = min(x.lo, math.Log(limit)), max(x.hi, math.Log(limit))
 	}
@@ -231,11 +235,11 @@ const thirds = 3
 
 // replicate takes the fastest of the first k samples of each process.
 func replicate(e Estimate, k int) replicates {
-	var r replicates
-	for _, m := range e.medians {
-		r.units = append(r.units, math.Log(slices.Min(m.samples[:min(k, len(m.samples))])))
+	fastest := make([]float64, len(e.medians))
+	for i, m := range e.medians {
+		fastest[i] = slices.Min(m.samples[:min(k, len(m.samples))])
 	}
-	r.center = median(r.units)
+	r := replicates{value: median(fastest), units: logs(fastest)}
 	if r.processes = len(r.units) > 1; r.processes {
 		return r
 	}
@@ -383,8 +387,8 @@ func (c *contrast) change(cases int) Change {
 	tails := c.tails()
 	beyond := c.beyond()
 	return Change{
-		Old: math.Exp(c.old.center), New: math.Exp(c.new.center),
-		Shows: fraction(c.scale * tails.Quantile(1-familyError/2/float64(cases))),
+		Old: c.old.value, New: c.new.value,
+		Shows: shown(c.scale * tails.Quantile(1-familyError/2/float64(cases))),
 		P:     2 * tails.Survival(math.Abs(beyond)/c.scale),
 		Sign:  cmp.Compare(beyond, 0),
 	}
@@ -418,13 +422,17 @@ func shiftOf(class string, cases []*contrast, least float64) Shift {
 	reach := max(math.Log1p(least), commonReach(cases))
 	s := Shift{
 		Class: class, Cases: len(cases), Ratio: math.Exp(shift),
-		Lo: math.Exp(from), Hi: math.Exp(to), Shows: fraction(reach),
+		Lo: math.Exp(from), Hi: math.Exp(to), Shows: shown(reach),
 	}
 	if beyond := s.beyond(); math.Abs(beyond) > reach {
 		s.Sign = cmp.Compare(beyond, 0)
 	}
 	return s
 }
+
+// shown makes a fraction of a reach in logarithms, which may be beyond all
+// numbers where cases differ by hundreds of orders of magnitude.
+func shown(reach float64) float64 { return min(fraction(reach), math.MaxFloat64) }
 
 // beyond is how far the shift lies outside of what the machine explains, as a
 // logarithm.
@@ -461,7 +469,7 @@ func commonSpread(cases []*contrast, side func(*contrast) replicates) (variance,
 			deviations = append(deviations, nil)
 		}
 		for i, u := range r.units {
-			deviations[i] = append(deviations[i], u-r.center)
+			deviations[i] = append(deviations[i], u-math.Log(r.value))
 		}
 	}
 	medians := make([]float64, len(deviations))

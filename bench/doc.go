@@ -104,6 +104,11 @@
 // each, the machine was in two states, and the estimate gives the center of
 // each.
 //
+// Two runs at different times differ by more than either shows within itself.
+// [CompareRuns] takes the noise between them from the spread of all cases that
+// both have, leaves to the machine what its ceilings did, and says which cases,
+// which class or whether the suite differs beyond that.
+//
 // # The results file
 //
 // It is in the Go benchmark format (https://go.dev/design/14313-benchmark-format),

@@ -1,5 +1,5 @@
 // Package reports turns results files into what people read: a self-contained HTML page, PNG plots,
-// an aligned table for the terminal, Markdown and CSV; and it compares two files as benchstat does.
+// an aligned table for the terminal, Markdown and CSV; and it compares two files.
 //
 // Every report is a pure function of the results: the same [bench.Results] give the same bytes.
 //
@@ -42,7 +42,8 @@
 //
 // # Comparing
 //
-// [Compare] prints byte for byte what benchstat prints for the same files and options. benchstat's
+// [Compare] says what differs between two runs beyond noise, by the statistics of bench.CompareRuns.
+// [Benchstat] prints byte for byte what benchstat prints for the same files and options. benchstat's
 // code is in a main package; this is an engine of its own on golang.org/x/perf's benchproc,
 // benchmath and benchunit, held to benchstat's output by tests that run both.
 package reports

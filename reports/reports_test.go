@@ -408,32 +408,3 @@ B/k=v,2,8,ns/op,0.1
 	}
 	compareText(t, "samples", want, b.String())
 }
-
-func TestComparePlots(t *testing.T) {
-	dir := t.TempDir()
-	old, changed := filepath.Join(dir, "old.txt"), filepath.Join(dir, "new.txt")
-	m := small()
-	if err := os.WriteFile(old, m.results(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	m = small()
-	m.variants[1].rate *= 2
-	if err := os.WriteFile(changed, m.results(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	paths, err := WriteComparePlots(t.Context(), filepath.Join(dir, "plots"), BenchstatOptions{Filter: ".unit:(ns/op OR packed-B)"}, old, changed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// packed-B is the same in both files, so there is nothing to draw of it.
-	if want := []string{filepath.Join(dir, "plots", "compare-sec-op.png")}; !slices.Equal(paths, want) {
-		t.Errorf("plots %q, want %q", paths, want)
-	}
-	data, err := os.ReadFile(paths[0])
-	if err != nil || !bytes.HasPrefix(data, []byte("\x89PNG")) {
-		t.Errorf("%s is no PNG (%v)", paths[0], err)
-	}
-	if same, err := WriteComparePlots(t.Context(), filepath.Join(dir, "same"), BenchstatOptions{}, old, old); err != nil || len(same) != 0 {
-		t.Errorf("a file against itself: %q, %v", same, err)
-	}
-}

@@ -1,0 +1,451 @@
+package reports
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchproc"
+
+	"onebit/bench"
+	"onebit/bench/names"
+)
+
+// A Comparison is what two results files say of each other: a verdict first, and what it rests on.
+// bench.CompareRuns says what counts as a difference. Its JSON form is for programs.
+type Comparison struct {
+	Verdict string    `json:"verdict"` // in a line
+	Old     RunOrigin `json:"old"`
+	New     RunOrigin `json:"new"`
+
+	Slower  int  `json:"slower"` // cases, beyond noise
+	Faster  int  `json:"faster"`
+	OnlyOld int  `json:"only_old"` // cases that only one file has
+	OnlyNew int  `json:"only_new"`
+	Few     bool `json:"few_cases"` // too few to see what two runs differ by
+	// OneProcess: what differs between processes is not in the noise of at least one file.
+	OneProcess bool `json:"one_process"`
+
+	Suite    Shift           `json:"suite"`
+	Classes  []Shift         `json:"classes"`
+	Ceilings []CeilingChange `json:"ceilings"`
+	Settings []SettingChange `json:"settings"` // that differ, but for those that differ between any two runs
+	Failed   []string        `json:"failed"`   // cases that are wrong in the new file and were not in the old one
+	Exact    []ExactChange   `json:"exact"`    // what is computed and not measured, where it differs at all
+	Memory   []CaseChange    `json:"memory"`   // peak resident memory
+	Cases    []CaseChange    `json:"cases"`    // times, in the order of names
+}
+
+// A RunOrigin says where one side of a comparison comes from.
+type RunOrigin struct {
+	File    string `json:"file"`
+	Label   string `json:"label"` // OLD and NEW, unless the files have labels
+	Started string `json:"started,omitempty"`
+	Commit  string `json:"commit,omitempty"`
+}
+
+// A CaseChange is one case in both files, in a unit of which less is better.
+type CaseChange struct {
+	Name  string  `json:"name"`
+	Class string  `json:"class"`
+	Unit  string  `json:"unit"`
+	Old   float64 `json:"old"`
+	New   float64 `json:"new"`
+	Ratio float64 `json:"ratio"` // new to old
+
+	// Ceilings are the ratios of the ceilings that may bound the case, and so what the machine
+	// alone may have made of it; PerCeiling are Ratio divided by each.
+	Ceilings   []float64 `json:"ceilings,omitempty"`
+	PerCeiling []float64 `json:"ratio_per_ceiling,omitempty"`
+
+	Noise float64 `json:"noise"` // the least difference that counts, as a fraction, beyond what the machine explains
+	P     float64 `json:"p"`     // for all cases together
+	Sign  int     `json:"sign"`  // +1: takes more, beyond noise; -1: less; 0: may be noise or the machine
+}
+
+// A Shift is what cases have in common.
+type Shift struct {
+	Class   string  `json:"class,omitempty"`
+	Cases   int     `json:"cases"`
+	Ratio   float64 `json:"ratio"` // median of the cases' ratios
+	From    float64 `json:"machine_from"`
+	To      float64 `json:"machine_to"` // the machine explains ratios between From and To
+	Noise   float64 `json:"noise"`
+	Sign    int     `json:"sign"`
+	Machine bool    `json:"machine"` // more than noise, and explained by the ceilings
+}
+
+// A CeilingChange is what happened to the machine: the median of the ceilings of a class.
+type CeilingChange struct {
+	What  string  `json:"what"`
+	Class string  `json:"class"`
+	Speed float64 `json:"speed"` // new rate to old rate
+}
+
+// A SettingChange is a line of the header that differs.
+type SettingChange struct {
+	Key string `json:"key"`
+	Old string `json:"old"`
+	New string `json:"new"`
+}
+
+// An ExactChange is a value that is computed, and that differs.
+type ExactChange struct {
+	Name string  `json:"name"`
+	Unit string  `json:"unit"`
+	Old  float64 `json:"old"`
+	New  float64 `json:"new"`
+}
+
+// CompareOptions says what [Compare] compares.
+type CompareOptions struct {
+	Filter string // cases to use, in the syntax of golang.org/x/perf/benchproc/syntax; "" means all
+}
+
+// Compare compares two results files. A file is a path or "label=path", and "-" is standard input.
+// That a file holds no measurements, or that no case is in both, is an error, as is a value that is
+// none. Compare ends with ctx's error when ctx ends.
+func Compare(ctx context.Context, opt CompareOptions, old, new string) (*Comparison, error) {
+	c := &Comparison{Old: originOf(old, "OLD"), New: originOf(new, "NEW")}
+	a, err := readSide(ctx, opt, &c.Old)
+	if err != nil {
+		return nil, err
+	}
+	b, err := readSide(ctx, opt, &c.New)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.compare(a, b); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// originOf takes an argument apart, "label=path" or a path.
+func originOf(arg, label string) RunOrigin {
+	if before, path, ok := strings.Cut(arg, "="); ok {
+		return RunOrigin{File: path, Label: before}
+	}
+	return RunOrigin{File: arg, Label: label}
+}
+
+func readSide(ctx context.Context, opt CompareOptions, side *RunOrigin) (*bench.Results, error) {
+	path := side.File
+	in := os.Stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	res, err := bench.Read(contextReader{ctx, in}, path)
+	if err != nil {
+		return nil, err
+	}
+	if len(res.Samples) == 0 {
+		return nil, fmt.Errorf("%s: %w; give a results.txt of onebit bench", path, ErrNoBenchmarks)
+	}
+	if opt.Filter != "" {
+		if err := filterResults(res, opt.Filter); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	side.Started, side.Commit = res.Setting("started"), res.Setting("commit")
+	return res, nil
+}
+
+// A contextReader fails once its context is cancelled.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+// filterResults keeps what matches a filter.
+func filterResults(res *bench.Results, expr string) error {
+	filter, err := benchproc.NewFilter(expr)
+	if err != nil {
+		return fmt.Errorf("parsing filter: %w", err)
+	}
+	matches := func(n bench.Name, values []bench.Metric) bool {
+		rec := &benchfmt.Result{Name: benchfmt.Name(n.Full)}
+		for _, v := range values {
+			rec.Values = append(rec.Values, benchfmt.Value{Value: v.Value, Unit: v.Unit})
+		}
+		ok, _ := filter.Apply(rec)
+		return ok
+	}
+	res.Samples = slices.DeleteFunc(res.Samples, func(s bench.Sample) bool { return !matches(s.Name, s.Values) })
+	res.Failures = slices.DeleteFunc(res.Failures, func(f bench.Failure) bool {
+		return !matches(f.Name, []bench.Metric{{Unit: bench.NsPerOp}})
+	})
+	if len(res.Samples) == 0 {
+		return fmt.Errorf("filter %q: %w match", expr, ErrNoBenchmarks)
+	}
+	return nil
+}
+
+// compare compares two runs.
+func (c *Comparison) compare(old, new *bench.Results) error {
+	c.Settings, c.Failed = changedSettings(old, new), newFailures(old, new)
+	times := pairUp(old, new, bench.NsPerOp)
+	judged := slices.DeleteFunc(slices.Clone(times.both), func(p bench.Compared) bool { return !comparable(p) || names.IsCeiling(p.New.Name) })
+	if len(judged) == 0 {
+		return fmt.Errorf("%s and %s: %w in common that have a time", c.Old.File, c.New.File, ErrNoBenchmarks)
+	}
+	c.OnlyOld, c.OnlyNew = times.onlyOld, times.onlyNew
+	ceilings := ceilingsOf(times.both)
+	c.Ceilings = ceilings.changes()
+	oldFloors, newFloors := old.Floors(), new.Floors()
+	for i := range judged {
+		p := &judged[i]
+		p.Limits = ceilings.of(p.New.Name)
+		p.Floor = bothFloors(oldFloors.Of(p.Old.Class), newFloors.Of(p.New.Class))
+	}
+	found := bench.CompareRuns(judged)
+	c.Few, c.OneProcess = found.Few, found.OneProcess
+	c.Suite = shiftOf(found.Suite)
+	for _, s := range found.Classes {
+		c.Classes = append(c.Classes, shiftOf(s))
+	}
+	c.Cases = caseChanges(judged, found)
+	for _, x := range c.Cases {
+		switch x.Sign {
+		case 1:
+			c.Slower++
+		case -1:
+			c.Faster++
+		}
+	}
+	memory := slices.DeleteFunc(pairUp(old, new, bench.PeakRSS).both, func(p bench.Compared) bool { return !comparable(p) })
+	c.Memory = caseChanges(memory, bench.CompareRuns(memory))
+	c.Exact = exactChanges(old, new)
+	c.Verdict = c.verdict()
+	return nil
+}
+
+func shiftOf(s bench.Shift) Shift {
+	return Shift{s.Class, s.Cases, s.Ratio, s.Lo, s.Hi, s.Shows, s.Sign, s.Machine()}
+}
+
+// comparable reports whether the values are positive, and have a ratio that is a number.
+func comparable(p bench.Compared) bool {
+	old, new := p.Old.Values, p.New.Values
+	return slices.Min(old) > 0 && slices.Min(new) > 0 &&
+		positive(slices.Min(new)/slices.Max(old)) && positive(slices.Max(new)/slices.Min(old))
+}
+
+// bothFloors is the noise floor of a difference between two runs, each of which adds its own noise.
+func bothFloors(old, new bench.Floor) float64 {
+	return math.Sqrt((old.Floor*old.Floor + new.Floor*new.Floor) / 2)
+}
+
+// A pairing is the cases of two files in one unit.
+type pairing struct {
+	both             []bench.Compared // in the order of names
+	onlyOld, onlyNew int
+}
+
+// pairUp joins the cases of two files by name. Which cases are doubled as A/A pairs differs from run
+// to run, and parts of models are timed once: neither is compared.
+func pairUp(old, new *bench.Results, unit string) pairing {
+	byName := make(map[string]bench.Estimate)
+	for _, e := range old.Estimates(unit) {
+		if !names.IsPartOfModel(e.Name) {
+			byName[e.Name.Full] = e
+		}
+	}
+	var p pairing
+	for _, e := range new.Estimates(unit) {
+		if names.IsPartOfModel(e.Name) {
+			continue
+		}
+		if o, ok := byName[e.Name.Full]; ok {
+			if e.Class == "" { // a file of before there were classes
+				e.Class = conditionsOf(e.Name)
+			}
+			p.both = append(p.both, bench.Compared{Old: o, New: e})
+			delete(byName, e.Name.Full)
+		} else {
+			p.onlyNew++
+		}
+	}
+	p.onlyOld = len(byName)
+	slices.SortStableFunc(p.both, func(a, b bench.Compared) int { return naturalCompare(a.New.Name.Full, b.New.Name.Full) })
+	return p
+}
+
+func caseChanges(compared []bench.Compared, found *bench.Changes) []CaseChange {
+	changes := make([]CaseChange, len(compared))
+	for i, p := range compared {
+		f := found.Cases[i]
+		changes[i] = CaseChange{
+			Name: p.New.Name.Full, Class: p.Class(), Unit: p.New.Unit, Old: f.Old, New: f.New, Ratio: f.Ratio(),
+			Ceilings: p.Limits, Noise: f.Shows, P: f.P, Sign: f.Sign,
+		}
+		for _, limit := range p.Limits {
+			changes[i].PerCeiling = append(changes[i].PerCeiling, f.Ratio()/limit)
+		}
+	}
+	return changes
+}
+
+// ceilings are the cases that measure the machine.
+type ceilings []bench.Compared
+
+func ceilingsOf(both []bench.Compared) ceilings {
+	var out ceilings
+	for _, p := range both {
+		if names.IsCeiling(p.New.Name) && comparable(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// timeRatio is by how much longer the ceilings took in the new file: the median of the ratios of
+// their fastest samples, 0 if there are none.
+func (c ceilings) timeRatio() float64 {
+	if len(c) == 0 {
+		return 0
+	}
+	ratios := make([]float64, len(c))
+	for i, p := range c {
+		ratios[i] = p.Ratio()
+	}
+	return medianOf(ratios)
+}
+
+// of are the ratios of the ceilings that may bound a case. They are those of as many threads, and of
+// what else they have in common with the case: where they are kept, whose matrix, of what shape.
+func (c ceilings) of(n bench.Name) []float64 {
+	var ratios []float64
+	for _, base := range []string{names.BaseRead, names.BaseDotPeak} {
+		kept := c.keep(func(o bench.Name) bool { return o.Base == base && o.Get(names.Threads) == n.Get(names.Threads) })
+		cache := n.Get(names.Cache)
+		if base == names.BaseRead {
+			kept = kept.keep(func(o bench.Name) bool { return o.Get(names.Cache) == orDefault(cache, names.Cold) })
+		}
+		for _, key := range []string{names.Model, names.Rows, names.Cols} {
+			if same := kept.keep(func(o bench.Name) bool { return o.Get(key) == n.Get(key) }); len(same) > 0 {
+				kept = same
+			}
+		}
+		if r := kept.timeRatio(); r > 0 {
+			ratios = append(ratios, r)
+		}
+	}
+	return ratios
+}
+
+func (c ceilings) keep(wanted func(bench.Name) bool) ceilings {
+	var out ceilings
+	for _, p := range c {
+		if wanted(p.New.Name) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// changes sums the ceilings up by what they measure and under what condition.
+func (c ceilings) changes() []CeilingChange {
+	out := []CeilingChange{}
+	for _, p := range c {
+		what, class := measuredBy(p.New.Name), conditionsOf(p.New.Name)
+		if slices.ContainsFunc(out, func(o CeilingChange) bool { return o.What == what && o.Class == class }) {
+			continue
+		}
+		same := c.keep(func(n bench.Name) bool { return measuredBy(n) == what && conditionsOf(n) == class })
+		out = append(out, CeilingChange{what, class, 1 / same.timeRatio()})
+	}
+	return out
+}
+
+// measuredBy says what a ceiling measures.
+func measuredBy(n bench.Name) string {
+	switch {
+	case n.Base == names.BaseDotPeak:
+		return "multiplying in registers"
+	case n.Get(names.Cache) == names.Warm:
+		return "reading the cache"
+	}
+	return "reading memory"
+}
+
+// conditionsOf says under what condition a case ran.
+func conditionsOf(n bench.Name) string {
+	return panel{n.Get(names.Threads), n.Get(names.Cache)}.String()
+}
+
+// changedSettings are the lines of the header that differ, though not between any two runs.
+func changedSettings(old, new *bench.Results) []SettingChange {
+	out := []SettingChange{}
+	for _, s := range old.Settings {
+		if now := new.Setting(s.Key); now != s.Value && !slices.Contains(bench.RunKeys, s.Key) {
+			out = append(out, SettingChange{s.Key, s.Value, now})
+		}
+	}
+	for _, s := range new.Settings {
+		if old.Setting(s.Key) == "" && !slices.Contains(bench.RunKeys, s.Key) {
+			out = append(out, SettingChange{s.Key, "", s.Value})
+		}
+	}
+	return out
+}
+
+// newFailures are the cases that are wrong in the new file only.
+func newFailures(old, new *bench.Results) []string {
+	before := make(map[string]bool)
+	for _, f := range old.Failures {
+		before[f.Name.Full] = true
+	}
+	out := []string{}
+	for _, f := range new.Failures {
+		if !before[f.Name.Full] {
+			out = append(out, f.Name.Full)
+		}
+	}
+	slices.SortFunc(out, naturalCompare)
+	return slices.Compact(out)
+}
+
+// exactChanges compares what is computed: errors, and the bytes of packed weights.
+func exactChanges(old, new *bench.Results) []ExactChange {
+	out := []ExactChange{}
+	for _, u := range bench.Units {
+		if !u.Exact {
+			continue
+		}
+		before := make(map[string]float64)
+		for _, e := range old.Estimates(u.Name) {
+			before[e.Name.Full] = e.Center
+		}
+		for _, e := range new.Estimates(u.Name) {
+			if o, ok := before[e.Name.Full]; ok && o != e.Center {
+				out = append(out, ExactChange{e.Name.Full, u.Name, o, e.Center})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b ExactChange) int { return naturalCompare(a.Name, b.Name) })
+	return out
+}
+
+func medianOf(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

@@ -1,0 +1,348 @@
+package reports
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A twoRuns makes the results files of two runs of one suite: 24 cases of each of two classes, three
+// processes of three samples, quiet.
+type twoRuns struct {
+	factor  func(name string) float64 // by how much longer a case or ceiling takes in the new run
+	nmse    float64                   // of the new run; 0: the old one's
+	rss     float64                   // peak memory of a case in the new run, relative
+	arms    [2]string                 // the case that is doubled as an A/A pair, by run
+	extra   int                       // cases that only the new run has
+	failure bool                      // of the first case, in the new run
+}
+
+func (r twoRuns) write(t *testing.T) (old, new string) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	return writeTemp(t, "old.txt", r.text(rng, 0)), writeTemp(t, "new.txt", r.text(rng, 1))
+}
+
+func (r twoRuns) text(rng *rand.Rand, run int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "goos: linux\nclasses: threads cache\ncommit: c%d\nstarted: 2026-11-22T0%d:00:00Z\n\n", run, run)
+	if r.failure && run == 1 {
+		b.WriteString("--- FAIL: BenchmarkMatVec/format=f0/variant=v0/rows=8/cols=8/threads=1/cache=cold\n    row 3: 17, want 18\n")
+	}
+	var names []string
+	for threads := 1; threads <= 2; threads++ {
+		for i := range 24 + run*r.extra {
+			names = append(names, fmt.Sprintf("MatVec/format=f%d/variant=v%d/rows=8/cols=8/threads=%d/cache=cold", i%3, i, threads))
+		}
+		names = append(names, fmt.Sprintf("Read/format=f0/rows=8/cols=8/bytes=64/threads=%d/cache=cold", threads))
+	}
+	if arm := r.arms[run]; arm != "" {
+		names = append(names, "AA/"+arm+"/arm=b")
+	}
+	for process := 1; process <= 3; process++ {
+		fmt.Fprintf(&b, "# process %d\n", process)
+		rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		for _, name := range names {
+			// The time depends on the name alone.
+			ns := 1000 + 10*float64(len(name)) + float64(name[len("MatVec/format=f")]%3)
+			if run == 1 && r.factor != nil {
+				ns *= r.factor(name)
+			}
+			nmse, rss := 1e-5, 1e7
+			if run == 1 && r.nmse != 0 {
+				nmse = r.nmse
+			}
+			if run == 1 && r.rss != 0 && strings.Contains(name, "variant=v7/") {
+				rss *= r.rss
+			}
+			ns *= math.Exp(0.003 * rng.NormFloat64())
+			for sample := range 3 {
+				fmt.Fprintf(&b, "Benchmark%s-2 10 %.6g ns/op", name, ns*(1+0.01*rng.ExpFloat64()))
+				if strings.HasPrefix(name, "MatVec") {
+					fmt.Fprintf(&b, " %g nmse", nmse)
+				}
+				if sample == 0 {
+					fmt.Fprintf(&b, " %.0f peak-RSS-B", rss*(1+0.002*rng.Float64()))
+				}
+				b.WriteString("\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+func (r twoRuns) compare(t *testing.T, opt CompareOptions) *Comparison {
+	t.Helper()
+	old, new := r.write(t)
+	c, err := Compare(t.Context(), opt, old, new)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func slowed(by float64, what ...string) func(string) float64 {
+	return func(name string) float64 {
+		for _, w := range what {
+			if !strings.Contains(name, w) {
+				return 1
+			}
+		}
+		return by
+	}
+}
+
+func TestCompareVerdict(t *testing.T) {
+	const doubled = "MatVec/format=f0/variant=v0/rows=8/cols=8/threads=1/cache=cold"
+	tests := []struct {
+		name string
+		runs twoRuns
+		want string // begins the verdict
+		also []string
+	}{
+		{"equal", twoRuns{}, "no difference that two runs at different times could show (below ", []string{"48 cases in both.", "commit: c0, then c1", "None is beyond noise."}},
+		{"a case", twoRuns{factor: slowed(1.3, "variant=v3/", "threads=2")}, "1 slower of 48 cases beyond noise", []string{"Beyond noise:"}},
+		{"two cases", twoRuns{factor: func(n string) float64 {
+			return slowed(1.3, "v3/", "threads=2")(n) * slowed(0.7, "v5/", "threads=1")(n)
+		}}, "1 slower, 1 faster of 48 cases beyond noise", nil},
+		{"the machine", twoRuns{factor: slowed(1.9)}, "the machine was 90 % slower, and no case differs beyond that", []string{
+			"The machine: reading memory took 1.", "which the machine's ceilings explain"}},
+		{"the memory alone", twoRuns{factor: slowed(0.5, "Read")}, "no difference that two runs", []string{"was 2.0", "times as fast in NEW (1 thread, cold cache)"}},
+		{"the suite", twoRuns{factor: slowed(1.2, "MatVec")}, "all cases together are 20 % slower, the machine's ceilings are not", nil},
+		{"the suite and the machine", twoRuns{factor: func(n string) float64 { return 1.2 * slowed(1.2, "MatVec")(n) }},
+			"all cases together are 44 % slower, more than the machine's ceilings", nil},
+		{"a class", twoRuns{factor: slowed(0.8, "MatVec", "threads=2")}, "the 24 cases of 2 threads, cold are 20 % faster, the machine's ceilings are not", nil},
+		{"errors", twoRuns{nmse: 1.0000001e-5}, "no difference that two runs", []string{"; errors or bytes differ in 48 cases", "1.0000001e-05", "and 43 more"}},
+		{"memory", twoRuns{rss: 2}, "no difference that two runs", []string{"; peak memory differs in 2 cases", "Peak memory beyond its noise:"}},
+		{"another pair", twoRuns{arms: [2]string{"", doubled}}, "no difference that two runs", []string{"48 cases in both."}},
+		{"more cases", twoRuns{extra: 810}, "no difference that two runs", []string{"48 cases in both; 1,620 only in NEW."}},
+		{"a wrong case", twoRuns{failure: true}, "no difference that two runs", []string{"; 1 case wrong in NEW only", "Wrong in NEW only, not timed: " + doubled}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := tt.runs.compare(t, CompareOptions{})
+			var b bytes.Buffer
+			if err := c.WriteText(&b, CompareTextOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(b.String(), tt.want) {
+				t.Errorf("verdict %q, want %q", c.Verdict, tt.want)
+			}
+			for _, want := range tt.also {
+				if !strings.Contains(b.String(), want) {
+					t.Errorf("no %q", want)
+				}
+			}
+			if strings.Contains(b.String(), "AA") {
+				t.Error("an A/A pair is shown")
+			}
+			if t.Failed() {
+				t.Logf("\n%s", b.String())
+			}
+		})
+	}
+}
+
+// TestCompareOneProcessAndFew: files of go test, with few cases and without processes or ceilings.
+func TestCompareOneProcessAndFew(t *testing.T) {
+	file := func(name string, factor float64, cases int) string {
+		var b strings.Builder
+		for i := range cases {
+			for round := range 6 {
+				fmt.Fprintf(&b, "BenchmarkSort/n=%d-8 100 %d ns/op\n", i, int(factor*float64(1000*(i+1)+3*((round*7+i)%5))))
+			}
+		}
+		return writeTemp(t, name, b.String())
+	}
+	tests := []struct {
+		factor float64
+		cases  int
+		want   []string
+	}{
+		{1.1, 2, []string{"no difference of times: 2 cases can't show one below ", interleave, "A file has cases of one process"}},
+		{5, 2, []string{"2 slower of 2 cases beyond noise"}},
+		{1.2, 40, []string{"all cases together are 20 % slower (no ceiling was measured: it may be the machine)"}},
+	}
+	for _, tt := range tests {
+		c, err := Compare(t.Context(), CompareOptions{}, file("old.txt", 1, tt.cases), file("new.txt", tt.factor, tt.cases))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := c.WriteText(&b, CompareTextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("factor %v: no %q in\n%s", tt.factor, want, b.String())
+			}
+		}
+	}
+}
+
+// TestCompareOrder: cases stand in the order of names, not of the rounds, and text keeps to its width.
+func TestCompareOrder(t *testing.T) {
+	c := twoRuns{factor: slowed(1.3, "variant=v3/")}.compare(t, CompareOptions{Filter: "/variant:(v3 OR v4 OR v10)"})
+	var got []string
+	for _, x := range c.Cases {
+		got = append(got, strings.TrimPrefix(x.Name, "MatVec/"))
+	}
+	want := []string{
+		"format=f0/variant=v3/rows=8/cols=8/threads=1/cache=cold", "format=f0/variant=v3/rows=8/cols=8/threads=2/cache=cold",
+		"format=f1/variant=v4/rows=8/cols=8/threads=1/cache=cold", "format=f1/variant=v4/rows=8/cols=8/threads=2/cache=cold",
+		"format=f1/variant=v10/rows=8/cols=8/threads=1/cache=cold", "format=f1/variant=v10/rows=8/cols=8/threads=2/cache=cold",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("cases\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for _, width := range []int{50, 60, 80} {
+		var b bytes.Buffer
+		if err := c.WriteText(&b, CompareTextOptions{Width: width, All: true}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > width {
+				t.Errorf("width %d: a line of %d: %q", width, n, line)
+			}
+		}
+		for _, want := range []string{"variant", "v10", "change"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("width %d: no %q in\n%s", width, want, b.String())
+			}
+		}
+	}
+}
+
+func TestCompareJSON(t *testing.T) {
+	data, err := json.Marshal(twoRuns{factor: slowed(1.3, "variant=v3/", "threads=2")}.compare(t, CompareOptions{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c Comparison
+	if err := json.Unmarshal(data, &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Slower != 1 || len(c.Cases) != 48 || c.New.Label != "NEW" || c.Old.Commit != "c0" || c.Failed == nil || c.Exact == nil || len(c.Ceilings) != 2 {
+		t.Errorf("%s", data[:600])
+	}
+	i := slices.IndexFunc(c.Cases, func(x CaseChange) bool { return x.Sign != 0 })
+	if x := c.Cases[i]; x.P >= 0.05 || x.Noise > 0.25 || math.Abs(x.Ratio-1.3) > 0.05 || len(x.PerCeiling) != 1 || !strings.Contains(x.Name, "variant=v3/") {
+		t.Errorf("%+v", x)
+	}
+}
+
+func TestCompareErrors(t *testing.T) {
+	old, _ := twoRuns{}.write(t)
+	empty := writeTemp(t, "empty.txt", "")
+	tests := []struct {
+		name     string
+		opt      CompareOptions
+		old, new string
+		want     string
+	}{
+		{"missing", CompareOptions{}, old, filepath.Join(t.TempDir(), "none.txt"), "none.txt"},
+		{"empty", CompareOptions{}, old, empty, "empty.txt: no benchmarks to compare; give a results.txt"},
+		{"no results", CompareOptions{}, writeTemp(t, "readme.md", "# Title\n\nText.\n"), old, "readme.md: no benchmarks"},
+		{"talk of benchmarks", CompareOptions{}, writeTemp(t, "readme.md", "Benchmarks for all\n"), old, "readme.md:1: "},
+		{"a picture", CompareOptions{}, writeTemp(t, "x.png", "\x89PNG\r\n\x1a\n\x00\x00"), old, "x.png: no benchmarks"},
+		{"nothing in common", CompareOptions{}, old, writeTemp(t, "other.txt", "BenchmarkB 1 5 ns/op\n"), "no benchmarks to compare in common"},
+		{"no times", CompareOptions{}, old, writeTemp(t, "other.txt", "BenchmarkMatVec/format=f0/variant=v0/rows=8/cols=8/threads=1/cache=cold-2 1 0 ns/op\n"), "in common that have a time"},
+		{"filter", CompareOptions{Filter: "/variant:nope"}, old, old, `filter "/variant:nope"`},
+		{"bad filter", CompareOptions{Filter: "a:("}, old, old, "parsing filter"},
+		{"a NaN", CompareOptions{}, old, writeTemp(t, "nan.txt", "goos: x\nBenchmarkA 1 NaN ns/op\n"), "nan.txt:2: NaN ns/op is not a measurement"},
+		{"an infinity in a foreign unit", CompareOptions{}, writeTemp(t, "inf.txt", "BenchmarkA 1 5 ns/op -Inf furlongs\n"), old, "inf.txt:1: -Inf furlongs is not a measurement"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			finishes(t, time.Minute, func() {
+				if _, err := Compare(t.Context(), tt.opt, tt.old, tt.new); err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("error %v, want one with %q", err, tt.want)
+				}
+			})
+		})
+	}
+	if _, err := Compare(t.Context(), CompareOptions{}, old, "label="+filepath.Join(t.TempDir(), "none.txt")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing file: %v is not fs.ErrNotExist", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Compare(ctx, CompareOptions{}, old, old); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// TestCompareEndsOnExtremes: finite values that are hard on sums, ranks and axes.
+func TestCompareEndsOnExtremes(t *testing.T) {
+	many := func(values ...string) string {
+		var b strings.Builder
+		for i := range 100_000 {
+			fmt.Fprintf(&b, "BenchmarkA 1 %s ns/op\n", values[i%len(values)])
+		}
+		return b.String()
+	}
+	tests := map[string][2]string{
+		"many samples of two values": {many("5", "6"), many("6", "5")},
+		"huge and tiny":              {"BenchmarkA 1 1e308 ns/op\nBenchmarkB 1 5e-324 ns/op\nBenchmarkC 1 1 ns/op\n", "BenchmarkA 1 5e-324 ns/op\nBenchmarkB 1 1e308 ns/op\nBenchmarkC 1 1 ns/op\n"},
+		"as far as a ratio goes":     {"BenchmarkA 1 1e300 ns/op\nBenchmarkB 1 1 ns/op\n", "BenchmarkA 1 1 ns/op\nBenchmarkB 1 1e300 ns/op\n"},
+		"zeros":                      {"BenchmarkA 1 0 ns/op\nBenchmarkB 1 1 ns/op\n", "BenchmarkA 1 0 ns/op\nBenchmarkB 1 1 ns/op\n"},
+	}
+	for name, texts := range tests {
+		t.Run(name, func(t *testing.T) {
+			old, new := writeTemp(t, "old.txt", texts[0]), writeTemp(t, "new.txt", texts[1])
+			finishes(t, time.Minute, func() {
+				c, err := Compare(t.Context(), CompareOptions{}, old, new)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := json.Marshal(c); err != nil {
+					t.Error(err)
+				}
+				if _, err := c.WritePlots(t.Context(), t.TempDir()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func TestComparePlots(t *testing.T) {
+	c := twoRuns{factor: slowed(1.3, "variant=v3/"), rss: 2}.compare(t, CompareOptions{})
+	dir := filepath.Join(t.TempDir(), "plots")
+	paths, err := c.WritePlots(t.Context(), dir)
+	if want := []string{filepath.Join(dir, "compare-time.png"), filepath.Join(dir, "compare-memory.png")}; err != nil || !slices.Equal(paths, want) {
+		t.Errorf("plots %q, want %q (%v)", paths, want, err)
+	}
+	for _, path := range paths {
+		if data, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(data, []byte("\x89PNG")) {
+			t.Errorf("%s is no PNG (%v)", path, err)
+		}
+	}
+	old, _ := twoRuns{}.write(t)
+	same, err := Compare(t.Context(), CompareOptions{}, "a="+old, "b="+old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drawn, err := same.WritePlots(t.Context(), dir); err != nil || len(drawn) != 0 {
+		t.Errorf("a file against itself: %q, %v", drawn, err)
+	}
+	if same.New.Label != "b" || same.Suite.Ratio != 1 {
+		t.Errorf("a file against itself: %+v, %+v", same.New, same.Suite)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if drawn, err := c.WritePlots(ctx, dir); !errors.Is(err, context.Canceled) || len(drawn) != 0 {
+		t.Errorf("cancelled: %q, %v", drawn, err)
+	}
+}

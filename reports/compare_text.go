@@ -1,0 +1,376 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"onebit/bench"
+)
+
+// interleave is what to do where two runs can't be told apart.
+const interleave = "measure both binaries interleaved"
+
+const (
+	// coarse is the difference that a case has to have from which on a comparison is of little use.
+	coarse = 0.25
+
+	// ceilingMoved is the change of a ceiling that is worth a line.
+	ceilingMoved = 0.1
+
+	// topRows is how many cases are shown where none clears the noise, and how many of other lists.
+	topRows = 5
+)
+
+// verdict says in a line what the comparison says.
+func (c *Comparison) verdict() string {
+	var parts []string
+	if c.Suite.Sign != 0 {
+		parts = append(parts, "all cases together are "+slower(c.Suite.Ratio)+c.ceilingClause(c.Suite))
+	}
+	for _, s := range c.Classes {
+		if s.Sign != 0 && c.Suite.Sign == 0 {
+			parts = append(parts, fmt.Sprintf("the %d cases of %s are %s", s.Cases, s.Class, slower(s.Ratio)+c.ceilingClause(s)))
+		}
+	}
+	if n := c.Slower + c.Faster; n > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s beyond noise", countedChanges(c.Slower, c.Faster), plural(len(c.Cases), "case")))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, c.nothing())
+	}
+	if n := changedCases(c.Exact); n > 0 {
+		parts = append(parts, "errors or bytes differ in "+plural(n, "case"))
+	}
+	if n := len(moved(c.Memory)); n > 0 {
+		parts = append(parts, "peak memory differs in "+plural(n, "case"))
+	}
+	if n := len(c.Failed); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s wrong in %s only", plural(n, "case"), c.New.Label))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// nothing is the verdict where times don't differ.
+func (c *Comparison) nothing() string {
+	from := percent(c.typicalNoise())
+	switch {
+	case c.Few:
+		return fmt.Sprintf("no difference of times: %s can't show one below %s: %s", plural(len(c.Cases), "case"), from, interleave)
+	case c.typicalNoise() > coarse:
+		return fmt.Sprintf("two runs at different times can't be told apart below %s per case, %s over the suite: %s",
+			from, percent(c.Suite.Noise), interleave)
+	case c.Suite.Machine:
+		return fmt.Sprintf("the machine was %s, and no case differs beyond that (below %s per case)", slower(c.Suite.Ratio), from)
+	}
+	return fmt.Sprintf("no difference that two runs at different times could show (below %s per case, %s over the suite)",
+		from, percent(c.Suite.Noise))
+}
+
+// typicalNoise is the difference that half of the cases would show.
+func (c *Comparison) typicalNoise() float64 {
+	noises := make([]float64, len(c.Cases))
+	for i, x := range c.Cases {
+		noises[i] = x.Noise
+	}
+	return medianOf(noises)
+}
+
+// ceilingClause says what the ceilings have to do with a shift.
+func (c *Comparison) ceilingClause(s Shift) string {
+	switch {
+	case len(c.Ceilings) == 0:
+		return " (no ceiling was measured: it may be the machine)"
+	case s.Ratio < 1 && s.From < 1/(1+s.Noise) || s.Ratio > 1 && s.To > 1+s.Noise:
+		return ", more than the machine's ceilings"
+	}
+	return ", the machine's ceilings are not"
+}
+
+// slower says by how much more, or less, time something takes.
+func slower(ratio float64) string {
+	if ratio < 1 {
+		return percent(1-ratio) + " faster"
+	}
+	return percent(ratio-1) + " slower"
+}
+
+func countedChanges(slower, faster int) string {
+	switch {
+	case faster == 0:
+		return fmt.Sprintf("%d slower", slower)
+	case slower == 0:
+		return fmt.Sprintf("%d faster", faster)
+	}
+	return fmt.Sprintf("%d slower, %d faster", slower, faster)
+}
+
+func changedCases(changes []ExactChange) int {
+	var all []string
+	for _, c := range changes {
+		all = append(all, c.Name)
+	}
+	return len(slices.Compact(all)) // they are in the order of names
+}
+
+// moved are the changes beyond noise.
+func moved(changes []CaseChange) []CaseChange {
+	return slices.DeleteFunc(slices.Clone(changes), func(c CaseChange) bool { return c.Sign == 0 })
+}
+
+// CompareTextOptions says how WriteText writes.
+type CompareTextOptions struct {
+	Width int  // of a line; 0 means any
+	All   bool // show every case
+}
+
+// WriteText writes the verdict, what qualifies it, and tables of what clears the noise.
+func (c *Comparison) WriteText(w io.Writer, opt CompareTextOptions) error {
+	var b strings.Builder
+	writeWrapped(&b, "", c.Verdict, opt.Width)
+	for _, remark := range c.remarks() {
+		writeWrapped(&b, "", remark, opt.Width)
+	}
+	shown := moved(c.Cases)
+	switch {
+	case opt.All:
+		shown = c.Cases
+		b.WriteString("\nAll cases:\n")
+	case len(shown) > 0:
+		b.WriteString("\nBeyond noise:\n")
+	default:
+		shown = c.largest()
+		fmt.Fprintf(&b, "\nNone is beyond noise. The largest of %s:\n", plural(len(c.Cases), "difference"))
+	}
+	c.writeCases(&b, shown, opt.Width)
+	if memory := moved(c.Memory); len(memory) > 0 {
+		b.WriteString("\nPeak memory beyond its noise:\n")
+		c.writeCases(&b, firstOf(&memory), opt.Width)
+		writeMore(&b, len(memory))
+	}
+	c.writeExact(&b, opt)
+	c.writeCeilings(&b, opt)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// firstOf takes the first rows of a list, and leaves the rest.
+func firstOf[T any](list *[]T) []T {
+	n := min(len(*list), topRows)
+	first := (*list)[:n]
+	*list = (*list)[n:]
+	return first
+}
+
+func writeMore(b *strings.Builder, n int) {
+	if n > 0 {
+		fmt.Fprintf(b, "and %d more\n", n)
+	}
+}
+
+// remarks are the lines between the verdict and the tables.
+func (c *Comparison) remarks() []string {
+	var out []string
+	ceilings := slices.DeleteFunc(slices.Clone(c.Ceilings), func(x CeilingChange) bool { return math.Abs(math.Log(x.Speed)) < math.Log1p(ceilingMoved) })
+	slices.SortStableFunc(ceilings, func(a, b CeilingChange) int {
+		return cmp.Compare(math.Abs(math.Log(b.Speed)), math.Abs(math.Log(a.Speed)))
+	})
+	for _, x := range firstOf(&ceilings) {
+		out = append(out, fmt.Sprintf("The machine: %s %s in %s (%s).", x.What, speedText(x.Speed), c.New.Label, x.Class))
+	}
+	if s := c.Suite; !c.Few && s.Sign == 0 {
+		text := fmt.Sprintf("All cases together: %s, within the noise of %s.", slower(s.Ratio), percent(s.Noise))
+		if s.Machine {
+			text = fmt.Sprintf("All cases together: %s, which the machine's ceilings explain.", slower(s.Ratio))
+		} else if math.Abs(math.Log(s.Ratio)) > math.Log1p(s.Noise) {
+			text = fmt.Sprintf("All cases together: %s, but not in every class.", slower(s.Ratio))
+		}
+		out = append(out, text)
+	}
+	for _, s := range c.Classes {
+		if s.Machine && !c.Suite.Machine {
+			out = append(out, fmt.Sprintf("The %d cases of %s: %s, which the machine's ceilings explain.", s.Cases, s.Class, slower(s.Ratio)))
+		}
+	}
+	out = append(out, c.coverage())
+	if c.OneProcess {
+		out = append(out, "A file has cases of one process: what differs between processes is seen in the spread of all cases only.")
+	}
+	for _, s := range c.Settings {
+		if slices.Contains(tellingSettings, s.Key) {
+			out = append(out, fmt.Sprintf("%s: %s, then %s", s.Key, orDefault(s.Old, "not said"), orDefault(s.New, "not said")))
+		}
+	}
+	for _, name := range firstOf(&c.Failed) {
+		out = append(out, fmt.Sprintf("Wrong in %s only, not timed: %s", c.New.Label, name))
+	}
+	return out
+}
+
+// speedText says how the rate of a ceiling changed.
+func speedText(speed float64) string {
+	if speed < 1 {
+		return fmt.Sprintf("took %.2f times as long", 1/speed)
+	}
+	return fmt.Sprintf("was %.2f times as fast", speed)
+}
+
+// tellingSettings are those whose change tells why runs differ.
+var tellingSettings = []string{"cpu", "commit", "go-version", "gomaxprocs", "governor", "cpu-limit", "cold-bytes", "seed"}
+
+func (c *Comparison) coverage() string {
+	text := plural(len(c.Cases), "case") + " in both"
+	if c.OnlyOld > 0 {
+		text += fmt.Sprintf("; %s only in %s", thousands(c.OnlyOld), c.Old.Label)
+	}
+	if c.OnlyNew > 0 {
+		text += fmt.Sprintf("; %s only in %s", thousands(c.OnlyNew), c.New.Label)
+	}
+	return text + "."
+}
+
+// thousands writes 1620 as 1,620.
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
+// largest are the cases that differ most, in units of their noise.
+func (c *Comparison) largest() []CaseChange {
+	sorted := slices.Clone(c.Cases)
+	slices.SortStableFunc(sorted, func(a, b CaseChange) int { return cmp.Compare(b.inNoise(), a.inNoise()) })
+	return firstOf(&sorted)
+}
+
+func (c CaseChange) inNoise() float64 { return math.Abs(math.Log(c.Ratio)) / math.Log1p(c.Noise) }
+
+// writeCases writes a table of cases: a column for each key in which they differ, then the numbers.
+func (c *Comparison) writeCases(b *strings.Builder, cases []CaseChange, width int) {
+	columns := nameColumns(b, caseNames(cases), width)
+	old := &textColumn{title: c.Old.Label, right: true, drop: 2}
+	new := &textColumn{title: c.New.Label, right: true, drop: 1}
+	change := &textColumn{title: "change", right: true}
+	noise := &textColumn{title: "noise", right: true, drop: 3}
+	ceiling := &textColumn{title: "÷ ceiling", right: true, drop: 4}
+	for _, x := range cases {
+		format := bench.UnitOf(x.Unit).Format
+		old.add(format(x.Old))
+		new.add(format(x.New))
+		change.add(signed(x.Ratio))
+		noise.add("±" + percent(x.Noise))
+		per := ""
+		if len(x.PerCeiling) > 0 {
+			per = signed(x.PerCeiling[0])
+		}
+		ceiling.add(per)
+	}
+	writeAligned(b, append(columns, old, new, change, noise, ceiling), width)
+}
+
+func signed(ratio float64) string {
+	change := 100 * (ratio - 1)
+	if math.Abs(change) >= 99.5 {
+		return fmt.Sprintf("%+.0f %%", change)
+	}
+	return fmt.Sprintf("%+.1f %%", change)
+}
+
+func caseNames(cases []CaseChange) []string {
+	out := make([]string, len(cases))
+	for i, c := range cases {
+		out[i] = c.Name
+	}
+	return out
+}
+
+// nameColumns makes a column of each key in which names differ. What they have in common stands in a
+// line above.
+func nameColumns(b *strings.Builder, full []string, width int) []*textColumn {
+	parsed := make([]bench.Name, len(full))
+	var keys []string
+	for i, name := range full {
+		parsed[i] = bench.ParseName(name)
+		for _, k := range parsed[i].Keys {
+			if !slices.Contains(keys, k.Key) {
+				keys = append(keys, k.Key)
+			}
+		}
+	}
+	shared := func(get func(bench.Name) string) bool {
+		return !slices.ContainsFunc(parsed, func(n bench.Name) bool { return get(n) != get(parsed[0]) })
+	}
+	base := func(n bench.Name) string { return n.Base }
+	var columns []*textColumn
+	var common []string
+	add := func(title string, get func(bench.Name) string) {
+		column := &textColumn{title: title}
+		for _, n := range parsed {
+			column.add(get(n))
+		}
+		columns = append(columns, column)
+	}
+	if shared(base) {
+		common = append(common, parsed[0].Base)
+	} else {
+		add("case", base)
+	}
+	for _, key := range keys {
+		get := func(n bench.Name) string { return n.Get(key) }
+		if shared(get) {
+			common = append(common, strings.TrimPrefix(key+"="+get(parsed[0]), "="))
+		} else {
+			add(key, get)
+		}
+	}
+	writeWrapped(b, "  ", strings.Join(common, " "), width)
+	return columns
+}
+
+// writeExact lists what is computed and differs.
+func (c *Comparison) writeExact(b *strings.Builder, opt CompareTextOptions) {
+	if len(c.Exact) == 0 {
+		return
+	}
+	b.WriteString("\nComputed values that differ:\n")
+	rest := c.Exact
+	shown := rest
+	if opt.All {
+		rest = nil
+	} else {
+		shown = firstOf(&rest)
+	}
+	var full []string
+	unit, old, new := &textColumn{title: "unit"}, &textColumn{title: c.Old.Label, right: true}, &textColumn{title: c.New.Label, right: true}
+	for _, x := range shown {
+		full = append(full, x.Name)
+		format := bench.UnitOf(x.Unit).Format
+		if format(x.Old) == format(x.New) {
+			format = exactNumber
+		}
+		unit.add(x.Unit)
+		old.add(format(x.Old))
+		new.add(format(x.New))
+	}
+	writeAligned(b, append(nameColumns(b, full, opt.Width), unit, old, new), opt.Width)
+	writeMore(b, len(rest))
+}
+
+// writeCeilings writes what the machine did.
+func (c *Comparison) writeCeilings(b *strings.Builder, opt CompareTextOptions) {
+	if len(c.Ceilings) == 0 {
+		return
+	}
+	b.WriteString("\nThe machine:\n")
+	what, class, change := &textColumn{title: "ceiling"}, &textColumn{title: "of"}, &textColumn{title: "rate", right: true}
+	for _, x := range c.Ceilings {
+		what.add(x.What)
+		class.add(x.Class)
+		change.add(signed(x.Speed))
+	}
+	writeAligned(b, []*textColumn{what, class, change}, opt.Width)
+}
