@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"onebit/bench"
+	"onebit/internal/count"
 )
 
 // mostRatios is how many cases a comparison's plot shows: those that differ most.
@@ -68,7 +69,7 @@ func (c *Comparison) ratioFigure(what string, cases []CaseChange) *figure {
 		notes:  []string{"Bars reach as far as noise: a case differs if its bar and the machine's ceilings leave out 1."},
 	}
 	if left > 0 {
-		f.notes = append(f.notes, fmt.Sprintf("%s that differ less are not drawn.", plural(left, "case")))
+		f.notes = append(f.notes, fmt.Sprintf("%s that differ less are not drawn.", count.Of(left, "case")))
 	}
 	return f
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"onebit/bench"
+	"onebit/internal/count"
 )
 
 // interleave is what to do where two runs can't be told apart.
@@ -37,19 +38,19 @@ func (c *Comparison) verdict() string {
 		}
 	}
 	if n := c.Slower + c.Faster; n > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s beyond noise", countedChanges(c.Slower, c.Faster), plural(len(c.Cases), "case")))
+		parts = append(parts, fmt.Sprintf("%s of %s beyond noise", countedChanges(c.Slower, c.Faster), count.Of(len(c.Cases), "case")))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, c.nothing())
 	}
 	if n := changedCases(c.Exact); n > 0 {
-		parts = append(parts, "errors or bytes differ in "+plural(n, "case"))
+		parts = append(parts, "errors or bytes differ in "+count.Of(n, "case"))
 	}
 	if n := len(moved(c.Memory)); n > 0 {
-		parts = append(parts, "peak memory differs in "+plural(n, "case"))
+		parts = append(parts, "peak memory differs in "+count.Of(n, "case"))
 	}
 	if n := len(c.Failed); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s wrong in %s only", plural(n, "case"), c.New.Label))
+		parts = append(parts, fmt.Sprintf("%s wrong in %s only", count.Of(n, "case"), c.New.Label))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -59,7 +60,7 @@ func (c *Comparison) nothing() string {
 	from := percent(c.typicalNoise())
 	switch {
 	case c.Few:
-		return fmt.Sprintf("no difference of times: %s can't show one below %s: %s", plural(len(c.Cases), "case"), from, interleave)
+		return fmt.Sprintf("no difference of times: %s can't show one below %s: %s", count.Of(len(c.Cases), "case"), from, interleave)
 	case c.typicalNoise() > coarse:
 		return fmt.Sprintf("two runs at different times can't be told apart below %s per case, %s over the suite: %s",
 			from, percent(c.Suite.Noise), interleave)
@@ -143,7 +144,7 @@ func (c *Comparison) WriteText(w io.Writer, opt CompareTextOptions) error {
 		b.WriteString("\nBeyond noise:\n")
 	default:
 		shown = c.largest()
-		fmt.Fprintf(&b, "\nNone is beyond noise. The largest of %s:\n", plural(len(c.Cases), "difference"))
+		fmt.Fprintf(&b, "\nNone is beyond noise. The largest of %s:\n", count.Of(len(c.Cases), "difference"))
 	}
 	c.writeCases(&b, shown, opt.Width)
 	if memory := moved(c.Memory); len(memory) > 0 {
@@ -222,7 +223,7 @@ func speedText(speed float64) string {
 var tellingSettings = []string{"cpu", "commit", "go-version", "gomaxprocs", "governor", "cpu-limit", "cold-bytes", "seed"}
 
 func (c *Comparison) coverage() string {
-	text := plural(len(c.Cases), "case") + " in both"
+	text := count.Of(len(c.Cases), "case") + " in both"
 	if c.OnlyOld > 0 {
 		text += fmt.Sprintf("; %s only in %s", thousands(c.OnlyOld), c.Old.Label)
 	}
