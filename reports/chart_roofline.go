@@ -50,8 +50,9 @@ func rooflineFigures(d *digest) []*figure {
 		return cmp.Or(cmp.Compare(largest[b], largest[a]), naturalCompare(a, b))
 	})
 	var figures []*figure
+	roofs := d.readRoofs()
 	for _, shape := range shapes {
-		if f := d.rooflineFigure(shape); f != nil {
+		if f := d.rooflineFigure(shape, roofs); f != nil {
 			f.folded = len(figures) > 0
 			figures = append(figures, f)
 		}
@@ -70,7 +71,7 @@ type roofline struct {
 // farBelow is how many times slower than the fastest a variant is no longer drawn.
 const farBelow = 20
 
-func (d *digest) newRoofline(shape string) *roofline {
+func (d *digest) newRoofline(shape string, roofs map[readKey]float64) *roofline {
 	r := &roofline{points: make(map[panel][]rooflinePoint)}
 	var cases []*caseStats
 	for _, t := range d.tasks {
@@ -82,7 +83,7 @@ func (d *digest) newRoofline(shape string) *roofline {
 		var points []rooflinePoint
 		for _, t := range d.tasks {
 			if t.shape == shape && t.base == names.BaseMatVec {
-				points = append(points, d.rooflinePoints(t, p)...)
+				points = append(points, rooflinePoints(t, p, roofs)...)
 			}
 		}
 		fastest := 0.0
@@ -109,7 +110,7 @@ func (d *digest) newRoofline(shape string) *roofline {
 }
 
 // rooflinePoints makes a point of each contender of a task under a condition.
-func (d *digest) rooflinePoints(t *task, p panel) []rooflinePoint {
+func rooflinePoints(t *task, p panel, roofs map[readKey]float64) []rooflinePoint {
 	var points []rooflinePoint
 	for _, c := range in(p, t.cases) {
 		speed, ok := t.speed(c)
@@ -118,31 +119,43 @@ func (d *digest) rooflinePoints(t *task, p panel) []rooflinePoint {
 			continue
 		}
 		q := rooflinePoint{format: cmp.Or(t.subject, t.base), contender: c.contender, intensity: 1 / bytes, speed: speed}
-		if roof, known := d.readRoof(c, bytes*t.ops); known {
-			if share, ok := c.center(bench.PctRoof); ok && share > 0 && roof > 0 {
-				q.roof, q.share = roof, share
-				q.speed = share / 100 * roof * q.intensity
-			}
+		roof, known := roofs[readKeyOf(c, fmt.Sprintf("%.0f", bytes*t.ops))]
+		if !known {
+			roof = roofs[readKeyOf(c, "")]
+		}
+		if share, ok := c.center(bench.PctRoof); ok && share > 0 && roof > 0 {
+			q.roof, q.share = roof, share
+			q.speed = share / 100 * roof * q.intensity
 		}
 		points = append(points, q)
 	}
 	return points
 }
 
-// readRoof is the bandwidth of the case that only reads what a product reads.
-func (d *digest) readRoof(c *caseStats, bytes float64) (float64, bool) {
-	for _, r := range d.cases {
-		if r.name.Base == names.BaseRead && r.panel == c.panel && r.name.Get(names.Format) == c.name.Get(names.Format) &&
-			r.name.Get(names.Rows) == c.name.Get(names.Rows) && r.name.Get(names.Cols) == c.name.Get(names.Cols) &&
-			(r.name.Get(names.Bytes) == "" || r.name.Get(names.Bytes) == fmt.Sprintf("%.0f", bytes)) {
-			return r.center(bench.ReadRate)
-		}
-	}
-	return 0, false
+// A readKey is what a product shares with the case that reads as many bytes; bytes is "" where the name
+// of that case does not say.
+type readKey struct {
+	panel                     panel
+	format, rows, cols, bytes string
 }
 
-func (d *digest) rooflineFigure(shape string) *figure {
-	r := d.newRoofline(shape)
+func readKeyOf(c *caseStats, bytes string) readKey {
+	return readKey{c.panel, c.name.Get(names.Format), c.name.Get(names.Rows), c.name.Get(names.Cols), bytes}
+}
+
+// readRoofs are the bandwidths of the cases that only read.
+func (d *digest) readRoofs() map[readKey]float64 {
+	roofs := make(map[readKey]float64)
+	for _, c := range d.cases {
+		if rate, ok := c.center(bench.ReadRate); ok && c.name.Base == names.BaseRead {
+			roofs[readKeyOf(c, c.name.Get(names.Bytes))] = rate
+		}
+	}
+	return roofs
+}
+
+func (d *digest) rooflineFigure(shape string, roofs map[readKey]float64) *figure {
+	r := d.newRoofline(shape, roofs)
 	if len(r.shown) == 0 {
 		return nil
 	}

@@ -17,7 +17,7 @@ func TestRooflineAgreesWithTable(t *testing.T) {
 	d := newDigest(fixture(t, small().results()))
 	looked := 0
 	for _, task := range d.tasks {
-		r := d.newRoofline(task.shape)
+		r := d.newRoofline(task.shape, d.readRoofs())
 		for _, p := range r.shown {
 			for _, q := range r.points[p] {
 				for _, c := range in(p, task.cases) {
@@ -36,7 +36,7 @@ func TestRooflineAgreesWithTable(t *testing.T) {
 				}
 			}
 		}
-		f := d.rooflineFigure(task.shape)
+		f := d.rooflineFigure(task.shape, d.readRoofs())
 		for i, p := range r.shown {
 			panel := f.panels[i/2][i%2]
 			for _, q := range r.points[p] {
@@ -63,7 +63,7 @@ func TestRooflineOwnRoof(t *testing.T) {
 	}
 	text.WriteString("BenchmarkMatVec/format=f/variant=slow/rows=100/cols=80/threads=1 1 100000 ns/op 0.1 %roof 1000 packed-B\n")
 	d := newDigest(fixture(t, []byte(text.String())))
-	r := d.newRoofline("100×80")
+	r := d.newRoofline("100×80", d.readRoofs())
 	for _, p := range r.shown {
 		for _, q := range r.points[p] {
 			want := 1000.0 * 1000
@@ -88,7 +88,7 @@ func TestAboveTheRoof(t *testing.T) {
 	const line = "BenchmarkMatVec/format=f/variant=v/rows=2/cols=4/threads=1 1 5 ns/op %d %%roof 2 packed-B\nBenchmarkRead/format=f/rows=2/cols=4/bytes=2/threads=1 1 5 ns/op 1e9 read-B/s\n"
 	for share, want := range map[int]bool{99: false, 130: true} {
 		d := newDigest(fixture(t, fmt.Appendf(nil, line, share)))
-		notes := strings.Join(d.rooflineFigure("2×4").notes, " ")
+		notes := strings.Join(d.rooflineFigure("2×4", d.readRoofs()).notes, " ")
 		if strings.Contains(notes, "More than 100 % of the roof") != want {
 			t.Errorf("at %d %%: notes %q", share, notes)
 		}

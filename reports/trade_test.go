@@ -1,0 +1,99 @@
+package reports
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestErrorSpeedIsOnePlot: all formats and schemes are on one plot, with their bits and a yardstick;
+// variants of equal error share the point of the fastest. It was a figure per format, of equal points.
+func TestErrorSpeedIsOnePlot(t *testing.T) {
+	const text = `BenchmarkMatVec/format=f/variant=slow/act=q8_row/rows=10/cols=8/threads=1 1 20 ns/op 1e-4 nmse 1e-4 act-nmse 20 packed-B
+BenchmarkMatVec/format=f/variant=fast/act=q8_row/rows=10/cols=8/threads=1 1 10 ns/op 1e-4 nmse 1e-4 act-nmse 20 packed-B
+BenchmarkMatVec/format=f/variant=fast/act=q8_32/rows=10/cols=8/threads=1 1 12 ns/op 1e-5 nmse 1e-5 act-nmse 20 packed-B
+BenchmarkMatVec/format=g/variant=fast/act=q8_32/rows=10/cols=8/threads=1 1 15 ns/op 1e-5 nmse 1e-5 act-nmse 10 packed-B
+BenchmarkMatVec/format=g/variant=reference/act=f32/rows=10/cols=8/threads=1 1 900 ns/op 0 nmse 10 packed-B
+`
+	figures := paretoFigures(newDigest(fixture(t, []byte(text))))
+	if len(figures) != 1 {
+		t.Fatalf("%d figures, want 1", len(figures))
+	}
+	f := figures[0]
+	want := "Front with 1 thread, fastest first: f, 2 bits, q8_row, fast (8.00 G/s, nmse 0.0001); f, 2 bits, q8_32, fast (6.67 G/s, nmse 1e-05)."
+	if f.reading != want {
+		t.Errorf("reading %q, want %q", f.reading, want)
+	}
+	notes := strings.Join(f.notes, "\n")
+	for _, part := range []string{
+		"q8_32 1e-05 (50.0 dB), q8_row 0.0001 (40.0 dB)",
+		"Not drawn where more than 20 times slower than the fastest of the panel: g, 1 bits, f32, reference.",
+	} {
+		if !strings.Contains(notes, part) {
+			t.Errorf("the notes lack %q: %s", part, notes)
+		}
+	}
+	svg, err := f.svg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(svg, ">2 bits, q8_row<"); n != 1 {
+		t.Errorf("%d points of format f and scheme q8_row, want 1", n)
+	}
+}
+
+// TestErrorTradeOfModels: heads stand on one plot, a divergence has its interval, and a perplexity is no
+// error.
+func TestErrorTradeOfModels(t *testing.T) {
+	const text = `BenchmarkModel/model=m/variant=v/act=q8_32/test=tg16/threads=1 1 5 ns/op 30 tok/s
+BenchmarkModel/model=m+q8_0/variant=v/act=q8_32/test=tg16/threads=1 1 5 ns/op 40 tok/s
+BenchmarkModel/model=n/variant=v/act=q8_32/test=tg16/threads=1 1 5 ns/op 50 tok/s
+BenchmarkLogits/model=m/variant=v/act=q8_32/tokens=9 1 1e-4 kld 5e-5 kld-lo 3e-4 kld-hi 30 ppl
+BenchmarkLogits/model=m+q8_0/variant=v/act=q8_32/tokens=9 1 2e-4 kld 1e-4 kld-lo 4e-4 kld-hi 30 ppl
+BenchmarkLogits/model=n/variant=v/act=q8_32/tokens=9 1 1e33 ppl
+`
+	d := newDigest(fixture(t, []byte(text)))
+	groups := d.modelsWithHeads()
+	if len(groups) != 2 || len(groups[0]) != 2 {
+		t.Fatalf("groups %v", groups)
+	}
+	tr := d.errorTrade(groups[0])
+	points := tr.points[tr.shown[0]]
+	var texts []string
+	for _, q := range points {
+		texts = append(texts, q.text)
+	}
+	if want := []string{"v, head q8_0", "v"}; !slices.Equal(texts, want) {
+		t.Fatalf("points %q, want %q", texts, want)
+	}
+	if q := points[1]; q.lo != 5e-5 || q.hi != 3e-4 || math.Abs(q.error-1e-4) > 1e-12 {
+		t.Errorf("kld %v, %v to %v", q.error, q.lo, q.hi)
+	}
+	if !tr.hasIntervals() {
+		t.Error("the intervals are not explained")
+	}
+	if tr := d.errorTrade(groups[1]); len(tr.shown) != 0 {
+		t.Errorf("%s is drawn for a model of which only the perplexity is known", tr.unit)
+	}
+}
+
+// TestMuchSlowerStandsAtTheEdge: the axis of times leaves out what would squeeze the others, and says so.
+func TestMuchSlowerStandsAtTheEdge(t *testing.T) {
+	line := func(variant, ns string) string {
+		return repeat(6, "BenchmarkMatVec/format=f/variant="+variant+"/rows=10/cols=8/threads=1 1 "+ns+" ns/op")
+	}
+	for slow, cut := range map[string]bool{"1100": false, "900000": true} {
+		f := latencyFigures(newDigest(fixture(t, []byte(line("a", "100")+line("b", "150")+line("c", slow)))))[0]
+		if most := f.panels[0][0].X.Max; (most < 300) != cut {
+			t.Errorf("%s ns: the axis ends at %v ns", slow, most)
+		}
+		svg, err := f.svg()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(svg, ">900 µs →<") && strings.Contains(strings.Join(f.notes, ""), "beyond the axis"); said != cut {
+			t.Errorf("%s ns: said %v", slow, said)
+		}
+	}
+}
