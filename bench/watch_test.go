@@ -164,8 +164,8 @@ func TestThreadsThatTakeTurnsAreNoticed(t *testing.T) {
 		want []string
 	}{
 		{110 * time.Microsecond, nil},
-		{190 * time.Microsecond, []string{"group g: Read/threads=2 is 1.1 times as fast as Read/threads=1: "}},
-		{500 * time.Microsecond, []string{"group g: Read/threads=2 is 0.4 times as fast as Read/threads=1: "}},
+		{190 * time.Microsecond, []string{"group g: Read/threads=2 is at best 1.1 times as fast as Read/threads=1: "}},
+		{500 * time.Microsecond, []string{"group g: Read/threads=2 is at best 0.4 times as fast as Read/threads=1: "}},
 	} {
 		l := newLab()
 		one := l.newCase("Read/threads=1", "g", script{op: 200 * time.Microsecond})
@@ -174,6 +174,27 @@ func TestThreadsThatTakeTurnsAreNoticed(t *testing.T) {
 		res, _ := measure(t, l.runner(), Suite{Cases: []Case{two, one}})
 		if !slices.EqualFunc(res.Warnings, tc.want, strings.HasPrefix) {
 			t.Errorf("%v: warnings %q, want %q", tc.op, res.Warnings, tc.want)
+		}
+	}
+}
+
+// TestCanaryForgivesMoments sings a hundred times, some of them ten times as
+// long.
+func TestCanaryForgivesMoments(t *testing.T) {
+	for delayed, want := range map[int]int{0: 0, 4: 0, 20: 1} {
+		l, songs := newLab(), 0
+		c := newCanary(func() time.Duration {
+			if songs++; songs <= delayed {
+				return time.Millisecond
+			}
+			return 100 * time.Microsecond
+		}, l.now, 0)
+		for range 100 {
+			l.clock = l.clock.Add(canaryRest)
+			c.sing("g")
+		}
+		if got := c.doubts(); len(got) != want {
+			t.Errorf("%d of %d songs delayed: %q, want %d doubts", delayed, songs, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package cases
 
 import (
 	"fmt"
+	"math"
 
 	"onebit/bench"
 	"onebit/bench/roofline"
@@ -35,14 +36,20 @@ const (
 // inCache is what limits reads: it fits any CPU's first cache.
 const inCache = 16 << 10
 
-// measureLimits finds the limits in some tens of milliseconds.
+// measureLimits finds the limits in some tens of milliseconds; none if there is
+// no memory for it. Memory that is not aligned to cache lines, such as the
+// stack, is read at half the rate.
 func measureLimits() (read, dot float64) {
-	var buf [inCache]byte
+	buf, err := roofline.NewBuffer(inCache)
+	if err != nil {
+		return math.Inf(1), math.Inf(1)
+	}
+	defer buf.Free()
 	_, read = roofline.Fastest(roofline.ReadKernels(cpu.Detected()), func(k roofline.ReadKernel, n int) int {
 		for range n {
-			k.Sum(buf[:])
+			k.Sum(buf.Bytes())
 		}
-		return n * len(buf)
+		return n * inCache
 	})
 	_, dot = fastestDot(cpu.Detected())
 	return read, dot
