@@ -88,6 +88,7 @@ type Report struct {
 	Findings []Finding
 	Alarms   []string // A/A pairs that differ beyond chance: then nothing is proved
 	Rounds   int
+	Needed   int // rounds below which no difference could be proved
 	Elapsed  time.Duration
 	Options  Options
 }
@@ -413,7 +414,7 @@ func (f Finding) exactly(r rule, better int) Finding {
 }
 
 func (g *gate) report() *Report {
-	r := &Report{Rounds: g.round, Elapsed: g.Now().Sub(g.start), Options: g.Options}
+	r := &Report{Rounds: g.round, Needed: minRounds(g.Alarm, g.tests()), Elapsed: g.Now().Sub(g.start), Options: g.Options}
 	for _, c := range g.cases {
 		for _, unit := range c.order {
 			f := g.finding(c, unit)

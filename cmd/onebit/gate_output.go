@@ -70,6 +70,9 @@ func summary(r *gate.Report) string {
 	if len(r.Alarms) > 0 {
 		return "undecided: base differs from itself here, so nothing is proved"
 	}
+	if r.Rounds < r.Needed {
+		return fmt.Sprintf("undecided: %d rounds fit into the budget, and so many verdicts need %d (a longer --budget, or fewer benchmarks by --bench)", r.Rounds, r.Needed)
+	}
 	return fmt.Sprintf("undecided: %d %s may be worse by more than %.3g%% (a longer --budget decides more)", open, of, 100*r.Options.Threshold)
 }
 
