@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"onebit/internal/term"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
+
+	"onebit/internal/term"
 )
 
 // Results is the contents of a results file: what Runner.Run returns and what

@@ -3,13 +3,13 @@ package bench
 import (
 	"fmt"
 	"io"
-	"onebit/internal/term"
 	"runtime"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
 
 	"onebit/internal/count"
+	"onebit/internal/term"
 )
 
 // A writer writes the results file line by line. It holds nothing back: what

@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 	"math"
+
 	"onebit/internal/term"
 )
 

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"onebit/internal/term"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
+
+	"onebit/internal/term"
 )
 
 // A table prints aligned columns. Errors of the writer surface in flush.

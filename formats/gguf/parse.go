@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"onebit/internal/term"
 	"slices"
+
+	"onebit/internal/term"
 )
 
 const (

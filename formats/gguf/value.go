@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"onebit/internal/term"
 	"strings"
 	"unsafe"
+
+	"onebit/internal/term"
 )
 
 // A Kind is the type of a metadata value, with the number that the file uses.

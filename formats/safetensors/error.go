@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
+
 	"onebit/internal/mmap"
 	"onebit/internal/term"
-	"strings"
 )
 
 // ErrMissing is wrapped by the error for a tensor that there is not.

@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"onebit/internal/term"
 	"slices"
 	"strings"
+
+	"onebit/internal/term"
 )
 
 const (

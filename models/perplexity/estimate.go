@@ -3,8 +3,9 @@ package perplexity
 import (
 	"fmt"
 	"math"
-	"onebit/models"
 	"slices"
+
+	"onebit/models"
 )
 
 // A Mean is a mean of values so far, with its standard error.

@@ -8,8 +8,9 @@ import (
 	"io"
 	"iter"
 	"math"
-	"onebit/models"
 	"slices"
+
+	"onebit/models"
 )
 
 // A LogitHeader is what a file of saved logits says of itself. The package

@@ -3,12 +3,13 @@ package tokenizer
 import (
 	"math/bits"
 	"math/rand/v2"
-	"onebit/internal/mmap"
-	"onebit/internal/term"
 	"runtime"
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"onebit/internal/mmap"
+	"onebit/internal/term"
 )
 
 // The alphabet of byte-level BPE: every byte is written as a character that

@@ -2,8 +2,9 @@ package tokenizer
 
 import (
 	"fmt"
-	"onebit/internal/term"
 	"strings"
+
+	"onebit/internal/term"
 )
 
 // The roles of messages.

@@ -9,10 +9,17 @@
 //
 // Any bytes can be encoded, and come back from the tokens: both kinds fall back
 // to a token for each byte, where ggml-org/llama.cpp gives byte-level BPE U+FFFD
-// for bytes that are not UTF-8. Only ▁ (U+2581) is a space to SentencePiece. Text
+// for bytes that are not UTF-8. In SentencePiece, llama.cpp takes a byte that begins
+// a character for as long a one as it says, whatever follows, and all of that
+// becomes byte tokens; here only what is not UTF-8 does, and a letter behind it stays
+// one. Only ▁ (U+2581) is a space to SentencePiece. Text
 // is not normalized: Qwen's tokenizer.json asks for NFC, which llama.cpp does not
 // apply either. llama.cpp takes </s> for a control token in any vocabulary; here
-// it is one where the file says so, which Qwen's does not.
+// it is one where the file says so, which Qwen's does not. It also takes the tokens
+// of filling in the middle (<|fim_prefix|>, <|repo_name|>, <|file_sep|> and others)
+// for control tokens, and ends a text at three of them; here those that a file calls
+// user-defined, as Qwen's does, are found in any text, stand for their own text and
+// end nothing.
 //
 // # Byte-level BPE
 //

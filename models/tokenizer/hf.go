@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"onebit/internal/bounded"
-	"onebit/internal/term"
 	"path/filepath"
 	"slices"
+
+	"onebit/internal/bounded"
+	"onebit/internal/term"
 )
 
 // FromHF makes the tokenizer of a Hugging Face model directory: from its

@@ -3,8 +3,9 @@ package tokenizer
 import (
 	"errors"
 	"fmt"
-	"onebit/internal/term"
 	"strings"
+
+	"onebit/internal/term"
 )
 
 // A tokenizer.json of BPE with byte_fallback is a SentencePiece model as

@@ -3,9 +3,10 @@ package tokenizer
 import (
 	"fmt"
 	"math"
-	"onebit/internal/term"
 	"strings"
 	"unicode/utf8"
+
+	"onebit/internal/term"
 )
 
 // spaceMark is how SentencePiece writes the space: U+2581.

@@ -56,6 +56,10 @@ func TestEncodeSentencePiece(t *testing.T) {
 		// ▁ba: only "ba"; ▁ stands alone.
 		{"ba", []int{259, 266}},
 		{"a a", []int{263, 263}},
+		// A byte that begins no character is one by itself, and what follows stays
+		// letters: not so in llama.cpp.
+		{"\xc3ab", []int{259, byte0 + 0xc3, 262}},
+		{"a\xe2", []int{263, byte0 + 0xe2}},
 		// ▁▁▁a: "▁a" (-2) first, then "▁▁" (-3).
 		{"  a", []int{265, 263}},
 		{" ", []int{265}},

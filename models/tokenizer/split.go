@@ -1,11 +1,12 @@
 package tokenizer
 
 import (
-	"onebit/internal/term"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"onebit/internal/term"
 )
 
 // A preTokenizer cuts text into the words within which byte pairs merge. It

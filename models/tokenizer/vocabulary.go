@@ -3,8 +3,9 @@ package tokenizer
 import (
 	"hash/maphash"
 	"math"
-	"onebit/internal/term"
 	"unsafe"
+
+	"onebit/internal/term"
 )
 
 // A kind is what a token is for, with GGUF's and SentencePiece's number.
