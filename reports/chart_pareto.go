@@ -92,7 +92,7 @@ func (f *family) tradePoints(p panel, unit string, series int) []tradePoint {
 		}
 		var text []string
 		if size, ok := geomean(sizes); ok {
-			text = append(text, fmt.Sprintf("%.3g bits", size))
+			text = append(text, bitsText(size))
 		}
 		if scheme := schemes[name]; scheme != "" {
 			text = append(text, scheme)
@@ -106,6 +106,13 @@ func (f *family) tradePoints(p panel, unit string, series int) []tradePoint {
 		points = append(points, tradePoint{tradeoff{name, speed, e}, full, cmp.Or(short, name), series, e, e})
 	}
 	return fastestOfEach(points, func(q tradePoint) string { return schemes[q.contender] })
+}
+
+func bitsText(size float64) string {
+	if text := fmt.Sprintf("%.3g", size); text != "1" {
+		return text + " bits"
+	}
+	return "1 bit"
 }
 
 // roundingAlone are the errors that rounding the activations alone makes, by scheme, over all formats.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"image/png"
 	"io"
 	"math"
 	"slices"
@@ -259,8 +260,9 @@ func (f *figure) writePNG(w io.Writer) error {
 	}
 	drawLines(c, textStyle(roleMuted), source, below)
 	f.draw(draw.Crop(c, 0, 0, below, -above))
-	_, err := vgimg.PngCanvas{Canvas: img}.WriteTo(w)
-	return err
+	// Compressing harder makes a report take a fifth longer, and its plots a thirtieth smaller.
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	return encoder.Encode(w, img.Image())
 }
 
 // svg returns the figure as an SVG element to be put into HTML: colours and font come from the
