@@ -188,14 +188,21 @@ func filterResults(res *bench.Results, expr string) error {
 		ok, _ := filter.Apply(rec)
 		return ok
 	}
+	all := make([]bench.Name, len(res.Samples))
+	for i, s := range res.Samples {
+		all[i] = s.Name
+	}
 	res.Samples = slices.DeleteFunc(res.Samples, func(s bench.Sample) bool { return !matches(s.Name, s.Values) })
 	res.Failures = slices.DeleteFunc(res.Failures, func(f bench.Failure) bool {
 		return !matches(f.Name, []bench.Metric{{Unit: bench.NsPerOp}})
 	})
-	if len(res.Samples) == 0 {
-		return fmt.Errorf("filter %q: %w match", expr, ErrNoBenchmarks)
+	if len(res.Samples) > 0 {
+		return nil
 	}
-	return nil
+	if err := bench.CheckFilter(expr, all, ".unit"); err != nil {
+		return fmt.Errorf("filter %q: %w match: %w", expr, ErrNoBenchmarks, err)
+	}
+	return fmt.Errorf("filter %q: %w match", expr, ErrNoBenchmarks)
 }
 
 // compare compares two runs.

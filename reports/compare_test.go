@@ -259,6 +259,8 @@ func TestCompareErrors(t *testing.T) {
 		{"nothing in common", CompareOptions{}, old, writeTemp(t, "other.txt", "BenchmarkB 1 5 ns/op\n"), "no benchmarks to compare in common"},
 		{"no times", CompareOptions{}, old, writeTemp(t, "other.txt", "BenchmarkMatVec/format=f0/variant=v0/rows=8/cols=8/threads=1/cache=cold-2 1 0 ns/op\n"), "in common that have a time"},
 		{"filter", CompareOptions{Filter: "/variant:nope"}, old, old, `filter "/variant:nope"`},
+		{"filter by an unknown value", CompareOptions{Filter: "/variant:nope"}, old, old, "no case has variant nope; there are: v"},
+		{"filter by an unknown key", CompareOptions{Filter: "/variants:v0"}, old, old, "unknown key /variants (known: .fullname, .name, /format, /variant, "},
 		{"bad filter", CompareOptions{Filter: "a:("}, old, old, "parsing filter"},
 		{"a NaN", CompareOptions{}, old, writeTemp(t, "nan.txt", "goos: x\nBenchmarkA 1 NaN ns/op\n"), "nan.txt:2: NaN ns/op is not a measurement"},
 		{"an infinity in a foreign unit", CompareOptions{}, writeTemp(t, "inf.txt", "BenchmarkA 1 5 ns/op -Inf furlongs\n"), old, "inf.txt:1: -Inf furlongs is not a measurement"},
