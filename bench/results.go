@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -127,14 +128,42 @@ func readFile(path string) (*Results, error) {
 	return Read(f, path)
 }
 
+// What a results file may hold. A line of a run has less than a kilobyte, and
+// a run of minutes some megabytes.
+const (
+	maxLine = 1 << 20
+	maxFile = 256 << 20
+)
+
+// readLines reads all of r, and no more than a results file may hold.
+func readLines(r io.Reader, filename string) ([]byte, error) {
+	var data []byte
+	in := bufio.NewReaderSize(r, maxLine)
+	for n := 1; ; n++ {
+		line, err := in.ReadSlice('\n')
+		data = append(data, line...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return nil, fmt.Errorf("bench: %s:%d: a line of more than %d MiB: this is no results file", filename, n, maxLine>>20)
+		case len(data) > maxFile:
+			return nil, fmt.Errorf("bench: %s:%d: the file is longer than %d MiB: read it in parts", filename, n, maxFile>>20)
+		case errors.Is(err, io.EOF):
+			return data, nil
+		case err != nil:
+			return nil, fmt.Errorf("bench: reading results %s: %w", filename, err)
+		}
+	}
+}
+
 // Read reads a results file, or any other output in the Go benchmark format;
 // lines of other kinds are passed over. An unfinished last line, which an
 // interrupted run may leave, is dropped with a warning. Any other malformed
-// line is an error that names filename and the line.
+// line is an error that names filename and the line; so is one of more than
+// 1 MiB, and a file of more than 256 MiB, before they are held in memory.
 func Read(r io.Reader, filename string) (*Results, error) {
-	data, err := io.ReadAll(r)
+	data, err := readLines(r, filename)
 	if err != nil {
-		return nil, fmt.Errorf("bench: reading results %s: %w", filename, err)
+		return nil, err
 	}
 	data = term.Clean(data) // names and units go to terminals and pages
 	res := &Results{}

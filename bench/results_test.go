@@ -336,3 +336,31 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// An endless reader repeats its line.
+type endless struct {
+	line string
+	read int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.line[e.read%len(e.line):])
+	e.read += n
+	return n, nil
+}
+
+// TestReadIsBounded reads a line, and a file, without an end.
+func TestReadIsBounded(t *testing.T) {
+	for _, tt := range []struct {
+		name, line, want string
+		most             int
+	}{
+		{"line", "x", "huge.txt:1: a line of more than 1 MiB", 2 * maxLine},
+		{"file", strings.Repeat("x", 1<<19) + "\n", "huge.txt:512: the file is longer than 256 MiB", maxFile + 2*maxLine},
+	} {
+		in := &endless{line: tt.line}
+		if _, err := Read(in, "huge.txt"); err == nil || !strings.Contains(err.Error(), tt.want) || in.read > tt.most {
+			t.Errorf("%s: error %v after %d bytes, want %q", tt.name, err, in.read, tt.want)
+		}
+	}
+}

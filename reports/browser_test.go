@@ -157,7 +157,7 @@ func TestReportInBrowser(t *testing.T) {
 	if *screenshots != "" {
 		m = newMachine(1)
 	}
-	if err := Write(dir, fixture(t, slices.Concat(m.results(), smallModels().results()))); err != nil {
+	if err := Write(t.Context(), dir, fixture(t, slices.Concat(m.results(), smallModels().results())), WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	page := filepath.Join(dir, "index.html")

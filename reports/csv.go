@@ -10,8 +10,8 @@ import (
 )
 
 func init() {
-	registerKind(Kind{Name: "csv", Extension: "csv", About: "medians and intervals, a line per case and unit", Render: WriteCSV})
-	registerKind(Kind{Name: "samples", Extension: "csv", About: "every sample as CSV", Render: WriteSamplesCSV})
+	registerKind(Kind{Name: "csv", Extension: "csv", About: "medians and intervals, a line per case and unit", Render: text(WriteCSV)})
+	registerKind(Kind{Name: "samples", Extension: "csv", About: "every sample as CSV", Render: text(WriteSamplesCSV)})
 }
 
 // WriteCSV writes a line per case and unit: the name, whole and by its keys, the unit, how many

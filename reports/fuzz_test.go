@@ -34,7 +34,7 @@ func FuzzRender(f *testing.F) {
 			return
 		}
 		for _, k := range Kinds() {
-			if err := k.Render(io.Discard, res); err != nil {
+			if err := k.Render(t.Context(), io.Discard, res); err != nil {
 				t.Errorf("%s: %v", k.Name, err)
 			}
 		}

@@ -59,7 +59,7 @@ func TestGolden(t *testing.T) {
 		}
 		t.Run(k.Name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := k.Render(&b, res); err != nil {
+			if err := k.Render(t.Context(), &b, res); err != nil {
 				t.Fatal(err)
 			}
 			checkGolden(t, "golden-"+k.Name+"."+k.Extension, b.Bytes())
@@ -96,7 +96,7 @@ func TestSameResultsSameBytes(t *testing.T) {
 	both := fixture(t, slices.Concat(small().results(), smallModels().results()))
 	read := func() map[string][]byte {
 		dir := t.TempDir()
-		if err := Write(dir, both); err != nil {
+		if err := Write(t.Context(), dir, both, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		files := make(map[string][]byte)

@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"cmp"
+	"context"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -34,9 +35,9 @@ var (
 var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("report").Parse(pageSource)) })
 
 // WriteHTML writes the report as one page that needs nothing beside it.
-func WriteHTML(w io.Writer, res *bench.Results) error {
+func WriteHTML(ctx context.Context, w io.Writer, res *bench.Results) error {
 	d := newDigest(res)
-	drawn, err := drawCharts(d)
+	drawn, err := drawCharts(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -47,6 +48,7 @@ func WriteHTML(w io.Writer, res *bench.Results) error {
 type drawnChart struct {
 	chart
 	figures []drawnFigure
+	omitted int // figures that would make the page too long
 }
 
 type drawnFigure struct {
@@ -54,13 +56,25 @@ type drawnFigure struct {
 	svg string
 }
 
-// drawCharts draws the charts that have something to show.
-func drawCharts(d *digest) ([]drawnChart, error) {
+// maxFigures is how many figures of a chart are drawn: nobody looks at more, and a page of hundreds
+// opens slowly.
+const maxFigures = 24
+
+// drawCharts draws the charts that have something to show. It looks at ctx before each.
+func drawCharts(ctx context.Context, d *digest) ([]drawnChart, error) {
 	var all []drawnChart
 	taken, source := make(fileNames), d.source()
 	for _, c := range charts() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		dc := drawnChart{chart: c}
-		for _, f := range c.figures(d) {
+		figures := c.figures(d)
+		dc.omitted = max(0, len(figures)-maxFigures)
+		for _, f := range figures[:len(figures)-dc.omitted] {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			f.name, f.source = taken.unique(f.name), source
 			svg, err := f.svg()
 			if err != nil {
@@ -232,6 +246,9 @@ func markHTML(series int) template.HTML {
 
 func newPageChart(c drawnChart, plots string) pageChart {
 	p := pageChart{Name: c.name, Heading: c.heading, About: c.about}
+	if c.omitted > 0 {
+		p.About += fmt.Sprintf(" The first %d of %d figures are shown: render fewer results at a time to see others.", maxFigures, maxFigures+c.omitted)
+	}
 	for _, f := range c.figures {
 		file := ""
 		if plots != "" {

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,10 @@ type pageValue struct {
 // CSV all.
 func foldedBase(base string) bool { return base == baseOp || base == baseLockstep }
 
+// maxRows is how many cases a table of the page has: twice those of the default run. A page of ten
+// times as many takes a browser seconds.
+const maxRows = 3000
+
 // pageTable shows every case of a benchmark with every unit that any of them has.
 func (d *digest) pageTable(base string, number int) pageTable {
 	cases := d.ofBase(base)
@@ -44,6 +49,10 @@ func (d *digest) pageTable(base string, number int) pageTable {
 		t.Columns = append(t.Columns, pageColumn{Label: u, About: bench.UnitOf(u).About, Number: true})
 	}
 	t.Columns = append(t.Columns, pageColumn{Label: "samples", Number: true})
+	if n := len(cases); n > maxRows {
+		cases = cases[:maxRows]
+		t.Caption += fmt.Sprintf(" These are the first %d: onebit report --format csv prints all.", maxRows)
+	}
 	for _, c := range cases {
 		var row []pageValue
 		for i, k := range keys {

@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	registerKind(Kind{Name: "json", Extension: "json", About: "settings, medians and intervals of every case, noise, failures and warnings", Render: WriteJSON})
+	registerKind(Kind{Name: "json", Extension: "json", About: "settings, medians and intervals of every case, noise, failures and warnings", Render: text(WriteJSON)})
 }
 
 type jsonResults struct {

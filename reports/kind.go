@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"slices"
 
@@ -13,7 +14,27 @@ type Kind struct {
 	Name      string // html, markdown, table, csv, samples
 	Extension string // of a file that holds it, without the dot
 	About     string // in a few words, for people
-	Render    func(w io.Writer, res *bench.Results) error
+	Render    func(ctx context.Context, w io.Writer, res *bench.Results) error
+}
+
+// text renders a kind that draws nothing: it ends between writes when ctx does.
+func text(write func(io.Writer, *bench.Results) error) func(context.Context, io.Writer, *bench.Results) error {
+	return func(ctx context.Context, w io.Writer, res *bench.Results) error {
+		return write(contextWriter{ctx, w}, res)
+	}
+}
+
+// A contextWriter fails once its context is cancelled.
+type contextWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (w contextWriter) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.w.Write(p)
 }
 
 var kindRegistry []Kind

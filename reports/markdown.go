@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	registerKind(Kind{Name: "markdown", Extension: "md", About: "for an issue or a commit", Render: WriteMarkdown})
+	registerKind(Kind{Name: "markdown", Extension: "md", About: "for an issue or a commit", Render: text(WriteMarkdown)})
 }
 
 // WriteMarkdown writes the report as GitHub-flavoured Markdown: what is wrong or doubtful, who wins

@@ -158,7 +158,7 @@ func TestPartsOfModelsAreFolded(t *testing.T) {
 	text := m.results()
 	res := fixture(t, text)
 	var page, markdown, csv bytes.Buffer
-	if err := WriteHTML(&page, res); err != nil {
+	if err := WriteHTML(t.Context(), &page, res); err != nil {
 		t.Fatal(err)
 	}
 	if rows := strings.Count(page.String(), "<tr>"); rows > 250 {

@@ -22,7 +22,7 @@ func renderAll(t *testing.T, text string) string {
 	var page bytes.Buffer
 	for _, k := range Kinds() {
 		var b bytes.Buffer
-		if err := k.Render(&b, res); err != nil {
+		if err := k.Render(t.Context(), &b, res); err != nil {
 			t.Fatalf("%s: %v", k.Name, err)
 		}
 		if k.Name == "html" {
@@ -30,7 +30,7 @@ func renderAll(t *testing.T, text string) string {
 		}
 	}
 	if !raceDetector {
-		if err := Write(t.TempDir(), res); err != nil {
+		if err := Write(t.Context(), t.TempDir(), res, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestHostileNames(t *testing.T) {
 			t.Fatalf("no kind %q", name)
 		}
 		var b bytes.Buffer
-		if err := k.Render(&b, res); err != nil {
+		if err := k.Render(t.Context(), &b, res); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(b.String(), "\x1b") {
@@ -363,7 +363,7 @@ func TestFiguresHaveTheirOwnFiles(t *testing.T) {
 	text := "BenchmarkMatVec/format=a+b/variant=x/rows=2/cols=2 1 5 ns/op\n" +
 		"BenchmarkMatVec/format=a*b/variant=x/rows=2/cols=2 1 5 ns/op\n"
 	dir := t.TempDir()
-	if err := Write(dir, fixture(t, []byte(text))); err != nil {
+	if err := Write(t.Context(), dir, fixture(t, []byte(text)), WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "plots", "latency-*.png"))
@@ -377,12 +377,12 @@ func TestWriteErrors(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(filepath.Join(file, "report"), &bench.Results{}); err == nil || !strings.Contains(err.Error(), file) {
+	if err := Write(t.Context(), filepath.Join(file, "report"), &bench.Results{}, WriteOptions{}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("writing below a file: error %v does not name it", err)
 	}
 	broken := errors.New("no space left on device")
 	for _, k := range Kinds() {
-		if err := k.Render(failingWriter{broken}, fixture(t, small().results())); !errors.Is(err, broken) {
+		if err := k.Render(t.Context(), failingWriter{broken}, fixture(t, small().results())); !errors.Is(err, broken) {
 			t.Errorf("%s: error %v, want the writer's", k.Name, err)
 		}
 	}

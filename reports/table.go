@@ -13,7 +13,7 @@ import (
 
 func init() {
 	registerKind(Kind{Name: "table", Extension: "txt", About: "aligned text, the best variants of each setting",
-		Render: func(w io.Writer, res *bench.Results) error { return WriteTable(w, res, TableOptions{}) }})
+		Render: text(func(w io.Writer, res *bench.Results) error { return WriteTable(w, res, TableOptions{}) })})
 }
 
 // TableOptions shape a terminal table.

@@ -3,9 +3,13 @@ package reports
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -13,32 +17,110 @@ import (
 	"onebit/bench"
 )
 
-// Write writes index.html and plots/*.png into dir, which is made if need be. Files of the same names
-// are replaced; others are left alone. The same results give the same bytes. A file that cannot be
-// written whole, for instance to a full disk, is not there.
-func Write(dir string, res *bench.Results) error {
-	plots := filepath.Join(dir, "plots")
-	if err := os.MkdirAll(plots, 0o777); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
+// Files of a report in its folder.
+const (
+	pageName    = "index.html"
+	plotsFolder = "plots"
+)
+
+// WriteOptions say how a report is written.
+type WriteOptions struct {
+	Force bool // whether to replace an index.html that onebit did not write
+}
+
+// Write writes index.html and plots/*.png into dir, which is made if need be. Plots of the report that
+// was there are removed; other files are left alone. The same results give the same bytes. A file that cannot be
+// written whole, for instance to a full disk, is not there. It returns ctx's error as soon as the figure
+// in hand is drawn.
+func Write(ctx context.Context, dir string, res *bench.Results, opt WriteOptions) error {
+	if !opt.Force {
+		if err := Replaceable(dir); err != nil {
+			return err
+		}
 	}
 	d := newDigest(res)
-	drawn, err := drawCharts(d)
+	drawn, err := drawCharts(ctx, d)
 	if err != nil {
 		return err
 	}
-	if err := writePNGFiles(plots, drawn); err != nil {
+	var b bytes.Buffer
+	if err := writePage(&b, d, drawn, plotsFolder+"/"); err != nil {
+		return err
+	}
+	plots := filepath.Join(dir, plotsFolder)
+	if err := os.MkdirAll(plots, 0o777); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	if err := writePNGFiles(ctx, plots, drawn); err != nil {
 		_ = os.Remove(plots) // if it is empty
 		return err
 	}
-	var b bytes.Buffer
-	if err := writePage(&b, d, drawn, "plots/"); err != nil {
+	keep := make(map[string]bool)
+	for _, c := range drawn {
+		for _, f := range c.figures {
+			keep[f.name+".png"] = true
+		}
+	}
+	if err := removePlots(dir, ownPage(dir), keep); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, "index.html"), b.Bytes())
+	return writeFile(filepath.Join(dir, pageName), b.Bytes())
+}
+
+// pageMark is by what a page is known to be onebit's.
+const pageMark = `<meta name="generator" content="onebit">`
+
+// ownPage returns the page in dir, nil if there is none or onebit did not write it.
+func ownPage(dir string) []byte {
+	path := filepath.Join(dir, pageName)
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	page, err := os.ReadFile(path)
+	// The mark is near the start: another page may quote it.
+	if err != nil || !bytes.Contains(page[:min(len(page), 2048)], []byte(pageMark)) {
+		return nil
+	}
+	return page
+}
+
+// Replaceable returns an error if dir has an index.html that onebit did not write.
+func Replaceable(dir string) error {
+	path := filepath.Join(dir, pageName)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || ownPage(dir) != nil {
+		return nil
+	}
+	return fmt.Errorf("%s is not a report of onebit: --force replaces it, or name another directory with -o", path)
+}
+
+// Remove removes the report in dir: index.html, if onebit wrote it, and the plots that it shows.
+func Remove(dir string) error {
+	page := ownPage(dir)
+	if page == nil {
+		return nil
+	}
+	return errors.Join(removePlots(dir, page, nil), os.Remove(filepath.Join(dir, pageName)))
+}
+
+var plotLink = regexp.MustCompile(`href="` + plotsFolder + `/([a-z0-9_-]+\.png)"`)
+
+// removePlots removes what a page shows, but for what is to be kept.
+func removePlots(dir string, page []byte, keep map[string]bool) error {
+	for _, m := range plotLink.FindAllSubmatch(page, -1) {
+		name := string(m[1])
+		if keep[name] {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, plotsFolder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing the plots of the earlier report: %w", err)
+		}
+	}
+	return nil
 }
 
 // writePNGFiles draws on all processors: it is most of the work.
-func writePNGFiles(dir string, drawn []drawnChart) error {
+func writePNGFiles(ctx context.Context, dir string, drawn []drawnChart) error {
 	var figures []*figure
 	for _, c := range drawn {
 		for _, f := range c.figures {
@@ -51,7 +133,9 @@ func writePNGFiles(dir string, drawn []drawnChart) error {
 	for range min(runtime.GOMAXPROCS(0), len(figures)) {
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(figures)); i = next.Add(1) - 1 {
-				errs[i] = writePNGFile(dir, figures[i])
+				if errs[i] = ctx.Err(); errs[i] == nil {
+					errs[i] = writePNGFile(dir, figures[i])
+				}
 			}
 		})
 	}

@@ -22,6 +22,7 @@ type benchFlags struct {
 	handed  []cases.ModelFile // models that bench made
 
 	out     string
+	force   bool
 	filter  string
 	short   bool
 	list    bool

@@ -28,7 +28,7 @@ func (f *benchFlags) report(cmd *cobra.Command, results *bench.Results, path str
 	if len(results.Samples) == 0 {
 		return fmt.Errorf("no case could be timed, and nothing was replaced; %s says why", path)
 	}
-	if err := reports.Write(f.out, results); err != nil {
+	if err := reports.Write(cmd.Context(), f.out, results, reports.WriteOptions{Force: f.force}); err != nil {
 		samples()
 		return err
 	}

@@ -128,6 +128,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 		acts += "; beside it q8_32, which is llama.cpp's, where there is SIMD for it)"
 		short = "one model, shorter tests: under a minute"
 	}
+	flags.BoolVar(&f.force, "force", false, "replace an index.html in DIR that onebit did not write")
 	flags.StringVarP(&f.out, "output", "o", "onebit-report", "`DIR` to write the report to")
 	flags.StringVar(&f.filter, "filter", "", "measure only the cases that match `EXPR` (default: "+usual+")")
 	flags.BoolVar(&f.short, "short", false, short)

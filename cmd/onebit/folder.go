@@ -10,6 +10,8 @@ import (
 	"strconv"
 
 	"github.com/gofrs/flock"
+
+	"onebit/reports"
 )
 
 const (
@@ -129,24 +131,7 @@ func (f *resultsFile) name() error {
 		return err
 	}
 	f.file, f.named = file, true
-	return removePage(f.dir)
-}
-
-// removePage removes index.html if onebit wrote it.
-func removePage(dir string) error {
-	path := filepath.Join(dir, "index.html")
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	page, err := os.ReadFile(path)
-	if err != nil || !bytes.Contains(page, []byte(`<meta name="generator" content="onebit">`)) {
-		return err
-	}
-	return os.Remove(path)
+	return reports.Remove(f.dir)
 }
 
 // Close also lets other runs into the folder. A run that wrote nothing leaves

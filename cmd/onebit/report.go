@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -14,7 +15,7 @@ import (
 
 func newReport() *cobra.Command {
 	var out, kind string
-	var asJSON bool
+	var asJSON, force bool
 	var kinds []string
 	for _, k := range reports.Kinds() {
 		kinds = append(kinds, k.Name)
@@ -25,7 +26,7 @@ func newReport() *cobra.Command {
 		Long: `Render results files, also those of an interrupted run, without measuring.
 
 Several files are rendered as one. With --format, one form goes to standard
-output; else DIR gets index.html and plots/*.png.`,
+output; else DIR gets index.html and plots/*.png, in the place of an earlier report's.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("give a results file")
@@ -51,9 +52,9 @@ output; else DIR gets index.html and plots/*.png.`,
 				return fmt.Errorf("%s: no measurements; give a results.txt of onebit bench", strings.Join(args, ", "))
 			}
 			if kind != "" {
-				return form.Render(cmd.OutOrStdout(), results)
+				return form.Render(cmd.Context(), cmd.OutOrStdout(), results)
 			}
-			if err := writeReport(out, results); err != nil {
+			if err := writeReport(cmd.Context(), out, results, reports.WriteOptions{Force: force}); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(out, "index.html"))
@@ -61,16 +62,17 @@ output; else DIR gets index.html and plots/*.png.`,
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "onebit-report", "`DIR` to write to")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an index.html that onebit did not write")
 	cmd.Flags().StringVar(&kind, "format", "", "print as "+strings.Join(kinds, ", ")+", instead")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return cmd
 }
 
 // writeReport writes a report into a folder that no run is using.
-func writeReport(dir string, results *bench.Results) error {
+func writeReport(ctx context.Context, dir string, results *bench.Results, opt reports.WriteOptions) error {
 	unlock, err := lockFolder(dir)
 	if err != nil {
 		return err
 	}
-	return errors.Join(reports.Write(dir, results), unlock())
+	return errors.Join(reports.Write(ctx, dir, results, opt), unlock())
 }
