@@ -181,9 +181,13 @@ func checkOperations(t *testing.T, results *bench.Results) {
 		if op := s.Name.Get(names.Op); !slices.Contains(names.Operations, op) {
 			t.Errorf("operation %q is missing in names.Operations", op)
 		}
-		seen[fmt.Sprint(s.Name.Get("model"), s.Name.Get("block"), s.Name.Get("op"), s.Name.Get("test"))]++
-		seen[s.Name.Full]++
-		if ns, ok := s.Value(bench.NsPerOp); !ok || ns < 0 || ns == 0 && s.Name.Get("op") != names.Unattributed || s.Name.Get("threads") != "2" {
+		n := s.Iters // passes: what is too short for the clock is summed over several
+		if s.Name.Get("test") == "tg4" {
+			n /= 4
+		}
+		seen[fmt.Sprint(s.Name.Get("model"), s.Name.Get("block"), s.Name.Get("op"), s.Name.Get("test"))] += n
+		seen[s.Name.Full] += n
+		if ns, ok := s.Value(bench.NsPerOp); !ok || ns <= 0 || s.Name.Get("threads") != "2" {
 			t.Errorf("%s: %+v", s.Name.Full, s.Values)
 		}
 		if _, ok := s.Value(bench.WeightRate); s.Name.Get("op") == "ffn_down" && !ok {
@@ -191,11 +195,11 @@ func checkOperations(t *testing.T, results *bench.Results) {
 		}
 	}
 	for name, n := range seen {
-		if strings.HasPrefix(name, "Op/") && n != passes {
-			t.Errorf("%s has %d samples, want one of each of %d passes", name, n, passes)
+		if strings.HasPrefix(name, "Op/") && !strings.HasSuffix(name, names.Unattributed) && n != passes {
+			t.Errorf("%s has samples of %d passes, want %d", name, n, passes)
 		}
 	}
-	for _, op := range []string{"0attn_qkv", "1attn_qkv", "1ffn_down", "outsideoutput", "outsideunattributed"} {
+	for _, op := range []string{"0attn_qkv", "1attn_qkv", "1ffn_down", "outsideoutput"} {
 		for _, test := range []string{"tg4", "pp20"} {
 			if seen["tiny"+op+test] < 2*passes || seen["tiny-bitnet"+op+test] < passes {
 				t.Errorf("%s of %s was seen %d and %d times", op, test, seen["tiny"+op+test], seen["tiny-bitnet"+op+test])

@@ -11,9 +11,15 @@ import (
 	"onebit/models"
 )
 
-// passes is how many times a test is observed: as many as give a median a 95%
-// interval.
-const passes = 6
+const (
+	// passes is how many times a test is observed: as many as give a median a
+	// 95% interval.
+	passes = 6
+
+	// spanSteps of the clock are the least that a reported time lasts. An
+	// operation that takes less in a pass is added up over several.
+	spanSteps = 100
+)
 
 // operations is the study of where the time of a test goes: a sample for each
 // operation of each block in each of several passes.
@@ -21,9 +27,15 @@ func operations(shelf *shelf, c modelConfig, t names.ModelTest, group string) be
 	return bench.Study{
 		Name: c.caseOf(t).Operation("", ""), Group: group, Time: (1 + passes) * c.expect(t),
 		Run: func(ctx context.Context, emit func(bench.Sample) error) error {
-			return observe(ctx, shelf, c, t, func(ops *operationTimes) error {
-				for _, key := range ops.order {
-					if err := emit(ops.sample(c, key, t)); err != nil {
+			sums, left := newOperationTimes(), passes
+			return observe(ctx, shelf, c, t, func(pass *operationTimes) error {
+				sums.add(pass)
+				least := spanSteps * clock.Step()
+				if left--; left == 0 {
+					least = 1
+				}
+				for _, total := range sums.take(least) {
+					if err := emit(total.sample(c, t)); err != nil {
 						return err
 					}
 				}
@@ -45,21 +57,58 @@ type operationKey struct {
 	name  string
 }
 
+// An operationTotal is what an operation took in so many passes.
 type operationTotal struct {
-	time  time.Duration
-	bytes int
+	operationKey
+	time   time.Duration
+	bytes  int
+	passes int
 }
 
-func (o *operationTimes) Observe(op models.Op) {
-	key := operationKey{op.Block, op.Name}
+func newOperationTimes() *operationTimes {
+	return &operationTimes{total: map[operationKey]*operationTotal{}}
+}
+
+func (o *operationTimes) of(key operationKey) *operationTotal {
 	total := o.total[key]
 	if total == nil {
-		total = &operationTotal{}
+		total = &operationTotal{operationKey: key}
 		o.total[key] = total
 		o.order = append(o.order, key)
 	}
+	return total
+}
+
+func (o *operationTimes) Observe(op models.Op) {
+	total := o.of(operationKey{op.Block, op.Name})
 	total.time += op.Duration
 	total.bytes += op.Bytes
+}
+
+// add adds a pass to the sums.
+func (o *operationTimes) add(pass *operationTimes) {
+	for _, key := range pass.order {
+		sum := o.of(key)
+		sum.time += pass.total[key].time
+		sum.bytes += pass.total[key].bytes
+		sum.passes++
+	}
+}
+
+// take removes and returns the sums that are at least so long. The others wait
+// for further passes.
+func (o *operationTimes) take(least time.Duration) (ready []operationTotal) {
+	var waiting []operationKey
+	for _, key := range o.order {
+		if sum := o.total[key]; sum.time >= least {
+			ready = append(ready, *sum)
+			delete(o.total, key)
+		} else {
+			waiting = append(waiting, key)
+		}
+	}
+	o.order = waiting
+	return ready
 }
 
 // observe performs the test under observation, and calls emit after each pass
@@ -69,7 +118,7 @@ func observe(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest
 	if err != nil {
 		return err
 	}
-	ops := &operationTimes{total: map[operationKey]*operationTotal{}}
+	ops := newOperationTimes()
 	s, err := m.NewSession(models.SessionOptions{Context: t.Depth + t.Tokens, Observer: ops})
 	if err != nil {
 		return err
@@ -115,13 +164,13 @@ func blockName(block int) string {
 }
 
 // sample gives an operation's time per token of text, or per prompt.
-func (o *operationTimes) sample(c modelConfig, key operationKey, t names.ModelTest) bench.Sample {
-	total, n := o.total[key], 1
+func (total operationTotal) sample(c modelConfig, t names.ModelTest) bench.Sample {
+	n := total.passes
 	if t.Kind == names.Decode {
-		n = t.Tokens
+		n *= t.Tokens
 	}
 	s := bench.Sample{
-		Name:  bench.ParseName(c.caseOf(t).Operation(blockName(key.block), key.name)),
+		Name:  bench.ParseName(c.caseOf(t).Operation(blockName(total.block), total.name)),
 		Iters: n, Values: []bench.Metric{{Unit: bench.NsPerOp, Value: float64(total.time) / float64(n)}},
 	}
 	if total.bytes > 0 && total.time > 0 {
