@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -90,7 +89,7 @@ func (f *family) tradePoints(p panel, unit string, series int) []tradePoint {
 		if !ok {
 			continue
 		}
-		var text []string
+		text := []string{f.title()}
 		if size, ok := geomean(sizes); ok {
 			text = append(text, bitsText(size))
 		}
@@ -99,11 +98,11 @@ func (f *family) tradePoints(p panel, unit string, series int) []tradePoint {
 		}
 		e := meanError(errors)
 		short := strings.Join(text, ", ")
-		full := f.title() + ", " + short
+		full := short
 		if variant, _, _ := strings.Cut(name, " "); variant != "" {
 			full += ", " + variant
 		}
-		points = append(points, tradePoint{tradeoff{name, speed, e}, full, cmp.Or(short, name), series, e, e})
+		points = append(points, tradePoint{tradeoff{name, speed, e}, full, short, series, e, e})
 	}
 	return fastestOfEach(points, func(q tradePoint) string { return schemes[q.contender] })
 }

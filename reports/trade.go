@@ -91,10 +91,10 @@ func (t *trade) speedAxis() valueAxis {
 	a := newAxis(speeds, false, 5, bench.UnitOf(t.speedUnit).Format)
 	if !a.log {
 		a = a.fromZero()
-		a.max *= 1.9
+		a.max *= 2.2
 		return a.bounded()
 	}
-	a.max *= math.Max(3, math.Pow(a.max/a.min, 0.6))
+	a.max *= math.Max(4, math.Pow(a.max/a.min, 0.8))
 	return a.bounded()
 }
 
