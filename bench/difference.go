@@ -139,7 +139,8 @@ const (
 //     correction.
 //   - The suite is called different if the median of its ratios lies beyond 1
 //     and beyond what the ceilings did, by 3% and by what the medians of
-//     processes differ by, and no class contradicts. A class is, by 5%.
+//     processes differ by and a single case strays by, and no class
+//     contradicts. A class is, by 5%.
 //
 // What this can't do: a change in most cases of a class is the class's, not
 // theirs; one in the direction of a ceiling that moved is the machine's, as far
@@ -419,7 +420,13 @@ func shiftOf(class string, cases []*contrast, least float64) Shift {
 		logs, lo, hi = append(logs, c.log), append(lo, c.lo), append(hi, c.hi)
 	}
 	shift, from, to := median(logs), median(lo), median(hi)
-	reach := max(math.Log1p(least), commonReach(cases))
+	// What makes a single case uncertain, such as a busy CPU, may have met all
+	// of them, so nothing less than the deviation of one is taken for shared.
+	scales := make([]float64, len(cases))
+	for i, c := range cases {
+		scales[i] = c.scale
+	}
+	reach := max(math.Log1p(least), commonReach(cases), median(scales))
 	s := Shift{
 		Class: class, Cases: len(cases), Ratio: math.Exp(shift),
 		Lo: math.Exp(from), Hi: math.Exp(to), Shows: shown(reach),

@@ -47,6 +47,8 @@ type RunOrigin struct {
 	Label   string `json:"label"` // OLD and NEW, unless the files have labels
 	Started string `json:"started,omitempty"`
 	Commit  string `json:"commit,omitempty"`
+
+	Warnings []string `json:"warnings,omitempty"` // doubts about the run
 }
 
 // A CaseChange is one case in both files, in a unit of which less is better.
@@ -112,12 +114,15 @@ type CompareOptions struct {
 // none. Compare ends with ctx's error when ctx ends.
 func Compare(ctx context.Context, opt CompareOptions, old, new string) (*Comparison, error) {
 	c := &Comparison{Old: originOf(old, "OLD"), New: originOf(new, "NEW")}
-	a, err := readSide(ctx, opt, &c.Old)
+	a, err := readSide(ctx, &c.Old)
 	if err != nil {
 		return nil, err
 	}
-	b, err := readSide(ctx, opt, &c.New)
+	b, err := readSide(ctx, &c.New)
 	if err != nil {
+		return nil, err
+	}
+	if err := filterBoth(a, b, opt.Filter); err != nil {
 		return nil, err
 	}
 	if err := c.compare(a, b); err != nil {
@@ -134,7 +139,7 @@ func originOf(arg, label string) RunOrigin {
 	return RunOrigin{File: arg, Label: label}
 }
 
-func readSide(ctx context.Context, opt CompareOptions, side *RunOrigin) (*bench.Results, error) {
+func readSide(ctx context.Context, side *RunOrigin) (*bench.Results, error) {
 	path := side.File
 	in := os.Stdin
 	if path != "-" {
@@ -152,12 +157,7 @@ func readSide(ctx context.Context, opt CompareOptions, side *RunOrigin) (*bench.
 	if len(res.Samples) == 0 {
 		return nil, fmt.Errorf("%s: %w; give a results.txt of onebit bench", path, ErrNoBenchmarks)
 	}
-	if opt.Filter != "" {
-		if err := filterResults(res, opt.Filter); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	side.Started, side.Commit = res.Setting("started"), res.Setting("commit")
+	side.Started, side.Commit, side.Warnings = res.Setting("started"), res.Setting("commit"), res.Warnings
 	return res, nil
 }
 
@@ -174,12 +174,30 @@ func (r contextReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// filterResults keeps what matches a filter.
-func filterResults(res *bench.Results, expr string) error {
-	filter, err := benchproc.NewFilter(expr)
-	if err != nil {
-		return fmt.Errorf("parsing filter: %w", err)
+// filterBoth keeps of two runs what matches a filter. A key or value that neither has is an error.
+func filterBoth(old, new *bench.Results, expr string) error {
+	if expr == "" {
+		return nil
 	}
+	var all []bench.Name
+	for _, r := range []*bench.Results{old, new} {
+		for _, s := range r.Samples {
+			all = append(all, s.Name)
+		}
+	}
+	filter, err := benchproc.NewFilter(expr)
+	if err == nil {
+		err = bench.CheckFilter(expr, all, ".unit")
+	}
+	if err != nil {
+		return fmt.Errorf("filter %q: %w", expr, err)
+	}
+	filterResults(old, filter)
+	filterResults(new, filter)
+	return nil
+}
+
+func filterResults(res *bench.Results, filter *benchproc.Filter) {
 	matches := func(n bench.Name, values []bench.Metric) bool {
 		rec := &benchfmt.Result{Name: benchfmt.Name(n.Full)}
 		for _, v := range values {
@@ -188,21 +206,10 @@ func filterResults(res *bench.Results, expr string) error {
 		ok, _ := filter.Apply(rec)
 		return ok
 	}
-	all := make([]bench.Name, len(res.Samples))
-	for i, s := range res.Samples {
-		all[i] = s.Name
-	}
 	res.Samples = slices.DeleteFunc(res.Samples, func(s bench.Sample) bool { return !matches(s.Name, s.Values) })
 	res.Failures = slices.DeleteFunc(res.Failures, func(f bench.Failure) bool {
 		return !matches(f.Name, []bench.Metric{{Unit: bench.NsPerOp}})
 	})
-	if len(res.Samples) > 0 {
-		return nil
-	}
-	if err := bench.CheckFilter(expr, all, ".unit"); err != nil {
-		return fmt.Errorf("filter %q: %w match: %w", expr, ErrNoBenchmarks, err)
-	}
-	return fmt.Errorf("filter %q: %w match", expr, ErrNoBenchmarks)
 }
 
 // compare compares two runs.

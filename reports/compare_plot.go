@@ -66,7 +66,7 @@ func (c *Comparison) ratioFigure(what string, cases []CaseChange) *figure {
 	f := &figure{
 		name: fileName("compare", what), heading: c.Verdict, height: rowsHeight(len(rows), 1),
 		panels: [][]*plot.Plot{{ratioPanel(label(title), rows, axis)}},
-		notes:  []string{"Bars reach as far as noise: a case differs if its bar and the machine's ceilings leave out 1."},
+		notes:  []string{"Bars reach as far as noise. In colour: beyond noise, and beyond what the machine's ceilings did."},
 	}
 	if left > 0 {
 		f.notes = append(f.notes, fmt.Sprintf("%s that differ less are not drawn.", count.Of(left, "case")))

@@ -26,6 +26,7 @@ type twoRuns struct {
 	arms    [2]string                 // the case that is doubled as an A/A pair, by run
 	extra   int                       // cases that only the new run has
 	failure bool                      // of the first case, in the new run
+	warning string                    // of the new run
 }
 
 func (r twoRuns) write(t *testing.T) (old, new string) {
@@ -40,6 +41,10 @@ func (r twoRuns) text(rng *rand.Rand, run int) string {
 	if r.failure && run == 1 {
 		b.WriteString("--- FAIL: BenchmarkMatVec/format=f0/variant=v0/rows=8/cols=8/threads=1/cache=cold\n    row 3: 17, want 18\n")
 	}
+	if r.warning != "" && run == 1 {
+		fmt.Fprintf(&b, "# warning: %s\n", r.warning)
+	}
+	b.WriteString("# warning: this is a virtual machine\n")
 	var names []string
 	for threads := 1; threads <= 2; threads++ {
 		for i := range 24 + run*r.extra {
@@ -127,6 +132,7 @@ func TestCompareVerdict(t *testing.T) {
 		{"memory", twoRuns{rss: 2}, "no difference that two runs", []string{"; peak memory differs in 2 cases", "Peak memory beyond its noise:"}},
 		{"another pair", twoRuns{arms: [2]string{"", doubled}}, "no difference that two runs", []string{"48 cases in both."}},
 		{"more cases", twoRuns{extra: 810}, "no difference that two runs", []string{"48 cases in both; 1,620 only in NEW."}},
+		{"a doubt", twoRuns{warning: "a CPU was busy"}, "no difference that two runs", []string{"NEW has 1 warning of its own, such as: a CPU was busy\n"}},
 		{"a wrong case", twoRuns{failure: true}, "no difference that two runs", []string{"; 1 case wrong in NEW only", "Wrong in NEW only, not timed: " + doubled}},
 	}
 	for _, tt := range tests {
@@ -258,10 +264,9 @@ func TestCompareErrors(t *testing.T) {
 		{"a picture", CompareOptions{}, writeTemp(t, "x.png", "\x89PNG\r\n\x1a\n\x00\x00"), old, "x.png: no benchmarks"},
 		{"nothing in common", CompareOptions{}, old, writeTemp(t, "other.txt", "BenchmarkB 1 5 ns/op\n"), "no benchmarks to compare in common"},
 		{"no times", CompareOptions{}, old, writeTemp(t, "other.txt", "BenchmarkMatVec/format=f0/variant=v0/rows=8/cols=8/threads=1/cache=cold-2 1 0 ns/op\n"), "in common that have a time"},
-		{"filter", CompareOptions{Filter: "/variant:nope"}, old, old, `filter "/variant:nope"`},
-		{"filter by an unknown value", CompareOptions{Filter: "/variant:nope"}, old, old, "no case has variant nope; there are: v"},
-		{"filter by an unknown key", CompareOptions{Filter: "/variants:v0"}, old, old, "unknown key /variants (known: .fullname, .name, /format, /variant, "},
-		{"bad filter", CompareOptions{Filter: "a:("}, old, old, "parsing filter"},
+		{"filter", CompareOptions{Filter: "/variant:nope"}, old, old, `filter "/variant:nope": no case has variant nope; there are: v`},
+		{"filter by another key", CompareOptions{Filter: "/varnt:v0"}, old, old, `filter "/varnt:v0": unknown key /varnt (known: `},
+		{"bad filter", CompareOptions{Filter: "a:("}, old, old, `filter "a:("`},
 		{"a NaN", CompareOptions{}, old, writeTemp(t, "nan.txt", "goos: x\nBenchmarkA 1 NaN ns/op\n"), "nan.txt:2: NaN ns/op is not a measurement"},
 		{"an infinity in a foreign unit", CompareOptions{}, writeTemp(t, "inf.txt", "BenchmarkA 1 5 ns/op -Inf furlongs\n"), old, "inf.txt:1: -Inf furlongs is not a measurement"},
 	}

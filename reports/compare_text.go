@@ -200,9 +200,11 @@ func (c *Comparison) remarks() []string {
 	if c.OneProcess {
 		out = append(out, "A file has cases of one process: what differs between processes is seen in the spread of all cases only.")
 	}
+	out = append(out, c.Old.doubts(c.New)...)
+	out = append(out, c.New.doubts(c.Old)...)
 	for _, s := range c.Settings {
 		if slices.Contains(tellingSettings, s.Key) {
-			out = append(out, fmt.Sprintf("%s: %s, then %s", s.Key, orDefault(s.Old, "not said"), orDefault(s.New, "not said")))
+			out = append(out, fmt.Sprintf("%s: %s, then %s", s.Key, settingText(s.Old), settingText(s.New)))
 		}
 	}
 	for _, name := range firstOf(&c.Failed) {
@@ -219,8 +221,23 @@ func speedText(speed float64) string {
 	return fmt.Sprintf("was %.2f times as fast", speed)
 }
 
+// doubts is a line on the warnings that the other run has not.
+func (o RunOrigin) doubts(other RunOrigin) []string {
+	own := slices.DeleteFunc(slices.Clone(o.Warnings), func(w string) bool { return slices.Contains(other.Warnings, w) })
+	if len(own) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has %s of its own, such as: %s", o.Label, count.Of(len(own), "warning"), own[0])}
+}
+
 // tellingSettings are those whose change tells why runs differ.
 var tellingSettings = []string{"cpu", "commit", "go-version", "gomaxprocs", "governor", "cpu-limit", "cold-bytes", "seed"}
+
+// settingText is a setting without the reason why it is not known.
+func settingText(value string) string {
+	value, _, _ = strings.Cut(value, ": ")
+	return orDefault(value, "not said")
+}
 
 func (c *Comparison) coverage() string {
 	text := count.Of(len(c.Cases), "case") + " in both"
