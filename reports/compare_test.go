@@ -2,10 +2,12 @@ package reports
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -351,5 +353,35 @@ func TestComparePlots(t *testing.T) {
 	cancel()
 	if drawn, err := c.WritePlots(ctx, dir); !errors.Is(err, context.Canceled) || len(drawn) != 0 {
 		t.Errorf("cancelled: %q, %v", drawn, err)
+	}
+}
+
+// TestCompareBusyCPU compares two runs of one binary, 12 minutes apart, in the second of which a
+// compiler kept a CPU busy: two threads took up to four times as long. The files are those of
+// bench --short on two CPUs of Zen 4 (onebit 718c37d), without warnings and all units but ns/op, nmse
+// and peak-RSS-B.
+func TestCompareBusyCPU(t *testing.T) {
+	unpack := func(name string) string {
+		f, err := os.Open(filepath.Join("testdata", name+".txt.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return writeTemp(t, name+".txt", string(text))
+	}
+	c, err := Compare(t.Context(), CompareOptions{}, unpack("compare-quiet"), unpack("compare-busy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "two runs at different times can't be told apart below "; !strings.HasPrefix(c.Verdict, want) || len(c.Exact) > 0 {
+		t.Errorf("verdict %q, want %q…", c.Verdict, want)
 	}
 }
