@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -93,10 +94,11 @@ func drawCharts(ctx context.Context, d *digest) ([]drawnChart, error) {
 // there is none.
 func writePage(w io.Writer, d *digest, drawn []drawnChart, plots string) error {
 	p := page{
-		Title: "onebit results", Subtitle: d.subtitle(),
+		Title: d.title(), Subtitle: d.subtitle(),
 		Light: template.CSS(paletteCSS(false)), Dark: template.CSS(paletteCSS(true)),
 		Style: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Doubts: d.doubts(), Noise: d.noiseText(), Glossary: d.glossary(), Kernels: d.kernelsHeading(),
+		Grave: d.verdictDoubts(), Screens: d.screens(),
 		Command: d.res.Setting("command"), Raw: d.rawText(),
 	}
 	for _, f := range d.res.Failures {
@@ -106,6 +108,7 @@ func writePage(w io.Writer, d *digest, drawn []drawnChart, plots string) error {
 	for _, s := range d.res.Settings {
 		p.Environment = append(p.Environment, fact{s.Key, s.Value})
 	}
+	p.Picture, drawn = takePicture(drawn, plots)
 	taken := make(fileNames)
 	for _, m := range d.models {
 		sheets := d.sheets(m)
@@ -118,7 +121,11 @@ func writePage(w io.Writer, d *digest, drawn []drawnChart, plots string) error {
 		p.Sheets = append(p.Sheets, sheets...)
 	}
 	for _, m := range d.matrices() {
-		for _, v := range m.verdicts() {
+		verdicts := m.verdicts()
+		if alikeVerdicts(verdicts) {
+			verdicts = nil // the ranked table says it
+		}
+		for _, v := range verdicts {
 			p.Verdicts = append(p.Verdicts, pageVerdict{v.subject, "kernels", v.champion, v.headline(), markHTML(d.marks[v.champion]), v.facts()})
 		}
 		p.Matrices = append(p.Matrices, d.pageMatrix(m))
@@ -155,6 +162,9 @@ type page struct {
 	Failures        []pageFailure
 	Doubts          []doubt
 	Verdicts        []pageVerdict
+	Grave           []string // warnings that may change a verdict
+	Screens         []screen
+	Picture         *pageFigure
 	Sheets          []*sheet
 	ModelCharts     []pageChart
 	Kernels         string // heading of what follows
@@ -185,6 +195,12 @@ type pageFigure struct {
 	File             string // its PNG, "" if there is none
 	Folded           bool
 	SVG              template.HTML
+}
+
+// alikeVerdicts reports whether several formats have one champion, so that their cards would say the
+// same.
+func alikeVerdicts(verdicts []verdict) bool {
+	return len(verdicts) > 1 && !slices.ContainsFunc(verdicts, func(v verdict) bool { return v.champion != verdicts[0].champion })
 }
 
 // kernelsHeading heads the results that are no models.

@@ -19,9 +19,13 @@ func init() {
 func WriteMarkdown(w io.Writer, res *bench.Results) error {
 	d := newDigest(res)
 	var b strings.Builder
-	b.WriteString("# onebit results\n\n")
+	b.WriteString("# " + markdown(d.title()) + "\n\n")
 	if s := d.subtitle(); s != "" {
 		b.WriteString(markdown(s) + "\n\n")
+	}
+	for _, s := range d.screens() {
+		b.WriteString("**" + markdown(s.Advice) + "**\n\n")
+		s.Sheet.writeMarkdown(&b)
 	}
 	d.writeMarkdownProblems(&b)
 	for _, m := range d.models {

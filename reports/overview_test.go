@@ -41,12 +41,12 @@ func TestSummaryTable(t *testing.T) {
 		return lines
 	}
 	got := table(TableOptions{})
-	// On b the geometric mean is (4^7 × ½)^⅛ = 3.08. The median of %roof is that of 40 to 47, of bytes per
-	// weight there are 32 for 256 to 2048 weights.
+	// On b the geometric mean is (4^7 × ½)^⅛ = 3.08. The median of %roof is that of 40 to 47, of bits per
+	// weight there are 256 for 256 to 2048 weights.
 	for _, want := range []string{
-		"matvec threads cache variant fastest in vs scalar %roof nmse B/weight",
-		"a 1 warm y 8 of 8 4.00× 43.5 % 1e-06 to 8e-06 0.0156 to 0.125",
-		"b 1 warm y 7 of 8 3.08× 43.5 % 1e-06 to 8e-06 0.0156 to 0.125",
+		"matvec threads cache variant fastest in vs scalar %roof nmse bits/weight",
+		"a 1 warm y 8 of 8 4.00× 43.5 % 1e-06 to 8e-06 0.125 to 1",
+		"b 1 warm y 7 of 8 3.08× 43.5 % 1e-06 to 8e-06 0.125 to 1",
 		"warning: 16 of 16 groups: the loop ran 10 to 80% slower",
 		"warning: the governor is powersave",
 	} {

@@ -50,6 +50,11 @@ func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
 			b.WriteByte('\n')
 		}
 	}
+	for _, s := range d.screens() {
+		writeAligned(&b, s.Sheet.textColumns(), opt.Width)
+		writeWrapped(&b, "", s.Advice, opt.Width)
+		b.WriteByte('\n')
+	}
 	if summed {
 		writeWrapped(&b, "", summaryText, opt.Width)
 	}
@@ -174,7 +179,7 @@ func summaryColumns(m *matrix) []*textColumn {
 	rate := &textColumn{title: bench.WeightRate, right: true, drop: 3}
 	tokens := &textColumn{title: bench.TokenRate, right: true}
 	nmse := &textColumn{title: bench.NMSE, right: true, drop: 2}
-	weight := &textColumn{title: "B/weight", right: true, drop: 5}
+	weight := &textColumn{title: "bits/weight", right: true, drop: 5}
 	for _, section := range m.sections() {
 		title := section.subject
 		for _, s := range section.summaries(m.columns) {

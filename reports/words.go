@@ -173,7 +173,7 @@ func (v verdict) facts() []fact {
 		roof += " of roof"
 	}
 	if weight != "" {
-		weight += " bytes per weight"
+		weight += " bits per weight"
 	}
 	if nmse != "" {
 		nmse = bench.NMSE + " " + nmse
@@ -188,9 +188,9 @@ func (v verdict) facts() []fact {
 	return facts
 }
 
-// weightText is the champion's bytes per weight.
+// weightText is the champion's bits per weight.
 func (v verdict) weightText() string {
-	return v.weight.text(func(x float64) string { return fmt.Sprintf("%.3g", x) })
+	return v.weight.text(func(x float64) string { return fmt.Sprintf("%.3g", 8*x) })
 }
 
 // A fact is a name and a value.

@@ -52,6 +52,3 @@ for (const table of document.querySelectorAll("table.sortable")) {
   input.addEventListener("input", filter);
   filter();
 }
-addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details")) details.open = true;
-});

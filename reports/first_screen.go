@@ -1,0 +1,373 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"onebit/bench"
+	"onebit/internal/count"
+)
+
+// A screen is what a reader with five seconds sees of kernels or of models: who is best, and a table
+// of all, best first.
+type screen struct {
+	Advice string
+	Sheet  *sheet
+}
+
+// screens are those of models and of each benchmark that has formats.
+func (d *digest) screens() []screen {
+	var all []screen
+	if s, ok := d.modelScreen(); ok {
+		all = append(all, s)
+	}
+	for _, m := range d.matrices() {
+		if s, ok := d.formatScreen(m); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// A placed is the fastest contender of a format over the shapes that all formats ran.
+type placed struct {
+	subject, contender string
+	cases              []*caseStats // one for each shape
+	tasks              []*task
+	ns                 float64 // geometric mean of the cases
+	tie                bool    // whether it can't be told from the format before
+}
+
+// typical is the middle of the cases' values.
+func (p placed) typical(unit string) (float64, bool) {
+	var values []float64
+	for _, c := range p.cases {
+		if v, ok := c.center(unit); ok {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return 0, false
+	}
+	slices.Sort(values)
+	return values[len(values)/2], true
+}
+
+// formatScreen ranks the formats of a matrix under the condition of a model that makes text: with most
+// threads, its weights not in a cache if that was measured.
+func (d *digest) formatScreen(m *matrix) (screen, bool) {
+	column := len(m.columns) - 1
+	for i, p := range m.columns {
+		if p.threads == m.columns[column].threads && p.cache == cold {
+			column = i
+		}
+	}
+	rows, shapes := d.place(m, column)
+	if len(rows) == 0 {
+		return screen{}, false
+	}
+	where := conditions(m.columns[column])
+	caption := fmt.Sprintf("%s with %s, best first. ", m.base, where)
+	if len(shapes) > 1 {
+		caption = fmt.Sprintf("%s with %s over %d shapes (%s to %s), best first: the time is a geometric mean, the rest typical values. ",
+			m.base, where, len(shapes), shapes[0], shapes[len(shapes)-1])
+	}
+	s := newSheet(fileName("ranked", m.base), "Formats, ranked", caption+d.rankedLegend(), rows, d.placedFields())
+	return screen{d.formatAdvice(rows, where), s}, true
+}
+
+const cold = "cold"
+
+// place ranks the formats by the geometric mean of their fastest contender over the shapes that all of
+// them ran; none if there is no such shape.
+func (d *digest) place(m *matrix, column int) (rows []placed, shapes []string) {
+	formats := make(map[string]map[string]bool) // by shape
+	sections := m.sections()
+	for _, s := range sections {
+		for _, r := range s.rows {
+			if r.cells[column] != nil {
+				if formats[r.task.shape] == nil {
+					formats[r.task.shape] = make(map[string]bool)
+				}
+				formats[r.task.shape][s.subject] = true
+			}
+		}
+	}
+	for _, s := range sections {
+		var over []*standing
+		shapes = nil
+		for _, r := range s.rows {
+			if r.cells[column] != nil && len(formats[r.task.shape]) == len(sections) {
+				over, shapes = append(over, r.cells[column]), append(shapes, r.task.shape)
+			}
+		}
+		if p, ok := fastestOver(s.subject, over); ok {
+			rows = append(rows, p)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b placed) int { return cmp.Compare(a.ns, b.ns) })
+	for i := range rows {
+		rows[i].tie = i > 0 && d.tiedOver(rows[i-1], rows[i])
+	}
+	return rows, shapes
+}
+
+// fastestOver is the contender that is the fastest over all of the standings; false if none was timed in
+// each.
+func fastestOver(subject string, over []*standing) (best placed, ok bool) {
+	for _, name := range rivals(over) {
+		p := placed{subject: subject, contender: name}
+		var times []float64
+		for _, s := range over {
+			if c := s.find(name); c != nil {
+				times = append(times, c.stats[bench.NsPerOp].Center)
+				p.cases, p.tasks = append(p.cases, c), append(p.tasks, s.task)
+			}
+		}
+		mean, positive := geomean(times)
+		if p.ns = mean; positive && len(times) == len(over) && (!ok || p.ns < best.ns) {
+			best, ok = p, true
+		}
+	}
+	return best, ok
+}
+
+// tiedOver reports whether most of the shapes can't tell two formats apart.
+func (d *digest) tiedOver(a, b placed) bool {
+	ties := 0
+	for i := range min(len(a.cases), len(b.cases)) {
+		if d.tied(a.cases[i], b.cases[i]) {
+			ties++
+		}
+	}
+	return 2*ties > len(a.cases)
+}
+
+func (d *digest) placedFields() []field[placed] {
+	median := func(unit string) func(placed) sheetCell {
+		return func(p placed) sheetCell {
+			v, ok := p.typical(unit)
+			if !ok {
+				return sheetCell{}
+			}
+			return sheetCell{Text: bench.UnitOf(unit).Format(v)}
+		}
+	}
+	return []field[placed]{
+		{label: keyFormat, text: true, cell: func(p placed) sheetCell { return sheetCell{Text: p.subject} }},
+		{label: "by", about: "the variant that is the fastest", text: true, cell: func(p placed) sheetCell {
+			return sheetCell{Text: p.contender, Mark: markHTML(d.marks[p.contender])}
+		}},
+		{label: "µs/op", about: bench.UnitOf(bench.NsPerOp).About, cell: func(p placed) sheetCell { return sheetCell{Text: microseconds(p.ns)} }},
+		{label: "bits/weight", about: "of the packed weights", drop: 1, cell: func(p placed) sheetCell {
+			bytes, ok := p.tasks[0].bytesPerWeight(p.cases[0])
+			return sheetCell{Text: textIf(ok, fmt.Sprintf("%.3g", 8*bytes))}
+		}},
+		{label: "packed", about: bench.UnitOf(bench.PackedBytes).About, drop: 4, cell: median(bench.PackedBytes)},
+		{label: "nmse", about: bench.UnitOf(bench.NMSE).About, drop: 3, cell: func(p placed) sheetCell {
+			v, ok := p.typical(bench.NMSE)
+			return sheetCell{Text: textIf(ok, bench.UnitOf(bench.NMSE).Format(v)), Remark: textIf(ok && v > 0, decibels(v))}
+		}},
+		{label: "how sure", text: true, drop: 2, cell: func(p placed) sheetCell { return sheetCell{Text: d.howSure(p)} }},
+	}
+}
+
+func textIf(ok bool, text string) string {
+	if !ok {
+		return ""
+	}
+	return text
+}
+
+// decibels is how far an error lies below the signal.
+func decibels(nmse float64) string { return fmt.Sprintf("−%.0f dB", -10*math.Log10(nmse)) }
+
+// microseconds is a time in the unit of the column, to three digits.
+func microseconds(ns float64) string {
+	us := ns / 1000
+	switch {
+	case us >= 99.95:
+		return fmt.Sprintf("%.0f", us)
+	case us >= 9.995:
+		return fmt.Sprintf("%.1f", us)
+	}
+	return fmt.Sprintf("%.2f", us)
+}
+
+// howSure is the typical interval of a row, and whether it ties with the row above.
+func (d *digest) howSure(p placed) string {
+	var spreads []float64
+	for _, c := range p.cases {
+		if s := c.stats[bench.NsPerOp]; s.bounded() {
+			spreads = append(spreads, s.Spread())
+		}
+	}
+	text := "±?"
+	if len(spreads) > 0 {
+		slices.Sort(spreads)
+		text = "±" + percent(spreads[len(spreads)/2])
+	}
+	if p.tie {
+		text += ", tie"
+	}
+	return text
+}
+
+// rankedLegend explains the table's words where they first appear.
+func (d *digest) rankedLegend() string {
+	covers := "± is of this one process: another run may differ by more"
+	if slices.ContainsFunc(d.cases, func(c *caseStats) bool { return c.stats[bench.NsPerOp].NextRun }) {
+		covers = "± holds what a run minutes later finds, 19 times in 20"
+	}
+	text := covers + "; a tie can't be told from the row above."
+	if slices.Contains(d.units, bench.NMSE) {
+		text += " nmse is the squared error over the squared result, in dB below it; all integer variants of a format " +
+			"and an activation scheme (act; q8_128: 8 bits, a scale for 128 values) give the same result to the bit."
+	}
+	return text
+}
+
+// formatAdvice is what to take, and what bounds it.
+func (d *digest) formatAdvice(rows []placed, where string) string {
+	best := rows[0]
+	text := fmt.Sprintf("Here: %s by %s, with %s", best.subject, best.contender, where)
+	if len(rows) > 1 {
+		next := rows[1]
+		if next.tie {
+			text += fmt.Sprintf("; %s by %s can't be told from it", next.subject, next.contender)
+		} else {
+			text += fmt.Sprintf("; %.1f times ahead of the next format, %s", next.ns/best.ns, next.subject)
+		}
+	}
+	if roof, ok := best.typical(bench.PctRoof); ok {
+		text += "; " + boundText(roof, "it reads its weights at %s of what reading alone reaches")
+	}
+	return text + "."
+}
+
+// memoryBound is the share of the roof from which on reading the weights is most of the time.
+const memoryBound = 60
+
+// boundText says what bounds a case that reaches a share of the read bandwidth.
+func boundText(roof float64, format string) string {
+	share := fmt.Sprintf(format, bench.UnitOf(bench.PctRoof).Format(roof))
+	switch {
+	case roof > 100:
+		return share + ": more than the reading loop, for part of the weights was in a cache"
+	case roof >= memoryBound:
+		return "memory-bound: " + share
+	}
+	return "not memory-bound: " + share
+}
+
+// modelScreen ranks the models by the speed of their fastest contender.
+func (d *digest) modelScreen() (screen, bool) {
+	type row struct {
+		m *model
+		s *standing
+	}
+	var rows []row
+	for _, m := range d.models {
+		if s, ok := d.leader(m); ok {
+			rows = append(rows, row{m, s})
+		}
+	}
+	if len(rows) == 0 {
+		return screen{}, false
+	}
+	rate := func(r row) float64 { v, _ := r.s.best().center(bench.TokenRate); return v }
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(rate(b), rate(a)) })
+	run := func(r row) *run { return r.m.run(r.s.best().contender, r.s.panel) }
+	fields := []field[row]{
+		{label: keyModel, text: true, cell: func(r row) sheetCell { return sheetCell{Text: cmp.Or(r.m.name, baseModel)} }},
+		{label: "by", text: true, cell: func(r row) sheetCell {
+			name := r.s.best().contender
+			return sheetCell{Text: name, Mark: markHTML(d.marks[name])}
+		}},
+		{label: keyThreads, drop: 5, cell: func(r row) sheetCell { return sheetCell{Text: r.s.panel.threads} }},
+		{label: "speed", about: "of the test that leads: making text, if that was measured", cell: func(r row) sheetCell { return sheetCell{Text: speedOf(r.s.best()).Text, Remark: r.s.task.shape} }},
+		{label: "at most", about: "what reading the weights alone would allow", drop: 3, cell: func(r row) sheetCell {
+			most, ok := ceilingOf(r.s.best())
+			return sheetCell{Text: textIf(ok, bench.UnitOf(bench.TokenRate).Format(most))}
+		}},
+		{label: "memory", about: bench.UnitOf(bench.PeakRSS).About, drop: 2, cell: func(r row) sheetCell { return sheetCell{Text: valueIn(run(r).peak(), bench.PeakRSS)} }},
+		{label: "kld", about: bench.UnitOf(bench.KLD).About, drop: 1, cell: func(r row) sheetCell { return sheetCell{Text: valueIn(r.m.logitsOf(run(r)), bench.KLD)} }},
+		{label: "how sure", text: true, drop: 4, cell: func(r row) sheetCell {
+			text := cmp.Or(speedOf(r.s.best()).Remark, "±?")
+			if r.s.ties > 0 {
+				text += ", " + count.Of(r.s.ties, "tie")
+			}
+			return sheetCell{Text: text}
+		}},
+	}
+	caption := "Each model by its fastest variant, best first. packed: the weights are repacked on loading; native: they are read as the file holds them; " +
+		"kld: divergence of the predictions from those in float64, in nats. " + strings.Split(d.rankedLegend(), ";")[0] + "."
+	first := rows[0]
+	advice := fmt.Sprintf("Here: %s by %s with %s", cmp.Or(first.m.name, baseModel), first.s.best().contender, conditions(first.s.panel))
+	if most, ok := ceilingOf(first.s.best()); ok {
+		bound := ""
+		if roof, known := first.s.best().center(bench.PctRoof); known && roof >= memoryBound {
+			bound = "memory-bound: "
+		}
+		advice += fmt.Sprintf("; %sat most %s, you get %s", bound, bench.UnitOf(bench.TokenRate).Format(most), speedOf(first.s.best()).Text)
+	} else {
+		advice += ": " + speedOf(first.s.best()).Text
+	}
+	if len(rows) > 1 && rate(rows[1]) > 0 {
+		advice += fmt.Sprintf("; %.1f times as fast as %s", rate(first)/rate(rows[1]), rows[1].m.name)
+	}
+	return screen{advice + ".", newSheet("ranked-models", "Models, ranked", caption, rows, fields)}, true
+}
+
+// graveDoubt is what a warning says that may change a verdict.
+var graveDoubt = regexp.MustCompile(`slower|busy|steal|emulat|clock|other processes|faster than|throttled`)
+
+// verdictDoubts are the warnings that stand beside the verdict; the others follow it.
+func (d *digest) verdictDoubts() []string {
+	var grave []string
+	for _, w := range d.doubts() {
+		if graveDoubt.MatchString(w.Text) {
+			grave = append(grave, w.Text)
+		}
+	}
+	return grave
+}
+
+// title names the report by machine, date and commit, as far as they are known.
+func (d *digest) title() string {
+	parts := []string{"onebit"}
+	date, _, _ := strings.Cut(d.res.Setting("started"), "T")
+	commit := d.res.Setting("commit")
+	for _, v := range []string{d.res.Setting("cpu"), date, commit[:min(len(commit), 7)]} {
+		if v != "" && !strings.HasPrefix(v, "unavai") && v != "unknown" {
+			parts = append(parts, v)
+		}
+	}
+	if len(parts) == 1 {
+		return "onebit results"
+	}
+	return strings.Join(parts, " · ")
+}
+
+// takePicture takes the figure that says most from the charts: what speed costs in error, or else speed.
+func takePicture(drawn []drawnChart, plots string) (*pageFigure, []drawnChart) {
+	for _, name := range []string{"error-speed", "throughput", "latency"} {
+		for i, c := range drawn {
+			if c.name != name || len(c.figures) == 0 {
+				continue
+			}
+			p := newPageChart(drawnChart{chart: c.chart, figures: c.figures[:1]}, plots)
+			rest := slices.Clone(drawn)
+			rest[i].figures = c.figures[1:]
+			if len(rest[i].figures) == 0 {
+				rest = slices.Delete(rest, i, i+1)
+			}
+			return &p.Figures[0], rest
+		}
+	}
+	return nil, drawn
+}

@@ -1,0 +1,100 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// rankedFormats is three formats on two shapes: b is twice as fast as a, c is as fast as a. The variant
+// that is the fastest of a on one shape did not run on the other.
+func rankedFormats() string {
+	var b strings.Builder
+	at := func(format, variant string, rows, ns int) {
+		b.WriteString(repeat(6, fmt.Sprintf("BenchmarkMatVec/format=%s/variant=%s/rows=%d/cols=64/threads=2/cache=cold 1 %d ns/op 75 %%roof %d packed-B 1e-4 nmse",
+			format, variant, rows, ns, rows*16)))
+	}
+	at("a", "x", 64, 1000)
+	at("a", "y", 64, 500)
+	at("a", "x", 256, 4000)
+	at("b", "x", 64, 500)
+	at("b", "x", 256, 2000)
+	at("b", "x", 512, 9000) // no other format ran it
+	at("c", "x", 64, 1000)
+	at("c", "x", 256, 4000)
+	b.WriteString(repeat(6, "BenchmarkMatVec/format=c/variant=x/rows=64/cols=64/threads=2/cache=warm 1 1 ns/op"))
+	return "cpu: Some CPU\nstarted: 2026-11-22T01:02:03Z\ncommit: 0123456789\n" + b.String()
+}
+
+func TestFormatsAreRanked(t *testing.T) {
+	d := newDigest(fixture(t, []byte(rankedFormats())))
+	screens := d.screens()
+	if len(screens) != 1 {
+		t.Fatalf("%d screens, want 1", len(screens))
+	}
+	// √(500 · 2000) = 1000 ns; 16 bytes for 64 weights are 2 bits.
+	checkSheet(t, screens[0].Sheet, [][]string{
+		{"format", "by", "µs/op", "bits/weight", "packed", "nmse", "how sure"},
+		{"b", "x", "1.00", "2", "4.00 KiB", "0.0001 −40 dB", "±0 %"},
+		{"a", "x", "2.00", "2", "4.00 KiB", "0.0001 −40 dB", "±0 %"},
+		{"c", "x", "2.00", "2", "4.00 KiB", "0.0001 −40 dB", "±0 %, tie"},
+	})
+	const want = "Here: b by x, with 2 threads, cold cache; 2.0 times ahead of the next format, a; memory-bound: it reads its weights at 75.0 % of what reading alone reaches."
+	if screens[0].Advice != want {
+		t.Errorf("advice %q, want %q", screens[0].Advice, want)
+	}
+	if got := d.title(); got != "onebit · Some CPU · 2026-11-22 · 0123456" {
+		t.Errorf("title %q", got)
+	}
+}
+
+func TestModelsAreRanked(t *testing.T) {
+	const line = "BenchmarkModel/model=%s/variant=v/test=tg8/threads=2 1 5 ns/op %d tok/s 80 %%roof"
+	d := newDigest(fixture(t, []byte(repeat(6, fmt.Sprintf(line, "slow", 50))+repeat(6, fmt.Sprintf(line, "quick", 100)))))
+	want := "Here: quick by v with 2 threads; memory-bound: at most 125 tok/s, you get 100 tok/s; 2.0 times as fast as slow."
+	if got := d.screens()[0].Advice; got != want {
+		t.Errorf("advice %q, want %q", got, want)
+	}
+}
+
+func TestBoundText(t *testing.T) {
+	for roof, want := range map[float64]string{
+		120: "at 120.0 %: more than the reading loop, for part of the weights was in a cache", 75: "memory-bound: at 75.0 %", 20: "not memory-bound: at 20.0 %",
+	} {
+		if got := boundText(roof, "at %s"); got != want {
+			t.Errorf("%v: %q, want %q", roof, got, want)
+		}
+	}
+}
+
+// TestFirstScreenOrder looks for the verdict first, warnings that may change it beside it, and the others
+// after the table; and for times in a terminal of 60 columns.
+func TestFirstScreenOrder(t *testing.T) {
+	text := rankedFormats() + "# warning: this is a virtual machine\n# warning: a CPU was busy\n"
+	page := renderAll(t, text)
+	at := 0
+	for _, want := range []string{`<h1>onebit · Some CPU`, `class="advice">Here: b by x`, `class="grave">a CPU was busy`, "Formats, ranked", "<summary>2 warnings", "this is a virtual machine"} {
+		i := strings.Index(page[at:], want)
+		if i < 0 {
+			t.Fatalf("the page lacks %q, or has it too early", want)
+		}
+		at += i
+	}
+	if !utf8.ValidString(page) || strings.ContainsRune(page, utf8.RuneError) {
+		t.Error("the page is not valid UTF-8")
+	}
+	var b bytes.Buffer
+	if err := WriteTable(&b, fixture(t, []byte(text)), TableOptions{Width: 60}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "µs/op") {
+		t.Errorf("no times:\n%s", b.String())
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 60 {
+			t.Errorf("a line of %d columns: %q", n, line)
+		}
+	}
+}
