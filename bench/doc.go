@@ -64,20 +64,25 @@
 // and an [Estimate] ([Results.Estimates]) is made of the processes' medians:
 //
 //   - Its center is the median of the k processes' medians.
-//   - The variance s² of the medians' logarithms has k-1 degrees of freedom,
-//     two for three processes, which alone would make intervals of four
-//     deviations. It is moderated by what the class of the case is like: the
+//   - The logarithms of a process's medians hold two parts. One is common to
+//     all cases of the class: a process's shift, the median over the cases,
+//     whose variance c² has k-1 degrees of freedom however many cases there
+//     are. What is left is the case's own; its variance s² has k-1 degrees of
+//     freedom too, two for three processes, which alone would make intervals
+//     of four deviations. It is moderated by what its class is like: the
 //     variances of a class are taken as drawn from s0²·d0/χ²(d0), and the
 //     case's is then (d0·s0² + (k-1)·s²) / (d0+k-1), with d0+k-1 degrees of
-//     freedom (Smyth 2004, empirical Bayes). s² holds both components, what
-//     samples of a process and what processes differ by; Within and Between
-//     say how large each is.
+//     freedom (Smyth 2004, empirical Bayes; pool says where d0 and s0 come
+//     from). A class of fewer than three cases is not divided, nor moderated.
 //   - The interval is where the center of a further run is expected, with a
-//     chance of 95%: center·exp(±t·s·√(2m)), where t is Student's for those
-//     degrees of freedom, m = (π/2)/(k+π/2-1) the variance of the median of k
-//     values, and 2 is there because that run strays too. It is right if the
-//     next run differs from this one no more than this one's processes do:
-//     within minutes, on the same machine, doing nothing else.
+//     chance of 95%: center·exp(±√(2m·(t²s² + u²c²))), where t and u are
+//     Student's for the two degrees of freedom, m = (π/2)/(k+π/2-1) is the
+//     variance of the median of k values, and 2 is there because that run
+//     strays too. It holds if the next run differs from this one no more than
+//     this one's processes do: within minutes, on the same machine, doing
+//     nothing else. docs/measurements/noise.md says how often it did.
+//   - Within and Between divide the deviation otherwise: into what samples of a
+//     process and what processes differ by.
 //
 // Of a single process, or of a file that does not say, the interval is that of
 // the median of its samples (by ranks, without an assumption), and says nothing

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -69,22 +70,17 @@ func (r *Results) Estimates(unit string) []Estimate {
 func (r *Results) estimates(unit string, keep func(Name) bool) []Estimate {
 	all := r.gather(unit, keep)
 	exact := UnitOf(unit).Exact
-	classes := make(map[string][]variance)
+	classes := make(map[string][]*Estimate)
 	for i := range all {
-		e := &all[i]
-		if !exact && e.positive() {
+		if e := &all[i]; !exact && e.positive() {
 			e.separate()
-			classes[e.Class] = append(classes[e.Class], e.between())
-		}
-	}
-	pooled := make(map[string]variance, len(classes))
-	for name, class := range classes {
-		pooled[name] = pool(class)
-	}
-	for i := range all {
-		if e := &all[i]; exact || !e.positive() || !e.foretell(pooled[e.Class]) {
+			classes[e.Class] = append(classes[e.Class], e)
+		} else {
 			e.summarize()
 		}
+	}
+	for _, class := range classes {
+		foretell(class)
 	}
 	return all
 }
@@ -150,11 +146,12 @@ func centerOf(medians []processMedian) float64 {
 // positive reports whether the samples have logarithms.
 func (e *Estimate) positive() bool { return slices.Min(e.Values) > 0 }
 
-// between is the variance of the logarithms of the processes' medians.
-func (e *Estimate) between() variance {
+// between is the variance of the logarithms of the processes' medians, less a
+// shift of each process.
+func (e *Estimate) between(shifts map[int]float64) variance {
 	medians := make([]float64, len(e.medians))
 	for i, m := range e.medians {
-		medians[i] = math.Log(m.value)
+		medians[i] = math.Log(m.value) - shifts[m.process]
 	}
 	return varianceOf(medians)
 }
@@ -176,7 +173,7 @@ func (e *Estimate) separate() {
 	}
 	within.value /= within.dof
 	e.Within = math.Sqrt(within.value)
-	e.Between = math.Sqrt(max(0, e.between().value-within.value*explained))
+	e.Between = math.Sqrt(max(0, e.between(nil).value-within.value*explained))
 }
 
 func logs(values []float64) []float64 {
@@ -187,17 +184,59 @@ func logs(values []float64) []float64 {
 	return out
 }
 
-// foretell sets the interval of the next run's center; false if nothing is
-// known of how processes differ.
-func (e *Estimate) foretell(class variance) bool {
-	reach := e.between().moderate(class).reach()
-	if math.IsInf(reach, 1) {
-		return false
+// foretell sets the intervals of a class: where the next run's centers are.
+// The variance of processes has two parts: what all cases of the class have in
+// common, of which every process shows one value, and what each case has of its
+// own, which the class says more about. A class of fewer than three cases has no
+// parts.
+func foretell(class []*Estimate) {
+	common := variance{0, 1}
+	var shifts map[int]float64
+	if len(class) >= leastPooled {
+		shifts = shiftsOf(class)
+		common = varianceOf(slices.Sorted(maps.Values(shifts)))
 	}
-	// Two centers differ, this run's and the next one's.
-	factor := math.Exp(reach * math.Sqrt(2*ofMedian(e.Processes)))
-	e.Lo, e.Hi, e.NextRun = e.Center/factor, e.Center*factor, true
-	return true
+	own := make([]variance, len(class))
+	for i, e := range class {
+		own[i] = e.between(shifts)
+		if len(shifts) > 0 {
+			// The shifts are made of the same values.
+			n := float64(len(class))
+			own[i].value *= n / (n - 1)
+			own[i].dof *= (n - 1) / n
+		}
+	}
+	pooled := pool(own)
+	for i, e := range class {
+		// Each part has a t of its own: one for both would take the common part,
+		// of which there are few values, for as well known as the other.
+		reach := math.Hypot(own[i].moderate(pooled).reach(), common.reach())
+		if math.IsInf(reach, 1) {
+			e.summarize()
+			continue
+		}
+		// Two centers differ, this run's and the next one's.
+		factor := math.Exp(reach * math.Sqrt(2*ofMedian(e.Processes)))
+		e.Lo, e.Hi, e.NextRun = e.Center/factor, e.Center*factor, true
+	}
+}
+
+// shiftsOf says of each process how much slower it was than others in all cases
+// of a class: the median of the logarithms.
+func shiftsOf(class []*Estimate) map[int]float64 {
+	shifts := make(map[int][]float64)
+	for _, e := range class {
+		if e.Processes > 1 {
+			for _, m := range e.medians {
+				shifts[m.process] = append(shifts[m.process], math.Log(m.value/e.Center))
+			}
+		}
+	}
+	out := make(map[int]float64, len(shifts))
+	for p, s := range shifts {
+		out[p] = median(s)
+	}
+	return out
 }
 
 // summarize sets the interval of the samples' median, without any assumption

@@ -17,6 +17,7 @@ type fakeMachine struct {
 	within    float64 // deviation of the logarithms of samples of a process
 	between   float64 // and of what a process adds to a case
 	uneven    float64 // deviation of the logarithm of a case's own share of the noise
+	common    float64 // deviation of what a process adds to all cases
 	classes   string
 }
 
@@ -24,13 +25,14 @@ func (m *fakeMachine) run(names ...string) *Results {
 	r := &Results{Settings: []Setting{{ClassesKey, m.classes}}}
 	scale := make(map[string]float64)
 	for p := range m.processes {
+		common := m.common * m.rng.NormFloat64()
 		for _, n := range names {
 			name := ParseName(n)
 			of := name.Get("case") // shared by the arms of a pair
 			if scale[of] == 0 {
 				scale[of] = math.Exp(m.uneven * m.rng.NormFloat64())
 			}
-			shift := scale[of] * m.between * m.rng.NormFloat64()
+			shift := common + scale[of]*m.between*m.rng.NormFloat64()
 			for range m.samples {
 				ns := 1000 * math.Exp(shift+scale[of]*m.within*m.rng.NormFloat64())
 				r.Samples = append(r.Samples, Sample{Name: name, Iters: 1, Process: p + 1, Values: []Metric{{NsPerOp, ns}}})
@@ -58,18 +60,22 @@ func pairNames(n int) (names []string) {
 func TestIntervalHoldsTheNextRun(t *testing.T) {
 	for _, tc := range []struct {
 		cases, processes int
-		uneven           float64
+		uneven, common   float64
 		lo, hi           float64
 	}{
 		{cases: 30, processes: 3, uneven: 0, lo: 0.93, hi: 0.97},
 		{cases: 30, processes: 3, uneven: 0.7, lo: 0.93, hi: 0.97},
 		{cases: 30, processes: 5, uneven: 0.7, lo: 0.93, hi: 0.97},
+		// The machine drifts as a whole: no number of cases makes up for few
+		// processes.
+		{cases: 30, processes: 3, common: 0.03, lo: 0.92, hi: 0.99},
+		{cases: 30, processes: 5, common: 0.10, lo: 0.92, hi: 0.99},
 		{cases: 6, processes: 3, uneven: 0.7, lo: 0.92, hi: 0.99},
 		{cases: 1, processes: 3, uneven: 0.7, lo: 0.92, hi: 0.99}, // nothing to pool
 	} {
-		m := &fakeMachine{rng: newRand(5), processes: tc.processes, samples: 4, within: 0.03, between: 0.05, uneven: 0}
+		m := &fakeMachine{rng: newRand(5), processes: tc.processes, samples: 4, within: 0.03, between: 0.05, common: tc.common}
 		inside, all := 0, 0
-		for range 3000 / tc.cases {
+		for range 9000 / tc.cases {
 			a, b := m.twins(tc.uneven, caseNames(tc.cases)...)
 			next := b.Estimates(NsPerOp)
 			for i, e := range a.Estimates(NsPerOp) {

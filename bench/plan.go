@@ -13,6 +13,10 @@ const (
 	rounds    = 10
 	minRounds = 6
 
+	// leastProcesses is the number from which on processes alone say how far
+	// to trust a figure.
+	leastProcesses = 3
+
 	// A sample must be long enough for the clock, and short enough for many
 	// rounds and for a prompt end after Ctrl-C.
 	defaultTime = 20 * time.Millisecond
@@ -38,13 +42,20 @@ type Plan struct {
 // usualRounds are those of one process.
 func (r *Runner) usualRounds() int { return (rounds + r.processes() - 1) / r.processes() }
 
-// leastRounds are those that a process takes even if time is short.
-func (r *Runner) leastRounds() int { return (minRounds + r.processes() - 1) / r.processes() }
+// leastRounds are those that a process takes even if time is short. Three
+// processes have an interval with one sample each.
+func (r *Runner) leastRounds() int {
+	if n := r.processes(); n < leastProcesses {
+		return (minRounds + n - 1) / n
+	}
+	return 1
+}
 
 // Plan plans a run of the suite. Count and Time are the runner's where it
 // gives them, and follow from its budget where it doesn't. While it runs, the
 // runner plans again for each group, from the time that is left; cases whose
-// one operation outlasts a sample get fewer rounds, but no fewer than 6 in all.
+// one operation outlasts a sample get fewer rounds, but no fewer than 6, or one in
+// each of three or more processes.
 func (r *Runner) Plan(s Suite) Plan {
 	if r.Start != nil {
 		return r.planProcesses(s)

@@ -109,7 +109,7 @@ func BenchmarkHeadBatch(b *testing.B) {
 			}
 			for _, threads := range []int{1, 2} {
 				for _, n := range []int{1, 2, 4, 8, 16} {
-					b.Run(fmt.Sprintf("format=%s/variant=%s/n=%d/threads=%d", format, v.Name, n, threads), func(b *testing.B) {
+					b.Run(fmt.Sprintf("format=%s/variant=%s/columns=%d/threads=%d", format, v.Name, n, threads), func(b *testing.B) {
 						if err := v.Available(); err != nil {
 							b.Skip(err)
 						}

@@ -13,14 +13,14 @@ import (
 // BenchmarkQ1 times one thread on weights in each level of memory, by the
 // variant. The activations are prepared beforehand.
 //
-//	go test ./kernels -run '^$' -bench 'BenchmarkQ1/act=q8_128/'
+//	go test ./kernels -run '^$' -bench 'BenchmarkQ1/format=q1_0_g128/act=q8_128/'
 func BenchmarkQ1(b *testing.B) {
 	for _, act := range []kernels.Activation{kernels.Q8Per128, kernels.Q8Row, kernels.Q8Per32} {
 		for _, mem := range []struct {
 			name  string
 			bytes int
 		}{{"L2", 1 << 20}, {"L3", 32 << 20}, {"DRAM", 512 << 20}} {
-			b.Run(fmt.Sprintf("act=%s/mem=%s", act, mem.name), func(b *testing.B) { benchmarkQ1(b, act, mem.bytes) })
+			b.Run(fmt.Sprintf("format=%s/act=%s/mem=%s", formats.Q1_0_g128.Name, act, mem.name), func(b *testing.B) { benchmarkQ1(b, act, mem.bytes) })
 		}
 	}
 }
@@ -54,7 +54,7 @@ func BenchmarkQ1Batch(b *testing.B) {
 			if v.Format != formats.Q1_0_g128 || v.Activation != kernels.Q8Per128 || v.ISA == kernels.Go {
 				continue
 			}
-			b.Run(fmt.Sprintf("N=%d/variant=%s", n, v.Name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("format=%s/columns=%d/variant=%s", v.Format.Name, n, v.Name), func(b *testing.B) {
 				if err := v.Available(); err != nil {
 					b.Skip(err)
 				}
@@ -93,7 +93,7 @@ func BenchmarkQ1Prompt(b *testing.B) {
 		if v.Format != formats.Q1_0_g128 || v.Activation != kernels.Q8Per128 || v.ISA == kernels.Go || v.Layout != kernels.Native {
 			continue
 		}
-		b.Run("variant="+v.Name, func(b *testing.B) {
+		b.Run(fmt.Sprintf("format=%s/variant=%s", v.Format.Name, v.Name), func(b *testing.B) {
 			if err := v.Available(); err != nil {
 				b.Skip(err)
 			}
@@ -117,7 +117,7 @@ func BenchmarkQ1Prompt(b *testing.B) {
 			x := normal(rand.New(rand.NewPCG(3, 4)), most*cols)
 			dst := make([]float32, most*6144)
 			for _, n := range []int{2, 4, 5, 6, 8, 13, 16, most} {
-				b.Run(fmt.Sprint("N=", n), func(b *testing.B) {
+				b.Run(fmt.Sprintf("columns=%d", n), func(b *testing.B) {
 					for range b.N {
 						for _, m := range matrices {
 							pool.MatMul(dst[:n*m.Rows], v, m, x[:n*cols], n)

@@ -104,7 +104,7 @@ func BenchmarkTwoBitBatch(b *testing.B) {
 				if v.Format.Name != format || v.Activation != kernels.DefaultActivation(format) || v.ISA == kernels.Go {
 					continue
 				}
-				b.Run(fmt.Sprintf("format=%s/n=%d/variant=%s", format, n, v.Name), func(b *testing.B) {
+				b.Run(fmt.Sprintf("format=%s/columns=%d/variant=%s", format, n, v.Name), func(b *testing.B) {
 					if err := v.Available(); err != nil {
 						b.Skip(err)
 					}
@@ -155,7 +155,7 @@ func BenchmarkTernaryPrompt(b *testing.B) {
 			{"ffn_gate_up", 2560, []int{6912, 6912}},
 			{"ffn_down", 6912, []int{2560}},
 		} {
-			b.Run(fmt.Sprintf("variant=%s/op=%s", v.Name, op.name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("format=%s/variant=%s/op=%s", v.Format.Name, v.Name, op.name), func(b *testing.B) {
 				if err := v.Available(); err != nil {
 					b.Skip(err)
 				}
@@ -182,7 +182,7 @@ func BenchmarkTernaryPrompt(b *testing.B) {
 					dst[i] = make([]float32, most*rows)
 				}
 				for _, n := range []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, most} {
-					b.Run(fmt.Sprint("N=", n), func(b *testing.B) {
+					b.Run(fmt.Sprintf("columns=%d", n), func(b *testing.B) {
 						for range b.N {
 							for _, products := range submissions {
 								for i := range products {

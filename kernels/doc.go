@@ -377,7 +377,7 @@
 // q8_128, GB/s of weights. L2 is the best of short runs; DRAM the median of
 // 2 MiB pieces and its percentage of a loop that only reads, alternating with it:
 //
-//	go test ./kernels -run '^$' -bench 'BenchmarkQ1/act=q8_128'
+//	go test ./kernels -run '^$' -bench 'BenchmarkQ1/format=q1_0_g128/act=q8_128'
 //
 //	                     vector instructions      L2     DRAM
 //	                     for 128 weights

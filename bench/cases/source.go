@@ -84,22 +84,22 @@ func activations(cols int, seed uint64) []float32 {
 	return x
 }
 
-// DefaultSources are the projections of Bonsai-1.7B and BitNet-2B-4T, random,
-// in every format that has a variant besides the reference.
+// DefaultSources are a small projection, the first of Bonsai-1.7B, and a large
+// one, the largest of BitNet-2B-4T, random, in every format that has a variant
+// besides the reference. The models' other projections lie between, and the time
+// that they took goes into processes, which say how far to trust a figure.
 func DefaultSources(seed uint64) []Source {
-	var shapes []Shape
-	for _, preset := range []string{"bonsai-1.7b", "bitnet-2b-4t"} {
-		shapes = append(shapes, projections(preset)...)
-	}
-	return Synthetic(measurable(), shapes, seed)
+	large := slices.MaxFunc(projections("bitnet-2b-4t"), func(a, b Shape) int { return a.Rows*a.Cols - b.Rows*b.Cols })
+	return Synthetic(measurable(), []Shape{shortShape(), large}, seed)
 }
 
-// ShortSources are the first projection of Bonsai-1.7B in the formats that
-// onebit is about.
+// ShortSources are the small one in the formats that onebit is about.
 func ShortSources(seed uint64) []Source {
 	main := []*formats.Type{formats.Q1_0_g128, formats.I2_S, formats.Ternary_u32}
-	return Synthetic(main, projections("bonsai-1.7b")[:1], seed)
+	return Synthetic(main, []Shape{shortShape()}, seed)
 }
+
+func shortShape() Shape { return projections("bonsai-1.7b")[0] }
 
 func projections(preset string) []Shape {
 	shapes, err := models.ProjectionShapes(preset)

@@ -18,9 +18,20 @@ import (
 	"onebit/internal/sysinfo"
 )
 
-// processes is how many processes measure each case: the fewest that say how
-// much processes differ by and survive one that is out of line.
-const processes = 3
+// How many processes measure each case: three are the fewest that say how much
+// they differ by and survive one that is out of line. Five make intervals half
+// as wide, where setting up takes a second and not, as with models, half a minute.
+const (
+	kernelProcesses = 5
+	modelProcesses  = 3
+)
+
+func (f *benchFlags) processes() int {
+	if f.models {
+		return modelProcesses
+	}
+	return kernelProcesses
+}
 
 // processVerb is the hidden verb that measures in a child process. It takes
 // what is to be measured, the flags of bench, and an assignment on standard
