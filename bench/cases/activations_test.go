@@ -57,6 +57,12 @@ func TestSchemesOfModels(t *testing.T) {
 			"Modelpp4": usual, "Modeltg2": usual, "Lockstep": usual, "Modelload": "q8_128", "Modelttft": "q8_128", "Optg2": "q8_128",
 		})
 	}
+	if s := modelsSuite(t, ModelsOptions{Choice: BestVariants, Tokens: 2, Threads: []int{1, 2}}, "tiny"); slices.ContainsFunc(s.Cases, func(c bench.Case) bool {
+		n := bench.ParseName(c.Name)
+		return n.Get(names.Act) == "q8_32" && n.Get(names.Threads) == "1"
+	}) {
+		t.Error("another scheme than the main one is measured on fewer than all threads")
+	}
 	check("asked for", acts(ModelsOptions{Choice: BestVariants, Activations: []kernels.Activation{kernels.F32, kernels.Q8Row}}), map[string]string{
 		"Modelpp4": "f32 q8_row", "Modeltg2": "f32 q8_row", "Lockstep": "f32 q8_row", "Modelload": "f32", "Modelttft": "f32", "Opt2": "",
 	})

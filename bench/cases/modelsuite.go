@@ -76,7 +76,7 @@ type Choice int
 const (
 	AllVariants  Choice = iota // and streaming, and those in pure Go, and the reference, which take patience
 	SIMDVariants               // and streaming; of a scheme without SIMD, the best in Go
-	BestVariants               // of these, of each scheme the best that packs and the best that does not
+	BestVariants               // of these, of each scheme the best that packs and the best that does not; but for the main one, on the most threads alone
 )
 
 // Models returns the cases of whole models; see the package comment. It opens
@@ -230,8 +230,8 @@ func (sub *subject) tests(kind string) (out []names.ModelTest) {
 
 // Rough rates of a desktop core, to forecast a run's length with.
 const (
-	coreBytes = 12e9  // weight bytes per second
-	coreMACs  = 200e9 // multiply-adds per second in SIMD
+	coreBytes = 20e9  // weight bytes per second
+	coreMACs  = 250e9 // multiply-adds per second in SIMD
 	coreLoad  = 1e9   // bytes packed per second
 	coreHead  = 100e6 // weights of a head converted per second
 	goFactor  = 30    // by which pure Go is slower than SIMD

@@ -171,16 +171,18 @@ func (sub *subject) configs(threads int) (out []modelConfig) {
 
 // chosen reports whether a configuration among all is one to measure.
 func (c modelConfig) chosen(all []modelConfig) bool {
-	of := best(all, c.packing, c.act())
+	of, opt := best(all, c.packing, c.act()), c.subject.opt
 	switch {
-	case c.subject.opt.Choice == AllVariants:
+	case opt.Choice == AllVariants:
 		return true
 	case c.variant.Name == reference:
+		return false
+	case opt.Choice == BestVariants && !c.main() && c.threads != maxOf(opt.Threads):
 		return false
 	case !c.simd() && slices.ContainsFunc(all, func(o modelConfig) bool { return o.simd() && o.act() == c.act() }):
 		return false
 	}
-	return c == of || c.simd() && c.subject.opt.Choice == SIMDVariants
+	return c == of || c.simd() && opt.Choice == SIMDVariants
 }
 
 // best returns the highest ranking configuration of a packing and a scheme.

@@ -32,9 +32,10 @@ that to bonsai-1.7b alone, in less than a minute. A --filter chooses among all
 variants, those in pure Go and the reference too, which take patience.
 
 Speed is worth its error: where q8_32, llama.cpp's activation scheme, has a fast
-kernel, prompt and text are measured with it too, and --act lists other schemes,
-the first of which is the main one. The error of each, against the reference
-engine, stands beside its speed. With --llama-bench, compare at q8_32 first.`
+kernel, prompt and text are measured with it too, on all threads, and --act lists
+other schemes, the first of which is the main one. The error of each, against the
+reference engine, stands beside its speed. With --llama-bench, compare at q8_32
+first.`
 
 	benchFilter = `Filters are written in benchproc's syntax over the parts of a benchmark's name;
 --list shows the names that a run would measure:`
