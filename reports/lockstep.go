@@ -153,7 +153,7 @@ func (d *digest) errorSheet(m *model) *sheet {
 	for i, unit := range []string{bench.KLD, bench.Top1, bench.Top5, bench.Perplexity, bench.RefPpl, bench.NMSE} {
 		fields = append(fields, field[string]{label: unit, about: bench.UnitOf(unit).About, drop: i, cell: func(name string) sheetCell {
 			c := find(m.logits, name)
-			cell := sheetCell{Text: valueIn(c, unit)}
+			cell := sheetCell{Text: valueIn(c, unit), Remark: boundsIn(c, unit)}
 			if unit == bench.Perplexity {
 				cell.Remark = perplexityChange(c)
 			}
@@ -180,6 +180,16 @@ func (d *digest) errorSheet(m *model) *sheet {
 	return newSheet(fileName("error", m.name), m.title("error"), errorCaption(m), contenders(cases), fields)
 }
 
+// boundsIn is the interval of a case's value in a unit, "" if there is none.
+func boundsIn(c *caseStats, unit string) string {
+	low, high := bench.Bounds(unit)
+	lo, hi := valueIn(c, low), valueIn(c, high)
+	if lo == "" || hi == "" {
+		return ""
+	}
+	return lo + " to " + hi
+}
+
 // perplexityChange is a case's perplexity relative to the reference's; "" if either is lacking.
 func perplexityChange(c *caseStats) string {
 	if c == nil {
@@ -196,10 +206,19 @@ func perplexityChange(c *caseStats) string {
 func errorCaption(m *model) string {
 	text := "Against the reference engine: dequantized weights, sums in float64."
 	for _, c := range m.logits {
-		if n := c.name.Get(names.Tokens); n != "" {
-			text += " Predictions over " + n + " tokens."
-			break
+		n := c.name.Get(names.Tokens)
+		if n == "" {
+			continue
 		}
+		text += " Predictions over " + n + " tokens"
+		if boundsIn(c, bench.KLD) != "" {
+			text += ", with 95 % intervals over them"
+		}
+		text += "."
+		if c.name.Get(names.Weights) == names.RandomWeights {
+			text += " The weights are random: the divergence ranks activation schemes and finds faults, but is not a trained model's."
+		}
+		break
 	}
 	return text
 }

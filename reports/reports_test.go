@@ -56,6 +56,8 @@ func TestUnusualResults(t *testing.T) {
 			[]string{"bonsai-1.7b tg64", "kld against decode tg64", "10.0× scalar", "12.5 tok/s"}},
 		{"profile only", "BenchmarkOp/model=m/variant=v/test=tg8/threads=1/block=0/op=q 1 5e6 ns/op\n", []string{"m: time by operation, tg8, 1 thread", "was not timed", "5.00 ms"}},
 		{"errors only", "BenchmarkLockstep/model=m/variant=v/input=isolated/block=7/tensor=block 1 2e-5 nmse\n", []string{"m: error of the stream", "2e-05", "in 7"}},
+		{"few predictions of random weights", "BenchmarkLogits/model=m/variant=v/weights=random/tokens=9 1 0.5 kld 0.25 kld-lo 1 kld-hi 0.25 top1 0.07 top1-lo 0.59 top1-hi\n",
+			[]string{"0.25 to 1", "7.0 % to 59.0 %", "95 % intervals", "The weights are random"}},
 		{"predictions only", "BenchmarkLogits/model=m/variant=v/tokens=9 1 0.5 kld 0.25 top1 12 ppl 10 ref-ppl\n", []string{"m: error", "25.0 %", "20 %", "over 9 tokens"}},
 		{"nameless model", "BenchmarkModel/variant=v/test=pp8 1 0 ns/op 0 tok/s\n", []string{"Model table", "prompt pp8"}},
 		{"test of another kind", "BenchmarkModel/model=m/variant=v/test=sing 1 7 ns/op\n", []string{"fastest at sing", "7.00 ns"}},
