@@ -113,8 +113,8 @@ const (
 	fewNoise = 0.05
 
 	// suiteNoise and classNoise are the least shifts of a suite and of a class
-	// that count. Runs of one binary half an hour apart shifted by up to 1.5%
-	// and 2%.
+	// that count. Runs of one binary up to 13 minutes apart shifted by up to 1.0%
+	// and 2%; what hours do has not been measured.
 	suiteNoise = 0.03
 	classNoise = 0.05
 )
