@@ -37,8 +37,8 @@ const (
 	// a share of a CPU leaves most loops of this length alone and delays a
 	// few by much; but without the slowest twentieth, because now and then the
 	// system has two threads share a CPU for a moment though another idles. Of
-	// two virtual CPUs with nobody else on them the slower takes 5 to 24%
-	// longer than the fastest does (docs/measurements/machine.md).
+	// two virtual CPUs with nobody else on them the slower took 5 to 24%
+	// longer than the fastest did, 32% in one second of 27 (docs/measurements/machine.md).
 	canaryDrift = 1.30
 
 	// canarySteps of the clock are the least that the loop must last to say
