@@ -182,6 +182,26 @@ func TestVerifyCatches(t *testing.T) {
 	}
 }
 
+// TestVerifyAgain has a process that repeats what another has verified: it
+// measures no errors, and finds wrong results all the same.
+func TestVerifyAgain(t *testing.T) {
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []Shape{{64, 256}}, 1), Again: true})
+	instance(t, s, "variant=reference/act=f32/rows=64/cols=256/threads=1/cache=warm") // verified, too
+	m := instance(t, s, "variant=unrolled/act=q8_128/rows=64/cols=256/threads=1/cache=warm").(*matvec)
+	metrics, err := m.Verify(t.Context())
+	if err != nil || len(metrics) != 1 || metrics[0].Unit != bench.PackTime {
+		t.Errorf("a right result: %v, %v", metrics, err)
+	}
+	if m.group.exact != nil || m.group.byAct[kernels.Q8Per128].exact != nil {
+		t.Error("the float64 product was computed again")
+	}
+	const row, block = 5, 1
+	m.matrices[0].Data[(row*2+block)*18+4] ^= 1 // one sign of row 5
+	if _, err := m.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "row 5") {
+		t.Errorf("one wrong sign: error %v, want one that names row 5", err)
+	}
+}
+
 // A tensor whose scale is among the smallest of float32 has products that are
 // rounded to few digits, and right.
 func TestVerifySubnormalScale(t *testing.T) {

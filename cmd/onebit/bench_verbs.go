@@ -135,7 +135,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.short, "short", false, short)
 	flags.BoolVar(&f.list, "list", false, "print the names of the cases that would be measured, and those that can't be here, with the reason")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of tables")
-	flags.IntVar(&f.count, "count", 0, "samples of each case (default: what the time allows, 6 to 10)")
+	flags.IntVar(&f.count, "count", 0, "samples of each case in all processes (default: what the time allows, up to 12)")
 	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: what the time allows)")
 	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts (default: 1 and all)")
 	flags.StringVar(&f.model, "model", "", "measure this model: a GGUF `FILE` or a Hugging Face directory")
