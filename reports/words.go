@@ -120,8 +120,12 @@ func (d *digest) noiseText() string {
 	if len(known) > 0 {
 		text = fmt.Sprintf("One comparison in twenty of identical code differs by more than %s. Smaller differences are called ties.", enumerate(known))
 	}
-	if len(unknown) > 0 {
-		text += fmt.Sprintf(" There are too few A/A pairs to know the noise floor of %s: differences are judged by their intervals alone.", enumerate(unknown))
+	switch {
+	case len(unknown) == 0:
+	case len(known) == 0 && len(unknown) > 1:
+		text = "There are too few A/A pairs to know a noise floor: differences are judged by their intervals alone."
+	default:
+		text += fmt.Sprintf(" There are too few A/A pairs to know the noise floor of %s: differences are judged by their intervals alone.", strings.Join(unknown, "; "))
 	}
 	return strings.TrimSpace(text)
 }

@@ -28,7 +28,7 @@ packs the weights and the best that does not, they are loaded, started, given a
 prompt of 512 tokens (pp512) and asked for a text of 128 (tg128), in the words of
 llama-bench: about ten minutes. --all-variants adds every other SIMD variant that
 runs here, and streaming; -p 64 -n 16 makes the tests shorter. --short does all
-that to bonsai-1.7b alone, in less than a minute. A --filter chooses among all
+that to bonsai-1.7b alone, in about a minute. A --filter chooses among all
 variants, those in pure Go and the reference too, which take patience.
 
 Speed is worth its error: where q8_32, llama.cpp's activation scheme, has a fast
@@ -127,7 +127,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	case !f.kernels:
 		usual = "all but those in pure Go"
 		acts += "; beside it q8_32, which is llama.cpp's, where there is SIMD for it)"
-		short = "one model, shorter tests: under a minute"
+		short = "one model, shorter tests: about a minute"
 	}
 	flags.BoolVar(&f.force, "force", false, "replace an index.html in DIR that onebit did not write")
 	flags.StringVarP(&f.out, "output", "o", "onebit-report", "`DIR` to write the report to")
