@@ -30,6 +30,10 @@
 // Two variants tie if their medians are no farther apart than the run's noise floor, or if a
 // Mann-Whitney test finds no difference at the 5% level.
 //
+// Reports of all kinds for people begin with a first screen: a sentence that says what to take here, and
+// a ranked table of the formats (over the shapes that all of them ran, with most threads and a cold
+// cache) or of the models. Warnings that may change the verdict stand beside it.
+//
 // Where a run has more tasks than a screen holds, reports begin with a row per format and condition:
 // who is fastest or tied most often, by how much (a geometric mean), and at what error. The tasks
 // follow, folded. Warnings that differ in their numbers alone become one.

@@ -163,6 +163,7 @@ func (d *digest) placedFields() []field[placed] {
 			return sheetCell{Text: p.contender, Mark: markHTML(d.marks[p.contender])}
 		}},
 		{label: "µs/op", about: bench.UnitOf(bench.NsPerOp).About, cell: func(p placed) sheetCell { return sheetCell{Text: microseconds(p.ns)} }},
+		{label: "how sure", text: true, drop: 2, cell: func(p placed) sheetCell { return sheetCell{Text: d.howSure(p)} }},
 		{label: "bits/weight", about: "of the packed weights", drop: 1, cell: func(p placed) sheetCell {
 			bytes, ok := p.tasks[0].bytesPerWeight(p.cases[0])
 			return sheetCell{Text: textIf(ok, fmt.Sprintf("%.3g", 8*bytes))}
@@ -172,7 +173,6 @@ func (d *digest) placedFields() []field[placed] {
 			v, ok := p.typical(bench.NMSE)
 			return sheetCell{Text: textIf(ok, bench.UnitOf(bench.NMSE).Format(v)), Remark: textIf(ok && v > 0, decibels(v))}
 		}},
-		{label: "how sure", text: true, drop: 2, cell: func(p placed) sheetCell { return sheetCell{Text: d.howSure(p)} }},
 	}
 }
 

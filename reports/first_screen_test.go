@@ -36,10 +36,10 @@ func TestFormatsAreRanked(t *testing.T) {
 	}
 	// √(500 · 2000) = 1000 ns; 16 bytes for 64 weights are 2 bits.
 	checkSheet(t, screens[0].Sheet, [][]string{
-		{"format", "by", "µs/op", "bits/weight", "packed", "nmse", "how sure"},
-		{"b", "x", "1.00", "2", "4.00 KiB", "0.0001 −40 dB", "±0 %"},
-		{"a", "x", "2.00", "2", "4.00 KiB", "0.0001 −40 dB", "±0 %"},
-		{"c", "x", "2.00", "2", "4.00 KiB", "0.0001 −40 dB", "±0 %, tie"},
+		{"format", "by", "µs/op", "how sure", "bits/weight", "packed", "nmse"},
+		{"b", "x", "1.00", "±0 %", "2", "4.00 KiB", "0.0001 −40 dB"},
+		{"a", "x", "2.00", "±0 %", "2", "4.00 KiB", "0.0001 −40 dB"},
+		{"c", "x", "2.00", "±0 %, tie", "2", "4.00 KiB", "0.0001 −40 dB"},
 	})
 	const want = "Here: b by x, with 2 threads, cold cache; 2.0 times ahead of the next format, a; memory-bound: it reads its weights at 75.0 % of what reading alone reaches."
 	if screens[0].Advice != want {

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"onebit/bench/names"
 )
 
 // A modelRun simulates what a run of whole models leaves, the same for the same seed.
@@ -50,7 +54,7 @@ var fixtureOps = []struct {
 	share   float64
 	weights bool
 }{
-	{"attn_norm", 0.01, false}, {"attn_qkv", 0.16, true}, {"attn_qk_norm", 0.01, false}, {"rope", 0.01, false}, {"attention", 0.06, false},
+	{"attn_norm", 0.01, false}, {"attn_qkv", 0.16, true}, {"attn_q_norm", 0.01, false}, {"rope", 0.01, false}, {"attn", 0.06, false},
 	{"attn_output", 0.12, true}, {"ffn_norm", 0.01, false}, {"ffn_gate_up", 0.38, true}, {"ffn_act", 0.03, false}, {"ffn_down", 0.21, true},
 }
 
@@ -153,7 +157,7 @@ func (m *modelRun) profile(model fixtureModel, contender, test string, threads i
 			add(fmt.Sprint(block), op.name, 0.85*ns/float64(model.blocks)*op.share, op.weights)
 		}
 	}
-	add("outside", "embedding", 0.001*ns, false)
+	add("outside", "token_embd", 0.001*ns, false)
 	add("outside", "output", 0.16*ns, true)
 	return lines
 }
@@ -187,4 +191,13 @@ func smallModels() *modelRun {
 	m.variants = append(m.variants[:1:1], m.variants[3], m.variants[5])
 	m.variants[0].packings = m.variants[0].packings[:2]
 	return m
+}
+
+// TestFixturesUseRealNames holds the simulated runs to operations that engines have.
+func TestFixturesUseRealNames(t *testing.T) {
+	for _, s := range fixture(t, smallModels().results()).Samples {
+		if op := s.Name.Get(names.Op); op != "" && !slices.Contains(names.Operations, op) {
+			t.Errorf("no engine has the operation %q", op)
+		}
+	}
 }
