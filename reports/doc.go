@@ -27,8 +27,8 @@
 // them folded, and only CSV gives each its line. Variants whose errors are the same number for number,
 // as those of one activation scheme are, share a line of a chart.
 //
-// Two variants tie if their medians are no farther apart than the run's noise floor, or if a
-// Mann-Whitney test finds no difference at the 5% level.
+// Two variants tie if they differ by less than the noise floor of their class of cases, or by less than
+// chance explains; see [bench.Floors].
 //
 // Reports of all kinds for people begin with a first screen: a sentence that says what to take here, and
 // a ranked table of the formats (over the shapes that all of them ran, with most threads and a cold
