@@ -860,7 +860,7 @@ type spinner struct{}
 func (spinner) Verify(context.Context) ([]Metric, error) { return nil, nil }
 func (spinner) Run(_ context.Context, n int) error {
 	for range n {
-		spin()
+		canarySink.Store(spin())
 	}
 	return nil
 }
