@@ -13,8 +13,8 @@ type CPUTime struct {
 	// processes, interrupts and the system, added up; Stolen is the time that
 	// the hypervisor gave to others while there was work.
 	Busy, Stolen time.Duration
-	// Own is the part of Busy that was this process's, and its children's that
-	// have ended.
+	// Own is the part of Busy that was this process's, its children's that have
+	// ended, and its parent's if that is the same program.
 	Own time.Duration
 }
 
@@ -61,6 +61,25 @@ func cpuTimes(stat string, usable func(cpu int) bool) (busy, stolen time.Duratio
 		return 0, 0, fmt.Errorf("/proc/stat has no line of a CPU that this process may use")
 	}
 	return busy, stolen, nil
+}
+
+// processTime reads the time that a process itself has used from its
+// /proc/PID/stat: "PID (name) state …", utime and stime the 14th and 15th
+// field. The name may contain anything.
+func processTime(stat string) (time.Duration, error) {
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc/PID/stat has %d fields after the name, want 13", len(fields))
+	}
+	var sum int64
+	for _, field := range fields[11:13] {
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil || ticks < 0 || ticks > maxTicks {
+			return 0, fmt.Errorf("/proc/PID/stat: %q is no number of ticks", field)
+		}
+		sum += ticks
+	}
+	return time.Duration(sum) * tick, nil
 }
 
 // maxTicks are some three years, so that ticks are no overflowing Duration.

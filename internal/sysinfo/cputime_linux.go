@@ -1,6 +1,8 @@
 package sysinfo
 
 import (
+	"fmt"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,6 +24,19 @@ func readCPUTime() Value[CPUTime] {
 			}
 			t.Own += time.Duration(u.Utime.Nano() + u.Stime.Nano())
 		}
+		t.Own += parentTime()
 		return t, nil
 	})
+}
+
+// parentTime is the time of the parent, if it is the same program: a run in
+// several processes is written down by their parent.
+func parentTime() time.Duration {
+	dir := fmt.Sprintf("/proc/%d/", os.Getppid())
+	parent, err := os.Readlink(dir + "exe")
+	self, serr := os.Readlink("/proc/self/exe")
+	if err != nil || serr != nil || parent != self {
+		return 0
+	}
+	return parse(read(dir+"stat"), processTime).V
 }

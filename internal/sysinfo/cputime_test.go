@@ -50,3 +50,19 @@ func TestOwnTimeGrows(t *testing.T) {
 		t.Errorf("%+v spent by a loop", spent)
 	}
 }
+
+func TestProcessTime(t *testing.T) {
+	for stat, want := range map[string]time.Duration{
+		"7 (one bit) 5) S 1 7 7 0 -1 4194304 100 0 0 0 250 50 9 9 20 0 1 0 100": 3 * time.Second,
+		"7 (x) R 1 7 7 0 -1 0 0 0 0 0 0 0":                                      0,
+	} {
+		if got, err := processTime(stat); got != want || err != nil {
+			t.Errorf("%q: %v, %v; want %v", stat, got, err, want)
+		}
+	}
+	for _, stat := range []string{"", "7 (x", "7 (x) R 1 7", "7 (x) R 1 7 7 0 -1 0 0 0 0 0 many 0", "7 (x) R 1 7 7 0 -1 0 0 0 0 0 -1 0"} {
+		if got, err := processTime(stat); err == nil {
+			t.Errorf("%q: %v and no error", stat, got)
+		}
+	}
+}
