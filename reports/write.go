@@ -85,10 +85,11 @@ func ownPage(dir string) []byte {
 	return page
 }
 
-// Replaceable returns an error if dir has an index.html that onebit did not write.
+// Replaceable returns an error if dir has an index.html that onebit did not write. Whatever else is
+// wrong with dir shows when it is written to.
 func Replaceable(dir string) error {
 	path := filepath.Join(dir, pageName)
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || ownPage(dir) != nil {
+	if _, err := os.Lstat(path); err != nil || ownPage(dir) != nil {
 		return nil
 	}
 	return fmt.Errorf("%s is not a report of onebit: --force replaces it, or name another directory with -o", path)
