@@ -59,7 +59,7 @@ type drawnFigure struct {
 
 // maxFigures is how many figures of a chart are drawn: nobody looks at more, and a page of hundreds
 // opens slowly.
-const maxFigures = 24
+const maxFigures = 12
 
 // drawCharts draws the charts that have something to show. It looks at ctx before each.
 func drawCharts(ctx context.Context, d *digest) ([]drawnChart, error) {

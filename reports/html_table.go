@@ -30,9 +30,9 @@ type pageValue struct {
 // CSV all.
 func foldedBase(base string) bool { return base == baseOp || base == baseLockstep }
 
-// maxRows is how many cases a table of the page has: twice those of the default run. A page of ten
+// maxRows is how many cases a table of the page has: more than the default run. A page of ten
 // times as many takes a browser seconds.
-const maxRows = 3000
+const maxRows = 2000
 
 // pageTable shows every case of a benchmark with every unit that any of them has.
 func (d *digest) pageTable(base string, number int) pageTable {
