@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 // bases lists the benchmarks, those with contenders first.
@@ -34,7 +35,7 @@ func (d *digest) ofBase(base string) []*caseStats {
 			cases = append(cases, c)
 		}
 	}
-	work := func(c *caseStats) string { return c.name.Without(keyVariant, keyAct) }
+	work := func(c *caseStats) string { return c.name.Without(names.Variant, names.Act) }
 	slices.SortStableFunc(cases, func(a, b *caseStats) int {
 		if c := naturalCompare(work(a), work(b)); c != 0 {
 			return c

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 func init() {
@@ -33,7 +34,7 @@ func depthFigures(d *digest) []*figure {
 
 // depth is that of a case's name; 0 if it has none, or more tokens than can be.
 func (c *caseStats) depth() float64 {
-	v, err := strconv.ParseUint(c.name.Get(keyDepth), 10, 31)
+	v, err := strconv.ParseUint(c.name.Get(names.Depth), 10, 31)
 	if err != nil {
 		return 0
 	}
@@ -43,27 +44,27 @@ func (c *caseStats) depth() float64 {
 // deepTests names the tests that ran at several depths.
 func (m *model) deepTests() []string {
 	depths := make(map[string][]float64)
-	var names []string
+	var tests []string
 	for _, c := range m.cases() {
 		if _, ok := c.center(bench.TokenRate); !ok {
 			continue
 		}
-		test := c.name.Get(keyTest)
-		if !slices.Contains(names, test) {
-			names = append(names, test)
+		test := c.name.Get(names.Test)
+		if !slices.Contains(tests, test) {
+			tests = append(tests, test)
 		}
 		if !slices.Contains(depths[test], c.depth()) {
 			depths[test] = append(depths[test], c.depth())
 		}
 	}
-	return slices.DeleteFunc(names, func(test string) bool { return len(depths[test]) < 2 })
+	return slices.DeleteFunc(tests, func(test string) bool { return len(depths[test]) < 2 })
 }
 
 func depthFigure(d *digest, m *model, test string) *figure {
 	var cases []*caseStats
 	var depths, rates []float64
 	for _, c := range m.cases() {
-		if v, ok := c.center(bench.TokenRate); ok && c.name.Get(keyTest) == test {
+		if v, ok := c.center(bench.TokenRate); ok && c.name.Get(names.Test) == test {
 			cases = append(cases, c)
 			depths, rates = append(depths, c.depth()), append(rates, v)
 		}

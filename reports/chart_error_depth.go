@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 func init() {
@@ -24,13 +25,13 @@ func errorDepthFigures(d *digest) []*figure {
 	var figures []*figure
 	for _, m := range d.models {
 		var stream []errorPanel
-		for _, input := range inputs {
-			stream = append(stream, errorPanel{input, inBlocks(m.series(input, tensorBlock))})
+		for _, input := range names.Inputs {
+			stream = append(stream, errorPanel{input, inBlocks(m.series(input, names.BlockOutput))})
 		}
 		if f := errorDepthFigure(d, m, "error-depth", "error of the stream", 2, stream); f != nil {
 			figures = append(figures, f)
 		}
-		for _, input := range inputs {
+		for _, input := range names.Inputs {
 			var tensors []errorPanel
 			for _, tensor := range m.tensors() {
 				tensors = append(tensors, errorPanel{tensor, inBlocks(m.series(input, tensor))})

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 func init() {
@@ -32,7 +33,7 @@ func latencyFigures(d *digest) []*figure {
 		for tasks := range slices.Chunk(slices.DeleteFunc(slices.Clone(family.tasks), untimed), tasksInFigure) {
 			drawn += len(tasks)
 			f := latencyFigure(d, family, tasks)
-			f.folded = family.base == baseModel || len(figures) > 0 && drawn > manyTasks
+			f.folded = family.base == names.BaseModel || len(figures) > 0 && drawn > manyTasks
 			figures = append(figures, f)
 		}
 	}

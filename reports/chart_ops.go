@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 func init() {
@@ -157,7 +158,7 @@ const fewPasses = 3
 // over all operations; n is 0 if there were few, or not every operation was timed in as many.
 func (p *profile) passes(contender string) (n int, lo, hi float64) {
 	var totals []float64
-	for _, block := range append(slices.Clone(p.blocks), outsideBlocks) {
+	for _, block := range append(slices.Clone(p.blocks), names.Outside) {
 		for _, op := range p.ops {
 			c := p.cases[profileKey{contender, block, op}]
 			if c == nil {
@@ -245,7 +246,7 @@ func (p *profile) blocksReading(total func(name, block string) float64) string {
 		return 0
 	})
 	text := fmt.Sprintf("%s: dearest is block %s, %s.", first, dearest, formatTime(total(first, dearest)))
-	if outside := total(first, outsideBlocks); outside > 0 {
+	if outside := total(first, names.Outside); outside > 0 {
 		text += fmt.Sprintf(" Not drawn: %s outside the blocks.", formatTime(outside))
 	}
 	return text

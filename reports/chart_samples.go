@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 func init() {
@@ -24,7 +25,7 @@ func samplesFigures(d *digest) []*figure {
 	var figures []*figure
 	for _, f := range d.families() {
 		if fig := samplesFigure(d, f); fig != nil {
-			fig.folded = f.base == baseModel || len(figures) > 0
+			fig.folded = f.base == names.BaseModel || len(figures) > 0
 			figures = append(figures, fig)
 		}
 	}

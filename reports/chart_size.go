@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 func init() {
@@ -109,7 +110,7 @@ func memoryFigure(d *digest) *figure {
 	var shapes []string
 	text := bench.UnitOf(bench.PeakRSS).Format
 	for _, f := range d.families() {
-		if f.base == baseModel {
+		if f.base == names.BaseModel {
 			continue // has a chart of its own
 		}
 		t := f.tasks[len(f.tasks)-1] // tasks are in the order of their size

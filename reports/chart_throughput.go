@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 func init() {
@@ -33,10 +34,10 @@ func throughputFigures(d *digest) []*figure {
 
 // throughputFigure has a row of panels for each test that makes or reads tokens, depths apart.
 func throughputFigure(d *digest, m *model) *figure {
-	names := m.fastestFirst()
+	who := m.fastestFirst()
 	f := &figure{name: fileName("throughput", m.name), heading: label(m.title("tokens per second")), legend: []legendEntry{ceilingLegend}}
 	var said []string
-	for _, kind := range []int{testDecode, testPrompt} {
+	for _, kind := range []string{names.Decode, names.Prompt} {
 		t := m.test(kind)
 		if t == nil || !measured(t.cases, bench.TokenRate) {
 			continue
@@ -44,7 +45,7 @@ func throughputFigure(d *digest, m *model) *figure {
 		var drawn []*plot.Plot
 		axis := throughputAxis(t)
 		for _, p := range panels(t.cases) {
-			drawn = append(drawn, d.throughputPanel(t, p, names, axis, len(drawn)%2 == 0))
+			drawn = append(drawn, d.throughputPanel(t, p, who, axis, len(drawn)%2 == 0))
 		}
 		rows := arrange(drawn, 2)
 		f.panels = append(f.panels, rows...)
@@ -55,7 +56,7 @@ func throughputFigure(d *digest, m *model) *figure {
 		return nil
 	}
 	f.panels = widen(f.panels)
-	f.height = rowsHeight(max(len(names), 3), len(f.panels)) // beside fewer the titles would touch
+	f.height = rowsHeight(max(len(who), 3), len(f.panels)) // beside fewer the titles would touch
 	f.reading = strings.Join(said, " ")
 	if m.exceeds(bench.PctPeak) {
 		f.notes = append(f.notes, "More than 100 % of the peak: look-ups of 1-bit weights multiply nothing, so that the peak of multiply-adds does not bound them.")
@@ -93,13 +94,13 @@ func (m *model) title(what string) string {
 
 // fastestFirst lists a model's contenders in the order of its lead test.
 func (m *model) fastestFirst() []string {
-	var names []string
+	var who []string
 	for _, r := range m.runs {
-		if !slices.Contains(names, r.contender) {
-			names = append(names, r.contender)
+		if !slices.Contains(who, r.contender) {
+			who = append(who, r.contender)
 		}
 	}
-	return names
+	return who
 }
 
 func measured(cases []*caseStats, unit string) bool {
@@ -142,18 +143,18 @@ func throughputAxis(t *task) valueAxis {
 // bareRate formats a tick; the axis says the unit.
 func bareRate(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-func (d *digest) throughputPanel(t *task, p panel, names []string, axis valueAxis, labelled bool) *plot.Plot {
+func (d *digest) throughputPanel(t *task, p panel, who []string, axis valueAxis, labelled bool) *plot.Plot {
 	plot := newPanel(p.String())
 	axis.apply(&plot.X)
 	plot.X.Label.Text = bench.UnitOf(bench.TokenRate).About
-	nominalAxis(plot, names, labelled)
+	nominalAxis(plot, who, labelled)
 	addGrid(plot, true, false)
 	for _, c := range in(p, t.cases) {
 		v, ok := c.center(bench.TokenRate)
 		if !ok {
 			continue
 		}
-		row := rowAt(indexOf(names, c.contender), len(names))
+		row := rowAt(indexOf(who, c.contender), len(who))
 		plot.Add(bar{from: 0, to: v, row: row, half: 6, color: inkOf(seriesRole(d.marks[c.contender]))})
 		if ceiling, limited := ceilingOf(c); limited {
 			plot.Add(upright{at: ceiling, row: row, color: inkOf(roleFront)})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 func init() {
@@ -51,7 +52,7 @@ func (m *model) withoutHead() string {
 
 // rated is the test whose rate stands for the model's speed; nil if there is none.
 func (m *model) rated() *task {
-	for _, kind := range []int{testDecode, testPrompt} {
+	for _, kind := range []string{names.Decode, names.Prompt} {
 		if t := m.test(kind); t != nil && measured(t.cases, bench.TokenRate) {
 			return t
 		}

@@ -242,20 +242,12 @@ func settingText(value string) string {
 func (c *Comparison) coverage() string {
 	text := count.Of(len(c.Cases), "case") + " in both"
 	if c.OnlyOld > 0 {
-		text += fmt.Sprintf("; %s only in %s", thousands(c.OnlyOld), c.Old.Label)
+		text += fmt.Sprintf("; %s only in %s", count.Grouped(c.OnlyOld), c.Old.Label)
 	}
 	if c.OnlyNew > 0 {
-		text += fmt.Sprintf("; %s only in %s", thousands(c.OnlyNew), c.New.Label)
+		text += fmt.Sprintf("; %s only in %s", count.Grouped(c.OnlyNew), c.New.Label)
 	}
 	return text + "."
-}
-
-// thousands writes 1620 as 1,620.
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
 // largest are the cases that differ most, in units of their noise.

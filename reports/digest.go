@@ -10,32 +10,6 @@ import (
 	"onebit/bench/names"
 )
 
-// Keys of benchmark names with a part of their own in a report. What is left of a name, format,
-// rows and cols or model and test, is the work that the contenders compete in.
-const (
-	keyFormat  = names.Format
-	keyModel   = names.Model
-	keyVariant = names.Variant
-	keyAct     = names.Act
-	keyPacking = names.Packing
-	keyRows    = names.Rows
-	keyCols    = names.Cols
-	keyTest    = names.Test
-	keyDepth   = names.Depth
-	keyThreads = names.Threads
-	keyCache   = names.Cache
-)
-
-// Benchmarks with a part of their own in a report: a model's tests, its profile by operation, its
-// error by block and in its predictions, and the processor's ceiling of multiply-adds.
-const (
-	baseModel    = names.BaseModel
-	baseOp       = names.BaseOp
-	baseLockstep = names.BaseLockstep
-	baseLogits   = names.BaseLogits
-	baseDotPeak  = names.BaseDotPeak
-)
-
 // A digest is what every report shows: each case's statistics, in an order that depends on names
 // alone, because the file's own order is that of randomised rounds.
 type digest struct {
@@ -90,7 +64,7 @@ type task struct {
 	subject string // the format or the model
 	title   string // q1_0_g128 6144×2048
 	shape   string // 6144×2048, or what else is left of the name
-	order   int    // among tests of a model
+	kind    string // of a test of a model, one of names.TestKinds; "" if none of them
 	ops     float64
 	cases   []*caseStats
 }
@@ -118,7 +92,7 @@ func (d *digest) collect() {
 			c := byName[s.Name.Full]
 			if c == nil {
 				c = &caseStats{name: s.Name, stats: make(map[string]stat)}
-				c.panel = panel{s.Name.Get(keyThreads), s.Name.Get(keyCache)}
+				c.panel = panel{s.Name.Get(names.Threads), s.Name.Get(names.Cache)}
 				byName[s.Name.Full] = c
 				d.cases = append(d.cases, c)
 			}
@@ -157,10 +131,10 @@ func (d *digest) name() {
 	schemes := make(map[key]string)
 	several := make(map[key]bool)
 	keyOf := func(c *caseStats) key {
-		return key{c.name.Base, subject(c.name), c.name.Get(keyVariant)}
+		return key{c.name.Base, names.SubjectOf(c.name), c.name.Get(names.Variant)}
 	}
 	for _, c := range d.cases {
-		k, act := keyOf(c), c.name.Get(keyAct)
+		k, act := keyOf(c), c.name.Get(names.Act)
 		if first, ok := schemes[k]; ok && first != act {
 			several[k] = true
 		} else {
@@ -168,19 +142,16 @@ func (d *digest) name() {
 		}
 	}
 	for _, c := range d.cases {
-		c.contender = c.name.Get(keyVariant)
+		c.contender = c.name.Get(names.Variant)
 		if c.contender != "" && several[keyOf(c)] {
-			c.contender = strings.TrimSpace(c.contender + " " + c.name.Get(keyAct))
+			c.contender = strings.TrimSpace(c.contender + " " + c.name.Get(names.Act))
 		}
-		packing := c.name.Get(keyPacking)
-		if c.contender != "" && packing != "" && !strings.HasSuffix(c.name.Get(keyVariant), "-"+packing) {
+		packing := c.name.Get(names.Packing)
+		if c.contender != "" && packing != "" && !strings.HasSuffix(c.name.Get(names.Variant), "-"+packing) {
 			c.contender += " " + packing // which the name of a variant may say already
 		}
 	}
 }
-
-// subject is what a case is about: a format or a model.
-func subject(n bench.Name) string { return cmp.Or(n.Get(keyFormat), n.Get(keyModel)) }
 
 // formTasks groups the cases that have a variant by the work that they do. Parts of a model's work,
 // and errors, are no work to compete in.
@@ -195,7 +166,7 @@ func (d *digest) formTasks() {
 		if c.partOfModel() {
 			continue
 		}
-		work := c.name.Without(keyVariant, keyAct, keyPacking, keyThreads, keyCache)
+		work := c.name.Without(names.Variant, names.Act, names.Packing, names.Threads, names.Cache)
 		t := byWork[work]
 		if t == nil {
 			t = newTask(c.name)
@@ -206,25 +177,26 @@ func (d *digest) formTasks() {
 	}
 	slices.SortStableFunc(d.tasks, func(a, b *task) int {
 		return cmp.Or(naturalCompare(a.base, b.base), naturalCompare(a.subject, b.subject),
-			cmp.Compare(a.ops, b.ops), cmp.Compare(a.order, b.order), naturalCompare(a.title, b.title))
+			cmp.Compare(a.ops, b.ops), cmp.Compare(testOrder(a.kind), testOrder(b.kind)), naturalCompare(a.title, b.title))
 	})
 	d.marks = assignMarks(contenders, contenderMark)
 }
 
 func newTask(name bench.Name) *task {
-	t := &task{base: name.Base, subject: subject(name), order: testOrder(name.Get(keyTest))}
-	rows, cols := name.Get(keyRows), name.Get(keyCols)
+	test, _ := names.TestOf(name)
+	t := &task{base: name.Base, subject: names.SubjectOf(name), kind: test.Kind}
+	rows, cols := name.Get(names.Rows), name.Get(names.Cols)
 	var parts []string
 	for _, k := range name.Keys {
 		switch k.Key {
-		case keyFormat, keyVariant, keyAct, keyPacking, keyThreads, keyCache, keyCols:
-		case keyRows:
+		case names.Format, names.Variant, names.Act, names.Packing, names.Threads, names.Cache, names.Cols:
+		case names.Rows:
 			parts = append(parts, rows+"×"+cols)
-		case keyDepth:
+		case names.Depth:
 			parts = append(parts, "@ d"+k.Value) // as llama-bench writes it
-		case "", keyTest:
+		case "", names.Test:
 			parts = append(parts, k.Value)
-		case keyModel:
+		case names.Model:
 			if k.Value != t.subject {
 				parts = append(parts, k.Value)
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/internal/count"
 )
 
@@ -62,7 +63,7 @@ func (p placed) typical(unit string) (float64, bool) {
 func (d *digest) formatScreen(m *matrix) (screen, bool) {
 	column := len(m.columns) - 1
 	for i, p := range m.columns {
-		if p.threads == m.columns[column].threads && p.cache == cold {
+		if p.threads == m.columns[column].threads && p.cache == names.Cold {
 			column = i
 		}
 	}
@@ -79,8 +80,6 @@ func (d *digest) formatScreen(m *matrix) (screen, bool) {
 	s := newSheet(fileName("ranked", m.base), "Formats, ranked", caption+d.rankedLegend(), rows, d.placedFields())
 	return screen{d.formatAdvice(rows, where), s}, true
 }
-
-const cold = "cold"
 
 // place ranks the formats by the geometric mean of their fastest contender over the shapes that all of
 // them ran; none if there is no such shape.
@@ -158,7 +157,7 @@ func (d *digest) placedFields() []field[placed] {
 		}
 	}
 	return []field[placed]{
-		{label: keyFormat, text: true, cell: func(p placed) sheetCell { return sheetCell{Text: p.subject} }},
+		{label: names.Format, text: true, cell: func(p placed) sheetCell { return sheetCell{Text: p.subject} }},
 		{label: "by", about: "the variant that is the fastest", text: true, cell: func(p placed) sheetCell {
 			return sheetCell{Text: p.contender, Mark: markHTML(d.marks[p.contender])}
 		}},
@@ -283,12 +282,12 @@ func (d *digest) modelScreen() (screen, bool) {
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(rate(b), rate(a)) })
 	run := func(r row) *run { return r.m.run(r.s.best().contender, r.s.panel) }
 	fields := []field[row]{
-		{label: keyModel, text: true, cell: func(r row) sheetCell { return sheetCell{Text: cmp.Or(r.m.name, baseModel)} }},
+		{label: names.Model, text: true, cell: func(r row) sheetCell { return sheetCell{Text: cmp.Or(r.m.name, names.BaseModel)} }},
 		{label: "by", text: true, cell: func(r row) sheetCell {
 			name := r.s.best().contender
 			return sheetCell{Text: name, Mark: markHTML(d.marks[name])}
 		}},
-		{label: keyThreads, drop: 5, cell: func(r row) sheetCell { return sheetCell{Text: r.s.panel.threads} }},
+		{label: names.Threads, drop: 5, cell: func(r row) sheetCell { return sheetCell{Text: r.s.panel.threads} }},
 		{label: "speed", about: "of the test that leads: making text, if that was measured", cell: func(r row) sheetCell { return sheetCell{Text: speedOf(r.s.best()).Text, Remark: r.s.task.shape} }},
 		{label: "at most", about: "what reading the weights alone would allow", drop: 3, cell: func(r row) sheetCell {
 			most, ok := ceilingOf(r.s.best())
@@ -307,7 +306,7 @@ func (d *digest) modelScreen() (screen, bool) {
 	caption := "Each model by its fastest variant, best first. packed: the weights are repacked on loading; native: they are read as the file holds them; " +
 		"kld: divergence of the predictions from those in float64, in nats. " + strings.Split(d.rankedLegend(), ";")[0] + "."
 	first := rows[0]
-	advice := fmt.Sprintf("Here: %s by %s with %s", cmp.Or(first.m.name, baseModel), first.s.best().contender, conditions(first.s.panel))
+	advice := fmt.Sprintf("Here: %s by %s with %s", cmp.Or(first.m.name, names.BaseModel), first.s.best().contender, conditions(first.s.panel))
 	if most, ok := ceilingOf(first.s.best()); ok {
 		bound := ""
 		if roof, known := first.s.best().center(bench.PctRoof); known && roof >= memoryBound {

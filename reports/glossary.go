@@ -15,17 +15,17 @@ var terms = []struct {
 	used  []string
 	about string
 }{
-	{"decode, tg", []string{"tg"}, "text generation: tg128 is 128 tokens one after another, each reading all of the model's weights"},
-	{"prompt, pp", []string{"pp"}, "prompt processing: pp512 is 512 tokens at once, so that each weight read serves many of them"},
+	{"decode, tg", []string{names.Decode}, "text generation: tg128 is 128 tokens one after another, each reading all of the model's weights"},
+	{"prompt, pp", []string{names.Prompt}, "prompt processing: pp512 is 512 tokens at once, so that each weight read serves many of them"},
 	{"first token", []string{"ttft"}, "time to first token: from the start of the process, a short prompt included"},
 	{"load", []string{"load"}, "from opening the file until the model is ready"},
-	{"depth, d", []string{"depth"}, "how many tokens are in the model's context before the test begins"},
+	{"depth, d", []string{names.Depth}, "how many tokens are in the model's context before the test begins"},
 	{"packed", []string{"packed"}, "the weights were repacked on loading into the variant's own layout"},
 	{"native", []string{"native"}, "the weights are read as the mapped file holds them"},
 	{"stream", []string{"stream"}, "only one block's weights are in memory at a time"},
 	{"act", []string{names.Act}, "the activation scheme, which rounds what the weights are multiplied with: f32 does not, q8_row is 8 bits with one scale, q8_128 and q8_32 with one for so many values; integer variants of one scheme and format are equal to the bit"},
-	{"cold", []string{"cold"}, "the weights come from memory: products rotate over copies that fill several times the caches (setting cold-bytes)"},
-	{"warm", []string{"warm"}, "the weights are in a cache since the product before"},
+	{"cold", []string{names.Cold}, "the weights come from memory: products rotate over copies that fill several times the caches (setting cold-bytes)"},
+	{"warm", []string{names.Warm}, "the weights are in a cache since the product before"},
 	{"roof", []string{bench.PctRoof}, "what the machine could do at most if it only read the weights, measured in the same rounds with as many threads; a share of it is a case's own, a median where it stands for several, and above 100 % where part of the weights was in a cache"},
 	{"peak", []string{bench.PctPeak}, "what the machine could do at most if it only multiplied, measured in the same rounds with as many threads; look-ups of 1-bit weights multiply nothing and can be above it"},
 	{"A/A pair", []string{bench.NsPerOp}, "the same code measured as if it were two: the difference that it shows is noise"},

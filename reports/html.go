@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 func init() {
@@ -230,7 +231,7 @@ func (d *digest) subtitle() string {
 
 // pageGlance is a model's card.
 func (d *digest) pageGlance(m *model) pageVerdict {
-	v := pageVerdict{Subject: cmp.Or(m.name, baseModel)}
+	v := pageVerdict{Subject: cmp.Or(m.name, names.BaseModel)}
 	g, ok := d.glance(m)
 	if !ok {
 		v.Headline = "was not timed"

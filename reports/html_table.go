@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/internal/count"
 )
 
@@ -28,7 +29,7 @@ type pageValue struct {
 
 // foldedBase reports whether a benchmark has so many lines that only sheets and charts show them, and
 // CSV all.
-func foldedBase(base string) bool { return base == baseOp || base == baseLockstep }
+func foldedBase(base string) bool { return base == names.BaseOp || base == names.BaseLockstep }
 
 // maxRows is how many cases a table of the page has: more than the default run. A page of ten
 // times as many takes a browser seconds.

@@ -11,20 +11,6 @@ import (
 	"onebit/bench/names"
 )
 
-// Keys and values of Lockstep's names: which input a tensor got, and the tensor that is the stream
-// behind a block.
-const (
-	keyInput         = names.Input
-	keyBlock         = names.Block
-	keyTensor        = names.Tensor
-	inputIsolated    = names.Isolated
-	inputAccumulated = names.Accumulated
-	tensorBlock      = names.BlockOutput
-)
-
-// inputs are both, in the order of reports.
-var inputs = []string{inputIsolated, inputAccumulated}
-
 // An errorSeries is the error of one tensor in each block, for all the contenders that share it:
 // variants of one activation scheme compute the same numbers.
 type errorSeries struct {
@@ -36,7 +22,7 @@ func (s errorSeries) label() string { return joinNames(s.contenders) }
 
 // block is the number of a case's block; negative outside the blocks.
 func (c *caseStats) block() int {
-	n, err := strconv.Atoi(c.name.Get(keyBlock))
+	n, err := strconv.Atoi(c.name.Get(names.Block))
 	if err != nil {
 		return -1
 	}
@@ -55,7 +41,7 @@ func (m *model) formErrors() {
 		if byContender[c.contender] == nil {
 			byContender[c.contender] = make(map[tensorRow][]*caseStats)
 		}
-		row := tensorRow{c.name.Get(keyTensor), c.name.Get(keyInput)}
+		row := tensorRow{c.name.Get(names.Tensor), c.name.Get(names.Input)}
 		byContender[c.contender][row] = append(byContender[c.contender][row], c)
 	}
 	for _, group := range m.alike {
@@ -74,7 +60,7 @@ func groupAlike(lockstep []*caseStats) [][]string {
 			prints[c.contender] = new(strings.Builder)
 		}
 		e, _ := c.center(bench.NMSE)
-		fmt.Fprintln(prints[c.contender], c.name.Without(keyVariant, keyAct, keyPacking), e)
+		fmt.Fprintln(prints[c.contender], c.name.Without(names.Variant, names.Act, names.Packing), e)
 	}
 	var groups [][]string
 	for _, name := range contenders(lockstep) {
@@ -95,7 +81,7 @@ func (m *model) series(input, tensor string) []errorSeries { return m.errors[ten
 func (m *model) tensors() []string {
 	var all []string
 	for _, c := range m.lockstep {
-		if t := c.name.Get(keyTensor); t != tensorBlock && !slices.Contains(all, t) {
+		if t := c.name.Get(names.Tensor); t != names.BlockOutput && !slices.Contains(all, t) {
 			all = append(all, t)
 		}
 	}
@@ -147,7 +133,7 @@ func (d *digest) errorSheet(m *model) *sheet {
 	if len(cases) == 0 {
 		return nil
 	}
-	fields := []field[string]{{label: keyVariant, text: true, cell: func(name string) sheetCell {
+	fields := []field[string]{{label: names.Variant, text: true, cell: func(name string) sheetCell {
 		return sheetCell{Text: name, Mark: markHTML(d.marks[name])}
 	}}}
 	for i, unit := range []string{bench.KLD, bench.Top1, bench.Top5, bench.Perplexity, bench.RefPpl, bench.NMSE} {
@@ -160,13 +146,13 @@ func (d *digest) errorSheet(m *model) *sheet {
 			return cell
 		}})
 	}
-	isolated, accumulated := m.series(inputIsolated, tensorBlock), m.series(inputAccumulated, tensorBlock)
+	isolated, accumulated := m.series(names.Isolated, names.BlockOutput), m.series(names.Accumulated, names.BlockOutput)
 	fields = append(fields, field[string]{label: "worst block", about: "nmse of the block that adds most, given the reference's own input", drop: 7, cell: func(name string) sheetCell {
 		s, ok := of(isolated, name)
 		if !ok {
 			return sheetCell{}
 		}
-		return sheetCell{Text: valueOf(s.worst(), bench.NMSE), Remark: "in " + s.worst().name.Get(keyBlock)}
+		return sheetCell{Text: valueOf(s.worst(), bench.NMSE), Remark: "in " + s.worst().name.Get(names.Block)}
 	}})
 	for i, unit := range []string{bench.NMSE, bench.Cosine, bench.MaxAbsErr} {
 		fields = append(fields, field[string]{label: "last block " + unit, about: bench.UnitOf(unit).About + ", of the stream behind the last block", drop: 8 + i, cell: func(name string) sheetCell {
@@ -238,14 +224,14 @@ type tensorRow struct{ tensor, input string }
 // tensorSheet shows the errors of each projection over the blocks; nil if none were measured.
 func (d *digest) tensorSheet(m *model) *sheet {
 	var rows []tensorRow
-	for _, tensor := range append(m.tensors(), tensorBlock) {
-		for _, input := range inputs {
+	for _, tensor := range append(m.tensors(), names.BlockOutput) {
+		for _, input := range names.Inputs {
 			rows = append(rows, tensorRow{tensor, input})
 		}
 	}
 	fields := []field[tensorRow]{
-		{label: keyTensor, text: true, cell: func(r tensorRow) sheetCell { return sheetCell{Text: r.tensor} }},
-		{label: keyInput, text: true, cell: func(r tensorRow) sheetCell { return sheetCell{Text: r.input} }},
+		{label: names.Tensor, text: true, cell: func(r tensorRow) sheetCell { return sheetCell{Text: r.tensor} }},
+		{label: names.Input, text: true, cell: func(r tensorRow) sheetCell { return sheetCell{Text: r.input} }},
 	}
 	rows = slices.DeleteFunc(rows, func(r tensorRow) bool { return len(m.series(r.input, r.tensor)) == 0 })
 	if len(rows) == 0 {
@@ -274,7 +260,7 @@ func (s errorSeries) cell() sheetCell {
 	}
 	var remark string
 	if len(s.cases) > 1 {
-		remark = fmt.Sprintf("≤ %s in block %s, ", valueOf(s.worst(), bench.NMSE), s.worst().name.Get(keyBlock))
+		remark = fmt.Sprintf("≤ %s in block %s, ", valueOf(s.worst(), bench.NMSE), s.worst().name.Get(names.Block))
 	}
 	if least, ok := s.leastCosine(); ok {
 		remark += "cosine ≥ " + bench.UnitOf(bench.Cosine).Format(least)
@@ -296,8 +282,8 @@ func (m *model) logitsOf(r *run) *caseStats {
 // sameVariant finds the case of c's variant and, if the names have one, activation scheme.
 func sameVariant(cases []*caseStats, c *caseStats) *caseStats {
 	for _, other := range cases {
-		act := other.name.Get(keyAct)
-		if other.name.Get(keyVariant) == c.name.Get(keyVariant) && (act == "" || act == c.name.Get(keyAct)) {
+		act := other.name.Get(names.Act)
+		if other.name.Get(names.Variant) == c.name.Get(names.Variant) && (act == "" || act == c.name.Get(names.Act)) {
 			return other
 		}
 	}
@@ -329,7 +315,7 @@ func (m *model) lastBlock(c *caseStats) *caseStats {
 	if same == nil {
 		return nil
 	}
-	if s, ok := of(m.series(inputAccumulated, tensorBlock), same.contender); ok {
+	if s, ok := of(m.series(names.Accumulated, names.BlockOutput), same.contender); ok {
 		return s.last()
 	}
 	return nil

@@ -3,34 +3,19 @@ package reports
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"onebit/bench"
 	"onebit/bench/names"
 )
 
-// The tests of a model, in the order in which reports list them. Their names are llama-bench's: pp512
-// is a prompt of 512 tokens, tg128 the generation of 128.
-const (
-	testLoad = iota
-	testFirstToken
-	testPrompt
-	testDecode
-	testOther
-)
-
-var testPrefixes = [testOther]string{names.Load, names.TTFT, names.Prompt, names.Decode}
-
-func testOrder(test string) int {
-	kind := strings.TrimRight(test, "0123456789")
-	if i := slices.Index(testPrefixes[:], kind); i >= 0 {
+// testOrder is where reports list tests of a kind: in the order of names.TestKinds, those of no known
+// kind last.
+func testOrder(kind string) int {
+	if i := slices.Index(names.TestKinds, kind); i >= 0 {
 		return i
 	}
-	return testOther
+	return len(names.TestKinds)
 }
-
-// peerEngine is the variant of llama.cpp's own program, which every model is told against if it ran.
-const peerEngine = names.LlamaBench
 
 // A model is what results say of a whole model: how fast, how big, how wrong.
 type model struct {
@@ -53,18 +38,14 @@ type run struct {
 
 // partOfModel reports whether a case tells of a part of a model, and so has no row of its own.
 func (c *caseStats) partOfModel() bool {
-	switch c.name.Base {
-	case baseOp, baseLockstep, baseLogits:
-		return true
-	}
-	return false
+	return names.IsPartOfModel(c.name)
 }
 
 // formModels gathers what belongs to each model.
 func (d *digest) formModels() {
 	byName := make(map[string]*model)
 	modelOf := func(n bench.Name) *model {
-		name := n.Get(keyModel)
+		name := n.Get(names.Model)
 		if byName[name] == nil {
 			byName[name] = &model{name: name}
 			d.models = append(d.models, byName[name])
@@ -72,7 +53,7 @@ func (d *digest) formModels() {
 		return byName[name]
 	}
 	for _, t := range d.tasks {
-		if t.base == baseModel {
+		if t.base == names.BaseModel {
 			m := modelOf(t.cases[0].name)
 			m.tests = append(m.tests, t)
 		}
@@ -83,13 +64,13 @@ func (d *digest) formModels() {
 			continue
 		}
 		switch c.name.Base {
-		case baseOp:
+		case names.BaseOp:
 			m := modelOf(c.name)
 			profiled[m] = append(profiled[m], c)
-		case baseLockstep:
+		case names.BaseLockstep:
 			m := modelOf(c.name)
 			m.lockstep = append(m.lockstep, c)
-		case baseLogits:
+		case names.BaseLogits:
 			m := modelOf(c.name)
 			m.logits = append(m.logits, c)
 		}
@@ -154,8 +135,8 @@ func (m *model) panels() []panel {
 }
 
 // test returns the first test of a kind, that of the least depth; nil if there is none.
-func (m *model) test(kind int) *task {
-	i := slices.IndexFunc(m.tests, func(t *task) bool { return t.order == kind })
+func (m *model) test(kind string) *task {
+	i := slices.IndexFunc(m.tests, func(t *task) bool { return t.kind == kind })
 	if i < 0 {
 		return nil
 	}
@@ -165,7 +146,7 @@ func (m *model) test(kind int) *task {
 // lead is the test by which contenders are ordered: the first that there is of decoding, the prompt,
 // the first token, and loading. Any other test leads only where it is alone.
 func (m *model) lead() *task {
-	for _, kind := range []int{testDecode, testPrompt, testFirstToken, testLoad, testOther} {
+	for _, kind := range []string{names.Decode, names.Prompt, names.TTFT, names.Load, ""} {
 		if t := m.test(kind); t != nil {
 			return t
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 // A glance is what is said of a model in a few words.
@@ -37,10 +38,10 @@ func (d *digest) glance(m *model) (g glance, ok bool) {
 			g.facts = append(g.facts, fact{name, value})
 		}
 	}
-	add("decode", m.speedText(r, testDecode))
-	add("prompt", m.speedText(r, testPrompt))
-	add("first token", m.speedText(r, testFirstToken))
-	add("load", m.speedText(r, testLoad))
+	add("decode", m.speedText(r, names.Decode))
+	add("prompt", m.speedText(r, names.Prompt))
+	add("first token", m.speedText(r, names.TTFT))
+	add("load", m.speedText(r, names.Load))
 	if rival := m.rival(s); rival != "" && !slices.Contains(s.leaders(), s.find(rival)) {
 		add("against", times(speedup([]*standing{s}, rival, s.best().contender))+" "+rival)
 	}
@@ -52,7 +53,7 @@ func (d *digest) glance(m *model) (g glance, ok bool) {
 // rival is whom the champion is told against: the other engine, or whom a kernel's would be.
 func (m *model) rival(s *standing) string {
 	for _, c := range s.ranked[1:] {
-		if c.name.Get(keyVariant) == peerEngine {
+		if c.name.Get(names.Variant) == names.LlamaBench {
 			return c.contender
 		}
 	}
@@ -60,7 +61,7 @@ func (m *model) rival(s *standing) string {
 }
 
 // speedText says what a run reached in a kind of test, and of which ceiling.
-func (m *model) speedText(r *run, kind int) string {
+func (m *model) speedText(r *run, kind string) string {
 	t := m.test(kind)
 	if t == nil || r.cases[t] == nil {
 		return ""

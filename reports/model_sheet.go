@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 // speedOf is a test's rate, or its time where it makes no tokens.
@@ -36,15 +37,15 @@ func (d *digest) runSheet(m *model, runs []*run) *sheet {
 		return nil
 	}
 	fields := []field[*run]{
-		{label: keyVariant, text: true, cell: func(r *run) sheetCell {
+		{label: names.Variant, text: true, cell: func(r *run) sheetCell {
 			return sheetCell{Text: r.contender, Mark: markHTML(d.marks[r.contender])}
 		}},
-		{label: keyThreads, cell: func(r *run) sheetCell { return sheetCell{Text: r.panel.threads} }},
+		{label: names.Threads, cell: func(r *run) sheetCell { return sheetCell{Text: r.panel.threads} }},
 	}
 	lead := m.lead()
-	for _, kind := range []int{testDecode, testPrompt, testFirstToken, testLoad, testOther} {
+	for _, kind := range []string{names.Decode, names.Prompt, names.TTFT, names.Load, ""} {
 		for i, t := range m.tests {
-			if t.order == kind {
+			if t.kind == kind {
 				fields = append(fields, d.testFields(t, t == lead, i)...)
 			}
 		}
@@ -66,10 +67,10 @@ const runCaption = "Medians with their 95% confidence intervals; variants are in
 // testFields are the columns of a test.
 func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
 	drop, deep := 0, ""
-	if depth := t.cases[0].name.Get(keyDepth); depth != "" {
+	if depth := t.cases[0].name.Get(names.Depth); depth != "" {
 		deep = " @ d" + depth
 	}
-	if deep != "" || t.order == testLoad || t.order == testOther {
+	if deep != "" || t.kind == names.Load || t.kind == "" {
 		drop = 20 + number
 	}
 	standings := make(map[panel]*standing)
@@ -105,26 +106,26 @@ func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
 
 // testLabel names a test for people.
 func testLabel(t *task) string {
-	switch t.order {
-	case testFirstToken:
+	switch t.kind {
+	case names.TTFT:
 		return "first token"
-	case testDecode:
+	case names.Decode:
 		return "decode " + t.shape
-	case testPrompt:
+	case names.Prompt:
 		return "prompt " + t.shape
 	}
 	return t.shape
 }
 
 func testAbout(t *task) string {
-	switch t.order {
-	case testLoad:
+	switch t.kind {
+	case names.Load:
 		return "from opening the file until the model is ready"
-	case testFirstToken:
+	case names.TTFT:
 		return "from the start of the process to the first token"
-	case testDecode:
+	case names.Decode:
 		return "tokens generated per second, one at a time"
-	case testPrompt:
+	case names.Prompt:
 		return "tokens of a prompt read per second"
 	}
 	return ""

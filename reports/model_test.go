@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 // sheetRows are a sheet's texts, row by row, heads first.
@@ -180,7 +181,7 @@ func TestPartsOfModelsAreFolded(t *testing.T) {
 	}
 	ops := make(map[string]bool)
 	for _, s := range res.Samples {
-		if s.Name.Base == baseOp {
+		if s.Name.Base == names.BaseOp {
 			ops[s.Name.Full] = true
 		}
 	}

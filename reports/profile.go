@@ -11,14 +11,11 @@ import (
 	"onebit/internal/count"
 )
 
-// outsideBlocks is the block of operations that belong to none: the embedding, the output.
-const outsideBlocks = names.Outside
-
 // A profile is where the time of one test under one condition goes: by contender, block and
 // operation, per token of a decode test and per prompt else.
 type profile struct {
 	test       string // tg128, with its depth
-	order      int    // of the test
+	kind       string // of the test
 	panel      panel
 	contenders []string // fastest first
 	ops        []string // dearest first
@@ -33,20 +30,20 @@ func newProfiles(cases []*caseStats) []*profile {
 	byTest := make(map[string]*profile)
 	var all []*profile
 	for _, c := range cases {
-		key := c.name.Get(keyTest) + "/" + c.name.Get(keyDepth) + "/" + c.panel.String()
+		key := c.name.Get(names.Test) + "/" + c.name.Get(names.Depth) + "/" + c.panel.String()
 		p := byTest[key]
 		if p == nil {
-			t := newTask(bench.Name{Base: baseOp, Keys: slices.DeleteFunc(slices.Clone(c.name.Keys), func(k bench.Setting) bool {
-				return k.Key != keyTest && k.Key != keyDepth
+			t := newTask(bench.Name{Base: names.BaseOp, Keys: slices.DeleteFunc(slices.Clone(c.name.Keys), func(k bench.Setting) bool {
+				return k.Key != names.Test && k.Key != names.Depth
 			})})
-			p = &profile{test: t.shape, order: t.order, panel: c.panel, cases: make(map[profileKey]*caseStats)}
+			p = &profile{test: t.shape, kind: t.kind, panel: c.panel, cases: make(map[profileKey]*caseStats)}
 			byTest[key] = p
 			all = append(all, p)
 		}
 		k := profileKey{c.contender, c.name.Get(names.Block), c.name.Get(names.Op)}
 		p.cases[k] = c
 		p.contenders, p.ops = append(p.contenders, k.contender), append(p.ops, k.op)
-		if k.block != outsideBlocks {
+		if k.block != names.Outside {
 			p.blocks = append(p.blocks, k.block)
 		}
 	}
@@ -54,7 +51,7 @@ func newProfiles(cases []*caseStats) []*profile {
 		p.sort()
 	}
 	slices.SortStableFunc(all, func(a, b *profile) int {
-		return cmp.Or(cmp.Compare(b.order, a.order), naturalCompare(a.test, b.test), naturalCompare(b.panel.threads, a.panel.threads))
+		return cmp.Or(cmp.Compare(testOrder(b.kind), testOrder(a.kind)), naturalCompare(a.test, b.test), naturalCompare(b.panel.threads, a.panel.threads))
 	})
 	return all
 }
@@ -102,7 +99,7 @@ func (c cost) rateText() string {
 // sum is what a contender spends on an operation in all blocks.
 func (p *profile) sum(contender, op string) cost {
 	var all cost
-	for _, block := range append(slices.Clone(p.blocks), outsideBlocks) {
+	for _, block := range append(slices.Clone(p.blocks), names.Outside) {
 		if c := p.cases[profileKey{contender, block, op}]; c != nil {
 			all.add(c)
 		}
@@ -121,7 +118,7 @@ func (p *profile) total(contender string) float64 {
 
 // per says what the times are of.
 func (p *profile) per() string {
-	if p.order == testDecode {
+	if p.kind == names.Decode {
 		return "token"
 	}
 	return "prompt"
@@ -183,10 +180,10 @@ func (m *model) timedText(p *profile, contender string) string {
 		if c == nil || t.shape != p.test {
 			continue
 		}
-		if rate, ok := c.center(bench.TokenRate); ok && rate > 0 && p.order == testDecode {
+		if rate, ok := c.center(bench.TokenRate); ok && rate > 0 && p.kind == names.Decode {
 			return formatTime(1e9 / rate)
 		}
-		if ns, ok := c.center(bench.NsPerOp); ok && p.order != testDecode {
+		if ns, ok := c.center(bench.NsPerOp); ok && p.kind != names.Decode {
 			return formatTime(ns)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/internal/term"
 )
 
@@ -66,7 +67,7 @@ func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
 // isCeiling reports whether a case measures the machine.
 func isCeiling(c *caseStats) bool {
 	_, ok := c.stats[bench.ReadRate]
-	return ok || c.name.Base == baseDotPeak
+	return ok || c.name.Base == names.BaseDotPeak
 }
 
 // modelTop is how many runs of each number of threads are shown unless asked for more.
@@ -82,13 +83,13 @@ func (d *digest) writeModel(b *strings.Builder, m *model, opt TableOptions) {
 	seen := make(map[panel]int)
 	runs := slices.DeleteFunc(slices.Clone(m.runs), func(r *run) bool {
 		seen[r.panel]++
-		return top >= 0 && seen[r.panel] > top && !strings.HasPrefix(r.contender, peerEngine)
+		return top >= 0 && seen[r.panel] > top && !strings.HasPrefix(r.contender, names.LlamaBench)
 	})
 	sheets := []*sheet{d.runSheet(m, runs), d.errorSheet(m)}
-	shown := make(map[int]bool) // orders of tests
+	shown := make(map[string]bool) // kinds of tests
 	for _, p := range m.profiles {
-		if !shown[p.order] {
-			shown[p.order] = true
+		if !shown[p.kind] {
+			shown[p.kind] = true
 			sheets = append(sheets, profileSheet(m, p, p.contenders[:min(len(p.contenders), profileTop)]))
 		}
 	}
@@ -124,9 +125,9 @@ func (c *textColumn) empty() bool {
 
 func (d *digest) standingColumns(m *matrix, top int) []*textColumn {
 	task := &textColumn{title: strings.ToLower(m.base)}
-	threads := &textColumn{title: keyThreads, right: true}
-	cache := &textColumn{title: keyCache}
-	variant := &textColumn{title: keyVariant}
+	threads := &textColumn{title: names.Threads, right: true}
+	cache := &textColumn{title: names.Cache}
+	variant := &textColumn{title: names.Variant}
 	best := &textColumn{title: "vs best", right: true}
 	ci := &textColumn{title: "±", right: true, drop: 4}
 	units := []struct {
@@ -170,9 +171,9 @@ const summaryText = "Each row names the variant that is the fastest, or tied wit
 // summaryColumns shows a row for each section and condition.
 func summaryColumns(m *matrix) []*textColumn {
 	subject := &textColumn{title: strings.ToLower(m.base)}
-	threads := &textColumn{title: keyThreads, right: true}
-	cache := &textColumn{title: keyCache}
-	variant := &textColumn{title: keyVariant}
+	threads := &textColumn{title: names.Threads, right: true}
+	cache := &textColumn{title: names.Cache}
+	variant := &textColumn{title: names.Variant}
 	leads := &textColumn{title: "fastest in", right: true, drop: 4}
 	speed := &textColumn{title: "vs " + baselines[0], right: true}
 	roof := &textColumn{title: bench.PctRoof, right: true, drop: 1}

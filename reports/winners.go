@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"onebit/bench"
+	"onebit/bench/names"
 )
 
 // A standing ranks the contenders of one task under one condition.
@@ -64,7 +65,7 @@ type matrixRow struct {
 func (d *digest) matrices() []*matrix {
 	var all []*matrix
 	for _, t := range d.tasks {
-		if t.base == baseModel {
+		if t.base == names.BaseModel {
 			continue
 		}
 		if len(all) == 0 || all[len(all)-1].base != t.base {
@@ -192,10 +193,10 @@ func baseline(standings []*standing, champion string) string {
 		for _, s := range standings {
 			best := s.find(champion)
 			for _, c := range s.ranked {
-				if best == nil || c.name.Get(keyVariant) != variant || c.contender == champion {
+				if best == nil || c.name.Get(names.Variant) != variant || c.contender == champion {
 					continue
 				}
-				if c.name.Get(keyAct) == best.name.Get(keyAct) {
+				if c.name.Get(names.Act) == best.name.Get(names.Act) {
 					return c.contender
 				}
 				found = c.contender

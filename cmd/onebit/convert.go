@@ -15,6 +15,7 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/gguf"
+	"onebit/internal/count"
 	"onebit/internal/mmap"
 	"onebit/internal/term"
 	"onebit/models"
@@ -389,14 +390,14 @@ func (c *conversion) printReport(w io.Writer) error {
 		if r.ternarized {
 			how = "ternarized, lossy"
 		}
-		t.row(term.Quote(r.Name), r.TypeName, c.to.Name, grouped(r.Size), grouped(r.bytes),
+		t.row(term.Quote(r.Name), r.TypeName, c.to.Name, count.Grouped(r.Size), count.Grouped(r.bytes),
 			fmt.Sprintf("%.3g", r.nmse()), fmt.Sprintf("%.3g", r.maxAbs), how)
 		was, is = was+r.Size, is+r.bytes
 		total.squares += r.squares
 		total.errors += r.errors
 		total.maxAbs = max(total.maxAbs, r.maxAbs)
 	}
-	t.row(fmt.Sprintf("%d converted", len(c.report)), "", "", grouped(was), grouped(is),
+	t.row(fmt.Sprintf("%d converted", len(c.report)), "", "", count.Grouped(was), count.Grouped(is),
 		fmt.Sprintf("%.3g", total.nmse()), fmt.Sprintf("%.3g", total.maxAbs), "")
 	return t.flush()
 }

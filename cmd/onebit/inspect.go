@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/formats/gguf"
+	"onebit/internal/count"
 	"onebit/internal/term"
 	"onebit/models"
 )
@@ -265,14 +266,14 @@ func (r inspection) printHead(w io.Writer) error {
 	if r.Version == 0 {
 		kind = "Hugging Face directory"
 	}
-	t.row("file", fmt.Sprintf("%s, %s bytes, %s", term.Quote(r.File), grouped(r.Bytes), kind))
+	t.row("file", fmt.Sprintf("%s, %s bytes, %s", term.Quote(r.File), count.Grouped(r.Bytes), kind))
 	if m := r.Model; m != nil {
 		c := m.Config
 		t.row("architecture", fmt.Sprintf("%s (%s)", m.Architecture, m.Summary))
 		t.row("dimensions", fmt.Sprintf("%d blocks, hidden %d, feed-forward %d, %d heads of %d (%d key and value heads)",
 			c.Layers, c.Hidden, c.FFN, c.Heads, c.HeadDim, c.KVHeads))
-		t.row("vocabulary", fmt.Sprintf("%s tokens, %s", grouped(c.Vocab), headText(c)))
-		t.row("context", fmt.Sprintf("%s tokens", grouped(c.Context)))
+		t.row("vocabulary", fmt.Sprintf("%s tokens, %s", count.Grouped(c.Vocab), headText(c)))
+		t.row("context", fmt.Sprintf("%s tokens", count.Grouped(c.Context)))
 	}
 	return t.flush()
 }
@@ -298,7 +299,7 @@ func (r inspection) printTensors(w io.Writer) error {
 	t := newTable(w, "TENSOR", "FORMAT", "SHAPE", "BYTES", "BITS/WEIGHT", "OFFSET")
 	for _, i := range r.Tensors {
 		t.row(term.Quote(i.Name), formatText(i.Format, i.Supported), shapeText(i.Shape),
-			grouped(i.Bytes), fmt.Sprintf("%.4g", i.BitsPerWeight), i.Offset)
+			count.Grouped(i.Bytes), fmt.Sprintf("%.4g", i.BitsPerWeight), i.Offset)
 	}
 	return t.flush()
 }
@@ -311,7 +312,7 @@ func (r inspection) printTotals(w io.Writer) error {
 		if name != r.Total.Format {
 			name = formatText(name, f.Supported)
 		}
-		t.row(name, f.Tensors, grouped(f.Weights), grouped(f.Bytes), fmt.Sprintf("%.4g", f.BitsPerWeight))
+		t.row(name, f.Tensors, count.Grouped(f.Weights), count.Grouped(f.Bytes), fmt.Sprintf("%.4g", f.BitsPerWeight))
 	}
 	return t.flush()
 }

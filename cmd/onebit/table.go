@@ -40,19 +40,6 @@ func (t table) texts(cells ...string) {
 
 func (t table) flush() error { return t.w.Flush() }
 
-// grouped writes a count with its thousands apart: 248,302,272.
-func grouped[T int | int64](n T) string {
-	digits := strconv.FormatInt(int64(n), 10)
-	var out strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 && digits[i-1] != '-' {
-			out.WriteByte(',')
-		}
-		out.WriteRune(d)
-	}
-	return out.String()
-}
-
 func shapeText(shape []int) string {
 	var sides []string
 	for _, n := range shape {

@@ -5,16 +5,6 @@ import (
 	"testing"
 )
 
-func TestGrouped(t *testing.T) {
-	for n, want := range map[int]string{
-		0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100", 248302272: "248,302,272", -123456: "-123,456",
-	} {
-		if got := grouped(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
-	}
-}
-
 func TestFixed(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0.00", -0.001: "0.00", -0.006: "-0.01", 10: "10.00", -10: "-10.00",

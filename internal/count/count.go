@@ -1,8 +1,9 @@
-// Package count puts numbers before nouns.
+// Package count writes numbers of things for people.
 package count
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -17,4 +18,17 @@ func Of[T int | int64](n T, noun string) string {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// Grouped writes a count with its thousands apart: 248,302,272.
+func Grouped[T int | int64](n T) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	var out strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 && digits[i-1] != '-' {
+			out.WriteByte(',')
+		}
+		out.WriteRune(d)
+	}
+	return out.String()
 }

@@ -13,3 +13,13 @@ func TestOf(t *testing.T) {
 		}
 	}
 }
+
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int]string{
+		0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100", 248302272: "248,302,272", -123456: "-123,456",
+	} {
+		if got := Grouped(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
