@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"onebit/internal/sysinfo"
@@ -76,9 +77,22 @@ func soloDoubts(group string, entries []*entry) (doubts []string) {
 			}
 			if gain := slices.Max(e.rates) / median(solo.rates); gain < soloGain {
 				doubts = append(doubts, aboutGroup(group, fmt.Sprintf("%s is at best %.2g times as fast as %s: "+
-					"its threads shared a core, or a CPU with something else", e.name, gain, solo.name)))
+					"its threads shared a core, or a CPU with something else", differing(e.name, solo.name), gain, differing(solo.name, e.name))))
 			}
 		}
 	}
 	return doubts
+}
+
+// differing is a case's base name with the keys in which another case differs:
+// what the group's name does not say.
+func differing(name, other string) string {
+	n, o := ParseName(name), ParseName(other)
+	var parts []string
+	for _, k := range n.Keys {
+		if o.Get(k.Key) != k.Value {
+			parts = append(parts, k.Key+"="+k.Value)
+		}
+	}
+	return n.Base + " with " + strings.Join(parts, " ")
 }

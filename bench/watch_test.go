@@ -164,8 +164,8 @@ func TestThreadsThatTakeTurnsAreNoticed(t *testing.T) {
 		want []string
 	}{
 		{110 * time.Microsecond, nil},
-		{196 * time.Microsecond, []string{"group g: Read/threads=2 is at best 1 times as fast as Read/threads=1: "}},
-		{500 * time.Microsecond, []string{"group g: Read/threads=2 is at best 0.4 times as fast as Read/threads=1: "}},
+		{196 * time.Microsecond, []string{"group g: Read with threads=2 is at best 1 times as fast as Read with threads=1: "}},
+		{500 * time.Microsecond, []string{"group g: Read with threads=2 is at best 0.4 times as fast as Read with threads=1: "}},
 	} {
 		l := newLab()
 		one := l.newCase("Read/threads=1", "g", script{op: 200 * time.Microsecond})

@@ -149,7 +149,7 @@ func (d *digest) latencyReading(t *task) string {
 	text := fmt.Sprintf("%s: fastest with %s is %s, %s", t.title, conditions(s.panel), s.best().contender, d.timeOf(s.best()))
 	switch {
 	case s.ties > 0:
-		text += fmt.Sprintf(", tied with %s", namesOf(s.ranked[1:1+s.ties]))
+		text += fmt.Sprintf(", tied with %s", namesOf(s.leaders()[1:]))
 	case len(s.ranked) > 1:
 		next := s.ranked[1]
 		text += fmt.Sprintf("; next %s, %s", next.contender, times(next.stats[bench.NsPerOp].Center/s.best().stats[bench.NsPerOp].Center)+" that")

@@ -146,6 +146,17 @@ func (d *digest) tiedOver(a, b placed) bool {
 	return 2*ties > len(a.cases)
 }
 
+// ratioOver is how many times longer b takes than a, the geometric mean over the shapes of the ratios by
+// which ties are told.
+func (d *digest) ratioOver(a, b placed) float64 {
+	var ratios []float64
+	for i := range min(len(a.cases), len(b.cases)) {
+		ratios = append(ratios, d.compare(a.cases[i], b.cases[i]).ratio)
+	}
+	mean, _ := geomean(ratios)
+	return mean
+}
+
 func (d *digest) placedFields() []field[placed] {
 	median := func(unit string) func(placed) sheetCell {
 		return func(p placed) sheetCell {
@@ -239,7 +250,7 @@ func (d *digest) formatAdvice(rows []placed, where string) string {
 		if next.tie {
 			text += fmt.Sprintf("; %s by %s can't be told from it", next.subject, next.contender)
 		} else {
-			text += fmt.Sprintf("; %.1f times ahead of the next format, %s", next.ns/best.ns, next.subject)
+			text += fmt.Sprintf("; %.1f times ahead of the next format, %s", d.ratioOver(best, next), next.subject)
 		}
 	}
 	if roof, ok := best.typical(bench.PctRoof); ok {

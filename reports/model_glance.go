@@ -43,7 +43,7 @@ func (d *digest) glance(m *model) (g glance, ok bool) {
 	add("first token", m.speedText(r, names.TTFT))
 	add("load", m.speedText(r, names.Load))
 	if rival := m.rival(s); rival != "" && !slices.Contains(s.leaders(), s.find(rival)) {
-		add("against", times(speedup([]*standing{s}, rival, s.best().contender))+" "+rival)
+		add("against", times(s.ratio(rival))+" "+rival)
 	}
 	add("memory", memoryText(r.peak()))
 	add("error", cmp.Or(m.errorText(r), "not measured in this run"))

@@ -85,7 +85,7 @@ func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
 		return cell
 	}}}
 	if lead {
-		fields = append(fields, field[*run]{label: "vs best", about: "times the best one's time; a tie can't be told from it", cell: func(r *run) sheetCell {
+		fields = append(fields, field[*run]{label: "vs best", about: versusAbout, cell: func(r *run) sheetCell {
 			s := standings[r.panel]
 			if s == nil {
 				return sheetCell{}

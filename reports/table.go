@@ -209,10 +209,10 @@ func versus(s *standing, i int) string {
 	switch {
 	case i == 0:
 		return ""
-	case i <= s.ties:
+	case s.diffs[i].tie:
 		return "tie"
 	}
-	return times(s.ranked[i].stats[bench.NsPerOp].Center / s.best().stats[bench.NsPerOp].Center)
+	return times(s.diffs[i].ratio)
 }
 
 // caseColumns shows benchmarks that nothing is known of.

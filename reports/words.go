@@ -104,6 +104,9 @@ func enumerate(list []string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 }
 
+// versusAbout says what a ratio beside a tie is.
+const versusAbout = "how many times longer than the best: the median of the processes' ratios, by which ties are told"
+
 // noiseText is the sentence on the noise floors.
 func (d *digest) noiseText() string {
 	var known, unknown []string
@@ -118,7 +121,7 @@ func (d *digest) noiseText() string {
 	}
 	var text string
 	if len(known) > 0 {
-		text = fmt.Sprintf("One comparison in twenty of identical code differs by more than %s. Smaller differences are called ties.", enumerate(known))
+		text = fmt.Sprintf("One comparison in twenty of identical code differs by more than %s. %s", enumerate(known), tieRule)
 	}
 	switch {
 	case len(unknown) == 0:
@@ -129,6 +132,10 @@ func (d *digest) noiseText() string {
 	}
 	return strings.TrimSpace(text)
 }
+
+// tieRule is what bench.Floors.Compare and compare do where the floor is known.
+const tieRule = "Smaller differences are called ties, and so are those that are no larger than their own 95% interval. " +
+	"Compared are processes, one by one: the median of their ratios counts."
 
 // noiseLine is the same in a line, for a chart.
 func (d *digest) noiseLine() string {

@@ -1,0 +1,52 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"onebit/bench"
+)
+
+// threeProcesses has A/A pairs enough for a floor of about 12%, and three variants: b is 3.5% behind a
+// by the medians and 20% by its processes one by one; c is 10% behind and a tie, though b is between
+// them; d is 3% behind by the medians, and ahead in two of three processes.
+func threeProcesses() string {
+	const name = "MatVec/format=f/variant=%s/rows=2/cols=2/threads=1/cache=warm"
+	var b strings.Builder
+	for p, times := range [][4]float64{{100, 120, 110, 60}, {115, 138, 126.5, 118.5}, {140, 119, 154, 139}} {
+		fmt.Fprintf(&b, "# process %d\n", p+1)
+		for i, v := range []string{"a", "b", "c", "d"} {
+			fmt.Fprintf(&b, "Benchmark"+name+" 1 %v ns/op\n", v, times[i])
+		}
+		for pair := range 8 {
+			arm := fmt.Sprintf("MatVec/format=g%d/variant=a/rows=2/cols=2/threads=1/cache=warm", pair)
+			fmt.Fprintf(&b, "Benchmark%s 1 100 ns/op\nBenchmarkAA/%[1]s/arm=b 1 %v ns/op\n", arm, 100+float64((pair%2*2-1)*12))
+		}
+	}
+	return b.String()
+}
+
+// TestTieAndItsRatio: what is printed beside a tie is the ratio that was tested, and every difference
+// below the floor is a tie.
+func TestTieAndItsRatio(t *testing.T) {
+	d := newDigest(fixture(t, []byte(threeProcesses())))
+	i := slices.IndexFunc(d.tasks, func(t *task) bool { return t.subject == "f" })
+	s, _ := d.rank(d.tasks[i], d.tasks[i].cases[0].panel)
+	floor := d.floors.Of(s.best().stats[bench.NsPerOp].Class).Floor
+	var got []string
+	for i, c := range s.ranked {
+		got = append(got, c.contender+" "+versus(s, i))
+		if diff := s.diffs[i]; i > 0 && math.Abs(diff.ratio-1) <= floor && !diff.tie {
+			t.Errorf("%s differs by %v, less than the floor of %v, and is no tie", c.contender, diff.ratio-1, floor)
+		}
+	}
+	if want := []string{"a ", "d tie", "b 1.20×", "c tie"}; !slices.Equal(got, want) {
+		t.Errorf("%q with a floor of %v, want %q", got, floor, want)
+	}
+	if got := namesOf(s.leaders()); got != "a, d and c" {
+		t.Errorf("leaders %s, want a, d and c", got)
+	}
+}
