@@ -100,7 +100,7 @@
 // its arms by process have the mean 0, and a mean of squares; the class is
 // pooled as above, and the floor is exp(t·s0·√m) - 1 with t for d0 degrees of
 // freedom, further reduced by how many differences there were (1/d = 1/d0 +
-// 1/n). It takes 4 pairs to tell; simulations in the tests hold the floor to
+// 1/n). It takes 5 pairs to tell; simulations in the tests hold the floor to
 // its sentence. Cases of a run are compared likewise, by the median of their
 // ratios by process ([Floors.Compare]).
 //

@@ -27,7 +27,7 @@ type Floor struct {
 
 // leastPairs is the number of A/A pairs from which on their class has a floor.
 // TestFloorIsExceededOnceInTwenty holds it to its word.
-const leastPairs = 4
+const leastPairs = 5
 
 // Known reports whether there are pairs enough for a floor.
 func (f Floor) Known() bool { return f.Pairs >= leastPairs }

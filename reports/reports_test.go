@@ -143,7 +143,7 @@ func TestPageIsSelfContained(t *testing.T) {
 // chance, is then 1.6%.
 func aaPairs(rounds int) string {
 	var b strings.Builder
-	for pair := range 4 {
+	for pair := range 5 {
 		for range rounds {
 			fmt.Fprintf(&b, "BenchmarkAA/MatVec/format=f%d/variant=x/arm=a 1 100 ns/op\nBenchmarkAA/MatVec/format=f%[1]d/variant=x/arm=b 1 102 ns/op\n", pair)
 		}
