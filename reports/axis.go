@@ -20,6 +20,7 @@ type valueAxis struct {
 	labels   int     // how many labels there is room for
 	binary   bool    // ticks at round numbers of KiB, MiB, …
 	floor    float64 // a value of a logarithmic axis that has its label whatever the room; 0 for none
+	broken   float64 // below which a logarithmic axis has its floor alone; 0 where it is whole
 	beyond   int     // how many values it was cut before
 }
 
@@ -176,6 +177,8 @@ func (a valueAxis) logTicks(lo, hi float64) []plot.Tick {
 	for every := 2; len(ticks) > a.labels; every++ {
 		ticks = within(lo, hi, first, last, every, []float64{1})
 	}
+	missing := func(t plot.Tick) bool { return t.Value < a.broken*1.5 }
+	ticks = slices.DeleteFunc(ticks, missing)
 	if a.floor >= lo && a.floor <= hi && !slices.ContainsFunc(ticks, func(t plot.Tick) bool { return isNear(t.Value, a.floor) }) {
 		ticks = append(ticks, plot.Tick{Value: a.floor})
 	}
@@ -188,7 +191,7 @@ func (a valueAxis) logTicks(lo, hi float64) []plot.Tick {
 		return ticks
 	}
 	for _, minor := range within(lo, hi, first, last, 1, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}) {
-		if !labelled[minor.Value] {
+		if !labelled[minor.Value] && !missing(minor) {
 			ticks = append(ticks, minor)
 		}
 	}

@@ -82,9 +82,18 @@ func contenders(cases []*caseStats) []string {
 
 // sortBy orders names by a score, lowest first; names without one come last.
 func sortBy(names []string, score func(string) (float64, bool)) {
+	type scored struct {
+		score float64
+		known bool
+	}
+	scores := make(map[string]scored, len(names))
+	for _, name := range names {
+		v, ok := score(name)
+		scores[name] = scored{v, ok}
+	}
 	slices.SortStableFunc(names, func(a, b string) int {
-		x, okX := score(a)
-		y, okY := score(b)
+		x, okX := scores[a].score, scores[a].known
+		y, okY := scores[b].score, scores[b].known
 		switch {
 		case okX && okY:
 			return cmp.Compare(x, y)

@@ -96,7 +96,7 @@ func errorDepthFigure(d *digest, m *model, name, heading string, columns int, pa
 			line := make([][2]float64, len(s.cases))
 			for i, c := range s.cases {
 				e, _ := c.center(bench.NMSE)
-				line[i] = [2]float64{float64(c.block()), drawnError(e)}
+				line[i] = [2]float64{float64(c.block()), y.errorAt(e)}
 			}
 			d.addLine(panel, s.contenders[0], line)
 		}

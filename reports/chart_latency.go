@@ -23,6 +23,18 @@ func init() {
 	})
 }
 
+// spreadOver keeps at most so many of all, the first and the last among them, evenly.
+func spreadOver[T any](all []T, most int) []T {
+	if len(all) <= most {
+		return all
+	}
+	kept := make([]T, most)
+	for i := range kept {
+		kept[i] = all[i*(len(all)-1)/(most-1)]
+	}
+	return kept
+}
+
 // tasksInFigure bounds the height of a figure, whatever a results file holds.
 const tasksInFigure = 12
 
@@ -30,12 +42,18 @@ func latencyFigures(d *digest) []*figure {
 	var figures []*figure
 	drawn := 0
 	for _, family := range d.families() {
-		for tasks := range slices.Chunk(slices.DeleteFunc(slices.Clone(family.tasks), untimed), tasksInFigure) {
-			drawn += len(tasks)
-			f := latencyFigure(d, family, tasks)
-			f.folded = family.base == names.BaseModel || len(figures) > 0 && drawn > manyTasks
-			figures = append(figures, f)
+		timed := slices.DeleteFunc(slices.Clone(family.tasks), untimed)
+		if len(timed) == 0 {
+			continue
 		}
+		tasks := spreadOver(timed, tasksInFigure)
+		drawn += len(tasks)
+		f := latencyFigure(d, family, tasks)
+		f.folded = family.base == names.BaseModel || len(figures) > 0 && drawn > manyTasks
+		if len(tasks) < len(timed) {
+			f.notes = append(f.notes, fmt.Sprintf("%d of %d shapes are drawn, from the smallest to the largest; the table has all.", len(tasks), len(timed)))
+		}
+		figures = append(figures, f)
 	}
 	return figures
 }
@@ -57,7 +75,7 @@ func latencyFigure(d *digest, f *family, tasks []*task) *figure {
 	for _, t := range tasks {
 		rows, cut := d.latencyPanels(t, panels(f.cases), names)
 		if cut && fig.notes == nil {
-			fig.notes = []string{fmt.Sprintf("→ beyond the axis: it ends at %d times the fastest of each panel, so that slower variants leave room for the others.", muchSlower)}
+			fig.notes = []string{beyondAxis}
 		}
 		fig.panels = append(fig.panels, rows...)
 		if len(tasks) > 1 {
@@ -74,6 +92,8 @@ func latencyFigure(d *digest, f *family, tasks []*task) *figure {
 // muchSlower is how many times the fastest's time a variant may take and still have its place on the
 // axis: those beyond would squeeze all that matter.
 const muchSlower = 12
+
+var beyondAxis = fmt.Sprintf("→ beyond the axis: it ends at %d times the fastest of each panel, so that slower variants leave room for the others.", muchSlower)
 
 // latencyPanels draws the conditions of one task, on a common axis; cut says that some lie beyond it.
 func (d *digest) latencyPanels(t *task, conditions []panel, names []string) (rows [][]*plot.Plot, cut bool) {

@@ -26,6 +26,14 @@ var kernelErrorUnits = []string{bench.NMSE, bench.KLD}
 
 // paretoFigures is one figure of all products.
 func paretoFigures(d *digest) []*figure {
+	if t := d.errorSpeed(func(panel) bool { return true }); t != nil {
+		return []*figure{tradeFigure(t)}
+	}
+	return nil
+}
+
+// errorSpeed is what speed costs in error under some conditions; nil if no error was measured there.
+func (d *digest) errorSpeed(shown func(panel) bool) *trade {
 	families := slices.DeleteFunc(d.families(), func(f *family) bool { return f.base == names.BaseModel || f.tasks[0].ops == 0 })
 	for _, unit := range kernelErrorUnits {
 		var cases []*caseStats
@@ -40,7 +48,7 @@ func paretoFigures(d *digest) []*figure {
 			formats[i] = f.title()
 		}
 		marks := assignMarks(formats, formatMark)
-		for _, p := range panels(cases) {
+		for _, p := range slices.DeleteFunc(panels(cases), func(p panel) bool { return !shown(p) }) {
 			var points []tradePoint
 			for _, f := range families {
 				points = append(points, f.tradePoints(p, unit, marks[f.title()])...)
@@ -58,8 +66,8 @@ func paretoFigures(d *digest) []*figure {
 				t.legend = append(t.legend, legendEntry{label(f.title()), glyph(marks[f.title()], 4)})
 			}
 		}
-		if f := tradeFigure(t); f != nil {
-			return []*figure{f}
+		if len(t.shown) > 0 {
+			return t
 		}
 	}
 	return nil
@@ -98,11 +106,12 @@ func (f *family) tradePoints(p panel, unit string, series int) []tradePoint {
 		}
 		e := meanError(errors)
 		short := strings.Join(text, ", ")
+		brief := strings.TrimSuffix(f.title()+", "+schemes[name], ", ")
 		full := short
 		if variant, _, _ := strings.Cut(name, " "); variant != "" {
 			full += ", " + variant
 		}
-		points = append(points, tradePoint{tradeoff{name, speed, e}, full, short, series, e, e})
+		points = append(points, tradePoint{tradeoff: tradeoff{name, speed, e}, text: full, short: short, brief: brief, series: series, lo: e, hi: e})
 	}
 	return fastestOfEach(points, func(q tradePoint) string { return schemes[q.contender] })
 }

@@ -58,13 +58,20 @@ func throughputFigure(d *digest, m *model) *figure {
 	f.panels = widen(f.panels)
 	f.height = rowsHeight(max(len(who), 3), len(f.panels)) // beside fewer the titles would touch
 	f.reading = strings.Join(said, " ")
+	f.notes = m.ceilingNotes()
+	return f
+}
+
+// ceilingNotes explain what is above a ceiling.
+func (m *model) ceilingNotes() []string {
+	var notes []string
 	if m.exceeds(bench.PctPeak) {
-		f.notes = append(f.notes, "More than 100 % of the peak: look-ups of 1-bit weights multiply nothing, so that the peak of multiply-adds does not bound them.")
+		notes = append(notes, "More than 100 % of the peak: look-ups of 1-bit weights multiply nothing, so that the peak of multiply-adds does not bound them.")
 	}
 	if m.exceeds(bench.PctRoof) {
-		f.notes = append(f.notes, "More than 100 % of the roof: the weights were read faster than by the case that only reads, which is no limit of physics; or that case was disturbed.")
+		notes = append(notes, "More than 100 % of the roof: the weights were read faster than by the case that only reads, which is no limit of physics; or that case was disturbed.")
 	}
-	return f
+	return notes
 }
 
 // widen gives all rows as many panels as the widest has.
@@ -135,7 +142,7 @@ func throughputAxis(t *task) valueAxis {
 			values = append(values, v)
 		}
 	}
-	axis := newAxis(values, false, 5, bareRate).fromZero()
+	axis := newAxis(values, false, 5, significantRate).fromZero()
 	axis.max *= 1.3 // room for the values behind the bars
 	return axis
 }

@@ -131,6 +131,9 @@ func (d *digest) name() {
 	schemes := make(map[key]string)
 	several := make(map[key]bool)
 	keyOf := func(c *caseStats) key {
+		if m := c.name.Get(names.Model); m != "" { // one engine, whichever part of it is told of
+			return key{names.BaseModel, m, c.name.Get(names.Variant)}
+		}
 		return key{c.name.Base, names.SubjectOf(c.name), c.name.Get(names.Variant)}
 	}
 	for _, c := range d.cases {
@@ -238,6 +241,13 @@ func in(p panel, cases []*caseStats) []*caseStats {
 		}
 	}
 	return some
+}
+
+// in is the task under one condition alone.
+func (t *task) in(p panel) *task {
+	some := *t
+	some.cases = in(p, t.cases)
+	return &some
 }
 
 // center returns the case's median in a unit.

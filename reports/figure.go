@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"image/png"
@@ -27,8 +28,10 @@ import (
 type figure struct {
 	name    string // file name without extension, from fileName
 	heading string
-	reading string // how to read it, and what it says, in a line
+	reading string    // how to read it, and what it says, in a line
+	width   vg.Length // 0: figureWidth
 	height  vg.Length
+	margin  vg.Length      // room right of each panel for what is written beside it
 	panels  [][]*plot.Plot // rows of equal length; nil where a panel is lacking
 	upward  []string       // written upwards beside each row of panels: what its vertical axes or the row show
 	legend  []legendEntry
@@ -45,6 +48,7 @@ type legendEntry struct {
 
 const (
 	figureWidth = 960 // points, and CSS pixels
+	narrowWidth = 440 // of a figure that a phone shows whole, its words still legible
 	panelsInRow = 4
 	titleSize   = 13
 	labelSize   = 12
@@ -109,7 +113,7 @@ func (f *figure) draw(c draw.Canvas) {
 	columns := len(f.panels[0])
 	tiles := draw.Tiles{
 		Rows: len(f.panels), Cols: columns,
-		PadTop: 4, PadBottom: 4, PadLeft: 4, PadRight: 12, PadX: 14, PadY: 14,
+		PadTop: 4, PadBottom: 4, PadLeft: 4, PadRight: 12 + f.margin, PadX: 14 + f.margin, PadY: 14,
 	}
 	for i, row := range plot.Align(f.panels, tiles, c) {
 		for j, canvas := range row {
@@ -138,6 +142,9 @@ func (f *figure) drawUpward(c draw.Canvas) {
 	}
 }
 
+// fullWidth is the width of the figure.
+func (f *figure) fullWidth() vg.Length { return cmp.Or(f.width, figureWidth) }
+
 // fullHeight is the height of the figure with its legend and notes.
 func (f *figure) fullHeight() vg.Length { return f.height + f.legendHeight() + f.notesHeight() }
 
@@ -156,7 +163,7 @@ func (f *figure) noteLines() []string {
 			}
 		}
 	}
-	return wrapped(textStyle(roleMuted), notes)
+	return wrapped(textStyle(roleMuted), notes, f.fullWidth())
 }
 
 func (f *figure) notesHeight() vg.Length { return linesHeight(f.noteLines()) }
@@ -170,14 +177,14 @@ func linesHeight(lines []string) vg.Length {
 
 const textMargin = 8
 
-// wrapped breaks texts between words into lines that fit a figure.
-func wrapped(style draw.TextStyle, texts []string) []string {
+// wrapped breaks texts between words into lines that fit a figure of some width.
+func wrapped(style draw.TextStyle, texts []string, width vg.Length) []string {
 	var lines []string
 	for _, text := range texts {
 		line := ""
 		for word := range strings.FieldsSeq(text) {
 			longer := strings.TrimSpace(line + " " + word)
-			if line != "" && style.Width(longer) > figureWidth-2*textMargin {
+			if line != "" && style.Width(longer) > width-2*textMargin {
 				lines = append(lines, line)
 				longer = word
 			}
@@ -206,7 +213,7 @@ func (f *figure) legendRows() [][]legendEntry {
 	var x vg.Length
 	for _, e := range f.legend {
 		w := legendWidth(e)
-		if len(rows) == 0 || x+w > figureWidth-16 {
+		if len(rows) == 0 || x+w > f.fullWidth()-16 {
 			rows = append(rows, nil)
 			x = 0
 		}
@@ -248,11 +255,11 @@ func (f *figure) drawLegend(c draw.Canvas) {
 func (f *figure) writePNG(w io.Writer) error {
 	title := draw.TextStyle{Color: inkOf(roleInk), Font: sans(headingSize), Handler: plot.DefaultTextHandler}
 	title.Font.Weight = xfont.WeightBold
-	source := wrapped(textStyle(roleMuted), f.source)
-	heading := wrapped(title, []string{f.heading})
+	source := wrapped(textStyle(roleMuted), f.source, f.fullWidth())
+	heading := wrapped(title, []string{f.heading}, f.fullWidth())
 	above := vg.Length(len(heading))*(noteLine+4) + 12
 	below := linesHeight(source)
-	img := vgimg.NewWith(vgimg.UseWH(figureWidth, above+f.fullHeight()+below), vgimg.UseDPI(pngDPI),
+	img := vgimg.NewWith(vgimg.UseWH(f.fullWidth(), above+f.fullHeight()+below), vgimg.UseDPI(pngDPI),
 		vgimg.UseBackgroundColor(inkOf(rolePaper)))
 	c := draw.New(img)
 	for i, line := range heading {
@@ -268,7 +275,7 @@ func (f *figure) writePNG(w io.Writer) error {
 // svg returns the figure as an SVG element to be put into HTML: colours and font come from the
 // page, the element scales with its view box, and it has a title and a description.
 func (f *figure) svg() (string, error) {
-	canvas := vgsvg.New(figureWidth, f.fullHeight())
+	canvas := vgsvg.New(f.fullWidth(), f.fullHeight())
 	f.draw(draw.New(canvas))
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
@@ -281,9 +288,13 @@ func (f *figure) svg() (string, error) {
 		return "", fmt.Errorf("drawing %s: no group in the SVG", f.name)
 	}
 	body = compactSVG(pageFont.Replace(colorsToVariables(body[start:end])))
-	return fmt.Sprintf(`<svg role="img" aria-labelledby="%[1]s-title %[1]s-desc" viewBox="0 0 %[2]d %.0[3]f" width="%[2]d" height="%.0[3]f">`+
+	class := ""
+	if f.fullWidth() < figureWidth {
+		class = ` class="narrow"`
+	}
+	return fmt.Sprintf(`<svg role="img"%[7]s aria-labelledby="%[1]s-title %[1]s-desc" viewBox="0 0 %.0[2]f %.0[3]f" width="%.0[2]f" height="%.0[3]f">`+
 		`<title id="%[1]s-title">%[4]s</title><desc id="%[1]s-desc">%[5]s</desc>%[6]s</svg>`,
-		f.name, figureWidth, f.fullHeight().Points(), html.EscapeString(f.heading), html.EscapeString(f.reading), body), nil
+		f.name, f.fullWidth().Points(), f.fullHeight().Points(), html.EscapeString(f.heading), html.EscapeString(f.reading), body, class), nil
 }
 
 // pageFont leaves to the page's style sheet what all texts have in common: the font, which has the

@@ -11,13 +11,16 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/internal/count"
+
+	"gonum.org/v1/plot"
 )
 
 // A screen is what a reader with five seconds sees of kernels or of models: who is best, and a table
 // of all, best first.
 type screen struct {
-	Advice string
-	Sheet  *sheet
+	Advice  string
+	Sheet   *sheet
+	picture func() *figure // of what the advice is about, under its condition; nil if there is nothing to draw
 }
 
 // screens are those of models and of each benchmark that has formats.
@@ -78,7 +81,7 @@ func (d *digest) formatScreen(m *matrix) (screen, bool) {
 			m.base, where, len(shapes), shapes[0], shapes[len(shapes)-1])
 	}
 	s := newSheet(fileName("ranked", m.base), "Formats, ranked", caption+d.rankedLegend(), rows, d.placedFields())
-	return screen{d.formatAdvice(rows, where), s}, true
+	return screen{d.formatAdvice(rows, where), s, func() *figure { return d.formatPicture(rows[0], m.columns[column]) }}, true
 }
 
 // place ranks the formats by the geometric mean of their fastest contender over the shapes that all of
@@ -330,7 +333,8 @@ func (d *digest) modelScreen() (screen, bool) {
 	if len(rows) > 1 && rate(rows[1]) > 0 {
 		advice += fmt.Sprintf("; %.1f times as fast as %s", rate(first)/rate(rows[1]), rows[1].m.name)
 	}
-	return screen{advice + ".", newSheet("ranked-models", "Models, ranked", caption, rows, fields)}, true
+	table := newSheet("ranked-models", "Models, ranked", caption, rows, fields)
+	return screen{advice + ".", table, func() *figure { return d.modelPicture(first.m, first.s) }}, true
 }
 
 // graveDoubt is what a warning says that may change a verdict.
@@ -363,21 +367,49 @@ func (d *digest) title() string {
 	return strings.Join(parts, " · ")
 }
 
-// takePicture takes the figure that says most from the charts: what speed costs in error, or else speed.
-func takePicture(drawn []drawnChart, plots string) (*pageFigure, []drawnChart) {
-	for _, name := range []string{"error-speed", "throughput", "latency"} {
-		for i, c := range drawn {
-			if c.name != name || len(c.figures) == 0 {
-				continue
-			}
-			p := newPageChart(drawnChart{chart: c.chart, figures: c.figures[:1]}, plots)
-			rest := slices.Clone(drawn)
-			rest[i].figures = c.figures[1:]
-			if len(rest[i].figures) == 0 {
-				rest = slices.Delete(rest, i, i+1)
-			}
-			return &p.Figures[0], rest
+// picture draws what the first verdict is about, small enough for a phone; nil if there is nothing to draw.
+func picture(screens []screen) *figure {
+	for _, s := range screens {
+		if f := s.picture(); f != nil {
+			f.name, f.width = "first-screen", narrowWidth
+			return f
 		}
 	}
-	return nil, drawn
+	return nil
+}
+
+// formatPicture is what speed costs in error; where errors were not measured, the times of the best format
+// in the largest shape.
+func (d *digest) formatPicture(best placed, where panel) *figure {
+	if t := d.errorSpeed(func(p panel) bool { return p == where }); t != nil {
+		t.narrow = true
+		t.heading = "Error against speed with " + conditions(where)
+		return tradeFigure(t)
+	}
+	t := best.tasks[len(best.tasks)-1]
+	timed := t.in(where)
+	who := contenders(timed.cases)
+	sortBy(who, func(name string) (float64, bool) { return typicalTime(timed.cases, name) })
+	rows, cut := d.latencyPanels(timed, []panel{where}, who)
+	f := &figure{heading: label(t.title), reading: d.latencyReading(timed), panels: rows, height: rowsHeight(max(len(who), 3), 1)}
+	if cut {
+		f.notes = []string{beyondAxis}
+	}
+	return f
+}
+
+// modelPicture is the speed of a model's contenders in the test that leads.
+func (d *digest) modelPicture(m *model, s *standing) *figure {
+	t := s.task.in(s.panel)
+	if !measured(t.cases, bench.TokenRate) {
+		return nil
+	}
+	who := slices.DeleteFunc(m.fastestFirst(), func(name string) bool {
+		return !slices.ContainsFunc(t.cases, func(c *caseStats) bool { return c.contender == name })
+	})
+	return &figure{
+		heading: label(m.title("tokens per second, " + testLabel(t))), reading: d.throughputReading(t),
+		panels: [][]*plot.Plot{{d.throughputPanel(t, s.panel, who, throughputAxis(t), true)}},
+		height: rowsHeight(max(len(who), 3), 1), legend: []legendEntry{ceilingLegend}, notes: m.ceilingNotes(),
+	}
 }

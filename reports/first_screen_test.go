@@ -3,6 +3,8 @@ package reports
 import (
 	"bytes"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -96,5 +98,54 @@ func TestFirstScreenOrder(t *testing.T) {
 		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 60 {
 			t.Errorf("a line of %d columns: %q", n, line)
 		}
+	}
+}
+
+// TestPictureIsTheVerdicts: the first screen's picture is of the verdict's condition alone, and narrow enough
+// for a phone. It showed all conditions, and its line spoke of another.
+func TestPictureIsTheVerdicts(t *testing.T) {
+	var text strings.Builder
+	for _, condition := range []string{"threads=1/cache=cold", "threads=1/cache=warm", "threads=2/cache=cold", "threads=2/cache=warm"} {
+		for i, format := range []string{"q1_0_g128", "ternary_u32", "i2_s"} {
+			fmt.Fprintf(&text, "BenchmarkMatVec/format=%s/variant=v/act=q8_row/rows=100/cols=80/threads=%s 1 %d ns/op 1e-4 nmse 1e-4 act-nmse 2000 packed-B\n",
+				format, strings.Replace(condition, "threads=", "", 1), 20+i)
+		}
+	}
+	d := newDigest(fixture(t, []byte(text.String())))
+	screens := d.screens()
+	f := picture(screens)
+	if f == nil || len(f.panels) != 1 || len(f.panels[0]) != 1 {
+		t.Fatalf("the picture is %+v, want one panel", f)
+	}
+	for _, said := range []string{screens[0].Advice, f.reading, f.heading} {
+		if !strings.Contains(said, "with 2 threads, cold cache") {
+			t.Errorf("not about the verdict's condition: %q", said)
+		}
+	}
+	svg, err := f.svg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(svg, `class="narrow" `) || !strings.Contains(svg, `viewBox="0 0 440 `) {
+		t.Errorf("the picture is not narrow: %.200s", svg)
+	}
+	for _, m := range regexp.MustCompile(`<text x="([0-9.]+)"[^>]* textLength="([0-9.]+)"[^>]*>([^<]*)<`).FindAllStringSubmatch(svg, -1) {
+		x, _ := strconv.ParseFloat(m[1], 64)
+		width, _ := strconv.ParseFloat(m[2], 64)
+		if !strings.Contains(m[0], "rotate") && x+width > narrowWidth {
+			t.Errorf("%q ends at %.0f of %d", m[3], x+width, narrowWidth)
+		}
+	}
+}
+
+// TestPictureOfModels: the picture shows the test and condition of the verdict on models.
+func TestPictureOfModels(t *testing.T) {
+	const text = `BenchmarkModel/model=m/variant=v/test=tg16/threads=1 1 5 ns/op 30 tok/s
+BenchmarkModel/model=m/variant=v/test=tg16/threads=2 1 5 ns/op 50 tok/s
+BenchmarkModel/model=m/variant=v/test=pp16/threads=2 1 5 ns/op 90 tok/s
+`
+	f := picture(newDigest(fixture(t, []byte(text))).screens())
+	if f == nil || f.reading != "Fastest at tg16 with 2 threads: v, 50.0 tok/s." || len(f.panels) != 1 {
+		t.Errorf("the picture is %+v", f)
 	}
 }

@@ -46,6 +46,26 @@ func WriteHTML(ctx context.Context, w io.Writer, res *bench.Results) error {
 	return writePage(w, d, drawn, "")
 }
 
+// A drawing is all that a report draws.
+type drawing struct {
+	picture *drawnFigure // on the first screen; nil if there is none
+	charts  []drawnChart
+}
+
+// figures are those of the picture and of all charts.
+func (d drawing) figures() []*figure {
+	var all []*figure
+	if d.picture != nil {
+		all = append(all, d.picture.figure)
+	}
+	for _, c := range d.charts {
+		for _, f := range c.figures {
+			all = append(all, f.figure)
+		}
+	}
+	return all
+}
+
 // A drawnChart is a chart with its figures.
 type drawnChart struct {
 	chart
@@ -58,42 +78,66 @@ type drawnFigure struct {
 	svg string
 }
 
-// maxFigures is how many figures of a chart are drawn: nobody looks at more, and a page of hundreds
-// opens slowly.
-const maxFigures = 12
+// maxFigures is how many figures of a chart are drawn, and maxHeight how high they may be together if
+// they are several: nobody looks at more, and a page of hundreds opens slowly.
+const (
+	maxFigures = 12
+	maxHeight  = 20000
+)
 
-// drawCharts draws the charts that have something to show. It looks at ctx before each.
-func drawCharts(ctx context.Context, d *digest) ([]drawnChart, error) {
-	var all []drawnChart
+// drawCharts draws the picture of the first screen and the charts that have something to show. It looks at
+// ctx before each figure.
+func drawCharts(ctx context.Context, d *digest) (drawing, error) {
+	var all drawing
 	taken, source := make(fileNames), d.source()
-	for _, c := range charts() {
+	draw := func(f *figure) (drawnFigure, error) {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return drawnFigure{}, err
 		}
+		f.name, f.source = taken.unique(f.name), source
+		svg, err := f.svg()
+		return drawnFigure{f, svg}, err
+	}
+	if f := picture(d.screens()); f != nil {
+		drawn, err := draw(f)
+		if err != nil {
+			return drawing{}, err
+		}
+		all.picture = &drawn
+	}
+	for _, c := range charts() {
 		dc := drawnChart{chart: c}
 		figures := c.figures(d)
-		dc.omitted = max(0, len(figures)-maxFigures)
-		for _, f := range figures[:len(figures)-dc.omitted] {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			f.name, f.source = taken.unique(f.name), source
-			svg, err := f.svg()
+		shown := enough(figures)
+		dc.omitted = len(figures) - len(shown)
+		for _, f := range shown {
+			drawn, err := draw(f)
 			if err != nil {
-				return nil, err
+				return drawing{}, err
 			}
-			dc.figures = append(dc.figures, drawnFigure{f, svg})
+			dc.figures = append(dc.figures, drawn)
 		}
 		if len(dc.figures) > 0 {
-			all = append(all, dc)
+			all.charts = append(all.charts, dc)
 		}
 	}
-	return all, nil
+	return all, ctx.Err()
+}
+
+// enough are the first figures, as many as a page holds.
+func enough(figures []*figure) []*figure {
+	var height vg.Length
+	for i, f := range figures {
+		if height += f.height; i == maxFigures || i > 0 && height > maxHeight {
+			return figures[:i]
+		}
+	}
+	return figures
 }
 
 // writePage writes the page; plots is the folder beside it that holds the charts' PNG files, "" if
 // there is none.
-func writePage(w io.Writer, d *digest, drawn []drawnChart, plots string) error {
+func writePage(w io.Writer, d *digest, drawn drawing, plots string) error {
 	p := page{
 		Title: d.title(), Subtitle: d.subtitle(),
 		Light: template.CSS(paletteCSS(false)), Dark: template.CSS(paletteCSS(true)),
@@ -109,7 +153,10 @@ func writePage(w io.Writer, d *digest, drawn []drawnChart, plots string) error {
 	for _, s := range d.res.Settings {
 		p.Environment = append(p.Environment, fact{s.Key, s.Value})
 	}
-	p.Picture, drawn = takePicture(drawn, plots)
+	if drawn.picture != nil {
+		f := newPageFigure(*drawn.picture, plots)
+		p.Picture = &f
+	}
 	taken := make(fileNames)
 	for _, m := range d.models {
 		sheets := d.sheets(m)
@@ -131,7 +178,7 @@ func writePage(w io.Writer, d *digest, drawn []drawnChart, plots string) error {
 		}
 		p.Matrices = append(p.Matrices, d.pageMatrix(m))
 	}
-	for _, c := range drawn {
+	for _, c := range drawn.charts {
 		if c.models {
 			p.ModelCharts = append(p.ModelCharts, newPageChart(c, plots))
 		} else {
@@ -264,14 +311,18 @@ func markHTML(series int) template.HTML {
 func newPageChart(c drawnChart, plots string) pageChart {
 	p := pageChart{Name: c.name, Heading: c.heading, About: c.about}
 	if c.omitted > 0 {
-		p.About += fmt.Sprintf(" The first %d of %d figures are shown: render fewer results at a time to see others.", maxFigures, maxFigures+c.omitted)
+		p.About += fmt.Sprintf(" The first %d of %d figures are shown: render fewer results at a time to see others.", len(c.figures), len(c.figures)+c.omitted)
 	}
 	for _, f := range c.figures {
-		file := ""
-		if plots != "" {
-			file = plots + f.name + ".png"
-		}
-		p.Figures = append(p.Figures, pageFigure{f.heading, f.reading, file, f.folded, template.HTML(f.svg)})
+		p.Figures = append(p.Figures, newPageFigure(f, plots))
 	}
 	return p
+}
+
+func newPageFigure(f drawnFigure, plots string) pageFigure {
+	file := ""
+	if plots != "" {
+		file = plots + f.name + ".png"
+	}
+	return pageFigure{f.heading, f.reading, file, f.folded, template.HTML(f.svg)}
 }

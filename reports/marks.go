@@ -259,9 +259,6 @@ func (f fan) plotColumn(c draw.Canvas, p *plot.Plot, column []fanLabel, left boo
 	x, y := p.Transforms(&c)
 	const lead = 14
 	at, align, side := x(column[len(column)-1].x)+lead, draw.XLeft, vg.Length(1)
-	if f.joined {
-		at = max(at, c.Min.X+0.45*c.Size().X) // right of what the lines that cross the panel are called
-	}
 	if left {
 		at, align, side = x(column[0].x)-lead, draw.XRight, -1
 	}
@@ -323,6 +320,41 @@ func (f fan) topmost(column []fanLabel) []fanLabel {
 	}
 	slices.SortStableFunc(column, down)
 	return column
+}
+
+// lineNames writes what lines across a panel are called, right of it.
+type lineNames []yardstick
+
+func (l lineNames) Plot(c draw.Canvas, p *plot.Plot) {
+	_, y := p.Transforms(&c)
+	shown := slices.DeleteFunc(slices.Clone(l), func(k yardstick) bool { return !c.ContainsY(y(k.error)) })
+	slices.SortStableFunc(shown, func(a, b yardstick) int { return cmp.Compare(b.error, a.error) })
+	tops := make([]vg.Length, len(shown))
+	for i, k := range shown {
+		tops[i] = y(k.error)
+	}
+	spread(tops, fanLine, c.Min.Y, c.Max.Y)
+	style := textStyle(roleMuted)
+	style.YAlign = draw.YCenter
+	for i, k := range shown {
+		c.FillText(style, vg.Point{X: c.Max.X + 3, Y: tops[i] + centerShift}, k.name)
+	}
+}
+
+// axisBreak strikes through the vertical axis where it leaves out values.
+type axisBreak struct{ y float64 }
+
+func (b axisBreak) Plot(c draw.Canvas, p *plot.Plot) {
+	_, y := p.Transforms(&c)
+	const gap, half = 2.5, 6
+	left, middle := c.Min.X-p.Y.Padding, y(b.y)
+	clearLine(c, left-half, middle, 2*half)
+	for _, at := range []vg.Length{middle - gap, middle + gap} {
+		var path vg.Path
+		path.Move(vg.Point{X: left - half, Y: at - gap})
+		path.Line(vg.Point{X: left + half, Y: at + gap})
+		strokePath(c, path, inkOf(roleMuted), 0.8)
+	}
 }
 
 // spread moves heights, highest first, so far apart that neighbours keep a distance, and none leaves the

@@ -226,3 +226,16 @@ func TestGlossary(t *testing.T) {
 		t.Errorf("terms %q, want %q", got, want)
 	}
 }
+
+// TestOneNamePerContender: operations, errors and tests of a model call a contender the same.
+func TestOneNamePerContender(t *testing.T) {
+	const text = `BenchmarkModel/model=m/variant=v/act=q8_32/packing=packed/test=tg16/threads=1 1 5 ns/op 30 tok/s
+BenchmarkModel/model=m/variant=v/act=q8_128/packing=packed/test=tg16/threads=1 1 5 ns/op 30 tok/s
+BenchmarkOp/model=m/variant=v/act=q8_128/packing=packed/test=tg16/threads=1/block=0/op=rope 1 5 ns/op
+`
+	for _, c := range newDigest(fixture(t, []byte(text))).cases {
+		if want := "v " + c.name.Get(names.Act) + " packed"; c.contender != want {
+			t.Errorf("%s: the contender is %q, want %q", c.name.Full, c.contender, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"onebit/bench"
@@ -24,6 +25,7 @@ type tradePoint struct {
 	tradeoff
 	text   string  // what it is
 	short  string  // what of that stands beside it, where colour and shape say the rest
+	brief  string  // what of that is left on a phone; "" for all of it
 	series int     // its mark
 	lo, hi float64 // interval of error; equal where there is none
 }
@@ -38,6 +40,7 @@ type trade struct {
 	yardsticks      []yardstick
 	legend          []legendEntry
 	slow            []string // what is not drawn
+	narrow          bool     // whether the figure is for a phone too
 	notes           []string
 }
 
@@ -89,13 +92,49 @@ func (t *trade) speedAxis() valueAxis {
 		}
 	}
 	a := newAxis(speeds, false, 5, bench.UnitOf(t.speedUnit).Format)
+	if t.narrow {
+		a.labels = 3
+	}
+	points := 1 / t.pointsShare() // of the axis
 	if !a.log {
 		a = a.fromZero()
-		a.max *= 2.2
+		a.max *= points
 		return a.bounded()
 	}
-	a.max *= math.Max(4, math.Pow(a.max/a.min, 0.8))
+	a.max = a.min * math.Pow(a.max/a.min, points)
 	return a.bounded()
+}
+
+// pointsShare is how much of a panel's width is left for points beside the longest of their names.
+func (t *trade) pointsShare() float64 {
+	width := vg.Length(330) // of a panel, about: the labels of its axis are not known yet
+	if t.narrow {
+		width = 310
+	}
+	var widest vg.Length
+	for _, points := range t.points {
+		for _, q := range points {
+			widest = max(widest, textStyle(roleInk).Width(t.nameOf(q)))
+		}
+	}
+	return math.Max(0.2, 1-float64((widest+30)/(width-t.margin())))
+}
+
+// nameOf is what stands beside a point.
+func (t *trade) nameOf(q tradePoint) string {
+	if t.narrow {
+		return label(cmp.Or(q.brief, q.short))
+	}
+	return label(q.short)
+}
+
+// margin is the room for the names of the yardsticks.
+func (t *trade) margin() vg.Length {
+	var widest vg.Length
+	for _, k := range t.yardsticks {
+		widest = max(widest, textStyle(roleMuted).Width(k.name))
+	}
+	return widest
 }
 
 // costAxis is logarithmic for errors, and begins at zero for memory.
@@ -132,7 +171,14 @@ func tradeFigure(t *trade) *figure {
 	fig := &figure{
 		name: t.name, heading: label(t.heading), reading: t.reading(),
 		height: rowsHeight(12, len(grid)), panels: grid, upward: slices.Repeat([]string{t.cost}, len(grid)),
-		legend: t.legend, notes: t.notes,
+		legend: t.legend, notes: t.notes, margin: t.margin(),
+	}
+	if t.narrow {
+		fig.width, fig.height = narrowWidth, 330
+	}
+	if y.broken > 0 {
+		fig.notes = append(fig.notes, fmt.Sprintf("The axis of errors is broken: what is exact but for the rounding of float32 (%s ≤ %s) stands at its foot.",
+			t.cost, bench.UnitOf(t.unit).Format(negligible)))
 	}
 	if len(t.slow) > 0 {
 		fig.notes = append(fig.notes, fmt.Sprintf("Not drawn where more than %d times slower than the fastest of the panel: %s.", farBelow, strings.Join(t.slow, "; ")))
@@ -142,29 +188,33 @@ func tradeFigure(t *trade) *figure {
 
 func (t *trade) panel(p panel, x, y valueAxis) *plot.Plot {
 	plot := newPanel(p.String())
+	if t.narrow {
+		plot.Title.Text = "" // the heading says it
+	}
 	x.apply(&plot.X)
 	y.apply(&plot.Y)
 	plot.X.Label.Text = bench.UnitOf(t.speedUnit).About
 	addGrid(plot, true, true)
-	style := textStyle(roleMuted)
-	style.YAlign = draw.YTop
+	if y.broken > 0 {
+		plot.Add(axisBreak{y.broken})
+	}
 	for _, k := range t.yardsticks {
 		plot.Add(polyline{points: [][2]float64{{x.min, k.error}, {x.max, k.error}}, color: inkOf(roleMuted), width: 0.8, dashes: dotted})
-		plot.Add(note{x: x.min, y: k.error, dx: 4, dy: -2, style: style, text: k.name})
 	}
+	plot.Add(lineNames(t.yardsticks))
 	best := front(t.points[p])
 	plot.Add(polyline{points: frontSteps(best, x, y), color: inkOf(roleFront), width: 1.2, dashes: dashed})
 	var labels []fanLabel
 	for _, q := range t.points[p] {
-		at, style := drawnError(q.error), glyph(q.series, 4)
+		at, style := y.errorAt(q.error), glyph(q.series, 4)
 		if q.hi > q.lo {
-			plot.Add(upInterval{x: q.speed, lo: drawnError(q.lo), hi: drawnError(q.hi), color: style.Color})
+			plot.Add(upInterval{x: q.speed, lo: y.errorAt(q.lo), hi: y.errorAt(q.hi), color: style.Color})
 		}
 		plot.Add(mark{x: q.speed, y: at, style: style})
-		labels = append(labels, fanLabel{x: q.speed, y: at, group: q.text, text: label(q.short), color: style.Color})
+		labels = append(labels, fanLabel{x: q.speed, y: at, group: q.text, text: t.nameOf(q), color: style.Color})
 	}
 	for _, q := range best {
-		plot.Add(mark{x: q.speed, y: drawnError(q.error), style: draw.GlyphStyle{Color: inkOf(roleFront), Radius: 7.5, Shape: shape{}}})
+		plot.Add(mark{x: q.speed, y: y.errorAt(q.error), style: draw.GlyphStyle{Color: inkOf(roleFront), Radius: 7.5, Shape: shape{}}})
 	}
 	plot.Add(fan{labels: labels, most: 16, joined: true})
 	return plot
@@ -193,26 +243,54 @@ func meanError(errors []float64) float64 {
 // leaves. Errors below it, zero included, are drawn on this line.
 const negligible = 1e-9
 
-// drawnError is where an error stands on the axis; not a number if it is none.
+// drawnError is an error as it counts in comparisons; not a number if it is none.
 func drawnError(e float64) float64 { return math.Max(e, negligible) }
 
+// breakFrom is how many times the negligible error the least of the others is from which on the axis
+// between them is left out: empty decades would squeeze what is to be compared.
+const breakFrom = 100
+
+// errorAxis is logarithmic. Where nothing stands between errors that are negligible and all others, it is
+// broken: the former stand at its foot.
 func errorAxis(errors []float64, unit string) valueAxis {
 	var drawn []float64
 	for _, e := range errors {
-		drawn = append(drawn, drawnError(e))
+		if e > negligible {
+			drawn = append(drawn, e)
+		}
+	}
+	exact := len(drawn) < len(errors)
+	foot := negligible
+	broken := exact && len(drawn) > 0 && slices.Min(drawn) > breakFrom*negligible
+	if broken {
+		foot = slices.Min(drawn) / math.Max(4, math.Pow(slices.Max(drawn)/slices.Min(drawn), 0.3))
+	}
+	if exact {
+		drawn = append(drawn, foot)
 	}
 	a := newAxis(drawn, true, 6, func(v float64) string {
-		if isNear(v, negligible) {
-			return "≤ " + errorText(v, unit)
+		if isNear(v, foot) && exact {
+			return "≤ " + errorText(negligible, unit)
 		}
 		return errorText(v, unit)
 	})
-	if slices.Min(drawn) == negligible {
-		a.floor = negligible
+	if exact {
+		a.floor = foot
+	}
+	if broken {
+		a.broken = 2 * foot
 	}
 	// A single value, or values close together, still need a readable axis.
 	a.min, a.max = a.min/2, a.max*2
 	return a
+}
+
+// errorAt is where an error stands on an axis from errorAxis; not a number if it is none.
+func (a valueAxis) errorAt(e float64) float64 {
+	if a.broken > 0 && e <= negligible {
+		return a.floor
+	}
+	return drawnError(e)
 }
 
 // errorText is an error and, if it is one of power, as a signal-to-noise ratio in dB.
@@ -247,12 +325,12 @@ func front(points []tradePoint) []tradePoint {
 func frontSteps(best []tradePoint, x, y valueAxis) [][2]float64 {
 	steps := [][2]float64{{best[0].speed, y.max}}
 	for i, q := range best {
-		steps = append(steps, [2]float64{q.speed, drawnError(q.error)})
+		steps = append(steps, [2]float64{q.speed, y.errorAt(q.error)})
 		next := x.min
 		if i+1 < len(best) {
 			next = best[i+1].speed
 		}
-		steps = append(steps, [2]float64{next, drawnError(q.error)})
+		steps = append(steps, [2]float64{next, y.errorAt(q.error)})
 	}
 	return steps
 }

@@ -97,3 +97,33 @@ func TestMuchSlowerStandsAtTheEdge(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorAxisIsBroken: variants that are exact do not squeeze the others into a corner, and the picture
+// says what it leaves out.
+func TestErrorAxisIsBroken(t *testing.T) {
+	a := errorAxis([]float64{1e-5, 0, 1e-4, 3e-14}, "nmse")
+	if decades := math.Log10(a.max / a.min); decades > 3 {
+		t.Errorf("an axis of %.1f decades for errors of one", decades)
+	}
+	at := a.errorAt(0)
+	if at != a.errorAt(3e-14) || !(at > a.min && at < a.broken && a.broken < a.errorAt(1e-5)) {
+		t.Errorf("an exact variant stands at %v, the break at %v, on an axis from %v", at, a.broken, a.min)
+	}
+	for _, tick := range a.Ticks(a.min, a.max) {
+		if tick.Value < a.broken && (tick.Value != at || tick.Label != "≤ 1e-09, 90 dB") {
+			t.Errorf("a tick %q at %v, below the break", tick.Label, tick.Value)
+		}
+	}
+	for _, whole := range [][]float64{{1e-5, 1e-4}, {0, 0}, {2e-9, 0}} {
+		if a := errorAxis(whole, "nmse"); a.broken != 0 {
+			t.Errorf("%v: the axis is broken at %v", whole, a.broken)
+		}
+	}
+	const text = `BenchmarkMatVec/format=f/variant=fast/act=q8_row/rows=10/cols=8/threads=1 1 10 ns/op 1e-4 nmse
+BenchmarkMatVec/format=f/variant=exact/act=f32/rows=10/cols=8/threads=1 1 20 ns/op 0 nmse
+`
+	f := paretoFigures(newDigest(fixture(t, []byte(text))))[0]
+	if !strings.Contains(strings.Join(f.notes, "\n"), "axis of errors is broken") {
+		t.Errorf("the figure does not say that its axis is broken: %q", f.notes)
+	}
+}

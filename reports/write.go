@@ -51,15 +51,13 @@ func Write(ctx context.Context, dir string, res *bench.Results, opt WriteOptions
 	if err := os.MkdirAll(plots, 0o777); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	if err := writePNGFiles(ctx, plots, drawn); err != nil {
+	if err := writePNGFiles(ctx, plots, drawn.figures()); err != nil {
 		_ = os.Remove(plots) // if it is empty
 		return err
 	}
 	keep := make(map[string]bool)
-	for _, c := range drawn {
-		for _, f := range c.figures {
-			keep[f.name+".png"] = true
-		}
+	for _, f := range drawn.figures() {
+		keep[f.name+".png"] = true
 	}
 	if err := removePlots(dir, ownPage(dir), keep); err != nil {
 		return err
@@ -121,13 +119,7 @@ func removePlots(dir string, page []byte, keep map[string]bool) error {
 }
 
 // writePNGFiles draws on all processors: it is most of the work.
-func writePNGFiles(ctx context.Context, dir string, drawn []drawnChart) error {
-	var figures []*figure
-	for _, c := range drawn {
-		for _, f := range c.figures {
-			figures = append(figures, f.figure)
-		}
-	}
+func writePNGFiles(ctx context.Context, dir string, figures []*figure) error {
 	var next atomic.Int64
 	errs := make([]error, len(figures))
 	var workers sync.WaitGroup

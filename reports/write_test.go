@@ -7,8 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/vg"
 )
 
 // writeFormats writes a report of formats into dir: a latency plot each.
@@ -111,7 +114,7 @@ func TestLargeResultsHaveASmallPage(t *testing.T) {
 	}
 	var page bytes.Buffer
 	d := newDigest(fixture(t, []byte(text.String())))
-	drawn := []drawnChart{{chart: chart{name: "latency", about: "About."}, omitted: 16}}
+	drawn := drawing{charts: []drawnChart{{chart: chart{name: "latency", about: "About."}, figures: slices.Repeat([]drawnFigure{{figure: &figure{}}}, 12), omitted: 16}}}
 	if err := writePage(&page, d, drawn, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -122,5 +125,18 @@ func TestLargeResultsHaveASmallPage(t *testing.T) {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+}
+
+// TestFiguresAreEnough: neither many figures nor high ones make a page long.
+func TestFiguresAreEnough(t *testing.T) {
+	figures := func(n int, height vg.Length) []*figure { return slices.Repeat([]*figure{{height: height}}, n) }
+	for _, tt := range []struct{ n, height, want int }{{3, 100, 3}, {40, 100, maxFigures}, {12, maxHeight / 3, 3}, {2, 2 * maxHeight, 1}} {
+		if got := len(enough(figures(tt.n, vg.Length(tt.height)))); got != tt.want {
+			t.Errorf("%d figures of %d points: %d are drawn, want %d", tt.n, tt.height, got, tt.want)
+		}
+	}
+	if got := spreadOver([]int{0, 1, 2, 3, 4, 5, 6, 7, 8}, 3); !slices.Equal(got, []int{0, 4, 8}) {
+		t.Errorf("spreadOver kept %v", got)
 	}
 }
