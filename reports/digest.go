@@ -29,6 +29,7 @@ type caseStats struct {
 	panel     panel
 	stats     map[string]stat
 	samples   int
+	signs     string // of less trust; see sign
 }
 
 // A stat is one case's values in one unit.
@@ -73,6 +74,7 @@ func newDigest(res *bench.Results) *digest {
 	d := &digest{res: res}
 	d.floors = res.Floors()
 	d.collect()
+	d.sign()
 	d.name()
 	slices.SortStableFunc(d.cases, func(a, b *caseStats) int { return naturalCompare(a.name.Full, b.name.Full) })
 	d.formTasks()

@@ -81,7 +81,8 @@ func (d *digest) formatScreen(m *matrix) (screen, bool) {
 			m.base, where, len(shapes), shapes[0], shapes[len(shapes)-1])
 	}
 	s := newSheet(fileName("ranked", m.base), "Formats, ranked", caption+d.rankedLegend(), rows, d.placedFields())
-	return screen{d.formatAdvice(rows, where), s, func() *figure { return d.formatPicture(rows[0], m.columns[column]) }}, true
+	advice := sentences(d.formatAdvice(rows, where), d.floorDoubt(rows[0].cases[0].stats[bench.NsPerOp].Class))
+	return screen{advice, s, func() *figure { return d.formatPicture(rows[0], m.columns[column]) }}, true
 }
 
 // place ranks the formats by the geometric mean of their fastest contender over the shapes that all of
@@ -175,7 +176,7 @@ func (d *digest) placedFields() []field[placed] {
 		{label: "by", about: "the variant that is the fastest", text: true, cell: func(p placed) sheetCell {
 			return sheetCell{Text: p.contender, Mark: markHTML(d.marks[p.contender])}
 		}},
-		{label: "µs/op", about: bench.UnitOf(bench.NsPerOp).About, cell: func(p placed) sheetCell { return sheetCell{Text: microseconds(p.ns)} }},
+		{label: "µs/op", about: bench.UnitOf(bench.NsPerOp).About, cell: func(p placed) sheetCell { return sheetCell{Text: microseconds(p.ns) + signsOf(p.cases)} }},
 		{label: "how sure", text: true, drop: 2, cell: func(p placed) sheetCell { return sheetCell{Text: d.howSure(p)} }},
 		{label: "bits/weight", about: "of the packed weights", drop: 1, cell: func(p placed) sheetCell {
 			bytes, ok := p.tasks[0].bytesPerWeight(p.cases[0])
@@ -302,7 +303,7 @@ func (d *digest) modelScreen() (screen, bool) {
 			return sheetCell{Text: name, Mark: markHTML(d.marks[name])}
 		}},
 		{label: names.Threads, drop: 5, cell: func(r row) sheetCell { return sheetCell{Text: r.s.panel.threads} }},
-		{label: "speed", about: "of the test that leads: making text, if that was measured", cell: func(r row) sheetCell { return sheetCell{Text: speedOf(r.s.best()).Text, Remark: r.s.task.shape} }},
+		{label: "speed", about: "of the test that leads: making text, if that was measured", cell: func(r row) sheetCell { return sheetCell{Text: signedSpeed(r.s.best()).Text, Remark: r.s.task.shape} }},
 		{label: "at most", about: "what reading the weights alone would allow", drop: 3, cell: func(r row) sheetCell {
 			most, ok := ceilingOf(r.s.best())
 			return sheetCell{Text: textIf(ok, bench.UnitOf(bench.TokenRate).Format(most))}
@@ -333,8 +334,9 @@ func (d *digest) modelScreen() (screen, bool) {
 	if len(rows) > 1 && rate(rows[1]) > 0 {
 		advice += fmt.Sprintf("; %.1f times as fast as %s", rate(first)/rate(rows[1]), rows[1].m.name)
 	}
+	advice = sentences(advice+".", d.floorDoubt(first.s.best().stats[bench.NsPerOp].Class))
 	table := newSheet("ranked-models", "Models, ranked", caption, rows, fields)
-	return screen{advice + ".", table, func() *figure { return d.modelPicture(first.m, first.s) }}, true
+	return screen{advice, table, func() *figure { return d.modelPicture(first.m, first.s) }}, true
 }
 
 // graveDoubt is what a warning says that may change a verdict.

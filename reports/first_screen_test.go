@@ -43,7 +43,7 @@ func TestFormatsAreRanked(t *testing.T) {
 		{"a", "x", "2.00", "±0 %", "2", "4.00 KiB", "0.0001 −40 dB"},
 		{"c", "x", "2.00", "±0 %, tie", "2", "4.00 KiB", "0.0001 −40 dB"},
 	})
-	const want = "Here: b by x, with 2 threads, cold cache; 2.0 times ahead of the next format, a; memory-bound: it reads its weights at 75.0 % of what reading alone reaches."
+	const want = "Here: b by x, with 2 threads, cold cache; 2.0 times ahead of the next format, a; memory-bound: it reads its weights at 75.0 % of what reading alone reaches. The noise is unknown: there are too few A/A pairs."
 	if screens[0].Advice != want {
 		t.Errorf("advice %q, want %q", screens[0].Advice, want)
 	}
@@ -55,7 +55,7 @@ func TestFormatsAreRanked(t *testing.T) {
 func TestModelsAreRanked(t *testing.T) {
 	const line = "BenchmarkModel/model=%s/variant=v/test=tg8/threads=2 1 5 ns/op %d tok/s 80 %%roof"
 	d := newDigest(fixture(t, []byte(repeat(6, fmt.Sprintf(line, "slow", 50))+repeat(6, fmt.Sprintf(line, "quick", 100)))))
-	want := "Here: quick by v with 2 threads; memory-bound: at most 125 tok/s, you get 100 tok/s; 2.0 times as fast as slow."
+	want := "Here: quick by v with 2 threads; memory-bound: at most 125 tok/s, you get 100 tok/s; 2.0 times as fast as slow. The noise is unknown: there are too few A/A pairs."
 	if got := d.screens()[0].Advice; got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}

@@ -34,7 +34,9 @@ var (
 )
 
 // pageTemplate is parsed when a page is wanted: a program that writes none starts sooner.
-var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("report").Parse(pageSource)) })
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("report").Funcs(template.FuncMap{"abbr": abbreviations(nil).html}).Parse(pageSource))
+})
 
 // WriteHTML writes the report as one page that needs nothing beside it.
 func WriteHTML(ctx context.Context, w io.Writer, res *bench.Results) error {
@@ -142,7 +144,7 @@ func writePage(w io.Writer, d *digest, drawn drawing, plots string) error {
 		Title: d.title(), Subtitle: d.subtitle(),
 		Light: template.CSS(paletteCSS(false)), Dark: template.CSS(paletteCSS(true)),
 		Style: template.CSS(pageStyle), Script: template.JS(pageScript),
-		Doubts: d.doubts(), Noise: d.noiseText(), Glossary: d.glossary(), Kernels: d.kernelsHeading(),
+		Doubts: d.doubts(), Noise: d.noiseText(), NoiseLine: d.noiseLine(), Glossary: d.glossary(), Kernels: d.kernelsHeading(),
 		Grave: d.verdictDoubts(), Screens: d.screens(),
 		Command: d.res.Setting("command"), Raw: d.rawText(),
 	}
@@ -192,10 +194,14 @@ func writePage(w io.Writer, d *digest, drawn drawing, plots string) error {
 	}
 	// A template error half way must not leave half a page behind.
 	var b bytes.Buffer
-	if err := pageTemplate().Execute(&b, p); err != nil {
+	t, err := pageTemplate().Clone() // each page has abbreviations of its own
+	if err != nil {
 		return fmt.Errorf("rendering the page: %w", err)
 	}
-	_, err := b.WriteTo(w)
+	if err := t.Funcs(template.FuncMap{"abbr": make(abbreviations).html}).Execute(&b, p); err != nil {
+		return fmt.Errorf("rendering the page: %w", err)
+	}
+	_, err = b.WriteTo(w)
 	return err
 }
 
@@ -218,7 +224,8 @@ type page struct {
 	Kernels         string // heading of what follows
 	Matrices        []pageMatrix
 	Charts          []pageChart
-	Noise           string
+	Noise           string // NoiseLine is the same in short
+	NoiseLine       string
 	Environment     []fact
 	Tables          []pageTable
 	Glossary        []fact

@@ -42,14 +42,14 @@ func (d *digest) pageMatrix(m *matrix) pageMatrix {
 		rowTitle = "task"
 	}
 	if !m.crowded() {
-		part := pageMatrixPart{Label: m.base + ": the fastest variants", Caption: m.base + ": " + matrixCaption, RowTitle: rowTitle}
+		part := pageMatrixPart{Label: m.base + ": the fastest variants", Caption: sentences(m.base+": "+matrixCaption, noteText(m.standings())), RowTitle: rowTitle}
 		for _, r := range m.rows {
 			part.Rows = append(part.Rows, d.pageMatrixRow(r))
 		}
 		p.Parts = []pageMatrixPart{part}
 		return p
 	}
-	over := pageMatrixPart{Label: m.base + ": the fastest variants over all shapes", Caption: m.base + ": " + overviewCaption, RowTitle: rowTitle}
+	over := pageMatrixPart{Label: m.base + ": the fastest variants over all shapes", Caption: sentences(m.base+": "+overviewCaption, aboveText(fastest(m.standings()))), RowTitle: rowTitle}
 	p.Parts = []pageMatrixPart{over}
 	for _, s := range m.sections() {
 		row := pageMatrixRow{Subject: s.subject}
@@ -58,7 +58,7 @@ func (d *digest) pageMatrix(m *matrix) pageMatrix {
 		}
 		p.Parts[0].Rows = append(p.Parts[0].Rows, row)
 		part := pageMatrixPart{
-			Heading: s.heading(), Label: s.subject + ": the fastest variants", Caption: s.subject + ": " + matrixCaption, RowTitle: "shape",
+			Heading: s.heading(), Label: s.subject + ": the fastest variants", Caption: sentences(s.subject+": "+matrixCaption, noteText(s.standings())), RowTitle: "shape",
 		}
 		for _, r := range s.rows {
 			row := d.pageMatrixRow(r)
@@ -71,11 +71,26 @@ func (d *digest) pageMatrix(m *matrix) pageMatrix {
 }
 
 const (
-	matrixCaption = "the fastest variant, its median time, its share of the machine's read bandwidth where that was measured, " +
+	matrixCaption = "the fastest variant, its median time, its share of what reading alone reached in the same round (the roof), " +
 		"and its error. Ties are variants that can't be told from it."
 	overviewCaption = "the variant that is the fastest, or tied with it, most often; in how many of the tasks; its speed-up, a geometric mean; " +
-		"its median share of the machine's read bandwidth where that was measured; and its error."
+		"the median of its shares of what reading alone reached in the same rounds (the roof); and its error."
 )
+
+// fastest lists the best of each standing.
+func fastest(standings []*standing) []*caseStats {
+	var all []*caseStats
+	for _, s := range standings {
+		all = append(all, s.best())
+	}
+	return all
+}
+
+// noteText explains what stands behind the values of the best: signs, and shares above 100%.
+func noteText(standings []*standing) string {
+	cases := fastest(standings)
+	return sentences(signsText(signsOf(cases)), aboveText(cases))
+}
 
 func (d *digest) pageMatrixRow(r matrixRow) pageMatrixRow {
 	row := pageMatrixRow{Subject: r.task.title}
@@ -93,7 +108,7 @@ func (d *digest) summaryCell(s *summary) pageCell {
 		return pageCell{}
 	}
 	cell := pageCell{
-		Winner: s.champion, Time: s.leadText(), Roof: s.typicalText(bench.PctRoof),
+		Winner: s.champion, Time: s.leadText(), Roof: s.roofText(),
 		Error: s.nmse.text(bench.UnitOf(bench.NMSE).Format), Mark: markHTML(d.marks[s.champion]),
 	}
 	if speed := s.speedText(""); speed != "" {
@@ -117,8 +132,8 @@ func (d *digest) pageCell(s *standing) pageCell {
 	}
 	c := s.best()
 	cell := pageCell{
-		Winner: c.contender, Time: d.timeOf(c), Spread: c.stats[bench.NsPerOp].spread(bench.NsPerOp),
-		Roof: valueOf(c, bench.PctRoof), Error: valueOf(c, bench.NMSE), Ties: namesOf(s.leaders()[1:]),
+		Winner: c.contender, Time: signedValue(c, bench.NsPerOp), Spread: c.stats[bench.NsPerOp].spread(bench.NsPerOp),
+		Roof: roofOf(c), Error: valueOf(c, bench.NMSE), Ties: namesOf(s.leaders()[1:]),
 		Mark: markHTML(d.marks[c.contender]),
 	}
 	cell.Share = barShare(c.center(bench.PctRoof))

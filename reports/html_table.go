@@ -54,6 +54,7 @@ func (d *digest) pageTable(base string, number int) pageTable {
 		cases = cases[:maxRows]
 		t.Caption += fmt.Sprintf(" These are the first %d: onebit report --format csv prints all.", maxRows)
 	}
+	t.Caption = sentences(t.Caption, signsText(signsOf(cases)), aboveText(cases))
 	for _, c := range cases {
 		var row []pageValue
 		for i, k := range keys {
@@ -62,7 +63,7 @@ func (d *digest) pageTable(base string, number int) pageTable {
 		for _, u := range units {
 			v := pageValue{Number: true}
 			if s, ok := c.stats[u]; ok {
-				v.Text, v.Spread = bench.UnitOf(u).Format(s.Center), s.spread(u)
+				v.Text, v.Spread = signedValue(c, u), s.spread(u)
 				v.Value = sortKey(s.Center)
 			}
 			row = append(row, v)

@@ -107,6 +107,7 @@ func (d *digest) writeMarkdownMatrix(b *strings.Builder, m *matrix) {
 		writeMarkdownRow(b, row)
 	}
 	b.WriteByte('\n')
+	writeMarkdownNote(b, aboveText(fastest(m.standings())))
 	for _, s := range m.sections() {
 		writeMarkdownFold(b, markdown(s.heading()), func() { d.writeMarkdownRows(b, m.columns, s.rows) })
 	}
@@ -122,6 +123,14 @@ func (d *digest) writeMarkdownRows(b *strings.Builder, columns []panel, rows []m
 		writeMarkdownRow(b, row)
 	}
 	b.WriteByte('\n')
+	writeMarkdownNote(b, noteText(section{rows: rows}.standings()))
+}
+
+// writeMarkdownNote writes a paragraph below a table; none of no text.
+func writeMarkdownNote(b *strings.Builder, text string) {
+	if text != "" {
+		b.WriteString(markdown(text) + "\n\n")
+	}
 }
 
 func writeMarkdownHeader(b *strings.Builder, first string, columns []panel) {
@@ -150,8 +159,8 @@ func (s *summary) text() string {
 	if speed := s.speedText(""); speed != "" {
 		parts = append(parts, speed)
 	}
-	if roof := s.typicalText(bench.PctRoof); roof != "" {
-		parts = append(parts, roof+" of roof")
+	if roof := s.roofText(); roof != "" {
+		parts = append(parts, roof)
 	}
 	if e := s.nmse.text(bench.UnitOf(bench.NMSE).Format); e != "" {
 		parts = append(parts, "nmse "+e)
@@ -165,9 +174,9 @@ func (d *digest) standingText(s *standing) string {
 		return ""
 	}
 	c := s.best()
-	parts := []string{c.contender + " " + d.timeOf(c)}
-	if roof := valueOf(c, bench.PctRoof); roof != "" {
-		parts = append(parts, roof+" of roof")
+	parts := []string{c.contender + " " + signedValue(c, bench.NsPerOp)}
+	if roof := roofOf(c); roof != "" {
+		parts = append(parts, roof)
 	}
 	if e := valueOf(c, bench.NMSE); e != "" {
 		parts = append(parts, "nmse "+e)
@@ -194,7 +203,7 @@ func (d *digest) writeMarkdownCases(b *strings.Builder, base string) {
 			row = append(row, nameValue(c.name, k))
 		}
 		for _, u := range units {
-			text := valueOf(c, u)
+			text := signedValue(c, u)
 			if s, ok := c.stats[u]; ok && s.spread(u) != "" {
 				text += " " + s.spread(u)
 			}
@@ -203,6 +212,7 @@ func (d *digest) writeMarkdownCases(b *strings.Builder, base string) {
 		writeMarkdownRow(b, row)
 	}
 	b.WriteByte('\n')
+	writeMarkdownNote(b, sentences(signsText(signsOf(cases)), aboveText(cases)))
 }
 
 func writeMarkdownRow(b *strings.Builder, cells []string) {

@@ -74,10 +74,16 @@ func (m *model) speedText(r *run, kind string) string {
 	return text
 }
 
+// roofOf is a case's share of the roof in words; "" without one.
+func roofOf(c *caseStats) string {
+	text := valueOf(c, bench.PctRoof)
+	return textIf(text != "", text+" of roof")
+}
+
 // ceilingText is the share that a case reached of what the machine allows; "" without one.
 func ceilingText(c *caseStats) string {
-	if roof := valueOf(c, bench.PctRoof); roof != "" {
-		return roof + " of roof"
+	if roof := roofOf(c); roof != "" {
+		return roof
 	}
 	if peak := valueOf(c, bench.PctPeak); peak != "" {
 		return peak + " of peak"
@@ -85,12 +91,21 @@ func ceilingText(c *caseStats) string {
 	return ""
 }
 
+// memoryPart is a part of a case's peak; "" where the parts are of another moment and exceed it, as in
+// files of before they were looked at together.
+func memoryPart(c *caseStats, unit string) string {
+	if c == nil || sum(c, bench.AnonBytes, bench.FileBytes) > sum(c, bench.PeakRSS) {
+		return ""
+	}
+	return valueOf(c, unit)
+}
+
 func memoryText(c *caseStats) string {
 	text := valueIn(c, bench.PeakRSS)
 	if text == "" {
 		return ""
 	}
-	if anon, file := valueOf(c, bench.AnonBytes), valueOf(c, bench.FileBytes); anon != "" && file != "" {
+	if anon, file := memoryPart(c, bench.AnonBytes), memoryPart(c, bench.FileBytes); anon != "" && file != "" {
 		text += fmt.Sprintf(": %s anonymous, %s file", anon, file)
 	}
 	return text

@@ -20,6 +20,15 @@ func speedOf(c *caseStats) sheetCell {
 	return sheetCell{}
 }
 
+// signedSpeed is speedOf with the signs of less trust.
+func signedSpeed(c *caseStats) sheetCell {
+	cell := speedOf(c)
+	if cell.Text != "" {
+		cell.Text += c.signs
+	}
+	return cell
+}
+
 // sheets are the model's tables: speed and memory, error, and where the time goes.
 func (d *digest) sheets(m *model) []*sheet {
 	var all []*sheet
@@ -51,22 +60,23 @@ func (d *digest) runSheet(m *model, runs []*run) *sheet {
 		}
 	}
 	for i, unit := range []string{bench.PeakRSS, bench.AnonBytes, bench.FileBytes} {
-		fields = append(fields, m.memoryField(unit, 4*i))
+		fields = append(fields, m.memoryField(unit, 1+4*i))
 	}
 	for _, unit := range []string{bench.KLD, bench.Top1} {
 		fields = append(fields, field[*run]{label: unit, about: bench.UnitOf(unit).About, drop: 2, cell: func(r *run) sheetCell {
-			return sheetCell{Text: valueIn(m.logitsOf(r), unit)}
+			return sheetCell{Text: valueIn(m.logitsOf(r), unit), Remark: boundsIn(m.logitsOf(r), unit)}
 		}})
 	}
-	return newSheet(fileName("model", m.name), m.title("speed and memory"), runCaption, runs, fields)
+	return newSheet(fileName("model", m.name), m.title("speed and memory"), sentences(runCaption, aboveText(m.cases())), runs, fields)
 }
 
 const runCaption = "Medians with their 95% confidence intervals; variants are in the order of their decode speed. Bold is the best of its column for that number of " +
-	"threads, or tied with it. Memory is the most of any test, with its parts by mapped files and the rest; it is measured with most threads only."
+	"threads, or tied with it. Memory is the peak of the test that held most, which is named. Its parts are those of that moment: anonymous, the program's own, and " +
+	"file, pages of the mapped model. It is measured with most threads only."
 
 // testFields are the columns of a test.
 func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
-	drop, deep := 0, ""
+	drop, deep := map[string]int{names.Prompt: 1, names.TTFT: 2}[t.kind], ""
 	if depth := t.cases[0].name.Get(names.Depth); depth != "" {
 		deep = " @ d" + depth
 	}
@@ -80,7 +90,7 @@ func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
 		}
 	}
 	fields := []field[*run]{{label: testLabel(t), about: testAbout(t), drop: drop, cell: func(r *run) sheetCell {
-		cell, s := speedOf(r.cases[t]), standings[r.panel]
+		cell, s := signedSpeed(r.cases[t]), standings[r.panel]
 		cell.Best = s != nil && len(s.ranked) > 1 && slices.Contains(s.leaders(), r.cases[t])
 		return cell
 	}}}
@@ -143,10 +153,19 @@ func (m *model) memoryField(unit string, drop int) field[*run] {
 		}
 	}
 	return field[*run]{label: labels[unit], about: bench.UnitOf(unit).About, drop: drop, cell: func(r *run) sheetCell {
-		text := valueIn(r.peak(), unit)
+		c := r.peak()
+		if unit != bench.PeakRSS {
+			return sheetCell{Text: memoryPart(c, unit)}
+		}
+		text := valueIn(c, unit)
 		format, e := bench.UnitOf(unit).Format, seen[r.panel]
-		best := unit == bench.PeakRSS && format(e.lo) != format(e.hi) && text == format(e.lo)
-		return sheetCell{Text: text, Best: best}
+		cell := sheetCell{Text: text, Best: text != "" && format(e.lo) != format(e.hi) && text == format(e.lo)}
+		for t, of := range r.cases {
+			if of == c {
+				cell.Remark = t.shape
+			}
+		}
+		return cell
 	}}
 }
 

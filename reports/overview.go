@@ -108,6 +108,12 @@ func (s *summary) typicalText(unit string) string {
 	return bench.UnitOf(unit).Format(v)
 }
 
+// roofText is the median share of the roof in words; "" without one.
+func (s *summary) roofText() string {
+	text := s.typicalText(bench.PctRoof)
+	return textIf(text != "", text+" of roof (median)")
+}
+
 // leadText says in how many of the tasks the champion leads.
 func (s *summary) leadText() string { return fmt.Sprintf("%d of %d", s.leads, s.standings) }
 

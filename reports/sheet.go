@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+
+	"onebit/internal/term"
 )
 
 // A sheet is a table that the page, Markdown and the terminal show alike.
@@ -53,6 +55,13 @@ func newSheet[R any](id, heading, caption string, subjects []R, fields []field[R
 			s.Rows[i] = append(s.Rows[i], cells[i])
 		}
 	}
+	var texts strings.Builder
+	for _, row := range s.Rows {
+		for _, c := range row {
+			texts.WriteString(c.Text)
+		}
+	}
+	s.Caption = sentences(s.Caption, signsText(texts.String()))
 	return s
 }
 
@@ -66,6 +75,7 @@ func (s *sheet) textColumns() []*textColumn {
 		columns[i] = &textColumn{title: c.Label, right: c.Number, drop: c.drop}
 		for _, row := range s.Rows {
 			columns[i].add(row[i].text())
+			columns[i].brief = append(columns[i].brief, term.Text(row[i].Text))
 		}
 	}
 	return columns

@@ -25,8 +25,8 @@ type TableOptions struct {
 
 // WriteTable writes what a person at a terminal wants first: for each task and condition the fastest
 // variants, best first, with their error; then the noise floor and what was wrong or doubtful. If
-// that would fill screens, each format and condition has a row over all of its tasks instead. Columns
-// that don't fit the width are left out, the least important first.
+// that would fill screens, each format and condition has a row over all of its tasks instead. What
+// doesn't fit the width is left out, the least important first.
 func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
 	d := newDigest(res)
 	top, summed := opt.Top, opt.Top == 0 && len(d.tasks) > manyTasks
@@ -109,6 +109,9 @@ type textColumn struct {
 	cells []string
 	right bool
 	drop  int // when the width is short, the column of the highest drop goes first; 0 never goes
+
+	brief []string // cells without what is less important; nil if there is none
+	group bool     // whether a cell stands for the rows up to the next
 }
 
 func (c *textColumn) width() int {
@@ -123,10 +126,14 @@ func (c *textColumn) empty() bool {
 	return !slices.ContainsFunc(c.cells, func(s string) bool { return s != "" })
 }
 
+// groupColumns say what a matrix' rows are about.
+func groupColumns(m *matrix) (subject, threads, cache *textColumn) {
+	return &textColumn{title: strings.ToLower(m.base), group: true},
+		&textColumn{title: names.Threads, right: true, group: true}, &textColumn{title: names.Cache, group: true}
+}
+
 func (d *digest) standingColumns(m *matrix, top int) []*textColumn {
-	task := &textColumn{title: strings.ToLower(m.base)}
-	threads := &textColumn{title: names.Threads, right: true}
-	cache := &textColumn{title: names.Cache}
+	task, threads, cache := groupColumns(m)
 	variant := &textColumn{title: names.Variant}
 	best := &textColumn{title: "vs best", right: true}
 	ci := &textColumn{title: "±", right: true, drop: 4}
@@ -153,7 +160,7 @@ func (d *digest) standingColumns(m *matrix, top int) []*textColumn {
 			threads.add(head[1])
 			cache.add(head[2])
 			variant.add(c.contender)
-			timeColumn.add(d.timeOf(c))
+			timeColumn.add(signedValue(c, bench.NsPerOp))
 			ci.add(strings.TrimPrefix(c.stats[bench.NsPerOp].spread(bench.NsPerOp), "±"))
 			best.add(versus(s, i))
 			for k, u := range units {
@@ -170,9 +177,7 @@ const summaryText = "Each row names the variant that is the fastest, or tied wit
 
 // summaryColumns shows a row for each section and condition.
 func summaryColumns(m *matrix) []*textColumn {
-	subject := &textColumn{title: strings.ToLower(m.base)}
-	threads := &textColumn{title: names.Threads, right: true}
-	cache := &textColumn{title: names.Cache}
+	subject, threads, cache := groupColumns(m)
 	variant := &textColumn{title: names.Variant}
 	leads := &textColumn{title: "fastest in", right: true, drop: 4}
 	speed := &textColumn{title: "vs " + baselines[0], right: true}
@@ -225,7 +230,7 @@ func (d *digest) caseColumns(cases []*caseStats) []*textColumn {
 	for i, u := range d.unitsIn(cases) {
 		column := &textColumn{title: u, right: true, drop: i}
 		for _, c := range cases {
-			text := valueOf(c, u)
+			text := signedValue(c, u)
 			if s, ok := c.stats[u]; ok && s.spread(u) != "" {
 				text += " " + s.spread(u)
 			}
@@ -240,23 +245,93 @@ func (c *textColumn) add(text string) { c.cells = append(c.cells, term.Text(text
 
 const textGap = 2
 
-// writeAligned writes columns side by side, leaving out the empty ones and those that don't fit.
+// writeAligned writes columns side by side, without the empty ones. What doesn't fit the width is left
+// out as far as need be: columns, then what is less important in cells; then the columns that the rows are
+// grouped by, or the first, become lines of their own.
 func writeAligned(b *strings.Builder, columns []*textColumn, width int) {
 	columns = slices.DeleteFunc(slices.Clone(columns), (*textColumn).empty)
-	for width > 0 && totalWidth(columns) > width {
+	if len(columns) == 0 {
+		return
+	}
+	rows := len(columns[0].cells)
+	var groups []*textColumn
+	fitted, indent := fitColumns(columns, width), ""
+	if !fits(fitted, width) {
+		columns = briefColumns(columns)
+		fitted = fitColumns(columns, width)
+	}
+	if !fits(fitted, width) && len(columns) > 1 {
+		groups, columns = splitGroups(columns)
+		fitted, indent = fitColumns(columns, width-len(textIndent)), textIndent
+	}
+	writeTextRow(b, indent, fitted, func(c *textColumn) string { return c.title })
+	for i := range rows {
+		if line := groupLine(groups, i); line != "" {
+			writeWrapped(b, "", line, width)
+		}
+		writeTextRow(b, indent, fitted, func(c *textColumn) string { return c.cells[i] })
+	}
+}
+
+// textIndent stands before the rows of a group.
+const textIndent = "  "
+
+// fitColumns leaves out the columns that don't fit the width, as far as they may be.
+func fitColumns(columns []*textColumn, width int) []*textColumn {
+	for !fits(columns, width) {
 		last := slices.MaxFunc(columns, func(x, y *textColumn) int { return cmp.Compare(x.drop, y.drop) })
 		if last.drop == 0 {
 			break
 		}
-		columns = slices.DeleteFunc(columns, func(c *textColumn) bool { return c == last })
+		columns = slices.DeleteFunc(slices.Clone(columns), func(c *textColumn) bool { return c == last })
 	}
-	if len(columns) == 0 {
-		return
+	return columns
+}
+
+func fits(columns []*textColumn, width int) bool { return width <= 0 || totalWidth(columns) <= width }
+
+func briefColumns(columns []*textColumn) []*textColumn {
+	all := make([]*textColumn, len(columns))
+	for i, c := range columns {
+		brief := *c
+		if c.brief != nil {
+			brief.cells = c.brief
+		}
+		all[i] = &brief
 	}
-	writeTextRow(b, columns, func(c *textColumn) string { return c.title })
-	for i := range columns[0].cells {
-		writeTextRow(b, columns, func(c *textColumn) string { return c.cells[i] })
+	return all
+}
+
+// splitGroups takes out the columns that rows are grouped by, or the first where there are none.
+func splitGroups(columns []*textColumn) (groups, rest []*textColumn) {
+	for _, c := range columns {
+		if c.group {
+			groups = append(groups, c)
+		} else {
+			rest = append(rest, c)
+		}
 	}
+	if len(groups) == 0 || len(rest) == 0 {
+		return columns[:1], columns[1:]
+	}
+	return groups, rest
+}
+
+// groupLine says what the rows from number i on are about; "" if it is what the row before is.
+func groupLine(groups []*textColumn, i int) string {
+	var parts []string
+	for _, c := range groups {
+		switch cell := c.cells[i]; {
+		case cell == "":
+		case !c.right:
+			parts = append(parts, cell)
+		case cell == "1":
+			parts = append(parts, "1 "+strings.TrimSuffix(c.title, "s"))
+		default:
+			parts = append(parts, cell+" "+c.title)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func totalWidth(columns []*textColumn) int {
@@ -267,7 +342,7 @@ func totalWidth(columns []*textColumn) int {
 	return total
 }
 
-func writeTextRow(b *strings.Builder, columns []*textColumn, cell func(*textColumn) string) {
+func writeTextRow(b *strings.Builder, indent string, columns []*textColumn, cell func(*textColumn) string) {
 	var line strings.Builder
 	for i, c := range columns {
 		if i > 0 {
@@ -279,14 +354,19 @@ func writeTextRow(b *strings.Builder, columns []*textColumn, cell func(*textColu
 			line.WriteString(padRight(cell(c), c.width()))
 		}
 	}
-	b.WriteString(strings.TrimRight(line.String(), " "))
+	b.WriteString(strings.TrimRight(indent+line.String(), " "))
 	b.WriteByte('\n')
 }
 
 // writeRemarks writes the noise floor, failures and warnings.
 func (d *digest) writeRemarks(b *strings.Builder, width int) {
+	for _, text := range []string{signsText(b.String()), legend(b.String())} {
+		if text != "" {
+			writeWrapped(b, "", text, width)
+		}
+	}
 	if len(d.tasks) > 0 {
-		writeWrapped(b, "", d.noiseText(), width)
+		writeWrapped(b, "", d.noiseLine(), width)
 	}
 	for _, f := range d.res.Failures {
 		writeWrapped(b, "WRONG, not timed: ", f.Name.Full+": "+strings.ReplaceAll(f.Reason, "\n", "; "), width)

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/internal/count"
 )
 
@@ -20,6 +22,15 @@ func valueOf(c *caseStats, unit string) string {
 		return ""
 	}
 	return bench.UnitOf(unit).Format(v)
+}
+
+// signedValue is valueOf with the signs of less trust behind a time.
+func signedValue(c *caseStats, unit string) string {
+	text := valueOf(c, unit)
+	if text != "" && unit == bench.NsPerOp {
+		text += c.signs
+	}
+	return text
 }
 
 // timeOf formats a case's time.
@@ -130,17 +141,51 @@ func (d *digest) noiseText() string {
 	default:
 		text += fmt.Sprintf(" There are too few A/A pairs to know the noise floor of %s: differences are judged by their intervals alone.", strings.Join(unknown, "; "))
 	}
-	return strings.TrimSpace(text)
+	return sentences(strings.TrimSpace(text), d.coldText())
+}
+
+// coldText says over how much the cases that are not to find their weights in a cache rotate; "" if the
+// file doesn't say.
+func (d *digest) coldText() string {
+	size, err := strconv.ParseFloat(d.res.Setting(coldBytes), 64)
+	if err != nil || !slices.ContainsFunc(d.cases, func(c *caseStats) bool { return c.panel.cache == names.Cold }) {
+		return ""
+	}
+	return fmt.Sprintf("Cold cases rotate over %s of weights.", bench.UnitOf(bench.PackedBytes).Format(size))
+}
+
+// coldBytes is the setting that says so.
+const coldBytes = "cold-bytes"
+
+// uselessFloor is the noise floor from which on a ranking says little.
+const uselessFloor = 0.2
+
+// floorDoubt is what stands beside a verdict on cases of a class whose noise is unknown or too large; ""
+// else.
+func (d *digest) floorDoubt(class string) string {
+	f := d.floors.Of(class)
+	of := textIf(class != "", " of "+class)
+	switch {
+	case !f.Known():
+		return fmt.Sprintf("The noise%s is unknown: there are too few A/A pairs.", of)
+	case f.Floor > uselessFloor:
+		return fmt.Sprintf("Too noisy to tell small leads: one comparison in twenty of identical code%s differs by more than %s.", of, percent(f.Floor))
+	}
+	return ""
 }
 
 // tieRule is what bench.Floors.Compare and compare do where the floor is known.
-const tieRule = "Smaller differences are called ties, and so are those that are no larger than their own 95% interval. " +
+const tieRule = "Smaller differences are called ties, and so are those that are no larger than their own 95% interval or in which medians and single processes disagree. " +
 	"Compared are processes, one by one: the median of their ratios counts."
 
 // noiseLine is the same in a line, for a chart.
 func (d *digest) noiseLine() string {
 	var known []float64
+	unknown := ""
 	for _, f := range d.floors {
+		if !f.Known() {
+			unknown = " Of some classes of cases it is unknown: there are too few A/A pairs."
+		}
 		if f.Known() {
 			known = append(known, f.Floor)
 		}
@@ -152,7 +197,7 @@ func (d *digest) noiseLine() string {
 	if lo != hi {
 		hi = lo + " to " + hi + ", by threads and cache"
 	}
-	return fmt.Sprintf("One comparison in twenty of identical code differs by more than %s: smaller differences are ties.", hi)
+	return fmt.Sprintf("One comparison in twenty of identical code differs by more than %s: smaller differences are ties.", hi) + unknown
 }
 
 // headline says how often a verdict's champion leads.
