@@ -102,7 +102,7 @@
 // freedom, further reduced by how many differences there were (1/d = 1/d0 +
 // 1/n). It takes 5 pairs to tell; simulations in the tests hold the floor to
 // its sentence. Cases of a run are compared likewise, by the median of their
-// ratios by process ([Floors.Compare]).
+// ratios by process, and must differ in their centers too ([Floors.Compare]).
 //
 // Where the samples of a case carry round trips of a cache line between threads
 // that fall into two groups, at least a factor of 2 apart and of 3 samples

@@ -166,13 +166,15 @@ func floorOf(pairs []pair) float64 {
 
 // A Difference says how two cases of a run differ.
 type Difference struct {
-	Ratio  float64 // of the second's center to the first's
+	Ratio  float64 // of the second to the first, the median of the processes' ratios
 	Lo, Hi float64 // 95% interval of it in this run
 
-	// Tie says that the run can't tell the cases apart: they differ by no more
-	// than the noise floor of their class, or Lo to Hi contains 1. Where
-	// nothing is known of noise, because there is one sample of each and no
-	// floor, only equal cases are a tie; Lo and Hi are then 0 and infinite.
+	// Tie says that the run can't tell the cases apart: Ratio or the ratio of
+	// their centers differs from 1 by no more than the noise floor of their
+	// class, or the two disagree on which case is slower, or Lo to Hi contains
+	// 1. Where nothing is known of noise, because there is one sample of each
+	// and no floor, only equal cases are a tie; Lo and Hi are then 0 and
+	// infinite.
 	Tie bool
 }
 
@@ -196,7 +198,9 @@ func (f Floors) Compare(a, b Estimate) Difference {
 	reach := varianceOf(diffs).moderate(floor.spread).reach() * math.Sqrt(ofMedian(len(diffs)))
 	d := Difference{Ratio: math.Exp(center), Lo: math.Exp(center - reach), Hi: math.Exp(center + reach)}
 	within := math.Abs(center) <= reach && !math.IsInf(reach, 1)
-	d.Tie = center == 0 || within || fraction(math.Abs(center)) <= floor.Floor
+	seen := math.Log(b.Center / a.Center)
+	least := min(math.Abs(center), math.Abs(seen))
+	d.Tie = center*seen <= 0 || within || fraction(least) <= floor.Floor
 	return d
 }
 

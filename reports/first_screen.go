@@ -155,7 +155,7 @@ func (d *digest) tiedOver(a, b placed) bool {
 func (d *digest) ratioOver(a, b placed) float64 {
 	var ratios []float64
 	for i := range min(len(a.cases), len(b.cases)) {
-		ratios = append(ratios, d.compare(a.cases[i], b.cases[i]).ratio)
+		ratios = append(ratios, d.compare(a.cases[i], b.cases[i]).Ratio)
 	}
 	mean, _ := geomean(ratios)
 	return mean

@@ -214,10 +214,10 @@ func versus(s *standing, i int) string {
 	switch {
 	case i == 0:
 		return ""
-	case s.diffs[i].tie:
+	case s.diffs[i].Tie:
 		return "tie"
 	}
-	return times(s.diffs[i].ratio)
+	return times(s.diffs[i].Ratio)
 }
 
 // caseColumns shows benchmarks that nothing is known of.

@@ -13,26 +13,19 @@ import (
 type standing struct {
 	task   *task
 	panel  panel
-	ranked []*caseStats // fastest first
-	diffs  []difference // of each of ranked to the first
-	ties   int          // how many of ranked, besides the first, can't be told from it
+	ranked []*caseStats       // fastest first
+	diffs  []bench.Difference // of each of ranked to the first
+	ties   int                // how many of ranked, besides the first, can't be told from it
 }
 
 // best is the fastest case.
 func (s *standing) best() *caseStats { return s.ranked[0] }
 
-// A difference says how many times longer a case takes than another, and whether that is a tie. The
-// ratio is the one that was tested.
-type difference struct {
-	ratio float64
-	tie   bool
-}
-
 // leaders are the fastest case and those tied with it.
 func (s *standing) leaders() []*caseStats {
 	leaders := []*caseStats{s.best()}
 	for i, c := range s.ranked {
-		if s.diffs[i].tie {
+		if s.diffs[i].Tie {
 			leaders = append(leaders, c)
 		}
 	}
@@ -41,7 +34,7 @@ func (s *standing) leaders() []*caseStats {
 
 // ratio is how many times longer a contender takes than the fastest.
 func (s *standing) ratio(contender string) float64 {
-	return s.diffs[slices.Index(s.ranked, s.find(contender))].ratio
+	return s.diffs[slices.Index(s.ranked, s.find(contender))].Ratio
 }
 
 // rank orders the contenders by their median time; ok is false if none was timed.
@@ -58,27 +51,24 @@ func (d *digest) rank(t *task, p panel) (s *standing, ok bool) {
 	slices.SortStableFunc(s.ranked, func(a, b *caseStats) int {
 		return cmp.Compare(a.stats[bench.NsPerOp].Center, b.stats[bench.NsPerOp].Center)
 	})
-	s.diffs = []difference{{1, false}} // the best is no tie of itself
+	s.diffs = []bench.Difference{{Ratio: 1}} // the best is no tie of itself
 	for _, c := range s.ranked[1:] {
 		diff := d.compare(s.best(), c)
 		s.diffs = append(s.diffs, diff)
-		if diff.tie {
+		if diff.Tie {
 			s.ties++
 		}
 	}
 	return s, true
 }
 
-// compare says how many times longer b takes than a. Where the processes, compared one by one, have b
-// ahead, and the medians over all of them have a, the run can't tell them apart.
-func (d *digest) compare(a, b *caseStats) difference {
-	x, y := a.stats[bench.NsPerOp].Estimate, b.stats[bench.NsPerOp].Estimate
-	diff := d.floors.Compare(x, y)
-	return difference{diff.Ratio, diff.Tie || (diff.Ratio < 1) != (y.Center < x.Center)}
+// compare says how many times longer b takes than a.
+func (d *digest) compare(a, b *caseStats) bench.Difference {
+	return d.floors.Compare(a.stats[bench.NsPerOp].Estimate, b.stats[bench.NsPerOp].Estimate)
 }
 
 // tied reports whether this run can't tell two cases apart.
-func (d *digest) tied(a, b *caseStats) bool { return d.compare(a, b).tie }
+func (d *digest) tied(a, b *caseStats) bool { return d.compare(a, b).Tie }
 
 // A matrix shows who wins where: a row per task, a column per condition.
 type matrix struct {

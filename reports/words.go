@@ -174,9 +174,9 @@ func (d *digest) floorDoubt(class string) string {
 	return ""
 }
 
-// tieRule is what bench.Floors.Compare and compare do where the floor is known.
-const tieRule = "Smaller differences are called ties, and so are those that are no larger than their own 95% interval or in which medians and single processes disagree. " +
-	"Compared are processes, one by one: the median of their ratios counts."
+// tieRule is what bench.Floors.Compare does where the floor is known.
+const tieRule = "Cases are compared by the median of their processes' ratios and by their medians: where either differs by less, " +
+	"or the two disagree, or the 95% interval of the ratio contains 1, that is called a tie."
 
 // noiseLine is the same in a line, for a chart.
 func (d *digest) noiseLine() string {
