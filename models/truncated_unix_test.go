@@ -49,6 +49,9 @@ func TestTruncatedWhileMapped(t *testing.T) {
 			}
 			s := session(t, m, models.SessionOptions{})
 			mustCut(t, path)
+			if name == "Check" && !checksLater(m) {
+				continue // the kernels at hand had it all looked at on opening
+			}
 			err = use(m, s)
 			if fault, ok := errors.AsType[*mmap.FaultError](err); !ok || fault.Path != path || !strings.HasPrefix(err.Error(), path+": ") {
 				t.Errorf("%s, %d threads: %v, want an error that names the file", name, threads, err)
@@ -61,6 +64,19 @@ func TestTruncatedWhileMapped(t *testing.T) {
 			}
 		}
 	}
+}
+
+// checksLater reports whether any weights of a model in place have yet to be
+// looked at.
+func checksLater(m *models.Model) bool {
+	for _, b := range m.Blocks() {
+		for _, l := range b.Linears() {
+			if l.Variant().ShowsBadWeights() {
+				return true
+			}
+		}
+	}
+	return m.Head.Variant().ShowsBadWeights()
 }
 
 // mustCut leaves a page of a file.

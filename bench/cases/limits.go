@@ -66,13 +66,20 @@ func (l *limits) check(threads int) func([]bench.Metric) error {
 		if l.read == 0 {
 			l.update()
 		}
-		if l.exceeded(speeds, threads) == nil {
-			return nil
+		err := l.exceeded(speeds, threads)
+		for range retries {
+			if err == nil {
+				break
+			}
+			l.update()
+			err = l.exceeded(speeds, threads)
 		}
-		l.update()
-		return l.exceeded(speeds, threads)
+		return err
 	}
 }
+
+// retries are so many that a busy machine leaves one of them alone.
+const retries = 10
 
 func (l *limits) update() {
 	read, dot := l.measure()

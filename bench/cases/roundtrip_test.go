@@ -69,7 +69,7 @@ func TestLimits(t *testing.T) {
 	speed := func(unit string, v float64) []bench.Metric { return []bench.Metric{{Unit: unit, Value: v}} }
 	for _, tc := range []struct {
 		name     string
-		rates    []float64 // of a thread, at each measurement
+		rates    []float64 // of a thread, at each measurement; the last one ever after
 		emulated bool
 		speeds   []bench.Metric
 		want     string
@@ -78,21 +78,25 @@ func TestLimits(t *testing.T) {
 		{"beyond by half", []float64{300e9, 300e9}, false, speed(bench.ReadRate, 901e9), "impossible: 901 GB/s"},
 		{"no more than that", []float64{300e9}, false, speed(bench.WeightRate, 899e9), ""},
 		{"first measured on a busy machine", []float64{100e9, 310e9}, false, speed(bench.WeightRate, 700e9), ""},
+		{"measured on a machine that is busy for long", []float64{100e9, 90e9, 110e9, 100e9, 100e9, 310e9}, false, speed(bench.WeightRate, 700e9), ""},
 		{"look-ups", []float64{600e9}, false, speed(bench.OpRate, 5*2*600e9), ""},
 		{"no look-up", []float64{600e9, 600e9}, false, speed(bench.OpRate, 25*2*600e9), "impossible: 30.0 T/s"},
 		{"emulated", nil, true, speed(bench.WeightRate, 4194e12), ""},
 		{"another unit", []float64{1}, false, speed(bench.TokenRate, 1e9), ""},
 	} {
 		l := &limits{emulated: tc.emulated, measure: func() (read, dot float64) {
-			read, tc.rates = tc.rates[0], tc.rates[1:]
+			read = tc.rates[0]
+			if len(tc.rates) > 1 {
+				tc.rates = tc.rates[1:]
+			}
 			return read, read
 		}}
 		err := l.check(2)(tc.speeds)
 		if (err == nil) != (tc.want == "") || err != nil && !strings.HasPrefix(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
-		if len(tc.rates) > 0 {
-			t.Errorf("%s: measured %d times too few", tc.name, len(tc.rates))
+		if len(tc.rates) > 1 {
+			t.Errorf("%s: measured %d times too few", tc.name, len(tc.rates)-1)
 		}
 	}
 }
