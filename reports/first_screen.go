@@ -258,7 +258,7 @@ func (d *digest) formatAdvice(rows []placed, where string) string {
 		}
 	}
 	if roof, ok := best.typical(bench.PctRoof); ok {
-		text += "; " + boundText(roof, "it reads its weights at %s of what reading alone reaches")
+		text += "; " + boundText(roof, "it reads its weights at %s"+textIf(len(best.cases) > 1, " (median)")+" of what reading alone reaches")
 	}
 	return text + "."
 }
@@ -309,7 +309,7 @@ func (d *digest) modelScreen() (screen, bool) {
 			return sheetCell{Text: textIf(ok, bench.UnitOf(bench.TokenRate).Format(most))}
 		}},
 		{label: "memory", about: bench.UnitOf(bench.PeakRSS).About, drop: 2, cell: func(r row) sheetCell { return sheetCell{Text: valueIn(run(r).peak(), bench.PeakRSS)} }},
-		{label: "kld", about: bench.UnitOf(bench.KLD).About, drop: 1, cell: func(r row) sheetCell { return sheetCell{Text: valueIn(r.m.logitsOf(run(r)), bench.KLD)} }},
+		{label: "kld", about: bench.UnitOf(bench.KLD).About, drop: 1, cell: func(r row) sheetCell { return errorCell(r.m.logitsOf(run(r)), bench.KLD) }},
 		{label: "how sure", text: true, drop: 4, cell: func(r row) sheetCell {
 			text := cmp.Or(speedOf(r.s.best()).Remark, "±?")
 			if r.s.ties > 0 {

@@ -43,7 +43,7 @@ func TestFormatsAreRanked(t *testing.T) {
 		{"a", "x", "2.00", "±0 %", "2", "4.00 KiB", "0.0001 −40 dB"},
 		{"c", "x", "2.00", "±0 %, tie", "2", "4.00 KiB", "0.0001 −40 dB"},
 	})
-	const want = "Here: b by x, with 2 threads, cold cache; 2.0 times ahead of the next format, a; memory-bound: it reads its weights at 75.0 % of what reading alone reaches. The noise is unknown: there are too few A/A pairs."
+	const want = "Here: b by x, with 2 threads, cold cache; 2.0 times ahead of the next format, a; memory-bound: it reads its weights at 75.0 % (median) of what reading alone reaches. The noise is unknown: there are too few A/A pairs."
 	if screens[0].Advice != want {
 		t.Errorf("advice %q, want %q", screens[0].Advice, want)
 	}

@@ -139,7 +139,7 @@ func (d *digest) errorSheet(m *model) *sheet {
 	for i, unit := range []string{bench.KLD, bench.Top1, bench.Top5, bench.Perplexity, bench.RefPpl, bench.NMSE} {
 		fields = append(fields, field[string]{label: unit, about: bench.UnitOf(unit).About, drop: i, cell: func(name string) sheetCell {
 			c := find(m.logits, name)
-			cell := sheetCell{Text: valueIn(c, unit), Remark: boundsIn(c, unit)}
+			cell := errorCell(c, unit)
 			if unit == bench.Perplexity {
 				cell.Remark = perplexityChange(c)
 			}
@@ -166,6 +166,11 @@ func (d *digest) errorSheet(m *model) *sheet {
 	return newSheet(fileName("error", m.name), m.title("error"), errorCaption(m), contenders(cases), fields)
 }
 
+// errorCell is a case's value in a unit with its interval; c may be nil.
+func errorCell(c *caseStats, unit string) sheetCell {
+	return sheetCell{Text: valueIn(c, unit), Remark: boundsIn(c, unit)}
+}
+
 // boundsIn is the interval of a case's value in a unit, "" if there is none.
 func boundsIn(c *caseStats, unit string) string {
 	low, high := bench.Bounds(unit)
@@ -173,7 +178,7 @@ func boundsIn(c *caseStats, unit string) string {
 	if lo == "" || hi == "" {
 		return ""
 	}
-	return lo + " to " + hi
+	return "(" + lo + " to " + hi + ")"
 }
 
 // perplexityChange is a case's perplexity relative to the reference's; "" if either is lacking.
@@ -330,8 +335,8 @@ func (m *model) errorText(r *run) string {
 		}
 	}
 	if c := m.logitsOf(r); c != nil {
-		add("kld ", valueOf(c, bench.KLD))
-		add("same most likely token ", valueOf(c, bench.Top1))
+		add("kld ", errorCell(c, bench.KLD).text())
+		add("same most likely token ", errorCell(c, bench.Top1).text())
 		add("perplexity ", perplexityChange(c))
 	}
 	for _, t := range m.tests {

@@ -64,7 +64,7 @@ func (d *digest) runSheet(m *model, runs []*run) *sheet {
 	}
 	for _, unit := range []string{bench.KLD, bench.Top1} {
 		fields = append(fields, field[*run]{label: unit, about: bench.UnitOf(unit).About, drop: 2, cell: func(r *run) sheetCell {
-			return sheetCell{Text: valueIn(m.logitsOf(r), unit), Remark: boundsIn(m.logitsOf(r), unit)}
+			return errorCell(m.logitsOf(r), unit)
 		}})
 	}
 	return newSheet(fileName("model", m.name), m.title("speed and memory"), sentences(runCaption, aboveText(m.cases())), runs, fields)
