@@ -23,6 +23,11 @@ func init() {
 	})
 }
 
+// notAllDrawn says of what spreadOver kept that it is not all.
+func notAllDrawn(shown, all int) string {
+	return fmt.Sprintf("%d of %d are drawn, from the smallest to the largest; the table has all.", shown, all)
+}
+
 // spreadOver keeps at most so many of all, the first and the last among them, evenly.
 func spreadOver[T any](all []T, most int) []T {
 	if len(all) <= most {
@@ -36,7 +41,7 @@ func spreadOver[T any](all []T, most int) []T {
 }
 
 // tasksInFigure bounds the height of a figure, whatever a results file holds.
-const tasksInFigure = 12
+const tasksInFigure = 8
 
 func latencyFigures(d *digest) []*figure {
 	var figures []*figure
@@ -51,7 +56,7 @@ func latencyFigures(d *digest) []*figure {
 		f := latencyFigure(d, family, tasks)
 		f.folded = family.base == names.BaseModel || len(figures) > 0 && drawn > manyTasks
 		if len(tasks) < len(timed) {
-			f.notes = append(f.notes, fmt.Sprintf("%d of %d shapes are drawn, from the smallest to the largest; the table has all.", len(tasks), len(timed)))
+			f.notes = append(f.notes, notAllDrawn(len(tasks), len(timed)))
 		}
 		figures = append(figures, f)
 	}

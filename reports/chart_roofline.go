@@ -33,6 +33,9 @@ type rooflinePoint struct {
 	roof, share       float64 // bytes per second, and what of it the case reads in per cent; 0 where none was measured
 }
 
+// mostRooflines bounds the figures: shapes of a format have about the same intensity.
+const mostRooflines = 6
+
 // rooflineFigures draws each shape's products, the largest first: its weights are the likeliest to come
 // from memory.
 func rooflineFigures(d *digest) []*figure {
@@ -51,9 +54,12 @@ func rooflineFigures(d *digest) []*figure {
 	})
 	var figures []*figure
 	roofs := d.readRoofs()
-	for _, shape := range shapes {
+	shown := spreadOver(shapes, mostRooflines)
+	for _, shape := range shown {
 		if f := d.rooflineFigure(shape, roofs); f != nil {
-			f.folded = len(figures) > 0
+			if f.folded = len(figures) > 0; !f.folded && len(shown) < len(shapes) {
+				f.notes = append(f.notes, notAllDrawn(len(shown), len(shapes)))
+			}
 			figures = append(figures, f)
 		}
 	}

@@ -187,11 +187,7 @@ func writePage(w io.Writer, d *digest, drawn drawing, plots string) error {
 			p.Charts = append(p.Charts, newPageChart(c, plots))
 		}
 	}
-	for _, base := range d.bases() {
-		if !foldedBase(base) {
-			p.Tables = append(p.Tables, d.pageTable(base, len(p.Tables)))
-		}
-	}
+	p.Tables = d.pageTables()
 	// A template error half way must not leave half a page behind.
 	var b bytes.Buffer
 	t, err := pageTemplate().Clone() // each page has abbreviations of its own

@@ -31,12 +31,29 @@ type pageValue struct {
 // CSV all.
 func foldedBase(base string) bool { return base == names.BaseOp || base == names.BaseLockstep }
 
-// maxRows is how many cases a table of the page has: more than the default run. A page of ten
-// times as many takes a browser seconds.
-const maxRows = 2000
+// maxRows is how many cases the tables of the page have together, and leastRows how many each has at most
+// where the others leave none: a page of ten times as many takes a browser seconds.
+const (
+	maxRows   = 1000
+	leastRows = 100
+)
 
-// pageTable shows every case of a benchmark with every unit that any of them has.
-func (d *digest) pageTable(base string, number int) pageTable {
+// pageTables are those of all benchmarks.
+func (d *digest) pageTables() []pageTable {
+	var tables []pageTable
+	left := maxRows
+	for _, base := range d.bases() {
+		if !foldedBase(base) {
+			t := d.pageTable(base, len(tables), max(left, leastRows))
+			left -= len(t.Rows)
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+// pageTable shows cases of a benchmark, at most so many, with every unit that any of them has.
+func (d *digest) pageTable(base string, number, most int) pageTable {
 	cases := d.ofBase(base)
 	keys, units := nameKeys(cases), d.unitsIn(cases)
 	t := pageTable{
@@ -50,9 +67,9 @@ func (d *digest) pageTable(base string, number int) pageTable {
 		t.Columns = append(t.Columns, pageColumn{Label: u, About: bench.UnitOf(u).About, Number: true})
 	}
 	t.Columns = append(t.Columns, pageColumn{Label: "samples", Number: true})
-	if n := len(cases); n > maxRows {
-		cases = cases[:maxRows]
-		t.Caption += fmt.Sprintf(" These are the first %d: onebit report --format csv prints all.", maxRows)
+	if n := len(cases); n > most {
+		cases = cases[:most]
+		t.Caption += fmt.Sprintf(" These are the first %d: onebit report --format csv prints all.", most)
 	}
 	t.Caption = sentences(t.Caption, signsText(signsOf(cases)), aboveText(cases))
 	for _, c := range cases {

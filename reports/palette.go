@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -65,8 +66,9 @@ var drawnColor = regexp.MustCompile(`(fill|stroke):#[0-9A-F]{6}`)
 func colorsToVariables(svg string) string {
 	return drawnColor.ReplaceAllStringFunc(svg, func(s string) string {
 		property, hex, _ := strings.Cut(s, ":")
+		light, _ := strconv.ParseInt(hex[1:], 16, 32) // which the expression has checked
 		for _, t := range tones {
-			if hex == fmt.Sprintf("#%06X", t.light) {
+			if int64(t.light) == light {
 				return property + ":var(--" + t.css + ")"
 			}
 		}
