@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/internal/count"
 )
 
@@ -62,16 +63,30 @@ func (c *Comparison) ratioFigure(what string, cases []CaseChange) *figure {
 		values = append(values, x.Ratio/(1+x.Noise), x.Ratio*(1+x.Noise))
 	}
 	axis := newAxis(values, true, 7, times)
+	axis.max *= math.Pow(axis.max/axis.min, 0.12) // room for the ratio beside the longest bar
 	title := fmt.Sprintf("%s: %s ÷ %s", what, c.New.Label, c.Old.Label)
 	f := &figure{
 		name: fileName("compare", what), heading: c.Verdict, height: rowsHeight(len(rows), 1),
 		panels: [][]*plot.Plot{{ratioPanel(label(title), rows, axis)}},
 		notes:  []string{"Bars reach as far as noise. In colour: beyond noise, and beyond what the machine's ceilings did."},
+		source: []string{c.Old.source(), c.New.source()},
 	}
 	if left > 0 {
 		f.notes = append(f.notes, fmt.Sprintf("%s that differ less are not drawn.", count.Of(left, "case")))
 	}
 	return f
+}
+
+// source says of a picture which run this is.
+func (o RunOrigin) source() string {
+	parts := []string{label(o.Label)}
+	if o.Started != "" {
+		parts = append(parts, "measured "+label(o.Started))
+	}
+	if o.Commit != "" {
+		parts = append(parts, "commit "+label(o.Commit))
+	}
+	return strings.Join(parts, " · ")
 }
 
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
@@ -94,26 +109,34 @@ func ratioPanel(title string, rows []CaseChange, axis valueAxis) *plot.Plot {
 	return p
 }
 
-// shortNames leaves out of names what all of them share, and the keys.
+// shortNames leaves out of names what all of them share, and keys whose values speak for themselves.
 func shortNames(full []string) []string {
-	names := make([]bench.Name, len(full))
+	parsed := make([]bench.Name, len(full))
 	for i, name := range full {
-		names[i] = bench.ParseName(name)
+		parsed[i] = bench.ParseName(name)
 	}
 	shared := func(key, value string) bool {
-		return !slices.ContainsFunc(names, func(n bench.Name) bool { return n.Get(key) != value })
+		return !slices.ContainsFunc(parsed, func(n bench.Name) bool { return n.Get(key) != value })
 	}
 	short := make([]string, len(full))
-	for i, n := range names {
+	for i, n := range parsed {
 		parts := []string{n.Base}
 		for _, k := range n.Keys {
 			if k.Key == "" || !shared(k.Key, k.Value) {
-				parts = append(parts, k.Value)
+				parts = append(parts, namedValue(k))
 			}
 		}
 		short[i] = strings.Join(parts, " ")
 	}
 	return short
+}
+
+// namedValue is a key's value as people say it.
+func namedValue(k bench.Setting) string {
+	if k.Key == names.Threads {
+		return panel{threads: k.Value}.String()
+	}
+	return k.Value
 }
 
 // ratioSeries is the series, and with it colour and shape, of a change.

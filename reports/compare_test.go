@@ -385,3 +385,20 @@ func TestCompareBusyCPU(t *testing.T) {
 		t.Errorf("verdict %q, want %q…", c.Verdict, want)
 	}
 }
+
+// TestRunOriginSource: what is not known of a run is left out.
+func TestRunOriginSource(t *testing.T) {
+	for want, o := range map[string]RunOrigin{"OLD": {Label: "OLD"}, "NEW · measured today · commit abc": {Label: "NEW", Started: "today", Commit: "abc"}} {
+		if got := o.source(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestShortNames: labels of a comparison's plot have what differs, and a number says of what.
+func TestShortNames(t *testing.T) {
+	got := shortNames([]string{"MatVec/format=f/variant=a/rows=8/threads=1/cache=cold", "MatVec/format=f/variant=b/rows=8/threads=2/cache=warm"})
+	if want := []string{"MatVec a 1 thread cold", "MatVec b 2 threads warm"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

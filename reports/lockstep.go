@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"onebit/bench"
@@ -22,8 +21,8 @@ func (s errorSeries) label() string { return joinNames(s.contenders) }
 
 // block is the number of a case's block; negative outside the blocks.
 func (c *caseStats) block() int {
-	n, err := strconv.Atoi(c.name.Get(names.Block))
-	if err != nil {
+	n, ok := names.BlockOf(c.name)
+	if !ok {
 		return -1
 	}
 	return n
