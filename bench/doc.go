@@ -47,7 +47,7 @@
 // Three things tell that the machine was not ours alone, and each becomes a
 // warning about the group:
 //   - A canary, a loop that touches no memory, runs on every thread at once
-//     between samples. It was 30% slower in the group than at its fastest: a CPU
+//     between samples. It was 60% slower in the group than at its fastest: a CPU
 //     was throttled or shared.
 //   - While the group was measured, other processes took more than 10% of a CPU,
 //     or the hypervisor did (Linux: /proc/stat against getrusage).

@@ -638,8 +638,8 @@ func TestCanary(t *testing.T) {
 		slow time.Duration // in the second group
 		want []string
 	}{
-		{105 * time.Microsecond, nil},
-		{150 * time.Microsecond, []string{"group tiny: the canary loop ran 50% slower than at its fastest: " +
+		{150 * time.Microsecond, nil},
+		{170 * time.Microsecond, []string{"group tiny: the canary loop ran 70% slower than at its fastest: " +
 			"a CPU was throttled, or busy with something else"}},
 	} {
 		l := newLab()
