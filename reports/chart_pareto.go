@@ -117,7 +117,7 @@ func (f *family) tradePoints(p panel, unit string, series int) []tradePoint {
 }
 
 func bitsText(size float64) string {
-	if text := fmt.Sprintf("%.3g", size); text != "1" {
+	if text := formatBits(size); text != "1" {
 		return text + " bits"
 	}
 	return "1 bit"

@@ -73,12 +73,6 @@ func mergeBars(format string, values map[string]float64, text func(float64) stri
 
 // weightFigure shows bits per weight over all the tasks of a format.
 func weightFigure(d *digest) *figure {
-	text := func(v float64) string {
-		if v >= 1000 { // of no format
-			return fmt.Sprintf("%.3g", v)
-		}
-		return fmt.Sprintf("%.2f", v)
-	}
 	var bars []sizeBar
 	for _, f := range d.families() {
 		values := make(map[string]float64)
@@ -95,12 +89,12 @@ func weightFigure(d *digest) *figure {
 				values[name] = mean
 			}
 		}
-		bars = append(bars, mergeBars(f.title(), values, text)...)
+		bars = append(bars, mergeBars(f.title(), values, formatBits)...)
 	}
 	for i := range bars {
 		bars[i].part = bars[i].value
 	}
-	return barFigure("size-weights", "Bits per weight", bars, text, func(b sizeBar) string { return text(b.value) })
+	return barFigure("size-weights", "Bits per weight", bars, formatBits, func(b sizeBar) string { return formatBits(b.value) })
 }
 
 // memoryFigure shows the peak memory of each format's largest task, beyond what every process of the

@@ -180,7 +180,7 @@ func (d *digest) placedFields() []field[placed] {
 		{label: "how sure", text: true, drop: 2, cell: func(p placed) sheetCell { return sheetCell{Text: d.howSure(p)} }},
 		{label: "bits/weight", about: "of the packed weights", drop: 1, cell: func(p placed) sheetCell {
 			bytes, ok := p.tasks[0].bytesPerWeight(p.cases[0])
-			return sheetCell{Text: textIf(ok, fmt.Sprintf("%.3g", 8*bytes))}
+			return sheetCell{Text: textIf(ok, formatBits(8*bytes))}
 		}},
 		{label: "packed", about: bench.UnitOf(bench.PackedBytes).About, drop: 4, cell: median(bench.PackedBytes)},
 		{label: "nmse", about: bench.UnitOf(bench.NMSE).About, drop: 3, cell: func(p placed) sheetCell {

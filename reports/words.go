@@ -246,8 +246,11 @@ func (v verdict) facts() []fact {
 
 // weightText is the champion's bits per weight.
 func (v verdict) weightText() string {
-	return v.weight.text(func(x float64) string { return fmt.Sprintf("%.3g", 8*x) })
+	return v.weight.text(func(bytes float64) string { return formatBits(8 * bytes) })
 }
+
+// formatBits prints bits per weight so that 1.125 and 2.0625 can be told from their neighbours.
+func formatBits(v float64) string { return fmt.Sprintf("%.4g", v) }
 
 // A fact is a name and a value.
 type fact struct{ Name, Value string }
