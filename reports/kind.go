@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"onebit/bench"
+	"onebit/internal/ctxio"
 )
 
 // A Kind is one form in which results can be rendered to a stream.
@@ -20,21 +21,8 @@ type Kind struct {
 // text renders a kind that draws nothing: it ends between writes when ctx does.
 func text(write func(io.Writer, *bench.Results) error) func(context.Context, io.Writer, *bench.Results) error {
 	return func(ctx context.Context, w io.Writer, res *bench.Results) error {
-		return write(contextWriter{ctx, w}, res)
+		return write(ctxio.NewWriter(ctx, w), res)
 	}
-}
-
-// A contextWriter fails once its context is cancelled.
-type contextWriter struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-func (w contextWriter) Write(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return w.w.Write(p)
 }
 
 var kindRegistry []Kind

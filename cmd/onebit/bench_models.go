@@ -13,6 +13,7 @@ import (
 	"onebit/bench/cases"
 	"onebit/formats"
 	"onebit/internal/cpu"
+	"onebit/internal/ctxio"
 	"onebit/internal/sysinfo"
 	"onebit/models"
 )
@@ -176,7 +177,7 @@ func (f *benchFlags) temporary(cmd *cobra.Command, preset string) (file cases.Mo
 	}
 	path, remove, err := withoutName(temp)
 	if err == nil {
-		err = synthesizeTo(contextWriter{cmd.Context(), temp}, cmd.ErrOrStderr(), p, f.seed)
+		err = synthesizeTo(ctxio.NewWriter(cmd.Context(), temp), cmd.ErrOrStderr(), p, f.seed)
 	}
 	if err != nil {
 		advice := " (TMPDIR names another directory)"

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"onebit/internal/ctxio"
 )
 
 // writeFile makes the file at path from what write writes. The path holds the
@@ -48,7 +50,7 @@ func writeAndRename(ctx context.Context, path string, write func(io.Writer) erro
 			os.Remove(temp)
 		}
 	}()
-	if err := write(contextWriter{ctx, f}); err != nil {
+	if err := write(ctxio.NewWriter(ctx, f)); err != nil {
 		return fmt.Errorf("writing %s: %w", path, withoutPath(err, temp))
 	}
 	if err := errors.Join(f.name(), f.Close()); err != nil {
@@ -78,21 +80,8 @@ func writeThrough(ctx context.Context, path string, write func(io.Writer) error)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(write(contextWriter{ctx, f}), f.Close()); err != nil {
+	if err := errors.Join(write(ctxio.NewWriter(ctx, f)), f.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", path, withoutPath(err, path))
 	}
 	return nil
-}
-
-// A contextWriter fails once its context is cancelled.
-type contextWriter struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-func (w contextWriter) Write(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return w.w.Write(p)
 }
