@@ -53,7 +53,20 @@ type Options struct {
 
 	Better   func(unit string) int // +1: higher is better, -1: lower is; 0: not known, and judged by nobody
 	Progress func(Progress)
+	Record   func(Measurement) // is given what every process of a round measured, as it ends
 	Now      func() time.Time
+}
+
+// A Measurement is what one process of a round found.
+type Measurement struct {
+	Benchmark
+	Side     Side
+	Round    int           // from 0
+	Position int           // in the round's order of this benchmark, from 0
+	N        int           // operations
+	Start    time.Duration // since the gate began
+	Took     time.Duration // from starting the process to its end
+	Values   []bench.Metric
 }
 
 // Progress says how far a gate has come.
@@ -252,8 +265,8 @@ func (g *gate) oneRound(ctx context.Context) error {
 		order := []Side{Base, Head, Twin}
 		g.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		sums := map[string]*[3][]float64{}
-		for _, side := range append(slices.Clone(order), order[2], order[1], order[0]) {
-			values, err := g.target.Run(ctx, side, c.Benchmark, c.n)
+		for position, side := range append(slices.Clone(order), order[2], order[1], order[0]) {
+			values, err := g.measure(ctx, c, side, position)
 			if err != nil {
 				return err
 			}
@@ -267,6 +280,19 @@ func (g *gate) oneRound(ctx context.Context) error {
 		c.add(sums, g.Better)
 	}
 	return nil
+}
+
+// measure runs one process of the round and records what it found.
+func (g *gate) measure(ctx context.Context, c *caseState, side Side, position int) ([]bench.Metric, error) {
+	start := g.Now()
+	values, err := g.target.Run(ctx, side, c.Benchmark, c.n)
+	if err == nil && g.Record != nil {
+		g.Record(Measurement{
+			Benchmark: c.Benchmark, Side: side, Round: g.round, Position: position, N: c.n,
+			Start: start.Sub(g.start), Took: g.Now().Sub(start), Values: values,
+		})
+	}
+	return values, err
 }
 
 // add keeps the better of each side's two processes of the round: what a

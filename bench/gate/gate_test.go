@@ -133,6 +133,24 @@ func TestExactUnits(t *testing.T) {
 	}
 }
 
+// Each process of a round is recorded once, in the order in which it ran.
+func TestRecord(t *testing.T) {
+	f := newFake(1, 1)
+	var seen []Measurement
+	r, err := Run(t.Context(), f, []Benchmark{{"p", "B"}}, Options{Now: func() time.Time { return f.now }, Record: func(m Measurement) { seen = append(seen, m) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 6*r.Rounds {
+		t.Fatalf("%d measurements of %d rounds, want 6 each", len(seen), r.Rounds)
+	}
+	for i, m := range seen {
+		if m.Round != i/6 || m.Position != i%6 || m.N == 0 || m.Took <= 0 || len(m.Values) == 0 || i > 0 && m.Start < seen[i-1].Start {
+			t.Errorf("measurement %d: %+v", i, m)
+		}
+	}
+}
+
 // A machine on which base differs from itself proves nothing.
 func TestTwinAlarms(t *testing.T) {
 	f := newFake(1, 1)
