@@ -44,12 +44,15 @@ type Target interface {
 
 // Options say how a gate decides.
 type Options struct {
-	Threshold float64            // the change that matters, as a fraction; 0: 0.03
-	Units     map[string]float64 // thresholds of units that have another
-	Alarm     float64            // chance of any false alarm; 0: 0.01
-	Budget    time.Duration      // for all rounds, of which there is one at least; 0: 5 minutes
-	Process   time.Duration      // how long a process should measure; 0: 60 ms
-	Seed      uint64             // of the order of processes
+	Threshold float64       // the change that matters, as a fraction; 0: 0.03
+	Alarm     float64       // chance of any false alarm; 0: 0.01
+	Budget    time.Duration // for all rounds, of which there is one at least; 0: 5 minutes
+	Process   time.Duration // how long a process should measure; 0: 60 ms
+	Seed      uint64        // of the order of processes
+
+	// ThresholdOf gives the thresholds of benchmarks and units that have
+	// another; nil: none has.
+	ThresholdOf func(b Benchmark, unit string) (threshold float64, ok bool)
 
 	Better   func(unit string) int // +1: higher is better, -1: lower is; 0: not known, and judged by nobody
 	Progress func(Progress)
@@ -136,6 +139,9 @@ func Run(ctx context.Context, target Target, benchmarks []Benchmark, opt Options
 	opt.Process = cmp.Or(opt.Process, 60*time.Millisecond)
 	if opt.Now == nil {
 		opt.Now = clock.Now
+	}
+	if opt.ThresholdOf == nil {
+		opt.ThresholdOf = func(Benchmark, string) (float64, bool) { return 0, false }
 	}
 	if opt.Better == nil {
 		opt.Better = func(unit string) int { return bench.UnitOf(unit).Better }
@@ -343,8 +349,8 @@ func (g *gate) look(spent float64) {
 }
 
 // rule is that of the last look.
-func (g *gate) rule(unit string) rule {
-	threshold, ok := g.Units[unit]
+func (g *gate) rule(b Benchmark, unit string) rule {
+	threshold, ok := g.ThresholdOf(b, unit)
 	if !ok {
 		threshold = g.Threshold
 	}
@@ -391,7 +397,7 @@ func (s *series) differences(side Side, better int) []float64 {
 
 // finding is the verdict on a unit as things stand.
 func (g *gate) finding(c *caseState, unit string) Finding {
-	s, better, r := c.units[unit], g.Better(unit), g.rule(unit)
+	s, better, r := c.units[unit], g.Better(unit), g.rule(c.Benchmark, unit)
 	f := Finding{
 		Benchmark: c.Benchmark, Unit: unit, Threshold: math.Expm1(r.threshold),
 		Base: s.sides[Base], Head: s.sides[Head], Twin: s.sides[Twin],
@@ -449,7 +455,7 @@ func (g *gate) report() *Report {
 				continue
 			}
 			twin := c.units[unit].differences(Twin, g.Better(unit))
-			if v := g.rule(unit).judge(twin, 0); v == Slower || v == Faster {
+			if v := g.rule(c.Benchmark, unit).judge(twin, 0); v == Slower || v == Faster {
 				r.Alarms = append(r.Alarms, fmt.Sprintf("%s %s: base differs from itself by %s: something other than the code decides", c.Name, unit, Percent(hodgesLehmann(twin, equivalence).Center)))
 			}
 		}

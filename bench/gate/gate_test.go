@@ -59,13 +59,15 @@ func (f *fake) Run(_ context.Context, s Side, b Benchmark, n int) ([]bench.Metri
 	return []bench.Metric{{Unit: bench.NsPerOp, Value: ns}, {Unit: bench.Allocs, Value: f.allocs[s]}}, nil
 }
 
+func noAllocs(_ Benchmark, unit string) (float64, bool) { return 0, unit == bench.Allocs }
+
 func (f *fake) gate(t *testing.T, n int) *Report {
 	t.Helper()
 	var list []Benchmark
 	for i := range n {
 		list = append(list, Benchmark{"p", fmt.Sprint("B", i)})
 	}
-	r, err := Run(t.Context(), f, list, Options{Now: func() time.Time { return f.now }, Units: map[string]float64{bench.Allocs: 0}})
+	r, err := Run(t.Context(), f, list, Options{Now: func() time.Time { return f.now }, ThresholdOf: noAllocs})
 	if err != nil {
 		t.Fatal(err)
 	}

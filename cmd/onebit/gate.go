@@ -116,8 +116,9 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	progress := newBenchProgress(cmd.ErrOrStderr())
 	defer progress.close()
 	report, err = gate.Run(ctx, tests, benchmarks, gate.Options{
-		Threshold: f.threshold / 100, Units: map[string]float64{bench.Allocs: 0}, Better: tests.Better,
-		Budget: max(f.budget-clock.Since(start), time.Nanosecond), Seed: uint64(time.Now().UnixNano()),
+		Threshold: f.threshold / 100, Better: tests.Better,
+		ThresholdOf: func(_ gate.Benchmark, unit string) (float64, bool) { return 0, unit == bench.Allocs },
+		Budget:      max(f.budget-clock.Since(start), time.Nanosecond), Seed: uint64(time.Now().UnixNano()),
 		Progress: func(p gate.Progress) {
 			progress.show(bench.Progress{
 				Group: fmt.Sprintf("round %d", p.Round+1), Doing: fmt.Sprintf("%s, %d of %d undecided", p.Doing, p.Undecided, p.All),
