@@ -133,8 +133,8 @@ func TestReadFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := got.Series(NsPerOp); len(s) != 1 || !slices.Equal(s[0].Values, []float64{5, 7}) {
-		t.Errorf("series: %+v", s)
+	if e := got.Estimates(NsPerOp); len(e) != 1 || e[0].Center != 6 {
+		t.Errorf("estimates: %+v", e)
 	}
 	if a, b := got.Samples[0].Process, got.Samples[1].Process; a == b || a == 0 || b == 0 {
 		t.Errorf("samples of two files are of processes %d and %d", a, b)

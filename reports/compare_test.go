@@ -402,3 +402,12 @@ func TestShortNames(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestAtLeast: noise beyond any use is no percentage of five digits.
+func TestAtLeast(t *testing.T) {
+	for noise, want := range map[float64]string{0.25: "25 %", 0.99: "99 %", 12.05: "a factor of 13.1"} {
+		if got := atLeast(noise); got != want {
+			t.Errorf("atLeast(%v) = %q, want %q", noise, got, want)
+		}
+	}
+}

@@ -57,18 +57,26 @@ func (c *Comparison) verdict() string {
 
 // nothing is the verdict where times don't differ.
 func (c *Comparison) nothing() string {
-	from := percent(c.typicalNoise())
+	from := atLeast(c.typicalNoise())
 	switch {
 	case c.Few:
 		return fmt.Sprintf("no difference of times: %s can't show one below %s: %s", count.Of(len(c.Cases), "case"), from, interleave)
 	case c.typicalNoise() > coarse:
 		return fmt.Sprintf("two runs at different times can't be told apart below %s per case, %s over the suite: %s",
-			from, percent(c.Suite.Noise), interleave)
+			from, atLeast(c.Suite.Noise), interleave)
 	case c.Suite.Machine:
 		return fmt.Sprintf("the machine was %s, and no case differs beyond that (below %s per case)", slower(c.Suite.Ratio), from)
 	}
 	return fmt.Sprintf("no difference that two runs at different times could show (below %s per case, %s over the suite)",
-		from, percent(c.Suite.Noise))
+		from, atLeast(c.Suite.Noise))
+}
+
+// atLeast names a difference that noise hides, which hostile or tiny files can make absurd.
+func atLeast(noise float64) string {
+	if noise >= 1 {
+		return fmt.Sprintf("a factor of %.3g", 1+noise)
+	}
+	return percent(noise)
 }
 
 // typicalNoise is the difference that half of the cases would show.
