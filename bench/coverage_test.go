@@ -55,7 +55,7 @@ func (c *tally) String() string {
 		return "none"
 	}
 	return strings.TrimSpace(formatPercent(100*float64(c.inside)/float64(c.all))) + " of " + formatSI("")(float64(c.all)) +
-		" inside ±" + formatPercent(100*fraction(median(c.reaches)))
+		" inside ±" + formatPercent(100*fraction(Median(c.reaches)))
 }
 
 // newCoverage follows the cases of runs, or those of them that no other process

@@ -162,9 +162,9 @@ func CompareRuns(cases []Compared) *Changes {
 		moderateClass(class)
 		shift := 0.0
 		if len(class) >= manyCases {
-			shift = median(logsOf(class))
+			shift = Median(logsOf(class))
 		} else if !ch.Few {
-			shift = median(logsOf(contrasts))
+			shift = Median(logsOf(contrasts))
 		}
 		for _, c := range class {
 			c.shift = shift
@@ -228,7 +228,7 @@ func perProcess(e Estimate) int {
 	for i, m := range e.medians {
 		counts[i] = float64(len(m.samples))
 	}
-	return int(median(counts))
+	return int(Median(counts))
 }
 
 // thirds is into how many units a single process is cut.
@@ -240,7 +240,7 @@ func replicate(e Estimate, k int) replicates {
 	for i, m := range e.medians {
 		fastest[i] = slices.Min(m.samples[:min(k, len(m.samples))])
 	}
-	r := replicates{value: median(fastest), units: logs(fastest)}
+	r := replicates{value: Median(fastest), units: logs(fastest)}
 	if r.processes = len(r.units) > 1; r.processes {
 		return r
 	}
@@ -344,7 +344,7 @@ func betweenRuns(cases []*contrast) float64 {
 	for i, c := range cases {
 		noises[i] = c.noise.value
 	}
-	loud := 4 * median(noises)
+	loud := 4 * Median(noises)
 	var distances, noise []float64
 	for _, c := range cases {
 		if d := math.Abs(c.beyond()); d != 0 && c.noise.value <= loud {
@@ -360,7 +360,7 @@ func betweenRuns(cases []*contrast) float64 {
 		for i, d := range distances {
 			scaled[i] = d / math.Sqrt(noise[i]+between*between)
 		}
-		return median(scaled) - 1
+		return Median(scaled) - 1
 	}
 	lo, hi := leastNoise, 10.0
 	if excess(lo) <= 0 {
@@ -419,14 +419,14 @@ func shiftOf(class string, cases []*contrast, least float64) Shift {
 	for _, c := range cases {
 		logs, lo, hi = append(logs, c.log), append(lo, c.lo), append(hi, c.hi)
 	}
-	shift, from, to := median(logs), median(lo), median(hi)
+	shift, from, to := Median(logs), Median(lo), Median(hi)
 	// What makes a single case uncertain, such as a busy CPU, may have met all
 	// of them, so nothing less than the deviation of one is taken for shared.
 	scales := make([]float64, len(cases))
 	for i, c := range cases {
 		scales[i] = c.scale
 	}
-	reach := max(math.Log1p(least), commonReach(cases), median(scales))
+	reach := max(math.Log1p(least), commonReach(cases), Median(scales))
 	s := Shift{
 		Class: class, Cases: len(cases), Ratio: math.Exp(shift),
 		Lo: math.Exp(from), Hi: math.Exp(to), Shows: shown(reach),
@@ -481,7 +481,7 @@ func commonSpread(cases []*contrast, side func(*contrast) replicates) (variance,
 	}
 	medians := make([]float64, len(deviations))
 	for i, d := range deviations {
-		medians[i] = median(d)
+		medians[i] = Median(d)
 	}
 	return varianceOf(medians), max(1, len(medians))
 }

@@ -144,7 +144,7 @@ func TestCompareRunsFalseAlarms(t *testing.T) {
 				}
 				shows = append(shows, ch.Cases[0].Shows)
 			}
-			t.Logf("%d of %d comparisons find something; a case shows from %.0f%%", alarms, comparisons, 100*median(shows))
+			t.Logf("%d of %d comparisons find something; a case shows from %.0f%%", alarms, comparisons, 100*Median(shows))
 			if alarms > comparisons/20 {
 				t.Errorf("%d of %d comparisons of equal programs find a difference", alarms, comparisons)
 			}

@@ -129,7 +129,7 @@ func mediansOf(values []float64, processes []int) []processMedian {
 	}
 	var out []processMedian
 	for p, v := range by {
-		out = append(out, processMedian{p, median(v), v})
+		out = append(out, processMedian{p, Median(v), v})
 	}
 	slices.SortFunc(out, func(a, b processMedian) int { return a.process - b.process })
 	return out
@@ -140,7 +140,7 @@ func centerOf(medians []processMedian) float64 {
 	for i, m := range medians {
 		values[i] = m.value
 	}
-	return median(values)
+	return Median(values)
 }
 
 // positive reports whether the samples have logarithms.
@@ -235,7 +235,7 @@ func shiftsOf(class []*Estimate) map[int]float64 {
 	}
 	out := make(map[int]float64, len(shifts))
 	for p, s := range shifts {
-		out[p] = median(s)
+		out[p] = Median(s)
 	}
 	return out
 }

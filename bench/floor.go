@@ -120,7 +120,7 @@ func differences(a, b Estimate) []float64 {
 func newFloor(class string, pairs []pair) Floor {
 	f := Floor{Class: class, Pairs: len(pairs)}
 	for _, p := range pairs {
-		f.Worst = max(f.Worst, fraction(math.Abs(median(p.diffs))))
+		f.Worst = max(f.Worst, fraction(math.Abs(Median(p.diffs))))
 	}
 	if !f.Known() {
 		return f
@@ -161,7 +161,7 @@ func floorOf(pairs []pair) float64 {
 	for i, p := range pairs {
 		units[i] = float64(len(p.diffs))
 	}
-	return fraction(spreadOf(pairs).reach() * math.Sqrt(ofMedian(int(median(units)))))
+	return fraction(spreadOf(pairs).reach() * math.Sqrt(ofMedian(int(Median(units)))))
 }
 
 // A Difference says how two cases of a run differ.
@@ -194,7 +194,7 @@ func (f Floors) Compare(a, b Estimate) Difference {
 	if second.Floor > first.Floor {
 		floor = second
 	}
-	center := median(diffs)
+	center := Median(diffs)
 	reach := varianceOf(diffs).moderate(floor.spread).reach() * math.Sqrt(ofMedian(len(diffs)))
 	d := Difference{Ratio: math.Exp(center), Lo: math.Exp(center - reach), Hi: math.Exp(center + reach)}
 	within := math.Abs(center) <= reach && !math.IsInf(reach, 1)

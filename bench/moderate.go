@@ -60,7 +60,7 @@ func pool(class []variance) variance {
 	mean := meanOf(values)
 	// A variance far below the others is luck, such as that of two medians
 	// that agree to the last digit. Its logarithm would drown theirs.
-	least := luck * median(values)
+	least := luck * Median(values)
 	if least == 0 {
 		return variance{mean, math.Inf(1)}
 	}

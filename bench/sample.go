@@ -232,7 +232,7 @@ func (t *taken) share(ceiling *entry, amount func(Case) int64) (float64, bool) {
 	if ceiling == nil || len(ceiling.rates) == 0 || amount(ceiling.Case) == 0 {
 		return 0, false
 	}
-	rate := median(ceiling.rates)
+	rate := Median(ceiling.rates)
 	if t.round < len(ceiling.rates) {
 		rate = ceiling.rates[t.round]
 	}

@@ -51,7 +51,7 @@ func statesOf(values, trips []float64) []State {
 		for _, i := range members {
 			v, t = append(v, values[i]), append(t, trips[i])
 		}
-		return State{RoundTrip: median(t), Center: median(v), Samples: len(members)}
+		return State{RoundTrip: Median(t), Center: Median(v), Samples: len(members)}
 	}
 	return []State{state(order[:split]), state(order[split:])}
 }

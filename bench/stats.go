@@ -3,6 +3,7 @@ package bench
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/montanaflynn/stats"
 	"golang.org/x/perf/benchmath"
@@ -37,16 +38,20 @@ func interval(draw func() float64) (lo, hi float64) {
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// median and percentile panic on an empty slice only, which no caller here
-// passes.
-func median(values []float64) float64 {
-	m, err := stats.Median(values)
-	if err != nil {
+// Median is the value in the middle, or the mean of the two there. It panics
+// if there are no values.
+func Median(values []float64) float64 {
+	if len(values) == 0 {
 		panic("bench: median of nothing")
 	}
-	return m
+	if !slices.IsSorted(values) {
+		values = slices.Sorted(slices.Values(values))
+	}
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
+// percentile panics on an empty slice only, which no caller here passes.
 func percentile(values []float64, percent float64) float64 {
 	p, err := stats.Percentile(values, percent)
 	if err != nil {

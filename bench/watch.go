@@ -75,7 +75,7 @@ func soloDoubts(group string, entries []*entry) (doubts []string) {
 			if e.Solo != solo.name || len(e.rates) == 0 || len(solo.rates) == 0 {
 				continue
 			}
-			if gain := slices.Max(e.rates) / median(solo.rates); gain < soloGain {
+			if gain := slices.Max(e.rates) / Median(solo.rates); gain < soloGain {
 				doubts = append(doubts, aboutGroup(group, fmt.Sprintf("%s is at best %.2g times as fast as %s: "+
 					"its threads shared a core, or a CPU with something else", differing(e.name, solo.name), gain, differing(solo.name, e.name))))
 			}

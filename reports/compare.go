@@ -340,7 +340,7 @@ func (c ceilings) timeRatio() float64 {
 	for i, p := range c {
 		ratios[i] = p.Ratio()
 	}
-	return medianOf(ratios)
+	return bench.Median(ratios)
 }
 
 // of are the ratios of the ceilings that may bound a case. They are those of as many threads, and of
@@ -456,10 +456,4 @@ func exactChanges(old, new *bench.Results) []ExactChange {
 	}
 	slices.SortStableFunc(out, func(a, b ExactChange) int { return naturalCompare(a.Name, b.Name) })
 	return out
-}
-
-func medianOf(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

@@ -85,7 +85,7 @@ func (c *Comparison) typicalNoise() float64 {
 	for i, x := range c.Cases {
 		noises[i] = x.Noise
 	}
-	return medianOf(noises)
+	return bench.Median(noises)
 }
 
 // ceilingClause says what the ceilings have to do with a shift.

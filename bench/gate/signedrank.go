@@ -3,6 +3,8 @@ package gate
 import (
 	"math"
 	"slices"
+
+	"onebit/bench"
 )
 
 // An Interval is an estimate with its bounds. A bound that the data does not
@@ -18,7 +20,7 @@ type Interval struct{ Center, Lo, Hi float64 }
 func hodgesLehmann(d []float64, alpha float64) Interval {
 	walsh := walshAverages(d)
 	k := criticalRank(len(d), alpha)
-	in := Interval{Center: middle(walsh), Lo: math.Inf(-1), Hi: math.Inf(1)}
+	in := Interval{Center: bench.Median(walsh), Lo: math.Inf(-1), Hi: math.Inf(1)}
 	if k > 0 {
 		in.Lo, in.Hi = walsh[k-1], walsh[len(walsh)-k]
 	}
@@ -36,12 +38,6 @@ func walshAverages(d []float64) []float64 {
 	}
 	slices.Sort(walsh)
 	return walsh
-}
-
-// middle is the median of sorted values.
-func middle(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // criticalRank is the largest k for which a signed-rank sum of n differences is

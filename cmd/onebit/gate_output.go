@@ -98,12 +98,12 @@ func row(x gate.Finding) []any {
 	return []any{x.Verdict, x.Name, x.Unit, format(typical(x.Base)), format(typical(x.Head)), gate.Percent(x.Change.Center), interval}
 }
 
-// typical is the middle one of a side's values.
+// typical is the middle of a side's values.
 func typical(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
 	}
-	return slices.Sorted(slices.Values(values))[len(values)/2]
+	return bench.Median(values)
 }
 
 func markdown(r *gate.Report) string {
