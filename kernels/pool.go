@@ -23,9 +23,10 @@ type Pool struct {
 	threads int
 	queues  []queue // one per thread: its share of the tasks
 
-	task    func(thread, i int)
-	workers []worker
-	closed  atomic.Bool
+	recorder *Recorder // nil: none
+	task     func(thread, i int)
+	workers  []worker
+	closed   atomic.Bool
 
 	// Padded: while threads write these, others read what is beside them.
 	_     [128]byte
@@ -290,6 +291,7 @@ func (p *Pool) activationsOf(thread int) *Activations {
 	}
 	a := &p.activations[thread]
 	if a.submission != p.submission {
+		p.recorder.mark(thread, Quantizing, 0)
 		a.reset(v.Activation, nil, p.n, p.cols)
 		v.quantizeColumns(&a.Activations, p.x, 0, p.n)
 		for i := range p.products {
@@ -312,14 +314,16 @@ func (p *Pool) arrangeTogether(a *Activations, o *Order) {
 	}
 }
 
-func (p *Pool) arrangePanel(_, i int) {
+func (p *Pool) arrangePanel(thread, i int) {
+	p.recorder.mark(thread, Quantizing, 0)
 	a, o := &p.activations[0].Activations, p.arranging.order
 	from, to := i*o.Panel, min((i+1)*o.Panel, a.N)
 	dst := p.arranging.q[o.Size(from, a.Stride):o.Size(to, a.Stride)]
 	o.Arrange(dst, a.Q[from*a.Stride:to*a.Stride], to-from, a.Stride)
 }
 
-func (p *Pool) quantizeColumn(_, i int) {
+func (p *Pool) quantizeColumn(thread, i int) {
+	p.recorder.mark(thread, Quantizing, 0)
 	p.products[0].Variant.quantizeColumns(&p.activations[0].Activations, p.x, i, i+1)
 }
 
@@ -331,7 +335,9 @@ func (p *Pool) runChunk(thread, i int) {
 	}
 	pr := &p.products[k]
 	r0 := (i - p.chunks[k]) * p.rows[k]
-	pr.Variant.Rows(pr.Dst, pr.Matrix, p.activationsOf(thread), r0, min(r0+p.rows[k], pr.Matrix.Rows))
+	a := p.activationsOf(thread)
+	p.recorder.mark(thread, Multiplying, k)
+	pr.Variant.Rows(pr.Dst, pr.Matrix, a, r0, min(r0+p.rows[k], pr.Matrix.Rows))
 }
 
 // Rows computes rows [r0, r1) of all columns of a, which was prepared for v,
@@ -370,7 +376,10 @@ func (p *Pool) ForEach(n int, task func(i int)) {
 	p.each = nil
 }
 
-func (p *Pool) runEach(_, i int) { p.each(i) }
+func (p *Pool) runEach(thread, i int) {
+	p.recorder.mark(thread, Running, 0)
+	p.each(i)
+}
 
 // packRows runs m's layout over t, a chunk of rows a task.
 func (p *Pool) packRows(m *Matrix, t *formats.Tensor) error {
@@ -393,10 +402,12 @@ func (p *Pool) dispatch(n int, task func(thread, i int)) {
 	if p.closed.Load() {
 		panic("kernels: pool is closed")
 	}
+	p.recorder.begin()
 	if p.threads == 1 || n == 1 {
 		for i := range n {
 			task(0, i)
 		}
+		p.recorder.mark(0, Idle, 0)
 		return
 	}
 	p.task = task
@@ -414,6 +425,7 @@ func (p *Pool) dispatch(n int, task func(thread, i int)) {
 			runtime.Gosched()
 		}
 	}
+	p.recorder.mark(0, Idle, 0)
 	p.task = nil
 	if v := p.panicked.Swap(nil); v != nil {
 		panic(*v)
@@ -446,6 +458,7 @@ func (p *Pool) drain(thread int) {
 			}
 		}
 	}
+	p.recorder.mark(thread, Waiting, 0)
 }
 
 // serve is worker i's life. A worker that wakes after the tasks have run out

@@ -250,12 +250,14 @@ func TestHeadFormat(t *testing.T) {
 // A watcher counts the bytes and the operations that it sees.
 type watcher struct {
 	bytes   map[string]int
+	macs    map[string]int
 	names   []string
 	results map[string]int
 }
 
 func (w *watcher) Observe(op models.Op) {
 	w.bytes[op.Name] += op.Bytes
+	w.macs[op.Name] += op.MACs
 	if op.Block <= 0 {
 		w.names = append(w.names, op.Name)
 	}
@@ -267,7 +269,7 @@ func (w *watcher) Observe(op models.Op) {
 func TestObserver(t *testing.T) {
 	p := preset("tiny")
 	m := newFixture(t, p).open(t, models.Options{Packing: models.PackNever, Threads: 1})
-	w := &watcher{bytes: map[string]int{}, results: map[string]int{}}
+	w := &watcher{bytes: map[string]int{}, macs: map[string]int{}, results: map[string]int{}}
 	s := session(t, m, models.SessionOptions{Observer: w})
 	must(s.Decode(1))
 	want := []string{
@@ -289,6 +291,16 @@ func TestObserver(t *testing.T) {
 	}
 	// 18 bytes per 128 weights.
 	blocks, head := m.MultiplyAdds()
+	if got := w.macs["attn_qkv"] + w.macs["attn_output"] + w.macs["ffn_gate_up"] + w.macs["ffn_down"]; got != blocks || w.macs["output"] != head {
+		t.Errorf("products take %d and %d multiply-adds, want %d and %d", got, w.macs["output"], blocks, head)
+	}
+	// Every head meets one key and one value in each block; a row of the embedding has 18 bytes per 128.
+	if got, want := w.macs["attn"], 2*p.Config.Layers*p.Config.Heads*p.Config.HeadDim; got != want {
+		t.Errorf("attention takes %d multiply-adds, want %d", got, want)
+	}
+	if got, want := w.bytes["token_embd"], p.Config.Hidden/128*18; got != want {
+		t.Errorf("a row of the embedding has %d bytes, want %d", got, want)
+	}
 	if want := (blocks + head) / 128 * 18; m.WeightBytes() != want {
 		t.Errorf("%d bytes of weights, want %d", m.WeightBytes(), want)
 	}

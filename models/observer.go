@@ -21,7 +21,13 @@ type Op struct {
 	Block  int    // the transformer block, or Outside
 	Tokens int    // columns in the batch
 	// Bytes is what had to be read from memory: weights, or the KV cache.
-	Bytes    int
+	Bytes int
+	// Moved is the bytes of activations that were read and written beside
+	// that, which caches hold.
+	Moved int
+	// MACs is the multiplications of weights, keys and values with
+	// activations, each with an addition.
+	MACs     int
 	Start    time.Time
 	Duration time.Duration
 	// Results are what it computed, gone when Observe returns. They are the
@@ -44,17 +50,28 @@ func (s *Session) begin() (start time.Time) {
 	return start
 }
 
+// work is what an operation reads, moves and computes; see Op.
+type work struct{ bytes, moved, macs int }
+
 // end reports an operation with one result.
-func (s *Session) end(start time.Time, name string, bytes int, values []float32) {
+func (s *Session) end(start time.Time, name string, w work, values []float32) {
 	if s.observer != nil {
-		s.report(start, name, bytes, append(s.results[:0], Result{name, values}))
+		s.report(start, name, w, append(s.results[:0], Result{name, values}))
 	}
 }
 
-func (s *Session) report(start time.Time, name string, bytes int, results []Result) {
+func (s *Session) report(start time.Time, name string, w work, results []Result) {
 	s.observer.Observe(Op{
-		Name: name, Block: s.block, Tokens: s.n, Bytes: bytes,
+		Name: name, Block: s.block, Tokens: s.n, Bytes: w.bytes, Moved: w.moved, MACs: w.macs,
 		Start: start, Duration: clock.Since(start), Results: results,
 	})
 	s.results = results[:0]
+}
+
+// floatBytes is the size of so many.
+func floatBytes(n ...int) (bytes int) {
+	for _, n := range n {
+		bytes += 4 * n
+	}
+	return bytes
 }

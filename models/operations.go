@@ -17,16 +17,19 @@ type into struct {
 // in which the input is quantized once, for all that take it the same way.
 func (s *Session) multiply(name string, x []float32, layers ...into) {
 	start := s.begin()
-	bytes := 0
+	var w work
 	for len(layers) > 0 {
+		w.moved += floatBytes(len(x))
 		s.products = s.products[:0]
 		for _, l := range layers {
-			w := l.layer.weights.Load()
-			if len(s.products) > 0 && w.variant.Activation != s.products[0].Variant.Activation {
+			now := l.layer.weights.Load()
+			if len(s.products) > 0 && now.variant.Activation != s.products[0].Variant.Activation {
 				break
 			}
-			s.products = append(s.products, kernels.Product{Variant: w.variant, Matrix: w.matrix, Dst: l.dst})
-			bytes += len(w.matrix.Data)
+			s.products = append(s.products, kernels.Product{Variant: now.variant, Matrix: now.matrix, Dst: l.dst})
+			w.bytes += len(now.matrix.Data)
+			w.moved += floatBytes(len(l.dst))
+			w.macs += len(l.dst) * l.layer.Cols
 		}
 		s.model.pool.Do(x, s.n, s.products...)
 		if s.looking {
@@ -38,7 +41,7 @@ func (s *Session) multiply(name string, x []float32, layers ...into) {
 		layers = layers[len(s.products):]
 	}
 	if s.observer != nil {
-		s.report(start, name, bytes, s.results)
+		s.report(start, name, w, s.results)
 	}
 }
 
@@ -68,7 +71,7 @@ func (s *Session) rmsNorm(name string, dst, x, gain []float32) {
 			rmsNorm(dst[c*width:][:width], x[c*width:][:width], gain, eps)
 		})
 	}
-	s.end(start, name, 4*len(gain), dst)
+	s.end(start, name, work{bytes: floatBytes(len(gain)), moved: floatBytes(len(x), len(dst))}, dst)
 }
 
 // rotate applies the rotary embedding to queries and keys.
@@ -85,7 +88,7 @@ func (s *Session) rotate(name string, q, k []float32) {
 			rotate(k[c*widthK:][:widthK], cos, sin)
 		})
 	}
-	s.end(start, name, 0, q)
+	s.end(start, name, work{moved: 2 * floatBytes(len(q), len(k))}, q)
 }
 
 // attend stores the batch's keys s.k and values s.v, and answers every
@@ -105,7 +108,17 @@ func (s *Session) attend(name string) {
 		s.attendHeads = 1
 	}
 	s.model.pool.ForEach(s.model.Config.Heads/s.attendHeads*runs, s.attendTask)
-	s.end(start, name, s.cache.bytes(s.position+s.n), s.att)
+	s.end(start, name, s.attention(), s.att)
+}
+
+// attention is the work of attend. Every head has a column's query meet the
+// keys of all positions up to its own, and their values.
+func (s *Session) attention() work {
+	positions := s.n*s.position + s.n*(s.n+1)/2
+	return work{
+		bytes: s.cache.bytes(s.position + s.n), moved: floatBytes(len(s.q), len(s.k), len(s.v), len(s.att)),
+		macs: 2 * positions * s.model.Config.Heads * s.model.Config.HeadDim,
+	}
 }
 
 // storeColumn stores the keys and values of a column.
@@ -129,7 +142,7 @@ func (s *Session) attendRuns(i int) {
 func (s *Session) activate(name string) {
 	start := s.begin()
 	s.model.pool.ForEach((len(s.gate)+activateLen-1)/activateLen, s.activateTask)
-	s.end(start, name, 0, s.gate)
+	s.end(start, name, work{moved: floatBytes(2*len(s.gate), len(s.up))}, s.gate)
 }
 
 // activateLen is how many values of the gate are one task: few enough for the
@@ -150,7 +163,7 @@ func (s *Session) add(name string, x, y []float32) {
 		width := len(x) / s.n
 		s.model.pool.ForEach(s.n, func(c int) { add(x[c*width:][:width], y[c*width:][:width]) })
 	}
-	s.end(start, name, 0, x)
+	s.end(start, name, work{moved: floatBytes(2*len(x), len(y))}, x)
 }
 
 // gate multiplies the gate's activation with up, in place: SwiGLU's inner

@@ -300,7 +300,7 @@ func (s *Session) startBatch(ids []int) error {
 	for c := range ids {
 		m.rope.angles(s.cos[c*dim:][:dim], s.sin[c*dim:][:dim], s.position+c)
 	}
-	s.end(start, "token_embd", len(ids)*hidden*4, s.x)
+	s.end(start, "token_embd", work{bytes: len(ids) * len(m.embedding.Data) / m.Config.Vocab, moved: floatBytes(len(s.x))}, s.x)
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 func Now() time.Time { return now() }
 
 // Since returns how long ago t was, which Now returned.
-func Since(t time.Time) time.Duration { return Now().Sub(t) }
+func Since(t time.Time) time.Duration { return since(t) }
 
 // Step returns the shortest time that the clock can tell from none: what it
 // advances by, or what a reading costs if that is longer. It was measured when

@@ -29,6 +29,8 @@ func now() time.Time {
 	return origin.Add(duration(query(counter)-firstTick, ticksPerSecond))
 }
 
+func since(t time.Time) time.Duration { return now().Sub(t) }
+
 // duration of so many ticks. Seconds are set apart, because a count of
 // nanoseconds times the frequency overflows within minutes.
 func duration(ticks, perSecond int64) time.Duration {
