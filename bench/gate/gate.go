@@ -103,6 +103,8 @@ func (f Finding) Of(s Side) []float64 { return [...][]float64{f.Base, f.Head, f.
 type Report struct {
 	Findings []Finding
 	Alarms   []string // A/A pairs that differ beyond chance: then nothing is proved
+	LeftOut  []LeftOut
+	Changes  []string // of the rules, between base and head
 	Rounds   int
 	Needed   int // rounds below which no difference could be proved
 	Elapsed  time.Duration

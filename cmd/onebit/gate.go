@@ -17,7 +17,8 @@ import (
 type gateFlags struct {
 	base         string
 	match        string
-	threshold    float64
+	threshold    percentFlag
+	rules        string
 	budget       time.Duration
 	limit        time.Duration
 	allowMissing bool
@@ -48,7 +49,9 @@ is below 1%, for all benchmarks together. go doc onebit/bench/gate says how.
 	flags := cmd.Flags()
 	flags.StringVar(&f.base, "base", "", "compare with this git `REVISION`")
 	flags.StringVar(&f.match, "bench", ".", "run the benchmarks that match `REGEXP`, as go test -bench does")
-	flags.Float64Var(&f.threshold, "threshold", 3, "a change of so many `PERCENT` matters")
+	f.threshold.Percentage = 3
+	flags.Var(&f.threshold, "threshold", "a change of so many `PERCENT` matters, such as 3%, where no rule says otherwise")
+	flags.StringVar(&f.rules, "rules", "", "take thresholds, and benchmarks to leave out, from `FILE` (default "+gate.RulesFile+" in the module's root, if it is there)")
 	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "measure for no longer, building included")
 	flags.DurationVar(&f.limit, "case-limit", time.Minute, "a process that runs for longer hangs")
 	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
@@ -61,8 +64,6 @@ func (f *gateFlags) check() error {
 	switch {
 	case f.base == "":
 		return usagef("--base is missing: name the git revision to compare with")
-	case !(f.threshold > 0 && f.threshold < 1000):
-		return usagef("--threshold %v: give a percentage above 0", f.threshold)
 	case f.budget <= 0 || f.limit <= 0:
 		return usagef("--budget and --case-limit take positive values")
 	}
@@ -91,6 +92,10 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	if err != nil {
 		return nil, err
 	}
+	rules, err := f.readRules(head)
+	if err != nil {
+		return nil, err
+	}
 	temp, err := os.MkdirTemp("", "onebit-gate-")
 	if err != nil {
 		return nil, err
@@ -110,15 +115,19 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	if err != nil {
 		return nil, err
 	}
+	changes, err := ruleChanges(rules, base, head)
+	if err != nil {
+		return nil, err
+	}
+	benchmarks, left, differ := selectCases(rules, benchmarks, differ)
 	if err := f.missing(cmd, differ); err != nil {
 		return nil, err
 	}
 	progress := newBenchProgress(cmd.ErrOrStderr())
 	defer progress.close()
 	report, err = gate.Run(ctx, tests, benchmarks, gate.Options{
-		Threshold: f.threshold / 100, Better: tests.Better,
-		ThresholdOf: func(_ gate.Benchmark, unit string) (float64, bool) { return 0, unit == bench.Allocs },
-		Budget:      max(f.budget-clock.Since(start), time.Nanosecond), Seed: uint64(time.Now().UnixNano()),
+		Threshold: f.thresholdOf(rules), ThresholdOf: rules.ThresholdOf, Better: tests.Better,
+		Budget: max(f.budget-clock.Since(start), time.Nanosecond), Seed: uint64(time.Now().UnixNano()),
 		Progress: func(p gate.Progress) {
 			progress.show(bench.Progress{
 				Group: fmt.Sprintf("round %d", p.Round+1), Doing: fmt.Sprintf("%s, %d of %d undecided", p.Doing, p.Undecided, p.All),
@@ -129,6 +138,10 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	progress.close()
 	if report == nil {
 		return nil, err
+	}
+	report.LeftOut, report.Changes = left, changes
+	if err == nil {
+		f.warnUnused(cmd, rules, report, patterns)
 	}
 	return report, errors.Join(err, f.publish(cmd, report, tests))
 }

@@ -47,7 +47,10 @@ func (f *gateFlags) printReport(w io.Writer, r *gate.Report) error {
 	for _, x := range shown(r) {
 		t.row(row(x)...)
 	}
-	return t.flush()
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return writeRulesText(w, r)
 }
 
 // summary is the gate's answer in a line.
@@ -119,7 +122,7 @@ func markdown(r *gate.Report) string {
 	for _, alarm := range r.Alarms {
 		fmt.Fprintf(&b, "\n%s\n", alarm)
 	}
-	return b.String() + "\n"
+	return b.String() + rulesMarkdown(r) + "\n"
 }
 
 func appendFile(path, text string) error {
@@ -158,6 +161,8 @@ type gateDocument struct {
 	Rounds   int            `json:"rounds"`
 	Seconds  float64        `json:"seconds"`
 	Alarms   []string       `json:"alarms"`
+	LeftOut  []leftOutJSON  `json:"left_out"`
+	Changes  []string       `json:"rule_changes"` // between base and head
 	Findings []gateJSONCase `json:"findings"`
 }
 
@@ -177,7 +182,7 @@ type gateJSONCase struct {
 }
 
 func gateJSON(r *gate.Report) gateDocument {
-	d := gateDocument{Summary: summary(r), Exit: r.Exit(), Rounds: r.Rounds, Seconds: r.Elapsed.Seconds(), Alarms: append([]string{}, r.Alarms...), Findings: []gateJSONCase{}}
+	d := gateDocument{Summary: summary(r), Exit: r.Exit(), Rounds: r.Rounds, Seconds: r.Elapsed.Seconds(), Alarms: append([]string{}, r.Alarms...), LeftOut: leftOut(r), Changes: append([]string{}, r.Changes...), Findings: []gateJSONCase{}}
 	for _, x := range r.Findings {
 		d.Findings = append(d.Findings, gateJSONCase{
 			x.Package, x.Name, x.Unit, x.Verdict, x.Pass, ratio(x.Change.Center), ratio(x.Change.Lo), ratio(x.Change.Hi),

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"onebit/bench/gate"
+)
+
+// A percentFlag is a flag's percentage, with or without its sign.
+type percentFlag struct {
+	gate.Percentage
+	set bool
+}
+
+func (p *percentFlag) Set(text string) (err error) {
+	p.Percentage, err = gate.ParsePercentage(text)
+	if err == nil && p.Percentage == 0 {
+		err = fmt.Errorf("%q: give a percentage above 0", text)
+	}
+	p.set = err == nil
+	return err
+}
+
+func (p *percentFlag) Type() string { return "PERCENT" }
+
+// readRules reads the rules of head: from the file that --rules names, or from
+// that in the module's root, if there is one.
+func (f *gateFlags) readRules(head *gate.Module) (*gate.Rules, error) {
+	if f.rules != "" {
+		return gate.ReadRules(f.rules)
+	}
+	return gate.ReadRulesIfAny(filepath.Join(head.Dir, gate.RulesFile))
+}
+
+// ruleChanges lists what head's rules have that base's have not, if the file is
+// a part of the module.
+func ruleChanges(rules *gate.Rules, base, head *gate.Module) ([]string, error) {
+	path, err := filepath.Abs(rules.File)
+	if err != nil {
+		return nil, err
+	}
+	inside, err := filepath.Rel(head.Dir, path)
+	if err != nil || !filepath.IsLocal(inside) {
+		return nil, nil
+	}
+	old, err := gate.ReadRulesIfAny(filepath.Join(base.Dir, inside))
+	if err != nil {
+		// Base is as it is; what head has is new then.
+		return append([]string{"the rules of base cannot be read: " + err.Error()}, rules.Changes(&gate.Rules{})...), nil
+	}
+	return rules.Changes(old), nil
+}
+
+// threshold is what matters where no rule says otherwise.
+func (f *gateFlags) thresholdOf(rules *gate.Rules) float64 {
+	if !f.threshold.set && rules.Threshold != nil {
+		return rules.Threshold.Fraction()
+	}
+	return f.threshold.Fraction()
+}
+
+// selectCases takes what the rules leave out from what both sides share and
+// from what one of them lacks.
+func selectCases(rules *gate.Rules, both []gate.Benchmark, differ []gate.Difference) ([]gate.Benchmark, []gate.LeftOut, []gate.Difference) {
+	judged, left := rules.Select(both)
+	var missing []gate.Difference
+	for _, d := range differ {
+		if reason, ok := rules.Excluded(d.Benchmark); ok {
+			left = append(left, gate.LeftOut{Benchmark: d.Benchmark, Reason: reason})
+		} else {
+			missing = append(missing, d)
+		}
+	}
+	return judged, left, missing
+}
+
+// warnUnused names rules that nothing matched, of a gate over all benchmarks.
+func (f *gateFlags) warnUnused(cmd *cobra.Command, rules *gate.Rules, r *gate.Report, patterns []string) {
+	if f.match != "." || len(patterns) > 0 {
+		return
+	}
+	for _, w := range rules.Unused(r) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s\n", w)
+	}
+}
+
+// writeRulesText says what the rules did to the verdict.
+func writeRulesText(w io.Writer, r *gate.Report) error {
+	var b strings.Builder
+	if len(r.LeftOut) > 0 {
+		b.WriteString("\nleft out by the rules:\n")
+	}
+	for _, l := range r.LeftOut {
+		fmt.Fprintf(&b, "  %s: %s\n", l.Name, l.Reason)
+	}
+	if len(r.Changes) > 0 {
+		b.WriteString("\nhead changes the rules that it is judged by:\n")
+	}
+	for _, c := range r.Changes {
+		fmt.Fprintf(&b, "  %s\n", c)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// rulesMarkdown is writeRulesText for a summary of CI.
+func rulesMarkdown(r *gate.Report) string {
+	var b strings.Builder
+	list := func(title string, n int, item func(i int) string) {
+		if n == 0 {
+			return
+		}
+		fmt.Fprintf(&b, "\n%s\n\n", title)
+		for i := range n {
+			fmt.Fprintf(&b, "- %s\n", item(i))
+		}
+	}
+	list("Left out by the rules:", len(r.LeftOut), func(i int) string {
+		return fmt.Sprintf("`%s`: %s", r.LeftOut[i].Name, r.LeftOut[i].Reason)
+	})
+	list("**Head changes the rules that it is judged by:**", len(r.Changes), func(i int) string { return "`" + r.Changes[i] + "`" })
+	return b.String()
+}
+
+// A leftOutJSON is a benchmark that the rules leave out.
+type leftOutJSON struct {
+	Package   string `json:"package"`
+	Benchmark string `json:"benchmark"`
+	Reason    string `json:"reason"`
+}
+
+func leftOut(r *gate.Report) []leftOutJSON {
+	out := []leftOutJSON{}
+	for _, l := range r.LeftOut {
+		out = append(out, leftOutJSON{l.Package, l.Name, l.Reason})
+	}
+	return out
+}
