@@ -269,7 +269,7 @@ var RunKeys = []string{"started", "command", "mem-available", "clock-step-ns"}
 
 // set adds a setting. The first value of a key stays, and a first change gets
 // a warning: samples of several machines or commits make no one result. Go
-// itself changes pkg from package to package.
+// itself changes pkg from package to package, and a gate its side.
 func (h *header) set(s Setting, where string) {
 	i, seen := h.index[s.Key]
 	if !seen {
@@ -277,7 +277,7 @@ func (h *header) set(s Setting, where string) {
 		h.Settings = append(h.Settings, s)
 		return
 	}
-	if have := h.Settings[i].Value; have != s.Value && s.Key != "pkg" && !slices.Contains(RunKeys, s.Key) && !h.changed[s.Key] {
+	if have := h.Settings[i].Value; have != s.Value && s.Key != "pkg" && s.Key != "side" && !slices.Contains(RunKeys, s.Key) && !h.changed[s.Key] {
 		h.changed[s.Key] = true
 		h.Warnings = append(h.Warnings, fmt.Sprintf("%s: %s is %q here and %q before", where, s.Key, s.Value, have))
 	}

@@ -109,12 +109,14 @@ type Report struct {
 	Needed   int // rounds below which no difference could be proved
 	Elapsed  time.Duration
 	Options  Options
+
+	Unfinished string // why the gate ended before it was done
 }
 
 // Exit is the exit status: 0 if nothing is worse, 1 if something is, 2 if that
 // could not be decided.
 func (r *Report) Exit() int {
-	if len(r.Alarms) > 0 {
+	if len(r.Alarms) > 0 || r.Unfinished != "" {
 		return 2
 	}
 	status := 0
@@ -153,7 +155,14 @@ func Run(ctx context.Context, target Target, benchmarks []Benchmark, opt Options
 		g.cases = append(g.cases, &caseState{Benchmark: b, units: map[string]*series{}})
 	}
 	err := g.run(ctx)
-	return g.report(), err
+	report := g.report()
+	switch {
+	case errors.Is(err, context.Canceled):
+		report.Unfinished = "it was interrupted"
+	case err != nil:
+		report.Unfinished = err.Error()
+	}
+	return report, err
 }
 
 // A gate is the state of one Run.

@@ -88,9 +88,11 @@ func (t *Tests) Find(ctx context.Context) (both []Benchmark, differ []Difference
 }
 
 func sorted(set map[Benchmark]bool) []Benchmark {
-	return slices.SortedFunc(maps.Keys(set), func(a, b Benchmark) int {
-		return cmp.Or(cmp.Compare(a.Package, b.Package), cmp.Compare(a.Name, b.Name))
-	})
+	return slices.SortedFunc(maps.Keys(set), compareBenchmarks)
+}
+
+func compareBenchmarks(a, b Benchmark) int {
+	return cmp.Or(cmp.Compare(a.Package, b.Package), cmp.Compare(a.Name, b.Name))
 }
 
 // list runs every benchmark of a side once, which shows its sub-benchmarks.
@@ -247,11 +249,12 @@ func exactly(name string) string {
 // start runs a test binary in its package's directory, as go test does. The
 // environment has a different size each time: it moves the stack (Mytkowicz
 // and others, ASPLOS 2009).
-func (t *Tests) start(ctx context.Context, s Side, pkg, match string, n, count int) (*bench.Results, error) {
+func (t *Tests) start(ctx context.Context, s Side, pkg, match string, n, count int, more ...string) (*bench.Results, error) {
 	limited, cancel := context.WithTimeout(ctx, t.Limit)
 	defer cancel()
-	cmd := exec.CommandContext(limited, t.binary(s, pkg), "-test.run=^$", "-test.bench="+match,
-		"-test.benchtime="+strconv.Itoa(n)+"x", "-test.count="+strconv.Itoa(count), "-test.benchmem")
+	args := append([]string{"-test.run=^$", "-test.bench=" + match,
+		"-test.benchtime=" + strconv.Itoa(n) + "x", "-test.count=" + strconv.Itoa(count), "-test.benchmem"}, more...)
+	cmd := exec.CommandContext(limited, t.binary(s, pkg), args...)
 	var out, complaint bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = t.dirs[s.of()][pkg], &out, &complaint
 	cmd.Env = append(os.Environ(), "ONEBIT_GATE_PADDING="+strings.Repeat("x", t.rng.IntN(4096)))

@@ -1,0 +1,100 @@
+package gate
+
+import (
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"onebit/bench"
+)
+
+// spinning has a benchmark of two functions; the second does times as much in head.
+func spinning(t *testing.T, times string) *Module {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/spin\n\ngo 1.22\n",
+		"spin_test.go": `package spin
+
+import "testing"
+
+var sink uint64
+
+//go:noinline
+func steady(n int) (x uint64) {
+	for i := 0; i < n; i++ {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	return x
+}
+
+//go:noinline
+func planted(n int) (x uint64) {
+	for i := 0; i < n; i++ {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	return x
+}
+
+func BenchmarkSpin(b *testing.B) {
+	b.Run("size=1/odd name", func(b *testing.B) {
+		for i := 0; i < b.N; i++ {
+			sink += steady(20000) + planted(20000*` + times + `)
+		}
+	})
+}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &Module{Dir: dir}
+}
+
+// The function that became slower comes first, and the changes of all sum up to
+// the slowdown.
+func TestProfileNamesThePlantedFunction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds test binaries")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
+	tests := &Tests{Base: spinning(t, "1"), Head: spinning(t, "6"), Temp: t.TempDir()}
+	both, _, err := tests.Find(t.Context())
+	if err != nil || len(both) != 1 {
+		t.Fatalf("%v, %v", both, err)
+	}
+	if err := tests.Prepare(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	report := &Report{Findings: []Finding{
+		{Benchmark: both[0], Unit: bench.NsPerOp, Verdict: Slower, Base: []float64{40e3}, Head: []float64{140e3}},
+		{Benchmark: both[0], Unit: bench.Allocs, Verdict: Slower, Base: []float64{1}, Head: []float64{2}},
+		{Benchmark: Benchmark{both[0].Package, "Other"}, Unit: bench.NsPerOp, Verdict: Same},
+	}}
+	dir := filepath.Join(t.TempDir(), "profiles")
+	all, err := ProfileSlower(t.Context(), tests, report, ProfileOptions{Dir: dir, Most: 2, Time: 2 * time.Second})
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d profiles, %v", len(all), err)
+	}
+	p := all[0]
+	if first := p.Functions[0]; first.Name != "example.com/spin.planted" || !first.Clear() || first.Change() < 50e3 {
+		t.Errorf("the first of %+v is not the planted function", p.Functions)
+	}
+	sum := p.Others.Change()
+	for _, f := range p.Functions {
+		sum += f.Change()
+	}
+	if math.Abs(sum-100e3) > 1 {
+		t.Errorf("the changes sum up to %v ns, want 100000", sum)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != 2 || filepath.Base(files[0]) != "Spin-size-1-odd_name.base.pprof" {
+		t.Errorf("files %q, %v", files, err)
+	}
+}

@@ -1,0 +1,191 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"onebit/bench"
+)
+
+// A Document is a report in JSON, for programs: fields may be added, and none
+// changes its name or meaning. Times are in seconds, changes are fractions.
+type Document struct {
+	Summary    string            `json:"summary"`
+	Exit       int               `json:"exit"` // 0: nothing is worse; 1: something is; 2: that could not be decided
+	Unfinished string            `json:"unfinished,omitempty"`
+	Rounds     int               `json:"rounds"`
+	Needed     int               `json:"needed"` // rounds below which nothing could be proved
+	Seconds    float64           `json:"seconds"`
+	Budget     float64           `json:"budget"`
+	Threshold  float64           `json:"threshold"` // of what has none of its own
+	Alarm      float64           `json:"alarm"`     // the promised chance of any false alarm
+	Seed       string            `json:"seed"`      // of the order of processes; a text, for it has 64 bits
+	Alarms     []string          `json:"alarms"`
+	Findings   []DocumentFinding `json:"findings"`
+	Profiles   []Profile         `json:"profiles,omitempty"`
+}
+
+// A DocumentFinding is the verdict on one unit of one benchmark.
+type DocumentFinding struct {
+	Package   string    `json:"package"`
+	Benchmark string    `json:"benchmark"`
+	Unit      string    `json:"unit"`
+	Better    string    `json:"better,omitempty"` // higher or lower; absent if nobody has said, and then nothing is judged
+	Verdict   Verdict   `json:"verdict"`
+	Pass      bool      `json:"pass"`            // it is no regression
+	Reason    string    `json:"reason"`          // of the verdict
+	Ratio     *float64  `json:"ratio,omitempty"` // head over base, turned so that above 1 is worse; absent if that is infinite
+	Lo        *float64  `json:"lo,omitempty"`    // bounds of the 95% interval, absent where the data gives none
+	Hi        *float64  `json:"hi,omitempty"`
+	Threshold float64   `json:"threshold"`
+	Floor     float64   `json:"floor"`           // how far base and its twin lie apart
+	Exact     bool      `json:"exact,omitempty"` // no process changes the values: no statistics were needed
+	Base      []float64 `json:"base,omitempty"`  // by round, as measured
+	Head      []float64 `json:"head,omitempty"`
+	Twin      []float64 `json:"twin,omitempty"`
+}
+
+// NewDocument describes a report.
+func NewDocument(r *Report, profiles []Profile) *Document {
+	d := &Document{
+		Summary: r.Summary(), Exit: r.Exit(), Unfinished: r.Unfinished, Rounds: r.Rounds, Needed: r.Needed,
+		Seconds: r.Elapsed.Seconds(), Budget: r.Options.Budget.Seconds(), Threshold: r.Options.Threshold,
+		Alarm: r.Options.Alarm, Seed: strconv.FormatUint(r.Options.Seed, 10),
+		Alarms: append([]string{}, r.Alarms...), Findings: []DocumentFinding{}, Profiles: profiles,
+	}
+	for _, f := range r.Findings {
+		better := 0
+		if f.Judged {
+			better = r.Options.Better(f.Unit)
+		}
+		d.Findings = append(d.Findings, DocumentFinding{
+			Package: f.Package, Benchmark: f.Name, Unit: f.Unit, Better: direction(better),
+			Verdict: f.Verdict, Pass: f.Pass, Reason: f.Reason(),
+			Ratio: ratio(f.Change.Center), Lo: ratio(f.Change.Lo), Hi: ratio(f.Change.Hi),
+			Threshold: f.Threshold, Floor: math.Expm1(f.Floor), Exact: f.Exact, Base: f.Base, Head: f.Head, Twin: f.Twin,
+		})
+	}
+	return d
+}
+
+// report is what NewDocument described.
+func (d *Document) report() *Report {
+	seed, _ := strconv.ParseUint(d.Seed, 10, 64) // 0 if another program wrote the file
+	better := map[string]int{}
+	r := &Report{
+		Alarms: d.Alarms, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Unfinished: d.Unfinished,
+		Options: Options{Threshold: d.Threshold, Alarm: d.Alarm, Budget: duration(d.Budget), Seed: seed},
+	}
+	r.Options.Better = func(unit string) int { return better[unit] }
+	for _, f := range d.Findings {
+		better[f.Unit] = map[string]int{"higher": +1, "lower": -1}[f.Better]
+		r.Findings = append(r.Findings, f.finding())
+	}
+	return r
+}
+
+func (f DocumentFinding) finding() Finding {
+	beyond := math.Inf(map[Verdict]int{Faster: -1}[f.Verdict]) // of an exact change from or to 0
+	change := Interval{logOf(f.Ratio, beyond), logOf(f.Lo, math.Inf(-1)), logOf(f.Hi, math.Inf(1))}
+	if f.Exact {
+		change.Lo, change.Hi = change.Center, change.Center
+	}
+	return Finding{
+		Benchmark: Benchmark{f.Package, f.Benchmark}, Unit: f.Unit, Verdict: f.Verdict, Judged: f.Better != "", Pass: f.Pass,
+		Change: change, Threshold: f.Threshold, Floor: math.Log1p(f.Floor), Exact: f.Exact,
+		Base: f.Base, Head: f.Head, Twin: f.Twin,
+	}
+}
+
+func duration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+// ratio is nil for what JSON has no number for.
+func ratio(log float64) *float64 {
+	if r := math.Exp(log); r > 0 && !math.IsInf(r, 0) {
+		return &r
+	}
+	return nil
+}
+
+func logOf(ratio *float64, absent float64) float64 {
+	if ratio == nil {
+		return absent
+	}
+	return math.Log(*ratio)
+}
+
+// Summary is the gate's answer in a sentence.
+func (r *Report) Summary() string {
+	counts, open := r.counts()
+	of := fmt.Sprintf("of %d compared, in %d rounds and %v", len(r.Findings), r.Rounds, r.Elapsed.Round(time.Second))
+	threshold := fmt.Sprintf("%.3g%%", 100*r.Options.Threshold)
+	switch {
+	case r.Unfinished != "":
+		return fmt.Sprintf("undecided: the gate did not come to its end after %d rounds: %s", r.Rounds, r.Unfinished)
+	case len(r.Alarms) > 0:
+		return "undecided: base differs from itself here, so nothing is proved"
+	case r.Exit() == 0:
+		return fmt.Sprintf("no regression: nothing %s is worse by more than %s; %d better", of, threshold, counts[Faster])
+	case r.Exit() == 1:
+		return fmt.Sprintf("regression: %d worse %s; %d better, %d undecided", counts[Slower], of, counts[Faster], open)
+	case r.Rounds < r.Needed:
+		return fmt.Sprintf("undecided: %d rounds fit into the budget, and so many verdicts need %d (a longer --budget, or fewer benchmarks by --bench)", r.Rounds, r.Needed)
+	}
+	return fmt.Sprintf("undecided: %d %s may be worse by more than %s (a longer --budget decides more)", open, of, threshold)
+}
+
+// counts says how many findings have each verdict, and how many of those that
+// are UNSURE keep the gate from passing.
+func (r *Report) counts() (of map[Verdict]int, open int) {
+	of = map[Verdict]int{}
+	for _, f := range r.Findings {
+		of[f.Verdict]++
+		if f.Verdict == Unsure && !f.Pass {
+			open++
+		}
+	}
+	return of, open
+}
+
+// Reason says what the verdict rests on.
+func (f Finding) Reason() string {
+	threshold := fmt.Sprintf("%.3g%%", 100*f.Threshold)
+	switch {
+	case !f.Judged:
+		return "nobody has said whether more or less of it is better: it is not judged"
+	case f.Exact && f.Verdict == Same:
+		return "every process gives the same value, and the change is within " + threshold
+	case f.Exact:
+		return "every process gives the same value, and the change is beyond " + threshold
+	case f.Verdict == Same:
+		return "proved: the interval, widened by the noise between base and its twin, lies within ±" + threshold
+	case f.Verdict == Slower:
+		return "proved to be worse beyond the noise between base and its twin, and not proved to be within " + threshold
+	case f.Verdict == Faster:
+		return "proved to be better beyond the noise between base and its twin"
+	case f.Pass:
+		return "neither better nor the same is proved, but it is worse by no more than " + threshold
+	}
+	return "the interval holds both no change and one of more than " + threshold + ": more rounds are needed"
+}
+
+// Typical is the middle of a side's values by round; NaN if there are none.
+func (f Finding) Typical(s Side) float64 {
+	if values := f.Of(s); len(values) > 0 {
+		return bench.Median(values)
+	}
+	return math.NaN()
+}
+
+// Severity orders findings: what is worse comes first, then what is undecided,
+// better and the same, each with the largest change first.
+func Severity(a, b Finding) int {
+	rank := map[Verdict]int{Slower: 0, Unsure: 1, Faster: 2, Same: 3}
+	return cmp.Or(
+		cmp.Compare(rank[a.Verdict], rank[b.Verdict]),
+		cmp.Compare(math.Abs(b.Change.Center), math.Abs(a.Change.Center)),
+	)
+}

@@ -1,0 +1,213 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+
+	"onebit/bench"
+)
+
+// recorded is a gate on two packages, in the second of which head is slower.
+func recorded(t *testing.T) (text []byte, seen []Measurement, report *Report) {
+	t.Helper()
+	f := newFake(1, 1.3)
+	f.allocs = [3]float64{0, 1, 0}
+	f.process = 0.002
+	var out bytes.Buffer
+	better := func(unit string) int { return bench.UnitOf(unit).Better }
+	r := NewRecorder(&out, []bench.Setting{{Key: "goos", Value: "linux"}, {Key: "command", Value: "onebit gate\n--base a\x1b[31m"}}, better)
+	list := []Benchmark{{"example.com/a", "B0"}, {"example.com/b", "B0"}, {"example.com/b", "B1/size=4"}}
+	report, err := Run(t.Context(), f, list, Options{
+		Seed: math.MaxUint64, Budget: 40 * time.Second, Now: func() time.Time { return f.now },
+		Record: func(m Measurement) { seen = append(seen, m); r.Record(m) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	profiles := []Profile{{Package: "example.com/b", Benchmark: "B0", Base: 10, Head: 13, Functions: []FunctionChange{{Name: "a.\u202eb", HeadFlat: 3}}}}
+	if err := r.Finish(report, profiles); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), seen, report
+}
+
+// What is read back is what was measured, and what was found.
+func TestResultsReadBack(t *testing.T) {
+	text, seen, report := recorded(t)
+	res, err := ReadResults(bytes.NewReader(text), "results.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(res.Measurements, seen) {
+		t.Errorf("%d measurements read, %d written, or they differ; the first: %+v, want %+v", len(res.Measurements), len(seen), res.Measurements[0], seen[0])
+	}
+	if len(res.Warnings) > 0 {
+		t.Errorf("warnings: %q", res.Warnings)
+	}
+	if got := res.Setting("command"); got != `onebit gate --base a\x1b[31m` {
+		t.Errorf("command: %q", got)
+	}
+	want, err := json.Marshal(NewDocument(report, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(NewDocument(res.Report, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := manyDigits.ReplaceAll(got, []byte("$1")), manyDigits.ReplaceAll(want, []byte("$1")); string(got) != string(want) {
+		t.Errorf("the report read back:\n%s\nwant\n%s", got, want)
+	}
+	if len(res.Profiles) != 1 || res.Profiles[0].Functions[0].Name != "a.\u202eb" {
+		t.Errorf("profiles: %+v", res.Profiles)
+	}
+}
+
+// manyDigits are more than a logarithm and back leave unchanged.
+var manyDigits = regexp.MustCompile(`(\.\d{12})\d+`)
+
+// A program may end at any moment: what was written is readable up to the last
+// finished process, and has no verdict until all of it is there.
+func TestResultsCutShort(t *testing.T) {
+	text, seen, _ := recorded(t)
+	before := 0
+	for end := 2000; end < len(text); end += 997 {
+		res, err := ReadResults(bytes.NewReader(text[:end]), "results.txt")
+		if err != nil {
+			t.Fatalf("cut after %d bytes: %v", end, err)
+		}
+		if n := len(res.Measurements); n < before || n < bytes.Count(text[:end], []byte(processPrefix))-1 || !reflect.DeepEqual(res.Measurements, seen[:n]) {
+			t.Fatalf("cut after %d bytes: %d measurements, or they differ", end, n)
+		}
+		before = len(res.Measurements)
+		if end < bytes.Index(text, []byte(gatePrefix)) && res.Report != nil {
+			t.Errorf("cut after %d bytes, it has a report", end)
+		}
+	}
+}
+
+// Readers of the Go benchmark format find packages and sides as file
+// configuration, and the directions of units.
+func TestResultsFormat(t *testing.T) {
+	text, seen, _ := recorded(t)
+	in := benchfmt.NewReader(bytes.NewReader(text), "results.txt")
+	n := 0
+	for in.Scan() {
+		switch rec := in.Result().(type) {
+		case *benchfmt.SyntaxError:
+			t.Fatal(rec)
+		case *benchfmt.Result:
+			m := seen[n]
+			if rec.GetConfig("pkg") != m.Package || rec.GetConfig("side") != m.Side.String() || rec.Iters != m.N {
+				t.Fatalf("result %d: package %q, side %q; want those of %+v", n, rec.GetConfig("pkg"), rec.GetConfig("side"), m)
+			}
+			n++
+		}
+	}
+	if n != len(seen) {
+		t.Errorf("%d results, want %d", n, len(seen))
+	}
+	units := in.Units()
+	if u := units.Get("ns/op", "better"); u == nil || u.Value != "lower" {
+		t.Errorf("better= of ns/op: %v", u)
+	}
+}
+
+func TestResultsErrors(t *testing.T) {
+	const header = "goos: linux\npkg: a\n# process 1\n"
+	const round = "# round 0 position 0 start 1s took 2s\n"
+	for text, want := range map[string]string{
+		"goos: linux\nBenchmarkA 1 2 ns/op\n":                                                        "no measurement of a gate",
+		header + round + "side: left\nBenchmarkA 1 2 ns/op\n":                                        `f:5: there is no side "left"`,
+		header + "# round x position 0\nside: base\nBenchmarkA 1 2 ns/op\n":                          "f:4: ",
+		"BenchmarkA 1 2 ns/op\n" + header + round + "side: base\n":                                   "no process, round and side before it",
+		header + round + "side: base\nBenchmarkA 1 2 ns/op\n# gate report {\n":                       "f:7: the gate's report",
+		header + round + "side: base\nBenchmarkA 1 2 ns/op\n# gate finding {\"verdict\":\"GOOD\"}\n": `no verdict "GOOD"`,
+		header + round + "side: base\nBenchmarkA 1 2\n":                                              "f:6",
+	} {
+		if _, err := ReadResults(strings.NewReader(text), "f"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// The sides' files hold what was judged: the better of a round's processes.
+func TestWriteSide(t *testing.T) {
+	text, _, report := recorded(t)
+	res, err := ReadResults(bytes.NewReader(text), "results.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, side := range []Side{Base, Head, Twin} {
+		var out bytes.Buffer
+		if err := res.WriteSide(&out, side); err != nil {
+			t.Fatal(err)
+		}
+		read, err := bench.Read(&out, "side")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := report.Findings[0].Of(side)
+		for i, s := range read.Samples[:len(want)] {
+			if v, _ := s.Value(report.Findings[0].Unit); v != want[i] {
+				t.Errorf("%v, round %d: %v, want %v", side, i, v, want[i])
+			}
+		}
+		if len(read.Samples) == 0 || read.Setting("pkg") != "example.com/a" {
+			t.Errorf("%v: %d samples of %q", side, len(read.Samples), read.Setting("pkg"))
+		}
+	}
+}
+
+type failing struct{ after int }
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.after--; f.after < 0 {
+		return 0, errors.New("no space left")
+	}
+	return len(p), nil
+}
+
+func TestRecorderKeepsTheFirstError(t *testing.T) {
+	r := NewRecorder(&failing{after: 3}, nil, func(string) int { return -1 })
+	for range 5 {
+		r.Record(Measurement{Benchmark: Benchmark{"a", "B"}, Values: []bench.Metric{{Unit: bench.NsPerOp, Value: 1}}})
+	}
+	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "no space left (2 measurements before it stay there)") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// A gate that is interrupted says so, and is no pass.
+func TestUnfinished(t *testing.T) {
+	f := newFake(1, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := Run(ctx, &stopped{f, 20, cancel}, []Benchmark{{"p", "B"}}, Options{Now: func() time.Time { return f.now }})
+	if !errors.Is(err, context.Canceled) || r.Exit() != 2 || !strings.Contains(r.Summary(), "interrupted") {
+		t.Errorf("exit %d, %q, %v", r.Exit(), r.Summary(), err)
+	}
+}
+
+type stopped struct {
+	*fake
+	after int
+	stop  func()
+}
+
+func (s *stopped) Run(ctx context.Context, side Side, b Benchmark, n int) ([]bench.Metric, error) {
+	if s.after--; s.after == 0 {
+		s.stop()
+		return nil, ctx.Err()
+	}
+	return s.fake.Run(ctx, side, b, n)
+}
