@@ -25,6 +25,8 @@ func init() {
 }
 
 var (
+	//go:embed assets/page.html.tmpl
+	shellSource string
 	//go:embed assets/report.html.tmpl
 	pageSource string
 	//go:embed assets/report.css
@@ -34,9 +36,40 @@ var (
 )
 
 // pageTemplate is parsed when a page is wanted: a program that writes none starts sooner.
-var pageTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("report").Funcs(template.FuncMap{"abbr": abbreviations(nil).html}).Parse(pageSource))
-})
+var pageTemplate = sync.OnceValue(func() *template.Template { return newPageTemplate(pageSource) })
+
+// newPageTemplate parses a page's template, which may use head, foot and sheet of the shell.
+func newPageTemplate(source string) *template.Template {
+	t := template.New("report").Funcs(template.FuncMap{"abbr": abbreviations(nil).html})
+	return template.Must(template.Must(t.Parse(shellSource)).Parse(source))
+}
+
+// A shell is what the head and foot of every page show. Only what is the program's own reaches a page
+// unescaped.
+type shell struct {
+	Title, Subtitle string
+	Light, Dark     template.CSS
+	Style           template.CSS
+	Script          template.JS
+}
+
+func newShell(title, subtitle string) shell {
+	return shell{title, subtitle, template.CSS(paletteCSS(false)), template.CSS(paletteCSS(true)), template.CSS(pageStyle), template.JS(pageScript)}
+}
+
+// renderPage executes a page's template. An error half way leaves no half a page behind.
+func renderPage(w io.Writer, page *template.Template, data any) error {
+	var b bytes.Buffer
+	t, err := page.Clone() // each page has abbreviations of its own
+	if err != nil {
+		return fmt.Errorf("rendering the page: %w", err)
+	}
+	if err := t.Funcs(template.FuncMap{"abbr": make(abbreviations).html}).Execute(&b, data); err != nil {
+		return fmt.Errorf("rendering the page: %w", err)
+	}
+	_, err = b.WriteTo(w)
+	return err
+}
 
 // WriteHTML writes the report as one page that needs nothing beside it.
 func WriteHTML(ctx context.Context, w io.Writer, res *bench.Results) error {
@@ -141,9 +174,7 @@ func enough(figures []*figure) []*figure {
 // there is none.
 func writePage(w io.Writer, d *digest, drawn drawing, plots string) error {
 	p := page{
-		Title: d.title(), Subtitle: d.subtitle(),
-		Light: template.CSS(paletteCSS(false)), Dark: template.CSS(paletteCSS(true)),
-		Style: template.CSS(pageStyle), Script: template.JS(pageScript),
+		shell:  newShell(d.title(), d.subtitle()),
 		Doubts: d.doubts(), Noise: d.noiseText(), NoiseLine: d.noiseLine(), Glossary: d.glossary(), Kernels: d.kernelsHeading(),
 		Grave: d.verdictDoubts(), Screens: d.screens(),
 		Command: d.res.Setting("command"), Raw: d.rawText(),
@@ -188,26 +219,13 @@ func writePage(w io.Writer, d *digest, drawn drawing, plots string) error {
 		}
 	}
 	p.Tables = d.pageTables()
-	// A template error half way must not leave half a page behind.
-	var b bytes.Buffer
-	t, err := pageTemplate().Clone() // each page has abbreviations of its own
-	if err != nil {
-		return fmt.Errorf("rendering the page: %w", err)
-	}
-	if err := t.Funcs(template.FuncMap{"abbr": make(abbreviations).html}).Execute(&b, p); err != nil {
-		return fmt.Errorf("rendering the page: %w", err)
-	}
-	_, err = b.WriteTo(w)
-	return err
+	return renderPage(w, pageTemplate(), p)
 }
 
-// page is what the template shows. Only Light, Dark, Style and Script, which are the program's own,
-// and the drawings, whose texts are escaped where they are drawn, reach it unescaped.
+// page is what the template shows. Only its shell and the drawings, whose texts are escaped where they
+// are drawn, reach it unescaped.
 type page struct {
-	Title, Subtitle string
-	Light, Dark     template.CSS
-	Style           template.CSS
-	Script          template.JS
+	shell
 	ProblemsHeading string
 	Failures        []pageFailure
 	Doubts          []doubt
