@@ -43,7 +43,7 @@ var inCache = []int{16 << 10, 256 << 10}
 // no memory for it. Memory that is not aligned to cache lines, such as the
 // stack, is read at half the rate.
 func measureLimits() (read, dot float64) {
-	buf, err := roofline.NewBuffer(slices.Max(inCache))
+	buf, err := roofline.NewBuffer(slices.Max(inCache), roofline.Huge)
 	if err != nil {
 		return math.Inf(1), math.Inf(1)
 	}

@@ -8,56 +8,84 @@ import (
 	"onebit/internal/cpu"
 )
 
-// BenchmarkRead shows what every design reaches from buffers that fit level 2
-// and level 3 of a server CPU, or neither. An operation reads a GiB, so that
-// starting the threads costs nothing beside it.
-func BenchmarkRead(b *testing.B) {
-	const whole = 1 << 30
-	for _, size := range []int{1 << 20, 32 << 20, whole} {
-		a, err := NewBuffer(size)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, pages := range []string{"huge", "small"} {
-			if pages == "small" && !useSmallPages(a.Bytes()) {
-				continue
+// BenchmarkMove shows what every design of reading, writing and copying reaches
+// from buffers that fit level 1, 2 and 3 of a server CPU, or none. An operation
+// moves a GiB, so that starting the threads costs nothing beside it. A copy
+// counts what it reads and what it writes.
+func BenchmarkMove(b *testing.B) {
+	for _, size := range []int{24 << 10, 768 << 10, 16 << 20, 512 << 20} {
+		for _, pages := range []Pages{Huge, Small} {
+			a, err := NewBuffer(size, pages)
+			if err != nil {
+				b.Fatal(err)
 			}
 			for _, threads := range []int{1, 2} {
+				move := func(access, kernel string, move func(part []byte)) {
+					benchmarkMove(b, fmt.Sprintf("access=%s/KiB=%d/pages=%s/threads=%d/kernel=%s", access, size>>10, pages, threads, kernel), a.Bytes(), threads, move)
+				}
 				for _, k := range ReadKernels(cpu.Detected()) {
-					b.Run(fmt.Sprintf("kernel=%s/MiB=%d/pages=%s/threads=%d", k.Name, size>>20, pages, threads), func(b *testing.B) {
-						b.SetBytes(whole)
-						for b.Loop() {
-							var done sync.WaitGroup
-							for i := range threads {
-								done.Go(func() {
-									for range whole / size {
-										k.Sum(Part(a.Bytes(), i, threads))
-									}
-								})
-							}
-							done.Wait()
-						}
-					})
+					move("read", k.Name, func(part []byte) { k.Sum(part) })
+				}
+				for _, k := range WriteKernels(cpu.Detected()) {
+					move("write", k.Name, func(part []byte) { k.Fill(part, 1) })
+				}
+				for _, k := range CopyKernels(cpu.Detected()) {
+					move("copy", k.Name, func(part []byte) { k.Copy(part[:len(part)/2], part[len(part)/2:]) })
 				}
 			}
-		}
-		if err := a.Free(); err != nil {
-			b.Fatal(err)
+			if err := a.Free(); err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
 }
 
-// BenchmarkDot shows the int8 operations per second of one thread.
-func BenchmarkDot(b *testing.B) {
-	x, y := operands()
-	const iterations = 1000
-	for _, k := range DotKernels(cpu.Detected()) {
-		b.Run("kernel="+k.Name, func(b *testing.B) {
-			for b.Loop() {
-				k.run(&x, &y, iterations)
+func benchmarkMove(b *testing.B, name string, buf []byte, threads int, move func(part []byte)) {
+	const whole = 1 << 30
+	b.Run(name, func(b *testing.B) {
+		b.SetBytes(whole)
+		for b.Loop() {
+			var done sync.WaitGroup
+			for i := range threads {
+				done.Go(func() {
+					part := Part(buf, i, threads)
+					for range whole / len(buf) {
+						move(part)
+					}
+				})
 			}
-			ops := 2 * float64(iterations*k.chains*k.macs) * float64(b.N)
-			b.ReportMetric(ops/b.Elapsed().Seconds(), "op/s")
-		})
+			done.Wait()
+		}
+	})
+}
+
+// BenchmarkDot shows the multiply-adds per second of one thread, and those of a
+// cycle of the clock.
+func BenchmarkDot(b *testing.B) {
+	const iterations = 1 << 14
+	for _, k := range DotKernels(cpu.Detected()) {
+		benchmarkDot(b, "type=int8/kernel="+k.Name, func() int { macs, _ := k.Dot(iterations); return macs })
 	}
+	for _, k := range FloatKernels(cpu.Detected()) {
+		benchmarkDot(b, "type="+k.Type+"/kernel="+k.Name, func() int { macs, _ := k.Dot(iterations); return macs })
+	}
+}
+
+func benchmarkDot(b *testing.B, name string, dot func() int) {
+	b.Run(name, func(b *testing.B) {
+		macs := 0
+		for b.Loop() {
+			macs = dot()
+		}
+		b.ReportMetric(float64(macs)*float64(b.N)/b.Elapsed().Seconds(), "mac/s")
+	})
+}
+
+// BenchmarkCycles shows the frequency of the clock.
+func BenchmarkCycles(b *testing.B) {
+	const iterations = 1 << 14
+	for b.Loop() {
+		Cycles(iterations)
+	}
+	b.ReportMetric(float64(iterations*CyclesInLoop)*float64(b.N)/b.Elapsed().Seconds(), "cycle/s")
 }

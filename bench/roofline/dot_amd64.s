@@ -191,3 +191,71 @@ done:
 	SUM256
 	MOVL AX, ret+24(FP)
 	RET
+
+// func dotSSE2(a, b *[64]int8, iterations int) int32
+//
+// SSE2 multiplies no int8: their products are those of the same numbers as
+// int16, of which X0 and X1 hold the first eight and X10 and X11 the others.
+TEXT ·dotSSE2(SB), NOSPLIT, $0-28
+	MOVQ      a+0(FP), SI
+	MOVQ      b+8(FP), DI
+	MOVQ      iterations+16(FP), CX
+	MOVOU     (SI), X10
+	MOVO      X10, X0
+	PUNPCKLBW X0, X0
+	PSRAW     $8, X0
+	PUNPCKHBW X10, X10
+	PSRAW     $8, X10
+	MOVOU     (DI), X11
+	MOVO      X11, X1
+	PUNPCKLBW X1, X1
+	PSRAW     $8, X1
+	PUNPCKHBW X11, X11
+	PSRAW     $8, X11
+	PXOR      X2, X2
+	PXOR      X3, X3
+	PXOR      X4, X4
+	PXOR      X5, X5
+	PXOR      X6, X6
+	PXOR      X7, X7
+	PXOR      X8, X8
+	PXOR      X9, X9
+	TESTQ     CX, CX
+	JZ        done
+
+// MADD16 adds the product of 16 int8 to ACC by way of X12 and X13.
+#define MADD16(ACC) \
+	MOVO    X0, X12  \
+	MOVO    X10, X13 \
+	PMADDWL X1, X12  \
+	PMADDWL X11, X13 \
+	PADDL   X12, ACC \
+	PADDL   X13, ACC
+
+loop:
+	MADD16(X2)
+	MADD16(X3)
+	MADD16(X4)
+	MADD16(X5)
+	MADD16(X6)
+	MADD16(X7)
+	MADD16(X8)
+	MADD16(X9)
+	DECQ CX
+	JNZ  loop
+
+done:
+	PADDL  X3, X2
+	PADDL  X5, X4
+	PADDL  X7, X6
+	PADDL  X9, X8
+	PADDL  X4, X2
+	PADDL  X8, X6
+	PADDL  X6, X2
+	PSHUFD $0x4e, X2, X3
+	PADDL  X3, X2
+	PSHUFD $0xb1, X2, X3
+	PADDL  X3, X2
+	MOVL   X2, AX
+	MOVL   AX, ret+24(FP)
+	RET

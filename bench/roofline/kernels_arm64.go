@@ -16,6 +16,22 @@ var archDotKernels = []DotKernel{
 	{"neon", cpu.NEON, 16, 8, 16, dotNEON},
 }
 
+var archFloatKernels = []FloatKernel{
+	{"neon", Float32, cpu.NEON, 4, 16, 4, dotF32NEON},
+	{"bfmmla", BFloat16, cpu.NEON | cpu.BF16, 4, 16, 16, dotBF16MMLA},
+	{"bfdot", BFloat16, cpu.NEON | cpu.BF16, 4, 16, 8, dotBF16DOT},
+}
+
+var archWriteKernels = []WriteKernel{
+	{"neon", cpu.NEON, 128, 64, writeNEON},
+	{"neon-around", cpu.NEON, 128, 64, writeNEONAround},
+}
+
+var archCopyKernels = []CopyKernel{
+	{"neon", cpu.NEON, 128, 64, copyNEON},
+	{"neon-around", cpu.NEON, 128, 64, copyNEONAround},
+}
+
 // The functions below read n bytes at p, where n is a multiple of the step
 // named in the table, and return the sum of the 64-bit words.
 
@@ -40,3 +56,30 @@ func dotDotProd(a, b *[64]int8, iterations int) int32
 
 //go:noescape
 func dotNEON(a, b *[64]int8, iterations int) int32
+
+// The functions below do so with floating-point numbers, and write the chains
+// to sums.
+
+//go:noescape
+func dotF32NEON(a, b *[16]float32, sums *[192]float32, iterations int)
+
+//go:noescape
+func dotBF16DOT(a, b *[16]float32, sums *[192]float32, iterations int)
+
+//go:noescape
+func dotBF16MMLA(a, b *[16]float32, sums *[192]float32, iterations int)
+
+// The functions below write or copy n bytes, where n is a multiple of the step
+// named in the table.
+
+//go:noescape
+func writeNEON(p *byte, n int, word uint64)
+
+//go:noescape
+func writeNEONAround(p *byte, n int, word uint64)
+
+//go:noescape
+func copyNEON(dst, src *byte, n int)
+
+//go:noescape
+func copyNEONAround(dst, src *byte, n int)

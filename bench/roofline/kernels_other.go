@@ -3,6 +3,9 @@
 package roofline
 
 var (
-	archReadKernels []ReadKernel
-	archDotKernels  []DotKernel
+	archReadKernels  []ReadKernel
+	archWriteKernels []WriteKernel
+	archCopyKernels  []CopyKernel
+	archDotKernels   []DotKernel
+	archFloatKernels []FloatKernel
 )

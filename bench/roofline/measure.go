@@ -9,14 +9,25 @@ import (
 	"onebit/internal/mmap"
 )
 
-// NewBuffer returns n bytes outside the Go heap, on huge pages where the system
-// has them, every one of them written. The caller frees it.
-func NewBuffer(n int) (*mmap.Anon, error) {
+// Pages are the size of the pages that memory lies on.
+type Pages string
+
+const (
+	Huge  Pages = "huge"  // where the system has them
+	Small Pages = "small" // the smallest, where the system lets choose: on Linux
+)
+
+// NewBuffer returns n bytes outside the Go heap, every one of them written. The
+// caller frees it.
+func NewBuffer(n int, pages Pages) (*mmap.Anon, error) {
 	a, err := mmap.Alloc(n)
 	if err != nil {
 		return nil, err
 	}
 	buf := a.Bytes()
+	if pages == Small {
+		a.SmallPages(n)
+	}
 	for i := 0; i+8 <= len(buf); i += 8 {
 		// Multiples of 2⁶⁴/φ: no two words are alike.
 		binary.LittleEndian.PutUint64(buf[i:], uint64(i+8)*0x9e3779b97f4a7c15)

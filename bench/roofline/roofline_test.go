@@ -2,6 +2,7 @@ package roofline
 
 import (
 	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -74,7 +75,7 @@ func TestEveryByteIsRead(t *testing.T) {
 }
 
 func TestLongBuffersAreReadInChunks(t *testing.T) {
-	a, err := NewBuffer(2*chunk + 12345)
+	a, err := NewBuffer(2*chunk+12345, Huge)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestLongBuffersAreReadInChunks(t *testing.T) {
 
 func TestNewBufferIsWritten(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 8, 12, 4096, 3<<20 + 5} {
-		a, err := NewBuffer(n)
+		a, err := NewBuffer(n, Huge)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,4 +269,15 @@ func TestFastestTakesTheMedian(t *testing.T) {
 	if got, _ := fastest([]int{2, 1}, run, func() time.Time { return clock }, time.Millisecond); got != 2 {
 		t.Errorf("the fastest is %d, want 2", got)
 	}
+}
+
+// next is what a line of a chain holds.
+func next(buf []byte, i int) uint64 { return binary.LittleEndian.Uint64(buf[i*line:]) }
+
+func words8(w uint64) []byte { return binary.LittleEndian.AppendUint64(nil, w) }
+
+// unpair is the two bfloat16 in a number.
+func unpair(v float32) (low, high float32) {
+	bits := math.Float32bits(v)
+	return math.Float32frombits(bits << 16), math.Float32frombits(bits &^ 0xffff)
 }

@@ -15,5 +15,8 @@ func detect() Set {
 	if cpu.ARM64.HasASIMDHP {
 		s |= FP16
 	}
+	if hasBF16() {
+		s |= BF16
+	}
 	return s
 }

@@ -1,0 +1,26 @@
+package roofline
+
+// CyclesInLoop is how many cycles of the clock an iteration of Cycles takes.
+const CyclesInLoop = 32
+
+// Cycles performs so many iterations of 32 operations, each of which waits for
+// the one before: xor and add of two registers, which every processor that Go
+// supports does in a cycle. Its time is the clock's frequency. What it returns
+// depends on all of them.
+func Cycles(iterations int) uint64 {
+	x, a, b := uint64(1), uint64(0x9e3779b97f4a7c15), uint64(iterations)|1
+	for range iterations {
+		x = ((x ^ a) + b) ^ a
+		x = ((x + b) ^ a) + b
+		x = ((x ^ a) + b) ^ a
+		x = ((x + b) ^ a) + b
+		x = ((x ^ a) + b) ^ a
+		x = ((x + b) ^ a) + b
+		x = ((x ^ a) + b) ^ a
+		x = ((x + b) ^ a) + b
+		x = ((x ^ a) + b) ^ a
+		x = ((x + b) ^ a) + b
+		x = (x ^ a) + b
+	}
+	return x
+}

@@ -1,0 +1,258 @@
+package roofline
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"onebit/internal/cpu"
+	"onebit/internal/guard"
+)
+
+// lacking skips a kernel that can't run here.
+func lacking(t *testing.T, requires cpu.Set) {
+	if missing := cpu.Detected().Missing(requires); missing != 0 {
+		t.Skip("this machine lacks ", missing)
+	}
+}
+
+func TestEveryByteIsWritten(t *testing.T) {
+	for _, k := range WriteKernels(^cpu.Set(0)) {
+		t.Run(k.Name, func(t *testing.T) {
+			lacking(t, k.Requires)
+			for _, n := range lengths() {
+				for _, b := range []*guard.Buffer{guard.New(t, n), guard.Start(t, n), guard.Misaligned(t, n, 1)} {
+					random(b.Bytes(), uint64(n))
+					if err := guard.Catch(func() { k.Fill(b.Bytes(), 0xA5) }); err != nil {
+						t.Fatalf("%d bytes: %v", n, err)
+					}
+					if i := slices.IndexFunc(b.Bytes(), func(v byte) bool { return v != 0xA5 }); i >= 0 {
+						t.Fatalf("%d bytes: byte %d is %#x", n, i, b.Bytes()[i])
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestEveryByteIsCopied(t *testing.T) {
+	for _, k := range CopyKernels(^cpu.Set(0)) {
+		t.Run(k.Name, func(t *testing.T) {
+			lacking(t, k.Requires)
+			for _, n := range lengths() {
+				for _, at := range []int{0, 1} {
+					src, dst := guard.Misaligned(t, n, at), guard.New(t, n)
+					random(src.Bytes(), uint64(n))
+					random(dst.Bytes(), uint64(n)+1)
+					src.ReadOnly(t)
+					if err := guard.Catch(func() { k.Copy(dst.Bytes(), src.Bytes()) }); err != nil {
+						t.Fatalf("%d bytes: %v", n, err)
+					}
+					if !bytes.Equal(dst.Bytes(), src.Bytes()) {
+						t.Fatalf("%d bytes: the copy differs", n)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A kernel of wide stores must leave alone what is before and behind its
+// buffer, whatever the alignment.
+func TestNothingElseIsWritten(t *testing.T) {
+	const room = 4096
+	for _, k := range WriteKernels(cpu.Detected()) {
+		for _, from := range []int{0, 1, 7, 31, 63, 64, 65} {
+			for _, n := range []int{0, 1, 64, 511, 512, 1100, 2048} {
+				whole := make([]byte, room)
+				k.Fill(whole[from:from+n], 1)
+				if got := bytes.Count(whole, []byte{1}); got != n {
+					t.Fatalf("%s: %d bytes from %d: %d were written", k.Name, n, from, got)
+				}
+			}
+		}
+	}
+}
+
+func TestLongBuffersAreMovedInChunks(t *testing.T) {
+	const n = 2*chunk + 12345
+	a, err := NewBuffer(2*n, Small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Free()
+	dst, src := a.Bytes()[:n], a.Bytes()[n:]
+	for i, k := range CopyKernels(cpu.Detected()) {
+		fillGo(src, byte(i+1))
+		src[chunk] = 99
+		k.Copy(dst, src)
+		if !bytes.Equal(dst, src) {
+			t.Errorf("%s: the copy differs", k.Name)
+		}
+	}
+	for i, k := range WriteKernels(cpu.Detected()) {
+		k.Fill(dst, byte(100+i))
+		if got := bytes.Count(dst, []byte{byte(100 + i)}); got != n {
+			t.Errorf("%s: %d of %d bytes were written", k.Name, got, n)
+		}
+	}
+}
+
+func TestCopyToAShorterBufferPanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("100 bytes were copied to 99")
+		}
+	}()
+	CopyKernels(0)[0].Copy(make([]byte, 99), make([]byte, 100))
+}
+
+func TestFewerFeaturesGiveFewerMoves(t *testing.T) {
+	for _, have := range []cpu.Set{0, cpu.AVX2, cpu.NEON} {
+		writes, copies, floats := WriteKernels(have), CopyKernels(have), FloatKernels(have)
+		if writes[len(writes)-1].Name != "go" || copies[len(copies)-1].Name != "go" || floats[len(floats)-1].Name != "go" {
+			t.Errorf("%v: the pure Go kernels are missing", have)
+		}
+		for _, k := range floats {
+			if !have.Has(k.Requires) {
+				t.Errorf("%v: %s needs %v", have, k.Name, k.Requires)
+			}
+		}
+	}
+}
+
+// floatWant is the definition of what a FloatKernel adds in an iteration.
+func floatWant(k FloatKernel) (sum float64) {
+	a, b := floatOperands(k.Type)
+	if k.Type == Float32 {
+		for i := range k.lanes {
+			sum += float64(a[i] * b[i])
+		}
+		return sum * float64(k.chains)
+	}
+	x, y := halves(a), halves(b)
+	if k.Name == "bfmmla" {
+		for i := range 2 {
+			for j := range 2 {
+				for l := range 4 {
+					sum += x[4*i+l] * y[4*j+l]
+				}
+			}
+		}
+		return sum * float64(k.chains)
+	}
+	for i := range 2 * k.lanes {
+		sum += x[i] * y[i]
+	}
+	return sum * float64(k.chains)
+}
+
+// halves are the bfloat16 in a.
+func halves(a *[16]float32) (out []float64) {
+	for _, v := range a {
+		low, high := unpair(v)
+		out = append(out, float64(low), float64(high))
+	}
+	return out
+}
+
+func TestFloatKernels(t *testing.T) {
+	for _, k := range FloatKernels(^cpu.Set(0)) {
+		t.Run(fmt.Sprint(k.Type, "/", k.Name), func(t *testing.T) {
+			lacking(t, k.Requires)
+			want := floatWant(k)
+			if want == 0 {
+				t.Fatal("the operands' product is zero, which proves nothing")
+			}
+			for _, n := range []int{0, 1, 2, 1000, MaxFloatIterations} {
+				macs, sum := k.Dot(n)
+				if sum != want*float64(n) || macs != n*k.chains*k.macs {
+					t.Errorf("Dot(%d) is %d multiply-adds with sum %v, want sum %v", n, macs, sum, want*float64(n))
+				}
+			}
+		})
+	}
+}
+
+func TestChainGoesThroughEveryLine(t *testing.T) {
+	for _, lines := range []int{1, 2, 3, 64, 1000} {
+		a, err := NewBuffer(lines*line+7, Huge)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := NewChain(a.Bytes(), 1)
+		if c.Lines() != lines {
+			t.Errorf("%d lines, want %d", c.Lines(), lines)
+		}
+		seen := make([]int, lines)
+		for range lines {
+			seen[c.Walk(1)]++
+		}
+		for i, n := range seen {
+			if n != 1 {
+				t.Fatalf("%d lines: %d of a cycle's steps end at line %d", lines, n, i)
+			}
+		}
+		if at := c.Walk(0); at != 0 {
+			t.Errorf("%d lines: a whole cycle ends at line %d", lines, at)
+		}
+		if at := c.Walk(lines * 300); at != 0 {
+			t.Errorf("%d lines: 300 cycles end at line %d", lines, at)
+		}
+		if err := a.Free(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The walk of this build is the pure Go one, step for step.
+func TestChainEqualsTheGoWalk(t *testing.T) {
+	a, err := NewBuffer(777*line, Huge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Free()
+	c := NewChain(a.Bytes(), 5)
+	// A chain of the same seed over offsets.
+	offsets := slices.Clone(a.Bytes())
+	for i := range 777 {
+		copy(offsets[i*line:], words8(next(a.Bytes(), i)-c.origin))
+	}
+	at := uint64(0)
+	for steps := range 100 {
+		at = chaseGo(offsets, at, steps)
+		if got := c.Walk(steps); got != int(at)/line {
+			t.Fatalf("%d steps end at line %d, want %d", steps, got, at/line)
+		}
+	}
+}
+
+func TestCyclesDependOnEveryIteration(t *testing.T) {
+	// The same operations, written as a loop.
+	want := func(n int) uint64 {
+		x, a, b := uint64(1), uint64(0x9e3779b97f4a7c15), uint64(n)|1
+		operations := 0
+		for range n {
+			for i := range 10 {
+				if i%2 == 0 {
+					x = ((x ^ a) + b) ^ a
+				} else {
+					x = ((x + b) ^ a) + b
+				}
+				operations += 3
+			}
+			x = (x ^ a) + b
+			operations += 2
+		}
+		if operations != n*CyclesInLoop {
+			t.Errorf("%d operations in %d iterations, want %d each", operations, n, CyclesInLoop)
+		}
+		return x
+	}
+	for _, n := range []int{0, 1, 2, 1000} {
+		if got := Cycles(n); got != want(n) {
+			t.Errorf("Cycles(%d) = %#x, want %#x", n, got, want(n))
+		}
+	}
+}

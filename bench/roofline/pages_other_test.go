@@ -1,6 +1,0 @@
-//go:build !linux
-
-package roofline
-
-// useSmallPages can do nothing here: pages are what they are.
-func useSmallPages([]byte) bool { return false }
