@@ -101,7 +101,7 @@ func (s *shelf) readCase(group string, configs []modelConfig) bench.Case {
 			}
 			if s.read == nil {
 				var err error
-				if s.read, err = roofline.NewBuffer(size); err != nil {
+				if s.read, err = roofline.NewBuffer(size, roofline.Huge); err != nil {
 					return nil, err
 				}
 			}
