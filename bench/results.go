@@ -84,25 +84,34 @@ func (r *Results) Setting(key string) string {
 
 // ReadFiles reads results files into one Results, as if they were one file.
 func ReadFiles(paths ...string) (*Results, error) {
+	var files []File
+	for _, path := range paths {
+		files = append(files, File{Path: path})
+	}
+	read, err := readFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	return join(read), nil
+}
+
+// join makes one Results of those of several files.
+func join(read []readFile) *Results {
 	all := &Results{}
 	head := newHeader(all)
 	last := 0
-	for _, path := range paths {
-		r, err := readFile(path)
-		if err != nil {
-			return nil, err
-		}
+	for _, r := range read {
 		for _, s := range r.Settings {
-			head.set(s, path)
+			head.set(s, r.Path)
 		}
 		all.Samples = append(all.Samples, r.Samples...)
-		if len(paths) > 1 {
+		if len(read) > 1 {
 			last = renumber(all.Samples[len(all.Samples)-len(r.Samples):], last)
 		}
 		all.Failures = append(all.Failures, r.Failures...)
 		all.Warnings = append(all.Warnings, r.Warnings...)
 	}
-	return all, nil
+	return all
 }
 
 // renumber gives the processes of a further file numbers of their own, and
@@ -119,13 +128,31 @@ func renumber(samples []Sample, last int) int {
 	return last
 }
 
-func readFile(path string) (*Results, error) {
-	f, err := os.Open(path)
+// A readFile is a file and what it holds.
+type readFile struct {
+	File
+	*Results
+}
+
+func readFiles(files []File) ([]readFile, error) {
+	var all []readFile
+	for _, f := range files {
+		r, err := f.read()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, readFile{f, r})
+	}
+	return all, nil
+}
+
+func (f File) read() (*Results, error) {
+	in, err := os.Open(f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("bench: reading results: %w", err)
 	}
-	defer f.Close()
-	return Read(f, path)
+	defer in.Close()
+	return Read(in, f.Path)
 }
 
 // What a results file may hold. A line of a run has less than a kilobyte, and
@@ -264,8 +291,9 @@ func newHeader(r *Results) *header {
 	return &header{r, make(map[string]int), make(map[string]bool)}
 }
 
-// RunKeys are settings that differ from run to run, whatever was measured.
-var RunKeys = []string{"started", "command", "mem-available", "clock-step-ns"}
+// RunKeys are settings that differ from run to run, whatever was measured, or
+// that say nothing which the others don't.
+var RunKeys = []string{"started", "command", "mem-available", "clock-step-ns", UnavailableKey}
 
 // set adds a setting. The first value of a key stays, and a first change gets
 // a warning: samples of several machines or commits make no one result. Go

@@ -12,6 +12,7 @@ import (
 	"onebit/internal/clock"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
+	"onebit/kernels"
 )
 
 // Settings returns the header of a results file: the keys of go test, what
@@ -27,6 +28,7 @@ func Settings(host sysinfo.Host, started time.Time, more ...bench.Setting) []ben
 	}
 	out = append(out,
 		bench.Setting{Key: "cpu-features", Value: cpu.Detected().String()},
+		bench.Setting{Key: bench.UnavailableKey, Value: strings.Join(unavailable(cpu.Detected()), " ")},
 		bench.Setting{Key: "gomaxprocs", Value: strconv.Itoa(runtime.GOMAXPROCS(0))},
 		bench.Setting{Key: bench.ClassesKey, Value: strings.Join([]string{names.Threads, names.Cache, names.Test}, " ")},
 		bench.Setting{Key: "clock-step-ns", Value: strconv.FormatInt(clock.Step().Nanoseconds(), 10)},
@@ -34,6 +36,17 @@ func Settings(host sysinfo.Host, started time.Time, more ...bench.Setting) []ben
 		bench.Setting{Key: "started", Value: started.UTC().Format(time.RFC3339)},
 	)
 	return append(out, more...)
+}
+
+// unavailable are the instruction sets of variants that a CPU lacks.
+func unavailable(features cpu.Set) []string {
+	var lacking []string
+	for _, isa := range kernels.ISAs() {
+		if isa.Foreign() != nil || !features.Has(isa.Requires) {
+			lacking = append(lacking, isa.Name)
+		}
+	}
+	return lacking
 }
 
 // hostDoubts are what the machine makes doubtful about any timing on it.

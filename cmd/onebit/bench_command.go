@@ -21,6 +21,9 @@ func (f *benchFlags) settings(cmd *cobra.Command) []bench.Setting {
 	if f.model != "" {
 		out = append(out, bench.Setting{Key: "model", Value: filepath.Base(f.model)})
 	}
+	if f.host != "" {
+		out = append(out, bench.Setting{Key: bench.HostKey, Value: f.host})
+	}
 	return out
 }
 
@@ -57,8 +60,8 @@ func (f *benchFlags) suite() string {
 	return kernelsOnly
 }
 
-// arguments are the flags that were given, but for those that say where and how
-// to report.
+// arguments are the flags that were given, but for those that say where it is
+// and how to report.
 func (f *benchFlags) arguments(flags *pflag.FlagSet) (words []string) {
 	flags.Visit(func(flag *pflag.Flag) {
 		value := flag.Value.String()
@@ -66,7 +69,7 @@ func (f *benchFlags) arguments(flags *pflag.FlagSet) (words []string) {
 			value = strings.Join(list.GetSlice(), ",")
 		}
 		switch {
-		case flag.Name == "output" || flag.Name == "json":
+		case flag.Name == "output" || flag.Name == "json" || flag.Name == "host":
 		case flag.NoOptDefVal == "":
 			words = append(words, "--"+flag.Name, value)
 		case value == flag.NoOptDefVal: // as --short, which needs no value

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/perf/benchproc"
@@ -12,6 +13,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/cases"
 	"onebit/formats"
+	"onebit/internal/term"
 	"onebit/kernels"
 )
 
@@ -33,6 +35,7 @@ type benchFlags struct {
 	model   string
 	types   []string
 	seed    uint64
+	host    string
 
 	acts        []string
 	activations []kernels.Activation
@@ -78,10 +81,13 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	// What an unset shell variable leaves must not start the default run.
-	for _, name := range []string{"output", "model", "gguf-types", "act", "preset", "llama-bench", "llama-bench-args"} {
+	for _, name := range []string{"output", "model", "gguf-types", "act", "preset", "llama-bench", "llama-bench-args", "host"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
 			return usagef("--%s is empty", name)
 		}
+	}
+	if term.Text(f.host) != f.host || strings.TrimSpace(f.host) != f.host || utf8.RuneCountInString(f.host) > longestHost {
+		return usagef("--host %s: give a name of at most %d printable characters", term.QuoteAlways(f.host), longestHost)
 	}
 	for _, name := range f.types {
 		if _, err := formats.Lookup(name); err != nil {
@@ -104,6 +110,9 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	}
 	return f.checkModels()
 }
+
+// longestHost is how long the name of a host may be: that of a label in DNS.
+const longestHost = 63
 
 // checkActivations reads --act.
 func (f *benchFlags) checkActivations() error {

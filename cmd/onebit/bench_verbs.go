@@ -141,6 +141,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.model, "model", "", "measure this model: a GGUF `FILE` or a Hugging Face directory")
 	flags.StringSliceVar(&f.types, "gguf-types", nil, "how to read type ids that the file leaves open, such as i2_s_arm")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights, the activations and the order of the rounds")
+	flags.StringVar(&f.host, "host", "", "what reports of several machines call this one: `NAME` is written into results.txt (default: by its CPU)")
 	flags.StringSliceVar(&f.acts, "act", nil, acts)
 	flags.StringSliceVar(&f.presets, "preset", nil, "models: made with random weights (default: bonsai-1.7b,bitnet-2b-4t; onebit synth lists them)")
 	flags.StringSliceVar(&f.heads, "head", []string{ownHead}, "models: convert the output head to a `FORMAT`, such as q8_0 for one in f16, or keep the file's (own); a list is possible")
