@@ -43,6 +43,10 @@ type Change struct {
 	// beyond what the machine explains: 0.1 is a tenth.
 	Shows float64
 
+	// Reach is half the 95% interval of the logarithm of this case's Ratio,
+	// for a further run of each.
+	Reach float64
+
 	// P is the chance that noise makes any of the cases differ by as much,
 	// beyond what the machine explains (Holm's correction).
 	P float64
@@ -390,6 +394,7 @@ func (c *contrast) change(cases int) Change {
 	return Change{
 		Old: c.old.value, New: c.new.value,
 		Shows: shown(c.scale * tails.Quantile(1-familyError/2/float64(cases))),
+		Reach: c.scale * tails.Quantile(1-(1-confidence)/2),
 		P:     2 * tails.Survival(math.Abs(beyond)/c.scale),
 		Sign:  cmp.Compare(beyond, 0),
 	}

@@ -24,6 +24,7 @@ func (run *run) emit(s Sample) error {
 
 // record writes a sample.
 func (run *run) record(s Sample) error {
+	s.Package = run.results.Setting("pkg")
 	if err := run.w.sample(s); err != nil {
 		return err
 	}

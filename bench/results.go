@@ -31,6 +31,11 @@ type Sample struct {
 	Iters  int
 	Values []Metric // under the names of Units
 
+	// Package is that of the benchmark and Side that of a gate which took the
+	// sample (base, head or twin), as the lines "pkg: " and "side: " above the
+	// sample say; "" if there is none.
+	Package, Side string
+
 	// Group is the cases that it was interleaved with; "" if the file doesn't
 	// say. Doubts are the warnings about that group: whoever prints the sample
 	// marks it.
@@ -38,7 +43,8 @@ type Sample struct {
 	Doubts []string
 	// Process is the number of the process that took the sample, from 1; 0 if
 	// the file doesn't say. Samples of one process are more alike than those
-	// of two.
+	// of two. Where no line gives numbers, each line "pkg: " begins a process,
+	// for go test writes one at the head of each.
 	Process int
 }
 
@@ -257,7 +263,7 @@ func (r *Results) readSamples(data []byte, filename string, places []place) erro
 }
 
 func sampleOf(rec *benchfmt.Result) (Sample, error) {
-	s := Sample{Name: ParseName(string(rec.Name)), Iters: rec.Iters}
+	s := Sample{Name: ParseName(string(rec.Name)), Iters: rec.Iters, Package: rec.GetConfig("pkg"), Side: rec.GetConfig("side")}
 	if rec.Iters < 1 {
 		return s, fmt.Errorf("%d iterations", rec.Iters)
 	}
@@ -332,6 +338,7 @@ type place struct {
 // with a sample only, and a run may have ended before its first.
 func (r *Results) readHeaderAndRemarks(data []byte, filename string) (places []place) {
 	var at place
+	numbered := false
 	head := newHeader(r)
 	var failure *Failure
 	n := 0
@@ -356,11 +363,15 @@ func (r *Results) readHeaderAndRemarks(data []byte, filename string) (places []p
 			places = append(places, at)
 		} else if number, ok := strings.CutPrefix(line, processPrefix); ok {
 			if p, err := strconv.Atoi(number); err == nil && p > 0 {
-				at.line, at.process = n, p
+				at.line, at.process, numbered = n, p, true
 				places = append(places, at)
 			}
 		} else if s, ok := parseSetting(line); ok {
 			head.set(s, fmt.Sprintf("%s:%d", filename, n))
+			if s.Key == "pkg" && !numbered {
+				at.line, at.process = n, at.process+1
+				places = append(places, at)
+			}
 		}
 	}
 	r.dropParents()

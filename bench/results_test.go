@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -362,5 +363,28 @@ func TestReadIsBounded(t *testing.T) {
 		if _, err := Read(in, "huge.txt"); err == nil || !strings.Contains(err.Error(), tt.want) || in.read > tt.most {
 			t.Errorf("%s: error %v after %d bytes, want %q", tt.name, err, in.read, tt.want)
 		}
+	}
+}
+
+// go test writes the head of each process, and names the package there.
+func TestReadCountsProcesses(t *testing.T) {
+	const one = "goos: linux\npkg: a\nBenchmarkX 1 10 ns/op\nPASS\npkg: b\nBenchmarkX 1 20 ns/op\nBenchmarkX 1 21 ns/op\n"
+	res, err := Read(strings.NewReader(one+one), "two runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range res.Samples {
+		got = append(got, fmt.Sprint(s.Package, s.Process))
+	}
+	if want := "a1 b2 b2 a3 b4 b4"; strings.Join(got, " ") != want {
+		t.Errorf("packages and processes %v, want %s", got, want)
+	}
+	res, err = Read(strings.NewReader("pkg: a\n# process 4\nside: base\nBenchmarkX 1 10 ns/op\npkg: b\nside: head\nBenchmarkX 1 20 ns/op\n"), "a gate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, y := res.Samples[0], res.Samples[1]; x.Process != 4 || y.Process != 4 || x.Side != "base" || y.Side != "head" || len(res.Warnings) > 0 {
+		t.Errorf("%+v, %+v, warnings %q", x, y, res.Warnings)
 	}
 }

@@ -48,7 +48,8 @@ func Median(values []float64) float64 {
 		values = slices.Sorted(slices.Values(values))
 	}
 	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
+	lo, hi := values[(n-1)/2], values[n/2]
+	return lo + (hi-lo)/2 // whose sum may be beyond all numbers
 }
 
 // percentile panics on an empty slice only, which no caller here passes.
