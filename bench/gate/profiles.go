@@ -68,6 +68,9 @@ type ProfileOptions struct {
 	Time time.Duration // of a benchmark, for both sides together
 }
 
+// ProfilesFolder is the name of their folder beside a file of results.
+const ProfilesFolder = "profiles"
+
 // profileRuns is how many processes of each side are profiled.
 const profileRuns = 3
 

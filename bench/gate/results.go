@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,7 +23,7 @@ import (
 type Results struct {
 	Settings     []bench.Setting // the header
 	Measurements []Measurement   // of every process, in the order in which they ended
-	Report       *Report         // nil if the gate ended before it could judge
+	Report       *Report         // of a gate that ended before it could judge: the values without verdicts
 	Profiles     []Profile       // of what became slower
 	Warnings     []string        // doubts about the file
 }
@@ -52,7 +54,7 @@ type Recorder struct {
 	better  func(unit string) int
 	suffix  string // -GOMAXPROCS, as go test appends it
 	units   map[string]bool
-	pkg     string
+	last    Measurement
 	process int
 	err     error
 }
@@ -75,16 +77,23 @@ func NewRecorder(out io.Writer, settings []bench.Setting, better func(unit strin
 
 // Record writes a measurement.
 func (r *Recorder) Record(m Measurement) {
-	r.process++
 	var b bytes.Buffer
 	r.newUnits(&b, m.Values)
-	if m.Package != r.pkg {
-		r.pkg = m.Package
+	if m.Package != r.last.Package {
 		fmt.Fprintf(&b, "\n%s: %s\n", packageKey, m.Package)
 	}
-	fmt.Fprintf(&b, processPrefix+"%d\n"+roundFormat+"\n%s: %s\n", r.process, m.Round, m.Position, m.Start, m.Took, sideKey, m.Side)
+	if r.process == 0 || !m.sameProcess(r.last) {
+		r.process++
+		fmt.Fprintf(&b, processPrefix+"%d\n"+roundFormat+"\n%s: %s\n", r.process, m.Round, m.Position, m.Start, m.Took, sideKey, m.Side)
+	}
+	r.last = m
 	writeSample(&b, m.Name+r.suffix, m.N, m.Values)
 	r.write(b.Bytes())
+}
+
+// sameProcess reports whether one process made both measurements.
+func (m Measurement) sameProcess(other Measurement) bool {
+	return m.Package == other.Package && m.Round == other.Round && m.Position == other.Position && m.Start == other.Start
 }
 
 // newUnits writes the directions of units that no line before had.
@@ -123,19 +132,22 @@ func writeSample(b *bytes.Buffer, name string, n int, values []bench.Metric) {
 	_ = benchfmt.NewWriter(b).Write(line)
 }
 
-// Finish writes what the gate found and how that came about.
+// Warn writes a doubt about the run.
+func (r *Recorder) Warn(text string) { r.write(fmt.Appendf(nil, "# warning: %s\n", term.Text(text))) }
+
+// Finish writes what the gate found and how that came about. The report comes
+// last: without it the file is that of a gate that did not judge.
 func (r *Recorder) Finish(report *Report, profiles []Profile) error {
-	d := NewDocument(report, profiles)
-	findings := d.Findings
-	d.Findings, d.Profiles = nil, nil
-	r.note("report", d)
-	for _, f := range findings {
+	d := NewDocument(report, nil)
+	for _, f := range d.Findings {
 		f.Base, f.Head, f.Twin = nil, nil, nil // they follow from the measurements
 		r.note("finding", f)
 	}
 	for _, p := range profiles {
 		r.note("profile", p)
 	}
+	d.Findings = nil
+	r.note("report", d)
 	return r.err
 }
 
@@ -157,7 +169,7 @@ func (r *Recorder) write(text []byte) {
 		return
 	}
 	if _, err := r.out.Write(text); err != nil {
-		r.err = fmt.Errorf("writing the gate's results: %w (%d measurements before it stay there)", err, max(r.process-1, 0))
+		r.err = fmt.Errorf("writing the gate's results: %w (what the processes before number %d measured stays there)", err, max(r.process, 1))
 	}
 }
 
@@ -166,7 +178,7 @@ func (r *Recorder) write(text []byte) {
 func (r *Results) WriteSide(out io.Writer, side Side) error {
 	var b bytes.Buffer
 	pkg := ""
-	for _, c := range r.rounds() {
+	for _, c := range r.recordings() {
 		if c.Package != pkg {
 			pkg = c.Package
 			fmt.Fprintf(&b, "%s: %s\n", packageKey, pkg)
@@ -179,36 +191,69 @@ func (r *Results) WriteSide(out io.Writer, side Side) error {
 	return err
 }
 
-// rounds are the values that a gate judges, by package and benchmark.
-func (r *Results) rounds() []*caseState {
+// A recording is what was measured of a benchmark.
+type recording struct {
+	caseState
+	n     int // operations
+	round int // that is not over yet, and its values
+	now   map[string]*[3][]float64
+}
+
+func (c *recording) record(m Measurement, better func(string) int) {
+	if m.Round != c.round {
+		c.end(better)
+		c.round = m.Round
+	}
+	for _, v := range m.Values {
+		if c.now[v.Unit] == nil {
+			c.now[v.Unit] = new([3][]float64)
+		}
+		c.now[v.Unit][m.Side] = append(c.now[v.Unit][m.Side], v.Value)
+	}
+}
+
+// end ends a round as the gate did.
+func (c *recording) end(better func(string) int) {
+	c.add(c.now, better)
+	c.now = map[string]*[3][]float64{}
+}
+
+// recordings are the values that a gate judges, by package and benchmark.
+func (r *Results) recordings() []*recording {
 	better := r.directions()
-	var all []*caseState
-	index := map[Benchmark]*caseState{}
-	flush := map[*caseState]map[string]*[3][]float64{} // of the round that is not over yet
-	last := map[*caseState]int{}
+	index := map[Benchmark]*recording{}
 	for _, m := range r.Measurements {
-		c := index[m.Benchmark]
-		if c == nil {
-			c = &caseState{Benchmark: m.Benchmark, n: m.N, units: map[string]*series{}}
-			index[m.Benchmark], flush[c], last[c] = c, map[string]*[3][]float64{}, m.Round
-			all = append(all, c)
-		}
-		if m.Round != last[c] {
-			c.add(flush[c], better)
-			flush[c], last[c] = map[string]*[3][]float64{}, m.Round
-		}
-		for _, v := range m.Values {
-			if flush[c][v.Unit] == nil {
-				flush[c][v.Unit] = new([3][]float64)
+		if index[m.Benchmark] == nil {
+			index[m.Benchmark] = &recording{
+				caseState: caseState{Benchmark: m.Benchmark, units: map[string]*series{}}, n: m.N, round: m.Round, now: map[string]*[3][]float64{},
 			}
-			flush[c][v.Unit][m.Side] = append(flush[c][v.Unit][m.Side], v.Value)
+		}
+		index[m.Benchmark].record(m, better)
+	}
+	for _, c := range index {
+		c.end(better)
+	}
+	return slices.SortedFunc(maps.Values(index), func(a, b *recording) int { return compareBenchmarks(a.Benchmark, b.Benchmark) })
+}
+
+// unjudged is the report of a gate that was stopped.
+func (r *Results) unjudged() *Report {
+	report := &Report{Unfinished: "it was stopped before it could judge", Options: Options{Better: r.directions()}}
+	for _, c := range r.recordings() {
+		report.Rounds = max(report.Rounds, c.length())
+		for _, unit := range c.order {
+			better := report.Options.Better(unit)
+			f := Finding{Benchmark: c.Benchmark, Unit: unit, Judged: better != 0, Change: Interval{math.NaN(), math.Inf(-1), math.Inf(1)}}
+			if d := c.units[unit].differences(Head, better); len(d) > 0 {
+				f.Change.Center = bench.Median(d)
+			}
+			report.Findings = append(report.Findings, f)
 		}
 	}
-	for _, c := range all {
-		c.add(flush[c], better)
+	if n := len(r.Measurements); n > 0 {
+		report.Elapsed = r.Measurements[n-1].Start + r.Measurements[n-1].Took
 	}
-	slices.SortFunc(all, func(a, b *caseState) int { return compareBenchmarks(a.Benchmark, b.Benchmark) })
-	return all
+	return report
 }
 
 // directions are those that the gate judged by, or else those that onebit knows.
@@ -220,7 +265,7 @@ func (r *Results) directions() func(unit string) int {
 }
 
 // length is the number of rounds.
-func (c *caseState) length() (n int) {
+func (c *recording) length() (n int) {
 	for _, s := range c.units {
 		n = max(n, len(s.sides[Base]))
 	}
@@ -228,7 +273,7 @@ func (c *caseState) length() (n int) {
 }
 
 // at is a side's values of a round.
-func (c *caseState) at(side Side, round int) (values []bench.Metric) {
+func (c *recording) at(side Side, round int) (values []bench.Metric) {
 	for _, unit := range c.order {
 		if s := c.units[unit].sides[side]; round < len(s) {
 			values = append(values, bench.Metric{Unit: unit, Value: s[round]})

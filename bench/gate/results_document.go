@@ -24,8 +24,17 @@ type Document struct {
 	Alarm      float64           `json:"alarm"`     // the promised chance of any false alarm
 	Seed       string            `json:"seed"`      // of the order of processes; a text, for it has 64 bits
 	Alarms     []string          `json:"alarms"`
+	LeftOut    []DocumentLeftOut `json:"left_out,omitempty"`
+	Changes    []string          `json:"rule_changes,omitempty"` // between base's file of rules and head's
 	Findings   []DocumentFinding `json:"findings"`
 	Profiles   []Profile         `json:"profiles,omitempty"`
+}
+
+// A DocumentLeftOut is a benchmark that is not judged.
+type DocumentLeftOut struct {
+	Package   string `json:"package"`
+	Benchmark string `json:"benchmark"`
+	Reason    string `json:"reason"`
 }
 
 // A DocumentFinding is the verdict on one unit of one benchmark.
@@ -54,7 +63,10 @@ func NewDocument(r *Report, profiles []Profile) *Document {
 		Summary: r.Summary(), Exit: r.Exit(), Unfinished: r.Unfinished, Rounds: r.Rounds, Needed: r.Needed,
 		Seconds: r.Elapsed.Seconds(), Budget: r.Options.Budget.Seconds(), Threshold: r.Options.Threshold,
 		Alarm: r.Options.Alarm, Seed: strconv.FormatUint(r.Options.Seed, 10),
-		Alarms: append([]string{}, r.Alarms...), Findings: []DocumentFinding{}, Profiles: profiles,
+		Alarms: append([]string{}, r.Alarms...), Changes: r.Changes, Findings: []DocumentFinding{}, Profiles: profiles,
+	}
+	for _, l := range r.LeftOut {
+		d.LeftOut = append(d.LeftOut, DocumentLeftOut{l.Package, l.Name, l.Reason})
 	}
 	for _, f := range r.Findings {
 		better := 0
@@ -76,10 +88,13 @@ func (d *Document) report() *Report {
 	seed, _ := strconv.ParseUint(d.Seed, 10, 64) // 0 if another program wrote the file
 	better := map[string]int{}
 	r := &Report{
-		Alarms: d.Alarms, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Unfinished: d.Unfinished,
+		Alarms: d.Alarms, Changes: d.Changes, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Unfinished: d.Unfinished,
 		Options: Options{Threshold: d.Threshold, Alarm: d.Alarm, Budget: duration(d.Budget), Seed: seed},
 	}
 	r.Options.Better = func(unit string) int { return better[unit] }
+	for _, l := range d.LeftOut {
+		r.LeftOut = append(r.LeftOut, LeftOut{Benchmark{l.Package, l.Benchmark}, l.Reason})
+	}
 	for _, f := range d.Findings {
 		better[f.Unit] = map[string]int{"higher": +1, "lower": -1}[f.Better]
 		r.Findings = append(r.Findings, f.finding())

@@ -42,7 +42,10 @@ func ReadResults(in io.Reader, filename string) (*Results, error) {
 		m.Name, m.N, m.Values = s.Name.Full, s.Iters, s.Values
 		res.Measurements = append(res.Measurements, m)
 	}
-	res.Report, res.Profiles = lines.report(), lines.profiles
+	res.Profiles = lines.profiles
+	if res.Report = lines.report(); res.Report == nil {
+		res.Report = res.unjudged()
+	}
 	res.fill()
 	return res, nil
 }
@@ -109,7 +112,7 @@ func (l *lineReader) note(note string) (err error) {
 	kind, text, _ := strings.Cut(note, " ")
 	switch kind {
 	case "report":
-		l.document, l.findings, l.profiles = new(Document), nil, nil
+		l.document = new(Document)
 		err = json.Unmarshal([]byte(text), l.document)
 	case "finding":
 		var f DocumentFinding
@@ -126,6 +129,7 @@ func (l *lineReader) note(note string) (err error) {
 	return nil
 }
 
+// report is nil if the gate did not judge.
 func (l *lineReader) report() *Report {
 	if l.document == nil {
 		return nil
@@ -136,11 +140,8 @@ func (l *lineReader) report() *Report {
 
 // fill gives the findings the values by round, which follow from the measurements.
 func (r *Results) fill() {
-	if r.Report == nil {
-		return
-	}
-	index := map[Benchmark]*caseState{}
-	for _, c := range r.rounds() {
+	index := map[Benchmark]*recording{}
+	for _, c := range r.recordings() {
 		index[c.Benchmark] = c
 	}
 	for i := range r.Report.Findings {

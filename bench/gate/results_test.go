@@ -86,12 +86,13 @@ func TestResultsCutShort(t *testing.T) {
 		if err != nil {
 			t.Fatalf("cut after %d bytes: %v", end, err)
 		}
-		if n := len(res.Measurements); n < before || n < bytes.Count(text[:end], []byte(processPrefix))-1 || !reflect.DeepEqual(res.Measurements, seen[:n]) {
+		n := len(res.Measurements)
+		if n < before || n < bytes.Count(text[:end], []byte(processPrefix))-1 || !reflect.DeepEqual(res.Measurements, seen[:n]) {
 			t.Fatalf("cut after %d bytes: %d measurements, or they differ", end, n)
 		}
 		before = len(res.Measurements)
-		if end < bytes.Index(text, []byte(gatePrefix)) && res.Report != nil {
-			t.Errorf("cut after %d bytes, it has a report", end)
+		if res.Report.Exit() != 2 || res.Report.Unfinished == "" || n > 100 && len(res.Report.Findings) == 0 {
+			t.Errorf("cut after %d bytes, the report is %q", end, res.Report.Summary())
 		}
 	}
 }
@@ -181,9 +182,9 @@ func (f *failing) Write(p []byte) (int, error) {
 func TestRecorderKeepsTheFirstError(t *testing.T) {
 	r := NewRecorder(&failing{after: 3}, nil, func(string) int { return -1 })
 	for range 5 {
-		r.Record(Measurement{Benchmark: Benchmark{"a", "B"}, Values: []bench.Metric{{Unit: bench.NsPerOp, Value: 1}}})
+		r.Record(Measurement{Benchmark: Benchmark{"a", "B"}, Start: time.Duration(r.process), Values: []bench.Metric{{Unit: bench.NsPerOp, Value: 1}}})
 	}
-	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "no space left (2 measurements before it stay there)") {
+	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "no space left (what the processes before number 3 measured stays there)") {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -191,23 +192,37 @@ func TestRecorderKeepsTheFirstError(t *testing.T) {
 // A gate that is interrupted says so, and is no pass.
 func TestUnfinished(t *testing.T) {
 	f := newFake(1, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	r, err := Run(ctx, &stopped{f, 20, cancel}, []Benchmark{{"p", "B"}}, Options{Now: func() time.Time { return f.now }})
+	measured := 0
+	r, err := Run(t.Context(), f, []Benchmark{{"p", "B"}}, Options{Now: func() time.Time { return f.now }, Record: func(Measurement) {
+		if measured++; measured == 20 {
+			f.fail = context.Canceled
+		}
+	}})
 	if !errors.Is(err, context.Canceled) || r.Exit() != 2 || !strings.Contains(r.Summary(), "interrupted") {
 		t.Errorf("exit %d, %q, %v", r.Exit(), r.Summary(), err)
 	}
 }
 
-type stopped struct {
-	*fake
-	after int
-	stop  func()
-}
-
-func (s *stopped) Run(ctx context.Context, side Side, b Benchmark, n int) ([]bench.Metric, error) {
-	if s.after--; s.after == 0 {
-		s.stop()
-		return nil, ctx.Err()
+// A process may measure several benchmarks: each keeps its name.
+func TestRecorderGroupsByProcess(t *testing.T) {
+	var out bytes.Buffer
+	r := NewRecorder(&out, nil, func(string) int { return -1 })
+	var want []Measurement
+	for i, side := range []Side{Base, Head, Twin} {
+		for _, name := range []string{"A", "B"} {
+			m := Measurement{
+				Benchmark: Benchmark{"p", name}, Side: side, Position: i, N: 5, Start: time.Duration(i) * time.Second, Took: time.Second,
+				Values: []bench.Metric{{Unit: bench.NsPerOp, Value: float64(i)}},
+			}
+			r.Record(m)
+			want = append(want, m)
+		}
 	}
-	return s.fake.Run(ctx, side, b, n)
+	if n := strings.Count(out.String(), processPrefix); n != 3 {
+		t.Errorf("%d processes, want 3", n)
+	}
+	res, err := ReadResults(&out, "f")
+	if err != nil || !reflect.DeepEqual(res.Measurements, want) {
+		t.Errorf("%+v, %v, want %+v", res.Measurements, err, want)
+	}
 }

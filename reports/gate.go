@@ -1,0 +1,470 @@
+package reports
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/gate"
+	"onebit/internal/count"
+	"onebit/internal/term"
+)
+
+var (
+	//go:embed assets/gate.html.tmpl
+	gateSource string
+	//go:embed assets/gate.css
+	gateStyle string
+)
+
+var gateTemplate = sync.OnceValue(func() *template.Template { return newPageTemplate(gateSource) })
+
+// WriteGate writes a gate's page, index.html, into dir, which must exist.
+func WriteGate(dir string, res *gate.Results, opt WriteOptions) error {
+	if !opt.Force {
+		if err := Replaceable(dir); err != nil {
+			return err
+		}
+	}
+	var b bytes.Buffer
+	if err := WriteGateHTML(&b, res); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return writeFile(filepath.Join(dir, pageName), b.Bytes())
+}
+
+// WriteGateHTML writes what a gate found as one page that needs nothing beside it.
+func WriteGateHTML(w io.Writer, res *gate.Results) error {
+	return renderPage(w, gateTemplate(), newGateReport(res).page())
+}
+
+// A gateReport is what every form of a gate's report shows.
+type gateReport struct {
+	*gate.Report
+	results  *gate.Results
+	packages bool   // a name stands in several packages
+	prefix   string // of all packages then
+	raw      map[gate.Benchmark][]gate.Measurement
+}
+
+func newGateReport(res *gate.Results) *gateReport {
+	res = harmlessGate(res)
+	g := &gateReport{Report: res.Report, results: res, raw: map[gate.Benchmark][]gate.Measurement{}}
+	in := map[string]string{}
+	for _, f := range g.Findings {
+		if pkg, seen := in[f.Name]; seen && pkg != f.Package {
+			g.packages = true
+		}
+		in[f.Name] = f.Package
+	}
+	if g.packages {
+		g.prefix = commonFolder(slices.Collect(maps.Values(in)))
+	}
+	for _, m := range res.Measurements {
+		b := harmlessBenchmark(m.Benchmark)
+		g.raw[b] = append(g.raw[b], m)
+	}
+	return g
+}
+
+// harmlessGate is a copy in which nothing that others wrote commands a terminal or hides on a page.
+func harmlessGate(res *gate.Results) *gate.Results {
+	texts := func(list []string) (out []string) {
+		for _, s := range list {
+			out = append(out, term.Text(s))
+		}
+		return out
+	}
+	copied, report := *res, *res.Report
+	report.Findings, report.LeftOut = slices.Clone(report.Findings), slices.Clone(report.LeftOut)
+	for i := range report.Findings {
+		f := &report.Findings[i]
+		f.Benchmark, f.Unit = harmlessBenchmark(f.Benchmark), term.Text(f.Unit)
+	}
+	for i, l := range report.LeftOut {
+		report.LeftOut[i] = gate.LeftOut{Benchmark: harmlessBenchmark(l.Benchmark), Reason: term.Text(l.Reason)}
+	}
+	report.Alarms, report.Changes, report.Unfinished = texts(report.Alarms), texts(report.Changes), term.Text(report.Unfinished)
+	copied.Report, copied.Profiles, copied.Warnings = &report, slices.Clone(res.Profiles), texts(res.Warnings)
+	for i := range copied.Profiles {
+		p := &copied.Profiles[i]
+		p.Package, p.Benchmark, p.Functions = term.Text(p.Package), term.Text(p.Benchmark), slices.Clone(p.Functions)
+		p.Files = [2]string{term.Text(p.Files[gate.Base]), term.Text(p.Files[gate.Head])}
+		for k := range p.Functions {
+			p.Functions[k].Name = term.Text(p.Functions[k].Name)
+		}
+	}
+	return &copied
+}
+
+func harmlessBenchmark(b gate.Benchmark) gate.Benchmark {
+	return gate.Benchmark{Package: term.Text(b.Package), Name: term.Text(b.Name)}
+}
+
+// commonFolder is the beginning, up to a slash, that all paths share.
+func commonFolder(paths []string) string {
+	slices.Sort(paths)
+	first, last := paths[0], paths[len(paths)-1]
+	n := 0
+	for n < min(len(first), len(last)) && first[n] == last[n] {
+		n++
+	}
+	return first[:strings.LastIndex(first[:n], "/")+1]
+}
+
+// sorted are the findings that keep passes, the worst first.
+func (g *gateReport) sorted(keep func(gate.Finding) bool) []gate.Finding {
+	list := slices.DeleteFunc(slices.Clone(g.Findings), func(f gate.Finding) bool { return !keep(f) })
+	slices.SortStableFunc(list, gate.Severity)
+	return list
+}
+
+// notable are the findings that a short report lists: times, and whatever else is not the same.
+func (g *gateReport) notable() []gate.Finding {
+	return g.sorted(func(f gate.Finding) bool {
+		return f.Unit == bench.NsPerOp || f.Judged && f.Verdict != gate.Same
+	})
+}
+
+// fields are the columns of a table of findings.
+func (g *gateReport) fields() []field[gate.Finding] {
+	side := func(s gate.Side) func(gate.Finding) sheetCell {
+		return func(f gate.Finding) sheetCell { return sheetCell{Text: gateValue(f, s)} }
+	}
+	return []field[gate.Finding]{
+		{label: "verdict", text: true, cell: func(f gate.Finding) sheetCell { return sheetCell{Text: gateVerdict(f)} }},
+		{label: "benchmark", text: true, cell: func(f gate.Finding) sheetCell { return sheetCell{Text: f.Name} }},
+		{label: "package", text: true, cell: func(f gate.Finding) sheetCell { return sheetCell{Text: g.packageOf(f.Benchmark)} }},
+		{label: "unit", text: true, cell: func(f gate.Finding) sheetCell { return sheetCell{Text: f.Unit} }},
+		{label: "base", drop: 3, cell: side(gate.Base)},
+		{label: "head", drop: 2, cell: side(gate.Head)},
+		{label: "change", cell: func(f gate.Finding) sheetCell { return sheetCell{Text: gateChange(f)} }},
+		{label: "95% interval", text: true, drop: 1, cell: func(f gate.Finding) sheetCell { return sheetCell{Text: gateInterval(f)} }},
+	}
+}
+
+// packageOf is a benchmark's package if names alone do not tell benchmarks apart.
+func (g *gateReport) packageOf(b gate.Benchmark) string {
+	if g.packages {
+		return strings.TrimPrefix(b.Package, g.prefix)
+	}
+	return ""
+}
+
+func gateVerdict(f gate.Finding) string {
+	if !f.Judged {
+		return "not judged"
+	}
+	return f.Verdict.String()
+}
+
+// gateValue is the middle of a side's values.
+func gateValue(f gate.Finding, s gate.Side) string {
+	if v := f.Typical(s); !math.IsNaN(v) {
+		return bench.UnitOf(f.Unit).Format(v)
+	}
+	return ""
+}
+
+func gateChange(f gate.Finding) string {
+	if !f.Judged || math.IsNaN(f.Change.Center) {
+		return ""
+	}
+	return gate.Percent(f.Change.Center)
+}
+
+func gateInterval(f gate.Finding) string {
+	if f.Exact || !f.Judged || len(f.Base) == 0 {
+		return ""
+	}
+	return strings.TrimSuffix(gate.Percent(f.Change.Lo), "%") + "…" + gate.Percent(f.Change.Hi)
+}
+
+// exitReason says why the exit status is what it is.
+func (g *gateReport) exitReason() string {
+	of := map[gate.Verdict]int{}
+	open := 0
+	for _, f := range g.Findings {
+		of[f.Verdict]++
+		if !f.Pass && f.Verdict == gate.Unsure {
+			open++
+		}
+	}
+	switch status := g.Exit(); {
+	case status == 0:
+		return "Exit status 0: nothing is worse by more than its threshold."
+	case status == 1:
+		return fmt.Sprintf("Exit status 1: %s proved to be worse.", are(of[gate.Slower], "value"))
+	case g.Unfinished != "":
+		return "Exit status 2: the gate did not come to its end (" + g.Unfinished + "), which is never a pass."
+	case len(g.Alarms) > 0:
+		return "Exit status 2: base differs from base itself here, which is never a pass."
+	default:
+		return fmt.Sprintf("Exit status 2: %s not proved to be within the threshold, which is never a pass.", are(open, "value"))
+	}
+}
+
+func are(n int, noun string) string {
+	verb := " are"
+	if n == 1 {
+		verb = " is"
+	}
+	return count.Of(n, noun) + verb
+}
+
+// A gatePage is what the template shows.
+type gatePage struct {
+	shell
+	Advice, Exit string
+	Alarms       []string
+	Cards        []fact
+	Groups       []gateGroup
+	Unjudged     *sheet
+	LeftOut      *sheet
+	Changes      []string // of the rules
+	Doubts       []string
+	Facts        []fact
+	Environment  []fact
+	Command      string
+}
+
+// A gateGroup is the findings with one verdict.
+type gateGroup struct {
+	ID, Heading, About string
+	Folded             bool
+	Findings           []gateFinding
+	Exact              *sheet // those that need no picture
+}
+
+type gateFinding struct {
+	ID, Name, Package, Unit, Headline, Reason string
+	Plots                                     []template.HTML
+	Profile                                   *gateProfile
+}
+
+type gateProfile struct {
+	About, Command string
+	Sheet          *sheet
+}
+
+func (g *gateReport) page() gatePage {
+	p := gatePage{
+		shell:  newShell(g.title(), g.subtitle()),
+		Advice: sentence(g.Summary()), Exit: g.exitReason(), Alarms: g.Alarms, Changes: g.Changes, Doubts: g.results.Warnings,
+		Cards: g.cards(), Facts: g.facts(), Command: g.results.Setting("command"),
+	}
+	p.Style += template.CSS(gateStyle)
+	for _, s := range g.results.Settings {
+		p.Environment = append(p.Environment, fact{s.Key, s.Value})
+	}
+	dots := newDotBudget(len(g.Findings))
+	for _, v := range gateVerdicts {
+		if group, any := g.group(v, dots); any {
+			p.Groups = append(p.Groups, group)
+		}
+	}
+	if list := g.sorted(func(f gate.Finding) bool { return !f.Judged }); len(list) > 0 {
+		p.Unjudged = newSheet("unjudged", "Not judged", "Nobody has said whether more or less of these units is better.", list, g.fields())
+		p.Unjudged.Folded = true
+	}
+	if len(g.LeftOut) > 0 {
+		p.LeftOut = newSheet("left-out", "Left out", "The module's file of rules leaves these out, and says why.", g.LeftOut, []field[gate.LeftOut]{
+			{label: "benchmark", text: true, cell: func(l gate.LeftOut) sheetCell { return sheetCell{Text: l.Name} }},
+			{label: "package", text: true, cell: func(l gate.LeftOut) sheetCell { return sheetCell{Text: l.Package} }},
+			{label: "reason", text: true, cell: func(l gate.LeftOut) sheetCell { return sheetCell{Text: l.Reason} }},
+		})
+	}
+	return p
+}
+
+// sentence begins with a capital letter and ends with a full stop.
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
+
+func (g *gateReport) title() string {
+	title := "Gate"
+	if module := g.results.Setting("module"); module != "" {
+		title += " of " + module
+	}
+	if base := g.results.Setting("base"); base != "" {
+		title += fmt.Sprintf(": %s against %s", cmp.Or(g.results.Setting("head"), "head"), base)
+	}
+	return title
+}
+
+func (g *gateReport) subtitle() string {
+	return (&digest{res: &bench.Results{Settings: g.results.Settings}}).subtitle()
+}
+
+// gateVerdicts are in the order in which a reader wants them.
+var gateVerdicts = []struct {
+	gate.Verdict
+	about  string
+	folded bool
+}{
+	{gate.Slower, "Proved to be worse, and not proved to be within the threshold.", false},
+	{gate.Unsure, "The budget ended before anything was proved.", false},
+	{gate.Faster, "Proved to be better.", false},
+	{gate.Same, "Proved to differ by no more than the threshold, which is more than to find no difference.", true},
+}
+
+func (g *gateReport) cards() (cards []fact) {
+	of, unjudged := map[gate.Verdict]int{}, 0
+	for _, f := range g.Findings {
+		if f.Judged {
+			of[f.Verdict]++
+		} else {
+			unjudged++
+		}
+	}
+	for _, v := range gateVerdicts {
+		cards = append(cards, fact{v.String(), strconv.Itoa(of[v.Verdict])})
+	}
+	if unjudged > 0 {
+		cards = append(cards, fact{"not judged", strconv.Itoa(unjudged)})
+	}
+	if n := len(g.LeftOut); n > 0 {
+		cards = append(cards, fact{"left out", strconv.Itoa(n)})
+	}
+	return cards
+}
+
+// facts say how the gate was run.
+func (g *gateReport) facts() []fact {
+	o := g.Options
+	facts := []fact{
+		{"Rounds", fmt.Sprintf("%d, in each of which base, head and its twin are linked anew with functions in another order; verdicts on so many values need %d", g.Rounds, g.Needed)},
+		{"Processes", strconv.Itoa(len(g.results.Measurements))},
+		{"Time", fmt.Sprintf("%v, of a budget of %v; profiles are not counted", g.Elapsed.Round(time.Second), o.Budget.Round(time.Second))},
+		{"Threshold", fmt.Sprintf("%.3g%%, where a benchmark or unit has none of its own", 100*o.Threshold)},
+		{"False alarms", fmt.Sprintf("a chance of at most %.3g%% for all verdicts together", 100*o.Alarm)},
+		{"Seed", strconv.FormatUint(o.Seed, 10)},
+	}
+	if layouts := g.results.Setting("layouts"); layouts != "" {
+		facts = append(facts, fact{"Layouts", layouts})
+	}
+	return facts
+}
+
+// group is the findings with a verdict; any is false if there are none.
+func (g *gateReport) group(v struct {
+	gate.Verdict
+	about  string
+	folded bool
+}, dots dotBudget) (group gateGroup, any bool) {
+	list := g.sorted(func(f gate.Finding) bool { return f.Judged && f.Verdict == v.Verdict })
+	group = gateGroup{
+		ID: strings.ToLower(v.String()), Heading: fmt.Sprintf("%v: %s", v.Verdict, count.Of(len(list), "value")),
+		About: v.about, Folded: v.folded,
+	}
+	var exact []gate.Finding
+	for i, f := range list {
+		if f.Exact || len(f.Base) == 0 {
+			exact = append(exact, f)
+			continue
+		}
+		group.Findings = append(group.Findings, g.finding(f, fmt.Sprintf("%s-%d", group.ID, i+1), dots))
+	}
+	if len(exact) > 0 {
+		group.Exact = newSheet(group.ID+"-exact", "", "Values that no process changes: they need no statistics.", exact, g.fields())
+		group.Exact.Heading = "Exact values"
+	}
+	return group, len(list) > 0
+}
+
+func (g *gateReport) finding(f gate.Finding, id string, dots dotBudget) gateFinding {
+	x := gateFinding{ID: id, Name: f.Name, Package: f.Package, Unit: f.Unit, Reason: sentence(f.Reason())}
+	x.Headline = fmt.Sprintf("%s instead of %s: %s", gateValue(f, gate.Head), gateValue(f, gate.Base), gateChange(f))
+	x.Headline += fmt.Sprintf(", 95%% interval from %s to %s. Noise between base and its twin %.2g%%, threshold %.3g%%.",
+		gate.Percent(f.Change.Lo), gate.Percent(f.Change.Hi), 100*math.Expm1(f.Floor), 100*f.Threshold)
+	x.Plots = []template.HTML{
+		template.HTML(distributionPlot(f, dots)), template.HTML(ratioPlot(f)), template.HTML(driftPlot(f, g.raw[f.Benchmark], dots)),
+	}
+	if f.Unit == bench.NsPerOp {
+		x.Profile = g.profileOf(f.Benchmark)
+	}
+	return x
+}
+
+// profileOf is nil if the benchmark was not profiled.
+func (g *gateReport) profileOf(b gate.Benchmark) *gateProfile {
+	i := slices.IndexFunc(g.results.Profiles, func(p gate.Profile) bool { return p.Package == b.Package && p.Benchmark == b.Name })
+	if i < 0 {
+		return nil
+	}
+	p := g.results.Profiles[i]
+	about := fmt.Sprintf("What changed by function, in time per operation; the changes of own time sum up to %s. "+
+		"From %d samples of base and %d of head: a change in grey is no more than so few samples explain.",
+		signedTime(p.Head-p.Base), p.Samples[gate.Base], p.Samples[gate.Head])
+	rows := append(slices.Clone(p.Functions), p.Others)
+	return &gateProfile{about, profileCommand(p), newSheet("", "By function", "", rows, profileFields())}
+}
+
+// profileCommand shows the kept profiles.
+func profileCommand(p gate.Profile) string {
+	return fmt.Sprintf("go tool pprof -diff_base=%s/%s %[1]s/%[3]s", gate.ProfilesFolder, p.Files[gate.Base], p.Files[gate.Head])
+}
+
+func profileFields() []field[gate.FunctionChange] {
+	number := func(label, about string, drop int, value func(gate.FunctionChange) string) field[gate.FunctionChange] {
+		return field[gate.FunctionChange]{label: label, about: about, drop: drop, cell: func(f gate.FunctionChange) sheetCell { return sheetCell{Text: value(f)} }}
+	}
+	change := number("change", "of own time", 0, func(f gate.FunctionChange) string { return signedTime(f.Change()) })
+	change.cell = func(f gate.FunctionChange) sheetCell {
+		if !f.Clear() {
+			return sheetCell{Remark: signedTime(f.Change())}
+		}
+		return sheetCell{Text: signedTime(f.Change()), Best: true}
+	}
+	orNone := func(v float64) string {
+		if v == 0 {
+			return "–"
+		}
+		return formatTime(v)
+	}
+	return []field[gate.FunctionChange]{
+		{label: "function", text: true, cell: func(f gate.FunctionChange) sheetCell { return sheetCell{Text: f.Name, Remark: newOrGone(f)} }},
+		change,
+		number("±", "95% interval of the change, from the number of samples", 3, func(f gate.FunctionChange) string { return formatTime(f.Error) }),
+		number("base", "own time in base", 1, func(f gate.FunctionChange) string { return orNone(f.BaseFlat) }),
+		number("head", "own time in head", 1, func(f gate.FunctionChange) string { return orNone(f.HeadFlat) }),
+		number("base, with callees", "with what it calls", 2, func(f gate.FunctionChange) string { return orNone(f.BaseCum) }),
+		number("head, with callees", "with what it calls", 2, func(f gate.FunctionChange) string { return orNone(f.HeadCum) }),
+	}
+}
+
+func newOrGone(f gate.FunctionChange) string {
+	switch {
+	case f.New():
+		return "new"
+	case f.Gone():
+		return "gone"
+	}
+	return ""
+}
+
+func signedTime(ns float64) string {
+	text := formatTime(math.Abs(ns))
+	if ns < 0 {
+		return "-" + text
+	}
+	return "+" + text
+}
+
+// functionName is a function's name without the folders of its package.
+func functionName(name string) string { return name[strings.LastIndex(name, "/")+1:] }
