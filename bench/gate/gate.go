@@ -31,22 +31,37 @@ type Benchmark struct {
 	Name    string // without "Benchmark" and without -GOMAXPROCS
 }
 
-// A Target runs benchmarks. Its methods are called one at a time.
-type Target interface {
-	// Prepare makes the programs of a round: each side's functions lie where
-	// they have not lain before, if that is possible.
-	Prepare(ctx context.Context, round int) error
+// A Batch is what one process measures: a benchmark, or several of a package
+// whose start takes longer than measuring does.
+type Batch struct {
+	Benchmarks []Benchmark
+	N          int           // operations of each, the same on all sides
+	Took       time.Duration // that a process takes about
+}
 
-	// Run starts a process of a side, lets it perform n operations some times
-	// over, and returns the best value of each unit.
-	Run(ctx context.Context, side Side, b Benchmark, n int) ([]bench.Metric, error)
+// A Target runs benchmarks. Its methods are called one at a time: Prepare for
+// round 0, Plan, and then Run and Prepare in turn.
+type Target interface {
+	// Prepare makes the programs of a round, which measures these benchmarks:
+	// each side's functions lie where they have not lain before, if that is
+	// possible.
+	Prepare(ctx context.Context, round int, benchmarks []Benchmark) error
+
+	// Plan shares the benchmarks out among processes that measure each for
+	// about so long.
+	Plan(ctx context.Context, benchmarks []Benchmark, measure time.Duration) ([]Batch, error)
+
+	// Run starts a process of a side, lets it measure a batch, and returns of
+	// each of its benchmarks the best value of each unit.
+	Run(ctx context.Context, side Side, batch Batch) ([][]bench.Metric, error)
 }
 
 // Options say how a gate decides.
 type Options struct {
 	Threshold float64       // the change that matters, as a fraction; 0: 0.03
 	Alarm     float64       // chance of any false alarm; 0: 0.01
-	Budget    time.Duration // for all rounds, of which there is one at least; 0: 5 minutes
+	Budget    time.Duration // for all from Start on; 0: 5 minutes
+	Start     time.Time     // of what was done before, such as listing; the zero time: now
 	Process   time.Duration // how long a process should measure; 0: 60 ms
 	Seed      uint64        // of the order of processes
 
@@ -56,6 +71,7 @@ type Options struct {
 
 	Better   func(unit string) int // +1: higher is better, -1: lower is; 0: not known, and judged by nobody
 	Progress func(Progress)
+	Warn     func(text string) // of what will keep the gate from a verdict
 	Record   func(Measurement) // is given what every process of a round measured, as it ends
 	Now      func() time.Time
 }
@@ -68,7 +84,7 @@ type Measurement struct {
 	Position int           // in the round's order of this benchmark, from 0
 	N        int           // operations
 	Start    time.Duration // since the gate began
-	Took     time.Duration // from starting the process to its end
+	Took     time.Duration // from starting the process to its end, with whatever else it measured
 	Values   []bench.Metric
 }
 
@@ -108,6 +124,7 @@ type Report struct {
 	Rounds   int
 	Needed   int // rounds below which no difference could be proved
 	Elapsed  time.Duration
+	Setup    time.Duration // the part of it before the first round
 	Options  Options
 
 	Unfinished string // why the gate ended before it was done
@@ -144,15 +161,22 @@ func Run(ctx context.Context, target Target, benchmarks []Benchmark, opt Options
 	if opt.Now == nil {
 		opt.Now = clock.Now
 	}
+	if opt.Start.IsZero() {
+		opt.Start = opt.Now()
+	}
+	if opt.Warn == nil {
+		opt.Warn = func(string) {}
+	}
 	if opt.ThresholdOf == nil {
 		opt.ThresholdOf = func(Benchmark, string) (float64, bool) { return 0, false }
 	}
 	if opt.Better == nil {
 		opt.Better = func(unit string) int { return bench.UnitOf(unit).Better }
 	}
-	g := &gate{Options: opt, target: target, rng: rand.New(rand.NewPCG(opt.Seed, 0)), start: opt.Now()}
+	g := &gate{Options: opt, target: target, rng: rand.New(rand.NewPCG(opt.Seed, 0)), cases: map[Benchmark]*caseState{}}
 	for _, b := range benchmarks {
-		g.cases = append(g.cases, &caseState{Benchmark: b, units: map[string]*series{}})
+		g.cases[b] = &caseState{Benchmark: b, units: map[string]*series{}}
+		g.order = append(g.order, g.cases[b])
 	}
 	err := g.run(ctx)
 	report := g.report()
@@ -168,12 +192,14 @@ func Run(ctx context.Context, target Target, benchmarks []Benchmark, opt Options
 // A gate is the state of one Run.
 type gate struct {
 	Options
-	target Target
-	rng    *rand.Rand
-	start  time.Time
-	cases  []*caseState
-	round  int
-	looks  int
+	target  Target
+	rng     *rand.Rand
+	cases   map[Benchmark]*caseState
+	order   []*caseState // as they were given
+	batches []Batch
+	setup   time.Duration // before the first round
+	round   int
+	looks   int
 }
 
 // A caseState is a benchmark with what was measured of it.
@@ -188,11 +214,18 @@ type caseState struct {
 // A series is one unit of one benchmark: by side, a value for each round.
 type series struct{ sides [3][]float64 }
 
-func (g *gate) run(ctx context.Context) error {
-	if err := g.target.Prepare(ctx, 0); err != nil {
+func (g *gate) run(ctx context.Context) (err error) {
+	begin := g.elapsed()
+	if err := g.target.Prepare(ctx, 0, g.undecided()); err != nil {
 		return err
 	}
-	if err := g.calibrate(ctx); err != nil {
+	prepare := g.elapsed() - begin
+	g.progress("calibrate")
+	if g.batches, err = g.target.Plan(ctx, g.undecided(), g.Process); err != nil {
+		return err
+	}
+	g.setup = g.elapsed()
+	if err := g.fits(prepare); err != nil {
 		return err
 	}
 	for g.looks < len(lookAt) {
@@ -200,18 +233,52 @@ func (g *gate) run(ctx context.Context) error {
 			return err
 		}
 		g.round++
-		spent := float64(g.Now().Sub(g.start)) / float64(g.Budget)
+		spent := float64(g.elapsed()-g.setup) / float64(max(g.Budget-g.setup, 1))
 		// A round that would end after the budget is not begun.
 		spent += spent / float64(g.round) / 2
 		if spent >= lookAt[g.looks] || g.round == exactRounds && g.allExact() {
 			g.look(spent)
 		}
-		if !slices.ContainsFunc(g.cases, func(c *caseState) bool { return !c.decided }) {
+		open := g.undecided()
+		if len(open) == 0 {
 			return nil
 		}
-		if err := g.target.Prepare(ctx, g.round); err != nil {
+		if err := g.target.Prepare(ctx, g.round, open); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (g *gate) elapsed() time.Duration { return g.Now().Sub(g.Start) }
+
+// undecided are the benchmarks that are still measured.
+func (g *gate) undecided() (open []Benchmark) {
+	for _, c := range g.order {
+		if !c.decided {
+			open = append(open, c.Benchmark)
+		}
+	}
+	return open
+}
+
+// fits refuses a budget that ends before the first round would, and warns of
+// one that ends before anything that chance decides could be proved. Preparing
+// a round takes as long as it did once.
+func (g *gate) fits(prepare time.Duration) error {
+	measure := time.Duration(0)
+	for _, b := range g.batches {
+		measure += turns * b.Took
+	}
+	needed := minRounds(g.Alarm, len(g.order))
+	all := (g.setup + time.Duration(needed)*(prepare+measure)).Round(time.Second)
+	switch {
+	case g.setup+measure > g.Budget:
+		return fmt.Errorf("the budget of %v ends before the first round would: setting up took %v, a round takes about %v, and %d rounds need %v in all",
+			g.Budget, g.setup.Round(time.Second), (prepare + measure).Round(time.Second), needed, all)
+	case all > g.Budget:
+		g.Warn(fmt.Sprintf("the budget of %v may be too short to prove anything: %d rounds of about %v each are needed, and %v with setting up",
+			g.Budget, needed, (prepare + measure).Round(time.Second/10), all))
 	}
 	return nil
 }
@@ -221,7 +288,7 @@ func (g *gate) run(ctx context.Context) error {
 const exactRounds = 3
 
 func (g *gate) allExact() bool {
-	for _, c := range g.cases {
+	for _, c := range g.order {
 		for _, s := range c.units {
 			if !s.exact() {
 				return false
@@ -231,85 +298,70 @@ func (g *gate) allExact() bool {
 	return true
 }
 
-// calibrate finds each benchmark's number of operations, the same for all
-// sides, which base needs for the time of a process.
-func (g *gate) calibrate(ctx context.Context) error {
-	for i, c := range g.cases {
-		g.progress("calibrate", i)
-		c.n = 1
-		for {
-			ns, err := g.once(ctx, c)
-			if err != nil {
-				return err
-			}
-			total := ns * float64(c.n)
-			if total >= float64(g.Process)/4 || c.n >= maxOps {
-				c.n = int(min(max(float64(g.Process)/max(ns, 0.01), 1), maxOps))
-				break
-			}
-			c.n = int(min(float64(c.n)*min(max(float64(g.Process)/max(total, 1), 2), 100), maxOps))
+// turns are the processes of a round that measure a batch.
+const turns = 6
+
+// oneRound measures every undecided benchmark.
+func (g *gate) oneRound(ctx context.Context) error {
+	for _, at := range g.rng.Perm(len(g.batches)) {
+		batch := g.batches[at]
+		batch.Benchmarks = slices.DeleteFunc(slices.Clone(batch.Benchmarks), func(b Benchmark) bool { return g.cases[b].decided })
+		if len(batch.Benchmarks) == 0 {
+			continue
+		}
+		g.progress("measure")
+		if err := g.inTurn(ctx, batch); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// maxOps bounds the operations of benchmarks that take no time.
-const maxOps = 1_000_000_000
-
-func (g *gate) once(ctx context.Context, c *caseState) (ns float64, err error) {
-	values, err := g.target.Run(ctx, Base, c.Benchmark, c.n)
-	if err != nil {
-		return 0, err
-	}
-	for _, v := range values {
-		if v.Unit == bench.NsPerOp {
-			return v.Value, nil
+// inTurn measures a batch on base, head and twin in a random order, and once
+// more in the reverse order, so that what drifts in between meets them alike.
+func (g *gate) inTurn(ctx context.Context, batch Batch) error {
+	order := []Side{Base, Head, Twin}
+	g.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	found := make([]map[string]*[3][]float64, len(batch.Benchmarks))
+	for position, side := range append(slices.Clone(order), order[2], order[1], order[0]) {
+		values, err := g.measure(ctx, batch, side, position)
+		if err != nil {
+			return err
 		}
-	}
-	return 0, fmt.Errorf("%s of %s reports no ns/op", c.Name, c.Package)
-}
-
-// oneRound measures every undecided benchmark: base, head and twin in a random
-// order, and once more in the reverse order, so that what drifts in between
-// meets them alike.
-func (g *gate) oneRound(ctx context.Context) error {
-	for i, at := range g.rng.Perm(len(g.cases)) {
-		c := g.cases[at]
-		if c.decided {
-			continue
-		}
-		g.progress("measure", i)
-		order := []Side{Base, Head, Twin}
-		g.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-		sums := map[string]*[3][]float64{}
-		for position, side := range append(slices.Clone(order), order[2], order[1], order[0]) {
-			values, err := g.measure(ctx, c, side, position)
-			if err != nil {
-				return err
+		for i := range batch.Benchmarks {
+			if found[i] == nil {
+				found[i] = map[string]*[3][]float64{}
 			}
-			for _, v := range values {
-				if sums[v.Unit] == nil {
-					sums[v.Unit] = new([3][]float64)
+			for _, v := range values[i] {
+				if found[i][v.Unit] == nil {
+					found[i][v.Unit] = new([3][]float64)
 				}
-				sums[v.Unit][side] = append(sums[v.Unit][side], v.Value)
+				found[i][v.Unit][side] = append(found[i][v.Unit][side], v.Value)
 			}
 		}
-		c.add(sums, g.Better)
+	}
+	for i, b := range batch.Benchmarks {
+		g.cases[b].add(found[i], g.Better)
 	}
 	return nil
 }
 
 // measure runs one process of the round and records what it found.
-func (g *gate) measure(ctx context.Context, c *caseState, side Side, position int) ([]bench.Metric, error) {
-	start := g.Now()
-	values, err := g.target.Run(ctx, side, c.Benchmark, c.n)
-	if err == nil && g.Record != nil {
-		g.Record(Measurement{
-			Benchmark: c.Benchmark, Side: side, Round: g.round, Position: position, N: c.n,
-			Start: start.Sub(g.start), Took: g.Now().Sub(start), Values: values,
-		})
+func (g *gate) measure(ctx context.Context, batch Batch, side Side, position int) ([][]bench.Metric, error) {
+	start := g.elapsed()
+	values, err := g.target.Run(ctx, side, batch)
+	if err != nil {
+		return nil, err
 	}
-	return values, err
+	for i, b := range batch.Benchmarks {
+		if g.Record != nil {
+			g.Record(Measurement{
+				Benchmark: b, Side: side, Round: g.round, Position: position, N: batch.N,
+				Start: start, Took: g.elapsed() - start, Values: values[i],
+			})
+		}
+	}
+	return values, nil
 }
 
 // add keeps the better of each side's two processes of the round: what a
@@ -346,7 +398,7 @@ func (g *gate) look(spent float64) {
 	for g.looks < len(lookAt) && spent >= lookAt[g.looks] {
 		g.looks++
 	}
-	for _, c := range g.cases {
+	for _, c := range g.order {
 		if c.decided {
 			continue
 		}
@@ -374,7 +426,7 @@ func (g *gate) rule(b Benchmark, unit string) rule {
 
 // tests is how many series chance can decide.
 func (g *gate) tests() (n int) {
-	for _, c := range g.cases {
+	for _, c := range g.order {
 		for _, unit := range c.order {
 			if g.Better(unit) != 0 && !c.units[unit].exact() {
 				n++
@@ -457,8 +509,8 @@ func (f Finding) exactly(r rule, better int) Finding {
 }
 
 func (g *gate) report() *Report {
-	r := &Report{Rounds: g.round, Needed: minRounds(g.Alarm, g.tests()), Elapsed: g.Now().Sub(g.start), Options: g.Options}
-	for _, c := range g.cases {
+	r := &Report{Rounds: g.round, Needed: minRounds(g.Alarm, g.tests()), Elapsed: g.elapsed(), Setup: g.setup, Options: g.Options}
+	for _, c := range g.order {
 		for _, unit := range c.order {
 			f := g.finding(c, unit)
 			r.Findings = append(r.Findings, f)
@@ -474,15 +526,8 @@ func (g *gate) report() *Report {
 	return r
 }
 
-func (g *gate) progress(doing string, done int) {
-	if g.Progress == nil {
-		return
+func (g *gate) progress(doing string) {
+	if g.Progress != nil {
+		g.Options.Progress(Progress{Doing: doing, Round: g.round, Undecided: len(g.undecided()), All: len(g.order), Elapsed: g.elapsed(), Budget: g.Budget})
 	}
-	p := Progress{Doing: doing, Round: g.round, All: len(g.cases), Elapsed: g.Now().Sub(g.start), Budget: g.Budget}
-	for _, c := range g.cases {
-		if !c.decided {
-			p.Undecided++
-		}
-	}
-	g.Options.Progress(p)
 }

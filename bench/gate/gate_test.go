@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +25,7 @@ type fake struct {
 	now             time.Time
 	drift           float64
 	allocs          [3]float64
+	together        int // benchmarks of a process; 0: one
 	fail            error
 }
 
@@ -30,7 +33,7 @@ func newFake(seed uint64, slower float64) *fake {
 	return &fake{rng: rand.New(rand.NewPCG(seed, 7)), slower: slower, layout: 0.015, process: 0.01, bursts: 0.05}
 }
 
-func (f *fake) Prepare(context.Context, int) error {
+func (f *fake) Prepare(context.Context, int, []Benchmark) error {
 	for i := range f.layouts {
 		f.layouts[i] = map[string]float64{}
 	}
@@ -38,10 +41,21 @@ func (f *fake) Prepare(context.Context, int) error {
 	return nil
 }
 
-func (f *fake) Run(_ context.Context, s Side, b Benchmark, n int) ([]bench.Metric, error) {
-	if f.fail != nil {
-		return nil, f.fail
+func (f *fake) Plan(_ context.Context, benchmarks []Benchmark, _ time.Duration) (batches []Batch, err error) {
+	for b := range slices.Chunk(benchmarks, max(f.together, 1)) {
+		batches = append(batches, Batch{Benchmarks: b, N: 6000, Took: 80 * time.Millisecond})
 	}
+	return batches, nil
+}
+
+func (f *fake) Run(_ context.Context, s Side, batch Batch) (all [][]bench.Metric, err error) {
+	for _, b := range batch.Benchmarks {
+		all = append(all, f.measure(s, b))
+	}
+	return all, f.fail
+}
+
+func (f *fake) measure(s Side, b Benchmark) []bench.Metric {
 	layout, ok := f.layouts[s][b.Name]
 	if !ok {
 		layout = f.layout * f.rng.NormFloat64()
@@ -56,7 +70,7 @@ func (f *fake) Run(_ context.Context, s Side, b Benchmark, n int) ([]bench.Metri
 		ns *= 2
 	}
 	f.now = f.now.Add(80 * time.Millisecond)
-	return []bench.Metric{{Unit: bench.NsPerOp, Value: ns}, {Unit: bench.Allocs, Value: f.allocs[s]}}, nil
+	return []bench.Metric{{Unit: bench.NsPerOp, Value: ns}, {Unit: bench.Allocs, Value: f.allocs[s]}}
 }
 
 func noAllocs(_ Benchmark, unit string) (float64, bool) { return 0, unit == bench.Allocs }
@@ -169,10 +183,10 @@ func TestTwinAlarms(t *testing.T) {
 
 type biased struct{ *fake }
 
-func (b *biased) Run(ctx context.Context, s Side, bm Benchmark, n int) ([]bench.Metric, error) {
-	out, err := b.fake.Run(ctx, s, bm, n)
+func (b *biased) Run(ctx context.Context, s Side, batch Batch) ([][]bench.Metric, error) {
+	out, err := b.fake.Run(ctx, s, batch)
 	if s == Twin {
-		out[0].Value *= 1.2
+		out[0][0].Value *= 1.2
 	}
 	return out, err
 }
@@ -203,5 +217,52 @@ func TestFailureIsReported(t *testing.T) {
 	}
 	if _, err := Run(t.Context(), f, nil, Options{}); err == nil {
 		t.Error("no benchmarks are no error")
+	}
+}
+
+// Benchmarks that share processes are judged like others, and what is decided
+// is left out of them.
+func TestBatches(t *testing.T) {
+	f := newFake(1, 1.3)
+	f.together = 7
+	worse := 0
+	for _, x := range f.gate(t, 20).Findings {
+		if x.Verdict == Slower {
+			worse++
+			if x.Name != "B0" {
+				t.Errorf("%s is SLOWER, want B0 alone", x.Name)
+			}
+		}
+		if n := len(x.Base); n != len(x.Head) || n != len(x.Twin) || n == 0 {
+			t.Errorf("%s %s: %d, %d and %d rounds, want as many on each side", x.Name, x.Unit, len(x.Base), len(x.Head), len(x.Twin))
+		}
+	}
+	if worse != 1 {
+		t.Errorf("%d are SLOWER, want 1", worse)
+	}
+}
+
+// A budget that decides nothing is refused before anything is measured, or
+// warned of, with the time that is needed.
+func TestBudget(t *testing.T) {
+	for _, c := range []struct {
+		budget  time.Duration
+		refused bool
+		warned  bool
+	}{{2 * time.Second, true, false}, {20 * time.Second, false, true}, {5 * time.Minute, false, false}} {
+		f := newFake(1, 1)
+		var warnings []string
+		_, err := Run(t.Context(), f, []Benchmark{{"p", "B"}}, Options{
+			Budget: c.budget, Now: func() time.Time { return f.now }, Warn: func(text string) { warnings = append(warnings, text) },
+		})
+		if (err != nil) != c.refused || (len(warnings) > 0) != c.warned {
+			t.Errorf("%v: error %v, warnings %q; want refused %v, warned %v", c.budget, err, warnings, c.refused, c.warned)
+		}
+		// 8 rounds of 2.48 s and setting up.
+		for _, text := range append(warnings, fmt.Sprint(err)) {
+			if (c.refused || c.warned) && len(text) > 10 && !strings.Contains(text, "22s") {
+				t.Errorf("%v: %q does not say that 22s are needed", c.budget, text)
+			}
+		}
 	}
 }

@@ -96,6 +96,11 @@ func (m *Module) packages(ctx context.Context, patterns []string) (map[string]st
 	return all, nil
 }
 
+// command runs a program in the module's directory.
+func (m *Module) command(ctx context.Context, name string, args ...string) (string, error) {
+	return command(ctx, m.Dir, name, args...)
+}
+
 // command runs a program and returns what it printed, without the last line's
 // end. Its error has the end of what it complained of.
 func command(ctx context.Context, dir, name string, args ...string) (string, error) {

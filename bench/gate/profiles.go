@@ -264,6 +264,6 @@ func functionsOf(s *profile.Sample) (names []string) {
 
 // Profile implements Profiler.
 func (t *Tests) Profile(ctx context.Context, s Side, b Benchmark, n int, file string) error {
-	_, err := t.start(ctx, s, b.Package, exactly(b.Name), n, 1, "-test.cpuprofile="+file)
-	return err
+	_, _, err := t.run(ctx, t.binary(s, b.Package), exactly(b.Name), n, 1, "-test.cpuprofile="+file)
+	return errSide(s, err)
 }

@@ -69,7 +69,7 @@ func TestProfileNamesThePlantedFunction(t *testing.T) {
 	if err != nil || len(both) != 1 {
 		t.Fatalf("%v, %v", both, err)
 	}
-	if err := tests.Prepare(t.Context(), 0); err != nil {
+	if err := tests.Prepare(t.Context(), 0, both); err != nil {
 		t.Fatal(err)
 	}
 	report := &Report{Findings: []Finding{

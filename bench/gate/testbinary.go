@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,167 +19,38 @@ import (
 	"onebit/bench"
 )
 
-// Tests are the test binaries of two revisions of a module: a Target.
-type Tests struct {
-	Base, Head *Module
-	Patterns   []string      // of packages; nil: ./...
-	Match      string        // regular expression of benchmarks, as go test -bench has it; "": all
-	Limit      time.Duration // for a process; 0: a minute
-	Temp       string        // an empty directory for binaries
-
-	dirs   [2]map[string]string // directories of packages, by side
-	fixed  bool                 // the linker knows no -randlayout
-	rng    *rand.Rand
-	wanted map[string]bool // packages with benchmarks
-	better map[string]int  // of units that the benchmarks declare or that Go has
+// A tester runs test binaries and knows what they told of their units.
+type tester struct {
+	match  string         // pattern of benchmarks, as go test -bench has it
+	limit  time.Duration  // for a benchmark
+	better map[string]int // of units that the benchmarks declare or that Go has
+	starts map[string]time.Duration
 }
 
-// A Difference is a benchmark that one side lacks.
-type Difference struct {
-	Benchmark
-	Missing Side
+func newTester(match string, limit time.Duration) (tester, error) {
+	t := tester{
+		match: cmp.Or(match, "."), limit: cmp.Or(limit, time.Minute),
+		better: map[string]int{"B/s": +1}, // what readers of the format make of MB/s
+		starts: map[string]time.Duration{},
+	}
+	if _, err := regexp.Compile(t.match); err != nil {
+		return t, fmt.Errorf("the pattern of benchmarks: %w", err)
+	}
+	return t, nil
 }
 
-func (d Difference) String() string {
-	return fmt.Sprintf("%s has no Benchmark%s in %s", d.Missing, d.Name, d.Package)
-}
-
-// Find builds both sides and lists the benchmarks that they share, in order of
-// their packages, and those that one of them lacks.
-func (t *Tests) Find(ctx context.Context) (both []Benchmark, differ []Difference, err error) {
-	t.better = map[string]int{"B/s": +1} // what readers of the format make of MB/s
-	t.rng = rand.New(rand.NewPCG(1, 0))
-	t.Match = cmp.Or(t.Match, ".")
-	t.Limit = cmp.Or(t.Limit, time.Minute)
-	if _, err := regexp.Compile(t.Match); err != nil {
-		return nil, nil, fmt.Errorf("the pattern of benchmarks: %w", err)
+// Better is the direction of a unit: +1 if higher is better, -1 if lower is,
+// and 0 if nobody has said.
+func (t *tester) Better(unit string) int {
+	if b, ok := t.better[unit]; ok {
+		return b
 	}
-	patterns := t.Patterns
-	if len(patterns) == 0 {
-		patterns = []string{"./..."}
-	}
-	var found [2]map[Benchmark]bool
-	for i, m := range []*Module{t.Base, t.Head} {
-		if t.dirs[i], err = m.packages(ctx, patterns); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", Side(i), err)
-		}
-		if found[i], err = t.list(ctx, Side(i)); err != nil {
-			return nil, nil, err
-		}
-	}
-	t.wanted = map[string]bool{}
-	for _, b := range sorted(found[Base]) {
-		if found[Head][b] {
-			both = append(both, b)
-			t.wanted[b.Package] = true
-		} else {
-			differ = append(differ, Difference{b, Head})
-		}
-	}
-	for _, b := range sorted(found[Head]) {
-		if !found[Base][b] {
-			differ = append(differ, Difference{b, Base})
-		}
-	}
-	return both, differ, nil
-}
-
-func sorted(set map[Benchmark]bool) []Benchmark {
-	return slices.SortedFunc(maps.Keys(set), compareBenchmarks)
-}
-
-func compareBenchmarks(a, b Benchmark) int {
-	return cmp.Or(cmp.Compare(a.Package, b.Package), cmp.Compare(a.Name, b.Name))
-}
-
-// list runs every benchmark of a side once, which shows its sub-benchmarks.
-func (t *Tests) list(ctx context.Context, side Side) (map[Benchmark]bool, error) {
-	found := map[Benchmark]bool{}
-	for _, pkg := range slices.Sorted(maps.Keys(t.dirs[side])) {
-		if err := t.build(ctx, side, pkg, 0); err != nil {
-			return nil, err
-		}
-		results, err := t.start(ctx, side, pkg, t.Match, 1, 1)
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range results.Samples {
-			found[Benchmark{pkg, s.Name.Full}] = true
-		}
-	}
-	return found, nil
-}
-
-// Prepare links the binaries of a round, each with a layout of its own.
-func (t *Tests) Prepare(ctx context.Context, round int) error {
-	for _, pkg := range slices.Sorted(maps.Keys(t.wanted)) {
-		for _, side := range []Side{Base, Head, Twin} {
-			if t.fixed && round > 0 {
-				continue // it would be the same binary
-			}
-			if err := t.build(ctx, side, pkg, 3*round+int(side)+1); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// FixedLayout reports that the linker has no -randlayout, so that the interval
-// covers processes and not layouts.
-func (t *Tests) FixedLayout() bool { return t.fixed }
-
-// of is the side whose sources a side is built from.
-func (s Side) of() Side {
-	if s == Twin {
-		return Base
-	}
-	return s
-}
-
-func (t *Tests) module(s Side) *Module {
-	if s.of() == Base {
-		return t.Base
-	}
-	return t.Head
-}
-
-func (t *Tests) binary(s Side, pkg string) string {
-	return filepath.Join(t.Temp, s.String(), filepath.FromSlash(pkg)+".test")
-}
-
-// build makes a package's test binary; seed 0 leaves the functions where the
-// linker puts them.
-func (t *Tests) build(ctx context.Context, s Side, pkg string, seed int) error {
-	args := []string{"test", "-c", "-o", t.binary(s, pkg)}
-	if seed > 0 && !t.fixed {
-		args = append(args, "-ldflags=-randlayout="+strconv.Itoa(seed))
-	}
-	_, err := command(ctx, t.module(s).Dir, "go", append(args, pkg)...)
-	if err != nil && strings.Contains(err.Error(), "randlayout") {
-		t.fixed = true
-		return t.build(ctx, s, pkg, 0)
-	}
-	if err != nil {
-		return fmt.Errorf("%s does not build: %w", s, err)
-	}
-	return nil
-}
-
-// reason is the line of a panic, which has a trace behind it, or else the end
-// of what a process said.
-func reason(text string) string {
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			return strings.TrimSpace(line)
-		}
-	}
-	return tail(text)
+	return bench.UnitOf(unit).Better
 }
 
 // learn notes the directions that benchmarks declare of their units
 // ("Unit hits better=higher").
-func (t *Tests) learn(output []byte) {
+func (t *tester) learn(output []byte) {
 	in := benchfmt.NewReader(bytes.NewReader(output), "")
 	for in.Scan() {
 		if u, ok := in.Result().(*benchfmt.UnitMetadata); ok && u.Key == "better" {
@@ -191,50 +59,94 @@ func (t *Tests) learn(output []byte) {
 	}
 }
 
-// Better is the direction of a unit: +1 if higher is better, -1 if lower is,
-// and 0 if nobody has said.
-func (t *Tests) Better(unit string) int {
-	if b, ok := t.better[unit]; ok {
-		return b
+// A testBinary is a test binary with the directory that its tests run in.
+type testBinary struct{ file, dir, pkg string }
+
+// run runs benchmarks, n operations each and that some times over. With
+// -test.v what a benchmark prints does not get into the line of its result,
+// and each is named as it begins.
+func (t *tester) run(ctx context.Context, b testBinary, match string, n, count int, more ...string) (*bench.Results, *Output, error) {
+	p := Program{Path: b.file, Dir: b.dir, Limit: t.limit, Args: append([]string{
+		"-test.v", "-test.run=^$", "-test.bench=" + match, "-test.benchmem",
+		"-test.benchtime=" + strconv.Itoa(n) + "x", "-test.count=" + strconv.Itoa(count),
+	}, more...)}
+	out, err := p.Run(ctx)
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
 	}
-	return bench.UnitOf(unit).Better
+	results, unread := bench.Read(bytes.NewReader(out.Text), b.pkg)
+	at := cmp.Or(out.At, "it")
+	switch {
+	case unread == nil && len(results.Failures) > 0:
+		f := results.Failures[0]
+		return nil, nil, fmt.Errorf("%s: Benchmark%s fails: %s", b.pkg, f.Name.Full, f.Reason)
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s: %s %w", b.pkg, at, err)
+	case unread != nil:
+		return nil, nil, fmt.Errorf("the output of the benchmarks cannot be read: %w", unread)
+	case out.At != "" && !bytes.Contains(out.Text, []byte("\nPASS\n")):
+		return nil, nil, fmt.Errorf("%s: %s ended its process", b.pkg, at)
+	}
+	t.learn(out.Text)
+	return results, out, nil
 }
 
 // count is how often a process repeats its operations; the best counts.
 const count = 3
 
-// Run implements Target.
-func (t *Tests) Run(ctx context.Context, s Side, b Benchmark, n int) ([]bench.Metric, error) {
-	results, err := t.start(ctx, s, b.Package, exactly(b.Name), n/count+1, count)
-	if err != nil {
-		return nil, fmt.Errorf("%s of %s: %w", b.Name, s, err)
+// measure runs a batch and returns the best values of each of its benchmarks.
+func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]bench.Metric, error) {
+	patterns := make([]string, len(batch.Benchmarks))
+	for i, bm := range batch.Benchmarks {
+		patterns[i] = exactly(bm.Name)
 	}
-	best := map[string]float64{}
-	var units []string
-	for _, sample := range results.Samples {
-		if sample.Name.Full != b.Name {
-			continue
-		}
-		for _, v := range sample.Values {
-			have, seen := best[v.Unit]
-			if !seen {
-				units = append(units, v.Unit)
-				best[v.Unit] = v.Value
-			} else if t.Better(v.Unit) > 0 {
-				best[v.Unit] = max(have, v.Value)
-			} else {
-				best[v.Unit] = min(have, v.Value)
+	results, _, err := t.run(ctx, b, strings.Join(patterns, "|"), batch.N/count+1, count)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]bench.Metric, len(batch.Benchmarks))
+	for i, bm := range batch.Benchmarks {
+		for _, s := range results.Samples {
+			if nameOf(s) == bm.Name {
+				all[i] = t.best(all[i], s.Values)
 			}
 		}
+		if all[i] == nil {
+			return nil, fmt.Errorf("%s: Benchmark%s has no line of its own in the output: is it skipped, or does it print an unfinished line?", b.pkg, bm.Name)
+		}
 	}
-	if len(units) == 0 {
-		return nil, fmt.Errorf("%s of %s was not run", b.Name, s)
+	return all, nil
+}
+
+// best joins the values of a further sample.
+func (t *tester) best(have, values []bench.Metric) []bench.Metric {
+	for _, v := range values {
+		i := slices.IndexFunc(have, func(m bench.Metric) bool { return m.Unit == v.Unit })
+		switch {
+		case i < 0:
+			have = append(have, v)
+		case t.Better(v.Unit) > 0:
+			have[i].Value = max(have[i].Value, v.Value)
+		default:
+			have[i].Value = min(have[i].Value, v.Value)
+		}
 	}
-	var out []bench.Metric
-	for _, u := range units {
-		out = append(out, bench.Metric{Unit: u, Value: best[u]})
+	return have
+}
+
+// plan is Plan with what runs a batch on base.
+func (t *tester) plan(ctx context.Context, benchmarks []Benchmark, measure time.Duration, run func(Batch) ([][]bench.Metric, error)) ([]Batch, error) {
+	p := planner{measure: measure, start: func(pkg string) time.Duration { return t.starts[pkg] }, run: run}
+	return p.plan(ctx, benchmarks)
+}
+
+// nameOf is a benchmark's name. Go appends no -GOMAXPROCS where it is 1: then
+// digits at the end are the name's own.
+func nameOf(s bench.Sample) string {
+	if s.Name.Procs > 0 && runtime.GOMAXPROCS(0) == 1 {
+		return s.Name.Full + "-" + strconv.Itoa(s.Name.Procs)
 	}
-	return out, nil
+	return s.Name.Full
 }
 
 // exactly is the pattern of one benchmark, level by level.
@@ -246,36 +158,84 @@ func exactly(name string) string {
 	return strings.Join(levels, "/")
 }
 
-// start runs a test binary in its package's directory, as go test does. The
-// environment has a different size each time: it moves the stack (Mytkowicz
-// and others, ASPLOS 2009).
-func (t *Tests) start(ctx context.Context, s Side, pkg, match string, n, count int, more ...string) (*bench.Results, error) {
-	limited, cancel := context.WithTimeout(ctx, t.Limit)
-	defer cancel()
-	args := append([]string{"-test.run=^$", "-test.bench=" + match,
-		"-test.benchtime=" + strconv.Itoa(n) + "x", "-test.count=" + strconv.Itoa(count), "-test.benchmem"}, more...)
-	cmd := exec.CommandContext(limited, t.binary(s, pkg), args...)
-	var out, complaint bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr = t.dirs[s.of()][pkg], &out, &complaint
-	cmd.Env = append(os.Environ(), "ONEBIT_GATE_PADDING="+strings.Repeat("x", t.rng.IntN(4096)))
-	cmd.WaitDelay = time.Second
-	err := cmd.Run()
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case limited.Err() != nil:
-		return nil, fmt.Errorf("%s of %s ran for more than %v", match, pkg, t.Limit)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w: %s", pkg, err, reason(out.String()+complaint.String()))
-	}
-	t.learn(out.Bytes())
-	results, err := bench.Read(&out, pkg)
+// A listing is the benchmarks of a side, with why those that skip themselves
+// do so.
+type listing map[Benchmark]string
+
+// list runs every benchmark of a test binary once, which shows its
+// sub-benchmarks.
+func (t *tester) list(ctx context.Context, b testBinary, to listing) error {
+	results, out, err := t.run(ctx, b, t.match, 1, 1)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(results.Failures) > 0 {
-		f := results.Failures[0]
-		return nil, errors.New("Benchmark" + f.Name.Full + " fails: " + f.Reason)
+	for _, s := range results.Samples {
+		to[Benchmark{b.pkg, nameOf(s)}] = ""
 	}
-	return results, nil
+	skipped := ""
+	for line := range strings.Lines(string(out.Text)) {
+		if name, ok := strings.CutPrefix(line, "--- SKIP: Benchmark"); ok {
+			skipped = strings.TrimSpace(name)
+			to[Benchmark{b.pkg, skipped}] = "it says no more"
+		} else if why, ok := strings.CutPrefix(line, "    "); ok && skipped != "" {
+			to[Benchmark{b.pkg, skipped}] = strings.TrimSpace(why)
+		} else {
+			skipped = ""
+		}
+	}
+	if len(results.Samples) > 0 {
+		t.starts[b.pkg] = max(t.starts[b.pkg], out.Began)
+	}
+	return nil
+}
+
+// A Difference is a benchmark that one side lacks, or that is skipped.
+type Difference struct {
+	Benchmark
+	Missing Side
+	Both    bool   // it is skipped on both sides, so there is nothing to compare
+	Why     string // it is skipped; "": it is not there
+}
+
+func (d Difference) String() string {
+	switch {
+	case d.Both:
+		return fmt.Sprintf("both sides skip Benchmark%s in %s: %s", d.Name, d.Package, d.Why)
+	case d.Why != "":
+		return fmt.Sprintf("%s skips Benchmark%s in %s: %s", d.Missing, d.Name, d.Package, d.Why)
+	}
+	return fmt.Sprintf("%s has no Benchmark%s in %s", d.Missing, d.Name, d.Package)
+}
+
+// match returns the benchmarks that both sides have, in order, and the others.
+func match(base, head listing) (both []Benchmark, differ []Difference) {
+	all := maps.Clone(base)
+	maps.Copy(all, head)
+	for _, b := range slices.SortedFunc(maps.Keys(all), compareBenchmarks) {
+		old, inBase := base[b]
+		now, inHead := head[b]
+		switch {
+		case inBase && inHead && old == "" && now == "":
+			both = append(both, b)
+		case inBase && old != "" && now != "":
+			differ = append(differ, Difference{b, Base, true, old})
+		case !inBase || old != "":
+			differ = append(differ, Difference{b, Base, false, old})
+		default:
+			differ = append(differ, Difference{b, Head, false, now})
+		}
+	}
+	return both, differ
+}
+
+func compareBenchmarks(a, b Benchmark) int {
+	return cmp.Or(cmp.Compare(a.Package, b.Package), cmp.Compare(a.Name, b.Name))
+}
+
+// errSide says whose an error is.
+func errSide(s Side, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s, err)
 }

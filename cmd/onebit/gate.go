@@ -127,7 +127,8 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	defer progress.close()
 	report, err = gate.Run(ctx, tests, benchmarks, gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: rules.ThresholdOf, Better: tests.Better,
-		Budget: max(f.budget-clock.Since(start), time.Nanosecond), Seed: uint64(time.Now().UnixNano()),
+		Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
+		Warn: func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s\n", text) },
 		Progress: func(p gate.Progress) {
 			progress.show(bench.Progress{
 				Group: fmt.Sprintf("round %d", p.Round+1), Doing: fmt.Sprintf("%s, %d of %d undecided", p.Doing, p.Undecided, p.All),
@@ -136,7 +137,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 		},
 	})
 	progress.close()
-	if report == nil {
+	if report == nil || report.Rounds == 0 {
 		return nil, err
 	}
 	report.LeftOut, report.Changes = left, changes
@@ -163,16 +164,17 @@ func (f *gateFlags) announce(cmd *cobra.Command, base, head *gate.Module) error 
 // missing names benchmarks that one side lacks, which are an error unless they
 // are allowed.
 func (f *gateFlags) missing(cmd *cobra.Command, differ []gate.Difference) error {
-	if len(differ) == 0 {
-		return nil
-	}
+	missing := 0
 	for _, d := range differ {
 		fmt.Fprintf(cmd.ErrOrStderr(), "not compared: %v\n", d)
+		if !d.Both {
+			missing++
+		}
 	}
-	if f.allowMissing {
+	if f.allowMissing || missing == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s not on both sides (--allow-missing compares the others)", differing(len(differ)))
+	return fmt.Errorf("%s not on both sides (--allow-missing compares the others)", differing(missing))
 }
 
 func differing(n int) string {

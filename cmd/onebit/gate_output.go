@@ -23,7 +23,7 @@ func (f *gateFlags) publish(cmd *cobra.Command, r *gate.Report, tests *gate.Test
 	for _, alarm := range r.Alarms {
 		fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s\n", alarm)
 	}
-	if tests.FixedLayout() {
+	if tests.Fixed() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "onebit: warning: this Go's linker has no -randlayout: where functions happen to lie can pass for a change")
 	}
 	err := f.printReport(cmd.OutOrStdout(), r)
@@ -63,7 +63,7 @@ func summary(r *gate.Report) string {
 			open++
 		}
 	}
-	of := fmt.Sprintf("of %d compared, in %d rounds and %v", len(r.Findings), r.Rounds, r.Elapsed.Round(time.Second))
+	of := fmt.Sprintf("of %d compared, in %d rounds and %v, %v of it to set up", len(r.Findings), r.Rounds, r.Elapsed.Round(time.Second), r.Setup.Round(time.Second))
 	switch r.Exit() {
 	case 0:
 		return fmt.Sprintf("no regression: nothing %s is worse by more than %.3g%%; %d better", of, 100*r.Options.Threshold, counts[gate.Faster])

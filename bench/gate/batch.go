@@ -1,0 +1,135 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"time"
+
+	"onebit/bench"
+)
+
+// maxOps bounds the operations of benchmarks that take no time.
+const maxOps = 1_000_000_000
+
+// A planner finds out how many operations each benchmark needs, and which of
+// them share a process.
+type planner struct {
+	measure time.Duration                         // that a benchmark should take
+	start   func(pkg string) time.Duration        // that a process takes beside measuring
+	run     func(Batch) ([][]bench.Metric, error) // on base
+}
+
+// A planned benchmark has the operations that it will perform or, while it is
+// not settled, those of the next try.
+type planned struct {
+	Benchmark
+	n       int
+	ns      float64 // of an operation
+	settled bool
+}
+
+// plan returns batches of all benchmarks, in their order.
+func (p *planner) plan(ctx context.Context, benchmarks []Benchmark) ([]Batch, error) {
+	all := make([]planned, len(benchmarks))
+	open := make([]*planned, len(benchmarks))
+	for i, b := range benchmarks {
+		all[i] = planned{Benchmark: b, n: 1}
+		open[i] = &all[i]
+	}
+	for len(open) > 0 {
+		var further []*planned
+		for _, together := range p.share(open) {
+			if err := p.try(together); err != nil {
+				return nil, err
+			}
+			for _, b := range together {
+				if !b.settled {
+					further = append(further, b)
+				}
+			}
+		}
+		open = further
+	}
+	for i := range all {
+		open = append(open, &all[i])
+	}
+	var batches []Batch
+	for _, together := range p.share(open) {
+		batches = append(batches, p.batch(together))
+	}
+	return batches, ctx.Err()
+}
+
+// share puts benchmarks of a package that perform the same number of
+// operations together, if its process takes longer to start than to measure.
+func (p *planner) share(open []*planned) (batches [][]*planned) {
+	type key struct {
+		pkg string
+		n   int
+	}
+	at := map[key]int{}
+	for _, b := range open {
+		k := key{b.Package, b.n}
+		i, ok := at[k]
+		if !ok || !p.slow(b.Package) {
+			i = len(batches)
+			at[k] = i
+			batches = append(batches, nil)
+		}
+		batches[i] = append(batches[i], b)
+	}
+	return batches
+}
+
+func (p *planner) slow(pkg string) bool { return p.start(pkg) > p.measure }
+
+// batch is what a process of these benchmarks measures.
+func (p *planner) batch(together []*planned) Batch {
+	b := Batch{N: together[0].n, Took: p.start(together[0].Package)}
+	for _, t := range together {
+		b.Benchmarks = append(b.Benchmarks, t.Benchmark)
+		b.Took += time.Duration(t.ns * float64(t.n))
+	}
+	return b
+}
+
+// try measures benchmarks with their numbers of operations and settles those
+// that took long enough to tell what they need.
+func (p *planner) try(together []*planned) error {
+	values, err := p.run(p.batch(together))
+	if err != nil {
+		return err
+	}
+	for i, b := range together {
+		ns, ok := valueOf(values[i], bench.NsPerOp)
+		if !ok {
+			return fmt.Errorf("Benchmark%s in %s reports no ns/op", b.Name, b.Package)
+		}
+		b.next(ns, float64(p.measure))
+		if b.settled && p.slow(b.Package) {
+			b.n = 1 << bits.Len(uint(b.n-1)) // so that others have as many
+		}
+	}
+	return nil
+}
+
+// next takes the time of an operation and sets the number to try, or to keep.
+func (b *planned) next(ns, measure float64) {
+	b.ns = ns
+	total := ns * float64(b.n)
+	if b.settled = total >= measure/4 || b.n >= maxOps; b.settled {
+		b.n = int(min(max(measure/max(ns, 0.01), 1), maxOps))
+		return
+	}
+	b.n = int(min(float64(b.n)*min(max(measure/max(total, 1), 2), 100), maxOps))
+}
+
+func valueOf(values []bench.Metric, unit string) (float64, bool) {
+	for _, v := range values {
+		if v.Unit == unit {
+			return v.Value, true
+		}
+	}
+	return 0, false
+}

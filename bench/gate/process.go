@@ -1,0 +1,129 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// A Program is a command that measures. Its processes get an environment of
+// another size each time, which moves the stack (Mytkowicz and others, ASPLOS
+// 2009), and a group of their own, so that no child of theirs stays behind.
+type Program struct {
+	Path  string
+	Args  []string
+	Dir   string
+	Limit time.Duration // one that begins and ends no benchmark for so long hangs
+}
+
+// maxOutput is more than any benchmark should print.
+const maxOutput = 64 << 20
+
+// An Output is what a process printed, and when.
+type Output struct {
+	Text  []byte
+	Began time.Duration // until the first benchmark; 0 if there was none
+	Ended time.Duration // from the start
+	At    string        // the benchmark that began last, with "Benchmark"; "" if none did
+}
+
+// Run runs the program to its end. The output is what there is of it, also of a
+// process that fails; the error has its reason.
+func (p Program) Run(ctx context.Context) (*Output, error) {
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	hangs := time.AfterFunc(p.Limit, func() { cancel(fmt.Errorf("ran for more than %v", p.Limit)) })
+	defer hangs.Stop()
+
+	start := time.Now()
+	cmd := exec.CommandContext(limited, p.Path, p.Args...)
+	out := transcript{start: start, beat: func() { hangs.Reset(p.Limit) }, full: func() { cancel(fmt.Errorf("printed more than %d MiB", maxOutput>>20)) }}
+	var complaint ending
+	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Dir, &out, &complaint
+	cmd.Env = append(os.Environ(), "ONEBIT_GATE_PADDING="+strings.Repeat("x", rand.IntN(4096)))
+	cmd.WaitDelay = time.Second
+	isolate(cmd)
+	err := cmd.Run()
+	endGroup(cmd)
+	out.Ended = time.Since(start)
+	out.Text = out.text.Bytes()
+	switch {
+	case ctx.Err() != nil:
+		return &out.Output, ctx.Err()
+	case limited.Err() != nil:
+		return &out.Output, context.Cause(limited)
+	case errors.Is(err, exec.ErrWaitDelay):
+		return &out.Output, errors.New("leaves a process behind that keeps its output open")
+	case err != nil:
+		return &out.Output, fmt.Errorf("%w: %s", err, reason(complaint.String()+"\n"+string(out.Text)))
+	}
+	return &out.Output, nil
+}
+
+// A transcript takes what a process prints, and notes the lines that name
+// benchmarks, which go test -v prints as they begin and as they end.
+type transcript struct {
+	Output
+	text  bytes.Buffer
+	start time.Time
+	line  int // where the unfinished line begins
+	beat  func()
+	full  func()
+}
+
+func (t *transcript) Write(p []byte) (int, error) {
+	if t.text.Len()+len(p) > maxOutput {
+		t.full()
+		return len(p), nil
+	}
+	t.text.Write(p)
+	for {
+		line, _, whole := bytes.Cut(t.text.Bytes()[t.line:], []byte("\n"))
+		if !whole {
+			return len(p), nil
+		}
+		t.line += len(line) + 1
+		if bytes.HasPrefix(line, []byte("Benchmark")) {
+			t.note(string(line))
+		}
+	}
+}
+
+func (t *transcript) note(line string) {
+	if t.Began == 0 {
+		t.Began = time.Since(t.start)
+	}
+	if fields := strings.Fields(line); len(fields) == 1 {
+		t.At = fields[0]
+	}
+	t.beat()
+}
+
+// An ending keeps the last of what is written.
+type ending struct{ bytes.Buffer }
+
+func (e *ending) Write(p []byte) (int, error) {
+	const most = 64 << 10
+	e.Buffer.Write(p)
+	if over := e.Len() - most; over > 0 {
+		e.Next(over)
+	}
+	return len(p), nil
+}
+
+// reason is the line of a panic, which has a trace behind it, or else the end
+// of what a process said.
+func reason(text string) string {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return tail(text)
+}

@@ -1,0 +1,123 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"onebit/bench"
+)
+
+// Tests are the test binaries of two revisions of a module: a Target.
+type Tests struct {
+	Base, Head *Module
+	Patterns   []string      // of packages; nil: ./...
+	Match      string        // regular expression of benchmarks, as go test -bench has it; "": all
+	Limit      time.Duration // for a benchmark; 0: a minute
+	Temp       string        // an empty directory for binaries
+	Linker
+
+	tester
+	dirs  [2]map[string]string // directories of packages, by side
+	seeds map[string]int       // of the binaries that are there
+}
+
+// Find builds both sides and lists the benchmarks that they share, in order of
+// their packages, and those that one of them lacks.
+func (t *Tests) Find(ctx context.Context) (both []Benchmark, differ []Difference, err error) {
+	if t.tester, err = newTester(t.Match, t.Limit); err != nil {
+		return nil, nil, err
+	}
+	t.seeds = map[string]int{}
+	patterns := t.Patterns
+	if len(patterns) == 0 {
+		patterns = []string{"./..."}
+	}
+	var found [2]listing
+	for i, m := range []*Module{t.Base, t.Head} {
+		if t.dirs[i], err = m.packages(ctx, patterns); err == nil {
+			found[i], err = t.listAll(ctx, Side(i))
+		}
+		if err != nil {
+			return nil, nil, errSide(Side(i), err)
+		}
+	}
+	both, differ = match(found[Base], found[Head])
+	return both, differ, nil
+}
+
+func (t *Tests) listAll(ctx context.Context, side Side) (listing, error) {
+	found := listing{}
+	for _, pkg := range slices.Sorted(maps.Keys(t.dirs[side])) {
+		if err := t.link(ctx, side, pkg, 0); err != nil {
+			return nil, err
+		}
+		if err := t.list(ctx, t.binary(side, pkg), found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// Prepare links the binaries of a round, each with a layout of its own.
+func (t *Tests) Prepare(ctx context.Context, round int, benchmarks []Benchmark) error {
+	wanted := map[string]bool{}
+	for _, b := range benchmarks {
+		wanted[b.Package] = true
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(wanted)) {
+		for _, side := range []Side{Base, Head, Twin} {
+			if err := t.link(ctx, side, pkg, round); err != nil {
+				return errSide(side, err)
+			}
+		}
+	}
+	return nil
+}
+
+// of is the side whose sources a side is built from.
+func (s Side) of() Side {
+	if s == Twin {
+		return Base
+	}
+	return s
+}
+
+func (t *Tests) binary(s Side, pkg string) testBinary {
+	file := filepath.Join(t.Temp, s.String(), filepath.FromSlash(pkg)+".test")
+	return testBinary{file, t.dirs[s.of()][pkg], pkg}
+}
+
+// link makes a package's test binary for a round.
+func (t *Tests) link(ctx context.Context, s Side, pkg string, round int) error {
+	m, file := t.Head, t.binary(s, pkg).file
+	if s.of() == Base {
+		m = t.Base
+	}
+	seed := seedOf(s, round)
+	if have := t.seeds[file]; have == seed || have > 0 && t.Fixed() {
+		return nil // it is there, or would be the same
+	}
+	if err := t.Link(ctx, m, file, seed, "test", "-c", pkg); err != nil {
+		return fmt.Errorf("does not build: %w", err)
+	}
+	t.seeds[file] = seed
+	return nil
+}
+
+// seedOf is the layout of a side in a round: no two have the same.
+func seedOf(s Side, round int) int { return 3*round + int(s) + 1 }
+
+// Plan implements Target.
+func (t *Tests) Plan(ctx context.Context, benchmarks []Benchmark, measure time.Duration) ([]Batch, error) {
+	return t.plan(ctx, benchmarks, measure, func(b Batch) ([][]bench.Metric, error) { return t.Run(ctx, Base, b) })
+}
+
+// Run implements Target.
+func (t *Tests) Run(ctx context.Context, s Side, batch Batch) ([][]bench.Metric, error) {
+	values, err := t.measure(ctx, t.binary(s, batch.Benchmarks[0].Package), batch)
+	return values, errSide(s, err)
+}
