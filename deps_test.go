@@ -29,6 +29,7 @@ var layers = []struct {
 	{"models", []string{"internal/*", "formats", "formats/*", "kernels", "models/tokenizer"}},
 	{"models/*", []string{"internal/*", "formats", "formats/*", "kernels", "models", "models/*"}},
 	{"bench/cases", []string{"internal/*", "formats", "formats/*", "kernels", "metal", "models", "models/*", "bench", "bench/*", "reports"}},
+	{"bench/foreign", []string{"internal/*", "bench", "bench/names"}},
 	{"bench", []string{"internal/*"}},
 	{"bench/*", []string{"internal/*", "bench"}},
 	{"reports", []string{"internal/*", "bench", "bench/names", "bench/gate", "bench/history", "bench/profile"}},

@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
@@ -29,6 +31,44 @@ func newWriter(out io.Writer) *writer {
 		w.suffix = fmt.Sprintf("-%d", procs)
 	}
 	return w
+}
+
+// Write writes results as Run does: Read gives them back.
+func (r *Results) Write(out io.Writer) error {
+	w := &writer{out: out, bench: benchfmt.NewWriter(out)}
+	settings := slices.Clone(r.Settings)
+	for i, s := range settings {
+		if !validSettingKey(s.Key) {
+			return fmt.Errorf("bench: writing results: %q is no key of a header", s.Key)
+		}
+		settings[i].Value = oneLine(s.Value)
+	}
+	if err := w.header(settings); err != nil {
+		return err
+	}
+	for _, text := range r.Warnings {
+		if err := w.warning(oneLine(text)); err != nil {
+			return err
+		}
+	}
+	for _, f := range r.Failures {
+		if err := w.failure(Failure{f.Name, cmp.Or(lines(f.Reason), "failed")}); err != nil {
+			return err
+		}
+	}
+	for _, s := range r.Samples {
+		if err := s.validate(); err != nil {
+			return fmt.Errorf("bench: writing results: %w", err)
+		}
+		w.suffix = ""
+		if s.Name.Procs > 0 {
+			w.suffix = fmt.Sprintf("-%d", s.Name.Procs)
+		}
+		if err := w.sample(s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // header writes the settings and the units' metadata. benchfmt would write

@@ -78,6 +78,7 @@ var verbs = []func() *cobra.Command{
 	newCompare,
 	newConvert,
 	newGate,
+	newImport,
 	newInspect,
 	newKernels,
 	newMan,
