@@ -40,9 +40,9 @@ func TestReadGoTestOutput(t *testing.T) {
 		Settings: []Setting{{"goos", "linux"}, {"goarch", "amd64"}, {"pkg", "onebit/bench/cases"},
 			{"cpu", "Imaginary Processor 9000"}},
 		Samples: []Sample{
-			{Name: ParseName("MatVec/format=i2_s/variant=avx2-2"), Iters: 20000,
+			{Name: ParseName("MatVec/format=i2_s/variant=avx2-2"), Iters: 20000, Package: "onebit/bench/cases", Process: 1,
 				Values: []Metric{{NsPerOp, 58123}, {WeightRate, 18.5}, {AllocBytes, 0}, {Allocs, 0}}},
-			{Name: ParseName("Pack-2"), Iters: 10, Values: []Metric{{NsPerOp, 1.5e9}, {"GB/s", 2}, {"B/s", 3e6}, {PackTime, 1.5e9}}},
+			{Name: ParseName("Pack-2"), Iters: 10, Package: "onebit/bench/cases", Process: 1, Values: []Metric{{NsPerOp, 1.5e9}, {"GB/s", 2}, {"B/s", 3e6}, {PackTime, 1.5e9}}},
 		},
 		Failures: []Failure{
 			{ParseName("MatVec/format=i2_s/variant=neon"), "cases_test.go:7: row 3: 17, want 18\n    and more"},
