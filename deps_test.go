@@ -31,6 +31,7 @@ var layers = []struct {
 	{"bench/cases", []string{"internal/*", "formats", "formats/*", "kernels", "metal", "models", "models/*", "bench", "bench/*", "reports"}},
 	{"bench/foreign", []string{"internal/*", "bench", "bench/names"}},
 	{"bench", []string{"internal/*"}},
+	{"bench/gate/calibrate", []string{"internal/*", "bench", "bench/gate"}},
 	{"bench/*", []string{"internal/*", "bench"}},
 	{"reports", []string{"internal/*", "bench", "bench/names", "bench/gate", "bench/history", "bench/profile"}},
 	{"cmd/*", []string{"internal/*", "formats", "formats/*", "kernels", "metal", "models", "models/*", "bench", "bench/*", "reports"}},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/bench"
 	"onebit/bench/gate"
 	"onebit/internal/clock"
 )
@@ -57,6 +56,7 @@ is below 1%, for all benchmarks together. go doc onebit/bench/gate says how.
 	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
 	flags.StringVarP(&f.out, "output", "o", "", "write base.txt, head.txt and twin.txt, which benchstat reads, to `DIR`")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
+	cmd.AddCommand(newGateCalibrate())
 	return cmd
 }
 
@@ -128,13 +128,9 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	report, err = gate.Run(ctx, tests, benchmarks, gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: rules.ThresholdOf, Better: tests.Better,
 		Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
-		Warn: func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s\n", text) },
-		Progress: func(p gate.Progress) {
-			progress.show(bench.Progress{
-				Group: fmt.Sprintf("round %d", p.Round+1), Doing: fmt.Sprintf("%s, %d of %d undecided", p.Doing, p.Undecided, p.All),
-				Done: int(p.Elapsed.Seconds()), Total: int(p.Budget.Seconds()), Elapsed: p.Elapsed, Left: max(0, p.Budget-p.Elapsed),
-			})
-		},
+		Warn: func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s
+", text) },
+		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
 	})
 	progress.close()
 	if report == nil || report.Rounds == 0 {

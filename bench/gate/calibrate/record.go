@@ -1,0 +1,69 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"time"
+
+	"onebit/bench/gate"
+	"onebit/internal/sysinfo"
+)
+
+// RecordOptions say what Record does.
+type RecordOptions struct {
+	Budget   time.Duration
+	Process  time.Duration // how long a process measures; 0: as long as a gate's
+	Seed     uint64        // of layouts and orders: two recordings should differ
+	Progress func(gate.Progress)
+}
+
+// Record runs a gate whose base, head and twin have the same sources, in dir,
+// which must not exist. It decides nothing, so that each round has each case.
+// Of a recording that was interrupted it returns what there is, with the cause.
+func Record(ctx context.Context, dir string, opt RecordOptions) (*Recording, error) {
+	tests, list, err := Compare(ctx, dir, Variant{}, Variant{})
+	if err != nil {
+		return nil, err
+	}
+	r := &Recording{Header: []string{
+		"recorded: " + time.Now().UTC().Format(time.RFC3339),
+		fmt.Sprintf("seed: %d", opt.Seed),
+	}}
+	for _, p := range sysinfo.Probe().Pairs() {
+		r.Header = append(r.Header, p.Key+": "+p.Value)
+	}
+	_, err = gate.Run(ctx, &relaid{tests, int(opt.Seed % (1 << 16))}, list, gate.Options{
+		// Nothing is proved with such a chance, nor the same within so little.
+		Threshold: 1e-12, Alarm: math.SmallestNonzeroFloat64,
+		Budget: opt.Budget, Process: opt.Process, Seed: opt.Seed, Progress: opt.Progress,
+		Record: func(m gate.Measurement) { r.Measurements = append(r.Measurements, m) },
+	})
+	return r, err
+}
+
+// Compare writes two variants of the module into dir and finds their benchmarks.
+func Compare(ctx context.Context, dir string, base, head Variant) (*gate.Tests, []gate.Benchmark, error) {
+	old, err := WriteModule(filepath.Join(dir, "base"), base)
+	if err != nil {
+		return nil, nil, err
+	}
+	now, err := WriteModule(filepath.Join(dir, "head"), head)
+	if err != nil {
+		return nil, nil, err
+	}
+	tests := &gate.Tests{Base: old, Head: now, Temp: filepath.Join(dir, "bin")}
+	list, _, err := tests.Find(ctx)
+	return tests, list, err
+}
+
+// relaid has other layouts than the rounds' own.
+type relaid struct {
+	*gate.Tests
+	from int
+}
+
+func (r *relaid) Prepare(ctx context.Context, round int) error {
+	return r.Tests.Prepare(ctx, r.from+round)
+}
