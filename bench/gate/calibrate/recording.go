@@ -76,8 +76,8 @@ func row(m gate.Measurement) []string {
 const mostText = 64 << 20
 
 // Read reads a recording. name is that of the file, for errors.
-func Read(in io.Reader, name string) (*Recording, error) {
-	z, err := gzip.NewReader(in)
+func Read(packed []byte, name string) (*Recording, error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, fmt.Errorf("%s is no recording of a gate: %w", name, err)
 	}

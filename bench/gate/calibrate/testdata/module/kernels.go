@@ -200,23 +200,22 @@ func CopyFar(_, n int) (sum int) {
 	return sum
 }
 
+// ring is a cycle through 2 MiB.
 var ring = sync.OnceValue(func() []uint32 {
-	next := make([]uint32, 1<<21)
+	next := make([]uint32, 1<<19)
 	for i := range next {
 		next[i] = uint32(i*1664525+1013904223) % uint32(len(next))
 	}
 	return next
 })
 
-var chaseAt uint32
-
-// Chase follows 32 pointers through 8 MiB in each unit.
-func Chase(_, n int) (sum int) {
-	next, place := ring(), chaseAt
+// Chase follows 32 pointers through 2 MiB in each unit.
+func Chase(at, n int) int {
+	next := ring()
+	place := uint32(at) % uint32(len(next))
 	for range 32 * n {
 		place = next[place]
 	}
-	chaseAt = place
 	return int(place)
 }
 
