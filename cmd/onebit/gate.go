@@ -128,8 +128,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	report, err = gate.Run(ctx, tests, benchmarks, gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: rules.ThresholdOf, Better: tests.Better,
 		Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
-		Warn: func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s
-", text) },
+		Warn:     func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s\n", text) },
 		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
 	})
 	progress.close()

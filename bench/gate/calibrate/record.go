@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"onebit/bench/gate"
+	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
 )
 
@@ -23,6 +24,7 @@ type RecordOptions struct {
 // which must not exist. It decides nothing, so that each round has each case.
 // Of a recording that was interrupted it returns what there is, with the cause.
 func Record(ctx context.Context, dir string, opt RecordOptions) (*Recording, error) {
+	start := clock.Now()
 	tests, list, err := Compare(ctx, dir, Variant{}, Variant{})
 	if err != nil {
 		return nil, err
@@ -37,7 +39,7 @@ func Record(ctx context.Context, dir string, opt RecordOptions) (*Recording, err
 	_, err = gate.Run(ctx, &relaid{tests, int(opt.Seed % (1 << 16))}, list, gate.Options{
 		// Nothing is proved with such a chance, nor the same within so little.
 		Threshold: 1e-12, Alarm: math.SmallestNonzeroFloat64,
-		Budget: opt.Budget, Process: opt.Process, Seed: opt.Seed, Progress: opt.Progress,
+		Budget: opt.Budget, Start: start, Process: opt.Process, Seed: opt.Seed, Progress: opt.Progress,
 		Record: func(m gate.Measurement) { r.Measurements = append(r.Measurements, m) },
 	})
 	return r, err
@@ -64,6 +66,6 @@ type relaid struct {
 	from int
 }
 
-func (r *relaid) Prepare(ctx context.Context, round int) error {
-	return r.Tests.Prepare(ctx, r.from+round)
+func (r *relaid) Prepare(ctx context.Context, round int, list []gate.Benchmark) error {
+	return r.Tests.Prepare(ctx, r.from+round, list)
 }

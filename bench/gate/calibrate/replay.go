@@ -17,6 +17,7 @@ import (
 type Noise struct {
 	benchmarks []gate.Benchmark
 	rounds     []round
+	setup      time.Duration // what a gate took before its first round, the mean
 }
 
 // A round is what each case's processes measured, and what it cost to link
@@ -46,6 +47,9 @@ func NewNoise(recordings ...*Recording) (*Noise, error) {
 	}
 	slices.SortFunc(n.benchmarks, func(a, b gate.Benchmark) int { return cmp.Compare(a.Name, b.Name) })
 	for _, r := range recordings {
+		if len(r.Measurements) > 0 {
+			n.setup += r.Measurements[0].Start / time.Duration(len(recordings))
+		}
 		n.rounds = append(n.rounds, r.rounds(len(names))...)
 	}
 	if len(n.rounds) < leastRounds {
@@ -108,13 +112,12 @@ func (r round) whole(cases int) bool {
 // base, head or twin is drawn anew in each round, as a gate draws layouts.
 type player struct {
 	*Noise
-	at          int // the round that is played
-	slower      map[string]float64
-	rng         *rand.Rand
-	calibrating bool
-	sides       []int // the build of each side
-	played      map[string]*[3]int
-	now         time.Time
+	at     int // the round that is played
+	slower map[string]float64
+	rng    *rand.Rand
+	sides  []int // the build of each side
+	played map[string]*[3]int
+	now    time.Time
 }
 
 // player plays from a round on, with head's time multiplied in some cases.
@@ -123,25 +126,35 @@ func (n *Noise) player(from int, slower map[string]float64, rng *rand.Rand) *pla
 }
 
 // Prepare implements gate.Target: the next round is played.
-func (p *player) Prepare(context.Context, int) error {
+func (p *player) Prepare(_ context.Context, round int, _ []gate.Benchmark) error {
 	p.at = (p.at + 1) % len(p.rounds)
 	p.sides = p.rng.Perm(3)
 	p.played = map[string]*[3]int{}
-	p.now = p.now.Add(p.rounds[p.at].prepare)
+	if round > 0 { // the first is in the time of the setup
+		p.now = p.now.Add(p.rounds[p.at].prepare)
+	}
 	return nil
+}
+
+// Plan implements gate.Target: a process for each case, as it was recorded.
+func (p *player) Plan(_ context.Context, benchmarks []gate.Benchmark, _ time.Duration) (batches []gate.Batch, err error) {
+	p.now = p.now.Add(p.setup)
+	for _, b := range benchmarks {
+		m := p.rounds[p.at].cases[b.Name][0][0]
+		batches = append(batches, gate.Batch{Benchmarks: []gate.Benchmark{b}, N: m.N, Took: m.Took})
+	}
+	return batches, nil
 }
 
 // Run implements gate.Target. It costs what it cost when it was recorded, and
 // what is added to it.
-func (p *player) Run(_ context.Context, side gate.Side, b gate.Benchmark, n int) ([]bench.Metric, error) {
-	processes := p.rounds[p.at].cases[b.Name][p.sides[side]]
-	if p.calibrating {
-		return p.calibrate(processes[0], n), nil
+func (p *player) Run(_ context.Context, side gate.Side, batch gate.Batch) ([][]bench.Metric, error) {
+	name := batch.Benchmarks[0].Name
+	processes := p.rounds[p.at].cases[name][p.sides[side]]
+	if p.played[name] == nil {
+		p.played[name] = new([3]int)
 	}
-	if p.played[b.Name] == nil {
-		p.played[b.Name] = new([3]int)
-	}
-	turn := &p.played[b.Name][side]
+	turn := &p.played[name][side]
 	if *turn >= len(processes) {
 		return nil, errors.New("a gate measures more than was recorded")
 	}
@@ -149,7 +162,7 @@ func (p *player) Run(_ context.Context, side gate.Side, b gate.Benchmark, n int)
 	*turn++
 	values := slices.Clone(m.Values)
 	took := m.Took
-	if share, ok := p.slower[b.Name]; ok && side == gate.Head {
+	if share, ok := p.slower[name]; ok && side == gate.Head {
 		for i := range values {
 			if values[i].Unit == bench.NsPerOp {
 				took += time.Duration(share * values[i].Value * float64(m.N))
@@ -158,17 +171,7 @@ func (p *player) Run(_ context.Context, side gate.Side, b gate.Benchmark, n int)
 		}
 	}
 	p.now = p.now.Add(took)
-	return values, nil
-}
-
-// calibrate is a process of n operations, of which m had another number.
-func (p *player) calibrate(m gate.Measurement, n int) []bench.Metric {
-	for _, v := range m.Values {
-		if v.Unit == bench.NsPerOp {
-			p.now = p.now.Add(m.Took + time.Duration(v.Value*float64(n-m.N)))
-		}
-	}
-	return m.Values
+	return [][]bench.Metric{values}, nil
 }
 
 // gate runs a gate on what is played.
@@ -176,6 +179,5 @@ func (p *player) gate(ctx context.Context, opt gate.Options) (*gate.Report, erro
 	opt.Seed = p.rng.Uint64()
 	opt.ThresholdOf = new(gate.Rules).ThresholdOf
 	opt.Now = func() time.Time { return p.now }
-	opt.Progress = func(at gate.Progress) { p.calibrating = at.Doing == "calibrate" }
 	return gate.Run(ctx, p, p.benchmarks, opt)
 }
