@@ -12,17 +12,21 @@
 // the same number of operations. The better of a side's two processes counts:
 // what a neighbour on the machine does to one of them says nothing of the code.
 //
-// So a round yields one logarithm of head over base for each benchmark, and it
-// is the unit of replication: whatever a build, a process, an order or a moment
-// does to a measurement differs from round to round, and is in the interval.
+// So a round yields one value of head, base and twin for each benchmark, and is
+// the unit of replication: whatever a build, a process, an order or a moment does
+// to a measurement differs from round to round, and is in the interval.
 //
 // # How it is judged
 //
-// If base and head are the same, a round's difference is as likely to be d as
-// −d, because chance alone decided which side had which layout, place and
-// moment. The signed-rank test is exact under that symmetry, however heavy the
-// tails, and a virtual machine's are heavy. Its bounds around the median of
-// Walsh averages give the verdict, with a threshold of 3% unless told otherwise:
+// If base and head are the same, then so are all three sides, and chance alone
+// decided which of a round's three values is head's, for it decided which side
+// had which layout, place and moment. Ranks of the values, aligned by round, so
+// have an exact distribution, however heavy the tails, and a virtual machine's
+// are heavy: in each round any of three ranks is as likely to be head's (Hodges
+// and Lehmann, Annals of Mathematical Statistics 33:482, 1962). That uses the
+// twin's time too: base is measured twice as often as head. Shifts of head that
+// the test does not refute are its interval. With a threshold of 3%, unless told
+// otherwise, the verdict is
 //
 //	SAME    the 95% interval, widened by the floor, lies within the threshold
 //	SLOWER  head is worse beyond the floor at the level of the look, and may be
@@ -30,15 +34,19 @@
 //	FASTER  the same on the other side
 //	UNSURE  none of these
 //
-// The floor is the distance of twin from base in the same rounds. A twin that
-// differs from base at the level of the look is an alarm: then something other
-// than the code decides, and nothing is proved.
+// The floor is how far twin is known to be from base in the same rounds: the
+// distance of the interval of their differences (of the signed-rank test, since
+// those are symmetric) from 0. A twin that differs from base at the level of the
+// look is an alarm: then something other than the code decides, and nothing is
+// proved.
 //
-// The data is looked at four times, after 40, 60, 80 and 100% of the budget;
-// the looks spend 5, 15, 30 and 50% of the chance of a false alarm, which is
-// shared among all benchmarks and units (Bonferroni). What is decided at a look
-// is measured no more, so that the rest of the time goes to what is not. The
-// chance of any false SLOWER or FASTER in a gate is below 1%.
+// The data is looked at nine times, after 20 to 100% of the budget; the looks
+// spend from 1% to 32% of the chance of a false claim, which is shared among all
+// benchmarks and units (Bonferroni), and among SLOWER, FASTER and the alarms of
+// the twin. So the chance of any false claim in a gate is below 1%. What is
+// decided at a look is measured no more, so that the rest of the time goes to
+// what is not. Package calibrate measures that and the chance to find what is
+// slower, on recorded noise.
 //
 // Values that no process changes (allocations, sizes, errors) need no
 // statistics: any change beyond their threshold counts.

@@ -105,7 +105,7 @@ type Finding struct {
 	Pass      bool     // it is no regression
 	Change    Interval // of log(head/base), positive is worse, with the bounds of the last look
 	Threshold float64  // as a fraction
-	Floor     float64  // how far base and twin lie apart, as a logarithm
+	Floor     float64  // how far base and twin are known to lie apart, as a logarithm
 	Exact     bool     // every process gave the same value: no statistics were needed
 	Base      []float64
 	Head      []float64
@@ -404,7 +404,7 @@ func (g *gate) look(spent float64) {
 		}
 		c.decided = true
 		for _, unit := range c.order {
-			if f := g.finding(c, unit); f.Judged && f.Verdict == Unsure {
+			if g.verdict(c, unit).unsure() {
 				c.decided = false
 			}
 		}
@@ -421,7 +421,11 @@ func (g *gate) rule(b Benchmark, unit string) rule {
 	if g.looks > 0 {
 		share = spending[g.looks-1]
 	}
-	return rule{threshold: math.Log1p(threshold), alarm: g.Alarm * share / float64(max(g.tests(), 1))}
+	same := earlyEquivalence
+	if g.looks == len(lookAt) {
+		same = equivalence
+	}
+	return rule{threshold: math.Log1p(threshold), alarm: g.Alarm * share / float64(max(g.tests(), 1)), same: same}
 }
 
 // tests is how many series chance can decide.
@@ -458,8 +462,20 @@ func (s *series) differences(side Side, better int) []float64 {
 	return d
 }
 
-// finding is the verdict on a unit as things stand.
-func (g *gate) finding(c *caseState, unit string) Finding {
+// triples are the values of the rounds in which all sides have positive ones.
+func (s *series) triples(better int) (t triples) {
+	for i, base := range s.sides[Base] {
+		head, twin := s.sides[Head][i], s.sides[Twin][i]
+		if base > 0 && head > 0 && twin > 0 {
+			sign := -float64(better)
+			t = append(t, [3]float64{sign * math.Log(base), sign * math.Log(head), sign * math.Log(twin)})
+		}
+	}
+	return t
+}
+
+// verdict is a finding on a unit as things stand, without its interval.
+func (g *gate) verdict(c *caseState, unit string) Finding {
 	s, better, r := c.units[unit], g.Better(unit), g.rule(c.Benchmark, unit)
 	f := Finding{
 		Benchmark: c.Benchmark, Unit: unit, Threshold: math.Expm1(r.threshold),
@@ -472,16 +488,14 @@ func (g *gate) finding(c *caseState, unit string) Finding {
 	if s.exact() {
 		return f.exactly(r, better)
 	}
-	d, twin := s.differences(Head, better), s.differences(Twin, better)
-	if len(d) == 0 {
-		return f
+	if twin := s.differences(Twin, better); len(twin) > 0 {
+		f.Floor = floor(twin)
 	}
-	f.Floor = math.Abs(hodgesLehmann(twin, equivalence).Center)
-	f.Verdict = r.judge(d, f.Floor)
-	f.Pass = r.passes(f.Verdict, d, f.Floor)
-	f.Change = hodgesLehmann(d, equivalence)
+	f.Verdict, f.Pass = r.judge(s.triples(better), f.Floor)
 	return f
 }
+
+func (f Finding) unsure() bool { return f.Judged && f.Verdict == Unsure }
 
 // exactly judges values that no process changes: allocations, errors, sizes.
 func (f Finding) exactly(r rule, better int) Finding {
@@ -512,15 +526,14 @@ func (g *gate) report() *Report {
 	r := &Report{Rounds: g.round, Needed: minRounds(g.Alarm, g.tests()), Elapsed: g.elapsed(), Setup: g.setup, Options: g.Options}
 	for _, c := range g.order {
 		for _, unit := range c.order {
-			f := g.finding(c, unit)
+			f, s, better := g.verdict(c, unit), c.units[unit], g.Better(unit)
+			if f.Judged && !f.Exact {
+				f.Change = s.triples(better).interval(equivalence)
+				if twin := s.differences(Twin, better); len(twin) > 0 && g.rule(c.Benchmark, unit).differs(twin) {
+					r.Alarms = append(r.Alarms, fmt.Sprintf("%s %s: base differs from itself by %s: something other than the code decides", c.Name, unit, Percent(hodgesLehmann(twin, equivalence).Center)))
+				}
+			}
 			r.Findings = append(r.Findings, f)
-			if !f.Judged || f.Exact {
-				continue
-			}
-			twin := c.units[unit].differences(Twin, g.Better(unit))
-			if v := g.rule(c.Benchmark, unit).judge(twin, 0); v == Slower || v == Faster {
-				r.Alarms = append(r.Alarms, fmt.Sprintf("%s %s: base differs from itself by %s: something other than the code decides", c.Name, unit, Percent(hodgesLehmann(twin, equivalence).Center)))
-			}
 		}
 	}
 	return r

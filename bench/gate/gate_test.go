@@ -249,7 +249,7 @@ func TestBudget(t *testing.T) {
 		budget  time.Duration
 		refused bool
 		warned  bool
-	}{{2 * time.Second, true, false}, {20 * time.Second, false, true}, {5 * time.Minute, false, false}} {
+	}{{2 * time.Second, true, false}, {15 * time.Second, false, true}, {5 * time.Minute, false, false}} {
 		f := newFake(1, 1)
 		var warnings []string
 		_, err := Run(t.Context(), f, []Benchmark{{"p", "B"}}, Options{
@@ -258,10 +258,10 @@ func TestBudget(t *testing.T) {
 		if (err != nil) != c.refused || (len(warnings) > 0) != c.warned {
 			t.Errorf("%v: error %v, warnings %q; want refused %v, warned %v", c.budget, err, warnings, c.refused, c.warned)
 		}
-		// 8 rounds of 2.48 s and setting up.
+		// 6 rounds of 2.48 s and setting up.
 		for _, text := range append(warnings, fmt.Sprint(err)) {
-			if (c.refused || c.warned) && len(text) > 10 && !strings.Contains(text, "22s") {
-				t.Errorf("%v: %q does not say that 22s are needed", c.budget, text)
+			if (c.refused || c.warned) && len(text) > 10 && !strings.Contains(text, "17s") {
+				t.Errorf("%v: %q does not say that 17s are needed", c.budget, text)
 			}
 		}
 	}

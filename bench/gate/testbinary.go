@@ -25,13 +25,15 @@ type tester struct {
 	limit  time.Duration  // for a benchmark
 	better map[string]int // of units that the benchmarks declare or that Go has
 	starts map[string]time.Duration
+
+	allocates map[Benchmark]float64 // bytes per operation
 }
 
 func newTester(match string, limit time.Duration) (tester, error) {
 	t := tester{
 		match: cmp.Or(match, "."), limit: cmp.Or(limit, time.Minute),
 		better: map[string]int{"B/s": +1}, // what readers of the format make of MB/s
-		starts: map[string]time.Duration{},
+		starts: map[string]time.Duration{}, allocates: map[Benchmark]float64{},
 	}
 	if _, err := regexp.Compile(t.match); err != nil {
 		return t, fmt.Errorf("the pattern of benchmarks: %w", err)
@@ -91,8 +93,28 @@ func (t *tester) run(ctx context.Context, b testBinary, match string, n, count i
 	return results, out, nil
 }
 
-// count is how often a process repeats its operations; the best counts.
-const count = 3
+// repeats is how often a process repeats its operations at most; the best
+// counts. Of windows of 5 ms, some see no neighbour on the machine, of windows
+// of 20 ms hardly any: for 60 ms of each, the first halve the time to a verdict
+// (docs/measurements/gate.md).
+const repeats = 12
+
+// cycle is what a Go program allocates between collections at least: a window
+// has to have that much, so that the best of them has its share of collecting.
+const cycle = 4 << 20
+
+// windows is how often a process of a batch repeats its operations, and how many
+// each time.
+func (t *tester) windows(batch Batch) (count, n int) {
+	count = repeats
+	for _, b := range batch.Benchmarks {
+		if all := t.allocates[b] * float64(batch.N); all > cycle {
+			count = min(count, max(int(all/cycle), 3))
+		}
+	}
+	count = min(count, batch.N)
+	return count, (batch.N + count - 1) / count
+}
 
 // measure runs a batch and returns the best values of each of its benchmarks.
 func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]bench.Metric, error) {
@@ -100,7 +122,8 @@ func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]be
 	for i, bm := range batch.Benchmarks {
 		patterns[i] = exactly(bm.Name)
 	}
-	results, _, err := t.run(ctx, b, strings.Join(patterns, "|"), batch.N/count+1, count)
+	count, n := t.windows(batch)
+	results, _, err := t.run(ctx, b, strings.Join(patterns, "|"), n, count)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +193,9 @@ func (t *tester) list(ctx context.Context, b testBinary, to listing) error {
 		return err
 	}
 	for _, s := range results.Samples {
-		to[Benchmark{b.pkg, nameOf(s)}] = ""
+		bm := Benchmark{b.pkg, nameOf(s)}
+		to[bm] = ""
+		t.allocates[bm], _ = s.Value(bench.AllocBytes)
 	}
 	skipped := ""
 	for line := range strings.Lines(string(out.Text)) {

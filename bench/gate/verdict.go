@@ -34,59 +34,74 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 // A rule is what a verdict is given by.
 type rule struct {
 	threshold float64 // as a logarithm of the ratio
-	alarm     float64 // chance of a false SLOWER or FASTER at this look
+	alarm     float64 // chance of a false claim at this look
+	same      float64 // chance of a false SAME at this look
 }
 
-// equivalence is the chance of a false SAME: at the threshold itself, one in
-// twenty. It is no alarm, and so need not be shared among all cases.
-const equivalence = 0.05
+// The chance of a false claim is shared among the claims that can be false.
+const (
+	slowerShare = 0.6
+	fasterShare = 0.2
+	twinShare   = 0.2 // that base differs from itself
+)
 
-// judge gives the verdict on differences: of each round log(head/base), signed
-// so that positive is worse. floor is how far identical code lay apart, which
-// a difference has to exceed.
-func (r rule) judge(d []float64, floor float64) Verdict {
-	if len(d) == 0 {
-		return Unsure
+// equivalence is the chance of a false SAME at the last look, and of bounds that
+// the truth is beyond: at the threshold itself, one in twenty. It is no alarm,
+// and so need not be shared among all cases. Earlier looks have less.
+const (
+	equivalence      = 0.05
+	earlyEquivalence = 0.01
+)
+
+// judge gives the verdict on values, and whether it is no regression: head is
+// proved to be better, or no worse than the threshold. floor is how far apart
+// identical code is known to lie, which a difference has to exceed.
+func (r rule) judge(t triples, floor float64) (v Verdict, pass bool) {
+	if len(t) == 0 {
+		return Unsure, false
 	}
-	strict := hodgesLehmann(d, r.alarm)
-	wide := hodgesLehmann(d, equivalence)
+	margin := r.threshold - floor
+	notWorse := margin > 0 && t.below(margin) <= r.same
+	notBetter := margin > 0 && t.above(-margin) <= r.same
 	switch {
-	case -r.threshold <= wide.Lo-floor && wide.Hi+floor <= r.threshold:
-		return Same
-	case strict.Lo > floor && wide.Hi > r.threshold:
-		return Slower
-	case strict.Hi < -floor && wide.Lo < -r.threshold:
-		return Faster
+	case notWorse && notBetter:
+		return Same, true
+	case t.above(floor) <= r.alarm*slowerShare && t.below(r.threshold) > r.same:
+		return Slower, false
+	case t.below(-floor) <= r.alarm*fasterShare && t.above(-r.threshold) > r.same:
+		return Faster, true
 	}
-	return Unsure
+	return Unsure, notWorse
 }
 
-// passes reports whether a verdict on d is no regression: it is proved to be
-// better, or no worse than the threshold.
-func (r rule) passes(v Verdict, d []float64, floor float64) bool {
-	switch v {
-	case Same, Faster:
-		return true
-	case Slower:
-		return false
-	}
-	return len(d) > 0 && hodgesLehmann(d, equivalence).Hi+floor <= r.threshold
+// floor is how far a twin is known to be from its base: the distance of the
+// interval of their differences from 0. What it may be beside that is chance,
+// which is in head's interval too.
+func floor(twin []float64) float64 {
+	in := hodgesLehmann(twin, equivalence)
+	return max(0, in.Lo, -in.Hi)
 }
 
-// spending is the share of the chance of a false alarm that each look at the
+// differs reports whether a twin differs from its base beyond chance.
+func (r rule) differs(twin []float64) bool {
+	in := hodgesLehmann(twin, r.alarm*twinShare/2)
+	return in.Lo > 0 || in.Hi < 0
+}
+
+// lookAt is the share of the budget after which each look is taken.
+var lookAt = []float64{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
+
+// spending is the share of the chance of a false claim that each look at the
 // data may use. Little is spent early, as O'Brien and Fleming do (Biometrics
 // 35:549, 1979), so that the last look costs little for the others; the sum
 // of the chances bounds that of any.
-var spending = []float64{0.05, 0.15, 0.30, 0.50}
-
-// lookAt is the share of the budget after which each look is taken.
-var lookAt = []float64{0.4, 0.6, 0.8, 1}
+var spending = []float64{0.01, 0.02, 0.04, 0.06, 0.08, 0.12, 0.15, 0.2, 0.32}
 
 // minRounds is the number of rounds below which the last look of a family of
-// n tests can prove nothing.
+// n tests can prove nothing: one of 3ⁿ choices of head's places is the clearest.
 func minRounds(alarm float64, n int) int {
-	last := alarm * spending[len(spending)-1] / float64(max(n, 1))
-	return int(math.Ceil(-math.Log2(last)))
+	last := alarm * slowerShare * spending[len(spending)-1] / float64(max(n, 1))
+	return int(math.Ceil(-math.Log(last) / math.Log(3)))
 }
 
 // Percent prints a logarithm of a ratio as a change.

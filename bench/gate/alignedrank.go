@@ -1,0 +1,142 @@
+package gate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// triples are logarithms of base, head and twin by round, positive if worse.
+type triples [][3]float64
+
+// An alignment is what a round's values say when head is taken to be shifted:
+// scores of the three, which chance alone hands out among them if that is so.
+type alignment [][3]int
+
+// levels is how finely ranks are told apart. More of them find no more, and
+// cost time.
+const levels = 64
+
+// align takes a shift from head, the median of its three values from each
+// round, and ranks what is left over all rounds (Hodges and Lehmann, Annals of
+// Mathematical Statistics 33:482, 1962). A round with a burst on one side so
+// leaves its other two comparable.
+func (t triples) align(shift float64) alignment {
+	type place struct {
+		value       float64
+		round, side int
+	}
+	places := make([]place, 0, 3*len(t))
+	for round, v := range t {
+		v[Head] -= shift
+		middle := max(min(v[0], v[1]), min(max(v[0], v[1]), v[2]))
+		for side, x := range v {
+			places = append(places, place{x - middle, round, side})
+		}
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.value, b.value) })
+	scores := make(alignment, len(t))
+	for i := 0; i < len(places); {
+		j := i
+		for j < len(places) && places[j].value == places[i].value {
+			j++
+		}
+		for _, p := range places[i:j] { // those that are equal share their middle rank
+			scores[p.round][p.side] = (i + j - 1) * levels / (2 * len(places))
+		}
+		i = j
+	}
+	return scores
+}
+
+// excess is by how much head's scores exceed what is to be expected of them, in
+// thirds.
+func (a alignment) excess() (sum int) {
+	for _, s := range a {
+		sum += 2*s[Head] - s[Base] - s[Twin]
+	}
+	return sum
+}
+
+// chances are those of a sum of head's scores as large as this one, or as small,
+// if in each round any of the three scores is as likely to be head's. They are
+// exact.
+func (a alignment) chances() (large, small float64) {
+	sum, most := 0, 0
+	for _, s := range a {
+		least := min(s[0], s[1], s[2])
+		sum += s[Head] - least
+		most += max(s[0], s[1], s[2]) - least
+	}
+	share := make([]float64, most+1) // of the 3ⁿ choices, by sum
+	next := make([]float64, most+1)
+	share[0] = 1
+	reach := 0
+	for _, s := range a {
+		least := min(s[0], s[1], s[2])
+		clear(next)
+		for _, score := range s {
+			d := score - least
+			for i, p := range share[:reach+1] {
+				next[i+d] += p / 3
+			}
+		}
+		reach += max(s[0], s[1], s[2]) - least
+		share, next = next, share
+	}
+	for i, p := range share {
+		if i >= sum {
+			large += p
+		}
+		if i <= sum {
+			small += p
+		}
+	}
+	return large, small
+}
+
+// above is the chance of values like these if head is worse by a shift or less,
+// which refutes that where it is small; below if it is worse by that or more.
+func (t triples) above(shift float64) float64 {
+	large, _ := t.align(shift).chances()
+	return large
+}
+
+func (t triples) below(shift float64) float64 {
+	_, small := t.align(shift).chances()
+	return small
+}
+
+// interval estimates head's shift, with bounds that the truth is beyond with a
+// chance of no more than alpha on either side.
+func (t triples) interval(alpha float64) Interval {
+	in := Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
+	if len(t) == 0 {
+		return in
+	}
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, v := range t {
+		lo = min(lo, v[Head]-max(v[Base], v[Twin]))
+		hi = max(hi, v[Head]-min(v[Base], v[Twin]))
+	}
+	const margin = 1e-6
+	lo, hi = lo-margin, hi+margin // beyond them head is first, or last, in every round
+	in.Center = root(lo, hi, func(shift float64) bool { return t.align(shift).excess() > 0 })
+	if t.above(lo) <= alpha {
+		in.Lo = root(lo, in.Center, func(shift float64) bool { return t.above(shift) <= alpha })
+		in.Hi = root(in.Center, hi, func(shift float64) bool { return t.below(shift) > alpha })
+	}
+	return in
+}
+
+// root is where yes, which is so at lo, ends on the way to hi.
+func root(lo, hi float64, yes func(float64) bool) float64 {
+	for hi-lo > 1e-5 {
+		if middle := lo + (hi-lo)/2; yes(middle) {
+			lo = middle
+		} else {
+			hi = middle
+		}
+	}
+	return lo + (hi-lo)/2
+}

@@ -1,0 +1,93 @@
+package gate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Of the 27 ways to give head one of three places in three rounds, one has it
+// last in each; in one round, each sum has a third.
+func TestChancesByHand(t *testing.T) {
+	worst := triples{{0, 3, 1}, {0, 4, 1}, {0, 5, 1}}
+	if large, small := worst.align(0).chances(); math.Abs(large-1.0/27) > 1e-12 || math.Abs(small-1) > 1e-12 {
+		t.Errorf("head last in three rounds: %v and %v, want 1/27 and 1", large, small)
+	}
+	if large, small := (triples{{0, 1, 2}}).align(0).chances(); math.Abs(large-2.0/3) > 1e-12 || math.Abs(small-2.0/3) > 1e-12 {
+		t.Errorf("head in the middle of one round: %v and %v, want 2/3 each", large, small)
+	}
+	equal := triples{{1, 1, 1}, {2, 2, 2}}
+	if large, small := equal.align(0).chances(); large < 1-1e-12 || small < 1-1e-12 {
+		t.Errorf("all values equal: %v and %v, want 1", large, small)
+	}
+}
+
+// On identical sides whose noise is skewed and has heavy tails, with a factor
+// that a round's values share, a chance below alpha comes in no more than alpha
+// of the runs; and the interval misses the truth as seldom.
+func TestAlignedRanksAreExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	const runs, alpha, shift = 2000, 0.02, 0.7
+	var large, small, missed int
+	for range runs {
+		rounds := make(triples, 12)
+		for i := range rounds {
+			drift := 5 * rng.NormFloat64()
+			for side := range 3 {
+				rounds[i][side] = drift + math.Abs(cauchy(rng))
+			}
+		}
+		if rounds.above(0) <= alpha {
+			large++
+		}
+		if rounds.below(0) <= alpha {
+			small++
+		}
+		for i := range rounds {
+			rounds[i][Head] += shift
+		}
+		if rounds.above(shift) <= alpha || rounds.below(shift) <= alpha {
+			missed++
+		}
+	}
+	limit := runs*alpha + 3*math.Sqrt(runs*alpha)
+	if float64(large) > limit || float64(small) > limit || large == 0 || small == 0 {
+		t.Errorf("%d and %d of %d runs, want no more than %.0f of each", large, small, runs, limit)
+	}
+	if missed != large+small {
+		t.Errorf("with a shift the truth is refuted in %d runs, without in %d", missed, large+small)
+	}
+}
+
+func TestIntervalOfTriples(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	rounds := make(triples, 30)
+	for i := range rounds {
+		for side := range 3 {
+			rounds[i][side] = 0.01 * rng.NormFloat64()
+		}
+		rounds[i][Head] += 0.05
+	}
+	in := rounds.interval(0.05)
+	// The standard error is 1% × √1.5/√30; a rank test has 95% of its power.
+	if !(in.Lo < in.Center && in.Center < in.Hi) || math.Abs(in.Center-0.05) > 0.007 || in.Hi-in.Lo > 0.012 {
+		t.Errorf("%+v, want about 5%% ± 0.4%%", in)
+	}
+	if rounds.above(in.Lo-1e-4) > 0.05 || rounds.above(in.Lo+1e-4) <= 0.05 || rounds.below(in.Hi+1e-4) > 0.05 || rounds.below(in.Hi-1e-4) <= 0.05 {
+		t.Errorf("%+v does not end where the chances are 5%%", in)
+	}
+	if in := rounds[:2].interval(0.05); !math.IsInf(in.Lo, -1) || !math.IsInf(in.Hi, 1) {
+		t.Errorf("two rounds bound nothing at 5%%, got %v", in)
+	}
+}
+
+// What the looks and the claims spend is all there is.
+func TestSpending(t *testing.T) {
+	looks := 0.0
+	for _, share := range spending {
+		looks += share
+	}
+	if len(spending) != len(lookAt) || math.Abs(looks-1) > 1e-9 || math.Abs(slowerShare+fasterShare+twinShare-1) > 1e-9 {
+		t.Errorf("looks spend %v, claims %v, want 1", looks, slowerShare+fasterShare+twinShare)
+	}
+}
