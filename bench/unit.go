@@ -41,6 +41,12 @@ const (
 	Perplexity  = "ppl"
 	RefPpl      = "ref-ppl"
 	RoundTrip   = "roundtrip-ns"
+	WriteRate   = "write-B/s"
+	CopyRate    = "copy-B/s"
+	ClockRate   = "Hz"
+	StolenShare = "stolen"
+	OtherShare  = "others"
+	SinceStart  = "at-s"
 	AllocBytes  = "B/op"
 	Allocs      = "allocs/op"
 )
@@ -85,6 +91,12 @@ var Units = []Unit{
 	{Perplexity, -1, true, "perplexity", formatSI("")},
 	{RefPpl, -1, true, "perplexity of the reference engine", formatSI("")},
 	{RoundTrip, -1, false, "time of a cache line's round trip between two cores", formatNs},
+	{WriteRate, +1, false, "bytes written per second", formatRate},
+	{CopyRate, +1, false, "bytes read and written per second", formatRate},
+	{ClockRate, +1, false, "frequency of the clock, right after the sample", formatSI("Hz")},
+	{StolenShare, -1, false, "CPU time that the hypervisor gave to others, per CPU", formatShare},
+	{OtherShare, -1, false, "CPU time of other processes, per CPU", formatShare},
+	{SinceStart, -1, false, "time of the sample, in seconds after the run's start", formatSI(" s")},
 	{AllocBytes, -1, false, "bytes allocated per operation", formatBytes},
 	{Allocs, -1, false, "allocations per operation", formatSI("")},
 }

@@ -62,6 +62,10 @@ func (c ceiling) setup() (bench.Instance, error) {
 	return r, nil
 }
 
+// enough are the bytes by which the fastest kernel is chosen: of more, the same
+// one is.
+const enough = 256 << 20
+
 // A reading is a ceiling that is set up: bytes that are read in rotation. Each
 // thread reads its share of them n times over without meeting the others, so
 // the rate holds no dispatch cost.
@@ -73,14 +77,13 @@ type reading struct {
 	sums    []uint64 // by thread: what it read last
 	task    func(thread int)
 	release func() error
-	*roundTrip
+	bench.Prober
 }
 
 func newReading(pool *kernels.Pool, data [][]byte) *reading {
-	r := &reading{pool: pool, sums: make([]uint64, pool.Threads()), roundTrip: newRoundTrip(pool)}
+	r := &reading{pool: pool, sums: make([]uint64, pool.Threads()), Prober: newRoundTrip(pool)}
 	r.task = r.readShare
 	// What reads the first of them fastest will read all of them.
-	const enough = 256 << 20
 	r.data = data
 	if first := data[0]; len(first) > enough {
 		r.data = [][]byte{first[:enough]}

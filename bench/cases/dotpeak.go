@@ -11,30 +11,36 @@ import (
 	"onebit/kernels"
 )
 
-// A dotPeak is the ceiling of prompts: it multiplies and adds int8 in registers
-// and touches no memory.
-type dotPeak struct {
+// A dotKernel is one of package roofline's: its sum is in proportion to its
+// iterations, of int32 modulo 2³².
+type dotKernel[T int32 | float64] interface {
+	Dot(iterations int) (macs int, sum T)
+}
+
+// A dotPeak multiplies and adds in registers and touches no memory. With int8
+// it is the ceiling of prompts.
+type dotPeak[T int32 | float64] struct {
 	pool   *kernels.Pool
-	kernel roofline.DotKernel
+	kernel dotKernel[T]
 	n      int
-	sums   []int32 // by thread
+	sums   []T // by thread
 	task   func(thread int)
-	*roundTrip
+	bench.Prober
 }
 
 // dotIterations are what each thread performs in an operation: some hundreds
-// of microseconds with SIMD.
+// of microseconds with SIMD, and no more than floats add up exactly.
 const dotIterations = 1 << 16
 
-// dotPeakCase is the peak of the kernel k. The model is in the name because a
-// name occurs once.
-func dotPeakCase(k roofline.DotKernel, model, group string, pool *kernels.Pool, check func([]bench.Metric) error) bench.Case {
+// dotPeakCase is the peak of a kernel on the pool's threads.
+func dotPeakCase[T int32 | float64](name names.DotPeak, k dotKernel[T], group string, pool *kernels.Pool, probe bench.Prober) bench.Case {
 	macs, _ := k.Dot(1)
+	name.Threads = pool.Threads()
 	return bench.Case{
-		Name: names.DotPeak{Model: model, ISA: k.Name, Threads: pool.Threads()}.String(), Group: group,
-		Ops: int64(macs) * dotIterations * int64(pool.Threads()), Ceiling: true, Check: check,
+		Name: name.String(), Group: group,
+		Ops: int64(macs) * dotIterations * int64(pool.Threads()), Ceiling: true,
 		Setup: func(context.Context) (bench.Instance, error) {
-			d := &dotPeak{pool: pool, kernel: k, sums: make([]int32, pool.Threads()), roundTrip: newRoundTrip(pool)}
+			d := &dotPeak[T]{pool: pool, kernel: k, sums: make([]T, pool.Threads()), Prober: probe}
 			d.task = d.computeShare
 			return d, nil
 		},
@@ -50,30 +56,30 @@ func fastestDot(have cpu.Set) (roofline.DotKernel, float64) {
 	})
 }
 
-func (d *dotPeak) Run(_ context.Context, n int) error {
+func (d *dotPeak[T]) Run(_ context.Context, n int) error {
 	d.n = n
 	d.pool.ForEach(len(d.sums), d.task)
 	return nil
 }
 
-func (d *dotPeak) computeShare(thread int) {
+func (d *dotPeak[T]) computeShare(thread int) {
 	for range d.n {
 		_, d.sums[thread] = d.kernel.Dot(dotIterations)
 	}
 }
 
 // Verify proves that every iteration was performed.
-func (d *dotPeak) Verify(ctx context.Context) ([]bench.Metric, error) {
+func (d *dotPeak[T]) Verify(ctx context.Context) ([]bench.Metric, error) {
 	if err := d.Run(ctx, 1); err != nil {
 		return nil, err
 	}
 	_, one := d.kernel.Dot(1)
 	for _, got := range d.sums {
 		if want := one * dotIterations; got != want {
-			return nil, fmt.Errorf("the sum of %d iterations of %s is %d, want %d", dotIterations, d.kernel.Name, got, want)
+			return nil, fmt.Errorf("the sum of %d iterations is %v, want %v", dotIterations, got, want)
 		}
 	}
 	return nil, nil
 }
 
-func (d *dotPeak) Close() error { return nil }
+func (d *dotPeak[T]) Close() error { return nil }

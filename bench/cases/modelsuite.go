@@ -188,7 +188,9 @@ func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
 	group := textGroup(configs[0], kind)
 	var ceiling bench.Case
 	if kind == names.Prompt {
-		ceiling = dotPeakCase(shelf.dot, sub.Name, group, shelf.pool(threads), shelf.limits.check(threads))
+		pool := shelf.pool(threads)
+		ceiling = dotPeakCase(names.DotPeak{Model: sub.Name, ISA: shelf.dot.Name}, shelf.dot, group, pool, newRoundTrip(pool))
+		ceiling.Check = shelf.limits.check(threads)
 	} else {
 		ceiling = shelf.readCase(group, configs)
 	}

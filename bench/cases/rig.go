@@ -64,15 +64,20 @@ func (r *rig) setCold(host sysinfo.Host, layouts int) {
 	if bytes == want {
 		return
 	}
-	meaning := fmt.Sprintf("it holds a part of them (%.2g times its size), and cold figures are too fast", float64(bytes)/float64(llc))
+	r.warn(fmt.Sprintf("cache=cold rotates over %v and not over %v, for which memory has no room. The last-level cache has %v: %s",
+		bytes, want, llc, coldMeaning(bytes, llc)))
+}
+
+// coldMeaning says what figures of so many bytes are, which are fewer than they
+// should be.
+func coldMeaning(bytes, llc sysinfo.Bytes) string {
 	switch {
 	case bytes <= llc:
-		meaning = "it holds them all, and cold figures are warm ones"
+		return "it holds them all, and cold figures are warm ones"
 	case bytes >= coldCaches*llc:
-		meaning = "they miss it, but a larger cache around it, such as a server's, holds them"
+		return "they miss it, but a larger cache around it, such as a server's, holds them"
 	}
-	r.warn(fmt.Sprintf("cache=cold rotates over %v and not over %v, for which memory has no room. The last-level cache has %v: %s",
-		bytes, want, llc, meaning))
+	return fmt.Sprintf("it holds a part of them (%.2g times its size), and cold figures are too fast", float64(bytes)/float64(llc))
 }
 
 // memoryRoom is how much of memory copies may take: the machine is not ours

@@ -19,7 +19,7 @@ import (
 // It is part of instances that work on several threads, as their bench.Prober.
 // Nil, on one thread, it tells nothing.
 type roundTrip struct {
-	pool *kernels.Pool
+	each func(n int, task func(i int)) // runs two tasks at once
 	task func(role int)
 	took []time.Duration // by batch, of the last Probe
 	end  time.Time       // when both give up: the other does not run
@@ -47,7 +47,11 @@ func newRoundTrip(pool *kernels.Pool) *roundTrip {
 	if pool.Threads() < 2 || runtime.GOMAXPROCS(0) < 2 {
 		return nil
 	}
-	t := &roundTrip{pool: pool, took: make([]time.Duration, 0, tripBatches)}
+	return newTrip(pool.ForEach)
+}
+
+func newTrip(each func(n int, task func(i int))) *roundTrip {
+	t := &roundTrip{each: each, took: make([]time.Duration, 0, tripBatches)}
 	t.task = t.play
 	return t
 }
@@ -58,16 +62,25 @@ func (t *roundTrip) Probe() []bench.Metric {
 	if t == nil {
 		return nil
 	}
+	batch := t.measure()
+	if batch == 0 {
+		return nil
+	}
+	return []bench.Metric{{Unit: bench.RoundTrip, Value: float64(batch.Nanoseconds()) / batchTrips}}
+}
+
+// measure returns the median time of a batch; 0 if the threads did not run at
+// once.
+func (t *roundTrip) measure() time.Duration {
 	t.took = t.took[:0]
 	t.ball.Store(0)
 	t.end = clock.Now().Add(tripLimit)
-	t.pool.ForEach(2, t.task)
+	t.each(2, t.task)
 	if len(t.took) == 0 {
-		return nil
+		return 0
 	}
 	slices.Sort(t.took)
-	median := t.took[len(t.took)/2]
-	return []bench.Metric{{Unit: bench.RoundTrip, Value: float64(median.Nanoseconds()) / batchTrips}}
+	return t.took[len(t.took)/2]
 }
 
 // play is a thread's side. Role 0 makes the ball odd, role 1 even.

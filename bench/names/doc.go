@@ -11,6 +11,16 @@
 //	Lockstep/model=M/variant=V/act=A/input=isolated|accumulated/block=B/tensor=T
 //	Logits/model=M/variant=V/act=A/weights=random/tokens=N
 //
+// and of onebit machine
+//
+//	Bandwidth/access=read|write|copy/level=L/bytes=B/pages=huge|small/threads=T
+//	Latency/bytes=B/pages=huge|small
+//	DotPeak/type=int8|f32|bf16/isa=I/threads=T
+//	RoundTrip/from=C/to=C
+//	Dispatch/threads=T
+//	Timer
+//	Frequency/threads=T
+//
 // What is measured under each name is told in package bench/cases. Package
 // bench, which knows no key, adds the arms of A/A pairs.
 package names

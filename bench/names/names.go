@@ -17,6 +17,14 @@ const (
 	BaseOp       = "Op"       // one operation of a test, in one block
 	BaseLockstep = "Lockstep" // the error of one tensor in one block
 	BaseLogits   = "Logits"   // the error of a model's predictions
+
+	// Those of onebit machine.
+	BaseBandwidth = "Bandwidth" // reading, writing or copying memory
+	BaseLatency   = "Latency"   // a load that waits for the one before
+	BaseRoundTrip = "RoundTrip" // of a cache line between two CPUs
+	BaseDispatch  = "Dispatch"  // handing each thread of a pool a task of no work
+	BaseTimer     = "Timer"     // reading the clock
+	BaseFrequency = "Frequency" // of the CPUs' clock
 )
 
 // The keys, in the order in which names have them.
@@ -40,7 +48,32 @@ const (
 	Tensor  = "tensor"  // one of Tensors, BlockOutput or LogitsOutput
 	Weights = "weights" // RandomWeights where predictions mean nothing; none: a trained model's
 	Tokens  = "tokens"  // that were compared
+	Access  = "access"  // one of Accesses
+	Level   = "level"   // one of Levels; none where a size stands for itself
+	Pages   = "pages"   // that memory lies on: huge or small
+	Type    = "type"    // of what a DotPeak multiplies: Int8, f32 or bf16; none: int8
+	From    = "from"    // a CPU's number
+	To      = "to"      // another one's
 )
+
+// Values of Access.
+const (
+	ReadAccess  = "read"
+	WriteAccess = "write"
+	CopyAccess  = "copy" // counts what it reads and what it writes
+)
+
+// Accesses are all values of Access.
+var Accesses = []string{ReadAccess, WriteAccess, CopyAccess}
+
+// Levels are the values of Level, from the core outwards.
+var Levels = []string{"l1d", "l2", "l3", DRAM}
+
+// DRAM is the level behind all caches.
+const DRAM = "dram"
+
+// Int8 is a value of Type. The others are roofline's.
+const Int8 = "int8"
 
 // RandomWeights is the value of Weights of a model made by package models/synth.
 const RandomWeights = "random"
@@ -151,13 +184,46 @@ func (r Read) String() string {
 
 // A DotPeak is the name of a ceiling of multiply-adds.
 type DotPeak struct {
-	Model, ISA string
-	Threads    int
+	Model, Type, ISA string
+	Threads          int
 }
 
 func (d DotPeak) String() string {
-	return join(BaseDotPeak, key{Model, d.Model}, key{ISA, d.ISA}, key{Threads, number(d.Threads)})
+	return join(BaseDotPeak, key{Model, d.Model}, key{Type, d.Type}, key{ISA, d.ISA}, key{Threads, number(d.Threads)})
 }
+
+// A Bandwidth is the name of how fast memory is read, written or copied.
+type Bandwidth struct {
+	Access, Level string
+	Bytes         int // of all threads together
+	Pages         string
+	Threads       int
+}
+
+func (b Bandwidth) String() string {
+	return join(BaseBandwidth, key{Access, b.Access}, key{Level, b.Level}, key{Bytes, number(b.Bytes)}, key{Pages, b.Pages}, key{Threads, number(b.Threads)})
+}
+
+// A Latency is the name of how long a load from so many bytes takes.
+type Latency struct {
+	Bytes int
+	Pages string
+}
+
+func (l Latency) String() string {
+	return join(BaseLatency, key{Bytes, number(l.Bytes)}, key{Pages, l.Pages})
+}
+
+// RoundTrip is the name of a cache line's way between two CPUs.
+func RoundTrip(from, to int) string {
+	return join(BaseRoundTrip, key{From, strconv.Itoa(from)}, key{To, strconv.Itoa(to)})
+}
+
+// Dispatch is the name of what it costs to hand so many threads work.
+func Dispatch(threads int) string { return join(BaseDispatch, key{Threads, number(threads)}) }
+
+// Frequency is the name of the clock of so many threads.
+func Frequency(threads int) string { return join(BaseFrequency, key{Threads, number(threads)}) }
 
 // A ModelCase is the name of a model's test.
 type ModelCase struct {
@@ -232,6 +298,22 @@ func SubjectOf(n bench.Name) string {
 
 // IsCeiling reports whether a name is that of a ceiling.
 func IsCeiling(n bench.Name) bool { return n.Base == BaseRead || n.Base == BaseDotPeak }
+
+// IsMachine reports whether a name is one of onebit machine's.
+func IsMachine(n bench.Name) bool {
+	return slices.Contains([]string{BaseBandwidth, BaseLatency, BaseRoundTrip, BaseDispatch, BaseTimer, BaseFrequency}, n.Base) ||
+		n.Base == BaseDotPeak && n.Get(Type) != ""
+}
+
+// CPUsOf are the two CPUs of a RoundTrip; false where a name has none.
+func CPUsOf(n bench.Name) (from, to int, ok bool) {
+	from, err1 := strconv.Atoi(n.Get(From))
+	to, err2 := strconv.Atoi(n.Get(To))
+	return from, to, err1 == nil && err2 == nil && from >= 0 && to >= 0
+}
+
+// BytesOf is the number of bytes in a name; 0 where it has none.
+func BytesOf(n bench.Name) int { return count(n, Bytes) }
 
 // IsPartOfModel reports whether a name tells of a part of a model or of its
 // errors, and not of a test.

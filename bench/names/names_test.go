@@ -17,7 +17,14 @@ func TestStrings(t *testing.T) {
 		{Read{Format: "i2_s", Rows: 2, Cols: 128, Bytes: 64, Threads: 1, Cache: Warm}.String(),
 			"Read/format=i2_s/rows=2/cols=128/bytes=64/threads=1/cache=warm"},
 		{Read{Model: "m", Bytes: 64, Threads: 2, Cache: Cold}.String(), "Read/model=m/bytes=64/threads=2/cache=cold"},
-		{DotPeak{"m", "avx2", 2}.String(), "DotPeak/model=m/isa=avx2/threads=2"},
+		{DotPeak{Model: "m", ISA: "avx2", Threads: 2}.String(), "DotPeak/model=m/isa=avx2/threads=2"},
+		{DotPeak{Type: "f32", ISA: "fma", Threads: 1}.String(), "DotPeak/type=f32/isa=fma/threads=1"},
+		{Bandwidth{CopyAccess, "l2", 1024, "huge", 2}.String(), "Bandwidth/access=copy/level=l2/bytes=1024/pages=huge/threads=2"},
+		{Bandwidth{Access: ReadAccess, Bytes: 64, Pages: "small", Threads: 1}.String(), "Bandwidth/access=read/bytes=64/pages=small/threads=1"},
+		{Latency{64, "huge"}.String(), "Latency/bytes=64/pages=huge"},
+		{RoundTrip(0, 1), "RoundTrip/from=0/to=1"},
+		{Dispatch(2), "Dispatch/threads=2"},
+		{Frequency(2), "Frequency/threads=2"},
 		{tg.String(), "Model/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2"},
 		{tg.Operation("", ""), "Op/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2"},
 		{tg.Operation(Outside, "output"),
@@ -68,6 +75,28 @@ func TestGetters(t *testing.T) {
 	}
 	if rows, cols, ok := ShapeOf(bench.ParseName("MatVec/rows=6/cols=8")); !ok || rows != 6 || cols != 8 {
 		t.Errorf("ShapeOf = %d, %d, %v", rows, cols, ok)
+	}
+}
+
+func TestMachineNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		Latency{Bytes: 64}.String(): true, RoundTrip(0, 3): true, BaseTimer: true, DotPeak{Type: Int8}.String(): true,
+		DotPeak{Model: "m"}.String(): false, Read{Bytes: 3}.String(): false, "Else": false,
+	} {
+		if got := IsMachine(bench.ParseName(name)); got != want {
+			t.Errorf("%s is a machine's: %v", name, got)
+		}
+	}
+	if from, to, ok := CPUsOf(bench.ParseName(RoundTrip(0, 12))); !ok || from != 0 || to != 12 {
+		t.Errorf("CPUs %d and %d, %v", from, to, ok)
+	}
+	for _, name := range []string{"RoundTrip/from=1", "RoundTrip/from=-1/to=2", "RoundTrip/from=x/to=2"} {
+		if _, _, ok := CPUsOf(bench.ParseName(name)); ok {
+			t.Errorf("%s has two CPUs", name)
+		}
+	}
+	if got := BytesOf(bench.ParseName(Latency{Bytes: 77}.String())); got != 77 {
+		t.Errorf("%d bytes", got)
 	}
 }
 

@@ -6,8 +6,9 @@ import (
 	"unsafe"
 )
 
-// line is what a Chain's steps go between: no two read the same one.
-const line = 64
+// LineBytes is the length of what caches hold, or a part of it: no two steps of
+// a Chain read the same, and what threads move meets at its multiples.
+const LineBytes = 64
 
 // A Chain is memory whose cache lines name each other in one cycle through all
 // of them, in random order: a step can't begin before the one before it has
@@ -22,7 +23,7 @@ type Chain struct {
 // NewChain makes a chain of buf, which holds no Go pointers and is not moved: a
 // cycle that seed chooses. It panics if buf has no line or more than 2³² of them.
 func NewChain(buf []byte, seed uint64) *Chain {
-	order := make([]uint32, uint32(len(buf)/line))
+	order := make([]uint32, uint32(len(buf)/LineBytes))
 	for i := range order {
 		order[i] = uint32(i)
 	}
@@ -35,14 +36,14 @@ func NewChain(buf []byte, seed uint64) *Chain {
 	}
 	c := &Chain{buf: buf, origin: chainOrigin(&buf[0])}
 	for i, next := range order {
-		binary.LittleEndian.PutUint64(buf[i*line:], uint64(next)*line+c.origin)
+		binary.LittleEndian.PutUint64(buf[i*LineBytes:], uint64(next)*LineBytes+c.origin)
 	}
 	c.at = c.origin
 	return c
 }
 
 // Lines is how many steps the cycle has.
-func (c *Chain) Lines() int { return len(c.buf) / line }
+func (c *Chain) Lines() int { return len(c.buf) / LineBytes }
 
 // Walk goes so many steps further and returns the line that it ends at, from 0.
 // The walk began at line 0.
@@ -52,7 +53,7 @@ func (c *Chain) Walk(steps int) int {
 		c.at = chase(c.buf, c.at, most)
 	}
 	c.at = chase(c.buf, c.at, steps)
-	return int(c.at-c.origin) / line
+	return int(c.at-c.origin) / LineBytes
 }
 
 // chaseGo is the pure Go walk over offsets, and what the others are compared

@@ -6,7 +6,9 @@ const CyclesInLoop = 32
 // Cycles performs so many iterations of 32 operations, each of which waits for
 // the one before: xor and add of two registers, which every processor that Go
 // supports does in a cycle. Its time is the clock's frequency. What it returns
-// depends on all of them.
+// depends on all of them; who drops it has them performed all the same.
+//
+//go:noinline
 func Cycles(iterations int) uint64 {
 	x, a, b := uint64(1), uint64(0x9e3779b97f4a7c15), uint64(iterations)|1
 	for range iterations {

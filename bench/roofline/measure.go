@@ -41,8 +41,9 @@ func NewBuffer(n int, pages Pages) (*mmap.Anon, error) {
 // Fastest returns the kernel that does most work in a second, and how much that
 // is. run lets a kernel work n times over and says how much it did, in any unit.
 // Each kernel warms up for a millisecond or more, 1,000 steps of the clock at
-// least, and has three turns as long, of which the median counts. It panics if
-// there is no kernel.
+// least, and has three turns as long, of which the median counts; one that is
+// not half as fast as the best before it has no turns. It panics if there is no
+// kernel.
 func Fastest[K any](kernels []K, run func(k K, n int) (work int)) (best K, perSecond float64) {
 	return fastest(kernels, run, clock.Now, max(time.Millisecond, 1000*clock.Step()))
 }
@@ -55,14 +56,18 @@ func fastest[K any](kernels []K, run func(k K, n int) (work int), now func() tim
 			work = run(k, n)
 			return work, now().Sub(start)
 		}
+		rate := func(work int, d time.Duration) float64 { return float64(work) / max(d, 1).Seconds() }
 		n := 1
-		for _, d := turn(n); d < turnTime; _, d = turn(n) {
+		work, d := turn(n)
+		for ; d < turnTime; work, d = turn(n) {
 			n *= 2
+		}
+		if rate(work, d) < perSecond/2 {
+			continue
 		}
 		var rates [3]float64
 		for i := range rates {
-			work, d := turn(n)
-			rates[i] = float64(work) / max(d, 1).Seconds()
+			rates[i] = rate(turn(n))
 		}
 		slices.Sort(rates[:])
 		if rates[1] > perSecond {

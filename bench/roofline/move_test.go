@@ -177,7 +177,7 @@ func TestFloatKernels(t *testing.T) {
 
 func TestChainGoesThroughEveryLine(t *testing.T) {
 	for _, lines := range []int{1, 2, 3, 64, 1000} {
-		a, err := NewBuffer(lines*line+7, Huge)
+		a, err := NewBuffer(lines*LineBytes+7, Huge)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestChainGoesThroughEveryLine(t *testing.T) {
 
 // The walk of this build is the pure Go one, step for step.
 func TestChainEqualsTheGoWalk(t *testing.T) {
-	a, err := NewBuffer(777*line, Huge)
+	a, err := NewBuffer(777*LineBytes, Huge)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,13 +217,13 @@ func TestChainEqualsTheGoWalk(t *testing.T) {
 	// A chain of the same seed over offsets.
 	offsets := slices.Clone(a.Bytes())
 	for i := range 777 {
-		copy(offsets[i*line:], words8(next(a.Bytes(), i)-c.origin))
+		copy(offsets[i*LineBytes:], words8(next(a.Bytes(), i)-c.origin))
 	}
 	at := uint64(0)
 	for steps := range 100 {
 		at = chaseGo(offsets, at, steps)
-		if got := c.Walk(steps); got != int(at)/line {
-			t.Fatalf("%d steps end at line %d, want %d", steps, got, at/line)
+		if got := c.Walk(steps); got != int(at)/LineBytes {
+			t.Fatalf("%d steps end at line %d, want %d", steps, got, at/LineBytes)
 		}
 	}
 }

@@ -32,14 +32,19 @@ func (f *benchFlags) command(flags *pflag.FlagSet) string {
 	words := []string{"onebit", "bench"}
 	suite := f.suite()
 	if suite == kernelsOnly {
-		words = append(words, f.arguments(flags)...)
+		words = append(words, arguments(flags)...)
 	} else {
-		words = append(append(words, suite), f.arguments(flags)...)
+		words = append(append(words, suite), arguments(flags)...)
 	}
+	return strings.Join(quoted(words), " ")
+}
+
+// quoted makes arguments words for a shell.
+func quoted(words []string) []string {
 	for i, w := range words {
 		words[i] = shellQuote(w)
 	}
-	return strings.Join(words, " ")
+	return words
 }
 
 // The names of what can be measured.
@@ -62,7 +67,7 @@ func (f *benchFlags) suite() string {
 
 // arguments are the flags that were given, but for those that say where it is
 // and how to report.
-func (f *benchFlags) arguments(flags *pflag.FlagSet) (words []string) {
+func arguments(flags *pflag.FlagSet) (words []string) {
 	flags.Visit(func(flag *pflag.Flag) {
 		value := flag.Value.String()
 		if list, ok := flag.Value.(pflag.SliceValue); ok {

@@ -59,7 +59,10 @@ func (f *benchFlags) printList(cmd *cobra.Command) error {
 		return err
 	}
 	defer done()
-	all := listCases(suites)
+	return f.print(cmd, listCases(suites))
+}
+
+func (f *benchFlags) print(cmd *cobra.Command, all []listedCase) error {
 	out := cmd.OutOrStdout()
 	if f.json {
 		return printJSON(out, struct {
@@ -75,7 +78,7 @@ func (f *benchFlags) printList(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s, %d of them unavailable here\n", count.Of(len(all), "case"), missing)
+	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "%s, %d of them unavailable here\n", count.Of(len(all), "case"), missing)
 	return err
 }
 

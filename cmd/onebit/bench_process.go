@@ -72,6 +72,7 @@ func newBenchProcess() *cobra.Command {
 		f.register(verb.Flags())
 		cmd.AddCommand(verb)
 	}
+	cmd.AddCommand(newMachineProcess())
 	return cmd
 }
 
@@ -80,18 +81,12 @@ func (f *benchFlags) pass(cmd *cobra.Command) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	stdin := cmd.InOrStdin()
-	orders := json.NewDecoder(stdin)
 	var todo assignment
-	if err := orders.Decode(&todo); err != nil {
-		return fmt.Errorf("%s: the assignment is not for people: %w", processVerb, err)
+	ctx, cancel, err := takeOrders(cmd, &todo)
+	if err != nil {
+		return err
 	}
-	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
-	go func() {
-		io.Copy(io.Discard, stdin)
-		cancel()
-	}()
 	cmd.SetContext(ctx)
 	f.process, f.handed = &todo.Job, todo.files()
 	host := sysinfo.Probe()
@@ -102,6 +97,21 @@ func (f *benchFlags) pass(cmd *cobra.Command) error {
 	defer done()
 	runner := bench.Runner{Seed: f.seed}
 	return runner.Pass(ctx, todo.Job, f.joined(cmd, suites, host), cmd.OutOrStdout())
+}
+
+// takeOrders reads what this process gets to do. The context ends when standard
+// input does.
+func takeOrders(cmd *cobra.Command, todo any) (context.Context, context.CancelFunc, error) {
+	stdin := cmd.InOrStdin()
+	if err := json.NewDecoder(stdin).Decode(todo); err != nil {
+		return nil, nil, fmt.Errorf("%s: the assignment is not for people: %w", processVerb, err)
+	}
+	ctx, cancel := context.WithCancel(cmd.Context())
+	go func() {
+		io.Copy(io.Discard, stdin)
+		cancel()
+	}()
+	return ctx, cancel, nil
 }
 
 func (a *assignment) files() (files []cases.ModelFile) {
@@ -136,34 +146,41 @@ const dying = 10 * time.Second
 // start returns what runs a job in a child process to its end.
 func (f *benchFlags) start(cmd *cobra.Command) func(context.Context, bench.Job, io.Writer) error {
 	return func(ctx context.Context, job bench.Job, out io.Writer) error {
-		exe, err := os.Executable()
-		if err != nil {
-			return fmt.Errorf("this program's file is not found: %w", err)
-		}
 		todo := assignment{Job: job}
 		inherited := todo.hand(f.handed)
-		text, err := json.Marshal(todo)
-		if err != nil {
-			return err
-		}
-		child := exec.CommandContext(ctx, exe, append([]string{processVerb, f.suite()}, f.arguments(cmd.Flags())...)...)
-		stdin, err := child.StdinPipe()
-		if err != nil {
-			return err
-		}
-		var stderr head
-		child.Stdout, child.Stderr, child.ExtraFiles = out, &stderr, inherited
-		child.Cancel, child.WaitDelay = stdin.Close, dying
-		if err := child.Start(); err != nil {
-			return err
-		}
-		// A child that does not listen says why when it ends.
-		stdin.Write(text)
-		if err := child.Wait(); err != nil {
-			return fmt.Errorf("%w%s", err, stderr.remark())
-		}
-		return nil
+		args := append([]string{processVerb, f.suite()}, arguments(cmd.Flags())...)
+		return runChild(ctx, args, todo, inherited, out)
 	}
+}
+
+// runChild runs this program with arguments and, on standard input, what it
+// gets to do, to its end.
+func runChild(ctx context.Context, args []string, todo any, inherited []*os.File, out io.Writer) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("this program's file is not found: %w", err)
+	}
+	text, err := json.Marshal(todo)
+	if err != nil {
+		return err
+	}
+	child := exec.CommandContext(ctx, exe, args...)
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		return err
+	}
+	var stderr head
+	child.Stdout, child.Stderr, child.ExtraFiles = out, &stderr, inherited
+	child.Cancel, child.WaitDelay = stdin.Close, dying
+	if err := child.Start(); err != nil {
+		return err
+	}
+	// A child that does not listen says why when it ends.
+	stdin.Write(text)
+	if err := child.Wait(); err != nil {
+		return fmt.Errorf("%w%s", err, stderr.remark())
+	}
+	return nil
 }
 
 // A head keeps the beginning of what is written: of a crash, the cause.

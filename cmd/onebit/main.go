@@ -81,6 +81,7 @@ var verbs = []func() *cobra.Command{
 	newImport,
 	newInspect,
 	newKernels,
+	newMachine,
 	newMan,
 	newPeak,
 	newPerplexity,

@@ -21,6 +21,10 @@ func ReadMemory() Memory { return readMemory() }
 // huge pages. It walks the page tables: some milliseconds.
 func ReadHugeFiles() Value[Bytes] { return readHugeFiles() }
 
+// ReadHugeAnon returns how much of the memory that is no file's lies on huge
+// pages. It takes as long.
+func ReadHugeAnon() Value[Bytes] { return readHugeAnon() }
+
 // ReadFaults returns the page faults of this process so far.
 func ReadFaults() Value[Faults] { return readFaults() }
 

@@ -25,6 +25,8 @@ func readMemory() Memory {
 
 func readHugeFiles() Value[Bytes] { return unknown[Bytes]("macOS does not tell") }
 
+func readHugeAnon() Value[Bytes] { return unknown[Bytes]("macOS does not tell") }
+
 var errNoReset = errors.New("reset peak memory: macOS has no call for it; measure in a process of its own")
 
 func resetPeak() error { return errNoReset }

@@ -16,9 +16,14 @@ func readMemory() Memory {
 	}
 }
 
-func readHugeFiles() Value[Bytes] {
+func readHugeFiles() Value[Bytes] { return rollup("FilePmdMapped") }
+
+func readHugeAnon() Value[Bytes] { return rollup("AnonHugePages") }
+
+// rollup is a sum over all of the process's mappings.
+func rollup(name string) Value[Bytes] {
 	const file = "/proc/self/smaps_rollup"
-	return kib(file, read(file), "FilePmdMapped")
+	return kib(file, read(file), name)
 }
 
 // resetPeak writes what proc(5) calls "reset the peak resident set size".

@@ -1,0 +1,270 @@
+package cases
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/names"
+	"onebit/bench/roofline"
+	"onebit/internal/clock"
+	"onebit/internal/cpu"
+	"onebit/kernels"
+)
+
+// addPeaks adds the multiply-adds of every instruction set.
+func (m *machine) addPeaks() {
+	const group = "multiply-adds"
+	lacks := func(name names.DotPeak, requires cpu.Set) bool {
+		missing := m.Features.Missing(requires)
+		if missing != 0 {
+			m.suite.unavailable(name.String(), fmt.Errorf("this machine lacks %v", missing))
+		}
+		return missing != 0
+	}
+	for _, k := range roofline.DotKernels(^cpu.Set(0)) {
+		name := names.DotPeak{Type: names.Int8, ISA: k.Name}
+		if lacks(name, k.Requires) {
+			continue
+		}
+		for _, threads := range m.Threads {
+			c := dotPeakCase(name, k, group, m.pool(threads), m.probe(m.pool(threads)))
+			c.Check = m.limits.check(threads)
+			m.suite.Cases = append(m.suite.Cases, c)
+		}
+	}
+	for _, k := range roofline.FloatKernels(^cpu.Set(0)) {
+		name := names.DotPeak{Type: k.Type, ISA: k.Name}
+		if lacks(name, k.Requires) {
+			continue
+		}
+		for _, threads := range m.Threads {
+			m.suite.Cases = append(m.suite.Cases, dotPeakCase(name, k, group, m.pool(threads), m.probe(m.pool(threads))))
+		}
+	}
+}
+
+// addCosts adds the clock of the CPUs, and what it costs to read the time and
+// to hand out work.
+func (m *machine) addCosts() {
+	const group = "clock and dispatch"
+	add := func(name string, op *repeated, rates ...bench.Metric) {
+		m.suite.Cases = append(m.suite.Cases, bench.Case{
+			Name: name, Group: group, Ceiling: true, Rates: rates,
+			Setup: func(context.Context) (bench.Instance, error) { return op, nil },
+		})
+	}
+	add(names.BaseTimer, &repeated{func(n int) {
+		for range n {
+			clock.Now()
+		}
+	}, m.probe(m.pool(1))})
+	for _, threads := range m.Threads {
+		pool := m.pool(threads)
+		nothing := func(int) {}
+		add(names.Dispatch(threads), &repeated{func(n int) {
+			for range n {
+				pool.ForEach(threads, nothing)
+			}
+		}, m.probe(pool)})
+		count := func(int) { roofline.Cycles(cyclesOfOp) }
+		add(names.Frequency(threads), &repeated{func(n int) {
+			for range n {
+				pool.ForEach(threads, count)
+			}
+		}, m.withoutClock(pool)}, bench.Metric{Unit: bench.ClockRate, Value: cyclesOfOp * roofline.CyclesInLoop})
+	}
+}
+
+// cyclesOfOp makes an operation of Frequency a third of a millisecond long, so
+// that handing it out does not count.
+const cyclesOfOp = 1 << 15
+
+// A repeated is an operation that has nothing to set up or verify.
+type repeated struct {
+	times func(n int)
+	bench.Prober
+}
+
+func (r *repeated) Run(_ context.Context, n int) error {
+	r.times(n)
+	return nil
+}
+
+func (r *repeated) Verify(context.Context) ([]bench.Metric, error) { return nil, nil }
+
+func (r *repeated) Close() error { return nil }
+
+// A state tells how far apart a pool's threads are, how fast their clocks run,
+// and what others took of the CPUs.
+type state struct {
+	trip  *roundTrip
+	pool  *kernels.Pool
+	log   *stateLog
+	cpus  int
+	rates []float64 // by thread, in Hz; nil: not to be measured
+	task  func(thread int)
+}
+
+func (m *machine) probe(pool *kernels.Pool) bench.Prober {
+	s := m.withoutClock(pool)
+	s.rates = make([]float64, pool.Threads())
+	s.task = s.count
+	return s
+}
+
+func (m *machine) withoutClock(pool *kernels.Pool) *state {
+	return &state{trip: newRoundTrip(pool), pool: pool, log: m.log, cpus: m.Host.UsableCPUs}
+}
+
+// Probe takes some tens of microseconds, and a round trip's where there are
+// several threads.
+func (s *state) Probe() []bench.Metric {
+	out := s.trip.Probe()
+	if s.rates != nil {
+		s.pool.ForEach(len(s.rates), s.task)
+		sum := 0.0
+		for _, r := range s.rates {
+			sum += r
+		}
+		out = append(out, bench.Metric{Unit: bench.ClockRate, Value: sum / float64(len(s.rates))})
+	}
+	return append(out, s.log.metrics(s.cpus)...)
+}
+
+// count measures a thread's clock, three times: whoever interrupts it does not
+// interrupt all of them.
+func (s *state) count(thread int) {
+	const iterations = 1 << 10 // 10 µs
+	best := time.Duration(1 << 62)
+	for range 3 {
+		start := clock.Now()
+		roofline.Cycles(iterations)
+		best = min(best, max(clock.Since(start), 1))
+	}
+	s.rates[thread] = iterations * roofline.CyclesInLoop / best.Seconds()
+}
+
+// mostCPUs is between how many CPUs each round trip is measured: of 16 there
+// are 120.
+const mostCPUs = 16
+
+// addPairs adds the round trip between every two CPUs.
+func (m *machine) addPairs() {
+	cpus, err := usableCPUs()
+	if err != nil {
+		m.suite.unavailable(names.RoundTrip(0, 1), err)
+		return
+	}
+	if len(cpus) < 2 {
+		m.suite.unavailable(names.RoundTrip(0, 1), fmt.Errorf("this process may use one CPU"))
+		return
+	}
+	if n := len(cpus); n > mostCPUs {
+		var some []int
+		for i := range mostCPUs {
+			some = append(some, cpus[i*n/mostCPUs])
+		}
+		m.warn(fmt.Sprintf("round trips are those of %d of the %d CPUs", mostCPUs, n))
+		cpus = some
+	}
+	for i, from := range cpus {
+		for _, to := range cpus[i+1:] {
+			m.suite.Cases = append(m.suite.Cases, bench.Case{
+				Name: names.RoundTrip(from, to), Group: "round trips", Ceiling: true,
+				Setup: func(context.Context) (bench.Instance, error) { return newPair(from, to, m.log, m.Host.UsableCPUs) },
+			})
+		}
+	}
+}
+
+// A pair is two threads, each on a CPU of its own, between which a cache line
+// goes.
+type pair struct {
+	from, to int
+	trip     *roundTrip
+	tasks    [2]chan func()
+	done     chan struct{}
+	elapsed  time.Duration
+	log      *stateLog
+	cpus     int
+}
+
+func newPair(from, to int, log *stateLog, cpus int) (*pair, error) {
+	p := &pair{from: from, to: to, done: make(chan struct{}, 2), log: log, cpus: cpus}
+	p.trip = newTrip(p.each)
+	bound := make(chan error, 2)
+	for i, on := range []int{from, to} {
+		p.tasks[i] = make(chan func())
+		go func() {
+			// A goroutine that ends locked takes its thread, and what that is
+			// bound to, with it.
+			runtime.LockOSThread()
+			bound <- bindTo(on)
+			for task := range p.tasks[i] {
+				task()
+				p.done <- struct{}{}
+			}
+		}()
+	}
+	for range 2 {
+		if err := <-bound; err != nil {
+			p.Close()
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// each runs two tasks at once.
+func (p *pair) each(n int, task func(i int)) {
+	for i := range n {
+		p.tasks[i] <- func() { task(i) }
+	}
+	for range n {
+		<-p.done
+	}
+}
+
+// pairRetries are so many that a busy machine lets both CPUs run at once for
+// one of them.
+const pairRetries = 20
+
+// Run sends the line to and fro; what counts is the median of a few thousand
+// trips, for each of n.
+func (p *pair) Run(ctx context.Context, n int) error {
+	p.elapsed = 0
+	for left := n; left > 0; left -= tripBatches * batchTrips {
+		batch := p.trip.measure()
+		for range pairRetries {
+			if batch > 0 || ctx.Err() != nil {
+				break
+			}
+			batch = p.trip.measure()
+		}
+		if batch == 0 {
+			return fmt.Errorf("CPU %d and CPU %d did not run at once: others keep one of them busy", p.from, p.to)
+		}
+		p.elapsed += batch * time.Duration(min(left, tripBatches*batchTrips)) / batchTrips
+	}
+	return ctx.Err()
+}
+
+// Elapsed implements bench.Stopwatch.
+func (p *pair) Elapsed() time.Duration { return p.elapsed }
+
+// Probe tells what others took of the CPUs.
+func (p *pair) Probe() []bench.Metric { return p.log.metrics(p.cpus) }
+
+func (p *pair) Verify(context.Context) ([]bench.Metric, error) { return nil, nil }
+
+func (p *pair) Close() error {
+	for _, c := range p.tasks {
+		if c != nil {
+			close(c)
+		}
+	}
+	return nil
+}

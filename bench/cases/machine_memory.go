@@ -1,0 +1,326 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/names"
+	"onebit/bench/roofline"
+	"onebit/internal/clock"
+	"onebit/internal/cpu"
+	"onebit/internal/mmap"
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+)
+
+// An arena is memory that the cases of a group share while they live.
+type arena struct {
+	rig   *rig
+	pages roofline.Pages
+	size  int
+	users int
+	mem   *mmap.Anon
+}
+
+func (a *arena) acquire() error {
+	if a.users == 0 {
+		before := sysinfo.ReadHugeAnon()
+		mem, err := roofline.NewBuffer(a.size, a.pages)
+		if err != nil {
+			return err
+		}
+		a.mem = mem
+		a.checkPages(before)
+	}
+	a.users++
+	return nil
+}
+
+// checkPages warns if memory that should be on huge pages is not: the system
+// may have none left.
+func (a *arena) checkPages(before sysinfo.Value[sysinfo.Bytes]) {
+	after := sysinfo.ReadHugeAnon()
+	if a.pages != roofline.Huge || !before.OK() || !after.OK() {
+		return
+	}
+	if huge := after.V - before.V; huge < sysinfo.Bytes(a.size)*9/10 {
+		a.rig.warn(fmt.Sprintf("of %v that should be on huge pages %v are: the system has no more of them, and pages=huge is slower than they are",
+			sysinfo.Bytes(a.size), max(huge, 0)))
+	}
+}
+
+func (a *arena) release() error {
+	if a.users--; a.users > 0 {
+		return nil
+	}
+	mem := a.mem
+	a.mem = nil
+	return mem.Free()
+}
+
+// addBandwidths adds reading, writing and copying, from each level of the
+// caches and from DRAM, and reading over all sizes.
+func (m *machine) addBandwidths(pages roofline.Pages) {
+	memory := &arena{rig: m.rig, pages: pages, size: m.largest}
+	have := map[names.Bandwidth]bool{} // without the level: a point of a sweep may be a level's
+	add := func(access, level string, bytes, threads int) {
+		name := names.Bandwidth{Access: access, Bytes: bytes, Pages: string(pages), Threads: threads}
+		if !have[name] {
+			have[name] = true
+			name.Level = level
+			m.suite.Cases = append(m.suite.Cases, m.bandwidthCase(name, memory))
+		}
+	}
+	for _, access := range names.Accesses {
+		for _, level := range names.Levels {
+			for _, threads := range m.Threads {
+				bytes, err := m.levelBytes(level, threads)
+				if err != nil {
+					m.suite.unavailable(names.Bandwidth{Access: access, Level: level, Pages: string(pages), Threads: threads}.String(), err)
+					continue
+				}
+				add(access, level, bytes, threads)
+			}
+		}
+	}
+	for _, threads := range []int{m.Threads[0], m.Threads[len(m.Threads)-1]} {
+		for _, size := range m.sizes {
+			if pages == roofline.Huge || m.lacks(roofline.Huge) != nil {
+				add(names.ReadAccess, "", size, threads)
+			}
+		}
+	}
+}
+
+// levelBytes is how much a level's cases move: half of the caches of the cores
+// that have their own, and of the cache that they share, so that what else the
+// threads touch finds room.
+func (m *machine) levelBytes(level string, threads int) (int, error) {
+	cache := map[string]sysinfo.Value[sysinfo.Bytes]{"l1d": m.Host.L1d, "l2": m.Host.L2, "l3": m.Host.L3}
+	if level == names.DRAM {
+		return m.largest, nil
+	}
+	size := cache[level]
+	if !size.OK() {
+		return 0, size.Err
+	}
+	bytes := int(size.V / 2)
+	if level != "l3" {
+		bytes *= threads
+	} else if own := m.Host.L2; own.OK() && bytes < 2*threads*int(own.V) {
+		return 0, fmt.Errorf("the cores' own caches hold half of it, %v", sysinfo.Bytes(bytes))
+	}
+	const unit = 4096
+	if bytes = bytes / unit * unit; bytes == 0 || bytes > m.largest {
+		return 0, fmt.Errorf("%v are not measured", sysinfo.Bytes(bytes))
+	}
+	return bytes, nil
+}
+
+// bandwidthCase is a case of one access.
+func (m *machine) bandwidthCase(name names.Bandwidth, memory *arena) bench.Case {
+	c := bench.Case{
+		Name: name.String(), Group: "memory, " + name.Pages + " pages", Ceiling: true,
+		Setup: func(context.Context) (bench.Instance, error) {
+			if err := memory.acquire(); err != nil {
+				return nil, err
+			}
+			pool, buf := m.pool(name.Threads), memory.mem.Bytes()[:name.Bytes]
+			if name.Access == names.ReadAccess {
+				r := newReading(pool, [][]byte{buf})
+				r.Prober, r.release = m.probe(pool), memory.release
+				return r, nil
+			}
+			return newMoving(name.Access, pool, buf, m.probe(pool), memory.release), nil
+		},
+	}
+	bytes := float64(name.Bytes)
+	switch name.Access {
+	case names.ReadAccess:
+		c.Bytes, c.Check = int64(name.Bytes), m.limits.check(name.Threads)
+	case names.WriteAccess:
+		c.Rates = []bench.Metric{{Unit: bench.WriteRate, Value: bytes}}
+	case names.CopyAccess:
+		c.Rates = []bench.Metric{{Unit: bench.CopyRate, Value: bytes}}
+	}
+	return c
+}
+
+// A moving writes or copies: each thread its part, n times over without meeting
+// the others.
+type moving struct {
+	pool    *kernels.Pool
+	buf     []byte
+	move    func(part []byte)
+	n       int
+	task    func(thread int)
+	verify  func(part []byte) error
+	release func() error
+	bench.Prober
+}
+
+func newMoving(access string, pool *kernels.Pool, buf []byte, probe bench.Prober, release func() error) *moving {
+	m := &moving{pool: pool, buf: buf, Prober: probe, release: release}
+	m.task = m.moveShare
+	whole := m.buf
+	m.buf = whole[:min(len(whole), enough)]
+	if access == names.WriteAccess {
+		m.writeFastest()
+	} else {
+		m.copyFastest()
+	}
+	m.buf = whole
+	return m
+}
+
+// filling is what a write writes.
+const filling = 0x5a
+
+func (m *moving) writeFastest() {
+	use := func(k roofline.WriteKernel) {
+		m.move = func(part []byte) { k.Fill(part, filling) }
+	}
+	best, _ := roofline.Fastest(roofline.WriteKernels(cpu.Detected()), func(k roofline.WriteKernel, n int) int {
+		use(k)
+		m.times(n)
+		return n
+	})
+	use(best)
+	m.verify = func(part []byte) error {
+		clear(part)
+		m.move(part)
+		if n := bytes.Count(part, []byte{filling}); n != len(part) {
+			return fmt.Errorf("the writing kernel %s wrote %d of %d bytes", best.Name, n, len(part))
+		}
+		return nil
+	}
+}
+
+// halves are what a copy copies to, and from.
+func halves(part []byte) (dst, src []byte) {
+	half := len(part) / 2 / roofline.LineBytes * roofline.LineBytes
+	return part[:half], part[half : 2*half]
+}
+
+func (m *moving) copyFastest() {
+	use := func(k roofline.CopyKernel) {
+		m.move = func(part []byte) {
+			dst, src := halves(part)
+			k.Copy(dst, src)
+		}
+	}
+	best, _ := roofline.Fastest(roofline.CopyKernels(cpu.Detected()), func(k roofline.CopyKernel, n int) int {
+		use(k)
+		m.times(n)
+		return n
+	})
+	use(best)
+	m.verify = func(part []byte) error {
+		dst, src := halves(part)
+		for i := range dst {
+			dst[i], src[i] = 0, byte(i*7+i>>8)
+		}
+		if m.move(part); !bytes.Equal(dst, src) {
+			return errors.New("the copying kernel " + best.Name + " does not copy every byte")
+		}
+		return nil
+	}
+}
+
+func (m *moving) times(n int) {
+	m.n = n
+	m.pool.ForEach(m.pool.Threads(), m.task)
+}
+
+func (m *moving) moveShare(thread int) {
+	part := m.part(thread)
+	for range m.n {
+		m.move(part)
+	}
+}
+
+func (m *moving) part(thread int) []byte { return roofline.Part(m.buf, thread, m.pool.Threads()) }
+
+func (m *moving) Run(_ context.Context, n int) error {
+	m.times(n)
+	return nil
+}
+
+// Verify proves that every byte is moved.
+func (m *moving) Verify(ctx context.Context) ([]bench.Metric, error) {
+	errs := make([]error, m.pool.Threads())
+	m.pool.ForEach(len(errs), func(thread int) { errs[thread] = m.verify(m.part(thread)) })
+	return nil, errors.Join(append(errs, ctx.Err())...)
+}
+
+func (m *moving) Close() error { return m.release() }
+
+// addLatencies adds how long a load takes that waits for the one before, over
+// all sizes.
+func (m *machine) addLatencies(pages roofline.Pages) {
+	memory := &arena{rig: m.rig, pages: pages}
+	for _, size := range m.sizes {
+		from := memory.size
+		memory.size += size
+		m.suite.Cases = append(m.suite.Cases, bench.Case{
+			Name: names.Latency{Bytes: size, Pages: string(pages)}.String(), Group: "latency, " + string(pages) + " pages", Ceiling: true,
+			Setup: func(context.Context) (bench.Instance, error) {
+				if err := memory.acquire(); err != nil {
+					return nil, err
+				}
+				chain := roofline.NewChain(memory.mem.Bytes()[from:from+size], m.Seed)
+				w := &walking{chain: chain, Prober: m.probe(m.pool(1)), release: memory.release}
+				if sysinfo.Bytes(size) <= lastLevelCache(m.Host) {
+					w.cached = memory.mem.Bytes()[from : from+size]
+				}
+				return w, nil
+			},
+		})
+	}
+}
+
+// A walking follows a chain.
+type walking struct {
+	chain *roofline.Chain
+	bench.Prober
+	release func() error
+	cached  []byte // what is to be in the caches before; nil for what they don't hold
+	elapsed time.Duration
+}
+
+// Run brings the chain into the caches, from which other cases have removed it,
+// before it is timed: a walk would take longer for that than a sample lasts.
+func (w *walking) Run(_ context.Context, n int) error {
+	if w.cached != nil {
+		goSum(w.cached)
+		goSum(w.cached)
+		w.chain.Walk(min(w.chain.Lines(), 1<<12))
+	}
+	start := clock.Now()
+	w.chain.Walk(n)
+	w.elapsed = clock.Since(start)
+	return nil
+}
+
+// Elapsed implements bench.Stopwatch.
+func (w *walking) Elapsed() time.Duration { return w.elapsed }
+
+// Verify proves that the chain is a cycle through all of its lines: it begins
+// again after as many steps, and not after a part of them that divides it.
+func (w *walking) Verify(context.Context) ([]bench.Metric, error) {
+	const most = 1 << 17 // steps: 8 MiB, some milliseconds
+	lines := w.chain.Lines()
+	if lines > most {
+		return nil, nil
+	}
+	if half, whole := w.chain.Walk(lines/2), w.chain.Walk(lines-lines/2); half == 0 || whole != 0 {
+		return nil, fmt.Errorf("the chain is no cycle of %d lines: it is at line %d after them", lines, whole)
+	}
+	return nil, nil
+}
+
+func (w *walking) Close() error { return w.release() }

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/perf/benchproc"
+
+	"onebit/bench"
+	"onebit/bench/cases"
+	"onebit/internal/count"
+	"onebit/internal/cpu"
+	"onebit/internal/sysinfo"
+	"onebit/reports"
+)
+
+// How long a run may take in all: people are promised 90 seconds, and 15 with
+// --short.
+const (
+	machineBudget      = 75 * time.Second
+	shortMachineBudget = 11 * time.Second
+	leastMachineBudget = time.Second
+)
+
+// machineProcesses is how many processes measure each ceiling: pages lie
+// elsewhere in each.
+const machineProcesses = 3
+
+// machineName is the verb, and what bench-process calls it.
+const machineName = "machine"
+
+type machineFlags struct {
+	out, filter              string
+	force, short, list, json bool
+	count                    int
+	time, budget             time.Duration
+	threads                  []int
+	seed                     uint64
+}
+
+func newMachine() *cobra.Command {
+	var f machineFlags
+	cmd := &cobra.Command{
+		Use:   machineName,
+		Short: "Measure what this machine does at most: bandwidth, latency, multiply-adds",
+		Long: `Measure what this machine does at most, on one to all threads: bytes read, written
+and copied per second from each cache and from memory, on huge and on small pages;
+the latency of a load over sizes; multiply-adds of int8, float32 and bfloat16 with
+each instruction set; a cache line's round trip between every two CPUs; what reading
+the clock and handing out work cost; and meanwhile the clock's frequency and what
+others took of the CPUs. It takes 80 seconds, or 12 with --short.
+
+All is interleaved, in several processes, and each figure has an interval. The report
+goes to DIR: results.txt in Go's benchmark format, and index.html. What can't be
+measured here is listed with the reason. onebit bench --machine DIR/results.txt takes
+its ceilings from there, and onebit report shows the results of several machines side
+by side.`,
+		Example: `  onebit machine --short -o machine
+  onebit machine --filter '.name:Bandwidth /level:dram' --threads 1,2
+  onebit bench --machine machine/results.txt`,
+		Args: exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func (f *machineFlags) register(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.out, "output", "o", "onebit-machine", "`DIR` to write the report to")
+	flags.BoolVar(&f.force, "force", false, "replace an index.html in DIR that onebit did not write")
+	flags.StringVar(&f.filter, "filter", "", "measure only the ceilings that match `EXPR`")
+	flags.BoolVar(&f.short, "short", false, "fewer sizes, huge pages alone: under 15 s")
+	flags.BoolVar(&f.list, "list", false, "print the names of the ceilings that would be measured, and those that can't be here, with the reason")
+	flags.BoolVar(&f.json, "json", false, "print JSON instead of tables")
+	flags.IntVar(&f.count, "count", 0, "samples of each ceiling in all processes (default: what the time allows, up to 12)")
+	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: what the time allows)")
+	flags.DurationVar(&f.budget, "budget", 0, "time for the whole run (default 75s, 11s with --short)")
+	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts (default: 1, its doublings, and all)")
+	flags.Uint64Var(&f.seed, "seed", 1, "of the order of the rounds, and of the lines of latency's chains")
+}
+
+func (f *machineFlags) check(cmd *cobra.Command, host sysinfo.Host) error {
+	changed := cmd.Flags().Changed
+	if changed("count") && f.count < 1 {
+		return usagef("--count %d: give at least 1 sample, or leave it out for what the time allows", f.count)
+	}
+	if changed("time") && f.time <= 0 {
+		return usagef("--time %v: give a length such as 20ms, or leave it out for what the time allows", f.time)
+	}
+	if changed("budget") && f.budget < leastMachineBudget {
+		return usagef("--budget %v: give %v or more", f.budget, leastMachineBudget)
+	}
+	if changed("output") && f.out == "" {
+		return usagef("--output is empty")
+	}
+	if _, err := benchproc.NewFilter(cmp.Or(f.filter, "*")); err != nil {
+		return usagef("--filter: %w", err)
+	}
+	for _, n := range f.threads {
+		if n < 1 || n > host.UsableCPUs {
+			return usagef("--threads %d: this process may use %s; give 1 to %d", n, count.Of(host.UsableCPUs, "CPU"), host.UsableCPUs)
+		}
+	}
+	return nil
+}
+
+func (f *machineFlags) run(cmd *cobra.Command) (err error) {
+	host, started := sysinfo.Probe(), time.Now()
+	if err := f.check(cmd, host); err != nil {
+		return err
+	}
+	suite, err := f.suite(host, started)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, suite.Close()) }()
+	shared := benchFlags{out: f.out, force: f.force, json: f.json}
+	if f.list {
+		return shared.print(cmd, listCases([]*cases.Suite{suite}))
+	}
+	if !f.force {
+		if err := reports.Replaceable(f.out); err != nil {
+			return err
+		}
+	}
+	file, err := createResults(f.out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	results, err := f.measure(cmd, f.joined(cmd, suite, host, started), started, file)
+	return errors.Join(err, shared.report(cmd, results, file.path(), err))
+}
+
+// suite returns the ceilings to measure.
+func (f *machineFlags) suite(host sysinfo.Host, started time.Time) (*cases.Suite, error) {
+	suite, err := cases.Machine(cases.MachineOptions{
+		Threads: f.threads, Features: cpu.Detected(), Host: host, Seed: f.seed, Short: f.short, Started: started,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f.filter != "" {
+		if err = bench.CheckFilter(f.filter, suite.Names()); err != nil {
+			err = usagef("--filter: %w", err)
+		} else {
+			err = suite.Select(f.filter)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, suite.Close())
+	}
+	return suite, nil
+}
+
+func (f *machineFlags) joined(cmd *cobra.Command, suite *cases.Suite, host sysinfo.Host, started time.Time) bench.Suite {
+	more := append([]bench.Setting{
+		{Key: "commit", Value: thisBuild(cmd.Context()).Commit},
+		{Key: "command", Value: strings.Join(append([]string{"onebit", machineName}, quoted(arguments(cmd.Flags()))...), " ")},
+		{Key: "seed", Value: strconv.FormatUint(f.seed, 10)},
+	}, suite.Settings...)
+	return bench.Suite{
+		Settings: cases.Settings(host, started, more...), Cases: suite.Cases, Studies: suite.Studies, Doubts: suite.Doubts,
+	}
+}
+
+func (f *machineFlags) total() time.Duration {
+	switch {
+	case f.budget > 0:
+		return f.budget
+	case f.short:
+		return shortMachineBudget
+	}
+	return machineBudget
+}
+
+func (f *machineFlags) measure(cmd *cobra.Command, suite bench.Suite, started time.Time, file io.Writer) (*bench.Results, error) {
+	runner := bench.Runner{
+		Count: f.count, Time: f.time, Budget: f.total(), Seed: f.seed, Processes: machineProcesses,
+		Start: func(ctx context.Context, job bench.Job, out io.Writer) error {
+			args := append([]string{processVerb, machineName}, arguments(cmd.Flags())...)
+			return runChild(ctx, args, machineJob{job, started}, nil, out)
+		},
+	}
+	stderr := cmd.ErrOrStderr()
+	plan := runner.Plan(suite)
+	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(suite, plan), plan.Estimate.Round(time.Second))
+	bar := newBenchProgress(stderr)
+	runner.Progress = bar.show
+	defer bar.close()
+	return runner.Run(cmd.Context(), suite, file)
+}
+
+// A machineJob is what a child process gets to do.
+type machineJob struct {
+	bench.Job
+	Started time.Time
+}
+
+// newMachineProcess is the hidden verb of a child process.
+func newMachineProcess() *cobra.Command {
+	var f machineFlags
+	cmd := &cobra.Command{
+		Use:    machineName,
+		Hidden: true,
+		Args:   exactArgs(),
+		RunE:   func(cmd *cobra.Command, _ []string) error { return f.pass(cmd) },
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+// pass is the child process's side.
+func (f *machineFlags) pass(cmd *cobra.Command) error {
+	host := sysinfo.Probe()
+	if err := f.check(cmd, host); err != nil {
+		return err
+	}
+	var todo machineJob
+	ctx, cancel, err := takeOrders(cmd, &todo)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	suite, err := f.suite(host, todo.Started)
+	if err != nil {
+		return err
+	}
+	defer suite.Close()
+	runner := bench.Runner{Seed: f.seed}
+	return runner.Pass(ctx, todo.Job, f.joined(cmd, suite, host, todo.Started), cmd.OutOrStdout())
+}
