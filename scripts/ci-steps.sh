@@ -152,6 +152,53 @@ bench_short() {
 	[ -s "$out/index.html" ] && ls "$out"/plots/*.png
 }
 
+# gate_works proves that onebit gate can fail and can pass: a benchmark that
+# takes 30% longer is a regression, code that only moved is none.
+gate_works() {
+	go build -o "$TMPDIR/onebit" ./cmd/onebit
+	mkdir "$TMPDIR/gated"
+	(
+		cd "$TMPDIR/gated"
+		gated_module 100 ""
+		git init -q .
+		git add .
+		git -c user.name=ci -c user.email=ci@localhost commit -q -m base
+		gated_module 130 ""
+		gate_answers 1 "a slowdown of 30%"
+		gated_module 100 "moved"
+		gate_answers 0 "code that moved"
+	)
+}
+
+# gated_module ROUNDS MOVED writes a module with a benchmark of so many rounds;
+# if MOVED is not empty, code that nobody calls lies before what is measured.
+gated_module() {
+	printf 'module example.com/gated\n\ngo 1.24\n' >go.mod
+	{
+		printf 'package gated\n'
+		if [ -n "$2" ]; then
+			printf '\nvar Moved = func(n int) (sum int) {\n\tfor i := range n {\n\t\tsum += i * sum\n\t}\n\treturn sum\n}\n'
+		fi
+		printf '\nfunc mix(x uint64) uint64 {\n\tfor range %s {\n\t\tx ^= x << 13\n\t\tx ^= x >> 7\n\t\tx ^= x << 17\n\t}\n\treturn x\n}\n' "$1"
+	} >gated.go
+	printf 'package gated\n\nimport "testing"\n\nvar sink uint64\n\nfunc BenchmarkMix(b *testing.B) {\n\tfor i := range b.N {\n\t\tsink = mix(uint64(i) + 1)\n\t}\n}\n' >gated_test.go
+}
+
+# gate_answers STATUS WHAT: an answer of 2, that the time was too short on this
+# machine, may be followed by another with more time.
+gate_answers() {
+	local budget status
+	for budget in 30s 60s 120s; do
+		status=0
+		"$TMPDIR/onebit" gate --base HEAD --threshold 10% --budget "$budget" >"$TMPDIR/gate.log" 2>&1 || status=$?
+		printf '%s, %s: exit %d\n' "$2" "$budget" "$status"
+		[ "$status" != "$1" ] || return 0
+		[ "$status" = 2 ] || break
+	done
+	cat "$TMPDIR/gate.log"
+	return 1
+}
+
 TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
