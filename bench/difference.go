@@ -43,8 +43,8 @@ type Change struct {
 	// beyond what the machine explains: 0.1 is a tenth.
 	Shows float64
 
-	// Reach is half the 95% interval of the logarithm of this case's Ratio,
-	// for a further run of each.
+	// Reach is how far the logarithm of this case's Ratio strays to either side
+	// with a chance of 5%.
 	Reach float64
 
 	// P is the chance that noise makes any of the cases differ by as much,
@@ -100,9 +100,9 @@ const (
 	// though none is.
 	familyError = 0.05
 
-	// manyCases is the number of cases from which on they tell by how much two
+	// ManyCases is the number of cases from which on they tell by how much two
 	// runs differ.
-	manyCases = 8
+	ManyCases = 8
 
 	// tailDof bounds the degrees of freedom of a case's noise. Two runs of one
 	// binary, without any difference in 80 cases, had one at 7.5 standard
@@ -152,7 +152,7 @@ const (
 // looks like a change of the suite. Runs interleaved in one session have none
 // of these limits.
 func CompareRuns(cases []Compared) *Changes {
-	ch := &Changes{Few: len(cases) < manyCases, Cases: make([]Change, len(cases))}
+	ch := &Changes{Few: len(cases) < ManyCases, Cases: make([]Change, len(cases))}
 	if len(cases) == 0 {
 		return ch
 	}
@@ -165,7 +165,7 @@ func CompareRuns(cases []Compared) *Changes {
 		class := classes[name]
 		moderateClass(class)
 		shift := 0.0
-		if len(class) >= manyCases {
+		if len(class) >= ManyCases {
 			shift = Median(logsOf(class))
 		} else if !ch.Few {
 			shift = Median(logsOf(contrasts))
@@ -184,7 +184,7 @@ func CompareRuns(cases []Compared) *Changes {
 	agree := !ch.Few
 	for _, name := range names {
 		s := shiftOf(name, classes[name], classNoise)
-		if s.Cases < manyCases {
+		if s.Cases < ManyCases {
 			s.Sign = 0
 		} else if s.beyond()*float64(ch.Suite.Sign) < math.Log1p(ch.Suite.Shows)/2 {
 			agree = false
@@ -322,7 +322,7 @@ func setScales(classes map[string][]*contrast, names []string, few bool) {
 	for _, name := range names {
 		class := classes[name]
 		all = append(all, class...)
-		if len(class) < manyCases {
+		if len(class) < ManyCases {
 			rest = append(rest, class...)
 			continue
 		}
@@ -331,7 +331,7 @@ func setScales(classes map[string][]*contrast, names []string, few bool) {
 	switch {
 	case few:
 		setScale(rest, fewNoise)
-	case len(rest) >= manyCases:
+	case len(rest) >= ManyCases:
 		setScale(rest, betweenRuns(rest))
 	default:
 		setScale(rest, betweenRuns(all))
@@ -356,7 +356,7 @@ func betweenRuns(cases []*contrast) float64 {
 			noise = append(noise, c.noise.value)
 		}
 	}
-	if len(distances) < manyCases/2 {
+	if len(distances) < ManyCases/2 {
 		return leastNoise
 	}
 	excess := func(between float64) float64 {
@@ -394,7 +394,7 @@ func (c *contrast) change(cases int) Change {
 	return Change{
 		Old: c.old.value, New: c.new.value,
 		Shows: shown(c.scale * tails.Quantile(1-familyError/2/float64(cases))),
-		Reach: c.scale * tails.Quantile(1-(1-confidence)/2),
+		Reach: c.scale * tails.Quantile(confidence),
 		P:     2 * tails.Survival(math.Abs(beyond)/c.scale),
 		Sign:  cmp.Compare(beyond, 0),
 	}

@@ -36,6 +36,7 @@ type Benchmark struct {
 type Batch struct {
 	Benchmarks []Benchmark
 	N          int           // operations of each, the same on all sides
+	Repeats    int           // in how many parts, of which the best counts; 0: as the target thinks best
 	Took       time.Duration // that a process takes about
 }
 
@@ -74,6 +75,29 @@ type Options struct {
 	Warn     func(text string) // of what will keep the gate from a verdict
 	Record   func(Measurement) // is given what every process of a round measured, as it ends
 	Now      func() time.Time
+}
+
+// fill sets what is left to the gate.
+func (opt *Options) fill() {
+	opt.Threshold = cmp.Or(opt.Threshold, 0.03)
+	opt.Alarm = cmp.Or(opt.Alarm, 0.01)
+	opt.Budget = cmp.Or(opt.Budget, 5*time.Minute)
+	opt.Process = cmp.Or(opt.Process, 60*time.Millisecond)
+	if opt.Now == nil {
+		opt.Now = clock.Now
+	}
+	if opt.Start.IsZero() {
+		opt.Start = opt.Now()
+	}
+	if opt.Warn == nil {
+		opt.Warn = func(string) {}
+	}
+	if opt.ThresholdOf == nil {
+		opt.ThresholdOf = func(Benchmark, string) (float64, bool) { return 0, false }
+	}
+	if opt.Better == nil {
+		opt.Better = func(unit string) int { return bench.UnitOf(unit).Better }
+	}
 }
 
 // A Measurement is what one process of a round found.
@@ -154,25 +178,7 @@ func Run(ctx context.Context, target Target, benchmarks []Benchmark, opt Options
 	if len(benchmarks) == 0 {
 		return nil, errors.New("there is no benchmark to compare")
 	}
-	opt.Threshold = cmp.Or(opt.Threshold, 0.03)
-	opt.Alarm = cmp.Or(opt.Alarm, 0.01)
-	opt.Budget = cmp.Or(opt.Budget, 5*time.Minute)
-	opt.Process = cmp.Or(opt.Process, 60*time.Millisecond)
-	if opt.Now == nil {
-		opt.Now = clock.Now
-	}
-	if opt.Start.IsZero() {
-		opt.Start = opt.Now()
-	}
-	if opt.Warn == nil {
-		opt.Warn = func(string) {}
-	}
-	if opt.ThresholdOf == nil {
-		opt.ThresholdOf = func(Benchmark, string) (float64, bool) { return 0, false }
-	}
-	if opt.Better == nil {
-		opt.Better = func(unit string) int { return bench.UnitOf(unit).Better }
-	}
+	opt.fill()
 	g := &gate{Options: opt, target: target, rng: rand.New(rand.NewPCG(opt.Seed, 0)), cases: map[Benchmark]*caseState{}}
 	for _, b := range benchmarks {
 		g.cases[b] = &caseState{Benchmark: b, units: map[string]*series{}}
@@ -180,13 +186,18 @@ func Run(ctx context.Context, target Target, benchmarks []Benchmark, opt Options
 	}
 	err := g.run(ctx)
 	report := g.report()
-	switch {
-	case errors.Is(err, context.Canceled):
-		report.Unfinished = "it was interrupted"
-	case err != nil:
-		report.Unfinished = err.Error()
+	if err != nil {
+		report.Unfinished = unfinished(err)
 	}
 	return report, err
+}
+
+// unfinished is why a gate ended before it was done.
+func unfinished(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "it was interrupted"
+	}
+	return err.Error()
 }
 
 // A gate is the state of one Run.

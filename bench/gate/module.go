@@ -18,8 +18,8 @@ type Module struct {
 	prefix string // from the one to the other
 }
 
-// FindModule finds the module that dir is in.
-func FindModule(ctx context.Context, dir string) (*Module, error) {
+// ModuleAt finds the module that dir is in, whether it is in a repository or not.
+func ModuleAt(ctx context.Context, dir string) (*Module, error) {
 	file, err := command(ctx, dir, "go", "env", "GOMOD")
 	if err != nil {
 		return nil, err
@@ -27,14 +27,20 @@ func FindModule(ctx context.Context, dir string) (*Module, error) {
 	if file == "" || file == os.DevNull {
 		return nil, fmt.Errorf("%s is in no Go module: there is no go.mod", dir)
 	}
-	m := &Module{Dir: filepath.Dir(file)}
+	return &Module{Dir: filepath.Dir(file)}, nil
+}
+
+// FindModule finds the module that dir is in, and its repository.
+func FindModule(ctx context.Context, dir string) (*Module, error) {
+	m, err := ModuleAt(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
 	if m.repo, err = command(ctx, m.Dir, "git", "rev-parse", "--show-toplevel"); err != nil {
 		return nil, fmt.Errorf("%s is in no git repository, from which --base could be taken: %w", m.Dir, err)
 	}
-	if m.prefix, err = command(ctx, m.Dir, "git", "rev-parse", "--show-prefix"); err != nil {
-		return nil, err
-	}
-	return m, nil
+	m.prefix, err = command(ctx, m.Dir, "git", "rev-parse", "--show-prefix")
+	return m, err
 }
 
 // Checkout puts a revision into a worktree of its own in dir, which must not

@@ -28,29 +28,59 @@ type Tests struct {
 // Find builds both sides and lists the benchmarks that they share, in order of
 // their packages, and those that one of them lacks.
 func (t *Tests) Find(ctx context.Context) (both []Benchmark, differ []Difference, err error) {
-	if t.tester, err = newTester(t.Match, t.Limit); err != nil {
+	if err := t.begin(); err != nil {
 		return nil, nil, err
 	}
-	t.seeds = map[string]int{}
-	patterns := t.Patterns
-	if len(patterns) == 0 {
-		patterns = []string{"./..."}
-	}
 	var found [2]listing
-	for i, m := range []*Module{t.Base, t.Head} {
-		if t.dirs[i], err = m.packages(ctx, patterns); err == nil {
-			found[i], err = t.listAll(ctx, Side(i))
-		}
-		if err != nil {
-			return nil, nil, errSide(Side(i), err)
+	for _, side := range []Side{Base, Head} {
+		if found[side], err = t.listAll(ctx, side); err != nil {
+			return nil, nil, errSide(side, err)
 		}
 	}
 	both, differ = match(found[Base], found[Head])
 	return both, differ, nil
 }
 
+// FindHead builds head, of Tests without a base, and lists its benchmarks.
+func (t *Tests) FindHead(ctx context.Context) ([]Benchmark, error) {
+	if err := t.begin(); err != nil {
+		return nil, err
+	}
+	found, err := t.listAll(ctx, Head)
+	both, _ := match(found, found)
+	return both, errSide(Head, err)
+}
+
+func (t *Tests) begin() (err error) {
+	t.tester, err = newTester(t.Match, t.Limit)
+	t.seeds = map[string]int{}
+	if len(t.Patterns) == 0 {
+		t.Patterns = []string{"./..."}
+	}
+	return err
+}
+
+func (t *Tests) module(s Side) *Module {
+	if s.of() == Base {
+		return t.Base
+	}
+	return t.Head
+}
+
+// sides are those that there are.
+func (t *Tests) sides() []Side {
+	if t.Base == nil {
+		return []Side{Head}
+	}
+	return []Side{Base, Head, Twin}
+}
+
 func (t *Tests) listAll(ctx context.Context, side Side) (listing, error) {
 	found := listing{}
+	var err error
+	if t.dirs[side], err = t.module(side).packages(ctx, t.Patterns); err != nil {
+		return nil, err
+	}
 	for _, pkg := range slices.Sorted(maps.Keys(t.dirs[side])) {
 		if err := t.link(ctx, side, pkg, 0); err != nil {
 			return nil, err
@@ -69,7 +99,7 @@ func (t *Tests) Prepare(ctx context.Context, round int, benchmarks []Benchmark) 
 		wanted[b.Package] = true
 	}
 	for _, pkg := range slices.Sorted(maps.Keys(wanted)) {
-		for _, side := range []Side{Base, Head, Twin} {
+		for _, side := range t.sides() {
 			if err := t.link(ctx, side, pkg, round); err != nil {
 				return errSide(side, err)
 			}
@@ -93,10 +123,7 @@ func (t *Tests) binary(s Side, pkg string) testBinary {
 
 // link makes a package's test binary for a round.
 func (t *Tests) link(ctx context.Context, s Side, pkg string, round int) error {
-	m, file := t.Head, t.binary(s, pkg).file
-	if s.of() == Base {
-		m = t.Base
-	}
+	m, file := t.module(s), t.binary(s, pkg).file
 	seed := seedOf(s, round)
 	if have := t.seeds[file]; have == seed || have > 0 && t.Fixed() {
 		return nil // it is there, or would be the same

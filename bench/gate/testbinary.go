@@ -112,7 +112,7 @@ func (t *tester) windows(batch Batch) (count, n int) {
 			count = min(count, max(int(all/cycle), 3))
 		}
 	}
-	count = min(count, batch.N)
+	count = min(cmp.Or(batch.Repeats, count), batch.N)
 	return count, (batch.N + count - 1) / count
 }
 
@@ -131,7 +131,7 @@ func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]be
 	for i, bm := range batch.Benchmarks {
 		for _, s := range results.Samples {
 			if nameOf(s) == bm.Name {
-				all[i] = t.best(all[i], s.Values)
+				all[i] = best(all[i], s.Values, t.Better)
 			}
 		}
 		if all[i] == nil {
@@ -142,13 +142,13 @@ func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]be
 }
 
 // best joins the values of a further sample.
-func (t *tester) best(have, values []bench.Metric) []bench.Metric {
+func best(have, values []bench.Metric, better func(unit string) int) []bench.Metric {
 	for _, v := range values {
 		i := slices.IndexFunc(have, func(m bench.Metric) bool { return m.Unit == v.Unit })
 		switch {
 		case i < 0:
 			have = append(have, v)
-		case t.Better(v.Unit) > 0:
+		case better(v.Unit) > 0:
 			have[i].Value = max(have[i].Value, v.Value)
 		default:
 			have[i].Value = min(have[i].Value, v.Value)

@@ -15,6 +15,7 @@ import (
 
 type gateFlags struct {
 	base         string
+	baseline     string
 	match        string
 	threshold    percentFlag
 	rules        string
@@ -47,6 +48,7 @@ is below 1%, for all benchmarks together. go doc onebit/bench/gate says how.
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.base, "base", "", "compare with this git `REVISION`")
+	flags.StringVar(&f.baseline, "baseline", "", "compare with the results that were recorded in `FILE` earlier, instead of a revision")
 	flags.StringVar(&f.match, "bench", ".", "run the benchmarks that match `REGEXP`, as go test -bench does")
 	f.threshold.Percentage = 3
 	flags.Var(&f.threshold, "threshold", "a change of so many `PERCENT` matters, such as 3%, where no rule says otherwise")
@@ -62,10 +64,15 @@ is below 1%, for all benchmarks together. go doc onebit/bench/gate says how.
 
 func (f *gateFlags) check() error {
 	switch {
-	case f.base == "":
+	case f.base == "" && f.baseline == "":
 		return usagef("--base is missing: name the git revision to compare with")
+	case f.base != "" && f.baseline != "":
+		return usagef("--base and --baseline exclude each other: compare with a revision or with a file")
 	case f.budget <= 0 || f.limit <= 0:
 		return usagef("--budget and --case-limit take positive values")
+	}
+	if f.baseline != "" && !f.threshold.set {
+		f.threshold.Percentage = baselineThreshold
 	}
 	return nil
 }
@@ -73,7 +80,11 @@ func (f *gateFlags) check() error {
 // run measures and judges. Whatever keeps it from a verdict ends with 2, for it
 // is never a pass and no regression.
 func (f *gateFlags) run(cmd *cobra.Command, patterns []string) error {
-	report, err := f.compare(cmd, patterns)
+	compare := f.compare
+	if f.baseline != "" {
+		compare = f.compareBaseline
+	}
+	report, err := compare(cmd, patterns)
 	switch {
 	case err != nil:
 		return &endError{2, err}

@@ -1,0 +1,160 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"onebit/bench"
+)
+
+// driftFloor is by how much one comparison in twenty of the same code at two
+// times differs where too few benchmarks are compared to tell: on virtual
+// machines all of them shift by up to a fifth within minutes, and one by more
+// (docs/measurements/noise.md).
+const driftFloor = 0.25
+
+func (c *comparison) report() *Report {
+	r := &Report{Rounds: c.round, Needed: leastProcesses, Elapsed: c.Now().Sub(c.Start), Options: c.Options}
+	judged := map[*series]Finding{}
+	units := c.measured()
+	for _, unit := range units {
+		c.judge(unit, c.Alarm/float64(len(units)), judged)
+	}
+	for _, x := range c.order {
+		for _, unit := range x.order {
+			s := x.units[unit]
+			if len(s.sides[Head]) == 0 || len(s.sides[Base]) == 0 {
+				continue
+			}
+			f, ok := judged[s]
+			if !ok {
+				f = c.unmeasured(x, unit)
+			}
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	return r
+}
+
+// unmeasured is the verdict where chance has no part, or where too little is
+// known.
+func (c *comparison) unmeasured(x *caseState, unit string) Finding {
+	f, s := c.finding(x, unit), x.units[unit]
+	switch {
+	case !f.Judged:
+		f.Pass = true
+	case s.same():
+		f = f.exactly(c.rule(x, unit), c.Better(unit))
+	case bench.Median(f.Base) == 0 && bench.Median(f.Head) == 0:
+		f.Verdict, f.Pass = Same, true // a byte in one process of many
+	}
+	return f
+}
+
+// finding has everything but the verdict.
+func (c *comparison) finding(x *caseState, unit string) Finding {
+	s := x.units[unit]
+	return Finding{
+		Benchmark: x.Benchmark, Unit: unit, Judged: c.Better(unit) != 0,
+		Threshold: math.Expm1(c.rule(x, unit).threshold), Base: s.sides[Base], Head: s.sides[Head],
+	}
+}
+
+func (c *comparison) rule(x *caseState, unit string) rule {
+	threshold, ok := c.ThresholdOf(x.Benchmark, unit)
+	if !ok {
+		threshold = c.Threshold
+	}
+	return rule{threshold: math.Log1p(threshold), alarm: c.Alarm}
+}
+
+// same reports whether no process changes the value, on either side.
+func (s *series) same() bool {
+	for _, values := range [][]float64{s.sides[Base], s.sides[Head]} {
+		if slices.Min(values) != slices.Max(values) {
+			return false
+		}
+	}
+	return true
+}
+
+// comparable reports whether a unit of a benchmark has a direction, differs
+// between processes and has values with logarithms on both sides.
+func (c *comparison) comparable(x *caseState, unit string) bool {
+	s := x.units[unit]
+	if s == nil || c.Better(unit) == 0 || len(s.sides[Base]) == 0 || len(s.sides[Head]) < leastProcesses || s.same() {
+		return false
+	}
+	return slices.Min(s.sides[Base]) > 0 && slices.Min(s.sides[Head]) > 0
+}
+
+// measured are the units of which chance can decide.
+func (c *comparison) measured() (units []string) {
+	for _, x := range c.order {
+		for _, unit := range x.order {
+			if c.comparable(x, unit) && !slices.Contains(units, unit) {
+				units = append(units, unit)
+			}
+		}
+	}
+	return units
+}
+
+// judge compares all benchmarks in a unit, as bench.CompareRuns does.
+func (c *comparison) judge(unit string, alarm float64, to map[*series]Finding) {
+	var cases []*caseState
+	for _, x := range c.order {
+		if c.comparable(x, unit) {
+			cases = append(cases, x)
+		}
+	}
+	old, now := c.estimates(cases, unit, Base), c.estimates(cases, unit, Head)
+	compared := make([]bench.Compared, len(cases))
+	for i := range cases {
+		compared[i] = bench.Compared{Old: old[i], New: now[i]}
+		if len(cases) < bench.ManyCases {
+			compared[i].Floor = driftFloor
+		}
+	}
+	for i, change := range bench.CompareRuns(compared).Cases {
+		to[cases[i].units[unit]] = c.verdict(cases[i], unit, change, alarm)
+	}
+}
+
+// estimates are those of a side's values, of which more is worse.
+func (c *comparison) estimates(cases []*caseState, unit string, side Side) []bench.Estimate {
+	results := bench.Results{Settings: c.baseline.Settings}
+	for i, x := range cases {
+		for process, v := range x.units[unit].sides[side] {
+			if c.Better(unit) > 0 {
+				v = 1 / v
+			}
+			name := bench.ParseName(fmt.Sprintf("Case%d/%s", i, x.Name)) // packages may share names
+			results.Samples = append(results.Samples, bench.Sample{
+				Name: name, Iters: 1, Process: process + 1, Values: []bench.Metric{{Unit: bench.NsPerOp, Value: v}},
+			})
+		}
+	}
+	return results.Estimates(bench.NsPerOp)
+}
+
+// verdict is SLOWER only where chance and the time between both measurements
+// do not explain the change, and it is more than the threshold.
+func (c *comparison) verdict(x *caseState, unit string, change bench.Change, alarm float64) Finding {
+	f := c.finding(x, unit)
+	center, threshold := math.Log(change.Ratio()), c.rule(x, unit).threshold
+	f.Change = Interval{center, center - change.Reach, center + change.Reach}
+	f.Floor = math.Log1p(change.Shows)
+	proved := change.P < alarm && math.Abs(center) > threshold
+	switch {
+	case proved && change.Sign > 0:
+		f.Verdict = Slower
+	case proved && change.Sign < 0:
+		f.Verdict = Faster
+	case -threshold <= f.Change.Lo && f.Change.Hi <= threshold:
+		f.Verdict = Same
+	}
+	f.Pass = f.Verdict != Slower && f.Change.Hi <= threshold || f.Verdict == Faster
+	return f
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"onebit/bench/cases"
+	"onebit/bench/gate"
+	"onebit/internal/clock"
+	"onebit/internal/sysinfo"
+)
+
+// baselineThreshold is the change that matters to a comparison with an earlier
+// time where nobody says otherwise: two such times differ by less seldom enough.
+const baselineThreshold = 30
+
+// compareBaseline measures head and judges it against a file that was recorded
+// earlier.
+func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string) (report *gate.Report, err error) {
+	ctx := cmd.Context()
+	start := clock.Now()
+	baseline, err := gate.ReadBaseline(f.baseline)
+	if err != nil {
+		return nil, err
+	}
+	head, err := gate.ModuleAt(ctx, ".")
+	if err != nil {
+		return nil, err
+	}
+	rules, err := f.readRules(head)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.warnBaseline(cmd, baseline); err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp("", "onebit-gate-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	tests := &gate.Tests{Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, Temp: filepath.Join(temp, "bin")}
+	found, err := tests.FindHead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	both, differ := baseline.Match(found)
+	benchmarks, left, differ := selectCases(rules, both, differ)
+	if err := f.missing(cmd, differ); err != nil {
+		return nil, err
+	}
+	progress := newBenchProgress(cmd.ErrOrStderr())
+	defer progress.close()
+	report, err = baseline.Compare(ctx, tests, benchmarks, gate.Options{
+		Threshold: f.thresholdOf(rules), ThresholdOf: rules.ThresholdOf, Better: tests.Better,
+		Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
+		Warn:     func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s\n", text) },
+		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
+	})
+	progress.close()
+	if report == nil || report.Rounds == 0 {
+		return nil, err
+	}
+	report.LeftOut = left
+	return report, errors.Join(err, f.publish(cmd, report, tests))
+}
+
+// warnBaseline says what is compared, and what else than the code may decide.
+func (f *gateFlags) warnBaseline(cmd *cobra.Command, b *gate.Baseline) error {
+	host := sysinfo.Probe()
+	if host.Emulated() {
+		return errors.New("an emulator runs this program: its times say nothing about a CPU, so nothing is compared with them")
+	}
+	err := cmd.ErrOrStderr()
+	fmt.Fprintf(err, "base: %s, recorded %s, commit %s\n", b.File, cmp.Or(b.Setting("started"), "at no stated time"), cmp.Or(b.Setting("commit"), "not stated"))
+	for _, w := range append(b.Warnings, b.Differences(cases.Settings(host, time.Now()))...) {
+		fmt.Fprintf(err, "onebit: warning: %s\n", w)
+	}
+	fmt.Fprintln(err, "base and head are measured at different times: only what is more than such times differ by is told apart")
+	return nil
+}
