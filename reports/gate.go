@@ -85,12 +85,7 @@ func newGateReport(res *gate.Results) *gateReport {
 
 // harmlessGate is a copy in which nothing that others wrote commands a terminal or hides on a page.
 func harmlessGate(res *gate.Results) *gate.Results {
-	texts := func(list []string) (out []string) {
-		for _, s := range list {
-			out = append(out, term.Text(s))
-		}
-		return out
-	}
+	texts := func(list []string) []string { return mapped(list, term.Text) }
 	copied, report := *res, *res.Report
 	report.Findings, report.LeftOut = slices.Clone(report.Findings), slices.Clone(report.LeftOut)
 	for i := range report.Findings {
@@ -111,6 +106,13 @@ func harmlessGate(res *gate.Results) *gate.Results {
 		}
 	}
 	return &copied
+}
+
+func mapped(list []string, f func(string) string) (out []string) {
+	for _, s := range list {
+		out = append(out, f(s))
+	}
+	return out
 }
 
 func harmlessBenchmark(b gate.Benchmark) gate.Benchmark {
@@ -348,7 +350,7 @@ func (g *gateReport) cards() (cards []fact) {
 func (g *gateReport) facts() []fact {
 	o := g.Options
 	facts := []fact{
-		{"Rounds", fmt.Sprintf("%d, in each of which base, head and its twin are linked anew with functions in another order; verdicts on so many values need %d", g.Rounds, g.Needed)},
+		{"Rounds", g.roundsText()},
 		{"Processes", strconv.Itoa(len(g.results.Measurements))},
 		{"Time", fmt.Sprintf("%v, of a budget of %v; profiles are not counted", g.Elapsed.Round(time.Second), o.Budget.Round(time.Second))},
 		{"Threshold", fmt.Sprintf("%.3g%%, where a benchmark or unit has none of its own", 100*o.Threshold)},
@@ -359,6 +361,13 @@ func (g *gateReport) facts() []fact {
 		facts = append(facts, fact{"Layouts", layouts})
 	}
 	return facts
+}
+
+func (g *gateReport) roundsText() string {
+	if !slices.ContainsFunc(g.Findings, func(f gate.Finding) bool { return len(f.Twin) > 0 }) {
+		return fmt.Sprintf("%d of head; base was recorded earlier, so that the time between counts as noise", g.Rounds)
+	}
+	return fmt.Sprintf("%d, in each of which base, head and base's twin are linked anew with functions in another order; verdicts on so many values need %d", g.Rounds, g.Needed)
 }
 
 // group is the findings with a verdict; any is false if there are none.
@@ -374,7 +383,7 @@ func (g *gateReport) group(v struct {
 	}
 	var exact []gate.Finding
 	for i, f := range list {
-		if f.Exact || len(f.Base) == 0 {
+		if (f.Exact || len(f.Base) == 0) && g.profileOf(f) == nil {
 			exact = append(exact, f)
 			continue
 		}
@@ -390,21 +399,23 @@ func (g *gateReport) group(v struct {
 func (g *gateReport) finding(f gate.Finding, id string, dots dotBudget) gateFinding {
 	x := gateFinding{ID: id, Name: f.Name, Package: f.Package, Unit: f.Unit, Reason: sentence(f.Reason())}
 	x.Headline = fmt.Sprintf("%s instead of %s: %s", gateValue(f, gate.Head), gateValue(f, gate.Base), gateChange(f))
-	x.Headline += fmt.Sprintf(", 95%% interval from %s to %s. Noise between base and its twin %.2g%%, threshold %.3g%%.",
-		gate.Percent(f.Change.Lo), gate.Percent(f.Change.Hi), 100*math.Expm1(f.Floor), 100*f.Threshold)
+	if f.Exact {
+		x.Headline += "."
+	} else {
+		x.Headline += fmt.Sprintf(", 95%% interval from %s to %s. Noise between base and its twin %.2g%%, threshold %.3g%%.",
+			gate.Percent(f.Change.Lo), gate.Percent(f.Change.Hi), 100*math.Expm1(f.Floor), 100*f.Threshold)
+	}
 	x.Plots = []template.HTML{
 		template.HTML(distributionPlot(f, dots)), template.HTML(ratioPlot(f)), template.HTML(driftPlot(f, g.raw[f.Benchmark], dots)),
 	}
-	if f.Unit == bench.NsPerOp {
-		x.Profile = g.profileOf(f.Benchmark)
-	}
+	x.Profile = g.profileOf(f)
 	return x
 }
 
-// profileOf is nil if the benchmark was not profiled.
-func (g *gateReport) profileOf(b gate.Benchmark) *gateProfile {
-	i := slices.IndexFunc(g.results.Profiles, func(p gate.Profile) bool { return p.Package == b.Package && p.Benchmark == b.Name })
-	if i < 0 {
+// profileOf is nil if there is no profile of the time that f is about.
+func (g *gateReport) profileOf(f gate.Finding) *gateProfile {
+	i := slices.IndexFunc(g.results.Profiles, func(p gate.Profile) bool { return p.Package == f.Package && p.Benchmark == f.Name })
+	if i < 0 || f.Unit != bench.NsPerOp {
 		return nil
 	}
 	p := g.results.Profiles[i]

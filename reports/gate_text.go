@@ -24,9 +24,8 @@ func WriteGateTable(w io.Writer, res *gate.Results, width int) error {
 	if n := len(g.Findings) - len(g.notable()); n > 0 {
 		writeWrapped(&b, "", fmt.Sprintf("not shown: %s of other units that are the same or not judged", count.Of(n, "value")), width)
 	}
-	for _, l := range g.LeftOut {
-		writeWrapped(&b, "left out: ", l.Name+": "+l.Reason, width)
-	}
+	writeList(&b, "left out by the rules:", g.leftOut(plain, plain), width)
+	writeList(&b, "head changes the rules that it is judged by:", g.Changes, width)
 	for _, p := range res.Profiles {
 		b.WriteByte('\n')
 		writeGateProfile(&b, p, width)
@@ -34,6 +33,26 @@ func WriteGateTable(w io.Writer, res *gate.Results, width int) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// writeList writes lines under a title; without lines, nothing.
+func writeList(b *strings.Builder, title string, lines []string, width int) {
+	if len(lines) > 0 {
+		b.WriteString("\n" + title + "\n")
+	}
+	for _, line := range lines {
+		writeWrapped(b, textIndent, line, width)
+	}
+}
+
+// leftOut are the benchmarks that are not judged, with their reasons.
+func (g *gateReport) leftOut(name, reason func(string) string) (lines []string) {
+	for _, l := range g.LeftOut {
+		lines = append(lines, name(l.Name)+": "+reason(l.Reason))
+	}
+	return lines
+}
+
+func plain(s string) string { return s }
 
 // leastName is how much of a name is kept where another column can go instead.
 const leastName = 24
@@ -130,13 +149,8 @@ func WriteGateMarkdown(w io.Writer, res *gate.Results, limit int) error {
 	for _, p := range res.Profiles {
 		writeGateProfileMarkdown(&rest, p)
 	}
-	if len(g.LeftOut) > 0 {
-		writeMarkdownFold(&rest, markdown(fmt.Sprintf("Left out: %d", len(g.LeftOut))), func() {
-			for _, l := range g.LeftOut {
-				rest.WriteString("- " + markdown(l.Name+": "+l.Reason) + "\n")
-			}
-		})
-	}
+	writeMarkdownList(&rest, "Left out by the rules:", g.leftOut(codeSpan, markdown))
+	writeMarkdownList(&rest, "**Head changes the rules that it is judged by:**", mapped(g.Changes, codeSpan))
 	if rest.Len() > limit/4 {
 		rest.Reset()
 		rest.WriteString("What changed by function, and what was left out, has no room here.\n")
@@ -146,6 +160,16 @@ func WriteGateMarkdown(w io.Writer, res *gate.Results, limit int) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// writeMarkdownList writes items under a title; without items, nothing.
+func writeMarkdownList(b *strings.Builder, title string, items []string) {
+	if len(items) > 0 {
+		b.WriteString(title + "\n\n- " + strings.Join(items, "\n- ") + "\n\n")
+	}
+}
+
+// codeSpan shows text as it is.
+func codeSpan(text string) string { return "`" + strings.ReplaceAll(text, "`", "'") + "`" }
 
 // writeMarkdownFindings writes the table until b has so many bytes.
 func (g *gateReport) writeMarkdownFindings(b *strings.Builder, limit int) {

@@ -51,6 +51,7 @@ const (
 // nothing is written after it.
 type Recorder struct {
 	out     io.Writer
+	header  []byte // until it is written
 	better  func(unit string) int
 	suffix  string // -GOMAXPROCS, as go test appends it
 	units   map[string]bool
@@ -59,7 +60,8 @@ type Recorder struct {
 	err     error
 }
 
-// NewRecorder writes the header. better is that of Options.
+// NewRecorder makes a recorder, which writes the header with the first
+// measurement. better is that of Options.
 func NewRecorder(out io.Writer, settings []bench.Setting, better func(unit string) int) *Recorder {
 	r := &Recorder{out: out, better: better, units: map[string]bool{}}
 	if procs := runtime.GOMAXPROCS(0); procs != 1 {
@@ -71,7 +73,7 @@ func NewRecorder(out io.Writer, settings []bench.Setting, better func(unit strin
 			fmt.Fprintf(&b, "%s: %s\n", s.Key, term.Text(value))
 		}
 	}
-	r.write(b.Bytes())
+	r.header = b.Bytes()
 	return r
 }
 
@@ -132,15 +134,25 @@ func writeSample(b *bytes.Buffer, name string, n int, values []bench.Metric) {
 	_ = benchfmt.NewWriter(b).Write(line)
 }
 
-// Warn writes a doubt about the run.
-func (r *Recorder) Warn(text string) { r.write(fmt.Appendf(nil, "# warning: %s\n", term.Text(text))) }
+// Warn writes a doubt about the run, before the first measurement together with
+// the header.
+func (r *Recorder) Warn(text string) {
+	line := fmt.Appendf(nil, "# warning: %s\n", term.Text(text))
+	if r.process == 0 {
+		r.header = append(r.header, line...)
+		return
+	}
+	r.write(line)
+}
 
 // Finish writes what the gate found and how that came about. The report comes
 // last: without it the file is that of a gate that did not judge.
 func (r *Recorder) Finish(report *Report, profiles []Profile) error {
 	d := NewDocument(report, nil)
 	for _, f := range d.Findings {
-		f.Base, f.Head, f.Twin = nil, nil, nil // they follow from the measurements
+		if len(f.Twin) > 0 {
+			f.Base, f.Head, f.Twin = nil, nil, nil // they follow from the measurements
+		}
 		r.note("finding", f)
 	}
 	for _, p := range profiles {
@@ -168,6 +180,7 @@ func (r *Recorder) write(text []byte) {
 	if r.err != nil {
 		return
 	}
+	text, r.header = append(r.header, text...), nil
 	if _, err := r.out.Write(text); err != nil {
 		r.err = fmt.Errorf("writing the gate's results: %w (what the processes before number %d measured stays there)", err, max(r.process, 1))
 	}
@@ -177,6 +190,11 @@ func (r *Recorder) write(text []byte) {
 // benchmark format: benchstat base.txt head.txt compares two of them.
 func (r *Results) WriteSide(out io.Writer, side Side) error {
 	var b bytes.Buffer
+	for _, key := range []string{"goos", "goarch", "cpu"} { // as go test has them
+		if value := r.Setting(key); value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", key, value)
+		}
+	}
 	pkg := ""
 	for _, c := range r.recordings() {
 		if c.Package != pkg {

@@ -19,13 +19,14 @@ type Document struct {
 	Rounds     int               `json:"rounds"`
 	Needed     int               `json:"needed"` // rounds below which nothing could be proved
 	Seconds    float64           `json:"seconds"`
+	Setup      float64           `json:"setup"` // the part of Seconds before the first round
 	Budget     float64           `json:"budget"`
 	Threshold  float64           `json:"threshold"` // of what has none of its own
 	Alarm      float64           `json:"alarm"`     // the promised chance of any false alarm
 	Seed       string            `json:"seed"`      // of the order of processes; a text, for it has 64 bits
 	Alarms     []string          `json:"alarms"`
-	LeftOut    []DocumentLeftOut `json:"left_out,omitempty"`
-	Changes    []string          `json:"rule_changes,omitempty"` // between base's file of rules and head's
+	LeftOut    []DocumentLeftOut `json:"left_out"`
+	Changes    []string          `json:"rule_changes"` // between base's file of rules and head's
 	Findings   []DocumentFinding `json:"findings"`
 	Profiles   []Profile         `json:"profiles,omitempty"`
 }
@@ -61,9 +62,9 @@ type DocumentFinding struct {
 func NewDocument(r *Report, profiles []Profile) *Document {
 	d := &Document{
 		Summary: r.Summary(), Exit: r.Exit(), Unfinished: r.Unfinished, Rounds: r.Rounds, Needed: r.Needed,
-		Seconds: r.Elapsed.Seconds(), Budget: r.Options.Budget.Seconds(), Threshold: r.Options.Threshold,
+		Seconds: r.Elapsed.Seconds(), Setup: r.Setup.Seconds(), Budget: r.Options.Budget.Seconds(), Threshold: r.Options.Threshold,
 		Alarm: r.Options.Alarm, Seed: strconv.FormatUint(r.Options.Seed, 10),
-		Alarms: append([]string{}, r.Alarms...), Changes: r.Changes, Findings: []DocumentFinding{}, Profiles: profiles,
+		Alarms: append([]string{}, r.Alarms...), Changes: append([]string{}, r.Changes...), LeftOut: []DocumentLeftOut{}, Findings: []DocumentFinding{}, Profiles: profiles,
 	}
 	for _, l := range r.LeftOut {
 		d.LeftOut = append(d.LeftOut, DocumentLeftOut{l.Package, l.Name, l.Reason})
@@ -88,7 +89,7 @@ func (d *Document) report() *Report {
 	seed, _ := strconv.ParseUint(d.Seed, 10, 64) // 0 if another program wrote the file
 	better := map[string]int{}
 	r := &Report{
-		Alarms: d.Alarms, Changes: d.Changes, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Unfinished: d.Unfinished,
+		Alarms: d.Alarms, Changes: d.Changes, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Setup: duration(d.Setup), Unfinished: d.Unfinished,
 		Options: Options{Threshold: d.Threshold, Alarm: d.Alarm, Budget: duration(d.Budget), Seed: seed},
 	}
 	r.Options.Better = func(unit string) int { return better[unit] }
@@ -135,7 +136,7 @@ func logOf(ratio *float64, absent float64) float64 {
 // Summary is the gate's answer in a sentence.
 func (r *Report) Summary() string {
 	counts, open := r.counts()
-	of := fmt.Sprintf("of %d compared, in %d rounds and %v", len(r.Findings), r.Rounds, r.Elapsed.Round(time.Second))
+	of := fmt.Sprintf("of %d compared, in %d rounds and %v, %v of it to set up", len(r.Findings), r.Rounds, r.Elapsed.Round(time.Second), r.Setup.Round(time.Second))
 	threshold := fmt.Sprintf("%.3g%%", 100*r.Options.Threshold)
 	switch {
 	case r.Unfinished != "":

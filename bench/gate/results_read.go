@@ -138,7 +138,8 @@ func (l *lineReader) report() *Report {
 	return l.document.report()
 }
 
-// fill gives the findings the values by round, which follow from the measurements.
+// fill gives the findings the values by round, which follow from the measurements;
+// those of a comparison with earlier results have theirs.
 func (r *Results) fill() {
 	index := map[Benchmark]*recording{}
 	for _, c := range r.recordings() {
@@ -146,7 +147,7 @@ func (r *Results) fill() {
 	}
 	for i := range r.Report.Findings {
 		f := &r.Report.Findings[i]
-		if c := index[f.Benchmark]; c != nil && c.units[f.Unit] != nil {
+		if c := index[f.Benchmark]; len(f.Base) == 0 && c != nil && c.units[f.Unit] != nil {
 			s := c.units[f.Unit].sides
 			f.Base, f.Head, f.Twin = s[Base], s[Head], s[Twin]
 		}

@@ -180,7 +180,7 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 func TestRecorderKeepsTheFirstError(t *testing.T) {
-	r := NewRecorder(&failing{after: 3}, nil, func(string) int { return -1 })
+	r := NewRecorder(&failing{after: 2}, nil, func(string) int { return -1 })
 	for range 5 {
 		r.Record(Measurement{Benchmark: Benchmark{"a", "B"}, Start: time.Duration(r.process), Values: []bench.Metric{{Unit: bench.NsPerOp, Value: 1}}})
 	}

@@ -23,6 +23,8 @@ type gateFlags struct {
 	limit        time.Duration
 	allowMissing bool
 	out          string
+	force        bool
+	profiles     int
 	asJSON       bool
 }
 
@@ -56,7 +58,9 @@ is below 1%, for all benchmarks together. go doc onebit/bench/gate says how.
 	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "measure for no longer, building included")
 	flags.DurationVar(&f.limit, "case-limit", time.Minute, "a process that runs for longer hangs")
 	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
-	flags.StringVarP(&f.out, "output", "o", "", "write base.txt, head.txt and twin.txt, which benchstat reads, to `DIR`")
+	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements and profiles to `DIR`, and what benchstat reads")
+	flags.BoolVar(&f.force, "force", false, "replace an index.html that onebit did not write")
+	flags.IntVar(&f.profiles, "profiles", 3, "profile as many as `N` of what became slower, the worst first, for 6 s each after the budget")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	cmd.AddCommand(newGateCalibrate())
 	return cmd
@@ -70,6 +74,8 @@ func (f *gateFlags) check() error {
 		return usagef("--base and --baseline exclude each other: compare with a revision or with a file")
 	case f.budget <= 0 || f.limit <= 0:
 		return usagef("--budget and --case-limit take positive values")
+	case f.profiles < 0:
+		return usagef("--profiles %d: give a number of benchmarks; 0 is none", f.profiles)
 	}
 	if f.baseline != "" && !f.threshold.set {
 		f.threshold.Percentage = baselineThreshold
@@ -112,13 +118,19 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	record, err := f.openRecord(temp)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, record.close()) }()
 	base, err := head.Checkout(ctx, f.base, filepath.Join(temp, "worktree"))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, base.Remove()) }()
 
-	if err := f.announce(cmd, base, head); err != nil {
+	old, now, err := f.announce(cmd, base, head)
+	if err != nil {
 		return nil, err
 	}
 	tests := &gate.Tests{Base: base, Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, Temp: filepath.Join(temp, "bin")}
@@ -136,35 +148,41 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	}
 	progress := newBenchProgress(cmd.ErrOrStderr())
 	defer progress.close()
-	report, err = gate.Run(ctx, tests, benchmarks, gate.Options{
+	options := gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: rules.ThresholdOf, Better: tests.Better,
 		Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
-		Warn:     func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s\n", text) },
+		Warn:     func(text string) { f.warn(cmd, record, text) },
 		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
-	})
+	}
+	record.begin(f.settings(cmd, old, now, options), options.Better)
+	options.Record = record.Record
+	report, err = gate.Run(ctx, tests, benchmarks, options)
 	progress.close()
 	if report == nil || report.Rounds == 0 {
-		return nil, err
+		return nil, errors.Join(err, record.Err())
 	}
 	report.LeftOut, report.Changes = left, changes
 	if err == nil {
 		f.warnUnused(cmd, rules, report, patterns)
 	}
-	return report, errors.Join(err, f.publish(cmd, report, tests))
+	if tests.Fixed() {
+		f.warn(cmd, record, "this Go's linker has no -randlayout: where functions happen to lie can pass for a change")
+	}
+	profiles := f.profile(cmd, report, tests, record)
+	return report, errors.Join(err, f.publish(cmd, report, profiles, record))
 }
 
 // announce says what is compared.
-func (f *gateFlags) announce(cmd *cobra.Command, base, head *gate.Module) error {
-	old, err := base.Describe(cmd.Context())
-	if err != nil {
-		return err
+func (f *gateFlags) announce(cmd *cobra.Command, base, head *gate.Module) (old, now string, err error) {
+	if old, err = base.Describe(cmd.Context()); err != nil {
+		return "", "", err
 	}
-	now, err := head.Describe(cmd.Context())
-	if err != nil {
-		return err
+	if now, err = head.Describe(cmd.Context()); err != nil {
+		return "", "", err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "base: %s, %s\nhead: %s\n", f.base, old, now)
-	return nil
+	old = f.base + ", " + old
+	fmt.Fprintf(cmd.ErrOrStderr(), "base: %s\nhead: %s\n", old, now)
+	return old, now, nil
 }
 
 // missing names benchmarks that one side lacks, which are an error unless they

@@ -45,6 +45,15 @@ func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string) (repo
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	record, err := f.openRecord(temp)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, record.close()) }()
+	now, err := head.Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
 	tests := &gate.Tests{Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, Temp: filepath.Join(temp, "bin")}
 	found, err := tests.FindHead(ctx)
 	if err != nil {
@@ -57,18 +66,21 @@ func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string) (repo
 	}
 	progress := newBenchProgress(cmd.ErrOrStderr())
 	defer progress.close()
-	report, err = baseline.Compare(ctx, tests, benchmarks, gate.Options{
+	options := gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: rules.ThresholdOf, Better: tests.Better,
 		Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
-		Warn:     func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s\n", text) },
+		Warn:     func(text string) { f.warn(cmd, record, text) },
 		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
-	})
+	}
+	record.begin(f.settings(cmd, filepath.Base(baseline.File), now, options), options.Better)
+	options.Record = record.Record
+	report, err = baseline.Compare(ctx, tests, benchmarks, options)
 	progress.close()
 	if report == nil || report.Rounds == 0 {
-		return nil, err
+		return nil, errors.Join(err, record.Err())
 	}
 	report.LeftOut = left
-	return report, errors.Join(err, f.publish(cmd, report, tests))
+	return report, errors.Join(err, f.publish(cmd, report, nil, record))
 }
 
 // warnBaseline says what is compared, and what else than the code may decide.

@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -87,57 +85,4 @@ func (f *gateFlags) warnUnused(cmd *cobra.Command, rules *gate.Rules, r *gate.Re
 	for _, w := range rules.Unused(r) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s\n", w)
 	}
-}
-
-// writeRulesText says what the rules did to the verdict.
-func writeRulesText(w io.Writer, r *gate.Report) error {
-	var b strings.Builder
-	if len(r.LeftOut) > 0 {
-		b.WriteString("\nleft out by the rules:\n")
-	}
-	for _, l := range r.LeftOut {
-		fmt.Fprintf(&b, "  %s: %s\n", l.Name, l.Reason)
-	}
-	if len(r.Changes) > 0 {
-		b.WriteString("\nhead changes the rules that it is judged by:\n")
-	}
-	for _, c := range r.Changes {
-		fmt.Fprintf(&b, "  %s\n", c)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// rulesMarkdown is writeRulesText for a summary of CI.
-func rulesMarkdown(r *gate.Report) string {
-	var b strings.Builder
-	list := func(title string, n int, item func(i int) string) {
-		if n == 0 {
-			return
-		}
-		fmt.Fprintf(&b, "\n%s\n\n", title)
-		for i := range n {
-			fmt.Fprintf(&b, "- %s\n", item(i))
-		}
-	}
-	list("Left out by the rules:", len(r.LeftOut), func(i int) string {
-		return fmt.Sprintf("`%s`: %s", r.LeftOut[i].Name, r.LeftOut[i].Reason)
-	})
-	list("**Head changes the rules that it is judged by:**", len(r.Changes), func(i int) string { return "`" + r.Changes[i] + "`" })
-	return b.String()
-}
-
-// A leftOutJSON is a benchmark that the rules leave out.
-type leftOutJSON struct {
-	Package   string `json:"package"`
-	Benchmark string `json:"benchmark"`
-	Reason    string `json:"reason"`
-}
-
-func leftOut(r *gate.Report) []leftOutJSON {
-	out := []leftOutJSON{}
-	for _, l := range r.LeftOut {
-		out = append(out, leftOutJSON{l.Package, l.Name, l.Reason})
-	}
-	return out
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"onebit/bench"
+	"onebit/bench/gate"
 	"onebit/reports"
 )
 
@@ -48,6 +50,9 @@ output; else DIR gets index.html and plots/*.png, in the place of an earlier rep
 			if err != nil {
 				return err
 			}
+			if gate.IsResults(results) {
+				return reportGate(cmd, args, kind, out, force)
+			}
 			if len(results.Samples)+len(results.Failures) == 0 {
 				return fmt.Errorf("%s: no measurements; give a results.txt of onebit bench", strings.Join(args, ", "))
 			}
@@ -66,6 +71,40 @@ output; else DIR gets index.html and plots/*.png, in the place of an earlier rep
 	cmd.Flags().StringVar(&kind, "format", "", "print as "+strings.Join(kinds, ", ")+", instead")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return cmd
+}
+
+// reportGate renders the results of a gate.
+func reportGate(cmd *cobra.Command, paths []string, kind, dir string, force bool) error {
+	if len(paths) > 1 {
+		return fmt.Errorf("%s: results of a gate are rendered one file at a time", strings.Join(paths, ", "))
+	}
+	results, err := readGate(paths[0])
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	switch kind {
+	case "":
+	case "html":
+		return reports.WriteGateHTML(out, results)
+	case "markdown":
+		return reports.WriteGateMarkdown(out, results, math.MaxInt)
+	case "table":
+		return reports.WriteGateTable(out, results, terminalWidth(out))
+	case "json":
+		return printJSON(out, gate.NewDocument(results.Report, results.Profiles))
+	default:
+		return usagef("results of a gate have no form %q: choose html, markdown, table or json", kind)
+	}
+	unlock, err := lockFolder(dir)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(reports.WriteGate(dir, results, reports.WriteOptions{Force: force}), unlock()); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir, "index.html"))
+	return nil
 }
 
 // writeReport writes a report into a folder that no run is using.
