@@ -23,6 +23,10 @@ type Comparison struct {
 	Old     RunOrigin `json:"old"`
 	New     RunOrigin `json:"new"`
 
+	// Machines is what the machines of the files differ in; none if that is nothing, or not known. What differs
+	// between two machines is theirs and the program's together.
+	Machines []string `json:"machines_differ_in,omitempty"`
+
 	Slower  int  `json:"slower"` // cases, beyond noise
 	Faster  int  `json:"faster"`
 	OnlyOld int  `json:"only_old"` // cases that only one file has
@@ -47,6 +51,8 @@ type RunOrigin struct {
 	Label   string `json:"label"` // OLD and NEW, unless the files have labels
 	Started string `json:"started,omitempty"`
 	Commit  string `json:"commit,omitempty"`
+
+	Emulated bool `json:"emulated,omitempty"` // its times say nothing about speed
 
 	Warnings []string `json:"warnings,omitempty"` // doubts about the run
 }
@@ -214,6 +220,8 @@ func filterResults(res *bench.Results, filter *benchproc.Filter) {
 
 // compare compares two runs.
 func (c *Comparison) compare(old, new *bench.Results) error {
+	from, to := old.Machine(), new.Machine()
+	c.Machines, c.Old.Emulated, c.New.Emulated = from.Differences(to), from.Emulated(), to.Emulated()
 	c.Settings, c.Failed = changedSettings(old, new), newFailures(old, new)
 	times := pairUp(old, new, bench.NsPerOp)
 	judged := slices.DeleteFunc(slices.Clone(times.both), func(p bench.Compared) bool { return !comparable(p) || names.IsCeiling(p.New.Name) })

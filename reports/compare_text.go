@@ -52,7 +52,30 @@ func (c *Comparison) verdict() string {
 	if n := len(c.Failed); n > 0 {
 		parts = append(parts, fmt.Sprintf("%s wrong in %s only", count.Of(n, "case"), c.New.Label))
 	}
-	return strings.Join(parts, "; ")
+	return c.machinesText() + strings.Join(parts, "; ")
+}
+
+// machinesText says what no verdict may leave out: that the machines differ, or that one is none.
+func (c *Comparison) machinesText() string {
+	var emulated []string
+	for _, side := range []RunOrigin{c.Old, c.New} {
+		if side.Emulated {
+			emulated = append(emulated, side.Label)
+		}
+	}
+	who, says := enumerate(emulated), "is emulated and says nothing about speed: "
+	if len(emulated) > 1 {
+		says = "are emulated and say nothing about speed: "
+	}
+	switch {
+	case c.Machines == nil && emulated == nil:
+		return ""
+	case c.Machines == nil:
+		return who + " " + says
+	case emulated == nil:
+		return fmt.Sprintf("on different machines (%s), so that a difference may be the machine's: ", enumerate(c.Machines))
+	}
+	return fmt.Sprintf("on different machines (%s), of which %s %s", enumerate(c.Machines), who, says)
 }
 
 // nothing is the verdict where times don't differ.

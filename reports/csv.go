@@ -10,8 +10,8 @@ import (
 )
 
 func init() {
-	registerKind(Kind{Name: "csv", Extension: "csv", About: "medians and intervals, a line per case and unit", Render: text(WriteCSV)})
-	registerKind(Kind{Name: "samples", Extension: "csv", About: "every sample as CSV", Render: text(WriteSamplesCSV)})
+	registerKind(Kind{Name: "csv", Extension: "csv", About: "medians and intervals, a line per case and unit", Render: text(WriteCSV), several: text(writeFleetCSV)})
+	registerKind(Kind{Name: "samples", Extension: "csv", About: "every sample as CSV", Render: text(WriteSamplesCSV), several: text(writeFleetSamplesCSV)})
 }
 
 // WriteCSV writes a line per case and unit: the name, whole and by its keys, the unit, how many
@@ -26,24 +26,53 @@ func WriteCSV(w io.Writer, res *bench.Results) error {
 	if err := out.Write(header); err != nil {
 		return err
 	}
-	for _, base := range d.bases() {
-		for _, c := range d.ofBase(base) {
-			if err := writeCaseCSV(out, c, keys, d.units); err != nil {
-				return err
-			}
+	if err := d.writeCases(out, nil, keys); err != nil {
+		return err
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// writeFleetCSV writes the same with the machine in front, and whether it was emulated.
+func writeFleetCSV(w io.Writer, f *fleet) error {
+	var keys []string
+	for _, base := range f.bases() {
+		own, _ := f.columnsOf(base)
+		keys = append(keys, slices.DeleteFunc(own, func(k string) bool { return k == "" || slices.Contains(keys, k) })...)
+	}
+	out := csv.NewWriter(w)
+	header := slices.Concat([]string{"machine", "emulated", "benchmark", "base"}, keys, []string{"unit", "samples", "median", "lo", "hi", "better"})
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	for _, m := range f.members {
+		if err := m.writeCases(out, []string{m.name, strconv.FormatBool(m.emulated())}, keys); err != nil {
+			return err
 		}
 	}
 	out.Flush()
 	return out.Error()
 }
 
-func writeCaseCSV(out *csv.Writer, c *caseStats, keys, units []string) error {
+// writeCases writes the lines of all cases, each behind the same values.
+func (d *digest) writeCases(out *csv.Writer, front, keys []string) error {
+	for _, base := range d.bases() {
+		for _, c := range d.ofBase(base) {
+			if err := writeCaseCSV(out, front, c, keys, d.units); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func writeCaseCSV(out *csv.Writer, front []string, c *caseStats, keys, units []string) error {
 	for _, u := range units {
 		s, ok := c.stats[u]
 		if !ok {
 			continue
 		}
-		row := []string{c.name.Full, c.name.Base}
+		row := append(slices.Clone(front), c.name.Full, c.name.Base)
 		for _, k := range keys {
 			row = append(row, c.name.Get(k))
 		}
@@ -74,19 +103,44 @@ func betterWord(better int) string {
 // included: the name, the number of the case's sample, its iterations, the unit and the value.
 func WriteSamplesCSV(w io.Writer, res *bench.Results) error {
 	out := csv.NewWriter(w)
-	if err := out.Write([]string{"benchmark", "sample", "iterations", "unit", "value"}); err != nil {
+	if err := out.Write(sampleColumns); err != nil {
 		return err
 	}
+	if err := writeSamples(out, nil, res); err != nil {
+		return err
+	}
+	out.Flush()
+	return out.Error()
+}
+
+var sampleColumns = []string{"benchmark", "sample", "iterations", "unit", "value"}
+
+// writeFleetSamplesCSV writes the same with the machine in front.
+func writeFleetSamplesCSV(w io.Writer, f *fleet) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(append([]string{"machine"}, sampleColumns...)); err != nil {
+		return err
+	}
+	for _, m := range f.members {
+		if err := writeSamples(out, []string{m.name}, m.res); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// writeSamples writes the lines of all samples, each behind the same values.
+func writeSamples(out *csv.Writer, front []string, res *bench.Results) error {
 	number := make(map[string]int)
 	for _, s := range res.Samples {
 		number[s.Name.Full]++
 		for _, v := range s.Values {
-			row := []string{s.Name.Full, strconv.Itoa(number[s.Name.Full]), strconv.Itoa(s.Iters), v.Unit, exactNumber(v.Value)}
+			row := append(slices.Clone(front), s.Name.Full, strconv.Itoa(number[s.Name.Full]), strconv.Itoa(s.Iters), v.Unit, exactNumber(v.Value))
 			if err := out.Write(row); err != nil {
 				return err
 			}
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return nil
 }

@@ -71,15 +71,26 @@ type task struct {
 }
 
 func newDigest(res *bench.Results) *digest {
+	d := gather(res)
+	nameContenders(d.cases)
+	d.form()
+	return d
+}
+
+// gather makes a digest whose cases have no contenders yet.
+func gather(res *bench.Results) *digest {
 	d := &digest{res: res}
 	d.floors = res.Floors()
 	d.collect()
 	d.sign()
-	d.name()
+	return d
+}
+
+// form puts cases that have contenders into tasks and models.
+func (d *digest) form() {
 	slices.SortStableFunc(d.cases, func(a, b *caseStats) int { return naturalCompare(a.name.Full, b.name.Full) })
 	d.formTasks()
 	d.formModels()
-	return d
 }
 
 // collect gathers the samples of each case.
@@ -126,9 +137,9 @@ func (d *digest) unitsOf(samples []bench.Sample) []string {
 	return append(units, others...)
 }
 
-// name gives each case the name under which it competes. The activation scheme is part of it only
-// where one format or model has the same variant with several.
-func (d *digest) name() {
+// nameContenders gives each case the name under which it competes. The activation scheme is part of it
+// only where one format or model has the same variant with several.
+func nameContenders(cases []*caseStats) {
 	type key struct{ base, subject, variant string }
 	schemes := make(map[key]string)
 	several := make(map[key]bool)
@@ -138,7 +149,7 @@ func (d *digest) name() {
 		}
 		return key{c.name.Base, names.SubjectOf(c.name), c.name.Get(names.Variant)}
 	}
-	for _, c := range d.cases {
+	for _, c := range cases {
 		k, act := keyOf(c), c.name.Get(names.Act)
 		if first, ok := schemes[k]; ok && first != act {
 			several[k] = true
@@ -146,7 +157,7 @@ func (d *digest) name() {
 			schemes[k] = act
 		}
 	}
-	for _, c := range d.cases {
+	for _, c := range cases {
 		c.contender = c.name.Get(names.Variant)
 		if c.contender != "" && several[keyOf(c)] {
 			c.contender = strings.TrimSpace(c.contender + " " + c.name.Get(names.Act))

@@ -21,7 +21,7 @@ import (
 )
 
 func init() {
-	registerKind(Kind{Name: "html", Extension: "html", About: "one self-contained page", Render: WriteHTML})
+	registerKind(Kind{Name: "html", Extension: "html", About: "one self-contained page", Render: WriteHTML, several: writeFleetHTML})
 }
 
 var (
@@ -123,8 +123,23 @@ const (
 // drawCharts draws the picture of the first screen and the charts that have something to show. It looks at
 // ctx before each figure.
 func drawCharts(ctx context.Context, d *digest) (drawing, error) {
+	var some []chartFigures
+	for _, c := range charts() {
+		some = append(some, chartFigures{c, c.figures(d)})
+	}
+	return drawAll(ctx, picture(d.screens()), some, d.source())
+}
+
+// chartFigures are a chart and what it draws.
+type chartFigures struct {
+	chart
+	figures []*figure
+}
+
+// drawAll draws a picture, if it is not nil, and charts, and puts the source below each.
+func drawAll(ctx context.Context, picture *figure, charts []chartFigures, source []string) (drawing, error) {
 	var all drawing
-	taken, source := make(fileNames), d.source()
+	taken := make(fileNames)
 	draw := func(f *figure) (drawnFigure, error) {
 		if err := ctx.Err(); err != nil {
 			return drawnFigure{}, err
@@ -133,16 +148,16 @@ func drawCharts(ctx context.Context, d *digest) (drawing, error) {
 		svg, err := f.svg()
 		return drawnFigure{f, svg}, err
 	}
-	if f := picture(d.screens()); f != nil {
-		drawn, err := draw(f)
+	if picture != nil {
+		drawn, err := draw(picture)
 		if err != nil {
 			return drawing{}, err
 		}
 		all.picture = &drawn
 	}
-	for _, c := range charts() {
-		dc := drawnChart{chart: c}
-		figures := c.figures(d)
+	for _, c := range charts {
+		dc := drawnChart{chart: c.chart}
+		figures := c.figures
 		shown := enough(figures)
 		dc.omitted = len(figures) - len(shown)
 		for _, f := range shown {
@@ -183,9 +198,7 @@ func writePage(w io.Writer, d *digest, drawn drawing, plots string) error {
 		p.Failures = append(p.Failures, pageFailure{f.Name.Full, f.Reason})
 	}
 	p.ProblemsHeading = problemsHeading(len(p.Failures), len(d.warnings()))
-	for _, s := range d.res.Settings {
-		p.Environment = append(p.Environment, fact{s.Key, s.Value})
-	}
+	p.Environment = d.environment()
 	if drawn.picture != nil {
 		f := newPageFigure(*drawn.picture, plots)
 		p.Picture = &f
@@ -222,6 +235,15 @@ func writePage(w io.Writer, d *digest, drawn drawing, plots string) error {
 	return renderPage(w, pageTemplate(), p)
 }
 
+// environment lists the header.
+func (d *digest) environment() []fact {
+	var all []fact
+	for _, s := range d.res.Settings {
+		all = append(all, fact{s.Key, s.Value})
+	}
+	return all
+}
+
 // page is what the template shows. Only its shell and the drawings, whose texts are escaped where they
 // are drawn, reach it unescaped.
 type page struct {
@@ -241,6 +263,7 @@ type page struct {
 	Noise           string // NoiseLine is the same in short
 	NoiseLine       string
 	Environment     []fact
+	Machines        []pageMachine // where there are several
 	Tables          []pageTable
 	Glossary        []fact
 	Command, Raw    string

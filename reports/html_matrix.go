@@ -27,6 +27,7 @@ type pageMatrixRow struct {
 
 type pageCell struct {
 	Winner, Time, Spread, Roof, Share, Error, Ties string
+	Missing                                        string // why there is no winner; "" says that none was timed
 	Mark                                           template.HTML
 }
 

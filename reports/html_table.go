@@ -73,22 +73,28 @@ func (d *digest) pageTable(base string, number, most int) pageTable {
 	}
 	t.Caption = sentences(t.Caption, signsText(signsOf(cases)), aboveText(cases))
 	for _, c := range cases {
-		var row []pageValue
-		for i, k := range keys {
-			row = append(row, pageValue{Text: nameValue(c.name, k), Header: i == 0})
-		}
-		for _, u := range units {
-			v := pageValue{Number: true}
-			if s, ok := c.stats[u]; ok {
-				v.Text, v.Spread = signedValue(c, u), s.spread(u)
-				v.Value = sortKey(s.Center)
-			}
-			row = append(row, v)
-		}
-		n := strconv.Itoa(c.samples)
-		t.Rows = append(t.Rows, append(row, pageValue{Text: n, Value: n, Number: true}))
+		t.Rows = append(t.Rows, pageRow(c, keys, units))
+		t.Rows[len(t.Rows)-1][0].Header = true
 	}
 	return t
+}
+
+// pageRow is a case's row, a value for each key and unit.
+func pageRow(c *caseStats, keys, units []string) []pageValue {
+	var row []pageValue
+	for _, k := range keys {
+		row = append(row, pageValue{Text: nameValue(c.name, k)})
+	}
+	for _, u := range units {
+		v := pageValue{Number: true}
+		if s, ok := c.stats[u]; ok {
+			v.Text, v.Spread = signedValue(c, u), s.spread(u)
+			v.Value = sortKey(s.Center)
+		}
+		row = append(row, v)
+	}
+	n := strconv.Itoa(c.samples)
+	return append(row, pageValue{Text: n, Value: n, Number: true})
 }
 
 // sortKey is a number to sort a column by, in few characters.

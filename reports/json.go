@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	registerKind(Kind{Name: "json", Extension: "json", About: "settings, medians and intervals of every case, noise, failures and warnings", Render: text(WriteJSON)})
+	registerKind(Kind{Name: "json", Extension: "json", About: "settings, medians and intervals of every case, noise, failures and warnings", Render: text(WriteJSON), several: text(writeFleetJSON)})
 }
 
 type jsonResults struct {
@@ -64,12 +64,15 @@ type jsonFailure struct {
 // settings, each case's centre and interval in each of its units, the noise
 // floors, what failed, and what is doubtful.
 func WriteJSON(w io.Writer, res *bench.Results) error {
-	d := newDigest(res)
+	return writeIndented(w, jsonOf(newDigest(res)))
+}
+
+func jsonOf(d *digest) jsonResults {
 	doc := jsonResults{
 		Settings: make(map[string]string), Units: make(map[string]jsonUnit),
 		Cases: []jsonCase{}, Floors: []jsonFloor{}, Failures: []jsonFailure{}, Warnings: append([]string{}, d.warnings()...),
 	}
-	for _, s := range res.Settings {
+	for _, s := range d.res.Settings {
 		doc.Settings[s.Key] = s.Value
 	}
 	for _, name := range d.units {
@@ -88,9 +91,14 @@ func WriteJSON(w io.Writer, res *bench.Results) error {
 		}
 		doc.Floors = append(doc.Floors, floor)
 	}
-	for _, f := range res.Failures {
+	for _, f := range d.res.Failures {
 		doc.Failures = append(doc.Failures, jsonFailure{f.Name.Full, f.Reason})
 	}
+	return doc
+}
+
+// writeIndented writes a document, without what a terminal would obey.
+func writeIndented(w io.Writer, doc any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")

@@ -16,11 +16,22 @@ type Kind struct {
 	Extension string // of a file that holds it, without the dot
 	About     string // in a few words, for people
 	Render    func(ctx context.Context, w io.Writer, res *bench.Results) error
+
+	several func(ctx context.Context, w io.Writer, f *fleet) error // Render of several machines
+}
+
+// RenderFleet renders the results of several machines, each of which stands for itself; those of one as
+// Render does.
+func (k Kind) RenderFleet(ctx context.Context, w io.Writer, results *bench.Fleet) error {
+	if len(results.Machines) == 1 {
+		return k.Render(ctx, w, oneMachine(results))
+	}
+	return k.several(ctx, w, newFleet(results))
 }
 
 // text renders a kind that draws nothing: it ends between writes when ctx does.
-func text(write func(io.Writer, *bench.Results) error) func(context.Context, io.Writer, *bench.Results) error {
-	return func(ctx context.Context, w io.Writer, res *bench.Results) error {
+func text[R any](write func(io.Writer, R) error) func(context.Context, io.Writer, R) error {
+	return func(ctx context.Context, w io.Writer, res R) error {
 		return write(ctxio.NewWriter(ctx, w), res)
 	}
 }

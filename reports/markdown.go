@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	registerKind(Kind{Name: "markdown", Extension: "md", About: "for an issue or a commit", Render: text(WriteMarkdown)})
+	registerKind(Kind{Name: "markdown", Extension: "md", About: "for an issue or a commit", Render: text(WriteMarkdown), several: text(writeFleetMarkdown)})
 }
 
 // WriteMarkdown writes the report as GitHub-flavoured Markdown: what is wrong or doubtful, who wins
@@ -27,7 +27,7 @@ func WriteMarkdown(w io.Writer, res *bench.Results) error {
 		b.WriteString("**" + markdown(s.Advice) + "**\n\n")
 		s.Sheet.writeMarkdown(&b)
 	}
-	d.writeMarkdownProblems(&b)
+	writeMarkdownProblems(&b, problemsHeading(len(res.Failures), len(d.warnings())), res.Failures, d.doubts())
 	for _, m := range d.models {
 		d.writeMarkdownModel(&b, m)
 	}
@@ -48,16 +48,15 @@ func WriteMarkdown(w io.Writer, res *bench.Results) error {
 	return err
 }
 
-func (d *digest) writeMarkdownProblems(b *strings.Builder) {
-	heading := problemsHeading(len(d.res.Failures), len(d.warnings()))
+func writeMarkdownProblems(b *strings.Builder, heading string, failures []bench.Failure, doubts []doubt) {
 	if heading == "" {
 		return
 	}
 	b.WriteString("## " + heading + "\n\n")
-	for _, f := range d.res.Failures {
+	for _, f := range failures {
 		b.WriteString("- **wrong, not timed:** " + markdown(f.Name.Full+": "+strings.ReplaceAll(f.Reason, "\n", "; ")) + "\n")
 	}
-	for _, w := range d.doubts() {
+	for _, w := range doubts {
 		b.WriteString("- " + markdown(w.Text) + "\n")
 		if w.All != nil {
 			writeMarkdownFold(b, "all "+strconv.Itoa(len(w.All)), func() {

@@ -14,7 +14,8 @@ import (
 
 func init() {
 	registerKind(Kind{Name: "table", Extension: "txt", About: "aligned text, the best variants of each setting",
-		Render: text(func(w io.Writer, res *bench.Results) error { return WriteTable(w, res, TableOptions{}) })})
+		Render:  text(func(w io.Writer, res *bench.Results) error { return WriteTable(w, res, TableOptions{}) }),
+		several: text(writeFleetTable)})
 }
 
 // TableOptions shape a terminal table.

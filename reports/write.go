@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,18 +34,26 @@ type WriteOptions struct {
 // written whole, for instance to a full disk, is not there. It returns ctx's error as soon as the figure
 // in hand is drawn.
 func Write(ctx context.Context, dir string, res *bench.Results, opt WriteOptions) error {
+	return writeFolder(ctx, dir, opt, func(w io.Writer) (drawing, error) {
+		d := newDigest(res)
+		drawn, err := drawCharts(ctx, d)
+		if err != nil {
+			return drawn, err
+		}
+		return drawn, writePage(w, d, drawn, plotsFolder+"/")
+	})
+}
+
+// writeFolder writes a page, and the figures that it shows.
+func writeFolder(ctx context.Context, dir string, opt WriteOptions, page func(io.Writer) (drawing, error)) error {
 	if !opt.Force {
 		if err := Replaceable(dir); err != nil {
 			return err
 		}
 	}
-	d := newDigest(res)
-	drawn, err := drawCharts(ctx, d)
-	if err != nil {
-		return err
-	}
 	var b bytes.Buffer
-	if err := writePage(&b, d, drawn, plotsFolder+"/"); err != nil {
+	drawn, err := page(&b)
+	if err != nil {
 		return err
 	}
 	plots := filepath.Join(dir, plotsFolder)

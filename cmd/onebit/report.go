@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +25,7 @@ func newReport() *cobra.Command {
 		kinds = append(kinds, k.Name)
 	}
 	cmd := &cobra.Command{
-		Use:   "report FILE…",
+		Use:   "report [NAME=]FILE…",
 		Short: "Render results files again",
 		Long: `Render results files, also those of an interrupted run, without measuring.
 
@@ -46,20 +48,17 @@ output; else DIR gets index.html and plots/*.png, in the place of an earlier rep
 			if kind != "" && !known {
 				return usagef("unknown format %q (known: %s)", kind, strings.Join(kinds, ", "))
 			}
-			results, err := bench.ReadFiles(args...)
+			results, err := readFleet(args)
 			if err != nil {
 				return err
 			}
-			if gate.IsResults(results) {
+			if slices.ContainsFunc(results.Machines, gate.IsResults) {
 				return reportGate(cmd, args, kind, out, force)
 			}
-			if len(results.Samples)+len(results.Failures) == 0 {
-				return fmt.Errorf("%s: no measurements; give a results.txt of onebit bench", strings.Join(args, ", "))
-			}
 			if kind != "" {
-				return form.Render(cmd.Context(), cmd.OutOrStdout(), results)
+				return form.RenderFleet(cmd.Context(), cmd.OutOrStdout(), results)
 			}
-			if err := writeReport(cmd.Context(), out, results, reports.WriteOptions{Force: force}); err != nil {
+			if err := writeFleet(cmd.Context(), out, results, reports.WriteOptions{Force: force}); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(out, "index.html"))
@@ -107,11 +106,51 @@ func reportGate(cmd *cobra.Command, paths []string, kind, dir string, force bool
 	return nil
 }
 
+// readFleet reads the files of the command line.
+func readFleet(args []string) (*bench.Fleet, error) {
+	var files []bench.File
+	for _, arg := range args {
+		file, err := labelledFile(arg)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	results, err := bench.ReadFleet(files...)
+	if err != nil {
+		return nil, err
+	}
+	if first := results.Machines[0]; len(first.Samples)+len(first.Failures) == 0 {
+		return nil, fmt.Errorf("%s: no measurements; give a results.txt of onebit bench", strings.Join(args, ", "))
+	}
+	return results, nil
+}
+
+// labelledFile takes NAME=FILE apart, unless a file has all of that as its name.
+func labelledFile(arg string) (bench.File, error) {
+	name, path, ok := strings.Cut(arg, "=")
+	if !ok {
+		return bench.File{Path: arg}, nil
+	}
+	if _, err := os.Stat(arg); err == nil {
+		return bench.File{Path: arg}, nil
+	}
+	if name == "" || path == "" {
+		return bench.File{}, usagef("%q: give NAME=FILE, the name of a machine and its results file", arg)
+	}
+	return bench.File{Path: path, Label: name}, nil
+}
+
 // writeReport writes a report into a folder that no run is using.
 func writeReport(ctx context.Context, dir string, results *bench.Results, opt reports.WriteOptions) error {
+	return writeFleet(ctx, dir, &bench.Fleet{Machines: []*bench.Results{results}}, opt)
+}
+
+// writeFleet does so with a report of several machines.
+func writeFleet(ctx context.Context, dir string, results *bench.Fleet, opt reports.WriteOptions) error {
 	unlock, err := lockFolder(dir)
 	if err != nil {
 		return err
 	}
-	return errors.Join(reports.Write(ctx, dir, results, opt), unlock())
+	return errors.Join(reports.WriteFleet(ctx, dir, results, opt), unlock())
 }

@@ -1,0 +1,508 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"onebit/bench"
+	"onebit/bench/names"
+	"onebit/internal/count"
+)
+
+// What a report of many machines shows at most: CSV and JSON have everything.
+const (
+	mostMachinesAcross = 8   // machines side by side
+	mostLineups        = 8   // kinds of work in a table of all machines
+	mostContenders     = 8   // variants of a kind of work, by machine
+	mostCases          = 400 // rows of the table of all cases
+)
+
+// lead is the lineup that most machines can be compared by, of several the first; nil if none has two.
+func (f *fleet) lead() *lineup {
+	var best *lineup
+	for _, l := range f.lineups {
+		if n := len(l.ranked()); n > 1 && (best == nil || n > len(best.ranked())) {
+			best = l
+		}
+	}
+	return best
+}
+
+// advice compares the machines in a sentence.
+func (f *fleet) advice() string {
+	real := f.real()
+	if len(real) == 0 {
+		return "Every machine here is emulated: these results say nothing about speed."
+	}
+	l := f.lead()
+	var text string
+	switch {
+	case len(real) == 1:
+		text = fmt.Sprintf("%s is the only machine that is not emulated: its speed can be compared with none.", real[0].name)
+	case l == nil:
+		text = "No work was timed on two machines alike: their speeds can't be compared."
+	default:
+		text = l.comparison()
+	}
+	if n := len(f.members) - len(real); n > 0 && len(real) > 1 {
+		text += fmt.Sprintf(" %s not ranked: %s.", emulatedCount(n), enumerateSome(namesOfMembers(f.members[len(real):])))
+	}
+	return text
+}
+
+func emulatedCount(n int) string {
+	if n == 1 {
+		return "1 emulated machine is"
+	}
+	return fmt.Sprintf("%d emulated machines are", n)
+}
+
+func namesOfMembers(members []*member) []string {
+	all := make([]string, len(members))
+	for i, m := range members {
+		all[i] = m.name
+	}
+	return all
+}
+
+// fewNames is how many names a sentence has at most.
+const fewNames = 3
+
+// enumerateSome is enumerate that counts what a sentence has no room for.
+func enumerateSome(list []string) string {
+	if n := len(list) - fewNames; n > 1 {
+		list = append(slices.Clone(list[:fewNames]), fmt.Sprintf("%d more", n))
+	}
+	return enumerate(list)
+}
+
+// comparison says which machine is the fastest at a lineup's work, by what, and how much of itself each uses.
+func (l *lineup) comparison() string {
+	ranked := l.ranked()
+	first, last := ranked[0], ranked[len(ranked)-1]
+	text := fmt.Sprintf("%s: %s takes %s", l.workText(), first.member.name, first.resultText())
+	if level := l.level(); len(level) > 1 {
+		text += fmt.Sprintf("; %s can't be told from it", enumerateSome(namesOfPlaces(level[1:])))
+	}
+	if first.apart(last) {
+		text += fmt.Sprintf("; %s takes %s times as long, %s", last.member.name, ratioDigits(last.ns/first.ns), last.resultText())
+	}
+	text += "."
+	if champions := l.champions(); champions != nil {
+		text += " The best variant differs: " + strings.Join(champions, "; ") + "."
+	}
+	return text
+}
+
+// ratioDigits is a ratio to two digits or, if it is close to 1 or large, three.
+func ratioDigits(r float64) string {
+	switch {
+	case r < 2:
+		return fmt.Sprintf("%.2f", r)
+	case r < 10:
+		return fmt.Sprintf("%.1f", r)
+	}
+	return fmt.Sprintf("%.0f", r)
+}
+
+// workText says what a lineup's numbers are about.
+func (l *lineup) workText() string {
+	panels := make(map[panel]bool)
+	var where panel
+	for _, p := range l.ranked() {
+		where = p.panel
+		panels[p.panel] = true
+	}
+	var parts []string
+	switch n := len(l.shapes); {
+	case l.base == names.BaseModel:
+	case n == 1:
+		parts = append(parts, l.shapes[0])
+	case n > 1:
+		parts = append(parts, fmt.Sprintf("%d shapes, geometric mean", n))
+	}
+	if len(panels) == 1 {
+		parts = append(parts, conditions(where))
+	} else {
+		parts = append(parts, "each machine with all its threads")
+		if where.cache != "" {
+			parts = append(parts, where.cache+" cache")
+		}
+	}
+	return l.title() + " (" + strings.Join(parts, ", ") + ")"
+}
+
+// resultText is a machine's time, by what, and its share of the roofline.
+func (p *place) resultText() string {
+	text := p.speed() + " by " + p.contender
+	if s, ok := p.share(p.contender); ok {
+		text += ", " + s.text() + " of its own roofline"
+	}
+	return text
+}
+
+// level are the fastest and those that can't be told from it.
+func (l *lineup) level() []*place {
+	ranked := l.ranked()
+	return slices.DeleteFunc(slices.Clone(ranked), func(p *place) bool { return p != ranked[0] && ranked[0].apart(p) })
+}
+
+func namesOfPlaces(places []*place) []string {
+	all := make([]string, len(places))
+	for i, p := range places {
+		all[i] = p.member.name
+	}
+	return all
+}
+
+// champions says which variant is the best on which machines, one entry for each variant; none where one
+// variant is the best, or tied with it, on all.
+func (l *lineup) champions() []string {
+	var order []string
+	on := make(map[string][]string)
+	leads := make(map[string]int)
+	ranked := l.ranked()
+	for _, p := range ranked {
+		if on[p.contender] == nil {
+			order = append(order, p.contender)
+		}
+		on[p.contender] = append(on[p.contender], p.member.name)
+		for _, name := range p.leaders() {
+			if leads[name]++; leads[name] == len(ranked) {
+				return nil
+			}
+		}
+	}
+	for i, name := range order {
+		order[i] = name + " on " + enumerateSome(on[name])
+	}
+	return order
+}
+
+// leaders are a machine's best variant and those that lead or tie on most of the shapes.
+func (p *place) leaders() []string {
+	leads := make(map[string]int)
+	for _, s := range p.standings {
+		for _, c := range s.leaders() {
+			leads[c.contender]++
+		}
+	}
+	all := []string{p.contender}
+	for _, name := range rivals(p.standings) {
+		if name != p.contender && 2*leads[name] > len(p.standings) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// machinesSheet has a row for each machine.
+func (f *fleet) machinesSheet() *sheet {
+	setting := func(key string) func(*member) sheetCell {
+		return func(m *member) sheetCell {
+			v := m.res.Setting(key)
+			return sheetCell{Text: textIf(!strings.HasPrefix(v, "unavailable"), label(v))}
+		}
+	}
+	ceiling := func(unit string, of func(*member) (float64, bool)) func(*member) sheetCell {
+		return func(m *member) sheetCell {
+			v, ok := of(m)
+			return sheetCell{Text: textIf(ok && !m.emulated(), bench.UnitOf(unit).Format(v))}
+		}
+	}
+	caption := "Reading and multiplying are what the machine did at most with all its threads, when it did nothing else, measured in the same file; " +
+		"noise is its own floor for cases like those above."
+	return newSheet("fleet-machines", "Machines", caption, f.members, []field[*member]{
+		{label: "machine", text: true, cell: func(m *member) sheetCell {
+			return sheetCell{Text: m.name, Remark: textIf(m.emulated(), "emulated by "+label(m.machine.Emulator))}
+		}},
+		{label: "CPU", text: true, drop: 5, cell: setting("cpu")},
+		{label: "CPUs", about: "that the program could use", cell: setting("cpus-usable")},
+		{label: "memory", drop: 3, cell: setting("mem-total")},
+		{label: "platform", text: true, drop: 4, cell: func(m *member) sheetCell { return sheetCell{Text: label(m.machine.Platform)} }},
+		{label: "reading", about: "bytes read per second from memory", drop: 1, cell: ceiling(bench.ReadRate, (*member).reading)},
+		{label: "multiplying", about: "multiply-adds per second in registers", drop: 2, cell: ceiling(bench.OpRate, (*member).multiplying)},
+		{label: "noise", drop: 2, cell: func(m *member) sheetCell { return sheetCell{Text: f.noiseOf(m)} }},
+		{label: "Go", text: true, drop: 7, cell: setting("go-version")},
+		{label: "commit", text: true, drop: 6, cell: setting("commit")},
+	})
+}
+
+// reading is what a machine reads from memory with most threads.
+func (m *member) reading() (float64, bool) {
+	return m.ceiling(names.BaseRead, bench.ReadRate)
+}
+
+// multiplying is what it multiplies in registers.
+func (m *member) multiplying() (float64, bool) {
+	return m.ceiling(names.BaseDotPeak, bench.OpRate)
+}
+
+// ceiling is the middle one of the rates of a base's cases under the fullest condition.
+func (m *member) ceiling(base, unit string) (float64, bool) {
+	all := m.ofBase(base)
+	where := fullest([]*task{{cases: all}})
+	p := placed{cases: in(where, all)}
+	return p.typical(unit)
+}
+
+// noiseOf is a machine's noise floor for the cases by which the machines are compared.
+func (f *fleet) noiseOf(m *member) string {
+	for _, l := range f.lineups {
+		for _, p := range l.places {
+			if p.member == m && p.missing == "" {
+				if floor := m.floors.Of(p.cases[0].stats[bench.NsPerOp].Class); floor.Known() {
+					return percent(floor.Floor)
+				}
+				return "unknown"
+			}
+		}
+	}
+	return ""
+}
+
+// bestSheet has a row for each machine and a column for each kind of work.
+func (f *fleet) bestSheet() *sheet {
+	lineups := f.lineups[:min(len(f.lineups), mostLineups)]
+	fields := []field[int]{{label: "machine", text: true, cell: func(i int) sheetCell {
+		return sheetCell{Text: f.members[i].heading()}
+	}}}
+	for i, l := range lineups {
+		level := l.level()
+		fields = append(fields, field[int]{label: l.title(), text: true, drop: i, cell: func(i int) sheetCell {
+			return l.places[i].bestCell(slices.Contains(level, l.places[i]))
+		}})
+	}
+	rows := make([]int, len(f.members))
+	for i := range rows {
+		rows[i] = i
+	}
+	s := newSheet("fleet-best", "The best variant of each machine", f.bestCaption(lineups), rows, fields)
+	return s
+}
+
+func (p *place) bestCell(best bool) sheetCell {
+	if p.missing != "" {
+		return sheetCell{Text: p.missing}
+	}
+	remark := p.contender
+	if s, ok := p.share(p.contender); ok {
+		remark += ", " + s.text()
+	}
+	return sheetCell{Text: p.speed() + signsOf(p.cases), Remark: remark, Best: best && !p.member.emulated(), Mark: markHTML(p.member.marks[p.contender])}
+}
+
+func (f *fleet) bestCaption(lineups []*lineup) string {
+	text := "Each machine with all its threads"
+	if slices.ContainsFunc(lineups, func(l *lineup) bool { return l.base != names.BaseModel }) {
+		text += ", cold cache; the time of a format is a geometric mean over the shapes that most machines ran"
+	}
+	text += ". The share is of the machine's own roofline: what it could do at most if it only read or only multiplied. " +
+		"Bold is the fastest machine, and each whose intervals meet its own on most shapes. Emulated machines are not ranked."
+	if n := len(f.lineups); n > len(lineups) {
+		text += fmt.Sprintf(" The first %d of %d kinds of work: CSV and JSON have all.", len(lineups), n)
+	}
+	return text
+}
+
+// A codeRow is one variant at one kind of work.
+type codeRow struct {
+	lineup    *lineup
+	contender string
+}
+
+// codeSheet has a row for each variant, and the machines side by side: how much of each the same code uses.
+func (f *fleet) codeSheet() *sheet {
+	across := f.across(f.real())
+	var rows []codeRow
+	for _, l := range f.lineups[:min(len(f.lineups), mostLineups)] {
+		for _, name := range l.contenders(mostContenders) {
+			rows = append(rows, codeRow{l, name})
+		}
+	}
+	fields := []field[codeRow]{
+		{label: "work", text: true, cell: func(r codeRow) sheetCell { return sheetCell{Text: r.lineup.title()} }},
+		{label: names.Variant, text: true, cell: func(r codeRow) sheetCell {
+			return sheetCell{Text: r.contender, Mark: markHTML(f.members[0].marks[r.contender])}
+		}},
+	}
+	for i, m := range across {
+		fields = append(fields, field[codeRow]{label: m.name, text: true, drop: i, cell: func(r codeRow) sheetCell {
+			return r.lineup.placeOf(m).codeCell(r.contender)
+		}})
+	}
+	caption := "What share of its machine each variant reaches, on the same work as above: of reading where reading the weights bounds it, and else of multiplying. " +
+		"It is normalised by what the same machine reached in the same rounds, so that it compares code and not machines." + f.acrossText(len(across), len(f.real()))
+	return newSheet("fleet-code", "The same code, as a share of each machine", caption, rows, fields)
+}
+
+// across are the machines that stand side by side.
+func (f *fleet) across(members []*member) []*member {
+	return members[:min(len(members), mostMachinesAcross)]
+}
+
+// acrossText says that there are more.
+func (f *fleet) acrossText(shown, all int) string {
+	return textIf(shown < all, fmt.Sprintf(" The first %d of %d machines: CSV and JSON have all.", shown, all))
+}
+
+func (l *lineup) placeOf(m *member) *place {
+	return l.places[slices.IndexFunc(l.places, func(p *place) bool { return p.member == m })]
+}
+
+// codeCell is what a variant reaches on a machine.
+func (p *place) codeCell(contender string) sheetCell {
+	if p.missing != "" || !slices.ContainsFunc(p.standings, func(s *standing) bool { return s.find(contender) != nil }) {
+		return sheetCell{Text: p.whyNot(contender)}
+	}
+	s, ok := p.share(contender)
+	if !ok {
+		return sheetCell{Text: "no ceiling measured"}
+	}
+	return sheetCell{Text: s.text(), Remark: s.of, Best: contender == p.contender}
+}
+
+// contenders are those that are the best on some machine, then those that most machines ran, at most so many.
+func (l *lineup) contenders(most int) []string {
+	score := make(map[string]int)
+	var all []string
+	for _, p := range l.places {
+		if p.member.emulated() {
+			continue
+		}
+		for _, name := range rivals(p.standings) {
+			if score[name] == 0 {
+				all = append(all, name)
+			}
+			score[name]++
+			if name == p.contender {
+				score[name] += len(l.places)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(score[b], score[a]), naturalCompare(a, b)) })
+	return all[:min(len(all), most)]
+}
+
+// doubts are those of all machines; what several say alike becomes one.
+func (f *fleet) doubts() []doubt {
+	var all []doubt
+	for _, text := range slices.Concat(f.warnings, f.unlike()) {
+		all = append(all, doubt{Text: text})
+	}
+	var order []string
+	by := make(map[string][]string)
+	folded := make(map[string][]string)
+	for _, m := range f.members {
+		for _, d := range m.doubts() {
+			if by[d.Text] == nil {
+				order = append(order, d.Text)
+			}
+			if !slices.Contains(by[d.Text], m.name) { // as two of its files may say it
+				by[d.Text] = append(by[d.Text], m.name)
+			}
+			for _, text := range d.All {
+				folded[d.Text] = append(folded[d.Text], m.name+": "+text)
+			}
+		}
+	}
+	for _, text := range order {
+		on := enumerateSome(by[text])
+		if len(by[text]) == len(f.members) {
+			on = "all machines"
+		}
+		all = append(all, doubt{Text: on + ": " + text, All: folded[text]})
+	}
+	return all
+}
+
+// programKeys are settings of what was run, where machines should not differ.
+var programKeys = []string{"commit", "go-version", "model", "seed"}
+
+// unlike says what of the program differs between machines.
+func (f *fleet) unlike() []string {
+	var all []string
+	for _, key := range programKeys {
+		var order []string
+		on := make(map[string][]string)
+		for _, m := range f.members {
+			v := label(cmp.Or(m.res.Setting(key), "not known"))
+			if on[v] == nil {
+				order = append(order, v)
+			}
+			on[v] = append(on[v], m.name)
+		}
+		if len(order) < 2 {
+			continue
+		}
+		for i, v := range order {
+			order[i] = v + " on " + enumerateSome(on[v])
+		}
+		if n := len(order); n > fewNames {
+			order = append(order[:fewNames], count.Of(n-fewNames, "other value"))
+		}
+		all = append(all, fmt.Sprintf("the machines differ in %s: %s. A difference between them may be the program's.", key, strings.Join(order, "; ")))
+	}
+	return all
+}
+
+// grave are the doubts that may change what the first screen says.
+func (f *fleet) grave() []string {
+	var all []string
+	for _, text := range f.unlike() {
+		if strings.HasPrefix(text, "the machines differ in commit") {
+			all = append(all, text)
+		}
+	}
+	var disturbed []string
+	for _, m := range f.real() {
+		if len(m.verdictDoubts()) > 0 {
+			disturbed = append(disturbed, m.name)
+		}
+	}
+	if disturbed != nil {
+		all = append(all, "Disturbed while it was measured: "+enumerateSome(disturbed)+". The warnings below say by what.")
+	}
+	return all
+}
+
+// failures are those of all machines.
+func (f *fleet) failures() []bench.Failure {
+	var all []bench.Failure
+	for _, m := range f.members {
+		for _, failure := range m.res.Failures {
+			failure.Name.Full = m.name + ": " + failure.Name.Full
+			all = append(all, failure)
+		}
+	}
+	return all
+}
+
+// problemsHeading counts what must be read before the results.
+func (f *fleet) problemsHeading() string { return problemsHeading(len(f.failures()), len(f.doubts())) }
+
+// title names the report.
+func (f *fleet) title() string { return "onebit · " + count.Of(len(f.members), "machine") }
+
+// subtitle names the machines and when they measured.
+func (f *fleet) subtitle() string {
+	var dates []string
+	for _, m := range f.members {
+		if date, _, _ := strings.Cut(m.res.Setting("started"), "T"); date != "" {
+			dates = append(dates, date)
+		}
+	}
+	text := enumerateSome(namesOfMembers(f.members))
+	if len(dates) > 0 {
+		first, last := label(slices.Min(dates)), label(slices.Max(dates))
+		text += " · " + first + textIf(last != first, " to "+last)
+	}
+	return text
+}
+
+// noiseLine says how noise is handled.
+func (f *fleet) noiseLine() string {
+	return "Each machine's variants are compared by its own noise floor; machines are compared by intervals, and nothing is averaged over them."
+}
