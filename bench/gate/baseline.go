@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"time"
 
@@ -39,7 +40,7 @@ func ReadBaseline(file string) (*Baseline, error) {
 		if s.Side != "" && s.Side != Head.String() || s.Name.IsArm() {
 			continue
 		}
-		at := Benchmark{s.Package, nameOf(s)}
+		at := Benchmark{s.Package, nameOf(s, runtime.GOMAXPROCS(0))}
 		if b.samples[at] == nil {
 			b.order = append(b.order, at)
 		}

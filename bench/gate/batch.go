@@ -82,7 +82,8 @@ func (p *planner) share(open []*planned) (batches [][]*planned) {
 	return batches
 }
 
-func (p *planner) slow(pkg string) bool { return p.start(pkg) > p.measure }
+// slow reports whether starting a package's process takes most of its time.
+func (p *planner) slow(pkg string) bool { return p.start(pkg) > 2*p.measure }
 
 // batch is what a process of these benchmarks measures.
 func (p *planner) batch(together []*planned) Batch {

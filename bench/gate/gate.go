@@ -63,7 +63,7 @@ type Options struct {
 	Alarm     float64       // chance of any false alarm; 0: 0.01
 	Budget    time.Duration // for all from Start on; 0: 5 minutes
 	Start     time.Time     // of what was done before, such as listing; the zero time: now
-	Process   time.Duration // how long a process should measure; 0: 60 ms
+	Process   time.Duration // how long a process should measure; 0: 30 ms
 	Seed      uint64        // of the order of processes
 
 	// ThresholdOf gives the thresholds of benchmarks and units that have
@@ -82,7 +82,7 @@ func (opt *Options) fill() {
 	opt.Threshold = cmp.Or(opt.Threshold, 0.03)
 	opt.Alarm = cmp.Or(opt.Alarm, 0.01)
 	opt.Budget = cmp.Or(opt.Budget, 5*time.Minute)
-	opt.Process = cmp.Or(opt.Process, 60*time.Millisecond)
+	opt.Process = cmp.Or(opt.Process, 30*time.Millisecond)
 	if opt.Now == nil {
 		opt.Now = clock.Now
 	}

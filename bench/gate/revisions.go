@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"onebit/bench"
 )
@@ -17,6 +20,8 @@ type Tests struct {
 	Patterns   []string      // of packages; nil: ./...
 	Match      string        // regular expression of benchmarks, as go test -bench has it; "": all
 	Limit      time.Duration // for a benchmark; 0: a minute
+	Layouts    int           // how many rounds' layouts to pass over, so that two gates differ
+	CPUs       int           // GOMAXPROCS of what is measured; 0: that of this process
 	Temp       string        // an empty directory for binaries
 	Linker
 
@@ -53,6 +58,7 @@ func (t *Tests) FindHead(ctx context.Context) ([]Benchmark, error) {
 
 func (t *Tests) begin() (err error) {
 	t.tester, err = newTester(t.Match, t.Limit)
+	t.cpus = t.CPUs
 	t.seeds = map[string]int{}
 	if len(t.Patterns) == 0 {
 		t.Patterns = []string{"./..."}
@@ -82,9 +88,11 @@ func (t *Tests) listAll(ctx context.Context, side Side) (listing, error) {
 		return nil, err
 	}
 	for _, pkg := range slices.Sorted(maps.Keys(t.dirs[side])) {
-		if err := t.link(ctx, side, pkg, 0); err != nil {
+		seed := t.seedOf(side, 0)
+		if err := t.link(ctx, side, pkg, seed); err != nil {
 			return nil, err
 		}
+		t.seeds[t.binary(side, pkg).file] = seed
 		if err := t.list(ctx, t.binary(side, pkg), found); err != nil {
 			return nil, err
 		}
@@ -98,14 +106,19 @@ func (t *Tests) Prepare(ctx context.Context, round int, benchmarks []Benchmark) 
 	for _, b := range benchmarks {
 		wanted[b.Package] = true
 	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(min(runtime.NumCPU(), 3)) // a linker may need a gigabyte
 	for _, pkg := range slices.Sorted(maps.Keys(wanted)) {
 		for _, side := range t.sides() {
-			if err := t.link(ctx, side, pkg, round); err != nil {
-				return errSide(side, err)
+			file, seed := t.binary(side, pkg).file, t.seedOf(side, round)
+			if have := t.seeds[file]; have == seed || have > 0 && t.Fixed() {
+				continue // it is there, or would be the same
 			}
+			t.seeds[file] = seed
+			group.Go(func() error { return errSide(side, t.link(ctx, side, pkg, seed)) })
 		}
 	}
-	return nil
+	return group.Wait()
 }
 
 // of is the side whose sources a side is built from.
@@ -121,22 +134,16 @@ func (t *Tests) binary(s Side, pkg string) testBinary {
 	return testBinary{file, t.dirs[s.of()][pkg], pkg}
 }
 
-// link makes a package's test binary for a round.
-func (t *Tests) link(ctx context.Context, s Side, pkg string, round int) error {
-	m, file := t.module(s), t.binary(s, pkg).file
-	seed := seedOf(s, round)
-	if have := t.seeds[file]; have == seed || have > 0 && t.Fixed() {
-		return nil // it is there, or would be the same
-	}
-	if err := t.Link(ctx, m, file, seed, "test", "-c", pkg); err != nil {
+// link makes a package's test binary of a side with a layout.
+func (t *Tests) link(ctx context.Context, s Side, pkg string, seed int) error {
+	if err := t.Link(ctx, t.module(s), t.binary(s, pkg).file, seed, "test", "-c", pkg); err != nil {
 		return fmt.Errorf("does not build: %w", err)
 	}
-	t.seeds[file] = seed
 	return nil
 }
 
 // seedOf is the layout of a side in a round: no two have the same.
-func seedOf(s Side, round int) int { return 3*round + int(s) + 1 }
+func (t *Tests) seedOf(s Side, round int) int { return 3*(t.Layouts+round) + int(s) + 1 }
 
 // Plan implements Target.
 func (t *Tests) Plan(ctx context.Context, benchmarks []Benchmark, measure time.Duration) ([]Batch, error) {

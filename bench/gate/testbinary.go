@@ -23,6 +23,7 @@ import (
 type tester struct {
 	match  string         // pattern of benchmarks, as go test -bench has it
 	limit  time.Duration  // for a benchmark
+	cpus   int            // GOMAXPROCS of the processes; 0: that of this one
 	better map[string]int // of units that the benchmarks declare or that Go has
 	starts map[string]time.Duration
 
@@ -70,7 +71,7 @@ type testBinary struct{ file, dir, pkg string }
 func (t *tester) run(ctx context.Context, b testBinary, match string, n, count int, more ...string) (*bench.Results, *Output, error) {
 	p := Program{Path: b.file, Dir: b.dir, Limit: t.limit, Args: append([]string{
 		"-test.v", "-test.run=^$", "-test.bench=" + match, "-test.benchmem",
-		"-test.benchtime=" + strconv.Itoa(n) + "x", "-test.count=" + strconv.Itoa(count),
+		"-test.benchtime=" + strconv.Itoa(n) + "x", "-test.count=" + strconv.Itoa(count), "-test.cpu=" + strconv.Itoa(t.procs()),
 	}, more...)}
 	out, err := p.Run(ctx)
 	if ctx.Err() != nil {
@@ -94,10 +95,9 @@ func (t *tester) run(ctx context.Context, b testBinary, match string, n, count i
 }
 
 // repeats is how often a process repeats its operations at most; the best
-// counts. Of windows of 5 ms, some see no neighbour on the machine, of windows
-// of 20 ms hardly any: for 60 ms of each, the first halve the time to a verdict
-// (docs/measurements/gate.md).
-const repeats = 12
+// counts. Of windows of 5 ms some see no neighbour on the machine, of windows of
+// 20 ms hardly any. Each costs two collections of garbage before it.
+const repeats = 6
 
 // cycle is what a Go program allocates between collections at least: a window
 // has to have that much, so that the best of them has its share of collecting.
@@ -130,7 +130,7 @@ func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]be
 	all := make([][]bench.Metric, len(batch.Benchmarks))
 	for i, bm := range batch.Benchmarks {
 		for _, s := range results.Samples {
-			if nameOf(s) == bm.Name {
+			if nameOf(s, t.procs()) == bm.Name {
 				all[i] = best(all[i], s.Values, t.Better)
 			}
 		}
@@ -163,10 +163,13 @@ func (t *tester) plan(ctx context.Context, benchmarks []Benchmark, measure time.
 	return p.plan(ctx, benchmarks)
 }
 
-// nameOf is a benchmark's name. Go appends no -GOMAXPROCS where it is 1: then
+// procs is GOMAXPROCS of the processes.
+func (t *tester) procs() int { return cmp.Or(t.cpus, runtime.GOMAXPROCS(0)) }
+
+// nameOf is the name of a benchmark that ran with so many processors. Go appends no -GOMAXPROCS where it is 1: then
 // digits at the end are the name's own.
-func nameOf(s bench.Sample) string {
-	if s.Name.Procs > 0 && runtime.GOMAXPROCS(0) == 1 {
+func nameOf(s bench.Sample, procs int) string {
+	if s.Name.Procs > 0 && procs == 1 {
 		return s.Name.Full + "-" + strconv.Itoa(s.Name.Procs)
 	}
 	return s.Name.Full
@@ -193,7 +196,7 @@ func (t *tester) list(ctx context.Context, b testBinary, to listing) error {
 		return err
 	}
 	for _, s := range results.Samples {
-		bm := Benchmark{b.pkg, nameOf(s)}
+		bm := Benchmark{b.pkg, nameOf(s, t.procs())}
 		to[bm] = ""
 		t.allocates[bm], _ = s.Value(bench.AllocBytes)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,6 +22,7 @@ type gateFlags struct {
 	rules        string
 	budget       time.Duration
 	limit        time.Duration
+	cpus         int
 	allowMissing bool
 	out          string
 	force        bool
@@ -57,6 +59,7 @@ is below 1%, for all benchmarks together. go doc onebit/bench/gate says how.
 	flags.StringVar(&f.rules, "rules", "", "take thresholds, and benchmarks to leave out, from `FILE` (default "+gate.RulesFile+" in the module's root, if it is there)")
 	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "measure for no longer, building included")
 	flags.DurationVar(&f.limit, "case-limit", time.Minute, "a process that runs for longer hangs")
+	flags.IntVar(&f.cpus, "cpu", 0, "GOMAXPROCS of what is measured, as go test -cpu has it (default: all)")
 	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
 	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements and profiles to `DIR`, and what benchstat reads")
 	flags.BoolVar(&f.force, "force", false, "replace an index.html that onebit did not write")
@@ -72,8 +75,8 @@ func (f *gateFlags) check() error {
 		return usagef("--base is missing: name the git revision to compare with")
 	case f.base != "" && f.baseline != "":
 		return usagef("--base and --baseline exclude each other: compare with a revision or with a file")
-	case f.budget <= 0 || f.limit <= 0:
-		return usagef("--budget and --case-limit take positive values")
+	case f.budget <= 0 || f.limit <= 0 || f.cpus < 0:
+		return usagef("--budget, --case-limit and --cpu take positive values")
 	case f.profiles < 0:
 		return usagef("--profiles %d: give a number of benchmarks; 0 is none", f.profiles)
 	}
@@ -133,7 +136,10 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	if err != nil {
 		return nil, err
 	}
-	tests := &gate.Tests{Base: base, Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, Temp: filepath.Join(temp, "bin")}
+	tests := &gate.Tests{
+		Base: base, Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, CPUs: f.cpus,
+		Layouts: rand.IntN(1 << 20), Temp: filepath.Join(temp, "bin"),
+	}
 	benchmarks, differ, err := tests.Find(ctx)
 	if err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string) (repo
 	if err != nil {
 		return nil, err
 	}
-	tests := &gate.Tests{Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, Temp: filepath.Join(temp, "bin")}
+	tests := &gate.Tests{Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, CPUs: f.cpus, Temp: filepath.Join(temp, "bin")}
 	found, err := tests.FindHead(ctx)
 	if err != nil {
 		return nil, err

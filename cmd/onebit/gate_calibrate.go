@@ -21,10 +21,13 @@ import (
 type calibrateFlags struct {
 	from    []string
 	record  string
+	real    int
+	share   float64
 	gates   int
 	sizes   []float64
 	budget  time.Duration
 	process time.Duration
+	cpus    int
 	seed    uint64
 	asJSON  bool
 }
@@ -41,10 +44,13 @@ to judge the same data: benchstat with a threshold, and a Mann-Whitney test per 
 
 The noise was recorded by real gates between the same sources, on a 2-core virtual
 machine, alone (quiet) and beside other work (shared). --record does that here.
+--end-to-end gates real programs here: as many with functions moved and functions
+added that nobody calls, and as many with work added in four of 20 cases.
 
   onebit gate calibrate
   onebit gate calibrate --record noise.csv.gz --budget 10m
-  onebit gate calibrate --from noise.csv.gz --gates 100 --sizes 0,5`,
+  onebit gate calibrate --from noise.csv.gz --gates 100 --sizes 0,5
+  onebit gate calibrate --end-to-end 10 --share 5`,
 		Args: func(cmd *cobra.Command, args []string) error { return errors.Join(exactArgs()(cmd, args), f.check()) },
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -53,8 +59,11 @@ machine, alone (quiet) and beside other work (shared). --record does that here.
 	flags.StringVar(&f.record, "record", "", "record the noise of this machine to `FILE`, with a module of 20 benchmarks")
 	flags.IntVar(&f.gates, "gates", 200, "play to so many gates of each size")
 	flags.Float64SliceVar(&f.sizes, "sizes", []float64{0, 1, 2, 3, 5, 10}, "how much slower cases are, in `PERCENT`")
+	flags.IntVar(&f.real, "end-to-end", 0, "gate real programs, so many of each kind")
+	flags.Float64Var(&f.share, "share", 5, "with --end-to-end, add so many `PERCENT` of work")
 	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "of each gate; with --record, record for so long")
 	flags.DurationVar(&f.process, "process", 0, "with --record, processes measure for so long (default: as a gate's)")
+	flags.IntVar(&f.cpus, "cpu", 0, "with --record and --end-to-end, GOMAXPROCS of what is measured (default: all)")
 	flags.Uint64Var(&f.seed, "seed", 0, "of what is drawn at random; with --record, 0 is that of the clock")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
@@ -64,12 +73,14 @@ func (f *calibrateFlags) check() error {
 	switch {
 	case f.gates < 1 || f.gates > 1e6:
 		return usagef("--gates %d: give a number from 1 to 1000000", f.gates)
-	case f.budget <= 0 || f.process < 0:
-		return usagef("--budget and --process take positive values")
+	case f.budget <= 0 || f.process < 0 || f.cpus < 0:
+		return usagef("--budget, --process and --cpu take positive values")
 	case len(f.sizes) == 0:
 		return usagef("--sizes is empty: 0 is a comparison of the same with itself")
-	case f.record != "" && len(f.from) > 0:
-		return usagef("--record and --from exclude each other")
+	case f.record != "" && len(f.from) > 0 || f.real != 0 && (f.record != "" || len(f.from) > 0):
+		return usagef("--record, --from and --end-to-end exclude each other")
+	case f.real < 0 || !(f.share >= 0.5 && f.share <= 1000):
+		return usagef("--end-to-end takes a number of gates, --share a percentage from 0.5 to 1000")
 	}
 	for _, s := range f.sizes {
 		if !(s >= 0 && s <= 1000) {
@@ -83,7 +94,11 @@ func (f *calibrateFlags) run(cmd *cobra.Command) error {
 	if f.record != "" {
 		return f.recordTo(cmd)
 	}
-	played, err := f.replay(cmd)
+	play := f.replay
+	if f.real > 0 {
+		play = f.endToEnd
+	}
+	played, err := play(cmd)
 	if err != nil {
 		return err
 	}
@@ -96,9 +111,28 @@ func (f *calibrateFlags) run(cmd *cobra.Command) error {
 // A playedNoise is one kind of noise, with what gates made of it.
 type playedNoise struct {
 	Noise  string             `json:"noise"`
-	Header []string           `json:"header"`
-	Rounds int                `json:"rounds"`
+	Header []string           `json:"header,omitempty"` // of the recording
 	Rates  []*calibrate.Rates `json:"rates"`
+}
+
+// endToEnd gates real programs.
+func (f *calibrateFlags) endToEnd(cmd *cobra.Command) (all []playedNoise, err error) {
+	temp, err := os.MkdirTemp("", "onebit-gate-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	progress := newBenchProgress(cmd.ErrOrStderr())
+	defer progress.close()
+	moved, added, err := calibrate.Real(cmd.Context(), temp, calibrate.RealOptions{
+		Gates: f.real, Share: f.share / 100, Budget: f.budget, CPUs: f.cpus, Seed: cmp.Or(f.seed, uint64(time.Now().UnixNano())),
+		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	title := fmt.Sprintf("real programs: code moved (0%%), and %g%% of work added", f.share)
+	return []playedNoise{{Noise: title, Rates: []*calibrate.Rates{moved, added}}}, nil
 }
 
 func (f *calibrateFlags) replay(cmd *cobra.Command) (all []playedNoise, err error) {
@@ -124,7 +158,8 @@ func (f *calibrateFlags) replay(cmd *cobra.Command) (all []playedNoise, err erro
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, playedNoise{kind, recordings[kind][0].Header, noise.Rounds(), rates})
+		title := fmt.Sprintf("%s noise, %d rounds recorded", kind, noise.Rounds())
+		all = append(all, playedNoise{title, recordings[kind][0].Header, rates})
 	}
 	return all, nil
 }
@@ -167,7 +202,7 @@ func (f *calibrateFlags) recordTo(cmd *cobra.Command) (err error) {
 	progress := newBenchProgress(cmd.ErrOrStderr())
 	defer progress.close()
 	recording, err := calibrate.Record(cmd.Context(), filepath.Join(temp, "module"), calibrate.RecordOptions{
-		Budget: f.budget, Process: f.process, Seed: cmp.Or(f.seed, uint64(time.Now().UnixNano())),
+		Budget: f.budget, Process: f.process, CPUs: f.cpus, Seed: cmp.Or(f.seed, uint64(time.Now().UnixNano())),
 		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
 	})
 	progress.close()

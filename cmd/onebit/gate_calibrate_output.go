@@ -15,7 +15,7 @@ func printPlayed(w io.Writer, played []playedNoise) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s noise, %d rounds; in brackets 95%% intervals\n\n", p.Noise, p.Rounds)
+		fmt.Fprintf(w, "%s; in brackets 95%% intervals\n\n", p.Noise)
 		t := newTable(w, "slowdown", "any false claim", "exit 0", "exit 1", "exit 2", "found", "called SAME", "others SAME", "rounds", "minutes")
 		for _, r := range p.Rates {
 			t.row(sizeText(r.Size), r.Alarm, r.Exit[0].Percent(), r.Exit[1].Percent(), r.Exit[2].Percent(),

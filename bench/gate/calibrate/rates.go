@@ -112,18 +112,27 @@ func Replay(ctx context.Context, noise *Noise, opt Options) ([]*Rates, error) {
 	}
 	var all []*Rates
 	for at, size := range opt.Sizes {
-		r := &Rates{Size: size, ByCase: map[string]*Share{}}
-		for _, m := range rivals {
-			r.Rivals = append(r.Rivals, RivalRates{Name: m.name})
-		}
+		var of []*trial
 		for i := at; i < len(trials); i += len(opt.Sizes) {
-			r.add(trials[i])
+			of = append(of, trials[i])
 		}
-		r.Rounds /= float64(opt.Gates)
-		r.Minutes /= float64(opt.Gates)
-		all = append(all, r)
+		all = append(all, rates(size, of, rivals))
 	}
 	return all, nil
+}
+
+// rates sums trials of one size up.
+func rates(size float64, trials []*trial, rivals []rival) *Rates {
+	r := &Rates{Size: size, ByCase: map[string]*Share{}}
+	for _, m := range rivals {
+		r.Rivals = append(r.Rivals, RivalRates{Name: m.name})
+	}
+	for _, t := range trials {
+		r.add(t)
+		r.Rounds += float64(t.report.Rounds) / float64(len(trials))
+		r.Minutes += t.report.Elapsed.Minutes() / float64(len(trials))
+	}
+	return r
 }
 
 // try runs the gate of a number, from a random round on with random cases
@@ -175,8 +184,6 @@ func (r *Rates) add(t *trial) {
 	for status := range r.Exit {
 		r.Exit[status].add(t.report.Exit() == status)
 	}
-	r.Rounds += float64(t.report.Rounds)
-	r.Minutes += t.report.Elapsed.Minutes()
 	for i, called := range t.rivals {
 		r.Rivals[i].add(called, t.slower)
 	}

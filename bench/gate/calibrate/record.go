@@ -16,6 +16,7 @@ import (
 type RecordOptions struct {
 	Budget   time.Duration
 	Process  time.Duration // how long a process measures; 0: as long as a gate's
+	CPUs     int           // GOMAXPROCS of the processes; 0: all
 	Seed     uint64        // of layouts and orders: two recordings should differ
 	Progress func(gate.Progress)
 }
@@ -25,18 +26,19 @@ type RecordOptions struct {
 // Of a recording that was interrupted it returns what there is, with the cause.
 func Record(ctx context.Context, dir string, opt RecordOptions) (*Recording, error) {
 	start := clock.Now()
-	tests, list, err := Compare(ctx, dir, Variant{}, Variant{})
+	tests, list, err := Compare(ctx, dir, opt.CPUs, opt.Seed, Variant{}, Variant{})
 	if err != nil {
 		return nil, err
 	}
 	r := &Recording{Header: []string{
 		"recorded: " + time.Now().UTC().Format(time.RFC3339),
 		fmt.Sprintf("seed: %d", opt.Seed),
+		fmt.Sprintf("cpus: %d", opt.CPUs),
 	}}
 	for _, p := range sysinfo.Probe().Pairs() {
 		r.Header = append(r.Header, p.Key+": "+p.Value)
 	}
-	_, err = gate.Run(ctx, &relaid{tests, int(opt.Seed % (1 << 16))}, list, gate.Options{
+	_, err = gate.Run(ctx, tests, list, gate.Options{
 		// Nothing is proved with such a chance, nor the same within so little.
 		Threshold: 1e-12, Alarm: math.SmallestNonzeroFloat64,
 		Budget: opt.Budget, Start: start, Process: opt.Process, Seed: opt.Seed, Progress: opt.Progress,
@@ -45,8 +47,9 @@ func Record(ctx context.Context, dir string, opt RecordOptions) (*Recording, err
 	return r, err
 }
 
-// Compare writes two variants of the module into dir and finds their benchmarks.
-func Compare(ctx context.Context, dir string, base, head Variant) (*gate.Tests, []gate.Benchmark, error) {
+// Compare writes two variants of the module into dir and finds their benchmarks,
+// which are to run with so many CPUs, and in layouts that a seed gives.
+func Compare(ctx context.Context, dir string, cpus int, seed uint64, base, head Variant) (*gate.Tests, []gate.Benchmark, error) {
 	old, err := WriteModule(filepath.Join(dir, "base"), base)
 	if err != nil {
 		return nil, nil, err
@@ -55,17 +58,7 @@ func Compare(ctx context.Context, dir string, base, head Variant) (*gate.Tests, 
 	if err != nil {
 		return nil, nil, err
 	}
-	tests := &gate.Tests{Base: old, Head: now, Temp: filepath.Join(dir, "bin")}
+	tests := &gate.Tests{Base: old, Head: now, Layouts: int(seed % (1 << 20)), CPUs: cpus, Temp: filepath.Join(dir, "bin")}
 	list, _, err := tests.Find(ctx)
 	return tests, list, err
-}
-
-// relaid has other layouts than the rounds' own.
-type relaid struct {
-	*gate.Tests
-	from int
-}
-
-func (r *relaid) Prepare(ctx context.Context, round int, list []gate.Benchmark) error {
-	return r.Tests.Prepare(ctx, r.from+round, list)
 }

@@ -63,7 +63,7 @@ func (n *Noise) Rounds() int { return len(n.rounds) }
 
 // leastRounds is about the half of what a gate of five minutes measures: with
 // fewer each gate would see all noise there is, more than once.
-const leastRounds = 12
+const leastRounds = 6
 
 // rounds are those in which each of so many cases has two processes of each
 // side.

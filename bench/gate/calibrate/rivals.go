@@ -47,15 +47,19 @@ func (n *Noise) rival(r rival, from int, slower map[string]float64, rng *rand.Ra
 	}
 	called := map[string]bool{}
 	for _, b := range n.benchmarks {
-		old := benchmath.NewSample(base[b.Name], &benchmath.DefaultThresholds)
-		now := benchmath.NewSample(head[b.Name], &benchmath.DefaultThresholds)
-		p := benchmath.AssumeNothing.Compare(old, now).P
-		ratio := benchmath.AssumeNothing.Summary(now, 0.95).Center / benchmath.AssumeNothing.Summary(old, 0.95).Center
-		if p < r.alpha && ratio > r.threshold {
+		if r.slower(base[b.Name], head[b.Name]) {
 			called[b.Name] = true
 		}
 	}
 	return called
+}
+
+// slower says whether head's times are worse than base's.
+func (r rival) slower(base, head []float64) bool {
+	old := benchmath.NewSample(base, &benchmath.DefaultThresholds)
+	now := benchmath.NewSample(head, &benchmath.DefaultThresholds)
+	ratio := benchmath.AssumeNothing.Summary(now, 0.95).Center / benchmath.AssumeNothing.Summary(old, 0.95).Center
+	return benchmath.AssumeNothing.Compare(old, now).P < r.alpha && ratio > r.threshold
 }
 
 // times are those of the two processes of a build.

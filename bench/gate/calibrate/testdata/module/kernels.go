@@ -200,16 +200,16 @@ func CopyFar(_, n int) (sum int) {
 	return sum
 }
 
-// ring is a cycle through 2 MiB.
+// ring is a cycle through 256 KiB.
 var ring = sync.OnceValue(func() []uint32 {
-	next := make([]uint32, 1<<19)
+	next := make([]uint32, 1<<16)
 	for i := range next {
 		next[i] = uint32(i*1664525+1013904223) % uint32(len(next))
 	}
 	return next
 })
 
-// Chase follows 32 pointers through 2 MiB in each unit.
+// Chase follows 32 pointers through 256 KiB in each unit.
 func Chase(at, n int) int {
 	next := ring()
 	place := uint32(at) % uint32(len(next))

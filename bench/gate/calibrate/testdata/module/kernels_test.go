@@ -5,7 +5,7 @@ import "testing"
 var sink int
 
 func run(b *testing.B, kernel func(at, n int) int, units int) {
-	sink += kernel(0, units)
+	sink += kernel(0, 1)
 	b.ResetTimer()
 	for i := range b.N {
 		sink += kernel(i*units, units)
