@@ -21,8 +21,9 @@ summary() {
 install_packages() {
 	local sudo= packages="binutils llvm fonts-dejavu-core qemu-user-static"
 	[ "$(id -u)" = 0 ] || sudo=sudo
-	# Ubuntu's chromium is a stub for a snap; its CI images bring Chrome.
-	grep -q '^ID=debian' /etc/os-release && packages="$packages chromium"
+	# Ubuntu's chromium is a stub for a snap; its CI images bring Chrome. Slurm
+	# takes eight seconds to install, and was tried on Debian only.
+	grep -q '^ID=debian' /etc/os-release && packages="$packages chromium slurm-wlm munge"
 	$sudo apt-get update -qq
 	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
 }
@@ -81,6 +82,7 @@ tools() {
 	for tool in chromium google-chrome; do
 		if command -v "$tool" >/dev/null; then printf 'chromium,'; fi
 	done
+	if [ -x /usr/sbin/slurmctld ] && [ -x /usr/sbin/munged ]; then printf 'slurm,'; fi
 	printf 'benchstat,objdump,llvm-objdump'
 }
 

@@ -1,0 +1,309 @@
+//go:build linux
+
+// Package scripts holds the tests of the scripts.
+package scripts
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"onebit/internal/require"
+)
+
+// A cluster is a Slurm controller and nodes, all of them on this machine.
+type cluster struct {
+	conf  string
+	nodes []string
+}
+
+// findSlurm returns the paths of Slurm's programs, or skips. Those that serve
+// are where a user's PATH may not lead.
+func findSlurm(t *testing.T) map[string]string {
+	t.Helper()
+	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
+	paths := make(map[string]string)
+	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch", "sinfo", "scontrol"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			require.Skip(t, "slurm", "no "+name+" in PATH (Debian: apt-get install slurm-wlm munge)")
+		}
+		paths[name] = path
+	}
+	return paths
+}
+
+// freePorts returns ports on which nothing listens.
+func freePorts(t *testing.T, n int) []int {
+	t.Helper()
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+// startCluster starts munged, slurmctld and a slurmd for each node, which end
+// with the test.
+func startCluster(t *testing.T, nodes ...string) *cluster {
+	t.Helper()
+	paths := findSlurm(t)
+	// Sockets have short paths, and munged wants nobody else to write where its own is.
+	dir, err := os.MkdirTemp("", "slurm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := make([]byte, 1024)
+	rand.Read(key)
+	write(t, filepath.Join(dir, "key"), string(key), 0o400)
+	for _, d := range []string{"munge", "state"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o711); err != nil {
+			t.Fatal(err)
+		}
+	}
+	socket := filepath.Join(dir, "munge", "socket")
+	ports := freePorts(t, 1+len(nodes))
+	conf := fmt.Sprintf(`ClusterName=test
+SlurmctldHost=%s(127.0.0.1)
+SlurmctldPort=%d
+SlurmUser=%s
+SlurmdUser=%[3]s
+AuthType=auth/munge
+AuthInfo=socket=%[4]s
+CredType=cred/munge
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/linear
+SchedulerType=sched/backfill
+MpiDefault=none
+ReturnToService=2
+SlurmctldTimeout=30
+SlurmdTimeout=30
+StateSaveLocation=%[5]s/state
+SlurmctldPidFile=%[5]s/slurmctld.pid
+SlurmctldLogFile=%[5]s/slurmctld.log
+SlurmdSpoolDir=%[5]s/%%n
+SlurmdPidFile=%[5]s/%%n.pid
+SlurmdLogFile=%[5]s/%%n.log
+`, host, ports[0], me.Username, socket, dir)
+	for i, n := range nodes {
+		conf += fmt.Sprintf("NodeName=%s NodeHostname=%s NodeAddr=127.0.0.1 Port=%d CPUs=1\n", n, host, ports[1+i])
+	}
+	conf += "PartitionName=all Nodes=ALL Default=YES MaxTime=10 State=UP\n"
+	c := &cluster{conf: filepath.Join(dir, "slurm.conf"), nodes: nodes}
+	write(t, c.conf, conf, 0o644)
+	t.Setenv("SLURM_CONF", c.conf)
+
+	start(t, paths["munged"], "--foreground", "--force", "--key-file", filepath.Join(dir, "key"), "--socket", socket,
+		"--pid-file", filepath.Join(dir, "munge", "pid"), "--log-file", filepath.Join(dir, "munge", "log"), "--seed-file", filepath.Join(dir, "munge", "seed"))
+	await(t, "munged", func() bool { _, err := os.Stat(socket); return err == nil })
+	start(t, paths["slurmctld"], "-D", "-i", "-f", c.conf)
+	for _, n := range nodes {
+		start(t, paths["slurmd"], "-D", "-f", c.conf, "-N", n)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, name := range append([]string{"slurmctld"}, nodes...) {
+				log, _ := os.ReadFile(filepath.Join(dir, name+".log"))
+				t.Logf("%s.log:\n%s", name, log)
+			}
+		}
+	})
+	await(t, "the nodes", func() bool {
+		out, _ := exec.Command(paths["sinfo"], "-h", "-N", "-o", "%N %T").Output()
+		return strings.Count(string(out), " idle\n") == len(nodes)
+	})
+	return c
+}
+
+// start starts a program that serves until the test ends.
+func start(t *testing.T, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			<-ended
+		}
+	})
+}
+
+// await waits until something is so, for at most as long as a busy machine takes.
+func await(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if so() {
+			return
+		}
+	}
+	t.Fatalf("%s did not come up in a minute", what)
+}
+
+func write(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fleet runs the script, and returns what it printed and its exit status.
+func fleet(t *testing.T, args ...string) (string, int) {
+	t.Helper()
+	cmd := exec.Command("./fleet.sbatch", args...)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// newFleetDir makes a folder with a binary in it that fails on a node while a
+// file of the node's name lies beside it.
+func newFleetDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "real"), "../cmd/onebit")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	write(t, filepath.Join(dir, "onebit"), `#!/bin/sh
+here=$(dirname "$0")
+if [ -n "$SLURMD_NODENAME" ] && [ -e "$here/break-$SLURMD_NODENAME" ]; then
+	echo "onebit: this node is broken" >&2
+	exit 7
+fi
+exec "$here/real" "$@"
+`, 0o755)
+	return dir
+}
+
+// measured is when a node's results were taken; "" if there are none.
+func measured(t *testing.T, dir, node string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, node+".txt"))
+	if err != nil {
+		return ""
+	}
+	if !strings.Contains(string(text), "host: "+node+"\n") || !strings.Contains(string(text), "\nBenchmarkMatVec/") {
+		t.Errorf("%s.txt has no measurements of %[1]s:\n%s", node, text)
+	}
+	info, err := os.Stat(filepath.Join(dir, node+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strconv.FormatInt(info.ModTime().UnixNano(), 10)
+}
+
+// TestFleet measures on two nodes of a real Slurm: one of them fails, is named, and is redone alone.
+func TestFleet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a cluster takes seconds to start")
+	}
+	startCluster(t, "n1", "n2")
+	dir := newFleetDir(t)
+	bench := []string{dir, "bench", "--short", "--count", "1", "--time", "1ms", "--filter", "/format:q1_0_g128 /variant:scalar /threads:1 /cache:warm"}
+	broken := filepath.Join(dir, "break-n2")
+	write(t, broken, "", 0o644)
+
+	out, status := fleet(t, bench...)
+	if status != 2 || !strings.Contains(out, "failed: n2: exit status 7 onebit: this node is broken") || !strings.Contains(out, "1 nodes finished, 1 did not") {
+		t.Fatalf("with a node that fails: status %d\n%s", status, out)
+	}
+	first := measured(t, dir, "n1")
+	if first == "" || measured(t, dir, "n2") != "" {
+		t.Fatalf("n1 was measured %q, n2 %q\n%s", first, measured(t, dir, "n2"), out)
+	}
+
+	// A partial file of a run that was killed is none.
+	if err := os.MkdirAll(filepath.Join(dir, "work", "n2.0", "report"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "work", "n2.0", "report", "results.txt"), "cpu: X\n", 0o666)
+	if err := os.Remove(broken); err != nil {
+		t.Fatal(err)
+	}
+	out, status = fleet(t, bench...)
+	if status != 0 || !strings.Contains(out, "measuring on 1 nodes") || !strings.Contains(out, "2 nodes finished, 0 did not") {
+		t.Fatalf("run again: status %d\n%s", status, out)
+	}
+	if now := measured(t, dir, "n1"); now != first {
+		t.Error("the node that had finished was measured again")
+	}
+	if measured(t, dir, "n2") == "" {
+		t.Error("the node that had failed was not measured again")
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "report", "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"onebit · 2 machines", "n1", "n2"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+
+	// Nothing is left to do, then a node is away.
+	if out, status = fleet(t, bench...); status != 0 || strings.Contains(out, "measuring") {
+		t.Errorf("run a third time: status %d\n%s", status, out)
+	}
+	if out, err := exec.Command("scontrol", "update", "NodeName=n1", "State=DRAIN", "Reason=test").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.Remove(filepath.Join(dir, "n1.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if out, status = fleet(t, bench...); status != 2 || !strings.Contains(out, "not measured: n1 (drained)") || strings.Contains(out, "measuring") {
+		t.Errorf("with a node that is drained: status %d\n%s", status, out)
+	}
+}
+
+// TestFleetArguments needs no Slurm: what is wrong is told before it is asked.
+func TestFleetArguments(t *testing.T) {
+	dir := t.TempDir()
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "usage: scripts/fleet.sbatch DIR bench|gate"},
+		{[]string{dir, "run"}, "usage: "},
+		{[]string{dir, "bench"}, dir + "/onebit is not there: go build -o "},
+	} {
+		if out, status := fleet(t, tc.args...); status != 2 || !strings.Contains(out, tc.want) {
+			t.Errorf("%q: status %d\n%s", tc.args, status, out)
+		}
+	}
+}
