@@ -32,6 +32,7 @@ var layers = []struct {
 	{"bench/foreign", []string{"internal/*", "bench", "bench/names"}},
 	{"bench", []string{"internal/*"}},
 	{"bench/gate/calibrate", []string{"internal/*", "bench", "bench/gate"}},
+	{"bench/profile", []string{"internal/*", "bench", "bench/names"}},
 	{"bench/*", []string{"internal/*", "bench"}},
 	{"reports", []string{"internal/*", "bench", "bench/names", "bench/gate", "bench/history", "bench/profile"}},
 	{"cmd/*", []string{"internal/*", "formats", "formats/*", "kernels", "metal", "models", "models/*", "bench", "bench/*", "reports"}},

@@ -58,6 +58,9 @@ func (p *Pool) Record(r *Recorder) {
 	p.mu.Unlock()
 }
 
+// Threads is how many the recorder was made for.
+func (r *Recorder) Threads() int { return len(r.logs) }
+
 // Origin is what the times of marks count from.
 func (r *Recorder) Origin() time.Time { return r.origin }
 

@@ -45,10 +45,13 @@ type Result struct {
 // comparison.
 func (s *Session) begin() (start time.Time) {
 	if s.observer != nil {
-		start = clock.Now()
+		start = s.observed.Add(clock.Since(s.observed)) // half as dear as Now
 	}
 	return start
 }
+
+// Observe makes o see the operations from now on; nil ends it.
+func (s *Session) Observe(o Observer) { s.observer, s.observed = o, clock.Now() }
 
 // work is what an operation reads, moves and computes; see Op.
 type work struct{ bytes, moved, macs int }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"time"
 
 	"onebit/formats"
 	"onebit/internal/mmap"
@@ -46,6 +47,7 @@ type Session struct {
 	position   int
 	batch      int
 	observer   Observer
+	observed   time.Time // since when
 
 	// A first pass through an unchecked model: whether its products are looked
 	// at, and whether one was not finite.
@@ -101,10 +103,11 @@ func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		model: m, cache: kv, batch: opt.Batch, observer: opt.Observer, block: Outside,
+		model: m, cache: kv, batch: opt.Batch, block: Outside,
 		scoreScale: float32(1 / math.Sqrt(float64(m.Config.HeadDim))),
 		attentions: make(chan *attention, m.pool.Threads()),
 	}
+	s.Observe(opt.Observer)
 	for range m.pool.Threads() {
 		s.attentions <- s.newAttention()
 	}

@@ -88,14 +88,20 @@ func newReading(pool *kernels.Pool, data [][]byte) *reading {
 	if first := data[0]; len(first) > enough {
 		r.data = [][]byte{first[:enough]}
 	}
-	// Which is the fastest depends on the cache that holds them.
-	r.kernel, _ = roofline.Fastest(roofline.ReadKernels(cpu.Detected()), func(k roofline.ReadKernel, n int) int {
+	r.fastest()
+	r.data, r.next = data, 0
+	return r
+}
+
+// fastest chooses the kernel and returns how often it reads the data in a
+// second. Which is the fastest depends on the cache that holds them.
+func (r *reading) fastest() (perSecond float64) {
+	r.kernel, perSecond = roofline.Fastest(roofline.ReadKernels(cpu.Detected()), func(k roofline.ReadKernel, n int) int {
 		r.kernel = k
 		r.read(n)
 		return n
 	})
-	r.data, r.next = data, 0
-	return r
+	return perSecond
 }
 
 func (r *reading) Run(_ context.Context, n int) error {

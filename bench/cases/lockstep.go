@@ -9,6 +9,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/profile"
 	"onebit/formats/gguf"
 	"onebit/kernels"
 	"onebit/models"
@@ -101,7 +102,7 @@ func (s *shelf) runLockstep(ctx context.Context, c modelConfig, test *models.Mod
 func emitLockstep(emit func(bench.Sample) error, c modelConfig, r *lockstep.Result) error {
 	model, variant, act := c.subject.Name, c.variant.Name, string(c.act())
 	for _, t := range r.Tensors {
-		name := names.Lockstep{Model: model, Variant: variant, Act: act, Input: string(t.Input), Block: blockName(t.Block), Tensor: t.Name}
+		name := names.Lockstep{Model: model, Variant: variant, Act: act, Input: string(t.Input), Block: profile.BlockName(t.Block), Tensor: t.Name}
 		if err := emit(bench.Sample{Name: bench.ParseName(name.String()), Values: errorMetrics(t.Errors)}); err != nil {
 			return err
 		}

@@ -2,11 +2,11 @@ package cases
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/bench/profile"
 	"onebit/internal/clock"
 	"onebit/models"
 )
@@ -35,7 +35,7 @@ func operations(shelf *shelf, c modelConfig, t names.ModelTest, group string) be
 					least = 1
 				}
 				for _, total := range sums.take(least) {
-					if err := emit(total.sample(c, t)); err != nil {
+					if err := emit(total.sample(c.caseOf(t))); err != nil {
 						return err
 					}
 				}
@@ -155,22 +155,14 @@ func (o *operationTimes) rest(pass time.Duration) {
 	o.Observe(models.Op{Block: models.Outside, Name: names.Unattributed, Duration: max(0, pass)})
 }
 
-// blockName is what names of benchmarks call a block.
-func blockName(block int) string {
-	if block == models.Outside {
-		return names.Outside
-	}
-	return strconv.Itoa(block)
-}
-
 // sample gives an operation's time per token of text, or per prompt.
-func (total operationTotal) sample(c modelConfig, t names.ModelTest) bench.Sample {
+func (total operationTotal) sample(c names.ModelCase) bench.Sample {
 	n := total.passes
-	if t.Kind == names.Decode {
-		n *= t.Tokens
+	if c.Test.Kind == names.Decode {
+		n *= c.Test.Tokens
 	}
 	s := bench.Sample{
-		Name:  bench.ParseName(c.caseOf(t).Operation(blockName(total.block), total.name)),
+		Name:  bench.ParseName(c.Operation(profile.BlockName(total.block), total.name)),
 		Iters: n, Values: []bench.Metric{{Unit: bench.NsPerOp, Value: float64(total.time) / float64(n)}},
 	}
 	if total.bytes > 0 && total.time > 0 {

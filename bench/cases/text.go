@@ -53,13 +53,16 @@ func newText(shelf *shelf, c modelConfig, t names.ModelTest) (*text, error) {
 	return &text{shelf, c, t, m, s, tokens(c.subject, t.Depth+t.Tokens), newRoundTrip(shelf.pool(c.threads))}, nil
 }
 
-// tokens are drawn at random, always the same ones: how fast a model runs does
-// not depend on what it says.
-func tokens(sub *subject, n int) []int {
-	rng := rand.New(rand.NewPCG(1, uint64(sub.config.Vocab)))
+// tokens are a text for a model.
+func tokens(sub *subject, n int) []int { return randomTokens(sub.config.Vocab, n) }
+
+// randomTokens are drawn at random, always the same ones: how fast a model runs
+// does not depend on what it says.
+func randomTokens(vocab, n int) []int {
+	rng := rand.New(rand.NewPCG(1, uint64(vocab)))
 	ids := make([]int, n)
 	for i := range ids {
-		ids[i] = rng.IntN(sub.config.Vocab)
+		ids[i] = rng.IntN(vocab)
 	}
 	return ids
 }

@@ -128,9 +128,7 @@ func withHeads(files []cases.ModelFile, heads []*formats.Type) (out []cases.Mode
 // modelFiles returns the file of --model, or makes those of the presets.
 func (f *benchFlags) modelFiles(cmd *cobra.Command) (files []cases.ModelFile, closeFiles func(), err error) {
 	if f.model != "" {
-		base := filepath.Base(f.model)
-		name := strings.Join(strings.Fields(strings.TrimSuffix(base, filepath.Ext(base))), "_")
-		return []cases.ModelFile{{Name: name, Path: f.model}}, nil, nil
+		return []cases.ModelFile{namedModel(f.model)}, nil, nil
 	}
 	if f.process != nil {
 		return f.handed, nil, nil
@@ -150,7 +148,7 @@ func (f *benchFlags) modelFiles(cmd *cobra.Command) (files []cases.ModelFile, cl
 		}
 	}
 	for _, name := range presets {
-		file, closeFile, err := f.temporary(cmd, name)
+		file, closeFile, err := temporaryModel(cmd, name, f.seed)
 		if err != nil {
 			return nil, closeFiles, err
 		}
@@ -161,8 +159,14 @@ func (f *benchFlags) modelFiles(cmd *cobra.Command) (files []cases.ModelFile, cl
 	return files, closeFiles, nil
 }
 
-// temporary makes a preset's model in a file that ends with this process.
-func (f *benchFlags) temporary(cmd *cobra.Command, preset string) (file cases.ModelFile, closeFile func() error, err error) {
+// namedModel is a model in a file, by the file's name.
+func namedModel(path string) cases.ModelFile {
+	base := filepath.Base(path)
+	return cases.ModelFile{Name: strings.Join(strings.Fields(strings.TrimSuffix(base, filepath.Ext(base))), "_"), Path: path}
+}
+
+// temporaryModel makes a preset's model in a file that ends with this process.
+func temporaryModel(cmd *cobra.Command, preset string, seed uint64) (file cases.ModelFile, closeFile func() error, err error) {
 	p, err := models.LookupPreset(preset)
 	if err != nil {
 		return file, nil, err
@@ -177,7 +181,7 @@ func (f *benchFlags) temporary(cmd *cobra.Command, preset string) (file cases.Mo
 	}
 	path, remove, err := withoutName(temp)
 	if err == nil {
-		err = synthesizeTo(ctxio.NewWriter(cmd.Context(), temp), cmd.ErrOrStderr(), p, f.seed)
+		err = synthesizeTo(ctxio.NewWriter(cmd.Context(), temp), cmd.ErrOrStderr(), p, seed)
 	}
 	if err != nil {
 		advice := " (TMPDIR names another directory)"

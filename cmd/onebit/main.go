@@ -86,6 +86,7 @@ var verbs = []func() *cobra.Command{
 	newPeak,
 	newPerplexity,
 	newPhases,
+	newProfile,
 	newReport,
 	newRun,
 	newSynth,

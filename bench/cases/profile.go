@@ -1,0 +1,423 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/names"
+	"onebit/bench/profile"
+	"onebit/formats"
+	"onebit/internal/clock"
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+	"onebit/models"
+)
+
+// ProfileOptions say what is profiled.
+type ProfileOptions struct {
+	File   ModelFile
+	Model  models.Options // of which Pool and Head are set here
+	Cache  *formats.Type  // of keys and values; nil: the usual
+	Prompt int            // tokens of the test pp; 0: no such test
+	Tokens int            // tokens of the test tg; 0: no such test
+	Depth  int            // tokens in the KV cache before a test
+
+	// Passes is how many pairs of passes a test has, each once with and once
+	// without observation; 0: what ProfileTime allows.
+	Passes int
+	// Check has what-ifs measured, as far as it is cheap.
+	Check bool
+	Host  sysinfo.Host
+	// Progress, if not nil, is told what is done next, of so many steps.
+	Progress func(doing string, done, total int)
+}
+
+const (
+	// profileTime is about how long a test's passes take together.
+	profileTime = 4 * time.Second
+
+	// leastPasses have a median with a 95% interval.
+	leastPasses, mostPasses = 6, 200
+)
+
+// A Profiling is a model to be profiled: the suite measures it, after which
+// Profile is what was found. It must be closed.
+type Profiling struct {
+	bench.Suite
+	Profile *profile.Profile
+
+	opt     ProfileOptions
+	pool    *kernels.Pool
+	model   *models.Model
+	session *models.Session
+	ids     []int
+}
+
+// NewProfiling opens the model. Its suite has a study for each test, and one
+// for what-ifs.
+func NewProfiling(opt ProfileOptions) (*Profiling, error) {
+	p := &Profiling{opt: opt, pool: kernels.NewPool(opt.Model.Threads)}
+	if err := p.open(); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+func (p *Profiling) open() (err error) {
+	opt := p.opt
+	p.opt.Model.Pool = p.pool
+	p.opt.Model.Head = opt.File.Head
+	if p.model, err = models.Open(opt.File.Path, p.opt.Model); err != nil {
+		return err
+	}
+	if err := p.model.Packed(); err != nil {
+		return err
+	}
+	room := max(p.opt.Depth+max(opt.Prompt, opt.Tokens), 1)
+	for _, t := range p.tests() {
+		if need := t.Depth + t.Tokens; need > p.model.Config.Context {
+			return &ContextError{opt.File.Name, p.model.Config.Context, need, t.String()}
+		}
+	}
+	if p.session, err = p.model.NewSession(models.SessionOptions{Context: room, Cache: opt.Cache}); err != nil {
+		return err
+	}
+	p.ids = randomTokens(p.model.Config.Vocab, room)
+	p.Profile = p.describe()
+	for _, t := range p.tests() {
+		p.Studies = append(p.Studies, p.study(t))
+		if t.Kind == names.Decode {
+			p.Studies = append(p.Studies, p.whatIfStudy(t))
+		}
+	}
+	if len(p.Studies) == 0 {
+		return errors.New("there is nothing to profile: neither a prompt nor tokens to decode")
+	}
+	return nil
+}
+
+// Close frees the model.
+func (p *Profiling) Close() error {
+	var errs []error
+	if p.session != nil {
+		errs = append(errs, p.session.Close())
+	}
+	if p.model != nil {
+		errs = append(errs, p.model.Close())
+	}
+	p.pool.Close()
+	return errors.Join(errs...)
+}
+
+// Operations lists the operations of the model, as one token shows them.
+func (p *Profiling) Operations() (all []string, err error) {
+	o := newOpObserver(p.model, p.pool.Threads())
+	if _, err := p.observed(context.Background(), names.ModelTest{Kind: names.Decode, Tokens: 1}, o); err != nil {
+		return nil, err
+	}
+	for _, op := range o.ops {
+		if !slices.Contains(all, op.Name) {
+			all = append(all, op.Name)
+		}
+	}
+	return all, nil
+}
+
+// tests are the prompt and the decode test, those that were asked for.
+func (p *Profiling) tests() (all []names.ModelTest) {
+	for _, t := range []names.ModelTest{{Kind: names.Prompt, Tokens: p.opt.Prompt, Depth: p.opt.Depth}, {Kind: names.Decode, Tokens: p.opt.Tokens, Depth: p.opt.Depth}} {
+		if t.Tokens > 0 {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// describe says what is profiled.
+func (p *Profiling) describe() *profile.Profile {
+	main := mainLinear(p.model)
+	v := main.Variant()
+	packing := names.Packed
+	switch {
+	case p.opt.Model.Packing == models.Stream:
+		packing = names.Stream
+	case v.Layout == kernels.Native:
+		packing = names.Native
+	}
+	name := p.opt.File.Name
+	if c := p.opt.Cache; c != nil && c != formats.F16 {
+		name += "+kv_" + c.Name
+	}
+	out := &profile.Profile{
+		ModelCase: names.ModelCase{Model: name, Variant: v.Name, Act: string(v.Activation), Packing: packing, Threads: p.pool.Threads()},
+		Arch:      p.model.Arch.Name, Blocks: p.model.Config.Layers,
+	}
+	for l := range linears(p.model) {
+		if name := l.Variant().String(); !slices.Contains(out.Types, name) {
+			out.Types = append(out.Types, name)
+		}
+	}
+	return out
+}
+
+// linears yields the matrices of a model, the head last.
+func linears(m *models.Model) func(yield func(*models.Linear) bool) {
+	return func(yield func(*models.Linear) bool) {
+		for _, b := range m.Blocks() {
+			for _, l := range b.Linears() {
+				if !yield(l) {
+					return
+				}
+			}
+		}
+		yield(m.Head)
+	}
+}
+
+// mainLinear is one in the format of most of the blocks' weights.
+func mainLinear(m *models.Model) (main *models.Linear) {
+	weights := map[*formats.Type]int{}
+	for _, b := range m.Blocks() {
+		for _, l := range b.Linears() {
+			weights[l.Type] += l.Rows * l.Cols
+			if main == nil || weights[l.Type] > weights[main.Type] {
+				main = l
+			}
+		}
+	}
+	return main
+}
+
+func (p *Profiling) caseOf(t names.ModelTest) names.ModelCase {
+	c := p.Profile.ModelCase
+	c.Test = t
+	return c
+}
+
+// study is the study of a test.
+func (p *Profiling) study(t names.ModelTest) bench.Study {
+	return bench.Study{
+		Name: p.caseOf(t).Operation("", ""), Group: p.Profile.Model + " " + t.String(), Time: profileTime,
+		Run: func(ctx context.Context, emit func(bench.Sample) error) error { return p.measure(ctx, t, emit) },
+	}
+}
+
+// measure takes pairs of passes, with and without observation in turn before
+// each other, after one of each that warms up.
+func (p *Profiling) measure(ctx context.Context, t names.ModelTest, emit func(bench.Sample) error) error {
+	p.session.Truncate(0)
+	if err := fill(t, p.session, p.ids); err != nil {
+		return err
+	}
+	observer := newOpObserver(p.model, p.pool.Threads())
+	test := &profile.Test{ModelTest: t, Threads: p.pool.Threads()}
+	plain, err := p.plain(ctx, t)
+	if err != nil {
+		return err
+	}
+	if _, err := p.observed(ctx, t, observer); err != nil {
+		return err
+	}
+	test.Tensors = observer.tensors
+	p.Profile.Tests = append(p.Profile.Tests, test)
+	// The collector would run in some passes and not in others.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	n := p.passes(plain)
+	p.Profile.Planned = max(p.Profile.Planned, n)
+	for i := range n {
+		p.progress(t.String(), i, n)
+		pass, plain, err := p.pair(ctx, t, observer, i%2 == 0)
+		if err != nil {
+			return err
+		}
+		test.Add(pass, plain)
+		if err := p.emit(test, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// passes is how many pairs of passes a test has, of which one takes so long.
+func (p *Profiling) passes(one time.Duration) int {
+	if p.opt.Passes > 0 {
+		return p.opt.Passes
+	}
+	return min(max(int(profileTime/(2*max(one, 1))), leastPasses), mostPasses)
+}
+
+func (p *Profiling) progress(doing string, done, total int) {
+	if p.opt.Progress != nil {
+		p.opt.Progress(doing, done, total)
+	}
+}
+
+func (p *Profiling) pair(ctx context.Context, t names.ModelTest, o *opObserver, observedFirst bool) (pass *profile.Pass, plain time.Duration, err error) {
+	for i := range 2 {
+		p.settle()
+		if observedFirst == (i == 0) {
+			pass, err = p.observed(ctx, t, o)
+		} else {
+			plain, err = p.plain(ctx, t)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	return pass, plain, nil
+}
+
+// settle collects garbage, so that no pass does, and wakes all threads: those
+// that are asleep would come late to the first operations.
+func (p *Profiling) settle() {
+	runtime.GC()
+	for start := clock.Now(); clock.Since(start) < settling; {
+		p.pool.ForEach(p.pool.Threads(), func(int) {})
+	}
+}
+
+// settling is longer than it takes to wake a thread.
+const settling = 500 * time.Microsecond
+
+// plain is how long a pass takes.
+func (p *Profiling) plain(ctx context.Context, t names.ModelTest) (time.Duration, error) {
+	start := clock.Now()
+	err := perform(ctx, t, p.session, p.ids[:t.Depth+t.Tokens])
+	return clock.Since(start), errors.Join(err, ctx.Err())
+}
+
+func (p *Profiling) observed(ctx context.Context, t names.ModelTest, o *opObserver) (*profile.Pass, error) {
+	o.reset()
+	p.session.Observe(o)
+	p.pool.Record(o.recorder)
+	defer func() {
+		p.session.Observe(nil)
+		p.pool.Record(nil)
+	}()
+	start := clock.Now()
+	d, err := p.plain(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return o.pass(start, d), nil
+}
+
+// emit writes the samples of the last pair: of the test without observation,
+// and of each operation.
+func (p *Profiling) emit(test *profile.Test, emit func(bench.Sample) error) error {
+	c := p.caseOf(test.ModelTest)
+	last := len(test.Plain) - 1
+	plain := test.Plain[last]
+	samples := []bench.Sample{{
+		Name: bench.ParseName(c.String()), Iters: 1,
+		Values: []bench.Metric{{Unit: bench.NsPerOp, Value: float64(plain)}, {Unit: bench.TokenRate, Value: float64(test.Tokens) / plain.Seconds()}},
+	}}
+	for _, cost := range test.Passes[last] {
+		total := operationTotal{operationKey{cost.Block, cost.Op}, cost.Time, cost.Bytes, 1}
+		samples = append(samples, total.sample(c))
+	}
+	for _, s := range samples {
+		if err := emit(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An opObserver keeps the operations of a pass, and what threads did meanwhile.
+// It is a models.Observer.
+type opObserver struct {
+	recorder *kernels.Recorder
+	ops      []models.Op
+	floats   map[string]bool // tensors that are multiplied in float32
+	tensors  map[profile.Key][]string
+	learned  bool // tensors: the operations of the first pass are those of all
+}
+
+func newOpObserver(m *models.Model, threads int) *opObserver {
+	o := &opObserver{recorder: kernels.NewRecorder(threads), floats: map[string]bool{}, tensors: map[profile.Key][]string{}}
+	for l := range linears(m) {
+		o.floats[l.Name] = l.Variant().Activation == kernels.F32
+	}
+	return o
+}
+
+func (o *opObserver) Observe(op models.Op) {
+	if !o.learned {
+		o.learn(op)
+	}
+	op.Results = nil
+	o.ops = append(o.ops, op)
+}
+
+// learn remembers what an operation multiplies.
+func (o *opObserver) learn(op models.Op) {
+	var tensors []string
+	for _, r := range op.Results {
+		if _, ok := o.floats[r.Name]; ok {
+			tensors = append(tensors, r.Name)
+		}
+	}
+	o.tensors[profile.Key{Block: op.Block, Op: op.Name}] = tensors
+}
+
+func (o *opObserver) reset() {
+	o.learned = len(o.ops) > 0
+	o.ops = o.ops[:0]
+	o.recorder.Reset()
+}
+
+// pass is what was observed of one that began at start.
+func (o *opObserver) pass(start time.Time, d time.Duration) *profile.Pass {
+	out := &profile.Pass{Duration: d, Spans: make([]profile.Span, len(o.ops)), Threads: make([][]profile.Mark, o.recorder.Threads())}
+	for i, op := range o.ops {
+		at := op.Start.Sub(start)
+		key := profile.Key{Block: op.Block, Op: op.Name}
+		out.Spans[i] = profile.Span{
+			Key: key, Start: at, End: at + op.Duration,
+			Work: profile.Work{Bytes: op.Bytes, Moved: op.Moved, MACs: op.MACs, Float: o.inFloat(key), Calls: 1},
+		}
+	}
+	shift := o.recorder.Origin().Sub(start)
+	for thread := range out.Threads {
+		marks := o.recorder.Marks(thread)
+		out.Threads[thread] = make([]profile.Mark, len(marks))
+		for i, m := range marks {
+			out.Threads[thread][i] = profile.Mark{At: m.At + shift, Dispatch: int(m.Dispatch), State: states[m.State], Product: int(m.Product)}
+		}
+	}
+	return out
+}
+
+// inFloat reports whether an operation computes in float32: attention does, and
+// what multiplies activations that are not quantized.
+func (o *opObserver) inFloat(k profile.Key) bool {
+	tensors := o.tensors[k]
+	return len(tensors) == 0 || o.floats[tensors[0]]
+}
+
+var states = map[kernels.State]profile.State{
+	kernels.Idle: profile.Idle, kernels.Dispatching: profile.Dispatching, kernels.Quantizing: profile.Quantizing,
+	kernels.Multiplying: profile.Multiplying, kernels.Running: profile.Running, kernels.Waiting: profile.Waiting,
+}
+
+// notMeasured is no figure.
+var notMeasured = profile.Figure{Center: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
+
+// Measured sets the ceilings that the machine has with the model's threads.
+func (p *Profiling) Measured() error {
+	p.progress("ceilings", 0, 1)
+	c, err := measureCeilings(p.pool, p.opt.Host)
+	if err != nil {
+		return fmt.Errorf("measuring what the machine can do: %w", err)
+	}
+	p.Profile.Ceilings = c
+	return nil
+}

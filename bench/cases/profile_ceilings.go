@@ -1,0 +1,80 @@
+package cases
+
+import (
+	"time"
+
+	"onebit/bench/profile"
+	"onebit/bench/roofline"
+	"onebit/internal/cpu"
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+)
+
+// measureCeilings finds in about a second what the machine does at most with a
+// pool's threads.
+func measureCeilings(pool *kernels.Pool, host sysinfo.Host) (profile.Ceilings, error) {
+	threads := pool.Threads()
+	c := profile.Ceilings{Threads: threads, Dispatch: emptyDispatch(pool), Source: "measured before the passes"}
+	beyond := int(coldCaches * lastLevelCache(host))
+	for _, l := range []struct {
+		name  string
+		cache sysinfo.Value[sysinfo.Bytes]
+		of    int // threads that have one each
+	}{{"L1", host.L1d, threads}, {"L2", host.L2, threads}, {"L3", host.L3, 1}} {
+		if !l.cache.OK() || l.cache.V <= 0 {
+			continue
+		}
+		holds := int(l.cache.V) * l.of
+		// Half of it leaves room for what else is in use.
+		rate, err := readRate(pool, holds/2)
+		if err != nil {
+			return c, err
+		}
+		c.Levels = append(c.Levels, profile.Level{Name: l.name, Bytes: holds, Rate: rate})
+	}
+	rate, err := readRate(pool, min(max(beyond, 1<<20), int(memoryRoom(host))))
+	if err != nil {
+		return c, err
+	}
+	c.Levels = append(c.Levels, profile.Level{Name: "memory", Rate: rate})
+	c.Int8 = dotRate(pool)
+	return c, nil
+}
+
+// readRate is the bytes per second that a pool's threads read together, each
+// its part of a buffer again and again.
+func readRate(pool *kernels.Pool, size int) (float64, error) {
+	buf, err := roofline.NewBuffer(size)
+	if err != nil {
+		return 0, err
+	}
+	defer buf.Free()
+	r := &reading{pool: pool, data: [][]byte{buf.Bytes()}, sums: make([]uint64, pool.Threads())}
+	r.task = r.readShare
+	return r.fastest() * float64(size), nil
+}
+
+// dotRate is the int8 multiply-adds per second of a pool's threads together.
+func dotRate(pool *kernels.Pool) float64 {
+	d := &dotPeak{pool: pool, sums: make([]int32, pool.Threads())}
+	d.task = d.computeShare
+	_, rate := roofline.Fastest(roofline.DotKernels(cpu.Detected()), func(k roofline.DotKernel, n int) int {
+		d.kernel, d.n = k, n
+		pool.ForEach(len(d.sums), d.task)
+		macs, _ := k.Dot(1)
+		return macs * dotIterations * n * len(d.sums)
+	})
+	return rate
+}
+
+// emptyDispatch is the time in which a pool's threads do nothing together.
+func emptyDispatch(pool *kernels.Pool) time.Duration {
+	task := func(int) {}
+	_, rate := roofline.Fastest([]int{0}, func(_, n int) int {
+		for range n {
+			pool.ForEach(pool.Threads(), task)
+		}
+		return n
+	})
+	return time.Duration(1e9 / rate)
+}

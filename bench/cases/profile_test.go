@@ -1,0 +1,178 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/names"
+	"onebit/bench/profile"
+	"onebit/formats"
+	"onebit/internal/sysinfo"
+	"onebit/models"
+)
+
+func profiling(t *testing.T, opt ProfileOptions) *Profiling {
+	t.Helper()
+	opt.File = modelFile(t, "tiny")
+	opt.Host = sysinfo.Probe()
+	p, err := NewProfiling(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	p.Settings = Settings(opt.Host, time.Now())
+	return p
+}
+
+func TestProfile(t *testing.T) {
+	p := profiling(t, ProfileOptions{Prompt: 8, Tokens: 4, Passes: 6, Check: true, Model: models.Options{Threads: 2, Packing: models.PackBehind}})
+	// What the machine does is made up here, and measured elsewhere.
+	p.Profile.Ceilings = profile.Ceilings{Threads: 2, Levels: []profile.Level{{Name: "memory", Rate: 1e10}}}
+	var out bytes.Buffer
+	if _, err := (&bench.Runner{Seed: 1}).Run(t.Context(), p.Suite, &out); err != nil {
+		t.Fatal(err)
+	}
+	results, err := bench.Read(&out, "results.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(results.Failures) > 0 {
+		t.Fatalf("failed: %+v", results.Failures)
+	}
+	if len(p.Profile.Tests) != 2 {
+		t.Fatalf("%d tests, want a prompt and decoding", len(p.Profile.Tests))
+	}
+	blocks, head := p.model.MultiplyAdds()
+	for _, test := range p.Profile.Tests {
+		if len(test.Passes) != 6 || len(test.Plain) != 6 || test.Shown == nil {
+			t.Fatalf("%v: %d observed passes, %d others, want 6", test, len(test.Passes), len(test.Plain))
+		}
+		for i, costs := range test.Passes {
+			var sum time.Duration
+			threads := make([]time.Duration, 2)
+			macs := 0
+			for _, c := range costs {
+				sum += c.Time
+				if !slices.Contains(names.Operations, c.Op) {
+					t.Errorf("%v: operation %s", test, c.Op)
+				}
+				if c.Op != "attn" {
+					macs += c.MACs
+				}
+				for thread, activities := range c.Threads {
+					for _, d := range activities {
+						threads[thread] += d
+					}
+				}
+			}
+			if d := test.Observed[i]; sum != d || threads[0] != d || threads[1] != d {
+				t.Errorf("%v, pass %d of %v: operations add up to %v, threads to %v", test, i, d, sum, threads)
+			}
+			want := test.Tokens * (blocks + head)
+			if test.Kind == names.Prompt {
+				want = test.Tokens*blocks + head
+			}
+			if macs != want {
+				t.Errorf("%v: %d multiply-adds, want %d", test, macs, want)
+			}
+		}
+		if got := test.Tensors[profile.Key{Block: 1, Op: "attn_qkv"}]; !slices.Equal(got, []string{"blk.1.attn_q.weight", "blk.1.attn_k.weight", "blk.1.attn_v.weight"}) {
+			t.Errorf("%v: attn_qkv multiplies %q", test, got)
+		}
+		if f := test.Overhead(); math.IsNaN(f.Center) || !f.Bounded() {
+			t.Errorf("%v: overhead %+v", test, f)
+		}
+	}
+	if got, want := p.Profile.Tests[1].Footprint(), p.model.WeightBytes(); got < want {
+		t.Errorf("a token reads %d bytes, want the %d of the weights and more", got, want)
+	}
+	for _, want := range []string{"/test=pp8/threads=2/block=0/op=ffn_down", "/test=tg4/threads=2/block=outside/op=unattributed", "/test=tg4/threads=2"} {
+		n := 0
+		for _, s := range results.Samples {
+			if strings.HasSuffix(s.Name.Full, want) {
+				n++
+			}
+		}
+		if n != 6 {
+			t.Errorf("%d samples end with %s, want one of each pass", n, want)
+		}
+	}
+	var found []string
+	for _, x := range p.Profile.WhatIfs {
+		found = append(found, x.Name)
+		if x.Why == "" && (math.IsNaN(x.Computed) || math.IsNaN(x.Measured.Center)) {
+			t.Errorf("%+v is neither computed and measured, nor said why not", x)
+		}
+	}
+	if want := []string{"cache in q8_0, not f16", "weights in place, not packed", "one thread more"}; !slices.Equal(found, want) {
+		t.Errorf("what-ifs %q, want %q", found, want)
+	}
+}
+
+// A run that is interrupted keeps the pairs of passes that it has.
+func TestProfileInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	steps := 0
+	p := profiling(t, ProfileOptions{Tokens: 4, Passes: 1000, Progress: func(string, int, int) {
+		if steps++; steps == 4 {
+			cancel()
+		}
+	}})
+	_, err := (&bench.Runner{Seed: 1}).Run(ctx, p.Suite, &bytes.Buffer{})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if len(p.Profile.Tests) != 1 || len(p.Profile.Tests[0].Passes) != 3 || p.Profile.Planned != 1000 {
+		t.Errorf("%+v", p.Profile)
+	}
+}
+
+func TestProfileRefuses(t *testing.T) {
+	tiny := modelFile(t, "tiny")
+	for _, tt := range []struct {
+		opt  ProfileOptions
+		want string
+	}{
+		{ProfileOptions{File: ModelFile{Name: "none", Path: filepath.Join(t.TempDir(), "none.gguf")}, Tokens: 1}, "no such file"},
+		{ProfileOptions{File: tiny, Tokens: 4000}, "tiny holds 512 tokens, fewer than the 4000 of test tg4000"},
+		{ProfileOptions{File: tiny}, "nothing to profile"},
+		{ProfileOptions{File: tiny, Tokens: 1, Cache: formats.I2_S}, "keys and values cannot be kept in i2_s"},
+	} {
+		if _, err := NewProfiling(tt.opt); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("error %v, want one with %q", err, tt.want)
+		}
+	}
+}
+
+func TestMeasureCeilings(t *testing.T) {
+	p := profiling(t, ProfileOptions{Tokens: 1, Model: models.Options{Threads: 2}})
+	if testing.Short() {
+		t.Skip("reads memory for a second")
+	}
+	if err := p.Measured(); err != nil {
+		t.Fatal(err)
+	}
+	c := p.Profile.Ceilings
+	last := 0
+	for i, l := range c.Levels {
+		if l.Rate <= 0 || i+1 < len(c.Levels) && l.Bytes <= last || i+1 == len(c.Levels) && l.Bytes != 0 {
+			t.Errorf("level %d is %+v", i, l)
+		}
+		last = l.Bytes
+	}
+	if c.Threads != 2 || c.Int8 <= 0 || c.Dispatch <= 0 || len(c.Levels) == 0 {
+		t.Errorf("%+v", c)
+	}
+}

@@ -1,0 +1,178 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/names"
+	"onebit/bench/profile"
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/models"
+)
+
+// A whatIf is a decode test under other choices.
+type whatIf struct {
+	name    string
+	model   models.Options
+	cache   *formats.Type
+	threads int
+	why     string // it can't be; "" if it can
+}
+
+// whatIfs are the choices that may win something.
+func (p *Profiling) whatIfs() (all []whatIf) {
+	now := whatIf{model: p.opt.Model, cache: p.opt.Cache, threads: p.pool.Threads()}
+	add := func(name string, change func(w *whatIf)) {
+		w := now
+		w.name = name
+		change(&w)
+		all = append(all, w)
+	}
+	if head := p.model.Head.Type; slices.Contains([]*formats.Type{formats.F32, formats.F16, formats.BF16}, head) {
+		add("head in q8_0, not "+head.Name, func(w *whatIf) { w.model.Head = formats.Q8_0 })
+	}
+	if c := p.opt.Cache; c != formats.Q8_0 {
+		if c == nil {
+			c = formats.F16
+		}
+		add("cache in q8_0, not "+c.Name, func(w *whatIf) {
+			w.cache = formats.Q8_0
+			if p.model.Config.HeadDim%formats.Q8_0.BlockLen != 0 {
+				w.why = fmt.Sprintf("heads of %d are no multiple of %d", p.model.Config.HeadDim, formats.Q8_0.BlockLen)
+			}
+		})
+	}
+	switch {
+	case p.opt.Model.Packing == models.Stream || !p.model.Source().InPlace():
+	case p.Profile.Packing == names.Packed:
+		add("weights in place, not packed", func(w *whatIf) { w.model.Packing = models.PackNever })
+	default:
+		add("weights packed, not in place", func(w *whatIf) { w.model.Packing = models.PackFirst })
+	}
+	add("one thread more", func(w *whatIf) {
+		w.threads++
+		if usable := p.opt.Host.UsableCPUs; w.threads > usable {
+			w.why = fmt.Sprintf("this process may use %d CPUs", usable)
+		}
+	})
+	return all
+}
+
+// whatIfStudy computes what-ifs of the decode test, and measures them.
+func (p *Profiling) whatIfStudy(t names.ModelTest) bench.Study {
+	return bench.Study{
+		Name: p.caseOf(t).Operation("", "what-if"), Group: p.Profile.Model + " what-if", Time: profileTime,
+		Run: func(ctx context.Context, _ func(bench.Sample) error) error {
+			i := slices.IndexFunc(p.Profile.Tests, func(test *profile.Test) bool { return test.ModelTest == t })
+			if i < 0 || len(p.Profile.Tests[i].Passes) == 0 {
+				return errors.New("the decode test was not measured")
+			}
+			all := p.whatIfs()
+			for n, w := range all {
+				p.progress("what if: "+w.name, n, len(all))
+				found, err := p.tryWhatIf(ctx, w, p.Profile.Tests[i])
+				if err != nil {
+					return err
+				}
+				p.Profile.WhatIfs = append(p.Profile.WhatIfs, found)
+			}
+			return nil
+		},
+	}
+}
+
+// tryWhatIf opens the model a second time, which says what it would read.
+func (p *Profiling) tryWhatIf(ctx context.Context, w whatIf, test *profile.Test) (found profile.WhatIf, err error) {
+	found = profile.WhatIf{Name: w.name, Computed: math.NaN(), Measured: notMeasured, Why: w.why}
+	if w.why != "" {
+		return found, nil
+	}
+	other := &Profiling{opt: p.opt, pool: p.pool}
+	other.opt.Cache = w.cache
+	if w.threads != p.pool.Threads() {
+		other.pool = kernels.NewPool(w.threads)
+		defer other.pool.Close()
+	}
+	w.model.Pool = other.pool
+	if other.model, err = models.Open(p.opt.File.Path, w.model); err != nil {
+		return found, err
+	}
+	defer func() { err = errors.Join(err, other.model.Close()) }()
+	if err := other.model.Packed(); err != nil {
+		return found, err
+	}
+	if other.session, err = other.model.NewSession(models.SessionOptions{Context: test.Depth + test.Tokens, Cache: w.cache}); err != nil {
+		return found, err
+	}
+	defer func() { err = errors.Join(err, other.session.Close()) }()
+	other.ids = p.ids
+	if found.Computed, err = p.compute(ctx, other, test); err != nil {
+		return found, err
+	}
+	if !p.opt.Check {
+		found.Why = "--check=false"
+		return found, nil
+	}
+	found.Measured, err = p.compare(ctx, other, test)
+	return found, err
+}
+
+// compute predicts from the bytes of one observed pass of the other.
+func (p *Profiling) compute(ctx context.Context, other *Profiling, test *profile.Test) (float64, error) {
+	ceilings := p.Profile.Ceilings
+	if other.pool != p.pool {
+		var err error
+		if ceilings, err = measureCeilings(other.pool, p.opt.Host); err != nil {
+			return 0, err
+		}
+	}
+	if err := fill(test.ModelTest, other.session, other.ids); err != nil {
+		return 0, err
+	}
+	o := newOpObserver(other.model, other.pool.Threads())
+	if _, err := other.observed(ctx, test.ModelTest, o); err != nil { // which learns the tensors
+		return 0, err
+	}
+	pass, err := other.observed(ctx, test.ModelTest, o)
+	if err != nil {
+		return 0, err
+	}
+	works := map[profile.Key]profile.Work{}
+	for _, c := range pass.Costs() {
+		works[c.Key] = c.Work
+	}
+	same := func(_ profile.Key, w profile.Work) profile.Work { return w }
+	then := test.Predict(&p.Profile.Ceilings, &ceilings, func(k profile.Key, _ profile.Work) profile.Work { return works[k] })
+	return then/test.Predict(&p.Profile.Ceilings, &p.Profile.Ceilings, same) - 1, nil
+}
+
+// compare takes pairs of passes of this model and the other, in turn before each
+// other.
+func (p *Profiling) compare(ctx context.Context, other *Profiling, test *profile.Test) (profile.Figure, error) {
+	var now, then []time.Duration
+	p.session.Truncate(0)
+	if err := fill(test.ModelTest, p.session, p.ids); err != nil {
+		return notMeasured, err
+	}
+	for i := range p.passes(test.Plain[0]) {
+		for turn := range 2 {
+			who, times := p, &now
+			if (turn == 0) == (i%2 == 0) {
+				who, times = other, &then
+			}
+			who.settle()
+			d, err := who.plain(ctx, test.ModelTest)
+			if err != nil {
+				return notMeasured, err
+			}
+			*times = append(*times, d)
+		}
+	}
+	return profile.ChangeOf(then, now), nil
+}

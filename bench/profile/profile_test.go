@@ -1,0 +1,299 @@
+package profile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"onebit/bench/names"
+)
+
+const us = time.Microsecond
+
+// twoThreads is a pass of 100 µs: a product of two tensors by two threads, the
+// second of which comes late and ends early, after 10 µs in which nothing is
+// observed; and a norm that the caller computes by itself.
+func twoThreads() *Pass {
+	return &Pass{
+		Duration: 100 * us,
+		Spans: []Span{
+			{Key: Key{0, "attn_qkv"}, Work: Work{Bytes: 4000, MACs: 8000, Calls: 1}, Start: 10 * us, End: 60 * us},
+			{Key: Key{0, "attn_norm"}, Work: Work{Moved: 400, Calls: 1}, Start: 60 * us, End: 90 * us},
+		},
+		Threads: [][]Mark{
+			{{12 * us, 1, Dispatching, 0}, {14 * us, 1, Quantizing, 0}, {20 * us, 1, Multiplying, 0}, {40 * us, 1, Multiplying, 1}, {50 * us, 1, Waiting, 0}, {55 * us, 1, Idle, 0}},
+			{{22 * us, 1, Quantizing, 0}, {30 * us, 1, Multiplying, 1}, {55 * us, 1, Waiting, 0}},
+		},
+	}
+}
+
+func twoThreadsTest() *Test {
+	t := &Test{
+		ModelTest: names.ModelTest{Kind: names.Decode, Tokens: 2}, Threads: 2,
+		Tensors: map[Key][]string{{0, "attn_qkv"}: {"blk.0.attn_q.weight", "blk.0.attn_k.weight"}},
+	}
+	for range 6 {
+		t.Add(twoThreads(), 98*us)
+	}
+	return t
+}
+
+func TestTimelineHasNoGaps(t *testing.T) {
+	p := twoThreads()
+	p.Threads = append(p.Threads, nil, []Mark{{54 * us, 1, Waiting, 0}}) // one that never came, and one that came for nothing
+	for thread, line := range p.Timeline() {
+		var at time.Duration
+		for _, s := range line {
+			if s.Start != at || s.End <= s.Start {
+				t.Fatalf("thread %d: %+v follows what ends at %v", thread, s, at)
+			}
+			at = s.End
+			if s.Span >= 0 && (p.Spans[s.Span].Start > s.Start || p.Spans[s.Span].End < s.End) {
+				t.Errorf("thread %d: %+v is not within its span", thread, s)
+			}
+		}
+		if at != p.Duration {
+			t.Errorf("thread %d ends at %v of %v", thread, at, p.Duration)
+		}
+	}
+}
+
+func TestCosts(t *testing.T) {
+	p := twoThreads()
+	costs := p.Costs()
+	var keys []Key
+	var sum time.Duration
+	for _, c := range costs {
+		keys = append(keys, c.Key)
+		sum += c.Time
+	}
+	if want := []Key{{0, "attn_qkv"}, {0, "attn_norm"}, Unattributed}; !slices.Equal(keys, want) {
+		t.Fatalf("costs of %v, want %v", keys, want)
+	}
+	if sum != p.Duration {
+		t.Errorf("costs add up to %v of %v", sum, p.Duration)
+	}
+	qkv := costs[0]
+	want := [][Activities]time.Duration{
+		{Quantize: 6 * us, Multiply: 30 * us, Dispatch: 2 * us, Wait: 5 * us, Serial: 7 * us},
+		{Quantize: 8 * us, Multiply: 25 * us, Dispatch: 10 * us, Serial: 7 * us},
+	}
+	if !slices.Equal(qkv.Threads, want) {
+		t.Errorf("threads spend\n%v, want\n%v", qkv.Threads, want)
+	}
+	if !slices.Equal(qkv.Products[0], []time.Duration{20 * us, 10 * us}) || !slices.Equal(qkv.Products[1], []time.Duration{0, 25 * us}) {
+		t.Errorf("products take %v", qkv.Products)
+	}
+	if qkv.Dispatches != 1 || costs[1].Dispatches != 0 {
+		t.Errorf("%d and %d dispatches, want 1 and 0", qkv.Dispatches, costs[1].Dispatches)
+	}
+	if got := costs[1].Threads; got[0][Serial] != 30*us || got[1][Serial] != 30*us {
+		t.Errorf("a norm of the caller is %v", got)
+	}
+	if got := costs[2]; got.Time != 20*us || got.Threads[1][Serial] != 20*us {
+		t.Errorf("between operations: %+v", got)
+	}
+}
+
+func TestBound(t *testing.T) {
+	c := Ceilings{
+		Threads: 2, Levels: []Level{{"L1", 1 << 10, 1e12}, {"memory", 0, 1e10}}, Int8: 1e12, Float32: 1e11, Dispatch: us,
+	}
+	for _, tt := range []struct {
+		w         Work
+		footprint int
+		want      Bound
+	}{
+		{Work{Bytes: 1e6}, 1e8, Bound{"memory", 1e-4}},
+		{Work{Bytes: 1e6}, 1000, Bound{"L1", 1e-6}}, // all that a token reads stays in the cache
+		{Work{Bytes: 1e6, MACs: 1e9}, 1e8, Bound{BoundInt8, 1e-3}},
+		{Work{Bytes: 1e6, MACs: 1e9, Float: true}, 1e8, Bound{BoundFloat32, 1e-2}},
+		{Work{Bytes: 1000, Dispatches: 3}, 1e8, Bound{BoundDispatch, 3e-6}},
+		{Work{Moved: 1e6, Calls: 1000}, 1e8, Bound{"L1", 1e-6}}, // 1000 bytes at a time
+		{Work{}, 1e8, Bound{}},
+	} {
+		got := c.Bound(tt.w, tt.footprint)
+		if got.Name != tt.want.Name || math.Abs(got.Seconds-tt.want.Seconds) > 1e-12 {
+			t.Errorf("%+v among %d bytes: %+v, want %+v", tt.w, tt.footprint, got, tt.want)
+		}
+	}
+	unknown := Ceilings{Levels: []Level{{"memory", 0, 0}}}
+	if got := unknown.Bound(Work{Bytes: 1, Moved: 1, MACs: 1, Dispatches: 1}, 1); got != (Bound{}) {
+		t.Errorf("unknown ceilings bound by %+v", got)
+	}
+}
+
+func TestOperations(t *testing.T) {
+	test := twoThreadsTest()
+	c := &Ceilings{Threads: 2, Levels: []Level{{"memory", 0, 4e9}}}
+	ops := test.Operations(c, Filter{})
+	if len(ops) != 3 || ops[0].Op != "attn_qkv" {
+		t.Fatalf("operations %+v, want attn_qkv, of which most could be won, first", ops)
+	}
+	// A token is half of the pass: 25 µs for 2000 bytes, which take 0.5 µs.
+	o := ops[0]
+	if near := func(got, want float64) bool { return math.Abs(got-want) < 1e-12 }; !near(o.Time.Center, 25e-6) || !near(o.Bound.Seconds, 0.5e-6) ||
+		!near(o.Won, 24.5e-6) || !near(o.PerUnit(o.Bytes), 2000) || !near(o.Share, 0.5) || !near(o.PerSecond(o.Bytes)/1e12, 2000/25e-6/1e12) {
+		t.Errorf("%+v", o)
+	}
+	if !o.Time.Bounded() {
+		t.Errorf("6 passes have no interval: %+v", o.Time)
+	}
+	if got := test.Operations(c, Filter{Ops: []string{"attn_norm"}, Blocks: []int{0}}); len(got) != 1 || got[0].Op != "attn_norm" {
+		t.Errorf("one operation was chosen, got %+v", got)
+	}
+	if got := test.Operations(c, Filter{Blocks: []int{7}}); len(got) != 0 {
+		t.Errorf("a block that is not there has %+v", got)
+	}
+	sum := 0.0
+	for _, a := range test.Activities(Filter{})[1] {
+		sum += a.Center
+	}
+	if math.Abs(sum-50e-6) > 1e-12 {
+		t.Errorf("a thread's activities add up to %v s of the 50 µs of a token", sum)
+	}
+	if got := test.Overhead().Center; math.Abs(got-(100.0/98-1)) > 1e-9 {
+		t.Errorf("observing costs %v", got)
+	}
+}
+
+// A time changes by as much as its bound, and not below that.
+func TestPredict(t *testing.T) {
+	test := twoThreadsTest()
+	c := &Ceilings{Threads: 2, Levels: []Level{{"memory", 0, 4e9}}}
+	same := func(_ Key, w Work) Work { return w }
+	half := func(k Key, w Work) Work {
+		if k.Op == "attn_qkv" {
+			w.Bytes /= 2
+		}
+		return w
+	}
+	faster, slow := *c, *c
+	faster.Levels, slow.Levels = []Level{{"memory", 0, 8e9}}, []Level{{"memory", 0, 1e8}}
+	four := faster
+	four.Threads = 4
+	for _, tt := range []struct {
+		name   string
+		then   *Ceilings
+		change func(Key, Work) Work
+		want   float64 // µs per token, half of a pass
+	}{
+		{"nothing", c, same, 50},
+		{"half of the weights: 2000 of 4000 bytes", c, half, 50 - 0.5/2},
+		{"twice the bandwidth, of the norm's 400 bytes too", &faster, same, 50 - 0.55/2},
+		{"less bandwidth", &slow, same, 50 + (40-1+4-0.1)/2},
+		{"twice the threads: 50 µs, of which 7 serial, 30 serial, 20 between operations", &four, same, (7 + 43.0/2 + 30 + 20) / 2},
+	} {
+		if got := test.Predict(c, tt.then, tt.change) * 1e6; math.Abs(got-tt.want) > 1e-6 {
+			t.Errorf("%s: %v µs, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// strictTrace reads the trace-event format and nothing else: known fields only,
+// the spans of a thread in order and one within another or after it.
+func strictTrace(r io.Reader) (spans map[string]time.Duration, err error) {
+	var trace struct {
+		DisplayTimeUnit string `json:"displayTimeUnit"`
+		TraceEvents     []struct {
+			Name *string        `json:"name"`
+			Cat  string         `json:"cat"`
+			Ph   string         `json:"ph"`
+			Ts   *float64       `json:"ts"`
+			Dur  *float64       `json:"dur"`
+			Pid  *int           `json:"pid"`
+			Tid  *int           `json:"tid"`
+			Args map[string]any `json:"args"`
+		} `json:"traceEvents"`
+	}
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&trace); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("something follows the trace: %v", err)
+	}
+	if u := trace.DisplayTimeUnit; u != "ns" && u != "ms" {
+		return nil, fmt.Errorf("time unit %q", u)
+	}
+	type thread struct{ pid, tid int }
+	open := map[thread][]float64{} // ends of the spans around the next
+	last := map[thread]float64{}
+	spans = map[string]time.Duration{}
+	for i, e := range trace.TraceEvents {
+		if e.Name == nil || e.Pid == nil || e.Tid == nil {
+			return nil, fmt.Errorf("event %d lacks a name, process or thread", i)
+		}
+		at := thread{*e.Pid, *e.Tid}
+		switch e.Ph {
+		case "M":
+			if name, ok := e.Args["name"].(string); !ok || name == "" || *e.Name != "process_name" && *e.Name != "thread_name" {
+				return nil, fmt.Errorf("event %d names nothing: %+v", i, e)
+			}
+		case "X":
+			if e.Ts == nil || e.Dur == nil || *e.Ts < 0 || *e.Dur < 0 || *e.Ts < last[at] {
+				return nil, fmt.Errorf("event %d has no time, or one before the last: %+v", i, e)
+			}
+			const rounding = 1e-3
+			for n := len(open[at]); n > 0 && open[at][n-1] <= *e.Ts+rounding; n-- {
+				open[at] = open[at][:n-1]
+			}
+			if n := len(open[at]); n > 0 && *e.Ts+*e.Dur > open[at][n-1]+rounding {
+				return nil, fmt.Errorf("event %d begins in another and ends behind it", i)
+			}
+			open[at], last[at] = append(open[at], *e.Ts+*e.Dur), *e.Ts
+			spans[*e.Name] += time.Duration(*e.Dur * 1e3)
+		default:
+			return nil, fmt.Errorf("event %d is of phase %q", i, e.Ph)
+		}
+	}
+	return spans, nil
+}
+
+func TestTrace(t *testing.T) {
+	p := &Profile{Tests: []*Test{twoThreadsTest(), twoThreadsTest(), {}}}
+	p.Model = `a "model" <b>`
+	var b bytes.Buffer
+	if err := p.WriteTrace(&b); err != nil {
+		t.Fatal(err)
+	}
+	spans, err := strictTrace(bytes.NewReader(b.Bytes()))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, b.String())
+	}
+	for name, want := range map[string]time.Duration{"attn_qkv": 100 * us, "attn_norm": 60 * us, "multiply": 110 * us, "dispatch": 24 * us} {
+		if got := spans[name]; got.Round(us) != want {
+			t.Errorf("%s lasts %v in the trace, want %v", name, got, want)
+		}
+	}
+	for _, want := range []string{`"tensor":"blk.0.attn_k.weight"`, `"thread 1"`, `"macs":8000`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in\n%s", want, b.String())
+		}
+	}
+	if err := p.WriteTrace(fullDisk{}); !errors.Is(err, errFull) {
+		t.Errorf("a full disk gives %v", err)
+	}
+	for _, bad := range []string{
+		`{}`, `{"displayTimeUnit":"ns","traceEvents":[{"name":"a","ph":"X","pid":1,"tid":1}]}`,
+		`{"displayTimeUnit":"ns","traceEvents":[{"name":"a","ph":"X","ts":0,"dur":5,"pid":1,"tid":1},{"name":"b","ph":"X","ts":3,"dur":5,"pid":1,"tid":1}]}`,
+	} {
+		if _, err := strictTrace(strings.NewReader(bad)); err == nil {
+			t.Errorf("the parser takes %s", bad)
+		}
+	}
+}
+
+var errFull = errors.New("disk full")
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }

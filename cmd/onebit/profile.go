@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"onebit/bench"
+	"onebit/bench/cases"
+	"onebit/bench/names"
+	"onebit/bench/profile"
+	"onebit/internal/sysinfo"
+	"onebit/models"
+	"onebit/reports"
+)
+
+type profileFlags struct {
+	engineFlags
+	preset string
+	seed   uint64
+	prompt int
+	tokens int
+	depth  int
+	passes int
+	ops    []string
+	blocks []string
+	check  bool
+	out    string
+	force  bool
+	asJSON bool
+
+	filter profile.Filter
+}
+
+func newProfile() *cobra.Command {
+	var f profileFlags
+	cmd := &cobra.Command{
+		Use:   "profile [MODEL]",
+		Short: "Tell where a token's time, bytes and memory go, and what bounds each part",
+		Long: `Take a prompt and decode tokens, several times over, and time every operation of
+every block: what each thread does meanwhile (quantize, multiply, wait …), the bytes
+and multiply-adds, the ceiling of this machine that bounds the operation, and what
+could be won, the most first. Every other pass runs without observation, so that the
+run itself says what observing costs.
+
+MODEL is a GGUF file or a Hugging Face directory. Without one, a model of --preset
+is made on the spot, with random weights, which are as fast as real ones; that of
+the default is tiny, whose operations last a microsecond: a look at a real model's
+is --preset bonsai-1.7b.
+
+  onebit profile --preset bonsai-1.7b --threads 2 -o profile
+  onebit profile model.gguf --op ffn_down,output -n 64 --depth 1024
+
+With -o, DIR gets results.txt, which compare, report and benchstat read, and
+trace.json for Perfetto (ui.perfetto.dev) or chrome://tracing. go doc
+onebit/bench/profile says how the bounds are computed. Ctrl-C ends the run; what
+was measured until then is printed and kept.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("unexpected argument %q", args[1])
+			}
+			return f.parse(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.register(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.preset, "preset", "tiny", "make a model of this `NAME` (onebit synth lists them), if no MODEL is given")
+	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights of --preset")
+	flags.IntVarP(&f.prompt, "n-prompt", "p", 64, "tokens of the prompt; 0: no prompt")
+	flags.IntVarP(&f.tokens, "n-gen", "n", 16, "tokens to decode in a pass; 0: none")
+	flags.IntVarP(&f.depth, "n-depth", "d", 0, "tokens in the KV cache before")
+	flags.IntVar(&f.passes, "passes", 0, "pairs of passes, one observed and one not (default: what 4 s allow, at least 6)")
+	flags.StringSliceVar(&f.ops, "op", nil, "show these operations only, such as attn,ffn_down")
+	flags.StringSliceVar(&f.blocks, "block", nil, "show these blocks only, by number; outside: the embedding and the output")
+	flags.BoolVar(&f.check, "check", true, "measure what-ifs too, where it is cheap")
+	flags.StringVarP(&f.out, "output", "o", "", "write the profile to `DIR`")
+	flags.BoolVar(&f.force, "force", false, "replace an index.html in DIR that onebit did not write")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON instead of tables")
+	return cmd
+}
+
+// mostPasses is more than a median needs.
+const mostPasses = 10_000
+
+// parse checks what the flags say before anything is opened.
+func (f *profileFlags) parse(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && cmd.Flags().Changed("preset") {
+		return usagef("a MODEL and --preset exclude each other")
+	}
+	if _, err := models.LookupPreset(f.preset); err != nil {
+		return usagef("--preset: %w", err)
+	}
+	for _, n := range []int{f.prompt, f.tokens, f.depth} {
+		if n < 0 || n > cases.MaxTokens {
+			return usagef("%d tokens: give a number from 0 to %d", n, cases.MaxTokens)
+		}
+	}
+	switch {
+	case f.prompt == 0 && f.tokens == 0:
+		return usagef("-p 0 and -n 0 leave nothing to profile")
+	case f.passes < 0 || f.passes > mostPasses:
+		return usagef("--passes %d: give a number from 1 to %d", f.passes, mostPasses)
+	}
+	for _, op := range f.ops {
+		if !slices.Contains(names.Operations, op) {
+			return usagef("--op: unknown operation %q (known: %s)", op, strings.Join(names.Operations, ", "))
+		}
+	}
+	f.filter.Ops = f.ops
+	for _, block := range f.blocks {
+		n, err := strconv.Atoi(block)
+		switch {
+		case block == names.Outside:
+			n = profile.Outside
+		case err != nil || n < 0:
+			return usagef("--block: %q is no block: give its number, or %s", block, names.Outside)
+		}
+		f.filter.Blocks = append(f.filter.Blocks, n)
+	}
+	return nil
+}
+
+func (f *profileFlags) run(cmd *cobra.Command, args []string) (err error) {
+	if f.out != "" && !f.force {
+		if err := reports.Replaceable(f.out); err != nil {
+			return err
+		}
+	}
+	p, closeModel, err := f.open(cmd, args)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeModel()) }()
+	if err := f.checkFilter(p); err != nil {
+		return err
+	}
+	out := io.Discard
+	if f.out != "" {
+		file, err := createResults(f.out)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		out = file
+	}
+	results, err := f.measure(cmd, p, out)
+	return errors.Join(err, f.publish(cmd, p.Profile, results))
+}
+
+// open opens the model, or makes it.
+func (f *profileFlags) open(cmd *cobra.Command, args []string) (p *cases.Profiling, closeModel func() error, err error) {
+	file, closeFile := cases.ModelFile{}, func() error { return nil }
+	opt := cases.ProfileOptions{
+		Prompt: f.prompt, Tokens: f.tokens, Depth: f.depth, Passes: f.passes, Check: f.check, Host: sysinfo.Probe(),
+	}
+	if opt.Model, err = f.options(models.PackBehind); err != nil {
+		return nil, nil, err
+	}
+	if opt.Model.GGUF, err = f.modelFlags.options(); err != nil {
+		return nil, nil, err
+	}
+	if opt.Cache, err = f.cacheFormat(); err != nil {
+		return nil, nil, err
+	}
+	if len(args) > 0 {
+		file = namedModel(args[0])
+	} else if file, closeFile, err = temporaryModel(cmd, f.preset, f.seed); err != nil {
+		return nil, nil, err
+	}
+	if file.Head = opt.Model.Head; file.Head != nil {
+		file.Name += "+" + file.Head.Name
+	}
+	opt.File = file
+	progress := newBenchProgress(cmd.ErrOrStderr())
+	start := time.Now()
+	opt.Progress = func(doing string, done, total int) {
+		elapsed := time.Since(start)
+		progress.show(bench.Progress{Group: file.Name, Doing: doing, Done: done, Total: total, Elapsed: elapsed})
+	}
+	p, err = cases.NewProfiling(opt)
+	var tooLong *cases.ContextError
+	if errors.As(err, &tooLong) {
+		err = usagef("%w", err)
+	}
+	if err != nil {
+		progress.close()
+		return nil, nil, errors.Join(err, closeFile())
+	}
+	return p, func() error {
+		progress.close()
+		return errors.Join(p.Close(), closeFile())
+	}, nil
+}
+
+// checkFilter refuses blocks and operations that the model lacks.
+func (f *profileFlags) checkFilter(p *cases.Profiling) error {
+	known, err := p.Operations()
+	if err != nil {
+		return err
+	}
+	for _, op := range f.filter.Ops {
+		if op != names.Unattributed && !slices.Contains(known, op) {
+			return usagef("--op: this model has no operation %q (it has %s)", op, strings.Join(known, ", "))
+		}
+	}
+	for _, b := range f.filter.Blocks {
+		if b >= p.Profile.Blocks {
+			return usagef("--block %d: the model's blocks are 0 to %d, and %s", b, p.Profile.Blocks-1, names.Outside)
+		}
+	}
+	return nil
+}
+
+// measure runs the studies and what comes before and after them.
+func (f *profileFlags) measure(cmd *cobra.Command, p *cases.Profiling, out io.Writer) (*bench.Results, error) {
+	if err := p.Measured(); err != nil {
+		return nil, err
+	}
+	suite := p.Suite
+	command := []string{"onebit", "profile"}
+	for _, w := range append(cmd.Flags().Args(), (&benchFlags{}).arguments(cmd.Flags())...) {
+		command = append(command, shellQuote(w))
+	}
+	suite.Settings = cases.Settings(sysinfo.Probe(), time.Now(),
+		bench.Setting{Key: "commit", Value: thisBuild(cmd.Context()).Commit},
+		bench.Setting{Key: "command", Value: strings.Join(command, " ")})
+	results, err := (&bench.Runner{Seed: 1}).Run(cmd.Context(), suite, out)
+	if err == nil && len(results.Failures) > 0 {
+		err = errors.New(results.Failures[0].Reason)
+	}
+	return results, err
+}
+
+// publish prints and writes what was measured, also of a run that did not
+// finish: what there is must not be lost.
+func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, results *bench.Results) error {
+	tests := slices.DeleteFunc(p.Tests, func(t *profile.Test) bool { return len(t.Passes) == 0 })
+	if p.Tests = tests; len(tests) == 0 {
+		return nil
+	}
+	if results != nil {
+		p.Warnings = append(p.Warnings, results.Warnings...)
+	}
+	err := f.print(cmd.OutOrStdout(), p)
+	if f.out == "" {
+		return err
+	}
+	// A run that was interrupted writes what it has.
+	ctx := context.WithoutCancel(cmd.Context())
+	err = errors.Join(err, writeFile(ctx, filepath.Join(f.out, "trace.json"), true, p.WriteTrace))
+	if err == nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", f.out)
+	}
+	return err
+}

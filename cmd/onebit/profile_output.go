@@ -1,0 +1,286 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"onebit/bench"
+	"onebit/bench/profile"
+	"onebit/internal/count"
+)
+
+func (f *profileFlags) print(w io.Writer, p *profile.Profile) error {
+	if f.asJSON {
+		return printJSON(w, f.document(p))
+	}
+	fmt.Fprintf(w, "%s by %s with %s, %s, on %s (%s, %s)\n", p.Model, p.Variant, p.Act, p.Packing, count.Of(p.Threads, "thread"), p.Arch, count.Of(p.Blocks, "block"))
+	fmt.Fprintln(w, ceilingsText(&p.Ceilings))
+	for _, t := range p.Tests {
+		if err := f.printTest(w, p, t); err != nil {
+			return err
+		}
+	}
+	if err := printWhatIfs(w, p.WhatIfs); err != nil {
+		return err
+	}
+	for _, text := range p.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", text)
+	}
+	return nil
+}
+
+func ceilingsText(c *profile.Ceilings) string {
+	var parts []string
+	for _, l := range c.Levels {
+		parts = append(parts, l.Name+" "+formatAs(bench.ReadRate, l.Rate))
+	}
+	for _, peak := range []struct {
+		name string
+		rate float64
+	}{{profile.BoundInt8, c.Int8}, {profile.BoundFloat32, c.Float32}} {
+		if peak.rate > 0 {
+			parts = append(parts, peak.name+" "+formatAs(bench.OpRate, peak.rate))
+		}
+	}
+	parts = append(parts, "dispatch "+formatAs(bench.NsPerOp, float64(c.Dispatch)))
+	return "ceilings, " + c.Source + ": " + strings.Join(parts, ", ")
+}
+
+func formatAs(unit string, v float64) string { return bench.UnitOf(unit).Format(v) }
+
+// spread is an interval around its center, in per cent.
+func spread(f profile.Figure) string {
+	if !f.Bounded() || f.Center == 0 {
+		return "±?"
+	}
+	return fmt.Sprintf("±%.1f%%", 100*max(f.Hi/f.Center-1, 1-f.Lo/f.Center))
+}
+
+// change is a share with its interval, both with a sign.
+func change(f profile.Figure) string {
+	text := fmt.Sprintf("%+.1f%%", 100*f.Center)
+	if f.Bounded() {
+		text += fmt.Sprintf(" (%+.1f to %+.1f%%)", 100*f.Lo, 100*f.Hi)
+	}
+	return text
+}
+
+func (f *profileFlags) printTest(w io.Writer, p *profile.Profile, t *profile.Test) error {
+	time := t.Time()
+	fmt.Fprintf(w, "\n%s: %s, %s %s per %s, in %s; observing adds %s\n", t, formatAs(bench.TokenRate, t.Rate().Center),
+		formatSeconds(time.Center), spread(time), t.Unit(), roundsText(len(t.Passes), p.Planned), change(t.Overhead()))
+	table := newTable(w, "OPERATION", "TIME", "95%", "SHARE", "READS", "READ RATE", "MAC RATE", "BOUND BY", "AT BOUND", "OF BOUND", "TO WIN")
+	for _, o := range t.Operations(&p.Ceilings, f.filter) {
+		table.row(operationRow(o)...)
+	}
+	if err := table.flush(); err != nil {
+		return err
+	}
+	return f.printThreads(w, t)
+}
+
+// roundsText says how many pairs of passes were measured.
+func roundsText(n, planned int) string {
+	if n < planned {
+		return fmt.Sprintf("%d of %s", n, count.Of(planned, "round"))
+	}
+	return count.Of(n, "round")
+}
+
+func formatSeconds(s float64) string { return formatAs(bench.NsPerOp, s*1e9) }
+
+func operationRow(o profile.Operation) []any {
+	positive := func(unit string, v float64) string {
+		if !(v > 0) {
+			return ""
+		}
+		return formatAs(unit, v)
+	}
+	row := []any{
+		o.Op, formatSeconds(o.Time.Center), spread(o.Time), fmt.Sprintf("%.1f%%", 100*o.Share),
+		positive(bench.PackedBytes, o.PerUnit(o.Bytes)), positive(bench.WeightRate, o.PerSecond(o.Bytes)), positive(bench.OpRate, o.PerSecond(o.MACs)),
+	}
+	if o.Bound.Name == "" {
+		return append(row, "-")
+	}
+	return append(row, o.Bound.Name, formatSeconds(o.Bound.Seconds), fmt.Sprintf("%.0f%%", 100*o.OfBound()), formatSeconds(o.Won))
+}
+
+// printThreads shows what each thread did, in shares of the time of a unit.
+func (f *profileFlags) printThreads(w io.Writer, t *profile.Test) error {
+	fmt.Fprintln(w)
+	header := []any{"THREAD"}
+	for a := range profile.Activities {
+		header = append(header, strings.ToUpper(a.String()))
+	}
+	table := newTable(w, header...)
+	for thread, activities := range t.Activities(f.filter) {
+		row := []any{thread}
+		for _, a := range activities {
+			row = append(row, strings.TrimSpace(formatSeconds(a.Center)+" "+spreadOf(a)))
+		}
+		table.row(row...)
+	}
+	return table.flush()
+}
+
+// printWhatIfs shows by how much the time of a token would change.
+func printWhatIfs(w io.Writer, all []profile.WhatIf) error {
+	if len(all) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	table := newTable(w, "WHAT IF", "TIME/TOKEN, COMPUTED", "MEASURED")
+	for _, x := range all {
+		computed, measured := "-", x.Why
+		if !math.IsNaN(x.Computed) {
+			computed = fmt.Sprintf("%+.1f%%", 100*x.Computed)
+		}
+		if measured == "" {
+			measured = change(x.Measured)
+		}
+		table.row(x.Name, computed, measured)
+	}
+	return table.flush()
+}
+
+// spreadOf is nothing for what is nothing.
+func spreadOf(f profile.Figure) string {
+	if f.Center == 0 {
+		return ""
+	}
+	return spread(f)
+}
+
+// A profileDocument is what --json prints. Times are in seconds.
+type profileDocument struct {
+	Model    string            `json:"model"`
+	Variant  string            `json:"variant"`
+	Act      string            `json:"act"`
+	Packing  string            `json:"packing"`
+	Arch     string            `json:"arch"`
+	Threads  int               `json:"threads"`
+	Blocks   int               `json:"blocks"`
+	Types    []string          `json:"types"`
+	Ceilings profileCeilings   `json:"ceilings"`
+	Tests    []profileTestJSON `json:"tests"`
+	WhatIfs  []profileWhatIf   `json:"what_ifs"`
+	Warnings []string          `json:"warnings"`
+}
+
+type profileCeilings struct {
+	Source   string         `json:"source"`
+	Levels   []profileLevel `json:"levels"`
+	Int8     float64        `json:"int8_macs_per_second,omitempty"`
+	Float32  float64        `json:"float32_macs_per_second,omitempty"`
+	Dispatch float64        `json:"dispatch"`
+}
+
+type profileLevel struct {
+	Name  string  `json:"name"`
+	Bytes int     `json:"bytes,omitempty"` // absent: holds anything
+	Rate  float64 `json:"bytes_per_second"`
+}
+
+// A profileWhatIf has changes of the time of a token, as a share of it.
+type profileWhatIf struct {
+	Name     string     `json:"name"`
+	Computed *float64   `json:"computed"`
+	Measured jsonFigure `json:"measured"`
+	Why      string     `json:"not_measured,omitempty"`
+}
+
+type profileTestJSON struct {
+	Test       string             `json:"test"`
+	Unit       string             `json:"unit"` // token or prompt
+	Passes     int                `json:"passes"`
+	Planned    int                `json:"planned"`
+	Time       jsonFigure         `json:"time"`
+	Rate       jsonFigure         `json:"tokens_per_second"`
+	Overhead   jsonFigure         `json:"overhead"`
+	Operations []profileOperation `json:"operations"`
+	Threads    []map[string]any   `json:"threads"`
+}
+
+type profileOperation struct {
+	Op         string               `json:"op"`
+	Blocks     int                  `json:"blocks"`
+	Time       jsonFigure           `json:"time"`
+	Share      float64              `json:"share"`
+	Bytes      float64              `json:"bytes"`
+	Moved      float64              `json:"moved"`
+	MACs       float64              `json:"macs"`
+	Dispatches float64              `json:"dispatches"`
+	Bound      string               `json:"bound,omitempty"`
+	AtBound    float64              `json:"at_bound,omitempty"`
+	Won        float64              `json:"could_be_won,omitempty"`
+	Threads    []map[string]float64 `json:"threads"`
+}
+
+// A jsonFigure has no interval where there is none.
+type jsonFigure struct {
+	Center *float64 `json:"center"`
+	Lo     *float64 `json:"lo,omitempty"`
+	Hi     *float64 `json:"hi,omitempty"`
+}
+
+func figureJSON(f profile.Figure) jsonFigure {
+	return jsonFigure{finite(f.Center), finite(f.Lo), finite(f.Hi)}
+}
+
+// finite is nil for what JSON has no number for.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+func (f *profileFlags) document(p *profile.Profile) profileDocument {
+	d := profileDocument{
+		Model: p.Model, Variant: p.Variant, Act: p.Act, Packing: p.Packing, Arch: p.Arch, Threads: p.Threads, Blocks: p.Blocks,
+		Types: p.Types, WhatIfs: []profileWhatIf{}, Tests: []profileTestJSON{}, Warnings: append([]string{}, p.Warnings...),
+		Ceilings: profileCeilings{Source: p.Ceilings.Source, Int8: p.Ceilings.Int8, Float32: p.Ceilings.Float32, Dispatch: p.Ceilings.Dispatch.Seconds()},
+	}
+	for _, l := range p.Ceilings.Levels {
+		d.Ceilings.Levels = append(d.Ceilings.Levels, profileLevel{l.Name, l.Bytes, l.Rate})
+	}
+	for _, x := range p.WhatIfs {
+		d.WhatIfs = append(d.WhatIfs, profileWhatIf{x.Name, finite(x.Computed), figureJSON(x.Measured), x.Why})
+	}
+	for _, t := range p.Tests {
+		d.Tests = append(d.Tests, f.testJSON(p, t))
+	}
+	return d
+}
+
+func (f *profileFlags) testJSON(p *profile.Profile, t *profile.Test) profileTestJSON {
+	out := profileTestJSON{
+		Test: t.String(), Unit: t.Unit(), Passes: len(t.Passes), Planned: p.Planned,
+		Time: figureJSON(t.Time()), Rate: figureJSON(t.Rate()), Overhead: figureJSON(t.Overhead()), Operations: []profileOperation{},
+	}
+	for _, o := range t.Operations(&p.Ceilings, f.filter) {
+		row := profileOperation{
+			Op: o.Op, Blocks: o.Blocks, Time: figureJSON(o.Time), Share: o.Share, Bytes: o.PerUnit(o.Bytes), Moved: o.PerUnit(o.Moved),
+			MACs: o.PerUnit(o.MACs), Dispatches: o.PerUnit(o.Dispatches), Bound: o.Bound.Name, AtBound: o.Bound.Seconds, Won: o.Won,
+		}
+		for _, activities := range o.Activities {
+			thread := map[string]float64{}
+			for a, s := range activities {
+				thread[profile.Activity(a).String()] = s
+			}
+			row.Threads = append(row.Threads, thread)
+		}
+		out.Operations = append(out.Operations, row)
+	}
+	for _, activities := range t.Activities(f.filter) {
+		thread := map[string]any{}
+		for a, s := range activities {
+			thread[profile.Activity(a).String()] = figureJSON(s)
+		}
+		out.Threads = append(out.Threads, thread)
+	}
+	return out
+}
