@@ -1,8 +1,10 @@
 package cases
 
 import (
+	"slices"
 	"time"
 
+	"onebit/bench/names"
 	"onebit/bench/profile"
 	"onebit/bench/roofline"
 	"onebit/internal/cpu"
@@ -20,7 +22,7 @@ func measureCeilings(pool *kernels.Pool, host sysinfo.Host) (profile.Ceilings, e
 		name  string
 		cache sysinfo.Value[sysinfo.Bytes]
 		of    int // threads that have one each
-	}{{"L1", host.L1d, threads}, {"L2", host.L2, threads}, {"L3", host.L3, 1}} {
+	}{{"l1d", host.L1d, threads}, {"l2", host.L2, threads}, {"l3", host.L3, 1}} {
 		if !l.cache.OK() || l.cache.V <= 0 {
 			continue
 		}
@@ -36,15 +38,18 @@ func measureCeilings(pool *kernels.Pool, host sysinfo.Host) (profile.Ceilings, e
 	if err != nil {
 		return c, err
 	}
-	c.Levels = append(c.Levels, profile.Level{Name: "memory", Rate: rate})
-	c.Int8 = dotRate(pool)
+	c.Levels = append(c.Levels, profile.Level{Name: names.DRAM, Rate: rate})
+	c.Int8 = dotRate[int32](pool, roofline.DotKernels(cpu.Detected()))
+	c.Float32 = dotRate[float64](pool, slices.DeleteFunc(roofline.FloatKernels(cpu.Detected()), func(k roofline.FloatKernel) bool {
+		return k.Type != roofline.Float32
+	}))
 	return c, nil
 }
 
 // readRate is the bytes per second that a pool's threads read together, each
 // its part of a buffer again and again.
 func readRate(pool *kernels.Pool, size int) (float64, error) {
-	buf, err := roofline.NewBuffer(size)
+	buf, err := roofline.NewBuffer(size, roofline.Huge)
 	if err != nil {
 		return 0, err
 	}
@@ -54,11 +59,12 @@ func readRate(pool *kernels.Pool, size int) (float64, error) {
 	return r.fastest() * float64(size), nil
 }
 
-// dotRate is the int8 multiply-adds per second of a pool's threads together.
-func dotRate(pool *kernels.Pool) float64 {
-	d := &dotPeak{pool: pool, sums: make([]int32, pool.Threads())}
+// dotRate is the multiply-adds per second of a pool's threads together, by the
+// fastest of the kernels.
+func dotRate[T int32 | float64, K dotKernel[T]](pool *kernels.Pool, all []K) float64 {
+	d := &dotPeak[T]{pool: pool, sums: make([]T, pool.Threads())}
 	d.task = d.computeShare
-	_, rate := roofline.Fastest(roofline.DotKernels(cpu.Detected()), func(k roofline.DotKernel, n int) int {
+	_, rate := roofline.Fastest(all, func(k K, n int) int {
 		d.kernel, d.n = k, n
 		pool.ForEach(len(d.sums), d.task)
 		macs, _ := k.Dot(1)

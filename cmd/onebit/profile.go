@@ -227,7 +227,7 @@ func (f *profileFlags) measure(cmd *cobra.Command, p *cases.Profiling, out io.Wr
 	}
 	suite := p.Suite
 	command := []string{"onebit", "profile"}
-	for _, w := range append(cmd.Flags().Args(), (&benchFlags{}).arguments(cmd.Flags())...) {
+	for _, w := range append(cmd.Flags().Args(), arguments(cmd.Flags())...) {
 		command = append(command, shellQuote(w))
 	}
 	suite.Settings = cases.Settings(sysinfo.Probe(), time.Now(),
