@@ -268,13 +268,7 @@ func sampleOf(rec *benchfmt.Result) (Sample, error) {
 		return s, fmt.Errorf("%d iterations", rec.Iters)
 	}
 	for _, v := range rec.Values {
-		m := Metric{v.Unit, v.Value}
-		if v.OrigUnit != "" && UnitOf(v.OrigUnit).known() {
-			// The value as it was written, free of the rounding of two
-			// conversions.
-			m = Metric{v.OrigUnit, v.OrigValue}
-		}
-		m = untidy(m)
+		m := MetricOf(v)
 		if err := m.Check(); err != nil {
 			return s, err
 		}
@@ -284,6 +278,16 @@ func sampleOf(rec *benchfmt.Result) (Sample, error) {
 		return s, errors.New("benchmark without a name")
 	}
 	return s, nil
+}
+
+// MetricOf returns a value of benchfmt, which tidies units, under the name that
+// its unit has in Units. A unit that Units doesn't list stays tidied.
+func MetricOf(v benchfmt.Value) Metric {
+	if v.OrigUnit != "" && UnitOf(v.OrigUnit).known() {
+		// The value as it was written, free of the rounding of two conversions.
+		return Metric{v.OrigUnit, v.OrigValue}
+	}
+	return untidy(Metric{v.Unit, v.Value})
 }
 
 // A header collects settings.

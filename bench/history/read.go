@@ -1,0 +1,418 @@
+package history
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unique"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchproc"
+
+	"onebit/bench"
+	"onebit/internal/bounded"
+	"onebit/internal/term"
+)
+
+// A Case is what a series is of.
+type Case struct {
+	Package string // "" if the file names none
+	Name    string // of the benchmark, without -GOMAXPROCS
+	Procs   int    // GOMAXPROCS; 0 where the name has none
+	Unit    string // under one of bench's names if it has one
+}
+
+// A Machine is what results files say of where they were measured. Files that
+// differ in it have series of their own.
+type Machine struct {
+	CPU      string
+	Cores    string // that the process may run on
+	Platform string // GOOS/GOARCH
+	Emulator string // "" if none is known
+}
+
+func (m Machine) String() string {
+	parts := []string{}
+	for _, p := range []string{m.CPU, m.Platform} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	if m.Cores != "" {
+		parts = append(parts, m.Cores+" CPUs")
+	}
+	if m.Emulator != "" {
+		parts = append(parts, "emulated by "+m.Emulator)
+	}
+	if len(parts) == 0 {
+		return "a machine that its files don't describe"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// A direction is what a file says of a unit.
+type direction struct {
+	better int
+	exact  bool
+}
+
+// A file is what one file says.
+type file struct {
+	path  string
+	sum   [sha256.Size]byte
+	runs  []*run
+	units map[string]direction
+	bad   string // the first line or value that makes no sense
+	nBad  int    // how many there are
+
+	lines      int             // of results, wanted or not
+	otherNames map[string]bool // some of those that the filter left out
+	otherUnits map[string]bool // some of those that nobody asked for
+}
+
+// A run is what a file says of one commit on one machine.
+type run struct {
+	header
+	values []value
+	cases  map[string]map[string]*caseValues // by package and name, while the file is read
+}
+
+// A header is what the lines above a benchmark say of it.
+type header struct {
+	commit    string
+	committed time.Time // zero if unknown, as the next
+	measured  time.Time
+	goVersion string
+	machine   Machine
+}
+
+// A value is the median of a case in a run.
+type value struct {
+	of    unique.Handle[Case]
+	value float64
+}
+
+type caseValues struct {
+	name  string
+	procs int
+	units []unitValues
+}
+
+type unitValues struct {
+	unit   string
+	values []float64
+}
+
+// What one file may hold. A run of minutes has some megabytes and hundreds of
+// cases.
+const (
+	maxFile  = 256 << 20
+	maxCases = 100_000
+)
+
+// errNoResults is the error for a file without a line of results.
+var errNoResults = errors.New("no results")
+
+// headerKeys are the settings that a header is made of. The first of a kind that
+// a file has counts.
+var headerKeys = []string{
+	"commit", "experiment-commit",
+	"commit-date", "commit-time", "experiment-commit-commit-time",
+	"started", "date", "runstamp",
+	"go-version", "cpu", "cpus-usable", "goos", "goarch", "platform", "emulated", "emulator",
+	"pkg", "side",
+}
+
+// A reader reads files one after another.
+type reader struct {
+	units  func(unit string) bool // which are wanted
+	filter *benchproc.Filter      // nil: all
+}
+
+// read reads a file of at most 256 MiB. Lines and values that make no sense are
+// left out and counted, as is a last line without its end.
+func (r *reader) read(path string) (*file, error) {
+	data, err := bounded.ReadFile(path, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.IndexByte(data[:min(len(data), 512)], 0) >= 0 {
+		return nil, errNoResults
+	}
+	f := &file{path: path, sum: sha256.Sum256(data), units: make(map[string]direction), otherNames: make(map[string]bool), otherUnits: make(map[string]bool)}
+	end := bytes.LastIndexByte(data, '\n') + 1
+	if bytes.HasPrefix(data[end:], []byte("Benchmark")) {
+		// Cut off, a number may still parse as a smaller one.
+		f.complain(path + ": the last line is unfinished")
+	}
+	if err := r.parse(f, data[:end]); err != nil {
+		return nil, err
+	}
+	if f.lines == 0 && f.nBad == 0 {
+		return nil, errNoResults
+	}
+	return f, nil
+}
+
+func (f *file) complain(text string) {
+	if f.nBad++; f.nBad == 1 {
+		f.bad = text
+	}
+}
+
+func (r *reader) parse(f *file, data []byte) error {
+	in := benchfmt.NewReader(bytes.NewReader(data), f.path)
+	settings := make([]string, len(headerKeys))
+	var cases map[string]*caseValues // of the run and package in hand
+	known := 0
+	for in.Scan() {
+		rec, ok := in.Result().(*benchfmt.Result)
+		if !ok {
+			if err, bad := in.Result().(*benchfmt.SyntaxError); bad {
+				f.complain(err.Error())
+			}
+			continue
+		}
+		if changed(settings, rec) || cases == nil {
+			cases = f.run(headerOf(settings)).of(setting(settings, "pkg"))
+		}
+		f.lines++
+		if side := setting(settings, "side"); side == "base" || side == "twin" {
+			continue // a gate measures them beside the commit
+		}
+		if !r.wanted(f, rec) {
+			continue
+		}
+		c := cases[string(rec.Name)]
+		if c == nil {
+			if known++; known > maxCases {
+				return fmt.Errorf("%s has more than %d cases: this is no results file", f.path, maxCases)
+			}
+			name := bench.ParseName(string(rec.Name))
+			c = &caseValues{name: term.Text(name.Full), procs: name.Procs}
+			cases[string(rec.Name)] = c
+		}
+		f.take(c, rec, r.units)
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("%w: this is no results file", err)
+	}
+	f.readUnits(in.Units())
+	for _, run := range f.runs {
+		run.reduce()
+	}
+	f.runs = slices.DeleteFunc(f.runs, func(r *run) bool { return len(r.values) == 0 })
+	return nil
+}
+
+// run returns the run with a header. A file has one, or a few.
+func (f *file) run(h header) *run {
+	if i := slices.IndexFunc(f.runs, func(r *run) bool { return r.header == h }); i >= 0 {
+		return f.runs[i]
+	}
+	f.runs = append(f.runs, &run{header: h, cases: make(map[string]map[string]*caseValues)})
+	return f.runs[len(f.runs)-1]
+}
+
+func (r *run) of(pkg string) map[string]*caseValues {
+	if r.cases[pkg] == nil {
+		r.cases[pkg] = make(map[string]*caseValues)
+	}
+	return r.cases[pkg]
+}
+
+// wanted reports whether a benchmark counts. Arms of A/A pairs are no cases.
+func (r *reader) wanted(f *file, rec *benchfmt.Result) bool {
+	if bytes.HasPrefix(rec.Name, []byte("AA/")) && bench.ParseName(string(rec.Name)).IsArm() {
+		return false
+	}
+	if r.filter == nil {
+		return true
+	}
+	ok, err := r.filter.Apply(rec)
+	if !ok && len(f.otherNames) < mostOthers {
+		f.otherNames[string(rec.Name)] = true
+	}
+	return ok && err == nil
+}
+
+// mostOthers is how many names and units that are not wanted are kept, to say
+// what there is.
+const mostOthers = 1000
+
+// changed copies the settings that a header is made of, and reports whether any
+// changed since the line before.
+func changed(settings []string, rec *benchfmt.Result) bool {
+	any := false
+	for i, key := range headerKeys {
+		var now []byte
+		if at, ok := rec.ConfigIndex(key); ok {
+			now = rec.Config[at].Value
+		}
+		if string(now) != settings[i] {
+			settings[i], any = term.Text(string(now)), true
+		}
+	}
+	return any
+}
+
+func setting(settings []string, keys ...string) string {
+	for _, key := range keys {
+		if v := settings[slices.Index(headerKeys, key)]; v != "" && v != "unknown" && !strings.HasPrefix(v, "unavailable") {
+			return v
+		}
+	}
+	return ""
+}
+
+func headerOf(settings []string) header {
+	get := func(keys ...string) string { return setting(settings, keys...) }
+	m := Machine{CPU: get("cpu"), Cores: get("cpus-usable"), Platform: get("platform")}
+	if os, arch := get("goos"), get("goarch"); os != "" && arch != "" {
+		m.Platform = os + "/" + arch
+	}
+	if get("emulated") == "true" {
+		m.Emulator = "an emulator"
+		if name := get("emulator"); name != "" && name != "none" {
+			m.Emulator = name
+		}
+	}
+	return header{
+		commit: get("commit", "experiment-commit"), goVersion: get("go-version"), machine: m,
+		committed: parseTime(get("commit-date", "commit-time", "experiment-commit-commit-time")),
+		measured: parseTime(get("started", "date", "runstamp")),
+	}
+}
+
+// timeForms are how dates are written in headers: RFC 3339, git's and date's
+// own, and without a time of day.
+var timeForms = []string{
+	time.RFC3339, "2006-01-02 15:04:05 -0700", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "20060102T150405",
+	"Mon Jan _2 15:04:05 2006 -0700", time.UnixDate, time.RFC1123Z, "2006-01-02",
+}
+
+// parseTime returns the zero time for what is no date of this age.
+func parseTime(text string) time.Time {
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil && seconds > 1e8 && seconds < 1e11 {
+		return time.Unix(seconds, 0).UTC()
+	}
+	for _, form := range timeForms {
+		if t, err := time.Parse(form, text); err == nil && t.Year() > 1970 && t.Year() < 10000 {
+			return t.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// take takes the values of a line.
+func (f *file) take(c *caseValues, rec *benchfmt.Result, wanted func(unit string) bool) {
+	_, line := rec.Pos()
+	if rec.Iters < 1 {
+		f.complain(fmt.Sprintf("%s:%d: %d iterations", f.path, line, rec.Iters))
+		return
+	}
+	for _, v := range rec.Values {
+		m := bench.MetricOf(v)
+		if !wanted(m.Unit) {
+			if len(f.otherUnits) < mostOthers {
+				f.otherUnits[m.Unit] = true
+			}
+			continue
+		}
+		if err := m.Check(); err != nil {
+			f.complain(fmt.Sprintf("%s:%d: %v", f.path, line, err))
+			continue
+		}
+		i := slices.IndexFunc(c.units, func(u unitValues) bool { return u.unit == m.Unit })
+		if i < 0 {
+			i = len(c.units)
+			c.units = append(c.units, unitValues{unit: m.Unit})
+		}
+		c.units[i].values = append(c.units[i].values, m.Value)
+	}
+}
+
+// readUnits takes the direction of units from lines such as
+// "Unit p99-ns better=lower".
+func (f *file) readUnits(units benchfmt.UnitMetadataMap) {
+	for key, meta := range units {
+		d := f.units[key.Unit]
+		switch key.Key + "=" + meta.Value {
+		case "better=higher":
+			d.better = +1
+		case "better=lower":
+			d.better = -1
+		case "assume=exact":
+			d.exact = true
+		}
+		f.units[key.Unit] = d
+	}
+}
+
+// reduce makes a median of each case's values, in the order of the names.
+func (r *run) reduce() {
+	for _, pkg := range slices.Sorted(maps.Keys(r.cases)) {
+		for _, name := range slices.Sorted(maps.Keys(r.cases[pkg])) {
+			c := r.cases[pkg][name]
+			for _, u := range c.units {
+				of := unique.Make(Case{pkg, c.name, c.procs, term.Text(u.unit)})
+				r.values = append(r.values, value{of, median(u.values)})
+			}
+		}
+	}
+	r.cases = nil
+}
+
+// median sorts values, of which there is at least one.
+func median(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return values[(n-1)/2] + (values[n/2]-values[(n-1)/2])/2
+}
+
+var (
+	hexDigits  = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
+	dateInName = regexp.MustCompile(`(?:^|[^0-9])(20\d\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])(?:[^0-9]|$)`)
+)
+
+// commitOfName returns the commit in a file's name or in the innermost folder
+// that has one, "" if there is none. A short one has letters and digits: words
+// and dates have not.
+func commitOfName(path string) string {
+	return inName(path, func(part string) string {
+		for _, word := range strings.FieldsFunc(part, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if hexDigits.MatchString(word) && (len(word) == 40 || strings.ContainsAny(word, "0123456789") && strings.ContainsAny(word, "abcdef")) {
+				return word
+			}
+		}
+		return ""
+	})
+}
+
+// timeOfName returns the date in a file's name or in its folders'.
+func timeOfName(path string) time.Time {
+	return parseTime(inName(path, func(part string) string {
+		if m := dateInName.FindStringSubmatch(part); m != nil {
+			return m[1] + "-" + m[2] + "-" + m[3]
+		}
+		return ""
+	}))
+}
+
+func inName(path string, find func(part string) string) string {
+	for path = filepath.Clean(path); path != "." && path != filepath.Dir(path); path = filepath.Dir(path) {
+		if found := find(filepath.Base(path)); found != "" {
+			return found
+		}
+	}
+	return ""
+}
