@@ -46,6 +46,7 @@ var modules = map[string][]string{
 	"golang.org/x/sync":                 {"models", "models/*", "bench", "bench/*", "reports", "cmd/*"},
 	"golang.org/x/term":                 {"cmd/*"},
 	"golang.org/x/perf":                 {"bench", "bench/*", "reports", "cmd/*"},
+	"github.com/aclements/go-moremath":  {"bench/history"}, // the distribution of the rank sum
 	"github.com/montanaflynn/stats":     {"bench", "bench/*", "reports"},
 	"gonum.org/v1/gonum":                {"bench", "bench/*", "models/perplexity"}, // quantiles of Student's distribution
 	"gonum.org/v1/plot":                 {"reports"},

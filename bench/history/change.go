@@ -59,7 +59,7 @@ type Trends struct {
 
 // A Common is a point at which most series of a machine changed alike.
 type Common struct {
-	Machine        Machine
+	Machine        int
 	Point          int // the first of the new level
 	Changed        int // series
 	Of             int
@@ -176,7 +176,7 @@ func (s *Series) splits(alpha float64, tested int, seed uint64) []split {
 // in the history.
 func (s *Series) rand(seed uint64) *rand.Rand {
 	name := fnv.New64a()
-	for _, part := range []string{s.Package, s.Name, s.Unit, s.Machine.String()} {
+	for _, part := range []string{s.Package, s.Name, s.Unit} {
 		name.Write([]byte(part + "\x00"))
 	}
 	return rand.New(rand.NewPCG(seed, name.Sum64()+uint64(s.Procs)))
@@ -294,11 +294,11 @@ const leastCommon = 3
 // one direction.
 func (h *History) common(changes []Change) []Common {
 	type place struct {
-		machine Machine
+		machine int
 		point   int
 		up      bool
 	}
-	moved, of := make(map[place]int), make(map[Machine]int)
+	moved, of := make(map[place]int), make(map[int]int)
 	for i := range h.Series {
 		if h.Series[i].tested() {
 			of[h.Series[i].Machine]++
@@ -322,7 +322,7 @@ func (h *History) common(changes []Change) []Common {
 		}
 	}
 	slices.SortFunc(out, func(a, b Common) int {
-		return cmp.Or(cmp.Compare(b.Changed, a.Changed), cmp.Compare(a.Point, b.Point), cmp.Compare(a.Machine.String(), b.Machine.String()))
+		return cmp.Or(cmp.Compare(b.Changed, a.Changed), cmp.Compare(a.Point, b.Point), cmp.Compare(a.Machine, b.Machine))
 	})
 	return out
 }

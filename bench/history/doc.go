@@ -18,9 +18,9 @@
 // quiet series and no more, whatever the tails. Two statistics look at them:
 //
 //	step  the largest standardized sum of the scores before a split, over all splits
-//	bump  the same within intervals of length n/2, n/4, … that overlap by half
-//	      (seeded intervals: Kovács, Bühlmann, Li and Munk, Biometrika 2023), for a
-//	      level that came back, where either side of a split looks alike
+//	bump  the largest between two splits, for a level that came back (circular
+//	      binary segmentation: Olshen and others, Biostatistics 2004); the splits
+//	      are of a grid of 48 places, and placed more finely when they are found
 //
 // Their significance is that of a permutation test: in how many random orders of
 // the same points the statistic is as large. It is exact if points are

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -27,10 +26,11 @@ import (
 
 // A History is the series of a folder of results files.
 type History struct {
-	Points []Point // in their order
-	Series []Series
-	Files  int      // with results, without copies of others
-	Notes  []string // what was left out, and what the order rests on
+	Points   []Point  // in their order
+	Machines []string // names for people, each of one machine
+	Series   []Series
+	Files    int      // with results, without copies of others
+	Notes    []string // what was left out, and what the order rests on
 }
 
 // A Point is a commit, or a file that names none.
@@ -69,7 +69,7 @@ const (
 
 // A Series is one case in one unit on one machine.
 type Series struct {
-	Machine Machine
+	Machine int // number in History.Machines
 	Case
 	Better int  // +1: higher is better, -1: lower is better, 0: unknown
 	Exact  bool // the values are computed, not measured
@@ -110,7 +110,7 @@ func Load(ctx context.Context, dir string, opt LoadOptions) (*History, error) {
 	}
 	c := &collector{
 		dir: dir, opt: opt, history: &History{Notes: notes}, points: make(map[string]int32), series: make(map[seriesKey]int32),
-		copies: make(map[copyKey]bool), units: make(map[string]direction),
+		copies: make(map[copyKey]bool), machine: make(map[bench.Machine]int), units: make(map[string]direction),
 		otherNames: make(map[string]bool), otherUnits: make(map[string]bool),
 	}
 	if err := c.collect(ctx, files); err != nil {
@@ -153,8 +153,7 @@ func listFiles(ctx context.Context, dir string) (paths, notes []string, err erro
 // A readFile is what became of a path.
 type readFile struct {
 	*file
-	modified time.Time
-	err      error
+	err error
 }
 
 // readFiles reads files on all processors.
@@ -169,7 +168,7 @@ func readFiles(ctx context.Context, paths []string, opt LoadOptions) ([]readFile
 		}
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(paths)) && ctx.Err() == nil && values.Load() <= mostValues; i = next.Add(1) - 1 {
-				out[i] = r.readWithTime(paths[i])
+				out[i].file, out[i].err = r.read(paths[i])
 				if out[i].file != nil {
 					for _, run := range out[i].runs {
 						values.Add(int64(len(run.values)))
@@ -185,25 +184,13 @@ func readFiles(ctx context.Context, paths []string, opt LoadOptions) ([]readFile
 	return out, ctx.Err()
 }
 
-func (r *reader) readWithTime(path string) readFile {
-	f, err := r.read(path)
-	if err != nil {
-		return readFile{err: err}
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return readFile{err: err}
-	}
-	return readFile{file: f, modified: info.ModTime().UTC()}
-}
-
 // wants reports whether values in a unit are read. The direction of a unit that
 // bench does not list stands somewhere in a file, and is asked for later.
 func (o LoadOptions) wants(unit string) bool { return o.Units == nil || slices.Contains(o.Units, unit) }
 
 type (
 	seriesKey struct {
-		machine Machine
+		machine int
 		of      unique.Handle[Case]
 	}
 	copyKey struct {
@@ -223,6 +210,7 @@ type collector struct {
 	opt     LoadOptions
 	history *History
 	points  map[string]int32
+	machine map[bench.Machine]int
 	series  map[seriesKey]int32
 	copies  map[copyKey]bool
 	units   map[string]direction
@@ -251,7 +239,9 @@ func (c *collector) collect(ctx context.Context, files []readFile) error {
 		}
 	}
 	c.note(c.other > 0, "%s without results left out", count.Of(c.other, "file"))
-	c.note(len(copies) > 0, "%s the copy of another and counted once: %s", areOf(len(copies), "file"), firstOf(copies))
+	if len(copies) > 0 {
+		c.note(true, "%s the copy of another and counted once: %s", areOf(len(copies), "file"), firstOf(copies))
+	}
 	const most = 5
 	for _, b := range bad[:min(most, len(bad))] {
 		c.note(true, "%s: left out", b)
@@ -308,8 +298,9 @@ func (c *collector) add(f readFile) bool {
 		at.date(r.header, name, f.modified)
 		at.Files++
 		at.GoVersion = cmp.Or(at.GoVersion, r.goVersion)
+		machine := c.machineOf(r.machine)
 		for _, v := range r.values {
-			c.seen = append(c.seen, observation{c.seriesOf(seriesKey{r.machine, v.of}), number, v.value})
+			c.seen = append(c.seen, observation{c.seriesOf(seriesKey{machine, v.of}), number, v.value})
 		}
 	}
 	if fresh {
@@ -345,6 +336,20 @@ func (p *Point) date(h header, path string, modified time.Time) {
 		}
 		return
 	}
+}
+
+func (c *collector) machineOf(m bench.Machine) int {
+	i, ok := c.machine[m]
+	if !ok {
+		i = len(c.history.Machines)
+		c.machine[m] = i
+		name := machineName(m)
+		for n := 2; slices.Contains(c.history.Machines, name); n++ {
+			name = fmt.Sprintf("%s (%d)", machineName(m), n)
+		}
+		c.history.Machines = append(c.history.Machines, name)
+	}
+	return i
 }
 
 func (c *collector) seriesOf(key seriesKey) int32 {
@@ -399,7 +404,7 @@ func (c *collector) finish() {
 		c.history.Series = slices.DeleteFunc(c.history.Series, func(s Series) bool { return s.Better == 0 })
 	}
 	slices.SortStableFunc(c.history.Series, func(a, b Series) int {
-		return cmp.Or(strings.Compare(a.Machine.String(), b.Machine.String()), strings.Compare(a.Package, b.Package),
+		return cmp.Or(cmp.Compare(a.Machine, b.Machine), strings.Compare(a.Package, b.Package),
 			strings.Compare(a.Name, b.Name), cmp.Compare(a.Procs, b.Procs), strings.Compare(a.Unit, b.Unit))
 	})
 }

@@ -134,9 +134,9 @@ func TestLoad(t *testing.T) {
 		{
 			"units of known direction, and what a file says of others",
 			map[string]string{
-				"a.txt": "Unit p99-ns better=lower\nUnit score better=higher\nUnit size assume=exact\nBenchmarkX 1 10 ns/op 5 B/op 3 p99-ns 4 score 5 size 6 what\n",
+				"a.txt": "Unit p99-ns better=lower\nUnit score better=higher\nUnit size assume=exact\nBenchmarkX 1 10 ns/op 5 B/op 4 p99-ns 4 score 5 size 6 what\n",
 			}, LoadOptions{},
-			" X B/op a.txt=5/1\n X ns/op a.txt=10/1\n X p99-sec a.txt=3e-09/1\n X score a.txt=4/1\n", "",
+			" X B/op a.txt=5/1\n X ns/op a.txt=10/1\n X p99-sec a.txt=4e-09/1\n X score a.txt=4/1\n", "",
 		},
 		{
 			"a filter",
@@ -161,7 +161,7 @@ func TestLoad(t *testing.T) {
 func TestLoadHostileNames(t *testing.T) {
 	h := load(t, folder(t, map[string]string{"a\x1b[2J.txt": "cpu: evil\x1b[0m\npkg: p\x07\nBenchmarkX\x1b[31m 1 1 ns/op\n"}), onlyTime)
 	s := h.Series[0]
-	if all := s.Name + s.Package + s.Machine.String() + h.Points[0].Label(); strings.ContainsAny(all, "\x1b\x07") || !strings.Contains(s.Name, `\x1b`) {
+	if all := s.Name + s.Package + h.Machines[s.Machine] + h.Points[0].Label(); strings.ContainsAny(all, "\x1b\x07") || !strings.Contains(s.Name, `\x1b`) {
 		t.Errorf("%q", all)
 	}
 }
@@ -204,7 +204,7 @@ func TestLoadLargeFile(t *testing.T) {
 		t.Skip("no sparse files: ", err)
 	}
 	h := load(t, dir, onlyTime)
-	if notes := strings.Join(h.Notes, "\n"); h.Files != 1 || !strings.Contains(notes, "huge.txt") || !strings.Contains(notes, "larger than") {
+	if notes := strings.Join(h.Notes, "\n"); h.Files != 1 || !strings.Contains(notes, "huge.txt") || !strings.Contains(notes, "1024 MiB are more than a results file has") {
 		t.Errorf("%d files, notes %q", h.Files, notes)
 	}
 }

@@ -75,34 +75,33 @@ func (p *Point) join(q Point) {
 // joinCommits maps each commit to its longest form: one file may abbreviate what
 // another has in full. What two commits begin with stays as it is.
 func joinCommits(points []Point) map[string]string {
+	longest := make(map[string]string)
 	var all []string
 	for _, p := range points {
-		if p.Commit != "" {
+		if hexDigits.MatchString(p.Commit) {
 			all = append(all, p.Commit)
+		} else if p.Commit != "" {
+			longest[p.Commit] = p.Commit // with -dirty behind, it is another
 		}
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
-	longest := make(map[string]string, len(all))
 	for i := len(all) - 1; i >= 0; i-- {
 		longest[all[i]] = all[i]
-		if i+1 < len(all) && abbreviates(all[i], all[i+1]) {
-			full := longest[all[i+1]]
-			// Sorted, whatever else begins so follows next.
-			end := i + 1
-			for end < len(all) && abbreviates(all[end], full) {
-				end++
-			}
-			if end == len(all) || !strings.HasPrefix(all[end], all[i]) {
-				longest[all[i]] = full
-			}
+		if i+1 == len(all) || !strings.HasPrefix(all[i+1], all[i]) {
+			continue
+		}
+		full := longest[all[i+1]]
+		// Sorted, whatever else begins so follows next.
+		end := i + 1
+		for end < len(all) && strings.HasPrefix(full, all[end]) {
+			end++
+		}
+		if end == len(all) || !strings.HasPrefix(all[end], all[i]) {
+			longest[all[i]] = full
 		}
 	}
 	return longest
-}
-
-func abbreviates(short, long string) bool {
-	return strings.HasPrefix(long, short) && hexDigits.MatchString(short) && hexDigits.MatchString(long)
 }
 
 // sortPoints returns the numbers of the points that stand for themselves in

@@ -31,27 +31,20 @@ type Case struct {
 	Unit    string // under one of bench's names if it has one
 }
 
-// A Machine is what results files say of where they were measured. Files that
-// differ in it have series of their own.
-type Machine struct {
-	CPU      string
-	Cores    string // that the process may run on
-	Platform string // GOOS/GOARCH
-	Emulator string // "" if none is known
-}
-
-func (m Machine) String() string {
-	parts := []string{}
-	for _, p := range []string{m.CPU, m.Platform} {
-		if p != "" {
-			parts = append(parts, p)
+// machineName names a machine for people. Files that differ in anything that
+// [bench.Machine] has are of two machines, also where their names are the same.
+func machineName(m bench.Machine) string {
+	var parts []string
+	for _, f := range m.Facets() {
+		switch {
+		case f.Value == "" || f.Name == "CPU features":
+		case f.Name == "CPUs":
+			parts = append(parts, f.Value+" CPUs")
+		case f.Name == "emulator":
+			parts = append(parts, "emulated by "+f.Value)
+		default:
+			parts = append(parts, f.Value)
 		}
-	}
-	if m.Cores != "" {
-		parts = append(parts, m.Cores+" CPUs")
-	}
-	if m.Emulator != "" {
-		parts = append(parts, "emulated by "+m.Emulator)
 	}
 	if len(parts) == 0 {
 		return "a machine that its files don't describe"
@@ -67,12 +60,13 @@ type direction struct {
 
 // A file is what one file says.
 type file struct {
-	path  string
-	sum   [sha256.Size]byte
-	runs  []*run
-	units map[string]direction
-	bad   string // the first line or value that makes no sense
-	nBad  int    // how many there are
+	path     string
+	modified time.Time
+	sum      [sha256.Size]byte
+	runs     []*run
+	units    map[string]direction
+	bad      string // the first line or value that makes no sense
+	nBad     int    // how many there are
 
 	lines      int             // of results, wanted or not
 	otherNames map[string]bool // some of those that the filter left out
@@ -92,7 +86,7 @@ type header struct {
 	committed time.Time // zero if unknown, as the next
 	measured  time.Time
 	goVersion string
-	machine   Machine
+	machine   bench.Machine
 }
 
 // A value is the median of a case in a run.
@@ -128,7 +122,7 @@ var headerKeys = []string{
 	"commit", "experiment-commit",
 	"commit-date", "commit-time", "experiment-commit-commit-time",
 	"started", "date", "runstamp",
-	"go-version", "cpu", "cpus-usable", "goos", "goarch", "platform", "emulated", "emulator",
+	"go-version", bench.HostKey, "cpu", "cpus-usable", "mem-total", "cpu-features", "goos", "goarch", "platform", "emulated", "emulator",
 	"pkg", "side",
 }
 
@@ -141,14 +135,26 @@ type reader struct {
 // read reads a file of at most 256 MiB. Lines and values that make no sense are
 // left out and counted, as is a last line without its end.
 func (r *reader) read(path string) (*file, error) {
-	data, err := bounded.ReadFile(path, maxFile)
+	in, err := bounded.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("%s: %d MiB are more than a results file has", path, info.Size()>>20)
+	}
+	data, err := bounded.Read(in, maxFile)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if bytes.IndexByte(data[:min(len(data), 512)], 0) >= 0 {
 		return nil, errNoResults
 	}
-	f := &file{path: path, sum: sha256.Sum256(data), units: make(map[string]direction), otherNames: make(map[string]bool), otherUnits: make(map[string]bool)}
+	f := &file{path: path, modified: info.ModTime().UTC(), sum: sha256.Sum256(data), units: make(map[string]direction), otherNames: make(map[string]bool), otherUnits: make(map[string]bool)}
 	end := bytes.LastIndexByte(data, '\n') + 1
 	if bytes.HasPrefix(data[end:], []byte("Benchmark")) {
 		// Cut off, a number may still parse as a smaller one.
@@ -275,21 +281,17 @@ func setting(settings []string, keys ...string) string {
 }
 
 func headerOf(settings []string) header {
-	get := func(keys ...string) string { return setting(settings, keys...) }
-	m := Machine{CPU: get("cpu"), Cores: get("cpus-usable"), Platform: get("platform")}
-	if os, arch := get("goos"), get("goarch"); os != "" && arch != "" {
-		m.Platform = os + "/" + arch
-	}
-	if get("emulated") == "true" {
-		m.Emulator = "an emulator"
-		if name := get("emulator"); name != "" && name != "none" {
-			m.Emulator = name
+	var all bench.Results
+	for i, key := range headerKeys {
+		if settings[i] != "" {
+			all.Settings = append(all.Settings, bench.Setting{Key: key, Value: settings[i]})
 		}
 	}
+	get := func(keys ...string) string { return setting(settings, keys...) }
 	return header{
-		commit: get("commit", "experiment-commit"), goVersion: get("go-version"), machine: m,
+		commit: get("commit", "experiment-commit"), goVersion: get("go-version"), machine: all.Machine(),
 		committed: parseTime(get("commit-date", "commit-time", "experiment-commit-commit-time")),
-		measured: parseTime(get("started", "date", "runstamp")),
+		measured:  parseTime(get("started", "date", "runstamp")),
 	}
 }
 

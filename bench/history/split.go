@@ -26,14 +26,19 @@ func splits(values []float64, level, tests float64, rng *rand.Rand) []split {
 	search = func(from, to int, above float64) {
 		// A segment has the part of the level that it has of the series.
 		share := float64(to-from) / float64(len(values))
-		at, p, ok := testSegment(values[from:to], level*share, rng)
-		if !ok {
-			return
+		cuts, p := testSegment(values[from:to], level*share, rng)
+		for _, at := range cuts {
+			s := split{from + at, max(above, min(1, p*tests/share))}
+			found, above = append(found, s), s.p
 		}
-		s := split{from + at, max(above, min(1, p*tests/share))}
-		found = append(found, s)
-		search(from, s.at, s.p)
-		search(s.at, to, s.p)
+		begin := from
+		for _, at := range cuts {
+			search(begin, from+at, above)
+			begin = from + at
+		}
+		if len(cuts) > 0 {
+			search(begin, to, above)
+		}
 	}
 	search(0, len(values), 0)
 	slices.SortFunc(found, func(a, b split) int { return cmp.Compare(a.at, b.at) })
@@ -53,8 +58,8 @@ func settle(values []float64, found []split) {
 			to = found[i+1].at
 		}
 		a := scores(values[from:to])
-		if at, _ := newStep(len(a)).best(a); at > 0 {
-			found[i].at = from + at
+		if cuts, _ := newStep(len(a)).best(a); cuts != nil {
+			found[i].at = from + cuts[0]
 		}
 	}
 }
@@ -63,32 +68,28 @@ func settle(values []float64, found []split) {
 // came back.
 const leastForBump = 8 * leastSegment
 
-// testSegment looks for a split at a level, and returns where it is and its chance
-// if there is none.
-func testSegment(values []float64, level float64, rng *rand.Rand) (at int, p float64, ok bool) {
-	if len(values) < 2*leastSegment {
-		return 0, 1, false
+// testSegment looks for cuts that are significant at a level, and returns them
+// with their chance; none if there are none.
+func testSegment(values []float64, level float64, rng *rand.Rand) (cuts []int, p float64) {
+	n := len(values)
+	if n < 2*leastSegment {
+		return nil, 1
 	}
 	a := scores(values)
 	if a == nil {
-		return 0, 1, false
+		return nil, 1
 	}
-	tests := 1.0
-	if len(values) >= leastForBump {
-		tests = 2
+	tests := []statistic{newStep(n)}
+	if n >= leastForBump {
+		tests = append(tests, newBump(n))
 	}
-	step := newStep(len(a))
-	at, t := step.best(a)
-	if p, ok := significant(step, a, t, level/tests, rng); ok {
-		return at, p * tests, true
+	for _, s := range tests {
+		cuts, t := s.best(a)
+		if p, ok := significant(s, a, t, level/float64(len(tests)), rng); ok {
+			return cuts, p * float64(len(tests))
+		}
 	}
-	if tests == 1 {
-		return 0, 1, false
-	}
-	bump := newBump(len(a))
-	at, t = bump.best(a)
-	p, ok = significant(bump, a, t, level/tests, rng)
-	return at, p * tests, ok
+	return nil, 1
 }
 
 // scores are van der Waerden's normal scores, equal ones for equal values, of
@@ -123,64 +124,120 @@ func scores(values []float64) []float64 {
 	return a
 }
 
-// A statistic says how much scores look like two levels.
+// A statistic says how much scores look like two levels: it is the largest square
+// of a standardized sum of neighbouring scores.
 type statistic interface {
-	// best returns the largest value over all splits, and where it is.
-	best(a []float64) (at int, t float64)
+	// best returns the statistic, and where the scores of the sum begin and, unless
+	// that is the end, end.
+	best(a []float64) (cuts []int, t float64)
 	// reaches brings scores into a random order and reports whether the
 	// statistic of it is at least t.
 	reaches(a []float64, t float64, rng *rand.Rand) bool
-	// bound returns a chance that the statistic's own is not above.
-	bound(a []float64, t float64) float64
+	// sums returns how many sums of each number of scores are looked at.
+	sums() []int
 }
 
 // significant tests whether random orders of the scores reach t with a chance of
 // at most level, and returns the chance. It stops as soon as the answer is no.
 func significant(s statistic, a []float64, t, level float64, rng *rand.Rand) (p float64, ok bool) {
-	if p := s.bound(a, t); p <= level {
+	if p := bound(a, s.sums(), t); p <= level {
 		return p, true
 	}
-	const most = 1 << 24
 	// Two orders, the true one included, may be as extreme: with one alone, a
 	// chance just below the level would be missed too often.
-	orders := 2 / level
+	const most = 1 << 24
+	orders := math.Ceil(2 / level)
 	if orders > most {
 		return 1, false
 	}
 	shuffled := slices.Clone(a)
 	t *= 1 - 1e-9 // sums in another order differ in their last digits
 	asExtreme := 1.0
-	for range int(orders) - 1 {
-		if s.reaches(shuffled, t, rng) {
-			if asExtreme++; asExtreme/math.Floor(orders) > level {
-				return 1, false
+	count := func(orders int) (few bool) {
+		for range orders {
+			if s.reaches(shuffled, t, rng) {
+				if asExtreme++; asExtreme > 2 {
+					return false
+				}
 			}
 		}
+		return true
 	}
-	return asExtreme / math.Floor(orders), true
+	if !count(int(orders) - 1) {
+		return 1, false
+	}
+	// It is decided; some more orders, in a moment, say how clear it is.
+	const moment = 1 << 20
+	if more := moment / len(a); count(more) {
+		orders += float64(more)
+	}
+	return min(level, asExtreme/orders), true
 }
 
-// step is the statistic of one split: its value is the square of the standardized
-// sum before it.
-type step []float64 // by split: what the square of a sum is multiplied by; 0 where no split may be
+// bound returns a chance that the statistic's own is not above, the sum of
+// Chernoff's bounds of all its sums. They hold for scores drawn without putting
+// back (Hoeffding 1963, theorem 4). Long clear changes need no more, which saves
+// most of the time.
+func bound(a []float64, sums []int, t float64) float64 {
+	n := len(a)
+	if t < 4*math.Log(float64(n)) {
+		return 1 // it would be hardly less
+	}
+	p := 0.0
+	for k := leastSegment; k <= n/2; k++ {
+		// A sum of the others is as large, with the other sign.
+		looks := float64(sums[k])
+		if n-k != k {
+			looks += float64(sums[n-k])
+		}
+		if looks == 0 {
+			continue
+		}
+		sum := math.Sqrt(t / weight(n, k))
+		lambda := sum / float64(k)
+		var up, down float64 // sums of exp(±λa)
+		for _, v := range a {
+			e := math.Exp(lambda * v)
+			up += e
+			down += 1 / e
+		}
+		for _, total := range []float64{up, down} {
+			p += looks * math.Exp(float64(k)*math.Log(total/float64(n))-lambda*sum)
+		}
+		if p >= 1 {
+			return 1
+		}
+	}
+	return p
+}
 
-func newStep(n int) step {
-	s := make(step, n)
+// weight is by what the square of a sum of k of n scores is multiplied to have a
+// mean of 1.
+func weight(n, k int) float64 { return float64(n) / (float64(k) * float64(n-k)) }
+
+// weights are those of all numbers of scores, 0 where there would be too few.
+func weights(n int) []float64 {
+	w := make([]float64, n)
 	for k := leastSegment; k <= n-leastSegment; k++ {
-		s[k] = float64(n) / (float64(k) * float64(n-k))
+		w[k] = weight(n, k)
 	}
-	return s
+	return w
 }
 
-func (s step) best(a []float64) (at int, t float64) {
+// step is the statistic of one split: it looks at the sums before each place.
+type step []float64 // weights
+
+func newStep(n int) step { return weights(n) }
+
+func (s step) best(a []float64) (cuts []int, t float64) {
 	sum := 0.0
 	for k, v := range a {
 		if z := sum * sum * s[k]; z > t {
-			at, t = k, z
+			cuts, t = []int{k}, z
 		}
 		sum += v
 	}
-	return at, t
+	return cuts, t
 }
 
 func (s step) reaches(a []float64, t float64, rng *rand.Rand) bool {
@@ -196,103 +253,95 @@ func (s step) reaches(a []float64, t float64, rng *rand.Rand) bool {
 	return false
 }
 
-// bound adds Chernoff's bounds of all splits. They hold for sums drawn without
-// putting back (Hoeffding 1963, theorem 4). Long clear steps need no more, which
-// saves most of the time.
-func (s step) bound(a []float64, t float64) float64 {
-	n := len(a)
-	if t < 4*math.Log(float64(n)) {
-		return 1 // hopeless: the bound is above n·exp(−t/2)
+func (s step) sums() []int {
+	looks := make([]int, len(s))
+	for k := leastSegment; k <= len(s)-leastSegment; k++ {
+		looks[k] = 1
 	}
-	p := 0.0
-	for k := leastSegment; k <= n/2; k++ {
-		sum := math.Sqrt(t / s[k])
-		lambda := sum / float64(k)
-		var up, down float64 // means of exp(±λa)
-		for _, v := range a {
-			e := math.Exp(lambda * v)
-			up += e
-			down += 1 / e
-		}
-		for _, mean := range []float64{up / float64(n), down / float64(n)} {
-			p += 2 * math.Exp(float64(k)*math.Log(mean)-lambda*sum) // for k and n−k
-		}
-		if p >= 1 {
-			return 1
-		}
-	}
-	return p
+	return looks
 }
 
-// bump is the statistic of splits within intervals: n/2 long, n/4, and so on,
-// each beginning half a length after the one before.
+// bump is the statistic of a level that came back, against all others (circular
+// binary segmentation: Olshen, Venkatraman, Lucito and Wigler, Biostatistics
+// 2004). It looks at the sums between places of a grid.
 type bump struct {
-	lengths []int
-	weights []step // by length
-	sums    []float64
+	weights []float64
+	places  []int
+	before  []float64 // sums of the scores before each of the places
 }
 
-// leastInterval is the shortest interval that is searched: half of it is a level.
-const leastInterval = 4 * leastSegment
+// mostPlaces is how fine the grid is: each order of the scores costs the square
+// of it. What is found is placed more finely.
+const mostPlaces = 48
 
 func newBump(n int) *bump {
-	b := &bump{sums: make([]float64, n+1)}
-	for l := n / 2; l >= leastInterval; l /= 2 {
-		b.lengths, b.weights = append(b.lengths, l), append(b.weights, newStep(l))
+	b := &bump{weights: weights(n)}
+	apart := (n + mostPlaces - 1) / mostPlaces
+	for at := leastSegment; at <= n-leastSegment; at += apart {
+		b.places = append(b.places, at)
 	}
+	b.before = make([]float64, len(b.places))
 	return b
 }
 
-func (b *bump) best(a []float64) (at int, t float64) {
-	b.add(a)
-	for i, l := range b.lengths {
-		for from := 0; from+l <= len(a); from += (l + 1) / 2 {
-			if k, z := b.inside(from, l, b.weights[i]); z > t {
-				at, t = from+k, z
-			}
-		}
-	}
-	return at, t
-}
-
-// add sums the scores before each place.
-func (b *bump) add(a []float64) {
-	sum := 0.0
+func (b *bump) best(a []float64) (cuts []int, t float64) {
+	before := make([]float64, len(a)+1)
 	for i, v := range a {
-		sum += v
-		b.sums[i+1] = sum
+		before[i+1] = before[i] + v
 	}
-}
-
-// inside is the best split of an interval.
-func (b *bump) inside(from, l int, weights step) (at int, t float64) {
-	sums := b.sums[from : from+l+1]
-	mean := (sums[l] - sums[0]) / float64(l)
-	base := sums[0]
-	for k := leastSegment; k <= l-leastSegment; k++ {
-		base := base + mean*float64(k)
-		if d := sums[k] - base; d*d*weights[k] > t {
-			at, t = k, d*d*weights[k]
+	look := func(from, to int) {
+		if from < leastSegment || to > len(a)-leastSegment || to-from < leastSegment {
+			return
+		}
+		if d := before[to] - before[from]; d*d*b.weights[to-from] > t {
+			cuts, t = []int{from, to}, d*d*b.weights[to-from]
 		}
 	}
-	return at, t
+	for i, from := range b.places {
+		for _, to := range b.places[i+1:] {
+			look(from, to)
+		}
+	}
+	if cuts == nil {
+		return nil, 0
+	}
+	onGrid := t
+	from, to, apart := cuts[0], cuts[1], b.places[1]-b.places[0]
+	for i := -apart; i <= apart; i++ {
+		for j := -apart; j <= apart; j++ {
+			look(from+i, to+j)
+		}
+	}
+	return cuts, onGrid // which random orders are held against
 }
 
 func (b *bump) reaches(a []float64, t float64, rng *rand.Rand) bool {
+	sum, next := 0.0, 0
 	for k := range a {
+		if next < len(b.places) && b.places[next] == k {
+			b.before[next] = sum
+			for i, before := range b.before[:next] {
+				if d := sum - before; d*d*b.weights[k-b.places[i]] >= t {
+					return true
+				}
+			}
+			next++
+		}
 		j := k + int(rng.Uint32N(uint32(len(a)-k)))
 		a[k], a[j] = a[j], a[k]
-	}
-	b.add(a)
-	for i, l := range b.lengths {
-		for from := 0; from+l <= len(a); from += (l + 1) / 2 {
-			if _, z := b.inside(from, l, b.weights[i]); z >= t {
-				return true
-			}
-		}
+		sum += a[k]
 	}
 	return false
 }
 
-// bound knows none: intervals are neither drawn nor left out alike.
-func (b *bump) bound([]float64, float64) float64 { return 1 }
+func (b *bump) sums() []int {
+	looks := make([]int, len(b.weights))
+	for i, from := range b.places {
+		for _, to := range b.places[i+1:] {
+			if to-from >= leastSegment {
+				looks[to-from]++
+			}
+		}
+	}
+	return looks
+}

@@ -78,6 +78,7 @@ var verbs = []func() *cobra.Command{
 	newCompare,
 	newConvert,
 	newGate,
+	newHistory,
 	newImport,
 	newInspect,
 	newKernels,

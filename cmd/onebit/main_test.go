@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,6 +42,7 @@ func TestScripts(t *testing.T) {
 			"replace":  replace,
 			"truncate": truncate,
 			"hf":       hf,
+			"commits":  commits,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "root" {
@@ -129,4 +132,26 @@ func hf(ts *testscript.TestScript, neg bool, args []string) {
 	dir := ts.MkAbs(args[1])
 	ts.Check(os.Mkdir(dir, 0o777))
 	ts.Check(modeltest.WriteHF(dir, f, how))
+}
+
+// commits writes a results file for each of N commits: commits DIR N. From the
+// middle on, Slow takes a fifth more time and has one allocation more.
+func commits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: commits DIR N")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o777))
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	for i := range n {
+		slow, allocs := 1000, 5
+		if i >= n/2 {
+			slow, allocs = 1200, 6
+		}
+		noise := i * 7 % 11
+		text := fmt.Sprintf("goos: linux\ngoarch: amd64\ncpu: simulated\npkg: example.com/m\ncommit: %07xabc\ncommit-date: 2026-01-%02dT00:00:00Z\n"+
+			"BenchmarkSlow-2 1000 %d ns/op %d allocs/op\nBenchmarkSteady-2 1000 %d ns/op 0 allocs/op\n", 0xa000000+i, i+1, slow+noise, allocs, 500+(i*5%13))
+		ts.Check(os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.txt", i)), []byte(text), 0o666))
+	}
 }

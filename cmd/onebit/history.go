@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"onebit/bench"
+	"onebit/bench/history"
+	"onebit/internal/term"
+	"onebit/reports"
+)
+
+type historyFlags struct {
+	filter    string
+	unit      string
+	repo      string
+	threshold float64
+	alpha     float64
+	shuffles  int
+	seed      uint64
+	csv, json bool
+	out       string
+	force     bool
+}
+
+func newHistory() *cobra.Command {
+	var f historyFlags
+	cmd := &cobra.Command{
+		Use:   "history DIR",
+		Short: "When benchmarks became slower or faster, from results files of many commits",
+		Long: `Read all results files below DIR, of onebit or of go test -bench, and tell where
+the level of a benchmark changed for good: by how much, and between which commits.
+
+The files of one commit are runs of one point. Points are put in order by
+the commits' dates if files say them (commit-date: …), by the repository that --repo
+names, by the time of measuring, by dates in file names, and at last by the files'
+own times. Each machine has series of its own.
+
+The chance of any false change is below 5%, for all benchmarks together; --shuffles
+checks it on your own files. It takes a dozen points for a few benchmarks, and
+twenty for hundreds. What drifts for weeks, or a machine that was replaced, is a
+change too. go doc onebit/bench/history says how it is done.
+
+  onebit history results/
+  onebit history results/ --repo . --unit all -o trends`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := exactArgs("DIR")(cmd, args); err != nil {
+				return err
+			}
+			return f.check()
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.filter, "filter", "", "read only benchmarks that match `EXPR`, such as .name:Sort")
+	flags.StringVar(&f.unit, "unit", "time", "time, all (of known direction), or `UNITS` such as B/op,allocs/op")
+	flags.StringVar(&f.repo, "repo", "", "order commits as the git repository in `DIR` has them, and count those between")
+	flags.Float64Var(&f.threshold, "threshold", 0, "don't list changes of less than so many `PERCENT`")
+	flags.Float64Var(&f.alpha, "alpha", 0.05, "`CHANCE` of any false change")
+	flags.IntVar(&f.shuffles, "shuffles", 0, "count false alarms in `N` histories of the same points in random order")
+	flags.Uint64Var(&f.seed, "seed", 1, "`SEED` of the random orders")
+	flags.StringVarP(&f.out, "output", "o", "", "write index.html and history.csv to `DIR`")
+	flags.BoolVar(&f.force, "force", false, "replace an index.html that onebit did not write")
+	flags.BoolVar(&f.csv, "csv", false, "print every point and its level as CSV")
+	flags.BoolVar(&f.json, "json", false, "print the changes as JSON")
+	flags.SortFlags = false
+	return cmd
+}
+
+// mostShuffles is more than anyone waits for.
+const mostShuffles = 100_000
+
+func (f *historyFlags) check() error {
+	switch {
+	case f.csv && f.json:
+		return usagef("--csv and --json exclude each other")
+	case !(f.threshold >= 0 && f.threshold < 1000):
+		return usagef("--threshold %v: give a percentage of 0 or more", f.threshold)
+	case !(f.alpha >= 1e-6 && f.alpha <= 0.5):
+		return usagef("--alpha %v: give a chance from 0.000001 to 0.5", f.alpha)
+	case f.shuffles < 0 || f.shuffles > mostShuffles:
+		return usagef("--shuffles %d: give a number from 0 to %d", f.shuffles, mostShuffles)
+	case f.unit == "":
+		return usagef("--unit is empty: give time, all or units")
+	}
+	return nil
+}
+
+// units are those that are read; nil: all of known direction.
+func (f *historyFlags) units() []string {
+	switch f.unit {
+	case "time":
+		return []string{bench.NsPerOp}
+	case "all":
+		return nil
+	}
+	return strings.Split(f.unit, ",")
+}
+
+func (f *historyFlags) run(cmd *cobra.Command, dir string) error {
+	ctx := cmd.Context()
+	opt := history.LoadOptions{Filter: f.filter, Units: f.units()}
+	if f.repo != "" {
+		opt.Commits = history.Repository{Dir: f.repo}.Commits
+	}
+	read, err := history.Load(ctx, dir, opt)
+	if err != nil {
+		return err
+	}
+	for _, n := range read.Notes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", term.Text(n))
+	}
+	how := history.Options{Alpha: f.alpha, Seed: f.seed}
+	found, err := read.Trends(ctx, how)
+	if err != nil {
+		return err
+	}
+	view := reports.HistoryView{History: read, Trends: found, Least: f.threshold / 100, Options: how}
+	if f.repo != "" {
+		if view.Between, err = f.between(ctx, read, found); err != nil {
+			return err
+		}
+	}
+	if f.shuffles > 0 {
+		shuffles, err := read.Shuffled(ctx, f.shuffles, how)
+		if err != nil {
+			return err
+		}
+		view.Shuffles = &shuffles
+	}
+	return f.publish(cmd, view)
+}
+
+func (f *historyFlags) publish(cmd *cobra.Command, view reports.HistoryView) (err error) {
+	out := cmd.OutOrStdout()
+	switch {
+	case f.json:
+		err = printJSON(out, view.Document())
+	case f.csv:
+		err = reports.WriteHistoryCSV(out, view)
+	default:
+		err = reports.WriteHistoryTable(out, view, terminalWidth(out))
+	}
+	if err != nil || f.out == "" {
+		return err
+	}
+	unlock, err := lockFolder(f.out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if err := reports.WriteHistory(cmd.Context(), f.out, view, reports.WriteOptions{Force: f.force}); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "page: %s\n", filepath.Join(f.out, "index.html"))
+	return nil
+}
+
+// mostRanges is how many ranges of commits git is asked for: each takes it some
+// milliseconds.
+const mostRanges = 200
+
+// between asks the repository how many commits lie in the ranges of the changes.
+func (f *historyFlags) between(ctx context.Context, read *history.History, found *history.Trends) (func(a, b string) int, error) {
+	counts := make(map[[2]string]int)
+	for _, c := range found.Changes {
+		s := &read.Series[c.Series]
+		before, after := read.Points[s.At[c.Before.To-1]], read.Points[s.At[c.After.From]]
+		ends := [2]string{before.Commit, after.Commit}
+		// What the repository knows has a subject.
+		if _, done := counts[ends]; done || len(counts) == mostRanges || before.Subject == "" || after.Subject == "" {
+			continue
+		}
+		n, err := history.Repository{Dir: f.repo}.Between(ctx, before.Commit, after.Commit)
+		if err != nil {
+			return nil, err
+		}
+		counts[ends] = n
+	}
+	return func(a, b string) int { return counts[[2]string{a, b}] }, nil
+}

@@ -1,0 +1,405 @@
+package reports
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/history"
+	"onebit/internal/count"
+	"onebit/internal/term"
+)
+
+// A HistoryView is what the forms of a history's report show.
+type HistoryView struct {
+	*history.History
+	*history.Trends
+	Least    float64               // a change of a smaller share is not listed
+	Shuffles *history.Shuffles     // nil if nobody asked for them
+	Between  func(a, b string) int // how many commits lie after a up to b, 0 if that is unknown; nil: unknown
+	Options  history.Options
+
+	packages, procs bool   // names alone do not tell benchmarks apart
+	prefix          string // of all packages
+}
+
+// prepare finds out what names need beside them.
+func (v *HistoryView) prepare() *HistoryView {
+	type place struct {
+		pkg   string
+		procs int
+	}
+	seen := make(map[string]place)
+	var packages []string
+	for _, s := range v.Series {
+		at, ok := seen[s.Name]
+		v.packages = v.packages || ok && at.pkg != s.Package
+		v.procs = v.procs || ok && at.procs != s.Procs
+		seen[s.Name] = place{s.Package, s.Procs}
+		packages = append(packages, s.Package)
+	}
+	if v.packages {
+		v.prefix = commonFolder(slices.Compact(packages))
+	}
+	return v
+}
+
+// listed are the changes that are large enough.
+func (v *HistoryView) listed() []history.Change {
+	return slices.DeleteFunc(slices.Clone(v.Changes), func(c history.Change) bool {
+		return math.Abs(c.Ratio-1) < v.Least
+	})
+}
+
+// name is a series' name as far as it needs one, without its unit.
+func (v *HistoryView) name(s history.Series) string {
+	name := s.Name
+	if v.procs && s.Procs > 0 {
+		name += fmt.Sprintf("-%d", s.Procs)
+	}
+	if pkg := strings.TrimPrefix(s.Package, v.prefix); v.packages && pkg != "" {
+		name = pkg + "." + name
+	}
+	return name
+}
+
+// machine is a machine's number, "" if there is but one.
+func (v *HistoryView) machine(number int) string {
+	if len(v.Machines) < 2 {
+		return ""
+	}
+	return strconv.Itoa(number + 1)
+}
+
+// historyFields are the columns of the list of changes.
+func (v *HistoryView) fields() []field[history.Change] {
+	of := func(c history.Change) *history.Series { return &v.Series[c.Series] }
+	return []field[history.Change]{
+		{label: "change", cell: func(c history.Change) sheetCell { return sheetCell{Text: changeText(c)} }},
+		{label: "", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: worthText(c.Worth)} }},
+		{label: "benchmark", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: v.name(*of(c))} }},
+		{label: "machine", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: v.machine(of(c).Machine)} }},
+		{label: "unit", text: true, drop: 2, cell: func(c history.Change) sheetCell { return sheetCell{Text: of(c).Unit} }},
+		{label: "before → after", text: true, drop: 3, cell: func(c history.Change) sheetCell {
+			format := bench.UnitOf(of(c).Unit).Format
+			return sheetCell{Text: format(c.Before.Level) + " → " + format(c.After.Level)}
+		}},
+		{label: "95% interval", text: true, drop: 4, cell: func(c history.Change) sheetCell { return sheetCell{Text: changeInterval(c)} }},
+		{label: "commits", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: v.commits(c)} }},
+		{label: "dates", text: true, drop: 5, cell: func(c history.Change) sheetCell { return sheetCell{Text: v.dates(c)} }},
+		{label: "files", text: true, drop: 6, about: "with the case, at the level before and after",
+			cell: func(c history.Change) sheetCell {
+				return sheetCell{Text: fmt.Sprintf("%d + %d", c.Before.Files, c.After.Files)}
+			}},
+		{label: "p", text: true, drop: 7, about: "the chance of such a change anywhere in a history that has none, at most",
+			cell: func(c history.Change) sheetCell { return sheetCell{Text: chanceText(c.P)} }},
+	}
+}
+
+func changeText(c history.Change) string {
+	switch {
+	case !math.IsNaN(c.Ratio):
+		return signedPercent(100 * (c.Ratio - 1))
+	case c.After.Level > c.Before.Level:
+		return "more"
+	}
+	return "less"
+}
+
+func changeInterval(c history.Change) string {
+	switch {
+	case math.IsNaN(c.Ratio) || c.Lo == c.Hi:
+		return ""
+	case math.IsInf(c.Hi, 1):
+		return "too few points"
+	}
+	return strings.TrimSuffix(signedPercent(100*(c.Lo-1)), "%") + "…" + signedPercent(100*(c.Hi-1))
+}
+
+func worthText(worth int) string {
+	switch worth {
+	case +1:
+		return "better"
+	case -1:
+		return "worse"
+	}
+	return ""
+}
+
+func chanceText(p float64) string {
+	switch {
+	case p == 0:
+		return "exact"
+	case p < 1e-6:
+		return "<1e-6"
+	}
+	return fmt.Sprintf("%.2g", p)
+}
+
+// ends are the last point of the old level and the first of the new one.
+func (v *HistoryView) ends(c history.Change) (before, after history.Point) {
+	s := &v.Series[c.Series]
+	return v.Points[s.At[c.Before.To-1]], v.Points[s.At[c.After.From]]
+}
+
+// commits is the range in which the level changed, as git writes it.
+func (v *HistoryView) commits(c history.Change) string {
+	before, after := v.ends(c)
+	text := before.Label() + ".." + after.Label()
+	if v.Between == nil || before.Commit == "" || after.Commit == "" {
+		return text
+	}
+	if n := v.Between(before.Commit, after.Commit); n > 1 {
+		text += fmt.Sprintf(" (%d commits)", n)
+	} else if n == 1 && after.Subject != "" {
+		text += " " + cutMiddle(after.Subject, 40)
+	}
+	return text
+}
+
+func (v *HistoryView) dates(c history.Change) string {
+	before, after := v.ends(c)
+	a, b := dateText(before.Time), dateText(after.Time)
+	if a == b {
+		return a
+	}
+	return a + " … " + b
+}
+
+func dateText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+// summary says what was found in a line.
+func (v *HistoryView) summary() string {
+	of := fmt.Sprintf("in %s over %s from %s", ofSeries(len(v.Series)), count.Of(len(v.Points), "point"), count.Of(v.Files, "file"))
+	list := v.listed()
+	if len(list) == 0 {
+		return "no change of level " + of
+	}
+	worse, better := 0, 0
+	for _, c := range list {
+		switch c.Worth {
+		case -1:
+			worse++
+		case +1:
+			better++
+		}
+	}
+	text := count.Of(len(list), "change") + " of level " + of
+	if worse+better > 0 {
+		text += fmt.Sprintf(": %d worse, %d better", worse, better)
+	}
+	return text
+}
+
+// method says what the list rests on, a sentence each.
+func (v *HistoryView) method() []string {
+	tested := v.Tested()
+	said := []string{fmt.Sprintf("the chance of any false change is at most %s in all %s together (permutation tests, Bonferroni)",
+		percent(v.Alpha), ofSeries(tested))}
+	if tested == 0 {
+		said = []string{"no series has the 6 points that a change needs"}
+	} else if least := v.LeastPoints(v.Options); v.longest() < least {
+		said = append(said, fmt.Sprintf("the longest series has %d points, and among so many series a change shows from %d on: more files, or fewer series by --filter", v.longest(), least))
+	}
+	if hidden := len(v.Changes) - len(v.listed()); hidden > 0 {
+		said = append(said, fmt.Sprintf("%s less than %s and not listed", are(hidden, "change"), percent(v.Least)))
+	}
+	if v.Shuffles != nil {
+		said = append(said, fmt.Sprintf("%d of %s had a change: %s to %s of them (95%% interval)",
+			v.Shuffles.Alarmed, count.Of(v.Shuffles.Histories, "shuffled history"), percent(v.Shuffles.Lo), percent(v.Shuffles.Hi)))
+	}
+	return said
+}
+
+// longest is the number of points of the longest series.
+func (v *HistoryView) longest() (n int) {
+	for _, s := range v.Series {
+		n = max(n, len(s.Values))
+	}
+	return n
+}
+
+// ofSeries counts what has no other plural.
+func ofSeries(n int) string { return fmt.Sprintf("%d series", n) }
+
+// alikeDoubt is from which correlation of neighbours on a change may be drift.
+const alikeDoubt = 0.25
+
+// doubts are reasons to trust the list less.
+func (v *HistoryView) doubts() []string {
+	var said []string
+	for _, c := range v.Common {
+		way := "down"
+		if c.Up {
+			way = "up"
+		}
+		text := fmt.Sprintf("%d of %d series moved %s together at %s", c.Changed, c.Of, way, v.Points[c.Point].Label())
+		if len(v.Machines) > 1 {
+			text += " on machine " + v.machine(c.Machine)
+		}
+		if c.GoVersionMoved {
+			text += ", where Go became " + term.Text(v.Points[c.Point].GoVersion)
+		}
+		said = append(said, text+": look at the machine and the toolchain before the code")
+	}
+	if v.Alike > alikeDoubt {
+		said = append(said, fmt.Sprintf("neighbouring points resemble each other within a level (correlation %.2f): what drifts for weeks counts as a change, and false alarms are more than was said", v.Alike))
+	}
+	return said
+}
+
+// WriteHistoryTable writes the changes for a terminal of the width; 0: of any.
+func WriteHistoryTable(w io.Writer, v HistoryView, width int) error {
+	v.prepare()
+	var b strings.Builder
+	writeWrapped(&b, "", v.summary(), width)
+	if list := v.listed(); len(list) > 0 {
+		b.WriteByte('\n')
+		columns := newSheet("", "", "", list, v.fields()).textColumns()
+		for _, c := range columns {
+			c.title, c.brief = strings.ToUpper(c.title), nil
+		}
+		writeAligned(&b, columns, width)
+		b.WriteByte('\n')
+	}
+	for _, text := range v.method() {
+		writeWrapped(&b, "", text, width)
+	}
+	if len(v.Machines) > 1 {
+		for i, m := range v.Machines {
+			writeWrapped(&b, "", fmt.Sprintf("machine %d: %s", i+1, m), width)
+		}
+	}
+	for _, text := range v.doubts() {
+		writeWrapped(&b, "warning: ", text, width)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteHistoryCSV writes a line per point of each series: its value, its level,
+// and where a level begins, what changed.
+func WriteHistoryCSV(w io.Writer, v HistoryView) error {
+	out := csv.NewWriter(w)
+	header := []string{"machine", "package", "benchmark", "procs", "unit", "point", "commit", "date", "files", "value",
+		"level", "ratio", "lo", "hi", "p"}
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	begins := make(map[[2]int]history.Change)
+	for _, c := range v.Changes {
+		begins[[2]int{c.Series, c.After.From}] = c
+	}
+	for i, s := range v.Series {
+		for _, level := range v.Levels[i] {
+			for at := level.From; at < level.To; at++ {
+				p := v.Points[s.At[at]]
+				row := []string{v.Machines[s.Machine], s.Package, s.Name, strconv.Itoa(s.Procs), s.Unit, strconv.Itoa(int(s.At[at])),
+					cmp.Or(p.Commit, p.File), p.Time.UTC().Format(time.RFC3339), strconv.Itoa(int(s.Files[at])), exactNumber(s.Values[at]),
+					exactNumber(level.Level), "", "", "", ""}
+				if c, ok := begins[[2]int{i, at}]; ok {
+					copy(row[11:], []string{numberOrNothing(c.Ratio), numberOrNothing(c.Lo), numberOrNothing(c.Hi), exactNumber(c.P)})
+				}
+				if err := out.Write(row); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// numberOrNothing is "" for what is no number.
+func numberOrNothing(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return exactNumber(v)
+}
+
+// A HistoryDocument is a history's changes as JSON.
+type HistoryDocument struct {
+	Summary  string            `json:"summary"`
+	Alpha    float64           `json:"alpha"`
+	Files    int               `json:"files"`
+	Points   int               `json:"points"`
+	Series   int               `json:"series"`
+	Tested   int               `json:"tested"`
+	Machines []string          `json:"machines"`
+	Changes  []HistoryChange   `json:"changes"`
+	Shuffles *history.Shuffles `json:"shuffles,omitempty"`
+	Warnings []string          `json:"warnings"`
+	Notes    []string          `json:"notes"`
+}
+
+// A HistoryChange is one change. Ratio, Lo and Hi are absent where there is no
+// such number.
+type HistoryChange struct {
+	Machine    string       `json:"machine"`
+	Package    string       `json:"package"`
+	Benchmark  string       `json:"benchmark"`
+	Procs      int          `json:"procs"`
+	Unit       string       `json:"unit"`
+	Worth      string       `json:"worth"` // better, worse, or "" where the unit's direction is unknown
+	Before     float64      `json:"before"`
+	After      float64      `json:"after"`
+	Ratio      *float64     `json:"ratio,omitempty"`
+	Lo         *float64     `json:"lo,omitempty"`
+	Hi         *float64     `json:"hi,omitempty"`
+	P          float64      `json:"p"`
+	LastBefore HistoryPoint `json:"last_before"`
+	FirstAfter HistoryPoint `json:"first_after"`
+	Commits    int          `json:"commits,omitempty"` // in the range, if a repository was given
+	Files      [2]int       `json:"files"`             // at the level before and after
+}
+
+// A HistoryPoint is where a level ends or begins.
+type HistoryPoint struct {
+	Commit string `json:"commit,omitempty"`
+	File   string `json:"file,omitempty"` // if the commit is unknown
+	Date   string `json:"date"`
+}
+
+// Document is what --json prints.
+func (v HistoryView) Document() HistoryDocument {
+	v.prepare()
+	d := HistoryDocument{
+		Summary: v.summary(), Alpha: v.Alpha, Files: v.Files, Points: len(v.Points), Series: len(v.Series), Tested: v.Tested(),
+		Machines: v.Machines, Changes: []HistoryChange{}, Shuffles: v.Shuffles,
+		Warnings: append([]string{}, v.doubts()...), Notes: append([]string{}, v.Notes...),
+	}
+	point := func(p history.Point) HistoryPoint {
+		out := HistoryPoint{Commit: p.Commit, Date: p.Time.UTC().Format(time.RFC3339)}
+		if p.Commit == "" {
+			out.File = p.File
+		}
+		return out
+	}
+	for _, c := range v.listed() {
+		s := &v.Series[c.Series]
+		before, after := v.ends(c)
+		x := HistoryChange{
+			Machine: v.Machines[s.Machine], Package: s.Package, Benchmark: s.Name, Procs: s.Procs, Unit: s.Unit, Worth: worthText(c.Worth),
+			Before: c.Before.Level, After: c.After.Level, Ratio: number(c.Ratio), Lo: number(c.Lo), Hi: number(c.Hi), P: c.P,
+			LastBefore: point(before), FirstAfter: point(after), Files: [2]int{c.Before.Files, c.After.Files},
+		}
+		if v.Between != nil && before.Commit != "" && after.Commit != "" {
+			x.Commits = v.Between(before.Commit, after.Commit)
+		}
+		d.Changes = append(d.Changes, x)
+	}
+	return d
+}

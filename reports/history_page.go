@@ -1,0 +1,233 @@
+package reports
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"html"
+	"html/template"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"onebit/bench"
+	"onebit/bench/history"
+	"onebit/internal/count"
+)
+
+var (
+	//go:embed assets/history.html.tmpl
+	historySource string
+	//go:embed assets/history.css
+	historyStyle string
+)
+
+var historyTemplate = sync.OnceValue(func() *template.Template { return newPageTemplate(historySource) })
+
+// historyCSV is the file of all values beside the page.
+const historyCSV = "history.csv"
+
+// mostHistories is how many series are drawn: those with changes, in the order of the list, then the others.
+const mostHistories = 60
+
+// WriteHistory writes index.html and history.csv into dir, which is made if need be.
+func WriteHistory(ctx context.Context, dir string, v HistoryView, opt WriteOptions) error {
+	if !opt.Force {
+		if err := Replaceable(dir); err != nil {
+			return err
+		}
+	}
+	var page, values bytes.Buffer
+	if err := renderPage(&page, historyTemplate(), v.prepare().page()); err != nil {
+		return err
+	}
+	if err := WriteHistoryCSV(&values, v); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	if err := writeFile(filepath.Join(dir, historyCSV), values.Bytes()); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, pageName), page.Bytes())
+}
+
+// A historyPage is what the template shows.
+type historyPage struct {
+	shell
+	Advice   string
+	Method   []string
+	Doubts   []string
+	Changes  *sheet
+	About    string // which series are drawn
+	Charts   []historyChart
+	Machines []fact
+	Notes    []string
+}
+
+type historyChart struct {
+	ID, Name, Unit, Machine, Headline string
+	SVG                               template.HTML
+}
+
+func (v *HistoryView) page() historyPage {
+	p := historyPage{
+		shell:  newShell("History", v.subtitle()),
+		Advice: sentence(v.summary()), Doubts: v.doubts(), Notes: v.Notes,
+	}
+	p.Style += template.CSS(gateStyle + historyStyle)
+	for _, m := range v.method() {
+		p.Method = append(p.Method, sentence(m))
+	}
+	if list := v.listed(); len(list) > 0 {
+		p.Changes = newSheet("changes", "Changes of level", "The most significant first.", list, v.fields())
+	}
+	drawn := v.drawn()
+	p.About = "A dot is a point: a commit, or a file that names none. Points stand in their order, whatever time lies between them. A line is a level. Point at a place to see its commit."
+	if len(drawn) < len(v.Series) {
+		p.About += fmt.Sprintf(" %d of %d series are drawn: those with changes in the order of the list, then the first others. onebit history --filter chooses others; history.csv beside this page has all.",
+			len(drawn), len(v.Series))
+	}
+	taken := make(fileNames)
+	for _, i := range drawn {
+		s := v.Series[i]
+		p.Charts = append(p.Charts, historyChart{
+			ID: taken.unique(fileName("series", s.Name)), Name: v.name(s), Unit: s.Unit, Machine: v.machine(s.Machine),
+			Headline: v.headline(i), SVG: template.HTML(v.plot(i)),
+		})
+	}
+	for i, m := range v.Machines {
+		p.Machines = append(p.Machines, fact{fmt.Sprintf("machine %d", i+1), m})
+	}
+	return p
+}
+
+func (v *HistoryView) subtitle() string {
+	if len(v.Points) == 0 {
+		return ""
+	}
+	first, last := v.Points[0], v.Points[len(v.Points)-1]
+	return strings.Join([]string{
+		dateText(first.Time) + " to " + dateText(last.Time), first.Label() + " to " + last.Label(),
+		count.Of(len(v.Points), "point"), count.Of(len(v.Machines), "machine"),
+	}, " · ")
+}
+
+// drawn are the numbers of the series that the page draws.
+func (v *HistoryView) drawn() (numbers []int) {
+	seen := make(map[int]bool)
+	add := func(i int) {
+		if len(numbers) < mostHistories && !seen[i] {
+			seen[i] = true
+			numbers = append(numbers, i)
+		}
+	}
+	for _, c := range v.listed() {
+		add(c.Series)
+	}
+	for i := range v.Series {
+		add(i)
+	}
+	return numbers
+}
+
+// headline says what a series did, in its own order.
+func (v *HistoryView) headline(series int) string {
+	changes := slices.DeleteFunc(slices.Clone(v.Changes), func(c history.Change) bool { return c.Series != series })
+	slices.SortFunc(changes, func(a, b history.Change) int { return a.After.From - b.After.From })
+	if len(changes) == 0 {
+		return "no change of level"
+	}
+	var said []string
+	for _, c := range changes {
+		_, after := v.ends(c)
+		said = append(said, fmt.Sprintf("%s at %s", changeText(c), after.Label()))
+	}
+	return strings.Join(said, ", ")
+}
+
+// historyHeight is that of a picture's field.
+const historyHeight = 186
+
+// plot draws a series: its values, its levels, and what is told of a place when one points at it.
+func (v *HistoryView) plot(number int) string {
+	s := v.Series[number]
+	format := bench.UnitOf(s.Unit).Format
+	bottom := plotTop + historyHeight
+	x := span{lo: -0.5, hi: float64(len(s.Values)) - 0.5, from: plotLeft, to: plotRight}
+	y := newSpan(s.Values, float64(bottom), plotTop+8, 0.12, 4, format)
+	p := newGatePlot(v.headline(number)+beyondText(y.beyond(s.Values)), v.name(s)+" in "+s.Unit+": "+v.headline(number), bottom+plotBottom)
+	p.yAxis(y, plotLeft, plotRight)
+	v.writeDates(p, s, x, bottom)
+	var d dots
+	for i, value := range s.Values {
+		d.add(x.at(float64(i)), y.at(value))
+	}
+	p.path("d db", d.String())
+	worse := make(map[int]string)
+	for _, c := range v.Changes {
+		if c.Series == number {
+			worse[c.After.From] = worthText(c.Worth)
+		}
+	}
+	for i, level := range v.Levels[number] {
+		from, to := x.at(float64(level.From)-0.5), x.at(float64(level.To)-0.5)
+		if i > 0 {
+			p.path(strings.TrimSpace("cut "+worse[level.From]), fmt.Sprintf("M%d %dV%d", from, plotTop, bottom))
+		}
+		p.path("m", fmt.Sprintf("M%d %dH%d", from, y.at(level.Level), to))
+	}
+	v.writeTitles(p, s, x, bottom)
+	return p.svg()
+}
+
+// writeDates writes when the first, the middle and the last point were.
+func (v *HistoryView) writeDates(p *gatePlot, s history.Series, x span, bottom int) {
+	last := len(s.At) - 1
+	at := []int{0, last / 2, last}
+	anchors := []string{"", "middle", "end"}
+	for i, place := range at {
+		if i > 0 && dateText(v.Points[s.At[place]].Time) == dateText(v.Points[s.At[at[i-1]]].Time) {
+			continue
+		}
+		p.text(x.at(float64(place)), bottom+26, anchors[i], dateText(v.Points[s.At[place]].Time))
+	}
+}
+
+// mostTitles is at how many places of a picture something is told: more have no room for the pointer.
+const mostTitles = 90
+
+// writeTitles lays strips over the picture that say which commits are there.
+func (v *HistoryView) writeTitles(p *gatePlot, s history.Series, x span, bottom int) {
+	format := bench.UnitOf(s.Unit).Format
+	places := min(len(s.Values), mostTitles)
+	for i := range places {
+		from, to := i*len(s.Values)/places, (i+1)*len(s.Values)/places
+		first, last := v.Points[s.At[from]], v.Points[s.At[to-1]]
+		lo, hi := slices.Min(s.Values[from:to]), slices.Max(s.Values[from:to])
+		title := fmt.Sprintf("%s, %s: %s", first.Label(), dateText(first.Time), format(lo))
+		if to > from+1 {
+			title = fmt.Sprintf("%s to %s, %s to %s: %s to %s", first.Label(), last.Label(), dateText(first.Time), dateText(last.Time), format(lo), format(hi))
+		} else if first.Subject != "" {
+			title += " " + first.Subject
+		}
+		left, right := x.at(float64(from)-0.5), x.at(float64(to)-0.5)
+		fmt.Fprintf(p, `<path class="at" d="M%d %dH%dV%dH%dz"><title>%s</title></path>`, left, plotTop, right, bottom, left, html.EscapeString(title))
+	}
+}
+
+// number is nil for what JSON has no number for.
+func number(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
