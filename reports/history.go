@@ -83,7 +83,7 @@ func (v *HistoryView) fields() []field[history.Change] {
 	of := func(c history.Change) *history.Series { return &v.Series[c.Series] }
 	return []field[history.Change]{
 		{label: "change", cell: func(c history.Change) sheetCell { return sheetCell{Text: changeText(c)} }},
-		{label: "", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: worthText(c.Worth)} }},
+		{label: "worth", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: worthText(c.Worth)} }},
 		{label: "benchmark", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: v.name(*of(c))} }},
 		{label: "machine", text: true, cell: func(c history.Change) sheetCell { return sheetCell{Text: v.machine(of(c).Machine)} }},
 		{label: "unit", text: true, drop: 2, cell: func(c history.Change) sheetCell { return sheetCell{Text: of(c).Unit} }},
