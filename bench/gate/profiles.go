@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -178,11 +179,10 @@ func (p *Profile) compare(merged [2]*profile.Profile) error {
 		}
 	}
 	var all []FunctionChange
-	for name := range cum[Base] {
-		all = append(all, FunctionChange{Name: name})
-	}
-	for name := range cum[Head] {
-		if _, both := cum[Base][name]; !both {
+	names := maps.Clone(cum[Base])
+	maps.Copy(names, cum[Head])
+	for name := range names {
+		if flat[Base][name]+flat[Head][name] > 0 { // others only call
 			all = append(all, FunctionChange{Name: name})
 		}
 	}
