@@ -47,7 +47,7 @@ const (
 // A Recorder writes what a gate measures in the Go benchmark format, process by
 // process: whatever ends the program, the file is readable up to the last
 // process. Sides and packages are file configuration ("side: head"), so that
-// benchstat -col side compares them. A write that fails is kept for Err, and
+// benchstat -col 'side@(base head twin)' compares them. A write that fails is kept for Err, and
 // nothing is written after it.
 type Recorder struct {
 	out     io.Writer
@@ -290,10 +290,15 @@ func (c *recording) length() (n int) {
 	return n
 }
 
-// at is a side's values of a round.
+// at is a side's values of a round, the time first.
 func (c *recording) at(side Side, round int) (values []bench.Metric) {
 	for _, unit := range c.order {
-		if s := c.units[unit].sides[side]; round < len(s) {
+		s := c.units[unit].sides[side]
+		switch {
+		case round >= len(s):
+		case unit == bench.NsPerOp:
+			values = slices.Insert(values, 0, bench.Metric{Unit: unit, Value: s[round]})
+		default:
 			values = append(values, bench.Metric{Unit: unit, Value: s[round]})
 		}
 	}
