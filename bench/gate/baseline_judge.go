@@ -62,11 +62,7 @@ func (c *comparison) finding(x *caseState, unit string) Finding {
 }
 
 func (c *comparison) rule(x *caseState, unit string) rule {
-	threshold, ok := c.ThresholdOf(x.Benchmark, unit)
-	if !ok {
-		threshold = c.Threshold
-	}
-	return rule{threshold: math.Log1p(threshold), alarm: c.Alarm}
+	return rule{threshold: math.Log1p(c.matters(x.Benchmark, unit, x.units[unit].same())), alarm: c.Alarm}
 }
 
 // same reports whether no process changes the value, on either side.

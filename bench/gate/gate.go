@@ -67,7 +67,7 @@ type Options struct {
 	Seed      uint64        // of the order of processes
 
 	// ThresholdOf gives the thresholds of benchmarks and units that have
-	// another; nil: none has.
+	// another; nil: none has. Allocations that no process changes have 0 then.
 	ThresholdOf func(b Benchmark, unit string) (threshold float64, ok bool)
 
 	Better   func(unit string) int // +1: higher is better, -1: lower is; 0: not known, and judged by nobody
@@ -98,6 +98,18 @@ func (opt *Options) fill() {
 	if opt.Better == nil {
 		opt.Better = func(unit string) int { return bench.UnitOf(unit).Better }
 	}
+}
+
+// matters is the change of a unit that matters. Of allocations that no process
+// changes one more does.
+func (opt *Options) matters(b Benchmark, unit string, exact bool) float64 {
+	if threshold, ok := opt.ThresholdOf(b, unit); ok {
+		return threshold
+	}
+	if exact && unit == bench.Allocs {
+		return 0
+	}
+	return opt.Threshold
 }
 
 // A Measurement is what one process of a round found.
@@ -423,11 +435,8 @@ func (g *gate) look(spent float64) {
 }
 
 // rule is that of the last look.
-func (g *gate) rule(b Benchmark, unit string) rule {
-	threshold, ok := g.ThresholdOf(b, unit)
-	if !ok {
-		threshold = g.Threshold
-	}
+func (g *gate) rule(c *caseState, unit string) rule {
+	threshold := g.matters(c.Benchmark, unit, c.units[unit].exact())
 	share := 0.0
 	if g.looks > 0 {
 		share = spending[g.looks-1]
@@ -487,7 +496,7 @@ func (s *series) triples(better int) (t triples) {
 
 // verdict is a finding on a unit as things stand, without its interval.
 func (g *gate) verdict(c *caseState, unit string) Finding {
-	s, better, r := c.units[unit], g.Better(unit), g.rule(c.Benchmark, unit)
+	s, better, r := c.units[unit], g.Better(unit), g.rule(c, unit)
 	f := Finding{
 		Benchmark: c.Benchmark, Unit: unit, Threshold: math.Expm1(r.threshold),
 		Base: s.sides[Base], Head: s.sides[Head], Twin: s.sides[Twin],
@@ -540,7 +549,7 @@ func (g *gate) report() *Report {
 			f, s, better := g.verdict(c, unit), c.units[unit], g.Better(unit)
 			if f.Judged && !f.Exact {
 				f.Change = s.triples(better).interval(equivalence)
-				if twin := s.differences(Twin, better); len(twin) > 0 && g.rule(c.Benchmark, unit).differs(twin) {
+				if twin := s.differences(Twin, better); len(twin) > 0 && g.rule(c, unit).differs(twin) {
 					r.Alarms = append(r.Alarms, fmt.Sprintf("%s %s: base differs from itself by %s: something other than the code decides", c.Name, unit, Percent(hodgesLehmann(twin, equivalence).Center)))
 				}
 			}

@@ -266,3 +266,33 @@ func TestBudget(t *testing.T) {
 		}
 	}
 }
+
+// Allocations that vary from process to process are judged as times are: that
+// they do not grow at all cannot be proved.
+func TestAllocationsThatVary(t *testing.T) {
+	for unsteady, want := range map[bool]float64{false: 0, true: 0.03} {
+		f := newFake(1, 1)
+		f.allocs = [3]float64{1000, 1000, 1000}
+		r, err := Run(t.Context(), &varying{f, unsteady}, []Benchmark{{"p", "B"}}, Options{Now: func() time.Time { return f.now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Unit == bench.Allocs })
+		if x := r.Findings[i]; math.Abs(x.Threshold-want) > 1e-9 || x.Verdict != Same {
+			t.Errorf("allocations vary: %v: %v with a threshold of %v, want SAME and %v", unsteady, x.Verdict, x.Threshold, want)
+		}
+	}
+}
+
+type varying struct {
+	*fake
+	unsteady bool
+}
+
+func (v *varying) Run(ctx context.Context, s Side, batch Batch) ([][]bench.Metric, error) {
+	all, err := v.fake.Run(ctx, s, batch)
+	if v.unsteady {
+		all[0][1].Value += float64(v.rng.IntN(5))
+	}
+	return all, err
+}

@@ -213,7 +213,7 @@ func (r *Rules) check(lines map[string]int) error {
 
 // ThresholdOf is the threshold of a unit of a benchmark, as a fraction, if a
 // rule gives it: the first that names the unit, or else Units, or else the
-// first that names no unit. Allocations have 0 unless the file says otherwise.
+// first that names no unit, which is not about allocations.
 func (r *Rules) ThresholdOf(b Benchmark, unit string) (threshold float64, ok bool) {
 	if x := r.first(b, unit); x != nil {
 		return x.Threshold.Fraction(), true
@@ -221,10 +221,7 @@ func (r *Rules) ThresholdOf(b Benchmark, unit string) (threshold float64, ok boo
 	if p, ok := r.Units[unit]; ok {
 		return p.Fraction(), true
 	}
-	if unit == bench.Allocs {
-		return 0, true
-	}
-	if x := r.first(b, ""); x != nil {
+	if x := r.first(b, ""); x != nil && unit != bench.Allocs {
 		return x.Threshold.Fraction(), true
 	}
 	return 0, false

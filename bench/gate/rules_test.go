@@ -64,8 +64,9 @@ func TestThresholdOf(t *testing.T) {
 			t.Errorf("%s %s %s: %v, want %v", test.pkg, test.name, test.unit, got, test.want)
 		}
 	}
-	if got, ok := new(Rules).ThresholdOf(Benchmark{}, "allocs/op"); got != 0 || !ok {
-		t.Errorf("without rules allocs/op has %v, %v, want 0", got, ok)
+	wide := parse(t, "[[rule]]\nbenchmark = 'a'\nthreshold = 50")
+	if got, ok := wide.ThresholdOf(Benchmark{"", "a"}, "allocs/op"); ok {
+		t.Errorf("a rule that names no unit gives allocations %v", got)
 	}
 	loose := parse(t, "[units]\n\"allocs/op\" = 7.5")
 	if got, ok := loose.ThresholdOf(Benchmark{}, "allocs/op"); got != 0.075 || !ok {
