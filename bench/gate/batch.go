@@ -88,9 +88,13 @@ func (p *planner) slow(pkg string) bool { return p.start(pkg) > 2*p.measure }
 // batch is what a process of these benchmarks measures.
 func (p *planner) batch(together []*planned) Batch {
 	b := Batch{N: together[0].n, Took: p.start(together[0].Package)}
+	operations := b.N
+	if b.N > repeats {
+		operations += repeats // each begins with one that does not count
+	}
 	for _, t := range together {
 		b.Benchmarks = append(b.Benchmarks, t.Benchmark)
-		b.Took += time.Duration(t.ns * float64(t.n))
+		b.Took += time.Duration(t.ns * float64(operations))
 	}
 	return b
 }

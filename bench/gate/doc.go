@@ -12,6 +12,15 @@
 // the same number of operations. The better of a side's two processes counts:
 // what a neighbour on the machine does to one of them says nothing of the code.
 //
+// Benchmarks of a package whose process takes longer to start than to measure
+// share one, if they need about as many operations; decided ones are left out.
+// Binaries that are there already (Binaries) are compared with the one layout
+// that they have, so that the interval covers processes alone.
+//
+// Base is checked out of the repository into a directory of its own, with an
+// index of its own: nothing is written to the repository, and nothing has to be
+// removed from it, whatever ends the gate.
+//
 // So a round yields one value of head, base and twin for each benchmark, and is
 // the unit of replication: whatever a build, a process, an order or a moment does
 // to a measurement differs from round to round, and is in the interval.

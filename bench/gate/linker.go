@@ -35,7 +35,7 @@ func (l *Linker) Link(ctx context.Context, m *Module, file string, seed int, ver
 		return l.Link(ctx, m, file, seed, verb...)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("does not build: %w", err)
 	}
 	_, err = inspect(file)
 	return err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ type Program struct {
 	Path  string
 	Args  []string
 	Dir   string
+	Temp  string        // where it may leave temporary files
 	Limit time.Duration // one that begins and ends no benchmark for so long hangs
 }
 
@@ -46,7 +46,7 @@ func (p Program) Run(ctx context.Context) (*Output, error) {
 	out := transcript{start: start, beat: func() { hangs.Reset(p.Limit) }, full: func() { cancel(fmt.Errorf("printed more than %d MiB", maxOutput>>20)) }}
 	var complaint ending
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Dir, &out, &complaint
-	cmd.Env = append(os.Environ(), "ONEBIT_GATE_PADDING="+strings.Repeat("x", rand.IntN(4096)))
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+p.Temp, "TMP="+p.Temp, "ONEBIT_GATE_PADDING="+strings.Repeat("x", rand.IntN(4096)))
 	cmd.WaitDelay = time.Second
 	isolate(cmd)
 	err := cmd.Run()

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"runtime"
@@ -23,7 +22,7 @@ type Tests struct {
 	Layouts    int           // how many rounds' layouts to pass over, so that two gates differ
 	CPUs       int           // GOMAXPROCS of what is measured; 0: that of this process
 	Temp       string        // an empty directory for binaries
-	Linker
+	Linker                   // of both
 
 	tester
 	dirs  [2]map[string]string // directories of packages, by side
@@ -36,13 +35,13 @@ func (t *Tests) Find(ctx context.Context) (both []Benchmark, differ []Difference
 	if err := t.begin(); err != nil {
 		return nil, nil, err
 	}
-	var found [2]listing
+	var found [2]Listing
 	for _, side := range []Side{Base, Head} {
 		if found[side], err = t.listAll(ctx, side); err != nil {
 			return nil, nil, errSide(side, err)
 		}
 	}
-	both, differ = match(found[Base], found[Head])
+	both, differ = Match(found[Base], found[Head])
 	return both, differ, nil
 }
 
@@ -52,13 +51,12 @@ func (t *Tests) FindHead(ctx context.Context) ([]Benchmark, error) {
 		return nil, err
 	}
 	found, err := t.listAll(ctx, Head)
-	both, _ := match(found, found)
+	both, _ := Match(found, found)
 	return both, errSide(Head, err)
 }
 
 func (t *Tests) begin() (err error) {
-	t.tester, err = newTester(t.Match, t.Limit)
-	t.cpus = t.CPUs
+	t.tester, err = newTester(t.Match, t.Limit, t.CPUs, t.Temp)
 	t.seeds = map[string]int{}
 	if len(t.Patterns) == 0 {
 		t.Patterns = []string{"./..."}
@@ -81,8 +79,8 @@ func (t *Tests) sides() []Side {
 	return []Side{Base, Head, Twin}
 }
 
-func (t *Tests) listAll(ctx context.Context, side Side) (listing, error) {
-	found := listing{}
+func (t *Tests) listAll(ctx context.Context, side Side) (Listing, error) {
+	found := Listing{}
 	var err error
 	if t.dirs[side], err = t.module(side).packages(ctx, t.Patterns); err != nil {
 		return nil, err
@@ -136,14 +134,13 @@ func (t *Tests) binary(s Side, pkg string) testBinary {
 
 // link makes a package's test binary of a side with a layout.
 func (t *Tests) link(ctx context.Context, s Side, pkg string, seed int) error {
-	if err := t.Link(ctx, t.module(s), t.binary(s, pkg).file, seed, "test", "-c", pkg); err != nil {
-		return fmt.Errorf("does not build: %w", err)
-	}
-	return nil
+	return t.Link(ctx, t.module(s), t.binary(s, pkg).file, seed, "test", "-c", pkg)
 }
 
-// seedOf is the layout of a side in a round: no two have the same.
-func (t *Tests) seedOf(s Side, round int) int { return 3*(t.Layouts+round) + int(s) + 1 }
+// Layout is the seed of a side's layout in a round: no two have the same.
+func Layout(s Side, round int) int { return 3*round + int(s) + 1 }
+
+func (t *Tests) seedOf(s Side, round int) int { return Layout(s, t.Layouts+round) }
 
 // Plan implements Target.
 func (t *Tests) Plan(ctx context.Context, benchmarks []Benchmark, measure time.Duration) ([]Batch, error) {

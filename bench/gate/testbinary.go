@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -24,22 +24,23 @@ type tester struct {
 	match  string         // pattern of benchmarks, as go test -bench has it
 	limit  time.Duration  // for a benchmark
 	cpus   int            // GOMAXPROCS of the processes; 0: that of this one
+	temp   string         // of the benchmarks' own temporary files
 	better map[string]int // of units that the benchmarks declare or that Go has
 	starts map[string]time.Duration
 
 	allocates map[Benchmark]float64 // bytes per operation
 }
 
-func newTester(match string, limit time.Duration) (tester, error) {
+func newTester(match string, limit time.Duration, cpus int, temp string) (tester, error) {
 	t := tester{
-		match: cmp.Or(match, "."), limit: cmp.Or(limit, time.Minute),
+		match: cmp.Or(match, "."), limit: cmp.Or(limit, time.Minute), cpus: cpus, temp: filepath.Join(temp, "tmp"),
 		better: map[string]int{}, // of B/s too nobody says it: Go computes it from ns/op, which is judged
 		starts: map[string]time.Duration{}, allocates: map[Benchmark]float64{},
 	}
 	if _, err := regexp.Compile(t.match); err != nil {
 		return t, fmt.Errorf("the pattern of benchmarks: %w", err)
 	}
-	return t, nil
+	return t, os.MkdirAll(t.temp, 0o777)
 }
 
 // Better is the direction of a unit: +1 if higher is better, -1 if lower is,
@@ -69,7 +70,7 @@ type testBinary struct{ file, dir, pkg string }
 // -test.v what a benchmark prints does not get into the line of its result,
 // and each is named as it begins.
 func (t *tester) run(ctx context.Context, b testBinary, match string, n, count int, more ...string) (*bench.Results, *Output, error) {
-	p := Program{Path: b.file, Dir: b.dir, Limit: t.limit, Args: append([]string{
+	p := Program{Path: b.file, Dir: b.dir, Temp: t.temp, Limit: t.limit, Args: append([]string{
 		"-test.v", "-test.run=^$", "-test.bench=" + match, "-test.benchmem",
 		"-test.benchtime=" + strconv.Itoa(n) + "x", "-test.count=" + strconv.Itoa(count), "-test.cpu=" + strconv.Itoa(t.procs()),
 	}, more...)}
@@ -79,10 +80,10 @@ func (t *tester) run(ctx context.Context, b testBinary, match string, n, count i
 	}
 	results, unread := bench.Read(bytes.NewReader(out.Text), b.pkg)
 	at := cmp.Or(out.At, "it")
+	failed := ended(out.Text, "FAIL")
 	switch {
-	case unread == nil && len(results.Failures) > 0:
-		f := results.Failures[0]
-		return nil, nil, fmt.Errorf("%s: Benchmark%s fails: %s", b.pkg, f.Name.Full, f.Reason)
+	case len(failed) > 0:
+		return nil, nil, fmt.Errorf("%s: Benchmark%s fails: %s", b.pkg, failed[0].name, failed[0].why)
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s: %s %w", b.pkg, at, err)
 	case unread != nil:
@@ -184,13 +185,9 @@ func exactly(name string) string {
 	return strings.Join(levels, "/")
 }
 
-// A listing is the benchmarks of a side, with why those that skip themselves
-// do so.
-type listing map[Benchmark]string
-
 // list runs every benchmark of a test binary once, which shows its
 // sub-benchmarks.
-func (t *tester) list(ctx context.Context, b testBinary, to listing) error {
+func (t *tester) list(ctx context.Context, b testBinary, to Listing) error {
 	results, out, err := t.run(ctx, b, t.match, 1, 1)
 	if err != nil {
 		return err
@@ -200,16 +197,8 @@ func (t *tester) list(ctx context.Context, b testBinary, to listing) error {
 		to[bm] = ""
 		t.allocates[bm], _ = s.Value(bench.AllocBytes)
 	}
-	skipped := ""
-	for line := range strings.Lines(string(out.Text)) {
-		if name, ok := strings.CutPrefix(line, "--- SKIP: Benchmark"); ok {
-			skipped = strings.TrimSpace(name)
-			to[Benchmark{b.pkg, skipped}] = "it says no more"
-		} else if why, ok := strings.CutPrefix(line, "    "); ok && skipped != "" {
-			to[Benchmark{b.pkg, skipped}] = strings.TrimSpace(why)
-		} else {
-			skipped = ""
-		}
+	for _, e := range ended(out.Text, "SKIP") {
+		to[Benchmark{b.pkg, e.name}] = e.why
 	}
 	if len(results.Samples) > 0 {
 		t.starts[b.pkg] = max(t.starts[b.pkg], out.Began)
@@ -217,53 +206,24 @@ func (t *tester) list(ctx context.Context, b testBinary, to listing) error {
 	return nil
 }
 
-// A Difference is a benchmark that one side lacks, or that is skipped.
-type Difference struct {
-	Benchmark
-	Missing Side
-	Both    bool   // it is skipped on both sides, so there is nothing to compare
-	Why     string // it is skipped; "": it is not there
-}
+// An endedBenchmark is one that ended otherwise than with a result.
+type endedBenchmark struct{ name, why string }
 
-func (d Difference) String() string {
-	switch {
-	case d.Both:
-		return fmt.Sprintf("both sides skip Benchmark%s in %s: %s", d.Name, d.Package, d.Why)
-	case d.Why != "":
-		return fmt.Sprintf("%s skips Benchmark%s in %s: %s", d.Missing, d.Name, d.Package, d.Why)
-	}
-	return fmt.Sprintf("%s has no Benchmark%s in %s", d.Missing, d.Name, d.Package)
-}
-
-// match returns the benchmarks that both sides have, in order, and the others.
-func match(base, head listing) (both []Benchmark, differ []Difference) {
-	all := maps.Clone(base)
-	maps.Copy(all, head)
-	for _, b := range slices.SortedFunc(maps.Keys(all), compareBenchmarks) {
-		old, inBase := base[b]
-		now, inHead := head[b]
-		switch {
-		case inBase && inHead && old == "" && now == "":
-			both = append(both, b)
-		case inBase && old != "" && now != "":
-			differ = append(differ, Difference{b, Base, true, old})
-		case !inBase || old != "":
-			differ = append(differ, Difference{b, Base, false, old})
-		default:
-			differ = append(differ, Difference{b, Head, false, now})
+// ended lists those that ended with FAIL or SKIP, the inner ones first. What
+// they said last stands above that line, indented.
+func ended(output []byte, how string) (all []endedBenchmark) {
+	var said []string
+	for line := range strings.Lines(string(output)) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.HasPrefix(line, "    ") {
+			said = append(said, strings.TrimSpace(line))
+			continue
 		}
+		if name, ok := strings.CutPrefix(line, "--- "+how+": Benchmark"); ok {
+			why := strings.Join(said[max(0, len(said)-3):], "; ")
+			all = append(all, endedBenchmark{name, cmp.Or(why, "it does not say why")})
+		}
+		said = nil
 	}
-	return both, differ
-}
-
-func compareBenchmarks(a, b Benchmark) int {
-	return cmp.Or(cmp.Compare(a.Package, b.Package), cmp.Compare(a.Name, b.Name))
-}
-
-// errSide says whose an error is.
-func errSide(s Side, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", s, err)
+	return all
 }

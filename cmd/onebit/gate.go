@@ -1,22 +1,29 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"onebit/bench/gate"
 	"onebit/internal/clock"
+	"onebit/internal/count"
 )
 
 type gateFlags struct {
 	base         string
 	baseline     string
+	baseBinary   string
+	headBinary   string
+	suite        string
+	filter       string
+	model        string
+	preset       string
 	match        string
 	threshold    percentFlag
 	rules        string
@@ -33,32 +40,47 @@ type gateFlags struct {
 func newGate() *cobra.Command {
 	var f gateFlags
 	cmd := &cobra.Command{
-		Use:   "gate --base REF [PACKAGE…]",
+		Use:   "gate --base REF [PACKAGE…] [-- BENCH-FLAGS]",
 		Short: "Tell whether the benchmarks of a Go module became slower",
-		Long: `Compare the benchmarks of any Go module between a git revision (base) and the
+		Long: paragraphs(`Compare the benchmarks of any Go module between a git revision (base) and the
 files as they are now (head), and exit with 0 if nothing became worse, 1 if
-something did, and 2 if that could not be decided or measured.
-
-Both revisions are built, base in a git worktree of its own that is removed again.
-Their benchmarks run interleaved, in processes of their own, and in every round the
-test binaries are linked with their functions in another order: what moves when
-unrelated code changes is noise here, not a verdict. The chance of any false alarm
-is below 1%, for all benchmarks together. go doc onebit/bench/gate says how.
-
-  onebit gate --base main
-  onebit gate --base v1.2.0 --bench 'Encode|Decode' ./codec`,
+something did, and 2 if that could not be decided or measured.`,
+			`Both revisions are built, base in a directory of its own that is removed again:
+the repository is only read. Submodules are what the revision says; a replacement
+or workspace outside of the repository is the same for both. Benchmarks run
+interleaved, in processes of their own, and in every round the test binaries are
+linked with their functions in another order: what moves when unrelated code
+changes is noise here, not a verdict. Benchmarks of a package whose process takes
+long to start share one. The chance of any false alarm is below 1%, for all
+benchmarks together. go doc onebit/bench/gate says how.`,
+			`--base-binary and --head-binary compare two test binaries (go test -c), which run
+in the current directory, or two onebits.`,
+			`--suite compares onebit's own cases in its repository, or of two onebits: time,
+memory and error, of which what is computed may not grow at all (sizes), or by no
+more than 0.1% (errors). What follows -- are flags of onebit bench.`,
+			`  onebit gate --base main
+  onebit gate --base v1.2.0 --bench 'Encode|Decode' ./codec
+  onebit gate --base-binary old.test --head-binary new.test
+  onebit gate --base main --suite kernels --filter '/format:q1_0_g128 /cache:warm' -- --threads 1
+  onebit gate --base main --suite models --preset tiny -- -p 32 -n 16`),
 		Args: func(cmd *cobra.Command, _ []string) error { return f.check() },
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.base, "base", "", "compare with this git `REVISION`")
 	flags.StringVar(&f.baseline, "baseline", "", "compare with the results that were recorded in `FILE` earlier, instead of a revision")
+	flags.StringVar(&f.baseBinary, "base-binary", "", "compare this test binary, or onebit, with that of --head-binary: a `FILE`")
+	flags.StringVar(&f.headBinary, "head-binary", "", "the `FILE` that is judged")
+	flags.StringVar(&f.suite, "suite", "", "compare onebit's own cases: `kernels`, models or all")
+	flags.StringVar(&f.filter, "filter", "", "of a suite: only the cases that match `EXPR`, as bench has it")
+	flags.StringVar(&f.model, "model", "", "of a suite: measure this model `FILE`")
+	flags.StringVar(&f.preset, "preset", "", "of a suite: measure a model of this `NAME`, which base makes with random weights")
 	flags.StringVar(&f.match, "bench", ".", "run the benchmarks that match `REGEXP`, as go test -bench does")
 	f.threshold.Percentage = 3
 	flags.Var(&f.threshold, "threshold", "a change of so many `PERCENT` matters, such as 3%, where no rule says otherwise")
 	flags.StringVar(&f.rules, "rules", "", "take thresholds, and benchmarks to leave out, from `FILE` (default "+gate.RulesFile+" in the module's root, if it is there)")
-	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "measure for no longer, building included")
-	flags.DurationVar(&f.limit, "case-limit", time.Minute, "a process that runs for longer hangs")
+	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "take no longer in all, building and listing included")
+	flags.DurationVar(&f.limit, "case-limit", time.Minute, "a benchmark that runs for longer hangs")
 	flags.IntVar(&f.cpus, "cpu", 0, "GOMAXPROCS of what is measured, as go test -cpu has it (default: all)")
 	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
 	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements and profiles to `DIR`, and what benchstat reads")
@@ -71,10 +93,22 @@ is below 1%, for all benchmarks together. go doc onebit/bench/gate says how.
 
 func (f *gateFlags) check() error {
 	switch {
-	case f.base == "" && f.baseline == "":
+	case f.base+f.baseline+f.baseBinary+f.headBinary == "":
 		return usagef("--base is missing: name the git revision to compare with")
 	case f.base != "" && f.baseline != "":
 		return usagef("--base and --baseline exclude each other: compare with a revision or with a file")
+	case f.base+f.baseline != "" && f.baseBinary+f.headBinary != "":
+		return usagef("--base and binaries exclude each other")
+	case f.base+f.baseline == "" && (f.baseBinary == "" || f.headBinary == ""):
+		return usagef("--base-binary and --head-binary go together")
+	case f.baseline != "" && f.suite != "":
+		return usagef("--baseline is for go test's benchmarks, and --suite for onebit's own")
+	case !slices.Contains([]string{"", kernelsOnly, modelsOnly, everything}, f.suite):
+		return usagef("--suite %s: known are kernels, models and all", f.suite)
+	case f.suite == "" && f.baseBinary == "" && f.filter+f.model+f.preset != "":
+		return usagef("--filter, --model and --preset are for a --suite")
+	case f.model != "" && f.preset != "":
+		return usagef("--model and --preset exclude each other")
 	case f.budget <= 0 || f.limit <= 0 || f.cpus < 0:
 		return usagef("--budget, --case-limit and --cpu take positive values")
 	case f.profiles < 0:
@@ -95,6 +129,10 @@ func (f *gateFlags) run(cmd *cobra.Command, patterns []string) error {
 	}
 	report, err := compare(cmd, patterns)
 	switch {
+	case errors.Is(err, context.Canceled) && report == nil:
+		return &endError{2, fmt.Errorf("no round was measured: %w", context.Canceled)}
+	case errors.Is(err, context.Canceled) && report != nil:
+		return &endError{2, fmt.Errorf("after %s: %w", count.Of(report.Rounds, "round"), context.Canceled)}
 	case err != nil:
 		return &endError{2, err}
 	case report.Exit() == 0:
@@ -108,14 +146,6 @@ func (f *gateFlags) run(cmd *cobra.Command, patterns []string) error {
 func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate.Report, err error) {
 	ctx := cmd.Context()
 	start := clock.Now()
-	head, err := gate.FindModule(ctx, ".")
-	if err != nil {
-		return nil, err
-	}
-	rules, err := f.readRules(head)
-	if err != nil {
-		return nil, err
-	}
 	temp, err := os.MkdirTemp("", "onebit-gate-")
 	if err != nil {
 		return nil, err
@@ -126,25 +156,20 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, record.close()) }()
-	base, err := head.Checkout(ctx, f.base, filepath.Join(temp, "worktree"))
+	c, err := f.compared(ctx, patterns, temp)
+	if err != nil {
+		return nil, aboutDisk(err)
+	}
+	rules, err := f.readRules(c.head)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, base.Remove()) }()
-
-	old, now, err := f.announce(cmd, base, head)
+	fmt.Fprintf(cmd.ErrOrStderr(), "base: %s\nhead: %s\n", c.old, c.now)
+	benchmarks, differ, err := f.find(ctx, c, start)
 	if err != nil {
-		return nil, err
+		return nil, aboutDisk(err)
 	}
-	tests := &gate.Tests{
-		Base: base, Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, CPUs: f.cpus,
-		Layouts: rand.IntN(1 << 20), Temp: filepath.Join(temp, "bin"),
-	}
-	benchmarks, differ, err := tests.Find(ctx)
-	if err != nil {
-		return nil, err
-	}
-	changes, err := ruleChanges(rules, base, head)
+	changes, err := ruleChanges(rules, c.base, c.head)
 	if err != nil {
 		return nil, err
 	}
@@ -155,14 +180,14 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	progress := newBenchProgress(cmd.ErrOrStderr())
 	defer progress.close()
 	options := gate.Options{
-		Threshold: f.thresholdOf(rules), ThresholdOf: rules.ThresholdOf, Better: tests.Better,
+		Threshold: f.thresholdOf(rules), ThresholdOf: c.thresholds(rules), Better: c.Better,
 		Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
 		Warn:     func(text string) { f.warn(cmd, record, text) },
 		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
 	}
-	record.begin(f.settings(cmd, old, now, options), options.Better)
+	record.begin(f.settings(cmd, c.old, c.now, options), options.Better)
 	options.Record = record.Record
-	report, err = gate.Run(ctx, tests, benchmarks, options)
+	report, err = gate.Run(ctx, c, benchmarks, options)
 	progress.close()
 	if report == nil || report.Rounds == 0 {
 		return nil, errors.Join(err, record.Err())
@@ -171,24 +196,11 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	if err == nil {
 		f.warnUnused(cmd, rules, report, patterns)
 	}
-	if tests.Fixed() {
-		f.warn(cmd, record, "this Go's linker has no -randlayout: where functions happen to lie can pass for a change")
+	if c.Fixed() {
+		f.warn(cmd, record, c.caveat)
 	}
-	profiles := f.profile(cmd, report, tests, record)
-	return report, errors.Join(err, f.publish(cmd, report, profiles, record))
-}
-
-// announce says what is compared.
-func (f *gateFlags) announce(cmd *cobra.Command, base, head *gate.Module) (old, now string, err error) {
-	if old, err = base.Describe(cmd.Context()); err != nil {
-		return "", "", err
-	}
-	if now, err = head.Describe(cmd.Context()); err != nil {
-		return "", "", err
-	}
-	old = f.base + ", " + old
-	fmt.Fprintf(cmd.ErrOrStderr(), "base: %s\nhead: %s\n", old, now)
-	return old, now, nil
+	profiles := f.profile(cmd, report, c.gateTarget, record)
+	return report, errors.Join(aboutDisk(err), f.publish(cmd, report, profiles, record))
 }
 
 // missing names benchmarks that one side lacks, which are an error unless they

@@ -170,7 +170,7 @@ func (f *gateFlags) publish(cmd *cobra.Command, r *gate.Report, profiles []gate.
 	if record.folder == nil {
 		return err
 	}
-	if err = errors.Join(err, writeGateFolder(cmd.Context(), f.out, results, f.force)); err == nil {
+	if err = errors.Join(err, writeGateFolder(context.WithoutCancel(cmd.Context()), f.out, results, f.force)); err == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(f.out, "index.html"))
 	}
 	return err

@@ -27,10 +27,13 @@ func (p *percentFlag) Set(text string) (err error) {
 func (p *percentFlag) Type() string { return "PERCENT" }
 
 // readRules reads the rules of head: from the file that --rules names, or from
-// that in the module's root, if there is one.
+// that in the module's root, if there is one, or beside the user of binaries.
 func (f *gateFlags) readRules(head *gate.Module) (*gate.Rules, error) {
 	if f.rules != "" {
 		return gate.ReadRules(f.rules)
+	}
+	if head == nil {
+		return gate.ReadRulesIfAny(gate.RulesFile)
 	}
 	return gate.ReadRulesIfAny(filepath.Join(head.Dir, gate.RulesFile))
 }
@@ -38,6 +41,9 @@ func (f *gateFlags) readRules(head *gate.Module) (*gate.Rules, error) {
 // ruleChanges lists what head's rules have that base's have not, if the file is
 // a part of the module.
 func ruleChanges(rules *gate.Rules, base, head *gate.Module) ([]string, error) {
+	if base == nil {
+		return nil, nil
+	}
 	path, err := filepath.Abs(rules.File)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,64 @@
+package gate
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"onebit/bench"
+)
+
+// A package whose process takes long to start has one process for benchmarks
+// of like length; one that starts at once has one for each.
+func TestPlan(t *testing.T) {
+	ns := map[string]float64{"A": 1e3, "B": 1.1e3, "C": 50e6, "D": 1e9, "E": 0}
+	var processes int
+	plan := func(start time.Duration) map[string]Batch {
+		processes = 0
+		p := planner{
+			measure: 60 * time.Millisecond,
+			start:   func(string) time.Duration { return start },
+			run: func(b Batch) (values [][]bench.Metric, err error) {
+				processes++
+				for _, x := range b.Benchmarks {
+					values = append(values, []bench.Metric{{Unit: bench.NsPerOp, Value: ns[x.Name]}})
+				}
+				return values, nil
+			},
+		}
+		var all []Benchmark
+		for _, name := range []string{"A", "B", "C", "D", "E"} {
+			all = append(all, Benchmark{"p", name})
+		}
+		batches, err := p.plan(t.Context(), all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := map[string]Batch{}
+		for _, b := range batches {
+			for _, x := range b.Benchmarks {
+				of[x.Name] = b
+			}
+		}
+		return of
+	}
+
+	alone := plan(time.Millisecond)
+	for name, want := range map[string]int{"A": 60000, "B": 54545, "C": 1, "D": 1, "E": maxOps} {
+		if b := alone[name]; len(b.Benchmarks) != 1 || b.N != want {
+			t.Errorf("%s performs %d operations with %v, want %d alone", name, b.N, b.Benchmarks, want)
+		}
+	}
+	each := processes
+
+	shared := plan(5 * time.Second)
+	if a := shared["A"]; !slices.Equal(a.Benchmarks, []Benchmark{{"p", "A"}, {"p", "B"}}) || a.N != 1<<16 {
+		t.Errorf("%v share %d operations, want A and B and a power of two", a.Benchmarks, a.N)
+	}
+	if d := shared["D"]; !slices.Equal(d.Benchmarks, []Benchmark{{"p", "C"}, {"p", "D"}}) || d.Took < 6*time.Second {
+		t.Errorf("%v take %v, want C and D together more than 6s", d.Benchmarks, d.Took)
+	}
+	if processes >= each {
+		t.Errorf("planning shared processes takes %d of them, and %d alone", processes, each)
+	}
+}

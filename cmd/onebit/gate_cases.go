@@ -1,0 +1,340 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/gate"
+	"onebit/bench/names"
+)
+
+// gateCases are the bench cases of two onebits: a gateTarget. Of either it uses
+// only what scripts rely on, so that versions understand each other:
+//
+//	onebit bench SUITE FLAGS --list --json
+//	onebit bench SUITE FLAGS --filter EXPR --count 1 --time 60ms -o DIR   and DIR/results.txt
+//	onebit synth PRESET -o FILE
+//
+// A process measures all cases of a matrix's shape or of a model, since setting
+// them up takes longer than measuring.
+type gateCases struct {
+	onebits onebits
+	suites  []string
+	flags   []string // of bench
+	preset  string   // made by base, for both
+	limit   time.Duration
+	temp    string
+
+	groups map[gate.Benchmark]*caseGroup
+}
+
+// onebits are the programs of the three sides.
+type onebits interface {
+	prepare(ctx context.Context, round int) error
+	file(gate.Side) string
+	Fixed() bool
+}
+
+// givenCases are two programs that are there: base and head.
+type givenCases [2]string
+
+func (g givenCases) prepare(context.Context, int) error { return nil }
+func (g givenCases) Fixed() bool                        { return true }
+
+func (g givenCases) file(s gate.Side) string {
+	if s == gate.Head {
+		return g[1]
+	}
+	return g[0]
+}
+
+// builtCases are built from two revisions, each round anew.
+type builtCases struct {
+	base, head *gate.Module
+	dir        string
+	layouts    int // how many rounds' layouts to pass over
+	gate.Linker
+}
+
+func (b *builtCases) file(s gate.Side) string { return filepath.Join(b.dir, "onebit-"+s.String()) }
+
+func (b *builtCases) prepare(ctx context.Context, round int) error {
+	if round > 0 && b.Fixed() {
+		return nil
+	}
+	for _, side := range []gate.Side{gate.Base, gate.Head, gate.Twin} {
+		m := b.base
+		if side == gate.Head {
+			m = b.head
+		}
+		if err := b.Link(ctx, m, b.file(side), gate.Layout(side, b.layouts+round), "build", "onebit/cmd/onebit"); err != nil {
+			return fmt.Errorf("%s: %w (--suite measures onebit's own cases)", side, err)
+		}
+	}
+	return nil
+}
+
+// cases is the target of a suite.
+func (f *gateFlags) cases(programs onebits, args []string, temp string) *gateCases {
+	c := &gateCases{onebits: programs, suites: []string{cmp.Or(f.suite, kernelsOnly)}, flags: slices.Clone(args), preset: f.preset, limit: f.limit, temp: temp}
+	if f.suite == everything {
+		c.suites = []string{kernelsOnly, modelsOnly}
+	}
+	if f.model != "" {
+		c.flags = append(c.flags, "--model", f.model)
+	}
+	if f.filter != "" {
+		c.flags = append(c.flags, "--filter", f.filter)
+	}
+	return c
+}
+
+// A caseGroup is the cases that a process measures.
+type caseGroup struct {
+	suite string
+	flags []string
+	cases []string        // that both sides have
+	timed map[string]bool // those that are no study and no ceiling
+	took  time.Duration
+}
+
+// casesPackage is what results files call the package of onebit's cases.
+const casesPackage = "onebit/bench/cases"
+
+// Find builds both sides, lists their cases and measures each group once, which
+// shows what its studies report.
+func (c *gateCases) Find(ctx context.Context) (both []gate.Benchmark, differ []gate.Difference, err error) {
+	if err := c.prepare(ctx); err != nil {
+		return nil, nil, err
+	}
+	found := [2]gate.Listing{{}, {}}
+	c.groups = map[gate.Benchmark]*caseGroup{}
+	for _, suite := range c.suites {
+		groups, err := c.list(ctx, suite, found)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, g := range groups {
+			if err := c.try(ctx, g, found); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	both, differ = gate.Match(found[gate.Base], found[gate.Head])
+	return both, differ, nil
+}
+
+// prepare makes the programs and the model.
+func (c *gateCases) prepare(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Join(c.temp, "tmp"), 0o777); err != nil {
+		return err
+	}
+	if err := c.onebits.prepare(ctx, 0); err != nil || c.preset == "" {
+		return err
+	}
+	file := filepath.Join(c.temp, c.preset+".gguf")
+	c.flags = append(c.flags, "--model", file)
+	_, err := c.onebit(ctx, gate.Base, 10*time.Minute, "synth", c.preset, "-o", file)
+	return err
+}
+
+// onebit runs a side's program.
+func (c *gateCases) onebit(ctx context.Context, side gate.Side, limit time.Duration, args ...string) (*gate.Output, error) {
+	file, err := filepath.Abs(c.onebits.file(side))
+	if err != nil {
+		return nil, err
+	}
+	p := gate.Program{Path: file, Args: args, Dir: ".", Temp: filepath.Join(c.temp, "tmp"), Limit: limit}
+	out, err := p.Run(ctx)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%s: onebit %s %w", side, strings.Join(args[:2], " "), err)
+	}
+	return out, err
+}
+
+// list groups the cases that both sides can run here, and notes those that one
+// side lacks. Ceilings measure the machine.
+func (c *gateCases) list(ctx context.Context, suite string, found [2]gate.Listing) (groups []*caseGroup, err error) {
+	var sides [2]map[string]listedCase
+	for _, side := range []gate.Side{gate.Base, gate.Head} {
+		if sides[side], err = c.listed(ctx, side, suite); err != nil {
+			return nil, err
+		}
+		for name := range sides[side] {
+			found[side][gate.Benchmark{Package: casesPackage, Name: name}] = ""
+		}
+	}
+	index := map[string]*caseGroup{}
+	for _, name := range slices.Sorted(maps.Keys(sides[gate.Base])) {
+		of := sides[gate.Base][name]
+		if _, ok := sides[gate.Head][name]; !ok {
+			continue
+		}
+		key := of.Keys[names.Format] + " " + of.Keys[names.Rows] + " " + of.Keys[names.Cols] + " " + of.Keys[names.Model]
+		g := index[key]
+		if g == nil {
+			g = &caseGroup{suite: suite, timed: map[string]bool{}}
+			index[key] = g
+			groups = append(groups, g)
+		}
+		g.cases = append(g.cases, name)
+		g.timed[name] = !of.Study
+	}
+	return groups, nil
+}
+
+// listed are a side's cases by name.
+func (c *gateCases) listed(ctx context.Context, side gate.Side, suite string) (map[string]listedCase, error) {
+	out, err := c.onebit(ctx, side, c.limit, append([]string{"bench", suite, "--list", "--json"}, c.flags...)...)
+	if err != nil {
+		return nil, err
+	}
+	var list struct{ Cases []listedCase }
+	if err := json.Unmarshal(out.Text, &list); err != nil {
+		return nil, fmt.Errorf("%s: onebit bench %s --list --json: %w", side, suite, err)
+	}
+	all := map[string]listedCase{}
+	for _, l := range list.Cases {
+		if l.Unavailable == "" && l.Base != names.BaseRead && l.Base != names.BaseDotPeak {
+			all[l.Name] = l
+		}
+	}
+	return all, nil
+}
+
+// try measures a group once on base and head. What takes the place of studies
+// is what they report.
+func (c *gateCases) try(ctx context.Context, g *caseGroup, found [2]gate.Listing) error {
+	for _, side := range []gate.Side{gate.Base, gate.Head} {
+		for _, name := range g.cases {
+			delete(found[side], gate.Benchmark{Package: casesPackage, Name: name})
+		}
+		values, err := c.measure(ctx, side, g)
+		if err != nil {
+			return err
+		}
+		for name := range values {
+			b := gate.Benchmark{Package: casesPackage, Name: name}
+			found[side][b], c.groups[b] = "", g
+		}
+	}
+	return nil
+}
+
+// sampleTime is how long a sample of a case is to be.
+const sampleTime = 60 * time.Millisecond
+
+// measure runs a process of a group and returns the values by name.
+func (c *gateCases) measure(ctx context.Context, side gate.Side, g *caseGroup) (map[string][]bench.Metric, error) {
+	dir := filepath.Join(c.temp, "results")
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	args := slices.Concat([]string{"bench", g.suite}, c.flags, []string{"--filter", exactNames(g.cases), "--count", "1", "--time", sampleTime.String(), "-o", dir})
+	out, failed := c.onebit(ctx, side, c.limit*time.Duration(len(g.cases)), args...)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	results, err := bench.ReadFiles(filepath.Join(dir, "results.txt"))
+	switch {
+	case err == nil && len(results.Failures) > 0:
+		return nil, fmt.Errorf("%s: %s fails: %s", side, results.Failures[0].Name.Full, results.Failures[0].Reason)
+	case failed != nil:
+		return nil, failed
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", side, err)
+	}
+	g.took = max(g.took, out.Ended)
+	return g.values(results)
+}
+
+// values are what a gate judges: a case's own, and what studies compute.
+func (g *caseGroup) values(results *bench.Results) (map[string][]bench.Metric, error) {
+	all := map[string][]bench.Metric{}
+	for _, s := range results.Samples {
+		if s.Name.IsArm() {
+			continue
+		}
+		for _, v := range s.Values {
+			if unit := bench.UnitOf(v.Unit); unit.Exact && !slices.Contains(dependentUnits, v.Unit) || g.timed[s.Name.Full] && slices.Contains(processUnits, v.Unit) {
+				all[s.Name.Full] = append(all[s.Name.Full], v)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("onebit bench wrote no results")
+	}
+	return all, nil
+}
+
+// processUnits are the units that processes differ in and that are judged: rates
+// follow from ns/op, and what a mapped file takes is the system's business.
+var processUnits = []string{bench.NsPerOp, bench.PeakRSS, bench.PackTime, bench.Allocs}
+
+// dependentUnits are computed units that follow from others, and the part of an error
+// that is rounding alone.
+var dependentUnits = []string{bench.KLDLow, bench.KLDHigh, bench.Top1Low, bench.Top1High, bench.Top5Low, bench.Top5High, bench.RefPpl, bench.KernelNMSE}
+
+// exactNames is a filter of these cases.
+func exactNames(all []string) string {
+	quoted := make([]string, len(all))
+	for i, name := range all {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	return ".fullname:(" + strings.Join(quoted, " OR ") + ")"
+}
+
+// Prepare implements gate.Target.
+func (c *gateCases) Prepare(ctx context.Context, round int, _ []gate.Benchmark) error {
+	if round == 0 {
+		return nil // Find has
+	}
+	return c.onebits.prepare(ctx, round)
+}
+
+// Plan implements gate.Target: a process measures a group.
+func (c *gateCases) Plan(_ context.Context, benchmarks []gate.Benchmark, _ time.Duration) (batches []gate.Batch, err error) {
+	at := map[*caseGroup]int{}
+	for _, b := range benchmarks {
+		g := c.groups[b]
+		i, ok := at[g]
+		if !ok {
+			i = len(batches)
+			at[g] = i
+			batches = append(batches, gate.Batch{N: 1, Took: g.took})
+		}
+		batches[i].Benchmarks = append(batches[i].Benchmarks, b)
+	}
+	return batches, nil
+}
+
+// Run implements gate.Target. A group is measured as long as one of it is.
+func (c *gateCases) Run(ctx context.Context, side gate.Side, batch gate.Batch) ([][]bench.Metric, error) {
+	values, err := c.measure(ctx, side, c.groups[batch.Benchmarks[0]])
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]bench.Metric, len(batch.Benchmarks))
+	for i, b := range batch.Benchmarks {
+		if all[i] = values[b.Name]; all[i] == nil {
+			return nil, fmt.Errorf("%s: %s was not measured", side, b.Name)
+		}
+	}
+	return all, nil
+}
+
+// Better implements gateTarget.
+func (c *gateCases) Better(unit string) int { return bench.UnitOf(unit).Better }
+
+// Fixed implements gateTarget.
+func (c *gateCases) Fixed() bool { return c.onebits.Fixed() }

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/gate"
+)
+
+// A gateTarget finds the benchmarks of two sides and runs them.
+type gateTarget interface {
+	gate.Target
+
+	// Find lists the benchmarks that both sides have, and the others.
+	Find(ctx context.Context) (both []gate.Benchmark, differ []gate.Difference, err error)
+
+	Better(unit string) int
+
+	// Fixed reports that each side has the one layout that it has.
+	Fixed() bool
+}
+
+// A gateSubject is what a gate compares.
+type gateSubject struct {
+	gateTarget
+	base, head *gate.Module // nil: binaries
+	old, now   string       // what is said of them
+	caveat     string       // what is said if the layouts are fixed
+}
+
+// compared makes out what is compared: two revisions or two binaries, of any
+// module's tests or of onebit's own cases.
+func (f *gateFlags) compared(ctx context.Context, args []string, temp string) (*gateSubject, error) {
+	if f.baseBinary != "" {
+		return f.binaries(args, temp)
+	}
+	head, err := gate.FindModule(ctx, ".")
+	if err != nil {
+		return nil, err
+	}
+	base, err := head.Checkout(ctx, f.base, filepath.Join(temp, "base"))
+	if err != nil {
+		return nil, err
+	}
+	c := &gateSubject{base: base, head: head, caveat: "this Go's linker has no -randlayout: where functions happen to lie can pass for a change"}
+	if c.old, err = base.Describe(ctx); err != nil {
+		return nil, err
+	}
+	if c.now, err = head.Describe(ctx); err != nil {
+		return nil, err
+	}
+	c.old = f.base + ", " + c.old
+	bin, layouts := filepath.Join(temp, "bin"), rand.IntN(1<<20)
+	if f.suite == "" {
+		c.gateTarget = &gate.Tests{Base: base, Head: head, Patterns: args, Match: f.match, Limit: f.limit, CPUs: f.cpus, Layouts: layouts, Temp: bin}
+		return c, nil
+	}
+	c.gateTarget = f.cases(&builtCases{base: base, head: head, dir: bin, layouts: layouts}, args, temp)
+	return c, nil
+}
+
+// binaries compares two programs that are there. Their layouts cannot be drawn
+// again.
+func (f *gateFlags) binaries(args []string, temp string) (*gateSubject, error) {
+	base, err := gate.MainPackage(f.baseBinary)
+	if err != nil {
+		return nil, fmt.Errorf("--base-binary: %w", err)
+	}
+	head, err := gate.MainPackage(f.headBinary)
+	if err != nil {
+		return nil, fmt.Errorf("--head-binary: %w", err)
+	}
+	c := &gateSubject{old: f.baseBinary, now: f.headBinary, caveat: "binaries have the layout that they have: where functions happen to lie can pass for a change"}
+	switch {
+	case isTest(base) && isTest(head):
+		if len(args) > 0 || f.suite != "" {
+			return nil, fmt.Errorf("test binaries have neither packages nor a suite to choose: --bench chooses benchmarks")
+		}
+		c.gateTarget = &gate.Binaries{Base: f.baseBinary, Head: f.headBinary, Match: f.match, Limit: f.limit, CPUs: f.cpus, Temp: temp}
+	case base == head && strings.HasSuffix(base, "/cmd/onebit"):
+		c.gateTarget = f.cases(givenCases{f.baseBinary, f.headBinary}, args, temp)
+	default:
+		return nil, fmt.Errorf("%s is %s and %s is %s: name two test binaries (go test -c) of one package, or two of onebit", f.baseBinary, kindOf(base), f.headBinary, kindOf(head))
+	}
+	return c, nil
+}
+
+func isTest(pkg string) bool { return strings.HasSuffix(pkg, ".test") }
+
+func kindOf(pkg string) string {
+	if isTest(pkg) {
+		return "a test binary of " + strings.TrimSuffix(pkg, ".test")
+	}
+	return "the program " + pkg
+}
+
+// thresholds are those of rules; values that are computed need none, but for
+// the last digits of an error.
+func (c *gateSubject) thresholds(rules *gate.Rules) func(gate.Benchmark, string) (float64, bool) {
+	return func(b gate.Benchmark, unit string) (float64, bool) {
+		t, ok := rules.ThresholdOf(b, unit)
+		if _, own := c.gateTarget.(*gateCases); ok || !own || !bench.UnitOf(unit).Exact {
+			return t, ok
+		}
+		if unit == bench.PackedBytes {
+			return 0, true
+		}
+		return errorThreshold, true
+	}
+}
+
+// errorThreshold is how much a computed error may grow: a sum in another order
+// changes its last digits.
+const errorThreshold = 0.001
+
+// find is Find within the budget, of which measuring needs a part.
+func (f *gateFlags) find(ctx context.Context, c *gateSubject, start time.Time) ([]gate.Benchmark, []gate.Difference, error) {
+	limited, cancel := context.WithDeadline(ctx, start.Add(f.budget))
+	defer cancel()
+	both, differ, err := c.Find(limited)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		return nil, nil, fmt.Errorf("building both sides and listing their benchmarks takes longer than the budget of %v", f.budget)
+	}
+	return both, differ, err
+}
+
+// aboutDisk adds where the gate's files are to an error of a full disk.
+func aboutDisk(err error) error {
+	if err != nil && strings.Contains(err.Error(), "no space left on device") {
+		return fmt.Errorf("%w (a gate builds in %s; TMPDIR names another directory)", err, os.TempDir())
+	}
+	return err
+}
