@@ -38,6 +38,11 @@
 // who is fastest or tied most often, by how much (a geometric mean), and at what error. The tasks
 // follow, folded. Warnings that differ in their numbers alone become one.
 //
+// # Gates
+//
+// [WriteGate] and its like show what onebit gate found, from the file that it left behind. The page draws
+// its many small pictures itself, a value in eight bytes, since gonum's would take a hundred times as much.
+//
 // # Extending
 //
 // A new kind of report is a file that calls registerKind, a new chart a file that calls

@@ -86,7 +86,7 @@ more than 0.1% (errors). What follows -- are flags of onebit bench.`,
 	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements and profiles to `DIR`, and what benchstat reads")
 	flags.BoolVar(&f.force, "force", false, "replace an index.html that onebit did not write")
 	flags.IntVar(&f.profiles, "profiles", 3, "profile as many as `N` of what became slower, the worst first, for 6 s each after the budget")
-	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON, whose fields go doc onebit/bench/gate.Document explains")
 	cmd.AddCommand(newGateCalibrate())
 	return cmd
 }
@@ -190,7 +190,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 	report, err = gate.Run(ctx, c, benchmarks, options)
 	progress.close()
 	if report == nil || report.Rounds == 0 {
-		return nil, errors.Join(err, record.Err())
+		return nil, record.failed(err)
 	}
 	report.LeftOut, report.Changes = left, changes
 	if err == nil {

@@ -77,7 +77,7 @@ func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string) (repo
 	report, err = baseline.Compare(ctx, tests, benchmarks, options)
 	progress.close()
 	if report == nil || report.Rounds == 0 {
-		return nil, errors.Join(err, record.Err())
+		return nil, record.failed(err)
 	}
 	report.LeftOut = left
 	return report, errors.Join(err, f.publish(cmd, report, nil, record))

@@ -57,11 +57,21 @@ func (r *gateRecord) begin(settings []bench.Setting, better func(unit string) in
 	r.Recorder = gate.NewRecorder(out, settings, better)
 }
 
+// close also lets other gates into the folder.
 func (r *gateRecord) close() error {
 	if r.folder == nil {
 		return nil
 	}
 	return r.folder.Close()
+}
+
+// failed is why there is no report, and where to find what was measured.
+func (r *gateRecord) failed(err error) error {
+	err = errors.Join(err, r.Err())
+	if err != nil && r.folder != nil && r.folder.named {
+		return fmt.Errorf("%w (the finished processes are in %s; onebit report renders them)", err, r.folder.path())
+	}
+	return err
 }
 
 // read reads back what was written.
@@ -147,7 +157,8 @@ func (f *gateFlags) warn(cmd *cobra.Command, record *gateRecord, text string) {
 	record.Warn(text)
 }
 
-// publish prints a report and writes the files that were asked for.
+// publish prints a report and writes the files that were asked for, also of a
+// gate that was interrupted.
 func (f *gateFlags) publish(cmd *cobra.Command, r *gate.Report, profiles []gate.Profile, record *gateRecord) error {
 	for _, alarm := range r.Alarms {
 		fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s\n", alarm)
