@@ -9,49 +9,79 @@ import (
 // triples are logarithms of base, head and twin by round, positive if worse.
 type triples [][3]float64
 
-// An alignment is what a round's values say when head is taken to be shifted:
-// scores of the three, which chance alone hands out among them if that is so.
-type alignment [][3]int
+// scores are those of a round's three values, which chance alone hands out among
+// them if head is no different.
+type scores [][3]int
 
 // levels is how finely ranks are told apart. More of them find no more, and
 // cost time.
 const levels = 64
 
-// align takes a shift from head, the median of its three values from each
-// round, and ranks what is left over all rounds (Hodges and Lehmann, Annals of
-// Mathematical Statistics 33:482, 1962). A round with a burst on one side so
-// leaves its other two comparable.
-func (t triples) align(shift float64) alignment {
+// ranked gives scores by rank over all rounds.
+func (t triples) ranked() scores {
 	type place struct {
 		value       float64
 		round, side int
 	}
 	places := make([]place, 0, 3*len(t))
 	for round, v := range t {
-		v[Head] -= shift
-		middle := max(min(v[0], v[1]), min(max(v[0], v[1]), v[2]))
 		for side, x := range v {
-			places = append(places, place{x - middle, round, side})
+			places = append(places, place{x, round, side})
 		}
 	}
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.value, b.value) })
-	scores := make(alignment, len(t))
+	ranks := make(scores, len(t))
 	for i := 0; i < len(places); {
 		j := i
 		for j < len(places) && places[j].value == places[i].value {
 			j++
 		}
 		for _, p := range places[i:j] { // those that are equal share their middle rank
-			scores[p.round][p.side] = (i + j - 1) * levels / (2 * len(places))
+			ranks[p.round][p.side] = (i + j - 1) * levels / (2 * len(places))
 		}
 		i = j
 	}
-	return scores
+	return ranks
+}
+
+// shifted are the values with head's less a shift.
+func (t triples) shifted(shift float64) triples {
+	out := slices.Clone(t)
+	for i := range out {
+		out[i][Head] -= shift
+	}
+	return out
+}
+
+// aligned ranks values less the median of their round's three (Hodges and
+// Lehmann, Annals of Mathematical Statistics 33:482, 1962): what a round's values
+// share is no noise, and after a burst on one side the other two are comparable.
+func (t triples) aligned() scores {
+	t = slices.Clone(t)
+	for i, v := range t {
+		middle := max(min(v[0], v[1]), min(max(v[0], v[1]), v[2]))
+		for side := range v {
+			t[i][side] -= middle
+		}
+	}
+	return t.ranked()
+}
+
+// lowest ranks values as they are, and tells only the better half apart: where
+// noise only ever adds, or layouts are of two kinds, the code shows in those.
+func (t triples) lowest() scores {
+	ranks := t.ranked()
+	for i := range ranks {
+		for side := range ranks[i] {
+			ranks[i][side] = min(ranks[i][side], levels/2)
+		}
+	}
+	return ranks
 }
 
 // excess is by how much head's scores exceed what is to be expected of them, in
 // thirds.
-func (a alignment) excess() (sum int) {
+func (a scores) excess() (sum int) {
 	for _, s := range a {
 		sum += 2*s[Head] - s[Base] - s[Twin]
 	}
@@ -61,7 +91,7 @@ func (a alignment) excess() (sum int) {
 // chances are those of a sum of head's scores as large as this one, or as small,
 // if in each round any of the three scores is as likely to be head's. They are
 // exact.
-func (a alignment) chances() (large, small float64) {
+func (a scores) chances() (large, small float64) {
 	sum, most := 0, 0
 	for _, s := range a {
 		least := min(s[0], s[1], s[2])
@@ -95,16 +125,21 @@ func (a alignment) chances() (large, small float64) {
 	return large, small
 }
 
-// above is the chance of values like these if head is worse by a shift or less,
+// above is a chance of values like these if head is worse by a shift or less,
 // which refutes that where it is small; below if it is worse by that or more.
+// Either of two tests may refute it, each at half the level.
 func (t triples) above(shift float64) float64 {
-	large, _ := t.align(shift).chances()
-	return large
+	t = t.shifted(shift)
+	aligned, _ := t.aligned().chances()
+	lowest, _ := t.lowest().chances()
+	return min(1, 2*aligned, 2*lowest)
 }
 
 func (t triples) below(shift float64) float64 {
-	_, small := t.align(shift).chances()
-	return small
+	t = t.shifted(shift)
+	_, aligned := t.aligned().chances()
+	_, lowest := t.lowest().chances()
+	return min(1, 2*aligned, 2*lowest)
 }
 
 // interval estimates head's shift, with bounds that the truth is beyond with a
@@ -120,11 +155,13 @@ func (t triples) interval(alpha float64) Interval {
 		hi = max(hi, v[Head]-min(v[Base], v[Twin]))
 	}
 	const margin = 1e-6
-	lo, hi = lo-margin, hi+margin // beyond them head is first, or last, in every round
-	in.Center = root(lo, hi, func(shift float64) bool { return t.align(shift).excess() > 0 })
-	if t.above(lo) <= alpha {
-		in.Lo = root(lo, in.Center, func(shift float64) bool { return t.above(shift) <= alpha })
-		in.Hi = root(in.Center, hi, func(shift float64) bool { return t.below(shift) > alpha })
+	lo, hi = lo-margin, hi+margin // beyond them head is last, or first, in every round
+	in.Center = root(lo, hi, func(shift float64) bool { return t.shifted(shift).aligned().excess() > 0 })
+	if t.above(lo) <= alpha && t.below(hi) <= alpha {
+		in.Lo = root(lo, hi, func(shift float64) bool { return t.above(shift) <= alpha })
+		in.Hi = root(lo, hi, func(shift float64) bool { return t.below(shift) > alpha })
+		in.Lo, in.Hi = min(in.Lo, in.Hi), max(in.Lo, in.Hi) // the two tests may refute each other
+		in.Center = min(max(in.Center, in.Lo), in.Hi)
 	}
 	return in
 }

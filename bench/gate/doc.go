@@ -49,7 +49,7 @@
 // look is an alarm: then something other than the code decides, and nothing is
 // proved.
 //
-// The data is looked at nine times, after 20 to 100% of the budget; the looks
+// The data is looked at nine times, after 15 to 100% of the budget; the looks
 // spend from 1% to 32% of the chance of a false claim, which is shared among all
 // benchmarks and units (Bonferroni), and among SLOWER, FASTER and the alarms of
 // the twin. So the chance of any false claim in a gate is below 1%. What is

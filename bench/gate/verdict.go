@@ -89,7 +89,7 @@ func (r rule) differs(twin []float64) bool {
 }
 
 // lookAt is the share of the budget after which each look is taken.
-var lookAt = []float64{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
+var lookAt = []float64{0.15, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
 
 // spending is the share of the chance of a false claim that each look at the
 // data may use. Little is spent early, as O'Brien and Fleming do (Biometrics
@@ -98,9 +98,10 @@ var lookAt = []float64{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
 var spending = []float64{0.01, 0.02, 0.04, 0.06, 0.08, 0.12, 0.15, 0.2, 0.32}
 
 // minRounds is the number of rounds below which the last look of a family of
-// n tests can prove nothing: one of 3ⁿ choices of head's places is the clearest.
+// n tests can prove nothing: one of 3ⁿ choices of head's places is the clearest,
+// and there are two ways to look at it.
 func minRounds(alarm float64, n int) int {
-	last := alarm * slowerShare * spending[len(spending)-1] / float64(max(n, 1))
+	last := alarm * slowerShare * spending[len(spending)-1] / float64(2*max(n, 1))
 	return int(math.Ceil(-math.Log(last) / math.Log(3)))
 }
 
