@@ -26,6 +26,7 @@ type planned struct {
 	Benchmark
 	n       int
 	ns      float64 // of an operation
+	near    bool    // n is right if nothing disturbed what it was told by
 	settled bool
 }
 
@@ -120,10 +121,17 @@ func (p *planner) try(together []*planned) error {
 }
 
 // next takes the time of an operation and sets the number to try, or to keep.
+// Of two times that are long enough to tell, the shorter one counts: on a shared
+// machine the other may be three times as long.
 func (b *planned) next(ns, measure float64) {
-	b.ns = ns
 	total := ns * float64(b.n)
-	if b.settled = total >= measure/4 || b.n >= maxOps; b.settled {
+	enough := total >= measure/4 || b.n >= maxOps
+	if b.near {
+		ns = min(ns, b.ns)
+	}
+	b.settled = b.near || enough && b.n == 1 && total >= measure
+	b.ns, b.near = ns, enough
+	if enough || b.settled {
 		b.n = int(min(max(measure/max(ns, 0.01), 1), maxOps))
 		return
 	}

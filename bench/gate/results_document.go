@@ -116,7 +116,9 @@ func (f DocumentFinding) finding() Finding {
 	}
 }
 
-func duration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+func duration(seconds float64) time.Duration {
+	return time.Duration(math.Round(seconds * float64(time.Second)))
+}
 
 // ratio is nil for what JSON has no number for.
 func ratio(log float64) *float64 {
