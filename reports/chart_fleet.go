@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/internal/count"
 )
 
@@ -63,7 +64,7 @@ func (f *fleet) figure(l *lineup, folded bool) *figure {
 		}
 	}
 	fig := &figure{
-		name: fileName("fleet", l.base, l.subject), heading: label(l.title() + textIf(len(l.shapes) > 1, " "+l.shapes[len(l.shapes)-1])),
+		name: fileName("fleet", l.base, l.subject), heading: label(l.title() + textIf(l.base != names.BaseModel, " "+l.shapes[len(l.shapes)-1])),
 		reading: l.comparison(), height: rowsHeight(len(rows), 1), folded: folded,
 		panels: [][]*plot.Plot{{f.timePanel(rows), f.sharePanel(rows)}},
 	}
@@ -78,7 +79,7 @@ func (f *fleet) figure(l *lineup, folded bool) *figure {
 
 // last is the case of a row's variant at the largest shape; nil if there is none.
 func (r fleetRow) last() *caseStats {
-	return r.place.standings[len(r.place.standings)-1].find(r.contender)
+	return r.place.largest().find(r.contender)
 }
 
 func (r fleetRow) mark(x, y float64) mark {

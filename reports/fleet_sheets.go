@@ -334,7 +334,7 @@ func (f *fleet) codeSheet() *sheet {
 		}})
 	}
 	caption := "What share of its machine each variant reaches, on the same work as above: of reading where reading the weights bounds it, and else of multiplying. " +
-		"It is normalised by what the same machine reached in the same rounds, so that it compares code and not machines." + f.acrossText(len(across), len(f.real()))
+		"It is normalised by what the same machine reached in the same rounds, so that it compares code and not machines. Bold is the machine's fastest." + f.acrossText(len(across), len(f.real()))
 	return newSheet("fleet-code", "The same code, as a share of each machine", caption, rows, fields)
 }
 
@@ -383,8 +383,25 @@ func (l *lineup) contenders(most int) []string {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(score[b], score[a]), naturalCompare(a, b)) })
-	return all[:min(len(all), most)]
+	all = all[:min(len(all), most)]
+	sortBy(all, l.leastTime) // the order of rows, alike for all machines
+	return all
 }
+
+// leastTime is the shortest time that a contender has on any machine, over the largest shape.
+func (l *lineup) leastTime(contender string) (least float64, ok bool) {
+	for _, p := range l.ranked() {
+		if c := p.largest().find(contender); c != nil {
+			if ns := c.stats[bench.NsPerOp].Center; !ok || ns < least {
+				least, ok = ns, true
+			}
+		}
+	}
+	return least, ok
+}
+
+// largest is the standing at the largest shape.
+func (p *place) largest() *standing { return p.standings[len(p.standings)-1] }
 
 // doubts are those of all machines; what several say alike becomes one.
 func (f *fleet) doubts() []doubt {

@@ -182,7 +182,18 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 // fleet runs the script, and returns what it printed and its exit status.
 func fleet(t *testing.T, args ...string) (string, int) {
 	t.Helper()
-	cmd := exec.Command("./fleet.sbatch", args...)
+	return fleetIn(t, "", args...)
+}
+
+// fleetIn runs it in a folder.
+func fleetIn(t *testing.T, folder string, args ...string) (string, int) {
+	t.Helper()
+	script, err := filepath.Abs("fleet.sbatch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(script, args...)
+	cmd.Dir = folder
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -288,6 +299,44 @@ func TestFleet(t *testing.T) {
 	}
 	if out, status = fleet(t, bench...); status != 2 || !strings.Contains(out, "not measured: n1 (drained)") || strings.Contains(out, "measuring") {
 		t.Errorf("with a node that is drained: status %d\n%s", status, out)
+	}
+}
+
+// TestFleetOfGates gates a module of fixed times on two nodes: each has a verdict and a page of its own.
+func TestFleetOfGates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a cluster takes seconds to start")
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		require.Skip(t, "git", "no git in PATH")
+	}
+	startCluster(t, "n1", "n2")
+	dir, module := newFleetDir(t), t.TempDir()
+	work := func(ns int) string {
+		return fmt.Sprintf("package module\n\nimport \"testing\"\n\nfunc BenchmarkWork(b *testing.B) { b.ReportMetric(%d, \"ns/op\") }\n", ns)
+	}
+	write(t, filepath.Join(module, "go.mod"), "module example.com/module\n\ngo 1.26\n", 0o666)
+	write(t, filepath.Join(module, "work_test.go"), work(100), 0o666)
+	for _, args := range [][]string{{"init", "-q", "."}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "-m", "one"}} {
+		git := exec.Command("git", args...)
+		git.Dir = module
+		if out, err := git.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	write(t, filepath.Join(module, "work_test.go"), work(130), 0o666)
+
+	out, status := fleetIn(t, module, dir, "gate", "--base", "HEAD", "--budget", "15s", "--profiles", "0")
+	if status != 1 || !strings.Contains(out, "n1: regression: 1 worse") || !strings.Contains(out, "n2: regression: 1 worse") {
+		t.Fatalf("a third more time: status %d\n%s", status, out)
+	}
+	for _, node := range []string{"n1", "n2"} {
+		if _, err := os.Stat(filepath.Join(dir, "report", node, "index.html")); err != nil {
+			t.Error(err)
+		}
+	}
+	if out, status = fleetIn(t, module, dir, "gate", "--base", "HEAD", "--budget", "15s", "--profiles", "0"); status != 1 || strings.Contains(out, "measuring") {
+		t.Errorf("run again: status %d\n%s", status, out)
 	}
 }
 
