@@ -124,6 +124,16 @@ type Stopwatch interface {
 	Elapsed() time.Duration
 }
 
+// A Meter counts events of the machine, such as page faults; package counters
+// has one.
+type Meter interface {
+	Start() error
+
+	// Stop returns what was counted since Start, per operation, without what
+	// can't be told.
+	Stop(ops int) ([]Metric, error)
+}
+
 // A Prober is an Instance that tells in what state the machine is.
 type Prober interface {
 	// Probe is called after each sample, untimed, and returns what goes on the

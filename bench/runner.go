@@ -31,6 +31,9 @@ type Runner struct {
 	Start     func(ctx context.Context, job Job, out io.Writer) error
 	Processes int
 
+	// Meter, if not nil, counts events during every sample.
+	Meter Meter
+
 	// Progress, if not nil, is called between samples, from Run's goroutine.
 	// It should return at once.
 	Progress func(Progress)

@@ -135,6 +135,7 @@ type measurement struct {
 	elapsed       time.Duration
 	bytes, allocs uint64   // per operation
 	state         []Metric // of the machine; see Prober
+	counted       []Metric // see Meter
 }
 
 // garbageLimit is how much a group may allocate before its garbage is
@@ -157,13 +158,12 @@ func (run *run) sample(ctx context.Context, e *entry) (measurement, error) {
 			return measurement{}, err
 		}
 	}
-	elapsed, ops, err := run.time(ctx, e)
+	m := measurement{round: len(e.rates)}
+	ops, err := run.time(ctx, e, &m)
 	if err != nil {
 		return measurement{}, err
 	}
 	runtime.ReadMemStats(&after)
-
-	m := measurement{round: len(e.rates), elapsed: elapsed}
 	ops += uint64(e.warm)
 	m.bytes = (after.TotalAlloc - before.TotalAlloc) / ops
 	m.allocs = (after.Mallocs - before.Mallocs) / ops
@@ -173,29 +173,57 @@ func (run *run) sample(ctx context.Context, e *entry) (measurement, error) {
 	if err := finite(m.state); err != nil {
 		return measurement{}, err
 	}
-	e.rates = append(e.rates, perSecond(1, e.n, elapsed))
+	e.rates = append(e.rates, perSecond(1, e.n, m.elapsed))
 	return m, nil
 }
 
 // time performs the operations of a sample, more of them and again until they
-// last long enough for the clock. It returns how long the last e.n took, and
-// how many there were in all.
-func (run *run) time(ctx context.Context, e *entry) (elapsed time.Duration, ops uint64, err error) {
+// last long enough for the clock. It notes how long the last e.n took and what
+// the meter counted of them, and returns how many there were in all.
+func (run *run) time(ctx context.Context, e *entry, m *measurement) (ops uint64, err error) {
 	for {
-		_, elapsed, err = e.run(ctx, run.now, e.n)
+		m.elapsed, m.counted, err = run.metered(ctx, e)
 		ops += uint64(e.n)
 		if err != nil {
-			return 0, ops, err
+			return ops, err
 		}
-		if elapsed >= run.shortest() || e.n >= maxOps {
+		if m.elapsed >= run.shortest() || e.n >= maxOps {
 			break
 		}
-		e.lengthen(elapsed, run.shortest())
+		e.lengthen(m.elapsed, run.shortest())
 	}
 	if e.Check != nil {
-		err = e.Check(e.speeds(elapsed))
+		err = e.Check(e.speeds(m.elapsed))
 	}
-	return elapsed, ops, err
+	return ops, err
+}
+
+// metered performs e.n operations and counts events meanwhile.
+func (run *run) metered(ctx context.Context, e *entry) (elapsed time.Duration, counted []Metric, err error) {
+	if run.Meter == nil {
+		_, elapsed, err = e.run(ctx, run.now, e.n)
+		return elapsed, nil, err
+	}
+	if err := run.Meter.Start(); err != nil {
+		return 0, nil, err
+	}
+	if _, elapsed, err = e.run(ctx, run.now, e.n); err != nil {
+		return 0, nil, err
+	}
+	counted, err = run.Meter.Stop(e.n)
+	return elapsed, append(counted, e.perToken(counted)...), err
+}
+
+// perToken is the energy of a token, where tokens and energy are counted.
+func (e *entry) perToken(counted []Metric) []Metric {
+	for _, c := range counted {
+		for _, r := range e.Rates {
+			if c.Unit == Energy && r.Unit == TokenRate && r.Value > 0 {
+				return []Metric{{TokenEnergy, c.Value / r.Value}}
+			}
+		}
+	}
+	return nil
 }
 
 func perSecond(perOp float64, n int, elapsed time.Duration) float64 {
@@ -250,7 +278,7 @@ func (t *taken) values() []Metric {
 	if v, ok := t.share(e.peak, func(c Case) int64 { return c.Ops }); ok {
 		values = append(values, Metric{PctPeak, v})
 	}
-	values = append(values, t.state...)
+	values = slices.Concat(values, t.state, t.counted)
 	for i, v := range values {
 		values[i].Value = rounded(v.Value)
 	}

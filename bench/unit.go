@@ -49,6 +49,22 @@ const (
 	SinceStart  = "at-s"
 	AllocBytes  = "B/op"
 	Allocs      = "allocs/op"
+
+	// What a Meter counts; see package counters.
+	Cycles          = "cycles/op"
+	Instructions    = "instructions/op"
+	BranchMisses    = "branch-misses/op"
+	CacheMisses     = "cache-misses/op"
+	TLBMisses       = "dTLB-misses/op"
+	StalledFrontend = "stalled-frontend/op"
+	StalledBackend  = "stalled-backend/op"
+	PageFaults      = "page-faults/op"
+	MajorFaults     = "major-faults/op"
+	Switches        = "context-switches/op"
+	Migrations      = "migrations/op"
+	Energy          = "J/op"
+	TokenEnergy     = "J/tok"
+	PctCounted      = "%counted"
 )
 
 // A Unit says how to read, compare and print the values of one unit.
@@ -99,6 +115,20 @@ var Units = []Unit{
 	{SinceStart, -1, false, "time of the sample, in seconds after the run's start", formatSI(" s")},
 	{AllocBytes, -1, false, "bytes allocated per operation", formatBytes},
 	{Allocs, -1, false, "allocations per operation", formatSI("")},
+	{Cycles, -1, false, "processor cycles in user mode", formatSI("")},
+	{Instructions, -1, false, "instructions in user mode", formatSI("")},
+	{BranchMisses, -1, false, "branches predicted wrongly", formatSI("")},
+	{CacheMisses, -1, false, "misses of the last cache", formatSI("")},
+	{TLBMisses, -1, false, "loads that missed the data TLB", formatSI("")},
+	{StalledFrontend, -1, false, "cycles without instructions to start", formatSI("")},
+	{StalledBackend, -1, false, "cycles in which instructions waited", formatSI("")},
+	{PageFaults, -1, false, "page faults of the process", formatSI("")},
+	{MajorFaults, -1, false, "page faults that read from disk", formatSI("")},
+	{Switches, -1, false, "context switches of the process", formatSI("")},
+	{Migrations, -1, false, "moves of threads to another CPU", formatSI("")},
+	{Energy, -1, false, "energy of the processor's packages, whoever used it", formatSI(" J")},
+	{TokenEnergy, -1, false, "the same for each token", formatSI(" J")},
+	{PctCounted, +1, false, "share of the time in which every counter counted; counts are scaled by it", formatPercent},
 }
 
 // UnitOf returns what is known of a unit; for a unit that Units doesn't list,
