@@ -865,3 +865,51 @@ func (spinner) Run(_ context.Context, n int) error {
 	return nil
 }
 func (spinner) Close() error { return nil }
+
+// A joulemeter counts two joules and three faults for each operation of a
+// case, and none in between.
+type joulemeter struct {
+	lab    *lab
+	before int
+	err    error
+}
+
+func (m *joulemeter) ops() (n int) {
+	for _, of := range m.lab.runs {
+		n += of
+	}
+	return n
+}
+
+func (m *joulemeter) Start() error { m.before = m.ops(); return m.err }
+
+func (m *joulemeter) Stop(ops int) ([]Metric, error) {
+	n := float64(m.ops()-m.before) / float64(ops)
+	return []Metric{{PageFaults, 3 * n}, {Energy, 2 * n}}, nil
+}
+
+// TestMeter: each sample has what was counted of its own operations, without
+// those that warmed up, and a token its part.
+func TestMeter(t *testing.T) {
+	l := newLab()
+	c := l.newCase("Model/test=tg4", "g", script{op: time.Millisecond})
+	c.Rates = []Metric{{TokenRate, 4}}
+	r := l.runner()
+	r.Meter = &joulemeter{lab: l}
+	res, _ := measure(t, r, Suite{Cases: []Case{c}})
+	if len(res.Samples) == 0 {
+		t.Fatal("no samples")
+	}
+	for _, s := range res.Samples {
+		for unit, want := range map[string]float64{PageFaults: 3, Energy: 2, TokenEnergy: 0.5} {
+			if got, ok := s.Value(unit); !ok || got != want {
+				t.Errorf("%s: %v %s, want %v", s.Name.Full, got, unit, want)
+			}
+		}
+	}
+	r.Meter = &joulemeter{lab: l, err: errWrong}
+	res, _ = measure(t, r, Suite{Cases: []Case{c}})
+	if len(res.Failures) != 1 || len(res.Samples) != 0 {
+		t.Errorf("a meter that fails: %d samples and failures %v", len(res.Samples), res.Failures)
+	}
+}

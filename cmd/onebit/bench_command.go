@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"onebit/bench"
+	"onebit/bench/counters"
 )
 
 // settings are what the results file says of the run itself.
@@ -23,6 +24,11 @@ func (f *benchFlags) settings(cmd *cobra.Command) []bench.Setting {
 	}
 	if f.host != "" {
 		out = append(out, bench.Setting{Key: bench.HostKey, Value: f.host})
+	}
+	if f.counters {
+		meter := counters.Open()
+		defer meter.Close()
+		out = append(out, meter.Settings()...)
 	}
 	return out
 }

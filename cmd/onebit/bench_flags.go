@@ -23,19 +23,20 @@ type benchFlags struct {
 	process *bench.Job        // of this process, if it is a child of bench's
 	handed  []cases.ModelFile // models that bench made
 
-	out     string
-	force   bool
-	filter  string
-	short   bool
-	list    bool
-	json    bool
-	count   int
-	time    time.Duration
-	threads []int
-	model   string
-	types   []string
-	seed    uint64
-	host    string
+	out      string
+	force    bool
+	filter   string
+	short    bool
+	list     bool
+	json     bool
+	counters bool
+	count    int
+	time     time.Duration
+	threads  []int
+	model    string
+	types    []string
+	seed     uint64
+	host     string
 
 	acts        []string
 	activations []kernels.Activation

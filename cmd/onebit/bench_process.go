@@ -15,6 +15,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/cases"
+	"onebit/bench/counters"
 	"onebit/internal/sysinfo"
 )
 
@@ -96,6 +97,11 @@ func (f *benchFlags) pass(cmd *cobra.Command) error {
 	}
 	defer done()
 	runner := bench.Runner{Seed: f.seed}
+	if f.counters {
+		meter := counters.Open()
+		defer meter.Close()
+		runner.Meter = meter
+	}
 	return runner.Pass(ctx, todo.Job, f.joined(cmd, suites, host), cmd.OutOrStdout())
 }
 
