@@ -206,7 +206,7 @@ func (v *HistoryView) summary() string {
 // method says what the list rests on, a sentence each.
 func (v *HistoryView) method() []string {
 	tested := v.Tested()
-	said := []string{fmt.Sprintf("the chance of any false change is at most %s in all %s together (permutation tests, Bonferroni)",
+	said := []string{fmt.Sprintf("the chance of any false change is at most %s in all %s together (permutation tests, Bonferroni), unless noise carries over from point to point",
 		percent(v.Alpha), ofSeries(tested))}
 	if tested == 0 {
 		said = []string{"no series has the 6 points that a change needs"}
@@ -235,7 +235,7 @@ func (v *HistoryView) longest() (n int) {
 func ofSeries(n int) string { return fmt.Sprintf("%d series", n) }
 
 // alikeDoubt is from which correlation of neighbours on a change may be drift.
-const alikeDoubt = 0.25
+const alikeDoubt = 0.15
 
 // doubts are reasons to trust the list less.
 func (v *HistoryView) doubts() []string {

@@ -106,7 +106,7 @@ func Load(ctx context.Context, dir string, opt LoadOptions) (*History, error) {
 	}
 	files, err := readFiles(ctx, paths, opt)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading %s: %w", dir, err)
 	}
 	c := &collector{
 		dir: dir, opt: opt, history: &History{Notes: notes}, points: make(map[string]int32), series: make(map[seriesKey]int32),
@@ -128,7 +128,7 @@ func listFiles(ctx context.Context, dir string) (paths, notes []string, err erro
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return fmt.Errorf("reading %s: %w", dir, ctx.Err())
 		case err != nil && path == dir:
 			return err
 		case err != nil:

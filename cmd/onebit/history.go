@@ -41,8 +41,9 @@ the commits' dates if files say them (commit-date: …), by the repository that 
 names, by the time of measuring, by dates in file names, and at last by the files'
 own times. Each machine has series of its own.
 
-The chance of any false change is below 5%, for all benchmarks together; --shuffles
-checks it on your own files. It takes a dozen points for a few benchmarks, and
+The chance of any false change is at most 5%, for all benchmarks together, unless
+noise carries over from point to point, which is measured and said; --shuffles
+counts false alarms in your own files, in random order. It takes a dozen points for a few benchmarks, and
 twenty for hundreds. What drifts for weeks, or a machine that was replaced, is a
 change too. go doc onebit/bench/history says how it is done.
 
@@ -118,7 +119,7 @@ func (f *historyFlags) run(cmd *cobra.Command, dir string) error {
 	how := history.Options{Alpha: f.alpha, Seed: f.seed}
 	found, err := read.Trends(ctx, how)
 	if err != nil {
-		return err
+		return fmt.Errorf("looking for changes: %w", err)
 	}
 	view := reports.HistoryView{History: read, Trends: found, Least: f.threshold / 100, Options: how}
 	if f.repo != "" {
@@ -129,7 +130,7 @@ func (f *historyFlags) run(cmd *cobra.Command, dir string) error {
 	if f.shuffles > 0 {
 		shuffles, err := read.Shuffled(ctx, f.shuffles, how)
 		if err != nil {
-			return err
+			return fmt.Errorf("counting false alarms: %w", err)
 		}
 		view.Shuffles = &shuffles
 	}

@@ -1,0 +1,121 @@
+package reports
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"onebit/bench/history"
+)
+
+// historyFixture is a history of hostile names: series 0 became slower, series 1
+// began at 0, and the others stayed.
+func historyFixture(t *testing.T, series, points int) HistoryView {
+	t.Helper()
+	h := &history.History{Machines: []string{"<b>one</b>"}, Files: points, Notes: []string{"<i>note</i>"}}
+	for p := range points {
+		h.Points = append(h.Points, history.Point{
+			Commit: fmt.Sprintf("%040x", p+1), Time: time.Date(2026, 1, 1+p, 0, 0, 0, 0, time.UTC), Subject: "<script>alert(1)</script>",
+		})
+	}
+	for i := range series {
+		s := history.Series{Case: history.Case{Name: fmt.Sprintf("Case%d/<script>", i), Unit: "ns/op"}, Better: -1}
+		if i == 1 {
+			s.Unit = "allocs/op"
+		}
+		for p := range points {
+			v := 1000 + float64((p*7+i*3)%13)
+			switch {
+			case i == 0 && p >= points/2:
+				v *= 1.2
+			case i == 1:
+				v = float64(p / (points / 2))
+			}
+			s.At, s.Values, s.Files = append(s.At, int32(p)), append(s.Values, v), append(s.Files, 1)
+		}
+		h.Series = append(h.Series, s)
+	}
+	found, err := h.Trends(context.Background(), history.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return HistoryView{History: h, Trends: found, Between: func(a, b string) int { return 3 }}
+}
+
+func TestHistoryPage(t *testing.T) {
+	v := historyFixture(t, 70, 40)
+	dir := t.TempDir()
+	if err := WriteHistory(context.Background(), dir, v, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, pageName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(page)
+	for _, never := range []string{"<script>alert", "<i>note", "<b>one", "NaN%", "NaN ", "ZgotmplZ"} {
+		if strings.Contains(text, never) {
+			t.Errorf("the page holds %s", never)
+		}
+	}
+	for _, want := range []string{"2 changes of level in 70 series over 40 points", "60 of 70 series are drawn", "(3 commits)", `class="cut worse"`, "2026-01-20 … 2026-01-21"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if n := strings.Count(text, `<svg class="gp"`); n != mostHistories {
+		t.Errorf("%d pictures", n)
+	}
+	again := t.TempDir()
+	if err := WriteHistory(context.Background(), again, v, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if second, _ := os.ReadFile(filepath.Join(again, pageName)); string(second) != text {
+		t.Error("the same history gives another page")
+	}
+}
+
+func TestHistoryForms(t *testing.T) {
+	v := historyFixture(t, 4, 40)
+	d := v.Document()
+	if len(d.Changes) != 2 || d.Tested != 4 {
+		t.Fatalf("%+v", d)
+	}
+	for _, c := range d.Changes {
+		if c.Unit == "allocs/op" {
+			if c.Ratio != nil || c.Before != 0 || c.After != 1 {
+				t.Errorf("from zero: %+v", c)
+			}
+		} else if c.Ratio == nil || math.Abs(*c.Ratio-1.2) > 0.01 || c.Worth != "worse" || c.Commits != 3 {
+			t.Errorf("%+v", c)
+		}
+	}
+	var wide, narrow strings.Builder
+	for width, b := range map[int]*strings.Builder{0: &wide, 50: &narrow} {
+		if err := WriteHistoryTable(b, v, width); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !strings.Contains(wide.String(), "1.01 µs → 1.21 µs") || !strings.Contains(wide.String(), "more") {
+		t.Errorf("table:\n%s", wide.String())
+	}
+	for line := range strings.Lines(narrow.String()) {
+		if n := len([]rune(line)); n > 70 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	v.Alike = 0.5
+	v.Common = []history.Common{{Point: 20, Changed: 3, Of: 4, Up: true, GoVersionMoved: true}}
+	v.Points[20].GoVersion = "go1.26"
+	doubts := strings.Join(v.doubts(), "\n")
+	for _, want := range []string{"3 of 4 series moved up together at ", "where Go became go1.26", "resemble each other"} {
+		if !strings.Contains(doubts, want) {
+			t.Errorf("doubts %q lack %q", doubts, want)
+		}
+	}
+}
