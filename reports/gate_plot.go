@@ -187,7 +187,7 @@ func distributionPlot(f gate.Finding, most dotBudget) string {
 	return p.svg()
 }
 
-// ratioPlot shows the change with its interval, the threshold and the noise between base and its twin.
+// ratioPlot shows the change with its interval, the threshold and by how much the same code is known to differ.
 func ratioPlot(f gate.Finding) string {
 	const height = 76
 	c, floor := math.Expm1(f.Change.Center), math.Expm1(f.Floor)

@@ -256,6 +256,10 @@ func functionsOf(s *profile.Sample) (names []string) {
 			}
 		}
 	}
+	// A signal lets a function call this, which takes no time of its own.
+	if len(names) > 1 && names[0] == "runtime.asyncPreempt" {
+		names = names[1:]
+	}
 	if len(names) == 0 {
 		names = []string{"unknown"}
 	}

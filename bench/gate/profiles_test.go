@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/pprof/profile"
+
 	"onebit/bench"
 )
 
@@ -96,5 +98,26 @@ func TestProfileNamesThePlantedFunction(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 2 || filepath.Base(files[0]) != "Spin-size-1-odd_name.base.pprof" {
 		t.Errorf("files %q, %v", files, err)
+	}
+}
+
+// A profile's samples in what the scheduler makes a function call are that
+// function's, and a recursive function counts once.
+func TestSharesOf(t *testing.T) {
+	function := func(name string) *profile.Location {
+		return &profile.Location{Line: []profile.Line{{Function: &profile.Function{Name: name}}}}
+	}
+	sample := func(value int64, stack ...string) *profile.Sample {
+		s := &profile.Sample{Value: []int64{1, value}}
+		for _, name := range stack {
+			s.Location = append(s.Location, function(name))
+		}
+		return s
+	}
+	flat, cum, samples := sharesOf(&profile.Profile{Sample: []*profile.Sample{
+		sample(30, "runtime.asyncPreempt", "loop", "main"), sample(10, "loop", "main"), sample(60, "walk", "walk", "main"),
+	}})
+	if samples != 3 || flat["loop"] != 0.4 || flat["walk"] != 0.6 || cum["walk"] != 0.6 || cum["main"] != 1 || flat["main"] != 0 {
+		t.Errorf("%d samples, flat %v, cumulative %v", samples, flat, cum)
 	}
 }

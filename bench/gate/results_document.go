@@ -51,7 +51,7 @@ type DocumentFinding struct {
 	Lo        *float64  `json:"lo,omitempty"`    // bounds of the 95% interval, absent where the data gives none
 	Hi        *float64  `json:"hi,omitempty"`
 	Threshold float64   `json:"threshold"`
-	Floor     float64   `json:"floor"`           // how far base and its twin lie apart
+	Floor     float64   `json:"floor"`           // how far base and its twin are known to lie apart
 	Exact     bool      `json:"exact,omitempty"` // no process changes the values: no statistics were needed
 	Base      []float64 `json:"base,omitempty"`  // by round, as measured
 	Head      []float64 `json:"head,omitempty"`
@@ -179,11 +179,11 @@ func (f Finding) Reason() string {
 	case f.Exact:
 		return "every process gives the same value, and the change is beyond " + threshold
 	case f.Verdict == Same:
-		return "proved: the interval, widened by the noise between base and its twin, lies within ±" + threshold
+		return "proved: the interval lies within ±" + threshold
 	case f.Verdict == Slower:
-		return "proved to be worse beyond the noise between base and its twin, and not proved to be within " + threshold
+		return "proved to be worse, and not proved to be within " + threshold
 	case f.Verdict == Faster:
-		return "proved to be better beyond the noise between base and its twin"
+		return "proved to be better"
 	case f.Pass:
 		return "neither better nor the same is proved, but it is worse by no more than " + threshold
 	}
