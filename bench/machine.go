@@ -112,7 +112,8 @@ type Fleet struct {
 }
 
 // ReadFleet reads results files and joins those of each machine, as ReadFiles
-// does. A file with the samples of an earlier one is left out, with a warning:
+// does. A file that says less of its machine, as those of other programs do,
+// is taken for the one machine that it may be of, with a warning. A file with the samples of an earlier one is left out, with a warning:
 // samples that count twice make intervals too narrow. So is a file without
 // measurements, unless none has any.
 func ReadFleet(files ...File) (*Fleet, error) {
@@ -136,12 +137,49 @@ func ReadFleet(files ...File) (*Fleet, error) {
 		runs[m] = append(runs[m], r)
 	}
 	for _, m := range machines {
-		fleet.Machines = append(fleet.Machines, join(runs[m]))
+		if whose, ok := m.within(machines); ok {
+			for _, r := range runs[m] {
+				fleet.Warnings = append(fleet.Warnings, fmt.Sprintf("%s says less of its machine than other files: it was taken for theirs, %s", r.Path, whose.CPU))
+			}
+			runs[whose] = append(runs[whose], runs[m]...)
+			delete(runs, m)
+		}
+	}
+	for _, m := range machines {
+		if runs[m] != nil {
+			fleet.Machines = append(fleet.Machines, join(runs[m]))
+		}
 	}
 	if fleet.Machines == nil {
 		fleet.Machines = []*Results{join(read)}
 	}
 	return fleet, nil
+}
+
+// within returns the machine that m may be, where its header is silent and
+// only one of all that say more has the same CPU and nothing else.
+func (m Machine) within(all []Machine) (whose Machine, ok bool) {
+	for _, o := range all {
+		if m.CPU == "" || o.CPU != m.CPU || o.Host != m.Host || o.said() <= m.said() || m.Differences(o) != nil {
+			continue
+		}
+		if ok {
+			return Machine{}, false
+		}
+		whose, ok = o, true
+	}
+	return whose, ok
+}
+
+// said counts what the header says of the machine.
+func (m Machine) said() int {
+	n := 0
+	for _, f := range m.Facets() {
+		if f.Value != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // needless says why a file adds nothing to those before it; "" if it does.

@@ -52,7 +52,9 @@ func TestMachinesAreToldApart(t *testing.T) {
 		{"emulated", replace("emulated: false", "emulated: true\nemulator: qemu"), "emulator", 2},
 		{"another host", "host: n2\n" + oneMachine, "", 2}, // the other file has no label to differ from
 		{"no header", "", "", 2},
-		{"features that could not be found out", replace("avx2,fma", "unavailable: no permission"), "", 2},
+		{"features that could not be found out", replace("avx2,fma", "unavailable: no permission"), "", 1},
+		{"all that go test says", "goos: linux\ngoarch: amd64\ncpu: Some CPU\n", "", 1},
+		{"another system on the same CPU", "goos: windows\ngoarch: amd64\ncpu: Some CPU\n", "platform", 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			files := writeFiles(t, oneMachine+"BenchmarkX 1 5 ns/op\n", tc.header+"BenchmarkX 1 6 ns/op\n")
@@ -134,5 +136,19 @@ func TestLacks(t *testing.T) {
 		if got := r.Lacks(variant); got != want {
 			t.Errorf("Lacks(%q) is %v", variant, got)
 		}
+	}
+}
+
+// TestFleetTakesForOne has a file that may be of either of two machines, and so is of none of them.
+func TestFleetTakesForOne(t *testing.T) {
+	const little = "cpu: Some CPU\nBenchmarkX 1 7 ns/op\n"
+	other := strings.Replace(oneMachine, "usable: 2", "usable: 1", 1)
+	files := writeFiles(t, little, oneMachine+"BenchmarkX 1 5 ns/op\n", other+"BenchmarkX 1 6 ns/op\n")
+	fleet := readFleet(t, files[:2]...)
+	if want := files[0].Path + " says less of its machine than other files: it was taken for theirs, Some CPU"; len(fleet.Machines) != 1 || !slices.Equal(fleet.Warnings, []string{want}) {
+		t.Errorf("%d machines, warnings %q", len(fleet.Machines), fleet.Warnings)
+	}
+	if fleet := readFleet(t, files...); len(fleet.Machines) != 3 || fleet.Warnings != nil {
+		t.Errorf("%d machines, warnings %q", len(fleet.Machines), fleet.Warnings)
 	}
 }
