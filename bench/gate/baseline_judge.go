@@ -48,6 +48,8 @@ func (c *comparison) unmeasured(x *caseState, unit string) Finding {
 		f = f.exactly(c.rule(x, unit), c.Better(unit))
 	case bench.Median(f.Base) == 0 && bench.Median(f.Head) == 0:
 		f.Verdict, f.Pass = Same, true // a byte in one process of many
+	default:
+		f.Change = Interval{0, math.Inf(-1), math.Inf(1)} // nothing is known
 	}
 	return f
 }

@@ -140,6 +140,9 @@ func TestBaselineOfTooLittleTime(t *testing.T) {
 	if err != nil || r.Exit() != 2 || r.Rounds >= r.Needed {
 		t.Errorf("exit %d after %d rounds of %d, %v, want 2", r.Exit(), r.Rounds, r.Needed, err)
 	}
+	if in := r.Findings[0].Change; !math.IsInf(in.Lo, -1) || !math.IsInf(in.Hi, 1) {
+		t.Errorf("of too few processes the change is %+v, want no bounds", in)
+	}
 	l.fail = errors.New("it panics")
 	r, err = b.Compare(t.Context(), l, all, Options{})
 	if !errors.Is(err, l.fail) || r.Exit() != 2 {
