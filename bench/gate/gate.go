@@ -257,8 +257,12 @@ func (g *gate) run(ctx context.Context) (err error) {
 		}
 		g.round++
 		spent := float64(g.elapsed()-g.setup) / float64(max(g.Budget-g.setup, 1))
-		// A round that would end after the budget is not begun.
-		spent += spent / float64(g.round) / 2
+		each := spent / float64(g.round)
+		// The look is nearer before its time than after it, and a round that
+		// would end after the budget is not begun.
+		if spent += each / 2; spent+each/2 > 1 {
+			spent = 1
+		}
 		if spent >= lookAt[g.looks] || g.round == exactRounds && g.allExact() {
 			g.look(spent)
 		}

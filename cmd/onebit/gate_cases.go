@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"onebit/bench"
 	"onebit/bench/gate"
 	"onebit/bench/names"
@@ -72,16 +74,26 @@ func (b *builtCases) prepare(ctx context.Context, round int) error {
 	if round > 0 && b.Fixed() {
 		return nil
 	}
-	for _, side := range []gate.Side{gate.Base, gate.Head, gate.Twin} {
-		m := b.base
-		if side == gate.Head {
-			m = b.head
-		}
-		if err := b.Link(ctx, m, b.file(side), gate.Layout(side, b.layouts+round), "build", "onebit/cmd/onebit"); err != nil {
-			return fmt.Errorf("%s: %w (--suite measures onebit's own cases)", side, err)
-		}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(2) // the linker needs much memory
+	if round == 0 {
+		group.SetLimit(1) // the first tells what the linker can do
 	}
-	return nil
+	for _, side := range []gate.Side{gate.Base, gate.Head, gate.Twin} {
+		group.Go(func() error {
+			m := b.base
+			if side == gate.Head {
+				m = b.head
+			}
+			// Without paths, what has not changed is compiled once.
+			err := b.Link(ctx, m, b.file(side), gate.Layout(side, b.layouts+round), "build", "-trimpath", "onebit/cmd/onebit")
+			if err != nil {
+				return fmt.Errorf("%s: %w (--suite measures onebit's own cases)", side, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // cases is the target of a suite.
