@@ -405,7 +405,7 @@ func (g *gateReport) finding(f gate.Finding, id string, dots dotBudget) gateFind
 		x.Headline += fmt.Sprintf(", 95%% interval from %s to %s; threshold %.3g%%.", gate.Percent(f.Change.Lo), gate.Percent(f.Change.Hi), 100*f.Threshold)
 	}
 	if f.Floor > 0 {
-		x.Headline += fmt.Sprintf(" %.2g%% of it count as noise: so far apart is the same code known to lie.", 100*math.Expm1(f.Floor))
+		x.Headline += fmt.Sprintf(" %.2g%% of it counts as noise: the same code is known to differ by that.", 100*math.Expm1(f.Floor))
 	}
 	x.Plots = []template.HTML{
 		template.HTML(distributionPlot(f, dots)), template.HTML(ratioPlot(f)), template.HTML(driftPlot(f, g.raw[f.Benchmark], dots)),

@@ -141,12 +141,7 @@ func labelledFile(arg string) (bench.File, error) {
 	return bench.File{Path: path, Label: name}, nil
 }
 
-// writeReport writes a report into a folder that no run is using.
-func writeReport(ctx context.Context, dir string, results *bench.Results, opt reports.WriteOptions) error {
-	return writeFleet(ctx, dir, &bench.Fleet{Machines: []*bench.Results{results}}, opt)
-}
-
-// writeFleet does so with a report of several machines.
+// writeFleet writes a report into a folder that no run is using.
 func writeFleet(ctx context.Context, dir string, results *bench.Fleet, opt reports.WriteOptions) error {
 	unlock, err := lockFolder(dir)
 	if err != nil {
