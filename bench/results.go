@@ -305,6 +305,10 @@ func newHeader(r *Results) *header {
 // that say nothing which the others don't.
 var RunKeys = []string{"started", "command", "mem-available", "clock-step-ns", UnavailableKey}
 
+// UnmeasuredKey is the setting that lists what a run could not measure, and
+// why, separated by semicolons.
+const UnmeasuredKey = "unavailable"
+
 // set adds a setting. The first value of a key stays, and a first change gets
 // a warning: samples of several machines or commits make no one result. Go
 // itself changes pkg from package to package, and a gate its side.

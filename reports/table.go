@@ -29,6 +29,9 @@ type TableOptions struct {
 // that would fill screens, each format and condition has a row over all of its tasks instead. What
 // doesn't fit the width is left out, the least important first.
 func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
+	if IsMachine(res) {
+		return WriteMachineTable(w, []Machine{{Results: res}}, opt)
+	}
 	d := newDigest(res)
 	top, summed := opt.Top, opt.Top == 0 && len(d.tasks) > manyTasks
 	if top == 0 {

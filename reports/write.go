@@ -33,7 +33,12 @@ type WriteOptions struct {
 // was there are removed; other files are left alone. The same results give the same bytes. A file that cannot be
 // written whole, for instance to a full disk, is not there. It returns ctx's error as soon as the figure
 // in hand is drawn.
+//
+// Results of onebit machine have a page of their own.
 func Write(ctx context.Context, dir string, res *bench.Results, opt WriteOptions) error {
+	if IsMachine(res) {
+		return WriteMachines(dir, []Machine{{Results: res}}, opt)
+	}
 	return writeFolder(ctx, dir, opt, func(w io.Writer) (drawing, error) {
 		d := newDigest(res)
 		drawn, err := drawCharts(ctx, d)

@@ -84,12 +84,8 @@ func (s *Suite) unavailableSetting() []bench.Setting {
 	if texts == nil {
 		return nil
 	}
-	return []bench.Setting{{Key: UnavailableKey, Value: strings.Join(texts, "; ")}}
+	return []bench.Setting{{Key: bench.UnmeasuredKey, Value: strings.Join(texts, "; ")}}
 }
-
-// UnavailableKey is the setting of a results file that lists what the machine
-// could not measure, and why, separated by semicolons.
-const UnavailableKey = "unavailable"
 
 // A machine is what its cases share.
 type machine struct {

@@ -1,0 +1,445 @@
+package reports
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"onebit/bench"
+	"onebit/bench/names"
+	"onebit/internal/sysinfo"
+	"onebit/internal/term"
+)
+
+//go:embed assets/machine.html.tmpl
+var machineSource string
+
+var machineTemplate = sync.OnceValue(func() *template.Template { return newPageTemplate(machineSource) })
+
+// A Machine is the results of a run of onebit machine.
+type Machine struct {
+	Name    string // to tell it from others; "" where it is the only one
+	Results *bench.Results
+}
+
+// IsMachine reports whether results are those of onebit machine.
+func IsMachine(res *bench.Results) bool {
+	for _, s := range res.Samples {
+		if !names.IsMachine(s.Name) {
+			return false
+		}
+	}
+	return len(res.Samples) > 0
+}
+
+// WriteMachines writes a page of machines side by side, index.html, into dir, which is made if need be.
+func WriteMachines(dir string, machines []Machine, opt WriteOptions) error {
+	if !opt.Force {
+		if err := Replaceable(dir); err != nil {
+			return err
+		}
+	}
+	var b bytes.Buffer
+	if err := writeMachinePage(&b, machines); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	if err := removePlots(dir, ownPage(dir), nil); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, pageName), b.Bytes())
+}
+
+// WriteMachineTable writes machines side by side for a terminal.
+func WriteMachineTable(w io.Writer, machines []Machine, opt TableOptions) error {
+	r := newMachineReport(machines)
+	var b strings.Builder
+	for _, m := range r.machines {
+		writeWrapped(&b, "", m.advice(), opt.Width)
+	}
+	for _, s := range r.sheets() {
+		b.WriteString("\n" + s.Heading + "\n")
+		writeAligned(&b, s.textColumns(), opt.Width)
+	}
+	b.WriteByte('\n')
+	if text := signsText(b.String()); text != "" {
+		writeWrapped(&b, "", text, opt.Width)
+	}
+	for _, m := range r.machines {
+		for _, text := range m.remarks() {
+			writeWrapped(&b, "", text, opt.Width)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// A machineReport is what every form of a report of machines shows.
+type machineReport struct{ machines []*machineResults }
+
+// machineResults are one machine's.
+type machineResults struct {
+	*digest
+	name   string
+	byName map[string]*caseStats // by the name without bytes where a level stands for them
+}
+
+func newMachineReport(machines []Machine) *machineReport {
+	r := &machineReport{}
+	for _, m := range machines {
+		d := newDigest(m.Results)
+		results := &machineResults{digest: d, name: label(m.Name), byName: make(map[string]*caseStats)}
+		for _, c := range d.cases {
+			results.byName[levelName(c.name)] = c
+		}
+		r.machines = append(r.machines, results)
+	}
+	return r
+}
+
+// levelName is what machines whose caches differ in size have in common.
+func levelName(n bench.Name) string {
+	if n.Get(names.Level) != "" {
+		return n.Without(names.Bytes)
+	}
+	return n.Full
+}
+
+// ofBase are the cases of a base name.
+func (m *machineResults) ofBase(base string) []*caseStats {
+	return slices.DeleteFunc(slices.Clone(m.cases), func(c *caseStats) bool { return c.name.Base != base })
+}
+
+// keys lists the values that a key has in the cases of a base name of any machine.
+func (r *machineReport) keys(base, key string) (values []string) {
+	for _, m := range r.machines {
+		for _, c := range m.ofBase(base) {
+			if v := c.name.Get(key); v != "" && !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+	}
+	slices.SortFunc(values, naturalCompare)
+	return values
+}
+
+// A machineColumn is a condition on a machine.
+type machineColumn struct {
+	machine *machineResults
+	label   string
+	value   string // of a key
+}
+
+// columns has one for each machine and value of a key.
+func (r *machineReport) columns(values []string, text func(string) string) (out []machineColumn) {
+	for _, v := range values {
+		for _, m := range r.machines {
+			name := text(v)
+			if m.name != "" {
+				name = strings.TrimSpace(name + ", " + m.name)
+				name = strings.TrimPrefix(name, ", ")
+			}
+			out = append(out, machineColumn{m, name, v})
+		}
+	}
+	return out
+}
+
+func threadsText(n string) string { return panel{threads: n}.String() }
+
+// A machineRow is a line of a sheet: what its cases are called in each column.
+type machineRow struct {
+	labels []string
+	name   func(column string) string // as levelName gives it
+	unit   string
+}
+
+// sheet makes a table of rows and columns; nil if it is empty.
+func (r *machineReport) sheet(id, heading, caption string, titles []string, rows []machineRow, columns []machineColumn) *sheet {
+	var fields []field[machineRow]
+	for i, title := range titles {
+		fields = append(fields, field[machineRow]{label: title, text: true, cell: func(row machineRow) sheetCell {
+			return sheetCell{Text: row.labels[i]}
+		}})
+	}
+	for _, c := range columns {
+		fields = append(fields, field[machineRow]{label: c.label, cell: func(row machineRow) sheetCell {
+			return c.machine.cell(row.name(c.value), row.unit)
+		}})
+	}
+	rows = slices.DeleteFunc(rows, func(row machineRow) bool {
+		return !slices.ContainsFunc(columns, func(c machineColumn) bool {
+			return c.machine.byName[row.name(c.value)] != nil
+		})
+	})
+	if len(rows) == 0 {
+		return nil
+	}
+	return newSheet(id, heading, caption, rows, fields)
+}
+
+// cell is a case's value, with its interval and, of multiply-adds, how many there are in a cycle.
+func (m *machineResults) cell(name, unit string) sheetCell {
+	c := m.byName[name]
+	if c == nil {
+		return sheetCell{}
+	}
+	cell := sheetCell{Text: valueOf(c, unit)}
+	if s, ok := c.stats[unit]; ok && cell.Text != "" {
+		cell.Text += c.signs
+		cell.Remark = s.spread(unit)
+	}
+	if rate, ok := c.perCycle(); ok && unit == bench.OpRate {
+		cell.Remark = strings.TrimSpace(cell.Remark + fmt.Sprintf(", %.3g a cycle", rate))
+	}
+	return cell
+}
+
+// perCycle is how many multiply-adds a thread does in a cycle of its clock.
+func (c *caseStats) perCycle() (float64, bool) {
+	ops, ok1 := c.center(bench.OpRate)
+	hz, ok2 := c.center(bench.ClockRate)
+	threads := names.ThreadsOf(c.name)
+	if !ok1 || !ok2 || hz <= 0 || threads == 0 {
+		return 0, false
+	}
+	return ops / hz / float64(threads), true
+}
+
+// sheets are all tables.
+func (r *machineReport) sheets() []*sheet {
+	all := []*sheet{r.bandwidthSheet(), r.latencySheet(), r.peakSheet(), r.costSheet(), r.statesSheet()}
+	return slices.DeleteFunc(all, func(s *sheet) bool { return s == nil })
+}
+
+const spreadText = "± is the interval in which the next run's median is expected."
+
+var rateUnits = map[string]string{names.ReadAccess: bench.ReadRate, names.WriteAccess: bench.WriteRate, names.CopyAccess: bench.CopyRate}
+
+func (r *machineReport) bandwidthSheet() *sheet {
+	var rows []machineRow
+	for _, level := range names.Levels {
+		for _, access := range names.Accesses {
+			for _, pages := range r.keys(names.BaseBandwidth, names.Pages) {
+				name := func(threads string) string {
+					n, _ := strconv.Atoi(threads) // of a key; else no case is called so
+					return names.Bandwidth{Access: access, Level: level, Pages: pages, Threads: n}.String()
+				}
+				rows = append(rows, machineRow{[]string{levelText(level), access, pages}, name, rateUnits[access]})
+			}
+		}
+	}
+	return r.sheet("bandwidth", "Bandwidth", "Bytes per second by level, all threads together. Each thread has half of its core's own cache, and its part of half of the last one. "+
+		"A copy counts what it reads and what it writes. "+spreadText,
+		[]string{"level", "access", "pages"}, rows, r.columns(r.keys(names.BaseBandwidth, names.Threads), threadsText))
+}
+
+func levelText(level string) string {
+	if level == names.DRAM {
+		return "memory"
+	}
+	return strings.ToUpper(level[:1]) + level[1:]
+}
+
+func sizeText(bytes int) string { return sysinfo.Bytes(bytes).String() }
+
+func (r *machineReport) latencySheet() *sheet {
+	var rows []machineRow
+	for _, size := range r.keys(names.BaseLatency, names.Bytes) {
+		n, err := strconv.Atoi(size)
+		if err != nil {
+			continue
+		}
+		name := func(pages string) string { return names.Latency{Bytes: n, Pages: pages}.String() }
+		rows = append(rows, machineRow{[]string{sizeText(n)}, name, bench.NsPerOp})
+	}
+	columns := r.columns(r.keys(names.BaseLatency, names.Pages), func(p string) string { return p + " pages" })
+	return r.sheet("latency", "Latency", "Time of a load that waits for the one before it, in random order over so many bytes. "+spreadText, []string{"bytes"}, rows, columns)
+}
+
+func (r *machineReport) peakSheet() *sheet {
+	var rows []machineRow
+	for _, kind := range []string{names.Int8, "f32", "bf16"} {
+		for _, isa := range r.isas(kind) {
+			name := func(threads string) string {
+				n, _ := strconv.Atoi(threads)
+				return names.DotPeak{Type: kind, ISA: isa, Threads: n}.String()
+			}
+			rows = append(rows, machineRow{[]string{kind, isa}, name, bench.OpRate})
+		}
+	}
+	return r.sheet("peaks", "Multiply-adds", "Multiply-adds per second in registers, by instruction set, all threads together; and how many each thread does in a cycle of its clock. "+spreadText,
+		[]string{"type", "instructions"}, rows, r.columns(r.keys(names.BaseDotPeak, names.Threads), threadsText))
+}
+
+// isas are the instruction sets of a type, the fastest first.
+func (r *machineReport) isas(kind string) (out []string) {
+	best := make(map[string]float64)
+	for _, m := range r.machines {
+		for _, c := range m.ofBase(names.BaseDotPeak) {
+			if isa := c.name.Get(names.ISA); c.name.Get(names.Type) == kind {
+				if _, seen := best[isa]; !seen {
+					out = append(out, isa)
+				}
+				v, _ := c.center(bench.OpRate)
+				best[isa] = max(best[isa], v)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(best[b], best[a]) })
+	return out
+}
+
+func (r *machineReport) costSheet() *sheet {
+	var rows []machineRow
+	add := func(text, unit, name string) {
+		rows = append(rows, machineRow{[]string{text}, func(string) string { return name }, unit})
+	}
+	for _, threads := range r.keys(names.BaseFrequency, names.Threads) {
+		n, _ := strconv.Atoi(threads)
+		add("clock, "+threadsText(threads), bench.ClockRate, names.Frequency(n))
+	}
+	add("reading the time", bench.NsPerOp, names.BaseTimer)
+	for _, threads := range r.keys(names.BaseDispatch, names.Threads) {
+		n, _ := strconv.Atoi(threads)
+		add("handing work to "+threadsText(threads), bench.NsPerOp, names.Dispatch(n))
+	}
+	if _, cells := r.machines[0].pairs(); len(cells) == 1 {
+		for pair := range cells {
+			add(fmt.Sprintf("round trip between CPU %d and %d", pair[0], pair[1]), bench.NsPerOp, names.RoundTrip(pair[0], pair[1]))
+		}
+	}
+	return r.sheet("costs", "Clock and dispatch", "The frequency is that of a loop of dependent operations. "+spreadText, []string{""}, rows,
+		r.columns([]string{""}, func(string) string {
+			if len(r.machines) > 1 {
+				return ""
+			}
+			return "value"
+		}))
+}
+
+// pairs are the CPUs between which round trips were measured, and their times.
+func (m *machineResults) pairs() (cpus []int, cells map[[2]int]*caseStats) {
+	cells = make(map[[2]int]*caseStats)
+	for _, c := range m.ofBase(names.BaseRoundTrip) {
+		from, to, ok := names.CPUsOf(c.name)
+		if !ok {
+			continue
+		}
+		cells[[2]int{from, to}] = c
+		for _, cpu := range []int{from, to} {
+			if !slices.Contains(cpus, cpu) {
+				cpus = append(cpus, cpu)
+			}
+		}
+	}
+	slices.Sort(cpus)
+	return cpus, cells
+}
+
+// A statesRow is a case in the two states of a machine.
+type statesRow struct {
+	machine *machineResults
+	c       *caseStats
+	unit    string
+	states  []bench.State
+}
+
+func (r *machineReport) statesSheet() *sheet {
+	var rows []statesRow
+	for _, m := range r.machines {
+		for _, c := range m.cases {
+			for _, unit := range []string{bench.ReadRate, bench.WriteRate, bench.CopyRate, bench.OpRate} {
+				if s, ok := c.stats[unit]; ok && len(s.States) == 2 {
+					rows = append(rows, statesRow{m, c, unit, s.States})
+				}
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	trip := func(i int) func(statesRow) sheetCell {
+		return func(row statesRow) sheetCell {
+			return sheetCell{Text: bench.UnitOf(bench.RoundTrip).Format(row.states[i].RoundTrip)}
+		}
+	}
+	value := func(i int) func(statesRow) sheetCell {
+		return func(row statesRow) sheetCell {
+			return sheetCell{Text: bench.UnitOf(row.unit).Format(row.states[i].Center)}
+		}
+	}
+	return newSheet("states", "Near and far", "The machine was in two states while these were measured: its threads near each other and far apart, as a cache line's round trip tells.", rows, []field[statesRow]{
+		{label: "machine", text: true, cell: func(row statesRow) sheetCell { return sheetCell{Text: row.machine.name} }},
+		{label: "what", text: true, cell: func(row statesRow) sheetCell { return sheetCell{Text: row.c.name.Full} }},
+		{label: "near", cell: value(0)}, {label: "round trip", cell: trip(0)},
+		{label: "far", cell: value(1)}, {label: "round trip", cell: trip(1)},
+	})
+}
+
+// advice says in a sentence what the machine does at most.
+func (m *machineResults) advice() string {
+	name := cmp.Or(m.name, term.Text(m.res.Setting("cpu")))
+	var parts []string
+	if c := m.best(names.BaseBandwidth, bench.ReadRate, func(n bench.Name) bool { return n.Get(names.Level) == names.DRAM }); c != nil {
+		parts = append(parts, fmt.Sprintf("reads %s from memory with %s", valueOf(c, bench.ReadRate), threadsText(c.name.Get(names.Threads))))
+	}
+	for _, kind := range []string{names.Int8, "f32"} {
+		if c := m.best(names.BaseDotPeak, bench.OpRate, func(n bench.Name) bool { return n.Get(names.Type) == kind }); c != nil {
+			parts = append(parts, fmt.Sprintf("multiplies and adds %s %s with %s (%s)", valueOf(c, bench.OpRate), kind, threadsText(c.name.Get(names.Threads)), label(c.name.Get(names.ISA))))
+		}
+	}
+	if len(parts) == 0 {
+		return name + ": of its bandwidth and its multiply-adds nothing was measured."
+	}
+	return name + ": " + strings.Join(parts, ", ") + "."
+}
+
+// best is the case that has most of a unit; nil if there is none.
+func (m *machineResults) best(base, unit string, keep func(bench.Name) bool) (best *caseStats) {
+	most := math.Inf(-1)
+	for _, c := range m.ofBase(base) {
+		if v, ok := c.center(unit); ok && v > most && keep(c.name) {
+			best, most = c, v
+		}
+	}
+	return best
+}
+
+// remarks are failures, warnings and what could not be measured.
+func (m *machineResults) remarks() (out []string) {
+	prefix := ""
+	if m.name != "" {
+		prefix = m.name + ": "
+	}
+	for _, f := range m.res.Failures {
+		out = append(out, prefix+"not measured: "+f.Name.Full+": "+strings.ReplaceAll(f.Reason, "\n", "; "))
+	}
+	for _, text := range m.unavailable() {
+		out = append(out, prefix+"unavailable: "+text)
+	}
+	for _, w := range m.doubts() {
+		out = append(out, prefix+"warning: "+w.Text)
+	}
+	return out
+}
+
+// unavailable is what this machine could not measure, and why.
+func (m *machineResults) unavailable() []string {
+	if text := m.res.Setting(bench.UnmeasuredKey); text != "" {
+		return strings.Split(text, "; ")
+	}
+	return nil
+}
