@@ -72,6 +72,10 @@ type Case struct {
 	// the ceiling of this one's: the divisor of %peak.
 	Peak string
 
+	// RoofRate and PeakRate are ceilings that are known from elsewhere, in bytes
+	// and multiply-adds per second, in the place of Roof and Peak; 0: none.
+	RoofRate, PeakRate float64
+
 	// Solo names the case of the same group that does the same on one thread.
 	// If it is there, and this one hardly faster, that becomes a warning: the
 	// threads did not run at once.
@@ -240,7 +244,8 @@ func (c Case) validate() error {
 	case c.Bytes < 0 || c.Ops < 0 || c.Expect < 0:
 		return fmt.Errorf("bench: case %s: negative bytes, operations or time", c.Name)
 	}
-	if err := finite(slices.Concat(c.Metrics, c.Rates)); err != nil {
+	known := []Metric{{PctRoof, c.RoofRate}, {PctPeak, c.PeakRate}}
+	if err := finite(slices.Concat(c.Metrics, c.Rates, known)); err != nil {
 		return fmt.Errorf("bench: case %s: %w", c.Name, err)
 	}
 	return nil

@@ -255,8 +255,12 @@ func (e *entry) measured(round int) bool { return e == nil || len(e.rates) > rou
 
 // share is the sample's amount per second as a share of its ceiling's, in per
 // cent. A sample whose round was interrupted before its ceiling takes the
-// median of the rounds before; false if there is none.
-func (t *taken) share(ceiling *entry, amount func(Case) int64) (float64, bool) {
+// median of the rounds before; false if there is none. A rate that is known
+// stands for a ceiling's.
+func (t *taken) share(ceiling *entry, known float64, amount func(Case) int64) (float64, bool) {
+	if mine := amount(t.entry.Case); known > 0 && mine > 0 {
+		return 100 * t.entry.rates[t.round] * float64(mine) / known, true
+	}
 	if ceiling == nil || len(ceiling.rates) == 0 || amount(ceiling.Case) == 0 {
 		return 0, false
 	}
@@ -272,10 +276,10 @@ func (t *taken) share(ceiling *entry, amount func(Case) int64) (float64, bool) {
 func (t *taken) values() []Metric {
 	e := t.entry
 	values := e.speeds(t.elapsed)
-	if v, ok := t.share(e.roof, func(c Case) int64 { return c.Bytes }); ok {
+	if v, ok := t.share(e.roof, e.RoofRate, func(c Case) int64 { return c.Bytes }); ok {
 		values = append(values, Metric{PctRoof, v})
 	}
-	if v, ok := t.share(e.peak, func(c Case) int64 { return c.Ops }); ok {
+	if v, ok := t.share(e.peak, e.PeakRate, func(c Case) int64 { return c.Ops }); ok {
 		values = append(values, Metric{PctPeak, v})
 	}
 	values = slices.Concat(values, t.state, t.counted)

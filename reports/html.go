@@ -74,7 +74,7 @@ func renderPage(w io.Writer, page *template.Template, data any) error {
 // WriteHTML writes the report as one page that needs nothing beside it.
 func WriteHTML(ctx context.Context, w io.Writer, res *bench.Results) error {
 	if IsMachine(res) {
-		return writeMachinePage(w, []Machine{{Results: res}})
+		return WriteMachinesHTML(w, []Machine{{Results: res}})
 	}
 	d := newDigest(res)
 	drawn, err := drawCharts(ctx, d)

@@ -50,7 +50,7 @@ func WriteMachines(dir string, machines []Machine, opt WriteOptions) error {
 		}
 	}
 	var b bytes.Buffer
-	if err := writeMachinePage(&b, machines); err != nil {
+	if err := WriteMachinesHTML(&b, machines); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {

@@ -59,7 +59,8 @@ type machineFacts struct {
 	Environment   []fact
 }
 
-func writeMachinePage(w io.Writer, machines []Machine) error {
+// WriteMachinesHTML writes machines side by side as one page that needs nothing beside it.
+func WriteMachinesHTML(w io.Writer, machines []Machine) error {
 	r := newMachineReport(machines)
 	p := machinePage{shell: newShell(r.title(), r.machines[0].subtitle()), Several: len(r.machines) > 1}
 	if p.Several {

@@ -65,6 +65,36 @@
 // its caches, or multiply 24 times as fast as its int8 peak, which look-ups of
 // 1-bit weights pass but not by that much: it is a failure, "impossible".
 //
+// # The machine
+//
+// What onebit machine measures has no kernel of ours in it (see package names
+// for what its cases are called):
+//
+//	Bandwidth  an operation moves B bytes, all threads together: each its part,
+//	           again and again without meeting the others. level l1d and l2 are
+//	           half of the caches of as many cores, l3 is half of the last one,
+//	           dram what cache=cold takes; without a level it is a point of a
+//	           sweep. A copy reads half of its bytes and writes the other half,
+//	           and counts both. The fastest of package roofline's designs is
+//	           chosen where it runs.
+//	Latency    an operation is a load that waits for the one before, along a
+//	           random cycle through all lines of B bytes, which are brought into
+//	           the caches before, if they hold them
+//	DotPeak    multiply-adds in registers; bf16 adds to float32
+//	RoundTrip  between two threads, each bound to a CPU
+//	Dispatch   a pool's threads get a task of no work each
+//	Timer      a reading of package clock's clock
+//	Frequency  a loop of dependent operations of a cycle each, on all threads
+//
+// Every sample has at-s, its time, and Hz, the clock's frequency right after it;
+// a few a second have the shares of CPU time that the hypervisor took (stolen)
+// and other processes (others). What can't be measured stands in the header
+// (unavailable), with the reason.
+//
+// Suite.UseCeilings takes Read and DotPeak from the file of such a run: each has
+// one sample then, interpolated between the sizes that were measured, and %roof
+// and %peak are shares of it.
+//
 // # The state of the machine
 //
 // Samples of several threads have roundtrip-ns, the time in which a cache line

@@ -158,7 +158,7 @@ func (m *machine) addPairs() {
 		m.suite.unavailable(names.RoundTrip(0, 1), err)
 		return
 	}
-	if len(cpus) < 2 {
+	if min(len(cpus), m.Host.UsableCPUs) < 2 {
 		m.suite.unavailable(names.RoundTrip(0, 1), fmt.Errorf("this process may use one CPU"))
 		return
 	}

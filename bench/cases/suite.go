@@ -53,6 +53,7 @@ type Suite struct {
 
 // A home is what the cases of a suite share: a rig, or a shelf.
 type home interface {
+	warn(text string)
 	allDoubts() []string
 	close() error
 }
@@ -61,6 +62,13 @@ type home interface {
 type Unavailable struct {
 	Case bench.Case // has a name only
 	Err  error
+}
+
+// Warn adds what the results should be read with.
+func (s *Suite) Warn(texts ...string) {
+	for _, t := range texts {
+		s.home.warn(t)
+	}
 }
 
 // Doubts returns what the results should be read with, as far as the run has

@@ -1,5 +1,6 @@
 // Package roofline measures what the machine can do at most: how many bytes a
-// second it reads, and how many int8 multiply-adds it computes. They are the
+// second it reads, writes and copies, how many multiply-adds of int8, float32
+// and bfloat16 it computes, and how long a load takes. Reading and int8 are the
 // two lines of a roofline plot (Williams, Waterman and Patterson 2009), and the
 // divisor of a kernel's share of the machine.
 //
@@ -15,6 +16,10 @@
 // returns the sum of all 64-bit words that it read, so that a design which
 // skips any is found out. Nothing past the buffer is read; what is prefetched
 // past it cannot fault.
+//
+// Writing and copying have designs that store through the caches, around them
+// (…-around), and as the processor thinks best (rep). A [Chain] is what latency
+// is measured along, and [Cycles] counts the clock's.
 //
 // [Fastest] finds out which design that is. A program with threads of its own
 // hands each its [Part] of a buffer, to read between the kernels that it times.

@@ -34,6 +34,7 @@ type benchFlags struct {
 	time     time.Duration
 	threads  []int
 	model    string
+	machine  string // a results file with ceilings
 	types    []string
 	seed     uint64
 	host     string
@@ -82,7 +83,7 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	// What an unset shell variable leaves must not start the default run.
-	for _, name := range []string{"output", "model", "gguf-types", "act", "preset", "llama-bench", "llama-bench-args", "host"} {
+	for _, name := range []string{"output", "model", "machine", "gguf-types", "act", "preset", "llama-bench", "llama-bench-args", "host"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
 			return usagef("--%s is empty", name)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -42,11 +43,34 @@ func (f *benchFlags) suites(cmd *cobra.Command, host sysinfo.Host) (suites []*ca
 	if err == nil {
 		suites, err = f.selected(suites)
 	}
+	if err == nil && f.machine != "" && !f.list {
+		err = f.useCeilings(suites, host)
+	}
 	if err != nil {
 		done()
 		return nil, nil, err
 	}
 	return suites, done, nil
+}
+
+// useCeilings takes the suites' ceilings from a file.
+func (f *benchFlags) useCeilings(suites []*cases.Suite, host sysinfo.Host) error {
+	now := time.Now()
+	ceilings, err := cases.ReadCeilings(f.machine, cases.Settings(host, now))
+	if err != nil {
+		return err
+	}
+	doubts := ceilings.Doubts(now, host)
+	for i, s := range suites {
+		if err := s.UseCeilings(ceilings); err != nil {
+			return err
+		}
+		if i == 0 {
+			s.Settings = append(s.Settings, ceilings.Setting())
+			s.Warn(doubts...)
+		}
+	}
+	return nil
 }
 
 // selected applies the filter. Of several suites one may match nothing. A list

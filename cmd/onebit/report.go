@@ -55,6 +55,9 @@ output; else DIR gets index.html and plots/*.png, in the place of an earlier rep
 			if slices.ContainsFunc(results.Machines, gate.IsResults) {
 				return reportGate(cmd, args, kind, out, force)
 			}
+			if machines := ceilingsOf(results); machines != nil {
+				return reportMachines(cmd, machines, kind, out, force)
+			}
 			if kind != "" {
 				return form.RenderFleet(cmd.Context(), cmd.OutOrStdout(), results)
 			}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"onebit/bench"
+	"onebit/reports"
+)
+
+// ceilingsOf are the results of onebit machine on several machines; nil if a
+// fleet is anything else.
+func ceilingsOf(fleet *bench.Fleet) []reports.Machine {
+	if len(fleet.Machines) < 2 {
+		return nil
+	}
+	var machines []reports.Machine
+	seen := map[string]int{}
+	for i, results := range fleet.Machines {
+		if !reports.IsMachine(results) {
+			return nil
+		}
+		m := results.Machine()
+		name := cmp.Or(m.Host, m.CPU, fmt.Sprintf("machine %d", i+1))
+		if seen[name]++; seen[name] > 1 {
+			name = fmt.Sprintf("%s (%d)", name, seen[name])
+		}
+		machines = append(machines, reports.Machine{Name: name, Results: results})
+	}
+	return machines
+}
+
+// reportMachines renders machines side by side.
+func reportMachines(cmd *cobra.Command, machines []reports.Machine, kind, dir string, force bool) error {
+	out := cmd.OutOrStdout()
+	switch kind {
+	case "":
+	case "html":
+		return reports.WriteMachinesHTML(out, machines)
+	case "table":
+		return reports.WriteMachineTable(out, machines, reports.TableOptions{Width: terminalWidth(out)})
+	default:
+		return usagef("several machines side by side have no form %q: choose html or table, or give one file", kind)
+	}
+	unlock, err := lockFolder(dir)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(reports.WriteMachines(dir, machines, reports.WriteOptions{Force: force}), unlock()); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir, "index.html"))
+	return nil
+}
