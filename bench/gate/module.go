@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -143,14 +144,15 @@ func (m *Module) Describe(ctx context.Context) (string, error) {
 	if m.commit != "" {
 		return command(ctx, m.user.repo, "git", "rev-parse", "--short", m.commit)
 	}
-	commit, err := command(ctx, m.Dir, "git", "rev-parse", "--short", "HEAD")
+	dir := cmp.Or(m.repo, m.Dir)
+	commit, err := command(ctx, dir, "git", "rev-parse", "--short", "HEAD")
 	if err != nil && m.repo == "" && ctx.Err() == nil {
 		return "files that are in no git repository", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	changes, err := command(ctx, m.Dir, "git", "--no-optional-locks", "status", "--porcelain=v2")
+	changes, err := command(ctx, dir, "git", "--no-optional-locks", "status", "--porcelain=v2")
 	if changes != "" {
 		commit += " with changes that are not committed"
 	}
