@@ -49,7 +49,10 @@ func (c *comparison) unmeasured(x *caseState, unit string) Finding {
 	case bench.Median(f.Base) == 0 && bench.Median(f.Head) == 0:
 		f.Verdict, f.Pass = Same, true // a byte in one process of many
 	default:
-		f.Change = Interval{0, math.Inf(-1), math.Inf(1)} // nothing is known
+		f.Change = Interval{0, math.Inf(-1), math.Inf(1)} // nothing is known of its noise
+		if base, head := bench.Median(f.Base), bench.Median(f.Head); base > 0 && head > 0 {
+			f.Change.Center = -float64(c.Better(unit)) * math.Log(head/base)
+		}
 	}
 	return f
 }
