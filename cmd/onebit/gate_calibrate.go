@@ -43,8 +43,8 @@ the shares of right and wrong answers with 95% intervals, and those of two other
 to judge the same data: benchstat with a threshold, and a Mann-Whitney test per case.
 
 The noise was recorded by real gates between the same sources, on a 2-core virtual
-machine: quiet is alone, shared beside up to 20 busy processes, cpu1 alone with
-GOMAXPROCS 1 (docs/measurements/gate.md). --record does that here.
+machine: quiet is alone, shared beside up to 20 busy processes, cpu1 with GOMAXPROCS 1
+and little beside (docs/measurements/gate.md). --record does that here.
 --end-to-end gates real programs here: as many with functions moved and functions
 added that nobody calls, and as many with work added in four of 20 cases.
 

@@ -20,12 +20,13 @@ type rival struct {
 }
 
 // rivals are what projects do now. Ten samples are go test -count=10, before
-// and after or in turns; gateRounds are what a gate of five minutes has.
+// and after or in turns; gateRounds are about what a gate of five minutes has of
+// each case before the first are decided.
 var rivals = []rival{
 	{"benchstat and 3%, 10 samples of base, then of head", 5, true, 0.05, 1.03},
 	{"benchstat and 3%, 10 samples each, in turns", 5, false, 0.05, 1.03},
-	{"Mann-Whitney, 5 minutes, in turns", gateRounds, false, 0.05, 1},
-	{"Mann-Whitney and Bonferroni, 5 minutes, in turns", gateRounds, false, 0.05 / 20, 1},
+	{"Mann-Whitney, 24 rounds in turns", gateRounds, false, 0.05, 1},
+	{"Mann-Whitney and Bonferroni, 24 rounds in turns", gateRounds, false, 0.05 / 20, 1},
 }
 
 const gateRounds = 24
