@@ -58,7 +58,7 @@ func (m *machine) addCosts() {
 	}
 	add(names.BaseTimer, &repeated{func(n int) {
 		for range n {
-			clock.Now()
+			_ = clock.Now()
 		}
 	}, m.probe(m.pool(1))})
 	for _, threads := range m.Threads {
@@ -69,7 +69,7 @@ func (m *machine) addCosts() {
 				pool.ForEach(threads, nothing)
 			}
 		}, m.probe(pool)})
-		count := func(int) { roofline.Cycles(cyclesOfOp) }
+		count := func(int) { _ = roofline.Cycles(cyclesOfOp) }
 		add(names.Frequency(threads), &repeated{func(n int) {
 			for range n {
 				pool.ForEach(threads, count)
@@ -141,7 +141,7 @@ func (s *state) count(thread int) {
 	best := time.Duration(1 << 62)
 	for range 3 {
 		start := clock.Now()
-		roofline.Cycles(iterations)
+		_ = roofline.Cycles(iterations)
 		best = min(best, max(clock.Since(start), 1))
 	}
 	s.rates[thread] = iterations * roofline.CyclesInLoop / best.Seconds()

@@ -110,7 +110,7 @@ func (p *planner) try(together []*planned) error {
 	for i, b := range together {
 		ns, ok := valueOf(values[i], bench.NsPerOp)
 		if !ok {
-			return fmt.Errorf("Benchmark%s in %s reports no ns/op", b.Name, b.Package)
+			return fmt.Errorf("no ns/op: Benchmark%s in %s does not report its time", b.Name, b.Package)
 		}
 		b.next(ns, float64(p.measure))
 		if b.settled && p.slow(b.Package) {

@@ -94,8 +94,7 @@ func WriteModule(dir string, v Variant) (*gate.Module, error) {
 
 func (v Variant) units(source []byte) []byte {
 	return unitsLine.ReplaceAllFunc(source, func(line []byte) []byte {
-		name := string(unitsLine.FindSubmatch(line)[1])
-		units, ok := v.Units[name]
+		units, ok := v.Units[string(unitsLine.FindSubmatch(line)[1])]
 		if !ok {
 			return line
 		}
