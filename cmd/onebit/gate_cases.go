@@ -114,7 +114,6 @@ func (f *gateFlags) cases(programs onebits, args []string, temp string) *gateCas
 // A caseGroup is the cases that a process measures.
 type caseGroup struct {
 	suite string
-	flags []string
 	cases []string        // that both sides have
 	timed map[string]bool // those that are no study and no ceiling
 	took  time.Duration
