@@ -2,6 +2,7 @@ package models
 
 import (
 	"errors"
+	"sync"
 
 	"onebit/internal/mmap"
 )
@@ -10,7 +11,8 @@ import (
 // Most matrices are smaller than such a page and would lie in small ones by
 // themselves, where reading them is slower.
 type arena struct {
-	free   []byte // of the last chunk
+	mu     sync.Mutex // a packer allocates while others look
+	free   []byte     // of the last chunk
 	chunks []*mmap.Anon
 }
 
@@ -24,6 +26,8 @@ const (
 // alloc returns n bytes. Of a chunk that is not used up no more is resident
 // than the huge pages that were written to.
 func (a *arena) alloc(n int) ([]byte, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	n = roundUp(n, arenaAlign)
 	if n > len(a.free) {
 		mem, err := mmap.Alloc(max(n, arenaChunk))
@@ -39,10 +43,12 @@ func (a *arena) alloc(n int) ([]byte, error) {
 }
 
 func (a *arena) close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	var errs []error
 	for _, mem := range a.chunks {
 		errs = append(errs, mem.Free())
 	}
-	*a = arena{}
+	a.chunks, a.free = nil, nil
 	return errors.Join(errs...)
 }

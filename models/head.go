@@ -28,6 +28,7 @@ func (m *Model) convertedHead(t formats.Tensor, to *formats.Type) (*Linear, erro
 		return nil, err
 	}
 	m.closers = append(m.closers, mem.Free)
+	m.head = mem
 	converted := formats.Tensor{Name: t.Name, Type: to, Shape: t.Shape, Data: mem.Bytes()}
 	if err := m.convertHead(&converted, &t); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"onebit/formats"
+	"onebit/internal/mmap"
 	"onebit/kernels"
 )
 
@@ -36,6 +37,7 @@ type Model struct {
 	ownsPool bool
 	packer   *packer
 	packed   arena          // the packed weights
+	head     *mmap.Anon     // a converted one
 	closers  []func() error // other memory
 }
 

@@ -193,7 +193,6 @@ func measurePhase(run func() error) (phase phaseMemory, err error) {
 	if err := sysinfo.ResetPeak(); err != nil {
 		return phase, err
 	}
-	done, polled := make(chan struct{}), make(chan struct{})
 	look := func() sysinfo.Memory {
 		now := sysinfo.ReadMemory()
 		if anon, file := int64(now.Anon.V), int64(now.File.V); anon+file > phase.Anon+phase.File {
@@ -201,22 +200,9 @@ func measurePhase(run func() error) (phase phaseMemory, err error) {
 		}
 		return now
 	}
-	go func() {
-		defer close(polled)
-		tick := time.NewTicker(pollInterval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				look()
-			}
-		}
-	}()
+	stop := poll(func() { look() })
 	err = run()
-	close(done)
-	<-polled
+	stop()
 	end := look()
 	// The kernel's counts lag by some pages: parts are never more than the whole.
 	phase.Peak = max(int64(end.Peak.V), phase.Anon+phase.File)

@@ -34,7 +34,12 @@ type ProfileOptions struct {
 	Passes int
 	// Check has what-ifs measured, as far as it is cheap.
 	Check bool
-	Host  sysinfo.Host
+	// Machine is what onebit machine found, to take the ceilings from, and
+	// MachineFile its file; nil: they are measured.
+	Machine     *bench.Results
+	MachineFile string
+
+	Host sysinfo.Host
 	// Progress, if not nil, is told what is done next, of so many steps.
 	Progress func(doing string, done, total int)
 }
@@ -58,38 +63,28 @@ type Profiling struct {
 	model   *models.Model
 	session *models.Session
 	ids     []int
+	memory  *profile.Memory
 }
 
-// NewProfiling opens the model. Its suite has a study for each test, and one
+// NewProfiling opens the model, and has it take a prompt and decode tokens once,
+// to see what memory each takes. Its suite has a study for each test, and one
 // for what-ifs.
-func NewProfiling(opt ProfileOptions) (*Profiling, error) {
+func NewProfiling(ctx context.Context, opt ProfileOptions) (*Profiling, error) {
 	p := &Profiling{opt: opt, pool: kernels.NewPool(opt.Model.Threads)}
-	if err := p.open(); err != nil {
+	if err := p.open(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
-func (p *Profiling) open() (err error) {
-	opt := p.opt
-	p.opt.Model.Pool = p.pool
-	p.opt.Model.Head = opt.File.Head
-	if p.model, err = models.Open(opt.File.Path, p.opt.Model); err != nil {
+func (p *Profiling) open(ctx context.Context) error {
+	p.opt.Model.Pool, p.opt.Model.Head = p.pool, p.opt.File.Head
+	if len(p.tests()) == 0 {
+		return errors.New("there is nothing to profile: neither a prompt nor tokens to decode")
+	}
+	if err := p.opened(ctx); err != nil {
 		return err
 	}
-	if err := p.model.Packed(); err != nil {
-		return err
-	}
-	room := max(p.opt.Depth+max(opt.Prompt, opt.Tokens), 1)
-	for _, t := range p.tests() {
-		if need := t.Depth + t.Tokens; need > p.model.Config.Context {
-			return &ContextError{opt.File.Name, p.model.Config.Context, need, t.String()}
-		}
-	}
-	if p.session, err = p.model.NewSession(models.SessionOptions{Context: room, Cache: opt.Cache}); err != nil {
-		return err
-	}
-	p.ids = randomTokens(p.model.Config.Vocab, room)
 	p.Profile = p.describe()
 	for _, t := range p.tests() {
 		p.Studies = append(p.Studies, p.study(t))
@@ -97,10 +92,20 @@ func (p *Profiling) open() (err error) {
 			p.Studies = append(p.Studies, p.whatIfStudy(t))
 		}
 	}
-	if len(p.Studies) == 0 {
-		return errors.New("there is nothing to profile: neither a prompt nor tokens to decode")
-	}
 	return nil
+}
+
+// newSession starts the session that is profiled.
+func (p *Profiling) newSession() (err error) {
+	for _, t := range p.tests() {
+		if need := t.Depth + t.Tokens; need > p.model.Config.Context {
+			return &ContextError{p.opt.File.Name, p.model.Config.Context, need, t.String()}
+		}
+	}
+	room := p.opt.Depth + max(p.opt.Prompt, p.opt.Tokens)
+	p.ids = randomTokens(p.model.Config.Vocab, room)
+	p.session, err = p.model.NewSession(models.SessionOptions{Context: room, Cache: p.opt.Cache})
+	return err
 }
 
 // Close frees the model.
@@ -159,6 +164,7 @@ func (p *Profiling) describe() *profile.Profile {
 		ModelCase: names.ModelCase{Model: name, Variant: v.Name, Act: string(v.Activation), Packing: packing, Threads: p.pool.Threads()},
 		Arch:      p.model.Arch.Name, Blocks: p.model.Config.Layers,
 	}
+	out.Memory = *p.memory
 	for l := range linears(p.model) {
 		if name := l.Variant().String(); !slices.Contains(out.Types, name) {
 			out.Types = append(out.Types, name)
@@ -412,12 +418,19 @@ var states = map[kernels.State]profile.State{
 var notMeasured = profile.Figure{Center: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
 
 // Measured sets the ceilings that the machine has with the model's threads.
-func (p *Profiling) Measured() error {
+func (p *Profiling) Measured() (err error) {
 	p.progress("ceilings", 0, 1)
-	c, err := measureCeilings(p.pool, p.opt.Host)
-	if err != nil {
-		return fmt.Errorf("measuring what the machine can do: %w", err)
+	p.Profile.Ceilings, err = p.ceilings(p.pool)
+	return err
+}
+
+func (p *Profiling) ceilings(pool *kernels.Pool) (profile.Ceilings, error) {
+	if p.opt.Machine != nil {
+		return profile.CeilingsOf(p.opt.Machine, pool.Threads(), p.opt.MachineFile)
 	}
-	p.Profile.Ceilings = c
-	return nil
+	c, err := measureCeilings(pool, p.opt.Host)
+	if err != nil {
+		err = fmt.Errorf("measuring what the machine can do: %w", err)
+	}
+	return c, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"onebit/bench/profile"
 	"onebit/formats"
 	"onebit/internal/sysinfo"
+	"onebit/kernels"
 	"onebit/models"
 )
 
@@ -23,7 +25,7 @@ func profiling(t *testing.T, opt ProfileOptions) *Profiling {
 	t.Helper()
 	opt.File = modelFile(t, "tiny")
 	opt.Host = sysinfo.Probe()
-	p, err := NewProfiling(opt)
+	p, err := NewProfiling(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +111,7 @@ func TestProfile(t *testing.T) {
 			t.Errorf("%d samples end with %s, want one of each pass", n, want)
 		}
 	}
+	checkProfileMemory(t, p)
 	var found []string
 	for _, x := range p.Profile.WhatIfs {
 		found = append(found, x.Name)
@@ -150,7 +153,7 @@ func TestProfileRefuses(t *testing.T) {
 		{ProfileOptions{File: tiny}, "nothing to profile"},
 		{ProfileOptions{File: tiny, Tokens: 1, Cache: formats.I2_S}, "keys and values cannot be kept in i2_s"},
 	} {
-		if _, err := NewProfiling(tt.opt); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := NewProfiling(t.Context(), tt.opt); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("error %v, want one with %q", err, tt.want)
 		}
 	}
@@ -174,5 +177,63 @@ func TestMeasureCeilings(t *testing.T) {
 	}
 	if c.Threads != 2 || c.Int8 <= 0 || c.Dispatch <= 0 || len(c.Levels) == 0 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// checkProfileMemory holds the owners to what the system tells in one number.
+func checkProfileMemory(t *testing.T, p *Profiling) {
+	t.Helper()
+	m := p.Profile.Memory
+	var phases []string
+	for _, phase := range m.Phases {
+		phases = append(phases, phase.Name)
+		if runtime.GOOS != "linux" {
+			continue
+		}
+		var sum int64
+		for _, part := range phase.Parts {
+			sum += part.Resident
+			if part.Shared > part.Resident || part.Resident < 0 && part.Owner != profile.OwnerUnattributed {
+				t.Errorf("%s: %+v", phase.Name, part)
+			}
+		}
+		if sum != phase.RSS || phase.RSS == 0 {
+			t.Errorf("%s: owners have %d bytes, the process %d", phase.Name, sum, phase.RSS)
+		}
+		if left := phase.Part(profile.OwnerUnattributed).Resident; math.Abs(float64(left)) > 0.02*float64(phase.RSS) {
+			t.Errorf("%s: %d of %d bytes have no owner, want 2%% at most: %+v", phase.Name, left, phase.RSS, phase.Parts)
+		}
+		if phase.Peak < phase.RSS/2 {
+			t.Errorf("%s: peak %d, resident at the end %d", phase.Name, phase.Peak, phase.RSS)
+		}
+	}
+	want := []string{"open", "pack", "prompt", "decode"}
+	if mainLinear(p.model).Variant().Layout == kernels.Native {
+		want = slices.Delete(want, 1, 2)
+	}
+	if !slices.Equal(phases, want) {
+		t.Errorf("phases %q, want %q", phases, want)
+	}
+	if runtime.GOOS != "linux" {
+		if m.Why == "" {
+			t.Error("nothing says why no memory is resident")
+		}
+		return
+	}
+	first, last := m.Phases[0], m.Phases[len(m.Phases)-1]
+	if got := first.Part(profile.OwnerFile); got.Resident == 0 || got.Reserved == 0 {
+		t.Errorf("the file is %+v after it was opened", got)
+	}
+	if got := last.Part(profile.OwnerCache); got.Resident == 0 || got.Resident > got.Reserved+1<<16 {
+		t.Errorf("the cache is %+v", got)
+	}
+	if got, least := last.Part(profile.OwnerPacked).Resident, int64(p.model.WeightBytes()); len(want) == 4 && got < least {
+		t.Errorf("%d bytes of packed weights are resident, of %d", got, least)
+	}
+	if got := last.Part(profile.OwnerActivations).Resident; got != int64(p.session.BufferBytes()) || got == 0 {
+		t.Errorf("%d bytes of activations", got)
+	}
+	if len(m.Looks) < len(phases) {
+		t.Errorf("%d looks", len(m.Looks))
 	}
 }

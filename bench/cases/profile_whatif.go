@@ -128,7 +128,7 @@ func (p *Profiling) compute(ctx context.Context, other *Profiling, test *profile
 	ceilings := p.Profile.Ceilings
 	if other.pool != p.pool {
 		var err error
-		if ceilings, err = measureCeilings(other.pool, p.opt.Host); err != nil {
+		if ceilings, err = p.ceilings(other.pool); err != nil {
 			return 0, err
 		}
 	}

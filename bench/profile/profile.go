@@ -11,6 +11,7 @@ type Profile struct {
 	Tests           []*Test
 	Ceilings        Ceilings
 	WhatIfs         []WhatIf
+	Memory          Memory
 	Warnings        []string
 
 	// Planned is how many pairs of passes each test was to have; fewer were

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/pprof/profile"
+
+	"onebit/bench"
 	"onebit/bench/names"
 )
 
@@ -164,6 +167,19 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+func TestDoubt(t *testing.T) {
+	test := twoThreadsTest()
+	if got := test.Doubt(); !strings.Contains(got, "observing makes tg2 2% longer") {
+		t.Errorf("100 µs and 98 without observation: doubt %q", got)
+	}
+	for i := range test.Plain {
+		test.Plain[i] = 99 * us
+	}
+	if got := test.Doubt(); got != "" {
+		t.Errorf("100 µs and 99 without observation: doubt %q", got)
+	}
+}
+
 // A time changes by as much as its bound, and not below that.
 func TestPredict(t *testing.T) {
 	test := twoThreadsTest()
@@ -297,3 +313,116 @@ var errFull = errors.New("disk full")
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+func TestPprof(t *testing.T) {
+	p := &Profile{Tests: []*Test{twoThreadsTest()}}
+	var b bytes.Buffer
+	if err := p.WritePprof(&b); err != nil {
+		t.Fatal(err)
+	}
+	got, err := profile.ParseData(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum int64
+	labels := map[string]map[string]int64{}
+	for _, s := range got.Sample {
+		sum += s.Value[0]
+		for label, values := range s.Label {
+			if labels[label] == nil {
+				labels[label] = map[string]int64{}
+			}
+			labels[label][values[0]] += s.Value[0]
+		}
+	}
+	// 6 passes of 100 µs on two threads.
+	if want := int64(2 * 600 * us); sum != want || got.DurationNanos != want/2 {
+		t.Errorf("samples of %d ns in %d, want %d in half of that", sum, got.DurationNanos, want)
+	}
+	for _, tt := range []struct {
+		label, value string
+		want         time.Duration
+	}{
+		{"op", "attn_qkv", 600 * us}, {"block", "0", 960 * us}, {"block", "outside", 240 * us}, {"thread", "1", 600 * us},
+		{"tensor", "blk.0.attn_k.weight", 210 * us}, {"activity", "wait", 30 * us}, {"activity", "multiply", 330 * us}, {"test", "tg2", 1200 * us},
+	} {
+		if got := labels[tt.label][tt.value]; got != int64(tt.want) {
+			t.Errorf("%s=%s has %d ns, want %d", tt.label, tt.value, got, tt.want)
+		}
+	}
+	var stack []string
+	for _, l := range got.Sample[len(got.Sample)-1].Location {
+		stack = append(stack, l.Line[0].Function.Name)
+	}
+	if want := []string{"serial", "unattributed", "tg2"}; !slices.Equal(stack, want) {
+		t.Errorf("stack %q, want %q", stack, want)
+	}
+	if err := p.WritePprof(fullDisk{}); !errors.Is(err, errFull) {
+		t.Errorf("a full disk gives %v", err)
+	}
+}
+
+func TestFlame(t *testing.T) {
+	p := &Profile{Tests: []*Test{twoThreadsTest()}}
+	root := p.Flame()
+	if root.Time != 1200*us || len(root.Children) != 1 || root.Children[0].Children[0].Name != "attn_qkv" {
+		t.Fatalf("%+v", root)
+	}
+	var check func(f *Frame)
+	check = func(f *Frame) {
+		var sum time.Duration
+		for i, c := range f.Children {
+			sum += c.Time
+			if i > 0 && c.Time > f.Children[i-1].Time {
+				t.Errorf("%s is behind a shorter one", c.Name)
+			}
+			check(c)
+		}
+		if len(f.Children) > 0 && sum != f.Time {
+			t.Errorf("%s has %v, its parts %v", f.Name, f.Time, sum)
+		}
+	}
+	check(root)
+}
+
+func TestCeilingsOf(t *testing.T) {
+	const results = `Unit read-B/s better=higher
+BenchmarkBandwidth/access=read/level=l1d/bytes=1024/pages=huge/threads=2 1 1 ns/op 8e11 read-B/s
+BenchmarkBandwidth/access=read/level=dram/bytes=1000000/pages=small/threads=2 1 1 ns/op 3e10 read-B/s
+BenchmarkBandwidth/access=read/level=dram/bytes=1000000/pages=huge/threads=2 1 1 ns/op 4e10 read-B/s
+BenchmarkBandwidth/access=copy/level=dram/bytes=1000000/pages=huge/threads=2 1 1 ns/op 9e10 read-B/s
+BenchmarkBandwidth/access=read/level=dram/bytes=1000000/pages=huge/threads=1 1 1 ns/op 2e10 read-B/s
+BenchmarkDotPeak/type=int8/isa=go/threads=2 1 1 ns/op 7e9 mac/s
+BenchmarkDotPeak/type=int8/isa=avx2/threads=2 1 1 ns/op 7e11 mac/s
+BenchmarkDotPeak/type=f32/isa=avx2/threads=2 1 1 ns/op 1e11 mac/s
+BenchmarkDispatch/threads=2 1 500 ns/op
+`
+	r, err := bench.Read(strings.NewReader(results), "machine.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := CeilingsOf(r, 2, "machine.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []Level{{"l1d", 2048, 8e11}, {names.DRAM, 0, 4e10}}; !slices.Equal(c.Levels, want) {
+		t.Errorf("levels %+v, want %+v", c.Levels, want)
+	}
+	if c.Int8 != 7e11 || c.Float32 != 1e11 || c.Dispatch != 500 || c.Source != "machine.txt" {
+		t.Errorf("%+v", c)
+	}
+	if _, err := CeilingsOf(r, 3, "machine.txt"); err == nil || !strings.Contains(err.Error(), "onebit machine --threads 3 measures them") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestReconcile(t *testing.T) {
+	p := Phase{RSS: 100, Parts: []Part{{Owner: OwnerFile, Resident: 60}, {Owner: OwnerHeap, Resident: 30}}}
+	p.Reconcile()
+	if got := p.Part(OwnerUnattributed).Resident; got != 10 {
+		t.Errorf("%d bytes have no owner, want 10", got)
+	}
+	if got := p.Part(OwnerCache); got != (Part{Owner: OwnerCache}) {
+		t.Errorf("%+v is nobody's", got)
+	}
+}

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -66,6 +67,18 @@ func (t *Test) Rate() Figure {
 
 // Overhead is by how much observing makes a pass longer, as a share of it.
 func (t *Test) Overhead() Figure { return ChangeOf(t.Observed, t.Plain) }
+
+// mostOverhead is as much as observing should cost.
+const mostOverhead = 0.02
+
+// Doubt says that observing costs much; "" if that is not shown: where the
+// interval begins below, it may be noise.
+func (t *Test) Doubt() string {
+	if o := t.Overhead(); o.Bounded() && o.Lo > mostOverhead {
+		return fmt.Sprintf("observing makes %s %.0f%% longer, because its operations are short: their times are too long by as much", t, 100*o.Center)
+	}
+	return ""
+}
 
 // Footprint is the bytes that are read between two calls of an operation: those
 // of one token or batch.

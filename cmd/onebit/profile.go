@@ -24,18 +24,19 @@ import (
 
 type profileFlags struct {
 	engineFlags
-	preset string
-	seed   uint64
-	prompt int
-	tokens int
-	depth  int
-	passes int
-	ops    []string
-	blocks []string
-	check  bool
-	out    string
-	force  bool
-	asJSON bool
+	preset  string
+	seed    uint64
+	prompt  int
+	tokens  int
+	depth   int
+	passes  int
+	ops     []string
+	blocks  []string
+	check   bool
+	machine string
+	out     string
+	force   bool
+	asJSON  bool
 
 	filter profile.Filter
 }
@@ -59,8 +60,10 @@ is --preset bonsai-1.7b.
   onebit profile --preset bonsai-1.7b --threads 2 -o profile
   onebit profile model.gguf --op ffn_down,output -n 64 --depth 1024
 
-With -o, DIR gets results.txt, which compare, report and benchstat read, and
-trace.json for Perfetto (ui.perfetto.dev) or chrome://tracing. go doc
+With -o, DIR gets index.html, with a timeline by thread; flame.svg; results.txt,
+which compare, report and benchstat read; trace.json for Perfetto (ui.perfetto.dev)
+or chrome://tracing; and cpu.pprof for go tool pprof, with the labels test, block,
+op, tensor, activity and thread. go doc
 onebit/bench/profile says how the bounds are computed. Ctrl-C ends the run; what
 was measured until then is printed and kept.`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -82,6 +85,7 @@ was measured until then is printed and kept.`,
 	flags.StringSliceVar(&f.ops, "op", nil, "show these operations only, such as attn,ffn_down")
 	flags.StringSliceVar(&f.blocks, "block", nil, "show these blocks only, by number; outside: the embedding and the output")
 	flags.BoolVar(&f.check, "check", true, "measure what-ifs too, where it is cheap")
+	flags.StringVar(&f.machine, "machine", "", "take the ceilings from this results `FILE` of onebit machine, with as many threads (default: measure them, in a second)")
 	flags.StringVarP(&f.out, "output", "o", "", "write the profile to `DIR`")
 	flags.BoolVar(&f.force, "force", false, "replace an index.html in DIR that onebit did not write")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON instead of tables")
@@ -162,6 +166,12 @@ func (f *profileFlags) open(cmd *cobra.Command, args []string) (p *cases.Profili
 	opt := cases.ProfileOptions{
 		Prompt: f.prompt, Tokens: f.tokens, Depth: f.depth, Passes: f.passes, Check: f.check, Host: sysinfo.Probe(),
 	}
+	if f.machine != "" {
+		if opt.Machine, err = bench.ReadFiles(f.machine); err != nil {
+			return nil, nil, err
+		}
+		opt.MachineFile = f.machine
+	}
 	if opt.Model, err = f.options(models.PackBehind); err != nil {
 		return nil, nil, err
 	}
@@ -186,7 +196,7 @@ func (f *profileFlags) open(cmd *cobra.Command, args []string) (p *cases.Profili
 		elapsed := time.Since(start)
 		progress.show(bench.Progress{Group: file.Name, Doing: doing, Done: done, Total: total, Elapsed: elapsed})
 	}
-	p, err = cases.NewProfiling(opt)
+	p, err = cases.NewProfiling(cmd.Context(), opt)
 	var tooLong *cases.ContextError
 	if errors.As(err, &tooLong) {
 		err = usagef("%w", err)
@@ -247,6 +257,11 @@ func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, results *
 	if p.Tests = tests; len(tests) == 0 {
 		return nil
 	}
+	for _, t := range tests {
+		if text := t.Doubt(); text != "" {
+			p.Warnings = append(p.Warnings, text)
+		}
+	}
 	if results != nil {
 		p.Warnings = append(p.Warnings, results.Warnings...)
 	}
@@ -256,9 +271,17 @@ func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, results *
 	}
 	// A run that was interrupted writes what it has.
 	ctx := context.WithoutCancel(cmd.Context())
-	err = errors.Join(err, writeFile(ctx, filepath.Join(f.out, "trace.json"), true, p.WriteTrace))
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{{"trace.json", p.WriteTrace}, {"cpu.pprof", p.WritePprof}} {
+		err = errors.Join(err, writeFile(ctx, filepath.Join(f.out, file.name), true, file.write))
+	}
+	if results != nil {
+		err = errors.Join(err, reports.WriteProfile(f.out, p, results, reports.WriteOptions{Force: f.force}))
+	}
 	if err == nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", f.out)
+		fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", filepath.Join(f.out, "index.html"))
 	}
 	return err
 }

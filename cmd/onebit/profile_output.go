@@ -25,6 +25,9 @@ func (f *profileFlags) print(w io.Writer, p *profile.Profile) error {
 	if err := printWhatIfs(w, p.WhatIfs); err != nil {
 		return err
 	}
+	if err := printMemory(w, &p.Memory); err != nil {
+		return err
+	}
 	for _, text := range p.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", text)
 	}
@@ -146,6 +149,44 @@ func printWhatIfs(w io.Writer, all []profile.WhatIf) error {
 	return table.flush()
 }
 
+// printMemory shows what is resident at the end of each phase.
+func printMemory(w io.Writer, m *profile.Memory) error {
+	fmt.Fprintln(w)
+	header := []any{"MEMORY AFTER"}
+	for _, phase := range m.Phases {
+		header = append(header, strings.ToUpper(phase.Name))
+	}
+	table := newTable(w, append(header, "SHARED", "RESERVED")...)
+	for _, owner := range profile.Owners {
+		row, last := []any{owner}, profile.Part{}
+		for _, phase := range m.Phases {
+			last = phase.Part(owner)
+			row = append(row, residentText(last.Resident))
+		}
+		if last != (profile.Part{Owner: owner}) {
+			table.row(append(row, residentText(last.Shared), residentText(last.Reserved))...)
+		}
+	}
+	resident, peak := []any{"resident"}, []any{"peak in the phase"}
+	for _, phase := range m.Phases {
+		resident, peak = append(resident, residentText(phase.RSS)), append(peak, residentText(phase.Peak))
+	}
+	table.row(resident...)
+	table.row(peak...)
+	if err := table.flush(); err != nil || m.Why == "" {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "what is resident is not known: %s\n", m.Why)
+	return err
+}
+
+func residentText(bytes int64) string {
+	if bytes == 0 {
+		return "-"
+	}
+	return formatAs(bench.PackedBytes, float64(bytes))
+}
+
 // spreadOf is nothing for what is nothing.
 func spreadOf(f profile.Figure) string {
 	if f.Center == 0 {
@@ -167,6 +208,7 @@ type profileDocument struct {
 	Ceilings profileCeilings   `json:"ceilings"`
 	Tests    []profileTestJSON `json:"tests"`
 	WhatIfs  []profileWhatIf   `json:"what_ifs"`
+	Memory   profileMemory     `json:"memory"`
 	Warnings []string          `json:"warnings"`
 }
 
@@ -182,6 +224,38 @@ type profileLevel struct {
 	Name  string  `json:"name"`
 	Bytes int     `json:"bytes,omitempty"` // absent: holds anything
 	Rate  float64 `json:"bytes_per_second"`
+}
+
+type profileMemory struct {
+	Phases []profilePhase `json:"phases"`
+	Why    string         `json:"not_known,omitempty"`
+}
+
+// A profilePhase has bytes at the end of a phase.
+type profilePhase struct {
+	Phase    string        `json:"phase"`
+	Resident int64         `json:"resident"`
+	Peak     int64         `json:"peak"`
+	Owners   []profilePart `json:"owners"`
+}
+
+type profilePart struct {
+	Owner    string `json:"owner"`
+	Resident int64  `json:"resident"`
+	Shared   int64  `json:"shared"`
+	Reserved int64  `json:"reserved"`
+}
+
+func memoryJSON(m *profile.Memory) profileMemory {
+	out := profileMemory{Phases: []profilePhase{}, Why: m.Why}
+	for _, phase := range m.Phases {
+		p := profilePhase{Phase: phase.Name, Resident: phase.RSS, Peak: phase.Peak, Owners: []profilePart{}}
+		for _, part := range phase.Parts {
+			p.Owners = append(p.Owners, profilePart{part.Owner, part.Resident, part.Shared, part.Reserved})
+		}
+		out.Phases = append(out.Phases, p)
+	}
+	return out
 }
 
 // A profileWhatIf has changes of the time of a token, as a share of it.
@@ -241,7 +315,7 @@ func finite(v float64) *float64 {
 func (f *profileFlags) document(p *profile.Profile) profileDocument {
 	d := profileDocument{
 		Model: p.Model, Variant: p.Variant, Act: p.Act, Packing: p.Packing, Arch: p.Arch, Threads: p.Threads, Blocks: p.Blocks,
-		Types: p.Types, WhatIfs: []profileWhatIf{}, Tests: []profileTestJSON{}, Warnings: append([]string{}, p.Warnings...),
+		Types: p.Types, Memory: memoryJSON(&p.Memory), WhatIfs: []profileWhatIf{}, Tests: []profileTestJSON{}, Warnings: append([]string{}, p.Warnings...),
 		Ceilings: profileCeilings{Source: p.Ceilings.Source, Int8: p.Ceilings.Int8, Float32: p.Ceilings.Float32, Dispatch: p.Ceilings.Dispatch.Seconds()},
 	}
 	for _, l := range p.Ceilings.Levels {

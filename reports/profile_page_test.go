@@ -1,0 +1,158 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/names"
+	profiles "onebit/bench/profile"
+)
+
+// profileFixture is a profile with samples of its own: a model of a hostile
+// name, whose second thread comes late.
+func profileFixture() (*profiles.Profile, *bench.Results) {
+	const us = time.Microsecond
+	pass := &profiles.Pass{
+		Duration: 100 * us,
+		Spans: []profiles.Span{
+			{Key: profiles.Key{Block: 0, Op: "ffn_down"}, Work: profiles.Work{Bytes: 4000, MACs: 32000, Calls: 1}, Start: 10 * us, End: 60 * us},
+			{Key: profiles.Key{Block: profiles.Outside, Op: "output"}, Work: profiles.Work{Bytes: 400, MACs: 800, Calls: 1}, Start: 60 * us, End: 90 * us},
+		},
+		Threads: [][]profiles.Mark{
+			{{At: 12 * us, Dispatch: 1, State: profiles.Dispatching}, {At: 14 * us, Dispatch: 1, State: profiles.Multiplying}, {At: 55 * us, Dispatch: 1, State: profiles.Idle}},
+			{{At: 40 * us, Dispatch: 1, State: profiles.Multiplying}, {At: 50 * us, Dispatch: 1, State: profiles.Waiting}},
+		},
+	}
+	test := &profiles.Test{ModelTest: names.ModelTest{Kind: names.Decode, Tokens: 1}, Threads: 2, Tensors: map[profiles.Key][]string{{Block: 0, Op: "ffn_down"}: {"blk.0.ffn_down.weight"}}}
+	c := names.ModelCase{Model: "m<b>1", Variant: "avx2", Act: "q8_128", Packing: names.Packed, Test: test.ModelTest, Threads: 2}
+	res := &bench.Results{Settings: []bench.Setting{{Key: "cpu", Value: "a CPU"}, {Key: "command", Value: "onebit profile"}}}
+	for range 6 {
+		test.Add(pass, 98*us)
+		for _, cost := range test.Passes[0] {
+			res.Samples = append(res.Samples, bench.Sample{
+				Name: bench.ParseName(c.Operation(profiles.BlockName(cost.Block), cost.Op)), Iters: 1,
+				Values: []bench.Metric{{Unit: bench.NsPerOp, Value: float64(cost.Time)}},
+			})
+		}
+	}
+	p := &profiles.Profile{
+		ModelCase: c, Arch: "qwen3", Blocks: 1, Tests: []*profiles.Test{test}, Planned: 6, Warnings: []string{"a <i>doubt</i>"},
+		Ceilings: profiles.Ceilings{Threads: 2, Levels: []profiles.Level{{Name: "l2", Bytes: 1 << 20, Rate: 1e11}, {Name: names.DRAM, Rate: 1e10}}, Int8: 1e12, Float32: 1e11, Dispatch: us, Source: "a test"},
+		WhatIfs: []profiles.WhatIf{
+			{Name: "cache in q8_0", Computed: -0.01, Measured: profiles.Figure{Center: 0.02, Lo: 0.01, Hi: 0.03}},
+			{Name: "one thread more", Computed: math.NaN(), Measured: profiles.Figure{Center: math.NaN()}, Why: "2 CPUs"},
+		},
+		Memory: profiles.Memory{
+			Phases: []profiles.Phase{{Name: "open", End: 5 * us, RSS: 100 << 20, Parts: []profiles.Part{{Owner: profiles.OwnerFile, Resident: 90 << 20, Reserved: 95 << 20}}}},
+			Looks:  []profiles.Look{{At: us, Anon: 1 << 20, File: 1 << 20}, {At: 5 * us, Anon: 10 << 20, File: 90 << 20}},
+		},
+	}
+	p.Memory.Phases[0].Reconcile()
+	return p, res
+}
+
+func TestProfilePage(t *testing.T) {
+	p, res := profileFixture()
+	var page, again bytes.Buffer
+	if err := errors.Join(WriteProfileHTML(&page, p, res), WriteProfileHTML(&again, p, res)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(page.Bytes(), again.Bytes()) {
+		t.Error("the same profile gives two pages")
+	}
+	text := page.String()
+	for _, want := range []string{
+		"Profile of m&lt;b&gt;1", "10.2 k tok/s", "could be won", "a &lt;i&gt;doubt", "-1.0 %", "not: 2 CPUs", "unattributed", "mapped file",
+		`"multiply"`, `"ffn_down in block 0"`, "Roofline of operations", "Resident memory over time", "a test", "The threads beside the first have nothing to do for 90",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	for _, bad := range []string{"<b>1", "NaN<", "NaN ", "<i>doubt", "%!"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	empty := &profiles.Profile{Tests: []*profiles.Test{{Threads: 1}}}
+	if err := WriteProfileHTML(io.Discard, empty, &bench.Results{}); err != nil {
+		t.Errorf("of nothing: %v", err)
+	}
+}
+
+// Of a long pass the page draws the beginning.
+func TestTimelineIsBounded(t *testing.T) {
+	p, _ := profileFixture()
+	test := p.Tests[0]
+	pass := &profiles.Pass{Duration: time.Second, Threads: make([][]profiles.Mark, 2)}
+	for i := range 100_000 {
+		pass.Spans = append(pass.Spans, profiles.Span{Key: profiles.Key{Op: "rope"}, Start: time.Duration(i * 10000), End: time.Duration(i*10000 + 5000)})
+	}
+	test.Shown = pass
+	line, about := newTimeline(test)
+	for thread, flat := range line.Threads {
+		if n := len(flat) / 4; n != mostSegments/2 {
+			t.Errorf("thread %d has %d segments, want %d", thread, n, mostSegments/2)
+		}
+	}
+	if line.Length >= int64(time.Second) || !strings.Contains(about, "its first 50ms of 1s") {
+		t.Errorf("%d ns: %s", line.Length, about)
+	}
+}
+
+func TestFlameSVG(t *testing.T) {
+	p, _ := profileFixture()
+	var b bytes.Buffer
+	if err := WriteFlame(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	d := xml.NewDecoder(&b)
+	var titles []string
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "title" {
+			title, _ := d.Token()
+			titles = append(titles, string(title.(xml.CharData)))
+		}
+	}
+	if len(titles) < 6 || !strings.HasPrefix(titles[0], "m<b>1: 1.2ms") || !strings.Contains(strings.Join(titles, "\n"), "ffn_down: 600µs, 50 %") {
+		t.Errorf("frames %q", titles)
+	}
+	if err := WriteFlame(io.Discard, &profiles.Profile{}); err != nil {
+		t.Errorf("of nothing: %v", err)
+	}
+}
+
+func TestWriteProfile(t *testing.T) {
+	p, res := profileFixture()
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := WriteProfile(dir, p, res, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{pageName, flameName} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, pageName), []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteProfile(dir, p, res, WriteOptions{}); err == nil || !strings.Contains(err.Error(), "is not a report of onebit") {
+		t.Errorf("error %v", err)
+	}
+}
