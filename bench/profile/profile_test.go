@@ -180,6 +180,18 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
+func TestBeaten(t *testing.T) {
+	test := twoThreadsTest()
+	c := &Ceilings{Threads: 2, Levels: []Level{{"dram", 0, 4e9}}}
+	if got := test.Beaten(c); got != "" {
+		t.Errorf("far below its bound: %q", got)
+	}
+	c.Levels[0].Rate = 4e7 // 4000 bytes in 50 µs are 8e7
+	if got := test.Beaten(c); !strings.Contains(got, "attn_qkv of tg2 is at 200% of its bound, dram") {
+		t.Errorf("at twice its bound: %q", got)
+	}
+}
+
 // A time changes by as much as its bound, and not below that.
 func TestPredict(t *testing.T) {
 	test := twoThreadsTest()

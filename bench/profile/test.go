@@ -80,6 +80,19 @@ func (t *Test) Doubt() string {
 	return ""
 }
 
+// Beaten says that the ceilings are too low; "" if no operation of weight beats
+// its bound by much.
+func (t *Test) Beaten(c *Ceilings) string {
+	const much, weight = 1.2, 0.05
+	for _, o := range t.Operations(c, Filter{}) {
+		if o.OfBound() > much && o.Share > weight && o.Bound.Name != BoundInt8 { // look-ups beat int8
+			return fmt.Sprintf("%s of %s is at %.0f%% of its bound, %s: something disturbed the ceilings; repeat the run, or take them from onebit machine (--machine)",
+				o.Op, t, 100*o.OfBound(), o.Bound.Name)
+		}
+	}
+	return ""
+}
+
 // Footprint is the bytes that are read between two calls of an operation: those
 // of one token or batch.
 func (t *Test) Footprint() int {

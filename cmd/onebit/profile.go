@@ -258,8 +258,10 @@ func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, results *
 		return nil
 	}
 	for _, t := range tests {
-		if text := t.Doubt(); text != "" {
-			p.Warnings = append(p.Warnings, text)
+		for _, text := range []string{t.Doubt(), t.Beaten(&p.Ceilings)} {
+			if text != "" {
+				p.Warnings = append(p.Warnings, text)
+			}
 		}
 	}
 	if results != nil {
