@@ -120,7 +120,12 @@ func (l *memoryLog) attribute(phase *profile.Phase) error {
 	own(profile.OwnerCache, cache)
 	parts[profile.OwnerActivations].Reserved = int64(activations)
 	stacks := int64(metric("/memory/classes/heap/stacks:bytes"))
-	mappings, err := sysinfo.ReadMappings()
+	// To look takes memory too. A second look finds the first one's.
+	_, err := sysinfo.ReadMappings()
+	runtime.GC()
+	rss := sysinfo.ReadResident()
+	mappings, err2 := sysinfo.ReadMappings()
+	err = errors.Join(err, err2)
 	if err := errors.Join(append(errs, err)...); err != nil {
 		parts[profile.OwnerHeap].Reserved = int64(metric("/memory/classes/heap/objects:bytes"))
 		parts[profile.OwnerStacks].Reserved = stacks
@@ -131,7 +136,6 @@ func (l *memoryLog) attribute(phase *profile.Phase) error {
 	sortMappings(mappings, parts)
 	parts[profile.OwnerHeap].Resident -= int64(activations) + stacks
 	parts[profile.OwnerRuntime].Resident -= ours
-	rss := sysinfo.ReadResident()
 	phase.RSS = int64(rss.V)
 	return rss.Err
 }
@@ -196,10 +200,6 @@ func metric(name string) uint64 {
 func (p *Profiling) opened(ctx context.Context) (err error) {
 	l := &memoryLog{start: clock.Now(), out: new(profile.Memory)}
 	p.memory = l.out
-	// The first look brings the code for looking into memory.
-	if err := l.attribute(new(profile.Phase)); err != nil {
-		l.out.Why = err.Error()
-	}
 	err = l.phase("open", func() error {
 		p.model, err = models.Open(p.opt.File.Path, p.opt.Model)
 		l.model = p.model

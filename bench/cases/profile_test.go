@@ -193,7 +193,7 @@ func checkProfileMemory(t *testing.T, p *Profiling) {
 		var sum int64
 		for _, part := range phase.Parts {
 			sum += part.Resident
-			if part.Shared > part.Resident || part.Resident < 0 && part.Owner != profile.OwnerUnattributed {
+			if part.Owner != profile.OwnerUnattributed && (part.Shared > part.Resident || part.Resident < 0) {
 				t.Errorf("%s: %+v", phase.Name, part)
 			}
 		}
