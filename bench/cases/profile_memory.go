@@ -120,12 +120,7 @@ func (l *memoryLog) attribute(phase *profile.Phase) error {
 	own(profile.OwnerCache, cache)
 	parts[profile.OwnerActivations].Reserved = int64(activations)
 	stacks := int64(metric("/memory/classes/heap/stacks:bytes"))
-	// To look takes memory too. A second look finds the first one's.
-	_, err := sysinfo.ReadMappings()
-	runtime.GC()
-	rss := sysinfo.ReadResident()
-	mappings, err2 := sysinfo.ReadMappings()
-	err = errors.Join(err, err2)
+	mappings, rss, err := steadyMappings()
 	if err := errors.Join(append(errs, err)...); err != nil {
 		parts[profile.OwnerHeap].Reserved = int64(metric("/memory/classes/heap/objects:bytes"))
 		parts[profile.OwnerStacks].Reserved = stacks
@@ -136,8 +131,30 @@ func (l *memoryLog) attribute(phase *profile.Phase) error {
 	sortMappings(mappings, parts)
 	parts[profile.OwnerHeap].Resident -= int64(activations) + stacks
 	parts[profile.OwnerRuntime].Resident -= ours
-	phase.RSS = int64(rss.V)
-	return rss.Err
+	phase.RSS = int64(rss)
+	return nil
+}
+
+// steadyMappings looks until the mappings add up to what the system tells in one
+// number right after, or a few times: to look takes memory, and the Go runtime
+// gives memory back meanwhile.
+func steadyMappings() (mappings []sysinfo.Mapping, rss sysinfo.Bytes, err error) {
+	const looks, steady = 10, 32 << 10
+	for range looks {
+		mappings, err = sysinfo.ReadMappings()
+		now := sysinfo.ReadResident()
+		if err = errors.Join(err, now.Err); err != nil {
+			return nil, 0, err
+		}
+		left := now.V
+		for _, m := range mappings {
+			left -= m.RSS
+		}
+		if rss = now.V; max(left, -left) <= steady {
+			break
+		}
+	}
+	return mappings, rss, nil
 }
 
 // sortMappings gives each mapping to an owner.
