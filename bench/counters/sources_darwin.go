@@ -16,8 +16,9 @@ var sources = []func() ([]source, []Missing){openUsage, openRusageInfo}
 // rusageInfo is what macOS counts of a process.
 type rusageInfo struct{}
 
-// Of sys/proc_info.h and libproc.h.
+// Of sys/syscall.h, sys/proc_info.h and libproc.h.
 const (
+	sysProcInfo     = 336
 	callPIDRusage   = 9 // PROC_INFO_CALL_PIDRUSAGE
 	rusageInfoV4    = 4
 	rusageInfoBytes = 296 // sizeof(struct rusage_info_v4)
@@ -44,7 +45,7 @@ func (rusageInfo) units() []string {
 
 func (rusageInfo) read() ([]value, error) {
 	var info [rusageInfoBytes]byte
-	_, _, errno := unix.Syscall6(unix.SYS_PROC_INFO, callPIDRusage, uintptr(os.Getpid()), rusageInfoV4, 0, uintptr(unsafe.Pointer(&info)), 0)
+	_, _, errno := unix.Syscall6(sysProcInfo, callPIDRusage, uintptr(os.Getpid()), rusageInfoV4, 0, uintptr(unsafe.Pointer(&info)), 0)
 	if errno != 0 {
 		return nil, fmt.Errorf("proc_pid_rusage: %w", errno)
 	}

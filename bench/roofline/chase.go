@@ -3,7 +3,6 @@ package roofline
 import (
 	"encoding/binary"
 	"math/rand/v2"
-	"unsafe"
 )
 
 // LineBytes is the length of what caches hold, or a part of it: no two steps of
@@ -64,6 +63,3 @@ func chaseGo(buf []byte, at uint64, steps int) uint64 {
 	}
 	return at
 }
-
-// address is where memory outside the Go heap lies.
-func address(p *byte) uint64 { return uint64(uintptr(unsafe.Pointer(p))) }
