@@ -474,22 +474,36 @@ func (s *series) exact() bool {
 	return s.sides[Base][0] == s.sides[Twin][0]
 }
 
+// zero is added to values before their logarithms are taken: 1 if there is a
+// 0, as among allocations that only some processes make, and else nothing.
+func (s *series) zero() float64 {
+	for _, values := range s.sides {
+		if slices.Min(values) == 0 {
+			return 1
+		}
+	}
+	return 0
+}
+
 // differences are log(side/base) by round, positive if side is worse; rounds
-// without a positive value on both sides have none.
+// with a negative value have none.
 func (s *series) differences(side Side, better int) []float64 {
 	var d []float64
+	zero := s.zero()
 	for i, base := range s.sides[Base] {
-		if value := s.sides[side][i]; base > 0 && value > 0 {
+		base, value := base+zero, s.sides[side][i]+zero
+		if base > 0 && value > 0 {
 			d = append(d, -float64(better)*math.Log(value/base))
 		}
 	}
 	return d
 }
 
-// triples are the values of the rounds in which all sides have positive ones.
+// triples are the values of the rounds in which no side has a negative one.
 func (s *series) triples(better int) (t triples) {
+	zero := s.zero()
 	for i, base := range s.sides[Base] {
-		head, twin := s.sides[Head][i], s.sides[Twin][i]
+		base, head, twin := base+zero, s.sides[Head][i]+zero, s.sides[Twin][i]+zero
 		if base > 0 && head > 0 && twin > 0 {
 			sign := -float64(better)
 			t = append(t, [3]float64{sign * math.Log(base), sign * math.Log(head), sign * math.Log(twin)})

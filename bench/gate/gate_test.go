@@ -25,7 +25,8 @@ type fake struct {
 	now             time.Time
 	drift           float64
 	allocs          [3]float64
-	together        int // benchmarks of a process; 0: one
+	strays          float64 // share of processes that make one allocation more
+	together        int     // benchmarks of a process; 0: one
 	fail            error
 }
 
@@ -70,7 +71,11 @@ func (f *fake) measure(s Side, b Benchmark) []bench.Metric {
 		ns *= 2
 	}
 	f.now = f.now.Add(80 * time.Millisecond)
-	return []bench.Metric{{Unit: bench.NsPerOp, Value: ns}, {Unit: bench.Allocs, Value: f.allocs[s]}}
+	allocs := f.allocs[s]
+	if f.strays > 0 && f.rng.Float64() < f.strays {
+		allocs++
+	}
+	return []bench.Metric{{Unit: bench.NsPerOp, Value: ns}, {Unit: bench.Allocs, Value: allocs}}
 }
 
 func noAllocs(_ Benchmark, unit string) (float64, bool) { return 0, unit == bench.Allocs }
@@ -163,6 +168,24 @@ func TestRecord(t *testing.T) {
 	for i, m := range seen {
 		if m.Round != i/6 || m.Position != i%6 || m.N == 0 || m.Took <= 0 || len(m.Values) == 0 || i > 0 && m.Start < seen[i-1].Start {
 			t.Errorf("measurement %d: %+v", i, m)
+		}
+	}
+}
+
+// An allocation that some processes make and others don't is noise, also where
+// there is none else; one that head always makes is a regression.
+func TestStrayAllocations(t *testing.T) {
+	for head, want := range map[float64]Verdict{0: Same, 1: Slower} {
+		f := newFake(3, 1)
+		f.allocs, f.strays = [3]float64{0, head, 0}, 0.25
+		r, err := Run(t.Context(), f, []Benchmark{{"p", "B"}}, Options{Now: func() time.Time { return f.now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range r.Findings {
+			if x.Unit == bench.Allocs && (x.Exact || x.Verdict != want) {
+				t.Errorf("head makes %v of its own: %v by exact values %v, want %v by chance", head, x.Verdict, x.Exact, want)
+			}
 		}
 	}
 }
