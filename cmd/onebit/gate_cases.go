@@ -48,17 +48,11 @@ type onebits interface {
 }
 
 // givenCases are two programs that are there: base and head.
-type givenCases [2]string
+type givenCases struct{ gate.Copies }
 
 func (g givenCases) prepare(context.Context, int) error { return nil }
 func (g givenCases) Fixed() bool                        { return true }
-
-func (g givenCases) file(s gate.Side) string {
-	if s == gate.Head {
-		return g[1]
-	}
-	return g[0]
-}
+func (g givenCases) file(s gate.Side) string            { return g.Copies[s] }
 
 // builtCases are built from two revisions, each round anew.
 type builtCases struct {

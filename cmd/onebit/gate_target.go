@@ -84,7 +84,11 @@ func (f *gateFlags) binaries(args []string, temp string) (*gateSubject, error) {
 		}
 		c.gateTarget = &gate.Binaries{Base: f.baseBinary, Head: f.headBinary, Match: f.match, Limit: f.limit, CPUs: f.cpus, Temp: temp}
 	case base == head && strings.HasSuffix(base, "/cmd/onebit"):
-		c.gateTarget = f.cases(givenCases{f.baseBinary, f.headBinary}, args, temp)
+		copies, err := gate.CopyPrograms(f.baseBinary, f.headBinary, temp)
+		if err != nil {
+			return nil, err
+		}
+		c.gateTarget = f.cases(givenCases{copies}, args, temp)
 	default:
 		return nil, fmt.Errorf("%s is %s and %s is %s: name two test binaries (go test -c) of one package, or two of onebit", f.baseBinary, kindOf(base), f.headBinary, kindOf(head))
 	}
