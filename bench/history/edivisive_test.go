@@ -67,6 +67,9 @@ func energy(x []float64) (at int, best float64) {
 // TestAgainstEDivisive gives both the same series at the level that one of 20
 // has. Over all kinds of noise and change, splits finds at least as much.
 func TestAgainstEDivisive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of histories")
+	}
 	const histories, points, level = 30, 60, 0.05 / 20
 	ours, theirs := 0, 0
 	for _, change := range []struct {

@@ -48,6 +48,9 @@ func trends(t testing.TB, h *History) *Trends {
 // and 400 histories have more than 33 alarms with a chance of 1 in 400 if it is
 // kept.
 func TestFalseAlarms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of histories")
+	}
 	for name, draw := range noises {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,6 +73,9 @@ func TestFalseAlarms(t *testing.T) {
 // TestDetection simulates a change in one of 20 series and looks for it, and for
 // nothing else.
 func TestDetection(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of histories")
+	}
 	step := func(at int, by float64) func(int, int) float64 {
 		return func(series, point int) float64 {
 			if series == 7 && point >= at {
