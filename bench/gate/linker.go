@@ -4,7 +4,10 @@ import (
 	"context"
 	"debug/buildinfo"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,7 +32,17 @@ func (l *Linker) Link(ctx context.Context, m *Module, file string, seed int, ver
 		}
 		args = append(args, "-ldflags="+flags+"-randlayout="+strconv.Itoa(seed))
 	}
-	_, err := m.command(ctx, "go", append(args, pkg)...)
+	// Beside the program, so that a build that is killed leaves nothing elsewhere.
+	temp, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(temp, 0o777); err != nil {
+		return err
+	}
+	builder := *m
+	builder.env = append(slices.Clone(m.env), "GOTMPDIR="+temp)
+	_, err = builder.command(ctx, "go", append(args, pkg)...)
 	if err != nil && !l.fixed && strings.Contains(err.Error(), "randlayout") {
 		l.fixed = true
 		return l.Link(ctx, m, file, seed, verb...)
