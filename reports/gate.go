@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
 	"fmt"
@@ -9,8 +8,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,21 +29,9 @@ var (
 
 var gateTemplate = sync.OnceValue(func() *template.Template { return newPageTemplate(gateSource) })
 
-// WriteGate writes a gate's page, index.html, into dir, which must exist.
+// WriteGate writes a gate's page, index.html, into dir, which is made if need be.
 func WriteGate(dir string, res *gate.Results, opt WriteOptions) error {
-	if !opt.Force {
-		if err := Replaceable(dir); err != nil {
-			return err
-		}
-	}
-	var b bytes.Buffer
-	if err := WriteGateHTML(&b, res); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	return writeFile(filepath.Join(dir, pageName), b.Bytes())
+	return writeFiles(dir, opt, func(w io.Writer) error { return WriteGateHTML(w, res) })
 }
 
 // WriteGateHTML writes what a gate found as one page that needs nothing beside it.

@@ -1,15 +1,14 @@
 package reports
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
 	"html"
 	"html/template"
+	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -36,28 +35,10 @@ const mostHistories = 60
 
 // WriteHistory writes index.html and history.csv into dir, which is made if need be.
 func WriteHistory(ctx context.Context, dir string, v HistoryView, opt WriteOptions) error {
-	if !opt.Force {
-		if err := Replaceable(dir); err != nil {
-			return err
-		}
+	page := func(w io.Writer) error {
+		return cmp.Or(renderPage(w, historyTemplate(), v.prepare().page()), ctx.Err())
 	}
-	var page, values bytes.Buffer
-	if err := renderPage(&page, historyTemplate(), v.prepare().page()); err != nil {
-		return err
-	}
-	if err := WriteHistoryCSV(&values, v); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	if err := writeFile(filepath.Join(dir, historyCSV), values.Bytes()); err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(dir, pageName), page.Bytes())
+	return writeFiles(dir, opt, page, folderFile{historyCSV, func(w io.Writer) error { return WriteHistoryCSV(w, v) }})
 }
 
 // A historyPage is what the template shows.

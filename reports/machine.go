@@ -1,15 +1,12 @@
 package reports
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,22 +41,7 @@ func IsMachine(res *bench.Results) bool {
 
 // WriteMachines writes a page of machines side by side, index.html, into dir, which is made if need be.
 func WriteMachines(dir string, machines []Machine, opt WriteOptions) error {
-	if !opt.Force {
-		if err := Replaceable(dir); err != nil {
-			return err
-		}
-	}
-	var b bytes.Buffer
-	if err := WriteMachinesHTML(&b, machines); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	if err := removePlots(dir, ownPage(dir), nil); err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(dir, pageName), b.Bytes())
+	return writeFiles(dir, opt, func(w io.Writer) error { return WriteMachinesHTML(w, machines) })
 }
 
 // WriteMachineTable writes machines side by side for a terminal.

@@ -1,16 +1,12 @@
 package reports
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,22 +35,8 @@ const flameName = "flame.svg"
 // WriteProfile writes a profile's page, index.html, and flame.svg into dir. res
 // are the samples of the same run.
 func WriteProfile(dir string, p *profiles.Profile, res *bench.Results, opt WriteOptions) error {
-	if !opt.Force {
-		if err := Replaceable(dir); err != nil {
-			return err
-		}
-	}
-	var page, flame bytes.Buffer
-	if err := errors.Join(WriteProfileHTML(&page, p, res), WriteFlame(&flame, p)); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	if err := writeFile(filepath.Join(dir, flameName), flame.Bytes()); err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(dir, pageName), page.Bytes())
+	return writeFiles(dir, opt, func(w io.Writer) error { return WriteProfileHTML(w, p, res) },
+		folderFile{flameName, func(w io.Writer) error { return WriteFlame(w, p) }})
 }
 
 // WriteProfileHTML writes a profile as one page that needs nothing beside it.

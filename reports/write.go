@@ -79,6 +79,41 @@ func writeFolder(ctx context.Context, dir string, opt WriteOptions, page func(io
 	return writeFile(filepath.Join(dir, pageName), b.Bytes())
 }
 
+// A folderFile is a file of a report's folder.
+type folderFile struct {
+	name  string
+	write func(io.Writer) error
+}
+
+// writeFiles writes the files of a page that has no figures of its own into dir, which is made if need
+// be: nothing unless all of them can be rendered, and the page last.
+func writeFiles(dir string, opt WriteOptions, page func(io.Writer) error, beside ...folderFile) error {
+	if !opt.Force {
+		if err := Replaceable(dir); err != nil {
+			return err
+		}
+	}
+	files := append(beside, folderFile{pageName, page})
+	contents := make([]bytes.Buffer, len(files))
+	for i, f := range files {
+		if err := f.write(&contents[i]); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	if err := removePlots(dir, ownPage(dir), nil); err != nil {
+		return err
+	}
+	for i, f := range files {
+		if err := writeFile(filepath.Join(dir, f.name), contents[i].Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // pageMark is by what a page is known to be onebit's.
 const pageMark = `<meta name="generator" content="onebit">`
 

@@ -118,8 +118,8 @@ func llamaResults(rows []llamaRow) (*bench.Results, error) {
 	if len(rows) == 0 {
 		return nil, errors.New("it has no tests")
 	}
-	r := &bench.Results{Settings: llamaHeader(rows)}
 	differ := llamaDiffering(rows)
+	r := &bench.Results{Settings: llamaHeader(rows, differ)}
 	means := 0
 	for i, row := range rows {
 		name, err := row.name(differ)
@@ -224,14 +224,13 @@ func llamaDiffering(rows []llamaRow) (differ []string) {
 }
 
 // llamaHeader is what is true of all rows.
-func llamaHeader(rows []llamaRow) []bench.Setting {
+func llamaHeader(rows []llamaRow, differ []string) []bench.Setting {
 	first := rows[0].fields
 	version := fmt.Sprintf("build %s (%s)", first["build_number"], first["build_commit"])
 	if b := first["backends"]; b != "" {
 		version += ", backends " + b
 	}
 	var args []string
-	differ := llamaDiffering(rows)
 	for f, value := range first {
 		if !slices.Contains(llamaResult, f) && f != "model_type" && !slices.Contains(differ, f) && value != "" {
 			args = append(args, f+"="+value)

@@ -377,8 +377,7 @@ func (r *run) reduce() {
 // median sorts values, of which there is at least one.
 func median(values []float64) float64 {
 	slices.Sort(values)
-	n := len(values)
-	return values[(n-1)/2] + (values[n/2]-values[(n-1)/2])/2
+	return bench.Median(values)
 }
 
 var (

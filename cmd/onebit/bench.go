@@ -13,7 +13,6 @@ import (
 	"onebit/bench/cases"
 	"onebit/internal/count"
 	"onebit/internal/sysinfo"
-	"onebit/reports"
 )
 
 // How long a run of kernels may take in all, setting up included: people are
@@ -36,13 +35,8 @@ func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 	if f.list {
 		return f.printList(cmd)
 	}
-	if !f.force { // minutes before the report would say so
-		if err := reports.Replaceable(f.out); err != nil {
-			return err
-		}
-	}
 	// First, so that a second run into the folder costs this one nothing.
-	file, err := createResults(f.out)
+	file, err := takeFolder(f.out, f.force)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (f *benchFlags) settings(cmd *cobra.Command) []bench.Setting {
 	if f.host != "" {
 		out = append(out, bench.Setting{Key: bench.HostKey, Value: f.host})
 	}
-	if f.counters {
+	if f.counters && f.process == nil { // a child writes no header
 		meter := counters.Open()
 		defer meter.Close()
 		out = append(out, meter.Settings()...)

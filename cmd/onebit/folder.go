@@ -85,6 +85,17 @@ type resultsFile struct {
 	named  bool // results.txt
 }
 
+// takeFolder begins the results of a report's folder. That its page is not
+// onebit's is said now, minutes before the page is written.
+func takeFolder(dir string, force bool) (*resultsFile, error) {
+	if !force {
+		if err := reports.Replaceable(dir); err != nil {
+			return nil, err
+		}
+	}
+	return createResults(dir)
+}
+
 func createResults(dir string) (*resultsFile, error) {
 	made := !isDirectory(dir)
 	unlock, err := lockFolder(dir)

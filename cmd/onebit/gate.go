@@ -127,7 +127,7 @@ func (f *gateFlags) run(cmd *cobra.Command, patterns []string) error {
 	if f.baseline != "" {
 		compare = f.compareBaseline
 	}
-	report, err := compare(cmd, patterns)
+	report, err := f.recorded(cmd, patterns, compare)
 	switch {
 	case errors.Is(err, context.Canceled) && report == nil:
 		return &endError{2, fmt.Errorf("no round was measured: %w", context.Canceled)}
@@ -141,11 +141,9 @@ func (f *gateFlags) run(cmd *cobra.Command, patterns []string) error {
 	return &endError{report.Exit(), nil}
 }
 
-// compare builds both sides, measures them and prints what it found, also of a
-// gate that was interrupted.
-func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate.Report, err error) {
-	ctx := cmd.Context()
-	start := clock.Now()
+// recorded lets a comparison have its record, whose temporary folder goes when
+// the gate ends.
+func (f *gateFlags) recorded(cmd *cobra.Command, patterns []string, compare gateComparison) (report *gate.Report, err error) {
 	temp, err := os.MkdirTemp("", "onebit-gate-")
 	if err != nil {
 		return nil, err
@@ -156,7 +154,18 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string) (report *gate
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, record.close()) }()
-	c, err := f.compared(ctx, patterns, temp)
+	return compare(cmd, patterns, record)
+}
+
+// A gateComparison measures and judges, and prints what it found.
+type gateComparison func(cmd *cobra.Command, patterns []string, record *gateRecord) (*gate.Report, error)
+
+// compare builds both sides, measures them and prints what it found, also of a
+// gate that was interrupted.
+func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateRecord) (report *gate.Report, err error) {
+	ctx := cmd.Context()
+	start := clock.Now()
+	c, err := f.compared(ctx, patterns, record.temp)
 	if err != nil {
 		return nil, aboutDisk(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -23,7 +22,7 @@ const baselineThreshold = 30
 
 // compareBaseline measures head and judges it against a file that was recorded
 // earlier.
-func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string) (report *gate.Report, err error) {
+func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string, record *gateRecord) (report *gate.Report, err error) {
 	ctx := cmd.Context()
 	start := clock.Now()
 	baseline, err := gate.ReadBaseline(f.baseline)
@@ -41,21 +40,11 @@ func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string) (repo
 	if err := f.warnBaseline(cmd, baseline); err != nil {
 		return nil, err
 	}
-	temp, err := os.MkdirTemp("", "onebit-gate-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	record, err := f.openRecord(temp)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, record.close()) }()
 	now, err := head.Describe(ctx)
 	if err != nil {
 		now = "not in a repository" // which is no condition
 	}
-	tests := &gate.Tests{Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, CPUs: f.cpus, Temp: filepath.Join(temp, "bin")}
+	tests := &gate.Tests{Head: head, Patterns: patterns, Match: f.match, Limit: f.limit, CPUs: f.cpus, Temp: filepath.Join(record.temp, "bin")}
 	found, err := tests.FindHead(ctx)
 	if err != nil {
 		return nil, err

@@ -38,13 +38,8 @@ func (f *gateFlags) openRecord(temp string) (*gateRecord, error) {
 	if f.out == "" {
 		return r, nil
 	}
-	if !f.force { // minutes before the page would say so
-		if err := reports.Replaceable(f.out); err != nil {
-			return nil, err
-		}
-	}
 	var err error
-	r.folder, err = createResults(f.out)
+	r.folder, err = takeFolder(f.out, f.force)
 	return r, err
 }
 

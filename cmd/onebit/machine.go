@@ -19,7 +19,6 @@ import (
 	"onebit/internal/count"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
-	"onebit/reports"
 )
 
 // How long a run may take in all: people are promised 90 seconds, and 15 with
@@ -126,12 +125,7 @@ func (f *machineFlags) run(cmd *cobra.Command) (err error) {
 	if f.list {
 		return shared.print(cmd, listCases([]*cases.Suite{suite}))
 	}
-	if !f.force {
-		if err := reports.Replaceable(f.out); err != nil {
-			return err
-		}
-	}
-	file, err := createResults(f.out)
+	file, err := takeFolder(f.out, f.force)
 	if err != nil {
 		return err
 	}
