@@ -45,6 +45,23 @@ func ReadCeilings(path string, here []bench.Setting) (*Ceilings, error) {
 	if len(c.reads) == 0 || len(c.dots) == 0 {
 		return nil, fmt.Errorf("%s has no ceilings of reading and of int8 multiply-adds: give the results.txt of onebit machine", path)
 	}
+	if err := sameMachine(path, res, here); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// ReadMachine reads the results file of a run of onebit machine. It is an error
+// if that was another machine, as for ReadCeilings.
+func ReadMachine(path string, here []bench.Setting) (*bench.Results, error) {
+	res, err := bench.ReadFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	return res, sameMachine(path, res, here)
+}
+
+func sameMachine(path string, res *bench.Results, here []bench.Setting) error {
 	theirs, ours := res.Machine(), (&bench.Results{Settings: here}).Machine()
 	var differ []string
 	for _, name := range theirs.Differences(ours) {
@@ -53,9 +70,9 @@ func ReadCeilings(path string, here []bench.Setting) (*Ceilings, error) {
 		}
 	}
 	if differ != nil {
-		return nil, fmt.Errorf("%s is of another machine, by its %s: run onebit machine on this one", path, strings.Join(differ, ", "))
+		return fmt.Errorf("%s is of another machine, by its %s: run onebit machine on this one", path, strings.Join(differ, ", "))
 	}
-	return c, nil
+	return nil
 }
 
 // take collects the rates. Of reading, huge pages count where there are any.

@@ -2,7 +2,6 @@ package profile
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"onebit/bench"
@@ -46,8 +45,7 @@ func CeilingsOf(r *bench.Results, threads int, source string) (Ceilings, error) 
 			if n := e.Name; n.Base == names.BaseBandwidth && n.Get(names.Access) == names.ReadAccess && n.Get(names.Level) == level && names.ThreadsOf(n) == threads && e.Center > best.Rate {
 				best.Rate = e.Center
 				if level != names.DRAM {
-					bytes, _ := strconv.Atoi(n.Get(names.Bytes))
-					best.Bytes = 2 * bytes
+					best.Bytes = 2 * names.BytesOf(n)
 				}
 			}
 		}
