@@ -13,7 +13,7 @@ import (
 func init() {
 	register(&Variant{
 		Name: "avx2-archsimd", Summary: "simd/archsimd: VPMADDUBSW on codes shifted down, 4 rows at a time",
-		Format: formats.I2_S, Activation: Q8Row, ISA: AVX2, Layout: Native, preference: -1,
+		Format: formats.I2_S, Scheme: Q8Row, ISA: AVX2, Layout: Native, preference: -1,
 		quantize: quantizeAVX2, matVec: archsimdMatVec,
 	})
 }

@@ -25,7 +25,7 @@ func BenchmarkHead(b *testing.B) {
 		}{{"L2", 1 << 20}, {"L3", 32 << 20}, {"DRAM", 256 << 20}} {
 			var tensor *formats.Tensor // made once, if a benchmark wants it
 			for _, v := range kernels.Variants() {
-				if v.Format.Name != format || v.Activation != kernels.DefaultActivation(format) || v.Name == "reference" || v.Name == "scalar" {
+				if v.Format.Name != format || v.Scheme != kernels.DefaultScheme(format) || v.Name == "reference" || v.Name == "scalar" {
 					continue
 				}
 				for _, threads := range []int{1, 2} {
@@ -104,7 +104,7 @@ func BenchmarkHeadBatch(b *testing.B) {
 	for _, format := range []string{"f16", "bf16", "f32", "q8_0", "q6_k"} {
 		var tensor *formats.Tensor // made once, if a benchmark wants it
 		for _, v := range kernels.Variants() {
-			if v.Format.Name != format || v.Activation != kernels.DefaultActivation(format) || v.ISA == kernels.Go {
+			if v.Format.Name != format || v.Scheme != kernels.DefaultScheme(format) || v.ISA == kernels.Go {
 				continue
 			}
 			for _, threads := range []int{1, 2} {

@@ -15,7 +15,7 @@ import (
 //
 //	go test ./kernels -run '^$' -bench 'BenchmarkQ1/format=q1_0_g128/act=q8_128/'
 func BenchmarkQ1(b *testing.B) {
-	for _, act := range []kernels.Activation{kernels.Q8Per128, kernels.Q8Row, kernels.Q8Per32} {
+	for _, act := range []kernels.Scheme{kernels.Q8Per128, kernels.Q8Row, kernels.Q8Per32} {
 		for _, mem := range []struct {
 			name  string
 			bytes int
@@ -25,10 +25,10 @@ func BenchmarkQ1(b *testing.B) {
 	}
 }
 
-func benchmarkQ1(b *testing.B, act kernels.Activation, bytes int) {
+func benchmarkQ1(b *testing.B, act kernels.Scheme, bytes int) {
 	var tensor *formats.Tensor // made once, if a benchmark wants it
 	for _, v := range kernels.Variants() {
-		if v.Format != formats.Q1_0_g128 || v.Activation != act || v.Name == "scalar" || v.Name == "reference" {
+		if v.Format != formats.Q1_0_g128 || v.Scheme != act || v.Name == "scalar" || v.Name == "reference" {
 			continue
 		}
 		b.Run("variant="+v.Name, func(sub *testing.B) {
@@ -51,7 +51,7 @@ func BenchmarkQ1Batch(b *testing.B) {
 	const rows, cols = 512, 2048
 	for _, n := range []int{1, 2, 4, 8, 16, 512} {
 		for _, v := range kernels.Variants() {
-			if v.Format != formats.Q1_0_g128 || v.Activation != kernels.Q8Per128 || v.ISA == kernels.Go {
+			if v.Format != formats.Q1_0_g128 || v.Scheme != kernels.Q8Per128 || v.ISA == kernels.Go {
 				continue
 			}
 			b.Run(fmt.Sprintf("format=%s/columns=%d/variant=%s", v.Format.Name, n, v.Name), func(b *testing.B) {
@@ -90,7 +90,7 @@ func BenchmarkQ1Prompt(b *testing.B) {
 		pairs      = 28 * 3
 	)
 	for _, v := range kernels.Variants() {
-		if v.Format != formats.Q1_0_g128 || v.Activation != kernels.Q8Per128 || v.ISA == kernels.Go || v.Layout != kernels.Native {
+		if v.Format != formats.Q1_0_g128 || v.Scheme != kernels.Q8Per128 || v.ISA == kernels.Go || v.Layout != kernels.Native {
 			continue
 		}
 		b.Run(fmt.Sprintf("format=%s/variant=%s", v.Format.Name, v.Name), func(b *testing.B) {

@@ -26,7 +26,7 @@ func BenchmarkTwoBit(b *testing.B) {
 		}{{"L2", 1 << 20}, {"L3", 32 << 20}, {"DRAM", 256 << 20}} {
 			var tensor *formats.Tensor // made once, if a benchmark wants it
 			for _, v := range kernels.Variants() {
-				if v.Format.Name != format || v.Activation != kernels.DefaultActivation(format) || v.ISA == kernels.Go {
+				if v.Format.Name != format || v.Scheme != kernels.DefaultScheme(format) || v.ISA == kernels.Go {
 					continue
 				}
 				b.Run(fmt.Sprintf("format=%s/mem=%s/variant=%s", format, mem.name, v.Name), func(b *testing.B) {
@@ -101,7 +101,7 @@ func BenchmarkTwoBitBatch(b *testing.B) {
 	for _, format := range twoBitFormats {
 		for _, n := range []int{1, 2, 3, 4, 8, 16, 512} {
 			for _, v := range kernels.Variants() {
-				if v.Format.Name != format || v.Activation != kernels.DefaultActivation(format) || v.ISA == kernels.Go {
+				if v.Format.Name != format || v.Scheme != kernels.DefaultScheme(format) || v.ISA == kernels.Go {
 					continue
 				}
 				b.Run(fmt.Sprintf("format=%s/columns=%d/variant=%s", format, n, v.Name), func(b *testing.B) {
@@ -142,7 +142,7 @@ func timeBatch(b *testing.B, v *kernels.Variant, n int) {
 func BenchmarkTernaryPrompt(b *testing.B) {
 	const layers = 4
 	for _, v := range kernels.Variants() {
-		if v.Format != formats.I2_S || v.Activation != kernels.Q8Row || v.ISA == kernels.Go {
+		if v.Format != formats.I2_S || v.Scheme != kernels.Q8Row || v.ISA == kernels.Go {
 			continue
 		}
 		for _, op := range []struct {

@@ -44,7 +44,7 @@ func TestTwoBitBest(t *testing.T) {
 			kernels.AVX512VNNI.Requires &^ cpu.AVX512VNNI:              "avx2",
 			kernels.AVX512VNNI.Requires &^ (cpu.AVX512VNNI | cpu.AVX2): "unrolled",
 		} {
-			if v, err := kernels.BestFor(name, kernels.DefaultActivation(name), features); err != nil {
+			if v, err := kernels.BestFor(name, kernels.DefaultScheme(name), features); err != nil {
 				t.Error(err)
 			} else if v.Name != want {
 				t.Errorf("%s with %v: %s, want %s", name, features, v.Name, want)

@@ -28,11 +28,11 @@ var (
 func init() {
 	for _, f := range []*floatFormat{floatF32, floatF16, floatBF16} {
 		register(&Variant{
-			Name: "scalar", Summary: "one weight at a time, pure Go: the specification", Format: f.format, Activation: F32,
+			Name: "scalar", Summary: "one weight at a time, pure Go: the specification", Format: f.format, Scheme: F32,
 			ISA: Go, Layout: Native, matVec: f.matVec,
 		})
 		register(&Variant{
-			Name: "unrolled", Summary: "branchless, unrolled, pure Go", Format: f.format, Activation: F32,
+			Name: "unrolled", Summary: "branchless, unrolled, pure Go", Format: f.format, Scheme: F32,
 			ISA: Go, Layout: Native, preference: 1, matVec: f.matVecUnrolled,
 			assumesFinite: f == floatF16, // decodeF16
 		})

@@ -22,7 +22,7 @@ const floatLaneRows = 16
 
 func (k floatRows) register() {
 	v := &Variant{
-		Name: k.isa.Name, Summary: k.summary, Format: k.format.format, Activation: F32,
+		Name: k.isa.Name, Summary: k.summary, Format: k.format.format, Scheme: F32,
 		ISA: k.isa, Layout: Native, matVec: k.matVec,
 	}
 	if k.four != nil {

@@ -44,7 +44,7 @@ func FuzzVariants(f *testing.F) {
 
 func scalarOf(t *testing.T, v *kernels.Variant) *kernels.Variant {
 	t.Helper()
-	s, err := kernels.Lookup(v.Format.Name, "scalar", v.Activation)
+	s, err := kernels.Lookup(v.Format.Name, "scalar", v.Scheme)
 	if err != nil {
 		t.Fatal(err)
 	}

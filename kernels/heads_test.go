@@ -44,7 +44,7 @@ func randomBits(tb testing.TB, format *formats.Type, rows, cols int, rng *rand.R
 // or, if codes is set, under the integer ones.
 func headVariants(t *testing.T, codes bool, run func(t *testing.T, v *kernels.Variant)) {
 	for _, v := range kernels.Variants() {
-		if _, ok := headBits[v.Format]; !ok || v.Name == "reference" || v.Name == "scalar" || codes && v.Activation == kernels.F32 {
+		if _, ok := headBits[v.Format]; !ok || v.Name == "reference" || v.Name == "scalar" || codes && v.Scheme == kernels.F32 {
 			continue
 		}
 		t.Run(v.String(), func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestHeadByHand(t *testing.T) {
 		{formats.Q6_K, 0xff, -128 * 31},
 	} {
 		for _, v := range kernels.Variants() {
-			if v.Format != c.format || v.Activation != kernels.Q8Per32 || v.Available() != nil {
+			if v.Format != c.format || v.Scheme != kernels.Q8Per32 || v.Available() != nil {
 				continue
 			}
 			tensor := extreme(t, c.format, 8, cols, c.fill, 0x80)

@@ -34,7 +34,7 @@ func TestVocabularySizedMatrix(t *testing.T) {
 	defer pool.Close()
 	want := make([]float32, rows)
 	for _, v := range kernels.Variants() {
-		if v.Format != formats.Q1_0_g128 || v.Activation != kernels.Q8Per128 || v.Name == "scalar" || v.Available() != nil {
+		if v.Format != formats.Q1_0_g128 || v.Scheme != kernels.Q8Per128 || v.Name == "scalar" || v.Available() != nil {
 			continue
 		}
 		m, err := v.Pack(tensor, pool)

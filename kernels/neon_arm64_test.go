@@ -14,7 +14,7 @@ import (
 
 // quantized is what a quantizer makes of n columns, in memory between guard
 // pages.
-func quantized(t *testing.T, quantize func(a *Activations, x []float32, from, to int), scheme Activation, x []float32, n int) *Activations {
+func quantized(t *testing.T, quantize func(a *Activations, x []float32, from, to int), scheme Scheme, x []float32, n int) *Activations {
 	t.Helper()
 	a := &Activations{Alloc: func(bytes int) []byte {
 		b := guard.New(t, bytes).Bytes()
@@ -33,7 +33,7 @@ func quantized(t *testing.T, quantize func(a *Activations, x []float32, from, to
 
 func checkQuantizer(t *testing.T, x []float32, n int, what string) {
 	t.Helper()
-	for _, scheme := range []Activation{Q8Row, Q8Per128, Q8Per32} {
+	for _, scheme := range []Scheme{Q8Row, Q8Per128, Q8Per32} {
 		got := quantized(t, quantizeNEON, scheme, x, n)
 		want := quantized(t, quantizeGeneric, scheme, x, n)
 		if !slices.Equal(got.Q, want.Q) {

@@ -81,7 +81,7 @@ func TestNEONBest(t *testing.T) {
 	dot := cpu.NEON | cpu.DotProd
 	for _, c := range []struct {
 		format   string
-		act      kernels.Activation
+		act      kernels.Scheme
 		features cpu.Set
 		want     string
 	}{

@@ -61,7 +61,7 @@ type activations struct {
 
 // shape is what buffers of activations depend on.
 type shape struct {
-	scheme  Activation
+	scheme  Scheme
 	n, cols int
 	order   *Order
 }
@@ -77,7 +77,7 @@ const (
 
 // apart says whether every thread prepares n columns for itself.
 func (p *Pool) apart(v *Variant, n int) bool {
-	return v.Activation != F32 && (n <= fewColumns || n <= v.columns && p.threads <= apartThreads)
+	return v.Scheme != F32 && (n <= fewColumns || n <= v.columns && p.threads <= apartThreads)
 }
 
 // A Product is one matrix of a submission and where its result goes:
@@ -176,7 +176,7 @@ func (p *Pool) Do(x []float32, n int, products ...Product) {
 	}
 	cols := products[0].Matrix.Cols
 	for i := range products {
-		checkProduct(&products[i], products[0].Variant.Activation, len(x), n, cols)
+		checkProduct(&products[i], products[0].Variant.Scheme, len(x), n, cols)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -211,7 +211,7 @@ func (p *Pool) submit(x []float32, from, to, cols int, products []Product) {
 	p.dispatch(total, p.rowsTask)
 }
 
-func checkProduct(pr *Product, scheme Activation, lenX, n, cols int) {
+func checkProduct(pr *Product, scheme Scheme, lenX, n, cols int) {
 	m, v := pr.Matrix, pr.Variant
 	switch {
 	case m.Cols != cols:
@@ -220,7 +220,7 @@ func checkProduct(pr *Product, scheme Activation, lenX, n, cols int) {
 		panic("kernels: activations are not n × columns")
 	case len(pr.Dst) != n*m.Rows:
 		panic("kernels: result is not n × rows")
-	case v.Activation != scheme:
+	case v.Scheme != scheme:
 		panic("kernels: variants of one submission differ in activation scheme")
 	case v.Format != m.Format || v.Layout != m.Layout:
 		panic("kernels: matrix was packed for another variant")
@@ -260,8 +260,8 @@ func (p *Pool) prepare(x []float32, n, cols int) {
 	p.x, p.n, p.cols = x, n, cols
 	if !p.apart(v, n) {
 		a := &p.activations[0].Activations
-		a.reset(v.Activation, x, n, cols)
-		if v.Activation != F32 {
+		a.reset(v.Scheme, x, n, cols)
+		if v.Scheme != F32 {
 			p.dispatch(n, p.quantTask)
 		}
 		for i := range p.products {
@@ -270,7 +270,7 @@ func (p *Pool) prepare(x []float32, n, cols int) {
 		return
 	}
 	for i := range p.products {
-		s := shape{v.Activation, n, cols, p.products[i].Variant.orderFor(n)}
+		s := shape{v.Scheme, n, cols, p.products[i].Variant.orderFor(n)}
 		if p.seen[s] {
 			continue
 		}
@@ -292,7 +292,7 @@ func (p *Pool) activationsOf(thread int) *Activations {
 	a := &p.activations[thread]
 	if a.submission != p.submission {
 		p.recorder.mark(thread, Quantizing, 0)
-		a.reset(v.Activation, nil, p.n, p.cols)
+		a.reset(v.Scheme, nil, p.n, p.cols)
 		v.quantizeColumns(&a.Activations, p.x, 0, p.n)
 		for i := range p.products {
 			a.arrange(p.products[i].Variant.orderFor(p.n))

@@ -18,9 +18,9 @@ func init() {
 		{AVXVNNI, "bit planes, VPDPBUSD, 8 rows in a register", q1Bitplanes128AVXVNNI, q1Bitplanes32AVXVNNI},
 		{AVX512VNNI, "bit planes, VPDPBUSD, 16 rows in a register", q1Bitplanes128AVX512VNNI, q1Bitplanes32AVX512VNNI},
 	} {
-		for _, act := range []Activation{Q8Per128, Q8Row, Q8Per32} {
+		for _, act := range []Scheme{Q8Per128, Q8Row, Q8Per32} {
 			variant := &Variant{
-				Name: v.isa.Name, Summary: v.summary, Format: formats.Q1_0_g128, Activation: act,
+				Name: v.isa.Name, Summary: v.summary, Format: formats.Q1_0_g128, Scheme: act,
 				ISA: v.isa, Layout: bitplanes, quantize: quantizeAVX2, preference: 2,
 				matVec: bitplanesMatVec(act, v.per128, v.per32),
 			}
@@ -33,7 +33,7 @@ func init() {
 }
 
 // q1ScaleStep is the bytes by which a kernel advances in the scales at each block.
-func q1ScaleStep(act Activation) int {
+func q1ScaleStep(act Scheme) int {
 	switch act {
 	case Q8Row:
 		return 0
@@ -44,7 +44,7 @@ func q1ScaleStep(act Activation) int {
 }
 
 // bitplanesMatVec is matVec by the kernel of the scheme.
-func bitplanesMatVec(act Activation, per128, per32 bitplanesFunc) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+func bitplanesMatVec(act Scheme, per128, per32 bitplanesFunc) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 	kernel, scaleStep := per128, q1ScaleStep(act)
 	if act == Q8Per32 {
 		kernel = per32

@@ -43,7 +43,7 @@ func q1Product(t *testing.T, v *Variant, tensor *formats.Tensor, x []float32, n,
 
 func q1Compare(t *testing.T, v *Variant, tensor *formats.Tensor, x []float32, n, r0, r1 int, what string) {
 	t.Helper()
-	scalar, err := Lookup(v.Format.Name, "scalar", v.Activation)
+	scalar, err := Lookup(v.Format.Name, "scalar", v.Scheme)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestQ1Ranges(t *testing.T) {
 // one: panels and both look-ups. Rows fill no tile, or strips of panels.
 func TestQ1Strips(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 18))
-	for _, act := range []Activation{Q8Per128, Q8Row} {
+	for _, act := range []Scheme{Q8Per128, Q8Row} {
 		v, err := Lookup("q1_0_g128", "avx512vnni-native", act)
 		if err != nil {
 			t.Fatal(err)

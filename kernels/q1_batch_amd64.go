@@ -44,7 +44,7 @@ type q1Room struct {
 
 // q1MatMul is matMul by the panels kernel of isa and, for columns that fill no
 // panel, its kernels for a few columns.
-func q1MatMul(isa *ISA, act Activation, matVec func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+func q1MatMul(isa *ISA, act Scheme, matVec func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 	scaleStep := q1ScaleStep(act)
 	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 		c := a.N / q1PanelColumns * q1PanelColumns

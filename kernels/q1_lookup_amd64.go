@@ -130,9 +130,9 @@ func init() {
 }
 
 func (l q1Lookup) register(isa *ISA, preference int) {
-	for _, act := range []Activation{Q8Per128, Q8Row, Q8Per32} {
+	for _, act := range []Scheme{Q8Per128, Q8Row, Q8Per32} {
 		v := &Variant{
-			Name: isa.Name + "-lookup", Summary: l.summary, Format: formats.Q1_0_g128, Activation: act,
+			Name: isa.Name + "-lookup", Summary: l.summary, Format: formats.Q1_0_g128, Scheme: act,
 			ISA: isa, Layout: l.layout, Order: l.order, quantize: quantizeAVX2, preference: preference,
 			matVec: l.matVec(act), columns: q1LookupColumns,
 		}
@@ -143,7 +143,7 @@ func (l q1Lookup) register(isa *ISA, preference int) {
 	}
 }
 
-func (l q1Lookup) matVec(act Activation) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+func (l q1Lookup) matVec(act Scheme) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 	kernel, scaleStep := l.per128, q1ScaleStep(act)
 	if act == Q8Per32 {
 		kernel = l.per32
@@ -161,7 +161,7 @@ func (l q1Lookup) matVec(act Activation) func(dst []float32, m *Matrix, a *Activ
 
 // matMul is several columns at a time; of those that are left, with some before
 // them once more.
-func (l q1Lookup) matMul(act Activation) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+func (l q1Lookup) matMul(act Scheme) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 	scaleStep := q1ScaleStep(act)
 	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 		for c := 0; c < a.N; c += l.batchColumns {

@@ -49,11 +49,11 @@ func init() {
 		{AVXVNNI, 8, q1NativeAVXVNNI, nil},
 		{AVX512VNNI, 16, q1NativeAVX512VNNI, q1NativeFewAVX512VNNI},
 	} {
-		for _, act := range []Activation{Q8Per128, Q8Row} {
+		for _, act := range []Scheme{Q8Per128, Q8Row} {
 			matVec := q1NativeMatVec(act, v.kernel, v.lanes)
 			variant := &Variant{
 				Name: v.isa.Name + "-native", Summary: "the file's rows, transposed in registers", Format: formats.Q1_0_g128,
-				Activation: act, ISA: v.isa, Layout: Native, Order: q1ByteOrder,
+				Scheme: act, ISA: v.isa, Layout: Native, Order: q1ByteOrder,
 				quantize: quantizeAVX2, preference: 1,
 				matVec: matVec, matFew: q1NativeMatFew(act, v.few, v.lanes, matVec),
 			}
@@ -74,13 +74,13 @@ func init() {
 // as bit planes; kernel is for columns that fill no panel.
 func (v *Variant) multipliesStrips(kernel bitplanesFunc) {
 	v.BatchOrder, v.batchFrom = q1PanelOrder, q1NativePanelsFrom
-	v.matMul = q1NativeMatMul(bitplanesTiles, q1PackRoom, q1MatMul(v.ISA, v.Activation, bitplanesMatVec(v.Activation, kernel, nil)))
+	v.matMul = q1NativeMatMul(bitplanesTiles, q1PackRoom, q1MatMul(v.ISA, v.Scheme, bitplanesMatVec(v.Scheme, kernel, nil)))
 }
 
 // q1NativeMatVec is matVec by a kernel that takes lanes rows together. Rows
 // that fill no tile are computed with some before them, which are not stored;
 // a matrix of fewer rows than lanes is left to Go.
-func q1NativeMatVec(act Activation, kernel q1NativeFunc, lanes int) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+func q1NativeMatVec(act Scheme, kernel q1NativeFunc, lanes int) func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 	scaleStep := q1ScaleStep(act)
 	generic := &codec{
 		format: formats.Q1_0_g128, groupLen: 128,
@@ -106,7 +106,7 @@ func q1NativeMatVec(act Activation, kernel q1NativeFunc, lanes int) func(dst []f
 }
 
 // q1NativeMatFew is matVec for all columns, as many at a time as a kernel takes.
-func q1NativeMatFew(act Activation, few []q1NativeColumns, lanes int, matVec func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+func q1NativeMatFew(act Scheme, few []q1NativeColumns, lanes int, matVec func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 	scaleStep := q1ScaleStep(act)
 	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 		c := 0

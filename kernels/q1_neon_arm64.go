@@ -21,7 +21,7 @@ func init() {
 		{NEON, "CMTST, AND, SADALP", q1Bitplanes128NEON, q1Bitplanes32NEON, q1Rows128NEON, q1Rows32NEON},
 		{NEONDot, "CMTST, SDOT", q1Bitplanes128NEONDot, q1Bitplanes32NEONDot, q1Rows128NEONDot, q1Rows32NEONDot},
 	} {
-		for _, act := range []Activation{Q8Per128, Q8Row, Q8Per32} {
+		for _, act := range []Scheme{Q8Per128, Q8Row, Q8Per32} {
 			planes, rows, scaleStep := k.planes128, k.rows128, 4
 			switch act {
 			case Q8Row:
@@ -31,25 +31,25 @@ func init() {
 			}
 			register(&Variant{
 				Name: k.isa.Name, Summary: "bit planes, " + k.how + ", 4 rows in a register", Format: formats.Q1_0_g128,
-				Activation: act, ISA: k.isa, Layout: bitplanes, preference: 2,
+				Scheme: act, ISA: k.isa, Layout: bitplanes, preference: 2,
 				quantize: quantizeNEON, matVec: planesMatVec(planes, scaleStep),
 			})
 			register(&Variant{
 				Name: k.isa.Name + "-native", Summary: "the file's rows, " + k.how + ", 4 rows at a time", Format: formats.Q1_0_g128,
-				Activation: act, ISA: k.isa, Layout: Native, preference: 1,
+				Scheme: act, ISA: k.isa, Layout: Native, preference: 1,
 				quantize: quantizeNEON, Order: q1RowOrder, matVec: q1RowsMatVec(rows, scaleStep),
 			})
 		}
 	}
 	batch := newBatchNEON(q1PairOrder, 8, 128)
-	for _, act := range []Activation{Q8Per128, Q8Row} {
+	for _, act := range []Scheme{Q8Per128, Q8Row} {
 		scaleStep := 4
 		if act == Q8Row {
 			scaleStep = 0
 		}
 		register(&Variant{
 			Name: NEONI8MM.Name, Summary: "bit planes, CMTST, SMMLA on 4 rows × 8 columns, SDOT for one", Format: formats.Q1_0_g128,
-			Activation: act, ISA: NEONI8MM, Layout: bitplanes, preference: 2,
+			Scheme: act, ISA: NEONI8MM, Layout: bitplanes, preference: 2,
 			quantize: quantizeNEON, matVec: planesMatVec(q1Bitplanes128NEONDot, scaleStep),
 			BatchOrder: batch.order, matMul: batch.q1MatMul,
 		})

@@ -12,7 +12,7 @@ const q1StripBytes = 448 << 10
 // and look them up with l, whatever it did with them.
 func (v *Variant) looksStripsUp(l q1Lookup) {
 	v.BatchOrder, v.batchFrom, v.batchRows = nil, l.stripFrom, q1StripTaskRows
-	v.matMul = q1NativeMatMul(l.tiles, q1StripBytes, l.matMulNatural(v.Activation))
+	v.matMul = q1NativeMatMul(l.tiles, q1StripBytes, l.matMulNatural(v.Scheme))
 }
 
 // q1StripTaskRows is how many native rows of m a task packs and looks up: whole
@@ -28,7 +28,7 @@ var q1StripTables spares[Activations]
 
 // matMulNatural is matMul for activations in their natural order, q1LookupTogether
 // columns or more: a thread makes tables of a few at a time for itself.
-func (l q1Lookup) matMulNatural(act Activation) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+func (l q1Lookup) matMulNatural(act Scheme) func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 	matMul := l.matMul(act)
 	return func(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 		few := q1StripTables.get()

@@ -16,7 +16,7 @@ type q6Rows struct {
 
 func (k q6Rows) variant() *Variant {
 	return &Variant{
-		Name: k.isa.Name, Summary: k.summary, Format: formats.Q6_K, Activation: Q8Per32,
+		Name: k.isa.Name, Summary: k.summary, Format: formats.Q6_K, Scheme: Q8Per32,
 		ISA: k.isa, Layout: Native, Order: k.order, quantize: k.quantize, matVec: k.matVec,
 	}
 }

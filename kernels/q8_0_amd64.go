@@ -6,7 +6,7 @@ import "fmt"
 
 func init() {
 	const biased = "VPDPBUSD on codes made unsigned, 8 rows at a time"
-	for _, act := range []Activation{Q8Per32, Q8Per128, Q8Row} {
+	for _, act := range []Scheme{Q8Per32, Q8Per128, Q8Row} {
 		v := q8Rows{AVX512VNNI, biased, q8RowsAVX512VNNI, quantizeAVX2}.variant(act)
 		v.BatchOrder, v.matMul = q8Panels, q8MatMul
 		register(v)

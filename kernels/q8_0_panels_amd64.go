@@ -47,7 +47,7 @@ var q8WordPanels = &Order{
 var q8BytePanels = newQ8Panels(q8LaneCols)
 
 // variant adds batches to one of k.columns.
-func (k q8Lanes) variant(act Activation) *Variant {
+func (k q8Lanes) variant(act Scheme) *Variant {
 	v := k.columns.variant(act)
 	v.BatchOrder, v.batchFrom, v.batchRows, v.matMul = k.order, q8LeastBatch, q8LaneRows, k.matMul
 	return v

@@ -21,9 +21,9 @@ type q8Rows struct {
 	quantize func(a *Activations, x []float32, from, to int)
 }
 
-func (k q8Rows) variant(act Activation) *Variant {
+func (k q8Rows) variant(act Scheme) *Variant {
 	return &Variant{
-		Name: k.isa.Name, Summary: k.summary, Format: formats.Q8_0, Activation: act,
+		Name: k.isa.Name, Summary: k.summary, Format: formats.Q8_0, Scheme: act,
 		ISA: k.isa, Layout: Native, quantize: k.quantize, matVec: k.matVec,
 	}
 }
@@ -51,7 +51,7 @@ func (k q8Rows) matVec(dst []float32, m *Matrix, a *Activations, col, r0, r1 int
 
 // blockShift is by how much the index of a block of 32 columns exceeds, in
 // bits, that of the activation scale it has.
-func blockShift(s Activation) int {
+func blockShift(s Scheme) int {
 	if s == Q8Row {
 		return 63
 	}

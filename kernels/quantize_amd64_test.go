@@ -21,7 +21,7 @@ func TestQuantizeAVX2(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	lengths := []int{1, 5, 31, 32, 33, 63, 64, 96, 127, 128, 129, 160, 255, 256, 257, 384, 1000, 2048}
-	for _, scheme := range []Activation{Q8Row, Q8Per128, Q8Per32} {
+	for _, scheme := range []Scheme{Q8Row, Q8Per128, Q8Per32} {
 		for name, fill := range quantizeInputs {
 			for _, cols := range lengths {
 				const n = 2
@@ -107,7 +107,7 @@ func BenchmarkQuantizeAVX2(b *testing.B) {
 	}
 	x := make([]float32, 2048)
 	quantizeInputs["normal"](rand.New(rand.NewPCG(7, 8)), x)
-	for _, scheme := range []Activation{Q8Row, Q8Per128, Q8Per32} {
+	for _, scheme := range []Scheme{Q8Row, Q8Per128, Q8Per32} {
 		var a Activations
 		a.reset(scheme, x, 1, len(x))
 		for _, q := range []struct {

@@ -35,7 +35,7 @@ func dot64(w, x []float32) float64 {
 // ReferenceActivations returns what a scheme makes of x: the activations that
 // an exact product of that scheme multiplies. It separates the error of
 // quantizing activations from that of a kernel.
-func ReferenceActivations(scheme Activation, x []float32) []float32 {
+func ReferenceActivations(scheme Scheme, x []float32) []float32 {
 	out := make([]float32, len(x))
 	if scheme == F32 {
 		copy(out, x)
@@ -54,7 +54,7 @@ func ReferenceActivations(scheme Activation, x []float32) []float32 {
 func init() {
 	for _, t := range formats.Types() {
 		register(&Variant{
-			Name: "reference", Summary: "dequantize, multiply and sum in float64", Format: t, Activation: F32,
+			Name: "reference", Summary: "dequantize, multiply and sum in float64", Format: t, Scheme: F32,
 			ISA: Go, Layout: Native, preference: -1, matVec: referenceRows, matMul: referenceBatch,
 		})
 	}

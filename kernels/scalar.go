@@ -10,7 +10,7 @@ import (
 
 // addGo registers both for format c under every scheme.
 func addGo(c *codec) {
-	for _, act := range ActivationSchemes() {
+	for _, act := range Schemes() {
 		for _, u := range []struct {
 			name, summary string
 			pref          int
@@ -19,7 +19,7 @@ func addGo(c *codec) {
 			{"scalar", "one weight at a time, pure Go: the specification", 0, c.dot},
 			{"unrolled", "branchless, unrolled, pure Go", 1, c.dotUnrolled},
 		} {
-			v := &Variant{Name: u.name, Summary: u.summary, Format: c.format, Activation: act, ISA: Go, Layout: Native, preference: u.pref}
+			v := &Variant{Name: u.name, Summary: u.summary, Format: c.format, Scheme: act, ISA: Go, Layout: Native, preference: u.pref}
 			v.matVec = c.matVec(u.dot)
 			if act == F32 {
 				if u.name == "unrolled" {

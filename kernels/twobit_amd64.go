@@ -23,7 +23,7 @@ func init() {
 		tilesOrder, stripsOrder := tiles.order(), strips.order()
 		for _, k := range rowsKernels {
 			v := &Variant{
-				Name: k.isa.Name, Summary: k.summary, Format: f.format, Activation: Q8Row, ISA: k.isa, Layout: f.layout,
+				Name: k.isa.Name, Summary: k.summary, Format: f.format, Scheme: Q8Row, ISA: k.isa, Layout: f.layout,
 				Order: order, quantize: quantizeAVX2, matVec: k.matVec(order, f.rowBytes),
 				batchFrom: ternaryBatchFrom,
 			}

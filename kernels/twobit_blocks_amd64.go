@@ -36,7 +36,7 @@ func init() {
 // blocksFormat is a format with a scale per block, and its batches.
 type blocksFormat struct {
 	format     *formats.Type
-	activation Activation
+	activation Scheme
 	layout     *Layout
 	blockBytes int
 	arrange    func(dst, q *int8, units int) // to row order
@@ -49,7 +49,7 @@ func (f blocksFormat) register(kernels []blocksKernel) {
 	tilesOrder, stripsOrder := tiles.order(), strips.order()
 	for _, k := range kernels {
 		v := &Variant{
-			Name: k.isa.Name, Summary: blocksSummary[k.isa], Format: f.format, Activation: f.activation, ISA: k.isa,
+			Name: k.isa.Name, Summary: blocksSummary[k.isa], Format: f.format, Scheme: f.activation, ISA: k.isa,
 			Layout: f.layout, Order: k.order, quantize: quantizeAVX2, matVec: k.matVec(f.blockBytes),
 		}
 		if k.isa == AVX512VNNI {

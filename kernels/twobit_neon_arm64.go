@@ -17,7 +17,7 @@ type twoBitBlocksFunc func(dst *float32, w *byte, stride, rows, blocks, steps, s
 func init() {
 	for _, f := range []struct {
 		format *formats.Type
-		act    Activation
+		act    Scheme
 		layout *Layout
 		codes  string // the format whose codes the layout holds
 	}{
@@ -46,7 +46,7 @@ func init() {
 			{NEONDot, "SDOT", ternaryRowsNEONDot, twoBitBlocksNEONDot},
 		} {
 			v := &Variant{
-				Name: k.isa.Name, Summary: k.instruction + " on codes masked in place, 4 rows at a time", Format: f.format, Activation: f.act, ISA: k.isa, Layout: f.layout,
+				Name: k.isa.Name, Summary: k.instruction + " on codes masked in place, 4 rows at a time", Format: f.format, Scheme: f.act, ISA: k.isa, Layout: f.layout,
 				Order: order, quantize: quantizeNEON, matVec: ternaryMatVec(k.ternaryRows, order),
 			}
 			if codes.scale >= 0 {
@@ -61,7 +61,7 @@ func init() {
 		if codes.scale < 0 {
 			batch := newBatchNEON(order, 4, 0)
 			register(&Variant{
-				Name: NEONI8MM.Name, Summary: "SMMLA on 4 rows × 8 columns, SDOT for one", Format: f.format, Activation: f.act,
+				Name: NEONI8MM.Name, Summary: "SMMLA on 4 rows × 8 columns, SDOT for one", Format: f.format, Scheme: f.act,
 				ISA: NEONI8MM, Layout: f.layout, quantize: quantizeNEON,
 				Order: order, matVec: ternaryMatVec(ternaryRowsNEONDot, order),
 				BatchOrder: batch.order, matMul: batch.ternaryMatMul,

@@ -18,9 +18,9 @@ func init() {
 		{"scalar", "one weight at a time, pure Go: the specification", 0, x4Dot},
 		{"unrolled", "branchless, unrolled, pure Go", 1, x4DotUnrolled},
 	} {
-		for _, act := range []Activation{Q8Row, Q8Per128, Q8Per32} {
+		for _, act := range []Scheme{Q8Row, Q8Per128, Q8Per32} {
 			register(&Variant{
-				Name: u.name, Summary: u.summary, Format: formats.I2_S_X4, Activation: act, ISA: Go, Layout: Native,
+				Name: u.name, Summary: u.summary, Format: formats.I2_S_X4, Scheme: act, ISA: Go, Layout: Native,
 				preference: u.pref, matVec: x4MatVec(u.dot),
 			})
 		}

@@ -17,12 +17,12 @@ import (
 // All variants of a format and scheme return the same float32 bits for the
 // same input, whatever their ISA, thread count or batch size (see doc.go).
 type Variant struct {
-	Name       string        // "avx2"; unique with Format and Activation
-	Summary    string        // how it works, in one line
-	Format     *formats.Type // the weights it multiplies
-	Activation Activation    // how it takes the activations
-	ISA        *ISA
-	Layout     *Layout // how its weights lie in memory
+	Name    string        // "avx2"; unique with Format and Scheme
+	Summary string        // how it works, in one line
+	Format  *formats.Type // the weights it multiplies
+	Scheme  Scheme        // how it takes the activations
+	ISA     *ISA
+	Layout  *Layout // how its weights lie in memory
 
 	// Order is how the kernel wants quantized activations arranged, for one
 	// column at a time. Nil: as the row has them.
@@ -67,7 +67,7 @@ var variants []*Variant
 // register adds v. It is called from init functions only.
 func register(v *Variant) {
 	for _, w := range variants {
-		if w.Name == v.Name && w.Format == v.Format && w.Activation == v.Activation {
+		if w.Name == v.Name && w.Format == v.Format && w.Scheme == v.Scheme {
 			panic("kernels: " + v.String() + " registered twice")
 		}
 	}
@@ -82,7 +82,7 @@ func Variants() []*Variant {
 	slices.SortFunc(out, func(a, b *Variant) int {
 		return cmp.Or(
 			cmp.Compare(a.Format.Name, b.Format.Name),
-			cmp.Compare(a.Activation, b.Activation),
+			cmp.Compare(a.Scheme, b.Scheme),
 			cmp.Compare(a.score(), b.score()),
 			cmp.Compare(a.Name, b.Name),
 		)
@@ -105,7 +105,7 @@ func (v *Variant) score() int { return 10*v.ISA.rank + v.preference }
 
 // String returns "format/variant/activation".
 func (v *Variant) String() string {
-	return v.Format.Name + "/" + v.Name + "/" + string(v.Activation)
+	return v.Format.Name + "/" + v.Name + "/" + string(v.Scheme)
 }
 
 // Available returns nil if v runs on this machine, or an error that names
@@ -122,10 +122,10 @@ func (v *Variant) AvailableOn(features cpu.Set) error {
 
 // Lookup returns a variant by name. If it is known but belongs to another
 // architecture, the error says so.
-func Lookup(format, name string, act Activation) (*Variant, error) {
+func Lookup(format, name string, act Scheme) (*Variant, error) {
 	var known []string
 	for _, v := range Variants() {
-		if v.Format.Name != format || v.Activation != act {
+		if v.Format.Name != format || v.Scheme != act {
 			continue
 		}
 		if v.Name == name {
@@ -148,15 +148,15 @@ func Lookup(format, name string, act Activation) (*Variant, error) {
 // Best returns the variant that this machine should use for a format under
 // the format's usual activation scheme.
 func Best(format string) (*Variant, error) {
-	return BestFor(format, DefaultActivation(format), cpu.Detected())
+	return BestFor(format, DefaultScheme(format), cpu.Detected())
 }
 
 // BestFor returns the highest-ranking variant that a machine with the given
 // features runs.
-func BestFor(format string, act Activation, features cpu.Set) (*Variant, error) {
+func BestFor(format string, act Scheme, features cpu.Set) (*Variant, error) {
 	var best *Variant
 	for _, v := range Variants() {
-		if v.Format.Name == format && v.Activation == act && v.AvailableOn(features) == nil &&
+		if v.Format.Name == format && v.Scheme == act && v.AvailableOn(features) == nil &&
 			(best == nil || v.score() > best.score()) {
 			best = v
 		}
@@ -167,11 +167,11 @@ func BestFor(format string, act Activation, features cpu.Set) (*Variant, error) 
 	return best, nil
 }
 
-// DefaultActivation is the scheme that a format is meant to run with: int8
+// DefaultScheme is the scheme that a format is meant to run with: int8
 // per row for BitNet's ternary formats, which were trained so; int8 per 128
 // for Bonsai's, aligned with its weight blocks; int8 per 32 for q8_0 and q6_k,
 // as llama.cpp; float32 for the float formats.
-func DefaultActivation(format string) Activation {
+func DefaultScheme(format string) Scheme {
 	switch format {
 	case "q1_0_g128", "q2_0", "q2_0_g128":
 		return Q8Per128

@@ -311,15 +311,15 @@ func TestPreferVariant(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	choose := must(models.PreferVariant("scalar", kernels.Q8Row))
-	if v := must(choose(formats.Q1_0_g128)); v.Name != "scalar" || v.Activation != kernels.Q8Row {
+	if v := must(choose(formats.Q1_0_g128)); v.Name != "scalar" || v.Scheme != kernels.Q8Row {
 		t.Errorf("%v, want scalar under q8_row", v)
 	}
-	if v := must(choose(formats.F16)); v.ISA != kernels.Go || v.Activation != kernels.F32 {
+	if v := must(choose(formats.F16)); v.ISA != kernels.Go || v.Scheme != kernels.F32 {
 		t.Errorf("%v, want Go under f32", v)
 	}
 	choose = must(models.PreferVariant("reference", ""))
 	for _, f := range []*formats.Type{formats.Q1_0_g128, formats.I2_S, formats.F16} {
-		if v := must(choose(f)); v.Name != "reference" || v.Activation != kernels.F32 {
+		if v := must(choose(f)); v.Name != "reference" || v.Scheme != kernels.F32 {
 			t.Errorf("%v, want the reference of %s under f32", v, f.Name)
 		}
 	}

@@ -23,7 +23,7 @@ func (s *Session) multiply(name string, x []float32, layers ...into) {
 		s.products = s.products[:0]
 		for _, l := range layers {
 			now := l.layer.weights.Load()
-			if len(s.products) > 0 && now.variant.Activation != s.products[0].Variant.Activation {
+			if len(s.products) > 0 && now.variant.Scheme != s.products[0].Variant.Scheme {
 				break
 			}
 			s.products = append(s.products, kernels.Product{Variant: now.variant, Matrix: now.matrix, Dst: l.dst})

@@ -71,11 +71,11 @@ func (o *Options) variantFor(t *formats.Type, inPlace bool) (*kernels.Variant, e
 			return v, v.Available()
 		}
 		if v != nil {
-			return nativeVariant(t, v.Activation, v.ISA.Requires)
+			return nativeVariant(t, v.Scheme, v.ISA.Requires)
 		}
 	}
 	if inPlace {
-		return nativeVariant(t, kernels.DefaultActivation(t.Name), cpu.Detected())
+		return nativeVariant(t, kernels.DefaultScheme(t.Name), cpu.Detected())
 	}
 	return kernels.Best(t.Name)
 }
@@ -85,10 +85,10 @@ func (o *Options) variantFor(t *formats.Type, inPlace bool) (*kernels.Variant, e
 var ranked = sync.OnceValue(kernels.Variants)
 
 // nativeVariant is kernels.BestFor among those that read the file's bytes.
-func nativeVariant(t *formats.Type, act kernels.Activation, features cpu.Set) (*kernels.Variant, error) {
+func nativeVariant(t *formats.Type, act kernels.Scheme, features cpu.Set) (*kernels.Variant, error) {
 	var best *kernels.Variant
 	for _, v := range ranked() {
-		if v.Format == t && v.Activation == act && v.Layout == kernels.Native && v.AvailableOn(features) == nil {
+		if v.Format == t && v.Scheme == act && v.Layout == kernels.Native && v.AvailableOn(features) == nil {
 			best = v
 		}
 	}
@@ -105,7 +105,7 @@ func nativeVariant(t *formats.Type, act kernels.Activation, features cpu.Set) (*
 // The scheme is the format's usual one, or act if that is not empty; float
 // formats and the variant reference always take float32 activations. An empty
 // name is the best variant of this machine.
-func PreferVariant(name string, act kernels.Activation) (func(t *formats.Type) (*kernels.Variant, error), error) {
+func PreferVariant(name string, act kernels.Scheme) (func(t *formats.Type) (*kernels.Variant, error), error) {
 	features, known := cpu.Detected(), name == ""
 	for _, v := range kernels.Variants() {
 		if v.Name == name {
@@ -119,11 +119,11 @@ func PreferVariant(name string, act kernels.Activation) (func(t *formats.Type) (
 		return nil, fmt.Errorf("unknown variant %q", name)
 	}
 	return func(t *formats.Type) (*kernels.Variant, error) {
-		scheme := kernels.DefaultActivation(t.Name)
+		scheme := kernels.DefaultScheme(t.Name)
 		if act != "" && scheme != kernels.F32 {
 			scheme = act
 		}
-		for _, scheme := range []kernels.Activation{scheme, kernels.F32} {
+		for _, scheme := range []kernels.Scheme{scheme, kernels.F32} {
 			if v, err := kernels.Lookup(t.Name, name, scheme); err == nil {
 				return v, nil
 			}

@@ -13,7 +13,7 @@ import (
 
 // exact multiplies with float32 activations and rounds nothing else.
 func exact(t *formats.Type) (*kernels.Variant, error) {
-	if kernels.DefaultActivation(t.Name) == kernels.F32 {
+	if kernels.DefaultScheme(t.Name) == kernels.F32 {
 		return nil, nil
 	}
 	return kernels.Lookup(t.Name, "reference", kernels.F32)

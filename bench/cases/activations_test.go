@@ -48,7 +48,7 @@ func TestSchemesOfModels(t *testing.T) {
 	}
 	usual := "q8_128"
 	if slices.ContainsFunc(kernels.Variants(), func(v *kernels.Variant) bool {
-		return v.Format == formats.Q1_0_g128 && v.Activation == kernels.Q8Per32 && isSIMD(v) && v.Available() == nil
+		return v.Format == formats.Q1_0_g128 && v.Scheme == kernels.Q8Per32 && isSIMD(v) && v.Available() == nil
 	}) {
 		usual = "q8_128 q8_32"
 	}
@@ -63,11 +63,11 @@ func TestSchemesOfModels(t *testing.T) {
 	}) {
 		t.Error("another scheme than the main one is measured on fewer than all threads")
 	}
-	check("asked for", acts(ModelsOptions{Choice: BestVariants, Activations: []kernels.Activation{kernels.F32, kernels.Q8Row}}), map[string]string{
+	check("asked for", acts(ModelsOptions{Choice: BestVariants, Activations: []kernels.Scheme{kernels.F32, kernels.Q8Row}}), map[string]string{
 		"Modelpp4": "f32 q8_row", "Modeltg2": "f32 q8_row", "Lockstep": "f32 q8_row", "Modelload": "f32", "Modelttft": "f32", "Opt2": "",
 	})
 
-	asked := ModelsOptions{Activations: []kernels.Activation{kernels.Q8Per32}}
+	asked := ModelsOptions{Activations: []kernels.Scheme{kernels.Q8Per32}}
 	if _, err := asked.schemes(formats.F16); err == nil || err.Error() != "no variant multiplies f16 with activations of q8_32" {
 		t.Errorf("a scheme that the format lacks: %v", err)
 	}
@@ -75,7 +75,7 @@ func TestSchemesOfModels(t *testing.T) {
 
 // Each scheme is verified against itself and has an error of its own.
 func TestErrorOfSchemes(t *testing.T) {
-	schemes := []kernels.Activation{kernels.Q8Per128, kernels.Q8Per32, kernels.F32}
+	schemes := []kernels.Scheme{kernels.Q8Per128, kernels.Q8Per32, kernels.F32}
 	s := modelsSuite(t, ModelsOptions{Tokens: 2, Lockstep: 40, Threads: []int{1}, Choice: BestVariants, Activations: schemes}, "tiny")
 	results := runModels(t, s, 1)
 	for _, f := range results.Failures {
@@ -95,11 +95,11 @@ func TestErrorOfSchemes(t *testing.T) {
 // The first token of a scheme that is not the projections' own is made with it.
 func TestFirstTokenHasTheScheme(t *testing.T) {
 	for _, test := range []struct {
-		act  kernels.Activation
+		act  kernels.Scheme
 		want bool
 	}{{kernels.Q8Per128, false}, {kernels.Q8Per32, true}} {
 		s := modelsSuite(t, ModelsOptions{
-			Threads: []int{1}, RunCommand: []string{"onebit", "run"}, Activations: []kernels.Activation{test.act}, Features: cpu.Detected(),
+			Threads: []int{1}, RunCommand: []string{"onebit", "run"}, Activations: []kernels.Scheme{test.act}, Features: cpu.Detected(),
 		}, "tiny")
 		c := s.home.(*shelf).subjects[0].configs(1)[1]
 		cmd, _ := (&firstToken{modelConfig: c}).command(t.Context())

@@ -86,7 +86,7 @@ func suite(t testing.TB, opt Options) *Suite {
 
 // TestEveryVariantIsMeasured runs all of the suite on a small shape.
 func TestEveryVariantIsMeasured(t *testing.T) {
-	s := suite(t, Options{Sources: Synthetic(formats.Types(), []Shape{{32, 512}}, 1), Activations: kernels.ActivationSchemes()})
+	s := suite(t, Options{Sources: Synthetic(formats.Types(), []Shape{{32, 512}}, 1), Activations: kernels.Schemes()})
 	var out bytes.Buffer
 	r := bench.Runner{Count: 1, Time: 50 * time.Microsecond}
 	if _, err := r.Run(t.Context(), bench.Suite{Cases: s.Cases}, &out); err != nil {
@@ -104,7 +104,7 @@ func TestEveryVariantIsMeasured(t *testing.T) {
 			continue
 		}
 		i := slices.IndexFunc(results.Samples, func(s bench.Sample) bool {
-			return s.Name.Get("format") == v.Format.Name && s.Name.Get("variant") == v.Name && s.Name.Get("act") == string(v.Activation)
+			return s.Name.Get("format") == v.Format.Name && s.Name.Get("variant") == v.Name && s.Name.Get("act") == string(v.Scheme)
 		})
 		if i < 0 {
 			t.Errorf("no sample of %v", v)
@@ -214,8 +214,8 @@ func TestVerifySubnormalScale(t *testing.T) {
 		}
 		return m, err
 	}
-	s := suite(t, Options{Sources: sources, Activations: kernels.ActivationSchemes()})
-	for _, act := range kernels.ActivationSchemes() {
+	s := suite(t, Options{Sources: sources, Activations: kernels.Schemes()})
+	for _, act := range kernels.Schemes() {
 		m := instance(t, s, "variant=scalar/act="+string(act)+"/rows=64/cols=256/threads=1/cache=warm").(*matvec)
 		if _, err := m.Verify(t.Context()); err != nil {
 			t.Errorf("%s: %v", act, err)

@@ -23,8 +23,8 @@ type group struct {
 	users  int
 	tensor *formats.Tensor
 	x      []float32
-	exact  []float64                          // float64 product with x
-	byAct  map[kernels.Activation]*schemeRefs // what a scheme makes of it
+	exact  []float64                      // float64 product with x
+	byAct  map[kernels.Scheme]*schemeRefs // what a scheme makes of it
 	packed map[*kernels.Layout]*packed
 	peaks  map[string]int64 // peak RSS by variant and scheme
 }
@@ -59,7 +59,7 @@ func (g *group) prepare() error {
 		return err
 	}
 	g.tensor, g.x = t, activations(g.src.Cols, g.seed)
-	g.byAct = map[kernels.Activation]*schemeRefs{}
+	g.byAct = map[kernels.Scheme]*schemeRefs{}
 	g.packed = map[*kernels.Layout]*packed{}
 	return nil
 }
@@ -88,7 +88,7 @@ func (g *group) reference(x []float32) ([]float64, error) {
 
 // refs returns the oracles of a scheme. Only float formats have no scalar
 // variant under f32; then the reference is the only oracle.
-func (g *group) refs(act kernels.Activation) (*schemeRefs, error) {
+func (g *group) refs(act kernels.Scheme) (*schemeRefs, error) {
 	if r := g.byAct[act]; r != nil {
 		return r, nil
 	}

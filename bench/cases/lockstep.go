@@ -27,7 +27,7 @@ func (s *Suite) addLockstep(shelf *shelf, configs []modelConfig, group string) {
 	if sub.opt.Lockstep == 0 {
 		return
 	}
-	schemes := map[kernels.Activation]bool{}
+	schemes := map[kernels.Scheme]bool{}
 	for _, c := range slices.Backward(configs) {
 		if c.packing == models.Stream || c.variant.Name == reference {
 			continue

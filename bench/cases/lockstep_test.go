@@ -15,7 +15,7 @@ import (
 )
 
 func TestLockstep(t *testing.T) {
-	s := modelsSuite(t, ModelsOptions{Lockstep: 20, Threads: []int{2}, Activations: []kernels.Activation{kernels.Q8Per128}}, "tiny")
+	s := modelsSuite(t, ModelsOptions{Lockstep: 20, Threads: []int{2}, Activations: []kernels.Scheme{kernels.Q8Per128}}, "tiny")
 	if err := s.Select("/variant:(scalar OR unrolled) .name:Lockstep"); err != nil {
 		t.Fatal(err)
 	}

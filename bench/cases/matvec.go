@@ -30,7 +30,7 @@ func (c config) cache() string {
 
 func (c config) name(s Source) string {
 	return names.MatVec{
-		Format: s.Format.Name, Variant: c.variant.Name, Act: string(c.variant.Activation),
+		Format: s.Format.Name, Variant: c.variant.Name, Act: string(c.variant.Scheme),
 		Rows: s.Rows, Cols: s.Cols, Threads: c.threads, Cache: c.cache(),
 	}.String()
 }
@@ -89,7 +89,7 @@ func (m *matvec) Run(_ context.Context, n int) error {
 
 // Verify checks the first and the last matrix of the rotation.
 func (m *matvec) Verify(ctx context.Context) ([]bench.Metric, error) {
-	refs, err := m.group.refs(m.variant.Activation)
+	refs, err := m.group.refs(m.variant.Scheme)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ type ModelsOptions struct {
 	// Activations are the schemes to measure, the main one first. The others
 	// are measured in pp and tg tests and in error only. nil: the format's usual
 	// one and, where there is SIMD for it, q8_32.
-	Activations []kernels.Activation
+	Activations []kernels.Scheme
 
 	// Again says that another process has held the same models to the pure Go
 	// variant, which takes seconds a token: here a model must equal itself, a
@@ -138,7 +138,7 @@ const MaxTokens = 1 << 24
 // after the other.
 func (s *Suite) addModel(shelf *shelf, sub *subject) {
 	for _, v := range sub.unavailable() {
-		s.unavailable(names.ModelCase{Model: sub.Name, Variant: v.Name, Act: string(v.Activation)}.String(), v.AvailableOn(sub.opt.Features))
+		s.unavailable(names.ModelCase{Model: sub.Name, Variant: v.Name, Act: string(v.Scheme)}.String(), v.AvailableOn(sub.opt.Features))
 	}
 	s.addForeign(func(isa string) string { return names.ModelCase{Model: sub.Name, Variant: isa}.String() })
 	if sub.Synthetic {

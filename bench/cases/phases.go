@@ -30,7 +30,7 @@ type phaseRequest struct {
 	Head    string // format to convert it to; "": as it is
 	Format  string
 	Variant string
-	Act     kernels.Activation
+	Act     kernels.Scheme
 	Packing models.Packing
 	Threads int
 	Tests   []phaseTest
@@ -83,7 +83,7 @@ func (s *shelf) memory(ctx context.Context, c modelConfig, t names.ModelTest) []
 func (c modelConfig) askPhases(ctx context.Context, tests []names.ModelTest) (phaseReply, error) {
 	path, files := c.subject.forChild()
 	req := phaseRequest{
-		Path: path, Types: c.subject.opt.Types, Format: c.variant.Format.Name, Variant: c.variant.Name, Act: c.variant.Activation,
+		Path: path, Types: c.subject.opt.Types, Format: c.variant.Format.Name, Variant: c.variant.Name, Act: c.variant.Scheme,
 		Packing: c.packing, Threads: c.threads,
 	}
 	if c.subject.Head != nil {

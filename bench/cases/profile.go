@@ -161,7 +161,7 @@ func (p *Profiling) describe() *profile.Profile {
 		name += "+kv_" + c.Name
 	}
 	out := &profile.Profile{
-		ModelCase: names.ModelCase{Model: name, Variant: v.Name, Act: string(v.Activation), Packing: packing, Threads: p.pool.Threads()},
+		ModelCase: names.ModelCase{Model: name, Variant: v.Name, Act: string(v.Scheme), Packing: packing, Threads: p.pool.Threads()},
 		Arch:      p.model.Arch.Name, Blocks: p.model.Config.Layers,
 	}
 	out.Memory = *p.memory
@@ -350,7 +350,7 @@ type opObserver struct {
 func newOpObserver(m *models.Model, threads int) *opObserver {
 	o := &opObserver{recorder: kernels.NewRecorder(threads), floats: map[string]bool{}, tensors: map[profile.Key][]string{}}
 	for l := range linears(m) {
-		o.floats[l.Name] = l.Variant().Activation == kernels.F32
+		o.floats[l.Name] = l.Variant().Scheme == kernels.F32
 	}
 	return o
 }

@@ -28,10 +28,10 @@ type subject struct {
 
 	// acts are the activation schemes that are measured. The first is the main
 	// one, which alone is loaded, started and studied.
-	acts []kernels.Activation
+	acts []kernels.Scheme
 
-	generic  map[kernels.Activation]*logits          // see genericLogits
-	lockstep map[kernels.Activation]*lockstep.Result // see shelf.lockstep
+	generic  map[kernels.Scheme]*logits          // see genericLogits
+	lockstep map[kernels.Scheme]*lockstep.Result // see shelf.lockstep
 	llama    *llamaBench
 }
 
@@ -54,7 +54,7 @@ func newSubject(file ModelFile, opt *ModelsOptions) (*subject, error) {
 	defer m.Close()
 	sub := &subject{
 		ModelFile: file, opt: opt, config: m.Config, inPlace: source.InPlace(),
-		generic: map[kernels.Activation]*logits{}, lockstep: map[kernels.Activation]*lockstep.Result{},
+		generic: map[kernels.Scheme]*logits{}, lockstep: map[kernels.Scheme]*lockstep.Result{},
 	}
 	if meta, err := source.Metadata(); err == nil {
 		sub.Synthetic = sub.Synthetic || synth.Made(meta)
@@ -97,10 +97,10 @@ func newSubject(file ModelFile, opt *ModelsOptions) (*subject, error) {
 // schemes returns the activation schemes to measure a format with: those asked
 // for, of which it must have one, or its usual one and, where there is SIMD for
 // it, llama.cpp's: how fast two engines are compares at the same error.
-func (opt *ModelsOptions) schemes(format *formats.Type) (acts []kernels.Activation, err error) {
-	of := func(act kernels.Activation, kind func(*kernels.Variant) bool) bool {
+func (opt *ModelsOptions) schemes(format *formats.Type) (acts []kernels.Scheme, err error) {
+	of := func(act kernels.Scheme, kind func(*kernels.Variant) bool) bool {
 		return slices.ContainsFunc(kernels.Variants(), func(v *kernels.Variant) bool {
-			return v.Format == format && v.Activation == act && kind(v)
+			return v.Format == format && v.Scheme == act && kind(v)
 		})
 	}
 	if opt.Activations != nil {
@@ -114,7 +114,7 @@ func (opt *ModelsOptions) schemes(format *formats.Type) (acts []kernels.Activati
 		}
 		return acts, err
 	}
-	acts = []kernels.Activation{kernels.DefaultActivation(format.Name)}
+	acts = []kernels.Scheme{kernels.DefaultScheme(format.Name)}
 	fast := func(v *kernels.Variant) bool { return isSIMD(v) && v.AvailableOn(opt.Features) == nil }
 	if acts[0] != kernels.Q8Per32 && of(kernels.Q8Per32, fast) {
 		acts = append(acts, kernels.Q8Per32)
@@ -122,7 +122,7 @@ func (opt *ModelsOptions) schemes(format *formats.Type) (acts []kernels.Activati
 	return acts, nil
 }
 
-func joinActivations(acts []kernels.Activation) string {
+func joinActivations(acts []kernels.Scheme) string {
 	var names []string
 	for _, act := range acts {
 		names = append(names, string(act))
@@ -136,7 +136,7 @@ func joinActivations(acts []kernels.Activation) string {
 func (sub *subject) variants() (out []*kernels.Variant) {
 	for _, act := range slices.Backward(append(slices.Clone(sub.acts), "")) {
 		for _, v := range kernels.Variants() {
-			if v.Format == sub.format && (act == "" && v.Name == reference || v.Activation == act && v.Name != reference) {
+			if v.Format == sub.format && (act == "" && v.Name == reference || v.Scheme == act && v.Name != reference) {
 				out = append(out, v)
 			}
 		}
@@ -186,7 +186,7 @@ func (c modelConfig) chosen(all []modelConfig) bool {
 }
 
 // best returns the highest ranking configuration of a packing and a scheme.
-func best(configs []modelConfig, packing models.Packing, act kernels.Activation) (c modelConfig) {
+func best(configs []modelConfig, packing models.Packing, act kernels.Scheme) (c modelConfig) {
 	for _, o := range configs {
 		if o.packing == packing && o.act() == act {
 			c = o
@@ -217,7 +217,7 @@ func (c modelConfig) caseOf(t names.ModelTest) names.ModelCase {
 	}
 }
 
-func (c modelConfig) act() kernels.Activation { return c.variant.Activation }
+func (c modelConfig) act() kernels.Scheme { return c.variant.Scheme }
 
 // main reports whether the configuration has the main scheme.
 func (c modelConfig) main() bool { return c.act() == c.subject.acts[0] }
@@ -256,13 +256,13 @@ func (c modelConfig) prefer(t *formats.Type) (*kernels.Variant, error) {
 	return prefer(t)
 }
 
-func (c modelConfig) otherAct() kernels.Activation { return otherAct(c.variant.Format, c.act()) }
+func (c modelConfig) otherAct() kernels.Scheme { return otherAct(c.variant.Format, c.act()) }
 
 // otherAct is the scheme of matrices in other formats than the projections':
 // each format's usual one ("") if the projections have theirs, else theirs, as
 // with the flag --act of the verb run.
-func otherAct(projections *formats.Type, act kernels.Activation) kernels.Activation {
-	if act == kernels.DefaultActivation(projections.Name) {
+func otherAct(projections *formats.Type, act kernels.Scheme) kernels.Scheme {
+	if act == kernels.DefaultScheme(projections.Name) {
 		return ""
 	}
 	return act

@@ -17,10 +17,10 @@ import (
 // Options say what a suite of kernels covers.
 type Options struct {
 	Sources     []Source
-	Threads     []int                // nil: 1, and all that the process may use
-	Caches      []string             // names.Warm, names.Cold; nil: both
-	Activations []kernels.Activation // nil: each format's usual scheme
-	Features    cpu.Set              // of the machine: cpu.Detected()
+	Threads     []int            // nil: 1, and all that the process may use
+	Caches      []string         // names.Warm, names.Cold; nil: both
+	Activations []kernels.Scheme // nil: each format's usual scheme
+	Features    cpu.Set          // of the machine: cpu.Detected()
 	Seed        uint64
 	Host        sysinfo.Host // for cache and memory sizes
 
@@ -199,9 +199,9 @@ func (s *Suite) unavailable(name string, err error) {
 // yardstick of every scheme.
 func (opt *Options) wants(v *kernels.Variant) bool {
 	if opt.Activations == nil {
-		return v.Activation == kernels.DefaultActivation(v.Format.Name) || v.Name == "reference"
+		return v.Scheme == kernels.DefaultScheme(v.Format.Name) || v.Name == "reference"
 	}
-	return slices.Contains(opt.Activations, v.Activation)
+	return slices.Contains(opt.Activations, v.Scheme)
 }
 
 // configs are the points of v. The reference, orders of magnitude from any

@@ -40,7 +40,7 @@ type benchFlags struct {
 	host     string
 
 	acts        []string
-	activations []kernels.Activation
+	activations []kernels.Scheme
 
 	presets    []string // of models
 	heads      []string
@@ -119,7 +119,7 @@ const longestHost = 63
 // checkActivations reads --act.
 func (f *benchFlags) checkActivations() error {
 	for _, name := range f.acts {
-		act, err := kernels.ParseActivation(name)
+		act, err := kernels.ParseScheme(name)
 		if err != nil {
 			return usagef("--act: %w", err)
 		}

@@ -160,7 +160,7 @@ func formatNames() (all []string) {
 }
 
 func activationNames() (all []string) {
-	for _, act := range kernels.ActivationSchemes() {
+	for _, act := range kernels.Schemes() {
 		all = append(all, string(act))
 	}
 	return all

@@ -34,7 +34,7 @@ func (e *engineFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntVar(&e.threads, "threads", 0, "threads (default: all)")
 	flags.StringVar(&e.variant, "variant", "", "kernel variant by `NAME` (see onebit kernels; default: the best here); the best that needs no other instructions where a format, --native or --stream has no use for it")
-	flags.StringVar(&e.act, "act", "", fmt.Sprintf("`SCHEME` of the activations: %v (default: the one that each format is meant for)", kernels.ActivationSchemes()))
+	flags.StringVar(&e.act, "act", "", fmt.Sprintf("`SCHEME` of the activations: %v (default: the one that each format is meant for)", kernels.Schemes()))
 	flags.StringVar(&e.cache, "cache", "", "`FORMAT` of keys and values: f16, f32 or q8_0 (default: f16; f32 with --variant reference)")
 	flags.StringVar(&e.head, "head", "", "convert the output head to a `FORMAT`, such as q8_0 for one in f16")
 	flags.BoolVar(&e.native, "native", false, "multiply the file's bytes in place, without packing the weights behind the run")
@@ -61,9 +61,9 @@ func (e *engineFlags) options(packing models.Packing) (models.Options, error) {
 			return opt, err
 		}
 	}
-	var act kernels.Activation
+	var act kernels.Scheme
 	if e.act != "" {
-		if act, err = kernels.ParseActivation(e.act); err != nil {
+		if act, err = kernels.ParseScheme(e.act); err != nil {
 			return opt, usagef("--act: %w", err)
 		}
 	}
@@ -87,7 +87,7 @@ func headType(name string) (*formats.Type, error) {
 
 // preferVariant tells a variant that does not exist, which is a wrong command
 // line, from one that this machine cannot run.
-func preferVariant(name string, act kernels.Activation) (func(*formats.Type) (*kernels.Variant, error), error) {
+func preferVariant(name string, act kernels.Scheme) (func(*formats.Type) (*kernels.Variant, error), error) {
 	known := []string{""}
 	for _, v := range kernels.Variants() {
 		known = append(known, v.Name)

@@ -60,7 +60,7 @@ func listKernels() kernelList {
 		// A format that only the reference multiplies has no best.
 		best, _ := kernels.Best(v.Format.Name)
 		info := variantInfo{
-			Format: v.Format.Name, Activation: string(v.Activation), Variant: v.Name,
+			Format: v.Format.Name, Activation: string(v.Scheme), Variant: v.Name,
 			Layout: v.Layout.Name, ISA: v.ISA.Name, Requires: append([]string{}, v.ISA.Requires.Names()...),
 			Available: true, Best: v == best, Summary: v.Summary,
 		}

@@ -188,7 +188,7 @@ func Check(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []float32
 // expected is what the generic path computes.
 func expected(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []float32, n int) []float32 {
 	t.Helper()
-	scalar, err := kernels.Lookup(v.Format.Name, "scalar", v.Activation)
+	scalar, err := kernels.Lookup(v.Format.Name, "scalar", v.Scheme)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func againstReference(t *testing.T, v *kernels.Variant) {
 	tensor := Quantize(t, v.Format, rows, cols, patterns[0].fill(rows*cols, rng))
 	x := patterns[1].fill(cols, rng)
 	want := make([]float64, rows)
-	if err := kernels.Reference(want, tensor, kernels.ReferenceActivations(v.Activation, x), 0, rows); err != nil {
+	if err := kernels.Reference(want, tensor, kernels.ReferenceActivations(v.Scheme, x), 0, rows); err != nil {
 		t.Fatal(err)
 	}
 	var num, den float64

@@ -8,42 +8,42 @@ import (
 	"onebit/internal/half"
 )
 
-// An Activation names a scheme: how the activation vector reaches a kernel.
-type Activation string
+// A Scheme is how the activation vector reaches a kernel.
+type Scheme string
 
 const (
 	// F32 leaves the activations as they are.
-	F32 Activation = "f32"
+	F32 Scheme = "f32"
 	// Q8Row is BitNet's: one scale per row (token), q = rne(x·127/m) with
 	// m = max(max|x|, 1e-5), stored with the scale m/127. Source:
 	// quantize_row_i8_s in bitnet.cpp; huggingface/transformers
 	// integrations/bitnet.py.
-	Q8Row Activation = "q8_row"
+	Q8Row Scheme = "q8_row"
 	// Q8Per128 has one float32 scale max|x|/127 per 128 columns, aligned with
 	// Q1_0_g128's weight blocks.
-	Q8Per128 Activation = "q8_128"
+	Q8Per128 Scheme = "q8_128"
 	// Q8Per32 has one scale per 32 columns, rounded to fp16, as ggml's q8_0:
 	// for parity with llama.cpp, and with its limit. From max|x| = 8321040
 	// (127 × 65520) on, a group's scale is infinite, and so is, or NaN, every
 	// product of the column. At 127 × 2⁻²⁵ and below it is 0, and so is what
 	// the group adds. The other schemes have float32 scales, and finite products of
 	// any activations up to where float32 ends.
-	Q8Per32 Activation = "q8_32"
+	Q8Per32 Scheme = "q8_32"
 )
 
-// ActivationSchemes lists the schemes.
-func ActivationSchemes() []Activation { return []Activation{F32, Q8Row, Q8Per128, Q8Per32} }
+// Schemes lists the schemes.
+func Schemes() []Scheme { return []Scheme{F32, Q8Row, Q8Per128, Q8Per32} }
 
-// ParseActivation returns the scheme of that name.
-func ParseActivation(name string) (Activation, error) {
-	if a := Activation(name); slices.Contains(ActivationSchemes(), a) {
+// ParseScheme returns the scheme of that name.
+func ParseScheme(name string) (Scheme, error) {
+	if a := Scheme(name); slices.Contains(Schemes(), a) {
 		return a, nil
 	}
-	return "", fmt.Errorf("unknown activation scheme %q (known: %v)", name, ActivationSchemes())
+	return "", fmt.Errorf("unknown activation scheme %q (known: %v)", name, Schemes())
 }
 
 // groupLen is the number of columns that share a scale, for rows of cols.
-func (s Activation) groupLen(cols int) int {
+func (s Scheme) groupLen(cols int) int {
 	switch s {
 	case Q8Per128:
 		return 128
@@ -74,7 +74,7 @@ type Order struct {
 // Activations is n quantized activation columns (tokens) of one submission.
 // Its buffers are reused from one product to the next.
 type Activations struct {
-	Scheme Activation
+	Scheme Scheme
 	N      int // columns: tokens
 	Cols   int // length of each: the matrices' columns
 	Stride int // Cols rounded up to a multiple of 256
@@ -117,7 +117,7 @@ func (a *Activations) In(o *Order) []int8 {
 func (a *Activations) scale(c, g int) float32 { return a.Scales[c*a.Groups+g] }
 
 // reset sizes the buffers for n columns of cols.
-func (a *Activations) reset(scheme Activation, x []float32, n, cols int) {
+func (a *Activations) reset(scheme Scheme, x []float32, n, cols int) {
 	a.Scheme, a.X, a.N, a.Cols, a.Stride = scheme, x, n, cols, strideOf(cols)
 	for i := range a.ordered {
 		a.ordered[i].valid = false
@@ -135,8 +135,8 @@ func (a *Activations) reset(scheme Activation, x []float32, n, cols int) {
 // Prepare quantizes n columns x (n × cols) for v. The pool does this for its
 // products; it is exported for tests and for kernels driven by hand.
 func (a *Activations) Prepare(v *Variant, x []float32, n, cols int) {
-	a.reset(v.Activation, x, n, cols)
-	if v.Activation == F32 {
+	a.reset(v.Scheme, x, n, cols)
+	if v.Scheme == F32 {
 		return
 	}
 	v.quantizeColumns(a, x, 0, n)
@@ -222,7 +222,7 @@ func maxAbsBits(x []float32) uint32 {
 // scales returns the factor that takes x to q, and the scale that takes q
 // back to x. If a group holds an infinity or a NaN, its q are 0 and its scale
 // is NaN: the product is then NaN, not silently wrong.
-func (s Activation) scales(maxBits uint32) (mul, scale float32) {
+func (s Scheme) scales(maxBits uint32) (mul, scale float32) {
 	if maxBits >= 0x7f800000 {
 		return 0, float32(math.NaN())
 	}

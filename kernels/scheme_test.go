@@ -41,7 +41,7 @@ func TestQ8Per32Overflow(t *testing.T) {
 			p.MatMul(dst, v, m, x, n)
 			for i, y := range dst {
 				finite := !math.IsInf(float64(y), 0) && y == y
-				if want := i < rows || v.Activation != kernels.Q8Per32 || large < limit; finite != want {
+				if want := i < rows || v.Scheme != kernels.Q8Per32 || large < limit; finite != want {
 					t.Errorf("%v, activation %v, column %d, row %d: %v", v, large, i/rows, i%rows, y)
 					break
 				}
