@@ -98,7 +98,7 @@ func TestNEONBest(t *testing.T) {
 		{"tq2_0", kernels.Q8Row, dot | cpu.I8MM, "neondot"},
 		{"q2_0", kernels.Q8Per128, dot, "neondot"},
 	} {
-		v, err := kernels.BestFor(c.format, c.act, c.features)
+		v, err := kernels.BestFor(c.format, c.act, cpu.Machine{Features: c.features})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func init() {
 		for _, act := range []Scheme{Q8Per128, Q8Row, Q8Per32} {
 			variant := &Variant{
 				Name: v.isa.Name, Summary: v.summary, Format: formats.Q1_0_g128, Scheme: act,
-				ISA: v.isa, Layout: bitplanes, quantize: quantizeAVX2, preference: 2,
+				ISA: v.isa, Layout: bitplanes, quantize: quantizeAVX2, preference: 3,
 				matVec: bitplanesMatVec(act, v.per128, v.per32),
 			}
 			if act != Q8Per32 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/cpu"
 )
 
 // q1Variants are those of this architecture that run here.
@@ -90,34 +91,57 @@ func TestQ1Ranges(t *testing.T) {
 	}
 }
 
-// TestQ1Strips takes all kinds of batches of native rows, of which a machine uses
-// one: panels and both look-ups. Rows fill no tile, or strips of panels.
+// TestQ1Strips takes batches of native rows, which panels or one of the look-ups
+// multiply. Rows fill no tile, or strips of panels.
 func TestQ1Strips(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 18))
-	for _, act := range []Scheme{Q8Per128, Q8Row} {
-		v, err := Lookup("q1_0_g128", "avx512vnni-native", act)
-		if err != nil {
-			t.Fatal(err)
+	for _, v := range q1Variants() {
+		if v.Layout != Native {
+			continue
 		}
-		if err := v.Available(); err != nil {
-			t.Skip(err)
-		}
-		panels, words, nibbles := *v, *v, *v
-		panels.batchRows = nil
-		panels.multipliesStrips(q1Bitplanes128AVX512VNNI)
-		words.looksStripsUp(q1WordLookup)
-		nibbles.looksStripsUp(q1NibbleLookup)
 		for _, n := range []int{7, 8, 9, 13, 19, 43} {
 			for _, shape := range [][2]int{{1, 384}, {127, 256}, {131, 1280}, {600, 128}} {
 				rows, cols := shape[0], shape[1]
 				x := make([]float32, n*cols)
 				quantizeInputs["normal"](rng, x)
-				tensor := randomQ1(t, rng, rows, cols)
-				what := fmt.Sprintf("%d×%d, %d columns", rows, cols, n)
-				q1Compare(t, &panels, tensor, x, n, 0, rows, "panels, "+what)
-				q1Compare(t, &words, tensor, x, n, 0, rows, "look-ups of int16, "+what)
-				q1Compare(t, &nibbles, tensor, x, n, 0, rows, "look-ups of nibbles, "+what)
+				q1Compare(t, v, randomQ1(t, rng, rows, cols), x, n, 0, rows, fmt.Sprintf("%d×%d, %d columns", rows, cols, n))
 			}
+		}
+	}
+}
+
+// TestQ1NamesAreOneKernel expects what decides about batches to be the variant's, and
+// its rank alone to be the CPU's: of twins the one that looks sums up comes first on
+// Zen 4 only, and packed layouts come before both.
+func TestQ1NamesAreOneKernel(t *testing.T) {
+	find := func(name string) *Variant {
+		v, err := Lookup("q1_0_g128", name, Q8Per128)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	planes, words, packed := find("avx512vnni-native"), find("avx512vnni-native-lookup"), find("avx512vnni")
+	if planes.BatchOrder != q1PanelOrder || planes.batchFrom != q1NativePanelsFrom || planes.batchRows != nil {
+		t.Errorf("%v does not multiply panels", planes)
+	}
+	if words.BatchOrder != nil || words.batchFrom != q1WordLookup.stripFrom {
+		t.Errorf("%v does not look sums up", words)
+	}
+	for _, c := range []struct {
+		vendor string
+		family int
+		best   *Variant
+	}{
+		{"AuthenticAMD", 0x19, words}, {"AuthenticAMD", 0x1a, planes}, {"GenuineIntel", 6, planes}, {"GenuineIntel", 0x19, planes},
+	} {
+		m := cpu.Machine{Features: AVX512VNNI.Requires, Vendor: c.vendor, Family: c.family}
+		best := planes
+		if words.score(m) > planes.score(m) {
+			best = words
+		}
+		if best != c.best || best.score(m) >= packed.score(m) {
+			t.Errorf("%s of family %#x: %v before its twin, and %d before %d of the packed layout", c.vendor, c.family, best, best.score(m), packed.score(m))
 		}
 	}
 }

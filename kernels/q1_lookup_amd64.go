@@ -96,9 +96,14 @@ func q1TableOrder(name string, bytes int, tables func(dst, q *int8, n int)) *Ord
 	}
 }
 
-// q1PrefersLookups says whether batches are looked up rather than multiplied: where
-// VPDPBUSD has half the rate of Intel's cores.
-func q1PrefersLookups() bool { return cpu.Vendor() == "AuthenticAMD" && cpu.Family() == 0x19 }
+// q1PrefersLookups has a CPU look sums up rather than multiply where a register of 64
+// bytes takes VPDPBUSD two cycles and VPERMW one, at half of Intel's rate: Zen 4.
+func q1PrefersLookups(m cpu.Machine) int {
+	if m.Vendor == "AuthenticAMD" && m.Family == 0x19 {
+		return 10
+	}
+	return 0
+}
 
 // q1WordLookup is the look-up with AVX-512.
 var q1WordLookup = q1Lookup{
@@ -121,19 +126,15 @@ var q1NibbleLookup = q1Lookup{
 // 19.2 GB/s from L2), hence its preference. With AVX-512 bit planes win from
 // four columns on, unless q1PrefersLookups.
 func init() {
-	q1NibbleLookup.register(AVX2, 13)
-	preference := 3
-	if q1PrefersLookups() {
-		preference = 13
-	}
-	q1WordLookup.register(AVX512, preference)
+	q1NibbleLookup.register(AVX2, 14, nil)
+	q1WordLookup.register(AVX512, 4, q1PrefersLookups)
 }
 
-func (l q1Lookup) register(isa *ISA, preference int) {
+func (l q1Lookup) register(isa *ISA, preference int, prefers func(cpu.Machine) int) {
 	for _, act := range []Scheme{Q8Per128, Q8Row, Q8Per32} {
 		v := &Variant{
 			Name: isa.Name + "-lookup", Summary: l.summary, Format: formats.Q1_0_g128, Scheme: act,
-			ISA: isa, Layout: l.layout, Order: l.order, quantize: quantizeAVX2, preference: preference,
+			ISA: isa, Layout: l.layout, Order: l.order, quantize: quantizeAVX2, preference: preference, prefers: prefers,
 			matVec: l.matVec(act), columns: q1LookupColumns,
 		}
 		if act != Q8Per32 {

@@ -2,7 +2,10 @@
 
 package kernels
 
-import "onebit/formats"
+import (
+	"onebit/formats"
+	"onebit/internal/cpu"
+)
 
 // A q1NativeFunc multiplies tiles of native rows with one column; see
 // q1_stubs_amd64.go.
@@ -39,35 +42,49 @@ var q1NativeFewAVX512VNNI = []q1NativeColumns{
 const q1NativePanelsFrom = 40
 
 func init() {
+	nibbles := func(v *Variant) { v.looksStripsUp(q1NibbleLookup) }
 	for _, v := range []struct {
-		isa    *ISA
-		lanes  int
-		kernel q1NativeFunc
-		few    []q1NativeColumns
+		name    string
+		isa     *ISA
+		lanes   int
+		kernel  q1NativeFunc
+		few     []q1NativeColumns
+		summary string         // of its batches
+		batches func(*Variant) // has it multiply them
+		prefers func(cpu.Machine) int
 	}{
-		{AVX2, 8, q1NativeAVX2, nil},
-		{AVXVNNI, 8, q1NativeAVXVNNI, nil},
-		{AVX512VNNI, 16, q1NativeAVX512VNNI, q1NativeFewAVX512VNNI},
+		{"avx2-native", AVX2, 8, q1NativeAVX2, nil, "are looked up", nibbles, nil},
+		{"avxvnni-native", AVXVNNI, 8, q1NativeAVXVNNI, nil, "are looked up", nibbles, nil},
+		{
+			"avx512vnni-native", AVX512VNNI, 16, q1NativeAVX512VNNI, q1NativeFewAVX512VNNI,
+			"are bit planes", func(v *Variant) { v.multipliesStrips(q1Bitplanes128AVX512VNNI) }, nil,
+		},
+		{
+			"avx512vnni-native-lookup", AVX512VNNI, 16, q1NativeAVX512VNNI, q1NativeFewAVX512VNNI,
+			"are looked up", func(v *Variant) { v.looksStripsUp(q1WordLookup) }, q1NativePrefersLookups,
+		},
 	} {
 		for _, act := range []Scheme{Q8Per128, Q8Row} {
 			matVec := q1NativeMatVec(act, v.kernel, v.lanes)
 			variant := &Variant{
-				Name: v.isa.Name + "-native", Summary: "the file's rows, transposed in registers", Format: formats.Q1_0_g128,
+				Name: v.name, Summary: "the file's rows, transposed in registers; batches " + v.summary, Format: formats.Q1_0_g128,
 				Scheme: act, ISA: v.isa, Layout: Native, Order: q1ByteOrder,
-				quantize: quantizeAVX2, preference: 1,
+				quantize: quantizeAVX2, preference: 1, prefers: v.prefers,
 				matVec: matVec, matFew: q1NativeMatFew(act, v.few, v.lanes, matVec),
 			}
-			switch {
-			case v.isa != AVX512VNNI:
-				variant.looksStripsUp(q1NibbleLookup)
-			case q1PrefersLookups():
-				variant.looksStripsUp(q1WordLookup)
-			default:
-				variant.multipliesStrips(q1Bitplanes128AVX512VNNI)
-			}
+			v.batches(variant)
 			register(variant)
 		}
 	}
+}
+
+// q1NativePrefersLookups ranks a variant above or below its twin, and both below those
+// that pack.
+func q1NativePrefersLookups(m cpu.Machine) int {
+	if q1PrefersLookups(m) > 0 {
+		return 1
+	}
+	return -1
 }
 
 // multipliesStrips has v, which multiplies native rows, pack those of batches by strips

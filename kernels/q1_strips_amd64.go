@@ -9,9 +9,9 @@ import "sync"
 const q1StripBytes = 448 << 10
 
 // looksStripsUp has v, which multiplies native rows, pack those of batches by strips
-// and look them up with l, whatever it did with them.
+// and look them up with l.
 func (v *Variant) looksStripsUp(l q1Lookup) {
-	v.BatchOrder, v.batchFrom, v.batchRows = nil, l.stripFrom, q1StripTaskRows
+	v.batchFrom, v.batchRows = l.stripFrom, q1StripTaskRows
 	v.matMul = q1NativeMatMul(l.tiles, q1StripBytes, l.matMulNatural(v.Scheme))
 }
 

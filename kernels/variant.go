@@ -60,6 +60,10 @@ type Variant struct {
 	// preference breaks ties of ISA rank in Best; packed layouts have the
 	// higher.
 	preference int
+	// prefers is added to preference on the machine that Best chooses for: it is
+	// for CPUs on which the order of variants is another. Nil: 0. Nothing else
+	// may depend on the CPU beyond its features: a name is one kernel.
+	prefers func(cpu.Machine) int
 }
 
 var variants []*Variant
@@ -75,15 +79,15 @@ func register(v *Variant) {
 }
 
 // Variants returns every variant built into this program, sorted by format,
-// activation, rank and name. Variants of other architectures are not built;
-// ISAs lists what there is.
+// activation, rank on this machine and name. Variants of other architectures
+// are not built; ISAs lists what there is.
 func Variants() []*Variant {
-	out := slices.Clone(variants)
+	out, m := slices.Clone(variants), cpu.Host()
 	slices.SortFunc(out, func(a, b *Variant) int {
 		return cmp.Or(
 			cmp.Compare(a.Format.Name, b.Format.Name),
 			cmp.Compare(a.Scheme, b.Scheme),
-			cmp.Compare(a.score(), b.score()),
+			cmp.Compare(a.score(m), b.score(m)),
 			cmp.Compare(a.Name, b.Name),
 		)
 	})
@@ -101,7 +105,14 @@ func (v *Variant) ShowsBadWeights() bool {
 	return v.Layout == Native && v.Format.BadIsNotFinite() && !v.assumesFinite
 }
 
-func (v *Variant) score() int { return 10*v.ISA.rank + v.preference }
+// score is the rank of v on m.
+func (v *Variant) score(m cpu.Machine) int {
+	score := 10*v.ISA.rank + v.preference
+	if v.prefers != nil {
+		score += v.prefers(m)
+	}
+	return score
+}
 
 // String returns "format/variant/activation".
 func (v *Variant) String() string {
@@ -148,16 +159,16 @@ func Lookup(format, name string, act Scheme) (*Variant, error) {
 // Best returns the variant that this machine should use for a format under
 // the format's usual activation scheme.
 func Best(format string) (*Variant, error) {
-	return BestFor(format, DefaultScheme(format), cpu.Detected())
+	return BestFor(format, DefaultScheme(format), cpu.Host())
 }
 
-// BestFor returns the highest-ranking variant that a machine with the given
-// features runs.
-func BestFor(format string, act Scheme, features cpu.Set) (*Variant, error) {
+// BestFor returns the variant that ranks highest on m, of those that it runs:
+// by ISA, then by preference, which may look at the CPU's vendor and family.
+func BestFor(format string, act Scheme, m cpu.Machine) (*Variant, error) {
 	var best *Variant
 	for _, v := range Variants() {
-		if v.Format.Name == format && v.Scheme == act && v.AvailableOn(features) == nil &&
-			(best == nil || v.score() > best.score()) {
+		if v.Format.Name == format && v.Scheme == act && v.AvailableOn(m.Features) == nil &&
+			(best == nil || v.score(m) > best.score(m)) {
 			best = v
 		}
 	}

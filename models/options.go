@@ -128,6 +128,6 @@ func PreferVariant(name string, act kernels.Scheme) (func(t *formats.Type) (*ker
 				return v, nil
 			}
 		}
-		return kernels.BestFor(t.Name, scheme, features)
+		return kernels.BestFor(t.Name, scheme, cpu.Host().With(features))
 	}, nil
 }

@@ -49,9 +49,26 @@ var names = [numFeatures]string{
 // Detected returns the features of the machine that the program runs on, as
 // far as CPU and operating system both support them. Under -tags purego it is
 // empty.
-func Detected() Set { return detected }
+func Detected() Set { return host.Features }
 
-var detected = detect()
+// A Machine is what a choice between kernels looks at. Tests describe machines
+// that they do not run on.
+type Machine struct {
+	Features Set
+	Vendor   string // the CPU's maker as CPUID names it: "GenuineIntel"; "" if there is no CPUID
+	Family   int    // base and extended family together: 0x19 is AMD's Zen 3 and 4
+}
+
+// Host returns the machine that the program runs on.
+func Host() Machine { return host }
+
+var host = detect()
+
+// With returns m with other features.
+func (m Machine) With(features Set) Machine {
+	m.Features = features
+	return m
+}
 
 // Has reports whether s holds every feature of want.
 func (s Set) Has(want Set) bool { return s&want == want }

@@ -8,7 +8,11 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-func detect() Set {
+func detect() Machine {
+	return Machine{Features: features(), Vendor: vendor(), Family: family()}
+}
+
+func features() Set {
 	var s Set
 	add := func(have bool, f Set) {
 		if have {
@@ -44,18 +48,17 @@ func hasAVX512FP16() bool {
 	return edx>>23&1 != 0
 }
 
-// Vendor returns the name of the processor's maker as CPUID gives it:
-// "GenuineIntel", "AuthenticAMD" and so on. It exists on amd64 only.
-func Vendor() string {
+// vendor is the name that CPUID leaf 0 gives, in EBX, EDX, ECX.
+func vendor() string {
 	_, b, c, d := cpuid(0, 0)
 	name := binary.LittleEndian.AppendUint32(nil, b)
 	name = binary.LittleEndian.AppendUint32(name, d)
 	return string(binary.LittleEndian.AppendUint32(name, c))
 }
 
-// Family returns the processor's family, base and extended together: 0x19 is
-// AMD's Zen 3 and 4. It exists on amd64 only.
-func Family() int {
+// family is that of CPUID leaf 1, EAX bits 11:8, to which bits 27:20 are added
+// if it is 15.
+func family() int {
 	eax, _, _, _ := cpuid(1, 0)
 	family := eax >> 8 & 15
 	if family == 15 {

@@ -4,7 +4,7 @@ package cpu
 
 import "golang.org/x/sys/cpu"
 
-func detect() Set {
+func detect() Machine {
 	s := NEON // part of ARMv8-A's base profile for every system Go supports
 	if cpu.ARM64.HasASIMDDP {
 		s |= DotProd
@@ -18,5 +18,5 @@ func detect() Set {
 	if hasBF16() {
 		s |= BF16
 	}
-	return s
+	return Machine{Features: s}
 }

@@ -2,4 +2,4 @@
 
 package cpu
 
-func detect() Set { return 0 }
+func detect() Machine { return Machine{} }
