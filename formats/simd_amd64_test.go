@@ -7,12 +7,15 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"onebit/internal/cpu"
+	"onebit/internal/require"
 )
 
 func needAVX2(t *testing.T) {
 	t.Helper()
 	if !hasAVX2 {
-		t.Skip("no AVX2")
+		require.Skip(t, cpu.Detected().Missing(cpu.AVX2|cpu.F16C).String(), "the conversions need it")
 	}
 }
 

@@ -22,9 +22,7 @@ func TestBadWeightsShowInProducts(t *testing.T) {
 			continue
 		}
 		t.Run(v.String(), func(t *testing.T) {
-			if err := v.Available(); err != nil {
-				t.Skip(err)
-			}
+			kerneltest.Require(t, v)
 			rng := rand.New(rand.NewPCG(1, 2))
 			for range 6 {
 				tensor := kerneltest.Tensor(t, v.Format, rows, cols, rng)

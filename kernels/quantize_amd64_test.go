@@ -11,13 +11,14 @@ import (
 
 	"onebit/internal/cpu"
 	"onebit/internal/guard"
+	"onebit/internal/require"
 )
 
 // TestQuantizeAVX2 holds the quantizers to quantizeGeneric, bit for bit, in
 // guarded memory.
 func TestQuantizeAVX2(t *testing.T) {
 	if m := cpu.Detected().Missing(AVX2.Requires); m != 0 {
-		t.Skipf("needs %v", m)
+		require.Skip(t, m.String(), "the quantizers need it")
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	lengths := []int{1, 5, 31, 32, 33, 63, 64, 96, 127, 128, 129, 160, 255, 256, 257, 384, 1000, 2048}

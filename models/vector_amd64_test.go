@@ -6,12 +6,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"onebit/internal/require"
 )
 
 // AVX2 where the machine would take AVX-512.
 func TestNarrowVectors(t *testing.T) {
 	if !hasAVX512 {
-		t.Skip("this machine takes AVX2 anyway, or nothing")
+		require.Skip(t, "avx512f", "this machine takes AVX2 anyway, or nothing")
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, width := range []int{16, 64, 128, 208, 256} {

@@ -2,20 +2,37 @@
 
 export GOFLAGS="${GOFLAGS:-}"
 steps_done=()
+current=
 
 # step NAME COMMAND…: runs the command, timed; set -e stops at a failure.
 step() {
-	local name=$1 start=$SECONDS
+	current=$1 started=$SECONDS
 	shift
-	printf '\n=== %s\n' "$name"
+	printf '\n=== %s\n' "$current"
 	"$@"
-	steps_done+=("$(printf '%5d s  %s' $((SECONDS - start)) "$name")")
+	steps_done+=("$(printf '%5d s  %s' $((SECONDS - started)) "$current")")
+	current=
 }
 
+# summary lists the steps and their times; a step that began and did not end
+# has failed.
 summary() {
-	printf '\n=== all steps passed\n'
-	printf '%s\n' "${steps_done[@]}"
-	printf '%d passed, 0 failed\n' "${#steps_done[@]}"
+	local failed=0
+	printf '\n=== summary\n'
+	[ "${#steps_done[@]}" = 0 ] || printf '%s\n' "${steps_done[@]}"
+	if [ -n "$current" ]; then
+		failed=1
+		printf '%5d s  %s: FAILED; the steps after it did not run\n' $((SECONDS - started)) "$current"
+	fi
+	printf '%d s: %d passed, %d failed\n' "$SECONDS" "${#steps_done[@]}" "$failed"
+}
+
+# finish is the end of every run, passed or not.
+finish() {
+	local status=$?
+	summary
+	rm -rf "$TMPDIR"
+	exit "$status"
 }
 
 install_packages() {
@@ -59,15 +76,18 @@ check_unused() {
 # machine_features lists the CPU features that the operating system reports,
 # in onebit's names: what a skipped test may not blame.
 machine_features() {
+	local known flag
 	case $(uname -m) in
 	x86_64)
-		local flag
-		for flag in avx2:avx2 avx_vnni:avxvnni avx512_vnni:avx512vnni; do
-			if grep -qw "${flag%:*}" /proc/cpuinfo; then printf '%s,' "${flag#*:}"; fi
-		done
+		known="avx2:avx2 fma:fma f16c:f16c avx_vnni:avxvnni avx512f:avx512f avx512bw:avx512bw avx512dq:avx512dq
+			avx512vl:avx512vl avx512_vnni:avx512vnni avx512vbmi:avx512vbmi avx512_fp16:avx512fp16 avx512_bf16:avx512bf16"
 		;;
-	aarch64) printf 'neon,' ;;
+	aarch64) known="asimd:neon asimddp:dotprod i8mm:i8mm asimdhp:fp16 bf16:bf16" ;;
+	*) return 0 ;;
 	esac
+	for flag in $known; do
+		if grep -qw "${flag%:*}" /proc/cpuinfo; then printf '%s,' "${flag#*:}"; fi
+	done
 }
 
 report_variants() {
@@ -99,16 +119,20 @@ run_tests() {
 # test_arm64 runs the packages with arm64 code as three CPUs: without
 # dotprod, with it, and with everything qemu knows.
 test_arm64() {
-	local cpu
 	[ "$(uname -m)" != aarch64 ] || return 0 # go test ./... was it
-	for cpu in cortex-a72 neoverse-n1; do
-		echo "-cpu $cpu"
-		GOARCH=arm64 CGO_ENABLED=0 go test -short -exec "qemu-aarch64-static -cpu $cpu" \
-			-run 'NEON|Order|Pairs|Pool|Sum|Dot|Conformance/.*/neon' ./kernels ./bench/roofline
-	done
-	echo "-cpu max"
-	GOARCH=arm64 CGO_ENABLED=0 go test -short -exec "qemu-aarch64-static -cpu max" \
-		./internal/... ./formats/... ./kernels ./bench/roofline ./models/...
+	local some='NEON|Order|Pairs|Pool|Sum|Dot|Conformance/.*/neon'
+	on_arm64 cortex-a72 neon -run "$some" ./kernels ./bench/roofline
+	on_arm64 neoverse-n1 neon,dotprod,fp16 -run "$some" ./kernels ./bench/roofline
+	on_arm64 max neon,dotprod,i8mm,fp16,bf16 ./internal/... ./formats/... ./kernels ./bench/roofline ./models/...
+}
+
+# on_arm64 CPU FEATURES ARGS…: go test under qemu, where a skip for lack of one
+# of the features is a failure.
+on_arm64() {
+	local cpu=$1 features=$2
+	shift 2
+	echo "-cpu $cpu: $features"
+	ONEBIT_REQUIRE=$features GOARCH=arm64 CGO_ENABLED=0 go test -short -exec "qemu-aarch64-static -cpu $cpu" "$@"
 }
 
 fuzz_all() {
@@ -203,4 +227,4 @@ gate_answers() {
 
 TMPDIR=$(mktemp -d)
 export TMPDIR
-trap 'rm -rf "$TMPDIR"' EXIT
+trap finish EXIT

@@ -18,6 +18,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/internal/cpu"
+	"onebit/internal/require"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 	"onebit/models"
@@ -100,7 +101,7 @@ func TestModels(t *testing.T) {
 		Prompt: 20, Tokens: 4, Depths: []int{0, 20}, Choice: SIMDVariants, RunCommand: child(t, "run"), PhasesCommand: child(t, "phases"),
 	}, presets...)
 	if !slices.ContainsFunc(s.home.(*shelf).subjects[0].configs(1), modelConfig.simd) {
-		t.Skip("no SIMD variant runs here")
+		require.Skip(t, "avx2,neon", "no SIMD variant runs here")
 	}
 	results := runModels(t, s, 1)
 	for _, f := range results.Failures {
@@ -343,7 +344,7 @@ func TestModelsThatDontFit(t *testing.T) {
 		return v.Format.Name == "q1_0_g128" && v.Layout != kernels.Native && v.Available() == nil
 	})
 	if !packed {
-		t.Skip("no variant packs here")
+		require.Skip(t, "avx2,neon", "no variant packs here")
 	}
 	for _, c := range s.Cases {
 		if strings.Contains(c.Name, "packing=packed") && strings.Contains(c.Name, "variant=avx2/act=q8_128") {

@@ -8,12 +8,13 @@ import (
 
 	"onebit/internal/cpu"
 	"onebit/internal/guard"
+	"onebit/internal/require"
 )
 
-// lacking skips a kernel that can't run here.
+// lacking skips a kernel that can't run here, or fails where it must.
 func lacking(t *testing.T, requires cpu.Set) {
 	if missing := cpu.Detected().Missing(requires); missing != 0 {
-		t.Skip("this machine lacks ", missing)
+		require.Skip(t, missing.String(), "the kernel needs it")
 	}
 }
 

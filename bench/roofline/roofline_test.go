@@ -47,9 +47,7 @@ func lengths() []int {
 func everyReadKernel(t *testing.T, f func(t *testing.T, k ReadKernel)) {
 	for _, k := range ReadKernels(^cpu.Set(0)) {
 		t.Run(k.Name, func(t *testing.T) {
-			if missing := cpu.Detected().Missing(k.Requires); missing != 0 {
-				t.Skip("this machine lacks ", missing)
-			}
+			lacking(t, k.Requires)
 			f(t, k)
 		})
 	}
@@ -158,9 +156,7 @@ func TestDotKernels(t *testing.T) {
 	a, b := operands()
 	for _, k := range DotKernels(^cpu.Set(0)) {
 		t.Run(k.Name, func(t *testing.T) {
-			if missing := cpu.Detected().Missing(k.Requires); missing != 0 {
-				t.Skip("this machine lacks ", missing)
-			}
+			lacking(t, k.Requires)
 			for _, iterations := range []int{0, 1, 2, 1000} {
 				got, want := k.run(&a, &b, iterations), dotWant(k, &a, &b, iterations)
 				if got != want {

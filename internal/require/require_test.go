@@ -16,6 +16,8 @@ func TestSkip(t *testing.T) {
 	for what, want := range map[string]string{
 		"chromium": "fatal ONEBIT_REQUIRE names chromium: no browser\nskip chromium: no browser\n",
 		"chrom":    "skip chrom: no browser\n",
+		"fma,avx2": "fatal ONEBIT_REQUIRE names avx2: no browser\nskip fma,avx2: no browser\n",
+		"fma,neon": "skip fma,neon: no browser\n",
 		"":         "skip : no browser\n",
 	} {
 		var r recorder

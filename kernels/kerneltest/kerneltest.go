@@ -15,13 +15,14 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/cpu"
 	"onebit/internal/guard"
 	"onebit/internal/require"
 	"onebit/kernels"
 )
 
 // Run holds v to the suite. It skips, naming what is missing, if v can't run
-// here; under ONEBIT_REQUIRE=avx2,… a skip for one of these is a failure.
+// here; under ONEBIT_REQUIRE=avx2,… a skip for lack of one of these is a failure.
 func Run(t *testing.T, v *kernels.Variant) {
 	Require(t, v)
 	if v.Name != "scalar" { // which these compare with
@@ -36,11 +37,11 @@ func Run(t *testing.T, v *kernels.Variant) {
 }
 
 // Require skips the test if v can't run on this machine, or fails it if
-// ONEBIT_REQUIRE names v's instruction set.
+// ONEBIT_REQUIRE names a feature that is missing.
 func Require(t *testing.T, v *kernels.Variant) {
 	t.Helper()
 	if err := v.Available(); err != nil {
-		require.Skip(t, v.ISA.Name, err.Error())
+		require.Skip(t, cpu.Detected().Missing(v.ISA.Requires).String(), err.Error())
 	}
 }
 
