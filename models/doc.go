@@ -63,69 +63,19 @@
 // multiply faster, but decoding waits for memory, and rounding the query would
 // cost as much accuracy again.
 //
-//	cache   bytes for a token of    NMSE of the logits of tiny models with exact
-//	        Bonsai-1.7B, BitNet-2B  products (go test ./models -run Oracle -v)
-//	f32     229,376    153,600      5e-14 … 1e-13
-//	f16     114,688     76,800      1.5e-7 … 2e-7
-//	q8_0     60,928     40,800      1.0e-4 … 1.6e-4
-//
-// With int8 activations, as models run by default, the same logits have an
-// NMSE of 5e-4 to 8e-4 and an fp16 cache.
+// Accuracy, bytes, speed, start and memory, as measured: docs/measurements/models.md.
 //
 // # Attention
 //
 // While scores and sums are computed, the positions that come next are fetched;
-// without that, decoding waits for each. One token's attention then reads an
-// fp16 cache at five sixths of the memory's speed; with an int8 one, and for
-// prompts, it is bound by arithmetic: a product and a sum in float32 for each
-// element, not fused, 11% for exponentials. Blocks of Bonsai-1.7B on 2 threads
-// of an AMD EPYC (Zen 4), µs for a token of each block:
+// without that, decoding waits for each.
 //
-//	go test ./models -run '^$' -bench Attention
+// # Start and memory
 //
-//	positions before     one token                      128 tokens together
-//	                     f16            q8_0            f16     q8_0
-//	2048                 327  26 GB/s   245  18 GB/s    148     147
-//	8192                1378  24 GB/s  1076  17 GB/s    589     575
-//
-// Prompts where there is no AVX-512 take as long, within what repetitions differ by:
-// from level 1, kernels of AVX2 do 9.4 (scores) and 11 (sums) multiply-adds a cycle, those
-// of AVX-512 8.7 and 12.4, of 16 that multiplying and adding apart allow. Runs of 8
-// columns, spans of 16 positions, and no branch around the fetching made no
-// difference there; scores of 32 elements a round were a tenth slower.
-//
-// The whole model, packed, then decodes 160 tokens a second at the start of a
-// text, 60 after 2048 tokens and 20 after 8192; with an int8 cache 67 and 26
-// (onebit bench models --preset bonsai-1.7b -d 0,2048,8192). The memory of that
-// virtual machine reads 30 to 65 GB/s, as its neighbours let it.
-//
-// # Start
-//
-// What it takes to the first token of a prompt of one, on the file's bytes of
-// Bonsai-1.7B in the page cache, on the same machine: 30 ms, medians of 20 starts.
-//
-//	5 ms   start the process, half of it with what draws charts
-//	1      map and parse
-//	12     build the vocabulary, beside it map the file's pages, most of them huge:
-//	       read 1.5, copy 1.5, hash the tokens 3, find the merges' tokens 4 on both
-//	       threads, hash the merges 2.5
-//	12     the prompt, whose first products with the weights check them, and the
-//	       head: 24 with four tokens, 54 with 13, 140 with 45
-//
-// # Memory
-//
-// At most, with 300 tokens of Bonsai-1.7B in onebit run (VmHWM and VmRSS of
-// /proc/PID/status): 300 MiB on the file's bytes, which are 236, with 42 of
-// cache, whose positions come by 128, and 22 for the vocabulary and the
-// program itself. Packed behind the run: 306 MiB while the packed weights and
-// the file's overlap, 304 after that. Packed matrices lie one after the other
-// in huge pages; alone, most would be too small for one, which costs a sixth
-// of the speed of decoding.
-//
-// A head that is converted replaces its old form, which is let go of as it is
-// read: BitNet-2B-4T, 1132 MiB in its file, has 513 of that and 333 of a q8_0
-// head in memory, or 257 of q6_k, and of the embedding the rows of its text's
-// tokens. Making those heads takes 0.9 and 1.0 s.
+// The vocabulary is built while the file's pages are mapped, and the first products
+// with weights check them. Positions of the cache come by 128. Packed matrices lie
+// one after the other in huge pages. A head that is converted replaces its old form,
+// which is let go of as it is read.
 //
 // # The same bits
 //
