@@ -6,13 +6,14 @@ import (
 
 	"onebit/formats"
 	"onebit/kernels"
+	"onebit/models/arch"
 )
 
 // BenchmarkAttention times the attention of Bonsai-1.7B's heads, for a token
 // and for a batch of a prompt, after so many positions. Eight blocks take
 // turns, so that keys and values come from memory as they do in a model.
 func BenchmarkAttention(b *testing.B) {
-	c := Config{Layers: 8, Heads: 16, KVHeads: 8, HeadDim: 128, Context: 1 << 14}
+	c := arch.Config{Layers: 8, Heads: 16, KVHeads: 8, HeadDim: 128, Context: 1 << 14}
 	pool := kernels.NewPool(0)
 	defer pool.Close()
 	m := &Model{Config: c, pool: pool}

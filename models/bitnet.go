@@ -1,6 +1,9 @@
 package models
 
-import "onebit/formats"
+import (
+	"onebit/formats"
+	"onebit/models/arch"
+)
 
 // The BitNet b1.58 family: ternary projections, a half-precision embedding
 // tied to the head, and an RMSNorm before the attention's output projection
@@ -10,14 +13,33 @@ import "onebit/formats"
 var (
 	// BitNetB158 is the architecture of bitnet-b1.58-2B-4T. Its network is
 	// gated by squared ReLU (huggingface/transformers, modular_bitnet.py).
-	BitNetB158 = register(bitnet("bitnet-b1.58", "BitNet b1.58 2B-4T", ReLU2))
+	BitNetB158 = register(bitnet("bitnet-b1.58", "BitNet b1.58 2B-4T", arch.ReLU2,
+		// The official GGUF of microsoft/bitnet-b1.58-2B-4T.
+		&arch.Preset{Name: "bitnet-2b-4t", Summary: "BitNet b1.58 2B-4T, ternary, fp16 embedding", ModelName: "bitnet2b", Tokenizer: "llama-bpe",
+			Config: arch.Config{
+				Layers: 30, Hidden: 2560, FFN: 6912, Heads: 20, KVHeads: 5, HeadDim: 128,
+				Vocab: 128256, Context: 4096, RopeBase: 5e5, Eps: 1e-5, TiedHead: true,
+			}},
+		&arch.Preset{Name: "tiny-bitnet", Summary: "a small bitnet-b1.58 for tests, ternary", ModelName: "tiny-bitnet", Tokenizer: "llama-bpe",
+			Config: arch.Config{
+				Layers: 2, Hidden: 256, FFN: 512, Heads: 4, KVHeads: 2, HeadDim: 64,
+				Vocab: 768, Context: 512, RopeBase: 5e5, Eps: 1e-5, TiedHead: true,
+			}},
+	))
 
 	// BitNet25 is the name that the first upload of 2B-4T gave itself.
-	BitNet25 = register(bitnet("bitnet-25", "BitNet b1.58 2B-4T, first upload", ReLU2))
+	BitNet25 = register(bitnet("bitnet-25", "BitNet b1.58 2B-4T, first upload", arch.ReLU2))
 
 	// BitNet is the architecture of 1bitLLM's bitnet_b1_58 models, which are
 	// gated by SiLU.
-	BitNet = register(bitnet("bitnet", "bitnet_b1_58-large, xl and 3B", SiLU))
+	BitNet = register(bitnet("bitnet", "bitnet_b1_58-large, xl and 3B", arch.SiLU,
+		// 1bitLLM/bitnet_b1_58-large, config.json.
+		&arch.Preset{Name: "bitnet-large", Summary: "bitnet_b1_58-large (0.7B), ternary, fp16 embedding", ModelName: "bitnet_b1_58-large", Tokenizer: "llama",
+			Config: arch.Config{
+				Layers: 24, Hidden: 1536, FFN: 4096, Heads: 16, KVHeads: 16, HeadDim: 96,
+				Vocab: 32002, Context: 2048, RopeBase: 1e4, Eps: 1e-5, TiedHead: true,
+			}},
+	))
 )
 
 // The classes of checkpoints at Hugging Face: microsoft's, with the defaults of
@@ -25,48 +47,48 @@ var (
 // 1bitLLM's, made from LLaMA's and with the defaults of
 // models/llama/configuration_llama.py.
 var (
-	bitnetActivations = map[Activation]*Architecture{ReLU2: BitNetB158, SiLU: BitNet}
+	bitnetActivations = map[arch.Activation]*Architecture{arch.ReLU2: BitNetB158, arch.SiLU: BitNet}
 
-	_ = registerHF("BitNetForCausalLM", hfClass{activations: bitnetActivations, activation: ReLU2, context: 2048, eps: 1e-5, ropeBase: 5e5})
-	_ = registerHF("BitnetForCausalLM", hfClass{activations: bitnetActivations, activation: SiLU, context: 2048, eps: 1e-6, ropeBase: 1e4})
+	_ = registerHF("BitNetForCausalLM", hfClass{activations: bitnetActivations, activation: arch.ReLU2, context: 2048, eps: 1e-5, ropeBase: 5e5})
+	_ = registerHF("BitnetForCausalLM", hfClass{activations: bitnetActivations, activation: arch.SiLU, context: 2048, eps: 1e-6, ropeBase: 1e4})
 )
 
-func bitnet(name, summary string, act Activation) *Architecture {
-	return &Architecture{
+func bitnet(name, summary string, act arch.Activation, presets ...*arch.Preset) *Architecture {
+	return &Architecture{Table: arch.Table{
 		Name:       name,
 		Summary:    summary,
 		Activation: act,
-		types: map[Role]*formats.Type{
-			Norm:       formats.F32,
-			Embedding:  formats.F16,
-			Head:       formats.F16,
-			Projection: formats.I2_S,
+		Types: map[arch.Role]*formats.Type{
+			arch.Norm:       formats.F32,
+			arch.Embedding:  formats.F16,
+			arch.Head:       formats.F16,
+			arch.Projection: formats.I2_S,
 		},
-		keys: []string{
-			keyVocabSize, keyContextLength, keyEmbeddingLength, keyBlockCount,
-			keyFeedForwardLength, keyRopeDimensionCount, keyHeadCount,
-			keyHeadCountKV, keyRMSEpsilon, keyRopeFreqBase,
+		Keys: []string{
+			arch.KeyVocabSize, arch.KeyContextLength, arch.KeyEmbeddingLength, arch.KeyBlockCount,
+			arch.KeyFeedForwardLength, arch.KeyRopeDimensionCount, arch.KeyHeadCount,
+			arch.KeyHeadCountKV, arch.KeyRMSEpsilon, arch.KeyRopeFreqBase,
 		},
-		global: []declaration{
-			{"token_embd", Embedding, vocab, hidden},
-			{"output_norm", Norm, nil, hidden},
-			{"output", Head, vocab, hidden},
+		Global: []arch.Declaration{
+			arch.Matrix("token_embd", arch.Embedding, arch.Vocab, arch.Hidden),
+			arch.Vector("output_norm", arch.Norm, arch.Hidden),
+			arch.Matrix("output", arch.Head, arch.Vocab, arch.Hidden),
 		},
-		block: []declaration{
-			{"attn_norm", Norm, nil, hidden},
-			{"attn_q", Projection, query, hidden},
-			{"attn_k", Projection, kv, hidden},
-			{"attn_v", Projection, kv, hidden},
-			{"attn_sub_norm", Norm, nil, query},
-			{"attn_output", Projection, hidden, query},
-			{"ffn_norm", Norm, nil, hidden},
-			{"ffn_gate", Projection, ffn, hidden},
-			{"ffn_up", Projection, ffn, hidden},
-			{"ffn_sub_norm", Norm, nil, ffn},
-			{"ffn_down", Projection, hidden, ffn},
+		Block: []arch.Declaration{
+			arch.Vector("attn_norm", arch.Norm, arch.Hidden),
+			arch.Matrix("attn_q", arch.Projection, arch.Query, arch.Hidden),
+			arch.Matrix("attn_k", arch.Projection, arch.KV, arch.Hidden),
+			arch.Matrix("attn_v", arch.Projection, arch.KV, arch.Hidden),
+			arch.Vector("attn_sub_norm", arch.Norm, arch.Query),
+			arch.Matrix("attn_output", arch.Projection, arch.Hidden, arch.Query),
+			arch.Vector("ffn_norm", arch.Norm, arch.Hidden),
+			arch.Matrix("ffn_gate", arch.Projection, arch.FFN, arch.Hidden),
+			arch.Matrix("ffn_up", arch.Projection, arch.FFN, arch.Hidden),
+			arch.Vector("ffn_sub_norm", arch.Norm, arch.FFN),
+			arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
 		},
-		forward: bitnetForward,
-	}
+		Presets: presets,
+	}, forward: bitnetForward}
 }
 
 // bitnetForward is the block of huggingface/transformers modular_bitnet.py

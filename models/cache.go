@@ -12,6 +12,7 @@ import (
 	"onebit/internal/half"
 	"onebit/internal/mmap"
 	"onebit/kernels"
+	"onebit/models/arch"
 )
 
 // A cache holds the keys and values of a session's tokens in one of several
@@ -59,7 +60,7 @@ func CacheFormats() []*formats.Type {
 	return slices.SortedFunc(maps.Keys(cells), func(a, b *formats.Type) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-func newCache(c Config, format *formats.Type, capacity int) (*cache, error) {
+func newCache(c arch.Config, format *formats.Type, capacity int) (*cache, error) {
 	kv := &cache{cell: cells[format], blocks: c.Layers, heads: c.KVHeads, dim: c.HeadDim, capacity: capacity}
 	var err error
 	// Any variant will do, for they quantize alike.

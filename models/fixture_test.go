@@ -10,6 +10,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/synth"
 )
 
@@ -23,7 +24,7 @@ type fixture struct {
 
 // preset returns one of the tiny presets, made smaller still. The widths of
 // qwen3's heads do not add up to the hidden size.
-func preset(name string) *models.Preset {
+func preset(name string) *arch.Preset {
 	p := *must(models.LookupPreset(name))
 	p.Config.Hidden, p.Config.FFN = 128, 256
 	if name == "tiny-bitnet" {
@@ -33,15 +34,16 @@ func preset(name string) *models.Preset {
 }
 
 // tiny1bitLLM is like 1bitLLM's models: SiLU, no grouped heads.
-func tiny1bitLLM() *models.Preset {
+func tiny1bitLLM() *arch.Preset {
 	p := preset("tiny-bitnet")
 	p.Name, p.Tokenizer = "tiny-1bitllm", "llama"
+	p.Table = &models.BitNet.Table
 	p.Config.Arch, p.Config.Heads, p.Config.KVHeads, p.Config.HeadDim = "bitnet", 4, 4, 32
 	return p
 }
 
 // tinyUntied has a head of its own, and three query heads to a key head.
-func tinyUntied() *models.Preset {
+func tinyUntied() *arch.Preset {
 	p := preset("tiny")
 	p.Name = "tiny-untied"
 	p.Config.TiedHead, p.Config.HeadDim, p.Config.Heads, p.Config.KVHeads = false, 128, 3, 1
@@ -55,7 +57,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func newFixture(t testing.TB, p *models.Preset) *fixture {
+func newFixture(t testing.TB, p *arch.Preset) *fixture {
 	t.Helper()
 	var b bytes.Buffer
 	if err := synth.Write(&b, p, 1); err != nil {

@@ -13,6 +13,7 @@ import (
 	"onebit/formats/safetensors"
 	"onebit/internal/mmap"
 	"onebit/internal/term"
+	"onebit/models/arch"
 	"onebit/models/tokenizer"
 )
 
@@ -64,10 +65,10 @@ func (d *directory) list() error {
 	tensors := d.files.Tensors()
 	// What follows from the number of blocks stays proportional to the files.
 	if d.config.Layers > len(tensors) {
-		return &ConfigError{File: filepath.Join(d.Name(), "config.json"), Key: hfKeys[keyBlockCount],
+		return &ConfigError{File: filepath.Join(d.Name(), "config.json"), Key: hfKeys[arch.KeyBlockCount],
 			Msg: fmt.Sprintf("%d blocks, and there are %d tensors", d.config.Layers, len(tensors))}
 	}
-	roles := map[string]Role{}
+	roles := map[string]arch.Role{}
 	for _, t := range d.arch.Tensors(d.config) {
 		roles[t.Name] = t.Role
 	}
@@ -82,7 +83,7 @@ func (d *directory) list() error {
 			return d.files.Fault(t.Name, fmt.Errorf("is the same as tensor %s", term.QuoteAlways(d.stored[name].Name)))
 		}
 		role, ok := roles[name]
-		s, err := d.describe(t, name, ok && role == Projection && d.arch.ternary())
+		s, err := d.describe(t, name, ok && role == arch.Projection && ternary(d.arch))
 		if err != nil {
 			return d.files.Fault(t.Name, err)
 		}
@@ -106,7 +107,7 @@ func (d *directory) skips(name string) bool {
 		_, ok := d.files.Info(base + weightSuffix)
 		return ok
 	}
-	return d.config.TiedHead && name == hfName(headTensor) || strings.HasSuffix(name, ".rotary_emb.inv_freq")
+	return d.config.TiedHead && name == hfName(arch.HeadTensor) || strings.HasSuffix(name, ".rotary_emb.inv_freq")
 }
 
 // describe says how a tensor is read.
@@ -167,9 +168,9 @@ var hfBlockNames = []struct{ hf, gguf string }{
 }
 
 var hfGlobalNames = []struct{ hf, gguf string }{
-	{"model.embed_tokens.weight", embeddingTensor},
-	{"model.norm.weight", "output_norm.weight"},
-	{"lm_head.weight", headTensor},
+	{"model.embed_tokens.weight", arch.EmbeddingTensor},
+	{"model.norm.weight", arch.OutputNormTensor},
+	{"lm_head.weight", arch.HeadTensor},
 }
 
 var (
@@ -212,13 +213,13 @@ func hfName(name string) string {
 	return name
 }
 
-func (d *directory) Name() string                           { return d.files.Name() }
-func (d *directory) Size() int64                            { return d.files.Size() }
-func (d *directory) Config() (*Architecture, Config, error) { return d.arch, d.config, nil }
-func (d *directory) Tensors() []gguf.TensorInfo             { return d.infos }
-func (d *directory) InPlace() bool                          { return !d.arch.ternary() }
-func (d *directory) check() error                           { return nil }
-func (d *directory) tokens() (int, string)                  { return 0, "" }
+func (d *directory) Name() string                                { return d.files.Name() }
+func (d *directory) Size() int64                                 { return d.files.Size() }
+func (d *directory) Config() (*Architecture, arch.Config, error) { return d.arch, d.config, nil }
+func (d *directory) Tensors() []gguf.TensorInfo                  { return d.infos }
+func (d *directory) InPlace() bool                               { return !ternary(d.arch) }
+func (d *directory) check() error                                { return nil }
+func (d *directory) tokens() (int, string)                       { return 0, "" }
 
 func (d *directory) Metadata() ([]gguf.KV, error) {
 	path, err := filepath.Abs(d.Name())
@@ -226,7 +227,7 @@ func (d *directory) Metadata() ([]gguf.KV, error) {
 		path = d.Name()
 	}
 	meta := append([]gguf.KV{
-		{Key: keyArchitecture, Value: gguf.Of(d.arch.Name)},
+		{Key: arch.KeyArchitecture, Value: gguf.Of(d.arch.Name)},
 		{Key: "general.name", Value: gguf.Of(filepath.Base(path))},
 	}, d.arch.Metadata(d.config)...)
 	tokens, err := tokenizer.HFMetadata(d.Name())

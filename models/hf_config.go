@@ -14,6 +14,7 @@ import (
 	"onebit/formats"
 	"onebit/internal/bounded"
 	"onebit/internal/term"
+	"onebit/models/arch"
 )
 
 // A ConfigError is what is wrong with the config.json of a Hugging Face
@@ -38,8 +39,8 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 // config.json need not have what is its class's default. In all of them that is
 // a head of its own.
 type hfClass struct {
-	activations map[Activation]*Architecture // by hidden_act
-	activation  Activation
+	activations map[arch.Activation]*Architecture // by hidden_act
+	activation  arch.Activation
 	context     int
 	headDim     int // 0: hidden/heads
 	eps         float32
@@ -60,16 +61,16 @@ func registerHF(name string, c hfClass) hfClass {
 
 // hfKeys are the names in config.json of what GGUF's keys say.
 var hfKeys = map[string]string{
-	keyBlockCount: "num_hidden_layers", keyContextLength: "max_position_embeddings", keyEmbeddingLength: "hidden_size",
-	keyFeedForwardLength: "intermediate_size", keyVocabSize: "vocab_size", keyHeadCount: "num_attention_heads",
-	keyHeadCountKV: "num_key_value_heads", keyKeyLength: "head_dim", keyRMSEpsilon: "rms_norm_eps", keyRopeFreqBase: "rope_theta",
-	keyRopeScalingType: "rope_scaling", keyRopeScalingFactor: "rope_scaling", keyRopeOriginal: "rope_scaling",
+	arch.KeyBlockCount: "num_hidden_layers", arch.KeyContextLength: "max_position_embeddings", arch.KeyEmbeddingLength: "hidden_size",
+	arch.KeyFeedForwardLength: "intermediate_size", arch.KeyVocabSize: "vocab_size", arch.KeyHeadCount: "num_attention_heads",
+	arch.KeyHeadCountKV: "num_key_value_heads", arch.KeyKeyLength: "head_dim", arch.KeyRMSEpsilon: "rms_norm_eps", arch.KeyRopeFreqBase: "rope_theta",
+	arch.KeyRopeScalingType: "rope_scaling", arch.KeyRopeScalingFactor: "rope_scaling", arch.KeyRopeOriginal: "rope_scaling",
 }
 
 // An hfConfig is what a config.json says.
 type hfConfig struct {
 	arch   *Architecture
-	config Config
+	config arch.Config
 	// scaleDivides says that packed weights are multiplied by 1/weight_scale.
 	scaleDivides bool
 }
@@ -179,26 +180,26 @@ func (r *hfReader) read() hfConfig {
 	if r.err != nil {
 		return hfConfig{}
 	}
-	c := Config{
+	c := arch.Config{
 		Arch:     out.arch.Name,
-		Layers:   r.count(keyBlockCount),
-		Context:  r.countOr(keyContextLength, class.context),
-		Hidden:   r.count(keyEmbeddingLength),
-		FFN:      r.count(keyFeedForwardLength),
-		Heads:    r.count(keyHeadCount),
-		Vocab:    r.count(keyVocabSize),
-		Eps:      r.floatOr(keyRMSEpsilon, class.eps),
-		RopeBase: r.floatOr(keyRopeFreqBase, class.ropeBase),
+		Layers:   r.count(arch.KeyBlockCount),
+		Context:  r.countOr(arch.KeyContextLength, class.context),
+		Hidden:   r.count(arch.KeyEmbeddingLength),
+		FFN:      r.count(arch.KeyFeedForwardLength),
+		Heads:    r.count(arch.KeyHeadCount),
+		Vocab:    r.count(arch.KeyVocabSize),
+		Eps:      r.floatOr(arch.KeyRMSEpsilon, class.eps),
+		RopeBase: r.floatOr(arch.KeyRopeFreqBase, class.ropeBase),
 		TiedHead: r.flag("tie_word_embeddings", false),
 	}
-	c.KVHeads = r.countOr(keyHeadCountKV, c.Heads)
+	c.KVHeads = r.countOr(arch.KeyHeadCountKV, c.Heads)
 	if c.HeadDim = class.headDim; c.HeadDim == 0 && c.Heads > 0 {
 		c.HeadDim = c.Hidden / c.Heads
 	}
-	c.HeadDim = r.countOr(keyKeyLength, c.HeadDim)
+	c.HeadDim = r.countOr(arch.KeyKeyLength, c.HeadDim)
 	r.rope(&c)
-	if bad := c.validate(); bad != nil {
-		r.fail(hfKeys[bad.key], "%s", bad.msg)
+	if bad := c.Check(); bad != nil {
+		r.fail(hfKeys[bad.Key], "%s", bad.Msg)
 	}
 	out.config = c
 	return out
@@ -228,11 +229,11 @@ func (r *hfReader) architecture(class hfClass) *Architecture {
 	const key = "hidden_act"
 	act := class.activation
 	r.value(key, &act)
-	arch := class.activations[act]
-	if arch == nil {
+	a := class.activations[act]
+	if a == nil {
 		r.fail(key, "%s is not supported in this architecture", term.QuoteAlways(string(act)))
 	}
-	return arch
+	return a
 }
 
 // quantization reads how weights are stored, and returns whether their scale
@@ -269,11 +270,11 @@ func (r *hfReader) quantization() (scaleDivides bool) {
 
 // rope reads the rotary embedding's base and scaling: rope_theta beside
 // rope_scaling, or both in rope_parameters, as since transformers 5.
-func (r *hfReader) rope(c *Config) {
+func (r *hfReader) rope(c *arch.Config) {
 	var keys map[string]json.RawMessage
 	name := "rope_parameters"
 	if !r.value(name, &keys) {
-		if name = hfKeys[keyRopeScalingType]; !r.value(name, &keys) {
+		if name = hfKeys[arch.KeyRopeScalingType]; !r.value(name, &keys) {
 			return
 		}
 	}
@@ -294,7 +295,7 @@ func (r *hfReader) rope(c *Config) {
 		}
 	}
 	if kind == "default" {
-		c.RopeScaling = RopeScaling{}
+		c.RopeScaling = arch.RopeScaling{}
 		return
 	}
 	c.RopeScaling.Type, c.RopeScaling.OriginalContext = kind, original
@@ -308,9 +309,9 @@ func usualRope(key string, value json.RawMessage) bool {
 	if json.Unmarshal(value, &x) != nil {
 		return false
 	}
-	usual := map[string]any{"beta_fast": float64(betaFast), "beta_slow": float64(betaSlow), "partial_rotary_factor": 1.0, "truncate": true}
+	usual := map[string]any{"beta_fast": float64(arch.YaRNFast), "beta_slow": float64(arch.YaRNSlow), "partial_rotary_factor": 1.0, "truncate": true}
 	return x == nil || usual[key] != nil && x == usual[key]
 }
 
 // ternary reports whether the projections of an architecture are.
-func (a *Architecture) ternary() bool { return a.types[Projection] == formats.I2_S }
+func ternary(a *Architecture) bool { return a.Types[arch.Projection] == formats.I2_S }

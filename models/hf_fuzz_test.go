@@ -26,8 +26,8 @@ func FuzzHFConfig(f *testing.F) {
 		if c.arch == nil || c.config.Arch != c.arch.Name {
 			t.Fatalf("%+v", c)
 		}
-		if err := c.config.Validate(); err != nil {
-			t.Error(err)
+		if bad := c.config.Check(); bad != nil {
+			t.Errorf("%+v", *bad)
 		}
 		c.arch.Metadata(c.config)
 	})

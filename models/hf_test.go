@@ -17,6 +17,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/formats/safetensors"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/modeltest"
 )
 
@@ -113,7 +114,7 @@ func TestHFEqualsGGUF(t *testing.T) {
 		}
 		return x
 	}
-	trained := func(p *models.Preset, typ *formats.Type) (stored, want *fixture) {
+	trained := func(p *arch.Preset, typ *formats.Type) (stored, want *fixture) {
 		x := newFixture(t, p)
 		return x, x.masters(t, typ)
 	}
@@ -150,7 +151,7 @@ func TestHFEqualsGGUF(t *testing.T) {
 // weights from elsewhere.
 func TestHFMatchesOracle(t *testing.T) {
 	for _, tt := range []struct {
-		preset *models.Preset
+		preset *arch.Preset
 		how    modeltest.HF
 	}{{preset("tiny-bitnet"), modeltest.HF{Linear: "bitlinear"}}, {tiny1bitLLM(), modeltest.HF{InnerLN: true}}, {preset("tiny"), modeltest.HF{}}} {
 		x := newFixture(t, tt.preset)
@@ -249,23 +250,23 @@ func TestHFDefaults(t *testing.T) {
 	for _, tt := range []struct {
 		changes map[string]any
 		arch    string
-		want    func(c *models.Config)
+		want    func(c *arch.Config)
 	}{
-		{map[string]any{"architectures": []string{"BitNetForCausalLM"}}, "bitnet-b1.58", func(c *models.Config) { c.RopeBase, c.Eps = 5e5, 1e-5 }},
-		{map[string]any{"architectures": []string{"BitnetForCausalLM"}, "tie_word_embeddings": true, "head_dim": nil}, "bitnet", func(c *models.Config) { c.TiedHead = true }},
+		{map[string]any{"architectures": []string{"BitNetForCausalLM"}}, "bitnet-b1.58", func(c *arch.Config) { c.RopeBase, c.Eps = 5e5, 1e-5 }},
+		{map[string]any{"architectures": []string{"BitnetForCausalLM"}, "tie_word_embeddings": true, "head_dim": nil}, "bitnet", func(c *arch.Config) { c.TiedHead = true }},
 		{map[string]any{"architectures": []string{"BitnetForCausalLM"}, "model_type": "llama", "hidden_act": "relu2", "rope_scaling": nil}, "bitnet-b1.58", nil},
-		{map[string]any{"architectures": []string{"Qwen3ForCausalLM"}, "num_key_value_heads": 2}, "qwen3", func(c *models.Config) { c.Context, c.HeadDim, c.KVHeads = 32768, 128, 2 }},
+		{map[string]any{"architectures": []string{"Qwen3ForCausalLM"}, "num_key_value_heads": 2}, "qwen3", func(c *arch.Config) { c.Context, c.HeadDim, c.KVHeads = 32768, 128, 2 }},
 		{map[string]any{"architectures": []string{"Qwen3ForCausalLM"}, "head_dim": 64, "max_position_embeddings": 100,
-			"rope_scaling": map[string]any{"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 25}}, "qwen3", func(c *models.Config) {
-			c.Context, c.RopeScaling = 100, models.RopeScaling{Type: "yarn", Factor: 4, OriginalContext: 25}
+			"rope_scaling": map[string]any{"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 25}}, "qwen3", func(c *arch.Config) {
+			c.Context, c.RopeScaling = 100, arch.RopeScaling{Type: "yarn", Factor: 4, OriginalContext: 25}
 		}},
 		{map[string]any{"architectures": []string{"Qwen3ForCausalLM"}, "head_dim": 64,
-			"rope_parameters": map[string]any{"rope_type": "default", "rope_theta": 7e4}}, "qwen3", func(c *models.Config) { c.Context, c.RopeBase = 32768, 7e4 }},
+			"rope_parameters": map[string]any{"rope_type": "default", "rope_theta": 7e4}}, "qwen3", func(c *arch.Config) { c.Context, c.RopeBase = 32768, 7e4 }},
 		// What transformers 5 spells out.
 		{map[string]any{"architectures": []string{"Qwen3ForCausalLM"}, "head_dim": 64, "dtype": "bfloat16", "layer_types": []string{"full_attention"},
 			"rope_parameters": map[string]any{"rope_type": "yarn", "rope_theta": 7e4, "factor": 4.0, "original_max_position_embeddings": 25,
-				"attention_factor": nil, "beta_fast": 32, "beta_slow": 1.0, "partial_rotary_factor": 1.0, "truncate": true}}, "qwen3", func(c *models.Config) {
-			c.Context, c.RopeBase, c.RopeScaling = 32768, 7e4, models.RopeScaling{Type: "yarn", Factor: 4, OriginalContext: 25}
+				"attention_factor": nil, "beta_fast": 32, "beta_slow": 1.0, "partial_rotary_factor": 1.0, "truncate": true}}, "qwen3", func(c *arch.Config) {
+			c.Context, c.RopeBase, c.RopeScaling = 32768, 7e4, arch.RopeScaling{Type: "yarn", Factor: 4, OriginalContext: 25}
 		}},
 	} {
 		config := map[string]any{}
@@ -274,7 +275,7 @@ func TestHFDefaults(t *testing.T) {
 				config[key] = v
 			}
 		}
-		want := models.Config{Arch: tt.arch, Layers: 1, Hidden: 256, FFN: 4, Heads: 4, KVHeads: 4, HeadDim: 64, Vocab: 3, Context: 2048, RopeBase: 1e4, Eps: 1e-6}
+		want := arch.Config{Arch: tt.arch, Layers: 1, Hidden: 256, FFN: 4, Heads: 4, KVHeads: 4, HeadDim: 64, Vocab: 3, Context: 2048, RopeBase: 1e4, Eps: 1e-6}
 		if tt.want != nil {
 			tt.want(&want)
 		}
@@ -290,11 +291,11 @@ func TestHFDefaults(t *testing.T) {
 // What a GGUF file says of a directory is what the directory says.
 func TestHFMetadata(t *testing.T) {
 	yarn := preset("tiny")
-	yarn.Config.RopeScaling = models.RopeScaling{Type: "yarn", Factor: 2, OriginalContext: 256}
+	yarn.Config.RopeScaling = arch.RopeScaling{Type: "yarn", Factor: 2, OriginalContext: 256}
 	wide := preset("tiny-bitnet")
 	wide.Config.HeadDim = 128
-	for _, p := range []*models.Preset{preset("tiny"), tinyUntied(), yarn, preset("tiny-bitnet"), wide, tiny1bitLLM()} {
-		meta := append([]gguf.KV{{Key: "general.architecture", Value: gguf.Of(p.Config.Arch)}}, p.Architecture().Metadata(p.Config)...)
+	for _, p := range []*arch.Preset{preset("tiny"), tinyUntied(), yarn, preset("tiny-bitnet"), wide, tiny1bitLLM()} {
+		meta := append([]gguf.KV{{Key: "general.architecture", Value: gguf.Of(p.Config.Arch)}}, p.Table.Metadata(p.Config)...)
 		x := &fixture{meta: meta, data: map[string][]byte{}}
 		x.put(t, "token_embd.weight", formats.F32, nil, p.Config.Vocab, p.Config.Hidden)
 		for i := range p.Config.Layers {

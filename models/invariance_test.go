@@ -13,6 +13,7 @@ import (
 	"onebit/formats"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/arch"
 )
 
 // greedy generates n tokens after a prompt, and returns them with the logits
@@ -41,7 +42,7 @@ func greedy(t testing.TB, s *models.Session, prompt []int, n int) ([]int, []floa
 // the cache while generating.
 func TestResultsDoNotDependOnHow(t *testing.T) {
 	const generated = 4
-	for _, preset := range []*models.Preset{preset("tiny"), preset("tiny-bitnet")} {
+	for _, preset := range []*arch.Preset{preset("tiny"), preset("tiny-bitnet")} {
 		x := newFixture(t, preset)
 		prompt := text(128-2, preset.Config.Vocab)
 		path := x.path(t)

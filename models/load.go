@@ -8,6 +8,7 @@ import (
 	"onebit/formats"
 	"onebit/internal/mmap"
 	"onebit/kernels"
+	"onebit/models/arch"
 )
 
 // Open opens the model at path, a GGUF file or a Hugging Face directory, checks
@@ -126,7 +127,7 @@ func (m *Model) checkTensors() error {
 		return m.source.Fault(bad[0].Tensor, errors.New(msg))
 	}
 	if n, where := m.source.tokens(); where != "" && n != m.Config.Vocab {
-		return m.source.Fault(embeddingTensor, fmt.Errorf("has a row for each of %d tokens, and %s lists %d", m.Config.Vocab, where, n))
+		return m.source.Fault(arch.EmbeddingTensor, fmt.Errorf("has a row for each of %d tokens, and %s lists %d", m.Config.Vocab, where, n))
 	}
 	return nil
 }
@@ -135,10 +136,10 @@ func (m *Model) checkTensors() error {
 // be converted. Rows of the embedding are looked up in the file, whatever becomes
 // of it as the head.
 func (m *Model) loadGlobals() (err error) {
-	if m.embedding, err = m.source.Tensor(embeddingTensor); err != nil {
+	if m.embedding, err = m.source.Tensor(arch.EmbeddingTensor); err != nil {
 		return err
 	}
-	if m.outputNorm, err = m.norm("output_norm.weight"); err != nil {
+	if m.outputNorm, err = m.norm(arch.OutputNormTensor); err != nil {
 		return err
 	}
 	if !m.Config.TiedHead {
@@ -160,18 +161,18 @@ func (m *Model) loadGlobals() (err error) {
 
 func (m *Model) headName() string {
 	if m.Config.TiedHead {
-		return embeddingTensor
+		return arch.EmbeddingTensor
 	}
-	return headTensor
+	return arch.HeadTensor
 }
 
 // checkEmbedding checks one that nothing multiplies. All that is read of it
 // after that are the rows of a text's tokens.
 func (m *Model) checkEmbedding() error {
 	if err := m.embedding.Type.Validate(m.embedding.Data, m.Config.Vocab, m.Config.Hidden); err != nil {
-		return m.source.Fault(embeddingTensor, err)
+		return m.source.Fault(arch.EmbeddingTensor, err)
 	}
-	m.release(embeddingTensor)
+	m.release(arch.EmbeddingTensor)
 	return nil
 }
 
@@ -180,13 +181,13 @@ func (m *Model) loadBlock(n int) (*Block, error) {
 	b := &Block{Index: n, forward: m.Arch.forward}
 	prefix := fmt.Sprintf("blk.%d.", n)
 	norms, linears := b.norms(), b.linears()
-	for _, d := range m.Arch.block {
-		name := prefix + d.name + ".weight"
+	for _, d := range m.Arch.Block {
+		name := prefix + d.Name + ".weight"
 		var err error
-		if d.role == Norm {
-			*norms[d.name], err = m.norm(name)
+		if d.Role == arch.Norm {
+			*norms[d.Name], err = m.norm(name)
 		} else {
-			*linears[d.name], err = m.tensorLinear(name)
+			*linears[d.Name], err = m.tensorLinear(name)
 		}
 		if err != nil {
 			return b, err

@@ -12,6 +12,7 @@ import (
 	"onebit/formats"
 	"onebit/internal/sysinfo"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/modeltest"
 )
 
@@ -99,7 +100,7 @@ func TestConvertedHeadMemory(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("needs seconds, and Linux to reset the peak of resident memory")
 	}
-	for _, p := range []*models.Preset{preset("tiny-bitnet"), tinyUntied()} {
+	for _, p := range []*arch.Preset{preset("tiny-bitnet"), tinyUntied()} {
 		p.Config.Hidden, p.Config.Vocab = 1024, 1<<15
 		x := newFixture(t, p)
 		if !p.Config.TiedHead {

@@ -8,6 +8,7 @@ import (
 	"onebit/formats"
 	"onebit/internal/mmap"
 	"onebit/kernels"
+	"onebit/models/arch"
 )
 
 // A Model is a source's weights, checked against its architecture and ready to
@@ -15,7 +16,7 @@ import (
 // turns on its threads. It must be closed, after its sessions.
 type Model struct {
 	Arch   *Architecture
-	Config Config
+	Config arch.Config
 	// Head is the output projection. A tied one has the embedding's name.
 	Head *Linear
 	// HeadError is the NMSE of the head's weights against those of the file:

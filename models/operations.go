@@ -1,6 +1,9 @@
 package models
 
-import "onebit/kernels"
+import (
+	"onebit/kernels"
+	"onebit/models/arch"
+)
 
 // The operations that architectures are written in. Each takes the batch's
 // columns from one buffer of the session to another and reports itself to the
@@ -151,7 +154,7 @@ const activateLen = 512
 
 func (s *Session) activateChunk(i int) {
 	from, end := i*activateLen, min((i+1)*activateLen, len(s.gate))
-	s.model.Arch.Activation.gate(s.gate[from:end], s.up[from:end])
+	activateGate(s.model.Arch.Activation, s.gate[from:end], s.up[from:end])
 }
 
 // add adds to the residual stream.
@@ -166,11 +169,11 @@ func (s *Session) add(name string, x, y []float32) {
 	s.end(start, name, work{moved: floatBytes(2*len(x), len(y))}, x)
 }
 
-// gate multiplies the gate's activation with up, in place: SwiGLU's inner
+// activateGate multiplies the gate's activation with up, in place: SwiGLU's inner
 // part (Shazeer, arXiv:2002.05202) or its like with squared ReLU (So et al.,
 // arXiv:2109.08668).
-func (a Activation) gate(gate, up []float32) {
-	if a == ReLU2 {
+func activateGate(a arch.Activation, gate, up []float32) {
+	if a == arch.ReLU2 {
 		relu2(gate, up)
 		return
 	}

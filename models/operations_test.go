@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/models/arch"
 )
 
 func near(t *testing.T, name string, got []float32, want ...float64) {
@@ -29,7 +30,7 @@ func TestRMSNorm(t *testing.T) {
 // Heads of four with θ = 10000: frequencies 1 and 1/100. At position 2 the
 // pairs (x0, x2) and (x1, x3) turn by 2 and by 0.02 radians.
 func TestRope(t *testing.T) {
-	r := newRope(Config{HeadDim: 4, RopeBase: 10000})
+	r := newRope(arch.Config{HeadDim: 4, RopeBase: 10000})
 	cos, sin := make([]float32, 2), make([]float32, 2)
 	r.angles(cos, sin, 2)
 	x := []float32{1, 0, 0, 1, 0, 2, 3, 0}
@@ -37,7 +38,7 @@ func TestRope(t *testing.T) {
 	c, s, c1, s1 := math.Cos(2), math.Sin(2), math.Cos(0.02), math.Sin(0.02)
 	near(t, "rope", x, c, -s1, s, c1, -3*s, 2*c1, 3*c, 2*s1)
 
-	r = newRope(Config{HeadDim: 4, RopeBase: 10000, RopeScaling: RopeScaling{Type: "linear", Factor: 4}})
+	r = newRope(arch.Config{HeadDim: 4, RopeBase: 10000, RopeScaling: arch.RopeScaling{Type: "linear", Factor: 4}})
 	r.angles(cos, sin, 8) // is position 2 of the original
 	near(t, "linear scaling", append(cos, sin...), c, c1, s, s1)
 }
@@ -48,7 +49,7 @@ func TestRope(t *testing.T) {
 // 8·ln(2000/2π)/(2·ln 100) = 5.006. Rounded outwards 1 and 6, so the pairs
 // are slowed down by 0, 0, 1/5 and 2/5 of the way.
 func TestYaRN(t *testing.T) {
-	r := newRope(Config{HeadDim: 8, RopeBase: 100, RopeScaling: RopeScaling{Type: "yarn", Factor: 4, OriginalContext: 2000}})
+	r := newRope(arch.Config{HeadDim: 8, RopeBase: 100, RopeScaling: arch.RopeScaling{Type: "yarn", Factor: 4, OriginalContext: 2000}})
 	f := func(exponent, slowed float64) float64 {
 		theta := math.Pow(10, exponent)
 		return theta*(1-slowed) + theta/4*slowed
@@ -63,7 +64,7 @@ func TestYaRN(t *testing.T) {
 	}
 	// Nothing turns 32 times in a context of 40: the ramp starts at pair 0.
 	// Once: 8·ln(40/2π)/(2·ln 100) = 1.608, so it ends at 2.
-	r = newRope(Config{HeadDim: 8, RopeBase: 100, RopeScaling: RopeScaling{Type: "yarn", Factor: 2, OriginalContext: 40}})
+	r = newRope(arch.Config{HeadDim: 8, RopeBase: 100, RopeScaling: arch.RopeScaling{Type: "yarn", Factor: 2, OriginalContext: 40}})
 	for i, want := range []float64{1, 0.75 * math.Pow(10, -0.5), 0.5 * 0.1, 0.5 * math.Pow(10, -1.5)} {
 		if math.Abs(r.freq[i]-want) > 1e-12 {
 			t.Errorf("clamped: frequency %d is %v, want %v", i, r.freq[i], want)
@@ -89,10 +90,10 @@ func TestSoftmax(t *testing.T) {
 
 func TestGates(t *testing.T) {
 	gate := []float32{0, 2, -3, -200}
-	SiLU.gate(gate, []float32{5, 10, 1, 1})
+	activateGate(arch.SiLU, gate, []float32{5, 10, 1, 1})
 	near(t, "silu", gate, 0, 20/(1+math.Exp(-2)), -3/(1+math.Exp(3)), 0)
 	gate = []float32{0, 2, -3, 300}
-	ReLU2.gate(gate, []float32{5, 10, 1, 2})
+	activateGate(arch.ReLU2, gate, []float32{5, 10, 1, 2})
 	near(t, "relu2", gate, 0, 40, 0, 180000)
 }
 
@@ -103,7 +104,7 @@ func TestAttention(t *testing.T) {
 	const dim, ln3 = 32, 1.0986122886681098
 	head := func(x, y float32) []float32 { return append([]float32{x, y}, make([]float32, dim-2)...) }
 	for _, format := range []*formats.Type{formats.F16, formats.F32, formats.Q8_0} {
-		c := Config{Layers: 2, Heads: 2, KVHeads: 1, HeadDim: dim}
+		c := arch.Config{Layers: 2, Heads: 2, KVHeads: 1, HeadDim: dim}
 		kv, err := newCache(c, format, 300)
 		if err != nil {
 			t.Fatal(err)

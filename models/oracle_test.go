@@ -8,6 +8,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/modeltest"
 )
 
@@ -21,7 +22,7 @@ func exact(t *formats.Type) (*kernels.Variant, error) {
 
 var oracleModels = []struct {
 	name   string
-	preset *models.Preset
+	preset *arch.Preset
 	change func(t testing.TB, x *fixture)
 }{
 	{"qwen3", preset("tiny"), nil},

@@ -1,51 +1,75 @@
 package models
 
-import "onebit/formats"
+import (
+	"onebit/formats"
+	"onebit/models/arch"
+)
 
 // Qwen3 is the architecture of the Bonsai models, unchanged from Qwen3:
 // grouped-query attention with an RMSNorm per head on queries and keys before
 // RoPE, and a SiLU-gated feed-forward network. Bonsai stores embeddings,
 // projections and head in 1 bit. Names and keys: ggml-org/llama.cpp,
 // gguf-py/gguf/constants.py and convert_hf_to_gguf.py (Qwen3Model).
-var Qwen3 = register(&Architecture{
+var Qwen3 = register(&Architecture{Table: arch.Table{
 	Name:       "qwen3",
 	Summary:    "Qwen3 and Bonsai",
-	Activation: SiLU,
-	types: map[Role]*formats.Type{
-		Norm:       formats.F32,
-		Embedding:  formats.Q1_0_g128,
-		Head:       formats.Q1_0_g128,
-		Projection: formats.Q1_0_g128,
+	Activation: arch.SiLU,
+	Types: map[arch.Role]*formats.Type{
+		arch.Norm:       formats.F32,
+		arch.Embedding:  formats.Q1_0_g128,
+		arch.Head:       formats.Q1_0_g128,
+		arch.Projection: formats.Q1_0_g128,
 	},
-	keys: []string{
-		keyBlockCount, keyContextLength, keyEmbeddingLength, keyFeedForwardLength,
-		keyHeadCount, keyHeadCountKV, keyRopeFreqBase, keyRMSEpsilon,
-		keyKeyLength, keyValueLength,
+	Keys: []string{
+		arch.KeyBlockCount, arch.KeyContextLength, arch.KeyEmbeddingLength, arch.KeyFeedForwardLength,
+		arch.KeyHeadCount, arch.KeyHeadCountKV, arch.KeyRopeFreqBase, arch.KeyRMSEpsilon,
+		arch.KeyKeyLength, arch.KeyValueLength,
 	},
-	global: []declaration{
-		{"token_embd", Embedding, vocab, hidden},
-		{"output_norm", Norm, nil, hidden},
-		{"output", Head, vocab, hidden},
+	Global: []arch.Declaration{
+		arch.Matrix("token_embd", arch.Embedding, arch.Vocab, arch.Hidden),
+		arch.Vector("output_norm", arch.Norm, arch.Hidden),
+		arch.Matrix("output", arch.Head, arch.Vocab, arch.Hidden),
 	},
-	block: []declaration{
-		{"attn_norm", Norm, nil, hidden},
-		{"attn_q", Projection, query, hidden},
-		{"attn_k", Projection, kv, hidden},
-		{"attn_v", Projection, kv, hidden},
-		{"attn_q_norm", Norm, nil, head},
-		{"attn_k_norm", Norm, nil, head},
-		{"attn_output", Projection, hidden, query},
-		{"ffn_norm", Norm, nil, hidden},
-		{"ffn_gate", Projection, ffn, hidden},
-		{"ffn_up", Projection, ffn, hidden},
-		{"ffn_down", Projection, hidden, ffn},
+	Block: []arch.Declaration{
+		arch.Vector("attn_norm", arch.Norm, arch.Hidden),
+		arch.Matrix("attn_q", arch.Projection, arch.Query, arch.Hidden),
+		arch.Matrix("attn_k", arch.Projection, arch.KV, arch.Hidden),
+		arch.Matrix("attn_v", arch.Projection, arch.KV, arch.Hidden),
+		arch.Vector("attn_q_norm", arch.Norm, arch.HeadDim),
+		arch.Vector("attn_k_norm", arch.Norm, arch.HeadDim),
+		arch.Matrix("attn_output", arch.Projection, arch.Hidden, arch.Query),
+		arch.Vector("ffn_norm", arch.Norm, arch.Hidden),
+		arch.Matrix("ffn_gate", arch.Projection, arch.FFN, arch.Hidden),
+		arch.Matrix("ffn_up", arch.Projection, arch.FFN, arch.Hidden),
+		arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
 	},
-	forward: qwen3Forward,
-})
+	Presets: []*arch.Preset{
+		{Name: "bonsai-1.7b", Summary: "Bonsai 1.7B, 1 bit", ModelName: "Bonsai-1.7B", Tokenizer: "qwen2",
+			Config: bonsai(28, 2048, 6144, 16, 32768, true)},
+		{Name: "bonsai-4b", Summary: "Bonsai 4B, 1 bit", ModelName: "Bonsai-4B", Tokenizer: "qwen2",
+			Config: bonsai(36, 2560, 9728, 32, 32768, true)},
+		{Name: "bonsai-8b", Summary: "Bonsai 8B, 1 bit, head of its own", ModelName: "Bonsai-8B", Tokenizer: "qwen2",
+			Config: bonsai(36, 4096, 12288, 32, 65536, false)},
+		{Name: "tiny", Summary: "a small qwen3 for tests, 1 bit", ModelName: "tiny", Tokenizer: "qwen2",
+			Config: arch.Config{
+				Layers: 2, Hidden: 256, FFN: 512, Heads: 4, KVHeads: 2, HeadDim: 64,
+				Vocab: 512, Context: 512, RopeBase: 1e6, Eps: 1e-6, TiedHead: true,
+			}},
+	},
+}, forward: qwen3Forward})
+
+// bonsai returns what the Bonsai models share; the numbers are those of the
+// model cards and of the Qwen3 configurations that they are built on.
+func bonsai(layers, hidden, ffn, heads, context int, tied bool) arch.Config {
+	return arch.Config{
+		Layers: layers, Hidden: hidden, FFN: ffn, Heads: heads, KVHeads: 8, HeadDim: 128,
+		Vocab: 151936, Context: context, RopeBase: 1e6, Eps: 1e-6, TiedHead: tied,
+	}
+}
 
 // Defaults: huggingface/transformers models/qwen3/configuration_qwen3.py.
 var _ = registerHF("Qwen3ForCausalLM", hfClass{
-	activations: map[Activation]*Architecture{SiLU: Qwen3}, activation: SiLU,
+	activations: map[arch.Activation]*Architecture{arch.SiLU: Qwen3}, activation: arch.SiLU,
 	context: 32768, headDim: 128, eps: 1e-6, ropeBase: 1e4,
 })
 

@@ -1,6 +1,10 @@
 package models
 
-import "math"
+import (
+	"math"
+
+	"onebit/models/arch"
+)
 
 // A rope is the rotary position embedding (Su et al., arXiv:2104.09864):
 // at position p, pair i of a head is turned by the angle p·freq[i]. Pair i is
@@ -11,15 +15,7 @@ type rope struct {
 	magnitude float64
 }
 
-// YaRN's bounds, in turns within the original context: pairs that turn more
-// than betaFast times keep their frequency, those below betaSlow are
-// interpolated (Peng et al., arXiv:2309.00071, section 3.2).
-const (
-	betaFast = 32
-	betaSlow = 1
-)
-
-func newRope(c Config) *rope {
+func newRope(c arch.Config) *rope {
 	r := &rope{freq: make([]float64, c.HeadDim/2), magnitude: 1}
 	base := float64(c.RopeBase)
 	for i := range r.freq {
@@ -49,8 +45,8 @@ func (r *rope) yarn(factor, base, original float64, dim int) {
 	index := func(turns float64) float64 {
 		return float64(dim) * math.Log(original/(turns*2*math.Pi)) / (2 * math.Log(base))
 	}
-	low := max(math.Floor(index(betaFast)), 0)
-	high := min(math.Ceil(index(betaSlow)), float64(dim-1))
+	low := max(math.Floor(index(arch.YaRNFast)), 0)
+	high := min(math.Ceil(index(arch.YaRNSlow)), float64(dim-1))
 	for i, f := range r.freq {
 		ramp := (float64(i) - low) / max(high-low, 0.001)
 		interpolated := min(max(ramp, 0), 1)

@@ -11,6 +11,7 @@ import (
 	"onebit/formats"
 	"onebit/internal/mmap"
 	"onebit/kernels"
+	"onebit/models/arch"
 )
 
 // ErrContextFull is wrapped by the error for tokens beyond a session's
@@ -296,7 +297,7 @@ func (s *Session) startBatch(ids []int) error {
 	for c, id := range ids {
 		err := m.embedding.Type.DequantizeRows(s.x[c*hidden:][:hidden], m.embedding.Data, m.Config.Vocab, hidden, id, id+1)
 		if err != nil {
-			return m.source.Fault(embeddingTensor, err)
+			return m.source.Fault(arch.EmbeddingTensor, err)
 		}
 	}
 	dim := m.Config.HeadDim / 2

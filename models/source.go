@@ -8,6 +8,7 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/gguf"
+	"onebit/models/arch"
 	"onebit/models/tokenizer"
 )
 
@@ -19,7 +20,7 @@ type Source interface {
 	Name() string
 	Size() int64
 	// Config returns what the model is.
-	Config() (*Architecture, Config, error)
+	Config() (*Architecture, arch.Config, error)
 	// Metadata returns what a GGUF file of the model says about it, its
 	// tokenizer included. With an error it is what there is without that.
 	Metadata() ([]gguf.KV, error)
@@ -70,8 +71,8 @@ func FromGGUF(f *gguf.File) Source { return ggufSource{f} }
 
 type ggufSource struct{ *gguf.File }
 
-func (s ggufSource) Config() (*Architecture, Config, error) { return ConfigFromGGUF(s.File) }
-func (s ggufSource) Metadata() ([]gguf.KV, error)           { return s.File.Metadata(), nil }
+func (s ggufSource) Config() (*Architecture, arch.Config, error) { return ConfigFromGGUF(s.File) }
+func (s ggufSource) Metadata() ([]gguf.KV, error)                { return s.File.Metadata(), nil }
 func (s ggufSource) Tokenizer() (*tokenizer.Tokenizer, error) {
 	return tokenizer.FromGGUF(s.File)
 }

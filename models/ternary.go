@@ -239,3 +239,5 @@ func eachPart(rows, cols int, do func(w *workspace, part, from, to int) error) e
 	}
 	return g.Wait()
 }
+
+func positive(x float32) bool { return x > 0 && !math.IsInf(float64(x), 1) }

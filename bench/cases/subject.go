@@ -10,6 +10,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/lockstep"
 	"onebit/models/synth"
 )
@@ -18,7 +19,7 @@ import (
 type subject struct {
 	ModelFile
 	opt     *ModelsOptions
-	config  models.Config
+	config  arch.Config
 	format  *formats.Type // of most of the projections' weights
 	linears []linear      // every matrix that a token is multiplied with
 	macs    int           // multiply-adds of a token in the blocks

@@ -15,6 +15,7 @@ import (
 	"onebit/internal/count"
 	"onebit/internal/term"
 	"onebit/models"
+	"onebit/models/arch"
 )
 
 func newInspect() *cobra.Command {
@@ -101,11 +102,11 @@ type inspection struct {
 }
 
 type modelInspection struct {
-	Architecture string        `json:"architecture"`
-	Summary      string        `json:"summary"`
-	Config       models.Config `json:"config"`
-	Tensors      int           `json:"tensors"`    // that the architecture wants
-	Mismatches   []mismatch    `json:"mismatches"` // between the file and the architecture
+	Architecture string      `json:"architecture"`
+	Summary      string      `json:"summary"`
+	Config       arch.Config `json:"config"`
+	Tensors      int         `json:"tensors"`    // that the architecture wants
+	Mismatches   []mismatch  `json:"mismatches"` // between the file and the architecture
 }
 
 type mismatch struct {
@@ -278,7 +279,7 @@ func (r inspection) printHead(w io.Writer) error {
 	return t.flush()
 }
 
-func headText(c models.Config) string {
+func headText(c arch.Config) string {
 	if c.TiedHead {
 		return "head tied to the embedding"
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/synth"
 )
 
@@ -50,14 +51,14 @@ func presetList() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-func synthesize(cmd *cobra.Command, p *models.Preset, output string, seed uint64, force bool) error {
+func synthesize(cmd *cobra.Command, p *arch.Preset, output string, seed uint64, force bool) error {
 	return writeFile(cmd.Context(), output, force, func(w io.Writer) error {
 		return synthesizeTo(w, cmd.ErrOrStderr(), p, seed)
 	})
 }
 
 // synthesizeTo writes the preset's model to w and shows progress on stderr.
-func synthesizeTo(w, stderr io.Writer, p *models.Preset, seed uint64) error {
+func synthesizeTo(w, stderr io.Writer, p *arch.Preset, seed uint64) error {
 	size, err := presetBytes(p)
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func synthesizeTo(w, stderr io.Writer, p *models.Preset, seed uint64) error {
 }
 
 // presetBytes returns the size of the preset's tensors.
-func presetBytes(p *models.Preset) (total int64, err error) {
+func presetBytes(p *arch.Preset) (total int64, err error) {
 	for _, t := range p.Tensors() {
 		n, err := t.Bytes()
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/formats/safetensors"
 	"onebit/models"
+	"onebit/models/arch"
 )
 
 // HF says how WriteHF writes a checkpoint.
@@ -168,7 +169,7 @@ func (how HF) name(name string) string {
 	return "model.layers." + part[1] + "." + inner + ".weight"
 }
 
-func (how HF) config(arch *models.Architecture, c models.Config) map[string]any {
+func (how HF) config(arch *models.Architecture, c arch.Config) map[string]any {
 	class := map[string][2]string{
 		"qwen3": {"Qwen3ForCausalLM", "qwen3"}, "bitnet-b1.58": {"BitNetForCausalLM", "bitnet"}, "bitnet": {"BitnetForCausalLM", "llama"},
 	}[arch.Name]

@@ -6,11 +6,12 @@ import (
 
 	"onebit/formats/gguf"
 	"onebit/models"
+	"onebit/models/arch"
 )
 
 // A Model has all weights of a file as float64.
 type Model struct {
-	config models.Config
+	config arch.Config
 	arch   string
 	w      map[string][][]float64 // [out][in]; a vector is one row
 }

@@ -16,12 +16,12 @@ import (
 	"strings"
 
 	"onebit/formats/gguf"
-	"onebit/models"
+	"onebit/models/arch"
 )
 
 // Write writes the preset's model. Memory is bounded by the metadata and a
 // chunk of one tensor, whatever the size of the model.
-func Write(w io.Writer, p *models.Preset, seed uint64) error {
+func Write(w io.Writer, p *arch.Preset, seed uint64) error {
 	specs := p.Tensors()
 	infos := make([]gguf.TensorInfo, len(specs))
 	for i, t := range specs {
@@ -65,19 +65,19 @@ func Made(meta []gguf.KV) bool {
 
 // metadata returns the keys of the published file, and a description that
 // says what this one is.
-func metadata(p *models.Preset, seed uint64) ([]gguf.KV, error) {
+func metadata(p *arch.Preset, seed uint64) ([]gguf.KV, error) {
 	tokenizer := tokenizers[p.Tokenizer]
 	if tokenizer == nil {
 		return nil, fmt.Errorf("preset %s: no tokenizer %q can be synthesized", p.Name, p.Tokenizer)
 	}
 	meta := []gguf.KV{
-		{Key: "general.architecture", Value: gguf.Of(p.Config.Arch)},
+		{Key: arch.KeyArchitecture, Value: gguf.Of(p.Config.Arch)},
 		{Key: "general.name", Value: gguf.Of(p.ModelName)},
 		{Key: keyDescription, Value: gguf.Of(fmt.Sprintf("%s, preset %s, seed %d", description, p.Name, seed))},
 		{Key: "general.file_type", Value: gguf.Of(uint32(fileType))},
 		{Key: "general.quantization_version", Value: gguf.Of(uint32(2))},
 	}
-	meta = append(meta, p.Architecture().Metadata(p.Config)...)
+	meta = append(meta, p.Table.Metadata(p.Config)...)
 	return append(meta, tokenizer(p.Config.Vocab)...), nil
 }
 

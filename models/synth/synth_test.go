@@ -13,9 +13,10 @@ import (
 
 	"onebit/formats/gguf"
 	"onebit/models"
+	"onebit/models/arch"
 )
 
-func preset(t *testing.T, name string) *models.Preset {
+func preset(t *testing.T, name string) *arch.Preset {
 	t.Helper()
 	p, err := models.LookupPreset(name)
 	if err != nil {
@@ -24,7 +25,7 @@ func preset(t *testing.T, name string) *models.Preset {
 	return p
 }
 
-func write(t *testing.T, p *models.Preset, seed uint64) *gguf.File {
+func write(t *testing.T, p *arch.Preset, seed uint64) *gguf.File {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Write(&b, p, seed); err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"onebit/formats"
 	"onebit/internal/half"
-	"onebit/models"
+	"onebit/models/arch"
 )
 
 // A generator makes the bytes of a tensor in one format. Weights have mean 0
@@ -107,7 +107,7 @@ const chunkBytes = 72 << 13
 
 // writeWeights streams the bytes of a tensor. They depend on the seed and the
 // tensor alone, not on what is written before it.
-func writeWeights(w io.Writer, seed uint64, t models.TensorSpec) error {
+func writeWeights(w io.Writer, seed uint64, t arch.TensorSpec) error {
 	size, err := t.Bytes()
 	if err != nil {
 		return err

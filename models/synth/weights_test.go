@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"onebit/formats"
-	"onebit/models"
+	"onebit/models/arch"
 )
 
-func synthesize(t *testing.T, seed uint64, spec models.TensorSpec) []byte {
+func synthesize(t *testing.T, seed uint64, spec arch.TensorSpec) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := writeWeights(&b, seed, spec); err != nil {
@@ -33,7 +33,7 @@ func TestWeightStatistics(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.typ.Name, func(t *testing.T) {
-			spec := models.TensorSpec{Name: "blk.0.ffn_up.weight", Shape: []int{rows, cols}, Type: tt.typ}
+			spec := arch.TensorSpec{Name: "blk.0.ffn_up.weight", Shape: []int{rows, cols}, Type: tt.typ}
 			tensor := formats.Tensor{Name: spec.Name, Type: tt.typ, Shape: spec.Shape, Data: synthesize(t, 1, spec)}
 			w, err := tensor.Floats()
 			if err != nil {
@@ -59,7 +59,7 @@ func TestWeightStatistics(t *testing.T) {
 
 func TestTernaryDensity(t *testing.T) {
 	const rows, cols = 512, 2048
-	spec := models.TensorSpec{Name: "t", Shape: []int{rows, cols}, Type: formats.I2_S}
+	spec := arch.TensorSpec{Name: "t", Shape: []int{rows, cols}, Type: formats.I2_S}
 	data := synthesize(t, 1, spec)
 	var count [4]int
 	for _, b := range data[:rows*cols/4] {
@@ -83,7 +83,7 @@ func TestTernaryDensity(t *testing.T) {
 
 // A tensor's bytes follow from the seed and its name alone.
 func TestWeightsDependOnSeedAndName(t *testing.T) {
-	spec := models.TensorSpec{Name: "a", Shape: []int{64, 256}, Type: formats.Q1_0_g128}
+	spec := arch.TensorSpec{Name: "a", Shape: []int{64, 256}, Type: formats.Q1_0_g128}
 	a := synthesize(t, 1, spec)
 	if !bytes.Equal(a, synthesize(t, 1, spec)) {
 		t.Error("same seed and name, other bytes")
@@ -99,12 +99,12 @@ func TestWeightsDependOnSeedAndName(t *testing.T) {
 
 func TestWeightsErrors(t *testing.T) {
 	for _, tt := range []struct {
-		spec models.TensorSpec
+		spec arch.TensorSpec
 		want string
 	}{
-		{models.TensorSpec{Name: "a", Shape: []int{4, 256}, Type: formats.Q8_0}, "tensor a: cannot synthesize q8_0"},
-		{models.TensorSpec{Name: "a", Shape: []int{4, 100}, Type: formats.Q1_0_g128}, "tensor a: q1_0_g128: 100 columns do not fill blocks of 128"},
-		{models.TensorSpec{Name: "a", Shape: []int{3, 1}, Type: formats.F16}, "tensor a: 6 bytes of f16 do not come in units of 8"},
+		{arch.TensorSpec{Name: "a", Shape: []int{4, 256}, Type: formats.Q8_0}, "tensor a: cannot synthesize q8_0"},
+		{arch.TensorSpec{Name: "a", Shape: []int{4, 100}, Type: formats.Q1_0_g128}, "tensor a: q1_0_g128: 100 columns do not fill blocks of 128"},
+		{arch.TensorSpec{Name: "a", Shape: []int{3, 1}, Type: formats.F16}, "tensor a: 6 bytes of f16 do not come in units of 8"},
 	} {
 		err := writeWeights(&bytes.Buffer{}, 1, tt.spec)
 		if err == nil || err.Error() != tt.want {
@@ -116,7 +116,7 @@ func TestWeightsErrors(t *testing.T) {
 func BenchmarkWriteWeights(b *testing.B) {
 	for _, typ := range []*formats.Type{formats.Q1_0_g128, formats.I2_S, formats.F16} {
 		b.Run(typ.Name, func(b *testing.B) {
-			spec := models.TensorSpec{Name: "t", Shape: []int{6144, 2048}, Type: typ}
+			spec := arch.TensorSpec{Name: "t", Shape: []int{6144, 2048}, Type: typ}
 			size, err := spec.Bytes()
 			if err != nil {
 				b.Fatal(err)

@@ -1,4 +1,4 @@
-package models
+package arch_test
 
 import (
 	"slices"
@@ -6,11 +6,13 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/gguf"
+	"onebit/models"
+	"onebit/models/arch"
 )
 
-func mustPreset(t *testing.T, name string) *Preset {
+func mustPreset(t *testing.T, name string) *arch.Preset {
 	t.Helper()
-	p, err := LookupPreset(name)
+	p, err := models.LookupPreset(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,27 +126,6 @@ func TestInventoryAgainstPublishedFiles(t *testing.T) {
 	}
 }
 
-func TestProjectionShapes(t *testing.T) {
-	for preset, want := range map[string][]Shape{
-		"bonsai-1.7b":  {{2048, 2048}, {1024, 2048}, {6144, 2048}, {2048, 6144}},
-		"bonsai-4b":    {{4096, 2560}, {1024, 2560}, {2560, 4096}, {9728, 2560}, {2560, 9728}},
-		"bitnet-2b-4t": {{2560, 2560}, {640, 2560}, {6912, 2560}, {2560, 6912}},
-		"bitnet-large": {{1536, 1536}, {4096, 1536}, {1536, 4096}},
-	} {
-		got, err := ProjectionShapes(preset)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", preset, got, want)
-		}
-	}
-	_, err := ProjectionShapes("gpt-2")
-	if want := `unknown preset "gpt-2" (known: bonsai-1.7b, bonsai-4b, bonsai-8b, bitnet-2b-4t, bitnet-large, tiny, tiny-bitnet)`; err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
-	}
-}
-
 // The names of a block and of what surrounds it, as the published files have
 // them.
 func TestTensorNames(t *testing.T) {
@@ -169,7 +150,7 @@ func TestTensorNames(t *testing.T) {
 				"blk.3.ffn_sub_norm.weight", "blk.3.ffn_down.weight",
 			}},
 	}
-	names := func(specs []TensorSpec) (out []string) {
+	names := func(specs []arch.TensorSpec) (out []string) {
 		for _, s := range specs {
 			out = append(out, s.Name)
 		}
@@ -177,10 +158,10 @@ func TestTensorNames(t *testing.T) {
 	}
 	for _, tt := range tests {
 		p := mustPreset(t, tt.preset)
-		if got := names(p.Architecture().GlobalTensors(p.Config)); !slices.Equal(got, tt.global) {
+		if got := names(p.Table.GlobalTensors(p.Config)); !slices.Equal(got, tt.global) {
 			t.Errorf("%s: %q, want %q", tt.preset, got, tt.global)
 		}
-		if got := names(p.Architecture().BlockTensors(p.Config, 3)); !slices.Equal(got, tt.block) {
+		if got := names(p.Table.BlockTensors(p.Config, 3)); !slices.Equal(got, tt.block) {
 			t.Errorf("%s: %q, want %q", tt.preset, got, tt.block)
 		}
 	}
@@ -195,19 +176,19 @@ func TestCheckInventory(t *testing.T) {
 		}
 		return out
 	}
-	if bad := p.Architecture().CheckInventory(p.Config, file()); len(bad) > 0 {
+	if bad := p.Table.CheckInventory(p.Config, file()); len(bad) > 0 {
 		t.Errorf("a complete file: %v", bad)
 	}
 	tensors := append(file(), gguf.TensorInfo{Name: "blk.0.attn_q.bias", Shape: []int{256}})
 	tensors = slices.DeleteFunc(tensors, func(t gguf.TensorInfo) bool { return t.Name == "blk.1.ffn_up.weight" })
 	i := slices.IndexFunc(tensors, func(t gguf.TensorInfo) bool { return t.Name == "blk.0.attn_k.weight" })
 	tensors[i].Shape = []int{256, 128}
-	want := []Mismatch{
+	want := []arch.Mismatch{
 		{"blk.0.attn_k.weight", "has shape [256 128], want [128 256]"},
 		{"blk.1.ffn_up.weight", "missing"},
 		{"blk.0.attn_q.bias", "unexpected"},
 	}
-	if got := p.Architecture().CheckInventory(p.Config, tensors); !slices.Equal(got, want) {
+	if got := p.Table.CheckInventory(p.Config, tensors); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if got, want := want[1].Error(), "tensor blk.1.ffn_up.weight: missing"; got != want {
@@ -221,42 +202,10 @@ func TestTinyFitsEveryFormat(t *testing.T) {
 		for _, spec := range mustPreset(t, preset).Tensors() {
 			rows, cols := spec.Dims()
 			for _, typ := range formats.Types() {
-				if _, err := typ.Bytes(rows, cols); err != nil && spec.Role != Norm {
+				if _, err := typ.Bytes(rows, cols); err != nil && spec.Role != arch.Norm {
 					t.Errorf("%s: tensor %s: %v", preset, spec.Name, err)
 				}
 			}
-		}
-	}
-}
-
-func TestPresetsAreValid(t *testing.T) {
-	for _, p := range Presets() {
-		if err := p.Config.Validate(); err != nil {
-			t.Errorf("%s: %v", p.Name, err)
-		}
-		if _, err := Lookup(p.Config.Arch); err != nil {
-			t.Errorf("%s: %v", p.Name, err)
-		}
-		for _, spec := range p.Tensors() {
-			if _, err := spec.Bytes(); err != nil {
-				t.Errorf("%s: %v", p.Name, err)
-			}
-		}
-	}
-}
-
-func TestLookup(t *testing.T) {
-	_, err := Lookup("gemma3")
-	if want := `unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, qwen3)`; err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
-	}
-	for name, want := range map[string]Activation{"qwen3": SiLU, "bitnet-b1.58": ReLU2, "bitnet-25": ReLU2, "bitnet": SiLU} {
-		a, err := Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a.Activation != want {
-			t.Errorf("%s is gated by %s, want %s", name, a.Activation, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package models
+package arch
 
 import (
 	"fmt"
@@ -34,38 +34,41 @@ type RopeScaling struct {
 	OriginalContext int
 }
 
+// YaRN's bounds, in turns within the original context: pairs that turn more
+// than YaRNFast times keep their frequency, those below YaRNSlow are
+// interpolated (Peng et al., arXiv:2309.00071, section 3.2).
+const (
+	YaRNFast = 32
+	YaRNSlow = 1
+)
+
 // maxCount bounds every count of a Config, far above any model, so that
 // products of three of them do not overflow an int64.
 const maxCount = 1 << 20
 
-// Validate reports the first number that no model can have, by its metadata
-// key.
-func (c Config) Validate() error {
-	if bad := c.validate(); bad != nil {
-		return fmt.Errorf("%s.%s: %s", c.Arch, bad.key, bad.msg)
-	}
-	return nil
+// A Violation is what is wrong with a number of a Config.
+type Violation struct {
+	Key string // of the metadata, without the architecture
+	Msg string
 }
 
-// A violation is what is wrong with the value of a key.
-type violation struct{ key, msg string }
-
-func violationf(key, format string, args ...any) *violation {
-	return &violation{key, fmt.Sprintf(format, args...)}
+func violationf(key, format string, args ...any) *Violation {
+	return &Violation{key, fmt.Sprintf(format, args...)}
 }
 
-func (c Config) validate() *violation {
+// Check returns the first number that no model can have, nil if there is none.
+func (c Config) Check() *Violation {
 	for _, n := range []struct {
 		key   string
 		value int
 	}{
-		{keyBlockCount, c.Layers},
-		{keyEmbeddingLength, c.Hidden},
-		{keyFeedForwardLength, c.FFN},
-		{keyHeadCount, c.Heads},
-		{keyHeadCountKV, c.KVHeads},
-		{keyKeyLength, c.HeadDim},
-		{keyVocabSize, c.Vocab},
+		{KeyBlockCount, c.Layers},
+		{KeyEmbeddingLength, c.Hidden},
+		{KeyFeedForwardLength, c.FFN},
+		{KeyHeadCount, c.Heads},
+		{KeyHeadCountKV, c.KVHeads},
+		{KeyKeyLength, c.HeadDim},
+		{KeyVocabSize, c.Vocab},
 	} {
 		if n.value < 1 || n.value > maxCount {
 			return violationf(n.key, "%d is not between 1 and %d", n.value, maxCount)
@@ -73,30 +76,30 @@ func (c Config) validate() *violation {
 	}
 	switch {
 	case c.Context < 1:
-		return violationf(keyContextLength, "%d is not positive", c.Context)
+		return violationf(KeyContextLength, "%d is not positive", c.Context)
 	case c.Heads%c.KVHeads != 0:
-		return violationf(keyHeadCountKV, "%d key and value heads cannot be shared evenly by %d heads", c.KVHeads, c.Heads)
+		return violationf(KeyHeadCountKV, "%d key and value heads cannot be shared evenly by %d heads", c.KVHeads, c.Heads)
 	case c.HeadDim%2 != 0:
-		return violationf(keyKeyLength, "heads are %d wide, which is odd, and the rotary embedding turns pairs", c.HeadDim)
+		return violationf(KeyKeyLength, "heads are %d wide, which is odd, and the rotary embedding turns pairs", c.HeadDim)
 	case !(c.Eps > 0 && c.Eps < 1):
-		return violationf(keyRMSEpsilon, "%v is not between 0 and 1", c.Eps)
+		return violationf(KeyRMSEpsilon, "%v is not between 0 and 1", c.Eps)
 	case !positive(c.RopeBase):
-		return violationf(keyRopeFreqBase, "%v is not positive and finite", c.RopeBase)
+		return violationf(KeyRopeFreqBase, "%v is not positive and finite", c.RopeBase)
 	}
-	return c.RopeScaling.validate()
+	return c.RopeScaling.check()
 }
 
-func (s RopeScaling) validate() *violation {
+func (s RopeScaling) check() *Violation {
 	switch s.Type {
 	case "", "none":
 		return nil
 	case "linear", "yarn":
 		if !positive(s.Factor) {
-			return violationf(keyRopeScalingFactor, "%v is not positive and finite", s.Factor)
+			return violationf(KeyRopeScalingFactor, "%v is not positive and finite", s.Factor)
 		}
 		return nil
 	}
-	return violationf(keyRopeScalingType, "%s is unknown (known: none, linear, yarn)", term.QuoteAlways(s.Type))
+	return violationf(KeyRopeScalingType, "%s is unknown (known: none, linear, yarn)", term.QuoteAlways(s.Type))
 }
 
 func positive(x float32) bool { return x > 0 && !math.IsInf(float64(x), 1) }

@@ -1,4 +1,4 @@
-package models
+package arch_test
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/gguf"
+	"onebit/models"
+	"onebit/models/arch"
 )
 
 // fileOf returns a GGUF that has the metadata, an embedding of 8 tokens, and
@@ -40,8 +42,8 @@ func fileOf(t *testing.T, meta []gguf.KV, tensors ...string) *gguf.File {
 
 func metadataOf(t *testing.T, preset string) []gguf.KV {
 	p := mustPreset(t, preset)
-	meta := []gguf.KV{{Key: keyArchitecture, Value: gguf.Of(p.Config.Arch)}}
-	return append(meta, p.Architecture().Metadata(p.Config)...)
+	meta := []gguf.KV{{Key: arch.KeyArchitecture, Value: gguf.Of(p.Config.Arch)}}
+	return append(meta, p.Table.Metadata(p.Config)...)
 }
 
 func set(meta []gguf.KV, key string, v gguf.Value) []gguf.KV {
@@ -57,7 +59,7 @@ func TestConfigFromGGUF(t *testing.T) {
 	qwen, bitnet := metadataOf(t, "tiny"), metadataOf(t, "tiny-bitnet")
 	qwenConfig, bitnetConfig := mustPreset(t, "tiny").Config, mustPreset(t, "tiny-bitnet").Config
 	qwenConfig.Vocab = 8 // Qwen3 files say it with the embedding only
-	changed := func(c Config, change func(*Config)) Config {
+	changed := func(c arch.Config, change func(*arch.Config)) arch.Config {
 		change(&c)
 		return c
 	}
@@ -65,19 +67,19 @@ func TestConfigFromGGUF(t *testing.T) {
 		name    string
 		meta    []gguf.KV
 		tensors []string
-		want    Config
+		want    arch.Config
 	}{
 		{"qwen3", qwen, []string{"a"}, qwenConfig},
 		{"bitnet", bitnet, []string{"a"}, bitnetConfig},
-		{"a head of its own", qwen, []string{"output.weight"}, changed(qwenConfig, func(c *Config) { c.TiedHead = false })},
+		{"a head of its own", qwen, []string{"output.weight"}, changed(qwenConfig, func(c *arch.Config) { c.TiedHead = false })},
 		{"no grouped heads", without(qwen, "qwen3.attention.head_count_kv"), []string{"a"},
-			changed(qwenConfig, func(c *Config) { c.KVHeads = c.Heads })},
+			changed(qwenConfig, func(c *arch.Config) { c.KVHeads = c.Heads })},
 		{"no rope base", without(qwen, "qwen3.rope.freq_base"), []string{"a"},
-			changed(qwenConfig, func(c *Config) { c.RopeBase = 10000 })},
+			changed(qwenConfig, func(c *arch.Config) { c.RopeBase = 10000 })},
 		{"head width from the hidden size", without(without(qwen, "qwen3.attention.key_length"), "qwen3.attention.value_length"), []string{"a"}, qwenConfig},
 		{"other integer and float kinds",
 			set(set(qwen, "qwen3.block_count", gguf.Of(uint64(2))), "qwen3.rope.freq_base", gguf.Of(5e5)), []string{"a"},
-			changed(qwenConfig, func(c *Config) { c.RopeBase = 5e5 })},
+			changed(qwenConfig, func(c *arch.Config) { c.RopeBase = 5e5 })},
 		{"rope scaling",
 			append(slices.Clone(qwen),
 				gguf.KV{Key: "qwen3.rope.scaling.type", Value: gguf.Of("yarn")},
@@ -87,13 +89,13 @@ func TestConfigFromGGUF(t *testing.T) {
 				gguf.KV{Key: "qwen3.rope.scaling.yarn_ext_factor", Value: gguf.Of(float32(-1))},
 				gguf.KV{Key: "qwen3.rope.scaling.yarn_beta_fast", Value: gguf.Of(float32(32))}),
 			[]string{"a"},
-			changed(qwenConfig, func(c *Config) { c.RopeScaling = RopeScaling{"yarn", 4, 32768} })},
+			changed(qwenConfig, func(c *arch.Config) { c.RopeScaling = arch.RopeScaling{"yarn", 4, 32768} })},
 		{"rope scaling without a type", set(qwen, "qwen3.rope.scaling.factor", gguf.Of(float32(2))), []string{"a"},
-			changed(qwenConfig, func(c *Config) { c.RopeScaling = RopeScaling{"linear", 2, 0} })},
+			changed(qwenConfig, func(c *arch.Config) { c.RopeScaling = arch.RopeScaling{"linear", 2, 0} })},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a, got, err := ConfigFromGGUF(fileOf(t, tt.meta, tt.tensors...))
+			a, got, err := models.ConfigFromGGUF(fileOf(t, tt.meta, tt.tensors...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,10 +125,10 @@ func TestConfigFromGGUFErrors(t *testing.T) {
 		key  string
 		want string
 	}{
-		{"no architecture", without(qwen, keyArchitecture), keyArchitecture, "is missing"},
-		{"unknown architecture", set(qwen, keyArchitecture, gguf.Of("gemma3")), keyArchitecture,
+		{"no architecture", without(qwen, arch.KeyArchitecture), arch.KeyArchitecture, "is missing"},
+		{"unknown architecture", set(qwen, arch.KeyArchitecture, gguf.Of("gemma3")), arch.KeyArchitecture,
 			`unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, qwen3)`},
-		{"architecture of another kind", set(qwen, keyArchitecture, gguf.Of(uint32(3))), keyArchitecture, ""},
+		{"architecture of another kind", set(qwen, arch.KeyArchitecture, gguf.Of(uint32(3))), arch.KeyArchitecture, ""},
 		{"no blocks", set(qwen, "qwen3.block_count", gguf.Of(uint32(0))), "qwen3.block_count", "0 is not between 1 and 1048576"},
 		{"negative blocks", set(qwen, "qwen3.block_count", gguf.Of(int32(-1))), "qwen3.block_count", ""},
 		{"more blocks than tensors", set(qwen, "qwen3.block_count", gguf.Of(uint32(1000000))), "qwen3.block_count", "1000000 blocks, and the file has 2 tensors"},
@@ -166,7 +168,7 @@ func TestConfigFromGGUFErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, _, err := ConfigFromGGUF(fileOf(t, tt.meta, "a"))
+			_, _, err := models.ConfigFromGGUF(fileOf(t, tt.meta, "a"))
 			var bad *gguf.FormatError
 			if !errors.As(err, &bad) {
 				t.Fatalf("error %v, want a FormatError", err)
@@ -181,10 +183,13 @@ func TestConfigFromGGUFErrors(t *testing.T) {
 	}
 }
 
-func TestConfigValidate(t *testing.T) {
+func TestConfigCheck(t *testing.T) {
 	c := mustPreset(t, "tiny").Config
+	if bad := c.Check(); bad != nil {
+		t.Errorf("a real configuration: %+v", *bad)
+	}
 	c.Layers = 0
-	if err := c.Validate(); err == nil || err.Error() != "qwen3.block_count: 0 is not between 1 and 1048576" {
-		t.Errorf("error %v", err)
+	if bad := c.Check(); bad == nil || *bad != (arch.Violation{Key: "block_count", Msg: "0 is not between 1 and 1048576"}) {
+		t.Errorf("violation %+v", bad)
 	}
 }

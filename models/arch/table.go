@@ -1,0 +1,171 @@
+package arch
+
+import (
+	"fmt"
+	"slices"
+
+	"onebit/formats"
+)
+
+// A Table declares what a model of one architecture consists of: its tensors
+// by their GGUF names, and the metadata keys that describe it.
+type Table struct {
+	Name       string     // general.architecture, and the prefix of its metadata keys
+	Summary    string     // one line for people
+	Activation Activation // of the gated feed-forward network
+
+	// Types are the formats of the published files, by role. A file may use
+	// others: roles, names and shapes are what makes the architecture.
+	Types map[Role]*formats.Type
+	// Keys are the metadata keys of the published files, without the prefix.
+	Keys []string
+	// Global tensors come once, Block tensors once per transformer block.
+	Global, Block []Declaration
+	// Presets are the real models of the architecture, and small ones for tests.
+	Presets []*Preset
+}
+
+// An Activation is the nonlinearity of a gated feed-forward network.
+type Activation string
+
+// The known activations.
+const (
+	SiLU  Activation = "silu"  // x·σ(x)
+	ReLU2 Activation = "relu2" // max(x, 0)²
+)
+
+// A Role says what a tensor is for.
+type Role int
+
+// The roles of tensors.
+const (
+	Norm       Role = iota // RMSNorm gain, a vector
+	Embedding              // one row per token
+	Head                   // output projection, one row per token
+	Projection             // linear layer inside a transformer block
+)
+
+func (r Role) String() string {
+	return [...]string{"norm", "embedding", "head", "projection"}[r]
+}
+
+// A Dimension is one side of a tensor, as a function of the configuration.
+type Dimension func(Config) int
+
+// The usual dimensions.
+func Hidden(c Config) int  { return c.Hidden }
+func FFN(c Config) int     { return c.FFN }
+func Vocab(c Config) int   { return c.Vocab }
+func HeadDim(c Config) int { return c.HeadDim }
+func Query(c Config) int   { return c.Heads * c.HeadDim }   // all query heads
+func KV(c Config) int      { return c.KVHeads * c.HeadDim } // all key heads, or all value heads
+
+// A Declaration is one line of a table of tensors. A vector has no rows.
+type Declaration struct {
+	Name       string // without "blk.N." and ".weight"
+	Role       Role
+	Rows, Cols Dimension
+}
+
+// Vector declares a tensor without rows.
+func Vector(name string, role Role, size Dimension) Declaration {
+	return Declaration{Name: name, Role: role, Cols: size}
+}
+
+// Matrix declares a tensor of rows, each a token or an output.
+func Matrix(name string, role Role, rows, cols Dimension) Declaration {
+	return Declaration{name, role, rows, cols}
+}
+
+// The tensors outside the transformer blocks that every model has; a tied head
+// is the embedding.
+const (
+	EmbeddingTensor  = "token_embd.weight"
+	OutputNormTensor = "output_norm.weight"
+	HeadTensor       = "output.weight"
+)
+
+// A TensorSpec is a tensor that a model of an architecture must have.
+type TensorSpec struct {
+	Name  string // GGUF name, such as blk.3.attn_q.weight
+	Role  Role
+	Shape []int         // outermost first: [out, in] of a projection, [n] of a norm
+	Type  *formats.Type // what the architecture's published files use
+}
+
+// Dims returns the shape as a matrix; a vector is one row.
+func (s TensorSpec) Dims() (rows, cols int) {
+	if len(s.Shape) == 1 {
+		return 1, s.Shape[0]
+	}
+	return s.Shape[0], s.Shape[1]
+}
+
+// Bytes returns the size of the tensor in its Type, or an error that names
+// the tensor.
+func (s TensorSpec) Bytes() (int, error) {
+	rows, cols := s.Dims()
+	n, err := s.Type.Bytes(rows, cols)
+	if err != nil {
+		return 0, fmt.Errorf("tensor %s: %w", s.Name, err)
+	}
+	return n, nil
+}
+
+func (t *Table) spec(prefix string, d Declaration, c Config) TensorSpec {
+	shape := []int{d.Cols(c)}
+	if d.Rows != nil {
+		shape = []int{d.Rows(c), d.Cols(c)}
+	}
+	return TensorSpec{Name: prefix + d.Name + ".weight", Role: d.Role, Shape: shape, Type: t.Types[d.Role]}
+}
+
+// GlobalTensors returns the tensors outside the transformer blocks. With a
+// tied head there is no output.weight: the embedding serves as the head.
+func (t *Table) GlobalTensors(c Config) []TensorSpec {
+	var out []TensorSpec
+	for _, d := range t.Global {
+		if d.Role == Head && c.TiedHead {
+			continue
+		}
+		out = append(out, t.spec("", d, c))
+	}
+	return out
+}
+
+// BlockTensors returns the tensors of transformer block n.
+func (t *Table) BlockTensors(c Config, n int) []TensorSpec {
+	prefix := fmt.Sprintf("blk.%d.", n)
+	var out []TensorSpec
+	for _, d := range t.Block {
+		out = append(out, t.spec(prefix, d, c))
+	}
+	return out
+}
+
+// Tensors returns every tensor of the model: the global ones, then block by
+// block.
+func (t *Table) Tensors(c Config) []TensorSpec {
+	out := t.GlobalTensors(c)
+	for n := range c.Layers {
+		out = append(out, t.BlockTensors(c, n)...)
+	}
+	return out
+}
+
+// A Shape is rows × cols of a weight matrix: out and in features.
+type Shape struct{ Rows, Cols int }
+
+func (s Shape) String() string { return fmt.Sprintf("%d×%d", s.Rows, s.Cols) }
+
+// ProjectionShapes returns the distinct shapes of the projections in a
+// transformer block, in the order in which the block uses them.
+func (t *Table) ProjectionShapes(c Config) []Shape {
+	var out []Shape
+	for _, s := range t.BlockTensors(c, 0) {
+		if rows, cols := s.Dims(); s.Role == Projection && !slices.Contains(out, Shape{rows, cols}) {
+			out = append(out, Shape{rows, cols})
+		}
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+package models
+
+import (
+	"fmt"
+	"testing"
+
+	"onebit/models/arch"
+)
+
+func TestProjectionShapes(t *testing.T) {
+	for preset, want := range map[string]string{
+		"bonsai-1.7b":  "[2048×2048 1024×2048 6144×2048 2048×6144]",
+		"bonsai-4b":    "[4096×2560 1024×2560 2560×4096 9728×2560 2560×9728]",
+		"bitnet-2b-4t": "[2560×2560 640×2560 6912×2560 2560×6912]",
+		"bitnet-large": "[1536×1536 4096×1536 1536×4096]",
+	} {
+		shapes, err := ProjectionShapes(preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(shapes); got != want {
+			t.Errorf("%s: %s, want %s", preset, got, want)
+		}
+	}
+	_, err := ProjectionShapes("gpt-2")
+	if want := `unknown preset "gpt-2" (known: bitnet-2b-4t, bitnet-large, bonsai-1.7b, bonsai-4b, bonsai-8b, tiny, tiny-bitnet)`; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestPresetsAreValid(t *testing.T) {
+	for _, p := range Presets() {
+		if bad := p.Config.Check(); bad != nil {
+			t.Errorf("%s: %+v", p.Name, *bad)
+		}
+		if a, err := Lookup(p.Config.Arch); err != nil || p.Table != &a.Table {
+			t.Errorf("%s: table %p of architecture %v, %v", p.Name, p.Table, a, err)
+		}
+		for _, spec := range p.Tensors() {
+			if _, err := spec.Bytes(); err != nil {
+				t.Errorf("%s: %v", p.Name, err)
+			}
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	_, err := Lookup("gemma3")
+	if want := `unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, qwen3)`; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	for name, want := range map[string]arch.Activation{"qwen3": arch.SiLU, "bitnet-b1.58": arch.ReLU2, "bitnet-25": arch.ReLU2, "bitnet": arch.SiLU} {
+		a, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Activation != want {
+			t.Errorf("%s is gated by %s, want %s", name, a.Activation, want)
+		}
+	}
+}
