@@ -21,7 +21,8 @@ var layers = []struct {
 }{
 	{"internal/*", nil},
 	{"formats", []string{"internal/*"}},
-	{"formats/*", []string{"internal/*", "formats"}},
+	{"formats/container", []string{"internal/*", "formats"}},
+	{"formats/*", []string{"internal/*", "formats", "formats/container"}},
 	{"kernels", []string{"internal/*", "formats"}},
 	{"kernels/*", []string{"internal/*", "formats", "kernels"}},
 	{"metal", []string{"internal/*", "formats", "kernels"}},

@@ -28,7 +28,7 @@
 // formats says what the bytes of a weight matrix mean: one file per format,
 // one registry, no I/O, and speed only where a program waits for a conversion
 // (simd_amd64.s: an output head on loading). formats/gguf and formats/safetensors
-// map files to tensors and back. kernels multiplies packed weights by vectors: one registry of
+// map files to tensors and back, on formats/container. kernels multiplies packed weights by vectors: one registry of
 // variants, none chosen behind the caller's back. models lists what each
 // architecture consists of and runs it block by block; its subpackages turn
 // text into tokens, score it, and synthesize models of real size. bench

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"onebit/formats"
-	"onebit/formats/gguf"
+	"onebit/formats/container"
 	"onebit/formats/safetensors"
 	"onebit/internal/mmap"
 	"onebit/internal/term"
@@ -28,7 +28,7 @@ import (
 type directory struct {
 	hfConfig
 	files  *safetensors.Dir
-	infos  []gguf.TensorInfo
+	infos  []container.TensorInfo
 	stored map[string]storedTensor // by GGUF name
 
 	mu   sync.Mutex
@@ -37,8 +37,8 @@ type directory struct {
 
 // A storedTensor is a tensor as the checkpoint has it.
 type storedTensor struct {
-	safetensors.TensorInfo
-	info gguf.TensorInfo // as it is read
+	container.TensorInfo
+	info container.TensorInfo // as it is read
 	// scale is the name of the tensor with the weights' scale, or "".
 	scale string
 }
@@ -111,23 +111,23 @@ func (d *directory) skips(name string) bool {
 }
 
 // describe says how a tensor is read.
-func (d *directory) describe(t safetensors.TensorInfo, name string, ternary bool) (storedTensor, error) {
+func (d *directory) describe(t container.TensorInfo, name string, ternary bool) (storedTensor, error) {
 	s := storedTensor{TensorInfo: t}
 	if base, ok := strings.CutSuffix(t.Name, weightSuffix); ok {
 		if _, ok := d.files.Info(base + scaleSuffix); ok {
 			s.scale = base + scaleSuffix
 		}
 	}
-	info := gguf.TensorInfo{Name: name, Type: t.Type, TypeName: strings.ToLower(t.DType), Shape: t.Shape, Offset: t.Offset, Size: t.Size}
+	info := container.TensorInfo{Name: name, Type: t.Type, TypeName: strings.ToLower(t.TypeName), Shape: t.Shape, Offset: t.Offset, Size: t.Size}
 	switch {
 	case ternary && len(t.Shape) == 2:
-		if t.DType == safetensors.U8 {
+		if t.TypeName == safetensors.U8 {
 			if s.scale == "" {
 				return s, fmt.Errorf("holds packed weights, and their %s is missing", scaleSuffix[1:])
 			}
 			info.Shape = []int{4 * t.Shape[0], t.Shape[1]}
 		} else if t.Type == nil {
-			return s, fmt.Errorf("has dtype %s, want packed weights in U8 or floats in F32, F16 or BF16", t.DType)
+			return s, fmt.Errorf("has dtype %s, want packed weights in U8 or floats in F32, F16 or BF16", t.TypeName)
 		}
 		info.Type = ternaryType(info.Shape[1])
 	case s.scale != "":
@@ -216,29 +216,26 @@ func hfName(name string) string {
 func (d *directory) Name() string                                { return d.files.Name() }
 func (d *directory) Size() int64                                 { return d.files.Size() }
 func (d *directory) Config() (*Architecture, arch.Config, error) { return d.arch, d.config, nil }
-func (d *directory) Tensors() []gguf.TensorInfo                  { return d.infos }
+func (d *directory) Tensors() []container.TensorInfo             { return d.infos }
 func (d *directory) InPlace() bool                               { return !ternary(d.arch) }
-func (d *directory) check() error                                { return nil }
-func (d *directory) tokens() (int, string)                       { return 0, "" }
+func (d *directory) Check() error                                { return nil }
+func (d *directory) Tokens() (int, string)                       { return 0, "" }
+func (d *directory) Kind() string                                { return "Hugging Face directory" }
 
-func (d *directory) Metadata() ([]gguf.KV, error) {
+func (d *directory) Metadata() ([]container.KV, error) {
 	path, err := filepath.Abs(d.Name())
 	if err != nil {
 		path = d.Name()
 	}
-	meta := append([]gguf.KV{
-		{Key: arch.KeyArchitecture, Value: gguf.Of(d.arch.Name)},
-		{Key: "general.name", Value: gguf.Of(filepath.Base(path))},
+	meta := append([]container.KV{
+		{Key: arch.KeyArchitecture, Value: container.Of(d.arch.Name)},
+		{Key: "general.name", Value: container.Of(filepath.Base(path))},
 	}, d.arch.Metadata(d.config)...)
 	tokens, err := tokenizer.HFMetadata(d.Name())
 	return append(meta, tokens...), err
 }
 
 func (d *directory) Fault(name string, err error) error {
-	var bad *safetensors.FormatError
-	if errors.As(err, &bad) {
-		return err
-	}
 	if s, ok := d.stored[name]; ok {
 		return d.files.Fault(s.Name, err)
 	}
@@ -248,7 +245,7 @@ func (d *directory) Fault(name string, err error) error {
 func (d *directory) Tensor(name string) (formats.Tensor, error) {
 	s, ok := d.stored[name]
 	if !ok {
-		return formats.Tensor{}, d.Fault(name, safetensors.ErrMissing)
+		return formats.Tensor{}, d.Fault(name, container.ErrMissing)
 	}
 	out := formats.Tensor{Name: name, Type: s.info.Type, Shape: s.info.Shape}
 	var err error
@@ -296,8 +293,8 @@ func (d *directory) floats(s storedTensor) ([]byte, error) {
 
 func (d *directory) Tokenizer() (*tokenizer.Tokenizer, error) { return tokenizer.FromHF(d.Name()) }
 
-// populate leaves it to the first products.
-func (d *directory) populate(string) {}
+// Populate leaves it to the first products.
+func (d *directory) Populate(string) {}
 
 // Release frees what was made of a tensor.
 func (d *directory) Release(name string) error {

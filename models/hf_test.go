@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/formats/safetensors"
 	"onebit/models"
@@ -419,7 +420,7 @@ func TestHFRefuses(t *testing.T) {
 					}
 				}
 			}
-			var tensor *safetensors.FormatError
+			var tensor *container.FormatError
 			var key *models.ConfigError
 			switch {
 			case errors.As(err, &tensor) && tensor.Tensor == tt.at && tensor.File == filepath.Join(dir, "model.safetensors") && strings.Contains(tensor.Msg, tt.want):
@@ -450,7 +451,7 @@ func TestHFInventory(t *testing.T) {
 		tt.change(x)
 		dir := x.hf(t, modeltest.HF{Linear: "autobitlinear"})
 		m, err := models.Open(dir, models.Options{Threads: 1})
-		var bad *safetensors.FormatError
+		var bad *container.FormatError
 		if !errors.As(err, &bad) || bad.Tensor != tt.tensor || !strings.Contains(bad.Msg, tt.want) || !strings.HasPrefix(bad.File, dir) {
 			t.Errorf("error %v, want one about %s: %s", err, tt.tensor, tt.want)
 		}

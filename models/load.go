@@ -11,13 +11,13 @@ import (
 	"onebit/models/arch"
 )
 
-// Open opens the model at path, a GGUF file or a Hugging Face directory, checks
+// Open opens the model at path, as OpenSource does, checks
 // its tensors against its architecture, and makes the weights ready: those
 // outside the transformer blocks first, then block after block, the pages of a
 // packed tensor released before the next is read. Weights that are used in
 // place may be left for the first prompt to check: see [Model.Check]. What is
-// wrong with a file is a *gguf.FormatError, a *safetensors.FormatError or a
-// *ConfigError, which names the key or the tensor.
+// wrong with a file is a *container.FormatError or a *ConfigError, which names the
+// key or the tensor.
 //
 // The file stays mapped. If another process cuts it short meanwhile, those methods
 // that return errors return one that names it; Block.Forward, Session.Finish and
@@ -45,7 +45,7 @@ func Load(src Source, opt Options) (*Model, error) {
 }
 
 func (m *Model) load() error {
-	if err := m.source.check(); err != nil {
+	if err := m.source.Check(); err != nil {
 		return err
 	}
 	if err := m.choosePacking(); err != nil {
@@ -126,7 +126,7 @@ func (m *Model) checkTensors() error {
 		}
 		return m.source.Fault(bad[0].Tensor, errors.New(msg))
 	}
-	if n, where := m.source.tokens(); where != "" && n != m.Config.Vocab {
+	if n, where := m.source.Tokens(); where != "" && n != m.Config.Vocab {
 		return m.source.Fault(arch.EmbeddingTensor, fmt.Errorf("has a row for each of %d tokens, and %s lists %d", m.Config.Vocab, where, n))
 	}
 	return nil
@@ -253,7 +253,7 @@ func (m *Model) pack(v *kernels.Variant, t formats.Tensor, pool *kernels.Pool) (
 			return nil, m.source.Fault(t.Name, err)
 		}
 		m.unchecked.Store(true)
-		m.source.populate(t.Name)
+		m.source.Populate(t.Name)
 		return &weights{v, matrix}, nil
 	}
 	w, err := m.packInto(v, t, pool)

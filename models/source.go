@@ -2,117 +2,108 @@ package models
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	"onebit/formats"
+	"onebit/formats/container"
 	"onebit/formats/gguf"
+	"onebit/internal/bounded"
 	"onebit/models/arch"
 	"onebit/models/tokenizer"
 )
 
-// A Source is a model at rest: a GGUF file, or a Hugging Face directory that
-// is read as if it were one. Its tensors have GGUF's names. Its methods may be
-// used at the same time, but not with Close.
+// A Source is a model at rest: a file in one of the containers of models, or a
+// Hugging Face directory that is read as if it were one. Its tensors have GGUF's
+// names. Its methods may be used at the same time, but not with Close.
 type Source interface {
 	// Name returns the path, for errors, and Size the bytes of all files.
 	Name() string
 	Size() int64
+	// Kind says for people what the source is: "GGUF version 3".
+	Kind() string
 	// Config returns what the model is.
 	Config() (*Architecture, arch.Config, error)
 	// Metadata returns what a GGUF file of the model says about it, its
 	// tokenizer included. With an error it is what there is without that.
-	Metadata() ([]gguf.KV, error)
+	Metadata() ([]container.KV, error)
 	// Tokenizer makes the model's. It keeps nothing of the source.
 	Tokenizer() (*tokenizer.Tokenizer, error)
+	// Tokens returns how many tokens the source lists, and where; 0 and "" if
+	// it does not.
+	Tokens() (n int, where string)
 	// Tensors describes the tensors as they are read.
-	Tensors() []gguf.TensorInfo
+	Tensors() []container.TensorInfo
 	// Tensor returns a tensor, valid until it is released or the source is
 	// closed. The error names it.
 	Tensor(name string) (formats.Tensor, error)
 	// Raw returns a tensor's bytes, also of a type that onebit cannot decode.
 	Raw(name string) ([]byte, error)
+	// Populate maps a tensor's pages, all of which are about to be read. It is
+	// a hint.
+	Populate(name string)
 	// Release lets go of a tensor's memory.
 	Release(name string) error
 	// InPlace reports whether tensors are the file's own bytes, which stay
 	// where they are after Release, and not made on demand. The embedding and
 	// the head always are.
 	InPlace() bool
+	// Check refuses what would compute nonsense with the right tensors.
+	Check() error
 	// Fault returns what is wrong with a tensor as an error that names the
 	// file, and the tensor as it is called there.
 	Fault(tensor string, err error) error
 	// Close ends the use of everything that was returned.
 	Close() error
-
-	// populate maps a tensor's pages, all of which are about to be read.
-	populate(name string)
-	// check refuses what would compute nonsense with the right tensors.
-	check() error
-	// tokens returns how many tokens the source lists, and where; 0 if it
-	// does not.
-	tokens() (n int, where string)
 }
 
-// OpenSource opens the model at path, a GGUF file or a Hugging Face directory.
+// A fileKind is a container of models. Each is one file, which registers its
+// own.
+type fileKind struct {
+	magic string // what files start with
+	open  func(path string, opt gguf.Options) (Source, error)
+}
+
+var fileKinds []fileKind
+
+// registerFiles adds a container. It is called from init functions only.
+func registerFiles(k fileKind) { fileKinds = append(fileKinds, k) }
+
+// OpenSource opens the model at path: a file in a container that its first
+// bytes tell, or a Hugging Face directory. What is none of these is taken for a
+// broken GGUF file, whose error says what it is.
 func OpenSource(path string, opt gguf.Options) (Source, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return openDirectory(path)
 	}
-	f, err := gguf.Open(path, opt)
+	start, err := firstBytes(path)
 	if err != nil {
-		return nil, err
+		return nil, container.FileError(path, err)
 	}
-	return FromGGUF(f), nil
-}
-
-// FromGGUF makes a Source of a parsed file, which its Close closes.
-func FromGGUF(f *gguf.File) Source { return ggufSource{f} }
-
-type ggufSource struct{ *gguf.File }
-
-func (s ggufSource) Config() (*Architecture, arch.Config, error) { return ConfigFromGGUF(s.File) }
-func (s ggufSource) Metadata() ([]gguf.KV, error)                { return s.File.Metadata(), nil }
-func (s ggufSource) Tokenizer() (*tokenizer.Tokenizer, error) {
-	return tokenizer.FromGGUF(s.File)
-}
-func (s ggufSource) InPlace() bool { return true }
-
-func (s ggufSource) Fault(tensor string, err error) error {
-	var bad *gguf.FormatError
-	if errors.As(err, &bad) {
-		return err
-	}
-	e := &gguf.FormatError{File: s.Name(), Offset: -1, Tensor: tensor, Msg: err.Error(), Err: err}
-	if info, ok := s.Info(tensor); ok {
-		e.Offset = info.Offset
-	}
-	return e
-}
-
-func (s ggufSource) populate(name string) { s.Populate(name) }
-
-func (s ggufSource) check() error {
-	fail := func(key, msg string) error {
-		return &gguf.FormatError{File: s.Name(), Offset: -1, Key: key, Msg: msg}
-	}
-	for _, kv := range s.File.Metadata() {
-		if strings.HasPrefix(kv.Key, "prism.hadamard") {
-			return fail(kv.Key, "the weights need a Hadamard rotation of the activations, which onebit does not do")
+	for _, k := range fileKinds {
+		if strings.HasPrefix(start, k.magic) {
+			return k.open(path, opt)
 		}
 	}
-	const keySplits = "split.count"
-	if n, err := s.Uint(keySplits); err == nil && n > 1 {
-		return fail(keySplits, fmt.Sprintf("the model is split into %d files; merge them first (llama-gguf-split --merge)", n))
-	}
-	return nil
+	return openGGUF(path, opt)
 }
 
-func (s ggufSource) tokens() (int, string) {
-	const keyTokens = "tokenizer.ggml.tokens"
-	tokens, ok := s.Value(keyTokens)
-	if !ok {
-		return 0, ""
+// firstBytes returns as many bytes as the longest magic has, or what there is.
+func firstBytes(path string) (string, error) {
+	f, err := bounded.Open(path)
+	if err != nil {
+		return "", err
 	}
-	return tokens.Len(), keyTokens
+	defer f.Close()
+	longest := 0
+	for _, k := range fileKinds {
+		longest = max(longest, len(k.magic))
+	}
+	b := make([]byte, longest)
+	n, err := f.ReadAt(b, 0)
+	if errors.Is(err, io.EOF) {
+		err = nil // it is too short for a model, which its parser says
+	}
+	return string(b[:n]), err
 }

@@ -90,7 +90,8 @@ func validateTensors(src models.Source) error {
 type inspection struct {
 	File       string           `json:"file"`
 	Bytes      int64            `json:"bytes"`
-	Version    uint32           `json:"gguf_version,omitempty"` // 0 for a directory
+	Kind       string           `json:"kind"`
+	Version    uint32           `json:"gguf_version,omitempty"` // 0 for others
 	Alignment  int64            `json:"alignment,omitempty"`
 	DataOffset int64            `json:"data_offset,omitempty"`
 	Model      *modelInspection `json:"model,omitempty"`
@@ -153,7 +154,7 @@ func (t *formatTotal) add(weights, bytes int64) {
 // tokenizer.
 func inspect(src models.Source, filter *regexp.Regexp) (inspection, error) {
 	r := inspection{
-		File: src.Name(), Bytes: src.Size(),
+		File: src.Name(), Bytes: src.Size(), Kind: src.Kind(),
 		Metadata: []keyInspection{}, Tensors: []tensorInfo{}, Formats: []formatTotal{},
 		Total: formatTotal{Format: "total", Supported: true},
 	}
@@ -263,11 +264,7 @@ func (r inspection) print(w io.Writer) error {
 
 func (r inspection) printHead(w io.Writer) error {
 	t := newTable(w)
-	kind := fmt.Sprintf("GGUF version %d", r.Version)
-	if r.Version == 0 {
-		kind = "Hugging Face directory"
-	}
-	t.row("file", fmt.Sprintf("%s, %s bytes, %s", term.Quote(r.File), count.Grouped(r.Bytes), kind))
+	t.row("file", fmt.Sprintf("%s, %s bytes, %s", term.Quote(r.File), count.Grouped(r.Bytes), r.Kind))
 	if m := r.Model; m != nil {
 		c := m.Config
 		t.row("architecture", fmt.Sprintf("%s (%s)", m.Architecture, m.Summary))

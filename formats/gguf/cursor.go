@@ -3,6 +3,8 @@ package gguf
 import (
 	"encoding/binary"
 	"fmt"
+
+	"onebit/formats/container"
 )
 
 const (
@@ -24,13 +26,13 @@ type cursor struct {
 	file   string
 	tensor string // what is being read, for errors
 	key    string
-	err    *FormatError
+	err    *container.FormatError
 }
 
 // fail records the first error.
 func (c *cursor) fail(offset int, format string, args ...any) {
 	if c.err == nil {
-		c.err = &FormatError{File: c.file, Offset: int64(offset), Tensor: c.tensor, Key: c.key, Msg: fmt.Sprintf(format, args...)}
+		c.err = &container.FormatError{File: c.file, Offset: int64(offset), Tensor: c.tensor, Key: c.key, Msg: fmt.Sprintf(format, args...)}
 	}
 }
 
@@ -102,52 +104,63 @@ func (c *cursor) name(what string) string {
 }
 
 // kind reads the type of a value.
-func (c *cursor) kind(what string) Kind {
+func (c *cursor) kind(what string) container.Kind {
 	at := c.pos
-	k := Kind(c.uint32(what))
-	if int(k) >= len(kinds) {
-		c.fail(at, "%s is %d, and GGUF has 0 to %d", what, uint32(k), len(kinds)-1)
-		return Uint8
+	k := container.Kind(c.uint32(what))
+	if k >= container.Kinds {
+		c.fail(at, "%s is %d, and GGUF has 0 to %d", what, uint32(k), container.Kinds-1)
+		return container.Uint8
 	}
 	return k
 }
 
 // value reads one value of a kind; depth is how many arrays it is in.
-func (c *cursor) value(k Kind, depth int) Value {
+func (c *cursor) value(k container.Kind, depth int) container.Value {
 	switch k {
-	case String:
-		return Value{kind: k, data: c.text("a string")}
-	case Array:
+	case container.String:
+		return container.Stored(k, 0, 0, c.text("a string"))
+	case container.Array:
 		return c.array(depth + 1)
 	}
 	at := c.pos
-	v := Value{kind: k, data: c.take(kinds[k].size, "a value")}
-	c.checkBools(at, v)
-	return v
+	data := c.take(k.Size(), "a value")
+	c.checkBools(at, k, data)
+	return container.Stored(k, 0, 0, data)
 }
 
-func (c *cursor) array(depth int) Value {
+func (c *cursor) array(depth int) container.Value {
 	at := c.pos
 	if depth > maxDepth {
 		c.fail(at, "arrays are nested more than %d deep", maxDepth)
-		return Value{}
+		return container.Value{}
 	}
 	elem := c.kind("the kind of an array's elements")
-	n := c.count(elem.minSize(), "array elements")
+	n := c.count(minSize(elem), "array elements")
 	at = c.pos
-	switch size := kinds[elem].size; {
+	switch size := elem.Size(); {
 	case size > 0:
 		c.take(n*size, "an array")
-	case elem == String:
+	case elem == container.String:
 		c.skipStrings(n)
 	default:
 		for i := 0; i < n && c.err == nil; i++ {
 			c.value(elem, depth)
 		}
 	}
-	v := Value{kind: Array, elem: elem, n: n, data: c.data[at:c.pos:c.pos]}
-	c.checkBools(at, v)
-	return v
+	data := c.data[at:c.pos:c.pos]
+	c.checkBools(at, elem, data)
+	return container.Stored(container.Array, elem, n, data)
+}
+
+// minSize is the least number of bytes that a value takes in an array.
+func minSize(k container.Kind) int {
+	switch k {
+	case container.String:
+		return 8 // its length
+	case container.Array:
+		return 12 // its kind and count
+	}
+	return k.Size()
 }
 
 // skipStrings is text for n strings: most of what there is to parse in a file
@@ -167,11 +180,11 @@ func (c *cursor) skipStrings(n int) {
 
 // checkBools refuses bools other than 0 and 1. The GGUF specification takes
 // them for a sign of a broken file or reader.
-func (c *cursor) checkBools(at int, v Value) {
-	if v.kind != Bool && v.elem != Bool {
+func (c *cursor) checkBools(at int, k container.Kind, data []byte) {
+	if k != container.Bool {
 		return
 	}
-	for i, b := range v.data {
+	for i, b := range data {
 		if b > 1 {
 			c.fail(at+i, "a bool is %d, not 0 or 1", b)
 			return

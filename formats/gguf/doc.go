@@ -4,7 +4,7 @@
 // [Open] maps a file and checks all of it but the weights themselves; tensors
 // and metadata arrays are then used in place. [NewWriter] writes a file from
 // front to back without keeping any of it. Everything wrong with a file is a
-// [*FormatError] with the byte, and the tensor or key, it concerns.
+// [*container.FormatError] with the byte, and the tensor or key, it concerns.
 //
 // # The container
 //

@@ -13,7 +13,7 @@ import (
 // A file with a vocabulary and no tensors ends before their data would start.
 func TestOpenWithoutTensors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vocabulary.gguf")
-	if err := os.WriteFile(path, write(t, []KV{{"general.name", Of("none")}}, nil), 0o600); err != nil {
+	if err := os.WriteFile(path, write(t, []KV{{Key: "general.name", Value: Of("none")}}, nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f, err := Open(path, Options{})
@@ -59,7 +59,7 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	defer func() {
-		if recover() != "gguf: file used after Close" {
+		if recover() != "container: file used after Close" {
 			t.Error("a closed file gives tensors")
 		}
 	}()

@@ -117,7 +117,7 @@ var corpus = []malformed{
 	{name: "alignment 0", spoil: alignment(4, u32(0)), at: "value 0", key: alignmentKey, want: "is 0, want a power of two"},
 	{name: "alignment 24", spoil: alignment(4, u32(24)), at: "value 0", key: alignmentKey, want: "is 24, want a power of two"},
 	{name: "alignment of 64 bits", spoil: alignment(10, u64(32)), at: "value 0", key: alignmentKey, want: "is of kind uint64, want uint32"},
-	{name: "alignment in words", spoil: alignment(8, text("32")), at: "value 0", plus: 8, key: alignmentKey, want: "is of kind string, want uint32"},
+	{name: "alignment in words", spoil: alignment(8, text("32")), at: "value 0", key: alignmentKey, want: "is of kind string, want uint32"},
 	{name: "alignment beyond the file", spoil: func(s *spec) { alignment(4, u32(1<<31))(s); s.infos = s.infos[:1] }, at: "offset 0", tensor: "a", want: "its data starts at byte 2147483648, beyond the end of the file"},
 
 	// Tensor descriptions.

@@ -2,15 +2,17 @@ package gguf
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
+	"onebit/formats/container"
 	"onebit/internal/term"
 )
 
+// Magic is what a file starts with.
+const Magic = "GGUF"
+
 const (
-	magic            = "GGUF"
 	headerSize       = 24
 	defaultAlignment = 32
 	alignmentKey     = "general.alignment"
@@ -25,160 +27,150 @@ const (
 	minTensor = 8 + 1 + 4 + 8 + 4 + 8
 )
 
-// A place is where a tensor's description stands in the file, for errors.
-type place struct{ dims, id, offset int }
+// A parser reads a header.
+type parser struct {
+	cursor
+	*File        // what it fills in
+	tensors      []container.TensorInfo
+	descriptions []description // of the tensors
+}
 
-func (f *File) parse(c *cursor, chosen choices) {
-	tensors, pairs := f.parseHeader(c)
-	if c.err != nil {
+// A description is what a file says of a tensor beyond its TensorInfo, and where,
+// for errors.
+type description struct {
+	id             uint32 // the type's number
+	idAt, offsetAt int
+}
+
+func (p *parser) parse(chosen choices) {
+	tensors, pairs := p.parseHeader()
+	if p.err != nil {
 		return
 	}
-	f.parseMetadata(c, pairs)
-	f.parseAlignment(c)
-	if c.err != nil {
+	p.parseMetadata(pairs)
+	p.parseAlignment()
+	if p.err != nil {
 		return
 	}
-	if places := f.parseTensors(c, tensors); c.err == nil {
-		f.dataOffset = align(int64(c.pos), f.alignment)
-		f.placeTensors(c, places, chosen)
+	if p.parseTensors(tensors); p.err == nil {
+		p.dataOffset = align(int64(p.pos), p.alignment)
+		p.placeTensors(chosen)
 	}
 }
 
 // parseHeader reads up to the two counts.
-func (f *File) parseHeader(c *cursor) (tensors, pairs int) {
-	if why := notGGUF(c.data); why != "" {
-		c.fail(0, "%s", why)
+func (p *parser) parseHeader() (tensors, pairs int) {
+	if why := notGGUF(p.data); why != "" {
+		p.fail(0, "%s", why)
 		return 0, 0
 	}
-	if len(c.data) < headerSize {
-		c.fail(len(c.data), "the file ends in the header: it has %d bytes and a GGUF header has %d", len(c.data), headerSize)
+	if len(p.data) < headerSize {
+		p.fail(len(p.data), "the file ends in the header: it has %d bytes and a GGUF header has %d", len(p.data), headerSize)
 		return 0, 0
 	}
-	c.take(len(magic), "the magic")
-	at := c.pos
-	f.version = c.uint32("the version")
-	switch v := f.version; {
+	p.take(len(Magic), "the magic")
+	at := p.pos
+	p.version = p.uint32("the version")
+	switch v := p.version; {
 	case v == 2 || v == 3:
 	case v == 1:
-		c.fail(at, "GGUF version 1 is not supported; convert the model again with a present converter")
+		p.fail(at, "GGUF version 1 is not supported; convert the model again with a present converter")
 	case v != 0 && v&0xffff == 0:
-		c.fail(at, "the file is big-endian (its version reads %#x); convert it with gguf_convert_endian.py of llama.cpp", v)
+		p.fail(at, "the file is big-endian (its version reads %#x); convert it with gguf_convert_endian.py of llama.cpp", v)
 	default:
-		c.fail(at, "GGUF version %d is not supported, only 2 and 3", v)
+		p.fail(at, "GGUF version %d is not supported, only 2 and 3", v)
 	}
-	tensors = c.count(minTensor, "tensors")
-	pairs = c.count(minKV, "metadata keys")
+	tensors = p.count(minTensor, "tensors")
+	pairs = p.count(minKV, "metadata keys")
 	return tensors, pairs
 }
 
-// notGGUF says what a file without GGUF's magic is, so that the user knows
-// what to do about it.
+// notGGUF says what a file without GGUF's magic is.
 func notGGUF(data []byte) string {
-	if bytes.HasPrefix(data, []byte(magic)) {
+	if bytes.HasPrefix(data, []byte(Magic)) {
 		return ""
 	}
-	if len(data) == 0 {
-		return "the file is empty"
+	if why := container.Foreign(data); why != "" {
+		return why
 	}
-	// A safetensors file starts with the length of its JSON header.
-	if len(data) > 8 && data[8] == '{' && binary.LittleEndian.Uint64(data) < uint64(len(data)) {
-		return "the file is a safetensors file; give the directory that holds it, or convert it to GGUF"
-	}
-	for _, sign := range []struct{ prefix, is string }{
-		{"FUGG", "a GGUF file with swapped bytes (big-endian); convert it with gguf_convert_endian.py of llama.cpp"},
-		{"lmgg", "a GGML file from before GGUF; convert the model again"},
-		{"fmgg", "a GGML file from before GGUF; convert the model again"},
-		{"tjgg", "a GGJT file from before GGUF; convert the model again"},
-		{"algg", "a GGML adapter, not a model"},
-		{"CELLM", "a .cellm file; give it a name that ends in .cellm"},
-		{"PK\x03\x04", "a zip archive (as PyTorch checkpoints are); unpack or convert it"},
-		{"\x1f\x8b", "compressed with gzip; unpack it"},
-		{"version https://git-lfs", "a git-lfs pointer, not the model; run git lfs pull"},
-		{"<", "a web page, not the model; the download failed"},
-		{"{", "JSON text, not a model"},
-	} {
-		if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte(sign.prefix)) {
-			return "the file is " + sign.is
-		}
-	}
-	return fmt.Sprintf("the file is not GGUF: it starts with %q, not %q", data[:min(len(data), len(magic))], magic)
+	return fmt.Sprintf("the file is not GGUF: it starts with %q, not %q", data[:min(len(data), len(Magic))], Magic)
 }
 
-func (f *File) parseMetadata(c *cursor, n int) {
-	f.meta, f.keys = make([]KV, 0, n), make(map[string]int, n)
-	for i := 0; i < n && c.err == nil; i++ {
-		at := c.pos
-		key := c.name("a metadata key")
-		if c.err != nil {
+func (p *parser) parseMetadata(n int) {
+	meta, seen := make([]container.KV, 0, n), make(map[string]bool, n)
+	for i := 0; i < n && p.err == nil; i++ {
+		at := p.pos
+		key := p.name("a metadata key")
+		if p.err != nil {
 			return
 		}
-		c.key = key
-		if _, ok := f.keys[key]; ok {
-			c.fail(at, "is there twice")
+		p.key = key
+		if seen[key] {
+			p.fail(at, "is there twice")
 			return
 		}
-		v := c.value(c.kind("the kind of a value"), 0)
-		f.keys[key] = len(f.meta)
-		f.meta = append(f.meta, KV{key, v})
+		kind := p.kind("the kind of a value")
+		at = p.pos
+		v := p.value(kind, 0)
+		seen[key] = true
+		meta = append(meta, container.KV{Key: key, Value: v})
 		if key == alignmentKey {
-			f.checkAlignment(c, v)
+			p.checkAlignment(at, v)
 		}
-		c.key = ""
+		p.key = ""
 	}
+	p.Keys = container.NewKeys(p.file, meta)
 }
 
-// checkAlignment runs just behind the value, for the offset of its error.
-func (f *File) checkAlignment(c *cursor, v Value) {
-	if c.err != nil {
+// checkAlignment checks the value that stands at that byte.
+func (p *parser) checkAlignment(at int, v container.Value) {
+	if p.err != nil {
 		return
 	}
-	at := c.pos - len(v.data)
-	if v.kind != Uint32 {
-		c.fail(at, "is of kind %v, want uint32", v.kind)
+	if v.Kind() != container.Uint32 {
+		p.fail(at, "is of kind %v, want uint32", v.Kind())
 	} else if n, _ := v.Uint(); n == 0 || n&(n-1) != 0 {
-		c.fail(at, "is %d, want a power of two", n)
+		p.fail(at, "is %d, want a power of two", n)
 	}
 }
 
-func (f *File) parseAlignment(c *cursor) {
-	f.alignment = defaultAlignment
-	if v, ok := f.Value(alignmentKey); ok && c.err == nil {
+func (p *parser) parseAlignment() {
+	p.alignment = defaultAlignment
+	if v, ok := p.Value(alignmentKey); ok && p.err == nil {
 		n, _ := v.Uint()
-		f.alignment = int64(n)
+		p.alignment = int64(n)
 	}
 }
 
 // parseTensors reads the descriptions. Offset is left relative to the data,
 // and what the type means is settled by placeTensors.
-func (f *File) parseTensors(c *cursor, n int) []place {
-	f.tensors, f.names = make([]TensorInfo, 0, n), make(map[string]int, n)
-	places := make([]place, 0, n)
-	for i := 0; i < n && c.err == nil; i++ {
-		at := c.pos
-		info := TensorInfo{Name: c.name("a tensor's name")}
-		c.tensor = info.Name
-		if _, ok := f.names[info.Name]; ok {
-			c.fail(at, "is there twice")
+func (p *parser) parseTensors(n int) {
+	p.tensors, p.descriptions = make([]container.TensorInfo, 0, n), make([]description, 0, n)
+	seen := make(map[string]bool, n)
+	for i := 0; i < n && p.err == nil; i++ {
+		at := p.pos
+		info := container.TensorInfo{Name: p.name("a tensor's name")}
+		p.tensor = info.Name
+		if seen[info.Name] {
+			p.fail(at, "is there twice")
 		}
-		var p place
-		p.dims = c.pos
-		info.Shape = c.shape()
-		p.id = c.pos
-		info.ID = c.uint32("a tensor's type")
-		p.offset = c.pos
-		offset := c.uint64("a tensor's offset")
-		if c.err == nil && offset%uint64(f.alignment) != 0 {
-			c.fail(p.offset, "its offset %d is not a multiple of the alignment %d", offset, f.alignment)
+		seen[info.Name] = true
+		info.Shape = p.shape()
+		var d description
+		d.idAt = p.pos
+		d.id = p.uint32("a tensor's type")
+		d.offsetAt = p.pos
+		offset := p.uint64("a tensor's offset")
+		if p.err == nil && offset%uint64(p.alignment) != 0 {
+			p.fail(d.offsetAt, "its offset %d is not a multiple of the alignment %d", offset, p.alignment)
 		}
 		// Cut so that no sum overflows; no file is so long, and placeTensors
 		// says so.
 		info.Offset = int64(min(offset, maxElements))
-		f.names[info.Name] = len(f.tensors)
-		f.tensors = append(f.tensors, info)
-		places = append(places, p)
-		c.tensor = ""
+		p.tensors = append(p.tensors, info)
+		p.descriptions = append(p.descriptions, d)
+		p.tensor = ""
 	}
-	return places
 }
 
 // shape reads a tensor's dimensions, and returns them outermost first.
@@ -209,45 +201,45 @@ func (c *cursor) shape() []int {
 
 // placeTensors makes the offsets absolute, settles the types, and checks that
 // every tensor lies within the file and over no other.
-func (f *File) placeTensors(c *cursor, places []place, chosen choices) {
-	size := int64(len(c.data))
-	order := make([]int, len(f.tensors))
-	for i := range f.tensors {
+func (p *parser) placeTensors(chosen choices) {
+	size := int64(len(p.data))
+	order := make([]int, len(p.tensors))
+	for i := range p.tensors {
 		order[i] = i
-		t := &f.tensors[i]
-		t.Offset += f.dataOffset
-		if c.tensor = t.Name; t.Offset >= size {
-			c.fail(places[i].offset, "its data starts at byte %d, beyond the end of the file (%d bytes): is it cut short?", t.Offset, size)
+		t := &p.tensors[i]
+		t.Offset += p.dataOffset
+		if p.tensor = t.Name; t.Offset >= size {
+			p.fail(p.descriptions[i].offsetAt, "its data starts at byte %d, beyond the end of the file (%d bytes): is it cut short?", t.Offset, size)
 			return
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return int(f.tensors[a].Offset - f.tensors[b].Offset)
+		return int(p.tensors[a].Offset - p.tensors[b].Offset)
 	})
 	for k, i := range order {
-		room := extent{bytes: size - f.tensors[i].Offset, align: f.alignment, atEnd: true, target: "end of the file"}
+		room := extent{bytes: size - p.tensors[i].Offset, align: p.alignment, atEnd: true, target: "end of the file"}
 		if k+1 < len(order) {
-			next := &f.tensors[order[k+1]]
-			room = extent{bytes: next.Offset - f.tensors[i].Offset, align: f.alignment, target: "tensor " + term.QuoteAlways(next.Name)}
+			next := &p.tensors[order[k+1]]
+			room = extent{bytes: next.Offset - p.tensors[i].Offset, align: p.alignment, target: "tensor " + term.QuoteAlways(next.Name)}
 		}
-		if f.settle(c, i, places[i], room, chosen); c.err != nil {
+		if p.settle(i, room, chosen); p.err != nil {
 			return
 		}
 	}
 }
 
 // settle finds tensor i's type and size and checks them against its room.
-func (f *File) settle(c *cursor, i int, p place, room extent, chosen choices) {
-	t := &f.tensors[i]
-	c.tensor = t.Name
+func (p *parser) settle(i int, room extent, chosen choices) {
+	t, d := &p.tensors[i], p.descriptions[i]
+	p.tensor = t.Name
 	if room.bytes == 0 {
-		c.fail(int(t.Offset), "its data starts where that of %s does", room.target)
+		p.fail(int(t.Offset), "its data starts where that of %s does", room.target)
 		return
 	}
 	rows, cols := dims(t.Shape)
-	l, n, err := chosen.resolve(t.ID, rows, cols, room)
+	l, n, err := chosen.resolve(d.id, rows, cols, room)
 	if err != nil {
-		c.fail(p.id, "%v", err)
+		p.fail(d.idAt, "%v", err)
 		return
 	}
 	t.Type, t.TypeName, t.Size = l.typ, l.name, int64(n)
@@ -255,9 +247,9 @@ func (f *File) settle(c *cursor, i int, p place, room extent, chosen choices) {
 	switch {
 	case missing <= 0:
 	case room.atEnd:
-		c.fail(int(t.Offset), "the file is cut short: %d of the tensor's %d bytes (%s) are missing", missing, t.Size, l.name)
+		p.fail(int(t.Offset), "the file is cut short: %d of the tensor's %d bytes (%s) are missing", missing, t.Size, l.name)
 	default:
-		c.fail(int(t.Offset), "its %d bytes (%s) overlap those of %s by %d", t.Size, l.name, room.target, missing)
+		p.fail(int(t.Offset), "its %d bytes (%s) overlap those of %s by %d", t.Size, l.name, room.target, missing)
 	}
 }
 

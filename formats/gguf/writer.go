@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"onebit/formats/container"
 	"onebit/internal/mmap"
 )
 
@@ -22,7 +23,7 @@ var ErrTooLong = errors.New("gguf: write beyond the end of the tensor")
 // tensor in order call Next and write its bytes; then call Close.
 type Writer struct {
 	w         *bufio.Writer
-	tensors   []TensorInfo
+	tensors   []container.TensorInfo
 	alignment int64
 	pos       int64 // bytes written
 	next      int   // the tensor that Next goes to
@@ -36,7 +37,7 @@ type Writer struct {
 //
 // Files in i2_s_arm and i2_s_x4 look like i2_s to every reader: they are read
 // back correctly only with the same name in Options.Types.
-func NewWriter(w io.Writer, meta []KV, tensors []TensorInfo) (*Writer, error) {
+func NewWriter(w io.Writer, meta []container.KV, tensors []container.TensorInfo) (*Writer, error) {
 	alignment, err := checkMeta(meta)
 	if err != nil {
 		return nil, err
@@ -70,12 +71,12 @@ func writeError(tensor, format string, args ...any) error {
 	return fmt.Errorf("gguf: write tensor %q: %s", tensor, fmt.Sprintf(format, args...))
 }
 
-func checkMeta(meta []KV) (alignment int64, err error) {
+func checkMeta(meta []container.KV) (alignment int64, err error) {
 	alignment = defaultAlignment
 	keys := map[string]bool{}
 	for _, kv := range meta {
 		switch {
-		case len(kv.Value.data) < kinds[kv.Value.kind].size:
+		case kv.Value.IsZero():
 			panic("gguf: metadata without a value")
 		case kv.Key == "" || len(kv.Key) > maxName:
 			return 0, fmt.Errorf("gguf: write metadata: a key has length %d, want 1 to %d", len(kv.Key), maxName)
@@ -83,7 +84,7 @@ func checkMeta(meta []KV) (alignment int64, err error) {
 			return 0, fmt.Errorf("gguf: write metadata: key %q is there twice", kv.Key)
 		case kv.Key == alignmentKey:
 			n, err := kv.Value.Uint()
-			if err != nil || kv.Value.kind != Uint32 || n == 0 || n&(n-1) != 0 {
+			if err != nil || kv.Value.Kind() != container.Uint32 || n == 0 || n&(n-1) != 0 {
 				return 0, fmt.Errorf("gguf: write metadata: %s is %v, want a power of two of kind uint32", alignmentKey, kv.Value)
 			}
 			alignment = int64(n)
@@ -93,8 +94,8 @@ func checkMeta(meta []KV) (alignment int64, err error) {
 	return alignment, nil
 }
 
-// complete checks a tensor and fills in its id and size.
-func complete(t TensorInfo, alignment int64) (TensorInfo, error) {
+// complete checks a tensor and fills in its size.
+func complete(t container.TensorInfo, alignment int64) (container.TensorInfo, error) {
 	if t.Type != nil {
 		t.TypeName = t.Type.Name
 	}
@@ -113,7 +114,7 @@ func complete(t TensorInfo, alignment int64) (TensorInfo, error) {
 	if err != nil {
 		return t, writeError(t.Name, "%v", err)
 	}
-	t.Type, t.ID, t.Size = l.typ, l.id, int64(n)
+	t.Type, t.Size = l.typ, int64(n)
 	if l.chosen {
 		return t, nil
 	}
@@ -139,16 +140,16 @@ func checkShape(shape []int) (rows, cols int, err error) {
 	return rows, cols, nil
 }
 
-func (w *Writer) header(meta []KV) error {
+func (w *Writer) header(meta []container.KV) error {
 	le := binary.LittleEndian
-	b := append([]byte(nil), magic...)
+	b := append([]byte(nil), Magic...)
 	b = le.AppendUint32(b, 3)
 	b = le.AppendUint64(b, uint64(len(w.tensors)))
 	b = le.AppendUint64(b, uint64(len(meta)))
 	for _, kv := range meta {
 		b = appendText(b, kv.Key)
-		b = le.AppendUint32(b, uint32(kv.Value.kind))
-		b = kv.Value.append(b)
+		b = le.AppendUint32(b, uint32(kv.Value.Kind()))
+		b = kv.Value.Append(b)
 	}
 	for _, t := range w.tensors {
 		b = appendText(b, t.Name)
@@ -156,7 +157,7 @@ func (w *Writer) header(meta []KV) error {
 		for i := len(t.Shape) - 1; i >= 0; i-- {
 			b = le.AppendUint64(b, uint64(t.Shape[i]))
 		}
-		b = le.AppendUint32(b, t.ID)
+		b = le.AppendUint32(b, layoutNamed(t.TypeName).id)
 		b = le.AppendUint64(b, uint64(t.Offset))
 	}
 	start := align(int64(len(b)), w.alignment)
@@ -209,12 +210,12 @@ var zeros [4096]byte
 
 // Next finishes the present tensor, which must be complete, and goes to the
 // next one, whose bytes Write then takes. After the last one it returns io.EOF.
-func (w *Writer) Next() (TensorInfo, error) {
+func (w *Writer) Next() (container.TensorInfo, error) {
 	if err := w.finish(); err != nil {
-		return TensorInfo{}, err
+		return container.TensorInfo{}, err
 	}
 	if w.next == len(w.tensors) {
-		return TensorInfo{}, io.EOF
+		return container.TensorInfo{}, io.EOF
 	}
 	t := w.tensors[w.next]
 	w.next++

@@ -60,7 +60,7 @@ func TestEveryTypeComesBack(t *testing.T) {
 			}
 			tensors = append(tensors, info)
 		}
-		meta := []KV{{alignmentKey, Of(alignment)}}
+		meta := []KV{{Key: alignmentKey, Value: Of(alignment)}}
 		f := parse(t, write(t, meta, tensors))
 		if f.Alignment() != int64(alignment) {
 			t.Errorf("alignment %d, want %d", f.Alignment(), alignment)
@@ -151,13 +151,13 @@ func TestNewWriterErrors(t *testing.T) {
 		{tensors: one("w", formats.Q1_0_g128, 4, 64), want: "64 columns do not fill blocks of 128"},
 		{tensors: one("w", formats.Q2_0, 1, 128), want: "as q2_0 with shape [1 128] it cannot be read back: type id 42 has several meanings"},
 		{tensors: []TensorInfo{{Name: "w", TypeName: "q9", Shape: []int{1}}}, want: `GGUF has no id for type "q9"`},
-		{meta: []KV{{"", Of(true)}}, want: "a key has length 0"},
-		{meta: []KV{{strings.Repeat("k", 65536), Of(true)}}, want: "a key has length 65536"},
-		{meta: []KV{{"k", Of(true)}, {"k", Of(true)}}, want: `key "k" is there twice`},
-		{meta: []KV{{alignmentKey, Of(uint32(0))}}, want: "general.alignment is 0, want a power of two"},
-		{meta: []KV{{alignmentKey, Of(uint32(48))}}, want: "general.alignment is 48"},
-		{meta: []KV{{alignmentKey, Of(uint64(32))}}, want: "of kind uint32"},
-		{meta: []KV{{alignmentKey, Of("32")}}, want: `general.alignment is "32"`},
+		{meta: []KV{{Key: "", Value: Of(true)}}, want: "a key has length 0"},
+		{meta: []KV{{Key: strings.Repeat("k", 65536), Value: Of(true)}}, want: "a key has length 65536"},
+		{meta: []KV{{Key: "k", Value: Of(true)}, {Key: "k", Value: Of(true)}}, want: `key "k" is there twice`},
+		{meta: []KV{{Key: alignmentKey, Value: Of(uint32(0))}}, want: "general.alignment is 0, want a power of two"},
+		{meta: []KV{{Key: alignmentKey, Value: Of(uint32(48))}}, want: "general.alignment is 48"},
+		{meta: []KV{{Key: alignmentKey, Value: Of(uint64(32))}}, want: "of kind uint32"},
+		{meta: []KV{{Key: alignmentKey, Value: Of("32")}}, want: `general.alignment is "32"`},
 	} {
 		var b bytes.Buffer
 		_, err := NewWriter(&b, test.meta, test.tensors)

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"onebit/formats"
+	"onebit/formats/container"
 	"onebit/internal/bounded"
 	"onebit/internal/term"
 )
@@ -23,12 +24,12 @@ const (
 type Dir struct {
 	path    string
 	files   []*File
-	tensors []TensorInfo
+	tensors []container.TensorInfo
 	homes   map[string]*File // by tensor
 }
 
 // OpenDir opens model.safetensors of a directory, or else the files that its
-// model.safetensors.index.json names. Every error is a *FormatError.
+// model.safetensors.index.json names. Every error is a *container.FormatError.
 func OpenDir(path string) (*Dir, error) {
 	d := &Dir{path: path, homes: map[string]*File{}}
 	index, err := readIndex(filepath.Join(path, indexFile))
@@ -49,16 +50,16 @@ func readIndex(path string) (map[string]string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fileError(path, err)
+		return nil, container.FileError(path, err)
 	}
 	var index struct {
 		Map map[string]string `json:"weight_map"`
 	}
 	if err := json.Unmarshal(data, &index); err != nil {
-		return nil, fileError(path, err)
+		return nil, container.FileError(path, err)
 	}
 	if len(index.Map) == 0 {
-		return nil, &FormatError{File: path, Offset: -1, Msg: "weight_map is missing or empty"}
+		return nil, &container.FormatError{File: path, Offset: -1, Msg: "weight_map is missing or empty"}
 	}
 	return index.Map, nil
 }
@@ -70,13 +71,13 @@ func (d *Dir) open(index map[string]string) error {
 		return d.add(single)
 	}
 	if index == nil {
-		return &FormatError{File: single, Offset: -1, Msg: ErrMissing.Error() + ", and so is " + indexFile + "; weights in other files, such as PyTorch's .bin, are not read",
-			Err: ErrMissing}
+		return &container.FormatError{File: single, Offset: -1, Msg: container.ErrMissing.Error() + ", and so is " + indexFile + "; weights in other files, such as PyTorch's .bin, are not read",
+			Err: container.ErrMissing}
 	}
 	var names []string
 	for tensor, name := range index {
 		if name != filepath.Base(name) || name == "." || name == ".." {
-			return &FormatError{File: filepath.Join(d.path, indexFile), Offset: -1, Tensor: tensor,
+			return &container.FormatError{File: filepath.Join(d.path, indexFile), Offset: -1, Tensor: tensor,
 				Msg: "is said to be in " + term.QuoteAlways(name) + ", which is not the name of a file beside the index"}
 		}
 		names = append(names, name)
@@ -89,8 +90,8 @@ func (d *Dir) open(index map[string]string) error {
 	}
 	for tensor, name := range index {
 		file := filepath.Join(d.path, name)
-		if home := d.homes[tensor]; home == nil || home.name != file {
-			return &FormatError{File: file, Offset: -1, Tensor: tensor, Msg: ErrMissing.Error() + ", and " + indexFile + " says that it is there", Err: ErrMissing}
+		if home := d.homes[tensor]; home == nil || home.Name() != file {
+			return &container.FormatError{File: file, Offset: -1, Tensor: tensor, Msg: container.ErrMissing.Error() + ", and " + indexFile + " says that it is there", Err: container.ErrMissing}
 		}
 	}
 	return nil
@@ -102,9 +103,9 @@ func (d *Dir) add(path string) error {
 		return err
 	}
 	d.files = append(d.files, f)
-	for _, t := range f.tensors {
+	for _, t := range f.Tensors() {
 		if home := d.homes[t.Name]; home != nil {
-			return f.Fault(t.Name, errors.New("is in "+home.name+" too"))
+			return f.Fault(t.Name, errors.New("is in "+home.Name()+" too"))
 		}
 		d.homes[t.Name] = f
 		d.tensors = append(d.tensors, t)
@@ -134,14 +135,14 @@ func (d *Dir) Size() int64 {
 }
 
 // Tensors describes all tensors, file by file. Offsets are those in the file.
-func (d *Dir) Tensors() []TensorInfo { return d.tensors }
+func (d *Dir) Tensors() []container.TensorInfo { return d.tensors }
 
 // Info describes the tensor of that name.
-func (d *Dir) Info(name string) (TensorInfo, bool) {
+func (d *Dir) Info(name string) (container.TensorInfo, bool) {
 	if f := d.homes[name]; f != nil {
 		return f.Info(name)
 	}
-	return TensorInfo{}, false
+	return container.TensorInfo{}, false
 }
 
 // Tensor is File.Tensor.
@@ -149,7 +150,7 @@ func (d *Dir) Tensor(name string) (formats.Tensor, error) {
 	if f := d.homes[name]; f != nil {
 		return f.Tensor(name)
 	}
-	return formats.Tensor{}, d.Fault(name, ErrMissing)
+	return formats.Tensor{}, d.Fault(name, container.ErrMissing)
 }
 
 // Raw is File.Raw.
@@ -157,7 +158,7 @@ func (d *Dir) Raw(name string) ([]byte, error) {
 	if f := d.homes[name]; f != nil {
 		return f.Raw(name)
 	}
-	return nil, d.Fault(name, ErrMissing)
+	return nil, d.Fault(name, container.ErrMissing)
 }
 
 // Fault is File.Fault, with the directory for a tensor that is in no file.
@@ -165,7 +166,10 @@ func (d *Dir) Fault(name string, err error) error {
 	if f := d.homes[name]; f != nil {
 		return f.Fault(name, err)
 	}
-	return &FormatError{File: d.path, Offset: -1, Tensor: name, Msg: err.Error(), Err: err}
+	if container.IsFormat(err) {
+		return err
+	}
+	return &container.FormatError{File: d.path, Offset: -1, Tensor: name, Msg: err.Error(), Err: err}
 }
 
 // Release is File.Release.

@@ -3,7 +3,7 @@
 //
 // [Open] maps a file and checks all of it but the weights themselves;
 // [OpenDir] does so for a directory. Tensors are then used in place.
-// Everything wrong with a file is a [*FormatError] with the byte, and the
+// Everything wrong with a file is a [*container.FormatError] with the byte, and the
 // tensor, it concerns.
 //
 // # The container

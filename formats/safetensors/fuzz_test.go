@@ -7,9 +7,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"onebit/formats/container"
 )
 
-// FuzzParse: whatever the bytes, Parse gives a *FormatError or a File whose
+// FuzzParse: whatever the bytes, Parse gives a *container.FormatError or a File whose
 // tensors cover its data, and which comes back equal when written again.
 func FuzzParse(f *testing.F) {
 	f.Add(golden)
@@ -19,7 +21,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := Parse(data, "fuzz")
 		if err != nil {
-			var e *FormatError
+			var e *container.FormatError
 			if !errors.As(err, &e) || e.File != "fuzz" || e.Offset < 0 || e.Offset > int64(len(data)) {
 				t.Errorf("%T without file or place: %v", err, err)
 			}
@@ -40,7 +42,7 @@ func FuzzParse(f *testing.F) {
 				rows, cols := tensor.Dims()
 				_ = tensor.Type.Validate(tensor.Data, rows, cols)
 			}
-			tensors = append(tensors, Tensor{info.Name, info.DType, info.Shape, raw})
+			tensors = append(tensors, Tensor{info.Name, info.TypeName, info.Shape, raw})
 		}
 		if len(tensors) > 0 && end != file.Size() {
 			t.Errorf("tensors end at %d of %d", end, file.Size())

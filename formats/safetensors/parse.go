@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"onebit/formats/container"
 	"onebit/internal/term"
 )
 
@@ -26,70 +27,64 @@ const (
 	metadataKey = "__metadata__"
 )
 
-func (f *File) fail(offset int, tensor, format string, args ...any) *FormatError {
-	return &FormatError{File: f.name, Offset: int64(offset), Tensor: tensor, Msg: fmt.Sprintf(format, args...)}
+// A parser reads a header's JSON token by token, so that errors have a place
+// and a name that comes twice is noticed.
+type parser struct {
+	name     string // of the file
+	file     []byte
+	data     int // where tensor data starts in the file
+	dec      *json.Decoder
+	tensors  []container.TensorInfo
+	seen     map[string]bool
+	metadata map[string]string
 }
 
-func (f *File) parse() error {
-	header, err := f.header()
+func (p *parser) fail(offset int, tensor, format string, args ...any) *container.FormatError {
+	return &container.FormatError{File: p.name, Offset: int64(offset), Tensor: tensor, Msg: fmt.Sprintf(format, args...)}
+}
+
+// parse is a container.Parser.
+func (p *parser) parse(data []byte) ([]container.TensorInfo, error) {
+	p.file, p.seen = data, map[string]bool{}
+	header, err := p.header()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := f.parseHeader(header); err != nil {
-		return err
+	p.data = lengthBytes + len(header)
+	if err := p.parseHeader(header); err != nil {
+		return nil, err
 	}
-	return f.checkCover(lengthBytes + len(header))
+	return p.tensors, p.checkCover()
 }
 
-// header returns the JSON.
-func (f *File) header() ([]byte, error) {
-	if why := notSafetensors(f.data); why != "" {
-		return nil, f.fail(0, "", "%s", why)
+// header returns the JSON. What cannot be a length may be the first bytes of
+// another container.
+func (p *parser) header() ([]byte, error) {
+	left := len(p.file) - lengthBytes
+	var n uint64
+	if left >= 0 {
+		n = binary.LittleEndian.Uint64(p.file)
 	}
-	n := binary.LittleEndian.Uint64(f.data)
-	switch {
-	case n > maxHeader:
-		return nil, f.fail(0, "", "a header of %d bytes is more than %d; this is no safetensors file, or a broken one", n, maxHeader)
-	case n > uint64(len(f.data)-lengthBytes):
-		return nil, f.fail(0, "", "the header has %d bytes, and %d are left: is the file cut short?", n, len(f.data)-lengthBytes)
-	}
-	return f.data[lengthBytes : lengthBytes+int(n)], nil
-}
-
-// notSafetensors says what a file that cannot be one is, so that the user
-// knows what to do about it.
-func notSafetensors(data []byte) string {
-	if len(data) == 0 {
-		return "the file is empty"
-	}
-	for _, sign := range []struct{ prefix, is string }{
-		{"GGUF", "a GGUF file, not safetensors"},
-		{"PK\x03\x04", "a zip archive (as PyTorch checkpoints are), not safetensors; convert it"},
-		{"version https://git-lfs", "a git-lfs pointer, not the model; run git lfs pull"},
-		{"<!", "a web page, not the model; the download failed"},
-	} {
-		if bytes.HasPrefix(data, []byte(sign.prefix)) {
-			return "the file is " + sign.is
+	if left < 0 || n > uint64(min(left, maxHeader)) && !container.IsSafetensors(p.file) {
+		if why := container.Foreign(p.file); why != "" {
+			return nil, p.fail(0, "", "%s", why)
 		}
 	}
-	if len(data) < lengthBytes {
-		return fmt.Sprintf("the file has %d bytes, and the length of the header alone has %d", len(data), lengthBytes)
+	switch {
+	case left < 0:
+		return nil, p.fail(0, "", "the file has %d bytes, and the length of the header alone has %d", len(p.file), lengthBytes)
+	case n > maxHeader:
+		return nil, p.fail(0, "", "a header of %d bytes is more than %d; this is no safetensors file, or a broken one", n, maxHeader)
+	case n > uint64(left):
+		return nil, p.fail(0, "", "the header has %d bytes, and %d are left: is the file cut short?", n, left)
 	}
-	return ""
+	return p.file[lengthBytes : lengthBytes+int(n)], nil
 }
 
-// A headerParser reads the JSON token by token, so that errors have a place
-// and a name that comes twice is noticed.
-type headerParser struct {
-	*File
-	dec  *json.Decoder
-	data int // where tensor data starts in the file
-}
-
-func (f *File) parseHeader(header []byte) error {
-	p := &headerParser{File: f, dec: json.NewDecoder(bytes.NewReader(header)), data: lengthBytes + len(header)}
+func (p *parser) parseHeader(header []byte) error {
+	p.dec = json.NewDecoder(bytes.NewReader(header))
 	if t, err := p.dec.Token(); err != nil || t != json.Delim('{') {
-		return f.fail(lengthBytes, "", "the header is not a JSON object")
+		return p.fail(lengthBytes, "", "the header is not a JSON object")
 	}
 	for p.dec.More() {
 		if err := p.entry(); err != nil {
@@ -100,15 +95,15 @@ func (f *File) parseHeader(header []byte) error {
 		return p.broken("", err)
 	}
 	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
-		return f.fail(p.at(), "", "the header goes on behind its JSON object")
+		return p.fail(p.at(), "", "the header goes on behind its JSON object")
 	}
 	return nil
 }
 
 // at is the byte of the file that the parser has come to.
-func (p *headerParser) at() int { return lengthBytes + int(p.dec.InputOffset()) }
+func (p *parser) at() int { return lengthBytes + int(p.dec.InputOffset()) }
 
-func (p *headerParser) broken(tensor string, err error) error {
+func (p *parser) broken(tensor string, err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
@@ -117,7 +112,7 @@ func (p *headerParser) broken(tensor string, err error) error {
 	return e
 }
 
-func (p *headerParser) entry() error {
+func (p *parser) entry() error {
 	at := p.at()
 	t, err := p.dec.Token()
 	if err != nil {
@@ -134,10 +129,10 @@ func (p *headerParser) entry() error {
 		}
 		return nil
 	}
-	switch _, twice := p.names[name]; {
+	switch {
 	case name == "":
 		return p.fail(at, "", "a tensor's name is empty")
-	case twice:
+	case p.seen[name]:
 		return p.fail(at, name, "is there twice")
 	}
 	at = p.at()
@@ -149,12 +144,12 @@ func (p *headerParser) entry() error {
 	if err != nil {
 		return p.fail(at, name, "%v", err)
 	}
-	if end := *e.Offsets[1]; end > uint64(len(p.File.data)-p.data) {
-		return p.fail(at, name, "its data ends at offset %d, and there are %d bytes: is the file cut short?", end, len(p.File.data)-p.data)
+	if end := *e.Offsets[1]; end > uint64(len(p.file)-p.data) {
+		return p.fail(at, name, "its data ends at offset %d, and there are %d bytes: is the file cut short?", end, len(p.file)-p.data)
 	}
 	info.Name = name
 	info.Offset += int64(p.data)
-	p.names[name] = len(p.tensors)
+	p.seen[name] = true
 	p.tensors = append(p.tensors, info)
 	return nil
 }
@@ -167,27 +162,27 @@ type entry struct {
 }
 
 // info checks the entry in itself. The offset is relative to the data.
-func (e entry) info() (TensorInfo, error) {
+func (e entry) info() (container.TensorInfo, error) {
 	switch {
 	case e.DType == nil || e.Shape == nil:
-		return TensorInfo{}, errors.New("want dtype, shape and data_offsets")
+		return container.TensorInfo{}, errors.New("want dtype, shape and data_offsets")
 	case len(e.Offsets) != 2 || e.Offsets[0] == nil || e.Offsets[1] == nil:
-		return TensorInfo{}, errors.New("want data_offsets of two numbers")
+		return container.TensorInfo{}, errors.New("want data_offsets of two numbers")
 	}
 	d, ok := dtypes[*e.DType]
 	if !ok {
-		return TensorInfo{}, fmt.Errorf("has dtype %s, which safetensors does not have", term.QuoteAlways(*e.DType))
+		return container.TensorInfo{}, fmt.Errorf("has dtype %s, which safetensors does not have", term.QuoteAlways(*e.DType))
 	}
 	shape, elements, err := checkShape(*e.Shape)
 	if err != nil {
-		return TensorInfo{}, err
+		return container.TensorInfo{}, err
 	}
 	size := uint64(elements*d.bits+7) / 8
 	begin, end := *e.Offsets[0], *e.Offsets[1]
 	if begin > end || end-begin != size {
-		return TensorInfo{}, fmt.Errorf("its data goes from offset %d to %d, and shape %v of %s has %d bytes", begin, end, shape, *e.DType, size)
+		return container.TensorInfo{}, fmt.Errorf("its data goes from offset %d to %d, and shape %v of %s has %d bytes", begin, end, shape, *e.DType, size)
 	}
-	return TensorInfo{DType: *e.DType, Type: d.typ, Shape: shape, Offset: int64(begin), Size: int64(size)}, nil
+	return container.TensorInfo{TypeName: *e.DType, Type: d.typ, Shape: shape, Offset: int64(begin), Size: int64(size)}, nil
 }
 
 func checkShape(dims []uint64) (shape []int, elements int, err error) {
@@ -207,24 +202,23 @@ func checkShape(dims []uint64) (shape []int, elements int, err error) {
 
 // checkCover sorts the tensors by their data, and finds bytes that two have or
 // none.
-func (f *File) checkCover(data int) error {
-	slices.SortFunc(f.tensors, func(a, b TensorInfo) int {
+func (p *parser) checkCover() error {
+	slices.SortFunc(p.tensors, func(a, b container.TensorInfo) int {
 		// An empty tensor comes before the one that starts where it does.
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Size, b.Size))
 	})
-	end := int64(data)
-	for i, t := range f.tensors {
-		f.names[t.Name] = i
+	end := int64(p.data)
+	for i, t := range p.tensors {
 		switch {
 		case t.Offset < end:
-			return f.fail(int(t.Offset), t.Name, "its data overlaps that of tensor %s by %d bytes", term.QuoteAlways(f.tensors[i-1].Name), end-t.Offset)
+			return p.fail(int(t.Offset), t.Name, "its data overlaps that of tensor %s by %d bytes", term.QuoteAlways(p.tensors[i-1].Name), end-t.Offset)
 		case t.Offset > end:
-			return f.fail(int(end), t.Name, "%d bytes before its data belong to no tensor", t.Offset-end)
+			return p.fail(int(end), t.Name, "%d bytes before its data belong to no tensor", t.Offset-end)
 		}
 		end += t.Size
 	}
-	if rest := int64(len(f.data)) - end; rest > 0 {
-		return f.fail(int(end), "", "the last %d bytes of the file belong to no tensor", rest)
+	if rest := int64(len(p.file)) - end; rest > 0 {
+		return p.fail(int(end), "", "the last %d bytes of the file belong to no tensor", rest)
 	}
 	return nil
 }

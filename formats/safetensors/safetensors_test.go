@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/formats/container"
 )
 
 // file puts a header and data together.
@@ -59,11 +60,11 @@ func TestGolden(t *testing.T) {
 	if f.Metadata()["format"] != "pt" || f.Name() != "golden" || f.Size() != int64(len(golden)) {
 		t.Errorf("metadata %v", f.Metadata())
 	}
-	var e *FormatError
+	var e *container.FormatError
 	if _, err := f.Tensor("codes"); !errors.As(err, &e) || e.Tensor != "codes" || e.Msg != "has dtype U8, want F32, F16 or BF16" {
 		t.Errorf("%v", err)
 	}
-	if _, err := f.Raw("x"); !errors.Is(err, ErrMissing) {
+	if _, err := f.Raw("x"); !errors.Is(err, container.ErrMissing) {
 		t.Errorf("%v, want ErrMissing", err)
 	}
 	if err := errors.Join(f.Release("w"), f.Release("x"), f.Close(), f.Close()); err != nil {
@@ -137,7 +138,7 @@ func TestMalformed(t *testing.T) {
 
 func checkError(t *testing.T, f *File, err error, at int64, tensor, want string) {
 	t.Helper()
-	var e *FormatError
+	var e *container.FormatError
 	if f != nil || !errors.As(err, &e) {
 		t.Fatalf("it parsed, or gave %T: %v", err, err)
 	}
@@ -189,7 +190,7 @@ func TestWriteReadsBack(t *testing.T) {
 	}
 	for i, info := range f.Tensors() {
 		raw, err := f.Raw(info.Name)
-		if w := want[i]; err != nil || info.Name != w.Name || info.DType != w.DType || !slices.Equal(info.Shape, w.Shape) || !bytes.Equal(raw, w.Data) {
+		if w := want[i]; err != nil || info.Name != w.Name || info.TypeName != w.DType || !slices.Equal(info.Shape, w.Shape) || !bytes.Equal(raw, w.Data) {
 			t.Errorf("%+v, %v, %v", info, raw, err)
 		}
 	}
@@ -248,7 +249,7 @@ func TestOpenDir(t *testing.T) {
 	if d.Name() != dir || d.Size() == 0 {
 		t.Errorf("%s, %d bytes", d.Name(), d.Size())
 	}
-	if _, err := d.Tensor("x"); !errors.Is(err, ErrMissing) {
+	if _, err := d.Tensor("x"); !errors.Is(err, container.ErrMissing) {
 		t.Errorf("%v, want ErrMissing", err)
 	}
 	if err := d.Close(); err != nil {
@@ -268,7 +269,7 @@ func TestOpenDir(t *testing.T) {
 	} {
 		index(text)
 		_, err := OpenDir(dir)
-		var e *FormatError
+		var e *container.FormatError
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), dir) != 1 {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}

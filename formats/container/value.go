@@ -1,4 +1,4 @@
-package gguf
+package container
 
 import (
 	"encoding/binary"
@@ -11,7 +11,7 @@ import (
 	"onebit/internal/term"
 )
 
-// A Kind is the type of a metadata value, with the number that the file uses.
+// A Kind is the type of a metadata value, with the number that GGUF has for it.
 type Kind uint32
 
 // The kinds of metadata values. Source: ggml-org/ggml include/gguf.h, enum
@@ -50,26 +50,32 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint32(k))
 }
 
-// minSize is the least number of bytes that a value takes in an array.
-func (k Kind) minSize() int {
-	switch k {
-	case String:
-		return 8 // its length
-	case Array:
-		return 12 // its kind and count
-	}
-	return kinds[k].size
-}
+// Kinds is how many kinds there are: all below it are known.
+const Kinds = Kind(len(kinds))
 
-// A Value is one metadata value in the form it has in the file, which it may
-// alias: it is read only, and gone when its File is closed. What its methods
-// return is a copy. The zero Value is a uint8 without a byte and must not be
-// used.
+// Size returns the bytes of a value, 0 for strings and arrays, which have no
+// fixed number.
+func (k Kind) Size() int { return kinds[k].size }
+
+// A Value is one metadata value in the form that GGUF gives it, little-endian.
+// It may alias a file: it is read only, and gone when that is closed. What its
+// methods return is a copy. The zero Value is a uint8 without a byte and must
+// not be used.
 type Value struct {
 	kind, elem Kind
 	n          int    // elements of an array
 	data       []byte // a string without its length, an array's elements without their count
 }
+
+// Stored makes a Value of n elements, if it is an array, of bytes in a file: a
+// string without its length, an array's elements without their count, each as
+// Value.Append writes it. The caller has checked them.
+func Stored(kind, elem Kind, n int, data []byte) Value {
+	return Value{kind: kind, elem: elem, n: n, data: data}
+}
+
+// IsZero reports whether v is the zero Value.
+func (v Value) IsZero() bool { return len(v.data) < kinds[v.kind].size }
 
 // KV is a metadata key with its value.
 type KV struct {
@@ -109,9 +115,9 @@ func Nested(arrays []Value) Value {
 	v := Value{kind: Array, elem: Array, n: len(arrays)}
 	for _, a := range arrays {
 		if a.kind != Array {
-			panic("gguf: Nested takes arrays only")
+			panic("container: Nested takes arrays only")
 		}
-		v.data = a.append(v.data)
+		v.data = a.Append(v.data)
 	}
 	return v
 }
@@ -150,13 +156,13 @@ func kindOf[T Scalar]() Kind {
 func encode(x any) []byte {
 	b, err := binary.Append(nil, binary.LittleEndian, x)
 	if err != nil {
-		panic("gguf: a scalar of no fixed size")
+		panic("container: a scalar of no fixed size")
 	}
 	return b
 }
 
-// append adds the value's bytes as they stand in a file, behind its kind.
-func (v Value) append(b []byte) []byte {
+// Append adds the value's bytes as they stand in a GGUF file, behind its kind.
+func (v Value) Append(b []byte) []byte {
 	switch v.kind {
 	case String:
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(v.data)))
@@ -188,15 +194,36 @@ func (v Value) All() iter.Seq[Value] {
 			}
 			return
 		}
-		// The bytes were checked when the array was read or made, so the
-		// cursor cannot fail.
-		c := cursor{data: v.data}
+		rest := v.data
 		for range v.n {
-			if !yield(c.value(v.elem, 0)) {
+			var e Value
+			if e, rest = next(v.elem, rest); !yield(e) {
 				return
 			}
 		}
 	}
+}
+
+// next cuts the first value, a string or an array, off bytes that were checked
+// when they were read or made.
+func next(k Kind, data []byte) (v Value, rest []byte) {
+	if k == String {
+		end := 8 + int(binary.LittleEndian.Uint64(data))
+		return Value{kind: String, data: data[8:end:end]}, data[end:]
+	}
+	v = Value{kind: Array, elem: Kind(binary.LittleEndian.Uint32(data)), n: int(binary.LittleEndian.Uint64(data[4:]))}
+	data = data[12:]
+	rest = data
+	if size := kinds[v.elem].size; size > 0 {
+		rest = data[v.n*size:]
+	} else {
+		for range v.n {
+			_, rest = next(v.elem, rest)
+		}
+	}
+	end := len(data) - len(rest)
+	v.data = data[:end:end]
+	return v, rest
 }
 
 // EachInt yields what Int returns for each element of an array, nothing for other

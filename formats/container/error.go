@@ -1,4 +1,4 @@
-package safetensors
+package container
 
 import (
 	"errors"
@@ -10,14 +10,15 @@ import (
 	"onebit/internal/term"
 )
 
-// ErrMissing is wrapped by the error for a tensor that there is not.
+// ErrMissing is wrapped by the error for a key or tensor that a file lacks.
 var ErrMissing = errors.New("is missing")
 
 // A FormatError says what is wrong with a file, and where.
 type FormatError struct {
-	File   string // the path, or the name given to Parse
+	File   string // the path, or the name given to a container's Parse
 	Offset int64  // the byte of the file, or -1
 	Tensor string // the tensor's name, or ""
+	Key    string // the metadata key, or ""
 	Msg    string
 	Err    error // the cause, or nil
 }
@@ -30,6 +31,9 @@ func (e *FormatError) Error() string {
 	if e.Tensor != "" {
 		b.WriteString("tensor " + term.QuoteAlways(e.Tensor) + ": ")
 	}
+	if e.Key != "" {
+		b.WriteString("key " + term.QuoteAlways(e.Key) + ": ")
+	}
 	b.WriteString(e.Msg)
 	if e.Offset >= 0 {
 		fmt.Fprintf(&b, " (at byte %d)", e.Offset)
@@ -39,9 +43,10 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// fileError is for a file that cannot be opened or read. Its path is in File
-// already.
-func fileError(path string, err error) *FormatError {
+// FileError is the error for a file that cannot be opened or read. A cause that
+// is a *FormatError is returned as it is, and of one that names the path only
+// the rest is said again.
+func FileError(path string, err error) *FormatError {
 	if bad, ok := errors.AsType[*FormatError](err); ok {
 		return bad
 	}
@@ -53,4 +58,10 @@ func fileError(path string, err error) *FormatError {
 		e.Msg, e.Offset = mmap.ErrGone.Error(), int64(fault.Offset)
 	}
 	return e
+}
+
+// IsFormat reports whether err has a *FormatError in its chain.
+func IsFormat(err error) bool {
+	_, ok := errors.AsType[*FormatError](err)
+	return ok
 }

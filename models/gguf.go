@@ -1,0 +1,59 @@
+package models
+
+import (
+	"fmt"
+	"strings"
+
+	"onebit/formats/container"
+	"onebit/formats/gguf"
+	"onebit/models/arch"
+	"onebit/models/tokenizer"
+)
+
+func init() { registerFiles(fileKind{gguf.Magic, openGGUF}) }
+
+func openGGUF(path string, opt gguf.Options) (Source, error) {
+	f, err := gguf.Open(path, opt)
+	if err != nil {
+		return nil, err
+	}
+	return FromGGUF(f), nil
+}
+
+// FromGGUF makes a Source of a parsed file, which its Close closes.
+func FromGGUF(f *gguf.File) Source { return ggufSource{f} }
+
+type ggufSource struct{ *gguf.File }
+
+func (s ggufSource) Kind() string                                { return fmt.Sprintf("GGUF version %d", s.Version()) }
+func (s ggufSource) Config() (*Architecture, arch.Config, error) { return ConfigFromGGUF(s.File) }
+func (s ggufSource) Metadata() ([]container.KV, error)           { return s.File.Metadata(), nil }
+func (s ggufSource) InPlace() bool                               { return true }
+func (s ggufSource) Tokenizer() (*tokenizer.Tokenizer, error) {
+	return tokenizer.FromGGUF(s.File)
+}
+
+func (s ggufSource) Check() error {
+	fail := func(key, msg string) error {
+		return &container.FormatError{File: s.Name(), Offset: -1, Key: key, Msg: msg}
+	}
+	for _, kv := range s.File.Metadata() {
+		if strings.HasPrefix(kv.Key, "prism.hadamard") {
+			return fail(kv.Key, "the weights need a Hadamard rotation of the activations, which onebit does not do")
+		}
+	}
+	const keySplits = "split.count"
+	if n, err := s.Uint(keySplits); err == nil && n > 1 {
+		return fail(keySplits, fmt.Sprintf("the model is split into %d files; merge them first (llama-gguf-split --merge)", n))
+	}
+	return nil
+}
+
+func (s ggufSource) Tokens() (int, string) {
+	const keyTokens = "tokenizer.ggml.tokens"
+	tokens, ok := s.Value(keyTokens)
+	if !ok {
+		return 0, ""
+	}
+	return tokens.Len(), keyTokens
+}
