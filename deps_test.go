@@ -26,7 +26,7 @@ var layers = []struct {
 	{"kernels", []string{"internal/*", "formats"}},
 	{"kernels/*", []string{"internal/*", "formats", "kernels"}},
 	{"metal", []string{"internal/*", "formats", "kernels"}},
-	{"models/tokenizer", []string{"internal/*", "formats", "formats/*"}},
+	{"models/tokenizer", []string{"internal/*", "formats", "formats/*", "models/arch"}},
 	{"models/arch", []string{"internal/*", "formats", "formats/*"}},
 	{"models", []string{"internal/*", "formats", "formats/*", "kernels", "models/arch", "models/tokenizer"}},
 	{"models/*", []string{"internal/*", "formats", "formats/*", "kernels", "models", "models/*"}},

@@ -25,6 +25,7 @@ func register(a *Architecture) *Architecture {
 	if architectures[a.Name] != nil {
 		panic("models: architecture registered twice")
 	}
+	a.Text.Arch = a.Name
 	for _, p := range a.Presets {
 		p.Table, p.Config.Arch = &a.Table, a.Name
 	}
@@ -54,11 +55,20 @@ func Architectures() []*Architecture {
 	return out
 }
 
+// tables returns that of every architecture, sorted by name.
+func tables() []*arch.Table {
+	var out []*arch.Table
+	for _, a := range Architectures() {
+		out = append(out, &a.Table)
+	}
+	return out
+}
+
 // ConfigFromGGUF reads a model's architecture and configuration. A file whose
 // architecture is unknown, or whose metadata lacks a key or gives it a value
 // that no model has, is a *gguf.FormatError that names the key. The tensors
 // are not checked; see [arch.Table.CheckInventory].
-func ConfigFromGGUF(f *gguf.File) (*Architecture, arch.Config, error) {
+func ConfigFromGGUF(f *gguf.File) (*arch.Table, arch.Config, error) {
 	name, err := f.String(arch.KeyArchitecture)
 	if err != nil {
 		return nil, arch.Config{}, err
@@ -68,7 +78,7 @@ func ConfigFromGGUF(f *gguf.File) (*Architecture, arch.Config, error) {
 		return nil, arch.Config{}, &gguf.FormatError{File: f.Name(), Offset: -1, Key: arch.KeyArchitecture, Msg: err.Error(), Err: err}
 	}
 	c, err := a.ReadConfig(f)
-	return a, c, err
+	return &a.Table, c, err
 }
 
 // Presets returns every preset, sorted by name.
@@ -101,4 +111,28 @@ func ProjectionShapes(preset string) ([]arch.Shape, error) {
 		return nil, err
 	}
 	return p.Table.ProjectionShapes(p.Config), nil
+}
+
+// Chats returns every known layout of conversations, sorted by name.
+func Chats() []*arch.Chat {
+	out := []*arch.Chat{arch.ChatML}
+	for _, a := range architectures {
+		if c := a.Text.Chat; c != nil && !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b *arch.Chat) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// LookupChat returns the layout of that name.
+func LookupChat(name string) (*arch.Chat, error) {
+	var known []string
+	for _, c := range Chats() {
+		if c.Name == name {
+			return c, nil
+		}
+		known = append(known, c.Name)
+	}
+	return nil, fmt.Errorf("unknown chat template %s; known ones are %s", term.QuoteAlways(name), strings.Join(known, ", "))
 }

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"strings"
+
 	"onebit/formats"
 	"onebit/models/arch"
 )
@@ -13,7 +15,7 @@ import (
 var (
 	// BitNetB158 is the architecture of bitnet-b1.58-2B-4T. Its network is
 	// gated by squared ReLU (huggingface/transformers, modular_bitnet.py).
-	BitNetB158 = register(bitnet("bitnet-b1.58", "BitNet b1.58 2B-4T", arch.ReLU2,
+	BitNetB158 = register(bitnet("bitnet-b1.58", "BitNet b1.58 2B-4T", arch.ReLU2, bitnetText, bitnetClasses,
 		// The official GGUF of microsoft/bitnet-b1.58-2B-4T.
 		&arch.Preset{Name: "bitnet-2b-4t", Summary: "BitNet b1.58 2B-4T, ternary, fp16 embedding", ModelName: "bitnet2b", Tokenizer: "llama-bpe",
 			Config: arch.Config{
@@ -28,11 +30,11 @@ var (
 	))
 
 	// BitNet25 is the name that the first upload of 2B-4T gave itself.
-	BitNet25 = register(bitnet("bitnet-25", "BitNet b1.58 2B-4T, first upload", arch.ReLU2))
+	BitNet25 = register(bitnet("bitnet-25", "BitNet b1.58 2B-4T, first upload", arch.ReLU2, bitnetText, nil))
 
 	// BitNet is the architecture of 1bitLLM's bitnet_b1_58 models, which are
 	// gated by SiLU.
-	BitNet = register(bitnet("bitnet", "bitnet_b1_58-large, xl and 3B", arch.SiLU,
+	BitNet = register(bitnet("bitnet", "bitnet_b1_58-large, xl and 3B", arch.SiLU, arch.Text{Chat: instChat}, bitnetClasses,
 		// 1bitLLM/bitnet_b1_58-large, config.json.
 		&arch.Preset{Name: "bitnet-large", Summary: "bitnet_b1_58-large (0.7B), ternary, fp16 embedding", ModelName: "bitnet_b1_58-large", Tokenizer: "llama",
 			Config: arch.Config{
@@ -42,18 +44,48 @@ var (
 	))
 )
 
-// The classes of checkpoints at Hugging Face: microsoft's, with the defaults of
-// huggingface/transformers models/bitnet/configuration_bitnet.py, and
-// 1bitLLM's, made from LLaMA's and with the defaults of
-// models/llama/configuration_llama.py.
-var (
-	bitnetActivations = map[arch.Activation]*Architecture{arch.ReLU2: BitNetB158, arch.SiLU: BitNet}
+// bitnetClasses are the classes of checkpoints at Hugging Face: microsoft's, with
+// the defaults of huggingface/transformers models/bitnet/configuration_bitnet.py,
+// and 1bitLLM's, made from LLaMA's and with the defaults of
+// models/llama/configuration_llama.py. Both may have either activation.
+var bitnetClasses = []arch.Class{
+	{Name: "BitNetForCausalLM", Activation: arch.ReLU2, Context: 2048, Eps: 1e-5, RopeBase: 5e5},
+	{Name: "BitnetForCausalLM", Activation: arch.SiLU, Context: 2048, Eps: 1e-6, RopeBase: 1e4},
+}
 
-	_ = registerHF("BitNetForCausalLM", hfClass{activations: bitnetActivations, activation: arch.ReLU2, context: 2048, eps: 1e-5, ropeBase: 5e5})
-	_ = registerHF("BitnetForCausalLM", hfClass{activations: bitnetActivations, activation: arch.SiLU, context: 2048, eps: 1e-6, ropeBase: 1e4})
-)
+// bitnetText is that of 2B-4T. Its chat does not go by the file's template: the
+// official GGUF file's, with "Human:" and "BITNETAssistant:", is a leftover of
+// its converter and contradicts the model's own in tokenizer_config.json, where
+// contents are trimmed. Nor does that file name Llama 3's splitter, without
+// which ggml-org/llama.cpp falls back to another one.
+var bitnetText = arch.Text{
+	Chat: &arch.Chat{
+		Name:  "bitnet",
+		About: "User: …<|eot_id|>Assistant: (BitNet b1.58 2B4T)",
+		Marks: []string{"<|eot_id|>", "capitalize"}, // of the role, to User and Assistant
+		Turns: map[string]arch.Turn{
+			arch.System:    {Before: "System: ", After: "<|eot_id|>", Content: strings.TrimSpace},
+			arch.User:      {Before: "User: ", After: "<|eot_id|>", Content: strings.TrimSpace},
+			arch.Assistant: {Before: "Assistant: ", After: "<|eot_id|>", Content: strings.TrimSpace},
+		},
+		Reply: "Assistant: ",
+	},
+	IgnoreTemplate: true,
+	Splitter:       "llama-bpe",
+}
 
-func bitnet(name, summary string, act arch.Activation, presets ...*arch.Preset) *Architecture {
+// instChat is LLaMA's. Source: openfluke/loom poly/templates.go.
+var instChat = &arch.Chat{
+	Name:  "inst",
+	About: "[INST] … [/INST] (1bitLLM)",
+	Marks: []string{"[INST]"},
+	Turns: map[string]arch.Turn{
+		arch.User:      {Before: "[INST] ", After: " [/INST]"},
+		arch.Assistant: {Before: " ", After: " </s><s>"},
+	},
+}
+
+func bitnet(name, summary string, act arch.Activation, text arch.Text, classes []arch.Class, presets ...*arch.Preset) *Architecture {
 	return &Architecture{Table: arch.Table{
 		Name:       name,
 		Summary:    summary,
@@ -87,6 +119,8 @@ func bitnet(name, summary string, act arch.Activation, presets ...*arch.Preset) 
 			arch.Vector("ffn_sub_norm", arch.Norm, arch.FFN),
 			arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
 		},
+		Text:    text,
+		Classes: classes,
 		Presets: presets,
 	}, forward: bitnetForward}
 }

@@ -25,6 +25,16 @@
 // Adding an architecture is adding a file that registers its table and its
 // block's computation: qwen3.go is one.
 //
+// # Conversations
+//
+// How a model was taught to see a conversation is a field of its architecture,
+// [arch.Chat]. [Chats] lists them:
+//
+//	bitnet  User: …<|eot_id|>Assistant:␣
+//	chatml  <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n
+//	inst    [INST] … [/INST]
+//	qwen3   <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n
+//
 // # Where one comes from
 //
 // A [Source] is a GGUF file or a Hugging Face directory (config.json and

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"onebit/formats/gguf"
 	"onebit/models"
 	"onebit/models/synth"
 	"onebit/models/tokenizer"
@@ -23,7 +22,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer model.Close()
-	words, err := tokenizer.Open(path, gguf.Options{})
+	words, err := model.Source().Tokenizer()
 	if err != nil {
 		log.Fatal(err)
 	}

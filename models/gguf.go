@@ -25,12 +25,16 @@ func FromGGUF(f *gguf.File) Source { return ggufSource{f} }
 
 type ggufSource struct{ *gguf.File }
 
-func (s ggufSource) Kind() string                                { return fmt.Sprintf("GGUF version %d", s.Version()) }
-func (s ggufSource) Config() (*Architecture, arch.Config, error) { return ConfigFromGGUF(s.File) }
-func (s ggufSource) Metadata() ([]container.KV, error)           { return s.File.Metadata(), nil }
-func (s ggufSource) InPlace() bool                               { return true }
+func (s ggufSource) Kind() string                              { return fmt.Sprintf("GGUF version %d", s.Version()) }
+func (s ggufSource) Config() (*arch.Table, arch.Config, error) { return ConfigFromGGUF(s.File) }
+func (s ggufSource) Metadata() ([]container.KV, error)         { return s.File.Metadata(), nil }
+func (s ggufSource) InPlace() bool                             { return true }
 func (s ggufSource) Tokenizer() (*tokenizer.Tokenizer, error) {
-	return tokenizer.FromGGUF(s.File)
+	text, err := textOf(s.File)
+	if err != nil {
+		return nil, err
+	}
+	return tokenizer.FromGGUF(s.File, text)
 }
 
 func (s ggufSource) Check() error {
@@ -56,4 +60,21 @@ func (s ggufSource) Tokens() (int, string) {
 		return 0, ""
 	}
 	return tokens.Len(), keyTokens
+}
+
+// textOf returns what a file's architecture says about text, no more than its
+// name if it is unknown.
+func textOf(f *gguf.File) (arch.Text, error) {
+	if !f.Has(arch.KeyArchitecture) {
+		return arch.Text{}, nil
+	}
+	name, err := f.String(arch.KeyArchitecture)
+	if err != nil {
+		return arch.Text{}, err
+	}
+	a, err := Lookup(name)
+	if err != nil {
+		return arch.Text{Arch: name}, nil
+	}
+	return a.Text, nil
 }

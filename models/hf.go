@@ -44,7 +44,7 @@ type storedTensor struct {
 }
 
 func openDirectory(path string) (Source, error) {
-	config, err := readHFConfig(path)
+	config, err := readHFConfig(path, tables())
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (d *directory) list() error {
 			Msg: fmt.Sprintf("%d blocks, and there are %d tensors", d.config.Layers, len(tensors))}
 	}
 	roles := map[string]arch.Role{}
-	for _, t := range d.arch.Tensors(d.config) {
+	for _, t := range d.table.Tensors(d.config) {
 		roles[t.Name] = t.Role
 	}
 	for _, t := range tensors {
@@ -83,7 +83,7 @@ func (d *directory) list() error {
 			return d.files.Fault(t.Name, fmt.Errorf("is the same as tensor %s", term.QuoteAlways(d.stored[name].Name)))
 		}
 		role, ok := roles[name]
-		s, err := d.describe(t, name, ok && role == arch.Projection && ternary(d.arch))
+		s, err := d.describe(t, name, ok && role == arch.Projection && ternary(d.table))
 		if err != nil {
 			return d.files.Fault(t.Name, err)
 		}
@@ -213,14 +213,14 @@ func hfName(name string) string {
 	return name
 }
 
-func (d *directory) Name() string                                { return d.files.Name() }
-func (d *directory) Size() int64                                 { return d.files.Size() }
-func (d *directory) Config() (*Architecture, arch.Config, error) { return d.arch, d.config, nil }
-func (d *directory) Tensors() []container.TensorInfo             { return d.infos }
-func (d *directory) InPlace() bool                               { return !ternary(d.arch) }
-func (d *directory) Check() error                                { return nil }
-func (d *directory) Tokens() (int, string)                       { return 0, "" }
-func (d *directory) Kind() string                                { return "Hugging Face directory" }
+func (d *directory) Name() string                              { return d.files.Name() }
+func (d *directory) Size() int64                               { return d.files.Size() }
+func (d *directory) Config() (*arch.Table, arch.Config, error) { return d.table, d.config, nil }
+func (d *directory) Tensors() []container.TensorInfo           { return d.infos }
+func (d *directory) InPlace() bool                             { return !ternary(d.table) }
+func (d *directory) Check() error                              { return nil }
+func (d *directory) Tokens() (int, string)                     { return 0, "" }
+func (d *directory) Kind() string                              { return "Hugging Face directory" }
 
 func (d *directory) Metadata() ([]container.KV, error) {
 	path, err := filepath.Abs(d.Name())
@@ -228,10 +228,10 @@ func (d *directory) Metadata() ([]container.KV, error) {
 		path = d.Name()
 	}
 	meta := append([]container.KV{
-		{Key: arch.KeyArchitecture, Value: container.Of(d.arch.Name)},
+		{Key: arch.KeyArchitecture, Value: container.Of(d.table.Name)},
 		{Key: "general.name", Value: container.Of(filepath.Base(path))},
-	}, d.arch.Metadata(d.config)...)
-	tokens, err := tokenizer.HFMetadata(d.Name())
+	}, d.table.Metadata(d.config)...)
+	tokens, err := tokenizer.HFMetadata(d.Name(), d.table.Text)
 	return append(meta, tokens...), err
 }
 
@@ -291,7 +291,9 @@ func (d *directory) floats(s storedTensor) ([]byte, error) {
 	return data, formats.F32.Quantize(data, w, rows, cols)
 }
 
-func (d *directory) Tokenizer() (*tokenizer.Tokenizer, error) { return tokenizer.FromHF(d.Name()) }
+func (d *directory) Tokenizer() (*tokenizer.Tokenizer, error) {
+	return tokenizer.FromHF(d.Name(), d.table.Text)
+}
 
 // Populate leaves it to the first products.
 func (d *directory) Populate(string) {}

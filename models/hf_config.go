@@ -35,30 +35,6 @@ func (e *ConfigError) Error() string {
 
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// An hfClass is what a class named in config.json takes for granted: a
-// config.json need not have what is its class's default. In all of them that is
-// a head of its own.
-type hfClass struct {
-	activations map[arch.Activation]*Architecture // by hidden_act
-	activation  arch.Activation
-	context     int
-	headDim     int // 0: hidden/heads
-	eps         float32
-	ropeBase    float32
-}
-
-var hfClasses = map[string]hfClass{}
-
-// registerHF adds a class under its name in config.json. It is called while
-// the package's variables are initialized.
-func registerHF(name string, c hfClass) hfClass {
-	if _, twice := hfClasses[name]; twice {
-		panic("models: class of Hugging Face registered twice")
-	}
-	hfClasses[name] = c
-	return c
-}
-
 // hfKeys are the names in config.json of what GGUF's keys say.
 var hfKeys = map[string]string{
 	arch.KeyBlockCount: "num_hidden_layers", arch.KeyContextLength: "max_position_embeddings", arch.KeyEmbeddingLength: "hidden_size",
@@ -69,7 +45,7 @@ var hfKeys = map[string]string{
 
 // An hfConfig is what a config.json says.
 type hfConfig struct {
-	arch   *Architecture
+	table  *arch.Table
 	config arch.Config
 	// scaleDivides says that packed weights are multiplied by 1/weight_scale.
 	scaleDivides bool
@@ -78,8 +54,8 @@ type hfConfig struct {
 // mostConfig is far more bytes than any config.json has.
 const mostConfig = 16 << 20
 
-func readHFConfig(dir string) (hfConfig, error) {
-	r := hfReader{file: filepath.Join(dir, "config.json")}
+func readHFConfig(dir string, tables []*arch.Table) (hfConfig, error) {
+	r := hfReader{file: filepath.Join(dir, "config.json"), tables: tables}
 	data, err := bounded.ReadFile(r.file, mostConfig)
 	if err != nil {
 		msg := err.Error()
@@ -105,9 +81,10 @@ func (r *hfReader) parse(data []byte) (hfConfig, error) {
 
 // An hfReader reads keys and remembers the first error.
 type hfReader struct {
-	file string
-	keys map[string]json.RawMessage
-	err  error
+	file   string
+	tables []*arch.Table // that the checkpoint may be of
+	keys   map[string]json.RawMessage
+	err    error
 }
 
 func (r *hfReader) fail(key, format string, args ...any) {
@@ -160,11 +137,11 @@ func (r *hfReader) flag(key string, missing bool) bool {
 }
 
 func (r *hfReader) read() hfConfig {
-	class := r.class()
+	class, tables := r.class()
 	if r.err != nil {
 		return hfConfig{}
 	}
-	out := hfConfig{arch: r.architecture(class), scaleDivides: r.quantization()}
+	out := hfConfig{table: r.table(class, tables), scaleDivides: r.quantization()}
 	for _, key := range []string{"attention_bias", "mlp_bias", "use_sliding_window"} {
 		if r.flag(key, false) {
 			r.fail(key, "is true, which onebit does not support")
@@ -181,19 +158,19 @@ func (r *hfReader) read() hfConfig {
 		return hfConfig{}
 	}
 	c := arch.Config{
-		Arch:     out.arch.Name,
+		Arch:     out.table.Name,
 		Layers:   r.count(arch.KeyBlockCount),
-		Context:  r.countOr(arch.KeyContextLength, class.context),
+		Context:  r.countOr(arch.KeyContextLength, class.Context),
 		Hidden:   r.count(arch.KeyEmbeddingLength),
 		FFN:      r.count(arch.KeyFeedForwardLength),
 		Heads:    r.count(arch.KeyHeadCount),
 		Vocab:    r.count(arch.KeyVocabSize),
-		Eps:      r.floatOr(arch.KeyRMSEpsilon, class.eps),
-		RopeBase: r.floatOr(arch.KeyRopeFreqBase, class.ropeBase),
+		Eps:      r.floatOr(arch.KeyRMSEpsilon, class.Eps),
+		RopeBase: r.floatOr(arch.KeyRopeFreqBase, class.RopeBase),
 		TiedHead: r.flag("tie_word_embeddings", false),
 	}
 	c.KVHeads = r.countOr(arch.KeyHeadCountKV, c.Heads)
-	if c.HeadDim = class.headDim; c.HeadDim == 0 && c.Heads > 0 {
+	if c.HeadDim = class.HeadDim; c.HeadDim == 0 && c.Heads > 0 {
 		c.HeadDim = c.Hidden / c.Heads
 	}
 	c.HeadDim = r.countOr(arch.KeyKeyLength, c.HeadDim)
@@ -205,35 +182,48 @@ func (r *hfReader) read() hfConfig {
 	return out
 }
 
-func (r *hfReader) class() hfClass {
+// class returns the first class that is known, and the architectures that have it.
+func (r *hfReader) class() (class arch.Class, tables []*arch.Table) {
 	const key = "architectures"
 	var names []string
 	if !r.value(key, &names) {
 		r.fail(key, "is missing")
 	}
-	for _, name := range names {
-		if class, ok := hfClasses[name]; ok {
-			return class
+	var known []string
+	for _, t := range r.tables {
+		for _, c := range t.Classes {
+			known = append(known, c.Name)
 		}
 	}
-	var known []string
-	for name := range hfClasses {
-		known = append(known, name)
-	}
 	slices.Sort(known)
-	r.fail(key, "unknown architecture %s (known: %s)", term.QuoteAlways(strings.Join(names, ", ")), strings.Join(known, ", "))
-	return hfClass{}
+	known = slices.Compact(known)
+	i := slices.IndexFunc(names, func(name string) bool { return slices.Contains(known, name) })
+	if i < 0 {
+		r.fail(key, "unknown architecture %s (known: %s)", term.QuoteAlways(strings.Join(names, ", ")), strings.Join(known, ", "))
+		return class, nil
+	}
+	for _, t := range r.tables {
+		for _, c := range t.Classes {
+			if c.Name == names[i] {
+				class, tables = c, append(tables, t)
+			}
+		}
+	}
+	return class, tables
 }
 
-func (r *hfReader) architecture(class hfClass) *Architecture {
+// table returns the one with the configuration's activation.
+func (r *hfReader) table(class arch.Class, tables []*arch.Table) *arch.Table {
 	const key = "hidden_act"
-	act := class.activation
+	act := class.Activation
 	r.value(key, &act)
-	a := class.activations[act]
-	if a == nil {
-		r.fail(key, "%s is not supported in this architecture", term.QuoteAlways(string(act)))
+	for _, t := range tables {
+		if t.Activation == act {
+			return t
+		}
 	}
-	return a
+	r.fail(key, "%s is not supported in this architecture", term.QuoteAlways(string(act)))
+	return nil
 }
 
 // quantization reads how weights are stored, and returns whether their scale
@@ -314,4 +304,4 @@ func usualRope(key string, value json.RawMessage) bool {
 }
 
 // ternary reports whether the projections of an architecture are.
-func ternary(a *Architecture) bool { return a.Types[arch.Projection] == formats.I2_S }
+func ternary(t *arch.Table) bool { return t.Types[arch.Projection] == formats.I2_S }

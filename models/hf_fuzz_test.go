@@ -14,7 +14,7 @@ func FuzzHFConfig(f *testing.F) {
 "num_attention_heads":4,"num_key_value_heads":2,"rope_scaling":{"rope_type":"yarn","factor":2,"original_max_position_embeddings":9}}`))
 	f.Add([]byte(`{"architectures":["BitnetForCausalLM"],"hidden_act":"silu","num_attention_heads":0,"rope_parameters":{"rope_theta":1}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r := hfReader{file: "config.json"}
+		r := hfReader{file: "config.json", tables: tables()}
 		c, err := r.parse(data)
 		if err != nil {
 			var bad *ConfigError
@@ -23,12 +23,12 @@ func FuzzHFConfig(f *testing.F) {
 			}
 			return
 		}
-		if c.arch == nil || c.config.Arch != c.arch.Name {
+		if c.table == nil || c.config.Arch != c.table.Name {
 			t.Fatalf("%+v", c)
 		}
 		if bad := c.config.Check(); bad != nil {
 			t.Errorf("%+v", *bad)
 		}
-		c.arch.Metadata(c.config)
+		c.table.Metadata(c.config)
 	})
 }

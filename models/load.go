@@ -51,8 +51,12 @@ func (m *Model) load() error {
 	if err := m.choosePacking(); err != nil {
 		return err
 	}
-	var err error
-	if m.Arch, m.Config, err = m.source.Config(); err != nil {
+	table, config, err := m.source.Config()
+	if err != nil {
+		return err
+	}
+	m.Config = config
+	if m.Arch, err = Lookup(table.Name); err != nil {
 		return err
 	}
 	if err := m.checkTensors(); err != nil {

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"strings"
+
 	"onebit/formats"
 	"onebit/models/arch"
 )
@@ -43,6 +45,11 @@ var Qwen3 = register(&Architecture{Table: arch.Table{
 		arch.Matrix("ffn_up", arch.Projection, arch.FFN, arch.Hidden),
 		arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
 	},
+	Text: arch.Text{Chat: qwen3Chat},
+	// Defaults: huggingface/transformers models/qwen3/configuration_qwen3.py.
+	Classes: []arch.Class{
+		{Name: "Qwen3ForCausalLM", Activation: arch.SiLU, Context: 32768, HeadDim: 128, Eps: 1e-6, RopeBase: 1e4},
+	},
 	Presets: []*arch.Preset{
 		{Name: "bonsai-1.7b", Summary: "Bonsai 1.7B, 1 bit", ModelName: "Bonsai-1.7B", Tokenizer: "qwen2",
 			Config: bonsai(28, 2048, 6144, 16, 32768, true)},
@@ -67,11 +74,25 @@ func bonsai(layers, hidden, ffn, heads, context int, tied bool) arch.Config {
 	}
 }
 
-// Defaults: huggingface/transformers models/qwen3/configuration_qwen3.py.
-var _ = registerHF("Qwen3ForCausalLM", hfClass{
-	activations: map[arch.Activation]*Architecture{arch.SiLU: Qwen3}, activation: arch.SiLU,
-	context: 32768, headDim: 128, eps: 1e-6, ropeBase: 1e4,
-})
+// qwen3Chat is ChatML with an empty block of thoughts before the reply. Source:
+// tokenizer_config.json of Qwen/Qwen3-8B with enable_thinking false, which also
+// leaves the thinking out of earlier replies.
+var qwen3Chat = &arch.Chat{
+	Name:  "qwen3",
+	About: "ChatML with an empty <think> block before the reply: enable_thinking is false (Bonsai)",
+	Marks: []string{"<|im_start|>", "<think>"},
+	Turns: arch.ChatMLTurns(withoutThinking),
+	Reply: "<|im_start|>assistant\n<think>\n\n</think>\n\n",
+}
+
+// withoutThinking leaves out what an earlier reply was thought from.
+func withoutThinking(reply string) string {
+	const end = "</think>"
+	if i := strings.LastIndex(reply, end); i >= 0 {
+		return strings.TrimLeft(reply[i+len(end):], "\n")
+	}
+	return reply
+}
 
 // qwen3Forward is the block of the Qwen3 report (arXiv:2505.09388) and
 // huggingface/transformers modeling_qwen3.py: pre-norm attention and

@@ -24,7 +24,7 @@ type Source interface {
 	// Kind says for people what the source is: "GGUF version 3".
 	Kind() string
 	// Config returns what the model is.
-	Config() (*Architecture, arch.Config, error)
+	Config() (*arch.Table, arch.Config, error)
 	// Metadata returns what a GGUF file of the model says about it, its
 	// tokenizer included. With an error it is what there is without that.
 	Metadata() ([]container.KV, error)

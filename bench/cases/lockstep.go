@@ -148,7 +148,12 @@ func errorMetrics(e lockstep.Errors) []bench.Metric {
 // text returns the beginning of lockstepText in the model's tokens: those that
 // go through the blocks, and one more, which is predicted.
 func (sub *subject) text() ([]int, error) {
-	t, err := tokenizer.Open(sub.Path, gguf.Options{Types: sub.opt.Types})
+	src, err := models.OpenSource(sub.Path, gguf.Options{Types: sub.opt.Types})
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	t, err := src.Tokenizer()
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"onebit/internal/clock"
 	"onebit/internal/count"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/tokenizer"
 )
 
@@ -23,7 +24,7 @@ import (
 // and values stay from turn to turn.
 type conversation struct {
 	*engine
-	template   *tokenizer.Chat
+	template   *arch.Chat
 	session    *models.Session
 	sampler    *models.Sampler
 	limit      int // tokens of a reply, or -1
@@ -138,7 +139,7 @@ func (c *conversation) run(ctx context.Context, turns <-chan said) error {
 // reply takes in a turn and writes the model's. What the session holds of the
 // conversation already is not taken in again.
 func (c *conversation) reply(ctx context.Context, text string) error {
-	c.messages = append(c.messages, tokenizer.Message{Role: tokenizer.User, Content: text})
+	c.messages = append(c.messages, tokenizer.Message{Role: arch.User, Content: text})
 	ids, err := c.layOut()
 	if err != nil || ids == nil {
 		return err
@@ -167,7 +168,7 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 		fmt.Fprintf(c.notes, "(the context of %d tokens is full)\n", c.session.Context())
 	}
 	if reply := strings.TrimSuffix(g.text.String(), "\n"); reply != "" {
-		c.messages = append(c.messages, tokenizer.Message{Role: tokenizer.Assistant, Content: reply})
+		c.messages = append(c.messages, tokenizer.Message{Role: arch.Assistant, Content: reply})
 	} else {
 		c.messages = c.messages[:len(c.messages)-1]
 	}
@@ -194,7 +195,7 @@ func (c *conversation) generate(ctx context.Context, g *generation, prompt []int
 func (c *conversation) layOut() ([]int, error) {
 	most := c.session.Context() - max(1, c.session.Context()/4)
 	for forgotten := 0; ; forgotten++ {
-		parts, err := c.template.Prompt(c.messages...)
+		parts, err := tokenizer.Prompt(c.template, c.messages...)
 		if err != nil {
 			return nil, err
 		}

@@ -37,7 +37,7 @@ func newConversation(t *testing.T, context int) (c *conversation, notes *bytes.B
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { session.Close() })
-	template, err := tokenizer.ChatNamed("qwen3")
+	template, err := models.LookupChat("qwen3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestConversationIsOneText(t *testing.T) {
 		t.Fatalf("%d messages and %d replies, want 6 and 3", len(c.messages), len(c.replies))
 	}
 	for i, g := range c.replies {
-		parts, err := c.template.Prompt(c.messages[:2*i+1]...)
+		parts, err := tokenizer.Prompt(c.template, c.messages[:2*i+1]...)
 		if err != nil {
 			t.Fatal(err)
 		}

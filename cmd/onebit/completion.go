@@ -11,7 +11,6 @@ import (
 	"onebit/formats"
 	"onebit/kernels"
 	"onebit/models"
-	"onebit/models/tokenizer"
 	"onebit/reports"
 )
 
@@ -192,7 +191,7 @@ func presetNames() (all []string) {
 }
 
 func chatTemplates() (all []string) {
-	for _, c := range tokenizer.Chats() {
+	for _, c := range models.Chats() {
 		all = append(all, c.Name)
 	}
 	return all

@@ -15,6 +15,7 @@ import (
 	"onebit/internal/clock"
 	"onebit/internal/count"
 	"onebit/models"
+	"onebit/models/arch"
 	"onebit/models/tokenizer"
 )
 
@@ -80,7 +81,7 @@ const chatOfModel = "auto"
 
 func chatNames() string {
 	var names []string
-	for _, c := range tokenizer.Chats() {
+	for _, c := range models.Chats() {
 		names = append(names, c.Name)
 	}
 	return strings.Join(names, ", ")
@@ -184,7 +185,7 @@ func (f *runFlags) encode(t *tokenizer.Tokenizer) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts, err := chat.Prompt(tokenizer.Message{Role: tokenizer.User, Content: f.prompt})
+		parts, err := tokenizer.Prompt(chat, tokenizer.Message{Role: arch.User, Content: f.prompt})
 		if err != nil {
 			return nil, err
 		}
@@ -196,15 +197,15 @@ func (f *runFlags) encode(t *tokenizer.Tokenizer) ([]int, error) {
 	return ids, nil
 }
 
-func (f *runFlags) template(t *tokenizer.Tokenizer) (*tokenizer.Chat, error) {
+func (f *runFlags) template(t *tokenizer.Tokenizer) (*arch.Chat, error) {
 	if f.chat == chatOfModel {
-		chat, err := t.Chat()
+		chat, err := t.Chat(models.Chats())
 		if err != nil {
 			return nil, fmt.Errorf("--chat: %w", err)
 		}
 		return chat, nil
 	}
-	chat, err := tokenizer.ChatNamed(f.chat)
+	chat, err := models.LookupChat(f.chat)
 	if err != nil {
 		return nil, usagef("--chat: %w", err)
 	}

@@ -21,6 +21,10 @@ type Table struct {
 	Keys []string
 	// Global tensors come once, Block tensors once per transformer block.
 	Global, Block []Declaration
+	// Text is what the files leave out about text.
+	Text Text
+	// Classes are those of its checkpoints at Hugging Face.
+	Classes []Class
 	// Presets are the real models of the architecture, and small ones for tests.
 	Presets []*Preset
 }

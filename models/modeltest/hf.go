@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,7 +34,7 @@ type HF struct {
 // weights to the files of dir, with its tokenizer if that is byte-level BPE.
 // Floats keep their type; matrices in other formats become float32.
 func WriteHF(dir string, f *gguf.File, how HF) error {
-	arch, c, err := models.ConfigFromGGUF(f)
+	table, c, err := models.ConfigFromGGUF(f)
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func WriteHF(dir string, f *gguf.File, how HF) error {
 	if err := how.writeTensors(dir, tensors); err != nil {
 		return err
 	}
-	if err := writeJSON(dir, "config.json", how.config(arch, c)); err != nil {
+	if err := writeJSON(dir, "config.json", how.config(table, c)); err != nil {
 		return err
 	}
 	return writeTokenizer(dir, f)
@@ -169,14 +170,12 @@ func (how HF) name(name string) string {
 	return "model.layers." + part[1] + "." + inner + ".weight"
 }
 
-func (how HF) config(arch *models.Architecture, c arch.Config) map[string]any {
-	class := map[string][2]string{
-		"qwen3": {"Qwen3ForCausalLM", "qwen3"}, "bitnet-b1.58": {"BitNetForCausalLM", "bitnet"}, "bitnet": {"BitnetForCausalLM", "llama"},
-	}[arch.Name]
+func (how HF) config(t *arch.Table, c arch.Config) map[string]any {
+	class := t.Classes[slices.IndexFunc(t.Classes, func(c arch.Class) bool { return c.Activation == t.Activation })]
 	// Through text, so that a float32 keeps its shortest digits.
 	float := func(x float32) json.Number { return json.Number(strconv.FormatFloat(float64(x), 'g', -1, 32)) }
 	out := map[string]any{
-		"architectures": []string{class[0]}, "model_type": class[1], "hidden_act": string(arch.Activation),
+		"architectures": []string{class.Name}, "hidden_act": string(t.Activation),
 		"num_hidden_layers": c.Layers, "hidden_size": c.Hidden, "intermediate_size": c.FFN, "vocab_size": c.Vocab,
 		"num_attention_heads": c.Heads, "num_key_value_heads": c.KVHeads, "head_dim": c.HeadDim,
 		"max_position_embeddings": c.Context, "rms_norm_eps": float(c.Eps), "rope_theta": float(c.RopeBase),

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"onebit/models/arch"
 )
 
 // small is a vocabulary small enough to merge by hand. Bytes have their own
@@ -17,7 +19,7 @@ import (
 // 274 <|im|>.
 func small(t testing.TB, pre string, more ...func(map[string]any)) *Tokenizer {
 	t.Helper()
-	tok, err := FromGGUF(smallFile(t, pre, more...))
+	tok, err := FromGGUF(smallFile(t, pre, more...), arch.Text{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +108,7 @@ func TestMergeOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		tokens, merges, ranks := randomMerges(rng)
-		tok, err := FromGGUF(file(t, kv(keyModel, "gpt2"), kv(keyPre, "qwen2"), kvs(keyTokens, tokens), kvs(keyMerges, merges)))
+		tok, err := FromGGUF(file(t, kv(keyModel, "gpt2"), kv(keyPre, "qwen2"), kvs(keyTokens, tokens), kvs(keyMerges, merges)), arch.Text{})
 		if err != nil {
 			t.Fatal(err)
 		}

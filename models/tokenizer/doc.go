@@ -1,11 +1,12 @@
 // Package tokenizer turns text into the tokens of a model and back: byte-level
-// BPE and SentencePiece as GGUF files describe them, and the layouts of
-// conversations that the models were taught.
+// BPE and SentencePiece as GGUF files describe them, and the layout of
+// conversations.
 //
 //	text ── special tokens ──┬─ words (pre-tokenizer) ── bytes ──┬─ merges ── tokens
 //	       taken out first   └─ SentencePiece: ▁ for spaces ─────┘
 //
-// [FromGGUF] reads a model file's metadata, [FromHF] a Hugging Face directory.
+// [FromGGUF] reads a model file's metadata, [FromHF] a Hugging Face directory. What
+// files leave out their architecture knows, which callers say ([arch.Text]).
 //
 // Any bytes can be encoded, and come back from the tokens: both kinds fall back
 // to a token for each byte, where ggml-org/llama.cpp gives byte-level BPE U+FFFD
@@ -73,14 +74,7 @@
 //
 // # Conversations
 //
-//	qwen3   <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n
-//	chatml  <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n
-//	bitnet  User: …<|eot_id|>Assistant:␣
-//	inst    [INST] … [/INST]
-//
-// BOS comes before if the model wants it. Sources: qwen3, tokenizer_config.json
-// of Qwen/Qwen3-8B with enable_thinking false, which also leaves the thinking out
-// of earlier replies; bitnet, tokenizer_config.json of microsoft/
-// bitnet-b1.58-2B-4T, where contents are trimmed; inst, openfluke/loom
-// poly/templates.go, with " … </s><s>" around earlier replies.
+// [Prompt] lays messages out as a model was taught to see them. The layouts are
+// those of architectures ([arch.Chat]); [Tokenizer.Chat] finds out which one a
+// model's file means. BOS comes before if the model wants it.
 package tokenizer

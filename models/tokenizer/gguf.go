@@ -6,15 +6,17 @@ import (
 	"onebit/formats/gguf"
 	"onebit/internal/mmap"
 	"onebit/internal/term"
+	"onebit/models/arch"
 )
 
-// FromGGUF makes the tokenizer of a model file from its metadata. It keeps
+// FromGGUF makes the tokenizer of a model file from its metadata and from what
+// its architecture says, the zero Text if nobody knows that. It keeps
 // nothing of the file, which may be closed. What is wrong with the metadata is a
 // *gguf.FormatError that names the key.
-func FromGGUF(f *gguf.File) (*Tokenizer, error) {
+func FromGGUF(f *gguf.File, text arch.Text) (*Tokenizer, error) {
 	var t *Tokenizer
 	err := mmap.Guard(func() error {
-		src, err := readGGUF(f)
+		src, err := readGGUF(f, text)
 		if err == nil {
 			t, err = newTokenizer(src)
 		}
@@ -27,8 +29,8 @@ func FromGGUF(f *gguf.File) (*Tokenizer, error) {
 	return t, err
 }
 
-func readGGUF(f *gguf.File) (*source, error) {
-	src := newSource()
+func readGGUF(f *gguf.File, text arch.Text) (*source, error) {
+	src := newSource(text)
 	var err error
 	if src.model, err = f.String(keyModel); err != nil {
 		return nil, err
@@ -39,7 +41,7 @@ func readGGUF(f *gguf.File) (*source, error) {
 	if src.tokens, err = readList(f, keyTokens); err != nil {
 		return nil, err
 	}
-	for key, text := range map[string]*string{keyPre: &src.pre, keyTemplate: &src.template, keyArchitecture: &src.architecture} {
+	for key, text := range map[string]*string{keyPre: &src.pre, keyTemplate: &src.template} {
 		if *text, err = optional(f, key, f.String); err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"onebit/formats/gguf"
+	"onebit/models/arch"
 )
 
 // Everything that is wrong has an error that names file and key.
@@ -83,7 +84,7 @@ func TestRefused(t *testing.T) {
 			if tt.pieces {
 				f = piecesFile(t, tt.change)
 			}
-			_, err := FromGGUF(f)
+			_, err := FromGGUF(f, arch.Text{})
 			var e *gguf.FormatError
 			if !errors.As(err, &e) || e.File != "test.gguf" || e.Key != tt.key || !strings.Contains(e.Msg, tt.want) {
 				t.Errorf("got %v\nwant key %s: %s", err, tt.key, tt.want)
@@ -92,22 +93,24 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// BitNet's official file names no pre-tokenizer.
-func TestBitNetPreTokenizer(t *testing.T) {
+// BitNet's official file names no pre-tokenizer. Its architecture does, and the
+// vocabulary confirms it.
+func TestPreTokenizerOfArchitecture(t *testing.T) {
 	llama3 := func(m map[string]any) {
 		m[keyPre] = nil
 		m[keyTokens].([]string)[271], m[keyTokens].([]string)[272] = "<|begin_of_text|>", "<|eot_id|>"
 	}
 	for _, tt := range []struct {
-		architecture string
-		change       func(map[string]any)
-		ok           bool
+		splitter string
+		change   func(map[string]any)
+		ok       bool
 	}{
-		{"bitnet-b1.58", llama3, true},
-		{"bitnet-25", llama3, true},
-		{"llama", llama3, false},
-		{"bitnet-b1.58", func(m map[string]any) { m[keyPre] = nil }, false},
-		{"bitnet-b1.58", func(m map[string]any) {
+		{"llama-bpe", llama3, true},
+		{"", llama3, false},
+		{"no such splitter", llama3, false},
+		{"qwen2", llama3, false},
+		{"llama-bpe", func(m map[string]any) { m[keyPre] = nil }, false},
+		{"llama-bpe", func(m map[string]any) {
 			m[keyPre] = nil
 			for len(m[keyTokens].([]string)) < 128256 {
 				m[keyTokens] = append(m[keyTokens].([]string), fmt.Sprintf("[PAD%d]", len(m[keyTokens].([]string))))
@@ -115,13 +118,13 @@ func TestBitNetPreTokenizer(t *testing.T) {
 			m[keyTypes] = nil
 		}, true},
 	} {
-		tok, err := FromGGUF(smallFile(t, "", tt.change, func(m map[string]any) { m[keyArchitecture] = tt.architecture }))
+		tok, err := FromGGUF(smallFile(t, "", tt.change), arch.Text{Splitter: tt.splitter})
 		if (err == nil) != tt.ok {
-			t.Errorf("%s: %v", tt.architecture, err)
+			t.Errorf("%s: %v", tt.splitter, err)
 		}
 		// Three digits a word: 123 is token 265.
 		if err == nil && !slices.Equal(tok.Encode("123", Options{}), []int{265}) {
-			t.Errorf("%s: not Llama 3's pattern", tt.architecture)
+			t.Errorf("%s: not Llama 3's pattern", tt.splitter)
 		}
 	}
 }
@@ -137,7 +140,7 @@ func TestAliases(t *testing.T) {
 // The tokenizer does not need the file any more.
 func TestFileClosed(t *testing.T) {
 	f := smallFile(t, "qwen2")
-	tok, err := FromGGUF(f)
+	tok, err := FromGGUF(f, arch.Text{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +170,7 @@ func FuzzFromGGUF(f *testing.F) {
 		if err != nil {
 			return
 		}
-		tok, err := FromGGUF(file)
+		tok, err := FromGGUF(file, arch.Text{})
 		if err != nil {
 			var e *gguf.FormatError
 			if !errors.As(err, &e) || e.Key == "" {
@@ -194,6 +197,6 @@ func FuzzFromGGUF(f *testing.F) {
 			tok.AppendToken(nil, id)
 			tok.IsEnd(id)
 		}
-		_, _ = tok.Chat()
+		_, _ = tok.Chat([]*arch.Chat{arch.ChatML})
 	})
 }

@@ -10,15 +10,17 @@ import (
 
 	"onebit/internal/bounded"
 	"onebit/internal/term"
+	"onebit/models/arch"
 )
 
-// FromHF makes the tokenizer of a Hugging Face model directory: from its
+// FromHF makes the tokenizer of a Hugging Face model directory, whose
+// architecture says what the files leave out: from its
 // tokenizer.model (SentencePiece) or, if it has none, its tokenizer.json
 // (byte-level BPE, or SentencePiece's BPE as LLaMA's), with config.json, generation_config.json,
 // tokenizer_config.json, chat_template.jinja and added_tokens.json where they are
 // there. Errors name the file.
-func FromHF(dir string) (*Tokenizer, error) {
-	src, file, err := readHF(dir)
+func FromHF(dir string, text arch.Text) (*Tokenizer, error) {
+	src, file, err := readHF(dir, text)
 	var t *Tokenizer
 	if err == nil {
 		t, err = src.tokenizer()
@@ -38,8 +40,8 @@ func (src *hfSource) tokenizer() (*Tokenizer, error) {
 }
 
 // readHF returns what the directory says, and the file with the vocabulary.
-func readHF(dir string) (*hfSource, string, error) {
-	src := &hfSource{source: newSource()}
+func readHF(dir string, text arch.Text) (*hfSource, string, error) {
+	src := &hfSource{source: newSource(text)}
 	file := filepath.Join(dir, "tokenizer.model")
 	data, err := bounded.ReadFile(file, mostBytes)
 	if err == nil {
@@ -254,8 +256,7 @@ func readConfigs(dir string, src *hfSource) error {
 		}
 	}
 	var model struct {
-		Architectures []string
-		VocabSize     int `json:"vocab_size"`
+		VocabSize int `json:"vocab_size"`
 	}
 	if err := readConfig(dir, "config.json", &model); err != nil {
 		return err
@@ -264,9 +265,6 @@ func readConfigs(dir string, src *hfSource) error {
 		return &fileError{filepath.Join(dir, "config.json"), fmt.Errorf("vocab_size is %d, more than %d", model.VocabSize, maxNumbers)}
 	}
 	src.fill(model.VocabSize)
-	for _, a := range model.Architectures {
-		src.architecture = hfArchitectures[a]
-	}
 	if err := readTokenizerConfig(dir, src); err != nil {
 		return err
 	}
@@ -314,13 +312,6 @@ func (ids *idsJSON) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	return json.Unmarshal(data, (*[]int64)(ids))
-}
-
-// hfArchitectures are GGUF's names for the classes in config.json.
-var hfArchitectures = map[string]string{
-	"BitNetForCausalLM": "bitnet-b1.58", // microsoft
-	"BitnetForCausalLM": "bitnet",       // 1bitLLM
-	"Qwen3ForCausalLM":  "qwen3",
 }
 
 func readTokenizerConfig(dir string, src *hfSource) error {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"onebit/models/arch"
 )
 
 // llamaJSON is the vocabulary of pieces as a tokenizer.json, with ba behind ab.
@@ -64,17 +66,17 @@ func TestFromHFLlama(t *testing.T) {
 		"Metaspace, never":     {llamaJSON(metaspace(object{"prepend_scheme": "never", "add_prefix_space": true})), false},
 		"Metaspace, new, both": {llamaJSON(metaspace(object{"prepend_scheme": "always", "add_prefix_space": true})), true},
 	} {
-		dir := directory(t, map[string]any{"tokenizer.json": tt.json, "config.json": object{"architectures": []string{"BitnetForCausalLM"}}})
-		got, err := FromHF(dir)
+		dir := directory(t, map[string]any{"tokenizer.json": tt.json})
+		got, err := FromHF(dir, arch.Text{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		meta, err := HFMetadata(dir)
+		meta, err := HFMetadata(dir, arch.Text{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		converted, err := FromGGUF(file(t, meta...))
+		converted, err := FromGGUF(file(t, meta...), arch.Text{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +105,7 @@ func TestFromHFLlama(t *testing.T) {
 
 // By hand: bytes for what is no token, merges before others by their rank.
 func TestEncodeLlamaJSON(t *testing.T) {
-	tok, err := FromHF(directory(t, map[string]any{"tokenizer.json": llamaJSON()}))
+	tok, err := FromHF(directory(t, map[string]any{"tokenizer.json": llamaJSON()}), arch.Text{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +160,7 @@ func TestFromHFLlamaRefused(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := directory(t, map[string]any{"tokenizer.json": tt.json})
-			_, err := FromHF(dir)
+			_, err := FromHF(dir, arch.Text{})
 			if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "tokenizer.json")) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v\nwant %s", err, tt.want)
 			}

@@ -4,14 +4,15 @@ import (
 	"slices"
 
 	"onebit/formats/gguf"
+	"onebit/models/arch"
 )
 
 // HFMetadata returns the tokenizer of a Hugging Face directory as metadata of
 // a GGUF file, of which [FromGGUF] makes the tokenizer that [FromHF] makes of
 // the directory. GGUF has room for one end of generation beside eos; those
 // that every tokenizer knows by name are found without.
-func HFMetadata(dir string) ([]gguf.KV, error) {
-	src, file, err := readHF(dir)
+func HFMetadata(dir string, text arch.Text) ([]gguf.KV, error) {
+	src, file, err := readHF(dir, text)
 	if err == nil {
 		_, err = src.tokenizer() // what it refuses is not worth writing
 	}

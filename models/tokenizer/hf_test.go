@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"onebit/models/arch"
 )
 
 // directory writes files, of which an any is marshalled as JSON.
@@ -69,13 +71,13 @@ func TestFromHFBytePairs(t *testing.T) {
 	} {
 		dir := directory(t, map[string]any{
 			"tokenizer.json": f,
-			"config.json":    object{"architectures": []string{"BitNetForCausalLM"}, "vocab_size": 300},
+			"config.json":    object{"vocab_size": 300},
 			"tokenizer_config.json": object{
 				"bos_token": object{"content": "<|im_start|>"}, "eos_token": "<|im_end|>", "pad_token": nil, "add_bos_token": true,
 				"chat_template": "{{'[INST]'}}",
 			},
 		})
-		got, err := FromHF(dir)
+		got, err := FromHF(dir, arch.Text{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,9 +91,6 @@ func TestFromHFBytePairs(t *testing.T) {
 		// Rows of the embedding without a token are filled.
 		if got.Vocab() != 300 || got.Token(299) != "[PAD299]" || !got.IsControl(299) || got.BOS() != 271 || !got.IsEnd(272) {
 			t.Errorf("%d tokens, BOS %d", got.Vocab(), got.BOS())
-		}
-		if chat, err := got.Chat(); err != nil || chat.Name != "bitnet" {
-			t.Errorf("%v, %v", chat, err)
 		}
 	}
 }
@@ -117,13 +116,13 @@ func TestFromHFTemplate(t *testing.T) {
 		if tt.file != "" {
 			files["chat_template.jinja"] = []byte(tt.file)
 		}
-		got, err := FromHF(directory(t, files))
+		got, err := FromHF(directory(t, files), arch.Text{})
 		if err != nil || got.template != tt.want {
 			t.Errorf("%v and file %q: template %q, %v, want %q", tt.config, tt.file, got.template, err, tt.want)
 		}
 	}
 	dir := directory(t, map[string]any{"tokenizer.json": smallJSON(llama3Regex), "tokenizer_config.json": object{"chat_template": 7}})
-	if _, err := FromHF(dir); err == nil || !strings.Contains(err.Error(), "tokenizer_config.json: json: cannot unmarshal number") {
+	if _, err := FromHF(dir, arch.Text{}); err == nil || !strings.Contains(err.Error(), "tokenizer_config.json: json: cannot unmarshal number") {
 		t.Errorf("a number for a template: %v", err)
 	}
 }
@@ -156,10 +155,9 @@ func TestFromHFSentencePiece(t *testing.T) {
 		"tokenizer.model":       smallModel(2),
 		"tokenizer.json":        []byte("not read"),
 		"added_tokens.json":     object{"<pad>": 270, "<s>": 1},
-		"config.json":           object{"architectures": []string{"BitnetForCausalLM"}},
 		"tokenizer_config.json": object{"pad_token": "<pad>"},
 	})
-	got, err := FromHF(dir)
+	got, err := FromHF(dir, arch.Text{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,9 +170,6 @@ func TestFromHFSentencePiece(t *testing.T) {
 	}
 	if got.Padding() != 270 || !got.IsControl(270) || got.BOS() != 1 {
 		t.Errorf("padding %d, BOS %d", got.Padding(), got.BOS())
-	}
-	if chat, err := got.Chat(); err != nil || chat.Name != "inst" {
-		t.Errorf("%v, %v", chat, err)
 	}
 }
 
@@ -227,7 +222,7 @@ func TestFromHFRefused(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := directory(t, tt.files)
-			_, err := FromHF(dir)
+			_, err := FromHF(dir, arch.Text{})
 			if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, tt.file)) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v\nwant %s: %s", err, tt.file, tt.want)
 			}
@@ -249,7 +244,7 @@ func FuzzHF(f *testing.F) {
 	}
 	f.Add(data, false)
 	f.Fuzz(func(t *testing.T, data []byte, sentencePiece bool) {
-		src := &hfSource{source: newSource()}
+		src := &hfSource{source: newSource(arch.Text{})}
 		src.flags[keyAddBOS] = false
 		read := readJSON
 		if sentencePiece {
@@ -278,26 +273,26 @@ func TestHFMetadata(t *testing.T) {
 	for name, dir := range map[string]string{
 		"BPE": directory(t, map[string]any{
 			"tokenizer.json":         smallJSON(llama3Regex),
-			"config.json":            object{"architectures": []string{"Qwen3ForCausalLM"}, "vocab_size": 300, "bos_token_id": 5},
+			"config.json":            object{"vocab_size": 300, "bos_token_id": 5},
 			"generation_config.json": object{"eos_token_id": []int{272, 7}, "bos_token_id": nil},
 			"tokenizer_config.json":  object{"pad_token": "<|im|>", "add_bos_token": true, "chat_template": "{{'[INST]'}}"},
 		}),
 		"SentencePiece": directory(t, map[string]any{
 			"tokenizer.model":       smallModel(2),
 			"added_tokens.json":     object{"<pad>": 270},
-			"config.json":           object{"architectures": []string{"BitnetForCausalLM"}, "eos_token_id": 2},
+			"config.json":           object{"eos_token_id": 2},
 			"tokenizer_config.json": object{"pad_token": "<pad>", "add_eos_token": true},
 		}),
 	} {
-		want, err := FromHF(dir)
+		want, err := FromHF(dir, arch.Text{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		meta, err := HFMetadata(dir)
+		meta, err := HFMetadata(dir, arch.Text{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := FromGGUF(file(t, append(meta, kv(keyArchitecture, want.architecture))...))
+		got, err := FromGGUF(file(t, meta...), arch.Text{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +318,7 @@ func TestHFMetadata(t *testing.T) {
 			t.Errorf("ends %v, EOS %d, BOS %d", got.ends, got.EOS(), got.BOS())
 		}
 	}
-	if _, err := HFMetadata(t.TempDir()); err == nil || !strings.Contains(err.Error(), "tokenizer.json") {
+	if _, err := HFMetadata(t.TempDir(), arch.Text{}); err == nil || !strings.Contains(err.Error(), "tokenizer.json") {
 		t.Errorf("%v", err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"onebit/models/arch"
 )
 
 // smallPieces is a SentencePiece vocabulary: 0 <unk>, 1 <s>, 2 </s>, bytes from
@@ -15,7 +17,7 @@ import (
 //	269 <user> user-defined
 func smallPieces(t testing.TB, more ...func(map[string]any)) *Tokenizer {
 	t.Helper()
-	tok, err := FromGGUF(piecesFile(t, more...))
+	tok, err := FromGGUF(piecesFile(t, more...), arch.Text{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,26 +4,27 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"onebit/models/arch"
 )
 
 // The keys of GGUF metadata, which errors name. Source: ggml-org/llama.cpp
 // gguf-py/gguf/constants.py, Keys.Tokenizer.
 const (
-	keyModel        = "tokenizer.ggml.model"
-	keyPre          = "tokenizer.ggml.pre"
-	keyTokens       = "tokenizer.ggml.tokens"
-	keyTypes        = "tokenizer.ggml.token_type"
-	keyScores       = "tokenizer.ggml.scores"
-	keyMerges       = "tokenizer.ggml.merges"
-	keyBOS          = "tokenizer.ggml.bos_token_id"
-	keyEOS          = "tokenizer.ggml.eos_token_id"
-	keyEOT          = "tokenizer.ggml.eot_token_id"
-	keyPadding      = "tokenizer.ggml.padding_token_id"
-	keyAddBOS       = "tokenizer.ggml.add_bos_token"
-	keyAddEOS       = "tokenizer.ggml.add_eos_token"
-	keyAddPrefix    = "tokenizer.ggml.add_space_prefix"
-	keyTemplate     = "tokenizer.chat_template"
-	keyArchitecture = "general.architecture"
+	keyModel     = "tokenizer.ggml.model"
+	keyPre       = "tokenizer.ggml.pre"
+	keyTokens    = "tokenizer.ggml.tokens"
+	keyTypes     = "tokenizer.ggml.token_type"
+	keyScores    = "tokenizer.ggml.scores"
+	keyMerges    = "tokenizer.ggml.merges"
+	keyBOS       = "tokenizer.ggml.bos_token_id"
+	keyEOS       = "tokenizer.ggml.eos_token_id"
+	keyEOT       = "tokenizer.ggml.eot_token_id"
+	keyPadding   = "tokenizer.ggml.padding_token_id"
+	keyAddBOS    = "tokenizer.ggml.add_bos_token"
+	keyAddEOS    = "tokenizer.ggml.add_eos_token"
+	keyAddPrefix = "tokenizer.ggml.add_space_prefix"
+	keyTemplate  = "tokenizer.chat_template"
 )
 
 // The values of tokenizer.ggml.model.
@@ -34,20 +35,21 @@ const (
 
 // A source is what a file says about its tokenizer.
 type source struct {
-	model                  string // gpt2 or llama
-	pre                    string
-	tokens                 list
-	kinds                  []kind    // one for each token
-	scores                 []float32 // likewise, for llama
-	merges                 list
-	ids                    map[string]int64 // by key; a missing one is not there
-	flags                  map[string]bool  // likewise
-	ends                   []int64          // of a generation, beside eos and eot
-	template, architecture string
+	model    string // gpt2 or llama
+	pre      string
+	tokens   list
+	kinds    []kind    // one for each token
+	scores   []float32 // likewise, for llama
+	merges   list
+	ids      map[string]int64 // by key; a missing one is not there
+	flags    map[string]bool  // likewise
+	ends     []int64          // of a generation, beside eos and eot
+	template string
+	text     arch.Text // what the architecture says
 }
 
-func newSource() source {
-	return source{ids: map[string]int64{}, flags: map[string]bool{}}
+func newSource(text arch.Text) source {
+	return source{text: text, ids: map[string]int64{}, flags: map[string]bool{}}
 }
 
 // A list is texts in order, which need not be in memory as strings.
@@ -74,7 +76,7 @@ var endTokens = []string{"<|eot_id|>", "<|im_end|>", "<|endoftext|>", "<|end_of_
 // newTokenizer checks a source and makes its tokenizer. Its errors are
 // *keyErrors.
 func newTokenizer(src *source) (*Tokenizer, error) {
-	t := &Tokenizer{template: src.template, architecture: src.architecture}
+	t := &Tokenizer{template: src.template, text: src.text}
 	var err error
 	if t.vocab, err = newVocabulary(src.tokens, src.kinds); err != nil {
 		return nil, err
@@ -118,15 +120,13 @@ func (t *Tokenizer) setBytePairs(src *source) error {
 	return err
 }
 
-// preTokenizer is the name in the file, or Llama 3's for BitNet b1.58 2B4T,
-// whose official file has none (ggml-org/llama.cpp would fall back to another
-// one): told by its architecture with the size or the special tokens of Llama
-// 3's vocabulary.
+// preTokenizer is the name in the file or, if it has none, the architecture's,
+// as far as the vocabulary confirms it.
 func (src *source) preTokenizer(v *vocabulary) string {
-	bitnet := src.architecture == "bitnet-b1.58" || src.architecture == "bitnet-25"
-	llama3 := src.tokens.n == 128256 || v.find("<|begin_of_text|>") >= 0 && v.find("<|eot_id|>") >= 0
-	if src.pre == "" && bitnet && llama3 {
-		return "llama-bpe"
+	if src.pre == "" {
+		if p, err := preTokenizerNamed(src.text.Splitter); err == nil && p.knows != nil && p.knows(v) {
+			return p.name
+		}
 	}
 	return src.pre
 }

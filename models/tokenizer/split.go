@@ -15,18 +15,24 @@ import (
 type preTokenizer struct {
 	name         string
 	aliases      []string
-	regex        string                // how tokenizer.json spells the pattern
-	next         func(text string) int // bytes of the first word of a text that is not empty
-	ignoreMerges bool                  // a word that is a token is taken as it is
-	addBOS       bool                  // where the file does not say
+	regex        string                   // how tokenizer.json spells the pattern
+	next         func(text string) int    // bytes of the first word of a text that is not empty
+	ignoreMerges bool                     // a word that is a token is taken as it is
+	addBOS       bool                     // where the file does not say
+	knows        func(v *vocabulary) bool // tells its models' vocabulary; nil: none
 }
 
 // preTokenizers are all that are known. Source of the names and of what they
 // imply: ggml-org/llama.cpp src/llama-vocab.cpp, llama_vocab::impl::load.
 var preTokenizers = []*preTokenizer{
 	{name: "gpt-2", aliases: []string{"gpt2"}, regex: gpt2Regex, next: nextGPT2},
-	{name: "llama-bpe", aliases: []string{"llama3", "llama-v3"}, regex: casedRegex(`\p{N}{1,3}`), next: nextLlama3, ignoreMerges: true, addBOS: true},
+	{name: "llama-bpe", aliases: []string{"llama3", "llama-v3"}, regex: casedRegex(`\p{N}{1,3}`), next: nextLlama3, ignoreMerges: true, addBOS: true, knows: isLlama3},
 	{name: "qwen2", regex: casedRegex(`\p{N}`), next: nextQwen2},
+}
+
+// isLlama3 tells Llama 3's vocabulary by its size or its special tokens.
+func isLlama3(v *vocabulary) bool {
+	return len(v.kinds) == 128256 || v.find("<|begin_of_text|>") >= 0 && v.find("<|eot_id|>") >= 0
 }
 
 const gpt2Regex = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"onebit/formats/gguf"
+	"onebit/models/arch"
 )
 
 // file makes a GGUF file without tensors.
@@ -82,7 +83,7 @@ func BenchmarkFromGGUF(b *testing.B) {
 			f := file(b, fullSize(v.pre, v.tokens, v.merges)...)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := FromGGUF(f); err != nil {
+				if _, err := FromGGUF(f, arch.Text{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -137,7 +138,7 @@ func piecesFile(t testing.TB, more ...func(map[string]any)) *gguf.File {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	tok, err := FromGGUF(file(b, fullSize("qwen2", 151936, 151387)...))
+	tok, err := FromGGUF(file(b, fullSize("qwen2", 151936, 151387)...), arch.Text{})
 	if err != nil {
 		b.Fatal(err)
 	}

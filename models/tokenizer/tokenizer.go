@@ -3,22 +3,24 @@ package tokenizer
 import (
 	"math"
 	"slices"
+
+	"onebit/models/arch"
 )
 
 // A Tokenizer turns text into tokens and back. It does not change and may be
 // used by any number of goroutines.
 type Tokenizer struct {
-	vocab        vocabulary
-	model        model
-	specials     *specials
-	bos, eos     int32
-	padding      int32
-	ends         []int
-	addBOS       bool
-	addEOS       bool
-	prefixed     bool // SentencePiece puts a space before text
-	template     string
-	architecture string
+	vocab    vocabulary
+	model    model
+	specials *specials
+	bos, eos int32
+	padding  int32
+	ends     []int
+	addBOS   bool
+	addEOS   bool
+	prefixed bool // SentencePiece puts a space before text
+	template string
+	text     arch.Text
 }
 
 // A model is what tokenizer.ggml.model names.

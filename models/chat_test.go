@@ -1,0 +1,119 @@
+package models_test
+
+import (
+	"strings"
+	"testing"
+
+	"onebit/formats/gguf"
+	"onebit/models"
+	"onebit/models/arch"
+	"onebit/models/tokenizer"
+)
+
+func turn(role, content string) tokenizer.Message {
+	return tokenizer.Message{Role: role, Content: content}
+}
+
+func TestChatPrompt(t *testing.T) {
+	conversation := []tokenizer.Message{
+		turn(arch.System, "Be brief."), turn(arch.User, " Hi "), turn(arch.Assistant, "<think>\nhm\n</think>\n\nHello\n"), turn(arch.User, "Bye"),
+	}
+	for _, tt := range []struct {
+		name     string
+		messages []tokenizer.Message
+		want     string
+	}{
+		{"qwen3", conversation[3:], "<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"},
+		{"qwen3", conversation, "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n Hi <|im_end|>\n" +
+			"<|im_start|>assistant\nHello\n<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"},
+		{"chatml", conversation[1:], "<|im_start|>user\n Hi <|im_end|>\n<|im_start|>assistant\n<think>\nhm\n</think>\n\nHello\n<|im_end|>\n" +
+			"<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n"},
+		{"bitnet", conversation, "System: Be brief.<|eot_id|>User: Hi<|eot_id|>Assistant: <think>\nhm\n</think>\n\nHello<|eot_id|>" +
+			"User: Bye<|eot_id|>Assistant: "},
+		{"inst", conversation[3:], "[INST] Bye [/INST]"},
+		{"inst", []tokenizer.Message{turn(arch.User, "a"), turn(arch.Assistant, "b"), turn(arch.User, "c")}, "[INST] a [/INST] b </s><s>[INST] c [/INST]"},
+	} {
+		chat, err := models.LookupChat(tt.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, err := tokenizer.Prompt(chat, tt.messages...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, p := range parts {
+			b.WriteString(p.Text)
+		}
+		if b.String() != tt.want {
+			t.Errorf("%s:\ngot  %q\nwant %q", tt.name, b.String(), tt.want)
+		}
+	}
+}
+
+func TestChatErrors(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		messages []tokenizer.Message
+		want     string
+	}{
+		{"qwen3", nil, "no message to reply to"},
+		{"qwen3", []tokenizer.Message{turn(arch.User, "a"), turn(arch.Assistant, "b")}, "no message to reply to"},
+		{"inst", []tokenizer.Message{turn(arch.System, "a"), turn(arch.User, "b")}, `message 1 has role "system", want user, assistant`},
+		{"bitnet", []tokenizer.Message{turn("tool", "a")}, `message 1 has role "tool", want system, user, assistant`},
+	} {
+		chat, err := models.LookupChat(tt.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tokenizer.Prompt(chat, tt.messages...); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
+		}
+	}
+	if _, err := models.LookupChat("gemma"); err == nil || err.Error() != `unknown chat template "gemma"; known ones are bitnet, chatml, inst, qwen3` {
+		t.Error(err)
+	}
+}
+
+func TestChatDetection(t *testing.T) {
+	for _, tt := range []struct{ template, architecture, want string }{
+		{"{{'<|im_start|>'}} … {{'<think>\\n\\n</think>\\n\\n'}}", "qwen3", "qwen3"},
+		{"{{'<|im_start|>'}}", "qwen3", "chatml"},
+		{"", "qwen3", "qwen3"},
+		{"", "bitnet-b1.58", "bitnet"},
+		{"", "bitnet-25", "bitnet"},
+		{"{{'Human: '}}{{'BITNETAssistant: '}}", "bitnet-b1.58", "bitnet"},
+		{"", "bitnet", "inst"},
+		{"{{'[INST] '}}", "llama", "inst"},
+		{"{{'<|start_header_id|>'}}", "llama", ""},
+		{"", "llama", ""},
+	} {
+		x := newFixture(t, preset("tiny"))
+		x.set("tokenizer.chat_template", gguf.Of(tt.template))
+		x.set(arch.KeyArchitecture, gguf.Of(tt.architecture))
+		tok, err := models.FromGGUF(x.file(t)).Tokenizer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		chat, err := tok.Chat(models.Chats())
+		switch {
+		case tt.want == "" && (err == nil || !strings.Contains(err.Error(), "choose one of bitnet, chatml, inst, qwen3")):
+			t.Errorf("%+v: %v", tt, err)
+		case tt.want != "" && (err != nil || chat.Name != tt.want):
+			t.Errorf("%+v: %v, %v", tt, chat, err)
+		}
+	}
+	if len(models.Chats()) != 4 {
+		t.Errorf("%v", models.Chats())
+	}
+	for _, c := range models.Chats() {
+		if c.Name == "" || c.About == "" || len(c.Marks) == 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+	for _, a := range models.Architectures() {
+		if a.Text.IgnoreTemplate && a.Text.Chat == nil {
+			t.Errorf("%s takes no template and has none", a.Name)
+		}
+	}
+}
