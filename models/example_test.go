@@ -17,7 +17,8 @@ func Example() {
 	path, remove := randomModel("tiny")
 	defer remove()
 
-	model, err := models.Open(path, models.Options{}) // a GGUF file or a Hugging Face directory
+	ctx := context.Background()
+	model, err := models.Open(ctx, path, models.Options{}) // a GGUF file or a Hugging Face directory
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func Example() {
 	prompt := words.Encode("Once upon a time", tokenizer.Options{AddSpecial: true})
 	decoder, count := words.NewDecoder(), 0
 	var text string
-	for id, err := range session.Generate(context.Background(), prompt, sampler) {
+	for id, err := range session.Generate(ctx, prompt, sampler) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -144,7 +144,7 @@ func (x *fixture) path(t testing.TB) string {
 // open makes a model of it that the test's end closes.
 func (x *fixture) open(t testing.TB, opt models.Options) *models.Model {
 	t.Helper()
-	m, err := models.Load(models.FromGGUF(x.file(t)), opt)
+	m, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), opt)
 	if err != nil {
 		t.Fatal(err)
 	}

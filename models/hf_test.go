@@ -19,6 +19,7 @@ import (
 	"onebit/formats/safetensors"
 	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/engine/cpu"
 	"onebit/models/modeltest"
 )
 
@@ -76,12 +77,12 @@ func (x *fixture) masters(t testing.TB, typ *formats.Type) *fixture {
 func lastLogits(t testing.TB, m *models.Model) []float32 {
 	t.Helper()
 	s := session(t, m, models.SessionOptions{})
-	return slices.Clone(must(s.Prefill(text(20, m.Config.Vocab))))
+	return slices.Clone(must(s.Prefill(t.Context(), text(20, m.Config.Vocab))))
 }
 
 func openPath(t testing.TB, path string, opt models.Options) *models.Model {
 	t.Helper()
-	m, err := models.Open(path, opt)
+	m, err := models.Open(t.Context(), path, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,10 +139,10 @@ func TestHFEqualsGGUF(t *testing.T) {
 			stored, gguf := tt.make()
 			dir := stored.hf(t, tt.how)
 			want := lastLogits(t, gguf.open(t, models.Options{}))
-			for _, opt := range []models.Options{{}, {Packing: models.PackNever, Threads: 1}, {Packing: models.PackBehind}} {
+			for _, opt := range []models.Options{{}, {CPU: cpu.Options{Packing: cpu.PackNever, Threads: 1}}, {CPU: cpu.Options{Packing: cpu.PackBehind}}} {
 				m := openPath(t, dir, opt)
 				if got := lastLogits(t, m); !slices.Equal(got, want) {
-					t.Errorf("packing %d: the logits differ", opt.Packing)
+					t.Errorf("packing %d: the logits differ", opt.CPU.Packing)
 				}
 			}
 		})
@@ -158,7 +159,7 @@ func TestHFMatchesOracle(t *testing.T) {
 		x := newFixture(t, tt.preset)
 		ids := text(16, tt.preset.Config.Vocab)
 		want := must(modeltest.Load(x.file(t))).Logits(ids)
-		m := openPath(t, x.hf(t, tt.how), models.Options{Variant: exact})
+		m := openPath(t, x.hf(t, tt.how), models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}})
 		s := session(t, m, models.SessionOptions{Cache: formats.F32})
 		if got := nmse(t, s, ids, want); !(got <= 1e-11) {
 			t.Errorf("%s: NMSE of the logits %.3g", tt.preset.Name, got)
@@ -450,7 +451,7 @@ func TestHFInventory(t *testing.T) {
 		x := newFixture(t, preset("tiny-bitnet"))
 		tt.change(x)
 		dir := x.hf(t, modeltest.HF{Linear: "autobitlinear"})
-		m, err := models.Open(dir, models.Options{Threads: 1})
+		m, err := models.Open(t.Context(), dir, models.Options{CPU: cpu.Options{Threads: 1}})
 		var bad *container.FormatError
 		if !errors.As(err, &bad) || bad.Tensor != tt.tensor || !strings.Contains(bad.Msg, tt.want) || !strings.HasPrefix(bad.File, dir) {
 			t.Errorf("error %v, want one about %s: %s", err, tt.tensor, tt.want)
@@ -460,11 +461,11 @@ func TestHFInventory(t *testing.T) {
 		}
 	}
 	dir := newFixture(t, preset("tiny-bitnet")).hf(t, modeltest.HF{Linear: "autobitlinear"})
-	if _, err := models.Open(dir, models.Options{Packing: models.Stream}); err == nil ||
+	if _, err := models.Open(t.Context(), dir, models.Options{CPU: cpu.Options{Packing: cpu.Stream}}); err == nil ||
 		err.Error() != dir+": the weights are ternarized as they are loaded and cannot be streamed; convert the model to GGUF first" {
 		t.Errorf("error %v", err)
 	}
-	if _, err := models.Open(t.TempDir(), models.Options{}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "config.json: is missing, so the directory is no Hugging Face checkpoint") {
+	if _, err := models.Open(t.Context(), t.TempDir(), models.Options{}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "config.json: is missing, so the directory is no Hugging Face checkpoint") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package models_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/engine"
+	"onebit/models/engine/cpu"
 )
 
 // greedy generates n tokens after a prompt, and returns them with the logits
@@ -51,7 +54,7 @@ func TestResultsDoNotDependOnHow(t *testing.T) {
 		var cache *formats.Type
 		check := func(name string, opt models.Options, batch int) {
 			t.Run(preset.Name+"/"+name, func(t *testing.T) {
-				m, err := models.Open(path, opt)
+				m, err := models.Open(t.Context(), path, opt)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -70,24 +73,24 @@ func TestResultsDoNotDependOnHow(t *testing.T) {
 			})
 		}
 		for _, r := range []struct{ threads, batch int }{{1, 1}, {1, 64}, {2, 4}, {2, 256}, {3, 1}, {3, 64}} {
-			check(fmt.Sprintf("threads=%d/batch=%d", r.threads, r.batch), models.Options{Threads: r.threads}, r.batch)
+			check(fmt.Sprintf("threads=%d/batch=%d", r.threads, r.batch), models.Options{CPU: cpu.Options{Threads: r.threads}}, r.batch)
 		}
 		for _, name := range []string{"scalar", "unrolled", "avx2", "avxvnni", "avx512vnni", "neon", "neondot", "neoni8mm"} {
-			variant, err := models.PreferVariant(name, "")
+			variant, err := cpu.Prefer(name, "")
 			if err != nil {
 				continue // this machine lacks it
 			}
-			check("variant="+name, models.Options{Variant: variant, Threads: 2}, 64)
+			check("variant="+name, models.Options{CPU: cpu.Options{Kernels: variant, Threads: 2}}, 64)
 		}
-		check("in place", models.Options{Packing: models.PackNever}, 64)
-		check("packing behind", models.Options{Packing: models.PackBehind}, 8)
-		check("streaming", models.Options{Packing: models.Stream}, 64)
+		check("in place", models.Options{CPU: cpu.Options{Packing: cpu.PackNever}}, 64)
+		check("packing behind", models.Options{CPU: cpu.Options{Packing: cpu.PackBehind}}, 8)
+		check("streaming", models.Options{CPU: cpu.Options{Packing: cpu.Stream}}, 64)
 
 		wantIDs, cache = nil, formats.Q8_0
 		for _, r := range []struct{ threads, batch int }{{1, 1}, {1, 64}, {2, 4}, {3, 256}} {
-			check(fmt.Sprintf("int8 cache/threads=%d/batch=%d", r.threads, r.batch), models.Options{Threads: r.threads}, r.batch)
+			check(fmt.Sprintf("int8 cache/threads=%d/batch=%d", r.threads, r.batch), models.Options{CPU: cpu.Options{Threads: r.threads}}, r.batch)
 		}
-		check("int8 cache/variant=scalar", models.Options{Variant: must(models.PreferVariant("scalar", ""))}, 64)
+		check("int8 cache/variant=scalar", models.Options{CPU: cpu.Options{Kernels: must(cpu.Prefer("scalar", ""))}}, 64)
 	}
 }
 
@@ -108,7 +111,7 @@ func differ(a, b []float32) int {
 // have been forgotten, get the same logits.
 func TestSessionSteps(t *testing.T) {
 	p := preset("tiny")
-	m := newFixture(t, p).open(t, models.Options{Threads: 1})
+	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
 	ids := text(9, p.Config.Vocab)
 	var want [][]float32
 	one := session(t, m, models.SessionOptions{})
@@ -139,8 +142,10 @@ func TestSessionSteps(t *testing.T) {
 		t.Errorf("logits of %d tokens, position %d, want %d", i, all.Position(), len(ids))
 	}
 
-	all.Truncate(5)
-	logits, err := all.Prefill(ids[5:])
+	if err := all.Truncate(5); err != nil {
+		t.Fatal(err)
+	}
+	logits, err := all.Prefill(t.Context(), ids[5:])
 	check("after Truncate", 8, logits, err)
 
 	steps := session(t, m, models.SessionOptions{Batch: 2}) // and Start takes more
@@ -153,30 +158,34 @@ func TestSessionSteps(t *testing.T) {
 		}
 		b.Forward(steps)
 	}
-	check("in steps", 8, steps.Finish(), nil)
+	logits, err = steps.Finish()
+	check("in steps", 8, logits, err)
 }
 
 // What a forgotten token left in the cache does not reach later ones, not even
 // if it was infinite.
 func TestTruncateForgets(t *testing.T) {
 	p := preset("tiny")
-	m := newFixture(t, p).open(t, models.Options{Threads: 1})
+	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
 	s := session(t, m, models.SessionOptions{})
 	ids := text(3, p.Config.Vocab)
-	want := slices.Clone(must(s.Prefill(ids)))
-	s.Truncate(2)
-	if err := s.Start([]int{4, 5}); err != nil {
+	want := slices.Clone(must(s.Prefill(t.Context(), ids)))
+	if err := errors.Join(s.Truncate(2), s.Start([]int{4, 5})); err != nil {
 		t.Fatal(err)
 	}
-	for i := range s.Hidden() {
-		s.Hidden()[i] = float32(i%7) * 1e38 // its keys and values overflow
+	hidden := make([]float32, 2*p.Config.Hidden)
+	for i := range hidden {
+		hidden[i] = float32(i%7) * 1e38 // its keys and values overflow
 	}
+	s.SetHidden(hidden)
 	for _, b := range m.Blocks() {
 		b.Forward(s)
 	}
-	s.Finish()
-	s.Truncate(2)
-	if i := differ(must(s.Prefill(ids[2:])), want); i >= 0 {
+	s.Finish() // whatever comes of it
+	if err := s.Truncate(2); err != nil {
+		t.Fatal(err)
+	}
+	if i := differ(must(s.Prefill(t.Context(), ids[2:])), want); i >= 0 {
 		t.Errorf("logit %d differs after a token with infinite values was forgotten", i)
 	}
 }
@@ -184,10 +193,10 @@ func TestTruncateForgets(t *testing.T) {
 func TestDecodeDoesNotAllocate(t *testing.T) {
 	for _, name := range []string{"tiny", "tiny-bitnet"} {
 		p := preset(name)
-		m := newFixture(t, p).open(t, models.Options{Threads: 2})
+		m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 2}})
 		for _, cache := range []*formats.Type{formats.F16, formats.Q8_0} {
 			s := session(t, m, models.SessionOptions{Cache: cache})
-			must(s.Prefill(text(3, p.Config.Vocab)))
+			must(s.Prefill(t.Context(), text(3, p.Config.Vocab)))
 			if n := testing.AllocsPerRun(20, func() { must(s.Decode(5)) }); n != 0 {
 				t.Errorf("%s, cache in %s: %v allocations per token", name, cache.Name, n)
 			}
@@ -237,11 +246,11 @@ func TestHeadFormat(t *testing.T) {
 			t.Errorf("%s: NMSE of the logits %g, want %g to %g", tt.format.Name, got, tt.low, 2*tt.high)
 		}
 	}
-	if _, err := models.Load(models.FromGGUF(x.file(t)), models.Options{Head: formats.I2_S}); err == nil {
+	if _, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{Head: formats.I2_S}); err == nil {
 		t.Error("a head in i2_s, whose scale is the tensor's, was accepted")
 	}
 	narrow := newFixture(t, preset("tiny-bitnet")).file(t)
-	_, err := models.Load(models.FromGGUF(narrow), models.Options{Head: formats.Q6_K})
+	_, err := models.Load(t.Context(), models.FromGGUF(narrow), models.Options{Head: formats.Q6_K})
 	const want128 = `tensor "token_embd.weight": cannot convert the head: q6_k: 128 columns do not fill blocks of 256; choose another format, such as q8_0`
 	if err == nil || !strings.Contains(err.Error(), want128) {
 		t.Errorf("a q6_k head of 128 columns: %v, want %q", err, want128)
@@ -256,7 +265,7 @@ type watcher struct {
 	results map[string]int
 }
 
-func (w *watcher) Observe(op models.Op) {
+func (w *watcher) Observe(op engine.Op) {
 	w.bytes[op.Name] += op.Bytes
 	w.macs[op.Name] += op.MACs
 	if op.Block <= 0 {
@@ -269,7 +278,7 @@ func (w *watcher) Observe(op models.Op) {
 
 func TestObserver(t *testing.T) {
 	p := preset("tiny")
-	m := newFixture(t, p).open(t, models.Options{Packing: models.PackNever, Threads: 1})
+	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: 1}})
 	w := &watcher{bytes: map[string]int{}, macs: map[string]int{}, results: map[string]int{}}
 	s := session(t, m, models.SessionOptions{Observer: w})
 	must(s.Decode(1))
@@ -307,20 +316,23 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-func TestPreferVariant(t *testing.T) {
-	if _, err := models.PreferVariant("abacus", ""); err == nil || err.Error() != `unknown variant "abacus"` {
+func TestPrefer(t *testing.T) {
+	if _, err := cpu.Prefer("abacus", ""); err == nil || err.Error() != `unknown variant "abacus"` {
 		t.Errorf("error %v", err)
 	}
-	choose := must(models.PreferVariant("scalar", kernels.Q8Row))
-	if v := must(choose(formats.Q1_0_g128)); v.Name != "scalar" || v.Scheme != kernels.Q8Row {
+	choose := must(cpu.Prefer("scalar", kernels.Q8Row))
+	if v := must(choose.Variant(formats.Q1_0_g128)); v.Name != "scalar" || v.Scheme != kernels.Q8Row {
 		t.Errorf("%v, want scalar under q8_row", v)
 	}
-	if v := must(choose(formats.F16)); v.ISA != kernels.Go || v.Scheme != kernels.F32 {
+	if v := must(choose.Variant(formats.F16)); v.ISA != kernels.Go || v.Scheme != kernels.F32 {
 		t.Errorf("%v, want Go under f32", v)
 	}
-	choose = must(models.PreferVariant("reference", ""))
+	if choose.Vectors != cpu.Scalar {
+		t.Errorf("vectors %s with scalar products", choose.Vectors.Name)
+	}
+	choose = must(cpu.Prefer("reference", ""))
 	for _, f := range []*formats.Type{formats.Q1_0_g128, formats.I2_S, formats.F16} {
-		if v := must(choose(f)); v.Name != "reference" || v.Scheme != kernels.F32 {
+		if v := must(choose.Variant(f)); v.Name != "reference" || v.Scheme != kernels.F32 {
 			t.Errorf("%v, want the reference of %s under f32", v, f.Name)
 		}
 	}
@@ -354,8 +366,8 @@ func TestResultsOnEveryMachine(t *testing.T) {
 func TestSessionsSideBySide(t *testing.T) {
 	p := preset("tiny")
 	x := newFixture(t, p)
-	want, _ := greedy(t, session(t, x.open(t, models.Options{Threads: 1}), models.SessionOptions{}), text(20, p.Config.Vocab), 5)
-	m := x.open(t, models.Options{Threads: 2, Packing: models.PackBehind})
+	want, _ := greedy(t, session(t, x.open(t, models.Options{CPU: cpu.Options{Threads: 1}}), models.SessionOptions{}), text(20, p.Config.Vocab), 5)
+	m := x.open(t, models.Options{CPU: cpu.Options{Threads: 2, Packing: cpu.PackBehind}})
 	got := make([][]int, 4)
 	var wg sync.WaitGroup
 	for i := range got {

@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"onebit/internal/sysinfo"
 	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/engine/cpu"
 	"onebit/models/modeltest"
 )
 
@@ -52,7 +54,7 @@ func TestHFLoadMemory(t *testing.T) {
 // less an embedding that is no head, and of one block.
 func TestStreamMemory(t *testing.T) {
 	if path := os.Getenv(loadEnv); path != "" {
-		fmt.Println("grown by", must(grown(path, models.Options{Packing: models.Stream, Threads: 1}, prefillAndDecode)))
+		fmt.Println("grown by", must(grown(path, models.Options{CPU: cpu.Options{Packing: cpu.Stream, Threads: 1}}, prefillAndDecode)))
 		return
 	}
 	if testing.Short() || runtime.GOOS != "linux" {
@@ -86,13 +88,13 @@ func TestStreamMemory(t *testing.T) {
 func TestConvertedHeadMemory(t *testing.T) {
 	if path := os.Getenv(loadEnv); path != "" {
 		for _, opt := range []models.Options{
-			{Head: formats.Q8_0, Packing: models.PackNever},
-			{Head: formats.Q8_0, Packing: models.PackBehind},
-			{Head: formats.Q6_K, Packing: models.Stream},
-			{Head: formats.Q1_0_g128, Packing: models.PackFirst},
-			{Head: formats.Q1_0_g128, Packing: models.PackBehind},
+			{Head: formats.Q8_0, CPU: cpu.Options{Packing: cpu.PackNever}},
+			{Head: formats.Q8_0, CPU: cpu.Options{Packing: cpu.PackBehind}},
+			{Head: formats.Q6_K, CPU: cpu.Options{Packing: cpu.Stream}},
+			{Head: formats.Q1_0_g128, CPU: cpu.Options{Packing: cpu.PackFirst}},
+			{Head: formats.Q1_0_g128, CPU: cpu.Options{Packing: cpu.PackBehind}},
 		} {
-			opt.Threads = 2
+			opt.CPU.Threads = 2
 			testConvertedHeadMemory(t, path, opt)
 		}
 		return
@@ -117,7 +119,7 @@ func testConvertedHeadMemory(t *testing.T, path string, opt models.Options) {
 		return prefillAndDecode(m)
 	}))
 	const others = 28 << 20 // as when streaming, and a slab of the old head
-	t.Logf("%s, packing %d: grown by %d KiB, head %d, from %d", opt.Head.Name, opt.Packing, peak>>10, head>>10, before>>10)
+	t.Logf("%s, packing %d: grown by %d KiB, head %d, from %d", opt.Head.Name, opt.CPU.Packing, peak>>10, head>>10, before>>10)
 	if most := head + others; int(peak) < head || int(peak) > most || before < others {
 		t.Errorf("resident memory grew by %d bytes, want %d to %d", peak, head, most)
 	}
@@ -130,7 +132,7 @@ func prefillAndDecode(m *models.Model) error {
 		return err
 	}
 	defer s.Close()
-	_, err = s.Prefill(text(8, m.Config.Vocab))
+	_, err = s.Prefill(context.Background(), text(8, m.Config.Vocab))
 	for range 3 {
 		if err == nil {
 			_, err = s.Decode(1)
@@ -169,7 +171,7 @@ func grown(path string, opt models.Options, use func(*models.Model) error) (int6
 		return 0, err
 	}
 	before := sysinfo.ReadMemory().RSS
-	m, err := models.Open(path, opt)
+	m, err := models.Open(context.Background(), path, opt)
 	if err != nil {
 		return 0, err
 	}

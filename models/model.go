@@ -3,12 +3,11 @@ package models
 import (
 	"errors"
 	"iter"
-	"sync/atomic"
 
-	"onebit/formats"
-	"onebit/internal/mmap"
 	"onebit/kernels"
 	"onebit/models/arch"
+	"onebit/models/engine"
+	"onebit/models/engine/cpu"
 )
 
 // A Model is a source's weights, checked against its architecture and ready to
@@ -24,29 +23,37 @@ type Model struct {
 	HeadError float64
 
 	source     Source
-	embedding  formats.Tensor
-	outputNorm []float32
+	engine     engine.Engine
+	embedding  engine.Weight
+	outputNorm engine.Weight
 	blocks     []*Block
-	rope       *rope
-
-	// unchecked: there are weights in place that nothing has looked at; refused:
-	// Check has told what is wrong.
-	unchecked, refused atomic.Bool
-
-	options  Options
-	pool     *kernels.Pool
-	ownsPool bool
-	packer   *packer
-	packed   arena          // the packed weights
-	head     *mmap.Anon     // a converted one
-	closers  []func() error // other memory
+	rope       engine.Rope
 }
 
 // Source returns what the model was loaded from, for its metadata.
 func (m *Model) Source() Source { return m.source }
 
-// Pool returns the threads that the model runs on.
-func (m *Model) Pool() *kernels.Pool { return m.pool }
+// Engine returns what the model runs on.
+func (m *Model) Engine() engine.Engine { return m.engine }
+
+// Pool returns the threads of an engine that runs on those of the CPU; nil of
+// another.
+func (m *Model) Pool() *kernels.Pool {
+	if e, ok := m.engine.(*cpu.Engine); ok {
+		return e.Pool()
+	}
+	return nil
+}
+
+// Check looks at all weights that nothing has been multiplied with yet, and
+// returns what is wrong with them, as Open does for a model that is packed
+// first. [Session.Prefill] does as much for a model's first prompt before it
+// returns anything; the other ways through a Session begin with Check.
+func (m *Model) Check() error { return m.engine.Check() }
+
+// Packed waits until background packing has finished, and returns its error.
+// Without packing behind it returns at once.
+func (m *Model) Packed() error { return m.engine.Settle() }
 
 // Blocks yields the transformer blocks with their index, in the order of the
 // forward pass.
@@ -60,32 +67,15 @@ func (m *Model) Blocks() iter.Seq2[int, *Block] {
 	}
 }
 
-// linears yields every layer there is, the head last.
-func (m *Model) linears() iter.Seq[*Linear] {
-	return func(yield func(*Linear) bool) {
-		for _, b := range m.blocks {
-			if b == nil {
-				continue // loading failed before
-			}
-			for _, l := range b.Linears() {
-				if l != nil && !yield(l) {
-					return
-				}
-			}
-		}
-		if m.Head != nil {
-			yield(m.Head)
-		}
-	}
-}
-
 // WeightBytes returns the bytes of weights that decoding one token reads:
 // every matrix once, as it lies in memory now. A row of the embedding and the
 // norms are too little to count.
 func (m *Model) WeightBytes() int {
-	total := 0
-	for l := range m.linears() {
-		total += l.Bytes()
+	total := m.Head.Bytes()
+	for _, b := range m.blocks {
+		for _, l := range b.Linears() {
+			total += l.Bytes()
+		}
 	}
 	return total
 }
@@ -101,21 +91,24 @@ func (m *Model) MultiplyAdds() (blocks, head int) {
 	return blocks, m.Head.Rows * m.Head.Cols
 }
 
+// HostMemory returns the memory outside the Go heap that the engine has taken
+// for weights, nil where there is none in the host's. It is for looking at from
+// outside, and gone when the model is closed.
+func (m *Model) HostMemory() [][]byte { return hostMemory(m.engine) }
+
+func hostMemory(holder any) [][]byte {
+	if h, ok := holder.(interface{ HostMemory() [][]byte }); ok {
+		return h.HostMemory()
+	}
+	return nil
+}
+
 // Close frees the weights and closes the source.
 func (m *Model) Close() error {
 	var errs []error
-	if m.packer != nil {
-		if err := m.packer.stop(); !m.refused.Load() {
-			errs = append(errs, err)
-		}
+	if m.engine != nil {
+		errs = append(errs, m.engine.Close())
 	}
-	errs = append(errs, m.packed.close())
-	for _, c := range m.closers {
-		errs = append(errs, c())
-	}
-	m.blocks, m.Head, m.closers = nil, nil, nil
-	if m.ownsPool {
-		m.pool.Close()
-	}
+	m.blocks, m.Head = nil, nil
 	return errors.Join(append(errs, m.source.Close())...)
 }

@@ -9,6 +9,7 @@ import (
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/engine/cpu"
 	"onebit/models/modeltest"
 )
 
@@ -74,9 +75,9 @@ func TestLogitsMatchOracle(t *testing.T) {
 				cache *formats.Type
 				bound float64
 			}{
-				{"exact", models.Options{Variant: exact}, formats.F32, 1e-11},
-				{"exact, fp16 cache", models.Options{Variant: exact}, formats.F16, 1e-6},
-				{"exact, int8 cache", models.Options{Variant: exact}, formats.Q8_0, 4e-4},
+				{"exact", models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.F32, 1e-11},
+				{"exact, fp16 cache", models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.F16, 1e-6},
+				{"exact, int8 cache", models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.Q8_0, 4e-4},
 				{"default", models.Options{}, formats.F16, 5e-3},
 			} {
 				s := session(t, x.open(t, o.model), models.SessionOptions{Cache: o.cache})

@@ -12,6 +12,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 )
 
 // Every model that cannot run is refused with an error that names the file
@@ -79,15 +80,15 @@ func TestOpenRefuses(t *testing.T) {
 		{"unknown architecture", "tiny", func(t testing.TB, x *fixture) { x.set("general.architecture", gguf.Of("gemma4")) },
 			"", "general.architecture", `unknown architecture "gemma4"`},
 	}
-	for _, packing := range []models.Packing{models.PackFirst, models.PackNever, models.PackBehind, models.Stream} {
+	for _, packing := range []cpu.Packing{cpu.PackFirst, cpu.PackNever, cpu.PackBehind, cpu.Stream} {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				x := newFixture(t, preset(tt.preset))
 				tt.change(t, x)
 				path := x.path(t)
-				m, err := models.Open(path, models.Options{Packing: packing, Threads: 1})
+				m, err := models.Open(t.Context(), path, models.Options{CPU: cpu.Options{Packing: packing, Threads: 1}})
 				if err == nil {
-					lazy := packing == models.PackNever || packing == models.PackBehind
+					lazy := packing == cpu.PackNever || packing == cpu.PackBehind
 					if !lazy || !strings.Contains(tt.want, "not finite") {
 						t.Error("opened")
 					}
@@ -118,7 +119,7 @@ func refusal(t *testing.T, m *models.Model) error {
 		}
 	}
 	for range 2 {
-		logits, e := s.Prefill([]int{5, 6, 7})
+		logits, e := s.Prefill(t.Context(), []int{5, 6, 7})
 		same("Prefill", e)
 		if logits != nil || s.Position() != 0 {
 			t.Errorf("Prefill returned %d logits and left the session at %d", len(logits), s.Position())
@@ -144,8 +145,8 @@ func TestOverflowIsNoBadWeight(t *testing.T) {
 	for i := 0; i < len(gain); i += 4 {
 		binary.LittleEndian.PutUint32(gain[i:], math.Float32bits(math.MaxFloat32))
 	}
-	s := session(t, x.open(t, models.Options{Packing: models.PackNever, Threads: 1}), models.SessionOptions{})
-	logits, err := s.Prefill([]int{5, 6, 7})
+	s := session(t, x.open(t, models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: 1}}), models.SessionOptions{})
+	logits, err := s.Prefill(t.Context(), []int{5, 6, 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func TestOverflowIsNoBadWeight(t *testing.T) {
 
 func TestContextLimit(t *testing.T) {
 	p := preset("tiny")
-	m := newFixture(t, p).open(t, models.Options{Threads: 1})
+	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
 	for _, tt := range []struct {
 		opt  models.SessionOptions
 		want string
@@ -174,8 +175,8 @@ func TestContextLimit(t *testing.T) {
 	if s.Context() != 6 {
 		t.Errorf("context %d, want 6", s.Context())
 	}
-	must(s.Prefill(text(4, p.Config.Vocab)))
-	_, err := s.Prefill(text(3, p.Config.Vocab))
+	must(s.Prefill(t.Context(), text(4, p.Config.Vocab)))
+	_, err := s.Prefill(t.Context(), text(3, p.Config.Vocab))
 	if !errors.Is(err, models.ErrContextFull) ||
 		err.Error() != "model.gguf: context is full: 4 tokens and 3 more exceed the 6 of this session (the model's limit is 512)" {
 		t.Errorf("error %v", err)
@@ -202,10 +203,10 @@ func TestContextLimit(t *testing.T) {
 }
 
 func TestTokensOutsideTheVocabulary(t *testing.T) {
-	m := newFixture(t, preset("tiny")).open(t, models.Options{Threads: 1})
+	m := newFixture(t, preset("tiny")).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
 	s := session(t, m, models.SessionOptions{})
 	for _, ids := range [][]int{{512}, {-1}, {3, 600}, nil} {
-		if _, err := s.Prefill(ids); err == nil {
+		if _, err := s.Prefill(t.Context(), ids); err == nil {
 			t.Errorf("tokens %v were accepted", ids)
 		}
 		for _, err := range s.Logits(ids) {
@@ -220,7 +221,7 @@ func TestTokensOutsideTheVocabulary(t *testing.T) {
 }
 
 func TestGenerateStops(t *testing.T) {
-	m := newFixture(t, preset("tiny")).open(t, models.Options{Threads: 1})
+	m := newFixture(t, preset("tiny")).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
 	s := session(t, m, models.SessionOptions{})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -244,7 +245,7 @@ func TestGenerateStops(t *testing.T) {
 
 // Blocks come in order, and stopping early is fine.
 func TestBlocks(t *testing.T) {
-	m := newFixture(t, preset("tiny-bitnet")).open(t, models.Options{Threads: 1})
+	m := newFixture(t, preset("tiny-bitnet")).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
 	var got []int
 	for i, b := range m.Blocks() {
 		got = append(got, i)

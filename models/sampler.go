@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"onebit/internal/math32"
 	"slices"
 )
 
@@ -155,7 +156,7 @@ func (s *Sampler) topP(c []candidate, logits []float32, top float32) []candidate
 	if c != nil {
 		var total float64
 		for _, x := range c {
-			total += float64(expFloat32(x.logit - top))
+			total += float64(math32.Exp(x.logit - top))
 		}
 		n, _ := cut(c, p*total, top)
 		return c[:n]
@@ -165,7 +166,7 @@ func (s *Sampler) topP(c []candidate, logits []float32, top float32) []candidate
 	}
 	var total float64
 	for _, x := range logits {
-		total += float64(expFloat32(x - top))
+		total += float64(math32.Exp(x - top))
 	}
 	for k := 64; ; k *= 16 {
 		c = s.likeliest(logits, k)
@@ -179,7 +180,7 @@ func (s *Sampler) topP(c []candidate, logits []float32, top float32) []candidate
 func cut(c []candidate, mass float64, top float32) (n int, reached bool) {
 	var sum float64
 	for i, x := range c {
-		if sum += float64(expFloat32(x.logit - top)); sum >= mass {
+		if sum += float64(math32.Exp(x.logit - top)); sum >= mass {
 			return i + 1, true
 		}
 	}
@@ -227,7 +228,7 @@ func (s *Sampler) minP(c []candidate, top float32) []candidate {
 	}
 	kept := c[:0]
 	for _, x := range c {
-		if float64(expFloat32(x.logit-top)) >= s.options.MinP {
+		if float64(math32.Exp(x.logit-top)) >= s.options.MinP {
 			kept = append(kept, x)
 		}
 	}
@@ -237,7 +238,7 @@ func (s *Sampler) minP(c []candidate, top float32) []candidate {
 // draw picks a candidate with the probability that the temperature gives it.
 func (s *Sampler) draw(c []candidate, top float32) int {
 	weight := func(x candidate) float64 {
-		return float64(expFloat32(float32(float64(x.logit-top) / s.options.Temperature)))
+		return float64(math32.Exp(float32(float64(x.logit-top) / s.options.Temperature)))
 	}
 	var sum float64
 	for _, x := range c {

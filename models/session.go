@@ -5,18 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
-	"time"
 
 	"onebit/formats"
 	"onebit/internal/mmap"
-	"onebit/kernels"
-	"onebit/models/arch"
+	"onebit/models/engine"
 )
 
 // ErrContextFull is wrapped by the error for tokens beyond a session's
 // context.
 var ErrContextFull = errors.New("context is full")
+
+// ErrNoRollback is wrapped by the error of [Session.Truncate] where a session
+// cannot go back to that position.
+var ErrNoRollback = engine.ErrNoRollback
 
 // SessionOptions are the choices in a session. The zero value is a session of
 // at most 4096 tokens.
@@ -30,7 +31,7 @@ type SessionOptions struct {
 	// Cache is the format of keys and values: f16, f32 or q8_0, which has
 	// half of f16's bytes and wants heads of a multiple of 32. Nil: f16.
 	Cache    *formats.Type
-	Observer Observer // nil: none
+	Observer engine.Observer // nil: none
 }
 
 const (
@@ -38,52 +39,35 @@ const (
 	defaultBatch   = 128
 )
 
-// A Session is a model at work on one text: the keys and values of the tokens
-// so far, and the position of the next. It belongs to one goroutine at a
-// time. Close frees it.
+// A Session is a model at work on one text: a stream of the model's engine, in
+// whose operations the forward passes are written. It belongs to one goroutine
+// at a time. Close frees it.
 type Session struct {
-	model      *Model
-	cache      *cache
-	scoreScale float32 // 1/√width of attention's scores
-	position   int
-	batch      int
-	observer   Observer
-	observed   time.Time // since when
+	model   *Model
+	stream  engine.Stream
+	context int // tokens that it can hold
+	batch   int
+	n       int // tokens of the batch in progress
 
-	// A first pass through an unchecked model: whether its products are looked
-	// at, and whether one was not finite.
-	looking, doubtful bool
+	x      engine.Buffer // Hidden: the residual stream
+	h      engine.Buffer // Hidden: input or output of a projection
+	q      engine.Buffer // Heads·HeadDim
+	k, v   engine.Buffer // KVHeads·HeadDim
+	att    engine.Buffer // Heads·HeadDim
+	gate   engine.Buffer // FFN
+	up     engine.Buffer // FFN
+	last   engine.Buffer // Hidden: columns whose logits are wanted
+	logits engine.Buffer // Vocab
 
-	// The batch in progress: n columns, from position.
-	n     int
-	block int
-	x     []float32 // n × Hidden: the residual stream
-	h     []float32 // n × Hidden: input or output of a projection
-	q     []float32 // n × Heads·HeadDim
-	k, v  []float32 // n × KVHeads·HeadDim
-	att   []float32 // n × Heads·HeadDim
-	gate  []float32 // n × FFN
-	up    []float32 // n × FFN
-	// n × HeadDim/2: angles of the rotary embedding
-	cos, sin []float32
-	logits   []float32 // a chunk of columns × Vocab
-
-	products    []kernels.Product
-	attentions  chan *attention // as many as there are threads
-	attendHeads int             // query heads in a task of attention
-	results     []Result
-
-	// Tasks of operations that share a column among threads, made once
-	// because making them would allocate.
-	storeTask    func(i int)
-	attendTask   func(i int)
-	activateTask func(i int)
+	products []engine.Product
+	one      [1]int // of Decode: operations let their arguments escape
 }
 
 // NewSession starts a session on m.
 func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
+	c := m.Config
 	if opt.Context == 0 {
-		opt.Context = min(defaultContext, m.Config.Context)
+		opt.Context = min(defaultContext, c.Context)
 	}
 	if opt.Batch == 0 {
 		opt.Batch = defaultBatch
@@ -92,93 +76,118 @@ func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
 		opt.Cache = formats.F16
 	}
 	switch {
-	case opt.Context < 1 || opt.Context > m.Config.Context:
-		return nil, fmt.Errorf("a context of %d tokens is not between 1 and the model's %d", opt.Context, m.Config.Context)
+	case opt.Context < 1 || opt.Context > c.Context:
+		return nil, fmt.Errorf("a context of %d tokens is not between 1 and the model's %d", opt.Context, c.Context)
 	case opt.Batch < 1:
 		return nil, fmt.Errorf("a batch of %d tokens is not positive", opt.Batch)
-	case cells[opt.Cache].encode == nil:
-		return nil, fmt.Errorf("keys and values cannot be kept in %s (want f16, f32 or q8_0)", opt.Cache.Name)
 	}
-	kv, err := newCache(m.Config, opt.Cache, opt.Context)
+	stream, err := m.engine.NewStream(engine.StreamOptions{
+		States: m.states(), Context: opt.Context, Batch: opt.Batch, Cache: opt.Cache, Rope: m.rope,
+	})
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{
-		model: m, cache: kv, batch: opt.Batch, block: Outside,
-		scoreScale: float32(1 / math.Sqrt(float64(m.Config.HeadDim))),
-		attentions: make(chan *attention, m.pool.Threads()),
-	}
-	s.Observe(opt.Observer)
-	for range m.pool.Threads() {
-		s.attentions <- s.newAttention()
-	}
-	s.storeTask, s.attendTask, s.activateTask = s.storeColumn, s.attendRuns, s.activateChunk
-	return s, nil
+	stream.Observe(opt.Observer)
+	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+	return &Session{
+		model: m, stream: stream, context: opt.Context, batch: opt.Batch,
+		x: stream.Buffer(c.Hidden), h: stream.Buffer(c.Hidden), last: stream.Buffer(c.Hidden),
+		q: stream.Buffer(q), k: stream.Buffer(kv), v: stream.Buffer(kv), att: stream.Buffer(q),
+		gate: stream.Buffer(c.FFN), up: stream.Buffer(c.FFN), logits: stream.Buffer(c.Vocab),
+	}, nil
 }
 
-// Close frees the cache.
-func (s *Session) Close() error { return s.cache.mem.Free() }
+// states are what the blocks keep of a text.
+func (m *Model) states() []engine.State {
+	out := make([]engine.State, m.Config.Layers)
+	for i := range out {
+		out[i] = engine.KV{Heads: m.Config.KVHeads, Dim: m.Config.HeadDim}
+	}
+	return out
+}
+
+// Close frees what the session keeps of its text.
+func (s *Session) Close() error { return s.stream.Close() }
 
 // Model returns the model that the session runs on.
 func (s *Session) Model() *Model { return s.model }
 
+// Observe makes o see the operations from now on; nil ends it.
+func (s *Session) Observe(o engine.Observer) { s.stream.Observe(o) }
+
 // Position returns the number of tokens in the session.
-func (s *Session) Position() int { return s.position }
+func (s *Session) Position() int { return s.stream.Position() }
 
 // Context returns the number of tokens that the session can hold.
-func (s *Session) Context() int { return s.cache.capacity }
+func (s *Session) Context() int { return s.context }
 
-// CacheBytes returns the size of the keys and values of the tokens so far.
-func (s *Session) CacheBytes() int { return s.model.Config.Layers * s.cache.bytes(s.position) }
+// CacheBytes returns the size of what the blocks keep of the tokens so far.
+func (s *Session) CacheBytes() int { return s.stream.StateBytes(s.Position()) }
 
-// Truncate forgets all tokens but the first n.
-func (s *Session) Truncate(n int) {
-	if n < 0 || n > s.position {
-		panic("models: truncate to more tokens than a session has")
+// HostMemory returns the memory of keys and values, for all positions, outside
+// the Go heap; nil where it is not in the host's.
+func (s *Session) HostMemory() [][]byte { return hostMemory(s.stream) }
+
+// BufferBytes returns the size of the session's activations, on the Go heap; 0
+// where they are elsewhere.
+func (s *Session) BufferBytes() int {
+	if h, ok := s.stream.(interface{ BufferBytes() int }); ok {
+		return h.BufferBytes()
 	}
-	s.position = n
+	return 0
 }
+
+// Truncate forgets all tokens but the first n. The error wraps
+// [ErrNoRollback] if what the blocks keep has no such position; 0 always has.
+func (s *Session) Truncate(n int) error { return s.stream.Truncate(n) }
 
 // Prefill takes in tokens and returns the logits of the one to follow, valid
 // until the next call. Of a model whose weights are unchecked yet, the error is
-// that of [Model.Check].
-func (s *Session) Prefill(ids []int) ([]float32, error) {
+// that of [Model.Check]; it is ctx's if that is done between two batches. None
+// of the tokens count then.
+func (s *Session) Prefill(ctx context.Context, ids []int) (logits []float32, err error) {
 	if err := s.check(ids); err != nil {
 		return nil, err
 	}
-	start := s.position
-	err := mmap.Guard(func() error { return s.prefill(ids) })
-	s.looking = false
+	start := s.Position()
+	err = mmap.Guard(func() error {
+		logits, err = s.prefill(ctx, ids)
+		return err
+	})
 	if err != nil {
-		s.position = start
+		if stuck := s.stream.Truncate(start); stuck != nil {
+			err = errors.Join(err, stuck)
+		}
 		return nil, err
 	}
-	return s.logits, nil
+	return logits, nil
 }
 
-// prefill leaves the logits after the last of ids in s.logits.
-func (s *Session) prefill(ids []int) error {
-	s.looking, s.doubtful = s.model.unchecked.Load(), false
-	for from := 0; from < len(ids); from += s.batch {
+func (s *Session) prefill(ctx context.Context, ids []int) ([]float32, error) {
+	for from := 0; ; from += s.batch {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		end := min(from+s.batch, len(ids))
 		if err := s.through(ids[from:end]); err != nil {
-			return err
+			return nil, err
 		}
-		if end == len(ids) {
-			s.columnLogits(s.n-1, s.n)
+		if end < len(ids) {
+			s.stream.End()
+			continue
 		}
-		s.advance()
+		logits, err := s.columnLogits(s.n-1, s.n)
+		if err == nil {
+			s.stream.End()
+		}
+		return logits, err
 	}
-	if s.looking {
-		return s.checkProducts()
-	}
-	return nil
 }
 
 // Decode is Prefill for one token. It does not allocate.
 func (s *Session) Decode(id int) ([]float32, error) {
-	one := [1]int{id}
-	return s.Prefill(one[:])
+	s.one[0] = id
+	return s.Prefill(context.Background(), s.one[:])
 }
 
 // logitColumns is how many columns the head multiplies together when all
@@ -204,7 +213,7 @@ func (s *Session) Logits(ids []int) iter.Seq2[[]float32, error] {
 				yield(nil, err)
 				return
 			}
-			for logits, err := range s.eachLogits(mmap.Guard) {
+			for logits, err := range s.FinishEach() {
 				if !yield(logits, err) || err != nil {
 					return
 				}
@@ -223,11 +232,7 @@ func (s *Session) Generate(ctx context.Context, prompt []int, sampler *Sampler) 
 		next := prompt
 		var one [1]int
 		for {
-			if err := ctx.Err(); err != nil {
-				yield(0, err)
-				return
-			}
-			logits, err := s.Prefill(next)
+			logits, err := s.Prefill(ctx, next)
 			if err != nil {
 				yield(0, err)
 				return
@@ -257,9 +262,9 @@ func (s *Session) check(ids []int) error {
 			return fmt.Errorf("token %d is not in the model's vocabulary of %d", id, s.model.Config.Vocab)
 		}
 	}
-	if s.position+len(ids) > s.cache.capacity {
+	if s.Position()+len(ids) > s.context {
 		return fmt.Errorf("%s: %w: %d tokens and %d more exceed the %d of this session (the model's limit is %d)",
-			s.model.source.Name(), ErrContextFull, s.position, len(ids), s.cache.capacity, s.model.Config.Context)
+			s.model.source.Name(), ErrContextFull, s.Position(), len(ids), s.context, s.model.Config.Context)
 	}
 	return nil
 }
@@ -290,58 +295,41 @@ func (s *Session) startBatch(ids []int) error {
 	if err := s.check(ids); err != nil {
 		return err
 	}
-	s.resize(len(ids))
-	start := s.begin()
-	m := s.model
-	hidden := m.Config.Hidden
-	for c, id := range ids {
-		err := m.embedding.Type.DequantizeRows(s.x[c*hidden:][:hidden], m.embedding.Data, m.Config.Vocab, hidden, id, id+1)
-		if err != nil {
-			return m.source.Fault(arch.EmbeddingTensor, err)
-		}
-	}
-	dim := m.Config.HeadDim / 2
-	for c := range ids {
-		m.rope.angles(s.cos[c*dim:][:dim], s.sin[c*dim:][:dim], s.position+c)
-	}
-	s.end(start, "token_embd", work{bytes: len(ids) * len(m.embedding.Data) / m.Config.Vocab, moved: floatBytes(len(s.x))}, s.x)
+	s.n = len(ids)
+	s.stream.Begin(s.n)
+	s.stream.Embed("token_embd", s.x, s.model.embedding, ids)
 	return nil
 }
 
 // Hidden returns the residual stream of the batch in progress, tokens ×
-// Hidden. It may be written to.
-func (s *Session) Hidden() []float32 { return s.x }
+// Hidden, valid until the next block.
+func (s *Session) Hidden() ([]float32, error) { return s.stream.Read(s.x) }
+
+// SetHidden replaces the residual stream of the batch in progress.
+func (s *Session) SetHidden(x []float32) { s.stream.Write(s.x, x) }
 
 // Finish ends a batch: it returns the logits that follow its last token,
 // valid until the next call, and advances the position.
-func (s *Session) Finish() []float32 {
-	logits := s.columnLogits(s.n-1, s.n)
-	s.advance()
-	return logits
+func (s *Session) Finish() (logits []float32, err error) {
+	err = mmap.Guard(func() error {
+		logits, err = s.columnLogits(s.n-1, s.n)
+		return err
+	})
+	s.stream.End()
+	return logits, err
 }
 
 // FinishEach is Finish that yields the logits after each token of the batch,
 // valid until the next. The position advances when the loop over them ends.
-func (s *Session) FinishEach() iter.Seq[[]float32] {
-	return func(yield func([]float32) bool) {
-		for logits := range s.eachLogits(func(f func() error) error { return f() }) {
-			if !yield(logits) {
-				return
-			}
-		}
-	}
-}
-
-// eachLogits is FinishEach with the products made within guard.
-func (s *Session) eachLogits(guard func(func() error) error) iter.Seq2[[]float32, error] {
+func (s *Session) FinishEach() iter.Seq2[[]float32, error] {
 	return func(yield func([]float32, error) bool) {
-		defer s.advance()
+		defer s.stream.End()
 		vocab := s.model.Config.Vocab
 		for from := 0; from < s.n; from += logitColumns {
 			var logits []float32
-			err := guard(func() error {
-				logits = s.columnLogits(from, min(from+logitColumns, s.n))
-				return nil
+			err := mmap.Guard(func() (err error) {
+				logits, err = s.columnLogits(from, min(from+logitColumns, s.n))
+				return err
 			})
 			if err != nil {
 				yield(nil, err)
@@ -356,42 +344,10 @@ func (s *Session) eachLogits(guard func(func() error) error) iter.Seq2[[]float32
 	}
 }
 
-func (s *Session) advance() { s.position += s.n }
-
 // columnLogits returns the logits of columns [from, end).
-func (s *Session) columnLogits(from, end int) []float32 {
-	m := s.model
-	hidden, vocab := m.Config.Hidden, m.Config.Vocab
-	all, x, h := s.n, s.x[from*hidden:end*hidden], s.h[from*hidden:end*hidden]
-	s.n = end - from
-	s.logits = grow(s.logits, s.n*vocab)
-	s.rmsNorm("output_norm", h, x, m.outputNorm)
-	s.multiply("output", h, into{m.Head, s.logits})
-	s.n = all
-	return s.logits
-}
-
-// resize cuts the buffers for n columns. They grow to the largest batch.
-func (s *Session) resize(n int) {
-	c := s.model.Config
-	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
-	s.n = n
-	for _, b := range []struct {
-		buffer *[]float32
-		width  int
-	}{
-		{&s.x, c.Hidden}, {&s.h, c.Hidden},
-		{&s.q, q}, {&s.k, kv}, {&s.v, kv}, {&s.att, q},
-		{&s.gate, c.FFN}, {&s.up, c.FFN},
-		{&s.cos, c.HeadDim / 2}, {&s.sin, c.HeadDim / 2},
-	} {
-		*b.buffer = grow(*b.buffer, n*b.width)
-	}
-}
-
-func grow(s []float32, n int) []float32 {
-	if cap(s) < n {
-		return make([]float32, n)
-	}
-	return s[:n]
+func (s *Session) columnLogits(from, end int) ([]float32, error) {
+	s.stream.Take(s.last, s.x, from, end)
+	s.rmsNorm("output_norm", s.last, s.last, s.model.outputNorm)
+	s.multiply("output", s.last, into{s.model.Head, s.logits})
+	return s.stream.Read(s.logits)
 }

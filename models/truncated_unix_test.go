@@ -13,6 +13,7 @@ import (
 	"onebit/internal/mmap"
 	"onebit/internal/sysinfo"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 	"onebit/models/lockstep"
 )
 
@@ -26,7 +27,7 @@ func TestTruncatedWhileMapped(t *testing.T) {
 	reference := must(lockstep.Reference(nil))
 	ids := text(40, 512)
 	for name, use := range map[string]func(m *models.Model, s *models.Session) error{
-		"Prefill": func(_ *models.Model, s *models.Session) error { _, err := s.Prefill(ids); return err },
+		"Prefill": func(_ *models.Model, s *models.Session) error { _, err := s.Prefill(t.Context(), ids); return err },
 		"Decode":  func(_ *models.Model, s *models.Session) error { _, err := s.Decode(7); return err },
 		"Start":   func(_ *models.Model, s *models.Session) error { return s.Start(ids) },
 		"Check":   func(m *models.Model, _ *models.Session) error { return m.Check() },
@@ -43,11 +44,11 @@ func TestTruncatedWhileMapped(t *testing.T) {
 	} {
 		for _, threads := range []int{1, 3} {
 			path := x.path(t)
-			opt := models.Options{Packing: models.PackNever, Threads: threads}
+			opt := models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: threads}}
 			if name == "lockstep" {
 				opt = reference
 			}
-			m, err := models.Open(path, opt)
+			m, err := models.Open(t.Context(), path, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,16 +100,19 @@ func TestTruncatedWhileLoading(t *testing.T) {
 	}
 	x := newFixture(t, preset("tiny"))
 	for name, load := range map[string]func(src models.Source) error{
-		"packed": func(src models.Source) error { _, err := models.Load(src, models.Options{Threads: 3}); return err },
+		"packed": func(src models.Source) error {
+			_, err := models.Load(t.Context(), src, models.Options{CPU: cpu.Options{Threads: 3}})
+			return err
+		},
 		"pack behind": func(src models.Source) error {
-			m, err := models.Load(src, models.Options{Packing: models.PackBehind})
+			m, err := models.Load(t.Context(), src, models.Options{CPU: cpu.Options{Packing: cpu.PackBehind}})
 			if err == nil {
 				err = m.Packed()
 			}
 			return err
 		},
 		"head": func(src models.Source) error {
-			_, err := models.Load(src, models.Options{Packing: models.PackNever, Head: formats.Q8_0})
+			_, err := models.Load(t.Context(), src, models.Options{CPU: cpu.Options{Packing: cpu.PackNever}, Head: formats.Q8_0})
 			return err
 		},
 		"tokenizer": func(src models.Source) error { _, err := src.Tokenizer(); return err },

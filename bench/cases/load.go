@@ -18,11 +18,12 @@ import (
 	"onebit/internal/clock"
 	"onebit/internal/count"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 )
 
 // addLoading adds the case of opening a model until it is ready.
 func (s *Suite) addLoading(shelf *shelf, c modelConfig) {
-	if c.packing == models.Stream {
+	if c.packing == cpu.Stream {
 		return // as native
 	}
 	t := names.ModelTest{Kind: names.Load}
@@ -49,7 +50,7 @@ func (l *loading) Run(ctx context.Context, n int) error {
 			return err
 		}
 		start := clock.Now()
-		m, err := models.Open(l.subject.Path, l.options(l.shelf.pool(l.threads)))
+		m, err := models.Open(ctx, l.subject.Path, l.options(l.shelf.pool(l.threads)))
 		l.elapsed += clock.Since(start)
 		if err != nil {
 			return err
@@ -66,7 +67,7 @@ func (l *loading) Elapsed() time.Duration { return l.elapsed }
 // Verify proves what is loaded. What it computes is verified by the tests of
 // the same variant.
 func (l *loading) Verify(ctx context.Context) ([]bench.Metric, error) {
-	m, err := models.Open(l.subject.Path, l.options(l.shelf.pool(l.threads)))
+	m, err := models.Open(ctx, l.subject.Path, l.options(l.shelf.pool(l.threads)))
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ const firstPrompt = "Once upon a time"
 // addFirstToken adds the case of a process that starts, loads a model and
 // writes the first token of its text.
 func (s *Suite) addFirstToken(shelf *shelf, c modelConfig) {
-	if c.packing == models.Stream || len(c.subject.opt.RunCommand) == 0 {
+	if c.packing == cpu.Stream || len(c.subject.opt.RunCommand) == 0 {
 		return // a process starts on the file's bytes with any variant
 	}
 	t := names.ModelTest{Kind: names.TTFT}
@@ -109,7 +110,7 @@ func (f *firstToken) command(ctx context.Context) (*exec.Cmd, *bytes.Buffer) {
 	path, files := f.subject.forChild()
 	args := append(slices.Clone(f.subject.opt.RunCommand[1:]), path,
 		"-p", firstPrompt, "-n", "1", "--ignore-eos", "--threads", strconv.Itoa(f.threads), "--variant", f.variant.Name)
-	if f.packing == models.PackNever {
+	if f.packing == cpu.PackNever {
 		args = append(args, "--native")
 	}
 	if f.subject.Head != nil {
@@ -171,7 +172,7 @@ func (f *firstToken) Verify(ctx context.Context) ([]bench.Metric, error) {
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("child process: %w: %s", err, strings.TrimSpace(stderr.String()))
 	}
-	if f.packing == models.PackNever && !strings.Contains(stderr.String(), f.variant.String()) {
+	if f.packing == cpu.PackNever && !strings.Contains(stderr.String(), f.variant.String()) {
 		return nil, fmt.Errorf("child process: %s does not multiply: %s", f.variant, strings.TrimSpace(stderr.String()))
 	}
 	return nil, ctx.Err()

@@ -13,6 +13,8 @@ import (
 	"onebit/formats/gguf"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine"
+	"onebit/models/engine/cpu"
 	"onebit/models/lockstep"
 	"onebit/models/perplexity"
 	"onebit/models/tokenizer"
@@ -29,7 +31,7 @@ func (s *Suite) addLockstep(shelf *shelf, configs []modelConfig, group string) {
 	}
 	schemes := map[kernels.Scheme]bool{}
 	for _, c := range slices.Backward(configs) {
-		if c.packing == models.Stream || c.variant.Name == reference {
+		if c.packing == cpu.Stream || c.variant.Name == reference {
 			continue
 		}
 		expect := c.expect(names.ModelTest{Kind: names.Prompt, Tokens: verifyTokens(sub)})
@@ -61,7 +63,7 @@ func (c modelConfig) lockstepTime() time.Duration {
 
 // lockstep returns the errors of c's model, and verifies it.
 func (s *shelf) lockstep(ctx context.Context, c modelConfig) (*lockstep.Result, error) {
-	m, err := s.open(c)
+	m, err := s.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +93,7 @@ func (s *shelf) runLockstep(ctx context.Context, c modelConfig, test *models.Mod
 		return nil, err
 	}
 	opt.GGUF.Types = sub.opt.Types
-	reference, err := models.Open(sub.Path, opt)
+	reference, err := models.Open(ctx, sub.Path, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +109,7 @@ func emitLockstep(emit func(bench.Sample) error, c modelConfig, r *lockstep.Resu
 			return err
 		}
 	}
-	output, _ := r.Find(lockstep.Accumulated, models.Outside, lockstep.Logits)
+	output, _ := r.Find(lockstep.Accumulated, engine.Outside, lockstep.Logits)
 	values := append([]bench.Metric{{Unit: bench.NMSE, Value: output.NMSE}}, predictions(&r.Estimate)...)
 	weights := names.RandomWeights
 	if !c.subject.Synthetic {

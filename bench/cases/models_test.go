@@ -22,6 +22,7 @@ import (
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 	"onebit/models"
+	enginecpu "onebit/models/engine/cpu"
 	"onebit/models/synth"
 )
 
@@ -152,7 +153,7 @@ func checkSamples(t *testing.T, c modelConfig, samples map[string]bench.Sample) 
 		near("bytes", value(test, bench.WeightRate)*seconds, 4*float64(c.weightBytes())+kv*positions)
 		value(test, bench.PctRoof)
 	}
-	if c.packing == models.Stream {
+	if c.packing == enginecpu.Stream {
 		return
 	}
 	for _, depth := range []int{0, 20} {
@@ -289,7 +290,7 @@ func TestWrongModelIsFound(t *testing.T) {
 	configs := sub.configs(1)
 	c := configs[slices.IndexFunc(configs, func(c modelConfig) bool { return c.variant.Name == "unrolled" })]
 	verify := func() error {
-		x, err := newText(shelf, c, names.ModelTest{Kind: names.Prompt, Tokens: 4})
+		x, err := newText(t.Context(), shelf, c, names.ModelTest{Kind: names.Prompt, Tokens: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +316,7 @@ func TestWrongModelIsFound(t *testing.T) {
 	if err := verify(); err != nil {
 		t.Fatal(err)
 	}
-	m, err := shelf.open(c)
+	m, err := shelf.open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
-	"onebit/models"
+	enginecpu "onebit/models/engine/cpu"
 )
 
 // A ModelFile is a model to measure.
@@ -94,7 +94,7 @@ func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 	shelf := newShelf(&opt)
 	s := &Suite{home: shelf}
 	for _, file := range opt.Files {
-		subject, err := newSubject(file, &opt)
+		subject, err := newSubject(ctx, file, &opt)
 		if err == nil {
 			err = subject.addLlamaBench(ctx, s)
 		}
@@ -196,7 +196,7 @@ func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
 	}
 	for _, t := range tests {
 		for _, c := range configs {
-			if c.packing == models.Stream && t.Kind == names.Prompt {
+			if c.packing == enginecpu.Stream && t.Kind == names.Prompt {
 				continue // the model is read once, however long the prompt
 			}
 			cs := textCase(shelf, c, t, group)
@@ -282,7 +282,7 @@ func (sub *subject) fitting(configs []modelConfig) (fit, skipped []modelConfig) 
 	}
 	room -= int64(sub.maxBytes(configs)) // what the ceiling reads
 	for _, c := range slices.Backward(configs) {
-		if c.packing == models.PackFirst || !sub.inPlace {
+		if c.packing == enginecpu.PackFirst || !sub.inPlace {
 			if room -= int64(c.weightBytes()); room < 0 {
 				skipped = append(skipped, c)
 				continue

@@ -9,6 +9,7 @@ import (
 	"onebit/bench/profile"
 	"onebit/internal/clock"
 	"onebit/models"
+	"onebit/models/engine"
 )
 
 const (
@@ -46,7 +47,7 @@ func operations(shelf *shelf, c modelConfig, t names.ModelTest, group string) be
 }
 
 // operationTimes adds up the time of each operation of each block. It is a
-// models.Observer.
+// engine.Observer.
 type operationTimes struct {
 	order []operationKey
 	total map[operationKey]*operationTotal
@@ -79,7 +80,7 @@ func (o *operationTimes) of(key operationKey) *operationTotal {
 	return total
 }
 
-func (o *operationTimes) Observe(op models.Op) {
+func (o *operationTimes) Observe(op engine.Op) {
 	total := o.of(operationKey{op.Block, op.Name})
 	total.time += op.Duration
 	total.bytes += op.Bytes
@@ -114,7 +115,7 @@ func (o *operationTimes) take(least time.Duration) (ready []operationTotal) {
 // observe performs the test under observation, and calls emit after each pass
 // but the first, which warms up.
 func observe(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest, emit func(*operationTimes) error) error {
-	m, err := shelf.open(c)
+	m, err := shelf.open(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func observe(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest
 	}
 	defer s.Close()
 	ids := tokens(c.subject, t.Depth+t.Tokens)
-	if err := fill(t, s, ids); err != nil {
+	if err := fill(ctx, t, s, ids); err != nil {
 		return err
 	}
 	for pass := range 1 + passes {
@@ -152,7 +153,7 @@ func (o *operationTimes) rest(pass time.Duration) {
 	for _, total := range o.total {
 		pass -= total.time
 	}
-	o.Observe(models.Op{Block: models.Outside, Name: names.Unattributed, Duration: max(0, pass)})
+	o.Observe(engine.Op{Block: engine.Outside, Name: names.Unattributed, Duration: max(0, pass)})
 }
 
 // sample gives an operation's time per token of text, or per prompt.

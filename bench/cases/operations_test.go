@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"onebit/bench/names"
-	"onebit/models"
+	"onebit/models/engine"
 )
 
 // What a pass spends outside of its operations is an operation too, so that
@@ -15,11 +15,11 @@ import (
 func TestOperationsAddUp(t *testing.T) {
 	for _, test := range []struct{ pass, want time.Duration }{{10, 3}, {7, 0}, {5, 0}} {
 		ops := newOperationTimes()
-		ops.Observe(models.Op{Block: 0, Name: "attn", Duration: 1})
-		ops.Observe(models.Op{Block: 0, Name: "attn", Duration: 2})
-		ops.Observe(models.Op{Block: models.Outside, Name: "output", Duration: 4})
+		ops.Observe(engine.Op{Block: 0, Name: "attn", Duration: 1})
+		ops.Observe(engine.Op{Block: 0, Name: "attn", Duration: 2})
+		ops.Observe(engine.Op{Block: engine.Outside, Name: "output", Duration: 4})
 		ops.rest(test.pass)
-		if got := ops.total[operationKey{models.Outside, names.Unattributed}].time; got != test.want {
+		if got := ops.total[operationKey{engine.Outside, names.Unattributed}].time; got != test.want {
 			t.Errorf("a pass of %d: %d is unattributed, want %d", test.pass, got, test.want)
 		}
 	}
@@ -32,9 +32,9 @@ func TestShortOperationsAreSummed(t *testing.T) {
 	sums, reported := newOperationTimes(), map[string][]int{}
 	for range passes {
 		pass := newOperationTimes()
-		pass.Observe(models.Op{Name: "attn", Duration: 200 * step, Bytes: 10})
-		pass.Observe(models.Op{Name: "attn_norm", Duration: 40 * step, Bytes: 7})
-		pass.Observe(models.Op{Name: "rope", Duration: step})
+		pass.Observe(engine.Op{Name: "attn", Duration: 200 * step, Bytes: 10})
+		pass.Observe(engine.Op{Name: "attn_norm", Duration: 40 * step, Bytes: 7})
+		pass.Observe(engine.Op{Name: "rope", Duration: step})
 		sums.add(pass)
 		for _, total := range sums.take(spanSteps * step) {
 			reported[total.name] = append(reported[total.name], total.passes)

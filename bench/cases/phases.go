@@ -20,6 +20,7 @@ import (
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 )
 
 // A phaseRequest asks a child process for the memory that a model takes while
@@ -31,7 +32,7 @@ type phaseRequest struct {
 	Format  string
 	Variant string
 	Act     kernels.Scheme
-	Packing models.Packing
+	Packing cpu.Packing
 	Threads int
 	Tests   []phaseTest
 }
@@ -143,7 +144,7 @@ func (req *phaseRequest) measure(ctx context.Context) (reply phaseReply, err err
 	pool := kernels.NewPool(req.Threads)
 	defer pool.Close()
 	c := modelConfig{variant: v, packing: req.Packing}
-	opt := models.Options{Variant: c.prefer, Packing: req.Packing, Pool: pool, GGUF: gguf.Options{Types: req.Types}}
+	opt := models.Options{CPU: cpu.Options{Kernels: c.kernels(), Packing: req.Packing, Pool: pool}, GGUF: gguf.Options{Types: req.Types}}
 	if req.Head != "" {
 		if opt.Head, err = formats.Lookup(req.Head); err != nil {
 			return nil, err
@@ -151,7 +152,7 @@ func (req *phaseRequest) measure(ctx context.Context) (reply phaseReply, err err
 	}
 	var m *models.Model
 	load, err := measurePhase(func() (err error) {
-		m, err = models.Open(req.Path, opt)
+		m, err = models.Open(ctx, req.Path, opt)
 		return err
 	})
 	if err != nil {
@@ -176,7 +177,7 @@ func (t phaseTest) measure(ctx context.Context, m *models.Model) (phase phaseMem
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	test := names.ModelTest{Kind: t.Kind, Depth: t.Depth}
-	if err := fill(test, s, t.IDs); err != nil {
+	if err := fill(ctx, test, s, t.IDs); err != nil {
 		return phase, err
 	}
 	return measurePhase(func() error { return perform(ctx, test, s, t.IDs) })

@@ -18,6 +18,8 @@ import (
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine"
+	"onebit/models/engine/cpu"
 )
 
 // ProfileOptions say what is profiled.
@@ -70,7 +72,7 @@ type Profiling struct {
 // to see what memory each takes. Its suite has a study for each test, and one
 // for what-ifs.
 func NewProfiling(ctx context.Context, opt ProfileOptions) (*Profiling, error) {
-	p := &Profiling{opt: opt, pool: kernels.NewPool(opt.Model.Threads)}
+	p := &Profiling{opt: opt, pool: kernels.NewPool(opt.Model.CPU.Threads)}
 	if err := p.open(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -78,7 +80,7 @@ func NewProfiling(ctx context.Context, opt ProfileOptions) (*Profiling, error) {
 }
 
 func (p *Profiling) open(ctx context.Context) error {
-	p.opt.Model.Pool, p.opt.Model.Head = p.pool, p.opt.File.Head
+	p.opt.Model.CPU.Pool, p.opt.Model.Head = p.pool, p.opt.File.Head
 	if len(p.tests()) == 0 {
 		return errors.New("there is nothing to profile: neither a prompt nor tokens to decode")
 	}
@@ -151,7 +153,7 @@ func (p *Profiling) describe() *profile.Profile {
 	v := main.Variant()
 	packing := names.Packed
 	switch {
-	case p.opt.Model.Packing == models.Stream:
+	case p.opt.Model.CPU.Packing == cpu.Stream:
 		packing = names.Stream
 	case v.Layout == kernels.Native:
 		packing = names.Native
@@ -218,8 +220,7 @@ func (p *Profiling) study(t names.ModelTest) bench.Study {
 // measure takes pairs of passes, with and without observation in turn before
 // each other, after one of each that warms up.
 func (p *Profiling) measure(ctx context.Context, t names.ModelTest, emit func(bench.Sample) error) error {
-	p.session.Truncate(0)
-	if err := fill(t, p.session, p.ids); err != nil {
+	if err := fill(ctx, t, p.session, p.ids); err != nil {
 		return err
 	}
 	observer := newOpObserver(p.model, p.pool.Threads())
@@ -338,10 +339,10 @@ func (p *Profiling) emit(test *profile.Test, emit func(bench.Sample) error) erro
 }
 
 // An opObserver keeps the operations of a pass, and what threads did meanwhile.
-// It is a models.Observer.
+// It is a engine.Observer.
 type opObserver struct {
 	recorder *kernels.Recorder
-	ops      []models.Op
+	ops      []engine.Op
 	floats   map[string]bool // tensors that are multiplied in float32
 	tensors  map[profile.Key][]string
 	learned  bool // tensors: the operations of the first pass are those of all
@@ -355,7 +356,7 @@ func newOpObserver(m *models.Model, threads int) *opObserver {
 	return o
 }
 
-func (o *opObserver) Observe(op models.Op) {
+func (o *opObserver) Observe(op engine.Op) {
 	if !o.learned {
 		o.learn(op)
 	}
@@ -364,7 +365,7 @@ func (o *opObserver) Observe(op models.Op) {
 }
 
 // learn remembers what an operation multiplies.
-func (o *opObserver) learn(op models.Op) {
+func (o *opObserver) learn(op engine.Op) {
 	var tensors []string
 	for _, r := range op.Results {
 		if _, ok := o.floats[r.Name]; ok {

@@ -16,6 +16,7 @@ import (
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 )
 
 // A memoryLog follows the process's memory from phase to phase.
@@ -82,14 +83,13 @@ func poll(look func()) (stop func()) {
 // looked up page by page. The rest is told by its mapping: files by their path;
 // the heap lies around any of its objects; what else is anonymous is Go's own.
 func (l *memoryLog) attribute(phase *profile.Phase) error {
-	var packed [][]byte
-	var cache []byte
+	var packed, cache [][]byte
 	activations := 0
 	if l.model != nil {
-		packed = l.model.PackedMemory()
+		packed = l.model.HostMemory()
 	}
 	if l.session != nil {
-		cache, activations = l.session.CacheMemory(), l.session.BufferBytes()
+		cache, activations = l.session.HostMemory(), l.session.BufferBytes()
 	}
 	parts := map[string]*profile.Part{}
 	for _, owner := range profile.Owners {
@@ -107,16 +107,16 @@ func (l *memoryLog) attribute(phase *profile.Phase) error {
 	}()
 	var errs []error
 	ours := int64(0)
-	own := func(owner string, b []byte) {
-		n, err := sysinfo.Resident(b)
-		errs = append(errs, err)
-		parts[owner].Reserved += int64(len(b))
-		parts[owner].Resident += int64(n)
-		ours += int64(n)
+	own := func(owner string, all [][]byte) {
+		for _, b := range all {
+			n, err := sysinfo.Resident(b)
+			errs = append(errs, err)
+			parts[owner].Reserved += int64(len(b))
+			parts[owner].Resident += int64(n)
+			ours += int64(n)
+		}
 	}
-	for _, b := range packed {
-		own(profile.OwnerPacked, b)
-	}
+	own(profile.OwnerPacked, packed)
 	own(profile.OwnerCache, cache)
 	parts[profile.OwnerActivations].Reserved = int64(activations)
 	stacks := int64(metric("/memory/classes/heap/stacks:bytes"))
@@ -218,14 +218,14 @@ func (p *Profiling) opened(ctx context.Context) (err error) {
 	l := &memoryLog{start: clock.Now(), out: new(profile.Memory)}
 	p.memory = l.out
 	err = l.phase("open", func() error {
-		p.model, err = models.Open(p.opt.File.Path, p.opt.Model)
+		p.model, err = models.Open(ctx, p.opt.File.Path, p.opt.Model)
 		l.model = p.model
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if p.opt.Model.Packing == models.PackBehind && mainPacks(p.model, &p.opt.Model) {
+	if p.opt.Model.CPU.Packing == cpu.PackBehind && mainPacks(p.model, &p.opt.Model) {
 		err = l.phase("pack", p.model.Packed)
 	} else {
 		err = p.model.Packed()
@@ -241,7 +241,7 @@ func (p *Profiling) opened(ctx context.Context) (err error) {
 	for _, t := range p.tests() {
 		err := l.phase(phases[t.Kind], func() error {
 			if p.session.Position() < t.Depth {
-				if err := fill(t, p.session, p.ids); err != nil {
+				if err := fill(ctx, t, p.session, p.ids); err != nil {
 					return err
 				}
 			}
@@ -258,8 +258,8 @@ func (p *Profiling) opened(ctx context.Context) (err error) {
 // mainPacks reports whether a model is packed behind its back.
 func mainPacks(m *models.Model, opt *models.Options) bool {
 	t := mainLinear(m).Type
-	if opt.Variant != nil {
-		if v, err := opt.Variant(t); err == nil && v != nil {
+	if choose := opt.CPU.Kernels.Variant; choose != nil {
+		if v, err := choose(t); err == nil && v != nil {
 			return v.Layout != kernels.Native
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 )
 
 func profiling(t *testing.T, opt ProfileOptions) *Profiling {
@@ -39,7 +40,7 @@ func profiling(t *testing.T, opt ProfileOptions) *Profiling {
 }
 
 func TestProfile(t *testing.T) {
-	p := profiling(t, ProfileOptions{Prompt: 8, Tokens: 4, Passes: 6, Check: true, Model: models.Options{Threads: 2, Packing: models.PackBehind}})
+	p := profiling(t, ProfileOptions{Prompt: 8, Tokens: 4, Passes: 6, Check: true, Model: models.Options{CPU: cpu.Options{Threads: 2, Packing: cpu.PackBehind}}})
 	// What the machine does is made up here, and measured elsewhere.
 	p.Profile.Ceilings = profile.Ceilings{Threads: 2, Levels: []profile.Level{{Name: "memory", Rate: 1e10}}}
 	var out bytes.Buffer
@@ -164,7 +165,7 @@ func TestProfileRefuses(t *testing.T) {
 }
 
 func TestMeasureCeilings(t *testing.T) {
-	p := profiling(t, ProfileOptions{Tokens: 1, Model: models.Options{Threads: 2}})
+	p := profiling(t, ProfileOptions{Tokens: 1, Model: models.Options{CPU: cpu.Options{Threads: 2}}})
 	if testing.Short() {
 		t.Skip("reads memory for a second")
 	}

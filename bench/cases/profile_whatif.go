@@ -14,6 +14,7 @@ import (
 	"onebit/formats"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 )
 
 // A whatIf is a decode test under other choices.
@@ -49,11 +50,11 @@ func (p *Profiling) whatIfs() (all []whatIf) {
 		})
 	}
 	switch {
-	case p.opt.Model.Packing == models.Stream || !p.model.Source().InPlace():
+	case p.opt.Model.CPU.Packing == cpu.Stream || !p.model.Source().InPlace():
 	case p.Profile.Packing == names.Packed:
-		add("weights in place, not packed", func(w *whatIf) { w.model.Packing = models.PackNever })
+		add("weights in place, not packed", func(w *whatIf) { w.model.CPU.Packing = cpu.PackNever })
 	default:
-		add("weights packed, not in place", func(w *whatIf) { w.model.Packing = models.PackFirst })
+		add("weights packed, not in place", func(w *whatIf) { w.model.CPU.Packing = cpu.PackFirst })
 	}
 	add("one thread more", func(w *whatIf) {
 		w.threads++
@@ -99,8 +100,8 @@ func (p *Profiling) tryWhatIf(ctx context.Context, w whatIf, test *profile.Test)
 		other.pool = kernels.NewPool(w.threads)
 		defer other.pool.Close()
 	}
-	w.model.Pool = other.pool
-	if other.model, err = models.Open(p.opt.File.Path, w.model); err != nil {
+	w.model.CPU.Pool = other.pool
+	if other.model, err = models.Open(ctx, p.opt.File.Path, w.model); err != nil {
 		return found, err
 	}
 	defer func() { err = errors.Join(err, other.model.Close()) }()
@@ -132,7 +133,7 @@ func (p *Profiling) compute(ctx context.Context, other *Profiling, test *profile
 			return 0, err
 		}
 	}
-	if err := fill(test.ModelTest, other.session, other.ids); err != nil {
+	if err := fill(ctx, test.ModelTest, other.session, other.ids); err != nil {
 		return 0, err
 	}
 	o := newOpObserver(other.model, other.pool.Threads())
@@ -156,8 +157,7 @@ func (p *Profiling) compute(ctx context.Context, other *Profiling, test *profile
 // other.
 func (p *Profiling) compare(ctx context.Context, other *Profiling, test *profile.Test) (profile.Figure, error) {
 	var now, then []time.Duration
-	p.session.Truncate(0)
-	if err := fill(test.ModelTest, p.session, p.ids); err != nil {
+	if err := fill(ctx, test.ModelTest, p.session, p.ids); err != nil {
 		return notMeasured, err
 	}
 	for i := range p.passes(test.Plain[0]) {

@@ -12,6 +12,7 @@ import (
 	"onebit/internal/mmap"
 	"onebit/internal/sysinfo"
 	"onebit/models"
+	enginecpu "onebit/models/engine/cpu"
 )
 
 // A shelf holds the open models that the groups of a suite share. Those of one
@@ -72,14 +73,14 @@ func (s *shelf) clear() error {
 }
 
 // open returns the model as c opens it. It stays the shelf's.
-func (s *shelf) open(c modelConfig) (*opened, error) {
+func (s *shelf) open(ctx context.Context, c modelConfig) (*opened, error) {
 	if err := s.enter(scope{c.subject, c.threads}); err != nil {
 		return nil, err
 	}
 	if m := s.opened[c]; m != nil {
 		return m, nil
 	}
-	m, err := models.Open(c.subject.Path, c.options(s.pool(c.threads)))
+	m, err := models.Open(ctx, c.subject.Path, c.options(s.pool(c.threads)))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ const manyFaults = 100
 // runs on one file differ by a fifth if its pages became huge in between.
 func (s *shelf) watchPages(c modelConfig) {
 	size := c.weightBytes()
-	if c.packing != models.PackNever || !c.subject.inPlace || size < int(lastLevelCache(s.opt.Host)) {
+	if c.packing != enginecpu.PackNever || !c.subject.inPlace || size < int(lastLevelCache(s.opt.Host)) {
 		return
 	}
 	if huge := sysinfo.ReadHugeFiles(); huge.OK() && int(huge.V) < size/2 {

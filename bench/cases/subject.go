@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/engine/cpu"
 	"onebit/models/lockstep"
 	"onebit/models/synth"
 )
@@ -43,12 +45,12 @@ type linear struct {
 }
 
 // newSubject opens a file on its own bytes.
-func newSubject(file ModelFile, opt *ModelsOptions) (*subject, error) {
+func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subject, error) {
 	source, err := models.OpenSource(file.Path, gguf.Options{Types: opt.Types})
 	if err != nil {
 		return nil, err
 	}
-	m, err := models.Load(source, models.Options{Packing: models.PackNever})
+	m, err := models.Load(ctx, source, models.Options{CPU: cpu.Options{Packing: cpu.PackNever}})
 	if err != nil {
 		return nil, err
 	}
@@ -156,9 +158,9 @@ func (sub *subject) configs(threads int) (out []modelConfig) {
 		if v.AvailableOn(sub.opt.Features) != nil {
 			continue
 		}
-		c := modelConfig{sub, v, models.PackFirst, threads}
+		c := modelConfig{sub, v, cpu.PackFirst, threads}
 		if v.Layout == kernels.Native {
-			c.packing = models.PackNever
+			c.packing = cpu.PackNever
 		}
 		out = append(out, c)
 	}
@@ -167,7 +169,7 @@ func (sub *subject) configs(threads int) (out []modelConfig) {
 	if sub.opt.Choice == BestVariants || !sub.inPlace {
 		return out
 	}
-	return append(out, modelConfig{sub, best(all, models.PackNever, sub.acts[0]).variant, models.Stream, threads})
+	return append(out, modelConfig{sub, best(all, cpu.PackNever, sub.acts[0]).variant, cpu.Stream, threads})
 }
 
 // chosen reports whether a configuration among all is one to measure.
@@ -187,7 +189,7 @@ func (c modelConfig) chosen(all []modelConfig) bool {
 }
 
 // best returns the highest ranking configuration of a packing and a scheme.
-func best(configs []modelConfig, packing models.Packing, act kernels.Scheme) (c modelConfig) {
+func best(configs []modelConfig, packing cpu.Packing, act kernels.Scheme) (c modelConfig) {
 	for _, o := range configs {
 		if o.packing == packing && o.act() == act {
 			c = o
@@ -200,11 +202,11 @@ func best(configs []modelConfig, packing models.Packing, act kernels.Scheme) (c 
 type modelConfig struct {
 	subject *subject
 	variant *kernels.Variant // of the projections
-	packing models.Packing
+	packing cpu.Packing
 	threads int
 }
 
-var packingNames = map[models.Packing]string{models.PackFirst: names.Packed, models.PackNever: names.Native, models.Stream: names.Stream}
+var packingNames = map[cpu.Packing]string{cpu.PackFirst: names.Packed, cpu.PackNever: names.Native, cpu.Stream: names.Stream}
 
 func (c modelConfig) String() string {
 	return fmt.Sprintf("%s by %s with %s, %s", c.subject.Name, c.variant.Name, c.act(), packingNames[c.packing])
@@ -245,16 +247,21 @@ func isSIMD(v *kernels.Variant) bool {
 	return true
 }
 
-// prefer chooses the variant for a format, as models.Options.Variant does.
-func (c modelConfig) prefer(t *formats.Type) (*kernels.Variant, error) {
-	if t == c.variant.Format {
-		return c.variant, nil
+// kernels are what the model is computed with: the variant, and what is nearest to
+// it for other formats and outside the products.
+func (c modelConfig) kernels() cpu.Kernels {
+	chosen, err := cpu.Prefer(c.variant.Name, c.otherAct())
+	others := chosen.Variant
+	chosen.Variant = func(t *formats.Type) (*kernels.Variant, error) {
+		switch {
+		case t == c.variant.Format:
+			return c.variant, nil
+		case err != nil:
+			return nil, err
+		}
+		return others(t)
 	}
-	prefer, err := models.PreferVariant(c.variant.Name, c.otherAct())
-	if err != nil {
-		return nil, err
-	}
-	return prefer(t)
+	return chosen
 }
 
 func (c modelConfig) otherAct() kernels.Scheme { return otherAct(c.variant.Format, c.act()) }
@@ -271,16 +278,18 @@ func otherAct(projections *formats.Type, act kernels.Scheme) kernels.Scheme {
 
 func (c modelConfig) options(pool *kernels.Pool) models.Options {
 	return models.Options{
-		Variant: c.prefer, Packing: c.packing, Head: c.subject.Head, Pool: pool, GGUF: gguf.Options{Types: c.subject.opt.Types},
+		CPU:  cpu.Options{Kernels: c.kernels(), Packing: c.packing, Pool: pool},
+		Head: c.subject.Head, GGUF: gguf.Options{Types: c.subject.opt.Types},
 	}
 }
 
 // weightBytes is models.Model.WeightBytes before the model is opened; verify
 // holds it to that.
 func (c modelConfig) weightBytes() (sum int) {
+	chosen := c.kernels()
 	for _, l := range c.subject.linears {
 		layout := kernels.Native
-		if v, err := c.prefer(l.format); err == nil && c.packing == models.PackFirst {
+		if v, err := chosen.Variant(l.format); err == nil && c.packing == cpu.PackFirst {
 			layout = v.Layout
 		}
 		n, err := layout.Bytes(l.format, l.rows, l.cols)

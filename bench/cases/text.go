@@ -11,6 +11,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 )
 
 // textCase is a pp or tg test. An operation is the whole test.
@@ -18,9 +19,9 @@ func textCase(shelf *shelf, c modelConfig, t names.ModelTest, group string) benc
 	out := bench.Case{
 		Name: c.name(t), Group: group, Rates: []bench.Metric{{Unit: bench.TokenRate, Value: float64(t.Tokens)}},
 		// Prompts take too long to measure one twice more.
-		Expect: c.expect(t), Single: t.Kind == names.Prompt || !c.simd() || c.packing == models.Stream,
+		Expect: c.expect(t), Single: t.Kind == names.Prompt || !c.simd() || c.packing == cpu.Stream,
 		Check: shelf.limits.check(c.threads),
-		Setup: func(context.Context) (bench.Instance, error) { return newText(shelf, c, t) },
+		Setup: func(ctx context.Context) (bench.Instance, error) { return newText(ctx, shelf, c, t) },
 	}
 	if t.Kind == names.Prompt {
 		out.Ops = c.multiplyAdds(t)
@@ -41,8 +42,8 @@ type text struct {
 	*roundTrip
 }
 
-func newText(shelf *shelf, c modelConfig, t names.ModelTest) (*text, error) {
-	m, err := shelf.open(c)
+func newText(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest) (*text, error) {
+	m, err := shelf.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +74,7 @@ func (x *text) Verify(ctx context.Context) ([]bench.Metric, error) {
 	if err := x.model.verify(ctx, x.modelConfig, x.shelf, x.session); err != nil {
 		return nil, err
 	}
-	x.session.Truncate(0)
-	if err := fill(x.ModelTest, x.session, x.ids); err != nil {
+	if err := fill(ctx, x.ModelTest, x.session, x.ids); err != nil {
 		return nil, err
 	}
 	return x.shelf.memory(ctx, x.modelConfig, x.ModelTest), ctx.Err()
@@ -89,21 +89,23 @@ func (x *text) Run(ctx context.Context, n int) error {
 	return nil
 }
 
-// fill takes in the tokens before the test, up to its depth.
-func fill(t names.ModelTest, s *models.Session, ids []int) error {
-	if t.Depth == 0 {
-		return nil
+// fill leaves the session with the tokens before the test, up to its depth.
+func fill(ctx context.Context, t names.ModelTest, s *models.Session, ids []int) error {
+	if err := s.Truncate(0); err != nil || t.Depth == 0 {
+		return err
 	}
-	_, err := s.Prefill(ids[:t.Depth])
+	_, err := s.Prefill(ctx, ids[:t.Depth])
 	return err
 }
 
 // perform performs the test on a session that holds at least the depth.
 func perform(ctx context.Context, t names.ModelTest, s *models.Session, ids []int) error {
-	s.Truncate(t.Depth)
+	if err := s.Truncate(t.Depth); err != nil {
+		return err
+	}
 	ids = ids[t.Depth:]
 	if t.Kind == names.Prompt {
-		_, err := s.Prefill(ids)
+		_, err := s.Prefill(ctx, ids)
 		return err
 	}
 	for _, id := range ids {
@@ -179,8 +181,7 @@ type logits struct{ batch, step []float32 }
 func (l *logits) take(ctx context.Context, s *models.Session, sub *subject) error {
 	ids := tokens(sub, genericTokens)
 	last := len(ids) - 1
-	s.Truncate(0)
-	batch, err := s.Prefill(ids[:last])
+	batch, err := fromStart(ctx, s, ids[:last])
 	if err != nil {
 		return err
 	}
@@ -228,15 +229,24 @@ func sameBits(got, want []float32) error {
 	return nil
 }
 
+// fromStart returns the logits after a text of these tokens.
+func fromStart(ctx context.Context, s *models.Session, ids []int) ([]float32, error) {
+	if err := s.Truncate(0); err != nil {
+		return nil, err
+	}
+	return s.Prefill(ctx, ids)
+}
+
 func batchEqualsSteps(ctx context.Context, s *models.Session, ids []int) error {
-	s.Truncate(0)
-	batch, err := s.Prefill(ids)
+	batch, err := fromStart(ctx, s, ids)
 	if err != nil {
 		return err
 	}
 	batch = slices.Clone(batch)
 	var step []float32
-	s.Truncate(0)
+	if err := s.Truncate(0); err != nil {
+		return err
+	}
 	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -262,13 +272,13 @@ func (s *shelf) genericLogits(ctx context.Context, c modelConfig) (*logits, erro
 	if l := sub.generic[act]; l != nil {
 		return l, nil
 	}
-	prefer, err := models.PreferVariant("unrolled", otherAct(sub.format, act))
+	prefer, err := cpu.Prefer("unrolled", otherAct(sub.format, act))
 	if err != nil {
 		return nil, err
 	}
 	opt := c.options(s.pool(s.maxThreads))
-	opt.Variant, opt.Packing = prefer, models.PackNever
-	m, err := models.Open(sub.Path, opt)
+	opt.CPU.Kernels, opt.CPU.Packing = prefer, cpu.PackNever
+	m, err := models.Open(ctx, sub.Path, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -144,8 +145,10 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 	if err != nil || ids == nil {
 		return err
 	}
-	kept := min(common(c.held, ids), len(ids)-1)
-	c.session.Truncate(kept)
+	kept, err := c.goBack(min(common(c.held, ids), len(ids)-1))
+	if err != nil {
+		return err
+	}
 	g := &generation{
 		engine: c.engine, session: c.session, sampler: c.sampler, out: c.out, limit: c.limit, ignoreEnd: c.ignoreEnd,
 		begin: clock.Now(), collect: func() {},
@@ -173,6 +176,16 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 		c.messages = c.messages[:len(c.messages)-1]
 	}
 	return nil
+}
+
+// goBack has the session forget all but the first tokens, or all where it can't
+// keep as few.
+func (c *conversation) goBack(kept int) (int, error) {
+	err := c.session.Truncate(kept)
+	if errors.Is(err, models.ErrNoRollback) {
+		kept, err = 0, c.session.Truncate(0)
+	}
+	return kept, err
 }
 
 // generate runs g until it ends or is interrupted.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"onebit/models"
+	"onebit/models/engine/cpu"
 	"onebit/models/tokenizer"
 )
 
@@ -27,7 +28,7 @@ func newConversation(t *testing.T, context int) (c *conversation, notes *bytes.B
 	}
 	f := runFlags{}
 	f.i2s = "i2_s"
-	en, err := f.load(path, models.PackNever)
+	en, err := f.load(t.Context(), path, cpu.PackNever)
 	if err != nil {
 		t.Fatal(err)
 	}

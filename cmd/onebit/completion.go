@@ -11,6 +11,7 @@ import (
 	"onebit/formats"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 	"onebit/reports"
 )
 
@@ -166,7 +167,7 @@ func activationNames() (all []string) {
 }
 
 func cacheNames() (all []string) {
-	for _, t := range models.CacheFormats() {
+	for _, t := range cpu.CacheFormats() {
 		all = append(all, t.Name)
 	}
 	return all
@@ -176,7 +177,7 @@ func cacheNames() (all []string) {
 func headNames() []string {
 	all := []string{ownHead}
 	for _, t := range formats.Types() {
-		if models.CheckHead(t) == nil {
+		if cpu.CheckHead(t) == nil {
 			all = append(all, t.Name)
 		}
 	}

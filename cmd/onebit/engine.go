@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"onebit/internal/clock"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 	"onebit/models/tokenizer"
 )
 
@@ -43,17 +45,17 @@ func (e *engineFlags) register(cmd *cobra.Command) {
 
 // options turns the flags into what a model is opened with; packing is the
 // verb's choice where no flag says.
-func (e *engineFlags) options(packing models.Packing) (models.Options, error) {
-	opt := models.Options{Packing: packing, Threads: e.threads, Pool: e.pool}
+func (e *engineFlags) options(packing cpu.Packing) (models.Options, error) {
+	opt := models.Options{CPU: cpu.Options{Packing: packing, Threads: e.threads, Pool: e.pool}}
 	switch {
 	case e.threads < 0 || e.threads > 1024:
 		return opt, usagef("--threads %d: give a number from 1 to 1024", e.threads)
 	case e.native && e.stream:
 		return opt, usagef("--native and --stream exclude each other: streaming is native already")
 	case e.native:
-		opt.Packing = models.PackNever
+		opt.CPU.Packing = cpu.PackNever
 	case e.stream:
-		opt.Packing = models.Stream
+		opt.CPU.Packing = cpu.Stream
 	}
 	var err error
 	if e.head != "" {
@@ -68,7 +70,7 @@ func (e *engineFlags) options(packing models.Packing) (models.Options, error) {
 		}
 	}
 	if e.variant != "" || act != "" {
-		opt.Variant, err = preferVariant(e.variant, act)
+		opt.CPU.Kernels, err = preferVariant(e.variant, act)
 	}
 	return opt, err
 }
@@ -77,7 +79,7 @@ func (e *engineFlags) options(packing models.Packing) (models.Options, error) {
 func headType(name string) (*formats.Type, error) {
 	t, err := formats.Lookup(name)
 	if err == nil {
-		err = models.CheckHead(t)
+		err = cpu.CheckHead(t)
 	}
 	if err != nil {
 		return nil, usagef("--head: %w", err)
@@ -87,22 +89,22 @@ func headType(name string) (*formats.Type, error) {
 
 // preferVariant tells a variant that does not exist, which is a wrong command
 // line, from one that this machine cannot run.
-func preferVariant(name string, act kernels.Scheme) (func(*formats.Type) (*kernels.Variant, error), error) {
+func preferVariant(name string, act kernels.Scheme) (cpu.Kernels, error) {
 	known := []string{""}
 	for _, v := range kernels.Variants() {
 		known = append(known, v.Name)
 	}
 	if slices.Contains(known, name) {
-		return models.PreferVariant(name, act)
+		return cpu.Prefer(name, act)
 	}
 	base, _, _ := strings.Cut(name, "-")
 	for _, isa := range kernels.ISAs() {
 		if err := isa.Foreign(); isa.Name == base && err != nil {
-			return nil, fmt.Errorf("--variant %s: %w", name, err)
+			return cpu.Kernels{}, fmt.Errorf("--variant %s: %w", name, err)
 		}
 	}
 	slices.Sort(known)
-	return nil, usagef("--variant: unknown variant %q (known: %s)", name, strings.Join(slices.Compact(known)[1:], ", "))
+	return cpu.Kernels{}, usagef("--variant: unknown variant %q (known: %s)", name, strings.Join(slices.Compact(known)[1:], ", "))
 }
 
 // cacheFormat is that of keys and values; nil is the usual one.
@@ -110,7 +112,7 @@ func (e *engineFlags) cacheFormat() (*formats.Type, error) {
 	switch {
 	case e.cache != "":
 		var known []string
-		for _, t := range models.CacheFormats() {
+		for _, t := range cpu.CacheFormats() {
 			if t.Name == e.cache {
 				return t, nil
 			}
@@ -155,7 +157,7 @@ func (s sharedSource) Close() error {
 
 // load opens the model and, beside it, the tokenizer: building the vocabulary
 // takes as long as mapping the weights.
-func (e *engineFlags) load(path string, packing models.Packing) (*engine, error) {
+func (e *engineFlags) load(ctx context.Context, path string, packing cpu.Packing) (*engine, error) {
 	opt, err := e.options(packing)
 	if err != nil {
 		return nil, err
@@ -174,7 +176,7 @@ func (e *engineFlags) load(path string, packing models.Packing) (*engine, error)
 		en.Tokenizer, err = src.Tokenizer()
 		return err
 	})
-	en.Model, err = models.Load(sharedSource{src, g.Wait}, opt)
+	en.Model, err = models.Load(ctx, sharedSource{src, g.Wait}, opt)
 	en.opened = clock.Since(start)
 	// The model's error comes first: it is the one that says what the file is.
 	if tokenizerErr := g.Wait(); err == nil {

@@ -15,6 +15,7 @@ import (
 	"onebit/internal/bounded"
 	"onebit/internal/clock"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 	"onebit/models/perplexity"
 	"onebit/models/synth"
 	"onebit/models/tokenizer"
@@ -78,7 +79,7 @@ func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	defer saved.Close()
-	en, err := f.load(path, models.PackFirst)
+	en, err := f.load(cmd.Context(), path, cpu.PackFirst)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	defer session.Close()
-	reference, closeReference, err := f.reference(path, en, saved)
+	reference, closeReference, err := f.reference(cmd.Context(), path, en, saved)
 	if err != nil {
 		return err
 	}
@@ -220,10 +221,10 @@ func readText(path string, stdin io.Reader) (string, error) {
 
 // reference returns what the model is compared with, nil for nothing, and what
 // to call when done with it.
-func (f *perplexityFlags) reference(path string, en *engine, saved *savedLogits) (perplexity.Session, func(), error) {
+func (f *perplexityFlags) reference(ctx context.Context, path string, en *engine, saved *savedLogits) (perplexity.Session, func(), error) {
 	switch {
 	case f.kld:
-		return f.referenceEngine(path, en)
+		return f.referenceEngine(ctx, path, en)
 	case saved == nil:
 		return nil, func() {}, nil
 	case saved.Vocab != en.Config.Vocab:
@@ -234,9 +235,9 @@ func (f *perplexityFlags) reference(path string, en *engine, saved *savedLogits)
 
 // referenceEngine opens the model once more, as the reference engine. The
 // tokens are en's.
-func (f *perplexityFlags) referenceEngine(path string, en *engine) (perplexity.Session, func(), error) {
+func (f *perplexityFlags) referenceEngine(ctx context.Context, path string, en *engine) (perplexity.Session, func(), error) {
 	flags := engineFlags{modelFlags: f.modelFlags, pool: en.Pool(), variant: referenceVariant}
-	opt, err := flags.options(models.PackNever)
+	opt, err := flags.options(cpu.PackNever)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -248,7 +249,7 @@ func (f *perplexityFlags) referenceEngine(path string, en *engine) (perplexity.S
 	if err != nil {
 		return nil, nil, err
 	}
-	model, err := models.Load(src, opt)
+	model, err := models.Load(ctx, src, opt)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"onebit/bench/profile"
 	"onebit/internal/sysinfo"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 	"onebit/reports"
 )
 
@@ -172,7 +173,7 @@ func (f *profileFlags) open(cmd *cobra.Command, args []string) (p *cases.Profili
 		}
 		opt.MachineFile = f.machine
 	}
-	if opt.Model, err = f.options(models.PackBehind); err != nil {
+	if opt.Model, err = f.options(cpu.PackBehind); err != nil {
 		return nil, nil, err
 	}
 	if opt.Model.GGUF, err = f.modelFlags.options(); err != nil {

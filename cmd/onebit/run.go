@@ -16,6 +16,7 @@ import (
 	"onebit/internal/count"
 	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/engine/cpu"
 	"onebit/models/tokenizer"
 )
 
@@ -99,7 +100,7 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 		}
 	}
 	collect := postponeGC()
-	en, err := f.load(path, models.PackBehind)
+	en, err := f.load(cmd.Context(), path, cpu.PackBehind)
 	if err != nil {
 		return err
 	}
@@ -284,10 +285,7 @@ func (g *generation) run(ctx context.Context, prompt []int) error {
 	start := clock.Now()
 	g.ready = start.Sub(g.begin)
 	decoder := g.Tokenizer.NewDecoder()
-	var err error
-	if prompt, err = g.takeIn(ctx, prompt); err == nil {
-		err = g.generate(ctx, prompt, start, decoder)
-	}
+	err := g.generate(ctx, prompt, start, decoder)
 	switch {
 	case err == nil:
 	case errors.Is(err, models.ErrContextFull):
@@ -312,25 +310,6 @@ func (g *generation) run(ctx context.Context, prompt []int) error {
 
 // refused reports whether the model was found out to be bad before it gave a token.
 func (g *generation) refused() bool { return g.stop == "error" && len(g.tokens) == 0 }
-
-// promptChunk is how many tokens of a prompt are taken in between two looks
-// at whether to stop: a session's batch.
-const promptChunk = 128
-
-// takeIn takes in all but the end of a long prompt, which it returns.
-func (g *generation) takeIn(ctx context.Context, prompt []int) ([]int, error) {
-	for len(prompt) > promptChunk {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if _, err := g.session.Prefill(prompt[:promptChunk]); err != nil {
-			return nil, err
-		}
-		g.sampler.Accept(prompt[:promptChunk]...)
-		prompt = prompt[promptChunk:]
-	}
-	return prompt, nil
-}
 
 func (g *generation) generate(ctx context.Context, prompt []int, start time.Time, decoder *tokenizer.Decoder) error {
 	var firstAt time.Time

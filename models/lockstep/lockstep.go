@@ -11,14 +11,16 @@ import (
 	"onebit/internal/mmap"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine"
+	"onebit/models/engine/cpu"
 	"onebit/models/perplexity"
 )
 
 // Reference returns the options to open a reference with, on a pool that stays
 // the caller's; nil is one of its own.
 func Reference(pool *kernels.Pool) (models.Options, error) {
-	variant, err := models.PreferVariant("reference", "")
-	return models.Options{Variant: variant, Packing: models.PackNever, Pool: pool}, err
+	kernels, err := cpu.Prefer("reference", "")
+	return models.Options{CPU: cpu.Options{Kernels: kernels, Packing: cpu.PackNever, Pool: pool}}, err
 }
 
 // Options are the choices in a run.
@@ -50,7 +52,7 @@ const (
 // A Tensor is what was computed in one place, compared.
 type Tensor struct {
 	Input Input
-	Block int    // models.Outside for the logits
+	Block int    // engine.Outside for the logits
 	Name  string // a projection's, such as attn_q, or one of the two above
 	Errors
 }
@@ -139,7 +141,7 @@ func (r *run) open(reference, test *models.Model, context int, cache *formats.Ty
 		session  **models.Session
 		model    *models.Model
 		cache    *formats.Type
-		observer models.Observer
+		observer engine.Observer
 	}{
 		{&r.reference, reference, formats.F32, &r.recorder},
 		{&r.isolated, test, cache, r.follower(Isolated)},
@@ -193,7 +195,9 @@ func (r *run) batch(ctx context.Context, ids, targets []int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		r.block(b)
+		if err := r.block(b); err != nil {
+			return err
+		}
 		for _, f := range r.followers {
 			if f.err != nil {
 				return f.err
@@ -204,42 +208,64 @@ func (r *run) batch(ctx context.Context, ids, targets []int) error {
 	return r.predict(ctx, targets)
 }
 
-func (r *run) block(b pair) {
-	r.input = append(r.input[:0], r.reference.Hidden()...)
+func (r *run) block(b pair) error {
+	input, err := r.reference.Hidden()
+	if err != nil {
+		return err
+	}
+	r.input = append(r.input[:0], input...)
 	r.recorder.reset()
 	b.reference.Forward(r.reference)
 
 	isolated := r.followers[Isolated]
 	isolated.follow(b.tensors, true)
-	copy(r.isolated.Hidden(), r.input)
+	r.isolated.SetHidden(r.input)
 	b.test.Forward(r.isolated)
 	// Once more, now the block as a whole. It replaces the keys and values.
 	isolated.follow(nil, false)
-	copy(r.isolated.Hidden(), r.input)
+	r.isolated.SetHidden(r.input)
 	b.test.Forward(r.isolated)
-	r.compare(place{Isolated, b.test.Index, BlockOutput}, r.isolated.Hidden(), r.reference.Hidden())
-
+	if err := r.compareHidden(Isolated, r.isolated, b.test.Index); err != nil {
+		return err
+	}
 	r.followers[Accumulated].follow(b.tensors, false)
 	b.test.Forward(r.accumulated)
-	r.compare(place{Accumulated, b.test.Index, BlockOutput}, r.accumulated.Hidden(), r.reference.Hidden())
+	return r.compareHidden(Accumulated, r.accumulated, b.test.Index)
+}
+
+// compareHidden compares the residual streams behind a block.
+func (r *run) compareHidden(input Input, test *models.Session, block int) error {
+	reference, err := r.reference.Hidden()
+	if err != nil {
+		return err
+	}
+	own, err := test.Hidden()
+	if err == nil {
+		r.compare(place{input, block, BlockOutput}, own, reference)
+	}
+	return err
 }
 
 // predict compares the logits behind the batch's tokens.
 func (r *run) predict(ctx context.Context, targets []int) error {
-	copy(r.isolated.Hidden(), r.reference.Hidden())
-	isolated, stop := iter.Pull(r.isolated.FinishEach())
+	hidden, err := r.reference.Hidden()
+	if err != nil {
+		return err
+	}
+	r.isolated.SetHidden(hidden)
+	isolated, stop := iter.Pull2(r.isolated.FinishEach())
 	defer stop()
-	accumulated, stop := iter.Pull(r.accumulated.FinishEach())
+	accumulated, stop := iter.Pull2(r.accumulated.FinishEach())
 	defer stop()
 	r.n = 1
-	for reference := range r.reference.FinishEach() {
-		if err := ctx.Err(); err != nil {
+	for reference, err := range r.reference.FinishEach() {
+		alone, aloneErr, _ := isolated()
+		own, ownErr, _ := accumulated()
+		if err := errors.Join(ctx.Err(), err, aloneErr, ownErr); err != nil {
 			return err
 		}
-		alone, _ := isolated()
-		r.compare(place{Isolated, models.Outside, Logits}, alone, reference)
-		own, _ := accumulated()
-		r.compare(place{Accumulated, models.Outside, Logits}, own, reference)
+		r.compare(place{Isolated, engine.Outside, Logits}, alone, reference)
+		r.compare(place{Accumulated, engine.Outside, Logits}, own, reference)
 		if err := r.estimate.Add(own, reference, targets[0]); err != nil {
 			return err
 		}

@@ -14,6 +14,8 @@ import (
 	"onebit/formats/gguf"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine"
+	"onebit/models/engine/cpu"
 	"onebit/models/lockstep"
 	"onebit/models/modeltest"
 	"onebit/models/synth"
@@ -42,7 +44,7 @@ func file(t *testing.T, preset string, change func(raw func(tensor string) []byt
 
 func open(t *testing.T, f *gguf.File, opt models.Options) *models.Model {
 	t.Helper()
-	m, err := models.Load(models.FromGGUF(f), opt)
+	m, err := models.Load(t.Context(), models.FromGGUF(f), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func TestReferenceAgainstItself(t *testing.T) {
 					check(block, name)
 				}
 			}
-			check(models.Outside, "output")
+			check(engine.Outside, "output")
 		}
 		if i != len(r.Tensors) {
 			t.Errorf("%s: %d tensors, want %d", preset, len(r.Tensors), i)
@@ -119,7 +121,7 @@ func TestDamageIsLocated(t *testing.T) {
 	for _, e := range r.Tensors {
 		at := e.Block == 1 && (e.Name == "ffn_up" || e.Name == "block")
 		if e.Input == lockstep.Accumulated {
-			at = at || e.Block == 1 && e.Name == "ffn_down" || e.Block > 1 || e.Block == models.Outside
+			at = at || e.Block == 1 && e.Name == "ffn_down" || e.Block > 1 || e.Block == engine.Outside
 		}
 		if wrong := e.NMSE > 0; wrong != at || wrong != (e.MaxAbs > 0) || wrong != (e.Cosine < 1) {
 			t.Errorf("%+v, want an error: %v", e, at)
@@ -138,9 +140,9 @@ func TestInvariance(t *testing.T) {
 	var want *lockstep.Result
 	for _, c := range []struct{ threads, batch int }{{1, 0}, {2, 1}, {3, 4}, {2, 64}} {
 		opt := must(lockstep.Reference(nil))
-		opt.Threads = c.threads
+		opt.CPU.Threads = c.threads
 		ref := open(t, file(t, "tiny-bitnet", nil), opt)
-		test := open(t, file(t, "tiny-bitnet", nil), models.Options{Threads: c.threads})
+		test := open(t, file(t, "tiny-bitnet", nil), models.Options{CPU: cpu.Options{Threads: c.threads}})
 		r := run(t, ref, test, text(20), lockstep.Options{Batch: c.batch})
 		if want == nil {
 			want = r
@@ -154,7 +156,7 @@ func TestInvariance(t *testing.T) {
 // values are a session's results by tensor, token after token.
 type values map[string][]float32
 
-func (v values) Observe(op models.Op) {
+func (v values) Observe(op engine.Op) {
 	for _, r := range op.Results {
 		v[r.Name] = slices.Clone(r.Values)
 	}
@@ -188,7 +190,7 @@ func TestIsolatedProjection(t *testing.T) {
 	seen := values{}
 	s := must(ref.NewSession(models.SessionOptions{Cache: formats.F32, Observer: seen}))
 	defer s.Close()
-	must(s.Prefill(ids[:6]))
+	must(s.Prefill(t.Context(), ids[:6]))
 	// The last block's: what Observe saw last under these names.
 	last := ref.Config.Layers - 1
 	for _, c := range []struct{ input, name string }{{"ffn_norm", "ffn_gate"}, {"ffn_act", "ffn_down"}, {"attn", "attn_output"}} {
@@ -233,12 +235,12 @@ func TestLogitsAgainstOracle(t *testing.T) {
 			}
 			got = append(got, logits...)
 		}
-		e, _ := r.Find(lockstep.Accumulated, models.Outside, lockstep.Logits)
+		e, _ := r.Find(lockstep.Accumulated, engine.Outside, lockstep.Logits)
 		near(t, preset, e.NMSE, direct(got, oracle), 1e-3)
 		if kld := r.Estimate.KLD.Value(); !(kld > 0 && kld < 0.01) {
 			t.Errorf("%s: divergence %v", preset, kld)
 		}
-		isolated, _ := r.Find(lockstep.Isolated, models.Outside, lockstep.Logits)
+		isolated, _ := r.Find(lockstep.Isolated, engine.Outside, lockstep.Logits)
 		if !(isolated.NMSE < e.NMSE) {
 			t.Errorf("%s: NMSE %v of the head alone, %v of the whole", preset, isolated.NMSE, e.NMSE)
 		}

@@ -2,8 +2,7 @@ package lockstep
 
 import (
 	"fmt"
-
-	"onebit/models"
+	"onebit/models/engine"
 )
 
 // A recorder observes the reference and keeps what a block computed.
@@ -15,8 +14,8 @@ type recorder struct {
 
 func (r *recorder) reset() { r.n = 0 }
 
-func (r *recorder) Observe(op models.Op) {
-	if op.Block == models.Outside {
+func (r *recorder) Observe(op engine.Op) {
+	if op.Block == engine.Outside {
 		return
 	}
 	for _, result := range op.Results {
@@ -44,8 +43,8 @@ func (f *follower) follow(tensors map[string]string, replace bool) {
 	f.tensors, f.replace, f.at = tensors, replace, 0
 }
 
-func (f *follower) Observe(op models.Op) {
-	if op.Block == models.Outside || f.tensors == nil || f.err != nil {
+func (f *follower) Observe(op engine.Op) {
+	if op.Block == engine.Outside || f.tensors == nil || f.err != nil {
 		return
 	}
 	for _, result := range op.Results {

@@ -2,6 +2,7 @@ package perplexity
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -232,10 +233,10 @@ func (f *LogitReader) accepts(p Protocol, ids []int) error {
 }
 
 // Truncate does nothing: each window's logits follow those of the one before.
-func (f *LogitReader) Truncate(int) {}
+func (f *LogitReader) Truncate(int) error { return nil }
 
 // Prefill does nothing: nothing is saved for tokens that are not scored.
-func (f *LogitReader) Prefill([]int) ([]float32, error) { return nil, nil }
+func (f *LogitReader) Prefill(context.Context, []int) ([]float32, error) { return nil, nil }
 
 // Logits yields what is saved for the next scored tokens, one for each of ids.
 func (f *LogitReader) Logits(ids []int) iter.Seq2[[]float32, error] {

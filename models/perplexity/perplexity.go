@@ -2,16 +2,17 @@ package perplexity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 )
 
 // A Session predicts tokens; *models.Session is one.
 type Session interface {
-	// Truncate forgets all tokens but the first n.
-	Truncate(n int)
+	// Truncate forgets all tokens but the first n, or says that it can't.
+	Truncate(n int) error
 	// Prefill takes in tokens.
-	Prefill(ids []int) ([]float32, error)
+	Prefill(ctx context.Context, ids []int) ([]float32, error)
 	// Logits takes in tokens and yields, for each, the logits of the one to
 	// follow it, valid until the next.
 	Logits(ids []int) iter.Seq2[[]float32, error]
@@ -168,12 +169,11 @@ func noReference() ([]float32, error, bool) { return nil, nil, false }
 // logits for each that is.
 func (p Protocol) predictions(ctx context.Context, s Session, window []int) (iter.Seq2[[]float32, error], error) {
 	first := len(window) - p.Scored() - 1
-	s.Truncate(0)
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), s.Truncate(0)); err != nil {
 		return nil, err
 	}
 	if first > 0 {
-		if _, err := s.Prefill(window[:first]); err != nil {
+		if _, err := s.Prefill(ctx, window[:first]); err != nil {
 			return nil, err
 		}
 	}

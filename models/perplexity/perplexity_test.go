@@ -17,6 +17,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine/cpu"
 	"onebit/models/perplexity"
 	"onebit/models/synth"
 )
@@ -29,9 +30,9 @@ type fake struct {
 	text   []int
 }
 
-func (f *fake) Truncate(n int) { f.text = f.text[:n] }
+func (f *fake) Truncate(n int) error { f.text = f.text[:n]; return nil }
 
-func (f *fake) Prefill(ids []int) ([]float32, error) {
+func (f *fake) Prefill(_ context.Context, ids []int) ([]float32, error) {
 	f.calls = append(f.calls, fmt.Sprint("take ", append(f.text, ids...)))
 	f.text = append(f.text, ids...)
 	return nil, nil
@@ -232,7 +233,7 @@ func TestSession(t *testing.T) {
 		window[0] = 5
 		for end := 7; end < 12; end++ {
 			s.Truncate(0)
-			z, err := s.Prefill(window[:end])
+			z, err := s.Prefill(t.Context(), window[:end])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -260,12 +261,12 @@ func TestSession(t *testing.T) {
 
 var (
 	engine          = models.Options{}
-	referenceEngine = models.Options{Packing: models.PackNever, Variant: func(f *formats.Type) (*kernels.Variant, error) {
+	referenceEngine = models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Kernels: cpu.Kernels{Variant: func(f *formats.Type) (*kernels.Variant, error) {
 		if f == formats.F16 { // the cache
 			return nil, nil
 		}
 		return kernels.Lookup(f.Name, "reference", kernels.F32)
-	}}
+	}}}}
 )
 
 func session(t *testing.T, opt models.Options) *models.Session {
@@ -282,7 +283,7 @@ func session(t *testing.T, opt models.Options) *models.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := models.Load(models.FromGGUF(parsed), opt)
+	m, err := models.Load(t.Context(), models.FromGGUF(parsed), opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package models
+package cpu
 
 import (
 	"sync"
@@ -16,17 +16,18 @@ type packer struct {
 	err  error
 }
 
-func startPacker(m *Model) *packer {
+func startPacker(e *Engine) *packer {
 	p := &packer{quit: make(chan struct{}), done: make(chan struct{})}
+	layers := e.layers
 	go func() {
 		defer close(p.done)
-		for l := range m.linears() {
+		for _, m := range layers {
 			select {
 			case <-p.quit:
 				return
 			default:
 			}
-			if p.err = mmap.Guard(func() error { return m.repack(l) }); p.err != nil {
+			if p.err = mmap.Guard(func() error { return e.repack(m) }); p.err != nil {
 				return
 			}
 		}
@@ -41,34 +42,34 @@ func (p *packer) stop() error {
 	return p.err
 }
 
-// repack brings a layer into the layout of the variant chosen for it. Who
+// repack brings a matrix into the layout of the variant chosen for it. Who
 // still reads the old weights may: the file keeps them mapped, and released
 // pages are read again.
-func (m *Model) repack(l *Linear) error {
-	if l.converted() {
+func (e *Engine) repack(m *matrix) error {
+	if m.converted() {
 		return nil
 	}
-	v, err := m.options.variantFor(l.Type, false)
+	v, err := e.options.Kernels.variantFor(m.format, false)
 	if err != nil || v.Layout == kernels.Native {
 		return err
 	}
-	w, err := m.pack(v, l.tensor, nil)
+	w, err := e.pack(m, v, nil)
 	if err != nil {
 		return err
 	}
-	l.weights.Store(w)
+	m.weights.Store(w)
 	// A product in progress would fault the pages in again: wait for it.
-	m.pool.ForEach(1, func(int) {})
-	m.release(l.Name)
+	e.pool.ForEach(1, func(int) {})
+	e.release(m.name)
 	return nil
 }
 
-// Packed waits until background packing has finished, and returns its error.
+// Settle waits until background packing has finished, and returns its error.
 // Without PackBehind it returns at once.
-func (m *Model) Packed() error {
-	if m.packer == nil {
+func (e *Engine) Settle() error {
+	if e.packer == nil {
 		return nil
 	}
-	<-m.packer.done
-	return m.packer.err
+	<-e.packer.done
+	return e.packer.err
 }

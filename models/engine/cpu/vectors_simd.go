@@ -1,8 +1,12 @@
 //go:build !purego && (amd64 || arm64)
 
-package models
+package cpu
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"onebit/kernels"
+)
 
 // Each function of the assembly takes a multiple of 8 elements, which the
 // caller has checked the slices for.
@@ -42,17 +46,45 @@ func maxSIMD(x *float32, n int) float32
 //go:noescape
 func turnSIMD(a, b, cos, sin *float32, n int)
 
-// scoresSIMD takes a multiple of 8 rows and of 16 columns. While it works it
-// fetches as many bytes from ahead on as the rows have in fp16; nil: none.
-// weightedSIMD takes rows of stride bytes, of which it does the first columns.
+// scoresOf is a kernel of a multiple of 8 rows and of 16 columns. While it works
+// it fetches as many bytes from ahead on as the rows have in fp16; nil: none.
+type scoresOf func(dst, q *float32, rows *byte, n, width int, ahead *byte)
+
+// weightedOf is a kernel of rows of stride bytes, of which it does the first
+// columns.
+type weightedOf func(dst, weights *float32, rows *byte, n, columns, stride int, ahead *byte)
+
+// newSIMD returns vectors that leave to the specification what fills no
+// register.
+func newSIMD(name, summary string, isa *kernels.ISA, scores scoresOf, weighted weightedOf) *Vectors {
+	return &Vectors{
+		Name: name, Summary: summary, ISA: isa,
+		add: add, squares: squares, scale: scale, silu: silu, relu2: relu2, exp: exp,
+		encodeF16: encodeF16, decodeF16: decodeF16, decodeQ8: decodeQ8, maximum: maximum, turn: turn,
+		scores: func(dst, q []float32, rows, ahead []byte) {
+			n, width := len(dst), len(q)
+			if n == 0 || n%8 != 0 || width == 0 || width%16 != 0 {
+				scoresScalar(dst, q, rows)
+				return
+			}
+			rows = rows[:4*n*width]
+			scores(&dst[0], &q[0], &rows[0], n, width, unsafe.SliceData(ahead))
+		},
+		weighted: func(dst, weights []float32, rows, ahead []byte) {
+			n := whole(len(dst))
+			if n > 0 && len(weights) > 0 {
+				rows = rows[:4*len(weights)*len(dst)]
+				weighted(&dst[0], &weights[0], &rows[0], len(weights), n, 4*len(dst), unsafe.SliceData(ahead))
+			}
+			if n < len(dst) {
+				weightedScalar(dst, weights, rows, n)
+			}
+		},
+	}
+}
 
 // whole returns how many of n elements the assembly takes.
-func whole(n int) int {
-	if !hasSIMD {
-		return 0
-	}
-	return n &^ 7
-}
+func whole(n int) int { return n &^ 7 }
 
 func add(x, y []float32) {
 	n := whole(len(x))
@@ -60,15 +92,15 @@ func add(x, y []float32) {
 		y = y[:len(x)]
 		addSIMD(&x[0], &y[0], n)
 	}
-	addGeneric(x[n:], y[n:])
+	addScalar(x[n:], y[n:])
 }
 
-func squares(sum *lanes, x []float32) {
+func squares(sum lanes, x []float32) lanes {
 	n := whole(len(x))
 	if n > 0 {
-		squaresSIMD(sum, &x[0], n)
+		squaresSIMD(&sum, &x[0], n)
 	}
-	squaresGeneric(sum, x[n:])
+	return squaresScalar(sum, x[n:])
 }
 
 func scale(dst, x, gain []float32, by float32) {
@@ -77,7 +109,7 @@ func scale(dst, x, gain []float32, by float32) {
 		dst, x = dst[:len(gain)], x[:len(gain)]
 		scaleSIMD(&dst[0], &x[0], &gain[0], n, by)
 	}
-	scaleGeneric(dst[n:], x[n:], gain[n:], by)
+	scaleScalar(dst[n:], x[n:], gain[n:], by)
 }
 
 func silu(gate, up []float32) {
@@ -86,7 +118,7 @@ func silu(gate, up []float32) {
 		up = up[:len(gate)]
 		siluSIMD(&gate[0], &up[0], n)
 	}
-	siluGeneric(gate[n:], up[n:])
+	siluScalar(gate[n:], up[n:])
 }
 
 func relu2(gate, up []float32) {
@@ -95,15 +127,15 @@ func relu2(gate, up []float32) {
 		up = up[:len(gate)]
 		relu2SIMD(&gate[0], &up[0], n)
 	}
-	relu2Generic(gate[n:], up[n:])
+	relu2Scalar(gate[n:], up[n:])
 }
 
-func exp(sum *lanes, x []float32, top, by float32) {
+func exp(sum lanes, x []float32, top, by float32) lanes {
 	n := whole(len(x))
 	if n > 0 {
-		expSIMD(sum, &x[0], n, top, by)
+		expSIMD(&sum, &x[0], n, top, by)
 	}
-	expGeneric(sum, x[n:], top, by)
+	return expScalar(sum, x[n:], top, by)
 }
 
 func encodeF16(dst []byte, src []float32) {
@@ -112,7 +144,7 @@ func encodeF16(dst []byte, src []float32) {
 		dst = dst[:2*len(src)]
 		encodeF16SIMD(&dst[0], &src[0], n)
 	}
-	encodeF16Generic(dst[2*n:], src[n:])
+	encodeF16Scalar(dst[2*n:], src[n:])
 }
 
 func decodeF16(dst, src []byte) {
@@ -121,12 +153,11 @@ func decodeF16(dst, src []byte) {
 	if n > 0 {
 		decodeF16SIMD(&dst[0], &src[0], n)
 	}
-	decodeF16Generic(dst[4*n:], src[2*n:])
+	decodeF16Scalar(dst[4*n:], src[2*n:])
 }
 
 func decodeQ8(dst, src []byte) {
-	if !hasSIMD || len(dst) == 0 {
-		decodeQ8Generic(dst, src)
+	if len(dst) == 0 {
 		return
 	}
 	blocks := len(dst) / (4 * q8Len)
@@ -136,7 +167,7 @@ func decodeQ8(dst, src []byte) {
 
 func maximum(x []float32) float32 {
 	n := whole(len(x))
-	top := maximumGeneric(x[n:])
+	top := maximumScalar(x[n:])
 	if n > 0 {
 		top = max(top, maxSIMD(&x[0], n))
 	}
@@ -149,26 +180,5 @@ func turn(a, b, cos, sin []float32) {
 		a, b, sin = a[:len(cos)], b[:len(cos)], sin[:len(cos)]
 		turnSIMD(&a[0], &b[0], &cos[0], &sin[0], n)
 	}
-	turnGeneric(a[n:], b[n:], cos[n:], sin[n:])
-}
-
-func scores(dst, q []float32, rows, ahead []byte) {
-	n, width := len(dst), len(q)
-	if !hasSIMD || n == 0 || n%8 != 0 || width == 0 || width%16 != 0 {
-		scoresGeneric(dst, q, rows)
-		return
-	}
-	rows = rows[:4*n*width]
-	scoresSIMD(&dst[0], &q[0], &rows[0], n, width, unsafe.SliceData(ahead))
-}
-
-func weighted(dst, weights []float32, rows, ahead []byte) {
-	n := whole(len(dst))
-	if n > 0 && len(weights) > 0 {
-		rows = rows[:4*len(weights)*len(dst)]
-		weightedSIMD(&dst[0], &weights[0], &rows[0], len(weights), n, 4*len(dst), unsafe.SliceData(ahead))
-	}
-	if n < len(dst) {
-		weightedGeneric(dst, weights, rows, n)
-	}
+	turnScalar(a[n:], b[n:], cos[n:], sin[n:])
 }

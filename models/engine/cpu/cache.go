@@ -1,4 +1,4 @@
-package models
+package cpu
 
 import (
 	"cmp"
@@ -9,10 +9,11 @@ import (
 	"unsafe"
 
 	"onebit/formats"
+	"onebit/internal/cpu"
 	"onebit/internal/half"
 	"onebit/internal/mmap"
 	"onebit/kernels"
-	"onebit/models/arch"
+	"onebit/models/engine"
 )
 
 // A cache holds the keys and values of a session's tokens in one of several
@@ -29,12 +30,14 @@ import (
 // Bonsai-1.7B, and behind them in huge ones.
 type cache struct {
 	cell
+	vec                *Vectors
 	mem                *mmap.Anon
 	data               []byte
 	quantizer          *kernels.Variant // rounds what a format with scales keeps
 	blocks, heads, dim int
-	capacity           int // positions
-	rowBytes           int // of a head's key or value
+	slot               []int // of a block, which of those that keep anything it is
+	capacity           int   // positions
+	rowBytes           int   // of a head's key or value
 	tileBytes          int
 }
 
@@ -45,14 +48,17 @@ const cacheTile = 128
 // is, and meet keys that were decoded, so that the rounding of keys and values
 // is all the error there is.
 type cell struct {
-	encode func(dst []byte, src []float32, kv *cache, acts *kernels.Activations)
-	decode func(dst, src []byte) // to float32; nil: they are
+	encode func(kv *cache, dst []byte, src []float32, acts *kernels.Activations)
+	decode func(v *Vectors, dst, src []byte) // to float32; nil: they are
 }
 
 var cells = map[*formats.Type]cell{
-	formats.F32:  {encode: func(dst []byte, src []float32, _ *cache, _ *kernels.Activations) { encodeF32(dst, src) }},
-	formats.F16:  {func(dst []byte, src []float32, _ *cache, _ *kernels.Activations) { encodeF16(dst, src) }, decodeF16},
-	formats.Q8_0: {encodeQ8, decodeQ8},
+	formats.F32: {encode: func(_ *cache, dst []byte, src []float32, _ *kernels.Activations) { encodeF32(dst, src) }},
+	formats.F16: {
+		func(kv *cache, dst []byte, src []float32, _ *kernels.Activations) { kv.vec.encodeF16(dst, src) },
+		func(v *Vectors, dst, src []byte) { v.decodeF16(dst, src) },
+	},
+	formats.Q8_0: {encodeQ8, func(v *Vectors, dst, src []byte) { v.decodeQ8(dst, src) }},
 }
 
 // CacheFormats lists what keys and values can be kept in.
@@ -60,11 +66,18 @@ func CacheFormats() []*formats.Type {
 	return slices.SortedFunc(maps.Keys(cells), func(a, b *formats.Type) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-func newCache(c arch.Config, format *formats.Type, capacity int) (*cache, error) {
-	kv := &cache{cell: cells[format], blocks: c.Layers, heads: c.KVHeads, dim: c.HeadDim, capacity: capacity}
+// newCache makes room for the blocks whose state is a KV.
+func newCache(vec *Vectors, states []engine.State, shape engine.KV, format *formats.Type, capacity int) (*cache, error) {
+	kv := &cache{cell: cells[format], vec: vec, heads: shape.Heads, dim: shape.Dim, capacity: capacity, slot: make([]int, len(states))}
+	for i, state := range states {
+		if _, ok := state.(engine.KV); ok {
+			kv.slot[i] = kv.blocks
+			kv.blocks++
+		}
+	}
 	var err error
-	// Any variant will do, for they quantize alike.
-	if kv.quantizer, err = kernels.Best(format.Name); err != nil {
+	// Any variant of these instructions will do, for they quantize alike.
+	if kv.quantizer, err = kernels.BestFor(format.Name, kernels.DefaultScheme(format.Name), cpu.Host().With(vec.ISA.Requires)); err != nil {
 		return nil, err
 	}
 	if kv.rowBytes, err = format.Bytes(1, kv.dim); err != nil {
@@ -82,13 +95,13 @@ func newCache(c arch.Config, format *formats.Type, capacity int) (*cache, error)
 
 // keys returns a tile of keys: positions × width.
 func (kv *cache) keys(tile, block, head int) []byte {
-	at := ((tile*kv.blocks+block)*kv.heads + head) * 2 * kv.tileBytes
+	at := ((tile*kv.blocks+kv.slot[block])*kv.heads + head) * 2 * kv.tileBytes
 	return kv.data[at:][:kv.tileBytes:kv.tileBytes]
 }
 
 // values returns the values that belong to keys.
 func (kv *cache) values(tile, block, head int) []byte {
-	at := (((tile*kv.blocks+block)*kv.heads+head)*2 + 1) * kv.tileBytes
+	at := (((tile*kv.blocks+kv.slot[block])*kv.heads+head)*2 + 1) * kv.tileBytes
 	return kv.data[at:][:kv.tileBytes:kv.tileBytes]
 }
 
@@ -97,8 +110,8 @@ func (kv *cache) values(tile, block, head int) []byte {
 func (kv *cache) put(block, position int, keys, values []float32, acts *kernels.Activations) {
 	tile, at := position/cacheTile, position%cacheTile*kv.rowBytes
 	for head := range kv.heads {
-		kv.encode(kv.keys(tile, block, head)[at:], keys[head*kv.dim:][:kv.dim], kv, acts)
-		kv.encode(kv.values(tile, block, head)[at:], values[head*kv.dim:][:kv.dim], kv, acts)
+		kv.encode(kv, kv.keys(tile, block, head)[at:], keys[head*kv.dim:][:kv.dim], acts)
+		kv.encode(kv, kv.values(tile, block, head)[at:], values[head*kv.dim:][:kv.dim], acts)
 	}
 }
 
@@ -110,7 +123,7 @@ func (kv *cache) floats(tile []byte, at, rows int, scratch []byte) []byte {
 	if kv.decode == nil {
 		return src
 	}
-	kv.decode(scratch[:rows*kv.dim*4], src)
+	kv.decode(kv.vec, scratch[:rows*kv.dim*4], src)
 	return scratch
 }
 
@@ -126,7 +139,7 @@ func encodeF32(dst []byte, src []float32) {
 
 // encodeQ8 writes blocks of q8_0 as the activation scheme of the same layout
 // rounds them: what is not finite gets a scale that is NaN or infinite.
-func encodeQ8(dst []byte, src []float32, kv *cache, acts *kernels.Activations) {
+func encodeQ8(kv *cache, dst []byte, src []float32, acts *kernels.Activations) {
 	acts.Prepare(kv.quantizer, src, 1, len(src))
 	for i, scale := range acts.Scales[:len(src)/q8Len] {
 		block, codes := dst[i*q8Bytes:][:q8Bytes], acts.Q[i*q8Len:][:q8Len]

@@ -1,9 +1,11 @@
-package models
+package cpu
 
 import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"onebit/internal/cpu"
+	"onebit/internal/require"
 	"testing"
 )
 
@@ -26,9 +28,9 @@ func adversarial(rng *rand.Rand, n int, special bool) []float32 {
 
 func bits32(x []float32) []uint32 {
 	out := make([]uint32, len(x))
-	for i, v := range x {
-		out[i] = math.Float32bits(v)
-		if v != v {
+	for i, f := range x {
+		out[i] = math.Float32bits(f)
+		if f != f {
 			out[i] = 0x7fc00000 // NaN, whatever its payload
 		}
 	}
@@ -38,6 +40,22 @@ func bits32(x []float32) []uint32 {
 // Each operation gives the bits of its specification, for every length around
 // a register's and for numbers that are not finite.
 func TestVectorsMatchSpecification(t *testing.T) {
+	eachVectors(t, testVectors)
+}
+
+// eachVectors runs a test of all vectors that this machine runs.
+func eachVectors(t *testing.T, test func(t *testing.T, v *Vectors)) {
+	for _, v := range AllVectors() {
+		t.Run(v.Name, func(t *testing.T) {
+			if err := v.Available(); err != nil {
+				require.Skip(t, cpu.Detected().Missing(v.ISA.Requires).String(), err.Error())
+			}
+			test(t, v)
+		})
+	}
+}
+
+func testVectors(t *testing.T, v *Vectors) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	compare := func(name string, n int, got, want []float32) {
 		t.Helper()
@@ -62,79 +80,77 @@ func TestVectorsMatchSpecification(t *testing.T) {
 			x, y, z := adversarial(rng, n, special), adversarial(rng, n, special), adversarial(rng, n, special)
 
 			a, b := clone(x), clone(x)
-			add(a, y)
-			addGeneric(b, y)
+			v.add(a, y)
+			addScalar(b, y)
 			compare("add", n, a, b)
 
-			scale(a, y, z, 1.7)
-			scaleGeneric(b, y, z, 1.7)
+			v.scale(a, y, z, 1.7)
+			scaleScalar(b, y, z, 1.7)
 			compare("scale", n, a, b)
 
 			a, b = clone(x), clone(x)
-			silu(a, y)
-			siluGeneric(b, y)
+			v.silu(a, y)
+			siluScalar(b, y)
 			compare("silu", n, a, b)
 
 			a, b = clone(x), clone(x)
-			relu2(a, y)
-			relu2Generic(b, y)
+			v.relu2(a, y)
+			relu2Scalar(b, y)
 			compare("relu2", n, a, b)
 
 			var s, w lanes
 			s[3], w[3] = 0.25, 0.25
-			squares(&s, x)
-			squaresGeneric(&w, x)
+			s, w = v.squares(s, x), squaresScalar(w, x)
 			compareLanes("squares", n, s, w)
 
 			a, b = clone(x), clone(x)
-			exp(&s, a, 3.5, 0.3)
-			expGeneric(&w, b, 3.5, 0.3)
+			s, w = v.exp(s, a, 3.5, 0.3), expScalar(w, b, 3.5, 0.3)
 			compare("exp", n, a, b)
 			compareLanes("exp", n, s, w)
 
 			p, q := make([]byte, 2*n), make([]byte, 2*n)
-			encodeF16(p, x)
-			encodeF16Generic(q, x)
+			v.encodeF16(p, x)
+			encodeF16Scalar(q, x)
 			for i := range n {
-				u, v := binary.LittleEndian.Uint16(p[2*i:]), binary.LittleEndian.Uint16(q[2*i:])
-				if u != v {
-					t.Fatalf("encodeF16 of %d: element %d, %v, is %#04x, want %#04x", n, i, x[i], u, v)
+				got, want := binary.LittleEndian.Uint16(p[2*i:]), binary.LittleEndian.Uint16(q[2*i:])
+				if got != want {
+					t.Fatalf("encodeF16 of %d: element %d, %v, is %#04x, want %#04x", n, i, x[i], got, want)
 				}
 			}
 
 			f16, f32, want := make([]byte, 2*n), make([]byte, 4*n), make([]byte, 4*n)
 			fill(rng, f16)
-			decodeF16(f32, f16)
-			decodeF16Generic(want, f16)
+			v.decodeF16(f32, f16)
+			decodeF16Scalar(want, f16)
 			compare("decodeF16", n, floats(f32), floats(want))
 
 			q8 := make([]byte, n*q8Bytes)
 			f32, want = make([]byte, 4*n*q8Len), make([]byte, 4*n*q8Len)
 			fill(rng, q8)
-			decodeQ8(f32, q8)
-			decodeQ8Generic(want, q8)
+			v.decodeQ8(f32, q8)
+			decodeQ8Scalar(want, q8)
 			compare("decodeQ8", n, floats(f32), floats(want))
 
-			if got, want := maximum(x), maximumGeneric(x); got != want {
+			if got, want := v.maximum(x), maximumScalar(x); got != want {
 				t.Fatalf("maximum of %d is %v, want %v", n, got, want)
 			}
 
 			a, b, c, d := clone(x), clone(y), clone(x), clone(y)
-			turn(a, b, y, z)
-			turnGeneric(c, d, y, z)
+			v.turn(a, b, y, z)
+			turnScalar(c, d, y, z)
 			compare("turn", n, append(a, b...), append(c, d...))
 
 			for _, rows := range []int{0, 1, 5, 8, 24} {
 				m, weights := make([]byte, 4*rows*n), adversarial(rng, rows, special)
 				encodeF32(m, adversarial(rng, rows*n, special))
 				a, b = clone(y), clone(y)
-				weighted(a, weights, m, m)
-				weightedGeneric(b, weights, m, 0)
+				v.weighted(a, weights, m, m)
+				weightedScalar(b, weights, m, 0)
 				compare("weighted", n, a, b)
 
 				a, b = make([]float32, rows), make([]float32, rows)
-				scores(a, x, m, m)
-				scoresGeneric(b, x, m)
+				v.scores(a, x, m, m)
+				scoresScalar(b, x, m)
 				compare("scores", n, a, b)
 			}
 		}
@@ -156,14 +172,16 @@ func floats(b []byte) []float32 {
 }
 
 // The wide columns of weighted, with what is left of them.
-func TestWeightedRows(t *testing.T) {
+func TestWeightedRows(t *testing.T) { eachVectors(t, testWeightedRows) }
+
+func testWeightedRows(t *testing.T, v *Vectors) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{64, 96, 100, 128, 136, 256, 332} {
 		m, weights := make([]byte, 4*200*n), adversarial(rng, 200, false)
 		encodeF32(m, adversarial(rng, 200*n, false))
 		got, want := make([]float32, n), make([]float32, n)
-		weighted(got, weights, m, nil)
-		weightedGeneric(want, weights, m, 0)
+		v.weighted(got, weights, m, nil)
+		weightedScalar(want, weights, m, 0)
 		for i := range want {
 			if got[i] != want[i] {
 				t.Fatalf("%d columns: column %d is %v, want %v", n, i, got[i], want[i])
@@ -174,33 +192,7 @@ func TestWeightedRows(t *testing.T) {
 	dst := []float32{10, 20}
 	rows := make([]byte, 16)
 	encodeF32(rows, []float32{1, 2, 3, -4})
-	if weighted(dst, []float32{2, 0.5}, rows, nil); dst[0] != 13.5 || dst[1] != 22 {
+	if v.weighted(dst, []float32{2, 0.5}, rows, nil); dst[0] != 13.5 || dst[1] != 22 {
 		t.Errorf("weighted rows %v, want [13.5 22]", dst)
-	}
-}
-
-func TestExpFloat32(t *testing.T) {
-	worst := 0.0
-	for x := float32(-87); x < 88; x += 0.0037 {
-		want := math.Exp(float64(x))
-		if e := math.Abs(float64(expFloat32(x))-want) / want; e > worst {
-			worst = e
-		}
-	}
-	if worst > 0x1p-22 { // 2 ulp
-		t.Errorf("relative error %g", worst)
-	}
-	for _, tt := range []struct{ x, want float32 }{
-		{0, 1},
-		{float32(math.Inf(-1)), expFloat32(-87)},
-		{-1000, expFloat32(-87)},
-		{1000, expFloat32(88)},
-	} {
-		if got := expFloat32(tt.x); got != tt.want {
-			t.Errorf("exp(%v) = %v, want %v", tt.x, got, tt.want)
-		}
-	}
-	if y := expFloat32(float32(math.NaN())); y == y {
-		t.Errorf("exp(NaN) = %v", y)
 	}
 }

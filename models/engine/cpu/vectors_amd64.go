@@ -1,34 +1,23 @@
 //go:build !purego
 
-package models
+package cpu
 
 import (
 	"unsafe"
 
-	"onebit/internal/cpu"
+	"onebit/kernels"
 )
 
-// simd is what the assembly needs. Without it the specification runs.
-var simd = cpu.AVX2 | cpu.F16C
-
-var (
-	hasSIMD   = cpu.Detected()&simd == simd
-	hasAVX512 = hasSIMD && cpu.Detected()&cpu.AVX512F != 0
-)
+var simdVectors = []*Vectors{
+	newSIMD("avx2", "eight floats a register", kernels.AVX2, scoresAVX2, weightedAVX2),
+	newSIMD("avx512", "attention in sixteen floats a register, the rest as avx2", kernels.AVX512, scoresAVX512, weightedWide),
+}
 
 //go:noescape
 func scoresAVX2(dst, q *float32, rows *byte, n, width int, ahead *byte)
 
 //go:noescape
 func scoresAVX512(dst, q *float32, rows *byte, n, width int, ahead *byte)
-
-func scoresSIMD(dst, q *float32, rows *byte, n, width int, ahead *byte) {
-	if hasAVX512 {
-		scoresAVX512(dst, q, rows, n, width, ahead)
-		return
-	}
-	scoresAVX2(dst, q, rows, n, width, ahead)
-}
 
 //go:noescape
 func weightedAVX2(dst, weights *float32, rows *byte, n, columns, stride int, ahead *byte)
@@ -38,8 +27,9 @@ func weightedAVX2(dst, weights *float32, rows *byte, n, columns, stride int, ahe
 //go:noescape
 func weightedAVX512(dst, weights *float32, rows *byte, n, columns, stride int, ahead *byte)
 
-func weightedSIMD(dst, weights *float32, rows *byte, n, columns, stride int, ahead *byte) {
-	if wide := columns &^ 127; hasAVX512 && wide > 0 {
+// weightedWide leaves to weightedAVX2 the columns behind the last 128.
+func weightedWide(dst, weights *float32, rows *byte, n, columns, stride int, ahead *byte) {
+	if wide := columns &^ 127; wide > 0 {
 		weightedAVX512(dst, weights, rows, n, wide, stride, ahead)
 		if columns -= wide; columns == 0 {
 			return

@@ -1,9 +1,10 @@
 //go:build !purego
 
-package models
+package cpu
 
-// Every arm64 has NEON.
-const hasSIMD = true
+import "onebit/kernels"
+
+var simdVectors = []*Vectors{newSIMD("neon", "four floats a register", kernels.NEON, scoresSIMD, weightedSIMD)}
 
 //go:noescape
 func scoresSIMD(dst, q *float32, rows *byte, n, width int, ahead *byte)

@@ -1,4 +1,4 @@
-package models
+package cpu
 
 import "onebit/kernels"
 
@@ -21,7 +21,7 @@ const (
 	attendRun = 16
 )
 
-func (s *Session) newAttention() *attention {
+func (s *stream) newAttention() *attention {
 	queries := min(attendRun, s.batch) * s.group()
 	return &attention{
 		rows:        make([]byte, attendSpan*s.cache.dim*4),
@@ -32,14 +32,11 @@ func (s *Session) newAttention() *attention {
 
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
-// group is the number of query heads that share keys and values.
-func (s *Session) group() int { return s.model.Config.Heads / s.model.Config.KVHeads }
-
-// answer writes to s.att what the queries s.q of columns [from, end) get, those
+// answer writes to s.dst what the queries s.q of columns [from, end) get, those
 // of so many heads from one on, which share keys and values. What is wanted
 // from the cache next is fetched meanwhile.
-func (a *attention) answer(s *Session, head, heads, from, end int) {
-	kv, kvHead, dim, width := s.cache, head/s.group(), s.cache.dim, len(s.q)/s.n
+func (a *attention) answer(s *stream, head, heads, from, end int) {
+	kv, kvHead, dim, width := s.cache, head/s.group(), s.cache.dim, s.q.width
 	last := s.position + end // how many positions the last column looks at
 	stride := roundUp(last, attendSpan)
 	// Only those who call Start with more than a session's batch make them grow.
@@ -54,7 +51,7 @@ func (a *attention) answer(s *Session, head, heads, from, end int) {
 			// A few rows more are no slower than rows that fill no kernel's tile.
 			rows := min(attendSpan, roundUp(s.position+c+1-at, 8))
 			for h := range heads {
-				scores(a.scores[((c-from)*heads+h)*stride+at:][:rows], s.q[c*width+(head+h)*dim:][:dim], keys, ahead)
+				s.vec.scores(a.scores[((c-from)*heads+h)*stride+at:][:rows], s.q.data[c*width+(head+h)*dim:][:dim], keys, ahead)
 				ahead = nil // fetched once
 			}
 		}
@@ -62,8 +59,8 @@ func (a *attention) answer(s *Session, head, heads, from, end int) {
 	for c := from; c < end; c++ {
 		for h := range heads {
 			i := (c-from)*heads + h
-			a.normalizers[i] = softmax(a.scores[i*stride:][:s.position+c+1], s.scoreScale)
-			clear(s.att[c*width+(head+h)*dim:][:dim])
+			a.normalizers[i] = s.vec.softmax(a.scores[i*stride:][:s.position+c+1], s.scoreScale)
+			clear(s.dst.data[c*width+(head+h)*dim:][:dim])
 		}
 	}
 	for at := 0; at < last; at += attendSpan {
@@ -76,7 +73,7 @@ func (a *attention) answer(s *Session, head, heads, from, end int) {
 			rows := min(attendSpan, s.position+c+1-at)
 			for h := range heads {
 				weights := a.scores[((c-from)*heads+h)*stride+at:][:rows]
-				weighted(s.att[c*width+(head+h)*dim:][:dim], weights, values, ahead)
+				s.vec.weighted(s.dst.data[c*width+(head+h)*dim:][:dim], weights, values, ahead)
 				ahead = nil
 			}
 		}
@@ -84,7 +81,7 @@ func (a *attention) answer(s *Session, head, heads, from, end int) {
 	for c := from; c < end; c++ {
 		for h := range heads {
 			by := a.normalizers[(c-from)*heads+h]
-			dst := s.att[c*width+(head+h)*dim:][:dim]
+			dst := s.dst.data[c*width+(head+h)*dim:][:dim]
 			for i := range dst {
 				dst[i] *= by
 			}
@@ -95,8 +92,6 @@ func (a *attention) answer(s *Session, head, heads, from, end int) {
 // softmax turns scores, times scale, into weights in place, of which it
 // returns the reciprocal of the sum. The sum is in float64. A score that is
 // NaN makes that NaN.
-func softmax(scores []float32, scale float32) (normalizer float32) {
-	var sum lanes
-	exp(&sum, scores, maximum(scores), scale)
-	return float32(1 / sum.fold())
+func (v *Vectors) softmax(scores []float32, scale float32) (normalizer float32) {
+	return float32(1 / v.exp(lanes{}, scores, v.maximum(scores), scale).fold())
 }

@@ -1,4 +1,4 @@
-package models
+package cpu
 
 import (
 	"cmp"
@@ -10,16 +10,16 @@ import (
 	"onebit/kernels"
 )
 
-// convertedHead makes the head of t in another format, of which the source has
+// convert makes the matrix of t in another format, of which the source has
 // nothing: it is packed at once whatever Packing says, and neither it nor t's
 // pages are needed in their old form after that.
-func (m *Model) convertedHead(t formats.Tensor, to *formats.Type) (*Linear, error) {
+func (e *Engine) convert(t formats.Tensor, to *formats.Type) (*matrix, error) {
 	rows, cols := t.Dims()
 	rowBytes, err := headRowBytes(to, cols)
 	if err != nil {
 		return nil, err
 	}
-	v, err := m.options.variantFor(to, m.options.neverPacks())
+	v, err := e.options.Kernels.variantFor(to, e.options.Packing.never())
 	if err != nil {
 		return nil, err
 	}
@@ -27,44 +27,44 @@ func (m *Model) convertedHead(t formats.Tensor, to *formats.Type) (*Linear, erro
 	if err != nil {
 		return nil, err
 	}
-	m.closers = append(m.closers, mem.Free)
-	m.head = mem
+	e.converted = append(e.converted, mem)
+	m := &matrix{name: t.Name, rows: rows, cols: cols, format: to}
 	converted := formats.Tensor{Name: t.Name, Type: to, Shape: t.Shape, Data: mem.Bytes()}
-	if err := m.convertHead(&converted, &t); err != nil {
+	if m.error, err = e.convertTo(&converted, &t); err != nil {
 		return nil, err
 	}
-	w, err := m.packConverted(v, converted)
+	w, err := e.packConverted(v, converted)
 	if err != nil {
 		return nil, err
 	}
 	if v.Layout != kernels.Native {
 		err = mem.Free()
 	}
-	l := &Linear{Name: t.Name, Rows: rows, Cols: cols, Type: to}
-	l.weights.Store(w)
-	return l, err
+	m.checked.Store(true)
+	m.weights.Store(w)
+	return m, err
 }
 
 // packConverted packs weights that were encoded here and are good, if the
 // format lets one say so.
-func (m *Model) packConverted(v *kernels.Variant, t formats.Tensor) (*weights, error) {
+func (e *Engine) packConverted(v *kernels.Variant, t formats.Tensor) (*weights, error) {
 	if !v.ShowsBadWeights() {
-		return m.packInto(v, t, m.pool)
+		return e.packInto(v, t, e.pool)
 	}
-	matrix, err := v.InPlace(&t)
-	return &weights{v, matrix}, err
+	in, err := v.InPlace(&t)
+	return &weights{v, in}, err
 }
 
-// convertHead writes src to dst in dst's format, and sets HeadError. It goes
-// through a slab of rows at a time on the model's threads and lets go of what it
-// has read: so that little of the old head is in memory beside the new one.
-func (m *Model) convertHead(dst, src *formats.Tensor) error {
+// convertTo writes src to dst in dst's format, and returns the NMSE. It goes
+// through a slab of rows at a time on all threads and lets go of what it has
+// read: so that little of the old matrix is in memory beside the new one.
+func (e *Engine) convertTo(dst, src *formats.Tensor) (nmse float64, err error) {
 	const slab, chunk = 4096, 32 // rows
 	rows, cols := src.Dims()
 	rowBytes := len(dst.Data) / rows
 	if !src.Type.BadIsNotFinite() {
 		if err := src.Type.Validate(src.Data, rows, cols); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	var sumError, sumSignal float64
@@ -72,25 +72,25 @@ func (m *Model) convertHead(dst, src *formats.Tensor) error {
 		bottom := min(top+slab, rows)
 		chunks := (bottom - top + chunk - 1) / chunk
 		errs, sums := make([]error, chunks), make([]energy, chunks)
-		m.pool.ForEach(chunks, func(i int) {
+		e.pool.ForEach(chunks, func(i int) {
 			from := top + i*chunk
 			end := min(from+chunk, bottom)
-			sums[i], errs[i] = convertRows(dst.Data[from*rowBytes:end*rowBytes], dst.Type, src, from, end)
+			sums[i], errs[i] = e.convertRows(dst.Data[from*rowBytes:end*rowBytes], dst.Type, src, from, end)
 		})
-		m.release(src.Name)
+		e.release(src.Name)
 		for i, err := range errs {
 			if err != nil {
 				// The place in all of the head, not in a strip of rows.
-				return cmp.Or(src.Type.Validate(src.Data, rows, cols), err)
+				return 0, cmp.Or(src.Type.Validate(src.Data, rows, cols), err)
 			}
 			sumError += sums[i].error.fold()
 			sumSignal += sums[i].signal.fold()
 		}
 	}
 	if sumSignal > 0 {
-		m.HeadError = sumError / sumSignal
+		nmse = sumError / sumSignal
 	}
-	return nil
+	return nmse, nil
 }
 
 // CheckHead returns an error unless heads can be converted to a format: its
@@ -122,39 +122,39 @@ type energy struct{ error, signal lanes }
 
 // convertRows writes rows [from, end) of t to dst, a few at a time: their
 // floats stay in the cache. An *formats.Error is about a row of t.
-func convertRows(dst []byte, to *formats.Type, t *formats.Tensor, from, end int) (energy, error) {
+func (e *Engine) convertRows(dst []byte, to *formats.Type, t *formats.Tensor, from, end int) (energy, error) {
 	rows, cols := t.Dims()
 	const strip = 4 // rows
 	x, y := make([]float32, strip*cols), make([]float32, strip*cols)
 	rowBytes := len(dst) / (end - from)
-	var e energy
+	var sum energy
 	for ; from < end; from += strip {
 		n := min(strip, end-from)
 		x, y, bytes := x[:n*cols], y[:n*cols], dst[:n*rowBytes]
 		if err := t.Type.DequantizeRows(x, t.Data, rows, cols, from, from+n); err != nil {
-			return e, err
+			return sum, err
 		}
 		if err := to.Quantize(bytes, x, n, cols); err != nil {
 			if bad, ok := errors.AsType[*formats.Error](err); ok && bad.Row >= 0 {
 				bad.Row += from
 			}
-			return e, err
+			return sum, err
 		}
 		if err := to.Dequantize(y, bytes, n, cols); err != nil {
-			return e, err
+			return sum, err
 		}
-		e.add(x, y)
+		sum.add(e.vectors, x, y)
 		dst = dst[n*rowBytes:]
 	}
-	return e, nil
+	return sum, nil
 }
 
 // add counts the error of y in the place of x, and leaves it in y.
-func (e *energy) add(x, y []float32) {
+func (e *energy) add(v *Vectors, x, y []float32) {
 	y = y[:len(x)]
 	for i, v := range x {
 		y[i] -= v
 	}
-	squares(&e.error, y)
-	squares(&e.signal, x)
+	e.error = v.squares(e.error, y)
+	e.signal = v.squares(e.signal, x)
 }

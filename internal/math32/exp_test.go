@@ -1,0 +1,32 @@
+package math32
+
+import (
+	"math"
+	"testing"
+)
+
+func TestExp(t *testing.T) {
+	worst := 0.0
+	for x := float32(-87); x < 88; x += 0.0037 {
+		want := math.Exp(float64(x))
+		if e := math.Abs(float64(Exp(x))-want) / want; e > worst {
+			worst = e
+		}
+	}
+	if worst > 0x1p-22 { // 2 ulp
+		t.Errorf("relative error %g", worst)
+	}
+	for _, tt := range []struct{ x, want float32 }{
+		{0, 1},
+		{float32(math.Inf(-1)), Exp(-87)},
+		{-1000, Exp(-87)},
+		{1000, Exp(88)},
+	} {
+		if got := Exp(tt.x); got != tt.want {
+			t.Errorf("exp(%v) = %v, want %v", tt.x, got, tt.want)
+		}
+	}
+	if y := Exp(float32(math.NaN())); y == y {
+		t.Errorf("exp(NaN) = %v", y)
+	}
+}

@@ -1,0 +1,33 @@
+// Package cpu is the engine of models on the CPU: products by package kernels,
+// everything else by [Vectors].
+//
+//	engine.go, load.go   weights: packed, in place, converted (head.go)
+//	stream.go            one text: buffers, positions
+//	operations.go        what a forward pass is written in
+//	attention.go         over keys and values in cache.go
+//	delta.go             gated delta nets
+//	vectors*.go, *.s     the arithmetic outside the products
+//
+// # Keys and values
+//
+// A position's keys and values are decoded to float32, 32 positions at a time,
+// for all queries that look at them, and queries stay float32. So one kernel
+// of scores and one of weighted sums serve every format, and the rounding of
+// keys and values is all the error that a format has. While scores and sums are
+// computed, the positions that come next are fetched.
+//
+// # The same bits
+//
+// Results do not depend on the number of threads, the batch size, the
+// instruction set, or on how far packing is, as long as the activation scheme
+// is the same. The matrix products are equal to the bit (package kernels); what
+// is added outside them is added in one order, written down in
+// vectors_scalar.go, which the assembly follows. Sums that decide accuracy,
+// those of norms and of softmax, are float64.
+//
+// # Memory
+//
+// Packed matrices lie one after the other in huge pages; alone, most would be
+// too small for one, which costs a sixth of the speed of decoding. A weight
+// that is converted replaces its old form, which is let go of as it is read.
+package cpu

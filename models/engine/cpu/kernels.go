@@ -1,0 +1,106 @@
+package cpu
+
+import (
+	"fmt"
+	"sync"
+
+	"onebit/formats"
+	"onebit/internal/cpu"
+	"onebit/kernels"
+)
+
+// Kernels choose what an engine computes with. The zero value is the best of
+// this machine. See [Prefer].
+type Kernels struct {
+	// Variant chooses what multiplies weights of a format; nil, or a nil
+	// result, is the best.
+	Variant func(t *formats.Type) (*kernels.Variant, error)
+	// Vectors computes outside the products; nil: the best.
+	Vectors *Vectors
+}
+
+func (k *Kernels) vectors() *Vectors {
+	if k.Vectors != nil {
+		return k.Vectors
+	}
+	return BestVectors(cpu.Detected())
+}
+
+// startsInPlace reports whether the file's bytes are multiplied at first and
+// stay mapped.
+func (p Packing) startsInPlace() bool { return p == PackNever || p == PackBehind }
+
+// never reports whether the file's layout is that of all weights.
+func (p Packing) never() bool { return p == PackNever || p == Stream }
+
+// variantFor chooses for a format; inPlace asks for the file's own layout.
+func (k *Kernels) variantFor(t *formats.Type, inPlace bool) (*kernels.Variant, error) {
+	if k.Variant != nil {
+		v, err := k.Variant(t)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil && (!inPlace || v.Layout == kernels.Native) {
+			return v, v.Available()
+		}
+		if v != nil {
+			return nativeVariant(t, v.Scheme, v.ISA.Requires)
+		}
+	}
+	if inPlace {
+		return nativeVariant(t, kernels.DefaultScheme(t.Name), cpu.Detected())
+	}
+	return kernels.Best(t.Name)
+}
+
+// ranked has the variants, each format's by rank. They are sorted once: a model
+// asks for every tensor.
+var ranked = sync.OnceValue(kernels.Variants)
+
+// nativeVariant is kernels.BestFor among those that read the file's bytes.
+func nativeVariant(t *formats.Type, act kernels.Scheme, features cpu.Set) (*kernels.Variant, error) {
+	var best *kernels.Variant
+	for _, v := range ranked() {
+		if v.Format == t && v.Scheme == act && v.Layout == kernels.Native && v.AvailableOn(features) == nil {
+			best = v
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("no variant multiplies %s in place with %s activations", t.Name, act)
+	}
+	return best, nil
+}
+
+// Prefer takes the variant of that name wherever a format has it. For formats
+// that lack it, and for what is computed outside the products, the best that
+// needs no instructions beyond those of the named one stands in, so that
+// "avx512vnni" has an fp16 head run in AVX-512 and "scalar" nothing but Go.
+// The scheme is the format's usual one, or act if that is not empty; float
+// formats and the variant reference always take float32 activations. An empty
+// name is the best variant of this machine.
+func Prefer(name string, act kernels.Scheme) (Kernels, error) {
+	features, known := cpu.Detected(), name == ""
+	for _, v := range kernels.Variants() {
+		if v.Name == name {
+			features, known = v.ISA.Requires, true
+			if lacks := cpu.Detected().Missing(features); lacks != 0 {
+				return Kernels{}, fmt.Errorf("variant %s needs %s, which this CPU lacks", name, lacks)
+			}
+		}
+	}
+	if !known {
+		return Kernels{}, fmt.Errorf("unknown variant %q", name)
+	}
+	return Kernels{Vectors: BestVectors(features), Variant: func(t *formats.Type) (*kernels.Variant, error) {
+		scheme := kernels.DefaultScheme(t.Name)
+		if act != "" && scheme != kernels.F32 {
+			scheme = act
+		}
+		for _, scheme := range []kernels.Scheme{scheme, kernels.F32} {
+			if v, err := kernels.Lookup(t.Name, name, scheme); err == nil {
+				return v, nil
+			}
+		}
+		return kernels.BestFor(t.Name, scheme, cpu.Host().With(features))
+	}}, nil
+}

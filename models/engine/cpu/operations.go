@@ -1,0 +1,199 @@
+package cpu
+
+import (
+	"onebit/kernels"
+	"onebit/models/arch"
+	"onebit/models/engine"
+)
+
+// A column is computed by one thread, or cut the same way whatever the number
+// of threads, so that results do not depend on it.
+
+// each calls task for every column, on all threads if there are several.
+func (s *stream) each(n int, task func(c int)) { s.engine.pool.ForEach(n, task) }
+
+func (s *stream) Embed(op string, dst engine.Buffer, w engine.Weight, ids []int) {
+	start := s.begin()
+	d, t := dst.(*buffer), w.(*table)
+	rows, cols := t.Dims()
+	d.resize(len(ids))
+	for c, id := range ids {
+		if err := t.Type.DequantizeRows(d.column(c), t.Data, rows, cols, id, id+1); err != nil {
+			s.failed = s.engine.source.Fault(t.Name, err)
+		}
+	}
+	s.end(start, op, work{bytes: len(ids) * len(t.Data) / rows, moved: floatBytes(len(d.data))}, d)
+}
+
+func (s *stream) Norm(op string, dst, x engine.Buffer, w engine.Weight, eps float32) {
+	start := s.begin()
+	d, in, gain := dst.(*buffer), x.(*buffer), w.(*gain).values
+	d.resize(in.n)
+	if in.n == 1 {
+		s.vec.rmsNorm(d.data, in.data, gain, eps)
+	} else {
+		s.each(in.n, func(c int) { s.vec.rmsNorm(d.column(c), in.column(c), gain, eps) })
+	}
+	s.end(start, op, work{bytes: floatBytes(len(gain)), moved: floatBytes(len(in.data), len(d.data))}, d)
+}
+
+// Multiply quantizes the input once for all products that take it the same way,
+// and dispatches them together.
+func (s *stream) Multiply(op string, x engine.Buffer, products []engine.Product) {
+	start := s.begin()
+	in := x.(*buffer)
+	var w work
+	for len(products) > 0 {
+		w.moved += floatBytes(len(in.data))
+		s.gather(in, products, &w)
+		s.engine.pool.Do(in.data, in.n, s.products...)
+		if s.looking {
+			s.look()
+		}
+		if s.observer != nil {
+			for i, p := range s.products {
+				s.results = append(s.results, engine.Result{Name: s.multiplied[i].name, Values: p.Dst})
+			}
+		}
+		products = products[len(s.products):]
+	}
+	if s.observer != nil {
+		s.report(start, op, w, in.n, s.results)
+	}
+}
+
+// gather puts the products of one scheme at the head of products into
+// s.products.
+func (s *stream) gather(in *buffer, products []engine.Product, w *work) {
+	s.products, s.multiplied = s.products[:0], s.multiplied[:0]
+	for _, p := range products {
+		m, dst := p.Weight.(*matrix), p.Dst.(*buffer)
+		now := m.weights.Load()
+		if len(s.products) > 0 && now.variant.Scheme != s.products[0].Variant.Scheme {
+			return
+		}
+		dst.resize(in.n)
+		s.products = append(s.products, kernels.Product{Variant: now.variant, Matrix: now.matrix, Dst: dst.data})
+		s.multiplied = append(s.multiplied, m)
+		if s.engine.options.Packing == Stream && s.block != engine.Outside {
+			s.touched = append(s.touched, m)
+		}
+		w.bytes += len(now.matrix.Data)
+		w.moved += floatBytes(len(dst.data))
+		w.macs += len(dst.data) * m.cols
+	}
+}
+
+func (s *stream) Rotate(op string, q, k engine.Buffer) {
+	start := s.begin()
+	qs, ks := q.(*buffer), k.(*buffer)
+	if s.n == 1 {
+		s.vec.rotate(qs.data, s.cos, s.sin)
+		s.vec.rotate(ks.data, s.cos, s.sin)
+	} else {
+		half := len(s.rope.Freq)
+		s.each(s.n, func(c int) {
+			cos, sin := s.cos[c*half:][:half], s.sin[c*half:][:half]
+			s.vec.rotate(qs.column(c), cos, sin)
+			s.vec.rotate(ks.column(c), cos, sin)
+		})
+	}
+	s.end(start, op, work{moved: 2 * floatBytes(len(qs.data), len(ks.data))}, qs)
+}
+
+// Attend makes heads that share keys and values one task, unless threads would
+// go without.
+func (s *stream) Attend(op string, dst, q, k, v engine.Buffer) {
+	start := s.begin()
+	s.dst, s.q, s.k, s.v = dst.(*buffer), q.(*buffer), k.(*buffer), v.(*buffer)
+	s.dst.resize(s.n)
+	for len(s.attentions) < cap(s.attentions) {
+		s.attentions <- s.newAttention()
+	}
+	if s.n == 1 {
+		s.storeColumn(0)
+	} else {
+		s.each(s.n, s.storeTask)
+	}
+	runs := (s.n + attendRun - 1) / attendRun
+	s.attendHeads = s.group()
+	if s.cache.heads*runs < s.engine.pool.Threads() {
+		s.attendHeads = 1
+	}
+	s.each(s.heads()/s.attendHeads*runs, s.attendTask)
+	s.end(start, op, s.attention(), s.dst)
+}
+
+// heads is the number of query heads, group of those that share keys and
+// values.
+func (s *stream) heads() int { return s.q.width / s.cache.dim }
+func (s *stream) group() int { return s.heads() / s.cache.heads }
+
+// attention is the work of Attend. Every head has a column's query meet the
+// keys of all positions up to its own, and their values.
+func (s *stream) attention() work {
+	positions := s.n*s.position + s.n*(s.n+1)/2
+	return work{
+		bytes: s.cache.bytes(s.position + s.n), moved: floatBytes(len(s.q.data), len(s.k.data), len(s.v.data), len(s.dst.data)),
+		macs: 2 * positions * s.q.width,
+	}
+}
+
+// storeColumn stores the keys and values of a column.
+func (s *stream) storeColumn(c int) {
+	a := <-s.attentions
+	s.cache.put(s.block, s.position+c, s.k.column(c), s.v.column(c), &a.acts)
+	s.attentions <- a
+}
+
+// attendRuns is task i of Attend: some heads of a run of columns.
+func (s *stream) attendRuns(i int) {
+	a := <-s.attentions
+	tasks := s.heads() / s.attendHeads
+	head, from := i%tasks*s.attendHeads, i/tasks*attendRun
+	a.answer(s, head, s.attendHeads, from, min(from+attendRun, s.n))
+	s.attentions <- a
+}
+
+// Gate is SwiGLU's inner part (Shazeer, arXiv:2002.05202) or its like with
+// squared ReLU (So et al., arXiv:2109.08668).
+func (s *stream) Gate(op string, gate, up engine.Buffer, f arch.Activation) {
+	start := s.begin()
+	s.dst, s.v = gate.(*buffer), up.(*buffer)
+	s.gate = s.vec.activation(f)
+	s.each((len(s.dst.data)+gateLen-1)/gateLen, s.gateTask)
+	s.end(start, op, work{moved: floatBytes(2*len(s.dst.data), len(s.v.data))}, s.dst)
+}
+
+// gateLen is how many values of the gate are one task: few enough for the
+// gate of one column to be shared evenly.
+const gateLen = 512
+
+func (s *stream) gateChunk(i int) {
+	from, end := i*gateLen, min((i+1)*gateLen, len(s.dst.data))
+	s.gate(s.dst.data[from:end], s.v.data[from:end])
+}
+
+func (v *Vectors) activation(f arch.Activation) func(gate, up []float32) {
+	if f == arch.ReLU2 {
+		return v.relu2
+	}
+	return v.silu
+}
+
+func (s *stream) Add(op string, x, y engine.Buffer) {
+	start := s.begin()
+	a, b := x.(*buffer), y.(*buffer)
+	if a.n == 1 {
+		s.vec.add(a.data, b.data)
+	} else {
+		s.each(a.n, func(c int) { s.vec.add(a.column(c), b.column(c)) })
+	}
+	s.end(start, op, work{moved: floatBytes(2*len(a.data), len(b.data))}, a)
+}
+
+func (s *stream) Take(dst, x engine.Buffer, from, end int) {
+	d, in := dst.(*buffer), x.(*buffer)
+	d.resize(end - from)
+	copy(d.data, in.data[from*in.width:end*in.width])
+}

@@ -1,0 +1,119 @@
+package cpu
+
+import (
+	"math"
+	"testing"
+
+	"onebit/formats"
+	"onebit/models/arch"
+	"onebit/models/engine"
+)
+
+func near(t *testing.T, name string, got []float32, want ...float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d values, want %d", name, len(got), len(want))
+	}
+	for i, w := range want {
+		if math.Abs(float64(got[i])-w) > 2e-7*math.Max(1, math.Abs(w)) {
+			t.Errorf("%s: value %d is %v, want %v", name, i, got[i], w)
+		}
+	}
+}
+
+// (3, 4) has the mean square 12.5; ε = 3.5 makes that 16, whose root is 4.
+func TestRMSNorm(t *testing.T) {
+	x := []float32{3, 4, -4, 3}
+	Scalar.rmsNorm(x, x, []float32{2, 10}, 3.5)
+	near(t, "norm", x, 1.5, 10, -2, 7.5)
+}
+
+// Heads of four with θ = 10000: frequencies 1 and 1/100. At position 2 the
+// pairs (x0, x2) and (x1, x3) turn by 2 and by 0.02 radians.
+func TestRope(t *testing.T) {
+	r := engine.Rope{Freq: []float64{1, 0.01}, Magnitude: 1}
+	cos, sin := make([]float32, 2), make([]float32, 2)
+	angles(r, cos, sin, 2)
+	x := []float32{1, 0, 0, 1, 0, 2, 3, 0}
+	Scalar.rotate(x, cos, sin)
+	c, s, c1, s1 := math.Cos(2), math.Sin(2), math.Cos(0.02), math.Sin(0.02)
+	near(t, "rope", x, c, -s1, s, c1, -3*s, 2*c1, 3*c, 2*s1)
+}
+
+// Scores 0, ln 3 and ln 4 times 2, under a scale of ½, are 1 : 3 : 4.
+func TestSoftmax(t *testing.T) {
+	normalized := func(x []float32, scale float32) []float32 {
+		n := Scalar.softmax(x, scale)
+		for i := range x {
+			x[i] *= n
+		}
+		return x
+	}
+	near(t, "softmax", normalized([]float32{0, float32(2 * math.Log(3)), float32(2 * math.Log(4))}, 0.5), 0.125, 0.375, 0.5)
+	near(t, "far apart", normalized([]float32{-200, 1000, -1000}, 1), 0, 1, 0)
+	if x := normalized([]float32{1, float32(math.NaN())}, 1); x[0] == x[0] {
+		t.Error("a score that is NaN left a number")
+	}
+}
+
+func TestGates(t *testing.T) {
+	gate := []float32{0, 2, -3, -200}
+	Scalar.activation(arch.SiLU)(gate, []float32{5, 10, 1, 1})
+	near(t, "silu", gate, 0, 20/(1+math.Exp(-2)), -3/(1+math.Exp(3)), 0)
+	gate = []float32{0, 2, -3, 300}
+	Scalar.activation(arch.ReLU2)(gate, []float32{5, 10, 1, 2})
+	near(t, "relu2", gate, 0, 40, 0, 180000)
+}
+
+// Two query heads share one key head. After keys (1, 0, …) and (0, 1, 0, …)
+// the query (√32·ln 3, 0, …) scores ln 3 and 0, so it weighs the values 3 : 1;
+// the query 0 weighs them alike. Every format and all vectors have these
+// numbers.
+func TestAttention(t *testing.T) {
+	for _, v := range AllVectors() {
+		if v.Available() != nil {
+			continue
+		}
+		for _, format := range CacheFormats() {
+			t.Run(v.Name+"/"+format.Name, func(t *testing.T) { testAttention(t, v, format) })
+		}
+	}
+}
+
+func testAttention(t *testing.T, v *Vectors, format *formats.Type) {
+	const dim, ln3 = 32, 1.0986122886681098
+	head := func(x, y float32) []float32 { return append([]float32{x, y}, make([]float32, dim-2)...) }
+	e := newTestEngine(t, Options{Threads: 1, Kernels: Kernels{Vectors: v}})
+	kv := engine.KV{Heads: 1, Dim: dim}
+	s := newTestStream(t, e, engine.StreamOptions{States: []engine.State{kv, kv}, Context: 300, Batch: 1, Cache: format})
+	s.q, s.dst = &buffer{width: 2 * dim}, &buffer{width: 2 * dim}
+	s.q.resize(1)
+	s.dst.resize(1)
+	copy(s.q.data, append(head(float32(math.Sqrt(dim)*ln3), 0), head(0, 0)...))
+	s.Enter(1)
+	a := s.newAttention()
+	put := func(block, position int, key, value []float32) { s.cache.put(block, position, key, value, &a.acts) }
+	answer := func(position, heads int) []float32 {
+		s.position = position
+		for h := 0; h < 2; h += heads {
+			a.answer(s, h, heads, 0, 1)
+		}
+		out := s.dst.data
+		return []float32{out[0], out[1], out[dim], out[dim+1]}
+	}
+	put(1, 0, head(127, 0), head(127*8, 64*8))
+	put(1, 1, head(0, 127), head(0, -127*4))
+	put(0, 1, head(9, 9), head(9, 9)) // another block's
+	put(1, 2, head(9, 9), head(9, 9)) // a later position's
+	s.scoreScale /= 127
+	for heads := 1; heads <= 2; heads++ {
+		near(t, "two positions", answer(1, heads), 762, 257, 508, 2)
+	}
+
+	// Across tiles: 256 positions weigh alike, one value stands out.
+	for p := range 256 {
+		put(1, p, head(0, 0), head(127, 0))
+	}
+	put(1, 130, head(0, 0), head(127*128, 64*128))
+	near(t, "across tiles", answer(255, 2), 127*383/256.0, 32, 127*383/256.0, 32)
+}

@@ -1,0 +1,236 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"onebit/formats"
+	"onebit/internal/clock"
+	"onebit/kernels"
+	"onebit/models/engine"
+)
+
+// A stream is an engine.Stream. Its buffers are slices, and operations are done
+// when they return.
+type stream struct {
+	engine   *Engine
+	vec      *Vectors
+	rope     engine.Rope
+	batch    int // columns that a batch usually has at most
+	context  int
+	position int
+	n        int // columns of the batch in progress
+	block    int
+
+	cache      *cache // nil if no block keeps keys and values
+	scoreScale float32
+	deltas     []*delta // by block; nil where it keeps none
+
+	buffers  []*buffer
+	cos, sin []float32 // n × half a head's width: angles of the rotary embedding
+
+	// A pass through weights that nobody has looked at: whether its products
+	// are looked at, and whether one was not finite.
+	looking, doubtful bool
+	failed            error     // of an operation; nil: none
+	touched           []*matrix // of the block in progress, while streaming
+
+	products   []kernels.Product
+	multiplied []*matrix
+	attentions chan *attention // as many as there are threads
+
+	// The arguments of the operation in progress whose tasks share a column
+	// among threads. The tasks were made once, because making them would
+	// allocate.
+	dst, q, k, v *buffer
+	gate         func(gate, up []float32)
+	attendHeads  int // query heads in a task of attention
+	storeTask    func(i int)
+	attendTask   func(i int)
+	gateTask     func(i int)
+
+	observer engine.Observer
+	observed time.Time // since when
+	results  []engine.Result
+}
+
+// A buffer is an engine.Buffer.
+type buffer struct {
+	width, n int
+	data     []float32 // n × width
+}
+
+// Width returns the number of values in a column.
+func (b *buffer) Width() int { return b.width }
+
+// resize makes b one of n columns, whose values are anything.
+func (b *buffer) resize(n int) {
+	b.n, b.data = n, grow(b.data, n*b.width)
+}
+
+func (b *buffer) column(c int) []float32 { return b.data[c*b.width:][:b.width] }
+
+func grow(s []float32, n int) []float32 {
+	if cap(s) < n {
+		return make([]float32, n)
+	}
+	return s[:n]
+}
+
+// NewStream starts a text. All blocks that keep keys and values must have the
+// same heads.
+func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
+	s := &stream{
+		engine: e, vec: e.vectors, rope: opt.Rope, batch: opt.Batch, context: opt.Context, block: engine.Outside,
+		attentions: make(chan *attention, e.pool.Threads()), deltas: make([]*delta, len(opt.States)),
+	}
+	var kv engine.KV
+	for i, state := range opt.States {
+		switch state := state.(type) {
+		case engine.KV:
+			if kv != (engine.KV{}) && kv != state {
+				return nil, fmt.Errorf("blocks keep keys and values of %v and of %v heads; the CPU engine wants them alike", kv, state)
+			}
+			kv = state
+		case engine.Delta:
+			s.deltas[i] = newDelta(state)
+		}
+	}
+	if kv.Heads > 0 {
+		if err := s.newCache(opt, kv); err != nil {
+			return nil, err
+		}
+	}
+	s.storeTask, s.attendTask, s.gateTask = s.storeColumn, s.attendRuns, s.gateChunk
+	return s, nil
+}
+
+func (s *stream) newCache(opt engine.StreamOptions, kv engine.KV) (err error) {
+	if opt.Cache == nil || cells[opt.Cache].encode == nil {
+		return fmt.Errorf("keys and values cannot be kept in %s (want f16, f32 or q8_0)", nameOf(opt.Cache))
+	}
+	if s.cache, err = newCache(s.vec, opt.States, kv, opt.Cache, opt.Context); err != nil {
+		return err
+	}
+	s.scoreScale = float32(1 / math.Sqrt(float64(kv.Dim)))
+	return nil
+}
+
+func nameOf(t *formats.Type) string {
+	if t == nil {
+		return "no format"
+	}
+	return t.Name
+}
+
+// Close frees the cache.
+func (s *stream) Close() error {
+	if s.cache == nil {
+		return nil
+	}
+	return s.cache.mem.Free()
+}
+
+func (s *stream) Buffer(width int) engine.Buffer {
+	b := &buffer{width: width}
+	s.buffers = append(s.buffers, b)
+	return b
+}
+
+func (s *stream) Begin(n int) {
+	s.n = n
+	s.looking = s.engine.unchecked.Load() > 0
+	half := len(s.rope.Freq)
+	s.cos, s.sin = grow(s.cos, n*half), grow(s.sin, n*half)
+	for c := range n {
+		angles(s.rope, s.cos[c*half:][:half], s.sin[c*half:][:half], s.position+c)
+	}
+}
+
+// Enter lets go of what the block before has read, if the model is streamed.
+func (s *stream) Enter(block int) {
+	for _, m := range s.touched {
+		s.engine.release(m.name)
+	}
+	s.touched = s.touched[:0]
+	s.block = block
+}
+
+func (s *stream) End() {
+	s.position += s.n
+	for _, d := range s.deltas {
+		d.advance(s.n)
+	}
+}
+
+func (s *stream) Position() int { return s.position }
+
+func (s *stream) Truncate(n int) error {
+	if n < 0 || n > s.position {
+		return fmt.Errorf("cannot go back to %d tokens in a text of %d", n, s.position)
+	}
+	for _, d := range s.deltas {
+		if err := d.truncate(n); err != nil {
+			return err
+		}
+	}
+	s.position = n
+	return nil
+}
+
+func (s *stream) StateBytes(tokens int) int {
+	total := 0
+	if s.cache != nil {
+		total = s.cache.blocks * s.cache.bytes(tokens)
+	}
+	for _, d := range s.deltas {
+		total += d.bytes()
+	}
+	return total
+}
+
+// Read returns a buffer's values. Its error is about weights that operations
+// before it have shown to be bad.
+func (s *stream) Read(b engine.Buffer) ([]float32, error) {
+	return b.(*buffer).data, s.verdict()
+}
+
+func (s *stream) Write(b engine.Buffer, values []float32) { copy(b.(*buffer).data, values) }
+
+func (s *stream) Observe(o engine.Observer) { s.observer, s.observed = o, clock.Now() }
+
+// begin returns when an operation starts. Without an observer it costs a
+// comparison.
+func (s *stream) begin() (start time.Time) {
+	if s.observer != nil {
+		start = s.observed.Add(clock.Since(s.observed)) // half as dear as Now
+	}
+	return start
+}
+
+// work is what an operation reads, moves and computes; see engine.Op.
+type work struct{ bytes, moved, macs int }
+
+// end reports an operation with one result.
+func (s *stream) end(start time.Time, name string, w work, b *buffer) {
+	if s.observer != nil {
+		s.report(start, name, w, b.n, append(s.results[:0], engine.Result{Name: name, Values: b.data}))
+	}
+}
+
+func (s *stream) report(start time.Time, name string, w work, tokens int, results []engine.Result) {
+	s.observer.Observe(engine.Op{
+		Name: name, Block: s.block, Tokens: tokens, Bytes: w.bytes, Moved: w.moved, MACs: w.macs,
+		Start: start, Duration: clock.Since(start), Results: results,
+	})
+	s.results = results[:0]
+}
+
+// floatBytes is the size of so many.
+func floatBytes(n ...int) (bytes int) {
+	for _, n := range n {
+		bytes += 4 * n
+	}
+	return bytes
+}

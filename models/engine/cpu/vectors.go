@@ -1,0 +1,68 @@
+package cpu
+
+import (
+	"fmt"
+
+	"onebit/internal/cpu"
+	"onebit/kernels"
+)
+
+// Vectors are one implementation of the operations of a forward pass outside
+// the matrix products: norms, the rotary embedding, attention, gates, and the
+// conversions of a cache. All of them give the same bits. They are listed,
+// chosen and tested like the variants of products; nothing global chooses.
+type Vectors struct {
+	Name    string // "avx2"
+	Summary string // how it works, in one line
+	ISA     *kernels.ISA
+
+	add       func(x, y []float32)
+	squares   func(sum lanes, x []float32) lanes
+	scale     func(dst, x, gain []float32, by float32)
+	silu      func(gate, up []float32)
+	relu2     func(gate, up []float32)
+	exp       func(sum lanes, x []float32, top, by float32) lanes
+	encodeF16 func(dst []byte, src []float32)
+	decodeF16 func(dst, src []byte)
+	decodeQ8  func(dst, src []byte)
+	maximum   func(x []float32) float32
+	turn      func(a, b, cos, sin []float32)
+	scores    func(dst, q []float32, rows, ahead []byte)
+	weighted  func(dst, weights []float32, rows, ahead []byte)
+}
+
+// Scalar is the specification of all others.
+var Scalar = &Vectors{
+	Name: "scalar", Summary: "Go, an element at a time", ISA: kernels.Go,
+	add: addScalar, squares: squaresScalar, scale: scaleScalar, silu: siluScalar, relu2: relu2Scalar, exp: expScalar,
+	encodeF16: encodeF16Scalar, decodeF16: decodeF16Scalar, decodeQ8: decodeQ8Scalar,
+	maximum: maximumScalar, turn: turnScalar,
+	scores:   func(dst, q []float32, rows, _ []byte) { scoresScalar(dst, q, rows) },
+	weighted: func(dst, weights []float32, rows, _ []byte) { weightedScalar(dst, weights, rows, 0) },
+}
+
+// AllVectors returns those that are built into this program, the best last.
+func AllVectors() []*Vectors { return append([]*Vectors{Scalar}, simdVectors...) }
+
+// BestVectors returns the best that a machine with the given features runs.
+func BestVectors(features cpu.Set) *Vectors {
+	best := Scalar
+	for _, v := range simdVectors {
+		if v.AvailableOn(features) == nil {
+			best = v
+		}
+	}
+	return best
+}
+
+// Available returns nil if v runs on this machine, or an error that names what
+// is missing.
+func (v *Vectors) Available() error { return v.AvailableOn(cpu.Detected()) }
+
+// AvailableOn is Available for a machine with the given features.
+func (v *Vectors) AvailableOn(features cpu.Set) error {
+	if m := features.Missing(v.ISA.Requires); m != 0 {
+		return fmt.Errorf("vectors %s need %s", v.Name, m)
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package cpu
+
+import (
+	"encoding/binary"
+	"math"
+
+	"onebit/internal/half"
+	"onebit/internal/math32"
+)
+
+// The vector operations of a forward pass outside the matrix products. The
+// functions here are their specification; assembly (vectors_*.s) does the same
+// float operations in the same order, so that results are the same bits. The conversions to float32 forbid the
+// compiler to fuse a product with the sum that follows.
+
+// lanes are partial sums: element i is added to lane i mod 8. Sums are float64.
+type lanes [8]float64
+
+func (l lanes) fold() float64 {
+	return ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]))
+}
+
+// addScalar is x += y.
+func addScalar(x, y []float32) {
+	y = y[:len(x)]
+	for i, v := range y {
+		x[i] += v
+	}
+}
+
+// squaresScalar adds x² to the lanes. The square of a float32 is exact in
+// float64.
+func squaresScalar(sum lanes, x []float32) lanes {
+	for i, v := range x {
+		sum[i%8] += float64(v) * float64(v)
+	}
+	return sum
+}
+
+// scaleScalar is dst = x·scale·gain.
+func scaleScalar(dst, x, gain []float32, scale float32) {
+	dst, x = dst[:len(gain)], x[:len(gain)]
+	for i, g := range gain {
+		dst[i] = float32(x[i]*scale) * g
+	}
+}
+
+// siluScalar is gate = gate·σ(gate)·up.
+func siluScalar(gate, up []float32) {
+	up = up[:len(gate)]
+	for i, g := range gate {
+		gate[i] = g / (1 + math32.Exp(-g)) * up[i]
+	}
+}
+
+// relu2Scalar is gate = max(gate, 0)²·up. The squares overflow fp16, which
+// is why all of this is float32.
+func relu2Scalar(gate, up []float32) {
+	up = up[:len(gate)]
+	for i, g := range gate {
+		if g < 0 {
+			g = 0
+		}
+		gate[i] = float32(g*g) * up[i]
+	}
+}
+
+// expScalar is x = exp((x-top)·scale); it adds the results to the lanes.
+func expScalar(sum lanes, x []float32, top, scale float32) lanes {
+	for i, v := range x {
+		e := math32.Exp(float32((v - top) * scale))
+		x[i] = e
+		sum[i%8] += float64(e)
+	}
+	return sum
+}
+
+// encodeF16Scalar writes src as fp16.
+func encodeF16Scalar(dst []byte, src []float32) {
+	for i, x := range src {
+		binary.LittleEndian.PutUint16(dst[2*i:], half.FromFloat32(x))
+	}
+}
+
+// decodeF16Scalar writes the fp16 numbers of src as float32.
+func decodeF16Scalar(dst, src []byte) {
+	for i := range len(dst) / 4 {
+		putFloat32(dst[4*i:], half.ToFloat32(binary.LittleEndian.Uint16(src[2*i:])))
+	}
+}
+
+// A block of q8_0: an fp16 scale and 32 int8 (package formats).
+const (
+	q8Len   = 32
+	q8Bytes = 2 + q8Len
+)
+
+// decodeQ8Scalar writes the numbers of q8_0 blocks as float32, which holds
+// them exactly.
+func decodeQ8Scalar(dst, src []byte) {
+	for ; len(dst) > 0; dst, src = dst[4*q8Len:], src[q8Bytes:] {
+		d := half.ToFloat32(binary.LittleEndian.Uint16(src))
+		for i, q := range src[2:q8Bytes] {
+			putFloat32(dst[4*i:], float32(int8(q))*d)
+		}
+	}
+}
+
+func putFloat32(dst []byte, x float32) {
+	binary.LittleEndian.PutUint32(dst, math.Float32bits(x))
+}
+
+// maximumScalar returns the largest of x that is not NaN, -Inf of none.
+func maximumScalar(x []float32) float32 {
+	top := float32(math.Inf(-1))
+	for _, v := range x {
+		if v > top {
+			top = v
+		}
+	}
+	return top
+}
+
+// turnScalar turns the pairs (a, b) by angles.
+func turnScalar(a, b, cos, sin []float32) {
+	a, b, sin = a[:len(cos)], b[:len(cos)], sin[:len(cos)]
+	for i, c := range cos {
+		u, v, s := a[i], b[i], sin[i]
+		a[i] = float32(u*c) - float32(v*s)
+		b[i] = float32(u*s) + float32(v*c)
+	}
+}
+
+// scoresScalar multiplies rows of a float32 matrix with q: element k is added
+// to lane k mod 16, and the lanes are folded in halves. The callers of scores
+// and weighted say in a last argument what they will want from memory next.
+func scoresScalar(dst, q []float32, rows []byte) {
+	for r := range dst {
+		row := rows[r*4*len(q):][:4*len(q)]
+		var lanes [16]float32
+		for k, x := range q {
+			lanes[k%16] += float32(x * math.Float32frombits(binary.LittleEndian.Uint32(row[4*k:])))
+		}
+		for n := 8; n > 0; n /= 2 {
+			for i := range n {
+				lanes[i] += lanes[i+n]
+			}
+		}
+		dst[r] = lanes[0]
+	}
+}
+
+// weightedScalar adds to dst the rows of a float32 matrix, each times its
+// weight, first row first. Columns from first are done.
+func weightedScalar(dst, weights []float32, rows []byte, first int) {
+	for r, w := range weights {
+		row := rows[r*4*len(dst):][:4*len(dst)]
+		for d := first; d < len(dst); d++ {
+			dst[d] += float32(w * math.Float32frombits(binary.LittleEndian.Uint32(row[4*d:])))
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package cpu
+
+import (
+	"sync/atomic"
+
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/models/engine"
+)
+
+// A matrix is a weight of products, packed for a variant.
+type matrix struct {
+	name       string
+	rows, cols int
+	format     *formats.Type
+	error      float64 // of a converted one
+
+	tensor  formats.Tensor // the source of weights, zero if they were converted
+	weights atomic.Pointer[weights]
+	checked atomic.Bool // somebody has looked at the weights
+}
+
+// weights are replaced as a whole when a matrix that was used in place has
+// been packed. All variants of a format and scheme give the same bits, so it
+// does not matter when.
+type weights struct {
+	variant *kernels.Variant
+	matrix  *kernels.Matrix
+}
+
+// converted reports whether the source has nothing of the weights. They are good
+// and packed.
+func (m *matrix) converted() bool { return m.tensor.Type == nil }
+
+// Variant returns what multiplies the matrix now.
+func (m *matrix) Variant() *kernels.Variant { return m.weights.Load().variant }
+
+func (m *matrix) Info() engine.WeightInfo {
+	now := m.weights.Load()
+	return engine.WeightInfo{
+		Tensor: m.name, Rows: m.rows, Cols: m.cols, Type: m.format,
+		Bytes: len(now.matrix.Data), Kernel: now.variant.String(), Error: m.error,
+	}
+}
+
+// A table is a weight that rows are looked up in, in the file.
+type table struct{ formats.Tensor }
+
+func (t *table) Info() engine.WeightInfo {
+	rows, cols := t.Dims()
+	return engine.WeightInfo{Tensor: t.Name, Rows: rows, Cols: cols, Type: t.Type, Bytes: len(t.Data)}
+}
+
+// A gain is a vector in float32.
+type gain struct {
+	name   string
+	values []float32
+}
+
+func (g *gain) Info() engine.WeightInfo {
+	return engine.WeightInfo{Tensor: g.name, Rows: 1, Cols: len(g.values), Type: formats.F32, Bytes: 4 * len(g.values)}
+}

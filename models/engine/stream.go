@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"onebit/formats"
+	"onebit/models/arch"
+)
+
+// A Stream is one text on an engine: the state of every block after the tokens
+// so far, and the operations that take it further. It belongs to one goroutine
+// at a time.
+//
+// Operations may queue. They are done in the order of their calls, and what
+// they read is what earlier ones wrote. Read is the one place where values
+// reach the host: it waits, and its error is that of any operation before it.
+//
+// The first argument of an operation is its name, for [Observer]s.
+type Stream interface {
+	// Buffer makes room for columns of so many values each, for as long as the
+	// stream lives. How many columns it holds is up to the operation that
+	// writes it.
+	Buffer(width int) Buffer
+
+	// Begin starts a batch of n columns: the tokens at Position and behind.
+	Begin(n int)
+	// Enter says which block the operations that follow belong to, whose state
+	// they use; or Outside.
+	Enter(block int)
+	// End counts the batch's tokens as taken in.
+	End()
+
+	// Embed writes the rows ids of a table, as many as the batch has columns.
+	Embed(op string, dst Buffer, table Weight, ids []int)
+	// Norm is RMSNorm (Zhang and Sennrich, arXiv:1910.07467, equation 4) of
+	// every run of as many values as the gain has, the mean in float64 or
+	// better. dst may be x:
+	//
+	//	y = x / √(mean(x²) + ε) · gain
+	Norm(op string, dst, x Buffer, gain Weight, eps float32)
+	// Multiply is dst = W·x for several weights of the same input. The slice is
+	// the caller's again when Multiply returns.
+	Multiply(op string, x Buffer, products []Product)
+	// Rotate turns every head of queries and of keys by the rotary embedding of
+	// its column's position (Su et al., arXiv:2104.09864): pair i is
+	// (x[i], x[i+d/2]).
+	Rotate(op string, q, k Buffer)
+	// Attend adds the batch's keys and values to the state of the block, a KV,
+	// and answers each column's queries from all positions up to its own:
+	// softmax(q·Kᵀ/√d)·V, consecutive query heads sharing a key head.
+	Attend(op string, dst, q, k, v Buffer)
+	// Convolve replaces every channel of x by the sum of its last Taps values
+	// before and with it, each times a tap, activated by SiLU. The block's
+	// state, a Delta, has those before the batch. taps is Channels × Taps, the
+	// latest last.
+	Convolve(op string, x Buffer, taps Weight)
+	// DeltaRule updates the block's state, a Delta, by each column in turn, and
+	// answers its query (Yang et al., Gated Delta Networks, arXiv:2412.06464,
+	// equation 10):
+	//
+	//	S ← decay·S;  S ← S + β·k ⊗ (v - Sᵀk);  y = Sᵀq
+	//
+	// decay and beta have a value for each value head; value heads in a row
+	// share a key head.
+	DeltaRule(op string, dst, q, k, v, decay, beta Buffer)
+	// Gate is gate = f(gate)·up, in place.
+	Gate(op string, gate, up Buffer, f arch.Activation)
+	// Add is x += y.
+	Add(op string, x, y Buffer)
+	// Take copies columns [from, end) of x, for operations on those alone.
+	Take(dst, x Buffer, from, end int)
+
+	// Read returns what is in a buffer, columns × width values, valid until the
+	// next operation that writes it.
+	Read(b Buffer) ([]float32, error)
+	// Write replaces the first values of a buffer.
+	Write(b Buffer, values []float32)
+
+	// Position returns the number of tokens taken in.
+	Position() int
+	// Truncate forgets all tokens but the first n, or says that it can't.
+	Truncate(n int) error
+
+	// StateBytes returns the size of the state after so many tokens.
+	StateBytes(tokens int) int
+	// Observe makes o see the operations from now on; nil ends it.
+	Observe(o Observer)
+
+	Close() error
+}
+
+// A Buffer is columns of values on an engine's device.
+type Buffer interface {
+	// Width returns the number of values in a column.
+	Width() int
+}
+
+// A Product is a matrix and where its result goes.
+type Product struct {
+	Weight Weight
+	Dst    Buffer
+}
+
+// StreamOptions say what a stream is to hold.
+type StreamOptions struct {
+	// States are what the blocks keep of the text, one for each block.
+	States []State
+	// Context is the most tokens, Batch the columns that a batch usually has
+	// at most.
+	Context, Batch int
+	// Cache is the format of keys and values.
+	Cache *formats.Type
+	Rope  Rope
+}
+
+// A State is what a block keeps of a text: a KV or a Delta.
+type State interface{ isState() }
+
+// A KV keeps keys and values of every token. It can be rolled back to any.
+type KV struct{ Heads, Dim int }
+
+// A Delta keeps what gated delta nets do: a matrix for each value head, and the
+// last inputs of a convolution. It has no positions to roll back to.
+type Delta struct {
+	KeyHeads, ValueHeads int // the second a multiple of the first
+	KeyDim, ValueDim     int
+	Channels, Taps       int // of the convolution; 0: there is none
+}
+
+func (KV) isState()    {}
+func (Delta) isState() {}
+
+// A Rope is a table of the rotary embedding: at position p, pair i of a head is
+// turned by the angle p·Freq[i], and multiplied by Magnitude.
+type Rope struct {
+	Freq      []float64 // half as many as a head is wide
+	Magnitude float64
+}
