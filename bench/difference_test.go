@@ -108,6 +108,9 @@ func (c *Changes) found() (cases []int, shifted bool) {
 // TestCompareRunsFalseAlarms: of comparisons of equal programs at most one in
 // twenty finds anything.
 func TestCompareRunsFalseAlarms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of runs")
+	}
 	with := func(change func(*pairing)) pairing {
 		p := quiet
 		change(&p)

@@ -58,6 +58,9 @@ func pairNames(n int) (names []string) {
 }
 
 func TestIntervalHoldsTheNextRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of runs")
+	}
 	for _, tc := range []struct {
 		cases, processes int
 		uneven, common   float64

@@ -9,6 +9,9 @@ import (
 // TestFloorIsExceededOnceInTwenty takes floors from as many pairs as a run has,
 // and asks how often further comparisons of identical code exceed them.
 func TestFloorIsExceededOnceInTwenty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of runs")
+	}
 	for _, tc := range []struct {
 		pairs  int
 		uneven float64

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
@@ -201,33 +202,78 @@ func benchstatTables(ctx context.Context, werr io.Writer, opt BenchstatOptions, 
 	if err != nil {
 		return nil, err
 	}
-	files := benchfmt.Files{Paths: paths, AllowStdin: true, AllowLabels: true}
-	for files.Scan() {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", strings.Join(paths, ", "), err)
+	var reader benchfmt.Reader // one for all: units that a file declares hold for the others too
+	for _, f := range labelled(paths) {
+		if err := c.read(ctx, werr, &reader, f); err != nil {
+			return nil, err
 		}
-		switch rec := files.Result().(type) {
-		case *benchfmt.SyntaxError:
-			// The rest of the file is still worth comparing.
-			if _, err := fmt.Fprintln(werr, term.Text(rec.Error())); err != nil {
-				return nil, err
-			}
-		case *benchfmt.Result:
-			if err := checkMeasured(rec); err != nil {
-				return nil, err
-			}
-			c.add(rec)
-		}
-	}
-	if err := files.Err(); err != nil {
-		return nil, err
 	}
 	if len(c.tables) > 0 {
 		if err := c.checkUsed(); err != nil {
 			return nil, err
 		}
 	}
-	return c.finish(ctx, benchfmt.UnitMetadataMap(files.Units()))
+	return c.finish(ctx, benchfmt.UnitMetadataMap(reader.Units()))
+}
+
+type labelledFile struct{ label, path string }
+
+// labelled splits "label=path". A path without a label is its own; one that is given twice is
+// numbered, as benchstat does. Without paths standard input is read.
+//
+// benchfmt.Files does the same, but leaves a file open that it did not read to its end, which no one
+// can remove on Windows then.
+func labelled(paths []string) []labelledFile {
+	if len(paths) == 0 {
+		paths = []string{"-"}
+	}
+	count, number := map[string]int{}, map[string]int{}
+	for _, path := range paths {
+		count[path]++
+	}
+	var files []labelledFile
+	for _, path := range paths {
+		f := labelledFile{path, path}
+		if label, rest, ok := strings.Cut(path, "="); ok {
+			f = labelledFile{label, rest}
+		} else if count[path] > 1 {
+			f.label = fmt.Sprintf("%s#%d", path, number[path])
+			number[path]++
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+// read adds the results of a file.
+func (c *comparer) read(ctx context.Context, werr io.Writer, reader *benchfmt.Reader, f labelledFile) error {
+	in := os.Stdin
+	if f.path != "-" {
+		var err error
+		if in, err = os.Open(f.path); err != nil {
+			return err
+		}
+		defer in.Close()
+	}
+	reader.Reset(in, f.path, ".file", f.label)
+	for reader.Scan() {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("reading %s: %w", f.path, err)
+		}
+		switch rec := reader.Result().(type) {
+		case *benchfmt.SyntaxError:
+			// The rest of the file is still worth comparing.
+			if _, err := fmt.Fprintln(werr, term.Text(rec.Error())); err != nil {
+				return err
+			}
+		case *benchfmt.Result:
+			if err := checkMeasured(rec); err != nil {
+				return err
+			}
+			c.add(rec)
+		}
+	}
+	return reader.Err()
 }
 
 // checkMeasured refuses what is no measurement. A NaN is unequal to itself, for which the

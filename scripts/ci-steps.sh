@@ -116,6 +116,36 @@ run_tests() {
 	GOEXPERIMENT=simd ONEBIT_REQUIRE=$require go test -short -run Conformance/i2_s/avx2-archsimd ./kernels
 }
 
+# test_purego runs the packages whose code differs under the tag, and those that
+# link one. Features of the CPU, which it hides, reach all others by name only.
+# Short: what the portable code computes, go test ./... has proved in full.
+test_purego() {
+	local files='{{.ImportPath}} {{.GoFiles}} {{.SFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}' changed
+	changed=$(comm -13 <(go list -f "$files" ./... | sort) <(go list -tags purego -f "$files" ./... | sort) | cut -d' ' -f1)
+	[ -n "$changed" ]
+	# shellcheck disable=SC2046 # a list of packages
+	go test -timeout 30m -short -tags purego onebit/internal/cpu $(linking "$(grep -v '/internal/cpu$' <<<"$changed")")
+}
+
+# linking PACKAGES: the packages whose tests link one of them.
+linking() {
+	go list -test -f '{{.ImportPath}} {{join .Deps " "}} ' ./... |
+		awk -v packages="$1" 'BEGIN { n = split(packages, p, "\n") }
+			sub(/\.test /, " ") { for (i = 1; i <= n; i++) if (index($0, " " p[i] " ")) { print $1; next } }'
+}
+
+# test_race runs the packages that start goroutines or share memory between
+# them, with their tests. Kernels are raced where a pool's threads multiply; one
+# thread alone, which most of the conformance suite is, has nobody to race with.
+test_race() {
+	local files
+	files=$(grep -rlE --include='*.go' --exclude-dir='testdata' --exclude-dir='_*' '^[[:space:]]*go (func|[a-zA-Z.]+\()|"sync"|"sync/atomic"|errgroup"' .)
+	[ -n "$files" ]
+	# shellcheck disable=SC2046 # a list of packages
+	go test -timeout 30m -race -short -skip 'Conformance/.*/.*/.*/(shapes|long_rows|misaligned|not_finite|reference|allocations)' \
+		$(xargs -n1 dirname <<<"$files" | sort -u)
+}
+
 # test_arm64 runs the packages with arm64 code as three CPUs: without
 # dotprod, with it, and with everything qemu knows.
 test_arm64() {
@@ -135,26 +165,30 @@ on_arm64() {
 	ONEBIT_REQUIRE=$features GOARCH=arm64 CGO_ENABLED=0 go test -short -exec "qemu-aarch64-static -cpu $cpu" "$@"
 }
 
+# fuzz_all takes the targets two at a time, each with a worker of its own. A
+# failure lets those that run end, begins no other, and shows each log that has one.
 fuzz_all() {
-	local package target
+	local logs=$TMPDIR/fuzz package
+	mkdir "$logs"
 	for package in $(go list ./...); do
-		for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
-			echo "$package $target"
-			fuzz "$package" "$target"
-		done
-	done
+		go test -list '^Fuzz' "$package" | sed -n "s|^Fuzz.*|$package &|p"
+	done >"$logs/targets"
+	[ -s "$logs/targets" ]
+	export -f fuzz ended_as_failure
+	xargs -P 2 -L 1 bash -c 'fuzz "$@" || exit 255' fuzz <"$logs/targets"
 }
 
-# fuzz runs one target for ten seconds, again where their end was taken for
-# its failure.
+# fuzz PACKAGE TARGET: ten seconds, again where their end was taken for its
+# failure.
 fuzz() {
-	local log=$TMPDIR/fuzz.log
+	local log="$TMPDIR/fuzz/${1//\//_}.$2"
 	for _ in 1 2 3; do
-		if go test -run '^$' -fuzz "^$2\$" -fuzztime 10s -fuzzminimizetime 5x "$1" >"$log" 2>&1; then
+		if go test -run '^$' -parallel 1 -fuzz "^$2\$" -fuzztime 10s -fuzzminimizetime 5x "$1" >"$log" 2>&1; then
+			echo "$1 $2: $(sed -n 's/.*execs: \([0-9]*\).*/\1/p' "$log" | tail -1) executions"
 			return 0
 		fi
 		ended_as_failure <"$log" || break
-		echo "the end of the ten seconds was reported as a failure (go.dev/issue/75804)"
+		echo "$1 $2: the end of the ten seconds was reported as a failure (go.dev/issue/75804)"
 	done
 	cat "$log"
 	return 1

@@ -153,7 +153,7 @@ func TestProfileRefuses(t *testing.T) {
 		opt  ProfileOptions
 		want string
 	}{
-		{ProfileOptions{File: ModelFile{Name: "none", Path: filepath.Join(t.TempDir(), "none.gguf")}, Tokens: 1}, "no such file"},
+		{ProfileOptions{File: ModelFile{Name: "none", Path: filepath.Join(t.TempDir(), "none.gguf")}, Tokens: 1}, "none.gguf: "},
 		{ProfileOptions{File: tiny, Tokens: 4000}, "tiny holds 512 tokens, fewer than the 4000 of test tg4000"},
 		{ProfileOptions{File: tiny}, "nothing to profile"},
 		{ProfileOptions{File: tiny, Tokens: 1, Cache: formats.I2_S}, "keys and values cannot be kept in i2_s"},

@@ -11,6 +11,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"onebit/bench"
+	"onebit/internal/require"
 )
 
 // spinning has a benchmark of two functions; the second does times as much in head.
@@ -64,7 +65,7 @@ func TestProfileNamesThePlantedFunction(t *testing.T) {
 		t.Skip("builds test binaries")
 	}
 	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip(err)
+		require.Skip(t, "go", "there is no go command")
 	}
 	tests := &Tests{Base: spinning(t, "1"), Head: spinning(t, "6"), Temp: t.TempDir()}
 	both, _, err := tests.Find(t.Context())

@@ -7,13 +7,15 @@ import (
 	"regexp"
 	"runtime/debug"
 	"testing"
+
+	"onebit/internal/require"
 )
 
 // gitRepository makes a repository with one commit of a module's go.mod.
 func gitRepository(t *testing.T, module string) (dir string, git func(args ...string)) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git")
+		require.Skip(t, "git", "there is no git")
 	}
 	dir = t.TempDir()
 	git = func(args ...string) {

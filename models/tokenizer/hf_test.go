@@ -191,7 +191,7 @@ func TestFromHFRefused(t *testing.T) {
 		file  string
 		want  string
 	}{
-		{"nothing", nil, "tokenizer.json", "no such file or directory, nor is there a tokenizer.model"},
+		{"nothing", nil, "tokenizer.json", ", nor is there a tokenizer.model"},
 		{"not JSON", map[string]any{"tokenizer.json": []byte("{")}, "tokenizer.json", "unexpected end"},
 		{"unigram", map[string]any{"tokenizer.json": model("type", "Unigram")}, "tokenizer.json", `the type of the model is "Unigram", want BPE`},
 		{"no pre-tokenizer", map[string]any{"tokenizer.json": pre(nil)}, "tokenizer.json", "pre_tokenizer is missing"},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"onebit/bench/gate"
+	"onebit/internal/require"
 )
 
 func embedded(t *testing.T, kind string) *Noise {
@@ -28,13 +29,13 @@ func embedded(t *testing.T, kind string) *Noise {
 }
 
 // On recorded noise the gate alarms no more often than it promises, and finds
-// what is much slower. A chance of 1% exceeds 3 of 60 in one of 300 runs, and 1
-// of 20 in one of 60; the seed is always the same.
+// what is much slower. A chance of 1% exceeds 3 of 60 in one of 300 runs; the seed is
+// always the same.
 func TestErrorRates(t *testing.T) {
-	gates := 60
 	if testing.Short() {
-		gates = 20
+		t.Skip("dozens of gates")
 	}
+	const gates = 60
 	rates, err := Replay(t.Context(), embedded(t, "quiet"), Options{Gates: gates, Sizes: []float64{0, 0.1}, Budget: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -136,6 +137,9 @@ func TestBadRecordings(t *testing.T) {
 
 // Every variant builds, has the benchmarks, and differs only in what it says.
 func TestModule(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		require.Skip(t, "go", "there is no go command")
+	}
 	names, err := Benchmarks()
 	if err != nil {
 		t.Fatal(err)
