@@ -49,8 +49,14 @@ var (
 // and 1bitLLM's, made from LLaMA's and with the defaults of
 // models/llama/configuration_llama.py. Both may have either activation.
 var bitnetClasses = []arch.Class{
-	{Name: "BitNetForCausalLM", Activation: arch.ReLU2, Context: 2048, Eps: 1e-5, RopeBase: 5e5},
-	{Name: "BitnetForCausalLM", Activation: arch.SiLU, Context: 2048, Eps: 1e-6, RopeBase: 1e4},
+	{Name: "BitNetForCausalLM", Activation: arch.ReLU2, Context: 2048, Eps: 1e-5, RopeBase: 5e5, Names: bitnetNames},
+	{Name: "BitnetForCausalLM", Activation: arch.SiLU, Context: 2048, Eps: 1e-6, RopeBase: 1e4, Names: bitnetNames},
+}
+
+// The second names are 1bitLLM's.
+var bitnetNames = map[string][]string{
+	"attn_sub_norm": {"self_attn.attn_sub_norm", "self_attn.inner_attn_ln"},
+	"ffn_sub_norm":  {"mlp.ffn_sub_norm", "mlp.ffn_layernorm"},
 }
 
 // bitnetText is that of 2B-4T. Its chat does not go by the file's template: the

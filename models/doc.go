@@ -40,10 +40,8 @@
 // A [Source] is a GGUF file or a Hugging Face directory (config.json and
 // safetensors), which is read as if it were one: its tensors get GGUF's names,
 // and the ternary ones, packed in bytes or still floats, become i2_s or
-// ternary_u32 as they are asked for, a few rows at a time. What ternary.go and
-// hf_config.go decide, about the two meanings of weight_scale and the defaults
-// of keys that a config.json leaves out, has its sources there. A checkpoint of
-// Qwen3's keeps its floats.
+// ternary_u32 as they are asked for, a few rows at a time (package hf). A
+// checkpoint of Qwen3's keeps its floats.
 //
 // # Running one
 //

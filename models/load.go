@@ -15,7 +15,7 @@ import (
 // outside the transformer blocks first, then block after block, the pages of a
 // packed tensor released before the next is read. Weights that are used in
 // place may be left for the first prompt to check: see [Model.Check]. What is
-// wrong with a file is a *container.FormatError or a *ConfigError, which names the
+// wrong with a file is a *container.FormatError or an *hf.ConfigError, which names the
 // key or the tensor.
 //
 // The file stays mapped. If another process cuts it short meanwhile, those methods

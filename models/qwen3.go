@@ -48,7 +48,8 @@ var Qwen3 = register(&Architecture{Table: arch.Table{
 	Text: arch.Text{Chat: qwen3Chat},
 	// Defaults: huggingface/transformers models/qwen3/configuration_qwen3.py.
 	Classes: []arch.Class{
-		{Name: "Qwen3ForCausalLM", Activation: arch.SiLU, Context: 32768, HeadDim: 128, Eps: 1e-6, RopeBase: 1e4},
+		{Name: "Qwen3ForCausalLM", Activation: arch.SiLU, Context: 32768, HeadDim: 128, Eps: 1e-6, RopeBase: 1e4,
+			Names: map[string][]string{"attn_q_norm": {"self_attn.q_norm"}, "attn_k_norm": {"self_attn.k_norm"}}},
 	},
 	Presets: []*arch.Preset{
 		{Name: "bonsai-1.7b", Summary: "Bonsai 1.7B, 1 bit", ModelName: "Bonsai-1.7B", Tokenizer: "qwen2",

@@ -11,6 +11,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/internal/bounded"
 	"onebit/models/arch"
+	"onebit/models/hf"
 	"onebit/models/tokenizer"
 )
 
@@ -75,7 +76,11 @@ func registerFiles(k fileKind) { fileKinds = append(fileKinds, k) }
 // broken GGUF file, whose error says what it is.
 func OpenSource(path string, opt gguf.Options) (Source, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return openDirectory(path)
+		c, err := hf.Open(path, tables())
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
 	}
 	start, err := firstBytes(path)
 	if err != nil {

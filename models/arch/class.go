@@ -11,4 +11,8 @@ type Class struct {
 	HeadDim    int // 0: Hidden/Heads
 	Eps        float32
 	RopeBase   float32
+	// Names are what tensors of a block are called there that LLaMA has not, by
+	// GGUF's names, both without what all have around them; the first of several
+	// is the usual one.
+	Names map[string][]string
 }

@@ -1,4 +1,4 @@
-package models
+package hf
 
 import (
 	"errors"
@@ -51,14 +51,14 @@ type digitReader interface {
 
 // ternary makes a tensor in its ternary format and releases what it was made
 // of. No more than a few rows per thread are ever unpacked.
-func (d *directory) ternary(s storedTensor) ([]byte, error) {
-	d.mu.Lock()
-	mem := d.made[s.info.Name]
-	d.mu.Unlock()
+func (c *Checkpoint) ternary(s storedTensor) ([]byte, error) {
+	c.mu.Lock()
+	mem := c.made[s.info.Name]
+	c.mu.Unlock()
 	if mem != nil {
 		return mem.Bytes(), nil
 	}
-	r, err := d.reader(s)
+	r, err := c.reader(s)
 	if err != nil {
 		return nil, err
 	}
@@ -77,57 +77,57 @@ func (d *directory) ternary(s storedTensor) ([]byte, error) {
 		}
 		return typ.EncodeDigits(mem.Bytes(), digits, rows, cols, from, to)
 	})
-	err = errors.Join(err, typ.SetTensorScale(mem.Bytes(), rows, cols, scale), d.files.Release(s.Name))
+	err = errors.Join(err, typ.SetTensorScale(mem.Bytes(), rows, cols, scale), c.files.Release(s.Name))
 	if err != nil {
 		return nil, errors.Join(err, mem.Free())
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if other := d.made[s.info.Name]; other != nil { // made at the same time
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if other := c.made[s.info.Name]; other != nil { // made at the same time
 		return other.Bytes(), mem.Free()
 	}
-	d.made[s.info.Name] = mem
+	c.made[s.info.Name] = mem
 	return mem.Bytes(), nil
 }
 
-func (d *directory) reader(s storedTensor) (digitReader, error) {
+func (c *Checkpoint) reader(s storedTensor) (digitReader, error) {
 	if s.Type == nil {
-		data, err := d.files.Raw(s.Name)
-		return &packedReader{d, s, data}, err
+		data, err := c.files.Raw(s.Name)
+		return &packedReader{c, s, data}, err
 	}
-	t, err := d.files.Tensor(s.Name)
+	t, err := c.files.Tensor(s.Name)
 	if err != nil {
 		return nil, err
 	}
-	return &floatReader{directory: d, stored: s, tensor: t}, nil
+	return &floatReader{Checkpoint: c, stored: s, tensor: t}, nil
 }
 
 // weightScale reads the scale of packed weights.
-func (d *directory) weightScale(name string) (float32, error) {
-	t, err := d.files.Tensor(name)
+func (c *Checkpoint) weightScale(name string) (float32, error) {
+	t, err := c.files.Tensor(name)
 	if err != nil {
 		return 0, err
 	}
 	x, err := t.Floats()
 	if err != nil {
-		return 0, d.files.Fault(name, err)
+		return 0, c.files.Fault(name, err)
 	}
 	if len(x) != 1 {
-		return 0, d.files.Fault(name, fmt.Errorf("has %d elements, want one scale", len(x)))
+		return 0, c.files.Fault(name, fmt.Errorf("has %d elements, want one scale", len(x)))
 	}
 	s := x[0]
-	if d.scaleDivides {
+	if c.scaleDivides {
 		s = 1 / s
 	}
 	if !positive(x[0]) || !positive(s) {
-		return 0, d.files.Fault(name, fmt.Errorf("is %v, want a scale that is positive and finite", x[0]))
+		return 0, c.files.Fault(name, fmt.Errorf("is %v, want a scale that is positive and finite", x[0]))
 	}
 	return s, nil
 }
 
 // A packedReader reads packed weights.
 type packedReader struct {
-	*directory
+	*Checkpoint
 	stored storedTensor
 	data   []byte
 }
@@ -158,7 +158,7 @@ func (r *packedReader) digits(dst []int8, _ *workspace, from, to int) error {
 
 // A floatReader reads weights stored as floats.
 type floatReader struct {
-	*directory
+	*Checkpoint
 	stored storedTensor
 	tensor formats.Tensor
 	formats.Ternarizer

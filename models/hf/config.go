@@ -1,4 +1,4 @@
-package models
+package hf
 
 import (
 	"encoding/json"
@@ -35,18 +35,19 @@ func (e *ConfigError) Error() string {
 
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// hfKeys are the names in config.json of what GGUF's keys say.
-var hfKeys = map[string]string{
+// configKeys are the names in config.json of what GGUF's keys say.
+var configKeys = map[string]string{
 	arch.KeyBlockCount: "num_hidden_layers", arch.KeyContextLength: "max_position_embeddings", arch.KeyEmbeddingLength: "hidden_size",
 	arch.KeyFeedForwardLength: "intermediate_size", arch.KeyVocabSize: "vocab_size", arch.KeyHeadCount: "num_attention_heads",
 	arch.KeyHeadCountKV: "num_key_value_heads", arch.KeyKeyLength: "head_dim", arch.KeyRMSEpsilon: "rms_norm_eps", arch.KeyRopeFreqBase: "rope_theta",
 	arch.KeyRopeScalingType: "rope_scaling", arch.KeyRopeScalingFactor: "rope_scaling", arch.KeyRopeOriginal: "rope_scaling",
 }
 
-// An hfConfig is what a config.json says.
-type hfConfig struct {
-	table  *arch.Table
-	config arch.Config
+// A config is what a config.json says.
+type config struct {
+	table   *arch.Table
+	class   arch.Class
+	numbers arch.Config
 	// scaleDivides says that packed weights are multiplied by 1/weight_scale.
 	scaleDivides bool
 }
@@ -54,8 +55,8 @@ type hfConfig struct {
 // mostConfig is far more bytes than any config.json has.
 const mostConfig = 16 << 20
 
-func readHFConfig(dir string, tables []*arch.Table) (hfConfig, error) {
-	r := hfReader{file: filepath.Join(dir, "config.json"), tables: tables}
+func readConfig(dir string, tables []*arch.Table) (config, error) {
+	r := configReader{file: filepath.Join(dir, "config.json"), tables: tables}
 	data, err := bounded.ReadFile(r.file, mostConfig)
 	if err != nil {
 		msg := err.Error()
@@ -66,35 +67,35 @@ func readHFConfig(dir string, tables []*arch.Table) (hfConfig, error) {
 		case errors.As(err, &pathErr): // the path is in File already
 			msg = pathErr.Err.Error()
 		}
-		return hfConfig{}, &ConfigError{File: r.file, Msg: msg, Err: err}
+		return config{}, &ConfigError{File: r.file, Msg: msg, Err: err}
 	}
 	return r.parse(data)
 }
 
-func (r *hfReader) parse(data []byte) (hfConfig, error) {
+func (r *configReader) parse(data []byte) (config, error) {
 	if err := json.Unmarshal(data, &r.keys); err != nil {
-		return hfConfig{}, &ConfigError{File: r.file, Msg: err.Error(), Err: err}
+		return config{}, &ConfigError{File: r.file, Msg: err.Error(), Err: err}
 	}
 	c := r.read()
 	return c, r.err
 }
 
-// An hfReader reads keys and remembers the first error.
-type hfReader struct {
+// A configReader reads keys and remembers the first error.
+type configReader struct {
 	file   string
 	tables []*arch.Table // that the checkpoint may be of
 	keys   map[string]json.RawMessage
 	err    error
 }
 
-func (r *hfReader) fail(key, format string, args ...any) {
+func (r *configReader) fail(key, format string, args ...any) {
 	if r.err == nil {
 		r.err = &ConfigError{File: r.file, Key: key, Msg: fmt.Sprintf(format, args...)}
 	}
 }
 
 // value reads a key into p and reports whether it is there; null is not.
-func (r *hfReader) value(key string, p any) bool {
+func (r *configReader) value(key string, p any) bool {
 	raw, ok := r.keys[key]
 	if !ok || string(raw) == "null" {
 		return false
@@ -106,42 +107,42 @@ func (r *hfReader) value(key string, p any) bool {
 	return true
 }
 
-func (r *hfReader) count(key string) int {
+func (r *configReader) count(key string) int {
 	n := r.countOr(key, -1)
 	if n == -1 {
-		r.fail(hfKeys[key], "is missing")
+		r.fail(configKeys[key], "is missing")
 	}
 	return n
 }
 
-func (r *hfReader) countOr(key string, missing int) int {
+func (r *configReader) countOr(key string, missing int) int {
 	n := int64(missing)
-	r.value(hfKeys[key], &n)
+	r.value(configKeys[key], &n)
 	if n > math.MaxInt32 {
-		r.fail(hfKeys[key], "%d is too many", n)
+		r.fail(configKeys[key], "%d is too many", n)
 		return 0
 	}
 	return int(n)
 }
 
-func (r *hfReader) floatOr(key string, missing float32) float32 {
+func (r *configReader) floatOr(key string, missing float32) float32 {
 	x := missing
-	r.value(hfKeys[key], &x)
+	r.value(configKeys[key], &x)
 	return x
 }
 
-func (r *hfReader) flag(key string, missing bool) bool {
+func (r *configReader) flag(key string, missing bool) bool {
 	b := missing
 	r.value(key, &b)
 	return b
 }
 
-func (r *hfReader) read() hfConfig {
+func (r *configReader) read() config {
 	class, tables := r.class()
 	if r.err != nil {
-		return hfConfig{}
+		return config{}
 	}
-	out := hfConfig{table: r.table(class, tables), scaleDivides: r.quantization()}
+	out := config{class: class, table: r.table(class, tables), scaleDivides: r.quantization()}
 	for _, key := range []string{"attention_bias", "mlp_bias", "use_sliding_window"} {
 		if r.flag(key, false) {
 			r.fail(key, "is true, which onebit does not support")
@@ -155,7 +156,7 @@ func (r *hfReader) read() hfConfig {
 		}
 	}
 	if r.err != nil {
-		return hfConfig{}
+		return config{}
 	}
 	c := arch.Config{
 		Arch:     out.table.Name,
@@ -176,14 +177,14 @@ func (r *hfReader) read() hfConfig {
 	c.HeadDim = r.countOr(arch.KeyKeyLength, c.HeadDim)
 	r.rope(&c)
 	if bad := c.Check(); bad != nil {
-		r.fail(hfKeys[bad.Key], "%s", bad.Msg)
+		r.fail(configKeys[bad.Key], "%s", bad.Msg)
 	}
-	out.config = c
+	out.numbers = c
 	return out
 }
 
 // class returns the first class that is known, and the architectures that have it.
-func (r *hfReader) class() (class arch.Class, tables []*arch.Table) {
+func (r *configReader) class() (class arch.Class, tables []*arch.Table) {
 	const key = "architectures"
 	var names []string
 	if !r.value(key, &names) {
@@ -213,7 +214,7 @@ func (r *hfReader) class() (class arch.Class, tables []*arch.Table) {
 }
 
 // table returns the one with the configuration's activation.
-func (r *hfReader) table(class arch.Class, tables []*arch.Table) *arch.Table {
+func (r *configReader) table(class arch.Class, tables []*arch.Table) *arch.Table {
 	const key = "hidden_act"
 	act := class.Activation
 	r.value(key, &act)
@@ -231,7 +232,7 @@ func (r *hfReader) table(class arch.Class, tables []*arch.Table) *arch.Table {
 // huggingface/transformers integrations/bitnet.py (AutoBitLinear multiplies
 // its result by weight_scale, BitLinear divides it) and
 // utils/quantization_config.py, BitNetQuantConfig, for the defaults.
-func (r *hfReader) quantization() (scaleDivides bool) {
+func (r *configReader) quantization() (scaleDivides bool) {
 	const key = "quantization_config"
 	q := struct {
 		Method string   `json:"quant_method"`
@@ -260,15 +261,15 @@ func (r *hfReader) quantization() (scaleDivides bool) {
 
 // rope reads the rotary embedding's base and scaling: rope_theta beside
 // rope_scaling, or both in rope_parameters, as since transformers 5.
-func (r *hfReader) rope(c *arch.Config) {
+func (r *configReader) rope(c *arch.Config) {
 	var keys map[string]json.RawMessage
 	name := "rope_parameters"
 	if !r.value(name, &keys) {
-		if name = hfKeys[arch.KeyRopeScalingType]; !r.value(name, &keys) {
+		if name = configKeys[arch.KeyRopeScalingType]; !r.value(name, &keys) {
 			return
 		}
 	}
-	in := hfReader{file: r.file, keys: keys}
+	in := configReader{file: r.file, keys: keys}
 	kind, original := "default", 0
 	if !in.value("rope_type", &kind) {
 		in.value("type", &kind)

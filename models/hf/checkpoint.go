@@ -1,0 +1,244 @@
+package hf
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"onebit/formats"
+	"onebit/formats/container"
+	"onebit/formats/safetensors"
+	"onebit/internal/mmap"
+	"onebit/internal/term"
+	"onebit/models/arch"
+	"onebit/models/tokenizer"
+)
+
+// A Checkpoint is a Hugging Face directory as a source of a model.
+type Checkpoint struct {
+	config
+	files  *safetensors.Dir
+	infos  []container.TensorInfo
+	stored map[string]storedTensor // by GGUF name
+
+	mu   sync.Mutex
+	made map[string]*mmap.Anon // ternary tensors, by GGUF name
+}
+
+// A storedTensor is a tensor as the checkpoint has it.
+type storedTensor struct {
+	container.TensorInfo
+	info container.TensorInfo // as it is read
+	// scale is the name of the tensor with the weights' scale, or "".
+	scale string
+}
+
+// Open opens the checkpoint in a directory, which must be of one of the
+// architectures. What is wrong with it is a *ConfigError or a
+// *container.FormatError.
+func Open(dir string, tables []*arch.Table) (*Checkpoint, error) {
+	config, err := readConfig(dir, tables)
+	if err != nil {
+		return nil, err
+	}
+	files, err := safetensors.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &Checkpoint{config: config, files: files, stored: map[string]storedTensor{}, made: map[string]*mmap.Anon{}}
+	if err := c.list(); err != nil {
+		files.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// list finds out what each tensor is.
+func (c *Checkpoint) list() error {
+	tensors := c.files.Tensors()
+	// What follows from the number of blocks stays proportional to the files.
+	if c.numbers.Layers > len(tensors) {
+		return &ConfigError{File: filepath.Join(c.Name(), "config.json"), Key: configKeys[arch.KeyBlockCount],
+			Msg: fmt.Sprintf("%d blocks, and there are %d tensors", c.numbers.Layers, len(tensors))}
+	}
+	roles := map[string]arch.Role{}
+	for _, t := range c.table.Tensors(c.numbers) {
+		roles[t.Name] = t.Role
+	}
+	for _, t := range tensors {
+		name := c.ggufName(t.Name)
+		switch {
+		case c.skips(t.Name):
+			continue
+		case strings.HasSuffix(t.Name, ".bias"):
+			return c.files.Fault(t.Name, errors.New("is a bias, which no architecture of onebit adds"))
+		case c.stored[name].Name != "":
+			return c.files.Fault(t.Name, fmt.Errorf("is the same as tensor %s", term.QuoteAlways(c.stored[name].Name)))
+		}
+		role, ok := roles[name]
+		s, err := c.describe(t, name, ok && role == arch.Projection && ternary(c.table))
+		if err != nil {
+			return c.files.Fault(t.Name, err)
+		}
+		c.stored[name] = s
+		c.infos = append(c.infos, s.info)
+	}
+	return nil
+}
+
+// skips says which tensors are not the model's own: scales, which go with
+// their weights, the head of a model that uses its embedding, and frequencies
+// that old checkpoints of LLaMA's kind have and that follow from the
+// configuration.
+func (c *Checkpoint) skips(name string) bool {
+	if base, ok := strings.CutSuffix(name, scaleSuffix); ok {
+		_, ok := c.files.Info(base + weightSuffix)
+		return ok
+	}
+	return c.numbers.TiedHead && name == c.hfName(arch.HeadTensor) || strings.HasSuffix(name, ".rotary_emb.inv_freq")
+}
+
+// describe says how a tensor is read.
+func (c *Checkpoint) describe(t container.TensorInfo, name string, ternary bool) (storedTensor, error) {
+	s := storedTensor{TensorInfo: t}
+	if base, ok := strings.CutSuffix(t.Name, weightSuffix); ok {
+		if _, ok := c.files.Info(base + scaleSuffix); ok {
+			s.scale = base + scaleSuffix
+		}
+	}
+	info := container.TensorInfo{Name: name, Type: t.Type, TypeName: strings.ToLower(t.TypeName), Shape: t.Shape, Offset: t.Offset, Size: t.Size}
+	switch {
+	case ternary && len(t.Shape) == 2:
+		if t.TypeName == safetensors.U8 {
+			if s.scale == "" {
+				return s, fmt.Errorf("holds packed weights, and their %s is missing", scaleSuffix[1:])
+			}
+			info.Shape = []int{4 * t.Shape[0], t.Shape[1]}
+		} else if t.Type == nil {
+			return s, fmt.Errorf("has dtype %s, want packed weights in U8 or floats in F32, F16 or BF16", t.TypeName)
+		}
+		info.Type = ternaryType(info.Shape[1])
+	case s.scale != "":
+		return s, fmt.Errorf("has a %s, which only ternary projections may have", scaleSuffix[1:])
+	case len(t.Shape) == 1 && t.Type != nil:
+		info.Type = formats.F32
+	}
+	if info.Type != nil {
+		tensor := formats.Tensor{Shape: info.Shape}
+		n, err := info.Type.Bytes(tensor.Dims())
+		if err != nil {
+			return s, err
+		}
+		info.TypeName, info.Size = info.Type.Name, int64(n)
+	}
+	s.info = info
+	return s, nil
+}
+
+func (c *Checkpoint) Name() string                              { return c.files.Name() }
+func (c *Checkpoint) Size() int64                               { return c.files.Size() }
+func (c *Checkpoint) Config() (*arch.Table, arch.Config, error) { return c.table, c.numbers, nil }
+func (c *Checkpoint) Tensors() []container.TensorInfo           { return c.infos }
+func (c *Checkpoint) InPlace() bool                             { return !ternary(c.table) }
+func (c *Checkpoint) Check() error                              { return nil }
+func (c *Checkpoint) Tokens() (int, string)                     { return 0, "" }
+func (c *Checkpoint) Kind() string                              { return "Hugging Face directory" }
+
+func (c *Checkpoint) Metadata() ([]container.KV, error) {
+	path, err := filepath.Abs(c.Name())
+	if err != nil {
+		path = c.Name()
+	}
+	meta := append([]container.KV{
+		{Key: arch.KeyArchitecture, Value: container.Of(c.table.Name)},
+		{Key: "general.name", Value: container.Of(filepath.Base(path))},
+	}, c.table.Metadata(c.numbers)...)
+	tokens, err := tokenizer.HFMetadata(c.Name(), c.table.Text)
+	return append(meta, tokens...), err
+}
+
+func (c *Checkpoint) Fault(name string, err error) error {
+	if s, ok := c.stored[name]; ok {
+		return c.files.Fault(s.Name, err)
+	}
+	return c.files.Fault(c.hfName(name), err)
+}
+
+func (c *Checkpoint) Tensor(name string) (formats.Tensor, error) {
+	s, ok := c.stored[name]
+	if !ok {
+		return formats.Tensor{}, c.Fault(name, container.ErrMissing)
+	}
+	out := formats.Tensor{Name: name, Type: s.info.Type, Shape: s.info.Shape}
+	var err error
+	switch s.info.Type {
+	case s.Type:
+		var t formats.Tensor
+		t, err = c.files.Tensor(s.Name)
+		out.Data = t.Data
+	case formats.F32:
+		out.Data, err = c.floats(s)
+	default:
+		out.Data, err = c.ternary(s)
+	}
+	if err != nil {
+		return formats.Tensor{}, c.Fault(name, err)
+	}
+	return out, nil
+}
+
+func (c *Checkpoint) Raw(name string) ([]byte, error) {
+	if s, ok := c.stored[name]; ok && s.info.Type == nil {
+		return c.files.Raw(s.Name)
+	}
+	t, err := c.Tensor(name)
+	return t.Data, err
+}
+
+// floats returns a tensor as the bytes of float32.
+func (c *Checkpoint) floats(s storedTensor) ([]byte, error) {
+	t, err := c.files.Tensor(s.Name)
+	if err != nil {
+		return nil, err
+	}
+	w, err := t.Floats()
+	if err != nil {
+		return nil, err
+	}
+	rows, cols := t.Dims()
+	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+		return nil, err
+	}
+	data := make([]byte, s.info.Size)
+	return data, formats.F32.Quantize(data, w, rows, cols)
+}
+
+func (c *Checkpoint) Tokenizer() (*tokenizer.Tokenizer, error) {
+	return tokenizer.FromHF(c.Name(), c.table.Text)
+}
+
+// Populate leaves it to the first products.
+func (c *Checkpoint) Populate(string) {}
+
+// Release frees what was made of a tensor.
+func (c *Checkpoint) Release(name string) error {
+	c.mu.Lock()
+	mem := c.made[name]
+	delete(c.made, name)
+	c.mu.Unlock()
+	if mem != nil {
+		return mem.Free()
+	}
+	return c.files.Release(c.stored[name].Name)
+}
+
+func (c *Checkpoint) Close() error {
+	var errs []error
+	for _, mem := range c.made {
+		errs = append(errs, mem.Free())
+	}
+	clear(c.made)
+	return errors.Join(append(errs, c.files.Close())...)
+}
