@@ -7,31 +7,132 @@ import (
 	"onebit/internal/half"
 )
 
-// A codec is what the generic variants know of a weight format: a weight is
+// A Codec is what the generic variants know of a weight format: a weight is
 // scale × code, the scale shared by a group of columns, the code a small
-// integer. Rows are addressed in the native layout.
-type codec struct {
-	format   *formats.Type
-	groupLen int // columns per weight scale; 0: one scale for the tensor
-	// scale returns that of group g of a row.
-	scale func(m *Matrix, row []byte, g int) float32
-	// code returns that of column k of a row.
-	code func(row []byte, k int) int32
-	// dot returns Σ code·q over columns [from, from+len(q)), from a multiple
+// integer. Rows are addressed in the native layout. From it follow the
+// variants scalar and unrolled: pure Go on the file's own bytes, for any
+// machine. scalar is the generic integer path, the specification that every
+// other variant equals bit for bit.
+type Codec struct {
+	Format   *formats.Type
+	GroupLen int // columns per weight scale; 0: one scale for the tensor
+	// BlockBytes is the bytes of a group, ScaleAt where among them its fp16
+	// scale is.
+	BlockBytes, ScaleAt int
+	// Code returns that of column k of a row.
+	Code func(row []byte, k int) int32
+	// Dot returns Σ code·q over columns [from, from+len(q)), from a multiple
 	// of 32: the naive loop that the variant called scalar is.
-	dot func(row []byte, from int, q []int8) int32
-	// dotUnrolled is dot, branchless and unrolled.
-	dotUnrolled func(row []byte, from int, q []int8) int32
+	Dot DotFunc
+	// DotUnrolled is Dot, branchless and unrolled.
+	DotUnrolled DotFunc
 }
 
-// row returns the bytes of row r in the native layout, where all rows are as
-// long and the tensor's scale, if any, lies behind the last one.
-func (m *Matrix) row(r, rowBytes int) []byte {
-	return m.Data[r*rowBytes : (r+1)*rowBytes : (r+1)*rowBytes]
+// A DotFunc returns Σ code·q over columns [from, from+len(q)) of a row.
+type DotFunc func(row []byte, from int, q []int8) int32
+
+// Register registers scalar and unrolled for c's format under every scheme.
+func (c *Codec) Register() {
+	for _, scheme := range Schemes() {
+		scalar := &Variant{
+			Name: "scalar", Summary: "one weight at a time, pure Go: the specification",
+			Format: c.Format, Scheme: scheme, ISA: Go, Layout: Native, MatVec: c.MatVec(c.Dot),
+		}
+		if scheme == F32 { // which has nothing to unroll but the codes
+			scalar.MatVec = c.matVecF32
+			Register(scalar)
+			continue
+		}
+		Register(scalar)
+		Register(&Variant{
+			Name: "unrolled", Summary: "branchless, unrolled, pure Go",
+			Format: c.Format, Scheme: scheme, ISA: Go, Layout: Native, Preference: 1, MatVec: c.MatVec(c.DotUnrolled),
+		})
+	}
 }
 
-func tensorScale(m *Matrix, row []byte, g int) float32 { return m.Scale }
+// rowBytes is the length of one native row.
+func (c *Codec) rowBytes(cols int) int {
+	one, _ := c.Format.Bytes(1, cols)
+	two, _ := c.Format.Bytes(2, cols)
+	return two - one // what stands once per tensor cancels
+}
 
-func fp16At(row []byte, at int) float32 {
-	return half.ToFloat32(binary.LittleEndian.Uint16(row[at:]))
+// Scale returns that of group g of a row.
+func (c *Codec) scale(m *Matrix, row []byte, g int) float32 {
+	if c.GroupLen == 0 {
+		return m.Scale
+	}
+	return half.ToFloat32(binary.LittleEndian.Uint16(row[g*c.BlockBytes+c.ScaleAt:]))
+}
+
+// MatVec is
+//
+//	y[r] = Σ_g (weightScale[r,g] · activationScale[g]) · float32(Σ_{k in g} code[r,k]·q[k])
+//
+// where a group g ends wherever a weight's or an activation's scale does. The
+// inner sum is exact. Each product is rounded to float32, and the terms are
+// added in the order of g, without fused multiply-add: that order, which
+// kernels with rows in their lanes have for free, makes results equal to the
+// bit on every ISA.
+func (c *Codec) MatVec(dot DotFunc) MatVecFunc {
+	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+		weightLen, actLen := c.GroupLen, a.Scheme.GroupLen(a.Cols)
+		if weightLen == 0 {
+			weightLen = a.Cols
+		}
+		g, n := min(weightLen, actLen), c.rowBytes(m.Cols)
+		q := a.Q[col*a.Stride:][:a.Cols]
+		for r := r0; r < r1; r++ {
+			row := m.Row(r, n)
+			var y float32
+			for from := 0; from < len(q); from += g {
+				sum := dot(row, from, q[from:min(from+g, len(q))])
+				y += Term(c.scale(m, row, from/weightLen), a.Scale(col, from/actLen), sum)
+			}
+			dst[r] = y
+		}
+	}
+}
+
+// Term is one group's contribution to a result. The conversions forbid the
+// compiler to fuse the multiplication with the addition that follows.
+func Term(weight, activation float32, sum int32) float32 {
+	return float32(float32(weight*activation) * float32(sum))
+}
+
+// matVecF32 is y[r] = Σ_g weightScale[r,g] · laneDot(code[r,g], x[g]).
+func (c *Codec) matVecF32(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
+	g, n := c.GroupLen, c.rowBytes(m.Cols)
+	if g == 0 {
+		g = a.Cols
+	}
+	x := a.X[col*a.Cols:][:a.Cols]
+	for r := r0; r < r1; r++ {
+		row := m.Row(r, n)
+		var y float32
+		for from := 0; from < len(x); from += g {
+			var lanes [Lanes]float32
+			for k := from; k < min(from+g, len(x)); k++ {
+				lanes[(k-from)%len(lanes)] += float32(float32(c.Code(row, k)) * x[k])
+			}
+			y += float32(c.scale(m, row, from/g) * FoldLanes(&lanes))
+		}
+		dst[r] = y
+	}
+}
+
+// Lanes is the number of partial sums of a float32 dot product: column k
+// of a group goes to lane k mod 32, each product rounded before it is added.
+// Two AVX-512 registers, four AVX2 or eight NEON ones hold them.
+const Lanes = 32
+
+// FoldLanes adds the upper half of the lanes to the lower, five times.
+func FoldLanes(l *[Lanes]float32) float32 {
+	for n := Lanes / 2; n > 0; n /= 2 {
+		for i := range n {
+			l[i] += l[i+n]
+		}
+	}
+	return l[0]
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,14 +33,7 @@ func TestARM64Encodings(t *testing.T) {
 	if _, err := exec.LookPath("llvm-mc"); err != nil {
 		require.Skip(t, "llvm-objdump", err.Error())
 	}
-	var files []string
-	for _, dir := range []string{".", "../models"} {
-		here, err := filepath.Glob(filepath.Join(dir, "*_arm64.s"))
-		if err != nil || len(here) == 0 {
-			t.Fatalf("no assembly found in %s: %v", dir, err)
-		}
-		files = append(files, here...)
-	}
+	files := append(assemblyFiles(t, ".", "_arm64.s"), assemblyFiles(t, "../models", "_arm64.s")...)
 	for _, file := range files {
 		t.Run(file, func(t *testing.T) {
 			source, err := os.ReadFile(file)
@@ -57,6 +51,22 @@ func TestARM64Encodings(t *testing.T) {
 			checkWords(t, string(source))
 		})
 	}
+}
+
+// assemblyFiles returns those below dir whose names end so.
+func assemblyFiles(t *testing.T, dir, suffix string) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, suffix) {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files end in %s, error %v", len(files), suffix, err)
+	}
+	return files
 }
 
 // checkWords decodes every WORD of an assembly file.

@@ -28,11 +28,7 @@ func TestVEXEncodings(t *testing.T) {
 	if _, err := exec.LookPath("objdump"); err != nil {
 		require.Skip(t, "objdump", err.Error())
 	}
-	files, err := filepath.Glob("*_amd64.s")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no assembly found: %v", err)
-	}
-	for _, file := range files {
+	for _, file := range assemblyFiles(t, ".", "_amd64.s") {
 		t.Run(file, func(t *testing.T) {
 			source, err := os.ReadFile(file)
 			if err != nil {

@@ -14,12 +14,12 @@ type Layout struct {
 	// RowTile is the number of rows that a kernel handles together. Packed
 	// layouts pad the rows to a multiple of it.
 	RowTile int
-	// bytes returns the packed size; nil for native, which is the file's own
-	// bytes and is never copied.
-	bytes func(rows, cols int) int
-	// pack writes the row tiles that hold rows [r0, r1), r0 a multiple of
+	// PackedBytes returns the packed size; nil for native, which is the file's
+	// own bytes and is never copied.
+	PackedBytes func(rows, cols int) int
+	// Pack writes the row tiles that hold rows [r0, r1), r0 a multiple of
 	// RowTile, of t into m.Data.
-	pack func(m *Matrix, t *formats.Tensor, r0, r1 int) error
+	Pack func(m *Matrix, t *formats.Tensor, r0, r1 int) error
 }
 
 // Native is the layout of the file: the kernel reads the tensor's own bytes.
@@ -28,10 +28,10 @@ var Native = &Layout{Name: "native", RowTile: 1}
 // Bytes returns the packed size of a rows × cols matrix of format t.
 func (l *Layout) Bytes(t *formats.Type, rows, cols int) (int, error) {
 	n, err := t.Bytes(rows, cols)
-	if err != nil || l.bytes == nil {
+	if err != nil || l.PackedBytes == nil {
 		return n, err
 	}
-	return l.bytes(rows, cols), nil
+	return l.PackedBytes(rows, cols), nil
 }
 
 // A Matrix is a weight matrix in the layout that a variant wants. It is read
@@ -44,6 +44,12 @@ type Matrix struct {
 	Scale      float32 // the tensor's one scale where the format has one, else 1
 
 	free func() error
+}
+
+// Row returns the bytes of row r in the native layout, where all rows are as
+// long and the tensor's scale, if any, lies behind the last one.
+func (m *Matrix) Row(r, rowBytes int) []byte {
+	return m.Data[r*rowBytes : (r+1)*rowBytes : (r+1)*rowBytes]
 }
 
 // Close releases the memory of a packed matrix. The matrix must not be used
@@ -71,7 +77,7 @@ func (m *Matrix) CopyTo(data []byte) *Matrix {
 // workers (nil: by the caller alone); the result must be closed. A native
 // matrix aliases t.Data.
 func (v *Variant) Pack(t *formats.Tensor, pool *Pool) (*Matrix, error) {
-	if v.Layout.bytes == nil {
+	if v.Layout.PackedBytes == nil {
 		return v.PackInto(nil, t, pool)
 	}
 	rows, cols := t.Dims()
@@ -123,9 +129,9 @@ func (v *Variant) PackInto(data []byte, t *formats.Tensor, pool *Pool) (*Matrix,
 		scale = 1 // the data is valid, so the format has no such scale
 	}
 	m := &Matrix{Rows: rows, Cols: cols, Format: t.Type, Layout: v.Layout, Data: t.Data, Scale: scale}
-	if v.Layout.bytes == nil {
+	if v.Layout.PackedBytes == nil {
 		return m, nil
 	}
-	m.Data = data[:v.Layout.bytes(rows, cols)]
+	m.Data = data[:v.Layout.PackedBytes(rows, cols)]
 	return m, pool.packRows(m, t)
 }

@@ -34,7 +34,7 @@ func quantized(t *testing.T, quantize func(a *Activations, x []float32, from, to
 func checkQuantizer(t *testing.T, x []float32, n int, what string) {
 	t.Helper()
 	for _, scheme := range []Scheme{Q8Row, Q8Per128, Q8Per32} {
-		got := quantized(t, quantizeNEON, scheme, x, n)
+		got := quantized(t, quantizeSIMD, scheme, x, n)
 		want := quantized(t, quantizeGeneric, scheme, x, n)
 		if !slices.Equal(got.Q, want.Q) {
 			t.Errorf("%s, %d columns of %d, %s: q differ", scheme, n, len(x)/n, what)
@@ -109,85 +109,5 @@ func TestQuantizeNEONBits(t *testing.T) {
 			}
 		}
 		checkQuantizer(t, x, 1, "bits")
-	}
-}
-
-// TestQ1RowOrder holds the order to its definition.
-func TestQ1RowOrder(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 9))
-	q := guard.As[int8](guard.New(t, 3*512))
-	for i := range q {
-		q[i] = int8(rng.Uint32())
-	}
-	dst := guard.As[int8](guard.New(t, q1RowOrder.Size(3, 512)))
-	q1RowOrder.Arrange(dst, q, 3, 512)
-	for k, v := range q {
-		if b, i, j := k/128, k%128/8, k%8; dst[128*b+16*j+i] != v {
-			t.Fatalf("activation %d is not at bit %d of byte %d of block %d", k, j, i, b)
-		}
-	}
-}
-
-// TestStepOrder holds the order to what the codes' bytes say.
-func TestStepOrder(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 9))
-	for name, f := range twoBitFormats {
-		q := guard.As[int8](guard.New(t, 2*768))
-		for i := range q {
-			q[i] = int8(rng.Uint32())
-		}
-		o := f.stepOrder()
-		dst := guard.As[int8](guard.New(t, o.Size(2, 768)))
-		o.Arrange(dst, q, 2, 768)
-		for k, v := range q {
-			at, shift := f.at(k)
-			block := at / f.blockBytes // without its scale
-			i := block*f.blockLen/4 + at%f.blockBytes - f.data
-			if got := dst[i/16*64+int(shift)/2*16+i%16]; got != v {
-				t.Fatalf("%s: activation %d, for byte %d of the codes at shift %d: got %d, want %d", name, k, i, shift, got, v)
-			}
-		}
-	}
-}
-
-// TestPairs holds the panels of a batch to the order's definition.
-func TestPairs(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 9))
-	const stride = 512
-	for _, n := range []int{1, 2, 3, 4, 5, 8, 11, 16} {
-		q := guard.As[int8](guard.New(t, n*stride))
-		for i := range q {
-			q[i] = int8(rng.Uint32())
-		}
-		b := newBatchNEON(q1PairOrder, 8, 128)
-		dst := guard.As[int8](guard.New(t, b.order.Size(n, stride)))
-		b.order.Arrange(dst, q, n, stride)
-		const blockLen = 128 + 8 // bytes of a column: activations, sums
-		for first, cols := 0, 0; first < n; first += cols {
-			cols = panelCols(n - first)
-			for c := first; c < min(first+cols, n); c++ {
-				pair, side := (c-first)/2, (c-first)%2
-				for block := range stride / 128 {
-					panel := dst[first*stride/128*blockLen+block*cols*blockLen:]
-					var sum int32
-					for k, v := range q[c*stride+128*block:][:128] {
-						vector, j, col := k/32, k%32/4, k%4
-						at := ((vector/2*8+j)*cols/2+pair)*16 + 8*side + vector%2*4 + col
-						if panel[at] != v {
-							t.Fatalf("%d columns: activation %d of column %d: got %d, want %d", n, 128*block+k, c, panel[at], v)
-						}
-						sum -= int32(v)
-					}
-					for twice := range 2 {
-						at := cols*128 + 16*pair + 4*side + 8*twice
-						b := panel[at:][:4]
-						got := int32(uint32(uint8(b[0])) | uint32(uint8(b[1]))<<8 | uint32(uint8(b[2]))<<16 | uint32(uint8(b[3]))<<24)
-						if got != sum {
-							t.Fatalf("%d columns: sum of block %d of column %d: got %d, want %d", n, block, c, got, sum)
-						}
-					}
-				}
-			}
-		}
 	}
 }

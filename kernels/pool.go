@@ -55,8 +55,16 @@ type Pool struct {
 // Padded: other threads have theirs beside them.
 type activations struct {
 	Activations
+	shared     Activations // the first thread's, with the scratch of this one
 	submission int
 	_          [128]byte
+}
+
+// share makes those that all threads multiply with a thread's.
+func (a *activations) share(all *Activations) {
+	scratch := a.scratch
+	a.shared = *all
+	a.shared.scratch = scratch
 }
 
 // shape is what buffers of activations depend on.
@@ -67,7 +75,7 @@ type shape struct {
 }
 
 // fewColumns and less are quantized and arranged by every thread for itself, and
-// so are Variant.columns by up to apartThreads: to write over what other cores
+// so are Variant.Columns by up to apartThreads: to write over what other cores
 // have read, and there to read what was written here, takes several times as
 // long. What a thread prepares does not become less with more of them.
 const (
@@ -77,7 +85,7 @@ const (
 
 // apart says whether every thread prepares n columns for itself.
 func (p *Pool) apart(v *Variant, n int) bool {
-	return v.Scheme != F32 && (n <= fewColumns || n <= v.columns && p.threads <= apartThreads)
+	return v.Scheme != F32 && (n <= fewColumns || n <= v.Columns && p.threads <= apartThreads)
 }
 
 // A Product is one matrix of a submission and where its result goes:
@@ -113,9 +121,9 @@ const (
 // shut keeps the gate below zero however many workers try it.
 const shut = -1 << 30
 
-// chunkBytes is how much weight memory a task covers: long enough for the
+// ChunkBytes is how much weight memory a task covers: long enough for the
 // hardware prefetcher, short enough to even out threads.
-const chunkBytes = 32 << 10
+const ChunkBytes = 32 << 10
 
 // NewPool starts threads−1 workers; threads < 1 means GOMAXPROCS. Close stops
 // them.
@@ -126,6 +134,9 @@ func NewPool(threads int) *Pool {
 	p := &Pool{
 		threads: threads, queues: make([]queue, threads), workers: make([]worker, threads-1),
 		activations: make([]activations, threads), seen: map[shape]bool{},
+	}
+	for t := range p.activations {
+		p.activations[t].scratch = scratches{}
 	}
 	p.gate.Store(shut)
 	p.rowsTask, p.quantTask, p.arrangeTask, p.eachTask = p.runChunk, p.quantizeColumn, p.arrangePanel, p.runEach
@@ -182,7 +193,7 @@ func (p *Pool) Do(x []float32, n int, products ...Product) {
 	defer p.mu.Unlock()
 	step := n
 	for i := range products {
-		if c := products[i].Variant.columns; c > 0 {
+		if c := products[i].Variant.Columns; c > 0 {
 			step = min(step, c)
 		}
 	}
@@ -191,6 +202,9 @@ func (p *Pool) Do(x []float32, n int, products ...Product) {
 	}
 	clear(p.products) // keep neither matrices nor activations alive
 	p.x, p.activations[0].X = nil, nil
+	for t := range p.activations {
+		p.activations[t].shared = Activations{}
+	}
 }
 
 // submit multiplies with the columns [from, to) of x.
@@ -233,18 +247,18 @@ const matrixIsClosed = "kernels: matrix is closed"
 
 // taskRows returns how many rows of pr a task multiplies with n columns.
 func (p *Pool) taskRows(pr *Product, n int) int {
-	if v := pr.Variant; v.batchRows != nil && v.batches(n) {
-		return v.batchRows(pr.Matrix, p.threads)
+	if v := pr.Variant; v.BatchRows != nil && v.batches(n) {
+		return v.BatchRows(pr.Matrix, p.threads)
 	}
 	return p.chunkRows(pr.Matrix)
 }
 
-// chunkRows returns how many rows a task takes: about chunkBytes, fewer if
+// chunkRows returns how many rows a task takes: about ChunkBytes, fewer if
 // threads would go without, in multiples of 64, which is a whole number of most
 // kernels' tiles, or of 16 where that is too coarse; but of whole tiles.
 func (p *Pool) chunkRows(m *Matrix) int {
 	rowBytes := max(1, len(m.Data)/m.Rows)
-	rows := min(chunkBytes/rowBytes, m.Rows/(4*p.Threads()))
+	rows := min(ChunkBytes/rowBytes, m.Rows/(4*p.Threads()))
 	unit := max(64, m.Layout.RowTile)
 	if rows < unit {
 		unit = max(16, m.Layout.RowTile)
@@ -285,27 +299,30 @@ func (p *Pool) prepare(x []float32, n, cols int) {
 
 // activationsOf returns those for a thread to multiply with.
 func (p *Pool) activationsOf(thread int) *Activations {
-	v := p.products[0].Variant
+	v, a := p.products[0].Variant, &p.activations[thread]
 	if !p.apart(v, p.n) {
-		return &p.activations[0].Activations
+		if a.submission != p.submission {
+			a.share(&p.activations[0].Activations)
+			a.submission = p.submission
+		}
+		return &a.shared
 	}
-	a := &p.activations[thread]
 	if a.submission != p.submission {
 		p.recorder.mark(thread, Quantizing, 0)
 		a.reset(v.Scheme, nil, p.n, p.cols)
-		v.quantizeColumns(&a.Activations, p.x, 0, p.n)
+		v.ISA.quantize(&a.Activations, p.x, 0, p.n)
 		for i := range p.products {
-			a.arrange(p.products[i].Variant.orderFor(p.n))
+			a.Arrange(p.products[i].Variant.orderFor(p.n))
 		}
 		a.submission = p.submission
 	}
 	return &a.Activations
 }
 
-// arrangeTogether is a.arrange, with the panels shared among threads.
+// arrangeTogether is a.Arrange, with the panels shared among threads.
 func (p *Pool) arrangeTogether(a *Activations, o *Order) {
 	if o == nil || o.Panel == 0 {
-		a.arrange(o)
+		a.Arrange(o)
 		return
 	}
 	if p.arranging = a.room(o); !p.arranging.valid {
@@ -324,7 +341,7 @@ func (p *Pool) arrangePanel(thread, i int) {
 
 func (p *Pool) quantizeColumn(thread, i int) {
 	p.recorder.mark(thread, Quantizing, 0)
-	p.products[0].Variant.quantizeColumns(&p.activations[0].Activations, p.x, i, i+1)
+	p.products[0].Variant.ISA.quantize(&p.activations[0].Activations, p.x, i, i+1)
 }
 
 // runChunk computes task i of the submission.
@@ -348,15 +365,15 @@ func (v *Variant) Rows(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
 		panic(matrixIsClosed)
 	}
 	if v.batches(a.N) {
-		v.matMul(dst, m, a, r0, r1)
+		v.MatMul(dst, m, a, r0, r1)
 		return
 	}
-	if v.matFew != nil {
-		v.matFew(dst, m, a, r0, r1)
+	if v.MatFew != nil {
+		v.MatFew(dst, m, a, r0, r1)
 		return
 	}
 	for c := range a.N {
-		v.matVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
+		v.MatVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
 	}
 }
 
@@ -387,7 +404,7 @@ func (p *Pool) packRows(m *Matrix, t *formats.Tensor) error {
 	n := (m.Rows + rows - 1) / rows
 	errs := make([]error, n)
 	p.ForEach(n, func(i int) {
-		errs[i] = m.Layout.pack(m, t, i*rows, min((i+1)*rows, m.Rows))
+		errs[i] = m.Layout.Pack(m, t, i*rows, min((i+1)*rows, m.Rows))
 	})
 	for _, err := range errs {
 		if err != nil {

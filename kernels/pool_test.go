@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
-
-	"onebit/formats"
 )
 
 // TestPoolRunsEveryTaskOnce dispatches as fast as it can, so that workers
@@ -83,34 +81,6 @@ func TestPanicInATask(t *testing.T) {
 			if ran.Load() != 7 {
 				t.Errorf("%d threads: %d tasks of 7 ran after a panic", threads, ran.Load())
 			}
-		}
-	}
-}
-
-func TestClosedMatrixPanics(t *testing.T) {
-	const rows, cols = 256, 128
-	for _, v := range Variants() {
-		if v.Layout == Native || v.Available() != nil || v.Format == formats.I2_S_X4 {
-			continue
-		}
-		size, err := v.Format.Bytes(rows, cols)
-		if err != nil {
-			continue // wants longer rows
-		}
-		p := NewPool(2)
-		defer p.Close()
-		m, err := v.Pack(&formats.Tensor{Type: v.Format, Shape: []int{rows, cols}, Data: make([]byte, size)}, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.Close()
-		dst, x := make([]float32, rows), make([]float32, cols)
-		if got := recovered(func() { p.MatVec(dst, v, m, x) }); got != "kernels: matrix is closed" {
-			t.Fatalf("%v: MatVec panics with %v", v, got)
-		}
-		var a Activations
-		if got := recovered(func() { v.Rows(dst, m, &a, 0, rows) }); got != "kernels: matrix is closed" {
-			t.Fatalf("%v: Rows panics with %v", v, got)
 		}
 	}
 }

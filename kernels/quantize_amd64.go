@@ -2,9 +2,9 @@
 
 package kernels
 
-// quantizeAVX2 is quantizeGeneric for whole pieces of 32 columns, or whole
+// quantizeSIMD is quantizeGeneric, with AVX2, for whole pieces of 32 columns, or whole
 // groups where these are longer; what is left is done in Go.
-func quantizeAVX2(a *Activations, x []float32, from, to int) {
+func quantizeSIMD(a *Activations, x []float32, from, to int) {
 	for c := from; c < to; c++ {
 		quantizeColumnAVX2(a, x[c*a.Cols:(c+1)*a.Cols], c)
 	}

@@ -39,7 +39,7 @@ func TestQuantizeAVX2(t *testing.T) {
 				for i := range got.Sums {
 					got.Sums[i] = 99
 				}
-				if err := guard.Catch(func() { quantizeAVX2(&got, in, 0, n) }); err != nil {
+				if err := guard.Catch(func() { quantizeSIMD(&got, in, 0, n) }); err != nil {
 					t.Fatal(err)
 				}
 				what := fmt.Sprintf("%s, %s, %d columns", scheme, name, cols)
@@ -114,7 +114,7 @@ func BenchmarkQuantizeAVX2(b *testing.B) {
 		for _, q := range []struct {
 			name string
 			run  func(a *Activations, x []float32, from, to int)
-		}{{"generic", quantizeGeneric}, {"avx2", quantizeAVX2}} {
+		}{{"generic", quantizeGeneric}, {"avx2", quantizeSIMD}} {
 			b.Run(fmt.Sprintf("act=%s/quantizer=%s", scheme, q.name), func(b *testing.B) {
 				b.SetBytes(int64(4 * len(x)))
 				for b.Loop() {

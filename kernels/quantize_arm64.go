@@ -2,10 +2,10 @@
 
 package kernels
 
-// quantizeNEON is quantizeGeneric; what does not fill 32 columns is done as
+// quantizeSIMD is quantizeGeneric, with NEON; what does not fill 32 columns is done as
 // it does it.
-func quantizeNEON(a *Activations, x []float32, from, to int) {
-	g := a.Scheme.groupLen(a.Cols)
+func quantizeSIMD(a *Activations, x []float32, from, to int) {
+	g := a.Scheme.GroupLen(a.Cols)
 	for c := from; c < to; c++ {
 		col := x[c*a.Cols : (c+1)*a.Cols]
 		q := a.Q[c*a.Stride : (c+1)*a.Stride]

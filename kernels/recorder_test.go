@@ -1,16 +1,17 @@
-package kernels
+package kernels_test
 
 import (
 	"slices"
 	"testing"
 
 	"onebit/formats"
+	"onebit/kernels"
 )
 
 // recordedProducts returns n columns and a matrix to multiply them with, so many times.
-func recordedProducts(t *testing.T, rows, cols, n, times int) (x []float32, products []Product) {
+func recordedProducts(t *testing.T, rows, cols, n, times int) (x []float32, products []kernels.Product) {
 	t.Helper()
-	v, err := Lookup(formats.Q8_0.Name, "unrolled", Q8Per32)
+	v, err := kernels.Lookup(formats.Q8_0.Name, "unrolled", kernels.Q8Per32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,7 @@ func recordedProducts(t *testing.T, rows, cols, n, times int) (x []float32, prod
 	}
 	t.Cleanup(func() { m.Close() })
 	for range times {
-		products = append(products, Product{v, m, make([]float32, n*rows)})
+		products = append(products, kernels.Product{Variant: v, Matrix: m, Dst: make([]float32, n*rows)})
 	}
 	return make([]float32, n*cols), products
 }
@@ -32,9 +33,9 @@ func recordedProducts(t *testing.T, rows, cols, n, times int) (x []float32, prod
 func TestRecorder(t *testing.T) {
 	x, products := recordedProducts(t, 256, 128, 1, 3)
 	for _, threads := range []int{1, 2, 4} {
-		p := NewPool(threads)
+		p := kernels.NewPool(threads)
 		defer p.Close()
-		r := NewRecorder(threads)
+		r := kernels.NewRecorder(threads)
 		p.ForEach(9, func(int) {})
 		if got := len(r.Marks(0)); got != 0 {
 			t.Fatalf("%d marks of a pool that has no recorder", got)
@@ -45,36 +46,36 @@ func TestRecorder(t *testing.T) {
 		p.Record(nil)
 		p.ForEach(9, func(int) {})
 
-		var states []State
+		var states []kernels.State
 		seen := map[int8]bool{}
 		for thread := range threads {
 			for i, m := range r.Marks(thread) {
 				if i > 0 && m.At < r.Marks(thread)[i-1].At {
 					t.Fatalf("thread %d: mark %d is older than the one before", thread, i)
 				}
-				if m.State == Multiplying {
+				if m.State == kernels.Multiplying {
 					seen[m.Product] = true
 				}
-				if m.Dispatch != 1 && m.Dispatch != 2 || m.Dispatch == 1 && m.State == Running || m.Dispatch == 2 && m.State == Multiplying {
+				if m.Dispatch != 1 && m.Dispatch != 2 || m.Dispatch == 1 && m.State == kernels.Running || m.Dispatch == 2 && m.State == kernels.Multiplying {
 					t.Fatalf("thread %d: %+v", thread, m)
 				}
-				if thread > 0 && (m.State == Idle || m.State == Dispatching) {
+				if thread > 0 && (m.State == kernels.Idle || m.State == kernels.Dispatching) {
 					t.Errorf("thread %d is %+v, as only the caller is", thread, m)
 				}
 			}
 		}
 		for _, m := range r.Marks(0) {
-			if m.State == Dispatching || m.State == Idle {
+			if m.State == kernels.Dispatching || m.State == kernels.Idle {
 				states = append(states, m.State)
 			}
 		}
-		if want := []State{Dispatching, Idle, Dispatching, Idle}; !slices.Equal(states, want) {
+		if want := []kernels.State{kernels.Dispatching, kernels.Idle, kernels.Dispatching, kernels.Idle}; !slices.Equal(states, want) {
 			t.Errorf("%d threads: the caller's dispatches are %v, want %v", threads, states, want)
 		}
 		if len(seen) != 3 {
 			t.Errorf("%d threads: products %v were multiplied, want 3", threads, seen)
 		}
-		if threads == 1 && r.Marks(0)[1].State != Quantizing {
+		if threads == 1 && r.Marks(0)[1].State != kernels.Quantizing {
 			t.Errorf("a product begins with %+v, want the quantizing of its input", r.Marks(0)[1])
 		}
 	}
@@ -83,16 +84,16 @@ func TestRecorder(t *testing.T) {
 // What is handed in costs nothing in the end, and nothing was there before.
 func TestRecorderAllocates(t *testing.T) {
 	x, products := recordedProducts(t, 256, 128, 1, 2)
-	p := NewPool(2)
+	p := kernels.NewPool(2)
 	defer p.Close()
-	r := NewRecorder(2)
+	r := kernels.NewRecorder(2)
 	task := func(int) {}
 	work := func() {
 		r.Reset()
 		p.Do(x, 1, products...)
 		p.ForEach(8, task)
 	}
-	for _, recorder := range []*Recorder{nil, r} {
+	for _, recorder := range []*kernels.Recorder{nil, r} {
 		p.Record(recorder)
 		for range 20 {
 			work() // logs grow with what a thread comes to do
@@ -104,9 +105,9 @@ func TestRecorderAllocates(t *testing.T) {
 }
 
 func TestRecorderOfAnotherPool(t *testing.T) {
-	p := NewPool(2)
+	p := kernels.NewPool(2)
 	defer p.Close()
-	if got := recovered(func() { p.Record(NewRecorder(3)) }); got != "kernels: recorder is for another number of threads" {
+	if got := recovered(func() { p.Record(kernels.NewRecorder(3)) }); got != "kernels: recorder is for another number of threads" {
 		t.Errorf("panic %v", got)
 	}
 }
@@ -115,10 +116,10 @@ func TestRecorderOfAnotherPool(t *testing.T) {
 func BenchmarkRecorder(b *testing.B) {
 	for _, bb := range []struct {
 		name     string
-		recorder *Recorder
-	}{{"plain", nil}, {"recorded", NewRecorder(2)}} {
+		recorder *kernels.Recorder
+	}{{"plain", nil}, {"recorded", kernels.NewRecorder(2)}} {
 		b.Run(bb.name, func(b *testing.B) {
-			p := NewPool(2)
+			p := kernels.NewPool(2)
 			defer p.Close()
 			p.Record(bb.recorder)
 			task := func(int) {}

@@ -44,7 +44,7 @@ func ReferenceActivations(scheme Scheme, x []float32) []float32 {
 	var a Activations
 	a.reset(scheme, x, 1, len(x))
 	quantizeGeneric(&a, x, 0, 1)
-	g := scheme.groupLen(len(x))
+	g := scheme.GroupLen(len(x))
 	for k := range out {
 		out[k] = float32(a.Q[k]) * a.Scales[k/g]
 	}
@@ -53,9 +53,9 @@ func ReferenceActivations(scheme Scheme, x []float32) []float32 {
 
 func init() {
 	for _, t := range formats.Types() {
-		register(&Variant{
+		Register(&Variant{
 			Name: "reference", Summary: "dequantize, multiply and sum in float64", Format: t, Scheme: F32,
-			ISA: Go, Layout: Native, preference: -1, matVec: referenceRows, matMul: referenceBatch,
+			ISA: Go, Layout: Native, Preference: -1, MatVec: referenceRows, MatMul: referenceBatch,
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"onebit/internal/aligned"
 	"onebit/internal/half"
 )
 
@@ -42,8 +43,8 @@ func ParseScheme(name string) (Scheme, error) {
 	return "", fmt.Errorf("unknown activation scheme %q (known: %v)", name, Schemes())
 }
 
-// groupLen is the number of columns that share a scale, for rows of cols.
-func (s Scheme) groupLen(cols int) int {
+// GroupLen is the number of columns that share a scale, for rows of cols.
+func (s Scheme) GroupLen(cols int) int {
 	switch s {
 	case Q8Per128:
 		return 128
@@ -88,6 +89,7 @@ type Activations struct {
 	Sums []int32
 
 	ordered []orderedQ
+	scratch scratches // of the thread that multiplies with them
 
 	// Alloc provides memory for the buffers, 64-byte aligned; nil is make.
 	// The conformance suite puts guard pages around them with it.
@@ -113,8 +115,8 @@ func (a *Activations) In(o *Order) []int8 {
 	panic("kernels: activations were not prepared for this variant")
 }
 
-// scale returns that of group g of column c.
-func (a *Activations) scale(c, g int) float32 { return a.Scales[c*a.Groups+g] }
+// Scale returns that of group g of column c.
+func (a *Activations) Scale(c, g int) float32 { return a.Scales[c*a.Groups+g] }
 
 // reset sizes the buffers for n columns of cols.
 func (a *Activations) reset(scheme Scheme, x []float32, n, cols int) {
@@ -125,11 +127,11 @@ func (a *Activations) reset(scheme Scheme, x []float32, n, cols int) {
 	if scheme == F32 {
 		return
 	}
-	g := scheme.groupLen(cols)
+	g := scheme.GroupLen(cols)
 	a.Groups = (cols + g - 1) / g
-	a.Q = grow(a.Q, n*a.Stride, a.Alloc)
-	a.Scales = grow(a.Scales, n*a.Groups, a.Alloc)
-	a.Sums = grow(a.Sums, n*a.Stride/32, a.Alloc)
+	a.Q = aligned.Grow(a.Q, n*a.Stride, a.Alloc)
+	a.Scales = aligned.Grow(a.Scales, n*a.Groups, a.Alloc)
+	a.Sums = aligned.Grow(a.Sums, n*a.Stride/32, a.Alloc)
 }
 
 // Prepare quantizes n columns x (n × cols) for v. The pool does this for its
@@ -139,8 +141,8 @@ func (a *Activations) Prepare(v *Variant, x []float32, n, cols int) {
 	if v.Scheme == F32 {
 		return
 	}
-	v.quantizeColumns(a, x, 0, n)
-	a.arrange(v.orderFor(n))
+	v.ISA.quantize(a, x, 0, n)
+	a.Arrange(v.orderFor(n))
 }
 
 func (v *Variant) orderFor(n int) *Order {
@@ -150,16 +152,8 @@ func (v *Variant) orderFor(n int) *Order {
 	return v.Order
 }
 
-func (v *Variant) quantizeColumns(a *Activations, x []float32, from, to int) {
-	if v.quantize != nil {
-		v.quantize(a, x, from, to)
-		return
-	}
-	quantizeGeneric(a, x, from, to)
-}
-
-// arrange makes order o available to In.
-func (a *Activations) arrange(o *Order) {
+// Arrange makes order o available to In.
+func (a *Activations) Arrange(o *Order) {
 	if e := a.room(o); e != nil && !e.valid {
 		o.Arrange(e.q, a.Q, a.N, a.Stride)
 		e.valid = true
@@ -178,14 +172,36 @@ func (a *Activations) room(o *Order) *orderedQ {
 	}
 	e := &a.ordered[i]
 	if !e.valid {
-		e.q = grow(e.q, o.Size(a.N, a.Stride), a.Alloc)
+		e.q = aligned.Grow(e.q, o.Size(a.N, a.Stride), a.Alloc)
 	}
 	return e
 }
 
+// View makes a the quantized columns [from, to) of b, whose memory it shares, in
+// no order yet.
+func (a *Activations) View(b *Activations, from, to int) {
+	a.Scheme, a.N, a.Cols, a.Stride, a.Groups = b.Scheme, to-from, b.Cols, b.Stride, b.Groups
+	a.Q = b.Q[from*b.Stride : to*b.Stride]
+	a.Scales = b.Scales[from*b.Groups : to*b.Groups]
+	a.Sums = b.Sums[from*b.Stride/32 : to*b.Stride/32]
+	for i := range a.ordered {
+		a.ordered[i].valid = false
+	}
+}
+
+// quantize fills columns [from, to) of a with x: by the instructions of isa,
+// but to the bits of quantizeGeneric.
+func (isa *ISA) quantize(a *Activations, x []float32, from, to int) {
+	if isa == Go {
+		quantizeGeneric(a, x, from, to)
+		return
+	}
+	quantizeSIMD(a, x, from, to)
+}
+
 // quantizeGeneric is the specification that every SIMD quantizer equals.
 func quantizeGeneric(a *Activations, x []float32, from, to int) {
-	g := a.Scheme.groupLen(a.Cols)
+	g := a.Scheme.GroupLen(a.Cols)
 	for c := from; c < to; c++ {
 		col := x[c*a.Cols : (c+1)*a.Cols]
 		q := a.Q[c*a.Stride : (c+1)*a.Stride]

@@ -27,49 +27,52 @@ type Variant struct {
 	// Order is how the kernel wants quantized activations arranged, for one
 	// column at a time. Nil: as the row has them.
 	Order *Order
-	// BatchOrder is the arrangement that matMul wants, where there is a matMul.
+	// BatchOrder is the arrangement that MatMul wants, where there is a MatMul.
 	BatchOrder *Order
-	// quantize replaces the generic quantizer of the scheme, with the same
-	// result to the bit. It fills columns [from, to) of a.
-	quantize func(a *Activations, x []float32, from, to int)
+	// MatVec multiplies one column.
+	MatVec MatVecFunc
+	// MatMul multiplies all columns. Nil: MatVec is called for each.
+	MatMul MatMulFunc
+	// BatchFrom is the fewest columns that are given to MatMul, 2 if it is
+	// less: for fewer, MatVec on weights that stay in the cache is faster.
+	BatchFrom int
+	// BatchRows is how many rows of m a task gives to MatMul; nil: as many as to MatVec.
+	BatchRows func(m *Matrix, threads int) int
+	// MatFew is MatMul for fewer columns than BatchFrom, which lie in Order.
+	// Nil: MatVec is called for each column.
+	MatFew MatMulFunc
 
-	// matVec writes rows [r0, r1) of column col to dst[r0:r1]. r0 is a
-	// multiple of Layout.RowTile; r1 too, unless it is the last row.
-	matVec func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)
-	// matMul writes rows [r0, r1) of all columns: dst[c·m.Rows + r]. Nil:
-	// matVec is called for each column.
-	matMul func(dst []float32, m *Matrix, a *Activations, r0, r1 int)
-	// batchFrom is the fewest columns that are given to matMul, 2 if it is
-	// less: for fewer, matVec on weights that stay in the cache is faster.
-	batchFrom int
-	// batchRows is how many rows of m a task gives to matMul; nil: as many as to matVec.
-	batchRows func(m *Matrix, threads int) int
-	// matFew is matMul for fewer columns than batchFrom, which lie in Order.
-	// Nil: matVec is called for each column.
-	matFew func(dst []float32, m *Matrix, a *Activations, r0, r1 int)
-
-	// columns is how many are quantized, arranged and multiplied at a time, by each
+	// Columns is how many are quantized, arranged and multiplied at a time, by each
 	// of a few threads for itself; 0: all, by all threads. It is for arrangements
 	// that cost less to make than to fetch from another core.
-	columns int
+	Columns int
 
-	// assumesFinite says that weights which are not finite count as others, so
+	// AssumesFinite says that weights which are not finite count as others, so
 	// that only Validate finds them.
-	assumesFinite bool
+	AssumesFinite bool
 
-	// preference breaks ties of ISA rank in Best; packed layouts have the
+	// Preference breaks ties of ISA rank in Best; packed layouts have the
 	// higher.
-	preference int
-	// prefers is added to preference on the machine that Best chooses for: it is
+	Preference int
+	// Prefers is added to Preference on the machine that Best chooses for: it is
 	// for CPUs on which the order of variants is another. Nil: 0. Nothing else
 	// may depend on the CPU beyond its features: a name is one kernel.
-	prefers func(cpu.Machine) int
+	Prefers func(cpu.Machine) int
 }
+
+// A MatVecFunc writes rows [r0, r1) of column col to dst[r0:r1]. r0 is a
+// multiple of Layout.RowTile; r1 too, unless it is the last row.
+type MatVecFunc func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)
+
+// A MatMulFunc writes rows [r0, r1) of all columns of a: dst[c·m.Rows + r]. r0
+// and r1 are as for a MatVecFunc.
+type MatMulFunc func(dst []float32, m *Matrix, a *Activations, r0, r1 int)
 
 var variants []*Variant
 
-// register adds v. It is called from init functions only.
-func register(v *Variant) {
+// Register adds v to the registry, from wherever it comes. It is for init
+// functions, and panics if there is a variant of that name, format and scheme.
+func Register(v *Variant) {
 	for _, w := range variants {
 		if w.Name == v.Name && w.Format == v.Format && w.Scheme == v.Scheme {
 			panic("kernels: " + v.String() + " registered twice")
@@ -87,31 +90,31 @@ func Variants() []*Variant {
 		return cmp.Or(
 			cmp.Compare(a.Format.Name, b.Format.Name),
 			cmp.Compare(a.Scheme, b.Scheme),
-			cmp.Compare(a.score(m), b.score(m)),
+			cmp.Compare(a.Rank(m), b.Rank(m)),
 			cmp.Compare(a.Name, b.Name),
 		)
 	})
 	return out
 }
 
-// batches says whether n columns are given to matMul.
-func (v *Variant) batches(n int) bool { return v.matMul != nil && n >= max(2, v.batchFrom) }
+// batches says whether n columns are given to MatMul.
+func (v *Variant) batches(n int) bool { return v.MatMul != nil && n >= max(2, v.BatchFrom) }
 
 // ShowsBadWeights reports whether v multiplies weights in place and gives a
 // product that is not finite, whatever it multiplies with, for each row with
 // something that Validate would refuse: so that who multiplies anyway has no
 // need to read the weights twice.
 func (v *Variant) ShowsBadWeights() bool {
-	return v.Layout == Native && v.Format.BadIsNotFinite() && !v.assumesFinite
+	return v.Layout == Native && v.Format.BadIsNotFinite() && !v.AssumesFinite
 }
 
-// score is the rank of v on m.
-func (v *Variant) score(m cpu.Machine) int {
-	score := 10*v.ISA.rank + v.preference
-	if v.prefers != nil {
-		score += v.prefers(m)
+// Rank is that of v on m: Best takes the variant with the highest.
+func (v *Variant) Rank(m cpu.Machine) int {
+	rank := 10*v.ISA.rank + v.Preference
+	if v.Prefers != nil {
+		rank += v.Prefers(m)
 	}
-	return score
+	return rank
 }
 
 // String returns "format/variant/activation".
@@ -168,7 +171,7 @@ func BestFor(format string, act Scheme, m cpu.Machine) (*Variant, error) {
 	var best *Variant
 	for _, v := range Variants() {
 		if v.Format.Name == format && v.Scheme == act && v.AvailableOn(m.Features) == nil &&
-			(best == nil || v.score(m) > best.score(m)) {
+			(best == nil || v.Rank(m) > best.Rank(m)) {
 			best = v
 		}
 	}

@@ -112,7 +112,7 @@ run_tests() {
 	ONEBIT_REQUIRE=$require go test ./...
 	# Go's own SIMD package is an experiment that exists on amd64 only.
 	[ "$(uname -m)" = x86_64 ] || return 0
-	GOEXPERIMENT=simd go vet ./kernels
+	GOEXPERIMENT=simd go vet ./kernels/...
 	GOEXPERIMENT=simd ONEBIT_REQUIRE=$require go test -short -run Conformance/i2_s/avx2-archsimd ./kernels
 }
 
@@ -151,9 +151,9 @@ test_race() {
 test_arm64() {
 	[ "$(uname -m)" != aarch64 ] || return 0 # go test ./... was it
 	local some='NEON|Order|Pairs|Pool|Sum|Dot|Conformance/.*/neon'
-	on_arm64 cortex-a72 neon -run "$some" ./kernels ./bench/roofline
-	on_arm64 neoverse-n1 neon,dotprod,fp16 -run "$some" ./kernels ./bench/roofline
-	on_arm64 max neon,dotprod,i8mm,fp16,bf16 ./internal/... ./formats/... ./kernels ./bench/roofline ./models/...
+	on_arm64 cortex-a72 neon -run "$some" ./kernels/... ./bench/roofline
+	on_arm64 neoverse-n1 neon,dotprod,fp16 -run "$some" ./kernels/... ./bench/roofline
+	on_arm64 max neon,dotprod,i8mm,fp16,bf16 ./internal/... ./formats/... ./kernels/... ./bench/roofline ./models/...
 }
 
 # on_arm64 CPU FEATURES ARGS…: go test under qemu, where a skip for lack of one

@@ -12,6 +12,7 @@ import (
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
+	_ "onebit/kernels/all"
 )
 
 // Options say what a suite of kernels covers.

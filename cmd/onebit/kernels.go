@@ -10,6 +10,7 @@ import (
 
 	"onebit/internal/cpu"
 	"onebit/kernels"
+	_ "onebit/kernels/all"
 )
 
 func newKernels() *cobra.Command {

@@ -1,9 +1,9 @@
-// Command _asm writes the amd64 assembly of package kernels.
+// Command _asm writes the amd64 assembly of package kernels and its families.
 //
 //	go -C kernels/_asm run . [NAME…]
 //
-// writes kernels/NAME_amd64.s and its declarations, kernels/NAME_stubs_amd64.go,
-// for every generator, or for those named. A generator is a package here with a
+// writes NAME_amd64.s and its declarations, NAME_stubs_amd64.go, in the family's
+// package, for every generator, or for those named. A generator is a package here with a
 // function Generate, and a line in the list in main.go. go test ./... compares
 // what the generators give with the files in the tree.
 //

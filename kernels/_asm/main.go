@@ -15,20 +15,22 @@ import (
 	"onebit/kernels/_asm/twobit"
 )
 
-// A generator writes NAME_amd64.s and NAME_stubs_amd64.go.
+// A generator writes NAME_amd64.s and NAME_stubs_amd64.go in the folder of a
+// package.
 type generator struct {
-	name     string
-	generate func(*asm.Program)
+	dir, name string // below kernelsDir
+	generate  func(*asm.Program)
 }
 
 var generators = []generator{
-	{"float", float.Generate},
-	{"pack", pack.Generate},
-	{"q1", q1.Generate},
-	{"q6_k", q8.GenerateQ6_K},
-	{"q8_0", q8.GenerateQ8_0},
-	{"quantize", quantize.Generate},
-	{"twobit", twobit.Generate},
+	{".", "quantize", quantize.Generate},
+	{"heads", "float", float.Generate},
+	{"heads", "q6_k", q8.GenerateQ6_K},
+	{"heads", "q8_0", q8.GenerateQ8_0},
+	{"q1", "pack", pack.GenerateQ1},
+	{"q1", "q1", q1.Generate},
+	{"twobit", "pack", pack.GenerateTwoBit},
+	{"twobit", "twobit", twobit.Generate},
 }
 
 // kernelsDir is package kernels, seen from this directory.
@@ -40,15 +42,15 @@ func main() {
 		if len(only) > 0 && !slices.Contains(only, g.name) {
 			continue
 		}
-		if err := write(g.name, g.generate); err != nil {
+		if err := g.write(); err != nil {
 			fmt.Fprintln(os.Stderr, "_asm:", err)
 			os.Exit(1)
 		}
 	}
 }
 
-func write(name string, generate func(*asm.Program)) error {
-	files, err := outputs(name, generate)
+func (g generator) write() error {
+	files, err := g.outputs()
 	if err != nil {
 		return err
 	}
@@ -61,11 +63,15 @@ func write(name string, generate func(*asm.Program)) error {
 }
 
 // outputs returns the two files of a generator.
-func outputs(name string, generate func(*asm.Program)) (map[string][]byte, error) {
-	code, stubs, err := asm.Compile(generate)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+func (g generator) outputs() (map[string][]byte, error) {
+	pkg := g.dir
+	if pkg == "." {
+		pkg = "kernels"
 	}
-	base := filepath.Join(kernelsDir, name)
+	code, stubs, err := asm.Compile(pkg, g.generate)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", g.name, err)
+	}
+	base := filepath.Join(kernelsDir, g.dir, g.name)
 	return map[string][]byte{base + "_amd64.s": code, base + "_stubs_amd64.go": stubs}, nil
 }

@@ -19,6 +19,7 @@ import (
 	"onebit/internal/guard"
 	"onebit/internal/require"
 	"onebit/kernels"
+	_ "onebit/kernels/all" // its variants called scalar are what others equal
 )
 
 // Run holds v to the suite. It skips, naming what is missing, if v can't run

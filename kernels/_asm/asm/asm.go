@@ -25,8 +25,9 @@ func (p *Program) Func(name, signature string, doc ...string) {
 	p.Pragma("noescape")
 }
 
-// Compile runs a generator and returns the assembly and its Go declarations.
-func Compile(generate func(*Program)) (code, stubs []byte, err error) {
+// Compile runs a generator and returns the assembly and its Go declarations,
+// which belong to package pkg.
+func Compile(pkg string, generate func(*Program)) (code, stubs []byte, err error) {
 	p := &Program{Context: build.NewContext()}
 	p.ConstraintExpr("!purego")
 	generate(p)
@@ -38,7 +39,7 @@ func Compile(generate func(*Program)) (code, stubs []byte, err error) {
 	if err := compile.Execute(file); err != nil {
 		return nil, nil, err
 	}
-	cfg := printer.Config{Name: "kernels/_asm", Pkg: "kernels"}
+	cfg := printer.Config{Name: "kernels/_asm", Pkg: pkg}
 	if code, err = printer.NewGoAsm(cfg).Print(file); err != nil {
 		return nil, nil, err
 	}

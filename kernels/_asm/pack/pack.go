@@ -10,11 +10,16 @@ import (
 	"onebit/kernels/_asm/asm"
 )
 
-// Generate writes all functions of pack_amd64.s.
-func Generate(p *asm.Program) {
+// GenerateQ1 writes all functions of q1/pack_amd64.s.
+func GenerateQ1(p *asm.Program) {
 	g := &generator{p}
 	g.rows64()
 	g.rows128()
+}
+
+// GenerateTwoBit writes all functions of twobit/pack_amd64.s.
+func GenerateTwoBit(p *asm.Program) {
+	g := &generator{p}
 	g.words()
 	g.tq1()
 }

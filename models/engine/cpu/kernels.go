@@ -7,6 +7,7 @@ import (
 	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/kernels"
+	_ "onebit/kernels/all"
 )
 
 // Kernels choose what an engine computes with. The zero value is the best of

@@ -1,0 +1,23 @@
+// Package aligned grows slices whose first element begins a cache line.
+package aligned
+
+import "unsafe"
+
+// Grow returns a slice of n elements, s itself if it is large enough. New
+// memory is 64-byte aligned and comes from alloc, or from make if that is nil.
+// What was in s is lost.
+func Grow[T any](s []T, n int, alloc func(bytes int) []byte) []T {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	if alloc != nil {
+		// Exactly as large as wanted, so that guard pages bite.
+		return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(alloc(n*size)))), n)
+	}
+	if cap(s) >= n {
+		return s[:n]
+	}
+	const align = 64
+	b := make([]byte, n*size+align)
+	off := -uintptr(unsafe.Pointer(&b[0])) & (align - 1)
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[off])), n)
+}

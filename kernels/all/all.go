@@ -1,0 +1,9 @@
+// Package all links every family of kernels: who imports it, for its side
+// effects, finds all their variants in the registry of package kernels.
+package all
+
+import (
+	_ "onebit/kernels/heads"
+	_ "onebit/kernels/q1"
+	_ "onebit/kernels/twobit"
+)

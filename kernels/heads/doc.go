@@ -1,0 +1,3 @@
+// Package heads multiplies the formats of heads, embeddings and norms: the
+// floats, q8_0 and q6_k. It registers its variants with package kernels.
+package heads

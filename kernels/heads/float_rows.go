@@ -1,0 +1,90 @@
+//go:build !purego && (amd64 || arm64)
+
+package heads
+
+import "onebit/kernels"
+
+// A floatRows is an assembly product of a float format and the rows that it
+// takes at a time.
+type floatRows struct {
+	format  *floatFormat
+	isa     *kernels.ISA
+	summary string
+	tile    int
+	rows    func(dst *float32, w *byte, stride int, x *float32, blocks, tiles int)
+	// four and two multiply that many columns of activations with weights that
+	// are converted once; nil where there is no such kernel.
+	four, two floatColumns
+}
+
+// A floatColumns multiplies at most floatLaneRows rows; see float_stubs_amd64.go.
+type floatColumns func(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks, tiles int)
+
+const floatLaneRows = 16
+
+func (k floatRows) register() {
+	v := &kernels.Variant{
+		Name: k.isa.Name, Summary: k.summary, Format: k.format.format, Scheme: kernels.F32,
+		ISA: k.isa, Layout: kernels.Native, MatVec: k.matVec,
+	}
+	if k.four != nil {
+		v.MatMul = k.matMul
+	}
+	kernels.Register(v)
+}
+
+// fits leaves to the generic path what no model has: columns that are no
+// multiple of 32, and fewer rows than a tile.
+func (k floatRows) fits(m *kernels.Matrix, r0, r1 int) bool {
+	return m.Cols%kernels.Lanes == 0 && r1-r0 >= k.tile
+}
+
+// matVec does rows that do not fill a tile with those before them again.
+func (k floatRows) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+	if !k.fits(m, r0, r1) {
+		k.format.matVecUnrolled(dst, m, a, col, r0, r1)
+		return
+	}
+	n := m.Cols * k.format.width
+	x := a.X[col*a.Cols:][:a.Cols]
+	w, y := m.Data[r0*n:r1*n], dst[r0:r1]
+	k.rows(&y[0], &w[0], n, &x[0], m.Cols/kernels.Lanes, len(y)/k.tile)
+	if len(y)%k.tile != 0 {
+		last := len(y) - k.tile
+		k.rows(&y[last], &w[last*n], n, &x[0], m.Cols/kernels.Lanes, 1)
+	}
+}
+
+// matMul takes four columns at a time as long as there are so many, then two,
+// then one.
+func (k floatRows) matMul(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+	for c := 0; c < a.N; {
+		switch left := a.N - c; {
+		case left >= 4 && k.fits(m, r0, r1):
+			k.columns(k.four, 4, dst, m, a, c, r0, r1)
+			c += 4
+		case left >= 2 && k.fits(m, r0, r1):
+			k.columns(k.two, 2, dst, m, a, c, r0, r1)
+			c += 2
+		default:
+			k.matVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
+			c++
+		}
+	}
+}
+
+// columns multiplies columns [c, c+count) as matVec does one.
+func (k floatRows) columns(multiply floatColumns, count int, dst []float32, m *kernels.Matrix, a *kernels.Activations, c, r0, r1 int) {
+	n := m.Cols * k.format.width
+	x, y := a.X[c*a.Cols:][:count*a.Cols], dst[c*m.Rows:][:count*m.Rows]
+	whole := r1 - (r1-r0)%k.tile
+	for r := r0; r < r1; {
+		to := min(r+floatLaneRows, whole)
+		if r == whole {
+			r, to = r1-k.tile, r1
+		}
+		w := m.Data[r*n : to*n]
+		multiply(&y[r], m.Rows, &w[0], n, &x[0], m.Cols/kernels.Lanes, (to-r)/k.tile)
+		r = to
+	}
+}

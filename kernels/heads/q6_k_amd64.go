@@ -1,0 +1,110 @@
+//go:build !purego
+
+package heads
+
+import "onebit/kernels"
+
+func init() {
+	for _, k := range []q6Rows{
+		{kernels.AVX512, "64 columns decoded in a register, 8 rows at a time", q6Tile, q6Order, q6RowsAVX512},
+		{kernels.AVX2, "32 columns decoded in a register, 8 rows at a time", q6Tile, q6Order, q6RowsAVX2},
+	} {
+		v := k.variant()
+		v.BatchOrder, v.MatMul, v.BatchFrom = q6Panels, q6MatMul, q6LeastBatch
+		kernels.Register(v)
+	}
+}
+
+const (
+	q6Tile = 8 // rows
+	// q6PanelCols is the columns of activations that the batch kernel takes at a
+	// time; fewer than q6LeastBatch are faster one by one.
+	q6PanelCols  = 8
+	q6LeastBatch = 3
+	// q6PanelGroup is the bytes that a panel has for 32 columns of the weights.
+	q6PanelGroup = 4*q6PanelCols + 32*q6PanelCols
+)
+
+// q6Panels arranges columns of activations in panels of 8, padded with zeros. A
+// panel has for every 32 columns of the weights
+//
+//	byte  0                    32            64            288
+//	      | Σq of k 0…15, 16…31 | k 0…3       | k 4…7       | …
+//	        8 × 2 int16          8 × 4 int8    8 × 4 int8
+var q6Panels = &kernels.Order{
+	Name: "q6 panels",
+	Size: func(n, stride int) int { return (n + q6PanelCols - 1) / q6PanelCols * stride / 32 * q6PanelGroup },
+	Arrange: func(dst, q []int8, n, stride int) {
+		clear(dst)
+		for c := range n {
+			panel := dst[c/q6PanelCols*stride/32*q6PanelGroup:]
+			for k := 0; k < stride; k += 32 {
+				arrangeQ6(panel[k/32*q6PanelGroup:][:q6PanelGroup], q[c*stride+k:][:32], c%q6PanelCols)
+			}
+		}
+	},
+}
+
+// arrangeQ6 makes the 32 q column c of a group of a panel.
+func arrangeQ6(group, q []int8, c int) {
+	var sums [2]int16
+	for i := 0; i < 32; i += 4 {
+		copy(group[4*q6PanelCols*(1+i/4)+4*c:][:4], q[i:])
+		for _, v := range q[i : i+4] {
+			sums[i/16] += int16(v)
+		}
+	}
+	for i, sum := range sums {
+		group[4*c+2*i], group[4*c+2*i+1] = int8(sum), int8(sum>>8)
+	}
+}
+
+// q6MatMul multiplies by panels, of which the last may not be full.
+func q6MatMul(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+	for c := 0; c < a.N; c += q6PanelCols {
+		q6Panel(dst, m, a, c, min(q6PanelCols, a.N-c), r0, r1)
+	}
+}
+
+// q6Panel does rows that do not fill a tile with those before them again. Fewer
+// rows than a tile, which no model has, are left to the generic path.
+func q6Panel(dst []float32, m *kernels.Matrix, a *kernels.Activations, c, columns, r0, r1 int) {
+	if r1-r0 < q6Tile {
+		for c, end := c, c+columns; c < end; c++ {
+			q6Generic(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
+		}
+		return
+	}
+	blocks := m.Cols / 256
+	n := blocks * q6Block
+	w, y := m.Data[r0*n:r1*n], dst[c*m.Rows:(c+columns)*m.Rows]
+	size := a.Stride / 32 * q6PanelGroup
+	q := a.In(q6Panels)[c/q6PanelCols*size:][:size]
+	scales := a.Scales[c*a.Groups:][:columns*a.Groups]
+	q6BatchAVX2(&y[r0], m.Rows, &w[0], n, &q[0], &scales[0], blocks, (r1-r0)/q6Tile, columns)
+	if (r1-r0)%q6Tile != 0 {
+		last := r1 - q6Tile
+		q6BatchAVX2(&y[last], m.Rows, &w[(last-r0)*n], n, &q[0], &scales[0], blocks, 1, columns)
+	}
+}
+
+// q6Order puts behind every 64 activations what the kernels take off the sums
+// of two products with six bits: 32 times the sum of two activations, as
+// int16.
+//
+//	byte  0        64                       128
+//	      | 64 q   | 32·(q[2i]+q[2i+1])     | …
+var q6Order = &kernels.Order{
+	Name: "q6",
+	Size: func(n, stride int) int { return 2 * n * stride },
+	Arrange: func(dst, q []int8, n, stride int) {
+		for ; len(q) > 0; dst, q = dst[128:], q[64:] {
+			copy(dst[:64], q)
+			minus := dst[64:128]
+			for i := 0; i < 64; i += 2 {
+				m := 32 * (int16(q[i]) + int16(q[i+1]))
+				minus[i], minus[i+1] = int8(m), int8(m>>8)
+			}
+		}
+	},
+}

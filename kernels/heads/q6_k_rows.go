@@ -1,0 +1,46 @@
+//go:build !purego && (amd64 || arm64)
+
+package heads
+
+import (
+	"onebit/formats"
+	"onebit/kernels"
+)
+
+// A q6Rows is an assembly product of q6_k under q8_32.
+type q6Rows struct {
+	isa     *kernels.ISA
+	summary string
+	tile    int // the rows that it takes at a time
+	order   *kernels.Order
+	rows    func(dst *float32, w *byte, stride int, q *int8, scales *float32, blocks, tiles int)
+}
+
+func (k q6Rows) variant() *kernels.Variant {
+	return &kernels.Variant{
+		Name: k.isa.Name, Summary: k.summary, Format: formats.Q6_K, Scheme: kernels.Q8Per32,
+		ISA: k.isa, Layout: kernels.Native, Order: k.order, MatVec: k.matVec,
+	}
+}
+
+var q6Generic = q6Codec.MatVec(q6DotUnrolled)
+
+// matVec does rows that do not fill a tile with those before them again. Fewer
+// rows than a tile, which no model has, are left to the generic path.
+func (k q6Rows) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+	if r1-r0 < k.tile {
+		q6Generic(dst, m, a, col, r0, r1)
+		return
+	}
+	blocks := m.Cols / 256
+	n := blocks * q6Block
+	w, y := m.Data[r0*n:r1*n], dst[r0:r1]
+	all := a.In(k.order)
+	q := all[col*len(all)/a.N:][:len(all)/a.N]
+	scales := a.Scales[col*a.Groups:][:8*blocks]
+	k.rows(&y[0], &w[0], n, &q[0], &scales[0], blocks, len(y)/k.tile)
+	if len(y)%k.tile != 0 {
+		last := len(y) - k.tile
+		k.rows(&y[last], &w[last*n], n, &q[0], &scales[0], blocks, 1)
+	}
+}

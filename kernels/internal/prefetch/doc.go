@@ -1,0 +1,2 @@
+// Package prefetch says into which cache kernels fetch weights ahead.
+package prefetch

@@ -1,0 +1,12 @@
+//go:build !purego
+
+package prefetch
+
+import "onebit/internal/cpu"
+
+// L2 says that weights are to be fetched into level 2. A core of AMD waits for
+// fewer lines at once in level 1 than memory has under way; fetched into level
+// 2, they do not count. Intel's gets least of that
+// (docs/measurements/kernels-memory.md). It is the one thing that the CPU's vendor
+// decides behind a variant's name: a hint, on which no result depends.
+var L2 = cpu.Host().Vendor == "AuthenticAMD"

@@ -1,8 +1,0 @@
-//go:build purego || !(amd64 || arm64)
-
-package kernels
-
-// packBitplanesTile packs 16 rows.
-func packBitplanesTile(tile, rows []byte, blocks int) {
-	packBitplanesTileGo(tile, rows, blocks, bitplanesRows)
-}

@@ -1,0 +1,10 @@
+//go:build !purego
+
+package q1
+
+import "onebit/kernels/internal/prefetch"
+
+// prefetchL2 is what the assembly reads.
+//
+//lint:ignore U1000 it does
+var prefetchL2 = prefetch.L2

@@ -1,0 +1,167 @@
+//go:build !purego
+
+package q1
+
+import (
+	"onebit/internal/aligned"
+	"onebit/kernels"
+	"unsafe"
+)
+
+// Batches take columns in panels of eight: each bit of weight becomes a byte
+// once for many columns, and a byte of an activation meets two registers of
+// rows. What fills no panel goes column by column.
+const (
+	q1PanelColumns = 8
+	q1PanelBlock   = 32 * 33 // bytes of 128 columns of a panel: drawn at q1PanelAVX2
+	// q1BatchPanels is how many panels share one expansion of the weights. Their
+	// sums and a block of them stay in the L1 cache.
+	q1BatchPanels = 8
+	q1StripRows   = 32 // at most
+)
+
+// q1PanelOrder has whole panels, one after the other, with −Σq of each block.
+var q1PanelOrder = &kernels.Order{
+	Name: "q1_panels", Panel: q1PanelColumns,
+	Size: func(n, stride int) int { return n / q1PanelColumns * (stride / 128) * q1PanelBlock },
+	Arrange: func(dst, q []int8, n, stride int) {
+		size := stride / 128 * q1PanelBlock
+		for p := range n / q1PanelColumns {
+			out := dst[p*size:][:size]
+			in := q[p*q1PanelColumns*stride:][:q1PanelColumns*stride]
+			q1PanelAVX2(&out[0], &in[0], stride, stride/128)
+		}
+	},
+}
+
+// q1Scratch is what a call of a panels kernel works in.
+type q1Scratch struct {
+	y     [q1BatchPanels * q1PanelColumns * q1StripRows]float32
+	codes [64 * 64]byte
+}
+
+// q1Room has a q1Scratch at the first cache line, on the stack.
+type q1Room struct {
+	_ q1Scratch
+	_ [64]byte
+}
+
+// q1MatMul is matMul by the panels kernel of isa and, for columns that fill no
+// panel, its kernels for a few columns.
+func q1MatMul(isa *kernels.ISA, act kernels.Scheme, matVec func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int)) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+	scaleStep := q1ScaleStep(act)
+	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+		c := a.N / q1PanelColumns * q1PanelColumns
+		if c > 0 {
+			q1Batch(isa, dst, m, a, r0, r1, scaleStep)
+		}
+		for _, few := range q1FewColumns[isa] {
+			for ; a.N-c >= few.columns; c += few.columns {
+				few.run(dst, m, a, c, r0, r1, scaleStep)
+			}
+		}
+		for ; c < a.N; c++ {
+			matVec(dst[c*m.Rows:][:r1], m, a, c, r0, r1)
+		}
+	}
+}
+
+// q1PackRoom is the bytes that a strip of native rows is packed into for panels.
+const q1PackRoom = 64 << 10
+
+// q1PackedStrips has the strips of threads. A strip is a matrix of as many rows as that
+// from which it is, the distance of its results, and holds the first few.
+var q1PackedStrips kernels.Scratch[kernels.Matrix]
+
+// q1NativeMatMul packs strips of native rows as they are wanted, in so many bytes or
+// those of a tile, and gives them to matMul, which multiplies packed ones.
+func q1NativeMatMul(packed q1Tiles, stripBytes int, matMul func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int)) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+		blocks := m.Cols / 128
+		tileBytes, rowBytes := blocks*packed.block, blocks*q1Block
+		strip := q1PackedStrips.Of(a)
+		data := aligned.Grow(strip.Data, max(stripBytes, tileBytes), nil)
+		*strip = kernels.Matrix{Rows: m.Rows, Cols: m.Cols, Format: m.Format, Scale: m.Scale, Data: data}
+		rows := len(data) / tileBytes * packed.rows
+		for r := r0; r < r1; r += rows {
+			n := min(rows, r1-r)
+			packed.pack(data, m.Data[r*rowBytes:(r+n)*rowBytes], blocks)
+			matMul(dst[r:], strip, a, 0, n)
+		}
+	}
+}
+
+// A q1ColumnsFunc multiplies rows with a few columns; see q1_stubs_amd64.go.
+type q1ColumnsFunc func(dst *float32, dstStride int, data *byte, q *int8, qStride int, scales *float32, scaleStride, scaleStep int, sums *int32, blocks, rows int)
+
+// q1Columns is a kernel for so many columns.
+type q1Columns struct {
+	columns int
+	kernel  q1ColumnsFunc
+}
+
+// q1FewColumns: 16 YMM registers have no room for the sums of two columns.
+var q1FewColumns = map[*kernels.ISA][]q1Columns{
+	kernels.AVX512VNNI: {{4, q1Columns4AVX512VNNI}, {2, q1Columns2AVX512VNNI}},
+}
+
+// run computes rows [r0, r1) of the columns from c on.
+func (k q1Columns) run(dst []float32, m *kernels.Matrix, a *kernels.Activations, c, r0, r1, scaleStep int) {
+	blocks, n := m.Cols/128, k.columns
+	tiles := (r1 - r0 + bitplanesRows - 1) / bitplanesRows
+	out := dst[c*m.Rows+r0:][:(n-1)*m.Rows+r1-r0]
+	data := m.Data[r0/bitplanesRows*blocks*bitplanesBlock:][:tiles*blocks*bitplanesBlock]
+	q := a.Q[c*a.Stride:][:n*a.Stride]
+	scales := a.Scales[c*a.Groups:][:n*a.Groups]
+	sums := a.Sums[c*a.Stride/32:][:n*a.Stride/32]
+	k.kernel(&out[0], 4*m.Rows, &data[0], &q[0], a.Stride, &scales[0], 4*a.Groups, scaleStep, &sums[0], blocks, r1-r0)
+}
+
+func q1Batch(isa *kernels.ISA, dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1, scaleStep int) {
+	blocks := m.Cols / 128
+	tileBytes := blocks * bitplanesBlock
+	// A strip is two registers of rows: two tiles, or the halves of one.
+	stripTiles, halfBytes := 1, 32
+	if isa == kernels.AVX512VNNI {
+		stripTiles = 2
+	}
+	stripRows := stripTiles * bitplanesRows
+	panelBytes := a.Stride / 128 * q1PanelBlock
+	x := a.In(q1PanelOrder)
+
+	var room q1Room
+	scratch := (*q1Scratch)(unsafe.Add(unsafe.Pointer(&room), -uintptr(unsafe.Pointer(&room))&63))
+	for first := 0; first < len(x)/panelBytes; first += q1BatchPanels {
+		panels := min(q1BatchPanels, len(x)/panelBytes-first)
+		from, columns := first*q1PanelColumns, panels*q1PanelColumns
+		in := x[first*panelBytes:][:panels*panelBytes]
+		scales := a.Scales[from*a.Groups:][:columns*a.Groups]
+		for r := r0; r < r1; r += stripRows {
+			tiles := min(stripTiles, (r1-r+bitplanesRows-1)/bitplanesRows)
+			data := m.Data[r/bitplanesRows*tileBytes:][:tiles*tileBytes]
+			next := halfBytes
+			if stripTiles == 2 {
+				next = (tiles - 1) * tileBytes // 0: the last tile twice
+			}
+			y := scratch.y[:columns*stripRows]
+			clear(y)
+			q1PanelsOf(isa, &y[0], &data[0], next, &in[0], panelBytes, &scales[0], 4*a.Groups, scaleStep, blocks, panels, &scratch.codes[0])
+			for c := range columns {
+				copy(dst[(from+c)*m.Rows+r:(from+c)*m.Rows+r1], y[c*stripRows:][:stripRows])
+			}
+		}
+	}
+}
+
+// q1PanelsOf calls the kernel of isa. A call through a variable would move the
+// scratch space to the heap.
+func q1PanelsOf(isa *kernels.ISA, y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride, scaleStep, blocks, panels int, codes *byte) {
+	switch isa {
+	case kernels.AVX2:
+		q1PanelsAVX2(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
+	case kernels.AVXVNNI:
+		q1PanelsAVXVNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
+	case kernels.AVX512VNNI:
+		q1PanelsAVX512VNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
+	}
+}

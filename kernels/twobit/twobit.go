@@ -1,0 +1,137 @@
+package twobit
+
+import (
+	"math/bits"
+
+	"onebit/formats"
+	"onebit/kernels"
+)
+
+// A twoBit describes a format of 2-bit codes: where column k of a row lies.
+// Blocks of blockLen columns take blockBytes; within a block each byte of a
+// run of span bytes holds four columns, span apart, at the given shifts. One
+// description serves every kernel: it permutes the activations, never the
+// weights.
+type twoBit struct {
+	blockLen, blockBytes int
+	data                 int // first byte of the codes within a block
+	scale                int // byte of the block's fp16 scale; -1: one float32 for the tensor
+	span                 int
+	shifts               [4]uint8 // of columns j, j+span, j+2·span, j+3·span
+}
+
+// The 2-bit formats; the layouts are drawn in the doc.go of formats.
+var twoBitFormats = map[string]*twoBit{
+	"i2_s":        {blockLen: 128, blockBytes: 32, scale: -1, span: 32, shifts: [4]uint8{6, 4, 2, 0}},
+	"i2_s_arm":    {blockLen: 64, blockBytes: 16, scale: -1, span: 16, shifts: [4]uint8{6, 4, 2, 0}},
+	"ternary_u32": {blockLen: 16, blockBytes: 4, scale: -1, span: 1, shifts: [4]uint8{0, 2, 4, 6}},
+	"tq2_0":       {blockLen: 256, blockBytes: 66, scale: 64, span: 32, shifts: [4]uint8{0, 2, 4, 6}},
+	"q2_0":        {blockLen: 64, blockBytes: 18, data: 2, scale: 0, span: 1, shifts: [4]uint8{0, 2, 4, 6}},
+	"q2_0_g128":   {blockLen: 128, blockBytes: 34, data: 2, scale: 0, span: 1, shifts: [4]uint8{0, 2, 4, 6}},
+}
+
+func init() {
+	for name, f := range twoBitFormats {
+		t, err := formats.Lookup(name)
+		if err != nil {
+			panic(err)
+		}
+		f.codec(t).Register()
+	}
+}
+
+func (f *twoBit) codec(t *formats.Type) *kernels.Codec {
+	c := &kernels.Codec{Format: t, Code: f.code, Dot: f.dot, DotUnrolled: f.dotUnrolled}
+	if f.scale >= 0 {
+		c.GroupLen, c.BlockBytes, c.ScaleAt = f.blockLen, f.blockBytes, f.scale
+	}
+	return c
+}
+
+// at returns the byte and the shift of column k. All lengths are powers of
+// two; the divisions are written as shifts, for scalar's sake.
+func (f *twoBit) at(k int) (index int, shift uint8) {
+	span := bits.TrailingZeros(uint(f.span))
+	block := k >> bits.TrailingZeros(uint(f.blockLen))
+	in := k & (f.blockLen - 1)
+	run := in >> span >> 2
+	return block*f.blockBytes + f.data + run<<span + in&(f.span-1), f.shifts[in>>span&3]
+}
+
+func (f *twoBit) code(row []byte, k int) int32 {
+	at, shift := f.at(k)
+	return int32(row[at]>>shift&3) - 1
+}
+
+// dot goes along the runs of columns that share a shift.
+func (f *twoBit) dot(row []byte, from int, q []int8) int32 {
+	var sum int32
+	if f.span == 1 { // no group crosses a block that has a header
+		at, _ := f.at(from)
+		w := row[at:]
+		for i, v := range q {
+			sum += (int32(w[i/4]>>(i%4*2)&3) - 1) * int32(v)
+		}
+		return sum
+	}
+	for len(q) > 0 {
+		at, shift := f.at(from)
+		n := min(f.span, len(q))
+		w := row[at : at+n]
+		for j, v := range q[:n] {
+			sum += (int32(w[j]>>shift&3) - 1) * int32(v)
+		}
+		from, q = from+n, q[n:]
+	}
+	return sum
+}
+
+// dotUnrolled takes four columns from each byte: Σ(code−1)·q = Σcode·q − Σq.
+// What is left of a run is done as dot does it.
+func (f *twoBit) dotUnrolled(row []byte, from int, q []int8) int32 {
+	var sum int32
+	n := f.span
+	if n == 1 {
+		at, _ := f.at(from)
+		sum = dotBytes(row[at:], q)
+		from, q = from+len(q)&^3, q[len(q)&^3:]
+		if len(q) == 0 {
+			return sum
+		}
+	}
+	for n > 1 && len(q) >= 4*n {
+		at, _ := f.at(from)
+		sum += f.dotRun(row[at:at+n], q[:4*n])
+		from, q = from+4*n, q[4*n:]
+	}
+	return sum + f.dot(row, from, q)
+}
+
+// dotBytes multiplies bytes of four neighbouring columns each; up to three
+// columns are left.
+func dotBytes(w []byte, q []int8) int32 {
+	var codes, all int32
+	for _, c := range w[:len(q)/4] {
+		v0, v1, v2, v3 := int32(q[0]), int32(q[1]), int32(q[2]), int32(q[3])
+		codes += int32(c&3)*v0 + int32(c>>2&3)*v1 + int32(c>>4&3)*v2 + int32(c>>6)*v3
+		all += v0 + v1 + v2 + v3
+		q = q[4:]
+	}
+	return codes - all
+}
+
+// dotRun multiplies a run of bytes with its four runs of columns.
+func (f *twoBit) dotRun(w []byte, q []int8) int32 {
+	n := len(w)
+	q0, q1, q2, q3 := q[:n], q[n:][:n], q[2*n:][:n], q[3*n:][:n]
+	if f.shifts[0] != 0 {
+		q0, q1, q2, q3 = q3, q2, q1, q0 // the first columns are in the highest bits
+	}
+	var codes, all int32
+	for j, c := range w {
+		v0, v1, v2, v3 := int32(q0[j]), int32(q1[j]), int32(q2[j]), int32(q3[j])
+		codes += int32(c&3)*v0 + int32(c>>2&3)*v1 + int32(c>>4&3)*v2 + int32(c>>6)*v3
+		all += v0 + v1 + v2 + v3
+	}
+	return codes - all
+}

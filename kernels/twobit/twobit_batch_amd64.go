@@ -1,0 +1,130 @@
+//go:build !purego
+
+package twobit
+
+import (
+	"onebit/kernels"
+	"onebit/kernels/internal/tiles"
+)
+
+// Batches on AVX-512 VNNI: 16 rows of weights with panels of 16 columns. Those
+// of the other instruction sets are strips.
+
+const (
+	panelCols    = 16
+	batchRowTile = 16
+	// ternaryColumns is how many columns are arranged at a time: with 2560
+	// activations each, rows and panels take 160 KiB of L2.
+	ternaryColumns = 32
+)
+
+// panels arranges batches: all columns in row order, and behind them their
+// panels, of which each block begins with -Σq of the columns.
+type panels struct {
+	arrange   func(dst, q *int8, units int)
+	fill      func(dst, columns *int8, stride, cols, groups, blocks int)
+	cols      int // of a panel
+	blockCols int // 0: the whole row is one block
+}
+
+// wide makes panels for AVX-512 VNNI, narrow those for strips.
+func wide(arrange func(dst, q *int8, units int), blockCols int) panels {
+	return panels{arrange, panelAVX512VNNI, panelCols, blockCols}
+}
+
+func narrow(arrange func(dst, q *int8, units int), blockCols int) panels {
+	return panels{arrange, stripPanelAVX2, stripPanelCols, blockCols}
+}
+
+// blocks returns the blocks of a row and the groups, of 16 bytes of codes, of
+// each.
+func (p panels) blocks(stride int) (blocks, groups int) {
+	if p.blockCols == 0 {
+		return 1, stride / 64
+	}
+	return stride / p.blockCols, p.blockCols / 64
+}
+
+// length is the bytes of a panel.
+func (p panels) length(stride int) int {
+	blocks, _ := p.blocks(stride)
+	return p.cols * (4*blocks + stride)
+}
+
+func (p panels) order() *kernels.Order {
+	return &kernels.Order{
+		Name: "panels",
+		Size: func(n, stride int) int {
+			return n*rowOrderLen(stride) + (n+p.cols-1)/p.cols*p.length(stride)
+		},
+		Arrange: func(dst, q []int8, n, stride int) {
+			arrangeRows(dst[:n*rowOrderLen(stride)], q, n, stride, p.arrange)
+			blocks, groups := p.blocks(stride)
+			to := dst[n*rowOrderLen(stride):]
+			for c := 0; c < n; c += p.cols {
+				panel := to[:p.length(stride)]
+				p.fill(&panel[0], &dst[c*rowOrderLen(stride)], rowOrderLen(stride), min(p.cols, n-c), groups, blocks)
+				to = to[len(panel):]
+			}
+		},
+	}
+}
+
+// panel returns those from the one that begins with column c on.
+func (p panels) panel(a *kernels.Activations, order *kernels.Order, c int) []int8 {
+	return a.In(order)[a.N*rowOrderLen(a.Stride)+c/p.cols*p.length(a.Stride):]
+}
+
+// batchCols is how many columns kernels take.
+var batchCols = [...]int{4, 6, 8, 12, panelCols}
+
+// forCols picks the kernel for cols columns.
+func forCols[T any](list [len(batchCols)]T, cols int) T {
+	i := 0
+	for batchCols[i] < cols {
+		i++
+	}
+	return list[i]
+}
+
+var ternaryBatch = [len(batchCols)]func(dst *float32, dstStride int, w *byte, stride, rowBytes int, panel *int8, scales *float32, scale float32, cols, tiles int){
+	ternaryBatch4AVX512VNNI, ternaryBatch6AVX512VNNI, ternaryBatch8AVX512VNNI, ternaryBatch12AVX512VNNI, ternaryBatch16AVX512VNNI,
+}
+
+// ternaryMatMul is matMul for rows of rowBytes(cols) bytes.
+func ternaryMatMul(p panels, order *kernels.Order, rowBytes func(cols int) int) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+		n := rowBytes(m.Cols)
+		w := m.Data[r0*n : r1*n]
+		for c := 0; c < a.N; c += panelCols {
+			panel, cols := p.panel(a, order, c), min(panelCols, a.N-c)
+			scales := a.Scales[c : c+cols]
+			kernel := forCols(ternaryBatch, cols)
+			out := dst[c*m.Rows+r0 : (c+cols-1)*m.Rows+r1]
+			tiles.Multiply(batchRowTile, out[:r1-r0], w, n, func(y *float32, w *byte, stride, tiles int) {
+				kernel(y, 4*m.Rows, w, stride, n, &panel[0], &scales[0], m.Scale, cols, tiles)
+			})
+		}
+	}
+}
+
+// A blocksBatch has the functions blocks*Batch of a format.
+type blocksBatch [len(batchCols)]func(dst *float32, dstStride int, w *byte, stride, blocks int, panel *int8, scales *float32, scaleStride, cols, tiles int)
+
+// matMul is that of rows of blocks of blockBytes.
+func (batch blocksBatch) matMul(p panels, order *kernels.Order, blockBytes int) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+		blocks := m.Cols / p.blockCols
+		n := blocks * blockBytes
+		w := m.Data[r0*n : r1*n]
+		for c := 0; c < a.N; c += panelCols {
+			panel, cols := p.panel(a, order, c), min(panelCols, a.N-c)
+			scales := a.Scales[c*a.Groups : (c+cols)*a.Groups]
+			kernel := forCols(batch, cols)
+			out := dst[c*m.Rows+r0 : (c+cols-1)*m.Rows+r1]
+			tiles.Multiply(batchRowTile, out[:r1-r0], w, n, func(y *float32, w *byte, stride, tiles int) {
+				kernel(y, 4*m.Rows, w, stride, blocks, &panel[0], &scales[0], 4*a.Groups, cols, tiles)
+			})
+		}
+	}
+}

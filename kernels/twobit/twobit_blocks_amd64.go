@@ -1,0 +1,119 @@
+//go:build !purego
+
+package twobit
+
+import (
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/kernels/internal/tiles"
+)
+
+func init() {
+	tq2 := blockOrders{blockOrder(arrangeBlocksTQ232AVX2), blockOrder(arrangeBlocksTQ264AVX2)}
+	q2 := blockOrders{blockOrder(arrangeBlocksQ232AVX2), blockOrder(arrangeBlocksQ264AVX2)}
+	tq2Kernels := []blocksKernel{
+		{kernels.AVX2, tq2.ymm, blocksTQ2AVX2, blocksTQ2StripAVX2},
+		{kernels.AVXVNNI, tq2.ymm, blocksTQ2AVXVNNI, blocksTQ2StripAVXVNNI},
+		{kernels.AVX512VNNI, tq2.zmm, blocksTQ2AVX512VNNI, nil},
+	}
+	tq2Batch := blocksBatch{blocksTQ2Batch4AVX512VNNI, blocksTQ2Batch6AVX512VNNI, blocksTQ2Batch8AVX512VNNI, blocksTQ2Batch12AVX512VNNI, blocksTQ2Batch16AVX512VNNI}
+	blocksFormat{formats.TQ2_0, kernels.Q8Row, kernels.Native, tq2Block, arrangeRowsTQ2AVX2, 256, tq2Batch}.register(tq2Kernels)
+	blocksFormat{formats.TQ1_0, kernels.Q8Row, tq2Rows, tq2Block, arrangeRowsTQ2AVX2, 256, tq2Batch}.register(tq2Kernels)
+	blocksFormat{
+		formats.Q2_0, kernels.Q8Per128, kernels.Native, 18, arrangeRowsU32AVX2, 64,
+		blocksBatch{blocksQ2Batch4AVX512VNNI, blocksQ2Batch6AVX512VNNI, blocksQ2Batch8AVX512VNNI, blocksQ2Batch12AVX512VNNI, blocksQ2Batch16AVX512VNNI},
+	}.register([]blocksKernel{
+		{kernels.AVX2, q2.ymm, blocksQ2AVX2, blocksQ2StripAVX2},
+		{kernels.AVXVNNI, q2.ymm, blocksQ2AVXVNNI, blocksQ2StripAVXVNNI},
+		{kernels.AVX512VNNI, q2.zmm, blocksQ2AVX512VNNI, nil},
+	})
+	blocksFormat{
+		formats.Q2_0_g128, kernels.Q8Per128, kernels.Native, 34, arrangeRowsU32AVX2, 128,
+		blocksBatch{blocksQ2G128Batch4AVX512VNNI, blocksQ2G128Batch6AVX512VNNI, blocksQ2G128Batch8AVX512VNNI, blocksQ2G128Batch12AVX512VNNI, blocksQ2G128Batch16AVX512VNNI},
+	}.register([]blocksKernel{
+		{kernels.AVX2, q2.ymm, blocksQ2G128AVX2, blocksQ2G128StripAVX2},
+		{kernels.AVXVNNI, q2.ymm, blocksQ2G128AVXVNNI, blocksQ2G128StripAVXVNNI},
+		{kernels.AVX512VNNI, q2.zmm, blocksQ2G128AVX512VNNI, nil},
+	})
+}
+
+// blocksFormat is a format with a scale per block, and its batches.
+type blocksFormat struct {
+	format     *formats.Type
+	activation kernels.Scheme
+	layout     *kernels.Layout
+	blockBytes int
+	arrange    func(dst, q *int8, units int) // to row order
+	blockCols  int
+	batch      blocksBatch
+}
+
+func (f blocksFormat) register(list []blocksKernel) {
+	tiles, strips := wide(f.arrange, f.blockCols), narrow(f.arrange, f.blockCols)
+	tilesOrder, stripsOrder := tiles.order(), strips.order()
+	for _, k := range list {
+		v := &kernels.Variant{
+			Name: k.isa.Name, Summary: blocksSummary[k.isa], Format: f.format, Scheme: f.activation, ISA: k.isa,
+			Layout: f.layout, Order: k.order, MatVec: k.matVec(f.blockBytes),
+		}
+		if k.isa == kernels.AVX512VNNI {
+			v.BatchOrder, v.MatMul = tilesOrder, f.batch.matMul(tiles, tilesOrder, f.blockBytes)
+		} else {
+			v.BatchOrder, v.BatchFrom, v.MatMul = stripsOrder, blocksBatchFrom, k.strip.matMul(strips, stripsOrder, f.blockBytes)
+		}
+		kernels.Register(v)
+	}
+}
+
+var blocksSummary = map[*kernels.ISA]string{
+	kernels.AVX2:       "VPMADDUBSW on codes masked in place, tiles of 4 rows × 2 blocks",
+	kernels.AVXVNNI:    "VPDPBUSD (VEX) on codes masked in place, tiles of 4 rows × 2 blocks",
+	kernels.AVX512VNNI: "VPDPBUSD on codes masked in place, tiles of 4 rows × 4 blocks",
+}
+
+// blockOrders are those for registers of 32 and of 64 bytes.
+type blockOrders struct{ ymm, zmm *kernels.Order }
+
+// blockOrder is for kernels with a scale per block. For each register of
+// codes there are four of activations, vector j for the codes at shift 2j,
+// and one with -64 times the sums of what a dword has in all four: the start
+// of a sum of codes less one.
+func blockOrder(arrange func(dst, q *int8, units int)) *kernels.Order {
+	return &kernels.Order{
+		Name: "blocks",
+		Size: func(n, stride int) int { return n * blockOrderLen(stride) },
+		Arrange: func(dst, q []int8, n, stride int) {
+			for c := range n {
+				d, s := dst[c*blockOrderLen(stride):][:blockOrderLen(stride)], q[c*stride:][:stride]
+				arrange(&d[0], &s[0], stride/unitCols)
+			}
+		},
+	}
+}
+
+// blockOrderLen makes room for whole tiles, of 4 blocks of 256 columns at the
+// most. What lies behind the activations is read, and masked away.
+func blockOrderLen(stride int) int {
+	const tileCols = 4 * unitCols
+	return (stride + tileCols - 1) / tileCols * tileCols / 4 * 5
+}
+
+// blocksKernel is one of the functions blocks*, which take 4 rows at a time.
+type blocksKernel struct {
+	isa   *kernels.ISA
+	order *kernels.Order
+	rows  func(dst *float32, w *byte, stride, blocks int, q *int8, scales *float32, tiles int)
+	strip blocksStrip // nil: tiles instead
+}
+
+func (k blocksKernel) matVec(blockBytes int) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+		blocks := m.Cols / m.Format.BlockLen
+		n := blocks * blockBytes
+		q := a.In(k.order)[col*blockOrderLen(a.Stride):][:blockOrderLen(a.Stride)]
+		scales := a.Scales[col*a.Groups:][:a.Groups]
+		tiles.Multiply(4, dst[r0:r1], m.Data[r0*n:r1*n], n, func(y *float32, w *byte, stride, tiles int) {
+			k.rows(y, w, stride, blocks, &q[0], &scales[0], tiles)
+		})
+	}
+}
