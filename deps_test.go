@@ -55,11 +55,10 @@ var modules = map[string][]string{
 	"golang.org/x/term":                 {"cmd/*"},
 	"golang.org/x/perf":                 {"bench", "bench/*", "reports", "cmd/*"},
 	"github.com/aclements/go-moremath":  {"bench/history"}, // the distribution of the rank sum
-	"github.com/montanaflynn/stats":     {"bench", "bench/*", "reports"},
+	"github.com/montanaflynn/stats":     {"bench", "bench/*", "reports", "models/perplexity"},
 	"gonum.org/v1/gonum":                {"bench", "bench/*", "models/perplexity"}, // quantiles of Student's distribution
 	"gonum.org/v1/plot":                 {"reports"},
 	"golang.org/x/image":                {"reports"}, // the types of plot's fonts
-	"github.com/x448/float16":           {"formats"},
 	"github.com/ebitengine/purego":      {"metal"},
 	"github.com/gofrs/flock":            {"cmd/*"}, // locks of folders on every system
 	"github.com/spf13/cobra":            {"cmd/*"},

@@ -11,3 +11,18 @@ func TestMedian(t *testing.T) {
 		t.Errorf("median of an even number: %v, want 3", m)
 	}
 }
+
+func TestPercentile(t *testing.T) {
+	values := []float64{4, 1, 3, 2}
+	for percent, want := range map[float64]float64{50: 2.5, 75: 3.25, 100: 4, 0: 1} {
+		if got := Percentile(values, percent); got != want {
+			t.Errorf("the percentile %v is %v, want %v", percent, got, want)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("nothing has a percentile")
+		}
+	}()
+	Percentile(nil, 50)
+}

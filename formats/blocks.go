@@ -63,7 +63,7 @@ func (l blocks) decodeRows(_ *Type, dst []float32, src []byte, rows, cols, from,
 	src = src[from*cols/l.weights*l.bytes:]
 	for len(dst) > 0 {
 		block := src[:l.bytes]
-		d := half.ToFloat32(binary.LittleEndian.Uint16(block[l.scaleAt:]))
+		d := half.At(block[l.scaleAt:])
 		l.decode(dst[:l.weights], block, d)
 		dst, src = dst[l.weights:], src[l.bytes:]
 	}

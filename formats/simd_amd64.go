@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"onebit/internal/cpu"
+	"onebit/internal/half"
 )
 
 // What the conversion of an output head, for which a program waits, spends its
@@ -52,7 +53,7 @@ func decodeF16(dst []float32, src []byte) {
 	if n == 0 || !hasAVX2 || decodeF16AVX2(&dst[0], &src[0], n) {
 		n = 0
 	}
-	decodeF16Generic(dst[n:], src[2*n:])
+	half.Decode(dst[n:], src[2*n:])
 }
 
 func q6Extremes(up, down *[16]uint32, w *[256]float32) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"onebit/internal/cpu"
+	"onebit/internal/half"
 	"onebit/internal/require"
 )
 
@@ -66,7 +67,7 @@ func TestDecodeF16SIMD(t *testing.T) {
 				src[2*i], src[2*i+1] = byte(h+i*257), byte((h+i*257)>>8)
 			}
 			decodeF16(got, src)
-			decodeF16Generic(want, src)
+			half.Decode(want, src)
 			if !sameBits(got, want) {
 				t.Fatalf("%d from %#x on: %v, want %v", n, h, got, want)
 			}

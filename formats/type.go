@@ -331,22 +331,8 @@ type Tensor struct {
 	Data  []byte // may alias a mapped file: read only
 }
 
-// Dims returns the shape as a matrix: all but the last dimension are rows. A
-// shape too large to be real has zero rows, which every method of Type refuses.
-func (t *Tensor) Dims() (rows, cols int) {
-	if len(t.Shape) == 0 {
-		return 1, 1
-	}
-	rows = 1
-	for _, n := range t.Shape[:len(t.Shape)-1] {
-		if n <= 0 || rows > maxElements/n {
-			rows = 0
-			break
-		}
-		rows *= n
-	}
-	return rows, t.Shape[len(t.Shape)-1]
-}
+// Dims returns the shape as a matrix's; see Dims.
+func (t *Tensor) Dims() (rows, cols int) { return Dims(t.Shape) }
 
 // Validate is Type.Validate for the tensor; the error names it.
 func (t *Tensor) Validate() error {

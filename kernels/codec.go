@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"encoding/binary"
-
 	"onebit/formats"
 	"onebit/internal/half"
 )
@@ -63,7 +61,7 @@ func (c *Codec) scale(m *Matrix, row []byte, g int) float32 {
 	if c.GroupLen == 0 {
 		return m.Scale
 	}
-	return half.ToFloat32(binary.LittleEndian.Uint16(row[g*c.BlockBytes+c.ScaleAt:]))
+	return half.At(row[g*c.BlockBytes+c.ScaleAt:])
 }
 
 // MatVec is

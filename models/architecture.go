@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/internal/term"
 	"onebit/models/arch"
@@ -105,7 +106,7 @@ func LookupPreset(name string) (*arch.Preset, error) {
 
 // ProjectionShapes returns the distinct shapes of the projections in a
 // transformer block of a preset.
-func ProjectionShapes(preset string) ([]arch.Shape, error) {
+func ProjectionShapes(preset string) ([]formats.Shape, error) {
 	p, err := LookupPreset(preset)
 	if err != nil {
 		return nil, err

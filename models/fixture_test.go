@@ -83,9 +83,8 @@ func (x *fixture) remove(name string) {
 // put adds a tensor, or replaces it. Without data it is zero.
 func (x *fixture) put(t testing.TB, name string, typ *formats.Type, data []byte, shape ...int) {
 	t.Helper()
-	tensor := formats.Tensor{Shape: shape}
 	if data == nil {
-		data = make([]byte, must(typ.Bytes(tensor.Dims())))
+		data = make([]byte, must(typ.Bytes(formats.Dims(shape))))
 	}
 	x.remove(name)
 	x.tensors = append(x.tensors, gguf.TensorInfo{Name: name, Type: typ, Shape: shape})

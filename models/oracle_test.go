@@ -6,6 +6,7 @@ import (
 
 	"onebit/formats"
 	"onebit/formats/gguf"
+	"onebit/internal/deviation"
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/arch"
@@ -94,21 +95,17 @@ func TestLogitsMatchOracle(t *testing.T) {
 // nmse is Σ(got-want)² / Σwant² over the logits of all tokens.
 func nmse(t *testing.T, s *models.Session, ids []int, want [][]float64) float64 {
 	t.Helper()
-	var diff, signal float64
+	var sum deviation.Sum
 	i := 0
 	for logits, err := range s.Logits(ids) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for j, y := range want[i] {
-			d := float64(logits[j]) - y
-			diff += d * d
-			signal += y * y
-		}
+		sum.Add(deviation.Of(logits, want[i]))
 		i++
 	}
 	if i != len(want) {
 		t.Fatalf("logits of %d tokens, want %d", i, len(want))
 	}
-	return diff / signal
+	return sum.NMSE()
 }

@@ -179,7 +179,7 @@ func (p *profile) passes(contender string) (n int, lo, hi float64) {
 	if len(totals) <= fewPasses {
 		return 0, 0, 0
 	}
-	return len(totals), percentile(totals, 25), percentile(totals, 75)
+	return len(totals), bench.Percentile(totals, 25), bench.Percentile(totals, 75)
 }
 
 // opBlocksFigure shows the blocks of the fastest contenders; nil if there are none.

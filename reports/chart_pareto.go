@@ -137,7 +137,7 @@ func roundingAlone(cases []*caseStats) []yardstick {
 	slices.SortFunc(schemes, naturalCompare)
 	var all []yardstick
 	for _, scheme := range slices.Compact(schemes) {
-		e := percentile(errors[scheme], 50)
+		e := bench.Percentile(errors[scheme], 50)
 		all = append(all, yardstick{label(scheme), e})
 	}
 	return all

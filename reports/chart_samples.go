@@ -3,9 +3,7 @@ package reports
 import (
 	"fmt"
 	"math"
-	"slices"
 
-	"github.com/montanaflynn/stats"
 	"gonum.org/v1/plot"
 
 	"onebit/bench"
@@ -109,7 +107,7 @@ func spreadEdge(dev []float64) (edge float64, outside int) {
 	for i, v := range dev {
 		abs[i] = math.Abs(v)
 	}
-	edge = math.Max(percentile(abs, 98)*1.15, 0.1)
+	edge = math.Max(bench.Percentile(abs, 98)*1.15, 0.1)
 	for _, v := range abs {
 		if v > edge {
 			outside++
@@ -122,7 +120,7 @@ func (d *digest) addSpread(p *plot.Plot, r spreadRow, names []string, axis value
 	row := rowAt(indexOf(names, r.contender), len(names))
 	color := inkOf(seriesRole(d.marks[r.contender]))
 	clamp := func(percent float64) float64 {
-		return math.Max(axis.min, math.Min(axis.max, percentile(r.deviation, percent)))
+		return math.Max(axis.min, math.Min(axis.max, bench.Percentile(r.deviation, percent)))
 	}
 	p.Add(strip{values: r.deviation, row: row, color: color})
 	p.Add(bar{from: clamp(25), to: clamp(75), row: row, half: 5.5, color: inkOf(rolePaper)})
@@ -130,19 +128,10 @@ func (d *digest) addSpread(p *plot.Plot, r spreadRow, names []string, axis value
 	p.Add(interval{lo: clamp(5), hi: clamp(95), row: row, color: color})
 }
 
-// percentile is that of values, which are not empty.
-func percentile(values []float64, percent float64) float64 {
-	p, err := stats.Percentile(values, percent)
-	if err != nil {
-		return slices.Min(values) // a percentile below the first of few values
-	}
-	return p
-}
-
 func spreadReading(rows []spreadRow, outside, all int) string {
 	widest, width := rows[0], -1.0
 	for _, r := range rows {
-		if w := percentile(r.deviation, 95) - percentile(r.deviation, 5); w > width {
+		if w := bench.Percentile(r.deviation, 95) - bench.Percentile(r.deviation, 5); w > width {
 			widest, width = r, w
 		}
 	}

@@ -86,7 +86,7 @@ func suite(t testing.TB, opt Options) *Suite {
 
 // TestEveryVariantIsMeasured runs all of the suite on a small shape.
 func TestEveryVariantIsMeasured(t *testing.T) {
-	s := suite(t, Options{Sources: Synthetic(formats.Types(), []Shape{{32, 512}}, 1), Activations: kernels.Schemes()})
+	s := suite(t, Options{Sources: Synthetic(formats.Types(), []formats.Shape{{Rows: 32, Cols: 512}}, 1), Activations: kernels.Schemes()})
 	var out bytes.Buffer
 	r := bench.Runner{Count: 1, Time: 50 * time.Microsecond}
 	if _, err := r.Run(t.Context(), bench.Suite{Cases: s.Cases}, &out); err != nil {
@@ -120,7 +120,7 @@ func TestEveryVariantIsMeasured(t *testing.T) {
 
 // TestNames holds the names to the contract that scripts rely on.
 func TestNames(t *testing.T) {
-	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []Shape{{64, 256}}, 1)})
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []formats.Shape{{Rows: 64, Cols: 256}}, 1)})
 	want := []string{
 		"MatVec/format=q1_0_g128/variant=scalar/act=q8_128/rows=64/cols=256/threads=1/cache=warm",
 		"MatVec/format=q1_0_g128/variant=scalar/act=q8_128/rows=64/cols=256/threads=2/cache=cold",
@@ -158,7 +158,7 @@ func instance(t *testing.T, s *Suite, part string) bench.Instance {
 // TestVerifyCatches hands Verify results that are wrong in ways a broken
 // kernel would be.
 func TestVerifyCatches(t *testing.T) {
-	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []Shape{{64, 256}}, 1)})
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []formats.Shape{{Rows: 64, Cols: 256}}, 1)})
 	m := instance(t, s, "variant=unrolled/act=q8_128/rows=64/cols=256/threads=1/cache=cold").(*matvec)
 	if _, err := m.Verify(t.Context()); err != nil {
 		t.Fatalf("a right result: %v", err)
@@ -185,7 +185,7 @@ func TestVerifyCatches(t *testing.T) {
 // TestVerifyAgain has a process that repeats what another has verified: it
 // measures no errors, and finds wrong results all the same.
 func TestVerifyAgain(t *testing.T) {
-	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []Shape{{64, 256}}, 1), Again: true})
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []formats.Shape{{Rows: 64, Cols: 256}}, 1), Again: true})
 	instance(t, s, "variant=reference/act=f32/rows=64/cols=256/threads=1/cache=warm") // verified, too
 	m := instance(t, s, "variant=unrolled/act=q8_128/rows=64/cols=256/threads=1/cache=warm").(*matvec)
 	metrics, err := m.Verify(t.Context())
@@ -205,7 +205,7 @@ func TestVerifyAgain(t *testing.T) {
 // A tensor whose scale is among the smallest of float32 has products that are
 // rounded to few digits, and right.
 func TestVerifySubnormalScale(t *testing.T) {
-	sources := Synthetic(lookup(t, "i2_s"), []Shape{{64, 256}}, 1)
+	sources := Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 64, Cols: 256}}, 1)
 	tensor := sources[0].Tensor
 	sources[0].Tensor = func() (*formats.Tensor, error) {
 		m, err := tensor()
@@ -231,7 +231,7 @@ func TestVerifySubnormalScale(t *testing.T) {
 // TestColdRotates proves that cold products read more memory than the cache
 // holds, each matrix in its turn.
 func TestColdRotates(t *testing.T) {
-	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []Shape{{64, 256}}, 1)})
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 64, Cols: 256}}, 1)})
 	m := instance(t, s, "variant=scalar/act=q8_row/rows=64/cols=256/threads=1/cache=cold").(*matvec)
 	total, seen := 0, map[*byte]bool{}
 	for _, matrix := range m.matrices {
@@ -250,7 +250,7 @@ func TestColdRotates(t *testing.T) {
 // TestCeilingReadsEverything proves that the threads' shares are the matrix,
 // whatever their number, and that each of them is read.
 func TestCeilingReadsEverything(t *testing.T) {
-	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []Shape{{65, 256}}, 1), Threads: []int{3}})
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 65, Cols: 256}}, 1), Threads: []int{3}})
 	r := instance(t, s, "Read/format=i2_s/rows=65/cols=256/bytes=4192/threads=3/cache=cold").(*reading)
 	if _, err := r.Verify(t.Context()); err != nil {
 		t.Error(err)
@@ -268,18 +268,8 @@ func TestCeilingReadsEverything(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
-	r := []float64{3, 4}
-	if got, maxAbs := nmse([]float64{3, 4.5}, r); got != 0.25/25 || maxAbs != 0.5 {
-		t.Errorf("nmse = %v, max %v, want 0.01 and 0.5", got, maxAbs)
-	}
-	if got, _ := nmse([]float32{0, 0}, []float64{0, 0}); got != 0 {
-		t.Errorf("nmse of an exact zero = %v", got)
-	}
-}
-
 func TestSelect(t *testing.T) {
-	sources := Synthetic(lookup(t, "q1_0_g128"), []Shape{{64, 256}}, 1)
+	sources := Synthetic(lookup(t, "q1_0_g128"), []formats.Shape{{Rows: 64, Cols: 256}}, 1)
 	s, err := Kernels(Options{Sources: sources, Host: small(), Features: 0})
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package cases
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"onebit/formats"
@@ -177,19 +176,4 @@ func (g *group) release() error {
 	}
 	g.tensor, g.x, g.exact, g.byAct, g.packed, g.peaks = nil, nil, nil, nil, nil, nil
 	return errors.Join(errs...)
-}
-
-// nmse is Σ(y−r)² / Σr², and the largest |y−r|.
-func nmse[T float32 | float64](y []T, r []float64) (normalized, maxAbs float64) {
-	var num, den float64
-	for i, want := range r {
-		d := float64(y[i]) - want
-		num += d * d
-		den += want * want
-		maxAbs = math.Max(maxAbs, math.Abs(d))
-	}
-	if num == 0 {
-		return 0, 0
-	}
-	return num / den, maxAbs
 }

@@ -6,6 +6,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/internal/deviation"
 	"onebit/kernels"
 )
 
@@ -116,8 +117,8 @@ func (m *matvec) Verify(ctx context.Context) ([]bench.Metric, error) {
 
 func (m *matvec) check(refs *schemeRefs) error {
 	if refs.exact != nil {
-		if e, worst := nmse(m.y, refs.exact); !(e <= kernelTolerance) && !(worst <= m.underflow()) {
-			return fmt.Errorf("kernel-nmse %.3g against the float64 reference is above %g", e, kernelTolerance)
+		if d := deviation.Of(m.y, refs.exact); !(d.NMSE() <= kernelTolerance) && !(d.MaxAbs <= m.underflow()) {
+			return fmt.Errorf("kernel-nmse %.3g against the float64 reference is above %g", d.NMSE(), kernelTolerance)
 		}
 	}
 	if m.variant.Name == "reference" {
@@ -143,14 +144,12 @@ func (m *matvec) errors(refs *schemeRefs) ([]bench.Metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	total, maxAbs := nmse(m.y, exact)
-	act, _ := nmse(refs.exact, exact)
-	kernel, _ := nmse(m.y, refs.exact)
+	total := deviation.Of(m.y, exact)
 	return []bench.Metric{
-		{Unit: bench.NMSE, Value: total},
-		{Unit: bench.ActNMSE, Value: act},
-		{Unit: bench.KernelNMSE, Value: kernel},
-		{Unit: bench.MaxAbsErr, Value: maxAbs},
+		{Unit: bench.NMSE, Value: total.NMSE()},
+		{Unit: bench.ActNMSE, Value: deviation.Of(refs.exact, exact).NMSE()},
+		{Unit: bench.KernelNMSE, Value: deviation.Of(m.y, refs.exact).NMSE()},
+		{Unit: bench.MaxAbsErr, Value: total.MaxAbs},
 	}, nil
 }
 

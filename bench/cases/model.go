@@ -29,8 +29,7 @@ func OpenModel(path string, opt ModelOptions) (models.Source, []Source, error) {
 		if info.Type == nil || len(info.Shape) < 2 {
 			continue
 		}
-		tensor := formats.Tensor{Shape: info.Shape}
-		rows, cols := tensor.Dims()
+		rows, cols := formats.Dims(info.Shape)
 		if k := (kind{info.Type, rows, cols}); !seen[k] {
 			seen[k] = true
 			out = append(out, Source{info.Type, rows, cols, func() (*formats.Tensor, error) {

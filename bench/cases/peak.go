@@ -87,7 +87,7 @@ func Peak(in io.Reader, out io.Writer) error {
 
 func (req peakRequest) tensor(t *formats.Type) (*formats.Tensor, func() error, error) {
 	if req.Model == "" {
-		tensor, err := random(t, Shape{req.Rows, req.Cols}, req.Seed)
+		tensor, err := random(t, formats.Shape{Rows: req.Rows, Cols: req.Cols}, req.Seed)
 		return tensor, func() error { return nil }, err
 	}
 	f, sources, err := OpenModel(req.Model, ModelOptions{Types: req.GGUFTypes})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"onebit/bench"
+	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 )
@@ -57,7 +58,7 @@ func TestColdBytes(t *testing.T) {
 
 // TestColdBytesAreSaid holds the header and the rotation to the same number.
 func TestColdBytesAreSaid(t *testing.T) {
-	s, err := Kernels(Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []Shape{{1024, 8192}}, 1), Host: small(), Features: cpu.Detected()})
+	s, err := Kernels(Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []formats.Shape{{Rows: 1024, Cols: 8192}}, 1), Host: small(), Features: cpu.Detected()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func TestProbers(t *testing.T) {
 	if runtime.GOMAXPROCS(0) < 2 {
 		t.Skip("one CPU")
 	}
-	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []Shape{{64, 256}}, 1), Caches: []string{"warm"}})
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []formats.Shape{{Rows: 64, Cols: 256}}, 1), Caches: []string{"warm"}})
 	for _, base := range []string{"MatVec/format=q1_0_g128/variant=unrolled/act=q8_128/rows=64/cols=256", "Read/format=q1_0_g128/rows=64/cols=256/bytes=2304"} {
 		if got := probe(instance(t, s, base+"/threads=2/cache=warm").(bench.Prober)); len(got) != 1 || got[0].Unit != bench.RoundTrip {
 			t.Errorf("%s on 2 threads: %v", base, got)
@@ -104,7 +104,7 @@ func TestLimits(t *testing.T) {
 // TestImpossibleProductIsNoRow times products that claim to have read a
 // million times their weights.
 func TestImpossibleProductIsNoRow(t *testing.T) {
-	s := suite(t, Options{Sources: Synthetic([]*formats.Type{lookup(t, "i2_s")[0]}, []Shape{{64, 256}}, 1), Threads: []int{1}, Caches: []string{"warm"}})
+	s := suite(t, Options{Sources: Synthetic([]*formats.Type{lookup(t, "i2_s")[0]}, []formats.Shape{{Rows: 64, Cols: 256}}, 1), Threads: []int{1}, Caches: []string{"warm"}})
 	for i := range s.Cases {
 		s.Cases[i].Bytes *= 1e6
 	}

@@ -21,12 +21,9 @@ type Source struct {
 	Tensor func() (*formats.Tensor, error)
 }
 
-// A Shape is that of a weight matrix.
-type Shape struct{ Rows, Cols int }
-
 // Synthetic returns random matrices of every format in every shape that the
 // format can hold, reproducible from the seed.
-func Synthetic(types []*formats.Type, shapes []Shape, seed uint64) []Source {
+func Synthetic(types []*formats.Type, shapes []formats.Shape, seed uint64) []Source {
 	var out []Source
 	for _, s := range shapes {
 		for _, t := range types {
@@ -41,7 +38,7 @@ func Synthetic(types []*formats.Type, shapes []Shape, seed uint64) []Source {
 
 // random returns a matrix whose weights have about unit variance per row.
 // Ternary formats get weights that they hold exactly, a third of each value.
-func random(t *formats.Type, s Shape, seed uint64) (*formats.Tensor, error) {
+func random(t *formats.Type, s formats.Shape, seed uint64) (*formats.Tensor, error) {
 	size, err := t.Bytes(s.Rows, s.Cols)
 	if err != nil {
 		return nil, err
@@ -89,28 +86,24 @@ func activations(cols int, seed uint64) []float32 {
 // besides the reference. The models' other projections lie between, and the time
 // that they took goes into processes, which say how far to trust a figure.
 func DefaultSources(seed uint64) []Source {
-	large := slices.MaxFunc(projections("bitnet-2b-4t"), func(a, b Shape) int { return a.Rows*a.Cols - b.Rows*b.Cols })
-	return Synthetic(measurable(), []Shape{shortShape(), large}, seed)
+	large := slices.MaxFunc(projections("bitnet-2b-4t"), func(a, b formats.Shape) int { return a.Rows*a.Cols - b.Rows*b.Cols })
+	return Synthetic(measurable(), []formats.Shape{shortShape(), large}, seed)
 }
 
 // ShortSources are the small one in the formats that onebit is about.
 func ShortSources(seed uint64) []Source {
 	main := []*formats.Type{formats.Q1_0_g128, formats.I2_S, formats.Ternary_u32}
-	return Synthetic(main, []Shape{shortShape()}, seed)
+	return Synthetic(main, []formats.Shape{shortShape()}, seed)
 }
 
-func shortShape() Shape { return projections("bonsai-1.7b")[0] }
+func shortShape() formats.Shape { return projections("bonsai-1.7b")[0] }
 
-func projections(preset string) []Shape {
+func projections(preset string) []formats.Shape {
 	shapes, err := models.ProjectionShapes(preset)
 	if err != nil {
 		panic("cases: " + err.Error())
 	}
-	var out []Shape
-	for _, s := range shapes {
-		out = append(out, Shape{s.Rows, s.Cols})
-	}
-	return out
+	return shapes
 }
 
 // measurable returns the formats that a kernel multiplies.

@@ -10,6 +10,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/internal/deviation"
 	"onebit/models"
 	"onebit/models/engine/cpu"
 )
@@ -206,12 +207,8 @@ func (l *logits) equal(want *logits) error {
 
 // near is for the reference, which does not round activations.
 func (l *logits) near(want *logits) error {
-	exact := make([]float64, len(l.step))
-	for i, v := range l.step {
-		exact[i] = float64(v)
-	}
 	const most = 0.2 // what rounding in all blocks adds up to is a few per cent
-	if e, _ := nmse(want.step, exact); !(e <= most) {
+	if e := deviation.Of(want.step, l.step).NMSE(); !(e <= most) {
 		return fmt.Errorf("the pure Go variant's logits differ from the reference's by an NMSE of %.3g, above %g", e, most)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/internal/count"
+	"onebit/internal/deviation"
 	"onebit/internal/mmap"
 	"onebit/internal/term"
 	"onebit/models"
@@ -114,8 +114,8 @@ type conversion struct {
 type convertedTensor struct {
 	gguf.TensorInfo // as it was
 	bytes           int64
-	weightError
-	ternarized bool
+	deviation.Sum   // of the weights as they are from those that were
+	ternarized      bool
 }
 
 func (c *conversion) selected(t gguf.TensorInfo) bool {
@@ -177,8 +177,7 @@ func (c *conversion) plan() ([]gguf.TensorInfo, int64, error) {
 				_, err := c.in.Tensor(t.Name) // which says why
 				return nil, 0, err
 			}
-			tensor := formats.Tensor{Shape: t.Shape}
-			n, err := c.to.Bytes(tensor.Dims())
+			n, err := c.to.Bytes(formats.Dims(t.Shape))
 			if err != nil {
 				return nil, 0, c.in.Fault(t.Name, err)
 			}
@@ -280,7 +279,7 @@ func requantize(w io.Writer, to *formats.Type, t *formats.Tensor) (convertedTens
 		if err := to.Dequantize(y, data, n, cols); err != nil {
 			return r, err
 		}
-		r.add(x, y)
+		r.Add(deviation.Of(y, x))
 		if _, err := w.Write(data); err != nil {
 			return r, err
 		}
@@ -315,33 +314,6 @@ func isTernary(w []float32, group int) bool {
 		}
 	}
 	return true
-}
-
-// A weightError compares weights with what a format made of them.
-type weightError struct {
-	squares float64 // Σ old²
-	errors  float64 // Σ (new - old)²
-	maxAbs  float64 // max |new - old|
-}
-
-func (e *weightError) add(was, is []float32) {
-	squares, errors, maxAbs := e.squares, e.errors, e.maxAbs
-	for i, x := range was {
-		x := float64(x)
-		d := float64(is[i]) - x
-		squares += x * x
-		errors += d * d
-		maxAbs = max(maxAbs, math.Abs(d))
-	}
-	e.squares, e.errors, e.maxAbs = squares, errors, maxAbs
-}
-
-// nmse is the error relative to the weights; 0 if both are nothing.
-func (e *weightError) nmse() float64 {
-	if e.errors == 0 {
-		return 0
-	}
-	return e.errors / e.squares
 }
 
 func (c *conversion) warn(w io.Writer) {
@@ -384,20 +356,18 @@ func (c *conversion) print(w io.Writer) error {
 func (c *conversion) printReport(w io.Writer) error {
 	t := newTable(w, "TENSOR", "FROM", "TO", "BYTES", "NOW", "NMSE", "MAX-ABS-ERR", "HOW")
 	var was, is int64
-	var total weightError
+	var total deviation.Sum
 	for _, r := range c.report {
 		how := "quantized"
 		if r.ternarized {
 			how = "ternarized, lossy"
 		}
 		t.row(term.Quote(r.Name), r.TypeName, c.to.Name, count.Grouped(r.Size), count.Grouped(r.bytes),
-			fmt.Sprintf("%.3g", r.nmse()), fmt.Sprintf("%.3g", r.maxAbs), how)
+			fmt.Sprintf("%.3g", r.NMSE()), fmt.Sprintf("%.3g", r.MaxAbs), how)
 		was, is = was+r.Size, is+r.bytes
-		total.squares += r.squares
-		total.errors += r.errors
-		total.maxAbs = max(total.maxAbs, r.maxAbs)
+		total.Add(r.Sum)
 	}
 	t.row(fmt.Sprintf("%d converted", len(c.report)), "", "", count.Grouped(was), count.Grouped(is),
-		fmt.Sprintf("%.3g", total.nmse()), fmt.Sprintf("%.3g", total.maxAbs), "")
+		fmt.Sprintf("%.3g", total.NMSE()), fmt.Sprintf("%.3g", total.MaxAbs), "")
 	return t.flush()
 }

@@ -46,8 +46,8 @@ func TestRequantizeError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !r.ternarized || r.nmse() != 0.2 || r.maxAbs != 1 {
-			t.Errorf("%s: ternarized %v, NMSE %v, largest error %v, want true, 0.2, 1", to.Name, r.ternarized, r.nmse(), r.maxAbs)
+		if !r.ternarized || r.NMSE() != 0.2 || r.MaxAbs != 1 {
+			t.Errorf("%s: ternarized %v, NMSE %v, largest error %v, want true, 0.2, 1", to.Name, r.ternarized, r.NMSE(), r.MaxAbs)
 		}
 	}
 }

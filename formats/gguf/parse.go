@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/internal/term"
 )
@@ -236,7 +237,7 @@ func (p *parser) settle(i int, room extent, chosen choices) {
 		p.fail(int(t.Offset), "its data starts where that of %s does", room.target)
 		return
 	}
-	rows, cols := dims(t.Shape)
+	rows, cols := formats.Dims(t.Shape)
 	l, n, err := chosen.resolve(d.id, rows, cols, room)
 	if err != nil {
 		p.fail(d.idAt, "%v", err)
@@ -251,12 +252,4 @@ func (p *parser) settle(i int, room extent, chosen choices) {
 	default:
 		p.fail(int(t.Offset), "its %d bytes (%s) overlap those of %s by %d", t.Size, l.name, room.target, missing)
 	}
-}
-
-func dims(shape []int) (rows, cols int) {
-	rows = 1
-	for _, n := range shape[:len(shape)-1] {
-		rows *= n
-	}
-	return rows, shape[len(shape)-1]
 }

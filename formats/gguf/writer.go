@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/internal/mmap"
 )
@@ -136,7 +137,7 @@ func checkShape(shape []int) (rows, cols int, err error) {
 		}
 		elements *= n
 	}
-	rows, cols = dims(shape)
+	rows, cols = formats.Dims(shape)
 	return rows, cols, nil
 }
 

@@ -1,9 +1,18 @@
-// Package half converts the 16-bit floating-point formats of model files:
-// IEEE 754 binary16 (fp16) and bfloat16. It is for hot loops; the conversions
-// are exact to the bit, rounding to nearest even.
+// Package half is the one codec of the 16-bit floating-point formats of model
+// files: IEEE 754 binary16 (fp16) and bfloat16. The conversions are exact to the
+// bit, rounding to nearest even.
+//
+// github.com/x448/float16, against which tests compare fp16 for every number,
+// takes twice as long to widen one and a sixth longer to round one (AMD EPYC, in a
+// loop over a slice), changes the payload of a NaN, and has no bfloat16. Loading
+// and the generic kernels wait for these loops, so that single values go through
+// this package too: two codecs would be one too many.
 package half
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // ToFloat32 widens an fp16. Infinities, NaNs (their payload too), subnormals
 // and the sign of zero survive.
@@ -53,3 +62,28 @@ func BFromFloat32(f float32) uint16 {
 
 // IsFinite reports whether an fp16 is neither infinite nor a NaN.
 func IsFinite(h uint16) bool { return h&0x7c00 != 0x7c00 }
+
+// Decode widens the little-endian fp16 numbers of src, one for each of dst.
+func Decode(dst []float32, src []byte) {
+	for ; len(dst) >= 4; dst, src = dst[4:], src[8:] {
+		b := binary.LittleEndian.Uint64(src)
+		dst[0], dst[1] = ToFloat32(uint16(b)), ToFloat32(uint16(b>>16))
+		dst[2], dst[3] = ToFloat32(uint16(b>>32)), ToFloat32(uint16(b>>48))
+	}
+	for i := range dst {
+		dst[i] = At(src[2*i:])
+	}
+}
+
+// Encode rounds src to little-endian fp16 numbers.
+func Encode(dst []byte, src []float32) {
+	for i, x := range src {
+		Put(dst[2*i:], x)
+	}
+}
+
+// At widens the little-endian fp16 at the beginning of src.
+func At(src []byte) float32 { return ToFloat32(binary.LittleEndian.Uint16(src)) }
+
+// Put is FromFloat32 to the beginning of dst, little-endian.
+func Put(dst []byte, x float32) { binary.LittleEndian.PutUint16(dst, FromFloat32(x)) }

@@ -22,7 +22,7 @@ type floatFormat struct {
 // The formats of embeddings, heads and norms.
 var (
 	floatF32  = &floatFormat{formats.F32, 4, f32At, decodeF32}
-	floatF16  = &floatFormat{formats.F16, 2, f16At, decodeF16}
+	floatF16  = &floatFormat{formats.F16, 2, half.At, decodeF16}
 	floatBF16 = &floatFormat{formats.BF16, 2, bf16At, decodeBF16}
 )
 
@@ -41,7 +41,6 @@ func init() {
 }
 
 func f32At(w []byte) float32  { return math.Float32frombits(binary.LittleEndian.Uint32(w)) }
-func f16At(w []byte) float32  { return half.ToFloat32(binary.LittleEndian.Uint16(w)) }
 func bf16At(w []byte) float32 { return half.BToFloat32(binary.LittleEndian.Uint16(w)) }
 
 func decodeF32(w []byte) (out [8]float32) {

@@ -16,6 +16,7 @@ import (
 
 	"onebit/formats"
 	"onebit/internal/cpu"
+	"onebit/internal/deviation"
 	"onebit/internal/guard"
 	"onebit/internal/require"
 	"onebit/kernels"
@@ -331,12 +332,7 @@ func againstReference(t *testing.T, v *kernels.Variant) {
 	if err := kernels.Reference(want, tensor, kernels.ReferenceActivations(v.Scheme, x), 0, rows); err != nil {
 		t.Fatal(err)
 	}
-	var num, den float64
-	for r, y := range Guarded(t, v, tensor, x, 1, "") {
-		num += (float64(y) - want[r]) * (float64(y) - want[r])
-		den += want[r] * want[r]
-	}
-	if nmse := num / den; !(nmse <= bound) {
+	if nmse := deviation.Of(Guarded(t, v, tensor, x, 1, ""), want).NMSE(); !(nmse <= bound) {
 		t.Errorf("NMSE %.3g against the float64 reference, at most %g expected", nmse, bound)
 	}
 }

@@ -98,12 +98,7 @@ type TensorSpec struct {
 }
 
 // Dims returns the shape as a matrix; a vector is one row.
-func (s TensorSpec) Dims() (rows, cols int) {
-	if len(s.Shape) == 1 {
-		return 1, s.Shape[0]
-	}
-	return s.Shape[0], s.Shape[1]
-}
+func (s TensorSpec) Dims() (rows, cols int) { return formats.Dims(s.Shape) }
 
 // Bytes returns the size of the tensor in its Type, or an error that names
 // the tensor.
@@ -157,18 +152,13 @@ func (t *Table) Tensors(c Config) []TensorSpec {
 	return out
 }
 
-// A Shape is rows × cols of a weight matrix: out and in features.
-type Shape struct{ Rows, Cols int }
-
-func (s Shape) String() string { return fmt.Sprintf("%d×%d", s.Rows, s.Cols) }
-
 // ProjectionShapes returns the distinct shapes of the projections in a
 // transformer block, in the order in which the block uses them.
-func (t *Table) ProjectionShapes(c Config) []Shape {
-	var out []Shape
+func (t *Table) ProjectionShapes(c Config) []formats.Shape {
+	var out []formats.Shape
 	for _, s := range t.BlockTensors(c, 0) {
-		if rows, cols := s.Dims(); s.Role == Projection && !slices.Contains(out, Shape{rows, cols}) {
-			out = append(out, Shape{rows, cols})
+		if rows, cols := s.Dims(); s.Role == Projection && !slices.Contains(out, formats.Shape{Rows: rows, Cols: cols}) {
+			out = append(out, formats.Shape{Rows: rows, Cols: cols})
 		}
 	}
 	return out

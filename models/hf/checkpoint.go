@@ -126,8 +126,7 @@ func (c *Checkpoint) describe(t container.TensorInfo, name string, ternary bool)
 		info.Type = formats.F32
 	}
 	if info.Type != nil {
-		tensor := formats.Tensor{Shape: info.Shape}
-		n, err := info.Type.Bytes(tensor.Dims())
+		n, err := info.Type.Bytes(formats.Dims(info.Shape))
 		if err != nil {
 			return s, err
 		}

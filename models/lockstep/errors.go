@@ -1,6 +1,10 @@
 package lockstep
 
-import "math"
+import (
+	"math"
+
+	"onebit/internal/deviation"
+)
 
 // Errors is how far values are from the reference's; the package comment has
 // the formulas.
@@ -11,17 +15,17 @@ type Errors struct {
 }
 
 // A difference is the sums of a token that Errors are made of.
-type difference struct{ error, signal, test, product, most float64 }
+type difference struct {
+	deviation.Sum
+	test, product float64 // Σy², Σy·r
+}
 
-func differenceOf(test, reference []float32) (d difference) {
+func differenceOf(test, reference []float32) difference {
+	d := difference{Sum: deviation.Of(test, reference)}
 	for i, v := range reference {
 		r, y := float64(v), float64(test[i])
-		e := y - r
-		d.error += e * e
-		d.signal += r * r
 		d.test += y * y
 		d.product += y * r
-		d.most = max(d.most, math.Abs(e))
 	}
 	return d
 }
@@ -29,32 +33,27 @@ func differenceOf(test, reference []float32) (d difference) {
 // cosine is 1 between equals, also where both are zero.
 func (d difference) cosine() float64 {
 	switch {
-	case d.error == 0:
+	case d.Error == 0:
 		return 1
-	case d.signal == 0 || d.test == 0:
+	case d.Signal == 0 || d.test == 0:
 		return 0
 	}
-	return d.product / math.Sqrt(d.signal*d.test)
+	return d.product / math.Sqrt(d.Signal*d.test)
 }
 
 // A tally adds up tokens.
 type tally struct {
-	error, signal, cosines, most float64
-	tokens                       int
+	deviation.Sum
+	cosines float64
+	tokens  int
 }
 
 func (t *tally) add(d difference) {
-	t.error += d.error
-	t.signal += d.signal
+	t.Add(d.Sum)
 	t.cosines += d.cosine()
-	t.most = max(t.most, d.most)
 	t.tokens++
 }
 
 func (t *tally) errors() Errors {
-	e := Errors{Cosine: t.cosines / float64(t.tokens), MaxAbs: t.most}
-	if t.error != 0 { // NaN too
-		e.NMSE = t.error / t.signal
-	}
-	return e
+	return Errors{NMSE: t.NMSE(), Cosine: t.cosines / float64(t.tokens), MaxAbs: t.MaxAbs}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/montanaflynn/stats"
+
 	"onebit/models"
 )
 
@@ -82,16 +84,15 @@ func (e Estimate) RMSProbDiff() float64 { return math.Sqrt(e.ProbDiffSq.Value())
 // KLDQuantiles returns the divergences that these shares of the tokens do not
 // exceed: 0.5 is the median, 1 the largest. Between two tokens it interpolates.
 func (e Estimate) KLDQuantiles(shares ...float64) []float64 {
-	sorted := slices.Sorted(slices.Values(e.klds))
 	out := make([]float64, len(shares))
+	if len(e.klds) == 0 {
+		return out
+	}
 	for i, share := range shares {
-		if len(sorted) == 0 {
-			break
+		var err error
+		if out[i], err = stats.Percentile(e.klds, 100*share); err != nil {
+			out[i] = slices.Min(e.klds) // the library has none at 0
 		}
-		at := share * float64(len(sorted)-1)
-		low := int(at)
-		high := min(low+1, len(sorted)-1)
-		out[i] = sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 	}
 	return out
 }

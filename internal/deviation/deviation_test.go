@@ -1,0 +1,31 @@
+package deviation
+
+import (
+	"math"
+	"testing"
+)
+
+func TestOf(t *testing.T) {
+	r := []float64{3, 4}
+	s := Of([]float32{3, 4.5}, r)
+	if s != (Sum{Error: 0.25, Signal: 25, MaxAbs: 0.5}) || s.NMSE() != 0.01 {
+		t.Errorf("%+v, %v", s, s.NMSE())
+	}
+	s.Add(Of([]float64{-1}, []float32{0}))
+	if s != (Sum{Error: 1.25, Signal: 25, MaxAbs: 1}) || s.NMSE() != 0.05 {
+		t.Errorf("%+v, %v", s, s.NMSE())
+	}
+}
+
+func TestNMSEOfNothing(t *testing.T) {
+	if got := Of([]float32{0, 0}, []float32{0, 0}).NMSE(); got != 0 {
+		t.Errorf("equals differ by %v", got)
+	}
+	if got := Of([]float32{1}, []float32{0}).NMSE(); !math.IsInf(got, 1) {
+		t.Errorf("something in the place of nothing differs by %v", got)
+	}
+	nan := Of([]float32{1, float32(math.NaN())}, []float32{1, 2})
+	if !math.IsNaN(nan.NMSE()) || !math.IsNaN(nan.MaxAbs) {
+		t.Errorf("a NaN is lost: %+v", nan)
+	}
+}
