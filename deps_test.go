@@ -33,6 +33,7 @@ var layers = []struct {
 	{"models/arch", []string{"internal/*", "formats", "formats/*"}},
 	{"models/hf", []string{"internal/*", "formats", "formats/*", "models/arch", "models/tokenizer"}},
 	{"models/engine", []string{"formats", "models/arch"}},
+	{"models/engine/enginetest", []string{"internal/*", "formats", "formats/*", "kernels", "models", "models/*"}},
 	{"models/engine/*", []string{"internal/*", "formats", "kernels", "kernels/all", "models/arch", "models/engine"}},
 	{"models", []string{"internal/*", "formats", "formats/*", "kernels", "models/arch", "models/engine", "models/engine/cpu", "models/hf", "models/tokenizer"}},
 	{"models/*", []string{"internal/*", "formats", "formats/*", "kernels", "models", "models/*"}},

@@ -71,7 +71,7 @@ type Stream interface {
 	// Read returns what is in a buffer, columns × width values, valid until the
 	// next operation that writes it.
 	Read(b Buffer) ([]float32, error)
-	// Write replaces the first values of a buffer.
+	// Write makes a buffer one of these values: whole columns.
 	Write(b Buffer, values []float32)
 
 	// Position returns the number of tokens taken in.

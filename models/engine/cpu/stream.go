@@ -196,7 +196,11 @@ func (s *stream) Read(b engine.Buffer) ([]float32, error) {
 	return b.(*buffer).data, s.verdict()
 }
 
-func (s *stream) Write(b engine.Buffer, values []float32) { copy(b.(*buffer).data, values) }
+func (s *stream) Write(b engine.Buffer, values []float32) {
+	to := b.(*buffer)
+	to.resize(len(values) / to.width)
+	copy(to.data, values)
+}
 
 func (s *stream) Observe(o engine.Observer) { s.observer, s.observed = o, clock.Now() }
 

@@ -1,0 +1,142 @@
+package enginetest
+
+import (
+	"fmt"
+	"testing"
+
+	"onebit/models/arch"
+	"onebit/models/engine"
+)
+
+// An operation is a run of one, on a batch of n columns at the stream's
+// position, and the buffer with its result.
+type operation struct {
+	name  string
+	bound float64
+	block int
+	run   func(r *rig, n int) engine.Buffer
+}
+
+// list returns every operation. Inputs are seeded by position, so that columns
+// differ from batch to batch.
+func (s Subject) list() []operation {
+	seed := func(r *rig, k uint64) uint64 { return 100*uint64(r.Position()) + k }
+	out := []operation{
+		{"Embed", s.Floats, engine.Outside, func(r *rig, n int) engine.Buffer {
+			b := r.buffer("embedded", hidden)
+			r.Embed("op", b, r.weights["table"], ids(n, seed(r, 0)))
+			return b
+		}},
+		{"Norm", s.Floats, engine.Outside, func(r *rig, n int) engine.Buffer {
+			b := r.buffer("normed", hidden)
+			r.Norm("op", b, r.input("x", hidden, n, seed(r, 1), 3), r.weights["gain"], 1e-5)
+			return b
+		}},
+		{"Norm in place, of runs", s.Floats, engine.Outside, func(r *rig, n int) engine.Buffer {
+			b := r.input("runs", 2*hidden, n, seed(r, 2), 1e-3)
+			r.Norm("op", b, b, r.weights["gain"], 1e-6)
+			return b
+		}},
+		{"Rotate queries", s.Floats, 0, func(r *rig, n int) engine.Buffer {
+			q, k := r.input("q", heads*headDim, n, seed(r, 3), 1), r.input("k", kvHeads*headDim, n, seed(r, 4), 1)
+			r.Rotate("op", q, k)
+			return q
+		}},
+		{"Rotate keys", s.Floats, 0, func(r *rig, n int) engine.Buffer {
+			q, k := r.input("q", heads*headDim, n, seed(r, 3), 1), r.input("k", kvHeads*headDim, n, seed(r, 4), 1)
+			r.Rotate("op", q, k)
+			return k
+		}},
+		{"Attend", s.Attention, 2, func(r *rig, n int) engine.Buffer {
+			b := r.buffer("attended", heads*headDim)
+			r.Attend("op", b, r.input("q", heads*headDim, n, seed(r, 6), 1), r.input("k", kvHeads*headDim, n, seed(r, 7), 1),
+				r.input("v", kvHeads*headDim, n, seed(r, 8), 1))
+			return b
+		}},
+		{"Convolve", s.Floats, 1, func(r *rig, n int) engine.Buffer {
+			b := r.input("channels", channels, n, seed(r, 9), 1)
+			r.Convolve("op", b, r.weights["taps"])
+			return b
+		}},
+		{"DeltaRule", s.Floats, 1, func(r *rig, n int) engine.Buffer {
+			b := r.buffer("recalled", valHead*valueDim)
+			r.DeltaRule("op", b, r.input("dq", keyHeads*keyDim, n, seed(r, 10), 0.2), r.input("dk", keyHeads*keyDim, n, seed(r, 11), 0.2),
+				r.input("dv", valHead*valueDim, n, seed(r, 12), 1), r.input("decay", valHead, n, seed(r, 13), 0.3), r.input("beta", valHead, n, seed(r, 14), 0.5))
+			return b
+		}},
+		{"Add", s.Floats, engine.Outside, func(r *rig, n int) engine.Buffer {
+			b := r.input("a", inner, n, seed(r, 15), 1)
+			r.Add("op", b, r.input("b", inner, n, seed(r, 16), 1))
+			return b
+		}},
+		{"Take", s.Floats, engine.Outside, func(r *rig, n int) engine.Buffer {
+			b := r.buffer("taken", hidden)
+			r.Take(b, r.input("x", hidden, n, seed(r, 17), 1), n-1, n)
+			return b
+		}},
+	}
+	for _, f := range []arch.Activation{arch.SiLU, arch.ReLU2} {
+		out = append(out, operation{"Gate " + string(f), s.Floats, 0, func(r *rig, n int) engine.Buffer {
+			b := r.input("gate", inner, n, seed(r, 18), 2)
+			r.Gate("op", b, r.input("up", inner, n, seed(r, 19), 1), f)
+			return b
+		}})
+	}
+	for _, w := range []string{"one bit", "ternary", "half", "half in q8_0"} {
+		out = append(out, operation{"Multiply " + w, s.Products, 0, func(r *rig, n int) engine.Buffer {
+			b, other := r.buffer("product", inner), r.buffer("sibling", inner)
+			x := r.input("x", hidden, n, seed(r, 20), 1)
+			r.Multiply("op", x, []engine.Product{{Weight: r.weights["ternary"], Dst: other}, {Weight: r.weights[w], Dst: b}})
+			return b
+		}})
+	}
+	return out
+}
+
+// operations compares each with its definition, over batches of several sizes
+// in a row.
+func (s Subject) operations(t *testing.T) {
+	for _, op := range s.list() {
+		t.Run(op.name, func(t *testing.T) {
+			rigs := s.pair(t)
+			for _, n := range []int{1, 3, 17, 1} {
+				var got [2][]float32
+				for i, r := range rigs {
+					got[i] = op.batch(t, r, n)
+				}
+				if e := nmse(got[0], got[1]); !(e <= op.bound) {
+					t.Errorf("batch of %d: an NMSE of %.3g, want at most %g", n, e, op.bound)
+				}
+			}
+		})
+	}
+}
+
+// batch runs the operation as a batch of its own.
+func (op operation) batch(t *testing.T, r *rig, n int) []float32 {
+	t.Helper()
+	r.Begin(n)
+	r.Enter(op.block)
+	out := op.run(r, n)
+	r.Enter(engine.Outside)
+	x := r.read(t, out)
+	if len(x)%out.Width() != 0 || len(x) == 0 {
+		t.Fatalf("%d values in columns of %d", len(x), out.Width())
+	}
+	r.End()
+	return x
+}
+
+// nmse is Σ(y-x)²/Σx²; of different lengths it is not a number.
+func nmse(y, x []float32) float64 {
+	if len(x) != len(y) {
+		panic(fmt.Sprintf("%d values, want %d", len(y), len(x)))
+	}
+	var diff, signal float64
+	for i := range x {
+		d := float64(y[i]) - float64(x[i])
+		diff += d * d
+		signal += float64(x[i]) * float64(x[i])
+	}
+	return diff / signal
+}

@@ -1,0 +1,87 @@
+package enginetest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"onebit/formats"
+	"onebit/formats/container"
+	"onebit/formats/gguf"
+	"onebit/models"
+	"onebit/models/engine"
+)
+
+// A tensor is one of a test's file.
+type tensor struct {
+	name   string
+	format *formats.Type
+	shape  []int
+	values []float32
+}
+
+// tensors are those of the operations' tests.
+func tensors() []tensor {
+	return []tensor{
+		{"table", formats.F16, []int{vocab, hidden}, random(vocab*hidden, 11, 1)},
+		{"gain", formats.F32, []int{hidden}, random(hidden, 12, 1)},
+		{"taps", formats.F32, []int{channels, taps}, random(channels*taps, 13, 0.5)},
+		{"one bit", formats.Q1_0_g128, []int{inner, hidden}, random(inner*hidden, 14, 0.1)},
+		{"ternary", formats.I2_S, []int{inner, hidden}, ternary(inner*hidden, 15)},
+		{"half", formats.F16, []int{inner, hidden}, random(inner*hidden, 16, 0.1)},
+	}
+}
+
+// ternary is random values of -0.1, 0 and 0.1.
+func ternary(n int, seed uint64) []float32 {
+	x := random(n, seed, 1)
+	for i := range x {
+		x[i] = float32(math.RoundToEven(math.Tanh(float64(x[i])))) * 0.1
+	}
+	return x
+}
+
+// source is a file of tensors, which change may spoil.
+func source(t *testing.T, change ...func(name string, data []byte)) engine.Source {
+	t.Helper()
+	var infos []container.TensorInfo
+	data := map[string][]byte{}
+	for _, x := range tensors() {
+		info := container.TensorInfo{Name: x.name, Type: x.format, Shape: x.shape}
+		rows, cols := (&formats.Tensor{Shape: x.shape}).Dims()
+		n, err := x.format.Bytes(rows, cols)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[x.name] = make([]byte, n)
+		if err := x.format.Quantize(data[x.name], x.values, rows, cols); err != nil {
+			t.Fatal(err)
+		}
+		for _, spoil := range change {
+			spoil(x.name, data[x.name])
+		}
+		infos = append(infos, info)
+	}
+	var file bytes.Buffer
+	w, err := gguf.NewWriter(&file, nil, infos)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range infos {
+		if err := w.WriteTensor(info.Name, data[info.Name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := gguf.Parse(file.Bytes(), "test.gguf", gguf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return models.FromGGUF(f)
+}
+
+// nan makes the first scale of q1_0_g128's data, in fp16, one that is NaN.
+func nan(data []byte) { binary.LittleEndian.PutUint16(data, 0x7e00) }

@@ -1,0 +1,119 @@
+// Package plain is an engine in float64, written to be read: weights are
+// decoded, and every operation is the loop of its definition, on one thread. It
+// is what other engines are compared with, on small models.
+package plain
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"onebit/formats"
+	"onebit/models/engine"
+)
+
+// Open is the engine's opener.
+func Open(src engine.Source) (engine.Engine, error) { return &plain{src}, nil }
+
+type plain struct{ source engine.Source }
+
+func (*plain) Name() string  { return "plain" }
+func (*plain) Check() error  { return nil } // Load has checked
+func (*plain) Settle() error { return nil }
+func (*plain) Close() error  { return nil }
+
+// A weight is a tensor in float64, row after row.
+type weight struct {
+	engine.WeightInfo
+	rows [][]float64
+}
+
+func (w *weight) Info() engine.WeightInfo { return w.WeightInfo }
+
+func (p *plain) Load(ctx context.Context, requests []engine.Request) ([]engine.Weight, error) {
+	var out []engine.Weight
+	for _, r := range requests {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		w, err := p.load(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+func (p *plain) load(r engine.Request) (*weight, error) {
+	t, err := p.source.Tensor(r.Tensor)
+	if err != nil {
+		return nil, err
+	}
+	rows, cols := t.Dims()
+	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+		return nil, p.source.Fault(r.Tensor, err)
+	}
+	values, err := t.Floats()
+	if err != nil {
+		return nil, p.source.Fault(r.Tensor, err)
+	}
+	w := &weight{WeightInfo: engine.WeightInfo{Tensor: t.Name, Rows: rows, Cols: cols, Type: t.Type, Bytes: 8 * len(values)}}
+	if r.Type != nil && r.Type != t.Type {
+		if values, err = w.convert(values, r.Type); err != nil {
+			return nil, p.source.Fault(r.Tensor, err)
+		}
+	}
+	if r.Use == engine.Matrix {
+		w.Kernel = w.Type.Name + "/plain/f64"
+	}
+	for i := range rows {
+		w.rows = append(w.rows, float64s(values[i*cols:][:cols]))
+	}
+	return w, p.source.Release(r.Tensor)
+}
+
+// convert rounds values to another format.
+func (w *weight) convert(values []float32, to *formats.Type) ([]float32, error) {
+	n, err := to.Bytes(w.Rows, w.Cols)
+	if err != nil {
+		return nil, err
+	}
+	data, rounded := make([]byte, n), make([]float32, len(values))
+	if err := to.Quantize(data, values, w.Rows, w.Cols); err != nil {
+		return nil, err
+	}
+	if err := to.Dequantize(rounded, data, w.Rows, w.Cols); err != nil {
+		return nil, err
+	}
+	var diff, signal float64
+	for i, x := range values {
+		diff += math.Pow(float64(rounded[i])-float64(x), 2)
+		signal += math.Pow(float64(x), 2)
+	}
+	w.Type, w.Error = to, diff/signal
+	return rounded, nil
+}
+
+func float64s(values []float32) []float64 {
+	out := make([]float64, len(values))
+	for i, x := range values {
+		out[i] = float64(x)
+	}
+	return out
+}
+
+func (p *plain) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
+	s := &stream{opt: opt, block: engine.Outside}
+	for _, state := range opt.States {
+		switch state := state.(type) {
+		case engine.KV:
+			s.states = append(s.states, &kv{KV: state})
+		case engine.Delta:
+			s.states = append(s.states, newDelta(state))
+		default:
+			return nil, fmt.Errorf("plain: blocks cannot keep a %T", state)
+		}
+	}
+	return s, nil
+}
