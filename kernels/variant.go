@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -148,7 +149,7 @@ func Lookup(format, name string, act Scheme) (*Variant, error) {
 		known = append(known, v.Name)
 	}
 	if len(known) == 0 {
-		return nil, fmt.Errorf("no variant multiplies %s with %s activations", format, act)
+		return nil, noVariant(format, act)
 	}
 	base, _, _ := strings.Cut(name, "-")
 	for _, isa := range ISAs() {
@@ -176,7 +177,7 @@ func BestFor(format string, act Scheme, m cpu.Machine) (*Variant, error) {
 		}
 	}
 	if best == nil {
-		return nil, fmt.Errorf("no variant multiplies %s with %s activations", format, act)
+		return nil, noVariant(format, act)
 	}
 	return best, nil
 }
@@ -195,4 +196,12 @@ func DefaultScheme(format string) Scheme {
 		return Q8Per32
 	}
 	return F32
+}
+
+// noVariant tells a format without kernels from a program without any.
+func noVariant(format string, act Scheme) error {
+	if len(variants) == 0 {
+		return errors.New("no kernels are registered: import onebit/kernels/all, or a family such as onebit/kernels/q1")
+	}
+	return fmt.Errorf("no variant multiplies %s with %s activations", format, act)
 }
