@@ -1,6 +1,7 @@
 package onebit
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -100,6 +101,25 @@ func (l importLine) String() string { return l.file + " imports " + l.path }
 func importLines(t *testing.T) []importLine {
 	t.Helper()
 	var out []importLine
+	eachGoFile(t, parser.ImportsOnly, func(file string, f *ast.File) {
+		for _, spec := range f.Imports {
+			p, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, importLine{file, path.Dir(file), p, strings.HasSuffix(file, "_test.go")})
+		}
+	})
+	if len(out) == 0 {
+		t.Fatal("no imports found")
+	}
+	return out
+}
+
+// eachGoFile parses every Go file of this module, tests too. Paths are
+// slash-separated, relative to the module's root.
+func eachGoFile(t *testing.T, mode parser.Mode, do func(file string, f *ast.File)) {
+	t.Helper()
 	err := filepath.WalkDir(".", func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -114,27 +134,15 @@ func importLines(t *testing.T) []importLine {
 		if !strings.HasSuffix(file, ".go") {
 			return nil
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, mode)
+		if err == nil {
+			do(filepath.ToSlash(file), f)
 		}
-		file = filepath.ToSlash(file)
-		for _, spec := range f.Imports {
-			p, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return err
-			}
-			out = append(out, importLine{file, path.Dir(file), p, strings.HasSuffix(file, "_test.go")})
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out) == 0 {
-		t.Fatal("no imports found")
-	}
-	return out
 }
 
 func matches(dir string, patterns []string) bool {

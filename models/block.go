@@ -3,11 +3,13 @@ package models
 import (
 	"onebit/formats"
 	"onebit/kernels"
+	"onebit/models/arch"
 	"onebit/models/engine"
 )
 
 // A Block is one transformer block, its weights ready to multiply. What an
-// architecture lacks is nil.
+// architecture lacks is nil; what only it has is found by its name in gains and
+// linears.
 type Block struct {
 	Index int
 
@@ -27,6 +29,28 @@ type Block struct {
 	Down       *Linear       // ffn_down
 
 	forward func(b *Block, s *Session)
+	gains   map[string]engine.Weight // by name in the table
+	linears map[string]*Linear       // likewise
+	order   []*Linear                // the table's
+}
+
+// newBlock takes a block's weights, in the order of the architecture's table.
+func newBlock(a *Architecture, n int, weights []engine.Weight) *Block {
+	g, l := map[string]engine.Weight{}, map[string]*Linear{}
+	b := &Block{Index: n, forward: a.forward, gains: g, linears: l}
+	for i, d := range a.Block {
+		if d.Role == arch.Norm {
+			g[d.Name] = weights[i]
+			continue
+		}
+		l[d.Name] = newLinear(weights[i])
+		b.order = append(b.order, l[d.Name])
+	}
+	b.AttnNorm, b.QNorm, b.KNorm, b.AttnSubNorm = g["attn_norm"], g["attn_q_norm"], g["attn_k_norm"], g["attn_sub_norm"]
+	b.Q, b.K, b.V, b.Output = l["attn_q"], l["attn_k"], l["attn_v"], l["attn_output"]
+	b.FFNNorm, b.FFNSubNorm = g["ffn_norm"], g["ffn_sub_norm"]
+	b.Gate, b.Up, b.Down = l["ffn_gate"], l["ffn_up"], l["ffn_down"]
+	return b
 }
 
 // Forward takes the residual stream of the batch that s has started through
@@ -37,34 +61,9 @@ func (b *Block) Forward(s *Session) {
 	s.stream.Enter(engine.Outside)
 }
 
-// norms and linears give the fields their names in a file.
-func (b *Block) norms() map[string]*engine.Weight {
-	return map[string]*engine.Weight{
-		"attn_norm":     &b.AttnNorm,
-		"attn_q_norm":   &b.QNorm,
-		"attn_k_norm":   &b.KNorm,
-		"attn_sub_norm": &b.AttnSubNorm,
-		"ffn_norm":      &b.FFNNorm,
-		"ffn_sub_norm":  &b.FFNSubNorm,
-	}
-}
-
-func (b *Block) linears() map[string]**Linear {
-	return map[string]**Linear{
-		"attn_q":      &b.Q,
-		"attn_k":      &b.K,
-		"attn_v":      &b.V,
-		"attn_output": &b.Output,
-		"ffn_gate":    &b.Gate,
-		"ffn_up":      &b.Up,
-		"ffn_down":    &b.Down,
-	}
-}
-
-// Linears returns the block's projections in the order in which it uses them.
-func (b *Block) Linears() []*Linear {
-	return []*Linear{b.Q, b.K, b.V, b.Output, b.Gate, b.Up, b.Down}
-}
+// Linears returns the block's projections in the order of the architecture's
+// table, which is that in which it uses them.
+func (b *Block) Linears() []*Linear { return b.order }
 
 // A Linear is a layer y = W·x.
 type Linear struct {

@@ -23,7 +23,7 @@
 //	projection  q1_0_g128        i2_s
 //
 // Adding an architecture is adding a file that registers its table and its
-// block's computation: qwen3.go is one.
+// block's computation: qwen3.go is one, and toy_test.go one for tests.
 //
 // # Conversations
 //

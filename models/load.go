@@ -113,17 +113,3 @@ func (m *Model) loadWeights(ctx context.Context, opt Options) error {
 
 // uses says what becomes of tensors in a block.
 var uses = map[arch.Role]engine.Use{arch.Norm: engine.Gain, arch.Projection: engine.Matrix}
-
-// newBlock takes a block's weights, in the order of the architecture's table.
-func newBlock(a *Architecture, n int, weights []engine.Weight) *Block {
-	b := &Block{Index: n, forward: a.forward}
-	norms, linears := b.norms(), b.linears()
-	for i, d := range a.Block {
-		if d.Role == arch.Norm {
-			*norms[d.Name] = weights[i]
-		} else {
-			*linears[d.Name] = newLinear(weights[i])
-		}
-	}
-	return b
-}

@@ -1,0 +1,93 @@
+package onebit
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"onebit/models"
+)
+
+// namesElsewhere are the names of architectures and of their checkpoints'
+// classes that a file other than the architecture's may spell out, and why.
+var namesElsewhere = map[string]string{
+	"models/hf/config.go: bitnet":                 "a value of quant_method in a config.json",
+	"models/modeltest/hf.go: bitnet":              "the same, written",
+	"models/modeltest/modeltest.go: bitnet-25":    "the oracle says by itself which networks are gated by squared ReLU",
+	"models/modeltest/modeltest.go: bitnet-b1.58": "likewise",
+}
+
+// What an architecture is stands in its own file, which registers it: elsewhere
+// no code that ships asks for one by its name.
+func TestArchitecturesAreOneFile(t *testing.T) {
+	var names []string
+	for _, a := range models.Architectures() {
+		names = append(names, a.Name)
+		for _, c := range a.Classes {
+			names = append(names, c.Name)
+		}
+	}
+	unused := map[string]bool{}
+	for where := range namesElsewhere {
+		unused[where] = true
+	}
+	owners := map[string]string{} // the file that registers a name
+	elsewhere := map[string][]string{}
+	eachGoFile(t, 0, func(file string, f *ast.File) {
+		if strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		own := registers(f)
+		for _, text := range literals(f) {
+			if !slices.Contains(names, text) {
+				continue
+			}
+			if own && (owners[text] == "" || owners[text] == file) {
+				owners[text] = file
+				continue
+			}
+			elsewhere[text] = append(elsewhere[text], file)
+		}
+	})
+	for _, name := range names {
+		if owners[name] == "" {
+			t.Errorf("no file registers %q", name)
+		}
+		for _, file := range elsewhere[name] {
+			where := file + ": " + name
+			if delete(unused, where); namesElsewhere[where] == "" {
+				t.Errorf("%s spells out %q, which is %s's: make it a field of arch.Table", file, name, owners[name])
+			}
+		}
+	}
+	for where := range unused {
+		t.Errorf("%s is allowed, and isn't there", where)
+	}
+}
+
+// registers reports whether a file of package models registers an architecture.
+func registers(f *ast.File) (found bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			name, ok := call.Fun.(*ast.Ident)
+			found = found || ok && f.Name.Name == "models" && name.Name == "register"
+		}
+		return !found
+	})
+	return found
+}
+
+func literals(f *ast.File) (out []string) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if text, err := strconv.Unquote(lit.Value); err == nil && !slices.Contains(out, text) {
+				out = append(out, text)
+			}
+		}
+		return true
+	})
+	return out
+}
