@@ -18,14 +18,14 @@ import (
 //
 //	go test ./kernels -run '^$' -bench 'BenchmarkHead/format=f16/'
 func BenchmarkHead(b *testing.B) {
-	for _, format := range []string{"f16", "bf16", "f32", "q8_0", "q6_k"} {
+	for _, format := range formatsThat(headsOnly) {
 		for _, mem := range []struct {
 			name  string
 			bytes int
 		}{{"L2", 1 << 20}, {"L3", 32 << 20}, {"DRAM", 256 << 20}} {
 			var tensor *formats.Tensor // made once, if a benchmark wants it
 			for _, v := range kernels.Variants() {
-				if v.Format.Name != format || v.Scheme != kernels.DefaultScheme(format) || v.Name == "reference" || v.Name == "scalar" {
+				if v.Format.Name != format || v.Scheme != kernels.FormatOf(v.Format).Scheme || v.Name == "reference" || v.Name == "scalar" {
 					continue
 				}
 				for _, threads := range []int{1, 2} {
@@ -101,10 +101,10 @@ func median(times []time.Duration) time.Duration {
 //
 //	go test ./kernels -run '^$' -bench 'BenchmarkHeadBatch/format=q8_0/'
 func BenchmarkHeadBatch(b *testing.B) {
-	for _, format := range []string{"f16", "bf16", "f32", "q8_0", "q6_k"} {
+	for _, format := range formatsThat(headsOnly) {
 		var tensor *formats.Tensor // made once, if a benchmark wants it
 		for _, v := range kernels.Variants() {
-			if v.Format.Name != format || v.Scheme != kernels.DefaultScheme(format) || v.ISA == kernels.Go {
+			if v.Format.Name != format || v.Scheme != kernels.FormatOf(v.Format).Scheme || v.ISA == kernels.Go {
 				continue
 			}
 			for _, threads := range []int{1, 2} {

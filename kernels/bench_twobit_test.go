@@ -12,7 +12,7 @@ import (
 )
 
 // twoBitFormats are the formats that BenchmarkTwoBit times.
-var twoBitFormats = []string{"i2_s", "i2_s_arm", "ternary_u32", "tq2_0", "q2_0", "q2_0_g128", "i2_s_x4", "tq1_0"}
+var twoBitFormats = formatsThat(twoBit)
 
 // BenchmarkTwoBit times one thread on weights in each level of memory, by the
 // variant. The activations are prepared beforehand.
@@ -26,7 +26,7 @@ func BenchmarkTwoBit(b *testing.B) {
 		}{{"L2", 1 << 20}, {"L3", 32 << 20}, {"DRAM", 256 << 20}} {
 			var tensor *formats.Tensor // made once, if a benchmark wants it
 			for _, v := range kernels.Variants() {
-				if v.Format.Name != format || v.Scheme != kernels.DefaultScheme(format) || v.ISA == kernels.Go {
+				if v.Format.Name != format || v.Scheme != kernels.FormatOf(v.Format).Scheme || v.ISA == kernels.Go {
 					continue
 				}
 				b.Run(fmt.Sprintf("format=%s/mem=%s/variant=%s", format, mem.name, v.Name), func(b *testing.B) {
@@ -101,7 +101,7 @@ func BenchmarkTwoBitBatch(b *testing.B) {
 	for _, format := range twoBitFormats {
 		for _, n := range []int{1, 2, 3, 4, 8, 16, 512} {
 			for _, v := range kernels.Variants() {
-				if v.Format.Name != format || v.Scheme != kernels.DefaultScheme(format) || v.ISA == kernels.Go {
+				if v.Format.Name != format || v.Scheme != kernels.FormatOf(v.Format).Scheme || v.ISA == kernels.Go {
 					continue
 				}
 				b.Run(fmt.Sprintf("format=%s/columns=%d/variant=%s", format, n, v.Name), func(b *testing.B) {

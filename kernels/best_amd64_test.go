@@ -5,6 +5,7 @@ package kernels_test
 import (
 	"testing"
 
+	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/kernels"
 )
@@ -42,7 +43,11 @@ func TestQ1Best(t *testing.T) {
 
 // TestTwoBitBest expects the widest instruction set to be chosen.
 func TestTwoBitBest(t *testing.T) {
-	for name := range twoBitBlocks {
+	for _, name := range formatsThat(twoBit) {
+		format, err := formats.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for features, want := range map[cpu.Set]string{
 			kernels.AVX2.Requires:                                      "avx2",
 			kernels.AVXVNNI.Requires:                                   "avxvnni",
@@ -51,7 +56,7 @@ func TestTwoBitBest(t *testing.T) {
 			kernels.AVX512VNNI.Requires &^ cpu.AVX512VNNI:              "avx2",
 			kernels.AVX512VNNI.Requires &^ (cpu.AVX512VNNI | cpu.AVX2): "unrolled",
 		} {
-			if v, err := kernels.BestFor(name, kernels.DefaultScheme(name), xeon.With(features)); err != nil {
+			if v, err := kernels.BestFor(name, kernels.FormatOf(format).Scheme, xeon.With(features)); err != nil {
 				t.Error(err)
 			} else if v.Name != want {
 				t.Errorf("%s with %v: %s, want %s", name, features, v.Name, want)

@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"onebit/formats"
 	"onebit/internal/half"
 )
 
@@ -12,7 +11,7 @@ import (
 // machine. scalar is the generic integer path, the specification that every
 // other variant equals bit for bit.
 type Codec struct {
-	Format   *formats.Type
+	Format
 	GroupLen int // columns per weight scale; 0: one scale for the tensor
 	// BlockBytes is the bytes of a group, ScaleAt where among them its fp16
 	// scale is.
@@ -29,12 +28,13 @@ type Codec struct {
 // A DotFunc returns Σ code·q over columns [from, from+len(q)) of a row.
 type DotFunc func(row []byte, from int, q []int8) int32
 
-// Register registers scalar and unrolled for c's format under every scheme.
+// Register registers c's format, and scalar and unrolled for it under every scheme.
 func (c *Codec) Register() {
+	RegisterFormat(c.Format)
 	for _, scheme := range Schemes() {
 		scalar := &Variant{
 			Name: "scalar", Summary: "one weight at a time, pure Go: the specification",
-			Format: c.Format, Scheme: scheme, ISA: Go, Layout: Native, MatVec: c.MatVec(c.Dot),
+			Format: c.Type, Scheme: scheme, ISA: Go, Layout: Native, MatVec: c.MatVec(c.Dot),
 		}
 		if scheme == F32 { // which has nothing to unroll but the codes
 			scalar.MatVec = c.matVecF32
@@ -44,15 +44,15 @@ func (c *Codec) Register() {
 		Register(scalar)
 		Register(&Variant{
 			Name: "unrolled", Summary: "branchless, unrolled, pure Go",
-			Format: c.Format, Scheme: scheme, ISA: Go, Layout: Native, Preference: 1, MatVec: c.MatVec(c.DotUnrolled),
+			Format: c.Type, Scheme: scheme, ISA: Go, Layout: Native, Preference: 1, MatVec: c.MatVec(c.DotUnrolled),
 		})
 	}
 }
 
 // rowBytes is the length of one native row.
 func (c *Codec) rowBytes(cols int) int {
-	one, _ := c.Format.Bytes(1, cols)
-	two, _ := c.Format.Bytes(2, cols)
+	one, _ := c.Type.Bytes(1, cols)
+	two, _ := c.Type.Bytes(2, cols)
 	return two - one // what stands once per tensor cancels
 }
 

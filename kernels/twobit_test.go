@@ -15,15 +15,14 @@ import (
 
 // twoBitBlocks is where the blocks of a format have their fp16 scale; the
 // tensors of the others have one scale behind all codes.
-var twoBitBlocks = map[string]struct{ bytes, scaleAt int }{
-	"i2_s": {}, "i2_s_arm": {}, "i2_s_x4": {}, "ternary_u32": {},
-	"tq1_0": {54, 52}, "tq2_0": {66, 64}, "q2_0": {18, 0}, "q2_0_g128": {34, 0},
+var twoBitBlocks = map[*formats.Type]struct{ bytes, scaleAt int }{
+	formats.TQ1_0: {54, 52}, formats.TQ2_0: {66, 64}, formats.Q2_0: {18, 0}, formats.Q2_0_g128: {34, 0},
 }
 
 // eachTwoBit runs a test on every variant of this architecture.
 func eachTwoBit(t *testing.T, test func(t *testing.T, v *kernels.Variant, rng *rand.Rand)) {
 	for _, v := range kernels.Variants() {
-		if _, ok := twoBitBlocks[v.Format.Name]; ok && v.ISA.Arch != "" {
+		if twoBit(kernels.FormatOf(v.Format)) && v.ISA.Arch != "" {
 			t.Run(v.String(), func(t *testing.T) {
 				kerneltest.Require(t, v)
 				test(t, v, rand.New(rand.NewPCG(3, 4)))
@@ -110,7 +109,7 @@ func uniform(tb testing.TB, format *formats.Type, rows, cols int, code byte) *fo
 		w[i] = float32(min(code, 2)) - 1
 	}
 	tensor := kerneltest.Quantize(tb, format, rows, cols, w)
-	if b := twoBitBlocks[format.Name]; code == 3 && b.bytes > 0 {
+	if b := twoBitBlocks[format]; code == 3 && b.bytes > 0 {
 		for i := range tensor.Data {
 			if in := i % b.bytes; in != b.scaleAt && in != b.scaleAt+1 {
 				tensor.Data[i] = 0xff
@@ -123,7 +122,7 @@ func uniform(tb testing.TB, format *formats.Type, rows, cols int, code byte) *fo
 // TestTwoBitBits takes codes and scales that no quantizer would write.
 func TestTwoBitBits(t *testing.T) {
 	eachTwoBit(t, func(t *testing.T, v *kernels.Variant, rng *rand.Rand) {
-		b := twoBitBlocks[v.Format.Name]
+		b := twoBitBlocks[v.Format]
 		if b.bytes == 0 {
 			return // its codes are validated
 		}

@@ -69,7 +69,7 @@ type MatVecFunc func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int)
 // and r1 are as for a MatVecFunc.
 type MatMulFunc func(dst []float32, m *Matrix, a *Activations, r0, r1 int)
 
-var variants []*Variant
+var variants []*Variant // in order
 
 // Register adds v to the registry, from wherever it comes. It is for init
 // functions, and panics if there is a variant of that name, format and scheme.
@@ -79,24 +79,25 @@ func Register(v *Variant) {
 			panic("kernels: " + v.String() + " registered twice")
 		}
 	}
-	variants = append(variants, v)
+	at, _ := slices.BinarySearchFunc(variants, v, inOrder)
+	variants = slices.Insert(variants, at, v)
+}
+
+func inOrder(a, b *Variant) int {
+	m := cpu.Host()
+	return cmp.Or(
+		cmp.Compare(a.Format.Name, b.Format.Name),
+		cmp.Compare(a.Scheme, b.Scheme),
+		cmp.Compare(a.Rank(m), b.Rank(m)),
+		cmp.Compare(a.Name, b.Name),
+	)
 }
 
 // Variants returns every variant built into this program, sorted by format,
 // activation, rank on this machine and name. Variants of other architectures
-// are not built; ISAs lists what there is.
-func Variants() []*Variant {
-	out, m := slices.Clone(variants), cpu.Host()
-	slices.SortFunc(out, func(a, b *Variant) int {
-		return cmp.Or(
-			cmp.Compare(a.Format.Name, b.Format.Name),
-			cmp.Compare(a.Scheme, b.Scheme),
-			cmp.Compare(a.Rank(m), b.Rank(m)),
-			cmp.Compare(a.Name, b.Name),
-		)
-	})
-	return out
-}
+// are not built; ISAs lists what there is. The slice is the registry's own: it
+// is not to be changed.
+func Variants() []*Variant { return slices.Clip(variants) }
 
 // batches says whether n columns are given to MatMul.
 func (v *Variant) batches(n int) bool { return v.MatMul != nil && n >= max(2, v.BatchFrom) }
@@ -139,7 +140,7 @@ func (v *Variant) AvailableOn(features cpu.Set) error {
 // architecture, the error says so.
 func Lookup(format, name string, act Scheme) (*Variant, error) {
 	var known []string
-	for _, v := range Variants() {
+	for _, v := range variants {
 		if v.Format.Name != format || v.Scheme != act {
 			continue
 		}
@@ -163,14 +164,21 @@ func Lookup(format, name string, act Scheme) (*Variant, error) {
 // Best returns the variant that this machine should use for a format under
 // the format's usual activation scheme.
 func Best(format string) (*Variant, error) {
-	return BestFor(format, DefaultScheme(format), cpu.Host())
+	t, err := formats.Lookup(format)
+	if err != nil {
+		return nil, err
+	}
+	if len(known) == 0 { // the reference would be the best
+		return nil, noVariant(format, F32)
+	}
+	return BestFor(format, FormatOf(t).Scheme, cpu.Host())
 }
 
 // BestFor returns the variant that ranks highest on m, of those that it runs:
 // by ISA, then by preference, which may look at the CPU's vendor and family.
 func BestFor(format string, act Scheme, m cpu.Machine) (*Variant, error) {
 	var best *Variant
-	for _, v := range Variants() {
+	for _, v := range variants {
 		if v.Format.Name == format && v.Scheme == act && v.AvailableOn(m.Features) == nil &&
 			(best == nil || v.Rank(m) > best.Rank(m)) {
 			best = v
@@ -182,25 +190,9 @@ func BestFor(format string, act Scheme, m cpu.Machine) (*Variant, error) {
 	return best, nil
 }
 
-// DefaultScheme is the scheme that a format is meant to run with: int8
-// per row for BitNet's ternary formats, which were trained so; int8 per 128
-// for Bonsai's, aligned with its weight blocks; int8 per 32 for q8_0 and q6_k,
-// as llama.cpp; float32 for the float formats.
-func DefaultScheme(format string) Scheme {
-	switch format {
-	case "q1_0_g128", "q2_0", "q2_0_g128":
-		return Q8Per128
-	case "i2_s", "i2_s_arm", "i2_s_x4", "ternary_u32", "tq1_0", "tq2_0":
-		return Q8Row
-	case "q8_0", "q6_k":
-		return Q8Per32
-	}
-	return F32
-}
-
 // noVariant tells a format without kernels from a program without any.
 func noVariant(format string, act Scheme) error {
-	if len(variants) == 0 {
+	if len(known) == 0 {
 		return errors.New("no kernels are registered: import onebit/kernels/all, or a family such as onebit/kernels/q1")
 	}
 	return fmt.Errorf("no variant multiplies %s with %s activations", format, act)

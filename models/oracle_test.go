@@ -16,7 +16,7 @@ import (
 
 // exact multiplies with float32 activations and rounds nothing else.
 func exact(t *formats.Type) (*kernels.Variant, error) {
-	if kernels.DefaultScheme(t.Name) == kernels.F32 {
+	if kernels.FormatOf(t).Scheme == kernels.F32 {
 		return nil, nil
 	}
 	return kernels.Lookup(t.Name, "reference", kernels.F32)

@@ -35,7 +35,7 @@ func (p *Profiling) whatIfs() (all []whatIf) {
 		change(&w)
 		all = append(all, w)
 	}
-	if head := p.model.Head.Type; slices.Contains([]*formats.Type{formats.F32, formats.F16, formats.BF16}, head) {
+	if head := p.model.Head.Type; kernels.FormatOf(head).Scheme == kernels.F32 {
 		add("head in q8_0, not "+head.Name, func(w *whatIf) { w.model.Head = formats.Q8_0 })
 	}
 	if c := p.opt.Cache; c != formats.Q8_0 {

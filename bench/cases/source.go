@@ -92,7 +92,7 @@ func DefaultSources(seed uint64) []Source {
 
 // ShortSources are the small one in the formats that onebit is about.
 func ShortSources(seed uint64) []Source {
-	main := []*formats.Type{formats.Q1_0_g128, formats.I2_S, formats.Ternary_u32}
+	main := slices.DeleteFunc(formats.Types(), func(t *formats.Type) bool { return !kernels.FormatOf(t).Short })
 	return Synthetic(main, []formats.Shape{shortShape()}, seed)
 }
 

@@ -117,7 +117,7 @@ func (opt *ModelsOptions) schemes(format *formats.Type) (acts []kernels.Scheme, 
 		}
 		return acts, err
 	}
-	acts = []kernels.Scheme{kernels.DefaultScheme(format.Name)}
+	acts = []kernels.Scheme{kernels.FormatOf(format).Scheme}
 	fast := func(v *kernels.Variant) bool { return isSIMD(v) && v.AvailableOn(opt.Features) == nil }
 	if acts[0] != kernels.Q8Per32 && of(kernels.Q8Per32, fast) {
 		acts = append(acts, kernels.Q8Per32)
@@ -270,7 +270,7 @@ func (c modelConfig) otherAct() kernels.Scheme { return otherAct(c.variant.Forma
 // each format's usual one ("") if the projections have theirs, else theirs, as
 // with the flag --act of the verb run.
 func otherAct(projections *formats.Type, act kernels.Scheme) kernels.Scheme {
-	if act == kernels.DefaultScheme(projections.Name) {
+	if act == kernels.FormatOf(projections).Scheme {
 		return ""
 	}
 	return act

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"onebit/bench"
 	"onebit/bench/names"
@@ -139,7 +140,13 @@ func usualKernels(opt *Options) string {
 	if opt.Model != "" {
 		return ""
 	}
-	return "-/format:(f32 OR f16 OR bf16 OR q8_0 OR q6_k)"
+	var others []string
+	for _, t := range formats.Types() {
+		if f := kernels.FormatOf(t); f.Roles != 0 && !f.For(kernels.Projection) {
+			others = append(others, t.Name)
+		}
+	}
+	return "-/format:(" + strings.Join(others, " OR ") + ")"
 }
 
 func checkThreads(threads []int) error {
@@ -200,7 +207,7 @@ func (s *Suite) unavailable(name string, err error) {
 // yardstick of every scheme.
 func (opt *Options) wants(v *kernels.Variant) bool {
 	if opt.Activations == nil {
-		return v.Scheme == kernels.DefaultScheme(v.Format.Name) || v.Name == "reference"
+		return v.Scheme == kernels.FormatOf(v.Format).Scheme || v.Name == "reference"
 	}
 	return slices.Contains(opt.Activations, v.Scheme)
 }

@@ -68,7 +68,7 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		LlamaBenchArgs: strings.Fields(f.llamaArgs),
 	}
 	for _, t := range f.types {
-		if slices.Contains(i2sPackings, t) {
+		if slices.Contains(i2sPackings(), t) {
 			opt.RunCommand = append(opt.RunCommand, "--i2s", t)
 		}
 	}

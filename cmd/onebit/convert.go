@@ -83,7 +83,7 @@ func isProjection(name string) bool {
 func writableFormats() []string {
 	var out []string
 	for _, t := range formats.Types() {
-		if t != formats.Ternary_u32 {
+		if gguf.Packings(t) != nil {
 			out = append(out, t.Name)
 		}
 	}
@@ -326,7 +326,7 @@ func (c *conversion) warn(w io.Writer) {
 	if ternarized > 0 {
 		fmt.Fprintf(w, "onebit: warning: %d tensors were ternarized after training, which is experimental and lossy\n", ternarized)
 	}
-	if c.to == formats.I2_S_ARM || c.to == formats.I2_S_X4 {
+	if c.to != nil && gguf.Packings(c.to)[0] != c.to {
 		fmt.Fprintf(w, "onebit: warning: no file states the packing %s; read it with --i2s %s\n", c.to.Name, c.to.Name)
 	}
 }

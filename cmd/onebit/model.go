@@ -14,8 +14,13 @@ import (
 // modelFlags are the flags of every verb that reads a model.
 type modelFlags struct{ i2s string }
 
-// i2sPackings are those that no file tells from i2_s.
-var i2sPackings = []string{formats.I2_S.Name, formats.I2_S_ARM.Name, formats.I2_S_X4.Name}
+// i2sPackings names i2_s and those that no file tells from it.
+func i2sPackings() (out []string) {
+	for _, t := range gguf.Packings(formats.I2_S) {
+		out = append(out, t.Name)
+	}
+	return out
+}
 
 func (m *modelFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&m.i2s, "i2s", formats.I2_S.Name,
@@ -37,8 +42,8 @@ func isDirectory(path string) bool {
 }
 
 func (m *modelFlags) options() (gguf.Options, error) {
-	if !slices.Contains(i2sPackings, m.i2s) {
-		return gguf.Options{}, usagef("--i2s %s: want one of %q", m.i2s, i2sPackings)
+	if !slices.Contains(i2sPackings(), m.i2s) {
+		return gguf.Options{}, usagef("--i2s %s: want one of %q", m.i2s, i2sPackings())
 	}
 	var opt gguf.Options
 	if m.i2s != formats.I2_S.Name {

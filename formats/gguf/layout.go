@@ -126,6 +126,23 @@ func layoutNamed(name string) *layout {
 	return nil
 }
 
+// Packings returns the types that a tensor may be in whose type id is t's where
+// no file tells them apart: t alone, or the one that is taken and those that
+// Options.Types has to name. It returns none if GGUF has no id for t.
+func Packings(t *formats.Type) []*formats.Type {
+	own := layoutNamed(t.Name)
+	if own == nil {
+		return nil
+	}
+	var out []*formats.Type
+	for _, l := range layouts {
+		if l.id == own.id && l.typ != nil && (l == own || l.chosen || own.chosen) {
+			out = append(out, l.typ)
+		}
+	}
+	return out
+}
+
 // bytes returns the size of a matrix, or why the layout cannot hold it.
 func (l *layout) bytes(rows, cols int) (int, error) {
 	if l.typ != nil {

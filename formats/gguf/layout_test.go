@@ -2,6 +2,7 @@ package gguf
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,5 +176,21 @@ func TestMissingTensor(t *testing.T) {
 	}
 	if _, ok := f.Info("v"); ok {
 		t.Error("Info finds a tensor that is not there")
+	}
+}
+
+func TestPackings(t *testing.T) {
+	for _, c := range []struct {
+		typ  *formats.Type
+		want []*formats.Type
+	}{
+		{formats.I2_S, []*formats.Type{formats.I2_S, formats.I2_S_ARM, formats.I2_S_X4}},
+		{formats.I2_S_X4, []*formats.Type{formats.I2_S, formats.I2_S_ARM, formats.I2_S_X4}},
+		{formats.Q2_0, []*formats.Type{formats.Q2_0}}, // of one id with q2_0_g128, told apart by their bytes
+		{formats.Ternary_u32, nil},
+	} {
+		if got := Packings(c.typ); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %d types, want %d", c.typ.Name, len(got), len(c.want))
+		}
 	}
 }

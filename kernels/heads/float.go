@@ -28,6 +28,7 @@ var (
 
 func init() {
 	for _, f := range []*floatFormat{floatF32, floatF16, floatBF16} {
+		kernels.RegisterFormat(kernels.Format{Type: f.format, Scheme: kernels.F32, Roles: kernels.Head | kernels.Norm})
 		kernels.Register(&kernels.Variant{
 			Name: "scalar", Summary: "one weight at a time, pure Go: the specification", Format: f.format, Scheme: kernels.F32,
 			ISA: kernels.Go, Layout: kernels.Native, MatVec: f.matVec,

@@ -20,7 +20,7 @@ const (
 // (The limit of doc.go for long rows does not apply: every format with scales
 // in its blocks has groups no longer than a block.)
 var q6Codec = &kernels.Codec{
-	Format:      formats.Q6_K,
+	Format:      kernels.Format{Type: formats.Q6_K, Scheme: kernels.Q8Per32, Roles: kernels.Head}, // as llama.cpp
 	GroupLen:    256,
 	BlockBytes:  q6Block,
 	ScaleAt:     q6Scale,

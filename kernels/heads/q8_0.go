@@ -9,7 +9,7 @@ import (
 const q8Block = 34
 
 var q8Codec = &kernels.Codec{
-	Format:      formats.Q8_0,
+	Format:      kernels.Format{Type: formats.Q8_0, Scheme: kernels.Q8Per32, Roles: kernels.Head}, // as llama.cpp
 	GroupLen:    32,
 	BlockBytes:  q8Block,
 	Code:        q8Code,

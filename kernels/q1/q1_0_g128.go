@@ -11,7 +11,10 @@ import (
 const q1Block = 18
 
 var q1Codec = &kernels.Codec{
-	Format:      formats.Q1_0_g128,
+	Format: kernels.Format{
+		Type: formats.Q1_0_g128, Scheme: kernels.Q8Per128, // aligned with its blocks
+		Roles: kernels.Projection | kernels.Head, Short: true,
+	},
 	GroupLen:    128,
 	BlockBytes:  q1Block,
 	Code:        q1Code,

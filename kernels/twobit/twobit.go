@@ -20,28 +20,56 @@ type twoBit struct {
 	shifts               [4]uint8 // of columns j, j+span, j+2·span, j+3·span
 }
 
-// The 2-bit formats; the layouts are drawn in the doc.go of formats.
-var twoBitFormats = map[string]*twoBit{
-	"i2_s":        {blockLen: 128, blockBytes: 32, scale: -1, span: 32, shifts: [4]uint8{6, 4, 2, 0}},
-	"i2_s_arm":    {blockLen: 64, blockBytes: 16, scale: -1, span: 16, shifts: [4]uint8{6, 4, 2, 0}},
-	"ternary_u32": {blockLen: 16, blockBytes: 4, scale: -1, span: 1, shifts: [4]uint8{0, 2, 4, 6}},
-	"tq2_0":       {blockLen: 256, blockBytes: 66, scale: 64, span: 32, shifts: [4]uint8{0, 2, 4, 6}},
-	"q2_0":        {blockLen: 64, blockBytes: 18, data: 2, scale: 0, span: 1, shifts: [4]uint8{0, 2, 4, 6}},
-	"q2_0_g128":   {blockLen: 128, blockBytes: 34, data: 2, scale: 0, span: 1, shifts: [4]uint8{0, 2, 4, 6}},
+// The orders of 2-bit codes; the layouts are drawn in the doc.go of formats.
+var (
+	i2s    = &twoBit{blockLen: 128, blockBytes: 32, scale: -1, span: 32, shifts: [4]uint8{6, 4, 2, 0}}
+	i2sARM = &twoBit{blockLen: 64, blockBytes: 16, scale: -1, span: 16, shifts: [4]uint8{6, 4, 2, 0}}
+	words  = &twoBit{blockLen: 16, blockBytes: 4, scale: -1, span: 1, shifts: [4]uint8{0, 2, 4, 6}}
+	tq2    = &twoBit{blockLen: 256, blockBytes: 66, scale: 64, span: 32, shifts: [4]uint8{0, 2, 4, 6}}
+	q2     = &twoBit{blockLen: 64, blockBytes: 18, data: 2, scale: 0, span: 1, shifts: [4]uint8{0, 2, 4, 6}}
+	q2G128 = &twoBit{blockLen: 128, blockBytes: 34, data: 2, scale: 0, span: 1, shifts: [4]uint8{0, 2, 4, 6}}
+)
+
+// A twoBitFormat is a format and what its SIMD kernels multiply: codes in the
+// order of codes, in its own bytes or packed.
+type twoBitFormat struct {
+	kernels.Format
+	codes  *twoBit
+	layout *kernels.Layout
+}
+
+// Formats of BitNet were trained with activations of int8 per row; those of
+// Bonsai have blocks that scales of 128 are aligned with.
+var twoBitFormats = []twoBitFormat{
+	{projections(formats.I2_S, kernels.Q8Row, true), i2s, kernels.Native},
+	{projections(formats.I2_S_ARM, kernels.Q8Row, false), i2sARM, kernels.Native},
+	{projections(formats.I2_S_X4, kernels.Q8Row, false), words, wordRows},
+	{projections(formats.Ternary_u32, kernels.Q8Row, true), words, kernels.Native},
+	{projections(formats.TQ2_0, kernels.Q8Row, false), tq2, kernels.Native},
+	{projections(formats.TQ1_0, kernels.Q8Row, false), tq2, tq2Rows},
+	{projections(formats.Q2_0, kernels.Q8Per128, false), q2, kernels.Native},
+	{projections(formats.Q2_0_g128, kernels.Q8Per128, false), q2G128, kernels.Native},
+}
+
+func projections(t *formats.Type, scheme kernels.Scheme, short bool) kernels.Format {
+	return kernels.Format{Type: t, Scheme: scheme, Roles: kernels.Projection, Short: short}
 }
 
 func init() {
-	for name, f := range twoBitFormats {
-		t, err := formats.Lookup(name)
-		if err != nil {
-			panic(err)
+	for _, f := range twoBitFormats {
+		switch f.Type {
+		case formats.I2_S_X4:
+			registerX4(f.Format)
+		case formats.TQ1_0:
+			tq1Codec(f.Format).Register()
+		default:
+			f.codes.codec(f.Format).Register()
 		}
-		f.codec(t).Register()
 	}
 }
 
-func (f *twoBit) codec(t *formats.Type) *kernels.Codec {
-	c := &kernels.Codec{Format: t, Code: f.code, Dot: f.dot, DotUnrolled: f.dotUnrolled}
+func (f *twoBit) codec(format kernels.Format) *kernels.Codec {
+	c := &kernels.Codec{Format: format, Code: f.code, Dot: f.dot, DotUnrolled: f.dotUnrolled}
 	if f.scale >= 0 {
 		c.GroupLen, c.BlockBytes, c.ScaleAt = f.blockLen, f.blockBytes, f.scale
 	}

@@ -3,7 +3,6 @@
 package twobit
 
 import (
-	"onebit/formats"
 	"onebit/kernels"
 	"onebit/kernels/internal/pairs"
 )
@@ -19,22 +18,8 @@ type ternaryRowsFunc func(dst *float32, w *byte, stride, rows, rowBytes int, q *
 type twoBitBlocksFunc func(dst *float32, w *byte, stride, rows, blocks, steps, scaleAt int, q *int8, sums *int32, scales *float32, scaleShift int)
 
 func init() {
-	for _, f := range []struct {
-		format *formats.Type
-		act    kernels.Scheme
-		layout *kernels.Layout
-		codes  string // the format whose codes the layout holds
-	}{
-		{formats.I2_S, kernels.Q8Row, kernels.Native, "i2_s"},
-		{formats.I2_S_ARM, kernels.Q8Row, kernels.Native, "i2_s_arm"},
-		{formats.Ternary_u32, kernels.Q8Row, kernels.Native, "ternary_u32"},
-		{formats.I2_S_X4, kernels.Q8Row, wordRows, "ternary_u32"},
-		{formats.TQ2_0, kernels.Q8Row, kernels.Native, "tq2_0"},
-		{formats.TQ1_0, kernels.Q8Row, tq2Rows, "tq2_0"},
-		{formats.Q2_0, kernels.Q8Per128, kernels.Native, "q2_0"},
-		{formats.Q2_0_g128, kernels.Q8Per128, kernels.Native, "q2_0_g128"},
-	} {
-		codes := twoBitFormats[f.codes]
+	for _, f := range twoBitFormats {
+		codes := f.codes
 		order := codes.stepOrder()
 		dotBatch, from := newTwoBitBatch(codes, order), ternaryBatchFrom
 		if codes.scale >= 0 {
@@ -50,7 +35,7 @@ func init() {
 			{kernels.NEONDot, "SDOT", ternaryRowsNEONDot, twoBitBlocksNEONDot},
 		} {
 			v := &kernels.Variant{
-				Name: k.isa.Name, Summary: k.instruction + " on codes masked in place, 4 rows at a time", Format: f.format, Scheme: f.act, ISA: k.isa, Layout: f.layout,
+				Name: k.isa.Name, Summary: k.instruction + " on codes masked in place, 4 rows at a time", Format: f.Type, Scheme: f.Scheme, ISA: k.isa, Layout: f.layout,
 				Order: order, MatVec: ternaryMatVec(k.ternaryRows, order),
 			}
 			if codes.scale >= 0 {
@@ -65,7 +50,7 @@ func init() {
 		if codes.scale < 0 {
 			batch := pairs.New(order, 4, 0)
 			kernels.Register(&kernels.Variant{
-				Name: kernels.NEONI8MM.Name, Summary: "SMMLA on 4 rows × 8 columns, SDOT for one", Format: f.format, Scheme: f.act,
+				Name: kernels.NEONI8MM.Name, Summary: "SMMLA on 4 rows × 8 columns, SDOT for one", Format: f.Type, Scheme: f.Scheme,
 				ISA: kernels.NEONI8MM, Layout: f.layout,
 				Order: order, MatVec: ternaryMatVec(ternaryRowsNEONDot, order),
 				BatchOrder: batch.Order, MatMul: ternaryPairsMatMul(batch),

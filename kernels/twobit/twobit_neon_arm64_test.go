@@ -12,7 +12,8 @@ import (
 // TestStepOrder holds the order to what the codes' bytes say.
 func TestStepOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 9))
-	for name, f := range twoBitFormats {
+	for _, format := range twoBitFormats {
+		f, name := format.codes, format.Type.Name
 		q := guard.As[int8](guard.New(t, 2*768))
 		for i := range q {
 			q[i] = int8(rng.Uint32())

@@ -14,16 +14,28 @@ const (
 	tq2Block = 66
 )
 
-func init() {
-	(&kernels.Codec{
-		Format:      formats.TQ1_0,
+func tq1Codec(format kernels.Format) *kernels.Codec {
+	return &kernels.Codec{
+		Format:      format,
 		GroupLen:    256,
 		BlockBytes:  tq1Block,
 		ScaleAt:     tq1Block - 2,
 		Code:        tq1Code,
 		Dot:         tq1Dot,
 		DotUnrolled: tq1DotUnrolled,
-	}).Register()
+	}
+}
+
+// tq2Rows is the layout of tq2_0 for tq1_0.
+var tq2Rows = &kernels.Layout{
+	Name:        "tq2_0",
+	RowTile:     1,
+	PackedBytes: func(rows, cols int) int { return rows * (cols / 256) * tq2Block },
+	Pack: func(m *kernels.Matrix, t *formats.Tensor, r0, r1 int) error {
+		n := m.Cols / 256
+		unpackTQ1Blocks(m.Data[r0*n*tq2Block:r1*n*tq2Block], t.Data[r0*n*tq1Block:r1*n*tq1Block])
+		return nil
+	},
 }
 
 // tq1At returns the byte of column k and which of its digits it is, from the

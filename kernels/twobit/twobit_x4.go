@@ -10,7 +10,8 @@ import (
 // The kernels of i2_s_x4, whose bytes hold a column of four rows. Rows apart,
 // as ternary_u32 has them, suit the kernels of that format: wordRows.
 
-func init() {
+func registerX4(format kernels.Format) {
+	kernels.RegisterFormat(format)
 	for _, u := range []struct {
 		name, summary string
 		pref          int
@@ -21,7 +22,7 @@ func init() {
 	} {
 		for _, act := range []kernels.Scheme{kernels.Q8Row, kernels.Q8Per128, kernels.Q8Per32} {
 			kernels.Register(&kernels.Variant{
-				Name: u.name, Summary: u.summary, Format: formats.I2_S_X4, Scheme: act, ISA: kernels.Go, Layout: kernels.Native,
+				Name: u.name, Summary: u.summary, Format: format.Type, Scheme: act, ISA: kernels.Go, Layout: kernels.Native,
 				Preference: u.pref, MatVec: x4MatVec(u.dot),
 			})
 		}
@@ -66,6 +67,22 @@ func x4DotUnrolled(group []byte, shift uint, q []int8) int32 {
 		group, q = group[8:], q[8:]
 	}
 	return sum + x4Dot(group, shift, q)
+}
+
+// wordRows is the layout of ternary_u32 for i2_s_x4.
+var wordRows = &kernels.Layout{
+	Name:        "words",
+	RowTile:     4,
+	PackedBytes: func(rows, cols int) int { return rows * wordRowBytes(cols) },
+	Pack:        packWordRows,
+}
+
+func packWordRows(m *kernels.Matrix, t *formats.Tensor, r0, r1 int) error {
+	n := wordRowBytes(m.Cols)
+	for r := r0; r < r1; r += 4 {
+		packWordGroup(m.Data[r*n:][:4*n], t.Data[r/4*m.Cols:][:m.Cols])
+	}
+	return nil
 }
 
 func wordRowBytes(cols int) int { return (cols + 15) / 16 * 4 }

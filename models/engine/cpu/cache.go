@@ -77,7 +77,7 @@ func newCache(vec *Vectors, states []engine.State, shape engine.KV, format *form
 	}
 	var err error
 	// Any variant of these instructions will do, for they quantize alike.
-	if kv.quantizer, err = kernels.BestFor(format.Name, kernels.DefaultScheme(format.Name), cpu.Host().With(vec.ISA.Requires)); err != nil {
+	if kv.quantizer, err = kernels.BestFor(format.Name, kernels.FormatOf(format).Scheme, cpu.Host().With(vec.ISA.Requires)); err != nil {
 		return nil, err
 	}
 	if kv.rowBytes, err = format.Bytes(1, kv.dim); err != nil {

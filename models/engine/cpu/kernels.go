@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"onebit/formats"
 	"onebit/internal/cpu"
@@ -49,19 +48,15 @@ func (k *Kernels) variantFor(t *formats.Type, inPlace bool) (*kernels.Variant, e
 		}
 	}
 	if inPlace {
-		return nativeVariant(t, kernels.DefaultScheme(t.Name), cpu.Detected())
+		return nativeVariant(t, kernels.FormatOf(t).Scheme, cpu.Detected())
 	}
 	return kernels.Best(t.Name)
 }
 
-// ranked has the variants, each format's by rank. They are sorted once: a model
-// asks for every tensor.
-var ranked = sync.OnceValue(kernels.Variants)
-
 // nativeVariant is kernels.BestFor among those that read the file's bytes.
 func nativeVariant(t *formats.Type, act kernels.Scheme, features cpu.Set) (*kernels.Variant, error) {
 	var best *kernels.Variant
-	for _, v := range ranked() {
+	for _, v := range kernels.Variants() { // each format's by rank
 		if v.Format == t && v.Scheme == act && v.Layout == kernels.Native && v.AvailableOn(features) == nil {
 			best = v
 		}
@@ -93,7 +88,7 @@ func Prefer(name string, act kernels.Scheme) (Kernels, error) {
 		return Kernels{}, fmt.Errorf("unknown variant %q", name)
 	}
 	return Kernels{Vectors: BestVectors(features), Variant: func(t *formats.Type) (*kernels.Variant, error) {
-		scheme := kernels.DefaultScheme(t.Name)
+		scheme := kernels.FormatOf(t).Scheme
 		if act != "" && scheme != kernels.F32 {
 			scheme = act
 		}

@@ -118,11 +118,8 @@ func (e *Engine) table(t formats.Tensor, multiplied bool) (*table, error) {
 	return &table{t}, nil
 }
 
-// gainTypes are what a norm may be stored in: it is read as float32.
-var gainTypes = []*formats.Type{formats.F32, formats.F16, formats.BF16}
-
 func (e *Engine) gain(t formats.Tensor) (*gain, error) {
-	if !slices.Contains(gainTypes, t.Type) {
+	if !kernels.FormatOf(t.Type).For(kernels.Norm) {
 		return nil, e.source.Fault(t.Name, fmt.Errorf("is %s, want a norm in f32, f16 or bf16", t.Type.Name))
 	}
 	rows, cols := t.Dims()
