@@ -13,6 +13,11 @@
 //	Order        the arrangement of quantized activations that a kernel wants
 //	Pool         the threads, and the products run on them
 //
+// Families of kernels have packages of their own: q1, twobit, heads. They register
+// their variants here, and package all links them. A kernel from anywhere else is
+// registered in the same way, by Register, and tested by kerneltest.Run: the example
+// of package kerneltest is one.
+//
 // A program that multiplies:
 //
 //	v, err := kernels.Best(tensor.Type.Name)
