@@ -42,9 +42,9 @@ var layers = []struct {
 	{"bench/foreign", []string{"internal/*", "bench", "bench/names"}},
 	{"bench", []string{"internal/*"}},
 	{"bench/gate/calibrate", []string{"internal/*", "bench", "bench/gate"}},
-	{"bench/profile", []string{"internal/*", "bench", "bench/names"}},
+	{"bench/profile", []string{"internal/*", "bench", "bench/names", "bench/hotspot"}},
 	{"bench/*", []string{"internal/*", "bench"}},
-	{"reports", []string{"internal/*", "bench", "bench/names", "bench/gate", "bench/history", "bench/profile"}},
+	{"reports", []string{"internal/*", "bench", "bench/names", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},
 	{"cmd/*", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "metal", "models", "models/*", "bench", "bench/*", "reports"}},
 }
 
@@ -66,7 +66,7 @@ var modules = map[string][]string{
 	"github.com/spf13/cobra":            {"cmd/*"},
 	"github.com/spf13/pflag":            {"cmd/*"}, // what cobra's flags are
 	"github.com/schollz/progressbar/v3": {"cmd/*"},
-	"github.com/google/pprof":           {"bench/gate", "bench/profile"},
+	"github.com/google/pprof":           {"bench/gate", "bench/hotspot", "bench/profile"},
 	"github.com/pelletier/go-toml":      {"bench/gate"}, // the file of thresholds
 	"github.com/dlclark/regexp2":        {"models/tokenizer"},
 }

@@ -65,6 +65,10 @@ const (
 	Energy          = "J/op"
 	TokenEnergy     = "J/tok"
 	PctCounted      = "%counted"
+
+	// Of a kernel's product, for 128 weights.
+	CyclesPerWeights       = "cycles/128w"
+	InstructionsPerWeights = "instructions/128w"
 )
 
 // A Unit says how to read, compare and print the values of one unit.
@@ -129,6 +133,8 @@ var Units = []Unit{
 	{Energy, -1, false, "energy of the processor's packages, whoever used it", formatSI(" J")},
 	{TokenEnergy, -1, false, "the same for each token", formatSI(" J")},
 	{PctCounted, +1, false, "share of the time in which every counter counted; counts are scaled by it", formatPercent},
+	{CyclesPerWeights, -1, false, "cycles of the clock for 128 weights", formatSI("")},
+	{InstructionsPerWeights, -1, true, "instructions executed for 128 weights, counted one by one", formatSI("")},
 }
 
 // UnitOf returns what is known of a unit; for a unit that Units doesn't list,

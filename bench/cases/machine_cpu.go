@@ -134,9 +134,11 @@ func (s *state) Probe() []bench.Metric {
 	return append(out, s.log.metrics(s.cpus)...)
 }
 
-// count measures a thread's clock, three times: whoever interrupts it does not
-// interrupt all of them.
-func (s *state) count(thread int) {
+func (s *state) count(thread int) { s.rates[thread] = clockRate() }
+
+// clockRate is the frequency of the calling thread's clock, in Hz, measured three
+// times: whoever interrupts it does not interrupt all of them.
+func clockRate() float64 {
 	const iterations = 1 << 10 // 10 µs
 	best := time.Duration(1 << 62)
 	for range 3 {
@@ -144,7 +146,7 @@ func (s *state) count(thread int) {
 		_ = roofline.Cycles(iterations)
 		best = min(best, max(clock.Since(start), 1))
 	}
-	s.rates[thread] = iterations * roofline.CyclesInLoop / best.Seconds()
+	return iterations * roofline.CyclesInLoop / best.Seconds()
 }
 
 // mostCPUs is between how many CPUs each round trip is measured: of 16 there

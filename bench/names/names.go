@@ -11,6 +11,7 @@ import (
 // The base names of cases and studies.
 const (
 	BaseMatVec   = "MatVec"   // a product of one matrix with one vector
+	BaseKernel   = "Kernel"   // the product alone, of activations that are quantized already
 	BaseRead     = "Read"     // reading as many bytes: the divisor of %roof
 	BaseDotPeak  = "DotPeak"  // multiplying int8 in registers: the divisor of %peak
 	BaseModel    = "Model"    // a test of a whole model
@@ -164,6 +165,19 @@ type MatVec struct {
 func (m MatVec) String() string {
 	return join(BaseMatVec, key{Format, m.Format}, key{Variant, m.Variant}, key{Act, m.Act},
 		key{Rows, number(m.Rows)}, key{Cols, number(m.Cols)}, key{Threads, number(m.Threads)}, key{Cache, m.Cache})
+}
+
+// A Kernel is the name of a product alone, whose weights come from a level of
+// memory.
+type Kernel struct {
+	Format, Variant, Act string
+	Rows, Cols, Threads  int
+	Level                string
+}
+
+func (k Kernel) String() string {
+	return join(BaseKernel, key{Format, k.Format}, key{Variant, k.Variant}, key{Act, k.Act},
+		key{Rows, number(k.Rows)}, key{Cols, number(k.Cols)}, key{Threads, number(k.Threads)}, key{Level, k.Level})
 }
 
 // A Read is the name of a ceiling of bytes: of a matrix's, which has Format,

@@ -73,7 +73,7 @@ func newBenchProcess() *cobra.Command {
 		f.register(verb.Flags())
 		cmd.AddCommand(verb)
 	}
-	cmd.AddCommand(newMachineProcess())
+	cmd.AddCommand(newMachineProcess(), newStepProcess())
 	return cmd
 }
 

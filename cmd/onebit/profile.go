@@ -25,6 +25,7 @@ import (
 
 type profileFlags struct {
 	engineFlags
+	kernel  kernelFlags
 	preset  string
 	seed    uint64
 	prompt  int
@@ -46,7 +47,7 @@ func newProfile() *cobra.Command {
 	var f profileFlags
 	cmd := &cobra.Command{
 		Use:   "profile [MODEL]",
-		Short: "Tell where a token's time, bytes and memory go, and what bounds each part",
+		Short: "Tell where a token's time, bytes and memory go, or a kernel's cycles, and what bounds each part",
 		Long: `Take a prompt and decode tokens, several times over, and time every operation of
 every block: what each thread does meanwhile (quantize, multiply, wait …), the bytes
 and multiply-adds, the ceiling of this machine that bounds the operation, and what
@@ -66,7 +67,15 @@ which compare, report and benchstat read; trace.json for Perfetto (ui.perfetto.d
 or chrome://tracing; and cpu.pprof for go tool pprof, with the labels test, block,
 op, tensor, activity and thread. go doc
 onebit/bench/profile says how the bounds are computed. Ctrl-C ends the run; what
-was measured until then is printed and kept.`,
+was measured until then is printed and kept.
+
+With --kernel, one kernel is looked at down to its instructions: the functions that
+it spends its time in, their hot loop with samples by instruction, what 128 weights
+execute by kind of instruction, the cycles that they take from each level of memory,
+and, where llvm-mca is installed, what bounds the loop. objdump or llvm-objdump
+disassembles.
+
+  onebit profile --kernel q1_0_g128/avx2 -o kernel`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usagef("unexpected argument %q", args[1])
@@ -78,7 +87,7 @@ was measured until then is printed and kept.`,
 	f.register(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.preset, "preset", "tiny", "make a model of this `NAME` (onebit synth lists them), if no MODEL is given")
-	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights of --preset")
+	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights of --preset or --kernel")
 	flags.IntVarP(&f.prompt, "n-prompt", "p", 64, "tokens of the prompt; 0: no prompt")
 	flags.IntVarP(&f.tokens, "n-gen", "n", 16, "tokens to decode in a pass; 0: none")
 	flags.IntVarP(&f.depth, "n-depth", "d", 0, "tokens in the KV cache before")
@@ -86,6 +95,7 @@ was measured until then is printed and kept.`,
 	flags.StringSliceVar(&f.ops, "op", nil, "show these operations only, such as attn,ffn_down")
 	flags.StringSliceVar(&f.blocks, "block", nil, "show these blocks only, by number; outside: the embedding and the output")
 	flags.BoolVar(&f.check, "check", true, "measure what-ifs too, where it is cheap")
+	f.kernel.register(flags)
 	flags.StringVar(&f.machine, "machine", "", "take the ceilings from this results `FILE` of onebit machine, with as many threads (default: measure them, in a second)")
 	flags.StringVarP(&f.out, "output", "o", "", "write the profile to `DIR`")
 	flags.BoolVar(&f.force, "force", false, "replace an index.html in DIR that onebit did not write")
@@ -98,6 +108,9 @@ const mostPasses = 10_000
 
 // parse checks what the flags say before anything is opened.
 func (f *profileFlags) parse(cmd *cobra.Command, args []string) error {
+	if err := f.kernel.parse(cmd, args); err != nil || f.kernel.name != "" {
+		return err
+	}
 	if len(args) > 0 && cmd.Flags().Changed("preset") {
 		return usagef("a MODEL and --preset exclude each other")
 	}
@@ -135,6 +148,9 @@ func (f *profileFlags) parse(cmd *cobra.Command, args []string) error {
 }
 
 func (f *profileFlags) run(cmd *cobra.Command, args []string) (err error) {
+	if f.kernel.name != "" {
+		return f.runKernel(cmd)
+	}
 	if f.out != "" && !f.force {
 		if err := reports.Replaceable(f.out); err != nil {
 			return err
@@ -236,19 +252,7 @@ func (f *profileFlags) measure(cmd *cobra.Command, p *cases.Profiling, out io.Wr
 	if err := p.Measured(); err != nil {
 		return nil, err
 	}
-	suite := p.Suite
-	command := []string{"onebit", "profile"}
-	for _, w := range append(cmd.Flags().Args(), arguments(cmd.Flags())...) {
-		command = append(command, shellQuote(w))
-	}
-	suite.Settings = cases.Settings(sysinfo.Probe(), time.Now(),
-		bench.Setting{Key: "commit", Value: thisBuild(cmd.Context()).Commit},
-		bench.Setting{Key: "command", Value: strings.Join(command, " ")})
-	results, err := (&bench.Runner{Seed: 1}).Run(cmd.Context(), suite, out)
-	if err == nil && len(results.Failures) > 0 {
-		err = errors.New(results.Failures[0].Reason)
-	}
-	return results, err
+	return runStudies(cmd, p.Suite, out)
 }
 
 // publish prints and writes what was measured, also of a run that did not

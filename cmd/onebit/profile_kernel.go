@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"onebit/bench"
+	"onebit/bench/cases"
+	"onebit/bench/hotspot"
+	"onebit/bench/profile"
+	"onebit/formats"
+	"onebit/internal/sysinfo"
+	"onebit/kernels"
+	"onebit/reports"
+)
+
+// kernelFlags are those of profile --kernel.
+type kernelFlags struct {
+	name   string
+	shape  string
+	time   time.Duration
+	rounds int
+	mcaCPU string
+
+	variant *kernels.Variant
+	parsed  cases.Shape
+}
+
+// kernelOnly are flags that mean nothing without --kernel, and kernelToo those
+// that go with it.
+var (
+	kernelOnly = []string{"shape", "time", "rounds", "mca-cpu"}
+	kernelToo  = append([]string{"kernel", "output", "force", "json", "seed"}, kernelOnly...)
+)
+
+func (f *kernelFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.name, "kernel", "", "profile one kernel's instructions: `FORMAT/VARIANT[/SCHEME]` (onebit kernels lists them)")
+	flags.StringVar(&f.shape, "shape", "2048x2048", "`ROWSxCOLS` of the kernel's matrix")
+	flags.DurationVar(&f.time, "time", time.Second, "of taking samples of a kernel, from a cache and from memory each")
+	flags.IntVar(&f.rounds, "rounds", 30, "of timing a kernel")
+	flags.StringVar(&f.mcaCPU, "mca-cpu", "", "`CPU` whose tables llvm-mca takes (default: this machine's, or one that stands in)")
+}
+
+const (
+	mostRounds  = 10_000
+	longestTime = time.Minute
+	longestSide = 1 << 20
+)
+
+// parse checks what the flags say of a kernel; it does nothing without one.
+func (f *kernelFlags) parse(cmd *cobra.Command, args []string) (err error) {
+	if f.name == "" {
+		for _, name := range kernelOnly {
+			if cmd.Flags().Changed(name) {
+				return usagef("--%s goes with --kernel", name)
+			}
+		}
+		if cmd.Flags().Changed("kernel") {
+			return usagef("--kernel is empty: give FORMAT/VARIANT or FORMAT/VARIANT/SCHEME")
+		}
+		return nil
+	}
+	if len(args) > 0 {
+		return usagef("a MODEL and --kernel exclude each other")
+	}
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if !slices.Contains(kernelToo, flag.Name) && err == nil {
+			err = usagef("--%s goes with a model, not with --kernel", flag.Name)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if f.variant, err = lookupKernel(f.name); err != nil {
+		return usagef("--kernel %s: %w", f.name, err)
+	}
+	if f.parsed, err = parseShape(f.shape); err == nil {
+		_, err = f.variant.Layout.Bytes(f.variant.Format, f.parsed.Rows, f.parsed.Cols)
+	}
+	switch {
+	case err != nil:
+		return usagef("--shape %s: %w", f.shape, err)
+	case f.time <= 0 || f.time > longestTime:
+		return usagef("--time %v: give a length up to %v, such as 2s", f.time, longestTime)
+	case f.rounds < 1 || f.rounds > mostRounds:
+		return usagef("--rounds %d: give a number from 1 to %d", f.rounds, mostRounds)
+	}
+	return nil
+}
+
+// lookupKernel finds a variant by FORMAT/VARIANT/SCHEME. Without a scheme it is
+// the format's usual one, or else any that has the variant.
+func lookupKernel(text string) (*kernels.Variant, error) {
+	parts := strings.Split(text, "/")
+	if len(parts) < 2 || len(parts) > 3 {
+		return nil, errors.New("give FORMAT/VARIANT or FORMAT/VARIANT/SCHEME, such as q1_0_g128/scalar")
+	}
+	if _, err := formats.Lookup(parts[0]); err != nil {
+		return nil, err
+	}
+	if len(parts) == 3 {
+		return kernels.Lookup(parts[0], parts[1], kernels.Scheme(parts[2]))
+	}
+	v, err := kernels.Lookup(parts[0], parts[1], kernels.DefaultScheme(parts[0]))
+	if err == nil {
+		return v, nil
+	}
+	for _, v := range kernels.Variants() {
+		if v.Format.Name == parts[0] && v.Name == parts[1] {
+			return v, nil
+		}
+	}
+	return nil, err
+}
+
+func parseShape(text string) (cases.Shape, error) {
+	rows, cols, _ := strings.Cut(text, "x")
+	r, err1 := strconv.Atoi(rows)
+	c, err2 := strconv.Atoi(cols)
+	if err1 != nil || err2 != nil || r < 1 || c < 1 || r > longestSide || c > longestSide {
+		return cases.Shape{}, fmt.Errorf("give ROWSxCOLS, from 1x1 to %[1]dx%[1]d", longestSide)
+	}
+	return cases.Shape{Rows: r, Cols: c}, nil
+}
+
+func (f *profileFlags) runKernel(cmd *cobra.Command) (err error) {
+	if err := f.kernel.variant.Available(); err != nil {
+		return fmt.Errorf("--kernel %s: %w", f.kernel.name, err)
+	}
+	out := io.Discard
+	if f.out != "" {
+		file, err := takeFolder(f.out, f.force)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		out = file
+	}
+	progress := newBenchProgress(cmd.ErrOrStderr())
+	defer progress.close()
+	start := time.Now()
+	p, err := cases.NewKernelProfiling(cmd.Context(), cases.KernelOptions{
+		Variant: f.kernel.variant, Shape: f.kernel.parsed, Time: f.kernel.time, Rounds: f.kernel.rounds, Seed: f.seed, MCACPU: f.kernel.mcaCPU, Host: sysinfo.Probe(),
+		Step: f.kernel.step,
+		Progress: func(doing string, done, total int) {
+			progress.show(bench.Progress{Group: f.kernel.name, Doing: doing, Done: done, Total: total, Elapsed: time.Since(start)})
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	results, err := runStudies(cmd, p.Suite, out)
+	progress.close()
+	return errors.Join(err, f.publishKernel(cmd, p.Kernel, results))
+}
+
+// runStudies measures a profile's suite. What fails is an error.
+func runStudies(cmd *cobra.Command, suite bench.Suite, out io.Writer) (*bench.Results, error) {
+	command := []string{"onebit", "profile"}
+	for _, w := range append(cmd.Flags().Args(), arguments(cmd.Flags())...) {
+		command = append(command, shellQuote(w))
+	}
+	suite.Settings = cases.Settings(sysinfo.Probe(), time.Now(),
+		bench.Setting{Key: "commit", Value: thisBuild(cmd.Context()).Commit},
+		bench.Setting{Key: "command", Value: strings.Join(command, " ")})
+	results, err := (&bench.Runner{Seed: 1}).Run(cmd.Context(), suite, out)
+	if err == nil && len(results.Failures) > 0 {
+		err = errors.New(results.Failures[0].Reason)
+	}
+	return results, err
+}
+
+// publishKernel prints and writes what was found, also of a run that did not
+// finish.
+func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, results *bench.Results) error {
+	if k.Rounds == 0 {
+		return nil
+	}
+	if results != nil {
+		k.Warnings = append(k.Warnings, results.Warnings...)
+	}
+	var err error
+	if f.asJSON {
+		err = printJSON(cmd.OutOrStdout(), kernelDocument(k))
+	} else {
+		err = printKernel(cmd.OutOrStdout(), k)
+	}
+	if f.out == "" || results == nil {
+		return err
+	}
+	if err = errors.Join(err, reports.WriteKernel(f.out, k, results, reports.WriteOptions{Force: f.force})); err == nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", filepath.Join(f.out, "index.html"))
+	}
+	return err
+}
+
+// stepVerb is the hidden verb, below processVerb, of the process that is stepped
+// through.
+const stepVerb = "kernel"
+
+// step starts this program as a child that multiplies rows × cols.
+func (f *kernelFlags) step(ctx context.Context, rows, cols int) *exec.Cmd {
+	exe, err := os.Executable()
+	if err != nil {
+		exe = os.Args[0]
+	}
+	child := exec.CommandContext(ctx, exe, processVerb, stepVerb, f.variant.String(), fmt.Sprintf("%dx%d", rows, cols))
+	child.WaitDelay = dying
+	return child
+}
+
+// newStepProcess is the child's side.
+func newStepProcess() *cobra.Command {
+	return &cobra.Command{
+		Use:    stepVerb,
+		Hidden: true,
+		Args:   exactArgs("KERNEL", "SHAPE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v, err := lookupKernel(args[0])
+			if err != nil {
+				return usagef("%w", err)
+			}
+			shape, err := parseShape(args[1])
+			if err != nil {
+				return usagef("%w", err)
+			}
+			return cases.StepKernel(v, shape, 1, func() (func() error, error) { return hotspot.Stepped(cmd.InOrStdin(), cmd.OutOrStdout()) })
+		},
+	}
+}
