@@ -25,7 +25,7 @@ import (
 // KernelOptions say which kernel is profiled, and how.
 type KernelOptions struct {
 	Variant *kernels.Variant
-	Shape   Shape
+	Shape   formats.Shape
 	Time    time.Duration // of sampling in each of the two levels of memory
 	Rounds  int           // of timing
 	Seed    uint64
@@ -50,18 +50,14 @@ type KernelProfiling struct {
 	groups []*group // acquired once each
 	whole  []bench.Instance
 	runs   []kernelRun // of Kernel.Runs
+	counts []int       // of products that take leastRun, by run
 }
 
 // A kernelRun performs products.
 type kernelRun struct {
 	*profile.KernelRun
-	run func(n int) error // about n of them
-	per int               // n is a multiple of it
+	run func(n int) error // n of them
 }
-
-// amortized is how many weights are multiplied by one vector, quantized once, so
-// that this does not count.
-const amortized = 4 << 20
 
 // NewKernelProfiling packs matrices, and checks the product against the references.
 func NewKernelProfiling(ctx context.Context, opt KernelOptions) (_ *KernelProfiling, err error) {
@@ -104,11 +100,11 @@ func (p *KernelProfiling) name(rows int, level string) string {
 }
 
 // group makes a random matrix and keeps it until Close.
-func (p *KernelProfiling) group(s Shape) (*group, error) {
+func (p *KernelProfiling) group(s formats.Shape) (*group, error) {
 	if _, err := p.opt.Variant.Layout.Bytes(p.opt.Variant.Format, s.Rows, s.Cols); err != nil {
 		return nil, err
 	}
-	g := &group{src: Synthetic([]*formats.Type{p.opt.Variant.Format}, []Shape{s}, p.opt.Seed)[0], rig: p.rig, seed: p.opt.Seed}
+	g := &group{src: Synthetic([]*formats.Type{p.opt.Variant.Format}, []formats.Shape{s}, p.opt.Seed)[0], rig: p.rig, seed: p.opt.Seed}
 	if err := g.acquire(); err != nil {
 		return nil, err
 	}
@@ -116,7 +112,7 @@ func (p *KernelProfiling) group(s Shape) (*group, error) {
 	return g, nil
 }
 
-// addLevels adds products alone: of as many rows as fit half a cache, again and
+// addLevels adds calls of the kernel alone: of as many rows as fit half a cache, again and
 // again, and of copies that come from memory.
 func (p *KernelProfiling) addLevels(full *group) error {
 	v := p.opt.Variant
@@ -134,7 +130,7 @@ func (p *KernelProfiling) addLevels(full *group) error {
 			continue
 		}
 		before = rows
-		g, err := p.group(Shape{rows, p.opt.Shape.Cols})
+		g, err := p.group(formats.Shape{Rows: rows, Cols: p.opt.Shape.Cols})
 		if err != nil {
 			return err
 		}
@@ -142,18 +138,18 @@ func (p *KernelProfiling) addLevels(full *group) error {
 		if err != nil {
 			return err
 		}
-		p.addLevel(g, l.level, slices.Repeat([]*kernels.Matrix{packed.warm}, amortized/(rows*p.opt.Shape.Cols)+1))
+		p.addLevel(g, l.level, packed.warm)
 	}
 	_, copies, err := full.matrices(v, true)
 	if err != nil {
 		return err
 	}
-	p.addLevel(full, names.DRAM, copies)
+	p.addLevel(full, names.DRAM, copies...)
 	return nil
 }
 
 // fittingRows is how many rows, in whole tiles, take at most so many bytes.
-func fittingRows(v *kernels.Variant, s Shape, most int) int {
+func fittingRows(v *kernels.Variant, s formats.Shape, most int) int {
 	unit := max(16, v.Layout.RowTile)
 	bytes, err := v.Layout.Bytes(v.Format, unit, s.Cols)
 	if err != nil {
@@ -162,24 +158,19 @@ func fittingRows(v *kernels.Variant, s Shape, most int) int {
 	return min(most/max(bytes, 1)*unit, s.Rows)
 }
 
-func (p *KernelProfiling) addLevel(g *group, level string, matrices []*kernels.Matrix) {
-	pool, v, y := p.rig.pool(1), p.opt.Variant, make([]float32, g.src.Rows)
-	products := make([]kernels.Product, len(matrices))
-	for i, m := range matrices {
-		products[i] = kernels.Product{Variant: v, Matrix: m, Dst: y}
-	}
-	per := min(len(products), amortized/(g.src.Rows*g.src.Cols)+1)
-	next := 0
+func (p *KernelProfiling) addLevel(g *group, level string, matrices ...*kernels.Matrix) {
+	v, y, next := p.opt.Variant, make([]float32, g.src.Rows), 0
+	a := &kernels.Activations{}
+	a.Prepare(v, g.x, 1, g.src.Cols)
 	p.add(kernelRun{&profile.KernelRun{Name: p.name(g.src.Rows, level), Level: level, Rows: g.src.Rows, Cols: g.src.Cols, Bytes: len(matrices[0].Data)}, func(n int) error {
-		for ; n > 0; n -= per {
-			if next+per > len(products) {
+		for range n {
+			v.MatVec(y, matrices[next], a, 0, 0, g.src.Rows)
+			if next++; next == len(matrices) {
 				next = 0
 			}
-			pool.Do(g.x, 1, products[next:next+per]...)
-			next += per
 		}
 		return nil
-	}, per})
+	}})
 }
 
 func (p *KernelProfiling) add(r kernelRun) {
@@ -203,7 +194,7 @@ func (p *KernelProfiling) addWhole(ctx context.Context, g *group, c config) erro
 	}
 	p.add(kernelRun{
 		&profile.KernelRun{Name: c.name(g.src), Cache: c.cache(), Rows: g.src.Rows, Cols: g.src.Cols, Bytes: len(packed.warm.Data)},
-		func(n int) error { return instance.Run(ctx, n) }, 1,
+		func(n int) error { return instance.Run(ctx, n) },
 	})
 	return nil
 }
@@ -221,18 +212,18 @@ const leastRun = 3 * time.Millisecond
 func (p *KernelProfiling) time(ctx context.Context, emit func(bench.Sample) error) error {
 	runtime.LockOSThread() // to one CPU's clock, mostly
 	defer runtime.UnlockOSThread()
-	counts := make([]int, len(p.runs))
+	p.counts = make([]int, len(p.runs))
 	for i, r := range p.runs {
-		counts[i] = r.per
+		p.counts[i] = 1
 		for {
 			start := clock.Now()
-			if err := errors.Join(r.run(counts[i]), ctx.Err()); err != nil {
+			if err := errors.Join(r.run(p.counts[i]), ctx.Err()); err != nil {
 				return err
 			}
 			if d := clock.Since(start); d >= leastRun {
 				break
 			}
-			counts[i] *= 2
+			p.counts[i] *= 2
 		}
 	}
 	for round := range p.opt.Rounds {
@@ -240,14 +231,14 @@ func (p *KernelProfiling) time(ctx context.Context, emit func(bench.Sample) erro
 		for i, r := range p.runs {
 			hz := clockRate()
 			start := clock.Now()
-			if err := errors.Join(r.run(counts[i]), ctx.Err()); err != nil {
+			if err := errors.Join(r.run(p.counts[i]), ctx.Err()); err != nil {
 				return err
 			}
-			ns := float64(clock.Since(start)) / float64(counts[i])
+			ns := float64(clock.Since(start)) / float64(p.counts[i])
 			hz = (hz + clockRate()) / 2
 			cycles := ns * 1e-9 * hz / r.Weights()
 			r.Times, r.Cycles = append(r.Times, ns), append(r.Cycles, cycles)
-			err := emit(bench.Sample{Name: bench.ParseName(r.Name), Iters: counts[i], Values: []bench.Metric{
+			err := emit(bench.Sample{Name: bench.ParseName(r.Name), Iters: p.counts[i], Values: []bench.Metric{
 				{Unit: bench.NsPerOp, Value: ns}, {Unit: bench.WeightRate, Value: float64(r.Bytes) / ns * 1e9},
 				{Unit: bench.CyclesPerWeights, Value: cycles}, {Unit: bench.ClockRate, Value: hz},
 			}})
@@ -304,7 +295,7 @@ func (p *KernelProfiling) sample(ctx context.Context) ([]hotspot.Samples, error)
 		p.progress("sampling in "+r.Level, i, len(p.runs))
 		found, how, err := hotspot.Sample(func() error {
 			for start := clock.Now(); clock.Since(start) < p.opt.Time; {
-				if err := errors.Join(r.run(r.per), ctx.Err()); err != nil {
+				if err := errors.Join(r.run(p.counts[i]), ctx.Err()); err != nil {
 					return err
 				}
 			}
@@ -323,8 +314,8 @@ const mostSteps = 60_000
 
 // stepShape is the smaller of the two matrices that are stepped through; the other
 // has twice as many rows.
-func (p *KernelProfiling) stepShape() Shape {
-	v, s := p.opt.Variant, Shape{64, min(p.opt.Shape.Cols, 2048)}
+func (p *KernelProfiling) stepShape() formats.Shape {
+	v, s := p.opt.Variant, formats.Shape{Rows: 64, Cols: min(p.opt.Shape.Cols, 2048)}
 	unit := max(1, v.Layout.RowTile)
 	s.Rows = max(unit, s.Rows/unit*unit)
 	cycles := profile.FigureOf(p.runs[0].Cycles).Center
@@ -368,13 +359,13 @@ func (p *KernelProfiling) count(ctx context.Context) (hotspot.Counts, error) {
 
 // StepKernel is the child's side: it multiplies with matrices of rows and of twice
 // as many, and marks where each product begins and ends.
-func StepKernel(v *kernels.Variant, s Shape, seed uint64, stepped func() (mark func() error, err error)) error {
+func StepKernel(v *kernels.Variant, s formats.Shape, seed uint64, stepped func() (mark func() error, err error)) error {
 	pool := kernels.NewPool(1)
 	defer pool.Close()
 	x := activations(s.Cols, seed)
 	var products []kernels.Product
 	for _, rows := range []int{s.Rows, 2 * s.Rows} {
-		t, err := random(v.Format, Shape{rows, s.Cols}, seed)
+		t, err := random(v.Format, formats.Shape{Rows: rows, Cols: s.Cols}, seed)
 		if err != nil {
 			return err
 		}

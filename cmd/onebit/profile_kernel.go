@@ -35,7 +35,7 @@ type kernelFlags struct {
 	mcaCPU string
 
 	variant *kernels.Variant
-	parsed  cases.Shape
+	parsed  formats.Shape
 }
 
 // kernelOnly are flags that mean nothing without --kernel, and kernelToo those
@@ -125,14 +125,14 @@ func lookupKernel(text string) (*kernels.Variant, error) {
 	return nil, err
 }
 
-func parseShape(text string) (cases.Shape, error) {
+func parseShape(text string) (formats.Shape, error) {
 	rows, cols, _ := strings.Cut(text, "x")
 	r, err1 := strconv.Atoi(rows)
 	c, err2 := strconv.Atoi(cols)
 	if err1 != nil || err2 != nil || r < 1 || c < 1 || r > longestSide || c > longestSide {
-		return cases.Shape{}, fmt.Errorf("give ROWSxCOLS, from 1x1 to %[1]dx%[1]d", longestSide)
+		return formats.Shape{}, fmt.Errorf("give ROWSxCOLS, from 1x1 to %[1]dx%[1]d", longestSide)
 	}
-	return cases.Shape{Rows: r, Cols: c}, nil
+	return formats.Shape{Rows: r, Cols: c}, nil
 }
 
 func (f *profileFlags) runKernel(cmd *cobra.Command) (err error) {
