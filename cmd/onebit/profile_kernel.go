@@ -107,13 +107,14 @@ func lookupKernel(text string) (*kernels.Variant, error) {
 	if len(parts) < 2 || len(parts) > 3 {
 		return nil, errors.New("give FORMAT/VARIANT or FORMAT/VARIANT/SCHEME, such as q1_0_g128/scalar")
 	}
-	if _, err := formats.Lookup(parts[0]); err != nil {
+	format, err := formats.Lookup(parts[0])
+	if err != nil {
 		return nil, err
 	}
 	if len(parts) == 3 {
 		return kernels.Lookup(parts[0], parts[1], kernels.Scheme(parts[2]))
 	}
-	v, err := kernels.Lookup(parts[0], parts[1], kernels.DefaultScheme(parts[0]))
+	v, err := kernels.Lookup(parts[0], parts[1], kernels.FormatOf(format).Scheme)
 	if err == nil {
 		return v, nil
 	}
