@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"onebit/internal/require"
 )
 
 // TestBenchstatReadsTheFile runs the real benchstat, from this module's tool
@@ -33,6 +35,9 @@ func TestBenchstatReadsTheFile(t *testing.T) {
 		return path
 	}
 	old, new := write("old.txt", time.Millisecond), write("new.txt", 1250*time.Microsecond)
+	if _, err := exec.LookPath("go"); err != nil {
+		require.Skip(t, "benchstat", "there is no go command to run it")
+	}
 	out, err := exec.CommandContext(t.Context(), "go", "tool", "benchstat", "-row", "/format,/variant",
 		"-filter", ".name:MatVec", old, new).CombinedOutput()
 	if err != nil {

@@ -37,6 +37,7 @@ finish() {
 
 install_packages() {
 	local sudo= packages="binutils llvm fonts-dejavu-core qemu-user-static"
+	[ "$(uname -m)" != x86_64 ] || packages="$packages wine wine64"
 	[ "$(id -u)" = 0 ] || sudo=sudo
 	# Ubuntu's chromium is a stub for a snap; its CI images bring Chrome. Slurm
 	# takes eight seconds to install, and was tried on Debian only.
@@ -163,6 +164,57 @@ on_arm64() {
 	shift 2
 	echo "-cpu $cpu: $features"
 	ONEBIT_REQUIRE=$features GOARCH=arm64 CGO_ENABLED=0 go test -short -exec "qemu-aarch64-static -cpu $cpu" "$@"
+}
+
+# test_wine runs Windows binaries of the tests: files, clock, memory and words
+# are another system's, the instructions this machine's own.
+test_wine() {
+	local overlay status=0
+	overlay=$(wine_overlay)
+	export WINEPREFIX=$TMPDIR/wine
+	WINEDEBUG=-all wineboot -i 2>/dev/null
+	WINEDEBUG=-all wineserver -p # stays: of two tests that start it at once, one waits for a minute
+	GOOS=windows CGO_ENABLED=0 go test -short -overlay "$overlay" -exec "$PWD/scripts/under-wine" \
+		./internal/... ./formats/... ./kernels/... ./models/... ./bench/... ./reports ./cmd/... || status=$?
+	wineserver -k || true
+	return "$status"
+}
+
+# wine_overlay writes copies of three files of Go's library that ask nothing of
+# Windows that Wine 8 lacks, and prints the file that names them: random numbers
+# come from advapi32, and removing falls back where POSIX semantics are not
+# implemented (0xC0000002).
+wine_overlay() {
+	local out=$TMPDIR/overlay src
+	src=$(go env GOROOT)/src
+	mkdir "$out"
+	patched "$out" "$src/runtime/os_windows.go" \
+		"s/'b', 'c', 'r', 'y', 'p', 't', 'p', 'r', 'i', 'm', 'i', 't', 'i', 'v', 'e', 's', /'a', 'd', 'v', 'a', 'p', 'i', '3', '2', /" \
+		's/"ProcessPrng\\000"/"SystemFunction036\\000"/'
+	patched "$out" "$src/internal/syscall/windows/zsyscall_windows.go" \
+		's/Add("bcryptprimitives.dll")/Add("advapi32.dll")/' 's/NewProc("ProcessPrng")/NewProc("SystemFunction036")/'
+	patched "$out" "$src/internal/syscall/windows/at_windows.go" \
+		's/STATUS_NOT_SUPPORTED: /NTStatus(0xC0000002), STATUS_NOT_SUPPORTED: /'
+	printf '{"Replace": {%s}}\n' "$(paste -sd, "$out/names")" >"$out/overlay.json"
+	echo "$out/overlay.json"
+}
+
+# patched DIR FILE EDITS…: a copy of the file in DIR with sed's edits, each of
+# which must change something, and its name for the overlay in DIR/names.
+patched() {
+	local dir=$1 file=$2 copy edit
+	copy=$dir/$(basename "$file")
+	cp "$file" "$copy"
+	shift 2
+	for edit in "$@"; do
+		sed "$edit" "$copy" >"$copy.new"
+		if cmp -s "$copy" "$copy.new"; then
+			echo "$file is not what it was: $edit changes nothing" >&2
+			return 1
+		fi
+		mv "$copy.new" "$copy"
+	done
+	printf '"%s": "%s"\n' "$file" "$copy" >>"$dir/names"
 }
 
 # fuzz_all takes the targets two at a time, each with a worker of its own. A

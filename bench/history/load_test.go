@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -159,7 +160,11 @@ func TestLoad(t *testing.T) {
 
 // Names of files and benchmarks that could command a terminal arrive escaped.
 func TestLoadHostileNames(t *testing.T) {
-	h := load(t, folder(t, map[string]string{"a\x1b[2J.txt": "cpu: evil\x1b[0m\npkg: p\x07\nBenchmarkX\x1b[31m 1 1 ns/op\n"}), onlyTime)
+	file := "a\x1b[2J.txt"
+	if runtime.GOOS == "windows" {
+		file = "a.txt" // there can be no such name
+	}
+	h := load(t, folder(t, map[string]string{file: "cpu: evil\x1b[0m\npkg: p\x07\nBenchmarkX\x1b[31m 1 1 ns/op\n"}), onlyTime)
 	s := h.Series[0]
 	if all := s.Name + s.Package + h.Machines[s.Machine] + h.Points[0].Label(); strings.ContainsAny(all, "\x1b\x07") || !strings.Contains(s.Name, `\x1b`) {
 		t.Errorf("%q", all)

@@ -140,7 +140,11 @@ func (c *conversion) run(cmd *cobra.Command, output string, force bool) error {
 	err = writeFile(cmd.Context(), output, force, func(w io.Writer) error {
 		bar := newProgress(cmd.ErrOrStderr(), "convert", size)
 		defer bar.Close()
-		return c.write(io.MultiWriter(w, bar), meta, infos)
+		if err := c.write(io.MultiWriter(w, bar), meta, infos); err != nil {
+			return err
+		}
+		// OUT may be IN, which Windows does not replace while it is mapped.
+		return c.in.Close()
 	})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
+			env.Setenv("ENOENT", noSuchFile())
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -51,6 +53,12 @@ func TestScripts(t *testing.T) {
 			return false, strconv.ErrSyntax
 		},
 	})
+}
+
+// noSuchFile is what this system says of a file that is not there.
+func noSuchFile() string {
+	_, err := os.Stat("no such file")
+	return err.(*fs.PathError).Err.Error()
 }
 
 // status runs a command and asserts its exit status: status CODE COMMAND ARGS…

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -223,6 +224,17 @@ func write(t *testing.T, path string, tensors ...Tensor) {
 
 func scalar(name string, x byte) Tensor { return Tensor{name, "U8", nil, []byte{x}} }
 
+// noSuchFile is what this system says of a file that is not there.
+func noSuchFile(t *testing.T) string {
+	t.Helper()
+	_, err := os.Stat(filepath.Join(t.TempDir(), "none"))
+	var at *fs.PathError
+	if !errors.As(err, &at) {
+		t.Fatal(err)
+	}
+	return at.Err.Error()
+}
+
 func TestOpenDir(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "model-1.safetensors"), scalar("a", 1), scalar("b", 2))
@@ -260,7 +272,7 @@ func TestOpenDir(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"weight_map":{"z":"model-2.safetensors"}}`:                           `model-2.safetensors: tensor "z": is missing, and model.safetensors.index.json says`,
 		`{"weight_map":{"a":"model-2.safetensors","b":"model-1.safetensors"}}`: `model-2.safetensors: tensor "a": is missing`,
-		`{"weight_map":{"a":"model-3.safetensors"}}`:                           `model-3.safetensors: no such file`,
+		`{"weight_map":{"a":"model-3.safetensors"}}`:                           `model-3.safetensors: ` + noSuchFile(t),
 		`{"weight_map":{"a":"../model-1.safetensors"}}`:                        `tensor "a": is said to be in "../model-1.safetensors", which is not the name`,
 		`{"weight_map":{"a":""}}`:                                              `is said to be in ""`,
 		`{"weight_map":{}}`:                                                    `weight_map is missing or empty`,

@@ -43,3 +43,11 @@ func TestClock(t *testing.T) {
 		t.Errorf("20 ms lasted %v by the system's clock", d)
 	}
 }
+
+// Profiles read the clock around every operation.
+func TestReadingAllocatesNothing(t *testing.T) {
+	var d time.Duration
+	if n := testing.AllocsPerRun(100, func() { d += Since(Now()) }); n != 0 {
+		t.Errorf("%v allocations, and %v", n, d)
+	}
+}

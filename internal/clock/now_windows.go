@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -19,9 +20,10 @@ var (
 	origin = time.Now().Round(0)
 )
 
-// query calls one of the two functions, which cannot fail since Windows XP.
+// query calls one of the two functions, which cannot fail since Windows XP. Its
+// own Call would allocate the result and the list of arguments.
 func query(proc *windows.LazyProc) (n int64) {
-	proc.Call(uintptr(unsafe.Pointer(&n)))
+	syscall.SyscallN(proc.Addr(), uintptr(unsafe.Pointer(&n)))
 	return n
 }
 
