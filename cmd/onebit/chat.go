@@ -24,7 +24,7 @@ import (
 // A conversation is turns of a person and of the model in one session, whose keys
 // and values stay from turn to turn.
 type conversation struct {
-	*engine
+	*openModel
 	template   *arch.Chat
 	session    *models.Session
 	sampler    *models.Sampler
@@ -40,7 +40,7 @@ type conversation struct {
 }
 
 // converse is run for a person who takes turns with the model.
-func (f *runFlags) converse(cmd *cobra.Command, en *engine, sampler *models.Sampler, begin time.Time, collect func()) error {
+func (f *runFlags) converse(cmd *cobra.Command, en *openModel, sampler *models.Sampler, begin time.Time, collect func()) error {
 	template, err := f.template(en.Tokenizer)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (f *runFlags) converse(cmd *cobra.Command, en *engine, sampler *models.Samp
 	defer signal.Stop(interrupts)
 
 	c := &conversation{
-		engine: en, template: template, session: session, sampler: sampler, limit: f.length, ignoreEnd: f.ignoreEnd,
+		openModel: en, template: template, session: session, sampler: sampler, limit: f.length, ignoreEnd: f.ignoreEnd,
 		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), interrupts: interrupts,
 	}
 	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
@@ -150,7 +150,7 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 		return err
 	}
 	g := &generation{
-		engine: c.engine, session: c.session, sampler: c.sampler, out: c.out, limit: c.limit, ignoreEnd: c.ignoreEnd,
+		openModel: c.openModel, session: c.session, sampler: c.sampler, out: c.out, limit: c.limit, ignoreEnd: c.ignoreEnd,
 		begin: clock.Now(), collect: func() {},
 	}
 	err = c.generate(ctx, g, ids[kept:])

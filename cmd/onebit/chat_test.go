@@ -47,7 +47,7 @@ func newConversation(t *testing.T, context int) (c *conversation, notes *bytes.B
 		t.Fatal(err)
 	}
 	notes = new(bytes.Buffer)
-	return &conversation{engine: en, template: template, session: session, sampler: sampler, limit: 9, ignoreEnd: true, out: io.Discard, notes: notes}, notes
+	return &conversation{openModel: en, template: template, session: session, sampler: sampler, limit: 9, ignoreEnd: true, out: io.Discard, notes: notes}, notes
 }
 
 // say returns turns of which no more come.

@@ -11,6 +11,7 @@ import (
 	"onebit/formats"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine"
 	"onebit/models/engine/cpu"
 	"onebit/reports"
 )
@@ -20,6 +21,7 @@ var flagValues = map[string]cobra.CompletionFunc{
 	"act":        oneOf(activationNames),
 	"cache":      oneOf(cacheNames),
 	"chat":       oneOf(chatTemplates),
+	"engine":     oneOf(engineNames),
 	"filter":     completeFilter,
 	"gguf-types": oneOf(i2sPackings),
 	"head":       oneOf(headNames),
@@ -162,6 +164,13 @@ func formatNames() (all []string) {
 func activationNames() (all []string) {
 	for _, act := range kernels.Schemes() {
 		all = append(all, string(act))
+	}
+	return all
+}
+
+func engineNames() (all []string) {
+	for _, k := range engine.Kinds() {
+		all = append(all, k.Name)
 	}
 	return all
 }

@@ -14,7 +14,9 @@ import (
 	"onebit/internal/clock"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine"
 	"onebit/models/engine/cpu"
+	_ "onebit/models/engine/plain"
 	"onebit/models/tokenizer"
 )
 
@@ -28,6 +30,7 @@ type engineFlags struct {
 	cache   string
 	native  bool
 	stream  bool
+	engine  string        // ""; cpu
 	pool    *kernels.Pool // of another model, to run on; nil: one of its own
 }
 
@@ -41,6 +44,28 @@ func (e *engineFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&e.head, "head", "", "convert the output head to a `FORMAT`, such as q8_0 for one in f16")
 	flags.BoolVar(&e.native, "native", false, "multiply the file's bytes in place, without packing the weights behind the run")
 	flags.BoolVar(&e.stream, "stream", false, "keep one transformer block in memory at a time, for a model larger than that")
+}
+
+// registerEngine adds the choice of an engine, for verbs that ask nothing of it
+// that only the CPU's has.
+func (e *engineFlags) registerEngine(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&e.engine, "engine", "", "engine by `NAME` (see onebit kernels; default: cpu, which the other flags are about)")
+}
+
+// chooseEngine refuses flags that an engine would not follow.
+func (e *engineFlags) chooseEngine(opt *models.Options) error {
+	if e.engine == "" || e.engine == "cpu" {
+		return nil
+	}
+	kind, err := engine.Lookup(e.engine)
+	switch {
+	case err != nil:
+		return usagef("--engine: %w", err)
+	case e.variant != "" || e.act != "" || e.native || e.stream || e.threads != 0:
+		return usagef("--engine %s goes without --variant, --act, --native, --stream and --threads, which are about the engine cpu", e.engine)
+	}
+	opt.Engine = kind.Open
+	return nil
 }
 
 // options turns the flags into what a model is opened with; packing is the
@@ -70,9 +95,11 @@ func (e *engineFlags) options(packing cpu.Packing) (models.Options, error) {
 		}
 	}
 	if e.variant != "" || act != "" {
-		opt.CPU.Kernels, err = preferVariant(e.variant, act)
+		if opt.CPU.Kernels, err = preferVariant(e.variant, act); err != nil {
+			return opt, err
+		}
 	}
-	return opt, err
+	return opt, e.chooseEngine(&opt)
 }
 
 // headType is a format that --head asks for.
@@ -128,8 +155,8 @@ func (e *engineFlags) cacheFormat() (*formats.Type, error) {
 // referenceVariant dequantizes weights and sums in float64.
 const referenceVariant = "reference"
 
-// An engine is a model with its tokenizer.
-type engine struct {
+// An openModel is a model with its tokenizer.
+type openModel struct {
 	*models.Model
 	Tokenizer *tokenizer.Tokenizer
 	cache     *formats.Type // of keys and values; nil for the usual one
@@ -139,7 +166,7 @@ type engine struct {
 }
 
 // newSession starts a session for so many tokens.
-func (en *engine) newSession(context int) (*models.Session, error) {
+func (en *openModel) newSession(context int) (*models.Session, error) {
 	return en.NewSession(models.SessionOptions{Context: context, Cache: en.cache})
 }
 
@@ -157,13 +184,13 @@ func (s sharedSource) Close() error {
 
 // load opens the model and, beside it, the tokenizer: building the vocabulary
 // takes as long as mapping the weights.
-func (e *engineFlags) load(ctx context.Context, path string, packing cpu.Packing) (*engine, error) {
+func (e *engineFlags) load(ctx context.Context, path string, packing cpu.Packing) (*openModel, error) {
 	opt, err := e.options(packing)
 	if err != nil {
 		return nil, err
 	}
 	var g errgroup.Group
-	en := new(engine)
+	en := new(openModel)
 	if en.cache, err = e.cacheFormat(); err != nil {
 		return nil, err
 	}
@@ -191,15 +218,15 @@ func (e *engineFlags) load(ctx context.Context, path string, packing cpu.Packing
 	return en, err
 }
 
-// variants lists what multiplies the weights now: "format/variant/activation".
-func (en *engine) variants() []string {
+// variants lists what multiplies the weights now: "format/variant/scheme".
+func (en *openModel) variants() []string {
 	layers := []*models.Linear{en.Head}
 	for _, b := range en.Blocks() {
 		layers = append(layers, b.Linears()...)
 	}
 	var out []string
 	for _, l := range layers {
-		if name := l.Variant().String(); !slices.Contains(out, name) {
+		if name := l.Kernel(); !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -208,7 +235,7 @@ func (en *engine) variants() []string {
 }
 
 // headNote is the end of a summary that says what became of the head, if anything.
-func (en *engine) headNote() string {
+func (en *openModel) headNote() string {
 	if en.HeadError == 0 {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,8 @@ import (
 	"onebit/internal/cpu"
 	"onebit/kernels"
 	_ "onebit/kernels/all"
+	"onebit/models/engine"
+	enginecpu "onebit/models/engine/cpu"
 )
 
 func newKernels() *cobra.Command {
@@ -18,9 +21,10 @@ func newKernels() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kernels",
 		Short: "List every kernel variant, what it requires and whether it runs here",
-		Long: "List the variants of every weight format and activation scheme. HERE says whether\n" +
-			"this machine runs a variant, and what it lacks if not; a star marks the one that a\n" +
-			"model would use.",
+		Long: "List the variants of every weight format and activation scheme, those of what a\n" +
+			"model computes outside its products (norms, attention, conversions), and the engines.\n" +
+			"HERE says whether this machine runs a variant, and what it lacks if not; a star marks\n" +
+			"the one that a model would use.",
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l := listKernels()
@@ -39,6 +43,8 @@ type kernelList struct {
 	Arch     string        `json:"arch"`
 	Features []string      `json:"features"` // of this machine
 	Variants []variantInfo `json:"variants"`
+	Vectors  []vectorsInfo `json:"vectors"`
+	Engines  []engineInfo  `json:"engines"`
 	Foreign  []string      `json:"foreign_isas"` // levels of other architectures
 }
 
@@ -49,10 +55,30 @@ type variantInfo struct {
 	Layout     string   `json:"layout"`
 	ISA        string   `json:"isa"`
 	Requires   []string `json:"requires"`
-	Available  bool     `json:"available"`
-	Missing    string   `json:"missing,omitempty"` // why it is not available
-	Best       bool     `json:"best"`              // what Best picks for the format
+	state               // the best is what Best picks for the format
 	Summary    string   `json:"summary"`
+}
+
+// A vectorsInfo is what computes outside the products.
+type vectorsInfo struct {
+	Vectors  string   `json:"vectors"`
+	ISA      string   `json:"isa"`
+	Requires []string `json:"requires"`
+	state
+	Summary string `json:"summary"`
+}
+
+type engineInfo struct {
+	Engine string `json:"engine"`
+	state
+	Summary string `json:"summary"`
+}
+
+// A state says whether something runs here.
+type state struct {
+	Available bool   `json:"available"`
+	Missing   string `json:"missing,omitempty"` // why it is not available
+	Best      bool   `json:"best"`              // what is used unless asked
 }
 
 func listKernels() kernelList {
@@ -63,13 +89,24 @@ func listKernels() kernelList {
 		info := variantInfo{
 			Format: v.Format.Name, Activation: string(v.Scheme), Variant: v.Name,
 			Layout: v.Layout.Name, ISA: v.ISA.Name, Requires: append([]string{}, v.ISA.Requires.Names()...),
-			Available: true, Best: v == best, Summary: v.Summary,
-		}
-		if err := v.Available(); err != nil {
-			info.Available = false
-			info.Missing = cpu.Detected().Missing(v.ISA.Requires).String()
+			state: stateOf(v.ISA, v == best), Summary: v.Summary,
 		}
 		l.Variants = append(l.Variants, info)
+	}
+	for _, v := range enginecpu.AllVectors() {
+		l.Vectors = append(l.Vectors, vectorsInfo{
+			Vectors: v.Name, ISA: v.ISA.Name, Requires: append([]string{}, v.ISA.Requires.Names()...),
+			state: stateOf(v.ISA, v == enginecpu.BestVectors(cpu.Detected())), Summary: v.Summary,
+		})
+	}
+	for _, k := range engine.Kinds() {
+		info := engineInfo{Engine: k.Name, state: state{Available: true, Best: k.Name == "cpu"}, Summary: k.Summary}
+		if k.Available != nil {
+			if err := k.Available(); err != nil {
+				info.Available, info.Missing = false, err.Error()
+			}
+		}
+		l.Engines = append(l.Engines, info)
 	}
 	for _, isa := range kernels.ISAs() {
 		if isa.Foreign() != nil {
@@ -77,6 +114,13 @@ func listKernels() kernelList {
 		}
 	}
 	return l
+}
+
+func stateOf(isa *kernels.ISA, best bool) state {
+	if missing := cpu.Detected().Missing(isa.Requires); missing != 0 {
+		return state{Missing: missing.String(), Best: best}
+	}
+	return state{Available: true, Best: best}
 }
 
 func (l kernelList) print(w io.Writer, width int) error {
@@ -90,21 +134,35 @@ func (l kernelList) print(w io.Writer, width int) error {
 	}
 	rows := [][]string{{"FORMAT", "ACTIVATION", "VARIANT", "LAYOUT", "HERE", "REQUIRES", "WHAT IT IS"}}
 	for _, v := range l.Variants {
-		rows = append(rows, []string{v.Format, v.Activation, v.Variant, v.Layout, v.here(), v.requires(), v.Summary})
+		rows = append(rows, []string{v.Format, v.Activation, v.Variant, v.Layout, v.here(), listed(v.Requires), v.Summary})
 	}
-	rows, dropped := fitted(rows, width, "REQUIRES", "WHAT IT IS", "LAYOUT")
-	t := newTable(w)
-	for _, row := range rows {
-		t.texts(row...)
+	vectors := [][]string{{"OUTSIDE PRODUCTS", "HERE", "REQUIRES", "WHAT IT IS"}}
+	for _, v := range l.Vectors {
+		vectors = append(vectors, []string{v.Vectors, v.here(), listed(v.Requires), v.Summary})
 	}
-	if err := t.flush(); err != nil {
-		return err
+	engines := [][]string{{"ENGINE", "HERE", "WHAT IT IS"}}
+	for _, e := range l.Engines {
+		engines = append(engines, []string{e.Engine, e.here(), e.Summary})
 	}
-	notes := []string{"* used for its format on this machine", "not in this program: " + strings.Join(l.Foreign, ", ")}
+	var dropped []string
+	for _, table := range [][][]string{rows, vectors, engines} {
+		fit, narrowed := fitted(table, width, "REQUIRES", "WHAT IT IS", "LAYOUT")
+		dropped = append(dropped, narrowed...)
+		t := newTable(w)
+		for _, row := range fit {
+			t.texts(row...)
+		}
+		if err := t.flush(); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	slices.Sort(dropped)
+	dropped = slices.Compact(dropped)
+	notes := []string{"* used on this machine, for its format, unless another is asked for", "not in this program: " + strings.Join(l.Foreign, ", ")}
 	if len(dropped) > 0 {
 		notes = append(notes, "not shown for lack of width: "+strings.ToLower(strings.Join(dropped, ", ")))
 	}
-	fmt.Fprintln(w)
 	for _, note := range notes {
 		if _, err := fmt.Fprintln(w, strings.Join(wrapped(note, width, " "), "\n    ")); err != nil {
 			return err
@@ -113,7 +171,7 @@ func (l kernelList) print(w io.Writer, width int) error {
 	return nil
 }
 
-func (v variantInfo) here() string {
+func (v state) here() string {
 	switch {
 	case !v.Available:
 		return "no: " + v.Missing
@@ -123,9 +181,9 @@ func (v variantInfo) here() string {
 	return "yes"
 }
 
-func (v variantInfo) requires() string {
-	if len(v.Requires) == 0 {
+func listed(features []string) string {
+	if len(features) == 0 {
 		return "-"
 	}
-	return strings.Join(v.Requires, " ")
+	return strings.Join(features, " ")
 }

@@ -67,6 +67,7 @@ of a text:
 	flags.BoolVar(&f.force, "force", false, "replace the file of --save-logits if it exists")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	f.register(cmd)
+	f.registerEngine(cmd)
 	return cmd
 }
 
@@ -221,7 +222,7 @@ func readText(path string, stdin io.Reader) (string, error) {
 
 // reference returns what the model is compared with, nil for nothing, and what
 // to call when done with it.
-func (f *perplexityFlags) reference(ctx context.Context, path string, en *engine, saved *savedLogits) (perplexity.Session, func(), error) {
+func (f *perplexityFlags) reference(ctx context.Context, path string, en *openModel, saved *savedLogits) (perplexity.Session, func(), error) {
 	switch {
 	case f.kld:
 		return f.referenceEngine(ctx, path, en)
@@ -235,7 +236,7 @@ func (f *perplexityFlags) reference(ctx context.Context, path string, en *engine
 
 // referenceEngine opens the model once more, as the reference engine. The
 // tokens are en's.
-func (f *perplexityFlags) referenceEngine(ctx context.Context, path string, en *engine) (perplexity.Session, func(), error) {
+func (f *perplexityFlags) referenceEngine(ctx context.Context, path string, en *openModel) (perplexity.Session, func(), error) {
 	flags := engineFlags{modelFlags: f.modelFlags, pool: en.Pool(), variant: referenceVariant}
 	opt, err := flags.options(cpu.PackNever)
 	if err != nil {

@@ -75,6 +75,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.ignoreEnd, "ignore-eos", false, "go on where the model ends")
 	flags.BoolVar(&f.json, "json", false, "print one JSON document at the end instead of the text")
 	f.engineFlags.register(cmd)
+	f.registerEngine(cmd)
 }
 
 // chatOfModel is the value of --chat without a name.
@@ -118,7 +119,7 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 	}
 	defer session.Close()
 
-	g := &generation{engine: en, session: session, sampler: sampler, begin: begin, collect: collect, limit: f.length, ignoreEnd: f.ignoreEnd}
+	g := &generation{openModel: en, session: session, sampler: sampler, begin: begin, collect: collect, limit: f.length, ignoreEnd: f.ignoreEnd}
 	if !f.json {
 		g.out = cmd.OutOrStdout()
 	}
@@ -217,7 +218,7 @@ func (f *runFlags) template(t *tokenizer.Tokenizer) (*arch.Chat, error) {
 const openContext = 4096
 
 // session makes room for the prompt and what is to follow.
-func (f *runFlags) session(en *engine, prompt int) (*models.Session, error) {
+func (f *runFlags) session(en *openModel, prompt int) (*models.Session, error) {
 	room, most := f.context, en.Config.Context
 	if room == 0 {
 		wanted := f.length
@@ -251,7 +252,7 @@ func postponeGC() (collect func()) {
 
 // A generation is one text in the making, and what it took.
 type generation struct {
-	*engine
+	*openModel
 	session   *models.Session
 	sampler   *models.Sampler
 	out       io.Writer // nil: nowhere

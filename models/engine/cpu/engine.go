@@ -67,6 +67,10 @@ type Engine struct {
 	converted []*mmap.Anon // weights in another format than the file's
 }
 
+func init() {
+	engine.Register(engine.Kind{Name: "cpu", Summary: "the variants of kernels and of vectors on the CPU's threads", Open: Open(Options{})})
+}
+
 // Open returns the opener of engines with these options.
 func Open(opt Options) engine.Opener {
 	return func(src engine.Source) (engine.Engine, error) { return newEngine(src, opt) }

@@ -12,6 +12,10 @@ import (
 	"onebit/models/engine"
 )
 
+func init() {
+	engine.Register(engine.Kind{Name: "plain", Summary: "float64 on one thread, the definition of each operation, for comparison", Open: Open})
+}
+
 // Open is the engine's opener.
 func Open(src engine.Source) (engine.Engine, error) { return &plain{src}, nil }
 
