@@ -94,42 +94,56 @@ func timeRows(b *testing.B, v *kernels.Variant, tensor *formats.Tensor) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkTwoBitBatch times one thread on N columns and weights in L2, the
-// activations prepared beforehand. 2 operations are a multiplication and an
+// BenchmarkTwoBitBatch times one thread on N columns and weights in L2 or behind the
+// caches, the activations prepared beforehand. 2 operations are a multiplication and an
 // addition.
 func BenchmarkTwoBitBatch(b *testing.B) {
+	const cols = 2048
 	for _, format := range twoBitFormats {
-		for _, n := range []int{1, 2, 3, 4, 8, 16, 512} {
-			for _, v := range kernels.Variants() {
-				if v.Format.Name != format || v.Scheme != kernels.FormatOf(v.Format).Scheme || v.ISA == kernels.Go {
-					continue
-				}
-				b.Run(fmt.Sprintf("format=%s/columns=%d/variant=%s", format, n, v.Name), func(b *testing.B) {
-					if err := v.Available(); err != nil {
-						b.Skip(err)
+		for _, mem := range []struct {
+			name  string
+			bytes int
+		}{{"L2", 256 << 10}, {"DRAM", 64 << 20}} {
+			var tensor *formats.Tensor // made once, if a benchmark wants it
+			free := func() error { return nil }
+			for _, n := range []int{1, 2, 3, 4, 6, 8, 12, 16, 32, 128, 512} {
+				for _, v := range kernels.Variants() {
+					if v.Format.Name != format || v.Scheme != kernels.FormatOf(v.Format).Scheme || v.ISA == kernels.Go {
+						continue
 					}
-					timeBatch(b, v, n)
-				})
+					b.Run(fmt.Sprintf("format=%s/mem=%s/columns=%d/variant=%s", format, mem.name, n, v.Name), func(b *testing.B) {
+						if err := v.Available(); err != nil {
+							b.Skip(err)
+						}
+						if tensor == nil {
+							tensor, free = repeated(b, v.Format, mem.bytes, cols)
+						}
+						timeBatch(b, v, tensor, n)
+					})
+				}
+			}
+			if err := free(); err != nil {
+				b.Fatal(err)
 			}
 		}
 	}
 }
 
-func timeBatch(b *testing.B, v *kernels.Variant, n int) {
-	const rows, cols, chunk = 512, 2048, 64
-	rng := rand.New(rand.NewPCG(3, 4))
-	m, err := v.Pack(kerneltest.Tensor(b, v.Format, rows, cols, rng), nil)
+func timeBatch(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, n int) {
+	rows, cols := tensor.Dims()
+	m, err := v.Pack(tensor, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer m.Close()
 	var a kernels.Activations
-	a.Prepare(v, normal(rng, n*cols), n, cols)
+	a.Prepare(v, normal(rand.New(rand.NewPCG(3, 4)), n*cols), n, cols)
 	dst := make([]float32, n*rows)
+	const chunk = 64 // rows, as a pool hands them out
 	b.ResetTimer()
 	for range b.N {
 		for r := 0; r < rows; r += chunk {
-			v.Rows(dst, m, &a, r, r+chunk)
+			v.Rows(dst, m, &a, r, min(r+chunk, rows))
 		}
 	}
 	b.ReportMetric(2*float64(n*rows*cols)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gop/s")

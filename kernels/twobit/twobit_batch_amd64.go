@@ -108,22 +108,43 @@ func ternaryMatMul(p panels, order *kernels.Order, rowBytes func(cols int) int) 
 	}
 }
 
-// A blocksBatch has the functions blocks*Batch of a format.
-type blocksBatch [len(batchCols)]func(dst *float32, dstStride int, w *byte, stride, blocks int, panel *int8, scales *float32, scaleStride, cols, tiles int)
+// twoBitRow is how rows of a format with a scale per block lie: what kernels of
+// batches want to know of it.
+type twoBitRow struct {
+	blockCols, blockBytes int
+	data                  int // a block's first code
+	groups                int // of 16 bytes of codes in a block
+	gap                   int // bytes from its last code to the next block's first
+	scaleAt               int // its scale, seen from its first code
+	scaleStep             int // bytes of activation scales for a block: 4, 2, or 0 if there is one for all
+}
 
-// matMul is that of rows of blocks of blockBytes.
-func (batch blocksBatch) matMul(p panels, order *kernels.Order, blockBytes int) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+func (f *twoBit) row(scheme kernels.Scheme) twoBitRow {
+	codes := f.blockLen / 4
+	r := twoBitRow{f.blockLen, f.blockBytes, f.data, codes / 16, f.blockBytes - codes, f.scale - f.data, 0}
+	if scheme == kernels.Q8Per128 {
+		r.scaleStep = 4 * f.blockLen / 128
+	}
+	return r
+}
+
+var blocksBatch = [len(batchCols)]func(dst *float32, dstStride int, w *byte, stride, blocks int, panel *int8, scales *float32, scaleStride, cols, tiles, groups, gap, scaleAt, scaleStep int){
+	blocksBatch4AVX512VNNI, blocksBatch6AVX512VNNI, blocksBatch8AVX512VNNI, blocksBatch12AVX512VNNI, blocksBatch16AVX512VNNI,
+}
+
+// blocksMatMul is matMul for rows of blocks.
+func blocksMatMul(p panels, order *kernels.Order, f twoBitRow) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-		blocks := m.Cols / p.blockCols
-		n := blocks * blockBytes
+		blocks := m.Cols / f.blockCols
+		n := blocks * f.blockBytes
 		w := m.Data[r0*n : r1*n]
 		for c := 0; c < a.N; c += panelCols {
 			panel, cols := p.panel(a, order, c), min(panelCols, a.N-c)
 			scales := a.Scales[c*a.Groups : (c+cols)*a.Groups]
-			kernel := forCols(batch, cols)
+			kernel := forCols(blocksBatch, cols)
 			out := dst[c*m.Rows+r0 : (c+cols-1)*m.Rows+r1]
-			tiles.Multiply(batchRowTile, out[:r1-r0], w, n, func(y *float32, w *byte, stride, tiles int) {
-				kernel(y, 4*m.Rows, w, stride, blocks, &panel[0], &scales[0], 4*a.Groups, cols, tiles)
+			tiles.Multiply(batchRowTile, out[:r1-r0], w[f.data:], n, func(y *float32, w *byte, stride, tiles int) {
+				kernel(y, 4*m.Rows, w, stride, blocks, &panel[0], &scales[0], 4*a.Groups, cols, tiles, f.groups, f.gap, f.scaleAt, f.scaleStep)
 			})
 		}
 	}

@@ -9,61 +9,56 @@ import (
 )
 
 func init() {
-	tq2 := blockOrders{blockOrder(arrangeBlocksTQ232AVX2), blockOrder(arrangeBlocksTQ264AVX2)}
-	q2 := blockOrders{blockOrder(arrangeBlocksQ232AVX2), blockOrder(arrangeBlocksQ264AVX2)}
+	spans := blockOrders{blockOrder(arrangeBlocksTQ232AVX2), blockOrder(arrangeBlocksTQ264AVX2)}
+	bytes := blockOrders{blockOrder(arrangeBlocksQ232AVX2), blockOrder(arrangeBlocksQ264AVX2)}
 	tq2Kernels := []blocksKernel{
-		{kernels.AVX2, tq2.ymm, blocksTQ2AVX2, blocksTQ2StripAVX2},
-		{kernels.AVXVNNI, tq2.ymm, blocksTQ2AVXVNNI, blocksTQ2StripAVXVNNI},
-		{kernels.AVX512VNNI, tq2.zmm, blocksTQ2AVX512VNNI, nil},
+		{kernels.AVX2, spans.ymm, blocksTQ2AVX2},
+		{kernels.AVXVNNI, spans.ymm, blocksTQ2AVXVNNI},
+		{kernels.AVX512VNNI, spans.zmm, blocksTQ2AVX512VNNI},
 	}
-	tq2Batch := blocksBatch{blocksTQ2Batch4AVX512VNNI, blocksTQ2Batch6AVX512VNNI, blocksTQ2Batch8AVX512VNNI, blocksTQ2Batch12AVX512VNNI, blocksTQ2Batch16AVX512VNNI}
-	blocksFormat{formats.TQ2_0, kernels.Q8Row, kernels.Native, tq2Block, arrangeRowsTQ2AVX2, 256, tq2Batch}.register(tq2Kernels)
-	blocksFormat{formats.TQ1_0, kernels.Q8Row, tq2Rows, tq2Block, arrangeRowsTQ2AVX2, 256, tq2Batch}.register(tq2Kernels)
-	blocksFormat{
-		formats.Q2_0, kernels.Q8Per128, kernels.Native, 18, arrangeRowsU32AVX2, 64,
-		blocksBatch{blocksQ2Batch4AVX512VNNI, blocksQ2Batch6AVX512VNNI, blocksQ2Batch8AVX512VNNI, blocksQ2Batch12AVX512VNNI, blocksQ2Batch16AVX512VNNI},
-	}.register([]blocksKernel{
-		{kernels.AVX2, q2.ymm, blocksQ2AVX2, blocksQ2StripAVX2},
-		{kernels.AVXVNNI, q2.ymm, blocksQ2AVXVNNI, blocksQ2StripAVXVNNI},
-		{kernels.AVX512VNNI, q2.zmm, blocksQ2AVX512VNNI, nil},
+	blocksFormat{formats.TQ2_0, tq2, kernels.Q8Row, kernels.Native, arrangeRowsTQ2AVX2}.register(tq2Kernels)
+	blocksFormat{formats.TQ1_0, tq2, kernels.Q8Row, tq2Rows, arrangeRowsTQ2AVX2}.register(tq2Kernels)
+	blocksFormat{formats.Q2_0, q2, kernels.Q8Per128, kernels.Native, arrangeRowsU32AVX2}.register([]blocksKernel{
+		{kernels.AVX2, bytes.ymm, blocksQ2AVX2},
+		{kernels.AVXVNNI, bytes.ymm, blocksQ2AVXVNNI},
+		{kernels.AVX512VNNI, bytes.zmm, blocksQ2AVX512VNNI},
 	})
-	blocksFormat{
-		formats.Q2_0_g128, kernels.Q8Per128, kernels.Native, 34, arrangeRowsU32AVX2, 128,
-		blocksBatch{blocksQ2G128Batch4AVX512VNNI, blocksQ2G128Batch6AVX512VNNI, blocksQ2G128Batch8AVX512VNNI, blocksQ2G128Batch12AVX512VNNI, blocksQ2G128Batch16AVX512VNNI},
-	}.register([]blocksKernel{
-		{kernels.AVX2, q2.ymm, blocksQ2G128AVX2, blocksQ2G128StripAVX2},
-		{kernels.AVXVNNI, q2.ymm, blocksQ2G128AVXVNNI, blocksQ2G128StripAVXVNNI},
-		{kernels.AVX512VNNI, q2.zmm, blocksQ2G128AVX512VNNI, nil},
+	blocksFormat{formats.Q2_0_g128, q2G128, kernels.Q8Per128, kernels.Native, arrangeRowsU32AVX2}.register([]blocksKernel{
+		{kernels.AVX2, bytes.ymm, blocksQ2G128AVX2},
+		{kernels.AVXVNNI, bytes.ymm, blocksQ2G128AVXVNNI},
+		{kernels.AVX512VNNI, bytes.zmm, blocksQ2G128AVX512VNNI},
 	})
 }
 
-// blocksFormat is a format with a scale per block, and its batches.
+// blocksFormat is a format with a scale per block.
 type blocksFormat struct {
 	format     *formats.Type
+	codes      *twoBit // of the layout
 	activation kernels.Scheme
 	layout     *kernels.Layout
-	blockBytes int
 	arrange    func(dst, q *int8, units int) // to row order
-	blockCols  int
-	batch      blocksBatch
 }
 
 func (f blocksFormat) register(list []blocksKernel) {
-	tiles, strips := wide(f.arrange, f.blockCols), narrow(f.arrange, f.blockCols)
+	row := f.codes.row(f.activation)
+	tiles, strips := wide(f.arrange, row.blockCols), narrow(f.arrange, row.blockCols)
 	tilesOrder, stripsOrder := tiles.order(), strips.order()
 	for _, k := range list {
 		v := &kernels.Variant{
 			Name: k.isa.Name, Summary: blocksSummary[k.isa], Format: f.format, Scheme: f.activation, ISA: k.isa,
-			Layout: f.layout, Order: k.order, MatVec: k.matVec(f.blockBytes),
+			Layout: f.layout, Order: k.order, MatVec: k.matVec(row.blockBytes),
 		}
-		if k.isa == kernels.AVX512VNNI {
-			v.BatchOrder, v.MatMul = tilesOrder, f.batch.matMul(tiles, tilesOrder, f.blockBytes)
+		if strip := blocksStrips[k.isa]; strip != nil {
+			v.BatchOrder, v.BatchFrom, v.MatMul = stripsOrder, blocksBatchFrom, strip.matMul(strips, stripsOrder, row)
 		} else {
-			v.BatchOrder, v.BatchFrom, v.MatMul = stripsOrder, blocksBatchFrom, k.strip.matMul(strips, stripsOrder, f.blockBytes)
+			v.BatchOrder, v.MatMul = tilesOrder, blocksMatMul(tiles, tilesOrder, row)
 		}
 		kernels.Register(v)
 	}
 }
+
+// blocksStrips multiply batches on ISAs that have no tiles of 16 columns.
+var blocksStrips = map[*kernels.ISA]blocksStrip{kernels.AVX2: blocksStripAVX2, kernels.AVXVNNI: blocksStripAVXVNNI}
 
 var blocksSummary = map[*kernels.ISA]string{
 	kernels.AVX2:       "VPMADDUBSW on codes masked in place, tiles of 4 rows × 2 blocks",
@@ -103,7 +98,6 @@ type blocksKernel struct {
 	isa   *kernels.ISA
 	order *kernels.Order
 	rows  func(dst *float32, w *byte, stride, blocks int, q *int8, scales *float32, tiles int)
-	strip blocksStrip // nil: tiles instead
 }
 
 func (k blocksKernel) matVec(blockBytes int) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {

@@ -39,16 +39,17 @@ func (kernel ternaryStrip) matMul(p panels, order *kernels.Order, rowBytes func(
 	}
 }
 
-// A blocksStrip is one of the functions blocks*Strip.
-type blocksStrip func(dst *float32, dstStride int, w *byte, stride, rows, blocks int, panel *int8, panelStride int, scales *float32, scaleStride, cols int)
+// A blocksStrip is one of the functions of that name.
+type blocksStrip func(dst *float32, dstStride int, w *byte, stride, rows, blocks int, panel *int8, panelStride int, scales *float32, scaleStride, cols, groups, gap, scaleAt, scaleStep int)
 
-// matMul is for rows of blocks of blockBytes.
-func (kernel blocksStrip) matMul(p panels, order *kernels.Order, blockBytes int) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+// matMul is for rows of blocks.
+func (kernel blocksStrip) matMul(p panels, order *kernels.Order, f twoBitRow) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-		blocks := m.Cols / p.blockCols
-		n := blocks * blockBytes
+		blocks := m.Cols / f.blockCols
+		n := blocks * f.blockBytes
 		p.strips(a, order, r0, r1, func(panel *int8, c, cols, r, rows int) {
-			kernel(&dst[c*m.Rows+r], 4*m.Rows, &m.Data[r*n], n, rows, blocks, panel, p.length(a.Stride), &a.Scales[c*a.Groups], 4*a.Groups, cols)
+			kernel(&dst[c*m.Rows+r], 4*m.Rows, &m.Data[r*n+f.data], n, rows, blocks, panel, p.length(a.Stride), &a.Scales[c*a.Groups], 4*a.Groups, cols,
+				f.groups, f.gap, f.scaleAt, f.scaleStep)
 		})
 	}
 }

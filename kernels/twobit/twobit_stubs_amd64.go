@@ -245,6 +245,29 @@ func stripPanelAVX2(dst *int8, columns *int8, stride int, cols int, groups int, 
 //go:noescape
 func ternaryBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
 
+// blocksBatch4AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 4. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
+// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
+// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
+//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
+
 // ternaryBatch6AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 6. Rows start stride
 // bytes apart; if stride is 0 they are one row, and one result is stored. Columns
@@ -259,6 +282,29 @@ func ternaryBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, r
 //
 //go:noescape
 func ternaryBatch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
+
+// blocksBatch6AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 6. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
+// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
+// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
+//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksBatch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
 
 // ternaryBatch8AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 8. Rows start stride
@@ -275,6 +321,29 @@ func ternaryBatch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, r
 //go:noescape
 func ternaryBatch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
 
+// blocksBatch8AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 8. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
+// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
+// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
+//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksBatch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
+
 // ternaryBatch12AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 12. Rows start stride
 // bytes apart; if stride is 0 they are one row, and one result is stored. Columns
@@ -290,6 +359,29 @@ func ternaryBatch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, r
 //go:noescape
 func ternaryBatch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
 
+// blocksBatch12AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 12. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
+// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
+// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
+//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksBatch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
+
 // ternaryBatch16AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 16. Rows start stride
 // bytes apart; if stride is 0 they are one row, and one result is stored. Columns
@@ -304,6 +396,29 @@ func ternaryBatch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, 
 //
 //go:noescape
 func ternaryBatch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
+
+// blocksBatch16AVX512VNNI multiplies tiles of 16 rows of blocks with the first
+// cols of a panel's columns, up to 16. Rows start stride bytes apart; if stride is
+// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
+// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
+// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
+//
+//	for c := range cols {
+//		for r := range 16 * tiles {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
+//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksBatch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
 
 // ternaryStripAVXVNNI multiplies up to 16 rows of rowBytes bytes, a multiple of 4,
 // that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
@@ -332,6 +447,50 @@ func ternaryStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows 
 //
 //go:noescape
 func ternaryStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
+
+// blocksStripAVXVNNI multiplies up to 16 rows of blocks
+// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
+// bytes.
+// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
+// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
+// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
+//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, gap int, scaleAt int, scaleStep int)
+
+// blocksStripAVX2 multiplies up to 16 rows of blocks
+// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
+// bytes.
+// w is the first row's first code. A block has groups, 1, 2 or 4, times 16 bytes of codes; its
+// fp16 scale lies scaleAt bytes behind the first, the next block's codes gap bytes
+// behind the last. Activation scales go on by scaleStep bytes a block, 4, 2 or 0.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			var y float32
+//			for k := range blocks {
+//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
+//				weight := fp16(w[r*stride+(16*groups+gap)*k+scaleAt:])
+//				y += float32(float32(weight*scales[(c*scaleStride+k*scaleStep)/4]) * float32(sum))
+//			}
+//			dst[c*dstStride/4+r] = y
+//		}
+//	}
+//
+//go:noescape
+func blocksStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, gap int, scaleAt int, scaleStep int)
 
 // blocksTQ2AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
 // apart; if stride is 0 they are one row, and one result is stored. q is in
@@ -384,144 +543,6 @@ func blocksTQ2AVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, sc
 //go:noescape
 func blocksTQ2AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
 
-// blocksTQ2Batch4AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 4. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+66*k+64:])
-//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksTQ2Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksTQ2Batch6AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 6. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+66*k+64:])
-//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksTQ2Batch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksTQ2Batch8AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 8. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+66*k+64:])
-//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksTQ2Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksTQ2Batch12AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 12. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+66*k+64:])
-//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksTQ2Batch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksTQ2Batch16AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 16. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+66*k+64:])
-//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksTQ2Batch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksTQ2StripAVXVNNI multiplies up to 16 rows of blocks
-// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
-// bytes.
-//
-//	for c := range cols {
-//		for r := range rows {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+66*k+64:])
-//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksTQ2StripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
-
-// blocksTQ2StripAVX2 multiplies up to 16 rows of blocks
-// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
-// bytes.
-//
-//	for c := range cols {
-//		for r := range rows {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+66*k+64:])
-//				y += float32(float32(weight*scales[c*scaleStride/4]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksTQ2StripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
-
 // blocksQ2AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
 // apart; if stride is 0 they are one row, and one result is stored. q is in
 // block order for vectors of 64 bytes of codes.
@@ -573,144 +594,6 @@ func blocksQ2AVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, sca
 //go:noescape
 func blocksQ2AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
 
-// blocksQ2Batch4AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 4. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+18*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksQ2Batch6AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 6. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+18*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2Batch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksQ2Batch8AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 8. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+18*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksQ2Batch12AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 12. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+18*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2Batch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksQ2Batch16AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 16. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+18*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2Batch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksQ2StripAVXVNNI multiplies up to 16 rows of blocks
-// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
-// bytes.
-//
-//	for c := range cols {
-//		for r := range rows {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+18*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2StripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
-
-// blocksQ2StripAVX2 multiplies up to 16 rows of blocks
-// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
-// bytes.
-//
-//	for c := range cols {
-//		for r := range rows {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+18*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*64/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2StripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
-
 // blocksQ2G128AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
 // apart; if stride is 0 they are one row, and one result is stored. q is in
 // block order for vectors of 64 bytes of codes.
@@ -761,141 +644,3 @@ func blocksQ2G128AVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8,
 //
 //go:noescape
 func blocksQ2G128AVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
-
-// blocksQ2G128Batch4AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 4. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+34*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2G128Batch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksQ2G128Batch6AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 6. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+34*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2G128Batch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksQ2G128Batch8AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 8. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+34*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2G128Batch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksQ2G128Batch12AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 12. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+34*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2G128Batch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksQ2G128Batch16AVX512VNNI multiplies tiles of 16 rows of blocks with the first
-// cols of a panel's columns, up to 16. Rows start stride bytes apart; if stride is
-// 0 they are one row, and one result is stored. Columns of dst are dstStride bytes
-// apart, those of activation scales scaleStride.
-//
-//	for c := range cols {
-//		for r := range 16 * tiles {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+34*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2G128Batch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int)
-
-// blocksQ2G128StripAVXVNNI multiplies up to 16 rows of blocks
-// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
-// bytes.
-//
-//	for c := range cols {
-//		for r := range rows {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+34*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2G128StripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)
-
-// blocksQ2G128StripAVX2 multiplies up to 16 rows of blocks
-// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
-// bytes.
-//
-//	for c := range cols {
-//		for r := range rows {
-//			var y float32
-//			for k := range blocks {
-//				sum := -Σq[c] of block k + Σ code[r]·q[c] of block k
-//				weight := fp16(w[r*stride+34*k+0:])
-//				y += float32(float32(weight*scales[c*scaleStride/4 + k*128/128]) * float32(sum))
-//			}
-//			dst[c*dstStride/4+r] = y
-//		}
-//	}
-//
-//go:noescape
-func blocksQ2G128StripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int)

@@ -180,24 +180,27 @@ func (b *batch) startSums() {
 	b.ADDQ(operand.I32(panelRow), b.q)
 }
 
-// row is disp bytes behind where row r is read.
-func (b *batch) row(r, disp int) operand.Mem {
-	m := at(b.quarter[r/4], disp)
-	switch r % 4 {
+// row is where row r is read.
+func (b *batch) row(r int) operand.Mem { return b.inQuarter(b.quarter[r/4], r%4) }
+
+// inQuarter is row r of the 4 that begin at base.
+func (b *batch) inQuarter(base reg.Register, r int) operand.Mem {
+	m := at(base, 0)
+	switch r {
 	case 1, 2:
-		m.Index, m.Scale = b.stride, uint8(r%4)
+		m.Index, m.Scale = b.stride, uint8(r)
 	case 3:
 		m.Index, m.Scale = b.stride3, 1
 	}
 	return m
 }
 
-// group adds 16 bytes of each row, disp behind where it is read.
-func (b *batch) group(disp int) {
+// group adds 16 bytes of each row.
+func (b *batch) group() {
 	for i, v := range b.codes {
-		b.VMOVDQU32(b.row(i, disp), v.AsX())
+		b.VMOVDQU32(b.row(i), v.AsX())
 		for l := 1; l < 4; l++ {
-			b.VINSERTI32X4(operand.U8(l), b.row(4*l+i, disp), v, v)
+			b.VINSERTI32X4(operand.U8(l), b.row(4*l+i), v, v)
 		}
 		b.PREFETCHT0(at(b.ahead, 64*i))
 	}
@@ -209,10 +212,10 @@ func (b *batch) group(disp int) {
 // lastGroup adds the dwords of last.
 func (b *batch) lastGroup(last reg.OpmaskVirtual) {
 	for i, v := range b.codes {
-		b.VMOVDQU32_Z(b.row(i, 0), last, v.AsX())
+		b.VMOVDQU32_Z(b.row(i), last, v.AsX())
 		for l := 1; l < 4; l++ {
 			x := b.XMM()
-			b.VMOVDQU32_Z(b.row(4*l+i, 0), last, x)
+			b.VMOVDQU32_Z(b.row(4*l+i), last, x)
 			b.VINSERTI32X4(operand.U8(l), x, v, v)
 		}
 	}
@@ -237,9 +240,9 @@ func (b *batch) multiply() {
 	}
 }
 
-func (b *batch) advance(bytes int) {
+func (b *batch) advance(bytes operand.Op) {
 	for _, p := range b.quarter {
-		b.ADDQ(operand.I32(bytes), p)
+		b.ADDQ(bytes, p)
 	}
 }
 
@@ -319,8 +322,8 @@ func (g *generator) ternaryBatch(cols int) {
 	g.SHRQ(operand.U8(4), b.groups)
 	g.JZ(operand.LabelRef("last"))
 	g.Label("group")
-	b.group(0)
-	b.advance(groupBytes)
+	b.group()
+	b.advance(operand.I32(groupBytes))
 	g.DECQ(b.groups)
 	g.JNZ(operand.LabelRef("group"))
 	g.Label("last")
@@ -344,33 +347,19 @@ func (g *generator) ternaryBatch(cols int) {
 	b.endTile()
 }
 
-// blocksBatch writes a kernel of a format with a scale per block. The sums of
+// blocksBatch writes a kernel of formats with a scale per block. The sums of
 // a block become a term, which is added to results in the frame: there are no
 // registers left for them.
-func (g *generator) blocksBatch(f block, cols int) {
-	name := fmt.Sprintf("blocks%sBatch%dAVX512VNNI", f.name, cols)
-	index := "c*scaleStride/4"
-	step := 0 // of activation scales, by the block
-	if f.groups > 0 {
-		index, step = fmt.Sprintf("c*scaleStride/4 + k*%d/128", 4*f.codes), f.groups
-	}
-	g.Func(name, "func(dst *float32, dstStride int, w *byte, stride, blocks int, panel *int8, scales *float32, scaleStride, cols, tiles int)",
+func (g *generator) blocksBatch(cols int) {
+	name := fmt.Sprintf("blocksBatch%dAVX512VNNI", cols)
+	doc := append([]string{
 		fmt.Sprintf("%s multiplies tiles of 16 rows of blocks with the first", name),
 		fmt.Sprintf("cols of a panel's columns, up to %d. Rows start stride bytes apart; if stride is", cols),
 		"0 they are one row, and one result is stored. Columns of dst are dstStride bytes",
 		"apart, those of activation scales scaleStride.",
-		"",
-		"\tfor c := range cols {",
-		"\t\tfor r := range 16 * tiles {",
-		"\t\t\tvar y float32",
-		"\t\t\tfor k := range blocks {",
-		"\t\t\t\tsum := -Σq[c] of block k + Σ code[r]·q[c] of block k",
-		fmt.Sprintf("\t\t\t\tweight := fp16(w[r*stride+%d*k+%d:])", f.bytes, f.scale),
-		fmt.Sprintf("\t\t\t\ty += float32(float32(weight*scales[%s]) * float32(sum))", index),
-		"\t\t\t}",
-		"\t\t\tdst[c*dstStride/4+r] = y",
-		"\t\t}",
-		"\t}")
+	}, blocksDoc...)
+	g.Func(name, "func(dst *float32, dstStride int, w *byte, stride, blocks int, panel *int8, scales *float32, scaleStride, cols, tiles, "+blocksArguments+" int)",
+		append(doc, blocksLoops("16 * tiles")...)...)
 	g.Attributes(0) // the frame is too large for NOSPLIT
 	b := g.newBatch(cols)
 	frame := g.AllocLocal(64 * (cols + 2))
@@ -378,6 +367,7 @@ func (g *generator) blocksBatch(f block, cols int) {
 	g.LEAQ(frame.Offset(63), results)
 	g.ANDQ(operand.I32(-64), results)
 	halves := at(results, 64*cols)
+	g.ADDQ(operand.I32(groupBytes), g.param("gap")) // from the last group's codes on
 
 	g.Label("tile")
 	b.startTile()
@@ -386,25 +376,29 @@ func (g *generator) blocksBatch(f block, cols int) {
 	for c := range cols {
 		g.VMOVUPS(zero, at(results, 64*c))
 	}
-	scales := g.GP64()
-	g.MOVQ(g.param("scales"), scales)
+	scaleAt := g.GP64()
+	g.XORQ(scaleAt, scaleAt)
 	g.MOVQ(g.param("blocks"), b.groups)
 
 	g.Label("block")
 	b.startSums()
-	b.copyHalves(f.scale, halves)
-	at0, left := g.GP64(), g.GP64()
-	g.MOVQ(operand.I32(f.codes/groupBytes), left)
+	b.copyHalves(halves)
+	left := g.GP64()
+	g.MOVQ(g.param("groups"), left)
 	g.Label("group")
-	b.group(f.data)
-	b.advance(groupBytes)
+	b.group()
 	g.DECQ(left)
-	g.JNZ(operand.LabelRef("group"))
-	weight := g.ZMM()
+	g.JNZ(operand.LabelRef("more"))
+	weight, gap := g.ZMM(), g.GP64()
 	g.VCVTPH2PS(halves, weight)
-	b.advance(f.bytes - f.codes)
+	g.MOVQ(g.param("gap"), gap)
+	b.advance(gap)
 	sums := b.endSums()
-	g.MOVQ(scales, at0)
+	at0 := g.GP64()
+	g.MOVQ(scaleAt, at0)
+	g.ANDQ(operand.I32(-4), at0)
+	g.ADDQ(g.param("scales"), at0)
+	g.ADDQ(g.param("scaleStep"), scaleAt)
 	g.MOVQ(g.param("cols"), left)
 	for c, sum := range sums {
 		t := g.ZMM()
@@ -419,7 +413,6 @@ func (g *generator) blocksBatch(f block, cols int) {
 		}
 	}
 	g.Label("added")
-	b.nextScale(scales, step)
 	g.DECQ(b.groups)
 	g.JNZ(operand.LabelRef("block"))
 
@@ -429,29 +422,22 @@ func (g *generator) blocksBatch(f block, cols int) {
 		return y
 	})
 	b.endTile()
+
+	g.Label("more")
+	b.advance(operand.I32(groupBytes))
+	g.JMP(operand.LabelRef("group"))
 }
 
-// copyHalves brings together the fp16 scales, disp bytes behind where the rows
-// are read. They go through memory, and not through the ports of the products.
-func (b *batch) copyHalves(disp int, to operand.Mem) {
-	half := b.GP32()
+// copyHalves brings together the fp16 scales, scaleAt behind where the rows are
+// read. They go through memory, and not through the ports of the products.
+func (b *batch) copyHalves(to operand.Mem) {
+	scaleAt, quarter, half := b.GP64(), b.GP64(), b.GP32()
+	b.MOVQ(b.param("scaleAt"), scaleAt)
 	for r := range batchRows {
-		b.MOVWLZX(b.row(r, disp), half)
+		if r%4 == 0 {
+			b.LEAQ(operand.Mem{Base: b.quarter[r/4], Index: scaleAt, Scale: 1}, quarter)
+		}
+		b.MOVWLZX(b.inQuarter(quarter, r%4), half)
 		b.MOVW(half.As16(), to.Offset(2*r))
-	}
-}
-
-// nextScale goes to the next activation scale behind each block, or, if there
-// are step for 4 of them, behind each second.
-func (b *batch) nextScale(scales reg.Register, step int) {
-	switch step {
-	case 4:
-		b.ADDQ(operand.I32(4), scales)
-	case 2:
-		odd := b.GP64()
-		b.MOVQ(b.param("blocks"), odd)
-		b.SUBQ(b.groups, odd) // blocks done, without this one
-		b.ANDQ(operand.I32(1), odd)
-		b.LEAQ(operand.Mem{Base: scales, Index: odd, Scale: 4}, scales)
 	}
 }

@@ -2,6 +2,7 @@ package twobit
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -105,8 +106,9 @@ func (g *generator) stripPanel() {
 // A stripTarget is an instruction set for strips.
 type stripTarget interface {
 	isa() string
-	// parts is how many sums a block of so many steps needs, lest one overflow.
-	parts(steps int) int
+	// part is the groups of a block that are summed up before a sum may overflow;
+	// 0: all that there are.
+	part() int
 	// start begins a sum.
 	start(acc reg.VecVirtual, minusSum operand.Mem)
 	// dot adds the products of 4 codes and 4 activations.
@@ -125,8 +127,9 @@ type stripTarget interface {
 type strip struct {
 	*generator
 	stripTarget
-	format  block
-	ternary bool // one scale for the tensor: sums go on from block to block
+	// ternary says that there is one scale for the tensor: sums go on from block to
+	// block, and a block is a unit of the row.
+	ternary bool
 
 	// frame is 64-byte aligned, and has at
 	frame     reg.GPVirtual
@@ -134,27 +137,24 @@ type strip struct {
 	scalesAt  int // where the activation scales of each column begin
 	halvesAt  int // fp16 scales of a block
 	tailsAt   int // the rows' last bytes, padded to a group
-	parkedAt  int // sums of a part of a block
+	parkedAt  int // sums of a block's first part
+	partAt    int // rounds of steps of a part
+	panelAt   int // bytes from block to block of a panel
+	scaleAt   int // the sum of scaleStep so far
 	codesAt   int // the codes of a block
 	resultsAt int // 2 registers for each column
 
-	position, scale reg.GPVirtual // of the block in a row, of its activation scale in a column
+	position, scale reg.GPVirtual // of the block's codes behind a row's first, of its activation scale in a column
 	panels          reg.GPVirtual // the block in the first panel
 	ahead           reg.GPVirtual // what is prefetched
 	mask            reg.VecVirtual
 	weights         [2]reg.VecVirtual // scales of the block
 }
 
-// strips writes the kernels of a format.
-func (g *generator) strips(f block) {
-	g.strip(dpStrip{g}, f)
-	g.strip(wordStrip{g}, f)
-}
-
-// strip writes the kernel of a format with a scale per block, or of those with
-// one per tensor, whose rows are taken in blocks of a unit.
-func (g *generator) strip(t stripTarget, f block) {
-	b := &strip{generator: g, stripTarget: t, format: f, ternary: f.bytes == 0}
+// strip writes the kernel of formats with a scale per block, or of those with
+// one per tensor.
+func (g *generator) strip(t stripTarget, ternary bool) {
+	b := &strip{generator: g, stripTarget: t, ternary: ternary}
 	b.declare()
 	b.layFrame()
 	b.prepare()
@@ -178,38 +178,27 @@ func (g *generator) strip(t stripTarget, f block) {
 }
 
 func (b *strip) declare() {
-	name, arguments, lines := "ternaryStrip"+b.isa(), "rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols", []string{
-		"\t\tsum := -Σq[c] + Σ code[r]·q[c]",
-		"\t\tdst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0",
+	declare := func(name, rows string, doc, loops []string, arguments string) {
+		doc = append([]string{
+			fmt.Sprintf("%s multiplies up to %d %s", name, stripRows, rows),
+			fmt.Sprintf("that start stride bytes apart with up to %d columns, in panels of 4. Strides are in", stripCols),
+			"bytes.",
+		}, doc...)
+		b.Func(name, "func(dst *float32, dstStride int, w *byte, stride, rows, "+arguments+" int)", append(doc, loops...)...)
 	}
-	rows := "rows of rowBytes bytes, a multiple of 4,"
 	if !b.ternary {
-		name, arguments = "blocks"+b.format.name+"Strip"+b.isa(), "blocks int, panel *int8, panelStride int, scales *float32, scaleStride, cols"
-		rows = "rows of blocks"
-		index := "c*scaleStride/4"
-		if b.format.groups > 0 {
-			index += fmt.Sprintf(" + k*%d/128", 4*b.format.codes)
-		}
-		lines = []string{
-			"\t\tvar y float32",
-			"\t\tfor k := range blocks {",
-			"\t\t\tsum := -Σq[c] of block k + Σ code[r]·q[c] of block k",
-			fmt.Sprintf("\t\t\tweight := fp16(w[r*stride+%d*k+%d:])", b.format.bytes, b.format.scale),
-			fmt.Sprintf("\t\t\ty += float32(float32(weight*scales[%s]) * float32(sum))", index),
-			"\t\t}",
-			"\t\tdst[c*dstStride/4+r] = y",
-		}
+		declare("blocksStrip"+b.isa(), "rows of blocks", blocksDoc, blocksLoops("rows"),
+			"blocks int, panel *int8, panelStride int, scales *float32, scaleStride, cols, "+blocksArguments)
+		return
 	}
-	doc := []string{
-		fmt.Sprintf("%s multiplies up to %d %s", name, stripRows, rows),
-		fmt.Sprintf("that start stride bytes apart with up to %d columns, in panels of 4. Strides are in", stripCols),
-		"bytes.", "",
-		"\tfor c := range cols {", "\t\tfor r := range rows {",
-	}
-	for _, line := range lines {
-		doc = append(doc, "\t"+line)
-	}
-	b.Func(name, "func(dst *float32, dstStride int, w *byte, stride, rows, "+arguments+" int)", append(doc, "\t\t}", "\t}")...)
+	declare("ternaryStrip"+b.isa(), "rows of rowBytes bytes, a multiple of 4,", []string{""}, []string{
+		"\tfor c := range cols {",
+		"\t\tfor r := range rows {",
+		"\t\t\tsum := -Σq[c] + Σ code[r]·q[c]",
+		"\t\t\tdst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0",
+		"\t\t}",
+		"\t}",
+	}, "rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols")
 }
 
 func (b *strip) layFrame() {
@@ -221,9 +210,14 @@ func (b *strip) layFrame() {
 	} else {
 		b.scalesAt = room(8 * stripCols)
 		b.halvesAt = room(2 * stripRows)
-		b.parkedAt = room((b.sumParts() - 1) * sumCols * 64)
+		b.partAt = room(3 * 8)
+		b.panelAt = b.partAt + 8
+		b.scaleAt = b.partAt + 16
+		if b.parts() {
+			b.parkedAt = room(sumCols * 64)
+		}
 	}
-	b.codesAt = room(b.format.codes * stepCodes)
+	b.codesAt = room(unitBytes * stepCodes)
 	b.resultsAt = room(stripCols * 64)
 	b.Attributes(0) // too large for NOSPLIT
 	frame := b.AllocLocal(size + 64)
@@ -257,11 +251,31 @@ func (b *strip) prepare() {
 	b.SUBQ(operand.I32(sumCols), cols)
 	b.JG(operand.LabelRef("zero"))
 
-	b.XORQ(b.scale, b.scale)
-	b.MOVQ(operand.I32(b.format.data), b.position)
+	b.XORQ(b.position, b.position)
+	if !b.ternary {
+		b.XORQ(b.scale, b.scale)
+		b.MOVQ(b.scale, at(b.frame, b.scaleAt))
+		b.layGroups()
+	}
 	b.panels = b.argument("panel")
 	b.mask = b.YMM()
 	b.load(b.masks[0], b.mask)
+}
+
+// layGroups makes of a block's groups what the loops want of them.
+func (b *strip) layGroups() {
+	groups, panel, most := b.argument("groups"), b.GP64(), b.GP64()
+	b.MOVQ(groups, panel)
+	b.SHLQ(operand.U8(bits.TrailingZeros(groupSteps*stepBytes)), panel)
+	b.ADDQ(operand.I32(stepBytes), panel)
+	b.MOVQ(panel, at(b.frame, b.panelAt))
+	if b.parts() {
+		b.MOVQ(operand.I32(b.part()), most)
+		b.CMPQ(groups, most)
+		b.CMOVQGT(most, groups)
+	}
+	b.SHLQ(operand.U8(bits.TrailingZeros(groupSteps/unrolledSteps)), groups)
+	b.MOVQ(groups, at(b.frame, b.partAt))
 }
 
 // argument returns the argument of that name in a register of its own.
@@ -286,19 +300,20 @@ func (b *strip) pointers(label string, to int, first, stride, n reg.GPVirtual, m
 	b.JLT(operand.LabelRef(label))
 }
 
-// inRow returns what is disp bytes behind the position in row r.
-func (b *strip) inRow(r, disp int) operand.Mem {
+// inRow returns what is at a position in row r.
+func (b *strip) inRow(r int, position reg.Register) operand.Mem {
 	row := b.GP64()
 	b.MOVQ(at(b.frame, b.rowsAt+8*r), row)
-	return operand.Mem{Base: row, Index: b.position, Scale: 1, Disp: disp}
+	return operand.Mem{Base: row, Index: position, Scale: 1}
 }
 
 // copyHalves brings the fp16 scales of the rows together. They go through
 // memory: shuffles would take the port that products need.
 func (b *strip) copyHalves() {
-	half := b.GP32()
+	position, half := b.argument("scaleAt"), b.GP32()
+	b.ADDQ(b.position, position)
 	for r := range stripRows {
-		b.MOVWLZX(b.inRow(r, b.format.scale-b.format.data), half)
+		b.MOVWLZX(b.inRow(r, position), half)
 		b.MOVW(half.As16(), at(b.frame, b.halvesAt+2*r))
 	}
 }
@@ -308,7 +323,7 @@ func (b *strip) expand() {
 	codes, left := b.GP64(), b.GP64()
 	b.LEAQ(at(b.frame, b.codesAt), codes)
 	if !b.ternary {
-		b.MOVQ(operand.I32(b.format.codes/groupBytes), left)
+		b.MOVQ(b.param("groups"), left)
 		b.Label("expand")
 		b.expandGroup(codes)
 		b.DECQ(left)
@@ -365,8 +380,8 @@ func (b *strip) expandGroup(codes reg.GPVirtual) {
 		for i := range v {
 			v[i] = b.YMM()
 			// A broadcast sets all of the register: avo keeps nothing of it.
-			b.VBROADCASTI128(b.inRow(8*h+i, 0), v[i])
-			b.VINSERTI128(operand.U8(1), b.inRow(8*h+4+i, 0), v[i], v[i])
+			b.VBROADCASTI128(b.inRow(8*h+i, b.position), v[i])
+			b.VINSERTI128(operand.U8(1), b.inRow(8*h+4+i, b.position), v[i], v[i])
 		}
 		for d, w := range b.transposeQuads(v) {
 			for j := range 4 {
@@ -416,29 +431,20 @@ func (b *strip) multiplyColumns(panel, results, scales reg.GPVirtual) {
 	for c := range acc {
 		acc[c] = [2]reg.VecVirtual{b.YMM(), b.YMM()}
 	}
-	x, codes := b.GP64(), b.GP64()
+	x, codes, left := b.GP64(), b.GP64(), b.GP64()
 	b.LEAQ(at(panel, stepBytes), x)
 	b.LEAQ(at(b.frame, b.codesAt), codes)
-	parts := b.sumParts()
-	for part := range parts {
-		for c := range acc {
-			for _, sum := range acc[c] {
-				b.start(sum, at(panel, 4*c))
-			}
-		}
-		b.addSteps(fmt.Sprint("steps", part), b.format.codes/parts, acc, x, codes)
-		for c := range acc {
-			for h, sum := range acc[c] {
-				parked := at(b.frame, b.parkedAt+64*c+32*h)
-				b.widen(sum)
-				if part > 0 {
-					b.VPADDD(parked, sum, sum)
-				}
-				if part+1 < parts {
-					b.VMOVDQU(sum, parked)
-				}
-			}
-		}
+	b.Label("part")
+	eachSum(acc, func(sum reg.VecVirtual, i int) { b.start(sum, at(panel, 4*(i/2))) })
+	if b.ternary {
+		b.MOVQ(operand.I32(unitBytes/unrolledSteps), left)
+	} else {
+		b.MOVQ(at(b.frame, b.partAt), left)
+	}
+	b.addSteps(acc, x, codes, left)
+	eachSum(acc, func(sum reg.VecVirtual, _ int) { b.widen(sum) })
+	if b.parts() {
+		b.joinParts(acc, codes, left)
 	}
 	for c := range acc {
 		for _, sum := range acc[c] {
@@ -448,21 +454,38 @@ func (b *strip) multiplyColumns(panel, results, scales reg.GPVirtual) {
 	}
 }
 
-// sumParts is the parts of a block. Ternary codes, 2 at the most, need one: 64
-// steps of 2·2·127 are 32,512.
-func (b *strip) sumParts() int {
-	if b.ternary {
-		return 1
-	}
-	return b.parts(b.format.codes)
+// parts says whether a block may have two parts. Those of ternary formats have one:
+// codes are 2 at the most, and 64 steps of 2·2·127 are 32,512.
+func (b *strip) parts() bool { return !b.ternary && b.part() > 0 }
+
+// joinParts adds the sums of a second part to those of the first, which are
+// parked while it is summed up.
+func (b *strip) joinParts(acc [sumCols][2]reg.VecVirtual, codes, end reg.GPVirtual) {
+	b.CMPQ(b.param("groups"), operand.I32(b.part()))
+	b.JLE(operand.LabelRef("summed"))
+	b.LEAQ(at(b.frame, b.codesAt+unitBytes*stepCodes), end)
+	b.CMPQ(codes, end)
+	b.JEQ(operand.LabelRef("second"))
+	eachSum(acc, func(sum reg.VecVirtual, i int) { b.VMOVDQU(sum, at(b.frame, b.parkedAt+32*i)) })
+	b.JMP(operand.LabelRef("part"))
+	b.Label("second")
+	eachSum(acc, func(sum reg.VecVirtual, i int) { b.VPADDD(at(b.frame, b.parkedAt+32*i), sum, sum) })
+	b.Label("summed")
 }
 
-// addSteps adds the products of n steps. Behind the last column activations
+// eachSum calls do with the sums of a panel, number i of them.
+func eachSum(acc [sumCols][2]reg.VecVirtual, do func(sum reg.VecVirtual, i int)) {
+	for c := range acc {
+		for h, sum := range acc[c] {
+			do(sum, 2*c+h)
+		}
+	}
+}
+
+// addSteps adds the products of rounds of steps. Behind the last column activations
 // are zero, and codes what they were.
-func (b *strip) addSteps(label string, n int, acc [sumCols][2]reg.VecVirtual, x, codes reg.GPVirtual) {
-	left := b.GP64()
-	b.MOVQ(operand.I32(n/unrolledSteps), left)
-	b.Label(label)
+func (b *strip) addSteps(acc [sumCols][2]reg.VecVirtual, x, codes, rounds reg.GPVirtual) {
+	b.Label("steps")
 	for s := range unrolledSteps {
 		var w [2]reg.VecVirtual
 		for h := range w {
@@ -479,8 +502,8 @@ func (b *strip) addSteps(label string, n int, acc [sumCols][2]reg.VecVirtual, x,
 	}
 	b.ADDQ(operand.I32(unrolledSteps*stepBytes), x)
 	b.ADDQ(operand.I32(unrolledSteps*stepCodes), codes)
-	b.DECQ(left)
-	b.JNZ(operand.LabelRef(label))
+	b.DECQ(rounds)
+	b.JNZ(operand.LabelRef("steps"))
 }
 
 // addResults adds the sums of a column, or the terms that they make.
@@ -505,22 +528,18 @@ func (b *strip) addResults(sums [2]reg.VecVirtual, results, scale operand.Mem) {
 
 // nextBlock goes to the block that follows, if there is one.
 func (b *strip) nextBlock() {
-	b.ADDQ(operand.I32((1+b.format.codes)*stepBytes), b.panels)
 	if b.ternary {
+		b.ADDQ(operand.I32((1+unitBytes)*stepBytes), b.panels)
 		b.CMPQ(b.position, b.param("rowBytes"))
 		b.JLT(operand.LabelRef("block"))
 		return
 	}
-	b.ADDQ(operand.I32(b.format.bytes-b.format.codes), b.position)
-	switch b.format.groups {
-	case 4:
-		b.ADDQ(operand.I32(4), b.scale)
-	case 2: // two blocks have one: at 2+18·k, bit 1 is that of k-1
-		odd := b.GP64()
-		b.MOVQ(b.position, odd)
-		b.ANDQ(operand.I32(2), odd)
-		b.LEAQ(operand.Mem{Base: b.scale, Index: odd, Scale: 2}, b.scale)
-	}
+	b.ADDQ(at(b.frame, b.panelAt), b.panels)
+	b.ADDQ(b.param("gap"), b.position)
+	b.MOVQ(at(b.frame, b.scaleAt), b.scale)
+	b.ADDQ(b.param("scaleStep"), b.scale)
+	b.MOVQ(b.scale, at(b.frame, b.scaleAt))
+	b.ANDQ(operand.I32(-4), b.scale)
 	b.DECQ(b.param("blocks"))
 	b.JNZ(operand.LabelRef("block"))
 }
@@ -581,7 +600,7 @@ func (b *strip) store() {
 type dpStrip struct{ *generator }
 
 func (dpStrip) isa() string                                      { return "AVXVNNI" }
-func (dpStrip) parts(steps int) int                              { return 1 }
+func (dpStrip) part() int                                        { return 0 }
 func (e dpStrip) start(acc reg.VecVirtual, minusSum operand.Mem) { e.VPBROADCASTD(minusSum, acc) }
 func (e dpStrip) dot(x, codes, acc reg.VecVirtual)               { e.VEXDPBUSD(x, codes, acc) }
 func (dpStrip) widen(acc reg.VecVirtual)                         {}
@@ -592,8 +611,9 @@ type wordStrip struct{ *generator }
 
 func (wordStrip) isa() string { return "AVX2" }
 
-// parts keeps sums below 2¹⁵: with codes up to 3 a step adds up to 2·3·127 = 762.
-func (wordStrip) parts(steps int) int { return (steps + 42) / 43 }
+// part keeps sums below 2¹⁵: with codes up to 3 a step adds up to 2·3·127 = 762,
+// and there may be 43.
+func (wordStrip) part() int { return 2 }
 
 func (e wordStrip) start(acc reg.VecVirtual, minusSum operand.Mem) { e.clear(acc) }
 

@@ -47,8 +47,12 @@ func Generate(p *asm.Program) {
 	batchCols := []int{4, 6, 8, 12, panelCols}
 	for _, cols := range batchCols {
 		g.ternaryBatch(cols)
+		g.blocksBatch(cols)
 	}
-	g.strips(block{codes: unitBytes})
+	for _, ternary := range []bool{true, false} {
+		g.strip(dpStrip{g}, ternary)
+		g.strip(wordStrip{g}, ternary)
+	}
 	for _, b := range []block{
 		{name: "TQ2", bytes: 66, codes: 64, scale: 64},
 		{name: "Q2", bytes: 18, data: 2, codes: 16, groups: 2},
@@ -57,10 +61,6 @@ func Generate(p *asm.Program) {
 		g.blocksKernel(&dpBlocks{generator: g}, b)
 		g.blocksKernel(&dpBlocks{generator: g, vex: true}, b)
 		g.blocksKernel(&wordBlocks{generator: g}, b)
-		for _, cols := range batchCols {
-			g.blocksBatch(b, cols)
-		}
-		g.strips(b)
 	}
 }
 
