@@ -9,6 +9,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/internal/term"
 	"onebit/models/arch"
+	"onebit/models/engine"
 )
 
 // An Architecture is a family of models: what one consists of, and a block's
@@ -17,6 +18,16 @@ type Architecture struct {
 	arch.Table
 
 	forward func(b *Block, s *Session)
+	// state is what a block keeps of a text; nil: keys and values.
+	state func(c arch.Config, block int) engine.State
+}
+
+// stateOf returns what a block keeps of a text.
+func (a *Architecture) stateOf(c arch.Config, block int) engine.State {
+	if a.state != nil {
+		return a.state(c, block)
+	}
+	return engine.KV{Heads: c.KVHeads, Dim: c.HeadDim}
 }
 
 var architectures = map[string]*Architecture{}

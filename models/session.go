@@ -49,15 +49,16 @@ type Session struct {
 	batch   int
 	n       int // tokens of the batch in progress
 
-	x      engine.Buffer // Hidden: the residual stream
-	h      engine.Buffer // Hidden: input or output of a projection
-	q      engine.Buffer // Heads·HeadDim
-	k, v   engine.Buffer // KVHeads·HeadDim
-	att    engine.Buffer // Heads·HeadDim
-	gate   engine.Buffer // FFN
-	up     engine.Buffer // FFN
-	last   engine.Buffer // Hidden: columns whose logits are wanted
-	logits engine.Buffer // Vocab
+	x      engine.Buffer            // Hidden: the residual stream
+	h      engine.Buffer            // Hidden: input or output of a projection
+	q      engine.Buffer            // Heads·HeadDim
+	k, v   engine.Buffer            // KVHeads·HeadDim
+	att    engine.Buffer            // Heads·HeadDim
+	gate   engine.Buffer            // FFN
+	up     engine.Buffer            // FFN
+	last   engine.Buffer            // Hidden: columns whose logits are wanted
+	logits engine.Buffer            // Vocab
+	others map[string]engine.Buffer // of buffer
 
 	products []engine.Product
 	one      [1]int // of Decode: operations let their arguments escape
@@ -93,7 +94,7 @@ func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
 		model: m, stream: stream, context: opt.Context, batch: opt.Batch,
 		x: stream.Buffer(c.Hidden), h: stream.Buffer(c.Hidden), last: stream.Buffer(c.Hidden),
 		q: stream.Buffer(q), k: stream.Buffer(kv), v: stream.Buffer(kv), att: stream.Buffer(q),
-		gate: stream.Buffer(c.FFN), up: stream.Buffer(c.FFN), logits: stream.Buffer(c.Vocab),
+		gate: stream.Buffer(c.FFN), up: stream.Buffer(c.FFN), logits: stream.Buffer(c.Vocab), others: map[string]engine.Buffer{},
 	}, nil
 }
 
@@ -101,9 +102,19 @@ func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
 func (m *Model) states() []engine.State {
 	out := make([]engine.State, m.Config.Layers)
 	for i := range out {
-		out[i] = engine.KV{Heads: m.Config.KVHeads, Dim: m.Config.HeadDim}
+		out[i] = m.Arch.stateOf(m.Config, i)
 	}
 	return out
+}
+
+// buffer returns one that only some architectures need, made at its first use.
+func (s *Session) buffer(name string, width int) engine.Buffer {
+	b := s.others[name]
+	if b == nil {
+		b = s.stream.Buffer(width)
+		s.others[name] = b
+	}
+	return b
 }
 
 // Close frees what the session keeps of its text.

@@ -7,7 +7,7 @@ import "onebit/kernels"
 // It holds what one thread needs for that.
 type attention struct {
 	acts   kernels.Activations // of a cache that quantizes
-	rows   []byte              // attendSpan × width float32: keys or values
+	rows   []float32           // attendSpan × width: keys or values
 	scores []float32           // queries × positions
 	// normalizers are what the weights of each query are to be multiplied with.
 	normalizers []float32
@@ -24,7 +24,7 @@ const (
 func (s *stream) newAttention() *attention {
 	queries := min(attendRun, s.batch) * s.group()
 	return &attention{
-		rows:        make([]byte, attendSpan*s.cache.dim*4),
+		rows:        make([]float32, attendSpan*s.cache.dim),
 		scores:      make([]float32, queries*roundUp(s.cache.capacity, attendSpan)),
 		normalizers: make([]float32, queries),
 	}

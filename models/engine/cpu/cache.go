@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,16 +48,16 @@ const cacheTile = 128
 // is all the error there is.
 type cell struct {
 	encode func(kv *cache, dst []byte, src []float32, acts *kernels.Activations)
-	decode func(v *Vectors, dst, src []byte) // to float32; nil: they are
+	decode func(v *Vectors, dst []float32, src []byte) // nil: they are float32
 }
 
 var cells = map[*formats.Type]cell{
-	formats.F32: {encode: func(_ *cache, dst []byte, src []float32, _ *kernels.Activations) { encodeF32(dst, src) }},
+	formats.F32: {encode: func(_ *cache, dst []byte, src []float32, _ *kernels.Activations) { copy(floatsOf(dst), src) }},
 	formats.F16: {
 		func(kv *cache, dst []byte, src []float32, _ *kernels.Activations) { kv.vec.encodeF16(dst, src) },
-		func(v *Vectors, dst, src []byte) { v.decodeF16(dst, src) },
+		func(v *Vectors, dst []float32, src []byte) { v.decodeF16(dst, src) },
 	},
-	formats.Q8_0: {encodeQ8, func(v *Vectors, dst, src []byte) { v.decodeQ8(dst, src) }},
+	formats.Q8_0: {encodeQ8, func(v *Vectors, dst []float32, src []byte) { v.decodeQ8(dst, src) }},
 }
 
 // CacheFormats lists what keys and values can be kept in.
@@ -118,12 +117,12 @@ func (kv *cache) put(block, position int, keys, values []float32, acts *kernels.
 // floats returns rows of a tile, from a position in it on, in float32: those in
 // the cache or, decoded, scratch space. Rows behind them are there and hold
 // anything.
-func (kv *cache) floats(tile []byte, at, rows int, scratch []byte) []byte {
+func (kv *cache) floats(tile []byte, at, rows int, scratch []float32) []float32 {
 	src := tile[at%cacheTile*kv.rowBytes:]
 	if kv.decode == nil {
-		return src
+		return floatsOf(src)
 	}
-	kv.decode(kv.vec, scratch[:rows*kv.dim*4], src)
+	kv.decode(kv.vec, scratch[:rows*kv.dim], src)
 	return scratch
 }
 
@@ -131,10 +130,10 @@ func (kv *cache) floats(tile []byte, at, rows int, scratch []byte) []byte {
 // block.
 func (kv *cache) bytes(positions int) int { return positions * kv.heads * 2 * kv.rowBytes }
 
-func encodeF32(dst []byte, src []float32) {
-	for i, x := range src {
-		putFloat32(dst[4*i:], x)
-	}
+// floatsOf returns the float32 numbers that b is, in the machine's byte order: no
+// other machine reads them.
+func floatsOf(b []byte) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(&b[0])), len(b)/4)
 }
 
 // encodeQ8 writes blocks of q8_0 as the activation scheme of the same layout
@@ -143,7 +142,7 @@ func encodeQ8(kv *cache, dst []byte, src []float32, acts *kernels.Activations) {
 	acts.Prepare(kv.quantizer, src, 1, len(src))
 	for i, scale := range acts.Scales[:len(src)/q8Len] {
 		block, codes := dst[i*q8Bytes:][:q8Bytes], acts.Q[i*q8Len:][:q8Len]
-		binary.LittleEndian.PutUint16(block, half.FromFloat32(scale))
+		half.Put(block, scale)
 		copy(block[2:], unsafe.Slice((*byte)(unsafe.Pointer(&codes[0])), q8Len))
 	}
 }

@@ -35,7 +35,7 @@ func (s *stream) BufferBytes() (bytes int) {
 	bytes += 4 * (cap(s.cos) + cap(s.sin))
 	for range len(s.attentions) {
 		a := <-s.attentions
-		bytes += cap(a.rows) + 4*(cap(a.scores)+cap(a.normalizers))
+		bytes += 4 * (cap(a.rows) + cap(a.scores) + cap(a.normalizers))
 		s.attentions <- a
 	}
 	return bytes

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"onebit/internal/cpu"
+	"onebit/internal/half"
 	"onebit/kernels"
 )
 
@@ -23,22 +24,22 @@ type Vectors struct {
 	relu2     func(gate, up []float32)
 	exp       func(sum lanes, x []float32, top, by float32) lanes
 	encodeF16 func(dst []byte, src []float32)
-	decodeF16 func(dst, src []byte)
-	decodeQ8  func(dst, src []byte)
+	decodeF16 func(dst []float32, src []byte)
+	decodeQ8  func(dst []float32, src []byte)
 	maximum   func(x []float32) float32
 	turn      func(a, b, cos, sin []float32)
-	scores    func(dst, q []float32, rows, ahead []byte)
-	weighted  func(dst, weights []float32, rows, ahead []byte)
+	scores    func(dst, q, rows []float32, ahead []byte)
+	weighted  func(dst, weights, rows []float32, ahead []byte)
 }
 
 // Scalar is the specification of all others.
 var Scalar = &Vectors{
 	Name: "scalar", Summary: "Go, an element at a time", ISA: kernels.Go,
 	add: addScalar, squares: squaresScalar, scale: scaleScalar, silu: siluScalar, relu2: relu2Scalar, exp: expScalar,
-	encodeF16: encodeF16Scalar, decodeF16: decodeF16Scalar, decodeQ8: decodeQ8Scalar,
+	encodeF16: half.Encode, decodeF16: half.Decode, decodeQ8: decodeQ8Scalar,
 	maximum: maximumScalar, turn: turnScalar,
-	scores:   func(dst, q []float32, rows, _ []byte) { scoresScalar(dst, q, rows) },
-	weighted: func(dst, weights []float32, rows, _ []byte) { weightedScalar(dst, weights, rows, 0) },
+	scores:   func(dst, q, rows []float32, _ []byte) { scoresScalar(dst, q, rows) },
+	weighted: func(dst, weights, rows []float32, _ []byte) { weightedScalar(dst, weights, rows, 0) },
 }
 
 // AllVectors returns those that are built into this program, the best last.

@@ -1,10 +1,9 @@
 package cpu
 
 import (
-	"encoding/binary"
 	"math"
 
-	"onebit/internal/half"
+	"onebit/formats"
 	"onebit/internal/math32"
 )
 
@@ -75,17 +74,14 @@ func expScalar(sum lanes, x []float32, top, scale float32) lanes {
 	return sum
 }
 
-// encodeF16Scalar writes src as fp16.
-func encodeF16Scalar(dst []byte, src []float32) {
-	for i, x := range src {
-		binary.LittleEndian.PutUint16(dst[2*i:], half.FromFloat32(x))
+// decodeQ8Scalar writes the numbers of q8_0 blocks as float32, which holds
+// them exactly.
+func decodeQ8Scalar(dst []float32, src []byte) {
+	if len(dst) == 0 {
+		return
 	}
-}
-
-// decodeF16Scalar writes the fp16 numbers of src as float32.
-func decodeF16Scalar(dst, src []byte) {
-	for i := range len(dst) / 4 {
-		putFloat32(dst[4*i:], half.ToFloat32(binary.LittleEndian.Uint16(src[2*i:])))
+	if err := formats.Q8_0.Dequantize(dst, src[:len(dst)/q8Len*q8Bytes], 1, len(dst)); err != nil {
+		panic(err) // of a shape that newCache has refused
 	}
 }
 
@@ -94,21 +90,6 @@ const (
 	q8Len   = 32
 	q8Bytes = 2 + q8Len
 )
-
-// decodeQ8Scalar writes the numbers of q8_0 blocks as float32, which holds
-// them exactly.
-func decodeQ8Scalar(dst, src []byte) {
-	for ; len(dst) > 0; dst, src = dst[4*q8Len:], src[q8Bytes:] {
-		d := half.ToFloat32(binary.LittleEndian.Uint16(src))
-		for i, q := range src[2:q8Bytes] {
-			putFloat32(dst[4*i:], float32(int8(q))*d)
-		}
-	}
-}
-
-func putFloat32(dst []byte, x float32) {
-	binary.LittleEndian.PutUint32(dst, math.Float32bits(x))
-}
 
 // maximumScalar returns the largest of x that is not NaN, -Inf of none.
 func maximumScalar(x []float32) float32 {
@@ -134,12 +115,12 @@ func turnScalar(a, b, cos, sin []float32) {
 // scoresScalar multiplies rows of a float32 matrix with q: element k is added
 // to lane k mod 16, and the lanes are folded in halves. The callers of scores
 // and weighted say in a last argument what they will want from memory next.
-func scoresScalar(dst, q []float32, rows []byte) {
+func scoresScalar(dst, q, rows []float32) {
 	for r := range dst {
-		row := rows[r*4*len(q):][:4*len(q)]
+		row := rows[r*len(q):][:len(q)]
 		var lanes [16]float32
 		for k, x := range q {
-			lanes[k%16] += float32(x * math.Float32frombits(binary.LittleEndian.Uint32(row[4*k:])))
+			lanes[k%16] += float32(x * row[k])
 		}
 		for n := 8; n > 0; n /= 2 {
 			for i := range n {
@@ -152,11 +133,11 @@ func scoresScalar(dst, q []float32, rows []byte) {
 
 // weightedScalar adds to dst the rows of a float32 matrix, each times its
 // weight, first row first. Columns from first are done.
-func weightedScalar(dst, weights []float32, rows []byte, first int) {
+func weightedScalar(dst, weights, rows []float32, first int) {
 	for r, w := range weights {
-		row := rows[r*4*len(dst):][:4*len(dst)]
+		row := rows[r*len(dst):][:len(dst)]
 		for d := first; d < len(dst); d++ {
-			dst[d] += float32(w * math.Float32frombits(binary.LittleEndian.Uint32(row[4*d:])))
+			dst[d] += float32(w * row[d])
 		}
 	}
 }

@@ -5,6 +5,7 @@ package cpu
 import (
 	"unsafe"
 
+	"onebit/internal/half"
 	"onebit/kernels"
 )
 
@@ -61,20 +62,20 @@ func newSIMD(name, summary string, isa *kernels.ISA, scores scoresOf, weighted w
 		Name: name, Summary: summary, ISA: isa,
 		add: add, squares: squares, scale: scale, silu: silu, relu2: relu2, exp: exp,
 		encodeF16: encodeF16, decodeF16: decodeF16, decodeQ8: decodeQ8, maximum: maximum, turn: turn,
-		scores: func(dst, q []float32, rows, ahead []byte) {
+		scores: func(dst, q, rows []float32, ahead []byte) {
 			n, width := len(dst), len(q)
 			if n == 0 || n%8 != 0 || width == 0 || width%16 != 0 {
 				scoresScalar(dst, q, rows)
 				return
 			}
-			rows = rows[:4*n*width]
-			scores(&dst[0], &q[0], &rows[0], n, width, unsafe.SliceData(ahead))
+			rows = rows[:n*width]
+			scores(&dst[0], &q[0], bytesOf(rows), n, width, unsafe.SliceData(ahead))
 		},
-		weighted: func(dst, weights []float32, rows, ahead []byte) {
+		weighted: func(dst, weights, rows []float32, ahead []byte) {
 			n := whole(len(dst))
 			if n > 0 && len(weights) > 0 {
-				rows = rows[:4*len(weights)*len(dst)]
-				weighted(&dst[0], &weights[0], &rows[0], len(weights), n, 4*len(dst), unsafe.SliceData(ahead))
+				rows = rows[:len(weights)*len(dst)]
+				weighted(&dst[0], &weights[0], bytesOf(rows), len(weights), n, 4*len(dst), unsafe.SliceData(ahead))
 			}
 			if n < len(dst) {
 				weightedScalar(dst, weights, rows, n)
@@ -144,26 +145,27 @@ func encodeF16(dst []byte, src []float32) {
 		dst = dst[:2*len(src)]
 		encodeF16SIMD(&dst[0], &src[0], n)
 	}
-	encodeF16Scalar(dst[2*n:], src[n:])
+	half.Encode(dst[2*n:], src[n:])
 }
 
-func decodeF16(dst, src []byte) {
-	src = src[:len(dst)/2]
-	n := whole(len(src) / 2)
+func decodeF16(dst []float32, src []byte) {
+	n := whole(len(dst))
 	if n > 0 {
-		decodeF16SIMD(&dst[0], &src[0], n)
+		src = src[:2*len(dst)]
+		decodeF16SIMD(bytesOf(dst), &src[0], n)
 	}
-	decodeF16Scalar(dst[4*n:], src[2*n:])
+	half.Decode(dst[n:], src[2*n:])
 }
 
-func decodeQ8(dst, src []byte) {
-	if len(dst) == 0 {
-		return
+func decodeQ8(dst []float32, src []byte) {
+	if blocks := len(dst) / q8Len; blocks > 0 {
+		src = src[:blocks*q8Bytes]
+		decodeQ8SIMD(bytesOf(dst), &src[0], blocks)
 	}
-	blocks := len(dst) / (4 * q8Len)
-	src = src[:blocks*q8Bytes]
-	decodeQ8SIMD(&dst[0], &src[0], blocks)
 }
+
+// bytesOf returns the first byte of x, which is not empty.
+func bytesOf(x []float32) *byte { return (*byte)(unsafe.Pointer(&x[0])) }
 
 func maximum(x []float32) float32 {
 	n := whole(len(x))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"onebit/internal/cpu"
+	"onebit/internal/half"
 	"onebit/internal/require"
 	"testing"
 )
@@ -110,7 +111,7 @@ func testVectors(t *testing.T, v *Vectors) {
 
 			p, q := make([]byte, 2*n), make([]byte, 2*n)
 			v.encodeF16(p, x)
-			encodeF16Scalar(q, x)
+			half.Encode(q, x)
 			for i := range n {
 				got, want := binary.LittleEndian.Uint16(p[2*i:]), binary.LittleEndian.Uint16(q[2*i:])
 				if got != want {
@@ -118,18 +119,18 @@ func testVectors(t *testing.T, v *Vectors) {
 				}
 			}
 
-			f16, f32, want := make([]byte, 2*n), make([]byte, 4*n), make([]byte, 4*n)
+			f16, decoded, want := make([]byte, 2*n), make([]float32, n), make([]float32, n)
 			fill(rng, f16)
-			v.decodeF16(f32, f16)
-			decodeF16Scalar(want, f16)
-			compare("decodeF16", n, floats(f32), floats(want))
+			v.decodeF16(decoded, f16)
+			half.Decode(want, f16)
+			compare("decodeF16", n, decoded, want)
 
 			q8 := make([]byte, n*q8Bytes)
-			f32, want = make([]byte, 4*n*q8Len), make([]byte, 4*n*q8Len)
+			decoded, want = make([]float32, n*q8Len), make([]float32, n*q8Len)
 			fill(rng, q8)
-			v.decodeQ8(f32, q8)
+			v.decodeQ8(decoded, q8)
 			decodeQ8Scalar(want, q8)
-			compare("decodeQ8", n, floats(f32), floats(want))
+			compare("decodeQ8", n, decoded, want)
 
 			if got, want := v.maximum(x), maximumScalar(x); got != want {
 				t.Fatalf("maximum of %d is %v, want %v", n, got, want)
@@ -141,15 +142,15 @@ func testVectors(t *testing.T, v *Vectors) {
 			compare("turn", n, append(a, b...), append(c, d...))
 
 			for _, rows := range []int{0, 1, 5, 8, 24} {
-				m, weights := make([]byte, 4*rows*n), adversarial(rng, rows, special)
-				encodeF32(m, adversarial(rng, rows*n, special))
+				m, weights := adversarial(rng, rows*n, special), adversarial(rng, rows, special)
+				ahead := make([]byte, 4*rows*n)
 				a, b = clone(y), clone(y)
-				v.weighted(a, weights, m, m)
+				v.weighted(a, weights, m, ahead)
 				weightedScalar(b, weights, m, 0)
 				compare("weighted", n, a, b)
 
 				a, b = make([]float32, rows), make([]float32, rows)
-				v.scores(a, x, m, m)
+				v.scores(a, x, m, ahead)
 				scoresScalar(b, x, m)
 				compare("scores", n, a, b)
 			}
@@ -163,22 +164,13 @@ func fill(rng *rand.Rand, b []byte) {
 	}
 }
 
-func floats(b []byte) []float32 {
-	out := make([]float32, len(b)/4)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return out
-}
-
 // The wide columns of weighted, with what is left of them.
 func TestWeightedRows(t *testing.T) { eachVectors(t, testWeightedRows) }
 
 func testWeightedRows(t *testing.T, v *Vectors) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{64, 96, 100, 128, 136, 256, 332} {
-		m, weights := make([]byte, 4*200*n), adversarial(rng, 200, false)
-		encodeF32(m, adversarial(rng, 200*n, false))
+		m, weights := adversarial(rng, 200*n, false), adversarial(rng, 200, false)
 		got, want := make([]float32, n), make([]float32, n)
 		v.weighted(got, weights, m, nil)
 		weightedScalar(want, weights, m, 0)
@@ -190,8 +182,7 @@ func testWeightedRows(t *testing.T, v *Vectors) {
 	}
 	// Rows (1, 2) and (3, -4), weights 2 and 0.5, on top of (10, 20).
 	dst := []float32{10, 20}
-	rows := make([]byte, 16)
-	encodeF32(rows, []float32{1, 2, 3, -4})
+	rows := []float32{1, 2, 3, -4}
 	if v.weighted(dst, []float32{2, 0.5}, rows, nil); dst[0] != 13.5 || dst[1] != 22 {
 		t.Errorf("weighted rows %v, want [13.5 22]", dst)
 	}

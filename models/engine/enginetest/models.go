@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"onebit/formats/gguf"
+	"onebit/internal/deviation"
 	"onebit/models"
 	"onebit/models/modeltest"
 	"onebit/models/synth"
@@ -64,7 +65,7 @@ func (s Subject) model(t *testing.T, f *gguf.File) {
 		i++
 	}
 	bound := max(s.Products, s.Attention, s.Floats)
-	if e := nmse(got, expected); !(e <= bound) {
+	if e := deviation.Of(got, expected).NMSE(); !(e <= bound) {
 		t.Errorf("an NMSE of the logits of %.3g, want at most %g", e, bound)
 	} else {
 		t.Logf("NMSE of the logits %.3g", e)

@@ -1,9 +1,9 @@
 package enginetest
 
 import (
-	"fmt"
 	"testing"
 
+	"onebit/internal/deviation"
 	"onebit/models/arch"
 	"onebit/models/engine"
 )
@@ -104,7 +104,7 @@ func (s Subject) operations(t *testing.T) {
 				for i, r := range rigs {
 					got[i] = op.batch(t, r, n)
 				}
-				if e := nmse(got[0], got[1]); !(e <= op.bound) {
+				if e := deviation.Of(got[0], got[1]).NMSE(); !(e <= op.bound) {
 					t.Errorf("batch of %d: an NMSE of %.3g, want at most %g", n, e, op.bound)
 				}
 			}
@@ -125,18 +125,4 @@ func (op operation) batch(t *testing.T, r *rig, n int) []float32 {
 	}
 	r.End()
 	return x
-}
-
-// nmse is Σ(y-x)²/Σx²; of different lengths it is not a number.
-func nmse(y, x []float32) float64 {
-	if len(x) != len(y) {
-		panic(fmt.Sprintf("%d values, want %d", len(y), len(x)))
-	}
-	var diff, signal float64
-	for i := range x {
-		d := float64(y[i]) - float64(x[i])
-		diff += d * d
-		signal += float64(x[i]) * float64(x[i])
-	}
-	return diff / signal
 }

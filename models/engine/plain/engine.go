@@ -6,9 +6,9 @@ package plain
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"onebit/formats"
+	"onebit/internal/deviation"
 	"onebit/models/engine"
 )
 
@@ -90,12 +90,7 @@ func (w *weight) convert(values []float32, to *formats.Type) ([]float32, error) 
 	if err := to.Dequantize(rounded, data, w.Rows, w.Cols); err != nil {
 		return nil, err
 	}
-	var diff, signal float64
-	for i, x := range values {
-		diff += math.Pow(float64(rounded[i])-float64(x), 2)
-		signal += math.Pow(float64(x), 2)
-	}
-	w.Type, w.Error = to, diff/signal
+	w.Type, w.Error = to, deviation.Of(rounded, values).NMSE()
 	return rounded, nil
 }
 
