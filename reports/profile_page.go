@@ -65,7 +65,7 @@ type profilePage struct {
 // A profileTest is a test's section.
 type profileTest struct {
 	ID, Heading, Advice, Overhead string
-	Operations, Threads           *sheet
+	Operations, Threads, Counted  *sheet // Counted is nil where nothing was
 	Figures                       []pageFigure
 	Timeline                      int // index in Data
 	TimelineAbout                 string
@@ -76,7 +76,7 @@ func newProfilePage(p *profiles.Profile, res *bench.Results) (*profilePage, erro
 	d := newDigest(res)
 	page := &profilePage{
 		shell:    newShell("Profile of "+model, fmt.Sprintf("%s with %s, %s, %s", p.Variant, p.Act, p.Packing, count.Of(p.Threads, "thread"))+" · "+d.subtitle()),
-		Warnings: mapped(p.Warnings, term.Text), MemoryWhy: p.Memory.Why, Command: d.res.Setting("command"),
+		Warnings: mapped(append(mapped(p.NotCounted, func(text string) string { return "not counted: " + text }), p.Warnings...), term.Text), MemoryWhy: p.Memory.Why, Command: d.res.Setting("command"),
 	}
 	page.Style += template.CSS(profileStyle)
 	page.Script += template.JS(profileScript)
@@ -145,6 +145,10 @@ func newProfileTest(p *profiles.Profile, t *profiles.Test, d *digest) (profileTe
 		ID: "test-" + t.Name(), Heading: t.String(), Advice: profileAdvice(t, ops),
 		Overhead:   fmt.Sprintf("Observing makes a pass %s longer; the speed is that of passes without.", shareInterval(t.Overhead())),
 		Operations: operationSheet(t, ops), Threads: threadSheet(t),
+	}
+	counted := t.Counted(profiles.Filter{})
+	if units, zero := profiles.CountedUnits(counted); len(units)+len(zero) > 0 {
+		out.Counted = countSheet(t, counted, units, zero)
 	}
 	figures := []*figure{threadFigure(t), operationRoofline(t, ops, &p.Ceilings)}
 	for _, m := range d.models {
@@ -231,6 +235,34 @@ func operationSheet(t *profiles.Test, ops []profiles.Operation) *sheet {
 				return sheetCell{Text: formatSeconds(o.Won)}
 			}},
 		})
+}
+
+// countSheet shows what was counted of each operation.
+func countSheet(t *profiles.Test, counted []profiles.OperationCount, units, zero []string) *sheet {
+	type op = profiles.OperationCount
+	fields := []field[op]{{label: "operation", text: true, cell: func(o op) sheetCell { return sheetCell{Text: o.Op} }}}
+	for _, unit := range units {
+		u := bench.UnitOf(unit)
+		fields = append(fields, field[op]{label: strings.TrimSuffix(unit, "/op"), about: u.About, cell: func(o op) sheetCell {
+			v, ok := o.Values[unit]
+			if !ok {
+				return sheetCell{}
+			}
+			return sheetCell{Text: u.Format(v.Center), Remark: figureSpread(v)}
+		}})
+	}
+	fields = append(fields, field[op]{label: "per cycle", about: "instructions", cell: func(o op) sheetCell {
+		n, ok := o.PerCycle()
+		if !ok {
+			return sheetCell{}
+		}
+		return sheetCell{Text: fmt.Sprintf("%.2f", n)}
+	}})
+	caption := fmt.Sprintf("Per %s, in user mode, by all threads; medians of passes of their own, without what reading the counters takes.", t.Unit())
+	if len(zero) > 0 {
+		caption += " 0 for every operation: " + strings.Join(zero, ", ") + "."
+	}
+	return newSheet("counted-"+t.Name(), "What was counted", caption, counted, fields)
 }
 
 func threadSheet(t *profiles.Test) *sheet {

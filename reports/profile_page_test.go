@@ -33,6 +33,7 @@ func profileFixture() (*profiles.Profile, *bench.Results) {
 		},
 	}
 	test := &profiles.Test{ModelTest: names.ModelTest{Kind: names.Decode, Tokens: 1}, Threads: 2, Tensors: map[profiles.Key][]string{{Block: 0, Op: "ffn_down"}: {"blk.0.ffn_down.weight"}}}
+	test.Counts.Add(map[profiles.Key]profiles.Count{{Block: 0, Op: "ffn_down"}: {bench.Cycles: 2000, bench.Instructions: 5000, bench.PageFaults: 0}}, []profiles.Key{{Block: 0, Op: "ffn_down"}})
 	c := names.ModelCase{Model: "m<b>1", Variant: "avx2", Act: "q8_128", Packing: names.Packed, Test: test.ModelTest, Threads: 2}
 	res := &bench.Results{Settings: []bench.Setting{{Key: "cpu", Value: "a CPU"}, {Key: "command", Value: "onebit profile"}}}
 	for range 6 {
@@ -45,7 +46,7 @@ func profileFixture() (*profiles.Profile, *bench.Results) {
 		}
 	}
 	p := &profiles.Profile{
-		ModelCase: c, Arch: "qwen3", Blocks: 1, Tests: []*profiles.Test{test}, Planned: 6, Warnings: []string{"a <i>doubt</i>"},
+		ModelCase: c, Arch: "qwen3", Blocks: 1, Tests: []*profiles.Test{test}, Planned: 6, Warnings: []string{"a <i>doubt</i>"}, NotCounted: []string{"dTLB <why>"},
 		Ceilings: profiles.Ceilings{Threads: 2, Levels: []profiles.Level{{Name: "l2", Bytes: 1 << 20, Rate: 1e11}, {Name: names.DRAM, Rate: 1e10}}, Int8: 1e12, Float32: 1e11, Dispatch: us, Source: "a test"},
 		WhatIfs: []profiles.WhatIf{
 			{Name: "cache in q8_0", Computed: -0.01, Measured: profiles.Figure{Center: 0.02, Lo: 0.01, Hi: 0.03}},
@@ -72,6 +73,7 @@ func TestProfilePage(t *testing.T) {
 	text := page.String()
 	for _, want := range []string{
 		"Profile of m&lt;b&gt;1", "10.2 k tok/s", "could be won", "a &lt;i&gt;doubt", "-1.0 %", "not: 2 CPUs", "unattributed", "mapped file",
+		"What was counted", "<td class=\"number\"> 2.50</td>", "0 for every operation: page-faults/op", "not counted: dTLB &lt;why&gt;",
 		`"multiply"`, `"ffn_down in block 0"`, "Roofline of operations", "Resident memory over time", "a test", "The threads beside the first have nothing to do for 90",
 	} {
 		if !strings.Contains(text, want) {

@@ -36,6 +36,8 @@ type ProfileOptions struct {
 	Passes int
 	// Check has what-ifs measured, as far as it is cheap.
 	Check bool
+	// Meter, if not nil, counts events of each operation, in passes of their own.
+	Meter bench.Meter
 	// Machine is what onebit machine found, to take the ceilings from, and
 	// MachineFile its file; nil: they are measured.
 	Machine     *bench.Results
@@ -248,6 +250,9 @@ func (p *Profiling) measure(ctx context.Context, t names.ModelTest, emit func(be
 		if err := p.emit(test, emit); err != nil {
 			return err
 		}
+	}
+	if p.opt.Meter != nil {
+		return p.count(ctx, test, emit)
 	}
 	return nil
 }

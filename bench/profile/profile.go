@@ -13,6 +13,7 @@ type Profile struct {
 	WhatIfs         []WhatIf
 	Memory          Memory
 	Warnings        []string
+	NotCounted      []string // events that were to be counted and can't be, with the reason
 
 	// Planned is how many pairs of passes each test was to have; fewer were
 	// measured if the run was interrupted.

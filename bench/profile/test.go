@@ -20,6 +20,7 @@ type Test struct {
 
 	Passes  [][]Cost         // of each observed pass
 	Shown   *Pass            // the fastest of them
+	Counts  Counts           // of further passes, where events were counted
 	Tensors map[Key][]string // what an operation multiplies, by Mark.Product
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/cases"
+	"onebit/bench/counters"
 	"onebit/bench/names"
 	"onebit/bench/profile"
 	"onebit/internal/sysinfo"
@@ -35,12 +36,14 @@ type profileFlags struct {
 	ops     []string
 	blocks  []string
 	check   bool
+	counted bool
 	machine string
 	out     string
 	force   bool
 	asJSON  bool
 
 	filter profile.Filter
+	meter  *counters.Meter // nil without --counters
 }
 
 func newProfile() *cobra.Command {
@@ -96,6 +99,7 @@ disassembles.
 	flags.StringSliceVar(&f.blocks, "block", nil, "show these blocks only, by number; outside: the embedding and the output")
 	flags.BoolVar(&f.check, "check", true, "measure what-ifs too, where it is cheap")
 	f.kernel.register(flags)
+	flags.BoolVar(&f.counted, "counters", false, "count cycles, misses, page faults and switches of each operation, as far as they can be counted here (go doc onebit/bench/counters)")
 	flags.StringVar(&f.machine, "machine", "", "take the ceilings from this results `FILE` of onebit machine, with as many threads (default: measure them, in a second)")
 	flags.StringVarP(&f.out, "output", "o", "", "write the profile to `DIR`")
 	flags.BoolVar(&f.force, "force", false, "replace an index.html in DIR that onebit did not write")
@@ -213,6 +217,11 @@ func (f *profileFlags) open(cmd *cobra.Command, args []string) (p *cases.Profili
 		elapsed := time.Since(start)
 		progress.show(bench.Progress{Group: file.Name, Doing: doing, Done: done, Total: total, Elapsed: elapsed})
 	}
+	closeMeter := func() error { return nil }
+	if f.counted {
+		f.meter = counters.Open()
+		opt.Meter, closeMeter = f.meter, f.meter.Close
+	}
 	p, err = cases.NewProfiling(cmd.Context(), opt)
 	var tooLong *cases.ContextError
 	if errors.As(err, &tooLong) {
@@ -220,11 +229,16 @@ func (f *profileFlags) open(cmd *cobra.Command, args []string) (p *cases.Profili
 	}
 	if err != nil {
 		progress.close()
-		return nil, nil, errors.Join(err, closeFile())
+		return nil, nil, errors.Join(err, closeMeter(), closeFile())
+	}
+	if f.meter != nil {
+		for _, m := range f.meter.Missing() {
+			p.Profile.NotCounted = append(p.Profile.NotCounted, m.String())
+		}
 	}
 	return p, func() error {
 		progress.close()
-		return errors.Join(p.Close(), closeFile())
+		return errors.Join(p.Close(), closeMeter(), closeFile())
 	}, nil
 }
 
@@ -252,7 +266,11 @@ func (f *profileFlags) measure(cmd *cobra.Command, p *cases.Profiling, out io.Wr
 	if err := p.Measured(); err != nil {
 		return nil, err
 	}
-	return runStudies(cmd, p.Suite, out)
+	var counted []bench.Setting
+	if f.meter != nil {
+		counted = f.meter.Settings()
+	}
+	return runStudies(cmd, p.Suite, out, counted...)
 }
 
 // publish prints and writes what was measured, also of a run that did not

@@ -169,14 +169,13 @@ func (f *profileFlags) runKernel(cmd *cobra.Command) (err error) {
 }
 
 // runStudies measures a profile's suite. What fails is an error.
-func runStudies(cmd *cobra.Command, suite bench.Suite, out io.Writer) (*bench.Results, error) {
+func runStudies(cmd *cobra.Command, suite bench.Suite, out io.Writer, more ...bench.Setting) (*bench.Results, error) {
 	command := []string{"onebit", "profile"}
 	for _, w := range append(cmd.Flags().Args(), arguments(cmd.Flags())...) {
 		command = append(command, shellQuote(w))
 	}
-	suite.Settings = cases.Settings(sysinfo.Probe(), time.Now(),
-		bench.Setting{Key: "commit", Value: thisBuild(cmd.Context()).Commit},
-		bench.Setting{Key: "command", Value: strings.Join(command, " ")})
+	more = append(more, bench.Setting{Key: "commit", Value: thisBuild(cmd.Context()).Commit}, bench.Setting{Key: "command", Value: strings.Join(command, " ")})
+	suite.Settings = cases.Settings(sysinfo.Probe(), time.Now(), more...)
 	results, err := (&bench.Runner{Seed: 1}).Run(cmd.Context(), suite, out)
 	if err == nil && len(results.Failures) > 0 {
 		err = errors.New(results.Failures[0].Reason)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"onebit/bench"
@@ -27,6 +28,9 @@ func (f *profileFlags) print(w io.Writer, p *profile.Profile) error {
 	}
 	if err := printMemory(w, &p.Memory); err != nil {
 		return err
+	}
+	for _, text := range p.NotCounted {
+		fmt.Fprintf(w, "not counted: %s\n", text)
 	}
 	for _, text := range p.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", text)
@@ -81,7 +85,55 @@ func (f *profileFlags) printTest(w io.Writer, p *profile.Profile, t *profile.Tes
 	if err := table.flush(); err != nil {
 		return err
 	}
-	return f.printThreads(w, t)
+	if err := f.printThreads(w, t); err != nil {
+		return err
+	}
+	return f.printCounts(w, t)
+}
+
+// printCounts shows what was counted.
+func (f *profileFlags) printCounts(w io.Writer, t *profile.Test) error {
+	all := t.Counted(f.filter)
+	units, zero := profile.CountedUnits(all)
+	if len(units)+len(zero) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	if len(units) > 0 {
+		if err := printCounted(w, t, all, units); err != nil {
+			return err
+		}
+	}
+	if len(zero) > 0 {
+		fmt.Fprintf(w, "0 for every operation: %s\n", strings.Join(zero, ", "))
+	}
+	return nil
+}
+
+func printCounted(w io.Writer, t *profile.Test, all []profile.OperationCount, units []string) error {
+	header := []any{"COUNTED PER " + strings.ToUpper(t.Unit())}
+	for _, unit := range units {
+		header = append(header, strings.ToUpper(strings.TrimSuffix(unit, "/op")))
+	}
+	if slices.Contains(units, bench.Cycles) {
+		header = append(header, "PER CYCLE")
+	}
+	table := newTable(w, header...)
+	for _, o := range all {
+		row := []any{o.Op}
+		for _, unit := range units {
+			text := ""
+			if v, ok := o.Values[unit]; ok {
+				text = strings.TrimSpace(formatAs(unit, v.Center) + " " + spreadOf(v))
+			}
+			row = append(row, text)
+		}
+		if n, ok := o.PerCycle(); ok {
+			row = append(row, fixed(2, n))
+		}
+		table.row(row...)
+	}
+	return table.flush()
 }
 
 // roundsText says how many pairs of passes were measured.
@@ -210,6 +262,7 @@ type profileDocument struct {
 	WhatIfs  []profileWhatIf   `json:"what_ifs"`
 	Memory   profileMemory     `json:"memory"`
 	Warnings []string          `json:"warnings"`
+	Missing  []string          `json:"not_counted,omitempty"`
 }
 
 type profileCeilings struct {
@@ -276,6 +329,8 @@ type profileTestJSON struct {
 	Overhead   jsonFigure         `json:"overhead"`
 	Operations []profileOperation `json:"operations"`
 	Threads    []map[string]any   `json:"threads"`
+	// Counted has, by operation and unit, what was counted per token or prompt.
+	Counted map[string]map[string]jsonFigure `json:"counted,omitempty"`
 }
 
 type profileOperation struct {
@@ -315,7 +370,7 @@ func finite(v float64) *float64 {
 func (f *profileFlags) document(p *profile.Profile) profileDocument {
 	d := profileDocument{
 		Model: p.Model, Variant: p.Variant, Act: p.Act, Packing: p.Packing, Arch: p.Arch, Threads: p.Threads, Blocks: p.Blocks,
-		Types: p.Types, Memory: memoryJSON(&p.Memory), WhatIfs: []profileWhatIf{}, Tests: []profileTestJSON{}, Warnings: append([]string{}, p.Warnings...),
+		Types: p.Types, Memory: memoryJSON(&p.Memory), WhatIfs: []profileWhatIf{}, Tests: []profileTestJSON{}, Warnings: append([]string{}, p.Warnings...), Missing: p.NotCounted,
 		Ceilings: profileCeilings{Source: p.Ceilings.Source, Int8: p.Ceilings.Int8, Float32: p.Ceilings.Float32, Dispatch: p.Ceilings.Dispatch.Seconds()},
 	}
 	for _, l := range p.Ceilings.Levels {
@@ -348,6 +403,15 @@ func (f *profileFlags) testJSON(p *profile.Profile, t *profile.Test) profileTest
 			row.Threads = append(row.Threads, thread)
 		}
 		out.Operations = append(out.Operations, row)
+	}
+	for _, o := range t.Counted(f.filter) {
+		if out.Counted == nil {
+			out.Counted = map[string]map[string]jsonFigure{}
+		}
+		out.Counted[o.Op] = map[string]jsonFigure{}
+		for unit, v := range o.Values {
+			out.Counted[o.Op][unit] = figureJSON(v)
+		}
 	}
 	for _, activities := range t.Activities(f.filter) {
 		thread := map[string]any{}
