@@ -31,7 +31,7 @@ var layers = []struct {
 	{"kernels/*", []string{"internal/*", "formats", "kernels", "kernels/internal/*"}},
 	{"metal", []string{"internal/*", "formats", "kernels"}},
 	{"models/tokenizer", []string{"internal/*", "formats", "formats/*", "models/arch"}},
-	{"models/arch", []string{"internal/*", "formats", "formats/*"}},
+	{"models/arch", []string{"internal/*", "formats", "formats/container"}},
 	{"models/hf", []string{"internal/*", "formats", "formats/*", "models/arch", "models/tokenizer"}},
 	{"models/engine", []string{"formats", "models/arch"}},
 	{"models/engine/enginetest", []string{"internal/*", "formats", "formats/*", "kernels", "models", "models/*"}},

@@ -29,9 +29,10 @@
 // one registry, no I/O, and speed only where a program waits for a conversion
 // (simd_amd64.s: an output head on loading). formats/gguf and formats/safetensors
 // map files to tensors and back, on formats/container. kernels multiplies packed weights by vectors: one registry of
-// variants, none chosen behind the caller's back. models lists what each
-// architecture consists of and runs it block by block; its subpackages turn
-// text into tokens, score it, and synthesize models of real size. bench
+// variants, none chosen behind the caller's back. models/arch describes
+// architectures as data; models has one file for each and runs it block by block;
+// its other subpackages read checkpoints, turn text into tokens, score it, and
+// synthesize models of real size. bench
 // measures anything; it knows no language model. bench/names says what cases are
 // called, bench/gate tells whether a program became slower. reports turns result files,
 // which are in the Go benchmark format, into pages and pictures.

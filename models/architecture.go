@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"onebit/formats"
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/internal/term"
 	"onebit/models/arch"
@@ -78,7 +79,7 @@ func tables() []*arch.Table {
 
 // ConfigFromGGUF reads a model's architecture and configuration. A file whose
 // architecture is unknown, or whose metadata lacks a key or gives it a value
-// that no model has, is a *gguf.FormatError that names the key. The tensors
+// that no model has, is a *container.FormatError that names the key. The tensors
 // are not checked; see [arch.Table.CheckInventory].
 func ConfigFromGGUF(f *gguf.File) (*arch.Table, arch.Config, error) {
 	name, err := f.String(arch.KeyArchitecture)
@@ -87,9 +88,9 @@ func ConfigFromGGUF(f *gguf.File) (*arch.Table, arch.Config, error) {
 	}
 	a, err := Lookup(name)
 	if err != nil {
-		return nil, arch.Config{}, &gguf.FormatError{File: f.Name(), Offset: -1, Key: arch.KeyArchitecture, Msg: err.Error(), Err: err}
+		return nil, arch.Config{}, &container.FormatError{File: f.Name(), Offset: -1, Key: arch.KeyArchitecture, Msg: err.Error(), Err: err}
 	}
-	c, err := a.ReadConfig(f)
+	c, err := a.ReadConfig(f.File, &f.Keys)
 	return &a.Table, c, err
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"onebit/formats/gguf"
+	"onebit/formats/container"
 )
 
 // A Mismatch is a tensor in which a file differs from its architecture.
@@ -18,7 +18,7 @@ func (m Mismatch) Error() string { return fmt.Sprintf("tensor %s: %s", m.Tensor,
 // CheckInventory compares the tensors of a file with those that a model of the
 // configuration must have, by name and shape: what is missing or misshapen in
 // the architecture's order, then what is unexpected in the file's.
-func (t *Table) CheckInventory(c Config, tensors []gguf.TensorInfo) []Mismatch {
+func (t *Table) CheckInventory(c Config, tensors []container.TensorInfo) []Mismatch {
 	extra := make(map[string][]int, len(tensors))
 	for _, info := range tensors {
 		extra[info.Name] = info.Shape

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"onebit/formats/gguf"
+	"onebit/formats/container"
 )
 
 // Metadata keys, which follow "<architecture>." in a file: ggml-org/llama.cpp
@@ -33,8 +33,8 @@ const (
 // Metadata returns the keys that the architecture's published files describe
 // a model with, in their order, and those that this model needs besides: of a
 // head width that does not follow from the others, and of a stretched RoPE.
-func (t *Table) Metadata(c Config) []gguf.KV {
-	values := map[string]gguf.Value{
+func (t *Table) Metadata(c Config) []container.KV {
+	values := map[string]container.Value{
 		KeyBlockCount:         count(c.Layers),
 		KeyContextLength:      count(c.Context),
 		KeyEmbeddingLength:    count(c.Hidden),
@@ -44,8 +44,8 @@ func (t *Table) Metadata(c Config) []gguf.KV {
 		KeyHeadCountKV:        count(c.KVHeads),
 		KeyKeyLength:          count(c.HeadDim),
 		KeyValueLength:        count(c.HeadDim),
-		KeyRMSEpsilon:         gguf.Of(c.Eps),
-		KeyRopeFreqBase:       gguf.Of(c.RopeBase),
+		KeyRMSEpsilon:         container.Of(c.Eps),
+		KeyRopeFreqBase:       container.Of(c.RopeBase),
 		KeyRopeDimensionCount: count(c.HeadDim),
 	}
 	keys := slices.Clone(t.Keys)
@@ -53,33 +53,33 @@ func (t *Table) Metadata(c Config) []gguf.KV {
 		keys = append(keys, KeyKeyLength, KeyValueLength)
 	}
 	if s := c.RopeScaling; s.Type != "" {
-		values[KeyRopeScalingType] = gguf.Of(s.Type)
-		values[KeyRopeScalingFactor] = gguf.Of(s.Factor)
+		values[KeyRopeScalingType] = container.Of(s.Type)
+		values[KeyRopeScalingFactor] = container.Of(s.Factor)
 		keys = append(keys, KeyRopeScalingType, KeyRopeScalingFactor)
 		if s.OriginalContext > 0 {
 			values[KeyRopeOriginal] = count(s.OriginalContext)
 			keys = append(keys, KeyRopeOriginal)
 		}
 	}
-	var out []gguf.KV
+	var out []container.KV
 	for _, key := range keys {
-		out = append(out, gguf.KV{Key: t.Name + "." + key, Value: values[key]})
+		out = append(out, container.KV{Key: t.Name + "." + key, Value: values[key]})
 	}
 	return out
 }
 
-func count(n int) gguf.Value { return gguf.Of(uint32(n)) }
+func count(n int) container.Value { return container.Of(uint32(n)) }
 
 // defaultRopeBase is what llama.cpp takes where a file does not say
 // (src/llama-model.cpp, rope_freq_base_train).
 const defaultRopeBase = 10000
 
-// ReadConfig reads the configuration of a model whose architecture is t. A file
-// whose metadata lacks a key or gives it a value that no model has is a
-// *gguf.FormatError that names the key. The tensors are not checked; see
-// [Table.CheckInventory].
-func (t *Table) ReadConfig(f *gguf.File) (Config, error) {
-	r := reader{file: f, prefix: t.Name + "."}
+// ReadConfig reads the configuration of a model whose architecture is t from a
+// file with GGUF's metadata keys and names of tensors. A file whose metadata
+// lacks a key or gives it a value that no model has is a *container.FormatError
+// that names the key. The tensors are not checked; see [Table.CheckInventory].
+func (t *Table) ReadConfig(f *container.File, keys *container.Keys) (Config, error) {
+	r := reader{file: f, keys: keys, prefix: t.Name + "."}
 	c := r.config(t.Name)
 	if r.err == nil {
 		r.check(c)
@@ -89,7 +89,8 @@ func (t *Table) ReadConfig(f *gguf.File) (Config, error) {
 
 // A reader reads keys of one architecture and remembers the first error.
 type reader struct {
-	file   *gguf.File
+	file   *container.File
+	keys   *container.Keys
 	prefix string
 	err    error
 }
@@ -127,7 +128,7 @@ func (r *reader) check(c Config) {
 }
 
 func (r *reader) fail(key, format string, args ...any) {
-	r.keep(&gguf.FormatError{File: r.file.Name(), Offset: -1, Key: r.prefix + key, Msg: fmt.Sprintf(format, args...)})
+	r.keep(&container.FormatError{File: r.file.Name(), Offset: -1, Key: r.prefix + key, Msg: fmt.Sprintf(format, args...)})
 }
 
 func (r *reader) keep(err error) {
@@ -137,7 +138,7 @@ func (r *reader) keep(err error) {
 }
 
 func (r *reader) count(key string) int {
-	n, err := r.file.Uint(r.prefix + key)
+	n, err := r.keys.Uint(r.prefix + key)
 	switch {
 	case err != nil:
 		r.keep(err)
@@ -149,14 +150,14 @@ func (r *reader) count(key string) int {
 }
 
 func (r *reader) countOr(key string, missing int) int {
-	if !r.file.Has(r.prefix + key) {
+	if !r.keys.Has(r.prefix + key) {
 		return missing
 	}
 	return r.count(key)
 }
 
 func (r *reader) float(key string) float32 {
-	x, err := r.file.Float(r.prefix + key)
+	x, err := r.keys.Float(r.prefix + key)
 	if err != nil {
 		r.keep(err)
 	}
@@ -164,7 +165,7 @@ func (r *reader) float(key string) float32 {
 }
 
 func (r *reader) floatOr(key string, missing float32) float32 {
-	if !r.file.Has(r.prefix + key) {
+	if !r.keys.Has(r.prefix + key) {
 		return missing
 	}
 	return r.float(key)
@@ -200,13 +201,13 @@ func (r *reader) headDim(c Config) int {
 // ropeScaling reads the scaling. A factor without a type is linear scaling, as
 // in llama.cpp (src/llama-model.cpp, load_hparams).
 func (r *reader) ropeScaling() RopeScaling {
-	if !r.file.Has(r.prefix + KeyRopeScalingType) {
+	if !r.keys.Has(r.prefix + KeyRopeScalingType) {
 		if factor := r.floatOr(KeyRopeScalingFactor, 0); factor != 0 {
 			return RopeScaling{Type: "linear", Factor: factor}
 		}
 		return RopeScaling{}
 	}
-	kind, err := r.file.String(r.prefix + KeyRopeScalingType)
+	kind, err := r.keys.String(r.prefix + KeyRopeScalingType)
 	if err != nil {
 		r.keep(err)
 	}
