@@ -157,6 +157,9 @@ func TestCompareRunsFalseAlarms(t *testing.T) {
 
 // TestCompareRunsFinds plants differences.
 func TestCompareRunsFinds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of runs")
+	}
 	all := func(d float64, from, to int) map[int]float64 {
 		m := make(map[int]float64)
 		for i := from; i < to; i++ {
