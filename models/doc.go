@@ -45,53 +45,33 @@
 //
 // # Running one
 //
-//	Open ──▶ Model ──Blocks──▶ Block{Q, K, V, …}: a Linear is a kernels.Matrix and its Variant
+//	Open ──▶ Model ──Blocks──▶ Block{Q, K, V, …}: Linears, in the engine's memory
 //	           │
 //	       NewSession ──▶ Session ──Prefill, Decode, Generate──▶ logits, tokens ◀── Sampler
 //	                         │
-//	                      Observer: every operation, its time, bytes and results
+//	                      engine.Stream ──▶ engine.Observer: every operation, its time, bytes and results
 //
-// [Open] checks a source against its architecture and loads it block by block;
-// Packing says whether the weights are packed first, in the background or
-// never. A [Session] is one text: its keys and values, in fp16 unless
-// [SessionOptions].Cache says otherwise, and the position. Everything works on token ids; package tokenizer makes them.
+// [Open] checks a source against its architecture and has an engine load it:
+// package engine/cpu, unless Options.Engine says otherwise. A [Session] is one
+// text: a stream of the engine, whose operations forward passes are written in.
+// Everything works on token ids; package tokenizer makes them.
 //
 // A prompt goes through the blocks in batches, in which a layer's weights are
-// read once; the query, key and value projections are one submission to the
-// pool, and so are gate and up, for which the input is quantized once. A
+// read once; the query, key and value projections are one operation, and so are
+// gate and up, so that an engine may quantize their input once. On the CPU, a
 // decoded token allocates nothing.
 //
-// # Keys and values
-//
-// A position's keys and values are decoded to float32, 32 positions at a time,
-// for all queries that look at them, and queries stay float32. So one kernel
-// of scores and one of weighted sums serve every format, and the rounding of
-// keys and values is all the error that a format has. Queries in int8 would
-// multiply faster, but decoding waits for memory, and rounding the query would
-// cost as much accuracy again.
-//
-// Accuracy, bytes, speed, start and memory, as measured: docs/measurements/models.md.
-//
-// # Attention
-//
-// While scores and sums are computed, the positions that come next are fetched;
-// without that, decoding waits for each.
-//
-// # Start and memory
-//
-// The vocabulary is built while the file's pages are mapped, and the first products
-// with weights check them. Positions of the cache come by 128. Packed matrices lie
-// one after the other in huge pages. A head that is converted replaces its old form,
-// which is let go of as it is read.
+// What a block keeps of its text is the architecture's to say: keys and values,
+// or a matrix that each token updates. [Session.Truncate] goes back where there
+// are positions to go back to.
 //
 // # The same bits
 //
 // Logits do not depend on the number of threads, the batch size, the
 // instruction set, or on how far packing is, as long as the activation scheme
-// is the same. The matrix products are equal to the bit (package kernels);
-// what is added outside them is added in one order, written down in vector.go,
-// which the assembly follows. Sums that decide accuracy, those of norms and of
-// softmax, are float64.
+// and the engine are the same: see packages kernels and engine/cpu. Package
+// modeltest holds an engine to an independent float64 forward pass, and
+// engine/enginetest each of its operations to its definition.
 //
-// Package modeltest holds the engine to an independent float64 forward pass.
+// Accuracy, bytes, speed, start and memory, as measured: docs/measurements/models.md.
 package models
