@@ -4,7 +4,7 @@
 // The command is cmd/onebit. The packages can be used without it. There are
 // two ways through the house:
 //
-//	data:     file → formats/{gguf,safetensors} → formats.Tensor → kernels.Matrix → models → tokens
+//	data:     file → formats/{gguf,…} → formats.Tensor → kernels.Matrix → models → tokens
 //	measure:  bench.Suite → bench.Runner → samples → results.txt → statistics → reports
 //
 // They meet in one place only, bench/cases, which knows both sides:
@@ -27,8 +27,8 @@
 //
 // formats says what the bytes of a weight matrix mean: one file per format,
 // one registry, no I/O, and speed only where a program waits for a conversion
-// (simd_amd64.s: an output head on loading). formats/gguf and formats/safetensors
-// map files to tensors and back, on formats/container. kernels multiplies packed weights by vectors: one registry of
+// (simd_amd64.s: an output head on loading). formats/gguf, formats/safetensors and
+// formats/cellm map files to tensors and back, on formats/container. kernels multiplies packed weights by vectors: one registry of
 // variants, none chosen behind the caller's back. models/arch describes
 // architectures as data; models has one file for each and runs it block by block;
 // its other subpackages read checkpoints, turn text into tokens, score it, and

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/formats"
+	"onebit/formats/cellm"
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/internal/count"
 	"onebit/internal/deviation"
@@ -29,14 +32,17 @@ func newConvert() *cobra.Command {
 		force   bool
 	)
 	cmd := &cobra.Command{
-		Use:   "convert IN OUT --type FORMAT",
-		Short: "Re-quantize a model, or bring a Hugging Face directory to GGUF",
+		Use:   "convert IN OUT [--type FORMAT]",
+		Short: "Re-quantize a model, or bring it to another container: GGUF or .cellm",
 		Long: "Write the model IN to the GGUF file OUT with its weights in another format, and\n" +
 			"report what that did to each tensor: NMSE, which is Σ(new-old)²/Σold², and the\n" +
 			"largest error.\n\n" +
-			"IN is a GGUF file or a Hugging Face directory, whose tokenizer comes along. Of a\n" +
-			"directory, --type may be left out: BitNet's projections become i2_s, and other\n" +
-			"weights stay what they are.\n\n" +
+			"IN is a GGUF file, a .cellm file or a Hugging Face directory, whose tokenizer\n" +
+			"comes along. Of the latter two, --type may be left out: BitNet's projections\n" +
+			"become i2_s, and other weights stay what they are.\n\n" +
+			"An OUT that ends in .cellm is written as such: for qwen3, with weights in\n" +
+			"q1_0_g128, copied to the bit, or f16. Its norms are rounded to f16, and it has no\n" +
+			"tokenizer: --tokenizer names the model to take it from on the way back.\n\n" +
 			"Matrices are converted except embeddings and heads; --tensors chooses others.\n" +
 			"Vectors (norms) and tensors that have the format already are copied to the bit.\n" +
 			"Weights that are not ternary are ternarized on the way to a ternary format, which\n" +
@@ -46,7 +52,7 @@ func newConvert() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := conversion{matrix: isProjection}
 			var err error
-			if typ != "" || !isDirectory(args[0]) {
+			if typ != "" {
 				if c.to, err = writableFormat(typ); err != nil {
 					return err
 				}
@@ -62,6 +68,11 @@ func newConvert() *cobra.Command {
 				return err
 			}
 			defer c.in.Close()
+			c.cellm = strings.EqualFold(filepath.Ext(args[1]), ".cellm")
+			if c.to == nil && !c.moves() {
+				_, err := writableFormat("")
+				return err
+			}
 			return c.run(cmd, args[1], force)
 		},
 	}
@@ -104,37 +115,57 @@ func writableFormat(name string) (*formats.Type, error) {
 // A conversion is one run of convert.
 type conversion struct {
 	in     models.Source
-	to     *formats.Type          // nil: as a directory's tensors are read
-	matrix func(name string) bool // what to convert, vectors aside
+	to     *formats.Type          // of matrices; nil: as they are read
+	matrix func(name string) bool // which matrices to convert
+	cellm  bool                   // the output is a .cellm file, not GGUF
 	report []convertedTensor
 	copied []string // the formats of the others
 }
 
 // A convertedTensor is a line of the report.
 type convertedTensor struct {
-	gguf.TensorInfo // as it was
-	bytes           int64
-	deviation.Sum   // of the weights as they are from those that were
-	ternarized      bool
+	container.TensorInfo // as it was
+	to                   *formats.Type
+	bytes                int64
+	deviation.Sum        // of the weights as they are from those that were
+	ternarized           bool
 }
 
-func (c *conversion) selected(t gguf.TensorInfo) bool {
-	return c.to != nil && len(t.Shape) > 1 && c.matrix(t.Name) && t.TypeName != c.to.Name
+// moves reports whether the model changes its container.
+func (c *conversion) moves() bool { return c.cellm || !strings.HasPrefix(c.in.Kind(), "GGUF") }
+
+// target returns the format that a tensor is converted to, nil for one that is
+// copied. The original .cellm has norms in f16, and readers of GGUF want them in
+// f32.
+func (c *conversion) target(t container.TensorInfo) *formats.Type {
+	switch {
+	case len(t.Shape) > 1:
+		if c.to != nil && c.matrix(t.Name) && t.TypeName != c.to.Name {
+			return c.to
+		}
+	case c.cellm && (t.Type == formats.F32 || t.Type == formats.BF16):
+		return formats.F16
+	case !c.cellm && c.moves() && t.Type == formats.F16:
+		return formats.F32
+	}
+	return nil
 }
+
+func (c *conversion) selected(t container.TensorInfo) bool { return c.target(t) != nil }
 
 func (c *conversion) run(cmd *cobra.Command, output string, force bool) error {
-	if !isDirectory(c.in.Name()) && !slices.ContainsFunc(c.in.Tensors(), c.selected) {
+	if !c.moves() && !slices.ContainsFunc(c.in.Tensors(), c.selected) {
 		return fmt.Errorf("%s: nothing to convert: no chosen matrix has a format other than %s", c.in.Name(), c.to.Name)
+	}
+	if err := c.checkModel(); err != nil {
+		return err
 	}
 	infos, size, err := c.plan()
 	if err != nil {
 		return err
 	}
-	if err := c.checkDirectory(); err != nil {
-		return err
-	}
 	meta, err := c.in.Metadata()
-	if err != nil {
+	if err != nil && !c.cellm { // which has no room for a tokenizer
 		return err
 	}
 	err = writeFile(cmd.Context(), output, force, func(w io.Writer) error {
@@ -153,14 +184,19 @@ func (c *conversion) run(cmd *cobra.Command, output string, force bool) error {
 	return c.print(cmd.OutOrStdout())
 }
 
-// checkDirectory sees to it that what comes of a directory is a whole model.
-func (c *conversion) checkDirectory() error {
-	if !isDirectory(c.in.Name()) {
+// checkModel sees to it that what comes of another container is a whole model.
+func (c *conversion) checkModel() error {
+	if !c.moves() {
 		return nil
 	}
 	arch, config, err := c.in.Config()
 	if err != nil {
 		return err
+	}
+	if c.cellm {
+		if err := models.HoldsCellm(arch); err != nil {
+			return fmt.Errorf("%s: %w", c.in.Name(), err)
+		}
 	}
 	for _, bad := range arch.CheckInventory(config, c.in.Tensors()) {
 		return c.in.Fault(bad.Tensor, fmt.Errorf("%s, in a model of architecture %s", bad.Msg, arch.Name))
@@ -170,25 +206,30 @@ func (c *conversion) checkDirectory() error {
 
 // plan returns the tensors of the output and their bytes. What cannot be
 // converted is told here, before anything is written.
-func (c *conversion) plan() ([]gguf.TensorInfo, int64, error) {
-	var out []gguf.TensorInfo
+func (c *conversion) plan() ([]container.TensorInfo, int64, error) {
+	var out []container.TensorInfo
 	var size int64
 	for _, t := range c.in.Tensors() {
-		info := gguf.TensorInfo{Name: t.Name, Type: t.Type, TypeName: t.TypeName, Shape: t.Shape}
+		info := container.TensorInfo{Name: t.Name, Type: t.Type, TypeName: t.TypeName, Shape: t.Shape}
 		bytes := t.Size
-		if c.selected(t) {
+		if to := c.target(t); to != nil {
 			if t.Type == nil {
 				_, err := c.in.Tensor(t.Name) // which says why
 				return nil, 0, err
 			}
-			n, err := c.to.Bytes(formats.Dims(t.Shape))
+			n, err := to.Bytes(formats.Dims(t.Shape))
 			if err != nil {
 				return nil, 0, c.in.Fault(t.Name, err)
 			}
-			info.Type, info.TypeName = c.to, c.to.Name
+			info.Type, info.TypeName = to, to.Name
 			bytes = int64(n)
-		} else if t.Type == formats.Ternary_u32 {
+		} else if t.Type == formats.Ternary_u32 && !c.cellm {
 			return nil, 0, c.in.Fault(t.Name, fmt.Errorf("GGUF holds no ternary rows of %d columns, which fill no blocks of i2_s; choose another --type, such as q2_0", t.Shape[1]))
+		}
+		if c.cellm {
+			if err := cellm.Holds(info); err != nil {
+				return nil, 0, c.in.Fault(t.Name, err)
+			}
 		}
 		out = append(out, info)
 		size += bytes
@@ -196,11 +237,23 @@ func (c *conversion) plan() ([]gguf.TensorInfo, int64, error) {
 	return out, size, nil
 }
 
-func (c *conversion) write(w io.Writer, meta []gguf.KV, infos []gguf.TensorInfo) error {
+// writer writes the header.
+func (c *conversion) writer(w io.Writer, meta []container.KV, infos []container.TensorInfo) (*container.Writer, error) {
+	if c.cellm {
+		arch, config, err := c.in.Config()
+		if err != nil {
+			return nil, err
+		}
+		return models.NewCellm(w, arch, config, meta, infos)
+	}
 	// The file type names one format for the whole file, in numbers that mean
 	// different formats to different programs.
-	meta = slices.DeleteFunc(slices.Clone(meta), func(kv gguf.KV) bool { return kv.Key == "general.file_type" })
-	out, err := gguf.NewWriter(w, meta, infos)
+	meta = slices.DeleteFunc(slices.Clone(meta), func(kv container.KV) bool { return kv.Key == "general.file_type" })
+	return gguf.NewWriter(w, meta, infos)
+}
+
+func (c *conversion) write(w io.Writer, meta []container.KV, infos []container.TensorInfo) error {
+	out, err := c.writer(w, meta, infos)
 	if err != nil {
 		return err
 	}
@@ -219,28 +272,29 @@ func (c *conversion) write(w io.Writer, meta []gguf.KV, infos []gguf.TensorInfo)
 	return out.Close()
 }
 
-func (c *conversion) writeTensor(out *gguf.Writer, t gguf.TensorInfo) error {
-	if !c.selected(t) {
+func (c *conversion) writeTensor(out *container.Writer, t container.TensorInfo) error {
+	info, err := out.Next()
+	if err != nil {
+		return err
+	}
+	to := c.target(t)
+	if to == nil {
 		data, err := c.in.Raw(t.Name)
 		if err != nil {
 			return err
 		}
 		c.copied = append(c.copied, t.TypeName)
-		err = out.WriteTensor(t.Name, data)
+		_, err = out.Write(data)
 		if errors.Is(err, syscall.EFAULT) { // what the system says of a mapped file that was cut short
 			err = c.in.Fault(t.Name, mmap.ErrGone)
 		}
-		return err
-	}
-	info, err := out.Next()
-	if err != nil {
 		return err
 	}
 	tensor, err := c.in.Tensor(t.Name)
 	if err != nil {
 		return err
 	}
-	r, err := requantize(out, c.to, &tensor)
+	r, err := requantize(out, to, &tensor)
 	if err != nil {
 		var format *formats.Error
 		if errors.As(err, &format) {
@@ -248,7 +302,7 @@ func (c *conversion) writeTensor(out *gguf.Writer, t gguf.TensorInfo) error {
 		}
 		return err
 	}
-	r.TensorInfo, r.bytes = t, info.Size
+	r.TensorInfo, r.to, r.bytes = t, to, info.Size
 	c.report = append(c.report, r)
 	return nil
 }
@@ -366,7 +420,7 @@ func (c *conversion) printReport(w io.Writer) error {
 		if r.ternarized {
 			how = "ternarized, lossy"
 		}
-		t.row(term.Quote(r.Name), r.TypeName, c.to.Name, count.Grouped(r.Size), count.Grouped(r.bytes),
+		t.row(term.Quote(r.Name), r.TypeName, r.to.Name, count.Grouped(r.Size), count.Grouped(r.bytes),
 			fmt.Sprintf("%.3g", r.NMSE()), fmt.Sprintf("%.3g", r.MaxAbs), how)
 		was, is = was+r.Size, is+r.bytes
 		total.Add(r.Sum)

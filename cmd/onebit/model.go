@@ -12,7 +12,10 @@ import (
 )
 
 // modelFlags are the flags of every verb that reads a model.
-type modelFlags struct{ i2s string }
+type modelFlags struct {
+	i2s       string
+	tokenizer string // another model, whose tokenizer it is
+}
 
 // i2sPackings names i2_s and those that no file tells from it.
 func i2sPackings() (out []string) {
@@ -25,15 +28,25 @@ func i2sPackings() (out []string) {
 func (m *modelFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&m.i2s, "i2s", formats.I2_S.Name,
 		"packing of the file's I2_S tensors, which no file states: i2_s, i2_s_arm (quantized on ARM) or i2_s_x4 (x86 without ACT_PARALLEL)")
+	cmd.Flags().StringVar(&m.tokenizer, "tokenizer", "", "take the tokenizer of another `MODEL`, as a .cellm file needs, which holds none")
 }
 
-// open maps the model at path, a GGUF file or a Hugging Face directory.
+// open maps the model at path, with the tokenizer that was asked for.
 func (m *modelFlags) open(path string) (models.Source, error) {
 	opt, err := m.options()
 	if err != nil {
 		return nil, err
 	}
-	return models.OpenSource(path, opt)
+	src, err := models.OpenSource(path, opt)
+	if err != nil || m.tokenizer == "" {
+		return src, err
+	}
+	from, err := models.OpenSource(m.tokenizer, gguf.Options{})
+	if err != nil {
+		src.Close()
+		return nil, err
+	}
+	return models.WithTokenizer(src, from), nil
 }
 
 func isDirectory(path string) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"onebit/formats"
+	"onebit/formats/container"
 )
 
 // A layout is one meaning of a tensor type id.
@@ -114,7 +115,7 @@ func sizeTL2(rows, cols int) int {
 		return 0
 	}
 	n := (cols-256)*rows/3*5/8 + 256*rows/2*4/8
-	return int(align(int64(n), 32)) + 32
+	return int(container.Align(int64(n), 32)) + 32
 }
 
 func layoutNamed(name string) *layout {
@@ -169,10 +170,8 @@ type extent struct {
 // holds reports whether a tensor of n bytes, with the padding that writers put
 // behind it, takes exactly this room.
 func (e extent) holds(n int64) bool {
-	return e.bytes == align(n, e.align) || e.atEnd && e.bytes == n
+	return e.bytes == container.Align(n, e.align) || e.atEnd && e.bytes == n
 }
-
-func align(n, to int64) int64 { return (n + to - 1) &^ (to - 1) }
 
 // choices is Options.Types by id.
 type choices map[uint32]*layout

@@ -54,7 +54,7 @@ func (p *parser) parse(chosen choices) {
 		return
 	}
 	if p.parseTensors(tensors); p.err == nil {
-		p.dataOffset = align(int64(p.pos), p.alignment)
+		p.dataOffset = container.Align(int64(p.pos), p.alignment)
 		p.placeTensors(chosen)
 	}
 }

@@ -1,35 +1,17 @@
 package gguf
 
 import (
-	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
 	"onebit/formats"
 	"onebit/formats/container"
-	"onebit/internal/mmap"
 )
 
 // maxTensorName is what ggml reads: GGML_MAX_NAME in ggml-org/ggml
 // include/ggml.h, less the final zero.
 const maxTensorName = 63
-
-// ErrTooLong is what Write returns for bytes beyond the end of a tensor.
-var ErrTooLong = errors.New("gguf: write beyond the end of the tensor")
-
-// A Writer writes a version 3 file from front to back and keeps no data, so
-// that a model larger than memory can be written. After NewWriter, for each
-// tensor in order call Next and write its bytes; then call Close.
-type Writer struct {
-	w         *bufio.Writer
-	tensors   []container.TensorInfo
-	alignment int64
-	pos       int64 // bytes written
-	next      int   // the tensor that Next goes to
-	left      int64 // bytes that the present tensor still wants
-}
 
 // NewWriter checks everything and writes the header. Tensors are aligned to
 // general.alignment if meta has that key (a Uint32), to 32 bytes if not. A
@@ -38,17 +20,13 @@ type Writer struct {
 //
 // Files in i2_s_arm and i2_s_x4 look like i2_s to every reader: they are read
 // back correctly only with the same name in Options.Types.
-func NewWriter(w io.Writer, meta []container.KV, tensors []container.TensorInfo) (*Writer, error) {
+func NewWriter(w io.Writer, meta []container.KV, tensors []container.TensorInfo) (*container.Writer, error) {
 	alignment, err := checkMeta(meta)
 	if err != nil {
 		return nil, err
 	}
-	// The page cache keeps what came in aligned pieces of that size in huge
-	// pages on file systems that have them (ext4 and others with large folios,
-	// on Linux), and a model that is mapped from there starts and runs faster
-	// than from pages of 4 KiB.
-	wr := &Writer{w: bufio.NewWriterSize(w, mmap.HugePage), alignment: alignment}
 	names := map[string]bool{}
+	var whole []container.TensorInfo
 	var end int64
 	for _, t := range tensors {
 		if names[t.Name] {
@@ -59,17 +37,18 @@ func NewWriter(w io.Writer, meta []container.KV, tensors []container.TensorInfo)
 			return nil, err
 		}
 		t.Offset = end
-		end += align(t.Size, alignment)
-		wr.tensors = append(wr.tensors, t)
+		end += container.Align(t.Size, alignment)
+		whole = append(whole, t)
 	}
-	if err := wr.header(meta); err != nil {
-		return nil, err
+	head := header(meta, whole)
+	for i := range whole {
+		whole[i].Offset += container.Align(int64(len(head)), alignment)
 	}
-	return wr, nil
+	return container.NewWriter(w, "gguf", head, whole, alignment)
 }
 
-func writeError(tensor, format string, args ...any) error {
-	return fmt.Errorf("gguf: write tensor %q: %s", tensor, fmt.Sprintf(format, args...))
+func writeError(tensor, msg string, args ...any) error {
+	return container.WriteError("gguf", tensor, msg, args...)
 }
 
 func checkMeta(meta []container.KV) (alignment int64, err error) {
@@ -119,7 +98,7 @@ func complete(t container.TensorInfo, alignment int64) (container.TensorInfo, er
 	if l.chosen {
 		return t, nil
 	}
-	room := extent{bytes: align(t.Size, alignment), align: alignment, target: "next tensor"}
+	room := extent{bytes: container.Align(t.Size, alignment), align: alignment, target: "next tensor"}
 	if _, _, err := (choices{}).resolve(l.id, rows, cols, room); err != nil {
 		return t, writeError(t.Name, "as %s with shape %v it cannot be read back: %v", l.name, t.Shape, err)
 	}
@@ -141,18 +120,20 @@ func checkShape(shape []int) (rows, cols int, err error) {
 	return rows, cols, nil
 }
 
-func (w *Writer) header(meta []container.KV) error {
+// header returns the bytes before the padding. The tensors' offsets are relative
+// to the data.
+func header(meta []container.KV, tensors []container.TensorInfo) []byte {
 	le := binary.LittleEndian
 	b := append([]byte(nil), Magic...)
 	b = le.AppendUint32(b, 3)
-	b = le.AppendUint64(b, uint64(len(w.tensors)))
+	b = le.AppendUint64(b, uint64(len(tensors)))
 	b = le.AppendUint64(b, uint64(len(meta)))
 	for _, kv := range meta {
 		b = appendText(b, kv.Key)
 		b = le.AppendUint32(b, uint32(kv.Value.Kind()))
 		b = kv.Value.Append(b)
 	}
-	for _, t := range w.tensors {
+	for _, t := range tensors {
 		b = appendText(b, t.Name)
 		b = le.AppendUint32(b, uint32(len(t.Shape)))
 		for i := len(t.Shape) - 1; i >= 0; i-- {
@@ -161,118 +142,9 @@ func (w *Writer) header(meta []container.KV) error {
 		b = le.AppendUint32(b, layoutNamed(t.TypeName).id)
 		b = le.AppendUint64(b, uint64(t.Offset))
 	}
-	start := align(int64(len(b)), w.alignment)
-	for i := range w.tensors {
-		w.tensors[i].Offset += start
-	}
-	if _, err := w.write(b); err != nil {
-		return err
-	}
-	return w.pad()
+	return b
 }
 
 func appendText(b []byte, s string) []byte {
 	return append(binary.LittleEndian.AppendUint64(b, uint64(len(s))), s...)
-}
-
-// write hands the buffer no more than it has room for: it would write a large
-// piece through, and what follows would not be aligned.
-func (w *Writer) write(b []byte) (n int, err error) {
-	for len(b) > 0 && err == nil {
-		if w.w.Available() == 0 {
-			if err = w.w.Flush(); err != nil {
-				break
-			}
-		}
-		var some int
-		some, err = w.w.Write(b[:min(len(b), w.w.Available())])
-		b, n = b[some:], n+some
-	}
-	w.pos += int64(n)
-	return n, err
-}
-
-// pad aligns what follows. A file without tensors has no data to align.
-func (w *Writer) pad() error {
-	if len(w.tensors) == 0 {
-		return nil
-	}
-	for n := align(w.pos, w.alignment) - w.pos; n > 0; {
-		chunk := zeros[:min(n, int64(len(zeros)))]
-		if _, err := w.write(chunk); err != nil {
-			return err
-		}
-		n -= int64(len(chunk))
-	}
-	return nil
-}
-
-var zeros [4096]byte
-
-// Next finishes the present tensor, which must be complete, and goes to the
-// next one, whose bytes Write then takes. After the last one it returns io.EOF.
-func (w *Writer) Next() (container.TensorInfo, error) {
-	if err := w.finish(); err != nil {
-		return container.TensorInfo{}, err
-	}
-	if w.next == len(w.tensors) {
-		return container.TensorInfo{}, io.EOF
-	}
-	t := w.tensors[w.next]
-	w.next++
-	w.left = t.Size
-	return t, nil
-}
-
-func (w *Writer) finish() error {
-	if w.left > 0 {
-		t := w.tensors[w.next-1]
-		return writeError(t.Name, "%d of its %d bytes were not written", w.left, t.Size)
-	}
-	return w.pad()
-}
-
-// Write writes bytes of the present tensor. Those beyond its end are not
-// written, and the error is ErrTooLong.
-func (w *Writer) Write(p []byte) (int, error) {
-	var tooLong error
-	if int64(len(p)) > w.left {
-		p, tooLong = p[:w.left], ErrTooLong
-	}
-	n, err := w.write(p)
-	w.left -= int64(n)
-	if err != nil {
-		return n, err
-	}
-	return n, tooLong
-}
-
-// WriteTensor goes to the next tensor, which must have that name, and writes
-// all of its bytes.
-func (w *Writer) WriteTensor(name string, data []byte) error {
-	t, err := w.Next()
-	switch {
-	case err == io.EOF:
-		return writeError(name, "all tensors are written")
-	case err != nil:
-		return err
-	case t.Name != name:
-		return writeError(name, "the next one is %q", t.Name)
-	case t.Size != int64(len(data)):
-		return writeError(name, "%d bytes given, want %d", len(data), t.Size)
-	}
-	_, err = w.Write(data)
-	return err
-}
-
-// Close checks that all tensors are complete and flushes the file. It does not
-// close the underlying writer.
-func (w *Writer) Close() error {
-	if err := w.finish(); err != nil {
-		return err
-	}
-	if w.next < len(w.tensors) {
-		return writeError(w.tensors[w.next].Name, "it was not written, nor what follows")
-	}
-	return w.w.Flush()
 }

@@ -37,16 +37,19 @@ var (
 	ggufBlock = regexp.MustCompile(`^blk\.(\d+)\.(.+)\.weight$`)
 )
 
-// ggufName returns what GGUF calls a tensor, or the name itself if it is none
+func (c *config) ggufName(name string) string { return GGUFName(c.class, name) }
+func (c *config) hfName(name string) string   { return Name(c.class, name) }
+
+// GGUFName returns what GGUF calls a tensor, or the name itself if it is none
 // that the class has.
-func (c *config) ggufName(name string) string {
+func GGUFName(c arch.Class, name string) string {
 	for ours, theirs := range globalNames {
 		if theirs == name {
 			return ours
 		}
 	}
 	if m := hfBlock.FindStringSubmatch(name); m != nil {
-		for _, names := range []map[string][]string{blockNames, c.class.Names} {
+		for _, names := range []map[string][]string{blockNames, c.Names} {
 			for ours, theirs := range names {
 				if slices.Contains(theirs, m[2]) {
 					return "blk." + m[1] + "." + ours + weightSuffix
@@ -57,13 +60,13 @@ func (c *config) ggufName(name string) string {
 	return name
 }
 
-// hfName is the inverse of ggufName: of several names the first.
-func (c *config) hfName(name string) string {
+// Name is the inverse of GGUFName: of several names the first.
+func Name(c arch.Class, name string) string {
 	if theirs, ok := globalNames[name]; ok {
 		return theirs
 	}
 	if m := ggufBlock.FindStringSubmatch(name); m != nil {
-		for _, names := range []map[string][]string{blockNames, c.class.Names} {
+		for _, names := range []map[string][]string{blockNames, c.Names} {
 			if theirs := names[m[2]]; len(theirs) > 0 {
 				return "model.layers." + m[1] + "." + theirs[0] + weightSuffix
 			}
