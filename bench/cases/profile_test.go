@@ -113,6 +113,17 @@ func TestProfile(t *testing.T) {
 		}
 	}
 	checkProfileMemory(t, p)
+	for _, change := range []string{names.ChangeCache, names.ChangeNative} {
+		n := 0
+		for _, s := range results.Samples {
+			if rate, ok := s.Value(bench.TokenRate); s.Name.Base == names.BaseWhatIf && s.Name.Get(names.Change) == change && ok && rate > 0 {
+				n++
+			}
+		}
+		if n != 6 {
+			t.Errorf("%d samples of what if %s, want one of each pair", n, change)
+		}
+	}
 	var found []string
 	for _, x := range p.Profile.WhatIfs {
 		found = append(found, x.Name)

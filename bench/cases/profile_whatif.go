@@ -20,6 +20,7 @@ import (
 // A whatIf is a decode test under other choices.
 type whatIf struct {
 	name    string
+	change  string // one of names.Changes
 	model   models.Options
 	cache   *formats.Type
 	threads int
@@ -29,20 +30,20 @@ type whatIf struct {
 // whatIfs are the choices that may win something.
 func (p *Profiling) whatIfs() (all []whatIf) {
 	now := whatIf{model: p.opt.Model, cache: p.opt.Cache, threads: p.pool.Threads()}
-	add := func(name string, change func(w *whatIf)) {
+	add := func(name, key string, change func(w *whatIf)) {
 		w := now
-		w.name = name
+		w.name, w.change = name, key
 		change(&w)
 		all = append(all, w)
 	}
 	if head := p.model.Head.Type; kernels.FormatOf(head).Scheme == kernels.F32 {
-		add("head in q8_0, not "+head.Name, func(w *whatIf) { w.model.Head = formats.Q8_0 })
+		add("head in q8_0, not "+head.Name, names.ChangeHead, func(w *whatIf) { w.model.Head = formats.Q8_0 })
 	}
 	if c := p.opt.Cache; c != formats.Q8_0 {
 		if c == nil {
 			c = formats.F16
 		}
-		add("cache in q8_0, not "+c.Name, func(w *whatIf) {
+		add("cache in q8_0, not "+c.Name, names.ChangeCache, func(w *whatIf) {
 			w.cache = formats.Q8_0
 			if p.model.Config.HeadDim%formats.Q8_0.BlockLen != 0 {
 				w.why = fmt.Sprintf("heads of %d are no multiple of %d", p.model.Config.HeadDim, formats.Q8_0.BlockLen)
@@ -52,11 +53,11 @@ func (p *Profiling) whatIfs() (all []whatIf) {
 	switch {
 	case p.opt.Model.CPU.Packing == cpu.Stream || !p.model.Source().InPlace():
 	case p.Profile.Packing == names.Packed:
-		add("weights in place, not packed", func(w *whatIf) { w.model.CPU.Packing = cpu.PackNever })
+		add("weights in place, not packed", names.ChangeNative, func(w *whatIf) { w.model.CPU.Packing = cpu.PackNever })
 	default:
-		add("weights packed, not in place", func(w *whatIf) { w.model.CPU.Packing = cpu.PackFirst })
+		add("weights packed, not in place", names.ChangePacked, func(w *whatIf) { w.model.CPU.Packing = cpu.PackFirst })
 	}
-	add("one thread more", func(w *whatIf) {
+	add("one thread more", names.ChangeThread, func(w *whatIf) {
 		w.threads++
 		if usable := p.opt.Host.UsableCPUs; w.threads > usable {
 			w.why = fmt.Sprintf("this process may use %d CPUs", usable)
@@ -69,7 +70,7 @@ func (p *Profiling) whatIfs() (all []whatIf) {
 func (p *Profiling) whatIfStudy(t names.ModelTest) bench.Study {
 	return bench.Study{
 		Name: p.caseOf(t).Operation("", "what-if"), Group: p.Profile.Model + " what-if", Time: profileTime,
-		Run: func(ctx context.Context, _ func(bench.Sample) error) error {
+		Run: func(ctx context.Context, emit func(bench.Sample) error) error {
 			i := slices.IndexFunc(p.Profile.Tests, func(test *profile.Test) bool { return test.ModelTest == t })
 			if i < 0 || len(p.Profile.Tests[i].Passes) == 0 {
 				return errors.New("the decode test was not measured")
@@ -77,7 +78,7 @@ func (p *Profiling) whatIfStudy(t names.ModelTest) bench.Study {
 			all := p.whatIfs()
 			for n, w := range all {
 				p.progress("what if: "+w.name, n, len(all))
-				found, err := p.tryWhatIf(ctx, w, p.Profile.Tests[i])
+				found, err := p.tryWhatIf(ctx, w, p.Profile.Tests[i], emit)
 				if err != nil {
 					return err
 				}
@@ -89,7 +90,7 @@ func (p *Profiling) whatIfStudy(t names.ModelTest) bench.Study {
 }
 
 // tryWhatIf opens the model a second time, which says what it would read.
-func (p *Profiling) tryWhatIf(ctx context.Context, w whatIf, test *profile.Test) (found profile.WhatIf, err error) {
+func (p *Profiling) tryWhatIf(ctx context.Context, w whatIf, test *profile.Test, emit func(bench.Sample) error) (found profile.WhatIf, err error) {
 	found = profile.WhatIf{Name: w.name, Computed: math.NaN(), Measured: notMeasured, Why: w.why}
 	if w.why != "" {
 		return found, nil
@@ -120,8 +121,12 @@ func (p *Profiling) tryWhatIf(ctx context.Context, w whatIf, test *profile.Test)
 		found.Why = "--check=false"
 		return found, nil
 	}
-	found.Measured, err = p.compare(ctx, other, test)
-	return found, err
+	now, then, err := p.compare(ctx, other, test)
+	if err != nil {
+		return found, err
+	}
+	found.Measured = profile.ChangeOf(then, now)
+	return found, p.emitWhatIf(test, w.change, now, then, emit)
 }
 
 // compute predicts from the bytes of one observed pass of the other.
@@ -155,10 +160,9 @@ func (p *Profiling) compute(ctx context.Context, other *Profiling, test *profile
 
 // compare takes pairs of passes of this model and the other, in turn before each
 // other.
-func (p *Profiling) compare(ctx context.Context, other *Profiling, test *profile.Test) (profile.Figure, error) {
-	var now, then []time.Duration
+func (p *Profiling) compare(ctx context.Context, other *Profiling, test *profile.Test) (now, then []time.Duration, err error) {
 	if err := fill(ctx, test.ModelTest, p.session, p.ids); err != nil {
-		return notMeasured, err
+		return nil, nil, err
 	}
 	for i := range p.passes(test.Plain[0]) {
 		for turn := range 2 {
@@ -169,10 +173,29 @@ func (p *Profiling) compare(ctx context.Context, other *Profiling, test *profile
 			who.settle()
 			d, err := who.plain(ctx, test.ModelTest)
 			if err != nil {
-				return notMeasured, err
+				return nil, nil, err
 			}
 			*times = append(*times, d)
 		}
 	}
-	return profile.ChangeOf(then, now), nil
+	return now, then, nil
+}
+
+// emitWhatIf writes the pairs.
+func (p *Profiling) emitWhatIf(test *profile.Test, change string, now, then []time.Duration, emit func(bench.Sample) error) error {
+	c := p.caseOf(test.ModelTest)
+	for i := range now {
+		for _, s := range []struct {
+			name string
+			time time.Duration
+		}{{c.WhatIf(names.Unchanged), now[i]}, {c.WhatIf(change), then[i]}} {
+			err := emit(bench.Sample{Name: bench.ParseName(s.name), Iters: 1, Values: []bench.Metric{
+				{Unit: bench.NsPerOp, Value: float64(s.time)}, {Unit: bench.TokenRate, Value: float64(test.Tokens) / s.time.Seconds()},
+			}})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -3,11 +3,13 @@
 // reports reads them with it, and neither spells a key.
 //
 //	MatVec/format=F/variant=V/act=A/rows=R/cols=C/threads=T/cache=warm|cold
+//	Kernel/format=F/variant=V/act=A/rows=R/cols=C/threads=1/level=l1d|l2|dram
 //	Read/format=F/rows=R/cols=C/bytes=B/threads=T/cache=warm|cold
 //	Read/model=M/bytes=B/threads=T/cache=warm|cold
 //	DotPeak/model=M/isa=I/threads=T
 //	Model/model=M/variant=V/act=A/packing=P/test=T/depth=D/threads=N
 //	Op/model=M/variant=V/act=A/packing=P/test=T/depth=D/threads=N/block=B/op=O
+//	WhatIf/model=M/variant=V/act=A/packing=P/test=T/depth=D/threads=N/change=none|head-q8_0|cache-q8_0|native|packed|thread-more
 //	Lockstep/model=M/variant=V/act=A/input=isolated|accumulated/block=B/tensor=T
 //	Logits/model=M/variant=V/act=A/weights=random/tokens=N
 //

@@ -16,6 +16,7 @@ const (
 	BaseDotPeak  = "DotPeak"  // multiplying int8 in registers: the divisor of %peak
 	BaseModel    = "Model"    // a test of a whole model
 	BaseOp       = "Op"       // one operation of a test, in one block
+	BaseWhatIf   = "WhatIf"   // a test of a whole model if something were different
 	BaseLockstep = "Lockstep" // the error of one tensor in one block
 	BaseLogits   = "Logits"   // the error of a model's predictions
 
@@ -43,6 +44,7 @@ const (
 	Depth   = "depth"   // tokens in the KV cache before the test; none: 0
 	Threads = "threads" // that work
 	Cache   = "cache"   // Warm or Cold; none where caches hold a part of what is read
+	Change  = "change"  // what is different in a WhatIf, one of Changes, or Unchanged
 	Input   = "input"   // of a lockstep: Isolated or Accumulated
 	Block   = "block"   // a transformer block's number, or Outside
 	Op      = "op"      // one of Operations
@@ -109,6 +111,23 @@ const (
 	Outside      = "outside" // Block: the embedding and the output
 	BlockOutput  = "block"   // Tensor: the residual stream behind a block
 	LogitsOutput = "output"  // Tensor: the logits
+)
+
+// Unchanged is the value of Change of passes as they are, taken in turn with
+// those of a what-if: each pair of samples, one after the other, is of the same
+// moment.
+const Unchanged = "none"
+
+// Changes are the other values of Change.
+var Changes = []string{ChangeHead, ChangeCache, ChangeNative, ChangePacked, ChangeThread}
+
+// Values of Change.
+const (
+	ChangeHead   = "head-q8_0"   // the head in q8_0
+	ChangeCache  = "cache-q8_0"  // keys and values in q8_0
+	ChangeNative = "native"      // weights in place
+	ChangePacked = "packed"      // weights packed
+	ChangeThread = "thread-more" // one thread more
 )
 
 // LlamaBench is the value of Variant of llama.cpp's own program.
@@ -257,6 +276,11 @@ func (m ModelCase) String() string { return join(BaseModel, m.keys()...) }
 // left out where empty: that is the name of the study of them all.
 func (m ModelCase) Operation(block, op string) string {
 	return join(BaseOp, append(m.keys(), key{Block, block}, key{Op, op})...)
+}
+
+// WhatIf is the name of the test if something were different: one of Changes.
+func (m ModelCase) WhatIf(change string) string {
+	return join(BaseWhatIf, append(m.keys(), key{Change, change})...)
 }
 
 // A Lockstep is the name of a tensor's error, or of the study of all of them.

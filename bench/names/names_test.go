@@ -29,6 +29,8 @@ func TestStrings(t *testing.T) {
 		{tg.Operation("", ""), "Op/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2"},
 		{tg.Operation(Outside, "output"),
 			"Op/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2/block=outside/op=output"},
+		{tg.WhatIf(ChangeCache), "WhatIf/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2/change=cache-q8_0"},
+		{Kernel{"i2_s", "avx2", "q8_row", 64, 2048, 1, "l1d"}.String(), "Kernel/format=i2_s/variant=avx2/act=q8_row/rows=64/cols=2048/threads=1/level=l1d"},
 		{Lockstep{"m", "avx2", "q8_row", Isolated, "3", "attn_q"}.String(), "Lockstep/model=m/variant=avx2/act=q8_row/input=isolated/block=3/tensor=attn_q"},
 		{Logits{"m", "avx2", "", RandomWeights, 32}.String(), "Logits/model=m/variant=avx2/weights=random/tokens=32"},
 	} {
