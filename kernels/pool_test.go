@@ -34,11 +34,10 @@ func TestChunksAreWholeTiles(t *testing.T) {
 	data := make([]byte, 3000<<15)
 	for _, tile := range []int{1, 4, 16, 64, 128} {
 		for threads := 1; threads < 9; threads++ {
-			p := &Pool{threads: threads}
 			for rows := 1; rows < 3000; rows += 13 {
 				for rowBytes := 4; rowBytes < 1<<14; rowBytes = rowBytes*3/2 + 1 {
 					m := &Matrix{Rows: rows, Layout: &Layout{RowTile: tile}, Data: data[:rows*rowBytes]}
-					got := p.chunkRows(m)
+					got := chunkRows(m, threads)
 					if got < 1 || got%tile != 0 || got%16 != 0 {
 						t.Fatalf("tile %d, %d threads, %d rows of %d bytes: chunks of %d rows", tile, threads, rows, rowBytes, got)
 					}

@@ -50,11 +50,11 @@ func NewRecorder(threads int) *Recorder {
 // Record makes r keep what p's threads do from now on; nil ends it. It panics if
 // r was made for another number of threads.
 func (p *Pool) Record(r *Recorder) {
-	if r != nil && len(r.logs) != p.threads {
+	if r != nil && len(r.logs) != p.dispatcher.threads {
 		panic("kernels: recorder is for another number of threads")
 	}
 	p.mu.Lock()
-	p.recorder = r
+	p.dispatcher.recorder = r
 	p.mu.Unlock()
 }
 

@@ -102,6 +102,26 @@ func Variants() []*Variant { return slices.Clip(variants) }
 // batches says whether n columns are given to MatMul.
 func (v *Variant) batches(n int) bool { return v.MatMul != nil && n >= max(2, v.BatchFrom) }
 
+// Rows computes rows [r0, r1) of all columns of a, which was prepared for v,
+// on the calling goroutine: dst[c·m.Rows+r]. r0 is a multiple of the layout's
+// RowTile; so is r1, unless it is the last row.
+func (v *Variant) Rows(dst []float32, m *Matrix, a *Activations, r0, r1 int) {
+	if len(m.Data) == 0 {
+		panic(matrixIsClosed)
+	}
+	if v.batches(a.N) {
+		v.MatMul(dst, m, a, r0, r1)
+		return
+	}
+	if v.MatFew != nil {
+		v.MatFew(dst, m, a, r0, r1)
+		return
+	}
+	for c := range a.N {
+		v.MatVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
+	}
+}
+
 // ShowsBadWeights reports whether v multiplies weights in place and gives a
 // product that is not finite, whatever it multiplies with, for each row with
 // something that Validate would refuse: so that who multiplies anyway has no

@@ -1,0 +1,179 @@
+package kernels
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+)
+
+// A dispatcher runs tasks on a fixed set of threads: the caller's, which is number
+// 0, and those of its workers. It knows nothing of what the tasks do. A product
+// lasts tens of microseconds, as long as it takes to wake a parked goroutine.
+// Workers therefore spin for a while after each dispatch before they park.
+type dispatcher struct {
+	threads  int
+	queues   []queue // one per thread: its share of the tasks
+	workers  []worker
+	task     func(thread, i int)
+	recorder *Recorder // nil: none
+	closed   atomic.Bool
+	panicked atomic.Pointer[any]
+
+	// Padded: while threads write these, others read what is beside them.
+	_     [128]byte
+	epoch atomic.Uint32 // increased by each dispatch
+	_     [124]byte
+	gate  atomic.Int32 // workers at work; shut is added between dispatches
+	_     [124]byte
+}
+
+// queue is a share [next, end) of the tasks; other threads take from it too
+// once their own is empty. Padded to two cache lines, which hardware prefetches
+// together.
+type queue struct {
+	next atomic.Int64
+	end  int64
+	_    [112]byte
+}
+
+type worker struct {
+	wake   chan struct{}
+	parked atomic.Bool
+	_      [112]byte
+}
+
+// spinRounds × pauseLoops PAUSE instructions are about 50 µs on current x86:
+// longer than the gaps between the products of a transformer block.
+const (
+	spinRounds = 256
+	pauseLoops = 4
+)
+
+// shut keeps the gate below zero however many workers try it.
+const shut = -1 << 30
+
+// start starts threads−1 workers.
+func (d *dispatcher) start(threads int) {
+	d.threads, d.queues, d.workers = threads, make([]queue, threads), make([]worker, threads-1)
+	d.gate.Store(shut)
+	for i := range d.workers {
+		d.workers[i].wake = make(chan struct{}, 1)
+		go d.serve(i)
+	}
+}
+
+// stop ends the workers.
+func (d *dispatcher) stop() {
+	if d.closed.Swap(true) {
+		return
+	}
+	d.epoch.Add(1)
+	d.wakeParked()
+}
+
+// dispatch runs n tasks and returns when all are done.
+func (d *dispatcher) dispatch(n int, task func(thread, i int)) {
+	if d.closed.Load() {
+		panic("kernels: pool is closed")
+	}
+	d.recorder.begin()
+	if d.threads == 1 || n == 1 {
+		for i := range n {
+			task(0, i)
+		}
+		d.recorder.mark(0, Idle, 0)
+		return
+	}
+	d.task = task
+	for w := range d.queues {
+		d.queues[w].end = int64((w + 1) * n / d.threads)
+		d.queues[w].next.Store(int64(w * n / d.threads))
+	}
+	d.gate.Add(-shut)
+	d.epoch.Add(1)
+	d.wakeParked()
+	d.drain(0)
+	d.gate.Add(shut)
+	for d.gate.Load() != shut {
+		if !spin(func() bool { return d.gate.Load() == shut }) {
+			runtime.Gosched()
+		}
+	}
+	d.recorder.mark(0, Idle, 0)
+	d.task = nil
+	if v := d.panicked.Swap(nil); v != nil {
+		panic(*v)
+	}
+}
+
+func (d *dispatcher) wakeParked() {
+	for i := range d.workers {
+		if w := &d.workers[i]; w.parked.Load() && w.parked.CompareAndSwap(true, false) {
+			w.wake <- struct{}{}
+		}
+	}
+}
+
+// drain runs the tasks of thread's own queue, then what others have left. It
+// leaves a panic to dispatch, which waits for the other threads first: they still
+// use what the tasks are about.
+func (d *dispatcher) drain(thread int) {
+	defer func() {
+		if v := recover(); v != nil {
+			first := v // v itself would be allocated whether there is a panic or not
+			d.panicked.CompareAndSwap(nil, &first)
+		}
+	}()
+	for i := range d.queues {
+		q := &d.queues[(thread+i)%len(d.queues)]
+		for q.next.Load() < q.end { // a read leaves the line with its owner
+			if k := q.next.Add(1) - 1; k < q.end {
+				d.task(thread, int(k))
+			}
+		}
+	}
+	d.recorder.mark(thread, Waiting, 0)
+}
+
+// serve is worker i's life. A worker that wakes after the tasks have run out
+// finds the gate shut and does not hold the dispatch up: on a busy machine
+// the caller finishes alone.
+func (d *dispatcher) serve(i int) {
+	// The caller decides what a fault is, if it can be told of it.
+	debug.SetPanicOnFault(true)
+	w := &d.workers[i]
+	for seen := uint32(0); ; {
+		d.await(w, seen)
+		seen = d.epoch.Load()
+		if d.closed.Load() {
+			return
+		}
+		if d.gate.Add(1) > 0 {
+			d.drain(i + 1)
+		}
+		d.gate.Add(-1)
+	}
+}
+
+// await returns once the epoch has left seen: it spins, then parks.
+func (d *dispatcher) await(w *worker, seen uint32) {
+	if spin(func() bool { return d.epoch.Load() != seen }) {
+		return
+	}
+	w.parked.Store(true)
+	if d.epoch.Load() != seen && w.parked.CompareAndSwap(true, false) {
+		return // dispatched between the spin and the flag
+	}
+	<-w.wake
+}
+
+// spin polls done for about 50 µs and reports whether it came true.
+func spin(done func() bool) bool {
+	for range spinRounds {
+		if done() {
+			return true
+		}
+		pause(pauseLoops)
+	}
+	return false
+}
