@@ -48,9 +48,11 @@ type Matrix struct {
 
 // Row returns the bytes of row r in the native layout, where all rows are as
 // long and the tensor's scale, if any, lies behind the last one.
-func (m *Matrix) Row(r, rowBytes int) []byte {
-	return m.Data[r*rowBytes : (r+1)*rowBytes : (r+1)*rowBytes]
-}
+func (m *Matrix) Row(r, rowBytes int) []byte { return m.Span(r, r+1, rowBytes) }
+
+// Span returns the bytes of rows [r0, r1), or of tiles, that are as long as each
+// other.
+func (m *Matrix) Span(r0, r1, bytes int) []byte { return m.Data[r0*bytes : r1*bytes : r1*bytes] }
 
 // Close releases the memory of a packed matrix. The matrix must not be used
 // again. Closing a native matrix does nothing: the tensor's bytes are not its.

@@ -115,6 +115,14 @@ func (a *Activations) In(o *Order) []int8 {
 	panic("kernels: activations were not prepared for this variant")
 }
 
+// Columns returns n columns from column c on, in an order in which each has as
+// many bytes: those, the columns' scales, Groups each, and the sums of every 32.
+func (a *Activations) Columns(o *Order, c, n int) (q []int8, scales []float32, sums []int32) {
+	all := a.In(o)
+	size, pieces := len(all)/a.N, a.Stride/32
+	return all[c*size : (c+n)*size], a.Scales[c*a.Groups : (c+n)*a.Groups], a.Sums[c*pieces : (c+n)*pieces]
+}
+
 // Scale returns that of group g of column c.
 func (a *Activations) Scale(c, g int) float32 { return a.Scales[c*a.Groups+g] }
 

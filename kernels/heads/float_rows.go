@@ -2,7 +2,10 @@
 
 package heads
 
-import "onebit/kernels"
+import (
+	"onebit/kernels"
+	"onebit/kernels/internal/tiles"
+)
 
 // A floatRows is an assembly product of a float format and the rows that it
 // takes at a time.
@@ -39,7 +42,6 @@ func (k floatRows) fits(m *kernels.Matrix, r0, r1 int) bool {
 	return m.Cols%kernels.Lanes == 0 && r1-r0 >= k.tile
 }
 
-// matVec does rows that do not fill a tile with those before them again.
 func (k floatRows) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 	if !k.fits(m, r0, r1) {
 		k.format.matVecUnrolled(dst, m, a, col, r0, r1)
@@ -47,12 +49,10 @@ func (k floatRows) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activatio
 	}
 	n := m.Cols * k.format.width
 	x := a.X[col*a.Cols:][:a.Cols]
-	w, y := m.Data[r0*n:r1*n], dst[r0:r1]
-	k.rows(&y[0], &w[0], n, &x[0], m.Cols/kernels.Lanes, len(y)/k.tile)
-	if len(y)%k.tile != 0 {
-		last := len(y) - k.tile
-		k.rows(&y[last], &w[last*n], n, &x[0], m.Cols/kernels.Lanes, 1)
-	}
+	tiles.Cover(k.tile, r0, r1, func(r, tiles, _ int) {
+		w, y := m.Span(r, r+tiles*k.tile, n), dst[r:][:tiles*k.tile]
+		k.rows(&y[0], &w[0], n, &x[0], m.Cols/kernels.Lanes, tiles)
+	})
 }
 
 // matMul takes four columns at a time as long as there are so many, then two,
@@ -77,14 +77,10 @@ func (k floatRows) matMul(dst []float32, m *kernels.Matrix, a *kernels.Activatio
 func (k floatRows) columns(multiply floatColumns, count int, dst []float32, m *kernels.Matrix, a *kernels.Activations, c, r0, r1 int) {
 	n := m.Cols * k.format.width
 	x, y := a.X[c*a.Cols:][:count*a.Cols], dst[c*m.Rows:][:count*m.Rows]
-	whole := r1 - (r1-r0)%k.tile
-	for r := r0; r < r1; {
-		to := min(r+floatLaneRows, whole)
-		if r == whole {
-			r, to = r1-k.tile, r1
+	tiles.Cover(k.tile, r0, r1, func(r, tiles, _ int) {
+		for end := r + tiles*k.tile; r < end; r += floatLaneRows {
+			to := min(r+floatLaneRows, end)
+			multiply(&y[r], m.Rows, &m.Span(r, to, n)[0], n, &x[0], m.Cols/kernels.Lanes, (to-r)/k.tile)
 		}
-		w := m.Data[r*n : to*n]
-		multiply(&y[r], m.Rows, &w[0], n, &x[0], m.Cols/kernels.Lanes, (to-r)/k.tile)
-		r = to
-	}
+	})
 }

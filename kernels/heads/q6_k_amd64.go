@@ -2,7 +2,10 @@
 
 package heads
 
-import "onebit/kernels"
+import (
+	"onebit/kernels"
+	"onebit/kernels/internal/tiles"
+)
 
 func init() {
 	for _, k := range []q6Rows{
@@ -66,8 +69,7 @@ func q6MatMul(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 i
 	}
 }
 
-// q6Panel does rows that do not fill a tile with those before them again. Fewer
-// rows than a tile, which no model has, are left to the generic path.
+// q6Panel leaves fewer rows than a tile, which no model has, to the generic path.
 func q6Panel(dst []float32, m *kernels.Matrix, a *kernels.Activations, c, columns, r0, r1 int) {
 	if r1-r0 < q6Tile {
 		for c, end := c, c+columns; c < end; c++ {
@@ -77,15 +79,14 @@ func q6Panel(dst []float32, m *kernels.Matrix, a *kernels.Activations, c, column
 	}
 	blocks := m.Cols / 256
 	n := blocks * q6Block
-	w, y := m.Data[r0*n:r1*n], dst[c*m.Rows:(c+columns)*m.Rows]
+	y := dst[c*m.Rows : (c+columns)*m.Rows]
 	size := a.Stride / 32 * q6PanelGroup
 	q := a.In(q6Panels)[c/q6PanelCols*size:][:size]
 	scales := a.Scales[c*a.Groups:][:columns*a.Groups]
-	q6BatchAVX2(&y[r0], m.Rows, &w[0], n, &q[0], &scales[0], blocks, (r1-r0)/q6Tile, columns)
-	if (r1-r0)%q6Tile != 0 {
-		last := r1 - q6Tile
-		q6BatchAVX2(&y[last], m.Rows, &w[(last-r0)*n], n, &q[0], &scales[0], blocks, 1, columns)
-	}
+	tiles.Cover(q6Tile, r0, r1, func(r, tiles, _ int) {
+		w := m.Span(r, r+tiles*q6Tile, n)
+		q6BatchAVX2(&y[r], m.Rows, &w[0], n, &q[0], &scales[0], blocks, tiles, columns)
+	})
 }
 
 // q6Order puts behind every 64 activations what the kernels take off the sums

@@ -5,6 +5,7 @@ package heads
 import (
 	"onebit/formats"
 	"onebit/kernels"
+	"onebit/kernels/internal/tiles"
 )
 
 // A q6Rows is an assembly product of q6_k under q8_32.
@@ -25,8 +26,7 @@ func (k q6Rows) variant() *kernels.Variant {
 
 var q6Generic = q6Codec.MatVec(q6DotUnrolled)
 
-// matVec does rows that do not fill a tile with those before them again. Fewer
-// rows than a tile, which no model has, are left to the generic path.
+// matVec leaves fewer rows than a tile, which no model has, to the generic path.
 func (k q6Rows) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 	if r1-r0 < k.tile {
 		q6Generic(dst, m, a, col, r0, r1)
@@ -34,13 +34,9 @@ func (k q6Rows) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activations,
 	}
 	blocks := m.Cols / 256
 	n := blocks * q6Block
-	w, y := m.Data[r0*n:r1*n], dst[r0:r1]
-	all := a.In(k.order)
-	q := all[col*len(all)/a.N:][:len(all)/a.N]
-	scales := a.Scales[col*a.Groups:][:8*blocks]
-	k.rows(&y[0], &w[0], n, &q[0], &scales[0], blocks, len(y)/k.tile)
-	if len(y)%k.tile != 0 {
-		last := len(y) - k.tile
-		k.rows(&y[last], &w[last*n], n, &q[0], &scales[0], blocks, 1)
-	}
+	q, scales, _ := a.Columns(k.order, col, 1)
+	tiles.Cover(k.tile, r0, r1, func(r, tiles, _ int) {
+		w, y := m.Span(r, r+tiles*k.tile, n), dst[r:][:tiles*k.tile]
+		k.rows(&y[0], &w[0], n, &q[0], &scales[0], blocks, tiles)
+	})
 }

@@ -5,6 +5,7 @@ package heads
 import (
 	"fmt"
 	"onebit/kernels"
+	"onebit/kernels/internal/tiles"
 )
 
 func init() {
@@ -83,18 +84,17 @@ func q8MatMul(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 i
 	}
 }
 
-// q8Panel does rows that do not fill a tile with those before them again.
+// q8Panel multiplies with one panel.
 func q8Panel(dst []float32, m *kernels.Matrix, a *kernels.Activations, c, columns, r0, r1 int) {
 	blocks := m.Cols / 32
 	n := blocks * q8Block
-	w, y := m.Data[r0*n:r1*n], dst[c*m.Rows:(c+columns)*m.Rows]
+	y := dst[c*m.Rows : (c+columns)*m.Rows]
 	size := a.Stride / 32 * q8PanelBlock
 	q := a.In(q8Panels)[c/q8PanelCols*size:][:size]
 	scales := a.Scales[c*a.Groups:][:columns*a.Groups]
 	shift := blockShift(a.Scheme)
-	q8BatchAVX512VNNI(&y[r0], m.Rows, &w[0], n, &q[0], &scales[0], a.Groups, shift, blocks, (r1-r0)/q8Tile, columns)
-	if (r1-r0)%q8Tile != 0 {
-		last := r1 - q8Tile
-		q8BatchAVX512VNNI(&y[last], m.Rows, &w[(last-r0)*n], n, &q[0], &scales[0], a.Groups, shift, blocks, 1, columns)
-	}
+	tiles.Cover(q8Tile, r0, r1, func(r, tiles, _ int) {
+		w := m.Span(r, r+tiles*q8Tile, n)
+		q8BatchAVX512VNNI(&y[r], m.Rows, &w[0], n, &q[0], &scales[0], a.Groups, shift, blocks, tiles, columns)
+	})
 }

@@ -5,6 +5,7 @@ package heads
 import (
 	"onebit/internal/aligned"
 	"onebit/kernels"
+	"onebit/kernels/internal/tiles"
 	"unsafe"
 )
 
@@ -104,7 +105,7 @@ func (s *q8LaneScratch) arrangeScales(a *kernels.Activations, panels int) {
 	}
 }
 
-// panels does rows that do not fill a tile with those before them again.
+// panels multiplies with n panels from the first on.
 func (k q8Lanes) panels(dst []float32, m *kernels.Matrix, a *kernels.Activations, s *q8LaneScratch, first, n, r0, r1 int) {
 	blocks := m.Cols / 32
 	stride := blocks * q8Block
@@ -113,9 +114,8 @@ func (k q8Lanes) panels(dst []float32, m *kernels.Matrix, a *kernels.Activations
 	scaleFloats := a.Groups * q8LaneCols
 	scales := s.scales[first*scaleFloats:][:n*scaleFloats]
 	room := unsafe.Add(unsafe.Pointer(&s.room), -uintptr(unsafe.Pointer(&s.room))&63)
-	for tile := r0; tile < r1; tile += q8Tile {
-		r := min(tile, r1-q8Tile)
-		w := m.Data[r*stride:][:q8Tile*stride]
+	tile := func(r int) {
+		w := m.Span(r, r+q8Tile, stride)
 		y := s.y[:n]
 		clear(y)
 		k.kernel(&y[0][0][0], &w[0], stride, &x[0], panelBytes, &scales[0], 4*scaleFloats, blockShift(a.Scheme), blocks, n, (*byte)(room))
@@ -125,4 +125,9 @@ func (k q8Lanes) panels(dst []float32, m *kernels.Matrix, a *kernels.Activations
 			}
 		}
 	}
+	tiles.Cover(q8Tile, r0, r1, func(r, tiles, _ int) {
+		for i := range tiles {
+			tile(r + i*q8Tile)
+		}
+	})
 }

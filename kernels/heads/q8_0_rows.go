@@ -7,6 +7,7 @@ import (
 
 	"onebit/formats"
 	"onebit/kernels"
+	"onebit/kernels/internal/tiles"
 )
 
 // q8Tile is the rows that the assembly takes at a time.
@@ -28,8 +29,7 @@ func (k q8Rows) variant(act kernels.Scheme) *kernels.Variant {
 	}
 }
 
-// matVec does rows that do not fill a tile with those before them again. Fewer
-// rows than a tile, which no model has, are left to the generic path.
+// matVec leaves fewer rows than a tile, which no model has, to the generic path.
 func (k q8Rows) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 	if r1-r0 < q8Tile {
 		q8Generic(dst, m, a, col, r0, r1)
@@ -37,16 +37,12 @@ func (k q8Rows) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activations,
 	}
 	blocks := m.Cols / 32
 	n := blocks * q8Block
-	w, y := m.Data[r0*n:r1*n], dst[r0:r1]
-	q := a.Q[col*a.Stride:][:a.Stride]
-	sums := a.Sums[col*a.Stride/32:][:blocks]
-	scales := a.Scales[col*a.Groups:][:a.Groups]
+	q, scales, sums := a.Columns(nil, col, 1)
 	shift := blockShift(a.Scheme)
-	k.rows(&y[0], &w[0], n, &q[0], &sums[0], &scales[0], shift, blocks, len(y)/q8Tile)
-	if len(y)%q8Tile != 0 {
-		last := len(y) - q8Tile
-		k.rows(&y[last], &w[last*n], n, &q[0], &sums[0], &scales[0], shift, blocks, 1)
-	}
+	tiles.Cover(q8Tile, r0, r1, func(r, tiles, _ int) {
+		w, y := m.Span(r, r+tiles*q8Tile, n), dst[r:][:tiles*q8Tile]
+		k.rows(&y[0], &w[0], n, &q[0], &sums[0], &scales[0], shift, blocks, tiles)
+	})
 }
 
 // blockShift is by how much the index of a block of 32 columns exceeds, in

@@ -28,7 +28,7 @@ func q1PairsMatMul(b *pairs.Panels) kernels.MatMulFunc {
 		if a.Scheme == kernels.Q8Row {
 			blockStep = 0
 		}
-		var out [8][4]float32
+		var out [32]float32 // of a column, 4 rows
 		for c, cols := 0, 0; c < a.N; c += cols {
 			cols = pairs.Cols(a.N - c)
 			q := a.In(b.Order)[c*size:][:cols*size]
@@ -41,13 +41,13 @@ func q1PairsMatMul(b *pairs.Panels) kernels.MatMulFunc {
 				data, weightScales := tile[16*quarter:], tile[bitplanesBits+8*quarter:]
 				switch cols {
 				case 8:
-					q1Batch8NEONI8MM(&out, &data[0], &weightScales[0], blocks, &q[0], &scales[0], columnStep, blockStep)
+					q1Batch8NEONI8MM(&out[0], &data[0], &weightScales[0], blocks, &q[0], &scales[0], columnStep, blockStep)
 				case 4:
-					q1Batch4NEONI8MM(&out, &data[0], &weightScales[0], blocks, &q[0], &scales[0], columnStep, blockStep)
+					q1Batch4NEONI8MM(&out[0], &data[0], &weightScales[0], blocks, &q[0], &scales[0], columnStep, blockStep)
 				default:
-					q1Batch2NEONI8MM(&out, &data[0], &weightScales[0], blocks, &q[0], &scales[0], columnStep, blockStep)
+					q1Batch2NEONI8MM(&out[0], &data[0], &weightScales[0], blocks, &q[0], &scales[0], columnStep, blockStep)
 				}
-				tiles.Store(dst, m.Rows, a.N, out[:], c, cols, r, 0, min(4, r1-r))
+				tiles.Store(dst, m.Rows, c, min(cols, a.N-c), r, min(4, r1-r), out[:], 4, 0)
 			}
 		}
 	}
@@ -60,29 +60,29 @@ func q1PairsMatMul(b *pairs.Panels) kernels.MatMulFunc {
 //
 //	for c := range 8 {
 //		for i := range 4 {
-//			dst[c][i] = 0
+//			dst[4*c+i] = 0
 //			for b := range blocks {
 //				S := int32(0)
 //				for k := range 128 {
 //					S += (2*bit(i, 128*b+k) - 1) * q[c][128*b+k]
 //				}
-//				dst[c][i] += float32(float32(scale(i, b)*scales[c*columnStep/4+b*blockStep/4]) * float32(S))
+//				dst[4*c+i] += float32(float32(scale(i, b)*scales[c*columnStep/4+b*blockStep/4]) * float32(S))
 //			}
 //		}
 //	}
 //
 //go:noescape
-func q1Batch8NEONI8MM(dst *[8][4]float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
+func q1Batch8NEONI8MM(dst *float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
 
 // q1Batch4NEONI8MM is q1Batch8NEONI8MM for 4 columns.
 //
 //go:noescape
-func q1Batch4NEONI8MM(dst *[8][4]float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
+func q1Batch4NEONI8MM(dst *float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
 
 // q1Batch2NEONI8MM is q1Batch8NEONI8MM for 2 columns.
 //
 //go:noescape
-func q1Batch2NEONI8MM(dst *[8][4]float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
+func q1Batch2NEONI8MM(dst *float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
 
 // arrangeDwordsNEON arranges blocks of 128 activations in q1PairOrder.
 //

@@ -6,7 +6,7 @@
 // × 2 columns; lane 2i+c of its result is row i, column c. A tile's sums are
 // pairs of registers, rows 0 and 1, rows 2 and 3, for each pair of columns.
 
-// func q1Batch2NEONI8MM(dst *[8][4]float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
+// func q1Batch2NEONI8MM(dst *float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
 //
 // V0 to V1 are the sums of a block, less than 0 where a bit is set, V8 to V9
 // the results. V24 to V31 are the bytes 1<<0 to 1<<7.
@@ -124,7 +124,7 @@ half:
 	FSTPQ.P (F16, F17), 32(R0)
 	RET
 
-// func q1Batch4NEONI8MM(dst *[8][4]float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
+// func q1Batch4NEONI8MM(dst *float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
 //
 // V0 to V3 are the sums of a block, less than 0 where a bit is set, V8 to V11
 // the results. V24 to V31 are the bytes 1<<0 to 1<<7.
@@ -284,7 +284,7 @@ half:
 	FSTPQ.P (F16, F17), 32(R0)
 	RET
 
-// func q1Batch8NEONI8MM(dst *[8][4]float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
+// func q1Batch8NEONI8MM(dst *float32, data, weightScales *byte, blocks int, q *int8, scales *float32, columnStep, blockStep int)
 //
 // V0 to V7 are the sums of a block, less than 0 where a bit is set, V8 to V15
 // the results. V24 to V31 are the bytes 1<<0 to 1<<7.

@@ -7,9 +7,6 @@ import (
 	"onebit/kernels"
 )
 
-// A bitplanesFunc multiplies rows of the layout bitplanes with one column; see q1_stubs_amd64.go.
-type bitplanesFunc func(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)
-
 func init() {
 	for _, v := range []struct {
 		isa     *kernels.ISA
@@ -32,35 +29,5 @@ func init() {
 			}
 			kernels.Register(variant)
 		}
-	}
-}
-
-// q1ScaleStep is the bytes by which a kernel advances in the scales at each block.
-func q1ScaleStep(act kernels.Scheme) int {
-	switch act {
-	case kernels.Q8Row:
-		return 0
-	case kernels.Q8Per32:
-		return 16
-	}
-	return 4
-}
-
-// bitplanesMatVec is matVec by the kernel of the scheme.
-func bitplanesMatVec(act kernels.Scheme, per128, per32 bitplanesFunc) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
-	kernel, scaleStep := per128, q1ScaleStep(act)
-	if act == kernels.Q8Per32 {
-		kernel = per32
-	}
-	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
-		blocks := m.Cols / 128
-		tiles := (r1 - r0 + bitplanesRows - 1) / bitplanesRows
-		// The slices hold the kernel to its buffers.
-		out := dst[r0:r1]
-		data := m.Data[r0/bitplanesRows*blocks*bitplanesBlock:][:tiles*blocks*bitplanesBlock]
-		q := a.Q[col*a.Stride:][:m.Cols]
-		scales := a.Scales[col*a.Groups:][:a.Groups]
-		sums := a.Sums[col*a.Stride/32:][:m.Cols/32]
-		kernel(&out[0], &data[0], &q[0], &scales[0], scaleStep, &sums[0], blocks, len(out))
 	}
 }

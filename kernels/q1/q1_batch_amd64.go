@@ -5,6 +5,7 @@ package q1
 import (
 	"onebit/internal/aligned"
 	"onebit/kernels"
+	"onebit/kernels/internal/tiles"
 	"unsafe"
 )
 
@@ -48,7 +49,7 @@ type q1Room struct {
 
 // q1MatMul is matMul by the panels kernel of isa and, for columns that fill no
 // panel, its kernels for a few columns.
-func q1MatMul(isa *kernels.ISA, act kernels.Scheme, matVec func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int)) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+func q1MatMul(isa *kernels.ISA, act kernels.Scheme, matVec kernels.MatVecFunc) kernels.MatMulFunc {
 	scaleStep := q1ScaleStep(act)
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 		c := a.N / q1PanelColumns * q1PanelColumns
@@ -75,7 +76,7 @@ var q1PackedStrips kernels.Scratch[kernels.Matrix]
 
 // q1NativeMatMul packs strips of native rows as they are wanted, in so many bytes or
 // those of a tile, and gives them to matMul, which multiplies packed ones.
-func q1NativeMatMul(packed q1Tiles, stripBytes int, matMul func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int)) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+func q1NativeMatMul(packed q1Tiles, stripBytes int, matMul kernels.MatMulFunc) kernels.MatMulFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 		blocks := m.Cols / 128
 		tileBytes, rowBytes := blocks*packed.block, blocks*q1Block
@@ -111,9 +112,7 @@ func (k q1Columns) run(dst []float32, m *kernels.Matrix, a *kernels.Activations,
 	tiles := (r1 - r0 + bitplanesRows - 1) / bitplanesRows
 	out := dst[c*m.Rows+r0:][:(n-1)*m.Rows+r1-r0]
 	data := m.Data[r0/bitplanesRows*blocks*bitplanesBlock:][:tiles*blocks*bitplanesBlock]
-	q := a.Q[c*a.Stride:][:n*a.Stride]
-	scales := a.Scales[c*a.Groups:][:n*a.Groups]
-	sums := a.Sums[c*a.Stride/32:][:n*a.Stride/32]
+	q, scales, sums := a.Columns(nil, c, n)
 	k.kernel(&out[0], 4*m.Rows, &data[0], &q[0], a.Stride, &scales[0], 4*a.Groups, scaleStep, &sums[0], blocks, r1-r0)
 }
 
@@ -137,18 +136,16 @@ func q1Batch(isa *kernels.ISA, dst []float32, m *kernels.Matrix, a *kernels.Acti
 		in := x[first*panelBytes:][:panels*panelBytes]
 		scales := a.Scales[from*a.Groups:][:columns*a.Groups]
 		for r := r0; r < r1; r += stripRows {
-			tiles := min(stripTiles, (r1-r+bitplanesRows-1)/bitplanesRows)
-			data := m.Data[r/bitplanesRows*tileBytes:][:tiles*tileBytes]
+			n := min(stripTiles, (r1-r+bitplanesRows-1)/bitplanesRows)
+			data := m.Data[r/bitplanesRows*tileBytes:][:n*tileBytes]
 			next := halfBytes
 			if stripTiles == 2 {
-				next = (tiles - 1) * tileBytes // 0: the last tile twice
+				next = (n - 1) * tileBytes // 0: the last tile twice
 			}
 			y := scratch.y[:columns*stripRows]
 			clear(y)
 			q1PanelsOf(isa, &y[0], &data[0], next, &in[0], panelBytes, &scales[0], 4*a.Groups, scaleStep, blocks, panels, &scratch.codes[0])
-			for c := range columns {
-				copy(dst[(from+c)*m.Rows+r:(from+c)*m.Rows+r1], y[c*stripRows:][:stripRows])
-			}
+			tiles.Store(dst, m.Rows, from, columns, r, min(stripRows, r1-r), y, stripRows, 0)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func (l q1Lookup) register(isa *kernels.ISA, preference int, prefers func(cpu.Ma
 	}
 }
 
-func (l q1Lookup) matVec(act kernels.Scheme) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+func (l q1Lookup) matVec(act kernels.Scheme) kernels.MatVecFunc {
 	kernel, scaleStep := l.per128, q1ScaleStep(act)
 	if act == kernels.Q8Per32 {
 		kernel = l.per32
@@ -155,15 +155,14 @@ func (l q1Lookup) matVec(act kernels.Scheme) func(dst []float32, m *kernels.Matr
 		tiles := (r1 - r0 + tile - 1) / tile
 		out := dst[r0:r1]
 		data := m.Data[r0/tile*blocks*l.tiles.block:][:tiles*blocks*l.tiles.block]
-		tables := a.In(l.order)[q1TableBytes*col*a.Stride:][:q1TableBytes*m.Cols]
-		scales := a.Scales[col*a.Groups:][:a.Groups]
+		tables, scales, _ := a.Columns(l.order, col, 1)
 		kernel(&out[0], &data[0], &tables[0], &scales[0], scaleStep, blocks, len(out))
 	}
 }
 
 // matMul is several columns at a time; of those that are left, with some before
 // them once more.
-func (l q1Lookup) matMul(act kernels.Scheme) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+func (l q1Lookup) matMul(act kernels.Scheme) kernels.MatMulFunc {
 	scaleStep := q1ScaleStep(act)
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 		for c := 0; c < a.N; c += l.batchColumns {

@@ -6,6 +6,7 @@ import (
 	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/kernels"
+	"onebit/kernels/internal/tiles"
 )
 
 // A q1NativeFunc multiplies tiles of native rows with one column; see
@@ -98,7 +99,7 @@ func multipliesStrips(v *kernels.Variant, kernel bitplanesFunc) {
 // q1NativeMatVec is matVec by a kernel that takes lanes rows together. Rows
 // that fill no tile are computed with some before them, which are not stored;
 // a matrix of fewer rows than lanes is left to Go.
-func q1NativeMatVec(act kernels.Scheme, kernel q1NativeFunc, lanes int) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+func q1NativeMatVec(act kernels.Scheme, kernel q1NativeFunc, lanes int) kernels.MatVecFunc {
 	scaleStep := q1ScaleStep(act)
 	few := q1Codec.MatVec(q1DotUnrolled)
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
@@ -108,19 +109,17 @@ func q1NativeMatVec(act kernels.Scheme, kernel q1NativeFunc, lanes int) func(dst
 		}
 		blocks := m.Cols / 128
 		stride := blocks * q1Block
-		q := a.In(q1ByteOrder)[col*a.Stride:][:m.Cols]
-		scales := a.Scales[col*a.Groups:][:a.Groups]
-		sums := a.Sums[col*a.Stride/32:][:m.Cols/32]
-		q1NativeTiles(r0, r1, lanes, func(r, tiles, skip int) {
+		q, scales, sums := a.Columns(q1ByteOrder, col, 1)
+		tiles.Cover(lanes, r0, r1, func(r, tiles, skip int) {
 			out := dst[r:][:tiles*lanes]
-			data := m.Data[r*stride:][:tiles*lanes*stride]
+			data := m.Span(r, r+tiles*lanes, stride)
 			kernel(&out[0], &data[0], stride, &q[0], &scales[0], scaleStep, &sums[0], blocks, tiles, skip)
 		})
 	}
 }
 
 // q1NativeMatFew is matVec for all columns, as many at a time as a kernel takes.
-func q1NativeMatFew(act kernels.Scheme, few []q1NativeColumns, lanes int, matVec func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int)) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+func q1NativeMatFew(act kernels.Scheme, few []q1NativeColumns, lanes int, matVec kernels.MatVecFunc) kernels.MatMulFunc {
 	scaleStep := q1ScaleStep(act)
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 		c := 0
@@ -140,24 +139,10 @@ func q1NativeMatFew(act kernels.Scheme, few []q1NativeColumns, lanes int, matVec
 func (k q1NativeColumns) run(dst []float32, m *kernels.Matrix, a *kernels.Activations, c, r0, r1, scaleStep, lanes int) {
 	blocks, n := m.Cols/128, k.columns
 	stride := blocks * q1Block
-	q := a.In(q1ByteOrder)[c*a.Stride:][:n*a.Stride]
-	scales := a.Scales[c*a.Groups:][:n*a.Groups]
-	sums := a.Sums[c*a.Stride/32:][:n*a.Stride/32]
-	q1NativeTiles(r0, r1, lanes, func(r, tiles, skip int) {
+	q, scales, sums := a.Columns(q1ByteOrder, c, n)
+	tiles.Cover(lanes, r0, r1, func(r, tiles, skip int) {
 		out := dst[c*m.Rows+r:][:(n-1)*m.Rows+tiles*lanes]
-		data := m.Data[r*stride:][:tiles*lanes*stride]
+		data := m.Span(r, r+tiles*lanes, stride)
 		k.kernel(&out[0], 4*m.Rows, &data[0], stride, &q[0], a.Stride, &scales[0], 4*a.Groups, scaleStep, &sums[0], blocks, tiles, skip)
 	})
-}
-
-// q1NativeTiles calls run for the tiles of rows [r0, r1) and for one that ends
-// with the last row, whose first skip rows are not wanted.
-func q1NativeTiles(r0, r1, lanes int, run func(r, tiles, skip int)) {
-	tiles, rest := (r1-r0)/lanes, (r1-r0)%lanes
-	if tiles > 0 {
-		run(r0, tiles, 0)
-	}
-	if rest > 0 {
-		run(r1-lanes, 1, lanes-rest)
-	}
 }

@@ -8,9 +8,6 @@ import (
 	"onebit/kernels/internal/pairs"
 )
 
-// A planesFunc multiplies rows of the layout bitplanes with one column.
-type planesFunc func(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)
-
 // A q1RowsFunc multiplies rows of the file's layout with one column in
 // q1RowOrder.
 type q1RowsFunc func(dst *float32, w *byte, stride, blocks, rows int, q *int8, scales *float32, scaleStep int, sums *int32)
@@ -19,69 +16,46 @@ func init() {
 	for _, k := range []struct {
 		isa                 *kernels.ISA
 		how                 string
-		planes128, planes32 planesFunc
+		planes128, planes32 bitplanesFunc
 		rows128, rows32     q1RowsFunc
 	}{
 		{kernels.NEON, "CMTST, AND, SADALP", q1Bitplanes128NEON, q1Bitplanes32NEON, q1Rows128NEON, q1Rows32NEON},
 		{kernels.NEONDot, "CMTST, SDOT", q1Bitplanes128NEONDot, q1Bitplanes32NEONDot, q1Rows128NEONDot, q1Rows32NEONDot},
 	} {
 		for _, act := range []kernels.Scheme{kernels.Q8Per128, kernels.Q8Row, kernels.Q8Per32} {
-			planes, rows, scaleStep := k.planes128, k.rows128, 4
-			switch act {
-			case kernels.Q8Row:
-				scaleStep = 0
-			case kernels.Q8Per32:
-				planes, rows, scaleStep = k.planes32, k.rows32, 16
+			rows := k.rows128
+			if act == kernels.Q8Per32 {
+				rows = k.rows32
 			}
 			kernels.Register(&kernels.Variant{
 				Name: k.isa.Name, Summary: "bit planes, " + k.how + ", 4 rows in a register", Format: formats.Q1_0_g128,
 				Scheme: act, ISA: k.isa, Layout: bitplanes, Preference: 2,
-				MatVec: planesMatVec(planes, scaleStep),
+				MatVec: bitplanesMatVec(act, k.planes128, k.planes32),
 			})
 			kernels.Register(&kernels.Variant{
 				Name: k.isa.Name + "-native", Summary: "the file's rows, " + k.how + ", 4 rows at a time", Format: formats.Q1_0_g128,
 				Scheme: act, ISA: k.isa, Layout: kernels.Native, Preference: 1,
-				Order: q1RowOrder, MatVec: q1RowsMatVec(rows, scaleStep),
+				Order: q1RowOrder, MatVec: q1RowsMatVec(rows, q1ScaleStep(act)),
 			})
 		}
 	}
 	batch := pairs.New(q1PairOrder, 8, 128)
 	for _, act := range []kernels.Scheme{kernels.Q8Per128, kernels.Q8Row} {
-		scaleStep := 4
-		if act == kernels.Q8Row {
-			scaleStep = 0
-		}
 		kernels.Register(&kernels.Variant{
 			Name: kernels.NEONI8MM.Name, Summary: "bit planes, CMTST, SMMLA on 4 rows × 8 columns, SDOT for one", Format: formats.Q1_0_g128,
 			Scheme: act, ISA: kernels.NEONI8MM, Layout: bitplanes, Preference: 2,
-			MatVec:     planesMatVec(q1Bitplanes128NEONDot, scaleStep),
+			MatVec:     bitplanesMatVec(act, q1Bitplanes128NEONDot, nil),
 			BatchOrder: batch.Order, MatMul: q1PairsMatMul(batch),
 		})
 	}
 }
 
-func planesMatVec(kernel planesFunc, scaleStep int) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
-	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
-		blocks := m.Cols / 128
-		tiles := (r1 - r0 + bitplanesRows - 1) / bitplanesRows
-		// The slices hold the kernel to its buffers.
-		out := dst[r0:r1]
-		data := m.Data[r0/bitplanesRows*blocks*bitplanesBlock:][:tiles*blocks*bitplanesBlock]
-		q := a.Q[col*a.Stride:][:m.Cols]
-		scales := a.Scales[col*a.Groups:][:a.Groups]
-		sums := a.Sums[col*a.Stride/32:][:m.Cols/32]
-		kernel(&out[0], &data[0], &q[0], &scales[0], scaleStep, &sums[0], blocks, len(out))
-	}
-}
-
-func q1RowsMatVec(kernel q1RowsFunc, scaleStep int) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+func q1RowsMatVec(kernel q1RowsFunc, scaleStep int) kernels.MatVecFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 		stride := m.Cols / 128 * q1Block
 		out := dst[r0:r1]
-		w := m.Data[r0*stride : r1*stride]
-		q := a.In(q1RowOrder)[col*a.Stride:][:m.Cols]
-		scales := a.Scales[col*a.Groups:][:a.Groups]
-		sums := a.Sums[col*a.Stride/32:][:m.Cols/32]
+		w := m.Span(r0, r1, stride)
+		q, scales, sums := a.Columns(q1RowOrder, col, 1)
 		kernel(&out[0], &w[0], stride, m.Cols/128, len(out), &q[0], &scales[0], scaleStep, &sums[0])
 	}
 }

@@ -4,6 +4,7 @@ package q1
 
 import (
 	"onebit/kernels"
+	"onebit/kernels/internal/tiles"
 	"unsafe"
 )
 
@@ -34,20 +35,17 @@ func q1NibbleTaskRows(m *kernels.Matrix, threads int) int {
 func q1NibblesTogether(dst []float32, m *kernels.Matrix, a *kernels.Activations, from, to, r0, r1, scaleStep int) {
 	blocks, columns := m.Cols/128, to-from
 	tileBytes, tableStride := blocks*rows64Block, q1TableBytes*a.Stride
-	tables := a.In(q1Tables)[from*tableStride:][:columns*tableStride]
-	scales := a.Scales[from*a.Groups:][:columns*a.Groups]
+	tables, scales, _ := a.Columns(q1Tables, from, columns)
 
 	var room q1NibbleRoom
 	scratch := (*q1NibbleScratch)(unsafe.Add(unsafe.Pointer(&room), -uintptr(unsafe.Pointer(&room))&63))
 	for r := r0; r < r1; r += q1NibbleRows {
-		tiles := min(2, (r1-r+rows64Rows-1)/rows64Rows)
-		data := m.Data[r/rows64Rows*tileBytes:][:tiles*tileBytes]
-		next := (tiles - 1) * tileBytes // 0: the last tile twice
+		n := min(2, (r1-r+rows64Rows-1)/rows64Rows)
+		data := m.Data[r/rows64Rows*tileBytes:][:n*tileBytes]
+		next := (n - 1) * tileBytes // 0: the last tile twice
 		y := scratch.y[:columns*q1NibbleRows]
 		clear(y)
 		q1LookupColumnsAVX2(&y[0], &data[0], next, &tables[0], tableStride, &scales[0], 4*a.Groups, scaleStep, blocks, columns, &scratch.room[0])
-		for c := range columns {
-			copy(dst[(from+c)*m.Rows+r:(from+c)*m.Rows+r1], y[c*q1NibbleRows:][:q1NibbleRows])
-		}
+		tiles.Store(dst, m.Rows, from, columns, r, min(q1NibbleRows, r1-r), y, q1NibbleRows, 0)
 	}
 }

@@ -2,7 +2,10 @@
 
 package q1
 
-import "onebit/kernels"
+import (
+	"onebit/kernels"
+	"onebit/kernels/internal/tiles"
+)
 
 // The geometry of the layout rows128: a tile of 128 rows × 128 columns is 8
 // groups of 16 columns, of four vectors each, and 128 fp16 scales.
@@ -53,8 +56,7 @@ const q1BatchTableBytes = 16
 func q1WordsTogether(dst []float32, m *kernels.Matrix, a *kernels.Activations, c, _, r0, r1, scaleStep int) {
 	const n, tile = q1LookupTogether, rows128Rows
 	blocks, tableStride := m.Cols/128, q1BatchTableBytes*a.Stride
-	tables := a.In(q1BatchOrder)[c*tableStride:][:n*tableStride]
-	scales := a.Scales[c*a.Groups:][:n*a.Groups]
+	tables, scales, _ := a.Columns(q1BatchOrder, c, n)
 	for r := r0; r < r1; r += tile {
 		data := m.Data[r/tile*blocks*rows128Block:][:blocks*rows128Block]
 		if r+tile <= r1 {
@@ -65,8 +67,6 @@ func q1WordsTogether(dst []float32, m *kernels.Matrix, a *kernels.Activations, c
 		// The last tile has rows that only the layout has.
 		var whole [n * tile]float32
 		q1WordColumns4AVX512(&whole[0], 4*tile, &data[0], &tables[0], tableStride, &scales[0], 4*a.Groups, scaleStep, blocks)
-		for i := range n {
-			copy(dst[(c+i)*m.Rows+r:(c+i)*m.Rows+r1], whole[i*tile:])
-		}
+		tiles.Store(dst, m.Rows, c, n, r, r1-r, whole[:], tile, 0)
 	}
 }

@@ -28,7 +28,7 @@ var q1StripTables kernels.Scratch[kernels.Activations]
 
 // matMulNatural is matMul for activations in their natural order, q1LookupTogether
 // columns or more: a thread makes tables of a few at a time for itself.
-func (l q1Lookup) matMulNatural(act kernels.Scheme) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+func (l q1Lookup) matMulNatural(act kernels.Scheme) kernels.MatMulFunc {
 	matMul := l.matMul(act)
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 		few := q1StripTables.Of(a)

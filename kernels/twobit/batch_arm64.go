@@ -13,7 +13,7 @@ func ternaryPairsMatMul(b *pairs.Panels) kernels.MatMulFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 		rowBytes := wordRowBytes(m.Cols)
 		size := b.ColumnLen(a.Stride)
-		var out [8][4]float32
+		var out [32]float32 // of a column, 4 rows
 		var scales [8]float32
 		var padded [4][16]byte
 		for c, cols := 0, 0; c < a.N; c += cols {
@@ -36,13 +36,13 @@ func ternaryPairsMatMul(b *pairs.Panels) kernels.MatMulFunc {
 				}
 				switch cols {
 				case 8:
-					ternaryBatch8NEONI8MM(&out, &w[0], stride, rowBytes/16, tail, &q[0], &scales[0], &sums[0])
+					ternaryBatch8NEONI8MM(&out[0], &w[0], stride, rowBytes/16, tail, &q[0], &scales[0], &sums[0])
 				case 4:
-					ternaryBatch4NEONI8MM(&out, &w[0], stride, rowBytes/16, tail, &q[0], &scales[0], &sums[0])
+					ternaryBatch4NEONI8MM(&out[0], &w[0], stride, rowBytes/16, tail, &q[0], &scales[0], &sums[0])
 				default:
-					ternaryBatch2NEONI8MM(&out, &w[0], stride, rowBytes/16, tail, &q[0], &scales[0], &sums[0])
+					ternaryBatch2NEONI8MM(&out[0], &w[0], stride, rowBytes/16, tail, &q[0], &scales[0], &sums[0])
 				}
-				tiles.Store(dst, m.Rows, a.N, out[:], c, cols, r, r-from, n)
+				tiles.Store(dst, m.Rows, c, min(cols, a.N-c), r, n, out[:], 4, r-from)
 			}
 		}
 	}
@@ -58,19 +58,19 @@ func ternaryPairsMatMul(b *pairs.Panels) kernels.MatMulFunc {
 //			for k := range columns {
 //				sum += code(i, k) * q[c][k]
 //			}
-//			dst[c][i] = float32(scales[c]*float32(sum)) + 0
+//			dst[4*c+i] = float32(scales[c]*float32(sum)) + 0
 //		}
 //	}
 //
 //go:noescape
-func ternaryBatch8NEONI8MM(dst *[8][4]float32, w *byte, stride, steps int, tail *byte, q *int8, scales *float32, sums *int8)
+func ternaryBatch8NEONI8MM(dst *float32, w *byte, stride, steps int, tail *byte, q *int8, scales *float32, sums *int8)
 
 // ternaryBatch4NEONI8MM is ternaryBatch8NEONI8MM for 4 columns.
 //
 //go:noescape
-func ternaryBatch4NEONI8MM(dst *[8][4]float32, w *byte, stride, steps int, tail *byte, q *int8, scales *float32, sums *int8)
+func ternaryBatch4NEONI8MM(dst *float32, w *byte, stride, steps int, tail *byte, q *int8, scales *float32, sums *int8)
 
 // ternaryBatch2NEONI8MM is ternaryBatch8NEONI8MM for 2 columns.
 //
 //go:noescape
-func ternaryBatch2NEONI8MM(dst *[8][4]float32, w *byte, stride, steps int, tail *byte, q *int8, scales *float32, sums *int8)
+func ternaryBatch2NEONI8MM(dst *float32, w *byte, stride, steps int, tail *byte, q *int8, scales *float32, sums *int8)

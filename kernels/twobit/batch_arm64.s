@@ -6,7 +6,7 @@
 // × 2 columns; lane 2i+c of its result is row i, column c. A tile's sums are
 // pairs of registers, rows 0 and 1, rows 2 and 3, for each pair of columns.
 
-// func ternaryBatch2NEONI8MM(dst *[8][4]float32, w *byte, stride, steps int, tail *byte, q *int8, scales *float32, sums *int8)
+// func ternaryBatch2NEONI8MM(dst *float32, w *byte, stride, steps int, tail *byte, q *int8, scales *float32, sums *int8)
 //
 // V0 to V1 are the sums.
 TEXT ·ternaryBatch2NEONI8MM(SB), NOSPLIT, $0-64
@@ -124,7 +124,7 @@ end:
 	FSTPQ.P (F16, F17), 32(R0)
 	RET
 
-// func ternaryBatch4NEONI8MM(dst *[8][4]float32, w *byte, stride, steps int, tail *byte, q *int8, scales *float32, sums *int8)
+// func ternaryBatch4NEONI8MM(dst *float32, w *byte, stride, steps int, tail *byte, q *int8, scales *float32, sums *int8)
 //
 // V0 to V3 are the sums.
 TEXT ·ternaryBatch4NEONI8MM(SB), NOSPLIT, $0-64
@@ -274,7 +274,7 @@ end:
 	FSTPQ.P (F16, F17), 32(R0)
 	RET
 
-// func ternaryBatch8NEONI8MM(dst *[8][4]float32, w *byte, stride, steps int, tail *byte, q *int8, scales *float32, sums *int8)
+// func ternaryBatch8NEONI8MM(dst *float32, w *byte, stride, steps int, tail *byte, q *int8, scales *float32, sums *int8)
 //
 // V0 to V7 are the sums.
 TEXT ·ternaryBatch8NEONI8MM(SB), NOSPLIT, $0-64

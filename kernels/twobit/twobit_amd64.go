@@ -3,7 +3,6 @@
 package twobit
 
 import (
-	"onebit/formats"
 	"onebit/kernels"
 	"onebit/kernels/internal/tiles"
 )
@@ -12,37 +11,48 @@ import (
 const unitCols = 256
 
 func init() {
-	for _, f := range []struct {
-		format   *formats.Type
-		layout   *kernels.Layout
-		rowBytes func(cols int) int
-		arrange  func(dst, q *int8, units int)
-	}{
-		{formats.I2_S, kernels.Native, quarter, arrangeRowsI2SAVX2},
-		{formats.I2_S_ARM, kernels.Native, quarter, arrangeRowsI2SARMAVX2},
-		{formats.Ternary_u32, kernels.Native, wordRowBytes, arrangeRowsU32AVX2},
-		{formats.I2_S_X4, wordRows, wordRowBytes, arrangeRowsU32AVX2},
-	} {
-		order, tiles, strips := rowOrder(f.arrange), wide(f.arrange, 0), narrow(f.arrange, unitCols)
-		tilesOrder, stripsOrder := tiles.order(), strips.order()
-		for _, k := range rowsKernels {
-			v := &kernels.Variant{
-				Name: k.isa.Name, Summary: k.summary, Format: f.format, Scheme: kernels.Q8Row, ISA: k.isa, Layout: f.layout,
-				Order: order, MatVec: k.matVec(order, f.rowBytes),
-				BatchFrom: ternaryBatchFrom,
-			}
-			if k.isa == kernels.AVX512VNNI {
-				v.BatchOrder, v.MatMul, v.Columns = tilesOrder, ternaryMatMul(tiles, tilesOrder, f.rowBytes), ternaryColumns
-			} else {
-				v.BatchOrder, v.MatMul = stripsOrder, k.strip.matMul(strips, stripsOrder, f.rowBytes)
-			}
-			kernels.Register(v)
+	for _, f := range twoBitFormats {
+		if f.codes.scale < 0 {
+			f.registerRows(arrangements[f.codes])
+		} else {
+			f.registerBlocks(arrangements[f.codes])
 		}
 	}
 }
 
-// quarter is the bytes of a row whose blocks are all filled.
-func quarter(cols int) int { return cols / 4 }
+// An arrangement brings units of activations in the order of some codes, each of
+// its functions for other kernels.
+type arrangement struct {
+	rows             func(dst, q *int8, units int)
+	block32, block64 func(dst, q *int8, units int) // with a scale per block, for registers of so many bytes
+}
+
+var arrangements = map[*twoBit]arrangement{
+	i2s:    {rows: arrangeRowsI2SAVX2},
+	i2sARM: {rows: arrangeRowsI2SARMAVX2},
+	words:  {rows: arrangeRowsU32AVX2},
+	tq2:    {arrangeRowsTQ2AVX2, arrangeBlocksTQ232AVX2, arrangeBlocksTQ264AVX2},
+	q2:     {arrangeRowsU32AVX2, arrangeBlocksQ232AVX2, arrangeBlocksQ264AVX2},
+	q2G128: {arrangeRowsU32AVX2, arrangeBlocksQ232AVX2, arrangeBlocksQ264AVX2},
+}
+
+// registerRows registers the variants of a format with one scale per tensor.
+func (f twoBitFormat) registerRows(a arrangement) {
+	order, tiles, strips := rowOrder(a.rows), wide(a.rows, 0), narrow(a.rows, unitCols)
+	tilesOrder, stripsOrder := tiles.order(), strips.order()
+	for _, k := range rowsKernels {
+		v := &kernels.Variant{
+			Name: k.isa.Name, Summary: k.summary, Format: f.Type, Scheme: f.Scheme, ISA: k.isa, Layout: f.layout,
+			Order: order, MatVec: k.matVec(order), BatchFrom: ternaryBatchFrom,
+		}
+		if k.isa == kernels.AVX512VNNI {
+			v.BatchOrder, v.MatMul, v.Columns = tilesOrder, ternaryMatMul(tiles, tilesOrder), ternaryColumns
+		} else {
+			v.BatchOrder, v.MatMul = stripsOrder, k.strip.matMul(strips, stripsOrder)
+		}
+		kernels.Register(v)
+	}
+}
 
 // rowOrder is for kernels with one scale per tensor. A column of activations
 // becomes 64 bytes, -Σq as the first int32 and zeros behind it, and then for
@@ -81,12 +91,12 @@ var rowsKernels = []rowsKernel{
 	{kernels.AVX512VNNI, "VPDPBUSD on codes masked in place, 4 rows at a time", ternaryRowsAVX512VNNI, nil},
 }
 
-func (k rowsKernel) matVec(order *kernels.Order, rowBytes func(cols int) int) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+func (k rowsKernel) matVec(order *kernels.Order) kernels.MatVecFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
-		n := rowBytes(m.Cols)
-		q := a.In(order)[col*rowOrderLen(a.Stride):][:rowOrderLen(a.Stride)]
+		n := wordRowBytes(m.Cols)
+		q, _, _ := a.Columns(order, col, 1)
 		scale := m.Scale * a.Scale(col, 0)
-		tiles.Multiply(4, dst[r0:r1], m.Data[r0*n:r1*n], n, func(y *float32, w *byte, stride, tiles int) {
+		tiles.Multiply(4, dst[r0:r1], m.Span(r0, r1, n), n, func(y *float32, w *byte, stride, tiles int) {
 			k.rows(y, w, stride, n, &q[0], tiles, scale)
 		})
 	}

@@ -91,11 +91,11 @@ var ternaryBatch = [len(batchCols)]func(dst *float32, dstStride int, w *byte, st
 	ternaryBatch4AVX512VNNI, ternaryBatch6AVX512VNNI, ternaryBatch8AVX512VNNI, ternaryBatch12AVX512VNNI, ternaryBatch16AVX512VNNI,
 }
 
-// ternaryMatMul is matMul for rows of rowBytes(cols) bytes.
-func ternaryMatMul(p panels, order *kernels.Order, rowBytes func(cols int) int) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+// ternaryMatMul is for formats with one scale per tensor.
+func ternaryMatMul(p panels, order *kernels.Order) kernels.MatMulFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-		n := rowBytes(m.Cols)
-		w := m.Data[r0*n : r1*n]
+		n := wordRowBytes(m.Cols)
+		w := m.Span(r0, r1, n)
 		for c := 0; c < a.N; c += panelCols {
 			panel, cols := p.panel(a, order, c), min(panelCols, a.N-c)
 			scales := a.Scales[c : c+cols]
@@ -132,12 +132,12 @@ var blocksBatch = [len(batchCols)]func(dst *float32, dstStride int, w *byte, str
 	blocksBatch4AVX512VNNI, blocksBatch6AVX512VNNI, blocksBatch8AVX512VNNI, blocksBatch12AVX512VNNI, blocksBatch16AVX512VNNI,
 }
 
-// blocksMatMul is matMul for rows of blocks.
-func blocksMatMul(p panels, order *kernels.Order, f twoBitRow) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+// blocksMatMul is for formats with a scale per block.
+func blocksMatMul(p panels, order *kernels.Order, f twoBitRow) kernels.MatMulFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 		blocks := m.Cols / f.blockCols
 		n := blocks * f.blockBytes
-		w := m.Data[r0*n : r1*n]
+		w := m.Span(r0, r1, n)
 		for c := 0; c < a.N; c += panelCols {
 			panel, cols := p.panel(a, order, c), min(panelCols, a.N-c)
 			scales := a.Scales[c*a.Groups : (c+cols)*a.Groups]

@@ -86,7 +86,7 @@ func (b *twoBitBatch) matMul(dst []float32, m *kernels.Matrix, a *kernels.Activa
 			scaleShift = 128/f.blockLen - 1
 		}
 	}
-	var out [16][4]float32
+	var out [64]float32 // of a column, 4 rows
 	var scales [16]*float32
 	for c, cols := 0, 0; c < a.N; c += cols {
 		cols = batchPanel(a.N - c)
@@ -100,13 +100,13 @@ func (b *twoBitBatch) matMul(dst []float32, m *kernels.Matrix, a *kernels.Activa
 			w := &m.Data[from*rowBytes+f.data]
 			switch cols {
 			case 16:
-				twoBitBatch16NEONDot(&out, w, stride, blocks, dwords, f.scale-f.data, weights, q, &scales, scaleShift)
+				twoBitBatch16NEONDot(&out[0], w, stride, blocks, dwords, f.scale-f.data, weights, q, &scales, scaleShift)
 			case 8:
-				twoBitBatch8NEONDot(&out, w, stride, blocks, dwords, f.scale-f.data, weights, q, &scales, scaleShift)
+				twoBitBatch8NEONDot(&out[0], w, stride, blocks, dwords, f.scale-f.data, weights, q, &scales, scaleShift)
 			default:
-				twoBitBatch4NEONDot(&out, w, stride, blocks, dwords, f.scale-f.data, weights, q, &scales, scaleShift)
+				twoBitBatch4NEONDot(&out[0], w, stride, blocks, dwords, f.scale-f.data, weights, q, &scales, scaleShift)
 			}
-			tiles.Store(dst, m.Rows, a.N, out[:], c, cols, r, r-from, n)
+			tiles.Store(dst, m.Rows, c, min(cols, a.N-c), r, n, out[:], 4, r-from)
 		}
 	}
 }
@@ -118,26 +118,26 @@ func (b *twoBitBatch) matMul(dst []float32, m *kernels.Matrix, a *kernels.Activa
 //
 //	for c := range 16 {
 //		for i := range 4 {
-//			dst[c][i] = 0
+//			dst[4*c+i] = 0
 //			for b := range blocks {
 //				sum := -Σq[c] of block b + Σ code(i)·q[c] of block b
-//				dst[c][i] += float32(float32(weight(i, b)*scales[c][b>>scaleShift]) * float32(sum))
+//				dst[4*c+i] += float32(float32(weight(i, b)*scales[c][b>>scaleShift]) * float32(sum))
 //			}
 //		}
 //	}
 //
 //go:noescape
-func twoBitBatch16NEONDot(dst *[16][4]float32, w *byte, stride, blocks, dwords, scaleAt int, weights *float32, q *int8, scales *[16]*float32, scaleShift int)
+func twoBitBatch16NEONDot(dst *float32, w *byte, stride, blocks, dwords, scaleAt int, weights *float32, q *int8, scales *[16]*float32, scaleShift int)
 
 // twoBitBatch8NEONDot is twoBitBatch16NEONDot for 8 columns.
 //
 //go:noescape
-func twoBitBatch8NEONDot(dst *[16][4]float32, w *byte, stride, blocks, dwords, scaleAt int, weights *float32, q *int8, scales *[16]*float32, scaleShift int)
+func twoBitBatch8NEONDot(dst *float32, w *byte, stride, blocks, dwords, scaleAt int, weights *float32, q *int8, scales *[16]*float32, scaleShift int)
 
 // twoBitBatch4NEONDot is twoBitBatch16NEONDot for 4 columns.
 //
 //go:noescape
-func twoBitBatch4NEONDot(dst *[16][4]float32, w *byte, stride, blocks, dwords, scaleAt int, weights *float32, q *int8, scales *[16]*float32, scaleShift int)
+func twoBitBatch4NEONDot(dst *float32, w *byte, stride, blocks, dwords, scaleAt int, weights *float32, q *int8, scales *[16]*float32, scaleShift int)
 
 // arrangeColumnsNEONDot arranges a block of 4 columns in step order, 16 bytes
 // every step.

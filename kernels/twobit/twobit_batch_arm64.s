@@ -5,7 +5,7 @@
 // Batches of the 2-bit formats: 4 rows in the lanes of a register meet 4, 8 or
 // 16 columns, whose activations are the elements of others.
 
-// func twoBitBatch16NEONDot(dst *[16][4]float32, w *byte, stride, blocks, dwords, scaleAt int, weights *float32, q *int8, scales *[16]*float32, scaleShift int)
+// func twoBitBatch16NEONDot(dst *float32, w *byte, stride, blocks, dwords, scaleAt int, weights *float32, q *int8, scales *[16]*float32, scaleShift int)
 //
 // V0 to V15 are the sums of a block, 4 rows of a column each. V30: the weight
 // scales of the rows.
@@ -282,7 +282,7 @@ step:
 	BNE block
 	RET
 
-// func twoBitBatch8NEONDot(dst *[16][4]float32, w *byte, stride, blocks, dwords, scaleAt int, weights *float32, q *int8, scales *[16]*float32, scaleShift int)
+// func twoBitBatch8NEONDot(dst *float32, w *byte, stride, blocks, dwords, scaleAt int, weights *float32, q *int8, scales *[16]*float32, scaleShift int)
 //
 // V0 to V7 are the sums of a block, 4 rows of a column each. V30: the weight
 // scales of the rows.
@@ -455,7 +455,7 @@ step:
 	BNE block
 	RET
 
-// func twoBitBatch4NEONDot(dst *[16][4]float32, w *byte, stride, blocks, dwords, scaleAt int, weights *float32, q *int8, scales *[16]*float32, scaleShift int)
+// func twoBitBatch4NEONDot(dst *float32, w *byte, stride, blocks, dwords, scaleAt int, weights *float32, q *int8, scales *[16]*float32, scaleShift int)
 //
 // V0 to V3 are the sums of a block, 4 rows of a column each. V30: the weight
 // scales of the rows.

@@ -60,19 +60,18 @@ func init() {
 }
 
 // ternaryMatVec is for formats with one scale per tensor.
-func ternaryMatVec(kernel ternaryRowsFunc, order *kernels.Order) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+func ternaryMatVec(kernel ternaryRowsFunc, order *kernels.Order) kernels.MatVecFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 		n := wordRowBytes(m.Cols) // as long if blocks fill the row
 		out := dst[r0:r1]
-		w := m.Data[r0*n : r1*n]
-		q := a.In(order)[col*a.Stride:][:a.Stride]
-		sums := a.Sums[col*a.Stride/32:][:a.Stride/32]
+		w := m.Span(r0, r1, n)
+		q, _, sums := a.Columns(order, col, 1)
 		kernel(&out[0], &w[0], n, len(out), n, &q[0], &sums[0], len(sums), m.Scale*a.Scale(col, 0))
 	}
 }
 
 // blocksMatVec is for formats with a scale per block.
-func blocksMatVec(kernel twoBitBlocksFunc, order *kernels.Order, f *twoBit) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+func blocksMatVec(kernel twoBitBlocksFunc, order *kernels.Order, f *twoBit) kernels.MatVecFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 		blocks := m.Cols / f.blockLen
 		n := blocks * f.blockBytes
@@ -81,10 +80,8 @@ func blocksMatVec(kernel twoBitBlocksFunc, order *kernels.Order, f *twoBit) func
 			scaleShift = 128/f.blockLen - 1
 		}
 		out := dst[r0:r1]
-		w := m.Data[r0*n : r1*n]
-		q := a.In(order)[col*a.Stride:][:m.Cols]
-		sums := a.Sums[col*a.Stride/32:][:m.Cols/32]
-		scales := a.Scales[col*a.Groups:][:a.Groups]
+		w := m.Span(r0, r1, n)
+		q, scales, sums := a.Columns(order, col, 1)
 		kernel(&out[0], &w[f.data], n, len(out), blocks, f.blockLen/stepCols, f.scale-f.data, &q[0], &sums[0], &scales[0], scaleShift)
 	}
 }

@@ -29,10 +29,10 @@ func (p panels) strips(a *kernels.Activations, order *kernels.Order, r0, r1 int,
 // A ternaryStrip is one of the functions of that name.
 type ternaryStrip func(dst *float32, dstStride int, w *byte, stride, rows, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
 
-// matMul is for rows of rowBytes(cols) bytes.
-func (kernel ternaryStrip) matMul(p panels, order *kernels.Order, rowBytes func(cols int) int) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+// matMul is for formats with one scale per tensor.
+func (kernel ternaryStrip) matMul(p panels, order *kernels.Order) kernels.MatMulFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-		n := rowBytes(m.Cols)
+		n := wordRowBytes(m.Cols)
 		p.strips(a, order, r0, r1, func(panel *int8, c, cols, r, rows int) {
 			kernel(&dst[c*m.Rows+r], 4*m.Rows, &m.Data[r*n], n, rows, n, panel, p.length(a.Stride), &a.Scales[c], m.Scale, cols)
 		})
@@ -43,7 +43,7 @@ func (kernel ternaryStrip) matMul(p panels, order *kernels.Order, rowBytes func(
 type blocksStrip func(dst *float32, dstStride int, w *byte, stride, rows, blocks int, panel *int8, panelStride int, scales *float32, scaleStride, cols, groups, gap, scaleAt, scaleStep int)
 
 // matMul is for rows of blocks.
-func (kernel blocksStrip) matMul(p panels, order *kernels.Order, f twoBitRow) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+func (kernel blocksStrip) matMul(p panels, order *kernels.Order, f twoBitRow) kernels.MatMulFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 		blocks := m.Cols / f.blockCols
 		n := blocks * f.blockBytes

@@ -30,7 +30,7 @@ func registerX4(format kernels.Format) {
 }
 
 // x4MatVec is codec.matVec for rows that are not apart.
-func x4MatVec(dot func(group []byte, shift uint, q []int8) int32) func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+func x4MatVec(dot func(group []byte, shift uint, q []int8) int32) kernels.MatVecFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 		g := a.Scheme.GroupLen(a.Cols)
 		q := a.Q[col*a.Stride:][:a.Cols]

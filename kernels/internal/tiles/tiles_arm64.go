@@ -14,11 +14,3 @@ func Four(r, r1, rowBytes int) (from, n, stride int) {
 	}
 	return r, 1, 0
 }
-
-// Store writes n rows of a tile, from row skip of it on, to row r of the
-// columns that there are.
-func Store(dst []float32, rows, columns int, out [][4]float32, c, cols, r, skip, n int) {
-	for i := range min(cols, columns-c) {
-		copy(dst[(c+i)*rows+r:][:n], out[i][skip:])
-	}
-}
