@@ -12,6 +12,9 @@
 //	Activations  the quantized columns of one submission
 //	Order        the arrangement of quantized activations that a kernel wants
 //	Pool         the threads, and the products run on them
+//	Scratch      what a kernel works in and keeps: a thread's
+//	Format       what is known of a weight format beside its bytes
+//	Codec        a format's weights one by one, from which scalar follows
 //
 // Families of kernels have packages of their own: q1, twobit, heads. They register
 // their variants here, and package all links them. A kernel from anywhere else is
@@ -57,44 +60,9 @@
 //
 // # Layouts
 //
-// Native layouts are drawn in the documentation of package formats. The
-// packed ones:
-//
-//	bitplanes   q1_0_g128; 16 rows × 128 columns in 288 bytes, no larger than
-//	            native. Byte 4r+t (r = row in tile, t = 0..3) of a 64-byte
-//	            vector v holds column 32v + 4j + t of row r at bit j:
-//
-//	            vector 0        vector 1        vector 2        vector 3        16 fp16 scales
-//	            64 B: k 0…31    64 B: k 32…63   64 B: k 64…95   64 B: k 96…127  32 B
-//
-//	            Rows lie in dword lanes: a dot product of bytes leaves 16 row
-//	            sums without a horizontal addition, and 16 scales convert at once.
-//
-//	rows64      q1_0_g128; 64 rows × 128 columns in 1152 bytes. Byte p of vector v
-//	            is columns 8v … 8v+7 of row 8·g + p mod 8, where g is number p/8 of
-//	            0 4 1 5 2 6 3 7: bytes interleaved within 128 bits and widened
-//	            are then rows in sequence.
-//
-//	            vector 0      …   vector 15          64 fp16 scales
-//	            64 B: k 0…7       64 B: k 120…127    128 B
-//
-//	rows128     q1_0_g128; 128 rows × 128 columns in 2304 bytes: 8 groups of four
-//	            vectors. Vector v of a group has 16 columns of rows 32v … 32v+31
-//	            as an int16 each, as the file has them; even ones are the first
-//	            16 rows, which one VPMADDWD widens in sequence.
-//
-//	            group 0            …   group 7                128 fp16 scales
-//	            4 × 64 B: k 0…15       4 × 64 B: k 112…127    256 B
-//
-//	words       i2_s_x4, whose bytes hold four rows each: rows as ternary_u32
-//	            has them, ceil(cols/16) words.
-//
-//	tq2_0       tq1_0, whose digits are base 3: blocks as tq2_0 has them.
-//
-// 2-bit formats are otherwise multiplied in place. One kernel serves all their
-// byte orders, because the activations are arranged and not the weights: an
-// Order puts beside each vector of weight bytes the four vectors of activations
-// that its codes at shifts 0, 2, 4 and 6 belong to.
+// Native layouts are drawn in the documentation of package formats, packed ones in
+// that of the family: q1 has bitplanes, rows64 and rows128, twobit has words and
+// tq2_0.
 //
 // # What a name says
 //

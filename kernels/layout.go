@@ -10,7 +10,7 @@ import (
 // A Layout is how the weights of one format lie in memory for a kernel.
 // Variants that share a Layout share packed matrices.
 type Layout struct {
-	Name string // "native", or what it is called in doc.go
+	Name string // "native", or what its family calls it
 	// RowTile is the number of rows that a kernel handles together. Packed
 	// layouts pad the rows to a multiple of it.
 	RowTile int

@@ -10,7 +10,7 @@ import (
 )
 
 // A floatFormat is a format whose weights are floats, without scales. It is
-// multiplied with float32 activations, in the order of doc.go.
+// multiplied with float32 activations, in the order of doc.go of kernels.
 type floatFormat struct {
 	format *formats.Type
 	width  int // bytes per weight

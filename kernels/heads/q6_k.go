@@ -17,7 +17,7 @@ const (
 // The code of a weight is its int8 scale times what its six bits hold, less
 // 32: an integer of at most 128·32 = 4096 in magnitude. A group has at most
 // 256 columns, so that its sum stays below 256·4096·127 = 133,169,152 < 2³¹.
-// (The limit of doc.go for long rows does not apply: every format with scales
+// (The limit of kernels for long rows does not apply: every format with scales
 // in its blocks has groups no longer than a block.)
 var q6Codec = &kernels.Codec{
 	Format:      kernels.Format{Type: formats.Q6_K, Scheme: kernels.Q8Per32, Roles: kernels.Head}, // as llama.cpp
