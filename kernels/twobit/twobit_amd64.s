@@ -2475,42 +2475,41 @@ block:
 	VPXORD       Z20, Z20, Z20
 	ADDQ         $+64, DX
 	MOVQ         scaleAt+96(FP), R13
-	LEAQ         (DI)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 256(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 258(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 260(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 262(R11)
-	LEAQ         (R8)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 264(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 266(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 268(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 270(R11)
-	LEAQ         (R9)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 272(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 274(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 276(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 278(R11)
-	LEAQ         (R10)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 280(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 282(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 284(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 286(R11)
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 256(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 264(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 272(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 280(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 258(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 266(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 274(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 282(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 260(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 268(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 276(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 284(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 262(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 270(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 278(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 286(R11)
 	MOVQ         groups+80(FP), R13
 
 group:
@@ -2639,11 +2638,11 @@ group:
 	DECQ          R13
 	JNZ           more
 	VCVTPH2PS     256(R11), Z22
-	MOVQ          gap+88(FP), R13
-	ADDQ          R13, DI
-	ADDQ          R13, R8
-	ADDQ          R13, R9
-	ADDQ          R13, R10
+	MOVQ          gap+88(FP), R14
+	ADDQ          R14, DI
+	ADDQ          R14, R8
+	ADDQ          R14, R9
+	ADDQ          R14, R10
 	VPADDD        Z9, Z5, Z5
 	VPADDD        Z10, Z6, Z6
 	VPADDD        Z11, Z7, Z7
@@ -2660,33 +2659,34 @@ group:
 	VCVTDQ2PS     Z6, Z6
 	VCVTDQ2PS     Z7, Z7
 	VCVTDQ2PS     Z8, Z8
-	MOVQ          R12, R14
-	ANDQ          $-4, R14
-	ADDQ          scales+48(FP), R14
+	MOVQ          R12, R15
+	ANDQ          $-4, R15
+	ADDQ          scales+48(FP), R15
 	ADDQ          scaleStep+104(FP), R12
 	MOVQ          cols+64(FP), R13
-	VMULPS.BCST   (R14), Z22, Z23
+	MOVQ          scaleStride+56(FP), R14
+	VMULPS.BCST   (R15), Z22, Z23
 	VMULPS        Z23, Z5, Z5
 	VADDPS        (R11), Z5, Z5
 	VMOVUPS       Z5, (R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z6, Z6
 	VADDPS        64(R11), Z6, Z6
 	VMOVUPS       Z6, 64(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z7, Z7
 	VADDPS        128(R11), Z7, Z7
 	VMOVUPS       Z7, 128(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z8, Z8
 	VADDPS        192(R11), Z8, Z8
 	VMOVUPS       Z8, 192(R11)
@@ -3223,42 +3223,41 @@ block:
 	VPXORD       Z16, Z16, Z16
 	ADDQ         $+64, DX
 	MOVQ         scaleAt+96(FP), R13
-	LEAQ         (DI)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 384(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 386(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 388(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 390(R11)
-	LEAQ         (R8)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 392(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 394(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 396(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 398(R11)
-	LEAQ         (R9)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 400(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 402(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 404(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 406(R11)
-	LEAQ         (R10)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 408(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 410(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 412(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 414(R11)
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 384(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 392(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 400(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 408(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 386(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 394(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 402(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 410(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 388(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 396(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 404(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 412(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 390(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 398(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 406(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 414(R11)
 	MOVQ         groups+80(FP), R13
 
 group:
@@ -3419,11 +3418,11 @@ group:
 	DECQ          R13
 	JNZ           more
 	VCVTPH2PS     384(R11), Z18
-	MOVQ          gap+88(FP), R13
-	ADDQ          R13, DI
-	ADDQ          R13, R8
-	ADDQ          R13, R9
-	ADDQ          R13, R10
+	MOVQ          gap+88(FP), R14
+	ADDQ          R14, DI
+	ADDQ          R14, R8
+	ADDQ          R14, R9
+	ADDQ          R14, R10
 	VPADDD        Z11, Z5, Z5
 	VPADDD        Z12, Z6, Z6
 	VPADDD        Z13, Z7, Z7
@@ -3436,47 +3435,48 @@ group:
 	VCVTDQ2PS     Z8, Z8
 	VCVTDQ2PS     Z9, Z9
 	VCVTDQ2PS     Z10, Z10
-	MOVQ          R12, R14
-	ANDQ          $-4, R14
-	ADDQ          scales+48(FP), R14
+	MOVQ          R12, R15
+	ANDQ          $-4, R15
+	ADDQ          scales+48(FP), R15
 	ADDQ          scaleStep+104(FP), R12
 	MOVQ          cols+64(FP), R13
-	VMULPS.BCST   (R14), Z18, Z19
+	MOVQ          scaleStride+56(FP), R14
+	VMULPS.BCST   (R15), Z18, Z19
 	VMULPS        Z19, Z5, Z5
 	VADDPS        (R11), Z5, Z5
 	VMOVUPS       Z5, (R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z6, Z6
 	VADDPS        64(R11), Z6, Z6
 	VMOVUPS       Z6, 64(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z7, Z7
 	VADDPS        128(R11), Z7, Z7
 	VMOVUPS       Z7, 128(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z8, Z8
 	VADDPS        192(R11), Z8, Z8
 	VMOVUPS       Z8, 192(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z9, Z9
 	VADDPS        256(R11), Z9, Z9
 	VMOVUPS       Z9, 256(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z10, Z10
 	VADDPS        320(R11), Z10, Z10
 	VMOVUPS       Z10, 320(R11)
@@ -4117,42 +4117,41 @@ block:
 	VPXORD       Z20, Z20, Z20
 	ADDQ         $+64, DX
 	MOVQ         scaleAt+96(FP), R13
-	LEAQ         (DI)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 512(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 514(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 516(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 518(R11)
-	LEAQ         (R8)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 520(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 522(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 524(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 526(R11)
-	LEAQ         (R9)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 528(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 530(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 532(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 534(R11)
-	LEAQ         (R10)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 536(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 538(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 540(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 542(R11)
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 512(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 520(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 528(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 536(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 514(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 522(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 530(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 538(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 516(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 524(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 532(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 540(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 518(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 526(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 534(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 542(R11)
 	MOVQ         groups+80(FP), R13
 
 group:
@@ -4345,11 +4344,11 @@ group:
 	DECQ          R13
 	JNZ           more
 	VCVTPH2PS     512(R11), Z22
-	MOVQ          gap+88(FP), R13
-	ADDQ          R13, DI
-	ADDQ          R13, R8
-	ADDQ          R13, R9
-	ADDQ          R13, R10
+	MOVQ          gap+88(FP), R14
+	ADDQ          R14, DI
+	ADDQ          R14, R8
+	ADDQ          R14, R9
+	ADDQ          R14, R10
 	VPADDD        Z13, Z5, Z5
 	VPADDD        Z14, Z6, Z6
 	VPADDD        Z15, Z7, Z7
@@ -4366,61 +4365,62 @@ group:
 	VCVTDQ2PS     Z10, Z10
 	VCVTDQ2PS     Z11, Z11
 	VCVTDQ2PS     Z12, Z12
-	MOVQ          R12, R14
-	ANDQ          $-4, R14
-	ADDQ          scales+48(FP), R14
+	MOVQ          R12, R15
+	ANDQ          $-4, R15
+	ADDQ          scales+48(FP), R15
 	ADDQ          scaleStep+104(FP), R12
 	MOVQ          cols+64(FP), R13
-	VMULPS.BCST   (R14), Z22, Z23
+	MOVQ          scaleStride+56(FP), R14
+	VMULPS.BCST   (R15), Z22, Z23
 	VMULPS        Z23, Z5, Z5
 	VADDPS        (R11), Z5, Z5
 	VMOVUPS       Z5, (R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z6, Z6
 	VADDPS        64(R11), Z6, Z6
 	VMOVUPS       Z6, 64(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z7, Z7
 	VADDPS        128(R11), Z7, Z7
 	VMOVUPS       Z7, 128(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z8, Z8
 	VADDPS        192(R11), Z8, Z8
 	VMOVUPS       Z8, 192(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z9, Z9
 	VADDPS        256(R11), Z9, Z9
 	VMOVUPS       Z9, 256(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z10, Z10
 	VADDPS        320(R11), Z10, Z10
 	VMOVUPS       Z10, 320(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z11, Z11
 	VADDPS        384(R11), Z11, Z11
 	VMOVUPS       Z11, 384(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z12, Z12
 	VADDPS        448(R11), Z12, Z12
 	VMOVUPS       Z12, 448(R11)
@@ -5223,42 +5223,41 @@ block:
 	VPBROADCASTD 44(DX), Z16
 	ADDQ         $+64, DX
 	MOVQ         scaleAt+96(FP), R13
-	LEAQ         (DI)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 768(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 770(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 772(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 774(R11)
-	LEAQ         (R8)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 776(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 778(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 780(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 782(R11)
-	LEAQ         (R9)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 784(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 786(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 788(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 790(R11)
-	LEAQ         (R10)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 792(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 794(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 796(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 798(R11)
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 768(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 776(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 784(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 792(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 770(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 778(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 786(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 794(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 772(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 780(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 788(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 796(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 774(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 782(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 790(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 798(R11)
 	MOVQ         groups+80(FP), R13
 
 group:
@@ -5515,11 +5514,11 @@ group:
 	DECQ          R13
 	JNZ           more
 	VCVTPH2PS     768(R11), Z18
-	MOVQ          gap+88(FP), R13
-	ADDQ          R13, DI
-	ADDQ          R13, R8
-	ADDQ          R13, R9
-	ADDQ          R13, R10
+	MOVQ          gap+88(FP), R14
+	ADDQ          R14, DI
+	ADDQ          R14, R8
+	ADDQ          R14, R9
+	ADDQ          R14, R10
 	VCVTDQ2PS     Z5, Z5
 	VCVTDQ2PS     Z6, Z6
 	VCVTDQ2PS     Z7, Z7
@@ -5532,89 +5531,90 @@ group:
 	VCVTDQ2PS     Z14, Z14
 	VCVTDQ2PS     Z15, Z15
 	VCVTDQ2PS     Z16, Z16
-	MOVQ          R12, R14
-	ANDQ          $-4, R14
-	ADDQ          scales+48(FP), R14
+	MOVQ          R12, R15
+	ANDQ          $-4, R15
+	ADDQ          scales+48(FP), R15
 	ADDQ          scaleStep+104(FP), R12
 	MOVQ          cols+64(FP), R13
-	VMULPS.BCST   (R14), Z18, Z19
+	MOVQ          scaleStride+56(FP), R14
+	VMULPS.BCST   (R15), Z18, Z19
 	VMULPS        Z19, Z5, Z5
 	VADDPS        (R11), Z5, Z5
 	VMOVUPS       Z5, (R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z6, Z6
 	VADDPS        64(R11), Z6, Z6
 	VMOVUPS       Z6, 64(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z7, Z7
 	VADDPS        128(R11), Z7, Z7
 	VMOVUPS       Z7, 128(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z8, Z8
 	VADDPS        192(R11), Z8, Z8
 	VMOVUPS       Z8, 192(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z9, Z9
 	VADDPS        256(R11), Z9, Z9
 	VMOVUPS       Z9, 256(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z10, Z10
 	VADDPS        320(R11), Z10, Z10
 	VMOVUPS       Z10, 320(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z11, Z11
 	VADDPS        384(R11), Z11, Z11
 	VMOVUPS       Z11, 384(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z12, Z12
 	VADDPS        448(R11), Z12, Z12
 	VMOVUPS       Z12, 448(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z13, Z13
 	VADDPS        512(R11), Z13, Z13
 	VMOVUPS       Z13, 512(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z14, Z14
 	VADDPS        576(R11), Z14, Z14
 	VMOVUPS       Z14, 576(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z15, Z15
 	VADDPS        640(R11), Z15, Z15
 	VMOVUPS       Z15, 640(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z18, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z18, Z5
 	VMULPS        Z5, Z16, Z16
 	VADDPS        704(R11), Z16, Z16
 	VMOVUPS       Z16, 704(R11)
@@ -6613,42 +6613,41 @@ block:
 	VPBROADCASTD 60(DX), Z20
 	ADDQ         $+64, DX
 	MOVQ         scaleAt+96(FP), R13
-	LEAQ         (DI)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 1024(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 1026(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 1028(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 1030(R11)
-	LEAQ         (R8)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 1032(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 1034(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 1036(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 1038(R11)
-	LEAQ         (R9)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 1040(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 1042(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 1044(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 1046(R11)
-	LEAQ         (R10)(R13*1), R14
-	MOVWLZX      (R14), R15
-	MOVW         R15, 1048(R11)
-	MOVWLZX      (R14)(AX*1), R15
-	MOVW         R15, 1050(R11)
-	MOVWLZX      (R14)(AX*2), R15
-	MOVW         R15, 1052(R11)
-	MOVWLZX      (R14)(CX*1), R15
-	MOVW         R15, 1054(R11)
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 1024(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 1032(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 1040(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 1048(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 1026(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 1034(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 1042(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 1050(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 1028(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 1036(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 1044(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 1052(R11)
+	ADDQ         AX, R13
+	MOVWLZX      (DI)(R13*1), R14
+	MOVW         R14, 1030(R11)
+	MOVWLZX      (R8)(R13*1), R14
+	MOVW         R14, 1038(R11)
+	MOVWLZX      (R9)(R13*1), R14
+	MOVW         R14, 1046(R11)
+	MOVWLZX      (R10)(R13*1), R14
+	MOVW         R14, 1054(R11)
 	MOVQ         groups+80(FP), R13
 
 group:
@@ -6969,11 +6968,11 @@ group:
 	DECQ          R13
 	JNZ           more
 	VCVTPH2PS     1024(R11), Z22
-	MOVQ          gap+88(FP), R13
-	ADDQ          R13, DI
-	ADDQ          R13, R8
-	ADDQ          R13, R9
-	ADDQ          R13, R10
+	MOVQ          gap+88(FP), R14
+	ADDQ          R14, DI
+	ADDQ          R14, R8
+	ADDQ          R14, R9
+	ADDQ          R14, R10
 	VCVTDQ2PS     Z5, Z5
 	VCVTDQ2PS     Z6, Z6
 	VCVTDQ2PS     Z7, Z7
@@ -6990,117 +6989,118 @@ group:
 	VCVTDQ2PS     Z18, Z18
 	VCVTDQ2PS     Z19, Z19
 	VCVTDQ2PS     Z20, Z20
-	MOVQ          R12, R14
-	ANDQ          $-4, R14
-	ADDQ          scales+48(FP), R14
+	MOVQ          R12, R15
+	ANDQ          $-4, R15
+	ADDQ          scales+48(FP), R15
 	ADDQ          scaleStep+104(FP), R12
 	MOVQ          cols+64(FP), R13
-	VMULPS.BCST   (R14), Z22, Z23
+	MOVQ          scaleStride+56(FP), R14
+	VMULPS.BCST   (R15), Z22, Z23
 	VMULPS        Z23, Z5, Z5
 	VADDPS        (R11), Z5, Z5
 	VMOVUPS       Z5, (R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z6, Z6
 	VADDPS        64(R11), Z6, Z6
 	VMOVUPS       Z6, 64(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z7, Z7
 	VADDPS        128(R11), Z7, Z7
 	VMOVUPS       Z7, 128(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z8, Z8
 	VADDPS        192(R11), Z8, Z8
 	VMOVUPS       Z8, 192(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z9, Z9
 	VADDPS        256(R11), Z9, Z9
 	VMOVUPS       Z9, 256(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z10, Z10
 	VADDPS        320(R11), Z10, Z10
 	VMOVUPS       Z10, 320(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z11, Z11
 	VADDPS        384(R11), Z11, Z11
 	VMOVUPS       Z11, 384(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z12, Z12
 	VADDPS        448(R11), Z12, Z12
 	VMOVUPS       Z12, 448(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z13, Z13
 	VADDPS        512(R11), Z13, Z13
 	VMOVUPS       Z13, 512(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z14, Z14
 	VADDPS        576(R11), Z14, Z14
 	VMOVUPS       Z14, 576(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z15, Z15
 	VADDPS        640(R11), Z15, Z15
 	VMOVUPS       Z15, 640(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z16, Z16
 	VADDPS        704(R11), Z16, Z16
 	VMOVUPS       Z16, 704(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z17, Z17
 	VADDPS        768(R11), Z17, Z17
 	VMOVUPS       Z17, 768(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z18, Z18
 	VADDPS        832(R11), Z18, Z18
 	VMOVUPS       Z18, 832(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z19, Z19
 	VADDPS        896(R11), Z19, Z19
 	VMOVUPS       Z19, 896(R11)
 	DECQ          R13
 	JZ            added
-	ADDQ          scaleStride+56(FP), R14
-	VMULPS.BCST   (R14), Z22, Z5
+	ADDQ          R14, R15
+	VMULPS.BCST   (R15), Z22, Z5
 	VMULPS        Z5, Z20, Z20
 	VADDPS        960(R11), Z20, Z20
 	VMOVUPS       Z20, 960(R11)

@@ -181,14 +181,11 @@ func (b *batch) startSums() {
 }
 
 // row is where row r is read.
-func (b *batch) row(r int) operand.Mem { return b.inQuarter(b.quarter[r/4], r%4) }
-
-// inQuarter is row r of the 4 that begin at base.
-func (b *batch) inQuarter(base reg.Register, r int) operand.Mem {
-	m := at(base, 0)
-	switch r {
+func (b *batch) row(r int) operand.Mem {
+	m := at(b.quarter[r/4], 0)
+	switch r % 4 {
 	case 1, 2:
-		m.Index, m.Scale = b.stride, uint8(r)
+		m.Index, m.Scale = b.stride, uint8(r%4)
 	case 3:
 		m.Index, m.Scale = b.stride3, 1
 	}
@@ -400,6 +397,7 @@ func (g *generator) blocksBatch(cols int) {
 	g.ADDQ(g.param("scales"), at0)
 	g.ADDQ(g.param("scaleStep"), scaleAt)
 	g.MOVQ(g.param("cols"), left)
+	g.MOVQ(g.param("scaleStride"), gap)
 	for c, sum := range sums {
 		t := g.ZMM()
 		g.VMULPS_BCST(at(at0, 0), weight, t)
@@ -409,7 +407,7 @@ func (g *generator) blocksBatch(cols int) {
 		if c < cols-1 {
 			g.DECQ(left)
 			g.JZ(operand.LabelRef("added"))
-			g.ADDQ(g.param("scaleStride"), at0)
+			g.ADDQ(gap, at0)
 		}
 	}
 	g.Label("added")
@@ -431,13 +429,15 @@ func (g *generator) blocksBatch(cols int) {
 // copyHalves brings together the fp16 scales, scaleAt behind where the rows are
 // read. They go through memory, and not through the ports of the products.
 func (b *batch) copyHalves(to operand.Mem) {
-	scaleAt, quarter, half := b.GP64(), b.GP64(), b.GP32()
-	b.MOVQ(b.param("scaleAt"), scaleAt)
-	for r := range batchRows {
-		if r%4 == 0 {
-			b.LEAQ(operand.Mem{Base: b.quarter[r/4], Index: scaleAt, Scale: 1}, quarter)
+	index, half := b.GP64(), b.GP32() // of row i, from the first of 4 rows on
+	b.MOVQ(b.param("scaleAt"), index)
+	for i := range 4 {
+		if i > 0 {
+			b.ADDQ(b.stride, index)
 		}
-		b.MOVWLZX(b.inQuarter(quarter, r%4), half)
-		b.MOVW(half.As16(), to.Offset(2*r))
+		for q, quarter := range b.quarter {
+			b.MOVWLZX(operand.Mem{Base: quarter, Index: index, Scale: 1}, half)
+			b.MOVW(half.As16(), to.Offset(2*(4*q+i)))
+		}
 	}
 }
