@@ -20,9 +20,17 @@ import (
 
 func init() { registerFiles(fileKind{cellm.Magic, openCellm}) }
 
-// cellmTypes are the architectures that .cellm has a name for (llama and gemma4
-// are the others) and onebit runs. The name is that in GGUF.
-var cellmTypes = []string{"qwen3"}
+// cellmTypes are the names of the architectures that .cellm files have and onebit
+// runs.
+func cellmTypes() string {
+	var names []string
+	for _, t := range tables() {
+		if t.InCellm {
+			names = append(names, t.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
 
 // ErrNoTokenizer is wrapped by the error of a Source that has none.
 var ErrNoTokenizer = errors.New("holds no tokenizer; name a model that does with --tokenizer, such as the GGUF file it was made of")
@@ -63,12 +71,9 @@ func (s *cellmSource) fail(key, format string, args ...any) error {
 // read finds out what the file's header and tensors mean.
 func (s *cellmSource) read() error {
 	h := s.Header
-	if !slices.Contains(cellmTypes, h.ModelType) {
-		return s.fail("model_type", "%s is an architecture that onebit does not read from .cellm (known: %s)", term.QuoteAlways(h.ModelType), strings.Join(cellmTypes, ", "))
-	}
 	a, err := Lookup(h.ModelType)
-	if err != nil {
-		return s.fail("model_type", "%v", err)
+	if err != nil || !a.InCellm {
+		return s.fail("model_type", "%s is an architecture that onebit does not read from .cellm (known: %s)", term.QuoteAlways(h.ModelType), cellmTypes())
 	}
 	s.table = &a.Table
 	for _, t := range s.File.Tensors() {
@@ -177,8 +182,8 @@ func (s *cellmSource) Metadata() ([]container.KV, error) {
 
 // HoldsCellm returns an error if a .cellm file has no name for an architecture.
 func HoldsCellm(t *arch.Table) error {
-	if !slices.Contains(cellmTypes, t.Name) {
-		return fmt.Errorf(".cellm has no name for architecture %s, of those that onebit runs only for %s", t.Name, strings.Join(cellmTypes, ", "))
+	if !t.InCellm {
+		return fmt.Errorf(".cellm has no name for architecture %s, of those that onebit runs only for %s", t.Name, cellmTypes())
 	}
 	return nil
 }

@@ -45,7 +45,8 @@ var Qwen3 = register(&Architecture{Table: arch.Table{
 		arch.Matrix("ffn_up", arch.Projection, arch.FFN, arch.Hidden),
 		arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
 	},
-	Text: arch.Text{Chat: qwen3Chat},
+	Text:    arch.Text{Chat: qwen3Chat},
+	InCellm: true,
 	// Defaults: huggingface/transformers models/qwen3/configuration_qwen3.py.
 	Classes: []arch.Class{
 		{Name: "Qwen3ForCausalLM", Activation: arch.SiLU, Context: 32768, HeadDim: 128, Eps: 1e-6, RopeBase: 1e4,

@@ -25,6 +25,8 @@ type Table struct {
 	Text Text
 	// Classes are those of its checkpoints at Hugging Face.
 	Classes []Class
+	// InCellm says that .cellm files have a name for it, the same.
+	InCellm bool
 	// Presets are the real models of the architecture, and small ones for tests.
 	Presets []*Preset
 }
