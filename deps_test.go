@@ -13,13 +13,16 @@ import (
 	"testing"
 )
 
+// A layer is what the packages that match pkg may import of this module.
+type layer struct {
+	pkg     string
+	imports []string
+}
+
 // layers says which of our packages each package may import. A package is
 // governed by the first line whose pattern matches its directory; "x/*" stands
 // for every package below x. Nothing else is allowed.
-var layers = []struct {
-	pkg     string
-	imports []string
-}{
+var layers = []layer{
 	{"internal/*", nil},
 	{"formats", []string{"internal/*"}},
 	{"formats/container", []string{"internal/*", "formats"}},
@@ -29,46 +32,43 @@ var layers = []struct {
 	{"kernels/all", []string{"kernels/*"}},
 	{"kernels/kerneltest", []string{"internal/*", "formats", "kernels", "kernels/all"}},
 	{"kernels/*", []string{"internal/*", "formats", "kernels", "kernels/internal/*"}},
-	{"metal", []string{"internal/*", "formats", "kernels"}},
-	{"models/tokenizer", []string{"internal/*", "formats", "formats/*", "models/arch"}},
+	{"models/tokenizer", []string{"internal/*", "formats/*", "models/arch"}},
 	{"models/arch", []string{"internal/*", "formats", "formats/container"}},
 	{"models/hf", []string{"internal/*", "formats", "formats/*", "models/arch", "models/tokenizer"}},
 	{"models/engine", []string{"formats", "models/arch"}},
-	{"models/engine/enginetest", []string{"internal/*", "formats", "formats/*", "kernels", "models", "models/*"}},
+	{"models/engine/enginetest", []string{"internal/*", "formats", "formats/*", "models", "models/*"}},
 	{"models/engine/*", []string{"internal/*", "formats", "kernels", "kernels/all", "models/arch", "models/engine"}},
 	{"models", []string{"internal/*", "formats", "formats/*", "kernels", "models/arch", "models/engine", "models/engine/cpu", "models/hf", "models/tokenizer"}},
 	{"models/*", []string{"internal/*", "formats", "formats/*", "kernels", "models", "models/*"}},
-	{"bench/cases", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "metal", "models", "models/*", "bench", "bench/*", "reports"}},
+	{"bench/cases", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "models", "models/*", "bench", "bench/*"}},
 	{"bench/foreign", []string{"internal/*", "bench", "bench/names"}},
 	{"bench", []string{"internal/*"}},
 	{"bench/gate/calibrate", []string{"internal/*", "bench", "bench/gate"}},
-	{"bench/profile", []string{"internal/*", "bench", "bench/names", "bench/hotspot"}},
+	{"bench/profile", []string{"bench", "bench/names", "bench/hotspot"}},
 	{"bench/*", []string{"internal/*", "bench"}},
 	{"reports", []string{"internal/*", "bench", "bench/names", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},
-	{"cmd/*", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "metal", "models", "models/*", "bench", "bench/*", "reports"}},
+	{"cmd/*", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "models", "models/*", "bench", "bench/*", "reports"}},
 }
 
 // modules says which packages may import each module that is not ours, in
 // code that ships. An unlisted module is a new dependency: it belongs here,
 // with the reason in the commit.
 var modules = map[string][]string{
-	"golang.org/x/sys":                  {"internal/*", "kernels", "metal", "bench/*", "cmd/*"},
-	"golang.org/x/sync":                 {"models", "models/*", "bench", "bench/*", "reports", "cmd/*"},
+	"golang.org/x/sys":                  {"internal/*", "bench/*", "cmd/*"},
+	"golang.org/x/sync":                 {"models/*", "bench/*", "cmd/*"},
 	"golang.org/x/term":                 {"cmd/*"},
 	"golang.org/x/perf":                 {"bench", "bench/*", "reports", "cmd/*"},
 	"github.com/aclements/go-moremath":  {"bench/history"}, // the distribution of the rank sum
-	"github.com/montanaflynn/stats":     {"bench", "bench/*", "reports", "models/perplexity"},
+	"github.com/montanaflynn/stats":     {"bench", "reports", "models/perplexity"},
 	"gonum.org/v1/gonum":                {"bench", "bench/*", "models/perplexity"}, // quantiles of Student's distribution
 	"gonum.org/v1/plot":                 {"reports"},
 	"golang.org/x/image":                {"reports"}, // the types of plot's fonts
-	"github.com/ebitengine/purego":      {"metal"},
-	"github.com/gofrs/flock":            {"cmd/*"}, // locks of folders on every system
+	"github.com/gofrs/flock":            {"cmd/*"},   // locks of folders on every system
 	"github.com/spf13/cobra":            {"cmd/*"},
 	"github.com/spf13/pflag":            {"cmd/*"}, // what cobra's flags are
 	"github.com/schollz/progressbar/v3": {"cmd/*"},
 	"github.com/google/pprof":           {"bench/gate", "bench/hotspot", "bench/profile"},
 	"github.com/pelletier/go-toml":      {"bench/gate"}, // the file of thresholds
-	"github.com/dlclark/regexp2":        {"models/tokenizer"},
 }
 
 // testModules may be imported by any test and by nothing else.
@@ -79,13 +79,12 @@ var testModules = []string{
 	"github.com/chromedp/cdproto",
 	"go.yaml.in/yaml/v3", // what workflows are written in
 	"github.com/x448/float16",
-	"golang.org/x/perf",
-	"golang.org/x/sys",
+	"github.com/dlclark/regexp2", // what splitters are held to
 }
 
 // The two sides that only bench/cases and cmd may join, in tests as in code.
 var (
-	dataSide    = []string{"formats", "formats/*", "kernels", "kernels/*", "metal", "models", "models/*"}
+	dataSide    = []string{"formats", "formats/*", "kernels", "kernels/*", "models", "models/*"}
 	measureSide = []string{"bench", "bench/*", "reports"}
 )
 
@@ -169,13 +168,88 @@ func TestLayers(t *testing.T) {
 
 func allowedImports(t *testing.T, l importLine) []string {
 	t.Helper()
-	for _, rule := range layers {
-		if matches(l.dir, []string{rule.pkg}) {
-			return rule.imports
+	rule := layerOf(l.dir)
+	if rule == nil {
+		t.Errorf("%s: package %s has no layer", l.file, l.dir)
+		return nil
+	}
+	return rule.imports
+}
+
+// layerOf returns the layer that governs a package, nil if there is none.
+func layerOf(dir string) *layer {
+	for i := range layers {
+		if matches(dir, []string{layers[i].pkg}) {
+			return &layers[i]
 		}
 	}
-	t.Errorf("%s: package %s has no layer", l.file, l.dir)
 	return nil
+}
+
+// A permission lets packages that match a pattern, or those of a layer, import
+// what another pattern matches.
+type permission struct{ what, imports string }
+
+// TestPermissionsAreUsed: what nobody imports, nobody may import; else the tables say less
+// from year to year about how the packages hang together.
+func TestPermissionsAreUsed(t *testing.T) {
+	used := map[permission]bool{}
+	use := func(what, dir string, patterns []string) {
+		for _, p := range patterns {
+			if matches(dir, []string{p}) {
+				used[permission{what, p}] = true
+			}
+		}
+	}
+	for _, l := range importLines(t) {
+		if dir, ok := ours(l.path); ok && !l.test {
+			if rule := layerOf(l.dir); rule != nil {
+				use(rule.pkg, dir, rule.imports)
+			}
+		}
+		for module, packages := range modules {
+			if !l.test && hasModule(l.path, []string{module}) {
+				use(module, l.dir, packages)
+			}
+		}
+		for _, module := range testModules {
+			if l.test && hasModule(l.path, []string{module}) && !matches(l.dir, modules[module]) {
+				used[permission{module, "tests"}] = true
+			}
+		}
+	}
+	for _, rule := range layers {
+		for _, p := range rule.imports {
+			if !used[permission{rule.pkg, p}] {
+				t.Errorf("layers: %s may import %s, and does not", rule.pkg, p)
+			}
+		}
+	}
+	for module, packages := range modules {
+		for _, p := range packages {
+			if !used[permission{module, p}] {
+				t.Errorf("modules: %s may import %s, and does not", p, module)
+			}
+		}
+	}
+	for _, module := range testModules {
+		if !used[permission{module, "tests"}] {
+			t.Errorf("testModules: no test needs %s", module)
+		}
+	}
+}
+
+// TestLayersGovern: each line governs a package.
+func TestLayersGovern(t *testing.T) {
+	governs := map[*layer]bool{}
+	for _, l := range importLines(t) {
+		governs[layerOf(l.dir)] = true
+	}
+	for i := range layers {
+		if !governs[&layers[i]] {
+			t.Errorf("layers: %s governs no package", layers[i].pkg)
+		}
+	}
 }
 
 // Tests may reach further than the code they test, but not across.
