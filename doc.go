@@ -9,21 +9,22 @@
 //
 // They meet in one place only, bench/cases, which knows both sides:
 //
-//	          cmd/onebit
-//	               │
-//	          bench/cases
+//	            cmd/onebit
+//	             │      │
+//	             ▼      │
+//	        bench/cases │
+//	         │       │  │
+//	         ▼       │  ▼
+//	       models    │ reports
+//	       │    │    │  │
+//	       ▼    ▼    ▼  ▼
+//	formats/* kernels  bench
+//	       │    │       │
+//	       ▼    ▼       │
+//	       formats      │
 //	          │         │
 //	          ▼         ▼
-//	       models     reports
-//	       │    │         │
-//	       ▼    ▼         ▼
-//	formats/* kernels   bench
-//	       │    │         │
-//	       ▼    ▼         │
-//	       formats        │
-//	          │           │
-//	          ▼           ▼
-//	            internal/*
+//	           internal/*
 //
 // formats says what the bytes of a weight matrix mean: one file per format,
 // one registry, no I/O, and speed only where a program waits for a conversion

@@ -5,11 +5,11 @@
 // # How it measures
 //
 // A run is several passes over its cases, each by a process of its own, one
-// after another ([Runner.Start], [Runner.Pass]): what one process was lucky in,
-// where its memory lies or what else the machine was doing, others are not.
-// Each verifies what it measures. Studies, and errors against the reference,
-// are the first process's alone. A process that dies costs its run the samples
-// that it would have taken, and leaves a failure that names the case under way.
+// after another ([Runner.Start], [Runner.Pass]). One process may be lucky in
+// where its memory lies, or in what else the machine does; the others are not.
+// Each process verifies what it measures. Only the first one runs studies and
+// computes errors against the reference. If a process dies, the run lacks its
+// remaining samples, and records a failure that names the case under way.
 //
 // Cases come in groups. In each process a group is set up as a whole, measured, and torn
 // down, so that memory holds one group at a time. Within it:
@@ -18,9 +18,9 @@
 //     reason, and is never timed.
 //  2. Calibrate: find the number of operations that fill a sample.
 //  3. Rounds. In each round every case gives one sample, in an order drawn
-//     anew from the seed. Whatever drifts (clock frequency, temperature,
-//     neighbours on the machine) so meets all cases alike, which running them
-//     one after another would not grant.
+//     anew from the seed. So whatever drifts (clock frequency, temperature,
+//     neighbours on the machine) meets all cases alike. Running one case after
+//     another would not do that.
 //
 // A case that fails while it is timed is recorded as failed, and keeps the
 // samples that it has. After the rounds come the group's studies, which make
@@ -36,11 +36,11 @@
 // pays for it. B/op and allocs/op count the whole process, over warm-up and
 // sample together.
 //
-// %roof is a case's bytes per second as a share of those of its roof, a case
-// that only reads, in the same round: both saw the same machine. %peak is the
-// same of multiply-adds per second.
+// %roof compares a case's bytes per second with those of its roof, a case that
+// only reads, in the same round: both saw the same machine. %peak compares
+// multiply-adds per second in the same way.
 //
-// Every timing is of package clock's clock. A sample that lasts fewer than 1,000
+// Package clock takes every time. A sample that lasts fewer than 1,000
 // of its steps is taken again, with more operations. A sample whose rate the
 // machine cannot reach ([Case.Check]) is a failure and no row.
 //
@@ -54,7 +54,7 @@
 //   - Several threads read from their caches at hardly more than one thread's
 //     rate ([Case.Solo]).
 //
-// [Sample.Doubts] are these warnings, for whoever prints the sample.
+// [Sample.Doubts] returns these warnings.
 //
 // # What the samples say
 //

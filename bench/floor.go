@@ -147,7 +147,7 @@ func spreadOf(pairs []pair) variance {
 		variances[i] = squares(p.diffs)
 		seen += variances[i].dof
 	}
-	// What is known of the class is known from so many differences.
+	// A class's spread is known no better than the differences it was estimated from.
 	spread := pool(variances)
 	spread.dof = 1 / (1/spread.dof + 1/seen)
 	return spread

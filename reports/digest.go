@@ -144,7 +144,7 @@ func nameContenders(cases []*caseStats) {
 	schemes := make(map[key]string)
 	several := make(map[key]bool)
 	keyOf := func(c *caseStats) key {
-		if m := c.name.Get(names.Model); m != "" { // one engine, whichever part of it is told of
+		if m := c.name.Get(names.Model); m != "" { // one engine, whichever of its parts this is
 			return key{names.BaseModel, m, c.name.Get(names.Variant)}
 		}
 		return key{c.name.Base, names.SubjectOf(c.name), c.name.Get(names.Variant)}

@@ -138,7 +138,7 @@ func (v *HistoryView) headline(series int) string {
 // historyHeight is that of a picture's field.
 const historyHeight = 186
 
-// plot draws a series: its values, its levels, and what is told of a place when one points at it.
+// plot draws a series: its values, its levels, and the title of each place, which a pointer shows.
 func (v *HistoryView) plot(number int) string {
 	s := v.Series[number]
 	format := bench.UnitOf(s.Unit).Format
@@ -183,7 +183,7 @@ func (v *HistoryView) writeDates(p *gatePlot, s history.Series, x span, bottom i
 	}
 }
 
-// mostTitles is at how many places of a picture something is told: more have no room for the pointer.
+// mostTitles limits how many places of a picture have a title: a pointer cannot tell more apart.
 const mostTitles = 90
 
 // writeTitles lays strips over the picture that say which commits are there.

@@ -50,7 +50,7 @@ func (d *digest) glance(m *model) (g glance, ok bool) {
 	return g, true
 }
 
-// rival is whom the champion is told against: the other engine, or whom a kernel's would be.
+// rival returns what the champion is compared with: the other engine, or a kernel's rival.
 func (m *model) rival(s *standing) string {
 	for _, c := range s.ranked[1:] {
 		if c.name.Get(names.Variant) == names.LlamaBench {

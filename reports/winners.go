@@ -206,7 +206,7 @@ func champion(standings []*standing) string {
 	return best
 }
 
-// baseline is the contender that the champion's speed is told against: that of the same activation
+// baseline returns the contender that the champion's speed is compared with: that of the same activation
 // scheme, if the baseline variant has several. Without a baseline variant it is the slowest rival
 // that met the champion everywhere.
 func baseline(standings []*standing, champion string) string {

@@ -1,6 +1,6 @@
 // Package cases says what onebit measures. It is the only place that knows
 // both sides: kernels and models on one, the measuring engine on the other.
-// What its cases are called is declared in package bench/names.
+// Package bench/names declares what its cases are called.
 //
 // # MatVec
 //

@@ -67,7 +67,7 @@ func (opt *MachineOptions) check() error {
 	}
 	for _, t := range opt.Threads {
 		if t > opt.Host.UsableCPUs {
-			return fmt.Errorf("%d threads: this process may use %d CPUs, and what more threads share is no ceiling", t, opt.Host.UsableCPUs)
+			return fmt.Errorf("%d threads: this process may use %d CPUs, and more threads than CPUs reach no ceiling", t, opt.Host.UsableCPUs)
 		}
 	}
 	slices.Sort(opt.Threads)

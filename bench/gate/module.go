@@ -55,7 +55,7 @@ func FindModule(ctx context.Context, dir string) (*Module, error) {
 		return nil, err
 	}
 	if m.repo, err = command(ctx, m.Dir, "git", "rev-parse", "--show-toplevel"); err != nil {
-		return nil, fmt.Errorf("%s is in no git repository, from which --base could be taken: %w", m.Dir, err)
+		return nil, fmt.Errorf("%s is in no git repository, and --base needs one: %w", m.Dir, err)
 	}
 	m.repo = filepath.FromSlash(m.repo)
 	m.git, err = command(ctx, m.Dir, "git", "rev-parse", "--absolute-git-dir")

@@ -76,7 +76,7 @@ const ProfilesFolder = "profiles"
 const profileRuns = 3
 
 // ProfileSlower profiles the benchmarks whose time the report finds to be worse.
-// What could be profiled is returned also with an error.
+// It returns what could be profiled, also with an error.
 func ProfileSlower(ctx context.Context, target Profiler, r *Report, opt ProfileOptions) (all []Profile, err error) {
 	findings := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool {
 		return f.Verdict != Slower || f.Unit != bench.NsPerOp

@@ -23,6 +23,6 @@
 //	Timer
 //	Frequency/threads=T
 //
-// What is measured under each name is told in package bench/cases. Package
+// Package bench/cases tells what is measured under each name. Package
 // bench, which knows no key, adds the arms of A/A pairs.
 package names

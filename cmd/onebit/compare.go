@@ -36,8 +36,8 @@ ceilings did is not the program's doing. The chance that any of the cases is nam
 accident is 5%. Errors and bytes, which are computed, are named when they differ at all.
 "go doc onebit/bench CompareRuns" has the formula and its limits.
 
-A file may be written label=FILE. A difference is reported, it does not fail; files
-without measurements, and without a case in common, do.
+A file may be written label=FILE. The exit status is 0 whatever differs; it is 1 for
+files without measurements, or without a case in common.
 
 With --benchstat it prints byte for byte what benchstat prints, for any number of
 files, with benchstat's flags. What a header says of the run alone is ignored:

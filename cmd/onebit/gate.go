@@ -56,8 +56,8 @@ benchmarks together. go doc onebit/bench/gate says how.`,
 			`--base-binary and --head-binary compare two test binaries (go test -c), which run
 in the current directory, or two onebits.`,
 			`--suite compares onebit's own cases in its repository, or of two onebits: time,
-memory and error, of which what is computed may not grow at all (sizes), or by no
-more than 0.1% (errors). What follows -- are flags of onebit bench.`,
+memory and error. Sizes, which are computed, may not grow at all, and errors by no
+more than 0.1%. Flags of onebit bench follow --.`,
 			`  onebit gate --base main
   onebit gate --base v1.2.0 --bench 'Encode|Decode' ./codec
   onebit gate --base-binary old.test --head-binary new.test

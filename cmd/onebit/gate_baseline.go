@@ -88,6 +88,6 @@ func (f *gateFlags) warnBaseline(cmd *cobra.Command, b *gate.Baseline) error {
 	for _, w := range append(b.Warnings, b.Differences(cases.Settings(host, time.Now()))...) {
 		fmt.Fprintf(err, "onebit: warning: %s\n", w)
 	}
-	fmt.Fprintln(err, "base and head are measured at different times: only what is more than such times differ by is told apart")
+	fmt.Fprintln(err, "base and head are measured at different times: differences that such times make by themselves prove nothing")
 	return nil
 }

@@ -42,10 +42,10 @@ names, by the time of measuring, by dates in file names, and at last by the file
 own times. Each machine has series of its own.
 
 The chance of any false change is at most 5%, for all benchmarks together, unless
-noise carries over from point to point, which is measured and said; --shuffles
-counts false alarms in your own files, in random order. It takes a dozen points for a few benchmarks, and
-twenty for hundreds. What drifts for weeks, or a machine that was replaced, is a
-change too. go doc onebit/bench/history says how it is done.
+noise carries over from point to point. The output says if it does; --shuffles
+counts false alarms in your own files, in random order. A change shows after a dozen
+points of a few benchmarks, and after twenty of hundreds. A slow drift and a replaced
+machine are changes too. go doc onebit/bench/history says how it is done.
 
   onebit history results/
   onebit history results/ --repo . --unit all -o trends`,

@@ -50,7 +50,7 @@ func (r *perplexityResult) compared(t table) {
 	t.row("top 5", percent(e.Top5)+" in common")
 }
 
-// quantiles are the shares of tokens of which the largest divergence is told.
+// quantiles are the shares of tokens whose largest divergence is printed.
 var quantiles = [...]float64{0.5, 0.9, 0.95, 0.99, 0.999, 1}
 
 // plusMinus prints a value and its standard error to so many digits.

@@ -1,5 +1,5 @@
-// Package bounded opens and reads files that nobody has checked yet: without
-// waiting for another process, and no more than what there should be.
+// Package bounded opens and reads files that nobody has checked yet. It waits
+// for no other process, and reads no more than the caller allows.
 package bounded
 
 import (
@@ -9,8 +9,8 @@ import (
 	"io/fs"
 )
 
-// Read is io.ReadAll of at most that many bytes. Of more it reads no more and
-// returns an error.
+// Read reads all of r. It returns an error, and stops reading, if r has more
+// bytes than most.
 func Read(r io.Reader, most int) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
 	if err == nil && len(data) > most {
@@ -22,8 +22,8 @@ func Read(r io.Reader, most int) ([]byte, error) {
 	return data, nil
 }
 
-// ReadFile is os.ReadFile for regular files of at most that many bytes. Its
-// error for a larger one is a *fs.PathError.
+// ReadFile reads a regular file of at most that many bytes. It returns a
+// *fs.PathError if the file is larger.
 func ReadFile(path string, most int) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {

@@ -10,7 +10,7 @@
 //	Misaligned data begins off bytes past a 64-byte boundary, as near to
 //	           the right border as that allows
 //
-// What data does not fill is canaries, compared when the test ends. Where the
+// Canaries fill the rest, and are compared when the test ends. Where the
 // system has no mprotect (Windows, Plan 9, WebAssembly), canaries take the place of
 // the inaccessible pages too: stray writes are found at the end, reads are not.
 package guard

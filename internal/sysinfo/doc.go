@@ -1,7 +1,7 @@
 // Package sysinfo says what machine a result was measured on, and how much
 // memory this process takes.
 //
-// What cannot be found out is a [Value] that holds the reason, never a guess.
+// A [Value] that cannot be found out holds the reason, never a guess.
 //
 // Where the facts come from:
 //
