@@ -217,32 +217,3 @@ func NewCellm(w io.Writer, t *arch.Table, c arch.Config, meta []container.KV, te
 	}
 	return cellm.NewWriter(w, h, named)
 }
-
-// WithTokenizer returns src with the tokenizer of another source. Its Close closes
-// both.
-func WithTokenizer(src, from Source) Source { return borrower{src, from} }
-
-type borrower struct {
-	Source
-	from Source
-}
-
-func (b borrower) Tokenizer() (*tokenizer.Tokenizer, error) { return b.from.Tokenizer() }
-func (b borrower) Tokens() (int, string)                    { return b.from.Tokens() }
-func (b borrower) Close() error                             { return errors.Join(b.Source.Close(), b.from.Close()) }
-
-func (b borrower) Metadata() ([]container.KV, error) {
-	isTokenizer := func(kv container.KV) bool { return strings.HasPrefix(kv.Key, "tokenizer.") }
-	own, err := b.Source.Metadata()
-	if err != nil && len(own) == 0 {
-		return nil, err
-	}
-	theirs, err := b.from.Metadata()
-	own = slices.DeleteFunc(slices.Clone(own), isTokenizer)
-	for _, kv := range theirs {
-		if isTokenizer(kv) {
-			own = append(own, kv)
-		}
-	}
-	return own, err
-}

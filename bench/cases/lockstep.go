@@ -10,7 +10,6 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/profile"
-	"onebit/formats/gguf"
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/engine"
@@ -150,7 +149,7 @@ func errorMetrics(e lockstep.Errors) []bench.Metric {
 // text returns the beginning of lockstepText in the model's tokens: those that
 // go through the blocks, and one more, which is predicted.
 func (sub *subject) text() ([]int, error) {
-	src, err := models.OpenSource(sub.Path, gguf.Options{Types: sub.opt.Types})
+	src, err := sub.opt.open(sub.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,9 @@ type ModelsOptions struct {
 	Features cpu.Set
 	Host     sysinfo.Host
 	Types    []string // ModelOptions.Types
+	// Tokenizer is a model whose tokenizer the files have, where they have none
+	// of their own; "": they have.
+	Tokenizer string
 
 	// Activations are the schemes to measure, the main one first. The others
 	// are measured in pp and tg tests and in error only. nil: the format's usual

@@ -2,6 +2,7 @@ package cases
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,9 +45,14 @@ type linear struct {
 	rows, cols int
 }
 
+// open opens a file, with the tokenizer that it borrows.
+func (opt *ModelsOptions) open(path string) (models.Source, error) {
+	return models.OpenWith(path, opt.Tokenizer, gguf.Options{Types: opt.Types})
+}
+
 // newSubject opens a file on its own bytes.
 func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subject, error) {
-	source, err := models.OpenSource(file.Path, gguf.Options{Types: opt.Types})
+	source, err := opt.open(file.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +65,11 @@ func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subje
 		ModelFile: file, opt: opt, config: m.Config, inPlace: source.InPlace(),
 		generic: map[kernels.Scheme]*logits{}, lockstep: map[kernels.Scheme]*lockstep.Result{},
 	}
-	if meta, err := source.Metadata(); err == nil {
-		sub.Synthetic = sub.Synthetic || synth.Made(meta)
+	meta, err := source.Metadata()
+	if errors.Is(err, models.ErrNoTokenizer) && (opt.Lockstep > 0 || opt.RunCommand != nil) {
+		return nil, err
 	}
+	sub.Synthetic = sub.Synthetic || err == nil && synth.Made(meta)
 	sub.macs, sub.headMAC = m.MultiplyAdds()
 	weights := map[*formats.Type]int{}
 	for _, b := range m.Blocks() {

@@ -23,21 +23,22 @@ type benchFlags struct {
 	process *bench.Job        // of this process, if it is a child of bench's
 	handed  []cases.ModelFile // models that bench made
 
-	out      string
-	force    bool
-	filter   string
-	short    bool
-	list     bool
-	json     bool
-	counters bool
-	count    int
-	time     time.Duration
-	threads  []int
-	model    string
-	machine  string // a results file with ceilings
-	types    []string
-	seed     uint64
-	host     string
+	out       string
+	force     bool
+	filter    string
+	short     bool
+	list      bool
+	json      bool
+	counters  bool
+	count     int
+	time      time.Duration
+	threads   []int
+	model     string
+	tokenizer string
+	machine   string // a results file with ceilings
+	types     []string
+	seed      uint64
+	host      string
 
 	acts        []string
 	activations []kernels.Scheme
@@ -83,7 +84,7 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	// What an unset shell variable leaves must not start the default run.
-	for _, name := range []string{"output", "model", "machine", "gguf-types", "act", "preset", "llama-bench", "llama-bench-args", "host"} {
+	for _, name := range []string{"output", "model", "tokenizer", "machine", "gguf-types", "act", "preset", "llama-bench", "llama-bench-args", "host"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
 			return usagef("--%s is empty", name)
 		}
@@ -103,6 +104,9 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		if cmd.Flags().Changed(name) {
 			return usagef("--%s is a flag of bench models", name)
 		}
+	}
+	if f.model == "" && f.tokenizer != "" {
+		return usagef("--tokenizer is for the file of --model")
 	}
 	if err := f.checkActivations(); err != nil {
 		return err

@@ -65,7 +65,10 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		Lockstep: count("lockstep", f.lockstep, 16),
 		Choice:   f.choice(), Activations: f.activations, Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
 		Again: f.again(), PhasesCommand: f.once(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
-		LlamaBenchArgs: strings.Fields(f.llamaArgs),
+		LlamaBenchArgs: strings.Fields(f.llamaArgs), Tokenizer: f.tokenizer,
+	}
+	if f.tokenizer != "" {
+		opt.RunCommand = append(opt.RunCommand, "--tokenizer", f.tokenizer)
 	}
 	for _, t := range f.types {
 		if slices.Contains(i2sPackings(), t) {

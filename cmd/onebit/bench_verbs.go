@@ -101,7 +101,7 @@ func (v benchVerb) command() *cobra.Command {
 }
 
 // modelsFlags are of no use to kernels.
-var modelsFlags = []string{"preset", "head", "all-variants", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench", "llama-bench-args"}
+var modelsFlags = []string{"preset", "tokenizer", "head", "all-variants", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench", "llama-bench-args"}
 
 // useless are the flags that measure nothing here.
 func (f *benchFlags) useless() []string {
@@ -139,12 +139,13 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: what the time allows)")
 	flags.BoolVar(&f.counters, "counters", false, "count cycles, misses, page faults, switches and energy per operation, as far as they can be counted here (go doc onebit/bench/counters)")
 	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts (default: 1 and all)")
-	flags.StringVar(&f.model, "model", "", "measure this model: a GGUF `FILE` or a Hugging Face directory")
+	flags.StringVar(&f.model, "model", "", "measure this model: a GGUF or .cellm `FILE` or a Hugging Face directory")
 	flags.StringVar(&f.machine, "machine", "", "take ceilings from the results `FILE` of onebit machine instead of measuring them")
 	flags.StringSliceVar(&f.types, "gguf-types", nil, "how to read type ids that the file leaves open, such as i2_s_arm")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the random weights, the activations and the order of the rounds")
 	flags.StringVar(&f.host, "host", "", "what reports of several machines call this one: `NAME` is written into results.txt (default: by its CPU)")
 	flags.StringSliceVar(&f.acts, "act", nil, acts)
+	flags.StringVar(&f.tokenizer, "tokenizer", "", "models: take the tokenizer of another `MODEL`, as a .cellm file needs, which holds none")
 	flags.StringSliceVar(&f.presets, "preset", nil, "models: made with random weights (default: bonsai-1.7b,bitnet-2b-4t; onebit synth lists them)")
 	flags.StringSliceVar(&f.heads, "head", []string{ownHead}, "models: convert the output head to a `FORMAT`, such as q8_0 for one in f16, or keep the file's (own); a list is possible")
 	flags.BoolVar(&f.allVariants, "all-variants", false, "models: every SIMD variant, and streaming, instead of the best that packs and the best that does not")

@@ -28,6 +28,7 @@ var flagValues = map[string]cobra.CompletionFunc{
 	"i2s":        oneOf(i2sPackings),
 	"model":      modelFiles,
 	"preset":     oneOf(presetNames),
+	"tokenizer":  modelFiles,
 	"type":       oneOf(writableFormats),
 	"variant":    oneOf(variantNames),
 }

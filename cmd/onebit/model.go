@@ -37,16 +37,7 @@ func (m *modelFlags) open(path string) (models.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, err := models.OpenSource(path, opt)
-	if err != nil || m.tokenizer == "" {
-		return src, err
-	}
-	from, err := models.OpenSource(m.tokenizer, gguf.Options{})
-	if err != nil {
-		src.Close()
-		return nil, err
-	}
-	return models.WithTokenizer(src, from), nil
+	return models.OpenWith(path, m.tokenizer, opt)
 }
 
 func isDirectory(path string) bool {
