@@ -37,9 +37,9 @@
 //
 // # Where one comes from
 //
-// A [Source] is a GGUF file or a Hugging Face directory (config.json and
-// safetensors), which is read as if it were one: its tensors get GGUF's names,
-// and the ternary ones, packed in bytes or still floats, become i2_s or
+// A [Source] is a file whose first bytes tell its container, GGUF or .cellm, or a
+// Hugging Face directory (config.json and safetensors). All are read as if they
+// were GGUF: tensors get its names, and a directory's ternary ones, packed in bytes or still floats, become i2_s or
 // ternary_u32 as they are asked for, a few rows at a time (package hf). A
 // checkpoint of Qwen3's keeps its floats.
 //

@@ -77,6 +77,7 @@ func newConvert() *cobra.Command {
 		},
 	}
 	model.register(cmd)
+	model.registerTokenizer(cmd)
 	cmd.Flags().StringVar(&typ, "type", "", "format to convert to")
 	cmd.Flags().StringVar(&tensors, "tensors", "", "convert the matrices whose name matches this regular expression")
 	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file")

@@ -28,10 +28,10 @@ func newInspect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL",
 		Short: "Show a model's metadata, tensors, formats and bits per weight",
-		Long: "Show what a GGUF file or a Hugging Face directory holds: metadata, tensors with\n" +
-			"their formats and sizes, totals per format, and whether the tensors are those of\n" +
-			"its architecture. A directory's are shown under GGUF's names and in the formats\n" +
-			"in which they are read: what is to be ternary, ternary.",
+		Long: "Show what a GGUF file, a .cellm file or a Hugging Face directory holds: metadata,\n" +
+			"tensors with their formats and sizes, totals per format, and whether the tensors\n" +
+			"are those of its architecture. The latter two are shown under GGUF's names, and a\n" +
+			"directory in the formats in which it is read: what is to be ternary, ternary.",
 		Args: exactArgs("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			filter, err := regexp.Compile(tensors)
@@ -59,6 +59,7 @@ func newInspect() *cobra.Command {
 		},
 	}
 	model.register(cmd)
+	model.registerTokenizer(cmd)
 	cmd.Flags().StringVar(&tensors, "tensors", "", "list only tensors whose name matches this regular expression")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&validate, "validate", false, "read every weight: meaningless codes and numbers that are not finite are errors")

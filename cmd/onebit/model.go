@@ -28,6 +28,10 @@ func i2sPackings() (out []string) {
 func (m *modelFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&m.i2s, "i2s", formats.I2_S.Name,
 		"packing of the file's I2_S tensors, which no file states: i2_s, i2_s_arm (quantized on ARM) or i2_s_x4 (x86 without ACT_PARALLEL)")
+}
+
+// registerTokenizer adds the flag of the verbs that read text or metadata.
+func (m *modelFlags) registerTokenizer(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&m.tokenizer, "tokenizer", "", "take the tokenizer of another `MODEL`, as a .cellm file needs, which holds none")
 }
 

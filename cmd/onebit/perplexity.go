@@ -67,6 +67,7 @@ of a text:
 	flags.BoolVar(&f.force, "force", false, "replace the file of --save-logits if it exists")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	f.register(cmd)
+	f.registerTokenizer(cmd)
 	f.registerEngine(cmd)
 	return cmd
 }

@@ -57,10 +57,10 @@ and multiply-adds, the ceiling of this machine that bounds the operation, and wh
 could be won, the most first. Every other pass runs without observation, so that the
 run itself says what observing costs.
 
-MODEL is a GGUF file or a Hugging Face directory. Without one, a model of --preset
-is made on the spot, with random weights, which are as fast as real ones; that of
-the default is tiny, whose operations last a microsecond: a look at a real model's
-is --preset bonsai-1.7b.
+MODEL is a GGUF or .cellm file or a Hugging Face directory. Without one, a model of
+--preset is made on the spot, with random weights, which are as fast as real ones;
+that of the default is tiny, whose operations last a microsecond: a look at a real
+model's is --preset bonsai-1.7b.
 
   onebit profile --preset bonsai-1.7b --threads 2 -o profile
   onebit profile model.gguf --op ffn_down,output -n 64 --depth 1024

@@ -75,6 +75,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.ignoreEnd, "ignore-eos", false, "go on where the model ends")
 	flags.BoolVar(&f.json, "json", false, "print one JSON document at the end instead of the text")
 	f.engineFlags.register(cmd)
+	f.registerTokenizer(cmd)
 	f.registerEngine(cmd)
 }
 
