@@ -46,7 +46,8 @@ func TestScratchIsAThreads(t *testing.T) {
 		t.Errorf("%d scratches for %d threads, %d of %d calls", len(seen), threads, total, calledFor)
 	}
 	var a Activations
-	if scratch.Of(&a) != scratch.Of(&a) {
+	first := scratch.Of(&a)
+	if scratch.Of(&a) != first {
 		t.Error("activations prepared by hand have a new scratch each time")
 	}
 }
