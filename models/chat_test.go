@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/formats/gguf"
+	"onebit/formats/container"
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/tokenizer"
@@ -89,8 +89,8 @@ func TestChatDetection(t *testing.T) {
 		{"", "llama", ""},
 	} {
 		x := newFixture(t, preset("tiny"))
-		x.set("tokenizer.chat_template", gguf.Of(tt.template))
-		x.set(arch.KeyArchitecture, gguf.Of(tt.architecture))
+		x.set("tokenizer.chat_template", container.Of(tt.template))
+		x.set(arch.KeyArchitecture, container.Of(tt.architecture))
 		tok, err := models.FromGGUF(x.file(t)).Tokenizer()
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/models"
 	"onebit/models/arch"
@@ -17,8 +18,8 @@ import (
 // A fixture is a GGUF file in the making: a synthetic tiny model that a test
 // changes before it is written.
 type fixture struct {
-	meta    []gguf.KV
-	tensors []gguf.TensorInfo
+	meta    []container.KV
+	tensors []container.TensorInfo
 	data    map[string][]byte
 }
 
@@ -71,13 +72,13 @@ func newFixture(t testing.TB, p *arch.Preset) *fixture {
 	return x
 }
 
-func (x *fixture) set(key string, v gguf.Value) {
-	x.meta = slices.DeleteFunc(x.meta, func(kv gguf.KV) bool { return kv.Key == key })
-	x.meta = append(x.meta, gguf.KV{Key: key, Value: v})
+func (x *fixture) set(key string, v container.Value) {
+	x.meta = slices.DeleteFunc(x.meta, func(kv container.KV) bool { return kv.Key == key })
+	x.meta = append(x.meta, container.KV{Key: key, Value: v})
 }
 
 func (x *fixture) remove(name string) {
-	x.tensors = slices.DeleteFunc(x.tensors, func(t gguf.TensorInfo) bool { return t.Name == name })
+	x.tensors = slices.DeleteFunc(x.tensors, func(t container.TensorInfo) bool { return t.Name == name })
 }
 
 // put adds a tensor, or replaces it. Without data it is zero.
@@ -87,14 +88,14 @@ func (x *fixture) put(t testing.TB, name string, typ *formats.Type, data []byte,
 		data = make([]byte, must(typ.Bytes(formats.Dims(shape))))
 	}
 	x.remove(name)
-	x.tensors = append(x.tensors, gguf.TensorInfo{Name: name, Type: typ, Shape: shape})
+	x.tensors = append(x.tensors, container.TensorInfo{Name: name, Type: typ, Shape: shape})
 	x.data[name] = data
 }
 
 // requantize brings a tensor into another format.
 func (x *fixture) requantize(t testing.TB, name string, to *formats.Type) {
 	t.Helper()
-	i := slices.IndexFunc(x.tensors, func(t gguf.TensorInfo) bool { return t.Name == name })
+	i := slices.IndexFunc(x.tensors, func(t container.TensorInfo) bool { return t.Name == name })
 	info := x.tensors[i]
 	tensor := formats.Tensor{Name: name, Type: info.Type, Shape: info.Shape, Data: x.data[name]}
 	rows, cols := tensor.Dims()

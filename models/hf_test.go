@@ -31,8 +31,8 @@ func (x *fixture) hf(t testing.TB, how modeltest.HF) string {
 }
 
 // projections are the matrices of the blocks.
-func (x *fixture) projections() []gguf.TensorInfo {
-	return slices.DeleteFunc(slices.Clone(x.tensors), func(t gguf.TensorInfo) bool {
+func (x *fixture) projections() []container.TensorInfo {
+	return slices.DeleteFunc(slices.Clone(x.tensors), func(t container.TensorInfo) bool {
 		return len(t.Shape) < 2 || !strings.HasPrefix(t.Name, "blk.")
 	})
 }
@@ -171,7 +171,7 @@ func TestHFMetadata(t *testing.T) {
 	wide := preset("tiny-bitnet")
 	wide.Config.HeadDim = 128
 	for _, p := range []*arch.Preset{preset("tiny"), tinyUntied(), yarn, preset("tiny-bitnet"), wide, tiny1bitLLM()} {
-		meta := append([]gguf.KV{{Key: "general.architecture", Value: gguf.Of(p.Config.Arch)}}, p.Table.Metadata(p.Config)...)
+		meta := append([]container.KV{{Key: "general.architecture", Value: container.Of(p.Config.Arch)}}, p.Table.Metadata(p.Config)...)
 		x := &fixture{meta: meta, data: map[string][]byte{}}
 		x.put(t, "token_embd.weight", formats.F32, nil, p.Config.Vocab, p.Config.Hidden)
 		for i := range p.Config.Layers {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"onebit/formats"
-	"onebit/formats/gguf"
+	"onebit/formats/container"
 	"onebit/internal/deviation"
 	"onebit/kernels"
 	"onebit/models"
@@ -30,14 +30,14 @@ var oracleModels = []struct {
 	{"qwen3", preset("tiny"), nil},
 	{"qwen3 with its own head", tinyUntied(), nil},
 	{"qwen3 under YaRN", preset("tiny"), func(t testing.TB, x *fixture) {
-		x.set("qwen3.rope.freq_base", gguf.Of(float32(1e4)))
-		x.set("qwen3.rope.scaling.type", gguf.Of("yarn"))
-		x.set("qwen3.rope.scaling.factor", gguf.Of(float32(4)))
-		x.set("qwen3.rope.scaling.original_context_length", gguf.Of(uint32(4096)))
+		x.set("qwen3.rope.freq_base", container.Of(float32(1e4)))
+		x.set("qwen3.rope.scaling.type", container.Of("yarn"))
+		x.set("qwen3.rope.scaling.factor", container.Of(float32(4)))
+		x.set("qwen3.rope.scaling.original_context_length", container.Of(uint32(4096)))
 	}},
 	{"qwen3 under linear scaling", preset("tiny"), func(t testing.TB, x *fixture) {
-		x.set("qwen3.rope.scaling.type", gguf.Of("linear"))
-		x.set("qwen3.rope.scaling.factor", gguf.Of(float32(2)))
+		x.set("qwen3.rope.scaling.type", container.Of("linear"))
+		x.set("qwen3.rope.scaling.factor", container.Of(float32(2)))
 	}},
 	{"bitnet-b1.58", preset("tiny-bitnet"), nil},
 	{"bitnet", tiny1bitLLM(), nil},

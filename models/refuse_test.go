@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"onebit/formats"
-	"onebit/formats/gguf"
+	"onebit/formats/container"
 	"onebit/models"
 	"onebit/models/engine/cpu"
 )
@@ -49,7 +49,7 @@ func TestOpenRefuses(t *testing.T) {
 		}, "blk.1.ffn_norm.weight", "", "is q1_0_g128, want a norm in f32, f16 or bf16"},
 		{"type without a decoder", "tiny", func(t testing.TB, x *fixture) {
 			x.remove("blk.0.attn_q.weight")
-			x.tensors = append(x.tensors, gguf.TensorInfo{Name: "blk.0.attn_q.weight", TypeName: "q4_0", Shape: []int{256, 128}})
+			x.tensors = append(x.tensors, container.TensorInfo{Name: "blk.0.attn_q.weight", TypeName: "q4_0", Shape: []int{256, 128}})
 			x.data["blk.0.attn_q.weight"] = make([]byte, 256*128/32*18)
 		}, "blk.0.attn_q.weight", "", "q4_0"},
 		{"scale that is NaN", "tiny", func(t testing.TB, x *fixture) {
@@ -71,13 +71,13 @@ func TestOpenRefuses(t *testing.T) {
 			x.put(t, "token_embd.weight", formats.F16, nil, 700, 128)
 		}, "token_embd.weight", "", "has shape [700 128], want [768 128]"},
 		{"tokenizer of another vocabulary", "tiny", func(t testing.TB, x *fixture) {
-			x.set("tokenizer.ggml.tokens", gguf.ArrayOf([]string{"a", "b", "c"}))
+			x.set("tokenizer.ggml.tokens", container.ArrayOf([]string{"a", "b", "c"}))
 		}, "token_embd.weight", "", "has a row for each of 512 tokens, and tokenizer.ggml.tokens lists 3"},
-		{"Hadamard rotation", "tiny", func(t testing.TB, x *fixture) { x.set("prism.hadamard.block_size", gguf.Of(uint32(128))) },
+		{"Hadamard rotation", "tiny", func(t testing.TB, x *fixture) { x.set("prism.hadamard.block_size", container.Of(uint32(128))) },
 			"", "prism.hadamard.block_size", "Hadamard"},
-		{"part of a split file", "tiny", func(t testing.TB, x *fixture) { x.set("split.count", gguf.Of(uint16(3))) },
+		{"part of a split file", "tiny", func(t testing.TB, x *fixture) { x.set("split.count", container.Of(uint16(3))) },
 			"", "split.count", "split into 3 files"},
-		{"unknown architecture", "tiny", func(t testing.TB, x *fixture) { x.set("general.architecture", gguf.Of("gemma4")) },
+		{"unknown architecture", "tiny", func(t testing.TB, x *fixture) { x.set("general.architecture", container.Of("gemma4")) },
 			"", "general.architecture", `unknown architecture "gemma4"`},
 	}
 	for _, packing := range []cpu.Packing{cpu.PackFirst, cpu.PackNever, cpu.PackBehind, cpu.Stream} {
@@ -94,7 +94,7 @@ func TestOpenRefuses(t *testing.T) {
 					}
 					err = refusal(t, m)
 				}
-				var bad *gguf.FormatError
+				var bad *container.FormatError
 				if !errors.As(err, &bad) {
 					t.Fatalf("error %v is no FormatError", err)
 				}

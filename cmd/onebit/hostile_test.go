@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"onebit/formats"
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 )
 
@@ -24,11 +25,11 @@ const hostileName = "evil\x1b[2J\u009b2J\x7f\u202egnp.exe\u2028new line"
 func hostileModel(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := gguf.NewWriter(&b, []gguf.KV{
-		{Key: "general.architecture", Value: gguf.Of(strings.Repeat("a", 1<<20))},
-		{Key: "general.name", Value: gguf.Of(hostileName)},
-		{Key: hostileName, Value: gguf.Of(uint32(1))},
-	}, []gguf.TensorInfo{{Name: hostileName, Type: formats.F32, Shape: []int{2, 32}}})
+	w, err := gguf.NewWriter(&b, []container.KV{
+		{Key: "general.architecture", Value: container.Of(strings.Repeat("a", 1<<20))},
+		{Key: "general.name", Value: container.Of(hostileName)},
+		{Key: hostileName, Value: container.Of(uint32(1))},
+	}, []container.TensorInfo{{Name: hostileName, Type: formats.F32, Shape: []int{2, 32}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"onebit/formats"
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/internal/mmap"
 	"onebit/models"
@@ -109,7 +110,7 @@ func TestTruncatedWhileRunning(t *testing.T) {
 func TestTruncatedWhileConverting(t *testing.T) {
 	const name = "blk.0.ffn_up.weight"
 	var model bytes.Buffer
-	w, err := gguf.NewWriter(&model, nil, []gguf.TensorInfo{{Name: name, Type: formats.F32, Shape: []int{1024, 1024}}})
+	w, err := gguf.NewWriter(&model, nil, []container.TensorInfo{{Name: name, Type: formats.F32, Shape: []int{1024, 1024}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"onebit/formats/gguf"
+	"onebit/formats/container"
 	"onebit/internal/count"
 	"onebit/internal/term"
 	"onebit/models"
@@ -197,17 +197,17 @@ func inspectModel(src models.Source) (*modelInspection, error) {
 	return m, nil
 }
 
-func inspectKey(kv gguf.KV) keyInspection {
+func inspectKey(kv container.KV) keyInspection {
 	k := keyInspection{Key: kv.Key, Kind: kv.Value.Kind().String(), text: kv.Value.String()}
 	switch kv.Value.Kind() {
-	case gguf.Array:
+	case container.Array:
 		k.Kind = "array of " + kv.Value.Elem().String()
 		k.Len = kv.Value.Len()
-	case gguf.String:
+	case container.String:
 		k.Value, _ = kv.Value.Text()
-	case gguf.Bool:
+	case container.Bool:
 		k.Value, _ = kv.Value.Bool()
-	case gguf.Float32, gguf.Float64:
+	case container.Float32, container.Float64:
 		k.Value = jsonNumber(kv.Value)
 	default:
 		if n, err := kv.Value.Uint(); err == nil {
@@ -221,18 +221,18 @@ func inspectKey(kv gguf.KV) keyInspection {
 
 // jsonNumber is a float with the digits of its own width, or a string where
 // JSON has no number.
-func jsonNumber(v gguf.Value) any {
+func jsonNumber(v container.Value) any {
 	x, _ := v.Float()
 	switch {
 	case math.IsInf(x, 0) || math.IsNaN(x):
 		return v.String()
-	case v.Kind() == gguf.Float32:
+	case v.Kind() == container.Float32:
 		return float32(x)
 	}
 	return x
 }
 
-func (r *inspection) addTensor(info gguf.TensorInfo, filter *regexp.Regexp) {
+func (r *inspection) addTensor(info container.TensorInfo, filter *regexp.Regexp) {
 	weights := int64(1)
 	for _, n := range info.Shape {
 		weights *= int64(n)

@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"onebit/formats"
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 )
 
@@ -18,8 +19,8 @@ func Example() {
 
 	var file bytes.Buffer
 	w, err := gguf.NewWriter(&file,
-		[]gguf.KV{{Key: "general.architecture", Value: gguf.Of("qwen3")}},
-		[]gguf.TensorInfo{{Name: "output.weight", Type: formats.F16, Shape: []int{2, 2}}})
+		[]container.KV{{Key: "general.architecture", Value: container.Of("qwen3")}},
+		[]container.TensorInfo{{Name: "output.weight", Type: formats.F16, Shape: []int{2, 2}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"onebit/formats/container"
 )
 
 // A file with a vocabulary and no tensors ends before their data would start.
 func TestOpenWithoutTensors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vocabulary.gguf")
-	if err := os.WriteFile(path, write(t, []KV{{Key: "general.name", Value: Of("none")}}, nil), 0o600); err != nil {
+	if err := os.WriteFile(path, write(t, []container.KV{{Key: "general.name", Value: container.Of("none")}}, nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f, err := Open(path, Options{})

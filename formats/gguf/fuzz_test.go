@@ -5,9 +5,11 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"onebit/formats/container"
 )
 
-// FuzzParse: whatever the bytes, Parse gives a *FormatError or a File whose
+// FuzzParse: whatever the bytes, Parse gives a *container.FormatError or a File whose
 // values can be formatted, whose tensors lie in the file without overlap, and
 // which comes back equal when it is written again.
 func FuzzParse(f *testing.F) {
@@ -41,14 +43,14 @@ func FuzzParse(f *testing.F) {
 }
 
 func checkError(t *testing.T, err error, size int) {
-	var e *FormatError
+	var e *container.FormatError
 	if !errors.As(err, &e) || e.File != "fuzz.gguf" || e.Offset < 0 || e.Offset > int64(size) {
 		t.Errorf("%T without file or place: %v", err, err)
 	}
 }
 
 func checkTensors(t *testing.T, file *File) {
-	sorted := slices.SortedFunc(slices.Values(file.Tensors()), func(a, b TensorInfo) int { return int(a.Offset - b.Offset) })
+	sorted := slices.SortedFunc(slices.Values(file.Tensors()), func(a, b container.TensorInfo) int { return int(a.Offset - b.Offset) })
 	end := file.DataOffset()
 	for _, info := range sorted {
 		if info.Offset < end || info.Size <= 0 || info.Offset+info.Size > file.Size() {
@@ -95,22 +97,22 @@ func checkRewrite(t *testing.T, file *File) {
 	if !slices.EqualFunc(file.Metadata(), again.Metadata(), sameKV) {
 		t.Error("the metadata differs")
 	}
-	if !slices.EqualFunc(file.Tensors(), again.Tensors(), func(x, y TensorInfo) bool { return sameTensor(file, again, x, y) }) {
+	if !slices.EqualFunc(file.Tensors(), again.Tensors(), func(x, y container.TensorInfo) bool { return sameTensor(file, again, x, y) }) {
 		t.Error("the tensors differ")
 	}
 }
 
 // unwritable: ggml reads no name so long, or padding hides which of several
 // meanings the type id has.
-func unwritable(info TensorInfo) bool {
+func unwritable(info container.TensorInfo) bool {
 	return len(info.Name) > maxTensorName || len(choices{}.meanings(layoutNamed(info.TypeName).id)) > 1
 }
 
-func sameKV(a, b KV) bool {
+func sameKV(a, b container.KV) bool {
 	return a.Key == b.Key && a.Value.Kind() == b.Value.Kind() && bytes.Equal(a.Value.Append(nil), b.Value.Append(nil))
 }
 
-func sameTensor(f, g *File, a, b TensorInfo) bool {
+func sameTensor(f, g *File, a, b container.TensorInfo) bool {
 	x, errX := f.Raw(a.Name)
 	y, errY := g.Raw(b.Name)
 	return errX == nil && errY == nil && bytes.Equal(x, y) &&

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/formats/container"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -111,7 +112,7 @@ func TestGoldenV3(t *testing.T) {
 	if n, err := f.Uint("n"); n != 7 || err != nil {
 		t.Errorf("n = %d, %v", n, err)
 	}
-	want := []TensorInfo{{Name: "w", Type: formats.F32, TypeName: "f32", Shape: []int{3, 2}, Offset: 128, Size: 24}}
+	want := []container.TensorInfo{{Name: "w", Type: formats.F32, TypeName: "f32", Shape: []int{3, 2}, Offset: 128, Size: 24}}
 	if diff := cmp.Diff(want, f.Tensors(), cmp.Comparer(sameType)); diff != "" {
 		t.Error(diff)
 	}
@@ -135,7 +136,7 @@ func TestGoldenV2(t *testing.T) {
 	if s, err := f.Strings("t"); err != nil || !cmp.Equal(s, []string{"a", "bc"}) {
 		t.Errorf("t = %q, %v", s, err)
 	}
-	want := []TensorInfo{
+	want := []container.TensorInfo{
 		{Name: "q", Type: formats.Q1_0_g128, TypeName: "q1_0_g128", Shape: []int{128}, Offset: 192, Size: 18},
 		{Name: "h", Type: formats.F16, TypeName: "f16", Shape: []int{1}, Offset: 176, Size: 2},
 	}
@@ -170,7 +171,7 @@ func TestGoldenV2(t *testing.T) {
 
 func TestWriterGivesTheGoldenFile(t *testing.T) {
 	var b bytes.Buffer
-	w, err := NewWriter(&b, []KV{{Key: "arch", Value: Of("qw")}, {Key: "n", Value: Of(uint32(7))}}, []TensorInfo{{Name: "w", Type: formats.F32, Shape: []int{3, 2}}})
+	w, err := NewWriter(&b, []container.KV{{Key: "arch", Value: container.Of("qw")}, {Key: "n", Value: container.Of(uint32(7))}}, []container.TensorInfo{{Name: "w", Type: formats.F32, Shape: []int{3, 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}

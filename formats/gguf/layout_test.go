@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/formats/container"
 )
 
 // Sizes of one row of 1024 columns, by hand: blocks × bytes per block.
@@ -137,7 +138,7 @@ func TestChosenTypesErrors(t *testing.T) {
 	} {
 		data, _ := one(42, test.size, 128).build()
 		_, err := Parse(data, "x.gguf", Options{Types: test.types})
-		var e *FormatError
+		var e *container.FormatError
 		if !errors.As(err, &e) || !strings.Contains(e.Msg, test.want) {
 			t.Errorf("%v: %v, want %q", test.types, err, test.want)
 		}
@@ -155,7 +156,7 @@ func TestUndecodableTypesSayWhy(t *testing.T) {
 		data, at := one(id, size, 256).build()
 		f := parse(t, data)
 		_, err := f.Tensor("w")
-		var e *FormatError
+		var e *container.FormatError
 		if !errors.As(err, &e) || e.Tensor != "w" || e.Offset != int64(at["data"]) || !strings.HasPrefix(e.Msg, want) {
 			t.Errorf("id %d: %v, want %q", id, err, want)
 		}
@@ -170,7 +171,7 @@ func TestMissingTensor(t *testing.T) {
 	_, err := f.Tensor("v")
 	_, rawErr := f.Raw("v")
 	for _, err := range []error{err, rawErr} {
-		if !errors.Is(err, ErrMissing) || err.Error() != `test.gguf: tensor "v": is missing` {
+		if !errors.Is(err, container.ErrMissing) || err.Error() != `test.gguf: tensor "v": is missing` {
 			t.Error(err)
 		}
 	}

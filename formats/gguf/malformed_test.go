@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"onebit/formats/container"
 )
 
 // A malformed file is a valid one with one thing wrong, and the error that it
@@ -183,7 +185,7 @@ func TestMalformed(t *testing.T) {
 			if f != nil || err == nil {
 				t.Fatalf("it parsed: %v", err)
 			}
-			var e *FormatError
+			var e *container.FormatError
 			if !errors.As(err, &e) {
 				t.Fatalf("%T, want *FormatError", err)
 			}
@@ -224,8 +226,8 @@ func TestErrorText(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	e := &FormatError{Offset: -1, Key: strings.Repeat("k", 100), Msg: "is missing", Err: ErrMissing}
-	if want := `key "` + strings.Repeat("k", 80) + `"… (100 bytes): is missing`; e.Error() != want || !errors.Is(e, ErrMissing) {
+	e := &container.FormatError{Offset: -1, Key: strings.Repeat("k", 100), Msg: "is missing", Err: container.ErrMissing}
+	if want := `key "` + strings.Repeat("k", 80) + `"… (100 bytes): is missing`; e.Error() != want || !errors.Is(e, container.ErrMissing) {
 		t.Errorf("%v, want %s", e, want)
 	}
 }
@@ -261,7 +263,7 @@ func TestOpenErrors(t *testing.T) {
 		{missing, ""},
 	} {
 		f, err := Open(test.path, Options{})
-		var e *FormatError
+		var e *container.FormatError
 		if f != nil || !errors.As(err, &e) || e.File != test.path || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("Open(%q) = %v, want the path and %q", test.path, err, test.want)
 		} else if n := strings.Count(err.Error(), test.path); n != 1 {

@@ -11,40 +11,40 @@ import (
 )
 
 // everyKind has a key of each kind, and arrays of each.
-var everyKind = []KV{
-	{Key: "u8", Value: Of(uint8(200))},
-	{Key: "i8", Value: Of(int8(-100))},
-	{Key: "u16", Value: Of(uint16(60000))},
-	{Key: "i16", Value: Of(int16(-30000))},
-	{Key: "u32", Value: Of(uint32(4e9))},
-	{Key: "i32", Value: Of(int32(-2e9))},
-	{Key: "u64", Value: Of(uint64(math.MaxUint64))},
-	{Key: "i64", Value: Of(int64(math.MinInt64))},
-	{Key: "f32", Value: Of(float32(0.5))},
-	{Key: "f64", Value: Of(math.Pi)},
-	{Key: "true", Value: Of(true)},
-	{Key: "false", Value: Of(false)},
-	{Key: "string", Value: Of("π")},
-	{Key: "empty", Value: Of("")},
-	{Key: "array.u8", Value: ArrayOf([]uint8{1, 255})},
-	{Key: "array.i8", Value: ArrayOf([]int8{-1, 1})},
-	{Key: "array.u16", Value: ArrayOf([]uint16{65535})},
-	{Key: "array.i16", Value: ArrayOf([]int16{-2, 2, -3})},
-	{Key: "array.u32", Value: ArrayOf([]uint32{1 << 31})},
-	{Key: "array.i32", Value: ArrayOf([]int32{-1 << 31})},
-	{Key: "array.u64", Value: ArrayOf([]uint64{math.MaxUint64})},
-	{Key: "array.i64", Value: ArrayOf([]int64{math.MaxInt64})},
-	{Key: "array.f32", Value: ArrayOf([]float32{0.25, -1})},
-	{Key: "array.f64", Value: ArrayOf([]float64{1e300})},
-	{Key: "array.bool", Value: ArrayOf([]bool{true, false})},
-	{Key: "array.string", Value: ArrayOf([]string{"a", "", "long"})},
-	{Key: "array.empty", Value: ArrayOf([]int32{})},
-	{Key: "array.array", Value: container.Nested([]Value{ArrayOf([]int32{1}), container.Nested([]Value{ArrayOf([]string{"x", "y"})}), ArrayOf([]bool{})})},
+var everyKind = []container.KV{
+	{Key: "u8", Value: container.Of(uint8(200))},
+	{Key: "i8", Value: container.Of(int8(-100))},
+	{Key: "u16", Value: container.Of(uint16(60000))},
+	{Key: "i16", Value: container.Of(int16(-30000))},
+	{Key: "u32", Value: container.Of(uint32(4e9))},
+	{Key: "i32", Value: container.Of(int32(-2e9))},
+	{Key: "u64", Value: container.Of(uint64(math.MaxUint64))},
+	{Key: "i64", Value: container.Of(int64(math.MinInt64))},
+	{Key: "f32", Value: container.Of(float32(0.5))},
+	{Key: "f64", Value: container.Of(math.Pi)},
+	{Key: "true", Value: container.Of(true)},
+	{Key: "false", Value: container.Of(false)},
+	{Key: "string", Value: container.Of("π")},
+	{Key: "empty", Value: container.Of("")},
+	{Key: "array.u8", Value: container.ArrayOf([]uint8{1, 255})},
+	{Key: "array.i8", Value: container.ArrayOf([]int8{-1, 1})},
+	{Key: "array.u16", Value: container.ArrayOf([]uint16{65535})},
+	{Key: "array.i16", Value: container.ArrayOf([]int16{-2, 2, -3})},
+	{Key: "array.u32", Value: container.ArrayOf([]uint32{1 << 31})},
+	{Key: "array.i32", Value: container.ArrayOf([]int32{-1 << 31})},
+	{Key: "array.u64", Value: container.ArrayOf([]uint64{math.MaxUint64})},
+	{Key: "array.i64", Value: container.ArrayOf([]int64{math.MaxInt64})},
+	{Key: "array.f32", Value: container.ArrayOf([]float32{0.25, -1})},
+	{Key: "array.f64", Value: container.ArrayOf([]float64{1e300})},
+	{Key: "array.bool", Value: container.ArrayOf([]bool{true, false})},
+	{Key: "array.string", Value: container.ArrayOf([]string{"a", "", "long"})},
+	{Key: "array.empty", Value: container.ArrayOf([]int32{})},
+	{Key: "array.array", Value: container.Nested([]container.Value{container.ArrayOf([]int32{1}), container.Nested([]container.Value{container.ArrayOf([]string{"x", "y"})}), container.ArrayOf([]bool{})})},
 }
 
 func TestEveryKindComesBack(t *testing.T) {
 	f := parse(t, write(t, everyKind, nil))
-	compare := cmp.AllowUnexported(Value{})
+	compare := cmp.AllowUnexported(container.Value{})
 	empty := cmp.Transformer("empty", func(b []byte) string { return string(b) })
 	if diff := cmp.Diff(everyKind, f.Metadata(), compare, empty); diff != "" {
 		t.Error(diff)
@@ -100,10 +100,10 @@ func boxed[T any](get func(string) (T, error)) func(string) (any, error) {
 
 func TestNestedArrays(t *testing.T) {
 	v, ok := parse(t, write(t, everyKind, nil)).Value("array.array")
-	if !ok || v.Kind() != Array || v.Elem() != Array || v.Len() != 3 {
+	if !ok || v.Kind() != container.Array || v.Elem() != container.Array || v.Len() != 3 {
 		t.Fatalf("array.array = %v, %v", v, ok)
 	}
-	var inner []Value
+	var inner []container.Value
 	for e := range v.All() {
 		inner = append(inner, e)
 	}
@@ -125,7 +125,7 @@ func TestNestedArrays(t *testing.T) {
 			t.Errorf("element 1, 0 = %v, %v", texts, err)
 		}
 	}
-	if inner[2].Elem() != Bool || inner[2].Len() != 0 {
+	if inner[2].Elem() != container.Bool || inner[2].Len() != 0 {
 		t.Errorf("element 2 = %v", inner[2])
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // write makes a file whose tensors hold bytes counted from their number.
-func write(t *testing.T, meta []KV, tensors []TensorInfo) []byte {
+func write(t *testing.T, meta []container.KV, tensors []container.TensorInfo) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := NewWriter(&b, meta, tensors)
@@ -50,18 +50,18 @@ func pattern(start, n int) []byte {
 // decides where its id is not its own.
 func TestEveryTypeComesBack(t *testing.T) {
 	for _, alignment := range []uint32{1, 32, 1024} {
-		var tensors []TensorInfo
+		var tensors []container.TensorInfo
 		for _, l := range layouts {
 			if l.chosen {
 				continue
 			}
-			info := TensorInfo{Name: l.name, Shape: []int{3, 64, 512}}
+			info := container.TensorInfo{Name: l.name, Shape: []int{3, 64, 512}}
 			if info.Type = l.typ; l.typ == nil {
 				info.TypeName = l.name
 			}
 			tensors = append(tensors, info)
 		}
-		meta := []KV{{Key: alignmentKey, Value: Of(alignment)}}
+		meta := []container.KV{{Key: alignmentKey, Value: container.Of(alignment)}}
 		f := parse(t, write(t, meta, tensors))
 		if f.Alignment() != int64(alignment) {
 			t.Errorf("alignment %d, want %d", f.Alignment(), alignment)
@@ -83,7 +83,7 @@ func TestEveryTypeComesBack(t *testing.T) {
 			}
 			tensor, err := f.Tensor(got.Name)
 			if got.Type == nil {
-				var e *FormatError
+				var e *container.FormatError
 				if !errors.As(err, &e) || e.Tensor != got.Name || e.Offset != got.Offset || !strings.Contains(e.Msg, "has type "+got.Name+", which onebit cannot decode") {
 					t.Errorf("%s: %v", got.Name, err)
 				}
@@ -107,7 +107,7 @@ func TestIDs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data := write(t, nil, []TensorInfo{{Name: "w", Type: typ, Shape: []int{64, 512}}})
+		data := write(t, nil, []container.TensorInfo{{Name: "w", Type: typ, Shape: []int{64, 512}}})
 		// The type id stands behind 24 bytes of header, the name "w" and two
 		// dimensions.
 		if got := data[24+9+4+16]; uint32(got) != id {
@@ -121,7 +121,7 @@ func TestIDs(t *testing.T) {
 
 func TestEveryFormatHasAnIDOrIsRefused(t *testing.T) {
 	for _, typ := range formats.Types() {
-		_, err := NewWriter(io.Discard, nil, []TensorInfo{{Name: "w", Type: typ, Shape: []int{64, 512}}})
+		_, err := NewWriter(io.Discard, nil, []container.TensorInfo{{Name: "w", Type: typ, Shape: []int{64, 512}}})
 		if typ == formats.Ternary_u32 {
 			if err == nil || err.Error() != `gguf: write tensor "w": GGUF has no id for type "ternary_u32"` {
 				t.Errorf("ternary_u32: %v", err)
@@ -133,12 +133,12 @@ func TestEveryFormatHasAnIDOrIsRefused(t *testing.T) {
 }
 
 func TestNewWriterErrors(t *testing.T) {
-	one := func(name string, typ *formats.Type, shape ...int) []TensorInfo {
-		return []TensorInfo{{Name: name, Type: typ, Shape: shape}}
+	one := func(name string, typ *formats.Type, shape ...int) []container.TensorInfo {
+		return []container.TensorInfo{{Name: name, Type: typ, Shape: shape}}
 	}
 	for _, test := range []struct {
-		meta    []KV
-		tensors []TensorInfo
+		meta    []container.KV
+		tensors []container.TensorInfo
 		want    string
 	}{
 		{tensors: one("", formats.F32, 1), want: "the name has length 0, want 1 to 63"},
@@ -151,14 +151,14 @@ func TestNewWriterErrors(t *testing.T) {
 		{tensors: one("w", formats.F32, 1<<30, 1<<30), want: "is empty or absurd"},
 		{tensors: one("w", formats.Q1_0_g128, 4, 64), want: "64 columns do not fill blocks of 128"},
 		{tensors: one("w", formats.Q2_0, 1, 128), want: "as q2_0 with shape [1 128] it cannot be read back: type id 42 has several meanings"},
-		{tensors: []TensorInfo{{Name: "w", TypeName: "q9", Shape: []int{1}}}, want: `GGUF has no id for type "q9"`},
-		{meta: []KV{{Key: "", Value: Of(true)}}, want: "a key has length 0"},
-		{meta: []KV{{Key: strings.Repeat("k", 65536), Value: Of(true)}}, want: "a key has length 65536"},
-		{meta: []KV{{Key: "k", Value: Of(true)}, {Key: "k", Value: Of(true)}}, want: `key "k" is there twice`},
-		{meta: []KV{{Key: alignmentKey, Value: Of(uint32(0))}}, want: "general.alignment is 0, want a power of two"},
-		{meta: []KV{{Key: alignmentKey, Value: Of(uint32(48))}}, want: "general.alignment is 48"},
-		{meta: []KV{{Key: alignmentKey, Value: Of(uint64(32))}}, want: "of kind uint32"},
-		{meta: []KV{{Key: alignmentKey, Value: Of("32")}}, want: `general.alignment is "32"`},
+		{tensors: []container.TensorInfo{{Name: "w", TypeName: "q9", Shape: []int{1}}}, want: `GGUF has no id for type "q9"`},
+		{meta: []container.KV{{Key: "", Value: container.Of(true)}}, want: "a key has length 0"},
+		{meta: []container.KV{{Key: strings.Repeat("k", 65536), Value: container.Of(true)}}, want: "a key has length 65536"},
+		{meta: []container.KV{{Key: "k", Value: container.Of(true)}, {Key: "k", Value: container.Of(true)}}, want: `key "k" is there twice`},
+		{meta: []container.KV{{Key: alignmentKey, Value: container.Of(uint32(0))}}, want: "general.alignment is 0, want a power of two"},
+		{meta: []container.KV{{Key: alignmentKey, Value: container.Of(uint32(48))}}, want: "general.alignment is 48"},
+		{meta: []container.KV{{Key: alignmentKey, Value: container.Of(uint64(32))}}, want: "of kind uint32"},
+		{meta: []container.KV{{Key: alignmentKey, Value: container.Of("32")}}, want: `general.alignment is "32"`},
 	} {
 		var b bytes.Buffer
 		_, err := NewWriter(&b, test.meta, test.tensors)
@@ -171,7 +171,7 @@ func TestNewWriterErrors(t *testing.T) {
 	}
 }
 
-var twoTensors = []TensorInfo{
+var twoTensors = []container.TensorInfo{
 	{Name: "a", Type: formats.F32, Shape: []int{3}},
 	{Name: "b", Type: formats.F16, Shape: []int{5}},
 }
@@ -262,7 +262,7 @@ func TestWriterReportsAFullDisk(t *testing.T) {
 func TestWriterStreams(t *testing.T) {
 	var b bytes.Buffer
 	w := newWriter(t, &b)
-	var placed []TensorInfo
+	var placed []container.TensorInfo
 	for i := range twoTensors {
 		info, err := w.Next()
 		if err != nil {
@@ -291,7 +291,7 @@ func TestWriterStreams(t *testing.T) {
 
 // A large tensor passes through the buffer: the writer keeps no copy of it.
 func TestWriterKeepsNoData(t *testing.T) {
-	info := []TensorInfo{{Name: "w", Type: formats.F32, Shape: []int{1 << 12, 1 << 12}}}
+	info := []container.TensorInfo{{Name: "w", Type: formats.F32, Shape: []int{1 << 12, 1 << 12}}}
 	piece := make([]byte, 1<<20)
 	allocs := totalAlloc(func() {
 		w, err := NewWriter(io.Discard, nil, info)
@@ -321,7 +321,7 @@ func (p *pieces) Write(b []byte) (int, error) {
 
 func TestWriterWritesHugePages(t *testing.T) {
 	var got pieces
-	w, err := NewWriter(&got, nil, []TensorInfo{
+	w, err := NewWriter(&got, nil, []container.TensorInfo{
 		{Name: "small", Type: formats.F32, Shape: []int{100}},
 		{Name: "large", Type: formats.F32, Shape: []int{1, 3 * mmap.HugePage / 4}},
 		{Name: "last", Type: formats.F32, Shape: []int{7}},

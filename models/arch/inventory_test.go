@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"onebit/formats"
-	"onebit/formats/gguf"
+	"onebit/formats/container"
 	"onebit/models"
 	"onebit/models/arch"
 )
@@ -169,19 +169,19 @@ func TestTensorNames(t *testing.T) {
 
 func TestCheckInventory(t *testing.T) {
 	p := mustPreset(t, "tiny")
-	file := func() []gguf.TensorInfo {
-		var out []gguf.TensorInfo
+	file := func() []container.TensorInfo {
+		var out []container.TensorInfo
 		for _, s := range p.Tensors() {
-			out = append(out, gguf.TensorInfo{Name: s.Name, Shape: s.Shape})
+			out = append(out, container.TensorInfo{Name: s.Name, Shape: s.Shape})
 		}
 		return out
 	}
 	if bad := p.Table.CheckInventory(p.Config, file()); len(bad) > 0 {
 		t.Errorf("a complete file: %v", bad)
 	}
-	tensors := append(file(), gguf.TensorInfo{Name: "blk.0.attn_q.bias", Shape: []int{256}})
-	tensors = slices.DeleteFunc(tensors, func(t gguf.TensorInfo) bool { return t.Name == "blk.1.ffn_up.weight" })
-	i := slices.IndexFunc(tensors, func(t gguf.TensorInfo) bool { return t.Name == "blk.0.attn_k.weight" })
+	tensors := append(file(), container.TensorInfo{Name: "blk.0.attn_q.bias", Shape: []int{256}})
+	tensors = slices.DeleteFunc(tensors, func(t container.TensorInfo) bool { return t.Name == "blk.1.ffn_up.weight" })
+	i := slices.IndexFunc(tensors, func(t container.TensorInfo) bool { return t.Name == "blk.0.attn_k.weight" })
 	tensors[i].Shape = []int{256, 128}
 	want := []arch.Mismatch{
 		{"blk.0.attn_k.weight", "has shape [256 128], want [128 256]"},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/models"
 	"onebit/models/arch"
@@ -14,11 +15,11 @@ import (
 
 // fileOf returns a GGUF that has the metadata, an embedding of 8 tokens, and
 // more tensors by name, none of which matter.
-func fileOf(t *testing.T, meta []gguf.KV, tensors ...string) *gguf.File {
+func fileOf(t *testing.T, meta []container.KV, tensors ...string) *gguf.File {
 	t.Helper()
-	infos := []gguf.TensorInfo{{Name: "token_embd.weight", Type: formats.F32, Shape: []int{8, 4}}}
+	infos := []container.TensorInfo{{Name: "token_embd.weight", Type: formats.F32, Shape: []int{8, 4}}}
 	for _, name := range tensors {
-		infos = append(infos, gguf.TensorInfo{Name: name, Type: formats.F32, Shape: []int{8, 4}})
+		infos = append(infos, container.TensorInfo{Name: name, Type: formats.F32, Shape: []int{8, 4}})
 	}
 	var b bytes.Buffer
 	w, err := gguf.NewWriter(&b, meta, infos)
@@ -40,19 +41,19 @@ func fileOf(t *testing.T, meta []gguf.KV, tensors ...string) *gguf.File {
 	return f
 }
 
-func metadataOf(t *testing.T, preset string) []gguf.KV {
+func metadataOf(t *testing.T, preset string) []container.KV {
 	p := mustPreset(t, preset)
-	meta := []gguf.KV{{Key: arch.KeyArchitecture, Value: gguf.Of(p.Config.Arch)}}
+	meta := []container.KV{{Key: arch.KeyArchitecture, Value: container.Of(p.Config.Arch)}}
 	return append(meta, p.Table.Metadata(p.Config)...)
 }
 
-func set(meta []gguf.KV, key string, v gguf.Value) []gguf.KV {
+func set(meta []container.KV, key string, v container.Value) []container.KV {
 	meta = without(meta, key)
-	return append(meta, gguf.KV{Key: key, Value: v})
+	return append(meta, container.KV{Key: key, Value: v})
 }
 
-func without(meta []gguf.KV, key string) []gguf.KV {
-	return slices.DeleteFunc(slices.Clone(meta), func(kv gguf.KV) bool { return kv.Key == key })
+func without(meta []container.KV, key string) []container.KV {
+	return slices.DeleteFunc(slices.Clone(meta), func(kv container.KV) bool { return kv.Key == key })
 }
 
 func TestConfigFromGGUF(t *testing.T) {
@@ -65,7 +66,7 @@ func TestConfigFromGGUF(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		meta    []gguf.KV
+		meta    []container.KV
 		tensors []string
 		want    arch.Config
 	}{
@@ -78,19 +79,19 @@ func TestConfigFromGGUF(t *testing.T) {
 			changed(qwenConfig, func(c *arch.Config) { c.RopeBase = 10000 })},
 		{"head width from the hidden size", without(without(qwen, "qwen3.attention.key_length"), "qwen3.attention.value_length"), []string{"a"}, qwenConfig},
 		{"other integer and float kinds",
-			set(set(qwen, "qwen3.block_count", gguf.Of(uint64(2))), "qwen3.rope.freq_base", gguf.Of(5e5)), []string{"a"},
+			set(set(qwen, "qwen3.block_count", container.Of(uint64(2))), "qwen3.rope.freq_base", container.Of(5e5)), []string{"a"},
 			changed(qwenConfig, func(c *arch.Config) { c.RopeBase = 5e5 })},
 		{"rope scaling",
 			append(slices.Clone(qwen),
-				gguf.KV{Key: "qwen3.rope.scaling.type", Value: gguf.Of("yarn")},
-				gguf.KV{Key: "qwen3.rope.scaling.factor", Value: gguf.Of(float32(4))},
-				gguf.KV{Key: "qwen3.rope.scaling.original_context_length", Value: gguf.Of(uint32(32768))},
-				gguf.KV{Key: "qwen3.rope.scaling.attn_factor", Value: gguf.Of(float32(1))},
-				gguf.KV{Key: "qwen3.rope.scaling.yarn_ext_factor", Value: gguf.Of(float32(-1))},
-				gguf.KV{Key: "qwen3.rope.scaling.yarn_beta_fast", Value: gguf.Of(float32(32))}),
+				container.KV{Key: "qwen3.rope.scaling.type", Value: container.Of("yarn")},
+				container.KV{Key: "qwen3.rope.scaling.factor", Value: container.Of(float32(4))},
+				container.KV{Key: "qwen3.rope.scaling.original_context_length", Value: container.Of(uint32(32768))},
+				container.KV{Key: "qwen3.rope.scaling.attn_factor", Value: container.Of(float32(1))},
+				container.KV{Key: "qwen3.rope.scaling.yarn_ext_factor", Value: container.Of(float32(-1))},
+				container.KV{Key: "qwen3.rope.scaling.yarn_beta_fast", Value: container.Of(float32(32))}),
 			[]string{"a"},
 			changed(qwenConfig, func(c *arch.Config) { c.RopeScaling = arch.RopeScaling{"yarn", 4, 32768} })},
-		{"rope scaling without a type", set(qwen, "qwen3.rope.scaling.factor", gguf.Of(float32(2))), []string{"a"},
+		{"rope scaling without a type", set(qwen, "qwen3.rope.scaling.factor", container.Of(float32(2))), []string{"a"},
 			changed(qwenConfig, func(c *arch.Config) { c.RopeScaling = arch.RopeScaling{"linear", 2, 0} })},
 	}
 	for _, tt := range tests {
@@ -113,44 +114,44 @@ func TestConfigFromGGUF(t *testing.T) {
 // model has is refused under its key.
 func TestConfigFromGGUFErrors(t *testing.T) {
 	qwen := metadataOf(t, "tiny")
-	yarn := func(key string, x float32) []gguf.KV {
+	yarn := func(key string, x float32) []container.KV {
 		return append(slices.Clone(qwen),
-			gguf.KV{Key: "qwen3.rope.scaling.type", Value: gguf.Of("yarn")},
-			gguf.KV{Key: "qwen3.rope.scaling.factor", Value: gguf.Of(float32(4))},
-			gguf.KV{Key: "qwen3.rope.scaling." + key, Value: gguf.Of(x)})
+			container.KV{Key: "qwen3.rope.scaling.type", Value: container.Of("yarn")},
+			container.KV{Key: "qwen3.rope.scaling.factor", Value: container.Of(float32(4))},
+			container.KV{Key: "qwen3.rope.scaling." + key, Value: container.Of(x)})
 	}
 	tests := []struct {
 		name string
-		meta []gguf.KV
+		meta []container.KV
 		key  string
 		want string
 	}{
 		{"no architecture", without(qwen, arch.KeyArchitecture), arch.KeyArchitecture, "is missing"},
-		{"unknown architecture", set(qwen, arch.KeyArchitecture, gguf.Of("gemma3")), arch.KeyArchitecture,
+		{"unknown architecture", set(qwen, arch.KeyArchitecture, container.Of("gemma3")), arch.KeyArchitecture,
 			`unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, qwen3)`},
-		{"architecture of another kind", set(qwen, arch.KeyArchitecture, gguf.Of(uint32(3))), arch.KeyArchitecture, ""},
-		{"no blocks", set(qwen, "qwen3.block_count", gguf.Of(uint32(0))), "qwen3.block_count", "0 is not between 1 and 1048576"},
-		{"negative blocks", set(qwen, "qwen3.block_count", gguf.Of(int32(-1))), "qwen3.block_count", ""},
-		{"more blocks than tensors", set(qwen, "qwen3.block_count", gguf.Of(uint32(1000000))), "qwen3.block_count", "1000000 blocks, and the file has 2 tensors"},
-		{"absurd blocks", set(qwen, "qwen3.block_count", gguf.Of(uint64(1)<<63)), "qwen3.block_count", "9223372036854775808 is too many"},
-		{"a width that is a string", set(qwen, "qwen3.embedding_length", gguf.Of("wide")), "qwen3.embedding_length", ""},
-		{"no heads", set(qwen, "qwen3.attention.head_count", gguf.Of(uint32(0))), "qwen3.attention.head_count", "0 is not between 1 and 1048576"},
-		{"uneven heads", set(qwen, "qwen3.attention.head_count_kv", gguf.Of(uint32(3))), "qwen3.attention.head_count_kv",
+		{"architecture of another kind", set(qwen, arch.KeyArchitecture, container.Of(uint32(3))), arch.KeyArchitecture, ""},
+		{"no blocks", set(qwen, "qwen3.block_count", container.Of(uint32(0))), "qwen3.block_count", "0 is not between 1 and 1048576"},
+		{"negative blocks", set(qwen, "qwen3.block_count", container.Of(int32(-1))), "qwen3.block_count", ""},
+		{"more blocks than tensors", set(qwen, "qwen3.block_count", container.Of(uint32(1000000))), "qwen3.block_count", "1000000 blocks, and the file has 2 tensors"},
+		{"absurd blocks", set(qwen, "qwen3.block_count", container.Of(uint64(1)<<63)), "qwen3.block_count", "9223372036854775808 is too many"},
+		{"a width that is a string", set(qwen, "qwen3.embedding_length", container.Of("wide")), "qwen3.embedding_length", ""},
+		{"no heads", set(qwen, "qwen3.attention.head_count", container.Of(uint32(0))), "qwen3.attention.head_count", "0 is not between 1 and 1048576"},
+		{"uneven heads", set(qwen, "qwen3.attention.head_count_kv", container.Of(uint32(3))), "qwen3.attention.head_count_kv",
 			"3 key and value heads cannot be shared evenly by 4 heads"},
-		{"heads without a width", set(qwen, "qwen3.attention.key_length", gguf.Of(uint32(0))),
+		{"heads without a width", set(qwen, "qwen3.attention.key_length", container.Of(uint32(0))),
 			"qwen3.attention.key_length", "0 is not between 1 and 1048576"},
-		{"odd heads", set(set(qwen, "qwen3.attention.key_length", gguf.Of(uint32(63))), "qwen3.attention.value_length", gguf.Of(uint32(63))),
+		{"odd heads", set(set(qwen, "qwen3.attention.key_length", container.Of(uint32(63))), "qwen3.attention.value_length", container.Of(uint32(63))),
 			"qwen3.attention.key_length", "heads are 63 wide, which is odd, and the rotary embedding turns pairs"},
-		{"values of another width", set(qwen, "qwen3.attention.value_length", gguf.Of(uint32(32))), "qwen3.attention.value_length",
+		{"values of another width", set(qwen, "qwen3.attention.value_length", container.Of(uint32(32))), "qwen3.attention.value_length",
 			"32 differs from the heads' width of 64, which is not supported"},
-		{"zero epsilon", set(qwen, "qwen3.attention.layer_norm_rms_epsilon", gguf.Of(float32(0))), "qwen3.attention.layer_norm_rms_epsilon",
+		{"zero epsilon", set(qwen, "qwen3.attention.layer_norm_rms_epsilon", container.Of(float32(0))), "qwen3.attention.layer_norm_rms_epsilon",
 			"0 is not between 0 and 1"},
-		{"integer epsilon", set(qwen, "qwen3.attention.layer_norm_rms_epsilon", gguf.Of(uint32(1))), "qwen3.attention.layer_norm_rms_epsilon", ""},
-		{"negative rope base", set(qwen, "qwen3.rope.freq_base", gguf.Of(float32(-1))), "qwen3.rope.freq_base", "-1 is not positive and finite"},
-		{"no context", set(qwen, "qwen3.context_length", gguf.Of(uint32(0))), "qwen3.context_length", "0 is not positive"},
-		{"unknown scaling", set(qwen, "qwen3.rope.scaling.type", gguf.Of("longrope")), "qwen3.rope.scaling.type",
+		{"integer epsilon", set(qwen, "qwen3.attention.layer_norm_rms_epsilon", container.Of(uint32(1))), "qwen3.attention.layer_norm_rms_epsilon", ""},
+		{"negative rope base", set(qwen, "qwen3.rope.freq_base", container.Of(float32(-1))), "qwen3.rope.freq_base", "-1 is not positive and finite"},
+		{"no context", set(qwen, "qwen3.context_length", container.Of(uint32(0))), "qwen3.context_length", "0 is not positive"},
+		{"unknown scaling", set(qwen, "qwen3.rope.scaling.type", container.Of("longrope")), "qwen3.rope.scaling.type",
 			`"longrope" is unknown (known: none, linear, yarn)`},
-		{"scaling without factor", set(qwen, "qwen3.rope.scaling.type", gguf.Of("linear")), "qwen3.rope.scaling.factor", "is missing"},
+		{"scaling without factor", set(qwen, "qwen3.rope.scaling.type", container.Of("linear")), "qwen3.rope.scaling.factor", "is missing"},
 		{"YaRN with bounds of its own", yarn("yarn_beta_fast", 16), "qwen3.rope.scaling.yarn_beta_fast", "16 is not supported, only 32"},
 		{"YaRN with a temperature of its own", yarn("attn_factor", 1.5), "qwen3.rope.scaling.attn_factor", "1.5 is not supported, only 1"},
 		{"half of YaRN", yarn("yarn_ext_factor", 0.5), "qwen3.rope.scaling.yarn_ext_factor", "0.5 is not supported, only 1"},
@@ -161,7 +162,7 @@ func TestConfigFromGGUFErrors(t *testing.T) {
 	} {
 		tests = append(tests, struct {
 			name string
-			meta []gguf.KV
+			meta []container.KV
 			key  string
 			want string
 		}{"no " + key, without(qwen, "qwen3."+key), "qwen3." + key, "is missing"})
@@ -169,7 +170,7 @@ func TestConfigFromGGUFErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, _, err := models.ConfigFromGGUF(fileOf(t, tt.meta, "a"))
-			var bad *gguf.FormatError
+			var bad *container.FormatError
 			if !errors.As(err, &bad) {
 				t.Fatalf("error %v, want a FormatError", err)
 			}

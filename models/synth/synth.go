@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/models/arch"
 )
@@ -23,9 +24,9 @@ import (
 // chunk of one tensor, whatever the size of the model.
 func Write(w io.Writer, p *arch.Preset, seed uint64) error {
 	specs := p.Tensors()
-	infos := make([]gguf.TensorInfo, len(specs))
+	infos := make([]container.TensorInfo, len(specs))
 	for i, t := range specs {
-		infos[i] = gguf.TensorInfo{Name: t.Name, Type: t.Type, Shape: t.Shape}
+		infos[i] = container.TensorInfo{Name: t.Name, Type: t.Type, Shape: t.Shape}
 	}
 	meta, err := metadata(p, seed)
 	if err != nil {
@@ -56,8 +57,8 @@ const (
 
 // Made reports whether metadata is that of a model which Write made, or which
 // was converted from one: its predictions mean nothing.
-func Made(meta []gguf.KV) bool {
-	return slices.ContainsFunc(meta, func(kv gguf.KV) bool {
+func Made(meta []container.KV) bool {
+	return slices.ContainsFunc(meta, func(kv container.KV) bool {
 		text, err := kv.Value.Text()
 		return kv.Key == keyDescription && err == nil && strings.HasPrefix(text, description)
 	})
@@ -65,17 +66,17 @@ func Made(meta []gguf.KV) bool {
 
 // metadata returns the keys of the published file, and a description that
 // says what this one is.
-func metadata(p *arch.Preset, seed uint64) ([]gguf.KV, error) {
+func metadata(p *arch.Preset, seed uint64) ([]container.KV, error) {
 	tokenizer := tokenizers[p.Tokenizer]
 	if tokenizer == nil {
 		return nil, fmt.Errorf("preset %s: no tokenizer %q can be synthesized", p.Name, p.Tokenizer)
 	}
-	meta := []gguf.KV{
-		{Key: arch.KeyArchitecture, Value: gguf.Of(p.Config.Arch)},
-		{Key: "general.name", Value: gguf.Of(p.ModelName)},
-		{Key: keyDescription, Value: gguf.Of(fmt.Sprintf("%s, preset %s, seed %d", description, p.Name, seed))},
-		{Key: "general.file_type", Value: gguf.Of(uint32(fileType))},
-		{Key: "general.quantization_version", Value: gguf.Of(uint32(2))},
+	meta := []container.KV{
+		{Key: arch.KeyArchitecture, Value: container.Of(p.Config.Arch)},
+		{Key: "general.name", Value: container.Of(p.ModelName)},
+		{Key: keyDescription, Value: container.Of(fmt.Sprintf("%s, preset %s, seed %d", description, p.Name, seed))},
+		{Key: "general.file_type", Value: container.Of(uint32(fileType))},
+		{Key: "general.quantization_version", Value: container.Of(uint32(2))},
 	}
 	meta = append(meta, p.Table.Metadata(p.Config)...)
 	return append(meta, tokenizer(p.Config.Vocab)...), nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/models"
 	"onebit/models/arch"
@@ -138,7 +139,7 @@ func TestSpecialIDs(t *testing.T) {
 		{"tiny", map[string]string{keyBOS: "<|endoftext|>", keyEOS: "<|im_end|>", keyPadding: "<|endoftext|>"}},
 	}
 	for _, tt := range tests {
-		values := map[string]gguf.Value{}
+		values := map[string]container.Value{}
 		for _, kv := range tokenizers[preset(t, tt.preset).Tokenizer](preset(t, tt.preset).Config.Vocab) {
 			values[kv.Key] = kv.Value
 		}
@@ -236,7 +237,7 @@ func TestMade(t *testing.T) {
 	if !Made(write(t, preset(t, "tiny"), 1).Metadata()) {
 		t.Error("a model that Write made is not known as one")
 	}
-	of := func(key, value string) []gguf.KV { return []gguf.KV{{Key: key, Value: gguf.Of(value)}} }
+	of := func(key, value string) []container.KV { return []container.KV{{Key: key, Value: container.Of(value)}} }
 	if Made(nil) || Made(of("general.description", "a model")) || Made(of("general.name", "random weights and a made-up vocabulary")) {
 		t.Error("a model that Write did not make")
 	}

@@ -1,10 +1,10 @@
 package synth
 
-import "onebit/formats/gguf"
+import "onebit/formats/container"
 
 // tokenizers returns the tokenizer.* metadata of a vocabulary of a size, with
 // the keys that the published files of each family have.
-var tokenizers = map[string]func(size int) []gguf.KV{
+var tokenizers = map[string]func(size int) []container.KV{
 	"qwen2":     qwen2Metadata,
 	"llama-bpe": llama3Metadata,
 	"llama":     llamaMetadata,
@@ -34,61 +34,61 @@ const (
 		"{% if add_generation_prompt %}{{ 'Assistant: ' }}{% endif %}"
 )
 
-func id(n int) gguf.Value { return gguf.Of(uint32(n)) }
+func id(n int) container.Value { return container.Of(uint32(n)) }
 
 // qwen2Metadata: end of text is token 151643 and also pads, the end of a turn
 // is token 151645.
-func qwen2Metadata(size int) []gguf.KV {
+func qwen2Metadata(size int) []container.KV {
 	v := qwen2(size)
 	endOfText := min(qwen2Base, size-len(qwen2Special))
-	return []gguf.KV{
-		{Key: keyModel, Value: gguf.Of("gpt2")},
-		{Key: keyPre, Value: gguf.Of("qwen2")},
-		{Key: keyTokens, Value: gguf.ArrayOf(v.tokens)},
-		{Key: keyTokenType, Value: gguf.ArrayOf(v.types)},
-		{Key: keyMerges, Value: gguf.ArrayOf(v.merges)},
+	return []container.KV{
+		{Key: keyModel, Value: container.Of("gpt2")},
+		{Key: keyPre, Value: container.Of("qwen2")},
+		{Key: keyTokens, Value: container.ArrayOf(v.tokens)},
+		{Key: keyTokenType, Value: container.ArrayOf(v.types)},
+		{Key: keyMerges, Value: container.ArrayOf(v.merges)},
 		{Key: keyEOS, Value: id(endOfText + 2)},
 		{Key: keyPadding, Value: id(endOfText)},
 		{Key: keyBOS, Value: id(endOfText)},
-		{Key: keyAddBOS, Value: gguf.Of(false)},
-		{Key: keyTemplate, Value: gguf.Of(chatMLTemplate)},
+		{Key: keyAddBOS, Value: container.Of(false)},
+		{Key: keyTemplate, Value: container.Of(chatMLTemplate)},
 	}
 }
 
 // llama3Metadata leaves out tokenizer.ggml.pre, as the official file of
 // bitnet-b1.58-2B-4T does, and has its scores, which byte-level BPE ignores.
-func llama3Metadata(size int) []gguf.KV {
+func llama3Metadata(size int) []container.KV {
 	v := llama3(size)
 	special := size - llama3Special
-	return []gguf.KV{
-		{Key: keyModel, Value: gguf.Of("gpt2")},
-		{Key: keyTokens, Value: gguf.ArrayOf(v.tokens)},
-		{Key: keyScores, Value: gguf.ArrayOf(make([]float32, len(v.tokens)))},
-		{Key: keyTokenType, Value: gguf.ArrayOf(v.types)},
-		{Key: keyMerges, Value: gguf.ArrayOf(v.merges)},
-		{Key: keyAddBOS, Value: gguf.Of(true)},
+	return []container.KV{
+		{Key: keyModel, Value: container.Of("gpt2")},
+		{Key: keyTokens, Value: container.ArrayOf(v.tokens)},
+		{Key: keyScores, Value: container.ArrayOf(make([]float32, len(v.tokens)))},
+		{Key: keyTokenType, Value: container.ArrayOf(v.types)},
+		{Key: keyMerges, Value: container.ArrayOf(v.merges)},
+		{Key: keyAddBOS, Value: container.Of(true)},
 		{Key: keyBOS, Value: id(special + llama3BeginOfText)},
 		{Key: keyEOS, Value: id(special + llama3EndOfText)},
 		{Key: keyPadding, Value: id(special + llama3EndOfText)},
-		{Key: keyTemplate, Value: gguf.Of(bitnetTemplate)},
+		{Key: keyTemplate, Value: container.Of(bitnetTemplate)},
 	}
 }
 
-func llamaMetadata(size int) []gguf.KV {
+func llamaMetadata(size int) []container.KV {
 	v := sentencePiece(size)
-	kvs := []gguf.KV{
-		{Key: keyModel, Value: gguf.Of("llama")},
-		{Key: keyTokens, Value: gguf.ArrayOf(v.tokens)},
-		{Key: keyScores, Value: gguf.ArrayOf(v.scores)},
-		{Key: keyTokenType, Value: gguf.ArrayOf(v.types)},
+	kvs := []container.KV{
+		{Key: keyModel, Value: container.Of("llama")},
+		{Key: keyTokens, Value: container.ArrayOf(v.tokens)},
+		{Key: keyScores, Value: container.ArrayOf(v.scores)},
+		{Key: keyTokenType, Value: container.ArrayOf(v.types)},
 		{Key: keyBOS, Value: id(spmBOS)},
 		{Key: keyEOS, Value: id(spmEOS)},
 		{Key: keyUnknown, Value: id(spmUnknown)},
-		{Key: keyAddBOS, Value: gguf.Of(true)},
-		{Key: keyAddEOS, Value: gguf.Of(false)},
+		{Key: keyAddBOS, Value: container.Of(true)},
+		{Key: keyAddEOS, Value: container.Of(false)},
 	}
 	if size > spmBase {
-		kvs = append(kvs, gguf.KV{Key: keyPadding, Value: id(spmBase)})
+		kvs = append(kvs, container.KV{Key: keyPadding, Value: id(spmBase)})
 	}
 	return kvs
 }

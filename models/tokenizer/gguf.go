@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"errors"
 
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/internal/mmap"
 	"onebit/internal/term"
@@ -12,7 +13,7 @@ import (
 // FromGGUF makes the tokenizer of a model file from its metadata and from what
 // its architecture says, the zero Text if nobody knows that. It keeps
 // nothing of the file, which may be closed. What is wrong with the metadata is a
-// *gguf.FormatError that names the key.
+// *container.FormatError that names the key.
 func FromGGUF(f *gguf.File, text arch.Text) (*Tokenizer, error) {
 	var t *Tokenizer
 	err := mmap.Guard(func() error {
@@ -24,7 +25,7 @@ func FromGGUF(f *gguf.File, text arch.Text) (*Tokenizer, error) {
 	})
 	var fault *keyError
 	if errors.As(err, &fault) {
-		return nil, &gguf.FormatError{File: f.Name(), Offset: -1, Key: fault.key, Msg: fault.msg}
+		return nil, &container.FormatError{File: f.Name(), Offset: -1, Key: fault.key, Msg: fault.msg}
 	}
 	return t, err
 }

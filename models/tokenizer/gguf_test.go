@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/models/arch"
 )
@@ -85,7 +86,7 @@ func TestRefused(t *testing.T) {
 				f = piecesFile(t, tt.change)
 			}
 			_, err := FromGGUF(f, arch.Text{})
-			var e *gguf.FormatError
+			var e *container.FormatError
 			if !errors.As(err, &e) || e.File != "test.gguf" || e.Key != tt.key || !strings.Contains(e.Msg, tt.want) {
 				t.Errorf("got %v\nwant key %s: %s", err, tt.key, tt.want)
 			}
@@ -150,7 +151,7 @@ func TestFileClosed(t *testing.T) {
 	roundTrip(t, tok, "hello", "hello")
 }
 
-// FuzzFromGGUF: whatever the metadata, there is a *gguf.FormatError or a
+// FuzzFromGGUF: whatever the metadata, there is a *container.FormatError or a
 // tokenizer that gives text back.
 func FuzzFromGGUF(f *testing.F) {
 	add := func(file *gguf.File) {
@@ -172,7 +173,7 @@ func FuzzFromGGUF(f *testing.F) {
 		}
 		tok, err := FromGGUF(file, arch.Text{})
 		if err != nil {
-			var e *gguf.FormatError
+			var e *container.FormatError
 			if !errors.As(err, &e) || e.Key == "" {
 				t.Errorf("%T without a key: %v", err, err)
 			}

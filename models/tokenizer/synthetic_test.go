@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/models/arch"
 )
 
 // file makes a GGUF file without tensors.
-func file(t testing.TB, kvs ...gguf.KV) *gguf.File {
+func file(t testing.TB, kvs ...container.KV) *gguf.File {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := gguf.NewWriter(&b, kvs, nil)
@@ -30,8 +31,12 @@ func file(t testing.TB, kvs ...gguf.KV) *gguf.File {
 	return f
 }
 
-func kv[T gguf.Scalar](key string, x T) gguf.KV    { return gguf.KV{Key: key, Value: gguf.Of(x)} }
-func kvs[T gguf.Scalar](key string, x []T) gguf.KV { return gguf.KV{Key: key, Value: gguf.ArrayOf(x)} }
+func kv[T container.Scalar](key string, x T) container.KV {
+	return container.KV{Key: key, Value: container.Of(x)}
+}
+func kvs[T container.Scalar](key string, x []T) container.KV {
+	return container.KV{Key: key, Value: container.ArrayOf(x)}
+}
 
 // alphabet is the 256 tokens that every byte-level vocabulary begins with; the
 // id of each is its byte.
@@ -40,7 +45,7 @@ func alphabet() []string { return append([]string(nil), byteText[:]...) }
 // fullSize is a byte-level vocabulary of a real one's size: made-up words of
 // these letters, each with splits of it as merges, in the order of the words as
 // in the real ones.
-func fullSize(pre string, tokens, merges int) []gguf.KV {
+func fullSize(pre string, tokens, merges int) []container.KV {
 	const letters = "etaoinsr"
 	texts := alphabet()
 	var lines []string
@@ -67,7 +72,7 @@ func fullSize(pre string, tokens, merges int) []gguf.KV {
 	for i := range types {
 		types[i] = int32(normal)
 	}
-	return []gguf.KV{
+	return []container.KV{
 		kv(keyModel, "gpt2"), kv(keyPre, pre), kvs(keyTokens, texts), kvs(keyTypes, types), kvs(keyMerges, lines),
 		kv(keyBOS, uint32(1)),
 	}
@@ -97,30 +102,30 @@ func describe(t testing.TB, m map[string]any, more []func(map[string]any)) *gguf
 	for _, change := range more {
 		change(m)
 	}
-	var pairs []gguf.KV
+	var pairs []container.KV
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		var v gguf.Value
+		var v container.Value
 		switch x := m[key].(type) {
 		case nil:
 			continue
 		case string:
-			v = gguf.Of(x)
+			v = container.Of(x)
 		case bool:
-			v = gguf.Of(x)
+			v = container.Of(x)
 		case uint32:
-			v = gguf.Of(x)
+			v = container.Of(x)
 		case int32:
-			v = gguf.Of(x)
+			v = container.Of(x)
 		case []string:
-			v = gguf.ArrayOf(x)
+			v = container.ArrayOf(x)
 		case []int32:
-			v = gguf.ArrayOf(x)
+			v = container.ArrayOf(x)
 		case []float32:
-			v = gguf.ArrayOf(x)
+			v = container.ArrayOf(x)
 		default:
 			t.Fatalf("%T", x)
 		}
-		pairs = append(pairs, gguf.KV{Key: key, Value: v})
+		pairs = append(pairs, container.KV{Key: key, Value: v})
 	}
 	return file(t, pairs...)
 }
