@@ -32,6 +32,7 @@ var layers = []layer{
 	{"kernels/all", []string{"kernels/*"}},
 	{"kernels/kerneltest", []string{"internal/*", "formats", "kernels", "kernels/all"}},
 	{"kernels/*", []string{"internal/*", "formats", "kernels", "kernels/internal/*"}},
+	{"metal/*", nil},
 	{"models/tokenizer", []string{"internal/*", "formats/*", "models/arch"}},
 	{"models/arch", []string{"internal/*", "formats", "formats/container"}},
 	{"models/hf", []string{"internal/*", "formats", "formats/*", "models/arch", "models/tokenizer"}},
@@ -63,6 +64,7 @@ var modules = map[string][]string{
 	"gonum.org/v1/gonum":                {"bench", "bench/*", "models/perplexity"}, // quantiles of Student's distribution
 	"gonum.org/v1/plot":                 {"reports"},
 	"golang.org/x/image":                {"reports"}, // the types of plot's fonts
+	"github.com/ebitengine/purego":      {"metal/*"}, // C libraries without cgo
 	"github.com/gofrs/flock":            {"cmd/*"},   // locks of folders on every system
 	"github.com/spf13/cobra":            {"cmd/*"},
 	"github.com/spf13/pflag":            {"cmd/*"}, // what cobra's flags are
@@ -84,7 +86,7 @@ var testModules = []string{
 
 // The two sides that only bench/cases and cmd may join, in tests as in code.
 var (
-	dataSide    = []string{"formats", "formats/*", "kernels", "kernels/*", "models", "models/*"}
+	dataSide    = []string{"formats", "formats/*", "kernels", "kernels/*", "metal/*", "models", "models/*"}
 	measureSide = []string{"bench", "bench/*", "reports"}
 )
 

@@ -36,7 +36,7 @@ finish() {
 }
 
 install_packages() {
-	local sudo= packages="binutils llvm fonts-dejavu-core qemu-user-static"
+	local sudo= packages="binutils g++ llvm fonts-dejavu-core qemu-user-static"
 	[ "$(uname -m)" != x86_64 ] || packages="$packages wine wine64"
 	[ "$(id -u)" = 0 ] || sudo=sudo
 	# Ubuntu's chromium is a stub for a snap; its CI images bring Chrome. Slurm
@@ -112,7 +112,7 @@ tools() {
 		if command -v "$tool" >/dev/null; then printf 'chromium,'; fi
 	done
 	if [ -x /usr/sbin/slurmctld ] && [ -x /usr/sbin/munged ]; then printf 'slurm,'; fi
-	printf 'benchstat,objdump,llvm-objdump'
+	printf 'benchstat,g++,objdump,llvm-objdump'
 }
 
 run_tests() {

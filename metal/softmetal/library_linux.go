@@ -1,0 +1,204 @@
+package softmetal
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// A Library is a compiled source, with values for its function constants.
+type Library struct {
+	handle    unsafe.Pointer // softmetal_library
+	constants []constant
+}
+
+// The functions of softmetal.h.
+var (
+	softmetalCompile      func(source string, failed **byte) unsafe.Pointer
+	softmetalFunctionNew  func(library unsafe.Pointer, kernel string, constants *cConstant, count int32, failed **byte) unsafe.Pointer
+	softmetalFunctionFree func(function unsafe.Pointer)
+	softmetalDispatch     func(function unsafe.Pointer, grid, threadgroup *[3]uint32, args *cArg, count int32, failed **byte) int32
+	softmetalAlloc        func(length uint64) unsafe.Pointer
+	softmetalRelease      func(memory unsafe.Pointer, length uint64)
+	softmetalFree         func(message *byte)
+)
+
+type cConstant struct {
+	name  *byte
+	index int32
+	typ   *byte
+	value *byte
+}
+
+type cArg struct {
+	kind, index int32
+	data        unsafe.Pointer
+	length      uint64
+}
+
+// load compiles and opens the runtime.
+var load = sync.OnceValue(func() error {
+	folder, err := Runtime()
+	if err != nil {
+		return err
+	}
+	library, err := purego.Dlopen(filepath.Join(folder, "libsoftmetal.so"), purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return fmt.Errorf("softmetal: %w", err)
+	}
+	for name, function := range map[string]any{
+		"softmetal_compile":       &softmetalCompile,
+		"softmetal_function_new":  &softmetalFunctionNew,
+		"softmetal_function_free": &softmetalFunctionFree,
+		"softmetal_dispatch":      &softmetalDispatch,
+		"softmetal_alloc":         &softmetalAlloc,
+		"softmetal_release":       &softmetalRelease,
+		"softmetal_free":          &softmetalFree,
+	} {
+		purego.RegisterLibFunc(function, library, name)
+	}
+	return nil
+})
+
+// Compile compiles a source for dispatches with these values of its function
+// constants: bool, uint32, int32 or float32 by name. Sources are compiled once;
+// a Library lives as long as the process.
+func Compile(source string, constants map[string]any) (*Library, error) {
+	values, err := constantsOf(constants)
+	if err != nil {
+		return nil, err
+	}
+	if err := load(); err != nil {
+		return nil, err
+	}
+	handle, err := compiled(source)
+	if err != nil {
+		return nil, err
+	}
+	return &Library{handle: handle, constants: values}, nil
+}
+
+// libraries are those of the sources compiled so far.
+var libraries struct {
+	sync.Mutex
+	of map[string]unsafe.Pointer
+}
+
+func compiled(source string) (unsafe.Pointer, error) {
+	libraries.Lock()
+	defer libraries.Unlock()
+	if handle, ok := libraries.of[source]; ok {
+		return handle, nil
+	}
+	var failed *byte
+	handle := softmetalCompile(source, &failed)
+	if handle == nil {
+		return nil, messageOf(failed)
+	}
+	if libraries.of == nil {
+		libraries.of = map[string]unsafe.Pointer{}
+	}
+	libraries.of[source] = handle
+	return handle, nil
+}
+
+// messageOf takes an error from the runtime.
+func messageOf(message *byte) error {
+	defer softmetalFree(message)
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(message), n)) != 0 {
+		n++
+	}
+	return errors.New(string(unsafe.Slice(message, n)))
+}
+
+// Dispatch runs a kernel over a grid of threads and returns when all are done,
+// or at the first fault. Buffers are where no access outside one of them is
+// inside another. Dispatches of the same source wait for each other.
+func (l *Library) Dispatch(kernel string, grid, threadgroup [3]int, args ...Arg) error {
+	function, err := l.function(kernel)
+	if err != nil {
+		return err
+	}
+	defer softmetalFunctionFree(function)
+	bound, release, err := bind(args)
+	if err != nil {
+		return err
+	}
+	defer release()
+	g, t := size(grid), size(threadgroup)
+	var failed *byte
+	if softmetalDispatch(function, &g, &t, unsafe.SliceData(bound), int32(len(bound)), &failed) == 0 {
+		return messageOf(failed)
+	}
+	return nil
+}
+
+func size(s [3]int) [3]uint32 {
+	var out [3]uint32
+	for i, v := range s {
+		out[i] = uint32(min(max(v, 0), 1<<32-1))
+	}
+	return out
+}
+
+// function finds a kernel, with the library's constants.
+func (l *Library) function(kernel string) (unsafe.Pointer, error) {
+	var pins runtime.Pinner
+	defer pins.Unpin()
+	pinned := func(b []byte) *byte {
+		pins.Pin(&b[0])
+		return &b[0]
+	}
+	values := make([]cConstant, len(l.constants))
+	for i, c := range l.constants {
+		values[i] = cConstant{name: pinned([]byte(c.name + "\x00")), typ: pinned([]byte(c.typ + "\x00")), value: pinned(c.value)}
+	}
+	var failed *byte
+	function := softmetalFunctionNew(l.handle, kernel, unsafe.SliceData(values), int32(len(values)), &failed)
+	if function == nil {
+		return nil, messageOf(failed)
+	}
+	return function, nil
+}
+
+// bind copies buffers to memory of the runtime; two of the same memory stay
+// one. release copies them back and frees them.
+func bind(args []Arg) (bound []cArg, release func(), err error) {
+	copies := map[*byte]unsafe.Pointer{}
+	release = func() {
+		for i, a := range args[:len(bound)] {
+			if a.kind != bufferArg {
+				continue
+			}
+			at := copies[unsafe.SliceData(a.data)]
+			copy(a.data, unsafe.Slice((*byte)(bound[i].data), len(a.data)))
+			if at != nil {
+				delete(copies, unsafe.SliceData(a.data))
+				defer softmetalRelease(at, uint64(len(a.data)))
+			}
+		}
+	}
+	for _, a := range args {
+		c := cArg{kind: int32(a.kind), index: int32(a.index), length: uint64(a.length)}
+		if a.kind == bufferArg {
+			at, ok := copies[unsafe.SliceData(a.data)]
+			if !ok {
+				if at = softmetalAlloc(c.length); at == nil {
+					release()
+					return nil, nil, fmt.Errorf("softmetal: no memory for buffer %d of %d bytes", a.index, a.length)
+				}
+				copy(unsafe.Slice((*byte)(at), a.length), a.data)
+				copies[unsafe.SliceData(a.data)] = at
+			}
+			c.data = at
+		}
+		bound = append(bound, c)
+	}
+	return bound, release, nil
+}

@@ -1,0 +1,420 @@
+#include "run.h"
+
+#include <csetjmp>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "shadow.h"
+
+namespace softmetal {
+namespace {
+
+std::string text(const Triple &t) {
+	return "(" + std::to_string(t.at[0]) + "," + std::to_string(t.at[1]) + "," + std::to_string(t.at[2]) + ")";
+}
+
+enum class State { ready, at_barrier, at_simd_barrier, at_exchange, returned };
+
+const char *words(State s) {
+	switch (s) {
+	case State::at_barrier: return "waits at the threadgroup_barrier";
+	case State::at_simd_barrier: return "waits at the simdgroup_barrier";
+	case State::at_exchange: return "waits at the simdgroup operation";
+	case State::returned: return "has returned";
+	case State::ready: break;
+	}
+	return "runs";
+}
+
+// A Fibre is a thread of a threadgroup.
+struct Fibre {
+	Thread thread;
+	State state;
+	bool started, memory; // memory: what it waits at orders threadgroup memory
+	int line;
+	char *stack;
+	ucontext_t start;
+	jmp_buf at;
+};
+
+// Stacks are mapped once for a system thread, with a page between them that
+// stops an overflow.
+class Stacks {
+public:
+	static constexpr size_t page = 65536, size = 2 * page;
+
+	~Stacks() {
+		for (char *s : all) munmap(s - page, size);
+	}
+	// get returns the lower end of stack i, which is page bytes long.
+	char *get(size_t i) {
+		while (all.size() <= i) {
+			void *m = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			if (m == MAP_FAILED || mprotect(static_cast<char *>(m) + page, page, PROT_READ | PROT_WRITE) != 0)
+				throw std::runtime_error("no memory for the stacks of a threadgroup");
+			all.push_back(static_cast<char *>(m) + page);
+		}
+		return all[i];
+	}
+
+private:
+	std::vector<char *> all;
+};
+
+// An Exchange is what the lanes of a simdgroup hand over. There are two in
+// turn: a lane can be at the next while others still read this one.
+struct Simdgroup {
+	Lanes lanes[2];
+	unsigned epoch; // barriers passed
+};
+
+// A Variable is one in threadgroup memory.
+struct Variable {
+	std::string name;
+	int line;
+	size_t at, size;
+};
+
+class Dispatch {
+public:
+	Dispatch(const Kernel &kernel, const Range &file, Triple grid, Triple threadgroup, const softmetal_arg *args, int count)
+		: kernel(kernel), file(file), grid(grid), threadgroup(threadgroup) {
+		bind(args, count);
+	}
+
+	void run() {
+		Triple groups, at;
+		for (int i = 0; i < 3; i++) groups.at[i] = (grid.at[i] + threadgroup.at[i] - 1) / threadgroup.at[i];
+		for (at.at[2] = 0; at.at[2] < groups.at[2]; at.at[2]++)
+			for (at.at[1] = 0; at.at[1] < groups.at[1]; at.at[1]++)
+				for (at.at[0] = 0; at.at[0] < groups.at[0]; at.at[0]++) run_group(at, groups);
+	}
+
+	// What threads call, through the Runtime below.
+
+	void access(const char *p, size_t size, bool write, bool atomic) {
+		const Fibre &f = *current;
+		if (p >= f.stack && p + size <= f.stack + Stacks::page) return;
+		if (p >= shared_memory && p + size <= shared_memory + shared_used)
+			return check_race(size_t(p - shared_memory), size, write, atomic);
+		if (last < buffers.size() && within(buffers[last], p, size)) return;
+		for (last = 0; last < buffers.size(); last++)
+			if (within(buffers[last], p, size)) return;
+		if (within(file, p, size)) return;
+		fail(std::string(write ? "writes " : "reads ") + std::to_string(size) + " bytes " + place(p, size));
+	}
+
+	void wait(State state, bool memory, int line) {
+		Fibre &f = *current;
+		f.state = state;
+		f.memory = memory;
+		f.line = line;
+		if (_setjmp(f.at) == 0) _longjmp(scheduler, 1);
+	}
+
+	const Lanes *exchange(const void *value, size_t size, int line) {
+		const Thread &t = current->thread;
+		Simdgroup &s = simdgroups[t.simdgroup_index_in_threadgroup];
+		// Every lane takes part in every exchange: their counts agree.
+		Lanes &lanes = s.lanes[exchanges[t.thread_index_in_threadgroup]++ % 2];
+		memcpy(lanes.value[t.thread_index_in_simdgroup], value, size);
+		wait(State::at_exchange, false, line);
+		return &lanes;
+	}
+
+	unsigned lane() const { return current->thread.thread_index_in_simdgroup; }
+
+	void *shared(const char *name, size_t size, size_t align, int line) {
+		for (const Variable &v : variables)
+			if (v.line == line && v.name == name) return shared_memory + v.at;
+		const size_t at = (shared_used + align - 1) / align * align;
+		if (at + size > SOFTMETAL_MAX_THREADGROUP_MEMORY)
+			fail("variable " + std::string(name) + ": more than " + std::to_string(SOFTMETAL_MAX_THREADGROUP_MEMORY) + " bytes of threadgroup memory");
+		variables.push_back({name, line, at, size});
+		shared_used = at + size;
+		return shared_memory + at;
+	}
+
+	void start() {
+		kernel.run(current->thread);
+		current->state = State::returned;
+		_longjmp(scheduler, 1);
+	}
+
+private:
+	const Kernel &kernel;
+	const Range &file;
+	const Triple grid, threadgroup;
+	std::vector<Range> buffers;
+	size_t last = 0; // the buffer that was used last
+	std::vector<void *> arguments;
+
+	std::vector<std::unique_ptr<Fibre>> fibres;
+	std::vector<Simdgroup> simdgroups;
+	std::vector<unsigned> exchanges; // of each thread
+	Stacks stacks;
+	size_t threads = 0; // of this threadgroup
+	Triple group{};
+	unsigned epoch = 0; // barriers passed
+	Fibre *current = nullptr;
+	jmp_buf scheduler;
+	std::string fault;
+
+	alignas(64) char shared_memory[SOFTMETAL_MAX_THREADGROUP_MEMORY];
+	size_t shared_used = 0;
+	std::vector<Variable> variables;
+	Shadow shadow{SOFTMETAL_MAX_THREADGROUP_MEMORY};
+
+	std::string title() const { return std::string("kernel ") + kernel.name; }
+
+	// bind gives every parameter of the kernel its argument.
+	void bind(const softmetal_arg *args, int count) {
+		arguments.resize(size_t(kernel.count));
+		std::vector<bool> used(static_cast<size_t>(count));
+		for (int i = 0; i < kernel.count; i++) {
+			const Parameter &p = kernel.parameters[i];
+			const softmetal_arg *found = nullptr;
+			for (int j = 0; j < count; j++)
+				if (args[j].kind == p.kind && args[j].index == p.index) found = &args[j], used[size_t(j)] = true;
+			const std::string name = std::string(p.kind == SOFTMETAL_BUFFER ? "buffer " : "threadgroup memory ") + std::to_string(p.index) + " (" + p.name + ")";
+			if (!found) throw std::runtime_error(title() + ": " + name + " is not set");
+			if (found->length < p.least)
+				throw std::runtime_error(title() + ": " + name + " has " + std::to_string(found->length) + " bytes, and one element " + std::to_string(p.least));
+			arguments[size_t(i)] = p.kind == SOFTMETAL_BUFFER ? bind_buffer(*found, name) : bind_shared(*found, p.name);
+		}
+		for (int j = 0; j < count; j++)
+			if (!used[size_t(j)])
+				throw std::runtime_error(title() + " has no " + (args[j].kind == SOFTMETAL_BUFFER ? "buffer " : "threadgroup memory ") + std::to_string(args[j].index));
+	}
+
+	void *bind_buffer(const softmetal_arg &arg, const std::string &name) {
+		const char *data = static_cast<const char *>(arg.data);
+		buffers.push_back({data, data + arg.length, name});
+		return arg.data;
+	}
+
+	void *bind_shared(const softmetal_arg &arg, const char *name) {
+		const size_t at = (shared_used + 15) / 16 * 16;
+		if (arg.length > SOFTMETAL_MAX_THREADGROUP_MEMORY || at + arg.length > SOFTMETAL_MAX_THREADGROUP_MEMORY)
+			throw std::runtime_error(title() + ": more than " + std::to_string(SOFTMETAL_MAX_THREADGROUP_MEMORY) + " bytes of threadgroup memory");
+		variables.push_back({name, 0, at, arg.length});
+		shared_used = at + arg.length;
+		return shared_memory + at;
+	}
+
+	static bool within(const Range &r, const char *p, size_t size) { return p >= r.begin && p + size <= r.end; }
+
+	// place says where an address is that lies in no memory of the kernel's: how
+	// far from the nearest buffer.
+	std::string place(const char *p, size_t size) const {
+		const Range *nearest = nullptr;
+		size_t least = size_t(1) << 20;
+		for (const Range &b : buffers) {
+			const size_t away = p < b.begin ? size_t(b.begin - p) : p + size > b.end ? size_t(p + size - b.end) : 0;
+			if (away < least) least = away, nearest = &b;
+		}
+		for (const Variable &v : variables) {
+			const char *begin = shared_memory + v.at, *end = begin + v.size;
+			const size_t away = p < begin ? size_t(begin - p) : size_t(p + size - end);
+			if (p + size > shared_memory && away < least)
+				return "at offset " + std::to_string(p - begin) + " of threadgroup memory " + v.name + ", which has " + std::to_string(v.size) + " bytes";
+		}
+		if (!nearest) return "at an address near none of its buffers";
+		return "at offset " + std::to_string(p - nearest->begin) + " of " + nearest->name + ", which has " +
+			std::to_string(nearest->end - nearest->begin) + " bytes";
+	}
+
+	// fail ends the dispatch from inside a thread.
+	[[noreturn]] void fail(const std::string &what) {
+		fault = title() + ", thread " + text(current->thread.thread_position_in_threadgroup) + " of threadgroup " + text(group) + " " + what;
+		_longjmp(scheduler, 1);
+	}
+
+	Access mine(bool write, bool atomic) const {
+		const Thread &t = current->thread;
+		return {int(t.thread_index_in_threadgroup), int(t.simdgroup_index_in_threadgroup), epoch,
+			simdgroups[t.simdgroup_index_in_threadgroup].epoch, write, atomic};
+	}
+
+	void check_race(size_t at, size_t size, bool write, bool atomic) {
+		const Conflict c = shadow.add(at, size, mine(write, atomic));
+		if (c.kind == Conflict::none) return;
+		std::string name = "memory";
+		size_t offset = at;
+		for (const Variable &v : variables)
+			if (at >= v.at && at < v.at + v.size) name = v.name, offset = at - v.at;
+		const std::string which = " offset " + std::to_string(offset) + " of threadgroup memory " + name;
+		if (c.kind == Conflict::unwritten) fail("reads" + which + ", which no thread of it has written");
+		fail(std::string(write ? "writes" : "reads") + which + ", which thread " +
+			text(fibres[size_t(c.other.thread)]->thread.thread_position_in_threadgroup) + (c.other.write ? " writes" : " reads") + " with no barrier between");
+	}
+
+	void run_group(const Triple &at, const Triple &groups) {
+		group = at;
+		set_up(groups);
+		for (;;) {
+			for (size_t i = 0; i < threads; i++) {
+				if (fibres[i]->state != State::ready) continue;
+				resume(*fibres[i]);
+				if (!fault.empty()) throw std::runtime_error(fault);
+			}
+			if (all(0, threads, State::returned)) return;
+			if (!release_simdgroups() && !release_threadgroup()) throw std::runtime_error(divergence());
+		}
+	}
+
+	void set_up(const Triple &groups) {
+		Triple size;
+		threads = 1;
+		for (int i = 0; i < 3; i++) {
+			const unsigned left = grid.at[i] - group.at[i] * threadgroup.at[i];
+			size.at[i] = left < threadgroup.at[i] ? left : threadgroup.at[i];
+			threads *= size.at[i];
+		}
+		const unsigned width = SOFTMETAL_SIMD_WIDTH, simds = unsigned((threads + width - 1) / width);
+		simdgroups.assign(simds, {});
+		for (unsigned i = 0; i < simds; i++) {
+			const unsigned left = unsigned(threads) - i * width;
+			simdgroups[i].lanes[0].count = simdgroups[i].lanes[1].count = left < width ? left : width;
+		}
+		exchanges.assign(threads, 0);
+		memset(shared_memory, 0xff, sizeof shared_memory);
+		shadow.clear();
+		epoch = 0;
+		while (fibres.size() < threads) {
+			fibres.push_back(std::make_unique<Fibre>());
+			fibres.back()->stack = stacks.get(fibres.size() - 1);
+		}
+		for (unsigned i = 0; i < threads; i++) {
+			Fibre &f = *fibres[i];
+			f.state = State::ready;
+			f.started = false;
+			Thread &t = f.thread;
+			t.thread_position_in_threadgroup = {{i % size.at[0], i / size.at[0] % size.at[1], i / size.at[0] / size.at[1]}};
+			for (int k = 0; k < 3; k++)
+				t.thread_position_in_grid.at[k] = group.at[k] * threadgroup.at[k] + t.thread_position_in_threadgroup.at[k];
+			t.threadgroup_position_in_grid = group;
+			t.threads_per_threadgroup = size;
+			t.threads_per_grid = grid;
+			t.threadgroups_per_grid = groups;
+			t.thread_index_in_threadgroup = i;
+			t.thread_index_in_simdgroup = i % width;
+			t.simdgroup_index_in_threadgroup = i / width;
+			t.simdgroups_per_threadgroup = simds;
+			t.threads_per_simdgroup = width;
+			t.arguments = arguments.data();
+		}
+	}
+
+	void resume(Fibre &f);
+
+	// all says whether threads [from, to) are in that state, at one line.
+	bool all(size_t from, size_t to, State state) const {
+		for (size_t i = from; i < to; i++)
+			if (fibres[i]->state != state || (state != State::returned && fibres[i]->line != fibres[from]->line)) return false;
+		return true;
+	}
+
+	void ready(size_t from, size_t to) {
+		for (size_t i = from; i < to; i++) fibres[i]->state = State::ready;
+	}
+
+	// release_simdgroups lets those go on whose lanes have all arrived.
+	bool release_simdgroups() {
+		bool any = false;
+		for (size_t s = 0; s < simdgroups.size(); s++) {
+			const size_t from = s * SOFTMETAL_SIMD_WIDTH, to = from + simdgroups[s].lanes[0].count;
+			const bool barrier = all(from, to, State::at_simd_barrier);
+			if (!barrier && !all(from, to, State::at_exchange)) continue;
+			if (barrier && fibres[from]->memory) simdgroups[s].epoch++;
+			ready(from, to);
+			any = true;
+		}
+		return any;
+	}
+
+	bool release_threadgroup() {
+		if (!all(0, threads, State::at_barrier)) return false;
+		if (fibres[0]->memory) epoch++;
+		ready(0, threads);
+		return true;
+	}
+
+	std::string where(const Fibre &f) const {
+		return "thread " + text(f.thread.thread_position_in_threadgroup) + " " + words(f.state) +
+			(f.state == State::returned ? "" : " of line " + std::to_string(f.line));
+	}
+
+	// divergence names two threads that wait for what will not come: within a
+	// simdgroup if there are such, in the threadgroup otherwise.
+	std::string divergence() const {
+		for (size_t s = 0; s < simdgroups.size(); s++) {
+			const size_t from = s * SOFTMETAL_SIMD_WIDTH, to = from + simdgroups[s].lanes[0].count;
+			const std::string found = apart(from, from, to);
+			if (!found.empty()) return found;
+		}
+		return apart(0, 0, threads);
+	}
+
+	std::string apart(size_t one, size_t from, size_t to) const {
+		const Fibre &f = *fibres[one];
+		for (size_t i = from; i < to; i++)
+			if (fibres[i]->state != f.state || (f.state != State::returned && fibres[i]->line != f.line))
+				return title() + ", threadgroup " + text(group) + ": " + where(f) + ", and " + where(*fibres[i]);
+		return "";
+	}
+};
+
+// running is the dispatch of this system thread.
+thread_local Dispatch *running;
+
+void start() { running->start(); }
+
+// resume runs a fibre until it waits or returns. The first time its context is
+// made; from then on _setjmp and _longjmp switch, which do no system calls.
+void Dispatch::resume(Fibre &f) {
+	current = &f;
+	if (_setjmp(scheduler) != 0) return;
+	if (f.started) _longjmp(f.at, 1);
+	f.started = true;
+	getcontext(&f.start);
+	f.start.uc_stack.ss_sp = f.stack;
+	f.start.uc_stack.ss_size = Stacks::page;
+	f.start.uc_link = nullptr;
+	makecontext(&f.start, softmetal::start, 0);
+	setcontext(&f.start);
+}
+
+void access(const volatile void *at, unsigned long size, bool write, bool atomic) {
+	running->access(static_cast<const char *>(const_cast<const void *>(at)), size, write, atomic);
+}
+void barrier(bool memory, int line) { running->wait(State::at_barrier, memory, line); }
+void simd_barrier(bool memory, int line) { running->wait(State::at_simd_barrier, memory, line); }
+const Lanes *exchange(const void *value, unsigned long size, int line) { return running->exchange(value, size, line); }
+unsigned lane() { return running->lane(); }
+void *shared(const char *name, unsigned long size, unsigned long align, int line) { return running->shared(name, size, align, line); }
+
+} // namespace
+
+const Runtime *runtime() {
+	static const Runtime r = {access, barrier, simd_barrier, exchange, lane, shared};
+	return &r;
+}
+
+void run(const Kernel &kernel, const Range &file, const Triple &grid, const Triple &threadgroup, const softmetal_arg *args, int count) {
+	const auto dispatch = std::make_unique<Dispatch>(kernel, file, grid, threadgroup, args, count);
+	running = dispatch.get();
+	try {
+		dispatch->run();
+	} catch (...) {
+		running = nullptr;
+		throw;
+	}
+	running = nullptr;
+}
+
+} // namespace softmetal

@@ -1,0 +1,50 @@
+#ifndef SOFTMETAL_SHADOW_H
+#define SOFTMETAL_SHADOW_H
+
+#include <cstddef>
+#include <vector>
+
+namespace softmetal {
+
+// An Access is one by a thread of a threadgroup, after so many barriers of the
+// threadgroup and of its simdgroup.
+struct Access {
+	int thread, simdgroup;
+	unsigned epoch, simd_epoch;
+	bool write, atomic;
+};
+
+struct Conflict {
+	enum { none, unwritten, race } kind;
+	Access other;
+};
+
+// A Shadow remembers, for every byte of threadgroup memory, its last write and
+// two of its readers since the last barrier: two of different simdgroups if
+// there are such, since only those race whatever barriers their simdgroups pass.
+class Shadow {
+public:
+	explicit Shadow(size_t bytes) : bytes(bytes) {}
+
+	void clear() { bytes.assign(bytes.size(), {}); }
+
+	// add takes in an access. It returns how it conflicts with an earlier one:
+	// the two are of different threads, one writes, not both are atomic, and no
+	// barrier is between; or it reads what nobody has written.
+	Conflict add(size_t at, size_t size, const Access &a);
+
+private:
+	struct Byte {
+		bool written = false;
+		int readers = 0;
+		Access write, read[2];
+	};
+	std::vector<Byte> bytes;
+
+	static bool ordered(const Access &before, const Access &a);
+	static void add_reader(Byte &b, const Access &a);
+};
+
+} // namespace softmetal
+
+#endif

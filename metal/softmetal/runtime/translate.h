@@ -1,0 +1,17 @@
+#ifndef SOFTMETAL_TRANSLATE_H
+#define SOFTMETAL_TRANSLATE_H
+
+#include <string>
+
+namespace softmetal {
+
+// translate turns a Metal source into C++ for the metal_stdlib beside this
+// file: lines stay where they were. It drops address spaces and attributes, puts
+// variables of threadgroup memory there, and adds the table of kernels and of
+// function constants that the runtime reads. It throws std::runtime_error, with
+// the line, for what it does not understand.
+std::string translate(const std::string &source);
+
+} // namespace softmetal
+
+#endif

@@ -1,0 +1,168 @@
+package softmetal
+
+import (
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"onebit/internal/require"
+)
+
+// compile compiles a source whose kernels see metal's names.
+func compile(t *testing.T, source string, constants map[string]any) *Library {
+	t.Helper()
+	needCompiler(t)
+	l, err := Compile("#include <metal_stdlib>\nusing namespace metal;\n"+source, constants)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func needCompiler(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("shaders run on Linux only")
+	}
+	if _, err := exec.LookPath("g++"); err != nil {
+		require.Skip(t, "g++", err.Error())
+	}
+}
+
+func TestDispatch(t *testing.T) {
+	l := compile(t, `
+constant uint times [[function_constant(0)]];
+constant float table[2] = {10, 20};
+
+struct Size { uint n; };
+
+kernel void scale(device const float *x [[buffer(0)]],
+                  device float *y       [[buffer(1)]],
+                  constant Size &size   [[buffer(2)]],
+                  uint i [[thread_position_in_grid]]) {
+	if (i >= size.n) return;
+	y[i] = x[i] * float(times) + table[i % 2];
+}
+`, map[string]any{"times": uint32(3)})
+	x, y := []float32{1, 2, 3, 4, 5}, make([]float32, 5)
+	err := l.Dispatch("scale", [3]int{8, 1, 1}, [3]int{4, 1, 1}, Buffer(0, x), Buffer(1, y), Value(2, uint32(5)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range x {
+		if want := x[i]*3 + []float32{10, 20}[i%2]; y[i] != want {
+			t.Errorf("y[%d] = %v, want %v", i, y[i], want)
+		}
+	}
+}
+
+// Each fault is found, and its message names kernel, thread and memory.
+func TestFaults(t *testing.T) {
+	l := compile(t, `
+kernel void beyond(device const float *x [[buffer(0)]], device float *y [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+	y[i] = x[i + 1];
+}
+kernel void before(device const float *x [[buffer(0)]], device float *y [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+	y[int(i) - 1] = x[i];
+}
+kernel void stride(device const float4 *x [[buffer(0)]], device float *y [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+	y[i] = x[i].x;
+}
+kernel void no_barrier(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+	threadgroup float tile[64];
+	tile[i] = float(i);
+	y[i] = tile[63 - i];
+}
+kernel void barrier(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+	threadgroup float tile[64];
+	tile[i] = float(i);
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	y[i] = tile[63 - i];
+}
+kernel void barrier_of_nothing(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+	threadgroup float tile[64];
+	tile[i] = float(i);
+	threadgroup_barrier(mem_flags::mem_none);
+	y[i] = tile[63 - i];
+}
+kernel void simd_barrier(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+	threadgroup float tile[64];
+	tile[i] = float(i);
+	simdgroup_barrier(mem_flags::mem_threadgroup);
+	y[i] = tile[i ^ 1];
+}
+kernel void simd_barrier_across(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+	threadgroup float tile[64];
+	tile[i] = float(i);
+	simdgroup_barrier(mem_flags::mem_threadgroup);
+	y[i] = tile[i ^ 32];
+}
+kernel void overwrites(device float *y [[buffer(1)]], threadgroup float *sum [[threadgroup(0)]], uint i [[thread_index_in_threadgroup]]) {
+	if (i == 0) sum[0] = 1;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	y[i] = sum[0];
+	if (i == 0) sum[0] = 2;
+}
+kernel void unwritten(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+	threadgroup float tile[64];
+	if (i < 32) tile[i] = 1;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	y[i] = tile[i];
+}
+kernel void outside_tile(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+	threadgroup float tile[60];
+	tile[i] = 1;
+	y[i] = tile[i];
+}
+kernel void diverges(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+	if (i < 40) threadgroup_barrier(mem_flags::mem_threadgroup);
+	y[i] = 1;
+}
+kernel void simd_diverges(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+	if (i != 5) y[i] = simd_sum(1.0f);
+}
+kernel void counts(device atomic_uint *n [[buffer(0)]], device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+	threadgroup atomic_uint m;
+	if (i == 0) atomic_store_explicit(&m, 0, memory_order_relaxed);
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	atomic_fetch_add_explicit(&m, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	y[i] = float(atomic_load_explicit(&m, memory_order_relaxed));
+}
+`, nil)
+	for kernel, want := range map[string]string{
+		"beyond":              "kernel beyond, thread (63,0,0) of threadgroup (0,0,0) reads 4 bytes at offset 256 of buffer 0 (x), which has 256 bytes",
+		"before":              "kernel before, thread (0,0,0) of threadgroup (0,0,0) writes 4 bytes at offset -4 of buffer 1 (y), which has 256 bytes",
+		"stride":              "kernel stride, thread (16,0,0) of threadgroup (0,0,0) reads 4 bytes at offset 256 of buffer 0 (x), which has 256 bytes",
+		"no_barrier":          "kernel no_barrier, thread (0,0,0) of threadgroup (0,0,0) reads offset 252 of threadgroup memory tile, which no thread of it has written",
+		"barrier":             "",
+		"barrier_of_nothing":  "kernel barrier_of_nothing, thread (0,0,0) of threadgroup (0,0,0) reads offset 252 of threadgroup memory tile, which thread (63,0,0) writes with no barrier between",
+		"simd_barrier":        "",
+		"simd_barrier_across": "kernel simd_barrier_across, thread (0,0,0) of threadgroup (0,0,0) reads offset 128 of threadgroup memory tile, which thread (32,0,0) writes with no barrier between",
+		"overwrites":          "kernel overwrites, thread (1,0,0) of threadgroup (0,0,0) reads offset 0 of threadgroup memory sum, which thread (0,0,0) writes with no barrier between",
+		"unwritten":           "kernel unwritten, thread (32,0,0) of threadgroup (0,0,0) reads offset 128 of threadgroup memory tile, which no thread of it has written",
+		"outside_tile":        "kernel outside_tile, thread (60,0,0) of threadgroup (0,0,0) writes 4 bytes at offset 240 of threadgroup memory tile, which has 240 bytes",
+		"diverges":            "kernel diverges, threadgroup (0,0,0): thread (32,0,0) waits at the threadgroup_barrier of line 60, and thread (40,0,0) has returned",
+		"simd_diverges":       "kernel simd_diverges, threadgroup (0,0,0): thread (0,0,0) waits at the simdgroup operation of line 64, and thread (5,0,0) has returned",
+		"counts":              "",
+	} {
+		t.Run(kernel, func(t *testing.T) {
+			args := []Arg{Buffer(1, make([]float32, 64))}
+			switch kernel {
+			case "beyond", "before", "stride", "counts":
+				args = append(args, Buffer(0, make([]float32, 64)))
+			case "overwrites":
+				args = append(args, Threadgroup(0, 4))
+			}
+			message := ""
+			if err := l.Dispatch(kernel, [3]int{64, 1, 1}, [3]int{64, 1, 1}, args...); err != nil {
+				message = strings.TrimPrefix(err.Error(), "softmetal: ")
+			}
+			if message != want {
+				t.Errorf("error %q\n want %q", message, want)
+			}
+		})
+	}
+}
