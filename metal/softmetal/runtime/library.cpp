@@ -259,6 +259,13 @@ int32_t softmetal_max_threads(const softmetal_function *function) {
 	return own ? int32_t(own) : SOFTMETAL_MAX_THREADS;
 }
 
+int32_t softmetal_parameter(const softmetal_function *function, int32_t i, int32_t *kind, int32_t *index) {
+	if (i < 0 || i >= function->kernel->count) return 0;
+	*kind = function->kernel->parameters[i].kind;
+	*index = function->kernel->parameters[i].index;
+	return 1;
+}
+
 int32_t softmetal_dispatch(softmetal_function *function, const uint32_t grid[3], const uint32_t threadgroup[3], const softmetal_arg *args,
 	int32_t count, char **error) {
 	return or_error(error, [&] {

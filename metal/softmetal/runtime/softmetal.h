@@ -70,6 +70,10 @@ void softmetal_function_free(softmetal_function *function);
 // [[max_total_threads_per_threadgroup]] or the device's limit.
 int32_t softmetal_max_threads(const softmetal_function *function);
 
+// softmetal_parameter says which argument a kernel's parameter i is. It returns 0
+// behind the last.
+int32_t softmetal_parameter(const softmetal_function *function, int32_t i, int32_t *kind, int32_t *index);
+
 // softmetal_dispatch runs a kernel over a grid of threads (threads, not
 // threadgroups: at the grid's edges threadgroups are smaller), and returns
 // when all are done: 1. It returns 0 at the first fault, with the names of
