@@ -32,6 +32,8 @@ var layers = []layer{
 	{"kernels/all", []string{"kernels/*"}},
 	{"kernels/kerneltest", []string{"internal/*", "formats", "kernels", "kernels/all"}},
 	{"kernels/*", []string{"internal/*", "formats", "kernels", "kernels/internal/*"}},
+	{"metal", nil},
+	{"metal/softmetal/frameworks", []string{"metal/softmetal"}},
 	{"metal/*", nil},
 	{"models/tokenizer", []string{"internal/*", "formats/*", "models/arch"}},
 	{"models/arch", []string{"internal/*", "formats", "formats/container"}},
@@ -63,9 +65,9 @@ var modules = map[string][]string{
 	"github.com/montanaflynn/stats":     {"bench", "reports", "models/perplexity"},
 	"gonum.org/v1/gonum":                {"bench", "bench/*", "models/perplexity"}, // quantiles of Student's distribution
 	"gonum.org/v1/plot":                 {"reports"},
-	"golang.org/x/image":                {"reports"}, // the types of plot's fonts
-	"github.com/ebitengine/purego":      {"metal/*"}, // C libraries without cgo
-	"github.com/gofrs/flock":            {"cmd/*"},   // locks of folders on every system
+	"golang.org/x/image":                {"reports"},          // the types of plot's fonts
+	"github.com/ebitengine/purego":      {"metal", "metal/*"}, // C libraries without cgo
+	"github.com/gofrs/flock":            {"cmd/*"},            // locks of folders on every system
 	"github.com/spf13/cobra":            {"cmd/*"},
 	"github.com/spf13/pflag":            {"cmd/*"}, // what cobra's flags are
 	"github.com/schollz/progressbar/v3": {"cmd/*"},
@@ -86,7 +88,7 @@ var testModules = []string{
 
 // The two sides that only bench/cases and cmd may join, in tests as in code.
 var (
-	dataSide    = []string{"formats", "formats/*", "kernels", "kernels/*", "metal/*", "models", "models/*"}
+	dataSide    = []string{"formats", "formats/*", "kernels", "kernels/*", "metal", "metal/*", "models", "models/*"}
 	measureSide = []string{"bench", "bench/*", "reports"}
 )
 

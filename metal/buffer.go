@@ -1,0 +1,89 @@
+package metal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+)
+
+// A Buffer is memory that the processor and the GPU share.
+type Buffer struct {
+	device *Device
+	buffer id
+	bytes  []byte
+	copied bool
+}
+
+const sharedStorage = 0 // MTLResourceStorageModeShared, hazards tracked
+
+var errEmpty = errors.New("metal: a buffer has at least one byte")
+
+// NewBuffer allocates n bytes, which are zero. The error wraps [ErrTooLarge] or
+// [ErrOutOfMemory].
+func (d *Device) NewBuffer(n int) (*Buffer, error) {
+	if err := d.checkLength(n); err != nil {
+		return nil, err
+	}
+	obj := d.objc.send(d.device, "newBufferWithLength:options:", uintptr(n), sharedStorage)
+	if obj == 0 {
+		return nil, fmt.Errorf("metal: a buffer of %d bytes: %w; %d are allocated, %d of all fit well",
+			n, ErrOutOfMemory, d.Allocated(), d.limits.WorkingSet)
+	}
+	return d.buffer(obj, n), nil
+}
+
+// Wrap makes a buffer of memory outside Go's heap, in place if it begins a page.
+// It must be mapped to the end of its last page, as files are, and stay so until
+// the buffer is closed and commands that use it are done. If data begins
+// elsewhere, or the system refuses, the buffer is a copy.
+func (d *Device) Wrap(data []byte) (*Buffer, error) {
+	if err := d.checkLength(len(data)); err != nil {
+		return nil, err
+	}
+	page := uintptr(os.Getpagesize())
+	start := uintptr(unsafe.Pointer(&data[0]))
+	length := (uintptr(len(data)) + page - 1) / page * page
+	if start%page == 0 && length <= uintptr(d.limits.Buffer) {
+		obj := d.objc.send(d.device, "newBufferWithBytesNoCopy:length:options:deallocator:", start, length, sharedStorage, 0)
+		if obj != 0 {
+			return &Buffer{device: d, buffer: obj, bytes: data}, nil
+		}
+	}
+	b, err := d.NewBuffer(len(data))
+	if err != nil {
+		return nil, err
+	}
+	copy(b.bytes, data)
+	b.copied = true
+	return b, nil
+}
+
+func (d *Device) checkLength(n int) error {
+	if n <= 0 {
+		return errEmpty
+	}
+	if n > d.limits.Buffer {
+		return fmt.Errorf("metal: a buffer of %d bytes %w of %d", n, ErrTooLarge, d.limits.Buffer)
+	}
+	return nil
+}
+
+func (d *Device) buffer(obj id, n int) *Buffer {
+	contents := d.objc.sendPointer(obj, d.objc.sel("contents"))
+	return &Buffer{device: d, buffer: obj, bytes: unsafe.Slice((*byte)(contents), n)}
+}
+
+// Bytes returns the memory, nil once the buffer is closed. Between Commit and
+// Wait of commands that use it, it is the GPU's.
+func (b *Buffer) Bytes() []byte { return b.bytes }
+
+// Copied reports whether Wrap made a copy.
+func (b *Buffer) Copied() bool { return b.copied }
+
+// Close lets go of the memory.
+func (b *Buffer) Close() error {
+	b.bytes = nil
+	b.device.objc.release(&b.buffer)
+	return nil
+}

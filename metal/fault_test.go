@@ -1,0 +1,222 @@
+package metal
+
+import (
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+func TestNoDevice(t *testing.T) {
+	lib := played(t)
+	lib.NoDevice(true)
+	defer lib.NoDevice(false)
+	if _, err := OpenFrameworks(Frameworks{ObjC: lib.Path(), Metal: lib.Path()}); !errors.Is(err, ErrNoDevice) {
+		t.Errorf("no device: %v", err)
+	}
+}
+
+func TestAllocationFails(t *testing.T) {
+	d, lib := openPlayed(t)
+	for name, allocate := range map[string]func() error{
+		"buffer":   func() error { _, err := d.NewBuffer(4096); return err },
+		"copy":     func() error { _, err := d.Wrap(make([]byte, 5000)[1:4001]); return err },
+		"commands": func() error { _, err := d.NewCommands(); return err },
+	} {
+		lib.FailAllocations(1)
+		if err := allocate(); !errors.Is(err, ErrOutOfMemory) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCommandErrors(t *testing.T) {
+	d, lib := openPlayed(t)
+	add := newAdder(t, d, 10, 1)
+	for code, cause := range map[int]error{1: nil, 2: ErrTimeout, 4: ErrDeviceLost, 8: ErrOutOfMemory, 11: ErrDeviceLost} {
+		lib.FailCommands(1, code)
+		failing := add.commands(t)
+		add.encode(failing, add.a, add.b, add.sum)
+		if err := failing.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the error stays
+			err := failing.Wait()
+			var ce *CommandError
+			if !errors.As(err, &ce) || ce.Code != code || errors.Unwrap(ce) != cause {
+				t.Errorf("code %d: %v, want %v", code, err, cause)
+			}
+		}
+	}
+	if floats(add.sum)[9] != 0 {
+		t.Error("commands that failed wrote")
+	}
+	c := add.commands(t)
+	add.encode(c, add.a, add.b, add.sum)
+	run(t, c)
+	if got := floats(add.sum)[9]; got != 9009 {
+		t.Errorf("after errors the sum is %g", got)
+	}
+}
+
+// A fault of a shader is an error of its commands, not of the process.
+func TestShaderFault(t *testing.T) {
+	d, _ := openPlayed(t)
+	add := newAdder(t, d, 8, 1)
+	add.n = 9
+	c := add.commands(t)
+	add.encode(c, add.a, add.b, add.sum)
+	if err := c.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	var ce *CommandError
+	if err := c.Wait(); !errors.As(err, &ce) || !strings.Contains(ce.Message, "vector_add") {
+		t.Errorf("a read behind the end: %v", err)
+	}
+}
+
+// Mistakes that this package, or a shader's caller, could make: each must be
+// found by who plays the frameworks.
+func TestPlantedMistakes(t *testing.T) {
+	d, lib := openPlayed(t)
+	o := d.objc
+	add := newAdder(t, d, 8, 1)
+	// encoder hands do the encoder of commands, past all checks of this package.
+	encoder := func(do func(c *Commands)) func() {
+		return func() {
+			c := add.commands(t)
+			do(c)
+			c.Close()
+		}
+	}
+	dispatch := func(c *Commands, groups, threads Size) {
+		o.sendDispatch(c.encoder, o.sel("dispatchThreadgroups:threadsPerThreadgroup:"), groups, threads)
+	}
+	one := Size{1, 1, 1}
+	for _, mistake := range []struct {
+		name, want string
+		do         func()
+	}{
+		{"a buffer is released twice", "-[MTLBuffer release]: used after it was released", func() {
+			b, _ := d.NewBuffer(16)
+			obj := b.buffer
+			b.Close()
+			o.release(&obj)
+		}},
+		{"a released buffer is asked", "-[MTLBuffer length]: used after it was released", func() {
+			b, _ := d.NewBuffer(16)
+			obj := b.buffer
+			b.Close()
+			o.send(obj, "length")
+		}},
+		{"a released buffer is an argument", "setBuffer:offset:atIndex:: MTLBuffer was released", encoder(func(c *Commands) {
+			b, _ := d.NewBuffer(16)
+			obj := b.buffer
+			b.Close()
+			o.send(c.encoder, "setBuffer:offset:atIndex:", obj, 0, 0)
+		})},
+		{"another object is an argument", "setBuffer:offset:atIndex:: MTLCommandQueue; want MTLBuffer", encoder(func(c *Commands) {
+			o.send(c.encoder, "setBuffer:offset:atIndex:", d.queue, 0, 0)
+		})},
+		{"an index is too large", "setBuffer:offset:atIndex: index 31; the last is 30", encoder(func(c *Commands) { c.SetBuffer(31, add.a, 0) })},
+		{"an offset is odd", "setBuffer:offset:atIndex: offset 2 of 32 bytes", encoder(func(c *Commands) { c.SetBuffer(0, add.a, 2) })},
+		{"a dispatch has no pipeline", "without a pipeline", encoder(func(c *Commands) { dispatch(c, one, one) })},
+		{"an argument is not set", "buffer 1 is not set", encoder(func(c *Commands) {
+			c.Use(add.pipeline)
+			c.SetBuffer(0, add.a, 0)
+			c.SetBuffer(2, add.sum, 0)
+			c.SetBytes(3, make([]byte, 4))
+			c.Dispatch(one, one)
+		})},
+		{"a threadgroup is too large", "1x1x1 threadgroups of 1025x1x1; the kernel takes 1024", encoder(func(c *Commands) {
+			c.Use(add.pipeline)
+			dispatch(c, one, Size{1025, 1, 1})
+		})},
+		{"too many bytes", "setBytes:length:atIndex: 4097 bytes", encoder(func(c *Commands) {
+			o.send(c.encoder, "setBytes:length:atIndex:", uintptr(unsafe.Pointer(&make([]byte, 4097)[0])), 4097, 0)
+		})},
+		{"an encoder is used after its end", "encoding has ended", encoder(func(c *Commands) {
+			o.send(c.encoder, "endEncoding")
+			c.Use(add.pipeline)
+			o.release(&c.encoder)
+		})},
+		{"an encoder does not end", "released without endEncoding", encoder(func(c *Commands) { o.release(&c.encoder) })},
+		{"a commit before the encoder's end", "commit]: an encoder has not ended", encoder(func(c *Commands) { o.send(c.buffer, "commit") })},
+		{"two encoders at once", "the encoder before it has not ended", encoder(func(c *Commands) {
+			o.pool(func() {
+				second := o.send(c.buffer, "computeCommandEncoder")
+				o.send(second, "endEncoding")
+			})
+		})},
+		{"two commits", "commit]: committed already", encoder(func(c *Commands) {
+			run(t, c)
+			o.send(c.buffer, "commit")
+		})},
+		{"a wait without a commit", "not committed, it would wait for ever", encoder(func(c *Commands) { o.send(c.buffer, "waitUntilCompleted") })},
+		{"times are read too early", "GPUEndTime]: read before completion", encoder(func(c *Commands) { c.GPUTime() })},
+		{"no pool", "-[NSString autorelease]: without a pool, it leaks", func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			s := o.string("left over")
+			o.release(&s)
+		}},
+		{"a number is no object", "length: sent to what is no object", func() { o.send(uintptr(12345), "length") }},
+		{"a message that nobody knows", "-[MTLBuffer lenght]: unrecognized selector", func() { o.send(add.a.buffer, "lenght") }},
+	} {
+		mistake.do()
+		if got := strings.Join(lib.Violations(), "\n"); !strings.Contains(got, mistake.want) {
+			t.Errorf("%s: found %q, want %q", mistake.name, got, mistake.want)
+		}
+	}
+}
+
+// What commands use is out of the host's reach until it has waited, and what is
+// released for ever.
+func TestMissingWait(t *testing.T) {
+	d, _ := openPlayed(t)
+	add := newAdder(t, d, 8, 1)
+	c := add.commands(t)
+	add.encode(c, add.a, add.b, add.sum)
+	memory := floats(add.sum)
+	if err := c.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if !faults(func() { memory[0]++ }) {
+		t.Error("the sum was read before it was there")
+	}
+	if err := c.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if faults(func() { memory[0]++ }) {
+		t.Error("the sum is not there after the wait")
+	}
+	add.sum.Close()
+	c.Close() // which held the buffer
+	if !faults(func() { memory[0]++ }) {
+		t.Error("a released buffer was written")
+	}
+}
+
+// faults reports whether f touches memory that is not there.
+func faults(f func()) (faulted bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { faulted = recover() != nil }()
+	f()
+	return false
+}
+
+// What is not closed is listed.
+func TestLive(t *testing.T) {
+	d, lib := openPlayed(t)
+	before := len(lib.Live())
+	b, err := d.NewBuffer(16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if live := lib.Live(); len(live) != before+1 || !strings.Contains(strings.Join(live, "\n"), "MTLBuffer, references: 1") {
+		t.Errorf("alive: %q", live)
+	}
+	b.Close()
+}

@@ -1,0 +1,509 @@
+package metal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os/exec"
+	"runtime"
+	"testing"
+	"unsafe"
+
+	"onebit/internal/require"
+	"onebit/metal/softmetal/frameworks"
+)
+
+const shader = `#include <metal_stdlib>
+using namespace metal;
+
+constant float scale [[function_constant(0)]];
+
+kernel void vector_add(
+	device const float *a [[buffer(0)]],
+	device const float *b [[buffer(1)]],
+	device float *sum [[buffer(2)]],
+	constant uint &n [[buffer(3)]],
+	uint i [[thread_position_in_grid]])
+{
+	if (i < n)
+		sum[i] = scale * (a[i] + b[i]);
+}
+`
+
+// open opens the Mac's GPU, or the one that is played on Linux.
+func open(t *testing.T) *Device {
+	t.Helper()
+	if runtime.GOOS == "linux" {
+		d, _ := openPlayed(t)
+		return d
+	}
+	d, err := Open()
+	if errors.Is(err, ErrNoDevice) {
+		require.Skip(t, "metal", err.Error())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// openPlayed opens the GPU that is played. When the test ends, nothing may be
+// alive or have been done wrong that the test has not taken note of.
+func openPlayed(t *testing.T) (*Device, *frameworks.Library) {
+	t.Helper()
+	lib := played(t)
+	d, err := OpenFrameworks(Frameworks{ObjC: lib.Path(), Metal: lib.Path()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d, lib
+}
+
+func played(t *testing.T) *frameworks.Library {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		require.Skip(t, "linux", "the frameworks are played on Linux")
+	}
+	lib, err := frameworks.Load()
+	if errors.Is(err, exec.ErrNotFound) {
+		require.Skip(t, "g++", err.Error())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(lib.Live())
+	t.Cleanup(func() {
+		for _, v := range lib.Violations() {
+			t.Error(v)
+		}
+		if live := lib.Live(); len(live) != before {
+			t.Errorf("%d objects are alive, %d were before: %q", len(live), before, live)
+		}
+	})
+	return lib
+}
+
+// An adder is what vector_add needs.
+type adder struct {
+	device    *Device
+	library   *Library
+	pipeline  *Pipeline
+	a, b, sum *Buffer
+	n         int
+}
+
+func newAdder(t *testing.T, d *Device, n int, scale float32) *adder {
+	t.Helper()
+	lib, err := d.Compile(shader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lib.Close() })
+	p, err := lib.Pipeline("vector_add", Constant{0, scale})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := &adder{device: d, library: lib, pipeline: p, n: n}
+	add.a, add.b, add.sum = newFloats(t, d, n), newFloats(t, d, n), newFloats(t, d, n)
+	for i := range n {
+		floats(add.a)[i], floats(add.b)[i] = float32(i), float32(1000*i)
+	}
+	return add
+}
+
+func newFloats(t *testing.T, d *Device, n int) *Buffer {
+	t.Helper()
+	b, err := d.NewBuffer(4 * n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func floats(b *Buffer) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(&b.Bytes()[0])), len(b.Bytes())/4)
+}
+
+func (a *adder) commands(t *testing.T) *Commands {
+	t.Helper()
+	c, err := a.device.NewCommands()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// encode adds the dispatch of sum = scale·(x + y).
+func (a *adder) encode(c *Commands, x, y, sum *Buffer) {
+	c.Use(a.pipeline)
+	c.SetBuffer(0, x, 0)
+	c.SetBuffer(1, y, 0)
+	c.SetBuffer(2, sum, 0)
+	c.SetBytes(3, binary.LittleEndian.AppendUint32(nil, uint32(a.n)))
+	c.Dispatch(Size{uint(a.n+63) / 64, 1, 1}, Size{64, 1, 1})
+}
+
+func run(t *testing.T, c *Commands) {
+	t.Helper()
+	if err := c.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDevice(t *testing.T) {
+	d := open(t)
+	l := d.Limits()
+	if d.Name() == "" || l.Buffer < 1<<28 || l.WorkingSet < 1<<28 || l.ThreadgroupMemory < 16<<10 ||
+		l.Threadgroup.Width < 512 || l.Threadgroup.Height < 512 || l.Threadgroup.Depth < 1 {
+		t.Errorf("%q has limits %+v", d.Name(), l)
+	}
+	if d.Supports(Metal3 + 900) {
+		t.Error("it supports a family that does not exist")
+	}
+	if runtime.GOARCH == "arm64" && !d.Supports(Apple5) {
+		t.Error("it is no GPU of Apple")
+	}
+}
+
+func TestAdd(t *testing.T) {
+	const n = 1000 // not a multiple of the threads of a threadgroup
+	add := newAdder(t, open(t), n, 0.5)
+	if add.pipeline.SIMDWidth() != 32 || add.pipeline.MaxThreads() < 64 {
+		t.Errorf("%d lanes, up to %d threads", add.pipeline.SIMDWidth(), add.pipeline.MaxThreads())
+	}
+	c := add.commands(t)
+	add.encode(c, add.a, add.b, add.sum)
+	run(t, c)
+	for i, got := range floats(add.sum) {
+		if want := 0.5 * 1001 * float32(i); got != want {
+			t.Fatalf("sum %d is %g, want %g", i, got, want)
+		}
+	}
+	if c.GPUTime() < 0 {
+		t.Errorf("the GPU took %v", c.GPUTime())
+	}
+}
+
+// A dispatch sees what the one before it wrote, and commands what those before
+// them wrote, waited for or not.
+func TestOrder(t *testing.T) {
+	add := newAdder(t, open(t), 100, 1)
+	first, second := add.commands(t), add.commands(t)
+	add.encode(first, add.a, add.b, add.sum)  // a + b
+	add.encode(first, add.sum, add.b, add.a)  // a + 2b
+	add.encode(second, add.a, add.sum, add.b) // 2a + 3b
+	if err := first.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	run(t, second)
+	for i, got := range floats(add.b) {
+		if want := 3002 * float32(i); got != want {
+			t.Fatalf("sum %d is %g, want %g", i, got, want)
+		}
+	}
+}
+
+// Commands hold the buffers and the kernel that they use.
+func TestCloseBeforeCommit(t *testing.T) {
+	add := newAdder(t, open(t), 10, 1)
+	c := add.commands(t)
+	add.encode(c, add.a, add.b, add.sum)
+	add.a.Close()
+	add.library.Close()
+	run(t, c)
+	if got := floats(add.sum)[9]; got != 9009 {
+		t.Errorf("the sum is %g", got)
+	}
+}
+
+// Arguments stay set for the kernels that follow, whether they take them or not.
+func TestArgumentsStay(t *testing.T) {
+	d := open(t)
+	add := newAdder(t, d, 10, 1)
+	lib, err := d.Compile("#include <metal_stdlib>\nusing namespace metal;\nkernel void twice(device float *x [[buffer(2)]], uint i [[thread_position_in_grid]]) { x[i] *= 2.0f; }\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lib.Close()
+	twice, err := lib.Pipeline("twice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := add.commands(t)
+	add.encode(c, add.a, add.b, add.sum)
+	c.Use(twice)
+	c.Dispatch(Size{10, 1, 1}, Size{1, 1, 1})
+	run(t, c)
+	if got := floats(add.sum)[9]; got != 18018 {
+		t.Errorf("the sum is %g", got)
+	}
+}
+
+// A closed kernel is not sent.
+func TestClosedPipeline(t *testing.T) {
+	add := newAdder(t, open(t), 1, 1)
+	add.library.Close()
+	c := add.commands(t)
+	c.Use(add.pipeline)
+	if err := c.Commit(); err == nil || err.Error() != "metal: kernel vector_add[{0 1}] was closed" {
+		t.Error(err)
+	}
+}
+
+func TestOffset(t *testing.T) {
+	add := newAdder(t, open(t), 10, 1)
+	add.n = 4
+	c := add.commands(t)
+	c.Use(add.pipeline)
+	c.SetBuffer(0, add.a, 4*5)
+	c.SetBuffer(1, add.b, 0)
+	c.SetBuffer(2, add.sum, 4*6)
+	c.SetBytes(3, []byte{4, 0, 0, 0})
+	c.Dispatch(Size{1, 1, 1}, Size{32, 1, 1})
+	run(t, c)
+	want := []float32{0, 0, 0, 0, 0, 0, 5, 1006, 2007, 3008}
+	if got := floats(add.sum); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestPipelines(t *testing.T) {
+	add := newAdder(t, open(t), 1, 1)
+	same, err := add.library.Pipeline("vector_add", Constant{0, float32(1)})
+	if err != nil || same != add.pipeline {
+		t.Errorf("a pipeline was made twice; %v", err)
+	}
+	other, err := add.library.Pipeline("vector_add", Constant{0, float32(2)})
+	if err != nil || other == add.pipeline {
+		t.Errorf("another constant gave the same pipeline; %v", err)
+	}
+	for _, test := range []struct {
+		name      string
+		constants []Constant
+	}{
+		{"vector_sub", []Constant{{0, float32(1)}}},
+		{"vector_add", nil},
+		{"vector_add", []Constant{{0, "1"}}},
+	} {
+		if p, err := add.library.Pipeline(test.name, test.constants...); err == nil {
+			t.Errorf("%s with constants %v is %v, want an error", test.name, test.constants, p)
+		}
+	}
+}
+
+func TestCompileError(t *testing.T) {
+	d := open(t)
+	source := "#include <metal_stdlib>\n\nkernel void f(device int *x [[buffer(0)]]) {\n\t*x = banana;\n}\n"
+	lib, err := d.Compile(source)
+	var ce *CompileError
+	if !errors.As(err, &ce) {
+		t.Fatalf("%v, %v; want a CompileError", lib, err)
+	}
+	if ce.Line != 4 || ce.Text != "\t*x = banana;" {
+		t.Errorf("line %d, %q of message %q", ce.Line, ce.Text, ce.Message)
+	}
+}
+
+func TestCompileErrorText(t *testing.T) {
+	for message, want := range map[string]string{
+		"program_source:2:7: warning: unused\nprogram_source:3:1: error: no\n": "metal: the shader does not compile: line 3, \"c\": program_source:2:7: warning: unused\nprogram_source:3:1: error: no\n",
+		"program_source:9:1: error: behind the end":                            "metal: the shader does not compile: program_source:9:1: error: behind the end",
+		"the compiler is gone":                                                 "metal: the shader does not compile: the compiler is gone",
+	} {
+		if got := newCompileError(message, "a\nb\n\tc\n").Error(); got != want {
+			t.Errorf("%q\nwant %q", got, want)
+		}
+	}
+}
+
+func TestConstantTypes(t *testing.T) {
+	const source = `#include <metal_stdlib>
+using namespace metal;
+constant bool flip [[function_constant(0)]];
+constant int less [[function_constant(1)]];
+constant uint more [[function_constant(2)]];
+constant float scale [[function_constant(3)]];
+kernel void f(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+	x[i] = (flip ? -1.0f : 1.0f) * scale * (x[i] + float(less) + float(more));
+}
+`
+	d := open(t)
+	lib, err := d.Compile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lib.Close()
+	p, err := lib.Pipeline("f", Constant{0, true}, Constant{1, int32(-3)}, Constant{2, uint32(7)}, Constant{3, float32(0.5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newFloats(t, d, 1)
+	floats(x)[0] = 2
+	c, err := d.NewCommands()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.Use(p)
+	c.SetBuffer(0, x, 0)
+	c.Dispatch(Size{1, 1, 1}, Size{1, 1, 1})
+	run(t, c)
+	if got := floats(x)[0]; got != -3 {
+		t.Errorf("%g, want -3", got)
+	}
+}
+
+// A kernel whose threads meet in threadgroup memory gets as much as it was given.
+func TestThreadgroupMemory(t *testing.T) {
+	const source = `#include <metal_stdlib>
+using namespace metal;
+kernel void reverse(device float *x [[buffer(0)]], threadgroup float *room [[threadgroup(0)]],
+	uint i [[thread_position_in_threadgroup]], uint n [[threads_per_threadgroup]]) {
+	room[i] = x[i];
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	x[i] = room[n - 1 - i];
+}
+`
+	d := open(t)
+	lib, err := d.Compile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lib.Close()
+	p, err := lib.Pipeline("reverse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newFloats(t, d, 64)
+	for i := range floats(x) {
+		floats(x)[i] = float32(i)
+	}
+	c, err := d.NewCommands()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.Use(p)
+	c.SetBuffer(0, x, 0)
+	c.SetThreadgroupMemory(0, 64*4)
+	c.Dispatch(Size{1, 1, 1}, Size{64, 1, 1})
+	run(t, c)
+	for i, got := range floats(x) {
+		if want := float32(63 - i); got != want {
+			t.Fatalf("value %d is %g, want %g", i, got, want)
+		}
+	}
+}
+
+func TestCommandMisuse(t *testing.T) {
+	add := newAdder(t, open(t), 8, 1)
+	closed := newFloats(t, add.device, 1)
+	closed.Close()
+	one := Size{1, 1, 1}
+	for name, do := range map[string]func(*Commands){
+		"metal: a dispatch without a kernel":           func(c *Commands) { c.Dispatch(one, one) },
+		"metal: argument 1: the buffer was closed":     func(c *Commands) { c.SetBuffer(1, closed, 0) },
+		"metal: argument 1: byte 32 of a buffer of 32": func(c *Commands) { c.SetBuffer(1, add.a, 32) },
+		"metal: argument 1: byte -4 of a buffer of 32": func(c *Commands) { c.SetBuffer(1, add.a, -4) },
+		"metal: argument 2 has 0 bytes; want 1 to 4096": func(c *Commands) {
+			c.SetBytes(2, nil)
+			c.Dispatch(one, one) // the first error stays
+		},
+		"metal: argument 2 has 4097 bytes; want 1 to 4096": func(c *Commands) { c.SetBytes(2, make([]byte, 4097)) },
+		"metal: kernel vector_add[{0 1}]: a dispatch of {0 1 1} threadgroups of {1 1 1} threads": func(c *Commands) {
+			c.Use(add.pipeline)
+			c.Dispatch(Size{0, 1, 1}, one)
+		},
+	} {
+		c := add.commands(t)
+		do(c)
+		for _, err := range []error{c.Commit(), c.Wait()} {
+			if err == nil || err.Error() != name {
+				t.Errorf("%v; want %s", err, name)
+			}
+		}
+	}
+	limit := add.device.Limits()
+	for name, do := range map[string]func(*Commands){
+		"threads":            func(c *Commands) { c.Use(add.pipeline); c.Dispatch(one, Size{limit.Threadgroup.Width, 2, 1}) },
+		"width":              func(c *Commands) { c.Use(add.pipeline); c.Dispatch(one, Size{limit.Threadgroup.Width + 1, 1, 1}) },
+		"overflow":           func(c *Commands) { c.Use(add.pipeline); c.Dispatch(one, Size{1 << 32, 1 << 32, 1}) },
+		"threadgroup memory": func(c *Commands) { c.SetThreadgroupMemory(0, limit.ThreadgroupMemory+16) },
+		"threadgroup bytes":  func(c *Commands) { c.SetThreadgroupMemory(0, 4) },
+	} {
+		c := add.commands(t)
+		do(c)
+		if err := c.Commit(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// Commands that were waited for, were not committed, or are closed say so.
+func TestCommandStates(t *testing.T) {
+	add := newAdder(t, open(t), 8, 1)
+	c := add.commands(t)
+	if err := c.Wait(); err != errNotSent {
+		t.Errorf("waiting before committing: %v", err)
+	}
+	add.encode(c, add.a, add.b, add.sum)
+	run(t, c)
+	if err := c.Commit(); err != errCommitted {
+		t.Errorf("committing twice: %v", err)
+	}
+	c.Close()
+	c.Close()
+	if c.GPUTime() != 0 {
+		t.Error("closed commands took time")
+	}
+	abandoned := add.commands(t)
+	add.encode(abandoned, add.a, add.b, add.sum)
+	abandoned.Close() // with its encoder open
+}
+
+func TestBufferSizes(t *testing.T) {
+	d := open(t)
+	for _, n := range []int{0, -1, math.MinInt} {
+		if _, err := d.NewBuffer(n); err != errEmpty {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+	if _, err := d.Wrap(nil); err != errEmpty {
+		t.Errorf("no bytes: %v", err)
+	}
+	if _, err := d.NewBuffer(d.Limits().Buffer + 1); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a buffer larger than the largest: %v", err)
+	}
+	before := d.Allocated()
+	b := newFloats(t, d, 1<<20)
+	if len(b.Bytes()) != 4<<20 || d.Allocated() < before+4<<20 {
+		t.Errorf("%d bytes; %d allocated, before that %d", len(b.Bytes()), d.Allocated(), before)
+	}
+	b.Bytes()[4<<20-1] = 1
+	b.Close()
+	b.Close()
+	if b.Bytes() != nil {
+		t.Error("a closed buffer has bytes")
+	}
+}
+
+func TestOpenFails(t *testing.T) {
+	if runtime.GOOS != "darwin" {
+		if _, err := Open(); !errors.Is(err, ErrNoDevice) {
+			t.Errorf("Open on %s: %v", runtime.GOOS, err)
+		}
+	}
+	for _, f := range []Frameworks{{ObjC: "no/such/library"}, {Also: []string{"no/such/library"}}} {
+		if _, err := OpenFrameworks(f); err == nil {
+			t.Errorf("%+v was opened", f)
+		}
+	}
+}

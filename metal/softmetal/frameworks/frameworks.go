@@ -1,0 +1,47 @@
+// Package frameworks plays libobjc and Metal.framework on Linux: a shared
+// library in C++, for the host code of package metal to open in their place.
+// Shaders run in software, on package softmetal.
+//
+// It checks what the validation layers of a Mac check, and lists it as
+// [Library.Violations]: messages to objects that were released, or released too
+// often; objects that are autoreleased without a pool; the states of encoders
+// and command buffers; indices, offsets and sizes against limits. A buffer that
+// commands use cannot be touched from commit until someone has waited: the
+// access faults. [Library.Live] is what leaks.
+package frameworks
+
+import "strings"
+
+// A Library is both frameworks at once. There is one in a process, however
+// often it is loaded.
+type Library struct {
+	path            string
+	violations      func() string
+	live            func() string
+	noDevice        func(bool)
+	failAllocations func(int32)
+	failCommands    func(n, code int32)
+}
+
+// Path returns the file, to be opened as either framework.
+func (l *Library) Path() string { return l.path }
+
+// Violations returns what was done wrong since the last call.
+func (l *Library) Violations() []string { return lines(l.violations()) }
+
+// Live returns the objects that were made and not released.
+func (l *Library) Live() []string { return lines(l.live()) }
+
+// NoDevice says whether the machine has no GPU.
+func (l *Library) NoDevice(none bool) { l.noDevice(none) }
+
+// FailAllocations makes the next n buffers and command buffers fail: 0 ends it.
+func (l *Library) FailAllocations(n int) { l.failAllocations(int32(n)) }
+
+// FailCommands makes the next n command buffers end with an error of this code,
+// of MTLCommandBufferError, before they have done anything.
+func (l *Library) FailCommands(n, code int) { l.failCommands(int32(n), int32(code)) }
+
+func lines(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+}

@@ -1,0 +1,677 @@
+// Metal.framework, as much of it as package metal calls, over the software
+// Metal of softmetal.h. It plays the worst GPU that Metal allows: commands are
+// done when someone waits for them, and no sooner; between commit and wait the
+// host's view of the buffers that they use is gone, so that touching it faults.
+#include "objc.h"
+#include "softmetal.h"
+
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <vector>
+
+namespace frameworks {
+namespace {
+
+// What this device is.
+const unsigned long max_buffer_length = 1ul << 30, working_set = 3ul << 30;
+const unsigned long max_bytes = 4096, max_index = 30;
+const long family_apple7 = 1007, family_apple1 = 1001, family_metal3 = 5001;
+
+struct Size {
+	unsigned long width, height, depth;
+	unsigned long all() const { return width * height * depth; }
+};
+
+std::string text(const Size &s) {
+	return std::to_string(s.width) + "x" + std::to_string(s.height) + "x" + std::to_string(s.depth);
+}
+
+// Faults that tests ask for.
+bool no_device = false;
+int failing_allocations = 0;
+int failing_commands = 0, failing_code = 0;
+
+unsigned long allocated = 0;
+
+struct Error : Object {
+	const long code;
+	const std::string message;
+	Error(long code, std::string message) : Object("NSError"), code(code), message(std::move(message)) {}
+};
+
+// explain stores an error where the caller wants one. It frees message.
+void explain(Error **out, long code, char *message) {
+	if (out != nullptr) {
+		*out = new Error(code, message);
+		autorelease(*out);
+	}
+	softmetal_free(message);
+}
+
+// A Buffer's memory is mapped twice: the host's view can be taken away while
+// the device uses its own.
+struct Buffer : Object {
+	char *host, *device;
+	const unsigned long length;
+	const bool wrapped; // memory of the host's: there is one view
+	int in_flight = 0;
+
+	Buffer(char *host, char *device, unsigned long length, bool wrapped)
+		: Object("MTLBuffer"), host(host), device(device), length(length), wrapped(wrapped) {
+		if (!wrapped)
+			allocated += length;
+	}
+
+	void destroy() override {
+		if (wrapped)
+			return;
+		allocated -= length;
+		munmap(device, length);
+		// The addresses stay taken: a use after release faults.
+		mmap(host, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	}
+
+	void take(int n) {
+		in_flight += n;
+		if (!wrapped)
+			mprotect(host, length, in_flight > 0 ? PROT_NONE : PROT_READ | PROT_WRITE);
+	}
+};
+
+struct Library : Object {
+	softmetal_library *const library;
+	explicit Library(softmetal_library *library) : Object("MTLLibrary"), library(library) {}
+	void destroy() override { softmetal_close(library); }
+};
+
+struct Function : Object {
+	Library *const library;
+	softmetal_function *const function;
+	Function(Library *library, softmetal_function *function)
+		: Object("MTLFunction"), library(library), function(function) {
+		retain(library);
+	}
+	void destroy() override {
+		softmetal_function_free(function);
+		release(library);
+	}
+};
+
+struct Pipeline : Object {
+	Function *const function;
+	explicit Pipeline(Function *function) : Object("MTLComputePipelineState"), function(function) { retain(function); }
+	void destroy() override { release(function); }
+	unsigned long max_threads() const { return static_cast<unsigned long>(softmetal_max_threads(function->function)); }
+
+	// parameters returns the arguments that the kernel takes, without data.
+	std::vector<softmetal_arg> parameters() const {
+		std::vector<softmetal_arg> all;
+		softmetal_arg next{};
+		while (softmetal_parameter(function->function, static_cast<int32_t>(all.size()), &next.kind, &next.index))
+			all.push_back(next);
+		return all;
+	}
+};
+
+struct Constants : Object {
+	struct Value {
+		const char *type;
+		unsigned char bytes[4];
+	};
+	std::map<int, Value> values;
+	Constants() : Object("MTLFunctionConstantValues") {}
+};
+
+// A Binding is an argument of a kernel: a buffer, bytes or threadgroup memory.
+struct Binding {
+	Buffer *buffer = nullptr;
+	unsigned long offset = 0, length = 0;
+	std::vector<unsigned char> bytes;
+};
+
+struct Dispatch {
+	Pipeline *pipeline;
+	std::map<int, Binding> buffers, threadgroup;
+	Size groups, threads;
+
+	// bound returns what the argument is that a kernel takes, or null.
+	const Binding *bound(const softmetal_arg &parameter) const {
+		const auto &bindings = parameter.kind == SOFTMETAL_BUFFER ? buffers : threadgroup;
+		const auto found = bindings.find(parameter.index);
+		return found == bindings.end() ? nullptr : &found->second;
+	}
+
+	// arguments returns those that the kernel takes; what else is set, is for
+	// another one.
+	std::vector<softmetal_arg> arguments() const {
+		std::vector<softmetal_arg> args = pipeline->parameters();
+		for (softmetal_arg &a : args) {
+			const Binding &b = *bound(a);
+			const void *const data = b.buffer == nullptr ? b.bytes.data() : static_cast<const void *>(b.buffer->device + b.offset);
+			a.data = const_cast<void *>(data);
+			a.length = b.length;
+		}
+		return args;
+	}
+};
+
+// The states that MTLCommandBuffer has and this one can be in.
+enum Status { not_enqueued = 0, committed = 2, completed = 4, failed = 5 };
+
+const long error_page_fault = 3; // MTLCommandBufferErrorPageFault
+
+struct Encoder;
+struct Queue;
+
+struct Commands : Object {
+	Queue *const queue;
+	Encoder *encoder = nullptr; // that has not ended
+	std::vector<Dispatch> dispatches;
+	std::vector<Object *> held;
+	Status status = not_enqueued;
+	Error *error = nullptr;
+	double start = 0, end = 0;
+
+	explicit Commands(Queue *queue) : Object("MTLCommandBuffer"), queue(queue) {}
+	void destroy() override;
+	void run();
+	void fail(long code, const std::string &message);
+	// hold keeps an object for as long as the commands live.
+	void hold(Object *object);
+	// take gives buffers to the device, or back.
+	void take(int n);
+};
+
+struct Queue : Object {
+	std::vector<Commands *> pending;
+	Queue() : Object("MTLCommandQueue") {}
+	void destroy() override { finish(nullptr); }
+	// finish runs what was committed, up to last.
+	void finish(const Commands *last);
+};
+
+struct Encoder : Object {
+	Commands *const commands;
+	Dispatch next{};
+	bool ended = false;
+
+	explicit Encoder(Commands *commands) : Object("MTLComputeCommandEncoder"), commands(commands) { retain(commands); }
+	void destroy() override;
+	bool open(const char *selector) const;
+	void end();
+};
+
+double now() {
+	timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+void Commands::destroy() {
+	for (Object *const object : held)
+		release(object);
+	release(error);
+}
+
+void Commands::hold(Object *object) {
+	retain(object);
+	held.push_back(object);
+}
+
+void Commands::take(int n) {
+	for (const Dispatch &d : dispatches)
+		for (const auto &b : d.buffers)
+			if (b.second.buffer != nullptr)
+				b.second.buffer->take(n);
+}
+
+void Commands::fail(long code, const std::string &message) {
+	status = failed;
+	error = new Error(code, message);
+}
+
+// run does the dispatches one after another, until one fails.
+void Commands::run() {
+	status = completed;
+	start = now();
+	if (failing_commands > 0) {
+		failing_commands--;
+		fail(failing_code, "a fault that the test asked for");
+	}
+	for (const Dispatch &d : dispatches) {
+		if (status == failed)
+			break;
+		const std::vector<softmetal_arg> args = d.arguments();
+		const uint32_t threads[3] = {
+			static_cast<uint32_t>(d.threads.width), static_cast<uint32_t>(d.threads.height), static_cast<uint32_t>(d.threads.depth)};
+		const uint32_t grid[3] = {threads[0] * static_cast<uint32_t>(d.groups.width),
+			threads[1] * static_cast<uint32_t>(d.groups.height), threads[2] * static_cast<uint32_t>(d.groups.depth)};
+		char *message = nullptr;
+		if (!softmetal_dispatch(d.pipeline->function->function, grid, threads, args.data(), static_cast<int32_t>(args.size()), &message)) {
+			fail(error_page_fault, message);
+			softmetal_free(message);
+		}
+	}
+	end = now();
+	take(-1);
+}
+
+void Queue::finish(const Commands *last) {
+	while (!pending.empty()) {
+		Commands *const c = pending.front();
+		pending.erase(pending.begin());
+		c->run();
+		release(c);
+		if (c == last)
+			break;
+	}
+}
+
+bool Encoder::open(const char *selector) const {
+	if (ended)
+		violation(std::string("-[MTLComputeCommandEncoder ") + selector + "]: encoding has ended");
+	return !ended;
+}
+
+void Encoder::end() {
+	ended = true;
+	commands->encoder = nullptr;
+}
+
+void Encoder::destroy() {
+	if (!ended) {
+		violation("MTLComputeCommandEncoder: released without endEncoding");
+		end();
+	}
+	release(commands);
+}
+
+// Methods of NSError.
+
+long error_code(Error *self, Selector) { return self->code; }
+
+Object *error_text(Error *self, Selector) { return autorelease(new String(self->message)); }
+
+// Methods of MTLDevice.
+
+struct Device : Object {
+	Device() : Object("MTLDevice") {}
+};
+
+Object *device_name(Device *, Selector) { return autorelease(new String("softmetal")); }
+unsigned long device_max_buffer(Device *, Selector) { return max_buffer_length; }
+unsigned long device_working_set(Device *, Selector) { return working_set; }
+unsigned long device_threadgroup_memory(Device *, Selector) { return SOFTMETAL_MAX_THREADGROUP_MEMORY; }
+Size device_threads(Device *, Selector) { return {SOFTMETAL_MAX_THREADS, SOFTMETAL_MAX_THREADS, SOFTMETAL_MAX_THREADS}; }
+
+unsigned long device_allocated(Device *, Selector) {
+	const Lock lock;
+	return allocated;
+}
+
+bool device_supports(Device *, Selector, long family) {
+	return (family >= family_apple1 && family <= family_apple7) || family == family_metal3;
+}
+
+Object *device_queue(Device *, Selector) { return new Queue; }
+
+// fails tells whether an allocation is one that a test wants to fail.
+bool fails() {
+	if (failing_allocations == 0)
+		return false;
+	failing_allocations--;
+	return true;
+}
+
+Object *device_buffer(Device *, Selector, unsigned long length, unsigned long) {
+	const Lock lock;
+	if (length == 0 || length > max_buffer_length) {
+		violation("-[MTLDevice newBufferWithLength:options:]: length " + std::to_string(length));
+		return nullptr;
+	}
+	if (fails())
+		return nullptr;
+	const unsigned long page = static_cast<unsigned long>(getpagesize()), guard = 64ul << 10;
+	const unsigned long whole = (length + page - 1) / page * page;
+	const int file = memfd_create("MTLBuffer", MFD_CLOEXEC);
+	if (file < 0)
+		return nullptr;
+	void *views[2] = {MAP_FAILED, MAP_FAILED};
+	if (ftruncate(file, static_cast<off_t>(whole)) == 0)
+		for (void *&view : views) {
+			// Nothing else lies near: a little outside the buffer is outside all.
+			void *const room = mmap(nullptr, whole + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			if (room != MAP_FAILED)
+				view = mmap(static_cast<char *>(room) + guard, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+		}
+	close(file);
+	if (views[0] == MAP_FAILED || views[1] == MAP_FAILED)
+		return nullptr;
+	return new Buffer(static_cast<char *>(views[0]), static_cast<char *>(views[1]), length, false);
+}
+
+Object *device_wrap(Device *, Selector, char *data, unsigned long length, unsigned long, void *) {
+	const Lock lock;
+	const unsigned long page = static_cast<unsigned long>(getpagesize());
+	if (reinterpret_cast<unsigned long>(data) % page != 0 || length % page != 0 || length == 0 || length > max_buffer_length) {
+		violation("-[MTLDevice newBufferWithBytesNoCopy:length:options:deallocator:]: not whole pages, or too many");
+		return nullptr;
+	}
+	return fails() ? nullptr : new Buffer(data, data, length, true);
+}
+
+Object *device_library(Device *, Selector, String *source, Object *options, Error **out) {
+	const Lock lock;
+	if (!alive(source, "NSString", "newLibraryWithSource:options:error:") ||
+		!alive(options, "MTLCompileOptions", "newLibraryWithSource:options:error:"))
+		return nullptr;
+	char *message = nullptr;
+	softmetal_library *const library = softmetal_compile(source->text.c_str(), &message);
+	if (library == nullptr) {
+		const long compile_failure = 3; // MTLLibraryErrorCompileFailure
+		explain(out, compile_failure, message);
+		return nullptr;
+	}
+	return new Library(library);
+}
+
+Object *device_pipeline(Device *, Selector, Function *function, Error **) {
+	const Lock lock;
+	if (!alive(function, "MTLFunction", "newComputePipelineStateWithFunction:error:"))
+		return nullptr;
+	return new Pipeline(function);
+}
+
+// Methods of what shaders are made of.
+
+Object *options_new(Object *, Selector) { return new Object("MTLCompileOptions"); }
+void options_fast_math(Object *, Selector, bool) {} // g++ has none here
+
+Object *constants_new(Object *, Selector) { return new Constants; }
+
+void constants_set(Constants *self, Selector, const void *value, unsigned long type, unsigned long index) {
+	const Lock lock;
+	// Numbers of MTLDataType, the field's names and sizes.
+	static const struct {
+		unsigned long number;
+		const char *name;
+		unsigned long size;
+	} types[] = {{3, "float", 4}, {29, "int", 4}, {33, "uint", 4}, {53, "bool", 1}};
+	for (const auto &t : types)
+		if (t.number == type) {
+			Constants::Value v{t.name, {}};
+			memcpy(v.bytes, value, t.size);
+			self->values[static_cast<int>(index)] = v;
+			return;
+		}
+	violation("-[MTLFunctionConstantValues setConstantValue:type:atIndex:]: type " + std::to_string(type) + " is not played");
+}
+
+Object *library_function(Library *self, Selector, String *name, Constants *values, Error **out) {
+	const Lock lock;
+	const char *const selector = "newFunctionWithName:constantValues:error:";
+	if (!alive(name, "NSString", selector) || !alive(values, "MTLFunctionConstantValues", selector))
+		return nullptr;
+	std::vector<softmetal_constant> constants;
+	for (const auto &v : values->values)
+		constants.push_back({nullptr, v.first, v.second.type, v.second.bytes});
+	char *message = nullptr;
+	softmetal_function *const function = softmetal_function_new(
+		self->library, name->text.c_str(), constants.data(), static_cast<int32_t>(constants.size()), &message);
+	if (function == nullptr) {
+		const long function_not_found = 5; // MTLLibraryErrorFunctionNotFound
+		explain(out, function_not_found, message);
+		return nullptr;
+	}
+	return new Function(self, function);
+}
+
+unsigned long pipeline_max_threads(Pipeline *self, Selector) { return self->max_threads(); }
+unsigned long pipeline_width(Pipeline *, Selector) { return SOFTMETAL_SIMD_WIDTH; }
+
+void *buffer_contents(Buffer *self, Selector) { return self->host; }
+unsigned long buffer_length(Buffer *self, Selector) { return self->length; }
+
+// Methods of MTLCommandQueue and MTLCommandBuffer.
+
+Object *queue_commands(Queue *self, Selector) {
+	const Lock lock;
+	return fails() ? nullptr : autorelease(new Commands(self));
+}
+
+Object *commands_encoder(Commands *self, Selector) {
+	const Lock lock;
+	if (self->encoder != nullptr)
+		violation("-[MTLCommandBuffer computeCommandEncoder]: the encoder before it has not ended");
+	if (self->status != not_enqueued) {
+		violation("-[MTLCommandBuffer computeCommandEncoder]: committed already");
+		return nullptr;
+	}
+	self->encoder = new Encoder(self);
+	return autorelease(self->encoder);
+}
+
+void commands_commit(Commands *self, Selector) {
+	const Lock lock;
+	if (self->encoder != nullptr)
+		violation("-[MTLCommandBuffer commit]: an encoder has not ended");
+	if (self->status != not_enqueued) {
+		violation("-[MTLCommandBuffer commit]: committed already");
+		return;
+	}
+	if (!alive(self->queue, "MTLCommandQueue", "-[MTLCommandBuffer commit]"))
+		return;
+	self->status = committed;
+	self->take(1);
+	retain(self);
+	self->queue->pending.push_back(self);
+}
+
+void commands_wait(Commands *self, Selector) {
+	const Lock lock;
+	if (self->status == not_enqueued)
+		violation("-[MTLCommandBuffer waitUntilCompleted]: not committed, it would wait for ever");
+	if (self->status == committed)
+		self->queue->finish(self);
+}
+
+long commands_status(Commands *self, Selector) {
+	const Lock lock;
+	return self->status;
+}
+
+Object *commands_error(Commands *self, Selector) {
+	const Lock lock;
+	return self->error;
+}
+
+// time_of returns a time, which commands have when they are done.
+double time_of(const Commands *commands, double t, const char *selector) {
+	const Lock lock;
+	if (commands->status < completed)
+		violation(std::string("-[MTLCommandBuffer ") + selector + "]: read before completion");
+	return t;
+}
+
+double commands_start(Commands *self, Selector) { return time_of(self, self->start, "GPUStartTime"); }
+double commands_end(Commands *self, Selector) { return time_of(self, self->end, "GPUEndTime"); }
+
+// Methods of MTLComputeCommandEncoder.
+
+void encoder_pipeline(Encoder *self, Selector selector, Pipeline *pipeline) {
+	const Lock lock;
+	if (!self->open(selector) || !alive(pipeline, "MTLComputePipelineState", selector))
+		return;
+	self->commands->hold(pipeline);
+	self->next.pipeline = pipeline;
+}
+
+bool valid_index(unsigned long index, const char *selector) {
+	if (index > max_index)
+		violation(std::string(selector) + " index " + std::to_string(index) + "; the last is " + std::to_string(max_index));
+	return index <= max_index;
+}
+
+void encoder_buffer(Encoder *self, Selector selector, Buffer *buffer, unsigned long offset, unsigned long index) {
+	const Lock lock;
+	if (!self->open(selector) || !valid_index(index, selector))
+		return;
+	if (buffer == nullptr) {
+		self->next.buffers.erase(static_cast<int>(index));
+		return;
+	}
+	if (!alive(buffer, "MTLBuffer", selector))
+		return;
+	if (offset >= buffer->length || offset % 4 != 0) {
+		violation(std::string(selector) + " offset " + std::to_string(offset) + " of " + std::to_string(buffer->length) + " bytes; want a multiple of 4 within it");
+		return;
+	}
+	self->commands->hold(buffer);
+	Binding b;
+	b.buffer = buffer;
+	b.offset = offset;
+	b.length = buffer->length - offset;
+	self->next.buffers[static_cast<int>(index)] = b;
+}
+
+void encoder_bytes(Encoder *self, Selector selector, const unsigned char *bytes, unsigned long length, unsigned long index) {
+	const Lock lock;
+	if (!self->open(selector) || !valid_index(index, selector))
+		return;
+	if (bytes == nullptr || length == 0 || length > max_bytes) {
+		violation(std::string(selector) + " " + std::to_string(length) + " bytes; want 1 to " + std::to_string(max_bytes));
+		return;
+	}
+	Binding b;
+	b.bytes.assign(bytes, bytes + length);
+	b.length = length;
+	self->next.buffers[static_cast<int>(index)] = b;
+}
+
+void encoder_threadgroup(Encoder *self, Selector selector, unsigned long length, unsigned long index) {
+	const Lock lock;
+	if (!self->open(selector) || !valid_index(index, selector))
+		return;
+	if (length % 16 != 0 || length > SOFTMETAL_MAX_THREADGROUP_MEMORY) {
+		violation(std::string(selector) + " " + std::to_string(length) + " bytes; want a multiple of 16 up to " +
+			std::to_string(SOFTMETAL_MAX_THREADGROUP_MEMORY));
+		return;
+	}
+	Binding b;
+	b.length = length;
+	self->next.threadgroup[static_cast<int>(index)] = b;
+}
+
+void encoder_dispatch(Encoder *self, Selector selector, Size groups, Size threads) {
+	const Lock lock;
+	if (!self->open(selector))
+		return;
+	const std::string whose = std::string(selector) + " ";
+	Dispatch &next = self->next;
+	if (next.pipeline == nullptr) {
+		violation(whose + "without a pipeline");
+		return;
+	}
+	if (groups.all() == 0 || threads.all() == 0 || threads.all() > next.pipeline->max_threads()) {
+		violation(whose + text(groups) + " threadgroups of " + text(threads) + "; the kernel takes " +
+			std::to_string(next.pipeline->max_threads()) + " threads");
+		return;
+	}
+	for (const softmetal_arg &p : next.pipeline->parameters()) {
+		if (next.bound(p) != nullptr)
+			continue;
+		violation(whose + (p.kind == SOFTMETAL_BUFFER ? "buffer " : "threadgroup memory ") + std::to_string(p.index) + " is not set");
+		return;
+	}
+	next.groups = groups;
+	next.threads = threads;
+	self->commands->dispatches.push_back(next);
+}
+
+void encoder_end(Encoder *self, Selector selector) {
+	const Lock lock;
+	if (self->open(selector))
+		self->end();
+}
+
+#define METHOD(class_name, selector, function) {class_name, selector, reinterpret_cast<void (*)()>(function)}
+const Method methods[] = {
+	METHOD("NSError", "code", error_code),
+	METHOD("NSError", "localizedDescription", error_text),
+	METHOD("MTLDevice", "name", device_name),
+	METHOD("MTLDevice", "maxBufferLength", device_max_buffer),
+	METHOD("MTLDevice", "recommendedMaxWorkingSetSize", device_working_set),
+	METHOD("MTLDevice", "maxThreadgroupMemoryLength", device_threadgroup_memory),
+	METHOD("MTLDevice", "maxThreadsPerThreadgroup", device_threads),
+	METHOD("MTLDevice", "currentAllocatedSize", device_allocated),
+	METHOD("MTLDevice", "supportsFamily:", device_supports),
+	METHOD("MTLDevice", "newCommandQueue", device_queue),
+	METHOD("MTLDevice", "newBufferWithLength:options:", device_buffer),
+	METHOD("MTLDevice", "newBufferWithBytesNoCopy:length:options:deallocator:", device_wrap),
+	METHOD("MTLDevice", "newLibraryWithSource:options:error:", device_library),
+	METHOD("MTLDevice", "newComputePipelineStateWithFunction:error:", device_pipeline),
+	METHOD("+MTLCompileOptions", "new", options_new),
+	METHOD("MTLCompileOptions", "setFastMathEnabled:", options_fast_math),
+	METHOD("+MTLFunctionConstantValues", "new", constants_new),
+	METHOD("MTLFunctionConstantValues", "setConstantValue:type:atIndex:", constants_set),
+	METHOD("MTLLibrary", "newFunctionWithName:constantValues:error:", library_function),
+	METHOD("MTLComputePipelineState", "maxTotalThreadsPerThreadgroup", pipeline_max_threads),
+	METHOD("MTLComputePipelineState", "threadExecutionWidth", pipeline_width),
+	METHOD("MTLBuffer", "contents", buffer_contents),
+	METHOD("MTLBuffer", "length", buffer_length),
+	METHOD("MTLCommandQueue", "commandBuffer", queue_commands),
+	METHOD("MTLCommandBuffer", "computeCommandEncoder", commands_encoder),
+	METHOD("MTLCommandBuffer", "commit", commands_commit),
+	METHOD("MTLCommandBuffer", "waitUntilCompleted", commands_wait),
+	METHOD("MTLCommandBuffer", "status", commands_status),
+	METHOD("MTLCommandBuffer", "error", commands_error),
+	METHOD("MTLCommandBuffer", "GPUStartTime", commands_start),
+	METHOD("MTLCommandBuffer", "GPUEndTime", commands_end),
+	METHOD("MTLComputeCommandEncoder", "setComputePipelineState:", encoder_pipeline),
+	METHOD("MTLComputeCommandEncoder", "setBuffer:offset:atIndex:", encoder_buffer),
+	METHOD("MTLComputeCommandEncoder", "setBytes:length:atIndex:", encoder_bytes),
+	METHOD("MTLComputeCommandEncoder", "setThreadgroupMemoryLength:atIndex:", encoder_threadgroup),
+	METHOD("MTLComputeCommandEncoder", "dispatchThreadgroups:threadsPerThreadgroup:", encoder_dispatch),
+	METHOD("MTLComputeCommandEncoder", "endEncoding", encoder_end),
+};
+#undef METHOD
+
+__attribute__((constructor)) void load() { add(methods, sizeof methods / sizeof *methods); }
+
+} // namespace
+} // namespace frameworks
+
+using namespace frameworks;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+Object *MTLCreateSystemDefaultDevice(void) {
+	const Lock lock;
+	return no_device ? nullptr : new Device;
+}
+
+// frameworks_no_device makes a machine without a GPU, or gives it back.
+void frameworks_no_device(bool none) {
+	const Lock lock;
+	no_device = none;
+}
+
+// frameworks_fail_allocations makes the next n buffers and command buffers fail.
+void frameworks_fail_allocations(int n) {
+	const Lock lock;
+	failing_allocations = n;
+}
+
+// frameworks_fail_commands makes the next n command buffers end with an error.
+void frameworks_fail_commands(int n, int code) {
+	const Lock lock;
+	failing_commands = n;
+	failing_code = code;
+}
+}
+#pragma GCC visibility pop
