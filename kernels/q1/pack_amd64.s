@@ -18,55 +18,55 @@ TEXT ·packRows64AVX2(SB), NOSPLIT, $0-32
 block:
 	MOVQ           CX, R8
 	LEAQ           (R8)(DX*4), R9
-	LEAQ           (R8)(DI*1), R11
-	LEAQ           (R11)(DX*4), R10
+	LEAQ           (R8)(DI*1), R10
+	LEAQ           (R10)(DX*4), R11
 	VBROADCASTI128 2(R8), Y0
-	VINSERTI128    $0x01, 2(R11), Y0, Y0
+	VINSERTI128    $0x01, 2(R10), Y0, Y0
 	MOVWLZX        (R8), R12
 	MOVW           R12, 1024(AX)
-	MOVWLZX        (R11), R12
+	MOVWLZX        (R10), R12
 	MOVW           R12, 1088(AX)
 	VBROADCASTI128 2(R8)(DX*1), Y1
-	VINSERTI128    $0x01, 2(R11)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 2(R10)(DX*1), Y1, Y1
 	MOVWLZX        (R8)(DX*1), R12
 	MOVW           R12, 1026(AX)
-	MOVWLZX        (R11)(DX*1), R12
+	MOVWLZX        (R10)(DX*1), R12
 	MOVW           R12, 1090(AX)
 	VBROADCASTI128 2(R8)(DX*2), Y2
-	VINSERTI128    $0x01, 2(R11)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 2(R10)(DX*2), Y2, Y2
 	MOVWLZX        (R8)(DX*2), R12
 	MOVW           R12, 1028(AX)
-	MOVWLZX        (R11)(DX*2), R12
+	MOVWLZX        (R10)(DX*2), R12
 	MOVW           R12, 1092(AX)
 	VBROADCASTI128 2(R8)(SI*1), Y3
-	VINSERTI128    $0x01, 2(R11)(SI*1), Y3, Y3
+	VINSERTI128    $0x01, 2(R10)(SI*1), Y3, Y3
 	MOVWLZX        (R8)(SI*1), R12
 	MOVW           R12, 1030(AX)
-	MOVWLZX        (R11)(SI*1), R11
-	MOVW           R11, 1094(AX)
+	MOVWLZX        (R10)(SI*1), R10
+	MOVW           R10, 1094(AX)
 	VBROADCASTI128 2(R9), Y4
-	VINSERTI128    $0x01, 2(R10), Y4, Y4
-	MOVWLZX        (R9), R11
-	MOVW           R11, 1032(AX)
-	MOVWLZX        (R10), R11
-	MOVW           R11, 1096(AX)
+	VINSERTI128    $0x01, 2(R11), Y4, Y4
+	MOVWLZX        (R9), R10
+	MOVW           R10, 1032(AX)
+	MOVWLZX        (R11), R10
+	MOVW           R10, 1096(AX)
 	VBROADCASTI128 2(R9)(DX*1), Y5
-	VINSERTI128    $0x01, 2(R10)(DX*1), Y5, Y5
-	MOVWLZX        (R9)(DX*1), R11
-	MOVW           R11, 1034(AX)
-	MOVWLZX        (R10)(DX*1), R11
-	MOVW           R11, 1098(AX)
+	VINSERTI128    $0x01, 2(R11)(DX*1), Y5, Y5
+	MOVWLZX        (R9)(DX*1), R10
+	MOVW           R10, 1034(AX)
+	MOVWLZX        (R11)(DX*1), R10
+	MOVW           R10, 1098(AX)
 	VBROADCASTI128 2(R9)(DX*2), Y6
-	VINSERTI128    $0x01, 2(R10)(DX*2), Y6, Y6
-	MOVWLZX        (R9)(DX*2), R11
-	MOVW           R11, 1036(AX)
-	MOVWLZX        (R10)(DX*2), R11
-	MOVW           R11, 1100(AX)
+	VINSERTI128    $0x01, 2(R11)(DX*2), Y6, Y6
+	MOVWLZX        (R9)(DX*2), R10
+	MOVW           R10, 1036(AX)
+	MOVWLZX        (R11)(DX*2), R10
+	MOVW           R10, 1100(AX)
 	VBROADCASTI128 2(R9)(SI*1), Y7
-	VINSERTI128    $0x01, 2(R10)(SI*1), Y7, Y7
+	VINSERTI128    $0x01, 2(R11)(SI*1), Y7, Y7
 	MOVWLZX        (R9)(SI*1), R9
 	MOVW           R9, 1038(AX)
-	MOVWLZX        (R10)(SI*1), R9
+	MOVWLZX        (R11)(SI*1), R9
 	MOVW           R9, 1102(AX)
 	VPUNPCKLBW     Y1, Y0, Y8
 	VPUNPCKHBW     Y1, Y0, Y0
@@ -118,55 +118,55 @@ block:
 	VEXTRACTI128   $0x01, Y0, 960(AX)
 	LEAQ           (R8)(DX*8), R8
 	LEAQ           (R8)(DX*4), R9
-	LEAQ           (R8)(DI*1), R11
-	LEAQ           (R11)(DX*4), R10
+	LEAQ           (R8)(DI*1), R10
+	LEAQ           (R10)(DX*4), R11
 	VBROADCASTI128 2(R8), Y0
-	VINSERTI128    $0x01, 2(R11), Y0, Y0
+	VINSERTI128    $0x01, 2(R10), Y0, Y0
 	MOVWLZX        (R8), R12
 	MOVW           R12, 1040(AX)
-	MOVWLZX        (R11), R12
+	MOVWLZX        (R10), R12
 	MOVW           R12, 1104(AX)
 	VBROADCASTI128 2(R8)(DX*1), Y1
-	VINSERTI128    $0x01, 2(R11)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 2(R10)(DX*1), Y1, Y1
 	MOVWLZX        (R8)(DX*1), R12
 	MOVW           R12, 1042(AX)
-	MOVWLZX        (R11)(DX*1), R12
+	MOVWLZX        (R10)(DX*1), R12
 	MOVW           R12, 1106(AX)
 	VBROADCASTI128 2(R8)(DX*2), Y2
-	VINSERTI128    $0x01, 2(R11)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 2(R10)(DX*2), Y2, Y2
 	MOVWLZX        (R8)(DX*2), R12
 	MOVW           R12, 1044(AX)
-	MOVWLZX        (R11)(DX*2), R12
+	MOVWLZX        (R10)(DX*2), R12
 	MOVW           R12, 1108(AX)
 	VBROADCASTI128 2(R8)(SI*1), Y3
-	VINSERTI128    $0x01, 2(R11)(SI*1), Y3, Y3
+	VINSERTI128    $0x01, 2(R10)(SI*1), Y3, Y3
 	MOVWLZX        (R8)(SI*1), R12
 	MOVW           R12, 1046(AX)
-	MOVWLZX        (R11)(SI*1), R11
-	MOVW           R11, 1110(AX)
+	MOVWLZX        (R10)(SI*1), R10
+	MOVW           R10, 1110(AX)
 	VBROADCASTI128 2(R9), Y4
-	VINSERTI128    $0x01, 2(R10), Y4, Y4
-	MOVWLZX        (R9), R11
-	MOVW           R11, 1048(AX)
-	MOVWLZX        (R10), R11
-	MOVW           R11, 1112(AX)
+	VINSERTI128    $0x01, 2(R11), Y4, Y4
+	MOVWLZX        (R9), R10
+	MOVW           R10, 1048(AX)
+	MOVWLZX        (R11), R10
+	MOVW           R10, 1112(AX)
 	VBROADCASTI128 2(R9)(DX*1), Y5
-	VINSERTI128    $0x01, 2(R10)(DX*1), Y5, Y5
-	MOVWLZX        (R9)(DX*1), R11
-	MOVW           R11, 1050(AX)
-	MOVWLZX        (R10)(DX*1), R11
-	MOVW           R11, 1114(AX)
+	VINSERTI128    $0x01, 2(R11)(DX*1), Y5, Y5
+	MOVWLZX        (R9)(DX*1), R10
+	MOVW           R10, 1050(AX)
+	MOVWLZX        (R11)(DX*1), R10
+	MOVW           R10, 1114(AX)
 	VBROADCASTI128 2(R9)(DX*2), Y6
-	VINSERTI128    $0x01, 2(R10)(DX*2), Y6, Y6
-	MOVWLZX        (R9)(DX*2), R11
-	MOVW           R11, 1052(AX)
-	MOVWLZX        (R10)(DX*2), R11
-	MOVW           R11, 1116(AX)
+	VINSERTI128    $0x01, 2(R11)(DX*2), Y6, Y6
+	MOVWLZX        (R9)(DX*2), R10
+	MOVW           R10, 1052(AX)
+	MOVWLZX        (R11)(DX*2), R10
+	MOVW           R10, 1116(AX)
 	VBROADCASTI128 2(R9)(SI*1), Y7
-	VINSERTI128    $0x01, 2(R10)(SI*1), Y7, Y7
+	VINSERTI128    $0x01, 2(R11)(SI*1), Y7, Y7
 	MOVWLZX        (R9)(SI*1), R9
 	MOVW           R9, 1054(AX)
-	MOVWLZX        (R10)(SI*1), R9
+	MOVWLZX        (R11)(SI*1), R9
 	MOVW           R9, 1118(AX)
 	VPUNPCKLBW     Y1, Y0, Y8
 	VPUNPCKHBW     Y1, Y0, Y0
@@ -218,55 +218,55 @@ block:
 	VEXTRACTI128   $0x01, Y0, 976(AX)
 	LEAQ           (R8)(DX*8), R8
 	LEAQ           (R8)(DX*4), R9
-	LEAQ           (R8)(DI*1), R11
-	LEAQ           (R11)(DX*4), R10
+	LEAQ           (R8)(DI*1), R10
+	LEAQ           (R10)(DX*4), R11
 	VBROADCASTI128 2(R8), Y0
-	VINSERTI128    $0x01, 2(R11), Y0, Y0
+	VINSERTI128    $0x01, 2(R10), Y0, Y0
 	MOVWLZX        (R8), R12
 	MOVW           R12, 1056(AX)
-	MOVWLZX        (R11), R12
+	MOVWLZX        (R10), R12
 	MOVW           R12, 1120(AX)
 	VBROADCASTI128 2(R8)(DX*1), Y1
-	VINSERTI128    $0x01, 2(R11)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 2(R10)(DX*1), Y1, Y1
 	MOVWLZX        (R8)(DX*1), R12
 	MOVW           R12, 1058(AX)
-	MOVWLZX        (R11)(DX*1), R12
+	MOVWLZX        (R10)(DX*1), R12
 	MOVW           R12, 1122(AX)
 	VBROADCASTI128 2(R8)(DX*2), Y2
-	VINSERTI128    $0x01, 2(R11)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 2(R10)(DX*2), Y2, Y2
 	MOVWLZX        (R8)(DX*2), R12
 	MOVW           R12, 1060(AX)
-	MOVWLZX        (R11)(DX*2), R12
+	MOVWLZX        (R10)(DX*2), R12
 	MOVW           R12, 1124(AX)
 	VBROADCASTI128 2(R8)(SI*1), Y3
-	VINSERTI128    $0x01, 2(R11)(SI*1), Y3, Y3
+	VINSERTI128    $0x01, 2(R10)(SI*1), Y3, Y3
 	MOVWLZX        (R8)(SI*1), R12
 	MOVW           R12, 1062(AX)
-	MOVWLZX        (R11)(SI*1), R11
-	MOVW           R11, 1126(AX)
+	MOVWLZX        (R10)(SI*1), R10
+	MOVW           R10, 1126(AX)
 	VBROADCASTI128 2(R9), Y4
-	VINSERTI128    $0x01, 2(R10), Y4, Y4
-	MOVWLZX        (R9), R11
-	MOVW           R11, 1064(AX)
-	MOVWLZX        (R10), R11
-	MOVW           R11, 1128(AX)
+	VINSERTI128    $0x01, 2(R11), Y4, Y4
+	MOVWLZX        (R9), R10
+	MOVW           R10, 1064(AX)
+	MOVWLZX        (R11), R10
+	MOVW           R10, 1128(AX)
 	VBROADCASTI128 2(R9)(DX*1), Y5
-	VINSERTI128    $0x01, 2(R10)(DX*1), Y5, Y5
-	MOVWLZX        (R9)(DX*1), R11
-	MOVW           R11, 1066(AX)
-	MOVWLZX        (R10)(DX*1), R11
-	MOVW           R11, 1130(AX)
+	VINSERTI128    $0x01, 2(R11)(DX*1), Y5, Y5
+	MOVWLZX        (R9)(DX*1), R10
+	MOVW           R10, 1066(AX)
+	MOVWLZX        (R11)(DX*1), R10
+	MOVW           R10, 1130(AX)
 	VBROADCASTI128 2(R9)(DX*2), Y6
-	VINSERTI128    $0x01, 2(R10)(DX*2), Y6, Y6
-	MOVWLZX        (R9)(DX*2), R11
-	MOVW           R11, 1068(AX)
-	MOVWLZX        (R10)(DX*2), R11
-	MOVW           R11, 1132(AX)
+	VINSERTI128    $0x01, 2(R11)(DX*2), Y6, Y6
+	MOVWLZX        (R9)(DX*2), R10
+	MOVW           R10, 1068(AX)
+	MOVWLZX        (R11)(DX*2), R10
+	MOVW           R10, 1132(AX)
 	VBROADCASTI128 2(R9)(SI*1), Y7
-	VINSERTI128    $0x01, 2(R10)(SI*1), Y7, Y7
+	VINSERTI128    $0x01, 2(R11)(SI*1), Y7, Y7
 	MOVWLZX        (R9)(SI*1), R9
 	MOVW           R9, 1070(AX)
-	MOVWLZX        (R10)(SI*1), R9
+	MOVWLZX        (R11)(SI*1), R9
 	MOVW           R9, 1134(AX)
 	VPUNPCKLBW     Y1, Y0, Y8
 	VPUNPCKHBW     Y1, Y0, Y0
@@ -318,55 +318,55 @@ block:
 	VEXTRACTI128   $0x01, Y0, 992(AX)
 	LEAQ           (R8)(DX*8), R8
 	LEAQ           (R8)(DX*4), R9
-	LEAQ           (R8)(DI*1), R11
-	LEAQ           (R11)(DX*4), R10
+	LEAQ           (R8)(DI*1), R10
+	LEAQ           (R10)(DX*4), R11
 	VBROADCASTI128 2(R8), Y0
-	VINSERTI128    $0x01, 2(R11), Y0, Y0
+	VINSERTI128    $0x01, 2(R10), Y0, Y0
 	MOVWLZX        (R8), R12
 	MOVW           R12, 1072(AX)
-	MOVWLZX        (R11), R12
+	MOVWLZX        (R10), R12
 	MOVW           R12, 1136(AX)
 	VBROADCASTI128 2(R8)(DX*1), Y1
-	VINSERTI128    $0x01, 2(R11)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 2(R10)(DX*1), Y1, Y1
 	MOVWLZX        (R8)(DX*1), R12
 	MOVW           R12, 1074(AX)
-	MOVWLZX        (R11)(DX*1), R12
+	MOVWLZX        (R10)(DX*1), R12
 	MOVW           R12, 1138(AX)
 	VBROADCASTI128 2(R8)(DX*2), Y2
-	VINSERTI128    $0x01, 2(R11)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 2(R10)(DX*2), Y2, Y2
 	MOVWLZX        (R8)(DX*2), R12
 	MOVW           R12, 1076(AX)
-	MOVWLZX        (R11)(DX*2), R12
+	MOVWLZX        (R10)(DX*2), R12
 	MOVW           R12, 1140(AX)
 	VBROADCASTI128 2(R8)(SI*1), Y3
-	VINSERTI128    $0x01, 2(R11)(SI*1), Y3, Y3
+	VINSERTI128    $0x01, 2(R10)(SI*1), Y3, Y3
 	MOVWLZX        (R8)(SI*1), R12
 	MOVW           R12, 1078(AX)
-	MOVWLZX        (R11)(SI*1), R11
-	MOVW           R11, 1142(AX)
+	MOVWLZX        (R10)(SI*1), R10
+	MOVW           R10, 1142(AX)
 	VBROADCASTI128 2(R9), Y4
-	VINSERTI128    $0x01, 2(R10), Y4, Y4
-	MOVWLZX        (R9), R11
-	MOVW           R11, 1080(AX)
-	MOVWLZX        (R10), R11
-	MOVW           R11, 1144(AX)
+	VINSERTI128    $0x01, 2(R11), Y4, Y4
+	MOVWLZX        (R9), R10
+	MOVW           R10, 1080(AX)
+	MOVWLZX        (R11), R10
+	MOVW           R10, 1144(AX)
 	VBROADCASTI128 2(R9)(DX*1), Y5
-	VINSERTI128    $0x01, 2(R10)(DX*1), Y5, Y5
-	MOVWLZX        (R9)(DX*1), R11
-	MOVW           R11, 1082(AX)
-	MOVWLZX        (R10)(DX*1), R11
-	MOVW           R11, 1146(AX)
+	VINSERTI128    $0x01, 2(R11)(DX*1), Y5, Y5
+	MOVWLZX        (R9)(DX*1), R10
+	MOVW           R10, 1082(AX)
+	MOVWLZX        (R11)(DX*1), R10
+	MOVW           R10, 1146(AX)
 	VBROADCASTI128 2(R9)(DX*2), Y6
-	VINSERTI128    $0x01, 2(R10)(DX*2), Y6, Y6
-	MOVWLZX        (R9)(DX*2), R11
-	MOVW           R11, 1084(AX)
-	MOVWLZX        (R10)(DX*2), R11
-	MOVW           R11, 1148(AX)
+	VINSERTI128    $0x01, 2(R11)(DX*2), Y6, Y6
+	MOVWLZX        (R9)(DX*2), R10
+	MOVW           R10, 1084(AX)
+	MOVWLZX        (R11)(DX*2), R10
+	MOVW           R10, 1148(AX)
 	VBROADCASTI128 2(R9)(SI*1), Y7
-	VINSERTI128    $0x01, 2(R10)(SI*1), Y7, Y7
+	VINSERTI128    $0x01, 2(R11)(SI*1), Y7, Y7
 	MOVWLZX        (R9)(SI*1), R9
 	MOVW           R9, 1086(AX)
-	MOVWLZX        (R10)(SI*1), R9
+	MOVWLZX        (R11)(SI*1), R9
 	MOVW           R9, 1150(AX)
 	VPUNPCKLBW     Y1, Y0, Y8
 	VPUNPCKHBW     Y1, Y0, Y0
@@ -467,55 +467,55 @@ fetched_1:
 	ADDQ           $+576, R9
 	MOVQ           DX, R10
 	LEAQ           (R10)(BX*4), R11
-	LEAQ           (R10)(R8*1), R13
-	LEAQ           (R13)(BX*4), R12
+	LEAQ           (R10)(R8*1), R12
+	LEAQ           (R12)(BX*4), R13
 	VBROADCASTI128 2(R10), Y0
-	VINSERTI128    $0x01, 2(R13), Y0, Y0
+	VINSERTI128    $0x01, 2(R12), Y0, Y0
 	MOVWLZX        (R10), R14
 	MOVW           R14, (CX)
-	MOVWLZX        (R13), R14
+	MOVWLZX        (R12), R14
 	MOVW           R14, 32(CX)
 	VBROADCASTI128 2(R10)(BX*1), Y1
-	VINSERTI128    $0x01, 2(R13)(BX*1), Y1, Y1
+	VINSERTI128    $0x01, 2(R12)(BX*1), Y1, Y1
 	MOVWLZX        (R10)(BX*1), R14
 	MOVW           R14, 2(CX)
-	MOVWLZX        (R13)(BX*1), R14
+	MOVWLZX        (R12)(BX*1), R14
 	MOVW           R14, 34(CX)
 	VBROADCASTI128 2(R10)(BX*2), Y2
-	VINSERTI128    $0x01, 2(R13)(BX*2), Y2, Y2
+	VINSERTI128    $0x01, 2(R12)(BX*2), Y2, Y2
 	MOVWLZX        (R10)(BX*2), R14
 	MOVW           R14, 4(CX)
-	MOVWLZX        (R13)(BX*2), R14
+	MOVWLZX        (R12)(BX*2), R14
 	MOVW           R14, 36(CX)
 	VBROADCASTI128 2(R10)(DI*1), Y3
-	VINSERTI128    $0x01, 2(R13)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 2(R12)(DI*1), Y3, Y3
 	MOVWLZX        (R10)(DI*1), R14
 	MOVW           R14, 6(CX)
-	MOVWLZX        (R13)(DI*1), R13
-	MOVW           R13, 38(CX)
+	MOVWLZX        (R12)(DI*1), R12
+	MOVW           R12, 38(CX)
 	VBROADCASTI128 2(R11), Y4
-	VINSERTI128    $0x01, 2(R12), Y4, Y4
-	MOVWLZX        (R11), R13
-	MOVW           R13, 8(CX)
-	MOVWLZX        (R12), R13
-	MOVW           R13, 40(CX)
+	VINSERTI128    $0x01, 2(R13), Y4, Y4
+	MOVWLZX        (R11), R12
+	MOVW           R12, 8(CX)
+	MOVWLZX        (R13), R12
+	MOVW           R12, 40(CX)
 	VBROADCASTI128 2(R11)(BX*1), Y5
-	VINSERTI128    $0x01, 2(R12)(BX*1), Y5, Y5
-	MOVWLZX        (R11)(BX*1), R13
-	MOVW           R13, 10(CX)
-	MOVWLZX        (R12)(BX*1), R13
-	MOVW           R13, 42(CX)
+	VINSERTI128    $0x01, 2(R13)(BX*1), Y5, Y5
+	MOVWLZX        (R11)(BX*1), R12
+	MOVW           R12, 10(CX)
+	MOVWLZX        (R13)(BX*1), R12
+	MOVW           R12, 42(CX)
 	VBROADCASTI128 2(R11)(BX*2), Y6
-	VINSERTI128    $0x01, 2(R12)(BX*2), Y6, Y6
-	MOVWLZX        (R11)(BX*2), R13
-	MOVW           R13, 12(CX)
-	MOVWLZX        (R12)(BX*2), R13
-	MOVW           R13, 44(CX)
+	VINSERTI128    $0x01, 2(R13)(BX*2), Y6, Y6
+	MOVWLZX        (R11)(BX*2), R12
+	MOVW           R12, 12(CX)
+	MOVWLZX        (R13)(BX*2), R12
+	MOVW           R12, 44(CX)
 	VBROADCASTI128 2(R11)(DI*1), Y7
-	VINSERTI128    $0x01, 2(R12)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 2(R13)(DI*1), Y7, Y7
 	MOVWLZX        (R11)(DI*1), R11
 	MOVW           R11, 14(CX)
-	MOVWLZX        (R12)(DI*1), R11
+	MOVWLZX        (R13)(DI*1), R11
 	MOVW           R11, 46(CX)
 	VPUNPCKLWD     Y1, Y0, Y8
 	VPUNPCKHWD     Y1, Y0, Y0
@@ -583,55 +583,55 @@ fetched_1:
 	VMOVDQU        X0, 1808(AX)
 	LEAQ           (R10)(BX*8), R10
 	LEAQ           (R10)(BX*4), R11
-	LEAQ           (R10)(R8*1), R13
-	LEAQ           (R13)(BX*4), R12
+	LEAQ           (R10)(R8*1), R12
+	LEAQ           (R12)(BX*4), R13
 	VBROADCASTI128 2(R10), Y0
-	VINSERTI128    $0x01, 2(R13), Y0, Y0
+	VINSERTI128    $0x01, 2(R12), Y0, Y0
 	MOVWLZX        (R10), R14
 	MOVW           R14, 16(CX)
-	MOVWLZX        (R13), R14
+	MOVWLZX        (R12), R14
 	MOVW           R14, 48(CX)
 	VBROADCASTI128 2(R10)(BX*1), Y1
-	VINSERTI128    $0x01, 2(R13)(BX*1), Y1, Y1
+	VINSERTI128    $0x01, 2(R12)(BX*1), Y1, Y1
 	MOVWLZX        (R10)(BX*1), R14
 	MOVW           R14, 18(CX)
-	MOVWLZX        (R13)(BX*1), R14
+	MOVWLZX        (R12)(BX*1), R14
 	MOVW           R14, 50(CX)
 	VBROADCASTI128 2(R10)(BX*2), Y2
-	VINSERTI128    $0x01, 2(R13)(BX*2), Y2, Y2
+	VINSERTI128    $0x01, 2(R12)(BX*2), Y2, Y2
 	MOVWLZX        (R10)(BX*2), R14
 	MOVW           R14, 20(CX)
-	MOVWLZX        (R13)(BX*2), R14
+	MOVWLZX        (R12)(BX*2), R14
 	MOVW           R14, 52(CX)
 	VBROADCASTI128 2(R10)(DI*1), Y3
-	VINSERTI128    $0x01, 2(R13)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 2(R12)(DI*1), Y3, Y3
 	MOVWLZX        (R10)(DI*1), R14
 	MOVW           R14, 22(CX)
-	MOVWLZX        (R13)(DI*1), R13
-	MOVW           R13, 54(CX)
+	MOVWLZX        (R12)(DI*1), R12
+	MOVW           R12, 54(CX)
 	VBROADCASTI128 2(R11), Y4
-	VINSERTI128    $0x01, 2(R12), Y4, Y4
-	MOVWLZX        (R11), R13
-	MOVW           R13, 24(CX)
-	MOVWLZX        (R12), R13
-	MOVW           R13, 56(CX)
+	VINSERTI128    $0x01, 2(R13), Y4, Y4
+	MOVWLZX        (R11), R12
+	MOVW           R12, 24(CX)
+	MOVWLZX        (R13), R12
+	MOVW           R12, 56(CX)
 	VBROADCASTI128 2(R11)(BX*1), Y5
-	VINSERTI128    $0x01, 2(R12)(BX*1), Y5, Y5
-	MOVWLZX        (R11)(BX*1), R13
-	MOVW           R13, 26(CX)
-	MOVWLZX        (R12)(BX*1), R13
-	MOVW           R13, 58(CX)
+	VINSERTI128    $0x01, 2(R13)(BX*1), Y5, Y5
+	MOVWLZX        (R11)(BX*1), R12
+	MOVW           R12, 26(CX)
+	MOVWLZX        (R13)(BX*1), R12
+	MOVW           R12, 58(CX)
 	VBROADCASTI128 2(R11)(BX*2), Y6
-	VINSERTI128    $0x01, 2(R12)(BX*2), Y6, Y6
-	MOVWLZX        (R11)(BX*2), R13
-	MOVW           R13, 28(CX)
-	MOVWLZX        (R12)(BX*2), R13
-	MOVW           R13, 60(CX)
+	VINSERTI128    $0x01, 2(R13)(BX*2), Y6, Y6
+	MOVWLZX        (R11)(BX*2), R12
+	MOVW           R12, 28(CX)
+	MOVWLZX        (R13)(BX*2), R12
+	MOVW           R12, 60(CX)
 	VBROADCASTI128 2(R11)(DI*1), Y7
-	VINSERTI128    $0x01, 2(R12)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 2(R13)(DI*1), Y7, Y7
 	MOVWLZX        (R11)(DI*1), R11
 	MOVW           R11, 30(CX)
-	MOVWLZX        (R12)(DI*1), R11
+	MOVWLZX        (R13)(DI*1), R11
 	MOVW           R11, 62(CX)
 	VPUNPCKLWD     Y1, Y0, Y8
 	VPUNPCKHWD     Y1, Y0, Y0

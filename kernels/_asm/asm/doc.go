@@ -1,4 +1,5 @@
-// Package asm is what the generators share: an avo context, the instructions
+// Package asm is what the generators share: an avo context, addresses of rows that
+// lie a stride apart, transpositions, the instructions
 // that avo lacks, and the way to the printed files.
 //
 // Within a generator, registers are virtual and avo allocates them:

@@ -156,20 +156,11 @@ func (g *generator) prefetch(tile reg.Register, row func(reg.Register, int) oper
 // strided returns the way to address n things, up to 4, that begin stride
 // bytes apart.
 func (g *generator) strided(stride reg.Register, n int) func(base reg.Register, i int) operand.Mem {
-	var stride3 reg.Register
+	s := asm.Stride{One: stride}
 	if n > 3 {
-		stride3 = g.GP64()
-		g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
+		s = g.Stride(stride)
 	}
-	return func(base reg.Register, i int) operand.Mem {
-		switch i {
-		case 0:
-			return operand.Mem{Base: base}
-		case 3:
-			return operand.Mem{Base: base, Index: stride3, Scale: 1}
-		}
-		return operand.Mem{Base: base, Index: stride, Scale: uint8(i)}
-	}
+	return func(base reg.Register, i int) operand.Mem { return s.Row(base, i, 0) }
 }
 
 // store folds the lanes of each row and stores the sums.

@@ -35,8 +35,7 @@ func (g *generator) rows128() {
 	block := g.Load(g.Param("rows"), g.GP64())
 	stride := g.Load(g.Param("stride"), g.GP64())
 	blocks := g.Load(g.Param("blocks"), g.GP64())
-	stride3, stride16 := g.GP64(), g.GP64()
-	g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
+	rows, stride16 := g.Stride(stride), g.GP64()
 	g.MOVQ(stride, stride16)
 	g.SHLQ(operand.U8(4), stride16)
 	ahead := g.GP64()
@@ -49,7 +48,7 @@ func (g *generator) rows128() {
 	row := g.GP64()
 	g.MOVQ(block, row)
 	for eight := range 2 {
-		v := g.loadRows(row, stride16, stride, stride3, func(i, half int) operand.Mem {
+		v := g.loadRows(row, stride16, rows, func(i, half int) operand.Mem {
 			return operand.Mem{Base: scales, Disp: 2 * (8*eight + 16*half + i)}
 		})
 		for group, w := range g.transposeWords(v) {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
 )
 
 const (
@@ -34,8 +36,7 @@ func (g *generator) rows64() {
 	block := g.Load(g.Param("rows"), g.GP64())
 	stride := g.Load(g.Param("stride"), g.GP64())
 	blocks := g.Load(g.Param("blocks"), g.GP64())
-	stride3, stride32 := g.GP64(), g.GP64()
-	g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
+	rows, stride32 := g.Stride(stride), g.GP64()
 	g.MOVQ(stride, stride32)
 	g.SHLQ(operand.U8(5), stride32)
 
@@ -43,7 +44,7 @@ func (g *generator) rows64() {
 	row := g.GP64()
 	g.MOVQ(block, row)
 	for lane := range 4 {
-		v := g.loadRows(row, stride32, stride, stride3, func(i, half int) operand.Mem {
+		v := g.loadRows(row, stride32, rows, func(i, half int) operand.Mem {
 			return operand.Mem{Base: dst, Disp: rows64Bits + 2*(8*lane+32*half+i)}
 		})
 		for i, pair := range g.transpose(v) { // columns 2i, 2i+1 of half 0, and of half 1
@@ -64,35 +65,25 @@ func (g *generator) rows64() {
 
 // loadRows returns the 16 bytes of 8 rows from row on and, in the other half of
 // the registers, of the 8 that are further, and stores their scales.
-func (g *generator) loadRows(row, further, stride, stride3 reg.Register, scaleOf func(i, half int) operand.Mem) []reg.VecVirtual {
-	var pointers [2][2]reg.Register
-	for half := range pointers {
-		first, fifth := row, g.GP64()
-		if half == 1 {
-			first = g.GP64()
-			g.LEAQ(operand.Mem{Base: row, Index: further, Scale: 1}, first)
+func (g *generator) loadRows(row, further reg.Register, stride asm.Stride, scaleOf func(i, half int) operand.Mem) []reg.VecVirtual {
+	var halves [2]asm.Rows
+	for half := range halves {
+		halves[half] = g.Rows(stride, 2)
+		if half == 0 {
+			halves[half].Fourth[0] = row
+		} else {
+			g.LEAQ(operand.Mem{Base: row, Index: further, Scale: 1}, halves[half].Fourth[0])
 		}
-		g.LEAQ(operand.Mem{Base: first, Index: stride, Scale: 4}, fifth)
-		pointers[half] = [2]reg.Register{first, fifth}
-	}
-	at := func(half, i, disp int) operand.Mem {
-		m := operand.Mem{Base: pointers[half][i/4], Disp: disp}
-		switch i % 4 {
-		case 1, 2:
-			m.Index, m.Scale = stride, uint8(i%4)
-		case 3:
-			m.Index, m.Scale = stride3, 1
-		}
-		return m
+		g.StartRows(halves[half])
 	}
 	v := make([]reg.VecVirtual, 8)
 	for i := range v {
 		v[i] = g.YMM()
-		g.VBROADCASTI128(at(0, i, 2), v[i])
-		g.VINSERTI128(operand.U8(1), at(1, i, 2), v[i], v[i])
+		g.VBROADCASTI128(halves[0].At(i, 2), v[i])
+		g.VINSERTI128(operand.U8(1), halves[1].At(i, 2), v[i], v[i])
 		for half := range 2 {
 			scale := g.GP32()
-			g.MOVWLZX(at(half, i, 0), scale)
+			g.MOVWLZX(halves[half].At(i, 0), scale)
 			g.MOVW(scale.As16(), scaleOf(i, half))
 		}
 	}

@@ -23,8 +23,7 @@ func (g *generator) words() {
 	dst := g.Load(g.Param("dst"), g.GP64())
 	group := g.Load(g.Param("group"), g.GP64())
 	units := g.Load(g.Param("units"), g.GP64())
-	stride3 := g.GP64()
-	g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
+	rows := g.Stride(stride)
 	code := g.bytes("packCode", 3)
 	const by4, by16, every4th = 0x0401040104010401, 0x0010000100100001, 0x0000000400000000
 	weights, places, order := g.YMM(), g.YMM(), g.YMM()
@@ -55,14 +54,7 @@ func (g *generator) words() {
 		g.VPACKUSDW(v[3], v[2], v[2])
 		g.VPACKUSWB(v[2], v[0], v[0])
 		g.VPERMD(v[0], order, v[0])
-		m := operand.Mem{Base: dst}
-		switch r {
-		case 1, 2:
-			m.Index, m.Scale = stride, uint8(r)
-		case 3:
-			m.Index, m.Scale = stride3, 1
-		}
-		g.VMOVDQU(v[0], m)
+		g.VMOVDQU(v[0], rows.Row(dst, r, 0))
 	}
 	g.ADDQ(operand.I32(128), group)
 	g.ADDQ(operand.I32(32), dst)

@@ -132,7 +132,7 @@ func (k *tiles) loop(block func()) {
 	k.q, k.scales, k.sums = k.GP64(), k.GP64(), k.GP64()
 	k.Label("tile")
 	for _, a := range k.acc {
-		clearVector(k.Program, a)
+		k.Program.Clear(a)
 	}
 	k.MOVQ(k.q0, k.q)
 	k.MOVQ(k.scales0, k.scales)
@@ -202,14 +202,6 @@ func addTerm(p *asm.Program, t bitplanesTarget, acc, w reg.VecVirtual, scale ope
 	p.VCVTDQ2PS(sum, f)
 	p.VMULPS(ws, f, f)
 	p.VADDPS(f, acc, acc)
-}
-
-func clearVector(p *asm.Program, v reg.VecVirtual) {
-	if v.Size() == 64 {
-		p.VPXORD(v, v, v)
-		return
-	}
-	p.VPXOR(v, v, v)
 }
 
 // at returns m moved by disp bytes.

@@ -31,7 +31,7 @@ func columns(p *asm.Program, n int) {
 
 	p.Label("tile")
 	for _, a := range acc {
-		clearVector(p, a)
+		p.Clear(a)
 	}
 	p.Load(p.Param("q"), q.base)
 	p.Load(p.Param("scales"), scales.base)
@@ -60,7 +60,7 @@ func columns(p *asm.Program, n int) {
 	p.DECQ(left)
 	p.JNZ(operand.LabelRef("block"))
 
-	rows, dst := argument(p, "rows"), argument(p, "dst")
+	rows, dst := p.Argument("rows"), p.Argument("dst")
 	out := newColumnSet(p, "dstStride", 0)
 	p.MOVQ(dst, out.base)
 	p.ADDQ(operand.Imm(4*16), dst)
@@ -115,17 +115,19 @@ func addPlanes(p *asm.Program, masks [4]reg.VecVirtual, w reg.VecVirtual, q colu
 }
 
 // A columnSet is the addresses of something of up to four columns.
-type columnSet struct{ base, stride, stride3 reg.Register }
+type columnSet struct {
+	base reg.Register
+	asm.Stride
+}
 
 // newColumnSet takes the stride from a parameter, which it shifts down; the base
 // is not set.
 func newColumnSet(p *asm.Program, stride string, shift uint64) columnSet {
-	s := columnSet{p.GP64(), p.Load(p.Param(stride), p.GP64()), p.GP64()}
+	base, one := p.GP64(), p.Load(p.Param(stride), p.GP64())
 	if shift > 0 {
-		p.SHRQ(operand.Imm(shift), s.stride)
+		p.SHRQ(operand.Imm(shift), one)
 	}
-	p.LEAQ(operand.Mem{Base: s.stride, Index: s.stride, Scale: 2}, s.stride3)
-	return s
+	return columnSet{base, p.Stride(one)}
 }
 
 // from returns the set with another base.
@@ -134,13 +136,4 @@ func (s columnSet) from(base reg.Register) columnSet {
 	return s
 }
 
-func (s columnSet) at(i, disp int) operand.Mem { return strided(s.base, s.stride, s.stride3, i, disp) }
-
-// argument returns the place of a parameter, to be counted down there.
-func argument(p *asm.Program, name string) operand.Mem {
-	basic, err := p.Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return basic.Addr
-}
+func (s columnSet) at(i, disp int) operand.Mem { return s.Row(s.base, i, disp) }

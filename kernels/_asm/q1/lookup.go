@@ -57,7 +57,7 @@ func lookup(p *asm.Program, per32 bool) {
 
 	p.Label("tile")
 	zero := k.vector()
-	clearVector(p, zero)
+	p.Clear(zero)
 	for at := 0; at < 4*lookupRows; at += lookupVector {
 		p.VMOVUPS(zero, k.y.Offset(at))
 	}

@@ -71,7 +71,7 @@ func lookupColumns(p *asm.Program) {
 	p.ADDQ(operand.U32(nibbles*lookupTables), tables)
 	scaleStep := p.Load(p.Param("scaleStep"), p.GP64())
 	p.ADDQ(scaleStep, scales)
-	p.DECQ(argument(p, "blocks"))
+	p.DECQ(p.Argument("blocks"))
 	p.JNZ(operand.LabelRef("block"))
 	p.VZEROUPPER()
 	p.RET()

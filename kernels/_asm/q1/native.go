@@ -50,13 +50,13 @@ func native(p *asm.Program, t bitplanesTarget) {
 	ahead := p.GP64()
 	p.MOVQ(stride, ahead)
 	p.SHLQ(operand.Imm(uint64(bits.TrailingZeros(uint(t.lanes())))), ahead)
-	p.ADDQ(rows.fourth[0], ahead)
+	p.ADDQ(rows.Fourth[0], ahead)
 	c := t.constants()
 	q, scales, sums, left := p.GP64(), p.GP64(), p.GP64(), p.GP64()
 	acc := t.vector()
 
 	p.Label("tile")
-	clearVector(p, acc)
+	p.Clear(acc)
 	p.Load(p.Param("q"), q)
 	p.Load(p.Param("scales"), scales)
 	p.Load(p.Param("sums"), sums)
@@ -67,13 +67,13 @@ func native(p *asm.Program, t bitplanesTarget) {
 	gatherScales(p, rows, t.lanes(), halves)
 	p.Prefetch(prefetchFurther, asm.Lines(operand.Mem{Base: ahead}, t.lanes()*rowBlockBytes)...)
 	p.ADDQ(operand.U32(t.lanes()*rowBlockBytes), ahead)
-	vectors := transposedRows(p, t, rows.at)
+	vectors := transposedRows(p, t, rows.At)
 	sum := t.groupSum(c, func(v int) reg.VecVirtual { return vectors[v] }, operand.Mem{Base: q}, 0, 4, minusSum)
 	w := t.vector()
 	p.VCVTPH2PS(halves, w)
 	addTerm(p, t, acc, w, operand.Mem{Base: scales}, sum)
 
-	rows.advance(operand.Imm(rowBlockBytes))
+	p.Advance(rows, operand.Imm(rowBlockBytes))
 	step := p.Load(p.Param("scaleStep"), p.GP64())
 	p.ADDQ(step, scales)
 	p.ADDQ(operand.U32(128), q)
@@ -88,22 +88,22 @@ func native(p *asm.Program, t bitplanesTarget) {
 }
 
 // nextTile ends a kernel for tiles of native rows.
-func nextTile(p *asm.Program, rows *rowSet, lanes int, stride reg.Register) {
+func nextTile(p *asm.Program, rows asm.Rows, lanes int, stride reg.Register) {
 	p.Comment("The rows are at their ends: the next tile is lanes − 1 rows further.")
 	further := p.GP64()
 	p.IMUL3Q(operand.Imm(uint64(lanes-1)), stride, further)
-	rows.advance(further)
-	p.DECQ(argument(p, "tiles"))
+	p.Advance(rows, further)
+	p.DECQ(p.Argument("tiles"))
 	p.JNZ(operand.LabelRef("tile"))
 	p.VZEROUPPER()
 	p.RET()
 }
 
 // gatherScales stores the scales of a block of the rows side by side.
-func gatherScales(p *asm.Program, rows *rowSet, lanes int, halves operand.Mem) {
+func gatherScales(p *asm.Program, rows asm.Rows, lanes int, halves operand.Mem) {
 	for i := range lanes {
 		r := p.GP32()
-		p.MOVWLZX(rows.at(i, 0), r)
+		p.MOVWLZX(rows.At(i, 0), r)
 		p.MOVW(r.As16(), at(halves, 2*i))
 	}
 }

@@ -24,7 +24,7 @@ func nativeColumns(p *asm.Program, n int) {
 	ahead := p.GP64()
 	p.MOVQ(stride, ahead)
 	p.SHLQ(operand.Imm(uint64(bits.TrailingZeros(uint(t.lanes())))), ahead)
-	p.ADDQ(rows.fourth[0], ahead)
+	p.ADDQ(rows.Fourth[0], ahead)
 	c := t.constants().([4]reg.VecVirtual)
 	q, scales, sums := newColumnSet(p, "qStride", 0), p.GP64(), p.GP64()
 	acc := make([]reg.VecVirtual, n)
@@ -34,7 +34,7 @@ func nativeColumns(p *asm.Program, n int) {
 
 	p.Label("tile")
 	for _, a := range acc {
-		clearVector(p, a)
+		p.Clear(a)
 	}
 	p.Load(p.Param("q"), q.base)
 	p.Load(p.Param("scales"), scales)
@@ -46,7 +46,7 @@ func nativeColumns(p *asm.Program, n int) {
 	gatherScales(p, rows, t.lanes(), halves)
 	p.Prefetch(prefetchFurther, asm.Lines(operand.Mem{Base: ahead}, t.lanes()*rowBlockBytes)...)
 	p.ADDQ(operand.U32(t.lanes()*rowBlockBytes), ahead)
-	vectors := transposedRows(p, t, rows.at)
+	vectors := transposedRows(p, t, rows.At)
 	part := startColumns(p, t, n, newColumnSet(p, "qStride", 3).from(sums), minusSum)
 	for v, w := range vectors {
 		addPlanes(p, c, w, q, v, part)
@@ -57,7 +57,7 @@ func nativeColumns(p *asm.Program, n int) {
 	for i := range part {
 		addTerm(p, t, acc[i], w, columnScales.at(i, 0), finishSums(p, part[i]))
 	}
-	rows.advance(operand.Imm(rowBlockBytes))
+	p.Advance(rows, operand.Imm(rowBlockBytes))
 	step := p.Load(p.Param("scaleStep"), p.GP64())
 	p.ADDQ(step, scales)
 	p.ADDQ(operand.U32(128), q.base)
@@ -66,7 +66,7 @@ func nativeColumns(p *asm.Program, n int) {
 	p.JNZ(operand.LabelRef("block"))
 
 	skip := p.Load(p.Param("skip"), p.GP64())
-	dst := argument(p, "dst")
+	dst := p.Argument("dst")
 	out := newColumnSet(p, "dstStride", 0)
 	p.MOVQ(dst, out.base)
 	for i, a := range acc {

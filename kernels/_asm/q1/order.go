@@ -77,9 +77,9 @@ func panelOrder(p *asm.Program) {
 	src := p.Load(p.Param("src"), p.GP64())
 	stride := p.Load(p.Param("stride"), p.GP64())
 	blocks := p.Load(p.Param("blocks"), p.GP64())
-	stride3, src4, left := p.GP64(), p.GP64(), p.GP64()
-	p.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
-	p.LEAQ(operand.Mem{Base: src, Index: stride, Scale: 4}, src4)
+	columns, left := p.Rows(p.Stride(stride), 2), p.GP64()
+	columns.Fourth[0] = src
+	p.StartRows(columns)
 	ones, minusOnes, sum := p.YMM(), p.YMM(), p.YMM()
 	p.VPCMPEQW(minusOnes, minusOnes, minusOnes)
 	p.VPABSB(minusOnes, ones)
@@ -87,20 +87,12 @@ func panelOrder(p *asm.Program) {
 	p.VPXOR(sum, sum, sum)
 	p.MOVQ(operand.U32(4), left)
 	p.Label("transpose")
-	column := func(c int) operand.Mem {
-		base := src
-		if c >= 4 {
-			base = src4
-		}
-		return strided(base, stride, stride3, c%4, 0)
-	}
-	for i, v := range transposed8(p, column) {
+	for i, v := range transposed8(p, columns) {
 		p.VMOVDQU(v, operand.Mem{Base: dst, Disp: panelStepBytes * i})
 		p.VPMADDUBSW(v, ones, v)
 		p.VPADDW(v, sum, sum)
 	}
-	p.ADDQ(operand.Imm(32), src)
-	p.ADDQ(operand.Imm(32), src4)
+	p.Advance(columns, operand.Imm(32))
 	p.ADDQ(operand.U32(8*panelStepBytes), dst)
 	p.DECQ(left)
 	p.JNZ(operand.LabelRef("transpose"))
@@ -114,11 +106,11 @@ func panelOrder(p *asm.Program) {
 }
 
 // transposed8 returns dword i of each of eight columns in register i.
-func transposed8(p *asm.Program, column func(c int) operand.Mem) [8]reg.VecVirtual {
+func transposed8(p *asm.Program, columns asm.Rows) [8]reg.VecVirtual {
 	var in, pair, quad, out [8]reg.VecVirtual
 	for c := range in {
 		in[c] = p.YMM()
-		p.VMOVDQU(column(c), in[c])
+		p.VMOVDQU(columns.At(c, 0), in[c])
 	}
 	for c := 0; c < 8; c += 2 {
 		pair[c], pair[c+1] = p.YMM(), in[c+1]

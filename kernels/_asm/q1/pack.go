@@ -39,7 +39,7 @@ func pack(p *asm.Program) {
 		masks[i] = t.broadcast(e.mask)
 	}
 	p.Label("packBlock")
-	for v, w := range transposedRows(p, avx2{t}, rows.at) {
+	for v, w := range transposedRows(p, avx2{t}, rows.At) {
 		for i, e := range exchanges {
 			d := p.YMM()
 			p.VPSRLD(operand.Imm(e.distance), w, d)
@@ -53,10 +53,10 @@ func pack(p *asm.Program) {
 	}
 	for i := range t.lanes() {
 		r := p.GP32()
-		p.MOVWLZX(rows.at(i, 0), r)
+		p.MOVWLZX(rows.At(i, 0), r)
 		p.MOVW(r.As16(), operand.Mem{Base: scales, Disp: 2 * i})
 	}
-	rows.advance(operand.Imm(rowBlockBytes))
+	p.Advance(rows, operand.Imm(rowBlockBytes))
 	p.ADDQ(operand.U32(blockBytes), dst)
 	p.ADDQ(operand.U32(blockBytes), scales)
 	p.DECQ(blocks)
@@ -65,48 +65,10 @@ func pack(p *asm.Program) {
 	p.RET()
 }
 
-// A rowSet is the addresses of rows that lie stride bytes apart: pointers to
-// every fourth, and one and three strides for those between.
-type rowSet struct {
-	*asm.Program
-	fourth          []reg.Register
-	stride, stride3 reg.Register
-}
-
 // rowAddresses begins 4·fourths rows at the parameter data.
-func rowAddresses(p *asm.Program, stride reg.Register, fourths int) *rowSet {
-	s := &rowSet{Program: p, fourth: make([]reg.Register, fourths), stride: stride, stride3: p.GP64()}
-	p.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, s.stride3)
-	s.fourth[0] = p.Load(p.Param("data"), p.GP64())
-	for i := 1; i < fourths; i++ {
-		s.fourth[i] = p.GP64()
-		p.LEAQ(operand.Mem{Base: s.fourth[i-1], Index: stride, Scale: 4}, s.fourth[i])
-	}
-	return s
-}
-
-// at returns the address disp bytes behind the pointer of row i.
-func (s *rowSet) at(i, disp int) operand.Mem {
-	return strided(s.fourth[i/4], s.stride, s.stride3, i%4, disp)
-}
-
-// advance moves all rows.
-func (s *rowSet) advance(by operand.Op) {
-	for _, r := range s.fourth {
-		s.ADDQ(by, r)
-	}
-}
-
-// strided returns the address disp bytes behind base and 0 to 3 strides.
-func strided(base, stride, stride3 reg.Register, strides, disp int) operand.Mem {
-	m := operand.Mem{Base: base, Disp: disp}
-	switch strides {
-	case 1:
-		m.Index, m.Scale = stride, 1
-	case 2:
-		m.Index, m.Scale = stride, 2
-	case 3:
-		m.Index, m.Scale = stride3, 1
-	}
-	return m
+func rowAddresses(p *asm.Program, stride reg.Register, fourths int) asm.Rows {
+	rows := p.Rows(p.Stride(stride), fourths)
+	p.Load(p.Param("data"), rows.Fourth[0])
+	p.StartRows(rows)
+	return rows
 }

@@ -61,10 +61,8 @@ func panels(p *asm.Program, t panelsTarget) {
 	k.x = p.Load(p.Param("x"), p.GP64())
 	k.scales = p.Load(p.Param("scales"), p.GP64())
 	k.codes = p.Load(p.Param("codes"), p.GP64())
-	k.stride = p.Load(p.Param("scaleStride"), p.GP64())
-	k.stride3 = p.GP64()
-	p.LEAQ(operand.Mem{Base: k.stride, Index: k.stride, Scale: 2}, k.stride3)
-	blocks := argument(p, "blocks")
+	k.stride = p.Stride(p.Load(p.Param("scaleStride"), p.GP64()))
+	blocks := p.Argument("blocks")
 
 	p.Label("block")
 	k.expand()
@@ -79,7 +77,7 @@ func panels(p *asm.Program, t panelsTarget) {
 	}
 	panelStride := p.Load(p.Param("panelStride"), p.GP64())
 	p.ADDQ(panelStride, xs)
-	p.LEAQ(operand.Mem{Base: scales, Index: k.stride, Scale: 8}, scales)
+	p.LEAQ(operand.Mem{Base: scales, Index: k.stride.One, Scale: 8}, scales)
 	p.ADDQ(operand.U32(panelColumns*2*k.registerBytes), y)
 	p.DECQ(left)
 	p.JNZ(operand.LabelRef("panel"))
@@ -99,7 +97,7 @@ type panelsKernel struct {
 	t                         panelsTarget
 	registerBytes             int
 	y, data, x, scales, codes reg.Register // of the block in hand
-	stride, stride3           reg.Register
+	stride                    asm.Stride   // of scales
 }
 
 // rows returns the address of what lies disp bytes into the block, for each
@@ -155,7 +153,7 @@ func (k *panelsKernel) columns(from int, xs, scales, y reg.Register) {
 	for c := range acc {
 		for h := range acc[c] {
 			acc[c][h] = k.t.vector()
-			clearVector(k.Program, acc[c][h])
+			k.Program.Clear(acc[c][h])
 		}
 	}
 	x, codes, left := k.GP64(), k.GP64(), k.GP64()
@@ -198,13 +196,13 @@ func (k *panelsKernel) addTerms(acc [][2]reg.VecVirtual, from int, x, scales, y 
 		k.VCVTPH2PS(m, w[h])
 	}
 	four := k.GP64()
-	k.LEAQ(operand.Mem{Base: scales, Index: k.stride, Scale: 4}, four)
+	k.LEAQ(operand.Mem{Base: scales, Index: k.stride.One, Scale: 4}, four)
 	for c := range acc {
 		base := scales
 		if from+c >= 4 {
 			base = four
 		}
-		scale := strided(base, k.stride, k.stride3, (from+c)%4, 0)
+		scale := k.stride.Row(base, (from+c)%4, 0)
 		for h := range acc[c] {
 			out := operand.Mem{Base: y, Disp: ((from+c)*2 + h) * k.registerBytes}
 			sum := k.t.total(acc[c][h], operand.Mem{Base: x, Disp: 4 * c})

@@ -43,7 +43,7 @@ func wordLookup(p *asm.Program, per32 bool) {
 
 	p.Label("tile")
 	for _, y := range k.y {
-		clearVector(p, y)
+		p.Clear(y)
 	}
 	p.Load(p.Param("tables"), k.tables)
 	p.Load(p.Param("scales"), k.scales)

@@ -26,9 +26,9 @@ func wordColumns(p *asm.Program) {
 	p.Load(p.Param("tables"), tables.base)
 	p.Load(p.Param("scales"), scales.base)
 	k.data = p.Load(p.Param("data"), p.GP64())
-	blocks := argument(p, "blocks")
+	blocks := p.Argument("blocks")
 	zero := p.ZMM()
-	clearVector(p, zero)
+	p.Clear(zero)
 	for c := range wordLookupColumns {
 		for i := range 2 * wordVectors {
 			p.VMOVUPS(zero, dst.at(c, vectorBytes*i))
@@ -68,7 +68,7 @@ func (k *wordKernel) columnSums(tables columnSet) (acc [wordLookupColumns][wordV
 	for c := range acc {
 		for v := range acc[c] {
 			acc[c][v] = k.ZMM()
-			clearVector(k.Program, acc[c][v])
+			k.Program.Clear(acc[c][v])
 		}
 	}
 	left := k.GP64()

@@ -95,7 +95,7 @@ func startSums(p *asm.Program, t bitplanesTarget, minusSum operand.Mem) (acc [4]
 			p.VPBROADCASTD(minusSum, acc[j])
 			continue
 		}
-		clearVector(p, acc[j])
+		p.Clear(acc[j])
 	}
 	return acc
 }

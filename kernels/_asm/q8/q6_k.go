@@ -70,12 +70,12 @@ func (g *generator) wideBlock(spread operand.Mem) blockEngine {
 	}
 	e.sums = func(w, q reg.Register) reg.VecVirtual {
 		scales := g.ZMM()
-		g.VBROADCASTI32X4(at(w, q6Scales), scales)
+		g.VBROADCASTI32X4(asm.At(w, q6Scales), scales)
 		var dots [4]reg.VecVirtual
 		for h := range 2 {
 			low, qh := g.ZMM(), g.ZMM()
-			g.VMOVDQU64(at(w, 64*h), low)
-			g.VBROADCASTI64X4(at(w, q6High+32*h), qh)
+			g.VMOVDQU64(asm.At(w, 64*h), low)
+			g.VBROADCASTI64X4(asm.At(w, q6High+32*h), qh)
 			for part := range 2 {
 				codes := g.ZMM()
 				if part == 0 {
@@ -90,10 +90,10 @@ func (g *generator) wideBlock(spread operand.Mem) blockEngine {
 				i := 2*h + part
 				dots[i] = g.ZMM()
 				g.VPSHUFB(spreadV[i], scales, dots[i])
-				g.weigh(codes, at(q, 128*i), at(q, 128*i+64), dots[i])
+				g.weigh(codes, asm.At(q, 128*i), asm.At(q, 128*i+64), dots[i])
 			}
 		}
-		return g.foldGroups(g.quad(dots))
+		return g.foldGroups(g.TransposeAdd(dots))
 	}
 	return e
 }
@@ -123,12 +123,12 @@ func (g *generator) narrowBlock(spread operand.Mem) blockEngine {
 			for quarter := range dots {
 				i := 4*h + quarter
 				codes, bits := g.YMM(), g.YMM()
-				g.VMOVDQU(at(w, 64*h+32*(quarter%2)), codes)
+				g.VMOVDQU(asm.At(w, 64*h+32*(quarter%2)), codes)
 				if quarter >= 2 {
 					g.VPSRLW(operand.U8(4), codes, codes)
 				}
 				g.VPAND(nibbleV, codes, codes)
-				g.VMOVDQU(at(w, q6High+32*h), bits)
+				g.VMOVDQU(asm.At(w, q6High+32*h), bits)
 				switch shift := 4 - 2*quarter; {
 				case shift > 0:
 					g.VPSLLW(operand.U8(shift), bits, bits)
@@ -138,11 +138,11 @@ func (g *generator) narrowBlock(spread operand.Mem) blockEngine {
 				g.VPAND(highV, bits, bits)
 				g.VPOR(bits, codes, codes)
 				dots[quarter] = g.YMM()
-				g.VBROADCASTI128(at(w, q6Scales), dots[quarter])
+				g.VBROADCASTI128(asm.At(w, q6Scales), dots[quarter])
 				g.VPSHUFB(spread.Offset(32*i), dots[quarter], dots[quarter])
-				g.weigh(codes, at(q, 128*(i/2)+32*(i%2)), at(q, 128*(i/2)+64+32*(i%2)), dots[quarter])
+				g.weigh(codes, asm.At(q, 128*(i/2)+32*(i%2)), asm.At(q, 128*(i/2)+64+32*(i%2)), dots[quarter])
 			}
-			half[h] = g.quad(dots)
+			half[h] = g.TransposeAdd(dots)
 		}
 		return g.join(half[0], half[1])
 	}
@@ -237,7 +237,7 @@ func (g *generator) q6Rows(isa string, e blockEngine) {
 	g.LEAQ(operand.Mem{Base: block, Index: stride, Scale: 8}, ahead)
 
 	g.Label("block")
-	activation, w, term, left := e.scales(at(scales, 0)), g.GP64(), g.GP64(), g.GP64()
+	activation, w, term, left := e.scales(asm.At(scales, 0)), g.GP64(), g.GP64(), g.GP64()
 	g.MOVQ(block, w)
 	g.LEAQ(terms, term)
 	g.MOVQ(operand.U32(tile), left)
@@ -247,11 +247,11 @@ func (g *generator) q6Rows(isa string, e blockEngine) {
 	g.ADDQ(operand.I32((2*q6Block+tile-1)/tile), ahead)
 	sums, d := e.sums(w, q), g.YMM()
 	g.VCVTDQ2PS(sums, sums)
-	g.VPBROADCASTW(at(w, q6Scale), d.AsX())
+	g.VPBROADCASTW(asm.At(w, q6Scale), d.AsX())
 	g.VCVTPH2PS(d.AsX(), d)
 	g.VMULPS(activation, d, d)
 	g.VMULPS(sums, d, d)
-	g.VMOVUPS(d, at(term, 0))
+	g.VMOVUPS(d, asm.At(term, 0))
 	g.ADDQ(stride, w)
 	g.ADDQ(operand.I32(32), term)
 	g.DECQ(left)
@@ -265,7 +265,7 @@ func (g *generator) q6Rows(isa string, e blockEngine) {
 	g.JNZ(operand.LabelRef("block"))
 
 	dst := g.Load(g.Param("dst"), g.GP64())
-	g.VMOVUPS(y, at(dst, 0))
+	g.VMOVUPS(y, asm.At(dst, 0))
 	g.ADDQ(operand.I32(4*tile), dst)
 	g.Store(dst, g.Param("dst"))
 	first := g.Load(g.Param("w"), g.GP64())

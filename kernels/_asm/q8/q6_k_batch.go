@@ -78,7 +78,7 @@ func (g *generator) q6Batch() {
 	second, ahead := g.GP64(), g.GP64()
 	g.LEAQ(operand.Mem{Base: row, Index: stride, Scale: 1}, second)
 	g.LEAQ(operand.Mem{Base: row, Index: stride, Scale: 8}, ahead)
-	lines := asm.Lines(at(ahead, 0), q6Block)
+	lines := asm.Lines(asm.At(ahead, 0), q6Block)
 	g.Prefetch(0, append(lines, asm.Lines(operand.Mem{Base: ahead, Index: stride, Scale: 1}, q6Block)...)...)
 	b.decode(0, row)
 	b.decode(1, second)
@@ -156,12 +156,12 @@ func (b *q6Batch) decode(i int, w reg.Register) {
 	for h := range 2 {
 		for quarter := range 4 {
 			codes, bits := b.YMM(), b.YMM()
-			b.VMOVDQU(at(w, 64*h+32*(quarter%2)), codes)
+			b.VMOVDQU(asm.At(w, 64*h+32*(quarter%2)), codes)
 			if quarter >= 2 {
 				b.VPSRLW(operand.U8(4), codes, codes)
 			}
 			b.VPAND(b.nibble, codes, codes)
-			b.VMOVDQU(at(w, q6High+32*h), bits)
+			b.VMOVDQU(asm.At(w, q6High+32*h), bits)
 			switch shift := 4 - 2*quarter; {
 			case shift > 0:
 				b.VPSLLW(operand.U8(shift), bits, bits)
@@ -174,7 +174,7 @@ func (b *q6Batch) decode(i int, w reg.Register) {
 		}
 	}
 	scales := b.YMM()
-	b.VPMOVSXBW(at(w, q6Scales), scales)
+	b.VPMOVSXBW(asm.At(w, q6Scales), scales)
 	b.VMOVDQU(scales, b.scales.Offset(32*i))
 	b.VPSLLW(operand.U8(5), scales, scales)
 	b.VPSUBW(scales, b.zero, scales)
@@ -187,8 +187,8 @@ func (b *q6Batch) groups(q, row, second, y reg.Register) {
 	var sums, d [2]reg.VecVirtual
 	for i, w := range []reg.Register{row, second} {
 		sums[i], d[i] = b.YMM(), b.YMM()
-		b.VMOVUPS(at(y, 32*i), sums[i])
-		b.VPBROADCASTW(at(w, q6Scale), d[i].AsX())
+		b.VMOVUPS(asm.At(y, 32*i), sums[i])
+		b.VPBROADCASTW(asm.At(w, q6Scale), d[i].AsX())
 		b.VCVTPH2PS(d[i].AsX(), d[i])
 	}
 	panel, codes, scales, factor, left := b.GP64(), b.GP64(), b.GP64(), b.GP64(), b.GP64()
@@ -201,23 +201,23 @@ func (b *q6Batch) groups(q, row, second, y reg.Register) {
 	var acc [2]reg.VecVirtual
 	for i := range acc {
 		acc[i] = b.YMM()
-		b.VPBROADCASTD(at(scales, 64+32*i), acc[i])
-		b.VPMADDWD(at(panel, 0), acc[i], acc[i])
+		b.VPBROADCASTD(asm.At(scales, 64+32*i), acc[i])
+		b.VPMADDWD(asm.At(panel, 0), acc[i], acc[i])
 	}
 	for half := range 2 { // of a group: 16 columns, which share a scale
 		var scale [2]reg.VecVirtual
 		for i := range scale {
 			scale[i] = b.YMM()
-			b.VPBROADCASTW(at(scales, 32*i+2*half), scale[i])
+			b.VPBROADCASTW(asm.At(scales, 32*i+2*half), scale[i])
 		}
 		for step := 4 * half; step < 4*half+4; step += 2 {
 			q0, q1 := b.YMM(), b.YMM()
-			b.VMOVDQU(at(panel, 32*(1+step)), q0)
-			b.VMOVDQU(at(panel, 32*(2+step)), q1)
+			b.VMOVDQU(asm.At(panel, 32*(1+step)), q0)
+			b.VMOVDQU(asm.At(panel, 32*(2+step)), q1)
 			for i := range acc {
 				t0, t1 := b.YMM(), b.YMM()
-				b.VPBROADCASTD(at(codes, 256*i+4*step), t0)
-				b.VPBROADCASTD(at(codes, 256*i+4*step+4), t1)
+				b.VPBROADCASTD(asm.At(codes, 256*i+4*step), t0)
+				b.VPBROADCASTD(asm.At(codes, 256*i+4*step+4), t1)
 				b.VPMADDUBSW(q0, t0, t0)
 				b.VPMADDUBSW(q1, t1, t1)
 				b.VPADDW(t1, t0, t0)
@@ -229,7 +229,7 @@ func (b *q6Batch) groups(q, row, second, y reg.Register) {
 	for i := range acc {
 		t := b.YMM()
 		b.VCVTDQ2PS(acc[i], acc[i])
-		b.VMULPS(at(factor, 0), d[i], t)
+		b.VMULPS(asm.At(factor, 0), d[i], t)
 		b.VMULPS(acc[i], t, t)
 		b.VADDPS(t, sums[i], sums[i])
 	}
@@ -240,7 +240,7 @@ func (b *q6Batch) groups(q, row, second, y reg.Register) {
 	b.DECQ(left)
 	b.JNZ(operand.LabelRef("group"))
 	for i, v := range sums {
-		b.VMOVUPS(v, at(y, 32*i))
+		b.VMOVUPS(v, asm.At(y, 32*i))
 	}
 }
 
@@ -251,13 +251,13 @@ func (b *q6Batch) store() {
 	b.SHLQ(operand.U8(2), dstStride)
 	b.LEAQ(b.y, y)
 	next := b.GP64()
-	b.LEAQ(at(dst, 4*tile), next)
+	b.LEAQ(asm.At(dst, 4*tile), next)
 	b.Store(next, b.Param("dst"))
 	b.Label("column")
 	for r := range tile {
 		v := b.XMM()
-		b.VMOVSS(at(y, 32*r), v)
-		b.VMOVSS(v, at(dst, 4*r))
+		b.VMOVSS(asm.At(y, 32*r), v)
+		b.VMOVSS(v, asm.At(dst, 4*r))
 	}
 	b.ADDQ(operand.I32(4), y)
 	b.ADDQ(dstStride, dst)

@@ -99,7 +99,7 @@ func (g *generator) q8Rows(isa string, e engine) {
 	g.Label("tile")
 	w, block := g.Load(g.Param("w"), g.GP64()), g.GP64()
 	g.start(rows, w)
-	g.LEAQ(operand.Mem{Base: w, Index: rows.stride, Scale: 8}, w)
+	g.LEAQ(operand.Mem{Base: w, Index: rows.One, Scale: 8}, w)
 	g.start(ahead, w)
 	qp := g.Load(g.Param("q"), g.GP64())
 	g.XORQ(block, block)
@@ -108,15 +108,15 @@ func (g *generator) q8Rows(isa string, e engine) {
 
 	g.Label("block")
 	qv := g.YMM()
-	g.VMOVDQU(at(qp, 0), qv)
+	g.VMOVDQU(asm.At(qp, 0), qv)
 	g.prefetch(ahead)
 	var half [2]reg.VecVirtual
 	for h := range half {
 		var dots [4]reg.VecVirtual
 		for r := range dots {
-			dots[r] = e.dot(rows.at(4*h+r, 2), qv)
+			dots[r] = e.dot(rows.At(4*h+r, 2), qv)
 		}
-		half[h] = g.quad(dots)
+		half[h] = g.TransposeAdd(dots)
 	}
 	sum := g.join(half[0], half[1])
 	e.correct(sum, operand.Mem{Base: sums, Index: block, Scale: 4})
@@ -131,20 +131,20 @@ func (g *generator) q8Rows(isa string, e engine) {
 	g.VMULPS(sum, scale, sum)
 	g.VADDPS(sum, y, y)
 
-	g.advance(rows, q8Block)
+	g.Advance(rows, operand.I32(q8Block))
 	g.ADDQ(operand.I32(32), qp)
-	g.advance(ahead, q8Block)
+	g.Advance(ahead, operand.I32(q8Block))
 	g.INCQ(block)
 	blocks := g.Load(g.Param("blocks"), g.GP64())
 	g.CMPQ(block, blocks)
 	g.JNE(operand.LabelRef("block"))
 
 	dst := g.Load(g.Param("dst"), g.GP64())
-	g.VMOVUPS(y, at(dst, 0))
+	g.VMOVUPS(y, asm.At(dst, 0))
 	g.ADDQ(operand.I32(4*tile), dst)
 	g.Store(dst, g.Param("dst"))
 	w = g.Load(g.Param("w"), g.GP64())
-	g.LEAQ(operand.Mem{Base: w, Index: rows.stride, Scale: 8}, w)
+	g.LEAQ(operand.Mem{Base: w, Index: rows.One, Scale: 8}, w)
 	g.Store(w, g.Param("w"))
 	tiles := g.Load(g.Param("tiles"), g.GP64())
 	g.DECQ(tiles)

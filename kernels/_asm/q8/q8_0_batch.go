@@ -4,6 +4,8 @@ import (
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
 )
 
 // q8Batch multiplies 8 rows with up to 16 columns of activations, which lie in
@@ -53,7 +55,7 @@ func (g *generator) q8Batch() {
 	g.Label("tile")
 	w := g.Load(g.Param("w"), g.GP64())
 	g.start(rows, w)
-	g.LEAQ(operand.Mem{Base: w, Index: rows.stride, Scale: 8}, w)
+	g.LEAQ(operand.Mem{Base: w, Index: rows.One, Scale: 8}, w)
 	g.start(ahead, w)
 	q, block := g.Load(g.Param("q"), g.GP64()), g.GP64()
 	g.XORQ(block, block)
@@ -66,29 +68,29 @@ func (g *generator) q8Batch() {
 	dots := make([]reg.VecVirtual, tile)
 	for r := range dots {
 		dots[r] = g.ZMM()
-		g.VMOVDQU32(at(q, 0), dots[r])
+		g.VMOVDQU32(asm.At(q, 0), dots[r])
 	}
 	for step := range 8 {
 		qv := g.ZMM()
-		g.VMOVDQU32(at(q, 64+64*step), qv)
+		g.VMOVDQU32(asm.At(q, 64+64*step), qv)
 		for r, acc := range dots {
 			codes := g.ZMM()
-			g.VPXORD_BCST(rows.at(r, 2+4*step), bias, codes)
+			g.VPXORD_BCST(rows.At(r, 2+4*step), bias, codes)
 			g.VPDPBUSD(qv, codes, acc)
 		}
 	}
 	activation := g.gather(scaleAt, mask, block)
 	for r, sum := range dots {
 		d := g.ZMM()
-		g.VPBROADCASTW(rows.at(r, 0), d.AsY())
+		g.VPBROADCASTW(rows.At(r, 0), d.AsY())
 		g.VCVTPH2PS(d.AsY(), d)
 		g.VCVTDQ2PS(sum, sum)
 		g.VMULPS(activation, d, d)
 		g.VMULPS(sum, d, d)
 		g.VADDPS(d, y[r], y[r])
 	}
-	g.advance(rows, q8Block)
-	g.advance(ahead, q8Block)
+	g.Advance(rows, operand.I32(q8Block))
+	g.Advance(ahead, operand.I32(q8Block))
 	g.ADDQ(operand.I32(q8PanelBlock), q)
 	g.INCQ(block)
 	blocks := g.Load(g.Param("blocks"), g.GP64())
@@ -104,7 +106,7 @@ func (g *generator) q8Batch() {
 	g.ADDQ(operand.I32(4*tile), dst)
 	g.Store(dst, g.Param("dst"))
 	w = g.Load(g.Param("w"), g.GP64())
-	g.LEAQ(operand.Mem{Base: w, Index: rows.stride, Scale: 8}, w)
+	g.LEAQ(operand.Mem{Base: w, Index: rows.One, Scale: 8}, w)
 	g.Store(w, g.Param("w"))
 	tiles := g.Load(g.Param("tiles"), g.GP64())
 	g.DECQ(tiles)

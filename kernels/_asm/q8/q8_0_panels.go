@@ -3,6 +3,8 @@ package q8
 import (
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
 )
 
 const (
@@ -89,7 +91,7 @@ func (g *generator) q8Panels(e panelEngine) {
 	ahead := g.another(rows)
 	w := g.Load(g.Param("w"), g.GP64())
 	g.start(rows, w)
-	g.LEAQ(operand.Mem{Base: w, Index: rows.stride, Scale: 8}, w)
+	g.LEAQ(operand.Mem{Base: w, Index: rows.One, Scale: 8}, w)
 	g.start(ahead, w)
 	room := g.Load(g.Param("room"), g.GP64())
 	x, block := g.Load(g.Param("x"), g.GP64()), g.GP64()
@@ -99,9 +101,9 @@ func (g *generator) q8Panels(e panelEngine) {
 	g.Label("block")
 	g.prefetch(ahead)
 	for r := range tile {
-		e.expand(rows.at(r, 2), at(room, r*32*e.codeBytes))
+		e.expand(rows.At(r, 2), asm.At(room, r*32*e.codeBytes))
 	}
-	g.VMOVUPS(g.scales(rows, 0), at(room, roomScales))
+	g.VMOVUPS(g.scales(rows, 0), asm.At(room, roomScales))
 	panel, y, left := g.GP64(), g.Load(g.Param("y"), g.GP64()), g.Load(g.Param("panels"), g.GP64())
 	g.MOVQ(x, panel)
 	scales := g.GP64()
@@ -115,30 +117,30 @@ func (g *generator) q8Panels(e panelEngine) {
 	for r := range acc {
 		acc[r] = g.YMM()
 		if e.start > 0 {
-			g.VMOVDQU(at(panel, 0), acc[r])
+			g.VMOVDQU(asm.At(panel, 0), acc[r])
 		} else {
 			g.VPXOR(acc[r], acc[r], acc[r])
 		}
 	}
 	for step := range 8 * e.codeBytes {
 		xv := g.YMM()
-		g.VMOVDQU(at(panel, e.start+32*step), xv)
+		g.VMOVDQU(asm.At(panel, e.start+32*step), xv)
 		for r := range acc {
 			codes := g.YMM()
-			g.VPBROADCASTD(at(room, r*32*e.codeBytes+4*step), codes)
+			g.VPBROADCASTD(asm.At(room, r*32*e.codeBytes+4*step), codes)
 			e.dot(xv, codes, acc[r])
 		}
 	}
 	scale := g.YMM()
-	g.VMOVUPS(at(scales, 0), scale)
+	g.VMOVUPS(asm.At(scales, 0), scale)
 	for r, sum := range acc {
 		d := g.YMM()
-		g.VBROADCASTSS(at(room, roomScales+4*r), d)
+		g.VBROADCASTSS(asm.At(room, roomScales+4*r), d)
 		g.VCVTDQ2PS(sum, sum)
 		g.VMULPS(scale, d, d)
 		g.VMULPS(sum, d, d)
-		g.VADDPS(at(y, 32*r), d, d)
-		g.VMOVUPS(d, at(y, 32*r))
+		g.VADDPS(asm.At(y, 32*r), d, d)
+		g.VMOVUPS(d, asm.At(y, 32*r))
 	}
 	g.ADDQ(g.Load(g.Param("panelStride"), g.GP64()), panel)
 	g.ADDQ(g.Load(g.Param("scaleStride"), g.GP64()), scales)
@@ -146,8 +148,8 @@ func (g *generator) q8Panels(e panelEngine) {
 	g.DECQ(left)
 	g.JNZ(operand.LabelRef("panel"))
 
-	g.advance(rows, q8Block)
-	g.advance(ahead, q8Block)
+	g.Advance(rows, operand.I32(q8Block))
+	g.Advance(ahead, operand.I32(q8Block))
 	g.ADDQ(operand.U32(panelBytes), x)
 	g.INCQ(block)
 	blocks := g.Load(g.Param("blocks"), g.GP64())

@@ -5,6 +5,8 @@ import (
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
 )
 
 // A span says where a format has the four columns of a byte: lanes apart, the
@@ -70,7 +72,7 @@ func (g *generator) arrange(name string, s span, width int) {
 	header, step := 0, 5*unitBytes
 	if width == 0 {
 		header, step, sum = 64, unitQ, g.YMM()
-		g.clear(sum)
+		g.Clear(sum)
 	} else {
 		g.VPSLLW(operand.U8(6), minus, minus)
 	}
@@ -80,9 +82,9 @@ func (g *generator) arrange(name string, s span, width int) {
 	for half := range 2 {
 		to := func(j int) operand.Mem { // vector j of this half, vector 4 being the bias
 			if width == 32 {
-				return at(dst, 160*half+32*j)
+				return asm.At(dst, 160*half+32*j)
 			}
-			return at(dst, header+64*j+32*half)
+			return asm.At(dst, header+64*j+32*half)
 		}
 		var words reg.VecVirtual // sums of 8 activations: at most 1016
 		for j, v := range parts(q, 128*half) {
@@ -121,10 +123,10 @@ func (g *generator) storeTotal(sum reg.VecVirtual) {
 		g.VPSHUFD(operand.U8(from), x, t)
 		g.VPADDD(t, x, x)
 	}
-	g.clear(zero)
-	g.VMOVDQU(zero, at(dst, 0))
-	g.VMOVDQU(zero, at(dst, 32))
-	g.VMOVD(x, at(dst, 0))
+	g.Clear(zero)
+	g.VMOVDQU(zero, asm.At(dst, 0))
+	g.VMOVDQU(zero, asm.At(dst, 32))
+	g.VMOVD(x, asm.At(dst, 0))
 }
 
 // deinterleave returns code that gives the four vectors of half a unit, whose
@@ -141,11 +143,11 @@ func (s span) deinterleave(g *generator) func(q reg.Register, disp int) [4]reg.V
 			}
 			parts[j] = g.YMM()
 			if s.lanes == 32 {
-				g.VMOVDQU(at(q, from), parts[j])
+				g.VMOVDQU(asm.At(q, from), parts[j])
 				continue
 			}
-			g.VMOVDQU(at(q, from), parts[j].AsX())
-			g.VINSERTI128(operand.U8(1), at(q, from+64), parts[j], parts[j])
+			g.VMOVDQU(asm.At(q, from), parts[j].AsX())
+			g.VINSERTI128(operand.U8(1), asm.At(q, from+64), parts[j], parts[j])
 		}
 		return parts
 	}
@@ -159,20 +161,13 @@ func (g *generator) deinterleave4() func(q reg.Register, disp int) [4]reg.VecVir
 	return func(q reg.Register, disp int) (parts [4]reg.VecVirtual) {
 		// Each 128-bit lane of v[i] becomes its quads 0 to 3; a transposition
 		// of the dwords puts equal quads together.
-		var v, pairs [4]reg.VecVirtual
+		var v [4]reg.VecVirtual
 		for i := range v {
-			v[i], pairs[i], parts[i] = g.YMM(), g.YMM(), g.YMM()
-			g.VMOVDQU(at(q, disp+32*i), v[i])
+			v[i] = g.YMM()
+			g.VMOVDQU(asm.At(q, disp+32*i), v[i])
 			g.VPSHUFB(quads, v[i], v[i])
 		}
-		g.VPUNPCKLDQ(v[1], v[0], pairs[0])
-		g.VPUNPCKLDQ(v[3], v[2], pairs[1])
-		g.VPUNPCKHDQ(v[1], v[0], pairs[2])
-		g.VPUNPCKHDQ(v[3], v[2], pairs[3])
-		g.VPUNPCKLQDQ(pairs[1], pairs[0], parts[0])
-		g.VPUNPCKHQDQ(pairs[1], pairs[0], parts[1])
-		g.VPUNPCKLQDQ(pairs[3], pairs[2], parts[2])
-		g.VPUNPCKHQDQ(pairs[3], pairs[2], parts[3])
+		parts = g.Transpose(v)
 		for _, p := range parts {
 			g.VPERMD(p, lanes, p)
 		}

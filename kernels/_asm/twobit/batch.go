@@ -5,6 +5,8 @@ import (
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
 )
 
 const (
@@ -56,10 +58,10 @@ func (g *generator) panel() {
 	g.XORQ(position, position)
 
 	g.Label("block")
-	g.clear(sum)
+	g.Clear(sum)
 	g.MOVQ(dst, sums)
 	g.ADDQ(operand.I32(panelRow), dst)
-	g.MOVQ(g.param("groups"), groups)
+	g.MOVQ(g.Argument("groups"), groups)
 	g.Label("group")
 	// A group is 16 bytes at each shift, of the 64 that a unit has.
 	for j := range 4 {
@@ -76,8 +78,8 @@ func (g *generator) panel() {
 				}
 			}
 		}
-		for d, row := range g.transposeQuads(v) {
-			g.VMOVDQU64(row, at(dst, panelRow*(4*d+j)))
+		for d, row := range g.Transpose(v) {
+			g.VMOVDQU64(row, asm.At(dst, panelRow*(4*d+j)))
 			g.VPDPBUSD(row, ones, sum)
 		}
 	}
@@ -91,31 +93,13 @@ func (g *generator) panel() {
 	g.DECQ(groups)
 	g.JNZ(operand.LabelRef("group"))
 	negated := g.ZMM()
-	g.clear(negated)
+	g.Clear(negated)
 	g.VPSUBD(sum, negated, negated)
-	g.VMOVDQU64(negated, at(sums, 0))
+	g.VMOVDQU64(negated, asm.At(sums, 0))
 	g.DECQ(blocks)
 	g.JNZ(operand.LabelRef("block"))
 	g.VZEROUPPER()
 	g.RET()
-}
-
-// transposeQuads transposes the 4 × 4 dwords that the same 128-bit lane of
-// four vectors makes.
-func (g *generator) transposeQuads(v [4]reg.VecVirtual) (out [4]reg.VecVirtual) {
-	var half [4]reg.VecVirtual
-	for i := range half {
-		half[i], out[i] = g.like(v[i]), g.like(v[i])
-	}
-	g.VPUNPCKLDQ(v[1], v[0], half[0])
-	g.VPUNPCKLDQ(v[3], v[2], half[1])
-	g.VPUNPCKHDQ(v[1], v[0], half[2])
-	g.VPUNPCKHDQ(v[3], v[2], half[3])
-	g.VPUNPCKLQDQ(half[1], half[0], out[0])
-	g.VPUNPCKHQDQ(half[1], half[0], out[1])
-	g.VPUNPCKLQDQ(half[3], half[2], out[2])
-	g.VPUNPCKHQDQ(half[3], half[2], out[3])
-	return out
 }
 
 // batch is the state of a kernel for panels of cols columns.
@@ -126,13 +110,12 @@ func (g *generator) transposeQuads(v [4]reg.VecVirtual) (out [4]reg.VecVirtual) 
 // bytes of each, is shared by 16 VPDPBUSD per column.
 type batch struct {
 	*generator
-	cols            int
-	stride, stride3 reg.GPVirtual
-	quarter         [4]reg.GPVirtual // the first of every 4 rows
-	q, groups       reg.GPVirtual
-	ahead           reg.GPVirtual // what is prefetched
-	mask            reg.VecVirtual
-	codes           [4]reg.VecVirtual // of 16 rows, 4 of each 4
+	cols      int
+	tile      asm.Rows
+	q, groups reg.GPVirtual
+	ahead     reg.GPVirtual // what is prefetched
+	mask      reg.VecVirtual
+	codes     [4]reg.VecVirtual // of 16 rows, 4 of each 4
 	// sums of columns: column i%cols. Few columns get several sums each, to
 	// hide VPDPBUSD's latency.
 	sums []reg.VecVirtual
@@ -141,12 +124,9 @@ type batch struct {
 // newBatch begins a kernel's code.
 func (g *generator) newBatch(cols int) *batch {
 	b := &batch{generator: g, cols: cols}
-	b.stride, b.stride3, b.q, b.groups, b.ahead = g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	for i := range b.quarter {
-		b.quarter[i] = g.GP64()
-	}
-	g.Load(g.Param("stride"), b.stride)
-	g.LEAQ(operand.Mem{Base: b.stride, Index: b.stride, Scale: 2}, b.stride3)
+	stride := g.Stride(g.Load(g.Param("stride"), g.GP64()))
+	b.q, b.groups, b.ahead = g.GP64(), g.GP64(), g.GP64()
+	b.tile = g.Rows(stride, batchRows/4)
 	b.mask = g.ZMM()
 	g.VMOVDQU64(g.masks[0], b.mask)
 	for i := range b.codes {
@@ -160,46 +140,32 @@ func (g *generator) newBatch(cols int) *batch {
 
 // startTile points to the first bytes of 16 rows and of the panel.
 func (b *batch) startTile() {
-	b.MOVQ(b.param("panel"), b.q)
-	b.MOVQ(b.param("w"), b.quarter[0])
-	for i := range 3 {
-		b.LEAQ(operand.Mem{Base: b.quarter[i], Index: b.stride, Scale: 4}, b.quarter[i+1])
-	}
-	b.LEAQ(operand.Mem{Base: b.quarter[3], Index: b.stride, Scale: 4}, b.ahead)
+	b.MOVQ(b.Argument("panel"), b.q)
+	b.MOVQ(b.Argument("w"), b.tile.Fourth[0])
+	b.StartRows(b.tile)
+	b.LEAQ(operand.Mem{Base: b.tile.Fourth[3], Index: b.tile.One, Scale: 4}, b.ahead)
 }
 
 // startSums makes -Σq the sum of each column.
 func (b *batch) startSums() {
 	for i, v := range b.sums {
 		if i < b.cols {
-			b.VPBROADCASTD(at(b.q, 4*i), v)
+			b.VPBROADCASTD(asm.At(b.q, 4*i), v)
 		} else {
-			b.clear(v)
+			b.Clear(v)
 		}
 	}
 	b.ADDQ(operand.I32(panelRow), b.q)
 }
 
-// row is where row r is read.
-func (b *batch) row(r int) operand.Mem {
-	m := at(b.quarter[r/4], 0)
-	switch r % 4 {
-	case 1, 2:
-		m.Index, m.Scale = b.stride, uint8(r%4)
-	case 3:
-		m.Index, m.Scale = b.stride3, 1
-	}
-	return m
-}
-
 // group adds 16 bytes of each row.
 func (b *batch) group() {
 	for i, v := range b.codes {
-		b.VMOVDQU32(b.row(i), v.AsX())
+		b.VMOVDQU32(b.tile.At(i, 0), v.AsX())
 		for l := 1; l < 4; l++ {
-			b.VINSERTI32X4(operand.U8(l), b.row(4*l+i), v, v)
+			b.VINSERTI32X4(operand.U8(l), b.tile.At(4*l+i, 0), v, v)
 		}
-		b.PREFETCHT0(at(b.ahead, 64*i))
+		b.PREFETCHT0(asm.At(b.ahead, 64*i))
 	}
 	b.multiply()
 	b.ADDQ(operand.I32(groupBytes*panelRow), b.q)
@@ -209,10 +175,10 @@ func (b *batch) group() {
 // lastGroup adds the dwords of last.
 func (b *batch) lastGroup(last reg.OpmaskVirtual) {
 	for i, v := range b.codes {
-		b.VMOVDQU32_Z(b.row(i), last, v.AsX())
+		b.VMOVDQU32_Z(b.tile.At(i, 0), last, v.AsX())
 		for l := 1; l < 4; l++ {
 			x := b.XMM()
-			b.VMOVDQU32_Z(b.row(4*l+i), last, x)
+			b.VMOVDQU32_Z(b.tile.At(4*l+i, 0), last, x)
 			b.VINSERTI32X4(operand.U8(l), x, v, v)
 		}
 	}
@@ -221,7 +187,7 @@ func (b *batch) lastGroup(last reg.OpmaskVirtual) {
 
 // multiply adds the products of what is in codes.
 func (b *batch) multiply() {
-	for d, codes := range b.transposeQuads(b.codes) {
+	for d, codes := range b.Transpose(b.codes) {
 		for j := range 4 {
 			t := b.ZMM()
 			if j == 0 {
@@ -231,15 +197,9 @@ func (b *batch) multiply() {
 				b.VPANDD(b.mask, t, t)
 			}
 			for c := range b.cols {
-				b.VPDPBUSD_BCST(at(b.q, panelRow*(4*d+j)+4*c), t, b.sums[(d*b.cols+c)%len(b.sums)])
+				b.VPDPBUSD_BCST(asm.At(b.q, panelRow*(4*d+j)+4*c), t, b.sums[(d*b.cols+c)%len(b.sums)])
 			}
 		}
-	}
-}
-
-func (b *batch) advance(bytes operand.Op) {
-	for _, p := range b.quarter {
-		b.ADDQ(bytes, p)
 	}
 }
 
@@ -258,13 +218,13 @@ func (b *batch) endSums() []reg.VecVirtual {
 // stride is 0 all rows are the same, and only the first is stored.
 func (b *batch) storeColumns(value func(c int) reg.VecVirtual) {
 	dst, dstStride, cols := b.GP64(), b.GP64(), b.GP64()
-	b.MOVQ(b.param("dst"), dst)
-	b.MOVQ(b.param("dstStride"), dstStride)
-	b.MOVQ(b.param("cols"), cols)
+	b.MOVQ(b.Argument("dst"), dst)
+	b.MOVQ(b.Argument("dstStride"), dstStride)
+	b.MOVQ(b.Argument("cols"), cols)
 	lanes, one, all := b.K(), b.GP64(), b.GP64()
 	b.MOVQ(operand.I32(1), one)
 	b.MOVQ(operand.I32(1<<batchRows-1), all)
-	b.TESTQ(b.stride, b.stride)
+	b.TESTQ(b.tile.One, b.tile.One)
 	b.CMOVQNE(all, one)
 	b.KMOVW(one.As32(), lanes)
 	for c := range b.cols {
@@ -273,18 +233,18 @@ func (b *batch) storeColumns(value func(c int) reg.VecVirtual) {
 			b.JLE(operand.LabelRef("stored"))
 			b.ADDQ(dstStride, dst)
 		}
-		b.VMOVUPS(value(c), lanes, at(dst, 0))
+		b.VMOVUPS(value(c), lanes, asm.At(dst, 0))
 	}
 	b.Label("stored")
 }
 
 // endTile goes to the next tile, or returns.
 func (b *batch) endTile() {
-	b.MOVQ(b.stride, b.q)
+	b.MOVQ(b.tile.One, b.q)
 	b.SHLQ(operand.U8(4), b.q)
-	b.ADDQ(b.q, b.param("w"))
-	b.ADDQ(operand.I32(4*batchRows), b.param("dst"))
-	b.DECQ(b.param("tiles"))
+	b.ADDQ(b.q, b.Argument("w"))
+	b.ADDQ(operand.I32(4*batchRows), b.Argument("dst"))
+	b.DECQ(b.Argument("tiles"))
 	b.JNZ(operand.LabelRef("tile"))
 	b.VZEROUPPER()
 	b.RET()
@@ -307,7 +267,7 @@ func (g *generator) ternaryBatch(cols int) {
 		"\t}")
 	b := g.newBatch(cols)
 	last := g.K()
-	g.MOVQ(g.param("rowBytes"), b.q)
+	g.MOVQ(g.Argument("rowBytes"), b.q)
 	g.SHRQ(operand.U8(2), b.q)
 	g.ANDQ(operand.I32(3), b.q)
 	g.prefixMask(b.q, 0, last)
@@ -315,12 +275,12 @@ func (g *generator) ternaryBatch(cols int) {
 	g.Label("tile")
 	b.startTile()
 	b.startSums()
-	g.MOVQ(g.param("rowBytes"), b.groups)
+	g.MOVQ(g.Argument("rowBytes"), b.groups)
 	g.SHRQ(operand.U8(4), b.groups)
 	g.JZ(operand.LabelRef("last"))
 	g.Label("group")
 	b.group()
-	b.advance(operand.I32(groupBytes))
+	b.Advance(b.tile, operand.I32(groupBytes))
 	g.DECQ(b.groups)
 	g.JNZ(operand.LabelRef("group"))
 	g.Label("last")
@@ -331,11 +291,11 @@ func (g *generator) ternaryBatch(cols int) {
 	g.Label("finish")
 	sums := b.endSums()
 	scales, weight, scale, zero := g.GP64(), g.XMM(), g.ZMM(), g.ZMM()
-	g.MOVQ(g.param("scales"), scales)
-	g.VMOVSS(g.param("scale"), weight)
-	g.clear(zero)
+	g.MOVQ(g.Argument("scales"), scales)
+	g.VMOVSS(g.Argument("scale"), weight)
+	g.Clear(zero)
 	b.storeColumns(func(c int) reg.VecVirtual {
-		g.VMULSS(at(scales, 4*c), weight, scale.AsX())
+		g.VMULSS(asm.At(scales, 4*c), weight, scale.AsX())
 		g.VBROADCASTSS(scale.AsX(), scale)
 		g.VMULPS(scale, sums[c], sums[c])
 		g.VADDPS(zero, sums[c], sums[c])
@@ -363,47 +323,47 @@ func (g *generator) blocksBatch(cols int) {
 	results := g.GP64() // 64-byte aligned, so that no result straddles cache lines
 	g.LEAQ(frame.Offset(63), results)
 	g.ANDQ(operand.I32(-64), results)
-	halves := at(results, 64*cols)
-	g.ADDQ(operand.I32(groupBytes), g.param("gap")) // from the last group's codes on
+	halves := asm.At(results, 64*cols)
+	g.ADDQ(operand.I32(groupBytes), g.Argument("gap")) // from the last group's codes on
 
 	g.Label("tile")
 	b.startTile()
 	zero := g.ZMM()
-	g.clear(zero)
+	g.Clear(zero)
 	for c := range cols {
-		g.VMOVUPS(zero, at(results, 64*c))
+		g.VMOVUPS(zero, asm.At(results, 64*c))
 	}
 	scaleAt := g.GP64()
 	g.XORQ(scaleAt, scaleAt)
-	g.MOVQ(g.param("blocks"), b.groups)
+	g.MOVQ(g.Argument("blocks"), b.groups)
 
 	g.Label("block")
 	b.startSums()
 	b.copyHalves(halves)
 	left := g.GP64()
-	g.MOVQ(g.param("groups"), left)
+	g.MOVQ(g.Argument("groups"), left)
 	g.Label("group")
 	b.group()
 	g.DECQ(left)
 	g.JNZ(operand.LabelRef("more"))
 	weight, gap := g.ZMM(), g.GP64()
 	g.VCVTPH2PS(halves, weight)
-	g.MOVQ(g.param("gap"), gap)
-	b.advance(gap)
+	g.MOVQ(g.Argument("gap"), gap)
+	b.Advance(b.tile, gap)
 	sums := b.endSums()
 	at0 := g.GP64()
 	g.MOVQ(scaleAt, at0)
 	g.ANDQ(operand.I32(-4), at0)
-	g.ADDQ(g.param("scales"), at0)
-	g.ADDQ(g.param("scaleStep"), scaleAt)
-	g.MOVQ(g.param("cols"), left)
-	g.MOVQ(g.param("scaleStride"), gap)
+	g.ADDQ(g.Argument("scales"), at0)
+	g.ADDQ(g.Argument("scaleStep"), scaleAt)
+	g.MOVQ(g.Argument("cols"), left)
+	g.MOVQ(g.Argument("scaleStride"), gap)
 	for c, sum := range sums {
 		t := g.ZMM()
-		g.VMULPS_BCST(at(at0, 0), weight, t)
+		g.VMULPS_BCST(asm.At(at0, 0), weight, t)
 		g.VMULPS(t, sum, sum)
-		g.VADDPS(at(results, 64*c), sum, sum)
-		g.VMOVUPS(sum, at(results, 64*c))
+		g.VADDPS(asm.At(results, 64*c), sum, sum)
+		g.VMOVUPS(sum, asm.At(results, 64*c))
 		if c < cols-1 {
 			g.DECQ(left)
 			g.JZ(operand.LabelRef("added"))
@@ -416,13 +376,13 @@ func (g *generator) blocksBatch(cols int) {
 
 	b.storeColumns(func(c int) reg.VecVirtual {
 		y := g.ZMM()
-		g.VMOVUPS(at(results, 64*c), y)
+		g.VMOVUPS(asm.At(results, 64*c), y)
 		return y
 	})
 	b.endTile()
 
 	g.Label("more")
-	b.advance(operand.I32(groupBytes))
+	b.Advance(b.tile, operand.I32(groupBytes))
 	g.JMP(operand.LabelRef("group"))
 }
 
@@ -430,12 +390,12 @@ func (g *generator) blocksBatch(cols int) {
 // read. They go through memory, and not through the ports of the products.
 func (b *batch) copyHalves(to operand.Mem) {
 	index, half := b.GP64(), b.GP32() // of row i, from the first of 4 rows on
-	b.MOVQ(b.param("scaleAt"), index)
+	b.MOVQ(b.Argument("scaleAt"), index)
 	for i := range 4 {
 		if i > 0 {
-			b.ADDQ(b.stride, index)
+			b.ADDQ(b.tile.One, index)
 		}
-		for q, quarter := range b.quarter {
+		for q, quarter := range b.tile.Fourth {
 			b.MOVWLZX(operand.Mem{Base: quarter, Index: index, Scale: 1}, half)
 			b.MOVW(half.As16(), to.Offset(2*(4*q+i)))
 		}

@@ -147,13 +147,13 @@ func (t *blockTile) generate() {
 	t.SUBQ(operand.I32(t.blocks), t.left)
 	t.JG(operand.LabelRef("loop"))
 
-	t.MOVQ(t.param("dst"), t.q)
-	t.MOVQ(t.param("stride"), t.left)
+	t.MOVQ(t.Argument("dst"), t.q)
+	t.MOVQ(t.Argument("stride"), t.left)
 	t.storeTile(y, t.q, t.left)
-	t.ADDQ(operand.I32(16), t.param("dst"))
+	t.ADDQ(operand.I32(16), t.Argument("dst"))
 	t.SHLQ(operand.U8(2), t.left)
-	t.ADDQ(t.left, t.param("w"))
-	t.DECQ(t.param("tiles"))
+	t.ADDQ(t.left, t.Argument("w"))
+	t.DECQ(t.Argument("tiles"))
 	t.JNZ(operand.LabelRef("tile"))
 	t.VZEROUPPER()
 	t.RET()
@@ -162,8 +162,8 @@ func (t *blockTile) generate() {
 // startRows points to the first block of 4 rows. The arguments in memory are
 // the loop variables of the outer loop, for want of registers.
 func (t *blockTile) startRows() {
-	t.MOVQ(t.param("w"), t.rows[0])
-	t.MOVQ(t.param("stride"), t.left)
+	t.MOVQ(t.Argument("w"), t.rows[0])
+	t.MOVQ(t.Argument("stride"), t.left)
 	for i := range 3 {
 		t.LEAQ(operand.Mem{Base: t.rows[i], Index: t.left, Scale: 1}, t.rows[i+1])
 	}
@@ -171,8 +171,8 @@ func (t *blockTile) startRows() {
 	for i := 1; i < t.blocks; i++ {
 		t.MOVQ(operand.I32(i*t.bytes), t.offset[i])
 	}
-	t.MOVQ(t.param("q"), t.q)
-	t.MOVQ(t.param("scales"), t.scales)
+	t.MOVQ(t.Argument("q"), t.q)
+	t.MOVQ(t.Argument("scales"), t.scales)
 	if t.width == sizeZMM {
 		t.KXNORW(t.valid.lanes, t.valid.lanes, t.valid.lanes)
 		t.MOVQ(operand.I32(1<<max(1, t.groups)-1), t.left)
@@ -181,7 +181,7 @@ func (t *blockTile) startRows() {
 		t.LEAQ(t.prefix, t.valid.address)
 		t.MOVQ(operand.I32(4), t.valid.second)
 	}
-	t.MOVQ(t.param("blocks"), t.left)
+	t.MOVQ(t.Argument("blocks"), t.left)
 }
 
 // maskRest prepares for a last tile that lacks blocks: the first block is
@@ -243,22 +243,22 @@ func (t *blockTile) sum(first, n int) reg.VecVirtual {
 		for i := range w {
 			w[i] = t.loadCodes(r, first*per+i)
 		}
-		acc[r] = t.dot(w, at(t.q, 5*t.width*first*per))
+		acc[r] = t.dot(w, asm.At(t.q, 5*t.width*first*per))
 		t.prefetch(4*first+r, t.blocks*min(t.codes, t.width)/t.width*4)
 	}
-	return t.transposeAdd(acc[0], acc[1], acc[2], acc[3])
+	return t.TransposeAdd(acc)
 }
 
 // prefetch is part i of n of the prefetches of a tile.
 func (t *blockTile) prefetch(i, n int) {
-	lines := asm.Lines(at(t.ahead, 0), 4*t.blocks*t.bytes)
+	lines := asm.Lines(asm.At(t.ahead, 0), 4*t.blocks*t.bytes)
 	t.Prefetch(prefetchBytes, lines[i*len(lines)/n:(i+1)*len(lines)/n]...)
 }
 
 // at is disp bytes behind the start of block b of row r.
 func (t *blockTile) at(r, b, disp int) operand.Mem {
 	if b == 0 {
-		return at(t.rows[r], disp)
+		return asm.At(t.rows[r], disp)
 	}
 	return operand.Mem{Base: t.rows[r], Index: t.offset[b], Scale: 1, Disp: disp}
 }
@@ -309,7 +309,7 @@ func (t *blockTile) terms(sum reg.VecVirtual) reg.VecVirtual {
 		return sum
 	}
 	t.VMULPS(scale, sum, sum)
-	t.VANDPS(at(t.valid.address, 0), sum, sum)
+	t.VANDPS(asm.At(t.valid.address, 0), sum, sum)
 	return sum
 }
 
@@ -340,15 +340,15 @@ func (t *blockTile) activationScales() reg.VecVirtual {
 	v := t.register()
 	switch {
 	case t.groups*t.blocks <= 4: // one for the tile, or the row
-		t.VBROADCASTSS(at(t.scales, 0), v)
+		t.VBROADCASTSS(asm.At(t.scales, 0), v)
 	case t.width == sizeZMM:
-		t.VMOVUPS_Z(at(t.scales, 0), t.valid.scales, v.AsX())
+		t.VMOVUPS_Z(asm.At(t.scales, 0), t.valid.scales, v.AsX())
 		index := t.register()
 		t.VMOVDQU64(t.laneIndex[t.groups], index)
 		t.VPERMPS(v, index, v)
 	default:
 		second := t.XMM()
-		t.VBROADCASTSS(at(t.scales, 0), v.AsX())
+		t.VBROADCASTSS(asm.At(t.scales, 0), v.AsX())
 		t.VBROADCASTSS(operand.Mem{Base: t.scales, Index: t.valid.second, Scale: 1}, second)
 		t.VINSERTF128(operand.U8(1), second, v, v)
 	}

@@ -72,27 +72,18 @@ func (g *generator) rows(e rowsEngine) {
 	units := g.Load(g.Param("rowBytes"), g.GP64())
 	q := g.Load(g.Param("q"), g.GP64())
 	tiles := g.Load(g.Param("tiles"), g.GP64())
-	stride3, tileBytes := g.GP64(), g.GP64()
-	g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, stride3)
+	rows, tileBytes := g.Stride(stride), g.GP64()
 	g.MOVQ(stride, tileBytes)
 	g.SHLQ(operand.U8(2), tileBytes)
 	e.prepare(units)
 	g.SHRQ(operand.U8(6), units)
 
 	g.Label("tile")
-	e.start(at(q, 0))
+	e.start(asm.At(q, 0))
 	src, qp, left, ahead, segment := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	row := func(r int) operand.Mem {
-		switch r {
-		case 0:
-			return operand.Mem{Base: src}
-		case 3:
-			return operand.Mem{Base: src, Index: stride3, Scale: 1}
-		}
-		return operand.Mem{Base: src, Index: stride, Scale: uint8(r)}
-	}
+	row := func(r int) operand.Mem { return rows.Row(src, r, 0) }
 	g.MOVQ(w, src)
-	g.LEAQ(at(q, 64), qp)
+	g.LEAQ(asm.At(q, 64), qp)
 	g.MOVQ(units, left)
 	// A tile is read in four streams and prefetched as one.
 	g.LEAQ(operand.Mem{Base: w, Index: tileBytes, Scale: 1, Disp: prefetchBytes}, ahead)
@@ -105,7 +96,7 @@ func (g *generator) rows(e rowsEngine) {
 	g.TESTQ(segment, segment)
 	g.JZ(operand.LabelRef("last"))
 	g.Label("unit")
-	e.prefetch(asm.Lines(at(ahead, 0), 4*unitBytes))
+	e.prefetch(asm.Lines(asm.At(ahead, 0), 4*unitBytes))
 	e.unit(qp, func(r, disp int, to reg.VecVirtual) { g.load(row(r).Offset(disp), to) })
 	g.ADDQ(operand.I32(unitBytes), src)
 	g.ADDQ(operand.I32(unitQ), qp)
@@ -137,7 +128,7 @@ func (g *generator) rows(e rowsEngine) {
 func (g *generator) finish(sum reg.VecVirtual, dst, stride reg.Register) {
 	x := g.XMM()
 	g.VCVTDQ2PS(sum, sum)
-	g.VBROADCASTSS(g.param("scale"), x)
+	g.VBROADCASTSS(g.Argument("scale"), x)
 	g.VMULPS(x, sum, sum)
 	g.VXORPS(x, x, x)
 	g.VADDPS(x, sum, sum)
@@ -149,10 +140,10 @@ func (g *generator) finish(sum reg.VecVirtual, dst, stride reg.Register) {
 func (g *generator) storeTile(y reg.VecVirtual, dst, stride reg.Register) {
 	g.TESTQ(stride, stride)
 	g.JZ(operand.LabelRef("single"))
-	g.VMOVUPS(y, at(dst, 0))
+	g.VMOVUPS(y, asm.At(dst, 0))
 	g.JMP(operand.LabelRef("stored"))
 	g.Label("single")
-	g.VMOVSS(y, at(dst, 0))
+	g.VMOVSS(y, asm.At(dst, 0))
 	g.Label("stored")
 }
 
@@ -196,7 +187,7 @@ func (e *rowsAVX512VNNI) unit(q reg.Register, load func(row, disp int, to reg.Ve
 	var qv [4]reg.VecVirtual
 	for j := range qv {
 		qv[j] = e.ZMM()
-		e.VMOVDQU64(at(q, 64*j), qv[j])
+		e.VMOVDQU64(asm.At(q, 64*j), qv[j])
 	}
 	for r := range 4 {
 		w := e.ZMM()
@@ -218,7 +209,7 @@ func (e *rowsAVX512VNNI) tail(q reg.Register, row func(r int) operand.Mem, none 
 func (e *rowsAVX512VNNI) fold() { e.foldShifted(e.acc) }
 
 func (e *rowsAVX512VNNI) sums() reg.VecVirtual {
-	return e.foldLanes(e.transposeAdd(e.acc[0], e.acc[4], e.acc[8], e.acc[12]))
+	return e.foldLanes(e.TransposeAdd([4]reg.VecVirtual{e.acc[0], e.acc[4], e.acc[8], e.acc[12]}))
 }
 
 // foldShifted adds sums 1 to 3 of each row, shifted, to sum 0, and clears
@@ -228,7 +219,7 @@ func (g *generator) foldShifted(acc []reg.VecVirtual) {
 		if j := i % 4; j > 0 {
 			g.VPSRAD(operand.U8(2*j), v, v)
 			g.VPADDD(v, acc[i-j], acc[i-j])
-			g.clear(v)
+			g.Clear(v)
 		}
 	}
 }
@@ -263,7 +254,7 @@ func (e *rowsAVXVNNI) unit(q reg.Register, load func(row, disp int, to reg.VecVi
 		var qv [4]reg.VecVirtual
 		for j := range qv {
 			qv[j] = e.YMM()
-			e.VMOVDQU(at(q, 64*j+disp), qv[j])
+			e.VMOVDQU(asm.At(q, 64*j+disp), qv[j])
 		}
 		for r := range 4 {
 			w := e.YMM()
@@ -290,12 +281,12 @@ func (e *rowsAVXVNNI) fold() {
 		v := e.acc[2*r+1]
 		e.VPSRAD(operand.U8(2), v, v)
 		e.VPADDD(v, e.acc[2*r], e.acc[2*r])
-		e.clear(v)
+		e.Clear(v)
 	}
 }
 
 func (e *rowsAVXVNNI) sums() reg.VecVirtual {
-	return e.foldLanes(e.transposeAdd(e.acc[0], e.acc[2], e.acc[4], e.acc[6]))
+	return e.foldLanes(e.TransposeAdd([4]reg.VecVirtual{e.acc[0], e.acc[2], e.acc[4], e.acc[6]}))
 }
 
 // rowsAVX2 adds products in int16, those of shifts 0 and 4 in one sum per row
@@ -348,7 +339,7 @@ func (e *rowsAVX2) unit(q reg.Register, load func(row, disp int, to reg.VecVirtu
 				}
 				t := e.YMM()
 				e.VPAND(e.masks[j%2], w, t)
-				e.VPMADDUBSW(at(q, 64*j+disp), t, t)
+				e.VPMADDUBSW(asm.At(q, 64*j+disp), t, t)
 				e.VPADDW(t, e.acc[3*r+j%2], e.acc[3*r+j%2])
 			}
 		}
@@ -366,13 +357,13 @@ func (e *rowsAVX2) fold() {
 		for j, factor := range []operand.Mem{e.wordFours, e.wordOnes} {
 			e.VPMADDWD(factor, acc[j], acc[j])
 			e.VPADDD(acc[j], acc[2], acc[2])
-			e.clear(acc[j])
+			e.Clear(acc[j])
 		}
 	}
 }
 
 func (e *rowsAVX2) sums() reg.VecVirtual {
-	x := e.foldLanes(e.transposeAdd(e.acc[2], e.acc[5], e.acc[8], e.acc[11]))
+	x := e.foldLanes(e.TransposeAdd([4]reg.VecVirtual{e.acc[2], e.acc[5], e.acc[8], e.acc[11]}))
 	e.VPSRAD(operand.U8(2), x, x)
 	return x
 }
@@ -399,6 +390,6 @@ func (t ymmTail) test(none operand.Op) {
 }
 
 func (t ymmTail) load(from operand.Mem, disp int, to reg.VecVirtual) {
-	t.VMOVDQU(at(t.mask, disp), to)
+	t.VMOVDQU(asm.At(t.mask, disp), to)
 	t.VPMASKMOVD(from.Offset(disp), to, to)
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
 )
 
 const (
@@ -66,22 +68,22 @@ func (g *generator) stripPanel() {
 	g.XORQ(position, position)
 
 	g.Label("block")
-	g.clear(sum)
+	g.Clear(sum)
 	g.MOVQ(dst, sums)
 	g.ADDQ(operand.I32(stepBytes), dst)
-	g.MOVQ(g.param("groups"), groups)
+	g.MOVQ(g.Argument("groups"), groups)
 	g.Label("group")
 	// A group is 16 bytes at each shift, of the 64 that a unit has.
 	words := g.XMM() // sums of 32 activations
-	g.clear(words)
+	g.Clear(words)
 	for j := range 4 {
 		var v [4]reg.VecVirtual
 		for c := range v {
 			v[c] = g.XMM()
 			g.VMOVDQU(operand.Mem{Base: column[c], Index: position, Scale: 1, Disp: 64 * j}, v[c])
 		}
-		for d, row := range g.transposeQuads(v) {
-			g.VMOVDQU(row, at(dst, stepBytes*(4*d+j)))
+		for d, row := range g.Transpose(v) {
+			g.VMOVDQU(row, asm.At(dst, stepBytes*(4*d+j)))
 			g.VPMADDUBSW(row, ones, row)
 			g.VPADDW(row, words, words)
 		}
@@ -97,7 +99,7 @@ func (g *generator) stripPanel() {
 	g.Label("counted")
 	g.DECQ(groups)
 	g.JNZ(operand.LabelRef("group"))
-	g.VMOVDQU(sum, at(sums, 0))
+	g.VMOVDQU(sum, asm.At(sums, 0))
 	g.DECQ(blocks)
 	g.JNZ(operand.LabelRef("block"))
 	g.RET()
@@ -167,7 +169,7 @@ func (g *generator) strip(t stripTarget, ternary bool) {
 	if !b.ternary {
 		for h := range b.weights {
 			b.weights[h] = b.YMM()
-			b.VCVTPH2PS(at(b.frame, b.halvesAt+16*h), b.weights[h])
+			b.VCVTPH2PS(asm.At(b.frame, b.halvesAt+16*h), b.weights[h])
 		}
 	}
 	b.multiply()
@@ -236,16 +238,16 @@ func (b *strip) prepare() {
 	b.pointers("rows", b.rowsAt, w, stride, rows, operand.I32(stripRows))
 	if !b.ternary {
 		most := b.GP64() // columns, those of a panel that are not there included
-		b.LEAQ(at(cols, sumCols-1), most)
+		b.LEAQ(asm.At(cols, sumCols-1), most)
 		b.ANDQ(operand.I32(-sumCols), most)
 		b.pointers("scales", b.scalesAt, b.argument("scales"), b.argument("scaleStride"), cols, most)
 	}
 	results, zero := b.GP64(), b.YMM()
-	b.clear(zero)
-	b.LEAQ(at(b.frame, b.resultsAt), results)
+	b.Clear(zero)
+	b.LEAQ(asm.At(b.frame, b.resultsAt), results)
 	b.Label("zero")
 	for i := range 2 * sumCols {
-		b.VMOVDQU(zero, at(results, 32*i))
+		b.VMOVDQU(zero, asm.At(results, 32*i))
 	}
 	b.ADDQ(operand.I32(64*sumCols), results)
 	b.SUBQ(operand.I32(sumCols), cols)
@@ -254,7 +256,7 @@ func (b *strip) prepare() {
 	b.XORQ(b.position, b.position)
 	if !b.ternary {
 		b.XORQ(b.scale, b.scale)
-		b.MOVQ(b.scale, at(b.frame, b.scaleAt))
+		b.MOVQ(b.scale, asm.At(b.frame, b.scaleAt))
 		b.layGroups()
 	}
 	b.panels = b.argument("panel")
@@ -268,20 +270,20 @@ func (b *strip) layGroups() {
 	b.MOVQ(groups, panel)
 	b.SHLQ(operand.U8(bits.TrailingZeros(groupSteps*stepBytes)), panel)
 	b.ADDQ(operand.I32(stepBytes), panel)
-	b.MOVQ(panel, at(b.frame, b.panelAt))
+	b.MOVQ(panel, asm.At(b.frame, b.panelAt))
 	if b.parts() {
 		b.MOVQ(operand.I32(b.part()), most)
 		b.CMPQ(groups, most)
 		b.CMOVQGT(most, groups)
 	}
 	b.SHLQ(operand.U8(bits.TrailingZeros(groupSteps/unrolledSteps)), groups)
-	b.MOVQ(groups, at(b.frame, b.partAt))
+	b.MOVQ(groups, asm.At(b.frame, b.partAt))
 }
 
 // argument returns the argument of that name in a register of its own.
 func (b *strip) argument(name string) reg.GPVirtual {
 	v := b.GP64()
-	b.MOVQ(b.param(name), v)
+	b.MOVQ(b.Argument(name), v)
 	return v
 }
 
@@ -303,7 +305,7 @@ func (b *strip) pointers(label string, to int, first, stride, n reg.GPVirtual, m
 // inRow returns what is at a position in row r.
 func (b *strip) inRow(r int, position reg.Register) operand.Mem {
 	row := b.GP64()
-	b.MOVQ(at(b.frame, b.rowsAt+8*r), row)
+	b.MOVQ(asm.At(b.frame, b.rowsAt+8*r), row)
 	return operand.Mem{Base: row, Index: position, Scale: 1}
 }
 
@@ -314,26 +316,26 @@ func (b *strip) copyHalves() {
 	b.ADDQ(b.position, position)
 	for r := range stripRows {
 		b.MOVWLZX(b.inRow(r, position), half)
-		b.MOVW(half.As16(), at(b.frame, b.halvesAt+2*r))
+		b.MOVW(half.As16(), asm.At(b.frame, b.halvesAt+2*r))
 	}
 }
 
 // expand writes the codes of a block as bytes.
 func (b *strip) expand() {
 	codes, left := b.GP64(), b.GP64()
-	b.LEAQ(at(b.frame, b.codesAt), codes)
+	b.LEAQ(asm.At(b.frame, b.codesAt), codes)
 	if !b.ternary {
-		b.MOVQ(b.param("groups"), left)
+		b.MOVQ(b.Argument("groups"), left)
 		b.Label("expand")
 		b.expandGroup(codes)
 		b.DECQ(left)
 		b.JNZ(operand.LabelRef("expand"))
 		return
 	}
-	b.LEAQ(at(b.position, unitBytes), left) // the end of the block
+	b.LEAQ(asm.At(b.position, unitBytes), left) // the end of the block
 	b.Label("expand")
 	rest := b.GP64()
-	b.MOVQ(b.param("rowBytes"), rest)
+	b.MOVQ(b.Argument("rowBytes"), rest)
 	b.SUBQ(b.position, rest)
 	b.JLE(operand.LabelRef("expanded"))
 	b.CMPQ(rest, operand.I32(groupBytes))
@@ -350,13 +352,13 @@ func (b *strip) expand() {
 // rows end there.
 func (b *strip) padRows(rest reg.GPVirtual) {
 	row, tail, r, i, zero, dword := b.GP64(), b.GP64(), b.GP64(), b.GP64(), b.XMM(), b.GP32()
-	b.clear(zero)
-	b.LEAQ(at(b.frame, b.tailsAt), tail)
+	b.Clear(zero)
+	b.LEAQ(asm.At(b.frame, b.tailsAt), tail)
 	b.XORQ(r, r)
 	b.Label("pad")
 	b.MOVQ(operand.Mem{Base: b.frame, Index: r, Scale: 8, Disp: b.rowsAt}, row)
 	b.ADDQ(b.position, row)
-	b.VMOVDQU(zero, at(tail, 0))
+	b.VMOVDQU(zero, asm.At(tail, 0))
 	b.XORQ(i, i)
 	b.Label("dword")
 	b.MOVL(operand.Mem{Base: row, Index: i, Scale: 1}, dword)
@@ -383,7 +385,7 @@ func (b *strip) expandGroup(codes reg.GPVirtual) {
 			b.VBROADCASTI128(b.inRow(8*h+i, b.position), v[i])
 			b.VINSERTI128(operand.U8(1), b.inRow(8*h+4+i, b.position), v[i], v[i])
 		}
-		for d, w := range b.transposeQuads(v) {
+		for d, w := range b.Transpose(v) {
 			for j := range 4 {
 				t := w
 				if j > 0 {
@@ -392,12 +394,12 @@ func (b *strip) expandGroup(codes reg.GPVirtual) {
 				}
 				masked := b.YMM()
 				b.VPAND(b.mask, t, masked)
-				b.VMOVDQU(masked, at(codes, stepCodes*(4*d+j)+32*h))
+				b.VMOVDQU(masked, asm.At(codes, stepCodes*(4*d+j)+32*h))
 			}
 		}
 	}
 	for line := range stripRows * groupBytes / 64 {
-		b.PREFETCHT0(at(b.ahead, 64*line))
+		b.PREFETCHT0(asm.At(b.ahead, 64*line))
 	}
 	b.ADDQ(operand.I32(stripRows*groupBytes), b.ahead)
 	b.ADDQ(operand.I32(groupBytes), b.position)
@@ -408,12 +410,12 @@ func (b *strip) expandGroup(codes reg.GPVirtual) {
 func (b *strip) multiply() {
 	panel, results, scales, cols, stride := b.GP64(), b.GP64(), b.GP64(), b.GP64(), b.GP64()
 	b.MOVQ(b.panels, panel)
-	b.LEAQ(at(b.frame, b.resultsAt), results)
+	b.LEAQ(asm.At(b.frame, b.resultsAt), results)
 	if !b.ternary {
-		b.LEAQ(at(b.frame, b.scalesAt), scales)
+		b.LEAQ(asm.At(b.frame, b.scalesAt), scales)
 	}
-	b.MOVQ(b.param("cols"), cols)
-	b.MOVQ(b.param("panelStride"), stride)
+	b.MOVQ(b.Argument("cols"), cols)
+	b.MOVQ(b.Argument("panelStride"), stride)
 	b.Label("columns")
 	b.multiplyColumns(panel, results, scales)
 	b.ADDQ(stride, panel)
@@ -432,14 +434,14 @@ func (b *strip) multiplyColumns(panel, results, scales reg.GPVirtual) {
 		acc[c] = [2]reg.VecVirtual{b.YMM(), b.YMM()}
 	}
 	x, codes, left := b.GP64(), b.GP64(), b.GP64()
-	b.LEAQ(at(panel, stepBytes), x)
-	b.LEAQ(at(b.frame, b.codesAt), codes)
+	b.LEAQ(asm.At(panel, stepBytes), x)
+	b.LEAQ(asm.At(b.frame, b.codesAt), codes)
 	b.Label("part")
-	eachSum(acc, func(sum reg.VecVirtual, i int) { b.start(sum, at(panel, 4*(i/2))) })
+	eachSum(acc, func(sum reg.VecVirtual, i int) { b.start(sum, asm.At(panel, 4*(i/2))) })
 	if b.ternary {
 		b.MOVQ(operand.I32(unitBytes/unrolledSteps), left)
 	} else {
-		b.MOVQ(at(b.frame, b.partAt), left)
+		b.MOVQ(asm.At(b.frame, b.partAt), left)
 	}
 	b.addSteps(acc, x, codes, left)
 	eachSum(acc, func(sum reg.VecVirtual, _ int) { b.widen(sum) })
@@ -448,9 +450,9 @@ func (b *strip) multiplyColumns(panel, results, scales reg.GPVirtual) {
 	}
 	for c := range acc {
 		for _, sum := range acc[c] {
-			b.bias(sum, at(panel, 4*c))
+			b.bias(sum, asm.At(panel, 4*c))
 		}
-		b.addResults(acc[c], at(results, 64*c), at(scales, 8*c))
+		b.addResults(acc[c], asm.At(results, 64*c), asm.At(scales, 8*c))
 	}
 }
 
@@ -461,15 +463,15 @@ func (b *strip) parts() bool { return !b.ternary && b.part() > 0 }
 // joinParts adds the sums of a second part to those of the first, which are
 // parked while it is summed up.
 func (b *strip) joinParts(acc [sumCols][2]reg.VecVirtual, codes, end reg.GPVirtual) {
-	b.CMPQ(b.param("groups"), operand.I32(b.part()))
+	b.CMPQ(b.Argument("groups"), operand.I32(b.part()))
 	b.JLE(operand.LabelRef("summed"))
-	b.LEAQ(at(b.frame, b.codesAt+unitBytes*stepCodes), end)
+	b.LEAQ(asm.At(b.frame, b.codesAt+unitBytes*stepCodes), end)
 	b.CMPQ(codes, end)
 	b.JEQ(operand.LabelRef("second"))
-	eachSum(acc, func(sum reg.VecVirtual, i int) { b.VMOVDQU(sum, at(b.frame, b.parkedAt+32*i)) })
+	eachSum(acc, func(sum reg.VecVirtual, i int) { b.VMOVDQU(sum, asm.At(b.frame, b.parkedAt+32*i)) })
 	b.JMP(operand.LabelRef("part"))
 	b.Label("second")
-	eachSum(acc, func(sum reg.VecVirtual, i int) { b.VPADDD(at(b.frame, b.parkedAt+32*i), sum, sum) })
+	eachSum(acc, func(sum reg.VecVirtual, i int) { b.VPADDD(asm.At(b.frame, b.parkedAt+32*i), sum, sum) })
 	b.Label("summed")
 }
 
@@ -490,11 +492,11 @@ func (b *strip) addSteps(acc [sumCols][2]reg.VecVirtual, x, codes, rounds reg.GP
 		var w [2]reg.VecVirtual
 		for h := range w {
 			w[h] = b.YMM()
-			b.load(at(codes, stepCodes*s+32*h), w[h])
+			b.load(asm.At(codes, stepCodes*s+32*h), w[h])
 		}
 		for c := range acc {
 			v := b.YMM()
-			b.VPBROADCASTD(at(x, stepBytes*s+4*c), v)
+			b.VPBROADCASTD(asm.At(x, stepBytes*s+4*c), v)
 			for h := range w {
 				b.dot(v, w[h], acc[c][h])
 			}
@@ -530,17 +532,17 @@ func (b *strip) addResults(sums [2]reg.VecVirtual, results, scale operand.Mem) {
 func (b *strip) nextBlock() {
 	if b.ternary {
 		b.ADDQ(operand.I32((1+unitBytes)*stepBytes), b.panels)
-		b.CMPQ(b.position, b.param("rowBytes"))
+		b.CMPQ(b.position, b.Argument("rowBytes"))
 		b.JLT(operand.LabelRef("block"))
 		return
 	}
-	b.ADDQ(at(b.frame, b.panelAt), b.panels)
-	b.ADDQ(b.param("gap"), b.position)
-	b.MOVQ(at(b.frame, b.scaleAt), b.scale)
-	b.ADDQ(b.param("scaleStep"), b.scale)
-	b.MOVQ(b.scale, at(b.frame, b.scaleAt))
+	b.ADDQ(asm.At(b.frame, b.panelAt), b.panels)
+	b.ADDQ(b.Argument("gap"), b.position)
+	b.MOVQ(asm.At(b.frame, b.scaleAt), b.scale)
+	b.ADDQ(b.Argument("scaleStep"), b.scale)
+	b.MOVQ(b.scale, asm.At(b.frame, b.scaleAt))
 	b.ANDQ(operand.I32(-4), b.scale)
-	b.DECQ(b.param("blocks"))
+	b.DECQ(b.Argument("blocks"))
 	b.JNZ(operand.LabelRef("block"))
 }
 
@@ -549,22 +551,22 @@ func (b *strip) store() {
 	dst, stride, rows, cols := b.argument("dst"), b.argument("dstStride"), b.argument("rows"), b.argument("cols")
 	results, scales := b.GP64(), b.GP64()
 	weight, zero := b.YMM(), b.YMM()
-	b.LEAQ(at(b.frame, b.resultsAt), results)
+	b.LEAQ(asm.At(b.frame, b.resultsAt), results)
 	if b.ternary {
-		b.MOVQ(b.param("scales"), scales)
-		b.VBROADCASTSS(b.param("scale"), weight)
-		b.clear(zero)
+		b.MOVQ(b.Argument("scales"), scales)
+		b.VBROADCASTSS(b.Argument("scale"), weight)
+		b.Clear(zero)
 	}
 	b.Label("store")
 	var v [2]reg.VecVirtual
 	var scale reg.VecVirtual
 	if b.ternary {
-		scale = b.timesBroadcast(weight, at(scales, 0))
+		scale = b.timesBroadcast(weight, asm.At(scales, 0))
 		b.ADDQ(operand.I32(4), scales)
 	}
 	for h := range v {
 		v[h] = b.YMM()
-		b.load(at(results, 32*h), v[h])
+		b.load(asm.At(results, 32*h), v[h])
 		if b.ternary { // the generic path adds its only term to 0
 			b.VCVTDQ2PS(v[h], v[h])
 			b.VMULPS(scale, v[h], v[h])
@@ -574,12 +576,12 @@ func (b *strip) store() {
 	b.CMPQ(rows, operand.I32(stripRows))
 	b.JLT(operand.LabelRef("few"))
 	for h := range v {
-		b.VMOVDQU(v[h], at(dst, 32*h))
+		b.VMOVDQU(v[h], asm.At(dst, 32*h))
 	}
 	b.JMP(operand.LabelRef("stored"))
 	b.Label("few")
 	for h := range v {
-		b.VMOVDQU(v[h], at(results, 32*h))
+		b.VMOVDQU(v[h], asm.At(results, 32*h))
 	}
 	i, y := b.GP64(), b.GP32()
 	b.XORQ(i, i)
@@ -615,7 +617,7 @@ func (wordStrip) isa() string { return "AVX2" }
 // and there may be 43.
 func (wordStrip) part() int { return 2 }
 
-func (e wordStrip) start(acc reg.VecVirtual, minusSum operand.Mem) { e.clear(acc) }
+func (e wordStrip) start(acc reg.VecVirtual, minusSum operand.Mem) { e.Clear(acc) }
 
 func (e wordStrip) dot(x, codes, acc reg.VecVirtual) {
 	products := e.YMM()

@@ -117,18 +117,6 @@ func (g *generator) repeat(name string, v uint64, size int) operand.Mem {
 	return g.table(name, slices.Repeat([]uint64{v}, size/8)...)
 }
 
-// param is the argument of that name, in memory.
-func (g *generator) param(name string) operand.Mem {
-	b, err := g.Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return b.Addr
-}
-
-// at is disp bytes behind base.
-func at(base reg.Register, disp int) operand.Mem { return operand.Mem{Base: base, Disp: disp} }
-
 const sizeZMM = 64
 
 // loadMasks returns the first n masks in registers.
@@ -154,49 +142,9 @@ func (g *generator) zeros(register func() reg.VecVirtual, n int) []reg.VecVirtua
 	v := make([]reg.VecVirtual, n)
 	for i := range v {
 		v[i] = register()
-		g.clear(v[i])
+		g.Clear(v[i])
 	}
 	return v
-}
-
-func (g *generator) clear(v reg.VecVirtual) {
-	if v.Size() == sizeZMM {
-		g.VPXORD(v, v, v)
-	} else {
-		g.VPXOR(v, v, v)
-	}
-}
-
-// like returns a new register as wide as v.
-func (g *generator) like(v reg.VecVirtual) reg.VecVirtual {
-	switch v.Size() {
-	case sizeZMM:
-		return g.ZMM()
-	case 16:
-		return g.XMM()
-	}
-	return g.YMM()
-}
-
-// transposeAdd returns sums of four vectors: dword i of each 128-bit lane is
-// the sum of that lane of vector i.
-func (g *generator) transposeAdd(a, b, c, d reg.VecVirtual) reg.VecVirtual {
-	x, y := g.addPairs(a, b), g.addPairs(c, d)
-	lo, hi := g.like(x), g.like(x)
-	g.VPUNPCKLQDQ(y, x, lo)
-	g.VPUNPCKHQDQ(y, x, hi)
-	g.VPADDD(hi, lo, lo)
-	return lo
-}
-
-// addPairs interleaves sums: the dwords of each 128-bit lane are a0+a2, b0+b2,
-// a1+a3 and b1+b3.
-func (g *generator) addPairs(a, b reg.VecVirtual) reg.VecVirtual {
-	lo, hi := g.like(a), g.like(a)
-	g.VPUNPCKLDQ(b, a, lo)
-	g.VPUNPCKHDQ(b, a, hi)
-	g.VPADDD(hi, lo, lo)
-	return lo
 }
 
 // foldLanes returns the sum of the 128-bit lanes of v.
