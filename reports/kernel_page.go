@@ -43,11 +43,13 @@ type kernelPage struct {
 	Sheets                 []*sheet
 	Code                   []kernelCode
 	CodeAbout              string
-	CodeColumns            []string
+	CodeColumns            []kernelCodeColumn
 	Sampler, Steps, Bounds string
 	Environment            []fact
 	Command                string
 }
+
+type kernelCodeColumn struct{ Label, Class string }
 
 // A kernelCode is a function's disassembly.
 type kernelCode struct {
@@ -117,11 +119,11 @@ func kernelAdvice(k *profiles.Kernel) []string {
 	if bounds := k.BoundsOf(); bounds != nil {
 		var texts []string
 		for _, b := range bounds {
-			texts = append(texts, fmt.Sprintf("%s by %s", count2(b.Cycles), b.Name))
+			texts = append(texts, fmt.Sprintf("%s cycles by its %s", count2(b.Cycles), b.Name))
 		}
-		text := fmt.Sprintf("The hot loop is bound to %s cycles, says %s", strings.Join(texts, ", "), k.Bounds.Source())
+		text := fmt.Sprintf("The hot loop takes at least %s, says %s", strings.Join(texts, ", "), k.Bounds.Source())
 		if k.Bounds.StandIn && k.Fastest() < bounds[1].Cycles {
-			text += " and is beaten by it"
+			text += "; it beats that"
 		}
 		advice = append(advice, text+".")
 	}
@@ -191,7 +193,7 @@ func kernelMixSheet(k *profiles.Kernel, loop hotspot.Mix, perWeights bool) *shee
 			rows = append(rows, row{kind.String(), loop.Kinds[kind], all.Kinds[kind]})
 		}
 	}
-	rows = append(rows, row{"all", loop.Total(), all.Total()}, row{"of which read memory", loop.Reads, all.Reads})
+	rows = append(rows, row{"all", loop.Total(), all.Total()}, row{"of which on vectors", loop.Vectors, all.Vectors}, row{"of which read memory", loop.Reads, all.Reads})
 	return newSheet("mix", "Instructions", caption, rows, []field[row]{
 		{label: "kind", text: true, cell: func(r row) sheetCell { return sheetCell{Text: r.name} }},
 		{label: "hot loop", cell: func(r row) sheetCell { return sheetCell{Text: count2(r.loop)} }},
@@ -229,10 +231,10 @@ func shortFunction(name string) string {
 func (p *kernelPage) addCode(k *profiles.Kernel) {
 	for _, r := range k.Runs {
 		if r.Samples > 0 {
-			p.CodeColumns = append(p.CodeColumns, r.Level)
+			p.CodeColumns = append(p.CodeColumns, kernelCodeColumn{r.Level, "number"})
 		}
 	}
-	p.CodeColumns = append(p.CodeColumns, "executed", "kind", "instruction", "address")
+	p.CodeColumns = append(p.CodeColumns, []kernelCodeColumn{{"executed", "number"}, {"kind", "kind"}, {"instruction", "instruction"}, {"address", "address"}}...)
 	p.CodeAbout = "By " + k.Disassembler + ". Shares are of the function's samples, with weights from there; executed is how often for 128 weights. The hot loop has a bar beside it. A processor in flight is found at the instruction that waits or at the one behind it."
 	for i, f := range k.Functions {
 		if len(f.Lines) == 0 {
@@ -243,7 +245,7 @@ func (p *kernelPage) addCode(k *profiles.Kernel) {
 			line := kernelCodeLine{Kind: l.Kind().String(), Text: l.Instruction.String(), Address: fmt.Sprintf("%x", l.Addr)}
 			line.Loop = f.Loop != nil && n >= f.Loop.First && n <= f.Loop.Last
 			if !math.IsNaN(l.Count) {
-				line.Count = strconv.FormatFloat(l.Count, 'g', 4, 64)
+				line.Count = strconv.FormatFloat(l.Count, 'g', 3, 64)
 			}
 			for j, r := range k.Runs {
 				if r.Samples > 0 {

@@ -66,6 +66,7 @@ type profilePage struct {
 type profileTest struct {
 	ID, Heading, Advice, Overhead string
 	Operations, Threads, Counted  *sheet // Counted is nil where nothing was
+	Zero                          string // events that were counted and did not happen
 	Figures                       []pageFigure
 	Timeline                      int // index in Data
 	TimelineAbout                 string
@@ -147,8 +148,12 @@ func newProfileTest(p *profiles.Profile, t *profiles.Test, d *digest) (profileTe
 		Operations: operationSheet(t, ops), Threads: threadSheet(t),
 	}
 	counted := t.Counted(profiles.Filter{})
-	if units, zero := profiles.CountedUnits(counted); len(units)+len(zero) > 0 {
-		out.Counted = countSheet(t, counted, units, zero)
+	units, zero := profiles.CountedUnits(counted)
+	if len(zero) > 0 {
+		out.Zero = "0 for every operation: " + strings.Join(zero, ", ") + "."
+	}
+	if len(units) > 0 {
+		out.Counted = countSheet(t, counted, units)
 	}
 	figures := []*figure{threadFigure(t), operationRoofline(t, ops, &p.Ceilings)}
 	for _, m := range d.models {
@@ -238,7 +243,7 @@ func operationSheet(t *profiles.Test, ops []profiles.Operation) *sheet {
 }
 
 // countSheet shows what was counted of each operation.
-func countSheet(t *profiles.Test, counted []profiles.OperationCount, units, zero []string) *sheet {
+func countSheet(t *profiles.Test, counted []profiles.OperationCount, units []string) *sheet {
 	type op = profiles.OperationCount
 	fields := []field[op]{{label: "operation", text: true, cell: func(o op) sheetCell { return sheetCell{Text: o.Op} }}}
 	for _, unit := range units {
@@ -259,9 +264,6 @@ func countSheet(t *profiles.Test, counted []profiles.OperationCount, units, zero
 		return sheetCell{Text: fmt.Sprintf("%.2f", n)}
 	}})
 	caption := fmt.Sprintf("Per %s, in user mode, by all threads; medians of passes of their own, without what reading the counters takes.", t.Unit())
-	if len(zero) > 0 {
-		caption += " 0 for every operation: " + strings.Join(zero, ", ") + "."
-	}
 	return newSheet("counted-"+t.Name(), "What was counted", caption, counted, fields)
 }
 

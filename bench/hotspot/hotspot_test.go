@@ -114,6 +114,10 @@ func TestMixOfRecordedKernels(t *testing.T) {
 		if mix.Reads != test.reads || mix.Total() != float64(len(loop)) {
 			t.Errorf("%s: %v reads, want %v; %v in all, of %d", test.file, mix.Reads, test.reads, mix.Total(), len(loop))
 		}
+		// All but address arithmetic, the sums of activations, branches and prefetches.
+		if want := map[string]float64{"vpdpbusd": 87, "sdot": 67}[test.dots]; mix.Vectors != want {
+			t.Errorf("%s: %v on vectors, want %v", test.file, mix.Vectors, want)
+		}
 		if got := loop[len(loop)-1].String(); got != test.last {
 			t.Errorf("%s: the loop ends with %q, want %q", test.file, got, test.last)
 		}
@@ -193,6 +197,20 @@ func TestParseObjdumpRefusesNonsense(t *testing.T) {
 	code, err := parseObjdump([]byte("  10:\tlock cmpxchg %rcx,(%rdx)\n  14:\t<unknown>\n  18:\tjne    10 <f>\n"))
 	if err != nil || len(code) != 3 || code[0].Mnemonic != "cmpxchg" || code[1].Mnemonic != "unknown" || code[2].Target != 0x10 {
 		t.Errorf("%v, %v", code, err)
+	}
+}
+
+func TestPaddingIsLeftOut(t *testing.T) {
+	code, err := parseObjdump(recorded(t, "amd64.gnu.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(code); code[n-1].Mnemonic != "int3" {
+		t.Fatalf("the recording ends with %v", code[n-1])
+	}
+	code = withoutPadding(code)
+	if last := code[len(code)-1].Mnemonic; last != "ret" {
+		t.Errorf("what is left ends with %s", last)
 	}
 }
 

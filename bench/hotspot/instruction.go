@@ -42,8 +42,9 @@ func (k Kind) String() string {
 
 // A Mix is how many instructions of each kind there are.
 type Mix struct {
-	Kinds [numKinds]float64
-	Reads float64 // that read memory, whatever their kind; prefetches don't
+	Kinds   [numKinds]float64
+	Reads   float64 // that read memory, whatever their kind; prefetches don't
+	Vectors float64 // that work on vector, mask or float registers, whatever their kind
 }
 
 // Add counts an instruction n times.
@@ -51,6 +52,9 @@ func (m *Mix) Add(i Instruction, n float64) {
 	m.Kinds[i.Kind()] += n
 	if i.Reads() {
 		m.Reads += n
+	}
+	if i.vector() {
+		m.Vectors += n
 	}
 }
 

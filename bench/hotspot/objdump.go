@@ -79,6 +79,7 @@ func (d *Disassembler) Disassemble(ctx context.Context, f Function) ([]Instructi
 	if err != nil {
 		return nil, fmt.Errorf("disassembling %s with %s: %w", f.Name, d.Path, err)
 	}
+	code = withoutPadding(code)
 	for i := range code {
 		code[i].Addr += shift
 		if code[i].Target != 0 {
@@ -86,6 +87,14 @@ func (d *Disassembler) Disassemble(ctx context.Context, f Function) ([]Instructi
 		}
 	}
 	return code, nil
+}
+
+// withoutPadding leaves out what fills the room up to the next function.
+func withoutPadding(code []Instruction) []Instruction {
+	for n := len(code); n > 1 && slices.Contains([]string{"int3", "udf", "unknown"}, code[n-1].Mnemonic); n = len(code) {
+		code = code[:n-1]
+	}
+	return code
 }
 
 // complaint is what a program said of its failure.

@@ -98,6 +98,7 @@ func printMix(w io.Writer, k *profile.Kernel) error {
 		}
 	}
 	table.row("all", countText(loop.Total(), true), countText(all.Total(), known))
+	table.row("of which on vectors", countText(loop.Vectors, true), countText(all.Vectors, known))
 	table.row("of which read memory", countText(loop.Reads, true), countText(all.Reads, known))
 	if err := table.flush(); err != nil {
 		return err
@@ -261,7 +262,7 @@ func kernelDocument(k *profile.Kernel) kernelJSON {
 }
 
 func mixJSON(m hotspot.Mix) map[string]float64 {
-	out := map[string]float64{"all": m.Total(), "reads": m.Reads}
+	out := map[string]float64{"all": m.Total(), "reads": m.Reads, "vectors": m.Vectors}
 	for _, kind := range hotspot.Kinds {
 		out[kind.String()] = m.Kinds[kind]
 	}
