@@ -309,24 +309,16 @@ func (p *KernelProfiling) sample(ctx context.Context) ([]hotspot.Samples, error)
 	return all, nil
 }
 
-// mostSteps are the instructions that Count should go through, which takes seconds.
-const mostSteps = 60_000
-
 // stepShape is the smaller of the two matrices that are stepped through; the other
-// has twice as many rows.
+// has twice as many rows. It does not depend on what was measured, nor do counts.
+// Kernels in Go execute a hundred times as many instructions.
 func (p *KernelProfiling) stepShape() formats.Shape {
 	v, s := p.opt.Variant, formats.Shape{Rows: 64, Cols: min(p.opt.Shape.Cols, 2048)}
+	if v.ISA == kernels.Go {
+		s = formats.Shape{Rows: 2, Cols: min(s.Cols, 256)}
+	}
 	unit := max(1, v.Layout.RowTile)
 	s.Rows = max(unit, s.Rows/unit*unit)
-	cycles := profile.FigureOf(p.runs[0].Cycles).Center
-	// A cycle has up to 4 instructions.
-	steps := func() float64 { return 3 * float64(s.Rows*s.Cols) / profile.WeightsOf * 4 * cycles }
-	for steps() > mostSteps && s.Rows >= 2*unit {
-		s.Rows = s.Rows / 2 / unit * unit
-	}
-	for steps() > mostSteps && s.Cols >= 512 && s.Cols%512 == 0 {
-		s.Cols /= 2
-	}
 	return s
 }
 
