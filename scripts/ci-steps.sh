@@ -31,7 +31,7 @@ summary() {
 finish() {
 	local status=$?
 	summary
-	rm -rf "$TMPDIR"
+	rm -rf "$ci_folder" # not TMPDIR, which who sources this may set
 	exit "$status"
 }
 
@@ -319,6 +319,7 @@ gate_answers() {
 	return 1
 }
 
-TMPDIR=$(mktemp -d)
-export TMPDIR
+ci_folder=$(mktemp -d)
+readonly ci_folder
+export TMPDIR=$ci_folder
 trap finish EXIT
