@@ -25,7 +25,10 @@ func (d *Device) NewBuffer(n int) (*Buffer, error) {
 	if err := d.checkLength(n); err != nil {
 		return nil, err
 	}
-	obj := d.objc.send(d.device, "newBufferWithLength:options:", uintptr(n), sharedStorage)
+	var obj id
+	d.objc.pool(func() {
+		obj = d.objc.send(d.device, "newBufferWithLength:options:", uintptr(n), sharedStorage)
+	})
 	if obj == 0 {
 		return nil, fmt.Errorf("metal: a buffer of %d bytes: %w; %d are allocated, %d of all fit well",
 			n, ErrOutOfMemory, d.Allocated(), d.limits.WorkingSet)
@@ -41,14 +44,8 @@ func (d *Device) Wrap(data []byte) (*Buffer, error) {
 	if err := d.checkLength(len(data)); err != nil {
 		return nil, err
 	}
-	page := uintptr(os.Getpagesize())
-	start := uintptr(unsafe.Pointer(&data[0]))
-	length := (uintptr(len(data)) + page - 1) / page * page
-	if start%page == 0 && length <= uintptr(d.limits.Buffer) {
-		obj := d.objc.send(d.device, "newBufferWithBytesNoCopy:length:options:deallocator:", start, length, sharedStorage, 0)
-		if obj != 0 {
-			return &Buffer{device: d, buffer: obj, bytes: data}, nil
-		}
+	if obj := d.inPlace(data); obj != 0 {
+		return &Buffer{device: d, buffer: obj, bytes: data}, nil
 	}
 	b, err := d.NewBuffer(len(data))
 	if err != nil {
@@ -57,6 +54,20 @@ func (d *Device) Wrap(data []byte) (*Buffer, error) {
 	copy(b.bytes, data)
 	b.copied = true
 	return b, nil
+}
+
+// inPlace returns a buffer of the pages that data lies in, or 0.
+func (d *Device) inPlace(data []byte) (obj id) {
+	page := uintptr(os.Getpagesize())
+	start := uintptr(unsafe.Pointer(&data[0]))
+	length := (uintptr(len(data)) + page - 1) / page * page
+	if start%page != 0 || length > uintptr(d.limits.Buffer) {
+		return 0
+	}
+	d.objc.pool(func() {
+		obj = d.objc.send(d.device, "newBufferWithBytesNoCopy:length:options:deallocator:", start, length, sharedStorage, 0)
+	})
+	return obj
 }
 
 func (d *Device) checkLength(n int) error {

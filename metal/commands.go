@@ -3,6 +3,7 @@ package metal
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 	"unsafe"
 )
@@ -83,19 +84,27 @@ func (c *Commands) SetThreadgroupMemory(index, bytes int) {
 	c.device.objc.send(c.encoder, "setThreadgroupMemoryLength:atIndex:", uintptr(bytes), uintptr(index))
 }
 
-// Dispatch runs the kernel with so many threadgroups of so many threads. No
-// dimension may be 0.
+// Dispatch runs the kernel with so many threadgroups of so many threads. In no
+// dimension is either 0, or are there 2³² threads in all.
 func (c *Commands) Dispatch(groups, threads Size) {
 	if !c.encoding(c.pipeline != nil, "a dispatch without a kernel") {
 		return
 	}
 	most, p := c.device.limits.Threadgroup, c.pipeline
-	fits := threads.Width <= most.Width && threads.Height <= most.Height && threads.Depth <= most.Depth && threads.threads() <= p.threads
-	if !c.encoding(groups.threads() > 0 && threads.threads() > 0, "kernel %s: a dispatch of %v threadgroups of %v threads", p.name, groups, threads) ||
+	fits := threads.Width <= most.Width && threads.Height <= most.Height && threads.Depth <= most.Depth &&
+		threads.Width*threads.Height*threads.Depth <= p.threads
+	if !c.encoding(counts(groups, threads), "kernel %s: a dispatch of %v threadgroups of %v threads", p.name, groups, threads) ||
 		!c.encoding(fits, "kernel %s: threadgroups of %v threads; it takes %d, in each dimension up to %v", p.name, threads, p.threads, most) {
 		return
 	}
 	c.device.objc.sendDispatch(c.encoder, c.device.objc.sel("dispatchThreadgroups:threadsPerThreadgroup:"), groups, threads)
+}
+
+// counts reports whether there are threads in each dimension, and no more than
+// kernels can count.
+func counts(groups, threads Size) bool {
+	ok := func(g, t uint) bool { return g > 0 && t > 0 && g <= math.MaxUint32/t }
+	return ok(groups.Width, threads.Width) && ok(groups.Height, threads.Height) && ok(groups.Depth, threads.Depth)
 }
 
 // encoding reports whether a call may be sent: none before it failed, and ok.
@@ -123,7 +132,7 @@ func (c *Commands) Commit() error {
 
 func (c *Commands) endEncoding() {
 	if c.encoder != 0 {
-		c.device.objc.send(c.encoder, "endEncoding")
+		c.device.objc.pool(func() { c.device.objc.send(c.encoder, "endEncoding") })
 		c.device.objc.release(&c.encoder)
 	}
 }

@@ -138,7 +138,7 @@ func TestPlantedMistakes(t *testing.T) {
 			o.send(c.encoder, "setBytes:length:atIndex:", uintptr(unsafe.Pointer(&make([]byte, 4097)[0])), 4097, 0)
 		})},
 		{"an encoder is used after its end", "encoding has ended", encoder(func(c *Commands) {
-			o.send(c.encoder, "endEncoding")
+			o.pool(func() { o.send(c.encoder, "endEncoding") })
 			c.Use(add.pipeline)
 			o.release(&c.encoder)
 		})},
@@ -162,6 +162,14 @@ func TestPlantedMistakes(t *testing.T) {
 			s := o.string("left over")
 			o.release(&s)
 		}},
+		{"a buffer without a pool", "newBufferWithLength:options:: called without a pool", func() {
+			b := o.send(d.device, "newBufferWithLength:options:", 16, 0)
+			o.release(&b)
+		}},
+		{"more threads than kernels count", "4294967296x1x1 threadgroups of 1x1x1", encoder(func(c *Commands) {
+			c.Use(add.pipeline)
+			dispatch(c, Size{1 << 32, 1, 1}, one)
+		})},
 		{"a number is no object", "length: sent to what is no object", func() { o.send(uintptr(12345), "length") }},
 		{"a message that nobody knows", "-[MTLBuffer lenght]: unrecognized selector", func() { o.send(add.a.buffer, "lenght") }},
 	} {

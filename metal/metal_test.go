@@ -247,6 +247,55 @@ func TestArgumentsStay(t *testing.T) {
 	}
 }
 
+// Goroutines share a device, its library and buffers that none of them writes.
+func TestConcurrent(t *testing.T) {
+	const goroutines, rounds = 4, 8
+	add := newAdder(t, open(t), 100, 1)
+	work := func(c *Commands, sum *Buffer) error {
+		p, err := add.library.Pipeline("vector_add", Constant{0, float32(3)})
+		if err != nil {
+			return err
+		}
+		mine := *add
+		mine.pipeline = p
+		mine.encode(c, add.a, add.b, sum)
+		if err := c.Commit(); err != nil {
+			return err
+		}
+		if err := c.Wait(); err != nil {
+			return err
+		}
+		if got := floats(sum)[99]; got != 3*1001*99 {
+			return fmt.Errorf("the sum is %g", got)
+		}
+		return nil
+	}
+	errs := make(chan error)
+	for range goroutines {
+		go func() {
+			var err error
+			for range rounds {
+				var c *Commands
+				var sum *Buffer
+				if c, err = add.device.NewCommands(); err != nil {
+					break
+				}
+				if sum, err = add.device.NewBuffer(400); err == nil {
+					err = work(c, sum)
+					sum.Close()
+				}
+				c.Close()
+			}
+			errs <- err
+		}()
+	}
+	for range goroutines {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A closed kernel is not sent.
 func TestClosedPipeline(t *testing.T) {
 	add := newAdder(t, open(t), 1, 1)
@@ -436,6 +485,7 @@ func TestCommandMisuse(t *testing.T) {
 		"threads":            func(c *Commands) { c.Use(add.pipeline); c.Dispatch(one, Size{limit.Threadgroup.Width, 2, 1}) },
 		"width":              func(c *Commands) { c.Use(add.pipeline); c.Dispatch(one, Size{limit.Threadgroup.Width + 1, 1, 1}) },
 		"overflow":           func(c *Commands) { c.Use(add.pipeline); c.Dispatch(one, Size{1 << 32, 1 << 32, 1}) },
+		"too many threads":   func(c *Commands) { c.Use(add.pipeline); c.Dispatch(Size{1 << 27, 1, 1}, Size{32, 1, 1}) },
 		"threadgroup memory": func(c *Commands) { c.SetThreadgroupMemory(0, limit.ThreadgroupMemory+16) },
 		"threadgroup bytes":  func(c *Commands) { c.SetThreadgroupMemory(0, 4) },
 	} {

@@ -15,9 +15,6 @@ type id = uintptr
 // A Size counts threads or threadgroups in three dimensions: MTLSize.
 type Size struct{ Width, Height, Depth uint }
 
-// threads returns how many there are in all.
-func (s Size) threads() uint { return s.Width * s.Height * s.Depth }
-
 // An objc is the runtime of Objective-C and the one C function of Metal.
 type objc struct {
 	msgSend      uintptr

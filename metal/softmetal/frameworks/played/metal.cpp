@@ -317,7 +317,10 @@ bool device_supports(Device *, Selector, long family) {
 	return (family >= family_apple1 && family <= family_apple7) || family == family_metal3;
 }
 
-Object *device_queue(Device *, Selector) { return new Queue; }
+Object *device_queue(Device *, Selector selector) {
+	in_pool(selector);
+	return new Queue;
+}
 
 // fails tells whether an allocation is one that a test wants to fail.
 bool fails() {
@@ -327,8 +330,9 @@ bool fails() {
 	return true;
 }
 
-Object *device_buffer(Device *, Selector, unsigned long length, unsigned long) {
+Object *device_buffer(Device *, Selector selector, unsigned long length, unsigned long) {
 	const Lock lock;
+	in_pool(selector);
 	if (length == 0 || length > max_buffer_length) {
 		violation("-[MTLDevice newBufferWithLength:options:]: length " + std::to_string(length));
 		return nullptr;
@@ -354,8 +358,9 @@ Object *device_buffer(Device *, Selector, unsigned long length, unsigned long) {
 	return new Buffer(static_cast<char *>(views[0]), static_cast<char *>(views[1]), length, false);
 }
 
-Object *device_wrap(Device *, Selector, char *data, unsigned long length, unsigned long, void *) {
+Object *device_wrap(Device *, Selector selector, char *data, unsigned long length, unsigned long, void *) {
 	const Lock lock;
+	in_pool(selector);
 	const unsigned long page = static_cast<unsigned long>(getpagesize());
 	if (reinterpret_cast<unsigned long>(data) % page != 0 || length % page != 0 || length == 0 || length > max_buffer_length) {
 		violation("-[MTLDevice newBufferWithBytesNoCopy:length:options:deallocator:]: not whole pages, or too many");
@@ -364,10 +369,10 @@ Object *device_wrap(Device *, Selector, char *data, unsigned long length, unsign
 	return fails() ? nullptr : new Buffer(data, data, length, true);
 }
 
-Object *device_library(Device *, Selector, String *source, Object *options, Error **out) {
+Object *device_library(Device *, Selector selector, String *source, Object *options, Error **out) {
 	const Lock lock;
-	if (!alive(source, "NSString", "newLibraryWithSource:options:error:") ||
-		!alive(options, "MTLCompileOptions", "newLibraryWithSource:options:error:"))
+	in_pool(selector);
+	if (!alive(source, "NSString", selector) || !alive(options, "MTLCompileOptions", selector))
 		return nullptr;
 	char *message = nullptr;
 	softmetal_library *const library = softmetal_compile(source->text.c_str(), &message);
@@ -379,9 +384,10 @@ Object *device_library(Device *, Selector, String *source, Object *options, Erro
 	return new Library(library);
 }
 
-Object *device_pipeline(Device *, Selector, Function *function, Error **) {
+Object *device_pipeline(Device *, Selector selector, Function *function, Error **) {
 	const Lock lock;
-	if (!alive(function, "MTLFunction", "newComputePipelineStateWithFunction:error:"))
+	in_pool(selector);
+	if (!alive(function, "MTLFunction", selector))
 		return nullptr;
 	return new Pipeline(function);
 }
@@ -411,9 +417,9 @@ void constants_set(Constants *self, Selector, const void *value, unsigned long t
 	violation("-[MTLFunctionConstantValues setConstantValue:type:atIndex:]: type " + std::to_string(type) + " is not played");
 }
 
-Object *library_function(Library *self, Selector, String *name, Constants *values, Error **out) {
+Object *library_function(Library *self, Selector selector, String *name, Constants *values, Error **out) {
 	const Lock lock;
-	const char *const selector = "newFunctionWithName:constantValues:error:";
+	in_pool(selector);
 	if (!alive(name, "NSString", selector) || !alive(values, "MTLFunctionConstantValues", selector))
 		return nullptr;
 	std::vector<softmetal_constant> constants;
@@ -455,8 +461,9 @@ Object *commands_encoder(Commands *self, Selector) {
 	return autorelease(self->encoder);
 }
 
-void commands_commit(Commands *self, Selector) {
+void commands_commit(Commands *self, Selector selector) {
 	const Lock lock;
+	in_pool(selector);
 	if (self->encoder != nullptr)
 		violation("-[MTLCommandBuffer commit]: an encoder has not ended");
 	if (self->status != not_enqueued) {
@@ -471,8 +478,9 @@ void commands_commit(Commands *self, Selector) {
 	self->queue->pending.push_back(self);
 }
 
-void commands_wait(Commands *self, Selector) {
+void commands_wait(Commands *self, Selector selector) {
 	const Lock lock;
+	in_pool(selector);
 	if (self->status == not_enqueued)
 		violation("-[MTLCommandBuffer waitUntilCompleted]: not committed, it would wait for ever");
 	if (self->status == committed)
@@ -566,6 +574,17 @@ void encoder_threadgroup(Encoder *self, Selector selector, unsigned long length,
 	self->next.threadgroup[static_cast<int>(index)] = b;
 }
 
+// dispatchable tells whether there are threads, no more in a threadgroup than the
+// kernel takes, and no more in a dimension than 32 bits count.
+bool dispatchable(const Size &groups, const Size &threads, unsigned long most) {
+	const unsigned long dimensions[3][2] = {
+		{groups.width, threads.width}, {groups.height, threads.height}, {groups.depth, threads.depth}};
+	for (const auto &d : dimensions)
+		if (d[0] == 0 || d[1] == 0 || d[1] > most || d[0] > UINT32_MAX / d[1])
+			return false;
+	return threads.all() <= most;
+}
+
 void encoder_dispatch(Encoder *self, Selector selector, Size groups, Size threads) {
 	const Lock lock;
 	if (!self->open(selector))
@@ -576,7 +595,7 @@ void encoder_dispatch(Encoder *self, Selector selector, Size groups, Size thread
 		violation(whose + "without a pipeline");
 		return;
 	}
-	if (groups.all() == 0 || threads.all() == 0 || threads.all() > next.pipeline->max_threads()) {
+	if (!dispatchable(groups, threads, next.pipeline->max_threads())) {
 		violation(whose + text(groups) + " threadgroups of " + text(threads) + "; the kernel takes " +
 			std::to_string(next.pipeline->max_threads()) + " threads");
 		return;
@@ -594,6 +613,7 @@ void encoder_dispatch(Encoder *self, Selector selector, Size groups, Size thread
 
 void encoder_end(Encoder *self, Selector selector) {
 	const Lock lock;
+	in_pool(selector);
 	if (self->open(selector))
 		self->end();
 }

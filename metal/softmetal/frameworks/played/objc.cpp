@@ -135,6 +135,11 @@ Object *autorelease(Object *object) {
 	return object;
 }
 
+void in_pool(const std::string &whose) {
+	if (pools.empty())
+		violation(whose + ": called without a pool, what it autoreleases leaks");
+}
+
 void violation(const std::string &what) {
 	const Lock lock;
 	world().violations.push_back(what);

@@ -39,6 +39,10 @@ void release(Object *object); // may be null
 // autorelease returns the object, which the thread's innermost pool releases.
 Object *autorelease(Object *object);
 
+// in_pool records if the thread has no pool: Apple's method may autorelease
+// something of its own, though this one does not.
+void in_pool(const std::string &whose);
+
 // violation records what a program did wrong.
 void violation(const std::string &what);
 // alive tells whether an argument is a living object of the class, and records it if not.
