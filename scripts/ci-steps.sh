@@ -37,7 +37,7 @@ finish() {
 
 install_packages() {
 	local sudo= packages="binutils g++ llvm fonts-dejavu-core qemu-user-static"
-	[ "$(uname -m)" != x86_64 ] || packages="$packages wine wine64"
+	[ "$(uname -m)" != x86_64 ] || packages="$packages wine wine64 g++-aarch64-linux-gnu"
 	[ "$(id -u)" = 0 ] || sudo=sudo
 	# Ubuntu's chromium is a stub for a snap; its CI images bring Chrome. Slurm
 	# takes eight seconds to install, and was tried on Debian only.
@@ -163,6 +163,17 @@ test_arm64() {
 	on_arm64 cortex-a72 neon -run "$some" ./kernels/... ./bench/roofline
 	on_arm64 neoverse-n1 neon,dotprod,fp16 -run "$some" ./kernels/... ./bench/roofline
 	on_arm64 max neon,dotprod,i8mm,fp16,bf16 ./internal/... ./formats/... ./kernels/... ./bench/roofline ./models/...
+	metal_arm64
+}
+
+# metal_arm64 runs metal's host as on a Mac in one respect: words, structs and
+# results go to C and back by arm64's calling convention.
+metal_arm64() {
+	local cross=$TMPDIR/arm64
+	mkdir "$cross"
+	ln -s "$(command -v aarch64-linux-gnu-g++)" "$cross/g++"
+	ONEBIT_REQUIRE=g++ GOARCH=arm64 CGO_ENABLED=0 go test \
+		-exec "env PATH=$cross:$PATH XDG_CACHE_HOME=$cross qemu-aarch64-static -cpu max -L /usr/aarch64-linux-gnu" ./metal
 }
 
 # on_arm64 CPU FEATURES ARGS…: go test under qemu, where a skip for lack of one
