@@ -34,6 +34,7 @@ var layers = []layer{
 	{"kernels/*", []string{"internal/*", "formats", "kernels", "kernels/internal/*"}},
 	{"metal", nil},
 	{"metal/softmetal/frameworks", []string{"metal/softmetal"}},
+	{"metal/shaders", []string{"formats"}},
 	{"metal/*", nil},
 	{"models/tokenizer", []string{"internal/*", "formats/*", "models/arch"}},
 	{"models/arch", []string{"internal/*", "formats", "formats/container"}},

@@ -1,0 +1,172 @@
+// Products of packed weights: y = W·x, W of rows × cols. Weights are never
+// expanded: a code is taken from its byte or word where it is multiplied.
+//
+//	matvec_naive  one thread a row, float activations: the kernel of cellm
+//	matvec_rows   one thread a row, int8 activations, on the file's bytes, with
+//	              no simdgroup functions: for devices before Apple7
+//	matvec_simd   lanes over columns, four rows a simdgroup, int8 activations,
+//	              codes and scales apart so that codes load as aligned uint4
+#include <metal_stdlib>
+using namespace metal;
+
+// How a format lays out its codes, the same in package shaders' Codes. A code
+// of one bit is -1 or 1, one of two bits is -1, 0, 1 or 2. In a run of span
+// bytes, each byte has columns span apart, from its low bits up or, if
+// high_first, from its high bits down.
+constant uint code_bits     [[function_constant(0)]];
+constant uint block_columns [[function_constant(1)]]; // with one scale; 0: the tensor has one
+constant uint block_bytes   [[function_constant(2)]];
+constant uint codes_at      [[function_constant(3)]]; // byte of a block
+constant uint scale_at      [[function_constant(4)]]; // byte of a block
+constant uint span          [[function_constant(5)]];
+constant bool high_first    [[function_constant(6)]];
+
+struct Shape {
+	uint rows, cols;
+	uint row_bytes;   // of a row of weights
+	uint stride;      // of a column of activations, a multiple of 256
+	uint groups;      // scales of a column of activations
+	uint act_columns; // with one scale
+	float scale;      // of the tensor
+};
+
+// code_of returns the code of column k of a row in the file's layout.
+static int code_of(device const uchar *row, uint k) {
+	if (block_columns != 0) {
+		row += k / block_columns * block_bytes + codes_at;
+		k %= block_columns;
+	}
+	if (code_bits == 1) return int(row[k / 8] >> (k % 8) & 1) * 2 - 1;
+	const uint place = k / span % 4, shift = high_first ? 6 - 2 * place : 2 * place;
+	return int(row[k / (4 * span) * span + k % span] >> shift & 3) - 1;
+}
+
+static float scale_of(device const uchar *row, uint k, float tensor) {
+	if (block_columns == 0) return tensor;
+	return float(*(device const half *)(row + k / block_columns * block_bytes + scale_at));
+}
+
+// Grid: rows.
+kernel void matvec_naive(device const uchar *weights [[buffer(0)]],
+                         device const float *x       [[buffer(1)]],
+                         device float *y             [[buffer(2)]],
+                         constant Shape &s           [[buffer(3)]],
+                         uint r [[thread_position_in_grid]]) {
+	if (r >= s.rows) return;
+	device const uchar *row = weights + ulong(r) * s.row_bytes;
+	float sum = 0;
+	for (uint k = 0; k < s.cols; k++) sum += scale_of(row, k, s.scale) * float(code_of(row, k)) * x[k];
+	y[r] = sum;
+}
+
+// Grid: rows × columns of activations. The sum of every group is exact, and the
+// terms are added in the order of the groups, as package kernels has it: the
+// results are equal to the bit where the compiler does not fuse.
+kernel void matvec_rows(device const uchar *weights [[buffer(0)]],
+                        device const char *q        [[buffer(1)]],
+                        device const float *scales  [[buffer(2)]],
+                        device float *y             [[buffer(3)]],
+                        constant Shape &s           [[buffer(4)]],
+                        uint2 at [[thread_position_in_grid]]) {
+	if (at.x >= s.rows) return;
+	device const uchar *row = weights + ulong(at.x) * s.row_bytes;
+	q += ulong(at.y) * s.stride;
+	scales += at.y * s.groups;
+	const uint group = block_columns == 0 ? s.act_columns : min(block_columns, s.act_columns);
+	float total = 0;
+	for (uint from = 0; from < s.cols; from += group) {
+		int sum = 0;
+		for (uint k = from; k < min(from + group, s.cols); k++) sum += code_of(row, k) * int(q[k]);
+		const float scale = scale_of(row, from, s.scale) * scales[from / s.act_columns];
+		const float term = scale * float(sum);
+		total += term;
+	}
+	y[at.y * s.rows + at.x] = total;
+}
+
+constexpr constant uint simd_rows = 4; // of a simdgroup
+
+// A chunk is a uint4 of codes, of four pieces: a piece is 32 columns in a row
+// of one bit, or 16 of two. No scale of activations changes within a piece, and
+// no scale of weights within a chunk.
+
+// piece_column returns the first column of a piece.
+static uint piece_column(uint chunk, uint piece) {
+	if (code_bits == 1) return 128 * chunk + 32 * piece;
+	if (span == 1) return 64 * chunk + 16 * piece;
+	const uint at = 16 * chunk; // byte of the row
+	return at / span * 4 * span + at % span + span * piece;
+}
+
+// piece_sum returns Σ code·x over a piece, whose activations are x and, for one
+// bit, more.
+static int piece_sum(uint4 codes, uint piece, uint4 x, uint4 more) {
+	int sum = 0;
+	const uint shift = high_first ? 6 - 2 * piece : 2 * piece;
+	for (uint i = 0; i < 4; i++) {
+		const char4 v = as_type<char4>(x[i]);
+		if (code_bits == 1) {
+			const char4 u = as_type<char4>(more[i]);
+			for (uint j = 0; j < 4; j++) {
+				const uint bits = codes[piece] >> (4 * i + j);
+				sum += (bits & 1) != 0 ? int(v[j]) : -int(v[j]);
+				sum += (bits & 0x10000) != 0 ? int(u[j]) : -int(u[j]);
+			}
+			continue;
+		}
+		const uint word = span == 1 ? codes[piece] >> (8 * i) : codes[i] >> shift;
+		for (uint j = 0; j < 4; j++) sum += (int(word >> (span == 1 ? 2 * j : 8 * j) & 3) - 1) * int(v[j]);
+	}
+	return sum;
+}
+
+// Grid: threadgroups of whole simdgroups, each simd_rows rows; × columns of
+// activations. row_bytes is that of the codes, a multiple of 16. Where weights
+// and activations have one scale a row, sums stay integers to the end: results
+// are then equal to package kernels' to the bit. Elsewhere the terms are added
+// in another order.
+kernel void matvec_simd(device const uint4 *codes         [[buffer(0)]],
+                        device const half *weight_scales  [[buffer(1)]],
+                        device const char *q              [[buffer(2)]],
+                        device const float *scales        [[buffer(3)]],
+                        device float *y                   [[buffer(4)]],
+                        constant Shape &s                 [[buffer(5)]],
+                        uint2 group [[threadgroup_position_in_grid]],
+                        uint simd  [[simdgroup_index_in_threadgroup]],
+                        uint simds [[simdgroups_per_threadgroup]],
+                        uint lane  [[thread_index_in_simdgroup]]) {
+	const uint first = (group.x * simds + simd) * simd_rows, chunks = s.row_bytes / 16;
+	if (first >= s.rows) return; // the whole simdgroup
+	const uint rows = min(simd_rows, s.rows - first);
+	const uint chunk_columns = 128 / code_bits;
+	const uint blocks = block_columns == 0 ? 0 : (s.cols + block_columns - 1) / block_columns;
+	const bool one_scale = block_columns == 0 && s.groups == 1;
+	q += ulong(group.y) * s.stride;
+	scales += group.y * s.groups;
+	int whole[simd_rows] = {0, 0, 0, 0};
+	float total[simd_rows] = {0, 0, 0, 0};
+	for (uint chunk = lane; chunk < chunks; chunk += 32) {
+		uint4 w[simd_rows];
+		float scale[simd_rows];
+		for (uint r = 0; r < rows; r++) {
+			w[r] = codes[ulong(first + r) * chunks + chunk];
+			scale[r] = block_columns == 0 ? s.scale : float(weight_scales[ulong(first + r) * blocks + chunk * chunk_columns / block_columns]);
+		}
+		for (uint piece = 0; piece < 4; piece++) {
+			const uint column = piece_column(chunk, piece);
+			if (column >= s.cols) break;
+			device const uint4 *x = (device const uint4 *)(q + column);
+			const uint4 v = x[0], more = code_bits == 1 ? x[1] : uint4(0);
+			const float act = one_scale ? 0 : scales[column / s.act_columns];
+			for (uint r = 0; r < rows; r++) {
+				const int sum = piece_sum(w[r], piece, v, more);
+				if (one_scale) whole[r] += sum;
+				else total[r] += scale[r] * act * float(sum);
+			}
+		}
+	}
+	for (uint r = 0; r < rows; r++) {
+		const float sum = one_scale ? s.scale * scales[0] * float(simd_sum(whole[r])) : simd_sum(total[r]);
+		if (lane == 0) y[group.y * s.rows + first + r] = sum;
+	}
+}

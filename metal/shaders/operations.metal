@@ -1,0 +1,103 @@
+// What a transformer block does between products.
+#include <metal_stdlib>
+using namespace metal;
+
+// A Pair is a sum in two floats, of some 48 bits: Metal has no double.
+struct Pair {
+	float high, low;
+};
+
+// two_sum is a + b without an error (Knuth, The Art of Computer Programming,
+// volume 2, 4.2.2, theorem B). It needs a compiler that does not reorder.
+static Pair two_sum(float a, float b) {
+	const float sum = a + b, part = sum - a;
+	return Pair{sum, (a - (sum - part)) + (b - part)};
+}
+
+static Pair add_pairs(Pair a, Pair b) {
+	const Pair s = two_sum(a.high, b.high);
+	return two_sum(s.high, s.low + a.low + b.low);
+}
+
+// square is x·x without an error.
+static Pair square(float x) {
+	const float y = x * x;
+	return Pair{y, fma(x, x, -y)};
+}
+
+struct Norm {
+	uint width; // values of a run, as many as the gain has
+	float epsilon;
+};
+
+// y = x / √(mean(x²) + ε) · gain, for every run. Grid: a threadgroup each, of a
+// power of two threads, 256 at most. y may be x.
+kernel void rms_norm(device const float *x    [[buffer(0)]],
+                     device const float *gain [[buffer(1)]],
+                     device float *y          [[buffer(2)]],
+                     constant Norm &norm      [[buffer(3)]],
+                     uint run      [[threadgroup_position_in_grid]],
+                     uint i        [[thread_index_in_threadgroup]],
+                     uint threads  [[threads_per_threadgroup]]) {
+	threadgroup Pair sums[256];
+	x += ulong(run) * norm.width;
+	y += ulong(run) * norm.width;
+	Pair sum = {0, 0};
+	for (uint k = i; k < norm.width; k += threads) sum = add_pairs(sum, square(x[k]));
+	sums[i] = sum;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	for (uint n = threads / 2; n > 0; n /= 2) {
+		if (i < n) sums[i] = add_pairs(sums[i], sums[i + n]);
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const float mean = sums[0].high / float(norm.width) + sums[0].low / float(norm.width);
+	const float scale = 1 / sqrt(mean + norm.epsilon);
+	for (uint k = i; k < norm.width; k += threads) y[k] = x[k] * scale * gain[k];
+}
+
+struct Heads {
+	uint count, dim; // heads of a column, values of a head
+};
+
+// Every head of every column is turned by the angles of its column: pair i is
+// (x[i], x[i+dim/2]). turns has a cosine and a sine for each column and pair,
+// magnitude included; the host makes them, in double. Grid: pairs × heads ×
+// columns.
+kernel void rotate(device float *x            [[buffer(0)]],
+                   device const float2 *turns [[buffer(1)]],
+                   constant Heads &heads      [[buffer(2)]],
+                   uint3 at [[thread_position_in_grid]]) {
+	const uint pairs = heads.dim / 2;
+	if (at.x >= pairs || at.y >= heads.count) return;
+	x += (ulong(at.z) * heads.count + at.y) * heads.dim + at.x;
+	const float2 turn = turns[at.z * pairs + at.x];
+	const float a = x[0], b = x[pairs];
+	x[0] = a * turn.x - b * turn.y;
+	x[pairs] = b * turn.x + a * turn.y;
+}
+
+// gate = silu(gate)·up. Grid: n values.
+kernel void gate_silu(device float *gate     [[buffer(0)]],
+                      device const float *up [[buffer(1)]],
+                      constant uint &n       [[buffer(2)]],
+                      uint i [[thread_position_in_grid]]) {
+	if (i < n) gate[i] = gate[i] / (1 + precise::exp(-gate[i])) * up[i];
+}
+
+// gate = max(gate, 0)²·up. Grid: n values.
+kernel void gate_relu2(device float *gate     [[buffer(0)]],
+                       device const float *up [[buffer(1)]],
+                       constant uint &n       [[buffer(2)]],
+                       uint i [[thread_position_in_grid]]) {
+	if (i >= n) return;
+	const float g = gate[i] < 0 ? 0 : gate[i]; // a NaN stays
+	gate[i] = g * g * up[i];
+}
+
+// x += y. Grid: n values.
+kernel void add(device float *x       [[buffer(0)]],
+                device const float *y [[buffer(1)]],
+                constant uint &n      [[buffer(2)]],
+                uint i [[thread_position_in_grid]]) {
+	if (i < n) x[i] += y[i];
+}

@@ -1,0 +1,104 @@
+// Package shaders has the Metal shaders of onebit, as source: Metal compiles
+// source at run time. Each source is a library of its own; its kernels'
+// arguments and grids are told where they are written.
+//
+// Kernels compute what package kernels and models/engine specify. Compile them
+// without fast math: integer sums are exact either way, but the order of float
+// operations is part of what they promise.
+package shaders
+
+import (
+	_ "embed"
+	"fmt"
+
+	"onebit/formats"
+)
+
+// MatVec multiplies packed weights; Codes.Constants has its function constants.
+//
+//go:embed matvec.metal
+var MatVec string
+
+// Quantize quantizes activations. Its function constant scheme is 0 for
+// q8_row, 1 for q8_128 and 2 for q8_32.
+//
+//go:embed quantize.metal
+var Quantize string
+
+// Operations has normalisation, rotary embedding, gates and sums. It has no
+// function constants.
+//
+//go:embed operations.metal
+var Operations string
+
+// Codes says how a weight format lays out its codes.
+type Codes struct {
+	Bits         uint32 // of a code: 1 is ±1, 2 is code-1
+	BlockColumns uint32 // with one fp16 scale; 0: the tensor has one float32 scale
+	BlockBytes   uint32
+	At, ScaleAt  uint32 // bytes of a block: the first of its codes, its scale
+	Span         uint32 // a byte has columns so far apart, in runs of as many bytes
+	HighFirst    bool   // the first of them in the highest bits
+}
+
+// codes are those of the formats whose bytes the shaders multiply.
+var codes = map[*formats.Type]Codes{
+	formats.Q1_0_g128:   {Bits: 1, BlockColumns: 128, BlockBytes: 18, At: 2, Span: 1},
+	formats.I2_S:        {Bits: 2, Span: 32, HighFirst: true},
+	formats.I2_S_ARM:    {Bits: 2, Span: 16, HighFirst: true},
+	formats.Ternary_u32: {Bits: 2, Span: 1},
+	formats.TQ2_0:       {Bits: 2, BlockColumns: 256, BlockBytes: 66, ScaleAt: 64, Span: 32},
+	formats.Q2_0:        {Bits: 2, BlockColumns: 64, BlockBytes: 18, At: 2, Span: 1},
+	formats.Q2_0_g128:   {Bits: 2, BlockColumns: 128, BlockBytes: 34, At: 2, Span: 1},
+}
+
+// CodesOf returns the codes of a format, or an error if no shader multiplies it.
+func CodesOf(t *formats.Type) (Codes, error) {
+	if c, ok := codes[t]; ok {
+		return c, nil
+	}
+	return Codes{}, fmt.Errorf("no Metal shader multiplies %s", t.Name)
+}
+
+// Constants returns the values of MatVec's function constants.
+func (c Codes) Constants() map[string]any {
+	return map[string]any{
+		"code_bits": c.Bits, "block_columns": c.BlockColumns, "block_bytes": c.BlockBytes,
+		"codes_at": c.At, "scale_at": c.ScaleAt, "span": c.Span, "high_first": c.HighFirst,
+	}
+}
+
+// RowBytes returns the length of a row in the file.
+func (c Codes) RowBytes(cols int) int {
+	if c.BlockColumns == 0 {
+		return (cols + 15) / 16 * 4 // words, of which the rows of i2_s are a whole number too
+	}
+	return cols / int(c.BlockColumns) * int(c.BlockBytes)
+}
+
+// SplitRowBytes returns the length of a row of codes that Split writes: a
+// multiple of 16.
+func (c Codes) SplitRowBytes(cols int) int {
+	return (cols*int(c.Bits) + 127) / 128 * 16
+}
+
+// Split takes rows apart into codes, each row padded to a multiple of 16 bytes,
+// and the fp16 scales of their blocks, of which a tensor with one scale has none.
+// It is the layout of matvec_simd.
+func (c Codes) Split(data []byte, rows, cols int) (split, scales []byte) {
+	from, to := c.RowBytes(cols), c.SplitRowBytes(cols)
+	split = make([]byte, rows*to)
+	for r := range rows {
+		row, dst := data[r*from:(r+1)*from], split[r*to:]
+		if c.BlockColumns == 0 {
+			copy(dst, row)
+			continue
+		}
+		n := int(c.BlockColumns * c.Bits / 8)
+		for ; len(row) > 0; row, dst = row[c.BlockBytes:], dst[n:] {
+			copy(dst, row[c.At:][:n])
+			scales = append(scales, row[c.ScaleAt:][:2]...)
+		}
+	}
+	return split, scales
+}
