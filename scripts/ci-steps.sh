@@ -31,7 +31,7 @@ summary() {
 finish() {
 	local status=$?
 	summary
-	rm -rf "$ci_folder" # not TMPDIR, which who sources this may set
+	rm -rf "$ci_folder" # not TMPDIR, which a caller may set
 	exit "$status"
 }
 
@@ -191,11 +191,12 @@ test_wine() {
 	local overlay status=0
 	overlay=$(wine_overlay)
 	export WINEPREFIX=$TMPDIR/wine
+	mkdir "$WINEPREFIX"
+	wineserver -p # stays: each test would wait for a new one, and two that start it at once for a minute
 	WINEDEBUG=-all wineboot -i 2>/dev/null
-	# One package at a time: where two start Wine's server at once, one waits for a minute.
-	GOOS=windows CGO_ENABLED=0 go test -p 1 -short -overlay "$overlay" -exec "$PWD/scripts/under-wine" \
+	GOOS=windows CGO_ENABLED=0 go test -short -overlay "$overlay" -exec "$PWD/scripts/under-wine" \
 		./internal/... ./formats/... ./kernels/... ./models/... ./bench/... ./reports ./cmd/... || status=$?
-	wineserver -w # the server ends by itself, some seconds after the last test
+	wineserver -k
 	return "$status"
 }
 
