@@ -38,5 +38,8 @@
 // called, bench/gate tells whether a program became slower. reports turns result files,
 // which are in the Go benchmark format, into pages and pictures.
 //
+// metal calls Apple's GPU interface, for an engine to come; on Linux its tests run
+// against metal/softmetal.
+//
 // What each package may import is a table in deps_test.go.
 package onebit

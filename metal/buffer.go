@@ -11,6 +11,7 @@ import (
 type Buffer struct {
 	device *Device
 	buffer id
+	start  int // of bytes in the buffer, which begins a page
 	bytes  []byte
 	copied bool
 }
@@ -36,16 +37,16 @@ func (d *Device) NewBuffer(n int) (*Buffer, error) {
 	return d.buffer(obj, n), nil
 }
 
-// Wrap makes a buffer of memory outside Go's heap, in place if it begins a page.
-// It must be mapped to the end of its last page, as files are, and stay so until
-// the buffer is closed and commands that use it are done. If data begins
-// elsewhere, or the system refuses, the buffer is a copy.
+// Wrap makes a buffer of memory outside Go's heap, in place if its address is a
+// multiple of 4: of a mapped file, or a part of one. The pages that data lies in
+// must be mapped, and stay so until the buffer is closed and commands that use
+// it are done. Elsewhere, or if the system refuses, the buffer is a copy.
 func (d *Device) Wrap(data []byte) (*Buffer, error) {
 	if err := d.checkLength(len(data)); err != nil {
 		return nil, err
 	}
-	if obj := d.inPlace(data); obj != 0 {
-		return &Buffer{device: d, buffer: obj, bytes: data}, nil
+	if b := d.inPlace(data); b != nil {
+		return b, nil
 	}
 	b, err := d.NewBuffer(len(data))
 	if err != nil {
@@ -56,18 +57,23 @@ func (d *Device) Wrap(data []byte) (*Buffer, error) {
 	return b, nil
 }
 
-// inPlace returns a buffer of the pages that data lies in, or 0.
-func (d *Device) inPlace(data []byte) (obj id) {
+// inPlace returns a buffer of the pages that data lies in, or nil.
+func (d *Device) inPlace(data []byte) *Buffer {
 	page := uintptr(os.Getpagesize())
-	start := uintptr(unsafe.Pointer(&data[0]))
-	length := (uintptr(len(data)) + page - 1) / page * page
-	if start%page != 0 || length > uintptr(d.limits.Buffer) {
-		return 0
+	address := uintptr(unsafe.Pointer(&data[0]))
+	first := address / page * page
+	length := (address + uintptr(len(data)) - first + page - 1) / page * page
+	if address%4 != 0 || length > uintptr(d.limits.Buffer) {
+		return nil
 	}
+	b := &Buffer{device: d, start: int(address - first), bytes: data}
 	d.objc.pool(func() {
-		obj = d.objc.send(d.device, "newBufferWithBytesNoCopy:length:options:deallocator:", start, length, sharedStorage, 0)
+		b.buffer = d.objc.send(d.device, "newBufferWithBytesNoCopy:length:options:deallocator:", first, length, sharedStorage, 0)
 	})
-	return obj
+	if b.buffer == 0 {
+		return nil
+	}
+	return b
 }
 
 func (d *Device) checkLength(n int) error {

@@ -58,7 +58,7 @@ func (c *Commands) SetBuffer(index int, b *Buffer, offset int) {
 		!c.encoding(offset >= 0 && offset < len(b.bytes), "argument %d: byte %d of a buffer of %d", index, offset, len(b.bytes)) {
 		return
 	}
-	c.device.objc.send(c.encoder, "setBuffer:offset:atIndex:", b.buffer, uintptr(offset), uintptr(index))
+	c.device.objc.send(c.encoder, "setBuffer:offset:atIndex:", b.buffer, uintptr(b.start+offset), uintptr(index))
 }
 
 // maxBytes is the largest argument that Metal copies.

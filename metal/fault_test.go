@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/ebitengine/purego"
 )
 
 func TestNoDevice(t *testing.T) {
@@ -22,7 +24,7 @@ func TestAllocationFails(t *testing.T) {
 	d, lib := openPlayed(t)
 	for name, allocate := range map[string]func() error{
 		"buffer":   func() error { _, err := d.NewBuffer(4096); return err },
-		"copy":     func() error { _, err := d.Wrap(make([]byte, 5000)[1:4001]); return err },
+		"copy":     func() error { _, err := d.Wrap(mapped(t, 400)[1:]); return err },
 		"commands": func() error { _, err := d.NewCommands(); return err },
 	} {
 		lib.FailAllocations(1)
@@ -105,6 +107,12 @@ func TestPlantedMistakes(t *testing.T) {
 			b.Close()
 			o.release(&obj)
 		}},
+		{"what a pool releases is released", "released once too often", func() {
+			o.pool(func() {
+				s := o.string("the pool's")
+				o.release(&s)
+			})
+		}},
 		{"a released buffer is asked", "-[MTLBuffer length]: used after it was released", func() {
 			b, _ := d.NewBuffer(16)
 			obj := b.buffer
@@ -162,6 +170,12 @@ func TestPlantedMistakes(t *testing.T) {
 			s := o.string("left over")
 			o.release(&s)
 		}},
+		{"another pool is popped", "objc_autoreleasePoolPop: not this thread's innermost pool", func() {
+			o.pool(func() { purego.SyscallN(o.pop, 77) })
+		}},
+		{"threadgroup memory of odd size", "setThreadgroupMemoryLength:atIndex: 4 bytes", encoder(func(c *Commands) {
+			o.send(c.encoder, "setThreadgroupMemoryLength:atIndex:", 4, 0)
+		})},
 		{"a buffer without a pool", "newBufferWithLength:options:: called without a pool", func() {
 			b := o.send(d.device, "newBufferWithLength:options:", 16, 0)
 			o.release(&b)

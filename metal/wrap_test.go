@@ -52,15 +52,23 @@ func wrapped(t *testing.T, d *Device, data []byte) *Buffer {
 	return b
 }
 
-// Pages of a file are used where they are, also where the last is not full.
+// Pages of a file are used where they are, also from within one, and where the
+// last is not full.
 func TestWrap(t *testing.T) {
 	d := open(t)
 	data := mapped(t, 3*os.Getpagesize()+400)
-	if b := wrapped(t, d, data); b.Copied() || &b.Bytes()[0] != &data[0] {
-		t.Error("mapped pages were copied")
+	for name, part := range map[string][]byte{
+		"all":           data,
+		"a part":        data[os.Getpagesize()+100 : os.Getpagesize()+900],
+		"over an edge":  data[os.Getpagesize()-4 : os.Getpagesize()+4],
+		"the last page": data[3*os.Getpagesize():],
+	} {
+		if b := wrapped(t, d, part); b.Copied() || &b.Bytes()[0] != &part[0] {
+			t.Errorf("%s: mapped pages were copied", name)
+		}
 	}
-	if b := wrapped(t, d, data[4:]); !b.Copied() {
-		t.Error("what begins within a page was not copied")
+	if b := wrapped(t, d, data[1:401]); !b.Copied() {
+		t.Error("an odd address was not copied")
 	}
 }
 
