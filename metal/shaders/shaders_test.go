@@ -1,6 +1,7 @@
 package shaders
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -100,22 +101,15 @@ func weights(t *testing.T, tensor *formats.Tensor) (w []float32, rows, cols int)
 }
 
 // rows runs matvec_rows.
-func (p *product) rows(t *testing.T) []float32 {
-	t.Helper()
+func (p *product) rows(l *softmetal.Library) ([]float32, error) {
 	y := poisoned(len(p.want))
-	n := p.a.N
-	err := compile(t, MatVec, p.codes.Constants()).Dispatch("matvec_rows", [3]int{int(p.shape.Rows), n, 1}, [3]int{32, 1, 1},
+	return y, l.Dispatch("matvec_rows", [3]int{int(p.shape.Rows), p.a.N, 1}, [3]int{32, 1, 1},
 		softmetal.Buffer(0, p.tensor.Data), softmetal.Buffer(1, p.a.Q), softmetal.Buffer(2, p.a.Scales),
 		softmetal.Buffer(3, y), softmetal.Value(4, p.shape))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return y
 }
 
 // simd runs matvec_simd with so many simdgroups in a threadgroup.
-func (p *product) simd(t *testing.T, simdgroups int) []float32 {
-	t.Helper()
+func (p *product) simd(l *softmetal.Library, simdgroups int) ([]float32, error) {
 	s := p.shape
 	s.RowBytes = uint32(p.codes.SplitRowBytes(int(s.Cols)))
 	split, scales := p.codes.Split(p.tensor.Data, int(s.Rows), int(s.Cols))
@@ -124,13 +118,34 @@ func (p *product) simd(t *testing.T, simdgroups int) []float32 {
 	}
 	y := poisoned(len(p.want))
 	groups := (int(s.Rows) + 4*simdgroups - 1) / (4 * simdgroups)
-	err := compile(t, MatVec, p.codes.Constants()).Dispatch("matvec_simd", [3]int{groups * simdgroups * 32, p.a.N, 1}, [3]int{simdgroups * 32, 1, 1},
+	return y, l.Dispatch("matvec_simd", [3]int{groups * simdgroups * 32, p.a.N, 1}, [3]int{simdgroups * 32, 1, 1},
 		softmetal.Buffer(0, split), softmetal.Buffer(1, scales), softmetal.Buffer(2, p.a.Q), softmetal.Buffer(3, p.a.Scales),
 		softmetal.Buffer(4, y), softmetal.Value(5, s))
-	if err != nil {
-		t.Fatal(err)
+}
+
+// naive runs matvec_naive on the columns of x, one after the other.
+func (p *product) naive(l *softmetal.Library, x []float32) ([]float32, error) {
+	y := poisoned(len(p.want))
+	rows, cols := int(p.shape.Rows), int(p.shape.Cols)
+	for c := range p.a.N {
+		err := l.Dispatch("matvec_naive", [3]int{rows, 1, 1}, [3]int{32, 1, 1}, softmetal.Buffer(0, p.tensor.Data),
+			softmetal.Buffer(1, x[c*cols:(c+1)*cols]), softmetal.Buffer(2, y[c*rows:(c+1)*rows]), softmetal.Value(3, p.shape))
+		if err != nil {
+			return nil, err
+		}
 	}
-	return y
+	return y, nil
+}
+
+// of returns the result of a run, which must not fail.
+func of(t *testing.T) func([]float32, error) []float32 {
+	return func(y []float32, err error) []float32 {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return y
+	}
 }
 
 func poisoned(n int) []float32 {
@@ -205,26 +220,11 @@ func TestIntegerSums(t *testing.T) {
 				t.Fatalf("a scale is %v, and the sums are no integers", s)
 			}
 		}
-		same(t, "matvec_rows", p.rows(t), p.want)
-		same(t, "matvec_simd", p.simd(t, 2), p.want)
-		same(t, "matvec_naive", p.naive(t, x), p.want)
+		l := compile(t, MatVec, p.codes.Constants())
+		same(t, "matvec_rows", of(t)(p.rows(l)), p.want)
+		same(t, "matvec_simd", of(t)(p.simd(l, 2)), p.want)
+		same(t, "matvec_naive", of(t)(p.naive(l, x)), p.want)
 	})
-}
-
-// naive runs matvec_naive on the columns of x, one after the other.
-func (p *product) naive(t *testing.T, x []float32) []float32 {
-	t.Helper()
-	y := poisoned(len(p.want))
-	rows, cols := int(p.shape.Rows), int(p.shape.Cols)
-	l := compile(t, MatVec, p.codes.Constants())
-	for c := range p.a.N {
-		err := l.Dispatch("matvec_naive", [3]int{rows, 1, 1}, [3]int{32, 1, 1}, softmetal.Buffer(0, p.tensor.Data),
-			softmetal.Buffer(1, x[c*cols:(c+1)*cols]), softmetal.Buffer(2, y[c*rows:(c+1)*rows]), softmetal.Value(3, p.shape))
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return y
 }
 
 // matvec_rows adds in the order of package kernels, and so does matvec_simd
@@ -232,13 +232,11 @@ func (p *product) naive(t *testing.T, x []float32) []float32 {
 func TestMatVec(t *testing.T) {
 	eachProduct(t, func(t *testing.T, tt *formats.Type, rows, cols, n int, scheme kernels.Scheme, rng *rand.Rand) {
 		tensor := kerneltest.Tensor(t, tt, rows, cols, rng)
-		x := make([]float32, n*cols)
-		for i := range x {
-			x[i] = float32(rng.NormFloat64())
-		}
+		x := normal(rng, n*cols)
 		p := newProduct(t, tensor, scheme, x, n)
-		same(t, "matvec_rows", p.rows(t), p.want)
-		got := p.simd(t, 1)
+		l := compile(t, MatVec, p.codes.Constants())
+		same(t, "matvec_rows", of(t)(p.rows(l)), p.want)
+		got := of(t)(p.simd(l, 1))
 		if p.codes.BlockColumns == 0 && p.a.Groups == 1 {
 			same(t, "matvec_simd", got, p.want)
 		} else {
@@ -273,10 +271,7 @@ func TestNaive(t *testing.T) {
 			return // which naive has none of
 		}
 		tensor := kerneltest.Tensor(t, tt, rows, cols, rng)
-		x := make([]float32, n*cols)
-		for i := range x {
-			x[i] = float32(rng.NormFloat64())
-		}
+		x := normal(rng, n*cols)
 		p := newProduct(t, tensor, scheme, x, n)
 		w, _, _ := weights(t, tensor)
 		want := make([]float32, len(p.want))
@@ -287,7 +282,7 @@ func TestNaive(t *testing.T) {
 			}
 			want[i] = float32(sum)
 		}
-		near(t, "matvec_naive", p.naive(t, x), want, p.size, cols+4)
+		near(t, "matvec_naive", of(t)(p.naive(compile(t, MatVec, p.codes.Constants()), x)), want, p.size, cols+4)
 	})
 }
 
@@ -296,33 +291,35 @@ func TestQuantize(t *testing.T) {
 		for _, cols := range []int{1, 31, 128, 130, 700} {
 			t.Run(fmt.Sprintf("%s/%d", scheme, cols), func(t *testing.T) {
 				x := adversarial(rand.New(rand.NewPCG(1, uint64(cols))), cols)
-				n := len(x) / cols
-				v, err := kernels.Lookup("ternary_u32", "scalar", scheme)
-				if err != nil {
+				if err := checkQuantize(compile(t, Quantize, map[string]any{"scheme": uint32(i)}), scheme, x, cols); err != nil {
 					t.Fatal(err)
-				}
-				want := &kernels.Activations{}
-				want.Prepare(v, x, n, cols)
-				q, scales := make([]int8, len(want.Q)), poisoned(len(want.Scales))
-				for i := range q {
-					q[i] = 99
-				}
-				columns := struct{ Cols, Stride, Groups, Group uint32 }{uint32(cols), uint32(want.Stride), uint32(want.Groups), uint32(scheme.GroupLen(cols))}
-				l := compile(t, Quantize, map[string]any{"scheme": uint32(i)})
-				err = l.Dispatch("quantize", [3]int{64 * want.Groups, n, 1}, [3]int{64, 1, 1},
-					softmetal.Buffer(0, x), softmetal.Buffer(1, q), softmetal.Buffer(2, scales), softmetal.Value(3, columns))
-				if err != nil {
-					t.Fatal(err)
-				}
-				same(t, "scales", scales, want.Scales)
-				for i := range q {
-					if q[i] != want.Q[i] {
-						t.Fatalf("q[%d] of column %d is %d, want %d", i%want.Stride, i/want.Stride, q[i], want.Q[i])
-					}
 				}
 			})
 		}
 	}
+}
+
+// checkQuantize compares the kernel with package kernels, to the bit.
+func checkQuantize(l *softmetal.Library, scheme kernels.Scheme, x []float32, cols int) error {
+	v, err := kernels.Lookup("ternary_u32", "scalar", scheme)
+	if err != nil {
+		return err
+	}
+	n, want := len(x)/cols, &kernels.Activations{}
+	want.Prepare(v, x, n, cols)
+	q, scales := bytes.Repeat([]byte{99}, len(want.Q)), poisoned(len(want.Scales))
+	columns := struct{ Cols, Stride, Groups, Group uint32 }{uint32(cols), uint32(want.Stride), uint32(want.Groups), uint32(scheme.GroupLen(cols))}
+	err = l.Dispatch("quantize", [3]int{64 * want.Groups, n, 1}, [3]int{64, 1, 1},
+		softmetal.Buffer(0, x), softmetal.Buffer(1, q), softmetal.Buffer(2, scales), softmetal.Value(3, columns))
+	if err != nil {
+		return err
+	}
+	for i := range q {
+		if int8(q[i]) != want.Q[i] {
+			return fmt.Errorf("q[%d] of column %d is %d, want %d", i%want.Stride, i/want.Stride, int8(q[i]), want.Q[i])
+		}
+	}
+	return kerneltest.Same(scales, want.Scales)
 }
 
 // adversarial returns columns of common values, ties, zeros, numbers at both

@@ -9,7 +9,8 @@
 // A dispatch fails at the first of these faults, with the kernel, the thread
 // and the memory:
 //
-//   - an access outside the buffers, to the byte;
+//   - an access outside the buffers, to the byte, or one that is not aligned as
+//     its type is;
 //   - two threads that use the same threadgroup memory, one of them writing,
 //     with no barrier between;
 //   - a read of threadgroup memory that no thread of the threadgroup has written;

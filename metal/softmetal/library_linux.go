@@ -30,7 +30,7 @@ var (
 
 type cConstant struct {
 	name  *byte
-	index int32
+	_     int32 // the index, where there is no name
 	typ   *byte
 	value *byte
 }
@@ -126,11 +126,18 @@ func (l *Library) Dispatch(kernel string, grid, threadgroup [3]int, args ...Arg)
 		return err
 	}
 	defer softmetalFunctionFree(function)
-	bound, release, err := bind(args)
-	if err != nil {
-		return err
+	var memory guarded
+	defer memory.release()
+	bound := make([]cArg, len(args))
+	for i, a := range args {
+		bound[i] = cArg{kind: int32(a.kind), index: int32(a.index), length: uint64(a.length)}
+		if a.kind != bufferArg {
+			continue
+		}
+		if bound[i].data = memory.of(a.data); bound[i].data == nil {
+			return fmt.Errorf("softmetal: kernel %s: no memory for buffer %d of %d bytes", kernel, a.index, a.length)
+		}
 	}
-	defer release()
 	g, t := size(grid), size(threadgroup)
 	var failed *byte
 	if softmetalDispatch(function, &g, &t, unsafe.SliceData(bound), int32(len(bound)), &failed) == 0 {
@@ -167,38 +174,33 @@ func (l *Library) function(kernel string) (unsafe.Pointer, error) {
 	return function, nil
 }
 
-// bind copies buffers to memory of the runtime; two of the same memory stay
-// one. release copies them back and frees them.
-func bind(args []Arg) (bound []cArg, release func(), err error) {
-	copies := map[*byte]unsafe.Pointer{}
-	release = func() {
-		for i, a := range args[:len(bound)] {
-			if a.kind != bufferArg {
-				continue
-			}
-			at := copies[unsafe.SliceData(a.data)]
-			copy(a.data, unsafe.Slice((*byte)(bound[i].data), len(a.data)))
-			if at != nil {
-				delete(copies, unsafe.SliceData(a.data))
-				defer softmetalRelease(at, uint64(len(a.data)))
-			}
+// guarded is copies of buffers, none near another.
+type guarded struct {
+	originals [][]byte
+	copies    []unsafe.Pointer
+}
+
+// of returns the copy of a buffer, or nil if there is no memory for it. Two
+// arguments that are the same memory are one copy.
+func (g *guarded) of(data []byte) unsafe.Pointer {
+	for i, o := range g.originals {
+		if len(o) == len(data) && unsafe.SliceData(o) == unsafe.SliceData(data) {
+			return g.copies[i]
 		}
 	}
-	for _, a := range args {
-		c := cArg{kind: int32(a.kind), index: int32(a.index), length: uint64(a.length)}
-		if a.kind == bufferArg {
-			at, ok := copies[unsafe.SliceData(a.data)]
-			if !ok {
-				if at = softmetalAlloc(c.length); at == nil {
-					release()
-					return nil, nil, fmt.Errorf("softmetal: no memory for buffer %d of %d bytes", a.index, a.length)
-				}
-				copy(unsafe.Slice((*byte)(at), a.length), a.data)
-				copies[unsafe.SliceData(a.data)] = at
-			}
-			c.data = at
-		}
-		bound = append(bound, c)
+	at := softmetalAlloc(uint64(len(data)))
+	if at == nil {
+		return nil
 	}
-	return bound, release, nil
+	copy(unsafe.Slice((*byte)(at), len(data)), data)
+	g.originals, g.copies = append(g.originals, data), append(g.copies, at)
+	return at
+}
+
+// release copies everything back, and frees the copies.
+func (g *guarded) release() {
+	for i, o := range g.originals {
+		copy(o, unsafe.Slice((*byte)(g.copies[i]), len(o)))
+		softmetalRelease(g.copies[i], uint64(len(o)))
+	}
 }

@@ -69,6 +69,9 @@ kernel void before(device const float *x [[buffer(0)]], device float *y [[buffer
 kernel void stride(device const float4 *x [[buffer(0)]], device float *y [[buffer(1)]], uint i [[thread_position_in_grid]]) {
 	y[i] = x[i].x;
 }
+kernel void misaligned(device const uchar *x [[buffer(0)]], device float *y [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+	y[i] = *(device const float *)(x + i);
+}
 kernel void no_barrier(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
 	threadgroup float tile[64];
 	tile[i] = float(i);
@@ -136,6 +139,7 @@ kernel void counts(device atomic_uint *n [[buffer(0)]], device float *y [[buffer
 		"beyond":              "kernel beyond, thread (63,0,0) of threadgroup (0,0,0) reads 4 bytes at offset 256 of buffer 0 (x), which has 256 bytes",
 		"before":              "kernel before, thread (0,0,0) of threadgroup (0,0,0) writes 4 bytes at offset -4 of buffer 1 (y), which has 256 bytes",
 		"stride":              "kernel stride, thread (16,0,0) of threadgroup (0,0,0) reads 4 bytes at offset 256 of buffer 0 (x), which has 256 bytes",
+		"misaligned":          "kernel misaligned, thread (1,0,0) of threadgroup (0,0,0) reads 4 bytes, aligned to 4, at offset 1 of buffer 0 (x), which has 256 bytes",
 		"no_barrier":          "kernel no_barrier, thread (0,0,0) of threadgroup (0,0,0) reads offset 252 of threadgroup memory tile, which no thread of it has written",
 		"barrier":             "",
 		"barrier_of_nothing":  "kernel barrier_of_nothing, thread (0,0,0) of threadgroup (0,0,0) reads offset 252 of threadgroup memory tile, which thread (63,0,0) writes with no barrier between",
@@ -144,14 +148,14 @@ kernel void counts(device atomic_uint *n [[buffer(0)]], device float *y [[buffer
 		"overwrites":          "kernel overwrites, thread (1,0,0) of threadgroup (0,0,0) reads offset 0 of threadgroup memory sum, which thread (0,0,0) writes with no barrier between",
 		"unwritten":           "kernel unwritten, thread (32,0,0) of threadgroup (0,0,0) reads offset 128 of threadgroup memory tile, which no thread of it has written",
 		"outside_tile":        "kernel outside_tile, thread (60,0,0) of threadgroup (0,0,0) writes 4 bytes at offset 240 of threadgroup memory tile, which has 240 bytes",
-		"diverges":            "kernel diverges, threadgroup (0,0,0): thread (32,0,0) waits at the threadgroup_barrier of line 60, and thread (40,0,0) has returned",
-		"simd_diverges":       "kernel simd_diverges, threadgroup (0,0,0): thread (0,0,0) waits at the simdgroup operation of line 64, and thread (5,0,0) has returned",
+		"diverges":            "kernel diverges, threadgroup (0,0,0): thread (32,0,0) waits at the threadgroup_barrier of line 63, and thread (40,0,0) has returned",
+		"simd_diverges":       "kernel simd_diverges, threadgroup (0,0,0): thread (0,0,0) waits at the simdgroup operation of line 67, and thread (5,0,0) has returned",
 		"counts":              "",
 	} {
 		t.Run(kernel, func(t *testing.T) {
 			args := []Arg{Buffer(1, make([]float32, 64))}
 			switch kernel {
-			case "beyond", "before", "stride", "counts":
+			case "beyond", "before", "stride", "misaligned", "counts":
 				args = append(args, Buffer(0, make([]float32, 64)))
 			case "overwrites":
 				args = append(args, Threadgroup(0, 4))

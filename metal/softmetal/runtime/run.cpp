@@ -96,16 +96,15 @@ public:
 
 	// What threads call, through the Runtime below.
 
-	void access(const char *p, size_t size, bool write, bool atomic) {
+	void access(const char *p, size_t size, unsigned align, bool write, bool atomic) {
 		const Fibre &f = *current;
 		if (p >= f.stack && p + size <= f.stack + Stacks::page) return;
-		if (p >= shared_memory && p + size <= shared_memory + shared_used)
+		const bool aligned = reinterpret_cast<uintptr_t>(p) % align == 0;
+		if (aligned && p >= shared_memory && p + size <= shared_memory + shared_used)
 			return check_race(size_t(p - shared_memory), size, write, atomic);
-		if (last < buffers.size() && within(buffers[last], p, size)) return;
-		for (last = 0; last < buffers.size(); last++)
-			if (within(buffers[last], p, size)) return;
-		if (within(file, p, size)) return;
-		fail(std::string(write ? "writes " : "reads ") + std::to_string(size) + " bytes " + place(p, size));
+		if (aligned && (in_buffer(p, size) || within(file, p, size))) return;
+		fail(std::string(write ? "writes " : "reads ") + std::to_string(size) + " bytes" + (aligned ? "" : ", aligned to " + std::to_string(align) + ",") +
+			" " + place(p, size));
 	}
 
 	void wait(State state, bool memory, int line) {
@@ -208,8 +207,15 @@ private:
 
 	static bool within(const Range &r, const char *p, size_t size) { return p >= r.begin && p + size <= r.end; }
 
-	// place says where an address is that lies in no memory of the kernel's: how
-	// far from the nearest buffer.
+	bool in_buffer(const char *p, size_t size) {
+		if (last < buffers.size() && within(buffers[last], p, size)) return true;
+		for (last = 0; last < buffers.size(); last++)
+			if (within(buffers[last], p, size)) return true;
+		return false;
+	}
+
+	// place says where an address is, in or near which of the
+	// kernel's memory.
 	std::string place(const char *p, size_t size) const {
 		const Range *nearest = nullptr;
 		size_t least = size_t(1) << 20;
@@ -389,8 +395,8 @@ void Dispatch::resume(Fibre &f) {
 	setcontext(&f.start);
 }
 
-void access(const volatile void *at, unsigned long size, bool write, bool atomic) {
-	running->access(static_cast<const char *>(const_cast<const void *>(at)), size, write, atomic);
+void access(const volatile void *at, unsigned long size, unsigned align, bool write, bool atomic) {
+	running->access(static_cast<const char *>(const_cast<const void *>(at)), size, align, write, atomic);
 }
 void barrier(bool memory, int line) { running->wait(State::at_barrier, memory, line); }
 void simd_barrier(bool memory, int line) { running->wait(State::at_simd_barrier, memory, line); }

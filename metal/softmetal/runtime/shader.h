@@ -27,7 +27,8 @@ struct Lanes {
 
 // A Runtime is what a shader calls. line is that of its source.
 struct Runtime {
-	void (*access)(const volatile void *at, unsigned long size, bool write, bool atomic);
+	// access is called before every one, with the alignment that it relies on.
+	void (*access)(const volatile void *at, unsigned long size, unsigned align, bool write, bool atomic);
 	void (*barrier)(bool threadgroup_memory, int line);
 	void (*simd_barrier)(bool threadgroup_memory, int line);
 	// exchange waits for all lanes of the simdgroup, and returns their values.

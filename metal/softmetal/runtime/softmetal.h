@@ -78,7 +78,7 @@ int32_t softmetal_parameter(const softmetal_function *function, int32_t i, int32
 // threadgroups: at the grid's edges threadgroups are smaller), and returns
 // when all are done: 1. It returns 0 at the first fault, with the names of
 // kernel, thread and memory: an argument that is missing, unknown or too
-// short; an access outside the arguments; threads that race for threadgroup
+// short; an access outside the arguments, or not aligned as its type is; threads that race for threadgroup
 // memory, or a read of what none has written; a barrier that not all threads
 // of a threadgroup reach, a simdgroup operation that not all of a simdgroup
 // reach. What the threads had written by then is written.

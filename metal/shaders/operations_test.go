@@ -1,0 +1,140 @@
+package shaders
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"onebit/metal/softmetal"
+)
+
+func normal(rng *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	return x
+}
+
+// within fails if a value is further than so many units in the last place of
+// size from want, which is computed in float64.
+func within(t *testing.T, got []float32, want, size []float64, ulps float64) {
+	t.Helper()
+	for i := range got {
+		if bound := ulps * 0x1p-23 * math.Abs(size[i]); !(math.Abs(float64(got[i])-want[i]) <= bound) {
+			t.Errorf("value %d is %v, want %v within %.3g", i, got[i], want[i], bound)
+			return
+		}
+	}
+}
+
+// The sum of squares has some 48 bits, so what is left is the rounding of the
+// mean, of ε's addition, the root (which halves what went before), the
+// reciprocal and two products: half a unit each, 3 in all.
+func TestNorm(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, width := range []int{1, 31, 128, 700, 4097} {
+		const runs, epsilon = 3, 1e-6
+		x, gain := normal(rng, runs*width), normal(rng, width)
+		x[0] *= 1e4 // one large value, as models have
+		want := make([]float64, len(x))
+		for r := range runs {
+			var sum float64
+			for _, v := range x[r*width : (r+1)*width] {
+				sum += float64(v) * float64(v)
+			}
+			scale := 1 / math.Sqrt(sum/float64(width)+float64(float32(epsilon)))
+			for k := range width {
+				want[r*width+k] = float64(x[r*width+k]) * scale * float64(gain[k])
+			}
+		}
+		if err := normalize(compile(t, Operations, nil), x, gain, epsilon); err != nil {
+			t.Fatal(err)
+		}
+		within(t, x, want, want, 3)
+	}
+}
+
+// normalize runs rms_norm in place, on every run of x.
+func normalize(l *softmetal.Library, x, gain []float32, epsilon float32) error {
+	norm := struct {
+		Width   uint32
+		Epsilon float32
+	}{uint32(len(gain)), epsilon}
+	return l.Dispatch("rms_norm", [3]int{64 * len(x) / len(gain), 1, 1}, [3]int{64, 1, 1},
+		softmetal.Buffer(0, x), softmetal.Buffer(1, gain), softmetal.Buffer(2, x), softmetal.Value(3, norm))
+}
+
+// Each result is two products, each rounded, and their sum: 1.5 units of the
+// larger magnitudes' sum.
+func TestRotate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	const columns, heads, dim = 3, 5, 14
+	x, turns := normal(rng, columns*heads*dim), make([][2]float32, columns*dim/2)
+	for i := range turns {
+		sin, cos := math.Sincos(rng.Float64() * 100)
+		turns[i] = [2]float32{float32(cos), float32(sin)}
+	}
+	want, size := make([]float64, len(x)), make([]float64, len(x))
+	for at := 0; at < len(x); at += dim {
+		for i := range dim / 2 {
+			a, b := float64(x[at+i]), float64(x[at+i+dim/2])
+			turn := turns[at/dim/heads*dim/2+i]
+			c, s := float64(turn[0]), float64(turn[1])
+			want[at+i], want[at+i+dim/2] = a*c-b*s, b*c+a*s
+			size[at+i], size[at+i+dim/2] = math.Abs(a*c)+math.Abs(b*s), math.Abs(b*c)+math.Abs(a*s)
+		}
+	}
+	if err := rotate(compile(t, Operations, nil), x, turns, heads, dim); err != nil {
+		t.Fatal(err)
+	}
+	within(t, x, want, size, 1.5)
+}
+
+func rotate(l *softmetal.Library, x []float32, turns [][2]float32, heads, dim int) error {
+	return l.Dispatch("rotate", [3]int{dim / 2, heads, len(x) / heads / dim}, [3]int{4, 2, 1},
+		softmetal.Buffer(0, x), softmetal.Buffer(1, turns), softmetal.Value(2, [2]uint32{uint32(heads), uint32(dim)}))
+}
+
+// exp is right within 4 units by Metal's table of precise functions; a sum, a
+// quotient and a product follow, each half a unit.
+func TestGates(t *testing.T) {
+	gate := append(normal(rand.New(rand.NewPCG(3, 3)), 90), 0, -0.5, 30, -30, 87, -87, 88, -88, 1e-12, 100)
+	up := normal(rand.New(rand.NewPCG(4, 4)), len(gate))
+	for kernel, f := range map[string]func(float64) float64{
+		"gate_silu":  func(g float64) float64 { return g / (1 + math.Exp(-g)) },
+		"gate_relu2": func(g float64) float64 { return math.Max(g, 0) * math.Max(g, 0) },
+	} {
+		t.Run(kernel, func(t *testing.T) {
+			got, want := slices.Clone(gate), make([]float64, len(gate))
+			for i, g := range gate {
+				want[i] = f(float64(g)) * float64(up[i])
+			}
+			if err := vectors(compile(t, Operations, nil), kernel, got, up); err != nil {
+				t.Fatal(err)
+			}
+			within(t, got, want, want, 5.5)
+		})
+	}
+}
+
+func TestAdd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	x, y := normal(rng, 70), normal(rng, 70)
+	want := make([]float32, len(x))
+	for i := range x {
+		want[i] = x[i] + y[i]
+	}
+	if err := vectors(compile(t, Operations, nil), "add", x, y); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "add", x, want)
+}
+
+// vectors runs a kernel of two vectors whose result is the first, over a grid
+// that is longer than they are.
+func vectors(l *softmetal.Library, kernel string, x, y []float32) error {
+	return l.Dispatch(kernel, [3]int{(len(x) + 63) / 64 * 64, 1, 1}, [3]int{64, 1, 1},
+		softmetal.Buffer(0, x), softmetal.Buffer(1, y), softmetal.Value(2, uint32(len(x))))
+}

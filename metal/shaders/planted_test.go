@@ -1,0 +1,104 @@
+package shaders
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/kernels/kerneltest"
+)
+
+// Each mistake is planted in a shader by itself, and each is found: by
+// softmetal, which names kernel, thread and memory, or in the result.
+func TestPlantedMistakes(t *testing.T) {
+	const inResult = ""
+	for name, m := range map[string]struct {
+		source   string
+		old, new string
+		found    string
+		check    func(t *testing.T, source string) error
+	}{
+		"a row too far": {MatVec, "codes[ulong(first + r) * chunks + chunk]", "codes[ulong(first + r + 1) * chunks + chunk]",
+			"kernel matvec_simd, thread (0,0,0) of threadgroup (1,0,0) reads 16 bytes at offset 288 of buffer 0 (codes), which has 288 bytes", simdOfWords},
+		"rows behind the last": {MatVec, "min(simd_rows, s.rows - first)", "simd_rows",
+			"of buffer 0 (codes), which has 288 bytes", simdOfWords},
+		"activations at a wrong stride": {MatVec, "q += ulong(group.y) * s.stride", "q += ulong(group.y) * s.cols",
+			"kernel matvec_simd, thread (0,0,0) of threadgroup (0,1,0) reads 16 bytes, aligned to 16, at offset 70 of buffer 2 (q), which has 512 bytes", simdOfWords},
+		"bytes of a word reversed": {MatVec, "span == 1 ? 2 * j : 8 * j", "span == 1 ? 2 * j : 24 - 8 * j", inResult, simdOfI2S},
+		"codes of a byte reversed": {MatVec, "const uint shift = high_first ? 6 - 2 * piece : 2 * piece", "const uint shift = 2 * piece", inResult, simdOfI2S},
+		"lanes that overlap":       {MatVec, "chunk += 32", "chunk += 31", inResult, simdOfI2S},
+		"a sum of one lane":        {MatVec, "simd_sum(whole[r])", "whole[r]", inResult, simdOfI2S},
+		"lanes that leave early": {MatVec, "int whole[simd_rows]", "if (lane >= chunks) return;\n\tint whole[simd_rows]",
+			"kernel matvec_simd, threadgroup (0,0,0): thread (0,0,0) waits at the simdgroup operation of line 170, and thread (2,0,0) has returned", simdOfWords},
+		"a missing barrier": {Quantize, "largest[thread_index] = most;\n\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "largest[thread_index] = most;",
+			"kernel quantize, thread (0,0,0) of threadgroup (0,0,0) reads offset 128 of threadgroup memory largest, which no thread of it has written", quantized},
+		"a barrier for other memory": {Quantize, "mem_threadgroup);\n\t}", "mem_device);\n\t}",
+			"of threadgroup memory largest, which thread", quantized},
+		"a barrier that diverges": {Quantize, "threadgroup_barrier(mem_flags::mem_threadgroup);\n\t}", "if (thread_index < half_n) threadgroup_barrier(mem_flags::mem_threadgroup);\n\t}",
+			"reads offset 0 of threadgroup memory largest, which thread (0,0,0) writes with no barrier between", quantized},
+		"no zeros behind a column": {Quantize, "k < c.stride", "k < c.cols", inResult, quantized},
+		"a barrier missing at the end of a loop": {Operations, "sums[i + n]);\n\t\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "sums[i + n]);",
+			"of threadgroup memory sums, which thread", normalized},
+		"a pair too far": {Operations, "x[pairs] = b", "x[pairs + 1] = b",
+			"kernel rotate, thread (2,0,0) of threadgroup (0,0,0) writes 4 bytes at offset 24 of buffer 0 (x), which has 24 bytes", rotated},
+		"one value too many": {Operations, "if (i < n) x[i] += y[i]", "if (i <= n) x[i] += y[i]",
+			"kernel add, thread (5,0,0) of threadgroup (0,0,0) reads 4 bytes at offset 20 of buffer", added},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := m.check(t, m.source); err != nil {
+				t.Fatalf("before: %v", err)
+			}
+			source := strings.Replace(m.source, m.old, m.new, 1)
+			if source == m.source {
+				t.Fatal("the shader has no place for it")
+			}
+			if err := m.check(t, source); err == nil || !strings.Contains(err.Error(), m.found) {
+				t.Errorf("found %v, want %q", err, m.found)
+			}
+		})
+	}
+}
+
+func simdOfWords(t *testing.T, source string) error {
+	return simdProduct(t, source, formats.Ternary_u32, 9, 70)
+}
+func simdOfI2S(t *testing.T, source string) error {
+	return simdProduct(t, source, formats.I2_S, 2, 4352)
+}
+
+func simdProduct(t *testing.T, source string, format *formats.Type, rows, cols int) error {
+	rng := rand.New(rand.NewPCG(1, 2))
+	p := newProduct(t, kerneltest.Tensor(t, format, rows, cols, rng), kernels.Q8Row, normal(rng, 2*cols), 2)
+	got, err := p.simd(compile(t, source, p.codes.Constants()), 2)
+	if err != nil {
+		return err
+	}
+	return kerneltest.Same(got, p.want)
+}
+
+func quantized(t *testing.T, source string) error {
+	l := compile(t, source, map[string]any{"scheme": uint32(1)})
+	return checkQuantize(l, kernels.Q8Per128, normal(rand.New(rand.NewPCG(1, 3)), 2*130), 130)
+}
+
+func normalized(t *testing.T, source string) error {
+	return normalize(compile(t, source, nil), normal(rand.New(rand.NewPCG(1, 4)), 130), normal(rand.New(rand.NewPCG(1, 5)), 130), 1e-6)
+}
+
+func rotated(t *testing.T, source string) error {
+	return rotate(compile(t, source, nil), []float32{1, 2, 3, 4, 5, 6}, [][2]float32{{1, 0}, {1, 0}, {1, 0}}, 1, 6)
+}
+
+func added(t *testing.T, source string) error {
+	x := []float32{1, 2, 3, 4, 5}
+	if err := vectors(compile(t, source, nil), "add", x, x[:5:5]); err != nil {
+		return err
+	}
+	if x[4] != 10 {
+		return errors.New("5 + 5 is not 10")
+	}
+	return nil
+}
