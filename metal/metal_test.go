@@ -7,6 +7,7 @@ import (
 	"math"
 	"os/exec"
 	"runtime"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -554,6 +555,12 @@ func TestOpenFails(t *testing.T) {
 	for _, f := range []Frameworks{{ObjC: "no/such/library"}, {Also: []string{"no/such/library"}}} {
 		if _, err := OpenFrameworks(f); err == nil {
 			t.Errorf("%+v was opened", f)
+		}
+	}
+	if runtime.GOOS == "linux" {
+		const other = "libc.so.6"
+		if _, err := OpenFrameworks(Frameworks{ObjC: other, Metal: other}); err == nil || !strings.Contains(err.Error(), "objc_msgSend") {
+			t.Errorf("a library without Objective-C: %v", err)
 		}
 	}
 }

@@ -19,6 +19,7 @@ namespace {
 // What this device is.
 const unsigned long max_buffer_length = 1ul << 30, working_set = 3ul << 30;
 const unsigned long max_bytes = 4096, max_index = 30;
+const unsigned long guard = 64ul << 10; // bytes beside a buffer that are nobody's
 const long family_apple7 = 1007, family_apple1 = 1001, family_metal3 = 5001;
 
 struct Size {
@@ -70,15 +71,17 @@ struct Buffer : Object {
 		if (wrapped)
 			return;
 		allocated -= length;
-		munmap(device, length);
+		munmap(device - guard, length + 2 * guard);
 		// The addresses stay taken: a use after release faults.
 		mmap(host, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 	}
 
 	void take(int n) {
+		const bool was_taken = in_flight > 0;
 		in_flight += n;
-		if (!wrapped)
-			mprotect(host, length, in_flight > 0 ? PROT_NONE : PROT_READ | PROT_WRITE);
+		const bool is_taken = in_flight > 0;
+		if (!wrapped && was_taken != is_taken)
+			mprotect(host, length, is_taken ? PROT_NONE : PROT_READ | PROT_WRITE);
 	}
 };
 
@@ -215,6 +218,9 @@ void Commands::destroy() {
 	for (Object *const object : held)
 		release(object);
 	release(error);
+	// What is left of the object takes little memory.
+	held = {};
+	dispatches = {};
 }
 
 void Commands::hold(Object *object) {
@@ -288,6 +294,7 @@ void Encoder::destroy() {
 		end();
 	}
 	release(commands);
+	next = {};
 }
 
 // Methods of NSError.
@@ -339,7 +346,7 @@ Object *device_buffer(Device *, Selector selector, unsigned long length, unsigne
 	}
 	if (fails())
 		return nullptr;
-	const unsigned long page = static_cast<unsigned long>(getpagesize()), guard = 64ul << 10;
+	const unsigned long page = static_cast<unsigned long>(getpagesize());
 	const unsigned long whole = (length + page - 1) / page * page;
 	const int file = memfd_create("MTLBuffer", MFD_CLOEXEC);
 	if (file < 0)
