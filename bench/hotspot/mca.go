@@ -51,11 +51,11 @@ func parseMCAVersion(text string) (version, host string) {
 	return version, host
 }
 
-// standIns are processors that llvm-mca has tables of, by the makers of those that
-// they stand for; the nearest first, and last those that know most instructions.
+// standIns are processors that llvm-mca has tables of, by the makers or else the
+// architecture of those that they stand for; the nearest first, and last those that know most instructions.
 var standIns = map[string][]string{
 	"AuthenticAMD": {"znver4", "znver3", "icelake-server"},
-	"GenuineIntel": {"sapphirerapids", "icelake-server", "skylake-avx512"},
+	"amd64":        {"sapphirerapids", "icelake-server", "skylake-avx512"},
 	"arm64":        {"neoverse-n1", "apple-m1", "cortex-a76", "cortex-a57"},
 }
 
@@ -93,8 +93,8 @@ func (m *MCA) Analyze(ctx context.Context, loop []Instruction, maker, cpu string
 			candidates = []string{m.host}
 		}
 		stand := standIns[maker]
-		if stand == nil && runtime.GOARCH == "arm64" {
-			stand = standIns["arm64"]
+		if stand == nil { // no CPUID, or not asked
+			stand = standIns[runtime.GOARCH]
 		}
 		candidates = append(candidates, stand...)
 	}

@@ -21,16 +21,20 @@ type Disassembler struct {
 	llvm bool
 }
 
-// FindDisassembler looks for objdump and llvm-objdump, in this order, which
-// can read programs of this architecture.
+// FindDisassembler looks for objdump and llvm-objdump, in this order, and takes
+// the first that can read this program: objdump may be another architecture's.
 func FindDisassembler(ctx context.Context) (*Disassembler, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range []string{"objdump", "llvm-objdump"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			continue
 		}
 		version, err := exec.CommandContext(ctx, path, "--version").Output()
-		if err != nil {
+		if err != nil || exec.CommandContext(ctx, path, "-d", "--start-address=0", "--stop-address=1", program).Run() != nil {
 			continue
 		}
 		return newDisassembler(path, string(version)), nil
@@ -38,7 +42,7 @@ func FindDisassembler(ctx context.Context) (*Disassembler, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return nil, errors.New("neither objdump nor llvm-objdump is installed (Debian's packages binutils and llvm, or Xcode's command-line tools)")
+	return nil, errors.New("neither objdump nor llvm-objdump is installed and reads this program (Debian's packages binutils and llvm, or Xcode's command-line tools)")
 }
 
 func newDisassembler(path, version string) *Disassembler {
