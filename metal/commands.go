@@ -26,7 +26,8 @@ var (
 	errNotSent   = errors.New("metal: commands were not committed")
 )
 
-// NewCommands starts commands. The error wraps [ErrOutOfMemory].
+// NewCommands starts commands. If 64 of the device are not done, it waits for
+// the GPU: no more may be open than that. The error wraps [ErrOutOfMemory].
 func (d *Device) NewCommands() (*Commands, error) {
 	c := &Commands{device: d}
 	o := d.objc

@@ -170,6 +170,13 @@ func TestPlantedMistakes(t *testing.T) {
 			s := o.string("left over")
 			o.release(&s)
 		}},
+		{"65 command buffers are open", "commandBuffer: 64 command buffers are open and none is committed", func() {
+			for range 65 {
+				if c, err := d.NewCommands(); err == nil {
+					defer c.Close()
+				}
+			}
+		}},
 		{"another pool is popped", "objc_autoreleasePoolPop: not this thread's innermost pool", func() {
 			o.pool(func() { purego.SyscallN(o.pop, 77) })
 		}},

@@ -174,6 +174,38 @@ func TestDevice(t *testing.T) {
 	}
 }
 
+func TestFamilies(t *testing.T) {
+	d, lib := openPlayed(t)
+	lib.Family(int(Apple5))
+	defer lib.Family(int(Apple7))
+	if !d.Supports(Apple5) || d.Supports(Apple6) || !d.Supports(Metal3) {
+		t.Error("a device of Apple5 is something else")
+	}
+	lib.Family(int(Apple7))
+	if !d.Supports(Apple6) || !d.Supports(Apple7) || d.Supports(Apple8) {
+		t.Error("a device of Apple7 is something else")
+	}
+}
+
+// A queue takes 64 command buffers that are not done, and then waits for one.
+func TestManyCommands(t *testing.T) {
+	add := newAdder(t, open(t), 8, 1)
+	var last *Commands
+	for range 100 {
+		last = add.commands(t)
+		add.encode(last, add.a, add.b, add.sum)
+		if err := last.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := last.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if got := floats(add.sum)[7]; got != 7007 {
+		t.Errorf("the sum is %g", got)
+	}
+}
+
 func TestAdd(t *testing.T) {
 	const n = 1000 // not a multiple of the threads of a threadgroup
 	add := newAdder(t, open(t), n, 0.5)

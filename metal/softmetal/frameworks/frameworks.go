@@ -19,6 +19,7 @@ type Library struct {
 	violations      func() string
 	live            func() string
 	noDevice        func(bool)
+	family          func(int)
 	failAllocations func(int32)
 	failCommands    func(n, code int32)
 }
@@ -34,6 +35,10 @@ func (l *Library) Live() []string { return lines(l.live()) }
 
 // NoDevice says whether the machine has no GPU.
 func (l *Library) NoDevice(none bool) { l.noDevice(none) }
+
+// Family makes the device one of Apple's GPUs up to this MTLGPUFamily, 1007 for
+// Apple7, which it is at first.
+func (l *Library) Family(newest int) { l.family(newest) }
 
 // FailAllocations makes the next n buffers and command buffers fail: 0 ends it.
 func (l *Library) FailAllocations(n int) { l.failAllocations(int32(n)) }

@@ -29,6 +29,7 @@ func Load() (*Library, error) {
 	purego.RegisterLibFunc(&l.violations, handle, "frameworks_violations")
 	purego.RegisterLibFunc(&l.live, handle, "frameworks_live")
 	purego.RegisterLibFunc(&l.noDevice, handle, "frameworks_no_device")
+	purego.RegisterLibFunc(&l.family, handle, "frameworks_family")
 	purego.RegisterLibFunc(&l.failAllocations, handle, "frameworks_fail_allocations")
 	purego.RegisterLibFunc(&l.failCommands, handle, "frameworks_fail_commands")
 	return l, nil

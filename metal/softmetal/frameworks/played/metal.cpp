@@ -20,7 +20,8 @@ namespace {
 const unsigned long max_buffer_length = 1ul << 30, working_set = 3ul << 30;
 const unsigned long max_bytes = 4096, max_index = 30;
 const unsigned long guard = 64ul << 10; // bytes beside a buffer that are nobody's
-const long family_apple7 = 1007, family_apple1 = 1001, family_metal3 = 5001;
+const size_t most_commands = 64; // of a queue that are not done
+const long family_apple1 = 1001, family_metal3 = 5001;
 
 struct Size {
 	unsigned long width, height, depth;
@@ -30,6 +31,9 @@ struct Size {
 std::string text(const Size &s) {
 	return std::to_string(s.width) + "x" + std::to_string(s.height) + "x" + std::to_string(s.depth);
 }
+
+// The newest family of Apple's GPUs that this is one of.
+long family = 1007;
 
 // Faults that tests ask for.
 bool no_device = false;
@@ -179,7 +183,7 @@ struct Commands : Object {
 	Error *error = nullptr;
 	double start = 0, end = 0;
 
-	explicit Commands(Queue *queue) : Object("MTLCommandBuffer"), queue(queue) {}
+	explicit Commands(Queue *queue);
 	void destroy() override;
 	void run();
 	void fail(long code, const std::string &message);
@@ -191,6 +195,7 @@ struct Commands : Object {
 
 struct Queue : Object {
 	std::vector<Commands *> pending;
+	size_t open = 0; // commands that are not done
 	Queue() : Object("MTLCommandQueue") {}
 	void destroy() override { finish(nullptr); }
 	// finish runs what was committed, up to last.
@@ -214,7 +219,11 @@ double now() {
 	return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
+Commands::Commands(Queue *queue) : Object("MTLCommandBuffer"), queue(queue) { queue->open++; }
+
 void Commands::destroy() {
+	if (status == not_enqueued)
+		queue->open--;
 	for (Object *const object : held)
 		release(object);
 	release(error);
@@ -264,6 +273,7 @@ void Commands::run() {
 	}
 	end = now();
 	take(-1);
+	queue->open--;
 }
 
 void Queue::finish(const Commands *last) {
@@ -320,8 +330,9 @@ unsigned long device_allocated(Device *, Selector) {
 	return allocated;
 }
 
-bool device_supports(Device *, Selector, long family) {
-	return (family >= family_apple1 && family <= family_apple7) || family == family_metal3;
+bool device_supports(Device *, Selector, long asked) {
+	const Lock lock;
+	return (asked >= family_apple1 && asked <= family) || asked == family_metal3;
 }
 
 Object *device_queue(Device *, Selector selector) {
@@ -451,8 +462,14 @@ unsigned long buffer_length(Buffer *self, Selector) { return self->length; }
 
 // Methods of MTLCommandQueue and MTLCommandBuffer.
 
-Object *queue_commands(Queue *self, Selector) {
+Object *queue_commands(Queue *self, Selector selector) {
 	const Lock lock;
+	if (self->open == most_commands && self->pending.empty()) {
+		violation(std::string(selector) + ": " + std::to_string(most_commands) + " command buffers are open and none is committed, it would wait for ever");
+		return nullptr;
+	}
+	if (self->open == most_commands)
+		self->finish(self->pending.front());
 	return fails() ? nullptr : autorelease(new Commands(self));
 }
 
@@ -686,6 +703,12 @@ Object *MTLCreateSystemDefaultDevice(void) {
 void frameworks_no_device(bool none) {
 	const Lock lock;
 	no_device = none;
+}
+
+// frameworks_family makes the device one of Apple's GPUs up to this family.
+void frameworks_family(long newest) {
+	const Lock lock;
+	family = newest;
 }
 
 // frameworks_fail_allocations makes the next n buffers and command buffers fail.
