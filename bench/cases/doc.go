@@ -162,6 +162,22 @@
 // that all add up to the pass: what observing costs is no more than twice that,
 // for a reading of the clock falls half into the operation.
 //
+// onebit profile measures operations too, in pairs of a pass with observation and
+// one without; with counters, further lines of an operation have what was counted
+// of it in a pass. Its what-ifs are
+//
+//	WhatIf/model=M/variant=V/act=A/packing=P/test=T/threads=N/change=C
+//
+// the test with something different, and change=none the test as it is, one after
+// the other in pairs. Of a kernel (onebit profile --kernel) there is
+//
+//	Kernel/format=F/variant=V/act=A/rows=R/cols=C/threads=1/level=L
+//
+// a call of the kernel by itself, of activations that are quantized already: with
+// as many rows as fit half of level L, or with copies from memory. cycles/128w is
+// its time at the clock that was measured before and after, instructions/128w what
+// 128 weights execute.
+//
 // variant=llama-bench is llama.cpp's llama-bench on the same file, one process
 // per sample, interleaved with the others; its own figure is the time of a
 // sample. Its arguments beside those that name the test are in the header
