@@ -80,7 +80,7 @@ func simdProduct(t *testing.T, source string, format *formats.Type, rows, cols i
 }
 
 func quantized(t *testing.T, source string) error {
-	l := compile(t, source, map[string]any{"scheme": uint32(1)})
+	l := compile(t, source, map[int]any{0: uint32(1)})
 	return checkQuantize(l, kernels.Q8Per128, normal(rand.New(rand.NewPCG(1, 3)), 2*130), 130)
 }
 

@@ -60,12 +60,9 @@ func CodesOf(t *formats.Type) (Codes, error) {
 	return Codes{}, fmt.Errorf("no Metal shader multiplies %s", t.Name)
 }
 
-// Constants returns the values of MatVec's function constants.
-func (c Codes) Constants() map[string]any {
-	return map[string]any{
-		"code_bits": c.Bits, "block_columns": c.BlockColumns, "block_bytes": c.BlockBytes,
-		"codes_at": c.At, "scale_at": c.ScaleAt, "span": c.Span, "high_first": c.HighFirst,
-	}
+// Constants returns the values of MatVec's function constants, by index.
+func (c Codes) Constants() map[int]any {
+	return map[int]any{0: c.Bits, 1: c.BlockColumns, 2: c.BlockBytes, 3: c.At, 4: c.ScaleAt, 5: c.Span, 6: c.HighFirst}
 }
 
 // RowBytes returns the length of a row in the file.

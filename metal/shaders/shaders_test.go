@@ -17,7 +17,7 @@ import (
 	"onebit/metal/softmetal"
 )
 
-func compile(t *testing.T, source string, constants map[string]any) *softmetal.Library {
+func compile(t *testing.T, source string, constants map[int]any) *softmetal.Library {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("shaders run on Linux only, or on a Mac's GPU")
@@ -291,7 +291,7 @@ func TestQuantize(t *testing.T) {
 		for _, cols := range []int{1, 31, 128, 130, 700} {
 			t.Run(fmt.Sprintf("%s/%d", scheme, cols), func(t *testing.T) {
 				x := adversarial(rand.New(rand.NewPCG(1, uint64(cols))), cols)
-				if err := checkQuantize(compile(t, Quantize, map[string]any{"scheme": uint32(i)}), scheme, x, cols); err != nil {
+				if err := checkQuantize(compile(t, Quantize, map[int]any{0: uint32(i)}), scheme, x, cols); err != nil {
 					t.Fatal(err)
 				}
 			})

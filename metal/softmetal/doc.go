@@ -2,7 +2,7 @@
 // them: the very .metal source, compiled as C++ by g++ against a stand-in for
 // metal_stdlib, with each thread of a threadgroup a fibre.
 //
-//	library, err := softmetal.Compile(source, map[string]any{"rows": uint32(8)})
+//	library, err := softmetal.Compile(source, map[int]any{0: uint32(8)})
 //	err = library.Dispatch("add", [3]int{n, 1, 1}, [3]int{64, 1, 1},
 //		softmetal.Buffer(0, x), softmetal.Buffer(1, y))
 //

@@ -29,8 +29,8 @@ var (
 )
 
 type cConstant struct {
-	name  *byte
-	_     int32 // the index, where there is no name
+	_     *byte // the name: nil, for constants are told apart by index
+	index int32
 	typ   *byte
 	value *byte
 }
@@ -66,9 +66,9 @@ var load = sync.OnceValue(func() error {
 })
 
 // Compile compiles a source for dispatches with these values of its function
-// constants: bool, uint32, int32 or float32 by name. Sources are compiled once;
+// constants: bool, uint32, int32 or float32 by index. Sources are compiled once;
 // a Library lives as long as the process.
-func Compile(source string, constants map[string]any) (*Library, error) {
+func Compile(source string, constants map[int]any) (*Library, error) {
 	values, err := constantsOf(constants)
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (l *Library) function(kernel string) (unsafe.Pointer, error) {
 	}
 	values := make([]cConstant, len(l.constants))
 	for i, c := range l.constants {
-		values[i] = cConstant{name: pinned([]byte(c.name + "\x00")), typ: pinned([]byte(c.typ + "\x00")), value: pinned(c.value)}
+		values[i] = cConstant{index: int32(c.index), typ: pinned([]byte(c.typ + "\x00")), value: pinned(c.value)}
 	}
 	var failed *byte
 	function := softmetalFunctionNew(l.handle, kernel, unsafe.SliceData(values), int32(len(values)), &failed)

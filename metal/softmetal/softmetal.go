@@ -2,9 +2,9 @@ package softmetal
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strings"
 	"unsafe"
 )
 
@@ -42,22 +42,22 @@ func Threadgroup(index, bytes int) Arg {
 
 // A constant is the value of a function constant.
 type constant struct {
-	name, typ string
-	value     []byte
+	index int
+	typ   string
+	value []byte
 }
 
-// constantsOf returns the constants in the order of their names.
-func constantsOf(values map[string]any) ([]constant, error) {
+// constantsOf returns the constants in the order of their indices.
+func constantsOf(values map[int]any) ([]constant, error) {
 	var out []constant
-	for name, value := range values {
-		c, err := constantOf(value)
+	for _, index := range slices.Sorted(maps.Keys(values)) {
+		c, err := constantOf(values[index])
 		if err != nil {
-			return nil, fmt.Errorf("softmetal: function constant %s: %w", name, err)
+			return nil, fmt.Errorf("softmetal: function constant %d: %w", index, err)
 		}
-		c.name = name
+		c.index = index
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(a, b constant) int { return strings.Compare(a.name, b.name) })
 	return out, nil
 }
 

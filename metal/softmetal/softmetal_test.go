@@ -10,7 +10,7 @@ import (
 )
 
 // compile compiles a source whose kernels see metal's names.
-func compile(t *testing.T, source string, constants map[string]any) *Library {
+func compile(t *testing.T, source string, constants map[int]any) *Library {
 	t.Helper()
 	needCompiler(t)
 	l, err := Compile("#include <metal_stdlib>\nusing namespace metal;\n"+source, constants)
@@ -44,7 +44,7 @@ kernel void scale(device const float *x [[buffer(0)]],
 	if (i >= size.n) return;
 	y[i] = x[i] * float(times) + table[i % 2];
 }
-`, map[string]any{"times": uint32(3)})
+`, map[int]any{0: uint32(3)})
 	x, y := []float32{1, 2, 3, 4, 5}, make([]float32, 5)
 	err := l.Dispatch("scale", [3]int{8, 1, 1}, [3]int{4, 1, 1}, Buffer(0, x), Buffer(1, y), Value(2, uint32(5)))
 	if err != nil {
@@ -168,5 +168,91 @@ kernel void counts(device atomic_uint *n [[buffer(0)]], device float *y [[buffer
 				t.Errorf("error %q\n want %q", message, want)
 			}
 		})
+	}
+}
+
+// What the translator does not understand, and what the compiler refuses, is an
+// error that names the source's line.
+func TestRefusedSources(t *testing.T) {
+	needCompiler(t)
+	for source, want := range map[string]string{
+		"kernel void f(device float *x) {}":                                   "line 3: kernel f: a parameter without an attribute such as [[buffer(0)]]",
+		"kernel void f(float x [[buffer(0)]]) {}":                             "line 3: kernel f: parameter x is neither a pointer nor a reference",
+		"kernel void f(uint i [[vertex_id]]) {}":                              "line 3: kernel f: attribute vertex_id of parameter i is not understood",
+		"[[host_name(1)]] kernel void f() {}":                                 "line 3: attribute host_name is not understood here",
+		"template <typename T> kernel void f() {}":                            "line 3: a template of a kernel is not supported: use function constants",
+		"kernel void f() { threadgroup float a[2], b[2]; }":                   "line 3: a variable of threadgroup memory has a declaration of its own, and no initial value",
+		"constant uint n [[function_constant(0)]];\nconstant uint m = n + 1;": "line 4: a constant made from function constant n is not supported",
+		"constant uint n [[function_constant(0)]] = 1;":                       "line 3: a function constant is written: constant TYPE NAME [[function_constant(NUMBER)]];",
+		"kernel void f(device float *x [[buffer(0)]]":                         "line 3: the source ends too early",
+		"kernel void f(": "line 3: the source ends too early",
+		"/* no end":      "line 3: a comment without its end",
+		"kernel void f(device float *x [[buffer(0)]]) { *x = y; }":                            "shader.metal:3:53: error",
+		"kernel void f(constant float *x [[buffer(0)]]) { *x = 1; }":                          "shader.metal:3:53: error",
+		"kernel void f(device uint4 *x [[buffer(0)]]) { x->xy = 1; }":                         "has no member named",
+		"static void f(device float *x) {}\n\nkernel void g(uint i [[thread_position]]) {}\n": "line 5: kernel g: attribute thread_position of parameter i is not understood",
+	} {
+		_, err := Compile("#include <metal_stdlib>\nusing namespace metal;\n"+source, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\nerror %v\n want %q", source, err, want)
+		}
+	}
+}
+
+// Faults of the caller are errors before any thread runs.
+func TestRefusedDispatches(t *testing.T) {
+	const source = `
+#include <metal_stdlib>
+using namespace metal;
+constant uint n [[function_constant(3)]];
+struct Two { float a, b; };
+[[max_total_threads_per_threadgroup(64)]]
+kernel void f(device float *x [[buffer(0)]], constant Two &two [[buffer(1)]], threadgroup float *t [[threadgroup(0)]]) {
+	x[0] = two.a + float(n);
+}
+kernel void big(device float *x [[buffer(0)]]) {
+	threadgroup float a[8192];
+	threadgroup float b[1];
+	a[0] = b[0] = *x;
+}
+`
+	needCompiler(t)
+	x, two, t0 := Buffer(0, make([]float32, 1)), Value(1, [2]float32{}), Threadgroup(0, 16)
+	one := [3]int{1, 1, 1}
+	for _, test := range []struct {
+		kernel            string
+		constants         map[int]any
+		grid, threadgroup [3]int
+		args              []Arg
+		want              string
+	}{
+		{"f", map[int]any{3: uint32(1)}, one, one, []Arg{x, two, t0}, ""},
+		{"g", map[int]any{3: uint32(1)}, one, one, []Arg{x, two, t0}, "softmetal: the source has no kernel g"},
+		{"f", nil, one, one, []Arg{x, two, t0}, "softmetal: function constant n has no value"},
+		{"f", map[int]any{3: int32(1)}, one, one, []Arg{x, two, t0}, "softmetal: function constant n is uint, not int"},
+		{"f", map[int]any{3: uint32(1), 4: true}, one, one, []Arg{x, two, t0}, "softmetal: the source has no function constant 4"},
+		{"f", map[int]any{3: uint32(1)}, one, one, []Arg{x, t0}, "softmetal: kernel f: buffer 1 (two) is not set"},
+		{"f", map[int]any{3: uint32(1)}, one, one, []Arg{x, two}, "softmetal: kernel f: threadgroup memory 0 (t) is not set"},
+		{"f", map[int]any{3: uint32(1)}, one, one, []Arg{x, Value(1, float32(0)), t0}, "softmetal: kernel f: buffer 1 (two) has 4 bytes, and one element 8"},
+		{"f", map[int]any{3: uint32(1)}, one, one, []Arg{x, two, t0, Value(7, float32(0))}, "softmetal: kernel f has no buffer 7"},
+		{"f", map[int]any{3: uint32(1)}, one, one, []Arg{x, two, Threadgroup(0, 32769)}, "softmetal: kernel f: more than 32768 bytes of threadgroup memory"},
+		{"f", map[int]any{3: uint32(1)}, one, [3]int{65, 1, 1}, []Arg{x, two, t0}, "softmetal: kernel f: more than 64 threads in a threadgroup"},
+		{"f", map[int]any{3: uint32(1)}, [3]int{1, 0, 1}, one, []Arg{x, two, t0}, "softmetal: kernel f: a grid or threadgroup of size 0"},
+		{"big", map[int]any{3: uint32(1)}, one, one, []Arg{x}, "softmetal: kernel big, thread (0,0,0) of threadgroup (0,0,0) declares variable b: more than 32768 bytes of threadgroup memory"},
+	} {
+		l, err := Compile(source, test.constants)
+		if err != nil {
+			t.Fatal(err)
+		}
+		message := ""
+		if err := l.Dispatch(test.kernel, test.grid, test.threadgroup, test.args...); err != nil {
+			message = err.Error()
+		}
+		if message != test.want {
+			t.Errorf("error %q\n want %q", message, test.want)
+		}
+	}
+	if _, err := Compile(source, map[int]any{3: 1}); err == nil || err.Error() != "softmetal: function constant 3: values are bool, uint32, int32 or float32, not int" {
+		t.Errorf("error %v for an int", err)
 	}
 }

@@ -10,7 +10,7 @@ var errUnavailable = errors.New("softmetal: shaders run on Linux only")
 type Library struct{}
 
 // Compile returns an error: softmetal is for Linux.
-func Compile(_ string, constants map[string]any) (*Library, error) {
+func Compile(_ string, constants map[int]any) (*Library, error) {
 	if _, err := constantsOf(constants); err != nil {
 		return nil, err
 	}

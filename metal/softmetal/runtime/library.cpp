@@ -180,10 +180,9 @@ softmetal_function *make_function(softmetal_library *library, const char *kernel
 	for (int i = 0; i < count; i++) {
 		const softmetal_constant &c = constants[i];
 		const int at = find_constant(shader, c);
-		const std::string name = c.name ? c.name : std::to_string(c.index);
-		if (at < 0) throw std::runtime_error("softmetal: the source has no function constant " + name);
+		if (at < 0) throw std::runtime_error("softmetal: the source has no function constant " + (c.name ? std::string(c.name) : std::to_string(c.index)));
 		const Constant &has = shader->constants[at];
-		if (strcmp(has.type, c.type)) throw std::runtime_error("softmetal: function constant " + name + " is " + has.type + ", not " + c.type);
+		if (strcmp(has.type, c.type)) throw std::runtime_error(std::string("softmetal: function constant ") + has.name + " is " + has.type + ", not " + c.type);
 		const char *value = static_cast<const char *>(c.value);
 		f->values[size_t(at)].assign(value, value + has.size);
 	}

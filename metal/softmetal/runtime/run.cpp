@@ -41,8 +41,8 @@ struct Fibre {
 	jmp_buf at;
 };
 
-// Stacks are mapped once for a system thread, with a page between them that
-// stops an overflow.
+// Stacks are mapped once for a system thread. Below each is as much that is not
+// mapped, which stops an overflow.
 class Stacks {
 public:
 	static constexpr size_t page = 65536, size = 2 * page;
@@ -64,6 +64,8 @@ public:
 private:
 	std::vector<char *> all;
 };
+
+thread_local Stacks stacks;
 
 // An Exchange is what the lanes of a simdgroup hand over. There are two in
 // turn: a lane can be at the next while others still read this one.
@@ -132,9 +134,10 @@ public:
 			if (v.line == line && v.name == name) return shared_memory + v.at;
 		const size_t at = (shared_used + align - 1) / align * align;
 		if (at + size > SOFTMETAL_MAX_THREADGROUP_MEMORY)
-			fail("variable " + std::string(name) + ": more than " + std::to_string(SOFTMETAL_MAX_THREADGROUP_MEMORY) + " bytes of threadgroup memory");
+			fail("declares variable " + std::string(name) + ": more than " + std::to_string(SOFTMETAL_MAX_THREADGROUP_MEMORY) + " bytes of threadgroup memory");
 		variables.push_back({name, line, at, size});
 		shared_used = at + size;
+		memset(shared_memory + at, 0xff, size);
 		return shared_memory + at;
 	}
 
@@ -155,7 +158,6 @@ private:
 	std::vector<std::unique_ptr<Fibre>> fibres;
 	std::vector<Simdgroup> simdgroups;
 	std::vector<unsigned> exchanges; // of each thread
-	Stacks stacks;
 	size_t threads = 0; // of this threadgroup
 	Triple group{};
 	unsigned epoch = 0; // barriers passed
@@ -288,8 +290,8 @@ private:
 			simdgroups[i].lanes[0].count = simdgroups[i].lanes[1].count = left < width ? left : width;
 		}
 		exchanges.assign(threads, 0);
-		memset(shared_memory, 0xff, sizeof shared_memory);
-		shadow.clear();
+		memset(shared_memory, 0xff, shared_used);
+		shadow.clear(shared_used);
 		epoch = 0;
 		while (fibres.size() < threads) {
 			fibres.push_back(std::make_unique<Fibre>());

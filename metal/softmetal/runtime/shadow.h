@@ -1,6 +1,7 @@
 #ifndef SOFTMETAL_SHADOW_H
 #define SOFTMETAL_SHADOW_H
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -26,7 +27,8 @@ class Shadow {
 public:
 	explicit Shadow(size_t bytes) : bytes(bytes) {}
 
-	void clear() { bytes.assign(bytes.size(), {}); }
+	// clear forgets what it knows of the first n bytes.
+	void clear(size_t n) { std::fill_n(bytes.begin(), n, Byte{}); }
 
 	// add takes in an access. It returns how it conflicts with an earlier one:
 	// the two are of different threads, one writes, not both are atomic, and no

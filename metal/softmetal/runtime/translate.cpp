@@ -124,16 +124,22 @@ private:
 		at++;
 	}
 
+	// drop writes a blank for each character, so that columns stay where they were.
+	void drop() {
+		for (const char c : token().text) out += c == '\n' ? '\n' : ' ';
+		at++;
+	}
+
 	// skip copies blanks, comments and directives.
 	void skip() {
 		while (at < in.size() && token().between) copy();
 	}
 
-	// expect copies nothing: it steps over a token of that text.
+	// expect drops a token of that text.
 	void expect(const std::string &text) {
 		skip();
 		if (token().text != text) refuse(token().line, "expected " + text);
-		at++;
+		drop();
 	}
 
 	const std::string &neighbour(int direction) const {
@@ -150,30 +156,35 @@ private:
 		if (text == "kernel" && braces == 0) return kernel();
 		if (text == "threadgroup" && parentheses == 0 && braces > 0 && declares_variable()) return shared();
 		if (text == "constant" && parentheses == 0 && braces == 0) return program_constant();
-		if (address_space(text)) return space();
+		if (address_space(text)) return void(space());
 		braces += text == "{" ? 1 : text == "}" ? -1 : 0;
 		parentheses += text == "(" ? 1 : text == ")" ? -1 : 0;
 		copy();
 	}
 
-	// space drops an address space; constant is const.
-	void space() {
+	// space drops an address space; constant is const. It returns whether it was.
+	bool space() {
 		const bool constant = token().text == "constant" && neighbour(-1) != "const" && neighbour(1) != "const";
-		at++;
-		if (constant) out += "const";
+		if (constant) {
+			out += "const   ";
+			at++;
+		} else {
+			drop();
+		}
+		return constant;
 	}
 
 	Attribute attribute() {
 		expect("[[");
 		skip();
 		Attribute a{token().text, "", token().line};
-		at++;
+		drop();
 		skip();
 		if (token().text == "(") {
-			at++;
+			drop();
 			skip();
 			a.number = token().text;
-			at++;
+			drop();
 			expect(")");
 		}
 		expect("]]");
@@ -239,7 +250,7 @@ private:
 			if (std::count(constant_names.begin(), constant_names.end(), in[i].text))
 				refuse(line, "a constant made from function constant " + in[i].text + " is not supported");
 		}
-		if (!function_constant) return space();
+		if (!function_constant) return void(space());
 		if (words.size() != 8 || words[2] != "[[" || words[4] != "(")
 			refuse(line, "a function constant is written: constant TYPE NAME [[function_constant(NUMBER)]];");
 		const std::string &type = words[0], &name = words[1], &index = words[5];
@@ -255,18 +266,21 @@ private:
 	void kernel() {
 		const int line = token().line;
 		if (neighbour(-1) == ">") refuse(line, "a template of a kernel is not supported: use function constants");
+		out += "static";
 		at++;
 		skip();
 		while (token().text == "[[") {
 			loose_attribute();
 			skip();
 		}
-		expect("void");
+		if (token().text != "void") refuse(token().line, "expected void");
+		copy();
 		skip();
 		const std::string name = token().text;
-		at++;
-		expect("(");
-		out += "static void " + name + "(";
+		copy();
+		skip();
+		if (token().text != "(") refuse(token().line, "expected (");
+		copy();
 		std::string arguments, parameters;
 		int count = 0;
 		skip();
@@ -283,23 +297,23 @@ private:
 	// parameter translates one and the comma behind it, if there is one.
 	void parameter(const std::string &kernel, std::string &arguments, std::string &parameters, int &count) {
 		std::vector<std::string> words;
-		std::string text;
 		int depth = 0;
 		skip();
 		const int line = token().line;
-		for (; at < in.size(); at++) {
+		for (;;) {
 			const std::string &t = token().text;
 			if (t == "[[" || (depth == 0 && (t == "," || t == ")"))) break;
 			depth += t == "<" || t == "(" ? 1 : t == ">" || t == ")" ? -1 : 0;
-			if (token().between) text += t;
-			else if (t != "constant") {
-				if (!address_space(t)) words.push_back(t), text += t;
-			} else if (std::count(words.begin(), words.end(), "const") == 0 && neighbour(1) != "const") words.push_back("const"), text += "const";
+			if (address_space(t)) {
+				if (space()) words.push_back("const");
+				continue;
+			}
+			if (!token().between) words.push_back(t);
+			copy();
 		}
 		if (token().text != "[[" || words.size() < 2)
 			refuse(line, "kernel " + kernel + ": a parameter without an attribute such as [[buffer(0)]]");
 		const Attribute a = attribute();
-		out += text;
 		const std::string name = words.back();
 		words.pop_back();
 		argument(kernel, a, words, name, arguments, parameters, count);
