@@ -88,24 +88,32 @@ func (c *Commands) SetThreadgroupMemory(index, bytes int) {
 // Dispatch runs the kernel with so many threadgroups of so many threads. In no
 // dimension is either 0, or are there 2³² threads in all.
 func (c *Commands) Dispatch(groups, threads Size) {
+	counts := func(g, t uint) bool { return g > 0 && t > 0 && g <= math.MaxUint32/t }
+	c.dispatch("dispatchThreadgroups:threadsPerThreadgroup:", groups, threads, counts)
+}
+
+// DispatchThreads runs the kernel with so many threads in all, in threadgroups of
+// so many; those at the far edges are smaller where it does not divide.
+func (c *Commands) DispatchThreads(grid, threads Size) {
+	counts := func(g, t uint) bool { return g > 0 && t > 0 && g <= math.MaxUint32 }
+	c.dispatch("dispatchThreads:threadsPerThreadgroup:", grid, threads, counts)
+}
+
+// dispatch sends the message if counts is true of all dimensions, and the kernel
+// takes so many threads.
+func (c *Commands) dispatch(message string, grid, threads Size, counts func(g, t uint) bool) {
 	if !c.encoding(c.pipeline != nil, "a dispatch without a kernel") {
 		return
 	}
 	most, p := c.device.limits.Threadgroup, c.pipeline
+	there := counts(grid.Width, threads.Width) && counts(grid.Height, threads.Height) && counts(grid.Depth, threads.Depth)
 	fits := threads.Width <= most.Width && threads.Height <= most.Height && threads.Depth <= most.Depth &&
 		threads.Width*threads.Height*threads.Depth <= p.threads
-	if !c.encoding(counts(groups, threads), "kernel %s: a dispatch of %v threadgroups of %v threads", p.name, groups, threads) ||
+	if !c.encoding(there, "kernel %s: a dispatch of %v by %v threads", p.name, grid, threads) ||
 		!c.encoding(fits, "kernel %s: threadgroups of %v threads; it takes %d, in each dimension up to %v", p.name, threads, p.threads, most) {
 		return
 	}
-	c.device.objc.sendDispatch(c.encoder, c.device.objc.sel("dispatchThreadgroups:threadsPerThreadgroup:"), groups, threads)
-}
-
-// counts reports whether there are threads in each dimension, and no more than
-// kernels can count.
-func counts(groups, threads Size) bool {
-	ok := func(g, t uint) bool { return g > 0 && t > 0 && g <= math.MaxUint32/t }
-	return ok(groups.Width, threads.Width) && ok(groups.Height, threads.Height) && ok(groups.Depth, threads.Depth)
+	c.device.objc.sendDispatch(c.encoder, c.device.objc.sel(message), grid, threads)
 }
 
 // encoding reports whether a call may be sent: none before it failed, and ok.

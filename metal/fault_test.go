@@ -138,7 +138,7 @@ func TestPlantedMistakes(t *testing.T) {
 			c.SetBytes(3, make([]byte, 4))
 			c.Dispatch(one, one)
 		})},
-		{"a threadgroup is too large", "1x1x1 threadgroups of 1025x1x1; the kernel takes 1024", encoder(func(c *Commands) {
+		{"a threadgroup is too large", "threadgroups of 1025x1x1; the kernel takes 1024", encoder(func(c *Commands) {
 			c.Use(add.pipeline)
 			dispatch(c, one, Size{1025, 1, 1})
 		})},
@@ -190,6 +190,10 @@ func TestPlantedMistakes(t *testing.T) {
 		{"more threads than kernels count", "4294967296x1x1 threadgroups of 1x1x1", encoder(func(c *Commands) {
 			c.Use(add.pipeline)
 			dispatch(c, Size{1 << 32, 1, 1}, one)
+		})},
+		{"a grid of no threads", "dispatchThreads:threadsPerThreadgroup: 8x0x1 threads", encoder(func(c *Commands) {
+			c.Use(add.pipeline)
+			o.sendDispatch(c.encoder, o.sel("dispatchThreads:threadsPerThreadgroup:"), Size{8, 0, 1}, one)
 		})},
 		{"a number is no object", "length: sent to what is no object", func() { o.send(uintptr(12345), "length") }},
 		{"a message that nobody knows", "-[MTLBuffer lenght]: unrecognized selector", func() { o.send(add.a.buffer, "lenght") }},

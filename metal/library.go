@@ -2,6 +2,7 @@ package metal
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -25,12 +26,9 @@ type Pipeline struct {
 	width   uint
 }
 
-// A Constant is the value of a function constant: a bool, int32, uint32 or
-// float32 as the shader declares it.
-type Constant struct {
-	Index int
-	Value any
-}
+// Constants are the values of function constants by name: each a bool, int32,
+// uint32 or float32, as the shader declares it.
+type Constants map[string]any
 
 // Compile compiles the source of shaders, without fast mathematics. What the
 // compiler finds wrong is a [*CompileError].
@@ -61,13 +59,14 @@ func (o *objc) message(problem id) string {
 	return o.text(o.send(problem, "localizedDescription"))
 }
 
-// Pipeline returns the kernel of that name for these constants. It is made once.
-func (l *Library) Pipeline(function string, constants ...Constant) (*Pipeline, error) {
+// Pipeline returns the kernel of that name for these constants, which may be nil.
+// It is made once.
+func (l *Library) Pipeline(function string, constants Constants) (*Pipeline, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	name := function
 	if len(constants) > 0 {
-		name += fmt.Sprint(constants)
+		name += strings.TrimPrefix(fmt.Sprint(constants), "map")
 	}
 	key := fmt.Sprintf("%s%#v", function, constants)
 	if p := l.pipelines[key]; p != nil {
@@ -84,12 +83,12 @@ func (l *Library) Pipeline(function string, constants ...Constant) (*Pipeline, e
 }
 
 // newPipeline is called within a pool.
-func (l *Library) newPipeline(name, function string, constants []Constant) (*Pipeline, error) {
+func (l *Library) newPipeline(name, function string, constants Constants) (*Pipeline, error) {
 	o := l.device.objc
 	values := o.send(o.getClass("MTLFunctionConstantValues"), "new")
 	defer o.release(&values)
-	for _, c := range constants {
-		if err := o.setConstant(values, c); err != nil {
+	for constant, value := range constants {
+		if err := o.setConstant(values, constant, value); err != nil {
 			return nil, err
 		}
 	}
@@ -119,19 +118,22 @@ const (
 	typeBool  = 53
 )
 
-func (o *objc) setConstant(values id, c Constant) error {
-	const set = "setConstantValue:type:atIndex:"
-	switch v := c.Value.(type) {
+// setConstant is called within a pool.
+func (o *objc) setConstant(values id, name string, value any) error {
+	set := func(v unsafe.Pointer, dataType uintptr) {
+		o.send(values, "setConstantValue:type:withName:", uintptr(v), dataType, o.string(name))
+	}
+	switch v := value.(type) {
 	case bool:
-		o.send(values, set, uintptr(unsafe.Pointer(&v)), typeBool, uintptr(c.Index))
+		set(unsafe.Pointer(&v), typeBool)
 	case int32:
-		o.send(values, set, uintptr(unsafe.Pointer(&v)), typeInt, uintptr(c.Index))
+		set(unsafe.Pointer(&v), typeInt)
 	case uint32:
-		o.send(values, set, uintptr(unsafe.Pointer(&v)), typeUInt, uintptr(c.Index))
+		set(unsafe.Pointer(&v), typeUInt)
 	case float32:
-		o.send(values, set, uintptr(unsafe.Pointer(&v)), typeFloat, uintptr(c.Index))
+		set(unsafe.Pointer(&v), typeFloat)
 	default:
-		return fmt.Errorf("constant %d is a %T; want bool, int32, uint32 or float32", c.Index, c.Value)
+		return fmt.Errorf("constant %s is a %T; want bool, int32, uint32 or float32", name, value)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func newAdder(t *testing.T, d *Device, n int, scale float32) *adder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { lib.Close() })
-	p, err := lib.Pipeline("vector_add", Constant{0, scale})
+	p, err := lib.Pipeline("vector_add", Constants{"scale": scale})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,6 +244,27 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// The last threadgroup of a grid is smaller where the grid's size asks for it.
+func TestDispatchThreads(t *testing.T) {
+	add := newAdder(t, open(t), 100, 1)
+	c := add.commands(t)
+	add.encode(c, add.a, add.b, add.sum) // all
+	add.n = 1 << 20
+	c.SetBytes(3, binary.LittleEndian.AppendUint32(nil, uint32(add.n)))
+	c.SetBuffer(0, add.b, 0)
+	c.DispatchThreads(Size{70, 1, 1}, Size{32, 1, 1}) // the first 70 once more
+	run(t, c)
+	for i, got := range floats(add.sum) {
+		want := 1001 * float32(i)
+		if i < 70 {
+			want = 2000 * float32(i)
+		}
+		if got != want {
+			t.Fatalf("sum %d is %g, want %g", i, got, want)
+		}
+	}
+}
+
 // Commands hold the buffers and the kernel that they use.
 func TestCloseBeforeCommit(t *testing.T) {
 	add := newAdder(t, open(t), 10, 1)
@@ -266,7 +287,7 @@ func TestArgumentsStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lib.Close()
-	twice, err := lib.Pipeline("twice")
+	twice, err := lib.Pipeline("twice", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +306,7 @@ func TestConcurrent(t *testing.T) {
 	const goroutines, rounds = 4, 8
 	add := newAdder(t, open(t), 100, 1)
 	work := func(c *Commands, sum *Buffer) error {
-		p, err := add.library.Pipeline("vector_add", Constant{0, float32(3)})
+		p, err := add.library.Pipeline("vector_add", Constants{"scale": float32(3)})
 		if err != nil {
 			return err
 		}
@@ -335,7 +356,7 @@ func TestClosedPipeline(t *testing.T) {
 	add.library.Close()
 	c := add.commands(t)
 	c.Use(add.pipeline)
-	if err := c.Commit(); err == nil || err.Error() != "metal: kernel vector_add[{0 1}] was closed" {
+	if err := c.Commit(); err == nil || err.Error() != "metal: kernel vector_add[scale:1] was closed" {
 		t.Error(err)
 	}
 }
@@ -359,23 +380,23 @@ func TestOffset(t *testing.T) {
 
 func TestPipelines(t *testing.T) {
 	add := newAdder(t, open(t), 1, 1)
-	same, err := add.library.Pipeline("vector_add", Constant{0, float32(1)})
+	same, err := add.library.Pipeline("vector_add", Constants{"scale": float32(1)})
 	if err != nil || same != add.pipeline {
 		t.Errorf("a pipeline was made twice; %v", err)
 	}
-	other, err := add.library.Pipeline("vector_add", Constant{0, float32(2)})
+	other, err := add.library.Pipeline("vector_add", Constants{"scale": float32(2)})
 	if err != nil || other == add.pipeline {
 		t.Errorf("another constant gave the same pipeline; %v", err)
 	}
 	for _, test := range []struct {
 		name      string
-		constants []Constant
+		constants Constants
 	}{
-		{"vector_sub", []Constant{{0, float32(1)}}},
+		{"vector_sub", Constants{"scale": float32(1)}},
 		{"vector_add", nil},
-		{"vector_add", []Constant{{0, "1"}}},
+		{"vector_add", Constants{"scale": "1"}},
 	} {
-		if p, err := add.library.Pipeline(test.name, test.constants...); err == nil {
+		if p, err := add.library.Pipeline(test.name, test.constants); err == nil {
 			t.Errorf("%s with constants %v is %v, want an error", test.name, test.constants, p)
 		}
 	}
@@ -423,7 +444,7 @@ kernel void f(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]])
 		t.Fatal(err)
 	}
 	defer lib.Close()
-	p, err := lib.Pipeline("f", Constant{0, true}, Constant{1, int32(-3)}, Constant{2, uint32(7)}, Constant{3, float32(0.5)})
+	p, err := lib.Pipeline("f", Constants{"flip": true, "less": int32(-3), "more": uint32(7), "scale": float32(0.5)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -460,7 +481,7 @@ kernel void reverse(device float *x [[buffer(0)]], threadgroup float *room [[thr
 		t.Fatal(err)
 	}
 	defer lib.Close()
-	p, err := lib.Pipeline("reverse")
+	p, err := lib.Pipeline("reverse", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -500,7 +521,7 @@ func TestCommandMisuse(t *testing.T) {
 			c.Dispatch(one, one) // the first error stays
 		},
 		"metal: argument 2 has 4097 bytes; want 1 to 4096": func(c *Commands) { c.SetBytes(2, make([]byte, 4097)) },
-		"metal: kernel vector_add[{0 1}]: a dispatch of {0 1 1} threadgroups of {1 1 1} threads": func(c *Commands) {
+		"metal: kernel vector_add[scale:1]: a dispatch of {0 1 1} by {1 1 1} threads": func(c *Commands) {
 			c.Use(add.pipeline)
 			c.Dispatch(Size{0, 1, 1}, one)
 		},
@@ -515,12 +536,13 @@ func TestCommandMisuse(t *testing.T) {
 	}
 	limit := add.device.Limits()
 	for name, do := range map[string]func(*Commands){
-		"threads":            func(c *Commands) { c.Use(add.pipeline); c.Dispatch(one, Size{limit.Threadgroup.Width, 2, 1}) },
-		"width":              func(c *Commands) { c.Use(add.pipeline); c.Dispatch(one, Size{limit.Threadgroup.Width + 1, 1, 1}) },
-		"overflow":           func(c *Commands) { c.Use(add.pipeline); c.Dispatch(one, Size{1 << 32, 1 << 32, 1}) },
-		"too many threads":   func(c *Commands) { c.Use(add.pipeline); c.Dispatch(Size{1 << 27, 1, 1}, Size{32, 1, 1}) },
-		"threadgroup memory": func(c *Commands) { c.SetThreadgroupMemory(0, limit.ThreadgroupMemory+16) },
-		"threadgroup bytes":  func(c *Commands) { c.SetThreadgroupMemory(0, 4) },
+		"threads":                    func(c *Commands) { c.Use(add.pipeline); c.Dispatch(one, Size{limit.Threadgroup.Width, 2, 1}) },
+		"width":                      func(c *Commands) { c.Use(add.pipeline); c.Dispatch(one, Size{limit.Threadgroup.Width + 1, 1, 1}) },
+		"overflow":                   func(c *Commands) { c.Use(add.pipeline); c.Dispatch(one, Size{1 << 32, 1 << 32, 1}) },
+		"too many threads of a grid": func(c *Commands) { c.Use(add.pipeline); c.DispatchThreads(Size{1 << 32, 1, 1}, Size{32, 1, 1}) },
+		"too many threads":           func(c *Commands) { c.Use(add.pipeline); c.Dispatch(Size{1 << 27, 1, 1}, Size{32, 1, 1}) },
+		"threadgroup memory":         func(c *Commands) { c.SetThreadgroupMemory(0, limit.ThreadgroupMemory+16) },
+		"threadgroup bytes":          func(c *Commands) { c.SetThreadgroupMemory(0, 4) },
 	} {
 		c := add.commands(t)
 		do(c)

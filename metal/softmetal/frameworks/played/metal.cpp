@@ -129,7 +129,7 @@ struct Constants : Object {
 		const char *type;
 		unsigned char bytes[4];
 	};
-	std::map<int, Value> values;
+	std::map<std::string, Value> values;
 	Constants() : Object("MTLFunctionConstantValues") {}
 };
 
@@ -143,7 +143,7 @@ struct Binding {
 struct Dispatch {
 	Pipeline *pipeline;
 	std::map<int, Binding> buffers, threadgroup;
-	Size groups, threads;
+	Size grid, threads; // of all threadgroups, of one
 
 	// bound returns what the argument is that a kernel takes, or null.
 	const Binding *bound(const softmetal_arg &parameter) const {
@@ -261,10 +261,10 @@ void Commands::run() {
 		if (status == failed)
 			break;
 		const std::vector<softmetal_arg> args = d.arguments();
+		const uint32_t grid[3] = {
+			static_cast<uint32_t>(d.grid.width), static_cast<uint32_t>(d.grid.height), static_cast<uint32_t>(d.grid.depth)};
 		const uint32_t threads[3] = {
 			static_cast<uint32_t>(d.threads.width), static_cast<uint32_t>(d.threads.height), static_cast<uint32_t>(d.threads.depth)};
-		const uint32_t grid[3] = {threads[0] * static_cast<uint32_t>(d.groups.width),
-			threads[1] * static_cast<uint32_t>(d.groups.height), threads[2] * static_cast<uint32_t>(d.groups.depth)};
 		char *message = nullptr;
 		if (!softmetal_dispatch(d.pipeline->function->function, grid, threads, args.data(), static_cast<int32_t>(args.size()), &message)) {
 			fail(error_page_fault, message);
@@ -417,8 +417,10 @@ void options_fast_math(Object *, Selector, bool) {} // g++ has none here
 
 Object *constants_new(Object *, Selector) { return new Constants; }
 
-void constants_set(Constants *self, Selector, const void *value, unsigned long type, unsigned long index) {
+void constants_set(Constants *self, Selector selector, const void *value, unsigned long type, String *name) {
 	const Lock lock;
+	if (!alive(name, "NSString", selector))
+		return;
 	// Numbers of MTLDataType, the field's names and sizes.
 	static const struct {
 		unsigned long number;
@@ -429,10 +431,10 @@ void constants_set(Constants *self, Selector, const void *value, unsigned long t
 		if (t.number == type) {
 			Constants::Value v{t.name, {}};
 			memcpy(v.bytes, value, t.size);
-			self->values[static_cast<int>(index)] = v;
+			self->values[name->text] = v;
 			return;
 		}
-	violation("-[MTLFunctionConstantValues setConstantValue:type:atIndex:]: type " + std::to_string(type) + " is not played");
+	violation(std::string(selector) + " type " + std::to_string(type) + " is not played");
 }
 
 Object *library_function(Library *self, Selector selector, String *name, Constants *values, Error **out) {
@@ -442,7 +444,7 @@ Object *library_function(Library *self, Selector selector, String *name, Constan
 		return nullptr;
 	std::vector<softmetal_constant> constants;
 	for (const auto &v : values->values)
-		constants.push_back({nullptr, v.first, v.second.type, v.second.bytes});
+		constants.push_back({v.first.c_str(), 0, v.second.type, v.second.bytes});
 	char *message = nullptr;
 	softmetal_function *const function = softmetal_function_new(
 		self->library, name->text.c_str(), constants.data(), static_cast<int32_t>(constants.size()), &message);
@@ -598,30 +600,22 @@ void encoder_threadgroup(Encoder *self, Selector selector, unsigned long length,
 	self->next.threadgroup[static_cast<int>(index)] = b;
 }
 
-// dispatchable tells whether there are threads, no more in a threadgroup than the
-// kernel takes, and no more in a dimension than 32 bits count.
-bool dispatchable(const Size &groups, const Size &threads, unsigned long most) {
-	const unsigned long dimensions[3][2] = {
-		{groups.width, threads.width}, {groups.height, threads.height}, {groups.depth, threads.depth}};
-	for (const auto &d : dimensions)
-		if (d[0] == 0 || d[1] == 0 || d[1] > most || d[0] > UINT32_MAX / d[1])
-			return false;
-	return threads.all() <= most;
+// counts tells whether there are threads in a dimension, and no more than 32 bits
+// count: groups of them, or 1.
+bool counts(unsigned long groups, unsigned long threads) {
+	return groups > 0 && threads > 0 && groups <= UINT32_MAX && threads <= UINT32_MAX / groups;
 }
 
-void encoder_dispatch(Encoder *self, Selector selector, Size groups, Size threads) {
-	const Lock lock;
-	if (!self->open(selector))
-		return;
-	const std::string whose = std::string(selector) + " ";
+// dispatch adds a dispatch of threads in threadgroups of so many.
+void dispatch(Encoder *self, const std::string &whose, const Size &grid, const Size &threads) {
 	Dispatch &next = self->next;
 	if (next.pipeline == nullptr) {
 		violation(whose + "without a pipeline");
 		return;
 	}
-	if (!dispatchable(groups, threads, next.pipeline->max_threads())) {
-		violation(whose + text(groups) + " threadgroups of " + text(threads) + "; the kernel takes " +
-			std::to_string(next.pipeline->max_threads()) + " threads");
+	const bool some = counts(threads.width, threads.height) && counts(threads.all(), threads.depth);
+	if (!some || threads.all() > next.pipeline->max_threads()) {
+		violation(whose + "threadgroups of " + text(threads) + "; the kernel takes " + std::to_string(next.pipeline->max_threads()) + " threads");
 		return;
 	}
 	for (const softmetal_arg &p : next.pipeline->parameters()) {
@@ -630,9 +624,33 @@ void encoder_dispatch(Encoder *self, Selector selector, Size groups, Size thread
 		violation(whose + (p.kind == SOFTMETAL_BUFFER ? "buffer " : "threadgroup memory ") + std::to_string(p.index) + " is not set");
 		return;
 	}
-	next.groups = groups;
+	next.grid = grid;
 	next.threads = threads;
 	self->commands->dispatches.push_back(next);
+}
+
+void encoder_dispatch_groups(Encoder *self, Selector selector, Size groups, Size threads) {
+	const Lock lock;
+	if (!self->open(selector))
+		return;
+	const std::string whose = std::string(selector) + " ";
+	if (!counts(groups.width, threads.width) || !counts(groups.height, threads.height) || !counts(groups.depth, threads.depth)) {
+		violation(whose + text(groups) + " threadgroups of " + text(threads));
+		return;
+	}
+	dispatch(self, whose, {groups.width * threads.width, groups.height * threads.height, groups.depth * threads.depth}, threads);
+}
+
+void encoder_dispatch_threads(Encoder *self, Selector selector, Size grid, Size threads) {
+	const Lock lock;
+	if (!self->open(selector))
+		return;
+	const std::string whose = std::string(selector) + " ";
+	if (!counts(1, grid.width) || !counts(1, grid.height) || !counts(1, grid.depth)) {
+		violation(whose + text(grid) + " threads");
+		return;
+	}
+	dispatch(self, whose, grid, threads);
 }
 
 void encoder_end(Encoder *self, Selector selector) {
@@ -661,7 +679,7 @@ const Method methods[] = {
 	METHOD("+MTLCompileOptions", "new", options_new),
 	METHOD("MTLCompileOptions", "setFastMathEnabled:", options_fast_math),
 	METHOD("+MTLFunctionConstantValues", "new", constants_new),
-	METHOD("MTLFunctionConstantValues", "setConstantValue:type:atIndex:", constants_set),
+	METHOD("MTLFunctionConstantValues", "setConstantValue:type:withName:", constants_set),
 	METHOD("MTLLibrary", "newFunctionWithName:constantValues:error:", library_function),
 	METHOD("MTLComputePipelineState", "maxTotalThreadsPerThreadgroup", pipeline_max_threads),
 	METHOD("MTLComputePipelineState", "threadExecutionWidth", pipeline_width),
@@ -679,7 +697,8 @@ const Method methods[] = {
 	METHOD("MTLComputeCommandEncoder", "setBuffer:offset:atIndex:", encoder_buffer),
 	METHOD("MTLComputeCommandEncoder", "setBytes:length:atIndex:", encoder_bytes),
 	METHOD("MTLComputeCommandEncoder", "setThreadgroupMemoryLength:atIndex:", encoder_threadgroup),
-	METHOD("MTLComputeCommandEncoder", "dispatchThreadgroups:threadsPerThreadgroup:", encoder_dispatch),
+	METHOD("MTLComputeCommandEncoder", "dispatchThreadgroups:threadsPerThreadgroup:", encoder_dispatch_groups),
+	METHOD("MTLComputeCommandEncoder", "dispatchThreads:threadsPerThreadgroup:", encoder_dispatch_threads),
 	METHOD("MTLComputeCommandEncoder", "endEncoding", encoder_end),
 };
 #undef METHOD
