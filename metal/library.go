@@ -26,9 +26,9 @@ type Pipeline struct {
 	width   uint
 }
 
-// Constants are the values of function constants by name: each a bool, int32,
+// Constants are the values of function constants by index: each a bool, int32,
 // uint32 or float32, as the shader declares it.
-type Constants map[string]any
+type Constants map[int]any
 
 // Compile compiles the source of shaders, without fast mathematics. What the
 // compiler finds wrong is a [*CompileError].
@@ -87,8 +87,8 @@ func (l *Library) newPipeline(name, function string, constants Constants) (*Pipe
 	o := l.device.objc
 	values := o.send(o.getClass("MTLFunctionConstantValues"), "new")
 	defer o.release(&values)
-	for constant, value := range constants {
-		if err := o.setConstant(values, constant, value); err != nil {
+	for index, value := range constants {
+		if err := o.setConstant(values, index, value); err != nil {
 			return nil, err
 		}
 	}
@@ -118,10 +118,9 @@ const (
 	typeBool  = 53
 )
 
-// setConstant is called within a pool.
-func (o *objc) setConstant(values id, name string, value any) error {
+func (o *objc) setConstant(values id, index int, value any) error {
 	set := func(v unsafe.Pointer, dataType uintptr) {
-		o.send(values, "setConstantValue:type:withName:", uintptr(v), dataType, o.string(name))
+		o.send(values, "setConstantValue:type:atIndex:", uintptr(v), dataType, uintptr(index))
 	}
 	switch v := value.(type) {
 	case bool:
@@ -133,7 +132,7 @@ func (o *objc) setConstant(values id, name string, value any) error {
 	case float32:
 		set(unsafe.Pointer(&v), typeFloat)
 	default:
-		return fmt.Errorf("constant %s is a %T; want bool, int32, uint32 or float32", name, value)
+		return fmt.Errorf("constant %d is a %T; want bool, int32, uint32 or float32", index, value)
 	}
 	return nil
 }

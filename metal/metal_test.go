@@ -103,7 +103,7 @@ func newAdder(t *testing.T, d *Device, n int, scale float32) *adder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { lib.Close() })
-	p, err := lib.Pipeline("vector_add", Constants{"scale": scale})
+	p, err := lib.Pipeline("vector_add", Constants{0: scale})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestConcurrent(t *testing.T) {
 	const goroutines, rounds = 4, 8
 	add := newAdder(t, open(t), 100, 1)
 	work := func(c *Commands, sum *Buffer) error {
-		p, err := add.library.Pipeline("vector_add", Constants{"scale": float32(3)})
+		p, err := add.library.Pipeline("vector_add", Constants{0: float32(3)})
 		if err != nil {
 			return err
 		}
@@ -356,7 +356,7 @@ func TestClosedPipeline(t *testing.T) {
 	add.library.Close()
 	c := add.commands(t)
 	c.Use(add.pipeline)
-	if err := c.Commit(); err == nil || err.Error() != "metal: kernel vector_add[scale:1] was closed" {
+	if err := c.Commit(); err == nil || err.Error() != "metal: kernel vector_add[0:1] was closed" {
 		t.Error(err)
 	}
 }
@@ -380,11 +380,11 @@ func TestOffset(t *testing.T) {
 
 func TestPipelines(t *testing.T) {
 	add := newAdder(t, open(t), 1, 1)
-	same, err := add.library.Pipeline("vector_add", Constants{"scale": float32(1)})
+	same, err := add.library.Pipeline("vector_add", Constants{0: float32(1)})
 	if err != nil || same != add.pipeline {
 		t.Errorf("a pipeline was made twice; %v", err)
 	}
-	other, err := add.library.Pipeline("vector_add", Constants{"scale": float32(2)})
+	other, err := add.library.Pipeline("vector_add", Constants{0: float32(2)})
 	if err != nil || other == add.pipeline {
 		t.Errorf("another constant gave the same pipeline; %v", err)
 	}
@@ -392,9 +392,9 @@ func TestPipelines(t *testing.T) {
 		name      string
 		constants Constants
 	}{
-		{"vector_sub", Constants{"scale": float32(1)}},
+		{"vector_sub", Constants{0: float32(1)}},
 		{"vector_add", nil},
-		{"vector_add", Constants{"scale": "1"}},
+		{"vector_add", Constants{0: "1"}},
 	} {
 		if p, err := add.library.Pipeline(test.name, test.constants); err == nil {
 			t.Errorf("%s with constants %v is %v, want an error", test.name, test.constants, p)
@@ -444,7 +444,7 @@ kernel void f(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]])
 		t.Fatal(err)
 	}
 	defer lib.Close()
-	p, err := lib.Pipeline("f", Constants{"flip": true, "less": int32(-3), "more": uint32(7), "scale": float32(0.5)})
+	p, err := lib.Pipeline("f", Constants{0: true, 1: int32(-3), 2: uint32(7), 3: float32(0.5)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -521,7 +521,7 @@ func TestCommandMisuse(t *testing.T) {
 			c.Dispatch(one, one) // the first error stays
 		},
 		"metal: argument 2 has 4097 bytes; want 1 to 4096": func(c *Commands) { c.SetBytes(2, make([]byte, 4097)) },
-		"metal: kernel vector_add[scale:1]: a dispatch of {0 1 1} by {1 1 1} threads": func(c *Commands) {
+		"metal: kernel vector_add[0:1]: a dispatch of {0 1 1} by {1 1 1} threads": func(c *Commands) {
 			c.Use(add.pipeline)
 			c.Dispatch(Size{0, 1, 1}, one)
 		},

@@ -129,7 +129,7 @@ struct Constants : Object {
 		const char *type;
 		unsigned char bytes[4];
 	};
-	std::map<std::string, Value> values;
+	std::map<int, Value> values;
 	Constants() : Object("MTLFunctionConstantValues") {}
 };
 
@@ -417,10 +417,8 @@ void options_fast_math(Object *, Selector, bool) {} // g++ has none here
 
 Object *constants_new(Object *, Selector) { return new Constants; }
 
-void constants_set(Constants *self, Selector selector, const void *value, unsigned long type, String *name) {
+void constants_set(Constants *self, Selector selector, const void *value, unsigned long type, unsigned long index) {
 	const Lock lock;
-	if (!alive(name, "NSString", selector))
-		return;
 	// Numbers of MTLDataType, the field's names and sizes.
 	static const struct {
 		unsigned long number;
@@ -431,7 +429,7 @@ void constants_set(Constants *self, Selector selector, const void *value, unsign
 		if (t.number == type) {
 			Constants::Value v{t.name, {}};
 			memcpy(v.bytes, value, t.size);
-			self->values[name->text] = v;
+			self->values[static_cast<int>(index)] = v;
 			return;
 		}
 	violation(std::string(selector) + " type " + std::to_string(type) + " is not played");
@@ -444,7 +442,7 @@ Object *library_function(Library *self, Selector selector, String *name, Constan
 		return nullptr;
 	std::vector<softmetal_constant> constants;
 	for (const auto &v : values->values)
-		constants.push_back({v.first.c_str(), 0, v.second.type, v.second.bytes});
+		constants.push_back({nullptr, v.first, v.second.type, v.second.bytes});
 	char *message = nullptr;
 	softmetal_function *const function = softmetal_function_new(
 		self->library, name->text.c_str(), constants.data(), static_cast<int32_t>(constants.size()), &message);
@@ -679,7 +677,7 @@ const Method methods[] = {
 	METHOD("+MTLCompileOptions", "new", options_new),
 	METHOD("MTLCompileOptions", "setFastMathEnabled:", options_fast_math),
 	METHOD("+MTLFunctionConstantValues", "new", constants_new),
-	METHOD("MTLFunctionConstantValues", "setConstantValue:type:withName:", constants_set),
+	METHOD("MTLFunctionConstantValues", "setConstantValue:type:atIndex:", constants_set),
 	METHOD("MTLLibrary", "newFunctionWithName:constantValues:error:", library_function),
 	METHOD("MTLComputePipelineState", "maxTotalThreadsPerThreadgroup", pipeline_max_threads),
 	METHOD("MTLComputePipelineState", "threadExecutionWidth", pipeline_width),
