@@ -8,6 +8,7 @@
 //	              codes and scales apart so that codes load as aligned uint4
 #include <metal_stdlib>
 using namespace metal;
+#pragma METAL fp contract(off) // every operation rounds, as in package kernels
 
 // How a format lays out its codes, the same in package shaders' Codes. A code
 // of one bit is -1 or 1, one of two bits is -1, 0, 1 or 2. In a run of span
@@ -60,8 +61,8 @@ kernel void matvec_naive(device const uchar *weights [[buffer(0)]],
 }
 
 // Grid: rows × columns of activations. The sum of every group is exact, and the
-// terms are added in the order of the groups, as package kernels has it: the
-// results are equal to the bit where the compiler does not fuse.
+// terms are added in the order of the groups: results are equal to package
+// kernels' to the bit.
 kernel void matvec_rows(device const uchar *weights [[buffer(0)]],
                         device const char *q        [[buffer(1)]],
                         device const float *scales  [[buffer(2)]],

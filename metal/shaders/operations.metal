@@ -1,6 +1,7 @@
 // What a transformer block does between products.
 #include <metal_stdlib>
 using namespace metal;
+#pragma METAL fp contract(off) // every operation rounds, as in package kernels
 
 // A Pair is a sum in two floats, of some 48 bits: Metal has no double.
 struct Pair {

@@ -1,6 +1,7 @@
 // Quantization of activations to int8, to the bits of package kernels' schemes.
 #include <metal_stdlib>
 using namespace metal;
+#pragma METAL fp contract(off) // every operation rounds, as in package kernels
 
 constant uint scheme [[function_constant(0)]];
 constant uint q8_row = 0; // one scale a column, never below 1e-5/127

@@ -41,7 +41,8 @@ type Codes struct {
 	HighFirst    bool   // the first of them in the highest bits
 }
 
-// codes are those of the formats whose bytes the shaders multiply.
+// codes are those of the formats whose bytes the shaders multiply. Others are
+// packed to one of these.
 var codes = map[*formats.Type]Codes{
 	formats.Q1_0_g128:   {Bits: 1, BlockColumns: 128, BlockBytes: 18, At: 2, Span: 1},
 	formats.I2_S:        {Bits: 2, Span: 32, HighFirst: true},
@@ -50,6 +51,35 @@ var codes = map[*formats.Type]Codes{
 	formats.TQ2_0:       {Bits: 2, BlockColumns: 256, BlockBytes: 66, ScaleAt: 64, Span: 32},
 	formats.Q2_0:        {Bits: 2, BlockColumns: 64, BlockBytes: 18, At: 2, Span: 1},
 	formats.Q2_0_g128:   {Bits: 2, BlockColumns: 128, BlockBytes: 34, At: 2, Span: 1},
+}
+
+// Pack returns a tensor as a format that the shaders multiply, of the same
+// weights: tq1_0, whose digits are base 3, as tq2_0, and i2_s_x4, whose bytes have
+// four rows each, as ternary_u32. Others are returned as they are.
+func Pack(t *formats.Tensor) (*formats.Tensor, error) {
+	to := t.Type
+	switch t.Type {
+	case formats.TQ1_0:
+		to = formats.TQ2_0
+	case formats.I2_S_X4:
+		to = formats.Ternary_u32
+	default:
+		return t, nil
+	}
+	rows, cols := t.Dims()
+	weights := make([]float32, rows*cols)
+	if err := t.Type.Dequantize(weights, t.Data, rows, cols); err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	size, err := to.Bytes(rows, cols)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	packed := &formats.Tensor{Name: t.Name, Type: to, Shape: t.Shape, Data: make([]byte, size)}
+	if err := to.Quantize(packed.Data, weights, rows, cols); err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	return packed, nil
 }
 
 // CodesOf returns the codes of a format, or an error if no shader multiplies it.

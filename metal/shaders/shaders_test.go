@@ -3,10 +3,12 @@ package shaders
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os/exec"
 	"runtime"
+	"slices"
 	"testing"
 
 	"onebit/formats"
@@ -54,7 +56,11 @@ type product struct {
 func newProduct(t *testing.T, tensor *formats.Tensor, scheme kernels.Scheme, x []float32, n int) *product {
 	t.Helper()
 	rows, cols := tensor.Dims()
-	c, err := CodesOf(tensor.Type)
+	packed, err := Pack(tensor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := CodesOf(packed.Type)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +72,7 @@ func newProduct(t *testing.T, tensor *formats.Tensor, scheme kernels.Scheme, x [
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &product{codes: c, tensor: tensor, a: &kernels.Activations{}, want: make([]float32, n*rows)}
+	p := &product{codes: c, tensor: packed, a: &kernels.Activations{}, want: make([]float32, n*rows)}
 	p.a.Prepare(v, x, n, cols)
 	v.Rows(p.want, m, p.a, 0, rows)
 	p.size = sizes(t, tensor, x, n)
@@ -182,6 +188,9 @@ func near(t *testing.T, kernel string, got, want, size []float32, roundings int)
 // no simdgroup, columns that fill no vector, more chunks than lanes.
 func shapesOf(t *formats.Type) [][2]int {
 	block := t.BlockLen
+	if t == formats.I2_S_X4 { // four rows a byte
+		return [][2]int{{4, 17}, {12, 130}, {8, 4353}}
+	}
 	all := [][2]int{{1, block}, {5, 3 * block}, {9, max(block, 4352/block*block)}}
 	if block == 1 {
 		all = append(all, [2]int{3, 17}, [2]int{4, 63}, [2]int{7, 65}, [2]int{2, 130})
@@ -190,7 +199,7 @@ func shapesOf(t *formats.Type) [][2]int {
 }
 
 func eachProduct(t *testing.T, do func(t *testing.T, tt *formats.Type, rows, cols, n int, scheme kernels.Scheme, rng *rand.Rand)) {
-	for tt := range codes {
+	for _, tt := range append(slices.Collect(maps.Keys(codes)), formats.TQ1_0, formats.I2_S_X4) {
 		for _, s := range shapesOf(tt) {
 			for i, scheme := range []kernels.Scheme{kernels.Q8Row, kernels.Q8Per128, kernels.Q8Per32} {
 				t.Run(fmt.Sprintf("%s/%dx%d/%s", tt.Name, s[0], s[1], scheme), func(t *testing.T) {
@@ -344,4 +353,10 @@ func adversarial(rng *rand.Rand, cols int) []float32 {
 		}
 	}
 	return x
+}
+
+func TestCodesOf(t *testing.T) {
+	if _, err := CodesOf(formats.F16); err == nil || err.Error() != "no Metal shader multiplies f16" {
+		t.Errorf("error %v for f16", err)
+	}
 }

@@ -117,8 +117,8 @@ std::string build(const std::string &cpp) {
 	const Workspace work(here);
 	const std::string source = work.path + "/shader.cpp", object = work.path + "/shader.so", messages = work.path + "/messages";
 	write_file(source, cpp);
-	const std::vector<std::string> command = {"g++", "-std=gnu++17", "-O2", "-fPIC", "-shared", "-nostartfiles", "-fno-exceptions", "-fno-rtti",
-		"-fno-tree-vectorize", "-ffp-contract=off", "-fno-math-errno", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-unused-const-variable", "-Wno-unused-parameter",
+	const std::vector<std::string> command = {"g++", "-std=gnu++17", "-O2", "-fPIC", "-shared", "-nostartfiles", "-fno-exceptions", "-fno-rtti", "-fsigned-char",
+		"-fno-tree-vectorize", "-ffp-contract=off", "-fno-math-errno", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-unused-const-variable", "-Wno-unused-parameter", "-Wno-unknown-pragmas",
 		"-fsanitize=thread", "-fno-sanitize-recover=all", "-nodefaultlibs", "-I" + here, source, "-o", object, "-lm", "-lgcc"};
 	if (!run_command(command, messages)) throw std::runtime_error("softmetal: the compiler refuses the source:\n" + contents(messages));
 	if (rename(object.c_str(), file.c_str()) != 0) throw system_error(file);

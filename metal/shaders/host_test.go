@@ -1,0 +1,73 @@
+package shaders
+
+import (
+	"errors"
+	"os/exec"
+	"runtime"
+	"testing"
+
+	"onebit/formats"
+	"onebit/internal/require"
+	"onebit/metal"
+	"onebit/metal/softmetal/frameworks"
+)
+
+// openDevice opens the Mac's GPU, or the one that is played on Linux.
+func openDevice(t *testing.T) *metal.Device {
+	t.Helper()
+	d, err := metal.Open()
+	if runtime.GOOS == "linux" {
+		lib, missing := frameworks.Load()
+		if errors.Is(missing, exec.ErrNotFound) {
+			require.Skip(t, "g++", missing.Error())
+		}
+		if missing != nil {
+			t.Fatal(missing)
+		}
+		d, err = metal.OpenFrameworks(metal.Frameworks{ObjC: lib.Path(), Metal: lib.Path()})
+	}
+	if errors.Is(err, metal.ErrNoDevice) {
+		require.Skip(t, "metal", err.Error())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// The host gets a pipeline for every kernel: on a Mac, from Apple's compiler.
+func TestPipelines(t *testing.T) {
+	d := openDevice(t)
+	q1, err := CodesOf(formats.Q1_0_g128)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []struct {
+		source    string
+		constants map[int]any
+		kernels   []string
+	}{
+		{MatVec, q1.Constants(), []string{"matvec_naive", "matvec_rows", "matvec_simd"}},
+		{Quantize, map[int]any{0: uint32(0)}, []string{"quantize"}},
+		{Operations, nil, []string{"rms_norm", "rotate", "gate_silu", "gate_relu2", "add"}},
+	} {
+		l, err := d.Compile(s.source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		for _, kernel := range s.kernels {
+			if kernel == "matvec_simd" && !d.Supports(metal.Apple7) {
+				t.Logf("%s: no simdgroup reductions before Apple7", kernel)
+				continue
+			}
+			p, err := l.Pipeline(kernel, s.constants)
+			if err != nil {
+				t.Errorf("%s: %v", kernel, err)
+			} else if p.MaxThreads() < 64 {
+				t.Errorf("%s: %d threads in a threadgroup at most", kernel, p.MaxThreads())
+			}
+		}
+	}
+}
