@@ -43,7 +43,7 @@ func TestPlantedMistakes(t *testing.T) {
 		"a barrier missing at the end of a loop": {Operations, "sums[i + n]);\n\t\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "sums[i + n]);",
 			"of threadgroup memory sums, which thread", normalized},
 		"a pair too far": {Operations, "x[pairs] = b", "x[pairs + 1] = b",
-			"kernel rotate, thread (2,0,0) of threadgroup (0,0,0) writes 4 bytes at offset 24 of buffer 0 (x), which has 24 bytes", rotated},
+			"kernel rotate, thread (1,0,0) of threadgroup (0,0,0) reads offset 16 of buffer 0 (x), which thread (0,0,0) of threadgroup (0,0,0) writes with no barrier between", rotated},
 		"one value too many": {Operations, "if (i < n) x[i] += y[i]", "if (i <= n) x[i] += y[i]",
 			"kernel add, thread (5,0,0) of threadgroup (0,0,0) reads 4 bytes at offset 20 of buffer", added},
 	} {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 )
 
@@ -27,13 +28,14 @@ var Runtime = sync.OnceValues(func() (string, error) {
 
 // Build compiles C++ files, with warnings as errors, to a shared library of that
 // name, and returns its folder, which has the sources too. It does so once for the
-// same sources and flags: the folder is in the user's cache, named by their hash.
+// same sources and flags: the folder is in the user's cache, named by their hash
+// and the architecture.
 func Build(sources fs.FS, library string, flags ...string) (string, error) {
 	compiler, err := exec.LookPath("g++")
 	if err != nil {
 		return "", fmt.Errorf("softmetal: no C++ compiler: install g++: %w", err)
 	}
-	folder, err := cacheFolder(sources, fmt.Sprint(library, flags))
+	folder, err := cacheFolder(sources, fmt.Sprint(runtime.GOARCH, library, flags))
 	if err != nil {
 		return "", fmt.Errorf("softmetal: %w", err)
 	}

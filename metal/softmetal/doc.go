@@ -13,6 +13,8 @@
 //     its type is;
 //   - two threads that use the same threadgroup memory, one of them writing,
 //     with no barrier between;
+//   - an access to a buffer's byte that another thread has written, with no
+//     barrier between;
 //   - a read of threadgroup memory that no thread of the threadgroup has written;
 //   - a threadgroup_barrier that not all threads of a threadgroup reach, or a
 //     simdgroup operation that not all lanes of a simdgroup reach;

@@ -1,10 +1,13 @@
 package softmetal
 
 import (
+	"errors"
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 
 	"onebit/internal/require"
 )
@@ -125,6 +128,19 @@ kernel void diverges(device float *y [[buffer(1)]], uint i [[thread_index_in_thr
 kernel void simd_diverges(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
 	if (i != 5) y[i] = simd_sum(1.0f);
 }
+kernel void one_row(device float *y [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+	y[i / 2] = float(i);
+}
+kernel void next_group(device float *x [[buffer(0)]], device float *y [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+	x[i] = 1;
+	threadgroup_barrier(mem_flags::mem_device);
+	y[i] = x[i ^ 1] + x[i > 40 ? 0 : i];
+}
+kernel void device_barrier(device float *x [[buffer(0)]], device float *y [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+	x[i] = 1;
+	threadgroup_barrier(mem_flags::mem_device);
+	y[i] = x[i ^ 1];
+}
 kernel void counts(device atomic_uint *n [[buffer(0)]], device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
 	threadgroup atomic_uint m;
 	if (i == 0) atomic_store_explicit(&m, 0, memory_order_relaxed);
@@ -150,18 +166,24 @@ kernel void counts(device atomic_uint *n [[buffer(0)]], device float *y [[buffer
 		"outside_tile":        "kernel outside_tile, thread (60,0,0) of threadgroup (0,0,0) writes 4 bytes at offset 240 of threadgroup memory tile, which has 240 bytes",
 		"diverges":            "kernel diverges, threadgroup (0,0,0): thread (32,0,0) waits at the threadgroup_barrier of line 63, and thread (40,0,0) has returned",
 		"simd_diverges":       "kernel simd_diverges, threadgroup (0,0,0): thread (0,0,0) waits at the simdgroup operation of line 67, and thread (5,0,0) has returned",
+		"one_row":             "kernel one_row, thread (1,0,0) of threadgroup (0,0,0) writes offset 0 of buffer 1 (y), which thread (0,0,0) of threadgroup (0,0,0) writes with no barrier between",
+		"next_group":          "kernel next_group, thread (9,0,0) of threadgroup (1,0,0) reads offset 0 of buffer 0 (x), which thread (0,0,0) of threadgroup (0,0,0) writes with no barrier between",
+		"device_barrier":      "",
 		"counts":              "",
 	} {
 		t.Run(kernel, func(t *testing.T) {
 			args := []Arg{Buffer(1, make([]float32, 64))}
 			switch kernel {
-			case "beyond", "before", "stride", "misaligned", "counts":
+			case "beyond", "before", "stride", "misaligned", "next_group", "device_barrier", "counts":
 				args = append(args, Buffer(0, make([]float32, 64)))
 			case "overwrites":
 				args = append(args, Threadgroup(0, 4))
 			}
-			message := ""
-			if err := l.Dispatch(kernel, [3]int{64, 1, 1}, [3]int{64, 1, 1}, args...); err != nil {
+			message, threads := "", 64
+			if kernel == "next_group" {
+				threads = 32
+			}
+			if err := l.Dispatch(kernel, [3]int{64, 1, 1}, [3]int{threads, 1, 1}, args...); err != nil {
 				message = strings.TrimPrefix(err.Error(), "softmetal: ")
 			}
 			if message != want {
@@ -255,4 +277,45 @@ kernel void big(device float *x [[buffer(0)]]) {
 	if _, err := Compile(source, map[int]any{3: 1}); err == nil || err.Error() != "softmetal: function constant 3: values are bool, uint32, int32 or float32, not int" {
 		t.Errorf("error %v for an int", err)
 	}
+}
+
+func TestUnavailable(t *testing.T) {
+	if runtime.GOOS == "linux" {
+		t.Setenv("PATH", "")
+		_, err := Build(fstest.MapFS{}, "none.so")
+		if !errors.Is(err, exec.ErrNotFound) || !strings.Contains(err.Error(), "softmetal: no C++ compiler: install g++") {
+			t.Errorf("error %v without a compiler", err)
+		}
+		return
+	}
+	if _, err := Compile("", nil); err == nil || err.Error() != "softmetal: shaders run on Linux only" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Dispatches of several goroutines do not disturb each other.
+func TestConcurrent(t *testing.T) {
+	l := compile(t, `
+constant float by [[function_constant(0)]];
+kernel void multiply(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+	const float sum = simd_sum(x[i]);
+	x[i] = sum * by;
+}
+`, map[int]any{0: float32(2)})
+	var group sync.WaitGroup
+	for n := range 4 {
+		group.Go(func() {
+			x := make([]float32, 64)
+			for i := range x {
+				x[i] = float32(n)
+			}
+			if err := l.Dispatch("multiply", [3]int{64, 1, 1}, [3]int{64, 1, 1}, Buffer(0, x)); err != nil {
+				t.Error(err)
+			}
+			if x[63] != float32(64*n) {
+				t.Errorf("%v, want %d", x[63], 64*n)
+			}
+		})
+	}
+	group.Wait()
 }

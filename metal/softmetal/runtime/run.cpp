@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unordered_map>
 
 #include "shadow.h"
 
@@ -34,8 +35,8 @@ const char *words(State s) {
 struct Fibre {
 	Thread thread;
 	State state;
-	bool started, memory; // memory: what it waits at orders threadgroup memory
-	int line;
+	bool started;
+	int flags, line; // of the barrier at which it waits
 	char *stack;
 	ucontext_t start;
 	jmp_buf at;
@@ -67,11 +68,20 @@ private:
 
 thread_local Stacks stacks;
 
-// An Exchange is what the lanes of a simdgroup hand over. There are two in
-// turn: a lane can be at the next while others still read this one.
+// Epochs count the barriers passed that order a kind of memory.
+struct Epochs {
+	unsigned device, threadgroup;
+	void pass(int flags) {
+		if (flags & order_device) device++;
+		if (flags & order_threadgroup) threadgroup++;
+	}
+};
+
+// The lanes of a simdgroup hand over their values in two places in turn: a lane
+// can be at the next while others still read this one.
 struct Simdgroup {
 	Lanes lanes[2];
-	unsigned epoch; // barriers passed
+	Epochs epochs;
 };
 
 // A Variable is one in threadgroup memory.
@@ -79,6 +89,18 @@ struct Variable {
 	std::string name;
 	int line;
 	size_t at, size;
+};
+
+// A Writer is a thread that wrote a byte of a buffer.
+struct Writer {
+	Access access;
+	Triple thread, group;
+};
+
+// A Buffer is an argument, and who wrote which of its bytes.
+struct Buffer {
+	Range range;
+	std::unordered_map<size_t, Writer> writers;
 };
 
 class Dispatch {
@@ -104,15 +126,16 @@ public:
 		const bool aligned = reinterpret_cast<uintptr_t>(p) % align == 0;
 		if (aligned && p >= shared_memory && p + size <= shared_memory + shared_used)
 			return check_race(size_t(p - shared_memory), size, write, atomic);
-		if (aligned && (in_buffer(p, size) || within(file, p, size))) return;
+		if (aligned && in_buffer(p, size)) return check_order(buffers[last], size_t(p - buffers[last].range.begin), size, write, atomic);
+		if (aligned && within(file, p, size)) return;
 		fail(std::string(write ? "writes " : "reads ") + std::to_string(size) + " bytes" + (aligned ? "" : ", aligned to " + std::to_string(align) + ",") +
 			" " + place(p, size));
 	}
 
-	void wait(State state, bool memory, int line) {
+	void wait(State state, int flags, int line) {
 		Fibre &f = *current;
 		f.state = state;
-		f.memory = memory;
+		f.flags = flags;
 		f.line = line;
 		if (_setjmp(f.at) == 0) _longjmp(scheduler, 1);
 	}
@@ -123,7 +146,7 @@ public:
 		// Every lane takes part in every exchange: their counts agree.
 		Lanes &lanes = s.lanes[exchanges[t.thread_index_in_threadgroup]++ % 2];
 		memcpy(lanes.value[t.thread_index_in_simdgroup], value, size);
-		wait(State::at_exchange, false, line);
+		wait(State::at_exchange, 0, line);
 		return &lanes;
 	}
 
@@ -151,7 +174,7 @@ private:
 	const Kernel &kernel;
 	const Range &file;
 	const Triple grid, threadgroup;
-	std::vector<Range> buffers;
+	std::vector<Buffer> buffers;
 	size_t last = 0; // the buffer that was used last
 	std::vector<void *> arguments;
 
@@ -160,7 +183,7 @@ private:
 	std::vector<unsigned> exchanges; // of each thread
 	size_t threads = 0; // of this threadgroup
 	Triple group{};
-	unsigned epoch = 0; // barriers passed
+	Epochs epochs{};
 	Fibre *current = nullptr;
 	jmp_buf scheduler;
 	std::string fault;
@@ -194,7 +217,7 @@ private:
 
 	void *bind_buffer(const softmetal_arg &arg, const std::string &name) {
 		const char *data = static_cast<const char *>(arg.data);
-		buffers.push_back({data, data + arg.length, name});
+		buffers.push_back({{data, data + arg.length, name}, {}});
 		return arg.data;
 	}
 
@@ -210,9 +233,9 @@ private:
 	static bool within(const Range &r, const char *p, size_t size) { return p >= r.begin && p + size <= r.end; }
 
 	bool in_buffer(const char *p, size_t size) {
-		if (last < buffers.size() && within(buffers[last], p, size)) return true;
+		if (last < buffers.size() && within(buffers[last].range, p, size)) return true;
 		for (last = 0; last < buffers.size(); last++)
-			if (within(buffers[last], p, size)) return true;
+			if (within(buffers[last].range, p, size)) return true;
 		return false;
 	}
 
@@ -221,7 +244,8 @@ private:
 	std::string place(const char *p, size_t size) const {
 		const Range *nearest = nullptr;
 		size_t least = size_t(1) << 20;
-		for (const Range &b : buffers) {
+		for (const Buffer &buffer : buffers) {
+			const Range &b = buffer.range;
 			const size_t away = p < b.begin ? size_t(b.begin - p) : p + size > b.end ? size_t(p + size - b.end) : 0;
 			if (away < least) least = away, nearest = &b;
 		}
@@ -242,14 +266,33 @@ private:
 		_longjmp(scheduler, 1);
 	}
 
-	Access mine(bool write, bool atomic) const {
+	Access mine(unsigned Epochs::*memory, bool write, bool atomic) const {
 		const Thread &t = current->thread;
-		return {int(t.thread_index_in_threadgroup), int(t.simdgroup_index_in_threadgroup), epoch,
-			simdgroups[t.simdgroup_index_in_threadgroup].epoch, write, atomic};
+		const unsigned simd = t.simdgroup_index_in_threadgroup;
+		return {int(t.thread_index_in_threadgroup), int(simd), epochs.*memory, simdgroups[simd].epochs.*memory, write, atomic};
+	}
+
+	// check_order fails if another thread wrote to the place and no barrier is
+	// between; none ever is between threadgroups. What others have read before a
+	// write is not known.
+	void check_order(Buffer &b, size_t at, size_t size, bool write, bool atomic) {
+		if (!write && b.writers.empty()) return;
+		const Access a = mine(&Epochs::device, write, atomic);
+		for (size_t i = at; i < at + size; i++) {
+			const auto found = b.writers.find(i);
+			if (found != b.writers.end()) {
+				const Writer &w = found->second;
+				const bool same_group = !memcmp(&w.group, &group, sizeof group);
+				if (same_group ? !ordered(w.access, a) : !(w.access.atomic && atomic))
+					fail(std::string(write ? "writes" : "reads") + " offset " + std::to_string(i) + " of " + b.range.name + ", which thread " +
+						text(w.thread) + " of threadgroup " + text(w.group) + " writes with no barrier between");
+			}
+			if (write) b.writers[i] = {a, current->thread.thread_position_in_threadgroup, group};
+		}
 	}
 
 	void check_race(size_t at, size_t size, bool write, bool atomic) {
-		const Conflict c = shadow.add(at, size, mine(write, atomic));
+		const Conflict c = shadow.add(at, size, mine(&Epochs::threadgroup, write, atomic));
 		if (c.kind == Conflict::none) return;
 		std::string name = "memory";
 		size_t offset = at;
@@ -292,7 +335,7 @@ private:
 		exchanges.assign(threads, 0);
 		memset(shared_memory, 0xff, shared_used);
 		shadow.clear(shared_used);
-		epoch = 0;
+		epochs = {};
 		while (fibres.size() < threads) {
 			fibres.push_back(std::make_unique<Fibre>());
 			fibres.back()->stack = stacks.get(fibres.size() - 1);
@@ -338,7 +381,7 @@ private:
 			const size_t from = s * SOFTMETAL_SIMD_WIDTH, to = from + simdgroups[s].lanes[0].count;
 			const bool barrier = all(from, to, State::at_simd_barrier);
 			if (!barrier && !all(from, to, State::at_exchange)) continue;
-			if (barrier && fibres[from]->memory) simdgroups[s].epoch++;
+			if (barrier) simdgroups[s].epochs.pass(fibres[from]->flags);
 			ready(from, to);
 			any = true;
 		}
@@ -347,7 +390,7 @@ private:
 
 	bool release_threadgroup() {
 		if (!all(0, threads, State::at_barrier)) return false;
-		if (fibres[0]->memory) epoch++;
+		epochs.pass(fibres[0]->flags);
 		ready(0, threads);
 		return true;
 	}
@@ -400,8 +443,8 @@ void Dispatch::resume(Fibre &f) {
 void access(const volatile void *at, unsigned long size, unsigned align, bool write, bool atomic) {
 	running->access(static_cast<const char *>(const_cast<const void *>(at)), size, align, write, atomic);
 }
-void barrier(bool memory, int line) { running->wait(State::at_barrier, memory, line); }
-void simd_barrier(bool memory, int line) { running->wait(State::at_simd_barrier, memory, line); }
+void barrier(int flags, int line) { running->wait(State::at_barrier, flags, line); }
+void simd_barrier(int flags, int line) { running->wait(State::at_simd_barrier, flags, line); }
 const Lanes *exchange(const void *value, unsigned long size, int line) { return running->exchange(value, size, line); }
 unsigned lane() { return running->lane(); }
 void *shared(const char *name, unsigned long size, unsigned long align, int line) { return running->shared(name, size, align, line); }

@@ -25,12 +25,16 @@ struct Lanes {
 	unsigned count; // lanes of this simdgroup
 };
 
+// Flags of barriers.
+enum { order_device = 1, order_threadgroup = 2 };
+
 // A Runtime is what a shader calls. line is that of its source.
 struct Runtime {
 	// access is called before every one, with the alignment that it relies on.
 	void (*access)(const volatile void *at, unsigned long size, unsigned align, bool write, bool atomic);
-	void (*barrier)(bool threadgroup_memory, int line);
-	void (*simd_barrier)(bool threadgroup_memory, int line);
+	// flags are those of metal::mem_flags: the memory that is ordered.
+	void (*barrier)(int flags, int line);
+	void (*simd_barrier)(int flags, int line);
 	// exchange waits for all lanes of the simdgroup, and returns their values.
 	const Lanes *(*exchange)(const void *value, unsigned long size, int line);
 	unsigned (*lane)(); // of the thread that calls

@@ -2,8 +2,7 @@
 
 namespace softmetal {
 
-// ordered: the same thread, a barrier between, or both atomic.
-bool Shadow::ordered(const Access &before, const Access &a) {
+bool ordered(const Access &before, const Access &a) {
 	if (before.thread == a.thread || before.epoch != a.epoch || (before.atomic && a.atomic)) return true;
 	return before.simdgroup == a.simdgroup && before.simd_epoch != a.simd_epoch;
 }

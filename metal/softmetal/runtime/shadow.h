@@ -15,6 +15,10 @@ struct Access {
 	bool write, atomic;
 };
 
+// ordered says whether a comes after before: it is of the same thread, a barrier
+// is between, or both are atomic.
+bool ordered(const Access &before, const Access &a);
+
 struct Conflict {
 	enum { none, unwritten, race } kind;
 	Access other;
@@ -43,7 +47,6 @@ private:
 	};
 	std::vector<Byte> bytes;
 
-	static bool ordered(const Access &before, const Access &a);
 	static void add_reader(Byte &b, const Access &a);
 };
 
