@@ -57,7 +57,7 @@ func TestNorm(t *testing.T) {
 }
 
 // normalize runs rms_norm in place, on every run of x.
-func normalize(l *softmetal.Library, x, gain []float32, epsilon float32) error {
+func normalize(l library, x, gain []float32, epsilon float32) error {
 	norm := struct {
 		Width   uint32
 		Epsilon float32
@@ -92,7 +92,7 @@ func TestRotate(t *testing.T) {
 	within(t, x, want, size, 1.5)
 }
 
-func rotate(l *softmetal.Library, x []float32, turns [][2]float32, heads, dim int) error {
+func rotate(l library, x []float32, turns [][2]float32, heads, dim int) error {
 	return l.Dispatch("rotate", [3]int{dim / 2, heads, len(x) / heads / dim}, [3]int{4, 2, 1},
 		softmetal.Buffer(0, x), softmetal.Buffer(1, turns), softmetal.Value(2, [2]uint32{uint32(heads), uint32(dim)}))
 }
@@ -134,7 +134,7 @@ func TestAdd(t *testing.T) {
 
 // vectors runs a kernel of two vectors whose result is the first, over a grid
 // that is longer than they are.
-func vectors(l *softmetal.Library, kernel string, x, y []float32) error {
+func vectors(l library, kernel string, x, y []float32) error {
 	return l.Dispatch(kernel, [3]int{(len(x) + 63) / 64 * 64, 1, 1}, [3]int{64, 1, 1},
 		softmetal.Buffer(0, x), softmetal.Buffer(1, y), softmetal.Value(2, uint32(len(x))))
 }

@@ -40,6 +40,9 @@ func Threadgroup(index, bytes int) Arg {
 	return Arg{kind: threadgroupArg, index: index, length: bytes}
 }
 
+// Memory returns the index and the memory of a buffer; threadgroup memory has none.
+func (a Arg) Memory() (index int, data []byte) { return a.index, a.data }
+
 // A constant is the value of a function constant.
 type constant struct {
 	index int
