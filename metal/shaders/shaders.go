@@ -57,7 +57,7 @@ var codes = map[*formats.Type]Codes{
 // weights: tq1_0, whose digits are base 3, as tq2_0, and i2_s_x4, whose bytes have
 // four rows each, as ternary_u32. Others are returned as they are.
 func Pack(t *formats.Tensor) (*formats.Tensor, error) {
-	to := t.Type
+	var to *formats.Type
 	switch t.Type {
 	case formats.TQ1_0:
 		to = formats.TQ2_0
