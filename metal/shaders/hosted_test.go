@@ -1,8 +1,11 @@
 package shaders
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -11,6 +14,7 @@ import (
 	"onebit/kernels/kerneltest"
 	"onebit/metal"
 	"onebit/metal/softmetal"
+	"onebit/metal/softmetal/frameworks"
 )
 
 // A library runs kernels: softmetal's, or a device's.
@@ -36,9 +40,14 @@ func host(t *testing.T, source string, constants map[int]any) *hosted {
 	return &hosted{d, l, constants}
 }
 
+var errBeforeApple7 = errors.New("this GPU has no reductions over simdgroups")
+
 // Dispatch is that of softmetal: arguments of the same memory share a buffer,
 // and get back what is in it.
 func (h *hosted) Dispatch(kernel string, grid, threadgroup [3]int, args ...softmetal.Arg) error {
+	if strings.HasSuffix(kernel, "_simd") && !h.device.Supports(metal.Apple7) {
+		return errBeforeApple7
+	}
 	p, err := h.library.Pipeline(kernel, h.constants)
 	if err != nil {
 		return err
@@ -94,5 +103,22 @@ func TestHosted(t *testing.T) {
 	}
 	if x[4] != 10 {
 		t.Error("5 + 5 is not 10")
+	}
+}
+
+// Tests on a Mac skip what its GPU is too old for.
+func TestBeforeApple7(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only a GPU that is played can be an older one")
+	}
+	l := host(t, MatVec, nil)
+	frameworks, err := frameworks.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	frameworks.Family(int(metal.Apple5))
+	defer frameworks.Family(int(metal.Apple7))
+	if err := l.Dispatch("matvec_simd", [3]int{1, 1, 1}, [3]int{1, 1, 1}); err != errBeforeApple7 {
+		t.Error(err)
 	}
 }
