@@ -77,7 +77,10 @@ func (s *cellmSource) read() error {
 	}
 	s.table = &a.Table
 	for _, t := range s.File.Tensors() {
-		t.Name = hf.GGUFName(s.class(), t.Name)
+		own := t.Name
+		if t.Name = hf.GGUFName(s.class(), own); s.theirs(t.Name) != own {
+			return s.File.Fault(own, fmt.Errorf("has GGUF's name; .cellm calls it %s", s.theirs(t.Name)))
+		}
 		s.tensors = append(s.tensors, t)
 	}
 	if s.config, err = s.numbers(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,9 +135,16 @@ func TestCellmRefused(t *testing.T) {
 			t.Errorf("%s: %v, want one about %s: %s", tt.name, err, tt.key, tt.want)
 		}
 	}
-	// Tensors that are not the model's are found on loading, under their own names.
-	path := writeCellm(t, must(models.LookupPreset("tiny")).Config, func(_ *cellm.Header, tensors *[]container.TensorInfo) { *tensors = (*tensors)[1:] })
+	// GGUF's names are not the container's: two tensors would be one.
+	path := writeCellm(t, must(models.LookupPreset("tiny")).Config, func(_ *cellm.Header, tensors *[]container.TensorInfo) {
+		*tensors = append(slices.Clone(*tensors), container.TensorInfo{Name: "output_norm.weight", Type: formats.F16, Shape: []int{256}})
+	})
 	var bad *container.FormatError
+	if _, err := models.OpenSource(path, gguf.Options{}); !errors.As(err, &bad) || bad.Tensor != "output_norm.weight" || !strings.Contains(bad.Msg, "has GGUF's name; .cellm calls it model.norm.weight") {
+		t.Errorf("%v, want one about output_norm.weight", err)
+	}
+	// Tensors that are not the model's are found on loading, under their own names.
+	path = writeCellm(t, must(models.LookupPreset("tiny")).Config, func(_ *cellm.Header, tensors *[]container.TensorInfo) { *tensors = (*tensors)[1:] })
 	if _, err := models.Open(t.Context(), path, models.Options{}); !errors.As(err, &bad) || bad.Tensor != "model.embed_tokens.weight" || !strings.Contains(bad.Msg, "missing") {
 		t.Errorf("%v, want one about the embedding", err)
 	}
