@@ -51,6 +51,7 @@ func TestPipelines(t *testing.T) {
 		{MatVec, q1.Constants(), []string{"matvec_naive", "matvec_rows", "matvec_simd"}},
 		{Quantize, map[int]any{0: uint32(0)}, []string{"quantize"}},
 		{Operations, nil, []string{"rms_norm", "rotate", "gate_silu", "gate_relu2", "add"}},
+		{Attention, nil, []string{"append", "attend"}},
 	} {
 		l, err := d.Compile(s.source)
 		if err != nil {

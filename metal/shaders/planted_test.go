@@ -48,6 +48,11 @@ func TestPlantedMistakes(t *testing.T) {
 			"of threadgroup memory sums, which thread", normalized},
 		"a pair too far": {Operations, "x[pairs] = b", "x[pairs + 1] = b",
 			"kernel rotate, thread (1,0,0) of threadgroup (0,0,0) reads offset 16 of buffer 0 (x), which thread (0,0,0) of threadgroup (0,0,0) writes with no barrier between", rotated},
+		"a column that does not see itself": {Attention, "a.position + group.y + 1", "a.position + group.y", inResult, attended},
+		"a wrong key head":                  {Attention, "group.x / (a.heads / a.key_heads)", "group.x % a.key_heads", inResult, attended},
+		"a sum that is not scaled down":     {Attention, "sum = sum * shrink +", "sum = sum +", inResult, attended},
+		"a result overwritten while others read it": {Attention, "const float result = room[0];\n\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "const float result = room[0];",
+			"of threadgroup memory room, which thread", attended},
 		"one value too many": {Operations, "if (i < n) x[i] += y[i]", "if (i <= n) x[i] += y[i]",
 			"kernel add, thread (5,0,0) of threadgroup (0,0,0) reads 4 bytes at offset 20 of buffer", added},
 	} {
@@ -94,6 +99,10 @@ func normalized(t *testing.T, source string) error {
 
 func rotated(t *testing.T, source string) error {
 	return rotate(compile(t, source, nil), []float32{1, 2, 3, 4, 5, 6}, [][2]float32{{1, 0}, {1, 0}, {1, 0}}, 1, 6)
+}
+
+func attended(t *testing.T, source string) error {
+	return attention{Heads: 4, KeyHeads: 2, Dim: 6, Position: 40}.check(compile(t, source, nil))
 }
 
 func added(t *testing.T, source string) error {

@@ -31,6 +31,11 @@ var Quantize string
 //go:embed operations.metal
 var Operations string
 
+// Attention has attention over a cache in fp16. It has no function constants.
+//
+//go:embed attention.metal
+var Attention string
+
 // Codes says how a weight format lays out its codes.
 type Codes struct {
 	Bits         uint32 // of a code: 1 is ±1, 2 is code-1
