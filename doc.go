@@ -4,7 +4,7 @@
 // The command is cmd/onebit. The packages can be used without it. There are
 // two ways through the house:
 //
-//	data:     file → formats/{gguf,…} → formats.Tensor → kernels.Matrix → models → tokens
+//	data:     file → formats/{gguf,…} → formats.Tensor → engine → models → tokens
 //	measure:  bench.Suite → bench.Runner → samples → results.txt → statistics → reports
 //
 // They meet in one place only, bench/cases, which knows both sides:
@@ -16,9 +16,12 @@
 //	         │       │  │
 //	         ▼       │  ▼
 //	       models    │ reports
-//	       │    │    │  │
-//	       ▼    ▼    ▼  ▼
-//	formats/* kernels  bench
+//	         │       │  │
+//	         ▼       ▼  ▼
+//	   models/engine/*  bench
+//	       │    │       │
+//	       ▼    ▼       │
+//	formats/* kernels   │
 //	       │    │       │
 //	       ▼    ▼       │
 //	       formats      │
@@ -28,15 +31,22 @@
 //
 // formats says what the bytes of a weight matrix mean: one file per format,
 // one registry, no I/O, and speed only where a program waits for a conversion
-// (simd_amd64.s: an output head on loading). formats/gguf, formats/safetensors and
-// formats/cellm map files to tensors and back, on formats/container. kernels multiplies packed weights by vectors: one registry of
-// variants, none chosen behind the caller's back. models/arch describes
-// architectures as data; models has one file for each and runs it block by block;
-// its other subpackages read checkpoints, turn text into tokens, score it, and
-// synthesize models of real size. bench
-// measures anything; it knows no language model. bench/names says what cases are
-// called, bench/gate tells whether a program became slower. reports turns result files,
-// which are in the Go benchmark format, into pages and pictures.
+// (simd_amd64.s: an output head on loading). formats/gguf, formats/safetensors
+// and formats/cellm map files to tensors and back, on formats/container. kernels
+// multiplies packed weights by vectors: one registry of variants, none chosen
+// behind the caller's back, each family in a package of its own.
+//
+// models/engine declares what a model needs of a device: weights, a stream of one
+// text, operations that may queue. models/engine/cpu is the first engine, on
+// kernels. models/arch describes architectures as data; models has one file for
+// each, its forward pass written in an engine's operations, and runs it block by
+// block; its other subpackages read checkpoints, turn text into tokens, score it,
+// and synthesize models of real size.
+//
+// bench measures anything; it knows no language model. bench/names says what
+// cases are called, bench/gate tells whether a program became slower. reports
+// turns result files, which are in the Go benchmark format, into pages and
+// pictures.
 //
 // metal calls Apple's GPU interface, for an engine to come; on Linux its tests run
 // against metal/softmetal.
