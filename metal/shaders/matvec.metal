@@ -11,9 +11,9 @@ using namespace metal;
 #pragma METAL fp contract(off) // every operation rounds, as in package kernels
 
 // How a format lays out its codes, the same in package shaders' Codes. A code
-// of one bit is -1 or 1, one of two bits is -1, 0, 1 or 2. In a run of span
-// bytes, each byte has columns span apart, from its low bits up or, if
-// high_first, from its high bits down.
+// of one bit is -1 or 1, one of two bits is -1, 0, 1 or 2, one of eight is an
+// int8. With two bits, each byte of a run of span bytes has columns span apart,
+// from its low bits up or, if high_first, from its high bits down.
 constant uint code_bits     [[function_constant(0)]];
 constant uint block_columns [[function_constant(1)]]; // with one scale; 0: the tensor has one
 constant uint block_bytes   [[function_constant(2)]];
@@ -37,6 +37,7 @@ static int code_of(device const uchar *row, uint k) {
 		row += k / block_columns * block_bytes + codes_at;
 		k %= block_columns;
 	}
+	if (code_bits == 8) return as_type<char>(row[k]);
 	if (code_bits == 1) return int(row[k / 8] >> (k % 8) & 1) * 2 - 1;
 	const uint place = k / span % 4, shift = high_first ? 6 - 2 * place : 2 * place;
 	return int(row[k / (4 * span) * span + k % span] >> shift & 3) - 1;
@@ -87,12 +88,13 @@ kernel void matvec_rows(device const uchar *weights [[buffer(0)]],
 
 constexpr constant uint simd_rows = 4; // of a simdgroup
 
-// A chunk is a uint4 of codes, of four pieces: a piece is 32 columns in a row
-// of one bit, or 16 of two. No scale of activations changes within a piece, and
+// A chunk is a uint4 of codes, of pieces that are columns in a row: four of 32 with
+// one bit, four of 16 with two, one of 16 with eight. No scale of activations changes within a piece, and
 // no scale of weights within a chunk.
 
 // piece_column returns the first column of a piece.
 static uint piece_column(uint chunk, uint piece) {
+	if (code_bits == 8) return 16 * chunk;
 	if (code_bits == 1) return 128 * chunk + 32 * piece;
 	if (span == 1) return 64 * chunk + 16 * piece;
 	const uint at = 16 * chunk; // byte of the row
@@ -106,6 +108,11 @@ static int piece_sum(uint4 codes, uint piece, uint4 x, uint4 more) {
 	const uint shift = high_first ? 6 - 2 * piece : 2 * piece;
 	for (uint i = 0; i < 4; i++) {
 		const char4 v = as_type<char4>(x[i]);
+		if (code_bits == 8) {
+			const char4 c = as_type<char4>(codes[i]);
+			for (uint j = 0; j < 4; j++) sum += int(c[j]) * int(v[j]);
+			continue;
+		}
 		if (code_bits == 1) {
 			const char4 u = as_type<char4>(more[i]);
 			for (uint j = 0; j < 4; j++) {
@@ -139,7 +146,7 @@ kernel void matvec_simd(device const uint4 *codes         [[buffer(0)]],
 	const uint first = (group.x * simds + simd) * simd_rows, chunks = s.row_bytes / 16;
 	if (first >= s.rows) return; // the whole simdgroup
 	const uint rows = min(simd_rows, s.rows - first);
-	const uint chunk_columns = 128 / code_bits;
+	const uint chunk_columns = 128 / code_bits, pieces = code_bits == 8 ? 1 : 4;
 	const uint blocks = block_columns == 0 ? 0 : (s.cols + block_columns - 1) / block_columns;
 	const bool one_scale = block_columns == 0 && s.groups == 1;
 	q += ulong(group.y) * s.stride;
@@ -153,7 +160,7 @@ kernel void matvec_simd(device const uint4 *codes         [[buffer(0)]],
 			w[r] = codes[ulong(first + r) * chunks + chunk];
 			scale[r] = block_columns == 0 ? s.scale : float(weight_scales[ulong(first + r) * blocks + chunk * chunk_columns / block_columns]);
 		}
-		for (uint piece = 0; piece < 4; piece++) {
+		for (uint piece = 0; piece < pieces; piece++) {
 			const uint column = piece_column(chunk, piece);
 			if (column >= s.cols) break;
 			device const uint4 *x = (device const uint4 *)(q + column);

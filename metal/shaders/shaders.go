@@ -38,7 +38,7 @@ var Attention string
 
 // Codes says how a weight format lays out its codes.
 type Codes struct {
-	Bits         uint32 // of a code: 1 is ±1, 2 is code-1
+	Bits         uint32 // of a code: 1 is ±1, 2 is code-1, 8 an int8
 	BlockColumns uint32 // with one fp16 scale; 0: the tensor has one float32 scale
 	BlockBytes   uint32
 	At, ScaleAt  uint32 // bytes of a block: the first of its codes, its scale
@@ -55,6 +55,7 @@ var codes = map[*formats.Type]Codes{
 	formats.Ternary_u32: {Bits: 2, Span: 1},
 	formats.TQ2_0:       {Bits: 2, BlockColumns: 256, BlockBytes: 66, ScaleAt: 64, Span: 32},
 	formats.Q2_0:        {Bits: 2, BlockColumns: 64, BlockBytes: 18, At: 2, Span: 1},
+	formats.Q8_0:        {Bits: 8, BlockColumns: 32, BlockBytes: 34, At: 2, Span: 1},
 	formats.Q2_0_g128:   {Bits: 2, BlockColumns: 128, BlockBytes: 34, At: 2, Span: 1},
 }
 
