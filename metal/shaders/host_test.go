@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os/exec"
 	"runtime"
+	"strings"
 	"testing"
 
 	"onebit/formats"
@@ -48,7 +49,8 @@ func TestPipelines(t *testing.T) {
 		constants map[int]any
 		kernels   []string
 	}{
-		{MatVec, q1.Constants(), []string{"matvec_naive", "matvec_rows", "matvec_simd"}},
+		{MatVec, q1.Constants(), []string{"matvec_naive", "matvec_rows", "matvec_simd", "embed"}},
+		{Heads, nil, []string{"matvec_f16_simd"}},
 		{Quantize, map[int]any{0: uint32(0)}, []string{"quantize"}},
 		{Operations, nil, []string{"rms_norm", "rotate", "gate_silu", "gate_relu2", "add"}},
 		{Attention, nil, []string{"append", "attend"}},
@@ -59,7 +61,7 @@ func TestPipelines(t *testing.T) {
 		}
 		t.Cleanup(func() { l.Close() })
 		for _, kernel := range s.kernels {
-			if kernel == "matvec_simd" && !d.Supports(metal.Apple7) {
+			if strings.HasSuffix(kernel, "_simd") && !d.Supports(metal.Apple7) {
 				t.Logf("%s: no simdgroup reductions before Apple7", kernel)
 				continue
 			}

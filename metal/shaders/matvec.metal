@@ -1,6 +1,7 @@
 // Products of packed weights: y = W·x, W of rows × cols. Weights are never
 // expanded: a code is taken from its byte or word where it is multiplied.
 //
+//	embed         rows as floats
 //	matvec_naive  one thread a row, float activations: the kernel of cellm
 //	matvec_rows   one thread a row, int8 activations, on the file's bytes, with
 //	              no simdgroup functions: for devices before Apple7
@@ -46,6 +47,18 @@ static int code_of(device const uchar *row, uint k) {
 static float scale_of(device const uchar *row, uint k, float tensor) {
 	if (block_columns == 0) return tensor;
 	return float(*(device const half *)(row + k / block_columns * block_bytes + scale_at));
+}
+
+// embed writes rows ids of a table: y[i] = row ids[i]. The host checks ids. Grid:
+// columns × ids.
+kernel void embed(device const uchar *weights [[buffer(0)]],
+                  device const uint *ids      [[buffer(1)]],
+                  device float *y             [[buffer(2)]],
+                  constant Shape &s           [[buffer(3)]],
+                  uint2 at [[thread_position_in_grid]]) {
+	if (at.x >= s.cols) return;
+	device const uchar *row = weights + ulong(ids[at.y]) * s.row_bytes;
+	y[ulong(at.y) * s.cols + at.x] = scale_of(row, at.x, s.scale) * float(code_of(row, at.x));
 }
 
 // Grid: rows.

@@ -14,7 +14,7 @@ import (
 	"onebit/formats"
 )
 
-// MatVec multiplies packed weights; Codes.Constants has its function constants.
+// MatVec multiplies packed weights, and has rows of them as floats; Codes.Constants has its function constants.
 //
 //go:embed matvec.metal
 var MatVec string
@@ -30,6 +30,11 @@ var Quantize string
 //
 //go:embed operations.metal
 var Operations string
+
+// Heads multiplies weights in fp16. It has no function constants.
+//
+//go:embed heads.metal
+var Heads string
 
 // Attention has attention over a cache in fp16. It has no function constants.
 //

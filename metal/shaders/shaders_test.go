@@ -365,6 +365,55 @@ func adversarial(rng *rand.Rand, cols int) []float32 {
 	return x
 }
 
+// Rows are dequantized to the bit, wherever they stand.
+func TestEmbed(t *testing.T) {
+	eachProduct(t, func(t *testing.T, tt *formats.Type, rows, cols, n int, scheme kernels.Scheme, rng *rand.Rand) {
+		if scheme != kernels.Q8Row {
+			return // weights have no scheme
+		}
+		p := newProduct(t, kerneltest.Tensor(t, tt, rows, cols, rng), scheme, normal(rng, cols), 1)
+		w, _, _ := weights(t, p.tensor)
+		ids := []uint32{uint32(rows) - 1, 0, uint32(rows / 2)}
+		y := poisoned(len(ids) * cols)
+		err := compile(t, MatVec, p.codes.Constants()).Dispatch("embed", [3]int{(cols + 31) / 32 * 32, len(ids), 1}, [3]int{32, 1, 1},
+			softmetal.Buffer(0, p.tensor.Data), softmetal.Buffer(1, ids), softmetal.Buffer(2, y), softmetal.Value(3, p.shape))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, id := range ids {
+			for k, want := range w[int(id)*cols:][:cols] {
+				if got := y[i*cols+k]; got != want {
+					t.Fatalf("column %d of row %d is %v, want %v", k, id, got, want)
+				}
+			}
+		}
+	})
+}
+
+// A lane adds cols/32 products and the lanes are folded in five steps; a quad's
+// four products are rounded and added first.
+func TestF16(t *testing.T) {
+	for _, s := range [][3]int{{1, 4, 1}, {9, 132, 2}, {4, 2052, 1}} {
+		rows, cols, n := s[0], s[1], s[2]
+		rng := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
+		tensor := kerneltest.Tensor(t, formats.F16, rows, cols, rng)
+		x, y := normal(rng, n*cols), poisoned(n*rows)
+		w, _, _ := weights(t, tensor)
+		want := make([]float32, n*rows)
+		for i := range want {
+			var sum float64
+			for k := range cols {
+				sum += float64(w[i%rows*cols+k]) * float64(x[i/rows*cols+k])
+			}
+			want[i] = float32(sum)
+		}
+		l := compile(t, Heads, nil)
+		err := l.Dispatch("matvec_f16_simd", [3]int{(rows + 7) / 8 * 64, n, 1}, [3]int{64, 1, 1},
+			softmetal.Buffer(0, tensor.Data), softmetal.Buffer(1, x), softmetal.Buffer(2, y), softmetal.Value(3, [2]uint32{uint32(rows), uint32(cols)}))
+		near(t, "matvec_f16_simd", of(t)(y, err), want, sizes(t, tensor, x, n), cols/32+5+5)
+	}
+}
+
 func TestCodesOf(t *testing.T) {
 	if _, err := CodesOf(formats.F16); err == nil || err.Error() != "no Metal shader multiplies f16" {
 		t.Errorf("error %v for f16", err)
