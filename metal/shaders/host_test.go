@@ -53,6 +53,7 @@ func TestPipelines(t *testing.T) {
 		{Heads, nil, []string{"matvec_f16_simd"}},
 		{Quantize, map[int]any{0: uint32(0)}, []string{"quantize"}},
 		{Operations, nil, []string{"rms_norm", "rotate", "gate_silu", "gate_relu2", "add"}},
+		{Delta, nil, []string{"convolve", "delta_rule"}},
 		{Attention, nil, []string{"append", "attend"}},
 	} {
 		l, err := d.Compile(s.source)

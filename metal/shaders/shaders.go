@@ -41,6 +41,12 @@ var Heads string
 //go:embed attention.metal
 var Attention string
 
+// Delta has the convolution and the delta rule of gated delta nets. It has no
+// function constants.
+//
+//go:embed delta.metal
+var Delta string
+
 // Codes says how a weight format lays out its codes.
 type Codes struct {
 	Bits         uint32 // of a code: 1 is ±1, 2 is code-1, 8 an int8
