@@ -113,7 +113,11 @@ func TestProfile(t *testing.T) {
 		}
 	}
 	checkProfileMemory(t, p)
-	for _, change := range []string{names.ChangeCache, names.ChangeNative} {
+	layout, packing := names.ChangePacked, "weights packed, not in place" // as without SIMD
+	if p.Profile.Packing == names.Packed {
+		layout, packing = names.ChangeNative, "weights in place, not packed"
+	}
+	for _, change := range []string{names.ChangeCache, layout} {
 		n := 0
 		for _, s := range results.Samples {
 			if rate, ok := s.Value(bench.TokenRate); s.Name.Base == names.BaseWhatIf && s.Name.Get(names.Change) == change && ok && rate > 0 {
@@ -130,10 +134,6 @@ func TestProfile(t *testing.T) {
 		if x.Why == "" && (math.IsNaN(x.Computed) || math.IsNaN(x.Measured.Center)) {
 			t.Errorf("%+v is neither computed and measured, nor said why not", x)
 		}
-	}
-	packing := "weights packed, not in place" // as without SIMD
-	if p.Profile.Packing == names.Packed {
-		packing = "weights in place, not packed"
 	}
 	if want := []string{"cache in q8_0, not f16", packing, "one thread more"}; !slices.Equal(found, want) {
 		t.Errorf("what-ifs %q, want %q", found, want)
