@@ -11,13 +11,14 @@ import (
 // lasts tens of microseconds, as long as it takes to wake a parked goroutine.
 // Workers therefore spin for a while after each dispatch before they park.
 type dispatcher struct {
+	// What a worker reads first lies in one cache line with what each dispatch
+	// writes, and with the pool's mutex: it comes from the caller's core once.
 	threads  int
-	queues   []queue // one per thread: its share of the tasks
-	workers  []worker
-	task     func(thread, i int)
+	queues   []queue   // one per thread: its share of the tasks
 	recorder *Recorder // nil: none
+	task     func(thread, i int)
+	workers  []worker
 	closed   atomic.Bool
-	panicked atomic.Pointer[any]
 
 	// Padded: while threads write these, others read what is beside them.
 	_     [128]byte
@@ -25,6 +26,8 @@ type dispatcher struct {
 	_     [124]byte
 	gate  atomic.Int32 // workers at work; shut is added between dispatches
 	_     [124]byte
+
+	panicked atomic.Pointer[any]
 }
 
 // queue is a share [next, end) of the tasks; other threads take from it too
