@@ -53,7 +53,8 @@ func (r *KernelRun) Weights() float64 { return float64(r.Rows) * float64(r.Cols)
 type KernelSteps struct {
 	Rows, Cols int // of the larger of the two products that were stepped through
 
-	// Total is the instructions for 128 weights: those that more rows add. Once is
+	// Total is the instructions for 128 weights: those that more rows add, of the
+	// functions that were disassembled or, if there are none, of all. Once is
 	// those for 128 activations that any number of rows takes: quantizing,
 	// arranging, tables, handing out.
 	Total, Once float64
