@@ -18,8 +18,6 @@ import (
 // mostSteps is where Count gives up: a step takes some ten microseconds.
 const mostSteps = 2_000_000
 
-var errTooMany = fmt.Errorf("more than %d instructions", mostSteps)
-
 // anchor is a function whose address tells where the program is loaded.
 func anchor() {}
 
@@ -51,6 +49,11 @@ func address() uint64 { return uint64(reflect.ValueOf(anchor).Pointer()) }
 // steps through it by ptrace(2): the result has, for each of the parts between two
 // marks, how often each instruction was executed, at its address in this process.
 func Count(ctx context.Context, child *exec.Cmd, parts int) ([]Counts, error) {
+	return count(ctx, child, parts, mostSteps)
+}
+
+// count is Count that gives up after so many steps.
+func count(ctx context.Context, child *exec.Cmd, parts, most int) ([]Counts, error) {
 	runtime.LockOSThread() // ptrace answers the thread that attached alone
 	defer runtime.UnlockOSThread()
 	// A preempted goroutine would be counted too.
@@ -66,9 +69,12 @@ func Count(ctx context.Context, child *exec.Cmd, parts int) ([]Counts, error) {
 	if err := child.Start(); err != nil {
 		return nil, err
 	}
-	counts, err := trace(bufio.NewReader(out), in, parts)
+	counts, thread, err := trace(bufio.NewReader(out), in, parts, most)
 	if err != nil {
 		child.Process.Kill()
+		if thread != child.Process.Pid { // for which Wait waits
+			reap(thread)
+		}
 	}
 	failed := child.Wait()
 	switch {
@@ -84,27 +90,40 @@ func Count(ctx context.Context, child *exec.Cmd, parts int) ([]Counts, error) {
 
 var errEnded = errors.New("the process that was stepped through ended early")
 
-func trace(out *bufio.Reader, in io.WriteCloser, parts int) ([]Counts, error) {
+// trace returns the thread that it attached to, 0 if it came to none.
+func trace(out *bufio.Reader, in io.WriteCloser, parts, most int) (counts []Counts, thread int, err error) {
 	defer in.Close()
-	var thread int
 	var at uint64
 	if _, err := fmt.Fscanf(out, handshake, &thread, &at); err != nil {
-		return nil, errEnded
+		return nil, 0, errEnded
 	}
 	if err := syscall.PtraceAttach(thread); err != nil {
-		return nil, fmt.Errorf("the system does not allow it: %w", err)
+		return nil, 0, fmt.Errorf("the system does not allow it: %w", err)
 	}
 	if _, err := stopped(thread); err != nil {
-		return nil, err
+		return nil, thread, err
 	}
 	if _, err := in.Write([]byte{1}); err != nil {
-		return nil, err
+		return nil, thread, err
 	}
-	return step(thread, address()-at, parts)
+	counts, err = step(thread, address()-at, parts, most)
+	return counts, thread, err
+}
+
+// reap waits for the end of a traced thread whose process was killed: until its
+// tracer has, nobody is told that the process has ended.
+func reap(thread int) {
+	for thread != 0 {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(thread, &status, syscall.WALL, nil)
+		if err != syscall.EINTR && (err != nil || status.Exited() || status.Signaled()) {
+			return
+		}
+	}
 }
 
 // step lets a thread run to its first mark, then counts until the last.
-func step(thread int, shift uint64, parts int) ([]Counts, error) {
+func step(thread int, shift uint64, parts, most int) ([]Counts, error) {
 	counts, scheduled := make([]Counts, 0, parts), scheduling{}
 	resume := func(sig syscall.Signal) error { return syscall.PtraceCont(thread, int(sig)) }
 	deliver, steps := syscall.Signal(0), 0
@@ -125,8 +144,8 @@ func step(thread int, shift uint64, parts int) ([]Counts, error) {
 			if pc := regs.PC() + shift; !scheduled.is(pc) {
 				counts[len(counts)-1][pc]++
 			}
-			if steps++; steps > mostSteps {
-				return nil, errTooMany
+			if steps++; steps > most {
+				return nil, fmt.Errorf("more than %d instructions", most)
 			}
 		case marker:
 			if len(counts) == parts {

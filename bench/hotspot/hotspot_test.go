@@ -19,7 +19,16 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
 	}
-	if err := child(); err != nil {
+	var err error
+	if os.Getenv(childVariable) == "thread" { // not the process's first
+		runtime.LockOSThread()
+		done := make(chan error)
+		go func() { done <- child() }()
+		err = <-done
+	} else {
+		err = child()
+	}
+	if err != nil {
 		os.Stderr.WriteString(err.Error())
 		os.Exit(1)
 	}
