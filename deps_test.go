@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -32,8 +33,9 @@ var layers = []layer{
 	{"kernels/all", []string{"kernels/*"}},
 	{"kernels/kerneltest", []string{"internal/*", "formats", "kernels", "kernels/all"}},
 	{"kernels/*", []string{"internal/*", "formats", "kernels", "kernels/internal/*"}},
-	{"metal", nil},
-	{"metal/softmetal/frameworks", []string{"metal/softmetal"}},
+	{"metal", []string{"metal/dl"}},
+	{"metal/softmetal", []string{"metal/dl"}},
+	{"metal/softmetal/frameworks", []string{"metal/dl", "metal/softmetal"}},
 	{"metal/shaders", []string{"formats"}},
 	{"metal/*", nil},
 	{"models/tokenizer", []string{"internal/*", "formats/*", "models/arch"}},
@@ -51,7 +53,7 @@ var layers = []layer{
 	{"bench/profile", []string{"bench", "bench/names", "bench/hotspot"}},
 	{"bench/*", []string{"internal/*", "bench"}},
 	{"reports", []string{"internal/*", "bench", "bench/names", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},
-	{"cmd/*", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "models", "models/*", "bench", "bench/*", "reports"}},
+	{"cmd/*", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "models", "models/*", "bench", "bench/*", "reports", "metal", "metal/softmetal/frameworks"}},
 }
 
 // modules says which packages may import each module that is not ours, in
@@ -66,9 +68,9 @@ var modules = map[string][]string{
 	"github.com/montanaflynn/stats":     {"bench", "reports", "models/perplexity"},
 	"gonum.org/v1/gonum":                {"bench", "bench/*", "models/perplexity"}, // quantiles of Student's distribution
 	"gonum.org/v1/plot":                 {"reports"},
-	"golang.org/x/image":                {"reports"},          // the types of plot's fonts
-	"github.com/ebitengine/purego":      {"metal", "metal/*"}, // C libraries without cgo
-	"github.com/gofrs/flock":            {"cmd/*"},            // locks of folders on every system
+	"golang.org/x/image":                {"reports"},  // the types of plot's fonts
+	"github.com/ebitengine/purego":      {"metal/dl"}, // C libraries without cgo
+	"github.com/gofrs/flock":            {"cmd/*"},    // locks of folders on every system
 	"github.com/spf13/cobra":            {"cmd/*"},
 	"github.com/spf13/pflag":            {"cmd/*"}, // what cobra's flags are
 	"github.com/schollz/progressbar/v3": {"cmd/*"},
@@ -295,6 +297,22 @@ func hasModule(path string, modules []string) bool {
 	return slices.ContainsFunc(modules, func(m string) bool {
 		return path == m || strings.HasPrefix(path, m+"/")
 	})
+}
+
+// A program without cgo is linked statically on Linux, and runs on any, of
+// whatever C library: purego, which calls C on a Mac, would change that.
+func TestStaticOnLinux(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "./cmd/onebit")
+	list.Env = append(list.Environ(), "GOOS=linux", "CGO_ENABLED=0")
+	packages, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range strings.Lines(string(packages)) {
+		if p = strings.TrimSpace(p); hasModule(p, []string{"github.com/ebitengine/purego"}) || p == "runtime/cgo" {
+			t.Errorf("cmd/onebit links %s", p)
+		}
+	}
 }
 
 // Internal packages are leaves: beside the standard library they import only

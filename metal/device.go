@@ -13,7 +13,9 @@ type Device struct {
 	queue  id
 	name   string
 	limits Limits
-	close  sync.Once
+	// emulated: the frameworks are played.
+	emulated bool
+	close    sync.Once
 }
 
 // Limits are what a device can do at most.
@@ -64,6 +66,10 @@ func newDevice(o *objc) (*Device, error) {
 
 // Name is what the system calls the GPU, "Apple M2 Pro".
 func (d *Device) Name() string { return d.name }
+
+// Emulated reports whether the device is played in software: what it computes
+// counts, how long it takes does not.
+func (d *Device) Emulated() bool { return d.emulated }
 
 // Limits returns what the device can do at most.
 func (d *Device) Limits() Limits { return d.limits }

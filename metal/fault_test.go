@@ -7,15 +7,13 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
-
-	"github.com/ebitengine/purego"
 )
 
 func TestNoDevice(t *testing.T) {
 	lib := played(t)
 	lib.NoDevice(true)
 	defer lib.NoDevice(false)
-	if _, err := OpenFrameworks(Frameworks{ObjC: lib.Path(), Metal: lib.Path()}); !errors.Is(err, ErrNoDevice) {
+	if _, err := OpenFrameworks(lib); !errors.Is(err, ErrNoDevice) {
 		t.Errorf("no device: %v", err)
 	}
 }
@@ -178,7 +176,7 @@ func TestPlantedMistakes(t *testing.T) {
 			}
 		}},
 		{"another pool is popped", "objc_autoreleasePoolPop: not this thread's innermost pool", func() {
-			o.pool(func() { purego.SyscallN(o.pop, 77) })
+			o.pool(func() { o.call(o.pop, 77) })
 		}},
 		{"threadgroup memory of odd size", "setThreadgroupMemoryLength:atIndex: 4 bytes", encoder(func(c *Commands) {
 			o.send(c.encoder, "setThreadgroupMemoryLength:atIndex:", 4, 0)

@@ -2,38 +2,31 @@ package metal
 
 import "fmt"
 
-// Frameworks are the shared libraries that Metal is called through, by path.
-type Frameworks struct {
-	ObjC  string // the runtime of Objective-C
-	Metal string
-	// Also are opened first: without CoreGraphics, macOS has no default device.
-	Also []string
+// Frameworks are the shared libraries that Metal is called through: the runtime
+// of Objective-C and Metal.framework, or one that plays both.
+type Frameworks interface {
+	// Symbol returns the address of a C function.
+	Symbol(name string) (address uintptr, err error)
+	// Bind makes the Go function that fn points to, which calls the C function at
+	// address.
+	Bind(fn any, address uintptr)
+	// Call calls the C function at address with integers and pointers.
+	Call(address uintptr, args ...uintptr) uintptr
 }
 
-// OpenFrameworks opens the default device of these libraries. [Open] is for the
-// system's own. Libraries that were opened stay so.
+// OpenFrameworks opens the default device of frameworks that play Metal: it is
+// [Device.Emulated]. [Open] is for the system's own.
 func OpenFrameworks(f Frameworks) (*Device, error) {
-	for _, path := range f.Also {
-		if _, err := openLibrary(path); err != nil {
-			return nil, fmt.Errorf("metal: %w", err)
-		}
+	d, err := openDevice(f)
+	if err != nil {
+		return nil, err
 	}
-	var libraries []uintptr
-	for _, path := range []string{f.ObjC, f.Metal} {
-		lib, err := openLibrary(path)
-		if err != nil {
-			return nil, fmt.Errorf("metal: %w", err)
-		}
-		libraries = append(libraries, lib)
-	}
-	o, err := newObjC(func(name string) (address uintptr, err error) {
-		for _, lib := range libraries {
-			if address, err = findSymbol(lib, name); err == nil {
-				break
-			}
-		}
-		return address, err
-	})
+	d.emulated = true
+	return d, nil
+}
+
+func openDevice(f Frameworks) (*Device, error) {
+	o, err := newObjC(f)
 	if err != nil {
 		return nil, fmt.Errorf("metal: %w", err)
 	}

@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"sync"
 	"unsafe"
-
-	"github.com/ebitengine/purego"
 )
 
 // An id is a pointer to an object of Objective-C. The garbage collector does
@@ -17,6 +15,7 @@ type Size struct{ Width, Height, Depth uint }
 
 // An objc is the runtime of Objective-C and the one C function of Metal.
 type objc struct {
+	call         func(address uintptr, args ...uintptr) uintptr
 	msgSend      uintptr
 	push, pop    uintptr
 	getClass     func(name string) id
@@ -31,17 +30,17 @@ type objc struct {
 	selectors sync.Map // string → uintptr
 }
 
-// newObjC binds the functions of two libraries by the addresses that symbol
-// returns.
-func newObjC(symbol func(name string) (uintptr, error)) (*objc, error) {
+// newObjC binds the functions of the libraries.
+func newObjC(f Frameworks) (*objc, error) {
 	var err error
 	address := func(name string) (a uintptr) {
 		if err == nil {
-			a, err = symbol(name)
+			a, err = f.Symbol(name)
 		}
 		return a
 	}
 	o := &objc{
+		call:    f.Call,
 		msgSend: address("objc_msgSend"),
 		push:    address("objc_autoreleasePoolPush"),
 		pop:     address("objc_autoreleasePoolPop"),
@@ -55,13 +54,13 @@ func newObjC(symbol func(name string) (uintptr, error)) (*objc, error) {
 	if err != nil {
 		return nil, err
 	}
-	purego.RegisterFunc(&o.getClass, getClass)
-	purego.RegisterFunc(&o.registerName, registerName)
-	purego.RegisterFunc(&o.createDevice, createDevice)
-	purego.RegisterFunc(&o.sendFloat, o.msgSend)
-	purego.RegisterFunc(&o.sendPointer, o.msgSend)
-	purego.RegisterFunc(&o.sendSize, large)
-	purego.RegisterFunc(&o.sendDispatch, o.msgSend)
+	f.Bind(&o.getClass, getClass)
+	f.Bind(&o.registerName, registerName)
+	f.Bind(&o.createDevice, createDevice)
+	f.Bind(&o.sendFloat, o.msgSend)
+	f.Bind(&o.sendPointer, o.msgSend)
+	f.Bind(&o.sendSize, large)
+	f.Bind(&o.sendDispatch, o.msgSend)
 	return o, nil
 }
 
@@ -80,8 +79,7 @@ func (o *objc) sel(name string) uintptr {
 //go:uintptrescapes
 func (o *objc) send(obj id, message string, words ...uintptr) uintptr {
 	args := append(make([]uintptr, 0, 8), obj, o.sel(message))
-	r, _, _ := purego.SyscallN(o.msgSend, append(args, words...)...)
-	return r
+	return o.call(o.msgSend, append(args, words...)...)
 }
 
 // sendBool is send where a BOOL is returned, which is the lowest byte.
@@ -104,8 +102,8 @@ func (o *objc) release(obj *id) {
 func (o *objc) pool(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	pool, _, _ := purego.SyscallN(o.push)
-	defer purego.SyscallN(o.pop, pool)
+	pool := o.call(o.push)
+	defer o.call(o.pop, pool)
 	f()
 }
 

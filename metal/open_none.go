@@ -7,7 +7,22 @@ import (
 	"runtime"
 )
 
-var errSystem = fmt.Errorf("metal: %w: Metal is a part of macOS, and this is %s/%s", ErrNoDevice, runtime.GOOS, runtime.GOARCH)
+// provided returns the frameworks of a program that plays them.
+var provided func() (Frameworks, error)
 
-// Open returns an error that wraps [ErrNoDevice]: only macOS has Metal.
-func Open() (*Device, error) { return nil, errSystem }
+// Provide makes Open open the device of these frameworks, where the system has
+// none of its own. A program that plays them calls it once, before Open.
+func Provide(frameworks func() (Frameworks, error)) { provided = frameworks }
+
+// Open returns an error that wraps [ErrNoDevice], for only macOS has Metal; or
+// the device of the frameworks that the program provides.
+func Open() (*Device, error) {
+	if provided == nil {
+		return nil, fmt.Errorf("metal: %w: Metal is a part of macOS, and this is %s/%s", ErrNoDevice, runtime.GOOS, runtime.GOARCH)
+	}
+	f, err := provided()
+	if err != nil {
+		return nil, fmt.Errorf("metal: %w: %w", ErrNoDevice, err)
+	}
+	return OpenFrameworks(f)
+}

@@ -59,6 +59,7 @@ vet_platforms() {
 		CGO_ENABLED=0 GOOS=${platform%/*} GOARCH=${platform#*/} go vet ./...
 	done
 	go vet -tags purego ./...
+	go vet -tags softmetal ./cmd/...
 	go -C kernels/_asm vet ./...
 }
 
@@ -103,6 +104,19 @@ report_variants() {
 	go build -o /dev/null ./...
 	go run ./cmd/onebit kernels
 	printf 'a skip for lack of these is a failure: %s\n' "$(machine_features)"
+}
+
+# check_static builds onebit as it is released for Linux, and as it is tested
+# with Metal played.
+check_static() {
+	local headers
+	CGO_ENABLED=0 go build -o "$TMPDIR/onebit-static" ./cmd/onebit
+	headers=$(readelf -lW "$TMPDIR/onebit-static")
+	if grep -E 'INTERP|DYNAMIC' <<<"$headers"; then
+		echo "onebit is linked dynamically"
+		return 1
+	fi
+	go run -tags softmetal ./cmd/onebit kernels >/dev/null
 }
 
 # tools lists what the tests may not miss: what is installed.

@@ -25,7 +25,7 @@ func openDevice(t *testing.T) *metal.Device {
 		if missing != nil {
 			t.Fatal(missing)
 		}
-		d, err = metal.OpenFrameworks(metal.Frameworks{ObjC: lib.Path(), Metal: lib.Path()})
+		d, err = metal.OpenFrameworks(lib)
 	}
 	if errors.Is(err, metal.ErrNoDevice) {
 		require.Skip(t, "metal", err.Error())

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
+	"onebit/metal/dl"
 )
 
 // A Library is a compiled source, with values for its function constants.
@@ -47,11 +47,11 @@ var load = sync.OnceValue(func() error {
 	if err != nil {
 		return err
 	}
-	library, err := purego.Dlopen(filepath.Join(folder, "libsoftmetal.so"), purego.RTLD_NOW|purego.RTLD_LOCAL)
+	library, err := dl.Open(filepath.Join(folder, "libsoftmetal.so"))
 	if err != nil {
 		return fmt.Errorf("softmetal: %w", err)
 	}
-	for name, function := range map[string]any{
+	return library.BindAll(map[string]any{
 		"softmetal_compile":       &softmetalCompile,
 		"softmetal_function_new":  &softmetalFunctionNew,
 		"softmetal_function_free": &softmetalFunctionFree,
@@ -59,10 +59,7 @@ var load = sync.OnceValue(func() error {
 		"softmetal_alloc":         &softmetalAlloc,
 		"softmetal_release":       &softmetalRelease,
 		"softmetal_free":          &softmetalFree,
-	} {
-		purego.RegisterLibFunc(function, library, name)
-	}
-	return nil
+	})
 })
 
 // Compile compiles a source for dispatches with these values of its function

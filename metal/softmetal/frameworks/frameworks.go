@@ -10,12 +10,16 @@
 // access faults. [Library.Live] is what leaks.
 package frameworks
 
-import "strings"
+import (
+	"strings"
 
-// A Library is both frameworks at once. There is one in a process, however
-// often it is loaded.
+	"onebit/metal/dl"
+)
+
+// A Library is both frameworks at once, for package metal to be called with.
+// There is one in a process, however often it is loaded.
 type Library struct {
-	path            string
+	*dl.Libraries
 	violations      func() string
 	live            func() string
 	noDevice        func(bool)
@@ -23,9 +27,6 @@ type Library struct {
 	failAllocations func(int32)
 	failCommands    func(n, code int32)
 }
-
-// Path returns the file, to be opened as either framework.
-func (l *Library) Path() string { return l.path }
 
 // Violations returns what was done wrong since the last call.
 func (l *Library) Violations() []string { return lines(l.violations()) }

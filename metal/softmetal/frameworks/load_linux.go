@@ -6,9 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"onebit/metal/dl"
 	"onebit/metal/softmetal"
-
-	"github.com/ebitengine/purego"
 )
 
 //go:embed played
@@ -21,17 +20,20 @@ func Load() (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
-	if err != nil {
+	l := new(Library)
+	if l.Libraries, err = dl.Open(path); err != nil {
 		return nil, fmt.Errorf("frameworks: %w", err)
 	}
-	l := &Library{path: path}
-	purego.RegisterLibFunc(&l.violations, handle, "frameworks_violations")
-	purego.RegisterLibFunc(&l.live, handle, "frameworks_live")
-	purego.RegisterLibFunc(&l.noDevice, handle, "frameworks_no_device")
-	purego.RegisterLibFunc(&l.family, handle, "frameworks_family")
-	purego.RegisterLibFunc(&l.failAllocations, handle, "frameworks_fail_allocations")
-	purego.RegisterLibFunc(&l.failCommands, handle, "frameworks_fail_commands")
+	if err := l.BindAll(map[string]any{
+		"frameworks_violations":       &l.violations,
+		"frameworks_live":             &l.live,
+		"frameworks_no_device":        &l.noDevice,
+		"frameworks_family":           &l.family,
+		"frameworks_fail_allocations": &l.failAllocations,
+		"frameworks_fail_commands":    &l.failCommands,
+	}); err != nil {
+		return nil, fmt.Errorf("frameworks: %w", err)
+	}
 	return l, nil
 }
 
