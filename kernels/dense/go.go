@@ -1,0 +1,82 @@
+package dense
+
+import (
+	"math"
+
+	"onebit/kernels"
+)
+
+// goVariant is the specification of all others.
+var goVariant = &Variant{ISA: kernels.Go, mr: 4, nr: 8, tile: tileGo, pack: packGo}
+
+func tileGo(c []float32, stride int, a, b []float32, k int, add bool) {
+	const mr, nr = 4, 8
+	for i := range mr {
+		var sums [nr]float32
+		for l := range k {
+			row := (*[nr]float32)(b[l*nr:])
+			av := float64(a[l*mr+i])
+			for j := range sums {
+				sums[j] = fma(av, float64(row[j]), sums[j])
+			}
+		}
+		out := (*[nr]float32)(c[i*stride:])
+		if add {
+			for j := range out {
+				out[j] += sums[j]
+			}
+		} else {
+			*out = sums
+		}
+	}
+}
+
+// fma returns a·b + c rounded once to float32, where a and b are float32s. Their product is
+// exact in float64, the sum is not always. Rounding it again is wrong only where the first
+// rounding ended half-way between two float32s.
+func fma(a, b float64, c float32) float32 {
+	const (
+		below = 1<<29 - 1 // the bits that float32 does not have
+		half  = 1 << 28
+	)
+	s := a*b + float64(c)
+	bits := math.Float64bits(s)
+	if bits&below == half || bits&^(1<<63) < 0x381<<52 {
+		return roundOnce(a*b, float64(c), s)
+	}
+	return float32(s)
+}
+
+// roundOnce returns p + c, of which s is the rounded sum, rounded to float32. A
+// result that has become odd in its last bit, because it is not exact, is not half-way (S.
+// Boldo and G. Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
+// rounding to odd", IEEE Transactions on Computers 57(4), 2008). It is rare, and fma is inlined without it.
+//
+//go:noinline
+func roundOnce(p, c, s float64) float32 {
+	back := s - p
+	err := (p - (s - back)) + (c - back)
+	if bits := math.Float64bits(s); err != 0 && bits&1 == 0 {
+		if (err > 0) == (s > 0) {
+			bits++
+		} else {
+			bits--
+		}
+		s = math.Float64frombits(bits)
+	}
+	return float32(s)
+}
+
+func packGo(dst, src []float32, stride, rows, k, width int) {
+	for i := range width {
+		if i >= rows {
+			for j := range k {
+				dst[j*width+i] = 0
+			}
+			continue
+		}
+		for j, v := range src[i*stride : i*stride+k] {
+			dst[j*width+i] = v
+		}
+	}
+}
