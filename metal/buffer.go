@@ -3,7 +3,6 @@ package metal
 import (
 	"errors"
 	"fmt"
-	"os"
 	"unsafe"
 )
 
@@ -16,7 +15,11 @@ type Buffer struct {
 	copied bool
 }
 
-const sharedStorage = 0 // MTLResourceStorageModeShared, hazards tracked
+const (
+	sharedStorage = 0 // MTLResourceStorageModeShared, hazards tracked
+	// offsetUnit is what an argument's offset in its buffer is a multiple of.
+	offsetUnit = 4
+)
 
 var errEmpty = errors.New("metal: a buffer has at least one byte")
 
@@ -59,11 +62,10 @@ func (d *Device) Wrap(data []byte) (*Buffer, error) {
 
 // inPlace returns a buffer of the pages that data lies in, or nil.
 func (d *Device) inPlace(data []byte) *Buffer {
-	page := uintptr(os.Getpagesize())
-	address := uintptr(unsafe.Pointer(&data[0]))
-	first := address / page * page
-	length := (address + uintptr(len(data)) - first + page - 1) / page * page
-	if address%4 != 0 || length > uintptr(d.limits.Buffer) {
+	address := addressOf(data)
+	first, end := pages(data)
+	length := end - first
+	if address%offsetUnit != 0 || length > uintptr(d.limits.Buffer) {
 		return nil
 	}
 	b := &Buffer{device: d, start: int(address - first), bytes: data}

@@ -19,6 +19,8 @@ type Commands struct {
 	encoder  id // nil once it has ended
 	pipeline *Pipeline
 	err      error
+
+	committed, closed bool
 }
 
 var (
@@ -26,9 +28,17 @@ var (
 	errNotSent   = errors.New("metal: commands were not committed")
 )
 
+// maxCommands is how many of a queue Metal lets be begun and not done.
+const maxCommands = 64
+
 // NewCommands starts commands. If 64 of the device are not done, it waits for
-// the GPU: no more may be open than that. The error wraps [ErrOutOfMemory].
+// the GPU, unless none of them was committed: then it would wait for ever, and
+// the error wraps [ErrTooMany]. Else it wraps [ErrOutOfMemory].
 func (d *Device) NewCommands() (*Commands, error) {
+	if d.encoding.Add(1) > maxCommands {
+		d.encoding.Add(-1)
+		return nil, fmt.Errorf("metal: %w: %d", ErrTooMany, maxCommands)
+	}
 	c := &Commands{device: d}
 	o := d.objc
 	o.pool(func() {
@@ -136,6 +146,8 @@ func (c *Commands) Commit() error {
 	}
 	c.endEncoding()
 	c.device.objc.pool(func() { c.device.objc.send(c.buffer, "commit") })
+	c.committed = true
+	c.device.encoding.Add(-1)
 	return nil
 }
 
@@ -182,7 +194,14 @@ func (c *Commands) GPUTime() time.Duration {
 
 // Close lets go of the commands. Those that were not committed are never run.
 func (c *Commands) Close() error {
+	if c.closed {
+		return nil
+	}
+	c.closed = true
 	c.endEncoding()
 	c.device.objc.release(&c.buffer)
+	if !c.committed {
+		c.device.encoding.Add(-1)
+	}
 	return nil
 }

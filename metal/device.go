@@ -3,6 +3,7 @@ package metal
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 // A Device is a GPU, with one queue for its commands. Its methods may be called
@@ -15,6 +16,8 @@ type Device struct {
 	limits Limits
 	// emulated: the frameworks are played.
 	emulated bool
+	// encoding counts commands that are neither committed nor closed.
+	encoding atomic.Int32
 	close    sync.Once
 }
 

@@ -12,6 +12,7 @@ var (
 	ErrNoDevice    = errors.New("there is no GPU that Metal can use")
 	ErrOutOfMemory = errors.New("the GPU has no memory left")
 	ErrTooLarge    = errors.New("is larger than this GPU's largest buffer")
+	ErrTooMany     = errors.New("too many commands were begun and not committed")
 	ErrDeviceLost  = errors.New("the GPU was removed, or taken from this program")
 	ErrTimeout     = errors.New("the GPU took longer than the system lets it; cut the work into several commands")
 )

@@ -20,14 +20,47 @@ func TestNoDevice(t *testing.T) {
 
 func TestAllocationFails(t *testing.T) {
 	d, lib := openPlayed(t)
-	for name, allocate := range map[string]func() error{
-		"buffer":   func() error { _, err := d.NewBuffer(4096); return err },
-		"copy":     func() error { _, err := d.Wrap(mapped(t, 400)[1:]); return err },
-		"commands": func() error { _, err := d.NewCommands(); return err },
+	pipeline := func() error {
+		l, err := d.Compile(shader)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		lib.FailAllocations(0, 1)
+		_, err = l.Pipeline("vector_add", Constants{0: float32(1)})
+		return err
+	}
+	for _, test := range []struct {
+		name     string
+		after    int
+		want     error
+		allocate func() error
+	}{
+		{"buffer", 0, ErrOutOfMemory, func() error { _, err := d.NewBuffer(4096); return err }},
+		{"copy", 0, ErrOutOfMemory, func() error { _, err := d.Wrap(mapped(t, 400)[1:]); return err }},
+		{"copy of what is refused", 0, ErrOutOfMemory, func() error {
+			lib.FailAllocations(0, 2)
+			_, err := d.Wrap(mapped(t, 400))
+			return err
+		}},
+		{"parts", 0, ErrOutOfMemory, func() error {
+			lib.FailAllocations(0, 3)
+			data := mapped(t, 400)
+			_, err := d.Map([][]byte{data[:100], data[100:]})
+			return err
+		}},
+		{"commands", 0, ErrOutOfMemory, func() error { _, err := d.NewCommands(); return err }},
+		{"encoder", 1, ErrOutOfMemory, func() error { _, err := d.NewCommands(); return err }},
+		{"queue", 0, ErrOutOfMemory, func() error { _, err := OpenFrameworks(lib); return err }},
+		{"library", 0, nil, func() error { _, err := d.Compile(shader); return err }},
+		{"pipeline", 1, nil, pipeline},
 	} {
-		lib.FailAllocations(1)
-		if err := allocate(); !errors.Is(err, ErrOutOfMemory) {
-			t.Errorf("%s: %v", name, err)
+		lib.FailAllocations(test.after, 1)
+		err := test.allocate()
+		lib.FailAllocations(0, 0)
+		if err == nil || test.want != nil && !errors.Is(err, test.want) ||
+			test.want == nil && !strings.Contains(err.Error(), "a fault that the test asked for") {
+			t.Errorf("%s: %v", test.name, err)
 		}
 	}
 }
@@ -36,7 +69,7 @@ func TestCommandErrors(t *testing.T) {
 	d, lib := openPlayed(t)
 	add := newAdder(t, d, 10, 1)
 	for code, cause := range map[int]error{1: nil, 2: ErrTimeout, 4: ErrDeviceLost, 8: ErrOutOfMemory, 11: ErrDeviceLost} {
-		lib.FailCommands(1, code)
+		lib.FailCommands(0, 1, code)
 		failing := add.commands(t)
 		add.encode(failing, add.a, add.b, add.sum)
 		if err := failing.Commit(); err != nil {
@@ -58,6 +91,23 @@ func TestCommandErrors(t *testing.T) {
 	run(t, c)
 	if got := floats(add.sum)[9]; got != 9009 {
 		t.Errorf("after errors the sum is %g", got)
+	}
+}
+
+// The commands that fail are those that were asked to, and others are done.
+func TestCommandsFailLater(t *testing.T) {
+	d, lib := openPlayed(t)
+	add := newAdder(t, d, 10, 1)
+	lib.FailCommands(1, 1, 8)
+	for i, want := range []error{nil, ErrOutOfMemory, nil} {
+		c := add.commands(t)
+		add.encode(c, add.a, add.b, add.sum)
+		if err := c.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Wait(); !errors.Is(err, want) {
+			t.Errorf("commands %d: %v, want %v", i, err, want)
+		}
 	}
 }
 
@@ -169,11 +219,11 @@ func TestPlantedMistakes(t *testing.T) {
 			o.release(&s)
 		}},
 		{"65 command buffers are open", "commandBuffer: 64 command buffers are open and none is committed", func() {
-			for range 65 {
-				if c, err := d.NewCommands(); err == nil {
-					defer c.Close()
+			o.pool(func() {
+				for range 65 {
+					o.send(d.queue, "commandBuffer")
 				}
-			}
+			})
 		}},
 		{"another pool is popped", "objc_autoreleasePoolPop: not this thread's innermost pool", func() {
 			o.pool(func() { o.call(o.pop, 77) })

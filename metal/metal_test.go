@@ -207,6 +207,29 @@ func TestManyCommands(t *testing.T) {
 	}
 }
 
+// Who begins commands and never commits would wait for ever, and gets an error.
+func TestTooManyCommands(t *testing.T) {
+	add := newAdder(t, open(t), 8, 1)
+	var begun []*Commands
+	for range maxCommands {
+		begun = append(begun, add.commands(t))
+	}
+	if _, err := add.device.NewCommands(); !errors.Is(err, ErrTooMany) {
+		t.Errorf("one more than %d: %v", maxCommands, err)
+	}
+	begun[0].Close()
+	begun[0].Close() // which counts once
+	add.encode(begun[1], add.a, add.b, add.sum)
+	run(t, begun[1])
+	begun[1].Close()
+	for range 2 {
+		add.commands(t)
+	}
+	if _, err := add.device.NewCommands(); !errors.Is(err, ErrTooMany) {
+		t.Errorf("after two were done, and two more were begun: %v", err)
+	}
+}
+
 func TestAdd(t *testing.T) {
 	const n = 1000 // not a multiple of the threads of a threadgroup
 	add := newAdder(t, open(t), n, 0.5)

@@ -24,8 +24,9 @@ type Library struct {
 	live            func() string
 	noDevice        func(bool)
 	family          func(int)
-	failAllocations func(int32)
-	failCommands    func(n, code int32)
+	maxBuffer       func(uint64)
+	failAllocations func(after, n int32)
+	failCommands    func(after, n, code int32)
 }
 
 // Violations returns what was done wrong since the last call.
@@ -41,12 +42,20 @@ func (l *Library) NoDevice(none bool) { l.noDevice(none) }
 // Apple7, which it is at first.
 func (l *Library) Family(newest int) { l.family(newest) }
 
-// FailAllocations makes the next n buffers and command buffers fail: 0 ends it.
-func (l *Library) FailAllocations(n int) { l.failAllocations(int32(n)) }
+// MaxBuffer makes buffers of so many bytes the largest that a device has which is
+// opened from now on; 0 is the 1 GiB that it has at first.
+func (l *Library) MaxBuffer(bytes int) { l.maxBuffer(uint64(bytes)) }
 
-// FailCommands makes the next n command buffers end with an error of this code,
-// of MTLCommandBufferError, before they have done anything.
-func (l *Library) FailCommands(n, code int) { l.failCommands(int32(n), int32(code)) }
+// FailAllocations makes n allocations fail, after some that don't: of queues,
+// buffers, command buffers, encoders, libraries and pipelines. FailAllocations(0, 0)
+// ends it.
+func (l *Library) FailAllocations(after, n int) { l.failAllocations(int32(after), int32(n)) }
+
+// FailCommands makes n command buffers, after some that don't, end with an error
+// of this code, of MTLCommandBufferError, before they have done anything.
+func (l *Library) FailCommands(after, n, code int) {
+	l.failCommands(int32(after), int32(n), int32(code))
+}
 
 func lines(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })

@@ -29,6 +29,7 @@ func Load() (*Library, error) {
 		"frameworks_live":             &l.live,
 		"frameworks_no_device":        &l.noDevice,
 		"frameworks_family":           &l.family,
+		"frameworks_max_buffer":       &l.maxBuffer,
 		"frameworks_fail_allocations": &l.failAllocations,
 		"frameworks_fail_commands":    &l.failCommands,
 	}); err != nil {

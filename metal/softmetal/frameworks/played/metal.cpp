@@ -17,7 +17,7 @@ namespace frameworks {
 namespace {
 
 // What this device is.
-const unsigned long max_buffer_length = 1ul << 30, working_set = 3ul << 30;
+const unsigned long usual_buffer_length = 1ul << 30, working_set = 3ul << 30;
 const unsigned long max_bytes = 4096, max_index = 30;
 const unsigned long guard = 64ul << 10; // bytes beside a buffer that are nobody's
 const size_t most_commands = 64; // of a queue that are not done
@@ -35,10 +35,27 @@ std::string text(const Size &s) {
 // The newest family of Apple's GPUs that this is one of.
 long family = 1007;
 
+unsigned long max_buffer_length = usual_buffer_length;
+
+// A Fault happens to a few of what comes, after some that are spared.
+struct Fault {
+	int spared = 0, left = 0;
+
+	// strikes tells whether it happens to this one.
+	bool strikes() {
+		if (left == 0 || spared-- > 0)
+			return false;
+		spared = 0;
+		left--;
+		return true;
+	}
+};
+
 // Faults that tests ask for.
 bool no_device = false;
-int failing_allocations = 0;
-int failing_commands = 0, failing_code = 0;
+Fault allocation_fault, command_fault;
+int command_code = 0;
+const char *const asked_for = "a fault that the test asked for";
 
 unsigned long allocated = 0;
 
@@ -48,13 +65,12 @@ struct Error : Object {
 	Error(long code, std::string message) : Object("NSError"), code(code), message(std::move(message)) {}
 };
 
-// explain stores an error where the caller wants one. It frees message.
-void explain(Error **out, long code, char *message) {
+// explain stores an error where the caller wants one.
+void explain(Error **out, long code, const char *message) {
 	if (out != nullptr) {
 		*out = new Error(code, message);
 		autorelease(*out);
 	}
-	softmetal_free(message);
 }
 
 // A Buffer's memory is mapped twice: the host's view can be taken away while
@@ -253,10 +269,8 @@ void Commands::fail(long code, const std::string &message) {
 void Commands::run() {
 	status = completed;
 	start = now();
-	if (failing_commands > 0) {
-		failing_commands--;
-		fail(failing_code, "a fault that the test asked for");
-	}
+	if (command_fault.strikes())
+		fail(command_code, asked_for);
 	for (const Dispatch &d : dispatches) {
 		if (status == failed)
 			break;
@@ -336,16 +350,9 @@ bool device_supports(Device *, Selector, long asked) {
 }
 
 Object *device_queue(Device *, Selector selector) {
+	const Lock lock;
 	in_pool(selector);
-	return new Queue;
-}
-
-// fails tells whether an allocation is one that a test wants to fail.
-bool fails() {
-	if (failing_allocations == 0)
-		return false;
-	failing_allocations--;
-	return true;
+	return allocation_fault.strikes() ? nullptr : new Queue;
 }
 
 Object *device_buffer(Device *, Selector selector, unsigned long length, unsigned long) {
@@ -355,7 +362,7 @@ Object *device_buffer(Device *, Selector selector, unsigned long length, unsigne
 		violation("-[MTLDevice newBufferWithLength:options:]: length " + std::to_string(length));
 		return nullptr;
 	}
-	if (fails())
+	if (allocation_fault.strikes())
 		return nullptr;
 	const unsigned long page = static_cast<unsigned long>(getpagesize());
 	const unsigned long whole = (length + page - 1) / page * page;
@@ -384,7 +391,7 @@ Object *device_wrap(Device *, Selector selector, char *data, unsigned long lengt
 		violation("-[MTLDevice newBufferWithBytesNoCopy:length:options:deallocator:]: not whole pages, or too many");
 		return nullptr;
 	}
-	return fails() ? nullptr : new Buffer(data, data, length, true);
+	return allocation_fault.strikes() ? nullptr : new Buffer(data, data, length, true);
 }
 
 Object *device_library(Device *, Selector selector, String *source, Object *options, Error **out) {
@@ -392,21 +399,31 @@ Object *device_library(Device *, Selector selector, String *source, Object *opti
 	in_pool(selector);
 	if (!alive(source, "NSString", selector) || !alive(options, "MTLCompileOptions", selector))
 		return nullptr;
+	const long compile_failure = 3; // MTLLibraryErrorCompileFailure
+	if (allocation_fault.strikes()) {
+		explain(out, compile_failure, asked_for);
+		return nullptr;
+	}
 	char *message = nullptr;
 	softmetal_library *const library = softmetal_compile(source->text.c_str(), &message);
 	if (library == nullptr) {
-		const long compile_failure = 3; // MTLLibraryErrorCompileFailure
 		explain(out, compile_failure, message);
+		softmetal_free(message);
 		return nullptr;
 	}
 	return new Library(library);
 }
 
-Object *device_pipeline(Device *, Selector selector, Function *function, Error **) {
+Object *device_pipeline(Device *, Selector selector, Function *function, Error **out) {
 	const Lock lock;
 	in_pool(selector);
 	if (!alive(function, "MTLFunction", selector))
 		return nullptr;
+	if (allocation_fault.strikes()) {
+		const long internal_error = 3; // a number of the driver's own
+		explain(out, internal_error, asked_for);
+		return nullptr;
+	}
 	return new Pipeline(function);
 }
 
@@ -449,6 +466,7 @@ Object *library_function(Library *self, Selector selector, String *name, Constan
 	if (function == nullptr) {
 		const long function_not_found = 5; // MTLLibraryErrorFunctionNotFound
 		explain(out, function_not_found, message);
+		softmetal_free(message);
 		return nullptr;
 	}
 	return new Function(self, function);
@@ -470,7 +488,7 @@ Object *queue_commands(Queue *self, Selector selector) {
 	}
 	if (self->open == most_commands)
 		self->finish(self->pending.front());
-	return fails() ? nullptr : autorelease(new Commands(self));
+	return allocation_fault.strikes() ? nullptr : autorelease(new Commands(self));
 }
 
 Object *commands_encoder(Commands *self, Selector) {
@@ -481,6 +499,8 @@ Object *commands_encoder(Commands *self, Selector) {
 		violation("-[MTLCommandBuffer computeCommandEncoder]: committed already");
 		return nullptr;
 	}
+	if (allocation_fault.strikes())
+		return nullptr;
 	self->encoder = new Encoder(self);
 	return autorelease(self->encoder);
 }
@@ -728,17 +748,24 @@ void frameworks_family(long newest) {
 	family = newest;
 }
 
-// frameworks_fail_allocations makes the next n buffers and command buffers fail.
-void frameworks_fail_allocations(int n) {
+// frameworks_max_buffer makes buffers of so many bytes the largest; 0 is the usual.
+void frameworks_max_buffer(unsigned long bytes) {
 	const Lock lock;
-	failing_allocations = n;
+	max_buffer_length = bytes == 0 ? usual_buffer_length : bytes;
 }
 
-// frameworks_fail_commands makes the next n command buffers end with an error.
-void frameworks_fail_commands(int n, int code) {
+// frameworks_fail_allocations makes n allocations fail, after some that don't.
+void frameworks_fail_allocations(int after, int n) {
 	const Lock lock;
-	failing_commands = n;
-	failing_code = code;
+	allocation_fault = {after, n};
+}
+
+// frameworks_fail_commands makes n command buffers end with an error, after some
+// that don't.
+void frameworks_fail_commands(int after, int n, int code) {
+	const Lock lock;
+	command_fault = {after, n};
+	command_code = code;
 }
 }
 #pragma GCC visibility pop
