@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"onebit/kernels/_asm/asm"
+	"onebit/kernels/_asm/dense"
 	"onebit/kernels/_asm/float"
 	"onebit/kernels/_asm/pack"
 	"onebit/kernels/_asm/q1"
@@ -24,6 +25,7 @@ type generator struct {
 
 var generators = []generator{
 	{".", "quantize", quantize.Generate},
+	{"dense", "dense", dense.Generate},
 	{"heads", "float", float.Generate},
 	{"heads", "q6_k", q8.GenerateQ6_K},
 	{"heads", "q8_0", q8.GenerateQ8_0},

@@ -30,7 +30,7 @@
 // High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008; its loops are named as in F. Van Zee
 // and R. van de Geijn, "BLIS", ACM TOMS 41(3), 2015):
 //
-//	panel of a    MR rows, 256 of k         a[k·MR + i]; a block of them is in level 2
+//	panel of a    MR rows, 256 of k         a[k·MR + i]; a few of them is in level 2
 //	panel of b    NR columns, 256 of k      b[k·NR + j]; one is in level 1
 //	tile of c     MR × NR                   in registers
 //

@@ -7,7 +7,12 @@ import (
 )
 
 // goVariant is the specification of all others.
-var goVariant = &Variant{ISA: kernels.Go, mr: 4, nr: 8, tile: tileGo, pack: packGo}
+var goVariant = &Variant{
+	ISA:  kernels.Go,
+	rows: side{4, 4}, columns: side{8, 8},
+	tiles:     [][]tileFunc{{tileGo}},
+	transpose: transposeGo, gather: gatherGo,
+}
 
 func tileGo(c []float32, stride int, a, b []float32, k int, add bool) {
 	const mr, nr = 4, 8
@@ -67,16 +72,16 @@ func roundOnce(p, c, s float64) float32 {
 	return float32(s)
 }
 
-func packGo(dst, src []float32, stride, rows, k, width int) {
-	for i := range width {
-		if i >= rows {
-			for j := range k {
-				dst[j*width+i] = 0
-			}
-			continue
+func transposeGo(dst, src []float32, stride, rows, k, width int) {
+	for i := range rows {
+		for l, v := range src[i*stride : i*stride+k] {
+			dst[l*width+i] = v
 		}
-		for j, v := range src[i*stride : i*stride+k] {
-			dst[j*width+i] = v
-		}
+	}
+}
+
+func gatherGo(dst, src []float32, stride, k, width int) {
+	for l := range k {
+		copy(dst[l*width:(l+1)*width], src[l*stride:])
 	}
 }

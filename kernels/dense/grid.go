@@ -28,7 +28,7 @@ func newGrid(v *Variant, p *Product, threads int) *grid {
 	g := &grid{
 		Variant: v, Product: p,
 		blocks:    ceil(p.A.cols, depth),
-		rowPanels: ceil(p.C.rows, v.mr), columnPanels: ceil(p.C.cols, v.nr),
+		rowPanels: v.rows.panels(p.C.rows), columnPanels: v.columns.panels(p.C.cols),
 	}
 	want := 1 // tasks
 	if threads > 1 {
@@ -55,53 +55,56 @@ func (g *grid) block(i int) (start, length int) {
 }
 
 // packedB returns how many floats packed b takes.
-func (g *grid) packedB() int { return g.A.cols * g.columnPanels * g.nr }
+func (g *grid) packedB() int { return g.A.cols * g.columns.padded(g.C.cols) }
 
 // panelB returns the packed panel of b for a block and a panel of columns.
 func (g *grid) panelB(b []float32, block, panel int) []float32 {
 	start, length := g.block(block)
-	at := (start*g.columnPanels + panel*length) * g.nr
-	return b[at : at+length*g.nr]
+	at := start*g.columns.padded(g.C.cols) + panel*length*g.columns.most
+	return b[at : at+length*g.columns.width(panel, g.C.cols)]
 }
 
 // packB packs one panel of b.
 func (g *grid) packB(b []float32, i int) {
 	block, panel := i/g.columnPanels, i%g.columnPanels
-	start, length := g.block(block)
-	g.packPanel(g.panelB(b, block, panel), g.B.T(), panel*g.nr, start, length, g.nr)
+	g.packPanel(g.panelB(b, block, panel), g.B.T(), panel*g.columns.most, block)
 }
 
-// packPanel packs rows from row on of m, width if it has so many: dst[j·width + i] is the
-// element (row+i, start+j), and 0 for rows that there are not.
-func (g *grid) packPanel(dst []float32, m Matrix, row, start, length, width int) {
+// packPanel packs rows of m from row on, as many as dst has room for, of a block of its columns.
+func (g *grid) packPanel(dst []float32, m Matrix, row, block int) {
+	start, length := g.block(block)
+	width := len(dst) / length
 	rows := min(width, m.rows-row)
 	src := m.data[m.at(row, start):]
-	if !m.transposed {
-		g.pack(dst, src, m.stride, rows, length, width)
-		return
-	}
-	for j := range length {
-		out := dst[j*width : (j+1)*width]
-		copy(out, src[j*m.stride:][:rows])
-		clear(out[rows:])
+	switch {
+	case !m.transposed:
+		g.transpose(dst, src, m.stride, rows, length, width)
+	case rows == width:
+		g.gather(dst, src, m.stride, length, width)
+	default:
+		for l := range length {
+			copy(dst[l*width:], src[l*m.stride:][:rows])
+		}
 	}
 }
 
 // multiply computes chunk i of c.
 func (g *grid) multiply(s *scratch, b []float32, i int) {
-	rowPanel, columnPanel := i/g.columnChunks*g.rowStep, i%g.columnChunks*g.columnStep
-	rowEnd, columnEnd := min(rowPanel+g.rowStep, g.rowPanels), min(columnPanel+g.columnStep, g.columnPanels)
-	s.a = aligned.Grow(s.a, g.rowStep*g.mr*depth, nil)
+	row, column := i/g.columnChunks*g.rowStep, i%g.columnChunks*g.columnStep
+	rowEnd, columnEnd := min(row+g.rowStep, g.rowPanels), min(column+g.columnStep, g.columnPanels)
+	s.a = aligned.Grow(s.a, g.rowStep*g.rows.most*depth, nil)
 	for block := range g.blocks {
-		start, length := g.block(block)
-		panel := length * g.mr
-		for r := rowPanel; r < rowEnd; r++ {
-			g.packPanel(s.a[(r-rowPanel)*panel:][:panel], g.A, r*g.mr, start, length, g.mr)
+		_, length := g.block(block)
+		panelA := func(r int) []float32 {
+			return s.a[(r-row)*g.rows.most*length:][:g.rows.width(r, g.C.rows)*length]
 		}
-		for c := columnPanel; c < columnEnd; c++ {
+		for r := row; r < rowEnd; r++ {
+			g.packPanel(panelA(r), g.A, r*g.rows.most, block)
+		}
+		for c := column; c < columnEnd; c++ {
 			pb := g.panelB(b, block, c)
-			for r := rowPanel; r < rowEnd; r++ {
-				g.computeTile(s, s.a[(r-rowPanel)*panel:][:panel], pb, r*g.mr, c*g.nr, length, g.Add || block > 0)
+			for r := row; r < rowEnd; r++ {
+				g.computeTile(s, panelA(r), pb, r*g.rows.most, c*g.columns.most, length, g.Add || block > 0)
 			}
 		}
 	}
@@ -111,14 +114,16 @@ func (g *grid) multiply(s *scratch, b []float32, i int) {
 // within the tile.
 func (g *grid) computeTile(s *scratch, a, b []float32, row, column, k int, add bool) {
 	c := g.C.data[g.C.at(row, column):]
-	rows, columns := min(g.mr, g.C.rows-row), min(g.nr, g.C.cols-column)
-	if rows == g.mr && columns == g.nr {
-		g.tile(c, g.C.stride, a, b, k, add)
+	width, height := len(b)/k, len(a)/k
+	tile := g.tile(height, width)
+	rows, columns := min(height, g.C.rows-row), min(width, g.C.cols-column)
+	if rows == height && columns == width {
+		tile(c, g.C.stride, a, b, k, add)
 		return
 	}
-	g.tile(s.tile, g.nr, a, b, k, false)
+	tile(s.tile, width, a, b, k, false)
 	for i := range rows {
-		out, sums := c[i*g.C.stride:][:columns], s.tile[i*g.nr:]
+		out, sums := c[i*g.C.stride:][:columns], s.tile[i*width:]
 		if !add {
 			copy(out, sums)
 			continue

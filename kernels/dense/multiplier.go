@@ -61,7 +61,7 @@ func (m *Multiplier) take() *scratch {
 		m.free = m.free[:n-1]
 		return s
 	}
-	return &scratch{tile: aligned.Grow[float32](nil, m.variant.mr*m.variant.nr, nil)}
+	return &scratch{tile: aligned.Grow[float32](nil, m.variant.rows.most*m.variant.columns.most, nil)}
 }
 
 func (m *Multiplier) give(s *scratch) {
