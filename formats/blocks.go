@@ -38,6 +38,7 @@ func registerBlocks(l blocks) *Type {
 		validate: l.validateScales,
 
 		badNotFinite: true,
+		blocks:       &l,
 	})
 }
 
@@ -100,9 +101,11 @@ func ceil(v float32) float32 { return float32(math.Ceil(float64(v))) }
 
 // nearestCode returns the code of x·id rounded to -1, 0 or +1, halves away from
 // zero, as 0, 1 or 2. It is the rounding of ggml's ternary quantizers, where
-// |x·id| is at most 1.
+// |x·id| is at most 1. Code 3, for +2, is one that Recode has read.
 func nearestCode(x, id float32) byte {
 	switch v := x * id; {
+	case v >= 1.5:
+		return 3
 	case v >= 0.5:
 		return 2
 	case v <= -0.5:

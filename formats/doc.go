@@ -21,7 +21,9 @@
 //	q6_k           256    210  6.5625
 //	q2_0            64     18  2.25
 //	q2_0_g128      128     34  2.125
+//	pq2_0          128     34  2.125
 //	tq2_0          256     66  2.0625
+//	ptq1_0         128     28  1.75
 //	tq1_0          256     54  1.6875
 //	i2_s           128     32  2.000390625
 //	i2_s_arm        64     16  2.000390625
@@ -97,13 +99,14 @@
 // here (halves to even, at least 1e-5), because that is what models are trained
 // with.
 //
-// # q2_0, q2_0_g128
+// # q2_0, q2_0_g128, pq2_0
 //
 // Source: ggml-org/ggml src/ggml-common.h (groups of 64) and
-// PrismML-Eng/llama.cpp (groups of 128). Both are GGUF type 42, and only the
-// tensor's size tells which one it is, so they are two formats here.
+// PrismML-Eng/llama.cpp (groups of 128). The first two are GGUF type 42, and only
+// the tensor's size tells which one it is, so they are two formats here. pq2_0 has
+// the bytes of q2_0_g128 and a type id of its own.
 //
-//	byte  0    2                                18 (q2_0) or 34 (q2_0_g128)
+//	byte  0    2                                18 (q2_0) or 34
 //	      | d  | codes, 4 per byte              |
 //	      fp16   weight j: bits 2(j%4), 2(j%4)+1 of byte 2+j/4
 //
@@ -133,6 +136,19 @@
 // A byte is ceil(256·v/243) with v = 81·t0 + 27·t1 + 9·t2 + 3·t3 + t4, where tn is
 // the digit of weight n of byte m. Read as the fraction byte/256, its base-3
 // digits are t0 to t4.
+//
+// # ptq1_0
+//
+// Source: PrismML-Eng/llama.cpp ggml/src/ggml-common.h. Digits, bytes and quantizer
+// as in tq1_0; half as many weights.
+//
+//	byte  0                 16                  24                   26   28
+//	      | weights 0–79    | weights 80–119    | weights 120–127    | d  |
+//	        w[m+16n]          w[80+m+8n]          w[120+m+2n]          fp16
+//	        5 digits          5 digits            4 digits, then 0
+//
+// [Recode] makes pq2_0 of it, and ptq1_0 of a pq2_0 without code 3, which loses
+// nothing.
 //
 // # q8_0
 //

@@ -111,3 +111,52 @@ func FuzzQuantize(f *testing.F) {
 		}
 	})
 }
+
+// FuzzRecode recodes any blocks of ternary formats. What is recoded decodes to the
+// same weights, and is recoded back to what does.
+func FuzzRecode(f *testing.F) {
+	pairs := [][2]*Type{{PQ2_0, PTQ1_0}, {PTQ1_0, PQ2_0}, {Q2_0_g128, PQ2_0}, {TQ1_0, TQ2_0}, {TQ2_0, TQ1_0}}
+	for i := range pairs {
+		f.Add(byte(i), []byte{0x00, 0x38, 0x92})
+		f.Add(byte(i), []byte{0x55})
+		f.Add(byte(i), []byte{0xff, 0x12, 0x80, 0xba, 0x00})
+	}
+	f.Fuzz(func(t *testing.T, which byte, seed []byte) {
+		pair := pairs[int(which)%len(pairs)]
+		from, to := pair[0], pair[1]
+		rows, cols := 2, from.BlockLen
+		src, dst, back := zeroMatrix(t, from, rows, cols), zeroMatrix(t, to, rows, cols), zeroMatrix(t, from, rows, cols)
+		for i := range src {
+			if len(seed) > 0 {
+				src[i] = seed[i%len(seed)]
+			}
+		}
+		if ok, err := Recode(dst, to, src, from, rows, cols); err != nil {
+			wantError(t, from, err, "is not finite")
+			return
+		} else if !ok {
+			if to != PTQ1_0 && to != TQ1_0 {
+				t.Errorf("%s has no code that %s has", to.Name, from.Name)
+			}
+			return
+		}
+		if ok, err := Recode(back, from, dst, to, rows, cols); !ok || err != nil {
+			t.Fatalf("%s → %s cannot be undone: %v", from.Name, to.Name, err)
+		}
+		want, got := make([]float32, rows*cols), make([]float32, rows*cols)
+		if err := from.Dequantize(want, src, rows, cols); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []struct {
+			f    *Type
+			data []byte
+		}{{to, dst}, {from, back}} {
+			if err := m.f.Dequantize(got, m.data, rows, cols); err != nil {
+				t.Fatal(err)
+			}
+			if i := firstDifference(got, want); i >= 0 {
+				t.Errorf("%s → %s: weight %d is %v in %s, was %v", from.Name, to.Name, i, got[i], m.f.Name, want[i])
+			}
+		}
+	})
+}

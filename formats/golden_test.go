@@ -143,6 +143,24 @@ var goldens = []golden{
 		data: cat([]byte{186}, rep(128, 46), []byte{0}, rep(127, 3), []byte{206, 0x00, 0x40}),
 	},
 	{
+		name: "pq2_0", rows: 1, cols: 128,
+		weights: sparse(128, 0, map[int]float32{0: 0.5, 1: -0.5, 3: 0.5, 127: -0.5}),
+		data:    cat([]byte{0x00, 0x38, 0x92}, rep(0x55, 30), []byte{0x15}),
+	},
+	{
+		// As in tq1_0. Byte 0 has weights 0, 16, 32, 48, 64 and digits 2,0,1,1,2: v =
+		// 176, byte 186. Byte 23 has 87, 95, 103, 111, 119 and 0,0,0,0,0. Byte 24 has
+		// 120, 122, 124, 126 and 2,1,0,2, then 0: v = 195, byte 206. Byte 25 has 121 to
+		// 127 and 1,1,1,0, then 0: v = 117, byte ceil(123.3) = 124.
+		name: "ptq1_0", rows: 1, cols: 128,
+		weights: sparse(128, 0, map[int]float32{
+			0: 2, 16: -2, 64: 2,
+			87: -2, 95: -2, 103: -2, 111: -2, 119: -2,
+			120: 2, 124: -2, 126: 2, 127: -2,
+		}),
+		data: cat([]byte{186}, rep(128, 22), []byte{0, 206, 124, 0x00, 0x40}),
+	},
+	{
 		name: "q8_0", rows: 1, cols: 32,
 		weights: sparse(32, 0, map[int]float32{0: 63.5, 1: -63.5, 2: 0.5, 3: -0.25, 4: 0.75}),
 		data:    cat([]byte{0x00, 0x38, 0x7f, 0x81, 0x01, 0xff, 0x02}, rep(0, 27)),
@@ -257,6 +275,8 @@ func TestGoldenCode3(t *testing.T) {
 		{name: "q2_0", cols: 64, data: cat([]byte{0x00, 0x38, 0x1b}, rep(0x55, 15)),
 			decoded: sparse(64, 0, map[int]float32{0: 1, 1: 0.5, 3: -0.5})},
 		{name: "q2_0_g128", cols: 128, data: cat([]byte{0x00, 0x38, 0x1b}, rep(0x55, 31)),
+			decoded: sparse(128, 0, map[int]float32{0: 1, 1: 0.5, 3: -0.5})},
+		{name: "pq2_0", cols: 128, data: cat([]byte{0x00, 0x38, 0x1b}, rep(0x55, 31)),
 			decoded: sparse(128, 0, map[int]float32{0: 1, 1: 0.5, 3: -0.5})},
 		{name: "tq2_0", cols: 256, data: cat([]byte{0x1b}, rep(0x55, 63), []byte{0x00, 0x38}),
 			decoded: sparse(256, 0, map[int]float32{0: 1, 32: 0.5, 96: -0.5})},

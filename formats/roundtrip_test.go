@@ -105,6 +105,8 @@ func TestErrorBounds(t *testing.T) {
 		// Half of d, and d's own rounding.
 		"q2_0":      each(64, func(_, m float64) float64 { return m*0.50001 + max(fp16*m, least) }),
 		"q2_0_g128": each(128, func(_, m float64) float64 { return m*0.50001 + max(fp16*m, least) }),
+		"pq2_0":     each(128, func(_, m float64) float64 { return m*0.50001 + max(fp16*m, least) }),
+		"ptq1_0":    each(128, func(_, m float64) float64 { return m*0.50001 + max(fp16*m, least) }),
 		"tq1_0":     each(256, func(_, m float64) float64 { return m*0.50001 + max(fp16*m, least) }),
 		"tq2_0":     each(256, func(_, m float64) float64 { return m*0.50001 + max(fp16*m, least) }),
 	}

@@ -46,6 +46,8 @@ type Type struct {
 	// badNotFinite says that validate finds nothing but numbers that are not
 	// finite.
 	badNotFinite bool
+	// blocks is how blocks with a scale each lie; nil: there are none.
+	blocks *blocks
 }
 
 // maxElements bounds rows × cols, far above any real tensor, so that no

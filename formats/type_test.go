@@ -23,8 +23,8 @@ func TestRegistry(t *testing.T) {
 		}
 	}
 	want := []string{
-		"bf16", "f16", "f32", "i2_s", "i2_s_arm", "i2_s_x4", "q1_0_g128", "q2_0",
-		"q2_0_g128", "q6_k", "q8_0", "ternary_u32", "tq1_0", "tq2_0",
+		"bf16", "f16", "f32", "i2_s", "i2_s_arm", "i2_s_x4", "pq2_0", "ptq1_0",
+		"q1_0_g128", "q2_0", "q2_0_g128", "q6_k", "q8_0", "ternary_u32", "tq1_0", "tq2_0",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("Types are %v, want %v", names, want)
@@ -83,6 +83,8 @@ func TestBytesOfRealShapes(t *testing.T) {
 		{"ternary_u32", 32002, 1537, 32002*97*4 + 4},
 		{"q2_0", 2048, 6144, 2048 * 96 * 18},
 		{"q2_0_g128", 2048, 6144, 2048 * 48 * 34},
+		{"pq2_0", 17408, 5120, 17408 * 40 * 34},
+		{"ptq1_0", 5120, 17408, 5120 * 136 * 28},
 		{"q6_k", 151936, 2048, 151936 * 8 * 210},
 	} {
 		if got, err := lookup(t, c.name).Bytes(c.rows, c.cols); err != nil || got != c.want {
@@ -174,6 +176,8 @@ func TestQuantizeOverflow(t *testing.T) {
 		{"q6_k", 65504 * 127 * 32, 300, 256}, // its d is never rounded down
 		{"q2_0", math.Nextafter32(65520, 0), 65, 64},
 		{"q2_0_g128", math.Nextafter32(65520, 0), 255, 128},
+		{"pq2_0", math.Nextafter32(65520, 0), 255, 128},
+		{"ptq1_0", math.Nextafter32(65520, 0), 255, 128},
 		{"tq1_0", math.Nextafter32(65520, 0), 300, 256},
 		{"tq2_0", math.Nextafter32(65520, 0), 300, 256},
 		{"q1_0_g128", math.Nextafter32(65520*128, 0), 130, 128},
@@ -328,7 +332,7 @@ func wantPlace(t testing.TB, f *Type, err error, row, col, offset int) {
 }
 
 func TestTernaryGroup(t *testing.T) {
-	want := map[*Type]int{I2_S: 1024, I2_S_ARM: 1024, I2_S_X4: 1024, Ternary_u32: 1024, TQ1_0: 256, TQ2_0: 256, Q2_0: 64, Q2_0_g128: 128}
+	want := map[*Type]int{I2_S: 1024, I2_S_ARM: 1024, I2_S_X4: 1024, Ternary_u32: 1024, TQ1_0: 256, TQ2_0: 256, Q2_0: 64, Q2_0_g128: 128, PQ2_0: 128, PTQ1_0: 128}
 	for _, typ := range Types() {
 		if got := typ.TernaryGroup(4, 256); got != want[typ] {
 			t.Errorf("%s: %d, want %d", typ.Name, got, want[typ])

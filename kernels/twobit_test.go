@@ -17,6 +17,7 @@ import (
 // tensors of the others have one scale behind all codes.
 var twoBitBlocks = map[*formats.Type]struct{ bytes, scaleAt int }{
 	formats.TQ1_0: {54, 52}, formats.TQ2_0: {66, 64}, formats.Q2_0: {18, 0}, formats.Q2_0_g128: {34, 0},
+	formats.PQ2_0: {34, 0}, formats.PTQ1_0: {28, 26},
 }
 
 // eachTwoBit runs a test on every variant of this architecture.

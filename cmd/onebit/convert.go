@@ -129,7 +129,7 @@ type convertedTensor struct {
 	to                   *formats.Type
 	bytes                int64
 	deviation.Sum        // of the weights as they are from those that were
-	ternarized           bool
+	ternarized, recoded  bool
 }
 
 // moves reports whether the model changes its container.
@@ -315,9 +315,11 @@ const chunkWeights = 1 << 18
 // requantize writes t in another format. Formats that look at the whole tensor
 // get it whole: those with one scale, and ternary ones, because absmean is
 // taken over all weights.
-func requantize(w io.Writer, to *formats.Type, t *formats.Tensor) (convertedTensor, error) {
-	var r convertedTensor
+func requantize(w io.Writer, to *formats.Type, t *formats.Tensor) (r convertedTensor, err error) {
 	rows, cols := t.Dims()
+	if r.recoded, err = recode(w, to, t); r.recoded || err != nil {
+		return r, err
+	}
 	step := max(1, chunkWeights/cols)
 	if to.TernaryGroup(rows, cols) > 0 {
 		step = rows
@@ -344,6 +346,21 @@ func requantize(w io.Writer, to *formats.Type, t *formats.Tensor) (convertedTens
 		}
 	}
 	return r, nil
+}
+
+// recode writes t in a format that has its very codes and scales, if to is one.
+func recode(w io.Writer, to *formats.Type, t *formats.Tensor) (bool, error) {
+	rows, cols := t.Dims()
+	size, err := to.Bytes(rows, cols)
+	if err != nil {
+		return false, err
+	}
+	data := make([]byte, size)
+	if ok, err := formats.Recode(data, to, t.Data, t.Type, rows, cols); !ok || err != nil {
+		return false, err
+	}
+	_, err = w.Write(data)
+	return true, err
 }
 
 // encode quantizes x, ternarizing it into scratch first if the format is
@@ -418,7 +435,10 @@ func (c *conversion) printReport(w io.Writer) error {
 	var total deviation.Sum
 	for _, r := range c.report {
 		how := "quantized"
-		if r.ternarized {
+		switch {
+		case r.recoded:
+			how = "recoded, lossless"
+		case r.ternarized:
 			how = "ternarized, lossy"
 		}
 		t.row(term.Quote(r.Name), r.TypeName, r.to.Name, count.Grouped(r.Size), count.Grouped(r.bytes),

@@ -51,6 +51,8 @@
 //	41   q1_0_g128                      n/128 · 18             ggml (Q1_0); Prism (once Q1_0_g128, then Q1_0)
 //	42   q2_0                           n/64 · 18              ggml
 //	     q2_0_g128                      n/128 · 34             PrismML-Eng/llama.cpp
+//	     stq1_0                         n/256 · 42             ggml-org/llama.cpp pull request 22836, in May 2026
+//	43   stq1_0                         n/256 · 42             later builds of its authors
 //	142  pq2_0                          n/128 · 34             PrismML-Eng/llama.cpp
 //	143  ptq1_0                         n/128 · 28             PrismML-Eng/llama.cpp
 //
@@ -65,8 +67,9 @@
 // machine; the other two are taken only when Options.Types names them.
 //
 // Types that onebit cannot decode are listed with their size and their bytes can
-// be copied, but [File.Tensor] refuses them. pq2_0 and ptq1_0 are among these
-// although their bytes are plain: Bonsai 2 stores weights in a basis rotated by a
-// Hadamard matrix, and without that rotation of the activations they compute
-// nonsense (ggml-org/llama.cpp issue 29058).
+// be copied, but [File.Tensor] refuses them, by name and with what to do.
+//
+// A type says nothing about the basis that weights are in. Bonsai 2 rotates them by
+// a Hadamard matrix, in files of pq2_0, ptq1_0 and also q2_0; that is stated by
+// metadata (prism.hadamard.*), which is for those who multiply to heed.
 package gguf

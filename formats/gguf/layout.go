@@ -43,9 +43,10 @@ func tables(id uint32, name string, size func(rows, cols int) int) *layout {
 	return &layout{id: id, name: name, size: size, blockLen: 1, why: " (bitnet.cpp's lookup-table layout, whose order depends on the machine that wrote it; convert from the original weights)"}
 }
 
-func rotated(id uint32, name string, blockBytes int) *layout {
-	l := blocks(id, name, 128, blockBytes)
-	l.why = " (Prism's Bonsai 2: its weights need a Hadamard rotation of the activations, without which they give nonsense)"
+// sherry has no id of its own: builds of its authors took 42, and 43 later.
+func sherry(id uint32, name string) *layout {
+	l := blocks(id, name, 256, 42)
+	l.why = " (Tencent's Sherry, which only its authors' llama.cpp reads; take the model's file of another type, or convert from the original weights)"
 	return l
 }
 
@@ -53,7 +54,8 @@ func rotated(id uint32, name string, blockBytes int) *layout {
 // that mean several things. Sources: ggml-org/ggml include/ggml.h, src/ggml.c
 // and src/ggml-common.h; for 36 to 39 also Eddie-Wang1120/llama.cpp (branch
 // merge-dev, bitnet.cpp's submodule) ggml/src/ggml.c, ggml_nbytes; for 40, 42,
-// 142 and 143 also PrismML-Eng/llama.cpp.
+// 142 and 143 also PrismML-Eng/llama.cpp; for stq1_0 ggml-org/llama.cpp pull
+// request 22836.
 var layouts = []*layout{
 	known(0, formats.F32),
 	known(1, formats.F16),
@@ -104,8 +106,10 @@ var layouts = []*layout{
 	known(41, formats.Q1_0_g128),
 	known(42, formats.Q2_0),
 	known(42, formats.Q2_0_g128),
-	rotated(142, "pq2_0", 34),
-	rotated(143, "ptq1_0", 28),
+	sherry(42, "stq1_0 (id 42)"),
+	sherry(43, "stq1_0"),
+	known(142, formats.PQ2_0),
+	known(143, formats.PTQ1_0),
 }
 
 // sizeTL2: all but 256 columns take 5 bits per 3 weights, the last 256 take 4

@@ -23,7 +23,7 @@ func TestSizes(t *testing.T) {
 		"i8_s": 1024, "tl1": 1024/4 + 32, "mxfp4": 32 * 17, "nvfp4": 16 * 36, "q1_0_g32": 32 * 6,
 		// 768 columns at 5 bits per 3 weights, 256 at 4 bits per 2.
 		"tl2":   768/3*5/8 + 256/2*4/8 + 32,
-		"pq2_0": 8 * 34, "ptq1_0": 8 * 28,
+		"pq2_0": 8 * 34, "ptq1_0": 8 * 28, "stq1_0": 4 * 42, "stq1_0 (id 42)": 4 * 42,
 		"f32": 4096, "q1_0_g128": 8 * 18, "i2_s": 256 + 32, "q2_0": 16 * 18, "q2_0_g128": 8 * 34,
 	} {
 		if got, err := layoutNamed(name).bytes(1, 1024); err != nil || got != want {
@@ -78,6 +78,11 @@ func TestIDsAreResolvedBySize(t *testing.T) {
 		{42, []uint64{128, 1}, 34, "q2_0_g128"},   // likewise
 		{42, []uint64{2048, 1}, 576, "q2_0"},      // 18 · 32
 		{42, []uint64{2048, 1}, 544, "q2_0_g128"}, // 17 · 32
+		{42, []uint64{2048, 1}, 2048 / 256 * 42, "stq1_0 (id 42)"},
+		{42, []uint64{256, 3}, 3 * 42, "stq1_0 (id 42)"},
+		{43, []uint64{2048, 64}, 2048 * 64 / 256 * 42, "stq1_0"},
+		{142, []uint64{2048, 64}, 2048 * 64 / 128 * 34, "pq2_0"},
+		{143, []uint64{2048, 64}, 2048 * 64 / 128 * 28, "ptq1_0"},
 	} {
 		for _, fileType := range []uint32{0, 36, 40, 41} {
 			s := one(test.id, test.size, test.dims...)
@@ -147,12 +152,12 @@ func TestChosenTypesErrors(t *testing.T) {
 
 func TestUndecodableTypesSayWhy(t *testing.T) {
 	for id, want := range map[uint32]string{
-		12:  "has type q4_k, which onebit cannot decode",
-		38:  "has type tl1, which onebit cannot decode (bitnet.cpp's lookup-table layout",
-		142: "has type pq2_0, which onebit cannot decode (Prism's Bonsai 2: its weights need a Hadamard rotation of the activations",
-		143: "has type ptq1_0, which onebit cannot decode (Prism's Bonsai 2",
+		12: "has type q4_k, which onebit cannot decode",
+		38: "has type tl1, which onebit cannot decode (bitnet.cpp's lookup-table layout",
+		42: "has type stq1_0 (id 42), which onebit cannot decode (Tencent's Sherry, which only its authors' llama.cpp reads; take the model's file of another type",
+		43: "has type stq1_0, which onebit cannot decode (Tencent's Sherry",
 	} {
-		size := map[uint32]int{12: 144, 38: 256/4 + 32, 142: 2 * 34, 143: 2 * 28}[id]
+		size := map[uint32]int{12: 144, 38: 256/4 + 32, 42: 42, 43: 42}[id]
 		data, at := one(id, size, 256).build()
 		f := parse(t, data)
 		_, err := f.Tensor("w")

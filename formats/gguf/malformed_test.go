@@ -154,9 +154,9 @@ var corpus = []malformed{
 
 	// Ids with several meanings.
 	{name: "q2_0 undecided by padding", spec: one(42, 64, 128), at: "id 0", tensor: "w",
-		want: "type id 42 has several meanings (q2_0: 36 bytes; q2_0_g128: 34 bytes), and more than one of them fits the 64 bytes up to the end of the file; choose one of q2_0, q2_0_g128 in Options.Types"},
+		want: "type id 42 has several meanings (q2_0: 36 bytes; q2_0_g128: 34 bytes; stq1_0 (id 42): 128 columns do not fill blocks of 256), and more than one of them fits the 64 bytes up to the end of the file; choose one of q2_0, q2_0_g128, stq1_0 (id 42) in Options.Types"},
 	{name: "q2_0 with slack", spec: one(42, 100, 128), at: "id 0", tensor: "w", want: "none of them fits the 100 bytes"},
-	{name: "q2_0 cut short", spec: one(42, 33, 128), at: "id 0", tensor: "w", want: "(q2_0: 36 bytes of which 3 missing; q2_0_g128: 34 bytes of which 1 missing), and none of them fits the 33 bytes"},
+	{name: "q2_0 cut short", spec: one(42, 33, 128), at: "id 0", tensor: "w", want: "(q2_0: 36 bytes of which 3 missing; q2_0_g128: 34 bytes of which 1 missing; stq1_0 (id 42): 128 columns do not fill blocks of 256), and none of them fits the 33 bytes"},
 	{name: "q2_0 before another tensor", spoil: func(s *spec) {
 		s.infos[0].id, s.infos[0].dims[0] = 42, 128
 		s.infos[1].offset = 64

@@ -3,6 +3,7 @@ package twobit
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"onebit/formats"
@@ -26,25 +27,38 @@ func TestPackers(t *testing.T) {
 	}
 }
 
-// TestUnpackTQ1 holds the digits of a block to what the format decodes.
-func TestUnpackTQ1(t *testing.T) {
+// TestUnpackDigits holds those of a block to what the format decodes.
+func TestUnpackDigits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	src, dst := make([]byte, tq1Block), make([]byte, tq2Block)
-	for range 50 {
-		for i := range src {
-			src[i] = byte(rng.Uint32())
-		}
-		src[52], src[53] = 0, 0x3c // 1
-		unpackTQ1Blocks(dst, src)
-		var got, want [256]float32
-		if err := formats.TQ2_0.Dequantize(got[:], dst, 1, 256); err != nil {
+	for _, f := range []struct {
+		from, to *formats.Type
+		unpack   func(dst, src []byte)
+	}{{formats.TQ1_0, formats.TQ2_0, unpackTQ1Blocks}, {formats.PTQ1_0, formats.PQ2_0, unpackPTQ1Blocks}} {
+		n := f.from.BlockLen
+		size, err := f.from.Bytes(1, n)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := formats.TQ1_0.Dequantize(want[:], src, 1, 256); err != nil {
+		packed, err := f.to.Bytes(1, n)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got != want {
-			t.Fatalf("%x: %v, the format says %v", src, got, want)
+		src, dst, got, want := make([]byte, size), make([]byte, packed), make([]float32, n), make([]float32, n)
+		for range 50 {
+			for i := range src {
+				src[i] = byte(rng.Uint32())
+			}
+			src[size-2], src[size-1] = 0, 0x3c // 1
+			f.unpack(dst, src)
+			if err := f.to.Dequantize(got, dst, 1, n); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.from.Dequantize(want, src, 1, n); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: %x: %v, the format says %v", f.from.Name, src, got, want)
+			}
 		}
 	}
 }

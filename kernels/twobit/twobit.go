@@ -49,6 +49,8 @@ var twoBitFormats = []twoBitFormat{
 	{projections(formats.TQ1_0, kernels.Q8Row, false), tq2, tq2Rows},
 	{projections(formats.Q2_0, kernels.Q8Per128, false), q2, kernels.Native},
 	{projections(formats.Q2_0_g128, kernels.Q8Per128, false), q2G128, kernels.Native},
+	{projections(formats.PQ2_0, kernels.Q8Per128, false), q2G128, kernels.Native},
+	{projections(formats.PTQ1_0, kernels.Q8Per128, false), q2G128, q2G128Rows},
 }
 
 func projections(t *formats.Type, scheme kernels.Scheme, short bool) kernels.Format {
@@ -61,7 +63,9 @@ func init() {
 		case formats.I2_S_X4:
 			registerX4(f.Format)
 		case formats.TQ1_0:
-			tq1Codec(f.Format).Register()
+			tq1.codec(f.Format).Register()
+		case formats.PTQ1_0:
+			ptq1.codec(f.Format).Register()
 		default:
 			f.codes.codec(f.Format).Register()
 		}

@@ -68,16 +68,19 @@ var codes = map[*formats.Type]Codes{
 	formats.Q2_0:        {Bits: 2, BlockColumns: 64, BlockBytes: 18, At: 2, Span: 1},
 	formats.Q8_0:        {Bits: 8, BlockColumns: 32, BlockBytes: 34, At: 2, Span: 1},
 	formats.Q2_0_g128:   {Bits: 2, BlockColumns: 128, BlockBytes: 34, At: 2, Span: 1},
+	formats.PQ2_0:       {Bits: 2, BlockColumns: 128, BlockBytes: 34, At: 2, Span: 1},
 }
 
 // Pack returns a tensor as a format that the shaders multiply, of the same
-// weights: tq1_0, whose digits are base 3, as tq2_0, and i2_s_x4, whose bytes have
-// four rows each, as ternary_u32. Others are returned as they are.
+// weights: tq1_0 and ptq1_0, whose digits are base 3, as tq2_0 and pq2_0, and i2_s_x4,
+// whose bytes have four rows each, as ternary_u32. Others are returned as they are.
 func Pack(t *formats.Tensor) (*formats.Tensor, error) {
 	var to *formats.Type
 	switch t.Type {
 	case formats.TQ1_0:
 		to = formats.TQ2_0
+	case formats.PTQ1_0:
+		to = formats.PQ2_0
 	case formats.I2_S_X4:
 		to = formats.Ternary_u32
 	default:
