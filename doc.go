@@ -41,7 +41,8 @@
 // kernels. models/arch describes architectures as data; models has one file for
 // each, its forward pass written in an engine's operations, and runs it block by
 // block; its other subpackages read checkpoints, turn text into tokens, score it,
-// and synthesize models of real size.
+// and synthesize models of real size. models/train trains networks of ternary and
+// 1-bit weights, with the float32 products of kernels/dense.
 //
 // bench measures anything; it knows no language model. bench/names says what
 // cases are called, bench/gate tells whether a program became slower. reports

@@ -1,0 +1,194 @@
+package train
+
+import (
+	"fmt"
+
+	"onebit/internal/aligned"
+	"onebit/kernels"
+	"onebit/kernels/dense"
+)
+
+// A Gradient is a straight-through estimate of ∂loss/∂W for weights that are
+// rounded.
+type Gradient int
+
+const (
+	// Exact takes the rounded weights for W plus a constant: gᵀ · Rx(x).
+	Exact Gradient = iota
+	// InverseScale is the third seed's: gᵀ · x / (γ + 1e-5), x as it was before
+	// rounding.
+	InverseScale
+)
+
+// String returns the name on the command line.
+func (g Gradient) String() string {
+	if g == InverseScale {
+		return "inverse-scale"
+	}
+	return "exact"
+}
+
+// Options are those of a [BitLinear]. The zero value is a plain linear layer
+// without a bias.
+type Options struct {
+	Form     *Form     // of the weights; nil: Float
+	Rounding *Rounding // of the activations; nil: the form's own
+	Gradient Gradient
+	Bias     bool
+	// HalfScale rounds the tensor's scale to fp16, so that every ternary format
+	// holds the weights exactly.
+	HalfScale bool
+}
+
+// Check says what of the options doesn't fit a layer from in to out features.
+func (o Options) Check(in, out int) error {
+	o = o.complete()
+	switch {
+	case in < 1 || out < 1:
+		return fmt.Errorf("a layer from %d to %d features is empty", in, out)
+	case !o.Form.floats() && !o.Form.ternary() && in%o.Form.Type.BlockLen != 0:
+		return fmt.Errorf("form %s needs a multiple of %d inputs, not %d", o.Form.Name, o.Form.Type.BlockLen, in)
+	case o.Gradient == InverseScale && !o.Form.ternary():
+		return fmt.Errorf("the gradient %v divides by the scale of the tensor, and form %s has none", o.Gradient, o.Form.Name)
+	}
+	return nil
+}
+
+// complete fills in what was left out.
+func (o Options) complete() Options {
+	if o.Form == nil {
+		o.Form = Float
+	}
+	if o.Rounding == nil {
+		o.Rounding = o.Form.Rounding
+	}
+	return o
+}
+
+// A BitLinear is a linear layer that multiplies by rounded weights: see the
+// package's documentation. It takes rows × In and gives rows × Out.
+type BitLinear struct {
+	In, Out int
+	Weight  *Param // [out, in]
+	Bias    *Param // [out]; nil if there is none
+
+	opt      Options
+	pool     *kernels.Pool
+	products *dense.Multiplier
+	rounded  rounded
+
+	x, xq, y, gx []float32 // x is the caller's
+	scaled       []float32 // the seed's gradient of the weights, before it is divided
+}
+
+// BitLinear returns a layer with weights and biases of [-1/√in, 1/√in). The
+// options must pass Check.
+func (b *Builder) BitLinear(name string, in, out int, opt Options) *BitLinear {
+	if err := opt.Check(in, out); err != nil {
+		panic("train: layer " + name + ": " + err.Error())
+	}
+	l := &BitLinear{In: in, Out: out, opt: opt.complete(), pool: b.Pool, products: b.Products}
+	l.Weight = b.uniform(newParam(name+".weight", out, in), fanIn(in))
+	if opt.Bias {
+		l.Bias = b.uniform(newParam(name+".bias", out), fanIn(in))
+	}
+	return l
+}
+
+// Linear returns a layer whose weights and activations are not rounded.
+func (b *Builder) Linear(name string, in, out int, bias bool) *BitLinear {
+	return b.BitLinear(name, in, out, Options{Bias: bias})
+}
+
+// Twin returns a layer with the same parameters: to apply them once more before
+// Backward.
+func (l *BitLinear) Twin() *BitLinear {
+	return &BitLinear{In: l.In, Out: l.Out, Weight: l.Weight, Bias: l.Bias, opt: l.opt, pool: l.pool, products: l.products}
+}
+
+// Params returns the weights, and the biases if there are any.
+func (l *BitLinear) Params() []*Param {
+	if l.Bias == nil {
+		return []*Param{l.Weight}
+	}
+	return []*Param{l.Weight, l.Bias}
+}
+
+// Options returns the layer's, complete.
+func (l *BitLinear) Options() Options { return l.opt }
+
+// Scale returns γ, the scale of the last Forward, and 0 for forms that have none
+// for the tensor.
+func (l *BitLinear) Scale() float32 { return l.rounded.gamma }
+
+// Forward returns Rx(x) · Q(W)ᵀ + bias.
+func (l *BitLinear) Forward(x []float32) []float32 {
+	rows := rowsOf(x, l.In)
+	l.x = x
+	l.rounded.round(l, l.Weight.W, l.In)
+	l.roundRows(rows)
+	l.y = aligned.Grow(l.y, rows*l.Out, nil)
+	l.products.Set(dense.Of(l.y, rows, l.Out), dense.Of(l.xq, rows, l.In), l.matrix(l.rounded.w).T())
+	if l.Bias != nil {
+		eachRows(l.pool, rows, l.Out, func(from, to int) {
+			for r := from; r < to; r++ {
+				for i, b := range l.Bias.W {
+					l.y[r*l.Out+i] += b
+				}
+			}
+		})
+	}
+	return l.y
+}
+
+// roundRows makes xq the rounded activations.
+func (l *BitLinear) roundRows(rows int) {
+	if l.opt.Rounding.round == nil {
+		l.xq = l.x
+		return
+	}
+	l.xq = aligned.Grow(l.xq, len(l.x), nil)
+	eachRows(l.pool, rows, l.In, func(from, to int) {
+		l.opt.Rounding.round(l.xq[from*l.In:to*l.In], l.x[from*l.In:to*l.In], l.In)
+	})
+}
+
+// Backward returns g · Q(W), and adds Σ g and the gradient of the weights.
+func (l *BitLinear) Backward(grad []float32) []float32 {
+	sameLength(grad, l.y)
+	rows := rowsOf(grad, l.Out)
+	l.gx = aligned.Grow(l.gx, rows*l.In, nil)
+	g := dense.Of(grad, rows, l.Out)
+	l.products.Set(dense.Of(l.gx, rows, l.In), g, l.matrix(l.rounded.w))
+	if l.Bias != nil {
+		addRows(l.pool, l.Bias.Grad, grad)
+	}
+	if l.opt.Gradient == Exact {
+		l.products.Add(l.matrix(l.Weight.Grad), g.T(), dense.Of(l.xq, rows, l.In))
+		return l.gx
+	}
+	l.scaled = aligned.Grow(l.scaled, l.Out*l.In, nil)
+	l.products.Set(l.matrix(l.scaled), g.T(), dense.Of(l.x, rows, l.In))
+	divisor := l.rounded.gamma + seedEps
+	eachSpan(l.pool, len(l.scaled), func(from, to int) {
+		for i, g := range l.scaled[from:to] {
+			l.Weight.Grad[from+i] += g / divisor
+		}
+	})
+	return l.gx
+}
+
+// matrix is w, as the layer's weights are: out × in.
+func (l *BitLinear) matrix(w []float32) dense.Matrix { return dense.Of(w, l.Out, l.In) }
+
+// addRows adds Σ of x's rows to sum.
+func addRows(pool *kernels.Pool, sum, x []float32) {
+	width := len(sum)
+	eachColumns(pool, width, func(from, to int) {
+		for row := x; len(row) > 0; row = row[width:] {
+			for i, v := range row[from:to] {
+				sum[from+i] += v
+			}
+		}
+	})
+}

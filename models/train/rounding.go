@@ -1,0 +1,74 @@
+package train
+
+import (
+	"math"
+	"sync"
+
+	"onebit/internal/cpu"
+	"onebit/kernels"
+	_ "onebit/kernels/all" // the instructions that quantize activations
+)
+
+// A Rounding is what becomes of activations before they are multiplied.
+type Rounding struct {
+	Name string
+	// round writes what x, rows of cols, becomes. Nil: it stays as it is.
+	round func(dst, x []float32, cols int)
+}
+
+// NoRounding leaves activations as they are.
+var NoRounding = &Rounding{Name: "f32"}
+
+// SeedRows is the third seed's int8 per row: s = 127/(max|x| + 1e-5),
+// clamp(round(x·s), -128, 127)/s, halves to even.
+var SeedRows = &Rounding{Name: "seed", round: func(dst, x []float32, cols int) {
+	for ; len(x) > 0; dst, x = dst[cols:], x[cols:] {
+		var most float32
+		for _, v := range x[:cols] {
+			most = max(most, v, -v) // NaN stays NaN
+		}
+		scale := 127 / (most + seedEps)
+		for i, v := range x[:cols] {
+			q := float32(math.RoundToEven(float64(v * scale)))
+			dst[i] = min(max(q, -128), 127) / scale
+		}
+	}
+}}
+
+// The activation schemes of package kernels: Q8Row is BitNet b1.58's.
+var (
+	Q8Row    = schemeRounding(kernels.Q8Row)
+	Q8Per128 = schemeRounding(kernels.Q8Per128)
+	Q8Per32  = schemeRounding(kernels.Q8Per32)
+)
+
+// Roundings returns every rounding of activations.
+func Roundings() []*Rounding { return []*Rounding{NoRounding, SeedRows, Q8Row, Q8Per128, Q8Per32} }
+
+// schemeRounding quantizes as the kernels do, to the bit, and multiplies by the
+// scales again.
+func schemeRounding(scheme kernels.Scheme) *Rounding {
+	quantizer := sync.OnceValue(func() *kernels.Variant {
+		v, err := kernels.BestFor("i2_s", scheme, cpu.Host())
+		if err != nil {
+			panic("train: no kernel quantizes activations: " + err.Error())
+		}
+		return &kernels.Variant{Scheme: scheme, ISA: v.ISA} // in no kernel's order
+	})
+	buffers := sync.Pool{New: func() any { return new(kernels.Activations) }}
+	return &Rounding{Name: string(scheme), round: func(dst, x []float32, cols int) {
+		a := buffers.Get().(*kernels.Activations)
+		defer buffers.Put(a)
+		rows, group := len(x)/cols, scheme.GroupLen(cols)
+		a.Prepare(quantizer(), x, rows, cols)
+		for r := range rows {
+			out, q := dst[r*cols:(r+1)*cols], a.Q[r*a.Stride:]
+			for g := range a.Groups {
+				scale := a.Scale(r, g)
+				for i := g * group; i < min((g+1)*group, cols); i++ {
+					out[i] = float32(q[i]) * scale
+				}
+			}
+		}
+	}}
+}

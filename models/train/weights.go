@@ -1,0 +1,113 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"onebit/formats"
+	"onebit/internal/aligned"
+	"onebit/internal/half"
+)
+
+// seedEps is what the seed adds to its divisors, and b1.58's least scale.
+const seedEps = 1e-5
+
+func magnitude(x float32) float64 { return math.Abs(float64(x)) }
+
+// rounded is what a form makes of a matrix.
+type rounded struct {
+	w     []float32 // as in the matrix; its own memory, unless the form is Float
+	gamma float32   // the tensor's scale, where there is one
+}
+
+// round makes r the rounded weights of w, rows of cols.
+func (r *rounded) round(l *BitLinear, w []float32, cols int) {
+	f := l.opt.Form
+	switch {
+	case f.floats():
+		r.w = w
+	case f.ternary():
+		r.w = aligned.Grow(r.w, len(w), nil)
+		gamma, mean := f.scale(l.pool, w)
+		divisor := gamma
+		if f.addEps {
+			divisor += seedEps
+		}
+		if l.opt.HalfScale {
+			gamma = half.ToFloat32(half.FromFloat32(gamma))
+		}
+		r.gamma = gamma
+		if !isFinite(float64(gamma)) { // which digits would hide
+			fillNaN(r.w)
+			return
+		}
+		eachSpan(l.pool, len(w), func(from, to int) { ternarize(r.w[from:to], w[from:to], mean, divisor, gamma) })
+	default:
+		r.w = aligned.Grow(r.w, len(w), nil)
+		eachRows(l.pool, len(w)/cols, cols, func(from, to int) {
+			roundTrip(f.Type, r.w[from*cols:to*cols], w[from*cols:to*cols], cols)
+		})
+	}
+}
+
+// ternarize writes gamma · clamp(round((w-mean)/divisor), -1, +1), halves to even:
+// 0 for |w-mean| up to divisor/2. Bits of floats that are not negative compare like
+// integers, and no processor predicts weights.
+func ternarize(dst, w []float32, mean, divisor, gamma float32) {
+	threshold := int32(math.Float32bits(divisor / 2))
+	magnitude := int32(math.Float32bits(gamma))
+	for i, x := range w {
+		b := int32(math.Float32bits(x - mean))
+		beyond := (threshold - b&math.MaxInt32) >> 31
+		dst[i] = math.Float32frombits(uint32(beyond & (magnitude | b&math.MinInt32)))
+	}
+}
+
+// roundTrip writes what format t makes of w. Weights that it cannot hold, which
+// are not finite or beyond fp16, become NaN: the loss will say so.
+func roundTrip(t *formats.Type, dst, w []float32, cols int) {
+	rows := len(w) / cols
+	size, err := t.Bytes(rows, cols)
+	packed := make([]byte, size)
+	if err == nil {
+		err = t.Quantize(packed, w, rows, cols)
+	}
+	if err == nil {
+		err = t.Dequantize(dst, packed, rows, cols)
+	}
+	if err != nil {
+		fillNaN(dst)
+	}
+}
+
+func fillNaN(x []float32) {
+	for i := range x {
+		x[i] = float32(math.NaN())
+	}
+}
+
+// Pack returns the layer's rounded weights in a format: a tensor [out, in]. It is
+// an error if the format doesn't hold them exactly; those with fp16 scales hold
+// ternary weights that were rounded with [Options].HalfScale.
+func (l *BitLinear) Pack(t *formats.Type) (*formats.Tensor, error) {
+	name := l.Weight.Name
+	size, err := t.Bytes(l.Out, l.In)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", name, err)
+	}
+	l.rounded.round(l, l.Weight.W, l.In)
+	data := make([]byte, size)
+	if err := t.Quantize(data, l.rounded.w, l.Out, l.In); err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", name, err)
+	}
+	back := make([]float32, l.Out*l.In)
+	if err := t.Dequantize(back, data, l.Out, l.In); err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", name, err)
+	}
+	for i, w := range l.rounded.w {
+		if back[i] != w {
+			return nil, fmt.Errorf("tensor %s: %s holds %v at row %d, column %d, where training multiplies by %v", name, t.Name, back[i], i/l.In, i%l.In, w)
+		}
+	}
+	return &formats.Tensor{Name: name, Type: t, Shape: []int{l.Out, l.In}, Data: data}, nil
+}
