@@ -74,7 +74,7 @@ kernel void misaligned(device const uchar *x [[buffer(0)]], device float *y [[bu
 	y[i] = *(device const float *)(x + i);
 }
 kernel void no_barrier(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
-	threadgroup float tile[64];
+	threadgroup float tile[2 * 32];
 	tile[i] = float(i);
 	y[i] = tile[63 - i];
 }

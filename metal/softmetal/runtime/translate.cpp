@@ -204,7 +204,7 @@ private:
 		for (size_t i = at; i < in.size(); i++) {
 			const std::string &t = in[i].text;
 			if (t == "*" || t == "&" || t == ")") return false;
-			if (t == ";" || t == "=" || t == ",") return true;
+			if (t == ";" || t == "=" || t == "," || t == "[") return true;
 		}
 		return false;
 	}
