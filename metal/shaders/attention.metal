@@ -1,6 +1,8 @@
-// Attention over a cache of keys and values in fp16.
+// Attention over a cache of keys and values.
 //
 //	cache[position][key head][dim]
+//
+// In q8_0, codes are there, and the scales of every 32 in a buffer of their own.
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off) // every operation rounds, as in package kernels
@@ -12,15 +14,53 @@ struct Attention {
 	float scale;           // of the products, 1/√dim
 };
 
-// The batch's keys, or values, take their places in the cache. Grid: key heads ·
-// dim × columns.
+constant uint cache_type [[function_constant(0)]];
+constant uint cache_f32 = 0, cache_f16 = 1; // 2 is q8_0
+
+// The batch's keys, or values, take their places in the cache, as float or half.
+// Grid: key heads · dim × columns.
 kernel void append(device const float *x [[buffer(0)]],
-                   device half *cache    [[buffer(1)]],
+                   device uchar *cache   [[buffer(1)]],
                    constant Attention &a [[buffer(2)]],
                    uint2 at [[thread_position_in_grid]]) {
 	const uint width = a.key_heads * a.dim;
 	if (at.x >= width) return;
-	cache[ulong(a.position + at.y) * width + at.x] = half(x[ulong(at.y) * width + at.x]);
+	const float v = x[ulong(at.y) * width + at.x];
+	const ulong to = ulong(a.position + at.y) * width + at.x;
+	if (cache_type == cache_f32) ((device float *)cache)[to] = v;
+	else ((device half *)cache)[to] = half(v);
+}
+
+// The same in q8_0, to the bits of package kernels' scheme q8_32. Grid: key
+// heads · dim / 32 × columns.
+kernel void append_q8_0(device const float *x [[buffer(0)]],
+                        device char *cache    [[buffer(1)]],
+                        device half *scales   [[buffer(2)]],
+                        constant Attention &a [[buffer(3)]],
+                        uint2 at [[thread_position_in_grid]]) {
+	const uint blocks = a.key_heads * a.dim / 32;
+	if (at.x >= blocks) return;
+	x += (ulong(at.y) * blocks + at.x) * 32;
+	const ulong to = ulong(a.position + at.y) * blocks + at.x;
+	uint most = 0; // |x| as bits: a NaN is larger than infinity
+	for (uint k = 0; k < 32; k++) most = max(most, as_type<uint>(x[k]) & 0x7fffffff);
+	float mul = 0, scale = as_type<float>(0x7fc00000u);
+	if (most < 0x7f800000) {
+		scale = as_type<float>(most) / 127;
+		if (scale < as_type<float>(0x00800000u)) scale = 0; // 1/scale would overflow
+		else mul = 1 / scale;
+	}
+	scales[to] = half(scale);
+	for (uint k = 0; k < 32; k++) {
+		const float y = x[k] * mul;
+		cache[to * 32 + k] = y >= -127 ? char(rint(min(y, 127.0f))) : y < 0 ? char(-127) : char(0);
+	}
+}
+
+static float cached(device const uchar *cache, device const half *scales, ulong at) {
+	if (cache_type == cache_f32) return ((device const float *)cache)[at];
+	if (cache_type == cache_f16) return float(((device const half *)cache)[at]);
+	return float(((device const char *)cache)[at]) * float(scales[at / 32]);
 }
 
 constexpr constant uint most_threads = 256;
@@ -56,12 +96,15 @@ static float fold_sum(float x, threadgroup float *room, uint i, uint threads) {
 // are taken a tile at a time, one a thread; what is summed so far is scaled down
 // where a tile has a larger score (Milakov and Gimelshein, arXiv:1805.02867).
 // Grid: heads × columns threadgroups, of a power of two threads, 256 at most and
-// at least a quarter of dim.
-kernel void attend(device const float *q     [[buffer(0)]],
-                   device const half *keys   [[buffer(1)]],
-                   device const half *values [[buffer(2)]],
-                   device float *y           [[buffer(3)]],
-                   constant Attention &a     [[buffer(4)]],
+// at least a quarter of dim. Scales are those of a cache in q8_0; others need
+// buffers there all the same.
+kernel void attend(device const float *q           [[buffer(0)]],
+                   device const uchar *keys         [[buffer(1)]],
+                   device const uchar *values       [[buffer(2)]],
+                   device float *y                 [[buffer(3)]],
+                   constant Attention &a           [[buffer(4)]],
+                   device const half *key_scales   [[buffer(5)]],
+                   device const half *value_scales [[buffer(6)]],
                    uint2 group   [[threadgroup_position_in_grid]],
                    uint i        [[thread_index_in_threadgroup]],
                    uint2 size    [[threads_per_threadgroup]]) {
@@ -76,9 +119,9 @@ kernel void attend(device const float *q     [[buffer(0)]],
 		const uint tile = min(threads, n - from);
 		float score = -INFINITY;
 		if (i < tile) {
-			device const half *key = keys + ulong(from + i) * width + head;
+			const ulong key = ulong(from + i) * width + head;
 			score = 0;
-			for (uint k = 0; k < a.dim; k++) score += q[column + k] * float(key[k]);
+			for (uint k = 0; k < a.dim; k++) score += q[column + k] * cached(keys, key_scales, key + k);
 			score *= a.scale;
 		}
 		const float new_top = max(top, fold_max(score, room, i, threads));
@@ -90,7 +133,7 @@ kernel void attend(device const float *q     [[buffer(0)]],
 			const uint k = s * threads + i;
 			if (k >= a.dim) break;
 			float part = 0;
-			for (uint p = 0; p < tile; p++) part += weights[p] * float(values[ulong(from + p) * width + head + k]);
+			for (uint p = 0; p < tile; p++) part += weights[p] * cached(values, value_scales, ulong(from + p) * width + head + k);
 			out[s] = out[s] * shrink + part;
 		}
 		// The barriers of the next tile's fold_max come before its weights.

@@ -1,35 +1,73 @@
-// Products of weights in fp16: y = W·x, W of rows × cols.
+// Products of weights that are floats, y = W·x, W of rows × cols, and rows of
+// them. bfloat16 is taken from its bits: Metal has the type only since 3.1.
 #include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off) // every operation rounds, as in package kernels
+
+constant uint weight_type [[function_constant(0)]];
+constant uint type_f32 = 0, type_f16 = 1; // 2 is bf16
 
 struct Dense {
 	uint rows, cols; // cols a multiple of 4
 };
 
-constexpr constant uint simd_rows = 4; // of a simdgroup
+// four_of returns four weights; at counts fours.
+static float4 four_of(device const uchar *weights, ulong at) {
+	if (weight_type == type_f32) return ((device const float4 *)weights)[at];
+	if (weight_type == type_f16) return float4(((device const half4 *)weights)[at]);
+	const uint2 bits = ((device const uint2 *)weights)[at];
+	return float4(as_type<float>(bits.x << 16), as_type<float>(bits.x & 0xffff0000u),
+		as_type<float>(bits.y << 16), as_type<float>(bits.y & 0xffff0000u));
+}
 
-// Grid: threadgroups of whole simdgroups, each simd_rows rows; × columns of x.
-// Lanes go over columns, four at a time.
-kernel void matvec_f16_simd(device const half4 *weights [[buffer(0)]],
-                            device const float4 *x      [[buffer(1)]],
-                            device float *y             [[buffer(2)]],
-                            constant Dense &d           [[buffer(3)]],
-                            uint2 group [[threadgroup_position_in_grid]],
-                            uint simd  [[simdgroup_index_in_threadgroup]],
-                            uint simds [[simdgroups_per_threadgroup]],
-                            uint lane  [[thread_index_in_simdgroup]]) {
-	const uint first = (group.x * simds + simd) * simd_rows, quads = d.cols / 4;
-	if (first >= d.rows) return; // the whole simdgroup
-	const uint rows = min(simd_rows, d.rows - first);
+// embed_dense writes rows ids of a table: y[i] = row ids[i]. The host checks ids.
+// Grid: cols/4 × ids.
+kernel void embed_dense(device const uchar *weights [[buffer(0)]],
+                        device const uint *ids     [[buffer(1)]],
+                        device float4 *y           [[buffer(2)]],
+                        constant Dense &d          [[buffer(3)]],
+                        uint2 at [[thread_position_in_grid]]) {
+	const uint quads = d.cols / 4;
+	if (at.x < quads) y[ulong(at.y) * quads + at.x] = four_of(weights, ulong(ids[at.y]) * quads + at.x);
+}
+
+constexpr constant uint row_threads = 8; // that share a row
+constexpr constant uint thread_rows = 4; // each has a part of
+constexpr constant uint most_sums = 4 * 256; // of a threadgroup
+
+// Eight threads share a row: column k belongs to sum k mod 32, of which each
+// thread has four in a row. So the order of package kernels, which folds 32 sums
+// in halves, costs nothing, and results are equal to it to the bit. Threads of a
+// simdgroup read four runs of 128 bytes of x, and of rows as many.
+//
+// Grid: threads/2 rows each threadgroup, of a multiple of 32 threads, 256 at
+// most; × columns of x.
+kernel void matvec_dense(device const uchar *weights [[buffer(0)]],
+                         device const float4 *x     [[buffer(1)]],
+                         device float *y            [[buffer(2)]],
+                         constant Dense &d          [[buffer(3)]],
+                         uint2 group [[threadgroup_position_in_grid]],
+                         uint i      [[thread_index_in_threadgroup]],
+                         uint2 size  [[threads_per_threadgroup]]) {
+	threadgroup float4 sums[most_sums];
+	const uint lane = i % row_threads, quads = d.cols / 4, apart = size.x / row_threads;
+	const uint first = group.x * apart * thread_rows + i / row_threads; // then apart, 2·apart … behind it
 	x += ulong(group.y) * quads;
-	float sum[simd_rows] = {0, 0, 0, 0};
-	for (uint k = lane; k < quads; k += 32) {
+	float4 sum[thread_rows] = {float4(0), float4(0), float4(0), float4(0)};
+	for (uint k = lane; k < quads; k += row_threads) {
 		const float4 v = x[k];
-		for (uint r = 0; r < rows; r++) sum[r] += dot(float4(weights[ulong(first + r) * quads + k]), v);
+		for (uint r = 0; r < thread_rows; r++) {
+			const uint row = min(first + r * apart, d.rows - 1);
+			sum[r] += four_of(weights, ulong(row) * quads + k) * v;
+		}
 	}
-	for (uint r = 0; r < rows; r++) {
-		const float total = simd_sum(sum[r]);
-		if (lane == 0) y[group.y * d.rows + first + r] = total;
-	}
+	for (uint r = 0; r < thread_rows; r++) sums[r * size.x + i] = sum[r];
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	if (lane >= thread_rows) return; // the others add up a row each
+	const uint row = first + lane * apart;
+	if (row >= d.rows) return;
+	threadgroup const float4 *parts = sums + lane * size.x + i - lane;
+	const float4 a = (parts[0] + parts[4]) + (parts[2] + parts[6]), b = (parts[1] + parts[5]) + (parts[3] + parts[7]);
+	const float4 total = a + b;
+	y[ulong(group.y) * d.rows + row] = (total.x + total.z) + (total.y + total.w);
 }

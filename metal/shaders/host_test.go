@@ -50,11 +50,12 @@ func TestPipelines(t *testing.T) {
 		kernels   []string
 	}{
 		{MatVec, q1.Constants(), []string{"matvec_naive", "matvec_rows", "matvec_simd", "embed"}},
-		{Heads, nil, []string{"matvec_f16_simd"}},
+		{Heads, map[int]any{0: uint32(1)}, []string{"matvec_dense", "embed_dense"}},
 		{Quantize, map[int]any{0: uint32(0)}, []string{"quantize"}},
-		{Operations, nil, []string{"rms_norm", "rotate", "gate_silu", "gate_relu2", "add"}},
+		{Operations, nil, []string{"rms_norm", "rotate", "gate_silu", "gate_relu2", "add", "take"}},
 		{Delta, nil, []string{"convolve", "delta_rule"}},
-		{Attention, nil, []string{"append", "attend"}},
+		{Attention, map[int]any{0: uint32(1)}, []string{"append", "append_q8_0", "attend"}},
+		{Top, nil, []string{"top_slices", "top"}},
 	} {
 		l, err := d.Compile(s.source)
 		if err != nil {

@@ -13,7 +13,8 @@ using namespace metal;
 
 // How a format lays out its codes, the same in package shaders' Codes. A code
 // of one bit is -1 or 1, one of two bits is -1, 0, 1 or 2, one of eight is an
-// int8. With two bits, each byte of a run of span bytes has columns span apart,
+// int8, and one of six is q6_k's: its six bits less 32, times the int8 scale of its
+// 16 columns. With two bits, each byte of a run of span bytes has columns span apart,
 // from its low bits up or, if high_first, from its high bits down.
 constant uint code_bits     [[function_constant(0)]];
 constant uint block_columns [[function_constant(1)]]; // with one scale; 0: the tensor has one
@@ -32,6 +33,15 @@ struct Shape {
 	float scale;      // of the tensor
 };
 
+// q6_code returns the code of column k of a block of q6_k: low bits in 128 bytes,
+// two for each byte, high bits in 64, four for each, 16 scales behind.
+static int q6_code(device const uchar *block, uint k) {
+	const uint part = k / 128, quarter = k / 32 % 4, at = k % 32;
+	const uint low = block[64 * part + 32 * (quarter % 2) + at] >> (4 * (quarter / 2)) & 15;
+	const uint high = block[128 + 32 * part + at] >> (2 * quarter) & 3;
+	return int(as_type<char>(block[192 + k / 16])) * (int(low | high << 4) - 32);
+}
+
 // code_of returns the code of column k of a row in the file's layout.
 static int code_of(device const uchar *row, uint k) {
 	if (block_columns != 0) {
@@ -39,6 +49,7 @@ static int code_of(device const uchar *row, uint k) {
 		k %= block_columns;
 	}
 	if (code_bits == 8) return as_type<char>(row[k]);
+	if (code_bits == 6) return q6_code(row, k);
 	if (code_bits == 1) return int(row[k / 8] >> (k % 8) & 1) * 2 - 1;
 	const uint place = k / span % 4, shift = high_first ? 6 - 2 * place : 2 * place;
 	return int(row[k / (4 * span) * span + k % span] >> shift & 3) - 1;

@@ -102,3 +102,13 @@ kernel void add(device float *x       [[buffer(0)]],
                 uint i [[thread_position_in_grid]]) {
 	if (i < n) x[i] += y[i];
 }
+
+// to[i] = from[first + i]: columns of a batch, for operations on those alone. Grid:
+// n values.
+kernel void take(device float *to         [[buffer(0)]],
+                 device const float *from [[buffer(1)]],
+                 constant uint &n         [[buffer(2)]],
+                 constant uint &first     [[buffer(3)]],
+                 uint i [[thread_position_in_grid]]) {
+	if (i < n) to[i] = from[first + i];
+}

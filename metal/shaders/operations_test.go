@@ -138,3 +138,13 @@ func vectors(l library, kernel string, x, y []float32) error {
 	return l.Dispatch(kernel, [3]int{(len(x) + 63) / 64 * 64, 1, 1}, [3]int{64, 1, 1},
 		softmetal.Buffer(0, x), softmetal.Buffer(1, y), softmetal.Value(2, uint32(len(x))))
 }
+
+func TestTake(t *testing.T) {
+	from, to := normal(rand.New(rand.NewPCG(8, 8)), 200), poisoned(70)
+	err := compile(t, Operations, nil).Dispatch("take", [3]int{96, 1, 1}, [3]int{32, 1, 1},
+		softmetal.Buffer(0, to), softmetal.Buffer(1, from), softmetal.Value(2, uint32(len(to))), softmetal.Value(3, uint32(130)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "take", to, from[130:])
+}

@@ -102,7 +102,7 @@ func rotated(t *testing.T, source string) error {
 }
 
 func attended(t *testing.T, source string) error {
-	return attention{Heads: 4, KeyHeads: 2, Dim: 6, Position: 40}.check(compile(t, source, nil))
+	return attention{Heads: 4, KeyHeads: 2, Dim: 6, Position: 40}.check(compile(t, source, cacheConstants(t, formats.F16)), formats.F16)
 }
 
 func added(t *testing.T, source string) error {

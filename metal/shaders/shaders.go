@@ -10,6 +10,7 @@ package shaders
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 
 	"onebit/formats"
 )
@@ -25,18 +26,20 @@ var MatVec string
 //go:embed quantize.metal
 var Quantize string
 
-// Operations has normalisation, rotary embedding, gates and sums. It has no
-// function constants.
+// Operations has normalisation, rotary embedding, gates, sums and copies. It has
+// no function constants.
 //
 //go:embed operations.metal
 var Operations string
 
-// Heads multiplies weights in fp16. It has no function constants.
+// Heads multiplies weights that are floats, and has rows of them. Its function
+// constant weight_type, 0, is that of FloatConstants.
 //
 //go:embed heads.metal
 var Heads string
 
-// Attention has attention over a cache in fp16. It has no function constants.
+// Attention has attention over a cache. Its function constant cache_type, 0, is
+// that of CacheConstants.
 //
 //go:embed attention.metal
 var Attention string
@@ -47,9 +50,32 @@ var Attention string
 //go:embed delta.metal
 var Delta string
 
+// Top finds the likeliest tokens. It has no function constants.
+//
+//go:embed top.metal
+var Top string
+
+// FloatConstants returns the function constants of Heads for a format, or an
+// error if it has no floats.
+func FloatConstants(t *formats.Type) (map[int]any, error) {
+	if i := slices.Index([]*formats.Type{formats.F32, formats.F16, formats.BF16}, t); i >= 0 {
+		return map[int]any{0: uint32(i)}, nil
+	}
+	return nil, fmt.Errorf("%s has no floats", t.Name)
+}
+
+// CacheConstants returns the function constants of Attention for the format of a
+// cache, or an error if no shader keeps keys and values in it.
+func CacheConstants(t *formats.Type) (map[int]any, error) {
+	if i := slices.Index([]*formats.Type{formats.F32, formats.F16, formats.Q8_0}, t); i >= 0 {
+		return map[int]any{0: uint32(i)}, nil
+	}
+	return nil, fmt.Errorf("no Metal shader keeps keys and values in %s", t.Name)
+}
+
 // Codes says how a weight format lays out its codes.
 type Codes struct {
-	Bits         uint32 // of a code: 1 is ±1, 2 is code-1, 8 an int8
+	Bits         uint32 // of a code: 1 is ±1, 2 is code-1, 6 is q6_k's, 8 an int8
 	BlockColumns uint32 // with one fp16 scale; 0: the tensor has one float32 scale
 	BlockBytes   uint32
 	At, ScaleAt  uint32 // bytes of a block: the first of its codes, its scale
@@ -67,6 +93,7 @@ var codes = map[*formats.Type]Codes{
 	formats.TQ2_0:       {Bits: 2, BlockColumns: 256, BlockBytes: 66, ScaleAt: 64, Span: 32},
 	formats.Q2_0:        {Bits: 2, BlockColumns: 64, BlockBytes: 18, At: 2, Span: 1},
 	formats.Q8_0:        {Bits: 8, BlockColumns: 32, BlockBytes: 34, At: 2, Span: 1},
+	formats.Q6_K:        {Bits: 6, BlockColumns: 256, BlockBytes: 210, ScaleAt: 208, Span: 1},
 	formats.Q2_0_g128:   {Bits: 2, BlockColumns: 128, BlockBytes: 34, At: 2, Span: 1},
 	formats.PQ2_0:       {Bits: 2, BlockColumns: 128, BlockBytes: 34, At: 2, Span: 1},
 }

@@ -218,6 +218,9 @@ func eachProduct(t *testing.T, do func(t *testing.T, tt *formats.Type, rows, col
 // Where all scales are 1, results are the integer sums themselves.
 func TestIntegerSums(t *testing.T) {
 	eachProduct(t, func(t *testing.T, tt *formats.Type, rows, cols, n int, scheme kernels.Scheme, rng *rand.Rand) {
+		if tt == formats.Q6_K {
+			return // it has no scale of 1
+		}
 		w, x := make([]float32, rows*cols), make([]float32, n*cols)
 		for i := range w {
 			w[i] = float32(rng.IntN(2)*2 - 1)
@@ -253,6 +256,9 @@ func TestMatVec(t *testing.T) {
 		p := newProduct(t, tensor, scheme, x, n)
 		l := compile(t, MatVec, p.codes.Constants())
 		same(t, "matvec_rows", of(t)(p.rows(l)), p.want)
+		if tt == formats.Q6_K {
+			return // matvec_simd has none of six bits
+		}
 		got := of(t)(p.simd(l, 1))
 		if p.codes.BlockColumns == 0 && p.a.Groups == 1 {
 			same(t, "matvec_simd", got, p.want)
@@ -388,30 +394,6 @@ func TestEmbed(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A lane adds cols/32 products and the lanes are folded in five steps; a quad's
-// four products are rounded and added first.
-func TestF16(t *testing.T) {
-	for _, s := range [][3]int{{1, 4, 1}, {9, 132, 2}, {4, 2052, 1}} {
-		rows, cols, n := s[0], s[1], s[2]
-		rng := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
-		tensor := kerneltest.Tensor(t, formats.F16, rows, cols, rng)
-		x, y := normal(rng, n*cols), poisoned(n*rows)
-		w, _, _ := weights(t, tensor)
-		want := make([]float32, n*rows)
-		for i := range want {
-			var sum float64
-			for k := range cols {
-				sum += float64(w[i%rows*cols+k]) * float64(x[i/rows*cols+k])
-			}
-			want[i] = float32(sum)
-		}
-		l := compile(t, Heads, nil)
-		err := l.Dispatch("matvec_f16_simd", [3]int{(rows + 7) / 8 * 64, n, 1}, [3]int{64, 1, 1},
-			softmetal.Buffer(0, tensor.Data), softmetal.Buffer(1, x), softmetal.Buffer(2, y), softmetal.Value(3, [2]uint32{uint32(rows), uint32(cols)}))
-		near(t, "matvec_f16_simd", of(t)(y, err), want, sizes(t, tensor, x, n), cols/32+5+5)
-	}
 }
 
 func TestCodesOf(t *testing.T) {

@@ -1,0 +1,84 @@
+package shaders
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/kernels/kerneltest"
+	"onebit/metal/softmetal"
+)
+
+var floatTypes = []*formats.Type{formats.F32, formats.F16, formats.BF16}
+
+func floatConstants(t *testing.T, format *formats.Type) map[int]any {
+	c, err := FloatConstants(format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestFloatConstants(t *testing.T) {
+	if _, err := FloatConstants(formats.Q8_0); err == nil || err.Error() != "q8_0 has no floats" {
+		t.Errorf("error %v for q8_0", err)
+	}
+}
+
+// Products of floats have the bits of package kernels' scheme f32.
+func TestDense(t *testing.T) {
+	for _, format := range floatTypes {
+		for _, s := range [][3]int{{1, 4, 1}, {1, 8, 1}, {1, 32, 1}, {2, 4, 1}, {9, 132, 2}, {37, 36, 1}, {2, 2052, 1}} {
+			t.Run(fmt.Sprintf("%s/%dx%d", format.Name, s[0], s[1]), func(t *testing.T) {
+				if err := denseProduct(t, Heads, format, s[0], s[1], s[2]); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+func denseProduct(t *testing.T, source string, format *formats.Type, rows, cols, n int) error {
+	rng := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
+	tensor, x := kerneltest.Tensor(t, format, rows, cols, rng), normal(rng, n*cols)
+	v, err := kernels.Lookup(format.Name, "scalar", kernels.F32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := v.Pack(tensor, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a kernels.Activations
+	a.Prepare(v, x, n, cols)
+	want, y := make([]float32, n*rows), poisoned(n*rows)
+	v.Rows(want, m, &a, 0, rows)
+	const threads = 64
+	err = compile(t, source, floatConstants(t, format)).Dispatch("matvec_dense", [3]int{(2*rows + threads - 1) / threads * threads, n, 1}, [3]int{threads, 1, 1},
+		softmetal.Buffer(0, tensor.Data), softmetal.Buffer(1, x), softmetal.Buffer(2, y), softmetal.Value(3, [2]uint32{uint32(rows), uint32(cols)}))
+	if err != nil {
+		return err
+	}
+	return kerneltest.Same(y, want)
+}
+
+func TestEmbedDense(t *testing.T) {
+	for _, format := range floatTypes {
+		t.Run(format.Name, func(t *testing.T) {
+			const rows, cols = 5, 36
+			tensor := kerneltest.Tensor(t, format, rows, cols, rand.New(rand.NewPCG(1, 9)))
+			w, _, _ := weights(t, tensor)
+			ids, y := []uint32{4, 0, 2}, poisoned(3*cols)
+			err := compile(t, Heads, floatConstants(t, format)).Dispatch("embed_dense", [3]int{16, len(ids), 1}, [3]int{8, 1, 1},
+				softmetal.Buffer(0, tensor.Data), softmetal.Buffer(1, ids), softmetal.Buffer(2, y), softmetal.Value(3, [2]uint32{rows, cols}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, id := range ids {
+				same(t, "embed_dense", y[i*cols:][:cols], w[id*cols:][:cols])
+			}
+		})
+	}
+}
