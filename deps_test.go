@@ -44,6 +44,7 @@ var layers = []layer{
 	{"models/engine", []string{"formats", "models/arch"}},
 	{"models/engine/enginetest", []string{"internal/*", "formats", "formats/*", "models", "models/*"}},
 	{"models/engine/*", []string{"internal/*", "formats", "kernels", "kernels/all", "models/arch", "models/engine"}},
+	{"models/train/lm", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/dense", "models/arch", "models/tokenizer", "models/train"}},
 	{"models/train", []string{"internal/*", "formats", "kernels", "kernels/all", "kernels/dense"}},
 	{"models", []string{"internal/*", "formats", "formats/*", "kernels", "models/arch", "models/engine", "models/engine/cpu", "models/hf", "models/tokenizer"}},
 	{"models/*", []string{"internal/*", "formats", "formats/*", "kernels", "models", "models/*"}},

@@ -301,7 +301,7 @@ func TestRules(t *testing.T) {
 	if _, err := LookupRule("adam"); err == nil || err.Error() != `unknown optimizer "adam" (known: [adamw lion sgd])` {
 		t.Error(err)
 	}
-	if _, err := LookupForm("int4"); err == nil || err.Error() != `unknown form of weights "int4" (known: [1bit b1.58 float seed])` {
+	if _, err := LookupForm("int4"); err == nil || err.Error() != `unknown form of weights "int4" (known: [1bit b1.58 float q8_0 seed])` {
 		t.Error(err)
 	}
 }

@@ -111,3 +111,10 @@ func (l *BitLinear) Pack(t *formats.Type) (*formats.Tensor, error) {
 	}
 	return &formats.Tensor{Name: name, Type: t, Shape: []int{l.Out, l.In}, Data: data}, nil
 }
+
+// Rounded returns the weights as Forward multiplies by them, valid until they are
+// rounded again.
+func (l *BitLinear) Rounded() []float32 {
+	l.rounded.round(l, l.Weight.W, l.In)
+	return l.rounded.w
+}

@@ -1,0 +1,91 @@
+package lm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"onebit/formats"
+	"onebit/formats/container"
+	"onebit/formats/gguf"
+	"onebit/models/arch"
+	"onebit/models/train"
+)
+
+// fileTypes are what general.file_type says of the projections' format: I2_S in
+// bitnet.cpp, mostly Q1_0 in llama.cpp, mostly Q8_0 and all F32 in both.
+var fileTypes = map[*formats.Type]uint32{formats.I2_S: 40, formats.Q1_0_g128: 40, formats.Q8_0: 7, nil: 0}
+
+// Export writes the model as a GGUF file in the formats of its forms: to the bit
+// the weights that the last passes multiplied by. vocabulary is the tokenizer's
+// metadata.
+func (m *Model) Export(w io.Writer, name, description string, vocabulary []container.KV) error {
+	meta := []container.KV{
+		{Key: arch.KeyArchitecture, Value: container.Of(m.Table.Name)},
+		{Key: "general.name", Value: container.Of(name)},
+		{Key: "general.description", Value: container.Of(description)},
+		{Key: "general.file_type", Value: container.Of(fileTypes[m.shape.Form.Type])},
+		{Key: "general.quantization_version", Value: container.Of(uint32(2))},
+	}
+	meta = append(append(meta, m.Table.Metadata(m.Config)...), vocabulary...)
+	tensors, err := m.pack()
+	if err != nil {
+		return err
+	}
+	return writeTensors(w, meta, tensors)
+}
+
+// pack returns the tensors in the architecture's order.
+func (m *Model) pack() ([]formats.Tensor, error) {
+	linears := map[string]*train.BitLinear{arch.EmbeddingTensor: m.tied.head}
+	params := map[string]*train.Param{}
+	for _, b := range m.blocks {
+		for _, l := range b.linears {
+			linears[l.Weight.Name] = l
+		}
+	}
+	for _, p := range m.params {
+		params[p.Name] = p
+	}
+	var out []formats.Tensor
+	for _, spec := range m.Table.Tensors(m.Config) {
+		t := floatTensor(spec.Name, spec.Shape, params[spec.Name].W)
+		if l := linears[spec.Name]; l != nil && l.Options().Form.Type != nil {
+			packed, err := l.Pack(l.Options().Form.Type)
+			if err != nil {
+				return nil, err
+			}
+			t = *packed
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// floatTensor is one in float32.
+func floatTensor(name string, shape []int, values []float32) formats.Tensor {
+	data := make([]byte, 4*len(values))
+	for i, x := range values {
+		binary.LittleEndian.PutUint32(data[4*i:], math.Float32bits(x))
+	}
+	return formats.Tensor{Name: name, Type: formats.F32, Shape: shape, Data: data}
+}
+
+// writeTensors writes a GGUF file.
+func writeTensors(w io.Writer, meta []container.KV, tensors []formats.Tensor) error {
+	infos := make([]container.TensorInfo, len(tensors))
+	for i, t := range tensors {
+		infos[i] = container.TensorInfo{Name: t.Name, Type: t.Type, Shape: t.Shape}
+	}
+	out, err := gguf.NewWriter(w, meta, infos)
+	if err != nil {
+		return err
+	}
+	for _, t := range tensors {
+		if err := out.WriteTensor(t.Name, t.Data); err != nil {
+			return fmt.Errorf("tensor %s: %w", t.Name, err)
+		}
+	}
+	return out.Close()
+}
