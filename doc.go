@@ -49,8 +49,8 @@
 // turns result files, which are in the Go benchmark format, into pages and
 // pictures.
 //
-// metal calls Apple's GPU interface, for an engine to come; on Linux its tests run
-// against metal/softmetal.
+// metal calls Apple's GPU interface, and metal/shaders is what it runs for
+// models/engine/metal; on Linux the tests of all three run on metal/softmetal.
 //
 // What each package may import is a table in deps_test.go.
 package onebit

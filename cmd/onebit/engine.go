@@ -16,6 +16,7 @@ import (
 	"onebit/models"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
+	_ "onebit/models/engine/metal"
 	_ "onebit/models/engine/plain"
 	"onebit/models/tokenizer"
 )

@@ -1,5 +1,3 @@
-//go:build purego || !amd64
-
 package vectors
 
 var archVariants []*Variant

@@ -1,0 +1,65 @@
+package metal_test
+
+import (
+	"errors"
+	"os/exec"
+	"runtime"
+	"testing"
+
+	"onebit/formats"
+	"onebit/internal/require"
+	gpu "onebit/metal"
+	"onebit/metal/softmetal/frameworks"
+	"onebit/models/engine/enginetest"
+	"onebit/models/engine/metal"
+)
+
+// device opens the Mac's GPU, or the one that is played on Linux. When the test
+// ends, nothing may be alive there, or have been done wrong.
+func device(t *testing.T) *gpu.Device {
+	t.Helper()
+	d, err := gpu.Open()
+	if runtime.GOOS == "linux" {
+		lib := played(t)
+		d, err = gpu.OpenFrameworks(lib)
+	}
+	if errors.Is(err, gpu.ErrNoDevice) {
+		require.Skip(t, "metal", err.Error())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func played(t *testing.T) *frameworks.Library {
+	t.Helper()
+	lib, err := frameworks.Load()
+	if errors.Is(err, exec.ErrNotFound) {
+		require.Skip(t, "g++", err.Error())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(lib.Live())
+	t.Cleanup(func() {
+		for _, v := range lib.Violations() {
+			t.Error(v)
+		}
+		if live := lib.Live(); len(live) != before {
+			t.Errorf("%d objects are alive, %d were before: %q", len(live), before, live)
+		}
+	})
+	return lib
+}
+
+// Products have activations in int8, keys and values are in fp16, whose 11 bits
+// make 2⁻²⁴ of a square at most and 2⁻²⁵ as a rule: twice the CPU engine's for sums
+// in float32. The rest is rounded a few times to 24 bits.
+func TestEngine(t *testing.T) {
+	enginetest.Run(t, enginetest.Subject{
+		Open:  metal.Open(metal.Options{Device: device(t)}),
+		Cache: formats.F16, Products: 5e-3, Attention: 1e-6, Floats: 1e-12,
+	})
+}

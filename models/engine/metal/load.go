@@ -1,0 +1,296 @@
+package metal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sync/errgroup"
+
+	"onebit/formats"
+	"onebit/internal/deviation"
+	"onebit/internal/mmap"
+	"onebit/kernels"
+	"onebit/metal"
+	"onebit/metal/shaders"
+	"onebit/models/engine"
+)
+
+// A matrix is a weight of products.
+type matrix struct {
+	engine.WeightInfo
+	kernel   *kernel
+	codes    argument      // all of the weights or, if they are split, without
+	scales   *metal.Buffer // these; nil of weights that are not split
+	rowBytes int           // of codes
+	scale    float32       // of the tensor, if it has one
+	mapped   []byte        // that Load is yet to make codes of
+}
+
+// Info implements engine.Weight.
+func (m *matrix) Info() engine.WeightInfo { return m.WeightInfo }
+
+// A table is a weight that rows are looked up in, in the file.
+type table struct{ formats.Tensor }
+
+func (t *table) Info() engine.WeightInfo {
+	rows, cols := t.Dims()
+	return engine.WeightInfo{Tensor: t.Name, Rows: rows, Cols: cols, Type: t.Type, Bytes: len(t.Data)}
+}
+
+// A gain is a vector in float32.
+type gain struct {
+	name   string
+	values *metal.Buffer
+}
+
+func (g *gain) len() int { return len(g.values.Bytes()) / 4 }
+
+func (g *gain) Info() engine.WeightInfo {
+	return engine.WeightInfo{Tensor: g.name, Rows: 1, Cols: g.len(), Type: formats.F32, Bytes: 4 * g.len()}
+}
+
+// Load checks, packs and converts the weights, several at a time.
+func (e *Engine) Load(ctx context.Context, requests []engine.Request) ([]engine.Weight, error) {
+	out := make([]engine.Weight, len(requests))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, r := range requests {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return mmap.Guard(func() (err error) {
+				out[i], err = e.load(r)
+				return err
+			})
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return out, e.mapWeights(out)
+}
+
+// mapWeights makes buffers of the weights that are used in place: together, for
+// tensors share pages.
+func (e *Engine) mapWeights(weights []engine.Weight) error {
+	var parts [][]byte
+	var matrices []*matrix
+	for _, w := range weights {
+		if m, ok := w.(*matrix); ok && m.mapped != nil {
+			parts, matrices = append(parts, m.mapped), append(matrices, m)
+		}
+	}
+	mapping, err := e.device.Map(parts)
+	if part, ok := errors.AsType[*metal.PartError](err); ok {
+		return e.source.Fault(matrices[part.Part].Tensor, tooLarge(part.Err))
+	}
+	if err != nil {
+		return err
+	}
+	e.buffers = append(e.buffers, mapping.Buffers()...)
+	for i, m := range matrices {
+		m.codes = at(mapping.At(i))
+		m.mapped = nil
+	}
+	return nil
+}
+
+// load loads a weight.
+func (e *Engine) load(r engine.Request) (engine.Weight, error) {
+	t, err := e.source.Tensor(r.Tensor)
+	if err != nil {
+		return nil, err
+	}
+	w, err := e.weight(&t, r)
+	if err != nil {
+		return nil, e.source.Fault(t.Name, err)
+	}
+	return w, nil
+}
+
+func (e *Engine) weight(t *formats.Tensor, r engine.Request) (engine.Weight, error) {
+	if r.Use == engine.Gain && !kernels.FormatOf(t.Type).For(kernels.Norm) {
+		return nil, fmt.Errorf("is %s, want a norm in f32, f16 or bf16", t.Type.Name)
+	}
+	e.source.Populate(t.Name)
+	rows, cols := t.Dims()
+	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Use == engine.Table:
+		return &table{*t}, nil
+	case r.Use == engine.Gain:
+		return e.gain(t)
+	case r.Type != nil && r.Type != t.Type:
+		return e.convert(t, r.Type)
+	}
+	return e.matrix(t, e.source.InPlace())
+}
+
+func (e *Engine) gain(t *formats.Tensor) (*gain, error) {
+	values, err := t.Floats()
+	if err != nil {
+		return nil, err
+	}
+	b, err := e.copied(bytesOf(values))
+	return &gain{t.Name, b}, err
+}
+
+// matrix makes a tensor's weights ready for the kernel of its format. They stay
+// where they are if the file has them.
+func (e *Engine) matrix(t *formats.Tensor, stay bool) (*matrix, error) {
+	packed, err := shaders.Pack(t)
+	if err != nil {
+		return nil, errors.Unwrap(err) // without the tensor's name
+	}
+	m := &matrix{}
+	if m.kernel, err = e.kernelFor(t.Type, packed.Type); err != nil {
+		return nil, fmt.Errorf("%w; the engine cpu multiplies every format", err)
+	}
+	rows, cols := t.Dims()
+	m.WeightInfo = engine.WeightInfo{
+		Tensor: t.Name, Rows: rows, Cols: cols, Type: t.Type,
+		Kernel: fmt.Sprintf("%s/%s/%s", t.Type.Name, m.kernel.name, m.kernel.scheme),
+	}
+	if err := e.place(m, packed, stay && packed == t); err != nil {
+		return nil, tooLarge(err)
+	}
+	return m, nil
+}
+
+// tooLarge adds what to do.
+func tooLarge(err error) error {
+	if errors.Is(err, metal.ErrTooLarge) {
+		return fmt.Errorf("%w; use the engine cpu or, if this is the output head, convert it to a smaller format", err)
+	}
+	return err
+}
+
+// place puts weights where m's kernel wants them.
+func (e *Engine) place(m *matrix, t *formats.Tensor, stay bool) error {
+	if m.kernel.scheme == kernels.F32 {
+		return e.whole(m, t, stay)
+	}
+	codes, err := shaders.CodesOf(t.Type)
+	if err != nil {
+		return err
+	}
+	if codes.BlockColumns == 0 {
+		if m.scale, err = t.Type.TensorScale(t.Data, m.Rows, m.Cols); err != nil {
+			return err
+		}
+	}
+	m.rowBytes = codes.RowBytes(m.Cols)
+	if m.kernel.layout == inFile {
+		return e.whole(m, t, stay)
+	}
+	return e.split(m, t, codes, stay)
+}
+
+// split takes weights apart, if the file has not done so: with one scale for all
+// and rows of whole words, there is nothing to take apart.
+func (e *Engine) split(m *matrix, t *formats.Tensor, codes shaders.Codes, stay bool) error {
+	inFile := m.rowBytes
+	m.rowBytes = codes.SplitRowBytes(m.Cols)
+	bits, scales := t, []byte(nil)
+	if codes.BlockColumns != 0 || inFile != m.rowBytes {
+		bits, stay = &formats.Tensor{Name: t.Name}, false
+		bits.Data, scales = codes.Split(t.Data, m.Rows, m.Cols)
+	}
+	if err := e.whole(m, bits, stay); err != nil {
+		return err
+	}
+	return e.withScales(m, scales)
+}
+
+// withScales has m's kernel find scales, and a buffer where there are none.
+func (e *Engine) withScales(m *matrix, scales []byte) (err error) {
+	m.Bytes += len(scales)
+	if len(scales) == 0 {
+		scales = []byte{0, 0}
+	}
+	m.scales, err = e.copied(scales)
+	return err
+}
+
+// wordBytes is the longest word that a kernel loads.
+const wordBytes = 16
+
+// whole takes a tensor's memory as it is, in place if that stays where it is and
+// begins a word.
+func (e *Engine) whole(m *matrix, t *formats.Tensor, stay bool) error {
+	m.Bytes += len(t.Data)
+	if stay && uintptr(unsafe.Pointer(unsafe.SliceData(t.Data)))%wordBytes == 0 {
+		m.mapped = t.Data
+		return nil
+	}
+	b, err := e.copied(t.Data)
+	m.codes = at(b, 0)
+	e.release(t.Name)
+	return err
+}
+
+// copied makes a buffer with this in it.
+func (e *Engine) copied(data []byte) (*metal.Buffer, error) {
+	b, err := e.device.NewBuffer(len(data))
+	if err != nil {
+		return nil, err
+	}
+	e.keep(b)
+	copy(b.Bytes(), data)
+	return b, nil
+}
+
+// keep has Close close a buffer.
+func (e *Engine) keep(b *metal.Buffer) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.buffers = append(e.buffers, b)
+}
+
+// release lets go of the file's pages of a tensor. It is a hint: where it fails,
+// memory stays in use.
+func (e *Engine) release(name string) { _ = e.source.Release(name) }
+
+// convert makes the matrix of t in another format. It goes through a few rows at
+// a time, so that there is never all of it in float32.
+func (e *Engine) convert(t *formats.Tensor, to *formats.Type) (*matrix, error) {
+	const strip = 64 // rows
+	rows, cols := t.Dims()
+	size, err := to.Bytes(rows, cols)
+	if err != nil {
+		return nil, err
+	}
+	rowBytes, err := to.Bytes(1, cols)
+	if err != nil || size != rows*rowBytes {
+		return nil, errors.Join(fmt.Errorf("cannot be converted to %s, whose scales are not in its rows; choose another format, such as q8_0", to.Name), err)
+	}
+	converted := &formats.Tensor{Name: t.Name, Type: to, Shape: t.Shape, Data: make([]byte, size)}
+	x, y := make([]float32, strip*cols), make([]float32, strip*cols)
+	var sum deviation.Sum
+	for from := 0; from < rows; from += strip {
+		n := min(strip, rows-from)
+		x, y, data := x[:n*cols], y[:n*cols], converted.Data[from*rowBytes:][:n*rowBytes]
+		if err := t.Type.DequantizeRows(x, t.Data, rows, cols, from, from+n); err != nil {
+			return nil, err
+		}
+		if err := to.Quantize(data, x, n, cols); err != nil {
+			return nil, fmt.Errorf("rows from %d on: %w", from, err)
+		}
+		if err := to.Dequantize(y, data, n, cols); err != nil {
+			return nil, err
+		}
+		sum.Add(deviation.Of(y, x))
+	}
+	e.release(t.Name)
+	m, err := e.matrix(converted, false)
+	if err == nil {
+		m.Error = sum.NMSE()
+	}
+	return m, err
+}

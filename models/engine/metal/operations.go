@@ -1,0 +1,269 @@
+package metal
+
+import (
+	"fmt"
+
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/metal"
+	"onebit/metal/shaders"
+	"onebit/models/arch"
+	"onebit/models/engine"
+)
+
+// operations are the kernels that every model needs.
+type operations struct {
+	norm, rotate, add, take *metal.Pipeline
+	gates                   map[arch.Activation]*metal.Pipeline
+	quantize                map[kernels.Scheme]*metal.Pipeline
+}
+
+func (e *Engine) newOperations() (o operations, err error) {
+	get := func(source, kernel string, constants metal.Constants) (p *metal.Pipeline) {
+		if err == nil {
+			p, err = e.pipeline(source, kernel, constants)
+		}
+		return p
+	}
+	o = operations{
+		norm: get(shaders.Operations, "rms_norm", nil), rotate: get(shaders.Operations, "rotate", nil),
+		add: get(shaders.Operations, "add", nil), take: get(shaders.Operations, "take", nil),
+		gates: map[arch.Activation]*metal.Pipeline{
+			arch.SiLU: get(shaders.Operations, "gate_silu", nil), arch.ReLU2: get(shaders.Operations, "gate_relu2", nil),
+		},
+		quantize: map[kernels.Scheme]*metal.Pipeline{},
+	}
+	for i, scheme := range []kernels.Scheme{kernels.Q8Row, kernels.Q8Per128, kernels.Q8Per32} {
+		o.quantize[scheme] = get(shaders.Quantize, "quantize", metal.Constants{0: uint32(i)})
+	}
+	return o, err
+}
+
+// line is so many threads, or threadgroups, in one dimension.
+func line(n int) metal.Size { return metal.Size{Width: uint(n), Height: 1, Depth: 1} }
+
+func plane(width, height int) metal.Size {
+	return metal.Size{Width: uint(width), Height: uint(height), Depth: 1}
+}
+
+// vectorThreads is a threadgroup's size where threads have nothing to do with
+// each other.
+const vectorThreads = 256
+
+// reducing returns a threadgroup's size for a kernel that reduces n values: a
+// power of two, no less than a simdgroup, with eight values a thread if there
+// are as many.
+func reducing(n int) metal.Size {
+	threads := 32
+	for threads < 256 && 8*threads < n {
+		threads *= 2
+	}
+	return line(threads)
+}
+
+// Embed decodes the rows on the processor: they are few.
+func (s *stream) Embed(op string, dst engine.Buffer, w engine.Weight, ids []int) {
+	to, t := dst.(*buffer), w.(*table)
+	rows, cols := t.Dims()
+	to.n = len(ids)
+	s.do(op, work{bytes: len(ids) * len(t.Data) / rows, moved: 4 * to.len()}, func() {
+		if !s.fresh(&to.memory, 4*to.len()) {
+			return
+		}
+		for c, id := range ids {
+			if err := t.Type.DequantizeRows(to.values()[c*cols:][:cols], t.Data, rows, cols, id, id+1); err != nil {
+				s.fail(s.engine.source.Fault(t.Name, err))
+			}
+		}
+	}, result{op, to})
+}
+
+func (s *stream) Norm(op string, dst, x engine.Buffer, w engine.Weight, eps float32) {
+	to, in, g := dst.(*buffer), x.(*buffer), w.(*gain)
+	norm := struct {
+		Width   uint32
+		Epsilon float32
+	}{uint32(g.len()), eps}
+	s.do(op, work{bytes: 4 * g.len(), moved: 8 * in.len()}, func() {
+		if s.resize(to, in.n) {
+			s.groups(s.engine.operations.norm, line(in.len()/g.len()), reducing(g.len()),
+				at(in.buffer, 0), at(g.values, 0), at(to.buffer, 0), value(norm))
+		}
+	}, result{op, to})
+}
+
+// activations are columns as a kernel takes them: floats, or quantized.
+type activations struct {
+	floats                    *metal.Buffer
+	codes, scales             *metal.Buffer
+	stride, groups, groupLen  int // of a column
+	codesMemory, scalesMemory memory
+}
+
+// Multiply quantizes the input once for all products that take it the same way.
+func (s *stream) Multiply(op string, x engine.Buffer, products []engine.Product) {
+	in := x.(*buffer)
+	var w work
+	var results []result
+	for _, p := range products {
+		m := p.Weight.(*matrix)
+		w.bytes += m.Bytes
+		w.moved += 4 * in.n * m.Rows
+		w.macs += in.n * m.Rows * m.Cols
+		results = append(results, result{m.Tensor, p.Dst.(*buffer)})
+	}
+	w.moved += 4 * in.len()
+	s.do(op, w, func() {
+		done := map[kernels.Scheme]*activations{}
+		for _, p := range products {
+			m, dst := p.Weight.(*matrix), p.Dst.(*buffer)
+			scheme := m.kernel.scheme
+			if done[scheme] == nil {
+				done[scheme] = s.activate(in, scheme)
+			}
+			if s.resize(dst, in.n) {
+				s.multiply(m, done[scheme], dst)
+			}
+		}
+	}, results...)
+}
+
+// multiply multiplies as many columns at a time as a command buffer may hold.
+func (s *stream) multiply(m *matrix, in *activations, dst *buffer) {
+	s.runs(dst.n, m.Rows*m.Cols, func(from, n int) { m.kernel.encode(s, m, in, dst.buffer, from, n) })
+}
+
+// runs calls run for runs of columns, each of so much work.
+func (s *stream) runs(columns, work int, run func(from, n int)) {
+	most := max(1, s.limit/work)
+	for from := 0; from < columns; from += most {
+		n := min(most, columns-from)
+		s.reserve(n * work)
+		run(from, n)
+	}
+}
+
+// activate brings columns to a scheme.
+func (s *stream) activate(in *buffer, scheme kernels.Scheme) *activations {
+	if scheme == kernels.F32 {
+		return &activations{floats: in.buffer}
+	}
+	a := s.quantized[scheme]
+	if a == nil {
+		a = &activations{}
+		s.quantized[scheme] = a
+	}
+	a.stride, a.groupLen = (in.width+255)/256*256, scheme.GroupLen(in.width)
+	a.groups = (in.width + a.groupLen - 1) / a.groupLen
+	if !s.grow(&a.codesMemory, in.n*a.stride) || !s.grow(&a.scalesMemory, 4*in.n*a.groups) {
+		return a
+	}
+	a.codes, a.scales = a.codesMemory.buffer, a.scalesMemory.buffer
+	s.groups(s.engine.operations.quantize[scheme], plane(a.groups, in.n), reducing(a.groupLen),
+		at(in.buffer, 0), at(a.codes, 0), at(a.scales, 0),
+		value([4]uint32{uint32(in.width), uint32(a.stride), uint32(a.groups), uint32(a.groupLen)}))
+	return a
+}
+
+func (s *stream) Rotate(op string, q, k engine.Buffer) {
+	queries, keys := q.(*buffer), k.(*buffer)
+	s.do(op, work{moved: 8 * (queries.len() + keys.len())}, func() {
+		s.rotate(queries)
+		s.rotate(keys)
+	}, result{op, queries})
+}
+
+func (s *stream) rotate(b *buffer) {
+	pairs := len(s.rope.Freq)
+	heads := b.width / (2 * pairs)
+	s.threads(s.engine.operations.rotate, metal.Size{Width: uint(pairs), Height: uint(heads), Depth: uint(b.n)},
+		metal.Size{Width: 32, Height: 4, Depth: 1}, at(b.buffer, 0), at(s.turns.buffer, 0), value([2]uint32{uint32(heads), uint32(2 * pairs)}))
+}
+
+func (s *stream) Attend(op string, dst, q, k, v engine.Buffer) {
+	to, queries, keys, values := dst.(*buffer), q.(*buffer), k.(*buffer), v.(*buffer)
+	state := s.states[s.block].(*kv)
+	positions := s.n*s.position + s.n*(s.n+1)/2
+	w := work{
+		bytes: state.bytes(s.position + s.n), macs: 2 * positions * queries.width,
+		moved: 4 * (2*queries.len() + keys.len() + values.len()),
+	}
+	s.do(op, w, func() {
+		if !s.resize(to, s.n) {
+			return
+		}
+		heads := queries.width / state.Dim
+		a := state.arguments(heads, s.position)
+		s.append(state, keys, state.keys, state.keyScales, a)
+		s.append(state, values, state.values, state.valueScales, a)
+		s.runs(s.n, 2*(s.position+s.n)*queries.width, func(from, n int) {
+			a := state.arguments(heads, s.position+from)
+			s.groups(state.attend, plane(heads, n), line(attendThreads), at(queries.buffer, 4*from*queries.width),
+				at(state.keys, 0), at(state.values, 0), at(to.buffer, 4*from*to.width), value(a), at(state.keyScales, 0), at(state.valueScales, 0))
+		})
+	}, result{op, to})
+}
+
+// append adds keys or values to a cache.
+func (s *stream) append(state *kv, b *buffer, cache, scales *metal.Buffer, a attention) {
+	if state.format == formats.Q8_0 {
+		s.threads(state.append, plane(b.width/q8Len, s.n), line(32), at(b.buffer, 0), at(cache, 0), at(scales, 0), value(a))
+		return
+	}
+	s.threads(state.append, plane(b.width, s.n), line(vectorThreads), at(b.buffer, 0), at(cache, 0), value(a))
+}
+
+func (s *stream) Convolve(op string, x engine.Buffer, w engine.Weight) {
+	b, taps := x.(*buffer), w.(*gain)
+	d := s.states[s.block].(*delta)
+	d.begun = true
+	s.do(op, work{bytes: 4*taps.len() + 2*d.windowBytes(), moved: 8 * b.len(), macs: b.n * taps.len()}, func() {
+		s.threads(d.convolve, line(d.Channels), line(vectorThreads), at(b.buffer, 0), at(taps.values, 0), at(d.window, 0),
+			value([3]uint32{uint32(d.Channels), uint32(d.Taps), uint32(b.n)}))
+	}, result{op, b})
+}
+
+func (s *stream) DeltaRule(op string, dst, q, k, v, decay, beta engine.Buffer) {
+	to, queries, keys, values := dst.(*buffer), q.(*buffer), k.(*buffer), v.(*buffer)
+	d := s.states[s.block].(*delta)
+	d.begun = true
+	macs := 3 * queries.n * d.matrixBytes() / 4
+	w := work{bytes: 2 * d.matrixBytes(), macs: macs, moved: 4 * (queries.len() + keys.len() + 2*values.len())}
+	s.do(op, w, func() {
+		if !s.resize(to, queries.n) {
+			return
+		}
+		s.reserve(macs)
+		s.threads(d.rule, plane(d.ValueDim, d.ValueHeads), line(64), at(d.matrices, 0), at(queries.buffer, 0), at(keys.buffer, 0), at(values.buffer, 0),
+			at(decay.(*buffer).buffer, 0), at(beta.(*buffer).buffer, 0), at(to.buffer, 0),
+			value([5]uint32{uint32(d.KeyHeads), uint32(d.ValueHeads), uint32(d.KeyDim), uint32(d.ValueDim), uint32(queries.n)}))
+	}, result{op, to})
+}
+
+func (s *stream) Gate(op string, gate, up engine.Buffer, f arch.Activation) {
+	g, u := gate.(*buffer), up.(*buffer)
+	p := s.engine.operations.gates[f]
+	if p == nil {
+		s.fail(fmt.Errorf("there is no shader for the activation %s", f))
+		return
+	}
+	s.do(op, work{moved: 12 * g.len()}, func() { s.vectors(p, g, u) }, result{op, g})
+}
+
+func (s *stream) Add(op string, x, y engine.Buffer) {
+	a, b := x.(*buffer), y.(*buffer)
+	s.do(op, work{moved: 12 * a.len()}, func() { s.vectors(s.engine.operations.add, a, b) }, result{op, a})
+}
+
+// vectors runs a kernel of two vectors, whose result is the first.
+func (s *stream) vectors(p *metal.Pipeline, x, y *buffer) {
+	s.threads(p, line(x.len()), line(vectorThreads), at(x.buffer, 0), at(y.buffer, 0), value(uint32(x.len())))
+}
+
+func (s *stream) Take(dst, x engine.Buffer, from, end int) {
+	to, in := dst.(*buffer), x.(*buffer)
+	if s.resize(to, end-from) {
+		s.threads(s.engine.operations.take, line(to.len()), line(vectorThreads), at(to.buffer, 0), at(in.buffer, 0),
+			value(uint32(to.len())), value(uint32(from*in.width)))
+	}
+}

@@ -1,0 +1,137 @@
+package metal_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"onebit/formats"
+	"onebit/internal/deviation"
+	"onebit/kernels/kerneltest"
+	"onebit/models/engine"
+	"onebit/models/engine/cpu"
+	"onebit/models/engine/metal"
+)
+
+// A source has tensors in memory, as a file would.
+type source map[string]formats.Tensor
+
+func (s source) Name() string { return "test.gguf" }
+func (s source) Tensor(name string) (formats.Tensor, error) {
+	if t, ok := s[name]; ok {
+		return t, nil
+	}
+	return formats.Tensor{}, s.Fault(name, errors.New("is not there"))
+}
+func (s source) Populate(string)      {}
+func (s source) Release(string) error { return nil }
+func (s source) InPlace() bool        { return true }
+func (s source) Fault(tensor string, err error) error {
+	return fmt.Errorf("test.gguf: tensor %s: %w", tensor, err)
+}
+
+// product is W·x for n columns, and what computed it.
+func product(t *testing.T, open engine.Opener, w formats.Tensor, x []float32, n int) ([]float32, string) {
+	t.Helper()
+	e, err := open(source{w.Name: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	weights, err := e.Load(t.Context(), []engine.Request{{Tensor: w.Name, Use: engine.Matrix}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.NewStream(engine.StreamOptions{Context: n, Batch: n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	in, out := s.Buffer(w.Shape[1]), s.Buffer(w.Shape[0])
+	s.Begin(n)
+	s.Write(in, x)
+	s.Multiply("op", in, []engine.Product{{Weight: weights[0], Dst: out}})
+	y, err := s.Read(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Clone(y), weights[0].Info().Kernel
+}
+
+// Every format, as it lies in the file and packed, gives what the CPU engine
+// does: to the bit where sums are integers to the end or added in its order, and
+// elsewhere as far as float32 sums of a few dozen terms differ.
+func TestFormats(t *testing.T) {
+	d := device(t)
+	for _, c := range []struct {
+		format         *formats.Type
+		native, packed string
+		exact          bool // packed too
+	}{
+		{formats.Q1_0_g128, "metal-rows/q8_128", "metal-simd/q8_128", false},
+		{formats.I2_S, "metal-rows/q8_row", "metal-simd/q8_row", true},
+		{formats.I2_S_ARM, "metal-rows/q8_row", "metal-simd/q8_row", true},
+		{formats.I2_S_X4, "metal-rows/q8_row", "metal-simd/q8_row", true},
+		{formats.Ternary_u32, "metal-rows/q8_row", "metal-simd/q8_row", true},
+		{formats.TQ1_0, "metal-rows/q8_row", "metal-simd/q8_row", false},
+		{formats.TQ2_0, "metal-rows/q8_row", "metal-simd/q8_row", false},
+		{formats.Q2_0, "metal-rows/q8_128", "metal-simd/q8_128", false},
+		{formats.Q2_0_g128, "metal-rows/q8_128", "metal-simd/q8_128", false},
+		{formats.PQ2_0, "metal-rows/q8_128", "metal-simd/q8_128", false},
+		{formats.PTQ1_0, "metal-rows/q8_128", "metal-simd/q8_128", false},
+		{formats.Q8_0, "metal-rows/q8_32", "metal-simd/q8_32", false},
+		{formats.Q6_K, "metal-rows/q8_32", "metal-rows/q8_32", true},
+		{formats.F16, "metal-dense/f32", "metal-dense/f32", true},
+		{formats.BF16, "metal-dense/f32", "metal-dense/f32", true},
+		{formats.F32, "metal-dense/f32", "metal-dense/f32", true},
+	} {
+		t.Run(c.format.Name, func(t *testing.T) {
+			const rows, cols, n = 12, 512, 2
+			rng := rand.New(rand.NewPCG(1, uint64(c.format.BlockLen)))
+			w := *kerneltest.Tensor(t, c.format, rows, cols, rng)
+			w.Name = "w"
+			x := make([]float32, n*cols)
+			for i := range x {
+				x[i] = float32(rng.NormFloat64())
+			}
+			want, _ := product(t, cpu.Open(cpu.Options{Packing: cpu.PackNever, Threads: 1}), w, x, n)
+			for _, l := range []struct {
+				layout metal.Layout
+				kernel string
+				exact  bool
+			}{{metal.Native, c.native, true}, {metal.Packed, c.packed, c.exact}} {
+				got, kernel := product(t, metal.Open(metal.Options{Device: d, Layout: l.layout}), w, x, n)
+				if kernel != c.format.Name+"/"+l.kernel {
+					t.Errorf("the kernel is %s, want %s/%s", kernel, c.format.Name, l.kernel)
+				}
+				if l.exact && !slices.Equal(got, want) {
+					t.Errorf("%s: %v, want %v", kernel, got, want)
+				} else if e := deviation.Of(got, want).NMSE(); !(e < 1e-13) {
+					t.Errorf("%s: an NMSE of %.3g", kernel, e)
+				}
+			}
+		})
+	}
+}
+
+// Where commands are cut makes no difference.
+func TestWork(t *testing.T) {
+	d := device(t)
+	rng := rand.New(rand.NewPCG(3, 1))
+	const rows, cols, n = 16, 256, 7
+	w := *kerneltest.Tensor(t, formats.I2_S, rows, cols, rng)
+	w.Name = "w"
+	x := make([]float32, n*cols)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	want, _ := product(t, metal.Open(metal.Options{Device: d}), w, x, n)
+	for _, work := range []int{1, 2 * rows * cols, 3*rows*cols + 1} {
+		got, _ := product(t, metal.Open(metal.Options{Device: d, Work: work}), w, x, n)
+		if !slices.Equal(got, want) {
+			t.Errorf("%d multiply-adds a command buffer: %v, want %v", work, got, want)
+		}
+	}
+}

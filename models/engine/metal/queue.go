@@ -1,0 +1,151 @@
+package metal
+
+import (
+	"fmt"
+	"time"
+	"unsafe"
+
+	"onebit/metal"
+)
+
+// A queue takes the kernels of a stream to the GPU, in command buffers of no
+// more than so many multiply-adds.
+type queue struct {
+	device *metal.Device
+	limit  int
+	open   *metal.Commands   // that are being encoded; nil: none
+	work   int               // multiply-adds of open
+	sent   []*metal.Commands // committed and not known to be done, oldest first
+	gpu    time.Duration     // that those took which are done
+	err    error             // the first; nothing is encoded behind it
+}
+
+// inFlight is how many command buffers are committed and not done at most: one
+// that runs and one that waits keep the GPU busy, and the others the processor's
+// pace even.
+const inFlight = 4
+
+// An argument is one of a kernel: a buffer from a byte on, or bytes.
+type argument struct {
+	buffer *metal.Buffer
+	offset int
+	bytes  []byte
+}
+
+func at(b *metal.Buffer, offset int) argument { return argument{buffer: b, offset: offset} }
+
+// value passes v as it lies in memory, which is as Metal has it: fields of four
+// bytes each.
+func value[T any](v T) argument { return argument{bytes: bytesOf([]T{v})} }
+
+func bytesOf[T any](v []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T))))
+}
+
+// floatsOf returns the numbers in a buffer.
+func floatsOf(b *metal.Buffer) []float32 {
+	bytes := b.Bytes()
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/4)
+}
+
+// groups runs a kernel in so many threadgroups.
+func (q *queue) groups(p *metal.Pipeline, groups, threads metal.Size, args ...argument) {
+	if c := q.encode(p, args); c != nil {
+		c.Dispatch(groups, threads)
+	}
+}
+
+// threads runs a kernel of so many threads.
+func (q *queue) threads(p *metal.Pipeline, grid, threads metal.Size, args ...argument) {
+	if c := q.encode(p, args); c != nil {
+		c.DispatchThreads(grid, threads)
+	}
+}
+
+// encode begins a dispatch. It returns nil after an error.
+func (q *queue) encode(p *metal.Pipeline, args []argument) *metal.Commands {
+	if q.err == nil && q.open == nil {
+		q.open, q.err = q.device.NewCommands()
+	}
+	if q.err != nil {
+		return nil
+	}
+	q.open.Use(p)
+	for i, a := range args {
+		if a.buffer != nil {
+			q.open.SetBuffer(i, a.buffer, a.offset)
+		} else {
+			q.open.SetBytes(i, a.bytes)
+		}
+	}
+	return q.open
+}
+
+// reserve makes room for an operation of so many multiply-adds: what was encoded
+// before is committed if it would be too much together.
+func (q *queue) reserve(work int) {
+	if q.work > 0 && q.work+work > q.limit {
+		q.submit()
+	}
+	q.work += work
+}
+
+// submit commits what was encoded.
+func (q *queue) submit() {
+	c := q.open
+	q.open, q.work = nil, 0
+	if c == nil {
+		return
+	}
+	if q.err != nil {
+		c.Close()
+		return
+	}
+	if err := c.Commit(); err != nil {
+		c.Close()
+		q.fail(err)
+		return
+	}
+	q.sent = append(q.sent, c)
+	q.wait(inFlight)
+}
+
+// wait waits until no more than n command buffers are not done.
+func (q *queue) wait(n int) {
+	for len(q.sent) > n {
+		c := q.sent[0]
+		q.sent = q.sent[1:]
+		if err := c.Wait(); err != nil {
+			q.fail(err)
+		} else {
+			q.gpu += c.GPUTime()
+		}
+		c.Close()
+	}
+}
+
+// settle waits until all that was asked for is done, and returns the first error.
+func (q *queue) settle() error {
+	q.submit()
+	q.wait(0)
+	return q.err
+}
+
+// idle reports whether the GPU uses nothing of the stream's, nor will.
+func (q *queue) idle() bool { return q.open == nil && len(q.sent) == 0 }
+
+// fail keeps the first error.
+func (q *queue) fail(err error) {
+	if q.err == nil {
+		q.err = fmt.Errorf("engine metal on %s: %w", q.device.Name(), err)
+	}
+}
+
+// drop forgets what was encoded and waits for what was committed.
+func (q *queue) drop() {
+	if q.open != nil {
+		q.open.Close()
+	}
+	q.open, q.work = nil, 0
+	q.wait(0)
+}

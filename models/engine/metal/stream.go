@@ -1,0 +1,263 @@
+package metal
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"onebit/internal/clock"
+	"onebit/kernels"
+	"onebit/metal"
+	"onebit/models/engine"
+)
+
+// A stream is an engine.Stream, whose operations queue.
+type stream struct {
+	queue
+	engine   *Engine
+	rope     engine.Rope
+	context  int
+	position int
+	sound    int // tokens that are known to have been computed without an error
+	n        int // columns of the batch in progress
+	block    int
+	states   []state // by block
+
+	buffers   []*buffer
+	turns     memory // of the rotary embedding: a cosine and a sine for each column and pair
+	quantized map[kernels.Scheme]*activations
+
+	observer engine.Observer
+}
+
+// A memory is a buffer that grows.
+type memory struct{ buffer *metal.Buffer }
+
+// A buffer is an engine.Buffer.
+type buffer struct {
+	memory
+	width, n int
+}
+
+// Width returns the number of values in a column.
+func (b *buffer) Width() int { return b.width }
+
+// len returns the number of values.
+func (b *buffer) len() int { return b.n * b.width }
+
+// values are those of the buffer, which the GPU must not be using.
+func (b *buffer) values() []float32 {
+	if b.n == 0 {
+		return nil
+	}
+	return floatsOf(b.buffer)[:b.len()]
+}
+
+// NewStream starts a text.
+func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
+	s := &stream{
+		queue:  queue{device: e.device, limit: e.options.Work},
+		engine: e, rope: opt.Rope, context: opt.Context, block: engine.Outside, quantized: map[kernels.Scheme]*activations{},
+	}
+	for _, shape := range opt.States {
+		state, err := e.newState(shape, &opt)
+		if err != nil {
+			s.Close()
+			return nil, err
+		}
+		s.states = append(s.states, state)
+	}
+	return s, nil
+}
+
+func (e *Engine) newState(shape engine.State, opt *engine.StreamOptions) (state, error) {
+	switch shape := shape.(type) {
+	case engine.KV:
+		return e.newKV(shape, opt)
+	case engine.Delta:
+		return e.newDelta(shape)
+	}
+	return nil, fmt.Errorf("engine metal: blocks cannot keep a %T", shape)
+}
+
+// Close frees what the stream has on the device.
+func (s *stream) Close() error {
+	s.drop()
+	for _, state := range s.states {
+		state.close()
+	}
+	closeAll(s.turns.buffer)
+	for _, a := range s.quantized {
+		closeAll(a.codesMemory.buffer, a.scalesMemory.buffer)
+	}
+	for _, b := range s.buffers {
+		closeAll(b.buffer)
+	}
+	s.states, s.buffers, s.quantized, s.turns = nil, nil, nil, memory{}
+	return nil
+}
+
+func (s *stream) Buffer(width int) engine.Buffer {
+	b := &buffer{width: width}
+	s.buffers = append(s.buffers, b)
+	return b
+}
+
+// grow makes m one of so many bytes at least, which hold anything. It reports
+// whether there is memory for that.
+func (s *stream) grow(m *memory, bytes int) bool {
+	if s.err != nil {
+		return false
+	}
+	if m.buffer != nil && len(m.buffer.Bytes()) >= bytes {
+		return true
+	}
+	return s.replace(m, bytes)
+}
+
+// fresh is grow of memory that the GPU is not using, to be written by the
+// processor.
+func (s *stream) fresh(m *memory, bytes int) bool {
+	if !s.idle() && s.err == nil {
+		return s.replace(m, bytes)
+	}
+	return s.grow(m, bytes)
+}
+
+// replace takes new memory. The GPU keeps the old until it needs it no more.
+func (s *stream) replace(m *memory, bytes int) bool {
+	b, err := s.device.NewBuffer(max(bytes, 4))
+	if err != nil {
+		s.fail(err)
+		return false
+	}
+	closeAll(m.buffer)
+	m.buffer = b
+	return true
+}
+
+// resize makes b one of n columns, whose values are anything.
+func (s *stream) resize(b *buffer, n int) bool {
+	b.n = n
+	return s.grow(&b.memory, 4*b.len())
+}
+
+func (s *stream) Begin(n int) {
+	if s.position+n > s.context {
+		panic("metal: more tokens than the stream's context")
+	}
+	s.n = n
+	half := len(s.rope.Freq)
+	if half == 0 || !s.fresh(&s.turns, 8*n*half) {
+		return
+	}
+	turns := floatsOf(s.turns.buffer)
+	for c := range n {
+		for i, f := range s.rope.Freq {
+			sin, cos := math.Sincos(float64(s.position+c) * f)
+			at := 2 * (c*half + i)
+			turns[at], turns[at+1] = float32(cos*s.rope.Magnitude), float32(sin*s.rope.Magnitude)
+		}
+	}
+}
+
+func (s *stream) Enter(block int) { s.block = block }
+
+func (s *stream) End() {
+	s.submit()
+	s.position += s.n
+	for _, state := range s.states {
+		state.end(s.position)
+	}
+	s.note()
+}
+
+// note remembers that all tokens so far were computed, if that is so.
+func (s *stream) note() {
+	if s.err == nil && s.idle() {
+		s.sound = s.position
+	}
+}
+
+func (s *stream) Position() int { return s.position }
+
+// Truncate forgets an error too, if it came after the tokens that are left.
+func (s *stream) Truncate(n int) error {
+	if n < 0 || n > s.position {
+		return fmt.Errorf("cannot go back to %d tokens in a text of %d", n, s.position)
+	}
+	if err := s.settle(); err != nil && n > s.sound {
+		return err
+	}
+	for _, state := range s.states {
+		if err := state.truncate(n); err != nil {
+			return err
+		}
+	}
+	s.position, s.sound, s.err = n, n, nil
+	return nil
+}
+
+func (s *stream) StateBytes(tokens int) (total int) {
+	for _, state := range s.states {
+		total += state.bytes(tokens)
+	}
+	return total
+}
+
+func (s *stream) Read(b engine.Buffer) ([]float32, error) {
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
+	s.note()
+	return b.(*buffer).values(), nil
+}
+
+func (s *stream) Write(b engine.Buffer, values []float32) {
+	to := b.(*buffer)
+	to.n = len(values) / to.width
+	if s.fresh(&to.memory, 4*len(values)) {
+		copy(floatsOf(to.buffer), values)
+	}
+}
+
+func (s *stream) Observe(o engine.Observer) { s.observer = o }
+
+// work is what an operation reads, moves and computes; see engine.Op.
+type work struct{ bytes, moved, macs int }
+
+// do runs an operation, whose results the observer gets to see.
+func (s *stream) do(op string, w work, run func(), results ...result) {
+	if s.observer == nil {
+		run()
+		return
+	}
+	s.submit() // what came before is not of this operation
+	s.wait(0)
+	s.gpu = 0
+	start := clock.Now()
+	run()
+	if s.settle() == nil {
+		s.report(op, w, start, results)
+	}
+}
+
+// A result is a buffer under its name in a report.
+type result struct {
+	name string
+	*buffer
+}
+
+func (s *stream) report(op string, w work, start time.Time, results []result) {
+	o := engine.Op{
+		Name: op, Block: s.block, Tokens: results[0].n, Bytes: w.bytes, Moved: w.moved, MACs: w.macs,
+		Start: start, Duration: s.gpu,
+	}
+	if s.gpu == 0 { // nothing ran there
+		o.Duration = clock.Since(start)
+	}
+	for _, r := range results {
+		o.Results = append(o.Results, engine.Result{Name: r.name, Values: r.values()})
+	}
+	s.observer.Observe(o)
+}
