@@ -3,10 +3,6 @@
 //	cache[position][key head][dim]
 //
 // In q8_0, codes are there, and the scales of every 32 in a buffer of their own.
-#include <metal_stdlib>
-using namespace metal;
-#pragma METAL fp contract(off) // every operation rounds, as in package kernels
-
 struct Attention {
 	uint heads, key_heads; // of queries, a multiple of those of keys
 	uint dim;              // of a head
@@ -42,19 +38,11 @@ kernel void append_q8_0(device const float *x [[buffer(0)]],
 	if (at.x >= blocks) return;
 	x += (ulong(at.y) * blocks + at.x) * 32;
 	const ulong to = ulong(a.position + at.y) * blocks + at.x;
-	uint most = 0; // |x| as bits: a NaN is larger than infinity
+	uint most = 0;
 	for (uint k = 0; k < 32; k++) most = max(most, as_type<uint>(x[k]) & 0x7fffffff);
-	float mul = 0, scale = as_type<float>(0x7fc00000u);
-	if (most < 0x7f800000) {
-		scale = as_type<float>(most) / 127;
-		if (scale < as_type<float>(0x00800000u)) scale = 0; // 1/scale would overflow
-		else mul = 1 / scale;
-	}
-	scales[to] = half(scale);
-	for (uint k = 0; k < 32; k++) {
-		const float y = x[k] * mul;
-		cache[to * 32 + k] = y >= -127 ? char(rint(min(y, 127.0f))) : y < 0 ? char(-127) : char(0);
-	}
+	const Rounding r = rounding_of(most, q8_32);
+	scales[to] = half(r.scale);
+	for (uint k = 0; k < 32; k++) cache[to * 32 + k] = round_to_char(x[k], r.mul);
 }
 
 static float cached(device const uchar *cache, device const half *scales, ulong at) {

@@ -14,13 +14,13 @@ import (
 	"onebit/metal/softmetal"
 )
 
-// attention is Attention of attention.metal.
-type attention struct {
+// attentionShape is Attention of attention.metal.
+type attentionShape struct {
 	Heads, KeyHeads, Dim, Position uint32
 	Scale                          float32
 }
 
-func (a attention) width() int { return int(a.KeyHeads * a.Dim) }
+func (a attentionShape) width() int { return int(a.KeyHeads * a.Dim) }
 
 // A cache has keys or values of every position: the bytes, and the scales of a
 // cache in q8_0, of which others have two for nothing.
@@ -73,7 +73,7 @@ func (c *cache) want(x []float32) []float32 {
 	return kernels.ReferenceActivations(kernels.Q8Per32, x)
 }
 
-func (a attention) append(l library, x []float32, c *cache) error {
+func (a attentionShape) append(l library, x []float32, c *cache) error {
 	w := a.width()
 	if c.format == formats.Q8_0 {
 		return l.Dispatch("append_q8_0", [3]int{(w/32 + 31) / 32 * 32, len(x) / w, 1}, [3]int{32, 1, 1},
@@ -83,7 +83,7 @@ func (a attention) append(l library, x []float32, c *cache) error {
 		softmetal.Buffer(0, x), softmetal.Buffer(1, c.data), softmetal.Value(2, a))
 }
 
-func (a attention) attend(l library, q []float32, keys, values *cache, threads int) ([]float32, error) {
+func (a attentionShape) attend(l library, q []float32, keys, values *cache, threads int) ([]float32, error) {
 	y := poisoned(len(q))
 	columns := len(q) / int(a.Heads*a.Dim)
 	return y, l.Dispatch("attend", [3]int{int(a.Heads) * threads, columns, 1}, [3]int{threads, 1, 1},
@@ -96,7 +96,7 @@ func (a attention) attend(l library, q []float32, keys, values *cache, threads i
 // its weight by as much, relatively; numerator and denominator both have it. exp is
 // right within 4 units of 2⁻²³, a tile's scaling within as many, and the sums over
 // n positions add n roundings each.
-func (a attention) want(q, keys, values []float32, threads int) (want, bound []float64) {
+func (a attentionShape) want(q, keys, values []float32, threads int) (want, bound []float64) {
 	dim, width := int(a.Dim), a.width()
 	for head := 0; head < len(q)/dim; head++ {
 		column, key := head/int(a.Heads), head%int(a.Heads)/int(a.Heads/a.KeyHeads)*dim
@@ -126,7 +126,7 @@ func (a attention) want(q, keys, values []float32, threads int) (want, bound []f
 
 func TestAttention(t *testing.T) {
 	for _, format := range []*formats.Type{formats.F32, formats.F16, formats.Q8_0} {
-		for _, a := range []attention{
+		for _, a := range []attentionShape{
 			{Heads: 1, KeyHeads: 1, Dim: 1, Position: 0},
 			{Heads: 4, KeyHeads: 2, Dim: 6, Position: 5},
 			{Heads: 3, KeyHeads: 1, Dim: 128, Position: 95},
@@ -159,7 +159,7 @@ func TestCacheConstants(t *testing.T) {
 }
 
 // check compares three columns behind position with float64.
-func (a attention) check(l library, format *formats.Type) error {
+func (a attentionShape) check(l library, format *formats.Type) error {
 	const columns, threads = 3, 32
 	rng := rand.New(rand.NewPCG(uint64(a.Dim), 1))
 	a.Scale = float32(1 / math.Sqrt(float64(a.Dim)))
@@ -187,7 +187,7 @@ func (a attention) check(l library, format *formats.Type) error {
 
 // cache returns a cache that got what came before in one batch, and the columns
 // in another. All values are compared, to the bit.
-func (a attention) cache(l library, format *formats.Type, rng *rand.Rand, columns int) (*cache, error) {
+func (a attentionShape) cache(l library, format *formats.Type, rng *rand.Rand, columns int) (*cache, error) {
 	all, from := normal(rng, (int(a.Position)+columns)*a.width()), int(a.Position)*a.width()
 	c := newCache(format, a.width(), int(a.Position)+columns)
 	if from > 0 {
@@ -208,7 +208,7 @@ func TestAppendAdversarial(t *testing.T) {
 	const width = 96
 	x := adversarial(rand.New(rand.NewPCG(1, 6)), width)
 	c := newCache(formats.Q8_0, width, len(x)/width)
-	a := attention{KeyHeads: 3, Dim: 32}
+	a := attentionShape{KeyHeads: 3, Dim: 32}
 	if err := a.append(compile(t, Attention, cacheConstants(t, formats.Q8_0)), x, c); err != nil {
 		t.Fatal(err)
 	}

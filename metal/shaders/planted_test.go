@@ -37,11 +37,11 @@ func TestPlantedMistakes(t *testing.T) {
 		"a sum of one lane":        {MatVec, "simd_sum(whole[r])", "whole[r]", inResult, simdOfI2S},
 		"lanes that leave early": {MatVec, "int whole[simd_rows]", "if (lane >= chunks) return;\n\tint whole[simd_rows]",
 			", and thread (2,0,0) has returned", simdOfWords},
-		"a missing barrier": {Quantize, "largest[thread_index] = most;\n\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "largest[thread_index] = most;",
+		"a missing barrier": {Quantize, "largest[i] = most;\n\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "largest[i] = most;",
 			"kernel quantize, thread (0,0,0) of threadgroup (0,0,0) reads offset 128 of threadgroup memory largest, which no thread of it has written", quantized},
 		"a barrier for other memory": {Quantize, "mem_threadgroup);\n\t}", "mem_device);\n\t}",
 			"of threadgroup memory largest, which thread", quantized},
-		"a barrier that diverges": {Quantize, "threadgroup_barrier(mem_flags::mem_threadgroup);\n\t}", "if (thread_index < half_n) threadgroup_barrier(mem_flags::mem_threadgroup);\n\t}",
+		"a barrier that diverges": {Quantize, "threadgroup_barrier(mem_flags::mem_threadgroup);\n\t}", "if (i < n) threadgroup_barrier(mem_flags::mem_threadgroup);\n\t}",
 			"reads offset 0 of threadgroup memory largest, which thread (0,0,0) writes with no barrier between", quantized},
 		"no zeros behind a column": {Quantize, "k < c.stride", "k < c.cols", inResult, quantized},
 		"a barrier missing at the end of a loop": {Operations, "sums[i + n]);\n\t\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "sums[i + n]);",
@@ -102,7 +102,7 @@ func rotated(t *testing.T, source string) error {
 }
 
 func attended(t *testing.T, source string) error {
-	return attention{Heads: 4, KeyHeads: 2, Dim: 6, Position: 40}.check(compile(t, source, cacheConstants(t, formats.F16)), formats.F16)
+	return attentionShape{Heads: 4, KeyHeads: 2, Dim: 6, Position: 40}.check(compile(t, source, cacheConstants(t, formats.F16)), formats.F16)
 }
 
 func added(t *testing.T, source string) error {

@@ -22,9 +22,15 @@ var MatVec string
 
 // Quantize quantizes activations. Its function constant scheme is 0 for
 // q8_row, 1 for q8_128 and 2 for q8_32.
+var Quantize = rounding + quantize
+
+// rounding stands before the sources that round.
 //
+//go:embed rounding.metal
+var rounding string
+
 //go:embed quantize.metal
-var Quantize string
+var quantize string
 
 // Operations has normalisation, rotary embedding, gates, sums and copies. It has
 // no function constants.
@@ -40,9 +46,10 @@ var Heads string
 
 // Attention has attention over a cache. Its function constant cache_type, 0, is
 // that of CacheConstants.
-//
+var Attention = rounding + attention
+
 //go:embed attention.metal
-var Attention string
+var attention string
 
 // Delta has the convolution and the delta rule of gated delta nets. It has no
 // function constants.
