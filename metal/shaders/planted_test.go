@@ -53,6 +53,28 @@ func TestPlantedMistakes(t *testing.T) {
 		"a sum that is not scaled down":     {Attention, "sum = sum * shrink +", "sum = sum +", inResult, attended},
 		"a result overwritten while others read it": {Attention, "const float result = room[0];\n\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "const float result = room[0];",
 			"of threadgroup memory room, which thread", attended},
+		"a scale of the wrong block":         {Attention, "scales[at / 32]", "scales[at / 64]", inResult, attendedQ8},
+		"rounded by the scale as it is kept": {Attention, "cache[to * 32 + k] = round_to_char(x[k], r.mul)", "cache[to * 32 + k] = round_to_char(x[k], 1 / r.scale)", inResult, attendedQ8},
+		"a tile too far": {Planes, "codes + ((ulong(min(first + r, last))", "codes + ((ulong(first + r)",
+			"of buffer 0 (codes), which has 24576 bytes", tilesOfTQ2},
+		"a unit twice":                    {Planes, "if (from + part < units)", "if (from + part <= units)", inResult, tilesOfI2S},
+		"a room for both turns":           {Planes, "turn = 1 - turn;", "", "of threadgroup memory room, which thread", tilesOfTQ2},
+		"terms in another order":          {Planes, "room[(turn * most_parts + p)", "room[(turn * most_parts + min(parts, units - from) - 1 - p)", inResult, tilesOfTQ2},
+		"a sign that counts up":           {Planes, "p == 7 ? -n : n", "n", inResult, tilesOfTQ2},
+		"a high bit that counts once":     {Planes, "n += 2 * count(", "n += count(", inResult, tilesOfTQ2},
+		"a column that is multiplied not": {Planes, "min(column + n, s.columns - 1)) * apart", "column) * apart", inResult, tilesOfTQ2},
+		"words of a block in their order": {Planes, "if (byte % 4 != 0) at =", "if (byte % 4 == 1) at =", inResult, lanesOfTQ2},
+		"a word that is not aligned": {Planes, "const ulong aligned = (at + 2) / 4 * 4", "const ulong aligned = at",
+			"reads 4 bytes, aligned to 4, at offset 66 of buffer 0 (weights)", lanesOfTQ2},
+		"lanes that overwrite what others read": {Planes, "room[lane * row_threads * pieces + k]);\n\t\t\tsimdgroup_barrier(mem_flags::mem_threadgroup);", "room[lane * row_threads * pieces + k]);",
+			"of threadgroup memory all_rooms, which thread", lanesOfTQ2},
+		"sums in another order":         {Heads, "(parts[0] + parts[4]) + (parts[2] + parts[6])", "(parts[0] + parts[2]) + (parts[4] + parts[6])", inResult, denseOfF16},
+		"a row's sums before all are":   {Heads, "threadgroup_barrier(mem_flags::mem_threadgroup);", "", "of threadgroup memory sums, which no thread of it has written", denseOfF16},
+		"a row behind the last":         {Heads, "min(first + r * apart, d.rows - 1)", "first + r * apart", "of buffer 0 (weights), which has", denseOfF16},
+		"the last of equals":            {Top, "ulong(~id)", "ulong(id)", inResult, topped},
+		"negative logits in their bits": {Top, "? ~bits : bits | 0x80000000;", "? bits : bits | 0x80000000;", inResult, topped},
+		"a zero below a zero":           {Top, "else if (bits == 0x80000000) bits = 0;", "", inResult, topped},
+		"the best over and over":        {Top, "if (mine == best && best != 0) mine = best_below(source, best, from", "if (mine == best && best == 0) mine = best_below(source, best, from", inResult, topped},
 		"one value too many": {Operations, "if (i < n) x[i] += y[i]", "if (i <= n) x[i] += y[i]",
 			"kernel add, thread (5,0,0) of threadgroup (0,0,0) reads 4 bytes at offset 20 of buffer", added},
 	} {
@@ -114,4 +136,44 @@ func added(t *testing.T, source string) error {
 		return errors.New("5 + 5 is not 10")
 	}
 	return nil
+}
+
+func tilesOfTQ2(t *testing.T, source string) error { return tilesOf(t, source, formats.TQ2_0) }
+func tilesOfI2S(t *testing.T, source string) error { return tilesOf(t, source, formats.I2_S) }
+
+// tilesOf has an odd tile, units that do not fill the last turn, and a column that
+// fills no tile of them.
+func tilesOf(t *testing.T, source string, format *formats.Type) error {
+	const rows, cols, n = 70, 1024, 3
+	rng := rand.New(rand.NewPCG(5, 2))
+	p := newProduct(t, kerneltest.Tensor(t, format, rows, cols, rng), kernels.Q8Row, normal(rng, n*cols), n)
+	got, err := p.tiles(t, source, Cut{Columns: 2, Rows: 2, Threads: 32}, 3)
+	if err != nil {
+		return err
+	}
+	return kerneltest.Same(got, p.want)
+}
+
+func lanesOfTQ2(t *testing.T, source string) error {
+	const rows, cols = 9, 1536
+	rng := rand.New(rand.NewPCG(5, 3))
+	p := newProduct(t, kerneltest.Tensor(t, formats.TQ2_0, rows, cols, rng), kernels.Q8Row, normal(rng, cols), 1)
+	got, err := p.lanes(t, source, Cut{InFile: true, Columns: 1, Rows: 4, Threads: 4}, 2)
+	if err != nil {
+		return err
+	}
+	return kerneltest.Same(got, p.want)
+}
+
+func denseOfF16(t *testing.T, source string) error {
+	return denseProduct(t, source, formats.F16, 9, 132, 2)
+}
+
+func topped(t *testing.T, source string) error {
+	l, rng := compile(t, source, nil), rand.New(rand.NewPCG(5, 4))
+	return errors.Join(checkTop(l, tied(rng, 300), 200, 64), checkTop(l, normal(rng, 300), 200, 5))
+}
+
+func attendedQ8(t *testing.T, source string) error {
+	return attentionShape{Heads: 4, KeyHeads: 2, Dim: 32, Position: 40}.check(compile(t, source, cacheConstants(t, formats.Q8_0)), formats.Q8_0)
 }

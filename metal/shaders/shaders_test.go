@@ -35,12 +35,6 @@ func compile(t *testing.T, source string, constants map[int]any) library {
 	return l
 }
 
-// shape is Shape of matvec.metal.
-type shape struct {
-	Rows, Cols, RowBytes, Stride, Groups, ActColumns uint32
-	Scale                                            float32
-}
-
 // A product is a matrix, quantized activations, and what package kernels says
 // that their product is.
 type product struct {
@@ -51,7 +45,7 @@ type product struct {
 	// size is, for each result, the sum of what its terms are without their
 	// sign: what rounding is relative to.
 	size  []float32
-	shape shape
+	shape Shape
 }
 
 func newProduct(t *testing.T, tensor *formats.Tensor, scheme kernels.Scheme, x []float32, n int) *product {
@@ -61,10 +55,7 @@ func newProduct(t *testing.T, tensor *formats.Tensor, scheme kernels.Scheme, x [
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := CodesOf(packed.Type)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := codes[packed.Type] // of floats there are none
 	v, err := kernels.Lookup(tensor.Type.Name, "scalar", scheme)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +69,7 @@ func newProduct(t *testing.T, tensor *formats.Tensor, scheme kernels.Scheme, x [
 	v.Rows(p.want, m, p.a, 0, rows)
 	p.size = sizes(t, tensor, x, n)
 	group := scheme.GroupLen(cols)
-	p.shape = shape{uint32(rows), uint32(cols), uint32(c.RowBytes(cols)), uint32(p.a.Stride), uint32(p.a.Groups), uint32(group), m.Scale}
+	p.shape = Shape{uint32(rows), uint32(cols), uint32(c.RowBytes(cols)), uint32(p.a.Stride), uint32(p.a.Groups), uint32(group), m.Scale, uint32(n)}
 	return p
 }
 
@@ -203,8 +194,13 @@ func shapesOf(t *formats.Type) [][2]int {
 	return all
 }
 
+// codeTypes are the formats that have codes, or are packed to one that has.
+func codeTypes() []*formats.Type {
+	return append(slices.Collect(maps.Keys(codes)), formats.TQ1_0, formats.PTQ1_0, formats.I2_S_X4)
+}
+
 func eachProduct(t *testing.T, do func(t *testing.T, tt *formats.Type, rows, cols, n int, scheme kernels.Scheme, rng *rand.Rand)) {
-	for _, tt := range append(slices.Collect(maps.Keys(codes)), formats.TQ1_0, formats.I2_S_X4) {
+	for _, tt := range codeTypes() {
 		for _, s := range shapesOf(tt) {
 			for i, scheme := range []kernels.Scheme{kernels.Q8Row, kernels.Q8Per128, kernels.Q8Per32} {
 				t.Run(fmt.Sprintf("%s/%dx%d/%s", tt.Name, s[0], s[1], scheme), func(t *testing.T) {

@@ -52,7 +52,8 @@ func checkTop(l library, logits []float32, slice, keep int) error {
 // tied returns logits of which many are equal, zeros of both signs and infinities
 // among them.
 func tied(rng *rand.Rand, n int) []float32 {
-	values := []float32{-3, -1e-3, float32(math.Copysign(0, -1)), 0, 0.5, 0.5, 2, float32(math.Inf(-1))}
+	negative := float32(math.Copysign(0, -1))
+	values := []float32{-3, -1e-3, negative, 0, negative, 0, 0.5, float32(math.Inf(-1))}
 	logits := make([]float32, n)
 	for i := range logits {
 		logits[i] = values[rng.IntN(len(values))]

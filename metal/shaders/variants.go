@@ -1,0 +1,171 @@
+package shaders
+
+import (
+	"fmt"
+
+	"onebit/formats"
+)
+
+// A Variant is one kernel of products. The table of them is what benchmarks,
+// tests and engines choose from.
+type Variant struct {
+	Name, Summary string
+	Source        string // of the kernel, and of its quantization if that is QuantizePlanes
+	Kernel        string
+	Layout        Layout
+	Quantization  string // the kernel that makes its activations: "" takes floats
+	Simdgroups    bool   // it calls simdgroup functions, which GPUs before Apple7 lack
+	PerDispatch   bool   // it multiplies one column of activations a dispatch
+	Bindings      Bindings
+	plan          func(t *formats.Type, actColumns uint32, rows, cols, columns int) (Plan, error)
+}
+
+// A Layout is how weights lie in buffers.
+type Layout string
+
+const (
+	Native Layout = "native" // the file's bytes
+	Split  Layout = "split"  // Codes.Split: scales apart from codes
+	Tiled  Layout = "tiles"  // Codes.Tile: tiles of 32 rows, scales apart from bits
+)
+
+// The kernels that quantize.
+const (
+	QuantizeInt8   = "quantize"        // of Quantize
+	QuantizePlanes = "quantize_planes" // of Planes, with the constants of the product
+)
+
+// Bindings are indices of buffers; those that a kernel does not take are -1.
+type Bindings struct {
+	Weights, WeightScales int
+	Activations           int // floats, int8, or planes
+	Sums                  int // of planes
+	Scales                int // of activations
+	Results               int
+	Shape                 int
+}
+
+// Shape is the argument of all kernels of products; some take its beginning only.
+type Shape struct {
+	Rows, Cols uint32
+	RowBytes   uint32 // of a row of weights: Plan's
+	Stride     uint32 // of a column of activations, a multiple of 256
+	Groups     uint32 // scales of a column of activations
+	ActColumns uint32 // with one scale
+	Scale      float32
+	Columns    uint32 // of activations
+}
+
+// A Plan says how a variant multiplies a matrix with so many columns of
+// activations at most.
+type Plan struct {
+	Constants map[int]any // of the source's functions
+	RowBytes  int         // for Shape
+	Groups    [3]int      // threadgroups
+	Threads   [3]int      // of a threadgroup
+}
+
+// Variants lists the kernels of products, the fastest that is expected last.
+func Variants() []Variant { return variants }
+
+var variants = []Variant{
+	{
+		Name: "metal-naive", Summary: "a thread a row, float activations: cellm's kernel",
+		Source: MatVec, Kernel: "matvec_naive", Layout: Native, PerDispatch: true,
+		Bindings: Bindings{Weights: 0, WeightScales: -1, Activations: 1, Sums: -1, Scales: -1, Results: 2, Shape: 3},
+		plan:     planRows,
+	},
+	{
+		Name: "metal-rows", Summary: "a thread a row, bytes of the file one by one",
+		Source: MatVec, Kernel: "matvec_rows", Layout: Native, Quantization: QuantizeInt8,
+		Bindings: Bindings{Weights: 0, WeightScales: -1, Activations: 1, Sums: -1, Scales: 2, Results: 3, Shape: 4},
+		plan:     planRows,
+	},
+	{
+		Name: "metal-dense", Summary: "eight threads a row, floats",
+		Source: Heads, Kernel: "matvec_dense", Layout: Native,
+		Bindings: Bindings{Weights: 0, WeightScales: -1, Activations: 1, Sums: -1, Scales: -1, Results: 2, Shape: 3},
+		plan:     planDense,
+	},
+	{
+		Name: "metal-simd", Summary: "a simdgroup for four rows, threads over columns, sums by simd_sum",
+		Source: MatVec, Kernel: "matvec_simd", Layout: Split, Quantization: QuantizeInt8, Simdgroups: true,
+		Bindings: Bindings{Weights: 0, WeightScales: 1, Activations: 2, Sums: -1, Scales: 3, Results: 4, Shape: 5},
+		plan:     planSimd,
+	},
+	{
+		Name: "metal-lanes", Summary: "threads over columns of the file's bytes, bits counted against planes of activations",
+		Source: Planes, Kernel: "matvec_lanes", Layout: Native, Quantization: QuantizePlanes,
+		Bindings: Bindings{Weights: 0, WeightScales: -1, Activations: 2, Sums: 3, Scales: 4, Results: 5, Shape: 6},
+		plan:     planLanes,
+	},
+	{
+		Name: "metal-tiles", Summary: "threads over rows of packed tiles, bits counted against planes of activations",
+		Source: Planes, Kernel: "matvec_tiles", Layout: Tiled, Quantization: QuantizePlanes,
+		Bindings: Bindings{Weights: 0, WeightScales: 1, Activations: 2, Sums: 3, Scales: 4, Results: 5, Shape: 6},
+		plan:     planTiles,
+	},
+}
+
+// Plan returns how to multiply a matrix in a format, or an error that says why the
+// variant doesn't. actColumns is how many columns of activations have one scale:
+// 32, 128, or 0 for all. Formats that [Pack] packs are planned as what they become.
+func (v *Variant) Plan(t *formats.Type, actColumns uint32, rows, cols, columns int) (Plan, error) {
+	p, err := v.plan(t, actColumns, rows, cols, columns)
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", v.Name, err)
+	}
+	return p, nil
+}
+
+const planThreads = 128 // of a threadgroup: four simdgroups
+
+func groups(of, by int) int { return (of + by - 1) / by }
+
+func planRows(t *formats.Type, _ uint32, rows, cols, columns int) (Plan, error) {
+	c, err := CodesOf(t)
+	return Plan{c.Constants(), c.RowBytes(cols), [3]int{groups(rows, planThreads), columns, 1}, [3]int{planThreads, 1, 1}}, err
+}
+
+func planDense(t *formats.Type, _ uint32, rows, cols, columns int) (Plan, error) {
+	c, err := FloatConstants(t)
+	if err == nil && cols%4 != 0 {
+		err = fmt.Errorf("%d columns; want a multiple of 4", cols)
+	}
+	return Plan{c, 0, [3]int{groups(rows, planThreads/2), columns, 1}, [3]int{planThreads, 1, 1}}, err
+}
+
+func planSimd(t *formats.Type, _ uint32, rows, cols, columns int) (Plan, error) {
+	c, err := CodesOf(t)
+	if err == nil && c.Bits == 6 {
+		err = fmt.Errorf("codes of 6 bits; want 1, 2 or 8")
+	}
+	return Plan{c.Constants(), c.SplitRowBytes(cols), [3]int{groups(rows, 4*planThreads/32), columns, 1}, [3]int{planThreads, 1, 1}}, err
+}
+
+func planLanes(t *formats.Type, actColumns uint32, rows, cols, columns int) (Plan, error) {
+	c, err := CodesOf(t)
+	if err != nil {
+		return Plan{}, err
+	}
+	cut, err := LanesCut(c, actColumns, cols, columns)
+	return Plan{
+		cut.Constants(c), c.RowBytes(cols),
+		[3]int{groups(rows, planThreads/int(max(cut.Threads, 1))*int(cut.Rows)), groups(columns, int(cut.Columns)), 1}, [3]int{planThreads, 1, 1},
+	}, err
+}
+
+// tileParts is how many simdgroups share a tile.
+const tileParts = 8
+
+func planTiles(t *formats.Type, actColumns uint32, rows, cols, columns int) (Plan, error) {
+	c, err := CodesOf(t)
+	if err == nil && c.Bits > 2 {
+		err = fmt.Errorf("codes of %d bits; want 1 or 2", c.Bits)
+	}
+	if err != nil {
+		return Plan{}, err
+	}
+	cut := TilesCut(c, actColumns, rows, columns)
+	return Plan{cut.Constants(c), c.RowBytes(cols), [3]int{groups(Tiles(rows), int(cut.Rows)), groups(columns, int(cut.Columns)), 1}, [3]int{32 * tileParts, 1, 1}}, nil
+}

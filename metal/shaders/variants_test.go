@@ -1,0 +1,141 @@
+package shaders
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/kernels/kerneltest"
+	"onebit/metal/softmetal"
+)
+
+// bind returns the arguments of a variant by its bindings.
+func (v *Variant) bind(weights, weightScales []byte, activations, sums, scales softmetal.Arg, y []float32, s Shape) []softmetal.Arg {
+	var args []softmetal.Arg
+	b := v.Bindings
+	for _, a := range []struct {
+		index int
+		arg   func(int) softmetal.Arg
+	}{
+		{b.Weights, func(i int) softmetal.Arg { return softmetal.Buffer(i, weights) }},
+		{b.WeightScales, func(i int) softmetal.Arg { return softmetal.Buffer(i, weightScales) }},
+		{b.Activations, func(int) softmetal.Arg { return activations }},
+		{b.Sums, func(int) softmetal.Arg { return sums }},
+		{b.Scales, func(int) softmetal.Arg { return scales }},
+		{b.Results, func(i int) softmetal.Arg { return softmetal.Buffer(i, y) }},
+		{b.Shape, func(i int) softmetal.Arg { return softmetal.Value(i, s) }},
+	} {
+		if a.index >= 0 {
+			args = append(args, a.arg(a.index))
+		}
+	}
+	return args
+}
+
+// multiply runs a variant as a program would that knows of it what the table says.
+func (v *Variant) multiply(t *testing.T, p *product) ([]float32, error) {
+	t.Helper()
+	rows, cols, n := int(p.shape.Rows), int(p.shape.Cols), p.a.N
+	plan, err := v.Plan(p.tensor.Type, actColumns(p.a.Scheme), rows, cols, n)
+	if err != nil {
+		return nil, err
+	}
+	l, b := compile(t, v.Source, plan.Constants), v.Bindings
+	data, weightScales := p.tensor.Data, []byte{0, 0}
+	switch v.Layout {
+	case Split:
+		split, scales := p.codes.Split(data, rows, cols)
+		data, weightScales = split, append(scales, weightScales...)
+	case Tiled:
+		data, weightScales = p.tiled()
+	}
+	x := softmetal.Buffer(b.Activations, p.a.X)
+	var sums, scales softmetal.Arg
+	switch v.Quantization {
+	case QuantizeInt8:
+		x, scales = softmetal.Buffer(b.Activations, p.a.Q), softmetal.Buffer(b.Scales, p.a.Scales)
+	case QuantizePlanes:
+		a, err := quantizePlanes(l, p.a.Scheme, p.a.X, n)
+		if err != nil {
+			return nil, err
+		}
+		x, sums, scales = softmetal.Buffer(b.Activations, a.bits), softmetal.Buffer(b.Sums, a.sums), softmetal.Buffer(b.Scales, a.scales)
+	}
+	y, s := poisoned(len(p.want)), p.shape
+	s.RowBytes = uint32(plan.RowBytes)
+	var grid [3]int
+	for i := range grid {
+		grid[i] = plan.Groups[i] * plan.Threads[i]
+	}
+	return y, l.Dispatch(v.Kernel, grid, plan.Threads, v.bind(data, weightScales, x, sums, scales, y, s)...)
+}
+
+// Every variant of the table multiplies what it plans, for every format: to the
+// bit, but for those that add floats in another order.
+func TestVariants(t *testing.T) {
+	types := append([]*formats.Type{formats.F32, formats.F16, formats.BF16}, codeTypes()...)
+	for _, v := range Variants() {
+		for _, tt := range types {
+			for _, scheme := range []kernels.Scheme{kernels.Q8Row, kernels.Q8Per128, kernels.Q8Per32} {
+				t.Run(fmt.Sprintf("%s/%s/%s", v.Name, tt.Name, scheme), func(t *testing.T) {
+					const rows, cols = 37, 512
+					rng := rand.New(rand.NewPCG(3, 3))
+					n := 3
+					if v.PerDispatch {
+						n = 1
+					}
+					if _, err := v.Plan(tt, actColumns(scheme), rows, cols, n); err != nil {
+						return
+					}
+					x := normal(rng, n*cols)
+					tensor := kerneltest.Tensor(t, tt, rows, cols, rng)
+					if v.Quantization == "" {
+						scheme = kernels.F32
+					}
+					p := newProduct(t, tensor, scheme, x, n)
+					got := of(t)(v.multiply(t, p))
+					switch v.Name {
+					case "metal-naive":
+						near(t, v.Name, got, p.want, p.size, 2*(cols+4))
+					case "metal-simd":
+						near(t, v.Name, got, p.want, withSteps(t, p), cols/16+8+4)
+					default:
+						same(t, v.Name, got, p.want)
+					}
+				})
+			}
+		}
+	}
+}
+
+// A variant says why it doesn't multiply.
+func TestRefusedPlans(t *testing.T) {
+	for _, c := range []struct {
+		variant    string
+		format     *formats.Type
+		actColumns uint32
+		cols       int
+		want       string
+	}{
+		{"metal-rows", formats.F16, 0, 256, "metal-rows: no Metal shader multiplies f16"},
+		{"metal-dense", formats.Q8_0, 0, 256, "metal-dense: q8_0 has no floats"},
+		{"metal-dense", formats.F16, 0, 6, "metal-dense: 6 columns; want a multiple of 4"},
+		{"metal-simd", formats.Q6_K, 32, 256, "metal-simd: codes of 6 bits; want 1, 2 or 8"},
+		{"metal-tiles", formats.Q8_0, 32, 256, "metal-tiles: codes of 8 bits; want 1 or 2"},
+		{"metal-lanes", formats.Q8_0, 0, 256, "metal-lanes: matvec_lanes multiplies codes of 1 and 2 bits, not of 8"},
+		{"metal-lanes", formats.Q1_0_g128, 128, 384, "metal-lanes: matvec_lanes multiplies rows of a multiple of 128 columns and 4 bytes, not of 384 and 54"},
+		{"metal-lanes", formats.Ternary_u32, 0, 130, "metal-lanes: matvec_lanes multiplies rows of a multiple of 128 columns and 16 bytes, not of 130 and 36"},
+		{"metal-lanes", formats.Q1_0_g128, 32, 256, "metal-lanes: matvec_lanes multiplies activations with scales for 128 columns or more, not for 32"},
+	} {
+		for _, v := range Variants() {
+			if v.Name != c.variant {
+				continue
+			}
+			if _, err := v.Plan(c.format, c.actColumns, 1, c.cols, 1); err == nil || err.Error() != c.want {
+				t.Errorf("error %v, want %s", err, c.want)
+			}
+		}
+	}
+}
