@@ -38,10 +38,31 @@ kernel void convolve(device float *x          [[buffer(0)]],
 	}
 }
 
+struct Gates {
+	uint heads, columns; // value heads; of the batch
+};
+
+// decay ← exp(rate · ln(1 + exp(decay + bias)));  beta ← σ(beta): what delta_rule
+// takes. rate and bias have a value for each value head. Grid: heads × columns.
+kernel void delta_gates(device float *decay      [[buffer(0)]],
+                        device float *beta       [[buffer(1)]],
+                        device const float *rate [[buffer(2)]],
+                        device const float *bias [[buffer(3)]],
+                        constant Gates &g        [[buffer(4)]],
+                        uint2 at [[thread_position_in_grid]]) {
+	if (at.x >= g.heads || at.y >= g.columns) return;
+	const uint i = at.y * g.heads + at.x;
+	const float z = decay[i] + bias[at.x];
+	const float grown = max(z, 0.0f) + precise::log(1 + precise::exp(-abs(z))); // whose exp does not overflow
+	decay[i] = precise::exp(rate[at.x] * grown);
+	beta[i] = 1 / (1 + precise::exp(-beta[i]));
+}
+
 struct Delta {
 	uint key_heads, value_heads; // the second a multiple of the first
 	uint key_dim, value_dim;
 	uint columns; // of the batch
+	uint tiled;   // 1: value head h goes with key head h mod key_heads, else h / (value_heads/key_heads)
 };
 
 // S ← decay·S;  S ← S + β·k ⊗ (v - Sᵀk);  y = Sᵀq, for every value head and
@@ -61,7 +82,7 @@ kernel void delta_rule(device float *matrices    [[buffer(0)]],
                        constant Delta &d         [[buffer(7)]],
                        uint2 at [[thread_position_in_grid]]) {
 	if (at.x >= d.value_dim) return;
-	const uint head = at.y, key = head / (d.value_heads / d.key_heads) * d.key_dim;
+	const uint head = at.y, key = (d.tiled != 0 ? head % d.key_heads : head / (d.value_heads / d.key_heads)) * d.key_dim;
 	device float *s = matrices + ulong(head) * d.key_dim * d.value_dim + at.x; // rows are value_dim apart
 	for (uint t = 0; t < d.columns; t++) {
 		const uint keys = t * d.key_heads * d.key_dim + key, value = (t * d.value_heads + head) * d.value_dim + at.x;

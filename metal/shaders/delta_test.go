@@ -47,6 +47,11 @@ func TestConvolve(t *testing.T) {
 
 // The bits of the specification, models/engine/cpu's step, over two batches.
 func TestDeltaRule(t *testing.T) {
+	testDeltaRule(t, 0, func(head int) int { return head / 2 })
+	testDeltaRule(t, 1, func(head int) int { return head % 2 })
+}
+
+func testDeltaRule(t *testing.T, tiled uint32, keyHead func(int) int) {
 	const keyHeads, valueHeads, keyDim, valueDim, columns = 2, 4, 6, 35, 3
 	rng := rand.New(rand.NewPCG(6, 6))
 	matrices := normal(rng, valueHeads*keyDim*valueDim)
@@ -58,13 +63,13 @@ func TestDeltaRule(t *testing.T) {
 		y, wantY := poisoned(len(v)), make([]float32, len(v))
 		err := l.Dispatch("delta_rule", [3]int{64, valueHeads, 1}, [3]int{32, 1, 1}, softmetal.Buffer(0, matrices), softmetal.Buffer(1, q),
 			softmetal.Buffer(2, k), softmetal.Buffer(3, v), softmetal.Buffer(4, decay), softmetal.Buffer(5, beta), softmetal.Buffer(6, y),
-			softmetal.Value(7, [5]uint32{keyHeads, valueHeads, keyDim, valueDim, columns}))
+			softmetal.Value(7, [6]uint32{keyHeads, valueHeads, keyDim, valueDim, columns, tiled}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range v {
 			token, head, j := i/valueDim/valueHeads, i/valueDim%valueHeads, i%valueDim
-			from := (token*keyHeads + head/(valueHeads/keyHeads)) * keyDim
+			from := (token*keyHeads + keyHead(head)) * keyDim
 			s := want[head*keyDim*valueDim+j:]
 			wantY[i] = deltaStep(s, valueDim, q[from:from+keyDim], k[from:from+keyDim], v[i], decay[i/valueDim], beta[i/valueDim])
 		}
@@ -87,4 +92,28 @@ func deltaStep(s []float32, stride int, q, k []float32, v, decay, beta float32) 
 		y += float32(s[i*stride] * q[i])
 	}
 	return y
+}
+
+// Softplus is right within 5 units of itself and the logarithm's own, which the
+// rate makes as many of the exponent; σ is that of TestGates.
+func TestDeltaGates(t *testing.T) {
+	const heads, columns = 5, 7
+	rng := rand.New(rand.NewPCG(6, 7))
+	decay, beta, rate, bias := normal(rng, heads*columns), normal(rng, heads*columns), normal(rng, heads), normal(rng, heads)
+	decay[3], decay[4], beta[5] = 90, -90, -80
+	wantDecay, wantBeta, size := make([]float64, len(decay)), make([]float64, len(beta)), make([]float64, len(decay))
+	for i := range decay {
+		rate[i%heads] = -float32(math.Abs(float64(rate[i%heads])))
+		r, z := float64(rate[i%heads]), float64(decay[i]+bias[i%heads])
+		exponent := r * (max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))))
+		wantDecay[i], wantBeta[i] = math.Exp(exponent), 1/(1+math.Exp(-float64(beta[i])))
+		size[i] = wantDecay[i] * (1 + 2*math.Abs(exponent) + math.Abs(r))
+	}
+	err := compile(t, Delta, nil).Dispatch("delta_gates", [3]int{8, columns, 1}, [3]int{8, 1, 1}, softmetal.Buffer(0, decay),
+		softmetal.Buffer(1, beta), softmetal.Buffer(2, rate), softmetal.Buffer(3, bias), softmetal.Value(4, [2]uint32{heads, columns}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, decay, wantDecay, size, 6)
+	within(t, beta, wantBeta, wantBeta, 5)
 }

@@ -53,9 +53,10 @@ func TestPipelines(t *testing.T) {
 		{Planes, TilesCut(q1, 128, 1, 1).Constants(q1), []string{"quantize_planes", "matvec_tiles", "matvec_lanes"}},
 		{Heads, map[int]any{0: uint32(1)}, []string{"matvec_dense", "embed_dense"}},
 		{Quantize, map[int]any{0: uint32(0)}, []string{"quantize"}},
-		{Operations, nil, []string{"rms_norm", "rotate", "gate_silu", "gate_relu2", "add", "take"}},
-		{Delta, nil, []string{"convolve", "delta_rule"}},
+		{Operations, nil, []string{"rms_norm", "rotate", "gate_silu", "gate_relu2", "gate_sigmoid", "add", "take", "normalize", "select_parts"}},
+		{Delta, nil, []string{"convolve", "delta_gates", "delta_rule"}},
 		{Attention, map[int]any{0: uint32(1)}, []string{"append", "append_q8_0", "attend"}},
+		{Hadamard, nil, []string{"rotate_hadamard"}},
 		{Top, nil, []string{"top_slices", "top"}},
 	} {
 		l, err := d.Compile(s.source)

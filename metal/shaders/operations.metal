@@ -31,6 +31,20 @@ struct Norm {
 	float epsilon;
 };
 
+// squares returns Σx² of a run, for all threads of a threadgroup, a power of two,
+// 256 at most, which call it once.
+static Pair squares(device const float *x, uint width, threadgroup Pair *sums, uint i, uint threads) {
+	Pair sum = {0, 0};
+	for (uint k = i; k < width; k += threads) sum = add_pairs(sum, square(x[k]));
+	sums[i] = sum;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	for (uint n = threads / 2; n > 0; n /= 2) {
+		if (i < n) sums[i] = add_pairs(sums[i], sums[i + n]);
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	return sums[0];
+}
+
 // y = x / √(mean(x²) + ε) · gain, for every run. Grid: a threadgroup each, of a
 // power of two threads, 256 at most. y may be x.
 kernel void rms_norm(device const float *x    [[buffer(0)]],
@@ -43,32 +57,45 @@ kernel void rms_norm(device const float *x    [[buffer(0)]],
 	threadgroup Pair sums[256];
 	x += ulong(run) * norm.width;
 	y += ulong(run) * norm.width;
-	Pair sum = {0, 0};
-	for (uint k = i; k < norm.width; k += threads) sum = add_pairs(sum, square(x[k]));
-	sums[i] = sum;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	for (uint n = threads / 2; n > 0; n /= 2) {
-		if (i < n) sums[i] = add_pairs(sums[i], sums[i + n]);
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const float mean = sums[0].high / float(norm.width) + sums[0].low / float(norm.width);
+	const Pair sum = squares(x, norm.width, sums, i, threads);
+	const float mean = sum.high / float(norm.width) + sum.low / float(norm.width);
 	const float scale = 1 / sqrt(mean + norm.epsilon);
 	for (uint k = i; k < norm.width; k += threads) y[k] = x[k] * scale * gain[k];
 }
 
+struct Length {
+	uint width; // values of a run
+	float epsilon, scale;
+};
+
+// x = x / √(Σx² + ε) · scale, for every run. Grid: a threadgroup each, of a power of
+// two threads, 256 at most.
+kernel void normalize(device float *x           [[buffer(0)]],
+                      constant Length &length   [[buffer(1)]],
+                      uint run     [[threadgroup_position_in_grid]],
+                      uint i       [[thread_index_in_threadgroup]],
+                      uint threads [[threads_per_threadgroup]]) {
+	threadgroup Pair sums[256];
+	x += ulong(run) * length.width;
+	const Pair sum = squares(x, length.width, sums, i, threads);
+	const float by = length.scale / sqrt(sum.high + (sum.low + length.epsilon));
+	for (uint k = i; k < length.width; k += threads) x[k] *= by;
+}
+
 struct Heads {
 	uint count, dim; // heads of a column, values of a head
+	uint pairs;      // that are turned, dim/2 at most; values behind them stay
 };
 
 // Every head of every column is turned by the angles of its column: pair i is
-// (x[i], x[i+dim/2]). turns has a cosine and a sine for each column and pair,
+// (x[i], x[i+pairs]). turns has a cosine and a sine for each column and pair,
 // magnitude included; the host makes them, in double. Grid: pairs × heads ×
 // columns.
 kernel void rotate(device float *x            [[buffer(0)]],
                    device const float2 *turns [[buffer(1)]],
                    constant Heads &heads      [[buffer(2)]],
                    uint3 at [[thread_position_in_grid]]) {
-	const uint pairs = heads.dim / 2;
+	const uint pairs = heads.pairs;
 	if (at.x >= pairs || at.y >= heads.count) return;
 	x += (ulong(at.z) * heads.count + at.y) * heads.dim + at.x;
 	const float2 turn = turns[at.z * pairs + at.x];
@@ -95,6 +122,14 @@ kernel void gate_relu2(device float *gate     [[buffer(0)]],
 	gate[i] = g * g * up[i];
 }
 
+// gate = σ(gate)·up. Grid: n values.
+kernel void gate_sigmoid(device float *gate     [[buffer(0)]],
+                         device const float *up [[buffer(1)]],
+                         constant uint &n       [[buffer(2)]],
+                         uint i [[thread_position_in_grid]]) {
+	if (i < n) gate[i] = 1 / (1 + precise::exp(-gate[i])) * up[i];
+}
+
 // x += y. Grid: n values.
 kernel void add(device float *x       [[buffer(0)]],
                 device const float *y [[buffer(1)]],
@@ -111,4 +146,18 @@ kernel void take(device float *to         [[buffer(0)]],
                  constant uint &first     [[buffer(3)]],
                  uint i [[thread_position_in_grid]]) {
 	if (i < n) to[i] = from[first + i];
+}
+
+struct Parts {
+	uint from, run, stride; // values
+	uint n;                 // of the result, all columns
+};
+
+// select_parts takes of every stride values those in [from, from + run). A column is
+// a whole number of strides. Grid: n values.
+kernel void select_parts(device float *to         [[buffer(0)]],
+                         device const float *from [[buffer(1)]],
+                         constant Parts &p        [[buffer(2)]],
+                         uint i [[thread_position_in_grid]]) {
+	if (i < p.n) to[i] = from[ulong(i / p.run) * p.stride + p.from + i % p.run];
 }

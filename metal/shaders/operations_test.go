@@ -70,31 +70,41 @@ func normalize(l library, x, gain []float32, epsilon float32) error {
 // larger magnitudes' sum.
 func TestRotate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	const columns, heads, dim = 3, 5, 14
-	x, turns := normal(rng, columns*heads*dim), make([][2]float32, columns*dim/2)
+	const columns, heads = 3, 5
+	for _, shape := range [][2]int{{14, 7}, {14, 3}} { // a head's values, and pairs
+		dim, pairs := shape[0], shape[1]
+		testRotate(t, rng, columns, heads, dim, pairs)
+	}
+}
+
+func testRotate(t *testing.T, rng *rand.Rand, columns, heads, dim, pairs int) {
+	x, turns := normal(rng, columns*heads*dim), make([][2]float32, columns*pairs)
 	for i := range turns {
 		sin, cos := math.Sincos(rng.Float64() * 100)
 		turns[i] = [2]float32{float32(cos), float32(sin)}
 	}
 	want, size := make([]float64, len(x)), make([]float64, len(x))
 	for at := 0; at < len(x); at += dim {
-		for i := range dim / 2 {
-			a, b := float64(x[at+i]), float64(x[at+i+dim/2])
-			turn := turns[at/dim/heads*dim/2+i]
+		for i, v := range x[at : at+dim] {
+			want[at+i] = float64(v) // behind the pairs
+		}
+		for i := range pairs {
+			a, b := float64(x[at+i]), float64(x[at+i+pairs])
+			turn := turns[at/dim/heads*pairs+i]
 			c, s := float64(turn[0]), float64(turn[1])
-			want[at+i], want[at+i+dim/2] = a*c-b*s, b*c+a*s
-			size[at+i], size[at+i+dim/2] = math.Abs(a*c)+math.Abs(b*s), math.Abs(b*c)+math.Abs(a*s)
+			want[at+i], want[at+i+pairs] = a*c-b*s, b*c+a*s
+			size[at+i], size[at+i+pairs] = math.Abs(a*c)+math.Abs(b*s), math.Abs(b*c)+math.Abs(a*s)
 		}
 	}
-	if err := rotate(compile(t, Operations, nil), x, turns, heads, dim); err != nil {
+	if err := rotate(compile(t, Operations, nil), x, turns, heads, dim, pairs); err != nil {
 		t.Fatal(err)
 	}
 	within(t, x, want, size, 1.5)
 }
 
-func rotate(l library, x []float32, turns [][2]float32, heads, dim int) error {
-	return l.Dispatch("rotate", [3]int{dim / 2, heads, len(x) / heads / dim}, [3]int{4, 2, 1},
-		softmetal.Buffer(0, x), softmetal.Buffer(1, turns), softmetal.Value(2, [2]uint32{uint32(heads), uint32(dim)}))
+func rotate(l library, x []float32, turns [][2]float32, heads, dim, pairs int) error {
+	return l.Dispatch("rotate", [3]int{pairs, heads, len(x) / heads / dim}, [3]int{4, 2, 1},
+		softmetal.Buffer(0, x), softmetal.Buffer(1, turns), softmetal.Value(2, [3]uint32{uint32(heads), uint32(dim), uint32(pairs)}))
 }
 
 // exp is right within 4 units by Metal's table of precise functions; a sum, a
@@ -103,8 +113,9 @@ func TestGates(t *testing.T) {
 	gate := append(normal(rand.New(rand.NewPCG(3, 3)), 90), 0, -0.5, 30, -30, 87, -87, 88, -88, 1e-12, 100)
 	up := normal(rand.New(rand.NewPCG(4, 4)), len(gate))
 	for kernel, f := range map[string]func(float64) float64{
-		"gate_silu":  func(g float64) float64 { return g / (1 + math.Exp(-g)) },
-		"gate_relu2": func(g float64) float64 { return math.Max(g, 0) * math.Max(g, 0) },
+		"gate_silu":    func(g float64) float64 { return g / (1 + math.Exp(-g)) },
+		"gate_sigmoid": func(g float64) float64 { return 1 / (1 + math.Exp(-g)) },
+		"gate_relu2":   func(g float64) float64 { return math.Max(g, 0) * math.Max(g, 0) },
 	} {
 		t.Run(kernel, func(t *testing.T) {
 			got, want := slices.Clone(gate), make([]float64, len(gate))
@@ -147,4 +158,45 @@ func TestTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "take", to, from[130:])
+}
+
+func TestSelect(t *testing.T) {
+	const from, run, stride, n = 3, 5, 12, 4 * 5
+	x, y := normal(rand.New(rand.NewPCG(8, 9)), 4*stride), poisoned(n)
+	err := compile(t, Operations, nil).Dispatch("select_parts", [3]int{32, 1, 1}, [3]int{32, 1, 1},
+		softmetal.Buffer(0, y), softmetal.Buffer(1, x), softmetal.Value(2, [4]uint32{from, run, stride, n}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		same(t, "select_parts", y[i*run:][:run], x[i*stride+from:][:run])
+	}
+}
+
+// The sum has some 48 bits: what is left is the rounding of ε's addition, of the
+// root, the quotient and the product.
+func TestNormalize(t *testing.T) {
+	const runs, width, epsilon, scale = 3, 70, 1e-6, 0.25
+	x := normal(rand.New(rand.NewPCG(8, 10)), runs*width)
+	clear(x[width : 2*width]) // ε is all there is
+	want := make([]float64, len(x))
+	for r := range runs {
+		var sum float64
+		for _, v := range x[r*width:][:width] {
+			sum += float64(v) * float64(v)
+		}
+		for k := range width {
+			want[r*width+k] = float64(x[r*width+k]) * scale / math.Sqrt(sum+float64(float32(epsilon)))
+		}
+	}
+	length := struct {
+		Width          uint32
+		Epsilon, Scale float32
+	}{width, epsilon, scale}
+	err := compile(t, Operations, nil).Dispatch("normalize", [3]int{32 * runs, 1, 1}, [3]int{32, 1, 1},
+		softmetal.Buffer(0, x), softmetal.Value(1, length))
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, x, want, want, 2.5)
 }

@@ -154,10 +154,10 @@ func TestCuts(t *testing.T) {
 	for _, tt := range []*formats.Type{formats.Q1_0_g128, formats.Q2_0, formats.TQ2_0, formats.I2_S} {
 		for _, scheme := range []kernels.Scheme{kernels.Q8Row, kernels.Q8Per128} {
 			t.Run(tt.Name+"/"+string(scheme), func(t *testing.T) {
-				const rows, cols, n = 75, 1536, 5
+				const rows, cols, n = 41, 1024, 3
 				rng := rand.New(rand.NewPCG(rows, cols))
 				p := newProduct(t, kerneltest.Tensor(t, tt, rows, cols, rng), scheme, normal(rng, n*cols), n)
-				for _, cut := range []Cut{{Columns: 1, Rows: 2}, {Columns: 4, Rows: 2}, {Columns: 8, Rows: 1}} {
+				for _, cut := range []Cut{{Columns: 1, Rows: 2}, {Columns: 2, Rows: 2}, {Columns: 8, Rows: 1}} {
 					cut.ActColumns, cut.Threads = actColumns(scheme), 32
 					same(t, fmt.Sprintf("matvec_tiles %+v", cut), of(t)(p.tiles(t, Planes, cut, 3)), p.want)
 					cut.InFile = true

@@ -75,6 +75,10 @@ func TestPlantedMistakes(t *testing.T) {
 		"negative logits in their bits": {Top, "? ~bits : bits | 0x80000000;", "? bits : bits | 0x80000000;", inResult, topped},
 		"a zero below a zero":           {Top, "else if (bits == 0x80000000) bits = 0;", "", inResult, topped},
 		"the best over and over":        {Top, "if (mine == best && best != 0) mine = best_below(source, best, from", "if (mine == best && best == 0) mine = best_below(source, best, from", inResult, topped},
+		"signs of another block":        {Hadamard, "x[from] * signs[first + k]", "x[from] * signs[k]", inResult, hadamarded},
+		"an order that is not taken":    {Hadamard, "run % r.rows * cols + run / r.rows", "run % cols * r.rows + run / cols", inResult, hadamarded},
+		"differences the other way":     {Hadamard, "= a - b", "= b - a", inResult, hadamarded},
+		"a step before the last ends":   {Hadamard, "\t\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "", "of threadgroup memory values, which", hadamarded},
 		"one value too many": {Operations, "if (i < n) x[i] += y[i]", "if (i <= n) x[i] += y[i]",
 			"kernel add, thread (5,0,0) of threadgroup (0,0,0) reads 4 bytes at offset 20 of buffer", added},
 	} {
@@ -120,7 +124,7 @@ func normalized(t *testing.T, source string) error {
 }
 
 func rotated(t *testing.T, source string) error {
-	return rotate(compile(t, source, nil), []float32{1, 2, 3, 4, 5, 6}, [][2]float32{{1, 0}, {1, 0}, {1, 0}}, 1, 6)
+	return rotate(compile(t, source, nil), []float32{1, 2, 3, 4, 5, 6}, [][2]float32{{1, 0}, {1, 0}, {1, 0}}, 1, 6, 3)
 }
 
 func attended(t *testing.T, source string) error {
@@ -176,4 +180,8 @@ func topped(t *testing.T, source string) error {
 
 func attendedQ8(t *testing.T, source string) error {
 	return attentionShape{Heads: 4, KeyHeads: 2, Dim: 32, Position: 40}.check(compile(t, source, cacheConstants(t, formats.Q8_0)), formats.Q8_0)
+}
+
+func hadamarded(t *testing.T, source string) error {
+	return rotation{Width: 192, Block: 64, Rows: 4, Run: 16}.check(compile(t, source, nil))
 }

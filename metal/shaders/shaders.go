@@ -57,6 +57,12 @@ var attention string
 //go:embed delta.metal
 var Delta string
 
+// Hadamard rotates inputs whose weights are stored rotated. It has no function
+// constants.
+//
+//go:embed hadamard.metal
+var Hadamard string
+
 // Top finds the likeliest tokens. It has no function constants.
 //
 //go:embed top.metal

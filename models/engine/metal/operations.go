@@ -177,7 +177,7 @@ func (s *stream) rotate(b *buffer) {
 	pairs := len(s.rope.Freq)
 	heads := b.width / (2 * pairs)
 	s.threads(s.engine.operations.rotate, metal.Size{Width: uint(pairs), Height: uint(heads), Depth: uint(b.n)},
-		metal.Size{Width: 32, Height: 4, Depth: 1}, at(b.buffer, 0), at(s.turns.buffer, 0), value([2]uint32{uint32(heads), uint32(2 * pairs)}))
+		metal.Size{Width: 32, Height: 4, Depth: 1}, at(b.buffer, 0), at(s.turns.buffer, 0), value([3]uint32{uint32(heads), uint32(2 * pairs), uint32(pairs)}))
 }
 
 func (s *stream) Attend(op string, dst, q, k, v engine.Buffer) {
@@ -236,7 +236,7 @@ func (s *stream) DeltaRule(op string, dst, q, k, v, decay, beta engine.Buffer) {
 		s.reserve(macs)
 		s.threads(d.rule, plane(d.ValueDim, d.ValueHeads), line(64), at(d.matrices, 0), at(queries.buffer, 0), at(keys.buffer, 0), at(values.buffer, 0),
 			at(decay.(*buffer).buffer, 0), at(beta.(*buffer).buffer, 0), at(to.buffer, 0),
-			value([5]uint32{uint32(d.KeyHeads), uint32(d.ValueHeads), uint32(d.KeyDim), uint32(d.ValueDim), uint32(queries.n)}))
+			value([6]uint32{uint32(d.KeyHeads), uint32(d.ValueHeads), uint32(d.KeyDim), uint32(d.ValueDim), uint32(queries.n), 0}))
 	}, result{op, to})
 }
 
