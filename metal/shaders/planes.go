@@ -74,14 +74,7 @@ func LanesCut(codes Codes, actColumns uint32, cols, columns int) (Cut, error) {
 		return c, fmt.Errorf("matvec_lanes multiplies activations with scales for 128 columns or more, not for 32")
 	}
 	units := cols / max(128, int(c.termColumns(codes)))
-	idle := func(threads int) int { return (units+threads-1)/threads*threads - units }
-	best := 4
-	for threads := 8; threads <= 32; threads *= 2 {
-		if idle(threads)*8 <= units || idle(threads) <= idle(best) {
-			best = threads
-		}
-	}
-	c.Threads = uint32(best)
+	c.Threads = uint32(rowThreads(units))
 	return c, nil
 }
 

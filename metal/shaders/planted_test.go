@@ -75,6 +75,10 @@ func TestPlantedMistakes(t *testing.T) {
 		"negative logits in their bits": {Top, "? ~bits : bits | 0x80000000;", "? bits : bits | 0x80000000;", inResult, topped},
 		"a zero below a zero":           {Top, "else if (bits == 0x80000000) bits = 0;", "", inResult, topped},
 		"the best over and over":        {Top, "if (mine == best && best != 0) mine = best_below(source, best, from", "if (mine == best && best == 0) mine = best_below(source, best, from", inResult, topped},
+		"a byte that is not times 256":  {Bytes, "- (leading + 256 * bias), x[3]", "- (leading + bias), x[3]", inResult, bytesOfQ8},
+		"a group behind the last":       {Bytes, "groups - from * 4", "(units - from) * 4", inResult, bytesOfQ8},
+		"scales of the other half":      {Bytes, "unit % 2 * 8 + group * 2 + part", "group * 2 + part", inResult, bytesOfQ6},
+		"high bits of another group":    {Bytes, ">> (group * 2)", ">> (group % 2 * 2)", inResult, bytesOfQ6},
 		"signs of another block":        {Hadamard, "x[from] * signs[first + k]", "x[from] * signs[k]", inResult, hadamarded},
 		"an order that is not taken":    {Hadamard, "run % r.rows * cols + run / r.rows", "run % cols * r.rows + run / cols", inResult, hadamarded},
 		"differences the other way":     {Hadamard, "= a - b", "= b - a", inResult, hadamarded},
@@ -184,4 +188,11 @@ func attendedQ8(t *testing.T, source string) error {
 
 func hadamarded(t *testing.T, source string) error {
 	return rotation{Width: 192, Block: 64, Rows: 4, Run: 16}.check(compile(t, source, nil))
+}
+
+func bytesOfQ8(t *testing.T, source string) error {
+	return bytesProduct(t, source, formats.Q8_0, kernels.Q8Per32, 160, 4)
+}
+func bytesOfQ6(t *testing.T, source string) error {
+	return bytesProduct(t, source, formats.Q6_K, kernels.Q8Per32, 512, 4)
 }

@@ -38,6 +38,12 @@ var quantize string
 //go:embed operations.metal
 var Operations string
 
+// Bytes multiplies codes of six and eight bits; BytesConstants has its function
+// constants.
+//
+//go:embed bytes.metal
+var Bytes string
+
 // Heads multiplies weights that are floats, and has rows of them. Its function
 // constant weight_type, 0, is that of FloatConstants.
 //
@@ -166,12 +172,19 @@ func (c Codes) RowBytes(cols int) int {
 // SplitRowBytes returns the length of a row of codes that Split writes: a
 // multiple of 16.
 func (c Codes) SplitRowBytes(cols int) int {
+	if c.Bits == 6 {
+		return cols / int(c.BlockColumns) * q6Codes
+	}
 	return (cols*int(c.Bits) + 127) / 128 * 16
 }
 
+// q6Codes is the length of a block of q6_k without its fp16 scale.
+const q6Codes = 208
+
 // Split takes rows apart into codes, each row padded to a multiple of 16 bytes,
 // and the fp16 scales of their blocks, of which a tensor with one scale has none.
-// It is the layout of matvec_simd.
+// It is the layout of matvec_simd and matvec_bytes. The int8 scales of q6_k stay with
+// its codes.
 func (c Codes) Split(data []byte, rows, cols int) (split, scales []byte) {
 	from, to := c.RowBytes(cols), c.SplitRowBytes(cols)
 	split = make([]byte, rows*to)
@@ -182,6 +195,9 @@ func (c Codes) Split(data []byte, rows, cols int) (split, scales []byte) {
 			continue
 		}
 		n := int(c.BlockColumns * c.Bits / 8)
+		if c.Bits == 6 {
+			n = q6Codes
+		}
 		for ; len(row) > 0; row, dst = row[c.BlockBytes:], dst[n:] {
 			copy(dst, row[c.At:][:n])
 			scales = append(scales, row[c.ScaleAt:][:2]...)

@@ -94,6 +94,12 @@ var variants = []Variant{
 		plan:     planSimd,
 	},
 	{
+		Name: "metal-bytes", Summary: "threads over columns of codes apart from scales, fused multiply-adds of exact floats",
+		Source: Bytes, Kernel: "matvec_bytes", Layout: Split, Quantization: QuantizeInt8,
+		Bindings: Bindings{Weights: 0, WeightScales: 1, Activations: 2, Sums: -1, Scales: 3, Results: 4, Shape: 5},
+		plan:     planBytes,
+	},
+	{
 		Name: "metal-lanes", Summary: "threads over columns of the file's bytes, bits counted against planes of activations",
 		Source: Planes, Kernel: "matvec_lanes", Layout: Native, Quantization: QuantizePlanes,
 		Bindings: Bindings{Weights: 0, WeightScales: -1, Activations: 2, Sums: 3, Scales: 4, Results: 5, Shape: 6},
@@ -141,6 +147,38 @@ func planSimd(t *formats.Type, _ uint32, rows, cols, columns int) (Plan, error) 
 		err = fmt.Errorf("codes of 6 bits; want 1, 2 or 8")
 	}
 	return Plan{c.Constants(), c.SplitRowBytes(cols), [3]int{groups(rows, 4*planThreads/32), columns, 1}, [3]int{planThreads, 1, 1}}, err
+}
+
+func planBytes(t *formats.Type, actColumns uint32, rows, cols, columns int) (Plan, error) {
+	c, err := CodesOf(t)
+	switch {
+	case err != nil:
+	case c.Bits != 8 && c.Bits != 6:
+		err = fmt.Errorf("codes of %d bits; want 6 or 8", c.Bits)
+	case c.Bits == 6 && actColumns != 32:
+		err = fmt.Errorf("activations of %s without a scale for every 32 columns", t.Name)
+	}
+	threads := rowThreads(groups(cols, 128))
+	return Plan{BytesConstants(c, actColumns, threads), c.SplitRowBytes(cols), [3]int{groups(rows, planThreads/threads*4), columns, 1}, [3]int{planThreads, 1, 1}}, err
+}
+
+// BytesConstants returns the function constants of Bytes, where so many threads
+// share a row.
+func BytesConstants(c Codes, actColumns uint32, threads int) map[int]any {
+	return map[int]any{0: c.Bits, 1: actColumns, 2: uint32(threads)}
+}
+
+// rowThreads returns how many threads share a row of so many units, 4 to 32: as
+// many as leave few of them idle in the last turn.
+func rowThreads(units int) int {
+	idle := func(threads int) int { return groups(units, threads)*threads - units }
+	best := 4
+	for threads := 8; threads <= 32; threads *= 2 {
+		if idle(threads)*8 <= units || idle(threads) <= idle(best) {
+			best = threads
+		}
+	}
+	return best
 }
 
 func planLanes(t *formats.Type, actColumns uint32, rows, cols, columns int) (Plan, error) {

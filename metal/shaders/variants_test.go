@@ -124,6 +124,9 @@ func TestRefusedPlans(t *testing.T) {
 		{"metal-dense", formats.F16, 0, 6, "metal-dense: 6 columns; want a multiple of 4"},
 		{"metal-simd", formats.Q6_K, 32, 256, "metal-simd: codes of 6 bits; want 1, 2 or 8"},
 		{"metal-tiles", formats.Q8_0, 32, 256, "metal-tiles: codes of 8 bits; want 1 or 2"},
+		{"metal-bytes", formats.I2_S, 0, 256, "metal-bytes: codes of 2 bits; want 6 or 8"},
+		{"metal-bytes", formats.F16, 0, 256, "metal-bytes: no Metal shader multiplies f16"},
+		{"metal-bytes", formats.Q6_K, 128, 256, "metal-bytes: activations of q6_k without a scale for every 32 columns"},
 		{"metal-lanes", formats.Q8_0, 0, 256, "metal-lanes: matvec_lanes multiplies codes of 1 and 2 bits, not of 8"},
 		{"metal-lanes", formats.Q1_0_g128, 128, 384, "metal-lanes: matvec_lanes multiplies rows of a multiple of 128 columns and 4 bytes, not of 384 and 54"},
 		{"metal-lanes", formats.Ternary_u32, 0, 130, "metal-lanes: matvec_lanes multiplies rows of a multiple of 128 columns and 16 bytes, not of 130 and 36"},
@@ -137,5 +140,81 @@ func TestRefusedPlans(t *testing.T) {
 				t.Errorf("error %v, want %s", err, c.want)
 			}
 		}
+	}
+}
+
+// Rows that end within a unit, more units than threads of a row, and rows that fill
+// no simdgroup.
+func TestBytes(t *testing.T) {
+	for _, c := range []struct {
+		format *formats.Type
+		scheme kernels.Scheme
+		cols   []int
+	}{
+		{formats.Q8_0, kernels.Q8Row, []int{32, 672}},
+		{formats.Q8_0, kernels.Q8Per128, []int{672}},
+		{formats.Q8_0, kernels.Q8Per32, []int{160, 1184}},
+		{formats.Q6_K, kernels.Q8Per32, []int{256, 1280}},
+	} {
+		for _, cols := range c.cols {
+			for _, threads := range []int{4, 32} {
+				t.Run(fmt.Sprintf("%s/%s/%d/%d", c.format.Name, c.scheme, cols, threads), func(t *testing.T) {
+					if err := bytesProduct(t, Bytes, c.format, c.scheme, cols, threads); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// bytesProduct compares products of 37 rows and 2 columns with package kernels.
+func bytesProduct(t *testing.T, source string, format *formats.Type, scheme kernels.Scheme, cols, threads int) error {
+	const rows, n = 37, 2
+	rng := rand.New(rand.NewPCG(rows, uint64(cols)))
+	p := newProduct(t, kerneltest.Tensor(t, format, rows, cols, rng), scheme, normal(rng, n*cols), n)
+	split, scales := p.codes.Split(p.tensor.Data, rows, cols)
+	s, y := p.shape, poisoned(len(p.want))
+	s.RowBytes = uint32(p.codes.SplitRowBytes(cols))
+	groups := groups(rows, 2*128/threads)
+	err := compile(t, source, BytesConstants(p.codes, actColumns(scheme), threads)).Dispatch("matvec_bytes", [3]int{groups * 64, n, 1}, [3]int{64, 1, 1},
+		softmetal.Buffer(0, split), softmetal.Buffer(1, scales), softmetal.Buffer(2, p.a.Q), softmetal.Buffer(3, p.a.Scales),
+		softmetal.Buffer(4, y), softmetal.Value(5, s))
+	if err != nil {
+		return err
+	}
+	return kerneltest.Same(y, p.want)
+}
+
+// The largest sums there are stay exact: all codes and activations at their ends.
+func TestBytesLargest(t *testing.T) {
+	const cols = 256
+	x := make([]float32, cols)
+	for i := range x {
+		x[i] = 127
+	}
+	for _, format := range []*formats.Type{formats.Q8_0, formats.Q6_K} {
+		codes := codes[format]
+		tensor := &formats.Tensor{Name: "w", Type: format, Shape: []int{1, cols}, Data: make([]byte, codes.RowBytes(cols))}
+		for i := range tensor.Data {
+			tensor.Data[i] = 0x80 // codes of -128, scales of -128
+		}
+		if format == formats.Q6_K {
+			clear(tensor.Data[:192]) // codes of -32
+		}
+		for b := int(codes.ScaleAt); b < len(tensor.Data); b += int(codes.BlockBytes) {
+			tensor.Data[b], tensor.Data[b+1] = 0x01, 0x3c
+		}
+		p := newProduct(t, tensor, kernels.Q8Per32, x, 1)
+		split, scales := p.codes.Split(tensor.Data, 1, cols)
+		y, s := poisoned(1), p.shape
+		s.RowBytes = uint32(len(split))
+		err := compile(t, Bytes, BytesConstants(p.codes, 32, 4)).Dispatch("matvec_bytes", [3]int{32, 1, 1}, [3]int{32, 1, 1},
+			softmetal.Buffer(0, split), softmetal.Buffer(1, scales), softmetal.Buffer(2, p.a.Q), softmetal.Buffer(3, p.a.Scales),
+			softmetal.Buffer(4, y), softmetal.Value(5, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, format.Name, y, p.want)
 	}
 }
