@@ -1,13 +1,14 @@
 package models
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"onebit/internal/math32"
 	"slices"
+
+	"onebit/internal/math32"
+	"onebit/models/engine"
 )
 
 // SamplerOptions say how the next token is drawn from the logits. The zero
@@ -41,15 +42,9 @@ type Sampler struct {
 	options SamplerOptions
 	rng     *rand.Rand
 	recent  []int // the last RepetitionWindow tokens
-	// candidates and penalized are kept for their memory.
-	candidates []candidate
+	// candidates, tokens that may be drawn, and penalized are kept for their memory.
+	candidates []engine.Ranked
 	penalized  []int
-}
-
-// A candidate is a token that may be drawn.
-type candidate struct {
-	id    int
-	logit float32
 }
 
 // NewSampler returns a sampler, or an error that names the option that makes
@@ -96,12 +91,45 @@ func (s *Sampler) Accept(ids ...int) {
 // NaN or the largest is infinite: then the model's arithmetic went wrong.
 func (s *Sampler) Sample(logits []float32) (int, error) {
 	s.penalize(logits)
+	if k := s.most(); k > 0 {
+		s.candidates = engine.Top(s.candidates, logits, k)
+		return s.sampleTop(s.candidates)
+	}
 	best, err := argmax(logits)
-	if err != nil || s.options.Temperature == 0 {
+	if err != nil {
 		return best, err
 	}
-	c := s.topP(s.topK(logits), logits, logits[best])
-	return s.draw(s.minP(c, logits[best]), logits[best]), nil
+	top := logits[best]
+	return s.draw(s.minP(s.topP(logits, top), top), top), nil
+}
+
+// most returns how many of the likeliest tokens may be drawn; 0: any may.
+func (s *Sampler) most() int {
+	if s.options.Temperature == 0 {
+		return 1
+	}
+	return s.options.TopK
+}
+
+// top returns how many of the largest logits are enough to draw by: [Sampler.most],
+// unless a penalty changes which they are.
+func (s *Sampler) top() int {
+	if s.options.RepetitionPenalty != 1 {
+		return 0
+	}
+	return s.most()
+}
+
+// sampleTop is Sample by no more than the largest logits.
+func (s *Sampler) sampleTop(c []engine.Ranked) (int, error) {
+	if len(c) == 0 || c[0].Value != c[0].Value || math.IsInf(float64(c[0].Value), 0) {
+		return 0, ErrNotFinite
+	}
+	if s.options.Temperature == 0 {
+		return c[0].Index, nil
+	}
+	top := c[0].Value
+	return s.draw(s.minP(s.topPOf(c, top), top), top), nil
 }
 
 func (s *Sampler) penalize(logits []float32) {
@@ -140,27 +168,19 @@ func argmax(logits []float32) (int, error) {
 	return best, nil
 }
 
-// topK returns the likeliest tokens, likeliest first, or none if there is no
-// limit.
-func (s *Sampler) topK(logits []float32) []candidate {
-	if s.options.TopK == 0 {
-		return nil
+// topPOf cuts candidates as if there were no other tokens.
+func (s *Sampler) topPOf(c []engine.Ranked, top float32) []engine.Ranked {
+	var total float64
+	for _, x := range c {
+		total += float64(math32.Exp(x.Value - top))
 	}
-	return s.likeliest(logits, s.options.TopK)
+	n, _ := cut(c, s.options.TopP*total, top)
+	return c[:n]
 }
 
-// topP cuts candidates, or starts from all tokens if there are none, in which
-// case it looks for the cut among ever more of the likeliest.
-func (s *Sampler) topP(c []candidate, logits []float32, top float32) []candidate {
+// topP looks for the cut among ever more of the likeliest of all tokens.
+func (s *Sampler) topP(logits []float32, top float32) []engine.Ranked {
 	p := s.options.TopP
-	if c != nil {
-		var total float64
-		for _, x := range c {
-			total += float64(math32.Exp(x.logit - top))
-		}
-		n, _ := cut(c, p*total, top)
-		return c[:n]
-	}
 	if p == 1 {
 		return s.all(logits)
 	}
@@ -169,7 +189,8 @@ func (s *Sampler) topP(c []candidate, logits []float32, top float32) []candidate
 		total += float64(math32.Exp(x - top))
 	}
 	for k := 64; ; k *= 16 {
-		c = s.likeliest(logits, k)
+		s.candidates = engine.Top(s.candidates, logits, k)
+		c := s.candidates
 		if n, reached := cut(c, p*total, top); reached || len(c) == len(logits) {
 			return c[:n]
 		}
@@ -177,58 +198,32 @@ func (s *Sampler) topP(c []candidate, logits []float32, top float32) []candidate
 }
 
 // cut returns how many candidates it takes to reach a mass.
-func cut(c []candidate, mass float64, top float32) (n int, reached bool) {
+func cut(c []engine.Ranked, mass float64, top float32) (n int, reached bool) {
 	var sum float64
 	for i, x := range c {
-		if sum += float64(math32.Exp(x.logit - top)); sum >= mass {
+		if sum += float64(math32.Exp(x.Value - top)); sum >= mass {
 			return i + 1, true
 		}
 	}
 	return len(c), false
 }
 
-func (s *Sampler) all(logits []float32) []candidate {
+func (s *Sampler) all(logits []float32) []engine.Ranked {
 	s.candidates = s.candidates[:0]
 	for id, x := range logits {
-		s.candidates = append(s.candidates, candidate{id, x})
+		s.candidates = append(s.candidates, engine.Ranked{Index: id, Value: x})
 	}
 	return s.candidates
 }
 
-// likeliest returns the k candidates with the highest logits in order. Few of
-// many tokens are better than the worst of the k best so far, so an insertion
-// costs little unless k is large.
-func (s *Sampler) likeliest(logits []float32, k int) []candidate {
-	better := func(a, b candidate) int { return cmp.Or(cmp.Compare(b.logit, a.logit), cmp.Compare(a.id, b.id)) }
-	const insertion = 1024
-	if k > insertion {
-		c := s.all(logits)
-		slices.SortFunc(c, better)
-		return c[:min(k, len(c))]
-	}
-	c := s.candidates[:0]
-	for id, x := range logits {
-		if len(c) == k && x <= c[k-1].logit {
-			continue
-		}
-		if len(c) == k {
-			c = c[:k-1]
-		}
-		at, _ := slices.BinarySearchFunc(c, candidate{id, x}, better)
-		c = slices.Insert(c, at, candidate{id, x})
-	}
-	s.candidates = c
-	return c
-}
-
 // minP drops what is too unlikely beside the likeliest.
-func (s *Sampler) minP(c []candidate, top float32) []candidate {
+func (s *Sampler) minP(c []engine.Ranked, top float32) []engine.Ranked {
 	if s.options.MinP == 0 {
 		return c
 	}
 	kept := c[:0]
 	for _, x := range c {
-		if float64(math32.Exp(x.logit-top)) >= s.options.MinP {
+		if float64(math32.Exp(x.Value-top)) >= s.options.MinP {
 			kept = append(kept, x)
 		}
 	}
@@ -236,9 +231,9 @@ func (s *Sampler) minP(c []candidate, top float32) []candidate {
 }
 
 // draw picks a candidate with the probability that the temperature gives it.
-func (s *Sampler) draw(c []candidate, top float32) int {
-	weight := func(x candidate) float64 {
-		return float64(math32.Exp(float32(float64(x.logit-top) / s.options.Temperature)))
+func (s *Sampler) draw(c []engine.Ranked, top float32) int {
+	weight := func(x engine.Ranked) float64 {
+		return float64(math32.Exp(float32(float64(x.Value-top) / s.options.Temperature)))
 	}
 	var sum float64
 	for _, x := range c {
@@ -247,8 +242,8 @@ func (s *Sampler) draw(c []candidate, top float32) int {
 	at := s.rng.Float64() * sum
 	for _, x := range c {
 		if at -= weight(x); at < 0 {
-			return x.id
+			return x.Index
 		}
 	}
-	return c[len(c)-1].id
+	return c[len(c)-1].Index
 }

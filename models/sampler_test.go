@@ -152,3 +152,38 @@ func TestSamplerRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Generate, which has the engine look for the likeliest tokens where those are
+// enough, draws what Sample does of all logits.
+func TestGenerateDrawsAsSample(t *testing.T) {
+	p := preset("tiny")
+	m := newFixture(t, p).open(t, models.Options{})
+	const n = 12
+	for _, opt := range []models.SamplerOptions{
+		{}, {RepetitionPenalty: 1.3},
+		{Temperature: 0.8, TopK: 20, TopP: 0.9, MinP: 0.01, Seed: 3},
+		{Temperature: 0.8, TopK: 20, RepetitionPenalty: 1.2, Seed: 4},
+		{Temperature: 1.5, TopK: 2000, Seed: 5}, {Temperature: 1.5, TopP: 0.7, Seed: 6},
+	} {
+		s, sampler := session(t, m, models.SessionOptions{}), must(models.NewSampler(opt))
+		prompt := text(9, p.Config.Vocab)
+		sampler.Accept(prompt...)
+		var want []int
+		for next := prompt; len(want) < n; next = want[len(want)-1:] {
+			want = append(want, must(sampler.Sample(must(s.Prefill(t.Context(), next)))))
+			sampler.Accept(want[len(want)-1])
+		}
+		var got []int
+		for id, err := range session(t, m, models.SessionOptions{}).Generate(t.Context(), prompt, must(models.NewSampler(opt))) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = append(got, id); len(got) == n {
+				break
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: tokens %v, want %v", opt, got, want)
+		}
+	}
+}

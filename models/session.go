@@ -157,41 +157,51 @@ func (s *Session) Truncate(n int) error { return s.stream.Truncate(n) }
 // that of [Model.Check]; it is ctx's if that is done between two batches. None
 // of the tokens count then.
 func (s *Session) Prefill(ctx context.Context, ids []int) (logits []float32, err error) {
-	if err := s.check(ids); err != nil {
-		return nil, err
-	}
-	start := s.Position()
-	err = mmap.Guard(func() error {
-		logits, err = s.prefill(ctx, ids)
+	err = s.prefill(ctx, ids, func() error {
+		logits, err = s.stream.Read(s.logits)
 		return err
 	})
 	if err != nil {
-		if stuck := s.stream.Truncate(start); stuck != nil {
-			err = errors.Join(err, stuck)
-		}
 		return nil, err
 	}
 	return logits, nil
 }
 
-func (s *Session) prefill(ctx context.Context, ids []int) ([]float32, error) {
+// prefill takes in tokens, and has read fetch what it wants of the logits of the
+// one to follow.
+func (s *Session) prefill(ctx context.Context, ids []int, read func() error) error {
+	if err := s.check(ids); err != nil {
+		return err
+	}
+	start := s.Position()
+	err := mmap.Guard(func() error { return s.batches(ctx, ids, read) })
+	if err != nil {
+		if stuck := s.stream.Truncate(start); stuck != nil {
+			err = errors.Join(err, stuck)
+		}
+	}
+	return err
+}
+
+func (s *Session) batches(ctx context.Context, ids []int, read func() error) error {
 	for from := 0; ; from += s.batch {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		end := min(from+s.batch, len(ids))
 		if err := s.through(ids[from:end]); err != nil {
-			return nil, err
+			return err
 		}
 		if end < len(ids) {
 			s.stream.End()
 			continue
 		}
-		logits, err := s.columnLogits(s.n-1, s.n)
+		s.head(s.n-1, s.n)
+		err := read()
 		if err == nil {
 			s.stream.End()
 		}
-		return logits, err
+		return err
 	}
 }
 
@@ -243,14 +253,9 @@ func (s *Session) Generate(ctx context.Context, prompt []int, sampler *Sampler) 
 		next := prompt
 		var one [1]int
 		for {
-			logits, err := s.Prefill(ctx, next)
+			id, err := s.next(ctx, next, sampler)
 			if err != nil {
 				yield(0, err)
-				return
-			}
-			id, err := sampler.Sample(logits)
-			if err != nil {
-				yield(0, fmt.Errorf("%s: %w", s.model.source.Name(), err))
 				return
 			}
 			sampler.Accept(id)
@@ -261,6 +266,30 @@ func (s *Session) Generate(ctx context.Context, prompt []int, sampler *Sampler) 
 			next = one[:]
 		}
 	}
+}
+
+// next takes in tokens and draws the one to follow. Where the sampler needs no
+// more than some of the logits, the others stay on the engine's device.
+func (s *Session) next(ctx context.Context, ids []int, sampler *Sampler) (id int, err error) {
+	var drawn error
+	err = s.prefill(ctx, ids, func() error {
+		if k := sampler.top(); k > 0 {
+			top, err := s.stream.Top(s.logits, k)
+			if err == nil {
+				id, drawn = sampler.sampleTop(top)
+			}
+			return err
+		}
+		logits, err := s.stream.Read(s.logits)
+		if err == nil {
+			id, drawn = sampler.Sample(logits)
+		}
+		return err
+	})
+	if err == nil && drawn != nil {
+		err = fmt.Errorf("%s: %w", s.model.source.Name(), drawn)
+	}
+	return id, err
 }
 
 // check refuses tokens that the session cannot take in, before it takes any.
@@ -357,8 +386,13 @@ func (s *Session) FinishEach() iter.Seq2[[]float32, error] {
 
 // columnLogits returns the logits of columns [from, end).
 func (s *Session) columnLogits(from, end int) ([]float32, error) {
+	s.head(from, end)
+	return s.stream.Read(s.logits)
+}
+
+// head computes them.
+func (s *Session) head(from, end int) {
 	s.stream.Take(s.last, s.x, from, end)
 	s.rmsNorm("output_norm", s.last, s.last, s.model.outputNorm)
 	s.multiply("output", s.last, into{s.model.Head, s.logits})
-	return s.stream.Read(s.logits)
 }

@@ -14,7 +14,7 @@ struct Top {
 // in the order of floats, in the lower the id's complement. No token has 0.
 static ulong rank_of(float logit, uint id) {
 	uint bits = as_type<uint>(logit);
-	if ((bits & 0x7fffffff) > 0x7f800000) bits = 0x7fffffff; // NaNs are alike
+	if ((bits & 0x7fffffff) > 0x7f800000) bits = 0x7ffffffe; // NaNs are alike, and below the first limit
 	else if (bits == 0x80000000) bits = 0;                   // and zeros
 	bits = (bits & 0x80000000) != 0 ? ~bits : bits | 0x80000000;
 	return ulong(bits) << 32 | ulong(~id);

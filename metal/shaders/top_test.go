@@ -79,14 +79,16 @@ func TestTop(t *testing.T) {
 func TestTopNotFinite(t *testing.T) {
 	l := compile(t, Top, nil)
 	for _, bits := range []uint32{0x7fc00000, 0xffc00001, 0x7f800000} {
-		logits := make([]float32, 300)
-		logits[280] = math.Float32frombits(bits)
-		top, ids, err := topOf(l, logits, 256, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ids[0] != 280 || top[0]-top[0] == 0 || top[1] != 0 || ids[1] != 0 {
-			t.Errorf("%08x: the best are %v with %v", bits, ids, top)
+		for _, at := range []uint32{0, 280} {
+			logits := make([]float32, 300)
+			logits[at] = math.Float32frombits(bits)
+			top, ids, err := topOf(l, logits, 256, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if next := 1 - min(at, 1); ids[0] != at || top[0]-top[0] == 0 || top[1] != 0 || ids[1] != next {
+				t.Errorf("%08x at %d: the best are %v with %v", bits, at, ids, top)
+			}
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 // at a time.
 //
 // Operations may queue. They are done in the order of their calls, and what
-// they read is what earlier ones wrote. Read is the one place where values
-// reach the host: it waits, and its error is that of any operation before it.
+// they read is what earlier ones wrote. Read, and Top, are where values reach
+// the host: they wait, and their error is that of any operation before them.
 //
 // The first argument of an operation is its name, for [Observer]s.
 type Stream interface {
@@ -71,6 +71,9 @@ type Stream interface {
 	// Read returns what is in a buffer, columns × width values, valid until the
 	// next operation that writes it.
 	Read(b Buffer) ([]float32, error)
+	// Top is Read of the k largest values of a buffer with one column, in the
+	// order of the function Top. They are valid until the next Top.
+	Top(b Buffer, k int) ([]Ranked, error)
 	// Write makes a buffer one of these values: whole columns.
 	Write(b Buffer, values []float32)
 

@@ -53,6 +53,7 @@ type stream struct {
 	observer engine.Observer
 	observed time.Time // since when
 	results  []engine.Result
+	top      []engine.Ranked // of Top
 }
 
 // A buffer is an engine.Buffer.
@@ -194,6 +195,11 @@ func (s *stream) StateBytes(tokens int) int {
 // before it have shown to be bad.
 func (s *stream) Read(b engine.Buffer) ([]float32, error) {
 	return b.(*buffer).data, s.verdict()
+}
+
+func (s *stream) Top(b engine.Buffer, k int) ([]engine.Ranked, error) {
+	s.top = engine.Top(s.top, b.(*buffer).data, k)
+	return s.top, s.verdict()
 }
 
 func (s *stream) Write(b engine.Buffer, values []float32) {

@@ -26,6 +26,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("operations", s.operations)
 	t.Run("batches", s.batches)
 	t.Run("going back", s.goingBack)
+	t.Run("top", s.top)
 	t.Run("observers", s.observers)
 	t.Run("errors", s.errors)
 	t.Run("models", s.models)

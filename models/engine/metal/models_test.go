@@ -57,8 +57,9 @@ func generate(t *testing.T, f *gguf.File, opt models.Options, sampling models.Sa
 	return ids
 }
 
-// The tiny model of every architecture says what it says on the CPU engine.
-func TestGreedy(t *testing.T) {
+// The tiny model of every architecture says what it says on the CPU engine,
+// also where a few of its likeliest tokens are drawn from.
+func TestSameText(t *testing.T) {
 	d := device(t)
 	for _, p := range models.Presets() {
 		if p.Config.Layers > 2 {
@@ -66,11 +67,13 @@ func TestGreedy(t *testing.T) {
 		}
 		t.Run(p.Name, func(t *testing.T) {
 			f := file(t, p.Name)
-			const n = 8
-			want := generate(t, f, models.Options{}, models.SamplerOptions{}, n)
-			got := generate(t, f, models.Options{Engine: metal.Open(metal.Options{Device: d})}, models.SamplerOptions{}, n)
-			if !slices.Equal(got, want) {
-				t.Errorf("tokens %v, want %v", got, want)
+			for _, sampling := range []models.SamplerOptions{{}, {Temperature: 0.7, TopK: 10, Seed: 1}} {
+				const n = 4
+				want := generate(t, f, models.Options{}, sampling, n)
+				got := generate(t, f, models.Options{Engine: metal.Open(metal.Options{Device: d})}, sampling, n)
+				if !slices.Equal(got, want) {
+					t.Errorf("%+v: tokens %v, want %v", sampling, got, want)
+				}
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 // operations are the kernels that every model needs.
 type operations struct {
 	norm, rotate, add, take *metal.Pipeline
+	topSlices, top          *metal.Pipeline
 	gates                   map[arch.Activation]*metal.Pipeline
 	quantize                map[kernels.Scheme]*metal.Pipeline
 }
@@ -28,6 +29,7 @@ func (e *Engine) newOperations() (o operations, err error) {
 	o = operations{
 		norm: get(shaders.Operations, "rms_norm", nil), rotate: get(shaders.Operations, "rotate", nil),
 		add: get(shaders.Operations, "add", nil), take: get(shaders.Operations, "take", nil),
+		topSlices: get(shaders.Top, "top_slices", nil), top: get(shaders.Top, "top", nil),
 		gates: map[arch.Activation]*metal.Pipeline{
 			arch.SiLU: get(shaders.Operations, "gate_silu", nil), arch.ReLU2: get(shaders.Operations, "gate_relu2", nil),
 		},

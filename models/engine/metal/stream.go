@@ -25,6 +25,8 @@ type stream struct {
 
 	buffers   []*buffer
 	turns     memory // of the rotary embedding: a cosine and a sine for each column and pair
+	ranks     memory // of the largest values of each slice
+	top       memory // values, and behind them their indices
 	quantized map[kernels.Scheme]*activations
 
 	observer engine.Observer
@@ -86,14 +88,14 @@ func (s *stream) Close() error {
 	for _, state := range s.states {
 		state.close()
 	}
-	closeAll(s.turns.buffer)
+	closeAll(s.turns.buffer, s.ranks.buffer, s.top.buffer)
 	for _, a := range s.quantized {
 		closeAll(a.codesMemory.buffer, a.scalesMemory.buffer)
 	}
 	for _, b := range s.buffers {
 		closeAll(b.buffer)
 	}
-	s.states, s.buffers, s.quantized, s.turns = nil, nil, nil, memory{}
+	s.states, s.buffers, s.quantized, s.turns, s.ranks, s.top = nil, nil, nil, memory{}, memory{}, memory{}
 	return nil
 }
 
@@ -211,6 +213,39 @@ func (s *stream) Read(b engine.Buffer) ([]float32, error) {
 	}
 	s.note()
 	return b.(*buffer).values(), nil
+}
+
+// mostTop is how many values a GPU looks for: it goes through all of them as often.
+const mostTop = 256
+
+// topSlice is how many values a threadgroup looks at.
+const topSlice = 4096
+
+func (s *stream) Top(b engine.Buffer, k int) ([]engine.Ranked, error) {
+	x := b.(*buffer)
+	k = min(k, x.width)
+	if k > mostTop {
+		values, err := s.Read(b)
+		return engine.Top(nil, values, k), err
+	}
+	slices := (x.width + topSlice - 1) / topSlice
+	if s.grow(&s.ranks, 8*slices*k) && s.grow(&s.top, 8*k) {
+		threads := reducing(min(x.width, topSlice))
+		s.groups(s.engine.operations.topSlices, line(slices), threads, at(x.buffer, 0), at(s.ranks.buffer, 0),
+			value([3]uint32{uint32(x.width), topSlice, uint32(k)}))
+		s.groups(s.engine.operations.top, line(1), threads, at(s.ranks.buffer, 0), at(s.top.buffer, 0), at(s.top.buffer, 4*k),
+			value([3]uint32{uint32(slices * k), 0, uint32(k)}))
+	}
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
+	s.note()
+	values := floatsOf(s.top.buffer)[:2*k]
+	out := make([]engine.Ranked, k)
+	for i := range out {
+		out[i] = engine.Ranked{Index: int(math.Float32bits(values[k+i])), Value: values[i]}
+	}
+	return out, nil
 }
 
 func (s *stream) Write(b engine.Buffer, values []float32) {

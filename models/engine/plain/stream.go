@@ -77,6 +77,10 @@ func (s *stream) StateBytes(tokens int) (total int) {
 
 func (s *stream) Read(b engine.Buffer) ([]float32, error) { return b.(*buffer).floats(), nil }
 
+func (s *stream) Top(b engine.Buffer, k int) ([]engine.Ranked, error) {
+	return engine.Top(nil, b.(*buffer).floats(), k), nil
+}
+
 func (b *buffer) floats() []float32 {
 	var out []float32
 	for _, column := range b.columns {
