@@ -21,6 +21,9 @@ type Architecture struct {
 	forward func(b *Block, s *Session)
 	// state is what a block keeps of a text; nil: keys and values.
 	state func(c arch.Config, block int) engine.State
+	// grouped is the projection that takes the values of a gated delta net's
+	// heads, by its name in the table.
+	grouped string
 }
 
 // stateOf returns what a block keeps of a text.
@@ -130,8 +133,10 @@ func ProjectionShapes(preset string) ([]formats.Shape, error) {
 func Chats() []*arch.Chat {
 	out := []*arch.Chat{arch.ChatML}
 	for _, a := range architectures {
-		if c := a.Text.Chat; c != nil && !slices.Contains(out, c) {
-			out = append(out, c)
+		for _, c := range append([]*arch.Chat{a.Text.Chat}, a.Text.Others...) {
+			if c != nil && !slices.Contains(out, c) {
+				out = append(out, c)
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b *arch.Chat) int { return strings.Compare(a.Name, b.Name) })

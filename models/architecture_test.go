@@ -11,6 +11,7 @@ func TestProjectionShapes(t *testing.T) {
 	for preset, want := range map[string]string{
 		"bonsai-1.7b":  "[2048×2048 1024×2048 6144×2048 2048×6144]",
 		"bonsai-4b":    "[4096×2560 1024×2560 2560×4096 9728×2560 2560×9728]",
+		"bonsai-27b":   "[10240×5120 6144×5120 5120×6144 17408×5120 5120×17408 12288×5120 1024×5120]",
 		"bitnet-2b-4t": "[2560×2560 640×2560 6912×2560 2560×6912]",
 		"bitnet-large": "[1536×1536 4096×1536 1536×4096]",
 	} {
@@ -23,7 +24,7 @@ func TestProjectionShapes(t *testing.T) {
 		}
 	}
 	_, err := ProjectionShapes("gpt-2")
-	if want := `unknown preset "gpt-2" (known: bitnet-2b-4t, bitnet-large, bonsai-1.7b, bonsai-4b, bonsai-8b, tiny, tiny-bitnet)`; err == nil || err.Error() != want {
+	if want := `unknown preset "gpt-2" (known: bitnet-2b-4t, bitnet-large, bonsai-1.7b, bonsai-2-27b, bonsai-27b, bonsai-4b, bonsai-8b, qwen3.5-0.8b, qwen3.5-2b, qwen3.5-4b, qwen3.5-9b, ternary-bonsai-27b, tiny, tiny-bitnet, tiny-qwen35)`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -46,7 +47,7 @@ func TestPresetsAreValid(t *testing.T) {
 
 func TestLookup(t *testing.T) {
 	_, err := Lookup("gemma3")
-	if want := `unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, qwen3)`; err == nil || err.Error() != want {
+	if want := `unknown architecture "gemma3" (known: bitnet, bitnet-25, bitnet-b1.58, qwen3, qwen35)`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	for name, want := range map[string]arch.Activation{"qwen3": arch.SiLU, "bitnet-b1.58": arch.ReLU2, "bitnet-25": arch.ReLU2, "bitnet": arch.SiLU} {

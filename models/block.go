@@ -35,15 +35,17 @@ type Block struct {
 }
 
 // newBlock takes a block's weights, in the order of the architecture's table.
-func newBlock(a *Architecture, n int, weights []engine.Weight) *Block {
+func (m *Model) newBlock(n int, declared []arch.Declaration, weights []engine.Weight) *Block {
+	a := m.Arch
 	g, l := map[string]engine.Weight{}, map[string]*Linear{}
 	b := &Block{Index: n, forward: a.forward, gains: g, linears: l}
-	for i, d := range a.Block {
-		if d.Role == arch.Norm {
+	for i, d := range declared {
+		if !d.Role.Multiplies() {
 			g[d.Name] = weights[i]
 			continue
 		}
 		l[d.Name] = newLinear(weights[i])
+		l[d.Name].rotation = m.rotations.layer(l[d.Name], m.Config, d.Name == a.grouped)
 		b.order = append(b.order, l[d.Name])
 	}
 	b.AttnNorm, b.QNorm, b.KNorm, b.AttnSubNorm = g["attn_norm"], g["attn_q_norm"], g["attn_k_norm"], g["attn_sub_norm"]
@@ -71,7 +73,8 @@ type Linear struct {
 	Rows, Cols int    // out and in features
 	Type       *formats.Type
 
-	weight engine.Weight
+	weight   engine.Weight
+	rotation *engine.Rotation // that its input goes through; nil: none
 }
 
 func newLinear(w engine.Weight) *Linear {

@@ -145,6 +145,7 @@ func (s *cellmSource) Tensors() []container.TensorInfo           { return s.tens
 func (s *cellmSource) Tokens() (int, string)                     { return 0, "" }
 func (s *cellmSource) InPlace() bool                             { return true }
 func (s *cellmSource) Check() error                              { return nil }
+func (s *cellmSource) Rotation() (*arch.Rotation, error)         { return nil, nil }
 func (s *cellmSource) Populate(name string)                      { s.File.Populate(s.theirs(name)) }
 func (s *cellmSource) Release(name string) error                 { return s.File.Release(s.theirs(name)) }
 func (s *cellmSource) Raw(name string) ([]byte, error)           { return s.File.Raw(s.theirs(name)) }

@@ -14,6 +14,49 @@ func turn(role, content string) tokenizer.Message {
 	return tokenizer.Message{Role: role, Content: content}
 }
 
+const xhigh = "Reasoning effort is set to xhigh. Please think carefully through the task, validate key assumptions, " +
+	"consider plausible alternatives, and prioritize correctness, consistency, and clarity in the final answer."
+
+// Thinking is a choice where the models have learned it.
+func TestThinking(t *testing.T) {
+	const silent = "<|im_start|>assistant\n<think>\n\n</think>\n\n"
+	for _, tt := range []struct {
+		name, effort   string
+		think          bool
+		reply, preface string // or an error
+	}{
+		{"qwen3", "", false, silent, ""},
+		{"qwen3", "", true, "<|im_start|>assistant\n", ""},
+		{"qwen3.5", "", true, "<|im_start|>assistant\n<think>\n", ""},
+		{"qwen3.5", "", false, silent, ""},
+		{"qwen3.5", "low", true, "", "was not taught efforts"},
+		{"qwen3.8", "", true, "<|im_start|>assistant\n<think>\n", xhigh},
+		{"qwen3.8", "xhigh", true, "<|im_start|>assistant\n<think>\n", xhigh},
+		{"qwen3.8", "medium", true, "<|im_start|>assistant\n<think>\n", ""},
+		{"qwen3.8", "", false, silent, ""},
+		{"qwen3.8", "low", false, "", "low without thinking"},
+		{"qwen3.8", "high", true, "", `unknown effort "high" (known: low, medium, xhigh)`},
+		{"bitnet", "", false, "", "was not taught to think"},
+		{"bitnet", "low", true, "", "was not taught efforts"},
+	} {
+		chat, err := models.LookupChat(tt.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := chat.With(tt.think, tt.effort)
+		switch {
+		case tt.reply == "":
+			if err == nil || !strings.Contains(err.Error(), tt.preface) {
+				t.Errorf("%+v: error %v", tt, err)
+			}
+		case err != nil:
+			t.Errorf("%+v: %v", tt, err)
+		case got.Reply != tt.reply || got.Preface != tt.preface:
+			t.Errorf("%+v: %q and %q", tt, got.Reply, got.Preface)
+		}
+	}
+}
+
 func TestChatPrompt(t *testing.T) {
 	conversation := []tokenizer.Message{
 		turn(arch.System, "Be brief."), turn(arch.User, " Hi "), turn(arch.Assistant, "<think>\nhm\n</think>\n\nHello\n"), turn(arch.User, "Bye"),
@@ -26,6 +69,13 @@ func TestChatPrompt(t *testing.T) {
 		{"qwen3", conversation[3:], "<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"},
 		{"qwen3", conversation, "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n Hi <|im_end|>\n" +
 			"<|im_start|>assistant\nHello\n<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"},
+		{"qwen3.5", conversation, "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n" +
+			"<|im_start|>assistant\nHello<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n<think>\n"},
+		{"qwen3.8", conversation, "<|im_start|>system\n" + xhigh + "\n\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n" +
+			"<|im_start|>assistant\n<think>\nhm\n</think>\n\nHello<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n<think>\n"},
+		{"qwen3.8", []tokenizer.Message{turn(arch.User, "a"), turn(arch.Assistant, "b"), turn(arch.User, "c")},
+			"<|im_start|>system\n" + xhigh + "<|im_end|>\n<|im_start|>user\na<|im_end|>\n" +
+				"<|im_start|>assistant\n<think>\n\n</think>\n\nb<|im_end|>\n<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n<think>\n"},
 		{"chatml", conversation[1:], "<|im_start|>user\n Hi <|im_end|>\n<|im_start|>assistant\n<think>\nhm\n</think>\n\nHello\n<|im_end|>\n" +
 			"<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n"},
 		{"bitnet", conversation, "System: Be brief.<|eot_id|>User: Hi<|eot_id|>Assistant: <think>\nhm\n</think>\n\nHello<|eot_id|>" +
@@ -70,7 +120,7 @@ func TestChatErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	if _, err := models.LookupChat("gemma"); err == nil || err.Error() != `unknown chat template "gemma"; known ones are bitnet, chatml, inst, qwen3` {
+	if _, err := models.LookupChat("gemma"); err == nil || err.Error() != `unknown chat template "gemma"; known ones are bitnet, chatml, inst, qwen3, qwen3.5, qwen3.8` {
 		t.Error(err)
 	}
 }
@@ -80,6 +130,9 @@ func TestChatDetection(t *testing.T) {
 		{"{{'<|im_start|>'}} … {{'<think>\\n\\n</think>\\n\\n'}}", "qwen3", "qwen3"},
 		{"{{'<|im_start|>'}}", "qwen3", "chatml"},
 		{"", "qwen3", "qwen3"},
+		{"{{'<|im_start|>'}} {{'<tool_call>\\n<function='}} {{'<think>\\n'}}", "qwen35", "qwen3.5"},
+		{"{{'<|im_start|>'}} {{'<tool_call>\\n<function='}} {{'<think>\\n'}} {%- if reasoning_effort %}", "qwen35", "qwen3.8"},
+		{"", "qwen35", "qwen3.5"},
 		{"", "bitnet-b1.58", "bitnet"},
 		{"", "bitnet-25", "bitnet"},
 		{"{{'Human: '}}{{'BITNETAssistant: '}}", "bitnet-b1.58", "bitnet"},
@@ -97,13 +150,13 @@ func TestChatDetection(t *testing.T) {
 		}
 		chat, err := tok.Chat(models.Chats())
 		switch {
-		case tt.want == "" && (err == nil || !strings.Contains(err.Error(), "choose one of bitnet, chatml, inst, qwen3")):
+		case tt.want == "" && (err == nil || !strings.Contains(err.Error(), "choose one of bitnet, chatml, inst, qwen3, qwen3.5, qwen3.8")):
 			t.Errorf("%+v: %v", tt, err)
 		case tt.want != "" && (err != nil || chat.Name != tt.want):
 			t.Errorf("%+v: %v, %v", tt, chat, err)
 		}
 	}
-	if len(models.Chats()) != 4 {
+	if len(models.Chats()) != 6 {
 		t.Errorf("%v", models.Chats())
 	}
 	for _, c := range models.Chats() {

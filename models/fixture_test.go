@@ -77,6 +77,10 @@ func (x *fixture) set(key string, v container.Value) {
 	x.meta = append(x.meta, container.KV{Key: key, Value: v})
 }
 
+func (x *fixture) unset(key string) {
+	x.meta = slices.DeleteFunc(x.meta, func(kv container.KV) bool { return kv.Key == key })
+}
+
 func (x *fixture) remove(name string) {
 	x.tensors = slices.DeleteFunc(x.tensors, func(t container.TensorInfo) bool { return t.Name == name })
 }

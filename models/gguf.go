@@ -2,7 +2,6 @@ package models
 
 import (
 	"fmt"
-	"strings"
 
 	"onebit/formats/container"
 	"onebit/formats/gguf"
@@ -37,14 +36,22 @@ func (s ggufSource) Tokenizer() (*tokenizer.Tokenizer, error) {
 	return tokenizer.FromGGUF(s.File, text)
 }
 
+// Rotation reads it for the architecture's sake too: without one that is known
+// nobody can tell what of a file is rotated.
+func (s ggufSource) Rotation() (*arch.Rotation, error) {
+	if !arch.Rotated(s.File.Metadata()) {
+		return nil, nil
+	}
+	table, c, err := s.Config()
+	if err != nil {
+		return nil, err
+	}
+	return table.ReadRotation(c, s.File.File, &s.File.Keys)
+}
+
 func (s ggufSource) Check() error {
 	fail := func(key, msg string) error {
 		return &container.FormatError{File: s.Name(), Offset: -1, Key: key, Msg: msg}
-	}
-	for _, kv := range s.File.Metadata() {
-		if strings.HasPrefix(kv.Key, "prism.hadamard") {
-			return fail(kv.Key, "the weights need a Hadamard rotation of the activations, which onebit does not do")
-		}
 	}
 	const keySplits = "split.count"
 	if n, err := s.Uint(keySplits); err == nil && n > 1 {

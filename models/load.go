@@ -59,6 +59,11 @@ func (m *Model) load(ctx context.Context, opt Options) error {
 	if err := m.checkTensors(); err != nil {
 		return err
 	}
+	rotation, err := m.source.Rotation()
+	if err != nil {
+		return err
+	}
+	m.rotations = newRotations(rotation)
 	m.rope = newRope(m.Config)
 	return m.loadWeights(ctx, opt)
 }
@@ -91,7 +96,11 @@ func (m *Model) loadWeights(ctx context.Context, opt Options) error {
 	requests := []engine.Request{{Tensor: arch.EmbeddingTensor, Use: engine.Table}}
 	for n := range m.Config.Layers {
 		for _, t := range m.Arch.BlockTensors(m.Config, n) {
-			requests = append(requests, engine.Request{Tensor: t.Name, Use: uses[t.Role]})
+			r := engine.Request{Tensor: t.Name, Use: engine.Gain}
+			if t.Role.Multiplies() {
+				r.Use = engine.Matrix
+			}
+			requests = append(requests, r)
 		}
 	}
 	requests = append(requests,
@@ -103,13 +112,12 @@ func (m *Model) loadWeights(ctx context.Context, opt Options) error {
 	}
 	m.embedding, weights = weights[0], weights[1:]
 	for n := range m.Config.Layers {
-		b := newBlock(m.Arch, n, weights)
-		m.blocks, weights = append(m.blocks, b), weights[len(m.Arch.Block):]
+		declared := m.Arch.BlockDeclarations(m.Config, n)
+		m.blocks, weights = append(m.blocks, m.newBlock(n, declared, weights)), weights[len(declared):]
 	}
 	m.outputNorm, m.Head = weights[0], newLinear(weights[1])
+	m.Head.rotation = m.rotations.layer(m.Head, m.Config, false)
+	m.embeddingRotation = m.rotations.rows(arch.EmbeddingTensor, m.Config.Hidden)
 	m.HeadError = weights[1].Info().Error
 	return nil
 }
-
-// uses says what becomes of tensors in a block.
-var uses = map[arch.Role]engine.Use{arch.Norm: engine.Gain, arch.Projection: engine.Matrix}

@@ -28,6 +28,9 @@ type Model struct {
 	outputNorm engine.Weight
 	blocks     []*Block
 	rope       engine.Rope
+
+	rotations         *rotations
+	embeddingRotation *engine.Rotation // nil: none
 }
 
 // Source returns what the model was loaded from, for its metadata.

@@ -11,13 +11,38 @@ type into struct {
 	dst   engine.Buffer
 }
 
-// multiply is dst = W·x for several layers of the same input.
+// multiply is dst = W·x for several layers of the same input. Layers whose
+// weights are stored in another basis get the input in that one, which is made
+// once for all of them.
 func (s *Session) multiply(op string, x engine.Buffer, layers ...into) {
+	var rotation *engine.Rotation
 	s.products = s.products[:0]
 	for _, l := range layers {
-		s.products = append(s.products, engine.Product{Weight: l.layer.weight, Dst: l.dst})
+		if r := l.layer.rotation; r != nil {
+			rotation = r // the same of all: it follows from the width
+		} else {
+			s.products = append(s.products, engine.Product{Weight: l.layer.weight, Dst: l.dst})
+		}
 	}
-	s.stream.Multiply(op, x, s.products)
+	if len(s.products) > 0 {
+		s.stream.Multiply(op, x, s.products)
+	}
+	if rotation == nil {
+		return
+	}
+	s.products = s.products[:0]
+	for _, l := range layers {
+		if l.layer.rotation != nil {
+			s.products = append(s.products, engine.Product{Weight: l.layer.weight, Dst: l.dst})
+		}
+	}
+	turned := s.turned[rotation]
+	if turned == nil {
+		turned = s.stream.Buffer(len(rotation.Signs))
+		s.turned[rotation] = turned
+	}
+	s.stream.Hadamard("hadamard", turned, x, rotation)
+	s.stream.Multiply(op, turned, s.products)
 }
 
 func (s *Session) rmsNorm(op string, dst, x engine.Buffer, gain engine.Weight) {

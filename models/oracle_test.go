@@ -39,6 +39,9 @@ var oracleModels = []struct {
 		x.set("qwen3.rope.scaling.type", container.Of("linear"))
 		x.set("qwen3.rope.scaling.factor", container.Of(float32(2)))
 	}},
+	{"qwen35", preset("tiny-qwen35"), nil},
+	{"qwen35 of 8 blocks", smallQwen35(), nil},
+	{"qwen35 rotated", smallQwen35(), fold},
 	{"bitnet-b1.58", preset("tiny-bitnet"), nil},
 	{"bitnet", tiny1bitLLM(), nil},
 	{"bitnet in tq1_0 and q2_0, head in q8_0", tiny1bitLLM(), func(t testing.TB, x *fixture) {

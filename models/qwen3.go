@@ -80,12 +80,16 @@ func bonsai(layers, hidden, ffn, heads, context int, tied bool) arch.Config {
 // tokenizer_config.json of Qwen/Qwen3-8B with enable_thinking false, which also
 // leaves the thinking out of earlier replies.
 var qwen3Chat = &arch.Chat{
-	Name:  "qwen3",
-	About: "ChatML with an empty <think> block before the reply: enable_thinking is false (Bonsai)",
-	Marks: []string{"<|im_start|>", "<think>"},
-	Turns: arch.ChatMLTurns(withoutThinking),
-	Reply: "<|im_start|>assistant\n<think>\n\n</think>\n\n",
+	Name:     "qwen3",
+	About:    "ChatML with an empty <think> block before the reply: enable_thinking is false (Bonsai)",
+	Marks:    []string{"<|im_start|>", "<think>"},
+	Turns:    arch.ChatMLTurns(withoutThinking),
+	Reply:    qwenSilent,
+	Thinking: &arch.Thinking{On: "<|im_start|>assistant\n", Off: qwenSilent},
 }
+
+// qwenSilent begins a reply with thoughts that are empty.
+const qwenSilent = "<|im_start|>assistant\n<think>\n\n</think>\n\n"
 
 // withoutThinking leaves out what an earlier reply was thought from.
 func withoutThinking(reply string) string {

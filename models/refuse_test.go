@@ -74,7 +74,7 @@ func TestOpenRefuses(t *testing.T) {
 			x.set("tokenizer.ggml.tokens", container.ArrayOf([]string{"a", "b", "c"}))
 		}, "token_embd.weight", "", "has a row for each of 512 tokens, and tokenizer.ggml.tokens lists 3"},
 		{"Hadamard rotation", "tiny", func(t testing.TB, x *fixture) { x.set("prism.hadamard.block_size", container.Of(uint32(128))) },
-			"", "prism.hadamard.block_size", "Hadamard"},
+			"", "prism.hadamard.version", "missing"},
 		{"part of a split file", "tiny", func(t testing.TB, x *fixture) { x.set("split.count", container.Of(uint16(3))) },
 			"", "split.count", "split into 3 files"},
 		{"unknown architecture", "tiny", func(t testing.TB, x *fixture) { x.set("general.architecture", container.Of("gemma4")) },

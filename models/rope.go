@@ -8,12 +8,13 @@ import (
 )
 
 // newRope returns the rotary position embedding (Su et al., arXiv:2104.09864)
-// of a model's heads, with YaRN's attention temperature as its magnitude.
+// of a model's heads, or of their first values, with YaRN's attention temperature as its magnitude.
 func newRope(c arch.Config) engine.Rope {
-	r := engine.Rope{Freq: make([]float64, c.HeadDim/2), Magnitude: 1}
+	dim := c.Turned()
+	r := engine.Rope{Freq: make([]float64, dim/2), Magnitude: 1, Head: c.HeadDim}
 	base := float64(c.RopeBase)
 	for i := range r.Freq {
-		r.Freq[i] = math.Pow(base, -2*float64(i)/float64(c.HeadDim))
+		r.Freq[i] = math.Pow(base, -2*float64(i)/float64(dim))
 	}
 	switch s := c.RopeScaling; s.Type {
 	case "linear":
@@ -25,7 +26,7 @@ func newRope(c arch.Config) engine.Rope {
 		if original == 0 {
 			original = c.Context
 		}
-		yarn(&r, float64(s.Factor), base, float64(original), c.HeadDim)
+		yarn(&r, float64(s.Factor), base, float64(original), dim)
 	}
 	return r
 }

@@ -49,16 +49,17 @@ type Session struct {
 	batch   int
 	n       int // tokens of the batch in progress
 
-	x      engine.Buffer            // Hidden: the residual stream
-	h      engine.Buffer            // Hidden: input or output of a projection
-	q      engine.Buffer            // Heads·HeadDim
-	k, v   engine.Buffer            // KVHeads·HeadDim
-	att    engine.Buffer            // Heads·HeadDim
-	gate   engine.Buffer            // FFN
-	up     engine.Buffer            // FFN
-	last   engine.Buffer            // Hidden: columns whose logits are wanted
-	logits engine.Buffer            // Vocab
-	others map[string]engine.Buffer // of buffer
+	x      engine.Buffer                      // Hidden: the residual stream
+	h      engine.Buffer                      // Hidden: input or output of a projection
+	q      engine.Buffer                      // Heads·HeadDim
+	k, v   engine.Buffer                      // KVHeads·HeadDim
+	att    engine.Buffer                      // Heads·HeadDim
+	gate   engine.Buffer                      // FFN
+	up     engine.Buffer                      // FFN
+	last   engine.Buffer                      // Hidden: columns whose logits are wanted
+	logits engine.Buffer                      // Vocab
+	others map[string]engine.Buffer           // of buffer
+	turned map[*engine.Rotation]engine.Buffer // inputs of layers that are rotated
 
 	products []engine.Product
 	one      [1]int // of Decode: operations let their arguments escape
@@ -94,7 +95,7 @@ func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
 		model: m, stream: stream, context: opt.Context, batch: opt.Batch,
 		x: stream.Buffer(c.Hidden), h: stream.Buffer(c.Hidden), last: stream.Buffer(c.Hidden),
 		q: stream.Buffer(q), k: stream.Buffer(kv), v: stream.Buffer(kv), att: stream.Buffer(q),
-		gate: stream.Buffer(c.FFN), up: stream.Buffer(c.FFN), logits: stream.Buffer(c.Vocab), others: map[string]engine.Buffer{},
+		gate: stream.Buffer(c.FFN), up: stream.Buffer(c.FFN), logits: stream.Buffer(c.Vocab), others: map[string]engine.Buffer{}, turned: map[*engine.Rotation]engine.Buffer{},
 	}, nil
 }
 
@@ -338,6 +339,9 @@ func (s *Session) startBatch(ids []int) error {
 	s.n = len(ids)
 	s.stream.Begin(s.n)
 	s.stream.Embed("token_embd", s.x, s.model.embedding, ids)
+	if r := s.model.embeddingRotation; r != nil {
+		s.stream.Hadamard("token_embd_hadamard", s.x, s.x, r)
+	}
 	return nil
 }
 

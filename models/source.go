@@ -26,6 +26,9 @@ type Source interface {
 	Kind() string
 	// Config returns what the model is.
 	Config() (*arch.Table, arch.Config, error)
+	// Rotation returns the basis that the weights are stored in; nil: the
+	// model's own.
+	Rotation() (*arch.Rotation, error)
 	// Metadata returns what a GGUF file of the model says about it, its
 	// tokenizer included. With an error it is what there is without that.
 	Metadata() ([]container.KV, error)

@@ -48,7 +48,7 @@ func TestManual(t *testing.T) {
 	}
 	check(newRoot())
 	synth, err := os.ReadFile(filepath.Join(dir, "onebit-synth.1"))
-	if lines := regexp.MustCompile(`(?m)^bonsai-1\.7b  .*\nbonsai-4b  `); err != nil || !lines.Match(synth) {
+	if lines := regexp.MustCompile(`(?m)^bonsai-4b  .*\nbonsai-8b  `); err != nil || !lines.Match(synth) {
 		t.Errorf("the presets have lost their lines (%v):\n%s", err, synth)
 	}
 	files, err := os.ReadDir(dir)

@@ -20,10 +20,47 @@ type Config struct {
 	Vocab   int    // tokens
 	Context int    // longest context, in tokens
 
+	Delta Delta // of the blocks that are gated delta nets; zero: there are none
+	// NextN is the number of blocks behind those above that predict further
+	// tokens. They are left alone.
+	NextN int
+
 	RopeBase    float32 // θ of the rotary embedding
+	RopeDim     int     // values of a head that it turns, the first; 0: all
 	RopeScaling RopeScaling
 	Eps         float32 // ε of every RMSNorm
 	TiedHead    bool    // the embedding is the output head too
+}
+
+// A Delta holds the numbers of gated delta nets (arXiv:2412.06464), and which
+// blocks are some.
+type Delta struct {
+	Interval   int // of so many blocks in a row, the last has attention instead
+	KeyHeads   int
+	ValueHeads int // the key head of value head h is h mod KeyHeads
+	HeadDim    int // of keys and of values
+	Taps       int // of the convolution that their inputs go through
+}
+
+// Keys and Values are the widths of all key heads, or of all queries, and of
+// all value heads.
+func (d Delta) Keys() int   { return d.KeyHeads * d.HeadDim }
+func (d Delta) Values() int { return d.ValueHeads * d.HeadDim }
+
+// Channels is the width of queries, keys and values together.
+func (d Delta) Channels() int { return 2*d.Keys() + d.Values() }
+
+// Attends reports whether a block has attention, and not a gated delta net.
+func (c Config) Attends(block int) bool {
+	return c.Delta.Interval == 0 || (block+1)%c.Delta.Interval == 0
+}
+
+// Turned returns how many values of a head the rotary embedding turns.
+func (c Config) Turned() int {
+	if c.RopeDim > 0 {
+		return c.RopeDim
+	}
+	return c.HeadDim
 }
 
 // RopeScaling stretches the rotary embedding beyond the context that the
@@ -81,12 +118,41 @@ func (c Config) Check() *Violation {
 		return violationf(KeyHeadCountKV, "%d key and value heads cannot be shared evenly by %d heads", c.KVHeads, c.Heads)
 	case c.HeadDim%2 != 0:
 		return violationf(KeyKeyLength, "heads are %d wide, which is odd, and the rotary embedding turns pairs", c.HeadDim)
+	case c.RopeDim < 0 || c.RopeDim > c.HeadDim || c.RopeDim%2 != 0:
+		return violationf(KeyRopeDimensionCount, "%d values of heads that are %d wide cannot be turned in pairs", c.RopeDim, c.HeadDim)
 	case !(c.Eps > 0 && c.Eps < 1):
 		return violationf(KeyRMSEpsilon, "%v is not between 0 and 1", c.Eps)
 	case !positive(c.RopeBase):
 		return violationf(KeyRopeFreqBase, "%v is not positive and finite", c.RopeBase)
 	}
+	if bad := c.Delta.check(); bad != nil {
+		return bad
+	}
 	return c.RopeScaling.check()
+}
+
+func (d Delta) check() *Violation {
+	if d == (Delta{}) {
+		return nil
+	}
+	for _, n := range []struct {
+		key         string
+		value, most int
+	}{
+		{KeyAttentionInterval, d.Interval, maxCount},
+		{KeyKeyHeads, d.KeyHeads, maxCount},
+		{KeyValueHeads, d.ValueHeads, maxCount},
+		{KeyStateSize, d.HeadDim, 1 << 12},
+		{KeyTaps, d.Taps, 1 << 8},
+	} {
+		if n.value < 1 || n.value > n.most {
+			return violationf(n.key, "%d is not between 1 and %d", n.value, n.most)
+		}
+	}
+	if d.ValueHeads%d.KeyHeads != 0 {
+		return violationf(KeyValueHeads, "%d value heads cannot share %d key heads evenly", d.ValueHeads, d.KeyHeads)
+	}
+	return nil
 }
 
 func (s RopeScaling) check() *Violation {

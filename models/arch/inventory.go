@@ -3,6 +3,8 @@ package arch
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"onebit/formats/container"
 )
@@ -34,9 +36,18 @@ func (t *Table) CheckInventory(c Config, tensors []container.TensorInfo) []Misma
 		delete(extra, want.Name)
 	}
 	for _, info := range tensors {
-		if _, ok := extra[info.Name]; ok {
+		if _, ok := extra[info.Name]; ok && !c.LeftAlone(info.Name) {
 			out = append(out, Mismatch{info.Name, "unexpected"})
 		}
 	}
 	return out
+}
+
+// LeftAlone reports whether a tensor is of the blocks that predict further
+// tokens, which nothing here computes.
+func (c Config) LeftAlone(tensor string) bool {
+	rest, ok := strings.CutPrefix(tensor, "blk.")
+	number, _, dot := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(number)
+	return ok && dot && err == nil && n >= c.Layers && n < c.Layers+c.NextN
 }

@@ -55,6 +55,26 @@ func TestInventorySizes(t *testing.T) {
 			},
 		},
 		{
+			// As the published file lists them: 353 in float32, 498 in one bit.
+			"bonsai-27b",
+			map[*formats.Type]int{formats.Q1_0_g128: 498, formats.F32: 353},
+			map[*formats.Type]int{
+				formats.Q1_0_g128: 18 * (26_869_760_000 + 23_592_960) / 128,
+				formats.F32:       4 * 2_645_504,
+			},
+		},
+		{
+			// The same with ssm_alpha and ssm_beta in bf16: with the header of
+			// 11,120,992 bytes they are the published 7,206,168,928.
+			"bonsai-2-27b",
+			map[*formats.Type]int{formats.Q2_0_g128: 402, formats.BF16: 96, formats.F32: 353},
+			map[*formats.Type]int{
+				formats.Q2_0_g128: 7_206_168_928 - 11_120_992 - 2*23_592_960 - 4*2_645_504,
+				formats.BF16:      2 * 23_592_960,
+				formats.F32:       4 * 2_645_504,
+			},
+		},
+		{
 			// 332 tensors: 210 I2_S, 1 F16, 121 F32, as the loader lists the
 			// official file; 521,011,200 bytes of codes and 656,670,720 of
 			// embedding.

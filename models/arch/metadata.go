@@ -28,6 +28,19 @@ const (
 	KeyRopeScalingType    = "rope.scaling.type"
 	KeyRopeScalingFactor  = "rope.scaling.factor"
 	KeyRopeOriginal       = "rope.scaling.original_context_length"
+
+	// Of gated delta nets, which took the names over from state space models.
+	KeyAttentionInterval = "full_attention_interval"
+	KeyRecurrentLayers   = "attention.recurrent_layers"
+	KeyKeyHeads          = "ssm.group_count"
+	KeyValueHeads        = "ssm.time_step_rank"
+	KeyStateSize         = "ssm.state_size"
+	KeyInnerSize         = "ssm.inner_size"
+	KeyTaps              = "ssm.conv_kernel"
+	KeyNextN             = "nextn_predict_layers"
+	// KeyRopeSections shares the turned pairs among time, height and width. In
+	// a text all three are the same position.
+	KeyRopeSections = "rope.dimension_sections"
 )
 
 // Metadata returns the keys that the architecture's published files describe
@@ -46,7 +59,14 @@ func (t *Table) Metadata(c Config) []container.KV {
 		KeyValueLength:        count(c.HeadDim),
 		KeyRMSEpsilon:         container.Of(c.Eps),
 		KeyRopeFreqBase:       container.Of(c.RopeBase),
-		KeyRopeDimensionCount: count(c.HeadDim),
+		KeyRopeDimensionCount: count(c.Turned()),
+		KeyRopeSections:       sections(c.Turned() / 2),
+		KeyAttentionInterval:  count(c.Delta.Interval),
+		KeyKeyHeads:           count(c.Delta.KeyHeads),
+		KeyValueHeads:         count(c.Delta.ValueHeads),
+		KeyStateSize:          count(c.Delta.HeadDim),
+		KeyInnerSize:          count(c.Delta.Values()),
+		KeyTaps:               count(c.Delta.Taps),
 	}
 	keys := slices.Clone(t.Keys)
 	if c.HeadDim*c.Heads != c.Hidden && !slices.Contains(keys, KeyKeyLength) {
@@ -61,6 +81,13 @@ func (t *Table) Metadata(c Config) []container.KV {
 			keys = append(keys, KeyRopeOriginal)
 		}
 	}
+	if c.RopeDim != 0 && !slices.Contains(keys, KeyRopeDimensionCount) {
+		keys = append(keys, KeyRopeDimensionCount)
+	}
+	if c.NextN > 0 {
+		values[KeyBlockCount], values[KeyNextN] = count(c.Layers+c.NextN), count(c.NextN)
+		keys = append(keys, KeyNextN)
+	}
 	var out []container.KV
 	for _, key := range keys {
 		out = append(out, container.KV{Key: t.Name + "." + key, Value: values[key]})
@@ -69,6 +96,13 @@ func (t *Table) Metadata(c Config) []container.KV {
 }
 
 func count(n int) container.Value { return container.Of(uint32(n)) }
+
+// sections are pairs of time, height and width as Qwen's models share them: a
+// third each, the last the rest.
+func sections(pairs int) container.Value {
+	third := (pairs + 1) / 3
+	return container.ArrayOf([]int32{int32(third), int32(third), int32(pairs - 2*third), 0})
+}
 
 // defaultRopeBase is what llama.cpp takes where a file does not say
 // (src/llama-model.cpp, rope_freq_base_train).
@@ -80,7 +114,7 @@ const defaultRopeBase = 10000
 // that names the key. The tensors are not checked; see [Table.CheckInventory].
 func (t *Table) ReadConfig(f *container.File, keys *container.Keys) (Config, error) {
 	r := reader{file: f, keys: keys, prefix: t.Name + "."}
-	c := r.config(t.Name)
+	c := r.config(t)
 	if r.err == nil {
 		r.check(c)
 	}
@@ -95,9 +129,9 @@ type reader struct {
 	err    error
 }
 
-func (r *reader) config(arch string) Config {
+func (r *reader) config(t *Table) Config {
 	c := Config{
-		Arch:     arch,
+		Arch:     t.Name,
 		Layers:   r.count(KeyBlockCount),
 		Context:  r.count(KeyContextLength),
 		Hidden:   r.count(KeyEmbeddingLength),
@@ -109,6 +143,12 @@ func (r *reader) config(arch string) Config {
 	c.KVHeads = r.countOr(KeyHeadCountKV, c.Heads)
 	c.Vocab = r.countOr(KeyVocabSize, r.embeddingRows())
 	c.HeadDim = r.headDim(c)
+	c.RopeDim = r.ropeDim(c)
+	c.NextN = r.countOr(KeyNextN, 0)
+	c.Layers -= min(c.NextN, c.Layers)
+	if slices.Contains(t.Keys, KeyStateSize) {
+		c.Delta = r.delta(c)
+	}
 	c.RopeScaling = r.ropeScaling()
 	_, hasHead := r.file.Info(HeadTensor)
 	c.TiedHead = !hasHead
@@ -190,12 +230,66 @@ func (r *reader) headDim(c Config) int {
 	if dim == 0 {
 		return 0 // which is the fault of the key that says so
 	}
-	for _, key := range []string{KeyValueLength, KeyRopeDimensionCount} {
-		if n := r.countOr(key, dim); n != dim {
-			r.fail(key, "%d differs from the heads' width of %d, which is not supported", n, dim)
-		}
+	if n := r.countOr(KeyValueLength, dim); n != dim {
+		r.fail(KeyValueLength, "%d differs from the heads' width of %d, which is not supported", n, dim)
 	}
 	return dim
+}
+
+// ropeDim is 0 where the rotary embedding turns whole heads.
+func (r *reader) ropeDim(c Config) int {
+	n := r.countOr(KeyRopeDimensionCount, c.HeadDim)
+	switch {
+	case n == c.HeadDim:
+		return 0
+	case n == 0:
+		r.fail(KeyRopeDimensionCount, "is 0, and positions would have no effect")
+	}
+	return n
+}
+
+// defaultInterval is what llama.cpp takes where a file does not say
+// (src/models/qwen35.cpp).
+const defaultInterval = 4
+
+func (r *reader) delta(c Config) Delta {
+	d := Delta{
+		Interval:   r.countOr(KeyAttentionInterval, defaultInterval),
+		KeyHeads:   r.count(KeyKeyHeads),
+		ValueHeads: r.count(KeyValueHeads),
+		HeadDim:    r.count(KeyStateSize),
+		Taps:       r.count(KeyTaps),
+	}
+	if n := r.count(KeyInnerSize); r.err == nil && n != d.Values() {
+		r.fail(KeyInnerSize, "%d differs from the %d values of %d heads of %d", n, d.Values(), d.ValueHeads, d.HeadDim)
+	}
+	c.Delta = d
+	r.checkRecurrent(c)
+	return d
+}
+
+// checkRecurrent compares the list of recurrent layers, if there is one, with
+// what follows from the interval.
+func (r *reader) checkRecurrent(c Config) {
+	if !r.keys.Has(r.prefix + KeyRecurrentLayers) {
+		return
+	}
+	v, _ := r.keys.Value(r.prefix + KeyRecurrentLayers)
+	block := 0
+	for x := range v.All() {
+		recurrent, err := x.Bool()
+		if n, e := x.Int(); e == nil {
+			recurrent, err = n != 0, nil
+		}
+		if err != nil || block < c.Layers && recurrent == c.Attends(block) {
+			r.fail(KeyRecurrentLayers, "element %d is %s, and every %d. block attends by %s: other orders are not supported", block, x, c.Delta.Interval, KeyAttentionInterval)
+			return
+		}
+		block++
+	}
+	if block < c.Layers {
+		r.fail(KeyRecurrentLayers, "has %d elements for %d blocks", block, c.Layers)
+	}
 }
 
 // ropeScaling reads the scaling. A factor without a type is linear scaling, as

@@ -19,7 +19,8 @@ type Table struct {
 	Types map[Role]*formats.Type
 	// Keys are the metadata keys of the published files, without the prefix.
 	Keys []string
-	// Global tensors come once, Block tensors once per transformer block.
+	// Global tensors come once, Block tensors once per transformer block that
+	// has them.
 	Global, Block []Declaration
 	// Text is what the files leave out about text.
 	Text Text
@@ -31,13 +32,14 @@ type Table struct {
 	Presets []*Preset
 }
 
-// An Activation is the nonlinearity of a gated feed-forward network.
+// An Activation is the nonlinearity of a gate.
 type Activation string
 
-// The known activations.
+// The known activations. Feed-forward networks have one of the first two.
 const (
-	SiLU  Activation = "silu"  // x·σ(x)
-	ReLU2 Activation = "relu2" // max(x, 0)²
+	SiLU    Activation = "silu"    // x·σ(x)
+	ReLU2   Activation = "relu2"   // max(x, 0)²
+	Sigmoid Activation = "sigmoid" // σ(x)
 )
 
 // A Role says what a tensor is for.
@@ -49,11 +51,19 @@ const (
 	Embedding              // one row per token
 	Head                   // output projection, one row per token
 	Projection             // linear layer inside a transformer block
+	Control                // the same with an output for each head, which steers a state
+	Taps                   // of a convolution, for each channel
+	Rate                   // by which a state decays, negative
+	Bias                   // added to a layer's output
 )
 
 func (r Role) String() string {
-	return [...]string{"norm", "embedding", "head", "projection"}[r]
+	return [...]string{"norm", "embedding", "head", "projection", "control", "taps", "rate", "bias"}[r]
 }
+
+// Multiplies reports whether tensors of the role are matrices that activations
+// inside a block are multiplied with.
+func (r Role) Multiplies() bool { return r == Projection || r == Control }
 
 // A Dimension is one side of a tensor, as a function of the configuration.
 type Dimension func(Config) int
@@ -71,6 +81,21 @@ type Declaration struct {
 	Name       string // without "blk.N." and ".weight"
 	Role       Role
 	Rows, Cols Dimension
+	// Whole says that the name has no ".weight" behind it in files.
+	Whole bool
+	// In reports whether a block has the tensor; nil: all have.
+	In func(c Config, block int) bool
+}
+
+// Whole declares tensors whose names in files end as they are.
+func Whole(d Declaration) Declaration { d.Whole = true; return d }
+
+// In declares tensors of those blocks only for which has is true.
+func In(has func(c Config, block int) bool, declarations ...Declaration) []Declaration {
+	for i := range declarations {
+		declarations[i].In = has
+	}
+	return declarations
 }
 
 // Vector declares a tensor without rows.
@@ -80,7 +105,7 @@ func Vector(name string, role Role, size Dimension) Declaration {
 
 // Matrix declares a tensor of rows, each a token or an output.
 func Matrix(name string, role Role, rows, cols Dimension) Declaration {
-	return Declaration{name, role, rows, cols}
+	return Declaration{Name: name, Role: role, Rows: rows, Cols: cols}
 }
 
 // The tensors outside the transformer blocks that every model has; a tied head
@@ -118,7 +143,23 @@ func (t *Table) spec(prefix string, d Declaration, c Config) TensorSpec {
 	if d.Rows != nil {
 		shape = []int{d.Rows(c), d.Cols(c)}
 	}
-	return TensorSpec{Name: prefix + d.Name + ".weight", Role: d.Role, Shape: shape, Type: t.Types[d.Role]}
+	name := prefix + d.Name
+	if !d.Whole {
+		name += ".weight"
+	}
+	return TensorSpec{Name: name, Role: d.Role, Shape: shape, Type: t.typeOf(d.Role)}
+}
+
+// typeOf returns what published files use for a role; what is small is in full
+// precision unless they say otherwise.
+func (t *Table) typeOf(r Role) *formats.Type {
+	switch typ := t.Types[r]; {
+	case typ != nil:
+		return typ
+	case r == Control:
+		return t.Types[Projection]
+	}
+	return formats.F32
 }
 
 // GlobalTensors returns the tensors outside the transformer blocks. With a
@@ -138,10 +179,15 @@ func (t *Table) GlobalTensors(c Config) []TensorSpec {
 func (t *Table) BlockTensors(c Config, n int) []TensorSpec {
 	prefix := fmt.Sprintf("blk.%d.", n)
 	var out []TensorSpec
-	for _, d := range t.Block {
+	for _, d := range t.BlockDeclarations(c, n) {
 		out = append(out, t.spec(prefix, d, c))
 	}
 	return out
+}
+
+// BlockDeclarations returns those of the tensors of block n, in their order.
+func (t *Table) BlockDeclarations(c Config, n int) []Declaration {
+	return slices.DeleteFunc(slices.Clone(t.Block), func(d Declaration) bool { return d.In != nil && !d.In(c, n) })
 }
 
 // Tensors returns every tensor of the model: the global ones, then block by
@@ -154,13 +200,15 @@ func (t *Table) Tensors(c Config) []TensorSpec {
 	return out
 }
 
-// ProjectionShapes returns the distinct shapes of the projections in a
-// transformer block, in the order in which the block uses them.
+// ProjectionShapes returns the distinct shapes of the projections in
+// transformer blocks, in the order in which the blocks use them.
 func (t *Table) ProjectionShapes(c Config) []formats.Shape {
 	var out []formats.Shape
-	for _, s := range t.BlockTensors(c, 0) {
-		if rows, cols := s.Dims(); s.Role == Projection && !slices.Contains(out, formats.Shape{Rows: rows, Cols: cols}) {
-			out = append(out, formats.Shape{Rows: rows, Cols: cols})
+	for n := range c.Layers {
+		for _, s := range t.BlockTensors(c, n) {
+			if rows, cols := s.Dims(); s.Role == Projection && !slices.Contains(out, formats.Shape{Rows: rows, Cols: cols}) {
+				out = append(out, formats.Shape{Rows: rows, Cols: cols})
+			}
 		}
 	}
 	return out

@@ -1,6 +1,13 @@
 package arch
 
-import "strings"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"onebit/internal/term"
+)
 
 // A Text is what an architecture says about its models' text beside what their
 // files do.
@@ -10,6 +17,8 @@ type Text struct {
 	// Chat is how the models were taught to see a conversation, if the file has
 	// no template; nil: nobody knows.
 	Chat *Chat
+	// Others are further ones that the templates of its files may mean.
+	Others []*Chat
 	// IgnoreTemplate says that Chat counts even where the file has a template.
 	IgnoreTemplate bool
 	// Splitter is the pre-tokenizer of a file that names none and has the
@@ -34,6 +43,50 @@ type Chat struct {
 	Marks []string
 	Turns map[string]Turn // by role
 	Reply string          // what the model is to continue
+	// Preface stands at the front of the system's message, or is one; "": none.
+	Preface string
+	// Thinking is how Reply and Preface are chosen; nil: there is no choice.
+	Thinking *Thinking
+}
+
+// A Thinking is the choice between a model that thinks before it replies and
+// one that does not.
+type Thinking struct {
+	On, Off string // what the model is to continue
+	Default bool   // whether it thinks if nobody says
+	// Efforts are the prefaces of a model that thinks, by how much; nil: it has
+	// not learned any.
+	Efforts map[string]string
+	Effort  string // the one if nobody says
+}
+
+// With returns the layout of a conversation with or without thinking. An effort
+// other than "" wants thinking, and an error says which there are.
+func (c *Chat) With(think bool, effort string) (*Chat, error) {
+	t := c.Thinking
+	switch {
+	case t == nil && effort == "":
+		return nil, fmt.Errorf("chat template %s: the model was not taught to think, or to leave that", c.Name)
+	case t == nil || effort != "" && t.Efforts == nil:
+		return nil, fmt.Errorf("chat template %s: the model was not taught efforts of thinking", c.Name)
+	case effort != "" && !think:
+		return nil, fmt.Errorf("chat template %s: an effort of %s without thinking", c.Name, effort)
+	}
+	out := *c
+	out.Reply, out.Preface = t.Off, ""
+	if !think {
+		return &out, nil
+	}
+	if effort == "" {
+		effort = t.Effort
+	}
+	preface, ok := t.Efforts[effort]
+	if !ok && effort != "" {
+		return nil, fmt.Errorf("chat template %s: unknown effort %s (known: %s)", c.Name, term.QuoteAlways(effort),
+			strings.Join(slices.Sorted(maps.Keys(t.Efforts)), ", "))
+	}
+	out.Reply, out.Preface = t.On, preface
+	return &out, nil
 }
 
 // A Turn is what stands around a message's content.

@@ -39,9 +39,21 @@ type Stream interface {
 	// Multiply is dst = W·x for several weights of the same input. The slice is
 	// the caller's again when Multiply returns.
 	Multiply(op string, x Buffer, products []Product)
+	// Hadamard writes x in the basis that some weights are stored in, or back.
+	// dst may be x unless the rotation has an order.
+	Hadamard(op string, dst, x Buffer, r *Rotation)
+	// Select makes dst of parts of x: of every stride values of a column those
+	// in [from, from+run). dst is not x.
+	Select(op string, dst, x Buffer, from, run, stride int)
+	// Normalize divides every run of so many values by its length, in place,
+	// and multiplies it with scale:
+	//
+	//	x ← x / √(Σx² + ε) · scale
+	Normalize(op string, x Buffer, run int, eps, scale float32)
 	// Rotate turns every head of queries and of keys by the rotary embedding of
 	// its column's position (Su et al., arXiv:2104.09864): pair i is
-	// (x[i], x[i+d/2]).
+	// (x[i], x[i+n]), n the number of frequencies. Values of a head behind the
+	// pairs stay.
 	Rotate(op string, q, k Buffer)
 	// Attend adds the batch's keys and values to the state of the block, a KV,
 	// and answers each column's queries from all positions up to its own:
@@ -58,9 +70,14 @@ type Stream interface {
 	//
 	//	S ← decay·S;  S ← S + β·k ⊗ (v - Sᵀk);  y = Sᵀq
 	//
-	// decay and beta have a value for each value head; value heads in a row
-	// share a key head.
+	// decay and beta have a value for each value head. Value heads in a row
+	// share a key head, or those a number of key heads apart: see Delta.
 	DeltaRule(op string, dst, q, k, v, decay, beta Buffer)
+	// DeltaGates makes what DeltaRule takes of what a block has multiplied, in
+	// place; rate and bias have a value for each value head:
+	//
+	//	decay ← exp(rate · ln(1 + exp(decay + bias)));  beta ← σ(beta)
+	DeltaGates(op string, decay, beta Buffer, rate, bias Weight)
 	// Gate is gate = f(gate)·up, in place.
 	Gate(op string, gate, up Buffer, f arch.Activation)
 	// Add is x += y.
@@ -126,6 +143,17 @@ type Delta struct {
 	KeyHeads, ValueHeads int // the second a multiple of the first
 	KeyDim, ValueDim     int
 	Channels, Taps       int // of the convolution; 0: there is none
+	// Tiled says that value head h goes with key head h mod KeyHeads, and not,
+	// as grouped ones do, with h / (ValueHeads/KeyHeads).
+	Tiled bool
+}
+
+// KeyHead returns the key head that a value head goes with.
+func (d Delta) KeyHead(valueHead int) int {
+	if d.Tiled {
+		return valueHead % d.KeyHeads
+	}
+	return valueHead / (d.ValueHeads / d.KeyHeads)
 }
 
 func (KV) isState()    {}
@@ -134,6 +162,10 @@ func (Delta) isState() {}
 // A Rope is a table of the rotary embedding: at position p, pair i of a head is
 // turned by the angle p·Freq[i], and multiplied by Magnitude.
 type Rope struct {
-	Freq      []float64 // half as many as a head is wide
+	Freq      []float64 // at most half as many as a head is wide
 	Magnitude float64
+	Head      int // width of a head; 0: twice as many as there are frequencies
 }
+
+// HeadDim returns the width of a head.
+func (r Rope) HeadDim() int { return max(r.Head, 2*len(r.Freq)) }

@@ -142,6 +142,7 @@ func (c *Checkpoint) Config() (*arch.Table, arch.Config, error) { return c.table
 func (c *Checkpoint) Tensors() []container.TensorInfo           { return c.infos }
 func (c *Checkpoint) InPlace() bool                             { return !ternary(c.table) }
 func (c *Checkpoint) Check() error                              { return nil }
+func (c *Checkpoint) Rotation() (*arch.Rotation, error)         { return nil, nil }
 func (c *Checkpoint) Tokens() (int, string)                     { return 0, "" }
 func (c *Checkpoint) Kind() string                              { return "Hugging Face directory" }
 

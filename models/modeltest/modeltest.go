@@ -3,6 +3,7 @@ package modeltest
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"onebit/formats/gguf"
 	"onebit/models"
@@ -11,18 +12,38 @@ import (
 
 // A Model has all weights of a file as float64.
 type Model struct {
-	config arch.Config
-	arch   string
-	w      map[string][][]float64 // [out][in]; a vector is one row
+	config   arch.Config
+	arch     string
+	w        map[string][][]float64 // [out][in]; a vector is one row
+	mistakes []Mistake
 }
 
-// Load reads every tensor of f.
-func Load(f *gguf.File) (*Model, error) {
+// A Mistake is one that implementations make. An oracle that makes it must
+// differ from an engine that does not, or their comparison shows nothing.
+type Mistake string
+
+// The mistakes.
+const (
+	SignsLast    Mistake = "signs behind the Hadamard transform"
+	NoOrder      Mistake = "the heads of ssm_out in another order"
+	HalfBlocks   Mistake = "blocks of half the length"
+	GroupedHeads Mistake = "value heads in a row sharing a key head"
+	DecayLate    Mistake = "the state decaying behind the prediction"
+	Unrotated    Mistake = "a rotated file taken for one that is not"
+	WholeRope    Mistake = "the rotary embedding turning whole heads"
+	TapsReversed Mistake = "the first tap for the latest input"
+)
+
+func (m *Model) makes(mistake Mistake) bool { return slices.Contains(m.mistakes, mistake) }
+
+// Load reads every tensor of f. Weights that are stored in another basis are
+// brought back to the model's own.
+func Load(f *gguf.File, mistakes ...Mistake) (*Model, error) {
 	_, c, err := models.ConfigFromGGUF(f)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{config: c, arch: c.Arch, w: map[string][][]float64{}}
+	m := &Model{config: c, arch: c.Arch, w: map[string][][]float64{}, mistakes: mistakes}
 	for _, info := range f.Tensors() {
 		t, err := f.Tensor(info.Name)
 		if err != nil {
@@ -42,21 +63,25 @@ func Load(f *gguf.File) (*Model, error) {
 		}
 		m.w[info.Name] = matrix
 	}
-	return m, nil
+	rotation, err := models.FromGGUF(f).Rotation()
+	if err == nil && rotation != nil && !m.makes(Unrotated) {
+		m.unfold(rotation)
+	}
+	return m, err
 }
 
 // Logits returns, for each token of a text, the logits of the next.
 func (m *Model) Logits(ids []int) [][]float64 {
 	x := make([][]float64, len(ids)) // [token][hidden]
 	for t, id := range ids {
-		x[t] = append([]float64(nil), m.w["token_embd.weight"][id]...)
+		x[t] = append([]float64(nil), m.embedding()[id]...)
 	}
 	for n := range m.config.Layers {
 		m.block(x, n)
 	}
 	head := m.w["output.weight"]
 	if head == nil {
-		head = m.w["token_embd.weight"]
+		head = m.embedding()
 	}
 	logits := make([][]float64, len(ids))
 	for t := range x {
@@ -65,21 +90,39 @@ func (m *Model) Logits(ids []int) [][]float64 {
 	return logits
 }
 
+func (m *Model) embedding() [][]float64 { return m.w["token_embd.weight"] }
+
 // block is x += Attention(norm(x)); x += FFN(norm(x)).
 func (m *Model) block(x [][]float64, n int) {
-	name := func(s string) string { return fmt.Sprintf("blk.%d.%s.weight", n, s) }
+	name := func(s string) string {
+		full := fmt.Sprintf("blk.%d.%s", n, s)
+		if m.w[full] != nil {
+			return full
+		}
+		return full + ".weight"
+	}
 	normed := make([][]float64, len(x))
 	for t := range x {
 		normed[t] = m.norm(x[t], name("attn_norm"))
 	}
-	for t, out := range m.attention(normed, name) {
+	mix, project := m.attention, "attn_output"
+	if m.config.Delta.Interval > 0 {
+		if mix = m.gatedAttention; (n+1)%m.config.Delta.Interval != 0 {
+			mix, project = m.deltaNet, "ssm_out"
+		}
+	}
+	for t, out := range mix(normed, name) {
 		if m.w[name("attn_sub_norm")] != nil {
 			out = m.norm(out, name("attn_sub_norm"))
 		}
-		x[t] = plus(x[t], apply(m.w[name("attn_output")], out))
+		x[t] = plus(x[t], apply(m.w[name(project)], out))
+	}
+	before := "ffn_norm"
+	if m.config.Delta.Interval > 0 {
+		before = "post_attention_norm"
 	}
 	for t := range x {
-		h := m.norm(x[t], name("ffn_norm"))
+		h := m.norm(x[t], name(before))
 		gate, up := apply(m.w[name("ffn_gate")], h), apply(m.w[name("ffn_up")], h)
 		for i := range gate {
 			gate[i] = m.activation(gate[i]) * up[i]
@@ -124,8 +167,14 @@ func (m *Model) attention(x [][]float64, name func(string) string) [][]float64 {
 			k[t][i] = m.rope(k[t][i], t)
 		}
 	}
-	out := make([][]float64, len(x))
-	for t := range x {
+	return m.attend(q, k, v)
+}
+
+// attend has all heads one after the other.
+func (m *Model) attend(q, k, v [][][]float64) [][]float64 {
+	c := m.config
+	out := make([][]float64, len(q))
+	for t := range q {
 		for i := range c.Heads {
 			j := i * c.KVHeads / c.Heads
 			weights := make([]float64, t+1)
@@ -147,10 +196,13 @@ func (m *Model) attention(x [][]float64, name func(string) string) [][]float64 {
 }
 
 // rope turns the pairs (z[i], z[i+d/2]), as complex numbers, by position
-// times θ_i = base^(-2i/d).
+// times θ_i = base^(-2i/d), d the number of values that are turned.
 func (m *Model) rope(z []float64, position int) []float64 {
 	c, d := m.config, len(z)
-	out := make([]float64, d)
+	if c.RopeDim > 0 && !m.makes(WholeRope) {
+		d = c.RopeDim
+	}
+	out := append([]float64(nil), z...)
 	for i := range d / 2 {
 		theta, magnitude := m.frequency(math.Pow(float64(c.RopeBase), -2*float64(i)/float64(d)), i, d)
 		angle := float64(position) * theta

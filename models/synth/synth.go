@@ -79,6 +79,9 @@ func metadata(p *arch.Preset, seed uint64) ([]container.KV, error) {
 		{Key: "general.quantization_version", Value: container.Of(uint32(2))},
 	}
 	meta = append(meta, p.Table.Metadata(p.Config)...)
+	if p.Rotation > 0 {
+		meta = append(meta, p.RotationMetadata(rotationSigns(p, seed))...)
+	}
 	return append(meta, tokenizer(p.Config.Vocab)...), nil
 }
 

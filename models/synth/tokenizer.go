@@ -6,6 +6,7 @@ import "onebit/formats/container"
 // the keys that the published files of each family have.
 var tokenizers = map[string]func(size int) []container.KV{
 	"qwen2":     qwen2Metadata,
+	"qwen35":    qwen35Metadata,
 	"llama-bpe": llama3Metadata,
 	"llama":     llamaMetadata,
 }
@@ -30,6 +31,10 @@ const (
 const (
 	chatMLTemplate = "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}" +
 		"{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+	// thinkingTemplate has what tells Qwen3.5's from others: how tools are
+	// called, which is left out here.
+	thinkingTemplate = "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}" +
+		"{#- <tool_call> <function=...> #}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n<think>\\n' }}{% endif %}"
 	bitnetTemplate = "{% for message in messages %}{{ message['role'] | capitalize + ': ' + message['content'] + '<|eot_id|>' }}{% endfor %}" +
 		"{% if add_generation_prompt %}{{ 'Assistant: ' }}{% endif %}"
 )
@@ -52,6 +57,24 @@ func qwen2Metadata(size int) []container.KV {
 		{Key: keyBOS, Value: id(endOfText)},
 		{Key: keyAddBOS, Value: container.Of(false)},
 		{Key: keyTemplate, Value: container.Of(chatMLTemplate)},
+	}
+}
+
+// qwen35Metadata: the end of a turn is token 248046, and the end of text pads.
+// There is no first token.
+func qwen35Metadata(size int) []container.KV {
+	v := qwen35(size)
+	endOfText := min(qwen35Base, size-qwen35Specials)
+	return []container.KV{
+		{Key: keyModel, Value: container.Of("gpt2")},
+		{Key: keyPre, Value: container.Of("qwen35")},
+		{Key: keyTokens, Value: container.ArrayOf(v.tokens)},
+		{Key: keyTokenType, Value: container.ArrayOf(v.types)},
+		{Key: keyMerges, Value: container.ArrayOf(v.merges)},
+		{Key: keyEOS, Value: id(endOfText + 2)},
+		{Key: keyPadding, Value: id(endOfText)},
+		{Key: keyAddBOS, Value: container.Of(false)},
+		{Key: keyTemplate, Value: container.Of(thinkingTemplate)},
 	}
 }
 

@@ -165,6 +165,40 @@ func qwen2(size int) *vocabulary {
 	return v
 }
 
+// qwen35Special are the tokens from id 248044 on that have a part in a
+// conversation; the others there have names of their own in these files.
+var qwen35Special = map[int]struct {
+	name string
+	kind int32
+}{
+	0:  {"<|endoftext|>", tokenControl},
+	1:  {"<|im_start|>", tokenControl},
+	2:  {"<|im_end|>", tokenControl},
+	14: {"<tool_call>", tokenUserDefined},
+	15: {"</tool_call>", tokenUserDefined},
+	24: {"<think>", tokenUserDefined},
+	25: {"</think>", tokenUserDefined},
+}
+
+// The numbers of Qwen3.5's ordinary and special tokens.
+const (
+	qwen35Base     = 248044
+	qwen35Specials = 33
+)
+
+func qwen35(size int) *vocabulary {
+	v := bytePairs(min(qwen35Base, size-qwen35Specials), 0)
+	for i := range qwen35Specials {
+		s := qwen35Special[i]
+		if s.name == "" {
+			s.name, s.kind = fmt.Sprintf("<|special_%d|>", i), tokenControl
+		}
+		v.add(s.name, s.kind)
+	}
+	v.pad(size)
+	return v
+}
+
 // Llama 3 has 256 special tokens behind its ordinary ones: those named here at
 // their offsets, the rest reserved. meta-llama/llama3, llama/tokenizer.py.
 const (

@@ -26,29 +26,68 @@ type generator struct {
 var generators = map[*formats.Type]func(cols int) generator{
 	formats.F32:       gains,
 	formats.F16:       gaussian,
+	formats.BF16:      brainFloats,
 	formats.Q1_0_g128: signs,
+	formats.Q2_0_g128: pairs,
 	formats.I2_S:      trits,
 }
 
+// ranges are what float32 tensors that are no gains are even in, by role: taps
+// that keep a channel's size, and rates and biases by which a state's half-life
+// goes from below one token to some hundred.
+var ranges = map[arch.Role]struct{ from, width float32 }{
+	arch.Taps: {-0.5, 1},
+	arch.Rate: {-1, 0.99},
+	arch.Bias: {-3, 3},
+}
+
 // gains is for norms: float32, even in [0.9, 1.1).
-func gains(int) generator {
+func gains(int) generator { return even(0.9, 0.2) }
+
+// even is float32, even in a range.
+func even(from, width float32) generator {
 	return generator{unit: 4, fill: func(dst []byte, rng *rand.PCG) {
 		for ; len(dst) > 0; dst = dst[4:] {
 			u := float32(rng.Uint64()>>40) * 0x1p-24
 			// The conversion keeps the product from being fused with the sum,
 			// which would round differently on some machines.
-			binary.LittleEndian.PutUint32(dst, math.Float32bits(0.9+float32(0.2*u)))
+			binary.LittleEndian.PutUint32(dst, math.Float32bits(from+float32(width*u)))
 		}
 	}}
 }
 
+// rotationSigns are random, for each width of a layer's input.
+func rotationSigns(p *arch.Preset, seed uint64) map[int][]float32 {
+	out := map[int][]float32{}
+	for _, t := range p.Tensors() {
+		_, width := t.Dims()
+		if t.Role != arch.Projection && t.Role != arch.Head || out[width] != nil {
+			continue
+		}
+		rng := rand.NewPCG(seed, uint64(width))
+		signs := make([]float32, width)
+		for i := range signs {
+			signs[i] = 1 - 2*float32(rng.Uint64()>>63)
+		}
+		out[width] = signs
+	}
+	return out
+}
+
 // gaussian is fp16, normal: each weight is one of 4096 quantiles.
-func gaussian(cols int) generator {
+func gaussian(cols int) generator { return quantiles(cols, half.FromFloat32) }
+
+// brainFloats is the same in bf16, cut off.
+func brainFloats(cols int) generator {
+	return quantiles(cols, func(x float32) uint16 { return uint16(math.Float32bits(x) >> 16) })
+}
+
+func quantiles(cols int, encode func(float32) uint16) generator {
 	var quantiles [1 << 12]uint16
 	for i := range quantiles {
 		p := (float64(i) + 0.5) / float64(len(quantiles))
 		z := math.Sqrt2 * math.Erfinv(2*p-1)
-		quantiles[i] = half.FromFloat32(float32(z / math.Sqrt(float64(cols))))
+		quantiles[i] = encode(float32(z / math.Sqrt(float64(cols))))
 	}
 	return generator{unit: 8, fill: func(dst []byte, rng *rand.PCG) {
 		for ; len(dst) > 0; dst = dst[8:] {
@@ -59,6 +98,44 @@ func gaussian(cols int) generator {
 			binary.LittleEndian.PutUint16(dst[6:], quantiles[r>>48&0xfff])
 		}
 	}}
+}
+
+// pairs is q2_0_g128: the codes of -d, 0 and +d equally often, and scales of
+// which d² is 3/2 / cols within a quarter.
+func pairs(cols int) generator {
+	const blockBytes = 34
+	var scales [256]uint16
+	for i := range scales {
+		d := (0.75 + 0.5*float64(i)/float64(len(scales)-1)) * math.Sqrt(1.5/float64(cols))
+		scales[i] = half.FromFloat32(float32(d))
+	}
+	bytes := ternaryBytes()
+	return generator{unit: blockBytes, fill: func(dst []byte, rng *rand.PCG) {
+		for ; len(dst) > 0; dst = dst[blockBytes:] {
+			binary.LittleEndian.PutUint16(dst, scales[rng.Uint64()>>56])
+			for at := 2; at < blockBytes; at += 4 {
+				fillTernary(dst[at:], bytes, rng.Uint64())
+			}
+		}
+	}}
+}
+
+// ternaryBytes are all of four codes below 3, which their order within a byte
+// does not change.
+func ternaryBytes() *[81]byte {
+	bytes := new([81]byte)
+	for i := range bytes {
+		bytes[i] = byte(i%3 | i/3%3<<2 | i/9%3<<4 | i/27<<6)
+	}
+	return bytes
+}
+
+// fillTernary makes four of random bits.
+func fillTernary(dst []byte, bytes *[81]byte, r uint64) {
+	dst[0] = bytes[r&0xffff*81>>16]
+	dst[1] = bytes[r>>16&0xffff*81>>16]
+	dst[2] = bytes[r>>32&0xffff*81>>16]
+	dst[3] = bytes[r>>48*81>>16]
 }
 
 // signs is q1_0_g128: random signs, a scale within a quarter of 1/√cols per
@@ -82,28 +159,19 @@ func signs(cols int) generator {
 // trits is i2_s: -s, 0 and +s equally often, so that two thirds are not zero,
 // and s² = 3/2 / cols.
 func trits(cols int) generator {
-	// Every byte of four codes below 3, which the order within it does not
-	// change.
-	var bytes [81]byte
-	for i := range bytes {
-		bytes[i] = byte(i%3 | i/3%3<<2 | i/9%3<<4 | i/27<<6)
-	}
+	bytes := ternaryBytes()
 	tail := make([]byte, 32)
 	binary.LittleEndian.PutUint32(tail, math.Float32bits(float32(math.Sqrt(1.5/float64(cols)))))
 	return generator{unit: 4, tail: tail, fill: func(dst []byte, rng *rand.PCG) {
 		for ; len(dst) > 0; dst = dst[4:] {
-			r := rng.Uint64()
-			dst[0] = bytes[r&0xffff*81>>16]
-			dst[1] = bytes[r>>16&0xffff*81>>16]
-			dst[2] = bytes[r>>32&0xffff*81>>16]
-			dst[3] = bytes[r>>48*81>>16]
+			fillTernary(dst, bytes, rng.Uint64())
 		}
 	}}
 }
 
 // chunkBytes bounds what is held of a tensor at a time; a multiple of every
 // generator's unit.
-const chunkBytes = 72 << 13
+const chunkBytes = 17 * 72 << 9
 
 // writeWeights streams the bytes of a tensor. They depend on the seed and the
 // tensor alone, not on what is written before it.
@@ -118,6 +186,9 @@ func writeWeights(w io.Writer, seed uint64, t arch.TensorSpec) error {
 		return fmt.Errorf("tensor %s: cannot synthesize %s", t.Name, t.Type.Name)
 	}
 	g := newGenerator(cols)
+	if r := ranges[t.Role]; r.width > 0 && t.Type == formats.F32 {
+		g = even(r.from, r.width)
+	}
 	body := size - len(g.tail)
 	if body%g.unit != 0 {
 		return fmt.Errorf("tensor %s: %d bytes of %s do not come in units of %d", t.Name, body, t.Type.Name, g.unit)

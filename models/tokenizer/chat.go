@@ -46,7 +46,7 @@ func Prompt(c *arch.Chat, messages ...Message) ([]Part, error) {
 		return nil, fmt.Errorf("chat template %s: there is no message to reply to", c.Name)
 	}
 	var parts []Part
-	for i, m := range messages {
+	for i, m := range prefaced(c, messages) {
 		turn, ok := c.Turns[m.Role]
 		if !ok {
 			return nil, fmt.Errorf("chat template %s: message %d has role %s, want %s", c.Name, i+1, term.QuoteAlways(m.Role), roles(c))
@@ -58,6 +58,22 @@ func Prompt(c *arch.Chat, messages ...Message) ([]Part, error) {
 		parts = append(parts, Part{turn.Before, true}, Part{content, false}, Part{turn.After, true})
 	}
 	return append(parts, Part{c.Reply, true}), nil
+}
+
+// prefaced returns the messages with the layout's preface in the system's.
+func prefaced(c *arch.Chat, messages []Message) []Message {
+	if c.Preface == "" {
+		return messages
+	}
+	if first := messages[0]; first.Role == arch.System {
+		if content := strings.TrimSpace(first.Content); content != "" {
+			first.Content = c.Preface + "\n\n" + content
+		} else {
+			first.Content = c.Preface
+		}
+		return append([]Message{first}, messages[1:]...)
+	}
+	return append([]Message{{arch.System, c.Preface}}, messages...)
 }
 
 func roles(c *arch.Chat) string {

@@ -45,6 +45,8 @@
 //
 //	llama-bpe  the same with \p{N}{1,3}
 //
+//	qwen35     qwen2's with [\p{L}\p{M}]+ for \p{L}+, and \p{M} not in the words of neither letters nor numbers
+//
 // Without tokenizer.ggml.pre there is no telling which it is, and every wrong
 // choice works badly without a sign; so that is an error, as is an unknown name.
 // The exception is BitNet b1.58 2B4T, whose official file has none and whose

@@ -28,6 +28,7 @@ var preTokenizers = []*preTokenizer{
 	{name: "gpt-2", aliases: []string{"gpt2"}, regex: gpt2Regex, next: nextGPT2},
 	{name: "llama-bpe", aliases: []string{"llama3", "llama-v3"}, regex: casedRegex(`\p{N}{1,3}`), next: nextLlama3, ignoreMerges: true, addBOS: true, knows: isLlama3},
 	{name: "qwen2", regex: casedRegex(`\p{N}`), next: nextQwen2},
+	{name: "qwen35", regex: markedRegex, next: nextQwen35},
 }
 
 // isLlama3 tells Llama 3's vocabulary by its size or its special tokens.
@@ -43,6 +44,10 @@ const gpt2Regex = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|
 func casedRegex(digits string) string {
 	return `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|` + digits + `| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 }
+
+// markedRegex is from tokenizer.json of Qwen/Qwen3.5-27B: qwen2's, with marks
+// among the letters of a word.
+const markedRegex = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 
 func preTokenizerNamed(name string) (*preTokenizer, error) {
 	var known []string
@@ -63,6 +68,7 @@ type class uint8
 
 const (
 	other   class = iota // neither of the following: also a byte that is not UTF-8
+	mark                 // \p{M}, which most patterns take for the same
 	letter               // \p{L}
 	number               // \p{N}
 	space                // \s but the two below
@@ -87,14 +93,19 @@ func classOf(r rune) class {
 		return letter
 	case unicode.IsNumber(r):
 		return number
+	case unicode.IsMark(r):
+		return mark
 	case unicode.IsSpace(r):
 		return space
 	}
 	return other
 }
 
+// A reading is what a pattern takes marks for: other or letter.
+type reading class
+
 // first returns the class and the length of a text's first character.
-func first(text string) (class, int) {
+func (marks reading) first(text string) (class, int) {
 	if text == "" {
 		return none, 0
 	}
@@ -102,14 +113,17 @@ func first(text string) (class, int) {
 		return asciiClass[c], 1
 	}
 	r, n := utf8.DecodeRuneInString(text)
-	return classOf(r), n
+	if c := classOf(r); c != mark {
+		return c, n
+	}
+	return class(marks), n
 }
 
 // run returns where the characters of a class from byte i on end, at most so
 // many of them.
-func run(text string, i int, want class, most int) int {
+func (marks reading) run(text string, i int, want class, most int) int {
 	for ; most > 0; most-- {
-		c, n := first(text[i:])
+		c, n := marks.first(text[i:])
 		if c != want {
 			break
 		}
@@ -120,28 +134,29 @@ func run(text string, i int, want class, most int) int {
 
 const unlimited = int(^uint(0) >> 1)
 
-func nextQwen2(text string) int  { return nextCased(text, 1) }
-func nextLlama3(text string) int { return nextCased(text, 3) }
+func nextQwen2(text string) int  { return reading(other).nextCased(text, 1) }
+func nextQwen35(text string) int { return reading(letter).nextCased(text, 1) }
+func nextLlama3(text string) int { return reading(other).nextCased(text, 3) }
 
-// nextCased is the pattern that llama-bpe and qwen2 share but for the number
-// of digits in a word.
-func nextCased(text string, digits int) int {
+// nextCased is the pattern that llama-bpe, qwen2 and qwen35 share but for the
+// number of digits in a word, and marks.
+func (marks reading) nextCased(text string, digits int) int {
 	if n := contraction(text, true); n > 0 {
 		return n
 	}
-	c, n := first(text)
-	after, m := first(text[n:])
+	c, n := marks.first(text)
+	after, m := marks.first(text[n:])
 	switch {
 	case c == letter:
-		return run(text, n, letter, unlimited)
+		return marks.run(text, n, letter, unlimited)
 	case c == number:
-		return run(text, n, number, digits-1)
+		return marks.run(text, n, number, digits-1)
 	case c != newline && after == letter:
-		return run(text, n+m, letter, unlimited)
+		return marks.run(text, n+m, letter, unlimited)
 	case c == other:
-		return run(text, run(text, n, other, unlimited), newline, unlimited)
+		return marks.run(text, marks.run(text, n, other, unlimited), newline, unlimited)
 	case text[0] == ' ' && after == other:
-		return run(text, run(text, n+m, other, unlimited), newline, unlimited)
+		return marks.run(text, marks.run(text, n+m, other, unlimited), newline, unlimited)
 	}
 	end, lastNewline := blank(text)
 	if lastNewline > 0 {
@@ -156,14 +171,15 @@ func nextGPT2(text string) int {
 	if n := contraction(text, false); n > 0 {
 		return n
 	}
-	c, n := first(text)
+	const marks = reading(other)
+	c, n := marks.first(text)
 	if text[0] == ' ' {
-		if after, m := first(text[n:]); after != none && !after.white() {
-			return run(text, n+m, after, unlimited)
+		if after, m := marks.first(text[n:]); after != none && !after.white() {
+			return marks.run(text, n+m, after, unlimited)
 		}
 	}
 	if !c.white() {
-		return run(text, n, c, unlimited)
+		return marks.run(text, n, c, unlimited)
 	}
 	end, _ := blank(text)
 	return end
@@ -175,7 +191,7 @@ func nextGPT2(text string) int {
 func blank(text string) (end, lastNewline int) {
 	i, last, count := 0, 0, 0
 	for {
-		c, n := first(text[i:])
+		c, n := reading(other).first(text[i:])
 		if !c.white() {
 			if c != none && count > 1 {
 				i = last

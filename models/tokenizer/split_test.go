@@ -17,6 +17,11 @@ var patterns = map[string]*regexp2.Regexp{
 		`| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, regexp2.None),
 }
 
+func init() {
+	patterns["qwen35"] = regexp2.MustCompile(`(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}`+
+		`| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, regexp2.None)
+}
+
 func split(p *preTokenizer, text string) []string {
 	var words []string
 	for len(text) > 0 {
@@ -77,6 +82,24 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// Marks are of a word's letters.
+func TestSplitMarks(t *testing.T) {
+	p, err := preTokenizerNamed("qwen35")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"e\u0301a b\u0301":   "e\u0301a| b\u0301",
+		"नमस्ते दुनिया":      "नमस्ते| दुनिया",
+		"\u0301 12 .\u0301a": "\u0301| |1|2| .|\u0301a",
+		"Hello, world!\n":    "Hello|,| world|!\n",
+	} {
+		if got := strings.Join(split(p, text), "|"); got != want {
+			t.Errorf("%q\ngot  %q\nwant %q", text, got, want)
+		}
+	}
+}
+
 // FuzzSplit: the words are those of the pattern.
 func FuzzSplit(f *testing.F) {
 	for _, s := range []string{
@@ -107,6 +130,7 @@ func FuzzSplit(f *testing.F) {
 // letters and numbers are, has the class that the patterns give it.
 func TestClasses(t *testing.T) {
 	classes := map[class]*regexp2.Regexp{
+		mark:    regexp2.MustCompile(`^\p{M}$`, regexp2.None),
 		letter:  regexp2.MustCompile(`^\p{L}$`, regexp2.None),
 		number:  regexp2.MustCompile(`^\p{N}$`, regexp2.None),
 		space:   regexp2.MustCompile(`^[^\S\r\n]$`, regexp2.None),
@@ -121,7 +145,7 @@ func TestClasses(t *testing.T) {
 				want = c
 			}
 		}
-		if got, n := first(string(r) + "x"); got != want || n != len(string(r)) {
+		if got, n := reading(mark).first(string(r) + "x"); got != want || n != len(string(r)) {
 			t.Errorf("%U: class %d of %d bytes, want %d of %d", r, got, n, want, len(string(r)))
 		}
 	}

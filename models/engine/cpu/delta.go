@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"math"
 
 	"onebit/internal/math32"
 	"onebit/models/engine"
@@ -11,20 +12,32 @@ import (
 // operations compute, in float32 as they are specified.
 type delta struct {
 	engine.Delta
-	// matrices are ValueHeads × KeyDim × ValueDim, window the last Taps-1 inputs
-	// of each channel, the oldest first.
-	matrices, window []float32
-	tokens           int  // that the state has taken in
-	begun            bool // a batch has changed the state and not ended
+	// slabs are the matrices of the value heads, in slabs of slabWidth columns,
+	// the last of a head as many as are left: [head][slab][key][column].
+	slabs []float32
+	// window has the last Taps-1 inputs of all channels, the oldest at oldest,
+	// in a ring.
+	window []float32
+	oldest int
+	tokens int  // that the state has taken in
+	begun  bool // a batch has changed the state and not ended
 }
+
+// slabWidth is how many columns of a matrix are one task: few enough for those
+// of 128 keys to stay in a first-level cache while a batch goes through them,
+// and rows of whole cache lines. No column reads another.
+const slabWidth = 32
 
 func newDelta(d engine.Delta) *delta {
 	return &delta{
-		Delta:    d,
-		matrices: make([]float32, d.ValueHeads*d.KeyDim*d.ValueDim),
-		window:   make([]float32, d.Channels*max(d.Taps-1, 0)),
+		Delta:  d,
+		slabs:  make([]float32, d.ValueHeads*d.KeyDim*d.ValueDim),
+		window: make([]float32, d.Channels*max(d.Taps-1, 0)),
 	}
 }
+
+// slabsOfHead returns how many slabs a matrix has.
+func (d *delta) slabsOfHead() int { return (d.ValueDim + slabWidth - 1) / slabWidth }
 
 func (d *delta) advance(n int) {
 	if d != nil {
@@ -37,7 +50,7 @@ func (d *delta) truncate(n int) error {
 	switch {
 	case d == nil || n == d.tokens && !d.begun:
 	case n == 0:
-		clear(d.matrices)
+		clear(d.slabs)
 		clear(d.window)
 		d.tokens, d.begun = 0, false
 	default:
@@ -50,7 +63,14 @@ func (d *delta) bytes() int {
 	if d == nil {
 		return 0
 	}
-	return floatBytes(len(d.matrices), len(d.window))
+	return floatBytes(len(d.slabs), len(d.window))
+}
+
+// A deltaCall is the arguments of an operation in progress.
+type deltaCall struct {
+	*delta
+	dst, q, k, v, decay, beta *buffer
+	taps                      []float32 // Taps × Channels
 }
 
 // convolveTask is how many channels are one task.
@@ -58,82 +78,155 @@ const convolveTask = 64
 
 func (s *stream) Convolve(op string, x engine.Buffer, w engine.Weight) {
 	start := s.begin()
-	in, taps, d := x.(*buffer), w.(*gain).values, s.deltas[s.block]
+	in, d := x.(*buffer), s.deltas[s.block]
 	d.begun = true
-	s.each((in.width+convolveTask-1)/convolveTask, func(i int) {
-		for c := i * convolveTask; c < min((i+1)*convolveTask, in.width); c++ {
-			d.convolve(in, taps, c)
-		}
-	})
-	s.end(start, op, work{bytes: floatBytes(len(taps), 2*len(d.window)), moved: 2 * floatBytes(len(in.data)), macs: in.n * len(taps)}, in)
+	s.delta = deltaCall{delta: d, dst: in, taps: w.(*gain).columns()}
+	s.each((in.width+convolveTask-1)/convolveTask, s.convolveTask)
+	if past := d.Taps - 1; past > 0 {
+		d.oldest = (d.oldest + in.n) % past
+	}
+	taps := len(s.delta.taps)
+	s.end(start, op, work{bytes: floatBytes(taps, 2*len(d.window)), moved: 2 * floatBytes(len(in.data)), macs: in.n * taps}, in)
 }
 
-// convolve takes a channel through the batch.
-func (d *delta) convolve(x *buffer, taps []float32, channel int) {
-	past := d.Taps - 1
-	window, taps := d.window[channel*past:][:past], taps[channel*d.Taps:][:d.Taps]
-	for t := range x.n {
-		at := &x.data[t*x.width+channel]
-		now := *at
-		sum := float32(now * taps[past])
-		for i, v := range window {
-			sum += float32(v * taps[i])
+var ones = func() (x [convolveTask]float32) {
+	for i := range x {
+		x[i] = 1
+	}
+	return x
+}()
+
+// convolveChannels takes some channels through the batch:
+//
+//	x = silu(x·taps[last] + oldest·taps[0] + …)
+func (s *stream) convolveChannels(i int) {
+	c, vec := &s.delta, s.vec
+	from := i * convolveTask
+	width, past := c.dst.width, c.Taps-1
+	n := min(convolveTask, width-from)
+	oldest := c.oldest
+	var sums [convolveTask]float32
+	sum := sums[:n]
+	for t := range c.dst.n {
+		x := c.dst.column(t)[from:][:n]
+		vec.scale(sum, x, c.taps[past*width+from:][:n], 1)
+		for i := range past {
+			vec.addProduct(sum, c.window[(oldest+i)%past*width+from:][:n], c.taps[i*width+from:][:n])
 		}
 		if past > 0 {
-			copy(window, window[1:])
-			window[past-1] = now
+			copy(c.window[oldest*width+from:][:n], x)
+			oldest = (oldest + 1) % past
 		}
-		*at = sum / (1 + math32.Exp(-sum))
+		copy(x, sum)
+		vec.silu(x, ones[:n])
 	}
 }
 
 func (s *stream) DeltaRule(op string, dst, q, k, v, decay, beta engine.Buffer) {
 	start := s.begin()
 	d := s.deltas[s.block]
-	out, qs, ks, vs := dst.(*buffer), q.(*buffer), k.(*buffer), v.(*buffer)
-	decays, betas := decay.(*buffer), beta.(*buffer)
-	out.resize(qs.n)
+	s.delta = deltaCall{d, dst.(*buffer), q.(*buffer), k.(*buffer), v.(*buffer), decay.(*buffer), beta.(*buffer), nil}
+	c := &s.delta
+	c.dst.resize(c.q.n)
 	d.begun = true
-	s.each(d.ValueHeads, func(h int) {
-		key := h / (d.ValueHeads / d.KeyHeads)
-		for t := range qs.n {
-			d.step(h, out.column(t), qs.column(t)[key*d.KeyDim:][:d.KeyDim], ks.column(t)[key*d.KeyDim:][:d.KeyDim],
-				vs.column(t), decays.column(t)[h], betas.column(t)[h])
-		}
-	})
+	s.each(d.ValueHeads*d.slabsOfHead(), s.deltaTask)
 	s.end(start, op, work{
-		bytes: 2 * floatBytes(len(d.matrices)), macs: 3 * qs.n * len(d.matrices),
-		moved: floatBytes(len(qs.data), len(ks.data), len(vs.data), len(out.data)),
-	}, out)
+		bytes: 2 * floatBytes(len(d.slabs)), macs: 3 * c.q.n * len(d.slabs),
+		moved: floatBytes(len(c.q.data), len(c.k.data), len(c.v.data), len(c.dst.data)),
+	}, c.dst)
 }
 
-// step takes one token into the matrix of a value head.
-func (d *delta) step(head int, out, q, k, v []float32, decay, beta float32) {
-	n := d.ValueDim
-	out, v = out[head*n:][:n], v[head*n:][:n]
-	matrix := d.matrices[head*d.KeyDim*n:][:d.KeyDim*n]
+// deltaSlab takes a slab of a matrix through the batch.
+func (s *stream) deltaSlab(i int) {
+	c := &s.delta
+	head, from := i/c.slabsOfHead(), i%c.slabsOfHead()*slabWidth
+	n := min(slabWidth, c.ValueDim-from)
+	slab := c.slabs[(head*c.ValueDim+from)*c.KeyDim:][:n*c.KeyDim]
+	key, value := c.KeyHead(head)*c.KeyDim, head*c.ValueDim+from
+	for t := range c.q.n {
+		s.vec.deltaRule(slab, c.q.column(t)[key:][:c.KeyDim], c.k.column(t)[key:][:c.KeyDim],
+			c.v.column(t)[value:][:n], c.dst.column(t)[value:][:n], c.decay.column(t)[head], c.beta.column(t)[head])
+	}
+}
+
+// deltaRuleScalar takes a token into columns of a matrix, and answers its query:
+// the prediction is that of the decayed state.
+func deltaRuleScalar(matrix, q, k, v, out []float32, decay, beta float32) {
+	n := len(out)
 	clear(out)
-	for i, x := range k { // what the decayed state predicts of v
+	for i, x := range k {
 		row := matrix[i*n:][:n]
 		for j := range row {
 			row[j] *= decay
 			out[j] += float32(row[j] * x)
 		}
 	}
+	var by [slabWidth]float32
 	for j := range out {
-		out[j] = float32(v[j]-out[j]) * beta
-	}
-	for i, x := range k {
-		row := matrix[i*n:][:n]
-		for j, by := range out {
-			row[j] += float32(x * by)
-		}
+		by[j] = float32(v[j]-out[j]) * beta
 	}
 	clear(out)
-	for i, x := range q {
+	for i, x := range k {
 		row := matrix[i*n:][:n]
 		for j := range row {
-			out[j] += float32(row[j] * x)
+			row[j] += float32(x * by[j])
+			out[j] += float32(row[j] * q[i])
 		}
 	}
+}
+
+func (s *stream) DeltaGates(op string, decay, beta engine.Buffer, rate, bias engine.Weight) {
+	start := s.begin()
+	a, b, rates, biases := decay.(*buffer), beta.(*buffer), rate.(*gain).values, bias.(*gain).values
+	for c := range a.n {
+		column := a.column(c)
+		for h, z := range column {
+			column[h] = math32.Exp(float32(rates[h] * math32.Softplus(z+biases[h])))
+		}
+	}
+	for i, z := range b.data {
+		b.data[i] = math32.Sigmoid(z)
+	}
+	if s.observer != nil {
+		s.report(start, op, work{moved: 2 * floatBytes(len(a.data), len(b.data))}, a.n,
+			append(s.results[:0], engine.Result{Name: "decay", Values: a.data}, engine.Result{Name: "beta", Values: b.data}))
+	}
+}
+
+func (s *stream) Normalize(op string, x engine.Buffer, run int, eps, scale float32) {
+	start := s.begin()
+	b := x.(*buffer)
+	s.normalize = normalizeCall{b, run, eps, scale}
+	s.each(b.n, s.normalizeTask)
+	s.end(start, op, work{moved: 2 * floatBytes(len(b.data))}, b)
+}
+
+type normalizeCall struct {
+	x          *buffer
+	run        int
+	eps, scale float32
+}
+
+func (s *stream) normalizeColumn(c int) {
+	a := &s.normalize
+	for x := a.x.column(c); len(x) > 0; x = x[a.run:] {
+		by := float32(float64(a.scale) / math.Sqrt(s.vec.squares(lanes{}, x[:a.run]).fold()+float64(a.eps)))
+		for i := range a.run {
+			x[i] *= by
+		}
+	}
+}
+
+func (s *stream) Select(op string, dst, x engine.Buffer, from, run, stride int) {
+	start := s.begin()
+	to, in := dst.(*buffer), x.(*buffer)
+	to.resize(in.n)
+	for c := range in.n {
+		out, column := to.column(c), in.column(c)
+		for ; len(out) > 0; out = out[run:] {
+			copy(out[:run], column[from:][:run])
+			column = column[min(stride, len(column)):]
+		}
+	}
+	s.end(start, op, work{moved: 2 * floatBytes(len(to.data))}, to)
 }

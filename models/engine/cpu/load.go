@@ -127,7 +127,7 @@ func (e *Engine) gain(t formats.Tensor) (*gain, error) {
 		return nil, e.source.Fault(t.Name, err)
 	}
 	values, err := t.Floats()
-	return &gain{t.Name, values}, err
+	return newGain(t.Name, rows, cols, values), err
 }
 
 // matrix packs a tensor, or takes it in place.

@@ -88,14 +88,14 @@ func (s *stream) Rotate(op string, q, k engine.Buffer) {
 	start := s.begin()
 	qs, ks := q.(*buffer), k.(*buffer)
 	if s.n == 1 {
-		s.vec.rotate(qs.data, s.cos, s.sin)
-		s.vec.rotate(ks.data, s.cos, s.sin)
+		s.vec.rotate(qs.data, s.cos, s.sin, s.rope.HeadDim())
+		s.vec.rotate(ks.data, s.cos, s.sin, s.rope.HeadDim())
 	} else {
 		half := len(s.rope.Freq)
 		s.each(s.n, func(c int) {
 			cos, sin := s.cos[c*half:][:half], s.sin[c*half:][:half]
-			s.vec.rotate(qs.column(c), cos, sin)
-			s.vec.rotate(ks.column(c), cos, sin)
+			s.vec.rotate(qs.column(c), cos, sin, s.rope.HeadDim())
+			s.vec.rotate(ks.column(c), cos, sin, s.rope.HeadDim())
 		})
 	}
 	s.end(start, op, work{moved: 2 * floatBytes(len(qs.data), len(ks.data))}, qs)
@@ -175,8 +175,11 @@ func (s *stream) gateChunk(i int) {
 }
 
 func (v *Vectors) activation(f arch.Activation) func(gate, up []float32) {
-	if f == arch.ReLU2 {
+	switch f {
+	case arch.ReLU2:
 		return v.relu2
+	case arch.Sigmoid:
+		return v.sigmoid
 	}
 	return v.silu
 }

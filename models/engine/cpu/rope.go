@@ -14,10 +14,10 @@ func angles(r engine.Rope, cos, sin []float32, position int) {
 	}
 }
 
-// rotate turns every head of x, len(cos) pairs each, in place.
-func (v *Vectors) rotate(x, cos, sin []float32) {
+// rotate turns len(cos) pairs at the start of every head of x, in place.
+func (v *Vectors) rotate(x, cos, sin []float32, head int) {
 	half := len(cos)
-	for ; len(x) >= 2*half; x = x[2*half:] {
+	for ; len(x) >= head; x = x[head:] {
 		v.turn(x[:half], x[half:2*half], cos, sin)
 	}
 }

@@ -50,6 +50,15 @@ type stream struct {
 	attendTask   func(i int)
 	gateTask     func(i int)
 
+	// The same of the operations of gated delta nets and of Hadamard.
+	delta         deltaCall
+	normalize     normalizeCall
+	rotation      rotateCall
+	convolveTask  func(i int)
+	deltaTask     func(i int)
+	normalizeTask func(i int)
+	rotateTask    func(i int)
+
 	observer engine.Observer
 	observed time.Time // since when
 	results  []engine.Result
@@ -104,6 +113,7 @@ func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
 		}
 	}
 	s.storeTask, s.attendTask, s.gateTask = s.storeColumn, s.attendRuns, s.gateChunk
+	s.convolveTask, s.deltaTask, s.normalizeTask, s.rotateTask = s.convolveChannels, s.deltaSlab, s.normalizeColumn, s.rotateRun
 	return s, nil
 }
 

@@ -30,6 +30,11 @@ type Vectors struct {
 	turn      func(a, b, cos, sin []float32)
 	scores    func(dst, q, rows []float32, ahead []byte)
 	weighted  func(dst, weights, rows []float32, ahead []byte)
+
+	sigmoid    func(gate, up []float32)
+	addProduct func(dst, x, y []float32)
+	hadamard   func(x []float32, by float32)
+	deltaRule  func(matrix, q, k, v, out []float32, decay, beta float32)
 }
 
 // Scalar is the specification of all others.
@@ -40,6 +45,8 @@ var Scalar = &Vectors{
 	maximum: maximumScalar, turn: turnScalar,
 	scores:   func(dst, q, rows []float32, _ []byte) { scoresScalar(dst, q, rows) },
 	weighted: func(dst, weights, rows []float32, _ []byte) { weightedScalar(dst, weights, rows, 0) },
+
+	sigmoid: sigmoidScalar, addProduct: addProductScalar, hadamard: hadamardScalar, deltaRule: deltaRuleScalar,
 }
 
 // AllVectors returns those that are built into this program, the best last.

@@ -27,6 +27,14 @@ func addScalar(x, y []float32) {
 	}
 }
 
+// addProductScalar is dst += x·y.
+func addProductScalar(dst, x, y []float32) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i, v := range x {
+		dst[i] += float32(v * y[i])
+	}
+}
+
 // squaresScalar adds x² to the lanes. The square of a float32 is exact in
 // float64.
 func squaresScalar(sum lanes, x []float32) lanes {
@@ -49,6 +57,14 @@ func siluScalar(gate, up []float32) {
 	up = up[:len(gate)]
 	for i, g := range gate {
 		gate[i] = g / (1 + math32.Exp(-g)) * up[i]
+	}
+}
+
+// sigmoidScalar is gate = σ(gate)·up.
+func sigmoidScalar(gate, up []float32) {
+	up = up[:len(gate)]
+	for i, g := range gate {
+		gate[i] = math32.Sigmoid(g) * up[i]
 	}
 }
 

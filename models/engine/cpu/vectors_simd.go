@@ -81,6 +81,7 @@ func newSIMD(name, summary string, isa *kernels.ISA, scores scoresOf, weighted w
 				weightedScalar(dst, weights, rows, n)
 			}
 		},
+		sigmoid: sigmoid, addProduct: addProductScalar, hadamard: hadamardScalar, deltaRule: deltaRuleScalar,
 	}
 }
 
@@ -120,6 +121,15 @@ func silu(gate, up []float32) {
 		siluSIMD(&gate[0], &up[0], n)
 	}
 	siluScalar(gate[n:], up[n:])
+}
+
+// sigmoid is sigmoidScalar with the exponentials together.
+func sigmoid(gate, up []float32) {
+	exp(lanes{}, gate, 0, -1)
+	up = up[:len(gate)]
+	for i, e := range gate {
+		gate[i] = 1 / (1 + e) * up[i]
+	}
 }
 
 func relu2(gate, up []float32) {

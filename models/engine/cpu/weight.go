@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"onebit/formats"
@@ -51,12 +52,24 @@ func (t *table) Info() engine.WeightInfo {
 	return engine.WeightInfo{Tensor: t.Name, Rows: rows, Cols: cols, Type: t.Type, Bytes: len(t.Data)}
 }
 
-// A gain is a vector in float32.
+// A gain is a vector in float32, or a small matrix.
 type gain struct {
-	name   string
-	values []float32
+	name       string
+	rows, cols int
+	values     []float32
+	columns    func() []float32 // its transpose
+}
+
+func newGain(name string, rows, cols int, values []float32) *gain {
+	return &gain{name, rows, cols, values, sync.OnceValue(func() []float32 {
+		out := make([]float32, len(values))
+		for i, x := range values {
+			out[i%cols*rows+i/cols] = x
+		}
+		return out
+	})}
 }
 
 func (g *gain) Info() engine.WeightInfo {
-	return engine.WeightInfo{Tensor: g.name, Rows: 1, Cols: len(g.values), Type: formats.F32, Bytes: 4 * len(g.values)}
+	return engine.WeightInfo{Tensor: g.name, Rows: g.rows, Cols: g.cols, Type: formats.F32, Bytes: 4 * len(g.values)}
 }

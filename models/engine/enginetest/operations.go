@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"math"
 	"testing"
 
 	"onebit/internal/deviation"
@@ -64,6 +65,56 @@ func (s Subject) list() []operation {
 				r.input("dv", valHead*valueDim, n, seed(r, 12), 1), r.input("decay", valHead, n, seed(r, 13), 0.3), r.input("beta", valHead, n, seed(r, 14), 0.5))
 			return b
 		}},
+		{"DeltaRule of tiled heads", s.Floats, 3, func(r *rig, n int) engine.Buffer {
+			b := r.buffer("recalled", valHead*valueDim)
+			r.DeltaRule("op", b, r.input("dq", keyHeads*keyDim, n, seed(r, 10), 0.2), r.input("dk", keyHeads*keyDim, n, seed(r, 11), 0.2),
+				r.input("dv", valHead*valueDim, n, seed(r, 12), 1), r.input("decay", valHead, n, seed(r, 13), 0.3), r.input("beta", valHead, n, seed(r, 14), 0.5))
+			return b
+		}},
+		{"DeltaGates decay", s.Floats, 1, func(r *rig, n int) engine.Buffer {
+			b := r.input("raw decay", hidden, n, seed(r, 21), 9)
+			r.DeltaGates("op", b, r.input("raw beta", hidden, n, seed(r, 22), 3), r.weights["rate"], r.weights["gain"])
+			return b
+		}},
+		{"DeltaGates beta", s.Floats, 1, func(r *rig, n int) engine.Buffer {
+			b := r.input("raw beta", hidden, n, seed(r, 22), 3)
+			r.DeltaGates("op", r.input("raw decay", hidden, n, seed(r, 21), 3), b, r.weights["rate"], r.weights["gain"])
+			return b
+		}},
+		{"Normalize", s.Floats, 1, func(r *rig, n int) engine.Buffer {
+			b := r.input("x", hidden, n, seed(r, 23), 0.01)
+			r.Normalize("op", b, 32, 1e-6, 0.3)
+			return b
+		}},
+		{"Select", 0, engine.Outside, func(r *rig, n int) engine.Buffer {
+			b := r.buffer("selected", hidden/4)
+			r.Select("op", b, r.input("x", hidden, n, seed(r, 24), 1), 32, 16, 64)
+			return b
+		}},
+		{"Select the end", 0, engine.Outside, func(r *rig, n int) engine.Buffer {
+			b := r.buffer("selected end", 56)
+			r.Select("op", b, r.input("x", hidden, n, seed(r, 24), 1), 200, 56, hidden)
+			return b
+		}},
+		{"Hadamard", s.Floats, engine.Outside, func(r *rig, n int) engine.Buffer {
+			b := r.buffer("rotated", hidden)
+			r.Hadamard("op", b, r.input("x", hidden, n, seed(r, 25), 1), rotation(hidden, 128))
+			return b
+		}},
+		{"Hadamard of long blocks, back, in place", s.Floats, engine.Outside, func(r *rig, n int) engine.Buffer {
+			b := r.input("y", 2048, n, seed(r, 26), 1)
+			back := *rotation(2048, 1024)
+			back.Inverse, back.Rows, back.Run = true, 4, 16 // which the way back is without
+			r.Hadamard("op", b, b, &back)
+			return b
+		}},
+		{"Hadamard in another order", s.Floats, engine.Outside, func(r *rig, n int) engine.Buffer {
+			b := r.buffer("rotated", inner)
+			to := *rotation(inner, 4)
+			to.Rows, to.Run = 4, 64
+			r.Hadamard("op", b, r.input("x", inner, n, seed(r, 27), 1), &to)
+			return b
+		}},
 		{"Add", s.Floats, engine.Outside, func(r *rig, n int) engine.Buffer {
 			b := r.input("a", inner, n, seed(r, 15), 1)
 			r.Add("op", b, r.input("b", inner, n, seed(r, 16), 1))
@@ -75,7 +126,7 @@ func (s Subject) list() []operation {
 			return b
 		}},
 	}
-	for _, f := range []arch.Activation{arch.SiLU, arch.ReLU2} {
+	for _, f := range []arch.Activation{arch.SiLU, arch.ReLU2, arch.Sigmoid} {
 		out = append(out, operation{"Gate " + string(f), s.Floats, 0, func(r *rig, n int) engine.Buffer {
 			b := r.input("gate", inner, n, seed(r, 18), 2)
 			r.Gate("op", b, r.input("up", inner, n, seed(r, 19), 1), f)
@@ -91,6 +142,15 @@ func (s Subject) list() []operation {
 		}})
 	}
 	return out
+}
+
+// rotation has random signs.
+func rotation(width, block int) *engine.Rotation {
+	r := &engine.Rotation{Signs: random(width, 31, 1), Block: block}
+	for i, x := range r.Signs {
+		r.Signs[i] = float32(math.Copysign(1, float64(x)))
+	}
+	return r
 }
 
 // operations compares each with its definition, over batches of several sizes

@@ -49,6 +49,7 @@ var blocks = []engine.State{
 	engine.KV{Heads: kvHeads, Dim: headDim},
 	engine.Delta{KeyHeads: keyHeads, ValueHeads: valHead, KeyDim: keyDim, ValueDim: valueDim, Channels: channels, Taps: taps},
 	engine.KV{Heads: kvHeads, Dim: headDim},
+	engine.Delta{KeyHeads: keyHeads, ValueHeads: valHead, KeyDim: keyDim, ValueDim: valueDim, Tiled: true},
 }
 
 // requests are the weights of a test.
@@ -56,6 +57,7 @@ var requests = []engine.Request{
 	{Tensor: "table", Use: engine.Table},
 	{Tensor: "gain", Use: engine.Gain},
 	{Tensor: "taps", Use: engine.Gain},
+	{Tensor: "rate", Use: engine.Gain},
 	{Tensor: "one bit", Use: engine.Matrix},
 	{Tensor: "ternary", Use: engine.Matrix},
 	{Tensor: "half", Use: engine.Matrix},

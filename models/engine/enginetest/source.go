@@ -27,10 +27,18 @@ func tensors() []tensor {
 		{"table", formats.F16, []int{vocab, hidden}, random(vocab*hidden, 11, 1)},
 		{"gain", formats.F32, []int{hidden}, random(hidden, 12, 1)},
 		{"taps", formats.F32, []int{channels, taps}, random(channels*taps, 13, 0.5)},
+		{"rate", formats.F32, []int{hidden}, negative(random(hidden, 17, 0.3))},
 		{"one bit", formats.Q1_0_g128, []int{inner, hidden}, random(inner*hidden, 14, 0.1)},
 		{"ternary", formats.I2_S, []int{inner, hidden}, ternary(inner*hidden, 15)},
 		{"half", formats.F16, []int{inner, hidden}, random(inner*hidden, 16, 0.1)},
 	}
+}
+
+func negative(x []float32) []float32 {
+	for i, v := range x {
+		x[i] = -max(v, -v)
+	}
+	return x
 }
 
 // ternary is random values of -0.1, 0 and 0.1.

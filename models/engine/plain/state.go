@@ -119,7 +119,7 @@ func (s *delta) rule(dst, q, k, v, decay, beta *buffer) {
 	dst.resize(len(q.columns))
 	for c := range q.columns {
 		for h, matrix := range s.matrices {
-			key, value := h*s.KeyHeads/s.ValueHeads*s.KeyDim, h*s.ValueDim
+			key, value := s.KeyHead(h)*s.KeyDim, h*s.ValueDim
 			s.step(matrix, dst.columns[c][value:][:s.ValueDim], q.columns[c][key:][:s.KeyDim], k.columns[c][key:][:s.KeyDim],
 				v.columns[c][value:][:s.ValueDim], decay.columns[c][h], beta.columns[c][h])
 		}

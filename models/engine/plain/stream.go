@@ -3,6 +3,7 @@ package plain
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"time"
 
 	"onebit/internal/clock"
@@ -184,11 +185,11 @@ func (s *stream) Rotate(op string, q, k engine.Buffer) {
 	}, []string{op}, q.(*buffer))
 }
 
-// rotate turns the pairs (z[i], z[i+d/2]) of every head, as complex numbers.
+// rotate turns the pairs (z[i], z[i+n]) of every head, as complex numbers.
 func (s *stream) rotate(b *buffer) {
 	half := len(s.opt.Rope.Freq)
 	for c, column := range b.columns {
-		for ; len(column) > 0; column = column[2*half:] {
+		for ; len(column) > 0; column = column[s.opt.Rope.HeadDim():] {
 			for i, f := range s.opt.Rope.Freq {
 				angle := float64(s.position+c) * f
 				turned := complex(column[i], column[i+half]) * complex(math.Cos(angle), math.Sin(angle)) * complex(s.opt.Rope.Magnitude, 0)
@@ -217,22 +218,89 @@ func (s *stream) DeltaRule(op string, dst, q, k, v, decay, beta engine.Buffer) {
 	}, []string{op}, to)
 }
 
+func (s *stream) DeltaGates(op string, decay, beta engine.Buffer, rate, bias engine.Weight) {
+	a, b := decay.(*buffer), beta.(*buffer)
+	s.do(op, func() {
+		for c := range a.columns {
+			for h, z := range a.columns[c] {
+				softplus := math.Log1p(math.Exp(z + bias.(*weight).rows[0][h]))
+				a.columns[c][h] = math.Exp(rate.(*weight).rows[0][h] * softplus)
+				b.columns[c][h] = sigmoid(b.columns[c][h])
+			}
+		}
+	}, []string{"decay", "beta"}, a, b)
+}
+
+func (s *stream) Hadamard(op string, dst, x engine.Buffer, r *engine.Rotation) {
+	to, from := dst.(*buffer), x.(*buffer)
+	s.do(op, func() {
+		out := &buffer{width: to.width}
+		out.resize(len(from.columns))
+		for c, column := range from.columns {
+			for i := range column {
+				first := i / r.Block * r.Block
+				for j := range r.Block {
+					z := column[r.From(first+j)]
+					if !r.Inverse {
+						z *= float64(r.Signs[first+j])
+					}
+					sign := 1 - 2*float64(bits.OnesCount(uint((i-first)&j))%2)
+					out.columns[c][i] += sign * z / math.Sqrt(float64(r.Block))
+				}
+				if r.Inverse {
+					out.columns[c][i] *= float64(r.Signs[i])
+				}
+			}
+		}
+		to.columns = out.columns
+	}, []string{op}, to)
+}
+
+func (s *stream) Select(op string, dst, x engine.Buffer, from, run, stride int) {
+	to := dst.(*buffer)
+	s.do(op, func() {
+		to.resize(len(x.(*buffer).columns))
+		for c, column := range x.(*buffer).columns {
+			for i := range to.columns[c] {
+				to.columns[c][i] = column[i/run*stride+from+i%run]
+			}
+		}
+	}, []string{op}, to)
+}
+
+func (s *stream) Normalize(op string, x engine.Buffer, run int, eps, scale float32) {
+	b := x.(*buffer)
+	s.do(op, func() {
+		for _, column := range b.columns {
+			for ; len(column) > 0; column = column[run:] {
+				length := math.Sqrt(dot(column[:run], column[:run]) + float64(eps))
+				for i := range run {
+					column[i] *= float64(scale) / length
+				}
+			}
+		}
+	}, []string{op}, b)
+}
+
 func (s *stream) Gate(op string, gate, up engine.Buffer, f arch.Activation) {
 	g, u := gate.(*buffer), up.(*buffer)
 	s.do(op, func() {
 		for c, column := range g.columns {
 			for i, z := range column {
-				if f == arch.ReLU2 {
-					column[i] = math.Pow(math.Max(z, 0), 2) * u.columns[c][i]
-				} else {
-					column[i] = silu(z) * u.columns[c][i]
-				}
+				column[i] = activations[f](z) * u.columns[c][i]
 			}
 		}
 	}, []string{op}, g)
 }
 
-func silu(z float64) float64 { return z / (1 + math.Exp(-z)) }
+var activations = map[arch.Activation]func(z float64) float64{
+	arch.ReLU2:   func(z float64) float64 { return math.Pow(math.Max(z, 0), 2) },
+	arch.SiLU:    silu,
+	arch.Sigmoid: sigmoid,
+}
+
+func silu(z float64) float64    { return z * sigmoid(z) }
+func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
 func (s *stream) Add(op string, x, y engine.Buffer) {
 	b := x.(*buffer)

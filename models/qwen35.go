@@ -1,0 +1,256 @@
+package models
+
+import (
+	"math"
+	"strings"
+
+	"onebit/formats"
+	"onebit/models/arch"
+	"onebit/models/engine"
+)
+
+// Qwen35 is the architecture of Qwen3.5 to 3.8, and of the Bonsai 27B models
+// made of them: of four blocks three are gated delta nets, whose memory of the
+// text is a matrix for each value head, and the fourth is attention with an
+// output gate. Names, keys and the order of value heads: PrismML-Eng/llama.cpp
+// and ggml-org/llama.cpp, src/models/qwen35.cpp and conversion/qwen.py.
+var Qwen35 = register(&Architecture{
+	Table: arch.Table{
+		Name:       "qwen35",
+		Summary:    "Qwen3.5 and Bonsai 27B, gated delta nets and attention",
+		Activation: arch.SiLU,
+		Types: map[arch.Role]*formats.Type{
+			arch.Norm:       formats.F32,
+			arch.Embedding:  formats.Q1_0_g128,
+			arch.Head:       formats.Q1_0_g128,
+			arch.Projection: formats.Q1_0_g128,
+		},
+		Keys: []string{
+			arch.KeyBlockCount, arch.KeyContextLength, arch.KeyEmbeddingLength, arch.KeyFeedForwardLength,
+			arch.KeyHeadCount, arch.KeyHeadCountKV, arch.KeyRopeSections, arch.KeyRopeFreqBase, arch.KeyRMSEpsilon,
+			arch.KeyKeyLength, arch.KeyValueLength, arch.KeyTaps, arch.KeyStateSize, arch.KeyKeyHeads,
+			arch.KeyValueHeads, arch.KeyInnerSize, arch.KeyAttentionInterval, arch.KeyRopeDimensionCount,
+		},
+		Global: []arch.Declaration{
+			arch.Matrix("token_embd", arch.Embedding, arch.Vocab, arch.Hidden),
+			arch.Vector("output_norm", arch.Norm, arch.Hidden),
+			arch.Matrix("output", arch.Head, arch.Vocab, arch.Hidden),
+		},
+		Block:   qwen35Block(),
+		Text:    arch.Text{Chat: qwen35Chat, Others: []*arch.Chat{qwen38Chat}},
+		Presets: qwen35Presets(),
+	},
+	forward: qwen35Forward,
+	grouped: "ssm_out",
+	state: func(c arch.Config, block int) engine.State {
+		if c.Attends(block) {
+			return engine.KV{Heads: c.KVHeads, Dim: c.HeadDim}
+		}
+		d := c.Delta
+		return engine.Delta{
+			KeyHeads: d.KeyHeads, ValueHeads: d.ValueHeads, KeyDim: d.HeadDim, ValueDim: d.HeadDim,
+			Channels: d.Channels(), Taps: d.Taps, Tiled: true,
+		}
+	},
+})
+
+// qwen35Block are the tensors of both kinds of block. Of the attention's, attn_q
+// has a head's queries and behind them its gates; of the delta net's, attn_qkv
+// has all queries, keys and values, in this order.
+func qwen35Block() []arch.Declaration {
+	gates := func(c arch.Config) int { return 2 * arch.Query(c) }
+	heads := func(c arch.Config) int { return c.Delta.ValueHeads }
+	values := func(c arch.Config) int { return c.Delta.Values() }
+	channels := func(c arch.Config) int { return c.Delta.Channels() }
+	out := []arch.Declaration{arch.Vector("attn_norm", arch.Norm, arch.Hidden)}
+	out = append(out, arch.In(arch.Config.Attends,
+		arch.Matrix("attn_q", arch.Projection, gates, arch.Hidden),
+		arch.Matrix("attn_k", arch.Projection, arch.KV, arch.Hidden),
+		arch.Matrix("attn_v", arch.Projection, arch.KV, arch.Hidden),
+		arch.Vector("attn_q_norm", arch.Norm, arch.HeadDim),
+		arch.Vector("attn_k_norm", arch.Norm, arch.HeadDim),
+		arch.Matrix("attn_output", arch.Projection, arch.Hidden, arch.Query),
+	)...)
+	out = append(out, arch.In(func(c arch.Config, block int) bool { return !c.Attends(block) },
+		arch.Matrix("attn_qkv", arch.Projection, channels, arch.Hidden),
+		arch.Matrix("attn_gate", arch.Projection, values, arch.Hidden),
+		arch.Matrix("ssm_alpha", arch.Control, heads, arch.Hidden),
+		arch.Matrix("ssm_beta", arch.Control, heads, arch.Hidden),
+		arch.Matrix("ssm_conv1d", arch.Taps, channels, func(c arch.Config) int { return c.Delta.Taps }),
+		arch.Whole(arch.Vector("ssm_dt.bias", arch.Bias, heads)),
+		arch.Whole(arch.Vector("ssm_a", arch.Rate, heads)),
+		arch.Vector("ssm_norm", arch.Norm, func(c arch.Config) int { return c.Delta.HeadDim }),
+		arch.Matrix("ssm_out", arch.Projection, arch.Hidden, values),
+	)...)
+	return append(out,
+		arch.Vector("post_attention_norm", arch.Norm, arch.Hidden),
+		arch.Matrix("ffn_gate", arch.Projection, arch.FFN, arch.Hidden),
+		arch.Matrix("ffn_up", arch.Projection, arch.FFN, arch.Hidden),
+		arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
+	)
+}
+
+// qwen35Forward is the block of huggingface/transformers
+// models/qwen3_next/modeling_qwen3_next.py, whose norms' gains files have with 1
+// added.
+func qwen35Forward(b *Block, s *Session) {
+	s.rmsNorm("attn_norm", s.h, s.x, b.AttnNorm)
+	if s.model.Config.Attends(b.Index) {
+		qwen35Attention(b, s)
+	} else {
+		qwen35Delta(b, s)
+	}
+	s.add("attn_residual", s.x, s.h)
+
+	s.rmsNorm("ffn_norm", s.h, s.x, b.gains["post_attention_norm"])
+	s.multiply("ffn_gate_up", s.h, into{b.Gate, s.gate}, into{b.Up, s.up})
+	s.activate("ffn_act") // s.gate, with s.up
+	s.multiply("ffn_down", s.gate, into{b.Down, s.h})
+	s.add("ffn_residual", s.x, s.h)
+}
+
+// qwen35Attention is attention whose heads' results are gated, from s.h to s.h.
+func qwen35Attention(b *Block, s *Session) {
+	dim := s.model.Config.HeadDim
+	both, gate := s.buffer("q and gate", 2*s.q.Width()), s.buffer("gate", s.q.Width())
+	s.multiply("attn_qkv", s.h, into{b.Q, both}, into{b.K, s.k}, into{b.V, s.v})
+	s.stream.Select("attn_q", s.q, both, 0, dim, 2*dim)
+	s.stream.Select("attn_gate", gate, both, dim, dim, 2*dim)
+	s.rmsNorm("attn_q_norm", s.q, s.q, b.QNorm)
+	s.rmsNorm("attn_k_norm", s.k, s.k, b.KNorm)
+	s.rotate("rope", s.q, s.k)
+	s.attend("attn") // s.att, from s.q, s.k, s.v and the cache
+	s.stream.Gate("attn_gated", gate, s.att, arch.Sigmoid)
+	s.multiply("attn_output", gate, into{b.Output, s.h})
+}
+
+// lengthEps is what keeps keys and queries of length 0 from dividing by it
+// (l2norm of modeling_qwen3_next.py).
+const lengthEps = 1e-6
+
+// qwen35Delta is a gated delta net (arXiv:2412.06464), from s.h to s.h.
+func qwen35Delta(b *Block, s *Session) {
+	d := s.model.Config.Delta
+	keys, values, channels := d.Keys(), d.Values(), d.Channels()
+	qkv, z := s.buffer("channels", channels), s.buffer("z", values)
+	q, k, v := s.buffer("delta q", keys), s.buffer("delta k", keys), s.buffer("delta v", values)
+	decay, beta, out := s.buffer("decay", d.ValueHeads), s.buffer("beta", d.ValueHeads), s.buffer("delta out", values)
+	s.multiply("ssm_in", s.h, into{b.linears["attn_qkv"], qkv}, into{b.linears["attn_gate"], z})
+	s.multiply("ssm_control", s.h, into{b.linears["ssm_alpha"], decay}, into{b.linears["ssm_beta"], beta})
+
+	s.stream.Convolve("ssm_conv", qkv, b.gains["ssm_conv1d"])
+	s.stream.Select("ssm_q", q, qkv, 0, keys, channels)
+	s.stream.Select("ssm_k", k, qkv, keys, keys, channels)
+	s.stream.Select("ssm_v", v, qkv, 2*keys, values, channels)
+	s.stream.Normalize("ssm_q_norm", q, d.HeadDim, lengthEps, float32(1/math.Sqrt(float64(d.HeadDim))))
+	s.stream.Normalize("ssm_k_norm", k, d.HeadDim, lengthEps, 1)
+	s.stream.DeltaGates("ssm_gates", decay, beta, b.gains["ssm_a"], b.gains["ssm_dt.bias"])
+	s.stream.DeltaRule("ssm_delta", out, q, k, v, decay, beta)
+
+	s.rmsNorm("ssm_norm", out, out, b.gains["ssm_norm"])
+	s.stream.Gate("ssm_gated", z, out, arch.SiLU)
+	s.multiply("ssm_out", z, into{b.linears["ssm_out"], s.h})
+}
+
+// qwen35Presets are the real models, from what loaders print of their files, and
+// a small one.
+func qwen35Presets() []*arch.Preset {
+	small := qwen35Config(24, 1024, 3584, 8, 2, 16, true)
+	two, four, nine := qwen35Config(24, 2048, 6144, 8, 2, 16, true), qwen35Config(32, 2560, 9216, 16, 4, 32, true), qwen35Config(32, 4096, 12288, 16, 4, 32, false)
+	bonsai := qwen35Config(64, 5120, 17408, 24, 4, 48, false)
+	tiny := arch.Config{
+		Layers: 2, Hidden: 256, FFN: 512, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 512, Context: 512,
+		Delta:    arch.Delta{Interval: 2, KeyHeads: 2, ValueHeads: 4, HeadDim: 64, Taps: 4},
+		RopeBase: 1e7, RopeDim: 32, Eps: 1e-6, TiedHead: true,
+	}
+	return []*arch.Preset{
+		{Name: "bonsai-27b", Summary: "Bonsai 27B, 1 bit", ModelName: "Bonsai-27B", Tokenizer: "qwen35", Config: bonsai},
+		{Name: "ternary-bonsai-27b", Summary: "Ternary Bonsai 27B, 2 bits", ModelName: "Ternary-Bonsai-27B", Tokenizer: "qwen35", Config: bonsai,
+			Types: inTwoBits(formats.Q2_0_g128, formats.Q2_0_g128)},
+		{Name: "bonsai-2-27b", Summary: "Bonsai 2 27B, ternary in 2 bits, rotated", ModelName: "Ternary-Bonsai-2-27B", Tokenizer: "qwen35", Config: bonsai,
+			Types: inTwoBits(formats.Q2_0_g128, formats.BF16), Rotation: 1024},
+		{Name: "qwen3.5-0.8b", Summary: "Qwen3.5 0.8B as it would be in 1 bit", ModelName: "Qwen3.5-0.8B", Tokenizer: "qwen35", Config: small},
+		{Name: "qwen3.5-2b", Summary: "Qwen3.5 2B as it would be in 1 bit", ModelName: "Qwen3.5-2B", Tokenizer: "qwen35", Config: two},
+		{Name: "qwen3.5-4b", Summary: "Qwen3.5 4B as it would be in 1 bit", ModelName: "Qwen3.5-4B", Tokenizer: "qwen35", Config: four},
+		{Name: "qwen3.5-9b", Summary: "Qwen3.5 9B as it would be in 1 bit", ModelName: "Qwen3.5-9B", Tokenizer: "qwen35", Config: nine},
+		{Name: "tiny-qwen35", Summary: "a small qwen35 for tests, 1 bit", ModelName: "tiny-qwen35", Tokenizer: "qwen35", Config: tiny},
+	}
+}
+
+// qwen35Config returns what all sizes share.
+func qwen35Config(layers, hidden, ffn, heads, kvHeads, valueHeads int, tied bool) arch.Config {
+	return arch.Config{
+		Layers: layers, Hidden: hidden, FFN: ffn, Heads: heads, KVHeads: kvHeads, HeadDim: 256,
+		Vocab: 248320, Context: 262144, RopeBase: 1e7, RopeDim: 64, Eps: 1e-6, TiedHead: tied,
+		Delta: arch.Delta{Interval: 4, KeyHeads: 16, ValueHeads: valueHeads, HeadDim: 128, Taps: 4},
+	}
+}
+
+// inTwoBits are the formats of a model whose large matrices are in one.
+func inTwoBits(all, control *formats.Type) map[arch.Role]*formats.Type {
+	return map[arch.Role]*formats.Type{arch.Embedding: all, arch.Head: all, arch.Projection: all, arch.Control: control}
+}
+
+// qwenThinks begins a reply with thoughts that are the model's to finish.
+const qwenThinks = "<|im_start|>assistant\n<think>\n"
+
+// qwen35Chat is what Qwen3.5, 3.6 and Bonsai 27B were taught: they think unless
+// told otherwise, and earlier replies lose what they were thought from. Source:
+// chat_template.jinja of Qwen/Qwen3.5-27B.
+var qwen35Chat = &arch.Chat{
+	Name:     "qwen3.5",
+	About:    "ChatML that begins a reply with <think>, and forgets earlier thoughts (Qwen3.5, Bonsai 27B)",
+	Marks:    []string{"<|im_start|>", "<think>", "<function="},
+	Turns:    qwenTurns(arch.Turn{Before: "<|im_start|>assistant\n", After: "<|im_end|>\n", Content: trimmedReply}),
+	Reply:    qwenThinks,
+	Thinking: &arch.Thinking{On: qwenThinks, Off: qwenSilent, Default: true},
+}
+
+// qwen38Chat is what Qwen3.8 and Bonsai 2 were taught: earlier thoughts stay, and
+// a sentence says how much to think. Source: chat_template.jinja of
+// Qwen/Qwen3.8-27B.
+var qwen38Chat = &arch.Chat{
+	Name:    "qwen3.8",
+	About:   "ChatML that begins a reply with <think>, keeps thoughts, and knows efforts (Qwen3.8, Bonsai 2)",
+	Marks:   []string{"<|im_start|>", "<think>", "<function=", "reasoning_effort"},
+	Turns:   qwenTurns(arch.Turn{Before: qwenThinks, After: "<|im_end|>\n", Content: thoughtReply}),
+	Reply:   qwenThinks,
+	Preface: qwen38Efforts["xhigh"],
+	Thinking: &arch.Thinking{
+		On: qwenThinks, Off: qwenSilent, Default: true, Efforts: qwen38Efforts, Effort: "xhigh",
+	},
+}
+
+// qwen38Efforts are the template's own words, which the models know.
+var qwen38Efforts = map[string]string{
+	"low": "Reasoning effort is set to low. Keep your thinking brief and focused, moving directly to the conclusion " +
+		"without unnecessary elaboration.",
+	"medium": "",
+	"xhigh": "Reasoning effort is set to xhigh. Please think carefully through the task, validate key assumptions, " +
+		"consider plausible alternatives, and prioritize correctness, consistency, and clarity in the final answer.",
+}
+
+// qwenTurns are ChatML's, trimmed.
+func qwenTurns(reply arch.Turn) map[string]arch.Turn {
+	turns := arch.ChatMLTurns(nil)
+	for _, role := range []string{arch.System, arch.User} {
+		turn := turns[role]
+		turn.Content = strings.TrimSpace
+		turns[role] = turn
+	}
+	turns[arch.Assistant] = reply
+	return turns
+}
+
+func trimmedReply(reply string) string { return strings.TrimSpace(withoutThinking(reply)) }
+
+// thoughtReply is a reply behind <think>: the thoughts, none if it was made
+// without, the end mark and the rest.
+func thoughtReply(reply string) string {
+	thoughts, rest, thought := strings.Cut(reply, "</think>")
+	if !thought {
+		thoughts, rest = "", reply
+	}
+	thoughts = strings.TrimPrefix(strings.TrimSpace(thoughts), "<think>")
+	return strings.TrimSpace(thoughts) + "\n</think>\n\n" + strings.TrimSpace(rest)
+}

@@ -1,0 +1,241 @@
+package models_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"onebit/formats"
+	"onebit/formats/container"
+	"onebit/internal/deviation"
+	"onebit/models"
+	"onebit/models/arch"
+	"onebit/models/engine/cpu"
+	"onebit/models/modeltest"
+)
+
+// smallQwen35 has what the real models have and tiny-qwen35 has not: several
+// delta nets in a row, and three value heads to a key head. Its projections are
+// in fp16, so that they may be rotated without loss.
+func smallQwen35() *arch.Preset {
+	p := *must(models.LookupPreset("tiny-qwen35"))
+	p.Name = "small-qwen35"
+	p.Config.Layers, p.Config.TiedHead, p.Config.Vocab = 8, false, 300
+	p.Config.Delta = arch.Delta{Interval: 4, KeyHeads: 2, ValueHeads: 6, HeadDim: 64, Taps: 4}
+	p.Types = map[arch.Role]*formats.Type{
+		arch.Embedding: formats.F16, arch.Head: formats.F16, arch.Projection: formats.F16, arch.Control: formats.BF16,
+	}
+	return &p
+}
+
+// fold stores a model's weights as Bonsai 2's are: rotated, in blocks of 128.
+func fold(t testing.TB, x *fixture) {
+	t.Helper()
+	for _, kv := range foldedMetadata() {
+		x.set(kv.Key, kv.Value)
+	}
+	c := smallQwen35().Config
+	rotation := must(models.FromGGUF(x.file(t)).Rotation())
+	for _, info := range slices.Clone(x.tensors) {
+		if !rotation.Weights[info.Name] && !rotation.Rows[info.Name] {
+			continue
+		}
+		x.fold(t, info, func(row []float64) []float64 { return modeltest.Fold(rotation, c, info.Name, row) })
+	}
+}
+
+// foldedMetadata is what such a file says, with random signs.
+func foldedMetadata() []container.KV {
+	p := smallQwen35()
+	p.Rotation = 128
+	signs := map[int][]float32{}
+	for _, width := range []int{256, 384, 512} {
+		rng := rand.New(rand.NewPCG(uint64(width), 5))
+		for range width {
+			signs[width] = append(signs[width], 1-2*float32(rng.IntN(2)))
+		}
+	}
+	return p.RotationMetadata(signs)
+}
+
+// fold replaces the rows of a matrix, in float32.
+func (x *fixture) fold(t testing.TB, info container.TensorInfo, change func(row []float64) []float64) {
+	t.Helper()
+	tensor := formats.Tensor{Name: info.Name, Type: info.Type, Shape: info.Shape, Data: x.data[info.Name]}
+	rows, cols := tensor.Dims()
+	values := must(tensor.Floats())
+	for r := range rows {
+		row := make([]float64, cols)
+		for c := range row {
+			row[c] = float64(values[r*cols+c])
+		}
+		for c, v := range change(row) {
+			values[r*cols+c] = float32(v)
+		}
+	}
+	data := make([]byte, must(formats.F32.Bytes(rows, cols)))
+	if err := formats.F32.Quantize(data, values, rows, cols); err != nil {
+		t.Fatal(err)
+	}
+	x.put(t, info.Name, formats.F32, data, info.Shape...)
+}
+
+// exactly computes everything in float32 but what is summed in float64.
+var exactly = models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}
+
+// A model whose weights are stored rotated has the logits of the one that it was
+// made of.
+func TestFoldedModel(t *testing.T) {
+	plain, folded := newFixture(t, smallQwen35()), newFixture(t, smallQwen35())
+	fold(t, folded)
+	ids := text(70, 300)
+	want := prefill(t, plain.open(t, exactly), ids)
+	if e := deviation.Of(prefill(t, folded.open(t, exactly), ids), want).NMSE(); !(e < 1e-10) {
+		t.Errorf("an NMSE of %.3g", e)
+	}
+}
+
+func prefill(t *testing.T, m *models.Model, ids []int) []float32 {
+	t.Helper()
+	logits, err := session(t, m, models.SessionOptions{Cache: formats.F32}).Prefill(t.Context(), ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Clone(logits)
+}
+
+// The comparison with the oracle shows every mistake: each alone moves the
+// logits by far more than rounding does.
+func TestOracleCatches(t *testing.T) {
+	x := newFixture(t, smallQwen35())
+	fold(t, x)
+	ids := text(12, 300)
+	got := prefill(t, x.open(t, exactly), ids)
+	nmse := func(mistakes ...modeltest.Mistake) float64 {
+		oracle := must(modeltest.Load(x.file(t), mistakes...))
+		return deviation.Of(got, oracle.Logits(ids)[len(ids)-1]).NMSE()
+	}
+	if e := nmse(); !(e < 1e-9) {
+		t.Fatalf("an NMSE of %.3g without a mistake", e)
+	}
+	for _, mistake := range []modeltest.Mistake{
+		modeltest.SignsLast, modeltest.NoOrder, modeltest.HalfBlocks, modeltest.GroupedHeads, modeltest.DecayLate,
+		modeltest.Unrotated, modeltest.WholeRope, modeltest.TapsReversed,
+	} {
+		if e := nmse(mistake); !(e > 1e-3) {
+			t.Errorf("%s: an NMSE of %.3g is not seen", mistake, e)
+		} else {
+			t.Logf("%s: %.3g", mistake, e)
+		}
+	}
+}
+
+// Any batches of a text give the same bits: the state goes from token to token.
+func TestStateInAnyBatches(t *testing.T) {
+	x := newFixture(t, smallQwen35())
+	fold(t, x)
+	m := x.open(t, models.Options{})
+	ids := text(70, 300)
+	var want []float32
+	for _, batch := range []int{64, 1, 7, 128} {
+		s := session(t, m, models.SessionOptions{Batch: batch})
+		got, err := s.Prefill(t.Context(), ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = slices.Clone(got)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("batches of %d give other logits", batch)
+		}
+	}
+}
+
+// What a file says of its rotation must be whole, known and fit its tensors.
+func TestRotationRefusals(t *testing.T) {
+	const prefix = "prism.hadamard."
+	u32 := func(n uint32) container.Value { return container.Of(n) }
+	names := func(x *fixture, key string) []string {
+		for _, kv := range x.meta {
+			if kv.Key == prefix+key {
+				return must(kv.Value.Strings())
+			}
+		}
+		return nil
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(t testing.TB, x *fixture)
+		key    string
+		want   string
+	}{
+		{"no version", func(t testing.TB, x *fixture) { x.unset(prefix + "version") }, "version", "missing"},
+		{"version", func(t testing.TB, x *fixture) { x.set(prefix+"version", u32(3)) }, "version", "3 is unknown"},
+		{"transform", func(t testing.TB, x *fixture) { x.set(prefix+"transform", container.Of("haar")) }, "transform", `"haar" is unknown`},
+		{"axis", func(t testing.TB, x *fixture) { x.set(prefix+"axis", container.Of("rows")) }, "axis", `"rows" is unknown`},
+		{"sign mode", func(t testing.TB, x *fixture) { x.set(prefix+"sign_mode", container.Of("random")) }, "sign_mode", `"random" is unknown`},
+		{"block of no power", func(t testing.TB, x *fixture) { x.set(prefix+"block_size", u32(96)) }, "block_size", "96 is not a power of two"},
+		{"block of 0", func(t testing.TB, x *fixture) { x.set(prefix+"block_size", u32(0)) }, "block_size", "0 is not a power of two"},
+		{"block too long", func(t testing.TB, x *fixture) { x.set(prefix+"block_size", u32(256)) }, "block_size", "256 does not divide the 384 inputs of"},
+		{"no signs", func(t testing.TB, x *fixture) { x.unset(prefix + "sign_values") }, "sign_values", "missing"},
+		{"too few signs", func(t testing.TB, x *fixture) { x.set(prefix+"sign_values", container.ArrayOf([]int32{1, -1})) }, "sign_values", "ends within"},
+		{"too many signs", func(t testing.TB, x *fixture) { x.set(prefix+"sign_widths", container.ArrayOf([]int32{256})) }, "sign_values", "signs more than"},
+		{"signs of another width", func(t testing.TB, x *fixture) {
+			x.set(prefix+"sign_widths", container.ArrayOf([]int32{256, 512, 128, 256 + 384 - 256 - 128}))
+		}, "sign_widths", "lists 256 twice"},
+		{"no signs of a width", func(t testing.TB, x *fixture) {
+			x.set(prefix+"sign_widths", container.ArrayOf([]int32{256, 512, 383, 1}))
+		}, "sign_widths", "lacks the 384 inputs of"},
+		{"neither sign", func(t testing.TB, x *fixture) {
+			x.set(prefix+"sign_values", container.ArrayOf(make([]int8, 256+512+384)))
+		}, "sign_values", "0, which is neither 1 nor -1"},
+		{"a norm", func(t testing.TB, x *fixture) {
+			x.set(prefix+"weight_names", container.ArrayOf(append(names(x, "weight_names"), "blk.0.attn_norm.weight")))
+		}, "weight_names", "lists blk.0.attn_norm.weight, which is no layer that can be rotated"},
+		{"a control", func(t testing.TB, x *fixture) {
+			x.set(prefix+"weight_names", container.ArrayOf(append(names(x, "weight_names"), "blk.0.ssm_alpha.weight")))
+		}, "weight_names", "lists blk.0.ssm_alpha.weight, which is no layer that can be rotated"},
+		{"a tensor that is missing", func(t testing.TB, x *fixture) {
+			x.set(prefix+"weight_names", container.ArrayOf([]string{"blk.0.attn_q.weight"}))
+		}, "weight_names", "lists blk.0.attn_q.weight, which the file does not have"},
+		{"a tensor twice", func(t testing.TB, x *fixture) {
+			all := names(x, "weight_names")
+			x.set(prefix+"weight_names", container.ArrayOf(append(all, all[0])))
+		}, "weight_names", "twice"},
+		{"rows of a layer", func(t testing.TB, x *fixture) {
+			x.set(prefix+"inverse_weight_names", container.ArrayOf([]string{"output.weight"}))
+		}, "inverse_weight_names", "lists output.weight, which is no table of rows"},
+		{"a layer that is the table", func(t testing.TB, x *fixture) {
+			x.set(prefix+"weight_names", container.ArrayOf([]string{"token_embd.weight"}))
+		}, "weight_names", "lists token_embd.weight, whose rows are looked up"},
+		{"tied in version 1", func(t testing.TB, x *fixture) { x.set(prefix+"tied_output", container.Of(true)) }, "tied_output", "version 1"},
+		{"tied with a head", func(t testing.TB, x *fixture) {
+			x.set(prefix+"version", u32(2))
+			x.set(prefix+"tied_output", container.Of(true))
+		}, "tied_output", "the file has output.weight"},
+		{"untied without a head", func(t testing.TB, x *fixture) {
+			x.remove("output.weight")
+			all := names(x, "weight_names")
+			x.set(prefix+"weight_names", container.ArrayOf(slices.DeleteFunc(all, func(s string) bool { return s == "output.weight" })))
+		}, "inverse_weight_names", "which without output.weight is the head too"},
+		{"an unknown key", func(t testing.TB, x *fixture) { x.set(prefix+"phase", u32(1)) }, "phase", "does not know"},
+		{"a key of another kind", func(t testing.TB, x *fixture) { x.set(prefix+"gdn_v_grouped", u32(1)) }, "gdn_v_grouped", "bool"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x := newFixture(t, smallQwen35())
+			for _, kv := range foldedMetadata() {
+				x.set(kv.Key, kv.Value)
+			}
+			if _, err := models.FromGGUF(x.file(t)).Rotation(); err != nil {
+				t.Fatalf("refused before the change: %v", err)
+			}
+			tt.change(t, x)
+			_, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{})
+			if err == nil || !strings.Contains(err.Error(), prefix+tt.key) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %s%s and %s", err, prefix, tt.key, tt.want)
+			}
+		})
+	}
+}
