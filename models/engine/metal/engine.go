@@ -46,6 +46,7 @@ type Engine struct {
 	device     *metal.Device
 	ownsDevice bool
 	operations operations
+	hybrid     hybrid
 
 	mu        sync.Mutex
 	libraries map[string]*metal.Library // by source
@@ -90,6 +91,9 @@ func newEngine(src engine.Source, opt Options) (*Engine, error) {
 	}
 	if err = e.chooseLayout(); err == nil {
 		e.operations, err = e.newOperations()
+	}
+	if err == nil {
+		e.hybrid, err = e.newHybrid()
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())

@@ -32,6 +32,7 @@ func (e *Engine) newOperations() (o operations, err error) {
 		topSlices: get(shaders.Top, "top_slices", nil), top: get(shaders.Top, "top", nil),
 		gates: map[arch.Activation]*metal.Pipeline{
 			arch.SiLU: get(shaders.Operations, "gate_silu", nil), arch.ReLU2: get(shaders.Operations, "gate_relu2", nil),
+			arch.Sigmoid: get(shaders.Operations, "gate_sigmoid", nil),
 		},
 		quantize: map[kernels.Scheme]*metal.Pipeline{},
 	}
@@ -176,10 +177,10 @@ func (s *stream) Rotate(op string, q, k engine.Buffer) {
 }
 
 func (s *stream) rotate(b *buffer) {
-	pairs := len(s.rope.Freq)
-	heads := b.width / (2 * pairs)
+	pairs, dim := len(s.rope.Freq), s.rope.HeadDim()
+	heads := b.width / dim
 	s.threads(s.engine.operations.rotate, metal.Size{Width: uint(pairs), Height: uint(heads), Depth: uint(b.n)},
-		metal.Size{Width: 32, Height: 4, Depth: 1}, at(b.buffer, 0), at(s.turns.buffer, 0), value([3]uint32{uint32(heads), uint32(2 * pairs), uint32(pairs)}))
+		metal.Size{Width: 32, Height: 4, Depth: 1}, at(b.buffer, 0), at(s.turns.buffer, 0), value([3]uint32{uint32(heads), uint32(dim), uint32(pairs)}))
 }
 
 func (s *stream) Attend(op string, dst, q, k, v engine.Buffer) {
@@ -229,6 +230,10 @@ func (s *stream) DeltaRule(op string, dst, q, k, v, decay, beta engine.Buffer) {
 	to, queries, keys, values := dst.(*buffer), q.(*buffer), k.(*buffer), v.(*buffer)
 	d := s.states[s.block].(*delta)
 	d.begun = true
+	var tiled uint32
+	if d.Tiled {
+		tiled = 1
+	}
 	macs := 3 * queries.n * d.matrixBytes() / 4
 	w := work{bytes: 2 * d.matrixBytes(), macs: macs, moved: 4 * (queries.len() + keys.len() + 2*values.len())}
 	s.do(op, w, func() {
@@ -238,7 +243,7 @@ func (s *stream) DeltaRule(op string, dst, q, k, v, decay, beta engine.Buffer) {
 		s.reserve(macs)
 		s.threads(d.rule, plane(d.ValueDim, d.ValueHeads), line(64), at(d.matrices, 0), at(queries.buffer, 0), at(keys.buffer, 0), at(values.buffer, 0),
 			at(decay.(*buffer).buffer, 0), at(beta.(*buffer).buffer, 0), at(to.buffer, 0),
-			value([6]uint32{uint32(d.KeyHeads), uint32(d.ValueHeads), uint32(d.KeyDim), uint32(d.ValueDim), uint32(queries.n), 0}))
+			value([6]uint32{uint32(d.KeyHeads), uint32(d.ValueHeads), uint32(d.KeyDim), uint32(d.ValueDim), uint32(queries.n), tiled}))
 	}, result{op, to})
 }
 

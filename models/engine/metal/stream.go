@@ -28,6 +28,7 @@ type stream struct {
 	ranks     memory // of the largest values of each slice
 	top       memory // values, and behind them their indices
 	quantized map[kernels.Scheme]*activations
+	signs     map[*engine.Rotation]*metal.Buffer
 
 	observer engine.Observer
 }
@@ -60,6 +61,7 @@ func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
 	s := &stream{
 		queue:  queue{device: e.device, limit: e.options.Work},
 		engine: e, rope: opt.Rope, context: opt.Context, block: engine.Outside, quantized: map[kernels.Scheme]*activations{},
+		signs: map[*engine.Rotation]*metal.Buffer{},
 	}
 	for _, shape := range opt.States {
 		state, err := e.newState(shape, &opt)
@@ -92,10 +94,14 @@ func (s *stream) Close() error {
 	for _, a := range s.quantized {
 		closeAll(a.codesMemory.buffer, a.scalesMemory.buffer)
 	}
+	for _, b := range s.signs {
+		closeAll(b)
+	}
 	for _, b := range s.buffers {
 		closeAll(b.buffer)
 	}
-	s.states, s.buffers, s.quantized, s.turns, s.ranks, s.top = nil, nil, nil, memory{}, memory{}, memory{}
+	s.states, s.buffers, s.quantized, s.signs = nil, nil, nil, nil
+	s.turns, s.ranks, s.top = memory{}, memory{}, memory{}
 	return nil
 }
 
