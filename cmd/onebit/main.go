@@ -91,6 +91,7 @@ var verbs = []func() *cobra.Command{
 	newReport,
 	newRun,
 	newSynth,
+	newTrain,
 	newVersion,
 }
 

@@ -1,0 +1,350 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"onebit/kernels"
+	"onebit/models"
+	"onebit/models/arch"
+	"onebit/models/train"
+	"onebit/models/train/lm"
+)
+
+// trainFlags are the flags of onebit train.
+type trainFlags struct {
+	output  string
+	text    string
+	goroot  string
+	heldOut string
+	threads int
+	every   int
+	resume  bool
+	force   bool
+	json    bool
+	recipe  lm.Recipe // what was given of it
+}
+
+const (
+	checkpointName = "checkpoint.gguf"
+	modelName      = "model.gguf"
+)
+
+func newTrain() *cobra.Command {
+	var f trainFlags
+	cmd := &cobra.Command{
+		Use:   "train RECIPE -o DIR",
+		Short: "Train a small ternary or 1-bit language model, and write it as GGUF",
+		Long: "Train a small language model whose weights are rounded to ternary or 1 bit in every\n" +
+			"pass, on the documentation of the Go installation or on another text, and write it as\n" +
+			"DIR/" + modelName + ". The same recipe, seed and text give the same file for any number of threads.\n\n" +
+			"DIR/" + checkpointName + " is replaced every so many steps and when the run is interrupted, whole at\n" +
+			"any moment; --resume goes on from it to the same bits. Flags change the recipe.\n\n" +
+			"Recipes:\n" + recipeList(),
+		Example: "  onebit train ternary -o ternary\n" +
+			"  onebit train --resume -o ternary\n" +
+			"  onebit train 1bit -o letters --text letters.txt --layers 4 --steps 500",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.resume && len(args) == 0 {
+				return nil
+			}
+			return exactArgs("RECIPE")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
+			return f.run(cmd)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.output, "output", "o", "", "`DIR` of checkpoint and model")
+	flags.StringVar(&f.text, "text", "", "train on a text `FILE` (default: Go's documentation)")
+	flags.StringVar(&f.goroot, "goroot", "", "`DIR` of the Go installation (default: what go env GOROOT says)")
+	flags.StringVar(&f.heldOut, "held-out", "", "write the text that is held out to `FILE`")
+	flags.IntVar(&f.threads, "threads", 0, "threads (default: all)")
+	flags.IntVar(&f.every, "every", 100, "steps between checkpoints and points of the learning curve")
+	flags.BoolVar(&f.resume, "resume", false, "go on from the checkpoint in DIR")
+	flags.BoolVar(&f.force, "force", false, "begin anew in a DIR that has a checkpoint or a model")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	for _, flag := range recipeFlags {
+		flag.add(cmd, &f.recipe)
+	}
+	return cmd
+}
+
+func recipeList() string {
+	var b strings.Builder
+	t := newTable(&b)
+	for _, r := range lm.Recipes() {
+		t.row("  "+r.Key(), fmt.Sprintf("%s, %s: %d blocks of %d, %d tokens; %d steps of %d × %d tokens", r.Architecture, r.Form, r.Layers, r.Hidden, r.Vocab, r.Steps, r.Batch, r.Context))
+	}
+	t.flush()
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// A recipeFlag sets a field of the recipe.
+type recipeFlag struct {
+	name, usage string
+	field       func(r *lm.Recipe) any
+}
+
+var recipeFlags = []recipeFlag{
+	{"arch", "architecture by `NAME`", func(r *lm.Recipe) any { return &r.Architecture }},
+	{"form", "`FORM` of the projections' weights: " + strings.Join(formNames(), ", "), func(r *lm.Recipe) any { return &r.Form }},
+	{"embedding", "`FORM` of the embedding, which is the head too", func(r *lm.Recipe) any { return &r.Embedding }},
+	{"layers", "transformer blocks", func(r *lm.Recipe) any { return &r.Layers }},
+	{"hidden", "width of the residual stream", func(r *lm.Recipe) any { return &r.Hidden }},
+	{"ffn", "width of the feed-forward network", func(r *lm.Recipe) any { return &r.FFN }},
+	{"heads", "query heads", func(r *lm.Recipe) any { return &r.Heads }},
+	{"kv-heads", "key and value heads", func(r *lm.Recipe) any { return &r.KVHeads }},
+	{"head-dim", "width of a head", func(r *lm.Recipe) any { return &r.HeadDim }},
+	{"vocab", "tokens of the vocabulary", func(r *lm.Recipe) any { return &r.Vocab }},
+	{"ctx", "tokens in a window", func(r *lm.Recipe) any { return &r.Context }},
+	{"batch", "windows in a step", func(r *lm.Recipe) any { return &r.Batch }},
+	{"pass", "windows in a pass of those of a step: what is in memory at once", func(r *lm.Recipe) any { return &r.Pass }},
+	{"steps", "steps", func(r *lm.Recipe) any { return &r.Steps }},
+	{"rate", "learning rate after the warm-up", func(r *lm.Recipe) any { return &r.Rate }},
+	{"last-rate", "learning rate of the last step, as a share of --rate", func(r *lm.Recipe) any { return &r.LastRate }},
+	{"warmup", "steps of warm-up", func(r *lm.Recipe) any { return &r.Warmup }},
+	{"optimizer", "optimizer: " + strings.Join(train.RuleNames(), ", "), func(r *lm.Recipe) any { return &r.Optimizer }},
+	{"decay", "weight decay of matrices", func(r *lm.Recipe) any { return &r.Decay }},
+	{"clip", "largest norm of the gradients; 0: any", func(r *lm.Recipe) any { return &r.Clip }},
+	{"seed", "seed of weights and order", func(r *lm.Recipe) any { return &r.Seed }},
+}
+
+func formNames() (names []string) {
+	for _, f := range train.Forms() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// add registers the flag, whose default is the recipe's.
+func (flag recipeFlag) add(cmd *cobra.Command, given *lm.Recipe) {
+	flags, usage := cmd.Flags(), flag.usage+" (default: the recipe's)"
+	switch field := flag.field(given).(type) {
+	case *string:
+		flags.StringVar(field, flag.name, "", usage)
+	case *int:
+		flags.IntVar(field, flag.name, 0, usage)
+	case *float64:
+		flags.Float64Var(field, flag.name, 0, usage)
+	case *uint64:
+		flags.Uint64Var(field, flag.name, 0, usage)
+	}
+}
+
+// set copies a field that was given.
+func (flag recipeFlag) set(to, given *lm.Recipe) {
+	switch field := flag.field(to).(type) {
+	case *string:
+		*field = *flag.field(given).(*string)
+	case *int:
+		*field = *flag.field(given).(*int)
+	case *float64:
+		*field = *flag.field(given).(*float64)
+	case *uint64:
+		*field = *flag.field(given).(*uint64)
+	}
+}
+
+// check completes the recipe.
+func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
+	switch {
+	case f.output == "":
+		return usagef("-o DIR is missing")
+	case f.threads < 0 || f.threads > 1024:
+		return usagef("--threads %d: give a number from 1 to 1024", f.threads)
+	case f.every < 1:
+		return usagef("--every %d: give a number of steps", f.every)
+	case f.text != "" && f.goroot != "":
+		return usagef("--text and --goroot exclude each other: there is one text")
+	case f.resume && f.force:
+		return usagef("--resume and --force exclude each other")
+	case f.resume && len(args) > 0:
+		return usagef("--resume takes no RECIPE: the checkpoint has it")
+	}
+	if f.resume {
+		for _, flag := range recipeFlags {
+			if cmd.Flags().Changed(flag.name) {
+				return usagef("--%s has no place beside --resume: the checkpoint has the recipe", flag.name)
+			}
+		}
+		return nil
+	}
+	recipe, err := lm.LookupRecipe(args[0])
+	if err != nil {
+		return usagef("%w", err)
+	}
+	for _, flag := range recipeFlags {
+		if cmd.Flags().Changed(flag.name) {
+			flag.set(&recipe, &f.recipe)
+		}
+	}
+	f.recipe = recipe
+	return nil
+}
+
+func (f *trainFlags) run(cmd *cobra.Command) (err error) {
+	unlock, err := lockFolder(f.output)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if err := f.checkFolder(); err != nil {
+		return err
+	}
+	corpus, err := f.corpus(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if f.heldOut != "" {
+		if err := f.writeHeldOut(cmd.Context(), corpus); err != nil {
+			return err
+		}
+	}
+	pool := kernels.NewPool(f.threads)
+	defer pool.Close()
+	t, err := f.trainer(corpus, pool)
+	if err != nil {
+		return err
+	}
+	return f.train(cmd, t)
+}
+
+// checkFolder refuses to replace a run.
+func (f *trainFlags) checkFolder() error {
+	for _, name := range []string{checkpointName, modelName} {
+		path := filepath.Join(f.output, name)
+		_, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && f.resume && name == checkpointName:
+			return fmt.Errorf("%s: there is no checkpoint to go on from", path)
+		case err == nil && !f.resume && !f.force:
+			return fmt.Errorf("%s exists: --resume goes on from a checkpoint, --force begins anew", path)
+		}
+	}
+	return nil
+}
+
+func (f *trainFlags) corpus(ctx context.Context) (*lm.Corpus, error) {
+	if f.text != "" {
+		return lm.ReadFile(f.text)
+	}
+	root := f.goroot
+	if root == "" {
+		// Without a Go installation there is none, which the corpus says.
+		out, _ := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+		root = strings.TrimSpace(string(out))
+	}
+	return lm.GoDocumentation(root)
+}
+
+func (f *trainFlags) writeHeldOut(ctx context.Context, c *lm.Corpus) error {
+	return writeFile(ctx, f.heldOut, f.force || f.resume, func(w io.Writer) error {
+		for text := range lm.Texts(c.HeldOut) {
+			if _, err := io.WriteString(w, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (f *trainFlags) checkpoint() string { return filepath.Join(f.output, checkpointName) }
+
+func (f *trainFlags) trainer(corpus *lm.Corpus, pool *kernels.Pool) (*lm.Trainer, error) {
+	if f.resume {
+		return lm.Resume(f.checkpoint(), corpus, tableOf, pool)
+	}
+	return lm.New(f.recipe, corpus, tableOf, pool)
+}
+
+func tableOf(name string) (*arch.Table, error) {
+	a, err := models.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	return &a.Table, nil
+}
+
+// train makes the steps that are left, and says at the end what came of them.
+func (f *trainFlags) train(cmd *cobra.Command, t *lm.Trainer) error {
+	ctx := cmd.Context()
+	p := newTrainProgress(cmd.ErrOrStderr(), t)
+	p.begin()
+	for !t.Done() {
+		if err := ctx.Err(); err != nil {
+			return f.interrupted(t, err)
+		}
+		loss, err := t.Advance()
+		if err != nil {
+			return f.stopped(err)
+		}
+		p.step(loss)
+		if t.Step()%f.every != 0 && !t.Done() {
+			continue
+		}
+		point, err := t.Mark(ctx, p.mean())
+		if err != nil {
+			return f.interrupted(t, err)
+		}
+		p.mark(point)
+		if err := t.Save(f.checkpoint()); err != nil {
+			return err
+		}
+	}
+	return f.finish(cmd, t)
+}
+
+func (f *trainFlags) interrupted(t *lm.Trainer, cause error) error {
+	if err := t.Save(f.checkpoint()); err != nil {
+		return err
+	}
+	return fmt.Errorf("step %d of %d is in %s; onebit train --resume -o %s goes on: %w", t.Step(), t.Recipe.Steps, f.checkpoint(), f.output, cause)
+}
+
+// stopped says what is left of a run that cannot go on.
+func (f *trainFlags) stopped(err error) error {
+	if _, missing := os.Stat(f.checkpoint()); missing != nil {
+		return fmt.Errorf("%w (no checkpoint had been written)", err)
+	}
+	return fmt.Errorf("%w (%s is from before that)", err, f.checkpoint())
+}
+
+func (f *trainFlags) finish(cmd *cobra.Command, t *lm.Trainer) error {
+	path := filepath.Join(f.output, modelName)
+	if err := writeFile(cmd.Context(), path, true, t.Export); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	held, err := t.HeldOut(cmd.Context())
+	if err != nil {
+		return err
+	}
+	r := trainResult{trainer: t, path: path, size: info.Size(), model: held, trigram: t.Trigram()}
+	if f.json {
+		return printJSON(cmd.OutOrStdout(), r.document())
+	}
+	return r.print(cmd.OutOrStdout())
+}
+
+// shortDescription is a recipe in a few words.
+func shortDescription(r lm.Recipe, weights int) string {
+	return fmt.Sprintf("%s, %s weights, embedding %s: %d blocks of %d, %.2f million weights",
+		r.Architecture, r.Form, cmp.Or(r.Embedding, r.Form), r.Layers, r.Hidden, float64(weights)/1e6)
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"onebit/internal/clock"
+	"onebit/internal/count"
+	"onebit/models/train/lm"
+)
+
+// trainProgress tells how a run goes: a line at each point of the learning curve and,
+// on a terminal, one that changes between them.
+type trainProgress struct {
+	w        io.Writer
+	terminal bool
+	trainer  *lm.Trainer
+
+	began time.Time
+	first int // step that this process began with
+	sum   float64
+	n     int
+}
+
+func newTrainProgress(w io.Writer, t *lm.Trainer) *trainProgress {
+	return &trainProgress{w: w, terminal: isTerminal(w), trainer: t}
+}
+
+func (p *trainProgress) begin() {
+	t := p.trainer
+	train, held := t.Tokens()
+	fmt.Fprintf(p.w, "%s\n", shortDescription(t.Recipe, t.Model.Weights()))
+	fmt.Fprintf(p.w, "%s to train on, %s held out, %d steps of %s\n", count.Of(train, "token"), count.Of(held, "token"), t.Recipe.Steps, count.Of(t.Recipe.Batch*t.Recipe.Context, "token"))
+	if t.Step() > 0 {
+		fmt.Fprintf(p.w, "goes on from step %d\n", t.Step())
+	}
+	p.began, p.first = clock.Now(), t.Step()
+}
+
+func (p *trainProgress) step(loss float64) {
+	p.sum += loss
+	p.n++
+	if p.terminal {
+		fmt.Fprintf(p.w, "\r%s\x1b[K", p.line())
+	}
+}
+
+// mean is the loss since the last point.
+func (p *trainProgress) mean() float64 { return p.sum / float64(max(p.n, 1)) }
+
+func (p *trainProgress) mark(point lm.Point) {
+	if p.terminal {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+	fmt.Fprintf(p.w, "%s, held out %.4f bits/byte\n", p.line(), point.HeldOut)
+	p.sum, p.n = 0, 0
+}
+
+// line is the state of the run.
+func (p *trainProgress) line() string {
+	t := p.trainer
+	steps := t.Step() - p.first
+	each := clock.Since(p.began) / time.Duration(max(steps, 1))
+	left := (each * time.Duration(t.Recipe.Steps-t.Step())).Round(time.Second)
+	perSecond := float64(t.Recipe.Batch*t.Recipe.Context) / each.Seconds()
+	var shares []string
+	for part, spent := range t.Model.Time.Spent {
+		shares = append(shares, fmt.Sprintf("%v %.0f%%", lm.Part(part), 100*spent.Seconds()/t.Model.Time.Total().Seconds()))
+	}
+	return fmt.Sprintf("step %d of %d: loss %.4f, %.0f tok/s (%s), %v left", t.Step(), t.Recipe.Steps, p.mean(), perSecond, strings.Join(shares, ", "), left)
+}
+
+// A trainResult is what came of a run.
+type trainResult struct {
+	trainer        *lm.Trainer
+	path           string
+	size           int64
+	model, trigram lm.Score
+}
+
+func (r *trainResult) print(w io.Writer) error {
+	t := newTable(w)
+	t.row("model", fmt.Sprintf("%s, %d bytes", r.path, r.size))
+	t.row("trained", fmt.Sprintf("%s in %v", count.Of(r.trainer.Step(), "step"), r.trainer.Spent().Round(time.Second)))
+	t.row("held out", fmt.Sprintf("%.0f bytes, %s", r.model.Bytes, count.Of(r.model.Tokens, "token")))
+	if err := t.flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	t = newTable(w, "", "bits/byte", "perplexity")
+	t.row(r.trainer.Recipe.Name, fixed(4, r.model.BitsPerByte()), fixed(3, r.model.Perplexity()))
+	t.row("trigram (Kneser-Ney, the same tokens)", fixed(4, r.trigram.BitsPerByte()), fixed(3, r.trigram.Perplexity()))
+	return t.flush()
+}
+
+// A trainDocument is a trainResult as JSON.
+type trainDocument struct {
+	Model       string     `json:"model"`
+	Bytes       int64      `json:"bytes"`
+	Recipe      lm.Recipe  `json:"recipe"`
+	Seconds     float64    `json:"seconds"`
+	HeldOut     trainScore `json:"held_out"`
+	Trigram     trainScore `json:"trigram"`
+	HeldOutSize float64    `json:"held_out_bytes"`
+	Points      []lm.Point `json:"points"`
+}
+
+type trainScore struct {
+	BitsPerByte float64 `json:"bits_per_byte"`
+	Perplexity  float64 `json:"perplexity"`
+	Tokens      int     `json:"tokens"`
+}
+
+func (r *trainResult) document() trainDocument {
+	score := func(s lm.Score) trainScore { return trainScore{s.BitsPerByte(), s.Perplexity(), s.Tokens} }
+	return trainDocument{
+		Model: r.path, Bytes: r.size, Recipe: r.trainer.Recipe, Seconds: r.trainer.Spent().Seconds(),
+		HeldOut: score(r.model), Trigram: score(r.trigram), HeldOutSize: r.model.Bytes, Points: r.trainer.Points(),
+	}
+}

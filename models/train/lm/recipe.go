@@ -1,0 +1,121 @@
+package lm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"onebit/models/arch"
+	"onebit/models/train"
+)
+
+// A Recipe is all that a run follows from, beside its text. A checkpoint has it as
+// JSON.
+type Recipe struct {
+	Name         string // general.name of the file
+	Architecture string
+	Layers       int
+	Hidden       int
+	FFN          int
+	Heads        int
+	KVHeads      int
+	HeadDim      int
+	RopeBase     float32
+	Eps          float32
+	Form         string // of the projections: train.LookupForm
+	Embedding    string // likewise
+	Vocab        int    // tokens
+	Splitter     string // of text into words: tokenizer.Learn
+
+	Context   int     // tokens in a window
+	Batch     int     // windows in a step
+	Pass      int     // windows in a pass: what is in memory at once
+	Steps     int     // of all
+	Rate      float64 // the highest, which the warm-up reaches
+	LastRate  float64 // the rate at the end of a cosine, as a share of Rate
+	Warmup    int     // steps
+	Optimizer string
+	Decay     float64 // of matrices
+	Clip      float64 // the largest norm of gradients; 0: any
+	Seed      uint64
+}
+
+// Recipes are those of the default models, and of a float one to compare them with.
+func Recipes() []Recipe {
+	ternary := Recipe{
+		Name: "gopher-ternary", Architecture: "bitnet-b1.58",
+		Layers: 6, Hidden: 256, FFN: 768, Heads: 4, KVHeads: 2, HeadDim: 64, RopeBase: 1e4, Eps: 1e-5,
+		Form: train.B158.Name, Embedding: train.EightBit.Name, Vocab: 2048, Splitter: "qwen2",
+		Context: 512, Batch: 8, Pass: 1, Steps: 3000, Rate: 3e-3, LastRate: 0.05, Warmup: 100,
+		Optimizer: "adamw", Decay: 0.1, Clip: 1, Seed: 1,
+	}
+	oneBit := ternary
+	oneBit.Name, oneBit.Architecture = "gopher-1bit", "qwen3"
+	oneBit.Form, oneBit.Eps = train.OneBit.Name, 1e-6
+	float := oneBit
+	float.Name, float.Form, float.Embedding = "gopher-float", train.Float.Name, train.Float.Name
+	return []Recipe{ternary, oneBit, float}
+}
+
+// recipeKeys are what recipes are called on the command line.
+const recipePrefix = "gopher-"
+
+// Key is what the recipe is called on the command line.
+func (r Recipe) Key() string { return strings.TrimPrefix(r.Name, recipePrefix) }
+
+// LookupRecipe returns the recipe of that key.
+func LookupRecipe(key string) (Recipe, error) {
+	all := Recipes()
+	i := slices.IndexFunc(all, func(r Recipe) bool { return r.Key() == key })
+	if i < 0 {
+		var known []string
+		for _, r := range all {
+			known = append(known, r.Key())
+		}
+		return Recipe{}, fmt.Errorf("unknown recipe %q (known: %s)", key, strings.Join(known, ", "))
+	}
+	return all[i], nil
+}
+
+// Shape returns that of the recipe's model, whose architecture has the table.
+func (r Recipe) shape(table *arch.Table) (Shape, error) {
+	s := Shape{Table: table, Length: r.Context, Config: arch.Config{
+		Arch: r.Architecture, Layers: r.Layers, Hidden: r.Hidden, FFN: r.FFN, Heads: r.Heads, KVHeads: r.KVHeads, HeadDim: r.HeadDim,
+		Vocab: r.Vocab, Context: r.Context, RopeBase: r.RopeBase, Eps: r.Eps, TiedHead: true,
+	}}
+	var err error
+	if s.Form, err = train.LookupForm(r.Form); err != nil {
+		return s, err
+	}
+	if s.Embedding, err = train.LookupForm(r.Embedding); err != nil {
+		return s, err
+	}
+	return s, s.check()
+}
+
+// check refuses numbers that make no run; those of the shape apart.
+func (r Recipe) check() error {
+	positive := func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
+	switch {
+	case r.Batch < 1 || r.Pass < 1 || r.Batch%r.Pass != 0:
+		return fmt.Errorf("a batch of %d windows cannot be made of passes of %d", r.Batch, r.Pass)
+	case r.Steps < 1 || r.Warmup < 0 || r.Warmup > r.Steps:
+		return fmt.Errorf("%d steps with a warm-up of %d make no run", r.Steps, r.Warmup)
+	case !positive(r.Rate) || !(r.LastRate >= 0 && r.LastRate <= 1):
+		return fmt.Errorf("a learning rate of %v, in the end %v of that, makes no run", r.Rate, r.LastRate)
+	case !(r.Decay >= 0 && r.Decay*r.Rate < 1) || !(r.Clip >= 0):
+		return fmt.Errorf("a weight decay of %v and gradients up to %v make no run", r.Decay, r.Clip)
+	case r.Context > math.MaxInt32/r.Batch || r.Steps > math.MaxInt32/r.Batch:
+		return fmt.Errorf("%d steps of %d windows of %d tokens are too many", r.Steps, r.Batch, r.Context)
+	}
+	return nil
+}
+
+// schedule is the learning rate of each step.
+func (r Recipe) schedule() train.Schedule {
+	return train.WarmupCosine(r.Rate, r.Rate*r.LastRate, r.Warmup, r.Steps)
+}
+
+// Tokens returns how many a whole run sees.
+func (r Recipe) Tokens() int { return r.Steps * r.Batch * r.Context }
