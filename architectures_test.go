@@ -20,6 +20,8 @@ var namesElsewhere = map[string]string{
 	"models/tokenizer/split.go: qwen35":           "likewise",
 	"models/modeltest/modeltest.go: bitnet-25":    "the oracle says by itself which networks are gated by squared ReLU",
 	"models/modeltest/modeltest.go: bitnet-b1.58": "likewise",
+	"models/train/lm/recipe.go: bitnet-b1.58":     "what the default models are is the recipes' own",
+	"models/train/lm/recipe.go: qwen3":            "likewise",
 }
 
 // What an architecture is stands in its own file, which registers it: elsewhere

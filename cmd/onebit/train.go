@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -24,8 +23,7 @@ import (
 // trainFlags are the flags of onebit train.
 type trainFlags struct {
 	output  string
-	text    string
-	goroot  string
+	corpus  corpusFlags
 	heldOut string
 	threads int
 	every   int
@@ -69,8 +67,7 @@ func newTrain() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "`DIR` of checkpoint and model")
-	flags.StringVar(&f.text, "text", "", "train on a text `FILE` (default: Go's documentation)")
-	flags.StringVar(&f.goroot, "goroot", "", "`DIR` of the Go installation (default: what go env GOROOT says)")
+	f.corpus.add(flags)
 	flags.StringVar(&f.heldOut, "held-out", "", "write the text that is held out to `FILE`")
 	flags.IntVar(&f.threads, "threads", 0, "threads (default: all)")
 	flags.IntVar(&f.every, "every", 100, "steps between checkpoints and points of the learning curve")
@@ -168,7 +165,7 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 		return usagef("--threads %d: give a number from 1 to 1024", f.threads)
 	case f.every < 1:
 		return usagef("--every %d: give a number of steps", f.every)
-	case f.text != "" && f.goroot != "":
+	case f.corpus.text != "" && f.corpus.goroot != "":
 		return usagef("--text and --goroot exclude each other: there is one text")
 	case f.resume && f.force:
 		return usagef("--resume and --force exclude each other")
@@ -205,7 +202,7 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	if err := f.checkFolder(); err != nil {
 		return err
 	}
-	corpus, err := f.corpus(cmd.Context())
+	corpus, err := f.corpus.read(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -236,19 +233,6 @@ func (f *trainFlags) checkFolder() error {
 		}
 	}
 	return nil
-}
-
-func (f *trainFlags) corpus(ctx context.Context) (*lm.Corpus, error) {
-	if f.text != "" {
-		return lm.ReadFile(f.text)
-	}
-	root := f.goroot
-	if root == "" {
-		// Without a Go installation there is none, which the corpus says.
-		out, _ := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
-		root = strings.TrimSpace(string(out))
-	}
-	return lm.GoDocumentation(root)
 }
 
 func (f *trainFlags) writeHeldOut(ctx context.Context, c *lm.Corpus) error {
@@ -334,7 +318,7 @@ func (f *trainFlags) finish(cmd *cobra.Command, t *lm.Trainer) error {
 	}
 	held, err := t.HeldOut(cmd.Context())
 	if err != nil {
-		return err
+		return fmt.Errorf("%s is written, and not scored: %w", path, err)
 	}
 	r := trainResult{trainer: t, path: path, size: info.Size(), model: held, trigram: t.Trigram()}
 	if f.json {

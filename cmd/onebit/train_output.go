@@ -19,7 +19,8 @@ type trainProgress struct {
 	trainer  *lm.Trainer
 
 	began time.Time
-	first int // step that this process began with
+	first int           // step that this process began with
+	spent time.Duration // on the steps before
 	sum   float64
 	n     int
 }
@@ -36,7 +37,7 @@ func (p *trainProgress) begin() {
 	if t.Step() > 0 {
 		fmt.Fprintf(p.w, "goes on from step %d\n", t.Step())
 	}
-	p.began, p.first = clock.Now(), t.Step()
+	p.began, p.first, p.spent = clock.Now(), t.Step(), t.Spent()
 }
 
 func (p *trainProgress) step(loss float64) {
@@ -64,7 +65,7 @@ func (p *trainProgress) line() string {
 	steps := t.Step() - p.first
 	each := clock.Since(p.began) / time.Duration(max(steps, 1))
 	left := (each * time.Duration(t.Recipe.Steps-t.Step())).Round(time.Second)
-	perSecond := float64(t.Recipe.Batch*t.Recipe.Context) / each.Seconds()
+	perSecond := float64(steps*t.Recipe.Batch*t.Recipe.Context) / (t.Spent() - p.spent).Seconds() // of training alone
 	var shares []string
 	for part, spent := range t.Model.Time.Spent {
 		shares = append(shares, fmt.Sprintf("%v %.0f%%", lm.Part(part), 100*spent.Seconds()/t.Model.Time.Total().Seconds()))

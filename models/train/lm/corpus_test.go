@@ -2,11 +2,11 @@ package lm
 
 import (
 	"errors"
+	"go/build"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -199,7 +199,7 @@ func TestThisGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads all of GOROOT")
 	}
-	c, err := GoDocumentation(runtime.GOROOT())
+	c, err := GoDocumentation(build.Default.GOROOT)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,6 @@ type Trainer struct {
 	vocabulary *vocabulary
 	optimizer  *train.Optimizer
 	schedule   train.Schedule
-	text       string // digest
 	stream     *stream
 	held       []int32
 	heldBytes  int
