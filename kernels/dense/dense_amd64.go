@@ -25,29 +25,15 @@ var archVariants = []*Variant{
 	},
 }
 
-// inAssembly checks what assembly cannot.
-func inAssembly(rows, columns int, tile func(c *float32, stride int, a, b *float32, k int, add bool)) tileFunc {
-	return func(c []float32, stride int, a, b []float32, k int, add bool) {
-		_, _, _ = c[(rows-1)*stride+columns-1], a[rows*k-1], b[columns*k-1]
-		tile(&c[0], stride, &a[0], &b[0], k, add)
-	}
-}
-
-// transposeAVX2 packs four rows at a time. Where there are fewer, the last stands for those that
-// are missing.
 func transposeAVX2(dst, src []float32, stride, rows, k, width int) {
-	row := func(i int) []float32 { return src[min(i, rows-1)*stride:][:k] }
-	blocks := k / 8
-	for i := 0; i < width; i += 4 {
-		r0, r1, r2, r3 := row(i), row(i+1), row(i+2), row(i+3)
+	fourRows(dst, src, stride, rows, k, width, func(dst []float32, r *[4][]float32) (done int) {
+		blocks := k / 8
 		if blocks > 0 {
-			_ = dst[(8*blocks-1)*width+i+3]
-			transpose4AVX2(&dst[i], width, &r0[0], &r1[0], &r2[0], &r3[0], blocks)
+			_ = dst[(8*blocks-1)*width+3]
+			transpose4AVX2(&dst[0], width, &r[0][0], &r[1][0], &r[2][0], &r[3][0], blocks)
 		}
-		for l := 8 * blocks; l < k; l++ {
-			*(*[4]float32)(dst[l*width+i:]) = [4]float32{r0[l], r1[l], r2[l], r3[l]}
-		}
-	}
+		return 8 * blocks
+	})
 }
 
 var gathers = map[int]func(dst, src *float32, stride, k int){

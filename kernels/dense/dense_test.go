@@ -116,6 +116,9 @@ func TestProducts(t *testing.T) {
 		defer pool.Close()
 		for n, s := range shapes {
 			for flags := range 16 {
+				if s[0]*s[1]*s[2] > 200_000 && flags%5 != n%5 {
+					continue // three or four of the ways will do
+				}
 				r := rand.New(rand.NewPCG(uint64(n), uint64(flags)))
 				pad := n % 3
 				p := Product{
@@ -156,7 +159,7 @@ func between(t *testing.T, c Matrix, before []float32) {
 func TestThreads(t *testing.T) {
 	each(t, func(t *testing.T, v *Variant) {
 		r := rand.New(rand.NewPCG(1, 2))
-		const m, n, k = 150, 170, 600
+		const m, n, k = 150, 170, 270
 		a, b := Of(normal(r, m*k), m, k), Of(normal(r, k*n), k, n)
 		var want []float32
 		for _, threads := range []int{1, 2, 3, 8} {

@@ -73,9 +73,20 @@ func roundOnce(p, c, s float64) float32 {
 }
 
 func transposeGo(dst, src []float32, stride, rows, k, width int) {
-	for i := range rows {
-		for l, v := range src[i*stride : i*stride+k] {
-			dst[l*width+i] = v
+	fourRows(dst, src, stride, rows, k, width, func([]float32, *[4][]float32) int { return 0 })
+}
+
+// fourRows is a transpose of four rows at a time, of which fast does the first columns, and
+// says how many. Where there are fewer rows, the last stands for those that are missing.
+func fourRows(dst, src []float32, stride, rows, k, width int, fast func(dst []float32, r *[4][]float32) (done int)) {
+	for i := 0; i < width; i += 4 {
+		var r [4][]float32
+		for n := range r {
+			r[n] = src[min(i+n, rows-1)*stride:][:k]
+		}
+		out := dst[i:]
+		for l := fast(out, &r); l < k; l++ {
+			*(*[4]float32)(out[l*width:]) = [4]float32{r[0][l], r[1][l], r[2][l], r[3][l]}
 		}
 	}
 }
