@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -45,6 +47,7 @@ func TestScripts(t *testing.T) {
 			"truncate": truncate,
 			"hf":       hf,
 			"commits":  commits,
+			"await":    await,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "root" {
@@ -59,6 +62,22 @@ func TestScripts(t *testing.T) {
 func noSuchFile() string {
 	_, err := os.Stat("no such file")
 	return err.(*fs.PathError).Err.Error()
+}
+
+// await waits until a file is there and, if a regular expression is given, its
+// content matches: await FILE [PATTERN]. A loop of the shell would outlive a test
+// that fails.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: await FILE [PATTERN]")
+	}
+	pattern := regexp.MustCompile(strings.Join(args[1:], ""))
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if data, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && pattern.Match(data) {
+			return
+		}
+	}
+	ts.Fatalf("%s: not there within three minutes, or without a match of %q", args[0], pattern)
 }
 
 // status runs a command and asserts its exit status: status CODE COMMAND ARGS…
