@@ -41,16 +41,24 @@ func (c Cut) termColumns(codes Codes) uint32 {
 	return min(codes.BlockColumns, c.ActColumns)
 }
 
+// most is how many rows × columns × bits a thread multiplies at a time: the
+// instructions for more, in a loop that is unrolled, are more than a GPU's cache of
+// 12 KB holds.
+const most = 8
+
+func cutOf(codes Codes, actColumns uint32, columns int) Cut {
+	return Cut{ActColumns: actColumns, Columns: min(uint32(columns), most/codes.Bits), Rows: 1, Threads: 32}
+}
+
 // TilesCut returns the cut of matvec_tiles for so many rows and columns of
-// activations: as many rows a thread as registers hold, but fewer where the GPU
-// would not have enough to do.
+// activations: fewer rows a thread where the GPU would not have enough to do.
 func TilesCut(codes Codes, actColumns uint32, rows, columns int) Cut {
-	c := Cut{ActColumns: actColumns, Columns: uint32(min(columns, 8)), Rows: 1, Threads: 32}
+	c := cutOf(codes, actColumns, columns)
 	pieces := uint32(1)
 	if term := c.termColumns(codes); term != 0 {
 		pieces = max(1, 128/term)
 	}
-	for c.Rows < 4 && 2*c.Rows*pieces <= 4 && rows >= int(2*c.Rows)*tileRows*64 {
+	for c.Rows < 4 && 2*c.Rows*pieces <= 4 && 2*c.Rows*c.Columns*codes.Bits <= most && rows >= int(2*c.Rows)*tileRows*64 {
 		c.Rows *= 2
 	}
 	return c
@@ -60,19 +68,20 @@ func TilesCut(codes Codes, actColumns uint32, rows, columns int) Cut {
 // error that says why it doesn't multiply them. Threads that share a row leave as
 // few of them idle as can be.
 func LanesCut(codes Codes, actColumns uint32, cols, columns int) (Cut, error) {
-	c := Cut{ActColumns: actColumns, InFile: true, Columns: uint32(min(columns, 8)), Rows: 4}
 	align := 4
 	if codes.BlockColumns == 0 {
 		align = 16
 	}
 	switch {
 	case codes.Bits > 2:
-		return c, fmt.Errorf("matvec_lanes multiplies codes of 1 and 2 bits, not of %d", codes.Bits)
+		return Cut{}, fmt.Errorf("matvec_lanes multiplies codes of 1 and 2 bits, not of %d", codes.Bits)
 	case cols%128 != 0 || codes.RowBytes(cols)%align != 0:
-		return c, fmt.Errorf("matvec_lanes multiplies rows of a multiple of 128 columns and %d bytes, not of %d and %d", align, cols, codes.RowBytes(cols))
+		return Cut{}, fmt.Errorf("matvec_lanes multiplies rows of a multiple of 128 columns and %d bytes, not of %d and %d", align, cols, codes.RowBytes(cols))
 	case actColumns == 32:
-		return c, fmt.Errorf("matvec_lanes multiplies activations with scales for 128 columns or more, not for 32")
+		return Cut{}, fmt.Errorf("matvec_lanes multiplies activations with scales for 128 columns or more, not for 32")
 	}
+	c := cutOf(codes, actColumns, columns)
+	c.InFile, c.Rows = true, min(4, max(1, most/c.Columns/codes.Bits))
 	units := cols / max(128, int(c.termColumns(codes)))
 	c.Threads = uint32(rowThreads(units))
 	return c, nil

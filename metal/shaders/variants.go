@@ -187,10 +187,13 @@ func planLanes(t *formats.Type, actColumns uint32, rows, cols, columns int) (Pla
 		return Plan{}, err
 	}
 	cut, err := LanesCut(c, actColumns, cols, columns)
+	if err != nil {
+		return Plan{}, err
+	}
 	return Plan{
 		cut.Constants(c), c.RowBytes(cols),
-		[3]int{groups(rows, planThreads/int(max(cut.Threads, 1))*int(cut.Rows)), groups(columns, int(cut.Columns)), 1}, [3]int{planThreads, 1, 1},
-	}, err
+		[3]int{groups(rows, planThreads/int(cut.Threads)*int(cut.Rows)), groups(columns, int(cut.Columns)), 1}, [3]int{planThreads, 1, 1},
+	}, nil
 }
 
 // tileParts is how many simdgroups share a tile.

@@ -82,7 +82,7 @@ func TestVariants(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/%s", v.Name, tt.Name, scheme), func(t *testing.T) {
 					const rows, cols = 37, 512
 					rng := rand.New(rand.NewPCG(3, 3))
-					n := 3
+					n := 9
 					if v.PerDispatch {
 						n = 1
 					}
