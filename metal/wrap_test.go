@@ -2,6 +2,7 @@ package metal
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 	"os"
@@ -12,11 +13,16 @@ import (
 	"onebit/internal/mmap"
 )
 
-// mapped is a file of n bytes in memory, which begins a page.
+// mapped is a file of n bytes in memory, which begins a page: floats from 8 on, no
+// two the same.
 func mapped(t *testing.T, n int) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "weights")
-	if err := os.WriteFile(path, bytes.Repeat([]byte{1, 2, 3, 4}, n/4), 0o600); err != nil {
+	data := make([]byte, n)
+	for i := range n / 4 {
+		binary.LittleEndian.PutUint32(data[4*i:], math.Float32bits(8)+uint32(i))
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(path)
@@ -125,9 +131,8 @@ func TestMap(t *testing.T) {
 		c.SetBuffer(1, b, offset)
 		c.Dispatch(Size{uint(add.n+63) / 64, 1, 1}, Size{64, 1, 1})
 		run(t, c)
-		want := 2 * math.Float32frombits(0x04030201)
 		for k, got := range floats(add.sum) {
-			if got != want {
+			if want := 2 * math.Float32frombits(binary.LittleEndian.Uint32(p[4*k:])); got != want {
 				t.Fatalf("part %d: value %d is %g, want %g", i, k, got, want)
 			}
 		}
@@ -151,7 +156,7 @@ func TestMapApart(t *testing.T) {
 	}{
 		{"pages between", [][]byte{data[:100], data[3*page : 4*page]}, 2, 0},
 		{"pages that touch", [][]byte{data[:100], data[page : 2*page]}, 1, 0},
-		{"one in another", [][]byte{data[:3*page], data[page : page+8], data[2*page : 4*page]}, 1, 0},
+		{"one in another", [][]byte{data[:3*page], data[page : page+8], data[3*page : 4*page]}, 1, 0},
 		{"an odd address", [][]byte{data[:100], data[101:200], data[200:300]}, 3, 1},
 		{"an odd address first", [][]byte{data[101:200], data[200:300], data[300:400]}, 2, 1},
 	} {
@@ -173,6 +178,10 @@ func TestMapApart(t *testing.T) {
 			t.Errorf("%s: %d buffers and %d copies, want %d and %d", test.name, len(m.Buffers()), copies, test.buffers, test.copies)
 		}
 		m.Close()
+	}
+	lib.FailAllocations(1, 3)
+	if _, err := d.Map([][]byte{data[:100], data[3*page:]}); !errors.Is(err, ErrOutOfMemory) {
+		t.Errorf("no memory for the second buffer: %v", err)
 	}
 	lib.FailAllocations(0, 1)
 	m, err := d.Map([][]byte{data[:100], data[100:200]})
