@@ -49,7 +49,7 @@ var layers = []layer{
 	{"models/train", []string{"internal/*", "formats", "kernels", "kernels/all", "kernels/dense"}},
 	{"models", []string{"internal/*", "formats", "formats/*", "kernels", "models/arch", "models/engine", "models/engine/cpu", "models/hf", "models/tokenizer"}},
 	{"models/*", []string{"internal/*", "formats", "formats/*", "kernels", "models", "models/*"}},
-	{"bench/cases", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "models", "models/*", "bench", "bench/*"}},
+	{"bench/cases", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "metal", "models", "models/*", "bench", "bench/*"}},
 	{"bench/foreign", []string{"internal/*", "bench", "bench/names"}},
 	{"bench", []string{"internal/*"}},
 	{"bench/gate/calibrate", []string{"internal/*", "bench", "bench/gate"}},

@@ -13,6 +13,7 @@ import (
 // them (ns/op becomes sec/op); Read gives them back under these names.
 const (
 	NsPerOp     = "ns/op"
+	GPUTime     = "gpu-ns/op"
 	WeightRate  = "weight-B/s"
 	ReadRate    = "read-B/s"
 	OpRate      = "mac/s"
@@ -83,6 +84,7 @@ type Unit struct {
 // Units lists every unit that onebit writes, in the order of a line's values.
 var Units = []Unit{
 	{NsPerOp, -1, false, "time of one operation", formatNs},
+	{GPUTime, -1, false, "time that the GPU worked on one operation, by its own clock", formatNs},
 	{WeightRate, +1, false, "weight bytes read per second", formatRate},
 	{ReadRate, +1, false, "bytes read per second", formatRate},
 	{OpRate, +1, false, "multiply-adds per second", formatSI("/s")},

@@ -410,7 +410,7 @@ func measuredBy(n bench.Name) string {
 
 // conditionsOf says under what condition a case ran.
 func conditionsOf(n bench.Name) string {
-	return panel{n.Get(names.Threads), n.Get(names.Cache)}.String()
+	return panelOf(n).String()
 }
 
 // changedSettings are the lines of the header that differ, though not between any two runs.

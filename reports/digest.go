@@ -44,10 +44,22 @@ func (s stat) bounded() bool { return s.Bounded() }
 // A panel is the condition under which a contender ran; charts show panels as small multiples.
 type panel struct{ threads, cache string }
 
+// onGPU stands for the threads of what a GPU does.
+const onGPU = "GPU"
+
+func panelOf(n bench.Name) panel {
+	if names.OnGPU(n) {
+		return panel{onGPU, n.Get(names.Cache)}
+	}
+	return panel{n.Get(names.Threads), n.Get(names.Cache)}
+}
+
 func (p panel) String() string {
 	var parts []string
 	switch p.threads {
 	case "":
+	case onGPU:
+		parts = append(parts, "the GPU")
 	case "1":
 		parts = append(parts, "1 thread")
 	default:
@@ -105,7 +117,7 @@ func (d *digest) collect() {
 			c := byName[s.Name.Full]
 			if c == nil {
 				c = &caseStats{name: s.Name, stats: make(map[string]stat)}
-				c.panel = panel{s.Name.Get(names.Threads), s.Name.Get(names.Cache)}
+				c.panel = panelOf(s.Name)
 				byName[s.Name.Full] = c
 				d.cases = append(d.cases, c)
 			}
@@ -182,7 +194,7 @@ func (d *digest) formTasks() {
 		if c.partOfModel() {
 			continue
 		}
-		work := c.name.Without(names.Variant, names.Act, names.Packing, names.Threads, names.Cache)
+		work := c.name.Without(names.Engine, names.Variant, names.Act, names.Packing, names.Threads, names.Cache)
 		t := byWork[work]
 		if t == nil {
 			t = newTask(c.name)
@@ -205,7 +217,7 @@ func newTask(name bench.Name) *task {
 	var parts []string
 	for _, k := range name.Keys {
 		switch k.Key {
-		case names.Format, names.Variant, names.Act, names.Packing, names.Threads, names.Cache, names.Cols:
+		case names.Format, names.Engine, names.Variant, names.Act, names.Packing, names.Threads, names.Cache, names.Cols:
 		case names.Rows:
 			parts = append(parts, rows+"×"+cols)
 		case names.Depth:

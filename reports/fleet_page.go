@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"onebit/bench"
-	"onebit/bench/names"
 	"onebit/internal/count"
 )
 
@@ -176,7 +175,7 @@ func (f *fleet) caseCell(r caseRow, i int) pageCell {
 func (r caseRow) whyMissing(m *member) string {
 	for _, f := range m.res.Failures {
 		t := newTask(f.Name)
-		where := panel{f.Name.Get(names.Threads), f.Name.Get(names.Cache)}
+		where := panelOf(f.Name)
 		if lineupOf(t) == [2]string{r.lineup.base, r.lineup.subject} && cmp.Or(t.shape, t.title) == r.title && where == r.panel {
 			return wrongResult
 		}

@@ -89,6 +89,7 @@ var (
 	}
 	layoutShapes = map[string]int{
 		"": 0, "native": 1, "lookup": 2, "f32": 3, "packed": 4, "stream": 6, "q8_row": 5, "q8_128": 7, "q8_32": 6, "bench": 7,
+		"simd": 4, "rows": 1, "naive": 3,
 	}
 	formatOrder = []string{
 		"q1_0_g128", "i2_s", "ternary_u32", "q2_0", "tq2_0", "tq1_0", "i2_s_x4", "q2_0_g128", "i2_s_arm", "q8_0", "q6_k", "f16", "bf16", "f32", "pq2_0", "ptq1_0",

@@ -106,7 +106,7 @@ func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
 			return sheetCell{}
 		}})
 	}
-	for _, unit := range []string{bench.PctRoof, bench.PctPeak} {
+	for _, unit := range []string{bench.PctRoof, bench.PctPeak, bench.GPUTime} {
 		fields = append(fields, field[*run]{label: unit + deep, about: bench.UnitOf(unit).About, drop: drop + 3, cell: func(r *run) sheetCell {
 			return sheetCell{Text: valueIn(r.cases[t], unit)}
 		}})

@@ -70,6 +70,13 @@ func TestUnusualResults(t *testing.T) {
 			"BenchmarkMatVec/format=a/variant=y/rows=999999999999/cols=999999999999 1 1e300 ns/op 1e-300 nmse 1 packed-B 1e300 peak-RSS-B\n", []string{"MatVec table"}},
 		{"not numbers for shape", "BenchmarkMatVec/format=a/variant=x/rows=many/cols=2 1 5 ns/op 1 nmse 3 packed-B\n", []string{"many×2"}},
 		{"emulated", "emulated: true\nBenchmarkA 1 5 ns/op\n", []string{"under emulation"}},
+		{"emulated by something", "emulated: true\nemulator: softmetal\nBenchmarkA 1 5 ns/op\n", []string{"under emulation, by softmetal: they say nothing about speed"}},
+		{"a GPU", "BenchmarkMatVec/format=a/variant=metal-simd/rows=2/cols=2/cache=warm 1 50 ns/op 41 gpu-ns/op\n" +
+			"BenchmarkMatVec/format=a/variant=avx2/rows=2/cols=2/threads=1/cache=warm 1 60 ns/op\n" +
+			"BenchmarkModel/model=m/engine=metal/variant=metal-simd/act=q8_row/packing=packed/test=tg8 1 900 ns/op 71 gpu-ns/op 8 tok/s\n" +
+			"BenchmarkModel/model=m/variant=avx2/act=q8_row/packing=packed/test=tg8/threads=2 1 950 ns/op 7 tok/s\n" +
+			"BenchmarkLogits/model=m/engine=metal/variant=metal-simd/act=q8_row/tokens=9 1 0.5 kld\n",
+			[]string{"the GPU, warm cache", "1 thread, warm cache", "41.0 ns", "metal-simd packed", "71.0 ns", "decode tg8", "0.5"}},
 		{"partly timed", "BenchmarkMatVec/format=a/variant=x/threads=1 1 5 ns/op\nBenchmarkMatVec/format=b/variant=x/threads=2 1 5 ns/op\n", []string{"not timed"}},
 	}
 	for _, tt := range tests {

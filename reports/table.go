@@ -144,7 +144,7 @@ func (d *digest) standingColumns(m *matrix, top int) []*textColumn {
 	units := []struct {
 		name string
 		drop int
-	}{{bench.TokenRate, 0}, {bench.PctRoof, 1}, {bench.NMSE, 2}, {bench.KLD, 2}, {bench.Perplexity, 2}, {bench.WeightRate, 5}, {bench.PackedBytes, 6}}
+	}{{bench.GPUTime, 3}, {bench.TokenRate, 0}, {bench.PctRoof, 1}, {bench.NMSE, 2}, {bench.KLD, 2}, {bench.Perplexity, 2}, {bench.WeightRate, 5}, {bench.PackedBytes, 6}}
 	timeColumn := &textColumn{title: "time/op", right: true}
 	columns := []*textColumn{task, threads, cache, variant, timeColumn, ci, best}
 	measured := make([]*textColumn, len(units))

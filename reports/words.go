@@ -272,8 +272,8 @@ func problemsHeading(failures, warnings int) string {
 // warnings lists the run's own warnings and what the header makes doubtful.
 func (d *digest) warnings() []string {
 	warnings := slices.Clone(d.res.Warnings)
-	if d.res.Setting("emulated") == "true" {
-		warnings = append(warnings, "These results were taken under emulation: they say nothing about speed.")
+	if m := d.res.Machine(); m.Emulated() {
+		warnings = append(warnings, fmt.Sprintf("These results were taken under emulation, by %s: they say nothing about speed.", m.Emulator))
 	}
 	if len(d.res.Samples) == 0 {
 		warnings = append(warnings, "The file holds no samples.")

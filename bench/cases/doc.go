@@ -21,6 +21,16 @@
 // little larger than they are. The setting cold-bytes says how many bytes
 // rotate; if memory has no room for as many as it should be, a warning says so.
 //
+// The kernels of Metal have no threads in their names: variant=metal-simd and so
+// on. Their operations queue, as those of a token do, and a sample waits for the
+// last. ns/op is the wall's time and gpu-ns/op the time that the GPU worked, by
+// the time stamps of its command buffers, both with the quantization. No ceiling
+// is known of a GPU.
+//
+// On Linux, a program built with -tags softmetal plays the GPU in software. A
+// run with such cases is marked as emulated by softmetal, as a whole: it is in
+// no ranking, and no gate compares with it. Without a filter it has none.
+//
 // # Verification
 //
 // Before anything is timed, each case's result is compared with two oracles:

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"onebit/bench"
 	"onebit/formats"
 	"onebit/internal/clock"
+	"onebit/internal/deviation"
 	"onebit/internal/mmap"
 	"onebit/kernels"
 )
@@ -108,6 +110,53 @@ func (g *group) refs(act kernels.Scheme) (*schemeRefs, error) {
 	}
 	g.byAct[act] = r
 	return r, nil
+}
+
+// kernelTolerance is the largest kernel-nmse of a right result: the sums of
+// a group are exact, what is left is the float32 rounding of a few dozen
+// additions.
+const kernelTolerance = 1e-12
+
+// near holds a result to the float64 product with the quantized activations.
+func (g *group) near(y []float32, refs *schemeRefs) error {
+	if refs.exact == nil {
+		return nil
+	}
+	if d := deviation.Of(y, refs.exact); !(d.NMSE() <= kernelTolerance) && !(d.MaxAbs <= g.underflow()) {
+		return fmt.Errorf("kernel-nmse %.3g against the float64 reference is above %g", d.NMSE(), kernelTolerance)
+	}
+	return nil
+}
+
+// underflow is how far a right result may be from the float64 product because
+// products of scales are rounded to the smallest numbers of float32: half of 2⁻¹⁴⁹,
+// times sums of codes and activations up to 127 a column. It is beyond notice
+// unless a tensor's scale is such a number.
+func (g *group) underflow() float64 { return 0x1p-150 * 127 * float64(g.src.Cols) }
+
+// equal holds a result to the generic integer path, bit for bit.
+func (r *schemeRefs) equal(y []float32) error {
+	for i, want := range r.generic {
+		if y[i] != want {
+			return fmt.Errorf("row %d is %v, the generic integer path gives %v", i, y[i], want)
+		}
+	}
+	return nil
+}
+
+// errors returns a result's errors against the float64 product.
+func (g *group) errors(y []float32, refs *schemeRefs) ([]bench.Metric, error) {
+	exact, err := g.exactProduct()
+	if err != nil {
+		return nil, err
+	}
+	total := deviation.Of(y, exact)
+	return []bench.Metric{
+		{Unit: bench.NMSE, Value: total.NMSE()},
+		{Unit: bench.ActNMSE, Value: deviation.Of(refs.exact, exact).NMSE()},
+		{Unit: bench.KernelNMSE, Value: deviation.Of(y, refs.exact).NMSE()},
+		{Unit: bench.MaxAbsErr, Value: total.MaxAbs},
+	}, nil
 }
 
 // name is the bench group's.

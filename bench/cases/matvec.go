@@ -2,18 +2,11 @@ package cases
 
 import (
 	"context"
-	"fmt"
 
 	"onebit/bench"
 	"onebit/bench/names"
-	"onebit/internal/deviation"
 	"onebit/kernels"
 )
-
-// kernelTolerance is the largest kernel-nmse of a right result: the sums of
-// a group are exact, what is left is the float32 rounding of a few dozen
-// additions.
-const kernelTolerance = 1e-12
 
 // A config is one point of the axes that a MatVec case has.
 type config struct {
@@ -103,7 +96,7 @@ func (m *matvec) Verify(ctx context.Context) ([]bench.Metric, error) {
 	}
 	metrics := []bench.Metric{{Unit: bench.PackTime, Value: float64(m.packed.time.Nanoseconds())}}
 	if !m.group.again {
-		errors, err := m.errors(refs)
+		errors, err := m.group.errors(m.y, refs)
 		if err != nil {
 			return nil, err
 		}
@@ -116,41 +109,10 @@ func (m *matvec) Verify(ctx context.Context) ([]bench.Metric, error) {
 }
 
 func (m *matvec) check(refs *schemeRefs) error {
-	if refs.exact != nil {
-		if d := deviation.Of(m.y, refs.exact); !(d.NMSE() <= kernelTolerance) && !(d.MaxAbs <= m.underflow()) {
-			return fmt.Errorf("kernel-nmse %.3g against the float64 reference is above %g", d.NMSE(), kernelTolerance)
-		}
+	if err := m.group.near(m.y, refs); err != nil || m.variant.Name == reference {
+		return err // the reference rounds once, at the end
 	}
-	if m.variant.Name == "reference" {
-		return nil // it rounds once, at the end
-	}
-	for r, want := range refs.generic {
-		if m.y[r] != want {
-			return fmt.Errorf("row %d is %v, the generic integer path gives %v", r, m.y[r], want)
-		}
-	}
-	return nil
-}
-
-// underflow is how far a right result may be from the float64 product because
-// products of scales are rounded to the smallest numbers of float32: half of 2⁻¹⁴⁹,
-// times sums of codes and activations up to 127 a column. It is beyond notice
-// unless a tensor's scale is such a number.
-func (m *matvec) underflow() float64 { return 0x1p-150 * 127 * float64(m.group.src.Cols) }
-
-// errors returns the case's errors against the float64 product.
-func (m *matvec) errors(refs *schemeRefs) ([]bench.Metric, error) {
-	exact, err := m.group.exactProduct()
-	if err != nil {
-		return nil, err
-	}
-	total := deviation.Of(m.y, exact)
-	return []bench.Metric{
-		{Unit: bench.NMSE, Value: total.NMSE()},
-		{Unit: bench.ActNMSE, Value: deviation.Of(refs.exact, exact).NMSE()},
-		{Unit: bench.KernelNMSE, Value: deviation.Of(m.y, refs.exact).NMSE()},
-		{Unit: bench.MaxAbsErr, Value: total.MaxAbs},
-	}, nil
+	return refs.equal(m.y)
 }
 
 func (m *matvec) Close() error { return m.group.release() }

@@ -22,6 +22,7 @@ type rig struct {
 	ggufTypes   []string
 	peakCommand []string
 	doubts      []string
+	gpu         *gpu // nil: no case is for it
 
 	// spare is memory that no group uses at present. A group's copies take
 	// hundreds of megabytes: their pages are made once, not for each group.
@@ -120,6 +121,8 @@ func (r *rig) warn(text string) {
 
 func (r *rig) allDoubts() []string { return r.doubts }
 
+func (r *rig) gpuEmulator() string { return r.gpu.emulator() }
+
 // pool returns the worker pool of that many threads.
 func (r *rig) pool(threads int) *kernels.Pool {
 	p := r.pools[threads]
@@ -153,5 +156,5 @@ func (r *rig) close() error {
 		errs = append(errs, m.Free())
 	}
 	r.spare = nil
-	return errors.Join(errs...)
+	return errors.Join(append(errs, r.gpu.close())...)
 }

@@ -46,6 +46,9 @@ func unavailable(features cpu.Set) []string {
 			lacking = append(lacking, isa.Name)
 		}
 	}
+	if metalMissing() != nil {
+		lacking = append(lacking, names.Metal)
+	}
 	return lacking
 }
 

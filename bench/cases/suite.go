@@ -57,6 +57,7 @@ type Suite struct {
 type home interface {
 	warn(text string)
 	allDoubts() []string
+	gpuEmulator() string
 	close() error
 }
 
@@ -92,8 +93,9 @@ func Kernels(opt Options) (*Suite, error) {
 		return nil, err
 	}
 	rig := newRig(opt.Threads, opt.Host)
+	rig.gpu = openGPU()
 	rig.model, rig.ggufTypes, rig.peakCommand = opt.Model, opt.GGUFTypes, opt.PeakCommand
-	s := &Suite{Usual: usualKernels(&opt), home: rig}
+	s := &Suite{Usual: usualKernels(&opt) + rig.gpu.unusual(), home: rig}
 	if slices.Contains(opt.Caches, names.Cold) {
 		rig.setCold(opt.Host, opt.mostLayouts())
 		s.Settings = []bench.Setting{{Key: "cold-bytes", Value: strconv.Itoa(rig.coldBytes)}}
@@ -181,6 +183,7 @@ func (s *Suite) addGroup(g *group, opt *Options) {
 			}
 		}
 	}
+	s.addGPU(g, opt)
 	for _, c := range ceilings {
 		s.Cases = append(s.Cases, c.benchCase())
 	}

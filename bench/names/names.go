@@ -33,6 +33,7 @@ const (
 const (
 	Format  = "format"  // of the weights, such as q1_0_g128
 	Model   = "model"   // whose, such as bonsai-1.7b; with +q8_0 where the head is converted
+	Engine  = "engine"  // that runs the model, such as metal; none: cpu
 	Variant = "variant" // which kernel multiplies
 	Act     = "act"     // the activation scheme: f32, q8_row, q8_128 or q8_32
 	Packing = "packing" // one of Packings
@@ -129,6 +130,10 @@ const (
 	ChangePacked = "packed"      // weights packed
 	ChangeThread = "thread-more" // one thread more
 )
+
+// Metal is the value of Engine of Apple's GPUs, and what the values of Variant of
+// their kernels begin with.
+const Metal = "metal"
 
 // LlamaBench is the value of Variant of llama.cpp's own program.
 const LlamaBench = "llama-bench"
@@ -260,13 +265,13 @@ func Frequency(threads int) string { return join(BaseFrequency, key{Threads, num
 
 // A ModelCase is the name of a model's test.
 type ModelCase struct {
-	Model, Variant, Act, Packing string
-	Test                         ModelTest
-	Threads                      int
+	Model, Engine, Variant, Act, Packing string
+	Test                                 ModelTest
+	Threads                              int
 }
 
 func (m ModelCase) keys() []key {
-	return []key{{Model, m.Model}, {Variant, m.Variant}, {Act, m.Act}, {Packing, m.Packing},
+	return []key{{Model, m.Model}, {Engine, m.Engine}, {Variant, m.Variant}, {Act, m.Act}, {Packing, m.Packing},
 		{Test, m.Test.Name()}, {Depth, number(m.Test.Depth)}, {Threads, number(m.Threads)}}
 }
 
@@ -284,21 +289,21 @@ func (m ModelCase) WhatIf(change string) string {
 }
 
 // A Lockstep is the name of a tensor's error, or of the study of all of them.
-type Lockstep struct{ Model, Variant, Act, Input, Block, Tensor string }
+type Lockstep struct{ Model, Engine, Variant, Act, Input, Block, Tensor string }
 
 func (l Lockstep) String() string {
-	return join(BaseLockstep, key{Model, l.Model}, key{Variant, l.Variant}, key{Act, l.Act},
+	return join(BaseLockstep, key{Model, l.Model}, key{Engine, l.Engine}, key{Variant, l.Variant}, key{Act, l.Act},
 		key{Input, l.Input}, key{Block, l.Block}, key{Tensor, l.Tensor})
 }
 
 // A Logits is the name of the error of predictions.
 type Logits struct {
-	Model, Variant, Act, Weights string
-	Tokens                       int
+	Model, Engine, Variant, Act, Weights string
+	Tokens                               int
 }
 
 func (l Logits) String() string {
-	return join(BaseLogits, key{Model, l.Model}, key{Variant, l.Variant}, key{Act, l.Act}, key{Weights, l.Weights}, key{Tokens, number(l.Tokens)})
+	return join(BaseLogits, key{Model, l.Model}, key{Engine, l.Engine}, key{Variant, l.Variant}, key{Act, l.Act}, key{Weights, l.Weights}, key{Tokens, number(l.Tokens)})
 }
 
 // BlockOf is the number of a name's transformer block; false where it has
@@ -310,6 +315,12 @@ func BlockOf(n bench.Name) (int, bool) {
 
 // ThreadsOf is the number of threads in a name; 0 where it has none.
 func ThreadsOf(n bench.Name) int { return count(n, Threads) }
+
+// OnGPU reports whether a GPU does the work of a name, which has no threads then.
+func OnGPU(n bench.Name) bool {
+	family, _, _ := strings.Cut(n.Get(Variant), "-")
+	return n.Get(Engine) == Metal || family == Metal
+}
 
 // ShapeOf is the shape of a name's matrix; false where it has none.
 func ShapeOf(n bench.Name) (rows, cols int, ok bool) {

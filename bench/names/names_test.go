@@ -9,7 +9,7 @@ import (
 // The names are a protocol: scripts filter by them, and results files of
 // earlier runs are compared by them.
 func TestStrings(t *testing.T) {
-	tg := ModelCase{"bonsai-1.7b", "avx2", "q8_128", Packed, ModelTest{Decode, 64, 512}, 2}
+	tg := ModelCase{"bonsai-1.7b", "", "avx2", "q8_128", Packed, ModelTest{Decode, 64, 512}, 2}
 	for _, test := range []struct{ got, want string }{
 		{MatVec{"q1_0_g128", "avx2", "q8_128", 6144, 2048, 1, Cold}.String(),
 			"MatVec/format=q1_0_g128/variant=avx2/act=q8_128/rows=6144/cols=2048/threads=1/cache=cold"},
@@ -31,14 +31,33 @@ func TestStrings(t *testing.T) {
 			"Op/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2/block=outside/op=output"},
 		{tg.WhatIf(ChangeCache), "WhatIf/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2/change=cache-q8_0"},
 		{Kernel{"i2_s", "avx2", "q8_row", 64, 2048, 1, "l1d"}.String(), "Kernel/format=i2_s/variant=avx2/act=q8_row/rows=64/cols=2048/threads=1/level=l1d"},
-		{Lockstep{"m", "avx2", "q8_row", Isolated, "3", "attn_q"}.String(), "Lockstep/model=m/variant=avx2/act=q8_row/input=isolated/block=3/tensor=attn_q"},
-		{Logits{"m", "avx2", "", RandomWeights, 32}.String(), "Logits/model=m/variant=avx2/weights=random/tokens=32"},
+		{Lockstep{"m", "", "avx2", "q8_row", Isolated, "3", "attn_q"}.String(), "Lockstep/model=m/variant=avx2/act=q8_row/input=isolated/block=3/tensor=attn_q"},
+		{Logits{"m", "", "avx2", "", RandomWeights, 32}.String(), "Logits/model=m/variant=avx2/weights=random/tokens=32"},
+		{ModelCase{"m", Metal, "metal-simd", "q8_128", Packed, ModelTest{Decode, 8, 0}, 0}.String(),
+			"Model/model=m/engine=metal/variant=metal-simd/act=q8_128/packing=packed/test=tg8"},
+		{Lockstep{"m", Metal, "metal-simd", "q8_row", Isolated, "3", "attn_q"}.String(),
+			"Lockstep/model=m/engine=metal/variant=metal-simd/act=q8_row/input=isolated/block=3/tensor=attn_q"},
+		{Logits{"m", Metal, "metal-simd", "q8_row", "", 32}.String(), "Logits/model=m/engine=metal/variant=metal-simd/act=q8_row/tokens=32"},
 	} {
 		if test.got != test.want {
 			t.Errorf("got  %s\nwant %s", test.got, test.want)
 		}
 		if n := bench.ParseName(test.got); n.Full != test.got {
 			t.Errorf("%s reads as %s", test.got, n.Full)
+		}
+	}
+}
+
+func TestOnGPU(t *testing.T) {
+	for name, want := range map[string]bool{
+		"MatVec/format=q1_0_g128/variant=metal-simd/rows=2/cols=3": true,
+		"MatVec/format=q1_0_g128/variant=avx2/rows=2/cols=3":       false,
+		"Model/model=m/engine=metal/test=load":                     true,
+		"Model/model=metal/variant=avx2/test=load":                 false,
+		"Model/model=m/variant=metallic/test=load":                 false,
+	} {
+		if got := OnGPU(bench.ParseName(name)); got != want {
+			t.Errorf("%s on a GPU: %v", name, got)
 		}
 	}
 }

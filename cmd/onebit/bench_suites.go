@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -94,6 +95,9 @@ func (f *benchFlags) selected(suites []*cases.Suite) (matching []*cases.Suite, e
 		}
 		if err == nil {
 			matching = append(matching, s)
+			if e := s.Emulator(); e != "" {
+				s.Warn(fmt.Sprintf("%s plays the GPU in software: times say nothing about one", e))
+			}
 		} else if first == nil {
 			first = err
 		}

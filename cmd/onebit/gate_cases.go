@@ -258,6 +258,8 @@ func (c *gateCases) measure(ctx context.Context, side gate.Side, g *caseGroup) (
 		return nil, failed
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", side, err)
+	case results.Machine().Emulated():
+		return nil, fmt.Errorf("%s: %s: its times prove nothing; choose other cases with --filter", side, results.Machine().Emulator)
 	}
 	g.took = max(g.took, out.Ended)
 	return g.values(results)
@@ -284,7 +286,7 @@ func (g *caseGroup) values(results *bench.Results) (map[string][]bench.Metric, e
 
 // processUnits are the units that processes differ in and that are judged: rates
 // follow from ns/op, and what a mapped file takes is the system's business.
-var processUnits = []string{bench.NsPerOp, bench.PeakRSS, bench.PackTime, bench.Allocs}
+var processUnits = []string{bench.NsPerOp, bench.GPUTime, bench.PeakRSS, bench.PackTime, bench.Allocs}
 
 // dependentUnits are computed units that follow from others, and the part of an error
 // that is rounding alone.

@@ -9,11 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"onebit/bench/names"
+	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/kernels"
 	_ "onebit/kernels/all"
+	"onebit/metal"
 	"onebit/models/engine"
 	enginecpu "onebit/models/engine/cpu"
+	enginemetal "onebit/models/engine/metal"
 )
 
 func newKernels() *cobra.Command {
@@ -45,7 +49,8 @@ type kernelList struct {
 	Variants []variantInfo `json:"variants"`
 	Vectors  []vectorsInfo `json:"vectors"`
 	Engines  []engineInfo  `json:"engines"`
-	Foreign  []string      `json:"foreign_isas"` // levels of other architectures
+	Foreign  []string      `json:"foreign_isas"`       // levels of other architectures
+	NoMetal  string        `json:"no_metal,omitempty"` // why there is no GPU for the kernels of Metal
 }
 
 type variantInfo struct {
@@ -93,6 +98,7 @@ func listKernels() kernelList {
 		}
 		l.Variants = append(l.Variants, info)
 	}
+	l.addMetal()
 	for _, v := range enginecpu.AllVectors() {
 		l.Vectors = append(l.Vectors, vectorsInfo{
 			Vectors: v.Name, ISA: v.ISA.Name, Requires: append([]string{}, v.ISA.Requires.Names()...),
@@ -114,6 +120,32 @@ func listKernels() kernelList {
 		}
 	}
 	return l
+}
+
+// addMetal adds the kernels of GPUs behind those of the CPU for the same format.
+func (l *kernelList) addMetal() {
+	device, missing := metal.Open()
+	if missing == nil {
+		defer device.Close()
+	} else {
+		l.NoMetal = missing.Error()
+	}
+	for _, t := range formats.Types() {
+		for _, k := range enginemetal.Kernels(t) {
+			info := variantInfo{
+				Format: t.Name, Activation: string(k.Scheme), Variant: k.Name, Layout: k.Layout(), ISA: names.Metal,
+				Requires: append([]string{}, k.Requires()...), state: state{Available: true}, Summary: k.Summary,
+			}
+			switch {
+			case missing != nil:
+				info.state = state{Missing: names.Metal}
+			case k.Check(device) != nil:
+				info.state = state{Missing: strings.Join(k.Requires(), " ")}
+			}
+			l.Variants = append(l.Variants, info)
+		}
+	}
+	slices.SortStableFunc(l.Variants, func(a, b variantInfo) int { return strings.Compare(a.Format, b.Format) })
 }
 
 func stateOf(isa *kernels.ISA, best bool) state {
@@ -160,6 +192,9 @@ func (l kernelList) print(w io.Writer, width int) error {
 	slices.Sort(dropped)
 	dropped = slices.Compact(dropped)
 	notes := []string{"* used on this machine, for its format, unless another is asked for", "not in this program: " + strings.Join(l.Foreign, ", ")}
+	if l.NoMetal != "" {
+		notes = append(notes, l.NoMetal)
+	}
 	if len(dropped) > 0 {
 		notes = append(notes, "not shown for lack of width: "+strings.ToLower(strings.Join(dropped, ", ")))
 	}

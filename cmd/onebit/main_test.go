@@ -17,13 +17,22 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"onebit/formats/gguf"
+	"onebit/metal"
+	"onebit/metal/softmetal/frameworks"
 	"onebit/models/modeltest"
 )
 
 // The scripts run the real main in a process of its own.
 func TestMain(m *testing.M) {
+	if os.Getenv(playMetal) != "" {
+		metal.Provide(func() (metal.Frameworks, error) { return frameworks.Load() })
+	}
 	testscript.Main(m, map[string]func(){"onebit": main})
 }
+
+// playMetal is what a script sets to play Metal on Linux, as with -tags softmetal.
+// METAL_CACHE is where it is compiled, for XDG_CACHE_HOME.
+const playMetal = "ONEBIT_TEST_PLAY_METAL"
 
 func TestScripts(t *testing.T) {
 	// A script has no home, where Go would keep what it has built.
@@ -38,6 +47,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
 			env.Setenv("ENOENT", noSuchFile())
+			if cache, err := os.UserCacheDir(); err == nil {
+				env.Setenv("METAL_CACHE", cache)
+			}
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

@@ -117,19 +117,25 @@ var codes = map[*formats.Type]Codes{
 	formats.PQ2_0:       {Bits: 2, BlockColumns: 128, BlockBytes: 34, At: 2, Span: 1},
 }
 
-// Pack returns a tensor as a format that the shaders multiply, of the same
-// weights: tq1_0 and ptq1_0, whose digits are base 3, as tq2_0 and pq2_0, and i2_s_x4,
-// whose bytes have four rows each, as ternary_u32. Others are returned as they are.
-func Pack(t *formats.Tensor) (*formats.Tensor, error) {
-	var to *formats.Type
-	switch t.Type {
+// PackedType returns the format that weights of another are packed to, of the same
+// weights: tq1_0 and ptq1_0, whose digits are base 3, to tq2_0 and pq2_0, and i2_s_x4,
+// whose bytes have four rows each, to ternary_u32. Others stay as they are.
+func PackedType(t *formats.Type) *formats.Type {
+	switch t {
 	case formats.TQ1_0:
-		to = formats.TQ2_0
+		return formats.TQ2_0
 	case formats.PTQ1_0:
-		to = formats.PQ2_0
+		return formats.PQ2_0
 	case formats.I2_S_X4:
-		to = formats.Ternary_u32
-	default:
+		return formats.Ternary_u32
+	}
+	return t
+}
+
+// Pack returns a tensor in its PackedType.
+func Pack(t *formats.Tensor) (*formats.Tensor, error) {
+	to := PackedType(t.Type)
+	if to == t.Type {
 		return t, nil
 	}
 	rows, cols := t.Dims()

@@ -18,6 +18,9 @@ type Options struct {
 	Device *metal.Device
 	// Layout is that of packed weights in memory.
 	Layout Layout
+	// Naive has weights multiplied with floats, by a thread a row, the kernel of
+	// cellm: to compare others with. Layout is Native then.
+	Naive bool
 	// Work is how many multiply-adds a command buffer has at most; 0: 2³⁴,
 	// some 0.3 s on a GPU that does a twentieth of what an M1 can.
 	Work int
@@ -104,14 +107,24 @@ func newEngine(src engine.Source, opt Options) (*Engine, error) {
 func (e *Engine) chooseLayout() error {
 	reduces := e.device.Supports(metal.Apple7)
 	switch {
+	case e.options.Naive:
+		e.options.Layout = Native
 	case e.options.Layout == Packed && !reduces:
-		return fmt.Errorf("%s cannot reduce over simdgroups, which packed weights need; use the native layout", e.device.Name())
+		return checkReduces(e.device)
 	case e.options.Layout == Best && reduces:
 		e.options.Layout = Packed
 	case e.options.Layout == Best:
 		e.options.Layout = Native
 	}
 	return nil
+}
+
+// checkReduces returns nil if packed weights can be multiplied.
+func checkReduces(d *metal.Device) error {
+	if d.Supports(metal.Apple7) {
+		return nil
+	}
+	return fmt.Errorf("%s cannot reduce over simdgroups, which packed weights need; use the native layout", d.Name())
 }
 
 // Name returns "metal".

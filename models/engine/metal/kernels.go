@@ -32,25 +32,45 @@ const (
 	denseRows      = productThreads / 2
 )
 
-// kernelFor chooses a kernel for weights of a format, which were packed to
-// another if that differs.
-func (e *Engine) kernelFor(format, packed *formats.Type) (*kernel, error) {
-	if constants, err := shaders.FloatConstants(packed); err == nil {
-		p, err := e.pipeline(shaders.Heads, "matvec_dense", constants)
-		return &kernel{name: "metal-dense", scheme: kernels.F32, layout: inFile, pipeline: p, encode: encodeDense}, err
-	}
-	codes, err := shaders.CodesOf(packed)
+// A program is where a kernel's function is.
+type program struct {
+	source, function string
+	constants        metal.Constants
+}
+
+// kernelFor chooses a kernel for weights of a format.
+func (e *Engine) kernelFor(format *formats.Type) (*kernel, error) {
+	k, p, err := choose(format, e.options)
 	if err != nil {
 		return nil, err
 	}
-	k := &kernel{name: "metal-rows", scheme: kernels.FormatOf(format).Scheme, layout: inFile, encode: encodeRows}
-	function := "matvec_rows"
-	if e.options.Layout == Packed && codes.Bits != 6 { // whose scales are of three kinds
-		k.name, k.layout, k.encode = "metal-simd", split, encodeSIMD
-		function = "matvec_simd"
-	}
-	k.pipeline, err = e.pipeline(shaders.MatVec, function, codes.Constants())
+	k.pipeline, err = e.pipeline(p.source, p.function, p.constants)
 	return k, err
+}
+
+// choose is kernelFor without a device: the kernel has no pipeline yet. Where
+// Layout is Best, it is Native.
+func choose(format *formats.Type, opt Options) (*kernel, program, error) {
+	packed := shaders.PackedType(format)
+	if constants, err := shaders.FloatConstants(packed); err == nil {
+		k := &kernel{name: "metal-dense", scheme: kernels.F32, layout: inFile, encode: encodeDense}
+		return k, program{shaders.Heads, "matvec_dense", constants}, nil
+	}
+	codes, err := shaders.CodesOf(packed)
+	if err != nil {
+		return nil, program{}, err
+	}
+	k, p := &kernel{name: "metal-rows", scheme: kernels.FormatOf(format).Scheme, layout: inFile, encode: encodeRows},
+		program{shaders.MatVec, "matvec_rows", codes.Constants()}
+	switch {
+	case opt.Naive:
+		k.name, k.scheme, k.encode = "metal-naive", kernels.F32, encodeNaive
+		p.function = "matvec_naive"
+	case opt.Layout == Packed && codes.Bits != 6: // whose scales are of three kinds
+		k.name, k.layout, k.encode = "metal-simd", split, encodeSIMD
+		p.function = "matvec_simd"
+	}
+	return k, p, nil
 }
 
 // shape is Shape of matvec.metal.
@@ -62,6 +82,14 @@ type shape struct {
 // shape returns that of a product with m.
 func (m *matrix) shape(in *activations) shape {
 	return shape{uint32(m.Rows), uint32(m.Cols), uint32(m.rowBytes), uint32(in.stride), uint32(in.groups), uint32(in.groupLen), m.scale}
+}
+
+// encodeNaive multiplies a column at a time.
+func encodeNaive(s *stream, m *matrix, in *activations, dst *metal.Buffer, from, n int) {
+	for c := from; c < from+n; c++ {
+		s.threads(m.kernel.pipeline, line(m.Rows), line(productThreads),
+			m.codes, at(in.floats, 4*c*m.Cols), at(dst, 4*c*m.Rows), value(m.shape(in)))
+	}
 }
 
 func encodeRows(s *stream, m *matrix, in *activations, dst *metal.Buffer, from, n int) {

@@ -149,7 +149,7 @@ func (e *Engine) matrix(t *formats.Tensor, stay bool) (*matrix, error) {
 		return nil, errors.Unwrap(err) // without the tensor's name
 	}
 	m := &matrix{}
-	if m.kernel, err = e.kernelFor(t.Type, packed.Type); err != nil {
+	if m.kernel, err = e.kernelFor(t.Type); err != nil {
 		return nil, fmt.Errorf("%w; the engine cpu multiplies every format", err)
 	}
 	rows, cols := t.Dims()
@@ -173,12 +173,9 @@ func tooLarge(err error) error {
 
 // place puts weights where m's kernel wants them.
 func (e *Engine) place(m *matrix, t *formats.Tensor, stay bool) error {
-	if m.kernel.scheme == kernels.F32 {
-		return e.whole(m, t, stay)
-	}
 	codes, err := shaders.CodesOf(t.Type)
-	if err != nil {
-		return err
+	if err != nil { // floats
+		return e.whole(m, t, stay)
 	}
 	if codes.BlockColumns == 0 {
 		if m.scale, err = t.Type.TensorScale(t.Data, m.Rows, m.Cols); err != nil {

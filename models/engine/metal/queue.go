@@ -16,7 +16,7 @@ type queue struct {
 	open   *metal.Commands   // that are being encoded; nil: none
 	work   int               // multiply-adds of open
 	sent   []*metal.Commands // committed and not known to be done, oldest first
-	gpu    time.Duration     // that those took which are done
+	gpu    time.Duration     // that all those took which are done
 	err    error             // the first; nothing is encoded behind it
 }
 

@@ -262,6 +262,9 @@ func (s *stream) Write(b engine.Buffer, values []float32) {
 	}
 }
 
+// DeviceTime implements engine.DeviceTimer.
+func (s *stream) DeviceTime() time.Duration { return s.gpu }
+
 func (s *stream) Observe(o engine.Observer) { s.observer = o }
 
 // work is what an operation reads, moves and computes; see engine.Op.
@@ -275,11 +278,11 @@ func (s *stream) do(op string, w work, run func(), results ...result) {
 	}
 	s.submit() // what came before is not of this operation
 	s.wait(0)
-	s.gpu = 0
+	before := s.gpu
 	start := clock.Now()
 	run()
 	if s.settle() == nil {
-		s.report(op, w, start, results)
+		s.report(op, w, start, s.gpu-before, results)
 	}
 }
 
@@ -289,12 +292,12 @@ type result struct {
 	*buffer
 }
 
-func (s *stream) report(op string, w work, start time.Time, results []result) {
+func (s *stream) report(op string, w work, start time.Time, took time.Duration, results []result) {
 	o := engine.Op{
 		Name: op, Block: s.block, Tokens: results[0].n, Bytes: w.bytes, Moved: w.moved, MACs: w.macs,
-		Start: start, Duration: s.gpu,
+		Start: start, Duration: took,
 	}
-	if s.gpu == 0 { // nothing ran there
+	if took == 0 { // nothing ran there
 		o.Duration = clock.Since(start)
 	}
 	for _, r := range results {

@@ -1,0 +1,102 @@
+package cases
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"onebit/bench"
+	"onebit/bench/names"
+	devices "onebit/metal"
+	"onebit/models/engine"
+	"onebit/models/engine/metal"
+)
+
+// A gpu is the device that a suite's cases on Metal share.
+type gpu struct {
+	device *devices.Device
+	err    error // why there is none
+}
+
+func openGPU() *gpu {
+	d, err := devices.Open()
+	return &gpu{d, err}
+}
+
+// emulator names what plays the device; "" if nothing does.
+func (g *gpu) emulator() string {
+	if g == nil || g.device == nil || !g.device.Emulated() {
+		return ""
+	}
+	return g.device.Name()
+}
+
+// unusual is a filter that leaves out what an emulator would take hours for; ""
+// on a GPU.
+func (g *gpu) unusual() string {
+	if g.emulator() == "" {
+		return ""
+	}
+	return " -/variant:(" + strings.Join(metal.KernelNames(), " OR ") + ")"
+}
+
+// runs returns nil if the device runs a kernel, or why not.
+func (g *gpu) runs(k metal.Kernel) error {
+	if g.err != nil {
+		return g.err
+	}
+	return k.Check(g.device)
+}
+
+func (g *gpu) close() error {
+	if g == nil || g.device == nil {
+		return nil
+	}
+	return g.device.Close()
+}
+
+// metalMissing is why this machine has no device for Metal; nil if it has one.
+var metalMissing = sync.OnceValue(func() error {
+	g := openGPU()
+	if g.err != nil {
+		return g.err
+	}
+	return g.close()
+})
+
+// A worker is a stream of a GPU.
+type worker interface {
+	engine.Stream
+	engine.DeviceTimer
+}
+
+// A stint is how long a GPU worked in the operations of a sample: what a GPU's
+// instances have as their bench.Prober.
+type stint struct {
+	time       time.Duration
+	operations int
+}
+
+// Probe returns the time of an operation.
+func (s *stint) Probe() []bench.Metric {
+	if s.operations == 0 {
+		return nil
+	}
+	return []bench.Metric{{Unit: bench.GPUTime, Value: float64(s.time) / float64(s.operations)}}
+}
+
+// Emulator names what plays the device of one of the suite's cases, whose times
+// say nothing then; "" if all are this machine's.
+func (s *Suite) Emulator() string {
+	onGPU := false
+	for _, c := range s.Cases {
+		onGPU = onGPU || names.OnGPU(bench.ParseName(c.Name))
+	}
+	for _, st := range s.Studies {
+		onGPU = onGPU || names.OnGPU(bench.ParseName(st.Name))
+	}
+	if !onGPU {
+		return ""
+	}
+	return s.home.gpuEmulator()
+}

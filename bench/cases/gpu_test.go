@@ -1,0 +1,166 @@
+package cases
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"onebit/bench"
+	"onebit/bench/names"
+	"onebit/formats"
+	"onebit/internal/require"
+	devices "onebit/metal"
+	"onebit/metal/softmetal/frameworks"
+	"onebit/models/engine/metal"
+)
+
+// playMetal has the suites of a test find a GPU: the Mac's, or one that is
+// played on Linux. When the test ends, nothing may be alive there, or have been
+// done wrong.
+func playMetal(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "linux" {
+		lib, err := frameworks.Load()
+		if errors.Is(err, exec.ErrNotFound) {
+			require.Skip(t, "g++", err.Error())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices.Provide(func() (devices.Frameworks, error) { return lib, nil })
+		t.Cleanup(func() {
+			devices.Provide(nil)
+			for _, v := range append(lib.Violations(), lib.Live()...) {
+				t.Error(v)
+			}
+		})
+	}
+	g := openGPU()
+	if errors.Is(g.err, devices.ErrNoDevice) {
+		require.Skip(t, "metal", g.err.Error())
+	}
+	if err := errors.Join(g.err, g.close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every kernel of Metal is verified and timed, by the wall's clock and by the
+// GPU's.
+func TestGPUKernels(t *testing.T) {
+	playMetal(t)
+	tested := []string{"q1_0_g128", "i2_s", "tq1_0", "f16"}
+	s := suite(t, Options{Sources: Synthetic(lookup(t, tested...), []formats.Shape{{Rows: 16, Cols: 256}}, 1), Caches: []string{names.Warm}})
+	if err := s.Select("/variant:(" + strings.Join(metal.KernelNames(), " OR ") + ")"); err != nil {
+		t.Fatal(err)
+	}
+	results := measured(t, s)
+	for _, format := range tested {
+		for _, k := range metal.Kernels(lookup(t, format)[0]) {
+			name := "MatVec/format=" + format + "/variant=" + k.Name + "/act=" + string(k.Scheme) + "/rows=16/cols=256/cache=warm"
+			i := slices.IndexFunc(results.Samples, func(s bench.Sample) bool { return s.Name.Full == name })
+			if i < 0 {
+				t.Errorf("no sample of %s", name)
+				continue
+			}
+			for _, unit := range []string{bench.NsPerOp, bench.GPUTime, bench.WeightRate, bench.PackedBytes, bench.PackTime, bench.NMSE, bench.ActNMSE, bench.KernelNMSE, bench.MaxAbsErr} {
+				if v, ok := results.Samples[i].Value(unit); !ok || unit == bench.GPUTime && v <= 0 {
+					t.Errorf("%s has %g %s", name, v, unit)
+				}
+			}
+		}
+	}
+}
+
+// Weights that come from memory are many copies; and a result that is not W·x is
+// never timed.
+func TestGPUVerifies(t *testing.T) {
+	playMetal(t)
+	const copies = 3
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 64, Cols: 512}}, 1)})
+	s.home.(*rig).coldBytes = copies*64*512/4 - 1
+	for _, variant := range metal.KernelNames() {
+		if variant == "metal-dense" {
+			continue // which multiplies floats
+		}
+		m := instance(t, s, "variant="+variant+"/act="+string(kernelOf(t, "i2_s", variant).Scheme)+"/rows=64/cols=512/cache=cold").(*gpuMatvec)
+		if len(m.weights) != copies {
+			t.Errorf("%s rotates over %d matrices, want %d", variant, len(m.weights), copies)
+		}
+		m.next = len(m.weights) - 1
+		if err := m.Run(t.Context(), 2); err != nil || m.next != 1 {
+			t.Errorf("%s: after two products the next matrix is %d, %v", variant, m.next, err)
+		}
+		if _, err := m.Verify(t.Context()); err != nil {
+			t.Errorf("%s: a right result: %v", variant, err)
+		}
+		x := slices.Clone(m.group.x)
+		x[7] += 1
+		m.stream.Write(m.x, x)
+		if _, err := m.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "kernel-nmse") {
+			t.Errorf("%s: the product of another vector: %v", variant, err)
+		}
+	}
+}
+
+func kernelOf(t *testing.T, format, name string) metal.Kernel {
+	t.Helper()
+	all := metal.Kernels(lookup(t, format)[0])
+	i := slices.IndexFunc(all, func(k metal.Kernel) bool { return k.Name == name })
+	if i < 0 {
+		t.Fatalf("%s has no %s", format, name)
+	}
+	return all[i]
+}
+
+// A suite says that its device is played if one of its cases is for it, and by
+// itself has no such cases.
+func TestGPUEmulator(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("a Mac's GPU is not played")
+	}
+	playMetal(t)
+	for filter, want := range map[string]string{"/variant:(metal-rows OR scalar)": "softmetal", "/variant:scalar": "", "": ""} {
+		s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 8, Cols: 256}}, 1)})
+		if err := s.Select(cmp.Or(filter, s.Usual)); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Emulator(); got != want {
+			t.Errorf("the emulator of %q is %q, want %q", filter, got, want)
+		}
+	}
+}
+
+// Without a GPU, its kernels are there under their names, with the reason.
+func TestGPUMissing(t *testing.T) {
+	if runtime.GOOS == "darwin" {
+		t.Skip("a Mac has one")
+	}
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 8, Cols: 256}}, 1)})
+	err := s.Select("/variant:metal-simd")
+	if !errors.Is(err, devices.ErrNoDevice) {
+		t.Errorf("%v", err)
+	}
+}
+
+// measured runs a suite's cases once.
+func measured(t *testing.T, s *Suite) *bench.Results {
+	t.Helper()
+	var out bytes.Buffer
+	r := bench.Runner{Count: 1, Time: 1}
+	if _, err := r.Run(t.Context(), bench.Suite{Cases: s.Cases, Studies: s.Studies}, &out); err != nil {
+		t.Fatal(err)
+	}
+	results, err := bench.Read(&out, "results.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range results.Failures {
+		t.Errorf("%s: %s", f.Name.Full, f.Reason)
+	}
+	return results
+}

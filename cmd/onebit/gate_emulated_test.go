@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"onebit/bench/gate"
+	"onebit/internal/require"
+	"onebit/metal/softmetal/frameworks"
+)
+
+// Cases that an emulator computes are refused before anything is compared.
+func TestGateRefusesEmulated(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("Metal is played on Linux")
+	}
+	if _, err := frameworks.Load(); errors.Is(err, exec.ErrNotFound) {
+		require.Skip(t, "g++", err.Error())
+	}
+	temp := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(temp, "onebit") // the name under which the tests are onebit
+	if err := os.WriteFile(program, code, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(playMetal, "1")
+	model := filepath.Join(temp, "tiny.gguf")
+	if out, err := exec.Command(program, "synth", "tiny", "-o", model).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for filter, want := range map[string]string{
+		"/variant:metal-rows /rows:256 /cols:256 /cache:warm":           "base: softmetal: its times prove nothing",
+		"/variant:unrolled /rows:256 /cols:256 /cache:warm /threads:1 ": "",
+	} {
+		c := &gateCases{
+			onebits: givenCases{gate.Copies{gate.Base: program, gate.Head: program, gate.Twin: program}},
+			suites:  []string{kernelsOnly}, flags: []string{"--model", model, "--filter", filter}, limit: time.Minute, temp: temp,
+		}
+		_, _, err := c.Find(t.Context())
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", filter, err, want)
+		}
+	}
+}
