@@ -49,10 +49,15 @@ func TestTwoBitColumns(t *testing.T) {
 	})
 }
 
-// TestTwoBitRows takes every number of rows up to 20, tiles filled or not.
+// TestTwoBitRows takes every number of rows up to 20 and some about tiles of 64,
+// filled or not.
 func TestTwoBitRows(t *testing.T) {
 	eachTwoBit(t, func(t *testing.T, v *kernels.Variant, rng *rand.Rand) {
+		sizes := []int{48, 63, 64, 65, 81, 128, 130}
 		for rows := 1; rows <= 20; rows++ {
+			sizes = append(sizes, rows)
+		}
+		for _, rows := range sizes {
 			if _, err := v.Format.Bytes(rows, 768); err == nil {
 				tensor := kerneltest.Tensor(t, v.Format, rows, 768, rng)
 				kerneltest.Check(t, v, tensor, normal(rng, 2*768), 2, fmt.Sprintf("%d×768", rows))
@@ -66,7 +71,7 @@ func TestTwoBitRows(t *testing.T) {
 func TestTwoBitBatches(t *testing.T) {
 	eachTwoBit(t, func(t *testing.T, v *kernels.Variant, rng *rand.Rand) {
 		for n := 2; n <= 34; n++ {
-			rows, cols := 4*(1+rng.IntN(10)), v.Format.BlockLen
+			rows, cols := 4*(1+rng.IntN(40)), v.Format.BlockLen
 			if cols == 1 {
 				cols = 1 + rng.IntN(600)
 			}

@@ -16,6 +16,9 @@ func init() {
 			f.registerRows(arrangements[f.codes])
 		} else {
 			f.registerBlocks(arrangements[f.codes])
+			if f.layout == kernels.Native {
+				f.registerCodes64()
+			}
 		}
 	}
 }

@@ -120,6 +120,20 @@ func arrangeRowsU32AVX2(dst *int8, q *int8, units int)
 //go:noescape
 func arrangeRowsTQ2AVX2(dst *int8, q *int8, units int)
 
+// arrangeRowsDwordsAVX2 arranges units of 256 activations in row order.
+//
+//	for u := range units {
+//		for j := range 4 {
+//			for i := range 64 {
+//				dst[64+256*u+64*j+i] = q[256*u + i/4*16 + j*4 + i%4]
+//			}
+//		}
+//	}
+//	int32s(dst)[0], int32s(dst)[1:16] = -Σq, 0
+//
+//go:noescape
+func arrangeRowsDwordsAVX2(dst *int8, q *int8, units int)
+
 // arrangeBlocksTQ232AVX2 arranges units of 256 activations in block order,
 // for vectors of 32 bytes of codes.
 //
@@ -230,6 +244,95 @@ func panelAVX512VNNI(dst *int8, columns *int8, stride int, cols int, groups int,
 //go:noescape
 func stripPanelAVX2(dst *int8, columns *int8, stride int, cols int, groups int, blocks int)
 
+// codes64AVX512VNNI multiplies rows of the layout codes64, blocks of pairs times 32
+// columns, with one column of activations in their natural order.
+//
+//	for r := range rows {
+//		dst[r] = 0
+//		for b := range blocks {
+//			sum := int32(0)
+//			for k := range 32*pairs {
+//				sum += (code(r, 32*pairs*b+k) - 1) * q[32*pairs*b+k]
+//			}
+//			dst[r] += float32(float32(fp16(scale(r, b))*scales[b*scaleStep/4]) * float32(sum))
+//		}
+//	}
+//
+// sums has the sums of every 32 activations.
+//
+//go:noescape
+func codes64AVX512VNNI(dst *float32, data *byte, q *int8, scales *float32, sums *int32, blocks int, pairs int, scaleStep int, rows int)
+
+// packCodes64BytesAVX512 packs 16 rows, stride bytes apart, blocks of groups times 16 bytes
+// of codes, code j of byte i being column 4i+j. rows is the first row's first
+// code; a block's fp16 scale lies scaleAt bytes behind its first, the next block's codes
+// gap bytes behind the last.
+//
+//	for b := range blocks {
+//		for r := range 16 {
+//			for d := range 4 * groups {
+//				copy(dst[(1024*groups+128)*b+256*d+4*r:], dword(r, b, d))
+//			}
+//			copy(scales[(1024*groups+128)*b+2*r:], scale(r, b))
+//		}
+//	}
+//
+//go:noescape
+func packCodes64BytesAVX512(dst *byte, scales *byte, rows *byte, stride int, blocks int, groups int, gap int, scaleAt int)
+
+// packCodes64RunsAVX512 packs 16 rows, stride bytes apart, blocks of groups times 16 bytes
+// of codes, code j of byte i of every 32 being column 32j+i. rows is the first row's first
+// code; a block's fp16 scale lies scaleAt bytes behind its first, the next block's codes
+// gap bytes behind the last.
+//
+//	for b := range blocks {
+//		for r := range 16 {
+//			for d := range 4 * groups {
+//				copy(dst[(1024*groups+128)*b+256*d+4*r:], dword(r, b, d))
+//			}
+//			copy(scales[(1024*groups+128)*b+2*r:], scale(r, b))
+//		}
+//	}
+//
+//go:noescape
+func packCodes64RunsAVX512(dst *byte, scales *byte, rows *byte, stride int, blocks int, groups int, gap int, scaleAt int)
+
+// digits64AVX512VNNI multiplies rows of the layout digits64 with one column of
+// activations in their natural order.
+//
+//	for r := range rows {
+//		dst[r] = 0
+//		for b := range blocks {
+//			sum := int32(0)
+//			for k := range 128 {
+//				sum += (digit(r, 128*b+k) - 1) * q[128*b+k]
+//			}
+//			dst[r] += float32(float32(fp16(scale(r, b))*scales[b*scaleStep/4]) * float32(sum))
+//		}
+//	}
+//
+// sums has the sums of every 32 activations.
+//
+//go:noescape
+func digits64AVX512VNNI(dst *float32, data *byte, q *int8, scales *float32, sums *int32, blocks int, scaleStep int, rows int)
+
+// packDigits64AVX512 packs 16 rows of blocks of 28 bytes, stride bytes apart. tails is
+// where the last two bytes of the first row's first block go.
+//
+//	for b := range blocks {
+//		for r := range 16 {
+//			block := rows[stride*r+28*b:][:28]
+//			for d := range 6 {
+//				copy(dst[1792*b+256*d+4*r:], block[4*d:][:4])
+//			}
+//			copy(tails[1792*b+2*r:], block[24:26])
+//			copy(tails[1792*b+128+2*r:], block[26:28])
+//		}
+//	}
+//
+//go:noescape
+func packDigits64AVX512(dst *byte, tails *byte, rows *byte, stride int, blocks int)
+
 // ternaryBatch4AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 4. Rows start stride
 // bytes apart; if stride is 0 they are one row, and one result is stored. Columns
@@ -267,6 +370,22 @@ func ternaryBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, r
 //
 //go:noescape
 func blocksBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
+
+// codes64Batch4AVX512VNNI multiplies the first rows of a tile of the layout
+// codes64, blocks of groups times 64 columns, with the first cols of a panel's columns,
+// up to 4: each as codes64AVX512VNNI does. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//go:noescape
+func codes64Batch4AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
+
+// digits64Batch4AVX512VNNI multiplies the first rows of a tile of the layout
+// digits64 with the first cols of a panel's columns, up to 4: each as
+// digits64AVX512VNNI does. Columns of dst are dstStride bytes apart, those of activation
+// scales scaleStride.
+//
+//go:noescape
+func digits64Batch4AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
 
 // ternaryBatch6AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 6. Rows start stride
@@ -306,6 +425,22 @@ func ternaryBatch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, r
 //go:noescape
 func blocksBatch6AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
 
+// codes64Batch6AVX512VNNI multiplies the first rows of a tile of the layout
+// codes64, blocks of groups times 64 columns, with the first cols of a panel's columns,
+// up to 6: each as codes64AVX512VNNI does. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//go:noescape
+func codes64Batch6AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
+
+// digits64Batch6AVX512VNNI multiplies the first rows of a tile of the layout
+// digits64 with the first cols of a panel's columns, up to 6: each as
+// digits64AVX512VNNI does. Columns of dst are dstStride bytes apart, those of activation
+// scales scaleStride.
+//
+//go:noescape
+func digits64Batch6AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
+
 // ternaryBatch8AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 8. Rows start stride
 // bytes apart; if stride is 0 they are one row, and one result is stored. Columns
@@ -343,6 +478,22 @@ func ternaryBatch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, r
 //
 //go:noescape
 func blocksBatch8AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
+
+// codes64Batch8AVX512VNNI multiplies the first rows of a tile of the layout
+// codes64, blocks of groups times 64 columns, with the first cols of a panel's columns,
+// up to 8: each as codes64AVX512VNNI does. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//go:noescape
+func codes64Batch8AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
+
+// digits64Batch8AVX512VNNI multiplies the first rows of a tile of the layout
+// digits64 with the first cols of a panel's columns, up to 8: each as
+// digits64AVX512VNNI does. Columns of dst are dstStride bytes apart, those of activation
+// scales scaleStride.
+//
+//go:noescape
+func digits64Batch8AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
 
 // ternaryBatch12AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 12. Rows start stride
@@ -382,6 +533,22 @@ func ternaryBatch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, 
 //go:noescape
 func blocksBatch12AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
 
+// codes64Batch12AVX512VNNI multiplies the first rows of a tile of the layout
+// codes64, blocks of groups times 64 columns, with the first cols of a panel's columns,
+// up to 12: each as codes64AVX512VNNI does. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//go:noescape
+func codes64Batch12AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
+
+// digits64Batch12AVX512VNNI multiplies the first rows of a tile of the layout
+// digits64 with the first cols of a panel's columns, up to 12: each as
+// digits64AVX512VNNI does. Columns of dst are dstStride bytes apart, those of activation
+// scales scaleStride.
+//
+//go:noescape
+func digits64Batch12AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
+
 // ternaryBatch16AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 16. Rows start stride
 // bytes apart; if stride is 0 they are one row, and one result is stored. Columns
@@ -419,6 +586,22 @@ func ternaryBatch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, 
 //
 //go:noescape
 func blocksBatch16AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, blocks int, panel *int8, scales *float32, scaleStride int, cols int, tiles int, groups int, gap int, scaleAt int, scaleStep int)
+
+// codes64Batch16AVX512VNNI multiplies the first rows of a tile of the layout
+// codes64, blocks of groups times 64 columns, with the first cols of a panel's columns,
+// up to 16: each as codes64AVX512VNNI does. Columns of dst are dstStride bytes
+// apart, those of activation scales scaleStride.
+//
+//go:noescape
+func codes64Batch16AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, groups int, scaleStep int, rows int)
+
+// digits64Batch16AVX512VNNI multiplies the first rows of a tile of the layout
+// digits64 with the first cols of a panel's columns, up to 16: each as
+// digits64AVX512VNNI does. Columns of dst are dstStride bytes apart, those of activation
+// scales scaleStride.
+//
+//go:noescape
+func digits64Batch16AVX512VNNI(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride int, cols int, blocks int, scaleStep int, rows int)
 
 // ternaryStripAVXVNNI multiplies up to 16 rows of rowBytes bytes, a multiple of 4,
 // that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in

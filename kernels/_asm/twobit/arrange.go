@@ -132,8 +132,8 @@ func (g *generator) storeTotal(sum reg.VecVirtual) {
 // deinterleave returns code that gives the four vectors of half a unit, whose
 // 128 activations are disp bytes behind q.
 func (s span) deinterleave(g *generator) func(q reg.Register, disp int) [4]reg.VecVirtual {
-	if s.lanes == 1 {
-		return g.deinterleave4()
+	if s.lanes <= 4 {
+		return g.deinterleave4(s.lanes)
 	}
 	return func(q reg.Register, disp int) (parts [4]reg.VecVirtual) {
 		for j := range parts {
@@ -153,10 +153,13 @@ func (s span) deinterleave(g *generator) func(q reg.Register, disp int) [4]reg.V
 	}
 }
 
-// deinterleave4 gives vector j every fourth activation, from j on.
-func (g *generator) deinterleave4() func(q reg.Register, disp int) [4]reg.VecVirtual {
+// deinterleave4 gives vector j every fourth activation, or every fourth dword of
+// them, from j on.
+func (g *generator) deinterleave4(bytes int) func(q reg.Register, disp int) [4]reg.VecVirtual {
 	quads, lanes := g.YMM(), g.YMM()
-	g.VMOVDQU(g.byteQuads, quads)
+	if bytes == 1 {
+		g.VMOVDQU(g.byteQuads, quads)
+	}
 	g.VMOVDQU(g.dwordLanes, lanes)
 	return func(q reg.Register, disp int) (parts [4]reg.VecVirtual) {
 		// Each 128-bit lane of v[i] becomes its quads 0 to 3; a transposition
@@ -165,7 +168,9 @@ func (g *generator) deinterleave4() func(q reg.Register, disp int) [4]reg.VecVir
 		for i := range v {
 			v[i] = g.YMM()
 			g.VMOVDQU(asm.At(q, disp+32*i), v[i])
-			g.VPSHUFB(quads, v[i], v[i])
+			if bytes == 1 {
+				g.VPSHUFB(quads, v[i], v[i])
+			}
 		}
 		parts = g.Transpose(v)
 		for _, p := range parts {

@@ -114,6 +114,7 @@ type batch struct {
 	tile      asm.Rows
 	q, groups reg.GPVirtual
 	ahead     reg.GPVirtual // what is prefetched
+	back      reg.GPVirtual // bytes from codes of a tile's row to its scale that are less
 	mask      reg.VecVirtual
 	codes     [4]reg.VecVirtual // of 16 rows, 4 of each 4
 	// sums of columns: column i%cols. Few columns get several sums each, to
@@ -121,12 +122,18 @@ type batch struct {
 	sums []reg.VecVirtual
 }
 
-// newBatch begins a kernel's code.
+// newBatch begins the code of a kernel of rows that lie apart.
 func (g *generator) newBatch(cols int) *batch {
-	b := &batch{generator: g, cols: cols}
+	b := g.newSums(cols)
 	stride := g.Stride(g.Load(g.Param("stride"), g.GP64()))
-	b.q, b.groups, b.ahead = g.GP64(), g.GP64(), g.GP64()
 	b.tile = g.Rows(stride, batchRows/4)
+	return b
+}
+
+// newSums begins a kernel's code.
+func (g *generator) newSums(cols int) *batch {
+	b := &batch{generator: g, cols: cols}
+	b.q, b.groups, b.ahead = g.GP64(), g.GP64(), g.GP64()
 	b.mask = g.ZMM()
 	g.VMOVDQU64(g.masks[0], b.mask)
 	for i := range b.codes {
@@ -186,8 +193,11 @@ func (b *batch) lastGroup(last reg.OpmaskVirtual) {
 }
 
 // multiply adds the products of what is in codes.
-func (b *batch) multiply() {
-	for d, codes := range b.Transpose(b.codes) {
+func (b *batch) multiply() { b.multiplyDwords(b.Transpose(b.codes)) }
+
+// multiplyDwords adds the products of 4 codes of each 4 of 16 rows.
+func (b *batch) multiplyDwords(dwords [4]reg.VecVirtual) {
+	for d, codes := range dwords {
 		for j := range 4 {
 			t := b.ZMM()
 			if j == 0 {
@@ -214,19 +224,24 @@ func (b *batch) endSums() []reg.VecVirtual {
 	return b.sums[:b.cols]
 }
 
-// storeColumns stores what value gives for the columns that there are. If
-// stride is 0 all rows are the same, and only the first is stored.
-func (b *batch) storeColumns(value func(c int) reg.VecVirtual) {
-	dst, dstStride, cols := b.GP64(), b.GP64(), b.GP64()
-	b.MOVQ(b.Argument("dst"), dst)
-	b.MOVQ(b.Argument("dstStride"), dstStride)
-	b.MOVQ(b.Argument("cols"), cols)
+// tileLanes says which rows are stored: if stride is 0 all are the same, and only
+// the first is.
+func (b *batch) tileLanes() reg.OpmaskVirtual {
 	lanes, one, all := b.K(), b.GP64(), b.GP64()
 	b.MOVQ(operand.I32(1), one)
 	b.MOVQ(operand.I32(1<<batchRows-1), all)
 	b.TESTQ(b.tile.One, b.tile.One)
 	b.CMOVQNE(all, one)
 	b.KMOVW(one.As32(), lanes)
+	return lanes
+}
+
+// storeColumns stores what value gives for the columns that there are.
+func (b *batch) storeColumns(lanes reg.OpmaskVirtual, value func(c int) reg.VecVirtual) {
+	dst, dstStride, cols := b.GP64(), b.GP64(), b.GP64()
+	b.MOVQ(b.Argument("dst"), dst)
+	b.MOVQ(b.Argument("dstStride"), dstStride)
+	b.MOVQ(b.Argument("cols"), cols)
 	for c := range b.cols {
 		if c > 0 {
 			b.CMPQ(cols, operand.I32(c))
@@ -294,7 +309,7 @@ func (g *generator) ternaryBatch(cols int) {
 	g.MOVQ(g.Argument("scales"), scales)
 	g.VMOVSS(g.Argument("scale"), weight)
 	g.Clear(zero)
-	b.storeColumns(func(c int) reg.VecVirtual {
+	b.storeColumns(b.tileLanes(), func(c int) reg.VecVirtual {
 		g.VMULSS(asm.At(scales, 4*c), weight, scale.AsX())
 		g.VBROADCASTSS(scale.AsX(), scale)
 		g.VMULPS(scale, sums[c], sums[c])
@@ -317,22 +332,14 @@ func (g *generator) blocksBatch(cols int) {
 	}, blocksDoc...)
 	g.Func(name, "func(dst *float32, dstStride int, w *byte, stride, blocks int, panel *int8, scales *float32, scaleStride, cols, tiles, "+blocksArguments+" int)",
 		append(doc, blocksLoops("16 * tiles")...)...)
-	g.Attributes(0) // the frame is too large for NOSPLIT
 	b := g.newBatch(cols)
-	frame := g.AllocLocal(64 * (cols + 2))
-	results := g.GP64() // 64-byte aligned, so that no result straddles cache lines
-	g.LEAQ(frame.Offset(63), results)
-	g.ANDQ(operand.I32(-64), results)
+	results := b.results(64)
 	halves := asm.At(results, 64*cols)
 	g.ADDQ(operand.I32(groupBytes), g.Argument("gap")) // from the last group's codes on
 
 	g.Label("tile")
 	b.startTile()
-	zero := g.ZMM()
-	g.Clear(zero)
-	for c := range cols {
-		g.VMOVUPS(zero, asm.At(results, 64*c))
-	}
+	b.clearResults(results)
 	scaleAt := g.GP64()
 	g.XORQ(scaleAt, scaleAt)
 	g.MOVQ(g.Argument("blocks"), b.groups)
@@ -350,40 +357,70 @@ func (g *generator) blocksBatch(cols int) {
 	g.VCVTPH2PS(halves, weight)
 	g.MOVQ(g.Argument("gap"), gap)
 	b.Advance(b.tile, gap)
-	sums := b.endSums()
-	at0 := g.GP64()
-	g.MOVQ(scaleAt, at0)
-	g.ANDQ(operand.I32(-4), at0)
-	g.ADDQ(g.Argument("scales"), at0)
-	g.ADDQ(g.Argument("scaleStep"), scaleAt)
-	g.MOVQ(g.Argument("cols"), left)
-	g.MOVQ(g.Argument("scaleStride"), gap)
-	for c, sum := range sums {
-		t := g.ZMM()
-		g.VMULPS_BCST(asm.At(at0, 0), weight, t)
-		g.VMULPS(t, sum, sum)
-		g.VADDPS(asm.At(results, 64*c), sum, sum)
-		g.VMOVUPS(sum, asm.At(results, 64*c))
-		if c < cols-1 {
-			g.DECQ(left)
-			g.JZ(operand.LabelRef("added"))
-			g.ADDQ(gap, at0)
-		}
-	}
-	g.Label("added")
+	b.addTerms(weight, scaleAt, results)
 	g.DECQ(b.groups)
 	g.JNZ(operand.LabelRef("block"))
 
-	b.storeColumns(func(c int) reg.VecVirtual {
-		y := g.ZMM()
-		g.VMOVUPS(asm.At(results, 64*c), y)
-		return y
-	})
+	b.storeColumns(b.tileLanes(), b.resultsOf(results))
 	b.endTile()
 
 	g.Label("more")
 	b.Advance(b.tile, operand.I32(groupBytes))
 	g.JMP(operand.LabelRef("group"))
+}
+
+// addTerms adds the terms of a block to the results of its columns, as many as there
+// are. scaleAt is the sum of scaleStep so far.
+func (b *batch) addTerms(weight reg.VecVirtual, scaleAt, results reg.GPVirtual) {
+	sums := b.endSums()
+	at, left, stride := b.GP64(), b.GP64(), b.GP64()
+	b.MOVQ(scaleAt, at)
+	b.ANDQ(operand.I32(-4), at)
+	b.ADDQ(b.Argument("scales"), at)
+	b.ADDQ(b.Argument("scaleStep"), scaleAt)
+	b.MOVQ(b.Argument("cols"), left)
+	b.MOVQ(b.Argument("scaleStride"), stride)
+	for c, sum := range sums {
+		t := b.ZMM()
+		b.VMULPS_BCST(asm.At(at, 0), weight, t)
+		b.VMULPS(t, sum, sum)
+		b.VADDPS(asm.At(results, 64*c), sum, sum)
+		b.VMOVUPS(sum, asm.At(results, 64*c))
+		if c < b.cols-1 {
+			b.DECQ(left)
+			b.JZ(operand.LabelRef("added"))
+			b.ADDQ(stride, at)
+		}
+	}
+	b.Label("added")
+}
+
+// results makes room in the frame for those of the columns, and so much behind them,
+// aligned, so that no result straddles cache lines.
+func (b *batch) results(behind int) reg.GPVirtual {
+	b.Attributes(0) // the frame is too large for NOSPLIT
+	frame, results := b.AllocLocal(64*(b.cols+1)+behind), b.GP64()
+	b.LEAQ(frame.Offset(63), results)
+	b.ANDQ(operand.I32(-64), results)
+	return results
+}
+
+// clearResults sets them to 0.
+func (b *batch) clearResults(results reg.GPVirtual) {
+	zero := b.ZMM()
+	b.Clear(zero)
+	for c := range b.cols {
+		b.VMOVUPS(zero, asm.At(results, 64*c))
+	}
+}
+
+// resultsOf loads those of a column.
+func (b *batch) resultsOf(results reg.GPVirtual) func(c int) reg.VecVirtual {
+	return func(c int) reg.VecVirtual {
+		y := b.ZMM()
+		b.VMOVUPS(asm.At(results, 64*c), y)
+		return y
+	}
 }
 
 // copyHalves brings together the fp16 scales, scaleAt behind where the rows are

@@ -38,16 +38,23 @@ func Generate(p *asm.Program) {
 	g.arrangeRows(span{"I2SARM", 16, true})
 	g.arrangeRows(span{"U32", 1, false})
 	g.arrangeRows(span{"TQ2", 32, false})
+	g.arrangeRows(span{"Dwords", 4, false})
 	for _, width := range []int{32, 64} {
 		g.arrangeBlocks(span{"TQ2", 32, false}, width)
 		g.arrangeBlocks(span{"Q2", 1, false}, width)
 	}
 	g.panel()
 	g.stripPanel()
+	g.codes64()
+	g.packCodes64()
+	g.digits64()
+	g.packDigits64()
 	batchCols := []int{4, 6, 8, 12, panelCols}
 	for _, cols := range batchCols {
 		g.ternaryBatch(cols)
 		g.blocksBatch(cols)
+		g.codes64Batch(cols)
+		g.digits64Batch(cols)
 	}
 	for _, ternary := range []bool{true, false} {
 		g.strip(dpStrip{g}, ternary)
@@ -75,6 +82,8 @@ type generator struct {
 	word16    operand.Mem    // 32 int16 of 16
 	word64    operand.Mem    // 32 int16 of 64
 
+	laneNumbers operand.Mem // 0 to 15 as int32
+
 	byteQuads  operand.Mem // VPSHUFB: bytes 0, 4, 8, 12, 1, 5, … of each lane
 	dwordLanes operand.Mem // VPERMD: dwords 0, 4, 1, 5, …
 	// laneIndex[n] spreads the n activation scales of 4 blocks (VPERMPS).
@@ -94,6 +103,11 @@ func (g *generator) constants() {
 	for range 64 / 8 {
 		g.AppendDatum(operand.U64(0))
 	}
+	numbers := make([]uint64, 8)
+	for i := range numbers {
+		numbers[i] = uint64(2*i+1)<<32 | uint64(2*i)
+	}
+	g.laneNumbers = g.table("twobitLaneNumbers", numbers...)
 	g.byteQuads = g.table("twobitByteQuads", 0x0d0905010c080400, 0x0f0b07030e0a0602, 0x0d0905010c080400, 0x0f0b07030e0a0602)
 	g.dwordLanes = g.table("twobitDwordLanes", 4<<32, 5<<32|1, 6<<32|2, 7<<32|3)
 	g.laneIndex = map[int]operand.Mem{

@@ -1,0 +1,252 @@
+package twobit
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
+)
+
+// The layout codes64: tiles of 64 rows, of which every 16 codes are four vectors, a
+// dword of 16 rows each. Code 4j+i of a dword is at bits 8i+2j and the next, so that
+// four neighbouring activations, broadcast, meet what one mask leaves of it. Behind
+// the codes of a block are the 64 fp16 scales.
+const (
+	tileRows    = 64
+	tileVectors = tileRows / 16
+	dwordBytes  = 4 * tileRows // of 16 codes of all rows
+	tileScales  = 2 * tileRows
+	// What is fetched ahead lies so far behind what is read.
+	tileAhead   = 2 << 10
+	tileFurther = 6 << 10 // for level 2
+)
+
+// tileKernel is a kernel for one column and tiles of 64 rows, which are in the
+// lanes of four registers.
+type tileKernel struct {
+	*generator
+	data, q, scales, sums reg.GPVirtual
+	scaleAt               reg.GPVirtual // the sum of scaleStep so far
+	y                     [tileVectors]reg.VecVirtual
+}
+
+// tiles writes the loops over tiles and blocks; block multiplies one, moves data to
+// its scales, q and sums to the next block, and returns the sums of its products.
+func (g *generator) tiles(block func(k *tileKernel) [tileVectors]reg.VecVirtual) {
+	k := &tileKernel{generator: g, q: g.GP64(), scales: g.GP64(), sums: g.GP64(), scaleAt: g.GP64()}
+	dst, rows, left := g.GP64(), g.GP64(), g.GP64()
+	k.data = g.GP64()
+	g.Load(g.Param("dst"), dst)
+	g.Load(g.Param("data"), k.data)
+	g.Load(g.Param("rows"), rows)
+	for i := range k.y {
+		k.y[i] = g.ZMM()
+	}
+
+	g.Label("tile")
+	for _, y := range k.y {
+		g.Clear(y)
+	}
+	g.XORQ(k.scaleAt, k.scaleAt)
+	g.MOVQ(g.Argument("q"), k.q)
+	g.MOVQ(g.Argument("sums"), k.sums)
+	g.MOVQ(g.Argument("blocks"), left)
+
+	g.Label("block")
+	k.addTerms(block(k))
+	g.ADDQ(operand.I32(tileScales), k.data)
+	g.DECQ(left)
+	g.JNZ(operand.LabelRef("block"))
+
+	g.Comment("Rows of the last tile that only the layout has are not stored.")
+	for i, y := range k.y {
+		g.storeLanes(y, rows, asm.At(dst, 64*i))
+		g.SUBQ(operand.I32(16), rows)
+	}
+	g.ADDQ(operand.I32(4*tileRows), dst)
+	g.TESTQ(rows, rows)
+	g.JG(operand.LabelRef("tile"))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// storeLanes stores the first rows of the 16 floats of v: all, or none, if rows is
+// more or less.
+func (g *generator) storeLanes(v reg.VecVirtual, rows reg.GPVirtual, to operand.Mem) {
+	g.VMOVUPS(v, g.firstLanes(rows), to)
+}
+
+// firstLanes returns a mask of so many lanes.
+func (g *generator) firstLanes(n reg.GPVirtual) reg.OpmaskVirtual {
+	count, lanes := g.ZMM(), g.K()
+	g.VPBROADCASTD(n.As32(), count)
+	g.VPCMPGTD(g.laneNumbers, count, lanes)
+	return lanes
+}
+
+// addTerms is y += float32(weight·scale)·float32(sum).
+func (k *tileKernel) addTerms(sums [tileVectors]reg.VecVirtual) {
+	scale := k.GP64()
+	k.MOVQ(k.scaleAt, scale)
+	k.ANDQ(operand.I32(-4), scale)
+	k.ADDQ(k.Argument("scales"), scale)
+	k.ADDQ(k.Argument("scaleStep"), k.scaleAt)
+	for i, sum := range sums {
+		weight := k.ZMM()
+		k.VCVTPH2PS(asm.At(k.data, 32*i), weight)
+		k.VMULPS_BCST(asm.At(scale, 0), weight, weight)
+		k.VCVTDQ2PS(sum, sum)
+		k.VMULPS(weight, sum, sum)
+		k.VADDPS(sum, k.y[i], k.y[i])
+	}
+}
+
+// tileLoops specify a kernel of tiles, whose rows have blocks of so many columns.
+func tileLoops(cols, sum string) []string {
+	return []string{
+		"\tfor r := range rows {",
+		"\t\tdst[r] = 0",
+		"\t\tfor b := range blocks {",
+		"\t\t\tsum := int32(0)",
+		fmt.Sprintf("\t\t\tfor k := range %s {", cols),
+		"\t\t\t\tsum += " + sum,
+		"\t\t\t}",
+		"\t\t\tdst[r] += float32(float32(fp16(scale(r, b))*scales[b*scaleStep/4]) * float32(sum))",
+		"\t\t}",
+		"\t}",
+		"",
+		"sums has the sums of every 32 activations.",
+	}
+}
+
+// codes64 writes the kernel of the layout for one column. Four sums for 16 rows
+// each are over the codes at shifts 0, 2, 4 and 6, left there.
+func (g *generator) codes64() {
+	g.Func("codes64AVX512VNNI", "func(dst *float32, data *byte, q *int8, scales *float32, sums *int32, blocks, pairs, scaleStep, rows int)",
+		append([]string{
+			"codes64AVX512VNNI multiplies rows of the layout codes64, blocks of pairs times 32",
+			"columns, with one column of activations in their natural order.",
+			"",
+		}, tileLoops("32*pairs", "(code(r, 32*pairs*b+k) - 1) * q[32*pairs*b+k]")...)...)
+	masks := g.loadMasks(g.ZMM, 4)
+	g.tiles(func(k *tileKernel) (total [tileVectors]reg.VecVirtual) {
+		var acc [tileVectors][4]reg.VecVirtual
+		for v := range acc {
+			acc[v] = [4]reg.VecVirtual(g.zeros(g.ZMM, 4))
+		}
+		minus, pairs := g.ZMM(), g.GP64()
+		g.Clear(minus)
+		g.MOVQ(g.Argument("pairs"), pairs)
+		g.Label("pair")
+		g.Prefetch(tileFurther, asm.Lines(asm.At(k.data, tileAhead), 2*dwordBytes)...)
+		g.VPSUBD_BCST(asm.At(k.sums, 0), minus, minus)
+		for d := range 2 {
+			var q [4]reg.VecVirtual
+			for j := range q {
+				q[j] = g.ZMM()
+				g.VPBROADCASTD(asm.At(k.q, 16*d+4*j), q[j])
+			}
+			for v := range acc {
+				w := g.ZMM()
+				g.VMOVDQU64(asm.At(k.data, dwordBytes*d+64*v), w)
+				for j, mask := range masks {
+					t := g.ZMM()
+					g.VPANDD(mask, w, t)
+					g.VPDPBUSD(q[j], t, acc[v][j])
+				}
+			}
+		}
+		g.ADDQ(operand.I32(2*dwordBytes), k.data)
+		g.ADDQ(operand.I32(32), k.q)
+		g.ADDQ(operand.I32(4), k.sums)
+		g.DECQ(pairs)
+		g.JNZ(operand.LabelRef("pair"))
+		for v, a := range acc {
+			for j := 3; j > 0; j-- { // what a mask leaves is the code times 4^j
+				g.VPSRAD(operand.U8(2), a[j], a[j])
+				g.VPADDD(a[j], a[j-1], a[j-1])
+			}
+			g.VPADDD(minus, a[0], a[0])
+			total[v] = a[0]
+		}
+		return total
+	})
+}
+
+// codes64Batch writes a kernel of the layout for several columns: those of blocksBatch
+// without what brings rows together.
+func (g *generator) codes64Batch(cols int) {
+	name := fmt.Sprintf("codes64Batch%dAVX512VNNI", cols)
+	g.Func(name, "func(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride, cols, blocks, groups, scaleStep, rows int)",
+		fmt.Sprintf("%s multiplies the first rows of a tile of the layout", name),
+		"codes64, blocks of groups times 64 columns, with the first cols of a panel's columns,",
+		fmt.Sprintf("up to %d: each as codes64AVX512VNNI does. Columns of dst are dstStride bytes", cols),
+		"apart, those of activation scales scaleStride.")
+	b := g.newSums(cols)
+	blockBytes := g.GP64() // without the scales
+	g.MOVQ(g.Argument("groups"), blockBytes)
+	g.SHLQ(operand.U8(10), blockBytes)
+	b.tilesOf(blockBytes, func(codes reg.GPVirtual) {
+		g.MOVQ(g.Argument("groups"), b.groups)
+		g.Label("group")
+		var dwords [4]reg.VecVirtual
+		for d := range dwords {
+			dwords[d] = b.codes[d]
+			g.VMOVDQU64(asm.At(codes, dwordBytes*d), dwords[d])
+			g.PREFETCHT0(asm.At(b.ahead, 64*d))
+		}
+		b.multiplyDwords(dwords)
+		g.ADDQ(operand.I32(4*dwordBytes), codes)
+		g.ADDQ(operand.I32(4*64), b.ahead)
+		g.ADDQ(operand.I32(groupBytes*panelRow), b.q)
+		g.DECQ(b.groups)
+		g.JNZ(operand.LabelRef("group"))
+	})
+}
+
+// tilesOf writes the loops of a batch kernel over the 16 rows of each vector of a
+// tile, whose blocks have so many bytes before their scales, and over blocks. block
+// multiplies one and moves codes to where its scales would be if they took as many bytes
+// as dwords; b.ahead is for it to fetch a quarter of the next tile.
+func (b *batch) tilesOf(blockBytes reg.GPVirtual, block func(codes reg.GPVirtual)) {
+	b.back = b.GP64() // 16 rows further, codes are 64 bytes further and scales 32
+	results := b.results(0)
+	rows, scaleAt, left, codes, data := b.GP64(), b.GP64(), b.GP64(), b.GP64(), b.GP64()
+	b.XORQ(b.back, b.back)
+	b.Load(b.Param("rows"), rows)
+	b.MOVQ(b.Argument("data"), data)
+	b.MOVQ(blockBytes, b.ahead)
+	b.ADDQ(operand.I32(tileScales), b.ahead)
+	b.IMULQ(b.Argument("blocks"), b.ahead)
+	b.ADDQ(data, b.ahead)
+
+	b.Label("rows")
+	b.MOVQ(data, codes)
+	b.MOVQ(b.Argument("panel"), b.q)
+	b.clearResults(results)
+	b.XORQ(scaleAt, scaleAt)
+	b.MOVQ(b.Argument("blocks"), left)
+
+	b.Label("block")
+	b.startSums()
+	block(codes)
+	weight, at := b.ZMM(), b.GP64()
+	b.MOVQ(codes, at)
+	b.SUBQ(b.back, at)
+	b.VCVTPH2PS(asm.At(at, 0), weight)
+	b.addTerms(weight, scaleAt, results)
+	b.ADDQ(operand.I32(tileScales), codes)
+	b.DECQ(left)
+	b.JNZ(operand.LabelRef("block"))
+
+	b.storeColumns(b.firstLanes(rows), b.resultsOf(results))
+	b.ADDQ(operand.I32(64), b.Argument("dst"))
+	b.ADDQ(operand.I32(64), data)
+	b.ADDQ(operand.I32(32), b.back)
+	b.SUBQ(operand.I32(16), rows)
+	b.JG(operand.LabelRef("rows"))
+	b.VZEROUPPER()
+	b.RET()
+}

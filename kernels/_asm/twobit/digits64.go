@@ -1,0 +1,193 @@
+package twobit
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
+)
+
+// The layout digits64 of ptq1_0: tiles of 64 rows, whose blocks are six dwords of five
+// digits in each byte, four vectors of 16 rows each, then the last two bytes and the
+// fp16 scale of every row.
+//
+// A byte is a fraction v/256; three times the byte without what exceeds 8 bits is the
+// next one, and what exceeds them the digit: 256·digit = 3·v - next v. So Σ digit·q is
+// (3·Σ v·q - Σ next v·q)/256: digits are never taken apart for one column.
+const (
+	digitDwords = 6
+	digitBytes  = 5 // digits in a byte
+	tailAt      = digitDwords * dwordBytes
+	tailBytes   = 2 * tileRows
+)
+
+// digitActivations returns which dwords of a block's 128 activations meet the digits
+// of dword d: weights 16n+m are digit n of byte m, 80+8n+m of byte 16+m.
+func digitActivations(d int) (q [digitBytes]int) {
+	for n := range q {
+		if d < 4 {
+			q[n] = 4*n + d
+		} else {
+			q[n] = 20 + 2*n + d - 4
+		}
+	}
+	return q
+}
+
+// The last two bytes have weights 120+2n+m. Beside them, 16 bits higher, goes what their
+// next digits come from: two digits of both meet a dword of activations.
+var tailActivations = [2]int{30, 31}
+
+// digits64 writes the kernel of the layout for one column.
+func (g *generator) digits64() {
+	g.Func("digits64AVX512VNNI", "func(dst *float32, data *byte, q *int8, scales *float32, sums *int32, blocks, scaleStep, rows int)",
+		append([]string{
+			"digits64AVX512VNNI multiplies rows of the layout digits64 with one column of",
+			"activations in their natural order.",
+			"",
+		}, tileLoops("128", "(digit(r, 128*b+k) - 1) * q[128*b+k]")...)...)
+	g.tiles(func(k *tileKernel) (total [tileVectors]reg.VecVirtual) {
+		now, next := g.zeros(g.ZMM, tileVectors), g.zeros(g.ZMM, tileVectors)
+		minus := g.ZMM()
+		g.Clear(minus)
+		for i := range 4 {
+			g.VPSUBD_BCST(asm.At(k.sums, 4*i), minus, minus)
+		}
+		for d := range digitDwords {
+			g.Prefetch(tileFurther, asm.Lines(asm.At(k.data, tileAhead+dwordBytes*d), dwordBytes)...)
+			var q [digitBytes]reg.VecVirtual
+			for n, at := range digitActivations(d) {
+				q[n] = k.activations(at)
+			}
+			for v := range total {
+				w := g.ZMM()
+				g.VMOVDQU64(asm.At(k.data, dwordBytes*d+64*v), w)
+				for _, q := range q {
+					g.VPDPBUSD(q, w, now[v])
+					w = g.tripled(w)
+					g.VPDPBUSD(q, w, next[v])
+				}
+			}
+		}
+		g.Prefetch(tileFurther, asm.Lines(asm.At(k.data, tileAhead+tailAt), tailBytes+tileScales)...)
+		var q [2]reg.VecVirtual
+		for i, at := range tailActivations {
+			q[i] = k.activations(at)
+		}
+		for v := range total {
+			w := g.tail(asm.At(k.data, tailAt+32*v))
+			for i, q := range q {
+				if i > 0 {
+					w = g.tripled(w)
+				}
+				g.VPDPBUSD(q, w, now[v])
+				w = g.tripled(w)
+				g.VPDPBUSD(q, w, next[v])
+			}
+		}
+		for v := range total {
+			sum := g.ZMM()
+			g.VPADDD(now[v], now[v], sum)
+			g.VPADDD(now[v], sum, sum)
+			g.VPSUBD(next[v], sum, sum)
+			g.VPSRAD(operand.U8(8), sum, sum)
+			g.VPADDD(minus, sum, sum)
+			total[v] = sum
+		}
+		g.ADDQ(operand.I32(tailAt+tailBytes), k.data)
+		g.SUBQ(operand.I32(-128), k.q)
+		g.ADDQ(operand.I32(4*4), k.sums)
+		return total
+	})
+}
+
+// activations returns dword i of a block's in every lane.
+func (k *tileKernel) activations(i int) reg.VecVirtual {
+	q := k.ZMM()
+	k.VPBROADCASTD(asm.At(k.q, 4*i), q)
+	return q
+}
+
+// tripled returns 3·v of every byte.
+func (g *generator) tripled(v reg.VecVirtual) reg.VecVirtual {
+	t := g.ZMM()
+	g.VPADDB(v, v, t)
+	g.VPADDB(v, t, t)
+	return t
+}
+
+// tail returns the last two bytes of 16 rows, and 16 bits higher three times these.
+func (g *generator) tail(m operand.Mem) reg.VecVirtual {
+	w := g.ZMM()
+	g.VPMOVZXWD(m, w)
+	next := g.tripled(w)
+	g.VPSLLD(operand.U8(16), next, next)
+	g.VPORD(next, w, w)
+	return w
+}
+
+// digits64Batch writes a kernel of the layout for several columns, in panels as those
+// of codes64. Here digits are taken apart, to bytes which all columns meet.
+func (g *generator) digits64Batch(cols int) {
+	name := fmt.Sprintf("digits64Batch%dAVX512VNNI", cols)
+	g.Func(name, "func(dst *float32, dstStride int, data *byte, panel *int8, scales *float32, scaleStride, cols, blocks, scaleStep, rows int)",
+		fmt.Sprintf("%s multiplies the first rows of a tile of the layout", name),
+		"digits64 with the first cols of a panel's columns, up to "+fmt.Sprint(cols)+": each as",
+		"digits64AVX512VNNI does. Columns of dst are dstStride bytes apart, those of activation",
+		"scales scaleStride.")
+	d := &digitBatch{batch: g.newSums(cols), ones: g.ZMM(), third: g.everyDword(85 * 0x01010101), twoThirds: g.everyDword(170 * 0x01010101)}
+	g.VMOVDQU64(g.byteOnes, d.ones)
+	blockBytes := g.GP64()
+	g.MOVQ(operand.I32(tailAt+tailBytes), blockBytes)
+	d.tilesOf(blockBytes, func(codes reg.GPVirtual) {
+		for i := range digitDwords {
+			w := g.ZMM()
+			g.VMOVDQU64(asm.At(codes, dwordBytes*i), w)
+			g.PREFETCHT0(asm.At(d.ahead, 64*i))
+			for n, at := range digitActivations(i) {
+				if n > 0 {
+					w = g.tripled(w)
+				}
+				d.multiplyDigits(w, at)
+			}
+		}
+		at := g.GP64()
+		g.MOVQ(codes, at)
+		g.SUBQ(d.back, at)
+		w := g.tail(asm.At(at, tailAt))
+		for i, at := range tailActivations {
+			if i > 0 {
+				w = g.tripled(g.tripled(w))
+			}
+			d.multiplyDigits(w, at)
+		}
+		g.PREFETCHT0(asm.At(d.ahead, 64*digitDwords))
+		g.ADDQ(operand.I32(tailAt+tailBytes), codes)
+		g.ADDQ(operand.I32(64*(digitDwords+1)), d.ahead)
+		g.ADDQ(operand.I32(32*panelRow), d.q)
+	})
+}
+
+// digitBatch is the state of a kernel.
+type digitBatch struct {
+	*batch
+	ones, third, twoThirds reg.VecVirtual // the last byte of the first, and of the second third
+	digits                 int            // that were multiplied
+}
+
+// multiplyDigits adds the products of the first digits of w and dword i of a block's
+// activations.
+func (d *digitBatch) multiplyDigits(w reg.VecVirtual, i int) {
+	digit, one, two := d.ZMM(), d.K(), d.K()
+	const greater = 6
+	d.VPCMPUB(operand.U8(greater), d.third, w, one)
+	d.VPCMPUB(operand.U8(greater), d.twoThirds, w, two)
+	d.VMOVDQU8_Z(d.ones, one, digit)
+	d.VPADDB(d.ones, digit, two, digit)
+	for c := range d.cols {
+		d.VPDPBUSD_BCST(asm.At(d.q, panelRow*i+4*c), digit, d.sums[(d.digits*d.cols+c)%len(d.sums)])
+	}
+	d.digits++
+}
