@@ -14,6 +14,7 @@ import (
 	"onebit/kernels/_asm/q8"
 	"onebit/kernels/_asm/quantize"
 	"onebit/kernels/_asm/twobit"
+	"onebit/kernels/_asm/vectors"
 )
 
 // A generator writes NAME_amd64.s and NAME_stubs_amd64.go in the folder of a
@@ -33,6 +34,7 @@ var generators = []generator{
 	{"q1", "q1", q1.Generate},
 	{"twobit", "pack", pack.GenerateTwoBit},
 	{"twobit", "twobit", twobit.Generate},
+	{"vectors", "vectors", vectors.Generate},
 }
 
 // kernelsDir is package kernels, seen from this directory.

@@ -142,16 +142,16 @@ func (v *Variant) SquaredReLUGradient(dst, grad, x []float32) {
 	}
 }
 
-// relu is max(x, 0); NaN stays NaN, and zeros become positive.
+// relu is max(x, 0); NaN stays NaN.
 func relu(x float32) float32 {
-	if x <= 0 {
+	if x < 0 {
 		return 0
 	}
 	return x
 }
 
 // Ternarize sets dst = scale · clamp(round((x - center)/divisor), -1, +1), halves to even: 0 where
-// |x - center| ≤ divisor/2. NaN is not 0.
+// |x - center| ≤ divisor/2. NaN is not 0, and scale must not be negative.
 func (v *Variant) Ternarize(dst, x []float32, center, divisor, scale float32) {
 	n, done := blocks(v.ternarize != nil, len(dst), len(x))
 	half := divisor / 2
@@ -159,13 +159,14 @@ func (v *Variant) Ternarize(dst, x []float32, center, divisor, scale float32) {
 		v.ternarize(&dst[0], &x[0], center, half, scale, n)
 	}
 	for i := done; i < len(dst); i++ {
-		y := math.Float32bits(x[i] - center)
-		if math.Float32frombits(y&^sign) <= half {
-			dst[i] = 0
-		} else {
-			dst[i] = math.Float32frombits(math.Float32bits(scale) | y&sign)
-		}
+		dst[i] = ternary(x[i]-center, half, scale)
 	}
 }
 
-const sign = 1 << 31
+// ternary returns scale with x's sign if |x| > half, else 0. Bits of floats that are not negative
+// compare like integers, and no processor predicts weights.
+func ternary(x, half, scale float32) float32 {
+	bits := math.Float32bits(x)
+	beyond := (int32(math.Float32bits(half)) - int32(bits&math.MaxInt32)) >> 31
+	return math.Float32frombits(uint32(beyond) & (math.Float32bits(scale) | bits&^math.MaxInt32))
+}

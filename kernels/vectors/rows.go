@@ -47,7 +47,8 @@ type AdamW struct {
 func (v *Variant) AdamW(w, grad, first, second []float32, s *AdamW) {
 	n, done := blocks(v.adamW != nil, len(w), len(grad), len(first), len(second))
 	if n > 0 {
-		v.adamW(&w[0], &grad[0], &first[0], &second[0], s, n)
+		constants := s.constants()
+		v.adamW(&w[0], &grad[0], &first[0], &second[0], &constants, n)
 	}
 	for i := done; i < len(w); i++ {
 		g := grad[i]
@@ -57,4 +58,9 @@ func (v *Variant) AdamW(w, grad, first, second []float32, s *AdamW) {
 		step := float32(first[i]*s.Unbias1)/(root+s.Eps) + float32(s.Decay*w[i])
 		w[i] -= float32(s.Rate * step)
 	}
+}
+
+// constants returns what assembly wants in its order.
+func (s *AdamW) constants() [9]float32 {
+	return [9]float32{s.Beta1, 1 - s.Beta1, s.Beta2, 1 - s.Beta2, s.Unbias1, s.Unbias2, s.Rate, s.Decay, s.Eps}
 }

@@ -37,7 +37,7 @@ type loops struct {
 	squaredReLU func(dst, x *float32, n int)
 	squaredGrad func(dst, grad, x *float32, n int)
 	ternarize   func(dst, x *float32, center, half, scale float32, n int)
-	adamW       func(w, grad, first, second *float32, s *AdamW, n int)
+	adamW       func(w, grad, first, second *float32, s *[9]float32, n int)
 }
 
 var goVariant = &Variant{ISA: kernels.Go}
