@@ -76,6 +76,7 @@ type BitLinear struct {
 	pool     *kernels.Pool
 	products *dense.Multiplier
 	rounded  rounded
+	frozen   bool
 
 	x, xq, y, gx []float32 // x is the caller's
 	scaled       []float32 // the seed's gradient of the weights, before it is divided
@@ -123,10 +124,42 @@ func (l *BitLinear) Scale() float32 { return l.rounded.gamma }
 
 // Forward returns Rx(x) · Q(W)ᵀ + bias.
 func (l *BitLinear) Forward(x []float32) []float32 {
-	rows := rowsOf(x, l.In)
 	l.x = x
-	l.rounded.round(l, l.Weight.W, l.In)
-	l.roundRows(rows)
+	l.roundRows(rowsOf(x, l.In))
+	return l.multiply()
+}
+
+// ForwardSiblings returns what each layer's Forward would of the same x, which is
+// rounded once: the layers have the same rounding of activations.
+func ForwardSiblings(x []float32, layers ...*BitLinear) (results [][]float32) {
+	first := layers[0]
+	first.x = x
+	first.roundRows(rowsOf(x, first.In))
+	for _, l := range layers {
+		if l.opt.Rounding != first.opt.Rounding || l.In != first.In {
+			panic("train: siblings round their activations alike")
+		}
+		l.x, l.xq = x, first.xq
+		results = append(results, l.multiply())
+	}
+	return results
+}
+
+// Freeze rounds the weights once for all passes until Thaw, in which they must not
+// change.
+func (l *BitLinear) Freeze() {
+	l.frozen = false
+	l.Rounded()
+	l.frozen = true
+}
+
+// Thaw makes each pass round the weights again.
+func (l *BitLinear) Thaw() { l.frozen = false }
+
+// multiply makes y of xq.
+func (l *BitLinear) multiply() []float32 {
+	rows := len(l.xq) / l.In
+	l.Rounded()
 	l.y = aligned.Grow(l.y, rows*l.Out, nil)
 	l.products.Set(dense.Of(l.y, rows, l.Out), dense.Of(l.xq, rows, l.In), l.matrix(l.rounded.w).T())
 	if l.Bias != nil {

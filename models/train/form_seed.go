@@ -17,8 +17,8 @@ var SeedForm = registerForm(&Form{
 	addEps:   true,
 	scale: func(pool *kernels.Pool, w []float32) (gamma, mean float32) {
 		n := float64(len(w))
-		mean = float32(sumOver(pool, w, func(x float32) float64 { return float64(x) }) / n)
-		sum := sumOver(pool, w, func(x float32) float64 { return magnitude(x - mean) })
+		mean = float32(sumOver(pool, w, host().Sum) / n)
+		sum := sumOver(pool, w, func(part []float32) float64 { return host().SumAbs(part, mean) })
 		return float32(sum / n), mean
 	},
 })

@@ -38,20 +38,10 @@ func CrossEntropy(pool *kernels.Pool, grad, logits []float32, targets []int32, c
 
 // crossEntropyRow writes (softmax(logits) - onehot(target))/counted.
 func crossEntropyRow(grad, logits []float32, target, counted int) float64 {
-	most := logits[0]
-	for _, v := range logits {
-		most = max(most, v) // NaN stays NaN
-	}
-	var sum float64
-	for i, v := range logits {
-		e := math.Exp(float64(v - most))
-		grad[i] = float32(e)
-		sum += e
-	}
-	factor := float32(1 / (sum * float64(counted)))
-	for i := range grad {
-		grad[i] *= factor
-	}
+	v := host()
+	most := v.Max(logits)
+	sum := v.ExpSum(grad, logits, most)
+	v.Scale(grad, float32(1/(sum*float64(counted))), grad)
 	grad[target] -= 1 / float32(counted)
 	return math.Log(sum) - float64(logits[target]-most)
 }

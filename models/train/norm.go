@@ -65,14 +65,17 @@ func (n *Norm) Forward(x []float32) []float32 {
 }
 
 func (n *Norm) forwardRow(x []float32, r int) {
+	if !n.withMeans {
+		unit, y := n.unit[r*n.Width:(r+1)*n.Width], n.y[r*n.Width:(r+1)*n.Width]
+		n.inverse[r] = host().RMSNorm(y, unit, x, n.Gain.W, n.Eps)
+		return
+	}
 	width := float64(n.Width)
 	var mean, squares float64
-	if n.withMeans {
-		for _, v := range x {
-			mean += float64(v)
-		}
-		mean /= width
+	for _, v := range x {
+		mean += float64(v)
 	}
+	mean /= width
 	for _, v := range x {
 		squares += (float64(v) - mean) * (float64(v) - mean)
 	}
@@ -83,11 +86,7 @@ func (n *Norm) forwardRow(x []float32, r int) {
 		unit[i] = float32((float64(v) - mean) * inverse)
 		y[i] = unit[i] * n.Gain.W[i]
 	}
-	if n.Bias != nil {
-		for i, b := range n.Bias.W {
-			y[i] += b
-		}
-	}
+	host().Add(y, n.Bias.W)
 }
 
 // Backward returns, with h = grad·gain,
@@ -106,9 +105,7 @@ func (n *Norm) Backward(grad []float32) []float32 {
 	})
 	eachColumns(n.pool, n.Width, func(from, to int) {
 		for at := 0; at < len(grad); at += n.Width {
-			for i := from; i < to; i++ {
-				n.Gain.Grad[i] += grad[at+i] * n.unit[at+i]
-			}
+			host().MulAdd(n.Gain.Grad[from:to], grad[at+from:at+to], n.unit[at+from:at+to])
 		}
 	})
 	if n.Bias != nil {
@@ -119,14 +116,15 @@ func (n *Norm) Backward(grad []float32) []float32 {
 
 func (n *Norm) backwardRow(grad []float32, r int) {
 	unit, gx := n.unit[r*n.Width:(r+1)*n.Width], n.gx[r*n.Width:(r+1)*n.Width]
+	if !n.withMeans {
+		host().RMSNormGradient(gx, grad, unit, n.Gain.W, n.inverse[r])
+		return
+	}
 	var sum, along float64
 	for i, g := range grad {
 		h := float64(g) * float64(n.Gain.W[i])
 		sum += h
 		along += h * float64(unit[i])
-	}
-	if !n.withMeans {
-		sum = 0
 	}
 	mean, slope := sum/float64(n.Width), along/float64(n.Width)
 	for i, g := range grad {

@@ -43,7 +43,7 @@ func ZeroGrad(params []*Param) {
 func GradNorm(pool *kernels.Pool, params []*Param) float64 {
 	var sum float64
 	for _, p := range params {
-		sum += sumOver(pool, p.Grad, func(g float32) float64 { return float64(g) * float64(g) })
+		sum += sumOver(pool, p.Grad, squares)
 	}
 	return math.Sqrt(sum)
 }
@@ -56,9 +56,7 @@ func ClipNorm(pool *kernels.Pool, params []*Param, norm, limit float64) {
 	factor := float32(limit / norm)
 	for _, p := range params {
 		eachSpan(pool, len(p.Grad), func(from, to int) {
-			for i := range p.Grad[from:to] {
-				p.Grad[from+i] *= factor
-			}
+			host().Scale(p.Grad[from:to], factor, p.Grad[from:to])
 		})
 	}
 }

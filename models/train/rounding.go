@@ -49,7 +49,7 @@ func Roundings() []*Rounding { return []*Rounding{NoRounding, SeedRows, Q8Row, Q
 // scales again.
 func schemeRounding(scheme kernels.Scheme) *Rounding {
 	quantizer := sync.OnceValue(func() *kernels.Variant {
-		v, err := kernels.BestFor("i2_s", scheme, cpu.Host())
+		v, err := kernels.BestFor("q8_0", scheme, cpu.Host()) // which has kernels for every scheme
 		if err != nil {
 			panic("train: no kernel quantizes activations: " + err.Error())
 		}

@@ -1,6 +1,14 @@
 package train
 
-import "onebit/kernels"
+import (
+	"sync"
+
+	"onebit/kernels"
+	"onebit/kernels/vectors"
+)
+
+// host has this machine's loops over numbers.
+var host = sync.OnceValue(vectors.Best)
 
 // span is how many elements a task takes. It doesn't depend on the number of
 // threads, so neither does the order in which partial sums are added.
@@ -29,15 +37,11 @@ func eachPiece(pool *kernels.Pool, n, size int, task func(from, to int)) {
 	pool.ForEach(pieces, func(i int) { task(i*size, min((i+1)*size, n)) })
 }
 
-// sumOver returns Σ f(x).
-func sumOver(pool *kernels.Pool, x []float32, f func(float32) float64) float64 {
+// sumOver returns the sum of what f gives for parts of x.
+func sumOver(pool *kernels.Pool, x []float32, f func(part []float32) float64) float64 {
 	partial := make([]float64, (len(x)+span-1)/span)
 	eachSpan(pool, len(x), func(from, to int) {
-		var sum float64
-		for _, v := range x[from:to] {
-			sum += f(v)
-		}
-		partial[from/span] = sum
+		partial[from/span] = f(x[from:to])
 	})
 	var sum float64
 	for _, v := range partial {
@@ -45,6 +49,10 @@ func sumOver(pool *kernels.Pool, x []float32, f func(float32) float64) float64 {
 	}
 	return sum
 }
+
+// magnitudes returns Σ |x|, and squares Σ x².
+func magnitudes(x []float32) float64 { return host().SumAbs(x, 0) }
+func squares(x []float32) float64    { return host().Dot(x, x) }
 
 // rowsOf returns how many rows of some width x has.
 func rowsOf(x []float32, width int) int {

@@ -244,7 +244,7 @@ func TestInitialWeights(t *testing.T) {
 	var sum, most float64
 	for _, v := range w {
 		sum += float64(v) * float64(v)
-		most = max(most, magnitude(v))
+		most = max(most, math.Abs(float64(v)))
 	}
 	// A uniform distribution on ±0.1 has the deviation 0.1/√3 = 0.0577.
 	if deviation := math.Sqrt(sum / float64(len(w))); most > 0.1 || math.Abs(deviation-0.0577) > 0.002 {

@@ -12,8 +12,6 @@ import (
 // seedEps is what the seed adds to its divisors, and b1.58's least scale.
 const seedEps = 1e-5
 
-func magnitude(x float32) float64 { return math.Abs(float64(x)) }
-
 // rounded is what a form makes of a matrix.
 type rounded struct {
 	w     []float32 // as in the matrix; its own memory, unless the form is Float
@@ -41,25 +39,12 @@ func (r *rounded) round(l *BitLinear, w []float32, cols int) {
 			fillNaN(r.w)
 			return
 		}
-		eachSpan(l.pool, len(w), func(from, to int) { ternarize(r.w[from:to], w[from:to], mean, divisor, gamma) })
+		eachSpan(l.pool, len(w), func(from, to int) { host().Ternarize(r.w[from:to], w[from:to], mean, divisor, gamma) })
 	default:
 		r.w = aligned.Grow(r.w, len(w), nil)
 		eachRows(l.pool, len(w)/cols, cols, func(from, to int) {
 			roundTrip(f.Type, r.w[from*cols:to*cols], w[from*cols:to*cols], cols)
 		})
-	}
-}
-
-// ternarize writes gamma · clamp(round((w-mean)/divisor), -1, +1), halves to even:
-// 0 for |w-mean| up to divisor/2. Bits of floats that are not negative compare like
-// integers, and no processor predicts weights.
-func ternarize(dst, w []float32, mean, divisor, gamma float32) {
-	threshold := int32(math.Float32bits(divisor / 2))
-	magnitude := int32(math.Float32bits(gamma))
-	for i, x := range w {
-		b := int32(math.Float32bits(x - mean))
-		beyond := (threshold - b&math.MaxInt32) >> 31
-		dst[i] = math.Float32frombits(uint32(beyond & (magnitude | b&math.MinInt32)))
 	}
 }
 
@@ -95,7 +80,7 @@ func (l *BitLinear) Pack(t *formats.Type) (*formats.Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", name, err)
 	}
-	l.rounded.round(l, l.Weight.W, l.In)
+	l.Rounded()
 	data := make([]byte, size)
 	if err := t.Quantize(data, l.rounded.w, l.Out, l.In); err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", name, err)
@@ -115,6 +100,8 @@ func (l *BitLinear) Pack(t *formats.Type) (*formats.Tensor, error) {
 // Rounded returns the weights as Forward multiplies by them, valid until they are
 // rounded again.
 func (l *BitLinear) Rounded() []float32 {
-	l.rounded.round(l, l.Weight.W, l.In)
+	if !l.frozen {
+		l.rounded.round(l, l.Weight.W, l.In)
+	}
 	return l.rounded.w
 }

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"onebit/internal/aligned"
-	"onebit/internal/math32"
 	"onebit/kernels/dense"
+	"onebit/kernels/vectors"
 	"onebit/models/train"
 )
 
@@ -17,6 +17,7 @@ import (
 // Products are made in tiles of rows, without those that lie above the diagonal.
 type attention struct {
 	build          *train.Builder
+	loops          *vectors.Variant
 	heads, kvHeads int
 	width          int // of a head
 	length         int // of a window
@@ -82,7 +83,9 @@ func (a *attention) forward(q, k, v []float32) []float32 {
 		}
 	})
 	a.eachRow(queries, func(at, row, end int) {
-		softmax(a.p[at:at+row+1], a.scale())
+		p := a.p[at : at+row+1]
+		a.loops.Scale(p, a.scale(), p)
+		a.loops.Softmax(p, p)
 		clear(a.p[at+row+1 : at+end])
 	})
 	a.products(queries, func(at place, from, end int) dense.Product {
@@ -114,7 +117,9 @@ func (a *attention) backward(grad []float32) (gq, gk, gv []float32) {
 	})
 	a.keyProducts(a.gv, a.p, grad)
 	a.eachRow(queries, func(at, row, end int) {
-		softmaxSlope(a.dp[at:at+row+1], a.p[at:at+row+1], a.scale())
+		dp := a.dp[at : at+row+1]
+		a.loops.SoftmaxGradient(dp, dp, a.p[at:at+row+1])
+		a.loops.Scale(dp, a.scale(), dp)
 		clear(a.dp[at+row+1 : at+end])
 	})
 	a.products(queries, func(at place, from, end int) dense.Product {
@@ -170,33 +175,4 @@ func (a *attention) eachRow(queries []place, do func(at, row, end int)) {
 			do((i/tiles*a.length+row)*a.length, row, end)
 		}
 	})
-}
-
-// softmax replaces z by softmax(scale·z).
-func softmax(z []float32, scale float32) {
-	most := z[0]
-	for _, v := range z {
-		most = max(most, v) // NaN stays NaN
-	}
-	var sum float32
-	for i, v := range z {
-		e := math32.Exp((v - most) * scale)
-		z[i] = e
-		sum += e
-	}
-	inverse := 1 / sum
-	for i := range z {
-		z[i] *= inverse
-	}
-}
-
-// softmaxSlope replaces dp by scale·p·(dp - Σ p·dp).
-func softmaxSlope(dp, p []float32, scale float32) {
-	var along float32
-	for i, v := range p {
-		along += v * dp[i]
-	}
-	for i, v := range p {
-		dp[i] = scale * v * (dp[i] - along)
-	}
 }

@@ -2,7 +2,7 @@ package lm
 
 import (
 	"onebit/internal/aligned"
-	"onebit/models/arch"
+	"onebit/kernels/vectors"
 	"onebit/models/train"
 )
 
@@ -24,6 +24,7 @@ type block struct {
 	heads, kv int
 	build     *train.Builder
 	time      *Stopwatch
+	loops     *vectors.Variant
 
 	middle, last []float32 // the residual stream behind each half
 	gx, gMiddle  []float32
@@ -32,6 +33,16 @@ type block struct {
 func (b *block) linear(name string, x []float32) []float32 {
 	defer b.time.start(Products)()
 	return b.linears[name].Forward(x)
+}
+
+// siblings multiplies one input by several layers.
+func (b *block) siblings(x []float32, names ...string) [][]float32 {
+	defer b.time.start(Products)()
+	layers := make([]*train.BitLinear, len(names))
+	for i, name := range names {
+		layers[i] = b.linears[name]
+	}
+	return train.ForwardSiblings(x, layers...)
 }
 
 func (b *block) linearBack(name string, grad []float32) []float32 {
@@ -61,15 +72,14 @@ func (b *block) normBack(name string, grad []float32) []float32 {
 // forward returns the residual stream behind the block.
 func (b *block) forward(x []float32) []float32 {
 	h := b.norm("attn_norm", x)
-	q := b.norm("attn_q_norm", b.linear("attn_q", h))
-	k := b.norm("attn_k_norm", b.linear("attn_k", h))
-	v := b.linear("attn_v", h)
-	h = b.linear("attn_output", b.norm("attn_sub_norm", b.attend(q, k, v)))
+	qkv := b.siblings(h, "attn_q", "attn_k", "attn_v")
+	q, k := b.norm("attn_q_norm", qkv[0]), b.norm("attn_k_norm", qkv[1])
+	h = b.linear("attn_output", b.norm("attn_sub_norm", b.attend(q, k, qkv[2])))
 	b.middle = b.sum(b.middle, x, h)
 
 	h = b.norm("ffn_norm", b.middle)
-	g, up := b.linear("ffn_gate", h), b.linear("ffn_up", h)
-	h = b.linear("ffn_down", b.norm("ffn_sub_norm", b.gated(g, up)))
+	ff := b.siblings(h, "ffn_gate", "ffn_up")
+	h = b.linear("ffn_down", b.norm("ffn_sub_norm", b.gated(ff[0], ff[1])))
 	b.last = b.sum(b.last, b.middle, h)
 	return b.last
 }
@@ -115,10 +125,8 @@ func (b *block) sum(dst, x, y []float32) []float32 {
 	defer b.time.start(Other)()
 	dst = aligned.Grow(dst, len(x), nil)
 	each(b.build, len(x), func(from, to int) {
-		d, x, y := dst[from:to], x[from:to], y[from:to]
-		for i := range d {
-			d[i] = x[i] + y[i]
-		}
+		copy(dst[from:to], x[from:to])
+		b.loops.Add(dst[from:to], y[from:to])
 	})
 	return dst
 }
@@ -131,6 +139,3 @@ func each(b *train.Builder, n int, do func(from, to int)) {
 	const span = 16 << 10
 	b.Pool.ForEach((n+span-1)/span, func(i int) { do(i*span, min((i+1)*span, n)) })
 }
-
-// functions are those of the architectures' gates.
-var functions = map[arch.Activation]*train.Function{arch.SiLU: train.SiLU, arch.ReLU2: train.SquaredReLU}

@@ -38,12 +38,10 @@ func (m *Model) Export(w io.Writer, name, description string, vocabulary []conta
 
 // pack returns the tensors in the architecture's order.
 func (m *Model) pack() ([]formats.Tensor, error) {
-	linears := map[string]*train.BitLinear{arch.EmbeddingTensor: m.tied.head}
+	linears := map[string]*train.BitLinear{}
 	params := map[string]*train.Param{}
-	for _, b := range m.blocks {
-		for _, l := range b.linears {
-			linears[l.Weight.Name] = l
-		}
+	for _, l := range m.layers {
+		linears[l.Weight.Name] = l
 	}
 	for _, p := range m.params {
 		params[p.Name] = p

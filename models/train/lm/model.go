@@ -8,6 +8,7 @@ import (
 
 	"onebit/internal/aligned"
 	"onebit/kernels"
+	"onebit/kernels/vectors"
 	"onebit/models/arch"
 	"onebit/models/train"
 )
@@ -25,6 +26,7 @@ type Model struct {
 	blocks []*block
 	norm   *train.Norm // before the head
 	params []*train.Param
+	layers []*train.BitLinear // all that round weights
 
 	grad []float32 // of the logits
 }
@@ -51,7 +53,7 @@ func (s Shape) check() error {
 		return fmt.Errorf("a stretched RoPE (%s) is not trained", c.RopeScaling.Type)
 	case s.Length < 2 || s.Length > c.Context:
 		return fmt.Errorf("windows of %d tokens are not between 2 and the context of %d", s.Length, c.Context)
-	case functions[s.Table.Activation] == nil:
+	case activations[s.Table.Activation].value == nil:
 		return fmt.Errorf("activation %s of %s is not trained", s.Table.Activation, s.Table.Name)
 	}
 	for _, t := range s.Table.Tensors(c) {
@@ -111,17 +113,18 @@ func (m *Model) linear(s Shape, tensor string, out, in int) *train.BitLinear {
 	}
 	l := m.build.BitLinear(layerName(tensor), in, out, train.Options{Form: s.formOf(role)})
 	m.params = append(m.params, l.Params()...)
+	m.layers = append(m.layers, l)
 	return l
 }
 
 func (m *Model) block(s Shape, n int, turn *rope) *block {
-	c := s.Config
+	c, loops := s.Config, vectors.Best()
 	b := &block{
 		linears: map[string]*train.BitLinear{}, norms: map[string]*train.Norm{},
 		qRope: turn.twin(), kRope: turn.twin(),
-		attention: &attention{build: m.build, heads: c.Heads, kvHeads: c.KVHeads, width: c.HeadDim, length: s.Length},
-		gate:      &gate{build: m.build, function: functions[s.Table.Activation]},
-		heads:     c.Heads, kv: c.KVHeads, build: m.build, time: m.Time,
+		attention: &attention{build: m.build, loops: loops, heads: c.Heads, kvHeads: c.KVHeads, width: c.HeadDim, length: s.Length},
+		gate:      &gate{build: m.build, loops: loops, activation: activations[s.Table.Activation]},
+		heads:     c.Heads, kv: c.KVHeads, build: m.build, time: m.Time, loops: loops,
 	}
 	for i, t := range s.Table.BlockTensors(c, n) {
 		name := s.Table.Block[i].Name
@@ -155,6 +158,20 @@ func (m *Model) Weights() (n int) {
 		n += len(p.W)
 	}
 	return n
+}
+
+// Freeze rounds all weights once for the passes until Thaw, in which they must not
+// change.
+func (m *Model) Freeze() { m.freeze((*train.BitLinear).Freeze) }
+
+// Thaw ends that.
+func (m *Model) Thaw() { m.freeze((*train.BitLinear).Thaw) }
+
+func (m *Model) freeze(do func(*train.BitLinear)) {
+	defer m.Time.start(Products)()
+	for _, l := range m.layers {
+		do(l)
+	}
 }
 
 // Logits returns, for each token of whole windows, the logits of the next, valid

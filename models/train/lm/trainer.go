@@ -129,10 +129,12 @@ func (t *Trainer) Advance() (loss float64, err error) {
 	params := t.Model.Params()
 	train.ZeroGrad(params)
 	passes := r.Batch / r.Pass
+	t.Model.Freeze()
 	for p := range passes {
 		ids, targets := t.windows((step-1)*r.Batch + p*r.Pass)
 		loss += t.Model.Pass(ids, targets) / float64(passes)
 	}
+	t.Model.Thaw()
 	defer t.Model.Time.start(Update)()
 	if passes > 1 {
 		for _, p := range params {
@@ -222,6 +224,8 @@ func (t *Trainer) HeldOut(ctx context.Context) (Score, error) {
 }
 
 func (t *Trainer) evaluate(ctx context.Context, some []view) (Score, error) {
+	t.Model.Freeze()
+	defer t.Model.Thaw()
 	kept := *t.Model.Time // of training alone
 	defer func() { *t.Model.Time = kept }()
 	return t.Model.evaluate(ctx, t.held, some, float64(t.heldBytes)/float64(len(t.held)))
