@@ -2,7 +2,8 @@
 // metal/shaders, run by package metal.
 //
 //	engine.go, load.go   weights: in place, packed, converted
-//	kernels.go           what multiplies them, by format, layout and GPU
+//	kernels.go           the variant of shaders that multiplies each
+//	activations.go       what a variant multiplies them with
 //	stream.go            one text: buffers, positions
 //	queue.go             operations to command buffers
 //	operations.go        what a forward pass is written in
@@ -11,10 +12,10 @@
 // # Where things are
 //
 // Weights, activations and what blocks keep of a text lie in memory that processor
-// and GPU share. Of a mapped file, weights are used in place where their layout in
-// the file is one that the GPU multiplies. Rows of the embedding are decoded by
-// the processor, and so the table never is on the GPU; nothing else is computed
-// there between a token and its logits.
+// and GPU share. Weights that are multiplied as they lie in a mapped file are used
+// there; others are packed by all processors when they are loaded. Rows of the
+// embedding are decoded by the processor, and so the table never is on the GPU;
+// nothing else is computed there between a token and the next.
 //
 // # Command buffers
 //
@@ -28,8 +29,9 @@
 // # The same bits
 //
 // Results do not depend on the batch, on the observer, or on where commands are
-// cut. They differ from those of package engine/cpu in the last bits: matvec_rows
-// adds as package kernels does, other kernels and attention in another order.
+// cut. Products are those of package kernels to the bit, unless a variant is asked
+// for that adds in another order; norms and attention differ from package
+// engine/cpu's in the last bits.
 //
 // # Errors
 //

@@ -7,6 +7,7 @@ import (
 
 	_ "onebit/kernels/all" // which tells the schemes of formats
 	"onebit/metal"
+	"onebit/metal/shaders"
 	"onebit/models/engine"
 )
 
@@ -16,31 +17,18 @@ type Options struct {
 	// Device is what the engine runs on, and stays the caller's. Nil: the
 	// default one, which is opened with the engine.
 	Device *metal.Device
-	// Layout is that of packed weights in memory.
-	Layout Layout
-	// Naive has weights multiplied with floats, by a thread a row, the kernel of
-	// cellm: to compare others with. Layout is Native then.
-	Naive bool
+	// Native has weights multiplied as they lie in the file, in place if that is
+	// mapped. Else they are packed where that is faster.
+	Native bool
+	// Variant is the name of one of shaders.Variants, which multiplies where it
+	// can; elsewhere, and if it is empty, the fastest does.
+	Variant string
 	// Work is how many multiply-adds a command buffer has at most; 0: 2³⁴,
 	// some 0.3 s on a GPU that does a twentieth of what an M1 can.
 	Work int
 }
 
 const defaultWork = 1 << 34
-
-// Layout is how weights of 1, 2 and 8 bits lie in memory.
-type Layout int
-
-const (
-	// Best is Packed if the GPU reduces over simdgroups (Apple7, the M1), else
-	// Native.
-	Best Layout = iota
-	// Native is the file's bytes, in place if they are mapped.
-	Native
-	// Packed has codes in rows of 16-byte words, apart from their scales: a copy,
-	// unless that is what the file has.
-	Packed
-)
 
 // An Engine is an engine.Engine on a GPU.
 type Engine struct {
@@ -50,10 +38,12 @@ type Engine struct {
 	ownsDevice bool
 	operations operations
 	hybrid     hybrid
+	variants   []shaders.Variant // that the GPU can run, the fastest last
 
 	mu        sync.Mutex
 	libraries map[string]*metal.Library // by source
-	buffers   []*metal.Buffer           // of weights
+	plans     map[planKey]*planned
+	buffers   []*metal.Buffer // of weights
 }
 
 func init() {
@@ -85,46 +75,32 @@ func newEngine(src engine.Source, opt Options) (*Engine, error) {
 	if opt.Work == 0 {
 		opt.Work = defaultWork
 	}
-	e := &Engine{source: src, options: opt, device: opt.Device, ownsDevice: opt.Device == nil, libraries: map[string]*metal.Library{}}
-	var err error
+	e := &Engine{
+		source: src, options: opt, device: opt.Device, ownsDevice: opt.Device == nil,
+		libraries: map[string]*metal.Library{}, plans: map[planKey]*planned{},
+	}
+	err := checkName(opt.Variant)
+	if err != nil {
+		return nil, err
+	}
 	if e.ownsDevice {
 		if e.device, err = metal.Open(); err != nil {
 			return nil, err
 		}
 	}
-	if err = e.chooseLayout(); err == nil {
-		e.operations, err = e.newOperations()
+	reduces := e.device.Supports(metal.Apple7)
+	for _, v := range shaders.Variants() {
+		if reduces || !v.Simdgroups {
+			e.variants = append(e.variants, v)
+		}
 	}
-	if err == nil {
+	if e.operations, err = e.newOperations(); err == nil {
 		e.hybrid, err = e.newHybrid()
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
-}
-
-func (e *Engine) chooseLayout() error {
-	reduces := e.device.Supports(metal.Apple7)
-	switch {
-	case e.options.Naive:
-		e.options.Layout = Native
-	case e.options.Layout == Packed && !reduces:
-		return checkReduces(e.device)
-	case e.options.Layout == Best && reduces:
-		e.options.Layout = Packed
-	case e.options.Layout == Best:
-		e.options.Layout = Native
-	}
-	return nil
-}
-
-// checkReduces returns nil if packed weights can be multiplied.
-func checkReduces(d *metal.Device) error {
-	if d.Supports(metal.Apple7) {
-		return nil
-	}
-	return fmt.Errorf("%s cannot reduce over simdgroups, which packed weights need; use the native layout", d.Name())
 }
 
 // Name returns "metal".

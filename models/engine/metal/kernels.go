@@ -1,109 +1,134 @@
 package metal
 
 import (
+	"fmt"
+
 	"onebit/formats"
 	"onebit/kernels"
 	"onebit/metal"
 	"onebit/metal/shaders"
 )
 
-// A kernel is what multiplies matrices of a format.
-type kernel struct {
-	name     string // in reports
-	scheme   kernels.Scheme
-	layout   layout
+// variantFor chooses what multiplies weights of a format, which were packed to
+// another if that differs: the one that was asked for if it does so here, else
+// the fastest.
+func (e *Engine) variantFor(format, packed *formats.Type, rows, cols int) (*shaders.Variant, error) {
+	var best *shaders.Variant
+	for i, v := range e.variants {
+		switch _, err := v.Plan(packed, actColumns(schemeOf(&v, format)), rows, cols, 1); {
+		case err != nil:
+		case v.Name == e.options.Variant:
+			return &e.variants[i], nil
+		case v.PerDispatch || e.options.Native && v.Layout != shaders.Native:
+		default:
+			best = &e.variants[i]
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("no Metal shader multiplies %s in %d columns; the engine cpu multiplies every format", format.Name, cols)
+	}
+	return best, nil
+}
+
+// schemeOf returns how activations reach a variant.
+func schemeOf(v *shaders.Variant, format *formats.Type) kernels.Scheme {
+	if v.Quantization == "" {
+		return kernels.F32
+	}
+	return kernels.FormatOf(format).Scheme
+}
+
+// quantizers are the schemes of package kernels, in the order of the shaders'.
+var quantizers = []kernels.Scheme{kernels.Q8Row, kernels.Q8Per128, kernels.Q8Per32}
+
+// actColumns returns how many columns of activations have one scale; 0: all.
+func actColumns(scheme kernels.Scheme) uint32 {
+	const all = 1 << 30
+	if n := scheme.GroupLen(all); n != all {
+		return uint32(n)
+	}
+	return 0
+}
+
+// A planned is a product with so many columns of activations at most.
+type planned struct {
+	shaders.Plan
 	pipeline *metal.Pipeline
-	encode   func(s *stream, m *matrix, in *activations, dst *metal.Buffer, from, n int)
 }
 
-// A layout is how a kernel wants its weights.
-type layout int
-
-const (
-	inFile layout = iota // as they are in the file
-	split                // codes in rows of 16-byte words, and scales
-)
-
-// simdRows is how many rows a simdgroup multiplies, denseRows how many threads a
-// threadgroup of floats has for each of its rows.
-const (
-	productThreads = 64 // of a threadgroup
-	simdRows       = 4
-	denseRows      = productThreads / 2
-)
-
-// A program is where a kernel's function is.
-type program struct {
-	source, function string
-	constants        metal.Constants
+// A planKey is what plans differ by.
+type planKey struct {
+	variant             *shaders.Variant
+	format              *formats.Type
+	scheme              kernels.Scheme
+	rows, cols, columns int
 }
 
-// kernelFor chooses a kernel for weights of a format.
-func (e *Engine) kernelFor(format *formats.Type) (*kernel, error) {
-	k, p, err := choose(format, e.options)
+// plan returns how to multiply a matrix with so many columns of activations. It
+// is made once.
+func (e *Engine) plan(m *matrix, columns int) (*planned, error) {
+	key := planKey{m.variant, m.packed, m.scheme, m.Rows, m.Cols, columns}
+	e.mu.Lock()
+	p := e.plans[key]
+	e.mu.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	plan, err := m.variant.Plan(m.packed, actColumns(m.scheme), m.Rows, m.Cols, columns)
 	if err != nil {
 		return nil, err
 	}
-	k.pipeline, err = e.pipeline(p.source, p.function, p.constants)
-	return k, err
+	p = &planned{Plan: plan}
+	if p.pipeline, err = e.pipeline(m.variant.Source, m.variant.Kernel, plan.Constants); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	e.plans[key] = p
+	e.mu.Unlock()
+	return p, nil
 }
 
-// choose is kernelFor without a device: the kernel has no pipeline yet. Where
-// Layout is Best, it is Native.
-func choose(format *formats.Type, opt Options) (*kernel, program, error) {
-	packed := shaders.PackedType(format)
-	if constants, err := shaders.FloatConstants(packed); err == nil {
-		k := &kernel{name: "metal-dense", scheme: kernels.F32, layout: inFile, encode: encodeDense}
-		return k, program{shaders.Heads, "matvec_dense", constants}, nil
+// multiply writes W·x to dst, as many columns at a time as a command buffer may
+// hold.
+func (s *stream) multiply(m *matrix, in *activations, dst *buffer) {
+	most := dst.n
+	if m.variant.PerDispatch {
+		most = 1
 	}
-	codes, err := shaders.CodesOf(packed)
+	s.runs(dst.n, m.Rows*m.Cols, func(from, n int) {
+		for end := from + n; from < end; from += most {
+			s.product(m, in, dst, from, min(most, end-from))
+		}
+	})
+}
+
+// product multiplies columns [from, from+n).
+func (s *stream) product(m *matrix, in *activations, dst *buffer, from, n int) {
+	p, err := s.engine.plan(m, n)
 	if err != nil {
-		return nil, program{}, err
+		s.fail(err)
+		return
 	}
-	k, p := &kernel{name: "metal-rows", scheme: kernels.FormatOf(format).Scheme, layout: inFile, encode: encodeRows},
-		program{shaders.MatVec, "matvec_rows", codes.Constants()}
-	switch {
-	case opt.Naive:
-		k.name, k.scheme, k.encode = "metal-naive", kernels.F32, encodeNaive
-		p.function = "matvec_naive"
-	case opt.Layout == Packed && codes.Bits != 6: // whose scales are of three kinds
-		k.name, k.layout, k.encode = "metal-simd", split, encodeSIMD
-		p.function = "matvec_simd"
+	b := m.variant.Bindings
+	args := make([]argument, b.Shape+1)
+	bind := func(index int, a argument) {
+		if index >= 0 {
+			args[index] = a
+		}
 	}
-	return k, p, nil
+	bind(b.Weights, m.codes)
+	bind(b.WeightScales, at(m.scales, 0))
+	bind(b.Activations, at(in.values, from*in.valueBytes))
+	bind(b.Sums, at(in.sums, from*in.sumBytes))
+	bind(b.Scales, at(in.scales, 4*from*in.groups))
+	bind(b.Results, at(dst.buffer, 4*from*m.Rows))
+	bind(b.Shape, value(shaders.Shape{
+		Rows: uint32(m.Rows), Cols: uint32(m.Cols), RowBytes: uint32(p.RowBytes), Stride: uint32(in.stride),
+		Groups: uint32(in.groups), ActColumns: uint32(in.groupLen), Scale: m.scale, Columns: uint32(n),
+	}))
+	s.groups(p.pipeline, size(p.Groups), size(p.Threads), args...)
 }
 
-// shape is Shape of matvec.metal.
-type shape struct {
-	Rows, Cols, RowBytes, Stride, Groups, ActColumns uint32
-	Scale                                            float32
-}
-
-// shape returns that of a product with m.
-func (m *matrix) shape(in *activations) shape {
-	return shape{uint32(m.Rows), uint32(m.Cols), uint32(m.rowBytes), uint32(in.stride), uint32(in.groups), uint32(in.groupLen), m.scale}
-}
-
-// encodeNaive multiplies a column at a time.
-func encodeNaive(s *stream, m *matrix, in *activations, dst *metal.Buffer, from, n int) {
-	for c := from; c < from+n; c++ {
-		s.threads(m.kernel.pipeline, line(m.Rows), line(productThreads),
-			m.codes, at(in.floats, 4*c*m.Cols), at(dst, 4*c*m.Rows), value(m.shape(in)))
-	}
-}
-
-func encodeRows(s *stream, m *matrix, in *activations, dst *metal.Buffer, from, n int) {
-	s.threads(m.kernel.pipeline, plane(m.Rows, n), line(productThreads),
-		m.codes, at(in.codes, from*in.stride), at(in.scales, 4*from*in.groups), at(dst, 4*from*m.Rows), value(m.shape(in)))
-}
-
-func encodeSIMD(s *stream, m *matrix, in *activations, dst *metal.Buffer, from, n int) {
-	const rows = productThreads / 32 * simdRows
-	s.groups(m.kernel.pipeline, plane((m.Rows+rows-1)/rows, n), line(productThreads),
-		m.codes, at(m.scales, 0), at(in.codes, from*in.stride), at(in.scales, 4*from*in.groups), at(dst, 4*from*m.Rows), value(m.shape(in)))
-}
-
-func encodeDense(s *stream, m *matrix, in *activations, dst *metal.Buffer, from, n int) {
-	s.groups(m.kernel.pipeline, plane((m.Rows+denseRows-1)/denseRows, n), line(productThreads),
-		m.codes, at(in.floats, 4*from*m.Cols), at(dst, 4*from*m.Rows), value([2]uint32{uint32(m.Rows), uint32(m.Cols)}))
+func size(n [3]int) metal.Size {
+	return metal.Size{Width: uint(n[0]), Height: uint(n[1]), Depth: uint(n[2])}
 }

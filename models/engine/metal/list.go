@@ -1,7 +1,9 @@
 package metal
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"onebit/formats"
 	"onebit/kernels"
@@ -9,7 +11,8 @@ import (
 	"onebit/metal/shaders"
 )
 
-// A Kernel is what multiplies matrices of a format on the GPU.
+// A Kernel is what multiplies matrices of a format on the GPU: a variant of
+// package shaders.
 type Kernel struct {
 	Name    string // as in engine.WeightInfo.Kernel
 	Summary string // how it works, in one line
@@ -17,90 +20,99 @@ type Kernel struct {
 	Scheme  kernels.Scheme
 	Exact   bool    // it gives the bits of package kernels
 	Options Options // of an engine that multiplies with it
-	packed  bool
+	variant *shaders.Variant
 }
 
-// kinds are the kernels by name.
-var kinds = []struct {
-	name, summary string
-	exact         bool
-	options       Options
-}{
-	{"metal-naive", "a thread a row, float activations: the first seed's kernel", false, Options{Naive: true}},
-	{"metal-rows", "a thread a row, for GPUs before the M1", true, Options{Layout: Native}},
-	{"metal-dense", "a thread for each 32nd of a row of floats", true, Options{Layout: Native}},
-	{"metal-simd", "lanes over columns, four rows a simdgroup, codes apart from scales", false, Options{Layout: Packed}},
-}
+// inexact are the variants that add in another order than package kernels, or
+// floats.
+var inexact = map[string]bool{"metal-naive": true, "metal-simd": true}
 
-// Kernels returns the kernels of a format, the best last.
+// Kernels returns the kernels of a format, the fastest that is expected last.
 func Kernels(format *formats.Type) (out []Kernel) {
-	for _, kind := range kinds {
-		k, _, err := choose(format, kind.options)
-		if err == nil && k.name == kind.name {
-			out = append(out, Kernel{kind.name, kind.summary, format, k.scheme, kind.exact, kind.options, k.layout == split})
+	const rows, cols = 32, 1024 // which suit every variant
+	for _, v := range shaders.Variants() {
+		k := Kernel{v.Name, v.Summary, format, schemeOf(&v, format), !inexact[v.Name], Options{Variant: v.Name}, &v}
+		if k.fits(rows, cols) == nil {
+			out = append(out, k)
 		}
 	}
 	return out
 }
 
+// fits returns nil if the kernel multiplies a matrix of that shape.
+func (k Kernel) fits(rows, cols int) error {
+	_, err := k.variant.Plan(shaders.PackedType(k.Format), actColumns(k.Scheme), rows, cols, 1)
+	return err
+}
+
 // KernelNames returns the names of all kernels.
 func KernelNames() (out []string) {
-	for _, kind := range kinds {
-		out = append(out, kind.name)
+	for _, v := range shaders.Variants() {
+		out = append(out, v.Name)
 	}
 	return out
+}
+
+// checkName returns an error if no kernel has that name.
+func checkName(name string) error {
+	for _, known := range append(KernelNames(), "") {
+		if name == known {
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown variant %q (known: %s)", name, strings.Join(KernelNames(), ", "))
 }
 
 // String returns "format/name/activation".
 func (k Kernel) String() string { return fmt.Sprintf("%s/%s/%s", k.Format.Name, k.Name, k.Scheme) }
 
 // Layout names how the kernel wants weights: native is as the file has them, split
-// codes apart from scales, and else a format of the same weights.
+// codes apart from scales, tiles what lanes of a simdgroup read, and else a format of
+// the same weights.
 func (k Kernel) Layout() string {
-	packed := shaders.PackedType(k.Format)
-	switch {
-	case k.packed:
-		return "split"
-	case packed != k.Format:
+	if packed := shaders.PackedType(k.Format); packed != k.Format && k.variant.Layout == shaders.Native {
 		return packed.Name
 	}
-	return "native"
+	return string(k.variant.Layout)
 }
 
 // Requires names what a GPU needs for the kernel: "metal" and, of reductions over
 // simdgroups, "apple7", the family of the M1.
 func (k Kernel) Requires() []string {
-	if k.packed {
+	if k.variant.Simdgroups {
 		return []string{"metal", "apple7"}
 	}
 	return []string{"metal"}
 }
 
+var errSimdgroups = errors.New("it reduces over simdgroups, which GPUs do from Apple7, the M1, on")
+
 // Check returns nil if the device runs the kernel, or what it lacks.
 func (k Kernel) Check(d *metal.Device) error {
-	if k.packed {
-		return checkReduces(d)
+	if k.variant.Simdgroups && !d.Supports(metal.Apple7) {
+		return fmt.Errorf("%s on %s: %w", k.Name, d.Name(), errSimdgroups)
 	}
 	return nil
 }
 
-// Bytes returns how many bytes a matrix has as the kernel wants it.
+// Bytes returns how many bytes a matrix has as the kernel wants it, or an error if
+// it multiplies none of that shape.
 func (k Kernel) Bytes(rows, cols int) (int, error) {
-	packed := shaders.PackedType(k.Format)
-	n, err := packed.Bytes(rows, cols)
-	if err != nil || !k.packed {
-		return n, err
-	}
-	codes, err := shaders.CodesOf(packed)
-	if err != nil {
+	if err := k.fits(rows, cols); err != nil {
 		return 0, err
 	}
-	row := codes.SplitRowBytes(cols)
-	switch {
-	case codes.BlockColumns != 0:
-		return rows * (row + 2*cols/int(codes.BlockColumns)), nil
-	case row == codes.RowBytes(cols):
-		return n, nil
+	packed := shaders.PackedType(k.Format)
+	codes, err := shaders.CodesOf(packed)
+	if err != nil || k.variant.Layout == shaders.Native {
+		return packed.Bytes(rows, cols)
 	}
-	return rows * row, nil
+	if k.variant.Layout == shaders.Tiled {
+		bits, scales := codes.TileBytes(cols)
+		return shaders.Tiles(rows) * (bits + scales), nil
+	}
+	scales := 0
+	if codes.BlockColumns != 0 {
+		scales = 2 * cols / int(codes.BlockColumns)
+	}
+	return rows * (codes.SplitRowBytes(cols) + scales), nil
 }

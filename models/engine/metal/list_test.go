@@ -20,7 +20,7 @@ import (
 // bit where that is promised. metal-naive, of floats, has float32 sums of all
 // columns.
 func TestKernels(t *testing.T) {
-	const rows, cols = 8, 768
+	const rows, cols = 8, 1024
 	d := device(t)
 	for _, format := range formats.Types() {
 		if kernels.FormatOf(format).Roles == 0 {

@@ -21,12 +21,14 @@ import (
 // A matrix is a weight of products.
 type matrix struct {
 	engine.WeightInfo
-	kernel   *kernel
-	codes    argument      // all of the weights or, if they are split, without
-	scales   *metal.Buffer // these; nil of weights that are not split
-	rowBytes int           // of codes
-	scale    float32       // of the tensor, if it has one
-	mapped   []byte        // that Load is yet to make codes of
+	variant *shaders.Variant
+	scheme  kernels.Scheme
+	packed  *formats.Type   // that the weights were packed to; else their own
+	planes  *metal.Pipeline // makes the activations of variants with planes
+	codes   argument        // all of the weights or, if the layout has them apart, without
+	scales  *metal.Buffer   // these
+	scale   float32         // of the tensor, if it has one
+	mapped  []byte          // that Load is yet to make codes of
 }
 
 // Info implements engine.Weight.
@@ -148,19 +150,33 @@ func (e *Engine) matrix(t *formats.Tensor, stay bool) (*matrix, error) {
 	if err != nil {
 		return nil, errors.Unwrap(err) // without the tensor's name
 	}
-	m := &matrix{}
-	if m.kernel, err = e.kernelFor(t.Type); err != nil {
-		return nil, fmt.Errorf("%w; the engine cpu multiplies every format", err)
-	}
 	rows, cols := t.Dims()
+	m := &matrix{packed: packed.Type}
+	if m.variant, err = e.variantFor(t.Type, packed.Type, rows, cols); err != nil {
+		return nil, err
+	}
+	m.scheme = schemeOf(m.variant, t.Type)
 	m.WeightInfo = engine.WeightInfo{
 		Tensor: t.Name, Rows: rows, Cols: cols, Type: t.Type,
-		Kernel: fmt.Sprintf("%s/%s/%s", t.Type.Name, m.kernel.name, m.kernel.scheme),
+		Kernel: fmt.Sprintf("%s/%s/%s", t.Type.Name, m.variant.Name, m.scheme),
+	}
+	if err := e.prepare(m); err != nil {
+		return nil, err
 	}
 	if err := e.place(m, packed, stay && packed == t); err != nil {
 		return nil, tooLarge(err)
 	}
 	return m, nil
+}
+
+// prepare makes m's pipelines for a token, of which others differ in numbers only:
+// what is wrong with them is found before the weights are in memory.
+func (e *Engine) prepare(m *matrix) error {
+	p, err := e.plan(m, 1)
+	if err == nil && m.variant.Quantization == shaders.QuantizePlanes {
+		m.planes, err = e.pipeline(m.variant.Source, shaders.QuantizePlanes, p.Constants)
+	}
+	return err
 }
 
 // tooLarge adds what to do.
@@ -171,7 +187,7 @@ func tooLarge(err error) error {
 	return err
 }
 
-// place puts weights where m's kernel wants them.
+// place puts weights where m's variant wants them.
 func (e *Engine) place(m *matrix, t *formats.Tensor, stay bool) error {
 	codes, err := shaders.CodesOf(t.Type)
 	if err != nil { // floats
@@ -182,35 +198,57 @@ func (e *Engine) place(m *matrix, t *formats.Tensor, stay bool) error {
 			return err
 		}
 	}
-	m.rowBytes = codes.RowBytes(m.Cols)
-	if m.kernel.layout == inFile {
-		return e.whole(m, t, stay)
+	switch m.variant.Layout {
+	case shaders.Tiled:
+		return e.tiled(m, t, codes)
+	case shaders.Split:
+		return e.split(m, t, codes)
 	}
-	return e.split(m, t, codes, stay)
+	return e.whole(m, t, stay)
 }
 
-// split takes weights apart, if the file has not done so: with one scale for all
-// and rows of whole words, there is nothing to take apart.
-func (e *Engine) split(m *matrix, t *formats.Tensor, codes shaders.Codes, stay bool) error {
-	inFile := m.rowBytes
-	m.rowBytes = codes.SplitRowBytes(m.Cols)
-	bits, scales := t, []byte(nil)
-	if codes.BlockColumns != 0 || inFile != m.rowBytes {
-		bits, stay = &formats.Tensor{Name: t.Name}, false
-		bits.Data, scales = codes.Split(t.Data, m.Rows, m.Cols)
-	}
-	if err := e.whole(m, bits, stay); err != nil {
+// tiled packs tiles, on all processors.
+func (e *Engine) tiled(m *matrix, t *formats.Tensor, codes shaders.Codes) error {
+	codeBytes, scaleBytes := codes.TileBytes(m.Cols)
+	tiles := shaders.Tiles(m.Rows)
+	bits, err := e.room(tiles * codeBytes)
+	if err != nil {
 		return err
 	}
-	return e.withScales(m, scales)
+	// A buffer has to be there even of a tensor with one scale.
+	if m.scales, err = e.room(max(2, tiles*scaleBytes)); err != nil {
+		return err
+	}
+	m.codes, m.Bytes = at(bits, 0), tiles*(codeBytes+scaleBytes)
+	var g errgroup.Group
+	threads := runtime.GOMAXPROCS(0)
+	for i := range threads {
+		g.Go(func() error {
+			return mmap.Guard(func() error {
+				for tile := i * tiles / threads; tile < (i+1)*tiles/threads; tile++ {
+					codes.Tile(bits.Bytes()[tile*codeBytes:][:codeBytes], m.scales.Bytes()[tile*scaleBytes:], t.Data, m.Rows, m.Cols, tile)
+				}
+				return nil
+			})
+		})
+	}
+	defer e.release(t.Name)
+	return g.Wait()
 }
 
-// withScales has m's kernel find scales, and a buffer where there are none.
-func (e *Engine) withScales(m *matrix, scales []byte) (err error) {
-	m.Bytes += len(scales)
+// split takes codes and scales apart.
+func (e *Engine) split(m *matrix, t *formats.Tensor, codes shaders.Codes) error {
+	bits, scales := codes.Split(t.Data, m.Rows, m.Cols)
+	defer e.release(t.Name)
+	m.Bytes = len(bits) + len(scales)
 	if len(scales) == 0 {
-		scales = []byte{0, 0}
+		scales = []byte{0, 0} // a buffer has to be there
 	}
+	b, err := e.copied(bits)
+	if err != nil {
+		return err
+	}
+	m.codes = at(b, 0)
 	m.scales, err = e.copied(scales)
 	return err
 }
@@ -221,7 +259,7 @@ const wordBytes = 16
 // whole takes a tensor's memory as it is, in place if that stays where it is and
 // begins a word.
 func (e *Engine) whole(m *matrix, t *formats.Tensor, stay bool) error {
-	m.Bytes += len(t.Data)
+	m.Bytes = len(t.Data)
 	if stay && uintptr(unsafe.Pointer(unsafe.SliceData(t.Data)))%wordBytes == 0 {
 		m.mapped = t.Data
 		return nil
@@ -234,20 +272,23 @@ func (e *Engine) whole(m *matrix, t *formats.Tensor, stay bool) error {
 
 // copied makes a buffer with this in it.
 func (e *Engine) copied(data []byte) (*metal.Buffer, error) {
-	b, err := e.device.NewBuffer(len(data))
+	b, err := e.room(len(data))
+	if err == nil {
+		copy(b.Bytes(), data)
+	}
+	return b, err
+}
+
+// room makes a buffer, which Close closes.
+func (e *Engine) room(bytes int) (*metal.Buffer, error) {
+	b, err := e.device.NewBuffer(bytes)
 	if err != nil {
 		return nil, err
 	}
-	e.keep(b)
-	copy(b.Bytes(), data)
-	return b, nil
-}
-
-// keep has Close close a buffer.
-func (e *Engine) keep(b *metal.Buffer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.buffers = append(e.buffers, b)
+	return b, nil
 }
 
 // release lets go of the file's pages of a tensor. It is a hint: where it fails,

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"onebit/formats"
-	"onebit/kernels"
 	"onebit/metal"
 	"onebit/metal/shaders"
 	"onebit/models/arch"
@@ -16,7 +15,7 @@ type operations struct {
 	norm, rotate, add, take *metal.Pipeline
 	topSlices, top          *metal.Pipeline
 	gates                   map[arch.Activation]*metal.Pipeline
-	quantize                map[kernels.Scheme]*metal.Pipeline
+	quantize                []*metal.Pipeline // by the index in quantizers
 }
 
 func (e *Engine) newOperations() (o operations, err error) {
@@ -34,10 +33,9 @@ func (e *Engine) newOperations() (o operations, err error) {
 			arch.SiLU: get(shaders.Operations, "gate_silu", nil), arch.ReLU2: get(shaders.Operations, "gate_relu2", nil),
 			arch.Sigmoid: get(shaders.Operations, "gate_sigmoid", nil),
 		},
-		quantize: map[kernels.Scheme]*metal.Pipeline{},
 	}
-	for i, scheme := range []kernels.Scheme{kernels.Q8Row, kernels.Q8Per128, kernels.Q8Per32} {
-		o.quantize[scheme] = get(shaders.Quantize, "quantize", metal.Constants{0: uint32(i)})
+	for i := range quantizers {
+		o.quantize = append(o.quantize, get(shaders.Quantize, shaders.QuantizeInt8, metal.Constants{0: uint32(i)}))
 	}
 	return o, err
 }
@@ -95,14 +93,6 @@ func (s *stream) Norm(op string, dst, x engine.Buffer, w engine.Weight, eps floa
 	}, result{op, to})
 }
 
-// activations are columns as a kernel takes them: floats, or quantized.
-type activations struct {
-	floats                    *metal.Buffer
-	codes, scales             *metal.Buffer
-	stride, groups, groupLen  int // of a column
-	codesMemory, scalesMemory memory
-}
-
 // Multiply quantizes the input once for all products that take it the same way.
 func (s *stream) Multiply(op string, x engine.Buffer, products []engine.Product) {
 	in := x.(*buffer)
@@ -117,23 +107,18 @@ func (s *stream) Multiply(op string, x engine.Buffer, products []engine.Product)
 	}
 	w.moved += 4 * in.len()
 	s.do(op, w, func() {
-		done := map[kernels.Scheme]*activations{}
+		done := map[arrangement]*activations{}
 		for _, p := range products {
 			m, dst := p.Weight.(*matrix), p.Dst.(*buffer)
-			scheme := m.kernel.scheme
-			if done[scheme] == nil {
-				done[scheme] = s.activate(in, scheme)
+			how := m.arrangement()
+			if done[how] == nil {
+				done[how] = s.activate(in, m)
 			}
 			if s.resize(dst, in.n) {
-				s.multiply(m, done[scheme], dst)
+				s.multiply(m, done[how], dst)
 			}
 		}
 	}, results...)
-}
-
-// multiply multiplies as many columns at a time as a command buffer may hold.
-func (s *stream) multiply(m *matrix, in *activations, dst *buffer) {
-	s.runs(dst.n, m.Rows*m.Cols, func(from, n int) { m.kernel.encode(s, m, in, dst.buffer, from, n) })
 }
 
 // runs calls run for runs of columns, each of so much work.
@@ -144,28 +129,6 @@ func (s *stream) runs(columns, work int, run func(from, n int)) {
 		s.reserve(n * work)
 		run(from, n)
 	}
-}
-
-// activate brings columns to a scheme.
-func (s *stream) activate(in *buffer, scheme kernels.Scheme) *activations {
-	if scheme == kernels.F32 {
-		return &activations{floats: in.buffer}
-	}
-	a := s.quantized[scheme]
-	if a == nil {
-		a = &activations{}
-		s.quantized[scheme] = a
-	}
-	a.stride, a.groupLen = (in.width+255)/256*256, scheme.GroupLen(in.width)
-	a.groups = (in.width + a.groupLen - 1) / a.groupLen
-	if !s.grow(&a.codesMemory, in.n*a.stride) || !s.grow(&a.scalesMemory, 4*in.n*a.groups) {
-		return a
-	}
-	a.codes, a.scales = a.codesMemory.buffer, a.scalesMemory.buffer
-	s.groups(s.engine.operations.quantize[scheme], plane(a.groups, in.n), reducing(a.groupLen),
-		at(in.buffer, 0), at(a.codes, 0), at(a.scales, 0),
-		value([4]uint32{uint32(in.width), uint32(a.stride), uint32(a.groups), uint32(a.groupLen)}))
-	return a
 }
 
 func (s *stream) Rotate(op string, q, k engine.Buffer) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"onebit/formats"
-	"onebit/internal/deviation"
 	"onebit/kernels/kerneltest"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
@@ -60,35 +59,33 @@ func product(t *testing.T, open engine.Opener, w formats.Tensor, x []float32, n 
 	return slices.Clone(y), weights[0].Info().Kernel
 }
 
-// Every format, as it lies in the file and packed, gives what the CPU engine
-// does: to the bit where sums are integers to the end or added in its order, and
-// elsewhere as far as float32 sums of a few dozen terms differ.
+// Every format gives what the CPU engine does, to the bit, as it lies in the file
+// and packed.
 func TestFormats(t *testing.T) {
 	d := device(t)
 	for _, c := range []struct {
 		format         *formats.Type
 		native, packed string
-		exact          bool // packed too
 	}{
-		{formats.Q1_0_g128, "metal-rows/q8_128", "metal-simd/q8_128", false},
-		{formats.I2_S, "metal-rows/q8_row", "metal-simd/q8_row", true},
-		{formats.I2_S_ARM, "metal-rows/q8_row", "metal-simd/q8_row", true},
-		{formats.I2_S_X4, "metal-rows/q8_row", "metal-simd/q8_row", true},
-		{formats.Ternary_u32, "metal-rows/q8_row", "metal-simd/q8_row", true},
-		{formats.TQ1_0, "metal-rows/q8_row", "metal-simd/q8_row", false},
-		{formats.TQ2_0, "metal-rows/q8_row", "metal-simd/q8_row", false},
-		{formats.Q2_0, "metal-rows/q8_128", "metal-simd/q8_128", false},
-		{formats.Q2_0_g128, "metal-rows/q8_128", "metal-simd/q8_128", false},
-		{formats.PQ2_0, "metal-rows/q8_128", "metal-simd/q8_128", false},
-		{formats.PTQ1_0, "metal-rows/q8_128", "metal-simd/q8_128", false},
-		{formats.Q8_0, "metal-rows/q8_32", "metal-simd/q8_32", false},
-		{formats.Q6_K, "metal-rows/q8_32", "metal-rows/q8_32", true},
-		{formats.F16, "metal-dense/f32", "metal-dense/f32", true},
-		{formats.BF16, "metal-dense/f32", "metal-dense/f32", true},
-		{formats.F32, "metal-dense/f32", "metal-dense/f32", true},
+		{formats.Q1_0_g128, "metal-lanes/q8_128", "metal-tiles/q8_128"},
+		{formats.I2_S, "metal-lanes/q8_row", "metal-tiles/q8_row"},
+		{formats.I2_S_ARM, "metal-lanes/q8_row", "metal-tiles/q8_row"},
+		{formats.I2_S_X4, "metal-lanes/q8_row", "metal-tiles/q8_row"},
+		{formats.Ternary_u32, "metal-lanes/q8_row", "metal-tiles/q8_row"},
+		{formats.TQ1_0, "metal-lanes/q8_row", "metal-tiles/q8_row"},
+		{formats.TQ2_0, "metal-lanes/q8_row", "metal-tiles/q8_row"},
+		{formats.Q2_0, "metal-lanes/q8_128", "metal-tiles/q8_128"},
+		{formats.Q2_0_g128, "metal-lanes/q8_128", "metal-tiles/q8_128"},
+		{formats.PQ2_0, "metal-lanes/q8_128", "metal-tiles/q8_128"},
+		{formats.PTQ1_0, "metal-lanes/q8_128", "metal-tiles/q8_128"},
+		{formats.Q8_0, "metal-rows/q8_32", "metal-bytes/q8_32"},
+		{formats.Q6_K, "metal-rows/q8_32", "metal-bytes/q8_32"},
+		{formats.F16, "metal-dense/f32", "metal-dense/f32"},
+		{formats.BF16, "metal-dense/f32", "metal-dense/f32"},
+		{formats.F32, "metal-dense/f32", "metal-dense/f32"},
 	} {
 		t.Run(c.format.Name, func(t *testing.T) {
-			const rows, cols, n = 12, 512, 2
+			const rows, cols, n = 12, 512, 3
 			rng := rand.New(rand.NewPCG(1, uint64(c.format.BlockLen)))
 			w := *kerneltest.Tensor(t, c.format, rows, cols, rng)
 			w.Name = "w"
@@ -97,19 +94,13 @@ func TestFormats(t *testing.T) {
 				x[i] = float32(rng.NormFloat64())
 			}
 			want, _ := product(t, cpu.Open(cpu.Options{Packing: cpu.PackNever, Threads: 1}), w, x, n)
-			for _, l := range []struct {
-				layout metal.Layout
-				kernel string
-				exact  bool
-			}{{metal.Native, c.native, true}, {metal.Packed, c.packed, c.exact}} {
-				got, kernel := product(t, metal.Open(metal.Options{Device: d, Layout: l.layout}), w, x, n)
-				if kernel != c.format.Name+"/"+l.kernel {
-					t.Errorf("the kernel is %s, want %s/%s", kernel, c.format.Name, l.kernel)
+			for i, kernel := range []string{c.packed, c.native} {
+				got, name := product(t, metal.Open(metal.Options{Device: d, Native: i == 1}), w, x, n)
+				if name != c.format.Name+"/"+kernel {
+					t.Errorf("the kernel is %s, want %s/%s", name, c.format.Name, kernel)
 				}
-				if l.exact && !slices.Equal(got, want) {
-					t.Errorf("%s: %v, want %v", kernel, got, want)
-				} else if e := deviation.Of(got, want).NMSE(); !(e < 1e-13) {
-					t.Errorf("%s: an NMSE of %.3g", kernel, e)
+				if !slices.Equal(got, want) {
+					t.Errorf("%s: %v, want %v", name, got, want)
 				}
 			}
 		})

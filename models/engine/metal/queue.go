@@ -25,7 +25,8 @@ type queue struct {
 // pace even.
 const inFlight = 4
 
-// An argument is one of a kernel: a buffer from a byte on, or bytes.
+// An argument is one of a kernel: a buffer from a byte on, or bytes; neither where
+// the kernel takes none at that index.
 type argument struct {
 	buffer *metal.Buffer
 	offset int
@@ -72,9 +73,10 @@ func (q *queue) encode(p *metal.Pipeline, args []argument) *metal.Commands {
 	}
 	q.open.Use(p)
 	for i, a := range args {
-		if a.buffer != nil {
+		switch {
+		case a.buffer != nil:
 			q.open.SetBuffer(i, a.buffer, a.offset)
-		} else {
+		case a.bytes != nil:
 			q.open.SetBytes(i, a.bytes)
 		}
 	}

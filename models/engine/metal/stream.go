@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"onebit/internal/clock"
-	"onebit/kernels"
 	"onebit/metal"
 	"onebit/models/engine"
 )
@@ -27,7 +26,7 @@ type stream struct {
 	turns     memory // of the rotary embedding: a cosine and a sine for each column and pair
 	ranks     memory // of the largest values of each slice
 	top       memory // values, and behind them their indices
-	quantized map[kernels.Scheme]*activations
+	quantized map[arrangement]*activations
 	signs     map[*engine.Rotation]*metal.Buffer
 
 	observer engine.Observer
@@ -60,7 +59,7 @@ func (b *buffer) values() []float32 {
 func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
 	s := &stream{
 		queue:  queue{device: e.device, limit: e.options.Work},
-		engine: e, rope: opt.Rope, context: opt.Context, block: engine.Outside, quantized: map[kernels.Scheme]*activations{},
+		engine: e, rope: opt.Rope, context: opt.Context, block: engine.Outside, quantized: map[arrangement]*activations{},
 		signs: map[*engine.Rotation]*metal.Buffer{},
 	}
 	for _, shape := range opt.States {
@@ -92,7 +91,7 @@ func (s *stream) Close() error {
 	}
 	closeAll(s.turns.buffer, s.ranks.buffer, s.top.buffer)
 	for _, a := range s.quantized {
-		closeAll(a.codesMemory.buffer, a.scalesMemory.buffer)
+		a.close()
 	}
 	for _, b := range s.signs {
 		closeAll(b)
