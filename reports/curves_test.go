@@ -1,0 +1,53 @@
+package reports
+
+import (
+	"bytes"
+	"image/color"
+	"image/png"
+	"math"
+	"testing"
+)
+
+func TestCurves(t *testing.T) {
+	line := func(name string, slope float64) Curve {
+		l := Curve{Name: name}
+		for x := 1.0; x <= 100; x++ {
+			l.Points = append(l.Points, CurvePoint{X: x, Y: slope * x, Low: slope*x - 1, High: slope*x + 1})
+		}
+		l.Points = append(l.Points, CurvePoint{X: 101, Y: math.NaN()}, CurvePoint{X: math.Inf(1), Y: 1})
+		return l
+	}
+	c := Curves{
+		Heading: "Losses", X: "step", Y: "loss", Columns: 2,
+		Panels: []CurvePanel{{"left", []Curve{line("a", 1), line("b", 2)}}, {"right", []Curve{line("b", 3)}}},
+	}
+	inks := func(c Curves) map[color.NRGBA]int {
+		var b bytes.Buffer
+		if err := c.WritePNG(&b); err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := map[color.NRGBA]int{}
+		for y := range img.Bounds().Dy() {
+			for x := range img.Bounds().Dx() {
+				count[color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)]++
+			}
+		}
+		return count
+	}
+	first, second := inkOf(seriesRole(0)).(color.NRGBA), inkOf(seriesRole(1)).(color.NRGBA)
+	both := inks(c)
+	if both[first] == 0 || both[second] == 0 {
+		t.Errorf("%d and %d pixels of the two series", both[first], both[second])
+	}
+	c.LogX, c.LogY, c.Top = true, true, 50
+	if cut := inks(c); cut[second] == 0 || cut[second] >= both[second] {
+		t.Errorf("%d pixels of the second series up to 50, %d in whole", cut[second], both[second])
+	}
+	if err := (&Curves{Panels: []CurvePanel{{"", []Curve{{"a", []CurvePoint{{Y: math.NaN()}}}}}}}).WritePNG(&bytes.Buffer{}); err == nil {
+		t.Error("no error without a finite point")
+	}
+}
