@@ -89,9 +89,9 @@ func (b *Builder) BitLinear(name string, in, out int, opt Options) *BitLinear {
 		panic("train: layer " + name + ": " + err.Error())
 	}
 	l := &BitLinear{In: in, Out: out, opt: opt.complete(), pool: b.Pool, products: b.Products}
-	l.Weight = b.uniform(newParam(name+".weight", out, in), fanIn(in))
+	l.Weight = b.uniform(NewParam(name+".weight", out, in), fanIn(in))
 	if opt.Bias {
-		l.Bias = b.uniform(newParam(name+".bias", out), fanIn(in))
+		l.Bias = b.uniform(NewParam(name+".bias", out), fanIn(in))
 	}
 	return l
 }

@@ -22,7 +22,7 @@ func (b *Builder) Embedding(name string, symbols, width int, deviation float64) 
 	}
 	return &Embedding{
 		Symbols: symbols, Width: width, pool: b.Pool,
-		Weight: b.normal(newParam(name+".weight", symbols, width), deviation),
+		Weight: b.normal(NewParam(name+".weight", symbols, width), deviation),
 	}
 }
 

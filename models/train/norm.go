@@ -29,7 +29,7 @@ type Norm struct {
 // LayerNorm returns a norm that takes the mean from each row.
 func (b *Builder) LayerNorm(name string, width int, eps float64) *Norm {
 	n := b.RMSNorm(name, width, eps)
-	n.Bias = newParam(name+".bias", width)
+	n.Bias = NewParam(name+".bias", width)
 	n.withMeans = true
 	return n
 }
@@ -39,7 +39,13 @@ func (b *Builder) RMSNorm(name string, width int, eps float64) *Norm {
 	if width < 1 {
 		panic("train: a norm of nothing")
 	}
-	return &Norm{Width: width, Eps: eps, Gain: newParam(name+".weight", width).fill(1), pool: b.Pool}
+	return &Norm{Width: width, Eps: eps, Gain: NewParam(name+".weight", width).fill(1), pool: b.Pool}
+}
+
+// Twin returns a norm with the same parameters: to apply them once more before
+// Backward.
+func (n *Norm) Twin() *Norm {
+	return &Norm{Width: n.Width, Eps: n.Eps, Gain: n.Gain, Bias: n.Bias, pool: n.pool, withMeans: n.withMeans}
 }
 
 // Params returns the gains, and the biases of a LayerNorm.

@@ -15,7 +15,9 @@ type Param struct {
 	Decay bool      // whether weight decay shrinks it: matrices, not biases and gains
 }
 
-func newParam(name string, shape ...int) *Param {
+// NewParam returns a parameter of zeros. Weight decay shrinks it if it has more than one
+// dimension.
+func NewParam(name string, shape ...int) *Param {
 	n := 1
 	for _, side := range shape {
 		n *= side

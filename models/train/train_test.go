@@ -282,7 +282,7 @@ func TestRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newParam("w", 1, len(grads)).fill(1)
+		p := NewParam("w", 1, len(grads)).fill(1)
 		o := NewOptimizer(nil, rule, []*Param{p})
 		o.Decay = 0.2
 		want := []float64{1, 1, 1}
@@ -307,7 +307,7 @@ func TestRules(t *testing.T) {
 }
 
 func TestStateIsNamed(t *testing.T) {
-	p := newParam("blk.0.attn_q.weight", 2, 3)
+	p := NewParam("blk.0.attn_q.weight", 2, 3)
 	var names []string
 	for _, b := range NewOptimizer(nil, AdamW{}, []*Param{p}).State() {
 		names = append(names, b.Name)
@@ -322,7 +322,7 @@ func TestStateIsNamed(t *testing.T) {
 
 // Gradients are clipped to a norm over all parameters, and biases don't decay.
 func TestClipAndDecay(t *testing.T) {
-	a, b := newParam("a", 1, 1).fill(1), newParam("b", 1).fill(1)
+	a, b := NewParam("a", 1, 1).fill(1), NewParam("b", 1).fill(1)
 	a.Grad[0], b.Grad[0] = 3, 4
 	o := NewOptimizer(nil, SGD{}, []*Param{a, b})
 	o.Clip, o.Decay = 1, 0.5
@@ -347,10 +347,10 @@ func TestNotFinite(t *testing.T) {
 		{"input", math.Inf(1), func(*Param) {}, "", []string{"the loss is +Inf", "the input or an activation"}},
 	}
 	for _, test := range tests {
-		p := newParam("blk.0.w", 2).fill(1)
+		p := NewParam("blk.0.w", 2).fill(1)
 		test.change(p)
 		before := slices.Clone(p.W)
-		_, err := NewOptimizer(nil, SGD{}, []*Param{newParam("first", 3), p}).Step(17, 0.1, test.loss)
+		_, err := NewOptimizer(nil, SGD{}, []*Param{NewParam("first", 3), p}).Step(17, 0.1, test.loss)
 		var bad *NotFiniteError
 		if !errors.As(err, &bad) || bad.Tensor != test.tensor || bad.Step != 17 {
 			t.Errorf("%s: %v", test.name, err)
