@@ -101,3 +101,32 @@ func terminalWidth(w io.Writer) int {
 	}
 	return 0
 }
+
+// A counter draws how many of some pieces of work are done, on terminals only. It
+// may be set from several goroutines.
+type counter struct{ bar *progressbar.ProgressBar }
+
+func newCounter(w io.Writer, what string, total int) counter {
+	if !isTerminal(w) {
+		return counter{}
+	}
+	return counter{progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowCount(),
+		progressbar.OptionThrottle(progressInterval),
+		progressbar.OptionClearOnFinish(),
+	)}
+}
+
+func (c counter) set(done int) {
+	if c.bar != nil {
+		c.bar.Set(done)
+	}
+}
+
+func (c counter) close() {
+	if c.bar != nil {
+		c.bar.Finish()
+	}
+}

@@ -77,6 +77,7 @@ func newTrain() *cobra.Command {
 	for _, flag := range recipeFlags {
 		flag.add(cmd, &f.recipe)
 	}
+	cmd.AddCommand(newTrainGradients(), newTrainLogic())
 	return cmd
 }
 

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"onebit/models/train"
+	"onebit/models/train/gradients"
+	"onebit/models/train/lm"
+	"onebit/reports"
+)
+
+type gradientsFlags struct {
+	corpus corpusFlags
+	form   string
+	seeds  int
+	steps  int
+	out    string
+}
+
+func newTrainGradients() *cobra.Command {
+	var f gradientsFlags
+	cmd := &cobra.Command{
+		Use:   "gradients",
+		Short: "Compare two straight-through gradients: with 1/γ, and without",
+		Long: `Train a small network on text with the exact straight-through gradient of the
+rounded weights, with the third seed's, which divides it by their scale γ, and
+with weights that are not rounded: by each optimizer, at several learning rates,
+from several seeds, with and without norms and clipping. Print the norms of the
+gradients at the first step and the losses on held-out text, and draw them.
+Results are the same on every machine, for any number of threads, but for how
+long they take: some five minutes on two CPUs.`,
+		Args: exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	f.corpus.add(flags)
+	flags.StringVar(&f.form, "form", "seed", "`NAME` of the form of the weights: seed or b1.58")
+	flags.IntVar(&f.seeds, "seeds", 3, "`NUMBER` of seeds")
+	flags.IntVar(&f.steps, "steps", 300, "`NUMBER` of steps of each run")
+	flags.StringVarP(&f.out, "output", "o", "", "draw the figures into `DIR`")
+	flags.SortFlags = false
+	return cmd
+}
+
+func (f *gradientsFlags) run(cmd *cobra.Command) error {
+	form, err := train.LookupForm(f.form)
+	switch {
+	case err != nil:
+		return usagef("--form: %w", err)
+	case f.seeds < 1 || f.steps < 20:
+		return usagef("--seeds is at least 1, --steps at least 20")
+	}
+	if err := (train.Options{Form: form, Gradient: train.InverseScale}).Check(128, 128); err != nil {
+		return usagef("--form: %w", err)
+	}
+	corpus, err := f.corpus.read(cmd.Context())
+	if err != nil {
+		return err
+	}
+	c := gradients.Config{
+		Form: form, Steps: f.steps, Width: 192, Depth: 3, Batch: 64,
+		Text:    []byte(strings.Join(slices.Collect(lm.Texts(corpus.Train)), "\n")),
+		HeldOut: []byte(strings.Join(slices.Collect(lm.Texts(corpus.HeldOut)), "\n")),
+	}
+	trials := gradients.Grid(f.seeds)
+	progress := newCounter(cmd.ErrOrStderr(), "runs", len(trials))
+	c.Progress = progress.set
+	results, err := gradients.Run(cmd.Context(), c, trials)
+	progress.close()
+	if err != nil {
+		return err
+	}
+	groups := gradients.Groups(results)
+	w := cmd.OutOrStdout()
+	fmt.Fprintf(w, "Text: %s. Weights: form %s. %d runs of %d steps.\n\n", corpus.Name, form.Name, len(trials), f.steps)
+	if err := printFirstNorms(w, groups); err != nil {
+		return err
+	}
+	for _, s := range gradients.Settings() {
+		fmt.Fprintln(w)
+		if err := printHeldOut(w, groups, s); err != nil {
+			return err
+		}
+	}
+	if f.out == "" {
+		return nil
+	}
+	return drawGradients(f.out, groups, corpus.Name)
+}
+
+// printFirstNorms prints the norms of the weights' gradients at the first step of one
+// seed: all optimizers and rates begin alike.
+func printFirstNorms(w io.Writer, groups []*gradients.Group) error {
+	for _, normed := range []bool{true, false} {
+		first := map[string]*gradients.Result{}
+		for _, g := range groups {
+			if g.Normed == normed && first[g.Gradient] == nil {
+				first[g.Gradient] = g.Results[0]
+			}
+		}
+		fmt.Fprintf(w, "Norm of each product's weight gradient at step 1 (seed 1, %s):\n", gradients.Setting{Normed: normed})
+		t := newTable(w, append([]any{"product", "γ"}, append(anys(gradients.Gradients()), "inverse/exact", "1/γ")...)...)
+		exact, inverse := first[train.Exact.String()], first[train.InverseScale.String()]
+		for i, gamma := range exact.Scales {
+			cells := []any{i, fixed(4, gamma)}
+			for _, name := range gradients.Gradients() {
+				cells = append(cells, fixed(3, first[name].FirstNorms[i]))
+			}
+			t.row(append(cells, fixed(1, inverse.FirstNorms[i]/exact.FirstNorms[i]), fixed(1, 1/gamma))...)
+		}
+		if err := t.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func anys[T any](values []T) (out []any) {
+	for _, v := range values {
+		out = append(out, v)
+	}
+	return out
+}
+
+// printHeldOut prints the losses of a setting.
+func printHeldOut(w io.Writer, groups []*gradients.Group, s gradients.Setting) error {
+	fmt.Fprintf(w, "Held-out loss in nats per byte, mean (least to largest) over seeds; %s:\n", s)
+	t := newTable(w, append([]any{"optimizer", "rate"}, anys(gradients.Gradients())...)...)
+	for _, optimizer := range train.RuleNames() {
+		for i, rate := range gradients.Rates(optimizer) {
+			cells := []any{optimizer, rate}
+			if i > 0 {
+				cells[0] = ""
+			}
+			for _, gradient := range gradients.Gradients() {
+				for _, g := range groups {
+					if g.Setting() == s && g.Optimizer == optimizer && g.Rate == rate && g.Gradient == gradient {
+						cells = append(cells, heldOutText(g, g == gradients.Best(groups, s, optimizer, gradient)))
+					}
+				}
+			}
+			t.row(cells...)
+		}
+	}
+	return t.flush()
+}
+
+func heldOutText(g *gradients.Group, best bool) string {
+	if n := g.Diverged(); n > 0 {
+		return fmt.Sprintf("%d of %d diverged", n, len(g.Results))
+	}
+	mean, least, most := g.HeldOut()
+	text := fmt.Sprintf("%.3f (%.3f to %.3f)", mean, least, most)
+	if best {
+		text += " best"
+	}
+	return text
+}
+
+// curveWindow is how many steps a point of a curve is the mean of.
+const curveWindow = 10
+
+// drawGradients writes the figures into dir.
+func drawGradients(dir string, groups []*gradients.Group, text string) error {
+	source := "Next byte of " + text + "; means over the seeds."
+	rates := reports.Curves{
+		Heading: "Held-out loss by learning rate", X: "learning rate", Y: "nats per byte", LogX: true, Columns: 3, Top: math.Log(256),
+		Notes: []string{source, "The intervals go from the least to the largest. A rate at which a run diverged has no point."},
+	}
+	losses := reports.Curves{
+		Heading: "Training loss at each gradient's best learning rate", X: "step", Y: "nats per byte", Columns: 3, Top: math.Log(256), Notes: []string{source},
+	}
+	norms := reports.Curves{
+		Heading: "Norm of all gradients at each gradient's best learning rate", X: "step", Y: "norm", LogY: true, Columns: 3, Notes: []string{source},
+	}
+	for _, s := range gradients.Settings() {
+		for _, optimizer := range train.RuleNames() {
+			title := optimizer + ", " + s.String()
+			byRate, byStep, norm := reports.CurvePanel{Title: title}, reports.CurvePanel{Title: title}, reports.CurvePanel{Title: title}
+			for _, gradient := range gradients.Gradients() {
+				line := reports.Curve{Name: gradient}
+				for _, g := range groups {
+					if g.Setting() == s && g.Optimizer == optimizer && g.Gradient == gradient {
+						mean, least, most := g.HeldOut()
+						line.Points = append(line.Points, reports.CurvePoint{X: g.Rate, Y: mean, Low: least, High: most})
+					}
+				}
+				byRate.Lines = append(byRate.Lines, line)
+				if best := gradients.Best(groups, s, optimizer, gradient); best != nil {
+					byStep.Lines = append(byStep.Lines, stepCurve(best, func(r *gradients.Result) []float64 { return r.Losses }))
+					norm.Lines = append(norm.Lines, stepCurve(best, func(r *gradients.Result) []float64 { return r.Norms }))
+				}
+			}
+			rates.Panels, losses.Panels, norms.Panels = append(rates.Panels, byRate), append(losses.Panels, byStep), append(norms.Panels, norm)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for name, c := range map[string]reports.Curves{"gradients-rates.png": rates, "gradients-losses.png": losses, "gradients-norms.png": norms} {
+		if err := writeCurves(filepath.Join(dir, name), c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func stepCurve(g *gradients.Group, of func(*gradients.Result) []float64) reports.Curve {
+	line := reports.Curve{Name: g.Gradient}
+	for i, v := range g.Curve(of, curveWindow) {
+		line.Points = append(line.Points, reports.CurvePoint{X: (float64(i) + 0.5) * curveWindow, Y: v})
+	}
+	return line
+}
+
+// writeCurves draws a figure into a file.
+func writeCurves(path string, c reports.Curves) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := c.WritePNG(f); err != nil {
+		f.Close()
+		return fmt.Errorf("drawing %s: %w", path, err)
+	}
+	return f.Close()
+}

@@ -1,0 +1,353 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"onebit/formats"
+	"onebit/internal/count"
+	"onebit/kernels"
+	"onebit/models/train"
+	"onebit/models/train/gradients"
+	"onebit/models/train/logic"
+	"onebit/reports"
+)
+
+type logicFlags struct {
+	seeds   int
+	width   int
+	loops   int
+	steps   int
+	weights []int
+	threads int
+	out     string
+}
+
+func newTrainLogic() *cobra.Command {
+	var f logicFlags
+	cmd := &cobra.Command{
+		Use:   "logic",
+		Short: "See what ternary networks learn of gates and of SHA-256, and how large they are",
+		Long: `Train ternary and float neurons on the truth tables of gates, from several random
+starts each; train the third seed's network on the state of SHA-256, and print what
+share of the bits it predicts in each round beside the ceiling that follows from what
+it is given; and pack models of given sizes in each format and count their bytes.
+Some minutes on two CPUs.`,
+		Args: exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&f.seeds, "seeds", 20, "`NUMBER` of random starts of each gate")
+	flags.IntVar(&f.width, "width", 32, "`NUMBER` of features of a bit in the network for SHA-256")
+	flags.IntVar(&f.loops, "loops", 2, "`NUMBER` of times that its block is applied")
+	flags.IntVar(&f.steps, "steps", 1000, "`NUMBER` of steps of its training; 0 leaves it out")
+	flags.IntSliceVar(&f.weights, "weights", []int{36_000_000, 100_000_000, 1_200_000_000}, "`SIZES` of the models that are packed")
+	flags.IntVar(&f.threads, "threads", 0, "`NUMBER` of threads; 0: one for each CPU")
+	flags.StringVarP(&f.out, "output", "o", "", "draw the figures into `DIR`")
+	flags.SortFlags = false
+	return cmd
+}
+
+func (f *logicFlags) run(cmd *cobra.Command) error {
+	if f.seeds < 1 || f.width < 1 || f.loops < 1 || f.steps < 0 || f.threads < 0 {
+		return usagef("--seeds, --width and --loops are at least 1, --steps and --threads at least 0")
+	}
+	for _, n := range f.weights {
+		if n < 1 || n > 10_000_000_000 {
+			return usagef("--weights: %d is not from 1 to 10,000,000,000", n)
+		}
+	}
+	ctx, w := cmd.Context(), cmd.OutOrStdout()
+	if err := f.gates(ctx, w); err != nil {
+		return err
+	}
+	if f.steps > 0 {
+		fmt.Fprintln(w)
+		if err := f.sha256(ctx, w, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(w)
+	return f.memory(ctx, w)
+}
+
+// gateForms are those that gates are learned with; 1bit needs 128 inputs.
+var gateForms = []*train.Form{train.SeedForm, train.B158, train.Float}
+
+// hiddenNeurons are the widths that gates are learned with; 0 is one neuron for each
+// output.
+var hiddenNeurons = []int{0, 2, 4, 8, 16}
+
+const (
+	gateRate  = 0.02
+	gateSteps = 2000
+)
+
+// gates prints how many starts learn each gate.
+func (f *logicFlags) gates(ctx context.Context, w io.Writer) error {
+	fmt.Fprintf(w, "Starts of %d that learn the whole truth table (median of steps), AdamW at %v, at most %d steps:\n", f.seeds, gateRate, gateSteps)
+	header := []any{"gate", "hidden"}
+	for _, form := range gateForms {
+		header = append(header, form.Name)
+	}
+	t := newTable(w, header...)
+	cells := map[*train.Form]*logic.Lesson{} // a parity that was learned
+	for _, g := range logic.Gates {
+		for i, hidden := range hiddenNeurons {
+			row := []any{g.Name, hidden}
+			if i > 0 {
+				row[0] = ""
+			}
+			for _, form := range gateForms {
+				learner := logic.Learner{Form: form, Hidden: hidden, Rate: gateRate, Steps: gateSteps}
+				var steps []float64
+				for seed := range uint64(f.seeds) {
+					if err := ctx.Err(); err != nil {
+						return err
+					}
+					l, err := learner.Learn(g, seed+1)
+					if err != nil {
+						return err
+					}
+					if l.Learned() {
+						steps = append(steps, float64(l.Steps))
+						if g == logic.Parity {
+							cells[form] = cmp.Or(cells[form], l)
+						}
+					}
+				}
+				text := fmt.Sprint(len(steps))
+				if len(steps) > 0 {
+					text = fmt.Sprintf("%d (%.0f)", len(steps), gradients.Median(steps))
+				}
+				row = append(row, text)
+			}
+			t.row(row...)
+		}
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return printWords(w, cells)
+}
+
+// wordsTried is how many random words each function is tried on.
+const wordsTried = 10_000
+
+// printWords says what SHA-256's functions of words are with a learned parity for each
+// of their bits.
+func printWords(w io.Writer, cells map[*train.Form]*logic.Lesson) error {
+	fmt.Fprintf(w, "\nΣ and σ of SHA-256, each bit by the first parity of three that was learned; right of %s random words:\n", count.Grouped(wordsTried))
+	header := []any{"function"}
+	for _, form := range gateForms {
+		header = append(header, form.Name)
+	}
+	t := newTable(w, header...)
+	for _, word := range logic.Words {
+		row := []any{word.Name}
+		for _, form := range gateForms {
+			cell := cells[form]
+			if cell == nil {
+				row = append(row, "not learned")
+				continue
+			}
+			var table [8]uint
+			for in := range table {
+				table[in] = cell.Eval(uint(in))
+			}
+			right := 0
+			r := rand.New(rand.NewPCG(1, 2))
+			for range wordsTried {
+				x := r.Uint32()
+				if word.Through(func(in uint) uint { return table[in] }, x) == word.Eval(x) {
+					right++
+				}
+			}
+			row = append(row, count.Grouped(right))
+		}
+		t.row(row...)
+	}
+	return t.flush()
+}
+
+const (
+	statesInBatch = 8
+	tracesTested  = 50
+)
+
+// sha256 trains the seed's network and one of floats, and prints their accuracies.
+func (f *logicFlags) sha256(ctx context.Context, w, progress io.Writer) error {
+	fmt.Fprintf(w, "The next state of SHA-256, share of bits right over %d random messages; width %d, %d loops, %d steps of %d states (AdamW, 2e-3, warm-up and cosine):\n",
+		tracesTested, f.width, f.loops, f.steps, statesInBatch)
+	pool := kernels.NewPool(f.threads)
+	defer pool.Close()
+	measure := func(p logic.Predictor) *logic.Accuracy {
+		return logic.Measure(p, rand.New(rand.NewPCG(1<<32, 0)), tracesTested)
+	}
+	names := []string{"copies"}
+	found := []*logic.Accuracy{measure(logic.PredictCopy)}
+	for _, form := range gateForms {
+		s, err := f.trainSparse(ctx, progress, pool, form)
+		if err != nil {
+			return err
+		}
+		names, found = append(names, form.Name), append(found, measure(s.Predict))
+	}
+	t := newTable(w, append([]any{"rounds", "ceiling"}, anys(names)...)...)
+	for from := 0; from < len(found[0].Rounds); from += 8 {
+		row := []any{fmt.Sprintf("%d to %d", from+1, from+8), percent(logic.Ceiling)}
+		for _, a := range found {
+			var mean float64
+			for _, v := range a.Rounds[from : from+8] {
+				mean += v / 8
+			}
+			row = append(row, percent(mean))
+		}
+		t.row(row...)
+	}
+	row := []any{"all", percent(logic.Ceiling)}
+	for _, a := range found {
+		row = append(row, percent(a.Mean()))
+	}
+	t.row(row...)
+	for i := range found[0].Words {
+		row := []any{"word " + string(rune('a'+i)), percent(wordCeiling(i))}
+		for _, a := range found {
+			row = append(row, percent(a.Words[i]))
+		}
+		t.row(row...)
+	}
+	if err := t.flush(); err != nil || f.out == "" {
+		return err
+	}
+	return f.drawRounds(names, found)
+}
+
+// wordCeiling is 1 but for the words that depend on the message.
+func wordCeiling(word int) float64 {
+	if word == 0 || word == 4 {
+		return 0.5
+	}
+	return 1
+}
+
+func percent(share float64) string { return fixed(1, 100*share) + " %" }
+
+func (f *logicFlags) trainSparse(ctx context.Context, progress io.Writer, pool *kernels.Pool, form *train.Form) (*logic.Sparse, error) {
+	b := train.NewBuilder(pool, 1)
+	s, err := logic.NewSparse(b, f.width, f.loops, train.Options{Form: form})
+	if err != nil {
+		return nil, err
+	}
+	rule, err := train.LookupRule("adamw")
+	if err != nil {
+		return nil, err
+	}
+	o := train.NewOptimizer(pool, rule, s.Params())
+	o.Clip = 1
+	rate := train.WarmupCosine(2e-3, 0, f.steps/20, f.steps)
+	r := rand.New(rand.NewPCG(1, 0))
+	bar := newCounter(progress, form.Name, f.steps)
+	defer bar.close()
+	for step := 1; step <= f.steps; step++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if _, err := s.Train(o, b, step, rate(step), logic.NewBatch(r, statesInBatch, len(logic.Accuracy{}.Rounds))); err != nil {
+			return nil, err
+		}
+		bar.set(step)
+	}
+	return s, nil
+}
+
+func (f *logicFlags) drawRounds(names []string, found []*logic.Accuracy) error {
+	panel := reports.CurvePanel{}
+	for i, a := range found {
+		line := reports.Curve{Name: names[i]}
+		for t, v := range a.Rounds {
+			line.Points = append(line.Points, reports.CurvePoint{X: float64(t + 1), Y: 100 * v})
+		}
+		panel.Lines = append(panel.Lines, line)
+	}
+	if err := os.MkdirAll(f.out, 0o777); err != nil {
+		return err
+	}
+	return writeCurves(filepath.Join(f.out, "logic-rounds.png"), reports.Curves{
+		Heading: "Bits of SHA-256's next state that are predicted", X: "round", Y: "percent",
+		Notes: []string{
+			fmt.Sprintf("Over %d random messages. No predictor without the message is right about more than 87.5 %% in expectation.", tracesTested),
+			"copies is what is known without learning: six words move on, the other two are taken for 0.",
+		},
+		Panels: []reports.CurvePanel{panel},
+	})
+}
+
+// memory prints what models take in each format.
+func (f *logicFlags) memory(ctx context.Context, w io.Writer) error {
+	fmt.Fprintln(w, "Bytes of packed ternary weights, allocated, packed and counted, and how many times smaller than fp16 that is:")
+	t := newTable(w, "weights", "fp16, computed", "format", "bytes", "bits per weight", "smaller")
+	for _, n := range f.weights {
+		for i, format := range logic.PackedFormats {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			size, err := logic.Pack(format, n)
+			if err != nil {
+				return err
+			}
+			row := []any{count.Grouped(n), count.Grouped(2 * n), format.Name, count.Grouped(size.Bytes), fixed(4, size.BitsPerWeight()), fixed(2, size.Reduction()) + "×"}
+			if i > 0 {
+				row[0], row[1] = "", ""
+			}
+			t.row(row...)
+		}
+		ideal := int(math.Ceil(float64(n) * math.Log2(3) / 8))
+		t.row("", "", "log2 3, computed", count.Grouped(ideal), fixed(4, math.Log2(3)), fixed(2, 16/math.Log2(3))+"×")
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	return printSeedModel(w)
+}
+
+// seedWidth is that of NanoLogic's model.
+const seedWidth = 1024
+
+// printSeedModel packs the seed's network at its own size.
+func printSeedModel(w io.Writer) error {
+	s, err := logic.NewSparse(train.NewBuilder(nil, 1), seedWidth, 1, train.Options{Form: train.SeedForm, HalfScale: true})
+	if err != nil {
+		return err
+	}
+	weights, rounded := 0, 0
+	for _, p := range s.Params() {
+		weights += len(p.W)
+	}
+	for _, l := range s.Products() {
+		rounded += len(l.Weight.W)
+	}
+	fmt.Fprintf(w, "The seed's network at width %d: %s weights, %s of them rounded; the others in fp16.\n", seedWidth, count.Grouped(weights), count.Grouped(rounded))
+	t := newTable(w, "format", "bytes", "smaller than all in fp16")
+	for _, format := range []*formats.Type{formats.I2_S, formats.TQ1_0} {
+		size := 2 * (weights - rounded)
+		for _, l := range s.Products() {
+			packed, err := l.Pack(format)
+			if err != nil {
+				return err
+			}
+			size += len(packed.Data)
+		}
+		t.row(format.Name, count.Grouped(size), fixed(2, float64(2*weights)/float64(size))+"×")
+	}
+	return t.flush()
+}
