@@ -246,5 +246,5 @@ func (c *conversation) summary(ready time.Duration) string {
 	}
 	s := fmt.Sprintf("%s; prompt %s, %s; decode %s, %s; load %.4f s, ready after %.3f s; %s", count.Of(len(c.replies), "reply"),
 		count.Of(prompt, "token"), speed(prompt, promptTime), count.Of(decoded, "token"), speed(decoded, decodeTime), c.opened.Seconds(), ready.Seconds(), strings.Join(c.variants(), ", "))
-	return s + c.headNote()
+	return s + c.headNote() + c.gpuNote()
 }

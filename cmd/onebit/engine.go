@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"onebit/bench/names"
 	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
-	_ "onebit/models/engine/metal"
+	enginemetal "onebit/models/engine/metal"
 	_ "onebit/models/engine/plain"
 	"onebit/models/tokenizer"
 )
@@ -50,23 +51,30 @@ func (e *engineFlags) register(cmd *cobra.Command) {
 // registerEngine adds the choice of an engine, for verbs that ask nothing of it
 // that only the CPU's has.
 func (e *engineFlags) registerEngine(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&e.engine, "engine", "", "engine by `NAME` (see onebit kernels; default: cpu, which the other flags are about)")
+	cmd.Flags().StringVar(&e.engine, "engine", "", "engine by `NAME` (see onebit kernels; default: cpu, which the other flags are about; metal takes --variant and --native too)")
 }
 
-// chooseEngine refuses flags that an engine would not follow.
-func (e *engineFlags) chooseEngine(opt *models.Options) error {
-	if e.engine == "" || e.engine == "cpu" {
-		return nil
-	}
+// onCPU reports whether the engine is the CPU's.
+func (e *engineFlags) onCPU() bool { return e.engine == "" || e.engine == "cpu" }
+
+// another returns the opener of an engine that is not the CPU's, and refuses flags
+// that it would not follow.
+func (e *engineFlags) another() (engine.Opener, error) {
 	kind, err := engine.Lookup(e.engine)
+	onMetal := e.engine == names.Metal
 	switch {
 	case err != nil:
-		return usagef("--engine: %w", err)
+		return nil, usagef("--engine: %w", err)
+	case onMetal && (e.act != "" || e.stream || e.threads != 0):
+		return nil, usagef("--engine metal goes without --act, --stream and --threads, which are about the engine cpu")
+	case onMetal && e.variant != "" && !slices.Contains(enginemetal.KernelNames(), e.variant):
+		return nil, usagef("--variant: the engine metal has no variant %q (known: %s)", e.variant, strings.Join(enginemetal.KernelNames(), ", "))
+	case onMetal:
+		return enginemetal.Open(enginemetal.Options{Native: e.native, Variant: e.variant}), nil
 	case e.variant != "" || e.act != "" || e.native || e.stream || e.threads != 0:
-		return usagef("--engine %s goes without --variant, --act, --native, --stream and --threads, which are about the engine cpu", e.engine)
+		return nil, usagef("--engine %s goes without --variant, --act, --native, --stream and --threads, which are about the engine cpu", e.engine)
 	}
-	opt.Engine = kind.Open
-	return nil
+	return kind.Open, nil
 }
 
 // options turns the flags into what a model is opened with; packing is the
@@ -89,6 +97,10 @@ func (e *engineFlags) options(packing cpu.Packing) (models.Options, error) {
 			return opt, err
 		}
 	}
+	if !e.onCPU() {
+		opt.Engine, err = e.another()
+		return opt, err
+	}
 	var act kernels.Scheme
 	if e.act != "" {
 		if act, err = kernels.ParseScheme(e.act); err != nil {
@@ -100,7 +112,7 @@ func (e *engineFlags) options(packing cpu.Packing) (models.Options, error) {
 			return opt, err
 		}
 	}
-	return opt, e.chooseEngine(&opt)
+	return opt, nil
 }
 
 // headType is a format that --head asks for.
@@ -241,4 +253,24 @@ func (en *openModel) headNote() string {
 		return ""
 	}
 	return fmt.Sprintf("; head converted to %s, NMSE %.2g", en.Head.Type.Name, en.HeadError)
+}
+
+// gpu is the name of the GPU that the model runs on, if it does, and whether that
+// is played.
+func (en *openModel) gpu() (name string, emulated bool) {
+	if e, ok := en.Engine().(*enginemetal.Engine); ok {
+		return e.Device().Name(), e.Device().Emulated()
+	}
+	return "", false
+}
+
+// gpuNote is the end of a summary that names it.
+func (en *openModel) gpuNote() string {
+	switch name, emulated := en.gpu(); {
+	case emulated:
+		return fmt.Sprintf("; %s plays the GPU: times say nothing about one", name)
+	case name != "":
+		return "; on " + name
+	}
+	return ""
 }

@@ -359,7 +359,7 @@ func (g *generation) summary() string {
 	s := fmt.Sprintf("prompt %s, %s; decode %s, %s; load %.4f s, ready after %.3f s, first token after %.3f s; %s",
 		count.Of(len(g.prompt), "token"), speed(len(g.prompt), g.promptDuration), count.Of(g.decoded(), "token"), speed(g.decoded(), g.decodeDuration),
 		g.opened.Seconds(), g.ready.Seconds(), g.first.Seconds(), strings.Join(g.variants(), ", "))
-	s += g.headNote()
+	s += g.headNote() + g.gpuNote()
 	if g.stop == "context" {
 		s += fmt.Sprintf("; the context of %d tokens is full", g.session.Context())
 	}
@@ -390,6 +390,8 @@ type runDocument struct {
 	Variants     []string    `json:"variants"` // format/variant/activation, at the end
 	HeadError    float64     `json:"head_nmse"`
 	Threads      int         `json:"threads"`
+	GPU          string      `json:"gpu,omitempty"`
+	Emulated     bool        `json:"emulated,omitempty"` // the GPU is played: times say nothing about one
 	Context      int         `json:"context"`
 	Prompt       string      `json:"prompt"`
 	PromptIDs    []int       `json:"prompt_ids"`
@@ -411,9 +413,10 @@ type runTimings struct {
 }
 
 func (g *generation) document(path, prompt string) runDocument {
+	gpu, emulated := g.gpu()
 	return runDocument{
 		Model: path, Architecture: g.Config.Arch, Variants: g.variants(), HeadError: g.HeadError,
-		Threads: g.Pool().Threads(), Context: g.session.Context(),
+		Threads: g.Pool().Threads(), GPU: gpu, Emulated: emulated, Context: g.session.Context(),
 		Prompt: prompt, PromptIDs: g.prompt, Tokens: append([]generated{}, g.tokens...), Text: g.text.String(), Stop: g.stop,
 		Timings: runTimings{
 			LoadSeconds: g.opened.Seconds(), ReadySeconds: g.ready.Seconds(), FirstTokenSeconds: g.first.Seconds(),
