@@ -653,3 +653,188 @@ panelRow:
 	JNZ          panel
 	VZEROUPPER
 	RET
+
+// func addProductSIMD(dst, x, y *float32, n int)
+TEXT ·addProductSIMD(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), CX
+
+addProductLoop:
+	VMOVUPS (SI), Y0
+	VMULPS  (DX), Y0, Y0
+	VADDPS  (DI), Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $32, DI
+	ADDQ    $32, SI
+	ADDQ    $32, DX
+	SUBQ    $8, CX
+	JNZ     addProductLoop
+	VZEROUPPER
+	RET
+
+// The lanes whose signs change: those that are the second of values 1, 2 and 4
+// apart.
+DATA seconds<>+0(SB)/8, $0x8000000000000000
+DATA seconds<>+8(SB)/8, $0x8000000000000000
+DATA seconds<>+16(SB)/8, $0x8000000000000000
+DATA seconds<>+24(SB)/8, $0x8000000000000000
+DATA seconds<>+32(SB)/8, $0
+DATA seconds<>+40(SB)/8, $0x8000000080000000
+DATA seconds<>+48(SB)/8, $0
+DATA seconds<>+56(SB)/8, $0x8000000080000000
+DATA seconds<>+64(SB)/8, $0
+DATA seconds<>+72(SB)/8, $0
+DATA seconds<>+80(SB)/8, $0x8000000080000000
+DATA seconds<>+88(SB)/8, $0x8000000080000000
+GLOBL seconds<>(SB), RODATA|NOPTR, $96
+
+// func hadamardSIMD(x *float32, n int, by float32)
+//
+// A register goes through the steps of values 1, 2 and 4 apart, then pairs of
+// registers through those further apart.
+TEXT ·hadamardSIMD(SB), NOSPLIT, $0-20
+	MOVQ         x+0(FP), DI
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS by+16(FP), Y12
+	VMOVUPS      seconds<>+0(SB), Y13
+	VMOVUPS      seconds<>+32(SB), Y14
+	VMOVUPS      seconds<>+64(SB), Y15
+	SHLQ         $2, CX
+	LEAQ         (DI)(CX*1), DX
+	MOVQ         DI, SI
+
+hadamardWithin:
+	VMOVUPS    (SI), Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VXORPS     Y13, Y0, Y0
+	VADDPS     Y0, Y1, Y0
+	VPERMILPS  $0x4e, Y0, Y1
+	VXORPS     Y14, Y0, Y0
+	VADDPS     Y0, Y1, Y0
+	VPERM2F128 $0x01, Y0, Y0, Y1
+	VXORPS     Y15, Y0, Y0
+	VADDPS     Y0, Y1, Y0
+	VMOVUPS    Y0, (SI)
+	ADDQ       $32, SI
+	CMPQ       SI, DX
+	JLT        hadamardWithin
+	MOVQ       $32, R8
+
+hadamardStep:
+	CMPQ R8, CX
+	JGE  hadamardScale
+	MOVQ DI, SI
+
+hadamardPair:
+	LEAQ (SI)(R8*1), R9
+	MOVQ R9, R10
+
+hadamardTurn:
+	VMOVUPS (SI), Y0
+	VMOVUPS (R9), Y1
+	VADDPS  Y1, Y0, Y2
+	VSUBPS  Y1, Y0, Y3
+	VMOVUPS Y2, (SI)
+	VMOVUPS Y3, (R9)
+	ADDQ    $32, SI
+	ADDQ    $32, R9
+	CMPQ    SI, R10
+	JLT     hadamardTurn
+	MOVQ    R9, SI
+	CMPQ    SI, DX
+	JLT     hadamardPair
+	SHLQ    $1, R8
+	JMP     hadamardStep
+
+hadamardScale:
+	VMULPS  (DI), Y12, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $32, DI
+	CMPQ    DI, DX
+	JLT     hadamardScale
+	VZEROUPPER
+	RET
+
+// DECAYED shrinks eight columns of a row and adds them, times Y4, to sum.
+#define DECAYED(offset, sum, value) \
+	VMULPS  offset(R10), Y12, value \
+	VMOVUPS value, offset(R10)      \
+	VMULPS  Y4, value, value        \
+	VADDPS  value, sum, sum
+
+// WRITTEN adds by, times Y8, to eight columns of a row, and them, times Y9, to
+// sum.
+#define WRITTEN(offset, by, sum, value) \
+	VMULPS  Y8, by, value               \
+	VADDPS  offset(DI), value, value    \
+	VMOVUPS value, offset(DI)           \
+	VMULPS  Y9, value, value            \
+	VADDPS  value, sum, sum
+
+// MISSING is by = (v - predicted)·beta.
+#define MISSING(offset, by) \
+	VMOVUPS offset(R8), Y4   \
+	VSUBPS  by, Y4, by       \
+	VMULPS  Y13, by, by
+
+// func deltaRuleSIMD(matrix, q, k, v, out *float32, keys int, decay, beta float32)
+//
+// The matrix has 32 columns.
+TEXT ·deltaRuleSIMD(SB), NOSPLIT, $0-56
+	MOVQ         matrix+0(FP), DI
+	MOVQ         q+8(FP), SI
+	MOVQ         k+16(FP), BX
+	MOVQ         v+24(FP), R8
+	MOVQ         out+32(FP), R9
+	MOVQ         keys+40(FP), CX
+	VBROADCASTSS decay+48(FP), Y12
+	VBROADCASTSS beta+52(FP), Y13
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	MOVQ         DI, R10
+	MOVQ         BX, R11
+	MOVQ         CX, DX
+
+deltaPredict:
+	VBROADCASTSS (R11), Y4
+	DECAYED(0, Y0, Y5)
+	DECAYED(32, Y1, Y6)
+	DECAYED(64, Y2, Y7)
+	DECAYED(96, Y3, Y8)
+	ADDQ         $4, R11
+	ADDQ         $128, R10
+	DECQ         DX
+	JNZ          deltaPredict
+
+	MISSING(0, Y0)
+	MISSING(32, Y1)
+	MISSING(64, Y2)
+	MISSING(96, Y3)
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+deltaWrite:
+	VBROADCASTSS (BX), Y8
+	VBROADCASTSS (SI), Y9
+	WRITTEN(0, Y0, Y4, Y10)
+	WRITTEN(32, Y1, Y5, Y11)
+	WRITTEN(64, Y2, Y6, Y14)
+	WRITTEN(96, Y3, Y7, Y15)
+	ADDQ         $4, BX
+	ADDQ         $4, SI
+	ADDQ         $128, DI
+	DECQ         CX
+	JNZ          deltaWrite
+
+	VMOVUPS Y4, (R9)
+	VMOVUPS Y5, 32(R9)
+	VMOVUPS Y6, 64(R9)
+	VMOVUPS Y7, 96(R9)
+	VZEROUPPER
+	RET

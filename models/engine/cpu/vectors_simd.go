@@ -47,6 +47,19 @@ func maxSIMD(x *float32, n int) float32
 //go:noescape
 func turnSIMD(a, b, cos, sin *float32, n int)
 
+//go:noescape
+func addProductSIMD(dst, x, y *float32, n int)
+
+// hadamardSIMD takes a power of two of 8 values or more.
+//
+//go:noescape
+func hadamardSIMD(x *float32, n int, by float32)
+
+// deltaRuleSIMD takes a matrix of 32 columns.
+//
+//go:noescape
+func deltaRuleSIMD(matrix, q, k, v, out *float32, keys int, decay, beta float32)
+
 // scoresOf is a kernel of a multiple of 8 rows and of 16 columns. While it works
 // it fetches as many bytes from ahead on as the rows have in fp16; nil: none.
 type scoresOf func(dst, q *float32, rows *byte, n, width int, ahead *byte)
@@ -81,7 +94,7 @@ func newSIMD(name, summary string, isa *kernels.ISA, scores scoresOf, weighted w
 				weightedScalar(dst, weights, rows, n)
 			}
 		},
-		sigmoid: sigmoid, addProduct: addProductScalar, hadamard: hadamardScalar, deltaRule: deltaRuleScalar,
+		sigmoid: sigmoid, addProduct: addProduct, hadamard: hadamard, deltaRule: deltaRule,
 	}
 }
 
@@ -193,4 +206,30 @@ func turn(a, b, cos, sin []float32) {
 		turnSIMD(&a[0], &b[0], &cos[0], &sin[0], n)
 	}
 	turnScalar(a[n:], b[n:], cos[n:], sin[n:])
+}
+
+func addProduct(dst, x, y []float32) {
+	n := whole(len(dst))
+	if n > 0 {
+		x, y = x[:len(dst)], y[:len(dst)]
+		addProductSIMD(&dst[0], &x[0], &y[0], n)
+	}
+	addProductScalar(dst[n:], x[n:], y[n:])
+}
+
+func hadamard(x []float32, by float32) {
+	if len(x) < 8 {
+		hadamardScalar(x, by)
+		return
+	}
+	hadamardSIMD(&x[0], len(x), by)
+}
+
+func deltaRule(matrix, q, k, v, out []float32, decay, beta float32) {
+	if len(out) != slabWidth || len(k) == 0 {
+		deltaRuleScalar(matrix, q, k, v, out, decay, beta)
+		return
+	}
+	matrix, q, v = matrix[:len(k)*slabWidth], q[:len(k)], v[:slabWidth]
+	deltaRuleSIMD(&matrix[0], &q[0], &k[0], &v[0], &out[0], len(k), decay, beta)
 }

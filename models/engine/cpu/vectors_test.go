@@ -99,6 +99,16 @@ func testVectors(t *testing.T, v *Vectors) {
 			relu2Scalar(b, y)
 			compare("relu2", n, a, b)
 
+			a, b = clone(x), clone(x)
+			v.sigmoid(a, y)
+			sigmoidScalar(b, y)
+			compare("sigmoid", n, a, b)
+
+			a, b = clone(x), clone(x)
+			v.addProduct(a, y, z)
+			addProductScalar(b, y, z)
+			compare("addProduct", n, a, b)
+
 			var s, w lanes
 			s[3], w[3] = 0.25, 0.25
 			s, w = v.squares(s, x), squaresScalar(w, x)
@@ -153,6 +163,45 @@ func testVectors(t *testing.T, v *Vectors) {
 				v.scores(a, x, m, ahead)
 				scoresScalar(b, x, m)
 				compare("scores", n, a, b)
+			}
+		}
+	}
+}
+
+// Blocks of any power of two are transformed, and slabs of any width updated.
+func TestDeltaVectors(t *testing.T) { eachVectors(t, testDeltaVectors) }
+
+func testDeltaVectors(t *testing.T, v *Vectors) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	same := func(what string, n int, got, want []float32) {
+		t.Helper()
+		g, w := bits32(got), bits32(want)
+		for i := range w {
+			if g[i] != w[i] {
+				t.Fatalf("%s of %d: element %d is %v, want %v", what, n, i, got[i], want[i])
+			}
+		}
+	}
+	for n := 1; n <= 4096; n *= 2 {
+		for _, special := range []bool{false, true} {
+			got := adversarial(rng, n, special)
+			want := append([]float32(nil), got...)
+			v.hadamard(got, 0.3)
+			hadamardScalar(want, 0.3)
+			same("hadamard", n, got, want)
+		}
+	}
+	for _, n := range []int{1, 16, 31, 32} {
+		for _, keys := range []int{1, 2, 37, 128} {
+			for _, special := range []bool{false, true} {
+				got := adversarial(rng, keys*n, special)
+				want := append([]float32(nil), got...)
+				q, k, values := adversarial(rng, keys, special), adversarial(rng, keys, special), adversarial(rng, n, special)
+				y, z := adversarial(rng, n, true), adversarial(rng, n, true) // what is there does not matter
+				v.deltaRule(got, q, k, values, y, 0.7, 0.4)
+				deltaRuleScalar(want, q, k, values, z, 0.7, 0.4)
+				same("the matrix", n, got, want)
+				same("answers", n, y, z)
 			}
 		}
 	}
