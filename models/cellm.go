@@ -199,6 +199,12 @@ func NewCellm(w io.Writer, t *arch.Table, c arch.Config, meta []container.KV, te
 	if err := HoldsCellm(t); err != nil {
 		return nil, err
 	}
+	switch {
+	case arch.Rotated(meta):
+		return nil, errors.New(".cellm cannot say that weights are rotated, and they would be run as if they were not")
+	case c.RopeDim != 0:
+		return nil, fmt.Errorf(".cellm cannot say that the rotary embedding turns %d of the %d values of a head", c.RopeDim, c.HeadDim)
+	}
 	number := func(n int) *uint32 { u := uint32(n); return &u }
 	h := cellm.Header{
 		ModelType: t.Name, NumLayers: uint32(c.Layers), HiddenDim: uint32(c.Hidden), IntermediateSize: uint32(c.FFN),

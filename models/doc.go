@@ -16,11 +16,13 @@
 //
 // A tensor's role, not its format, decides what it is:
 //
-//	role        qwen3 (Bonsai)   bitnet*
-//	norm        f32              f32
-//	embedding   q1_0_g128        f16
-//	head        q1_0_g128        tied to the embedding
-//	projection  q1_0_g128        i2_s
+//	role        qwen3 (Bonsai)   qwen35 (Bonsai 27B)         bitnet*
+//	norm        f32              f32                         f32
+//	embedding   q1_0_g128        q1_0_g128, q2_0, pq2_0      f16
+//	head        q1_0_g128        the same                    tied to the embedding
+//	projection  q1_0_g128        the same                    i2_s
+//	control                      the same, or bf16
+//	taps, rate, bias             f32
 //
 // Adding an architecture is adding a file that registers its table and its
 // block's computation: qwen3.go is one, and toy_test.go one for tests.
@@ -34,6 +36,10 @@
 //	chatml  <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n
 //	inst    [INST] … [/INST]
 //	qwen3   <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n
+//	qwen3.5 <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n<think>\n
+//	qwen3.8 the same behind a system's turn that says how much to think
+//
+// [arch.Chat.With] turns thinking on and off, where a model has learned both.
 //
 // # Where one comes from
 //
@@ -63,7 +69,17 @@
 //
 // What a block keeps of its text is the architecture's to say: keys and values,
 // or a matrix that each token updates. [Session.Truncate] goes back where there
-// are positions to go back to.
+// are positions to go back to; a text of qwen35 can only begin anew, which a
+// conversation does by itself when its earlier turns change.
+//
+// # Rotated weights
+//
+// A file may hold its weights in another basis ([arch.Rotation]): the input of a
+// layer then goes through signs and a Hadamard transform first, once for all
+// layers that share it, and a row of the embedding comes back through both. A
+// layer's rotation is part of the layer, so that no product goes without; what
+// a file says of it that is unknown or does not fit its tensors is an error that
+// names the key.
 //
 // # The same bits
 //

@@ -202,9 +202,15 @@ func TestTruncateForgets(t *testing.T) {
 }
 
 func TestDecodeDoesNotAllocate(t *testing.T) {
-	for _, name := range []string{"tiny", "tiny-bitnet"} {
-		p := preset(name)
-		m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 2}})
+	for _, name := range []string{"tiny", "tiny-bitnet", "tiny-qwen35", "rotated"} {
+		p, x := smallQwen35(), newFixture(t, smallQwen35())
+		if name == "rotated" {
+			fold(t, x)
+		} else {
+			p = preset(name)
+			x = newFixture(t, p)
+		}
+		m := x.open(t, models.Options{CPU: cpu.Options{Threads: 2}})
 		for _, cache := range []*formats.Type{formats.F16, formats.Q8_0} {
 			s := session(t, m, models.SessionOptions{Cache: cache})
 			must(s.Prefill(t.Context(), text(3, p.Config.Vocab)))

@@ -2,8 +2,10 @@ package models
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 
+	"onebit/internal/count"
 	"onebit/kernels"
 	"onebit/models/arch"
 	"onebit/models/engine"
@@ -31,6 +33,15 @@ type Model struct {
 
 	rotations         *rotations
 	embeddingRotation *engine.Rotation // nil: none
+}
+
+// Notes says what of a model's files nothing here computes, for people.
+func Notes(c arch.Config) (out []string) {
+	if c.NextN > 0 {
+		out = append(out, fmt.Sprintf("the file has %s that predict further tokens (MTP), blocks %d to %d: they are left alone",
+			count.Of(c.NextN, "block"), c.Layers, c.Layers+c.NextN-1))
+	}
+	return out
 }
 
 // Source returns what the model was loaded from, for its metadata.

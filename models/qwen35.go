@@ -168,7 +168,7 @@ func qwen35Presets() []*arch.Preset {
 		{Name: "ternary-bonsai-27b", Summary: "Ternary Bonsai 27B, 2 bits", ModelName: "Ternary-Bonsai-27B", Tokenizer: "qwen35", Config: bonsai,
 			Types: inTwoBits(formats.Q2_0_g128, formats.Q2_0_g128)},
 		{Name: "bonsai-2-27b", Summary: "Bonsai 2 27B, ternary in 2 bits, rotated", ModelName: "Ternary-Bonsai-2-27B", Tokenizer: "qwen35", Config: bonsai,
-			Types: inTwoBits(formats.Q2_0_g128, formats.BF16), Rotation: 1024},
+			Types: inTwoBits(formats.PQ2_0, formats.BF16), Rotation: 1024},
 		{Name: "qwen3.5-0.8b", Summary: "Qwen3.5 0.8B as it would be in 1 bit", ModelName: "Qwen3.5-0.8B", Tokenizer: "qwen35", Config: small},
 		{Name: "qwen3.5-2b", Summary: "Qwen3.5 2B as it would be in 1 bit", ModelName: "Qwen3.5-2B", Tokenizer: "qwen35", Config: two},
 		{Name: "qwen3.5-4b", Summary: "Qwen3.5 4B as it would be in 1 bit", ModelName: "Qwen3.5-4B", Tokenizer: "qwen35", Config: four},

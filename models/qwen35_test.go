@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -237,5 +238,81 @@ func TestRotationRefusals(t *testing.T) {
 				t.Errorf("error %v, want %s%s and %s", err, prefix, tt.key, tt.want)
 			}
 		})
+	}
+}
+
+// Blocks that predict further tokens are left alone, and no others.
+func TestNextTokenBlocks(t *testing.T) {
+	plain, x := newFixture(t, preset("tiny-qwen35")), newFixture(t, preset("tiny-qwen35"))
+	x.set("qwen35.block_count", container.Of(uint32(3)))
+	x.set("qwen35.nextn_predict_layers", container.Of(uint32(1)))
+	x.put(t, "blk.2.nextn.eh_proj.weight", formats.F16, nil, 128, 256)
+	x.put(t, "blk.2.attn_q.weight", formats.F16, nil, 512, 128)
+	m := x.open(t, models.Options{})
+	if m.Config.Layers != 2 || m.Config.NextN != 1 {
+		t.Errorf("%d blocks and %d", m.Config.Layers, m.Config.NextN)
+	}
+	if notes := models.Notes(m.Config); len(notes) != 1 || !strings.Contains(notes[0], "1 block that predict further tokens (MTP), blocks 2 to 2") {
+		t.Errorf("notes %q", notes)
+	}
+	ids := text(9, 512)
+	if !slices.Equal(prefill(t, m, ids), prefill(t, plain.open(t, models.Options{}), ids)) {
+		t.Error("they change the logits")
+	}
+	x.put(t, "blk.3.attn_norm.weight", formats.F32, nil, 128)
+	if _, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{}); err == nil || !strings.Contains(err.Error(), `"blk.3.attn_norm.weight": unexpected`) {
+		t.Errorf("a block behind them: %v", err)
+	}
+}
+
+// The numbers of gated delta nets must fit each other.
+func TestDeltaRefusals(t *testing.T) {
+	u32 := func(n uint32) container.Value { return container.Of(n) }
+	for _, tt := range []struct {
+		key   string
+		value container.Value
+		want  string
+	}{
+		{"ssm.inner_size", u32(128), "128 differs from the 256 values of 4 heads of 64"},
+		{"ssm.time_step_rank", u32(3), "differs from the 192 values"},
+		{"ssm.group_count", u32(3), "4 value heads cannot share 3 key heads"},
+		{"ssm.group_count", u32(0), "0 is not between"},
+		{"ssm.conv_kernel", u32(0), "0 is not between"},
+		{"ssm.state_size", u32(1 << 20), "differs"},
+		{"full_attention_interval", u32(0), "0 is not between"},
+		{"full_attention_interval", u32(4), "attn_q"},
+		{"attention.recurrent_layers", container.ArrayOf([]bool{true, true}), "element 1 is true, and every 2. block attends"},
+		{"attention.recurrent_layers", container.ArrayOf([]uint32{1}), "has 1 elements for 2 blocks"},
+		{"attention.recurrent_layers", container.ArrayOf([]string{"yes", "no"}), "element 0 is"},
+		{"rope.dimension_count", u32(33), "33 values of heads that are 64 wide"},
+		{"rope.dimension_count", u32(66), "66 values of heads that are 64 wide"},
+		{"rope.dimension_count", u32(0), "is 0"},
+		{"nextn_predict_layers", u32(2), "0 is not between"},
+	} {
+		x := newFixture(t, preset("tiny-qwen35"))
+		x.set("qwen35."+tt.key, tt.value)
+		if _, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %s", tt.key, err, tt.want)
+		}
+	}
+	x := newFixture(t, preset("tiny-qwen35"))
+	x.set("qwen35.attention.recurrent_layers", container.ArrayOf([]bool{true, false}))
+	x.open(t, models.Options{})
+}
+
+// A .cellm file cannot say that its weights are rotated.
+func TestCellmOfRotatedModel(t *testing.T) {
+	x := newFixture(t, preset("tiny"))
+	f := x.file(t)
+	table, c, err := models.ConfigFromGGUF(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := models.NewCellm(io.Discard, table, c, foldedMetadata(), f.Tensors()); err == nil || !strings.Contains(err.Error(), "rotated") {
+		t.Errorf("rotated: %v", err)
+	}
+	c.RopeDim = 32
+	if _, err := models.NewCellm(io.Discard, table, c, nil, f.Tensors()); err == nil || !strings.Contains(err.Error(), "turns 32 of the 64 values") {
+		t.Errorf("part of a head: %v", err)
 	}
 }

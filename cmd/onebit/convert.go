@@ -85,9 +85,9 @@ func newConvert() *cobra.Command {
 }
 
 // isProjection tells by its name a matrix that is neither an embedding nor a
-// head, in a model of any architecture.
+// head nor taps, in a model of any architecture.
 func isProjection(name string) bool {
-	return !strings.HasSuffix(name, "_embd.weight") && name != "output.weight"
+	return !strings.HasSuffix(name, "_embd.weight") && name != "output.weight" && !strings.HasSuffix(name, "_conv1d.weight")
 }
 
 // writableFormats are those that convert can write. ternary_u32 has no GGUF

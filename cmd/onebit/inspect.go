@@ -95,6 +95,8 @@ type inspection struct {
 	Version    uint32           `json:"gguf_version,omitempty"` // 0 for others
 	Alignment  int64            `json:"alignment,omitempty"`
 	DataOffset int64            `json:"data_offset,omitempty"`
+	Readers    string           `json:"readers,omitempty"` // of a GGUF file in Prism's formats
+	Notes      []string         `json:"notes,omitempty"`   // what of the file is left alone
 	Model      *modelInspection `json:"model,omitempty"`
 	ModelError string           `json:"model_error,omitempty"` // why there is no Model
 	Metadata   []keyInspection  `json:"metadata"`
@@ -178,8 +180,24 @@ func inspect(src models.Source, filter *regexp.Regexp) (inspection, error) {
 	for _, info := range src.Tensors() {
 		r.addTensor(info, filter)
 	}
+	if strings.HasPrefix(r.Kind, "GGUF") {
+		r.describe(src)
+	}
 	slices.SortStableFunc(r.Formats, func(a, b formatTotal) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return r, err
+}
+
+// describe says what generation a GGUF file is of, and what of it is left alone.
+func (r *inspection) describe(src models.Source) {
+	rotation, err := src.Rotation()
+	if err != nil {
+		r.Readers = "rotated, and not as it should be: " + err.Error()
+	} else {
+		r.Readers = r.readers(rotation)
+	}
+	if _, c, err := src.Config(); err == nil {
+		r.Notes = models.Notes(c)
+	}
 }
 
 func inspectModel(src models.Source) (*modelInspection, error) {
@@ -273,6 +291,12 @@ func (r inspection) printHead(w io.Writer) error {
 			c.Layers, c.Hidden, c.FFN, c.Heads, c.HeadDim, c.KVHeads))
 		t.row("vocabulary", fmt.Sprintf("%s tokens, %s", count.Grouped(c.Vocab), headText(c)))
 		t.row("context", fmt.Sprintf("%s tokens", count.Grouped(c.Context)))
+	}
+	if r.Readers != "" {
+		t.row("generation", term.Text(r.Readers))
+	}
+	for _, note := range r.Notes {
+		t.row("note", note)
 	}
 	return t.flush()
 }

@@ -25,6 +25,8 @@ type runFlags struct {
 	prompt    string
 	asked     bool // -p was given
 	chat      string
+	think     string // "on", "off" or, as the model usually does, ""
+	effort    string // of thinking; "": the usual one
 	length    int
 	context   int
 	sampling  models.SamplerOptions
@@ -64,6 +66,8 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags.StringVarP(&f.prompt, "prompt", "p", "", "text to continue, which may spell control tokens; - reads it from standard input, less a newline at its end")
 	flags.StringVar(&f.chat, "chat", "", "talk as a user in the model's chat template, for one turn with -p; --chat=`NAME` chooses one: "+chatNames())
 	flags.Lookup("chat").NoOptDefVal = chatOfModel
+	flags.StringVar(&f.think, "think", "", "with --chat, on or off: whether the model thinks before it replies, if it has learned the choice")
+	flags.StringVar(&f.effort, "effort", "", "with --chat, how much it thinks: low, medium or xhigh, if it has learned these (Bonsai 2)")
 	flags.IntVarP(&f.length, "tokens", "n", 128, "most tokens to generate; -1: until the model ends or the context is full, as in a conversation by default")
 	flags.IntVar(&f.context, "ctx", 0, "tokens of context (default: what the prompt and -n need, 4096 for -n -1 and for a conversation; at most the model's)")
 	flags.Float64Var(&f.sampling.Temperature, "temp", 0, "temperature; 0: always the likeliest token")
@@ -107,6 +111,9 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, en.Close()) }()
+	for _, note := range models.Notes(en.Config) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "note: "+note)
+	}
 	if f.conversation() {
 		return f.converse(cmd, en, sampler, begin, collect)
 	}
@@ -149,6 +156,10 @@ func (f *runFlags) check(cmd *cobra.Command) (*models.Sampler, error) {
 		return nil, usagef("-p PROMPT is missing, or --chat for a conversation")
 	case !f.asked && f.json:
 		return nil, usagef("--json is for one reply; give its prompt with -p")
+	case f.think != "" && f.think != "on" && f.think != "off":
+		return nil, usagef("--think %s: want on or off", f.think)
+	case f.chat == "" && (f.think != "" || f.effort != ""):
+		return nil, usagef("--think and --effort have no effect without --chat")
 	case f.length < -1 || f.length == 0:
 		return nil, usagef("-n %d: give a number of tokens, or -1", f.length)
 	case f.context < 0:
@@ -200,7 +211,22 @@ func (f *runFlags) encode(t *tokenizer.Tokenizer) ([]int, error) {
 	return ids, nil
 }
 
+// template returns the layout of the conversation, with the thinking that was
+// asked for.
 func (f *runFlags) template(t *tokenizer.Tokenizer) (*arch.Chat, error) {
+	chat, err := f.layout(t)
+	if err != nil || f.think == "" && f.effort == "" {
+		return chat, err
+	}
+	think := f.think == "on" || f.think == "" && f.effort != ""
+	chat, err = chat.With(think, f.effort)
+	if err != nil {
+		return nil, usagef("--think, --effort: %w", err)
+	}
+	return chat, nil
+}
+
+func (f *runFlags) layout(t *tokenizer.Tokenizer) (*arch.Chat, error) {
 	if f.chat == chatOfModel {
 		chat, err := t.Chat(models.Chats())
 		if err != nil {

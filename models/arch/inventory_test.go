@@ -67,11 +67,11 @@ func TestInventorySizes(t *testing.T) {
 			// The same with ssm_alpha and ssm_beta in bf16: with the header of
 			// 11,120,992 bytes they are the published 7,206,168,928.
 			"bonsai-2-27b",
-			map[*formats.Type]int{formats.Q2_0_g128: 402, formats.BF16: 96, formats.F32: 353},
+			map[*formats.Type]int{formats.PQ2_0: 402, formats.BF16: 96, formats.F32: 353},
 			map[*formats.Type]int{
-				formats.Q2_0_g128: 7_206_168_928 - 11_120_992 - 2*23_592_960 - 4*2_645_504,
-				formats.BF16:      2 * 23_592_960,
-				formats.F32:       4 * 2_645_504,
+				formats.PQ2_0: 7_206_168_928 - 11_120_992 - 2*23_592_960 - 4*2_645_504,
+				formats.BF16:  2 * 23_592_960,
+				formats.F32:   4 * 2_645_504,
 			},
 		},
 		{

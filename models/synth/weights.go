@@ -29,6 +29,7 @@ var generators = map[*formats.Type]func(cols int) generator{
 	formats.BF16:      brainFloats,
 	formats.Q1_0_g128: signs,
 	formats.Q2_0_g128: pairs,
+	formats.PQ2_0:     pairs,
 	formats.I2_S:      trits,
 }
 
@@ -100,7 +101,7 @@ func quantiles(cols int, encode func(float32) uint16) generator {
 	}}
 }
 
-// pairs is q2_0_g128: the codes of -d, 0 and +d equally often, and scales of
+// pairs is q2_0_g128 and pq2_0: the codes of -d, 0 and +d equally often, and scales of
 // which d² is 3/2 / cols within a quarter.
 func pairs(cols int) generator {
 	const blockBytes = 34

@@ -81,6 +81,7 @@ func (s *stream) Convolve(op string, x engine.Buffer, w engine.Weight) {
 	in, d := x.(*buffer), s.deltas[s.block]
 	d.begun = true
 	s.delta = deltaCall{delta: d, dst: in, taps: w.(*gain).columns()}
+	s.sums = grow(s.sums, in.width)
 	s.each((in.width+convolveTask-1)/convolveTask, s.convolveTask)
 	if past := d.Taps - 1; past > 0 {
 		d.oldest = (d.oldest + in.n) % past
@@ -105,8 +106,7 @@ func (s *stream) convolveChannels(i int) {
 	width, past := c.dst.width, c.Taps-1
 	n := min(convolveTask, width-from)
 	oldest := c.oldest
-	var sums [convolveTask]float32
-	sum := sums[:n]
+	sum := s.sums[from:][:n]
 	for t := range c.dst.n {
 		x := c.dst.column(t)[from:][:n]
 		vec.scale(sum, x, c.taps[past*width+from:][:n], 1)

@@ -52,6 +52,7 @@ type stream struct {
 
 	// The same of the operations of gated delta nets and of Hadamard.
 	delta         deltaCall
+	sums          []float32 // of Convolve, by channel
 	normalize     normalizeCall
 	rotation      rotateCall
 	convolveTask  func(i int)

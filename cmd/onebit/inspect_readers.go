@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+
+	"onebit/formats"
+	"onebit/models/arch"
+)
+
+// readers says of a GGUF file in one of Prism's formats which generation it is,
+// and who reads it: files of the wrong one load elsewhere and give nonsense. It is
+// "" of others. Source: issues and loaders of PrismML-Eng/llama.cpp and
+// ggml-org/llama.cpp up to October 2026.
+func (r inspection) readers(rotation *arch.Rotation) string {
+	has := func(types ...*formats.Type) bool {
+		for _, f := range r.Formats {
+			for _, t := range types {
+				if f.Format == t.Name {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	const prism, ggml = "PrismML-Eng/llama.cpp", "ggml-org/llama.cpp"
+	switch {
+	case rotation != nil && has(formats.PQ2_0, formats.PTQ1_0):
+		return fmt.Sprintf("Bonsai 2, rotated (%s): onebit and %s of September 2026 read it, %s does not", rotation, prism, ggml)
+	case rotation != nil:
+		return fmt.Sprintf("rotated (%s): onebit and %s of September 2026 read it, %s loads it and gives nonsense", rotation, prism, ggml)
+	case has(formats.PQ2_0, formats.PTQ1_0):
+		return fmt.Sprintf("Prism's types 142 and 143, not rotated: onebit and %s read it, %s does not", prism, ggml)
+	case has(formats.Q2_0_g128):
+		return fmt.Sprintf("legacy, type 42 in blocks of 128: onebit reads it, %s no longer, and %s takes it for blocks of 64", prism, ggml)
+	case has(formats.Q2_0):
+		return fmt.Sprintf("type 42 in blocks of 64: onebit, %s and %s read it", prism, ggml)
+	case has(formats.Q1_0_g128):
+		return fmt.Sprintf("type 41: onebit, %s and %s read it", prism, ggml)
+	}
+	return ""
+}
