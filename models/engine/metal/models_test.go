@@ -5,9 +5,11 @@ import (
 	"slices"
 	"testing"
 
+	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/models"
 	"onebit/models/engine/metal"
+	"onebit/models/lockstep"
 	"onebit/models/synth"
 )
 
@@ -30,14 +32,14 @@ func file(t *testing.T, preset string) *gguf.File {
 }
 
 // generate returns the tokens that follow a prompt.
-func generate(t *testing.T, f *gguf.File, opt models.Options, sampling models.SamplerOptions, n int) (ids []int) {
+func generate(t *testing.T, f *gguf.File, opt models.Options, cache *formats.Type, sampling models.SamplerOptions, n int) (ids []int) {
 	t.Helper()
 	m, err := models.Load(t.Context(), models.FromGGUF(f), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Engine().Close()
-	s, err := m.NewSession(models.SessionOptions{Context: 64, Batch: 4})
+	s, err := m.NewSession(models.SessionOptions{Context: 64, Batch: 4, Cache: cache})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +60,8 @@ func generate(t *testing.T, f *gguf.File, opt models.Options, sampling models.Sa
 }
 
 // The tiny model of every architecture says what it says on the CPU engine,
-// also where a few of its likeliest tokens are drawn from.
+// also where a few of its likeliest tokens are drawn from, and keys and values are
+// in q8_0.
 func TestSameText(t *testing.T) {
 	d := device(t)
 	for _, p := range models.Presets() {
@@ -67,14 +70,53 @@ func TestSameText(t *testing.T) {
 		}
 		t.Run(p.Name, func(t *testing.T) {
 			f := file(t, p.Name)
-			for _, sampling := range []models.SamplerOptions{{}, {Temperature: 0.7, TopK: 10, Seed: 1}} {
+			for cache, sampling := range map[*formats.Type]models.SamplerOptions{formats.F16: {}, formats.Q8_0: {Temperature: 0.7, TopK: 10, Seed: 1}} {
 				const n = 4
-				want := generate(t, f, models.Options{}, sampling, n)
-				got := generate(t, f, models.Options{Engine: metal.Open(metal.Options{Device: d})}, sampling, n)
+				want := generate(t, f, models.Options{}, cache, sampling, n)
+				got := generate(t, f, models.Options{Engine: metal.Open(metal.Options{Device: d})}, cache, sampling, n)
 				if !slices.Equal(got, want) {
-					t.Errorf("%+v: tokens %v, want %v", sampling, got, want)
+					t.Errorf("%s, %+v: tokens %v, want %v", cache.Name, sampling, got, want)
 				}
 			}
 		})
+	}
+}
+
+// Beside the reference, the engine is a variant like another: a projection alone
+// is as far from it as on the CPU, to the bit, and a block nearly.
+func TestLockstep(t *testing.T) {
+	d, f := device(t), file(t, "tiny")
+	model := func(opt models.Options) *models.Model {
+		m, err := models.Load(t.Context(), models.FromGGUF(f), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { m.Engine().Close() })
+		return m
+	}
+	reference, err := lockstep.Reference(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	against := func(opt models.Options) *lockstep.Result {
+		r, err := lockstep.Run(t.Context(), model(reference), model(opt), []int{1, 2, 3, 5}, lockstep.Options{Batch: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	want, got := against(models.Options{}), against(models.Options{Engine: metal.Open(metal.Options{Device: d})})
+	if len(got.Tensors) != len(want.Tensors) || len(got.Tensors) == 0 {
+		t.Fatalf("%d tensors are compared, on the CPU %d", len(got.Tensors), len(want.Tensors))
+	}
+	for i, w := range want.Tensors {
+		g := got.Tensors[i]
+		if g.Input != w.Input || g.Block != w.Block || g.Name != w.Name {
+			t.Fatalf("tensor %d is %+v, want %+v", i, g, w)
+		}
+		alone := g.Input == lockstep.Isolated && g.Name != lockstep.BlockOutput && g.Name != lockstep.Logits
+		if alone && g.Errors != w.Errors || !(g.NMSE > 0.9*w.NMSE && g.NMSE < 1.1*w.NMSE) {
+			t.Errorf("%s, block %d, %s: %+v, on the CPU %+v", g.Input, g.Block, g.Name, g.Errors, w.Errors)
+		}
 	}
 }

@@ -66,7 +66,10 @@ func (q *queue) threads(p *metal.Pipeline, grid, threads metal.Size, args ...arg
 // encode begins a dispatch. It returns nil after an error.
 func (q *queue) encode(p *metal.Pipeline, args []argument) *metal.Commands {
 	if q.err == nil && q.open == nil {
-		q.open, q.err = q.device.NewCommands()
+		var err error
+		if q.open, err = q.device.NewCommands(); err != nil {
+			q.fail(err)
+		}
 	}
 	if q.err != nil {
 		return nil
