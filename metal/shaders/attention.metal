@@ -80,12 +80,92 @@ static float fold_sum(float x, threadgroup float *room, uint i, uint threads) {
 	return result;
 }
 
-// y = softmax(q·Kᵀ·scale)·V over all positions up to the column's own. Positions
-// are taken a tile at a time, one a thread; what is summed so far is scaled down
-// where a tile has a larger score (Milakov and Gimelshein, arXiv:1805.02867).
-// Grid: heads × columns threadgroups, of a power of two threads, 256 at most and
-// at least a quarter of dim. Scales are those of a cache in q8_0; others need
-// buffers there all the same.
+// four_of returns four values of a row from one on, or so many and zeros.
+static float4 four_of(device const uchar *cache, device const half *scales, ulong at, uint count) {
+	if (count < 4 || at % 4 != 0) {
+		float4 v = float4(0);
+		for (uint k = 0; k < count; k++) v[k] = cached(cache, scales, at + k);
+		return v;
+	}
+	if (cache_type == cache_f32) return *(device const float4 *)(cache + 4 * at);
+	if (cache_type == cache_f16) return float4(*(device const half4 *)(cache + 2 * at));
+	return float4(*(device const char4 *)(cache + at)) * float(scales[at / 32]);
+}
+
+static float4 query_of(device const float *q, uint count) {
+	return float4(q[0], count > 1 ? q[1] : 0, count > 2 ? q[2] : 0, count > 3 ? q[3] : 0);
+}
+
+// A State is of a query head and column, for one thread: what it has seen.
+struct State {
+	float top, sum;   // the largest score, and the weights' sum, scaled by it
+	float out[slots]; // values of the head threads apart
+};
+
+constexpr constant uint sharing = 8; // threads that multiply a key
+
+// A Head is where a query head and column finds what it takes.
+struct Head {
+	device const float *q;
+	device const uchar *keys, *values;
+	device const half *key_scales, *value_scales;
+	uint dim, width, at; // of a head; of a row of the cache; where in it the head is
+	float scale;
+};
+
+// attend_range looks at positions [from, end). Positions are taken a tile at a time,
+// as many as there are threads; what is summed so far is scaled down where a tile has
+// a larger score (Milakov and Gimelshein, arXiv:1805.02867). Threads in a row read
+// what stands in a row: eight share a key, of which each takes four values of 32, and
+// each has its own of a position's values.
+static void attend_range(thread State &s, thread const Head &h, uint from, uint end,
+		threadgroup float *weights, threadgroup float *room, uint i, uint threads) {
+	s.top = -INFINITY;
+	s.sum = 0;
+	for (uint slot = 0; slot < slots; slot++) s.out[slot] = 0;
+	const uint share = min(sharing, threads), keys = threads / share; // of a turn
+	for (; from < end; from += threads) {
+		const uint tile = min(threads, end - from);
+		for (uint turn = 0; turn < share; turn++) {
+			const uint p = turn * keys + i / share;
+			float part = 0;
+			if (p < tile) {
+				const ulong key = ulong(from + p) * h.width + h.at;
+				for (uint k = i % share * 4; k < h.dim; k += share * 4) {
+					const uint count = min(4u, h.dim - k);
+					part += dot(query_of(h.q + k, count), four_of(h.keys, h.key_scales, key + k, count));
+				}
+			}
+			room[i] = part;
+			simdgroup_barrier(mem_flags::mem_threadgroup);
+			if (i % share == 0 && p < tile) {
+				float score = 0;
+				for (uint k = 0; k < share; k++) score += room[i + k];
+				weights[p] = score * h.scale;
+			}
+			simdgroup_barrier(mem_flags::mem_threadgroup);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		const float score = i < tile ? weights[i] : -INFINITY;
+		const float new_top = max(s.top, fold_max(score, room, i, threads));
+		weights[i] = i < tile ? precise::exp(score - new_top) : 0;
+		const float shrink = precise::exp(s.top - new_top); // 0 at first
+		s.sum = s.sum * shrink + fold_sum(weights[i], room, i, threads);
+		s.top = new_top;
+		for (uint slot = 0; slot < slots; slot++) {
+			const uint k = slot * threads + i;
+			if (k >= h.dim) break;
+			float part = 0;
+			for (uint p = 0; p < tile; p++) part += weights[p] * cached(h.values, h.value_scales, ulong(from + p) * h.width + h.at + k);
+			s.out[slot] = s.out[slot] * shrink + part;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup); // before the next tile's weights
+	}
+}
+
+// y = softmax(q·Kᵀ·scale)·V over all positions up to the column's own. Grid: heads ×
+// columns threadgroups, of a power of two threads, 256 at most and at least a quarter
+// of dim. Scales are those of a cache in q8_0; others need buffers there all the same.
 kernel void attend(device const float *q           [[buffer(0)]],
                    device const uchar *keys         [[buffer(1)]],
                    device const uchar *values       [[buffer(2)]],
@@ -98,36 +178,69 @@ kernel void attend(device const float *q           [[buffer(0)]],
                    uint2 size    [[threads_per_threadgroup]]) {
 	threadgroup float weights[most_threads];
 	threadgroup float room[most_threads];
-	const uint threads = size.x, n = a.position + group.y + 1;
-	const uint width = a.key_heads * a.dim, head = group.x / (a.heads / a.key_heads) * a.dim;
 	const ulong column = (ulong(group.y) * a.heads + group.x) * a.dim;
-	float top = -INFINITY, sum = 0;
-	float out[slots] = {0, 0, 0, 0};
-	for (uint from = 0; from < n; from += threads) {
-		const uint tile = min(threads, n - from);
-		float score = -INFINITY;
-		if (i < tile) {
-			const ulong key = ulong(from + i) * width + head;
-			score = 0;
-			for (uint k = 0; k < a.dim; k++) score += q[column + k] * cached(keys, key_scales, key + k);
-			score *= a.scale;
-		}
-		const float new_top = max(top, fold_max(score, room, i, threads));
-		weights[i] = i < tile ? precise::exp(score - new_top) : 0;
-		const float shrink = precise::exp(top - new_top); // 0 at first
-		sum = sum * shrink + fold_sum(weights[i], room, i, threads);
-		top = new_top;
-		for (uint s = 0; s < slots; s++) {
-			const uint k = s * threads + i;
-			if (k >= a.dim) break;
-			float part = 0;
-			for (uint p = 0; p < tile; p++) part += weights[p] * cached(values, value_scales, ulong(from + p) * width + head + k);
-			out[s] = out[s] * shrink + part;
-		}
-		// The barriers of the next tile's fold_max come before its weights.
+	const Head h = {q + column, keys, values, key_scales, value_scales, a.dim, a.key_heads * a.dim, group.x / (a.heads / a.key_heads) * a.dim, a.scale};
+	State s;
+	attend_range(s, h, 0, a.position + group.y + 1, weights, room, i, size.x);
+	for (uint slot = 0; slot < slots; slot++) {
+		const uint k = slot * size.x + i;
+		if (k < a.dim) y[column + k] = s.out[slot] / s.sum;
 	}
-	for (uint s = 0; s < slots; s++) {
-		const uint k = s * threads + i;
-		if (k < a.dim) y[column + k] = out[s] / sum;
+}
+
+// A long text has more positions than heads and columns give threadgroups for: then
+// attend_parts looks at a part of them in each, and attend_merge adds the parts up.
+
+struct Parts {
+	uint count, span; // positions of a part
+};
+
+// Grid: heads × columns × parts threadgroups, as attend's.
+//
+//	outs  [column][head][part][dim]: values' sum, scaled by the largest score
+//	sums  [column][head][part]: the largest score, and the weights' sum
+kernel void attend_parts(device const float *q           [[buffer(0)]],
+                         device const uchar *keys         [[buffer(1)]],
+                         device const uchar *values       [[buffer(2)]],
+                         device float *outs              [[buffer(3)]],
+                         constant Attention &a           [[buffer(4)]],
+                         device const half *key_scales   [[buffer(5)]],
+                         device const half *value_scales [[buffer(6)]],
+                         device float2 *sums             [[buffer(7)]],
+                         constant Parts &parts           [[buffer(8)]],
+                         uint3 group   [[threadgroup_position_in_grid]],
+                         uint i        [[thread_index_in_threadgroup]],
+                         uint3 size    [[threads_per_threadgroup]]) {
+	threadgroup float weights[most_threads];
+	threadgroup float room[most_threads];
+	const ulong head = ulong(group.y) * a.heads + group.x, part = head * parts.count + group.z;
+	const Head h = {q + head * a.dim, keys, values, key_scales, value_scales, a.dim, a.key_heads * a.dim, group.x / (a.heads / a.key_heads) * a.dim, a.scale};
+	const uint n = a.position + group.y + 1, from = group.z * parts.span;
+	State s;
+	attend_range(s, h, from, min(from + parts.span, n), weights, room, i, size.x);
+	for (uint slot = 0; slot < slots; slot++) {
+		const uint k = slot * size.x + i;
+		if (k < a.dim) outs[part * a.dim + k] = s.out[slot];
 	}
+	if (i == 0) sums[part] = float2(s.top, s.sum);
+}
+
+// Grid: dim × heads · columns.
+kernel void attend_merge(device const float *outs  [[buffer(0)]],
+                         device const float2 *sums [[buffer(1)]],
+                         device float *y           [[buffer(2)]],
+                         constant Attention &a     [[buffer(3)]],
+                         constant Parts &parts     [[buffer(4)]],
+                         uint2 at [[thread_position_in_grid]]) {
+	if (at.x >= a.dim) return;
+	const ulong first = ulong(at.y) * parts.count;
+	float top = -INFINITY;
+	for (uint p = 0; p < parts.count; p++) top = max(top, sums[first + p].x);
+	float out = 0, sum = 0;
+	for (uint p = 0; p < parts.count; p++) {
+		const float shrink = precise::exp(sums[first + p].x - top); // 0 of a part without positions
+		out += outs[(first + p) * a.dim + at.x] * shrink;
+		sum += sums[first + p].y * shrink;
+	}
+	y[ulong(at.y) * a.dim + at.x] = out / sum;
 }

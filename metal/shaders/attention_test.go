@@ -91,12 +91,28 @@ func (a attentionShape) attend(l library, q []float32, keys, values *cache, thre
 		softmetal.Buffer(5, keys.scales), softmetal.Buffer(6, values.scales))
 }
 
+// parts has so many threadgroups look at positions, and adds up what they saw.
+func (a attentionShape) parts(l library, q []float32, keys, values *cache, threads, count int) ([]float32, error) {
+	heads, columns := int(a.Heads), len(q)/int(a.Heads*a.Dim)
+	span := (int(a.Position) + columns + count - 1) / count
+	outs, sums, y := poisoned(len(q)*count), make([][2]float32, heads*columns*count), poisoned(len(q))
+	parts := [2]uint32{uint32(count), uint32(span)}
+	err := l.Dispatch("attend_parts", [3]int{heads * threads, columns, count}, [3]int{threads, 1, 1},
+		softmetal.Buffer(0, q), softmetal.Buffer(1, keys.data), softmetal.Buffer(2, values.data), softmetal.Buffer(3, outs), softmetal.Value(4, a),
+		softmetal.Buffer(5, keys.scales), softmetal.Buffer(6, values.scales), softmetal.Buffer(7, sums), softmetal.Value(8, parts))
+	if err != nil {
+		return nil, err
+	}
+	return y, l.Dispatch("attend_merge", [3]int{(int(a.Dim) + 31) / 32 * 32, heads * columns, 1}, [3]int{32, 1, 1},
+		softmetal.Buffer(0, outs), softmetal.Buffer(1, sums), softmetal.Buffer(2, y), softmetal.Value(3, a), softmetal.Value(4, parts))
+}
+
 // want returns attention in float64, and what a result may be wrong by. A score is
 // a sum of dim products: dim+2 roundings of 2⁻²⁴ of its magnitudes, and it moves
 // its weight by as much, relatively; numerator and denominator both have it. exp is
 // right within 4 units of 2⁻²³, a tile's scaling within as many, and the sums over
-// n positions add n roundings each.
-func (a attentionShape) want(q, keys, values []float32, threads int) (want, bound []float64) {
+// n positions add n roundings each. A part is a tile more, and is scaled once more.
+func (a attentionShape) want(q, keys, values []float32, threads, parts int) (want, bound []float64) {
 	dim, width := int(a.Dim), a.width()
 	for head := 0; head < len(q)/dim; head++ {
 		column, key := head/int(a.Heads), head%int(a.Heads)/int(a.Heads/a.KeyHeads)*dim
@@ -111,7 +127,7 @@ func (a attentionShape) want(q, keys, values []float32, threads int) (want, boun
 			weights[p], worst = math.Exp(score), max(worst, size)
 			sum += weights[p]
 		}
-		relative := 2*float64(dim+2)*0x1p-24*worst + (16*float64((n+threads-1)/threads)+float64(2*n))*0x1p-23
+		relative := 2*float64(dim+2)*0x1p-24*worst + (16*float64((n+threads-1)/threads+2*parts)+float64(2*n))*0x1p-23
 		for k := range dim {
 			var y, size float64
 			for p, w := range weights {
@@ -172,11 +188,26 @@ func (a attentionShape) check(l library, format *formats.Type) error {
 		return err
 	}
 	q := normal(rng, columns*int(a.Heads*a.Dim))
+	want, bound := a.want(q, keys.floats(), values.floats(), threads, 0)
 	got, err := a.attend(l, q, keys, values, threads)
 	if err != nil {
 		return err
 	}
-	want, bound := a.want(q, keys.floats(), values.floats(), threads)
+	if err := inBound(got, want, bound); err != nil {
+		return err
+	}
+	const count = 4 // of which the first columns do not see the last, in short texts
+	if got, err = a.parts(l, q, keys, values, threads, count); err != nil {
+		return err
+	}
+	_, bound = a.want(q, keys.floats(), values.floats(), threads, count)
+	if err := inBound(got, want, bound); err != nil {
+		return fmt.Errorf("in parts: %w", err)
+	}
+	return nil
+}
+
+func inBound(got []float32, want, bound []float64) error {
 	for i := range got {
 		if !(math.Abs(float64(got[i])-want[i]) <= bound[i]) {
 			return fmt.Errorf("value %d is %v, want %v within %.3g", i, got[i], want[i], bound[i])

@@ -56,7 +56,7 @@ func TestPipelines(t *testing.T) {
 		{Quantize, map[int]any{0: uint32(0)}, []string{"quantize"}},
 		{Operations, nil, []string{"rms_norm", "rotate", "gate_silu", "gate_relu2", "gate_sigmoid", "add", "take", "normalize", "select_parts"}},
 		{Delta, nil, []string{"convolve", "delta_gates", "delta_rule"}},
-		{Attention, map[int]any{0: uint32(1)}, []string{"append", "append_q8_0", "attend"}},
+		{Attention, map[int]any{0: uint32(1)}, []string{"append", "append_q8_0", "attend", "attend_parts", "attend_merge"}},
 		{Hadamard, nil, []string{"rotate_hadamard"}},
 		{Top, nil, []string{"top_slices", "top"}},
 	} {
