@@ -13,6 +13,7 @@ import (
 	"onebit/models"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
+	"onebit/models/train/lm"
 	"onebit/reports"
 )
 
@@ -48,6 +49,7 @@ var (
 		"report":     resultsFiles,
 		"run":        firstOnly(modelFiles),
 		"synth":      firstOnly(oneOf(presetNames)),
+		"train":      firstOnly(oneOf(recipeNames)),
 	}
 )
 
@@ -197,6 +199,13 @@ func headNames() []string {
 func presetNames() (all []string) {
 	for _, p := range models.Presets() {
 		all = append(all, p.Name)
+	}
+	return all
+}
+
+func recipeNames() (all []string) {
+	for _, r := range lm.Recipes() {
+		all = append(all, r.Key())
 	}
 	return all
 }

@@ -30,6 +30,8 @@ type trainFlags struct {
 	resume  bool
 	force   bool
 	json    bool
+	from    string
+	models  modelFlags
 	recipe  lm.Recipe // what was given of it
 }
 
@@ -71,6 +73,8 @@ func newTrain() *cobra.Command {
 	flags.StringVar(&f.heldOut, "held-out", "", "write the text that is held out to `FILE`")
 	flags.IntVar(&f.threads, "threads", 0, "threads (default: all)")
 	flags.IntVar(&f.every, "every", 100, "steps between checkpoints and points of the learning curve")
+	flags.StringVar(&f.from, "from", "", "start with the weights, the sizes and the vocabulary of a `MODEL`: GGUF, .cellm or a Hugging Face directory")
+	f.models.register(cmd)
 	flags.BoolVar(&f.resume, "resume", false, "go on from the checkpoint in DIR")
 	flags.BoolVar(&f.force, "force", false, "begin anew in a DIR that has a checkpoint or a model")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -90,6 +94,9 @@ func recipeList() string {
 	t.flush()
 	return strings.TrimRight(b.String(), "\n")
 }
+
+// stepsFlag is the one of a recipe that a run can go on with changed.
+const stepsFlag = "steps"
 
 // A recipeFlag sets a field of the recipe.
 type recipeFlag struct {
@@ -111,13 +118,14 @@ var recipeFlags = []recipeFlag{
 	{"ctx", "tokens in a window", func(r *lm.Recipe) any { return &r.Context }},
 	{"batch", "windows in a step", func(r *lm.Recipe) any { return &r.Batch }},
 	{"pass", "windows in a pass of those of a step: what is in memory at once", func(r *lm.Recipe) any { return &r.Pass }},
-	{"steps", "steps", func(r *lm.Recipe) any { return &r.Steps }},
+	{stepsFlag, "steps; beside --resume the run ends there, and the learning rate falls towards that from now on", func(r *lm.Recipe) any { return &r.Steps }},
 	{"rate", "learning rate after the warm-up", func(r *lm.Recipe) any { return &r.Rate }},
 	{"last-rate", "learning rate of the last step, as a share of --rate", func(r *lm.Recipe) any { return &r.LastRate }},
 	{"warmup", "steps of warm-up", func(r *lm.Recipe) any { return &r.Warmup }},
 	{"optimizer", "optimizer: " + strings.Join(train.RuleNames(), ", "), func(r *lm.Recipe) any { return &r.Optimizer }},
 	{"decay", "weight decay of matrices", func(r *lm.Recipe) any { return &r.Decay }},
 	{"clip", "largest norm of the gradients; 0: any", func(r *lm.Recipe) any { return &r.Clip }},
+	{"distil", "share of the loss that is the divergence from what the model of --from predicts with its weights as they are", func(r *lm.Recipe) any { return &r.Distil }},
 	{"seed", "seed of weights and order", func(r *lm.Recipe) any { return &r.Seed }},
 }
 
@@ -170,12 +178,14 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 		return usagef("--text and --goroot exclude each other: there is one text")
 	case f.resume && f.force:
 		return usagef("--resume and --force exclude each other")
+	case f.resume && f.from != "":
+		return usagef("--from has no place beside --resume: the checkpoint has the weights")
 	case f.resume && len(args) > 0:
 		return usagef("--resume takes no RECIPE: the checkpoint has it")
 	}
 	if f.resume {
 		for _, flag := range recipeFlags {
-			if cmd.Flags().Changed(flag.name) {
+			if flag.name != stepsFlag && cmd.Flags().Changed(flag.name) {
 				return usagef("--%s has no place beside --resume: the checkpoint has the recipe", flag.name)
 			}
 		}
@@ -215,6 +225,9 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	pool := kernels.NewPool(f.threads)
 	defer pool.Close()
 	t, err := f.trainer(corpus, pool)
+	if err == nil {
+		err = f.teach(t)
+	}
 	if err != nil {
 		return err
 	}
@@ -251,9 +264,34 @@ func (f *trainFlags) checkpoint() string { return filepath.Join(f.output, checkp
 
 func (f *trainFlags) trainer(corpus *lm.Corpus, pool *kernels.Pool) (*lm.Trainer, error) {
 	if f.resume {
-		return lm.Resume(f.checkpoint(), corpus, tableOf, pool)
+		t, err := lm.Resume(f.checkpoint(), corpus, tableOf, pool)
+		if err == nil && f.recipe.Steps > 0 {
+			err = t.SetSteps(f.recipe.Steps)
+		}
+		return t, err
 	}
-	return lm.New(f.recipe, corpus, tableOf, pool)
+	if f.from == "" {
+		return lm.New(f.recipe, corpus, tableOf, pool)
+	}
+	src, err := f.models.open(f.from)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	return lm.From(f.recipe, src, corpus, pool)
+}
+
+// teach hands a run the model that it learns from, if it does.
+func (f *trainFlags) teach(t *lm.Trainer) error {
+	if t.Recipe.Distil == 0 {
+		return nil
+	}
+	src, err := f.models.open(t.Recipe.From)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return t.Teach(src)
 }
 
 func tableOf(name string) (*arch.Table, error) {

@@ -20,13 +20,14 @@ type Model struct {
 	Config arch.Config
 	Time   *Stopwatch
 
-	shape  Shape
-	build  *train.Builder
-	tied   *tied
-	blocks []*block
-	norm   *train.Norm // before the head
-	params []*train.Param
-	layers []*train.BitLinear // all that round weights
+	shape   Shape
+	build   *train.Builder
+	tied    *tied
+	blocks  []*block
+	norm    *train.Norm // before the head
+	teacher *teacher    // nil: none
+	params  []*train.Param
+	layers  []*train.BitLinear // all that round weights
 
 	grad []float32 // of the logits
 }
@@ -197,13 +198,16 @@ func (m *Model) outputNorm(x []float32) []float32 {
 }
 
 // Pass returns the mean loss in nats of predicting targets, a token for each of ids,
-// and adds its gradients to the parameters'.
+// and adds its gradients to the parameters'. A teacher has its share in both.
 func (m *Model) Pass(ids, targets []int32) float64 {
 	logits := m.Logits(ids)
 	m.grad = aligned.Grow(m.grad, len(logits), nil)
 	stop := m.Time.start(Loss)
 	loss := train.CrossEntropy(m.build.Pool, m.grad, logits, targets, m.Config.Vocab)
 	stop()
+	if m.teacher != nil {
+		loss = m.teacher.distil(ids, targets, logits, m.grad, loss)
+	}
 	m.backward(m.grad)
 	return loss
 }

@@ -39,6 +39,9 @@ type Recipe struct {
 	Decay     float64 // of matrices
 	Clip      float64 // the largest norm of gradients; 0: any
 	Seed      uint64
+
+	From   string  `json:",omitempty"` // the model that the run started with; "": random weights
+	Distil float64 `json:",omitempty"` // share of that model's predictions in the loss
 }
 
 // Recipes are those of the default models, and of a float one to compare them with.
@@ -78,13 +81,17 @@ func LookupRecipe(key string) (Recipe, error) {
 	return all[i], nil
 }
 
-// Shape returns that of the recipe's model, whose architecture has the table.
+// shape returns that of the recipe's model, whose architecture has the table.
 func (r Recipe) shape(table *arch.Table) (Shape, error) {
-	s := Shape{Table: table, Length: r.Context, Config: arch.Config{
+	return r.shapeOf(table, arch.Config{
 		Arch: r.Architecture, Layers: r.Layers, Hidden: r.Hidden, FFN: r.FFN, Heads: r.Heads, KVHeads: r.KVHeads, HeadDim: r.HeadDim,
 		Vocab: r.Vocab, Context: r.Context, RopeBase: r.RopeBase, Eps: r.Eps, TiedHead: true,
-	}}
-	var err error
+	})
+}
+
+// shapeOf returns that of a model of the configuration, with the recipe's forms.
+func (r Recipe) shapeOf(table *arch.Table, c arch.Config) (s Shape, err error) {
+	s = Shape{Table: table, Config: c, Length: r.Context}
 	if s.Form, err = train.LookupForm(r.Form); err != nil {
 		return s, err
 	}
@@ -106,6 +113,8 @@ func (r Recipe) check() error {
 		return fmt.Errorf("a learning rate of %v, in the end %v of that, makes no run", r.Rate, r.LastRate)
 	case !(r.Decay >= 0 && r.Decay*r.Rate < 1) || !(r.Clip >= 0):
 		return fmt.Errorf("a weight decay of %v and gradients up to %v make no run", r.Decay, r.Clip)
+	case !(r.Distil >= 0 && r.Distil <= 1) || r.Distil > 0 && r.From == "":
+		return fmt.Errorf("a share of %v of another model in the loss needs one to start from, and is at most 1", r.Distil)
 	case r.Context > math.MaxInt32/r.Batch || r.Steps > math.MaxInt32/r.Batch:
 		return fmt.Errorf("%d steps of %d windows of %d tokens are too many", r.Steps, r.Batch, r.Context)
 	}

@@ -38,7 +38,8 @@ type state struct {
 	Recipe  Recipe
 	Text    string // the corpus's name and digest, to tell another one
 	Digest  string
-	Step    int // done
+	Teacher string `json:",omitempty"` // digest of the weights to learn from
+	Step    int    // done
 	Spent   time.Duration
 	Points  []Point
 }
@@ -108,6 +109,21 @@ func newTrainer(r Recipe, s Shape, corpus *Corpus, v *vocabulary, pool *kernels.
 // Step returns how many are done.
 func (t *Trainer) Step() int { return t.state.Step }
 
+// SetSteps makes the run end at another step, towards which the learning rate falls
+// from now on.
+func (t *Trainer) SetSteps(steps int) error {
+	r := t.Recipe
+	r.Steps = steps
+	if err := r.check(); err != nil {
+		return err
+	}
+	if steps < t.state.Step {
+		return fmt.Errorf("the run has made %d steps, and cannot end at %d", t.state.Step, steps)
+	}
+	t.Recipe, t.state.Recipe, t.schedule = r, r, r.schedule()
+	return nil
+}
+
 // Done reports whether the run is over.
 func (t *Trainer) Done() bool { return t.state.Step >= t.Recipe.Steps }
 
@@ -126,6 +142,9 @@ func (t *Trainer) Advance() (loss float64, err error) {
 	began := clock.Now()
 	step := t.state.Step + 1
 	r := t.Recipe
+	if r.Distil > 0 && t.Model.teacher == nil {
+		panic("lm: Advance before Teach")
+	}
 	params := t.Model.Params()
 	train.ZeroGrad(params)
 	passes := r.Batch / r.Pass

@@ -136,6 +136,24 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// A run that goes on to another end is the same until then, and not after.
+func TestSetSteps(t *testing.T) {
+	one, other := begin(t, smallRecipe(), 1), begin(t, smallRecipe(), 1)
+	if !slices.Equal(advance(t, one, 5), advance(t, other, 5)) {
+		t.Fatal("two runs differ")
+	}
+	if err := other.SetSteps(8); err != nil {
+		t.Fatal(err)
+	}
+	first, second := advance(t, one, 3), advance(t, other, 3)
+	if !other.Done() || one.Done() || first[0] != second[0] || first[2] == second[2] {
+		t.Errorf("losses %v and %v", first, second)
+	}
+	if err := other.SetSteps(7); err == nil || !strings.Contains(err.Error(), "the run has made 8 steps") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // A run learns: it comes to know the words, and more than a guess does.
 func TestTrainerLearns(t *testing.T) {
 	trainer := begin(t, smallRecipe(), 2)
