@@ -19,7 +19,8 @@
 // Families of kernels have packages of their own: q1, twobit, heads. They register
 // their variants here, and package all links them. A kernel from anywhere else is
 // registered in the same way, by Register, and tested by kerneltest.Run: the example
-// of package kerneltest is one.
+// of package kerneltest is one. Packages dense and vectors are no families: they have
+// the float32 products and loops of training.
 //
 // A program that multiplies:
 //
@@ -82,4 +83,5 @@
 //	kernels-heads.md    float formats, q8_0, q6_k
 //	kernels-neon.md     instructions of the arm64 kernels, which nobody has timed
 //	kernels-memory.md   packing, two threads, fetching weights ahead
+//	dense.md            float32 products and loops of training
 package kernels

@@ -7,9 +7,10 @@ import (
 	"onebit/kernels"
 )
 
-// A Multiplier computes products with one variant on the threads of one pool. It
-// keeps the memory that it packs operands in: at most about that of the largest right operand for
-// a product, and less than 1 MB for each thread. Its methods may be called from several goroutines.
+// A Multiplier computes products with one variant on the threads of one pool. It keeps
+// the memory that it packs operands in: as much as the largest right operand took for each product
+// that was computed at the same time, and some 100 KiB for each thread. Its methods may be
+// called from several goroutines.
 type Multiplier struct {
 	variant *Variant
 	pool    *kernels.Pool

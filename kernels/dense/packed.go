@@ -100,7 +100,7 @@ func (p *Packed) encodeBlocks(w []float32, from, to int) (most float32, err erro
 }
 
 // Mul sets y, tokens × rows, to x·Wᵀ: x is tokens × cols, and is rounded to int8 as the
-// variant's scheme says.
+// variant's scheme says. It needs a pool.
 func (p *Packed) Mul(pool *kernels.Pool, y, x []float32, tokens int) {
 	pool.MatMul(y, p.variant, p.matrix, x, tokens)
 }
