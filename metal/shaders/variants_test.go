@@ -218,3 +218,37 @@ func TestBytesLargest(t *testing.T) {
 		same(t, format.Name, y, p.want)
 	}
 }
+
+// Threads that share a row leave few of them idle in the last turn.
+func TestRowThreads(t *testing.T) {
+	for units, want := range map[int]int{1: 4, 5: 8, 16: 16, 20: 4, 24: 8, 32: 32, 48: 16, 54: 8, 64: 32, 136: 16} {
+		if got := rowThreads(units); got != want {
+			t.Errorf("%d threads share a row of %d units, want %d", got, units, want)
+		}
+	}
+}
+
+// A thread has more rows where there are enough for a GPU, and no more rows ×
+// columns × bits than its instructions are cached for.
+func TestTilesCut(t *testing.T) {
+	for _, c := range []struct {
+		format        *formats.Type
+		actColumns    uint32
+		rows, columns int
+		want          [2]uint32 // rows of a thread, columns
+	}{
+		{formats.Q1_0_g128, 128, 2048, 1, [2]uint32{1, 1}},
+		{formats.Q1_0_g128, 128, 4096, 1, [2]uint32{2, 1}},
+		{formats.Q1_0_g128, 128, 151936, 1, [2]uint32{4, 1}},
+		{formats.Q1_0_g128, 32, 151936, 1, [2]uint32{1, 1}}, // whose terms fill the room
+		{formats.Q1_0_g128, 128, 151936, 100, [2]uint32{1, 8}},
+		{formats.I2_S, 0, 8192, 1, [2]uint32{4, 1}},
+		{formats.I2_S, 0, 8192, 2, [2]uint32{2, 2}},
+		{formats.I2_S, 0, 8192, 100, [2]uint32{1, 4}},
+		{formats.Q2_0, 128, 8192, 1, [2]uint32{2, 1}},
+	} {
+		if cut := TilesCut(codes[c.format], c.actColumns, c.rows, c.columns); [2]uint32{cut.Rows, cut.Columns} != c.want {
+			t.Errorf("%s, %d rows and %d columns: cut %v × %v, want %v", c.format.Name, c.rows, c.columns, cut.Rows, cut.Columns, c.want)
+		}
+	}
+}
