@@ -24,6 +24,7 @@ const (
 	PeakRSS     = "peak-RSS-B"
 	AnonBytes   = "anon-B"
 	FileBytes   = "file-B"
+	GPUBytes    = "gpu-B"
 	PackTime    = "pack-ns"
 	NMSE        = "nmse"
 	KernelNMSE  = "kernel-nmse"
@@ -95,6 +96,7 @@ var Units = []Unit{
 	{PeakRSS, -1, false, "peak resident memory", formatBytes},
 	{AnonBytes, -1, false, "its part that is no file's, at the moment of the peak", formatBytes},
 	{FileBytes, -1, false, "its part that is mapped files, at the moment of the peak", formatBytes},
+	{GPUBytes, -1, false, "memory of the GPU's buffers, as its driver counts it", formatBytes},
 	{PackTime, -1, false, "time to pack the weights", formatNs},
 	{NMSE, -1, true, "normalized mean squared error against the float64 reference", formatError},
 	{KernelNMSE, -1, true, "part of nmse that the kernel adds", formatError},

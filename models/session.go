@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"onebit/formats"
 	"onebit/internal/mmap"
@@ -126,6 +127,15 @@ func (s *Session) Model() *Model { return s.model }
 
 // Observe makes o see the operations from now on; nil ends it.
 func (s *Session) Observe(o engine.Observer) { s.stream.Observe(o) }
+
+// DeviceTime returns how long the engine's device has worked for the session, by
+// its own clock; 0 where it has none.
+func (s *Session) DeviceTime() time.Duration {
+	if t, ok := s.stream.(engine.DeviceTimer); ok {
+		return t.DeviceTime()
+	}
+	return 0
+}
 
 // Position returns the number of tokens in the session.
 func (s *Session) Position() int { return s.stream.Position() }

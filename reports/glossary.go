@@ -24,6 +24,7 @@ var terms = []struct {
 	{"native", []string{"native"}, "the weights are read as the mapped file holds them"},
 	{"stream", []string{"stream"}, "only one block's weights are in memory at a time"},
 	{"act", []string{names.Act}, "the activation scheme, which rounds what the weights are multiplied with: f32 does not, q8_row is 8 bits with one scale, q8_128 and q8_32 with one for so many values; integer variants of one scheme and format are equal to the bit"},
+	{"GPU", []string{bench.GPUTime}, "what a GPU does has no threads; its time is once the wall's, until the result is there, and once the GPU's own, that it worked"},
 	{"cold", []string{names.Cold}, "the weights come from memory: products rotate over copies that fill several times the caches (setting cold-bytes)"},
 	{"warm", []string{names.Warm}, "the weights are in a cache since the product before"},
 	{"roof", []string{bench.PctRoof}, "what the machine could do at most if it only read the weights, measured in the same rounds with as many threads; a share of it is a case's own, a median where it stands for several, and above 100 % where part of the weights was in a cache"},

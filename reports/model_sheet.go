@@ -62,6 +62,9 @@ func (d *digest) runSheet(m *model, runs []*run) *sheet {
 	for i, unit := range []string{bench.PeakRSS, bench.AnonBytes, bench.FileBytes} {
 		fields = append(fields, m.memoryField(unit, 1+4*i))
 	}
+	fields = append(fields, field[*run]{label: "GPU memory", about: bench.UnitOf(bench.GPUBytes).About, drop: 2, cell: func(r *run) sheetCell {
+		return sheetCell{Text: r.most(bench.GPUBytes)}
+	}})
 	for _, unit := range []string{bench.KLD, bench.Top1} {
 		fields = append(fields, field[*run]{label: unit, about: bench.UnitOf(unit).About, drop: 2, cell: func(r *run) sheetCell {
 			return errorCell(m.logitsOf(r), unit)
@@ -167,6 +170,18 @@ func (m *model) memoryField(unit string, drop int) field[*run] {
 		}
 		return cell
 	}}
+}
+
+// most is the largest value of a unit in the run's tests; "" if none has it.
+func (r *run) most(unit string) string {
+	var e extent
+	for _, c := range r.cases {
+		e.add(c.center(unit))
+	}
+	if !e.any {
+		return ""
+	}
+	return bench.UnitOf(unit).Format(e.hi)
 }
 
 // valueIn is valueOf for a case that may be lacking.

@@ -102,7 +102,7 @@ func TestFirstTokenHasTheScheme(t *testing.T) {
 			Threads: []int{1}, RunCommand: []string{"onebit", "run"}, Activations: []kernels.Scheme{test.act}, Features: cpu.Detected(),
 		}, "tiny")
 		c := s.home.(*shelf).subjects[0].configs(1)[1]
-		cmd, _ := (&firstToken{modelConfig: c}).command(t.Context())
+		cmd, _ := c.firstToken().command(t.Context())
 		at := slices.Index(cmd.Args, "--act")
 		if at >= 0 != test.want || test.want && cmd.Args[at+1] != string(test.act) {
 			t.Errorf("%s: arguments %q", test.act, cmd.Args)

@@ -202,6 +202,19 @@
 // activations: its logits must be near. Of several processes of a run only the
 // first compares with unrolled, which takes seconds.
 //
+// The engine of GPUs has tests of its own,
+//
+//	Model/model=M/engine=metal/variant=metal-…/act=A/packing=P/test=T/depth=D
+//
+// by the best kernel of each packing that the GPU runs, in groups of their own.
+// gpu-ns/op is the time that the GPU worked in a test, gpu-B what its driver says
+// that buffers take: the weights after a load, and keys, values and activations
+// with them in a test. Before its first test, a model's logits must be near those
+// of the pure Go variant of the same scheme, and a batch must give the bits of the
+// same tokens one by one. Operations are timed by the GPU's clock, each in a
+// command buffer of its own; Lockstep and Logits have the errors, as of any
+// variant.
+//
 // Groups are one model's tests of one kind on one number of threads. The
 // models of a file on the same threads stay open from group to group, in all
 // variants that are compared. Those for whose packed weights memory has no

@@ -132,7 +132,7 @@ func TestGPUMissing(t *testing.T) {
 		t.Skip("a Mac has one")
 	}
 	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 8, Cols: 256}}, 1)})
-	err := s.Select("/variant:metal-simd")
+	err := s.Select("/variant:metal-tiles")
 	if !errors.Is(err, devices.ErrNoDevice) {
 		t.Errorf("%v", err)
 	}
@@ -154,4 +154,39 @@ func measured(t *testing.T, s *Suite) *bench.Results {
 		t.Errorf("%s: %s", f.Name.Full, f.Reason)
 	}
 	return results
+}
+
+// A model on the GPU: loaded, prompted, asked for text, its time by operation and
+// its errors by block.
+func TestGPUModel(t *testing.T) {
+	playMetal(t)
+	opt := ModelsOptions{Prompt: 2, Tokens: 1, Depths: []int{1}, Lockstep: 2, Choice: AllVariants}
+	s := modelsSuite(t, opt, "tiny")
+	if err := s.Select("/engine:metal /variant:metal-tiles"); err != nil {
+		t.Fatal(err)
+	}
+	results := measured(t, s)
+	for _, variant := range []string{"metal-tiles"} {
+		packing := map[string]string{"metal-rows": names.Native, "metal-tiles": names.Packed}[variant]
+		of := "/model=tiny/engine=metal/variant=" + variant + "/act=q8_128/"
+		for name, units := range map[string][]string{
+			"Model" + of + "packing=" + packing + "/test=load":                         {bench.NsPerOp, bench.GPUBytes},
+			"Model" + of + "packing=" + packing + "/test=pp2/depth=1":                  {bench.NsPerOp, bench.GPUTime, bench.TokenRate, bench.OpRate, bench.GPUBytes},
+			"Model" + of + "packing=" + packing + "/test=tg1/depth=1":                  {bench.NsPerOp, bench.GPUTime, bench.TokenRate, bench.GPUBytes},
+			"Op" + of + "packing=" + packing + "/test=tg1/depth=1/block=1/op=attn_qkv": {bench.NsPerOp, bench.WeightRate},
+			"Lockstep" + of + "input=isolated/block=1/tensor=ffn_down":                 {bench.NMSE, bench.MaxAbsErr},
+			"Logits" + of + "weights=random/tokens=2":                                  {bench.KLD, bench.Top1},
+		} {
+			i := slices.IndexFunc(results.Samples, func(s bench.Sample) bool { return s.Name.Full == name })
+			if i < 0 {
+				t.Errorf("no sample of %s", name)
+				continue
+			}
+			for _, unit := range units {
+				if v, ok := results.Samples[i].Value(unit); !ok || v <= 0 && unit != bench.KLD {
+					t.Errorf("%s has %g %s", name, v, unit)
+				}
+			}
+		}
+	}
 }

@@ -31,16 +31,32 @@ func (s *Suite) addLoading(shelf *shelf, c modelConfig) {
 		Name: c.name(t), Group: fmt.Sprintf("%s load %s", c.subject.Name, count.Of(c.threads, "thread")),
 		Expect: c.expect(t), Single: true,
 		Setup: func(context.Context) (bench.Instance, error) {
-			return &loading{shelf: shelf, modelConfig: c}, shelf.enter(scope{})
+			return newLoading(shelf, c), shelf.enter(scope{})
 		},
 	})
 }
 
 // A loading opens a model and closes it, which does not count.
 type loading struct {
-	shelf *shelf
-	modelConfig
+	open func(context.Context) (*models.Model, error)
+	// verify proves what was loaded, and tells its memory. What it computes is
+	// verified by the tests of the same variant.
+	verify  func(context.Context, *models.Model) ([]bench.Metric, error)
 	elapsed time.Duration
+}
+
+func newLoading(shelf *shelf, c modelConfig) *loading {
+	return &loading{
+		open: func(ctx context.Context) (*models.Model, error) {
+			return models.Open(ctx, c.subject.Path, c.options(shelf.pool(c.threads)))
+		},
+		verify: func(ctx context.Context, m *models.Model) ([]bench.Metric, error) {
+			if err := c.checkVariants(m); err != nil {
+				return nil, err
+			}
+			return shelf.memory(ctx, c, names.ModelTest{Kind: names.Load}), ctx.Err()
+		},
+	}
 }
 
 func (l *loading) Run(ctx context.Context, n int) error {
@@ -50,7 +66,7 @@ func (l *loading) Run(ctx context.Context, n int) error {
 			return err
 		}
 		start := clock.Now()
-		m, err := models.Open(ctx, l.subject.Path, l.options(l.shelf.pool(l.threads)))
+		m, err := l.open(ctx)
 		l.elapsed += clock.Since(start)
 		if err != nil {
 			return err
@@ -64,18 +80,13 @@ func (l *loading) Run(ctx context.Context, n int) error {
 
 func (l *loading) Elapsed() time.Duration { return l.elapsed }
 
-// Verify proves what is loaded. What it computes is verified by the tests of
-// the same variant.
 func (l *loading) Verify(ctx context.Context) ([]bench.Metric, error) {
-	m, err := models.Open(ctx, l.subject.Path, l.options(l.shelf.pool(l.threads)))
+	m, err := l.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer m.Close()
-	if err := l.checkVariants(m); err != nil {
-		return nil, err
-	}
-	return l.shelf.memory(ctx, l.modelConfig, names.ModelTest{Kind: names.Load}), ctx.Err()
+	return l.verify(ctx, m)
 }
 
 func (l *loading) Close() error { return nil }
@@ -94,30 +105,36 @@ func (s *Suite) addFirstToken(shelf *shelf, c modelConfig) {
 		Name: c.name(t), Group: fmt.Sprintf("%s ttft %s", c.subject.Name, count.Of(c.threads, "thread")),
 		Expect: c.expect(t), Single: true,
 		Setup: func(context.Context) (bench.Instance, error) {
-			return &firstToken{modelConfig: c}, shelf.enter(scope{})
+			return c.firstToken(), shelf.enter(scope{})
 		},
 	})
 }
 
 type firstToken struct {
-	modelConfig
+	subject *subject
+	args    []string // of the verb run, beside those that all have
+	proof   string   // what it says to have multiplied with; "": it may still pack
 	elapsed time.Duration
+}
+
+func (c modelConfig) firstToken() *firstToken {
+	f := &firstToken{subject: c.subject, args: []string{"--threads", strconv.Itoa(c.threads), "--variant", c.variant.Name}}
+	if c.packing == cpu.PackNever {
+		f.args, f.proof = append(f.args, "--native"), c.variant.String()
+	}
+	if act := c.otherAct(); act != "" {
+		f.args = append(f.args, "--act", string(act))
+	}
+	return f
 }
 
 // command returns the child process, and what it will have written to
 // standard error.
 func (f *firstToken) command(ctx context.Context) (*exec.Cmd, *bytes.Buffer) {
 	path, files := f.subject.forChild()
-	args := append(slices.Clone(f.subject.opt.RunCommand[1:]), path,
-		"-p", firstPrompt, "-n", "1", "--ignore-eos", "--threads", strconv.Itoa(f.threads), "--variant", f.variant.Name)
-	if f.packing == cpu.PackNever {
-		args = append(args, "--native")
-	}
+	args := slices.Concat(f.subject.opt.RunCommand[1:], []string{path, "-p", firstPrompt, "-n", "1", "--ignore-eos"}, f.args)
 	if f.subject.Head != nil {
 		args = append(args, "--head", f.subject.Head.Name)
-	}
-	if act := f.otherAct(); act != "" {
-		args = append(args, "--act", string(act))
 	}
 	cmd := exec.CommandContext(ctx, f.subject.opt.RunCommand[0], args...)
 	var stderr bytes.Buffer
@@ -172,8 +189,8 @@ func (f *firstToken) Verify(ctx context.Context) ([]bench.Metric, error) {
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("child process: %w: %s", err, strings.TrimSpace(stderr.String()))
 	}
-	if f.packing == cpu.PackNever && !strings.Contains(stderr.String(), f.variant.String()) {
-		return nil, fmt.Errorf("child process: %s does not multiply: %s", f.variant, strings.TrimSpace(stderr.String()))
+	if !strings.Contains(stderr.String(), f.proof) {
+		return nil, fmt.Errorf("child process: %s does not multiply: %s", f.proof, strings.TrimSpace(stderr.String()))
 	}
 	return nil, ctx.Err()
 }

@@ -39,17 +39,22 @@ func (s *Suite) addLockstep(shelf *shelf, configs []modelConfig, group string) {
 		}
 		schemes[c.act()] = true
 		s.Studies = append(s.Studies, bench.Study{
-			Name:  names.Lockstep{Model: sub.Name, Variant: c.variant.Name, Act: string(c.act())}.String(),
+			Name:  c.lockstep().String(),
 			Group: group, Time: expect,
 			Run: func(ctx context.Context, emit func(bench.Sample) error) error {
 				result, err := shelf.lockstep(ctx, c)
 				if err != nil {
 					return err
 				}
-				return emitLockstep(emit, c, result)
+				return emitLockstep(emit, c.lockstep(), sub, result)
 			},
 		})
 	}
+}
+
+// lockstep is the name of the study.
+func (c modelConfig) lockstep() names.Lockstep {
+	return names.Lockstep{Model: c.subject.Name, Variant: c.variant.Name, Act: string(c.act())}
 }
 
 // lockstepTime is about how long the reference takes, at 0.35 ns for a
@@ -76,18 +81,17 @@ func (s *shelf) lockstep(ctx context.Context, c modelConfig) (*lockstep.Result, 
 	}
 	done := c.subject.lockstep
 	if done[c.act()] == nil {
-		done[c.act()], err = s.runLockstep(ctx, c, m.Model)
+		done[c.act()], err = s.runLockstep(ctx, c.subject, m.Model)
 	}
 	return done[c.act()], err
 }
 
-func (s *shelf) runLockstep(ctx context.Context, c modelConfig, test *models.Model) (*lockstep.Result, error) {
-	sub := c.subject
+func (s *shelf) runLockstep(ctx context.Context, sub *subject, test *models.Model) (*lockstep.Result, error) {
 	ids, err := sub.text()
 	if err != nil {
 		return nil, err
 	}
-	opt, err := lockstep.Reference(s.pool(c.threads))
+	opt, err := lockstep.Reference(s.pool(s.maxThreads))
 	if err != nil {
 		return nil, err
 	}
@@ -100,10 +104,9 @@ func (s *shelf) runLockstep(ctx context.Context, c modelConfig, test *models.Mod
 	return result, errors.Join(err, reference.Close())
 }
 
-func emitLockstep(emit func(bench.Sample) error, c modelConfig, r *lockstep.Result) error {
-	model, variant, act := c.subject.Name, c.variant.Name, string(c.act())
+func emitLockstep(emit func(bench.Sample) error, name names.Lockstep, sub *subject, r *lockstep.Result) error {
 	for _, t := range r.Tensors {
-		name := names.Lockstep{Model: model, Variant: variant, Act: act, Input: string(t.Input), Block: profile.BlockName(t.Block), Tensor: t.Name}
+		name.Input, name.Block, name.Tensor = string(t.Input), profile.BlockName(t.Block), t.Name
 		if err := emit(bench.Sample{Name: bench.ParseName(name.String()), Values: errorMetrics(t.Errors)}); err != nil {
 			return err
 		}
@@ -111,14 +114,14 @@ func emitLockstep(emit func(bench.Sample) error, c modelConfig, r *lockstep.Resu
 	output, _ := r.Find(lockstep.Accumulated, engine.Outside, lockstep.Logits)
 	values := append([]bench.Metric{{Unit: bench.NMSE, Value: output.NMSE}}, predictions(&r.Estimate)...)
 	weights := names.RandomWeights
-	if !c.subject.Synthetic {
+	if !sub.Synthetic {
 		weights = ""
 		ppl, _ := r.Estimate.PPL()
 		reference, _ := r.Estimate.ReferencePPL()
 		values = append(values, bench.Metric{Unit: bench.Perplexity, Value: ppl}, bench.Metric{Unit: bench.RefPpl, Value: reference})
 	}
 	return emit(bench.Sample{
-		Name:   bench.ParseName(names.Logits{Model: model, Variant: variant, Act: act, Weights: weights, Tokens: r.Tokens}.String()),
+		Name:   bench.ParseName(names.Logits{Model: name.Model, Engine: name.Engine, Variant: name.Variant, Act: name.Act, Weights: weights, Tokens: r.Tokens}.String()),
 		Values: values,
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
+	"onebit/models"
 	enginecpu "onebit/models/engine/cpu"
 )
 
@@ -95,7 +96,8 @@ func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 		return nil, err
 	}
 	shelf := newShelf(&opt)
-	s := &Suite{home: shelf}
+	shelf.gpu = openGPU()
+	s := &Suite{Usual: shelf.gpu.unusual(), home: shelf}
 	for _, file := range opt.Files {
 		subject, err := newSubject(ctx, file, &opt)
 		if err == nil {
@@ -175,6 +177,7 @@ func (s *Suite) addModel(shelf *shelf, sub *subject) {
 			s.addLockstep(shelf, configs, textGroup(configs[0], names.Decode))
 		}
 	}
+	s.addModelGPU(shelf, sub)
 }
 
 func textGroup(c modelConfig, kind string) string {
@@ -210,7 +213,13 @@ func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
 			}
 			s.Cases = append(s.Cases, cs)
 			if c.studied() {
-				s.Studies = append(s.Studies, operations(shelf, c, t, group))
+				s.Studies = append(s.Studies, operations(c.caseOf(t), group, c.expect(t), func(ctx context.Context) (*models.Model, []int, error) {
+					m, err := shelf.open(ctx, c)
+					if err != nil {
+						return nil, nil, err
+					}
+					return m.Model, tokens(c.subject, t.Depth+t.Tokens), nil
+				}))
 			}
 		}
 		s.addLlamaBenchCase(sub, t, threads, group)

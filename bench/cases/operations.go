@@ -23,20 +23,25 @@ const (
 )
 
 // operations is the study of where the time of a test goes: a sample for each
-// operation of each block in each of several passes.
-func operations(shelf *shelf, c modelConfig, t names.ModelTest, group string) bench.Study {
+// operation of each block in each of several passes. open returns the model and
+// the tokens of the test.
+func operations(c names.ModelCase, group string, pass time.Duration, open func(context.Context) (*models.Model, []int, error)) bench.Study {
 	return bench.Study{
-		Name: c.caseOf(t).Operation("", ""), Group: group, Time: (1 + passes) * c.expect(t),
+		Name: c.Operation("", ""), Group: group, Time: (1 + passes) * pass,
 		Run: func(ctx context.Context, emit func(bench.Sample) error) error {
+			m, ids, err := open(ctx)
+			if err != nil {
+				return err
+			}
 			sums, left := newOperationTimes(), passes
-			return observe(ctx, shelf, c, t, func(pass *operationTimes) error {
+			return observe(ctx, m, c.Test, ids, func(pass *operationTimes) error {
 				sums.add(pass)
 				least := spanSteps * clock.Step()
 				if left--; left == 0 {
 					least = 1
 				}
 				for _, total := range sums.take(least) {
-					if err := emit(total.sample(c.caseOf(t))); err != nil {
+					if err := emit(total.sample(c)); err != nil {
 						return err
 					}
 				}
@@ -114,18 +119,13 @@ func (o *operationTimes) take(least time.Duration) (ready []operationTotal) {
 
 // observe performs the test under observation, and calls emit after each pass
 // but the first, which warms up.
-func observe(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest, emit func(*operationTimes) error) error {
-	m, err := shelf.open(ctx, c)
-	if err != nil {
-		return err
-	}
+func observe(ctx context.Context, m *models.Model, t names.ModelTest, ids []int, emit func(*operationTimes) error) error {
 	ops := newOperationTimes()
 	s, err := m.NewSession(models.SessionOptions{Context: t.Depth + t.Tokens, Observer: ops})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	ids := tokens(c.subject, t.Depth+t.Tokens)
 	if err := fill(ctx, t, s, ids); err != nil {
 		return err
 	}

@@ -24,8 +24,9 @@ type shelf struct {
 	subjects []*subject
 	scope    scope
 	opened   map[modelConfig]*opened
-	read     *mmap.Anon         // what a ceiling reads
-	dot      roofline.DotKernel // the fastest here
+	onGPU    map[string]*openedGPU // by kernel
+	read     *mmap.Anon            // what a ceiling reads
+	dot      roofline.DotKernel    // the fastest here
 	phases   map[modelConfig]phaseReply
 	majors   int64 // page faults that waited for a disk, before the run
 }
@@ -45,7 +46,7 @@ type opened struct {
 func newShelf(opt *ModelsOptions) *shelf {
 	dot, _ := fastestDot(cpu.Detected())
 	return &shelf{
-		rig: newRig(opt.Threads, opt.Host), opt: opt, opened: map[modelConfig]*opened{}, phases: map[modelConfig]phaseReply{},
+		rig: newRig(opt.Threads, opt.Host), opt: opt, opened: map[modelConfig]*opened{}, onGPU: map[string]*openedGPU{}, phases: map[modelConfig]phaseReply{},
 		dot: dot,
 	}
 }
@@ -64,6 +65,10 @@ func (s *shelf) clear() error {
 	for c, m := range s.opened {
 		errs = append(errs, m.Close())
 		delete(s.opened, c)
+	}
+	for k, m := range s.onGPU {
+		errs = append(errs, m.Close())
+		delete(s.onGPU, k)
 	}
 	if s.read != nil {
 		errs = append(errs, s.read.Free())
