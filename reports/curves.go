@@ -19,8 +19,9 @@ type Curves struct {
 	X, Y    string   // what the axes show
 	LogX    bool
 	LogY    bool
-	Top     float64 // where the vertical axis ends; 0: above every point
-	Columns int     // of panels
+	Top     float64    // above which no point is drawn; 0: all are
+	Span    [2]float64 // the ends of the vertical axis; both 0: what the points take
+	Columns int        // of panels
 	Panels  []CurvePanel
 }
 
@@ -62,6 +63,9 @@ func (c *Curves) WritePNG(w io.Writer) error {
 		return errors.New("nothing to draw: no point is finite")
 	}
 	x, y := curveAxis(xs, c.LogX, math.Inf(1)), curveAxis(ys, c.LogY, c.Top)
+	if c.Span != [2]float64{} {
+		y.min, y.max = c.Span[0], c.Span[1]
+	}
 	var names []string
 	var panels []*plot.Plot
 	for _, p := range c.Panels {

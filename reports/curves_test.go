@@ -47,6 +47,10 @@ func TestCurves(t *testing.T) {
 	if cut := inks(c); cut[second] == 0 || cut[second] >= both[second] {
 		t.Errorf("%d pixels of the second series up to 50, %d in whole", cut[second], both[second])
 	}
+	c.Top, c.Span = 0, [2]float64{1, 1000}
+	if far := inks(c); far[second] == 0 || far[second] >= both[second] {
+		t.Errorf("%d pixels of the second series on an axis to 1000, %d on one to 300", far[second], both[second])
+	}
 	if err := (&Curves{Panels: []CurvePanel{{"", []Curve{{"a", []CurvePoint{{Y: math.NaN()}}}}}}}).WritePNG(&bytes.Buffer{}); err == nil {
 		t.Error("no error without a finite point")
 	}

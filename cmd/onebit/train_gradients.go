@@ -35,8 +35,8 @@ rounded weights, with the third seed's, which divides it by their scale γ, and
 with weights that are not rounded: by each optimizer, at several learning rates,
 from several seeds, with and without norms and clipping. Print the norms of the
 gradients at the first step and the losses on held-out text, and draw them.
-Results are the same on every machine, for any number of threads, but for how
-long they take: some five minutes on two CPUs.`,
+Results are the same for any number of threads. It takes some five minutes on two
+CPUs.`,
 		Args: exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -99,7 +99,10 @@ func (f *gradientsFlags) run(cmd *cobra.Command) error {
 // printFirstNorms prints the norms of the weights' gradients at the first step of one
 // seed: all optimizers and rates begin alike.
 func printFirstNorms(w io.Writer, groups []*gradients.Group) error {
-	for _, normed := range []bool{true, false} {
+	for i, normed := range []bool{true, false} {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
 		first := map[string]*gradients.Result{}
 		for _, g := range groups {
 			if g.Normed == normed && first[g.Gradient] == nil {

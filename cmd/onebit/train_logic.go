@@ -48,7 +48,7 @@ Some minutes on two CPUs.`,
 	flags.IntVar(&f.seeds, "seeds", 20, "`NUMBER` of random starts of each gate")
 	flags.IntVar(&f.width, "width", 32, "`NUMBER` of features of a bit in the network for SHA-256")
 	flags.IntVar(&f.loops, "loops", 2, "`NUMBER` of times that its block is applied")
-	flags.IntVar(&f.steps, "steps", 1000, "`NUMBER` of steps of its training; 0 leaves it out")
+	flags.IntVar(&f.steps, "steps", 1500, "`NUMBER` of steps of its training; 0 leaves it out")
 	flags.IntSliceVar(&f.weights, "weights", []int{36_000_000, 100_000_000, 1_200_000_000}, "`SIZES` of the models that are packed")
 	flags.IntVar(&f.threads, "threads", 0, "`NUMBER` of threads; 0: one for each CPU")
 	flags.StringVarP(&f.out, "output", "o", "", "draw the figures into `DIR`")
@@ -270,7 +270,11 @@ func (f *logicFlags) trainSparse(ctx context.Context, progress io.Writer, pool *
 }
 
 func (f *logicFlags) drawRounds(names []string, found []*logic.Accuracy) error {
-	panel := reports.CurvePanel{}
+	ceiling := reports.Curve{Name: "ceiling"}
+	for t := range found[0].Rounds {
+		ceiling.Points = append(ceiling.Points, reports.CurvePoint{X: float64(t + 1), Y: 100 * logic.Ceiling})
+	}
+	panel := reports.CurvePanel{Lines: []reports.Curve{ceiling}}
 	for i, a := range found {
 		line := reports.Curve{Name: names[i]}
 		for t, v := range a.Rounds {
@@ -282,7 +286,7 @@ func (f *logicFlags) drawRounds(names []string, found []*logic.Accuracy) error {
 		return err
 	}
 	return writeCurves(filepath.Join(f.out, "logic-rounds.png"), reports.Curves{
-		Heading: "Bits of SHA-256's next state that are predicted", X: "round", Y: "percent",
+		Heading: "Bits of SHA-256's next state that are predicted", X: "round", Y: "percent", Span: [2]float64{50, 100},
 		Notes: []string{
 			fmt.Sprintf("Over %d random messages. No predictor without the message is right about more than 87.5 %% in expectation.", tracesTested),
 			"copies is what is known without learning: six words move on, the other two are taken for 0.",

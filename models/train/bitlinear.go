@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"onebit/internal/aligned"
+	"onebit/internal/cpu"
 	"onebit/kernels"
 	"onebit/kernels/dense"
 )
@@ -76,6 +77,7 @@ type BitLinear struct {
 	pool     *kernels.Pool
 	products *dense.Multiplier
 	rounded  rounded
+	packed   *dense.Packed // of the rounded weights, once there are rows enough
 	frozen   bool
 
 	x, xq, y, gx []float32 // x is the caller's
@@ -161,7 +163,9 @@ func (l *BitLinear) multiply() []float32 {
 	rows := len(l.xq) / l.In
 	l.Rounded()
 	l.y = aligned.Grow(l.y, rows*l.Out, nil)
-	l.products.Set(dense.Of(l.y, rows, l.Out), dense.Of(l.xq, rows, l.In), l.matrix(l.rounded.w).T())
+	if !l.multiplyPacked(rows) {
+		l.products.Set(dense.Of(l.y, rows, l.Out), dense.Of(l.xq, rows, l.In), l.matrix(l.rounded.w).T())
+	}
 	if l.Bias != nil {
 		eachRows(l.pool, rows, l.Out, func(from, to int) {
 			for r := from; r < to; r++ {
@@ -172,6 +176,33 @@ func (l *BitLinear) multiply() []float32 {
 		})
 	}
 	return l.y
+}
+
+// packedFrom is the rows from which int8 kernels are faster than float32 products,
+// packing included: docs/measurements/dense.md.
+const packedFrom = 1024
+
+// multiplyPacked multiplies by the int8 kernel that a trained model has, where there
+// is one and rows enough. It sums integers: the result is the model's to the bit,
+// and that of floats but for their rounding.
+func (l *BitLinear) multiplyPacked(rows int) bool {
+	if rows < packedFrom || l.pool == nil || l.opt.Form.floats() || l.opt.Rounding.scheme == "" {
+		return false
+	}
+	if l.packed == nil {
+		v, err := kernels.BestFor(l.opt.Form.Type.Name, l.opt.Rounding.scheme, cpu.Host())
+		if err != nil || v.ISA == kernels.Go { // no faster than floats
+			return false
+		}
+		if l.packed, err = dense.NewPacked(v, l.Out, l.In); err != nil { // the columns don't fill its blocks
+			return false
+		}
+	}
+	if l.packed.Set(l.pool, l.rounded.w) != nil { // not finite: floats make a loss that says so
+		return false
+	}
+	l.packed.Mul(l.pool, l.y, l.x, rows)
+	return true
 }
 
 // roundRows makes xq the rounded activations.

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"math"
 	"sync"
 
 	"onebit/internal/cpu"
@@ -14,10 +13,16 @@ type Rounding struct {
 	Name string
 	// round writes what x, rows of cols, becomes. Nil: it stays as it is.
 	round func(dst, x []float32, cols int)
+	// scheme is that of the kernels which round in the same way; "" if none does.
+	scheme kernels.Scheme
 }
 
 // NoRounding leaves activations as they are.
 var NoRounding = &Rounding{Name: "f32"}
+
+// nearest, added and taken away again, leaves the nearest integer of a float32 up
+// to 2²², ties to even.
+const nearest float32 = 0x1.8p23
 
 // SeedRows is the third seed's int8 per row: s = 127/(max|x| + 1e-5),
 // clamp(round(x·s), -128, 127)/s, halves to even.
@@ -29,7 +34,7 @@ var SeedRows = &Rounding{Name: "seed", round: func(dst, x []float32, cols int) {
 		}
 		scale := 127 / (most + seedEps)
 		for i, v := range x[:cols] {
-			q := float32(math.RoundToEven(float64(v * scale)))
+			q := float32(v*scale) + nearest - nearest
 			dst[i] = min(max(q, -128), 127) / scale
 		}
 	}
@@ -56,7 +61,7 @@ func schemeRounding(scheme kernels.Scheme) *Rounding {
 		return &kernels.Variant{Scheme: scheme, ISA: v.ISA} // in no kernel's order
 	})
 	buffers := sync.Pool{New: func() any { return new(kernels.Activations) }}
-	return &Rounding{Name: string(scheme), round: func(dst, x []float32, cols int) {
+	return &Rounding{Name: string(scheme), scheme: scheme, round: func(dst, x []float32, cols int) {
 		a := buffers.Get().(*kernels.Activations)
 		defer buffers.Put(a)
 		rows, group := len(x)/cols, scheme.GroupLen(cols)

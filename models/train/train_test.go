@@ -34,12 +34,12 @@ func fit(t *testing.T, pool *kernels.Pool, form *Form, rule string, rate float64
 	}
 	opt := NewOptimizer(pool, r, n.Params())
 	opt.Clip, opt.Decay = 1, 0.01
-	x := randomRows(5, 40*128)
-	targets := make([]int32, 40)
+	x := randomRows(5, 20*128)
+	targets := make([]int32, 20)
 	for i := range targets {
-		targets[i] = int32(i / 4)
+		targets[i] = int32(i / 2)
 	}
-	grad := make([]float32, 40*10)
+	grad := make([]float32, 20*10)
 	var losses []float64
 	for step := 1; step <= steps; step++ {
 		ZeroGrad(n.Params())
@@ -155,6 +155,48 @@ func TestPackedInference(t *testing.T) {
 		closeTo(t, l.opt.Form.Name+" as "+v.String(), widen(y), widen(want), 1e-6)
 		m.Close()
 		pool.Close()
+	}
+}
+
+// With rows enough, training multiplies by the kernels: what it gives is what the
+// packed model gives, to the bit, and what float32 products give but for rounding.
+func TestManyRows(t *testing.T) {
+	pool := kernels.NewPool(2)
+	defer pool.Close()
+	for _, test := range []struct {
+		form *Form
+		in   int
+	}{{B158, 256}, {OneBit, 128}, {B158, 100}, {SeedForm, 256}} { // the last two by floats
+		const rows, out = packedFrom, 48
+		x := randomRows(9, rows*test.in)
+		l := NewBuilder(pool, 3).BitLinear("l", test.in, out, Options{Form: test.form})
+		y := l.Forward(x)
+		v, err := kernels.BestFor(test.form.Type.Name, test.form.Rounding.scheme, cpu.Host())
+		if packed := l.packed != nil; packed != (err == nil && v.ISA != kernels.Go && test.in%128 == 0) {
+			t.Errorf("%s from %d: packed is %t", test.form.Name, test.in, packed)
+		} else if packed {
+			tensor, err := l.Pack(test.form.Type)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := v.Pack(tensor, pool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := make([]float32, rows*out)
+			pool.MatMul(want, v, m, x, rows)
+			m.Close()
+			if !slices.Equal(y, want) {
+				t.Errorf("%s: results differ from the packed model's", test.form.Name)
+			}
+		}
+		floats := NewBuilder(nil, 3).BitLinear("l", test.in, out, Options{Form: test.form})
+		closeTo(t, test.form.Name, widen(y), widen(floats.Forward(x)), 1e-6)
+	}
+	l := NewBuilder(pool, 3).BitLinear("l", 128, 1, Options{Form: B158})
+	l.Weight.W[0] = float32(math.NaN())
+	if y := l.Forward(randomRows(9, packedFrom*128))[7]; isFinite(float64(y)) {
+		t.Errorf("a weight of NaN gives %v", y)
 	}
 }
 
