@@ -13,8 +13,8 @@ import (
 
 var floatTypes = []*formats.Type{formats.F32, formats.F16, formats.BF16}
 
-func floatConstants(t *testing.T, format *formats.Type) map[int]any {
-	c, err := FloatConstants(format)
+func floatConstants(t *testing.T, format *formats.Type, columns int) map[int]any {
+	c, err := FloatConstants(format, columns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func floatConstants(t *testing.T, format *formats.Type) map[int]any {
 }
 
 func TestFloatConstants(t *testing.T) {
-	if _, err := FloatConstants(formats.Q8_0); err == nil || err.Error() != "q8_0 has no floats" {
+	if _, err := FloatConstants(formats.Q8_0, 1); err == nil || err.Error() != "q8_0 has no floats" {
 		t.Errorf("error %v for q8_0", err)
 	}
 }
@@ -30,9 +30,9 @@ func TestFloatConstants(t *testing.T) {
 // Products of floats have the bits of package kernels' scheme f32.
 func TestDense(t *testing.T) {
 	for _, format := range floatTypes {
-		for _, s := range [][3]int{{1, 4, 1}, {1, 8, 1}, {1, 32, 1}, {2, 4, 1}, {9, 132, 2}, {37, 36, 1}, {2, 2052, 1}} {
+		for _, s := range [][4]int{{1, 4, 1, 1}, {9, 132, 2, 1}, {37, 36, 5, 2}, {33, 68, 7, 4}, {2, 2052, 1, 1}} {
 			t.Run(fmt.Sprintf("%s/%dx%d", format.Name, s[0], s[1]), func(t *testing.T) {
-				if err := denseProduct(t, Heads, format, s[0], s[1], s[2]); err != nil {
+				if err := denseProduct(t, Heads, format, s[0], s[1], s[2], s[3]); err != nil {
 					t.Error(err)
 				}
 			})
@@ -40,7 +40,8 @@ func TestDense(t *testing.T) {
 	}
 }
 
-func denseProduct(t *testing.T, source string, format *formats.Type, rows, cols, n int) error {
+// denseProduct multiplies n columns, so many for one reading of weights.
+func denseProduct(t *testing.T, source string, format *formats.Type, rows, cols, n, tile int) error {
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
 	tensor, x := kerneltest.Tensor(t, format, rows, cols, rng), normal(rng, n*cols)
 	v, err := kernels.Lookup(format.Name, "scalar", kernels.F32)
@@ -56,8 +57,8 @@ func denseProduct(t *testing.T, source string, format *formats.Type, rows, cols,
 	want, y := make([]float32, n*rows), poisoned(n*rows)
 	v.Rows(want, m, &a, 0, rows)
 	const threads = 64
-	err = compile(t, source, floatConstants(t, format)).Dispatch("matvec_dense", [3]int{(2*rows + threads - 1) / threads * threads, n, 1}, [3]int{threads, 1, 1},
-		softmetal.Buffer(0, tensor.Data), softmetal.Buffer(1, x), softmetal.Buffer(2, y), softmetal.Value(3, [2]uint32{uint32(rows), uint32(cols)}))
+	err = compile(t, source, floatConstants(t, format, tile)).Dispatch("matvec_dense", [3]int{(2*rows + threads - 1) / threads * threads, (n + tile - 1) / tile, 1}, [3]int{threads, 1, 1},
+		softmetal.Buffer(0, tensor.Data), softmetal.Buffer(1, x), softmetal.Buffer(2, y), softmetal.Value(3, Shape{Rows: uint32(rows), Cols: uint32(cols), Columns: uint32(n)}))
 	if err != nil {
 		return err
 	}
@@ -71,8 +72,8 @@ func TestEmbedDense(t *testing.T) {
 			tensor := kerneltest.Tensor(t, format, rows, cols, rand.New(rand.NewPCG(1, 9)))
 			w, _, _ := weights(t, tensor)
 			ids, y := []uint32{4, 0, 2}, poisoned(3*cols)
-			err := compile(t, Heads, floatConstants(t, format)).Dispatch("embed_dense", [3]int{16, len(ids), 1}, [3]int{8, 1, 1},
-				softmetal.Buffer(0, tensor.Data), softmetal.Buffer(1, ids), softmetal.Buffer(2, y), softmetal.Value(3, [2]uint32{rows, cols}))
+			err := compile(t, Heads, floatConstants(t, format, 1)).Dispatch("embed_dense", [3]int{16, len(ids), 1}, [3]int{8, 1, 1},
+				softmetal.Buffer(0, tensor.Data), softmetal.Buffer(1, ids), softmetal.Buffer(2, y), softmetal.Value(3, Shape{Rows: rows, Cols: cols}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -47,7 +47,18 @@ func (c Cut) termColumns(codes Codes) uint32 {
 const most = 8
 
 func cutOf(codes Codes, actColumns uint32, columns int) Cut {
-	return Cut{ActColumns: actColumns, Columns: min(uint32(columns), most/codes.Bits), Rows: 1, Threads: 32}
+	return Cut{ActColumns: actColumns, Columns: tileColumns(columns, most/codes.Bits), Rows: 1, Threads: 32}
+}
+
+// tileColumns returns how many columns of activations weights are read once for: a
+// power of two, so that batches of all lengths share a few pipelines, which take a
+// compiler's time each.
+func tileColumns(columns int, most uint32) uint32 {
+	n := uint32(1)
+	for n < most && int(n) < columns {
+		n *= 2
+	}
+	return n
 }
 
 // TilesCut returns the cut of matvec_tiles for so many rows and columns of

@@ -73,6 +73,7 @@ func TestPlantedMistakes(t *testing.T) {
 			"of threadgroup memory all_rooms, which thread", lanesOfTQ2},
 		"sums in another order":         {Heads, "(parts[0] + parts[4]) + (parts[2] + parts[6])", "(parts[0] + parts[2]) + (parts[4] + parts[6])", inResult, denseOfF16},
 		"a row's sums before all are":   {Heads, "threadgroup_barrier(mem_flags::mem_threadgroup);", "", "of threadgroup memory sums, which no thread of it has written", denseOfF16},
+		"a column behind the last":      {Heads, "ulong(min(column + n, d.columns - 1)) * quads", "ulong(column + n) * quads", "of buffer 1 (x), which has", denseOfF16},
 		"a row behind the last":         {Heads, "min(first + r * apart, d.rows - 1)", "first + r * apart", "of buffer 0 (weights), which has", denseOfF16},
 		"the last of equals":            {Top, "ulong(~id)", "ulong(id)", inResult, topped},
 		"negative logits in their bits": {Top, "? ~bits : bits | 0x80000000;", "? bits : bits | 0x80000000;", inResult, topped},
@@ -177,7 +178,7 @@ func lanesOfTQ2(t *testing.T, source string) error {
 }
 
 func denseOfF16(t *testing.T, source string) error {
-	return denseProduct(t, source, formats.F16, 9, 132, 2)
+	return denseProduct(t, source, formats.F16, 9, 132, 3, 2)
 }
 
 func topped(t *testing.T, source string) error {

@@ -44,8 +44,8 @@ var Operations string
 //go:embed bytes.metal
 var Bytes string
 
-// Heads multiplies weights that are floats, and has rows of them. Its function
-// constant weight_type, 0, is that of FloatConstants.
+// Heads multiplies weights that are floats, and has rows of them. FloatConstants
+// has its function constants.
 //
 //go:embed heads.metal
 var Heads string
@@ -74,11 +74,12 @@ var Hadamard string
 //go:embed top.metal
 var Top string
 
-// FloatConstants returns the function constants of Heads for a format, or an
-// error if it has no floats.
-func FloatConstants(t *formats.Type) (map[int]any, error) {
+// FloatConstants returns the function constants of Heads for a format, where weights
+// are read once for so many columns of activations, 4 at most, or an error if it has
+// no floats.
+func FloatConstants(t *formats.Type, columns int) (map[int]any, error) {
 	if i := slices.Index([]*formats.Type{formats.F32, formats.F16, formats.BF16}, t); i >= 0 {
-		return map[int]any{0: uint32(i)}, nil
+		return map[int]any{0: uint32(i), 1: uint32(columns)}, nil
 	}
 	return nil, fmt.Errorf("%s has no floats", t.Name)
 }

@@ -134,11 +134,12 @@ func planRows(t *formats.Type, _ uint32, rows, cols, columns int) (Plan, error) 
 }
 
 func planDense(t *formats.Type, _ uint32, rows, cols, columns int) (Plan, error) {
-	c, err := FloatConstants(t)
+	tile := int(tileColumns(columns, 4))
+	c, err := FloatConstants(t, tile)
 	if err == nil && cols%4 != 0 {
 		err = fmt.Errorf("%d columns; want a multiple of 4", cols)
 	}
-	return Plan{c, 0, [3]int{groups(rows, planThreads/2), columns, 1}, [3]int{planThreads, 1, 1}}, err
+	return Plan{c, 0, [3]int{groups(rows, planThreads/2), groups(columns, tile), 1}, [3]int{planThreads, 1, 1}}, err
 }
 
 func planSimd(t *formats.Type, _ uint32, rows, cols, columns int) (Plan, error) {

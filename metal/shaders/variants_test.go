@@ -244,6 +244,7 @@ func TestTilesCut(t *testing.T) {
 		{formats.Q1_0_g128, 128, 151936, 100, [2]uint32{1, 8}},
 		{formats.I2_S, 0, 8192, 1, [2]uint32{4, 1}},
 		{formats.I2_S, 0, 8192, 2, [2]uint32{2, 2}},
+		{formats.I2_S, 0, 8192, 3, [2]uint32{1, 4}},
 		{formats.I2_S, 0, 8192, 100, [2]uint32{1, 4}},
 		{formats.Q2_0, 128, 8192, 1, [2]uint32{2, 1}},
 	} {
