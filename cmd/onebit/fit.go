@@ -21,6 +21,9 @@ func fitted(rows [][]string, width int, drop ...string) (fit [][]string, dropped
 			break
 		}
 		i := slices.Index(fit[0], name)
+		if i < 0 {
+			continue // another table's
+		}
 		var narrower [][]string
 		for _, row := range fit {
 			narrower = append(narrower, slices.Delete(slices.Clone(row), i, i+1))

@@ -49,8 +49,7 @@ type kernelList struct {
 	Variants []variantInfo `json:"variants"`
 	Vectors  []vectorsInfo `json:"vectors"`
 	Engines  []engineInfo  `json:"engines"`
-	Foreign  []string      `json:"foreign_isas"`       // levels of other architectures
-	NoMetal  string        `json:"no_metal,omitempty"` // why there is no GPU for the kernels of Metal
+	Foreign  []string      `json:"foreign_isas"` // levels of other architectures
 }
 
 type variantInfo struct {
@@ -127,8 +126,6 @@ func (l *kernelList) addMetal() {
 	device, missing := metal.Open()
 	if missing == nil {
 		defer device.Close()
-	} else {
-		l.NoMetal = missing.Error()
 	}
 	for _, t := range formats.Types() {
 		for _, k := range enginemetal.Kernels(t) {
@@ -192,9 +189,6 @@ func (l kernelList) print(w io.Writer, width int) error {
 	slices.Sort(dropped)
 	dropped = slices.Compact(dropped)
 	notes := []string{"* used on this machine, for its format, unless another is asked for", "not in this program: " + strings.Join(l.Foreign, ", ")}
-	if l.NoMetal != "" {
-		notes = append(notes, l.NoMetal)
-	}
 	if len(dropped) > 0 {
 		notes = append(notes, "not shown for lack of width: "+strings.ToLower(strings.Join(dropped, ", ")))
 	}
