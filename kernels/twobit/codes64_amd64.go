@@ -5,13 +5,28 @@ package twobit
 import (
 	"encoding/binary"
 
+	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/kernels"
 )
 
 // codes64 is the layout for a format with a scale per block; it is drawn in doc.go.
-func (f *twoBit) codes64() *kernels.Layout {
-	return tileLayout("codes64", func(cols int) int { return cols / f.blockLen * f.blockBytes }, f.tileBytes, f.packTile, f.packTileGo)
+func (f twoBitFormat) codes64() *kernels.Layout {
+	codes := f.codes
+	if f.Type == formats.TQ1_0 {
+		rowBytes := func(cols int) int { return cols / codes.blockLen * tq1Block }
+		whole := func(tile, rows []byte) { codes.packTile(tile, unpackedTQ1(rows)) }
+		part := func(tile, rows []byte, n int) { codes.packTileGo(tile, unpackedTQ1(rows), n) }
+		return tileLayout("codes64", rowBytes, codes.tileBytes, whole, part)
+	}
+	return tileLayout("codes64", func(cols int) int { return cols / codes.blockLen * codes.blockBytes }, codes.tileBytes, codes.packTile, codes.packTileGo)
+}
+
+// unpackedTQ1 returns rows of tq1_0 as tq2_0 has them.
+func unpackedTQ1(rows []byte) []byte {
+	codes := make([]byte, len(rows)/tq1Block*tq2Block)
+	unpackTQ1Blocks(codes, rows)
+	return codes
 }
 
 // tileBytes are those of a tile.
@@ -87,7 +102,7 @@ func (f twoBitFormat) registerCodes64() {
 	order := panels.order()
 	kernels.Register(&kernels.Variant{
 		Name: kernels.AVX512VNNI.Name, Summary: "VPDPBUSD on codes masked in place, 64 rows at a time", Format: f.Type, Scheme: f.Scheme,
-		ISA: kernels.AVX512VNNI, Layout: codes.codes64(), Preference: 4,
+		ISA: kernels.AVX512VNNI, Layout: f.codes64(), Preference: 4,
 		MatVec: func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 			out := dst[r0:r1]
 			q, scales, sums := a.Columns(nil, col, 1)

@@ -3,12 +3,12 @@
 //
 // # Layouts
 //
-// Formats with a scale per block have packed layouts for AVX-512 VNNI, no larger than
-// the file's, with rows in the lanes of registers: a dot product of bytes leaves 16
+// Formats with a scale per block have packed layouts for AVX-512 VNNI, as large as the
+// file's (but tq1_0's: its codes have two bits there), with rows in the lanes of registers: a dot product of bytes leaves 16
 // row sums without a horizontal addition, and 16 scales convert at once.
 //
-//	codes64     tq2_0, q2_0, q2_0_g128, pq2_0: 64 rows × a block, of D = 4, 8
-//	            or 16 groups of 16 columns. Byte 4r+i of vector v of group g has
+//	codes64     tq2_0, q2_0, q2_0_g128, pq2_0, tq1_0: 64 rows × a block, of D = 4,
+//	            8 or 16 groups of 16 columns. Byte 4r+i of vector v of group g has
 //	            columns 16g+4j+i of row 16v+r at bits 2j, j = 0..3: four
 //	            neighbouring activations, broadcast, meet what one mask
 //	            leaves.
@@ -22,14 +22,14 @@
 //	            dword 0        …   dword 5        tails                   64 fp16 scales
 //	            4 × 64 B           4 × 64 B       64 × 2 B: bytes 24, 25  128 B
 //
-// Elsewhere three formats are packed:
+// These are packed for any instruction set, the last two for those without AVX-512:
 //
 //	words       i2_s_x4, whose bytes hold four rows each: rows as ternary_u32
 //	            has them, ceil(cols/16) words.
 //
 //	tq2_0       tq1_0, whose digits are base 3: blocks as tq2_0 has them.
 //
-//	q2_0_g128   ptq1_0, likewise, without AVX-512: blocks as q2_0_g128 has them.
+//	q2_0_g128   ptq1_0, likewise: blocks as q2_0_g128 has them.
 //
 // The others are multiplied in place. One kernel serves all their
 // byte orders, because the activations are arranged and not the weights: an

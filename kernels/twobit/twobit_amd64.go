@@ -3,6 +3,7 @@
 package twobit
 
 import (
+	"onebit/formats"
 	"onebit/kernels"
 	"onebit/kernels/internal/tiles"
 )
@@ -16,7 +17,7 @@ func init() {
 			f.registerRows(arrangements[f.codes])
 		} else {
 			f.registerBlocks(arrangements[f.codes])
-			if f.layout == kernels.Native {
+			if f.Type != formats.PTQ1_0 { // which has digits64
 				f.registerCodes64()
 			}
 		}

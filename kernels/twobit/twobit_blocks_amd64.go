@@ -3,7 +3,6 @@
 package twobit
 
 import (
-	"onebit/formats"
 	"onebit/kernels"
 	"onebit/kernels/internal/tiles"
 )
@@ -20,13 +19,11 @@ func (f twoBitFormat) registerBlocks(a arrangement) {
 			Layout: f.layout, Order: order32, MatVec: rows.matVec(order32, row),
 		}
 		if isa == kernels.AVX512VNNI {
-			if f.Type == formats.PTQ1_0 {
-				continue // digits64
+			if f.layout != kernels.Native {
+				continue // there is a better layout to pack for
 			}
+			v.Name += "-native"
 			v.Order, v.MatVec = order64, rows.matVec(order64, row)
-			if f.layout == kernels.Native {
-				v.Name += "-native" // there is a packed one
-			}
 		}
 		if strip := blocksStrips[isa]; strip != nil {
 			v.BatchOrder, v.BatchFrom, v.MatMul = stripsOrder, blocksBatchFrom, strip.matMul(strips, stripsOrder, row)
