@@ -108,7 +108,7 @@ func (f twoBitFormat) registerCodes64() {
 			q, scales, sums := a.Columns(nil, col, 1)
 			codes64AVX512VNNI(&out[0], &tilesOf(m, r0, r1, codes.tileBytes(m.Cols))[0], &q[0], &scales[0], &sums[0], m.Cols/codes.blockLen, codes.blockLen/32, row.scaleStep, len(out))
 		},
-		BatchOrder: order,
+		BatchOrder: order, BatchFrom: ternaryBatchFrom,
 		MatMul: func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 			panels.tiles(m, a, order, r0, r1, codes.tileBytes(m.Cols), func(data *byte, panel *int8, c, cols, r, rows int) {
 				forCols(codes64Batch, cols)(&dst[c*m.Rows+r], 4*m.Rows, data, panel, &a.Scales[c*a.Groups], 4*a.Groups, cols, m.Cols/codes.blockLen, row.groups, row.scaleStep, rows)

@@ -63,7 +63,7 @@ func init() {
 			q, scales, sums := a.Columns(nil, col, 1)
 			digits64AVX512VNNI(&out[0], &tilesOf(m, r0, r1, blocks*digitBlock)[0], &q[0], &scales[0], &sums[0], blocks, scaleStep, len(out))
 		},
-		BatchOrder: order,
+		BatchOrder: order, BatchFrom: blocksBatchFrom,
 		MatMul: func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 			panels.tiles(m, a, order, r0, r1, m.Cols/128*digitBlock, func(data *byte, panel *int8, c, cols, r, rows int) {
 				forCols(digits64Batch, cols)(&dst[c*m.Rows+r], 4*m.Rows, data, panel, &a.Scales[c*a.Groups], 4*a.Groups, cols, m.Cols/128, scaleStep, rows)
