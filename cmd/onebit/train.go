@@ -81,7 +81,7 @@ func newTrain() *cobra.Command {
 	for _, flag := range recipeFlags {
 		flag.add(cmd, &f.recipe)
 	}
-	cmd.AddCommand(newTrainGradients(), newTrainLogic())
+	cmd.AddCommand(newTrainCurve(), newTrainGradients(), newTrainLogic())
 	return cmd
 }
 
@@ -304,6 +304,14 @@ func tableOf(name string) (*arch.Table, error) {
 
 // train makes the steps that are left, and says at the end what came of them.
 func (f *trainFlags) train(cmd *cobra.Command, t *lm.Trainer) error {
+	if err := f.advance(cmd, t); err != nil {
+		return err
+	}
+	return f.finish(cmd, t)
+}
+
+// advance makes them.
+func (f *trainFlags) advance(cmd *cobra.Command, t *lm.Trainer) error {
 	ctx := cmd.Context()
 	p := newTrainProgress(cmd.ErrOrStderr(), t)
 	p.begin()
@@ -328,7 +336,7 @@ func (f *trainFlags) train(cmd *cobra.Command, t *lm.Trainer) error {
 			return err
 		}
 	}
-	return f.finish(cmd, t)
+	return nil
 }
 
 func (f *trainFlags) interrupted(t *lm.Trainer, cause error) error {
@@ -347,10 +355,10 @@ func (f *trainFlags) stopped(err error) error {
 }
 
 func (f *trainFlags) finish(cmd *cobra.Command, t *lm.Trainer) error {
-	path := filepath.Join(f.output, modelName)
-	if err := writeFile(cmd.Context(), path, true, t.Export); err != nil {
+	if err := f.export(cmd.Context(), t); err != nil {
 		return err
 	}
+	path := filepath.Join(f.output, modelName)
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -364,6 +372,10 @@ func (f *trainFlags) finish(cmd *cobra.Command, t *lm.Trainer) error {
 		return printJSON(cmd.OutOrStdout(), r.document())
 	}
 	return r.print(cmd.OutOrStdout())
+}
+
+func (f *trainFlags) export(ctx context.Context, t *lm.Trainer) error {
+	return writeFile(ctx, filepath.Join(f.output, modelName), true, t.Export)
 }
 
 // shortDescription is a recipe in a few words.
