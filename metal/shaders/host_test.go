@@ -79,3 +79,35 @@ func TestPipelines(t *testing.T) {
 		}
 	}
 }
+
+// The host gets a pipeline for every variant's plans, with registers for as many
+// threads as they have.
+func TestPlannedPipelines(t *testing.T) {
+	d := openDevice(t)
+	for _, v := range Variants() {
+		if v.Simdgroups && !d.Supports(metal.Apple7) {
+			continue
+		}
+		l, err := d.Compile(v.Source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		for _, format := range []*formats.Type{formats.F16, formats.Q1_0_g128, formats.I2_S, formats.TQ2_0, formats.Q8_0, formats.Q6_K} {
+			for _, actColumns := range []uint32{0, 32, 128} {
+				for _, columns := range []int{1, 8} {
+					plan, err := v.Plan(format, actColumns, 151936, 2048, columns)
+					if err != nil {
+						continue // TestRefusedPlans has why
+					}
+					p, err := l.Pipeline(v.Kernel, plan.Constants)
+					if err != nil {
+						t.Errorf("%s of %s: %v", v.Name, format.Name, err)
+					} else if int(p.MaxThreads()) < plan.Threads[0] {
+						t.Errorf("%s of %s: %d threads in a threadgroup at most, of %d planned", v.Name, format.Name, p.MaxThreads(), plan.Threads[0])
+					}
+				}
+			}
+		}
+	}
+}
