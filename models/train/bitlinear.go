@@ -184,7 +184,7 @@ const packedFrom = 1024
 
 // multiplyPacked multiplies by the int8 kernel that a trained model has, where there
 // is one and rows enough. It sums integers: the result is the model's to the bit,
-// and that of floats but for their rounding.
+// and that of floats but for their rounding. A layer without a pool has floats alone.
 func (l *BitLinear) multiplyPacked(rows int) bool {
 	if rows < packedFrom || l.pool == nil || l.opt.Form.floats() || l.opt.Rounding.scheme == "" {
 		return false

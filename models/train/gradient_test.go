@@ -193,6 +193,13 @@ func groups64(row []float64, size int, stored func(float64) float64) (out []floa
 func surrogateOf(l *BitLinear, x []float32) surrogate {
 	w0, x0 := widen(l.Weight.W), widen(x)
 	q, gamma := roundWeights64[l.opt.Form](w0)
+	if l.opt.HalfScale {
+		stored := float64(half.ToFloat32(half.FromFloat32(float32(gamma))))
+		for i := range q {
+			q[i] *= stored / gamma
+		}
+		gamma = stored
+	}
 	var xq []float64
 	for row := range slices.Chunk(x0, l.In) {
 		xq = append(xq, roundRows64[l.opt.Rounding](row)...)
@@ -216,6 +223,16 @@ func surrogateOf(l *BitLinear, x []float32) surrogate {
 			}
 		}
 		return y
+	}
+}
+
+func TestHalfScaleGradients(t *testing.T) {
+	for _, form := range []*Form{SeedForm, B158} {
+		for _, gradient := range []Gradient{Exact, InverseScale} {
+			l := NewBuilder(nil, 1).BitLinear("l", 9, 4, Options{Form: form, Gradient: gradient, HalfScale: true})
+			x := randomRows(2, 6*9)
+			checkGradients(t, l, x, surrogateOf(l, x))
+		}
 	}
 }
 
