@@ -7,6 +7,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/formats"
 	devices "onebit/metal"
 	"onebit/models/engine"
 	"onebit/models/engine/metal"
@@ -46,6 +47,19 @@ func (g *gpu) runs(k metal.Kernel) error {
 		return g.err
 	}
 	return k.Check(g.device)
+}
+
+// kernels returns those of a format that are measured unless others are asked for.
+func (g *gpu) kernels(t *formats.Type) (out []metal.Kernel) {
+	if g.emulator() != "" {
+		return nil
+	}
+	for _, k := range metal.Kernels(t) {
+		if g.runs(k) == nil {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 func (g *gpu) close() error {

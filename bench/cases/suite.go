@@ -97,7 +97,7 @@ func Kernels(opt Options) (*Suite, error) {
 	rig.model, rig.ggufTypes, rig.peakCommand = opt.Model, opt.GGUFTypes, opt.PeakCommand
 	s := &Suite{Usual: usualKernels(&opt) + rig.gpu.unusual(), home: rig}
 	if slices.Contains(opt.Caches, names.Cold) {
-		rig.setCold(opt.Host, opt.mostLayouts())
+		rig.setCold(opt.Host, opt.mostLayouts(rig.gpu))
 		s.Settings = []bench.Setting{{Key: "cold-bytes", Value: strconv.Itoa(rig.coldBytes)}}
 	}
 	for _, src := range opt.Sources {
@@ -121,17 +121,17 @@ func (opt *Options) check() error {
 	return nil
 }
 
-// mostLayouts is in how many layouts a group rotates at most.
-func (opt *Options) mostLayouts() (most int) {
-	byFormat := map[*formats.Type]map[*kernels.Layout]bool{}
+// mostLayouts is in how many layouts a group rotates at most. The kernels of a
+// GPU share none.
+func (opt *Options) mostLayouts(g *gpu) (most int) {
 	for _, src := range opt.Sources {
-		byFormat[src.Format] = map[*kernels.Layout]bool{}
-	}
-	for _, v := range kernels.Variants() {
-		if layouts := byFormat[v.Format]; layouts != nil && opt.wants(v) && v.AvailableOn(opt.Features) == nil {
-			layouts[v.Layout] = true
-			most = max(most, len(layouts))
+		layouts := map[*kernels.Layout]bool{}
+		for _, v := range kernels.Variants() {
+			if v.Format == src.Format && opt.wants(v) && v.AvailableOn(opt.Features) == nil {
+				layouts[v.Layout] = true
+			}
 		}
+		most = max(most, len(layouts)+len(g.kernels(src.Format)))
 	}
 	return most
 }
