@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -224,15 +225,8 @@ func stepCurve(g *gradients.Group, of func(*gradients.Result) []float64) reports
 	return line
 }
 
-// writeCurves draws a figure into a file.
+// writeCurves draws a figure into a file, in the place of the one that was there. It is
+// over before anyone would interrupt it.
 func writeCurves(path string, c reports.Curves) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := c.WritePNG(f); err != nil {
-		f.Close()
-		return fmt.Errorf("drawing %s: %w", path, err)
-	}
-	return f.Close()
+	return writeFile(context.Background(), path, true, c.WritePNG)
 }
