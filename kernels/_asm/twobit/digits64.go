@@ -49,8 +49,7 @@ func (g *generator) digits64() {
 			"",
 		}, tileLoops("128", "(digit(r, 128*b+k) - 1) * q[128*b+k]")...)...)
 	g.tiles(func(k *tileKernel) (total [tileVectors]reg.VecVirtual) {
-		// Two sums each by turns: with one, VPDPBUSD's latency would be the limit.
-		now, next := g.zeros(g.ZMM, 2*tileVectors), g.zeros(g.ZMM, 2*tileVectors)
+		now, next := g.zeros(g.ZMM, tileVectors), g.zeros(g.ZMM, tileVectors)
 		minus := g.ZMM()
 		g.Clear(minus)
 		for i := range 4 {
@@ -65,10 +64,10 @@ func (g *generator) digits64() {
 			for v := range total {
 				w := g.ZMM()
 				g.VMOVDQU64(asm.At(k.data, dwordBytes*d+64*v), w)
-				for n, q := range q {
-					g.VPDPBUSD(q, w, now[2*v+(d+n)%2])
+				for _, q := range q {
+					g.VPDPBUSD(q, w, now[v])
 					w = g.tripled(w)
-					g.VPDPBUSD(q, w, next[2*v+(d+n)%2])
+					g.VPDPBUSD(q, w, next[v])
 				}
 			}
 		}
@@ -83,19 +82,16 @@ func (g *generator) digits64() {
 				if i > 0 {
 					w = g.tripled(w)
 				}
-				g.VPDPBUSD(q, w, now[2*v+i])
+				g.VPDPBUSD(q, w, now[v])
 				w = g.tripled(w)
-				g.VPDPBUSD(q, w, next[2*v+i])
+				g.VPDPBUSD(q, w, next[v])
 			}
 		}
 		for v := range total {
-			for _, sums := range [][]reg.VecVirtual{now, next} {
-				g.VPADDD(sums[2*v+1], sums[2*v], sums[2*v])
-			}
 			sum := g.ZMM()
-			g.VPADDD(now[2*v], now[2*v], sum)
-			g.VPADDD(now[2*v], sum, sum)
-			g.VPSUBD(next[2*v], sum, sum)
+			g.VPADDD(now[v], now[v], sum)
+			g.VPADDD(now[v], sum, sum)
+			g.VPSUBD(next[v], sum, sum)
 			g.VPSRAD(operand.U8(8), sum, sum)
 			g.VPADDD(minus, sum, sum)
 			total[v] = sum
