@@ -16,6 +16,8 @@ import (
 var namesElsewhere = map[string]string{
 	"models/hf/config.go: bitnet":                 "a value of quant_method in a config.json",
 	"models/modeltest/hf.go: bitnet":              "the same, written",
+	"models/modeltest/modeltest.go: llama":        "likewise, and whose pairs of the rotary embedding are adjacent",
+	"models/synth/tokenizer.go: llama":            "SentencePiece's name in files",
 	"models/synth/tokenizer.go: qwen35":           "the splitter of its files has the same name",
 	"models/tokenizer/split.go: qwen35":           "likewise",
 	"models/modeltest/modeltest.go: bitnet-25":    "the oracle says by itself which networks are gated by squared ReLU",

@@ -81,6 +81,7 @@ func TestChatPrompt(t *testing.T) {
 		{"bitnet", conversation, "System: Be brief.<|eot_id|>User: Hi<|eot_id|>Assistant: <think>\nhm\n</think>\n\nHello<|eot_id|>" +
 			"User: Bye<|eot_id|>Assistant: "},
 		{"inst", conversation[3:], "[INST] Bye [/INST]"},
+		{"falcon3", conversation[3:], "<|user|>\nBye\n<|assistant|>\n"},
 		{"inst", []tokenizer.Message{turn(arch.User, "a"), turn(arch.Assistant, "b"), turn(arch.User, "c")}, "[INST] a [/INST] b </s><s>[INST] c [/INST]"},
 	} {
 		chat, err := models.LookupChat(tt.name)
@@ -120,7 +121,7 @@ func TestChatErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	if _, err := models.LookupChat("gemma"); err == nil || err.Error() != `unknown chat template "gemma"; known ones are bitnet, chatml, inst, qwen3, qwen3.5, qwen3.8` {
+	if _, err := models.LookupChat("gemma"); err == nil || err.Error() != `unknown chat template "gemma"; known ones are bitnet, chatml, falcon3, inst, qwen3, qwen3.5, qwen3.8` {
 		t.Error(err)
 	}
 }
@@ -140,6 +141,7 @@ func TestChatDetection(t *testing.T) {
 		{"{{'[INST] '}}", "llama", "inst"},
 		{"{{'<|start_header_id|>'}}", "llama", ""},
 		{"", "llama", ""},
+		{"{{'<|user|>\\n'}} {{'<|assistant|>\\n'}}", "llama", "falcon3"},
 	} {
 		x := newFixture(t, preset("tiny"))
 		x.set("tokenizer.chat_template", container.Of(tt.template))
@@ -150,13 +152,13 @@ func TestChatDetection(t *testing.T) {
 		}
 		chat, err := tok.Chat(models.Chats())
 		switch {
-		case tt.want == "" && (err == nil || !strings.Contains(err.Error(), "choose one of bitnet, chatml, inst, qwen3, qwen3.5, qwen3.8")):
+		case tt.want == "" && (err == nil || !strings.Contains(err.Error(), "choose one of bitnet, chatml, falcon3, inst, qwen3, qwen3.5, qwen3.8")):
 			t.Errorf("%+v: %v", tt, err)
 		case tt.want != "" && (err != nil || chat.Name != tt.want):
 			t.Errorf("%+v: %v, %v", tt, chat, err)
 		}
 	}
-	if len(models.Chats()) != 6 {
+	if len(models.Chats()) != 7 {
 		t.Errorf("%v", models.Chats())
 	}
 	for _, c := range models.Chats() {

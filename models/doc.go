@@ -16,10 +16,10 @@
 //
 // A tensor's role, not its format, decides what it is:
 //
-//	role        qwen3 (Bonsai)   qwen35 (Bonsai 27B)         bitnet*
+//	role        qwen3 (Bonsai)   qwen35 (Bonsai 27B)         bitnet*, llama
 //	norm        f32              f32                         f32
 //	embedding   q1_0_g128        q1_0_g128, q2_0, pq2_0      f16
-//	head        q1_0_g128        the same                    tied to the embedding
+//	head        q1_0_g128        the same                    tied to the embedding; f16
 //	projection  q1_0_g128        the same                    i2_s
 //	control                      the same, or bf16
 //	taps, rate, bias             f32
@@ -34,6 +34,7 @@
 //
 //	bitnet  User: …<|eot_id|>Assistant:␣
 //	chatml  <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n
+//	falcon3 <|user|>\n…\n<|assistant|>\n
 //	inst    [INST] … [/INST]
 //	qwen3   <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n
 //	qwen3.5 <|im_start|>user\n…<|im_end|>\n<|im_start|>assistant\n<think>\n

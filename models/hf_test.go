@@ -125,6 +125,7 @@ func TestHFEqualsGGUF(t *testing.T) {
 	}{
 		{"autobitlinear", modeltest.HF{Linear: "autobitlinear"}, func() (_, _ *fixture) { return same(newFixture(t, preset("tiny-bitnet"))) }},
 		{"bitlinear in three files", modeltest.HF{Linear: "bitlinear", Files: 3}, func() (_, _ *fixture) { return same(bitlinear(newFixture(t, preset("tiny-bitnet")))) }},
+		{"llama, bitlinear", modeltest.HF{Linear: "bitlinear"}, func() (_, _ *fixture) { return same(bitlinear(newFixture(t, preset("tiny-llama")))) }},
 		{"ternary floats", modeltest.HF{}, func() (_, _ *fixture) { return same(newFixture(t, preset("tiny-bitnet"))) }},
 		{"1bitLLM, masters in f32", modeltest.HF{InnerLN: true}, func() (_, _ *fixture) { return trained(tiny1bitLLM(), formats.F32) }},
 		{"masters in bf16", modeltest.HF{}, func() (_, _ *fixture) { return trained(preset("tiny-bitnet"), formats.BF16) }},
@@ -152,7 +153,8 @@ func TestHFMatchesOracle(t *testing.T) {
 	for _, tt := range []struct {
 		preset *arch.Preset
 		how    modeltest.HF
-	}{{preset("tiny-bitnet"), modeltest.HF{Linear: "bitlinear"}}, {tiny1bitLLM(), modeltest.HF{InnerLN: true}}, {preset("tiny"), modeltest.HF{}}} {
+	}{{preset("tiny-bitnet"), modeltest.HF{Linear: "bitlinear"}}, {tiny1bitLLM(), modeltest.HF{InnerLN: true}}, {preset("tiny"), modeltest.HF{}},
+		{preset("tiny-llama"), modeltest.HF{Linear: "bitlinear"}}} {
 		x := newFixture(t, tt.preset)
 		ids := text(16, tt.preset.Config.Vocab)
 		want := must(modeltest.Load(x.file(t))).Logits(ids)
@@ -161,6 +163,15 @@ func TestHFMatchesOracle(t *testing.T) {
 		if got := nmse(t, s, ids, want); !(got <= 1e-11) {
 			t.Errorf("%s: NMSE of the logits %.3g", tt.preset.Name, got)
 		}
+	}
+}
+
+// A checkpoint of LLaMA's kind that does not say that it is ternary isn't.
+func TestHFOfPlainLlama(t *testing.T) {
+	dir := newFixture(t, preset("tiny-llama")).hf(t, modeltest.HF{})
+	_, err := models.OpenSource(dir, gguf.Options{})
+	if err == nil || !strings.Contains(err.Error(), "quantization_config") || !strings.Contains(err.Error(), "is not ternary") {
+		t.Errorf("error %v", err)
 	}
 }
 

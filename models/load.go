@@ -64,7 +64,7 @@ func (m *Model) load(ctx context.Context, opt Options) error {
 		return err
 	}
 	m.rotations = newRotations(rotation)
-	m.rope = newRope(m.Config)
+	m.rope = newRope(m.Config, m.Arch.AdjacentPairs)
 	return m.loadWeights(ctx, opt)
 }
 

@@ -39,6 +39,7 @@ var oracleModels = []struct {
 		x.set("qwen3.rope.scaling.type", container.Of("linear"))
 		x.set("qwen3.rope.scaling.factor", container.Of(float32(2)))
 	}},
+	{"llama", preset("tiny-llama"), nil},
 	{"qwen35", preset("tiny-qwen35"), nil},
 	{"qwen35 of 8 blocks", smallQwen35(), nil},
 	{"qwen35 rotated", smallQwen35(), fold},

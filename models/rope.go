@@ -9,9 +9,9 @@ import (
 
 // newRope returns the rotary position embedding (Su et al., arXiv:2104.09864)
 // of a model's heads, or of their first values, with YaRN's attention temperature as its magnitude.
-func newRope(c arch.Config) engine.Rope {
+func newRope(c arch.Config, adjacent bool) engine.Rope {
 	dim := c.Turned()
-	r := engine.Rope{Freq: make([]float64, dim/2), Magnitude: 1, Head: c.HeadDim}
+	r := engine.Rope{Freq: make([]float64, dim/2), Magnitude: 1, Head: c.HeadDim, Adjacent: adjacent}
 	base := float64(c.RopeBase)
 	for i := range r.Freq {
 		r.Freq[i] = math.Pow(base, -2*float64(i)/float64(dim))

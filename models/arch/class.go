@@ -11,6 +11,9 @@ type Class struct {
 	HeadDim    int // 0: Hidden/Heads
 	Eps        float32
 	RopeBase   float32
+	// SaysTernary says that a checkpoint is ternary only if its
+	// quantization_config says so; others of the class are refused.
+	SaysTernary bool
 	// Names are what tensors of a block are called there that LLaMA has not, by
 	// GGUF's names, both without what all have around them; the first of several
 	// is the usual one.

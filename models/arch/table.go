@@ -13,6 +13,9 @@ type Table struct {
 	Name       string     // general.architecture, and the prefix of its metadata keys
 	Summary    string     // one line for people
 	Activation Activation // of the gated feed-forward network
+	// AdjacentPairs says that the pairs which the rotary embedding turns lie side
+	// by side in GGUF files, and not half a head apart as at Hugging Face.
+	AdjacentPairs bool
 
 	// Types are the formats of the published files, by role. A file may use
 	// others: roles, names and shapes are what makes the architecture.

@@ -54,8 +54,8 @@ type Stream interface {
 	Normalize(op string, x Buffer, run int, eps, scale float32)
 	// Rotate turns every head of queries and of keys by the rotary embedding of
 	// its column's position (Su et al., arXiv:2104.09864): pair i is
-	// (x[i], x[i+n]), n the number of frequencies. Values of a head behind the
-	// pairs stay.
+	// (x[i], x[i+n]), n the number of frequencies, unless pairs are adjacent.
+	// Values of a head behind the pairs stay.
 	Rotate(op string, q, k Buffer)
 	// Attend adds the batch's keys and values to the state of the block, a KV,
 	// and answers each column's queries from all positions up to its own:
@@ -174,6 +174,8 @@ type Rope struct {
 	Freq      []float64 // at most half as many as a head is wide
 	Magnitude float64
 	Head      int // width of a head; 0: twice as many as there are frequencies
+	// Adjacent says that pair i is (x[2i], x[2i+1]).
+	Adjacent bool
 }
 
 // HeadDim returns the width of a head.

@@ -142,7 +142,7 @@ func (r *configReader) read() config {
 	if r.err != nil {
 		return config{}
 	}
-	out := config{class: class, table: r.table(class, tables), scaleDivides: r.quantization()}
+	out := config{class: class, table: r.table(class, tables), scaleDivides: r.quantization(class)}
 	for _, key := range []string{"attention_bias", "mlp_bias", "use_sliding_window"} {
 		if r.flag(key, false) {
 			r.fail(key, "is true, which onebit does not support")
@@ -232,7 +232,7 @@ func (r *configReader) table(class arch.Class, tables []*arch.Table) *arch.Table
 // huggingface/transformers integrations/bitnet.py (AutoBitLinear multiplies
 // its result by weight_scale, BitLinear divides it) and
 // utils/quantization_config.py, BitNetQuantConfig, for the defaults.
-func (r *configReader) quantization() (scaleDivides bool) {
+func (r *configReader) quantization(class arch.Class) (scaleDivides bool) {
 	const key = "quantization_config"
 	q := struct {
 		Method string   `json:"quant_method"`
@@ -241,6 +241,9 @@ func (r *configReader) quantization() (scaleDivides bool) {
 		Not    []string `json:"modules_to_not_convert"`
 	}{Class: "bitlinear"}
 	if !r.value(key, &q) {
+		if class.SaysTernary {
+			r.fail(key, "is missing, so that the checkpoint is not ternary, and onebit does not make it so")
+		}
 		return true
 	}
 	// The head and the embedding are never ternary, so that naming them

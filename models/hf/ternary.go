@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -70,6 +71,9 @@ func (c *Checkpoint) ternary(s storedTensor) ([]byte, error) {
 		return nil, err
 	}
 	typ, rows, cols := s.info.Type, s.info.Shape[0], s.info.Shape[1]
+	if c.pairs(s.info.Name) {
+		r = &pairedReader{r, c.numbers.HeadDim, cols}
+	}
 	err = eachPart(rows, cols, func(w *workspace, _, from, to int) error {
 		digits := w.digits[:(to-from)*cols]
 		if err := r.digits(digits, w, from, to); err != nil {
@@ -123,6 +127,32 @@ func (c *Checkpoint) weightScale(name string) (float32, error) {
 		return 0, c.files.Fault(name, fmt.Errorf("is %v, want a scale that is positive and finite", x[0]))
 	}
 	return s, nil
+}
+
+// pairs reports whether a tensor's rows are brought into another order than that
+// of the checkpoint: those of queries and keys, so that the values of a pair that
+// the rotary embedding turns lie side by side.
+func (c *Checkpoint) pairs(name string) bool {
+	return c.table.AdjacentPairs && (strings.HasSuffix(name, ".attn_q.weight") || strings.HasSuffix(name, ".attn_k.weight"))
+}
+
+// A pairedReader has pair i of a head in rows 2i and 2i+1, which are i and i+d/2
+// of the other's. Source: ggml-org/llama.cpp convert_hf_to_gguf.py,
+// LlamaModel.permute.
+type pairedReader struct {
+	digitReader
+	dim, cols int // of a head; of a row
+}
+
+func (r *pairedReader) digits(dst []int8, w *workspace, from, to int) error {
+	for row := from; row < to; row++ {
+		i := row % r.dim
+		source := row - i + i%2*r.dim/2 + i/2
+		if err := r.digitReader.digits(dst[(row-from)*r.cols:][:r.cols], w, source, source+1); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A packedReader reads packed weights.

@@ -44,7 +44,11 @@ func WriteHF(dir string, f *gguf.File, how HF) error {
 		if err != nil {
 			return err
 		}
-		more, err := how.tensors(&t)
+		dim := 0
+		if table.AdjacentPairs && (strings.HasSuffix(t.Name, ".attn_q.weight") || strings.HasSuffix(t.Name, ".attn_k.weight")) {
+			dim = c.HeadDim
+		}
+		more, err := how.tensors(&t, dim)
 		if err != nil {
 			return err
 		}
@@ -93,8 +97,24 @@ func (how HF) writeTensors(dir string, tensors []safetensors.Tensor) error {
 	return writeJSON(dir, "model.safetensors.index.json", map[string]any{"weight_map": index})
 }
 
-// tensors returns a tensor under its name, and its scale if it is packed.
-func (how HF) tensors(t *formats.Tensor) ([]safetensors.Tensor, error) {
+// apart brings the rows of heads from the order in which pairs lie side by side to
+// the one in which they are half a head apart.
+func apart(w []float32, dim, cols int) []float32 {
+	out := make([]float32, len(w))
+	for row := range len(w) / cols {
+		head, i := row/dim, row%dim
+		to := head*dim + i/2
+		if i%2 == 1 {
+			to += dim / 2
+		}
+		copy(out[to*cols:][:cols], w[row*cols:])
+	}
+	return out
+}
+
+// tensors returns a tensor under its name, and its scale if it is packed. dim is
+// that of heads whose rows GGUF has in another order, or 0.
+func (how HF) tensors(t *formats.Tensor, dim int) ([]safetensors.Tensor, error) {
 	name := how.name(t.Name)
 	switch t.Type {
 	case formats.F32, formats.F16, formats.BF16:
@@ -105,6 +125,9 @@ func (how HF) tensors(t *formats.Tensor) ([]safetensors.Tensor, error) {
 		return nil, err
 	}
 	rows, cols := t.Dims()
+	if dim > 0 {
+		w = apart(w, dim, cols)
+	}
 	if how.Linear == "" {
 		data := make([]byte, 4*len(w))
 		err := formats.F32.Quantize(data, w, rows, cols)

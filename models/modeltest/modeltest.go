@@ -195,7 +195,7 @@ func (m *Model) attend(q, k, v [][][]float64) [][]float64 {
 	return out
 }
 
-// rope turns the pairs (z[i], z[i+d/2]), as complex numbers, by position
+// rope turns the pairs (z[i], z[i+d/2]), or LLaMA's (z[2i], z[2i+1]), as complex numbers, by position
 // times θ_i = base^(-2i/d), d the number of values that are turned.
 func (m *Model) rope(z []float64, position int) []float64 {
 	c, d := m.config, len(z)
@@ -206,8 +206,12 @@ func (m *Model) rope(z []float64, position int) []float64 {
 	for i := range d / 2 {
 		theta, magnitude := m.frequency(math.Pow(float64(c.RopeBase), -2*float64(i)/float64(d)), i, d)
 		angle := float64(position) * theta
-		turned := complex(z[i], z[i+d/2]) * complex(math.Cos(angle), math.Sin(angle)) * complex(magnitude, 0)
-		out[i], out[i+d/2] = real(turned), imag(turned)
+		a, b := i, i+d/2
+		if m.arch == "llama" {
+			a, b = 2*i, 2*i+1
+		}
+		turned := complex(z[a], z[b]) * complex(math.Cos(angle), math.Sin(angle)) * complex(magnitude, 0)
+		out[a], out[b] = real(turned), imag(turned)
 	}
 	return out
 }

@@ -88,14 +88,14 @@ func (s *stream) Rotate(op string, q, k engine.Buffer) {
 	start := s.begin()
 	qs, ks := q.(*buffer), k.(*buffer)
 	if s.n == 1 {
-		s.vec.rotate(qs.data, s.cos, s.sin, s.rope.HeadDim())
-		s.vec.rotate(ks.data, s.cos, s.sin, s.rope.HeadDim())
+		s.vec.rotate(qs.data, s.cos, s.sin, &s.rope)
+		s.vec.rotate(ks.data, s.cos, s.sin, &s.rope)
 	} else {
 		half := len(s.rope.Freq)
 		s.each(s.n, func(c int) {
 			cos, sin := s.cos[c*half:][:half], s.sin[c*half:][:half]
-			s.vec.rotate(qs.column(c), cos, sin, s.rope.HeadDim())
-			s.vec.rotate(ks.column(c), cos, sin, s.rope.HeadDim())
+			s.vec.rotate(qs.column(c), cos, sin, &s.rope)
+			s.vec.rotate(ks.column(c), cos, sin, &s.rope)
 		})
 	}
 	s.end(start, op, work{moved: 2 * floatBytes(len(qs.data), len(ks.data))}, qs)

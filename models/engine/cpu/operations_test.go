@@ -35,7 +35,7 @@ func TestRope(t *testing.T) {
 	cos, sin := make([]float32, 2), make([]float32, 2)
 	angles(r, cos, sin, 2)
 	x := []float32{1, 0, 0, 1, 0, 2, 3, 0}
-	Scalar.rotate(x, cos, sin, 2*len(cos))
+	Scalar.rotate(x, cos, sin, &engine.Rope{Head: 2 * len(cos)})
 	c, s, c1, s1 := math.Cos(2), math.Sin(2), math.Cos(0.02), math.Sin(0.02)
 	near(t, "rope", x, c, -s1, s, c1, -3*s, 2*c1, 3*c, 2*s1)
 }

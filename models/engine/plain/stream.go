@@ -185,15 +185,19 @@ func (s *stream) Rotate(op string, q, k engine.Buffer) {
 	}, []string{op}, q.(*buffer))
 }
 
-// rotate turns the pairs (z[i], z[i+n]) of every head, as complex numbers.
+// rotate turns the pairs of every head, as complex numbers.
 func (s *stream) rotate(b *buffer) {
 	half := len(s.opt.Rope.Freq)
 	for c, column := range b.columns {
 		for ; len(column) > 0; column = column[s.opt.Rope.HeadDim():] {
 			for i, f := range s.opt.Rope.Freq {
 				angle := float64(s.position+c) * f
-				turned := complex(column[i], column[i+half]) * complex(math.Cos(angle), math.Sin(angle)) * complex(s.opt.Rope.Magnitude, 0)
-				column[i], column[i+half] = real(turned), imag(turned)
+				a, b := &column[i], &column[i+half]
+				if s.opt.Rope.Adjacent {
+					a, b = &column[2*i], &column[2*i+1]
+				}
+				turned := complex(*a, *b) * complex(math.Cos(angle), math.Sin(angle)) * complex(s.opt.Rope.Magnitude, 0)
+				*a, *b = real(turned), imag(turned)
 			}
 		}
 	}

@@ -1,0 +1,105 @@
+package models
+
+import (
+	"onebit/formats"
+	"onebit/models/arch"
+)
+
+// Llama is LLaMA's architecture, of which there are ternary models without norms
+// between a block's projections: Llama3-8B-1.58, Falcon3 in 1.58 bits and
+// Falcon-E. Names and keys: ggml-org/llama.cpp, gguf-py/gguf/constants.py and
+// convert_hf_to_gguf.py (LlamaModel), which brings the rows of attn_q and attn_k
+// into the order of LLaMA's own code: the pairs that the rotary embedding turns
+// lie side by side.
+var Llama = register(&Architecture{Table: arch.Table{
+	Name:          "llama",
+	Summary:       "ternary Llama 3, Falcon3 and Falcon-E",
+	Activation:    arch.SiLU,
+	AdjacentPairs: true,
+	Types: map[arch.Role]*formats.Type{
+		arch.Norm:       formats.F32,
+		arch.Embedding:  formats.F16,
+		arch.Head:       formats.F16,
+		arch.Projection: formats.I2_S,
+	},
+	Keys: []string{
+		arch.KeyVocabSize, arch.KeyContextLength, arch.KeyEmbeddingLength, arch.KeyBlockCount,
+		arch.KeyFeedForwardLength, arch.KeyRopeDimensionCount, arch.KeyHeadCount,
+		arch.KeyHeadCountKV, arch.KeyRMSEpsilon, arch.KeyRopeFreqBase,
+	},
+	Global: []arch.Declaration{
+		arch.Matrix("token_embd", arch.Embedding, arch.Vocab, arch.Hidden),
+		arch.Vector("output_norm", arch.Norm, arch.Hidden),
+		arch.Matrix("output", arch.Head, arch.Vocab, arch.Hidden),
+	},
+	Block: []arch.Declaration{
+		arch.Vector("attn_norm", arch.Norm, arch.Hidden),
+		arch.Matrix("attn_q", arch.Projection, arch.Query, arch.Hidden),
+		arch.Matrix("attn_k", arch.Projection, arch.KV, arch.Hidden),
+		arch.Matrix("attn_v", arch.Projection, arch.KV, arch.Hidden),
+		arch.Matrix("attn_output", arch.Projection, arch.Hidden, arch.Query),
+		arch.Vector("ffn_norm", arch.Norm, arch.Hidden),
+		arch.Matrix("ffn_gate", arch.Projection, arch.FFN, arch.Hidden),
+		arch.Matrix("ffn_up", arch.Projection, arch.FFN, arch.Hidden),
+		arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
+	},
+	// Llama3-8B-1.58 is no chat model, and names no splitter in some files.
+	Text: arch.Text{Others: []*arch.Chat{falcon3Chat}, Splitter: "llama-bpe"},
+	// Defaults: huggingface/transformers models/llama/configuration_llama.py. A
+	// checkpoint that does not say that it is ternary is not made so.
+	Classes: []arch.Class{{Name: "LlamaForCausalLM", Activation: arch.SiLU, Context: 2048, Eps: 1e-6, RopeBase: 1e4, SaysTernary: true}},
+	// The configurations of HF1BitLLM/Llama3-8B-1.58-100B-tokens and of tiiuae's
+	// Falcon3 models.
+	Presets: []*arch.Preset{
+		{Name: "llama3-8b-1.58", Summary: "Llama3-8B-1.58, ternary, fp16 embedding and head", ModelName: "Llama3-8B-1.58-100B-tokens", Tokenizer: "llama-bpe",
+			Config: llama(32, 4096, 14336, 32, 8, 128, 128256, 8192, 5e5, 1e-5)},
+		{Name: "falcon3-1b-1.58", Summary: "Falcon3 1B in 1.58 bits, fp16 embedding and head", ModelName: "Falcon3-1B-Instruct-1.58bit", Tokenizer: "llama-bpe",
+			Config: llama(18, 2048, 8192, 8, 4, 256, 131072, 8192, 1000042, 1e-6)},
+		{Name: "falcon3-3b-1.58", Summary: "Falcon3 3B in 1.58 bits, fp16 embedding and head", ModelName: "Falcon3-3B-Instruct-1.58bit", Tokenizer: "llama-bpe",
+			Config: llama(22, 3072, 9216, 12, 4, 256, 131072, 32768, 1000042, 1e-6)},
+		{Name: "falcon3-7b-1.58", Summary: "Falcon3 7B in 1.58 bits, fp16 embedding and head", ModelName: "Falcon3-7B-Instruct-1.58bit", Tokenizer: "llama-bpe",
+			Config: llama(28, 3072, 23040, 12, 4, 256, 131072, 32768, 1000042, 1e-6)},
+		{Name: "falcon3-10b-1.58", Summary: "Falcon3 10B in 1.58 bits, fp16 embedding and head", ModelName: "Falcon3-10B-Instruct-1.58bit", Tokenizer: "llama-bpe",
+			Config: llama(40, 3072, 23040, 12, 4, 256, 131072, 32768, 1000042, 1e-6)},
+		{Name: "tiny-llama", Summary: "a small llama for tests, ternary", ModelName: "tiny-llama", Tokenizer: "llama-bpe",
+			Config: llama(3, 256, 512, 4, 2, 64, 768, 512, 5e5, 1e-5)},
+	},
+}, forward: llamaForward})
+
+func llama(layers, hidden, ffn, heads, kvHeads, dim, vocab, context int, base, eps float32) arch.Config {
+	return arch.Config{
+		Layers: layers, Hidden: hidden, FFN: ffn, Heads: heads, KVHeads: kvHeads, HeadDim: dim,
+		Vocab: vocab, Context: context, RopeBase: base, Eps: eps,
+	}
+}
+
+// falcon3Chat is that of Falcon3-Instruct. Source: ggml-org/llama.cpp
+// src/llama-chat.cpp, LLM_CHAT_TEMPLATE_FALCON_3.
+var falcon3Chat = &arch.Chat{
+	Name:  "falcon3",
+	About: "<|role|> and a line for each turn (Falcon3)",
+	Marks: []string{"<|user|>", "<|assistant|>"},
+	Turns: map[string]arch.Turn{
+		arch.System:    {Before: "<|system|>\n", After: "\n"},
+		arch.User:      {Before: "<|user|>\n", After: "\n"},
+		arch.Assistant: {Before: "<|assistant|>\n", After: "\n"},
+	},
+	Reply: "<|assistant|>\n",
+}
+
+// llamaForward is the block of huggingface/transformers
+// models/llama/modeling_llama.py.
+func llamaForward(b *Block, s *Session) {
+	s.rmsNorm("attn_norm", s.h, s.x, b.AttnNorm)
+	s.multiply("attn_qkv", s.h, into{b.Q, s.q}, into{b.K, s.k}, into{b.V, s.v})
+	s.rotate("rope", s.q, s.k)
+	s.attend("attn") // s.att, from s.q, s.k, s.v and the cache
+	s.multiply("attn_output", s.att, into{b.Output, s.h})
+	s.add("attn_residual", s.x, s.h)
+
+	s.rmsNorm("ffn_norm", s.h, s.x, b.FFNNorm)
+	s.multiply("ffn_gate_up", s.h, into{b.Gate, s.gate}, into{b.Up, s.up})
+	s.activate("ffn_act") // s.gate, with s.up
+	s.multiply("ffn_down", s.gate, into{b.Down, s.h})
+	s.add("ffn_residual", s.x, s.h)
+}
