@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"onebit/internal/count"
 	"onebit/kernels"
@@ -42,6 +43,12 @@ func Notes(c arch.Config) (out []string) {
 			count.Of(c.NextN, "block"), c.Layers, c.Layers+c.NextN-1))
 	}
 	return out
+}
+
+// Recurrent reports whether a block keeps a state without positions to go back
+// to; see [Session.Mark].
+func (m *Model) Recurrent() bool {
+	return slices.ContainsFunc(m.states(), func(s engine.State) bool { _, kv := s.(engine.KV); return !kv })
 }
 
 // Source returns what the model was loaded from, for its metadata.

@@ -92,6 +92,13 @@ func TestRecurrentState(t *testing.T) {
 	if err := s.Truncate(4); !errors.Is(err, ErrNoRollback) || s.Position() != len(ids) {
 		t.Errorf("back to the middle: error %v, position %d", err, s.Position())
 	}
+	if err := errors.Join(s.Mark(), s.Truncate(len(ids))); err != nil {
+		t.Error(err)
+	}
+	take(s, []int{7, 8})
+	if err := s.Truncate(len(ids)); err != nil || s.Position() != len(ids) {
+		t.Errorf("back to the mark: error %v, position %d", err, s.Position())
+	}
 	if err := s.Truncate(0); err != nil {
 		t.Fatal(err)
 	}

@@ -159,8 +159,15 @@ func (s *Session) BufferBytes() int {
 	return 0
 }
 
+// Mark remembers the state at the position, in place of what it remembered
+// before, so that Truncate can go back there. It costs a copy of what the blocks
+// keep without positions, 151 MB of Bonsai 27B's, and nothing of keys and values.
+// Going back to 0 forgets it.
+func (s *Session) Mark() error { return s.stream.Mark() }
+
 // Truncate forgets all tokens but the first n. The error wraps
-// [ErrNoRollback] if what the blocks keep has no such position; 0 always has.
+// [ErrNoRollback] if what the blocks keep has no such position; 0 always has,
+// and the one that was marked.
 func (s *Session) Truncate(n int) error { return s.stream.Truncate(n) }
 
 // Prefill takes in tokens and returns the logits of the one to follow, valid

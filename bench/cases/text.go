@@ -95,8 +95,10 @@ func fill(ctx context.Context, t names.ModelTest, s *models.Session, ids []int) 
 	if err := s.Truncate(0); err != nil || t.Depth == 0 {
 		return err
 	}
-	_, err := s.Prefill(ctx, ids[:t.Depth])
-	return err
+	if _, err := s.Prefill(ctx, ids[:t.Depth]); err != nil {
+		return err
+	}
+	return s.Mark() // to go back to where a state has no positions
 }
 
 // perform performs the test on a session that holds at least the depth.

@@ -34,6 +34,7 @@ type conversation struct {
 	prompt     string           // what asks for a turn, among the remarks
 	interrupts <-chan os.Signal // each ends a reply, or the conversation
 
+	marked   int // tokens after which the session was marked; 0: it was not
 	messages []tokenizer.Message
 	held     []int // the tokens in the session
 	replies  []*generation
@@ -149,13 +150,17 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
+	said := c.said(ids)
 	g := &generation{
-		openModel: c.openModel, session: c.session, sampler: c.sampler, out: c.out, limit: c.limit, ignoreEnd: c.ignoreEnd,
+		openModel: c.openModel, session: c.session, sampler: c.sampler, mark: max(0, said-kept), out: c.out, limit: c.limit, ignoreEnd: c.ignoreEnd,
 		begin: clock.Now(), collect: func() {},
 	}
 	err = c.generate(ctx, g, ids[kept:])
 	if g.refused() {
 		return err
+	}
+	if g.mark > 0 {
+		c.marked = said
 	}
 	c.replies = append(c.replies, g)
 	for _, t := range g.tokens {
@@ -178,12 +183,31 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 	return nil
 }
 
-// goBack has the session forget all but the first tokens, or all where it can't
-// keep as few.
+// said returns how many of the conversation's tokens will be there in the next
+// turn too: what begins the reply may not, as where a thought is forgotten. It is
+// 0 of a session that can go back to any of them.
+func (c *conversation) said(ids []int) int {
+	if !c.Recurrent() {
+		return 0
+	}
+	parts, err := tokenizer.Prompt(c.template, c.messages...)
+	if err != nil {
+		return 0 // layOut has told
+	}
+	return min(common(ids, c.Tokenizer.EncodeParts(parts[:len(parts)-1])), len(ids)-1)
+}
+
+// goBack has the session forget all but the first tokens or, where it can't keep
+// as few, all behind its mark, or all.
 func (c *conversation) goBack(kept int) (int, error) {
 	err := c.session.Truncate(kept)
-	if errors.Is(err, models.ErrNoRollback) {
+	if errors.Is(err, models.ErrNoRollback) && c.marked <= kept {
+		kept, err = c.marked, c.session.Truncate(c.marked)
+	} else if errors.Is(err, models.ErrNoRollback) {
 		kept, err = 0, c.session.Truncate(0)
+	}
+	if kept < c.marked {
+		c.marked = 0
 	}
 	return kept, err
 }

@@ -282,6 +282,7 @@ type generation struct {
 	*openModel
 	session   *models.Session
 	sampler   *models.Sampler
+	mark      int       // tokens of the prompt after which the session is marked; 0: it is not
 	out       io.Writer // nil: nowhere
 	limit     int       // tokens, or -1
 	ignoreEnd bool
@@ -341,6 +342,16 @@ func (g *generation) refused() bool { return g.stop == "error" && len(g.tokens) 
 
 func (g *generation) generate(ctx context.Context, prompt []int, start time.Time, decoder *tokenizer.Decoder) error {
 	var firstAt time.Time
+	if g.mark > 0 {
+		if _, err := g.session.Prefill(ctx, prompt[:g.mark]); err != nil {
+			return err
+		}
+		if err := g.session.Mark(); err != nil {
+			return err
+		}
+		g.sampler.Accept(prompt[:g.mark]...)
+		prompt = prompt[g.mark:]
+	}
 	for id, err := range g.session.Generate(ctx, prompt, g.sampler) {
 		if err != nil {
 			return err

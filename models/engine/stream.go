@@ -98,6 +98,10 @@ type Stream interface {
 
 	// Position returns the number of tokens taken in.
 	Position() int
+	// Mark remembers the state at Position, between two batches, in place of what
+	// it remembered before, so that Truncate can go back there where states have
+	// no positions. That costs a copy of those.
+	Mark() error
 	// Truncate forgets all tokens but the first n, or says that it can't.
 	Truncate(n int) error
 
@@ -147,7 +151,8 @@ type State interface{ isState() }
 type KV struct{ Heads, Dim int }
 
 // A Delta keeps what gated delta nets do: a matrix for each value head, and the
-// last inputs of a convolution. It has no positions to roll back to.
+// last inputs of a convolution. It has no positions to roll back to but the
+// start and the one that was marked.
 type Delta struct {
 	KeyHeads, ValueHeads int // the second a multiple of the first
 	KeyDim, ValueDim     int

@@ -21,6 +21,13 @@ type delta struct {
 	oldest int
 	tokens int  // that the state has taken in
 	begun  bool // a batch has changed the state and not ended
+	marked deltaMark
+}
+
+// A deltaMark is a copy of a state after so many tokens; 0: there is none.
+type deltaMark struct {
+	slabs, window  []float32
+	oldest, tokens int
 }
 
 // slabWidth is how many columns of a matrix are one task: few enough for those
@@ -45,14 +52,29 @@ func (d *delta) advance(n int) {
 	}
 }
 
-// truncate goes back to the start, or stays.
+// mark copies the state.
+func (d *delta) mark() {
+	if d == nil {
+		return
+	}
+	m := &d.marked
+	m.slabs, m.window = append(m.slabs[:0], d.slabs...), append(m.window[:0], d.window...)
+	m.oldest, m.tokens = d.oldest, d.tokens
+}
+
+// truncate goes back to the start or to the mark, or stays. Behind a mark that
+// is gone back beyond there will be another text.
 func (d *delta) truncate(n int) error {
 	switch {
 	case d == nil || n == d.tokens && !d.begun:
 	case n == 0:
 		clear(d.slabs)
 		clear(d.window)
-		d.tokens, d.begun = 0, false
+		d.tokens, d.begun, d.marked.tokens = 0, false, 0
+	case n == d.marked.tokens:
+		copy(d.slabs, d.marked.slabs)
+		copy(d.window, d.marked.window)
+		d.oldest, d.tokens, d.begun = d.marked.oldest, n, false
 	default:
 		return fmt.Errorf("%w to %d of %d tokens", engine.ErrNoRollback, n, d.tokens)
 	}

@@ -178,6 +178,13 @@ func (s *stream) End() {
 
 func (s *stream) Position() int { return s.position }
 
+func (s *stream) Mark() error {
+	for _, d := range s.deltas {
+		d.mark()
+	}
+	return nil
+}
+
 func (s *stream) Truncate(n int) error {
 	if n < 0 || n > s.position {
 		return fmt.Errorf("cannot go back to %d tokens in a text of %d", n, s.position)

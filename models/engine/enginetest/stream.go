@@ -98,7 +98,17 @@ func (s Subject) goingBack(t *testing.T) {
 	if err := r.Truncate(4); !errors.Is(err, engine.ErrNoRollback) {
 		t.Errorf("back to the middle of a text that a block keeps a matrix of: error %v, want one that wraps %v", err, engine.ErrNoRollback)
 	}
+	mustBe(t, nil, r.Mark())
 	first := step(t, r, "delta", 9, 10)
+	for range 2 { // a mark is good for more than once
+		step(t, r, "delta", 10, 14)
+		if err := r.Truncate(9); err != nil || r.Position() != 9 {
+			t.Fatalf("back to the mark: error %v, position %d", err, r.Position())
+		}
+		if i := firstDifference(step(t, r, "delta", 9, 10), first); i >= 0 {
+			t.Errorf("value %d of the delta rule differs behind the mark", i)
+		}
+	}
 	if err := r.Truncate(0); err != nil || r.Position() != 0 {
 		t.Fatalf("back to the start: error %v, position %d", err, r.Position())
 	}

@@ -15,6 +15,8 @@ import (
 type state interface {
 	// end says that a batch has ended before position.
 	end(position int)
+	// mark remembers the state. Nothing of it is in use.
+	mark()
 	// truncate goes back to n tokens. Nothing of the state is in use.
 	truncate(n int) error
 	bytes(tokens int) int
@@ -103,6 +105,7 @@ func (s *kv) allocate(d *metal.Device, tokens int) error {
 }
 
 func (s *kv) end(int)              {}
+func (s *kv) mark()                {}
 func (s *kv) truncate(int) error   { return nil }
 func (s *kv) bytes(tokens int) int { return 2 * tokens * s.Heads * s.headBytes }
 func (s *kv) close()               { closeAll(s.keys, s.values, s.keyScales, s.valueScales) }
@@ -125,6 +128,13 @@ type delta struct {
 	tokens           int  // that the state has taken in
 	begun            bool // a batch has changed the state and not ended
 	convolve, rule   *metal.Pipeline
+	marked           deltaMark
+}
+
+// A deltaMark is a copy of a state after so many tokens; 0: there is none.
+type deltaMark struct {
+	matrices, window []byte
+	tokens           int
 }
 
 func (e *Engine) newDelta(shape engine.Delta) (*delta, error) {
@@ -147,14 +157,25 @@ func (d *delta) bytes(int) int    { return d.matrixBytes() + d.windowBytes() }
 func (d *delta) end(position int) { d.tokens, d.begun = position, false }
 func (d *delta) close()           { closeAll(d.matrices, d.window) }
 
-// truncate goes back to the start, or stays.
+func (d *delta) mark() {
+	m := &d.marked
+	m.matrices, m.window = append(m.matrices[:0], d.matrices.Bytes()...), append(m.window[:0], d.window.Bytes()...)
+	m.tokens = d.tokens
+}
+
+// truncate goes back to the start or to the mark, or stays. Behind a mark that
+// is gone back beyond there will be another text.
 func (d *delta) truncate(n int) error {
 	switch {
 	case n == d.tokens && !d.begun:
 	case n == 0:
 		clear(d.matrices.Bytes())
 		clear(d.window.Bytes())
-		d.tokens, d.begun = 0, false
+		d.tokens, d.begun, d.marked.tokens = 0, false, 0
+	case n == d.marked.tokens:
+		copy(d.matrices.Bytes(), d.marked.matrices)
+		copy(d.window.Bytes(), d.marked.window)
+		d.tokens, d.begun = n, false
 	default:
 		return fmt.Errorf("%w to %d of %d tokens", engine.ErrNoRollback, n, d.tokens)
 	}

@@ -192,6 +192,17 @@ func (s *stream) note() {
 
 func (s *stream) Position() int { return s.position }
 
+// Mark copies what has no positions, once it is computed.
+func (s *stream) Mark() error {
+	if err := s.settle(); err != nil {
+		return err
+	}
+	for _, state := range s.states {
+		state.mark()
+	}
+	return nil
+}
+
 // Truncate forgets an error too, if it came after the tokens that are left.
 func (s *stream) Truncate(n int) error {
 	if n < 0 || n > s.position {

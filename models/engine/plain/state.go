@@ -14,6 +14,7 @@ type kv struct {
 }
 
 func (s *kv) end(int) {}
+func (s *kv) mark()   {}
 
 func (s *kv) truncate(n int) error {
 	n = min(n, len(s.keys))
@@ -68,6 +69,7 @@ type delta struct {
 	inputs   [][]float64 // by channel
 	position int
 	begun    bool // a batch has changed the state and not ended
+	marked   *delta
 }
 
 func newDelta(d engine.Delta) *delta {
@@ -84,10 +86,30 @@ func newDelta(d engine.Delta) *delta {
 
 func (s *delta) end(position int) { s.position, s.begun = position, false }
 
+func (s *delta) mark() { s.marked = s.copy() }
+
+// copy is a deep one.
+func (s *delta) copy() *delta {
+	out := newDelta(s.Delta)
+	out.position = s.position
+	for h, matrix := range s.matrices {
+		for i, row := range matrix {
+			copy(out.matrices[h][i], row)
+		}
+	}
+	for c, inputs := range s.inputs {
+		out.inputs[c] = append([]float64(nil), inputs...)
+	}
+	return out
+}
+
 func (s *delta) truncate(n int) error {
-	switch {
+	switch marked := s.marked; {
 	case n == s.position && !s.begun:
-	case n == 0:
+	case marked != nil && n == marked.position:
+		*s = *marked.copy()
+		s.marked = marked
+	case n == 0: // which forgets the mark too: there will be another text behind it
 		*s = *newDelta(s.Delta)
 	default:
 		return fmt.Errorf("%w to %d of %d tokens", engine.ErrNoRollback, n, s.position)

@@ -23,6 +23,7 @@ type stream struct {
 // A state is what a block keeps.
 type state interface {
 	end(position int) // a batch has ended before position
+	mark()
 	truncate(n int) error
 	bytes(tokens int) int
 }
@@ -54,6 +55,13 @@ func (s *stream) End() {
 	for _, state := range s.states {
 		state.end(s.position)
 	}
+}
+
+func (s *stream) Mark() error {
+	for _, state := range s.states {
+		state.mark()
+	}
+	return nil
 }
 
 func (s *stream) Truncate(n int) error {
