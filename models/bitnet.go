@@ -36,7 +36,7 @@ var (
 	// gated by SiLU.
 	BitNet = register(bitnet("bitnet", "bitnet_b1_58-large, xl and 3B", arch.SiLU, arch.Text{Chat: instChat}, bitnetClasses,
 		// 1bitLLM/bitnet_b1_58-large, config.json.
-		&arch.Preset{Name: "bitnet-large", Summary: "bitnet_b1_58-large (0.7B), ternary, fp16 embedding", ModelName: "bitnet_b1_58-large", Tokenizer: "llama",
+		&arch.Preset{Name: "bitnet-large", Summary: "bitnet_b1_58-large (0.7B), ternary, fp16 embedding", ModelName: "bitnet_b1_58-large", Tokenizer: "sentencepiece",
 			Config: arch.Config{
 				Layers: 24, Hidden: 1536, FFN: 4096, Heads: 16, KVHeads: 16, HeadDim: 96,
 				Vocab: 32002, Context: 2048, RopeBase: 1e4, Eps: 1e-5, TiedHead: true,

@@ -37,7 +37,7 @@ func preset(name string) *arch.Preset {
 // tiny1bitLLM is like 1bitLLM's models: SiLU, no grouped heads.
 func tiny1bitLLM() *arch.Preset {
 	p := preset("tiny-bitnet")
-	p.Name, p.Tokenizer = "tiny-1bitllm", "llama"
+	p.Name, p.Tokenizer = "tiny-1bitllm", "sentencepiece"
 	p.Table = &models.BitNet.Table
 	p.Config.Arch, p.Config.Heads, p.Config.KVHeads, p.Config.HeadDim = "bitnet", 4, 4, 32
 	return p

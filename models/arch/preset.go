@@ -7,7 +7,7 @@ type Preset struct {
 	Name      string // on the command line: "bonsai-1.7b"
 	Summary   string // one line for people
 	ModelName string // general.name
-	Tokenizer string // family of its vocabulary: "qwen2", "llama-bpe" or "llama"
+	Tokenizer string // family of its vocabulary: "qwen2", "qwen35", "llama-bpe" or "sentencepiece"
 	Config    Config
 	// Types are the formats of this model by role, where it is published in
 	// others than those of its table.

@@ -5,10 +5,10 @@ import "onebit/formats/container"
 // tokenizers returns the tokenizer.* metadata of a vocabulary of a size, with
 // the keys that the published files of each family have.
 var tokenizers = map[string]func(size int) []container.KV{
-	"qwen2":     qwen2Metadata,
-	"qwen35":    qwen35Metadata,
-	"llama-bpe": llama3Metadata,
-	"llama":     llamaMetadata,
+	"qwen2":         qwen2Metadata,
+	"qwen35":        qwen35Metadata,
+	"llama-bpe":     llama3Metadata,
+	"sentencepiece": llamaMetadata,
 }
 
 const (
