@@ -129,6 +129,9 @@ func (x *text) recall(ids ...int) ([]float32, error) {
 	return x.finish()
 }
 
+// steps are those for blocks of each of the states.
+var steps = []func(*text, ...int) ([]float32, error){(*text).step, (*text).recall}
+
 func (x *text) finish() ([]float32, error) {
 	s := x.stream
 	s.Enter(engine.Outside)
@@ -155,7 +158,7 @@ func TestAllocationsFail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		step := []func(*text, ...int) ([]float32, error){(*text).step, (*text).recall}[block]
+		step := steps[block]
 		want, err := step(x, 5, 6)
 		if err != nil {
 			t.Fatal(err)
@@ -250,6 +253,36 @@ func (x *text) steps(t *testing.T, ids ...int) (y []float32) {
 		}
 	}
 	return y
+}
+
+// Tokens whose commands failed are no place to go back to, whether or not the
+// caller has looked.
+func TestFailedTokensAreNotKept(t *testing.T) {
+	d, lib := faulty(t)
+	x, err := open(t, metal.Options{Device: d}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.close(t)
+	x.steps(t, 1)
+	lib.FailCommands(0, 1, 4)
+	x.stream.Begin(1)
+	x.stream.Embed("embed", x.x, x.weights[0], []int{2})
+	x.stream.Norm("norm", x.y, x.x, x.weights[1], 1e-5)
+	x.stream.End()
+	if _, err := x.stream.Read(x.y); !errors.Is(err, gpu.ErrDeviceLost) {
+		t.Fatalf("error %v, want one that wraps %v", err, gpu.ErrDeviceLost)
+	}
+	x.stream.Begin(1)
+	x.stream.End()
+	for _, n := range []int{2, 3} {
+		if err := x.stream.Truncate(n); !errors.Is(err, gpu.ErrDeviceLost) {
+			t.Errorf("back to %d: error %v, want one that wraps %v", n, err, gpu.ErrDeviceLost)
+		}
+	}
+	if err := x.stream.Truncate(1); err != nil {
+		t.Errorf("back to 1, which was sound: %v", err)
+	}
 }
 
 // A state without positions goes back to the start alone.

@@ -2,11 +2,15 @@ package metal_test
 
 import (
 	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"onebit/formats"
 	"onebit/formats/gguf"
+	"onebit/internal/require"
 	"onebit/models"
 	"onebit/models/engine/metal"
 	"onebit/models/lockstep"
@@ -118,5 +122,53 @@ func TestLockstep(t *testing.T) {
 		if alone && g.Errors != w.Errors || !(g.NMSE > 0.9*w.NMSE && g.NMSE < 1.1*w.NMSE) {
 			t.Errorf("%s, block %d, %s: %+v, on the CPU %+v", g.Input, g.Block, g.Name, g.Errors, w.Errors)
 		}
+	}
+}
+
+// Weights of a mapped file take no memory of their own where it has them as they
+// are multiplied, and give the bits that they do packed. What is on the device beside
+// them is gains and streams.
+func TestInPlace(t *testing.T) {
+	d := device(t)
+	if !d.Emulated() {
+		require.Skip(t, "linux", "only a GPU that is played counts what was allocated and nothing else")
+	}
+	path := filepath.Join(t.TempDir(), "tiny.gguf")
+	p, err := models.LookupPreset("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := synth.Write(&b, p, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var logits [2][]float32
+	for i, native := range []bool{true, false} {
+		before := d.Allocated()
+		m, err := models.Open(t.Context(), path, models.Options{Engine: metal.Open(metal.Options{Device: d, Native: native})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if taken := d.Allocated() - before; native != (taken < m.WeightBytes()/2) {
+			t.Errorf("native %v: %d bytes were allocated for weights of %d", native, taken, m.WeightBytes())
+		}
+		s, err := m.NewSession(models.SessionOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := s.Prefill(t.Context(), []int{1, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		logits[i] = slices.Clone(x)
+		if err := errors.Join(s.Close(), m.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(logits[0], logits[1]) {
+		t.Error("in place, the logits are others")
 	}
 }

@@ -125,4 +125,84 @@ func TestWork(t *testing.T) {
 			t.Errorf("%d multiply-adds a command buffer: %v, want %v", work, got, want)
 		}
 	}
+	for block, step := range steps {
+		whole, err := open(t, metal.Options{Device: d}, block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer whole.close(t)
+		cut, err := open(t, metal.Options{Device: d, Work: 1}, block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer cut.close(t)
+		want, err := step(whole, 1, 2, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := step(cut, 1, 2, 3); err != nil || !slices.Equal(got, want) {
+			t.Errorf("a multiply-add a command buffer: another text, or error %v", err)
+		}
+	}
+}
+
+// Siblings of several formats take the same input each in its own way.
+func TestSiblings(t *testing.T) {
+	d := device(t)
+	const rows, cols = 8, 512
+	rng, src := rand.New(rand.NewPCG(4, 1)), source{}
+	x := make([]float32, cols)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	var requests []engine.Request
+	for _, f := range []*formats.Type{formats.Q1_0_g128, formats.Q2_0, formats.Q2_0_g128, formats.I2_S, formats.I2_S_ARM, formats.F16} {
+		w := *kerneltest.Tensor(t, f, rows, cols, rng)
+		w.Name = f.Name
+		src[w.Name] = w
+		requests = append(requests, engine.Request{Tensor: w.Name, Use: engine.Matrix})
+	}
+	var results [2][][]float32
+	for i, open := range []engine.Opener{cpu.Open(cpu.Options{Packing: cpu.PackNever, Threads: 1}), metal.Open(metal.Options{Device: d, Native: true})} {
+		results[i] = siblings(t, open, src, requests, x, rows)
+	}
+	for i, want := range results[0] {
+		if !slices.Equal(results[1][i], want) {
+			t.Errorf("%s: %v, want %v", requests[i].Tensor, results[1][i], want)
+		}
+	}
+}
+
+func siblings(t *testing.T, open engine.Opener, src source, requests []engine.Request, x []float32, rows int) (out [][]float32) {
+	t.Helper()
+	e, err := open(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	weights, err := e.Load(t.Context(), requests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.NewStream(engine.StreamOptions{Context: 1, Batch: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	in := s.Buffer(len(x))
+	s.Begin(1)
+	s.Write(in, x)
+	var products []engine.Product
+	for _, w := range weights {
+		products = append(products, engine.Product{Weight: w, Dst: s.Buffer(rows)})
+	}
+	s.Multiply("op", in, products)
+	for _, p := range products {
+		y, err := s.Read(p.Dst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, slices.Clone(y))
+	}
+	return out
 }
