@@ -159,7 +159,7 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 	if g.refused() {
 		return err
 	}
-	if g.mark > 0 {
+	if g.mark > 0 && c.session.Position() >= said { // not if it was interrupted before
 		c.marked = said
 	}
 	c.replies = append(c.replies, g)
