@@ -316,3 +316,63 @@ func TestCellmOfRotatedModel(t *testing.T) {
 		t.Errorf("part of a head: %v", err)
 	}
 }
+
+// A preset that is rotated is written so, a tied one with the embedding's rows as
+// its head's: the oracle brings both back.
+func TestRotatedPresets(t *testing.T) {
+	for _, tied := range []bool{false, true} {
+		p := *must(models.LookupPreset("tiny-qwen35"))
+		p.Config.TiedHead, p.Rotation = tied, 128
+		x := newFixture(t, &p)
+		rotation := must(models.FromGGUF(x.file(t)).Rotation())
+		if rotation == nil || rotation.Weights["token_embd.weight"] != tied || rotation.Weights["output.weight"] == tied || !rotation.Grouped {
+			t.Fatalf("tied %v: %+v", tied, rotation)
+		}
+		ids := text(10, p.Config.Vocab)
+		want := must(modeltest.Load(x.file(t))).Logits(ids)
+		if e := deviation.Of(prefill(t, x.open(t, exactly), ids), want[len(ids)-1]).NMSE(); !(e < 1e-9) {
+			t.Errorf("tied %v: an NMSE of %.3g", tied, e)
+		}
+	}
+}
+
+// FuzzRotation: whatever a file says of its rotation, it is a rotation that fits
+// the model's tensors, or an error.
+func FuzzRotation(f *testing.F) {
+	f.Add(uint32(1), uint32(128), []byte{1, 255}, int32(256), int32(384), "blk.0.ssm_out.weight", "token_embd.weight", true)
+	f.Add(uint32(2), uint32(1<<31), []byte{}, int32(-1), int32(1<<30), "output.weight", "", false)
+	x := newFixture(f, smallQwen35())
+	f.Fuzz(func(t *testing.T, version, block uint32, signs []byte, a, b int32, layer, rows string, explicit bool) {
+		for _, kv := range foldedMetadata() {
+			x.set(kv.Key, kv.Value)
+		}
+		const prefix = "prism.hadamard."
+		x.set(prefix+"version", container.Of(version))
+		x.set(prefix+"block_size", container.Of(block))
+		if explicit {
+			values := make([]int8, len(signs))
+			for i, s := range signs {
+				values[i] = int8(s)
+			}
+			x.set(prefix+"sign_widths", container.ArrayOf([]int32{a, b}))
+			x.set(prefix+"sign_values", container.ArrayOf(values))
+		}
+		x.set(prefix+"weight_names", container.ArrayOf([]string{layer}))
+		x.set(prefix+"inverse_weight_names", container.ArrayOf([]string{rows}))
+		source := models.FromGGUF(x.file(t))
+		r, err := source.Rotation()
+		if err != nil {
+			return
+		}
+		table, c, err := source.Config()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range table.Tensors(c) {
+			_, width := s.Dims()
+			if (r.Weights[s.Name] || r.Rows[s.Name]) && (width%r.Block != 0 || len(r.Signs[width]) != width) {
+				t.Errorf("%s of %d inputs in blocks of %d with %d signs", s.Name, width, r.Block, len(r.Signs[width]))
+			}
+		}
+	})
+}
