@@ -1,6 +1,7 @@
 package models
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,6 +81,9 @@ func tables() []*arch.Table {
 	return out
 }
 
+// visionTower is the architecture of files that llama.cpp calls mmproj.
+const visionTower = "clip"
+
 // ConfigFromGGUF reads a model's architecture and configuration. A file whose
 // architecture is unknown, or whose metadata lacks a key or gives it a value
 // that no model has, is a *container.FormatError that names the key. The tensors
@@ -90,6 +94,9 @@ func ConfigFromGGUF(f *gguf.File) (*arch.Table, arch.Config, error) {
 		return nil, arch.Config{}, err
 	}
 	a, err := Lookup(name)
+	if name == visionTower {
+		err = errors.New("is what sees pictures beside a model (mmproj), and no model: open the model's own file, which runs without")
+	}
 	if err != nil {
 		return nil, arch.Config{}, &container.FormatError{File: f.Name(), Offset: -1, Key: arch.KeyArchitecture, Msg: err.Error(), Err: err}
 	}

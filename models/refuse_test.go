@@ -77,6 +77,8 @@ func TestOpenRefuses(t *testing.T) {
 			"", "prism.hadamard.version", "missing"},
 		{"part of a split file", "tiny", func(t testing.TB, x *fixture) { x.set("split.count", container.Of(uint16(3))) },
 			"", "split.count", "split into 3 files"},
+		{"vision tower", "tiny", func(t testing.TB, x *fixture) { x.set("general.architecture", container.Of("clip")) },
+			"", "general.architecture", "is what sees pictures beside a model (mmproj), and no model"},
 		{"unknown architecture", "tiny", func(t testing.TB, x *fixture) { x.set("general.architecture", container.Of("gemma4")) },
 			"", "general.architecture", `unknown architecture "gemma4"`},
 	}
