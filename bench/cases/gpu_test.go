@@ -108,6 +108,21 @@ func TestGPUVerifies(t *testing.T) {
 	}
 }
 
+// Rows as long as models have them: metal-naive adds thousands of floats one after
+// the other.
+func TestGPULongRows(t *testing.T) {
+	playMetal(t)
+	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128", "f16"), []formats.Shape{{Rows: 8, Cols: 17408}}, 1), Caches: []string{names.Warm}})
+	if err := s.Select("/variant:(" + strings.Join(metal.KernelNames(), " OR ") + ")"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.Cases {
+		if _, err := instance(t, s, c.Name).Verify(t.Context()); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+	}
+}
+
 // A suite says that its device is played if one of its cases is for it, and by
 // itself has no such cases.
 func TestGPUEmulator(t *testing.T) {

@@ -118,12 +118,12 @@ func (g *group) refs(act kernels.Scheme) (*schemeRefs, error) {
 const kernelTolerance = 1e-12
 
 // near holds a result to the float64 product with the quantized activations.
-func (g *group) near(y []float32, refs *schemeRefs) error {
+func (g *group) near(y []float32, refs *schemeRefs, tolerance float64) error {
 	if refs.exact == nil {
 		return nil
 	}
-	if d := deviation.Of(y, refs.exact); !(d.NMSE() <= kernelTolerance) && !(d.MaxAbs <= g.underflow()) {
-		return fmt.Errorf("kernel-nmse %.3g against the float64 reference is above %g", d.NMSE(), kernelTolerance)
+	if d := deviation.Of(y, refs.exact); !(d.NMSE() <= tolerance) && !(d.MaxAbs <= g.underflow()) {
+		return fmt.Errorf("kernel-nmse %.3g against the float64 reference is above %.3g", d.NMSE(), tolerance)
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func (m *matvec) Verify(ctx context.Context) ([]bench.Metric, error) {
 }
 
 func (m *matvec) check(refs *schemeRefs) error {
-	if err := m.group.near(m.y, refs); err != nil || m.variant.Name == reference {
+	if err := m.group.near(m.y, refs, kernelTolerance); err != nil || m.variant.Name == reference {
 		return err // the reference rounds once, at the end
 	}
 	return refs.equal(m.y)

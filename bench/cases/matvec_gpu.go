@@ -11,6 +11,7 @@ import (
 	"onebit/bench/names"
 	"onebit/formats"
 	"onebit/internal/clock"
+	"onebit/kernels"
 	"onebit/models/engine"
 	"onebit/models/engine/metal"
 )
@@ -162,18 +163,27 @@ func (m *gpuMatvec) Verify(ctx context.Context) ([]bench.Metric, error) {
 	return append(metrics, found...), errors.Join(err, ctx.Err())
 }
 
+// fewAdditions is how many kernelTolerance is for.
+const fewAdditions = 64
+
 // check holds a result to the float64 product, and to the generic integer path:
 // bit for bit where the kernel promises that, else within what another order of
 // float32 sums makes of it.
 func (m *gpuMatvec) check(y []float32, refs *schemeRefs) error {
-	err := m.group.near(y, refs)
+	tolerance := kernelTolerance
+	if m.kernel.Scheme == kernels.F32 && !m.kernel.Exact {
+		// All columns are added one after the other. The errors of a sum's roundings
+		// add up like a random walk, and their square grows as their number.
+		tolerance *= max(1, float64(m.group.src.Cols)/fewAdditions)
+	}
+	err := m.group.near(y, refs, tolerance)
 	switch {
 	case err != nil || refs.generic == nil:
 		return err
 	case m.kernel.Exact:
 		return refs.equal(y)
 	}
-	return m.group.near(y, &schemeRefs{exact: float64s(refs.generic)})
+	return m.group.near(y, &schemeRefs{exact: float64s(refs.generic)}, tolerance)
 }
 
 func (m *gpuMatvec) Close() (err error) {
