@@ -205,3 +205,16 @@ func TestGPUModel(t *testing.T) {
 		}
 	}
 }
+
+// A model whose logits are not those of the CPU is never timed.
+func TestGPUModelIsVerified(t *testing.T) {
+	playMetal(t)
+	s := modelsSuite(t, ModelsOptions{Tokens: 1, Choice: AllVariants}, "tiny")
+	x := instance(t, s, "engine=metal/variant=metal-tiles/act=q8_128/packing=packed/test=tg1").(*gpuText)
+	wrong := make([]float32, x.subject.config.Vocab)
+	wrong[0] = 1
+	x.subject.generic[x.kernel.Scheme] = &logits{batch: wrong, step: wrong}
+	if _, err := x.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "the logits differ from the pure Go variant's") {
+		t.Errorf("logits that are not the CPU's: %v", err)
+	}
+}
