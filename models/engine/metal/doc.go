@@ -7,6 +7,7 @@
 //	stream.go            one text: buffers, positions
 //	queue.go             operations to command buffers
 //	operations.go        what a forward pass is written in
+//	attention.go         looking back, in parts where a text is long
 //	states.go            keys and values, gated delta nets
 //
 // # Where things are

@@ -3,7 +3,6 @@ package metal
 import (
 	"fmt"
 
-	"onebit/formats"
 	"onebit/metal"
 	"onebit/metal/shaders"
 	"onebit/models/arch"
@@ -144,39 +143,6 @@ func (s *stream) rotate(b *buffer) {
 	heads := b.width / dim
 	s.threads(s.engine.operations.rotate, metal.Size{Width: uint(pairs), Height: uint(heads), Depth: uint(b.n)},
 		metal.Size{Width: 32, Height: 4, Depth: 1}, at(b.buffer, 0), at(s.turns.buffer, 0), value([3]uint32{uint32(heads), uint32(dim), uint32(pairs)}))
-}
-
-func (s *stream) Attend(op string, dst, q, k, v engine.Buffer) {
-	to, queries, keys, values := dst.(*buffer), q.(*buffer), k.(*buffer), v.(*buffer)
-	state := s.states[s.block].(*kv)
-	positions := s.n*s.position + s.n*(s.n+1)/2
-	w := work{
-		bytes: state.bytes(s.position + s.n), macs: 2 * positions * queries.width,
-		moved: 4 * (2*queries.len() + keys.len() + values.len()),
-	}
-	s.do(op, w, func() {
-		if !s.resize(to, s.n) {
-			return
-		}
-		heads := queries.width / state.Dim
-		a := state.arguments(heads, s.position)
-		s.append(state, keys, state.keys, state.keyScales, a)
-		s.append(state, values, state.values, state.valueScales, a)
-		s.runs(s.n, 2*(s.position+s.n)*queries.width, func(from, n int) {
-			a := state.arguments(heads, s.position+from)
-			s.groups(state.attend, plane(heads, n), line(attendThreads), at(queries.buffer, 4*from*queries.width),
-				at(state.keys, 0), at(state.values, 0), at(to.buffer, 4*from*to.width), value(a), at(state.keyScales, 0), at(state.valueScales, 0))
-		})
-	}, result{op, to})
-}
-
-// append adds keys or values to a cache.
-func (s *stream) append(state *kv, b *buffer, cache, scales *metal.Buffer, a attention) {
-	if state.format == formats.Q8_0 {
-		s.threads(state.append, plane(b.width/q8Len, s.n), line(32), at(b.buffer, 0), at(cache, 0), at(scales, 0), value(a))
-		return
-	}
-	s.threads(state.append, plane(b.width, s.n), line(vectorThreads), at(b.buffer, 0), at(cache, 0), value(a))
 }
 
 func (s *stream) Convolve(op string, x engine.Buffer, w engine.Weight) {

@@ -32,6 +32,8 @@ type kv struct {
 	keys, values           *metal.Buffer
 	keyScales, valueScales *metal.Buffer // of q8_0; else keys and values again
 	append, attend         *metal.Pipeline
+	attendParts            *metal.Pipeline // of long texts
+	attendMerge            *metal.Pipeline
 }
 
 // q8Len is how many values of q8_0 have one scale.
@@ -72,10 +74,15 @@ func (e *Engine) attention(s *kv, constants metal.Constants) (err error) {
 	if s.format == formats.Q8_0 {
 		function = "append_q8_0"
 	}
-	if s.append, err = e.pipeline(shaders.Attention, function, constants); err == nil {
-		s.attend, err = e.pipeline(shaders.Attention, "attend", constants)
+	for _, k := range []struct {
+		to     **metal.Pipeline
+		kernel string
+	}{{&s.append, function}, {&s.attend, "attend"}, {&s.attendParts, "attend_parts"}, {&s.attendMerge, "attend_merge"}} {
+		if *k.to, err = e.pipeline(shaders.Attention, k.kernel, constants); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // allocate makes room for so many tokens.

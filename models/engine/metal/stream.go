@@ -23,12 +23,15 @@ type stream struct {
 	block    int
 	states   []state // by block
 
-	buffers   []*buffer
-	turns     memory // of the rotary embedding: a cosine and a sine for each column and pair
-	ranks     memory // of the largest values of each slice
-	top       memory // values, and behind them their indices
-	quantized map[arrangement]*activations
-	signs     map[*engine.Rotation]*metal.Buffer
+	buffers  []*buffer
+	turns    memory // of the rotary embedding: a cosine and a sine for each column and pair
+	ranks    memory // of the largest values of each slice
+	top      memory // values, and behind them their indices
+	partials memory // of attention in parts: [column][head][part][dim]
+	// partialSums are the largest scores and the sums of weights, [column][head][part].
+	partialSums memory
+	quantized   map[arrangement]*activations
+	signs       map[*engine.Rotation]*metal.Buffer
 
 	observer engine.Observer
 }
@@ -93,7 +96,7 @@ func (s *stream) Close() error {
 	for _, state := range s.states {
 		state.close()
 	}
-	closeAll(s.turns.buffer, s.ranks.buffer, s.top.buffer)
+	closeAll(s.turns.buffer, s.ranks.buffer, s.top.buffer, s.partials.buffer, s.partialSums.buffer)
 	for _, a := range s.quantized {
 		a.close()
 	}
@@ -104,7 +107,7 @@ func (s *stream) Close() error {
 		closeAll(b.buffer)
 	}
 	s.states, s.buffers, s.quantized, s.signs = nil, nil, nil, nil
-	s.turns, s.ranks, s.top = memory{}, memory{}, memory{}
+	s.turns, s.ranks, s.top, s.partials, s.partialSums = memory{}, memory{}, memory{}, memory{}, memory{}
 	return nil
 }
 
