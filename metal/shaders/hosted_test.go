@@ -3,8 +3,11 @@ package shaders
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -120,5 +123,54 @@ func TestBeforeApple7(t *testing.T) {
 	defer frameworks.Family(int(metal.Apple7))
 	if err := l.Dispatch("matvec_simd", [3]int{1, 1, 1}, [3]int{1, 1, 1}); err != errBeforeApple7 {
 		t.Error(err)
+	}
+	sum := host(t, `#include <metal_stdlib>
+using namespace metal;
+kernel void reduce(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] = simd_sum(x[i]); }`, nil)
+	err = sum.Dispatch("reduce", [3]int{2, 1, 1}, [3]int{2, 1, 1}, softmetal.Buffer(0, []uint32{1, 2}))
+	const want = "exchanges values in a simdgroup in line 3, which GPUs before Apple7 do not"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// A call of a function of simdgroups or quads, barriers apart, or a matrix of a simdgroup.
+var exchange = regexp.MustCompile(`\b(simd|quad)_[a-z_]+\(|\bsimdgroup_(float|half|load|store|multiply)`)
+
+// A line that begins a function, whose name is before the bracket.
+var function = regexp.MustCompile(`(?m)^[a-z].*?(\w+)\(`)
+
+// exchanging returns the functions of a source that exchange values in a simdgroup.
+func exchanging(source string) (names []string) {
+	starts := append(function.FindAllStringSubmatchIndex(source, -1), []int{len(source)})
+	for i, at := range starts[:len(starts)-1] {
+		if exchange.MatchString(source[at[3]:starts[i+1][0]]) {
+			names = append(names, source[at[2]:at[3]])
+		}
+	}
+	return names
+}
+
+// Before Apple7 there are no such functions. No kernel calls one but those of variants
+// that say so, which an engine leaves out there.
+func TestSimdgroups(t *testing.T) {
+	want := map[string]bool{}
+	for _, v := range Variants() {
+		if v.Simdgroups {
+			want[v.Kernel] = true
+		}
+	}
+	got := map[string]bool{}
+	for _, source := range []string{MatVec, Planes, Bytes, Heads, Quantize, Operations, Attention, Top, Delta, Hadamard} {
+		for _, name := range exchanging(source) {
+			got[name] = true
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v exchange values in a simdgroup, want %v", got, want)
+	}
+	planted := strings.Replace(Bytes, "const uint high = codes >> 16;", "const uint high = simd_broadcast_first(codes) >> 16;", 1)
+	if got := exchanging(planted); !slices.Equal(got, []string{"dot4"}) {
+		t.Errorf("%v exchange values, want dot4", got)
 	}
 }

@@ -39,7 +39,8 @@ func (l *Library) Live() []string { return lines(l.live()) }
 func (l *Library) NoDevice(none bool) { l.noDevice(none) }
 
 // Family makes the device one of Apple's GPUs up to this MTLGPUFamily, 1007 for
-// Apple7, which it is at first.
+// Apple7, which it is at first. Before Apple7, commands fail whose threads exchange
+// values in a simdgroup.
 func (l *Library) Family(newest int) { l.family(newest) }
 
 // MaxBuffer makes buffers of so many bytes the largest that a device has which is

@@ -32,6 +32,7 @@ struct softmetal_function {
 	softmetal_library *library;
 	const Kernel *kernel;
 	std::vector<std::vector<char>> values; // of the library's constants
+	bool exchanges = true;                 // lanes of a simdgroup may
 };
 
 namespace {
@@ -203,7 +204,7 @@ void dispatch(softmetal_function *f, const uint32_t grid[3], const uint32_t grou
 	const std::lock_guard<std::mutex> lock(f->library->running);
 	for (size_t i = 0; i < f->values.size(); i++) memcpy(f->library->shader->constants[i].value, f->values[i].data(), f->values[i].size());
 	try {
-		softmetal::run(*f->kernel, f->library->file, {{grid[0], grid[1], grid[2]}}, {{group[0], group[1], group[2]}}, args, count);
+		softmetal::run(*f->kernel, f->library->file, f->exchanges, {{grid[0], grid[1], grid[2]}}, {{group[0], group[1], group[2]}}, args, count);
 	} catch (const std::runtime_error &e) {
 		throw std::runtime_error(std::string("softmetal: ") + e.what());
 	}
@@ -252,6 +253,8 @@ softmetal_function *softmetal_function_new(softmetal_library *library, const cha
 }
 
 void softmetal_function_free(softmetal_function *function) { delete function; }
+
+void softmetal_before_apple7(softmetal_function *function) { function->exchanges = false; }
 
 int32_t softmetal_max_threads(const softmetal_function *function) {
 	const unsigned own = function->kernel->max_threads;

@@ -105,8 +105,8 @@ struct Buffer {
 
 class Dispatch {
 public:
-	Dispatch(const Kernel &kernel, const Range &file, Triple grid, Triple threadgroup, const softmetal_arg *args, int count)
-		: kernel(kernel), file(file), grid(grid), threadgroup(threadgroup) {
+	Dispatch(const Kernel &kernel, const Range &file, bool may_exchange, Triple grid, Triple threadgroup, const softmetal_arg *args, int count)
+		: kernel(kernel), file(file), may_exchange(may_exchange), grid(grid), threadgroup(threadgroup) {
 		bind(args, count);
 	}
 
@@ -141,6 +141,8 @@ public:
 	}
 
 	const Lanes *exchange(const void *value, size_t size, int line) {
+		if (!may_exchange)
+			fail("exchanges values in a simdgroup in line " + std::to_string(line) + ", which GPUs before Apple7 do not");
 		const Thread &t = current->thread;
 		Simdgroup &s = simdgroups[t.simdgroup_index_in_threadgroup];
 		// Every lane takes part in every exchange: their counts agree.
@@ -173,6 +175,7 @@ public:
 private:
 	const Kernel &kernel;
 	const Range &file;
+	const bool may_exchange; // between lanes of a simdgroup
 	const Triple grid, threadgroup;
 	std::vector<Buffer> buffers;
 	size_t last = 0; // the buffer that was used last
@@ -456,8 +459,8 @@ const Runtime *runtime() {
 	return &r;
 }
 
-void run(const Kernel &kernel, const Range &file, const Triple &grid, const Triple &threadgroup, const softmetal_arg *args, int count) {
-	const auto dispatch = std::make_unique<Dispatch>(kernel, file, grid, threadgroup, args, count);
+void run(const Kernel &kernel, const Range &file, bool exchanges, const Triple &grid, const Triple &threadgroup, const softmetal_arg *args, int count) {
+	const auto dispatch = std::make_unique<Dispatch>(kernel, file, exchanges, grid, threadgroup, args, count);
 	running = dispatch.get();
 	try {
 		dispatch->run();

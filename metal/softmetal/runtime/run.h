@@ -19,8 +19,9 @@ struct Range {
 };
 
 // run runs a kernel over a grid, and throws std::runtime_error at the first
-// fault. file is the range of the compiled file.
-void run(const Kernel &kernel, const Range &file, const Triple &grid, const Triple &threadgroup,
+// fault. file is the range of the compiled file; exchanges says whether lanes of a
+// simdgroup may exchange values.
+void run(const Kernel &kernel, const Range &file, bool exchanges, const Triple &grid, const Triple &threadgroup,
 	const softmetal_arg *args, int count);
 
 } // namespace softmetal

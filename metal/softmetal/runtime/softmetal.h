@@ -70,6 +70,11 @@ void softmetal_function_free(softmetal_function *function);
 // [[max_total_threads_per_threadgroup]] or the device's limit.
 int32_t softmetal_max_threads(const softmetal_function *function);
 
+// softmetal_before_apple7 makes an operation in which lanes of a simdgroup exchange
+// values a fault of its dispatches, as for a GPU that has none. Their barrier is not
+// such an operation.
+void softmetal_before_apple7(softmetal_function *function);
+
 // softmetal_parameter says which argument a kernel's parameter i is. It returns 0
 // behind the last.
 int32_t softmetal_parameter(const softmetal_function *function, int32_t i, int32_t *kind, int32_t *index);

@@ -11,6 +11,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/internal/require"
+	gpu "onebit/metal"
 	"onebit/models"
 	"onebit/models/engine/metal"
 	"onebit/models/lockstep"
@@ -83,6 +84,52 @@ func TestSameText(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A GPU of Apple5, which knows no sums over simdgroups, gives the bits of one of
+// Apple7, by the same kernels; also where the variant is asked for that needs them.
+func TestOlderGPU(t *testing.T) {
+	d, lib := faulty(t)
+	logits := func(f *gguf.File, opt metal.Options) ([]float32, []string) {
+		opt.Device = d
+		m, err := models.Load(t.Context(), models.FromGGUF(f), models.Options{Engine: metal.Open(opt)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Engine().Close()
+		s, err := m.NewSession(models.SessionOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		x, err := s.Prefill(t.Context(), []int{1, 2, 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kernels []string
+		for _, b := range m.Blocks() {
+			for _, l := range b.Linears() {
+				kernels = append(kernels, l.Kernel())
+			}
+		}
+		return slices.Clone(x), kernels
+	}
+	defer lib.Family(int(gpu.Apple7))
+	for _, preset := range []string{"tiny", "tiny-bitnet", "tiny-qwen35"} {
+		for _, native := range []bool{false, true} {
+			f, opt := file(t, preset), metal.Options{Native: native}
+			lib.Family(int(gpu.Apple7))
+			want, kernels := logits(f, opt)
+			lib.Family(int(gpu.Apple5))
+			if got, older := logits(f, opt); !slices.Equal(got, want) || !slices.Equal(older, kernels) {
+				t.Errorf("%s, native %v: kernels %v, on Apple7 %v; the logits are the same: %v", preset, native, older, kernels, slices.Equal(got, want))
+			}
+			opt.Variant = "metal-simd"
+			if got, older := logits(f, opt); !slices.Equal(got, want) || !slices.Equal(older, kernels) {
+				t.Errorf("%s, native %v, asked for metal-simd: kernels %v, want %v; the logits are the same: %v", preset, native, older, kernels, slices.Equal(got, want))
+			}
+		}
 	}
 }
 

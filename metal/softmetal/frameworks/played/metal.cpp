@@ -21,7 +21,7 @@ const unsigned long usual_buffer_length = 1ul << 30, working_set = 3ul << 30;
 const unsigned long max_bytes = 4096, max_index = 30;
 const unsigned long guard = 64ul << 10; // bytes beside a buffer that are nobody's
 const size_t most_commands = 64; // of a queue that are not done
-const long family_apple1 = 1001, family_metal3 = 5001;
+const long family_apple1 = 1001, family_apple7 = 1007, family_metal3 = 5001;
 
 struct Size {
 	unsigned long width, height, depth;
@@ -33,7 +33,7 @@ std::string text(const Size &s) {
 }
 
 // The newest family of Apple's GPUs that this is one of.
-long family = 1007;
+long family = family_apple7;
 
 unsigned long max_buffer_length = usual_buffer_length;
 
@@ -469,6 +469,8 @@ Object *library_function(Library *self, Selector selector, String *name, Constan
 		softmetal_free(message);
 		return nullptr;
 	}
+	if (family < family_apple7)
+		softmetal_before_apple7(function);
 	return new Function(self, function);
 }
 
