@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,12 +17,14 @@ import (
 	"onebit/internal/ctxio"
 	"onebit/internal/sysinfo"
 	"onebit/models"
+	"onebit/models/gopher"
 )
 
-// defaultPresets are what people come for; shortPresets the faster of them.
+// defaultPresets are a model whose weights are trained and what people come for;
+// shortPresets the faster of them.
 var (
-	defaultPresets = []string{"bonsai-1.7b", "bitnet-2b-4t"}
-	shortPresets   = defaultPresets[:1]
+	defaultPresets = []string{gopher.Ternary, "bonsai-1.7b", "bitnet-2b-4t"}
+	shortPresets   = defaultPresets[:2]
 )
 
 // checkModels refuses flags that make no sense, and fills in what was left
@@ -39,7 +42,7 @@ func (f *benchFlags) checkModels() error {
 		return usagef("--llama-bench-args are for the program of --llama-bench")
 	}
 	for _, name := range f.presets {
-		if _, err := models.LookupPreset(name); err != nil {
+		if _, err := models.LookupPreset(name); err != nil && !gopher.Has(name) {
 			return usagef("--preset: %w", err)
 		}
 	}
@@ -144,6 +147,9 @@ func (f *benchFlags) modelFiles(cmd *cobra.Command) (files []cases.ModelFile, cl
 	default:
 		presets = defaultPresets
 	}
+	if f.presets == nil && !f.fitsInside() {
+		presets = presets[1:]
+	}
 	var closers []func() error
 	closeFiles = func() {
 		for _, c := range closers {
@@ -162,6 +168,18 @@ func (f *benchFlags) modelFiles(cmd *cobra.Command) (files []cases.ModelFile, cl
 	return files, closeFiles, nil
 }
 
+// insideContext is that of the models inside the program.
+const insideContext = 512
+
+// fitsInside reports whether the tests' tokens do in those models.
+func (f *benchFlags) fitsInside() bool {
+	depth := 0
+	if len(f.depths) > 0 {
+		depth = slices.Max(f.depths)
+	}
+	return max(f.prompt, f.tokens, f.lockstep)+depth <= insideContext
+}
+
 // namedModel is a model in a file, by the file's name.
 func namedModel(path string) cases.ModelFile {
 	base := filepath.Base(path)
@@ -170,11 +188,7 @@ func namedModel(path string) cases.ModelFile {
 
 // temporaryModel makes a preset's model in a file that ends with this process.
 func temporaryModel(cmd *cobra.Command, preset string, seed uint64) (file cases.ModelFile, closeFile func() error, err error) {
-	p, err := models.LookupPreset(preset)
-	if err != nil {
-		return file, nil, err
-	}
-	size, err := presetBytes(p)
+	write, size, err := presetWriter(preset, seed)
 	if err != nil {
 		return file, nil, err
 	}
@@ -184,7 +198,7 @@ func temporaryModel(cmd *cobra.Command, preset string, seed uint64) (file cases.
 	}
 	path, remove, err := withoutName(temp)
 	if err == nil {
-		err = synthesizeTo(ctxio.NewWriter(cmd.Context(), temp), cmd.ErrOrStderr(), p, seed)
+		err = write(ctxio.NewWriter(cmd.Context(), temp), cmd.ErrOrStderr())
 	}
 	if err != nil {
 		advice := " (TMPDIR names another directory)"
@@ -195,11 +209,26 @@ func temporaryModel(cmd *cobra.Command, preset string, seed uint64) (file cases.
 			fmt.Errorf("making %s, %s in %s: %w%s", preset, sysinfo.Bytes(size), os.TempDir(), withoutPath(err, temp.Name()), advice),
 			temp.Close(), remove())
 	}
-	file = cases.ModelFile{Name: preset, Path: path, Synthetic: true}
+	file = cases.ModelFile{Name: preset, Path: path, Synthetic: !gopher.Has(preset)}
 	if path != temp.Name() {
 		file.File = temp
 	}
 	return file, func() error { return errors.Join(temp.Close(), remove()) }, nil
+}
+
+// presetWriter returns what writes a preset's model, and how large that is: with random
+// weights, or one that is inside the program.
+func presetWriter(preset string, seed uint64) (write func(w, progress io.Writer) error, size int64, err error) {
+	if gopher.Has(preset) {
+		data := gopher.File(preset)
+		return func(w, _ io.Writer) error { _, err := w.Write(data); return err }, int64(len(data)), nil
+	}
+	p, err := models.LookupPreset(preset)
+	if err != nil {
+		return nil, 0, err
+	}
+	size, err = presetBytes(p)
+	return func(w, progress io.Writer) error { return synthesizeTo(w, progress, p, seed) }, size, err
 }
 
 // phasesVerb is the hidden verb that measures a model's memory in a child

@@ -21,14 +21,15 @@ earlier run is kept as results.old.txt. Each sample is in results.txt as soon as
 it is taken, whatever ends the run; a run that has none yet is
 results.partial.txt, and replaces nothing. One run at a time uses a folder.`
 
-	benchModels = `Models are that of --model, or full-size ones of --preset with random weights,
-which are as fast as the real ones; they are made on the spot, in a temporary
-file that is gone when the run ends, however it ends. With the best variant that
+	benchModels = `Models are that of --model, or those of --preset: gopher-ternary and gopher-1bit,
+which are small, trained and inside the program, so that their errors are those of trained
+weights, and full-size ones with random weights, which are as fast as the real ones. They
+are made on the spot, in a temporary file that is gone when the run ends, however it ends. With the best variant that
 packs the weights and the best that does not, they are loaded, started, given a
 prompt of 512 tokens (pp512) and asked for a text of 128 (tg128), in the words of
 llama-bench: about ten minutes. --all-variants adds every other SIMD variant that
 runs here, and streaming; -p 64 -n 16 makes the tests shorter. --short does all
-that to bonsai-1.7b alone, in about a minute. A --filter chooses among all
+that to gopher-ternary and bonsai-1.7b alone, in about a minute. A --filter chooses among all
 variants, those in pure Go and the reference too, which take patience.
 
 Speed is worth its error: where q8_32, llama.cpp's activation scheme, has a fast
@@ -146,7 +147,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.host, "host", "", "what reports of several machines call this one: `NAME` is written into results.txt (default: by its CPU)")
 	flags.StringSliceVar(&f.acts, "act", nil, acts)
 	flags.StringVar(&f.tokenizer, "tokenizer", "", "models: take the tokenizer of another `MODEL`, as a .cellm file needs, which holds none")
-	flags.StringSliceVar(&f.presets, "preset", nil, "models: made with random weights (default: bonsai-1.7b,bitnet-2b-4t; onebit synth lists them)")
+	flags.StringSliceVar(&f.presets, "preset", nil, "models: made with random weights, which onebit synth lists, or inside the program (default: gopher-ternary, if its context of 512 tokens holds the tests, bonsai-1.7b and bitnet-2b-4t)")
 	flags.StringSliceVar(&f.heads, "head", []string{ownHead}, "models: convert the output head to a `FORMAT`, such as q8_0 for one in f16, or keep the file's (own); a list is possible")
 	flags.BoolVar(&f.allVariants, "all-variants", false, "models: every SIMD variant, and streaming, instead of the best that packs and the best that does not")
 	flags.IntVarP(&f.prompt, "n-prompt", "p", 512, "models: tokens of the prompt, 32 with --short; 0: no such test")

@@ -13,6 +13,7 @@ import (
 	"onebit/models"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
+	"onebit/models/gopher"
 	"onebit/models/train/lm"
 	"onebit/reports"
 )
@@ -28,7 +29,7 @@ var flagValues = map[string]cobra.CompletionFunc{
 	"head":       oneOf(headNames),
 	"i2s":        oneOf(i2sPackings),
 	"model":      modelFiles,
-	"preset":     oneOf(presetNames),
+	"preset":     oneOf(benchedModels),
 	"tokenizer":  modelFiles,
 	"type":       oneOf(writableFormats),
 	"variant":    oneOf(variantNames),
@@ -202,6 +203,9 @@ func presetNames() (all []string) {
 	}
 	return all
 }
+
+// benchedModels are the presets and what is inside the program.
+func benchedModels() []string { return append(gopher.Names(), presetNames()...) }
 
 func recipeNames() (all []string) {
 	for _, r := range lm.Recipes() {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -9,6 +11,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/models"
+	"onebit/models/gopher"
 )
 
 // modelFlags are the flags of every verb that reads a model.
@@ -35,13 +38,42 @@ func (m *modelFlags) registerTokenizer(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&m.tokenizer, "tokenizer", "", "take the tokenizer of another `MODEL`, as a .cellm file needs, which holds none")
 }
 
-// open maps the model at path, with the tokenizer that was asked for.
+// open maps the model at path, with the tokenizer that was asked for. A name of one
+// inside the program means that, unless there is such a file.
 func (m *modelFlags) open(path string) (models.Source, error) {
+	if inside(path) {
+		if m.tokenizer != "" {
+			return nil, usagef("--tokenizer is for models without one, and %s has its own", path)
+		}
+		return gopher.Open(path)
+	}
 	opt, err := m.options()
 	if err != nil {
 		return nil, err
 	}
 	return models.OpenWith(path, m.tokenizer, opt)
+}
+
+// inside reports whether a model is in the program, and not in a file.
+func inside(path string) bool {
+	_, err := os.Stat(path)
+	return gopher.Has(path) && errors.Is(err, fs.ErrNotExist)
+}
+
+// optionalModel demands a MODEL or nothing, for modelOf.
+func optionalModel(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return exactArgs("MODEL")(cmd, args)
+}
+
+// modelOf returns the MODEL among the arguments, or that of the program.
+func modelOf(args []string) string {
+	if len(args) == 0 {
+		return gopher.Default
+	}
+	return args[0]
 }
 
 func isDirectory(path string) bool {

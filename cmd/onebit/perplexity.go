@@ -36,7 +36,7 @@ type perplexityFlags struct {
 func newPerplexity() *cobra.Command {
 	var f perplexityFlags
 	cmd := &cobra.Command{
-		Use:   "perplexity MODEL -f TEXT",
+		Use:   "perplexity [MODEL] -f TEXT",
 		Short: "How well a model predicts a text, and how far kernels take it from the reference",
 		Long: `Measure the perplexity of a text by llama.cpp's protocol, which the output names: the
 text is cut into windows of --ctx tokens that do not overlap, and the second half of
@@ -53,8 +53,8 @@ window of 512 for a vocabulary of 151936. --logits compares with such a file, in
 of a text:
   onebit perplexity model.gguf -f text --chunks 4 --variant reference --save-logits base
   onebit perplexity model.gguf --logits base`,
-		Args: exactArgs("MODEL"),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+		Args: optionalModel,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, modelOf(args)) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.file, "file", "f", "", "`FILE` of text, less a newline at its end; - reads standard input")

@@ -37,9 +37,10 @@ type runFlags struct {
 func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run MODEL {-p PROMPT | --chat}",
+		Use:   "run [MODEL] {-p PROMPT | --chat}",
 		Short: "Generate text, with prompt and decode speed",
-		Long: `Continue a prompt. The text goes to standard output as it comes, what it took to
+		Long: `Continue a prompt. MODEL is a file, or gopher-ternary (the default) or gopher-1bit,
+small models of Go's documentation that are inside the program. The text goes to standard output as it comes, what it took to
 standard error: load is the time until the model was ready, its tokenizer apart, as
 bench measures it; ready and first token count from the program's start.
 
@@ -54,8 +55,8 @@ Ctrl-C stops a reply and, when there is none, the program, Ctrl-D ends it.
 
 Generation ends after -n tokens, or where the model ends its turn or text. The
 weights are used as they lie in the file at first and packed behind the run.`,
-		Args: exactArgs("MODEL"),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+		Args: optionalModel,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, modelOf(args)) },
 	}
 	f.register(cmd)
 	return cmd

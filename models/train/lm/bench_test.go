@@ -3,26 +3,53 @@ package lm
 import (
 	"fmt"
 	"testing"
+
+	"onebit/models/train"
 )
 
-// BenchmarkPass is the forward and backward pass of models as large as the default
-// ones, on one thread.
-func BenchmarkPass(b *testing.B) {
-	for _, f := range formsOf[:2] {
-		b.Run(fmt.Sprintf("form=%s", f.form.Name), func(b *testing.B) {
-			s := tiny(b, f.architecture, f.form, f.embedding, 256, 512)
-			s.Config.Layers, s.Config.FFN, s.Config.Vocab = 6, 768, 2048
-			m := newModel(b, s, 1)
-			ids := randomTokens(s.Length, s.Config.Vocab)
-			m.Pass(ids, ids)
-			*m.Time = Stopwatch{}
-			for b.Loop() {
-				m.Pass(ids, ids)
-			}
-			for p := range parts {
-				b.ReportMetric(100*m.Time.Spent[p].Seconds()/m.Time.Total().Seconds(), p.String()+"-%")
-			}
-			b.ReportMetric(float64(b.N*len(ids))/b.Elapsed().Seconds(), "tok/s")
-		})
+// BenchmarkAdvance is a step of each recipe, on random text: tokens per second, what share its parts
+// have, and floating-point operations of the matrix products of projections and head
+// (six a weight and token) per second of the whole step.
+func BenchmarkAdvance(b *testing.B) {
+	for _, r := range Recipes() {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("recipe=%s/threads=%d", r.Key(), threads), func(b *testing.B) {
+				table, err := tableOf(r.Architecture)
+				if err != nil {
+					b.Fatal(err)
+				}
+				s, err := r.shape(table)
+				if err != nil {
+					b.Fatal(err)
+				}
+				m := newModel(b, s, threads)
+				o := train.NewOptimizer(m.build.Pool, train.AdamW{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}, m.Params())
+				ids := randomTokens(r.Pass*r.Context, r.Vocab)
+				step := func() {
+					train.ZeroGrad(m.Params())
+					m.Freeze()
+					loss := 0.0
+					for range r.Batch / r.Pass {
+						loss = m.Pass(ids, ids)
+					}
+					m.Thaw()
+					defer m.Time.start(Update)()
+					if _, err := o.Step(1, 1e-4, loss); err != nil {
+						b.Fatal(err)
+					}
+				}
+				step()
+				*m.Time = Stopwatch{}
+				for b.Loop() {
+					step()
+				}
+				for p := range parts {
+					b.ReportMetric(100*m.Time.Spent[p].Seconds()/m.Time.Total().Seconds(), p.String()+"-%")
+				}
+				tokens := float64(b.N * r.Batch * r.Context)
+				b.ReportMetric(tokens/b.Elapsed().Seconds(), "tok/s")
+				b.ReportMetric(6*float64(m.Weights())*tokens/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
 	}
 }
