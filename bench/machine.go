@@ -48,6 +48,9 @@ func (m Machine) Facets() []Facet {
 // Known reports whether the header says anything of the machine.
 func (m Machine) Known() bool { return m != Machine{} }
 
+// PlayedGPU is the Emulator of results in which a GPU was played, on a real CPU.
+const PlayedGPU = "softmetal"
+
 // Emulated reports whether speeds say nothing of the machine.
 func (m Machine) Emulated() bool { return m.Emulator != "" }
 

@@ -166,7 +166,7 @@ func typicalTime(cases []*caseStats, contender string) (float64, bool) {
 
 // latencyReading says who is fastest under the last condition, which is that of most threads.
 func (d *digest) latencyReading(t *task) string {
-	all := panels(t.cases)
+	all := d.measured(panels(t.cases))
 	s, ok := d.rank(t, all[len(all)-1])
 	if !ok {
 		return "Nothing was timed."

@@ -257,6 +257,38 @@ func panels(cases []*caseStats) []panel {
 	return slices.Compact(all)
 }
 
+// emulated reports whether times under a condition are an emulator's: all of a program that runs in
+// one, or those of a GPU that is played.
+func (d *digest) emulated(p panel) bool {
+	e := d.res.Machine().Emulator
+	return e != "" && (e != bench.PlayedGPU || p.threads == onGPU)
+}
+
+// measured are the conditions that were not emulated; all of them if each was.
+func (d *digest) measured(all []panel) []panel {
+	some := slices.DeleteFunc(slices.Clone(all), d.emulated)
+	if len(some) == 0 {
+		return all
+	}
+	return some
+}
+
+// decisive are the conditions by whose fastest a choice is made: most threads, and the GPU; of each
+// the cold cache, if that was measured. What was emulated is none, if there is anything else.
+func (d *digest) decisive(all []panel) []panel {
+	var some []panel
+	for _, p := range d.measured(all) {
+		last := len(some) - 1
+		switch {
+		case last < 0 || (p.threads == onGPU) != (some[last].threads == onGPU):
+			some = append(some, p)
+		case p.threads != some[last].threads || some[last].cache != names.Cold:
+			some[last] = p
+		}
+	}
+	return some
+}
+
 // in returns the cases that ran under a condition.
 func in(p panel, cases []*caseStats) []*caseStats {
 	var some []*caseStats

@@ -62,37 +62,46 @@ func (p placed) typical(unit string) (float64, bool) {
 }
 
 // formatScreen ranks the formats of a matrix under the condition of a model that makes text: with most
-// threads, its weights not in a cache if that was measured.
+// threads or on the GPU, its weights not in a cache if that was measured.
 func (d *digest) formatScreen(m *matrix) (screen, bool) {
-	column := len(m.columns) - 1
-	for i, p := range m.columns {
-		if p.threads == m.columns[column].threads && p.cache == names.Cold {
-			column = i
-		}
-	}
-	rows, shapes := d.place(m, column)
+	decisive := d.decisive(m.columns)
+	rows, shapes := d.place(m, decisive)
 	if len(rows) == 0 {
 		return screen{}, false
 	}
-	where := conditions(m.columns[column])
+	var conditioned []string
+	for _, p := range decisive {
+		conditioned = append(conditioned, conditions(p))
+	}
+	where := strings.Join(conditioned, " or ")
 	caption := fmt.Sprintf("%s with %s, best first. ", m.base, where)
 	if len(shapes) > 1 {
 		caption = fmt.Sprintf("%s with %s over %d shapes (%s to %s), best first: the time is a geometric mean, the rest typical values. ",
 			m.base, where, len(shapes), shapes[0], shapes[len(shapes)-1])
 	}
 	s := newSheet(fileName("ranked", m.base), "Formats, ranked", caption+d.rankedLegend(), rows, d.placedFields())
-	advice := sentences(d.formatAdvice(rows, where), d.floorDoubt(rows[0].cases[0].stats[bench.NsPerOp].Class))
-	return screen{advice, s, func() *figure { return d.formatPicture(rows[0], m.columns[column]) }}, true
+	winner := rows[0].cases[0]
+	advice := sentences(d.formatAdvice(rows, conditions(winner.panel)), d.floorDoubt(winner.stats[bench.NsPerOp].Class))
+	if d.emulated(winner.panel) {
+		advice = d.noAdvice()
+	}
+	return screen{advice, s, func() *figure { return d.formatPicture(rows[0], winner.panel) }}, true
 }
 
-// place ranks the formats by the geometric mean of their fastest contender over the shapes that all of
-// them ran; none if there is no such shape.
-func (d *digest) place(m *matrix, column int) (rows []placed, shapes []string) {
+// noAdvice stands for advice where all that could be chosen was emulated.
+func (d *digest) noAdvice() string {
+	return fmt.Sprintf("No advice: %s emulated what was timed, which says nothing about speed.", d.res.Machine().Emulator)
+}
+
+// place ranks the formats by the geometric mean of their fastest contender, under any of the conditions, over
+// the shapes that all of them ran; none if there is no such shape.
+func (d *digest) place(m *matrix, conditions []panel) (rows []placed, shapes []string) {
 	formats := make(map[string]map[string]bool) // by shape
+	ranked := make(map[*task]*standing)
 	sections := m.sections()
 	for _, s := range sections {
 		for _, r := range s.rows {
-			if r.cells[column] != nil {
+			if ranked[r.task] = d.rankUnder(r.task, conditions); ranked[r.task] != nil {
 				if formats[r.task.shape] == nil {
 					formats[r.task.shape] = make(map[string]bool)
 				}
@@ -104,8 +113,8 @@ func (d *digest) place(m *matrix, column int) (rows []placed, shapes []string) {
 		var over []*standing
 		shapes = nil
 		for _, r := range s.rows {
-			if r.cells[column] != nil && len(formats[r.task.shape]) == len(sections) {
-				over, shapes = append(over, r.cells[column]), append(shapes, r.task.shape)
+			if ranked[r.task] != nil && len(formats[r.task.shape]) == len(sections) {
+				over, shapes = append(over, ranked[r.task]), append(shapes, r.task.shape)
 			}
 		}
 		if p, ok := fastestOver(s.subject, over); ok {
@@ -117,6 +126,19 @@ func (d *digest) place(m *matrix, column int) (rows []placed, shapes []string) {
 		rows[i].tie = i > 0 && d.tiedOver(rows[i-1], rows[i])
 	}
 	return rows, shapes
+}
+
+// rankUnder ranks all that ran under one of the conditions; nil if nothing was timed.
+func (d *digest) rankUnder(t *task, conditions []panel) *standing {
+	var cases []*caseStats
+	for _, p := range conditions {
+		cases = append(cases, in(p, t.cases)...)
+	}
+	s, ok := d.rankCases(&standing{task: t}, cases)
+	if !ok {
+		return nil
+	}
+	return s
 }
 
 // fastestOver is the contender that is the fastest over all of the standings; false if none was timed in
@@ -335,6 +357,9 @@ func (d *digest) modelScreen() (screen, bool) {
 		advice += fmt.Sprintf("; %.1f times as fast as %s", rate(first)/rate(rows[1]), rows[1].m.name)
 	}
 	advice = sentences(advice+".", d.floorDoubt(first.s.best().stats[bench.NsPerOp].Class))
+	if d.emulated(first.s.panel) {
+		advice = d.noAdvice()
+	}
 	table := newSheet("ranked-models", "Models, ranked", caption, rows, fields)
 	return screen{advice, table, func() *figure { return d.modelPicture(first.m, first.s) }}, true
 }

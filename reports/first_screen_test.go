@@ -61,6 +61,45 @@ func TestModelsAreRanked(t *testing.T) {
 	}
 }
 
+// What is advised is the fastest of processor and GPU, and never what was emulated.
+func TestAdviceOfGPUs(t *testing.T) {
+	product := func(variant, where string, ns int) string {
+		return repeat(6, fmt.Sprintf("BenchmarkMatVec/format=a/variant=%s/rows=64/cols=64%s/cache=cold 1 %d ns/op", variant, where, ns))
+	}
+	model := func(engine, where string, ns int) string {
+		return repeat(6, fmt.Sprintf("BenchmarkModel/model=m/%s/test=tg8%s 1 %d ns/op %d tok/s", engine, where, ns, 1e9/ns))
+	}
+	products := func(gpu int) string {
+		return product("x", "/threads=1", 3000) + product("x", "/threads=2", 2000) + product("metal-tiles", "", gpu)
+	}
+	models := func(gpu int) string {
+		return model("variant=x", "/threads=1", 3000) + model("variant=x", "/threads=2", 2000) + model("engine=metal/variant=metal-tiles", "", gpu)
+	}
+	const played, qemu = "emulated: true\nemulator: softmetal\n", "emulated: true\nemulator: qemu\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"a faster GPU", products(1000), "Here: a by metal-tiles, with the GPU, cold cache"},
+		{"a slower GPU", products(4000), "Here: a by x, with 2 threads, cold cache"},
+		{"a faster GPU that is played", played + products(1000), "Here: a by x, with 2 threads, cold cache"},
+		{"a slower GPU that is played", played + products(4000), "Here: a by x, with 2 threads, cold cache"},
+		{"only a GPU that is played", played + product("metal-tiles", "", 1000), "No advice: softmetal emulated"},
+		{"an emulated processor", qemu + products(1000), "No advice: qemu emulated"},
+		{"models on a faster GPU", models(1000), "Here: m by metal-tiles with the GPU"},
+		{"models on a slower GPU", models(4000), "Here: m by x with 2 threads"},
+		{"models on a faster GPU that is played", played + models(1000), "Here: m by x with 2 threads"},
+		{"models on nothing else", played + model("engine=metal/variant=metal-tiles", "", 1000), "No advice: softmetal emulated"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newDigest(fixture(t, []byte(c.text))).screens()[0]
+			if !strings.HasPrefix(s.Advice, c.want) {
+				t.Errorf("advice %q, want %q", s.Advice, c.want)
+			}
+			if by := s.Sheet.Rows[0][1].Text; !strings.Contains(c.want, " by "+by) && strings.HasPrefix(c.want, "Here") {
+				t.Errorf("the table begins with %q, the advice is %q", by, s.Advice)
+			}
+		})
+	}
+}
+
 func TestBoundText(t *testing.T) {
 	for roof, want := range map[float64]string{
 		120: "at 120.0 %: more than the reading loop, for part of the weights was in a cache", 75: "memory-bound: at 75.0 %", 20: "not memory-bound: at 20.0 %",

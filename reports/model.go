@@ -154,17 +154,22 @@ func (m *model) lead() *task {
 	return nil
 }
 
-// leader is the contender that leads the lead test with most threads; ok is false if none was timed.
+// leader is the contender that leads the lead test with most threads, or on the GPU if that is faster; ok is
+// false if none was timed.
 func (d *digest) leader(m *model) (s *standing, ok bool) {
 	if m.lead() == nil {
 		return nil, false
 	}
-	for _, p := range m.panels() {
-		if s, ok := d.rank(m.lead(), p); ok {
-			return s, true
+	timed := slices.DeleteFunc(slices.Clone(m.lead().cases), func(c *caseStats) bool {
+		_, ok := c.center(bench.NsPerOp)
+		return !ok
+	})
+	for _, p := range d.decisive(panels(timed)) {
+		if other, _ := d.rank(m.lead(), p); s == nil || other.best().stats[bench.NsPerOp].Center < s.best().stats[bench.NsPerOp].Center {
+			s = other
 		}
 	}
-	return nil, false
+	return s, s != nil
 }
 
 // run returns that of a contender under a condition; nil if there is none.

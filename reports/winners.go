@@ -39,8 +39,12 @@ func (s *standing) ratio(contender string) float64 {
 
 // rank orders the contenders by their median time; ok is false if none was timed.
 func (d *digest) rank(t *task, p panel) (s *standing, ok bool) {
-	s = &standing{task: t, panel: p}
-	for _, c := range in(p, t.cases) {
+	return d.rankCases(&standing{task: t, panel: p}, in(p, t.cases))
+}
+
+// rankCases is rank of cases that may have run under several conditions.
+func (d *digest) rankCases(s *standing, cases []*caseStats) (*standing, bool) {
+	for _, c := range cases {
 		if _, timed := c.center(bench.NsPerOp); timed {
 			s.ranked = append(s.ranked, c)
 		}

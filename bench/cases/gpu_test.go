@@ -130,7 +130,7 @@ func TestGPUEmulator(t *testing.T) {
 		t.Skip("a Mac's GPU is not played")
 	}
 	playMetal(t)
-	for filter, want := range map[string]string{"/variant:(metal-rows OR scalar)": "softmetal", "/variant:scalar": "", "": ""} {
+	for filter, want := range map[string]string{"/variant:(metal-rows OR scalar)": bench.PlayedGPU, "/variant:scalar": "", "": ""} {
 		s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 8, Cols: 256}}, 1)})
 		if err := s.Select(cmp.Or(filter, s.Usual)); err != nil {
 			t.Fatal(err)

@@ -73,7 +73,7 @@ func (f *benchFlags) joined(cmd *cobra.Command, suites []*cases.Suite, host sysi
 	var all bench.Suite
 	more := f.settings(cmd)
 	for _, s := range suites {
-		if e := s.Emulator(); e != "" { // of a part of the cases is of all: they share a file
+		if e := s.Emulator(); e != "" && !host.Emulated() { // of a part of the cases is of all: they share a file
 			host.Emulator = sysinfo.Value[string]{V: e}
 		}
 		all.Cases, all.Studies = append(all.Cases, s.Cases...), append(all.Studies, s.Studies...)
