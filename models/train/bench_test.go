@@ -13,7 +13,7 @@ func BenchmarkBitLinear(b *testing.B) {
 	pool := kernels.NewPool(0)
 	defer pool.Close()
 	const in, out = 512, 512
-	for _, form := range []*Form{Float, SeedForm, B158, OneBit} {
+	for _, form := range []*Form{Float, NanoLogic, B158, OneBit} {
 		for _, rows := range []int{packedFrom - 1, packedFrom} {
 			l := NewBuilder(pool, 1).BitLinear("l", in, out, Options{Form: form})
 			x, grad := randomRows(1, rows*in), randomRows(2, rows*out)

@@ -16,7 +16,7 @@ type Gradient int
 const (
 	// Exact takes the rounded weights for W plus a constant: gᵀ · Rx(x).
 	Exact Gradient = iota
-	// InverseScale is the third seed's: gᵀ · x / (γ + 1e-5), x as it was before
+	// InverseScale is NanoLogic's: gᵀ · x / (γ + 1e-5), x as it was before
 	// rounding.
 	InverseScale
 )
@@ -81,7 +81,7 @@ type BitLinear struct {
 	frozen   bool
 
 	x, xq, y, gx []float32 // x is the caller's
-	scaled       []float32 // the seed's gradient of the weights, before it is divided
+	scaled       []float32 // that of InverseScale, before it is divided
 }
 
 // BitLinear returns a layer with weights and biases of [-1/√in, 1/√in). The
@@ -233,7 +233,7 @@ func (l *BitLinear) Backward(grad []float32) []float32 {
 	}
 	l.scaled = aligned.Grow(l.scaled, l.Out*l.In, nil)
 	l.products.Set(l.matrix(l.scaled), g.T(), dense.Of(l.x, rows, l.In))
-	divisor := l.rounded.gamma + seedEps
+	divisor := l.rounded.gamma + epsilon
 	eachSpan(l.pool, len(l.scaled), func(from, to int) {
 		for i, g := range l.scaled[from:to] {
 			l.Weight.Grad[from+i] += g / divisor

@@ -40,7 +40,7 @@ func (b *Builder) uniform(p *Param, bound float64) *Param {
 
 // fanIn is the bound of a linear layer's first weights and biases, 1/√in:
 // PyTorch's Kaiming initialisation with a = √5 (torch/nn/modules/linear.py), which
-// the third seed has too.
+// NanoLogic has too.
 func fanIn(in int) float64 { return 1 / math.Sqrt(float64(in)) }
 
 // normal fills p with normal numbers of the given deviation.

@@ -19,7 +19,8 @@
 // # Weights that are rounded
 //
 // A [BitLinear] keeps float32 weights W. It multiplies by Q(W), which a [Form]
-// makes: ternary as in BitNet b1.58 or as in the third seed, 1 bit per weight, or
+// makes: ternary as in BitNet b1.58 or in NanoLogic
+// (github.com/mohamedhossammohamed/NanoLogic), 1 bit per weight, or
 // W itself. Activations are rounded too, by a [Rounding]:
 //
 //	y = Rx(x) · Q(W)ᵀ + bias
@@ -31,7 +32,7 @@
 //	gradX    = g · Q(W)
 //	gradBias = Σ g
 //	gradW    = gᵀ · Rx(x)              Exact: d Q(W)/dW = 1
-//	         = gᵀ · x / (γ + 1e-5)     InverseScale: the third seed's
+//	         = gᵀ · x / (γ + 1e-5)     InverseScale: NanoLogic's
 //
 // docs/training-gradients.md measures both forms of gradW, and why Exact is the
 // default.

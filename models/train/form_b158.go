@@ -14,6 +14,6 @@ var B158 = registerForm(&Form{
 	Type:     formats.I2_S,
 	Rounding: Q8Row,
 	scale: func(pool *kernels.Pool, w []float32) (gamma, mean float32) {
-		return max(float32(sumOver(pool, w, magnitudes)/float64(len(w))), seedEps), 0
+		return max(float32(sumOver(pool, w, magnitudes)/float64(len(w))), epsilon), 0
 	},
 })

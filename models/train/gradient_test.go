@@ -107,7 +107,7 @@ func randomRows(seed uint64, n int) []float32 {
 // roundWeights64 is each form's formula, as its source has it.
 var roundWeights64 = map[*Form]func(w []float64) (q []float64, gamma float64){
 	Float: func(w []float64) ([]float64, float64) { return slices.Clone(w), 0 },
-	SeedForm: func(w []float64) ([]float64, float64) {
+	NanoLogic: func(w []float64) ([]float64, float64) {
 		var mean, gamma float64
 		for _, v := range w {
 			mean += v / float64(len(w))
@@ -154,10 +154,10 @@ func digits64(w []float64, mean, divisor, gamma float64) []float64 {
 
 // roundRows64 is each rounding's formula.
 var roundRows64 = map[*Rounding]func(row []float64) []float64{
-	NoRounding: slices.Clone[[]float64],
-	SeedRows:   func(row []float64) []float64 { return int8s64(row, 127/(most64(row)+1e-5)) },
-	Q8Row:      func(row []float64) []float64 { return int8s64(row, 127/max(most64(row), 1e-5)) },
-	Q8Per128:   func(row []float64) []float64 { return groups64(row, 128, func(s float64) float64 { return s }) },
+	NoRounding:    slices.Clone[[]float64],
+	NanoLogicRows: func(row []float64) []float64 { return int8s64(row, 127/(most64(row)+1e-5)) },
+	Q8Row:         func(row []float64) []float64 { return int8s64(row, 127/max(most64(row), 1e-5)) },
+	Q8Per128:      func(row []float64) []float64 { return groups64(row, 128, func(s float64) float64 { return s }) },
 	Q8Per32: func(row []float64) []float64 {
 		return groups64(row, 32, func(s float64) float64 { return float64(half.ToFloat32(half.FromFloat32(float32(s)))) })
 	},
@@ -227,7 +227,7 @@ func surrogateOf(l *BitLinear, x []float32) surrogate {
 }
 
 func TestHalfScaleGradients(t *testing.T) {
-	for _, form := range []*Form{SeedForm, B158} {
+	for _, form := range []*Form{NanoLogic, B158} {
 		for _, gradient := range []Gradient{Exact, InverseScale} {
 			l := NewBuilder(nil, 1).BitLinear("l", 9, 4, Options{Form: form, Gradient: gradient, HalfScale: true})
 			x := randomRows(2, 6*9)
@@ -267,7 +267,7 @@ func TestGradientsDiffer(t *testing.T) {
 	x := randomRows(2, 6*9)
 	grads := map[Gradient][]float64{}
 	for _, gradient := range []Gradient{Exact, InverseScale} {
-		l := b.BitLinear("l", 9, 4, Options{Form: SeedForm, Gradient: gradient})
+		l := b.BitLinear("l", 9, 4, Options{Form: NanoLogic, Gradient: gradient})
 		l.Forward(x)
 		l.Backward(randomRows(3, 6*4))
 		grads[gradient] = widen(l.Weight.Grad)

@@ -24,15 +24,15 @@ var NoRounding = &Rounding{Name: "f32"}
 // to 2²², ties to even.
 const nearest float32 = 0x1.8p23
 
-// SeedRows is the third seed's int8 per row: s = 127/(max|x| + 1e-5),
+// NanoLogicRows is NanoLogic's int8 per row: s = 127/(max|x| + 1e-5),
 // clamp(round(x·s), -128, 127)/s, halves to even.
-var SeedRows = &Rounding{Name: "seed", round: func(dst, x []float32, cols int) {
+var NanoLogicRows = &Rounding{Name: "nanologic", round: func(dst, x []float32, cols int) {
 	for ; len(x) > 0; dst, x = dst[cols:], x[cols:] {
 		var most float32
 		for _, v := range x[:cols] {
 			most = max(most, v, -v) // NaN stays NaN
 		}
-		scale := 127 / (most + seedEps)
+		scale := 127 / (most + epsilon)
 		for i, v := range x[:cols] {
 			q := float32(v*scale) + nearest - nearest
 			dst[i] = min(max(q, -128), 127) / scale
@@ -48,7 +48,7 @@ var (
 )
 
 // Roundings returns every rounding of activations.
-func Roundings() []*Rounding { return []*Rounding{NoRounding, SeedRows, Q8Row, Q8Per128, Q8Per32} }
+func Roundings() []*Rounding { return []*Rounding{NoRounding, NanoLogicRows, Q8Row, Q8Per128, Q8Per32} }
 
 // schemeRounding quantizes as the kernels do, to the bit, and multiplies by the
 // scales again.

@@ -58,7 +58,7 @@ func TestEveryFormLearns(t *testing.T) {
 	rates := map[string]float64{"sgd": 0.05, "adamw": 2e-3, "lion": 3e-4}
 	for _, form := range Forms() {
 		for _, rule := range RuleNames() {
-			if form != SeedForm && rule != "adamw" {
+			if form != NanoLogic && rule != "adamw" {
 				continue
 			}
 			losses, _ := fit(t, nil, form, rule, rates[rule], 40)
@@ -70,7 +70,7 @@ func TestEveryFormLearns(t *testing.T) {
 }
 
 func TestThreadsDoNotMatter(t *testing.T) {
-	for _, form := range []*Form{SeedForm, OneBit} {
+	for _, form := range []*Form{NanoLogic, OneBit} {
 		losses, one := fit(t, nil, form, "adamw", 2e-3, 5)
 		for _, threads := range []int{2, 5} {
 			pool := kernels.NewPool(threads)
@@ -92,7 +92,7 @@ func TestThreadsDoNotMatter(t *testing.T) {
 // and gradients add up.
 func TestRowsAreIndependent(t *testing.T) {
 	b := NewBuilder(nil, 1)
-	opt := Options{Form: SeedForm, Bias: true}
+	opt := Options{Form: NanoLogic, Bias: true}
 	whole, parts := b.BitLinear("l", 20, 8, opt), b.BitLinear("l", 20, 8, opt)
 	x, grad := randomRows(1, 2*3*20), randomRows(2, 2*3*8)
 	y, gx := whole.Forward(x), whole.Backward(grad)
@@ -118,8 +118,8 @@ func TestPackedInference(t *testing.T) {
 		name string // of the scheme, or f32 for activations rounded before
 	}{
 		{Options{Form: B158}, formats.I2_S, 256, "q8_row"},
-		{Options{Form: SeedForm, Rounding: Q8Row}, formats.I2_S, 256, "q8_row"},
-		{Options{Form: SeedForm}, formats.I2_S, 256, "f32"},
+		{Options{Form: NanoLogic, Rounding: Q8Row}, formats.I2_S, 256, "q8_row"},
+		{Options{Form: NanoLogic}, formats.I2_S, 256, "f32"},
 		{Options{Form: B158}, formats.Ternary_u32, 77, "q8_row"},
 		{Options{Form: B158, HalfScale: true}, formats.TQ2_0, 512, "q8_row"},
 		{Options{Form: B158, HalfScale: true}, formats.TQ1_0, 512, "f32"},
@@ -166,7 +166,7 @@ func TestManyRows(t *testing.T) {
 	for _, test := range []struct {
 		form *Form
 		in   int
-	}{{B158, 256}, {OneBit, 128}, {B158, 100}, {SeedForm, 256}} { // the last two by floats
+	}{{B158, 256}, {OneBit, 128}, {B158, 100}, {NanoLogic, 256}} { // the last two by floats
 		const rows, out = packedFrom, 48
 		x := randomRows(9, rows*test.in)
 		l := NewBuilder(pool, 3).BitLinear("l", test.in, out, Options{Form: test.form})
@@ -261,9 +261,9 @@ func TestWrongShapesPanic(t *testing.T) {
 	}
 }
 
-// The seed's γ of weights that are all alike is 0, and so are the rounded ones.
-func TestSeedFormOfEqualWeights(t *testing.T) {
-	l := NewBuilder(nil, 1).BitLinear("l", 8, 2, Options{Form: SeedForm})
+// NanoLogic's γ of weights that are all alike is 0, and so are the rounded ones.
+func TestNanoLogicOfEqualWeights(t *testing.T) {
+	l := NewBuilder(nil, 1).BitLinear("l", 8, 2, Options{Form: NanoLogic})
 	l.Weight.fill(3)
 	for _, y := range l.Forward(randomRows(1, 8)) {
 		if y != 0 {
@@ -343,7 +343,7 @@ func TestRules(t *testing.T) {
 	if _, err := LookupRule("adam"); err == nil || err.Error() != `unknown optimizer "adam" (known: [adamw lion sgd])` {
 		t.Error(err)
 	}
-	if _, err := LookupForm("int4"); err == nil || err.Error() != `unknown form of weights "int4" (known: [1bit b1.58 float q8_0 seed])` {
+	if _, err := LookupForm("int4"); err == nil || err.Error() != `unknown form of weights "int4" (known: [1bit b1.58 float nanologic q8_0])` {
 		t.Error(err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"onebit/internal/half"
 )
 
-// seedEps is what the seed adds to its divisors, and b1.58's least scale.
-const seedEps = 1e-5
+// epsilon is what NanoLogic adds to its divisors, and b1.58's least scale.
+const epsilon = 1e-5
 
 // rounded is what a form makes of a matrix.
 type rounded struct {
@@ -29,7 +29,7 @@ func (r *rounded) round(l *BitLinear, w []float32, cols int) {
 		gamma, mean := f.scale(l.pool, w)
 		divisor := gamma
 		if f.addEps {
-			divisor += seedEps
+			divisor += epsilon
 		}
 		if l.opt.HalfScale {
 			gamma = half.ToFloat32(half.FromFloat32(gamma))

@@ -1,5 +1,5 @@
 // Package gradients measures what two straight-through gradients of a BitLinear's
-// weights are worth: the third seed's, which divides by the scale of the weights, and
+// weights are worth: NanoLogic's, which divides by the scale of the weights, and
 // the exact one. It trains the same small network on the same text with both, with
 // several optimizers, learning rates and seeds.
 package gradients

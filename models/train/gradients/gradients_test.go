@@ -12,7 +12,7 @@ import (
 // text repeats itself, so that a few steps are enough to learn some of it.
 func testConfig() Config {
 	text := []byte(strings.Repeat("one line of a text, and the next line\n", 50))
-	return Config{Form: train.SeedForm, Text: text, HeldOut: text, Steps: 40, Width: 32, Depth: 1, Batch: 16}
+	return Config{Form: train.NanoLogic, Text: text, HeldOut: text, Steps: 40, Width: 32, Depth: 1, Batch: 16}
 }
 
 func TestRun(t *testing.T) {

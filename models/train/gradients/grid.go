@@ -31,8 +31,8 @@ type Setting struct {
 	Clip   float64
 }
 
-// Settings returns those that are compared: with norms, as in the seed's model; the
-// same with gradients clipped to 1, as the seed's training does; without norms.
+// Settings returns those that are compared: with norms, as in NanoLogic's model; the
+// same with gradients clipped to 1, as its training does; without norms.
 func Settings() []Setting { return []Setting{{Normed: true}, {Normed: true, Clip: 1}, {}} }
 
 func (s Setting) String() string {

@@ -1,7 +1,7 @@
-// Package logic asks what ternary networks make of Boolean functions, as the
-// third seed has it: whether ternary neurons learn gates from random starts, how
-// well the seed's network predicts the state of SHA-256, and how large ternary
-// models are in memory.
+// Package logic asks what ternary networks make of Boolean functions: whether
+// ternary neurons learn gates from random starts, how well the network of NanoLogic
+// (github.com/mohamedhossammohamed/NanoLogic) predicts the state of SHA-256, and how
+// large ternary models are in memory.
 //
 // # Gates
 //

@@ -134,7 +134,7 @@ func TestCeiling(t *testing.T) {
 }
 
 func TestLearn(t *testing.T) {
-	for _, form := range []*train.Form{train.SeedForm, train.B158, train.Float} {
+	for _, form := range []*train.Form{train.NanoLogic, train.B158, train.Float} {
 		for _, name := range []string{"XOR", "full adder"} {
 			g, err := LookupGate(name)
 			if err != nil {
@@ -171,7 +171,7 @@ func TestCentredNeurons(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for form, want := range map[*train.Form]bool{train.SeedForm: false, train.B158: true, train.Float: true} {
+		for form, want := range map[*train.Form]bool{train.NanoLogic: false, train.B158: true, train.Float: true} {
 			l, err := Learner{Form: form, Rate: 0.02, Steps: 500}.Learn(g, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -253,7 +253,7 @@ func TestSparseGradients(t *testing.T) {
 
 func TestSparseTrains(t *testing.T) {
 	b := train.NewBuilder(nil, 1)
-	s, err := NewSparse(b, 8, 1, train.Options{Form: train.SeedForm})
+	s, err := NewSparse(b, 8, 1, train.Options{Form: train.NanoLogic})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,8 @@ import (
 	"onebit/models/train"
 )
 
-// A Sparse is the third seed's network, at any width: from a state's bits to logits
-// for the next state's. As in NanoLogic (src/model/sparse_logic.py), one block is
-// applied several times,
+// A Sparse is NanoLogic's network (src/model/sparse_logic.py), at any width: from a
+// state's bits to logits for the next state's. One block is applied several times,
 //
 //	x ← x + tanh(gate)·block(x)        gate is 0 at first
 //	block(x) = a + mlp(norm(a)),  a = x + W·gather(norm(x))

@@ -5,15 +5,15 @@ import (
 	"onebit/kernels"
 )
 
-// SeedForm is the third seed's BitLinear: w = W - mean(W), γ = mean|w|, digits
+// NanoLogic is NanoLogic's BitLinear (mohamedhossammohamed/NanoLogic,
+// src/model/bitnet.py): w = W - mean(W), γ = mean|w|, digits
 // clamp(round(w/(γ + 1e-5)), -1, +1), weights γ · digit. The mean comes from BitNet
-// (arXiv 2310.11453); that 1e-5 is added, and that γ itself multiplies, is the
-// seed's own.
-var SeedForm = registerForm(&Form{
-	Name:     "seed",
-	Summary:  "ternary, centred, one scale per tensor (the third seed)",
+// (arXiv 2310.11453); that 1e-5 is added, and that γ itself multiplies, is its own.
+var NanoLogic = registerForm(&Form{
+	Name:     "nanologic",
+	Summary:  "ternary, centred, one scale per tensor (NanoLogic)",
 	Type:     formats.I2_S,
-	Rounding: SeedRows,
+	Rounding: NanoLogicRows,
 	addEps:   true,
 	scale: func(pool *kernels.Pool, w []float32) (gamma, mean float32) {
 		n := float64(len(w))
