@@ -22,8 +22,8 @@ const (
 	pidOffset = 1
 )
 
-// lockFolder makes a report's folder if need be and keeps other runs out of it
-// until unlock. The system releases the lock of a process that ends in any way.
+// lockFolder makes the folder of a run's results if need be and keeps other runs
+// out of it until unlock. The system releases the lock of a process that ends in any way.
 func lockFolder(dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, unwritable(err)
@@ -64,7 +64,7 @@ func lockHolder(path string) string {
 }
 
 func unwritable(err error) error {
-	return fmt.Errorf("cannot write the report: %w (-o names another directory)", err)
+	return fmt.Errorf("cannot write the results: %w (-o names another directory)", err)
 }
 
 // The files of a run in its folder.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +31,7 @@ func newTrainGradients() *cobra.Command {
 		Use:   "gradients",
 		Short: "Compare two straight-through gradients: with 1/γ, and without",
 		Long: `Train a small network on text with the exact straight-through gradient of the
-rounded weights, with the third seed's, which divides it by their scale γ, and
+rounded weights, with NanoLogic's, which divides it by their scale γ, and
 with weights that are not rounded: by each optimizer, at several learning rates,
 from several seeds, with and without norms and clipping. Print the norms of the
 gradients at the first step and the losses on held-out text, and draw them.
@@ -43,7 +42,7 @@ CPUs.`,
 	}
 	flags := cmd.Flags()
 	f.corpus.add(flags)
-	flags.StringVar(&f.form, "form", "seed", "`NAME` of the form of the weights: seed or b1.58")
+	flags.StringVar(&f.form, "form", train.NanoLogic.Name, "`NAME` of the form of the weights: nanologic or b1.58")
 	flags.IntVar(&f.seeds, "seeds", 3, "`NUMBER` of seeds")
 	flags.IntVar(&f.steps, "steps", 300, "`NUMBER` of steps of each run")
 	flags.StringVarP(&f.out, "output", "o", "", "draw the figures into `DIR`")
@@ -61,6 +60,13 @@ func (f *gradientsFlags) run(cmd *cobra.Command) error {
 	}
 	if err := (train.Options{Form: form, Gradient: train.InverseScale}).Check(128, 128); err != nil {
 		return usagef("--form: %w", err)
+	}
+	if f.out != "" { // minutes before it is written to
+		unlock, err := lockFolder(f.out)
+		if err != nil {
+			return err
+		}
+		defer unlock()
 	}
 	corpus, err := f.corpus.read(cmd.Context())
 	if err != nil {
@@ -205,9 +211,6 @@ func drawGradients(dir string, groups []*gradients.Group, text string) error {
 			}
 			rates.Panels, losses.Panels, norms.Panels = append(rates.Panels, byRate), append(losses.Panels, byStep), append(norms.Panels, norm)
 		}
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
 	}
 	for name, c := range map[string]reports.Curves{"gradients-rates.png": rates, "gradients-losses.png": losses, "gradients-norms.png": norms} {
 		if err := writeCurves(filepath.Join(dir, name), c); err != nil {

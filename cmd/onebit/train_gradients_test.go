@@ -49,7 +49,7 @@ func TestGradientTables(t *testing.T) {
 			t.Errorf("nothing matches %s:\n%s", want, &b)
 		}
 	}
-	dir := filepath.Join(t.TempDir(), "figures")
+	dir := t.TempDir()
 	if err := drawGradients(dir, groups, "a text"); err != nil {
 		t.Fatal(err)
 	}

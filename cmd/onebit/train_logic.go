@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -37,7 +36,7 @@ func newTrainLogic() *cobra.Command {
 		Use:   "logic",
 		Short: "See what ternary networks learn of gates and of SHA-256, and how large they are",
 		Long: `Train ternary and float neurons on the truth tables of gates, from several random
-starts each; train the third seed's network on the state of SHA-256, and print what
+starts each; train NanoLogic's network on the state of SHA-256, and print what
 share of the bits it predicts in each round beside the ceiling that follows from what
 it is given; and pack models of given sizes in each format and count their bytes.
 Some minutes on two CPUs.`,
@@ -65,6 +64,13 @@ func (f *logicFlags) run(cmd *cobra.Command) error {
 			return usagef("--weights: %d is not from 1 to 10,000,000,000", n)
 		}
 	}
+	if f.out != "" { // minutes before it is written to
+		unlock, err := lockFolder(f.out)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
 	ctx, w := cmd.Context(), cmd.OutOrStdout()
 	if err := f.gates(ctx, w); err != nil {
 		return err
@@ -80,7 +86,7 @@ func (f *logicFlags) run(cmd *cobra.Command) error {
 }
 
 // gateForms are those that gates are learned with; 1bit needs 128 inputs.
-var gateForms = []*train.Form{train.SeedForm, train.B158, train.Float}
+var gateForms = []*train.Form{train.NanoLogic, train.B158, train.Float}
 
 // hiddenNeurons are the widths that gates are learned with; 0 is one neuron for each
 // output.
@@ -183,7 +189,7 @@ const (
 	tracesTested  = 50
 )
 
-// sha256 trains the seed's network and one of floats, and prints their accuracies.
+// sha256 trains NanoLogic's network and one of floats, and prints their accuracies.
 func (f *logicFlags) sha256(ctx context.Context, w, progress io.Writer) error {
 	fmt.Fprintf(w, "The next state of SHA-256, share of bits right over %d random messages; width %d, %d loops, %d steps of %d states (AdamW, 2e-3, warm-up and cosine):\n",
 		tracesTested, f.width, f.loops, f.steps, statesInBatch)
@@ -282,9 +288,6 @@ func (f *logicFlags) drawRounds(names []string, found []*logic.Accuracy) error {
 		}
 		panel.Lines = append(panel.Lines, line)
 	}
-	if err := os.MkdirAll(f.out, 0o777); err != nil {
-		return err
-	}
 	return writeCurves(filepath.Join(f.out, "logic-rounds.png"), reports.Curves{
 		Heading: "Bits of SHA-256's next state that are predicted", X: "round", Y: "percent", Span: [2]float64{50, 100},
 		Notes: []string{
@@ -321,15 +324,15 @@ func (f *logicFlags) memory(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	return printSeedModel(w)
+	return printNanoLogic(w)
 }
 
-// seedWidth is that of NanoLogic's model.
-const seedWidth = 1024
+// nanoLogicWidth is that of NanoLogic's model.
+const nanoLogicWidth = 1024
 
-// printSeedModel packs the seed's network at its own size.
-func printSeedModel(w io.Writer) error {
-	s, err := logic.NewSparse(train.NewBuilder(nil, 1), seedWidth, 1, train.Options{Form: train.SeedForm, HalfScale: true})
+// printNanoLogic packs NanoLogic's network at its own size.
+func printNanoLogic(w io.Writer) error {
+	s, err := logic.NewSparse(train.NewBuilder(nil, 1), nanoLogicWidth, 1, train.Options{Form: train.NanoLogic, HalfScale: true})
 	if err != nil {
 		return err
 	}
@@ -340,7 +343,7 @@ func printSeedModel(w io.Writer) error {
 	for _, l := range s.Products() {
 		rounded += len(l.Weight.W)
 	}
-	fmt.Fprintf(w, "The seed's network at width %d: %s weights, %s of them rounded; the others in fp16.\n", seedWidth, count.Grouped(weights), count.Grouped(rounded))
+	fmt.Fprintf(w, "NanoLogic's network at width %d: %s weights, %s of them rounded; the others in fp16.\n", nanoLogicWidth, count.Grouped(weights), count.Grouped(rounded))
 	t := newTable(w, "format", "bytes", "smaller than all in fp16")
 	for _, format := range []*formats.Type{formats.I2_S, formats.TQ1_0} {
 		size := 2 * (weights - rounded)
