@@ -85,10 +85,12 @@ kernel void normalize(device float *x           [[buffer(0)]],
 struct Heads {
 	uint count, dim; // heads of a column, values of a head
 	uint pairs;      // that are turned, dim/2 at most; values behind them stay
+	uint step, apart; // from a pair's first value to the next one's, and to its second
 };
 
 // Every head of every column is turned by the angles of its column: pair i is
-// (x[i], x[i+pairs]). turns has a cosine and a sine for each column and pair,
+// (x[i·step], x[i·step+apart]), with steps of 1 and pairs apart, or of 2 where the
+// two are side by side. turns has a cosine and a sine for each column and pair,
 // magnitude included; the host makes them, in double. Grid: pairs × heads ×
 // columns.
 kernel void rotate(device float *x            [[buffer(0)]],
@@ -97,11 +99,11 @@ kernel void rotate(device float *x            [[buffer(0)]],
                    uint3 at [[thread_position_in_grid]]) {
 	const uint pairs = heads.pairs;
 	if (at.x >= pairs || at.y >= heads.count) return;
-	x += (ulong(at.z) * heads.count + at.y) * heads.dim + at.x;
+	x += (ulong(at.z) * heads.count + at.y) * heads.dim + at.x * heads.step;
 	const float2 turn = turns[at.z * pairs + at.x];
-	const float a = x[0], b = x[pairs];
+	const float a = x[0], b = x[heads.apart];
 	x[0] = a * turn.x - b * turn.y;
-	x[pairs] = b * turn.x + a * turn.y;
+	x[heads.apart] = b * turn.x + a * turn.y;
 }
 
 // gate = silu(gate)·up. Grid: n values.

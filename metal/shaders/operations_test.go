@@ -73,11 +73,12 @@ func TestRotate(t *testing.T) {
 	const columns, heads = 3, 5
 	for _, shape := range [][2]int{{14, 7}, {14, 3}} { // a head's values, and pairs
 		dim, pairs := shape[0], shape[1]
-		testRotate(t, rng, columns, heads, dim, pairs)
+		testRotate(t, rng, columns, heads, dim, pairs, false)
+		testRotate(t, rng, columns, heads, dim, pairs, true)
 	}
 }
 
-func testRotate(t *testing.T, rng *rand.Rand, columns, heads, dim, pairs int) {
+func testRotate(t *testing.T, rng *rand.Rand, columns, heads, dim, pairs int, adjacent bool) {
 	x, turns := normal(rng, columns*heads*dim), make([][2]float32, columns*pairs)
 	for i := range turns {
 		sin, cos := math.Sincos(rng.Float64() * 100)
@@ -89,22 +90,30 @@ func testRotate(t *testing.T, rng *rand.Rand, columns, heads, dim, pairs int) {
 			want[at+i] = float64(v) // behind the pairs
 		}
 		for i := range pairs {
-			a, b := float64(x[at+i]), float64(x[at+i+pairs])
+			first, second := at+i, at+i+pairs
+			if adjacent {
+				first, second = at+2*i, at+2*i+1
+			}
+			a, b := float64(x[first]), float64(x[second])
 			turn := turns[at/dim/heads*pairs+i]
 			c, s := float64(turn[0]), float64(turn[1])
-			want[at+i], want[at+i+pairs] = a*c-b*s, b*c+a*s
-			size[at+i], size[at+i+pairs] = math.Abs(a*c)+math.Abs(b*s), math.Abs(b*c)+math.Abs(a*s)
+			want[first], want[second] = a*c-b*s, b*c+a*s
+			size[first], size[second] = math.Abs(a*c)+math.Abs(b*s), math.Abs(b*c)+math.Abs(a*s)
 		}
 	}
-	if err := rotate(compile(t, Operations, nil), x, turns, heads, dim, pairs); err != nil {
+	if err := rotate(compile(t, Operations, nil), x, turns, heads, dim, pairs, adjacent); err != nil {
 		t.Fatal(err)
 	}
 	within(t, x, want, size, 1.5)
 }
 
-func rotate(l library, x []float32, turns [][2]float32, heads, dim, pairs int) error {
+func rotate(l library, x []float32, turns [][2]float32, heads, dim, pairs int, adjacent bool) error {
+	step, apart := 1, pairs
+	if adjacent {
+		step, apart = 2, 1
+	}
 	return l.Dispatch("rotate", [3]int{pairs, heads, len(x) / heads / dim}, [3]int{4, 2, 1},
-		softmetal.Buffer(0, x), softmetal.Buffer(1, turns), softmetal.Value(2, [3]uint32{uint32(heads), uint32(dim), uint32(pairs)}))
+		softmetal.Buffer(0, x), softmetal.Buffer(1, turns), softmetal.Value(2, [5]uint32{uint32(heads), uint32(dim), uint32(pairs), uint32(step), uint32(apart)}))
 }
 
 // exp is right within 4 units by Metal's table of precise functions; a sum, a

@@ -46,7 +46,7 @@ func TestPlantedMistakes(t *testing.T) {
 		"no zeros behind a column": {Quantize, "k < c.stride", "k < c.cols", inResult, quantized},
 		"a barrier missing at the end of a loop": {Operations, "sums[i + n]);\n\t\tthreadgroup_barrier(mem_flags::mem_threadgroup);", "sums[i + n]);",
 			"of threadgroup memory sums, which thread", normalized},
-		"a pair too far": {Operations, "x[pairs] = b", "x[pairs + 1] = b",
+		"a pair too far": {Operations, "x[heads.apart] = b", "x[heads.apart + 1] = b",
 			"kernel rotate, thread (1,0,0) of threadgroup (0,0,0) reads offset 16 of buffer 0 (x), which thread (0,0,0) of threadgroup (0,0,0) writes with no barrier between", rotated},
 		"a column that does not see itself": {Attention, "a.position + group.y + 1", "a.position + group.y", inResult, attended},
 		"a wrong key head":                  {Attention, "group.x / (a.heads / a.key_heads)", "group.x % a.key_heads", inResult, attended},
@@ -132,7 +132,7 @@ func normalized(t *testing.T, source string) error {
 }
 
 func rotated(t *testing.T, source string) error {
-	return rotate(compile(t, source, nil), []float32{1, 2, 3, 4, 5, 6}, [][2]float32{{1, 0}, {1, 0}, {1, 0}}, 1, 6, 3)
+	return rotate(compile(t, source, nil), []float32{1, 2, 3, 4, 5, 6}, [][2]float32{{1, 0}, {1, 0}, {1, 0}}, 1, 6, 3, false)
 }
 
 func attended(t *testing.T, source string) error {

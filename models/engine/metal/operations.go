@@ -141,8 +141,13 @@ func (s *stream) Rotate(op string, q, k engine.Buffer) {
 func (s *stream) rotate(b *buffer) {
 	pairs, dim := len(s.rope.Freq), s.rope.HeadDim()
 	heads := b.width / dim
+	step, apart := 1, pairs
+	if s.rope.Adjacent {
+		step, apart = 2, 1
+	}
 	s.threads(s.engine.operations.rotate, metal.Size{Width: uint(pairs), Height: uint(heads), Depth: uint(b.n)},
-		metal.Size{Width: 32, Height: 4, Depth: 1}, at(b.buffer, 0), at(s.turns.buffer, 0), value([3]uint32{uint32(heads), uint32(dim), uint32(pairs)}))
+		metal.Size{Width: 32, Height: 4, Depth: 1}, at(b.buffer, 0), at(s.turns.buffer, 0),
+		value([5]uint32{uint32(heads), uint32(dim), uint32(pairs), uint32(step), uint32(apart)}))
 }
 
 func (s *stream) Convolve(op string, x engine.Buffer, w engine.Weight) {

@@ -1,7 +1,6 @@
 package metal
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -65,9 +64,6 @@ func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
 		queue:  queue{device: e.device, limit: e.options.Work},
 		engine: e, rope: opt.Rope, context: opt.Context, block: engine.Outside, quantized: map[arrangement]*activations{},
 		signs: map[*engine.Rotation]*metal.Buffer{},
-	}
-	if opt.Rope.Adjacent {
-		return nil, errors.New("engine metal: there is no shader for rotary embeddings of adjacent pairs, as models of architecture llama have; --engine cpu runs them")
 	}
 	for _, shape := range opt.States {
 		state, err := e.newState(shape, &opt)
