@@ -156,9 +156,13 @@ func TestSiblings(t *testing.T) {
 		x[i] = float32(rng.NormFloat64())
 	}
 	var requests []engine.Request
+	file := make([]byte, 0, 1<<16) // tensors of one file lie in one mapping
 	for _, f := range []*formats.Type{formats.Q1_0_g128, formats.Q2_0, formats.Q2_0_g128, formats.I2_S, formats.I2_S_ARM, formats.F16} {
 		w := *kerneltest.Tensor(t, f, rows, cols, rng)
 		w.Name = f.Name
+		at := (len(file) + 31) / 32 * 32
+		file = append(file[:at], w.Data...)
+		w.Data = file[at:]
 		src[w.Name] = w
 		requests = append(requests, engine.Request{Tensor: w.Name, Use: engine.Matrix})
 	}
