@@ -17,17 +17,19 @@ type TensorInfo struct {
 	Shape    []int         // outermost first; empty for a single element
 	Offset   int64         // of the data, from the start of the file
 	Size     int64         // of the data in bytes
+	Part     int           // which of the files that were joined has it
 }
 
 // A File is a file whose tensors are known. Its methods may be used at the same
 // time, but not with Close. What they return must not be changed; tensor data
-// aliases the file's bytes and is gone after Close.
+// aliases the file's bytes and is gone after Close. Several may be joined.
 type File struct {
 	name    string
 	data    []byte
 	tensors []TensorInfo
 	index   map[string]int
 	mapping *mmap.File // nil after Parse
+	parts   []*File    // what was joined, which then has the data
 }
 
 // A Parser returns the tensors of a file, each with a name of its own and its
@@ -90,6 +92,9 @@ func (f *File) header() int {
 
 // Close unmaps the file. Calls after the first do nothing.
 func (f *File) Close() error {
+	if f.parts != nil {
+		return closeAll(f.parts)
+	}
 	f.data = nil
 	if f.mapping == nil {
 		return nil
@@ -97,11 +102,17 @@ func (f *File) Close() error {
 	return f.mapping.Close()
 }
 
-// Name returns the path that the file was opened with, or Parse's name.
+// Name returns the path that the file was opened with, or Parse's or Join's name.
 func (f *File) Name() string { return f.name }
 
-// Size returns the file's size in bytes.
-func (f *File) Size() int64 { return int64(len(f.data)) }
+// Size returns the file's size in bytes, that of all parts together.
+func (f *File) Size() int64 {
+	n := int64(len(f.data))
+	for _, part := range f.parts {
+		n += part.Size()
+	}
+	return n
+}
 
 // Tensors describes all tensors, in the parser's order.
 func (f *File) Tensors() []TensorInfo { return f.tensors }
@@ -136,15 +147,16 @@ func (f *File) Raw(name string) ([]byte, error) {
 }
 
 func (f *File) find(name string) ([]byte, TensorInfo, error) {
-	if f.data == nil {
-		panic("container: file used after Close")
-	}
 	info, ok := f.Info(name)
 	if !ok {
 		return nil, info, f.Fault(name, ErrMissing)
 	}
+	home := f.home(info)
+	if home.data == nil {
+		panic("container: file used after Close")
+	}
 	end := info.Offset + info.Size
-	return f.data[info.Offset:end:end], info, nil
+	return home.data[info.Offset:end:end], info, nil
 }
 
 // Fault returns what is wrong with a tensor as a *FormatError that says where
@@ -155,7 +167,7 @@ func (f *File) Fault(name string, err error) error {
 	}
 	e := &FormatError{File: f.name, Offset: -1, Tensor: name, Msg: err.Error(), Err: err}
 	if info, ok := f.Info(name); ok {
-		e.Offset = info.Offset
+		e.File, e.Offset = f.home(info).name, info.Offset
 	}
 	return e
 }
@@ -164,8 +176,9 @@ func (f *File) Fault(name string, err error) error {
 // which several threads can do for a tensor each. It does nothing after Parse
 // and where the system cannot.
 func (f *File) Populate(name string) {
-	if info, ok := f.Info(name); ok && f.mapping != nil {
-		f.mapping.Populate(int(info.Offset), int(info.Size))
+	info, ok := f.Info(name)
+	if m := f.home(info).mapping; ok && m != nil {
+		m.Populate(int(info.Offset), int(info.Size))
 	}
 }
 
@@ -175,8 +188,9 @@ func (f *File) Populate(name string) {
 // after Parse and where the system cannot.
 func (f *File) Release(name string) error {
 	info, ok := f.Info(name)
-	if !ok || f.mapping == nil {
+	m := f.home(info).mapping
+	if !ok || m == nil {
 		return nil
 	}
-	return f.mapping.Release(int(info.Offset), int(info.Size))
+	return m.Release(int(info.Offset), int(info.Size))
 }

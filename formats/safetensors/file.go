@@ -42,9 +42,11 @@ func (f *File) Metadata() map[string]string { return f.metadata }
 
 // Tensor is that of container.File. A tensor whose dtype is not a format of
 // weights is an error.
-func (f *File) Tensor(name string) (formats.Tensor, error) {
+func (f *File) Tensor(name string) (formats.Tensor, error) { return tensor(f.File, name) }
+
+func tensor(f *container.File, name string) (formats.Tensor, error) {
 	if info, ok := f.Info(name); ok && info.Type == nil {
 		return formats.Tensor{}, f.Fault(name, fmt.Errorf("has dtype %s, want F32, F16 or BF16", info.TypeName))
 	}
-	return f.File.Tensor(name)
+	return f.Tensor(name)
 }

@@ -108,7 +108,7 @@ func (c *Checkpoint) describe(t container.TensorInfo, name string, ternary bool)
 			s.scale = base + scaleSuffix
 		}
 	}
-	info := container.TensorInfo{Name: name, Type: t.Type, TypeName: strings.ToLower(t.TypeName), Shape: t.Shape, Offset: t.Offset, Size: t.Size}
+	info := container.TensorInfo{Name: name, Type: t.Type, TypeName: strings.ToLower(t.TypeName), Shape: t.Shape, Offset: t.Offset, Size: t.Size, Part: t.Part}
 	switch {
 	case ternary && len(t.Shape) == 2:
 		if t.TypeName == safetensors.U8 {
@@ -141,6 +141,7 @@ func (c *Checkpoint) Size() int64                               { return c.files
 func (c *Checkpoint) Config() (*arch.Table, arch.Config, error) { return c.table, c.numbers, nil }
 func (c *Checkpoint) Tensors() []container.TensorInfo           { return c.infos }
 func (c *Checkpoint) InPlace() bool                             { return !ternary(c.table) }
+func (c *Checkpoint) Part(name string) int                      { return c.stored[name].Part }
 func (c *Checkpoint) Check() error                              { return nil }
 func (c *Checkpoint) Rotation() (*arch.Rotation, error)         { return nil, nil }
 func (c *Checkpoint) Tokens() (int, string)                     { return 0, "" }
