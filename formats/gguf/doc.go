@@ -32,6 +32,22 @@
 // ggml wants tensors in the order of their descriptions, with nothing but
 // padding between them; here any order and gaps will do, but no overlap.
 //
+// # Several files
+//
+// Source: ggml-org/llama.cpp tools/gguf-split/gguf-split.cpp, and
+// src/llama-model-loader.cpp. A model may be split into NAME-00001-of-00003.gguf
+// and so on. Each is a whole GGUF file of some of the tensors, and says
+//
+//	split.no             uint16   which it is, from 0 on
+//	split.count          uint16   how many there are
+//	split.tensors.count  int32    how many tensors all of them have
+//
+// The other metadata is in the first part, which may have no tensors. A merged
+// file may keep a split.count of 0. [Open] takes any part (llama.cpp only the first),
+// maps the others, which it finds by their names, and joins them: tensors are used
+// in place in the file that has them. Nothing but these keys, and no tensor that is
+// there twice or not at all, tells a part of another model.
+//
 // # Type ids
 //
 // A type's number does not say what a tensor holds: several projects took the

@@ -31,7 +31,22 @@ type File struct {
 // Open maps and parses the file at path, which must be a regular one. Nothing is
 // copied but the names, so that a model of any size opens at once. Every error is
 // a *container.FormatError.
+//
+// Of a model in several files, which [container.File.Parts] then returns, the path
+// is any one's.
 func Open(path string, opt Options) (*File, error) {
+	f, err := openOne(path, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.join(func(path string) (*File, error) { return openOne(path, opt) }); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// openOne opens a file, of several or not.
+func openOne(path string, opt Options) (*File, error) {
 	f := &File{}
 	var err error
 	if f.File, err = container.Open(path, f.parser(path, opt)); err != nil {
@@ -41,7 +56,7 @@ func Open(path string, opt Options) (*File, error) {
 }
 
 // Parse parses a file that is in memory; data must not change while the File
-// is in use. The name is for errors.
+// is in use. The name is for errors. A part of several files stays one.
 func Parse(data []byte, name string, opt Options) (*File, error) {
 	f := &File{}
 	var err error
