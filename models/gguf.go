@@ -24,10 +24,18 @@ func FromGGUF(f *gguf.File) Source { return ggufSource{f} }
 
 type ggufSource struct{ *gguf.File }
 
-func (s ggufSource) Kind() string                              { return fmt.Sprintf("GGUF version %d", s.Version()) }
 func (s ggufSource) Config() (*arch.Table, arch.Config, error) { return ConfigFromGGUF(s.File) }
 func (s ggufSource) Metadata() ([]container.KV, error)         { return s.File.Metadata(), nil }
 func (s ggufSource) InPlace() bool                             { return true }
+
+func (s ggufSource) Kind() string {
+	kind := fmt.Sprintf("GGUF version %d", s.Version())
+	if n := len(s.Parts()); n > 0 {
+		return fmt.Sprintf("%s in %d files", kind, n)
+	}
+	return kind
+}
+
 func (s ggufSource) Tokenizer() (*tokenizer.Tokenizer, error) {
 	text, err := textOf(s.File)
 	if err != nil {
@@ -55,7 +63,7 @@ func (s ggufSource) Check() error {
 	}
 	const keySplits = "split.count"
 	if n, err := s.Uint(keySplits); err == nil && n > 1 {
-		return fail(keySplits, fmt.Sprintf("the model is split into %d files; merge them first (llama-gguf-split --merge)", n))
+		return fail(keySplits, fmt.Sprintf("this is one of the %d files of a model; open it by its path", n))
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"Hadamard rotation", "tiny", func(t testing.TB, x *fixture) { x.set("prism.hadamard.block_size", container.Of(uint32(128))) },
 			"", "prism.hadamard.version", "missing"},
 		{"part of a split file", "tiny", func(t testing.TB, x *fixture) { x.set("split.count", container.Of(uint16(3))) },
-			"", "split.count", "split into 3 files"},
+			"", "split.no", "is missing"},
 		{"vision tower", "tiny", func(t testing.TB, x *fixture) { x.set("general.architecture", container.Of("clip")) },
 			"", "general.architecture", "is what sees pictures beside a model (mmproj), and no model"},
 		{"unknown architecture", "tiny", func(t testing.TB, x *fixture) { x.set("general.architecture", container.Of("gemma4")) },

@@ -53,6 +53,8 @@ type Source interface {
 	// where they are after Release, and not made on demand. The embedding and
 	// the head always are.
 	InPlace() bool
+	// Part returns which of several files has a tensor.
+	Part(name string) int
 	// Check refuses what would compute nonsense with the right tensors.
 	Check() error
 	// Fault returns what is wrong with a tensor as an error that names the

@@ -213,4 +213,5 @@ func (o oneTensor) Tensor(string) (formats.Tensor, error) { return *o.tensor, ni
 func (o oneTensor) Populate(string)                       {}
 func (o oneTensor) Release(string) error                  { return nil }
 func (o oneTensor) InPlace() bool                         { return false }
+func (o oneTensor) Part(string) int                       { return 0 }
 func (o oneTensor) Fault(tensor string, err error) error  { return fmt.Errorf("%s: %w", tensor, err) }

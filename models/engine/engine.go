@@ -52,6 +52,9 @@ type Source interface {
 	// where they are after Release, and not made on demand. The embedding and
 	// the head always are.
 	InPlace() bool
+	// Part returns which of several files has a tensor: memory of two is never of
+	// one mapping, even if it touches.
+	Part(name string) int
 	// Fault returns what is wrong with a tensor as an error that names the
 	// file, and the tensor as it is called there.
 	Fault(tensor string, err error) error

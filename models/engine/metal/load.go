@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sync/errgroup"
@@ -76,15 +78,28 @@ func (e *Engine) Load(ctx context.Context, requests []engine.Request) ([]engine.
 	return out, e.mapWeights(out)
 }
 
-// mapWeights makes buffers of the weights that are used in place: together, for
-// tensors share pages.
+// mapWeights makes buffers of the weights that are used in place.
 func (e *Engine) mapWeights(weights []engine.Weight) error {
-	var parts [][]byte
-	var matrices []*matrix
+	files := map[int][]*matrix{}
 	for _, w := range weights {
 		if m, ok := w.(*matrix); ok && m.mapped != nil {
-			parts, matrices = append(parts, m.mapped), append(matrices, m)
+			n := e.source.Part(m.Tensor)
+			files[n] = append(files[n], m)
 		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(files)) {
+		if err := e.mapFile(files[n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mapFile makes buffers of weights of one file: together, for tensors share pages.
+func (e *Engine) mapFile(matrices []*matrix) error {
+	var parts [][]byte
+	for _, m := range matrices {
+		parts = append(parts, m.mapped)
 	}
 	mapping, err := e.device.Map(parts)
 	if part, ok := errors.AsType[*metal.PartError](err); ok {

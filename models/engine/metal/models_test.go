@@ -16,6 +16,7 @@ import (
 	"onebit/models"
 	"onebit/models/engine/metal"
 	"onebit/models/lockstep"
+	"onebit/models/modeltest"
 	"onebit/models/synth"
 )
 
@@ -193,8 +194,17 @@ func TestInPlace(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var logits [2][]float32
-	for i, native := range []bool{true, false} {
+	file, err := gguf.Open(path, gguf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := filepath.Join(t.TempDir(), "tiny")
+	if err := errors.Join(modeltest.Split(file, parts, 3), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var logits [3][]float32
+	for i, path := range []string{path, path, parts + "-00002-of-00003.gguf"} {
+		native := i != 1
 		before := d.Allocated()
 		m, err := models.Open(t.Context(), path, models.Options{Engine: metal.Open(metal.Options{Device: d, Native: native})})
 		if err != nil {
@@ -218,5 +228,8 @@ func TestInPlace(t *testing.T) {
 	}
 	if !slices.Equal(logits[0], logits[1]) {
 		t.Error("in place, the logits are others")
+	}
+	if !slices.Equal(logits[2], logits[1]) {
+		t.Error("in place of several files, the logits are others")
 	}
 }

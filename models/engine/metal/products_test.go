@@ -27,6 +27,7 @@ func (s source) Tensor(name string) (formats.Tensor, error) {
 func (s source) Populate(string)      {}
 func (s source) Release(string) error { return nil }
 func (s source) InPlace() bool        { return true }
+func (s source) Part(string) int      { return 0 }
 func (s source) Fault(tensor string, err error) error {
 	return fmt.Errorf("test.gguf: tensor %s: %w", tensor, err)
 }
