@@ -92,6 +92,7 @@ type inspection struct {
 	File       string           `json:"file"`
 	Bytes      int64            `json:"bytes"`
 	Kind       string           `json:"kind"`
+	Parts      []partInspection `json:"parts,omitempty"`        // of a GGUF file in several
 	Version    uint32           `json:"gguf_version,omitempty"` // 0 for others
 	Alignment  int64            `json:"alignment,omitempty"`
 	DataOffset int64            `json:"data_offset,omitempty"`
@@ -103,6 +104,12 @@ type inspection struct {
 	Tensors    []tensorInfo     `json:"tensors"`
 	Formats    []formatTotal    `json:"formats"`
 	Total      formatTotal      `json:"total"`
+}
+
+type partInspection struct {
+	File    string `json:"file"`
+	Bytes   int64  `json:"bytes"`
+	Tensors int    `json:"tensors"`
 }
 
 type modelInspection struct {
@@ -129,9 +136,10 @@ type keyInspection struct {
 type tensorInfo struct {
 	Name          string  `json:"name"`
 	Format        string  `json:"format"`
-	Supported     bool    `json:"supported"` // onebit can decode the format
-	Shape         []int   `json:"shape"`     // outermost first
-	Offset        int64   `json:"offset"`
+	Supported     bool    `json:"supported"`      // onebit can decode the format
+	Shape         []int   `json:"shape"`          // outermost first
+	Offset        int64   `json:"offset"`         // in its part
+	Part          int     `json:"part,omitempty"` // its number, from 1 on, of several
 	Bytes         int64   `json:"bytes"`
 	BitsPerWeight float64 `json:"bits_per_weight"`
 }
@@ -165,8 +173,12 @@ func inspect(src models.Source, filter *regexp.Regexp) (inspection, error) {
 		Version() uint32
 		Alignment() int64
 		DataOffset() int64
+		Parts() []*container.File
 	}); ok { // a GGUF file
 		r.Version, r.Alignment, r.DataOffset = f.Version(), f.Alignment(), f.DataOffset()
+		for _, part := range f.Parts() {
+			r.Parts = append(r.Parts, partInspection{part.Name(), part.Size(), len(part.Tensors())})
+		}
 	}
 	if m, err := inspectModel(src); err != nil {
 		r.ModelError = err.Error()
@@ -264,9 +276,13 @@ func (r *inspection) addTensor(info container.TensorInfo, filter *regexp.Regexp)
 	r.Total.add(weights, info.Size)
 	r.Total.Supported = r.Total.Supported && info.Type != nil
 	if filter.MatchString(info.Name) {
+		part := 0
+		if r.Parts != nil {
+			part = info.Part + 1
+		}
 		r.Tensors = append(r.Tensors, tensorInfo{
 			Name: info.Name, Format: info.TypeName, Supported: info.Type != nil,
-			Shape: info.Shape, Offset: info.Offset, Bytes: info.Size,
+			Shape: info.Shape, Offset: info.Offset, Part: part, Bytes: info.Size,
 			BitsPerWeight: 8 * float64(info.Size) / float64(weights),
 		})
 	}
@@ -284,6 +300,9 @@ func (r inspection) print(w io.Writer) error {
 func (r inspection) printHead(w io.Writer) error {
 	t := newTable(w)
 	t.row("file", fmt.Sprintf("%s, %s bytes, %s", term.Quote(r.File), count.Grouped(r.Bytes), r.Kind))
+	for i, part := range r.Parts {
+		t.row(fmt.Sprintf("part %d", i+1), fmt.Sprintf("%s, %s bytes, %d tensors", term.Quote(part.File), count.Grouped(part.Bytes), part.Tensors))
+	}
 	if m := r.Model; m != nil {
 		c := m.Config
 		t.row("architecture", fmt.Sprintf("%s (%s)", m.Architecture, m.Summary))
@@ -321,8 +340,12 @@ func (r inspection) printTensors(w io.Writer) error {
 	fmt.Fprintln(w)
 	t := newTable(w, "TENSOR", "FORMAT", "SHAPE", "BYTES", "BITS/WEIGHT", "OFFSET")
 	for _, i := range r.Tensors {
+		offset := fmt.Sprint(i.Offset)
+		if i.Part > 0 {
+			offset = fmt.Sprintf("%d in part %d", i.Offset, i.Part)
+		}
 		t.row(term.Quote(i.Name), formatText(i.Format, i.Supported), shapeText(i.Shape),
-			count.Grouped(i.Bytes), fmt.Sprintf("%.4g", i.BitsPerWeight), i.Offset)
+			count.Grouped(i.Bytes), fmt.Sprintf("%.4g", i.BitsPerWeight), offset)
 	}
 	return t.flush()
 }

@@ -59,6 +59,7 @@ func TestScripts(t *testing.T) {
 			"truncate": truncate,
 			"hf":       hf,
 			"commits":  commits,
+			"split":    split,
 			"await":    await,
 		},
 		Condition: func(cond string) (bool, error) {
@@ -171,6 +172,19 @@ func hf(ts *testscript.TestScript, neg bool, args []string) {
 	dir := ts.MkAbs(args[1])
 	ts.Check(os.Mkdir(dir, 0o777))
 	ts.Check(modeltest.WriteHF(dir, f, how))
+}
+
+// split makes a GGUF file several: split FILE PREFIX N
+func split(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: split FILE PREFIX N")
+	}
+	n, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	f, err := gguf.Open(ts.MkAbs(args[0]), gguf.Options{})
+	ts.Check(err)
+	defer f.Close()
+	ts.Check(modeltest.Split(f, ts.MkAbs(args[1]), n))
 }
 
 // commits writes a results file for each of N commits: commits DIR N. From the
