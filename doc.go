@@ -42,15 +42,18 @@
 // each, its forward pass written in an engine's operations, and runs it block by
 // block; its other subpackages read checkpoints, turn text into tokens, score it,
 // and synthesize models of real size. models/train trains networks of ternary and
-// 1-bit weights, with the float32 products of kernels/dense.
+// 1-bit weights, with the float32 products of kernels/dense and the loops of
+// kernels/vectors; models/train/lm makes language models of them, of which
+// models/gopher has two.
 //
 // bench measures anything; it knows no language model. bench/names says what
 // cases are called, bench/gate tells whether a program became slower. reports
 // turns result files, which are in the Go benchmark format, into pages and
 // pictures.
 //
-// metal calls Apple's GPU interface, and metal/shaders is what it runs for
-// models/engine/metal; on Linux the tests of all three run on metal/softmetal.
+// metal calls Apple's GPU interface through metal/dl, and metal/shaders is what it
+// runs for models/engine/metal; on Linux the tests of all three run on
+// metal/softmetal.
 //
 // What each package may import is a table in deps_test.go.
 package onebit

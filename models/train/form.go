@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -34,12 +35,7 @@ func registerForm(f *Form) *Form {
 // Forms returns every form, sorted by name.
 func Forms() []*Form {
 	sorted := slices.Clone(forms)
-	slices.SortFunc(sorted, func(a, b *Form) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(sorted, func(a, b *Form) int { return cmp.Compare(a.Name, b.Name) })
 	return sorted
 }
 
