@@ -36,6 +36,7 @@ var layers = []layer{
 	{"metal", []string{"metal/dl"}},
 	{"metal/softmetal", []string{"metal/dl"}},
 	{"metal/softmetal/frameworks", []string{"metal/dl", "metal/softmetal"}},
+	{"metal/metaltest", []string{"internal/*", "metal/softmetal/frameworks"}},
 	{"metal/shaders", []string{"formats"}},
 	{"metal/*", nil},
 	{"models/tokenizer", []string{"internal/*", "formats/*", "models/arch"}},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"onebit/internal/require"
 	"onebit/metal/dl"
+	"onebit/metal/metaltest"
 	"onebit/metal/softmetal/frameworks"
 )
 
@@ -69,23 +69,7 @@ func played(t *testing.T) *frameworks.Library {
 	if runtime.GOOS != "linux" {
 		require.Skip(t, "linux", "the frameworks are played on Linux")
 	}
-	lib, err := frameworks.Load()
-	if errors.Is(err, exec.ErrNotFound) {
-		require.Skip(t, "g++", err.Error())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := len(lib.Live())
-	t.Cleanup(func() {
-		for _, v := range lib.Violations() {
-			t.Error(v)
-		}
-		if live := lib.Live(); len(live) != before {
-			t.Errorf("%d objects are alive, %d were before: %q", len(live), before, live)
-		}
-	})
-	return lib
+	return metaltest.Played(t)
 }
 
 // An adder is what vector_add needs.

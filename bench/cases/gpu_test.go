@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ import (
 	"onebit/formats"
 	"onebit/internal/require"
 	devices "onebit/metal"
-	"onebit/metal/softmetal/frameworks"
+	"onebit/metal/metaltest"
 	"onebit/models/engine/metal"
 )
 
@@ -25,20 +24,9 @@ import (
 func playMetal(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "linux" {
-		lib, err := frameworks.Load()
-		if errors.Is(err, exec.ErrNotFound) {
-			require.Skip(t, "g++", err.Error())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		lib := metaltest.Played(t)
 		devices.Provide(func() (devices.Frameworks, error) { return lib, nil })
-		t.Cleanup(func() {
-			devices.Provide(nil)
-			for _, v := range append(lib.Violations(), lib.Live()...) {
-				t.Error(v)
-			}
-		})
+		t.Cleanup(func() { devices.Provide(nil) })
 	}
 	g := openGPU()
 	if errors.Is(g.err, devices.ErrNoDevice) {

@@ -2,7 +2,6 @@ package shaders
 
 import (
 	"errors"
-	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
@@ -10,7 +9,7 @@ import (
 	"onebit/formats"
 	"onebit/internal/require"
 	"onebit/metal"
-	"onebit/metal/softmetal/frameworks"
+	"onebit/metal/metaltest"
 )
 
 // openDevice opens the Mac's GPU, or the one that is played on Linux.
@@ -18,14 +17,7 @@ func openDevice(t *testing.T) *metal.Device {
 	t.Helper()
 	d, err := metal.Open()
 	if runtime.GOOS == "linux" {
-		lib, missing := frameworks.Load()
-		if errors.Is(missing, exec.ErrNotFound) {
-			require.Skip(t, "g++", missing.Error())
-		}
-		if missing != nil {
-			t.Fatal(missing)
-		}
-		d, err = metal.OpenFrameworks(lib)
+		d, err = metal.OpenFrameworks(metaltest.Played(t))
 	}
 	if errors.Is(err, metal.ErrNoDevice) {
 		require.Skip(t, "metal", err.Error())

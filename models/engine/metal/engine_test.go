@@ -2,14 +2,13 @@ package metal_test
 
 import (
 	"errors"
-	"os/exec"
 	"runtime"
 	"testing"
 
 	"onebit/formats"
 	"onebit/internal/require"
 	gpu "onebit/metal"
-	"onebit/metal/softmetal/frameworks"
+	"onebit/metal/metaltest"
 	"onebit/models/engine/enginetest"
 	"onebit/models/engine/metal"
 )
@@ -20,8 +19,7 @@ func device(t *testing.T) *gpu.Device {
 	t.Helper()
 	d, err := gpu.Open()
 	if runtime.GOOS == "linux" {
-		lib := played(t)
-		d, err = gpu.OpenFrameworks(lib)
+		d, err = gpu.OpenFrameworks(metaltest.Played(t))
 	}
 	if errors.Is(err, gpu.ErrNoDevice) {
 		require.Skip(t, "metal", err.Error())
@@ -31,27 +29,6 @@ func device(t *testing.T) *gpu.Device {
 	}
 	t.Cleanup(func() { d.Close() })
 	return d
-}
-
-func played(t *testing.T) *frameworks.Library {
-	t.Helper()
-	lib, err := frameworks.Load()
-	if errors.Is(err, exec.ErrNotFound) {
-		require.Skip(t, "g++", err.Error())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := len(lib.Live())
-	t.Cleanup(func() {
-		for _, v := range lib.Violations() {
-			t.Error(v)
-		}
-		if live := lib.Live(); len(live) != before {
-			t.Errorf("%d objects are alive, %d were before: %q", len(live), before, live)
-		}
-	})
-	return lib
 }
 
 // Products have activations in int8, keys and values are in fp16, whose 11 bits

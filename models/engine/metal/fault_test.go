@@ -14,6 +14,7 @@ import (
 	"onebit/internal/require"
 	"onebit/kernels/kerneltest"
 	gpu "onebit/metal"
+	"onebit/metal/metaltest"
 	"onebit/metal/shaders"
 	"onebit/metal/softmetal/frameworks"
 	"onebit/models/engine"
@@ -26,7 +27,7 @@ func faulty(t *testing.T) (*gpu.Device, *frameworks.Library) {
 	if runtime.GOOS != "linux" {
 		require.Skip(t, "linux", "only a GPU that is played has faults on demand")
 	}
-	lib := played(t)
+	lib := metaltest.Played(t)
 	d, err := gpu.OpenFrameworks(lib)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"onebit/internal/deviation"
 	"onebit/kernels"
 	"onebit/kernels/kerneltest"
-	"onebit/metal/softmetal/frameworks"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
 	"onebit/models/engine/metal"
@@ -79,11 +78,7 @@ func checkBytes(t *testing.T, k metal.Kernel, w formats.Tensor) {
 
 // A GPU that is too old says so before anything is loaded.
 func TestKernelsOfOldGPUs(t *testing.T) {
-	d := device(t)
-	lib, err := frameworks.Load()
-	if err != nil {
-		t.Skip("only a GPU that is played can be an older one")
-	}
+	d, lib := faulty(t)
 	lib.Family(1005)
 	defer lib.Family(1007)
 	for _, k := range metal.Kernels(formats.Q1_0_g128) {
