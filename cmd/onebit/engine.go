@@ -63,6 +63,8 @@ func (e *engineFlags) another() (engine.Opener, error) {
 	kind, err := engine.Lookup(e.engine)
 	onMetal := e.engine == names.Metal
 	switch {
+	case err != nil && kind.Name != "": // known, but not for this machine
+		return nil, err
 	case err != nil:
 		return nil, usagef("--engine: %w", err)
 	case onMetal && (e.act != "" || e.stream || e.threads != 0):

@@ -184,6 +184,9 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 		return usagef("--resume takes no RECIPE: the checkpoint has it")
 	}
 	if f.resume {
+		if cmd.Flags().Changed(stepsFlag) && f.recipe.Steps < 1 {
+			return usagef("--%s %d: give the step to end with", stepsFlag, f.recipe.Steps)
+		}
 		for _, flag := range recipeFlags {
 			if flag.name != stepsFlag && cmd.Flags().Changed(flag.name) {
 				return usagef("--%s has no place beside --resume: the checkpoint has the recipe", flag.name)
@@ -200,7 +203,11 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 			flag.set(&recipe, &f.recipe)
 		}
 	}
+	recipe.From = f.from
 	f.recipe = recipe
+	if err := recipe.Check(); err != nil {
+		return usagef("%w", err)
+	}
 	return nil
 }
 

@@ -42,7 +42,7 @@ func From(r Recipe, src Source, corpus *Corpus, pool *kernels.Pool) (*Trainer, e
 	r.Architecture, r.Layers, r.Hidden, r.FFN = c.Arch, c.Layers, c.Hidden, c.FFN
 	r.Heads, r.KVHeads, r.HeadDim, r.Vocab = c.Heads, c.KVHeads, c.HeadDim, c.Vocab
 	r.RopeBase, r.Eps = c.RopeBase, c.Eps
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return nil, err
 	}
 	c.Context = r.Context

@@ -101,8 +101,8 @@ func (r Recipe) shapeOf(table *arch.Table, c arch.Config) (s Shape, err error) {
 	return s, s.check()
 }
 
-// check refuses numbers that make no run; those of the shape apart.
-func (r Recipe) check() error {
+// Check refuses numbers that make no run; those of the shape apart.
+func (r Recipe) Check() error {
 	positive := func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 	switch {
 	case r.Batch < 1 || r.Pass < 1 || r.Batch%r.Pass != 0:

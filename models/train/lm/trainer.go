@@ -73,7 +73,7 @@ func New(r Recipe, corpus *Corpus, tables Tables, pool *kernels.Pool) (*Trainer,
 }
 
 func prepare(r Recipe, tables Tables) (Shape, error) {
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return Shape{}, err
 	}
 	table, err := tables(r.Architecture)
@@ -114,7 +114,7 @@ func (t *Trainer) Step() int { return t.state.Step }
 func (t *Trainer) SetSteps(steps int) error {
 	r := t.Recipe
 	r.Steps = steps
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return err
 	}
 	if steps < t.state.Step {

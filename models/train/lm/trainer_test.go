@@ -445,7 +445,7 @@ func TestRecipesAreSmall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.check(); err != nil {
+		if err := r.Check(); err != nil {
 			t.Errorf("%s: %v", r.Name, err)
 		}
 		var weights, bytes int
