@@ -139,7 +139,7 @@ func (l *memoryLog) attribute(phase *profile.Phase) error {
 // number right after, or a few times: to look takes memory, and the Go runtime
 // gives memory back meanwhile.
 func steadyMappings() (mappings []sysinfo.Mapping, rss sysinfo.Bytes, err error) {
-	const looks, steady = 10, 32 << 10
+	const looks, steady = 20, 32 << 10
 	for range looks {
 		mappings, err = sysinfo.ReadMappings()
 		now := sysinfo.ReadResident()

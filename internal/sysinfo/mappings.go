@@ -1,7 +1,10 @@
 package sysinfo
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -29,12 +32,14 @@ func ReadResident() Value[Bytes] { return readResident() }
 func Resident(b []byte) (Bytes, error) { return resident(b) }
 
 // parseSmaps reads /proc/self/smaps: of each mapping a line as in maps, and
-// lines "Rss: 4 kB".
-func parseSmaps(text string) (all []Mapping, err error) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		name, rest, _ := strings.Cut(line, " ")
-		if key, ok := strings.CutSuffix(name, ":"); ok {
+// lines "Rss: 4 kB". It makes little garbage: what it is to find must not change
+// because it looks.
+func parseSmaps(r io.Reader) (all []Mapping, err error) {
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		line := lines.Bytes()
+		name, rest, _ := bytes.Cut(line, []byte(" "))
+		if key, ok := bytes.CutSuffix(name, []byte(":")); ok {
 			if len(all) == 0 {
 				return nil, fmt.Errorf("/proc/self/smaps begins with %q", line)
 			}
@@ -43,11 +48,14 @@ func parseSmaps(text string) (all []Mapping, err error) {
 			}
 			continue
 		}
-		m, err := parseMapping(line)
+		m, err := parseMapping(string(line))
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, m)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("/proc/self/smaps: %w", err)
 	}
 	return all, nil
 }
@@ -71,9 +79,9 @@ func parseMapping(line string) (m Mapping, err error) {
 	return m, nil
 }
 
-func (m *Mapping) set(key, value string) error {
+func (m *Mapping) set(key, value []byte) error {
 	var to *Bytes
-	switch key {
+	switch string(key) {
 	case "Rss":
 		to = &m.RSS
 	case "Shared_Clean", "Shared_Dirty":
@@ -81,9 +89,10 @@ func (m *Mapping) set(key, value string) error {
 	default:
 		return nil
 	}
-	kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+	value = bytes.TrimSpace(value)
+	kib, err := strconv.ParseInt(string(bytes.TrimSuffix(value, []byte(" kB"))), 10, 64)
 	if err != nil || kib < 0 || kib > 1<<40 {
-		return fmt.Errorf("/proc/self/smaps: %s is %q, want a number of kB", key, strings.TrimSpace(value))
+		return fmt.Errorf("/proc/self/smaps: %s is %q, want a number of kB", key, value)
 	}
 	*to += Bytes(kib << 10)
 	return nil

@@ -9,11 +9,12 @@ import (
 )
 
 func readMappings() ([]Mapping, error) {
-	text, err := os.ReadFile("/proc/self/smaps")
+	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return nil, err
 	}
-	return parseSmaps(string(text))
+	defer f.Close()
+	return parseSmaps(f)
 }
 
 func readResident() Value[Bytes] { return rollup("Rss") }

@@ -20,7 +20,7 @@ Rss:               51600 kB
 7ffc8a4ef000-7ffc8a510000 rw-p 00000000 00:00 0                          [stack]
 Rss:                  16 kB
 `
-	got, err := parseSmaps(text)
+	got, err := parseSmaps(strings.NewReader(text))
 	if err != nil || len(got) != 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -32,7 +32,7 @@ Rss:                  16 kB
 		t.Errorf("%+v", got[1:])
 	}
 	for _, bad := range []string{"Rss: 4 kB\n", "zebra r-xp 0 0 0\n", "10-20 r-xp 0 0 0\nRss: many kB\n", "20-10 r-xp 0 0 0\n", "10-20\n"} {
-		if got, err := parseSmaps(bad); err == nil || !strings.Contains(err.Error(), "smaps") {
+		if got, err := parseSmaps(strings.NewReader(bad)); err == nil || !strings.Contains(err.Error(), "smaps") {
 			t.Errorf("%q is %+v, %v", bad, got, err)
 		}
 	}
