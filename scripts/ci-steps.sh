@@ -160,13 +160,14 @@ linking() {
 # test_race runs the packages that start goroutines or share memory between
 # them, with their tests. Kernels are raced where a pool's threads multiply; one
 # thread alone, which most of the conformance suite is, has nobody to race with.
-# A profile of a kernel's instructions would be one of the detector's.
+# A profile of a kernel's instructions would be one of the detector's. What a played
+# GPU measures, one thread asks for; its engine is raced where it stands.
 test_race() {
 	local files
 	files=$(grep -rlE --include='*.go' --exclude-dir='testdata' --exclude-dir='_*' '^[[:space:]]*go (func|[a-zA-Z.]+\()|"sync"|"sync/atomic"|errgroup"' .)
 	[ -n "$files" ]
 	# shellcheck disable=SC2046 # a list of packages
-	go test -timeout 30m -race -short -skip 'Conformance/.*/.*/.*/(shapes|long_rows|misaligned|not_finite|reference|allocations)|TestScripts/profile_kernel' \
+	go test -timeout 30m -race -short -skip 'Conformance/.*/.*/.*/(shapes|long_rows|misaligned|not_finite|reference|allocations)|TestScripts/profile_kernel|^TestGPU' \
 		$(xargs -n1 dirname <<<"$files" | sort -u)
 }
 
