@@ -300,7 +300,9 @@ func boundText(roof float64, format string) string {
 	return "not memory-bound: " + share
 }
 
-// modelScreen ranks the models by the speed of their fastest contender.
+// modelScreen lists the models by the speed of their fastest contender. The
+// slowest leads, the one that a choice matters to: a small model is not a
+// better large one.
 func (d *digest) modelScreen() (screen, bool) {
 	type row struct {
 		m *model
@@ -316,7 +318,7 @@ func (d *digest) modelScreen() (screen, bool) {
 		return screen{}, false
 	}
 	rate := func(r row) float64 { v, _ := r.s.best().center(bench.TokenRate); return v }
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(rate(b), rate(a)) })
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(rate(a), rate(b)) })
 	run := func(r row) *run { return r.m.run(r.s.best().contender, r.s.panel) }
 	fields := []field[row]{
 		{label: names.Model, text: true, cell: func(r row) sheetCell { return sheetCell{Text: cmp.Or(r.m.name, names.BaseModel)} }},
@@ -340,7 +342,7 @@ func (d *digest) modelScreen() (screen, bool) {
 			return sheetCell{Text: text}
 		}},
 	}
-	caption := "Each model by its fastest variant, best first. packed: the weights are repacked on loading; native: they are read as the file holds them; " +
+	caption := "Each model by its fastest variant, the slowest model first. packed: the weights are repacked on loading; native: they are read as the file holds them; " +
 		"kld: divergence of the predictions from those in float64, in nats. " + strings.Split(d.rankedLegend(), ";")[0] + "."
 	first := rows[0]
 	advice := fmt.Sprintf("Here: %s by %s with %s", cmp.Or(first.m.name, names.BaseModel), first.s.best().contender, conditions(first.s.panel))
@@ -353,8 +355,8 @@ func (d *digest) modelScreen() (screen, bool) {
 	} else {
 		advice += ": " + speedOf(first.s.best()).Text
 	}
-	if len(rows) > 1 && rate(rows[1]) > 0 {
-		advice += fmt.Sprintf("; %.1f times as fast as %s", rate(first)/rate(rows[1]), rows[1].m.name)
+	for _, r := range rows[1:] {
+		advice += fmt.Sprintf("; %s %s", r.m.name, speedOf(r.s.best()).Text)
 	}
 	advice = sentences(advice+".", d.floorDoubt(first.s.best().stats[bench.NsPerOp].Class))
 	if d.emulated(first.s.panel) {
