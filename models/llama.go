@@ -97,9 +97,5 @@ func llamaForward(b *Block, s *Session) {
 	s.multiply("attn_output", s.att, into{b.Output, s.h})
 	s.add("attn_residual", s.x, s.h)
 
-	s.rmsNorm("ffn_norm", s.h, s.x, b.FFNNorm)
-	s.multiply("ffn_gate_up", s.h, into{b.Gate, s.gate}, into{b.Up, s.up})
-	s.activate("ffn_act") // s.gate, with s.up
-	s.multiply("ffn_down", s.gate, into{b.Down, s.h})
-	s.add("ffn_residual", s.x, s.h)
+	s.feedForward(b, b.FFNNorm)
 }

@@ -62,3 +62,13 @@ func (s *Session) activate(op string) {
 
 // add adds to the residual stream.
 func (s *Session) add(op string, x, y engine.Buffer) { s.stream.Add(op, x, y) }
+
+// feedForward is the second half of a block of LLaMA's kind: the gated network,
+// from the residual stream to it, behind a norm with that gain.
+func (s *Session) feedForward(b *Block, gain engine.Weight) {
+	s.rmsNorm("ffn_norm", s.h, s.x, gain)
+	s.multiply("ffn_gate_up", s.h, into{b.Gate, s.gate}, into{b.Up, s.up})
+	s.activate("ffn_act") // s.gate, with s.up
+	s.multiply("ffn_down", s.gate, into{b.Down, s.h})
+	s.add("ffn_residual", s.x, s.h)
+}

@@ -102,11 +102,7 @@ func qwen35Forward(b *Block, s *Session) {
 	}
 	s.add("attn_residual", s.x, s.h)
 
-	s.rmsNorm("ffn_norm", s.h, s.x, b.gains["post_attention_norm"])
-	s.multiply("ffn_gate_up", s.h, into{b.Gate, s.gate}, into{b.Up, s.up})
-	s.activate("ffn_act") // s.gate, with s.up
-	s.multiply("ffn_down", s.gate, into{b.Down, s.h})
-	s.add("ffn_residual", s.x, s.h)
+	s.feedForward(b, b.gains["post_attention_norm"])
 }
 
 // qwen35Attention is attention whose heads' results are gated, from s.h to s.h.
