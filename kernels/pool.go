@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"onebit/formats"
+	"onebit/internal/sysinfo"
 )
 
 // A Pool is a fixed set of threads that products run on: the caller and
@@ -29,11 +30,11 @@ type Product struct {
 	Dst     []float32
 }
 
-// NewPool starts threads−1 workers; threads < 1 means GOMAXPROCS. Close stops
-// them.
+// NewPool starts threads−1 workers; threads < 1 means one a core, as
+// [sysinfo.Host.Threads] counts them, and no more than GOMAXPROCS. Close stops them.
 func NewPool(threads int) *Pool {
 	if threads < 1 {
-		threads = runtime.GOMAXPROCS(0)
+		threads = min(sysinfo.Threads(), runtime.GOMAXPROCS(0))
 	}
 	p := &Pool{}
 	p.dispatcher.start(threads)

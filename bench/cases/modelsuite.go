@@ -42,7 +42,7 @@ type ModelsOptions struct {
 	Tokens   int   // tokens of the test tg; 0: no such test
 	Depths   []int // tokens in the KV cache before a test; nil: 0
 	Lockstep int   // tokens that are compared with the reference engine; 0: none
-	Threads  []int // nil: 1, and all that the process may use
+	Threads  []int // nil: 1, and sysinfo.Host.Threads
 	Choice   Choice
 	Features cpu.Set
 	Host     sysinfo.Host
@@ -87,7 +87,7 @@ const (
 // each file once, to see what it consists of.
 func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 	if opt.Threads == nil {
-		opt.Threads = slices.Compact([]int{1, opt.Host.UsableCPUs})
+		opt.Threads = slices.Compact([]int{1, opt.Host.Threads()})
 	}
 	if opt.Depths == nil {
 		opt.Depths = []int{0}

@@ -19,7 +19,7 @@ import (
 // Options say what a suite of kernels covers.
 type Options struct {
 	Sources     []Source
-	Threads     []int            // nil: 1, and all that the process may use
+	Threads     []int            // nil: 1, and sysinfo.Host.Threads
 	Caches      []string         // names.Warm, names.Cold; nil: both
 	Activations []kernels.Scheme // nil: each format's usual scheme
 	Features    cpu.Set          // of the machine: cpu.Detected()
@@ -84,7 +84,7 @@ func (s *Suite) Close() error { return s.home.close() }
 // Kernels returns the cases of every variant on every source.
 func Kernels(opt Options) (*Suite, error) {
 	if opt.Threads == nil {
-		opt.Threads = slices.Compact([]int{1, opt.Host.UsableCPUs})
+		opt.Threads = slices.Compact([]int{1, opt.Host.Threads()})
 	}
 	if opt.Caches == nil {
 		opt.Caches = []string{names.Warm, names.Cold}

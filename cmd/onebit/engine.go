@@ -39,7 +39,7 @@ type engineFlags struct {
 func (e *engineFlags) register(cmd *cobra.Command) {
 	e.modelFlags.register(cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&e.threads, "threads", 0, "threads (default: all)")
+	flags.IntVar(&e.threads, "threads", 0, "threads (default: one a core, of performance cores where there are others)")
 	flags.StringVar(&e.variant, "variant", "", "kernel variant by `NAME` (see onebit kernels; default: the best here); the best that needs no other instructions where a format, --native or --stream has no use for it")
 	flags.StringVar(&e.act, "act", "", fmt.Sprintf("`SCHEME` of the activations: %v (default: the one that each format is meant for)", kernels.Schemes()))
 	flags.StringVar(&e.cache, "cache", "", "`FORMAT` of keys and values: f16, f32 or q8_0 (default: f16; f32 with --variant reference)")

@@ -71,7 +71,7 @@ func newTrain() *cobra.Command {
 	flags.StringVarP(&f.output, "output", "o", "", "`DIR` of checkpoint and model")
 	f.corpus.add(flags)
 	flags.StringVar(&f.heldOut, "held-out", "", "write the text that is held out to `FILE`")
-	flags.IntVar(&f.threads, "threads", 0, "threads (default: all)")
+	flags.IntVar(&f.threads, "threads", 0, "threads (default: one a core, of performance cores where there are others)")
 	flags.IntVar(&f.every, "every", 100, "steps between checkpoints and points of the learning curve")
 	flags.StringVar(&f.from, "from", "", "start with the weights, the sizes and the vocabulary of a `MODEL`: GGUF, .cellm or a Hugging Face directory")
 	f.models.register(cmd)

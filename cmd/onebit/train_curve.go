@@ -54,7 +54,7 @@ has a folder there, and one that was interrupted goes on: the same command ends 
 	flags.IntVar(&r.Batch, "batch", 8, "windows in a step")
 	flags.Float64Var(&r.Rate, "rate", r.Rate, "learning rate after the warm-up; a third of it from a float model")
 	flags.IntVar(&f.every, "every", 50, "steps between points of a curve")
-	flags.IntVar(&f.threads, "threads", 0, "threads (default: all)")
+	flags.IntVar(&f.threads, "threads", 0, "threads (default: one a core, of performance cores where there are others)")
 	flags.SortFlags = false
 	return cmd
 }

@@ -7,6 +7,8 @@
 //
 //	CPU model      linux /proc/cpuinfo; darwin sysctl machdep.cpu.brand_string
 //	caches         linux /sys/devices/system/cpu/cpu0/cache; darwin sysctl hw.*
+//	cores          linux /sys/devices/system/cpu and node, of the CPUs of the process's affinity;
+//	               darwin sysctl hw.perflevel0.physicalcpu; windows GetLogicalProcessorInformationEx
 //	memory         linux /proc/meminfo; darwin sysctl hw.memsize
 //	limits         linux cgroup v2 cpu.max and memory.max, v1 cpu.cfs_* and
 //	               memory.limit_in_bytes, of the process's group and its parents

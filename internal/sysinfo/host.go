@@ -7,6 +7,7 @@ type Host struct {
 	CPU        Value[string]
 	OnlineCPUs Value[int]   // online in the machine
 	UsableCPUs int          // that this process may run on
+	Cores      Value[Cores] // that they belong to
 	L1d        Value[Bytes] // of one core
 	L2         Value[Bytes] // of one core or cluster
 	L3         Value[Bytes] // of the group of cores that CPU 0 belongs to
@@ -30,6 +31,7 @@ type Host struct {
 func Probe() Host {
 	h := probe()
 	h.UsableCPUs = runtime.NumCPU()
+	h.Cores = readCores()
 	h.Arch = runtime.GOOS + "/" + runtime.GOARCH
 	h.Go = runtime.Version()
 	return h
@@ -50,6 +52,7 @@ func (h Host) Pairs() []Pair {
 		{"cpu", h.CPU.String()},
 		{"cpus-online", h.OnlineCPUs.String()},
 		{"cpus-usable", usable.String()},
+		{"cores", h.Cores.String()},
 		{"cpu-limit", h.CPULimit.String()},
 		{"l1d", h.L1d.String()},
 		{"l2", h.L2.String()},

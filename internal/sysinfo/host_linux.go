@@ -18,7 +18,7 @@ func probe() Host {
 	meminfo := read("/proc/meminfo")
 	h := Host{
 		CPU:          then(cpuinfo, cpuModel),
-		OnlineCPUs:   parse(read("/sys/devices/system/cpu/online"), cpuList),
+		OnlineCPUs:   parse(read("/sys/devices/system/cpu/online"), cpuCount),
 		MemTotal:     kib("/proc/meminfo", meminfo, "MemTotal"),
 		MemAvailable: kib("/proc/meminfo", meminfo, "MemAvailable"),
 		Governor:     trimmed(read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),

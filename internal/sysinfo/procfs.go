@@ -98,9 +98,12 @@ func cacheSize(text string) (Bytes, error) {
 	return Bytes(v << shift), nil
 }
 
-// cpuList counts the CPUs of a list: "0-3,8" has five.
-func cpuList(text string) (int, error) {
-	n := 0
+// manyCPUs is more than any system numbers.
+const manyCPUs = 1 << 16
+
+// cpuList returns the CPUs of a list: "0-3,8" has five.
+func cpuList(text string) ([]int, error) {
+	var cpus []int
 	for _, r := range strings.Split(strings.TrimSpace(text), ",") {
 		from, to, isRange := strings.Cut(r, "-")
 		if !isRange {
@@ -108,12 +111,20 @@ func cpuList(text string) (int, error) {
 		}
 		lo, err1 := strconv.Atoi(from)
 		hi, err2 := strconv.Atoi(to)
-		if err1 != nil || err2 != nil || lo < 0 || hi < lo {
-			return 0, fmt.Errorf("%q is no list of CPUs", strings.TrimSpace(text))
+		if err1 != nil || err2 != nil || lo < 0 || hi < lo || hi >= manyCPUs || len(cpus) >= manyCPUs {
+			return nil, fmt.Errorf("%q is no list of CPUs", strings.TrimSpace(text))
 		}
-		n += hi - lo + 1
+		for cpu := lo; cpu <= hi; cpu++ {
+			cpus = append(cpus, cpu)
+		}
 	}
-	return n, nil
+	return cpus, nil
+}
+
+// cpuCount counts the CPUs of a list.
+func cpuCount(text string) (int, error) {
+	cpus, err := cpuList(text)
+	return len(cpus), err
 }
 
 // cgroup is where a process stands among the control groups: a path in the

@@ -95,11 +95,11 @@ func TestCacheSize(t *testing.T) {
 
 func TestCPUList(t *testing.T) {
 	for text, want := range map[string]int{"0\n": 1, "0-1\n": 2, "0-3,8": 5, "0-3,8-11,20": 9} {
-		if got, err := cpuList(text); got != want || err != nil {
+		if got, err := cpuCount(text); got != want || err != nil {
 			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "a", "3-1", "0-", "-1"} {
+	for _, text := range []string{"", "a", "3-1", "0-", "-1", "0-99999999"} {
 		if got, err := cpuList(text); err == nil {
 			t.Errorf("%q: %d, want an error", text, got)
 		}

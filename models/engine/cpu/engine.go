@@ -17,7 +17,7 @@ type Options struct {
 	// Packing says when weights are brought into a variant's layout.
 	Packing Packing
 	// Pool is what the engine runs on and stays the caller's. Nil: the engine
-	// makes one of Threads threads (0: all).
+	// makes one of Threads threads (0: see kernels.NewPool).
 	Pool    *kernels.Pool
 	Threads int
 }
