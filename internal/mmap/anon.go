@@ -3,6 +3,7 @@ package mmap
 import (
 	"errors"
 	"fmt"
+	"os"
 )
 
 // HugePage is the size of a transparent huge page on amd64, and on arm64 with
@@ -54,6 +55,26 @@ func (a *Anon) SmallPages(n int) {
 	if n > 0 {
 		adviseSmall(a.data[:n])
 	}
+}
+
+// Shrink gives back what lies behind the first n bytes, which is zeroes again when
+// it is next read or written; a huge page that n lies in stays whole. It does
+// nothing outside Linux, and panics if there are fewer bytes.
+func (a *Anon) Shrink(n int) error {
+	if n < 0 || n > len(a.data) {
+		panic("mmap: range outside the memory")
+	}
+	unit := os.Getpagesize()
+	if len(a.data) >= HugePage {
+		unit = HugePage
+	}
+	if n = (n + unit - 1) / unit * unit; n >= len(a.data) {
+		return nil
+	}
+	if err := adviseRelease(a.data[n:]); err != nil {
+		return fmt.Errorf("mmap: give back %d bytes: %w", len(a.data)-n, err)
+	}
+	return nil
 }
 
 // Free gives the memory back to the system; slices of it fault from then on.

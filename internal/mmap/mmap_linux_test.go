@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"onebit/internal/sysinfo"
 )
 
 // smaps returns the sum of a field of /proc/self/smaps, in bytes, over the
@@ -176,6 +178,44 @@ func TestSmallPagesAreNotHuge(t *testing.T) {
 	}
 	if eligible := smaps(t, b[:2*HugePage], "THPeligible"); eligible != 0 {
 		t.Error("the memory is eligible for huge pages")
+	}
+}
+
+// Shrink gives back what is behind a place, of huge pages whole ones, and leaves
+// what is before it.
+func TestShrink(t *testing.T) {
+	needAdvice(t)
+	page := os.Getpagesize()
+	for _, test := range []struct{ n, to, stays int }{
+		{8 * page, 3*page + 1, 4 * page},
+		{8 * page, 8*page - 1, 8 * page},
+		{8 * page, 0, 0},
+		{3*HugePage + page, HugePage + 1, 2 * HugePage},
+		{3*HugePage + page, 3*HugePage + 1, 3*HugePage + page},
+	} {
+		a, err := Alloc(test.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := a.Bytes()
+		const stride = 509 // some of every page
+		for i := 0; i < len(b); i += stride {
+			b[i] = byte(i%251 + 1)
+		}
+		if err := a.Shrink(test.to); err != nil {
+			t.Fatal(err)
+		}
+		if rss, err := sysinfo.Resident(b); err != nil || int(rss) != test.stays {
+			t.Errorf("%d bytes shrunk to %d: %d are resident, want %d", test.n, test.to, rss, test.stays)
+		}
+		for i := 0; i < len(b); i += stride {
+			if want := byte(i%251 + 1); i < test.stays && b[i] != want || i >= test.stays && b[i] != 0 {
+				t.Fatalf("%d bytes shrunk to %d: byte %d is %d", test.n, test.to, i, b[i])
+			}
+		}
+		if err := a.Free(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
