@@ -26,7 +26,8 @@ import (
 // Memory is reserved for all positions and, in this order, taken from the
 // system as they come: for the first tiles in small pages, so that a short
 // prompt does not wait for the whole of them to be cleared, 14 MiB of
-// Bonsai-1.7B, and behind them in huge ones.
+// Bonsai-1.7B, and behind them in huge ones. What is resident follows the
+// position, rounded up to a tile, and goes back when that does.
 type cache struct {
 	cell
 	vec                *Vectors
@@ -38,6 +39,7 @@ type cache struct {
 	capacity           int   // positions
 	rowBytes           int   // of a head's key or value
 	tileBytes          int
+	reached            int // tiles that may have been written to since they were given back
 }
 
 // cacheTile is the number of positions in a tile.
@@ -83,14 +85,19 @@ func newCache(vec *Vectors, states []engine.State, shape engine.KV, format *form
 		return nil, fmt.Errorf("keys and values cannot be kept in %s: %w", format.Name, err)
 	}
 	kv.tileBytes = cacheTile * kv.rowBytes
-	tiles, size := (capacity+cacheTile-1)/cacheTile, kv.blocks*kv.heads*2*kv.tileBytes
-	if kv.mem, err = mmap.Alloc(tiles * size); err != nil {
+	if kv.mem, err = mmap.Alloc(tilesOf(capacity) * kv.layerBytes()); err != nil {
 		return nil, err
 	}
-	kv.mem.SmallPages(size)
+	kv.mem.SmallPages(kv.layerBytes())
 	kv.data = kv.mem.Bytes()
 	return kv, nil
 }
+
+// layerBytes returns the size of a tile of every block and head.
+func (kv *cache) layerBytes() int { return kv.blocks * kv.heads * 2 * kv.tileBytes }
+
+// tilesOf returns how many tiles so many positions lie in.
+func tilesOf(positions int) int { return roundUp(positions, cacheTile) / cacheTile }
 
 // keys returns a tile of keys: positions × width.
 func (kv *cache) keys(tile, block, head int) []byte {

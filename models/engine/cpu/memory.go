@@ -40,3 +40,24 @@ func (s *stream) BufferBytes() (bytes int) {
 	}
 	return bytes
 }
+
+// reach says that positions below end are about to be written.
+func (kv *cache) reach(end int) {
+	if kv != nil {
+		kv.reached = max(kv.reached, tilesOf(end))
+	}
+}
+
+// giveBack returns the memory behind the first n positions to the system, but for
+// the rest of their tile and the tile behind it: those who go back a few tokens and
+// forth again, as in speculation, would have it cleared each time. It is a hint:
+// where it fails, memory stays in use.
+func (kv *cache) giveBack(n int) {
+	if kv == nil {
+		return
+	}
+	if keep := min(tilesOf(n)+1, tilesOf(kv.capacity)); keep < kv.reached {
+		_ = kv.mem.Shrink(keep * kv.layerBytes())
+		kv.reached = keep
+	}
+}

@@ -153,6 +153,7 @@ func (s *stream) Buffer(width int) engine.Buffer {
 func (s *stream) Begin(n int) {
 	s.n = n
 	s.looking = s.engine.unchecked.Load() > 0
+	s.cache.reach(s.position + n)
 	half := len(s.rope.Freq)
 	s.cos, s.sin = grow(s.cos, n*half), grow(s.sin, n*half)
 	for c := range n {
@@ -195,6 +196,7 @@ func (s *stream) Truncate(n int) error {
 		}
 	}
 	s.position = n
+	s.cache.giveBack(n)
 	return nil
 }
 
