@@ -191,8 +191,13 @@ func (s *Session) prefill(ctx context.Context, ids []int, read func() error) err
 	if err := s.check(ids); err != nil {
 		return err
 	}
+	return s.rollingBack(func() error { return s.batches(ctx, ids, read) })
+}
+
+// rollingBack runs what takes in tokens, of which none count if it fails.
+func (s *Session) rollingBack(take func() error) error {
 	start := s.Position()
-	err := mmap.Guard(func() error { return s.batches(ctx, ids, read) })
+	err := mmap.Guard(take)
 	if err != nil {
 		if stuck := s.stream.Truncate(start); stuck != nil {
 			err = errors.Join(err, stuck)

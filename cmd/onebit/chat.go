@@ -28,7 +28,8 @@ type conversation struct {
 	template   *arch.Chat
 	session    *models.Session
 	sampler    *models.Sampler
-	limit      int // tokens of a reply, or -1
+	speculator *models.Speculator // nil: a pass for each token
+	limit      int                // tokens of a reply, or -1
 	ignoreEnd  bool
 	out, notes io.Writer        // replies; remarks
 	prompt     string           // what asks for a turn, among the remarks
@@ -59,7 +60,7 @@ func (f *runFlags) converse(cmd *cobra.Command, en *openModel, sampler *models.S
 	defer signal.Stop(interrupts)
 
 	c := &conversation{
-		openModel: en, template: template, session: session, sampler: sampler, limit: f.length, ignoreEnd: f.ignoreEnd,
+		openModel: en, template: template, session: session, sampler: sampler, speculator: f.speculator(cmd, en), limit: f.length, ignoreEnd: f.ignoreEnd,
 		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), interrupts: interrupts,
 	}
 	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
@@ -152,7 +153,7 @@ func (c *conversation) reply(ctx context.Context, text string) error {
 	}
 	said := c.said(ids)
 	g := &generation{
-		openModel: c.openModel, session: c.session, sampler: c.sampler, mark: max(0, said-kept), out: c.out, limit: c.limit, ignoreEnd: c.ignoreEnd,
+		openModel: c.openModel, session: c.session, sampler: c.sampler, speculator: c.speculator, mark: max(0, said-kept), out: c.out, limit: c.limit, ignoreEnd: c.ignoreEnd,
 		begin: clock.Now(), collect: func() {},
 	}
 	err = c.generate(ctx, g, ids[kept:])
@@ -270,5 +271,5 @@ func (c *conversation) summary(ready time.Duration) string {
 	}
 	s := fmt.Sprintf("%s; prompt %s, %s; decode %s, %s; load %.4f s, ready after %.3f s; %s", count.Of(len(c.replies), "reply"),
 		count.Of(prompt, "token"), speed(prompt, promptTime), count.Of(decoded, "token"), speed(decoded, decodeTime), c.opened.Seconds(), ready.Seconds(), strings.Join(c.variants(), ", "))
-	return s + c.headNote() + c.gpuNote()
+	return s + speculationNote(c.speculator) + c.headNote() + c.gpuNote()
 }

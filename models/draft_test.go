@@ -1,0 +1,97 @@
+package models
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Timeless makes passes take the same time whatever they take in, so that drafts
+// always pay.
+func (p *Speculator) Timeless() {
+	var t time.Time
+	p.now = func() time.Time {
+		t = t.Add(time.Millisecond)
+		return t
+	}
+}
+
+func TestDraft(t *testing.T) {
+	for _, test := range []struct {
+		text  []int
+		match int
+		want  []int // 5 tokens
+	}{
+		{nil, 0, nil},
+		{[]int{1}, 0, nil},
+		{[]int{1, 2, 3, 4}, 0, nil},
+		{[]int{1, 2, 1}, 0, nil}, // one token says too little
+		{[]int{1, 2, 7, 8, 9, 1, 2}, 2, []int{7, 8, 9, 1, 2}},
+		{[]int{1, 2, 7, 1, 2, 8, 1, 2}, 2, []int{8, 1, 2, 8, 1}},                         // the last of equals
+		{[]int{5, 1, 2, 7, 1, 2, 8, 5, 1, 2}, 3, []int{7, 1, 2, 8, 5}},                   // the longest
+		{[]int{6, 4, 5, 1, 2, 7, 3, 4, 5, 1, 2, 8, 4, 5, 1, 2}, 4, []int{8, 4, 5, 1, 2}}, // no longer than need be
+		{[]int{3, 3, 3}, 2, []int{3, 3, 3, 3, 3}},
+		{[]int{1, 2, 1, 2}, 2, []int{1, 2, 1, 2, 1}},
+	} {
+		at, match := lookup(test.text)
+		if match != test.match {
+			t.Errorf("%v: a match of %d tokens, want %d", test.text, match, test.match)
+			continue
+		}
+		if match == 0 {
+			continue
+		}
+		if got := follow([]int{9}, test.text, at, 5); !slices.Equal(got[1:], test.want) {
+			t.Errorf("%v: drafted %v, want %v", test.text, got[1:], test.want)
+		}
+	}
+}
+
+// decodeBy returns the time for a text of n tokens and for the same without
+// drafts, where a pass costs one for the first column and slope for each further
+// one, and drafted tokens are right with a chance. A pass may be disturbed.
+func decodeBy(n int, slope, chance, disturbed float64) (took, plain float64) {
+	rng := rand.New(rand.NewPCG(1, uint64(100*slope)))
+	p := newPace()
+	for tokens := 0; tokens < n; {
+		k := p.draft(longestMatch, UsualDraft)
+		cost, right := 1+slope*float64(k), 0
+		for right < k && rng.Float64() < chance {
+			right++
+		}
+		took += cost
+		plain += float64(1 + right)
+		tokens += 1 + right
+		if rng.Float64() < disturbed {
+			cost *= 10
+		}
+		p.timed(1+k, cost)
+		if k > 0 {
+			p.judged(longestMatch, k, right)
+		}
+	}
+	return took, plain
+}
+
+// Drafts that never come true cost less than three hundredths of 128 tokens, and
+// of a longer text less still; drafts that do come true are used.
+func TestPace(t *testing.T) {
+	for _, slope := range []float64{0, 0.1, 0.3, 0.5} {
+		for _, chance := range []float64{0, 0.05, 0.2, 0.5} {
+			for _, disturbed := range []float64{0, 0.2} {
+				if took, plain := decodeBy(128, slope, chance, disturbed); took > 1.03*plain {
+					t.Errorf("slope %g, %g right, %g disturbed: %.1f instead of %.1f", slope, chance, disturbed, took, plain)
+				}
+				if took, plain := decodeBy(4096, slope, chance, disturbed); took > 1.015*plain {
+					t.Errorf("slope %g, %g right, %g disturbed: %.1f instead of %.1f for a long text", slope, chance, disturbed, took, plain)
+				}
+			}
+		}
+	}
+	for _, test := range []struct{ slope, chance, gain float64 }{{0.1, 0.9, 2.5}, {0.1, 0.5, 1.4}, {0.3, 0.9, 1.5}, {0.8, 0.95, 1}} {
+		if took, plain := decodeBy(512, test.slope, test.chance, 0); plain/took < test.gain {
+			t.Errorf("slope %g, %g right: %.2f times as fast, want %g", test.slope, test.chance, plain/took, test.gain)
+		}
+	}
+}
