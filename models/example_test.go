@@ -77,3 +77,69 @@ func randomModel(name string) (path string, remove func()) {
 	}
 	return path, func() { os.RemoveAll(dir) }
 }
+
+// Three texts at once: each pass reads the weights once and takes every text a token
+// further. One that ends leaves, and those that are left go on.
+func ExampleGroup() {
+	path, remove := randomModel("tiny")
+	defer remove()
+	ctx := context.Background()
+	model, err := models.Open(ctx, path, models.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer model.Close()
+	group, err := model.NewGroup()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer group.Close()
+	sampler, err := models.NewSampler(models.SamplerOptions{}) // greedy, so one will do for all
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	var texts []*models.Session
+	var next []int // token of each text
+	for _, prompt := range [][]int{{5, 17, 250}, {3}, {99, 4}} {
+		text, err := model.NewSession(models.SessionOptions{Context: 6})
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer text.Close()
+		logits, err := text.Prefill(ctx, prompt)
+		if err != nil {
+			log.Fatal(err)
+		}
+		id, err := sampler.Sample(logits)
+		if err != nil {
+			log.Fatal(err)
+		}
+		texts, next = append(texts, text), append(next, id)
+	}
+	for len(texts) > 0 {
+		logits, err := group.Decode(texts, next)
+		if err != nil {
+			log.Fatal(err)
+		}
+		var left []*models.Session
+		var ids []int
+		for i, text := range texts {
+			id, err := sampler.Sample(logits[i])
+			if err != nil {
+				log.Fatal(err)
+			}
+			if text.Position() < text.Context() {
+				left, ids = append(left, text), append(ids, id)
+			}
+		}
+		fmt.Println("decoded", len(texts), "and kept", len(left))
+		texts, next = left, ids
+	}
+	// Output:
+	// decoded 3 and kept 3
+	// decoded 3 and kept 3
+	// decoded 3 and kept 2
+	// decoded 2 and kept 1
+	// decoded 1 and kept 0
+}

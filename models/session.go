@@ -91,13 +91,21 @@ func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
 		return nil, err
 	}
 	stream.Observe(opt.Observer)
+	s := m.newSession(stream)
+	s.context, s.batch = opt.Context, opt.Batch
+	return s, nil
+}
+
+// newSession makes a session's buffers on a stream.
+func (m *Model) newSession(stream engine.Stream) *Session {
+	c := m.Config
 	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
 	return &Session{
-		model: m, stream: stream, context: opt.Context, batch: opt.Batch,
+		model: m, stream: stream,
 		x: stream.Buffer(c.Hidden), h: stream.Buffer(c.Hidden), last: stream.Buffer(c.Hidden),
 		q: stream.Buffer(q), k: stream.Buffer(kv), v: stream.Buffer(kv), att: stream.Buffer(q),
 		gate: stream.Buffer(c.FFN), up: stream.Buffer(c.FFN), logits: stream.Buffer(c.Vocab), others: map[string]engine.Buffer{}, turned: map[*engine.Rotation]engine.Buffer{},
-	}, nil
+	}
 }
 
 // states are what the blocks keep of a text.
@@ -337,10 +345,14 @@ func (s *Session) through(ids []int) error {
 	if err := s.startBatch(ids); err != nil {
 		return err
 	}
+	s.blocks()
+	return nil
+}
+
+func (s *Session) blocks() {
 	for _, b := range s.model.blocks {
 		b.Forward(s)
 	}
-	return nil
 }
 
 // Start begins a batch: it sets the residual stream to the tokens'
@@ -358,13 +370,18 @@ func (s *Session) startBatch(ids []int) error {
 	if err := s.check(ids); err != nil {
 		return err
 	}
+	s.begin(ids)
+	return nil
+}
+
+// begin starts a batch of tokens that have been checked.
+func (s *Session) begin(ids []int) {
 	s.n = len(ids)
 	s.stream.Begin(s.n)
 	s.stream.Embed("token_embd", s.x, s.model.embedding, ids)
 	if r := s.model.embeddingRotation; r != nil {
 		s.stream.Hadamard("token_embd_hadamard", s.x, s.x, r)
 	}
-	return nil
 }
 
 // Hidden returns the residual stream of the batch in progress, tokens ×

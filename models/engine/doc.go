@@ -12,6 +12,10 @@
 // ([Delta]). Values stay on the device from the token to the logits: operations
 // may queue, and [Stream.Read] is where the host waits.
 //
+// Several texts are taken further in one pass, their weights read once, by a [Group]:
+// a stream whose columns it lends to the texts' own streams for what looks back. An
+// engine whose streams are no [Lender]s takes in one text at a time.
+//
 // Package engine/cpu is the engine that models run on unless told otherwise.
 // Package engine/plain is one in float64, written to be read. Both pass package
 // enginetest, and so must any other.

@@ -70,6 +70,7 @@ type stream struct {
 type buffer struct {
 	width, n int
 	data     []float32 // n × width
+	lent     []*buffer // columns: see Column
 }
 
 // Width returns the number of values in a column.
@@ -81,6 +82,19 @@ func (b *buffer) resize(n int) {
 }
 
 func (b *buffer) column(c int) []float32 { return b.data[c*b.width:][:b.width] }
+
+// Column implements engine.Lender.
+func (s *stream) Column(b engine.Buffer, c int) engine.Buffer {
+	from := b.(*buffer)
+	if from.n != s.n {
+		from.resize(s.n)
+	}
+	for len(from.lent) <= c {
+		from.lent = append(from.lent, &buffer{width: from.width, n: 1})
+	}
+	from.lent[c].data = from.data[c*from.width:][:from.width:from.width]
+	return from.lent[c]
+}
 
 func grow(s []float32, n int) []float32 {
 	if cap(s) < n {

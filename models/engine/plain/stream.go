@@ -35,12 +35,28 @@ type buffer struct {
 
 func (b *buffer) Width() int { return b.width }
 
-// resize makes room for columns of zeros.
+// resize makes room for columns of zeros. As many as there are stay where they are,
+// for they may be lent.
 func (b *buffer) resize(n int) {
+	if len(b.columns) == n {
+		for _, column := range b.columns {
+			clear(column)
+		}
+		return
+	}
 	b.columns = make([][]float64, n)
 	for c := range b.columns {
 		b.columns[c] = make([]float64, b.width)
 	}
+}
+
+// Column implements engine.Lender.
+func (s *stream) Column(b engine.Buffer, c int) engine.Buffer {
+	from := b.(*buffer)
+	if len(from.columns) != s.n {
+		from.resize(s.n)
+	}
+	return &buffer{width: from.width, columns: from.columns[c : c+1 : c+1]}
 }
 
 func (s *stream) Buffer(width int) engine.Buffer { return &buffer{width: width} }
