@@ -212,6 +212,9 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 }
 
 func (f *trainFlags) run(cmd *cobra.Command) (err error) {
+	if err := f.checkCheckpoint(); err != nil {
+		return err
+	}
 	unlock, err := lockFolder(f.output)
 	if err != nil {
 		return err
@@ -241,15 +244,26 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	return f.train(cmd, t)
 }
 
+// checkCheckpoint refuses to go on from none, before a folder is made for it.
+func (f *trainFlags) checkCheckpoint() error {
+	if !f.resume {
+		return nil
+	}
+	_, err := os.Stat(f.checkpoint())
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no checkpoint to go on from", f.checkpoint())
+	}
+	return err
+}
+
 // checkFolder refuses to replace a run.
 func (f *trainFlags) checkFolder() error {
+	if f.resume || f.force {
+		return nil
+	}
 	for _, name := range []string{checkpointName, modelName} {
 		path := filepath.Join(f.output, name)
-		_, err := os.Stat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && f.resume && name == checkpointName:
-			return fmt.Errorf("%s: there is no checkpoint to go on from", path)
-		case err == nil && !f.resume && !f.force:
+		if _, err := os.Stat(path); err == nil {
 			return fmt.Errorf("%s exists: --resume goes on from a checkpoint, --force begins anew", path)
 		}
 	}
