@@ -47,7 +47,7 @@ func TestGateRefusesEmulated(t *testing.T) {
 	} {
 		c := &gateCases{
 			onebits: givenCases{gate.Copies{gate.Base: program, gate.Head: program, gate.Twin: program}},
-			suites:  []string{kernelsOnly}, flags: []string{"--model", model, "--filter", filter}, limit: time.Minute, temp: temp,
+			suites:  []string{kernelsOnly}, flags: []string{"--model", model, "--filter", filter}, limit: 10 * time.Minute, temp: temp,
 		}
 		_, _, err := c.Find(t.Context())
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
