@@ -50,7 +50,7 @@ func Recipes() []Recipe {
 		Name: "gopher-ternary", Architecture: "bitnet-b1.58",
 		Layers: 4, Hidden: 256, FFN: 768, Heads: 4, KVHeads: 2, HeadDim: 64, RopeBase: 1e4, Eps: 1e-5,
 		Form: train.B158.Name, Embedding: train.EightBit.Name, Vocab: 2048, Splitter: "qwen2",
-		Context: 512, Batch: 4, Pass: 1, Steps: 10000, Rate: 3e-3, LastRate: 0.05, Warmup: 200,
+		Context: 512, Batch: 2, Pass: 1, Steps: 16000, Rate: 3e-3, LastRate: 0.05, Warmup: 300,
 		Optimizer: "adamw", Decay: 0.1, Clip: 1, Seed: 1,
 	}
 	oneBit := ternary
