@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -60,7 +61,7 @@ func (c modelConfig) lockstep() names.Lockstep {
 // lockstepTime is about how long the reference takes, at 0.35 ns for a
 // multiply-add of a batch, and the test, which runs three times.
 func (c modelConfig) lockstepTime() time.Duration {
-	n := c.subject.opt.Lockstep
+	n := c.subject.lockstepTokens()
 	reference := 0.35 * float64(n*(c.subject.macs+c.subject.headMAC)) / float64(c.threads)
 	return time.Duration(reference) + 3*c.expect(names.ModelTest{Kind: names.Prompt, Tokens: n})
 }
@@ -149,8 +150,18 @@ func errorMetrics(e lockstep.Errors) []bench.Metric {
 	return []bench.Metric{{Unit: bench.NMSE, Value: e.NMSE}, {Unit: bench.MaxAbsErr, Value: e.MaxAbs}, {Unit: bench.Cosine, Value: e.Cosine}}
 }
 
-// text returns the beginning of lockstepText in the model's tokens: those that
-// go through the blocks, and one more, which is predicted.
+// lockstepTokens are more where a text of its own says something of a model, if it is
+// small: as many as narrow the intervals within the time that large ones take.
+func (sub *subject) lockstepTokens() int {
+	const enough, multiplyAdds = 256, 1 << 30
+	if sub.Text == "" {
+		return sub.opt.Lockstep
+	}
+	return max(sub.opt.Lockstep, min(enough, multiplyAdds/(sub.macs+sub.headMAC)))
+}
+
+// text returns the beginning of the model's text, or of lockstepText, in its
+// tokens: those that go through the blocks, and one more, which is predicted.
 func (sub *subject) text() ([]int, error) {
 	src, err := sub.opt.open(sub.Path)
 	if err != nil {
@@ -161,8 +172,8 @@ func (sub *subject) text() ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := t.Encode(lockstepText, tokenizer.Options{AddSpecial: true})
-	return ids[:min(len(ids), sub.opt.Lockstep+1, sub.config.Context)], nil
+	ids := t.Encode(cmp.Or(sub.Text, lockstepText), tokenizer.Options{AddSpecial: true})
+	return ids[:min(len(ids), sub.lockstepTokens()+1, sub.config.Context)], nil
 }
 
 // lockstepText is Lincoln's address at Gettysburg (1863, the Bliss copy): a

@@ -140,6 +140,14 @@ func TestLockstepEnds(t *testing.T) {
 		t.Errorf("%d tokens for a context of %d", len(ids), sub.config.Context)
 	}
 	sub.opt.Lockstep = 2
+	if ids, err := sub.text(); err != nil || len(ids) != 3 {
+		t.Errorf("%d tokens of a speech, and error %v, want 3 and none", len(ids), err)
+	}
+	sub.Text = strings.Repeat("a reader of bytes. ", 100) // and the model is a small one
+	if ids, err := sub.text(); err != nil || len(ids) != 257 {
+		t.Errorf("%d tokens of its own text, and error %v, want 257 and none", len(ids), err)
+	}
+	sub.Text = ""
 	full := errors.New("full")
 	if err := s.Studies[len(s.Studies)-1].Run(t.Context(), func(bench.Sample) error { return full }); !errors.Is(err, full) {
 		t.Errorf("error %v, want that of emit", err)

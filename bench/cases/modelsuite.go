@@ -24,6 +24,7 @@ type ModelFile struct {
 	Name      string // in the names of its cases
 	Path      string // as package models opens it
 	Synthetic bool   // its weights are random
+	Text      string // what the model was trained to predict, for its error; "": a speech
 
 	// Head is a format to convert the output head to when the model is
 	// opened; nil: as it is. The reference engine keeps the file's, so that the

@@ -20,11 +20,11 @@ import (
 	"onebit/models/gopher"
 )
 
-// defaultPresets are a model whose weights are trained and what people come for;
-// shortPresets the faster of them.
+// defaultPresets are models whose weights are trained and what people come for;
+// shortPresets are enough for a look.
 var (
-	defaultPresets = []string{gopher.Ternary, "bonsai-1.7b", "bitnet-2b-4t"}
-	shortPresets   = defaultPresets[:2]
+	defaultPresets = []string{gopher.Ternary, gopher.OneBit, "bonsai-1.7b", "bitnet-2b-4t"}
+	shortPresets   = []string{gopher.Ternary, "bonsai-1.7b"}
 )
 
 // checkModels refuses flags that make no sense, and fills in what was left
@@ -148,7 +148,7 @@ func (f *benchFlags) modelFiles(cmd *cobra.Command) (files []cases.ModelFile, cl
 		presets = defaultPresets
 	}
 	if f.presets == nil && !f.fitsInside() {
-		presets = presets[1:]
+		presets = slices.DeleteFunc(slices.Clone(presets), gopher.Has)
 	}
 	var closers []func() error
 	closeFiles = func() {
@@ -209,7 +209,10 @@ func temporaryModel(cmd *cobra.Command, preset string, seed uint64) (file cases.
 			fmt.Errorf("making %s, %s in %s: %w%s", preset, sysinfo.Bytes(size), os.TempDir(), withoutPath(err, temp.Name()), advice),
 			temp.Close(), remove())
 	}
-	file = cases.ModelFile{Name: preset, Path: path, Synthetic: !gopher.Has(preset)}
+	file = cases.ModelFile{Name: preset, Path: path, Synthetic: true}
+	if gopher.Has(preset) {
+		file.Synthetic, file.Text = false, gopher.Text
+	}
 	if path != temp.Name() {
 		file.File = temp
 	}

@@ -49,6 +49,7 @@ type assignment struct {
 type handedModel struct {
 	Name, Path string
 	Synthetic  bool
+	Text       string
 	Descriptor uintptr // that Path names; 0 if it is a path like others
 }
 
@@ -122,7 +123,7 @@ func takeOrders(cmd *cobra.Command, todo any) (context.Context, context.CancelFu
 
 func (a *assignment) files() (files []cases.ModelFile) {
 	for _, m := range a.Models {
-		file := cases.ModelFile{Name: m.Name, Path: m.Path, Synthetic: m.Synthetic}
+		file := cases.ModelFile{Name: m.Name, Path: m.Path, Synthetic: m.Synthetic, Text: m.Text}
 		if m.Descriptor != 0 {
 			file.File = os.NewFile(m.Descriptor, m.Path)
 		}
@@ -135,7 +136,7 @@ func (a *assignment) files() (files []cases.ModelFile) {
 // descriptors that it inherits.
 func (a *assignment) hand(models []cases.ModelFile) (inherited []*os.File) {
 	for _, m := range models {
-		handed := handedModel{Name: m.Name, Path: m.Path, Synthetic: m.Synthetic}
+		handed := handedModel{Name: m.Name, Path: m.Path, Synthetic: m.Synthetic, Text: m.Text}
 		if m.File != nil {
 			handed.Descriptor = firstDescriptor + uintptr(len(inherited))
 			handed.Path = fmt.Sprintf("/dev/fd/%d", handed.Descriptor)

@@ -20,6 +20,12 @@ var ternary []byte
 //go:embed 1bit.gguf
 var oneBit []byte
 
+// Text is documentation of the kind that the models know and, being onebit's own, of
+// none that they were trained on: the beginning of package formats/container's.
+//
+//go:embed text.txt
+var Text string
+
 // The models' names. Default is the one that is taken where nobody says which.
 const (
 	Ternary = "gopher-ternary"
