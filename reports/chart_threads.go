@@ -1,0 +1,164 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"onebit/bench"
+	"onebit/bench/names"
+)
+
+const aboutThreads = "Across: how many threads share the work. Upper panels: how many times as fast as with the fewest that were measured, which is what the dashed line " +
+	"would be if every thread counted in full. Lower panels: the efficiency, the part of the dashed line that is reached. It falls where threads share a " +
+	"memory that one of them nearly uses up, wait for each other, or have no core of their own."
+
+func init() {
+	for _, models := range []bool{false, true} {
+		registerChart(chart{
+			order: 15, name: "threads", heading: "Speed-up by threads", about: aboutThreads, models: models,
+			figures: func(d *digest) []*figure { return threadsFigures(d, models) },
+		})
+	}
+}
+
+// sweepLeast is from how many numbers of threads on there is a curve to draw.
+const sweepLeast = 3
+
+// threadsFigures has a figure for each format, of its largest matrix, or for each test of a model.
+func threadsFigures(d *digest, models bool) []*figure {
+	var figures []*figure
+	for _, family := range d.families() {
+		if (family.base == names.BaseModel) != models {
+			continue
+		}
+		tasks := slices.DeleteFunc(slices.Clone(family.tasks), func(t *task) bool { return len(sweeps(t)) == 0 })
+		if !models && len(tasks) > 1 {
+			tasks = tasks[len(tasks)-1:]
+		}
+		for _, t := range tasks {
+			figures = append(figures, threadsFigure(d, t))
+		}
+	}
+	return figures
+}
+
+// A sweep is what a task took with several numbers of threads, all else equal.
+type sweep struct {
+	contender, cache string
+	points           [][2]float64 // threads and nanoseconds, fewest threads first
+}
+
+// speedUp is how many times as fast as with the fewest threads a point is.
+func (s *sweep) speedUp(i int) float64 { return s.points[0][1] / s.points[i][1] }
+
+// efficiency is the speed-up's part of what the threads would be worth in full.
+func (s *sweep) efficiency(i int) float64 { return s.speedUp(i) * s.points[0][0] / s.points[i][0] }
+
+// sweeps are those of a task that are long enough.
+func sweeps(t *task) []*sweep {
+	var all []*sweep
+	for _, c := range t.cases {
+		ns, ok := c.center(bench.NsPerOp)
+		threads, err := strconv.ParseUint(c.panel.threads, 10, 16)
+		if !ok || ns <= 0 || err != nil || threads == 0 {
+			continue
+		}
+		i := slices.IndexFunc(all, func(s *sweep) bool { return s.contender == c.contender && s.cache == c.panel.cache })
+		if i < 0 {
+			all = append(all, &sweep{contender: c.contender, cache: c.panel.cache})
+			i = len(all) - 1
+		}
+		all[i].points = append(all[i].points, [2]float64{float64(threads), ns})
+	}
+	for _, s := range all {
+		slices.SortFunc(s.points, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
+	}
+	return slices.DeleteFunc(all, func(s *sweep) bool { return len(s.points) < sweepLeast })
+}
+
+// threadsFigure has a column of panels for each state of the caches.
+func threadsFigure(d *digest, t *task) *figure {
+	all := sweeps(t)
+	f := &figure{
+		name: fileName("threads", t.base, t.title), heading: label(t.title + ": speed-up by threads"), reading: threadsReading(all),
+		upward: []string{"times as fast", "% efficiency"}, panels: make([][]*plot.Plot, 2), height: 480,
+	}
+	var threads, ups, shares []float64
+	var caches, who []string
+	for _, s := range all {
+		for i, p := range s.points {
+			threads, ups, shares = append(threads, p[0]), append(ups, s.speedUp(i)), append(shares, 100*s.efficiency(i))
+		}
+		caches, who = append(caches, s.cache), append(who, s.contender)
+	}
+	x, up, share := newAxis(threads, false, 6, bareRate), newAxis(append(ups, 0), false, 6, bareRate).fromZero(), newAxis(append(shares, 0, 100), false, 6, bareRate).fromZero()
+	slices.SortFunc(caches, naturalCompare)
+	for _, cache := range slices.Compact(caches) {
+		rise, part := newPanel(panel{cache: cache}.String()), newPanel("")
+		for p, y := range map[*plot.Plot]valueAxis{rise: up, part: share} {
+			x.apply(&p.X)
+			y.apply(&p.Y)
+			p.X.Label.Text = "threads"
+			addGrid(p, true, true)
+		}
+		rise.Add(polyline{points: fullSpeed(all, slices.Max(ups)), color: inkOf(roleMuted), width: 0.8, dashes: []vg.Length{4, 3}})
+		for _, s := range all {
+			if s.cache != cache {
+				continue
+			}
+			var risen, reached [][2]float64
+			for i, p := range s.points {
+				risen, reached = append(risen, [2]float64{p[0], s.speedUp(i)}), append(reached, [2]float64{p[0], 100 * s.efficiency(i)})
+			}
+			d.addLine(rise, s.contender, risen)
+			d.addLine(part, s.contender, reached)
+		}
+		f.panels[0], f.panels[1] = append(f.panels[0], rise), append(f.panels[1], part)
+	}
+	slices.SortFunc(who, naturalCompare)
+	for _, name := range slices.Compact(who) {
+		f.legend = append(f.legend, legendEntry{label(name), glyph(d.marks[name], 4)})
+	}
+	return f
+}
+
+// fullSpeed is the line on which every thread counts in full, as far as the speed-ups
+// go. It has many points: on a logarithmic axis it is no straight line.
+func fullSpeed(all []*sweep, highest float64) (line [][2]float64) {
+	fewest, most := all[0].points[0][0], 0.0
+	for _, s := range all {
+		fewest, most = min(fewest, s.points[0][0]), max(most, s.points[len(s.points)-1][0])
+	}
+	const steps = 64
+	end := min(most/fewest, max(highest, 1))
+	for i := range steps + 1 {
+		times := 1 + (end-1)*float64(i)/steps
+		line = append(line, [2]float64{fewest * times, times})
+	}
+	return line
+}
+
+// threadsReading says of the contender that ends fastest what its threads were worth.
+func threadsReading(all []*sweep) string {
+	last := func(s *sweep) [2]float64 { return s.points[len(s.points)-1] }
+	best := slices.MinFunc(all, func(a, b *sweep) int { return cmp.Compare(last(a)[1], last(b)[1]) })
+	fastest := 0
+	for i, p := range best.points {
+		if p[1] < best.points[fastest][1] {
+			fastest = i
+		}
+	}
+	text := best.contender
+	if best.cache != "" {
+		text += " with " + panel{cache: best.cache}.String()
+	}
+	for i, p := range best.points[1:] {
+		text += fmt.Sprintf("%s %.4g threads are %.2f times as fast as %.4g (%s efficiency)", map[bool]string{true: ":", false: ","}[i == 0], p[0], best.speedUp(i+1), best.points[0][0], percent(best.efficiency(i+1)))
+	}
+	return fmt.Sprintf("%s. Fastest with %.4g.", text, best.points[fastest][0])
+}
