@@ -9162,7 +9162,7 @@ transpose:
 	RET
 
 // func q1PanelsAVX512VNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·q1PanelsAVX512VNNI(SB), NOSPLIT, $0-88
 	MOVQ y+0(FP), AX
 	MOVQ data+8(FP), CX
@@ -9395,6 +9395,7 @@ panel:
 	MOVQ   $0x00000004, R15
 
 steps0:
+	PREFETCHT0   1056(R13)
 	VMOVDQU32    (R14), Z0
 	VMOVDQU32    64(R14), Z1
 	VPBROADCASTD (R13), Z2
@@ -9447,6 +9448,7 @@ steps0:
 	VPBROADCASTD 60(R13), Z2
 	VPDPBUSD     Z2, Z0, Z17
 	VPDPBUSD     Z2, Z1, Z18
+	PREFETCHT0   1120(R13)
 	VMOVDQU32    256(R14), Z0
 	VMOVDQU32    320(R14), Z1
 	VPBROADCASTD 64(R13), Z2
@@ -9499,6 +9501,7 @@ steps0:
 	VPBROADCASTD 124(R13), Z2
 	VPDPBUSD     Z2, Z0, Z17
 	VPDPBUSD     Z2, Z1, Z18
+	PREFETCHT0   1184(R13)
 	VMOVDQU32    512(R14), Z0
 	VMOVDQU32    576(R14), Z1
 	VPBROADCASTD 128(R13), Z2
@@ -9551,6 +9554,7 @@ steps0:
 	VPBROADCASTD 188(R13), Z2
 	VPDPBUSD     Z2, Z0, Z17
 	VPDPBUSD     Z2, Z1, Z18
+	PREFETCHT0   1248(R13)
 	VMOVDQU32    768(R14), Z0
 	VMOVDQU32    832(R14), Z1
 	VPBROADCASTD 192(R13), Z2
@@ -9723,7 +9727,7 @@ steps0:
 	RET
 
 // func q1PanelsAVXVNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
-// Requires: AVX, AVX2, AVX_VNNI, F16C
+// Requires: AVX, AVX2, AVX_VNNI, F16C, MMX+
 TEXT ·q1PanelsAVXVNNI(SB), NOSPLIT, $0-88
 	MOVQ y+0(FP), AX
 	MOVQ data+8(FP), CX
@@ -9949,6 +9953,7 @@ panel:
 	MOVQ  $0x00000004, R15
 
 steps0:
+	PREFETCHT0   1056(R13)
 	VMOVDQU      (R14), Y8
 	VMOVDQU      32(R14), Y9
 	VPBROADCASTD (R13), Y10
@@ -9977,6 +9982,7 @@ steps0:
 	VPBROADCASTD 44(R13), Y10
 	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y8, Y6
 	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfa // VPDPBUSD Y10, Y9, Y7
+	PREFETCHT0   1120(R13)
 	VMOVDQU      128(R14), Y8
 	VMOVDQU      160(R14), Y9
 	VPBROADCASTD 64(R13), Y10
@@ -10005,6 +10011,7 @@ steps0:
 	VPBROADCASTD 108(R13), Y10
 	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y8, Y6
 	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfa // VPDPBUSD Y10, Y9, Y7
+	PREFETCHT0   1184(R13)
 	VMOVDQU      256(R14), Y8
 	VMOVDQU      288(R14), Y9
 	VPBROADCASTD 128(R13), Y10
@@ -10033,6 +10040,7 @@ steps0:
 	VPBROADCASTD 172(R13), Y10
 	BYTE         $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y8, Y6
 	BYTE         $0xc4; BYTE $0xc2; BYTE $0x35; BYTE $0x50; BYTE $0xfa // VPDPBUSD Y10, Y9, Y7
+	PREFETCHT0   1248(R13)
 	VMOVDQU      384(R14), Y8
 	VMOVDQU      416(R14), Y9
 	VPBROADCASTD 192(R13), Y10
@@ -10346,7 +10354,7 @@ steps4:
 	RET
 
 // func q1PanelsAVX2(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·q1PanelsAVX2(SB), NOSPLIT, $0-88
 	MOVQ y+0(FP), AX
 	MOVQ data+8(FP), CX
@@ -10572,6 +10580,7 @@ panel:
 	MOVQ  $0x00000004, R15
 
 steps0:
+	PREFETCHT0   1056(R13)
 	VMOVDQU      (R14), Y8
 	VMOVDQU      32(R14), Y9
 	VPBROADCASTD (R13), Y10
@@ -10616,6 +10625,7 @@ steps0:
 	VPADDW       Y8, Y6, Y6
 	VPMADDUBSW   Y10, Y9, Y8
 	VPADDW       Y8, Y7, Y7
+	PREFETCHT0   1120(R13)
 	VMOVDQU      128(R14), Y8
 	VMOVDQU      160(R14), Y9
 	VPBROADCASTD 64(R13), Y10
@@ -10660,6 +10670,7 @@ steps0:
 	VPADDW       Y8, Y6, Y6
 	VPMADDUBSW   Y10, Y9, Y8
 	VPADDW       Y8, Y7, Y7
+	PREFETCHT0   1184(R13)
 	VMOVDQU      256(R14), Y8
 	VMOVDQU      288(R14), Y9
 	VPBROADCASTD 128(R13), Y10
@@ -10704,6 +10715,7 @@ steps0:
 	VPADDW       Y8, Y6, Y6
 	VPMADDUBSW   Y10, Y9, Y8
 	VPADDW       Y8, Y7, Y7
+	PREFETCHT0   1248(R13)
 	VMOVDQU      384(R14), Y8
 	VMOVDQU      416(R14), Y9
 	VPBROADCASTD 192(R13), Y10

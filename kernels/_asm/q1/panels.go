@@ -163,6 +163,9 @@ func (k *panelsKernel) columns(from int, xs, scales, y reg.Register) {
 	label := "steps" + string(rune('0'+from))
 	k.Label(label)
 	for s := range unrolledSteps {
+		if from == 0 && s%2 == 0 {
+			k.PREFETCHT0(operand.Mem{Base: x, Disp: panelBlockBytes + s*panelStepBytes})
+		}
 		var code [2]reg.VecVirtual
 		for h := range code {
 			code[h] = k.t.loadVector(operand.Mem{Base: codes, Disp: (2*s + h) * k.registerBytes})
