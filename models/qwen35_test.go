@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"errors"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -154,6 +155,49 @@ func TestStateInAnyBatches(t *testing.T) {
 	}
 }
 
+// A session goes back to its mark as often as it likes, and on from there as if
+// there had been nothing behind it. Between, it says that it cannot, and keeps
+// its text; the way out is to begin anew.
+func TestStateSnapshots(t *testing.T) {
+	m := newFixture(t, smallQwen35()).open(t, models.Options{})
+	ids, other := text(40, 300), text(31, 211)
+	take := func(s *models.Session, ids []int) []float32 {
+		t.Helper()
+		logits, err := s.Prefill(t.Context(), ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Clone(logits)
+	}
+	s := session(t, m, models.SessionOptions{})
+	take(s, ids[:20])
+	if err := s.Mark(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tail := range [][]int{ids[20:], other, ids[20:]} {
+		got := take(s, tail)
+		if want := take(session(t, m, models.SessionOptions{}), slices.Concat(ids[:20], tail)); !slices.Equal(got, want) {
+			t.Errorf("%d tokens behind the mark have other logits than in a text of their own", len(tail))
+		}
+		before := s.Position()
+		if err := s.Truncate(before - 1); !errors.Is(err, models.ErrNoRollback) || s.Position() != before {
+			t.Errorf("back by a token: error %v, position %d", err, s.Position())
+		}
+		if err := s.Truncate(20); err != nil || s.Position() != 20 {
+			t.Fatalf("back to the mark: error %v, position %d", err, s.Position())
+		}
+	}
+	if err := s.Truncate(0); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(take(s, other), take(session(t, m, models.SessionOptions{}), other)) {
+		t.Error("a text begun anew has other logits than the first of a session")
+	}
+	if err := s.Truncate(20); !errors.Is(err, models.ErrNoRollback) {
+		t.Errorf("back to a mark in a text that is gone: error %v", err)
+	}
+}
+
 // What a file says of its rotation must be whole, known and fit its tensors.
 func TestRotationRefusals(t *testing.T) {
 	const prefix = "prism.hadamard."
@@ -293,6 +337,14 @@ func TestDeltaRefusals(t *testing.T) {
 		x.set("qwen35."+tt.key, tt.value)
 		if _, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.key, err, tt.want)
+		}
+	}
+	for _, key := range []string{"inner_size", "time_step_rank", "group_count", "conv_kernel", "state_size"} {
+		x := newFixture(t, preset("tiny-qwen35"))
+		x.unset("qwen35.ssm." + key)
+		_, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{})
+		if err == nil || !strings.Contains(err.Error(), "qwen35.ssm."+key) || !strings.Contains(err.Error(), "missing") {
+			t.Errorf("without ssm.%s: %v", key, err)
 		}
 	}
 	x := newFixture(t, preset("tiny-qwen35"))

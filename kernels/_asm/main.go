@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
 	"onebit/kernels/_asm/asm"
+	"onebit/kernels/_asm/delta"
 	"onebit/kernels/_asm/dense"
 	"onebit/kernels/_asm/float"
 	"onebit/kernels/_asm/pack"
@@ -26,6 +28,7 @@ type generator struct {
 
 var generators = []generator{
 	{".", "quantize", quantize.Generate},
+	{"../models/engine/cpu", "delta", delta.Generate},
 	{"dense", "dense", dense.Generate},
 	{"heads", "float", float.Generate},
 	{"heads", "q6_k", q8.GenerateQ6_K},
@@ -68,7 +71,7 @@ func (g generator) write() error {
 
 // outputs returns the two files of a generator.
 func (g generator) outputs() (map[string][]byte, error) {
-	pkg := g.dir
+	pkg := path.Base(g.dir)
 	if pkg == "." {
 		pkg = "kernels"
 	}

@@ -95,15 +95,17 @@ type deltaCall struct {
 	taps                      []float32 // Taps × Channels
 }
 
-// convolveTask is how many channels are one task.
-const convolveTask = 64
+// convolveTask is how many channels are one task: enough for what a call costs
+// to be little of it, few enough for the last inputs and taps of the channels to
+// stay in a first-level cache.
+const convolveTask = 256
 
 func (s *stream) Convolve(op string, x engine.Buffer, w engine.Weight) {
 	start := s.begin()
 	in, d := x.(*buffer), s.deltas[s.block]
 	d.begun = true
 	s.delta = deltaCall{delta: d, dst: in, taps: w.(*gain).columns()}
-	s.sums = grow(s.sums, in.width)
+	s.latest = grow(s.latest, len(d.window))
 	s.each((in.width+convolveTask-1)/convolveTask, s.convolveTask)
 	if past := d.Taps - 1; past > 0 {
 		d.oldest = (d.oldest + in.n) % past
@@ -122,25 +124,35 @@ var ones = func() (x [convolveTask]float32) {
 // convolveChannels takes some channels through the batch:
 //
 //	x = silu(x·taps[last] + oldest·taps[0] + …)
+//
+// The last token comes first: those before it still have their inputs then, and
+// the results take the inputs' place.
 func (s *stream) convolveChannels(i int) {
 	c, vec := &s.delta, s.vec
 	from := i * convolveTask
 	width, past := c.dst.width, c.Taps-1
 	n := min(convolveTask, width-from)
-	oldest := c.oldest
-	sum := s.sums[from:][:n]
-	for t := range c.dst.n {
-		x := c.dst.column(t)[from:][:n]
-		vec.scale(sum, x, c.taps[past*width+from:][:n], 1)
+	column := func(t int) []float32 { return c.dst.column(t)[from:][:n] }
+	place := func(ring []float32, t int) []float32 { return ring[(c.oldest+t)%past*width+from:][:n] }
+	for t := max(0, c.dst.n-past); t < c.dst.n; t++ {
+		copy(place(s.latest, t), column(t))
+	}
+	for t := c.dst.n - 1; t >= 0; t-- {
+		x := column(t)
+		vec.scale(x, x, c.taps[past*width+from:][:n], 1)
 		for i := range past {
-			vec.addProduct(sum, c.window[(oldest+i)%past*width+from:][:n], c.taps[i*width+from:][:n])
+			var input []float32
+			if before := t - past + i; before < 0 {
+				input = place(c.window, before+past)
+			} else {
+				input = column(before)
+			}
+			vec.addProduct(x, input, c.taps[i*width+from:][:n])
 		}
-		if past > 0 {
-			copy(c.window[oldest*width+from:][:n], x)
-			oldest = (oldest + 1) % past
-		}
-		copy(x, sum)
 		vec.silu(x, ones[:n])
+	}
+	for t := max(0, c.dst.n-past); t < c.dst.n; t++ {
+		copy(place(c.window, t), place(s.latest, t))
 	}
 }
 
@@ -197,21 +209,31 @@ func deltaRuleScalar(matrix, q, k, v, out []float32, decay, beta float32) {
 	}
 }
 
+// A gatesCall is the arguments of DeltaGates.
+type gatesCall struct {
+	decay, beta *buffer
+	rate, bias  []float32
+}
+
 func (s *stream) DeltaGates(op string, decay, beta engine.Buffer, rate, bias engine.Weight) {
 	start := s.begin()
-	a, b, rates, biases := decay.(*buffer), beta.(*buffer), rate.(*gain).values, bias.(*gain).values
-	for c := range a.n {
-		column := a.column(c)
-		for h, z := range column {
-			column[h] = math32.Exp(float32(rates[h] * math32.Softplus(z+biases[h])))
-		}
-	}
-	for i, z := range b.data {
-		b.data[i] = math32.Sigmoid(z)
-	}
+	a, b := decay.(*buffer), beta.(*buffer)
+	s.gates = gatesCall{a, b, rate.(*gain).values, bias.(*gain).values}
+	s.each(a.n, s.gatesTask)
 	if s.observer != nil {
 		s.report(start, op, work{moved: 2 * floatBytes(len(a.data), len(b.data))}, a.n,
 			append(s.results[:0], engine.Result{Name: "decay", Values: a.data}, engine.Result{Name: "beta", Values: b.data}))
+	}
+}
+
+func (s *stream) gatesColumn(i int) {
+	c := &s.gates
+	decay, beta := c.decay.column(i), c.beta.column(i)
+	for h, z := range decay {
+		decay[h] = math32.Exp(float32(c.rate[h] * math32.Softplus(z+c.bias[h])))
+	}
+	for h, z := range beta {
+		beta[h] = math32.Sigmoid(z)
 	}
 }
 
@@ -233,22 +255,34 @@ func (s *stream) normalizeColumn(c int) {
 	a := &s.normalize
 	for x := a.x.column(c); len(x) > 0; x = x[a.run:] {
 		by := float32(float64(a.scale) / math.Sqrt(s.vec.squares(lanes{}, x[:a.run]).fold()+float64(a.eps)))
-		for i := range a.run {
-			x[i] *= by
+		for run := x[:a.run]; len(run) > 0; {
+			n := min(len(run), len(ones))
+			s.vec.scale(run, run, ones[:n], by)
+			run = run[n:]
 		}
 	}
 }
 
+// A selectCall is the arguments of Select.
+type selectCall struct {
+	dst, x            *buffer
+	from, run, stride int
+}
+
 func (s *stream) Select(op string, dst, x engine.Buffer, from, run, stride int) {
 	start := s.begin()
-	to, in := dst.(*buffer), x.(*buffer)
+	s.selected = selectCall{dst.(*buffer), x.(*buffer), from, run, stride}
+	to, in := s.selected.dst, s.selected.x
 	to.resize(in.n)
-	for c := range in.n {
-		out, column := to.column(c), in.column(c)
-		for ; len(out) > 0; out = out[run:] {
-			copy(out[:run], column[from:][:run])
-			column = column[min(stride, len(column)):]
-		}
-	}
+	s.each(in.n, s.selectTask)
 	s.end(start, op, work{moved: 2 * floatBytes(len(to.data))}, to)
+}
+
+func (s *stream) selectColumn(i int) {
+	c := &s.selected
+	out, column := c.dst.column(i), c.x.column(i)
+	for ; len(out) > 0; out = out[c.run:] {
+		copy(out[:c.run], column[c.from:][:c.run])
+		column = column[min(c.stride, len(column)):]
+	}
 }

@@ -52,12 +52,16 @@ type stream struct {
 
 	// The same of the operations of gated delta nets and of Hadamard.
 	delta         deltaCall
-	sums          []float32 // of Convolve, by channel
+	latest        []float32 // of Convolve: what the window will have
+	gates         gatesCall
 	normalize     normalizeCall
+	selected      selectCall
 	rotation      rotateCall
 	convolveTask  func(i int)
 	deltaTask     func(i int)
+	gatesTask     func(i int)
 	normalizeTask func(i int)
+	selectTask    func(i int)
 	rotateTask    func(i int)
 
 	observer engine.Observer
@@ -128,7 +132,8 @@ func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
 		}
 	}
 	s.storeTask, s.attendTask, s.gateTask = s.storeColumn, s.attendRuns, s.gateChunk
-	s.convolveTask, s.deltaTask, s.normalizeTask, s.rotateTask = s.convolveChannels, s.deltaSlab, s.normalizeColumn, s.rotateRun
+	s.convolveTask, s.deltaTask, s.rotateTask = s.convolveChannels, s.deltaSlab, s.rotateRun
+	s.gatesTask, s.normalizeTask, s.selectTask = s.gatesColumn, s.normalizeColumn, s.selectColumn
 	return s, nil
 }
 

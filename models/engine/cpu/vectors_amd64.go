@@ -10,7 +10,8 @@ import (
 
 var simdVectors = []*Vectors{
 	newSIMD("avx2", "eight floats a register", kernels.AVX2, scoresAVX2, weightedAVX2),
-	newSIMD("avx512", "attention in sixteen floats a register, the rest as avx2", kernels.AVX512, scoresAVX512, weightedWide),
+	newSIMD("avx512", "attention and the delta rule in sixteen floats a register, the rest as avx2", kernels.AVX512, scoresAVX512, weightedWide).
+		withDeltaRule(deltaRuleAVX512),
 }
 
 //go:noescape

@@ -71,7 +71,7 @@ type weightedOf func(dst, weights *float32, rows *byte, n, columns, stride int, 
 // newSIMD returns vectors that leave to the specification what fills no
 // register.
 func newSIMD(name, summary string, isa *kernels.ISA, scores scoresOf, weighted weightedOf) *Vectors {
-	return &Vectors{
+	v := &Vectors{
 		Name: name, Summary: summary, ISA: isa,
 		add: add, squares: squares, scale: scale, silu: silu, relu2: relu2, exp: exp,
 		encodeF16: encodeF16, decodeF16: decodeF16, decodeQ8: decodeQ8, maximum: maximum, turn: turn,
@@ -94,8 +94,22 @@ func newSIMD(name, summary string, isa *kernels.ISA, scores scoresOf, weighted w
 				weightedScalar(dst, weights, rows, n)
 			}
 		},
-		sigmoid: sigmoid, addProduct: addProduct, hadamard: hadamard, deltaRule: deltaRule,
+		sigmoid: sigmoid, addProduct: addProduct, hadamard: hadamard,
 	}
+	return v.withDeltaRule(deltaRuleSIMD)
+}
+
+// withDeltaRule gives v a kernel of matrices of slabWidth columns.
+func (v *Vectors) withDeltaRule(kernel func(matrix, q, k, v, out *float32, keys int, decay, beta float32)) *Vectors {
+	v.deltaRule = func(matrix, q, k, v, out []float32, decay, beta float32) {
+		if len(out) != slabWidth || len(k) == 0 {
+			deltaRuleScalar(matrix, q, k, v, out, decay, beta)
+			return
+		}
+		matrix, q, v = matrix[:len(k)*slabWidth], q[:len(k)], v[:slabWidth]
+		kernel(&matrix[0], &q[0], &k[0], &v[0], &out[0], len(k), decay, beta)
+	}
+	return v
 }
 
 // whole returns how many of n elements the assembly takes.
@@ -223,13 +237,4 @@ func hadamard(x []float32, by float32) {
 		return
 	}
 	hadamardSIMD(&x[0], len(x), by)
-}
-
-func deltaRule(matrix, q, k, v, out []float32, decay, beta float32) {
-	if len(out) != slabWidth || len(k) == 0 {
-		deltaRuleScalar(matrix, q, k, v, out, decay, beta)
-		return
-	}
-	matrix, q, v = matrix[:len(k)*slabWidth], q[:len(k)], v[:slabWidth]
-	deltaRuleSIMD(&matrix[0], &q[0], &k[0], &v[0], &out[0], len(k), decay, beta)
 }
