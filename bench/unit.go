@@ -20,6 +20,8 @@ const (
 	PctRoof     = "%roof"
 	PctPeak     = "%peak"
 	TokenRate   = "tok/s"
+	PassTokens  = "tok/pass"
+	Accepted    = "accepted"
 	PackedBytes = "packed-B"
 	PeakRSS     = "peak-RSS-B"
 	AnonBytes   = "anon-B"
@@ -92,6 +94,8 @@ var Units = []Unit{
 	{PctRoof, +1, false, "share of what reading alone reached in the same round", formatPercent},
 	{PctPeak, +1, false, "share of what multiplying alone reached in the same round", formatPercent},
 	{TokenRate, +1, false, "tokens per second", formatSI(" tok/s")},
+	{PassTokens, +1, false, "tokens that a pass through the model gave, with drafts", formatSI("")},
+	{Accepted, +1, false, "share of the drafted tokens that were right", formatShare},
 	{PackedBytes, -1, true, "bytes of the packed weights", formatBytes},
 	{PeakRSS, -1, false, "peak resident memory", formatBytes},
 	{AnonBytes, -1, false, "its part that is no file's, at the moment of the peak", formatBytes},

@@ -225,8 +225,9 @@ func (p *Speculator) Stats() SpeculationStats {
 	return s
 }
 
-// accept tells it of tokens that the text has.
-func (p *Speculator) accept(ids ...int) { p.text = append(p.text, ids...) }
+// Accept tells it of tokens that the text has, as Speculate does of those that it
+// takes in: of what a session held before.
+func (p *Speculator) Accept(ids ...int) { p.text = append(p.text, ids...) }
 
 // propose returns a batch: the last token of the text and, behind it, a draft of
 // at most room tokens.

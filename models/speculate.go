@@ -27,14 +27,14 @@ func (s *Session) Speculate(ctx context.Context, prompt []int, sampler *Sampler,
 			return
 		}
 		sampler.Accept(prompt...)
-		p.accept(prompt...)
+		p.Accept(prompt...)
 		id, err := s.next(ctx, prompt, sampler)
 		if err != nil {
 			yield(0, err)
 			return
 		}
 		sampler.Accept(id)
-		p.accept(id)
+		p.Accept(id)
 		for more := yield(id, nil); more; {
 			more = s.speculate(ctx, sampler, p, yield)
 		}
@@ -63,7 +63,7 @@ func (s *Session) speculate(ctx context.Context, sampler *Sampler, p *Speculator
 		}
 		right = kept < len(batch) && id == batch[kept]
 		sampler.Accept(id)
-		p.accept(id)
+		p.Accept(id)
 		more = yield(id, nil)
 	}
 	p.judged(batch, kept-1)

@@ -144,6 +144,15 @@
 //	ppN    to take in a prompt of N tokens                     tok/s, mac/s, %peak
 //	tgN    to decode N tokens, each after D and those before   tok/s, weight-B/s, %roof
 //
+// With texts=N before threads (flag --parallel), tgN is that of N texts which are
+// decoded together, a token of each in a pass, and tok/s is theirs in all. Text i
+// holds i tokens more than D before. Each is held to the bit to what it is alone.
+//
+// With text=T (flag --speculate), tgN goes on greedily from a real text: code, docs or
+// prose. With drafts=K besides, passes take in up to K tokens that the text has said
+// before (models.Session.Speculate). The text must be the one without, tok/pass is
+// what a pass gave and accepted the share of drafted tokens that were right.
+//
 // Tokens are random and the logits are not sampled. Keys and values of the D
 // tokens before are computed before anything is timed.
 //

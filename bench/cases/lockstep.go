@@ -17,7 +17,6 @@ import (
 	"onebit/models/engine/cpu"
 	"onebit/models/lockstep"
 	"onebit/models/perplexity"
-	"onebit/models/tokenizer"
 )
 
 // addLockstep adds a study of each variant's errors, block by block. Variants
@@ -163,16 +162,10 @@ func (sub *subject) lockstepTokens() int {
 // text returns the beginning of the model's text, or of lockstepText, in its
 // tokens: those that go through the blocks, and one more, which is predicted.
 func (sub *subject) text() ([]int, error) {
-	src, err := sub.opt.open(sub.Path)
+	ids, err := sub.encode(cmp.Or(sub.Text, lockstepText))
 	if err != nil {
 		return nil, err
 	}
-	defer src.Close()
-	t, err := src.Tokenizer()
-	if err != nil {
-		return nil, err
-	}
-	ids := t.Encode(cmp.Or(sub.Text, lockstepText), tokenizer.Options{AddSpecial: true})
 	return ids[:min(len(ids), sub.lockstepTokens()+1, sub.config.Context)], nil
 }
 

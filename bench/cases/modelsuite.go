@@ -42,6 +42,8 @@ type ModelsOptions struct {
 	Prompt   int   // tokens of the test pp; 0: no such test
 	Tokens   int   // tokens of the test tg; 0: no such test
 	Depths   []int // tokens in the KV cache before a test; nil: 0
+	Parallel []int // numbers of texts to decode together; nil: none but one
+	Drafts   int   // most tokens of a draft, for tests on real text with drafts and without; 0: none
 	Lockstep int   // tokens that are compared with the reference engine; 0: none
 	Threads  []int // nil: 1, and sysinfo.Host.Threads
 	Choice   Choice
@@ -123,8 +125,19 @@ func (opt *ModelsOptions) check() error {
 			return fmt.Errorf("%d tokens: give a number up to %d", n, MaxTokens)
 		}
 	}
+	for _, n := range opt.Parallel {
+		if n < 1 || n > MaxTexts {
+			return fmt.Errorf("%d texts: give a number from 1 to %d", n, MaxTexts)
+		}
+	}
+	if opt.Drafts < 0 || opt.Drafts > models.MostDraft {
+		return fmt.Errorf("drafts of %d tokens: give a number up to %d", opt.Drafts, models.MostDraft)
+	}
 	return nil
 }
+
+// MaxTexts is the most texts that are decoded together.
+const MaxTexts = 256
 
 // A ContextError is a test that does not fit in a model's context.
 type ContextError struct {
@@ -213,6 +226,10 @@ func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
 				cs.Roof = ceiling.Name
 			}
 			s.Cases = append(s.Cases, cs)
+			if kind == names.Decode && c.studied() && c.packing != enginecpu.Stream {
+				s.addTogether(shelf, c, t, group, ceiling.Name)
+				s.addSpeculation(shelf, c, t, group)
+			}
 			if c.studied() {
 				s.Studies = append(s.Studies, operations(c.caseOf(t), group, c.expect(t), func(ctx context.Context) (*models.Model, []int, error) {
 					m, err := shelf.open(ctx, c)

@@ -21,14 +21,15 @@ import (
 // A subject is a model under test: its file, and what was found in it.
 type subject struct {
 	ModelFile
-	opt     *ModelsOptions
-	config  arch.Config
-	format  *formats.Type // of most of the projections' weights
-	linears []linear      // every matrix that a token is multiplied with
-	macs    int           // multiply-adds of a token in the blocks
-	headMAC int           // and in the head
-	kvBytes int           // keys and values of a token
-	inPlace bool          // the file's bytes can be multiplied; else each opening makes its own
+	opt       *ModelsOptions
+	config    arch.Config
+	format    *formats.Type // of most of the projections' weights
+	linears   []linear      // every matrix that a token is multiplied with
+	macs      int           // multiply-adds of a token in the blocks
+	headMAC   int           // and in the head
+	kvBytes   int           // keys and values of a token
+	recurrent bool          // texts cannot go back to anywhere
+	inPlace   bool          // the file's bytes can be multiplied; else each opening makes its own
 
 	// acts are the activation schemes that are measured. The first is the main
 	// one, which alone is loaded, started and studied.
@@ -62,7 +63,7 @@ func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subje
 	}
 	defer m.Close()
 	sub := &subject{
-		ModelFile: file, opt: opt, config: m.Config, inPlace: source.InPlace(),
+		ModelFile: file, opt: opt, config: m.Config, inPlace: source.InPlace(), recurrent: m.Recurrent(),
 		generic: map[kernels.Scheme]*logits{}, lockstep: map[kernels.Scheme]*lockstep.Result{},
 	}
 	meta, err := source.Metadata()
@@ -89,8 +90,12 @@ func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subje
 		return nil, fmt.Errorf("%s: %w", file.Name, err)
 	}
 	for _, t := range append(sub.tests(names.Prompt), sub.tests(names.Decode)...) {
-		if t.Depth+t.Tokens > m.Config.Context {
-			return nil, &ContextError{file.Name, m.Config.Context, t.Depth + t.Tokens, t.String()}
+		longest := t.Depth + t.Tokens
+		if t.Kind == names.Decode && len(opt.Parallel) > 0 {
+			longest += slices.Max(opt.Parallel) - 1
+		}
+		if longest > m.Config.Context {
+			return nil, &ContextError{file.Name, m.Config.Context, longest, t.String()}
 		}
 	}
 	s, err := m.NewSession(models.SessionOptions{Context: 1})

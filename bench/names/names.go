@@ -43,6 +43,9 @@ const (
 	Bytes   = "bytes"   // that a Read reads
 	Test    = "test"    // load, ttft, pp512, tg128; see ModelTest
 	Depth   = "depth"   // tokens in the KV cache before the test; none: 0
+	Texts   = "texts"   // that are decoded together; none: one
+	Text    = "text"    // which real one a test goes on from; none: random tokens
+	Drafts  = "drafts"  // most tokens that are drafted for a pass; none: nothing is
 	Threads = "threads" // that work
 	Cache   = "cache"   // Warm or Cold; none where caches hold a part of what is read
 	Change  = "change"  // what is different in a WhatIf, one of Changes, or Unchanged
@@ -268,11 +271,16 @@ type ModelCase struct {
 	Model, Engine, Variant, Act, Packing string
 	Test                                 ModelTest
 	Threads                              int
+
+	Texts  int    // decoded together; 0: one
+	Text   string // a real one; "": random tokens
+	Drafts int    // most tokens of a draft; 0: none
 }
 
 func (m ModelCase) keys() []key {
 	return []key{{Model, m.Model}, {Engine, m.Engine}, {Variant, m.Variant}, {Act, m.Act}, {Packing, m.Packing},
-		{Test, m.Test.Name()}, {Depth, number(m.Test.Depth)}, {Threads, number(m.Threads)}}
+		{Test, m.Test.Name()}, {Depth, number(m.Test.Depth)},
+		{Texts, number(m.Texts)}, {Text, m.Text}, {Drafts, number(m.Drafts)}, {Threads, number(m.Threads)}}
 }
 
 func (m ModelCase) String() string { return join(BaseModel, m.keys()...) }

@@ -9,7 +9,7 @@ import (
 // The names are a protocol: scripts filter by them, and results files of
 // earlier runs are compared by them.
 func TestStrings(t *testing.T) {
-	tg := ModelCase{"bonsai-1.7b", "", "avx2", "q8_128", Packed, ModelTest{Decode, 64, 512}, 2}
+	tg := ModelCase{Model: "bonsai-1.7b", Variant: "avx2", Act: "q8_128", Packing: Packed, Test: ModelTest{Decode, 64, 512}, Threads: 2}
 	for _, test := range []struct{ got, want string }{
 		{MatVec{"q1_0_g128", "avx2", "q8_128", 6144, 2048, 1, Cold}.String(),
 			"MatVec/format=q1_0_g128/variant=avx2/act=q8_128/rows=6144/cols=2048/threads=1/cache=cold"},
@@ -33,8 +33,10 @@ func TestStrings(t *testing.T) {
 		{Kernel{"i2_s", "avx2", "q8_row", 64, 2048, 1, "l1d"}.String(), "Kernel/format=i2_s/variant=avx2/act=q8_row/rows=64/cols=2048/threads=1/level=l1d"},
 		{Lockstep{"m", "", "avx2", "q8_row", Isolated, "3", "attn_q"}.String(), "Lockstep/model=m/variant=avx2/act=q8_row/input=isolated/block=3/tensor=attn_q"},
 		{Logits{"m", "", "avx2", "", RandomWeights, 32}.String(), "Logits/model=m/variant=avx2/weights=random/tokens=32"},
-		{ModelCase{"m", Metal, "metal-simd", "q8_128", Packed, ModelTest{Decode, 8, 0}, 0}.String(),
+		{ModelCase{Model: "m", Engine: Metal, Variant: "metal-simd", Act: "q8_128", Packing: Packed, Test: ModelTest{Decode, 8, 0}}.String(),
 			"Model/model=m/engine=metal/variant=metal-simd/act=q8_128/packing=packed/test=tg8"},
+		{ModelCase{Model: "m", Test: ModelTest{Decode, 8, 16}, Texts: 4, Threads: 2}.String(), "Model/model=m/test=tg8/depth=16/texts=4/threads=2"},
+		{ModelCase{Model: "m", Test: ModelTest{Decode, 8, 0}, Text: "code", Drafts: 7, Threads: 2}.String(), "Model/model=m/test=tg8/text=code/drafts=7/threads=2"},
 		{Lockstep{"m", Metal, "metal-simd", "q8_row", Isolated, "3", "attn_q"}.String(),
 			"Lockstep/model=m/engine=metal/variant=metal-simd/act=q8_row/input=isolated/block=3/tensor=attn_q"},
 		{Logits{"m", Metal, "metal-simd", "q8_row", "", 32}.String(), "Logits/model=m/engine=metal/variant=metal-simd/act=q8_row/tokens=32"},

@@ -49,6 +49,8 @@ type benchFlags struct {
 	prompt     int
 	tokens     int
 	depths     []int
+	parallel   []int
+	drafts     int
 	lockstep   int
 	llamaBench string
 	llamaArgs  string

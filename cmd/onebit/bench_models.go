@@ -38,6 +38,14 @@ func (f *benchFlags) checkModels() error {
 			return usagef("%d tokens: give a number from 0 to %d", n, cases.MaxTokens)
 		}
 	}
+	for _, n := range f.parallel {
+		if n < 1 || n > cases.MaxTexts {
+			return usagef("--parallel %d: give numbers of texts from 1 to %d", n, cases.MaxTexts)
+		}
+	}
+	if f.drafts < 0 || f.drafts > models.MostDraft {
+		return usagef("--speculate=%d: give a number of tokens from 1 to %d", f.drafts, models.MostDraft)
+	}
 	if f.llamaArgs != "" && f.llamaBench == "" {
 		return usagef("--llama-bench-args are for the program of --llama-bench")
 	}
@@ -64,7 +72,7 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		return n
 	}
 	opt := cases.ModelsOptions{
-		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("n-gen", f.tokens, 16), Depths: f.depths,
+		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("n-gen", f.tokens, 16), Depths: f.depths, Parallel: f.parallel, Drafts: f.drafts,
 		Lockstep: count("lockstep", f.lockstep, 16),
 		Choice:   f.choice(), Activations: f.activations, Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
 		Again: f.again(), PhasesCommand: f.once(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
@@ -177,7 +185,11 @@ func (f *benchFlags) fitsInside() bool {
 	if len(f.depths) > 0 {
 		depth = slices.Max(f.depths)
 	}
-	return max(f.prompt, f.tokens, f.lockstep)+depth <= insideContext
+	longest := f.tokens // text of those together, each longer by one
+	if len(f.parallel) > 0 {
+		longest += slices.Max(f.parallel) - 1
+	}
+	return max(f.prompt, longest, f.lockstep)+depth <= insideContext
 }
 
 // namedModel is a model in a file, by the file's name.

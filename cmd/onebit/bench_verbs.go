@@ -1,10 +1,13 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"onebit/models"
 )
 
 // A benchVerb is bench, or one of the verbs below it, each with the help and
@@ -102,7 +105,7 @@ func (v benchVerb) command() *cobra.Command {
 }
 
 // modelsFlags are of no use to kernels.
-var modelsFlags = []string{"preset", "tokenizer", "head", "all-variants", "n-prompt", "n-gen", "n-depth", "lockstep", "llama-bench", "llama-bench-args"}
+var modelsFlags = []string{"preset", "tokenizer", "head", "all-variants", "n-prompt", "n-gen", "n-depth", "parallel", "speculate", "lockstep", "llama-bench", "llama-bench-args"}
 
 // useless are the flags that measure nothing here.
 func (f *benchFlags) useless() []string {
@@ -153,6 +156,9 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.IntVarP(&f.prompt, "n-prompt", "p", 512, "models: tokens of the prompt, 32 with --short; 0: no such test")
 	flags.IntVarP(&f.tokens, "n-gen", "n", 128, "models: tokens of text, 16 with --short; 0: no such test")
 	flags.IntSliceVarP(&f.depths, "n-depth", "d", nil, "models: tokens in the KV cache before a test (default 0; a list is possible)")
+	flags.IntSliceVar(&f.parallel, "parallel", nil, "models: also decode `N` texts together, with all threads, each a token longer than the one before; tok/s is theirs in all (a list is possible, such as 1,2,4,8)")
+	flags.IntVar(&f.drafts, "speculate", 0, "models: also decode from real texts, without drafts and with those of up to `N` tokens, with all threads (see run --speculate)")
+	flags.Lookup("speculate").NoOptDefVal = strconv.Itoa(models.UsualDraft)
 	flags.IntVar(&f.lockstep, "lockstep", 32, "models: tokens of text that go through the variants and the reference engine side by side, for the error of each block, 16 with --short, more where the model is small and trained; 0: none")
 	flags.StringVar(&f.llamaBench, "llama-bench", "", "models: measure the same files with the llama-bench at `PATH`, interleaved")
 	flags.StringVar(&f.llamaArgs, "llama-bench-args", "", "models: `ARGUMENTS` to add to llama-bench's, separated by spaces, such as '-fa 1'")
