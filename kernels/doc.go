@@ -83,5 +83,6 @@
 //	kernels-heads.md    float formats, q8_0, q6_k
 //	kernels-neon.md     instructions of the arm64 kernels, which nobody has timed
 //	kernels-memory.md   packing, two threads, fetching weights ahead
+//	threads.md          how many threads, more than CPUs, beside others
 //	dense.md            float32 products and loops of training
 package kernels

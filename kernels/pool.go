@@ -31,11 +31,13 @@ type Product struct {
 }
 
 // NewPool starts threads−1 workers; threads < 1 means one a core, as
-// [sysinfo.Host.Threads] counts them, and no more than GOMAXPROCS. Close stops them.
+// [sysinfo.Host.Threads] counts them. There are no more than GOMAXPROCS: threads that
+// cannot run at once wait for each other. Close stops them.
 func NewPool(threads int) *Pool {
 	if threads < 1 {
-		threads = min(sysinfo.Threads(), runtime.GOMAXPROCS(0))
+		threads = sysinfo.Threads()
 	}
+	threads = min(threads, runtime.GOMAXPROCS(0))
 	p := &Pool{}
 	p.dispatcher.start(threads)
 	p.submission.begin(&p.dispatcher)

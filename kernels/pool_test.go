@@ -4,11 +4,14 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+
+	"onebit/internal/require"
 )
 
 // TestPoolRunsEveryTaskOnce dispatches as fast as it can, so that workers
 // join late, early and not at all.
 func TestPoolRunsEveryTaskOnce(t *testing.T) {
+	require.Procs(t, 8)
 	for _, threads := range []int{1, 2, 3, 8} {
 		p := NewPool(threads)
 		for round := range 3000 {
@@ -47,6 +50,19 @@ func TestChunksAreWholeTiles(t *testing.T) {
 	}
 }
 
+// TestThreadsBeyondProcs: a pool has the threads that can run at once, and no more.
+func TestThreadsBeyondProcs(t *testing.T) {
+	procs := runtime.GOMAXPROCS(0)
+	for _, threads := range []int{-1, 0, 1, procs, procs + 1, 1000} {
+		p := NewPool(threads)
+		got := p.Threads()
+		p.Close()
+		if got < 1 || got > procs || threads > 0 && got != min(threads, procs) {
+			t.Errorf("%d threads asked for with GOMAXPROCS %d: %d", threads, procs, got)
+		}
+	}
+}
+
 func TestClosedPoolPanics(t *testing.T) {
 	p := NewPool(2)
 	p.Close()
@@ -61,6 +77,7 @@ func TestClosedPoolPanics(t *testing.T) {
 // A panic in any thread's task is the caller's, after which the pool is as good
 // as before.
 func TestPanicInATask(t *testing.T) {
+	require.Procs(t, 5)
 	for _, threads := range []int{1, 2, 5} {
 		p := NewPool(threads)
 		defer p.Close()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/require"
 	"onebit/kernels"
 )
 
@@ -32,6 +33,7 @@ func recordedProducts(t *testing.T, rows, cols, n, times int) (x []float32, prod
 
 func TestRecorder(t *testing.T) {
 	x, products := recordedProducts(t, 256, 128, 1, 3)
+	require.Procs(t, 4)
 	for _, threads := range []int{1, 2, 4} {
 		p := kernels.NewPool(threads)
 		defer p.Close()

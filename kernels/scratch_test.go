@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/require"
 )
 
 // Each thread of a pool has a Scratch of its own, the same from one submission to
@@ -28,6 +29,7 @@ func TestScratchIsAThreads(t *testing.T) {
 			mu.Unlock()
 		},
 	}
+	require.Procs(t, threads)
 	p := NewPool(threads)
 	defer p.Close()
 	m := &Matrix{Rows: rows, Cols: cols, Format: formats.F32, Layout: Native, Data: make([]byte, 4*rows*cols)}

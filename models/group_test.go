@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"onebit/internal/require"
 	"onebit/models"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
@@ -33,6 +34,7 @@ func join(t *testing.T, m *models.Model, prompt, passes int) *member {
 // Texts of different lengths, which join and end on the way, get in a group to the
 // bit what they get alone: on several engines and threads, of every architecture.
 func TestGroupEqualsAlone(t *testing.T) {
+	require.Procs(t, 3)
 	for _, p := range models.Presets() {
 		if p.Config.Hidden > 512 {
 			continue

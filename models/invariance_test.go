@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/require"
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/arch"
@@ -44,6 +45,7 @@ func greedy(t testing.TB, s *models.Session, prompt []int, n int) ([]int, []floa
 // batch, any instruction set, packed or in place. The text crosses a tile of
 // the cache while generating.
 func TestResultsDoNotDependOnHow(t *testing.T) {
+	require.Procs(t, 3)
 	const generated = 4
 	for _, preset := range []*arch.Preset{preset("tiny"), preset("tiny-bitnet")} {
 		x := newFixture(t, preset)

@@ -11,6 +11,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/gguf"
 	"onebit/internal/mmap"
+	"onebit/internal/require"
 	"onebit/internal/sysinfo"
 	"onebit/models"
 	"onebit/models/engine/cpu"
@@ -42,6 +43,7 @@ func TestTruncatedWhileMapped(t *testing.T) {
 			return err
 		},
 	} {
+		require.Procs(t, 3)
 		for _, threads := range []int{1, 3} {
 			path := x.path(t)
 			opt := models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: threads}}
@@ -98,6 +100,7 @@ func TestTruncatedWhileLoading(t *testing.T) {
 	if sysinfo.Probe().Emulated() {
 		t.Skip("an emulator does not say where a fault was")
 	}
+	require.Procs(t, 3)
 	x := newFixture(t, preset("tiny"))
 	for name, load := range map[string]func(src models.Source) error{
 		"packed": func(src models.Source) error {

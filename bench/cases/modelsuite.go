@@ -101,6 +101,7 @@ func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 	shelf := newShelf(&opt)
 	shelf.gpu = openGPU()
 	s := &Suite{Usual: shelf.gpu.unusual(), home: shelf}
+	s.Warn(threadDoubts(opt.Threads)...)
 	for _, file := range opt.Files {
 		subject, err := newSubject(ctx, file, &opt)
 		if err == nil {

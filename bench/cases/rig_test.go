@@ -2,6 +2,8 @@ package cases
 
 import (
 	"errors"
+	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,5 +85,17 @@ func TestCacheState(t *testing.T) {
 		if got := cacheState(size, host); got != want {
 			t.Errorf("%d MiB: %q, want %q", size>>20, got, want)
 		}
+	}
+}
+
+// Threads beyond those that can run are said, since names have what was asked for.
+func TestThreadDoubts(t *testing.T) {
+	most := runtime.GOMAXPROCS(0)
+	if got := threadDoubts([]int{1, most}); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	want := []string{fmt.Sprintf("threads=%d ran on %d, all that this process may run at once", most+6, most)}
+	if got := threadDoubts([]int{1, most + 6}); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

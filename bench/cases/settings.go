@@ -52,6 +52,17 @@ func unavailable(features cpu.Set) []string {
 	return lacking
 }
 
+// threadDoubts are numbers of threads that name more than run: see kernels.NewPool.
+func threadDoubts(threads []int) []string {
+	var out []string
+	for _, n := range threads {
+		if most := runtime.GOMAXPROCS(0); n > most {
+			out = append(out, fmt.Sprintf("threads=%d ran on %d, all that this process may run at once", n, most))
+		}
+	}
+	return out
+}
+
 // hostDoubts are what the machine makes doubtful about any timing on it.
 func hostDoubts(host sysinfo.Host) []string {
 	var out []string

@@ -96,6 +96,7 @@ func Kernels(opt Options) (*Suite, error) {
 	rig.gpu = openGPU()
 	rig.model, rig.ggufTypes, rig.peakCommand = opt.Model, opt.GGUFTypes, opt.PeakCommand
 	s := &Suite{Usual: usualKernels(&opt) + rig.gpu.unusual(), home: rig}
+	s.Warn(threadDoubts(opt.Threads)...)
 	if slices.Contains(opt.Caches, names.Cold) {
 		rig.setCold(opt.Host, opt.mostLayouts(rig.gpu))
 		s.Settings = []bench.Setting{{Key: "cold-bytes", Value: strconv.Itoa(rig.coldBytes)}}

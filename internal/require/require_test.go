@@ -2,6 +2,7 @@ package require
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 )
 
@@ -25,5 +26,21 @@ func TestSkip(t *testing.T) {
 		if r.got != want {
 			t.Errorf("%q: %q, want %q", what, r.got, want)
 		}
+	}
+}
+
+// Procs are there during the test, and as before after it.
+func TestProcs(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	t.Run("more", func(t *testing.T) {
+		if Procs(t, before+3); runtime.GOMAXPROCS(0) != before+3 {
+			t.Errorf("GOMAXPROCS %d, want %d", runtime.GOMAXPROCS(0), before+3)
+		}
+		if Procs(t, 1); runtime.GOMAXPROCS(0) != before+3 {
+			t.Errorf("GOMAXPROCS %d after asking for less, want %d", runtime.GOMAXPROCS(0), before+3)
+		}
+	})
+	if got := runtime.GOMAXPROCS(0); got != before {
+		t.Errorf("GOMAXPROCS %d after the test, want %d", got, before)
 	}
 }

@@ -112,6 +112,7 @@ var shapes = [][3]int{
 // against float64, in guarded memory.
 func TestProducts(t *testing.T) {
 	each(t, func(t *testing.T, v *Variant) {
+		require.Procs(t, 3)
 		pool := kernels.NewPool(3)
 		defer pool.Close()
 		for n, s := range shapes {
@@ -162,6 +163,7 @@ func TestThreads(t *testing.T) {
 		const m, n, k = 150, 170, 270
 		a, b := Of(normal(r, m*k), m, k), Of(normal(r, k*n), k, n)
 		var want []float32
+		require.Procs(t, 8)
 		for _, threads := range []int{1, 2, 3, 8} {
 			pool := kernels.NewPool(threads)
 			mul := NewMultiplier(v, pool)

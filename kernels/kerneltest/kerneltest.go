@@ -274,6 +274,7 @@ func threadsAndBatchesOf(t *testing.T, v *kernels.Variant, rows, cols int) {
 	if testing.Short() {
 		threadCounts, batches = []int{3}, []int{1, 2, 7, most}
 	}
+	require.Procs(t, slices.Max(threadCounts))
 	for _, threads := range threadCounts {
 		pool := kernels.NewPool(threads)
 		m, err := v.Pack(tensor, pool)

@@ -9,6 +9,7 @@ import (
 
 	"onebit/formats"
 	"onebit/internal/cpu"
+	"onebit/internal/require"
 	"onebit/kernels"
 )
 
@@ -70,6 +71,7 @@ func TestEveryFormLearns(t *testing.T) {
 }
 
 func TestThreadsDoNotMatter(t *testing.T) {
+	require.Procs(t, 5)
 	for _, form := range []*Form{NanoLogic, OneBit} {
 		losses, one := fit(t, nil, form, "adamw", 2e-3, 5)
 		for _, threads := range []int{2, 5} {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/require"
 	"onebit/kernels"
 	"onebit/models/engine/cpu"
 	"onebit/models/engine/enginetest"
@@ -27,6 +28,7 @@ func TestEngine(t *testing.T) {
 	}
 	for name, packing := range map[string]cpu.Packing{"packed": cpu.PackFirst, "in place": cpu.PackNever, "packed behind": cpu.PackBehind, "streamed": cpu.Stream} {
 		t.Run(name, func(t *testing.T) {
+			require.Procs(t, 3)
 			enginetest.Run(t, enginetest.Subject{
 				Open:  cpu.Open(cpu.Options{Packing: packing, Threads: 3}),
 				Cache: formats.F16, Products: 5e-3, Attention: 1e-6, Floats: 1e-12,

@@ -12,6 +12,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/formats/gguf"
+	"onebit/internal/require"
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/arch"
@@ -39,6 +40,7 @@ func tiny(t testing.TB, architecture string, form, embedding *train.Form, hidden
 
 func newModel(t testing.TB, s Shape, threads int) *Model {
 	t.Helper()
+	require.Procs(t, threads)
 	pool := kernels.NewPool(threads)
 	t.Cleanup(pool.Close)
 	m, err := NewModel(s, pool, 1)

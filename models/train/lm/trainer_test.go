@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"onebit/formats/gguf"
+	"onebit/internal/require"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 	"onebit/models"
@@ -57,6 +58,7 @@ func tableOf(name string) (*arch.Table, error) {
 }
 
 func newPool(t testing.TB, threads int) *kernels.Pool {
+	require.Procs(t, threads)
 	pool := kernels.NewPool(threads)
 	t.Cleanup(pool.Close)
 	return pool
