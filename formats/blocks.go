@@ -15,6 +15,7 @@ type blocks struct {
 	weights       int // per block
 	bytes         int // per block
 	scaleAt       int // the byte of the scale within a block
+	offsets       int // the byte of a second one, which encode writes too; 0: none
 
 	// scale chooses the scale of a block, at least 0.
 	scale func(w []float32) float32
@@ -72,7 +73,16 @@ func (l blocks) decodeRows(_ *Type, dst []float32, src []byte, rows, cols, from,
 }
 
 func (l blocks) validateScales(t *Type, src []byte, rows, cols int) error {
-	for at := l.scaleAt; at < len(src); at += l.bytes {
+	err := l.validateFP16(t, src, cols, l.scaleAt)
+	if err == nil && l.offsets > 0 {
+		err = l.validateFP16(t, src, cols, l.offsets)
+	}
+	return err
+}
+
+// validateFP16 looks at the number at that byte of every block.
+func (l blocks) validateFP16(t *Type, src []byte, cols, first int) error {
+	for at := first; at < len(src); at += l.bytes {
 		h := binary.LittleEndian.Uint16(src[at:])
 		if !half.IsFinite(h) {
 			i := at / l.bytes * l.weights

@@ -19,6 +19,7 @@
 //	bf16             1      2  16
 //	q8_0            32     34  8.5
 //	q6_k           256    210  6.5625
+//	q4_k           256    144  4.5
 //	q2_0            64     18  2.25
 //	q2_0_g128      128     34  2.125
 //	pq2_0          128     34  2.125
@@ -187,6 +188,28 @@
 // it: given an importance matrix, which is those means, ggml weighs with them and not
 // with x² (quantize_row_q6_K_impl; ggml-org/llama.cpp pull request 4861). Without one
 // all columns count alike. Both cannot be least at once: 16 weights have one scale.
+//
+// # q4_k
+//
+// Source: ggml-org/ggml src/ggml-common.h and src/ggml-quants.c.
+//
+//	byte  0    2    4                  16                144
+//	      | d  | e  | 8 scales s and   | 256 codes       |
+//	      fp16 fp16   8 offsets o,       4 bits
+//	                  6 bits each
+//
+// Weight 64j + l (j < 4, l < 32) is d·s·code - e·o with the low nibble of byte
+// 16 + 32j + l and the numbers of group 2j, weight 64j + 32 + l with the high nibble and
+// those of group 2j+1. In the 12 bytes b from byte 4 on:
+//
+//	g < 4   s = b[g] & 63                          o = b[g+4] & 63
+//	g ≥ 4   s = b[g+4] & 15 | b[g-4]>>6<<4         o = b[g+4]>>4 | b[g]>>6<<4
+//
+// Quantizer, which is not ggml's: e is 8d and o is s, so that codes stand for -8 to 7;
+// d is the least fp16 with which 63 reaches the block's largest weight, s the integer
+// nearest to what the group's needs. ggml lets a group begin anywhere, and searches
+// for it. The NMSE of Gaussian weights is 8.4e-3, and was not compared with ggml's. What
+// was encoded once is encoded to the same weights again.
 //
 // # Edges
 //

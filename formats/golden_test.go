@@ -187,6 +187,16 @@ var goldens = []golden{
 		decoded: sparse(128, 0, map[int]float32{0: negZero}),
 	},
 	{
+		// Steps of 0.5·63 and, in the group with the numbers' high bits elsewhere,
+		// of 0.5·37; offsets of 8 steps.
+		name: "q4_k", rows: 1, cols: 256,
+		weights: sparse(256, 0, map[int]float32{0: -8 * 31.5, 1: 7 * 31.5, 160: -8 * 18.5, 161: 3 * 18.5}),
+		data: cat(
+			[]byte{0x00, 0x38, 0x00, 0x44}, // 0.5 and 4
+			[]byte{0x3f, 0x80, 0, 0, 0x3f, 0x80, 0, 0, 0, 0x55, 0, 0},
+			[]byte{0x80, 0x8f}, rep(0x88, 62), []byte{0x08, 0xb8}, rep(0x88, 62)),
+	},
+	{
 		// d is 2032/(127·32) = 0.5. Every group has a code of -32, which makes
 		// its scale the least that holds its weights, and exact: 127 for 0–15,
 		// 3 for 32–47, -2 for 240–255, whose largest weights are positive, and
@@ -308,4 +318,23 @@ func firstDifference(a, b []float32) int {
 		}
 	}
 	return -1
+}
+
+// Offsets of q4_k that are no multiple of their scales, as ggml writes them.
+func TestGoldenQ4K(t *testing.T) {
+	data := cat(
+		[]byte{0x00, 0x34, 0x00, 0x30}, // 0.25 and 0.125
+		[]byte{0xc5, 0, 0, 0x3f, 0x49, 0, 0, 0xc1, 0xd2, 0, 0, 0xf1},
+		rep(0xa3, 128)) // codes 3 and 10
+	var want []float32
+	for _, x := range []float32{0.25*5*3 - 0.125*9, 0, 0, 0.25*63*10 - 0.125*1, 0.25*50*3 - 0.125*29, 0, 0, 0.25*1*10 - 0.125*63} {
+		want = append(want, slices.Repeat([]float32{x}, 32)...)
+	}
+	got := make([]float32, 256)
+	if err := Q4_K.Dequantize(got, data, 1, 256); err != nil {
+		t.Fatal(err)
+	}
+	if i := firstDifference(got, want); i >= 0 {
+		t.Errorf("weight %d decodes to %v, want %v", i, got[i], want[i])
+	}
 }

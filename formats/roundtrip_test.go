@@ -188,6 +188,27 @@ func TestQ6KError(t *testing.T) {
 	}
 }
 
+// The error of q4_k on Gaussian weights of any size.
+func TestQ4KError(t *testing.T) {
+	const rows, cols = 64, 2560
+	r := rand.New(rand.NewPCG(8, 9))
+	for _, size := range []float64{1, 0.015, 0.001} {
+		w := make([]float32, rows*cols)
+		for i := range w {
+			w[i] = float32(r.NormFloat64() * size)
+		}
+		_, back := there(t, Q4_K, w, rows, cols)
+		var e, signal float64
+		for i, x := range w {
+			e += math.Pow(float64(x)-float64(back[i]), 2)
+			signal += math.Pow(float64(x), 2)
+		}
+		if nmse := e / signal; nmse > 8.6e-3 || nmse < 8.2e-3 {
+			t.Errorf("weights of size %g: NMSE %.3g, want 8.4e-3", size, nmse)
+		}
+	}
+}
+
 // Every machine writes the same bytes, also one that would rather fuse products
 // with sums.
 func TestQ6KBytes(t *testing.T) {
@@ -270,6 +291,12 @@ func TestExact(t *testing.T) {
 					w[i] = s * float32((127-scale)*(r.IntN(63)-31))
 					if w[i] == 0 || i%16 == 5 {
 						w[i] = s * float32((127-scale)*-32)
+					}
+				case Q4_K: // 63 and -8 make the scale of a block
+					scale := i / 32 % 8 * 23 % 63
+					w[i] = s * float32((63-scale)*(r.IntN(16)-8))
+					if i%32 == 5 {
+						w[i] = s * float32((63-scale)*-8)
 					}
 				default:
 					w[i] = s * float32(r.IntN(3)-1)

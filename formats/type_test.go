@@ -24,7 +24,7 @@ func TestRegistry(t *testing.T) {
 	}
 	want := []string{
 		"bf16", "f16", "f32", "i2_s", "i2_s_arm", "i2_s_x4", "pq2_0", "ptq1_0",
-		"q1_0_g128", "q2_0", "q2_0_g128", "q6_k", "q8_0", "ternary_u32", "tq1_0", "tq2_0",
+		"q1_0_g128", "q2_0", "q2_0_g128", "q4_k", "q6_k", "q8_0", "ternary_u32", "tq1_0", "tq2_0",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("Types are %v, want %v", names, want)
@@ -85,6 +85,7 @@ func TestBytesOfRealShapes(t *testing.T) {
 		{"q2_0_g128", 2048, 6144, 2048 * 48 * 34},
 		{"pq2_0", 17408, 5120, 17408 * 40 * 34},
 		{"ptq1_0", 5120, 17408, 5120 * 136 * 28},
+		{"q4_k", 73448, 4096, 73448 * 16 * 144},
 		{"q6_k", 151936, 2048, 151936 * 8 * 210},
 	} {
 		if got, err := lookup(t, c.name).Bytes(c.rows, c.cols); err != nil || got != c.want {
@@ -173,6 +174,7 @@ func TestQuantizeOverflow(t *testing.T) {
 		{"f16", math.Nextafter32(65520, 0), 5, 5},
 		{"bf16", math.Float32frombits(0x7f7f7fff), 5, 5},
 		{"q8_0", math.Nextafter32(65520*127, 0), 33, 32},
+		{"q4_k", 65504 * 63, 300, 256},       // offsets have eight times the scale
 		{"q6_k", 65504 * 127 * 32, 300, 256}, // its d is never rounded down
 		{"q2_0", math.Nextafter32(65520, 0), 65, 64},
 		{"q2_0_g128", math.Nextafter32(65520, 0), 255, 128},

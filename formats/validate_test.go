@@ -128,7 +128,7 @@ func TestValidateTensorScale(t *testing.T) {
 }
 
 func TestValidateBlockScales(t *testing.T) {
-	scaleAt := map[*Type]int{Q1_0_g128: 0, Q2_0: 0, Q2_0_g128: 0, Q8_0: 0, Q6_K: 208, TQ1_0: 52, TQ2_0: 64}
+	scaleAt := map[*Type]int{Q1_0_g128: 0, Q2_0: 0, Q2_0_g128: 0, Q8_0: 0, Q4_K: 0, Q6_K: 208, TQ1_0: 52, TQ2_0: 64}
 	for f, first := range scaleAt {
 		rows, cols := testShape(f)
 		data := randomMatrix(t, f, rows, cols)
@@ -148,6 +148,15 @@ func TestValidateBlockScales(t *testing.T) {
 			binary.LittleEndian.PutUint16(data[at:], old)
 		}
 	}
+}
+
+// The second scale of q4_k counts too.
+func TestValidateOffsets(t *testing.T) {
+	rows, cols := testShape(Q4_K)
+	data := randomMatrix(t, Q4_K, rows, cols)
+	at := len(data) - 144 + 2
+	binary.LittleEndian.PutUint16(data[at:], 0x7c00)
+	wantPlace(t, Q4_K, Q4_K.Validate(data, rows, cols), rows-1, cols-256, at)
 }
 
 // Every place of a float matrix, with lengths that do and do not fill the words

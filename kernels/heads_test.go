@@ -12,14 +12,18 @@ import (
 	"onebit/kernels/kerneltest"
 )
 
-// headBits says which bytes of the formats of heads and embeddings hold a
-// float, whose exponent must not be all ones: those at + i·every.
-var headBits = map[*formats.Type]struct{ every, at, width int }{
-	formats.F32:  {4, 0, 4},
-	formats.F16:  {2, 0, 2},
-	formats.BF16: {2, 0, 2},
-	formats.Q8_0: {34, 0, 2},
-	formats.Q6_K: {210, 208, 2},
+// headBits says which bytes of the formats of heads and embeddings end a float,
+// whose exponent must not be all ones: those at + i·every.
+var headBits = map[*formats.Type]struct {
+	every int
+	at    []int
+}{
+	formats.F32:  {4, []int{3}},
+	formats.F16:  {2, []int{1}},
+	formats.BF16: {2, []int{1}},
+	formats.Q8_0: {34, []int{1}},
+	formats.Q6_K: {210, []int{209}},
+	formats.Q4_K: {144, []int{1, 3}},
 }
 
 // randomBits is a tensor of any bytes that are finite: codes that no
@@ -34,8 +38,10 @@ func randomBits(tb testing.TB, format *formats.Type, rows, cols int, rng *rand.R
 		data[i] = byte(rng.Uint32())
 	}
 	f := headBits[format]
-	for i := f.at; i < size; i += f.every {
-		data[i+f.width-1] &^= 0x40 // the exponent's highest bit
+	for block := 0; block < size; block += f.every {
+		for _, at := range f.at {
+			data[block+at] &^= 0x40 // the exponent's highest bit
+		}
 	}
 	return &formats.Tensor{Name: "random bits", Type: format, Shape: []int{rows, cols}, Data: data}
 }
@@ -117,8 +123,10 @@ func extreme(tb testing.TB, format *formats.Type, rows, cols int, fill, scales b
 		}
 	}
 	const one = 0x3c00
-	for i := f.at; i < size; i += f.every {
-		binary.LittleEndian.PutUint16(data[i:], one)
+	for block := 0; block < size; block += f.every {
+		for _, at := range f.at {
+			binary.LittleEndian.PutUint16(data[block+at-1:], one)
+		}
 	}
 	return &formats.Tensor{Name: "extreme", Type: format, Shape: []int{rows, cols}, Data: data}
 }

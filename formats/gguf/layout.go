@@ -67,7 +67,7 @@ var layouts = []*layout{
 	blocks(9, "q8_1", 32, 36),
 	blocks(10, "q2_k", 256, 84),
 	blocks(11, "q3_k", 256, 110),
-	blocks(12, "q4_k", 256, 144),
+	known(12, formats.Q4_K),
 	blocks(13, "q5_k", 256, 176),
 	known(14, formats.Q6_K),
 	blocks(15, "q8_k", 256, 292),

@@ -152,12 +152,12 @@ func TestChosenTypesErrors(t *testing.T) {
 
 func TestUndecodableTypesSayWhy(t *testing.T) {
 	for id, want := range map[uint32]string{
-		12: "has type q4_k, which onebit cannot decode",
+		13: "has type q5_k, which onebit cannot decode",
 		38: "has type tl1, which onebit cannot decode (bitnet.cpp's lookup-table layout",
 		42: "has type stq1_0 (id 42), which onebit cannot decode (Tencent's Sherry, which only its authors' llama.cpp reads; take the model's file of another type",
 		43: "has type stq1_0, which onebit cannot decode (Tencent's Sherry",
 	} {
-		size := map[uint32]int{12: 144, 38: 256/4 + 32, 42: 42, 43: 42}[id]
+		size := map[uint32]int{13: 176, 38: 256/4 + 32, 42: 42, 43: 42}[id]
 		data, at := one(id, size, 256).build()
 		f := parse(t, data)
 		_, err := f.Tensor("w")

@@ -100,7 +100,7 @@ func TestEveryTypeComesBack(t *testing.T) {
 // Eddie-Wang1120/llama.cpp ggml/include/ggml.h.
 func TestIDs(t *testing.T) {
 	for name, id := range map[string]uint32{
-		"f32": 0, "f16": 1, "q8_0": 8, "q6_k": 14, "bf16": 30, "tq1_0": 34, "tq2_0": 35,
+		"f32": 0, "f16": 1, "q8_0": 8, "q4_k": 12, "q6_k": 14, "bf16": 30, "tq1_0": 34, "tq2_0": 35,
 		"i2_s": 36, "i2_s_arm": 36, "i2_s_x4": 36, "q1_0_g128": 41, "q2_0": 42, "q2_0_g128": 42, "pq2_0": 142, "ptq1_0": 143,
 	} {
 		typ, err := formats.Lookup(name)
