@@ -27,22 +27,8 @@ var Llama = register(&Architecture{Table: arch.Table{
 		arch.KeyFeedForwardLength, arch.KeyRopeDimensionCount, arch.KeyHeadCount,
 		arch.KeyHeadCountKV, arch.KeyRMSEpsilon, arch.KeyRopeFreqBase,
 	},
-	Global: []arch.Declaration{
-		arch.Matrix("token_embd", arch.Embedding, arch.Vocab, arch.Hidden),
-		arch.Vector("output_norm", arch.Norm, arch.Hidden),
-		arch.Matrix("output", arch.Head, arch.Vocab, arch.Hidden),
-	},
-	Block: []arch.Declaration{
-		arch.Vector("attn_norm", arch.Norm, arch.Hidden),
-		arch.Matrix("attn_q", arch.Projection, arch.Query, arch.Hidden),
-		arch.Matrix("attn_k", arch.Projection, arch.KV, arch.Hidden),
-		arch.Matrix("attn_v", arch.Projection, arch.KV, arch.Hidden),
-		arch.Matrix("attn_output", arch.Projection, arch.Hidden, arch.Query),
-		arch.Vector("ffn_norm", arch.Norm, arch.Hidden),
-		arch.Matrix("ffn_gate", arch.Projection, arch.FFN, arch.Hidden),
-		arch.Matrix("ffn_up", arch.Projection, arch.FFN, arch.Hidden),
-		arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
-	},
+	Global: llamaGlobal(),
+	Block:  llamaBlock(),
 	// Llama3-8B-1.58 is no chat model, and names no splitter in some files.
 	Text: arch.Text{Others: []*arch.Chat{falcon3Chat}, Splitter: "llama-bpe"},
 	// Defaults: huggingface/transformers models/llama/configuration_llama.py. A
@@ -65,6 +51,29 @@ var Llama = register(&Architecture{Table: arch.Table{
 			Config: llama(3, 256, 512, 4, 2, 64, 768, 512, 5e5, 1e-5)},
 	},
 }, forward: llamaForward})
+
+// llamaGlobal and llamaBlock are the tensors of LLaMA's kind.
+func llamaGlobal() []arch.Declaration {
+	return []arch.Declaration{
+		arch.Matrix("token_embd", arch.Embedding, arch.Vocab, arch.Hidden),
+		arch.Vector("output_norm", arch.Norm, arch.Hidden),
+		arch.Matrix("output", arch.Head, arch.Vocab, arch.Hidden),
+	}
+}
+
+func llamaBlock() []arch.Declaration {
+	return []arch.Declaration{
+		arch.Vector("attn_norm", arch.Norm, arch.Hidden),
+		arch.Matrix("attn_q", arch.Projection, arch.Query, arch.Hidden),
+		arch.Matrix("attn_k", arch.Projection, arch.KV, arch.Hidden),
+		arch.Matrix("attn_v", arch.Projection, arch.KV, arch.Hidden),
+		arch.Matrix("attn_output", arch.Projection, arch.Hidden, arch.Query),
+		arch.Vector("ffn_norm", arch.Norm, arch.Hidden),
+		arch.Matrix("ffn_gate", arch.Projection, arch.FFN, arch.Hidden),
+		arch.Matrix("ffn_up", arch.Projection, arch.FFN, arch.Hidden),
+		arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
+	}
+}
 
 func llama(layers, hidden, ffn, heads, kvHeads, dim, vocab, context int, base, eps float32) arch.Config {
 	return arch.Config{

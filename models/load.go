@@ -65,6 +65,11 @@ func (m *Model) load(ctx context.Context, opt Options) error {
 	}
 	m.rotations = newRotations(rotation)
 	m.rope = newRope(m.Config, m.Arch.AdjacentPairs)
+	if m.Config.RopeScaling.Type == arch.LongRope {
+		if err := m.divideFrequencies(); err != nil {
+			return err
+		}
+	}
 	return m.loadWeights(ctx, opt)
 }
 

@@ -60,8 +60,13 @@ func (s *Session) activate(op string) {
 	s.stream.Gate(op, s.gate, s.up, s.model.Arch.Activation)
 }
 
-// add adds to the residual stream.
-func (s *Session) add(op string, x, y engine.Buffer) { s.stream.Add(op, x, y) }
+// add adds what a part of a block has computed to the residual stream.
+func (s *Session) add(op string, x, y engine.Buffer) {
+	if by := s.model.Config.ResidualScale; by != 0 {
+		s.stream.Scale("residual_scale", y, by)
+	}
+	s.stream.Add(op, x, y)
+}
 
 // feedForward is the second half of a block of LLaMA's kind: the gated network,
 // from the residual stream to it, behind a norm with that gain.

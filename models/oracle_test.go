@@ -1,7 +1,9 @@
 package models_test
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"onebit/formats"
@@ -40,6 +42,13 @@ var oracleModels = []struct {
 		x.set("qwen3.rope.scaling.factor", container.Of(float32(2)))
 	}},
 	{"llama", preset("tiny-llama"), nil},
+	{"minicpm", must(models.LookupPreset("tiny-minicpm")), nil},
+	{"minicpm of q4_k", minicpmIn4Bits(true), nil},
+	{"minicpm with its own head, without keys", minicpmIn4Bits(false), func(t testing.TB, x *fixture) {
+		for _, key := range []string{"embedding_scale", "residual_scale", "logit_scale", "rope.scaling.type", "rope.scaling.original_context_length"} {
+			x.unset("minicpm." + key)
+		}
+	}},
 	{"qwen35", preset("tiny-qwen35"), nil},
 	{"qwen35 of 8 blocks", smallQwen35(), nil},
 	{"qwen35 rotated", smallQwen35(), fold},
@@ -115,4 +124,69 @@ func nmse(t *testing.T, s *models.Session, ids []int, want [][]float64) float64 
 		t.Fatalf("logits of %d tokens, want %d", i, len(want))
 	}
 	return sum.NMSE()
+}
+
+// minicpmIn4Bits has an embedding in q4_k, which may be its head; or that is in q6_k.
+func minicpmIn4Bits(tied bool) *arch.Preset {
+	p := *must(models.LookupPreset("tiny-minicpm"))
+	p.Types, p.Config.TiedHead = nil, tied
+	return &p
+}
+
+// MiniCPM's factors and divisors all count: a file without one of them, or with
+// another, gives other logits.
+func TestMiniCPMFactors(t *testing.T) {
+	p := must(models.LookupPreset("tiny-minicpm"))
+	x := newFixture(t, p)
+	ids := text(8, p.Config.Vocab)
+	oracle := must(modeltest.Load(x.file(t)))
+	want := oracle.Logits(ids)
+	one := container.Of(float32(1))
+	for _, tt := range []struct {
+		name   string
+		change func(x *fixture)
+	}{
+		{"embedding_scale", func(x *fixture) { x.set("minicpm.embedding_scale", one) }},
+		{"residual_scale", func(x *fixture) { x.set("minicpm.residual_scale", container.Of(float32(0.3))) }},
+		{"logit_scale", func(x *fixture) { x.set("minicpm.logit_scale", container.Of(float32(2))) }},
+		{"divisors", func(x *fixture) {
+			x.put(t, "rope_factors_short.weight", formats.F32, bytes.Repeat([]byte{0, 0, 0x80, 0x3f}, 32), 32)
+		}},
+	} {
+		x := newFixture(t, p)
+		tt.change(x)
+		s := session(t, x.open(t, models.Options{}), models.SessionOptions{})
+		if got := nmse(t, s, ids, want); !(got > 5e-3) {
+			t.Errorf("%s does not count: NMSE %.3g", tt.name, got)
+		}
+	}
+}
+
+// What is wrong with the factors and divisors is told by the key or the tensor.
+func TestMiniCPMRefuses(t *testing.T) {
+	p := must(models.LookupPreset("tiny-minicpm"))
+	for _, tt := range []struct {
+		name   string
+		change func(x *fixture)
+		want   string
+	}{
+		{"no scale", func(x *fixture) { x.set("minicpm.residual_scale", container.Of(float32(0))) }, `key "minicpm.residual_scale": is 0`},
+		{"negative scale", func(x *fixture) { x.set("minicpm.logit_scale", container.Of(float32(-1))) }, `key "minicpm.logit_scale": -1 is not positive and finite`},
+		{"no divisors", func(x *fixture) { x.remove("rope_factors_short.weight") }, `tensor "rope_factors_short.weight": missing`},
+		{"too few", func(x *fixture) { x.put(t, "rope_factors_short.weight", formats.F32, nil, 31) }, "has shape [31], want [32]"},
+		{"zero", func(x *fixture) { x.put(t, "rope_factors_short.weight", formats.F32, nil, 32) }, "divisor 0 of the rotary embedding's frequencies is 0"},
+		{"longer", func(x *fixture) {
+			x.set("minicpm.rope.scaling.original_context_length", container.Of(uint32(256)))
+		}, "longrope beyond the original context is not supported"},
+	} {
+		x := newFixture(t, p)
+		tt.change(x)
+		m, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{})
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+		if err == nil {
+			m.Close()
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"math"
 
 	"onebit/models/arch"
@@ -29,6 +30,27 @@ func newRope(c arch.Config, adjacent bool) engine.Rope {
 		yarn(&r, float64(s.Factor), base, float64(original), dim)
 	}
 	return r
+}
+
+// divideFrequencies takes what divides them within the original context from the
+// source's tensors.
+func (m *Model) divideFrequencies() error {
+	const name = "rope_factors_short.weight"
+	t, err := m.source.Tensor(name)
+	if err != nil {
+		return err
+	}
+	factors, err := t.Floats()
+	if err != nil {
+		return m.source.Fault(name, err)
+	}
+	for i, f := range factors {
+		if !(f > 0) || math.IsInf(float64(f), 1) {
+			return m.source.Fault(name, fmt.Errorf("divisor %d of the rotary embedding's frequencies is %v, want one that is positive and finite", i, f))
+		}
+		m.rope.Freq[i] /= float64(f)
+	}
+	return m.source.Release(name)
 }
 
 // yarn blends interpolated and kept frequencies. The paper's ramp is linear

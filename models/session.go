@@ -382,6 +382,9 @@ func (s *Session) begin(ids []int) {
 	if r := s.model.embeddingRotation; r != nil {
 		s.stream.Hadamard("token_embd_hadamard", s.x, s.x, r)
 	}
+	if by := s.model.Config.EmbeddingScale; by != 0 {
+		s.stream.Scale("token_embd_scale", s.x, by)
+	}
 }
 
 // Hidden returns the residual stream of the batch in progress, tokens ×
@@ -437,5 +440,8 @@ func (s *Session) columnLogits(from, end int) ([]float32, error) {
 func (s *Session) head(from, end int) {
 	s.stream.Take(s.last, s.x, from, end)
 	s.rmsNorm("output_norm", s.last, s.last, s.model.outputNorm)
+	if by := s.model.Config.LogitScale; by != 0 {
+		s.stream.Scale("logit_scale", s.last, 1/by)
+	}
 	s.multiply("output", s.last, into{s.model.Head, s.logits})
 }

@@ -46,7 +46,7 @@ func TestPipelines(t *testing.T) {
 		{Bytes, BytesConstants(codes[formats.Q6_K], 32, 8), []string{"matvec_bytes"}},
 		{Heads, floatConstants(t, formats.F16, 4), []string{"matvec_dense", "embed_dense"}},
 		{Quantize, map[int]any{0: uint32(0)}, []string{"quantize"}},
-		{Operations, nil, []string{"rms_norm", "rotate", "gate_silu", "gate_relu2", "gate_sigmoid", "add", "take", "normalize", "select_parts"}},
+		{Operations, nil, []string{"rms_norm", "rotate", "gate_silu", "gate_relu2", "gate_sigmoid", "add", "scale", "take", "normalize", "select_parts"}},
 		{Delta, nil, []string{"convolve", "delta_gates", "delta_rule"}},
 		{Attention, map[int]any{0: uint32(1)}, []string{"append", "append_q8_0", "attend", "attend_parts", "attend_merge"}},
 		{Hadamard, nil, []string{"rotate_hadamard"}},

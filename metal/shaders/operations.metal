@@ -140,6 +140,14 @@ kernel void add(device float *x       [[buffer(0)]],
 	if (i < n) x[i] += y[i];
 }
 
+// x *= by. Grid: n values.
+kernel void scale(device float *x    [[buffer(0)]],
+                  constant float &by [[buffer(1)]],
+                  constant uint &n   [[buffer(2)]],
+                  uint i [[thread_position_in_grid]]) {
+	if (i < n) x[i] *= by;
+}
+
 // to[i] = from[first + i]: columns of a batch, for operations on those alone. Grid:
 // n values.
 kernel void take(device float *to         [[buffer(0)]],

@@ -29,7 +29,11 @@ type Config struct {
 	RopeDim     int     // values of a head that it turns, the first; 0: all
 	RopeScaling RopeScaling
 	Eps         float32 // ε of every RMSNorm
-	TiedHead    bool    // the embedding is the output head too
+	// Factors of MiniCPM's kind (arXiv:2404.06395, appendix A); 0: none.
+	EmbeddingScale float32 // by which rows of the embedding are multiplied
+	ResidualScale  float32 // by which what a block adds is
+	LogitScale     float32 // by which logits are divided
+	TiedHead       bool    // the embedding is the output head too
 }
 
 // A Delta holds the numbers of gated delta nets (arXiv:2412.06464), and which
@@ -66,10 +70,15 @@ func (c Config) Turned() int {
 // RopeScaling stretches the rotary embedding beyond the context that the
 // model was trained with. The zero value is none.
 type RopeScaling struct {
-	Type            string // "", "none", "linear" or "yarn"
+	Type            string // "", "none", "linear", "yarn" or LongRope
 	Factor          float32
 	OriginalContext int
 }
+
+// LongRope divides the frequencies by numbers of their own, tensors of the file: one
+// for texts within the original context, another for longer ones (Ding et al.,
+// arXiv:2402.13753).
+const LongRope = "longrope"
 
 // YaRN's bounds, in turns within the original context: pairs that turn more
 // than YaRNFast times keep their frequency, those below YaRNSlow are
@@ -125,8 +134,19 @@ func (c Config) Check() *Violation {
 	case !positive(c.RopeBase):
 		return violationf(KeyRopeFreqBase, "%v is not positive and finite", c.RopeBase)
 	}
+	for _, s := range []struct {
+		key   string
+		value float32
+	}{{KeyEmbeddingScale, c.EmbeddingScale}, {KeyResidualScale, c.ResidualScale}, {KeyLogitScale, c.LogitScale}} {
+		if s.value != 0 && !positive(s.value) {
+			return violationf(s.key, "%v is not positive and finite", s.value)
+		}
+	}
 	if bad := c.Delta.check(); bad != nil {
 		return bad
+	}
+	if s := c.RopeScaling; s.Type == LongRope && s.OriginalContext > 0 && c.Context > s.OriginalContext {
+		return violationf(KeyRopeOriginal, "%d is less than the context of %d: longrope beyond the original context is not supported", s.OriginalContext, c.Context)
 	}
 	return c.RopeScaling.check()
 }
@@ -157,7 +177,7 @@ func (d Delta) check() *Violation {
 
 func (s RopeScaling) check() *Violation {
 	switch s.Type {
-	case "", "none":
+	case "", "none", LongRope:
 		return nil
 	case "linear", "yarn":
 		if !positive(s.Factor) {
@@ -165,7 +185,7 @@ func (s RopeScaling) check() *Violation {
 		}
 		return nil
 	}
-	return violationf(KeyRopeScalingType, "%s is unknown (known: none, linear, yarn)", term.QuoteAlways(s.Type))
+	return violationf(KeyRopeScalingType, "%s is unknown (known: none, linear, yarn, longrope)", term.QuoteAlways(s.Type))
 }
 
 func positive(x float32) bool { return x > 0 && !math.IsInf(float64(x), 1) }

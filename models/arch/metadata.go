@@ -29,6 +29,10 @@ const (
 	KeyRopeScalingFactor  = "rope.scaling.factor"
 	KeyRopeOriginal       = "rope.scaling.original_context_length"
 
+	KeyEmbeddingScale = "embedding_scale"
+	KeyResidualScale  = "residual_scale"
+	KeyLogitScale     = "logit_scale"
+
 	// Of gated delta nets, which took the names over from state space models.
 	KeyAttentionInterval = "full_attention_interval"
 	KeyRecurrentLayers   = "attention.recurrent_layers"
@@ -60,6 +64,9 @@ func (t *Table) Metadata(c Config) []container.KV {
 		KeyRMSEpsilon:         container.Of(c.Eps),
 		KeyRopeFreqBase:       container.Of(c.RopeBase),
 		KeyRopeDimensionCount: count(c.Turned()),
+		KeyEmbeddingScale:     container.Of(c.EmbeddingScale),
+		KeyResidualScale:      container.Of(c.ResidualScale),
+		KeyLogitScale:         container.Of(c.LogitScale),
 		KeyRopeSections:       sections(c.Turned() / 2),
 		KeyAttentionInterval:  count(c.Delta.Interval),
 		KeyKeyHeads:           count(c.Delta.KeyHeads),
@@ -74,8 +81,11 @@ func (t *Table) Metadata(c Config) []container.KV {
 	}
 	if s := c.RopeScaling; s.Type != "" {
 		values[KeyRopeScalingType] = container.Of(s.Type)
-		values[KeyRopeScalingFactor] = container.Of(s.Factor)
-		keys = append(keys, KeyRopeScalingType, KeyRopeScalingFactor)
+		keys = append(keys, KeyRopeScalingType)
+		if s.Factor != 0 {
+			values[KeyRopeScalingFactor] = container.Of(s.Factor)
+			keys = append(keys, KeyRopeScalingFactor)
+		}
 		if s.OriginalContext > 0 {
 			values[KeyRopeOriginal] = count(s.OriginalContext)
 			keys = append(keys, KeyRopeOriginal)
@@ -150,6 +160,12 @@ func (r *reader) config(t *Table) Config {
 		c.Delta = r.delta(c)
 	}
 	c.RopeScaling = r.ropeScaling()
+	switch {
+	case slices.Contains(t.Keys, KeyEmbeddingScale):
+		r.scales(&c)
+	case c.RopeScaling.Type == LongRope: // whose divisors it does not have
+		r.fail(KeyRopeScalingType, "%q is not supported in this architecture", LongRope)
+	}
 	_, hasHead := r.file.Info(HeadTensor)
 	c.TiedHead = !hasHead
 	return c
@@ -236,6 +252,26 @@ func (r *reader) headDim(c Config) int {
 	return dim
 }
 
+// scales reads MiniCPM's factors. Files that do not say are of its first models,
+// whose are these; llama.cpp takes them too (src/models/minicpm.cpp), but for the
+// last, of which it has the inverse.
+func (r *reader) scales(c *Config) {
+	c.EmbeddingScale = r.floatOr(KeyEmbeddingScale, 12)
+	c.ResidualScale = r.floatOr(KeyResidualScale, float32(1.4/math.Sqrt(float64(max(1, c.Layers)))))
+	c.LogitScale = r.floatOr(KeyLogitScale, float32(c.Hidden)/256)
+	if _, ok := r.file.Info("rope_factors_short.weight"); ok && c.RopeScaling.Type == "" {
+		c.RopeScaling.Type = LongRope // as newer converters leave out
+	}
+	for _, s := range []struct {
+		key   string
+		value float32
+	}{{KeyEmbeddingScale, c.EmbeddingScale}, {KeyResidualScale, c.ResidualScale}, {KeyLogitScale, c.LogitScale}} {
+		if s.value == 0 && r.err == nil {
+			r.fail(s.key, "is 0")
+		}
+	}
+}
+
 // ropeDim is 0 where the rotary embedding turns whole heads.
 func (r *reader) ropeDim(c Config) int {
 	n := r.countOr(KeyRopeDimensionCount, c.HeadDim)
@@ -306,8 +342,11 @@ func (r *reader) ropeScaling() RopeScaling {
 		r.keep(err)
 	}
 	s := RopeScaling{Type: kind}
-	if kind == "linear" || kind == "yarn" {
+	switch kind {
+	case "linear", "yarn":
 		s.Factor = r.float(KeyRopeScalingFactor)
+		s.OriginalContext = r.countOr(KeyRopeOriginal, 0)
+	case LongRope:
 		s.OriginalContext = r.countOr(KeyRopeOriginal, 0)
 	}
 	if kind == "yarn" {

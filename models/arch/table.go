@@ -58,10 +58,11 @@ const (
 	Taps                   // of a convolution, for each channel
 	Rate                   // by which a state decays, negative
 	Bias                   // added to a layer's output
+	Divisors               // of the rotary embedding's frequencies, positive
 )
 
 func (r Role) String() string {
-	return [...]string{"norm", "embedding", "head", "projection", "control", "taps", "rate", "bias"}[r]
+	return [...]string{"norm", "embedding", "head", "projection", "control", "taps", "rate", "bias", "divisors"}[r]
 }
 
 // Multiplies reports whether tensors of the role are matrices that activations
@@ -86,7 +87,8 @@ type Declaration struct {
 	Rows, Cols Dimension
 	// Whole says that the name has no ".weight" behind it in files.
 	Whole bool
-	// In reports whether a block has the tensor; nil: all have.
+	// In reports whether a block has the tensor; nil: all have. A global one is
+	// asked for with block -1.
 	In func(c Config, block int) bool
 }
 
@@ -170,7 +172,7 @@ func (t *Table) typeOf(r Role) *formats.Type {
 func (t *Table) GlobalTensors(c Config) []TensorSpec {
 	var out []TensorSpec
 	for _, d := range t.Global {
-		if d.Role == Head && c.TiedHead {
+		if d.Role == Head && c.TiedHead || d.In != nil && !d.In(c, -1) {
 			continue
 		}
 		out = append(out, t.spec("", d, c))

@@ -84,6 +84,8 @@ type Stream interface {
 	Gate(op string, gate, up Buffer, f arch.Activation)
 	// Add is x += y.
 	Add(op string, x, y Buffer)
+	// Scale is x ← x·by, in place.
+	Scale(op string, x Buffer, by float32)
 	// Take copies columns [from, end) of x, for operations on those alone.
 	Take(dst, x Buffer, from, end int)
 

@@ -14,6 +14,7 @@ import (
 type Model struct {
 	config   arch.Config
 	arch     string
+	adjacent bool                   // the pairs that the rotary embedding turns lie side by side
 	w        map[string][][]float64 // [out][in]; a vector is one row
 	mistakes []Mistake
 }
@@ -39,11 +40,11 @@ func (m *Model) makes(mistake Mistake) bool { return slices.Contains(m.mistakes,
 // Load reads every tensor of f. Weights that are stored in another basis are
 // brought back to the model's own.
 func Load(f *gguf.File, mistakes ...Mistake) (*Model, error) {
-	_, c, err := models.ConfigFromGGUF(f)
+	table, c, err := models.ConfigFromGGUF(f)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{config: c, arch: c.Arch, w: map[string][][]float64{}, mistakes: mistakes}
+	m := &Model{config: c, arch: c.Arch, adjacent: table.AdjacentPairs, w: map[string][][]float64{}, mistakes: mistakes}
 	for _, info := range f.Tensors() {
 		t, err := f.Tensor(info.Name)
 		if err != nil {
@@ -74,7 +75,7 @@ func Load(f *gguf.File, mistakes ...Mistake) (*Model, error) {
 func (m *Model) Logits(ids []int) [][]float64 {
 	x := make([][]float64, len(ids)) // [token][hidden]
 	for t, id := range ids {
-		x[t] = append([]float64(nil), m.embedding()[id]...)
+		x[t] = times(m.embedding()[id], orOne(m.config.EmbeddingScale))
 	}
 	for n := range m.config.Layers {
 		m.block(x, n)
@@ -85,9 +86,17 @@ func (m *Model) Logits(ids []int) [][]float64 {
 	}
 	logits := make([][]float64, len(ids))
 	for t := range x {
-		logits[t] = apply(head, m.norm(x[t], "output_norm.weight"))
+		logits[t] = times(apply(head, m.norm(x[t], "output_norm.weight")), 1/orOne(m.config.LogitScale))
 	}
 	return logits
+}
+
+// orOne is a factor of MiniCPM's, which others have not.
+func orOne(factor float32) float64 {
+	if factor == 0 {
+		return 1
+	}
+	return float64(factor)
 }
 
 func (m *Model) embedding() [][]float64 { return m.w["token_embd.weight"] }
@@ -115,7 +124,7 @@ func (m *Model) block(x [][]float64, n int) {
 		if m.w[name("attn_sub_norm")] != nil {
 			out = m.norm(out, name("attn_sub_norm"))
 		}
-		x[t] = plus(x[t], apply(m.w[name(project)], out))
+		x[t] = plus(x[t], times(apply(m.w[name(project)], out), orOne(m.config.ResidualScale)))
 	}
 	before := "ffn_norm"
 	if m.config.Delta.Interval > 0 {
@@ -130,7 +139,7 @@ func (m *Model) block(x [][]float64, n int) {
 		if m.w[name("ffn_sub_norm")] != nil {
 			gate = m.norm(gate, name("ffn_sub_norm"))
 		}
-		x[t] = plus(x[t], apply(m.w[name("ffn_down")], gate))
+		x[t] = plus(x[t], times(apply(m.w[name("ffn_down")], gate), orOne(m.config.ResidualScale)))
 	}
 }
 
@@ -207,7 +216,7 @@ func (m *Model) rope(z []float64, position int) []float64 {
 		theta, magnitude := m.frequency(math.Pow(float64(c.RopeBase), -2*float64(i)/float64(d)), i, d)
 		angle := float64(position) * theta
 		a, b := i, i+d/2
-		if m.arch == "llama" {
+		if m.adjacent {
 			a, b = 2*i, 2*i+1
 		}
 		turned := complex(z[a], z[b]) * complex(math.Cos(angle), math.Sin(angle)) * complex(magnitude, 0)
@@ -226,6 +235,8 @@ func (m *Model) frequency(theta float64, i, d int) (scaled, magnitude float64) {
 	switch s.Type {
 	case "linear":
 		return theta / float64(s.Factor), 1
+	case "longrope":
+		return theta / m.w["rope_factors_short.weight"][0][i], 1
 	case "yarn":
 		pair := func(turns float64) float64 { // solves original·θ/2π = turns for the index
 			return float64(d) / 2 * math.Log(float64(s.OriginalContext)/(2*math.Pi*turns)) / math.Log(float64(m.config.RopeBase))

@@ -31,6 +31,9 @@ var generators = map[*formats.Type]func(cols int) generator{
 	formats.Q2_0_g128: pairs,
 	formats.PQ2_0:     pairs,
 	formats.I2_S:      trits,
+	formats.TQ2_0:     tritBlocks,
+	formats.Q4_K:      nibbles,
+	formats.Q6_K:      sixBits,
 }
 
 // ranges are what float32 tensors that are no gains are even in, by role: taps
@@ -40,6 +43,8 @@ var ranges = map[arch.Role]struct{ from, width float32 }{
 	arch.Taps: {-0.5, 1},
 	arch.Rate: {-1, 0.99},
 	arch.Bias: {-3, 3},
+	// Not so far from 1 that positions would look alike.
+	arch.Divisors: {1, 0.5},
 }
 
 // gains is for norms: float32, even in [0.9, 1.1).
@@ -105,11 +110,7 @@ func quantiles(cols int, encode func(float32) uint16) generator {
 // which d² is 3/2 / cols within a quarter.
 func pairs(cols int) generator {
 	const blockBytes = 34
-	var scales [256]uint16
-	for i := range scales {
-		d := (0.75 + 0.5*float64(i)/float64(len(scales)-1)) * math.Sqrt(1.5/float64(cols))
-		scales[i] = half.FromFloat32(float32(d))
-	}
+	scales := aroundScale(math.Sqrt(1.5 / float64(cols)))
 	bytes := ternaryBytes()
 	return generator{unit: blockBytes, fill: func(dst []byte, rng *rand.PCG) {
 		for ; len(dst) > 0; dst = dst[blockBytes:] {
@@ -119,6 +120,70 @@ func pairs(cols int) generator {
 			}
 		}
 	}}
+}
+
+// tritBlocks is tq2_0, with scales as those of pairs.
+func tritBlocks(cols int) generator {
+	const blockBytes, scaleAt = 66, 64
+	scales := aroundScale(math.Sqrt(1.5 / float64(cols)))
+	bytes := ternaryBytes()
+	return generator{unit: blockBytes, fill: func(dst []byte, rng *rand.PCG) {
+		for ; len(dst) > 0; dst = dst[blockBytes:] {
+			binary.LittleEndian.PutUint16(dst[scaleAt:], scales[rng.Uint64()>>56])
+			for at := 0; at < scaleAt; at += 4 {
+				fillTernary(dst[at:], bytes, rng.Uint64())
+			}
+		}
+	}}
+}
+
+// nibbles is q4_k: random codes, whose variance about their offset of 8 is 21.5,
+// and all of a block with one scale.
+func nibbles(cols int) generator {
+	const blockBytes, codesAt, step = 144, 16, 32
+	scales := aroundScale(1 / math.Sqrt(21.5*step*step*float64(cols)))
+	// Scale and offset 32 of all groups: both low nibbles 0, both high pairs 2.
+	groups := [12]byte{32 | 2<<6, 32 | 2<<6, 32 | 2<<6, 32 | 2<<6, 32 | 2<<6, 32 | 2<<6, 32 | 2<<6, 32 | 2<<6}
+	return generator{unit: blockBytes, fill: func(dst []byte, rng *rand.PCG) {
+		for ; len(dst) > 0; dst = dst[blockBytes:] {
+			d := scales[rng.Uint64()>>56]
+			binary.LittleEndian.PutUint16(dst, d)
+			binary.LittleEndian.PutUint16(dst[2:], half.FromFloat32(8*half.ToFloat32(d)))
+			copy(dst[4:], groups[:])
+			fillRandom(dst[codesAt:blockBytes], rng)
+		}
+	}}
+}
+
+// sixBits is q6_k: random codes, whose variance about 32 is 341.5, and all of a
+// block with one scale.
+func sixBits(cols int) generator {
+	const blockBytes, scalesAt, step = 210, 192, 64
+	scales := aroundScale(1 / math.Sqrt(341.5*step*step*float64(cols)))
+	return generator{unit: blockBytes, fill: func(dst []byte, rng *rand.PCG) {
+		for ; len(dst) > 0; dst = dst[blockBytes:] {
+			fillRandom(dst[:scalesAt], rng)
+			for i := range 16 {
+				dst[scalesAt+i] = step
+			}
+			binary.LittleEndian.PutUint16(dst[scalesAt+16:], scales[rng.Uint64()>>56])
+		}
+	}}
+}
+
+// aroundScale is fp16 scales within a quarter of one.
+func aroundScale(scale float64) (scales [256]uint16) {
+	for i := range scales {
+		scales[i] = half.FromFloat32(float32((0.75 + 0.5*float64(i)/float64(len(scales)-1)) * scale))
+	}
+	return scales
+}
+
+// fillRandom takes whole words.
+func fillRandom(dst []byte, rng *rand.PCG) {
+	for ; len(dst) > 0; dst = dst[8:] {
+		binary.LittleEndian.PutUint64(dst, rng.Uint64())
+	}
 }
 
 // ternaryBytes are all of four codes below 3, which their order within a byte
@@ -170,8 +235,7 @@ func trits(cols int) generator {
 	}}
 }
 
-// chunkBytes bounds what is held of a tensor at a time; a multiple of every
-// generator's unit.
+// chunkBytes bounds what is held of a tensor at a time, in whole units.
 const chunkBytes = 17 * 72 << 9
 
 // writeWeights streams the bytes of a tensor. They depend on the seed and the
@@ -197,7 +261,7 @@ func writeWeights(w io.Writer, seed uint64, t arch.TensorSpec) error {
 	name := fnv.New64a()
 	name.Write([]byte(t.Name))
 	rng := rand.NewPCG(seed, name.Sum64())
-	buf := make([]byte, min(chunkBytes, body))
+	buf := make([]byte, min(chunkBytes/g.unit*g.unit, body))
 	for ; body > 0; body -= len(buf) {
 		buf = buf[:min(len(buf), body)]
 		g.fill(buf, rng)

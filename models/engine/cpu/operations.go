@@ -195,6 +195,15 @@ func (s *stream) Add(op string, x, y engine.Buffer) {
 	s.end(start, op, work{moved: floatBytes(2*len(a.data), len(b.data))}, a)
 }
 
+func (s *stream) Scale(op string, x engine.Buffer, by float32) {
+	start := s.begin()
+	b := x.(*buffer)
+	for i := range b.data {
+		b.data[i] *= by
+	}
+	s.end(start, op, work{moved: floatBytes(2 * len(b.data))}, b)
+}
+
 func (s *stream) Take(dst, x engine.Buffer, from, end int) {
 	d, in := dst.(*buffer), x.(*buffer)
 	d.resize(end - from)

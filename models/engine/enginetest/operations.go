@@ -120,6 +120,11 @@ func (s Subject) list() []operation {
 			r.Add("op", b, r.input("b", inner, n, seed(r, 16), 1))
 			return b
 		}},
+		{"Scale", s.Floats, engine.Outside, func(r *rig, n int) engine.Buffer {
+			b := r.input("a", inner, n, seed(r, 15), 1)
+			r.Scale("op", b, -0.3)
+			return b
+		}},
 		{"Take", s.Floats, engine.Outside, func(r *rig, n int) engine.Buffer {
 			b := r.buffer("taken", hidden)
 			r.Take(b, r.input("x", hidden, n, seed(r, 17), 1), n-1, n)

@@ -11,10 +11,10 @@ import (
 
 // operations are the kernels that every model needs.
 type operations struct {
-	norm, rotate, add, take *metal.Pipeline
-	topSlices, top          *metal.Pipeline
-	gates                   map[arch.Activation]*metal.Pipeline
-	quantize                []*metal.Pipeline // by the index in quantizers
+	norm, rotate, add, scale, take *metal.Pipeline
+	topSlices, top                 *metal.Pipeline
+	gates                          map[arch.Activation]*metal.Pipeline
+	quantize                       []*metal.Pipeline // by the index in quantizers
 }
 
 func (e *Engine) newOperations() (o operations, err error) {
@@ -26,7 +26,7 @@ func (e *Engine) newOperations() (o operations, err error) {
 	}
 	o = operations{
 		norm: get(shaders.Operations, "rms_norm", nil), rotate: get(shaders.Operations, "rotate", nil),
-		add: get(shaders.Operations, "add", nil), take: get(shaders.Operations, "take", nil),
+		add: get(shaders.Operations, "add", nil), scale: get(shaders.Operations, "scale", nil), take: get(shaders.Operations, "take", nil),
 		topSlices: get(shaders.Top, "top_slices", nil), top: get(shaders.Top, "top", nil),
 		gates: map[arch.Activation]*metal.Pipeline{
 			arch.SiLU: get(shaders.Operations, "gate_silu", nil), arch.ReLU2: get(shaders.Operations, "gate_relu2", nil),
@@ -194,6 +194,13 @@ func (s *stream) Gate(op string, gate, up engine.Buffer, f arch.Activation) {
 func (s *stream) Add(op string, x, y engine.Buffer) {
 	a, b := x.(*buffer), y.(*buffer)
 	s.do(op, work{moved: 12 * a.len()}, func() { s.vectors(s.engine.operations.add, a, b) }, result{op, a})
+}
+
+func (s *stream) Scale(op string, x engine.Buffer, by float32) {
+	b := x.(*buffer)
+	s.do(op, work{moved: 8 * b.len()}, func() {
+		s.threads(s.engine.operations.scale, line(b.len()), line(vectorThreads), at(b.buffer, 0), value(by), value(uint32(b.len())))
+	}, result{op, b})
 }
 
 // vectors runs a kernel of two vectors, whose result is the first.

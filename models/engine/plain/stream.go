@@ -341,6 +341,17 @@ func (s *stream) Add(op string, x, y engine.Buffer) {
 	}, []string{op}, b)
 }
 
+func (s *stream) Scale(op string, x engine.Buffer, by float32) {
+	b := x.(*buffer)
+	s.do(op, func() {
+		for _, column := range b.columns {
+			for i := range column {
+				column[i] *= float64(by)
+			}
+		}
+	}, []string{op}, b)
+}
+
 func (s *stream) Take(dst, x engine.Buffer, from, end int) {
 	to := dst.(*buffer)
 	to.resize(end - from)

@@ -1,0 +1,66 @@
+package models
+
+import (
+	"math"
+
+	"onebit/formats"
+	"onebit/models/arch"
+)
+
+// MiniCPM is LLaMA's architecture with three factors (Hu et al., arXiv:2404.06395,
+// appendix A): the embedding's rows are multiplied by one, what blocks add by another,
+// and the logits are divided by the third. BitCPM-CANN 0.5B and 8B are of it, ternary;
+// the 1B and the 3B are of llama's. Names and keys: ggml-org/llama.cpp,
+// gguf-py/gguf/constants.py and convert_hf_to_gguf.py (MiniCPMModel), which brings
+// attn_q and attn_k into the order that it does for LLaMA.
+var MiniCPM = register(&Architecture{Table: arch.Table{
+	Name:          "minicpm",
+	Summary:       "MiniCPM and BitCPM-CANN",
+	Activation:    arch.SiLU,
+	AdjacentPairs: true,
+	Types:         bitcpmTypes,
+	Keys: []string{
+		arch.KeyVocabSize, arch.KeyContextLength, arch.KeyEmbeddingLength, arch.KeyBlockCount,
+		arch.KeyFeedForwardLength, arch.KeyRopeDimensionCount, arch.KeyHeadCount,
+		arch.KeyHeadCountKV, arch.KeyRMSEpsilon, arch.KeyRopeFreqBase,
+		arch.KeyEmbeddingScale, arch.KeyResidualScale, arch.KeyLogitScale,
+	},
+	Global: append(llamaGlobal(), arch.In(func(c arch.Config, _ int) bool { return c.RopeScaling.Type == arch.LongRope },
+		arch.Vector("rope_factors_long", arch.Divisors, halfTurned),
+		arch.Vector("rope_factors_short", arch.Divisors, halfTurned),
+	)...),
+	Block: llamaBlock(),
+	Text:  arch.Text{Chat: arch.ChatML},
+	// What loaders print of the files of openbmb/BitCPM-CANN-8B-gguf; of the 0.5B, the
+	// configuration of MiniCPM4-0.5B, which it was made of.
+	Presets: []*arch.Preset{
+		{Name: "bitcpm-0.5b", Summary: "BitCPM-CANN 0.5B, ternary in 2 bits, 4-bit embedding", ModelName: "BitCPM-CANN-0.5B", Tokenizer: "sentencepiece",
+			Config: minicpm(24, 1024, 4096, 16, 64, 73448, 32768, true)},
+		{Name: "bitcpm-8b", Summary: "BitCPM-CANN 8B, ternary in 2 bits, 4-bit embedding, 6-bit head", ModelName: "BitCPM-CANN-8B", Tokenizer: "sentencepiece",
+			Config: minicpm(32, 4096, 16384, 32, 128, 73448, 32768, false)},
+		{Name: "tiny-minicpm", Summary: "a small minicpm for tests, ternary", ModelName: "tiny-minicpm", Tokenizer: "sentencepiece",
+			Types:  map[arch.Role]*formats.Type{arch.Embedding: formats.F16},
+			Config: minicpm(2, 256, 512, 4, 64, 768, 512, true)},
+	},
+}, forward: llamaForward})
+
+// bitcpmTypes are what llama.cpp's quantize makes of a ternary model.
+var bitcpmTypes = map[arch.Role]*formats.Type{
+	arch.Norm:       formats.F32,
+	arch.Embedding:  formats.Q4_K,
+	arch.Head:       formats.Q6_K,
+	arch.Projection: formats.TQ2_0,
+}
+
+// halfTurned is the number of pairs that the rotary embedding turns.
+func halfTurned(c arch.Config) int { return c.Turned() / 2 }
+
+// minicpm returns what all sizes share: the factors are 12, 1.4/√blocks and
+// hidden/256.
+func minicpm(layers, hidden, ffn, heads, dim, vocab, context int, tied bool) arch.Config {
+	c := llama(layers, hidden, ffn, heads, 2, dim, vocab, context, 1e4, 1e-6)
+	c.TiedHead = tied
+	c.RopeScaling = arch.RopeScaling{Type: arch.LongRope, OriginalContext: context}
+	c.EmbeddingScale, c.ResidualScale, c.LogitScale = 12, float32(1.4/math.Sqrt(float64(layers))), float32(hidden)/256
+	return c
+}
