@@ -6,14 +6,14 @@ import (
 )
 
 // Llama is LLaMA's architecture, of which there are ternary models without norms
-// between a block's projections: Llama3-8B-1.58, Falcon3 in 1.58 bits and
-// Falcon-E. Names and keys: ggml-org/llama.cpp, gguf-py/gguf/constants.py and
+// between a block's projections: Llama3-8B-1.58, Falcon3 in 1.58 bits, Falcon-E and
+// TriLM. Names and keys: ggml-org/llama.cpp, gguf-py/gguf/constants.py and
 // convert_hf_to_gguf.py (LlamaModel), which brings the rows of attn_q and attn_k
 // into the order of LLaMA's own code: the pairs that the rotary embedding turns
 // lie side by side.
 var Llama = register(&Architecture{Table: arch.Table{
 	Name:          "llama",
-	Summary:       "ternary Llama 3, Falcon3 and Falcon-E",
+	Summary:       "ternary Llama 3, Falcon3, Falcon-E and TriLM",
 	Activation:    arch.SiLU,
 	AdjacentPairs: true,
 	Types: map[arch.Role]*formats.Type{
@@ -47,6 +47,18 @@ var Llama = register(&Architecture{Table: arch.Table{
 			Config: llama(28, 3072, 23040, 12, 4, 256, 131072, 32768, 1000042, 1e-6)},
 		{Name: "falcon3-10b-1.58", Summary: "Falcon3 10B in 1.58 bits, fp16 embedding and head", ModelName: "Falcon3-10B-Instruct-1.58bit", Tokenizer: "llama-bpe",
 			Config: llama(40, 3072, 23040, 12, 4, 256, 131072, 32768, 1000042, 1e-6)},
+		// Widths that give the sizes of tiiuae's files; context and base are
+		// taken to be Falcon3's.
+		{Name: "falcon-e-1b", Summary: "Falcon-E 1B, ternary, fp16 embedding and head", ModelName: "Falcon-E-1B-Instruct", Tokenizer: "llama-bpe",
+			Config: llama(24, 2048, 9216, 16, 2, 128, 32768, 32768, 1000042, 1e-6)},
+		{Name: "falcon-e-3b", Summary: "Falcon-E 3B, ternary, fp16 embedding and head", ModelName: "Falcon-E-3B-Instruct", Tokenizer: "llama-bpe",
+			Config: llama(32, 2048, 13312, 16, 2, 128, 32768, 32768, 1000042, 1e-6)},
+		// The widths are those of SpectraSuite's TriLM_1.5B_Unpacked and TriLM_3.9B_Unpacked,
+		// the formats those of llama.cpp's quantize to TQ2_0.
+		{Name: "trilm-1.5b", Summary: "TriLM 1.5B, ternary in 2 bits, 4-bit embedding, 6-bit head", ModelName: "TriLM_1.5B_Unpacked", Tokenizer: "gpt-neox",
+			Types: inTQ2_0(), Config: llama(24, 2048, 6144, 32, 32, 64, 50432, 2048, 1e4, 1e-5)},
+		{Name: "trilm-3.9b", Summary: "TriLM 3.9B, ternary in 2 bits, 4-bit embedding, 6-bit head", ModelName: "TriLM_3.9B_Unpacked", Tokenizer: "gpt-neox",
+			Types: inTQ2_0(), Config: llama(30, 3072, 9216, 24, 24, 128, 50688, 2048, 1e4, 1e-5)},
 		{Name: "tiny-llama", Summary: "a small llama for tests, ternary", ModelName: "tiny-llama", Tokenizer: "llama-bpe",
 			Config: llama(3, 256, 512, 4, 2, 64, 768, 512, 5e5, 1e-5)},
 	},

@@ -18,7 +18,7 @@ var MiniCPM = register(&Architecture{Table: arch.Table{
 	Summary:       "MiniCPM and BitCPM-CANN",
 	Activation:    arch.SiLU,
 	AdjacentPairs: true,
-	Types:         bitcpmTypes,
+	Types:         inTQ2_0(),
 	Keys: []string{
 		arch.KeyVocabSize, arch.KeyContextLength, arch.KeyEmbeddingLength, arch.KeyBlockCount,
 		arch.KeyFeedForwardLength, arch.KeyRopeDimensionCount, arch.KeyHeadCount,
@@ -44,12 +44,11 @@ var MiniCPM = register(&Architecture{Table: arch.Table{
 	},
 }, forward: llamaForward})
 
-// bitcpmTypes are what llama.cpp's quantize makes of a ternary model.
-var bitcpmTypes = map[arch.Role]*formats.Type{
-	arch.Norm:       formats.F32,
-	arch.Embedding:  formats.Q4_K,
-	arch.Head:       formats.Q6_K,
-	arch.Projection: formats.TQ2_0,
+// inTQ2_0 are the formats that llama.cpp's quantize gives a ternary model.
+func inTQ2_0() map[arch.Role]*formats.Type {
+	return map[arch.Role]*formats.Type{
+		arch.Norm: formats.F32, arch.Embedding: formats.Q4_K, arch.Head: formats.Q6_K, arch.Projection: formats.TQ2_0,
+	}
 }
 
 // halfTurned is the number of pairs that the rotary embedding turns.

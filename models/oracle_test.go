@@ -1,7 +1,6 @@
 package models_test
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -133,8 +132,7 @@ func minicpmIn4Bits(tied bool) *arch.Preset {
 	return &p
 }
 
-// MiniCPM's factors and divisors all count: a file without one of them, or with
-// another, gives other logits.
+// MiniCPM's factors all count: a file with another gives other logits.
 func TestMiniCPMFactors(t *testing.T) {
 	p := must(models.LookupPreset("tiny-minicpm"))
 	x := newFixture(t, p)
@@ -149,9 +147,6 @@ func TestMiniCPMFactors(t *testing.T) {
 		{"embedding_scale", func(x *fixture) { x.set("minicpm.embedding_scale", one) }},
 		{"residual_scale", func(x *fixture) { x.set("minicpm.residual_scale", container.Of(float32(0.3))) }},
 		{"logit_scale", func(x *fixture) { x.set("minicpm.logit_scale", container.Of(float32(2))) }},
-		{"divisors", func(x *fixture) {
-			x.put(t, "rope_factors_short.weight", formats.F32, bytes.Repeat([]byte{0, 0, 0x80, 0x3f}, 32), 32)
-		}},
 	} {
 		x := newFixture(t, p)
 		tt.change(x)
@@ -188,5 +183,38 @@ func TestMiniCPMRefuses(t *testing.T) {
 		if err == nil {
 			m.Close()
 		}
+	}
+}
+
+// Texts longer than the original context of YaRN are what the formulas say, and
+// without it would be something else.
+func TestYaRNPastOriginalContext(t *testing.T) {
+	const original, n = 208, 240
+	x := newFixture(t, preset("tiny"))
+	x.set("qwen3.rope.freq_base", container.Of(float32(1e4)))
+	ids := text(n, preset("tiny").Config.Vocab)
+	unscaled := must(modeltest.Load(x.file(t))).Logits(ids)
+	x.set("qwen3.rope.scaling.type", container.Of("yarn"))
+	x.set("qwen3.rope.scaling.factor", container.Of(float32(4)))
+	x.set("qwen3.rope.scaling.original_context_length", container.Of(uint32(original)))
+	want := must(modeltest.Load(x.file(t))).Logits(ids)
+	s := session(t, x.open(t, models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}), models.SessionOptions{Cache: formats.F32})
+	var past, without deviation.Sum
+	i := 0
+	for logits, err := range s.Logits(ids) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i >= original {
+			past.Add(deviation.Of(logits, want[i]))
+			without.Add(deviation.Of(logits, unscaled[i]))
+		}
+		i++
+	}
+	if got := past.NMSE(); i != n || !(got <= 1e-11) {
+		t.Errorf("%d logits, NMSE of those past the original context %.3g, want at most 1e-11", i, got)
+	}
+	if got := without.NMSE(); !(got > 1e-3) {
+		t.Errorf("NMSE without YaRN %.3g: the scaling does not count", got)
 	}
 }

@@ -8,6 +8,7 @@ var tokenizers = map[string]func(size int) []container.KV{
 	"qwen2":         qwen2Metadata,
 	"qwen35":        qwen35Metadata,
 	"llama-bpe":     llama3Metadata,
+	"gpt-neox":      neoxMetadata,
 	"sentencepiece": llamaMetadata,
 }
 
@@ -94,6 +95,23 @@ func llama3Metadata(size int) []container.KV {
 		{Key: keyEOS, Value: id(special + llama3EndOfText)},
 		{Key: keyPadding, Value: id(special + llama3EndOfText)},
 		{Key: keyTemplate, Value: container.Of(bitnetTemplate)},
+	}
+}
+
+// neoxMetadata names the pattern as llama.cpp does for OLMo, whose vocabulary is
+// GPT-NeoX's too. The end of text is token 0, and begins and pads too.
+func neoxMetadata(size int) []container.KV {
+	v := neox(size)
+	return []container.KV{
+		{Key: keyModel, Value: container.Of("gpt2")},
+		{Key: keyPre, Value: container.Of("olmo")},
+		{Key: keyTokens, Value: container.ArrayOf(v.tokens)},
+		{Key: keyTokenType, Value: container.ArrayOf(v.types)},
+		{Key: keyMerges, Value: container.ArrayOf(v.merges)},
+		{Key: keyBOS, Value: id(0)},
+		{Key: keyEOS, Value: id(0)},
+		{Key: keyPadding, Value: id(0)},
+		{Key: keyAddBOS, Value: container.Of(false)},
 	}
 }
 

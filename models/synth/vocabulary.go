@@ -232,6 +232,22 @@ func llama3(size int) *vocabulary {
 	return v
 }
 
+// neoxBase is the number of GPT-NeoX's ordinary tokens, behind two special ones.
+// EleutherAI/gpt-neox-20b, tokenizer.json.
+const neoxBase = 50252
+
+func neox(size int) *vocabulary {
+	words := bytePairs(min(neoxBase, size-2), 0)
+	v := &vocabulary{merges: words.merges}
+	v.add("<|endoftext|>", tokenControl)
+	v.add("<|padding|>", tokenControl)
+	for _, w := range words.tokens {
+		v.add(w, tokenNormal)
+	}
+	v.pad(size)
+	return v
+}
+
 // Ids of SentencePiece's special tokens, and how it writes the space.
 const (
 	spmUnknown = 0

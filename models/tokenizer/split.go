@@ -25,7 +25,7 @@ type preTokenizer struct {
 // preTokenizers are all that are known. Source of the names and of what they
 // imply: ggml-org/llama.cpp src/llama-vocab.cpp, llama_vocab::impl::load.
 var preTokenizers = []*preTokenizer{
-	{name: "gpt-2", aliases: []string{"gpt2"}, regex: gpt2Regex, next: nextGPT2},
+	{name: "gpt-2", aliases: []string{"gpt2", "mpt", "olmo"}, regex: gpt2Regex, next: nextGPT2},
 	{name: "llama-bpe", aliases: []string{"llama3", "llama-v3", "falcon3", "falcon_e"}, regex: casedRegex(`\p{N}{1,3}`), next: nextLlama3, ignoreMerges: true, addBOS: true, knows: isLlama3},
 	{name: "qwen2", regex: casedRegex(`\p{N}`), next: nextQwen2},
 	{name: "qwen35", regex: markedRegex, next: nextQwen35},
