@@ -17,6 +17,7 @@ var namesElsewhere = map[string]string{
 	"models/hf/config.go: bitnet":                 "a value of quant_method in a config.json",
 	"models/modeltest/hf.go: bitnet":              "the same, written",
 	"models/modeltest/modeltest.go: llama":        "likewise, and whose pairs of the rotary embedding are adjacent",
+	"models/modeltest/modeltest.go: minicpm":      "likewise",
 	"models/synth/tokenizer.go: llama":            "SentencePiece's name in files",
 	"models/tokenizer/source.go: llama":           "the same, read",
 	"reports/glyph.go: llama":                     "llama.cpp, another engine in charts",

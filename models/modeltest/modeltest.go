@@ -14,7 +14,6 @@ import (
 type Model struct {
 	config   arch.Config
 	arch     string
-	adjacent bool                   // the pairs that the rotary embedding turns lie side by side
 	w        map[string][][]float64 // [out][in]; a vector is one row
 	mistakes []Mistake
 }
@@ -40,11 +39,11 @@ func (m *Model) makes(mistake Mistake) bool { return slices.Contains(m.mistakes,
 // Load reads every tensor of f. Weights that are stored in another basis are
 // brought back to the model's own.
 func Load(f *gguf.File, mistakes ...Mistake) (*Model, error) {
-	table, c, err := models.ConfigFromGGUF(f)
+	_, c, err := models.ConfigFromGGUF(f)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{config: c, arch: c.Arch, adjacent: table.AdjacentPairs, w: map[string][][]float64{}, mistakes: mistakes}
+	m := &Model{config: c, arch: c.Arch, w: map[string][][]float64{}, mistakes: mistakes}
 	for _, info := range f.Tensors() {
 		t, err := f.Tensor(info.Name)
 		if err != nil {
@@ -216,7 +215,7 @@ func (m *Model) rope(z []float64, position int) []float64 {
 		theta, magnitude := m.frequency(math.Pow(float64(c.RopeBase), -2*float64(i)/float64(d)), i, d)
 		angle := float64(position) * theta
 		a, b := i, i+d/2
-		if m.adjacent {
+		if m.arch == "llama" || m.arch == "minicpm" {
 			a, b = 2*i, 2*i+1
 		}
 		turned := complex(z[a], z[b]) * complex(math.Cos(angle), math.Sin(angle)) * complex(magnitude, 0)
