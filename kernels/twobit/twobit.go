@@ -35,7 +35,7 @@ var (
 type twoBitFormat struct {
 	kernels.Format
 	codes  *twoBit
-	layout *kernels.Layout
+	layout *kernels.Layout // nil: codes64 only
 }
 
 // Formats of BitNet were trained with activations of int8 per row; those of
@@ -46,11 +46,11 @@ var twoBitFormats = []twoBitFormat{
 	{projections(formats.I2_S_X4, kernels.Q8Row, false), words, wordRows},
 	{projections(formats.Ternary_u32, kernels.Q8Row, true), words, kernels.Native},
 	{projections(formats.TQ2_0, kernels.Q8Row, false), tq2, kernels.Native},
-	{projections(formats.TQ1_0, kernels.Q8Row, false), tq2, tq2Rows},
+	{projections(formats.TQ1_0, kernels.Q8Row, false), tq2, nil},
 	{projections(formats.Q2_0, kernels.Q8Per128, false), q2, kernels.Native},
 	{projections(formats.Q2_0_g128, kernels.Q8Per128, false), q2G128, kernels.Native},
 	{projections(formats.PQ2_0, kernels.Q8Per128, false), q2G128, kernels.Native},
-	{projections(formats.PTQ1_0, kernels.Q8Per128, false), q2G128, q2G128Rows},
+	{projections(formats.PTQ1_0, kernels.Q8Per128, false), q2G128, nil},
 }
 
 func projections(t *formats.Type, scheme kernels.Scheme, short bool) kernels.Format {

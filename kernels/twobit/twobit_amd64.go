@@ -3,7 +3,6 @@
 package twobit
 
 import (
-	"onebit/formats"
 	"onebit/kernels"
 	"onebit/kernels/internal/tiles"
 )
@@ -16,10 +15,10 @@ func init() {
 		if f.codes.scale < 0 {
 			f.registerRows(arrangements[f.codes])
 		} else {
-			f.registerBlocks(arrangements[f.codes])
-			if f.Type != formats.PTQ1_0 { // which has digits64
-				f.registerCodes64()
+			if _, packed := unpackers[f.Type]; !packed {
+				f.registerBlocks(arrangements[f.codes])
 			}
+			f.registerCodes64()
 		}
 	}
 }

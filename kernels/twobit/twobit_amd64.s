@@ -2387,6 +2387,759 @@ fetched_3:
 	VZEROUPPER
 	RET
 
+// func codes64AVXVNNI(dst *float32, data *byte, q *int8, scales *float32, sums *int32, blocks int, pairs int, scaleStep int, rows int)
+// Requires: AVX, AVX2, AVX_VNNI, F16C, MMX+
+TEXT ·codes64AVXVNNI(SB), NOSPLIT, $384-72
+	VMOVDQU twobitMask0<>+0(SB), Y0
+	VMOVDQU twobitMask1<>+0(SB), Y1
+	MOVQ    dst+0(FP), DI
+	MOVQ    data+8(FP), R10
+	MOVQ    rows+64(FP), R8
+
+tile:
+	VPXOR   Y2, Y2, Y2
+	VMOVUPS Y2, (SP)
+	VMOVUPS Y2, 32(SP)
+	VMOVUPS Y2, 64(SP)
+	VMOVUPS Y2, 96(SP)
+	VMOVUPS Y2, 128(SP)
+	VMOVUPS Y2, 160(SP)
+	VMOVUPS Y2, 192(SP)
+	VMOVUPS Y2, 224(SP)
+	XORQ    R13, R13
+	MOVQ    q+16(FP), R11
+	MOVQ    sums+32(FP), R12
+	MOVQ    blocks+40(FP), R9
+
+block:
+	XORQ SI, SI
+
+half:
+	LEAQ  (R10)(SI*2), AX
+	MOVQ  R11, CX
+	MOVQ  R12, DX
+	XORQ  BX, BX
+	MOVQ  pairs+48(FP), R14
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+
+quad:
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_4
+	PREFETCHT0 2048(AX)
+	PREFETCHT0 2112(AX)
+	PREFETCHT0 2304(AX)
+	PREFETCHT0 2368(AX)
+	PREFETCHT0 2560(AX)
+	PREFETCHT0 2624(AX)
+	PREFETCHT0 2816(AX)
+	PREFETCHT0 2880(AX)
+	JMP        fetched_4
+
+level2_4:
+	PREFETCHT1 8192(AX)
+	PREFETCHT1 8256(AX)
+	PREFETCHT1 8448(AX)
+	PREFETCHT1 8512(AX)
+	PREFETCHT1 8704(AX)
+	PREFETCHT1 8768(AX)
+	PREFETCHT1 8960(AX)
+	PREFETCHT1 9024(AX)
+
+fetched_4:
+	SUBL         (DX), BX
+	SUBL         4(DX), BX
+	VPBROADCASTD (CX), Y10
+	VPBROADCASTD 4(CX), Y11
+	VPBROADCASTD 8(CX), Y12
+	VPBROADCASTD 12(CX), Y13
+	VMOVDQU      (AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd2 // VPDPBUSD Y10, Y15, Y2
+	VPAND        Y1, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y15, Y3
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y15, Y2
+	VPAND        Y1, Y14, Y14
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y14, Y3
+	VMOVDQU      32(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y10, Y15, Y4
+	VPAND        Y1, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y15, Y5
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe4 // VPDPBUSD Y12, Y15, Y4
+	VPAND        Y1, Y14, Y14
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y14, Y5
+	VMOVDQU      64(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y15, Y6
+	VPAND        Y1, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y15, Y7
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xf4 // VPDPBUSD Y12, Y15, Y6
+	VPAND        Y1, Y14, Y14
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y14, Y7
+	VMOVDQU      96(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x05; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y15, Y8
+	VPAND        Y1, Y14, Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc4 // VPDPBUSD Y12, Y10, Y8
+	VPAND        Y1, Y14, Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y10, Y9
+	VPBROADCASTD 16(CX), Y10
+	VPBROADCASTD 20(CX), Y11
+	VPBROADCASTD 24(CX), Y12
+	VPBROADCASTD 28(CX), Y13
+	VMOVDQU      256(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd2 // VPDPBUSD Y10, Y15, Y2
+	VPAND        Y1, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y15, Y3
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y15, Y2
+	VPAND        Y1, Y14, Y14
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y14, Y3
+	VMOVDQU      288(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y10, Y15, Y4
+	VPAND        Y1, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y15, Y5
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe4 // VPDPBUSD Y12, Y15, Y4
+	VPAND        Y1, Y14, Y14
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y14, Y5
+	VMOVDQU      320(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y15, Y6
+	VPAND        Y1, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y15, Y7
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xf4 // VPDPBUSD Y12, Y15, Y6
+	VPAND        Y1, Y14, Y14
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y14, Y7
+	VMOVDQU      352(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x05; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y15, Y8
+	VPAND        Y1, Y14, Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc4 // VPDPBUSD Y12, Y10, Y8
+	VPAND        Y1, Y14, Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y10, Y9
+	VPBROADCASTD 32(CX), Y10
+	VPBROADCASTD 36(CX), Y11
+	VPBROADCASTD 40(CX), Y12
+	VPBROADCASTD 44(CX), Y13
+	VMOVDQU      512(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd2 // VPDPBUSD Y10, Y15, Y2
+	VPAND        Y1, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y15, Y3
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y15, Y2
+	VPAND        Y1, Y14, Y14
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y14, Y3
+	VMOVDQU      544(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y10, Y15, Y4
+	VPAND        Y1, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y15, Y5
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe4 // VPDPBUSD Y12, Y15, Y4
+	VPAND        Y1, Y14, Y14
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y14, Y5
+	VMOVDQU      576(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y15, Y6
+	VPAND        Y1, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y15, Y7
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xf4 // VPDPBUSD Y12, Y15, Y6
+	VPAND        Y1, Y14, Y14
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y14, Y7
+	VMOVDQU      608(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x05; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y15, Y8
+	VPAND        Y1, Y14, Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc4 // VPDPBUSD Y12, Y10, Y8
+	VPAND        Y1, Y14, Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y10, Y9
+	VPBROADCASTD 48(CX), Y10
+	VPBROADCASTD 52(CX), Y11
+	VPBROADCASTD 56(CX), Y12
+	VPBROADCASTD 60(CX), Y13
+	VMOVDQU      768(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd2 // VPDPBUSD Y10, Y15, Y2
+	VPAND        Y1, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y15, Y3
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y15, Y2
+	VPAND        Y1, Y14, Y14
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y14, Y3
+	VMOVDQU      800(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y10, Y15, Y4
+	VPAND        Y1, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y15, Y5
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe4 // VPDPBUSD Y12, Y15, Y4
+	VPAND        Y1, Y14, Y14
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y14, Y5
+	VMOVDQU      832(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y15, Y6
+	VPAND        Y1, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xfb // VPDPBUSD Y11, Y15, Y7
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xf4 // VPDPBUSD Y12, Y15, Y6
+	VPAND        Y1, Y14, Y14
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y14, Y7
+	VMOVDQU      864(AX), Y14
+	VPAND        Y0, Y14, Y15
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x05; BYTE $0x50; BYTE $0xc2 // VPDPBUSD Y10, Y15, Y8
+	VPAND        Y1, Y14, Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcb // VPDPBUSD Y11, Y10, Y9
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xc4 // VPDPBUSD Y12, Y10, Y8
+	VPAND        Y1, Y14, Y10
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x2d; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y10, Y9
+	ADDQ         $+1024, AX
+	ADDQ         $+64, CX
+	ADDQ         $+8, DX
+	SUBQ         $+2, R14
+	JNZ          quad
+	VPSRAD       $0x02, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPSRAD       $0x02, Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	VPSRAD       $0x02, Y7, Y7
+	VPADDD       Y7, Y6, Y6
+	VPSRAD       $0x02, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVD        BX, X3
+	VPBROADCASTD X3, Y3
+	MOVQ         R13, BX
+	ANDQ         $-4, BX
+	ADDQ         scales+24(FP), BX
+	VBROADCASTSS (BX), Y5
+	MOVQ         AX, BX
+	SUBQ         SI, BX
+	LEAQ         (SP), R14
+	LEAQ         (R14)(SI*2), R14
+	VCVTPH2PS    (BX), Y7
+	VMULPS       Y5, Y7, Y7
+	VPADDD       Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y7, Y2, Y2
+	VADDPS       (R14), Y2, Y2
+	VMOVUPS      Y2, (R14)
+	VCVTPH2PS    16(BX), Y2
+	VMULPS       Y5, Y2, Y2
+	VPADDD       Y3, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VADDPS       32(R14), Y4, Y4
+	VMOVUPS      Y4, 32(R14)
+	VCVTPH2PS    32(BX), Y2
+	VMULPS       Y5, Y2, Y2
+	VPADDD       Y3, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y2, Y6, Y6
+	VADDPS       64(R14), Y6, Y6
+	VMOVUPS      Y6, 64(R14)
+	VCVTPH2PS    48(BX), Y2
+	VMULPS       Y5, Y2, Y2
+	VPADDD       Y3, Y8, Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y2, Y8, Y8
+	VADDPS       96(R14), Y8, Y8
+	VMOVUPS      Y8, 96(R14)
+	ADDQ         $+64, SI
+	CMPQ         SI, $+128
+	JLT          half
+	MOVQ         AX, R10
+	MOVQ         CX, R11
+	MOVQ         DX, R12
+	ADDQ         scaleStep+56(FP), R13
+	DECQ         R9
+	JNZ          block
+	CMPQ         R8, $+64
+	JLT          few
+	VMOVUPS      (SP), Y2
+	VMOVUPS      Y2, (DI)
+	VMOVUPS      32(SP), Y2
+	VMOVUPS      Y2, 32(DI)
+	VMOVUPS      64(SP), Y2
+	VMOVUPS      Y2, 64(DI)
+	VMOVUPS      96(SP), Y2
+	VMOVUPS      Y2, 96(DI)
+	VMOVUPS      128(SP), Y2
+	VMOVUPS      Y2, 128(DI)
+	VMOVUPS      160(SP), Y2
+	VMOVUPS      Y2, 160(DI)
+	VMOVUPS      192(SP), Y2
+	VMOVUPS      Y2, 192(DI)
+	VMOVUPS      224(SP), Y2
+	VMOVUPS      Y2, 224(DI)
+	JMP          stored
+
+few:
+	LEAQ (SP), AX
+	XORQ CX, CX
+
+row:
+	MOVL (AX)(CX*4), DX
+	MOVL DX, (DI)(CX*4)
+	INCQ CX
+	CMPQ CX, R8
+	JLT  row
+
+stored:
+	ADDQ $+256, DI
+	SUBQ $+64, R8
+	JG   tile
+	VZEROUPPER
+	RET
+
+// func codes64AVX2(dst *float32, data *byte, q *int8, scales *float32, sums *int32, blocks int, pairs int, scaleStep int, rows int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·codes64AVX2(SB), NOSPLIT, $384-72
+	VMOVDQU twobitMask0<>+0(SB), Y0
+	VMOVDQU twobitMask1<>+0(SB), Y1
+	MOVQ    dst+0(FP), DI
+	MOVQ    data+8(FP), R10
+	MOVQ    rows+64(FP), R8
+
+tile:
+	VPXOR   Y2, Y2, Y2
+	VMOVUPS Y2, (SP)
+	VMOVUPS Y2, 32(SP)
+	VMOVUPS Y2, 64(SP)
+	VMOVUPS Y2, 96(SP)
+	VMOVUPS Y2, 128(SP)
+	VMOVUPS Y2, 160(SP)
+	VMOVUPS Y2, 192(SP)
+	VMOVUPS Y2, 224(SP)
+	XORQ    R13, R13
+	MOVQ    q+16(FP), R11
+	MOVQ    sums+32(FP), R12
+	MOVQ    blocks+40(FP), R9
+
+block:
+	XORQ SI, SI
+
+half:
+	LEAQ    (R10)(SI*2), AX
+	MOVQ    R11, CX
+	MOVQ    R12, DX
+	XORQ    BX, BX
+	MOVQ    pairs+48(FP), R14
+	VPXOR   Y2, Y2, Y2
+	VMOVDQU Y2, 256(SP)
+	VMOVDQU Y2, 288(SP)
+	VMOVDQU Y2, 320(SP)
+	VMOVDQU Y2, 352(SP)
+
+quad:
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_5
+	PREFETCHT0 2048(AX)
+	PREFETCHT0 2112(AX)
+	PREFETCHT0 2304(AX)
+	PREFETCHT0 2368(AX)
+	PREFETCHT0 2560(AX)
+	PREFETCHT0 2624(AX)
+	PREFETCHT0 2816(AX)
+	PREFETCHT0 2880(AX)
+	JMP        fetched_5
+
+level2_5:
+	PREFETCHT1 8192(AX)
+	PREFETCHT1 8256(AX)
+	PREFETCHT1 8448(AX)
+	PREFETCHT1 8512(AX)
+	PREFETCHT1 8704(AX)
+	PREFETCHT1 8768(AX)
+	PREFETCHT1 8960(AX)
+	PREFETCHT1 9024(AX)
+
+fetched_5:
+	SUBL         (DX), BX
+	SUBL         4(DX), BX
+	VPBROADCASTD (CX), Y2
+	VPBROADCASTD 4(CX), Y3
+	VPBROADCASTD 8(CX), Y4
+	VPBROADCASTD 12(CX), Y5
+	VMOVDQU      (AX), Y6
+	VPAND        Y0, Y6, Y7
+	VPMADDUBSW   Y2, Y7, Y7
+	VPAND        Y1, Y6, Y8
+	VPMADDUBSW   Y3, Y8, Y8
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        Y0, Y6, Y9
+	VPMADDUBSW   Y4, Y9, Y9
+	VPADDW       Y9, Y7, Y7
+	VPAND        Y1, Y6, Y6
+	VPMADDUBSW   Y5, Y6, Y6
+	VPADDW       Y6, Y8, Y8
+	VMOVDQU      32(AX), Y6
+	VPAND        Y0, Y6, Y9
+	VPMADDUBSW   Y2, Y9, Y9
+	VPAND        Y1, Y6, Y10
+	VPMADDUBSW   Y3, Y10, Y10
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        Y0, Y6, Y11
+	VPMADDUBSW   Y4, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPAND        Y1, Y6, Y6
+	VPMADDUBSW   Y5, Y6, Y6
+	VPADDW       Y6, Y10, Y10
+	VMOVDQU      64(AX), Y6
+	VPAND        Y0, Y6, Y11
+	VPMADDUBSW   Y2, Y11, Y11
+	VPAND        Y1, Y6, Y12
+	VPMADDUBSW   Y3, Y12, Y12
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        Y0, Y6, Y13
+	VPMADDUBSW   Y4, Y13, Y13
+	VPADDW       Y13, Y11, Y11
+	VPAND        Y1, Y6, Y6
+	VPMADDUBSW   Y5, Y6, Y6
+	VPADDW       Y6, Y12, Y12
+	VMOVDQU      96(AX), Y6
+	VPAND        Y0, Y6, Y13
+	VPMADDUBSW   Y2, Y13, Y13
+	VPAND        Y1, Y6, Y2
+	VPMADDUBSW   Y3, Y2, Y2
+	VPSRLW       $0x04, Y6, Y6
+	VPAND        Y0, Y6, Y3
+	VPMADDUBSW   Y4, Y3, Y3
+	VPADDW       Y3, Y13, Y13
+	VPAND        Y1, Y6, Y3
+	VPMADDUBSW   Y5, Y3, Y3
+	VPADDW       Y3, Y2, Y2
+	VPBROADCASTD 16(CX), Y3
+	VPBROADCASTD 20(CX), Y4
+	VPBROADCASTD 24(CX), Y5
+	VPBROADCASTD 28(CX), Y6
+	VMOVDQU      256(AX), Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y3, Y15, Y15
+	VPADDW       Y15, Y7, Y7
+	VPAND        Y1, Y14, Y15
+	VPMADDUBSW   Y4, Y15, Y15
+	VPADDW       Y15, Y8, Y8
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y5, Y15, Y15
+	VPADDW       Y15, Y7, Y7
+	VPAND        Y1, Y14, Y14
+	VPMADDUBSW   Y6, Y14, Y14
+	VPADDW       Y14, Y8, Y8
+	VMOVDQU      288(AX), Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y3, Y15, Y15
+	VPADDW       Y15, Y9, Y9
+	VPAND        Y1, Y14, Y15
+	VPMADDUBSW   Y4, Y15, Y15
+	VPADDW       Y15, Y10, Y10
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y5, Y15, Y15
+	VPADDW       Y15, Y9, Y9
+	VPAND        Y1, Y14, Y14
+	VPMADDUBSW   Y6, Y14, Y14
+	VPADDW       Y14, Y10, Y10
+	VMOVDQU      320(AX), Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y3, Y15, Y15
+	VPADDW       Y15, Y11, Y11
+	VPAND        Y1, Y14, Y15
+	VPMADDUBSW   Y4, Y15, Y15
+	VPADDW       Y15, Y12, Y12
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y5, Y15, Y15
+	VPADDW       Y15, Y11, Y11
+	VPAND        Y1, Y14, Y14
+	VPMADDUBSW   Y6, Y14, Y14
+	VPADDW       Y14, Y12, Y12
+	VMOVDQU      352(AX), Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y3, Y15, Y15
+	VPADDW       Y15, Y13, Y13
+	VPAND        Y1, Y14, Y3
+	VPMADDUBSW   Y4, Y3, Y3
+	VPADDW       Y3, Y2, Y2
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y3
+	VPMADDUBSW   Y5, Y3, Y3
+	VPADDW       Y3, Y13, Y13
+	VPAND        Y1, Y14, Y3
+	VPMADDUBSW   Y6, Y3, Y3
+	VPADDW       Y3, Y2, Y2
+	VPBROADCASTD 32(CX), Y3
+	VPBROADCASTD 36(CX), Y4
+	VPBROADCASTD 40(CX), Y5
+	VPBROADCASTD 44(CX), Y6
+	VMOVDQU      512(AX), Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y3, Y15, Y15
+	VPADDW       Y15, Y7, Y7
+	VPAND        Y1, Y14, Y15
+	VPMADDUBSW   Y4, Y15, Y15
+	VPADDW       Y15, Y8, Y8
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y5, Y15, Y15
+	VPADDW       Y15, Y7, Y7
+	VPAND        Y1, Y14, Y14
+	VPMADDUBSW   Y6, Y14, Y14
+	VPADDW       Y14, Y8, Y8
+	VMOVDQU      544(AX), Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y3, Y15, Y15
+	VPADDW       Y15, Y9, Y9
+	VPAND        Y1, Y14, Y15
+	VPMADDUBSW   Y4, Y15, Y15
+	VPADDW       Y15, Y10, Y10
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y5, Y15, Y15
+	VPADDW       Y15, Y9, Y9
+	VPAND        Y1, Y14, Y14
+	VPMADDUBSW   Y6, Y14, Y14
+	VPADDW       Y14, Y10, Y10
+	VMOVDQU      576(AX), Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y3, Y15, Y15
+	VPADDW       Y15, Y11, Y11
+	VPAND        Y1, Y14, Y15
+	VPMADDUBSW   Y4, Y15, Y15
+	VPADDW       Y15, Y12, Y12
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y5, Y15, Y15
+	VPADDW       Y15, Y11, Y11
+	VPAND        Y1, Y14, Y14
+	VPMADDUBSW   Y6, Y14, Y14
+	VPADDW       Y14, Y12, Y12
+	VMOVDQU      608(AX), Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y3, Y15, Y15
+	VPADDW       Y15, Y13, Y13
+	VPAND        Y1, Y14, Y3
+	VPMADDUBSW   Y4, Y3, Y3
+	VPADDW       Y3, Y2, Y2
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y3
+	VPMADDUBSW   Y5, Y3, Y3
+	VPADDW       Y3, Y13, Y13
+	VPAND        Y1, Y14, Y3
+	VPMADDUBSW   Y6, Y3, Y3
+	VPADDW       Y3, Y2, Y2
+	VPBROADCASTD 48(CX), Y3
+	VPBROADCASTD 52(CX), Y4
+	VPBROADCASTD 56(CX), Y5
+	VPBROADCASTD 60(CX), Y6
+	VMOVDQU      768(AX), Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y3, Y15, Y15
+	VPADDW       Y15, Y7, Y7
+	VPAND        Y1, Y14, Y15
+	VPMADDUBSW   Y4, Y15, Y15
+	VPADDW       Y15, Y8, Y8
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y5, Y15, Y15
+	VPADDW       Y15, Y7, Y7
+	VPAND        Y1, Y14, Y14
+	VPMADDUBSW   Y6, Y14, Y14
+	VPADDW       Y14, Y8, Y8
+	VMOVDQU      800(AX), Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y3, Y15, Y15
+	VPADDW       Y15, Y9, Y9
+	VPAND        Y1, Y14, Y15
+	VPMADDUBSW   Y4, Y15, Y15
+	VPADDW       Y15, Y10, Y10
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y5, Y15, Y15
+	VPADDW       Y15, Y9, Y9
+	VPAND        Y1, Y14, Y14
+	VPMADDUBSW   Y6, Y14, Y14
+	VPADDW       Y14, Y10, Y10
+	VMOVDQU      832(AX), Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y3, Y15, Y15
+	VPADDW       Y15, Y11, Y11
+	VPAND        Y1, Y14, Y15
+	VPMADDUBSW   Y4, Y15, Y15
+	VPADDW       Y15, Y12, Y12
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y5, Y15, Y15
+	VPADDW       Y15, Y11, Y11
+	VPAND        Y1, Y14, Y14
+	VPMADDUBSW   Y6, Y14, Y14
+	VPADDW       Y14, Y12, Y12
+	VMOVDQU      864(AX), Y14
+	VPAND        Y0, Y14, Y15
+	VPMADDUBSW   Y3, Y15, Y15
+	VPADDW       Y15, Y13, Y13
+	VPAND        Y1, Y14, Y3
+	VPMADDUBSW   Y4, Y3, Y3
+	VPADDW       Y3, Y2, Y2
+	VPSRLW       $0x04, Y14, Y14
+	VPAND        Y0, Y14, Y3
+	VPMADDUBSW   Y5, Y3, Y3
+	VPADDW       Y3, Y13, Y13
+	VPAND        Y1, Y14, Y3
+	VPMADDUBSW   Y6, Y3, Y3
+	VPADDW       Y3, Y2, Y2
+	VPSRAW       $0x02, Y8, Y8
+	VPADDW       Y8, Y7, Y7
+	VPMADDWD     twobitWordOnes<>+0(SB), Y7, Y7
+	VPADDD       256(SP), Y7, Y7
+	VMOVDQU      Y7, 256(SP)
+	VPSRAW       $0x02, Y10, Y10
+	VPADDW       Y10, Y9, Y9
+	VPMADDWD     twobitWordOnes<>+0(SB), Y9, Y9
+	VPADDD       288(SP), Y9, Y9
+	VMOVDQU      Y9, 288(SP)
+	VPSRAW       $0x02, Y12, Y12
+	VPADDW       Y12, Y11, Y11
+	VPMADDWD     twobitWordOnes<>+0(SB), Y11, Y11
+	VPADDD       320(SP), Y11, Y11
+	VMOVDQU      Y11, 320(SP)
+	VPSRAW       $0x02, Y2, Y2
+	VPADDW       Y2, Y13, Y13
+	VPMADDWD     twobitWordOnes<>+0(SB), Y13, Y13
+	VPADDD       352(SP), Y13, Y13
+	VMOVDQU      Y13, 352(SP)
+	ADDQ         $+1024, AX
+	ADDQ         $+64, CX
+	ADDQ         $+8, DX
+	SUBQ         $+2, R14
+	JNZ          quad
+	VMOVDQU      256(SP), Y2
+	VMOVDQU      288(SP), Y3
+	VMOVDQU      320(SP), Y4
+	VMOVDQU      352(SP), Y5
+	VMOVD        BX, X6
+	VPBROADCASTD X6, Y6
+	MOVQ         R13, BX
+	ANDQ         $-4, BX
+	ADDQ         scales+24(FP), BX
+	VBROADCASTSS (BX), Y7
+	MOVQ         AX, BX
+	SUBQ         SI, BX
+	LEAQ         (SP), R14
+	LEAQ         (R14)(SI*2), R14
+	VCVTPH2PS    (BX), Y8
+	VMULPS       Y7, Y8, Y8
+	VPADDD       Y6, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y8, Y2, Y2
+	VADDPS       (R14), Y2, Y2
+	VMOVUPS      Y2, (R14)
+	VCVTPH2PS    16(BX), Y2
+	VMULPS       Y7, Y2, Y2
+	VPADDD       Y6, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y2, Y3, Y3
+	VADDPS       32(R14), Y3, Y3
+	VMOVUPS      Y3, 32(R14)
+	VCVTPH2PS    32(BX), Y2
+	VMULPS       Y7, Y2, Y2
+	VPADDD       Y6, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VADDPS       64(R14), Y4, Y4
+	VMOVUPS      Y4, 64(R14)
+	VCVTPH2PS    48(BX), Y2
+	VMULPS       Y7, Y2, Y2
+	VPADDD       Y6, Y5, Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y2, Y5, Y5
+	VADDPS       96(R14), Y5, Y5
+	VMOVUPS      Y5, 96(R14)
+	ADDQ         $+64, SI
+	CMPQ         SI, $+128
+	JLT          half
+	MOVQ         AX, R10
+	MOVQ         CX, R11
+	MOVQ         DX, R12
+	ADDQ         scaleStep+56(FP), R13
+	DECQ         R9
+	JNZ          block
+	CMPQ         R8, $+64
+	JLT          few
+	VMOVUPS      (SP), Y2
+	VMOVUPS      Y2, (DI)
+	VMOVUPS      32(SP), Y2
+	VMOVUPS      Y2, 32(DI)
+	VMOVUPS      64(SP), Y2
+	VMOVUPS      Y2, 64(DI)
+	VMOVUPS      96(SP), Y2
+	VMOVUPS      Y2, 96(DI)
+	VMOVUPS      128(SP), Y2
+	VMOVUPS      Y2, 128(DI)
+	VMOVUPS      160(SP), Y2
+	VMOVUPS      Y2, 160(DI)
+	VMOVUPS      192(SP), Y2
+	VMOVUPS      Y2, 192(DI)
+	VMOVUPS      224(SP), Y2
+	VMOVUPS      Y2, 224(DI)
+	JMP          stored
+
+few:
+	LEAQ (SP), AX
+	XORQ CX, CX
+
+row:
+	MOVL (AX)(CX*4), DX
+	MOVL DX, (DI)(CX*4)
+	INCQ CX
+	CMPQ CX, R8
+	JLT  row
+
+stored:
+	ADDQ $+256, DI
+	SUBQ $+64, R8
+	JG   tile
+	VZEROUPPER
+	RET
+
 // func packCodes64BytesAVX512(dst *byte, scales *byte, rows *byte, stride int, blocks int, groups int, gap int, scaleAt int)
 // Requires: AVX, AVX512F, AVX512VL
 TEXT ·packCodes64BytesAVX512(SB), NOSPLIT, $0-64
@@ -2779,20 +3532,20 @@ block:
 	VPSUBD.BCST 8(CX), Z12, Z12
 	VPSUBD.BCST 12(CX), Z12, Z12
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_4
+	JNE         level2_6
 	PREFETCHT0  2048(R8)
 	PREFETCHT0  2112(R8)
 	PREFETCHT0  2176(R8)
 	PREFETCHT0  2240(R8)
-	JMP         fetched_4
+	JMP         fetched_6
 
-level2_4:
+level2_6:
 	PREFETCHT1 8192(R8)
 	PREFETCHT1 8256(R8)
 	PREFETCHT1 8320(R8)
 	PREFETCHT1 8384(R8)
 
-fetched_4:
+fetched_6:
 	VPBROADCASTD (AX), Z13
 	VPBROADCASTD 16(AX), Z14
 	VPBROADCASTD 32(AX), Z15
@@ -2883,20 +3636,20 @@ fetched_4:
 	VPADDB       Z13, Z14, Z14
 	VPDPBUSD     Z17, Z14, Z11
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_5
+	JNE          level2_7
 	PREFETCHT0   2304(R8)
 	PREFETCHT0   2368(R8)
 	PREFETCHT0   2432(R8)
 	PREFETCHT0   2496(R8)
-	JMP          fetched_5
+	JMP          fetched_7
 
-level2_5:
+level2_7:
 	PREFETCHT1 8448(R8)
 	PREFETCHT1 8512(R8)
 	PREFETCHT1 8576(R8)
 	PREFETCHT1 8640(R8)
 
-fetched_5:
+fetched_7:
 	VPBROADCASTD 4(AX), Z13
 	VPBROADCASTD 20(AX), Z14
 	VPBROADCASTD 36(AX), Z15
@@ -2987,20 +3740,20 @@ fetched_5:
 	VPADDB       Z13, Z14, Z14
 	VPDPBUSD     Z17, Z14, Z11
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_6
+	JNE          level2_8
 	PREFETCHT0   2560(R8)
 	PREFETCHT0   2624(R8)
 	PREFETCHT0   2688(R8)
 	PREFETCHT0   2752(R8)
-	JMP          fetched_6
+	JMP          fetched_8
 
-level2_6:
+level2_8:
 	PREFETCHT1 8704(R8)
 	PREFETCHT1 8768(R8)
 	PREFETCHT1 8832(R8)
 	PREFETCHT1 8896(R8)
 
-fetched_6:
+fetched_8:
 	VPBROADCASTD 8(AX), Z13
 	VPBROADCASTD 24(AX), Z14
 	VPBROADCASTD 40(AX), Z15
@@ -3091,20 +3844,20 @@ fetched_6:
 	VPADDB       Z13, Z14, Z14
 	VPDPBUSD     Z17, Z14, Z11
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_7
+	JNE          level2_9
 	PREFETCHT0   2816(R8)
 	PREFETCHT0   2880(R8)
 	PREFETCHT0   2944(R8)
 	PREFETCHT0   3008(R8)
-	JMP          fetched_7
+	JMP          fetched_9
 
-level2_7:
+level2_9:
 	PREFETCHT1 8960(R8)
 	PREFETCHT1 9024(R8)
 	PREFETCHT1 9088(R8)
 	PREFETCHT1 9152(R8)
 
-fetched_7:
+fetched_9:
 	VPBROADCASTD 12(AX), Z13
 	VPBROADCASTD 28(AX), Z14
 	VPBROADCASTD 44(AX), Z15
@@ -3195,20 +3948,20 @@ fetched_7:
 	VPADDB       Z13, Z14, Z14
 	VPDPBUSD     Z17, Z14, Z11
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_8
+	JNE          level2_10
 	PREFETCHT0   3072(R8)
 	PREFETCHT0   3136(R8)
 	PREFETCHT0   3200(R8)
 	PREFETCHT0   3264(R8)
-	JMP          fetched_8
+	JMP          fetched_10
 
-level2_8:
+level2_10:
 	PREFETCHT1 9216(R8)
 	PREFETCHT1 9280(R8)
 	PREFETCHT1 9344(R8)
 	PREFETCHT1 9408(R8)
 
-fetched_8:
+fetched_10:
 	VPBROADCASTD 80(AX), Z13
 	VPBROADCASTD 88(AX), Z14
 	VPBROADCASTD 96(AX), Z15
@@ -3299,20 +4052,20 @@ fetched_8:
 	VPADDB       Z13, Z14, Z14
 	VPDPBUSD     Z17, Z14, Z11
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_9
+	JNE          level2_11
 	PREFETCHT0   3328(R8)
 	PREFETCHT0   3392(R8)
 	PREFETCHT0   3456(R8)
 	PREFETCHT0   3520(R8)
-	JMP          fetched_9
+	JMP          fetched_11
 
-level2_9:
+level2_11:
 	PREFETCHT1 9472(R8)
 	PREFETCHT1 9536(R8)
 	PREFETCHT1 9600(R8)
 	PREFETCHT1 9664(R8)
 
-fetched_9:
+fetched_11:
 	VPBROADCASTD 84(AX), Z13
 	VPBROADCASTD 92(AX), Z14
 	VPBROADCASTD 100(AX), Z15
@@ -3403,20 +4156,20 @@ fetched_9:
 	VPADDB       Z13, Z14, Z14
 	VPDPBUSD     Z17, Z14, Z11
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_10
+	JNE          level2_12
 	PREFETCHT0   3584(R8)
 	PREFETCHT0   3648(R8)
 	PREFETCHT0   3712(R8)
 	PREFETCHT0   3776(R8)
-	JMP          fetched_10
+	JMP          fetched_12
 
-level2_10:
+level2_12:
 	PREFETCHT1 9728(R8)
 	PREFETCHT1 9792(R8)
 	PREFETCHT1 9856(R8)
 	PREFETCHT1 9920(R8)
 
-fetched_10:
+fetched_12:
 	VPBROADCASTD 120(AX), Z13
 	VPBROADCASTD 124(AX), Z14
 	VPMOVZXWD    1536(R8), Z15
@@ -14216,47 +14969,47 @@ stored:
 
 // func ternaryStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
 // Requires: AVX, AVX2, AVX_VNNI, CMOV, MMX+
-TEXT ·ternaryStripAVXVNNI(SB), $8640-88
+TEXT ·ternaryStripAVXVNNI(SB), $8704-88
 	LEAQ  63(SP), AX
 	ANDQ  $-64, AX
+	MOVQ  cols+80(FP), BX
 	MOVQ  w+16(FP), CX
-	MOVQ  stride+24(FP), BX
-	MOVQ  rows+32(FP), SI
-	MOVQ  cols+80(FP), DI
-	MOVQ  BX, DX
-	IMULQ SI, DX
+	MOVQ  stride+24(FP), SI
+	MOVQ  rows+32(FP), DI
+	MOVQ  SI, DX
+	IMULQ DI, DX
 	ADDQ  CX, DX
 	XORQ  R9, R9
 
 rows:
 	MOVQ    CX, (AX)(R9*8)
-	LEAQ    (CX)(BX*1), R8
+	LEAQ    (CX)(SI*1), R8
 	INCQ    R9
-	CMPQ    R9, SI
+	CMPQ    R9, DI
 	CMOVQLT R8, CX
 	CMPQ    R9, $+16
 	JLT     rows
+	XORQ    CX, CX
 	VPXOR   Y0, Y0, Y0
-	LEAQ    4480(AX), CX
+	LEAQ    4544(AX), SI
 
 zero:
-	VMOVDQU Y0, (CX)
-	VMOVDQU Y0, 32(CX)
-	VMOVDQU Y0, 64(CX)
-	VMOVDQU Y0, 96(CX)
-	VMOVDQU Y0, 128(CX)
-	VMOVDQU Y0, 160(CX)
-	VMOVDQU Y0, 192(CX)
-	VMOVDQU Y0, 224(CX)
-	ADDQ    $+256, CX
-	SUBQ    $+4, DI
+	VMOVDQU Y0, (SI)
+	VMOVDQU Y0, 32(SI)
+	VMOVDQU Y0, 64(SI)
+	VMOVDQU Y0, 96(SI)
+	VMOVDQU Y0, 128(SI)
+	VMOVDQU Y0, 160(SI)
+	VMOVDQU Y0, 192(SI)
+	VMOVDQU Y0, 224(SI)
+	ADDQ    $+256, SI
+	SUBQ    $+4, BX
 	JG      zero
-	XORQ    CX, CX
 	MOVQ    panel+48(FP), BX
 	VMOVDQU twobitMask0<>+0(SB), Y0
 
 block:
-	LEAQ 384(AX), SI
+	LEAQ 448(AX), SI
 	LEAQ 64(CX), DI
 
 expand:
@@ -14266,7 +15019,7 @@ expand:
 	CMPQ  R8, $+16
 	JGE   whole
 	VPXOR X1, X1, X1
-	LEAQ  128(AX), R10
+	LEAQ  192(AX), R10
 	XORQ  R11, R11
 
 pad:
@@ -14438,13 +15191,13 @@ whole:
 
 expanded:
 	MOVQ BX, SI
-	LEAQ 4480(AX), DI
+	LEAQ 4544(AX), DI
 	MOVQ cols+80(FP), R8
 	MOVQ panelStride+56(FP), R9
 
 columns:
 	LEAQ         16(SI), R10
-	LEAQ         384(AX), R11
+	LEAQ         448(AX), R11
 	VPBROADCASTD (SI), Y1
 	VPBROADCASTD (SI), Y2
 	VPBROADCASTD 4(SI), Y3
@@ -14599,7 +15352,7 @@ steps:
 	MOVQ         dstStride+8(FP), DX
 	MOVQ         rows+32(FP), BX
 	MOVQ         cols+80(FP), SI
-	LEAQ         4480(AX), AX
+	LEAQ         4544(AX), AX
 	MOVQ         scales+64(FP), DI
 	VBROADCASTSS scale+72(FP), Y0
 	VPXOR        Y1, Y1, Y1
@@ -14642,49 +15395,963 @@ stored:
 	VZEROUPPER
 	RET
 
-// func ternaryStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
-// Requires: AVX, AVX2, CMOV, MMX+
-TEXT ·ternaryStripAVX2(SB), $8640-88
+// func blocksStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, gap int, scaleAt int, scaleStep int)
+// Requires: AVX, AVX2, AVX_VNNI, CMOV, F16C, MMX+
+TEXT ·blocksStripAVXVNNI(SB), $9024-120
 	LEAQ  63(SP), AX
 	ANDQ  $-64, AX
+	MOVQ  cols+80(FP), DX
 	MOVQ  w+16(FP), CX
-	MOVQ  stride+24(FP), BX
-	MOVQ  rows+32(FP), SI
-	MOVQ  cols+80(FP), DI
-	MOVQ  BX, DX
-	IMULQ SI, DX
+	MOVQ  stride+24(FP), SI
+	MOVQ  rows+32(FP), DI
+	MOVQ  SI, BX
+	IMULQ DI, BX
+	ADDQ  CX, BX
+	XORQ  R9, R9
+
+rows:
+	MOVQ    CX, (AX)(R9*8)
+	LEAQ    (CX)(SI*1), R8
+	INCQ    R9
+	CMPQ    R9, DI
+	CMOVQLT R8, CX
+	CMPQ    R9, $+16
+	JLT     rows
+	XORQ    CX, CX
+	LEAQ    3(DX), SI
+	ANDQ    $-4, SI
+	MOVQ    scales+64(FP), DI
+	MOVQ    scaleStride+72(FP), R8
+	XORQ    R10, R10
+
+scales:
+	MOVQ    DI, 192(AX)(R10*8)
+	LEAQ    (DI)(R8*1), R9
+	INCQ    R10
+	CMPQ    R10, DX
+	CMOVQLT R9, DI
+	CMPQ    R10, SI
+	JLT     scales
+	VPXOR   Y0, Y0, Y0
+	LEAQ    4864(AX), SI
+
+zero:
+	VMOVDQU Y0, (SI)
+	VMOVDQU Y0, 32(SI)
+	VMOVDQU Y0, 64(SI)
+	VMOVDQU Y0, 96(SI)
+	VMOVDQU Y0, 128(SI)
+	VMOVDQU Y0, 160(SI)
+	VMOVDQU Y0, 192(SI)
+	VMOVDQU Y0, 224(SI)
+	ADDQ    $+256, SI
+	SUBQ    $+4, DX
+	JG      zero
+	XORQ    DX, DX
+	MOVQ    DX, 720(AX)
+	MOVQ    groups+88(FP), SI
+	MOVQ    SI, DI
+	SHLQ    $0x08, DI
+	ADDQ    $+16, DI
+	MOVQ    DI, 712(AX)
+	SHLQ    $0x01, SI
+	MOVQ    SI, 704(AX)
+	MOVQ    panel+48(FP), SI
+	VMOVDQU twobitMask0<>+0(SB), Y0
+
+block:
+	MOVQ    scaleAt+104(FP), DI
+	ADDQ    CX, DI
+	MOVQ    (AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 128(AX)
+	MOVQ    8(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 130(AX)
+	MOVQ    16(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 132(AX)
+	MOVQ    24(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 134(AX)
+	MOVQ    32(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 136(AX)
+	MOVQ    40(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 138(AX)
+	MOVQ    48(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 140(AX)
+	MOVQ    56(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 142(AX)
+	MOVQ    64(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 144(AX)
+	MOVQ    72(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 146(AX)
+	MOVQ    80(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 148(AX)
+	MOVQ    88(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 150(AX)
+	MOVQ    96(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 152(AX)
+	MOVQ    104(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 154(AX)
+	MOVQ    112(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 156(AX)
+	MOVQ    120(AX), R8
+	MOVWLZX (R8)(DI*1), R8
+	MOVW    R8, 158(AX)
+	LEAQ    768(AX), DI
+	MOVQ    groups+88(FP), R8
+
+expand:
+	MOVQ           (AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           32(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           8(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           40(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           16(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           48(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           24(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           56(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, (DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 64(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 128(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 192(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 256(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 320(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 384(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 448(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 512(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 576(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 640(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 704(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 768(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 832(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 896(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 960(DI)
+	MOVQ           64(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y1
+	MOVQ           96(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
+	MOVQ           72(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y2
+	MOVQ           104(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
+	MOVQ           80(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y3
+	MOVQ           112(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
+	MOVQ           88(AX), R9
+	VBROADCASTI128 (R9)(CX*1), Y4
+	MOVQ           120(AX), R9
+	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
+	VPUNPCKLDQ     Y2, Y1, Y5
+	VPUNPCKLDQ     Y4, Y3, Y6
+	VPUNPCKHDQ     Y2, Y1, Y1
+	VPUNPCKHDQ     Y4, Y3, Y3
+	VPUNPCKLQDQ    Y6, Y5, Y2
+	VPUNPCKHQDQ    Y6, Y5, Y4
+	VPUNPCKLQDQ    Y3, Y1, Y5
+	VPUNPCKHQDQ    Y3, Y1, Y1
+	VPAND          Y0, Y2, Y3
+	VMOVDQU        Y3, 32(DI)
+	VPSRLD         $0x02, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 96(DI)
+	VPSRLD         $0x04, Y2, Y3
+	VPAND          Y0, Y3, Y3
+	VMOVDQU        Y3, 160(DI)
+	VPSRLD         $0x06, Y2, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 224(DI)
+	VPAND          Y0, Y4, Y2
+	VMOVDQU        Y2, 288(DI)
+	VPSRLD         $0x02, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 352(DI)
+	VPSRLD         $0x04, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 416(DI)
+	VPSRLD         $0x06, Y4, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 480(DI)
+	VPAND          Y0, Y5, Y2
+	VMOVDQU        Y2, 544(DI)
+	VPSRLD         $0x02, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 608(DI)
+	VPSRLD         $0x04, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 672(DI)
+	VPSRLD         $0x06, Y5, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 736(DI)
+	VPAND          Y0, Y1, Y2
+	VMOVDQU        Y2, 800(DI)
+	VPSRLD         $0x02, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 864(DI)
+	VPSRLD         $0x04, Y1, Y2
+	VPAND          Y0, Y2, Y2
+	VMOVDQU        Y2, 928(DI)
+	VPSRLD         $0x06, Y1, Y1
+	VPAND          Y0, Y1, Y1
+	VMOVDQU        Y1, 992(DI)
+	PREFETCHT0     (BX)
+	PREFETCHT0     64(BX)
+	PREFETCHT0     128(BX)
+	PREFETCHT0     192(BX)
+	ADDQ           $+256, BX
+	ADDQ           $+16, CX
+	ADDQ           $+1024, DI
+	DECQ           R8
+	JNZ            expand
+	VCVTPH2PS      128(AX), Y1
+	VCVTPH2PS      144(AX), Y2
+	MOVQ           SI, DI
+	LEAQ           4864(AX), R8
+	LEAQ           192(AX), R9
+	MOVQ           cols+80(FP), R10
+	MOVQ           panelStride+56(FP), R11
+
+columns:
+	LEAQ         16(DI), R12
+	LEAQ         768(AX), R13
+	VPBROADCASTD (DI), Y3
+	VPBROADCASTD (DI), Y4
+	VPBROADCASTD 4(DI), Y5
+	VPBROADCASTD 4(DI), Y6
+	VPBROADCASTD 8(DI), Y7
+	VPBROADCASTD 8(DI), Y8
+	VPBROADCASTD 12(DI), Y9
+	VPBROADCASTD 12(DI), Y10
+	MOVQ         704(AX), R14
+
+steps:
+	VMOVDQU      (R13), Y11
+	VMOVDQU      32(R13), Y12
+	VPBROADCASTD (R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 4(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 8(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 12(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      64(R13), Y11
+	VMOVDQU      96(R13), Y12
+	VPBROADCASTD 16(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 20(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 24(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 28(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      128(R13), Y11
+	VMOVDQU      160(R13), Y12
+	VPBROADCASTD 32(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 36(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 40(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 44(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      192(R13), Y11
+	VMOVDQU      224(R13), Y12
+	VPBROADCASTD 48(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 52(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 56(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 60(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      256(R13), Y11
+	VMOVDQU      288(R13), Y12
+	VPBROADCASTD 64(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 68(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 72(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 76(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      320(R13), Y11
+	VMOVDQU      352(R13), Y12
+	VPBROADCASTD 80(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 84(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 88(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 92(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      384(R13), Y11
+	VMOVDQU      416(R13), Y12
+	VPBROADCASTD 96(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 100(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 104(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 108(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      448(R13), Y11
+	VMOVDQU      480(R13), Y12
+	VPBROADCASTD 112(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 116(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 120(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 124(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	ADDQ         $+128, R12
+	ADDQ         $+512, R13
+	DECQ         R14
+	JNZ          steps
+	MOVQ         (R9), R12
+	VBROADCASTSS (R12)(DX*1), Y11
+	VMULPS       Y1, Y11, Y11
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y11, Y3, Y3
+	VADDPS       (R8), Y3, Y3
+	VMOVDQU      Y3, (R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y3, Y4, Y4
+	VADDPS       32(R8), Y4, Y4
+	VMOVDQU      Y4, 32(R8)
+	MOVQ         8(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VADDPS       64(R8), Y5, Y5
+	VMOVDQU      Y5, 64(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y3, Y6, Y6
+	VADDPS       96(R8), Y6, Y6
+	VMOVDQU      Y6, 96(R8)
+	MOVQ         16(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y3, Y7, Y7
+	VADDPS       128(R8), Y7, Y7
+	VMOVDQU      Y7, 128(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VADDPS       160(R8), Y8, Y8
+	VMOVDQU      Y8, 160(R8)
+	MOVQ         24(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y3, Y9, Y9
+	VADDPS       192(R8), Y9, Y9
+	VMOVDQU      Y9, 192(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y3, Y10, Y10
+	VADDPS       224(R8), Y10, Y10
+	VMOVDQU      Y10, 224(R8)
+	ADDQ         R11, DI
+	ADDQ         $+256, R8
+	ADDQ         $+32, R9
+	SUBQ         $+4, R10
+	JG           columns
+	ADDQ         712(AX), SI
+	ADDQ         gap+96(FP), CX
+	MOVQ         720(AX), DX
+	ADDQ         scaleStep+112(FP), DX
+	MOVQ         DX, 720(AX)
+	ANDQ         $-4, DX
+	DECQ         blocks+40(FP)
+	JNZ          block
+	MOVQ         dst+0(FP), CX
+	MOVQ         dstStride+8(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         cols+80(FP), SI
+	LEAQ         4864(AX), AX
+
+store:
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y1
+	CMPQ    BX, $+16
+	JLT     few
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y1, 32(CX)
+	JMP     stored
+
+few:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	XORQ    DI, DI
+
+row:
+	MOVL (AX)(DI*4), R8
+	MOVL R8, (CX)(DI*4)
+	INCQ DI
+	CMPQ DI, BX
+	JLT  row
+
+stored:
+	ADDQ DX, CX
+	ADDQ $+64, AX
+	DECQ SI
+	JNZ  store
+	VZEROUPPER
+	RET
+
+// func codes64StripAVXVNNI(dst *float32, dstStride int, data *byte, vector int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, scaleStep int)
+// Requires: AVX, AVX2, AVX_VNNI, CMOV, F16C, MMX+
+TEXT ·codes64StripAVXVNNI(SB), $8832-104
+	LEAQ  63(SP), AX
+	ANDQ  $-64, AX
+	MOVQ  cols+80(FP), DX
+	MOVQ  data+16(FP), SI
+	MOVQ  vector+24(FP), DI
+	MOVQ  groups+88(FP), R8
+	MOVQ  DI, CX
+	SHLQ  $0x06, CX
+	ADDQ  SI, CX
+	SHLQ  $0x0a, R8
+	LEAQ  128(R8), BX
+	SHRQ  $0x02, R8
+	IMULQ DI, R8
+	ADDQ  R8, BX
+	IMULQ blocks+40(FP), BX
+	ADDQ  SI, BX
+	LEAQ  3(DX), SI
+	ANDQ  $-4, SI
+	MOVQ  scales+64(FP), DI
+	MOVQ  scaleStride+72(FP), R8
+	XORQ  R10, R10
+
+scales:
+	MOVQ    DI, (AX)(R10*8)
+	LEAQ    (DI)(R8*1), R9
+	INCQ    R10
+	CMPQ    R10, DX
+	CMOVQLT R9, DI
+	CMPQ    R10, SI
+	JLT     scales
+	VPXOR   Y0, Y0, Y0
+	LEAQ    4672(AX), SI
+
+zero:
+	VMOVDQU Y0, (SI)
+	VMOVDQU Y0, 32(SI)
+	VMOVDQU Y0, 64(SI)
+	VMOVDQU Y0, 96(SI)
+	VMOVDQU Y0, 128(SI)
+	VMOVDQU Y0, 160(SI)
+	VMOVDQU Y0, 192(SI)
+	VMOVDQU Y0, 224(SI)
+	ADDQ    $+256, SI
+	SUBQ    $+4, DX
+	JG      zero
+	XORQ    DX, DX
+	MOVQ    DX, 528(AX)
+	MOVQ    groups+88(FP), SI
+	MOVQ    SI, DI
+	SHLQ    $0x08, DI
+	ADDQ    $+16, DI
+	MOVQ    DI, 520(AX)
+	SHLQ    $0x01, SI
+	MOVQ    SI, 512(AX)
+	MOVQ    panel+48(FP), SI
+	VMOVDQU twobitMask0<>+0(SB), Y0
+
+block:
+	LEAQ 576(AX), DI
+	MOVQ groups+88(FP), R8
+
+expand:
+	VMOVDQU    (CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, (DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 64(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 128(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 192(DI)
+	VMOVDQU    32(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 32(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 96(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 160(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 224(DI)
+	VMOVDQU    256(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 256(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 320(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 384(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 448(DI)
+	VMOVDQU    288(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 288(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 352(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 416(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 480(DI)
+	VMOVDQU    512(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 512(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 576(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 640(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 704(DI)
+	VMOVDQU    544(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 544(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 608(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 672(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 736(DI)
+	VMOVDQU    768(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 768(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 832(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 896(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 960(DI)
+	VMOVDQU    800(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 800(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 864(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 928(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 992(DI)
+	PREFETCHT0 (BX)
+	PREFETCHT0 64(BX)
+	PREFETCHT0 128(BX)
+	PREFETCHT0 192(BX)
+	ADDQ       $+256, BX
+	ADDQ       $+1024, CX
+	ADDQ       $+1024, DI
+	DECQ       R8
+	JNZ        expand
+	MOVQ       vector+24(FP), R8
+	MOVQ       CX, DI
+	SHLQ       $0x05, R8
+	SUBQ       R8, DI
+	VCVTPH2PS  (DI), Y1
+	VCVTPH2PS  16(DI), Y2
+	MOVQ       SI, DI
+	LEAQ       4672(AX), R8
+	LEAQ       (AX), R9
+	MOVQ       cols+80(FP), R10
+	MOVQ       panelStride+56(FP), R11
+
+columns:
+	LEAQ         16(DI), R12
+	LEAQ         576(AX), R13
+	VPBROADCASTD (DI), Y3
+	VPBROADCASTD (DI), Y4
+	VPBROADCASTD 4(DI), Y5
+	VPBROADCASTD 4(DI), Y6
+	VPBROADCASTD 8(DI), Y7
+	VPBROADCASTD 8(DI), Y8
+	VPBROADCASTD 12(DI), Y9
+	VPBROADCASTD 12(DI), Y10
+	MOVQ         512(AX), R14
+
+steps:
+	VMOVDQU      (R13), Y11
+	VMOVDQU      32(R13), Y12
+	VPBROADCASTD (R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 4(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 8(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 12(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      64(R13), Y11
+	VMOVDQU      96(R13), Y12
+	VPBROADCASTD 16(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 20(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 24(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 28(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      128(R13), Y11
+	VMOVDQU      160(R13), Y12
+	VPBROADCASTD 32(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 36(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 40(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 44(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      192(R13), Y11
+	VMOVDQU      224(R13), Y12
+	VPBROADCASTD 48(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 52(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 56(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 60(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      256(R13), Y11
+	VMOVDQU      288(R13), Y12
+	VPBROADCASTD 64(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 68(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 72(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 76(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      320(R13), Y11
+	VMOVDQU      352(R13), Y12
+	VPBROADCASTD 80(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 84(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 88(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 92(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      384(R13), Y11
+	VMOVDQU      416(R13), Y12
+	VPBROADCASTD 96(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 100(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 104(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 108(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	VMOVDQU      448(R13), Y11
+	VMOVDQU      480(R13), Y12
+	VPBROADCASTD 112(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
+	VPBROADCASTD 116(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
+	VPBROADCASTD 120(R12), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
+	VPBROADCASTD 124(R12), Y13
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
+	ADDQ         $+128, R12
+	ADDQ         $+512, R13
+	DECQ         R14
+	JNZ          steps
+	MOVQ         (R9), R12
+	VBROADCASTSS (R12)(DX*1), Y11
+	VMULPS       Y1, Y11, Y11
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y11, Y3, Y3
+	VADDPS       (R8), Y3, Y3
+	VMOVDQU      Y3, (R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y3, Y4, Y4
+	VADDPS       32(R8), Y4, Y4
+	VMOVDQU      Y4, 32(R8)
+	MOVQ         8(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VADDPS       64(R8), Y5, Y5
+	VMOVDQU      Y5, 64(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y3, Y6, Y6
+	VADDPS       96(R8), Y6, Y6
+	VMOVDQU      Y6, 96(R8)
+	MOVQ         16(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y3, Y7, Y7
+	VADDPS       128(R8), Y7, Y7
+	VMOVDQU      Y7, 128(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VADDPS       160(R8), Y8, Y8
+	VMOVDQU      Y8, 160(R8)
+	MOVQ         24(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y3, Y9, Y9
+	VADDPS       192(R8), Y9, Y9
+	VMOVDQU      Y9, 192(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y3, Y10, Y10
+	VADDPS       224(R8), Y10, Y10
+	VMOVDQU      Y10, 224(R8)
+	ADDQ         R11, DI
+	ADDQ         $+256, R8
+	ADDQ         $+32, R9
+	SUBQ         $+4, R10
+	JG           columns
+	ADDQ         520(AX), SI
+	ADDQ         $+128, CX
+	MOVQ         528(AX), DX
+	ADDQ         scaleStep+96(FP), DX
+	MOVQ         DX, 528(AX)
+	ANDQ         $-4, DX
+	DECQ         blocks+40(FP)
+	JNZ          block
+	MOVQ         dst+0(FP), CX
+	MOVQ         dstStride+8(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         cols+80(FP), SI
+	LEAQ         4672(AX), AX
+
+store:
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y1
+	CMPQ    BX, $+16
+	JLT     few
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y1, 32(CX)
+	JMP     stored
+
+few:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	XORQ    DI, DI
+
+row:
+	MOVL (AX)(DI*4), R8
+	MOVL R8, (CX)(DI*4)
+	INCQ DI
+	CMPQ DI, BX
+	JLT  row
+
+stored:
+	ADDQ DX, CX
+	ADDQ $+64, AX
+	DECQ SI
+	JNZ  store
+	VZEROUPPER
+	RET
+
+// func ternaryStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·ternaryStripAVX2(SB), $8704-88
+	LEAQ  63(SP), AX
+	ANDQ  $-64, AX
+	MOVQ  cols+80(FP), BX
+	MOVQ  w+16(FP), CX
+	MOVQ  stride+24(FP), SI
+	MOVQ  rows+32(FP), DI
+	MOVQ  SI, DX
+	IMULQ DI, DX
 	ADDQ  CX, DX
 	XORQ  R9, R9
 
 rows:
 	MOVQ    CX, (AX)(R9*8)
-	LEAQ    (CX)(BX*1), R8
+	LEAQ    (CX)(SI*1), R8
 	INCQ    R9
-	CMPQ    R9, SI
+	CMPQ    R9, DI
 	CMOVQLT R8, CX
 	CMPQ    R9, $+16
 	JLT     rows
+	XORQ    CX, CX
 	VPXOR   Y0, Y0, Y0
-	LEAQ    4480(AX), CX
+	LEAQ    4544(AX), SI
 
 zero:
-	VMOVDQU Y0, (CX)
-	VMOVDQU Y0, 32(CX)
-	VMOVDQU Y0, 64(CX)
-	VMOVDQU Y0, 96(CX)
-	VMOVDQU Y0, 128(CX)
-	VMOVDQU Y0, 160(CX)
-	VMOVDQU Y0, 192(CX)
-	VMOVDQU Y0, 224(CX)
-	ADDQ    $+256, CX
-	SUBQ    $+4, DI
+	VMOVDQU Y0, (SI)
+	VMOVDQU Y0, 32(SI)
+	VMOVDQU Y0, 64(SI)
+	VMOVDQU Y0, 96(SI)
+	VMOVDQU Y0, 128(SI)
+	VMOVDQU Y0, 160(SI)
+	VMOVDQU Y0, 192(SI)
+	VMOVDQU Y0, 224(SI)
+	ADDQ    $+256, SI
+	SUBQ    $+4, BX
 	JG      zero
-	XORQ    CX, CX
 	MOVQ    panel+48(FP), BX
 	VMOVDQU twobitMask0<>+0(SB), Y0
 
 block:
-	LEAQ 384(AX), SI
+	LEAQ 448(AX), SI
 	LEAQ 64(CX), DI
 
 expand:
@@ -14694,7 +16361,7 @@ expand:
 	CMPQ  R8, $+16
 	JGE   whole
 	VPXOR X1, X1, X1
-	LEAQ  128(AX), R10
+	LEAQ  192(AX), R10
 	XORQ  R11, R11
 
 pad:
@@ -14866,13 +16533,13 @@ whole:
 
 expanded:
 	MOVQ BX, SI
-	LEAQ 4480(AX), DI
+	LEAQ 4544(AX), DI
 	MOVQ cols+80(FP), R8
 	MOVQ panelStride+56(FP), R9
 
 columns:
 	LEAQ  16(SI), R10
-	LEAQ  384(AX), R11
+	LEAQ  448(AX), R11
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
@@ -15115,7 +16782,7 @@ steps:
 	MOVQ         dstStride+8(FP), DX
 	MOVQ         rows+32(FP), BX
 	MOVQ         cols+80(FP), SI
-	LEAQ         4480(AX), AX
+	LEAQ         4544(AX), AX
 	MOVQ         scales+64(FP), DI
 	VBROADCASTSS scale+72(FP), Y0
 	VPXOR        Y1, Y1, Y1
@@ -15158,560 +16825,58 @@ stored:
 	VZEROUPPER
 	RET
 
-// func blocksStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, gap int, scaleAt int, scaleStep int)
-// Requires: AVX, AVX2, AVX_VNNI, CMOV, F16C, MMX+
-TEXT ·blocksStripAVXVNNI(SB), $9024-120
-	LEAQ  63(SP), AX
-	ANDQ  $-64, AX
-	MOVQ  w+16(FP), CX
-	MOVQ  stride+24(FP), DX
-	MOVQ  rows+32(FP), SI
-	MOVQ  cols+80(FP), DI
-	MOVQ  DX, BX
-	IMULQ SI, BX
-	ADDQ  CX, BX
-	XORQ  R9, R9
-
-rows:
-	MOVQ    CX, (AX)(R9*8)
-	LEAQ    (CX)(DX*1), R8
-	INCQ    R9
-	CMPQ    R9, SI
-	CMOVQLT R8, CX
-	CMPQ    R9, $+16
-	JLT     rows
-	LEAQ    3(DI), CX
-	ANDQ    $-4, CX
-	MOVQ    scales+64(FP), DX
-	MOVQ    scaleStride+72(FP), SI
-	XORQ    R9, R9
-
-scales:
-	MOVQ    DX, 128(AX)(R9*8)
-	LEAQ    (DX)(SI*1), R8
-	INCQ    R9
-	CMPQ    R9, DI
-	CMOVQLT R8, DX
-	CMPQ    R9, CX
-	JLT     scales
-	VPXOR   Y0, Y0, Y0
-	LEAQ    4864(AX), CX
-
-zero:
-	VMOVDQU Y0, (CX)
-	VMOVDQU Y0, 32(CX)
-	VMOVDQU Y0, 64(CX)
-	VMOVDQU Y0, 96(CX)
-	VMOVDQU Y0, 128(CX)
-	VMOVDQU Y0, 160(CX)
-	VMOVDQU Y0, 192(CX)
-	VMOVDQU Y0, 224(CX)
-	ADDQ    $+256, CX
-	SUBQ    $+4, DI
-	JG      zero
-	XORQ    CX, CX
-	XORQ    DX, DX
-	MOVQ    DX, 720(AX)
-	MOVQ    groups+88(FP), SI
-	MOVQ    SI, DI
-	SHLQ    $0x08, DI
-	ADDQ    $+16, DI
-	MOVQ    DI, 712(AX)
-	SHLQ    $0x01, SI
-	MOVQ    SI, 704(AX)
-	MOVQ    panel+48(FP), SI
-	VMOVDQU twobitMask0<>+0(SB), Y0
-
-block:
-	MOVQ    scaleAt+104(FP), DI
-	ADDQ    CX, DI
-	MOVQ    (AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 640(AX)
-	MOVQ    8(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 642(AX)
-	MOVQ    16(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 644(AX)
-	MOVQ    24(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 646(AX)
-	MOVQ    32(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 648(AX)
-	MOVQ    40(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 650(AX)
-	MOVQ    48(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 652(AX)
-	MOVQ    56(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 654(AX)
-	MOVQ    64(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 656(AX)
-	MOVQ    72(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 658(AX)
-	MOVQ    80(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 660(AX)
-	MOVQ    88(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 662(AX)
-	MOVQ    96(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 664(AX)
-	MOVQ    104(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 666(AX)
-	MOVQ    112(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 668(AX)
-	MOVQ    120(AX), R8
-	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 670(AX)
-	LEAQ    768(AX), DI
-	MOVQ    groups+88(FP), R8
-
-expand:
-	MOVQ           (AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y1
-	MOVQ           32(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
-	MOVQ           8(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y2
-	MOVQ           40(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
-	MOVQ           16(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y3
-	MOVQ           48(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
-	MOVQ           24(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y4
-	MOVQ           56(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
-	VPUNPCKLDQ     Y2, Y1, Y5
-	VPUNPCKLDQ     Y4, Y3, Y6
-	VPUNPCKHDQ     Y2, Y1, Y1
-	VPUNPCKHDQ     Y4, Y3, Y3
-	VPUNPCKLQDQ    Y6, Y5, Y2
-	VPUNPCKHQDQ    Y6, Y5, Y4
-	VPUNPCKLQDQ    Y3, Y1, Y5
-	VPUNPCKHQDQ    Y3, Y1, Y1
-	VPAND          Y0, Y2, Y3
-	VMOVDQU        Y3, (DI)
-	VPSRLD         $0x02, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 64(DI)
-	VPSRLD         $0x04, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 128(DI)
-	VPSRLD         $0x06, Y2, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 192(DI)
-	VPAND          Y0, Y4, Y2
-	VMOVDQU        Y2, 256(DI)
-	VPSRLD         $0x02, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 320(DI)
-	VPSRLD         $0x04, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 384(DI)
-	VPSRLD         $0x06, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 448(DI)
-	VPAND          Y0, Y5, Y2
-	VMOVDQU        Y2, 512(DI)
-	VPSRLD         $0x02, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 576(DI)
-	VPSRLD         $0x04, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 640(DI)
-	VPSRLD         $0x06, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 704(DI)
-	VPAND          Y0, Y1, Y2
-	VMOVDQU        Y2, 768(DI)
-	VPSRLD         $0x02, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 832(DI)
-	VPSRLD         $0x04, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 896(DI)
-	VPSRLD         $0x06, Y1, Y1
-	VPAND          Y0, Y1, Y1
-	VMOVDQU        Y1, 960(DI)
-	MOVQ           64(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y1
-	MOVQ           96(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y1, Y1
-	MOVQ           72(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y2
-	MOVQ           104(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y2, Y2
-	MOVQ           80(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y3
-	MOVQ           112(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y3, Y3
-	MOVQ           88(AX), R9
-	VBROADCASTI128 (R9)(CX*1), Y4
-	MOVQ           120(AX), R9
-	VINSERTI128    $0x01, (R9)(CX*1), Y4, Y4
-	VPUNPCKLDQ     Y2, Y1, Y5
-	VPUNPCKLDQ     Y4, Y3, Y6
-	VPUNPCKHDQ     Y2, Y1, Y1
-	VPUNPCKHDQ     Y4, Y3, Y3
-	VPUNPCKLQDQ    Y6, Y5, Y2
-	VPUNPCKHQDQ    Y6, Y5, Y4
-	VPUNPCKLQDQ    Y3, Y1, Y5
-	VPUNPCKHQDQ    Y3, Y1, Y1
-	VPAND          Y0, Y2, Y3
-	VMOVDQU        Y3, 32(DI)
-	VPSRLD         $0x02, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 96(DI)
-	VPSRLD         $0x04, Y2, Y3
-	VPAND          Y0, Y3, Y3
-	VMOVDQU        Y3, 160(DI)
-	VPSRLD         $0x06, Y2, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 224(DI)
-	VPAND          Y0, Y4, Y2
-	VMOVDQU        Y2, 288(DI)
-	VPSRLD         $0x02, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 352(DI)
-	VPSRLD         $0x04, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 416(DI)
-	VPSRLD         $0x06, Y4, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 480(DI)
-	VPAND          Y0, Y5, Y2
-	VMOVDQU        Y2, 544(DI)
-	VPSRLD         $0x02, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 608(DI)
-	VPSRLD         $0x04, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 672(DI)
-	VPSRLD         $0x06, Y5, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 736(DI)
-	VPAND          Y0, Y1, Y2
-	VMOVDQU        Y2, 800(DI)
-	VPSRLD         $0x02, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 864(DI)
-	VPSRLD         $0x04, Y1, Y2
-	VPAND          Y0, Y2, Y2
-	VMOVDQU        Y2, 928(DI)
-	VPSRLD         $0x06, Y1, Y1
-	VPAND          Y0, Y1, Y1
-	VMOVDQU        Y1, 992(DI)
-	PREFETCHT0     (BX)
-	PREFETCHT0     64(BX)
-	PREFETCHT0     128(BX)
-	PREFETCHT0     192(BX)
-	ADDQ           $+256, BX
-	ADDQ           $+16, CX
-	ADDQ           $+1024, DI
-	DECQ           R8
-	JNZ            expand
-	VCVTPH2PS      640(AX), Y1
-	VCVTPH2PS      656(AX), Y2
-	MOVQ           SI, DI
-	LEAQ           4864(AX), R8
-	LEAQ           128(AX), R9
-	MOVQ           cols+80(FP), R10
-	MOVQ           panelStride+56(FP), R11
-
-columns:
-	LEAQ         16(DI), R12
-	LEAQ         768(AX), R13
-	VPBROADCASTD (DI), Y3
-	VPBROADCASTD (DI), Y4
-	VPBROADCASTD 4(DI), Y5
-	VPBROADCASTD 4(DI), Y6
-	VPBROADCASTD 8(DI), Y7
-	VPBROADCASTD 8(DI), Y8
-	VPBROADCASTD 12(DI), Y9
-	VPBROADCASTD 12(DI), Y10
-	MOVQ         704(AX), R14
-
-steps:
-	VMOVDQU      (R13), Y11
-	VMOVDQU      32(R13), Y12
-	VPBROADCASTD (R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 4(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 8(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 12(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      64(R13), Y11
-	VMOVDQU      96(R13), Y12
-	VPBROADCASTD 16(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 20(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 24(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 28(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      128(R13), Y11
-	VMOVDQU      160(R13), Y12
-	VPBROADCASTD 32(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 36(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 40(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 44(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      192(R13), Y11
-	VMOVDQU      224(R13), Y12
-	VPBROADCASTD 48(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 52(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 56(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 60(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      256(R13), Y11
-	VMOVDQU      288(R13), Y12
-	VPBROADCASTD 64(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 68(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 72(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 76(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      320(R13), Y11
-	VMOVDQU      352(R13), Y12
-	VPBROADCASTD 80(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 84(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 88(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 92(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      384(R13), Y11
-	VMOVDQU      416(R13), Y12
-	VPBROADCASTD 96(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 100(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 104(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 108(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	VMOVDQU      448(R13), Y11
-	VMOVDQU      480(R13), Y12
-	VPBROADCASTD 112(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y11, Y3
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y12, Y4
-	VPBROADCASTD 116(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y11, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x1d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y12, Y6
-	VPBROADCASTD 120(R12), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x25; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y11, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
-	VPBROADCASTD 124(R12), Y13
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x25; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y11, Y9
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y12, Y10
-	ADDQ         $+128, R12
-	ADDQ         $+512, R13
-	DECQ         R14
-	JNZ          steps
-	MOVQ         (R9), R12
-	VBROADCASTSS (R12)(DX*1), Y11
-	VMULPS       Y1, Y11, Y11
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y11, Y3, Y3
-	VADDPS       (R8), Y3, Y3
-	VMOVDQU      Y3, (R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y3, Y4, Y4
-	VADDPS       32(R8), Y4, Y4
-	VMOVDQU      Y4, 32(R8)
-	MOVQ         8(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y1, Y3, Y3
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y3, Y5, Y5
-	VADDPS       64(R8), Y5, Y5
-	VMOVDQU      Y5, 64(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       Y3, Y6, Y6
-	VADDPS       96(R8), Y6, Y6
-	VMOVDQU      Y6, 96(R8)
-	MOVQ         16(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y1, Y3, Y3
-	VCVTDQ2PS    Y7, Y7
-	VMULPS       Y3, Y7, Y7
-	VADDPS       128(R8), Y7, Y7
-	VMOVDQU      Y7, 128(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y3, Y8, Y8
-	VADDPS       160(R8), Y8, Y8
-	VMOVDQU      Y8, 160(R8)
-	MOVQ         24(R9), R12
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y1, Y3, Y3
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y3, Y9, Y9
-	VADDPS       192(R8), Y9, Y9
-	VMOVDQU      Y9, 192(R8)
-	VBROADCASTSS (R12)(DX*1), Y3
-	VMULPS       Y2, Y3, Y3
-	VCVTDQ2PS    Y10, Y10
-	VMULPS       Y3, Y10, Y10
-	VADDPS       224(R8), Y10, Y10
-	VMOVDQU      Y10, 224(R8)
-	ADDQ         R11, DI
-	ADDQ         $+256, R8
-	ADDQ         $+32, R9
-	SUBQ         $+4, R10
-	JG           columns
-	ADDQ         712(AX), SI
-	ADDQ         gap+96(FP), CX
-	MOVQ         720(AX), DX
-	ADDQ         scaleStep+112(FP), DX
-	MOVQ         DX, 720(AX)
-	ANDQ         $-4, DX
-	DECQ         blocks+40(FP)
-	JNZ          block
-	MOVQ         dst+0(FP), CX
-	MOVQ         dstStride+8(FP), DX
-	MOVQ         rows+32(FP), BX
-	MOVQ         cols+80(FP), SI
-	LEAQ         4864(AX), AX
-
-store:
-	VMOVDQU (AX), Y0
-	VMOVDQU 32(AX), Y1
-	CMPQ    BX, $+16
-	JLT     few
-	VMOVDQU Y0, (CX)
-	VMOVDQU Y1, 32(CX)
-	JMP     stored
-
-few:
-	VMOVDQU Y0, (AX)
-	VMOVDQU Y1, 32(AX)
-	XORQ    DI, DI
-
-row:
-	MOVL (AX)(DI*4), R8
-	MOVL R8, (CX)(DI*4)
-	INCQ DI
-	CMPQ DI, BX
-	JLT  row
-
-stored:
-	ADDQ DX, CX
-	ADDQ $+64, AX
-	DECQ SI
-	JNZ  store
-	VZEROUPPER
-	RET
-
 // func blocksStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, gap int, scaleAt int, scaleStep int)
 // Requires: AVX, AVX2, CMOV, F16C, MMX+
 TEXT ·blocksStripAVX2(SB), $9280-120
 	LEAQ  63(SP), AX
 	ANDQ  $-64, AX
+	MOVQ  cols+80(FP), DX
 	MOVQ  w+16(FP), CX
-	MOVQ  stride+24(FP), DX
-	MOVQ  rows+32(FP), SI
-	MOVQ  cols+80(FP), DI
-	MOVQ  DX, BX
-	IMULQ SI, BX
+	MOVQ  stride+24(FP), SI
+	MOVQ  rows+32(FP), DI
+	MOVQ  SI, BX
+	IMULQ DI, BX
 	ADDQ  CX, BX
 	XORQ  R9, R9
 
 rows:
 	MOVQ    CX, (AX)(R9*8)
-	LEAQ    (CX)(DX*1), R8
+	LEAQ    (CX)(SI*1), R8
 	INCQ    R9
-	CMPQ    R9, SI
+	CMPQ    R9, DI
 	CMOVQLT R8, CX
 	CMPQ    R9, $+16
 	JLT     rows
-	LEAQ    3(DI), CX
-	ANDQ    $-4, CX
-	MOVQ    scales+64(FP), DX
-	MOVQ    scaleStride+72(FP), SI
-	XORQ    R9, R9
+	XORQ    CX, CX
+	LEAQ    3(DX), SI
+	ANDQ    $-4, SI
+	MOVQ    scales+64(FP), DI
+	MOVQ    scaleStride+72(FP), R8
+	XORQ    R10, R10
 
 scales:
-	MOVQ    DX, 128(AX)(R9*8)
-	LEAQ    (DX)(SI*1), R8
-	INCQ    R9
-	CMPQ    R9, DI
-	CMOVQLT R8, DX
-	CMPQ    R9, CX
+	MOVQ    DI, 192(AX)(R10*8)
+	LEAQ    (DI)(R8*1), R9
+	INCQ    R10
+	CMPQ    R10, DX
+	CMOVQLT R9, DI
+	CMPQ    R10, SI
 	JLT     scales
 	VPXOR   Y0, Y0, Y0
-	LEAQ    5120(AX), CX
+	LEAQ    5120(AX), SI
 
 zero:
-	VMOVDQU Y0, (CX)
-	VMOVDQU Y0, 32(CX)
-	VMOVDQU Y0, 64(CX)
-	VMOVDQU Y0, 96(CX)
-	VMOVDQU Y0, 128(CX)
-	VMOVDQU Y0, 160(CX)
-	VMOVDQU Y0, 192(CX)
-	VMOVDQU Y0, 224(CX)
-	ADDQ    $+256, CX
-	SUBQ    $+4, DI
+	VMOVDQU Y0, (SI)
+	VMOVDQU Y0, 32(SI)
+	VMOVDQU Y0, 64(SI)
+	VMOVDQU Y0, 96(SI)
+	VMOVDQU Y0, 128(SI)
+	VMOVDQU Y0, 160(SI)
+	VMOVDQU Y0, 192(SI)
+	VMOVDQU Y0, 224(SI)
+	ADDQ    $+256, SI
+	SUBQ    $+4, DX
 	JG      zero
-	XORQ    CX, CX
 	XORQ    DX, DX
 	MOVQ    DX, 720(AX)
 	MOVQ    groups+88(FP), SI
@@ -15732,52 +16897,52 @@ block:
 	ADDQ    CX, DI
 	MOVQ    (AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 640(AX)
+	MOVW    R8, 128(AX)
 	MOVQ    8(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 642(AX)
+	MOVW    R8, 130(AX)
 	MOVQ    16(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 644(AX)
+	MOVW    R8, 132(AX)
 	MOVQ    24(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 646(AX)
+	MOVW    R8, 134(AX)
 	MOVQ    32(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 648(AX)
+	MOVW    R8, 136(AX)
 	MOVQ    40(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 650(AX)
+	MOVW    R8, 138(AX)
 	MOVQ    48(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 652(AX)
+	MOVW    R8, 140(AX)
 	MOVQ    56(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 654(AX)
+	MOVW    R8, 142(AX)
 	MOVQ    64(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 656(AX)
+	MOVW    R8, 144(AX)
 	MOVQ    72(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 658(AX)
+	MOVW    R8, 146(AX)
 	MOVQ    80(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 660(AX)
+	MOVW    R8, 148(AX)
 	MOVQ    88(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 662(AX)
+	MOVW    R8, 150(AX)
 	MOVQ    96(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 664(AX)
+	MOVW    R8, 152(AX)
 	MOVQ    104(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 666(AX)
+	MOVW    R8, 154(AX)
 	MOVQ    112(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 668(AX)
+	MOVW    R8, 156(AX)
 	MOVQ    120(AX), R8
 	MOVWLZX (R8)(DI*1), R8
-	MOVW    R8, 670(AX)
+	MOVW    R8, 158(AX)
 	LEAQ    1024(AX), DI
 	MOVQ    groups+88(FP), R8
 
@@ -15927,11 +17092,11 @@ expand:
 	ADDQ           $+1024, DI
 	DECQ           R8
 	JNZ            expand
-	VCVTPH2PS      640(AX), Y1
-	VCVTPH2PS      656(AX), Y2
+	VCVTPH2PS      128(AX), Y1
+	VCVTPH2PS      144(AX), Y2
 	MOVQ           SI, DI
 	LEAQ           5120(AX), R8
-	LEAQ           128(AX), R9
+	LEAQ           192(AX), R9
 	MOVQ           cols+80(FP), R10
 	MOVQ           panelStride+56(FP), R11
 
@@ -16281,6 +17446,537 @@ stored:
 	VZEROUPPER
 	RET
 
+// func codes64StripAVX2(dst *float32, dstStride int, data *byte, vector int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, scaleStep int)
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
+TEXT ·codes64StripAVX2(SB), $9088-104
+	LEAQ  63(SP), AX
+	ANDQ  $-64, AX
+	MOVQ  cols+80(FP), DX
+	MOVQ  data+16(FP), SI
+	MOVQ  vector+24(FP), DI
+	MOVQ  groups+88(FP), R8
+	MOVQ  DI, CX
+	SHLQ  $0x06, CX
+	ADDQ  SI, CX
+	SHLQ  $0x0a, R8
+	LEAQ  128(R8), BX
+	SHRQ  $0x02, R8
+	IMULQ DI, R8
+	ADDQ  R8, BX
+	IMULQ blocks+40(FP), BX
+	ADDQ  SI, BX
+	LEAQ  3(DX), SI
+	ANDQ  $-4, SI
+	MOVQ  scales+64(FP), DI
+	MOVQ  scaleStride+72(FP), R8
+	XORQ  R10, R10
+
+scales:
+	MOVQ    DI, (AX)(R10*8)
+	LEAQ    (DI)(R8*1), R9
+	INCQ    R10
+	CMPQ    R10, DX
+	CMOVQLT R9, DI
+	CMPQ    R10, SI
+	JLT     scales
+	VPXOR   Y0, Y0, Y0
+	LEAQ    4928(AX), SI
+
+zero:
+	VMOVDQU Y0, (SI)
+	VMOVDQU Y0, 32(SI)
+	VMOVDQU Y0, 64(SI)
+	VMOVDQU Y0, 96(SI)
+	VMOVDQU Y0, 128(SI)
+	VMOVDQU Y0, 160(SI)
+	VMOVDQU Y0, 192(SI)
+	VMOVDQU Y0, 224(SI)
+	ADDQ    $+256, SI
+	SUBQ    $+4, DX
+	JG      zero
+	XORQ    DX, DX
+	MOVQ    DX, 528(AX)
+	MOVQ    groups+88(FP), SI
+	MOVQ    SI, DI
+	SHLQ    $0x08, DI
+	ADDQ    $+16, DI
+	MOVQ    DI, 520(AX)
+	MOVQ    $+2, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+	SHLQ    $0x01, SI
+	MOVQ    SI, 512(AX)
+	MOVQ    panel+48(FP), SI
+	VMOVDQU twobitMask0<>+0(SB), Y0
+
+block:
+	LEAQ 832(AX), DI
+	MOVQ groups+88(FP), R8
+
+expand:
+	VMOVDQU    (CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, (DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 64(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 128(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 192(DI)
+	VMOVDQU    32(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 32(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 96(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 160(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 224(DI)
+	VMOVDQU    256(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 256(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 320(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 384(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 448(DI)
+	VMOVDQU    288(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 288(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 352(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 416(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 480(DI)
+	VMOVDQU    512(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 512(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 576(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 640(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 704(DI)
+	VMOVDQU    544(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 544(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 608(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 672(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 736(DI)
+	VMOVDQU    768(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 768(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 832(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 896(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 960(DI)
+	VMOVDQU    800(CX), Y1
+	VPAND      Y0, Y1, Y2
+	VMOVDQU    Y2, 800(DI)
+	VPSRLD     $0x02, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 864(DI)
+	VPSRLD     $0x04, Y1, Y2
+	VPAND      Y0, Y2, Y2
+	VMOVDQU    Y2, 928(DI)
+	VPSRLD     $0x06, Y1, Y1
+	VPAND      Y0, Y1, Y1
+	VMOVDQU    Y1, 992(DI)
+	PREFETCHT0 (BX)
+	PREFETCHT0 64(BX)
+	PREFETCHT0 128(BX)
+	PREFETCHT0 192(BX)
+	ADDQ       $+256, BX
+	ADDQ       $+1024, CX
+	ADDQ       $+1024, DI
+	DECQ       R8
+	JNZ        expand
+	MOVQ       vector+24(FP), R8
+	MOVQ       CX, DI
+	SHLQ       $0x05, R8
+	SUBQ       R8, DI
+	VCVTPH2PS  (DI), Y1
+	VCVTPH2PS  16(DI), Y2
+	MOVQ       SI, DI
+	LEAQ       4928(AX), R8
+	LEAQ       (AX), R9
+	MOVQ       cols+80(FP), R10
+	MOVQ       panelStride+56(FP), R11
+
+columns:
+	LEAQ 16(DI), R12
+	LEAQ 832(AX), R13
+
+part:
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	MOVQ  512(AX), R14
+
+steps:
+	VMOVDQU      (R13), Y11
+	VMOVDQU      32(R13), Y12
+	VPBROADCASTD (R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 4(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 8(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 12(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      64(R13), Y11
+	VMOVDQU      96(R13), Y12
+	VPBROADCASTD 16(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 20(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 24(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 28(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      128(R13), Y11
+	VMOVDQU      160(R13), Y12
+	VPBROADCASTD 32(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 36(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 40(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 44(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      192(R13), Y11
+	VMOVDQU      224(R13), Y12
+	VPBROADCASTD 48(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 52(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 56(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 60(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      256(R13), Y11
+	VMOVDQU      288(R13), Y12
+	VPBROADCASTD 64(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 68(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 72(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 76(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      320(R13), Y11
+	VMOVDQU      352(R13), Y12
+	VPBROADCASTD 80(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 84(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 88(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 92(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      384(R13), Y11
+	VMOVDQU      416(R13), Y12
+	VPBROADCASTD 96(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 100(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 104(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 108(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	VMOVDQU      448(R13), Y11
+	VMOVDQU      480(R13), Y12
+	VPBROADCASTD 112(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y3, Y3
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y4, Y4
+	VPBROADCASTD 116(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y5, Y5
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y6, Y6
+	VPBROADCASTD 120(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y14
+	VPADDW       Y14, Y7, Y7
+	VPMADDUBSW   Y13, Y12, Y13
+	VPADDW       Y13, Y8, Y8
+	VPBROADCASTD 124(R12), Y13
+	VPMADDUBSW   Y13, Y11, Y11
+	VPADDW       Y11, Y9, Y9
+	VPMADDUBSW   Y13, Y12, Y11
+	VPADDW       Y11, Y10, Y10
+	ADDQ         $+128, R12
+	ADDQ         $+512, R13
+	DECQ         R14
+	JNZ          steps
+	VPMADDWD     twobitWordOnes<>+0(SB), Y3, Y3
+	VPMADDWD     twobitWordOnes<>+0(SB), Y4, Y4
+	VPMADDWD     twobitWordOnes<>+0(SB), Y5, Y5
+	VPMADDWD     twobitWordOnes<>+0(SB), Y6, Y6
+	VPMADDWD     twobitWordOnes<>+0(SB), Y7, Y7
+	VPMADDWD     twobitWordOnes<>+0(SB), Y8, Y8
+	VPMADDWD     twobitWordOnes<>+0(SB), Y9, Y9
+	VPMADDWD     twobitWordOnes<>+0(SB), Y10, Y10
+	CMPQ         groups+88(FP), $+2
+	JLE          summed
+	LEAQ         4928(AX), R14
+	CMPQ         R13, R14
+	JEQ          second
+	VMOVDQU      Y3, 576(AX)
+	VMOVDQU      Y4, 608(AX)
+	VMOVDQU      Y5, 640(AX)
+	VMOVDQU      Y6, 672(AX)
+	VMOVDQU      Y7, 704(AX)
+	VMOVDQU      Y8, 736(AX)
+	VMOVDQU      Y9, 768(AX)
+	VMOVDQU      Y10, 800(AX)
+	JMP          part
+
+second:
+	VPADDD 576(AX), Y3, Y3
+	VPADDD 608(AX), Y4, Y4
+	VPADDD 640(AX), Y5, Y5
+	VPADDD 672(AX), Y6, Y6
+	VPADDD 704(AX), Y7, Y7
+	VPADDD 736(AX), Y8, Y8
+	VPADDD 768(AX), Y9, Y9
+	VPADDD 800(AX), Y10, Y10
+
+summed:
+	VPBROADCASTD (DI), Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD (DI), Y11
+	VPADDD       Y11, Y4, Y4
+	MOVQ         (R9), R12
+	VBROADCASTSS (R12)(DX*1), Y11
+	VMULPS       Y1, Y11, Y11
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y11, Y3, Y3
+	VADDPS       (R8), Y3, Y3
+	VMOVDQU      Y3, (R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y3, Y4, Y4
+	VADDPS       32(R8), Y4, Y4
+	VMOVDQU      Y4, 32(R8)
+	VPBROADCASTD 4(DI), Y3
+	VPADDD       Y3, Y5, Y5
+	VPBROADCASTD 4(DI), Y3
+	VPADDD       Y3, Y6, Y6
+	MOVQ         8(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VADDPS       64(R8), Y5, Y5
+	VMOVDQU      Y5, 64(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y3, Y6, Y6
+	VADDPS       96(R8), Y6, Y6
+	VMOVDQU      Y6, 96(R8)
+	VPBROADCASTD 8(DI), Y3
+	VPADDD       Y3, Y7, Y7
+	VPBROADCASTD 8(DI), Y3
+	VPADDD       Y3, Y8, Y8
+	MOVQ         16(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y3, Y7, Y7
+	VADDPS       128(R8), Y7, Y7
+	VMOVDQU      Y7, 128(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y3, Y8, Y8
+	VADDPS       160(R8), Y8, Y8
+	VMOVDQU      Y8, 160(R8)
+	VPBROADCASTD 12(DI), Y3
+	VPADDD       Y3, Y9, Y9
+	VPBROADCASTD 12(DI), Y3
+	VPADDD       Y3, Y10, Y10
+	MOVQ         24(R9), R12
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y1, Y3, Y3
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y3, Y9, Y9
+	VADDPS       192(R8), Y9, Y9
+	VMOVDQU      Y9, 192(R8)
+	VBROADCASTSS (R12)(DX*1), Y3
+	VMULPS       Y2, Y3, Y3
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y3, Y10, Y10
+	VADDPS       224(R8), Y10, Y10
+	VMOVDQU      Y10, 224(R8)
+	ADDQ         R11, DI
+	ADDQ         $+256, R8
+	ADDQ         $+32, R9
+	SUBQ         $+4, R10
+	JG           columns
+	ADDQ         520(AX), SI
+	ADDQ         $+128, CX
+	MOVQ         528(AX), DX
+	ADDQ         scaleStep+96(FP), DX
+	MOVQ         DX, 528(AX)
+	ANDQ         $-4, DX
+	DECQ         blocks+40(FP)
+	JNZ          block
+	MOVQ         dst+0(FP), CX
+	MOVQ         dstStride+8(FP), DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         cols+80(FP), SI
+	LEAQ         4928(AX), AX
+
+store:
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y1
+	CMPQ    BX, $+16
+	JLT     few
+	VMOVDQU Y0, (CX)
+	VMOVDQU Y1, 32(CX)
+	JMP     stored
+
+few:
+	VMOVDQU Y0, (AX)
+	VMOVDQU Y1, 32(AX)
+	XORQ    DI, DI
+
+row:
+	MOVL (AX)(DI*4), R8
+	MOVL R8, (CX)(DI*4)
+	INCQ DI
+	CMPQ DI, BX
+	JLT  row
+
+stored:
+	ADDQ DX, CX
+	ADDQ $+64, AX
+	DECQ SI
+	JNZ  store
+	VZEROUPPER
+	RET
+
 // func blocksTQ2AVX512VNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
 // Requires: AVX, AVX2, AVX512F, AVX512VNNI, CMOV, MMX+
 TEXT ·blocksTQ2AVX512VNNI(SB), NOSPLIT, $0-56
@@ -16339,14 +18035,14 @@ whole:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   (R10), Z5, Z6
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_11
+	JNE        level2_13
 	PREFETCHT0 (R12)
-	JMP        fetched_11
+	JMP        fetched_13
 
-level2_11:
+level2_13:
 	PREFETCHT1 4096(R12)
 
-fetched_11:
+fetched_13:
 	VMOVDQU64  (DX), Z5
 	VMOVDQU64  256(R10), Z7
 	VPANDD     Z3, Z5, Z9
@@ -16361,14 +18057,14 @@ fetched_11:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   (R10), Z5, Z7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_12
+	JNE        level2_14
 	PREFETCHT0 64(R12)
-	JMP        fetched_12
+	JMP        fetched_14
 
-level2_12:
+level2_14:
 	PREFETCHT1 4160(R12)
 
-fetched_12:
+fetched_14:
 	VMOVDQU64  (BX), Z5
 	VMOVDQU64  256(R10), Z9
 	VPANDD     Z3, Z5, Z10
@@ -16383,14 +18079,14 @@ fetched_12:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   (R10), Z5, Z9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_13
+	JNE        level2_15
 	PREFETCHT0 128(R12)
-	JMP        fetched_13
+	JMP        fetched_15
 
-level2_13:
+level2_15:
 	PREFETCHT1 4224(R12)
 
-fetched_13:
+fetched_15:
 	VMOVDQU64  (SI), Z5
 	VMOVDQU64  256(R10), Z10
 	VPANDD     Z3, Z5, Z11
@@ -16405,14 +18101,14 @@ fetched_13:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   (R10), Z5, Z10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_14
+	JNE        level2_16
 	PREFETCHT0 192(R12)
-	JMP        fetched_14
+	JMP        fetched_16
 
-level2_14:
+level2_16:
 	PREFETCHT1 4288(R12)
 
-fetched_14:
+fetched_16:
 	VPUNPCKLDQ  Z7, Z6, Z5
 	VPUNPCKHDQ  Z7, Z6, Z6
 	VPADDD      Z6, Z5, Z5
@@ -16436,14 +18132,14 @@ fetched_14:
 	VPANDD      Z0, Z5, Z5
 	VPDPBUSD    320(R10), Z5, Z6
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_15
+	JNE         level2_17
 	PREFETCHT0  256(R12)
-	JMP         fetched_15
+	JMP         fetched_17
 
-level2_15:
+level2_17:
 	PREFETCHT1 4352(R12)
 
-fetched_15:
+fetched_17:
 	VMOVDQU64  (DX)(DI*1), Z5
 	VMOVDQU64  576(R10), Z9
 	VPANDD     Z3, Z5, Z10
@@ -16458,14 +18154,14 @@ fetched_15:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   320(R10), Z5, Z9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_16
+	JNE        level2_18
 	PREFETCHT0 320(R12)
-	JMP        fetched_16
+	JMP        fetched_18
 
-level2_16:
+level2_18:
 	PREFETCHT1 4416(R12)
 
-fetched_16:
+fetched_18:
 	VMOVDQU64  (BX)(DI*1), Z5
 	VMOVDQU64  576(R10), Z10
 	VPANDD     Z3, Z5, Z11
@@ -16480,14 +18176,14 @@ fetched_16:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   320(R10), Z5, Z10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_17
+	JNE        level2_19
 	PREFETCHT0 384(R12)
-	JMP        fetched_17
+	JMP        fetched_19
 
-level2_17:
+level2_19:
 	PREFETCHT1 4480(R12)
 
-fetched_17:
+fetched_19:
 	VMOVDQU64  (SI)(DI*1), Z5
 	VMOVDQU64  576(R10), Z11
 	VPANDD     Z3, Z5, Z12
@@ -16502,14 +18198,14 @@ fetched_17:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   320(R10), Z5, Z11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_18
+	JNE        level2_20
 	PREFETCHT0 448(R12)
-	JMP        fetched_18
+	JMP        fetched_20
 
-level2_18:
+level2_20:
 	PREFETCHT1 4544(R12)
 
-fetched_18:
+fetched_20:
 	VPUNPCKLDQ  Z9, Z6, Z5
 	VPUNPCKHDQ  Z9, Z6, Z6
 	VPADDD      Z6, Z5, Z5
@@ -16536,14 +18232,14 @@ fetched_18:
 	VPANDD      Z0, Z6, Z6
 	VPDPBUSD    640(R10), Z6, Z7
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_19
+	JNE         level2_21
 	PREFETCHT0  512(R12)
-	JMP         fetched_19
+	JMP         fetched_21
 
-level2_19:
+level2_21:
 	PREFETCHT1 4608(R12)
 
-fetched_19:
+fetched_21:
 	VMOVDQU64  (DX)(R8*1), Z6
 	VMOVDQU64  896(R10), Z9
 	VPANDD     Z3, Z6, Z10
@@ -16558,14 +18254,14 @@ fetched_19:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   640(R10), Z6, Z9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_20
+	JNE        level2_22
 	PREFETCHT0 576(R12)
-	JMP        fetched_20
+	JMP        fetched_22
 
-level2_20:
+level2_22:
 	PREFETCHT1 4672(R12)
 
-fetched_20:
+fetched_22:
 	VMOVDQU64  (BX)(R8*1), Z6
 	VMOVDQU64  896(R10), Z10
 	VPANDD     Z3, Z6, Z11
@@ -16580,14 +18276,14 @@ fetched_20:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   640(R10), Z6, Z10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_21
+	JNE        level2_23
 	PREFETCHT0 640(R12)
-	JMP        fetched_21
+	JMP        fetched_23
 
-level2_21:
+level2_23:
 	PREFETCHT1 4736(R12)
 
-fetched_21:
+fetched_23:
 	VMOVDQU64  (SI)(R8*1), Z6
 	VMOVDQU64  896(R10), Z11
 	VPANDD     Z3, Z6, Z12
@@ -16602,14 +18298,14 @@ fetched_21:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   640(R10), Z6, Z11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_22
+	JNE        level2_24
 	PREFETCHT0 704(R12)
-	JMP        fetched_22
+	JMP        fetched_24
 
-level2_22:
+level2_24:
 	PREFETCHT1 4800(R12)
 
-fetched_22:
+fetched_24:
 	VPUNPCKLDQ  Z9, Z7, Z6
 	VPUNPCKHDQ  Z9, Z7, Z7
 	VPADDD      Z7, Z6, Z6
@@ -16633,14 +18329,14 @@ fetched_22:
 	VPANDD      Z0, Z6, Z6
 	VPDPBUSD    960(R10), Z6, Z7
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_23
+	JNE         level2_25
 	PREFETCHT0  768(R12)
-	JMP         fetched_23
+	JMP         fetched_25
 
-level2_23:
+level2_25:
 	PREFETCHT1 4864(R12)
 
-fetched_23:
+fetched_25:
 	VMOVDQU64  (DX)(R9*1), Z6
 	VMOVDQU64  1216(R10), Z10
 	VPANDD     Z3, Z6, Z11
@@ -16655,14 +18351,14 @@ fetched_23:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   960(R10), Z6, Z10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_24
+	JNE        level2_26
 	PREFETCHT0 832(R12)
-	JMP        fetched_24
+	JMP        fetched_26
 
-level2_24:
+level2_26:
 	PREFETCHT1 4928(R12)
 
-fetched_24:
+fetched_26:
 	VMOVDQU64  (BX)(R9*1), Z6
 	VMOVDQU64  1216(R10), Z11
 	VPANDD     Z3, Z6, Z12
@@ -16677,14 +18373,14 @@ fetched_24:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   960(R10), Z6, Z11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_25
+	JNE        level2_27
 	PREFETCHT0 896(R12)
-	JMP        fetched_25
+	JMP        fetched_27
 
-level2_25:
+level2_27:
 	PREFETCHT1 4992(R12)
 
-fetched_25:
+fetched_27:
 	VMOVDQU64  (SI)(R9*1), Z6
 	VMOVDQU64  1216(R10), Z12
 	VPANDD     Z3, Z6, Z13
@@ -16699,16 +18395,16 @@ fetched_25:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   960(R10), Z6, Z12
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_26
+	JNE        level2_28
 	PREFETCHT0 960(R12)
 	PREFETCHT0 1024(R12)
-	JMP        fetched_26
+	JMP        fetched_28
 
-level2_26:
+level2_28:
 	PREFETCHT1 5056(R12)
 	PREFETCHT1 5120(R12)
 
-fetched_26:
+fetched_28:
 	VPUNPCKLDQ    Z10, Z7, Z6
 	VPUNPCKHDQ    Z10, Z7, Z7
 	VPADDD        Z7, Z6, Z6
@@ -16848,14 +18544,14 @@ whole:
 	VMOVDQU    160(DI), Y6
 	BYTE       $0xc4; BYTE $0xe2; BYTE $0x55; BYTE $0x50; BYTE $0xfe // VPDPBUSD Y6, Y5, Y7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_27
+	JNE        level2_29
 	PREFETCHT0 (R9)
-	JMP        fetched_27
+	JMP        fetched_29
 
-level2_27:
+level2_29:
 	PREFETCHT1 4096(R9)
 
-fetched_27:
+fetched_29:
 	VMOVDQU    (CX), Y5
 	VMOVDQU    32(CX), Y6
 	VMOVDQU    128(DI), Y8
@@ -16888,14 +18584,14 @@ fetched_27:
 	VMOVDQU    160(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xc6 // VPDPBUSD Y6, Y5, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_28
+	JNE        level2_30
 	PREFETCHT0 64(R9)
-	JMP        fetched_28
+	JMP        fetched_30
 
-level2_28:
+level2_30:
 	PREFETCHT1 4160(R9)
 
-fetched_28:
+fetched_30:
 	VMOVDQU    (DX), Y5
 	VMOVDQU    32(DX), Y6
 	VMOVDQU    128(DI), Y9
@@ -16928,14 +18624,14 @@ fetched_28:
 	VMOVDQU    160(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xce // VPDPBUSD Y6, Y5, Y9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_29
+	JNE        level2_31
 	PREFETCHT0 128(R9)
-	JMP        fetched_29
+	JMP        fetched_31
 
-level2_29:
+level2_31:
 	PREFETCHT1 4224(R9)
 
-fetched_29:
+fetched_31:
 	VMOVDQU    (BX), Y5
 	VMOVDQU    32(BX), Y6
 	VMOVDQU    128(DI), Y10
@@ -16968,14 +18664,14 @@ fetched_29:
 	VMOVDQU    160(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y6, Y5, Y10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_30
+	JNE        level2_32
 	PREFETCHT0 192(R9)
-	JMP        fetched_30
+	JMP        fetched_32
 
-level2_30:
+level2_32:
 	PREFETCHT1 4288(R9)
 
-fetched_30:
+fetched_32:
 	VPUNPCKLDQ  Y8, Y7, Y5
 	VPUNPCKHDQ  Y8, Y7, Y6
 	VPADDD      Y6, Y5, Y5
@@ -17017,14 +18713,14 @@ fetched_30:
 	VMOVDQU     480(DI), Y6
 	BYTE        $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xc6 // VPDPBUSD Y6, Y5, Y8
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_31
+	JNE         level2_33
 	PREFETCHT0  256(R9)
-	JMP         fetched_31
+	JMP         fetched_33
 
-level2_31:
+level2_33:
 	PREFETCHT1 4352(R9)
 
-fetched_31:
+fetched_33:
 	VMOVDQU    (CX)(SI*1), Y5
 	VMOVDQU    32(CX)(SI*1), Y6
 	VMOVDQU    448(DI), Y9
@@ -17057,14 +18753,14 @@ fetched_31:
 	VMOVDQU    480(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xce // VPDPBUSD Y6, Y5, Y9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_32
+	JNE        level2_34
 	PREFETCHT0 320(R9)
-	JMP        fetched_32
+	JMP        fetched_34
 
-level2_32:
+level2_34:
 	PREFETCHT1 4416(R9)
 
-fetched_32:
+fetched_34:
 	VMOVDQU    (DX)(SI*1), Y5
 	VMOVDQU    32(DX)(SI*1), Y6
 	VMOVDQU    448(DI), Y10
@@ -17097,14 +18793,14 @@ fetched_32:
 	VMOVDQU    480(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y6, Y5, Y10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_33
+	JNE        level2_35
 	PREFETCHT0 384(R9)
-	JMP        fetched_33
+	JMP        fetched_35
 
-level2_33:
+level2_35:
 	PREFETCHT1 4480(R9)
 
-fetched_33:
+fetched_35:
 	VMOVDQU    (BX)(SI*1), Y5
 	VMOVDQU    32(BX)(SI*1), Y6
 	VMOVDQU    448(DI), Y11
@@ -17137,16 +18833,16 @@ fetched_33:
 	VMOVDQU    480(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xde // VPDPBUSD Y6, Y5, Y11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_34
+	JNE        level2_36
 	PREFETCHT0 448(R9)
 	PREFETCHT0 512(R9)
-	JMP        fetched_34
+	JMP        fetched_36
 
-level2_34:
+level2_36:
 	PREFETCHT1 4544(R9)
 	PREFETCHT1 4608(R9)
 
-fetched_34:
+fetched_36:
 	VPUNPCKLDQ   Y9, Y8, Y5
 	VPUNPCKHDQ   Y9, Y8, Y6
 	VPADDD       Y6, Y5, Y5
@@ -17268,14 +18964,14 @@ whole:
 	VPADDD     128(DI), Y5, Y5
 	VPADDD     288(DI), Y5, Y5
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_35
+	JNE        level2_37
 	PREFETCHT0 (R9)
-	JMP        fetched_35
+	JMP        fetched_37
 
-level2_35:
+level2_37:
 	PREFETCHT1 4096(R9)
 
-fetched_35:
+fetched_37:
 	VMOVDQU    (CX), Y3
 	VMOVDQU    32(CX), Y4
 	VPAND      Y0, Y3, Y6
@@ -17308,14 +19004,14 @@ fetched_35:
 	VPADDD     128(DI), Y6, Y6
 	VPADDD     288(DI), Y6, Y6
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_36
+	JNE        level2_38
 	PREFETCHT0 64(R9)
-	JMP        fetched_36
+	JMP        fetched_38
 
-level2_36:
+level2_38:
 	PREFETCHT1 4160(R9)
 
-fetched_36:
+fetched_38:
 	VMOVDQU    (DX), Y3
 	VMOVDQU    32(DX), Y4
 	VPAND      Y0, Y3, Y7
@@ -17348,14 +19044,14 @@ fetched_36:
 	VPADDD     128(DI), Y7, Y7
 	VPADDD     288(DI), Y7, Y7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_37
+	JNE        level2_39
 	PREFETCHT0 128(R9)
-	JMP        fetched_37
+	JMP        fetched_39
 
-level2_37:
+level2_39:
 	PREFETCHT1 4224(R9)
 
-fetched_37:
+fetched_39:
 	VMOVDQU    (BX), Y3
 	VMOVDQU    32(BX), Y4
 	VPAND      Y0, Y3, Y8
@@ -17388,14 +19084,14 @@ fetched_37:
 	VPADDD     128(DI), Y8, Y8
 	VPADDD     288(DI), Y8, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_38
+	JNE        level2_40
 	PREFETCHT0 192(R9)
-	JMP        fetched_38
+	JMP        fetched_40
 
-level2_38:
+level2_40:
 	PREFETCHT1 4288(R9)
 
-fetched_38:
+fetched_40:
 	VPUNPCKLDQ  Y6, Y5, Y3
 	VPUNPCKHDQ  Y6, Y5, Y4
 	VPADDD      Y4, Y3, Y3
@@ -17437,14 +19133,14 @@ fetched_38:
 	VPADDD      448(DI), Y6, Y6
 	VPADDD      608(DI), Y6, Y6
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_39
+	JNE         level2_41
 	PREFETCHT0  256(R9)
-	JMP         fetched_39
+	JMP         fetched_41
 
-level2_39:
+level2_41:
 	PREFETCHT1 4352(R9)
 
-fetched_39:
+fetched_41:
 	VMOVDQU    (CX)(SI*1), Y3
 	VMOVDQU    32(CX)(SI*1), Y4
 	VPAND      Y0, Y3, Y7
@@ -17477,14 +19173,14 @@ fetched_39:
 	VPADDD     448(DI), Y7, Y7
 	VPADDD     608(DI), Y7, Y7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_40
+	JNE        level2_42
 	PREFETCHT0 320(R9)
-	JMP        fetched_40
+	JMP        fetched_42
 
-level2_40:
+level2_42:
 	PREFETCHT1 4416(R9)
 
-fetched_40:
+fetched_42:
 	VMOVDQU    (DX)(SI*1), Y3
 	VMOVDQU    32(DX)(SI*1), Y4
 	VPAND      Y0, Y3, Y8
@@ -17517,14 +19213,14 @@ fetched_40:
 	VPADDD     448(DI), Y8, Y8
 	VPADDD     608(DI), Y8, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_41
+	JNE        level2_43
 	PREFETCHT0 384(R9)
-	JMP        fetched_41
+	JMP        fetched_43
 
-level2_41:
+level2_43:
 	PREFETCHT1 4480(R9)
 
-fetched_41:
+fetched_43:
 	VMOVDQU    (BX)(SI*1), Y3
 	VMOVDQU    32(BX)(SI*1), Y4
 	VPAND      Y0, Y3, Y9
@@ -17557,16 +19253,16 @@ fetched_41:
 	VPADDD     448(DI), Y9, Y9
 	VPADDD     608(DI), Y9, Y9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_42
+	JNE        level2_44
 	PREFETCHT0 448(R9)
 	PREFETCHT0 512(R9)
-	JMP        fetched_42
+	JMP        fetched_44
 
-level2_42:
+level2_44:
 	PREFETCHT1 4544(R9)
 	PREFETCHT1 4608(R9)
 
-fetched_42:
+fetched_44:
 	VPUNPCKLDQ   Y7, Y6, Y3
 	VPUNPCKHDQ   Y7, Y6, Y4
 	VPADDD       Y4, Y3, Y3
@@ -17694,14 +19390,14 @@ whole:
 	VPANDD       Z0, Z5, Z7
 	VPDPBUSD     (R10), Z7, Z6
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_43
+	JNE          level2_45
 	PREFETCHT0   (R12)
-	JMP          fetched_43
+	JMP          fetched_45
 
-level2_43:
+level2_45:
 	PREFETCHT1 4096(R12)
 
-fetched_43:
+fetched_45:
 	VMOVDQU      2(DX), X8
 	VINSERTI128  $0x01, 2(DX)(DI*1), Y8, Y8
 	VINSERTI32X4 $0x02, 2(DX)(R8*1), Z8, Z8
@@ -17719,14 +19415,14 @@ fetched_43:
 	VPANDD       Z0, Z8, Z13
 	VPDPBUSD     (R10), Z13, Z7
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_44
+	JNE          level2_46
 	PREFETCHT0   64(R12)
-	JMP          fetched_44
+	JMP          fetched_46
 
-level2_44:
+level2_46:
 	PREFETCHT1 4160(R12)
 
-fetched_44:
+fetched_46:
 	VMOVDQU      2(BX), X9
 	VINSERTI128  $0x01, 2(BX)(DI*1), Y9, Y9
 	VINSERTI32X4 $0x02, 2(BX)(R8*1), Z9, Z9
@@ -17744,14 +19440,14 @@ fetched_44:
 	VPANDD       Z0, Z9, Z14
 	VPDPBUSD     (R10), Z14, Z13
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_45
+	JNE          level2_47
 	PREFETCHT0   128(R12)
-	JMP          fetched_45
+	JMP          fetched_47
 
-level2_45:
+level2_47:
 	PREFETCHT1 4224(R12)
 
-fetched_45:
+fetched_47:
 	VMOVDQU      2(SI), X10
 	VINSERTI128  $0x01, 2(SI)(DI*1), Y10, Y10
 	VINSERTI32X4 $0x02, 2(SI)(R8*1), Z10, Z10
@@ -17769,16 +19465,16 @@ fetched_45:
 	VPANDD       Z0, Z10, Z15
 	VPDPBUSD     (R10), Z15, Z14
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_46
+	JNE          level2_48
 	PREFETCHT0   192(R12)
 	PREFETCHT0   256(R12)
-	JMP          fetched_46
+	JMP          fetched_48
 
-level2_46:
+level2_48:
 	PREFETCHT1 4288(R12)
 	PREFETCHT1 4352(R12)
 
-fetched_46:
+fetched_48:
 	VPUNPCKLDQ    Z7, Z6, Z15
 	VPUNPCKHDQ    Z7, Z6, Z6
 	VPADDD        Z6, Z15, Z15
@@ -17919,14 +19615,14 @@ whole:
 	VMOVDQU     (DI), Y12
 	BYTE        $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xfc // VPDPBUSD Y12, Y8, Y7
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_47
+	JNE         level2_49
 	PREFETCHT0  (R9)
-	JMP         fetched_47
+	JMP         fetched_49
 
-level2_47:
+level2_49:
 	PREFETCHT1 4096(R9)
 
-fetched_47:
+fetched_49:
 	VMOVDQU     2(DX), X10
 	VINSERTI128 $0x01, 2(DX)(SI*1), Y10, Y10
 	VMOVDQU     128(DI), Y8
@@ -17946,14 +19642,14 @@ fetched_47:
 	VMOVDQU     (DI), Y13
 	BYTE        $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_48
+	JNE         level2_50
 	PREFETCHT0  64(R9)
-	JMP         fetched_48
+	JMP         fetched_50
 
-level2_48:
+level2_50:
 	PREFETCHT1 4160(R9)
 
-fetched_48:
+fetched_50:
 	VMOVDQU     2(BX), X11
 	VINSERTI128 $0x01, 2(BX)(SI*1), Y11, Y11
 	VMOVDQU     128(DI), Y12
@@ -17973,14 +19669,14 @@ fetched_48:
 	VMOVDQU     (DI), Y14
 	BYTE        $0xc4; BYTE $0x42; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y12
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_49
+	JNE         level2_51
 	PREFETCHT0  128(R9)
-	JMP         fetched_49
+	JMP         fetched_51
 
-level2_49:
+level2_51:
 	PREFETCHT1 4224(R9)
 
-fetched_49:
+fetched_51:
 	VPUNPCKLDQ   Y7, Y6, Y13
 	VPUNPCKHDQ   Y7, Y6, Y6
 	VPADDD       Y6, Y13, Y13
@@ -18102,14 +19798,14 @@ whole:
 	VPADDD      Y6, Y5, Y5
 	VPADDD      128(DI), Y5, Y5
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_50
+	JNE         level2_52
 	PREFETCHT0  (R9)
-	JMP         fetched_50
+	JMP         fetched_52
 
-level2_50:
+level2_52:
 	PREFETCHT1 4096(R9)
 
-fetched_50:
+fetched_52:
 	VMOVDQU     2(DX), X8
 	VINSERTI128 $0x01, 2(DX)(SI*1), Y8, Y8
 	VPAND       Y0, Y8, Y6
@@ -18128,14 +19824,14 @@ fetched_50:
 	VPADDD      Y10, Y6, Y6
 	VPADDD      128(DI), Y6, Y6
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_51
+	JNE         level2_53
 	PREFETCHT0  64(R9)
-	JMP         fetched_51
+	JMP         fetched_53
 
-level2_51:
+level2_53:
 	PREFETCHT1 4160(R9)
 
-fetched_51:
+fetched_53:
 	VMOVDQU     2(BX), X9
 	VINSERTI128 $0x01, 2(BX)(SI*1), Y9, Y9
 	VPAND       Y0, Y9, Y10
@@ -18154,14 +19850,14 @@ fetched_51:
 	VPADDD      Y11, Y10, Y10
 	VPADDD      128(DI), Y10, Y10
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_52
+	JNE         level2_54
 	PREFETCHT0  128(R9)
-	JMP         fetched_52
+	JMP         fetched_54
 
-level2_52:
+level2_54:
 	PREFETCHT1 4224(R9)
 
-fetched_52:
+fetched_54:
 	VPUNPCKLDQ   Y5, Y4, Y11
 	VPUNPCKHDQ   Y5, Y4, Y4
 	VPADDD       Y4, Y11, Y11
@@ -18282,14 +19978,14 @@ whole:
 	VPANDD       Z0, Z5, Z7
 	VPDPBUSD     (R10), Z7, Z6
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_53
+	JNE          level2_55
 	PREFETCHT0   (R12)
-	JMP          fetched_53
+	JMP          fetched_55
 
-level2_53:
+level2_55:
 	PREFETCHT1 4096(R12)
 
-fetched_53:
+fetched_55:
 	VMOVDQU      2(DX), Y8
 	VINSERTI64X4 $0x01, 2(DX)(DI*1), Z8, Z8
 	VMOVDQU64    256(R10), Z7
@@ -18305,14 +20001,14 @@ fetched_53:
 	VPANDD       Z0, Z8, Z17
 	VPDPBUSD     (R10), Z17, Z7
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_54
+	JNE          level2_56
 	PREFETCHT0   64(R12)
-	JMP          fetched_54
+	JMP          fetched_56
 
-level2_54:
+level2_56:
 	PREFETCHT1 4160(R12)
 
-fetched_54:
+fetched_56:
 	VMOVDQU      2(BX), Y9
 	VINSERTI64X4 $0x01, 2(BX)(DI*1), Z9, Z9
 	VMOVDQU64    256(R10), Z17
@@ -18328,14 +20024,14 @@ fetched_54:
 	VPANDD       Z0, Z9, Z18
 	VPDPBUSD     (R10), Z18, Z17
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_55
+	JNE          level2_57
 	PREFETCHT0   128(R12)
-	JMP          fetched_55
+	JMP          fetched_57
 
-level2_55:
+level2_57:
 	PREFETCHT1 4224(R12)
 
-fetched_55:
+fetched_57:
 	VMOVDQU      2(SI), Y10
 	VINSERTI64X4 $0x01, 2(SI)(DI*1), Z10, Z10
 	VMOVDQU64    256(R10), Z18
@@ -18351,14 +20047,14 @@ fetched_55:
 	VPANDD       Z0, Z10, Z19
 	VPDPBUSD     (R10), Z19, Z18
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_56
+	JNE          level2_58
 	PREFETCHT0   192(R12)
-	JMP          fetched_56
+	JMP          fetched_58
 
-level2_56:
+level2_58:
 	PREFETCHT1 4288(R12)
 
-fetched_56:
+fetched_58:
 	VPUNPCKLDQ   Z7, Z6, Z19
 	VPUNPCKHDQ   Z7, Z6, Z6
 	VPADDD       Z6, Z19, Z19
@@ -18383,14 +20079,14 @@ fetched_56:
 	VPANDD       Z0, Z11, Z17
 	VPDPBUSD     320(R10), Z17, Z6
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_57
+	JNE          level2_59
 	PREFETCHT0   256(R12)
-	JMP          fetched_57
+	JMP          fetched_59
 
-level2_57:
+level2_59:
 	PREFETCHT1 4352(R12)
 
-fetched_57:
+fetched_59:
 	VMOVDQU      2(DX)(R8*1), Y12
 	VINSERTI64X4 $0x01, 2(DX)(R9*1), Z12, Z12
 	VMOVDQU64    576(R10), Z17
@@ -18406,14 +20102,14 @@ fetched_57:
 	VPANDD       Z0, Z12, Z18
 	VPDPBUSD     320(R10), Z18, Z17
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_58
+	JNE          level2_60
 	PREFETCHT0   320(R12)
-	JMP          fetched_58
+	JMP          fetched_60
 
-level2_58:
+level2_60:
 	PREFETCHT1 4416(R12)
 
-fetched_58:
+fetched_60:
 	VMOVDQU      2(BX)(R8*1), Y13
 	VINSERTI64X4 $0x01, 2(BX)(R9*1), Z13, Z13
 	VMOVDQU64    576(R10), Z18
@@ -18429,14 +20125,14 @@ fetched_58:
 	VPANDD       Z0, Z13, Z19
 	VPDPBUSD     320(R10), Z19, Z18
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_59
+	JNE          level2_61
 	PREFETCHT0   384(R12)
-	JMP          fetched_59
+	JMP          fetched_61
 
-level2_59:
+level2_61:
 	PREFETCHT1 4480(R12)
 
-fetched_59:
+fetched_61:
 	VMOVDQU      2(SI)(R8*1), Y14
 	VINSERTI64X4 $0x01, 2(SI)(R9*1), Z14, Z14
 	VMOVDQU64    576(R10), Z19
@@ -18452,16 +20148,16 @@ fetched_59:
 	VPANDD       Z0, Z14, Z20
 	VPDPBUSD     320(R10), Z20, Z19
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_60
+	JNE          level2_62
 	PREFETCHT0   448(R12)
 	PREFETCHT0   512(R12)
-	JMP          fetched_60
+	JMP          fetched_62
 
-level2_60:
+level2_62:
 	PREFETCHT1 4544(R12)
 	PREFETCHT1 4608(R12)
 
-fetched_60:
+fetched_62:
 	VPUNPCKLDQ    Z17, Z6, Z20
 	VPUNPCKHDQ    Z17, Z6, Z6
 	VPADDD        Z6, Z20, Z20
@@ -18603,14 +20299,14 @@ whole:
 	VMOVDQU    (DI), Y8
 	BYTE       $0xc4; BYTE $0xc2; BYTE $0x55; BYTE $0x50; BYTE $0xf8 // VPDPBUSD Y8, Y5, Y7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_61
+	JNE        level2_63
 	PREFETCHT0 (R9)
-	JMP        fetched_61
+	JMP        fetched_63
 
-level2_61:
+level2_63:
 	PREFETCHT1 4096(R9)
 
-fetched_61:
+fetched_63:
 	VMOVDQU    2(DX), Y5
 	VMOVDQU    128(DI), Y8
 	VPAND      Y3, Y5, Y10
@@ -18646,14 +20342,14 @@ fetched_61:
 	VMOVDQU    (DI), Y11
 	BYTE       $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y5, Y10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_62
+	JNE        level2_64
 	PREFETCHT0 64(R9)
-	JMP        fetched_62
+	JMP        fetched_64
 
-level2_62:
+level2_64:
 	PREFETCHT1 4160(R9)
 
-fetched_62:
+fetched_64:
 	VPUNPCKLDQ  Y7, Y6, Y5
 	VPUNPCKHDQ  Y7, Y6, Y6
 	VPADDD      Y6, Y5, Y5
@@ -18681,14 +20377,14 @@ fetched_62:
 	VMOVDQU     160(DI), Y8
 	BYTE        $0xc4; BYTE $0xc2; BYTE $0x55; BYTE $0x50; BYTE $0xf0 // VPDPBUSD Y8, Y5, Y6
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_63
+	JNE         level2_65
 	PREFETCHT0  128(R9)
-	JMP         fetched_63
+	JMP         fetched_65
 
-level2_63:
+level2_65:
 	PREFETCHT1 4224(R9)
 
-fetched_63:
+fetched_65:
 	VMOVDQU    2(CX)(SI*1), Y5
 	VMOVDQU    288(DI), Y8
 	VPAND      Y3, Y5, Y10
@@ -18724,14 +20420,14 @@ fetched_63:
 	VMOVDQU    160(DI), Y11
 	BYTE       $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y5, Y10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_64
+	JNE        level2_66
 	PREFETCHT0 192(R9)
-	JMP        fetched_64
+	JMP        fetched_66
 
-level2_64:
+level2_66:
 	PREFETCHT1 4288(R9)
 
-fetched_64:
+fetched_66:
 	VMOVDQU    2(BX)(SI*1), Y5
 	VMOVDQU    288(DI), Y11
 	VPAND      Y3, Y5, Y12
@@ -18750,14 +20446,14 @@ fetched_64:
 	VMOVDQU    160(DI), Y12
 	BYTE       $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xdc // VPDPBUSD Y12, Y5, Y11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_65
+	JNE        level2_67
 	PREFETCHT0 256(R9)
-	JMP        fetched_65
+	JMP        fetched_67
 
-level2_65:
+level2_67:
 	PREFETCHT1 4352(R9)
 
-fetched_65:
+fetched_67:
 	VPUNPCKLDQ   Y8, Y6, Y5
 	VPUNPCKHDQ   Y8, Y6, Y6
 	VPADDD       Y6, Y5, Y5
@@ -18882,14 +20578,14 @@ whole:
 	VPADDD     Y6, Y5, Y5
 	VPADDD     128(DI), Y5, Y5
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_66
+	JNE        level2_68
 	PREFETCHT0 (R9)
-	JMP        fetched_66
+	JMP        fetched_68
 
-level2_66:
+level2_68:
 	PREFETCHT1 4096(R9)
 
-fetched_66:
+fetched_68:
 	VMOVDQU    2(DX), Y3
 	VPAND      Y0, Y3, Y6
 	VPMADDUBSW (DI), Y6, Y6
@@ -18923,14 +20619,14 @@ fetched_66:
 	VPADDD     Y9, Y8, Y8
 	VPADDD     128(DI), Y8, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_67
+	JNE        level2_69
 	PREFETCHT0 64(R9)
-	JMP        fetched_67
+	JMP        fetched_69
 
-level2_67:
+level2_69:
 	PREFETCHT1 4160(R9)
 
-fetched_67:
+fetched_69:
 	VPUNPCKLDQ  Y5, Y4, Y3
 	VPUNPCKHDQ  Y5, Y4, Y4
 	VPADDD      Y4, Y3, Y3
@@ -18957,14 +20653,14 @@ fetched_67:
 	VPADDD      Y6, Y4, Y4
 	VPADDD      288(DI), Y4, Y4
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_68
+	JNE         level2_70
 	PREFETCHT0  128(R9)
-	JMP         fetched_68
+	JMP         fetched_70
 
-level2_68:
+level2_70:
 	PREFETCHT1 4224(R9)
 
-fetched_68:
+fetched_70:
 	VMOVDQU    2(CX)(SI*1), Y3
 	VPAND      Y0, Y3, Y6
 	VPMADDUBSW 160(DI), Y6, Y6
@@ -18998,14 +20694,14 @@ fetched_68:
 	VPADDD     Y9, Y8, Y8
 	VPADDD     288(DI), Y8, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_69
+	JNE        level2_71
 	PREFETCHT0 192(R9)
-	JMP        fetched_69
+	JMP        fetched_71
 
-level2_69:
+level2_71:
 	PREFETCHT1 4288(R9)
 
-fetched_69:
+fetched_71:
 	VMOVDQU    2(BX)(SI*1), Y3
 	VPAND      Y0, Y3, Y9
 	VPMADDUBSW 160(DI), Y9, Y9
@@ -19023,14 +20719,14 @@ fetched_69:
 	VPADDD     Y10, Y9, Y9
 	VPADDD     288(DI), Y9, Y9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_70
+	JNE        level2_72
 	PREFETCHT0 256(R9)
-	JMP        fetched_70
+	JMP        fetched_72
 
-level2_70:
+level2_72:
 	PREFETCHT1 4352(R9)
 
-fetched_70:
+fetched_72:
 	VPUNPCKLDQ   Y6, Y4, Y3
 	VPUNPCKHDQ   Y6, Y4, Y4
 	VPADDD       Y4, Y3, Y3

@@ -3,7 +3,6 @@ package twobit
 import (
 	"encoding/binary"
 
-	"onebit/formats"
 	"onebit/kernels"
 )
 
@@ -102,26 +101,6 @@ func digitQuad(b [4]byte, q [4]int8, power uint32) int32 {
 	return (int32(digit(b[0], power))-1)*int32(q[0]) + (int32(digit(b[1], power))-1)*int32(q[1]) +
 		(int32(digit(b[2], power))-1)*int32(q[2]) + (int32(digit(b[3], power))-1)*int32(q[3])
 }
-
-// blockRows is the layout of a format with 2-bit codes, for rows of n bytes a block
-// of cols columns that unpack makes of blocks of from bytes.
-func blockRows(name string, cols, from, n int, unpack func(dst, src []byte)) *kernels.Layout {
-	return &kernels.Layout{
-		Name:        name,
-		RowTile:     1,
-		PackedBytes: func(rows, columns int) int { return rows * (columns / cols) * n },
-		Pack: func(m *kernels.Matrix, t *formats.Tensor, r0, r1 int) error {
-			blocks := m.Cols / cols
-			unpack(m.Data[r0*blocks*n:r1*blocks*n], t.Data[r0*blocks*from:r1*blocks*from])
-			return nil
-		},
-	}
-}
-
-var (
-	tq2Rows    = blockRows("tq2_0", 256, tq1Block, tq2Block, unpackTQ1Blocks)          // for tq1_0
-	q2G128Rows = blockRows("q2_0_g128", 128, ptq1Block, q2G128Block, unpackPTQ1Blocks) // for ptq1_0
-)
 
 // digitCodes has the digits of every byte as 2-bit codes from the low bits up.
 var digitCodes = spread(2)

@@ -116,16 +116,12 @@ type twoBitRow struct {
 	groups                int // of 16 bytes of codes in a block
 	gap                   int // bytes from its last code to the next block's first
 	scaleAt               int // its scale, seen from its first code
-	scaleStep             int // bytes of activation scales for a block: 4, 2, or 0 if there is one for all
+	scaleStep             int
 }
 
 func (f *twoBit) row(scheme kernels.Scheme) twoBitRow {
 	codes := f.blockLen / 4
-	r := twoBitRow{f.blockLen, f.blockBytes, f.data, codes / 16, f.blockBytes - codes, f.scale - f.data, 0}
-	if scheme == kernels.Q8Per128 {
-		r.scaleStep = 4 * f.blockLen / 128
-	}
-	return r
+	return twoBitRow{f.blockLen, f.blockBytes, f.data, codes / 16, f.blockBytes - codes, f.scale - f.data, f.scaleStep(scheme)}
 }
 
 var blocksBatch = [len(batchCols)]func(dst *float32, dstStride int, w *byte, stride, blocks int, panel *int8, scales *float32, scaleStride, cols, tiles, groups, gap, scaleAt, scaleStep int){

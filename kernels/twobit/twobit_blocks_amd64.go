@@ -7,7 +7,8 @@ import (
 	"onebit/kernels/internal/tiles"
 )
 
-// registerBlocks registers the variants of a format with a scale per block.
+// registerBlocks registers the variants that multiply a format with a scale per block
+// in place.
 func (f twoBitFormat) registerBlocks(a arrangement) {
 	row := f.codes.row(f.Scheme)
 	tiles, strips := wide(a.rows, row.blockCols), narrow(a.rows, row.blockCols)
@@ -15,14 +16,10 @@ func (f twoBitFormat) registerBlocks(a arrangement) {
 	order32, order64 := blockOrder(a.block32), blockOrder(a.block64)
 	for isa, rows := range blocksKernels[f.codes] {
 		v := &kernels.Variant{
-			Name: isa.Name, Summary: blocksSummary[isa], Format: f.Type, Scheme: f.Scheme, ISA: isa,
-			Layout: f.layout, Order: order32, MatVec: rows.matVec(order32, row),
+			Name: isa.Name + "-native", Summary: blocksSummary[isa], Format: f.Type, Scheme: f.Scheme, ISA: isa,
+			Layout: kernels.Native, Order: order32, MatVec: rows.matVec(order32, row),
 		}
 		if isa == kernels.AVX512VNNI {
-			if f.layout != kernels.Native {
-				continue // there is a better layout to pack for
-			}
-			v.Name += "-native"
 			v.Order, v.MatVec = order64, rows.matVec(order64, row)
 		}
 		if strip := blocksStrips[isa]; strip != nil {

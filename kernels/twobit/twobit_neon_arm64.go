@@ -20,6 +20,12 @@ type twoBitBlocksFunc func(dst *float32, w *byte, stride, rows, blocks, steps, s
 func init() {
 	for _, f := range twoBitFormats {
 		codes := f.codes
+		if codes.scale >= 0 {
+			f.registerCodes64()
+		}
+		if f.layout == nil {
+			continue
+		}
 		order := codes.stepOrder()
 		dotBatch, from := newTwoBitBatch(codes, order), ternaryBatchFrom
 		if codes.scale >= 0 {
@@ -39,6 +45,7 @@ func init() {
 				Order: order, MatVec: ternaryMatVec(k.ternaryRows, order),
 			}
 			if codes.scale >= 0 {
+				v.Name += "-native"
 				v.Summary = k.instruction + " on codes shifted down, 4 rows at a time"
 				v.MatVec = blocksMatVec(k.blocks, order, codes)
 			}

@@ -263,6 +263,44 @@ func stripPanelAVX2(dst *int8, columns *int8, stride int, cols int, groups int, 
 //go:noescape
 func codes64AVX512VNNI(dst *float32, data *byte, q *int8, scales *float32, sums *int32, blocks int, pairs int, scaleStep int, rows int)
 
+// codes64AVXVNNI multiplies rows of the layout codes64, blocks of pairs times 32
+// columns, with one column of activations in their natural order.
+//
+//	for r := range rows {
+//		dst[r] = 0
+//		for b := range blocks {
+//			sum := int32(0)
+//			for k := range 32*pairs {
+//				sum += (code(r, 32*pairs*b+k) - 1) * q[32*pairs*b+k]
+//			}
+//			dst[r] += float32(float32(fp16(scale(r, b))*scales[b*scaleStep/4]) * float32(sum))
+//		}
+//	}
+//
+// sums has the sums of every 32 activations.
+//
+//go:noescape
+func codes64AVXVNNI(dst *float32, data *byte, q *int8, scales *float32, sums *int32, blocks int, pairs int, scaleStep int, rows int)
+
+// codes64AVX2 multiplies rows of the layout codes64, blocks of pairs times 32
+// columns, with one column of activations in their natural order.
+//
+//	for r := range rows {
+//		dst[r] = 0
+//		for b := range blocks {
+//			sum := int32(0)
+//			for k := range 32*pairs {
+//				sum += (code(r, 32*pairs*b+k) - 1) * q[32*pairs*b+k]
+//			}
+//			dst[r] += float32(float32(fp16(scale(r, b))*scales[b*scaleStep/4]) * float32(sum))
+//		}
+//	}
+//
+// sums has the sums of every 32 activations.
+//
+//go:noescape
+func codes64AVX2(dst *float32, data *byte, q *int8, scales *float32, sums *int32, blocks int, pairs int, scaleStep int, rows int)
+
 // packCodes64BytesAVX512 packs 16 rows, stride bytes apart, blocks of groups times 16 bytes
 // of codes, code j of byte i being column 4i+j. rows is the first row's first
 // code; a block's fp16 scale lies scaleAt bytes behind its first, the next block's codes
@@ -617,20 +655,6 @@ func digits64Batch16AVX512VNNI(dst *float32, dstStride int, data *byte, panel *i
 //go:noescape
 func ternaryStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
 
-// ternaryStripAVX2 multiplies up to 16 rows of rowBytes bytes, a multiple of 4,
-// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
-// bytes.
-//
-//	for c := range cols {
-//		for r := range rows {
-//			sum := -Σq[c] + Σ code[r]·q[c]
-//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
-//		}
-//	}
-//
-//go:noescape
-func ternaryStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
-
 // blocksStripAVXVNNI multiplies up to 16 rows of blocks
 // that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
 // bytes.
@@ -653,6 +677,27 @@ func ternaryStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int
 //go:noescape
 func blocksStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, gap int, scaleAt int, scaleStep int)
 
+// codes64StripAVXVNNI multiplies up to 16 rows of a tile of the layout codes64, from row
+// 16·vector on, blocks of groups times 64 columns, with up to 64 columns, in panels of 4:
+// each as codes64AVXVNNI does. Strides are in bytes.
+//
+//go:noescape
+func codes64StripAVXVNNI(dst *float32, dstStride int, data *byte, vector int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, scaleStep int)
+
+// ternaryStripAVX2 multiplies up to 16 rows of rowBytes bytes, a multiple of 4,
+// that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
+// bytes.
+//
+//	for c := range cols {
+//		for r := range rows {
+//			sum := -Σq[c] + Σ code[r]·q[c]
+//			dst[c*dstStride/4+r] = float32(float32(scale*scales[c])*float32(sum)) + 0
+//		}
+//	}
+//
+//go:noescape
+func ternaryStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, rowBytes int, panel *int8, panelStride int, scales *float32, scale float32, cols int)
+
 // blocksStripAVX2 multiplies up to 16 rows of blocks
 // that start stride bytes apart with up to 64 columns, in panels of 4. Strides are in
 // bytes.
@@ -674,6 +719,13 @@ func blocksStripAVXVNNI(dst *float32, dstStride int, w *byte, stride int, rows i
 //
 //go:noescape
 func blocksStripAVX2(dst *float32, dstStride int, w *byte, stride int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, gap int, scaleAt int, scaleStep int)
+
+// codes64StripAVX2 multiplies up to 16 rows of a tile of the layout codes64, from row
+// 16·vector on, blocks of groups times 64 columns, with up to 64 columns, in panels of 4:
+// each as codes64AVX2 does. Strides are in bytes.
+//
+//go:noescape
+func codes64StripAVX2(dst *float32, dstStride int, data *byte, vector int, rows int, blocks int, panel *int8, panelStride int, scales *float32, scaleStride int, cols int, groups int, scaleStep int)
 
 // blocksTQ2AVX512VNNI multiplies tiles of 4 rows of blocks that start stride bytes
 // apart; if stride is 0 they are one row, and one result is stored. q is in

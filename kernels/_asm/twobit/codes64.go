@@ -121,15 +121,20 @@ func tileLoops(cols, sum string) []string {
 	}
 }
 
-// codes64 writes the kernel of the layout for one column. Four sums for 16 rows
-// each are over the codes at shifts 0, 2, 4 and 6, left there.
-func (g *generator) codes64() {
-	g.Func("codes64AVX512VNNI", "func(dst *float32, data *byte, q *int8, scales *float32, sums *int32, blocks, pairs, scaleStep, rows int)",
+// codes64Func begins a kernel of the layout for one column.
+func (g *generator) codes64Func(name string) {
+	g.Func(name, "func(dst *float32, data *byte, q *int8, scales *float32, sums *int32, blocks, pairs, scaleStep, rows int)",
 		append([]string{
-			"codes64AVX512VNNI multiplies rows of the layout codes64, blocks of pairs times 32",
+			name + " multiplies rows of the layout codes64, blocks of pairs times 32",
 			"columns, with one column of activations in their natural order.",
 			"",
 		}, tileLoops("32*pairs", "(code(r, 32*pairs*b+k) - 1) * q[32*pairs*b+k]")...)...)
+}
+
+// codes64 writes the kernel of the layout for one column. Four sums for 16 rows
+// each are over the codes at shifts 0, 2, 4 and 6, left there.
+func (g *generator) codes64() {
+	g.codes64Func("codes64AVX512VNNI")
 	masks := g.loadMasks(g.ZMM, 4)
 	g.tiles(func(k *tileKernel) (total [tileVectors]reg.VecVirtual) {
 		var acc [tileVectors][4]reg.VecVirtual

@@ -132,6 +132,8 @@ type strip struct {
 	// ternary says that there is one scale for the tensor: sums go on from block to
 	// block, and a block is a unit of the row.
 	ternary bool
+	// tile says that rows lie in the lanes of the layout codes64.
+	tile bool
 
 	// frame is 64-byte aligned, and has at
 	frame     reg.GPVirtual
@@ -146,7 +148,9 @@ type strip struct {
 	codesAt   int // the codes of a block
 	resultsAt int // 2 registers for each column
 
-	position, scale reg.GPVirtual // of the block's codes behind a row's first, of its activation scale in a column
+	// position is that of the block's codes behind a row's first, or in a tile their address;
+	// scale that of its activation scale in a column.
+	position, scale reg.GPVirtual
 	panels          reg.GPVirtual // the block in the first panel
 	ahead           reg.GPVirtual // what is prefetched
 	mask            reg.VecVirtual
@@ -158,18 +162,34 @@ type strip struct {
 func (g *generator) strip(t stripTarget, ternary bool) {
 	b := &strip{generator: g, stripTarget: t, ternary: ternary}
 	b.declare()
+	b.generate()
+}
+
+// tileStrip writes the kernel of the layout codes64.
+func (g *generator) tileStrip(t stripTarget) {
+	b := &strip{generator: g, stripTarget: t, tile: true}
+	name := "codes64Strip" + t.isa()
+	g.Func(name, "func(dst *float32, dstStride int, data *byte, vector, rows, blocks int, panel *int8, panelStride int, scales *float32, scaleStride, cols, groups, scaleStep int)",
+		name+" multiplies up to 16 rows of a tile of the layout codes64, from row",
+		fmt.Sprintf("16·vector on, blocks of groups times 64 columns, with up to %d columns, in panels of 4:", stripCols),
+		"each as codes64"+t.isa()+" does. Strides are in bytes.")
+	b.generate()
+}
+
+func (b *strip) generate() {
 	b.layFrame()
 	b.prepare()
 
 	b.Label("block")
-	if !b.ternary {
+	if b.rowsApart() && !b.ternary {
 		b.copyHalves()
 	}
 	b.expand()
 	if !b.ternary {
+		halves := b.halves()
 		for h := range b.weights {
 			b.weights[h] = b.YMM()
-			b.VCVTPH2PS(asm.At(b.frame, b.halvesAt+16*h), b.weights[h])
+			b.VCVTPH2PS(halves.Offset(16*h), b.weights[h])
 		}
 	}
 	b.multiply()
@@ -177,6 +197,22 @@ func (g *generator) strip(t stripTarget, ternary bool) {
 	b.store()
 	b.VZEROUPPER()
 	b.RET()
+}
+
+// rowsApart says whether each row has a pointer of its own.
+func (b *strip) rowsApart() bool { return !b.tile }
+
+// halves returns where the fp16 scales of the block lie together. A tile has them
+// behind its codes: 16 rows further, codes are 64 bytes further and scales 32.
+func (b *strip) halves() operand.Mem {
+	if b.rowsApart() {
+		return asm.At(b.frame, b.halvesAt)
+	}
+	at, less := b.GP64(), b.argument("vector")
+	b.MOVQ(b.position, at)
+	b.SHLQ(operand.U8(5), less)
+	b.SUBQ(less, at)
+	return asm.At(at, 0)
 }
 
 func (b *strip) declare() {
@@ -206,12 +242,14 @@ func (b *strip) declare() {
 func (b *strip) layFrame() {
 	size := 0
 	room := func(bytes int) int { at := size; size += (bytes + 63) &^ 63; return at }
-	b.rowsAt = room(8 * stripRows)
+	if b.rowsApart() {
+		b.rowsAt = room(8 * stripRows)
+		b.halvesAt = room(2 * stripRows)
+	}
 	if b.ternary {
 		b.tailsAt = room(groupBytes * stripRows)
 	} else {
 		b.scalesAt = room(8 * stripCols)
-		b.halvesAt = room(2 * stripRows)
 		b.partAt = room(3 * 8)
 		b.panelAt = b.partAt + 8
 		b.scaleAt = b.partAt + 16
@@ -231,11 +269,12 @@ func (b *strip) layFrame() {
 // prepare begins a strip.
 func (b *strip) prepare() {
 	b.position, b.scale, b.ahead = b.GP64(), b.GP64(), b.GP64()
-	w, stride, rows, cols := b.argument("w"), b.argument("stride"), b.argument("rows"), b.argument("cols")
-	b.MOVQ(stride, b.ahead)
-	b.IMULQ(rows, b.ahead)
-	b.ADDQ(w, b.ahead) // the next strip
-	b.pointers("rows", b.rowsAt, w, stride, rows, operand.I32(stripRows))
+	cols := b.argument("cols")
+	if b.rowsApart() {
+		b.startRows()
+	} else {
+		b.startTile()
+	}
 	if !b.ternary {
 		most := b.GP64() // columns, those of a panel that are not there included
 		b.LEAQ(asm.At(cols, sumCols-1), most)
@@ -253,7 +292,6 @@ func (b *strip) prepare() {
 	b.SUBQ(operand.I32(sumCols), cols)
 	b.JG(operand.LabelRef("zero"))
 
-	b.XORQ(b.position, b.position)
 	if !b.ternary {
 		b.XORQ(b.scale, b.scale)
 		b.MOVQ(b.scale, asm.At(b.frame, b.scaleAt))
@@ -262,6 +300,31 @@ func (b *strip) prepare() {
 	b.panels = b.argument("panel")
 	b.mask = b.YMM()
 	b.load(b.masks[0], b.mask)
+}
+
+// startRows points to rows that are apart.
+func (b *strip) startRows() {
+	w, stride, rows := b.argument("w"), b.argument("stride"), b.argument("rows")
+	b.MOVQ(stride, b.ahead)
+	b.IMULQ(rows, b.ahead)
+	b.ADDQ(w, b.ahead) // the next strip
+	b.pointers("rows", b.rowsAt, w, stride, rows, operand.I32(stripRows))
+	b.XORQ(b.position, b.position)
+}
+
+// startTile points to 16 rows of a tile. A quarter of the next tile is fetched ahead.
+func (b *strip) startTile() {
+	data, vector, codes := b.argument("data"), b.argument("vector"), b.argument("groups")
+	b.MOVQ(vector, b.position)
+	b.SHLQ(operand.U8(6), b.position)
+	b.ADDQ(data, b.position)
+	b.SHLQ(operand.U8(bits.TrailingZeros(quadDwords*dwordBytes)), codes)
+	b.LEAQ(asm.At(codes, tileScales), b.ahead)
+	b.SHRQ(operand.U8(2), codes)
+	b.IMULQ(vector, codes)
+	b.ADDQ(codes, b.ahead)
+	b.IMULQ(b.Argument("blocks"), b.ahead)
+	b.ADDQ(data, b.ahead)
 }
 
 // layGroups makes of a block's groups what the loops want of them.
@@ -327,7 +390,11 @@ func (b *strip) expand() {
 	if !b.ternary {
 		b.MOVQ(b.Argument("groups"), left)
 		b.Label("expand")
-		b.expandGroup(codes)
+		if b.tile {
+			b.expandDwords(codes)
+		} else {
+			b.expandGroup(codes)
+		}
 		b.DECQ(left)
 		b.JNZ(operand.LabelRef("expand"))
 		return
@@ -386,23 +453,45 @@ func (b *strip) expandGroup(codes reg.GPVirtual) {
 			b.VINSERTI128(operand.U8(1), b.inRow(8*h+4+i, b.position), v[i], v[i])
 		}
 		for d, w := range b.Transpose(v) {
-			for j := range 4 {
-				t := w
-				if j > 0 {
-					t = b.YMM()
-					b.VPSRLD(operand.U8(2*j), w, t)
-				}
-				masked := b.YMM()
-				b.VPAND(b.mask, t, masked)
-				b.VMOVDQU(masked, asm.At(codes, stepCodes*(4*d+j)+32*h))
-			}
+			b.expandCodes(w, codes, d, h)
 		}
 	}
+	b.nextGroup(codes, groupBytes)
+}
+
+// expandDwords writes 4 dwords of 16 rows of a tile as expandGroup does.
+func (b *strip) expandDwords(codes reg.GPVirtual) {
+	for d := range quadDwords {
+		for h := range 2 {
+			w := b.YMM()
+			b.VMOVDQU(asm.At(b.position, dwordBytes*d+32*h), w)
+			b.expandCodes(w, codes, d, h)
+		}
+	}
+	b.nextGroup(codes, quadDwords*dwordBytes)
+}
+
+// expandCodes writes the codes of dword d of 8 rows, half h of the strip.
+func (b *strip) expandCodes(w reg.VecVirtual, codes reg.GPVirtual, d, h int) {
+	for j := range 4 {
+		t := w
+		if j > 0 {
+			t = b.YMM()
+			b.VPSRLD(operand.U8(2*j), w, t)
+		}
+		masked := b.YMM()
+		b.VPAND(b.mask, t, masked)
+		b.VMOVDQU(masked, asm.At(codes, stepCodes*(4*d+j)+32*h))
+	}
+}
+
+// nextGroup goes to the codes so many bytes further.
+func (b *strip) nextGroup(codes reg.GPVirtual, bytes int) {
 	for line := range stripRows * groupBytes / 64 {
 		b.PREFETCHT0(asm.At(b.ahead, 64*line))
 	}
 	b.ADDQ(operand.I32(stripRows*groupBytes), b.ahead)
-	b.ADDQ(operand.I32(groupBytes), b.position)
+	b.ADDQ(operand.I32(bytes), b.position)
 	b.ADDQ(operand.I32(groupSteps*stepCodes), codes)
 }
 
@@ -537,7 +626,11 @@ func (b *strip) nextBlock() {
 		return
 	}
 	b.ADDQ(asm.At(b.frame, b.panelAt), b.panels)
-	b.ADDQ(b.Argument("gap"), b.position)
+	if b.tile {
+		b.ADDQ(operand.I32(tileScales), b.position)
+	} else {
+		b.ADDQ(b.Argument("gap"), b.position)
+	}
 	b.MOVQ(asm.At(b.frame, b.scaleAt), b.scale)
 	b.ADDQ(b.Argument("scaleStep"), b.scale)
 	b.MOVQ(b.scale, asm.At(b.frame, b.scaleAt))

@@ -46,6 +46,8 @@ func Generate(p *asm.Program) {
 	g.panel()
 	g.stripPanel()
 	g.codes64()
+	g.narrowCodes64(&dpCodes{generator: g})
+	g.narrowCodes64(&wordCodes{generator: g})
 	g.packCodes64()
 	g.digits64()
 	g.packDigits64()
@@ -56,9 +58,10 @@ func Generate(p *asm.Program) {
 		g.codes64Batch(cols)
 		g.digits64Batch(cols)
 	}
-	for _, ternary := range []bool{true, false} {
-		g.strip(dpStrip{g}, ternary)
-		g.strip(wordStrip{g}, ternary)
+	for _, t := range []stripTarget{dpStrip{g}, wordStrip{g}} {
+		g.strip(t, true)
+		g.strip(t, false)
+		g.tileStrip(t)
 	}
 	for _, b := range []block{
 		{name: "TQ2", bytes: 66, codes: 64, scale: 64},
