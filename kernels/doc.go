@@ -8,6 +8,7 @@
 //	             Lookup, chosen for this machine by Best
 //	Layout       how the weights lie in memory: Native (the file's bytes) or packed
 //	Matrix       a weight matrix in a layout, made by Variant.Pack
+//	Arena        memory in huge pages for the packed matrices of a model
 //	Scheme       of the activations: f32, q8_row, q8_128, q8_32
 //	Activations  the quantized columns of one submission
 //	Order        the arrangement of quantized activations that a kernel wants

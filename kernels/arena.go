@@ -1,0 +1,76 @@
+package kernels
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"onebit/formats"
+	"onebit/internal/mmap"
+)
+
+// An Arena is memory for the packed matrices of a model, one after the other in huge
+// pages. [Variant.Pack] gives each matrix a mapping of its own, in which whatever
+// does not fill a huge page lies in small ones; most matrices of 1-bit models are
+// smaller than such a page, and are read more slowly there. The zero value is
+// ready. Its methods may be called from several goroutines.
+type Arena struct {
+	mu     sync.Mutex
+	free   []byte // of the last chunk
+	chunks []*mmap.Anon
+}
+
+// A chunk costs addresses only: of what is left over no more is resident than the
+// huge page that it begins in.
+const (
+	arenaChunk = 256 << 20
+	arenaAlign = 64 // a cache line
+)
+
+// Pack is v.Pack into the arena. A native matrix aliases t.Data. Closing the matrix
+// does nothing.
+func (a *Arena) Pack(v *Variant, t *formats.Tensor, pool *Pool) (*Matrix, error) {
+	if v.Layout.PackedBytes == nil {
+		return v.PackInto(nil, t, pool)
+	}
+	rows, cols := t.Dims()
+	size, err := v.Layout.Bytes(v.Format, rows, cols)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	data, err := a.alloc(size)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	return v.PackInto(data, t, pool)
+}
+
+// Close frees all of the arena's matrices, which must not be used again. The arena
+// is as good as new.
+func (a *Arena) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var errs []error
+	for _, mem := range a.chunks {
+		errs = append(errs, mem.Free())
+	}
+	a.chunks, a.free = nil, nil
+	return errors.Join(errs...)
+}
+
+func (a *Arena) alloc(n int) ([]byte, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n = (n + arenaAlign - 1) / arenaAlign * arenaAlign
+	if n > len(a.free) {
+		mem, err := mmap.Alloc(max(n, arenaChunk))
+		if err != nil {
+			return nil, err
+		}
+		a.chunks = append(a.chunks, mem)
+		a.free = mem.Bytes()
+	}
+	out := a.free[:n:n]
+	a.free = a.free[n:]
+	return out, nil
+}
