@@ -10,6 +10,8 @@
 //	cores          linux /sys/devices/system/cpu and node, of the CPUs of the process's affinity;
 //	               darwin sysctl hw.perflevel0.physicalcpu; windows GetLogicalProcessorInformationEx
 //	memory         linux /proc/meminfo; darwin sysctl hw.memsize
+//	available      linux MemAvailable, and of the control groups of v2 and v1 limit - usage
+//	               + memory.stat's file pages; darwin hw.memsize
 //	limits         linux cgroup v2 cpu.max and memory.max, v1 cpu.cfs_* and
 //	               memory.limit_in_bytes, of the process's group and its parents
 //	governor, THP  linux /sys

@@ -1,0 +1,3 @@
+package sysinfo
+
+func available() Value[Bytes] { return number[Bytes]("hw.memsize") }
