@@ -35,6 +35,15 @@ func (a *Architecture) stateOf(c arch.Config, block int) engine.State {
 	return engine.KV{Heads: c.KVHeads, Dim: c.HeadDim}
 }
 
+// states are what the blocks keep.
+func (a *Architecture) states(c arch.Config) []engine.State {
+	out := make([]engine.State, c.Layers)
+	for i := range out {
+		out[i] = a.stateOf(c, i)
+	}
+	return out
+}
+
 var architectures = map[string]*Architecture{}
 
 // register adds a. It is called while the package's variables are initialized.

@@ -7,22 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"onebit/formats"
 	"onebit/internal/mmap"
 	"onebit/internal/sysinfo"
 	"onebit/models"
-	"onebit/models/arch"
 	"onebit/models/engine/cpu"
 )
-
-// deepCache is a model whose keys and values are large beside its weights: 4 MiB
-// for 128 tokens in f16, two huge pages.
-func deepCache() *arch.Preset {
-	p := preset("tiny")
-	c := &p.Config
-	c.Layers, c.Heads, c.KVHeads, c.HeadDim, c.Context = 8, 8, 8, 128, 1<<15
-	return p
-}
 
 // What is resident of keys and values follows the position, a tile of 128 tokens
 // and a huge page ahead of it at most, whatever the context; it shrinks where the
@@ -81,11 +70,4 @@ func TestCacheFollowsThePosition(t *testing.T) {
 			}
 		})
 	}
-}
-
-// tokenBytes is the size of a token's keys and values.
-func tokenBytes(t *testing.T, p *arch.Preset, format *formats.Type) int {
-	t.Helper()
-	c := p.Config
-	return c.Layers * c.KVHeads * 2 * must(format.Bytes(1, c.HeadDim))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"onebit/formats"
 	"onebit/internal/mmap"
 	"onebit/models/arch"
 	"onebit/models/engine"
@@ -70,7 +71,11 @@ func (m *Model) load(ctx context.Context, opt Options) error {
 			return err
 		}
 	}
-	return m.loadWeights(ctx, opt)
+	if err := m.loadWeights(ctx, opt); err != nil {
+		return err
+	}
+	m.plan, err = NewPlan(m.source, opt)
+	return err
 }
 
 // checkTensors compares the inventory and the vocabulary.
@@ -88,8 +93,8 @@ func (m *Model) checkTensors() error {
 	return nil
 }
 
-func (m *Model) headName() string {
-	if m.Config.TiedHead {
+func headName(c arch.Config) string {
+	if c.TiedHead {
 		return arch.EmbeddingTensor
 	}
 	return arch.HeadTensor
@@ -98,20 +103,11 @@ func (m *Model) headName() string {
 // loadWeights asks the engine for all weights, in the order in which a token
 // meets them.
 func (m *Model) loadWeights(ctx context.Context, opt Options) error {
-	requests := []engine.Request{{Tensor: arch.EmbeddingTensor, Use: engine.Table}}
-	for n := range m.Config.Layers {
-		for _, t := range m.Arch.BlockTensors(m.Config, n) {
-			r := engine.Request{Tensor: t.Name, Use: engine.Gain}
-			if t.Role.Multiplies() {
-				r.Use = engine.Matrix
-			}
-			requests = append(requests, r)
-		}
+	var requested []engine.Request
+	for _, r := range requests(m.Arch, m.Config, opt.Head) {
+		requested = append(requested, r.Request)
 	}
-	requests = append(requests,
-		engine.Request{Tensor: arch.OutputNormTensor, Use: engine.Gain},
-		engine.Request{Tensor: m.headName(), Use: engine.Matrix, Type: opt.Head})
-	weights, err := m.engine.Load(ctx, requests)
+	weights, err := m.engine.Load(ctx, requested)
 	if err != nil {
 		return err
 	}
@@ -125,4 +121,28 @@ func (m *Model) loadWeights(ctx context.Context, opt Options) error {
 	m.embeddingRotation = m.rotations.rows(arch.EmbeddingTensor, m.Config.Hidden)
 	m.HeadError = weights[1].Info().Error
 	return nil
+}
+
+// A request is one of a block, or of the number behind the last: of what lies
+// outside.
+type request struct {
+	engine.Request
+	block int
+}
+
+// requests are for all weights of a model, in the order in which a token meets them.
+func requests(a *Architecture, c arch.Config, head *formats.Type) []request {
+	out := []request{{engine.Request{Tensor: arch.EmbeddingTensor, Use: engine.Table}, c.Layers}}
+	for n := range c.Layers {
+		for _, t := range a.BlockTensors(c, n) {
+			r := engine.Request{Tensor: t.Name, Use: engine.Gain}
+			if t.Role.Multiplies() {
+				r.Use = engine.Matrix
+			}
+			out = append(out, request{r, n})
+		}
+	}
+	return append(out,
+		request{engine.Request{Tensor: arch.OutputNormTensor, Use: engine.Gain}, c.Layers},
+		request{engine.Request{Tensor: headName(c), Use: engine.Matrix, Type: head}, c.Layers})
 }

@@ -31,6 +31,7 @@ type Model struct {
 	outputNorm engine.Weight
 	blocks     []*Block
 	rope       engine.Rope
+	plan       *Plan
 
 	rotations         *rotations
 	embeddingRotation *engine.Rotation // nil: none
@@ -48,8 +49,11 @@ func Notes(c arch.Config) (out []string) {
 // Recurrent reports whether a block keeps a state without positions to go back
 // to; see [Session.Mark].
 func (m *Model) Recurrent() bool {
-	return slices.ContainsFunc(m.states(), func(s engine.State) bool { _, kv := s.(engine.KV); return !kv })
+	return slices.ContainsFunc(m.Arch.states(m.Config), func(s engine.State) bool { _, kv := s.(engine.KV); return !kv })
 }
+
+// Plan returns what the model and sessions on it take of memory.
+func (m *Model) Plan() *Plan { return m.plan }
 
 // Source returns what the model was loaded from, for its metadata.
 func (m *Model) Source() Source { return m.source }

@@ -9,7 +9,10 @@ import (
 
 	"onebit/formats"
 	"onebit/internal/mmap"
+	"onebit/internal/sysinfo"
+	"onebit/models/arch"
 	"onebit/models/engine"
+	"onebit/models/engine/cpu"
 )
 
 // ErrContextFull is wrapped by the error for tokens beyond a session's
@@ -33,6 +36,32 @@ type SessionOptions struct {
 	// half of f16's bytes and wants heads of a multiple of 32. Nil: f16.
 	Cache    *formats.Type
 	Observer engine.Observer // nil: none
+	// Memory is how many bytes there are for the model and its sessions. 0: what
+	// the system has available, see [sysinfo.Available], and what they hold already;
+	// any, where it does not tell.
+	Memory int64
+}
+
+func (o *SessionOptions) setDefaults(c arch.Config) {
+	if o.Context == 0 {
+		o.Context = min(defaultContext, c.Context)
+	}
+	if o.Batch == 0 {
+		o.Batch = defaultBatch
+	}
+	if o.Cache == nil {
+		o.Cache = formats.F16
+	}
+}
+
+func (o *SessionOptions) check(c arch.Config) error {
+	switch {
+	case o.Context < 1 || o.Context > c.Context:
+		return fmt.Errorf("a context of %d tokens is not between 1 and the model's %d", o.Context, c.Context)
+	case o.Batch < 1:
+		return fmt.Errorf("a batch of %d tokens is not positive", o.Batch)
+	}
+	return nil
 }
 
 const (
@@ -66,26 +95,19 @@ type Session struct {
 	one      [1]int // of Decode: operations let their arguments escape
 }
 
-// NewSession starts a session on m.
+// NewSession starts a session on m. The error is a *[MemoryError] if its context
+// is larger than memory.
 func (m *Model) NewSession(opt SessionOptions) (*Session, error) {
 	c := m.Config
-	if opt.Context == 0 {
-		opt.Context = min(defaultContext, c.Context)
+	opt.setDefaults(c)
+	if err := opt.check(c); err != nil {
+		return nil, err
 	}
-	if opt.Batch == 0 {
-		opt.Batch = defaultBatch
-	}
-	if opt.Cache == nil {
-		opt.Cache = formats.F16
-	}
-	switch {
-	case opt.Context < 1 || opt.Context > c.Context:
-		return nil, fmt.Errorf("a context of %d tokens is not between 1 and the model's %d", opt.Context, c.Context)
-	case opt.Batch < 1:
-		return nil, fmt.Errorf("a batch of %d tokens is not positive", opt.Batch)
+	if err := m.fits(opt); err != nil {
+		return nil, err
 	}
 	stream, err := m.engine.NewStream(engine.StreamOptions{
-		States: m.states(), Context: opt.Context, Batch: opt.Batch, Cache: opt.Cache, Rope: m.rope,
+		States: m.Arch.states(c), Context: opt.Context, Batch: opt.Batch, Cache: opt.Cache, Rope: m.rope,
 	})
 	if err != nil {
 		return nil, err
@@ -108,13 +130,24 @@ func (m *Model) newSession(stream engine.Stream) *Session {
 	}
 }
 
-// states are what the blocks keep of a text.
-func (m *Model) states() []engine.State {
-	out := make([]engine.State, m.Config.Layers)
-	for i := range out {
-		out[i] = m.Arch.stateOf(m.Config, i)
+// fits returns an error if a session has no room in memory beside those there are.
+func (m *Model) fits(opt SessionOptions) error {
+	others, memory := int64(0), opt.Memory
+	if e, ok := m.engine.(*cpu.Engine); ok {
+		weights, streams, promised := e.Taken()
+		others = promised
+		if memory == 0 {
+			free := sysinfo.Available()
+			if !free.OK() {
+				return nil
+			}
+			memory = int64(free.V) + weights + streams
+		}
+	} else if memory == 0 {
+		return nil // it may have memory of its own
 	}
-	return out
+	_, err := m.plan.Check(opt, max(0, memory-others))
+	return err
 }
 
 // buffer returns one that only some architectures need, made at its first use.

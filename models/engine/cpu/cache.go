@@ -40,6 +40,7 @@ type cache struct {
 	rowBytes           int   // of a head's key or value
 	tileBytes          int
 	reached            int // tiles that may have been written to since they were given back
+	ledger             *ledger
 }
 
 // cacheTile is the number of positions in a tile.

@@ -65,6 +65,7 @@ type Engine struct {
 	packer    *packer
 	packed    arena        // the packed weights
 	converted []*mmap.Anon // weights in another format than the file's
+	streams   ledger
 }
 
 func init() {

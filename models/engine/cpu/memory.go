@@ -1,5 +1,14 @@
 package cpu
 
+import (
+	"fmt"
+	"sync/atomic"
+
+	"onebit/formats"
+	"onebit/kernels"
+	"onebit/models/engine"
+)
+
 // HostMemory returns the memory outside the Go heap that the engine has taken
 // for its weights: what was packed, and what was converted. Room that is left
 // in it is not resident. It is for looking at from outside, and gone when the
@@ -41,11 +50,37 @@ func (s *stream) BufferBytes() (bytes int) {
 	return bytes
 }
 
+// A ledger is what an engine's streams may take of memory for keys and values, and
+// have taken so far.
+type ledger struct{ promised, taken atomic.Int64 }
+
+// Taken returns the memory of its own that the engine holds for weights, and what
+// its streams hold for keys and values. Promised is what the latter come to once
+// all texts are as long as they may get.
+func (e *Engine) Taken() (weights, streams, promised int64) {
+	e.packed.mu.Lock()
+	defer e.packed.mu.Unlock()
+	for _, c := range e.packed.chunks {
+		weights += int64(len(c.Bytes()))
+	}
+	weights -= int64(len(e.packed.free))
+	for _, c := range e.converted {
+		weights += int64(len(c.Bytes()))
+	}
+	return weights, e.streams.taken.Load(), e.streams.promised.Load()
+}
+
 // reach says that positions below end are about to be written.
 func (kv *cache) reach(end int) {
-	if kv != nil {
-		kv.reached = max(kv.reached, tilesOf(end))
+	if kv != nil && tilesOf(end) > kv.reached {
+		kv.turn(tilesOf(end))
 	}
+}
+
+// turn counts so many tiles as taken.
+func (kv *cache) turn(tiles int) {
+	kv.ledger.taken.Add(int64((tiles - kv.reached) * kv.layerBytes()))
+	kv.reached = tiles
 }
 
 // giveBack returns the memory behind the first n positions to the system, but for
@@ -58,6 +93,81 @@ func (kv *cache) giveBack(n int) {
 	}
 	if keep := min(tilesOf(n)+1, tilesOf(kv.capacity)); keep < kv.reached {
 		_ = kv.mem.Shrink(keep * kv.layerBytes())
-		kv.reached = keep
+		kv.turn(keep)
 	}
+}
+
+// open counts the cache as promised.
+func (kv *cache) open(l *ledger) {
+	kv.ledger = l
+	l.promised.Add(int64(len(kv.data)))
+}
+
+// close frees it.
+func (kv *cache) close() error {
+	if kv.mem.Bytes() != nil {
+		kv.turn(0)
+		kv.ledger.promised.Add(-int64(len(kv.data)))
+	}
+	return kv.mem.Free()
+}
+
+// WeightBytes returns what a weight will take that is requested of a tensor, whose
+// data is not looked at: of the file's bytes, where it is multiplied in place, and
+// of memory of its own. In place says that tensors are the file's bytes. Gains, and
+// the rows that are looked up in a table, are too little to count.
+func (o *Options) WeightBytes(r engine.Request, t formats.Tensor, inPlace bool) (mapped, own int64, err error) {
+	rows, cols := t.Dims()
+	if r.Use != engine.Matrix {
+		return 0, 0, nil
+	}
+	format, native := t.Type, o.Packing.never()
+	converted := r.Type != nil && r.Type != t.Type
+	if converted {
+		format = r.Type
+	}
+	v, err := o.Kernels.variantFor(format, native)
+	if err != nil {
+		return 0, 0, err
+	}
+	n, err := v.Layout.Bytes(format, rows, cols)
+	if v.Layout == kernels.Native && !converted && inPlace {
+		return int64(n), 0, err
+	}
+	return 0, int64(n), err
+}
+
+// A StreamBytes is what a stream takes of memory at most, beside its buffers.
+type StreamBytes struct {
+	Cache   int64 // keys and values of all positions
+	State   int64 // what blocks keep that has no positions, and a copy where it is marked
+	Scratch int64 // what attention works in, on so many threads
+}
+
+// BytesOf returns what a stream takes whose blocks have so many query heads to a
+// key head. The error is about a format that cannot hold keys and values.
+func BytesOf(opt engine.StreamOptions, threads, group int) (b StreamBytes, err error) {
+	for _, state := range opt.States {
+		switch state := state.(type) {
+		case engine.Delta:
+			b.State += 2 * int64(floatBytes(state.ValueHeads*state.KeyDim*state.ValueDim, state.Channels*max(state.Taps-1, 0)))
+		case engine.KV:
+			if opt.Cache == nil || cells[opt.Cache].encode == nil {
+				return b, fmt.Errorf("keys and values cannot be kept in %s", nameOf(opt.Cache))
+			}
+			row, err := opt.Cache.Bytes(1, state.Dim)
+			if err != nil {
+				return b, fmt.Errorf("keys and values cannot be kept in %s: %w", opt.Cache.Name, err)
+			}
+			b.Cache += int64(tilesOf(opt.Context)*cacheTile) * int64(2*state.Heads*row)
+			b.Scratch = int64(threads) * int64(attentionBytes(opt, state.Dim, group))
+		}
+	}
+	return b, nil
+}
+
+// attentionBytes is what newAttention makes.
+func attentionBytes(opt engine.StreamOptions, dim, group int) int {
+	queries := min(attendRun, opt.Batch) * group
+	return floatBytes(attendSpan*dim, queries*roundUp(opt.Context, attendSpan), queries)
 }

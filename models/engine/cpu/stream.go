@@ -144,6 +144,7 @@ func (s *stream) newCache(opt engine.StreamOptions, kv engine.KV) (err error) {
 	if s.cache, err = newCache(s.vec, opt.States, kv, opt.Cache, opt.Context); err != nil {
 		return err
 	}
+	s.cache.open(&s.engine.streams)
 	s.scoreScale = float32(1 / math.Sqrt(float64(kv.Dim)))
 	return nil
 }
@@ -160,7 +161,7 @@ func (s *stream) Close() error {
 	if s.cache == nil {
 		return nil
 	}
-	return s.cache.mem.Free()
+	return s.cache.close()
 }
 
 func (s *stream) Buffer(width int) engine.Buffer {

@@ -1,0 +1,227 @@
+package models
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"onebit/formats"
+	"onebit/formats/container"
+	"onebit/internal/sysinfo"
+	"onebit/models/arch"
+	"onebit/models/engine"
+	"onebit/models/engine/cpu"
+)
+
+// A Plan says what a model and sessions on it take of memory, before they do. The
+// figures are those of the CPU's engine, which others are near to.
+type Plan struct {
+	// Mapped is the bytes of weights that are multiplied where the file is mapped:
+	// the system can let go of their pages and read them again. Packed is those in
+	// memory of their own, once all are packed.
+	Mapped, Packed int64
+
+	name    string
+	config  arch.Config
+	states  []engine.State
+	threads int
+	rotated bool
+}
+
+// A Footprint is what a model and one session take, in bytes, once its context is
+// full.
+type Footprint struct {
+	Mapped, Packed int64 // as Plan has them
+	Cache          int64 // keys and values of Context tokens
+	State          int64 // what blocks keep that has no positions, and a copy where it is marked
+	Scratch        int64 // activations of a batch, and what attention works in
+
+	Context int
+	Format  *formats.Type // of keys and values
+}
+
+// Total is all of it.
+func (f Footprint) Total() int64 { return f.Mapped + f.Packed + f.session() }
+
+func (f Footprint) session() int64 { return f.Cache + f.State + f.Scratch }
+
+// String says it for people, in parts.
+func (f Footprint) String() string {
+	size := func(n int64) string { return sysinfo.Bytes(n).String() }
+	var weights []string
+	if f.Mapped > 0 {
+		weights = append(weights, size(f.Mapped)+" in place")
+	}
+	if f.Packed > 0 || f.Mapped == 0 {
+		weights = append(weights, size(f.Packed)+" packed")
+	}
+	parts := []string{"weights " + strings.Join(weights, " and ")}
+	if f.Cache > 0 {
+		parts = append(parts, fmt.Sprintf("keys and values %s in %s", size(f.Cache), f.Format.Name))
+	}
+	if f.State > 0 {
+		parts = append(parts, "state "+size(f.State))
+	}
+	return strings.Join(append(parts, "scratch "+size(f.Scratch)), ", ")
+}
+
+// NewPlan plans for a source that would be loaded with these options. It reads no
+// weights.
+func NewPlan(src Source, opt Options) (*Plan, error) {
+	table, c, err := src.Config()
+	if err != nil {
+		return nil, err
+	}
+	a, err := Lookup(table.Name)
+	if err != nil {
+		return nil, err
+	}
+	rotation, err := src.Rotation()
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{name: src.Name(), config: c, states: a.states(c), threads: opt.threads(), rotated: rotation != nil}
+	return p, p.addWeights(src, a, &opt)
+}
+
+func (o *Options) threads() int {
+	switch {
+	case o.CPU.Pool != nil:
+		return o.CPU.Pool.Threads()
+	case o.CPU.Threads > 0:
+		return o.CPU.Threads
+	}
+	return sysinfo.Threads()
+}
+
+// addWeights adds them up. Of a model that is streamed, one block is in memory at a
+// time.
+func (p *Plan) addWeights(src Source, a *Architecture, opt *Options) error {
+	infos := map[string]container.TensorInfo{}
+	for _, info := range src.Tensors() {
+		infos[info.Name] = info
+	}
+	blocks := make([]int64, p.config.Layers+1) // and what lies outside
+	for _, r := range requests(a, p.config, opt.Head) {
+		info, ok := infos[r.Tensor]
+		if !ok || info.Type == nil {
+			return src.Fault(r.Tensor, errors.New("is missing, or of a type that onebit cannot decode"))
+		}
+		if opt.Engine != nil && r.Use != engine.Matrix {
+			continue
+		}
+		mapped, own := info.Size, int64(0)
+		if opt.Engine == nil {
+			var err error
+			t := formats.Tensor{Name: info.Name, Type: info.Type, Shape: info.Shape}
+			if mapped, own, err = opt.CPU.WeightBytes(r.Request, t, src.InPlace()); err != nil {
+				return src.Fault(r.Tensor, err)
+			}
+		}
+		blocks[r.block] += mapped
+		p.Packed += own
+	}
+	outside, inside := blocks[p.config.Layers], blocks[:p.config.Layers]
+	p.Mapped = outside
+	if opt.Engine == nil && opt.CPU.Packing == cpu.Stream {
+		p.Mapped += slices.Max(inside)
+		return nil
+	}
+	for _, n := range inside {
+		p.Mapped += n
+	}
+	return nil
+}
+
+// Footprint returns what a session takes, and the weights.
+func (p *Plan) Footprint(opt SessionOptions) (Footprint, error) {
+	opt.setDefaults(p.config)
+	if err := opt.check(p.config); err != nil {
+		return Footprint{}, err
+	}
+	c := p.config
+	b, err := cpu.BytesOf(engine.StreamOptions{States: p.states, Context: opt.Context, Batch: opt.Batch, Cache: opt.Cache}, p.threads, c.Heads/c.KVHeads)
+	return Footprint{
+		Mapped: p.Mapped, Packed: p.Packed, Cache: b.Cache, State: b.State, Scratch: b.Scratch + p.buffers(opt.Batch),
+		Context: opt.Context, Format: opt.Cache,
+	}, err
+}
+
+// buffers is what the activations of a batch take at most: a session's buffers, and
+// what layers' inputs are quantized to.
+func (p *Plan) buffers(batch int) int64 {
+	c := p.config
+	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+	column := 3*c.Hidden + 2*q + 2*kv + 2*c.FFN + c.HeadDim
+	if d := c.Delta; d.ValueHeads > 0 {
+		column += 3*q + d.Channels() + 2*d.Keys() + 3*d.Values() + 2*d.ValueHeads
+	}
+	if p.rotated {
+		column += c.Hidden + q + c.FFN
+	}
+	quantized := max(c.Hidden, q, c.FFN) // a byte and its share of scales, as batches and arranged
+	return int64(batch)*int64(4*column+2*quantized) + int64(4*c.Vocab*logitColumns)
+}
+
+// A Fit is the largest context for a format of keys and values.
+type Fit struct {
+	Format  *formats.Type
+	Context int
+}
+
+// Fits returns the largest contexts that memory of so many bytes has room for
+// beside the weights, for each format that keys and values can be kept in, the
+// most precise first: 0 where there is none.
+func (p *Plan) Fits(memory int64, batch int) (fits []Fit) {
+	for _, format := range cpu.CacheFormats() {
+		tooLarge := func(context int) bool {
+			f, err := p.Footprint(SessionOptions{Context: context + 1, Batch: batch, Cache: format})
+			return err != nil || f.Total() > memory
+		}
+		if _, err := p.Footprint(SessionOptions{Context: 1, Cache: format}); err == nil {
+			fits = append(fits, Fit{format, sort.Search(p.config.Context, tooLarge)})
+		}
+	}
+	bytes := func(f Fit) int64 {
+		n, _ := p.Footprint(SessionOptions{Context: p.config.Context, Cache: f.Format})
+		return n.Cache
+	}
+	slices.SortFunc(fits, func(a, b Fit) int { return cmp.Compare(bytes(b), bytes(a)) })
+	return fits
+}
+
+// Check returns a *MemoryError if a session takes more than memory, which is for
+// the weights too.
+func (p *Plan) Check(opt SessionOptions, memory int64) (Footprint, error) {
+	f, err := p.Footprint(opt)
+	if err == nil && f.Total() > memory {
+		err = &MemoryError{File: p.name, Footprint: f, Memory: memory, Fits: p.Fits(memory, opt.Batch)}
+	}
+	return f, err
+}
+
+// A MemoryError says that a session would take more memory than there is.
+type MemoryError struct {
+	File      string
+	Footprint Footprint
+	Memory    int64 // that there is
+	Fits      []Fit // what there is room for
+}
+
+func (e *MemoryError) Error() string {
+	msg := fmt.Sprintf("%s: a context of %d tokens takes %s of memory (%v), and there is %s",
+		e.File, e.Footprint.Context, sysinfo.Bytes(e.Footprint.Total()), e.Footprint, sysinfo.Bytes(e.Memory))
+	var fits []string
+	for _, f := range e.Fits {
+		if f.Context > 0 {
+			fits = append(fits, fmt.Sprintf("%d in %s", f.Context, f.Format.Name))
+		}
+	}
+	if fits == nil {
+		return msg + ", too little for a single token"
+	}
+	return msg + "; what fits is, by the format of keys and values, " + strings.Join(fits, ", ")
+}
