@@ -41,7 +41,12 @@ type Footprint struct {
 
 	Context int
 	Format  *formats.Type // of keys and values
+
+	positions int // that Cache is for: whole tiles
 }
+
+// TokenBytes is what a token adds.
+func (f Footprint) TokenBytes() float64 { return float64(f.Cache) / float64(f.positions) }
 
 // Total is all of it.
 func (f Footprint) Total() int64 { return f.Mapped + f.Packed + f.session() }
@@ -136,6 +141,9 @@ func (p *Plan) addWeights(src Source, a *Architecture, opt *Options) error {
 	return nil
 }
 
+// Context is the model's.
+func (p *Plan) Context() int { return p.config.Context }
+
 // Footprint returns what a session takes, and the weights.
 func (p *Plan) Footprint(opt SessionOptions) (Footprint, error) {
 	opt.setDefaults(p.config)
@@ -146,7 +154,7 @@ func (p *Plan) Footprint(opt SessionOptions) (Footprint, error) {
 	b, err := cpu.BytesOf(engine.StreamOptions{States: p.states, Context: opt.Context, Batch: opt.Batch, Cache: opt.Cache}, p.threads, c.Heads/c.KVHeads)
 	return Footprint{
 		Mapped: p.Mapped, Packed: p.Packed, Cache: b.Cache, State: b.State, Scratch: b.Scratch + p.buffers(opt.Batch),
-		Context: opt.Context, Format: opt.Cache,
+		Context: opt.Context, Format: opt.Cache, positions: b.Positions,
 	}, err
 }
 

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +36,9 @@ type engineFlags struct {
 	stream  bool
 	engine  string        // ""; cpu
 	pool    *kernels.Pool // of another model, to run on; nil: one of its own
+	memory  memorySize
+	room    int       // tokens of context that a session is to have; 0: that is not known yet
+	notes   io.Writer // for what it will take of memory; nil: nowhere
 }
 
 func (e *engineFlags) register(cmd *cobra.Command) {
@@ -45,6 +50,7 @@ func (e *engineFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&e.cache, "cache", "", "`FORMAT` of keys and values: f16, f32 or q8_0 (default: f16; f32 with --variant reference)")
 	flags.StringVar(&e.head, "head", "", "convert the output head to a `FORMAT`, such as q8_0 for one in f16")
 	flags.BoolVar(&e.native, "native", false, "multiply the file's bytes in place, without packing the weights behind the run")
+	e.memory.register(flags)
 	flags.BoolVar(&e.stream, "stream", false, "keep one transformer block in memory at a time, for a model larger than that")
 }
 
@@ -178,11 +184,12 @@ type openModel struct {
 	// opened is how long the model took to be ready, its tokenizer apart: what
 	// bench calls load.
 	opened time.Duration
+	memory memorySize
 }
 
 // newSession starts a session for so many tokens.
 func (en *openModel) newSession(context int) (*models.Session, error) {
-	return en.NewSession(models.SessionOptions{Context: context, Cache: en.cache})
+	return en.NewSession(models.SessionOptions{Context: context, Cache: en.cache, Memory: int64(en.memory)})
 }
 
 // A sharedSource is read by a tokenizer too, which is waited for before it is
@@ -205,7 +212,7 @@ func (e *engineFlags) load(ctx context.Context, path string, packing cpu.Packing
 		return nil, err
 	}
 	var g errgroup.Group
-	en := new(openModel)
+	en := &openModel{memory: e.memory}
 	if en.cache, err = e.cacheFormat(); err != nil {
 		return nil, err
 	}
@@ -213,6 +220,9 @@ func (e *engineFlags) load(ctx context.Context, path string, packing cpu.Packing
 	src, err := e.open(path)
 	if err != nil {
 		return nil, err
+	}
+	if err := e.foresee(src, opt, en.cache); err != nil {
+		return nil, errors.Join(err, src.Close())
 	}
 	g.Go(func() (err error) {
 		en.Tokenizer, err = src.Tokenizer()
@@ -231,6 +241,20 @@ func (e *engineFlags) load(ctx context.Context, path string, packing cpu.Packing
 		en.Close()
 	}
 	return en, err
+}
+
+// foresee says what the model and its session will take of memory before that is
+// taken, and refuses what has no room. Where there is nothing to plan with, or not
+// that many tokens in the model, it is for loading to say why.
+func (e *engineFlags) foresee(src models.Source, opt models.Options, cache *formats.Type) error {
+	if e.room == 0 || !e.onCPU() {
+		return nil
+	}
+	plan, err := models.NewPlan(src, opt)
+	if err != nil || e.room > plan.Context() {
+		return nil
+	}
+	return e.memory.foresee(e.notes, plan, e.room, cache)
 }
 
 // variants lists what multiplies the weights now: "format/variant/scheme".

@@ -24,6 +24,8 @@ func newInspect() *cobra.Command {
 		tensors  string
 		asJSON   bool
 		validate bool
+		context  int
+		memory   memorySize
 	)
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL",
@@ -31,7 +33,9 @@ func newInspect() *cobra.Command {
 		Long: "Show what a GGUF file, a .cellm file or a Hugging Face directory holds: metadata,\n" +
 			"tensors with their formats and sizes, totals per format, and whether the tensors\n" +
 			"are those of its architecture. The latter two are shown under GGUF's names, and a\n" +
-			"directory in the formats in which it is read: what is to be ternary, ternary.",
+			"directory in the formats in which it is read: what is to be ternary, ternary.\n\n" +
+			"At the end is what running the model takes of memory with --ctx tokens, and the\n" +
+			"largest context that fits, for each format of keys and values.",
 		Args: exactArgs("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			filter, err := regexp.Compile(tensors)
@@ -49,6 +53,13 @@ func newInspect() *cobra.Command {
 				}
 			}
 			r, err := inspect(src, filter)
+			if m, c := r.Model, context; m != nil && c > m.Config.Context || c < 0 {
+				return usagef("--ctx %d: give a number of tokens, at most the model's", c)
+			}
+			if r.Model != nil && len(r.Model.Mismatches) == 0 {
+				// Nor can a model be run that nothing here computes.
+				r.Memory, _ = inspectMemory(src, context, &memory)
+			}
 			if err != nil {
 				fmt.Fprintln(cmd.ErrOrStderr(), "onebit: warning: metadata without the tokenizer:", term.Text(err.Error()))
 			}
@@ -60,6 +71,8 @@ func newInspect() *cobra.Command {
 	}
 	model.register(cmd)
 	model.registerTokenizer(cmd)
+	memory.register(cmd.Flags())
+	cmd.Flags().IntVar(&context, "ctx", 0, "tokens of context to plan memory for (default: 4096, at most the model's)")
 	cmd.Flags().StringVar(&tensors, "tensors", "", "list only tensors whose name matches this regular expression")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&validate, "validate", false, "read every weight: meaningless codes and numbers that are not finite are errors")
@@ -104,6 +117,8 @@ type inspection struct {
 	Tensors    []tensorInfo     `json:"tensors"`
 	Formats    []formatTotal    `json:"formats"`
 	Total      formatTotal      `json:"total"`
+
+	Memory *memoryInspection `json:"memory,omitempty"` // that running it takes
 }
 
 type partInspection struct {
@@ -289,7 +304,7 @@ func (r *inspection) addTensor(info container.TensorInfo, filter *regexp.Regexp)
 }
 
 func (r inspection) print(w io.Writer) error {
-	for _, part := range []func(io.Writer) error{r.printHead, r.printMetadata, r.printTensors, r.printTotals, r.printInventory} {
+	for _, part := range []func(io.Writer) error{r.printHead, r.printMetadata, r.printTensors, r.printTotals, r.printInventory, r.printMemory} {
 		if err := part(w); err != nil {
 			return err
 		}

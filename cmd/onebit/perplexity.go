@@ -81,6 +81,10 @@ func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	defer saved.Close()
+	f.room = f.protocol.Window()
+	if !f.json {
+		f.notes = cmd.ErrOrStderr()
+	}
 	en, err := f.load(cmd.Context(), path, cpu.PackFirst)
 	if err != nil {
 		return err
@@ -92,7 +96,7 @@ func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
 		}
 		return usagef("windows of %d tokens do not fit in the model's context of %d: use a smaller --ctx", window, en.Config.Context)
 	}
-	session, err := en.newSession(f.protocol.Window())
+	session, err := en.newSession(f.room)
 	if err != nil {
 		return err
 	}

@@ -116,6 +116,9 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 		}
 	}
 	collect := postponeGC()
+	if f.room = f.context; !f.json {
+		f.notes = cmd.ErrOrStderr()
+	}
 	en, err := f.load(cmd.Context(), path, cpu.PackBehind)
 	if err != nil {
 		return err
@@ -284,6 +287,11 @@ func (f *runFlags) session(en *openModel, prompt int) (*models.Session, error) {
 	}
 	if prompt > room {
 		return nil, fmt.Errorf("the prompt has %s, and the context %d; the model's limit is %d", count.Of(prompt, "token"), room, most)
+	}
+	if f.room == 0 && f.onCPU() { // else it was said before the model was loaded
+		if err := f.memory.foresee(f.notes, en.Plan(), room, en.cache); err != nil {
+			return nil, err
+		}
 	}
 	return en.newSession(room)
 }

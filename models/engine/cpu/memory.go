@@ -139,14 +139,17 @@ func (o *Options) WeightBytes(r engine.Request, t formats.Tensor, inPlace bool) 
 
 // A StreamBytes is what a stream takes of memory at most, beside its buffers.
 type StreamBytes struct {
-	Cache   int64 // keys and values of all positions
-	State   int64 // what blocks keep that has no positions, and a copy where it is marked
-	Scratch int64 // what attention works in, on so many threads
+	Cache int64 // keys and values of all positions
+	// Positions is how many that is room for, the context or some more.
+	Positions int
+	State     int64 // what blocks keep that has no positions, and a copy where it is marked
+	Scratch   int64 // what attention works in, on so many threads
 }
 
 // BytesOf returns what a stream takes whose blocks have so many query heads to a
 // key head. The error is about a format that cannot hold keys and values.
 func BytesOf(opt engine.StreamOptions, threads, group int) (b StreamBytes, err error) {
+	b.Positions = tilesOf(opt.Context) * cacheTile
 	for _, state := range opt.States {
 		switch state := state.(type) {
 		case engine.Delta:
@@ -159,7 +162,7 @@ func BytesOf(opt engine.StreamOptions, threads, group int) (b StreamBytes, err e
 			if err != nil {
 				return b, fmt.Errorf("keys and values cannot be kept in %s: %w", opt.Cache.Name, err)
 			}
-			b.Cache += int64(tilesOf(opt.Context)*cacheTile) * int64(2*state.Heads*row)
+			b.Cache += int64(b.Positions) * int64(2*state.Heads*row)
 			b.Scratch = int64(threads) * int64(attentionBytes(opt, state.Dim, group))
 		}
 	}
