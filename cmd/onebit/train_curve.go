@@ -176,13 +176,38 @@ func finalBits(r curveRun) float64 { return r.final.BitsPerByte() }
 
 func printCurves(w io.Writer, corpus *lm.Corpus, runs []curveRun) error {
 	fmt.Fprintf(w, "Bits per byte of %s, held out: mean (least to largest) over seeds.\n\n", corpus.Name)
-	t := newTable(w, "weights", "width", "bytes", "steps", "at first", "in the end")
-	for _, p := range curvePlaces(runs) {
+	t := newTable(w, "weights", "width", "bytes", "steps", "at first", "in the end", "recovered")
+	places := curvePlaces(runs)
+	for _, p := range places {
 		mean, least, most := p.over(finalBits)
-		first, _, _ := p.over(func(r curveRun) float64 { return r.points[0].HeldOut })
-		t.row(p.line, p.width, p.bytes, p.runs[0].Recipe.Steps, fixed(4, first), fmt.Sprintf("%s (%s to %s)", fixed(4, mean), fixed(4, least), fixed(4, most)))
+		first, _, _ := p.over(firstSample)
+		recovered := ""
+		if p.runs[0].Start != "" {
+			recovered = p.recovered(startOf(places, p))
+		}
+		t.row(p.line, p.width, p.bytes, p.runs[0].Recipe.Steps, fixed(4, first), fmt.Sprintf("%s (%s to %s)", fixed(4, mean), fixed(4, least), fixed(4, most)), recovered)
 	}
 	return t.flush()
+}
+
+// firstSample and lastSample are of the same part of the held-out text.
+func firstSample(r curveRun) float64 { return r.points[0].HeldOut }
+func lastSample(r curveRun) float64  { return r.points[len(r.points)-1].HeldOut }
+
+// startOf returns the place of the models that p's runs started with.
+func startOf(places []*curvePlace, p *curvePlace) *curvePlace {
+	return places[slices.IndexFunc(places, func(of *curvePlace) bool {
+		return slices.ContainsFunc(of.runs, func(r curveRun) bool { return r.Recipe.Name == p.runs[0].Start })
+	})]
+}
+
+// recovered is how much of what rounding the float models lost, training has won
+// back.
+func (p *curvePlace) recovered(float *curvePlace) string {
+	rounded, _, _ := p.over(firstSample)
+	trained, _, _ := p.over(lastSample)
+	before, _, _ := float.over(lastSample)
+	return fmt.Sprintf("%.0f%%", 100*(rounded-trained)/(rounded-before))
 }
 
 // drawCurveFigures writes learning curves by width and quality by size.
@@ -195,9 +220,13 @@ func drawCurveFigures(dir string, corpus *lm.Corpus, runs []curveRun) error {
 	byTuning := reports.CurvePanel{Title: "step 0: the float model, rounded"}
 	panels := map[int]*reports.CurvePanel{}
 	var widths []int
-	for _, p := range curvePlaces(runs) {
+	places := curvePlaces(runs)
+	for _, p := range places {
 		curve := p.curve()
 		if p.runs[0].Start != "" {
+			if byTuning.Lines == nil {
+				byTuning.Lines = append(byTuning.Lines, startOf(places, p).level(p.runs[0].Recipe.Steps))
+			}
 			byTuning.Lines = append(byTuning.Lines, curve)
 			continue
 		}
@@ -233,6 +262,14 @@ func (p *curvePlace) curve() reports.Curve {
 		c.Points = append(c.Points, reports.CurvePoint{X: float64(point.Step), Y: mean, Low: least, High: most})
 	}
 	return c
+}
+
+// level is the held-out text of the runs' end, beside curves of so many steps.
+func (p *curvePlace) level(steps int) reports.Curve {
+	mean, least, most := p.over(lastSample)
+	return reports.Curve{Name: p.line, Points: []reports.CurvePoint{
+		{X: 0, Y: mean, Low: least, High: most}, {X: float64(steps), Y: mean, Low: least, High: most},
+	}}
 }
 
 // addSize adds a place to the line of its form.
