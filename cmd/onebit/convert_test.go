@@ -2,10 +2,19 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"math"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"onebit/formats"
+	"onebit/formats/gguf"
+	"onebit/formats/safetensors"
+	"onebit/internal/half"
+	"onebit/models"
+	"onebit/models/modeltest"
+	"onebit/models/synth"
 )
 
 func TestIsTernary(t *testing.T) {
@@ -74,5 +83,76 @@ func TestRequantizeInChunks(t *testing.T) {
 	}
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Error("chunks differ from the whole")
+	}
+}
+
+// A packed checkpoint of LLaMA's kind, as HF1BitLLM's and tiiuae's are, becomes what
+// the formulas make of its bytes. The byte of row r and column c has the weights of
+// rows r, r+n, r+2n and r+3n from the low bits up, n a quarter of the rows, each 1
+// more than its digit, and a weight is its digit divided by weight_scale. Rows 2i and
+// 2i+1 of a head of queries or keys are its rows i and i+d/2.
+func TestConvertPackedLlama(t *testing.T) {
+	p, err := models.LookupPreset("tiny-llama")
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(err)
+	var b bytes.Buffer
+	check(synth.Write(&b, p, 3))
+	f, err := gguf.Parse(b.Bytes(), "model.gguf", gguf.Options{})
+	check(err)
+	dir := t.TempDir()
+	check(modeltest.WriteHF(dir, f, modeltest.HF{Linear: "bitlinear"}))
+	files, err := safetensors.OpenDir(dir)
+	check(err)
+	defer files.Close()
+	theirs := map[string]string{
+		"attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj",
+		"ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+	}
+	rounded := func(s float32) float32 { return half.ToFloat32(half.FromFloat32(s)) }
+	for format, scaleOf := range map[string]func(float32) float32{
+		"i2_s": func(s float32) float32 { return s }, "tq2_0": rounded, "tq1_0": rounded,
+	} {
+		out := filepath.Join(t.TempDir(), format+".gguf")
+		var stderr bytes.Buffer
+		if code := run(t.Context(), strings.NewReader(""), io.Discard, &stderr, []string{"convert", dir, out, "--type", format}); code != 0 || stderr.Len() > 0 {
+			t.Fatalf("%s: exit %d: %s", format, code, stderr.String())
+		}
+		made, err := gguf.Open(out, gguf.Options{})
+		check(err)
+		for ours, name := range theirs {
+			hf := "model.layers.1." + name + ".weight"
+			packed, err := files.Raw(hf)
+			check(err)
+			scale, err := files.Tensor(hf + "_scale")
+			check(err)
+			divisor, err := scale.Floats()
+			check(err)
+			tensor, err := made.Tensor("blk.1." + ours + ".weight")
+			check(err)
+			if tensor.Type.Name != format {
+				t.Errorf("%s is %s, want %s", tensor.Name, tensor.Type.Name, format)
+			}
+			got, err := tensor.Floats()
+			check(err)
+			rows, cols := tensor.Dims()
+			for i, w := range got {
+				row, col := i/cols, i%cols
+				if dim := p.Config.HeadDim; ours == "attn_q" || ours == "attn_k" {
+					pair, second := row%dim/2, row%2
+					row += pair + second*dim/2 - row%dim
+				}
+				digit := int(packed[row%(rows/4)*cols+col]>>(2*(row/(rows/4)))&3) - 1
+				if want := float32(digit) * scaleOf(1/divisor[0]); w != want {
+					t.Errorf("%s: %s, weight %d is %v, want %v", format, ours, i, w, want)
+					break
+				}
+			}
+		}
+		check(made.Close())
 	}
 }
