@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -117,6 +118,16 @@ func (d *digest) addLine(p *plot.Plot, contender string, points [][2]float64) {
 	}
 }
 
+// depthCost says what 1000 tokens before a test add to each of its own, by two
+// points of depth and rate; nothing where they tell none.
+func depthCost(first, last [2]float64) string {
+	seconds := (1/last[1] - 1/first[1]) / (last[0] - first[0]) * 1000
+	if !(seconds > 0) || math.IsInf(seconds, 0) {
+		return ""
+	}
+	return fmt.Sprintf("; every 1000 tokens before it make a token take %s longer", formatSeconds(seconds))
+}
+
 // depthReading says what the deepest test leaves of the speed.
 func depthReading(m *model, cases []*caseStats) string {
 	all := panels(cases)
@@ -125,8 +136,8 @@ func depthReading(m *model, cases []*caseStats) string {
 		line := depthLine(in(p, cases), name)
 		if len(line) > 1 && line[0][1] > 0 {
 			last := line[len(line)-1]
-			return fmt.Sprintf("%s with %s: %s after %.0f tokens, %s after %.0f.", name, conditions(p),
-				bench.UnitOf(bench.TokenRate).Format(line[0][1]), line[0][0], percent(last[1]/line[0][1])+" of that", last[0])
+			return fmt.Sprintf("%s with %s: %s after %.0f tokens, %s after %.0f%s.", name, conditions(p),
+				bench.UnitOf(bench.TokenRate).Format(line[0][1]), line[0][0], percent(last[1]/line[0][1])+" of that", last[0], depthCost(line[0], last))
 		}
 	}
 	return "No variant ran at several depths."
