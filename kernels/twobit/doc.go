@@ -30,5 +30,6 @@
 // q2_0_g128 and pq2_0 by variants whose name ends in -native. One kernel serves all their
 // byte orders, because the activations are arranged and not the weights: an
 // Order puts beside each vector of weight bytes the four vectors of activations
-// that its codes at shifts 0, 2, 4 and 6 belong to.
+// that its codes at shifts 0, 2, 4 and 6 belong to. On amd64 ptq1_0 has such variants
+// too, whose order has a vector for each digit of a byte.
 package twobit

@@ -4388,6 +4388,645 @@ block:
 	VZEROUPPER
 	RET
 
+// func digitsRowsAVX512VNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+// Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, MMX+
+TEXT ·digitsRowsAVX512VNNI(SB), NOSPLIT, $0-56
+tile:
+	MOVQ  w+8(FP), AX
+	MOVQ  stride+16(FP), R9
+	LEAQ  (AX)(R9*1), CX
+	LEAQ  (CX)(R9*1), DX
+	LEAQ  (DX)(R9*1), BX
+	LEAQ  4096(BX)(R9*1), R8
+	MOVQ  q+32(FP), SI
+	MOVQ  scales+40(FP), DI
+	MOVQ  blocks+24(FP), R9
+	VPXOR X0, X0, X0
+
+block:
+	VMOVDQU      twobitPrefix<>+36(SB), Y1
+	VPMASKMOVD   (AX), Y1, Y1
+	VMOVDQU      twobitPrefix<>+36(SB), Y2
+	VPMASKMOVD   (CX), Y2, Y2
+	VMOVDQU      twobitPrefix<>+36(SB), Y3
+	VPMASKMOVD   (DX), Y3, Y3
+	VMOVDQU      twobitPrefix<>+36(SB), Y4
+	VPMASKMOVD   (BX), Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+	VPXOR        Y8, Y8, Y8
+	VPXOR        Y9, Y9, Y9
+	VPXOR        Y10, Y10, Y10
+	VPXOR        Y11, Y11, Y11
+	VPXOR        Y12, Y12, Y12
+	VMOVDQU      (SI), Y13
+	VPDPBUSD     Y13, Y1, Y5
+	VPADDB       Y1, Y1, Y14
+	VPADDB       Y14, Y1, Y1
+	VPDPBUSD     Y13, Y1, Y9
+	VPDPBUSD     Y13, Y2, Y6
+	VPADDB       Y2, Y2, Y14
+	VPADDB       Y14, Y2, Y2
+	VPDPBUSD     Y13, Y2, Y10
+	VPDPBUSD     Y13, Y3, Y7
+	VPADDB       Y3, Y3, Y14
+	VPADDB       Y14, Y3, Y3
+	VPDPBUSD     Y13, Y3, Y11
+	VPDPBUSD     Y13, Y4, Y8
+	VPADDB       Y4, Y4, Y14
+	VPADDB       Y14, Y4, Y4
+	VPDPBUSD     Y13, Y4, Y12
+	VMOVDQU      32(SI), Y13
+	VPDPBUSD     Y13, Y1, Y5
+	VPADDB       Y1, Y1, Y14
+	VPADDB       Y14, Y1, Y1
+	VPDPBUSD     Y13, Y1, Y9
+	VPDPBUSD     Y13, Y2, Y6
+	VPADDB       Y2, Y2, Y14
+	VPADDB       Y14, Y2, Y2
+	VPDPBUSD     Y13, Y2, Y10
+	VPDPBUSD     Y13, Y3, Y7
+	VPADDB       Y3, Y3, Y14
+	VPADDB       Y14, Y3, Y3
+	VPDPBUSD     Y13, Y3, Y11
+	VPDPBUSD     Y13, Y4, Y8
+	VPADDB       Y4, Y4, Y14
+	VPADDB       Y14, Y4, Y4
+	VPDPBUSD     Y13, Y4, Y12
+	VMOVDQU      64(SI), Y13
+	VPDPBUSD     Y13, Y1, Y5
+	VPADDB       Y1, Y1, Y14
+	VPADDB       Y14, Y1, Y1
+	VPDPBUSD     Y13, Y1, Y9
+	VPDPBUSD     Y13, Y2, Y6
+	VPADDB       Y2, Y2, Y14
+	VPADDB       Y14, Y2, Y2
+	VPDPBUSD     Y13, Y2, Y10
+	VPDPBUSD     Y13, Y3, Y7
+	VPADDB       Y3, Y3, Y14
+	VPADDB       Y14, Y3, Y3
+	VPDPBUSD     Y13, Y3, Y11
+	VPDPBUSD     Y13, Y4, Y8
+	VPADDB       Y4, Y4, Y14
+	VPADDB       Y14, Y4, Y4
+	VPDPBUSD     Y13, Y4, Y12
+	VMOVDQU      96(SI), Y13
+	VPDPBUSD     Y13, Y1, Y5
+	VPADDB       Y1, Y1, Y14
+	VPADDB       Y14, Y1, Y1
+	VPDPBUSD     Y13, Y1, Y9
+	VPDPBUSD     Y13, Y2, Y6
+	VPADDB       Y2, Y2, Y14
+	VPADDB       Y14, Y2, Y2
+	VPDPBUSD     Y13, Y2, Y10
+	VPDPBUSD     Y13, Y3, Y7
+	VPADDB       Y3, Y3, Y14
+	VPADDB       Y14, Y3, Y3
+	VPDPBUSD     Y13, Y3, Y11
+	VPDPBUSD     Y13, Y4, Y8
+	VPADDB       Y4, Y4, Y14
+	VPADDB       Y14, Y4, Y4
+	VPDPBUSD     Y13, Y4, Y12
+	VMOVDQU      128(SI), Y13
+	VPDPBUSD     Y13, Y1, Y5
+	VPADDB       Y1, Y1, Y14
+	VPADDB       Y14, Y1, Y1
+	VPDPBUSD     Y13, Y1, Y9
+	VPDPBUSD     Y13, Y2, Y6
+	VPADDB       Y2, Y2, Y1
+	VPADDB       Y1, Y2, Y2
+	VPDPBUSD     Y13, Y2, Y10
+	VPDPBUSD     Y13, Y3, Y7
+	VPADDB       Y3, Y3, Y1
+	VPADDB       Y1, Y3, Y3
+	VPDPBUSD     Y13, Y3, Y11
+	VPDPBUSD     Y13, Y4, Y8
+	VPADDB       Y4, Y4, Y1
+	VPADDB       Y1, Y4, Y4
+	VPDPBUSD     Y13, Y4, Y12
+	VPADDD       Y5, Y5, Y1
+	VPADDD       Y5, Y1, Y1
+	VPSUBD       Y9, Y1, Y1
+	VPADDD       Y6, Y6, Y2
+	VPADDD       Y6, Y2, Y2
+	VPSUBD       Y10, Y2, Y2
+	VPADDD       Y7, Y7, Y3
+	VPADDD       Y7, Y3, Y3
+	VPSUBD       Y11, Y3, Y3
+	VPADDD       Y8, Y8, Y4
+	VPADDD       Y8, Y4, Y4
+	VPSUBD       Y12, Y4, Y4
+	VPUNPCKLDQ   Y2, Y1, Y5
+	VPUNPCKHDQ   Y2, Y1, Y1
+	VPADDD       Y1, Y5, Y5
+	VPUNPCKLDQ   Y4, Y3, Y1
+	VPUNPCKHDQ   Y4, Y3, Y2
+	VPADDD       Y2, Y1, Y1
+	VPUNPCKLQDQ  Y1, Y5, Y2
+	VPUNPCKHQDQ  Y1, Y5, Y1
+	VPADDD       Y1, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X1
+	VPADDD       X2, X1, X1
+	VPSRAD       $0x08, X1, X1
+	VPBROADCASTD 160(SI), X2
+	VPADDD       X2, X1, X1
+	VPXOR        X2, X2, X2
+	VPINSRW      $0x00, 26(AX), X2, X2
+	VPINSRW      $0x01, 26(CX), X2, X2
+	VPINSRW      $0x02, 26(DX), X2, X2
+	VPINSRW      $0x03, 26(BX), X2, X2
+	VCVTPH2PS    X2, X2
+	VBROADCASTSS (DI), X3
+	VMULPS       X3, X2, X2
+	VCVTDQ2PS    X1, X1
+	VMULPS       X2, X1, X1
+	VADDPS       X1, X0, X0
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_13
+	PREFETCHT0   (R8)
+	PREFETCHT0   64(R8)
+	JMP          fetched_13
+
+level2_13:
+	PREFETCHT1 4096(R8)
+	PREFETCHT1 4160(R8)
+
+fetched_13:
+	ADDQ    $+28, AX
+	ADDQ    $+28, CX
+	ADDQ    $+28, DX
+	ADDQ    $+28, BX
+	ADDQ    $+112, R8
+	ADDQ    $+192, SI
+	ADDQ    $+4, DI
+	DECQ    R9
+	JNZ     block
+	MOVQ    dst+0(FP), SI
+	MOVQ    stride+16(FP), R9
+	TESTQ   R9, R9
+	JZ      single
+	VMOVUPS X0, (SI)
+	JMP     stored
+
+single:
+	VMOVSS X0, (SI)
+
+stored:
+	ADDQ $+16, dst+0(FP)
+	SHLQ $0x02, R9
+	ADDQ R9, w+8(FP)
+	DECQ tiles+48(FP)
+	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func digitsRowsAVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+// Requires: AVX, AVX2, AVX_VNNI, F16C, MMX+
+TEXT ·digitsRowsAVXVNNI(SB), NOSPLIT, $0-56
+tile:
+	MOVQ  w+8(FP), AX
+	MOVQ  stride+16(FP), R9
+	LEAQ  (AX)(R9*1), CX
+	LEAQ  (CX)(R9*1), DX
+	LEAQ  (DX)(R9*1), BX
+	LEAQ  4096(BX)(R9*1), R8
+	MOVQ  q+32(FP), SI
+	MOVQ  scales+40(FP), DI
+	MOVQ  blocks+24(FP), R9
+	VPXOR X0, X0, X0
+
+block:
+	VMOVDQU      twobitPrefix<>+36(SB), Y1
+	VPMASKMOVD   (AX), Y1, Y1
+	VMOVDQU      twobitPrefix<>+36(SB), Y2
+	VPMASKMOVD   (CX), Y2, Y2
+	VMOVDQU      twobitPrefix<>+36(SB), Y3
+	VPMASKMOVD   (DX), Y3, Y3
+	VMOVDQU      twobitPrefix<>+36(SB), Y4
+	VPMASKMOVD   (BX), Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+	VPXOR        Y8, Y8, Y8
+	VPXOR        Y9, Y9, Y9
+	VPXOR        Y10, Y10, Y10
+	VPXOR        Y11, Y11, Y11
+	VPXOR        Y12, Y12, Y12
+	VMOVDQU      (SI), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x75; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y1, Y5
+	VPADDB       Y1, Y1, Y14
+	VPADDB       Y14, Y1, Y1
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x75; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y1, Y9
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x6d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y2, Y6
+	VPADDB       Y2, Y2, Y14
+	VPADDB       Y14, Y2, Y2
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x6d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y2, Y10
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x65; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y3, Y7
+	VPADDB       Y3, Y3, Y14
+	VPADDB       Y14, Y3, Y3
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x65; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y3, Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x5d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y4, Y8
+	VPADDB       Y4, Y4, Y14
+	VPADDB       Y14, Y4, Y4
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x5d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y4, Y12
+	VMOVDQU      32(SI), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x75; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y1, Y5
+	VPADDB       Y1, Y1, Y14
+	VPADDB       Y14, Y1, Y1
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x75; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y1, Y9
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x6d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y2, Y6
+	VPADDB       Y2, Y2, Y14
+	VPADDB       Y14, Y2, Y2
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x6d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y2, Y10
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x65; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y3, Y7
+	VPADDB       Y3, Y3, Y14
+	VPADDB       Y14, Y3, Y3
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x65; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y3, Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x5d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y4, Y8
+	VPADDB       Y4, Y4, Y14
+	VPADDB       Y14, Y4, Y4
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x5d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y4, Y12
+	VMOVDQU      64(SI), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x75; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y1, Y5
+	VPADDB       Y1, Y1, Y14
+	VPADDB       Y14, Y1, Y1
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x75; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y1, Y9
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x6d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y2, Y6
+	VPADDB       Y2, Y2, Y14
+	VPADDB       Y14, Y2, Y2
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x6d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y2, Y10
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x65; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y3, Y7
+	VPADDB       Y3, Y3, Y14
+	VPADDB       Y14, Y3, Y3
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x65; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y3, Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x5d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y4, Y8
+	VPADDB       Y4, Y4, Y14
+	VPADDB       Y14, Y4, Y4
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x5d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y4, Y12
+	VMOVDQU      96(SI), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x75; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y1, Y5
+	VPADDB       Y1, Y1, Y14
+	VPADDB       Y14, Y1, Y1
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x75; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y1, Y9
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x6d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y2, Y6
+	VPADDB       Y2, Y2, Y14
+	VPADDB       Y14, Y2, Y2
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x6d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y2, Y10
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x65; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y3, Y7
+	VPADDB       Y3, Y3, Y14
+	VPADDB       Y14, Y3, Y3
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x65; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y3, Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x5d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y4, Y8
+	VPADDB       Y4, Y4, Y14
+	VPADDB       Y14, Y4, Y4
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x5d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y4, Y12
+	VMOVDQU      128(SI), Y13
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x75; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y1, Y5
+	VPADDB       Y1, Y1, Y14
+	VPADDB       Y14, Y1, Y1
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x75; BYTE $0x50; BYTE $0xcd // VPDPBUSD Y13, Y1, Y9
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x6d; BYTE $0x50; BYTE $0xf5 // VPDPBUSD Y13, Y2, Y6
+	VPADDB       Y2, Y2, Y1
+	VPADDB       Y1, Y2, Y2
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x6d; BYTE $0x50; BYTE $0xd5 // VPDPBUSD Y13, Y2, Y10
+	BYTE         $0xc4; BYTE $0xc2; BYTE $0x65; BYTE $0x50; BYTE $0xfd // VPDPBUSD Y13, Y3, Y7
+	VPADDB       Y3, Y3, Y1
+	VPADDB       Y1, Y3, Y3
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x65; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y3, Y11
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x5d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y4, Y8
+	VPADDB       Y4, Y4, Y1
+	VPADDB       Y1, Y4, Y4
+	BYTE         $0xc4; BYTE $0x42; BYTE $0x5d; BYTE $0x50; BYTE $0xe5 // VPDPBUSD Y13, Y4, Y12
+	VPADDD       Y5, Y5, Y1
+	VPADDD       Y5, Y1, Y1
+	VPSUBD       Y9, Y1, Y1
+	VPADDD       Y6, Y6, Y2
+	VPADDD       Y6, Y2, Y2
+	VPSUBD       Y10, Y2, Y2
+	VPADDD       Y7, Y7, Y3
+	VPADDD       Y7, Y3, Y3
+	VPSUBD       Y11, Y3, Y3
+	VPADDD       Y8, Y8, Y4
+	VPADDD       Y8, Y4, Y4
+	VPSUBD       Y12, Y4, Y4
+	VPUNPCKLDQ   Y2, Y1, Y5
+	VPUNPCKHDQ   Y2, Y1, Y1
+	VPADDD       Y1, Y5, Y5
+	VPUNPCKLDQ   Y4, Y3, Y1
+	VPUNPCKHDQ   Y4, Y3, Y2
+	VPADDD       Y2, Y1, Y1
+	VPUNPCKLQDQ  Y1, Y5, Y2
+	VPUNPCKHQDQ  Y1, Y5, Y1
+	VPADDD       Y1, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X1
+	VPADDD       X2, X1, X1
+	VPSRAD       $0x08, X1, X1
+	VPBROADCASTD 160(SI), X2
+	VPADDD       X2, X1, X1
+	VPXOR        X2, X2, X2
+	VPINSRW      $0x00, 26(AX), X2, X2
+	VPINSRW      $0x01, 26(CX), X2, X2
+	VPINSRW      $0x02, 26(DX), X2, X2
+	VPINSRW      $0x03, 26(BX), X2, X2
+	VCVTPH2PS    X2, X2
+	VBROADCASTSS (DI), X3
+	VMULPS       X3, X2, X2
+	VCVTDQ2PS    X1, X1
+	VMULPS       X2, X1, X1
+	VADDPS       X1, X0, X0
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_14
+	PREFETCHT0   (R8)
+	PREFETCHT0   64(R8)
+	JMP          fetched_14
+
+level2_14:
+	PREFETCHT1 4096(R8)
+	PREFETCHT1 4160(R8)
+
+fetched_14:
+	ADDQ    $+28, AX
+	ADDQ    $+28, CX
+	ADDQ    $+28, DX
+	ADDQ    $+28, BX
+	ADDQ    $+112, R8
+	ADDQ    $+192, SI
+	ADDQ    $+4, DI
+	DECQ    R9
+	JNZ     block
+	MOVQ    dst+0(FP), SI
+	MOVQ    stride+16(FP), R9
+	TESTQ   R9, R9
+	JZ      single
+	VMOVUPS X0, (SI)
+	JMP     stored
+
+single:
+	VMOVSS X0, (SI)
+
+stored:
+	ADDQ $+16, dst+0(FP)
+	SHLQ $0x02, R9
+	ADDQ R9, w+8(FP)
+	DECQ tiles+48(FP)
+	JNZ  tile
+	VZEROUPPER
+	RET
+
+// func digitsRowsAVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·digitsRowsAVX2(SB), NOSPLIT, $0-56
+	MOVL         $0x80808080, AX
+	VMOVD        AX, X0
+	VPBROADCASTD X0, Y0
+	MOVL         $0xd5d5d5d5, AX
+	VMOVD        AX, X1
+	VPBROADCASTD X1, Y1
+	MOVL         $0x2a2a2a2a, AX
+	VMOVD        AX, X2
+	VPBROADCASTD X2, Y2
+
+tile:
+	MOVQ  w+8(FP), AX
+	MOVQ  stride+16(FP), R9
+	LEAQ  (AX)(R9*1), CX
+	LEAQ  (CX)(R9*1), DX
+	LEAQ  (DX)(R9*1), BX
+	LEAQ  4096(BX)(R9*1), R8
+	MOVQ  q+32(FP), SI
+	MOVQ  scales+40(FP), DI
+	MOVQ  blocks+24(FP), R9
+	VPXOR X3, X3, X3
+
+block:
+	VMOVDQU      twobitPrefix<>+36(SB), Y4
+	VPMASKMOVD   (AX), Y4, Y4
+	VMOVDQU      twobitPrefix<>+36(SB), Y5
+	VPMASKMOVD   (CX), Y5, Y5
+	VMOVDQU      twobitPrefix<>+36(SB), Y6
+	VPMASKMOVD   (DX), Y6, Y6
+	VMOVDQU      twobitPrefix<>+36(SB), Y7
+	VPMASKMOVD   (BX), Y7, Y7
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VPXOR        Y0, Y6, Y6
+	VPXOR        Y0, Y7, Y7
+	VPCMPGTB     Y1, Y4, Y9
+	VPCMPGTB     Y2, Y4, Y8
+	VPADDB       Y8, Y9, Y9
+	VPABSB       Y9, Y9
+	VPMADDUBSW   (SI), Y9, Y9
+	VPCMPGTB     Y1, Y5, Y10
+	VPCMPGTB     Y2, Y5, Y8
+	VPADDB       Y8, Y10, Y10
+	VPABSB       Y10, Y10
+	VPMADDUBSW   (SI), Y10, Y10
+	VPCMPGTB     Y1, Y6, Y11
+	VPCMPGTB     Y2, Y6, Y8
+	VPADDB       Y8, Y11, Y11
+	VPABSB       Y11, Y11
+	VPMADDUBSW   (SI), Y11, Y11
+	VPCMPGTB     Y1, Y7, Y12
+	VPCMPGTB     Y2, Y7, Y8
+	VPADDB       Y8, Y12, Y12
+	VPABSB       Y12, Y12
+	VPMADDUBSW   (SI), Y12, Y12
+	VPADDB       Y4, Y4, Y8
+	VPADDB       Y8, Y4, Y4
+	VPCMPGTB     Y1, Y4, Y13
+	VPCMPGTB     Y2, Y4, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   32(SI), Y13, Y13
+	VPADDW       Y13, Y9, Y9
+	VPADDB       Y5, Y5, Y8
+	VPADDB       Y8, Y5, Y5
+	VPCMPGTB     Y1, Y5, Y13
+	VPCMPGTB     Y2, Y5, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   32(SI), Y13, Y13
+	VPADDW       Y13, Y10, Y10
+	VPADDB       Y6, Y6, Y8
+	VPADDB       Y8, Y6, Y6
+	VPCMPGTB     Y1, Y6, Y13
+	VPCMPGTB     Y2, Y6, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   32(SI), Y13, Y13
+	VPADDW       Y13, Y11, Y11
+	VPADDB       Y7, Y7, Y8
+	VPADDB       Y8, Y7, Y7
+	VPCMPGTB     Y1, Y7, Y13
+	VPCMPGTB     Y2, Y7, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   32(SI), Y13, Y13
+	VPADDW       Y13, Y12, Y12
+	VPADDB       Y4, Y4, Y8
+	VPADDB       Y8, Y4, Y4
+	VPCMPGTB     Y1, Y4, Y13
+	VPCMPGTB     Y2, Y4, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   64(SI), Y13, Y13
+	VPADDW       Y13, Y9, Y9
+	VPADDB       Y5, Y5, Y8
+	VPADDB       Y8, Y5, Y5
+	VPCMPGTB     Y1, Y5, Y13
+	VPCMPGTB     Y2, Y5, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   64(SI), Y13, Y13
+	VPADDW       Y13, Y10, Y10
+	VPADDB       Y6, Y6, Y8
+	VPADDB       Y8, Y6, Y6
+	VPCMPGTB     Y1, Y6, Y13
+	VPCMPGTB     Y2, Y6, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   64(SI), Y13, Y13
+	VPADDW       Y13, Y11, Y11
+	VPADDB       Y7, Y7, Y8
+	VPADDB       Y8, Y7, Y7
+	VPCMPGTB     Y1, Y7, Y13
+	VPCMPGTB     Y2, Y7, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   64(SI), Y13, Y13
+	VPADDW       Y13, Y12, Y12
+	VPADDB       Y4, Y4, Y8
+	VPADDB       Y8, Y4, Y4
+	VPCMPGTB     Y1, Y4, Y13
+	VPCMPGTB     Y2, Y4, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   96(SI), Y13, Y13
+	VPADDW       Y13, Y9, Y9
+	VPADDB       Y5, Y5, Y8
+	VPADDB       Y8, Y5, Y5
+	VPCMPGTB     Y1, Y5, Y13
+	VPCMPGTB     Y2, Y5, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   96(SI), Y13, Y13
+	VPADDW       Y13, Y10, Y10
+	VPADDB       Y6, Y6, Y8
+	VPADDB       Y8, Y6, Y6
+	VPCMPGTB     Y1, Y6, Y13
+	VPCMPGTB     Y2, Y6, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   96(SI), Y13, Y13
+	VPADDW       Y13, Y11, Y11
+	VPADDB       Y7, Y7, Y8
+	VPADDB       Y8, Y7, Y7
+	VPCMPGTB     Y1, Y7, Y13
+	VPCMPGTB     Y2, Y7, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   96(SI), Y13, Y13
+	VPADDW       Y13, Y12, Y12
+	VPADDB       Y4, Y4, Y8
+	VPADDB       Y8, Y4, Y4
+	VPCMPGTB     Y1, Y4, Y13
+	VPCMPGTB     Y2, Y4, Y8
+	VPADDB       Y8, Y13, Y13
+	VPABSB       Y13, Y13
+	VPMADDUBSW   128(SI), Y13, Y13
+	VPADDW       Y13, Y9, Y9
+	VPADDB       Y5, Y5, Y4
+	VPADDB       Y4, Y5, Y5
+	VPCMPGTB     Y1, Y5, Y8
+	VPCMPGTB     Y2, Y5, Y4
+	VPADDB       Y4, Y8, Y8
+	VPABSB       Y8, Y8
+	VPMADDUBSW   128(SI), Y8, Y8
+	VPADDW       Y8, Y10, Y10
+	VPADDB       Y6, Y6, Y4
+	VPADDB       Y4, Y6, Y6
+	VPCMPGTB     Y1, Y6, Y5
+	VPCMPGTB     Y2, Y6, Y4
+	VPADDB       Y4, Y5, Y5
+	VPABSB       Y5, Y5
+	VPMADDUBSW   128(SI), Y5, Y5
+	VPADDW       Y5, Y11, Y11
+	VPADDB       Y7, Y7, Y4
+	VPADDB       Y4, Y7, Y7
+	VPCMPGTB     Y1, Y7, Y5
+	VPCMPGTB     Y2, Y7, Y4
+	VPADDB       Y4, Y5, Y5
+	VPABSB       Y5, Y5
+	VPMADDUBSW   128(SI), Y5, Y5
+	VPADDW       Y5, Y12, Y12
+	VPMADDWD     twobitWordOnes<>+0(SB), Y9, Y9
+	VPMADDWD     twobitWordOnes<>+0(SB), Y10, Y10
+	VPMADDWD     twobitWordOnes<>+0(SB), Y11, Y11
+	VPMADDWD     twobitWordOnes<>+0(SB), Y12, Y12
+	VPUNPCKLDQ   Y10, Y9, Y4
+	VPUNPCKHDQ   Y10, Y9, Y5
+	VPADDD       Y5, Y4, Y4
+	VPUNPCKLDQ   Y12, Y11, Y5
+	VPUNPCKHDQ   Y12, Y11, Y6
+	VPADDD       Y6, Y5, Y5
+	VPUNPCKLQDQ  Y5, Y4, Y6
+	VPUNPCKHQDQ  Y5, Y4, Y4
+	VPADDD       Y4, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X4
+	VPADDD       X6, X4, X4
+	VPBROADCASTD 160(SI), X5
+	VPADDD       X5, X4, X4
+	VPXOR        X5, X5, X5
+	VPINSRW      $0x00, 26(AX), X5, X5
+	VPINSRW      $0x01, 26(CX), X5, X5
+	VPINSRW      $0x02, 26(DX), X5, X5
+	VPINSRW      $0x03, 26(BX), X5, X5
+	VCVTPH2PS    X5, X5
+	VBROADCASTSS (DI), X6
+	VMULPS       X6, X5, X5
+	VCVTDQ2PS    X4, X4
+	VMULPS       X5, X4, X4
+	VADDPS       X4, X3, X3
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_15
+	PREFETCHT0   (R8)
+	PREFETCHT0   64(R8)
+	JMP          fetched_15
+
+level2_15:
+	PREFETCHT1 4096(R8)
+	PREFETCHT1 4160(R8)
+
+fetched_15:
+	ADDQ    $+28, AX
+	ADDQ    $+28, CX
+	ADDQ    $+28, DX
+	ADDQ    $+28, BX
+	ADDQ    $+112, R8
+	ADDQ    $+192, SI
+	ADDQ    $+4, DI
+	DECQ    R9
+	JNZ     block
+	MOVQ    dst+0(FP), SI
+	MOVQ    stride+16(FP), R9
+	TESTQ   R9, R9
+	JZ      single
+	VMOVUPS X3, (SI)
+	JMP     stored
+
+single:
+	VMOVSS X3, (SI)
+
+stored:
+	ADDQ $+16, dst+0(FP)
+	SHLQ $0x02, R9
+	ADDQ R9, w+8(FP)
+	DECQ tiles+48(FP)
+	JNZ  tile
+	VZEROUPPER
+	RET
+
 // func ternaryBatch4AVX512VNNI(dst *float32, dstStride int, w *byte, stride int, rowBytes int, panel *int8, scales *float32, scale float32, cols int, tiles int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, CMOV, MMX+
 TEXT ·ternaryBatch4AVX512VNNI(SB), NOSPLIT, $0-80
@@ -18035,14 +18674,14 @@ whole:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   (R10), Z5, Z6
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_13
+	JNE        level2_16
 	PREFETCHT0 (R12)
-	JMP        fetched_13
+	JMP        fetched_16
 
-level2_13:
+level2_16:
 	PREFETCHT1 4096(R12)
 
-fetched_13:
+fetched_16:
 	VMOVDQU64  (DX), Z5
 	VMOVDQU64  256(R10), Z7
 	VPANDD     Z3, Z5, Z9
@@ -18057,14 +18696,14 @@ fetched_13:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   (R10), Z5, Z7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_14
+	JNE        level2_17
 	PREFETCHT0 64(R12)
-	JMP        fetched_14
+	JMP        fetched_17
 
-level2_14:
+level2_17:
 	PREFETCHT1 4160(R12)
 
-fetched_14:
+fetched_17:
 	VMOVDQU64  (BX), Z5
 	VMOVDQU64  256(R10), Z9
 	VPANDD     Z3, Z5, Z10
@@ -18079,14 +18718,14 @@ fetched_14:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   (R10), Z5, Z9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_15
+	JNE        level2_18
 	PREFETCHT0 128(R12)
-	JMP        fetched_15
+	JMP        fetched_18
 
-level2_15:
+level2_18:
 	PREFETCHT1 4224(R12)
 
-fetched_15:
+fetched_18:
 	VMOVDQU64  (SI), Z5
 	VMOVDQU64  256(R10), Z10
 	VPANDD     Z3, Z5, Z11
@@ -18101,14 +18740,14 @@ fetched_15:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   (R10), Z5, Z10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_16
+	JNE        level2_19
 	PREFETCHT0 192(R12)
-	JMP        fetched_16
+	JMP        fetched_19
 
-level2_16:
+level2_19:
 	PREFETCHT1 4288(R12)
 
-fetched_16:
+fetched_19:
 	VPUNPCKLDQ  Z7, Z6, Z5
 	VPUNPCKHDQ  Z7, Z6, Z6
 	VPADDD      Z6, Z5, Z5
@@ -18132,14 +18771,14 @@ fetched_16:
 	VPANDD      Z0, Z5, Z5
 	VPDPBUSD    320(R10), Z5, Z6
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_17
+	JNE         level2_20
 	PREFETCHT0  256(R12)
-	JMP         fetched_17
+	JMP         fetched_20
 
-level2_17:
+level2_20:
 	PREFETCHT1 4352(R12)
 
-fetched_17:
+fetched_20:
 	VMOVDQU64  (DX)(DI*1), Z5
 	VMOVDQU64  576(R10), Z9
 	VPANDD     Z3, Z5, Z10
@@ -18154,14 +18793,14 @@ fetched_17:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   320(R10), Z5, Z9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_18
+	JNE        level2_21
 	PREFETCHT0 320(R12)
-	JMP        fetched_18
+	JMP        fetched_21
 
-level2_18:
+level2_21:
 	PREFETCHT1 4416(R12)
 
-fetched_18:
+fetched_21:
 	VMOVDQU64  (BX)(DI*1), Z5
 	VMOVDQU64  576(R10), Z10
 	VPANDD     Z3, Z5, Z11
@@ -18176,14 +18815,14 @@ fetched_18:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   320(R10), Z5, Z10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_19
+	JNE        level2_22
 	PREFETCHT0 384(R12)
-	JMP        fetched_19
+	JMP        fetched_22
 
-level2_19:
+level2_22:
 	PREFETCHT1 4480(R12)
 
-fetched_19:
+fetched_22:
 	VMOVDQU64  (SI)(DI*1), Z5
 	VMOVDQU64  576(R10), Z11
 	VPANDD     Z3, Z5, Z12
@@ -18198,14 +18837,14 @@ fetched_19:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   320(R10), Z5, Z11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_20
+	JNE        level2_23
 	PREFETCHT0 448(R12)
-	JMP        fetched_20
+	JMP        fetched_23
 
-level2_20:
+level2_23:
 	PREFETCHT1 4544(R12)
 
-fetched_20:
+fetched_23:
 	VPUNPCKLDQ  Z9, Z6, Z5
 	VPUNPCKHDQ  Z9, Z6, Z6
 	VPADDD      Z6, Z5, Z5
@@ -18232,14 +18871,14 @@ fetched_20:
 	VPANDD      Z0, Z6, Z6
 	VPDPBUSD    640(R10), Z6, Z7
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_21
+	JNE         level2_24
 	PREFETCHT0  512(R12)
-	JMP         fetched_21
+	JMP         fetched_24
 
-level2_21:
+level2_24:
 	PREFETCHT1 4608(R12)
 
-fetched_21:
+fetched_24:
 	VMOVDQU64  (DX)(R8*1), Z6
 	VMOVDQU64  896(R10), Z9
 	VPANDD     Z3, Z6, Z10
@@ -18254,14 +18893,14 @@ fetched_21:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   640(R10), Z6, Z9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_22
+	JNE        level2_25
 	PREFETCHT0 576(R12)
-	JMP        fetched_22
+	JMP        fetched_25
 
-level2_22:
+level2_25:
 	PREFETCHT1 4672(R12)
 
-fetched_22:
+fetched_25:
 	VMOVDQU64  (BX)(R8*1), Z6
 	VMOVDQU64  896(R10), Z10
 	VPANDD     Z3, Z6, Z11
@@ -18276,14 +18915,14 @@ fetched_22:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   640(R10), Z6, Z10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_23
+	JNE        level2_26
 	PREFETCHT0 640(R12)
-	JMP        fetched_23
+	JMP        fetched_26
 
-level2_23:
+level2_26:
 	PREFETCHT1 4736(R12)
 
-fetched_23:
+fetched_26:
 	VMOVDQU64  (SI)(R8*1), Z6
 	VMOVDQU64  896(R10), Z11
 	VPANDD     Z3, Z6, Z12
@@ -18298,14 +18937,14 @@ fetched_23:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   640(R10), Z6, Z11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_24
+	JNE        level2_27
 	PREFETCHT0 704(R12)
-	JMP        fetched_24
+	JMP        fetched_27
 
-level2_24:
+level2_27:
 	PREFETCHT1 4800(R12)
 
-fetched_24:
+fetched_27:
 	VPUNPCKLDQ  Z9, Z7, Z6
 	VPUNPCKHDQ  Z9, Z7, Z7
 	VPADDD      Z7, Z6, Z6
@@ -18329,14 +18968,14 @@ fetched_24:
 	VPANDD      Z0, Z6, Z6
 	VPDPBUSD    960(R10), Z6, Z7
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_25
+	JNE         level2_28
 	PREFETCHT0  768(R12)
-	JMP         fetched_25
+	JMP         fetched_28
 
-level2_25:
+level2_28:
 	PREFETCHT1 4864(R12)
 
-fetched_25:
+fetched_28:
 	VMOVDQU64  (DX)(R9*1), Z6
 	VMOVDQU64  1216(R10), Z10
 	VPANDD     Z3, Z6, Z11
@@ -18351,14 +18990,14 @@ fetched_25:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   960(R10), Z6, Z10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_26
+	JNE        level2_29
 	PREFETCHT0 832(R12)
-	JMP        fetched_26
+	JMP        fetched_29
 
-level2_26:
+level2_29:
 	PREFETCHT1 4928(R12)
 
-fetched_26:
+fetched_29:
 	VMOVDQU64  (BX)(R9*1), Z6
 	VMOVDQU64  1216(R10), Z11
 	VPANDD     Z3, Z6, Z12
@@ -18373,14 +19012,14 @@ fetched_26:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   960(R10), Z6, Z11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_27
+	JNE        level2_30
 	PREFETCHT0 896(R12)
-	JMP        fetched_27
+	JMP        fetched_30
 
-level2_27:
+level2_30:
 	PREFETCHT1 4992(R12)
 
-fetched_27:
+fetched_30:
 	VMOVDQU64  (SI)(R9*1), Z6
 	VMOVDQU64  1216(R10), Z12
 	VPANDD     Z3, Z6, Z13
@@ -18395,16 +19034,16 @@ fetched_27:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   960(R10), Z6, Z12
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_28
+	JNE        level2_31
 	PREFETCHT0 960(R12)
 	PREFETCHT0 1024(R12)
-	JMP        fetched_28
+	JMP        fetched_31
 
-level2_28:
+level2_31:
 	PREFETCHT1 5056(R12)
 	PREFETCHT1 5120(R12)
 
-fetched_28:
+fetched_31:
 	VPUNPCKLDQ    Z10, Z7, Z6
 	VPUNPCKHDQ    Z10, Z7, Z7
 	VPADDD        Z7, Z6, Z6
@@ -18544,14 +19183,14 @@ whole:
 	VMOVDQU    160(DI), Y6
 	BYTE       $0xc4; BYTE $0xe2; BYTE $0x55; BYTE $0x50; BYTE $0xfe // VPDPBUSD Y6, Y5, Y7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_29
+	JNE        level2_32
 	PREFETCHT0 (R9)
-	JMP        fetched_29
+	JMP        fetched_32
 
-level2_29:
+level2_32:
 	PREFETCHT1 4096(R9)
 
-fetched_29:
+fetched_32:
 	VMOVDQU    (CX), Y5
 	VMOVDQU    32(CX), Y6
 	VMOVDQU    128(DI), Y8
@@ -18584,14 +19223,14 @@ fetched_29:
 	VMOVDQU    160(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xc6 // VPDPBUSD Y6, Y5, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_30
+	JNE        level2_33
 	PREFETCHT0 64(R9)
-	JMP        fetched_30
+	JMP        fetched_33
 
-level2_30:
+level2_33:
 	PREFETCHT1 4160(R9)
 
-fetched_30:
+fetched_33:
 	VMOVDQU    (DX), Y5
 	VMOVDQU    32(DX), Y6
 	VMOVDQU    128(DI), Y9
@@ -18624,14 +19263,14 @@ fetched_30:
 	VMOVDQU    160(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xce // VPDPBUSD Y6, Y5, Y9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_31
+	JNE        level2_34
 	PREFETCHT0 128(R9)
-	JMP        fetched_31
+	JMP        fetched_34
 
-level2_31:
+level2_34:
 	PREFETCHT1 4224(R9)
 
-fetched_31:
+fetched_34:
 	VMOVDQU    (BX), Y5
 	VMOVDQU    32(BX), Y6
 	VMOVDQU    128(DI), Y10
@@ -18664,14 +19303,14 @@ fetched_31:
 	VMOVDQU    160(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y6, Y5, Y10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_32
+	JNE        level2_35
 	PREFETCHT0 192(R9)
-	JMP        fetched_32
+	JMP        fetched_35
 
-level2_32:
+level2_35:
 	PREFETCHT1 4288(R9)
 
-fetched_32:
+fetched_35:
 	VPUNPCKLDQ  Y8, Y7, Y5
 	VPUNPCKHDQ  Y8, Y7, Y6
 	VPADDD      Y6, Y5, Y5
@@ -18713,14 +19352,14 @@ fetched_32:
 	VMOVDQU     480(DI), Y6
 	BYTE        $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xc6 // VPDPBUSD Y6, Y5, Y8
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_33
+	JNE         level2_36
 	PREFETCHT0  256(R9)
-	JMP         fetched_33
+	JMP         fetched_36
 
-level2_33:
+level2_36:
 	PREFETCHT1 4352(R9)
 
-fetched_33:
+fetched_36:
 	VMOVDQU    (CX)(SI*1), Y5
 	VMOVDQU    32(CX)(SI*1), Y6
 	VMOVDQU    448(DI), Y9
@@ -18753,14 +19392,14 @@ fetched_33:
 	VMOVDQU    480(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xce // VPDPBUSD Y6, Y5, Y9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_34
+	JNE        level2_37
 	PREFETCHT0 320(R9)
-	JMP        fetched_34
+	JMP        fetched_37
 
-level2_34:
+level2_37:
 	PREFETCHT1 4416(R9)
 
-fetched_34:
+fetched_37:
 	VMOVDQU    (DX)(SI*1), Y5
 	VMOVDQU    32(DX)(SI*1), Y6
 	VMOVDQU    448(DI), Y10
@@ -18793,14 +19432,14 @@ fetched_34:
 	VMOVDQU    480(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y6, Y5, Y10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_35
+	JNE        level2_38
 	PREFETCHT0 384(R9)
-	JMP        fetched_35
+	JMP        fetched_38
 
-level2_35:
+level2_38:
 	PREFETCHT1 4480(R9)
 
-fetched_35:
+fetched_38:
 	VMOVDQU    (BX)(SI*1), Y5
 	VMOVDQU    32(BX)(SI*1), Y6
 	VMOVDQU    448(DI), Y11
@@ -18833,16 +19472,16 @@ fetched_35:
 	VMOVDQU    480(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xde // VPDPBUSD Y6, Y5, Y11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_36
+	JNE        level2_39
 	PREFETCHT0 448(R9)
 	PREFETCHT0 512(R9)
-	JMP        fetched_36
+	JMP        fetched_39
 
-level2_36:
+level2_39:
 	PREFETCHT1 4544(R9)
 	PREFETCHT1 4608(R9)
 
-fetched_36:
+fetched_39:
 	VPUNPCKLDQ   Y9, Y8, Y5
 	VPUNPCKHDQ   Y9, Y8, Y6
 	VPADDD       Y6, Y5, Y5
@@ -18964,14 +19603,14 @@ whole:
 	VPADDD     128(DI), Y5, Y5
 	VPADDD     288(DI), Y5, Y5
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_37
+	JNE        level2_40
 	PREFETCHT0 (R9)
-	JMP        fetched_37
+	JMP        fetched_40
 
-level2_37:
+level2_40:
 	PREFETCHT1 4096(R9)
 
-fetched_37:
+fetched_40:
 	VMOVDQU    (CX), Y3
 	VMOVDQU    32(CX), Y4
 	VPAND      Y0, Y3, Y6
@@ -19004,14 +19643,14 @@ fetched_37:
 	VPADDD     128(DI), Y6, Y6
 	VPADDD     288(DI), Y6, Y6
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_38
+	JNE        level2_41
 	PREFETCHT0 64(R9)
-	JMP        fetched_38
+	JMP        fetched_41
 
-level2_38:
+level2_41:
 	PREFETCHT1 4160(R9)
 
-fetched_38:
+fetched_41:
 	VMOVDQU    (DX), Y3
 	VMOVDQU    32(DX), Y4
 	VPAND      Y0, Y3, Y7
@@ -19044,14 +19683,14 @@ fetched_38:
 	VPADDD     128(DI), Y7, Y7
 	VPADDD     288(DI), Y7, Y7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_39
+	JNE        level2_42
 	PREFETCHT0 128(R9)
-	JMP        fetched_39
+	JMP        fetched_42
 
-level2_39:
+level2_42:
 	PREFETCHT1 4224(R9)
 
-fetched_39:
+fetched_42:
 	VMOVDQU    (BX), Y3
 	VMOVDQU    32(BX), Y4
 	VPAND      Y0, Y3, Y8
@@ -19084,14 +19723,14 @@ fetched_39:
 	VPADDD     128(DI), Y8, Y8
 	VPADDD     288(DI), Y8, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_40
+	JNE        level2_43
 	PREFETCHT0 192(R9)
-	JMP        fetched_40
+	JMP        fetched_43
 
-level2_40:
+level2_43:
 	PREFETCHT1 4288(R9)
 
-fetched_40:
+fetched_43:
 	VPUNPCKLDQ  Y6, Y5, Y3
 	VPUNPCKHDQ  Y6, Y5, Y4
 	VPADDD      Y4, Y3, Y3
@@ -19133,14 +19772,14 @@ fetched_40:
 	VPADDD      448(DI), Y6, Y6
 	VPADDD      608(DI), Y6, Y6
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_41
+	JNE         level2_44
 	PREFETCHT0  256(R9)
-	JMP         fetched_41
+	JMP         fetched_44
 
-level2_41:
+level2_44:
 	PREFETCHT1 4352(R9)
 
-fetched_41:
+fetched_44:
 	VMOVDQU    (CX)(SI*1), Y3
 	VMOVDQU    32(CX)(SI*1), Y4
 	VPAND      Y0, Y3, Y7
@@ -19173,14 +19812,14 @@ fetched_41:
 	VPADDD     448(DI), Y7, Y7
 	VPADDD     608(DI), Y7, Y7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_42
+	JNE        level2_45
 	PREFETCHT0 320(R9)
-	JMP        fetched_42
+	JMP        fetched_45
 
-level2_42:
+level2_45:
 	PREFETCHT1 4416(R9)
 
-fetched_42:
+fetched_45:
 	VMOVDQU    (DX)(SI*1), Y3
 	VMOVDQU    32(DX)(SI*1), Y4
 	VPAND      Y0, Y3, Y8
@@ -19213,14 +19852,14 @@ fetched_42:
 	VPADDD     448(DI), Y8, Y8
 	VPADDD     608(DI), Y8, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_43
+	JNE        level2_46
 	PREFETCHT0 384(R9)
-	JMP        fetched_43
+	JMP        fetched_46
 
-level2_43:
+level2_46:
 	PREFETCHT1 4480(R9)
 
-fetched_43:
+fetched_46:
 	VMOVDQU    (BX)(SI*1), Y3
 	VMOVDQU    32(BX)(SI*1), Y4
 	VPAND      Y0, Y3, Y9
@@ -19253,16 +19892,16 @@ fetched_43:
 	VPADDD     448(DI), Y9, Y9
 	VPADDD     608(DI), Y9, Y9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_44
+	JNE        level2_47
 	PREFETCHT0 448(R9)
 	PREFETCHT0 512(R9)
-	JMP        fetched_44
+	JMP        fetched_47
 
-level2_44:
+level2_47:
 	PREFETCHT1 4544(R9)
 	PREFETCHT1 4608(R9)
 
-fetched_44:
+fetched_47:
 	VPUNPCKLDQ   Y7, Y6, Y3
 	VPUNPCKHDQ   Y7, Y6, Y4
 	VPADDD       Y4, Y3, Y3
@@ -19390,14 +20029,14 @@ whole:
 	VPANDD       Z0, Z5, Z7
 	VPDPBUSD     (R10), Z7, Z6
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_45
+	JNE          level2_48
 	PREFETCHT0   (R12)
-	JMP          fetched_45
+	JMP          fetched_48
 
-level2_45:
+level2_48:
 	PREFETCHT1 4096(R12)
 
-fetched_45:
+fetched_48:
 	VMOVDQU      2(DX), X8
 	VINSERTI128  $0x01, 2(DX)(DI*1), Y8, Y8
 	VINSERTI32X4 $0x02, 2(DX)(R8*1), Z8, Z8
@@ -19415,14 +20054,14 @@ fetched_45:
 	VPANDD       Z0, Z8, Z13
 	VPDPBUSD     (R10), Z13, Z7
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_46
+	JNE          level2_49
 	PREFETCHT0   64(R12)
-	JMP          fetched_46
+	JMP          fetched_49
 
-level2_46:
+level2_49:
 	PREFETCHT1 4160(R12)
 
-fetched_46:
+fetched_49:
 	VMOVDQU      2(BX), X9
 	VINSERTI128  $0x01, 2(BX)(DI*1), Y9, Y9
 	VINSERTI32X4 $0x02, 2(BX)(R8*1), Z9, Z9
@@ -19440,14 +20079,14 @@ fetched_46:
 	VPANDD       Z0, Z9, Z14
 	VPDPBUSD     (R10), Z14, Z13
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_47
+	JNE          level2_50
 	PREFETCHT0   128(R12)
-	JMP          fetched_47
+	JMP          fetched_50
 
-level2_47:
+level2_50:
 	PREFETCHT1 4224(R12)
 
-fetched_47:
+fetched_50:
 	VMOVDQU      2(SI), X10
 	VINSERTI128  $0x01, 2(SI)(DI*1), Y10, Y10
 	VINSERTI32X4 $0x02, 2(SI)(R8*1), Z10, Z10
@@ -19465,16 +20104,16 @@ fetched_47:
 	VPANDD       Z0, Z10, Z15
 	VPDPBUSD     (R10), Z15, Z14
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_48
+	JNE          level2_51
 	PREFETCHT0   192(R12)
 	PREFETCHT0   256(R12)
-	JMP          fetched_48
+	JMP          fetched_51
 
-level2_48:
+level2_51:
 	PREFETCHT1 4288(R12)
 	PREFETCHT1 4352(R12)
 
-fetched_48:
+fetched_51:
 	VPUNPCKLDQ    Z7, Z6, Z15
 	VPUNPCKHDQ    Z7, Z6, Z6
 	VPADDD        Z6, Z15, Z15
@@ -19615,14 +20254,14 @@ whole:
 	VMOVDQU     (DI), Y12
 	BYTE        $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xfc // VPDPBUSD Y12, Y8, Y7
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_49
+	JNE         level2_52
 	PREFETCHT0  (R9)
-	JMP         fetched_49
+	JMP         fetched_52
 
-level2_49:
+level2_52:
 	PREFETCHT1 4096(R9)
 
-fetched_49:
+fetched_52:
 	VMOVDQU     2(DX), X10
 	VINSERTI128 $0x01, 2(DX)(SI*1), Y10, Y10
 	VMOVDQU     128(DI), Y8
@@ -19642,14 +20281,14 @@ fetched_49:
 	VMOVDQU     (DI), Y13
 	BYTE        $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_50
+	JNE         level2_53
 	PREFETCHT0  64(R9)
-	JMP         fetched_50
+	JMP         fetched_53
 
-level2_50:
+level2_53:
 	PREFETCHT1 4160(R9)
 
-fetched_50:
+fetched_53:
 	VMOVDQU     2(BX), X11
 	VINSERTI128 $0x01, 2(BX)(SI*1), Y11, Y11
 	VMOVDQU     128(DI), Y12
@@ -19669,14 +20308,14 @@ fetched_50:
 	VMOVDQU     (DI), Y14
 	BYTE        $0xc4; BYTE $0x42; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y12
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_51
+	JNE         level2_54
 	PREFETCHT0  128(R9)
-	JMP         fetched_51
+	JMP         fetched_54
 
-level2_51:
+level2_54:
 	PREFETCHT1 4224(R9)
 
-fetched_51:
+fetched_54:
 	VPUNPCKLDQ   Y7, Y6, Y13
 	VPUNPCKHDQ   Y7, Y6, Y6
 	VPADDD       Y6, Y13, Y13
@@ -19798,14 +20437,14 @@ whole:
 	VPADDD      Y6, Y5, Y5
 	VPADDD      128(DI), Y5, Y5
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_52
+	JNE         level2_55
 	PREFETCHT0  (R9)
-	JMP         fetched_52
+	JMP         fetched_55
 
-level2_52:
+level2_55:
 	PREFETCHT1 4096(R9)
 
-fetched_52:
+fetched_55:
 	VMOVDQU     2(DX), X8
 	VINSERTI128 $0x01, 2(DX)(SI*1), Y8, Y8
 	VPAND       Y0, Y8, Y6
@@ -19824,14 +20463,14 @@ fetched_52:
 	VPADDD      Y10, Y6, Y6
 	VPADDD      128(DI), Y6, Y6
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_53
+	JNE         level2_56
 	PREFETCHT0  64(R9)
-	JMP         fetched_53
+	JMP         fetched_56
 
-level2_53:
+level2_56:
 	PREFETCHT1 4160(R9)
 
-fetched_53:
+fetched_56:
 	VMOVDQU     2(BX), X9
 	VINSERTI128 $0x01, 2(BX)(SI*1), Y9, Y9
 	VPAND       Y0, Y9, Y10
@@ -19850,14 +20489,14 @@ fetched_53:
 	VPADDD      Y11, Y10, Y10
 	VPADDD      128(DI), Y10, Y10
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_54
+	JNE         level2_57
 	PREFETCHT0  128(R9)
-	JMP         fetched_54
+	JMP         fetched_57
 
-level2_54:
+level2_57:
 	PREFETCHT1 4224(R9)
 
-fetched_54:
+fetched_57:
 	VPUNPCKLDQ   Y5, Y4, Y11
 	VPUNPCKHDQ   Y5, Y4, Y4
 	VPADDD       Y4, Y11, Y11
@@ -19978,14 +20617,14 @@ whole:
 	VPANDD       Z0, Z5, Z7
 	VPDPBUSD     (R10), Z7, Z6
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_55
+	JNE          level2_58
 	PREFETCHT0   (R12)
-	JMP          fetched_55
+	JMP          fetched_58
 
-level2_55:
+level2_58:
 	PREFETCHT1 4096(R12)
 
-fetched_55:
+fetched_58:
 	VMOVDQU      2(DX), Y8
 	VINSERTI64X4 $0x01, 2(DX)(DI*1), Z8, Z8
 	VMOVDQU64    256(R10), Z7
@@ -20001,14 +20640,14 @@ fetched_55:
 	VPANDD       Z0, Z8, Z17
 	VPDPBUSD     (R10), Z17, Z7
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_56
+	JNE          level2_59
 	PREFETCHT0   64(R12)
-	JMP          fetched_56
+	JMP          fetched_59
 
-level2_56:
+level2_59:
 	PREFETCHT1 4160(R12)
 
-fetched_56:
+fetched_59:
 	VMOVDQU      2(BX), Y9
 	VINSERTI64X4 $0x01, 2(BX)(DI*1), Z9, Z9
 	VMOVDQU64    256(R10), Z17
@@ -20024,14 +20663,14 @@ fetched_56:
 	VPANDD       Z0, Z9, Z18
 	VPDPBUSD     (R10), Z18, Z17
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_57
+	JNE          level2_60
 	PREFETCHT0   128(R12)
-	JMP          fetched_57
+	JMP          fetched_60
 
-level2_57:
+level2_60:
 	PREFETCHT1 4224(R12)
 
-fetched_57:
+fetched_60:
 	VMOVDQU      2(SI), Y10
 	VINSERTI64X4 $0x01, 2(SI)(DI*1), Z10, Z10
 	VMOVDQU64    256(R10), Z18
@@ -20047,14 +20686,14 @@ fetched_57:
 	VPANDD       Z0, Z10, Z19
 	VPDPBUSD     (R10), Z19, Z18
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_58
+	JNE          level2_61
 	PREFETCHT0   192(R12)
-	JMP          fetched_58
+	JMP          fetched_61
 
-level2_58:
+level2_61:
 	PREFETCHT1 4288(R12)
 
-fetched_58:
+fetched_61:
 	VPUNPCKLDQ   Z7, Z6, Z19
 	VPUNPCKHDQ   Z7, Z6, Z6
 	VPADDD       Z6, Z19, Z19
@@ -20079,14 +20718,14 @@ fetched_58:
 	VPANDD       Z0, Z11, Z17
 	VPDPBUSD     320(R10), Z17, Z6
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_59
+	JNE          level2_62
 	PREFETCHT0   256(R12)
-	JMP          fetched_59
+	JMP          fetched_62
 
-level2_59:
+level2_62:
 	PREFETCHT1 4352(R12)
 
-fetched_59:
+fetched_62:
 	VMOVDQU      2(DX)(R8*1), Y12
 	VINSERTI64X4 $0x01, 2(DX)(R9*1), Z12, Z12
 	VMOVDQU64    576(R10), Z17
@@ -20102,14 +20741,14 @@ fetched_59:
 	VPANDD       Z0, Z12, Z18
 	VPDPBUSD     320(R10), Z18, Z17
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_60
+	JNE          level2_63
 	PREFETCHT0   320(R12)
-	JMP          fetched_60
+	JMP          fetched_63
 
-level2_60:
+level2_63:
 	PREFETCHT1 4416(R12)
 
-fetched_60:
+fetched_63:
 	VMOVDQU      2(BX)(R8*1), Y13
 	VINSERTI64X4 $0x01, 2(BX)(R9*1), Z13, Z13
 	VMOVDQU64    576(R10), Z18
@@ -20125,14 +20764,14 @@ fetched_60:
 	VPANDD       Z0, Z13, Z19
 	VPDPBUSD     320(R10), Z19, Z18
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_61
+	JNE          level2_64
 	PREFETCHT0   384(R12)
-	JMP          fetched_61
+	JMP          fetched_64
 
-level2_61:
+level2_64:
 	PREFETCHT1 4480(R12)
 
-fetched_61:
+fetched_64:
 	VMOVDQU      2(SI)(R8*1), Y14
 	VINSERTI64X4 $0x01, 2(SI)(R9*1), Z14, Z14
 	VMOVDQU64    576(R10), Z19
@@ -20148,16 +20787,16 @@ fetched_61:
 	VPANDD       Z0, Z14, Z20
 	VPDPBUSD     320(R10), Z20, Z19
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_62
+	JNE          level2_65
 	PREFETCHT0   448(R12)
 	PREFETCHT0   512(R12)
-	JMP          fetched_62
+	JMP          fetched_65
 
-level2_62:
+level2_65:
 	PREFETCHT1 4544(R12)
 	PREFETCHT1 4608(R12)
 
-fetched_62:
+fetched_65:
 	VPUNPCKLDQ    Z17, Z6, Z20
 	VPUNPCKHDQ    Z17, Z6, Z6
 	VPADDD        Z6, Z20, Z20
@@ -20299,14 +20938,14 @@ whole:
 	VMOVDQU    (DI), Y8
 	BYTE       $0xc4; BYTE $0xc2; BYTE $0x55; BYTE $0x50; BYTE $0xf8 // VPDPBUSD Y8, Y5, Y7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_63
+	JNE        level2_66
 	PREFETCHT0 (R9)
-	JMP        fetched_63
+	JMP        fetched_66
 
-level2_63:
+level2_66:
 	PREFETCHT1 4096(R9)
 
-fetched_63:
+fetched_66:
 	VMOVDQU    2(DX), Y5
 	VMOVDQU    128(DI), Y8
 	VPAND      Y3, Y5, Y10
@@ -20342,14 +20981,14 @@ fetched_63:
 	VMOVDQU    (DI), Y11
 	BYTE       $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y5, Y10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_64
+	JNE        level2_67
 	PREFETCHT0 64(R9)
-	JMP        fetched_64
+	JMP        fetched_67
 
-level2_64:
+level2_67:
 	PREFETCHT1 4160(R9)
 
-fetched_64:
+fetched_67:
 	VPUNPCKLDQ  Y7, Y6, Y5
 	VPUNPCKHDQ  Y7, Y6, Y6
 	VPADDD      Y6, Y5, Y5
@@ -20377,14 +21016,14 @@ fetched_64:
 	VMOVDQU     160(DI), Y8
 	BYTE        $0xc4; BYTE $0xc2; BYTE $0x55; BYTE $0x50; BYTE $0xf0 // VPDPBUSD Y8, Y5, Y6
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_65
+	JNE         level2_68
 	PREFETCHT0  128(R9)
-	JMP         fetched_65
+	JMP         fetched_68
 
-level2_65:
+level2_68:
 	PREFETCHT1 4224(R9)
 
-fetched_65:
+fetched_68:
 	VMOVDQU    2(CX)(SI*1), Y5
 	VMOVDQU    288(DI), Y8
 	VPAND      Y3, Y5, Y10
@@ -20420,14 +21059,14 @@ fetched_65:
 	VMOVDQU    160(DI), Y11
 	BYTE       $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y5, Y10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_66
+	JNE        level2_69
 	PREFETCHT0 192(R9)
-	JMP        fetched_66
+	JMP        fetched_69
 
-level2_66:
+level2_69:
 	PREFETCHT1 4288(R9)
 
-fetched_66:
+fetched_69:
 	VMOVDQU    2(BX)(SI*1), Y5
 	VMOVDQU    288(DI), Y11
 	VPAND      Y3, Y5, Y12
@@ -20446,14 +21085,14 @@ fetched_66:
 	VMOVDQU    160(DI), Y12
 	BYTE       $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xdc // VPDPBUSD Y12, Y5, Y11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_67
+	JNE        level2_70
 	PREFETCHT0 256(R9)
-	JMP        fetched_67
+	JMP        fetched_70
 
-level2_67:
+level2_70:
 	PREFETCHT1 4352(R9)
 
-fetched_67:
+fetched_70:
 	VPUNPCKLDQ   Y8, Y6, Y5
 	VPUNPCKHDQ   Y8, Y6, Y6
 	VPADDD       Y6, Y5, Y5
@@ -20578,14 +21217,14 @@ whole:
 	VPADDD     Y6, Y5, Y5
 	VPADDD     128(DI), Y5, Y5
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_68
+	JNE        level2_71
 	PREFETCHT0 (R9)
-	JMP        fetched_68
+	JMP        fetched_71
 
-level2_68:
+level2_71:
 	PREFETCHT1 4096(R9)
 
-fetched_68:
+fetched_71:
 	VMOVDQU    2(DX), Y3
 	VPAND      Y0, Y3, Y6
 	VPMADDUBSW (DI), Y6, Y6
@@ -20619,14 +21258,14 @@ fetched_68:
 	VPADDD     Y9, Y8, Y8
 	VPADDD     128(DI), Y8, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_69
+	JNE        level2_72
 	PREFETCHT0 64(R9)
-	JMP        fetched_69
+	JMP        fetched_72
 
-level2_69:
+level2_72:
 	PREFETCHT1 4160(R9)
 
-fetched_69:
+fetched_72:
 	VPUNPCKLDQ  Y5, Y4, Y3
 	VPUNPCKHDQ  Y5, Y4, Y4
 	VPADDD      Y4, Y3, Y3
@@ -20653,14 +21292,14 @@ fetched_69:
 	VPADDD      Y6, Y4, Y4
 	VPADDD      288(DI), Y4, Y4
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_70
+	JNE         level2_73
 	PREFETCHT0  128(R9)
-	JMP         fetched_70
+	JMP         fetched_73
 
-level2_70:
+level2_73:
 	PREFETCHT1 4224(R9)
 
-fetched_70:
+fetched_73:
 	VMOVDQU    2(CX)(SI*1), Y3
 	VPAND      Y0, Y3, Y6
 	VPMADDUBSW 160(DI), Y6, Y6
@@ -20694,14 +21333,14 @@ fetched_70:
 	VPADDD     Y9, Y8, Y8
 	VPADDD     288(DI), Y8, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_71
+	JNE        level2_74
 	PREFETCHT0 192(R9)
-	JMP        fetched_71
+	JMP        fetched_74
 
-level2_71:
+level2_74:
 	PREFETCHT1 4288(R9)
 
-fetched_71:
+fetched_74:
 	VMOVDQU    2(BX)(SI*1), Y3
 	VPAND      Y0, Y3, Y9
 	VPMADDUBSW 160(DI), Y9, Y9
@@ -20719,14 +21358,14 @@ fetched_71:
 	VPADDD     Y10, Y9, Y9
 	VPADDD     288(DI), Y9, Y9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_72
+	JNE        level2_75
 	PREFETCHT0 256(R9)
-	JMP        fetched_72
+	JMP        fetched_75
 
-level2_72:
+level2_75:
 	PREFETCHT1 4352(R9)
 
-fetched_72:
+fetched_75:
 	VPUNPCKLDQ   Y6, Y4, Y3
 	VPUNPCKHDQ   Y6, Y4, Y4
 	VPADDD       Y4, Y3, Y3

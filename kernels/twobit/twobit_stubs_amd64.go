@@ -371,6 +371,69 @@ func digits64AVX512VNNI(dst *float32, data *byte, q *int8, scales *float32, sums
 //go:noescape
 func packDigits64AVX512(dst *byte, tails *byte, rows *byte, stride int, blocks int)
 
+// digitsRowsAVX512VNNI multiplies tiles of 4 rows of blocks of ptq1_0 that start stride bytes
+// apart; if stride is 0 they are one row, and one result is stored. q is in digit order.
+//
+//	for r := range 4 * tiles {
+//		var y float32
+//		for b := range blocks {
+//			block := w[r*stride+28*b:][:28]
+//			sum := int32s(q[192*b+160:])[0]
+//			for n := range 5 {
+//				for i := range 26 {
+//					sum += digit(n, block[i]) * int32(q[192*b+32*n+i])
+//				}
+//			}
+//			y += float32(float32(fp16(block[26:])*scales[b]) * float32(sum))
+//		}
+//		dst[r] = y
+//	}
+//
+//go:noescape
+func digitsRowsAVX512VNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+
+// digitsRowsAVXVNNI multiplies tiles of 4 rows of blocks of ptq1_0 that start stride bytes
+// apart; if stride is 0 they are one row, and one result is stored. q is in digit order.
+//
+//	for r := range 4 * tiles {
+//		var y float32
+//		for b := range blocks {
+//			block := w[r*stride+28*b:][:28]
+//			sum := int32s(q[192*b+160:])[0]
+//			for n := range 5 {
+//				for i := range 26 {
+//					sum += digit(n, block[i]) * int32(q[192*b+32*n+i])
+//				}
+//			}
+//			y += float32(float32(fp16(block[26:])*scales[b]) * float32(sum))
+//		}
+//		dst[r] = y
+//	}
+//
+//go:noescape
+func digitsRowsAVXVNNI(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+
+// digitsRowsAVX2 multiplies tiles of 4 rows of blocks of ptq1_0 that start stride bytes
+// apart; if stride is 0 they are one row, and one result is stored. q is in digit order.
+//
+//	for r := range 4 * tiles {
+//		var y float32
+//		for b := range blocks {
+//			block := w[r*stride+28*b:][:28]
+//			sum := int32s(q[192*b+160:])[0]
+//			for n := range 5 {
+//				for i := range 26 {
+//					sum += digit(n, block[i]) * int32(q[192*b+32*n+i])
+//				}
+//			}
+//			y += float32(float32(fp16(block[26:])*scales[b]) * float32(sum))
+//		}
+//		dst[r] = y
+//	}
+//
+//go:noescape
+func digitsRowsAVX2(dst *float32, w *byte, stride int, blocks int, q *int8, scales *float32, tiles int)
+
 // ternaryBatch4AVX512VNNI multiplies tiles of 16 rows of rowBytes bytes, a multiple
 // of 4, with the first cols of a panel's columns, up to 4. Rows start stride
 // bytes apart; if stride is 0 they are one row, and one result is stored. Columns

@@ -51,6 +51,9 @@ func Generate(p *asm.Program) {
 	g.packCodes64()
 	g.digits64()
 	g.packDigits64()
+	g.digitsRows(&dpDigits{generator: g})
+	g.digitsRows(&dpDigits{generator: g, vex: true})
+	g.digitsRows(&wordDigits{generator: g})
 	batchCols := []int{4, 6, 8, 12, panelCols}
 	for _, cols := range batchCols {
 		g.ternaryBatch(cols)
