@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"onebit/formats"
@@ -156,7 +157,7 @@ func BytesOf(opt engine.StreamOptions, threads, group int) (b StreamBytes, err e
 			b.State += 2 * int64(floatBytes(state.ValueHeads*state.KeyDim*state.ValueDim, state.Channels*max(state.Taps-1, 0)))
 		case engine.KV:
 			if opt.Cache == nil || cells[opt.Cache].encode == nil {
-				return b, fmt.Errorf("keys and values cannot be kept in %s", nameOf(opt.Cache))
+				return b, badCache(opt.Cache)
 			}
 			row, err := opt.Cache.Bytes(1, state.Dim)
 			if err != nil {
@@ -167,6 +168,15 @@ func BytesOf(opt engine.StreamOptions, threads, group int) (b StreamBytes, err e
 		}
 	}
 	return b, nil
+}
+
+// badCache is about a format that is none of the cache's.
+func badCache(t *formats.Type) error {
+	var known []string
+	for _, format := range CacheFormats() {
+		known = append(known, format.Name)
+	}
+	return fmt.Errorf("keys and values cannot be kept in %s (want one of %s)", nameOf(t), strings.Join(known, ", "))
 }
 
 // attentionBytes is what newAttention makes.

@@ -139,7 +139,7 @@ func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
 
 func (s *stream) newCache(opt engine.StreamOptions, kv engine.KV) (err error) {
 	if opt.Cache == nil || cells[opt.Cache].encode == nil {
-		return fmt.Errorf("keys and values cannot be kept in %s (want f16, f32 or q8_0)", nameOf(opt.Cache))
+		return badCache(opt.Cache)
 	}
 	if s.cache, err = newCache(s.vec, opt.States, kv, opt.Cache, opt.Context); err != nil {
 		return err
