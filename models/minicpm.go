@@ -7,8 +7,8 @@ import (
 	"onebit/models/arch"
 )
 
-// MiniCPM is LLaMA's architecture with three factors (Hu et al., arXiv:2404.06395,
-// appendix A): the embedding's rows are multiplied by one, what blocks add by another,
+// MiniCPM is LLaMA's architecture with three factors (Hu et al., arXiv:2404.06395;
+// ggml-org/llama.cpp, src/models/minicpm.cpp): the embedding's rows are multiplied by one, what blocks add by another,
 // and the logits are divided by the third. BitCPM-CANN 0.5B and 8B are of it, ternary;
 // the 1B and the 3B are of llama's. Names and keys: ggml-org/llama.cpp,
 // gguf-py/gguf/constants.py and convert_hf_to_gguf.py (MiniCPMModel), which brings
@@ -31,8 +31,8 @@ var MiniCPM = register(&Architecture{Table: arch.Table{
 	)...),
 	Block: llamaBlock(),
 	Text:  arch.Text{Chat: arch.ChatML},
-	// What loaders print of the files of openbmb/BitCPM-CANN-8B-gguf; of the 0.5B, the
-	// configuration of MiniCPM4-0.5B, which it was made of.
+	// Of openbmb/BitCPM-CANN-8B-gguf what a third party's port takes for its
+	// configuration; of the 0.5B that of MiniCPM4-0.5B, which it was made of.
 	Presets: []*arch.Preset{
 		{Name: "bitcpm-0.5b", Summary: "BitCPM-CANN 0.5B, ternary in 2 bits, 4-bit embedding", ModelName: "BitCPM-CANN-0.5B", Tokenizer: "sentencepiece",
 			Config: minicpm(24, 1024, 4096, 16, 64, 73448, 32768, true)},
