@@ -25,6 +25,12 @@ var extremes = []string{"1e-200", "1e308", "5e-324", "1e-9", "1e25", "0"}
 func extremeResults(v string) []byte {
 	var b strings.Builder
 	for i, value := range []string{"5", "7", v} {
+		for _, threads := range []int{2, 4} {
+			for range 2 {
+				fmt.Fprintf(&b, "BenchmarkMatVec/format=f/variant=v%d/act=q8_row/rows=20/cols=30/threads=%d/cache=warm 1 %s ns/op %[3]s mac/s\n", i, threads, value)
+				fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%d/test=tg128/threads=%d 1 %s ns/op %[3]s tok/s\n", i, threads, value)
+			}
+		}
 		for range 6 {
 			fmt.Fprintf(&b, "BenchmarkMatVec/format=f/variant=v%d/act=q8_row/rows=20/cols=30/threads=1/cache=warm 1 %s ns/op %[2]s mac/s %[2]s %%roof %[2]s packed-B %[2]s peak-RSS-B %[2]s nmse %[2]s act-nmse\n", i, value)
 			fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%d/test=tg128/threads=1 1 %s ns/op %[2]s tok/s %[2]s %%roof %[2]s %%peak %[2]s peak-RSS-B %[2]s anon-B %[2]s file-B\n", i, value)

@@ -14,6 +14,7 @@ import (
 	"onebit/bench/names"
 	"onebit/formats"
 	"onebit/internal/cpu"
+	"onebit/internal/require"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 )
@@ -251,6 +252,7 @@ func TestColdRotates(t *testing.T) {
 // TestCeilingReadsEverything proves that the threads' shares are the matrix,
 // whatever their number, and that each of them is read.
 func TestCeilingReadsEverything(t *testing.T) {
+	require.Procs(t, 3)
 	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 65, Cols: 256}}, 1), Threads: []int{3}})
 	r := instance(t, s, "Read/format=i2_s/rows=65/cols=256/bytes=4192/threads=3/cache=cold").(*reading)
 	if _, err := r.Verify(t.Context()); err != nil {
