@@ -8,6 +8,7 @@ import (
 	"onebit/internal/sysinfo"
 	"onebit/models"
 	"onebit/models/arch"
+	"onebit/models/engine/cpu"
 )
 
 // presetSource is a preset's model without a file: a plan reads no weights.
@@ -38,7 +39,7 @@ func (s presetSource) InPlace() bool                     { return true }
 // system, in every format of keys and values.
 func TestBonsai27BFitsIn8GB(t *testing.T) {
 	const context, memory = 32768, 8e9 - 1<<30
-	plan := must(models.NewPlan(newPresetSource(t, "bonsai-27b"), models.Options{}))
+	plan := must(models.NewPlan(newPresetSource(t, "bonsai-27b"), models.Options{CPU: cpu.Options{Threads: 2}}))
 	for _, want := range []struct {
 		format *formats.Type
 		token  float64 // 16 blocks × 4 heads × 256 numbers, keys and values

@@ -170,7 +170,7 @@ func TestReplyInterrupted(t *testing.T) {
 	if code := run(t.Context(), strings.NewReader("Hello\nAgain\n"), &out, &stderr, []string{"run", path, "--chat", "--ignore-eos", "-n", "200"}); code != 0 {
 		t.Errorf("exit status %d: %s", code, stderr.String())
 	}
-	if !strings.HasPrefix(stderr.String(), "(stopped)\n2 replies; ") {
+	if !strings.Contains(stderr.String(), "\n(stopped)\n2 replies; ") {
 		t.Errorf("standard error: %s", stderr.String())
 	}
 	first, second, _ := strings.Cut(out.text.String(), "\n")

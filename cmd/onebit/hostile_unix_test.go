@@ -98,7 +98,7 @@ func TestTruncatedWhileRunning(t *testing.T) {
 		args := append([]string{"run", model, "-p", "Once upon", "-n", "50", "--ignore-eos"}, flags...)
 		code := run(t.Context(), nil, cutter{model}, &stderr, args)
 		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-		if last := lines[len(lines)-1]; code != 1 || len(lines) > 2 ||
+		if last := lines[len(lines)-1]; code != 1 || len(lines) > 3 ||
 			!strings.HasPrefix(last, "onebit: ") || !strings.Contains(last, model+": the file can no longer be read") {
 			t.Errorf("%v: exit status %d, standard error %s", flags, code, stderr.String())
 		}
