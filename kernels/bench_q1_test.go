@@ -51,10 +51,10 @@ func BenchmarkQ1Batch(b *testing.B) {
 	const rows, cols = 512, 2048
 	for _, n := range []int{1, 2, 4, 8, 16, 512} {
 		for _, v := range kernels.Variants() {
-			if v.Format != formats.Q1_0_g128 || v.Scheme != kernels.Q8Per128 || v.ISA == kernels.Go {
+			if v.Format != formats.Q1_0_g128 || v.Scheme != kernels.Q8Per128 && v.Scheme != kernels.Q8Per32 || v.ISA == kernels.Go {
 				continue
 			}
-			b.Run(fmt.Sprintf("format=%s/columns=%d/variant=%s", v.Format.Name, n, v.Name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("format=%s/act=%s/columns=%d/variant=%s", v.Format.Name, v.Scheme, n, v.Name), func(b *testing.B) {
 				if err := v.Available(); err != nil {
 					b.Skip(err)
 				}

@@ -20,9 +20,12 @@ var (
 // TestQ1Best expects the choice that was measured, on machines with less and less.
 func TestQ1Best(t *testing.T) {
 	for _, m := range []struct {
-		machine cpu.Machine
-		best    string
-	}{{xeon, "avx512vnni"}, {zen4, "avx512-lookup"}, {zen5, "avx512vnni"}} {
+		machine      cpu.Machine
+		best, best32 string
+	}{{xeon, "avx512vnni", "avx512vnni"}, {zen4, "avx512-lookup", "avx512vnni-lookup"}, {zen5, "avx512vnni", "avx512vnni"}} {
+		if v, err := kernels.BestFor("q1_0_g128", kernels.Q8Per32, m.machine.With(kernels.AVX512VNNI.Requires)); err != nil || v.Name != m.best32 {
+			t.Errorf("%s of family %#x under q8_32: %v, error %v, want %s", m.machine.Vendor, m.machine.Family, v, err, m.best32)
+		}
 		for features, want := range map[cpu.Set]string{
 			kernels.AVX512VNNI.Requires:                                m.best,
 			kernels.AVX512VNNI.Requires &^ cpu.AVX512VNNI:              "avx512-lookup",

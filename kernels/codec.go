@@ -16,6 +16,9 @@ type Codec struct {
 	// BlockBytes is the bytes of a group, ScaleAt where among them its fp16
 	// scale is.
 	BlockBytes, ScaleAt int
+	// SmallCodes says that codes are 3 at most without their sign: the sum of 32 products
+	// has 16 bits then, and under q8_32 groups are added up as integers; see Span.
+	SmallCodes bool
 	// Code returns that of column k of a row.
 	Code func(row []byte, k int) int32
 	// Dot returns Σ code·q over columns [from, from+len(q)), from a multiple
@@ -73,11 +76,18 @@ func (c *Codec) scale(m *Matrix, row []byte, g int) float32 {
 // added in the order of g, without fused multiply-add: that order, which
 // kernels with rows in their lanes have for free, makes results equal to the
 // bit on every ISA.
+//
+// Under q8_32 a group of weights with SmallCodes is as many of 128 columns as have
+// one weight scale, and its term is Activations.SpanTerm.
 func (c *Codec) MatVec(dot DotFunc) MatVecFunc {
 	return func(dst []float32, m *Matrix, a *Activations, col, r0, r1 int) {
 		weightLen, actLen := c.GroupLen, a.Scheme.GroupLen(a.Cols)
 		if weightLen == 0 {
 			weightLen = a.Cols
+		}
+		spans := a.Scheme == Q8Per32 && c.SmallCodes
+		if spans {
+			actLen = SpanLen
 		}
 		g, n := min(weightLen, actLen), c.rowBytes(m.Cols)
 		q := a.Q[col*a.Stride:][:a.Cols]
@@ -85,8 +95,12 @@ func (c *Codec) MatVec(dot DotFunc) MatVecFunc {
 			row := m.Row(r, n)
 			var y float32
 			for from := 0; from < len(q); from += g {
-				sum := dot(row, from, q[from:min(from+g, len(q))])
-				y += Term(c.scale(m, row, from/weightLen), a.Scale(col, from/actLen), sum)
+				scale, to := c.scale(m, row, from/weightLen), min(from+g, len(q))
+				if spans {
+					y += a.SpanTerm(scale, col, from, to, func(from, to int) int32 { return dot(row, from, q[from:to]) })
+					continue
+				}
+				y += Term(scale, a.Scale(col, from/actLen), dot(row, from, q[from:to]))
 			}
 			dst[r] = y
 		}
@@ -97,6 +111,24 @@ func (c *Codec) MatVec(dot DotFunc) MatVecFunc {
 // compiler to fuse the multiplication with the addition that follows.
 func Term(weight, activation float32, sum int32) float32 {
 	return float32(float32(weight*activation) * float32(sum))
+}
+
+// SpanLen is the columns of a Span.
+const SpanLen = 128
+
+// SpanTerm is what the columns [from, to) of a span contribute under q8_32, all of
+// one weight scale: Term of the unit and
+//
+//	Σ_g share[g] · Σ_{k in g} code[k]·q[k]
+//
+// whose inner sums dot returns. All of it is exact: below 4·32752·32·3·127 < 2³¹.
+func (a *Activations) SpanTerm(weight float32, col, from, to int, dot func(from, to int) int32) float32 {
+	span := &a.SpansOf(col, 1)[from/SpanLen]
+	var sum int32
+	for ; from < to; from += 32 {
+		sum += span.Shares[from/32%4] * dot(from, min(from+32, to))
+	}
+	return Term(weight, span.Unit, sum)
 }
 
 // matVecF32 is y[r] = Σ_g weightScale[r,g] · laneDot(code[r,g], x[g]).

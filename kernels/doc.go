@@ -39,6 +39,11 @@
 //
 //	y[r] = Σ_g (weightScale[r,g] · activationScale[g]) · float32(Σ_{k∈g} code[r,k]·q[k])
 //
+// Under q8_32 a weight's scale often is that of several groups. For codes that are
+// small, those of 1 and 2 bits, what has one within 128 columns is one term then:
+// the four activation scales are integers times a power of two, by which sums are
+// multiplied, and the term's sum is exact too. See Span.
+//
 // The inner sum is an exact int32. The two products are each rounded to
 // float32 and the terms added in the order of g, from 0, without fused
 // multiply-add. So results are equal to the bit on every ISA, for every

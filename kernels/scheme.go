@@ -28,7 +28,8 @@ const (
 	// (127 × 65520) on, a group's scale is infinite, and so is, or NaN, every
 	// product of the column. At 127 × 2⁻²⁵ and below it is 0, and so is what
 	// the group adds. The other schemes have float32 scales, and finite products of
-	// any activations up to where float32 ends.
+	// any activations up to where float32 ends. How products add up is another for
+	// weights of small codes: see Span.
 	Q8Per32 Scheme = "q8_32"
 )
 
@@ -87,6 +88,8 @@ type Activations struct {
 	// Sums is Σq of every 32 columns, N × Stride/32: Σ over any coarser group
 	// follows by addition. Kernels on unsigned codes subtract it.
 	Sums []int32
+	// Spans are the scales of q8_32 once more, as integers: N × Stride/128.
+	Spans []Span
 
 	ordered []orderedQ
 	scratch scratches // of the thread that multiplies with them
@@ -94,6 +97,22 @@ type Activations struct {
 	// Alloc provides memory for the buffers, 64-byte aligned; nil is make.
 	// The conformance suite puts guard pages around them with it.
 	Alloc func(bytes int) []byte
+}
+
+// A Span is the scales of q8_32 of 128 columns as integers times a power of two,
+// for weights whose own scale is that of more than 32 columns. As the sums of the
+// four groups are multiplied with integers, what they add up to is one, and
+// becomes a float once.
+//
+// The largest scale of a span has 15 bits. A scale of fp16 has 11, so those down to
+// a sixteenth of it are what they are; smaller ones are rounded to the nearest, by
+// 2⁻¹⁵ of the largest at most.
+type Span struct {
+	Shares   [4]int32 // at most 32752: scale ≈ Unit·share
+	Unit     float32  // a power of two, 0 or NaN
+	Total    int32    // Σ share
+	MinusSum int32    // −Σ share·Σq
+	_        int32    // two to a cache line
 }
 
 type orderedQ struct {
@@ -123,6 +142,12 @@ func (a *Activations) Columns(o *Order, c, n int) (q []int8, scales []float32, s
 	return all[c*size : (c+n)*size], a.Scales[c*a.Groups : (c+n)*a.Groups], a.Sums[c*pieces : (c+n)*pieces]
 }
 
+// SpansOf returns those of n columns from column c on.
+func (a *Activations) SpansOf(c, n int) []Span {
+	size := a.Stride / SpanLen
+	return a.Spans[c*size : (c+n)*size]
+}
+
 // Scale returns that of group g of column c.
 func (a *Activations) Scale(c, g int) float32 { return a.Scales[c*a.Groups+g] }
 
@@ -140,6 +165,9 @@ func (a *Activations) reset(scheme Scheme, x []float32, n, cols int) {
 	a.Q = aligned.Grow(a.Q, n*a.Stride, a.Alloc)
 	a.Scales = aligned.Grow(a.Scales, n*a.Groups, a.Alloc)
 	a.Sums = aligned.Grow(a.Sums, n*a.Stride/32, a.Alloc)
+	if scheme == Q8Per32 {
+		a.Spans = aligned.Grow(a.Spans, n*a.Stride/SpanLen, a.Alloc)
+	}
 }
 
 // Prepare quantizes n columns x (n × cols) for v. The pool does this for its
@@ -192,6 +220,9 @@ func (a *Activations) View(b *Activations, from, to int) {
 	a.Q = b.Q[from*b.Stride : to*b.Stride]
 	a.Scales = b.Scales[from*b.Groups : to*b.Groups]
 	a.Sums = b.Sums[from*b.Stride/32 : to*b.Stride/32]
+	if b.Scheme == Q8Per32 {
+		a.Spans = b.SpansOf(from, to-from)
+	}
 	for i := range a.ordered {
 		a.ordered[i].valid = false
 	}
@@ -202,9 +233,49 @@ func (a *Activations) View(b *Activations, from, to int) {
 func (isa *ISA) quantize(a *Activations, x []float32, from, to int) {
 	if isa == Go {
 		quantizeGeneric(a, x, from, to)
-		return
+	} else {
+		quantizeSIMD(a, x, from, to)
 	}
-	quantizeSIMD(a, x, from, to)
+	if a.Scheme == Q8Per32 {
+		for c := from; c < to; c++ {
+			a.span(c)
+		}
+	}
+}
+
+// span fills the spans of column c.
+func (a *Activations) span(c int) {
+	scales, sums := a.Scales[c*a.Groups:(c+1)*a.Groups], a.Sums[c*a.Stride/32:(c+1)*a.Stride/32]
+	spans := a.SpansOf(c, 1)
+	for i := range spans {
+		var four [4]float32
+		copy(four[:], scales[min(4*i, len(scales)):])
+		spans[i] = spanOf(&four, (*[4]int32)(sums[4*i:]))
+	}
+}
+
+// spanOf returns that of four groups, by their scales and sums. The unit has the
+// exponent of the largest scale, less 14.
+func spanOf(scales *[4]float32, sums *[4]int32) (s Span) {
+	const one, finite = 1 << 23, 0xff << 23 // in the exponent of a float32
+	most := maxAbsBits(scales[:])
+	if most >= finite {
+		s.Unit = float32(math.NaN())
+		return s
+	}
+	if most == 0 {
+		return s
+	}
+	exponent := most&finite - 14*one
+	s.Unit = math.Float32frombits(exponent)
+	mul := math.Float32frombits(254*one - exponent)
+	for i, scale := range scales {
+		share := int32(math.Float32bits(float32(scale*mul)+roundMagic) - math.Float32bits(roundMagic))
+		s.Shares[i] = share
+		s.Total += share
+		s.MinusSum -= share * sums[i]
+	}
+	return s
 }
 
 // quantizeGeneric is the specification that every SIMD quantizer equals.
@@ -269,8 +340,7 @@ func (s Scheme) scales(maxBits uint32) (mul, scale float32) {
 	return 1 / scale, scale
 }
 
-// roundToInt8 is round-half-even(x·mul), clamped to ±127: adding and
-// subtracting 1.5·2²³ leaves the integer nearest, ties to even. A NaN or an
+// roundToInt8 is round-half-even(x·mul), clamped to ±127. A NaN or an
 // infinity comes with mul 0 and gives 0.
 func roundToInt8(x, mul float32) int8 {
 	y := float32(x * mul)
@@ -283,6 +353,9 @@ func roundToInt8(x, mul float32) int8 {
 	if y > 127 {
 		return 127
 	}
-	const magic = 0x1.8p23
-	return int8(int32(math.Float32bits(y+magic)<<10) >> 10)
+	return int8(int32(math.Float32bits(y+roundMagic)<<10) >> 10)
 }
+
+// roundMagic, 1.5·2²³, added leaves an integer in the low bits: the nearest, ties to
+// even.
+const roundMagic = 0x1.8p23

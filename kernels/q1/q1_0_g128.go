@@ -17,6 +17,7 @@ var q1Codec = &kernels.Codec{
 	},
 	GroupLen:    128,
 	BlockBytes:  q1Block,
+	SmallCodes:  true,
 	Code:        q1Code,
 	Dot:         q1Dot,
 	DotUnrolled: q1DotUnrolled,

@@ -19,15 +19,12 @@ func init() {
 		{kernels.AVX512VNNI, "bit planes, VPDPBUSD, 16 rows in a register", q1Bitplanes128AVX512VNNI, q1Bitplanes32AVX512VNNI},
 	} {
 		for _, act := range []kernels.Scheme{kernels.Q8Per128, kernels.Q8Row, kernels.Q8Per32} {
-			variant := &kernels.Variant{
+			matVec := bitplanesMatVec(act, v.per128, v.per32)
+			kernels.Register(&kernels.Variant{
 				Name: v.isa.Name, Summary: v.summary, Format: formats.Q1_0_g128, Scheme: act,
 				ISA: v.isa, Layout: bitplanes, Preference: 3,
-				MatVec: bitplanesMatVec(act, v.per128, v.per32),
-			}
-			if act != kernels.Q8Per32 {
-				variant.BatchOrder, variant.MatMul = q1PanelOrder, q1MatMul(v.isa, act, variant.MatVec)
-			}
-			kernels.Register(variant)
+				MatVec: matVec, BatchOrder: q1PanelOrder, MatMul: q1MatMul(v.isa, act, matVec),
+			})
 		}
 	}
 }

@@ -8,7 +8,8 @@
 // their q and SADALP adds neighbours to 16-bit lanes: at most 64 in a block,
 // 8128.
 //
-// Sums are set = Σ_{bit=1} q; the product is 2·set - Σq.
+// Sums are set = Σ_{bit=1} q; the product is 2·set - Σq. Under q8_32 that of each 32
+// columns is multiplied with its share: see kernels.Span.
 
 #define BIT_MASKS \
 	VMOVI $1, V24.B16   \
@@ -195,7 +196,7 @@ done:
 	RET
 
 // func q1Bitplanes32NEONDot(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)
-TEXT ·q1Bitplanes32NEONDot(SB), NOSPLIT, $0-64
+TEXT ·q1Bitplanes32NEONDot(SB), NOSPLIT, $64-64
 	MOVD dst+0(FP), R0
 	MOVD data+8(FP), R1
 	MOVD q+16(FP), R2
@@ -207,7 +208,8 @@ TEXT ·q1Bitplanes32NEONDot(SB), NOSPLIT, $0-64
 	BIT_MASKS
 
 tile:
-	// V20 to V23 are the 16 rows' results.
+	// The 16 rows' results are on the stack, at R14.
+	MOVD $y-64(SP), R14
 	MOVD R2, R8
 	MOVD R3, R9
 	MOVD R5, R10
@@ -216,8 +218,15 @@ tile:
 	VEOR V21.B16, V21.B16, V21.B16
 	VEOR V22.B16, V22.B16, V22.B16
 	VEOR V23.B16, V23.B16, V23.B16
+	FSTPQ (F20, F21), (R14)
+	FSTPQ (F22, F23), 32(R14)
 
 block:
+	// V20 to V23 are the sums of the block.
+	VEOR V20.B16, V20.B16, V20.B16
+	VEOR V21.B16, V21.B16, V21.B16
+	VEOR V22.B16, V22.B16, V22.B16
+	VEOR V23.B16, V23.B16, V23.B16
 	ADD $256, R1, R13
 	MOVD $4, R12
 
@@ -299,18 +308,8 @@ vector:
 	WORD $0x4fb1e946 // sdot v6.4s, v10.16b, v17.4b[3]
 	WORD $0x4fb1e967 // sdot v7.4s, v11.16b, v17.4b[3]
 
-	// V16 to V19: weight scales × activation scale.
 	VLD1R.P 4(R10), [V8.S4]
 	FMOVS.P 4(R9), F9
-	FLDPQ (R13), (F12, F13)
-	WORD $0x0e217990 // fcvtl v16.4s, v12.4h
-	WORD $0x4e217991 // fcvtl2 v17.4s, v12.8h
-	WORD $0x0e2179b2 // fcvtl v18.4s, v13.4h
-	WORD $0x4e2179b3 // fcvtl2 v19.4s, v13.8h
-	WORD $0x4f899210 // fmul v16.4s, v16.4s, v9.s[0]
-	WORD $0x4f899231 // fmul v17.4s, v17.4s, v9.s[0]
-	WORD $0x4f899252 // fmul v18.4s, v18.4s, v9.s[0]
-	WORD $0x4f899273 // fmul v19.4s, v19.4s, v9.s[0]
 	WORD $0x6ea0b908 // neg v8.4s, v8.4s
 	VADD V4.S4, V0.S4, V0.S4
 	VADD V5.S4, V1.S4, V1.S4
@@ -324,20 +323,40 @@ vector:
 	VSUB V1.S4, V8.S4, V1.S4
 	VSUB V2.S4, V8.S4, V2.S4
 	VSUB V3.S4, V8.S4, V3.S4
-	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
-	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
-	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
-	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
-	WORD $0x6e20de00 // fmul v0.4s, v16.4s, v0.4s
-	WORD $0x6e21de21 // fmul v1.4s, v17.4s, v1.4s
-	WORD $0x6e22de42 // fmul v2.4s, v18.4s, v2.4s
-	WORD $0x6e23de63 // fmul v3.4s, v19.4s, v3.4s
-	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
-	WORD $0x4e21d6b5 // fadd v21.4s, v21.4s, v1.4s
-	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
-	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
+	WORD $0x6f890014 // mla v20.4s, v0.4s, v9.s[0]
+	WORD $0x6f890035 // mla v21.4s, v1.4s, v9.s[0]
+	WORD $0x6f890056 // mla v22.4s, v2.4s, v9.s[0]
+	WORD $0x6f890077 // mla v23.4s, v3.4s, v9.s[0]
 	SUBS $1, R12, R12
 	BNE vector
+
+	// V16 to V19: weight scales × the unit of the span.
+	FMOVS.P 16(R9), F9
+	FLDPQ (R13), (F12, F13)
+	WORD $0x0e217990 // fcvtl v16.4s, v12.4h
+	WORD $0x4e217991 // fcvtl2 v17.4s, v12.8h
+	WORD $0x0e2179b2 // fcvtl v18.4s, v13.4h
+	WORD $0x4e2179b3 // fcvtl2 v19.4s, v13.8h
+	WORD $0x4f899210 // fmul v16.4s, v16.4s, v9.s[0]
+	WORD $0x4f899231 // fmul v17.4s, v17.4s, v9.s[0]
+	WORD $0x4f899252 // fmul v18.4s, v18.4s, v9.s[0]
+	WORD $0x4f899273 // fmul v19.4s, v19.4s, v9.s[0]
+	FLDPQ (R14), (F0, F1)
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21da94 // scvtf v20.4s, v20.4s
+	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
+	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
+	WORD $0x4e21daf7 // scvtf v23.4s, v23.4s
+	WORD $0x6e34de14 // fmul v20.4s, v16.4s, v20.4s
+	WORD $0x6e35de35 // fmul v21.4s, v17.4s, v21.4s
+	WORD $0x6e36de56 // fmul v22.4s, v18.4s, v22.4s
+	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
+	WORD $0x4e34d414 // fadd v20.4s, v0.4s, v20.4s
+	WORD $0x4e35d435 // fadd v21.4s, v1.4s, v21.4s
+	WORD $0x4e36d456 // fadd v22.4s, v2.4s, v22.4s
+	WORD $0x4e37d477 // fadd v23.4s, v3.4s, v23.4s
+	FSTPQ (F20, F21), (R14)
+	FSTPQ (F22, F23), 32(R14)
 	ADD $32, R1
 	SUBS $1, R11, R11
 	BNE block
@@ -577,7 +596,7 @@ done:
 	RET
 
 // func q1Bitplanes32NEON(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)
-TEXT ·q1Bitplanes32NEON(SB), NOSPLIT, $0-64
+TEXT ·q1Bitplanes32NEON(SB), NOSPLIT, $64-64
 	MOVD dst+0(FP), R0
 	MOVD data+8(FP), R1
 	MOVD q+16(FP), R2
@@ -589,7 +608,8 @@ TEXT ·q1Bitplanes32NEON(SB), NOSPLIT, $0-64
 	BIT_MASKS
 
 tile:
-	// V20 to V23 are the 16 rows' results.
+	// The 16 rows' results are on the stack, at R14.
+	MOVD $y-64(SP), R14
 	MOVD R2, R8
 	MOVD R3, R9
 	MOVD R5, R10
@@ -598,8 +618,15 @@ tile:
 	VEOR V21.B16, V21.B16, V21.B16
 	VEOR V22.B16, V22.B16, V22.B16
 	VEOR V23.B16, V23.B16, V23.B16
+	FSTPQ (F20, F21), (R14)
+	FSTPQ (F22, F23), 32(R14)
 
 block:
+	// V20 to V23 are the sums of the block.
+	VEOR V20.B16, V20.B16, V20.B16
+	VEOR V21.B16, V21.B16, V21.B16
+	VEOR V22.B16, V22.B16, V22.B16
+	VEOR V23.B16, V23.B16, V23.B16
 	ADD $256, R1, R13
 	MOVD $4, R12
 
@@ -717,18 +744,8 @@ vector:
 	WORD $0x4e206942 // sadalp v2.8h, v10.16b
 	WORD $0x4e206963 // sadalp v3.8h, v11.16b
 
-	// V16 to V19: weight scales × activation scale.
 	VLD1R.P 4(R10), [V8.S4]
 	FMOVS.P 4(R9), F9
-	FLDPQ (R13), (F12, F13)
-	WORD $0x0e217990 // fcvtl v16.4s, v12.4h
-	WORD $0x4e217991 // fcvtl2 v17.4s, v12.8h
-	WORD $0x0e2179b2 // fcvtl v18.4s, v13.4h
-	WORD $0x4e2179b3 // fcvtl2 v19.4s, v13.8h
-	WORD $0x4f899210 // fmul v16.4s, v16.4s, v9.s[0]
-	WORD $0x4f899231 // fmul v17.4s, v17.4s, v9.s[0]
-	WORD $0x4f899252 // fmul v18.4s, v18.4s, v9.s[0]
-	WORD $0x4f899273 // fmul v19.4s, v19.4s, v9.s[0]
 	WORD $0x4e602800 // saddlp v0.4s, v0.8h
 	WORD $0x4e602821 // saddlp v1.4s, v1.8h
 	WORD $0x4e602842 // saddlp v2.4s, v2.8h
@@ -741,20 +758,40 @@ vector:
 	VSUB V8.S4, V1.S4, V1.S4
 	VSUB V8.S4, V2.S4, V2.S4
 	VSUB V8.S4, V3.S4, V3.S4
-	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
-	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
-	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
-	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
-	WORD $0x6e20de00 // fmul v0.4s, v16.4s, v0.4s
-	WORD $0x6e21de21 // fmul v1.4s, v17.4s, v1.4s
-	WORD $0x6e22de42 // fmul v2.4s, v18.4s, v2.4s
-	WORD $0x6e23de63 // fmul v3.4s, v19.4s, v3.4s
-	WORD $0x4e20d694 // fadd v20.4s, v20.4s, v0.4s
-	WORD $0x4e21d6b5 // fadd v21.4s, v21.4s, v1.4s
-	WORD $0x4e22d6d6 // fadd v22.4s, v22.4s, v2.4s
-	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
+	WORD $0x6f890014 // mla v20.4s, v0.4s, v9.s[0]
+	WORD $0x6f890035 // mla v21.4s, v1.4s, v9.s[0]
+	WORD $0x6f890056 // mla v22.4s, v2.4s, v9.s[0]
+	WORD $0x6f890077 // mla v23.4s, v3.4s, v9.s[0]
 	SUBS $1, R12, R12
 	BNE vector
+
+	// V16 to V19: weight scales × the unit of the span.
+	FMOVS.P 16(R9), F9
+	FLDPQ (R13), (F12, F13)
+	WORD $0x0e217990 // fcvtl v16.4s, v12.4h
+	WORD $0x4e217991 // fcvtl2 v17.4s, v12.8h
+	WORD $0x0e2179b2 // fcvtl v18.4s, v13.4h
+	WORD $0x4e2179b3 // fcvtl2 v19.4s, v13.8h
+	WORD $0x4f899210 // fmul v16.4s, v16.4s, v9.s[0]
+	WORD $0x4f899231 // fmul v17.4s, v17.4s, v9.s[0]
+	WORD $0x4f899252 // fmul v18.4s, v18.4s, v9.s[0]
+	WORD $0x4f899273 // fmul v19.4s, v19.4s, v9.s[0]
+	FLDPQ (R14), (F0, F1)
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21da94 // scvtf v20.4s, v20.4s
+	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
+	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
+	WORD $0x4e21daf7 // scvtf v23.4s, v23.4s
+	WORD $0x6e34de14 // fmul v20.4s, v16.4s, v20.4s
+	WORD $0x6e35de35 // fmul v21.4s, v17.4s, v21.4s
+	WORD $0x6e36de56 // fmul v22.4s, v18.4s, v22.4s
+	WORD $0x6e37de77 // fmul v23.4s, v19.4s, v23.4s
+	WORD $0x4e34d414 // fadd v20.4s, v0.4s, v20.4s
+	WORD $0x4e35d435 // fadd v21.4s, v1.4s, v21.4s
+	WORD $0x4e36d456 // fadd v22.4s, v2.4s, v22.4s
+	WORD $0x4e37d477 // fadd v23.4s, v3.4s, v23.4s
+	FSTPQ (F20, F21), (R14)
+	FSTPQ (F22, F23), 32(R14)
 	ADD $32, R1
 	SUBS $1, R11, R11
 	BNE block
@@ -1095,7 +1132,7 @@ block:
 	VADD V6.S4, V2.S4, V2.S4
 	VADD V7.S4, V3.S4, V3.S4
 	FMOVQ.P 16(R14), F12
-	// Lane i of V0 to V3: the sum of 32 columns, term i of a row.
+	// Lane i of V0 to V3: the sum of 32 columns, of share i.
 	FMOVQ.P 16(R13), F13
 	WORD $0x6ea0b98c // neg v12.4s, v12.4s
 	VADD V0.S4, V0.S4, V0.S4
@@ -1106,31 +1143,18 @@ block:
 	VSUB V1.S4, V12.S4, V1.S4
 	VSUB V2.S4, V12.S4, V2.S4
 	VSUB V3.S4, V12.S4, V3.S4
-	WORD $0x4f9691a8 // fmul v8.4s, v13.4s, v22.s[0]
-	WORD $0x4fb691a9 // fmul v9.4s, v13.4s, v22.s[1]
-	WORD $0x4f9699aa // fmul v10.4s, v13.4s, v22.s[2]
-	WORD $0x4fb699ab // fmul v11.4s, v13.4s, v22.s[3]
+	WORD $0x4ead9c00 // mul v0.4s, v0.4s, v13.4s
+	WORD $0x4ead9c21 // mul v1.4s, v1.4s, v13.4s
+	WORD $0x4ead9c42 // mul v2.4s, v2.4s, v13.4s
+	WORD $0x4ead9c63 // mul v3.4s, v3.4s, v13.4s
+	FMOVS.P 16(R13), F13
+	VADDP V1.S4, V0.S4, V0.S4
+	VADDP V3.S4, V2.S4, V2.S4
+	VADDP V2.S4, V0.S4, V0.S4
+	WORD $0x4f8d92d6 // fmul v22.4s, v22.4s, v13.s[0]
 	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
-	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
-	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
-	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
-	WORD $0x6e20dd00 // fmul v0.4s, v8.4s, v0.4s
-	WORD $0x6e21dd21 // fmul v1.4s, v9.4s, v1.4s
-	WORD $0x6e22dd42 // fmul v2.4s, v10.4s, v2.4s
-	WORD $0x6e23dd63 // fmul v3.4s, v11.4s, v3.4s
-	// Transposed, V0 to V3 are terms 0 to 3 of the four rows.
-	VTRN1 V1.S4, V0.S4, V8.S4
-	VTRN2 V1.S4, V0.S4, V9.S4
-	VTRN1 V3.S4, V2.S4, V10.S4
-	VTRN2 V3.S4, V2.S4, V11.S4
-	VTRN1 V10.D2, V8.D2, V0.D2
-	VTRN1 V11.D2, V9.D2, V1.D2
-	VTRN2 V10.D2, V8.D2, V2.D2
-	VTRN2 V11.D2, V9.D2, V3.D2
+	WORD $0x6e20dec0 // fmul v0.4s, v22.4s, v0.4s
 	WORD $0x4e20d6f7 // fadd v23.4s, v23.4s, v0.4s
-	WORD $0x4e21d6f7 // fadd v23.4s, v23.4s, v1.4s
-	WORD $0x4e22d6f7 // fadd v23.4s, v23.4s, v2.4s
-	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
 	SUBS $1, R15, R15
 	BNE block
 
@@ -1515,7 +1539,7 @@ block:
 	WORD $0x4e602842 // saddlp v2.4s, v2.8h
 	WORD $0x4e602863 // saddlp v3.4s, v3.8h
 	FMOVQ.P 16(R14), F12
-	// Lane i of V0 to V3: the sum of 32 columns, term i of a row.
+	// Lane i of V0 to V3: the sum of 32 columns, of share i.
 	FMOVQ.P 16(R13), F13
 	VADD V0.S4, V0.S4, V0.S4
 	VADD V1.S4, V1.S4, V1.S4
@@ -1525,31 +1549,18 @@ block:
 	VSUB V12.S4, V1.S4, V1.S4
 	VSUB V12.S4, V2.S4, V2.S4
 	VSUB V12.S4, V3.S4, V3.S4
-	WORD $0x4f9691a8 // fmul v8.4s, v13.4s, v22.s[0]
-	WORD $0x4fb691a9 // fmul v9.4s, v13.4s, v22.s[1]
-	WORD $0x4f9699aa // fmul v10.4s, v13.4s, v22.s[2]
-	WORD $0x4fb699ab // fmul v11.4s, v13.4s, v22.s[3]
+	WORD $0x4ead9c00 // mul v0.4s, v0.4s, v13.4s
+	WORD $0x4ead9c21 // mul v1.4s, v1.4s, v13.4s
+	WORD $0x4ead9c42 // mul v2.4s, v2.4s, v13.4s
+	WORD $0x4ead9c63 // mul v3.4s, v3.4s, v13.4s
+	FMOVS.P 16(R13), F13
+	VADDP V1.S4, V0.S4, V0.S4
+	VADDP V3.S4, V2.S4, V2.S4
+	VADDP V2.S4, V0.S4, V0.S4
+	WORD $0x4f8d92d6 // fmul v22.4s, v22.4s, v13.s[0]
 	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
-	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
-	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
-	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
-	WORD $0x6e20dd00 // fmul v0.4s, v8.4s, v0.4s
-	WORD $0x6e21dd21 // fmul v1.4s, v9.4s, v1.4s
-	WORD $0x6e22dd42 // fmul v2.4s, v10.4s, v2.4s
-	WORD $0x6e23dd63 // fmul v3.4s, v11.4s, v3.4s
-	// Transposed, V0 to V3 are terms 0 to 3 of the four rows.
-	VTRN1 V1.S4, V0.S4, V8.S4
-	VTRN2 V1.S4, V0.S4, V9.S4
-	VTRN1 V3.S4, V2.S4, V10.S4
-	VTRN2 V3.S4, V2.S4, V11.S4
-	VTRN1 V10.D2, V8.D2, V0.D2
-	VTRN1 V11.D2, V9.D2, V1.D2
-	VTRN2 V10.D2, V8.D2, V2.D2
-	VTRN2 V11.D2, V9.D2, V3.D2
+	WORD $0x6e20dec0 // fmul v0.4s, v22.4s, v0.4s
 	WORD $0x4e20d6f7 // fadd v23.4s, v23.4s, v0.4s
-	WORD $0x4e21d6f7 // fadd v23.4s, v23.4s, v1.4s
-	WORD $0x4e22d6f7 // fadd v23.4s, v23.4s, v2.4s
-	WORD $0x4e23d6f7 // fadd v23.4s, v23.4s, v3.4s
 	SUBS $1, R15, R15
 	BNE block
 

@@ -2,7 +2,10 @@
 
 package q1
 
-import "onebit/kernels"
+import (
+	"onebit/kernels"
+	"unsafe"
+)
 
 // A bitplanesFunc multiplies rows of the layout bitplanes with one column.
 type bitplanesFunc func(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)
@@ -13,9 +16,21 @@ func q1ScaleStep(act kernels.Scheme) int {
 	case kernels.Q8Row:
 		return 0
 	case kernels.Q8Per32:
-		return 16
+		return spanBytes
 	}
 	return 4
+}
+
+// spanBytes is that of a kernels.Span.
+const spanBytes = int(unsafe.Sizeof(kernels.Span{}))
+
+// q1Scales returns the first of the scales of n columns from col on, or of their
+// spans, which kernels for q8_32 read in their place.
+func q1Scales(a *kernels.Activations, col, n int) *float32 {
+	if a.Scheme == kernels.Q8Per32 {
+		return (*float32)(unsafe.Pointer(&a.SpansOf(col, n)[0]))
+	}
+	return &a.Scales[col*a.Groups : (col+n)*a.Groups][0]
 }
 
 // bitplanesMatVec is matVec by the kernel of the scheme.
@@ -30,7 +45,7 @@ func bitplanesMatVec(act kernels.Scheme, per128, per32 bitplanesFunc) kernels.Ma
 		// The slices hold the kernel to its buffers.
 		out := dst[r0:r1]
 		data := m.Data[r0/bitplanesRows*blocks*bitplanesBlock:][:tiles*blocks*bitplanesBlock]
-		q, scales, sums := a.Columns(nil, col, 1)
-		kernel(&out[0], &data[0], &q[0], &scales[0], scaleStep, &sums[0], blocks, len(out))
+		q, _, sums := a.Columns(nil, col, 1)
+		kernel(&out[0], &data[0], &q[0], q1Scales(a, col, 1), scaleStep, &sums[0], blocks, len(out))
 	}
 }

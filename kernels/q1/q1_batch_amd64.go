@@ -38,7 +38,7 @@ var q1PanelOrder = &kernels.Order{
 // q1Scratch is what a call of a panels kernel works in.
 type q1Scratch struct {
 	y     [q1BatchPanels * q1PanelColumns * q1StripRows]float32
-	codes [64 * 64]byte
+	codes [(64 + 16) * 64]byte // and, under q8_32, the totals of columns
 }
 
 // q1Room has a q1Scratch at the first cache line, on the stack.
@@ -50,13 +50,16 @@ type q1Room struct {
 // q1MatMul is matMul by the panels kernel of isa and, for columns that fill no
 // panel, its kernels for a few columns.
 func q1MatMul(isa *kernels.ISA, act kernels.Scheme, matVec kernels.MatVecFunc) kernels.MatMulFunc {
-	scaleStep := q1ScaleStep(act)
+	scaleStep, fewColumns := q1ScaleStep(act), q1FewColumns[isa]
+	if act == kernels.Q8Per32 {
+		fewColumns = nil
+	}
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
 		c := a.N / q1PanelColumns * q1PanelColumns
 		if c > 0 {
 			q1Batch(isa, dst, m, a, r0, r1, scaleStep)
 		}
-		for _, few := range q1FewColumns[isa] {
+		for _, few := range fewColumns {
 			for ; a.N-c >= few.columns; c += few.columns {
 				few.run(dst, m, a, c, r0, r1, scaleStep)
 			}
@@ -116,6 +119,14 @@ func (k q1Columns) run(dst []float32, m *kernels.Matrix, a *kernels.Activations,
 	k.kernel(&out[0], 4*m.Rows, &data[0], &q[0], a.Stride, &scales[0], 4*a.Groups, scaleStep, &sums[0], blocks, r1-r0)
 }
 
+// q1ScaleStride is the bytes from the scales, or spans, of a column to the next's.
+func q1ScaleStride(a *kernels.Activations) int {
+	if a.Scheme == kernels.Q8Per32 {
+		return a.Stride / kernels.SpanLen * spanBytes
+	}
+	return 4 * a.Groups
+}
+
 func q1Batch(isa *kernels.ISA, dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1, scaleStep int) {
 	blocks := m.Cols / 128
 	tileBytes := blocks * bitplanesBlock
@@ -134,7 +145,7 @@ func q1Batch(isa *kernels.ISA, dst []float32, m *kernels.Matrix, a *kernels.Acti
 		panels := min(q1BatchPanels, len(x)/panelBytes-first)
 		from, columns := first*q1PanelColumns, panels*q1PanelColumns
 		in := x[first*panelBytes:][:panels*panelBytes]
-		scales := a.Scales[from*a.Groups:][:columns*a.Groups]
+		scales, scaleStride := q1Scales(a, from, columns), q1ScaleStride(a)
 		for r := r0; r < r1; r += stripRows {
 			n := min(stripTiles, (r1-r+bitplanesRows-1)/bitplanesRows)
 			data := m.Data[r/bitplanesRows*tileBytes:][:n*tileBytes]
@@ -144,21 +155,28 @@ func q1Batch(isa *kernels.ISA, dst []float32, m *kernels.Matrix, a *kernels.Acti
 			}
 			y := scratch.y[:columns*stripRows]
 			clear(y)
-			q1PanelsOf(isa, &y[0], &data[0], next, &in[0], panelBytes, &scales[0], 4*a.Groups, scaleStep, blocks, panels, &scratch.codes[0])
+			q1PanelsOf(isa, a.Scheme, &y[0], &data[0], next, &in[0], panelBytes, scales, scaleStride, scaleStep, blocks, panels, &scratch.codes[0])
 			tiles.Store(dst, m.Rows, from, columns, r, min(stripRows, r1-r), y, stripRows, 0)
 		}
 	}
 }
 
-// q1PanelsOf calls the kernel of isa. A call through a variable would move the
+// q1PanelsOf calls the kernel of isa for a scheme. A call through a variable would move the
 // scratch space to the heap.
-func q1PanelsOf(isa *kernels.ISA, y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride, scaleStep, blocks, panels int, codes *byte) {
-	switch isa {
-	case kernels.AVX2:
-		q1PanelsAVX2(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
-	case kernels.AVXVNNI:
-		q1PanelsAVXVNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
-	case kernels.AVX512VNNI:
-		q1PanelsAVX512VNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
+func q1PanelsOf(isa *kernels.ISA, act kernels.Scheme, y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride, scaleStep, blocks, panels int, codes *byte) {
+	per32 := act == kernels.Q8Per32
+	switch {
+	case isa == kernels.AVX2 && per32:
+		q1Panels32AVX2(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
+	case isa == kernels.AVX2:
+		q1Panels128AVX2(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
+	case isa == kernels.AVXVNNI && per32:
+		q1Panels32AVXVNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
+	case isa == kernels.AVXVNNI:
+		q1Panels128AVXVNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
+	case per32:
+		q1Panels32AVX512VNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
+	default:
+		q1Panels128AVX512VNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
 	}
 }

@@ -64,6 +64,7 @@ type q1Lookup struct {
 	layout        *kernels.Layout // of them
 	order         *kernels.Order
 	per128, per32 q1LookupFunc
+	isa32         *kernels.ISA // of what multiplies under q8_32
 	// together is for the columns [from, to), which lie in batchOrder: q1LookupTogether
 	// at least, batchColumns at most.
 	together     func(dst []float32, m *kernels.Matrix, a *kernels.Activations, from, to, r0, r1, scaleStep int)
@@ -109,7 +110,7 @@ func q1PrefersLookups(m cpu.Machine) int {
 // q1WordLookup is the look-up with AVX-512.
 var q1WordLookup = q1Lookup{
 	"sums of four activations from tables, VPERMW, 128 rows at a time",
-	rows128Tiles, rows128, q1TableOrder("q1_word_tables", q1TableBytes, q1WordTablesAVX2), q1WordLookup128AVX512, q1WordLookup32AVX512,
+	rows128Tiles, rows128, q1TableOrder("q1_word_tables", q1TableBytes, q1WordTablesAVX2), q1WordLookup128AVX512, q1WordLookup32AVX512VNNI, kernels.AVX512VNNI,
 	q1WordsTogether, q1BatchOrder, q1LookupTogether, nil, 7,
 }
 
@@ -119,7 +120,7 @@ var q1Tables = q1TableOrder("q1_tables", q1TableBytes, q1TablesAVX2)
 // q1NibbleLookup is the look-up with AVX2.
 var q1NibbleLookup = q1Lookup{
 	"sums of four activations from tables, VPSHUFB, 32 rows in a register",
-	rows64Tiles, rows64, q1Tables, q1Lookup128AVX2, q1Lookup32AVX2,
+	rows64Tiles, rows64, q1Tables, q1Lookup128AVX2, q1Lookup32AVX2, kernels.AVX2,
 	q1NibblesTogether, q1Tables, q1LookupColumns, q1NibbleTaskRows, 5,
 }
 
@@ -133,15 +134,16 @@ func init() {
 
 func (l q1Lookup) register(isa *kernels.ISA, preference int, prefers func(cpu.Machine) int) {
 	for _, act := range []kernels.Scheme{kernels.Q8Per128, kernels.Q8Row, kernels.Q8Per32} {
-		v := &kernels.Variant{
+		isa, preference := isa, preference
+		if act == kernels.Q8Per32 && isa != l.isa32 {
+			isa, preference = l.isa32, 2 // below its bit planes
+		}
+		kernels.Register(&kernels.Variant{
 			Name: isa.Name + "-lookup", Summary: l.summary, Format: formats.Q1_0_g128, Scheme: act,
 			ISA: isa, Layout: l.layout, Order: l.order, Preference: preference, Prefers: prefers,
 			MatVec: l.matVec(act), Columns: q1LookupColumns,
-		}
-		if act != kernels.Q8Per32 {
-			v.BatchOrder, v.BatchFrom, v.BatchRows, v.MatMul = l.batchOrder, q1LookupTogether, l.taskRows, l.matMul(act)
-		}
-		kernels.Register(v)
+			BatchOrder: l.batchOrder, BatchFrom: q1LookupTogether, BatchRows: l.taskRows, MatMul: l.matMul(act),
+		})
 	}
 }
 
@@ -155,8 +157,8 @@ func (l q1Lookup) matVec(act kernels.Scheme) kernels.MatVecFunc {
 		tiles := (r1 - r0 + tile - 1) / tile
 		out := dst[r0:r1]
 		data := m.Data[r0/tile*blocks*l.tiles.block:][:tiles*blocks*l.tiles.block]
-		tables, scales, _ := a.Columns(l.order, col, 1)
-		kernel(&out[0], &data[0], &tables[0], &scales[0], scaleStep, blocks, len(out))
+		tables, _, _ := a.Columns(l.order, col, 1)
+		kernel(&out[0], &data[0], &tables[0], q1Scales(a, col, 1), scaleStep, blocks, len(out))
 	}
 }
 

@@ -55,8 +55,8 @@ func q1RowsMatVec(kernel q1RowsFunc, scaleStep int) kernels.MatVecFunc {
 		stride := m.Cols / 128 * q1Block
 		out := dst[r0:r1]
 		w := m.Span(r0, r1, stride)
-		q, scales, sums := a.Columns(q1RowOrder, col, 1)
-		kernel(&out[0], &w[0], stride, m.Cols/128, len(out), &q[0], &scales[0], scaleStep, &sums[0])
+		q, _, sums := a.Columns(q1RowOrder, col, 1)
+		kernel(&out[0], &w[0], stride, m.Cols/128, len(out), &q[0], q1Scales(a, col, 1), scaleStep, &sums[0])
 	}
 }
 
@@ -91,8 +91,9 @@ var q1RowOrder = &kernels.Order{
 //go:noescape
 func q1Bitplanes128NEONDot(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)
 
-// q1Bitplanes32NEONDot is q1Bitplanes128NEONDot for a column with a scale for
-// every 32: four terms a block, in their order. scaleStep is 16.
+// q1Bitplanes32NEONDot is q1Bitplanes128NEONDot for a column under q8_32: what a
+// block adds is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of
+// its kernels.Span, of which scales is the first. scaleStep is 32.
 //
 //go:noescape
 func q1Bitplanes32NEONDot(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks, rows int)
@@ -113,8 +114,8 @@ func q1Bitplanes32NEON(dst *float32, data *byte, q *int8, scales *float32, scale
 //go:noescape
 func q1Rows128NEONDot(dst *float32, w *byte, stride, blocks, rows int, q *int8, scales *float32, scaleStep int, sums *int32)
 
-// q1Rows32NEONDot is q1Rows128NEONDot for a column with a scale for every 32:
-// four terms a block, in their order. scaleStep is 16.
+// q1Rows32NEONDot is q1Rows128NEONDot for a column under q8_32, as
+// q1Bitplanes32NEONDot is.
 //
 //go:noescape
 func q1Rows32NEONDot(dst *float32, w *byte, stride, blocks, rows int, q *int8, scales *float32, scaleStep int, sums *int32)

@@ -8,12 +8,12 @@ import (
 	"unsafe"
 )
 
-// q1NibbleRows is a strip of rows that q1LookupColumnsAVX2 looks up: two tiles.
+// q1NibbleRows is a strip of rows that q1LookupColumns128AVX2 looks up: two tiles.
 const q1NibbleRows = 2 * rows64Rows
 
-// q1NibbleScratch is what a call of q1LookupColumnsAVX2 works in.
+// q1NibbleScratch is what a call of q1LookupColumns128AVX2, or the same for q8_32, works in.
 type q1NibbleScratch struct {
-	room [4864]byte
+	room [5632]byte // 4864 if not under q8_32
 	y    [q1LookupColumns * q1NibbleRows]float32
 }
 
@@ -35,7 +35,8 @@ func q1NibbleTaskRows(m *kernels.Matrix, threads int) int {
 func q1NibblesTogether(dst []float32, m *kernels.Matrix, a *kernels.Activations, from, to, r0, r1, scaleStep int) {
 	blocks, columns := m.Cols/128, to-from
 	tileBytes, tableStride := blocks*rows64Block, q1TableBytes*a.Stride
-	tables, scales, _ := a.Columns(q1Tables, from, columns)
+	tables, _, _ := a.Columns(q1Tables, from, columns)
+	scales, scaleStride := q1Scales(a, from, columns), q1ScaleStride(a)
 
 	var room q1NibbleRoom
 	scratch := (*q1NibbleScratch)(unsafe.Add(unsafe.Pointer(&room), -uintptr(unsafe.Pointer(&room))&63))
@@ -45,7 +46,11 @@ func q1NibblesTogether(dst []float32, m *kernels.Matrix, a *kernels.Activations,
 		next := (n - 1) * tileBytes // 0: the last tile twice
 		y := scratch.y[:columns*q1NibbleRows]
 		clear(y)
-		q1LookupColumnsAVX2(&y[0], &data[0], next, &tables[0], tableStride, &scales[0], 4*a.Groups, scaleStep, blocks, columns, &scratch.room[0])
+		if a.Scheme == kernels.Q8Per32 {
+			q1LookupColumns32AVX2(&y[0], &data[0], next, &tables[0], tableStride, scales, scaleStride, scaleStep, blocks, columns, &scratch.room[0])
+		} else {
+			q1LookupColumns128AVX2(&y[0], &data[0], next, &tables[0], tableStride, scales, scaleStride, scaleStep, blocks, columns, &scratch.room[0])
+		}
 		tiles.Store(dst, m.Rows, from, columns, r, min(q1NibbleRows, r1-r), y, q1NibbleRows, 0)
 	}
 }

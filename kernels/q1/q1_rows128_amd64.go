@@ -5,6 +5,7 @@ package q1
 import (
 	"onebit/kernels"
 	"onebit/kernels/internal/tiles"
+	"unsafe"
 )
 
 // The geometry of the layout rows128: a tile of 128 rows × 128 columns is 8
@@ -56,17 +57,26 @@ const q1BatchTableBytes = 16
 func q1WordsTogether(dst []float32, m *kernels.Matrix, a *kernels.Activations, c, _, r0, r1, scaleStep int) {
 	const n, tile = q1LookupTogether, rows128Rows
 	blocks, tableStride := m.Cols/128, q1BatchTableBytes*a.Stride
-	tables, scales, _ := a.Columns(q1BatchOrder, c, n)
+	tables, _, _ := a.Columns(q1BatchOrder, c, n)
+	scales, scaleStride := q1Scales(a, c, n), q1ScaleStride(a)
+	var room [n * tile]int32
+	multiply := func(dst *float32, dstStride int, data *byte) {
+		if a.Scheme == kernels.Q8Per32 {
+			q1WordColumns4Per32AVX512VNNI(dst, dstStride, data, &tables[0], tableStride, scales, scaleStride, scaleStep, blocks, (*byte)(unsafe.Pointer(&room)))
+			return
+		}
+		q1WordColumns4AVX512(dst, dstStride, data, &tables[0], tableStride, scales, scaleStride, scaleStep, blocks)
+	}
 	for r := r0; r < r1; r += tile {
 		data := m.Data[r/tile*blocks*rows128Block:][:blocks*rows128Block]
 		if r+tile <= r1 {
 			out := dst[c*m.Rows+r:][:(n-1)*m.Rows+tile]
-			q1WordColumns4AVX512(&out[0], 4*m.Rows, &data[0], &tables[0], tableStride, &scales[0], 4*a.Groups, scaleStep, blocks)
+			multiply(&out[0], 4*m.Rows, &data[0])
 			continue
 		}
 		// The last tile has rows that only the layout has.
 		var whole [n * tile]float32
-		q1WordColumns4AVX512(&whole[0], 4*tile, &data[0], &tables[0], tableStride, &scales[0], 4*a.Groups, scaleStep, blocks)
+		multiply(&whole[0], 4*tile, &data[0])
 		tiles.Store(dst, m.Rows, c, n, r, r1-r, whole[:], tile, 0)
 	}
 }

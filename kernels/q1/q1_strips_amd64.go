@@ -38,6 +38,6 @@ func (l q1Lookup) matMulNatural(act kernels.Scheme) kernels.MatMulFunc {
 			few.Arrange(l.batchOrder)
 			matMul(dst[from*m.Rows:], m, few, r0, r1)
 		}
-		few.Q, few.Scales, few.Sums = nil, nil, nil // keep none of a alive
+		few.Q, few.Scales, few.Sums, few.Spans = nil, nil, nil, nil // keep none of a alive
 	}
 }

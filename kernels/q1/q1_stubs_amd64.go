@@ -53,8 +53,9 @@ func q1ByteOrderAVX2(dst *int8, src *int8, n int)
 //go:noescape
 func q1Bitplanes128AVX512VNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
 
-// q1Bitplanes32AVX512VNNI is q1Bitplanes128AVX512VNNI for a column with a scale for every 32:
-// four terms a block, in their order. scaleStep is 16.
+// q1Bitplanes32AVX512VNNI is q1Bitplanes128AVX512VNNI for a column under q8_32: what a block adds
+// is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is
+// the first. scaleStep is 32.
 //
 //go:noescape
 func q1Bitplanes32AVX512VNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
@@ -101,8 +102,9 @@ func q1NativeAVX512VNNI(dst *float32, data *byte, stride int, q *int8, scales *f
 //go:noescape
 func q1Bitplanes128AVXVNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
 
-// q1Bitplanes32AVXVNNI is q1Bitplanes128AVXVNNI for a column with a scale for every 32:
-// four terms a block, in their order. scaleStep is 16.
+// q1Bitplanes32AVXVNNI is q1Bitplanes128AVXVNNI for a column under q8_32: what a block adds
+// is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is
+// the first. scaleStep is 32.
 //
 //go:noescape
 func q1Bitplanes32AVXVNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
@@ -149,8 +151,9 @@ func q1NativeAVXVNNI(dst *float32, data *byte, stride int, q *int8, scales *floa
 //go:noescape
 func q1Bitplanes128AVX2(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
 
-// q1Bitplanes32AVX2 is q1Bitplanes128AVX2 for a column with a scale for every 32:
-// four terms a block, in their order. scaleStep is 16.
+// q1Bitplanes32AVX2 is q1Bitplanes128AVX2 for a column under q8_32: what a block adds
+// is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is
+// the first. scaleStep is 32.
 //
 //go:noescape
 func q1Bitplanes32AVX2(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
@@ -262,19 +265,20 @@ func q1Lookup128AVX2(dst *float32, data *byte, tables *int8, scales *float32, sc
 //go:noescape
 func q1WordLookup128AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 
-// q1Lookup32AVX2 is q1Lookup128AVX2 for a column with a scale for every 32: four
-// terms a block, in their order. scaleStep is 16.
+// q1Lookup32AVX2 is q1Lookup128AVX2 for a column under q8_32: what a block adds is
+// float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is the
+// first. scaleStep is 32.
 //
 //go:noescape
 func q1Lookup32AVX2(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 
-// q1WordLookup32AVX512 is q1WordLookup128AVX512 for a column with a scale for every
-// 32: four terms a block, in their order. scaleStep is 16.
+// q1WordLookup32AVX512VNNI is q1WordLookup128AVX512 for a column under q8_32; what it
+// computes is drawn at q1Lookup32AVX2.
 //
 //go:noescape
-func q1WordLookup32AVX512(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
+func q1WordLookup32AVX512VNNI(dst *float32, data *byte, tables *int8, scales *float32, scaleStep int, blocks int, rows int)
 
-// q1LookupColumnsAVX2 is q1Lookup128AVX2 of a strip of two tiles, the second nextTile bytes behind the
+// q1LookupColumns128AVX2 is q1Lookup128AVX2 of a strip of two tiles, the second nextTile bytes behind the
 // first, for each of some columns, whose tables and scales are tableStride and scaleStride
 // bytes apart. y has a strip for each column, to which it adds:
 //
@@ -293,7 +297,13 @@ func q1WordLookup32AVX512(dst *float32, data *byte, tables *int8, scales *float3
 // It works in 4864 bytes of room, which begins with a cache line.
 //
 //go:noescape
-func q1LookupColumnsAVX2(y *float32, data *byte, nextTile int, tables *int8, tableStride int, scales *float32, scaleStride int, scaleStep int, blocks int, columns int, room *byte)
+func q1LookupColumns128AVX2(y *float32, data *byte, nextTile int, tables *int8, tableStride int, scales *float32, scaleStride int, scaleStep int, blocks int, columns int, room *byte)
+
+// q1LookupColumns32AVX2 is q1LookupColumns128AVX2 for columns under q8_32: what a block adds is drawn at
+// q1Lookup32AVX2. It works in 5632 bytes of room.
+//
+//go:noescape
+func q1LookupColumns32AVX2(y *float32, data *byte, nextTile int, tables *int8, tableStride int, scales *float32, scaleStride int, scaleStep int, blocks int, columns int, room *byte)
 
 // q1BatchTablesAVX512 makes the tables of every 16 of n activations, n a multiple of 64
 // and not 0; tables of the columns 0 to 4, 5 to 9 and 10 to 15:
@@ -320,6 +330,12 @@ func q1BatchTablesAVX512(dst *int8, q *int8, n int)
 //go:noescape
 func q1WordColumns4AVX512(dst *float32, dstStride int, data *byte, tables *int8, tableStride int, scales *float32, scaleStride int, scaleStep int, blocks int)
 
+// q1WordColumns4Per32AVX512VNNI is q1WordColumns4AVX512 for columns under q8_32: what a block adds is drawn at
+// q1Lookup32AVX2. It works in 2048 bytes of room.
+//
+//go:noescape
+func q1WordColumns4Per32AVX512VNNI(dst *float32, dstStride int, data *byte, tables *int8, tableStride int, scales *float32, scaleStride int, scaleStep int, blocks int, room *byte)
+
 // q1PanelAVX2 arranges eight columns of stride bytes, block by block of 128 of each:
 //
 //	for b := range blocks {
@@ -334,7 +350,7 @@ func q1WordColumns4AVX512(dst *float32, dstStride int, data *byte, tables *int8,
 //go:noescape
 func q1PanelAVX2(dst *int8, src *int8, stride int, blocks int)
 
-// q1PanelsAVX512VNNI multiplies a strip of two registers of rows of the layout bitplanes,
+// q1Panels128AVX512VNNI multiplies a strip of two registers of rows of the layout bitplanes,
 // the second nextRows bytes behind the first, with panels of 8 columns. y has a strip
 // for each column:
 //
@@ -354,31 +370,16 @@ func q1PanelAVX2(dst *int8, src *int8, stride int, blocks int)
 // bytes: 64 registers.
 //
 //go:noescape
-func q1PanelsAVX512VNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
+func q1Panels128AVX512VNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
 
-// q1PanelsAVXVNNI multiplies a strip of two registers of rows of the layout bitplanes,
-// the second nextRows bytes behind the first, with panels of 8 columns. y has a strip
-// for each column:
-//
-//	for c := range 8 * panels {
-//		for i := range 2 * lanes {
-//			for b := range blocks {
-//				S := int32(0)
-//				for k := range 128 {
-//					S += (2*bit(i, 128*b+k) - 1) * q[c][128*b+k]
-//				}
-//				y[2*lanes*c+i] += float32(float32(scale(i, b)*scales[(c*scaleStride+b*scaleStep)/4]) * float32(S))
-//			}
-//		}
-//	}
-//
-// x has q in the order q1PanelOrder, a panel every panelStride bytes. codes has room for the bits of a strip's block as
-// bytes: 64 registers.
+// q1Panels32AVX512VNNI is q1Panels128AVX512VNNI for columns under q8_32: what a block adds is
+// float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is the
+// first of each column's. scaleStep is 32. codes has room for 80 registers.
 //
 //go:noescape
-func q1PanelsAVXVNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
+func q1Panels32AVX512VNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
 
-// q1PanelsAVX2 multiplies a strip of two registers of rows of the layout bitplanes,
+// q1Panels128AVXVNNI multiplies a strip of two registers of rows of the layout bitplanes,
 // the second nextRows bytes behind the first, with panels of 8 columns. y has a strip
 // for each column:
 //
@@ -398,4 +399,40 @@ func q1PanelsAVXVNNI(y *float32, data *byte, nextRows int, x *int8, panelStride 
 // bytes: 64 registers.
 //
 //go:noescape
-func q1PanelsAVX2(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
+func q1Panels128AVXVNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
+
+// q1Panels32AVXVNNI is q1Panels128AVXVNNI for columns under q8_32: what a block adds is
+// float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is the
+// first of each column's. scaleStep is 32. codes has room for 72 registers.
+//
+//go:noescape
+func q1Panels32AVXVNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
+
+// q1Panels128AVX2 multiplies a strip of two registers of rows of the layout bitplanes,
+// the second nextRows bytes behind the first, with panels of 8 columns. y has a strip
+// for each column:
+//
+//	for c := range 8 * panels {
+//		for i := range 2 * lanes {
+//			for b := range blocks {
+//				S := int32(0)
+//				for k := range 128 {
+//					S += (2*bit(i, 128*b+k) - 1) * q[c][128*b+k]
+//				}
+//				y[2*lanes*c+i] += float32(float32(scale(i, b)*scales[(c*scaleStride+b*scaleStep)/4]) * float32(S))
+//			}
+//		}
+//	}
+//
+// x has q in the order q1PanelOrder, a panel every panelStride bytes. codes has room for the bits of a strip's block as
+// bytes: 64 registers.
+//
+//go:noescape
+func q1Panels128AVX2(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
+
+// q1Panels32AVX2 is q1Panels128AVX2 for columns under q8_32: what a block adds is
+// float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is the
+// first of each column's. scaleStep is 32. codes has room for 72 registers.
+//
+//go:noescape
+func q1Panels32AVX2(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)

@@ -73,7 +73,7 @@ func init() {
 }
 
 func (f *twoBit) codec(format kernels.Format) *kernels.Codec {
-	c := &kernels.Codec{Format: format, Code: f.code, Dot: f.dot, DotUnrolled: f.dotUnrolled}
+	c := &kernels.Codec{Format: format, SmallCodes: true, Code: f.code, Dot: f.dot, DotUnrolled: f.dotUnrolled}
 	if f.scale >= 0 {
 		c.GroupLen, c.BlockBytes, c.ScaleAt = f.blockLen, f.blockBytes, f.scale
 	}

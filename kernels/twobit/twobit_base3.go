@@ -37,6 +37,7 @@ func (f *base3) codec(format kernels.Format) *kernels.Codec {
 		GroupLen:    f.blockLen,
 		BlockBytes:  f.blockBytes,
 		ScaleAt:     f.blockBytes - 2,
+		SmallCodes:  true,
 		Code:        f.code,
 		Dot:         f.dot,
 		DotUnrolled: f.dotUnrolled,

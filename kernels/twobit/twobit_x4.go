@@ -32,14 +32,22 @@ func registerX4(format kernels.Format) {
 // x4MatVec is codec.matVec for rows that are not apart.
 func x4MatVec(dot func(group []byte, shift uint, q []int8) int32) kernels.MatVecFunc {
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
-		g := a.Scheme.GroupLen(a.Cols)
+		g, spans := a.Scheme.GroupLen(a.Cols), a.Scheme == kernels.Q8Per32
+		if spans {
+			g = kernels.SpanLen
+		}
 		q := a.Q[col*a.Stride:][:a.Cols]
 		for r := r0; r < r1; r++ {
 			group := m.Row(r/4, m.Cols)
+			sum := func(from, to int) int32 { return dot(group[from:to], uint(6-2*(r%4)), q[from:to]) }
 			var y float32
 			for from := 0; from < len(q); from += g {
 				to := min(from+g, len(q))
-				y += kernels.Term(m.Scale, a.Scale(col, from/g), dot(group[from:to], uint(6-2*(r%4)), q[from:to]))
+				if spans {
+					y += a.SpanTerm(m.Scale, col, from, to, sum)
+					continue
+				}
+				y += kernels.Term(m.Scale, a.Scale(col, from/g), sum(from, to))
 			}
 			dst[r] = y
 		}

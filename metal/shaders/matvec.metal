@@ -7,10 +7,6 @@
 //	              no simdgroup functions: for devices before Apple7
 //	matvec_simd   lanes over columns, four rows a simdgroup, int8 activations,
 //	              codes and scales apart so that codes load as aligned uint4
-#include <metal_stdlib>
-using namespace metal;
-#pragma METAL fp contract(off) // every operation rounds, as in package kernels
-
 // How a format lays out its codes, the same in package shaders' Codes. A code
 // of one bit is -1 or 1, one of two bits is -1, 0, 1 or 2, one of eight is an
 // int8, and one of six is q6_k's: its six bits less 32, times the int8 scale of its
@@ -85,9 +81,9 @@ kernel void matvec_naive(device const uchar *weights [[buffer(0)]],
 	y[r] = sum;
 }
 
-// Grid: rows × columns of activations. The sum of every group is exact, and the
-// terms are added in the order of the groups: results are equal to package
-// kernels' to the bit.
+// Grid: rows × columns of activations. The sum of every group, under q8_32 of
+// every span, is exact, and the terms are added in order: results are equal to
+// package kernels' to the bit.
 kernel void matvec_rows(device const uchar *weights [[buffer(0)]],
                         device const char *q        [[buffer(1)]],
                         device const float *scales  [[buffer(2)]],
@@ -98,12 +94,20 @@ kernel void matvec_rows(device const uchar *weights [[buffer(0)]],
 	device const uchar *row = weights + ulong(at.x) * s.row_bytes;
 	q += ulong(at.y) * s.stride;
 	scales += at.y * s.groups;
-	const uint group = block_columns == 0 ? s.act_columns : min(block_columns, s.act_columns);
+	const bool spans = code_bits < 6 && s.act_columns == 32;
+	const uint act_columns = spans ? 128 : s.act_columns;
+	const uint group = block_columns == 0 ? act_columns : min(block_columns, act_columns);
 	float total = 0;
 	for (uint from = 0; from < s.cols; from += group) {
+		const uint first = from / 128 * 4; // scale of a span
+		Span span = {};
+		if (spans) span = span_of(scales + first, s.groups - first);
 		int sum = 0;
-		for (uint k = from; k < min(from + group, s.cols); k++) sum += code_of(row, k) * int(q[k]);
-		const float scale = scale_of(row, from, s.scale) * scales[from / s.act_columns];
+		for (uint k = from; k < min(from + group, s.cols); k++) {
+			const int product = code_of(row, k) * int(q[k]);
+			sum += spans ? span.shares[k / 32 % 4] * product : product;
+		}
+		const float scale = scale_of(row, from, s.scale) * (spans ? span.unit : scales[from / act_columns]);
 		const float term = scale * float(sum);
 		total += term;
 	}

@@ -141,6 +141,12 @@ static uint term_columns() {
 static uint pieces_of_chunk() { return term_columns() >= 128 ? 1 : 128 / term_columns(); }
 // chunks_of_unit: a unit is the chunks of one term.
 static uint chunks_of_unit() { return term_columns() == 256 ? 2 : 1; }
+
+// spans says whether activations are q8_32's: of the pieces of a chunk, those with
+// one scale of weights are one term then, by their shares.
+static bool spans() { return act_columns == 32; }
+static uint terms_of_chunk() { return !spans() ? pieces_of_chunk() : block_columns == 64 ? 2 : 1; }
+
 static bool one_scale() { return term_columns() == no_group; }
 
 // count returns how many bits a piece of a chunk has.
@@ -187,6 +193,14 @@ static int term_bits(float weight, float activation, int sum) {
 
 static float add_term(float total, int bits) { return total + as_type<float>(bits); }
 
+// shared returns the sum of a term of a chunk, whose pieces have 32 columns.
+static int shared(Span span, Pieces sums, uint term) {
+	const uint groups = 4 / terms_of_chunk();
+	int sum = 0;
+	for (uint i = groups * term; i < groups * (term + 1); i++) sum += span.shares[i] * sums.of[i];
+	return sum;
+}
+
 constexpr constant uint tile_rows = 32;
 constexpr constant uint most_parts = 8; // simdgroups that share a tile's rows
 constexpr constant uint part_room = 4 * 32; // terms that one has at once
@@ -217,7 +231,7 @@ kernel void matvec_tiles(device const uint4 *codes        [[buffer(0)]],
 	threadgroup int room[tiles_room];
 	const uint lane = i % 32, part = i / 32, parts = size.x / 32;
 	const uint chunks = (s.cols + 127) / 128, unit_chunks = chunks_of_unit(), units = chunks / unit_chunks;
-	const uint blocks = block_columns == 0 ? 0 : s.cols / block_columns, pieces = pieces_of_chunk();
+	const uint blocks = block_columns == 0 ? 0 : s.cols / block_columns, terms = terms_of_chunk();
 	const uint first = group.x * thread_rows, last = (s.rows + tile_rows - 1) / tile_rows - 1; // tiles
 	const uint column = group.y * tile_columns, apart = s.stride / 128;
 	int whole[most_columns][most_rows] = {};
@@ -245,19 +259,22 @@ kernel void matvec_tiles(device const uint4 *codes        [[buffer(0)]],
 					for (uint r = 0; r < thread_rows; r++) whole[n][r] += sum[n][r].of[0];
 				continue;
 			}
-			for (uint piece = 0; piece < pieces; piece++) {
-				const uint k = 128 * unit * unit_chunks + 128 / pieces * piece;
-				const float act = acts[act_columns == 0 ? 0 : min(k / act_columns, s.groups - 1)];
+			Span span = {};
+			if (spans()) span = span_of(acts + 4 * unit, s.groups - 4 * unit);
+			for (uint term = 0; term < terms; term++) {
+				const uint k = 128 * unit * unit_chunks + 128 / terms * term;
+				const float act = spans() ? span.unit : acts[act_columns == 0 ? 0 : min(k / act_columns, s.groups - 1)];
 				for (uint r = 0; r < thread_rows; r++) {
+					const int of_term = spans() ? shared(span, sum[n][r], term) : sum[n][r].of[term];
 					const float weight = block_columns == 0 ? s.scale : float(weight_scales[(ulong(min(first + r, last)) * blocks + min(k / block_columns, blocks - 1)) * tile_rows + lane]);
-					room[(turn * most_parts + part) * part_room + (piece * thread_rows + r) * 32 + lane] = term_bits(weight, act, sum[n][r].of[piece]);
+					room[(turn * most_parts + part) * part_room + (term * thread_rows + r) * 32 + lane] = term_bits(weight, act, of_term);
 				}
 			}
 			threadgroup_barrier(mem_flags::mem_threadgroup);
 			if (part < thread_rows) {
 				for (uint p = 0; p < min(parts, units - from); p++)
-					for (uint piece = 0; piece < pieces; piece++)
-						total[n] = add_term(total[n], room[(turn * most_parts + p) * part_room + (piece * thread_rows + part) * 32 + lane]);
+					for (uint term = 0; term < terms; term++)
+						total[n] = add_term(total[n], room[(turn * most_parts + p) * part_room + (term * thread_rows + part) * 32 + lane]);
 			}
 			turn = 1 - turn;
 		}

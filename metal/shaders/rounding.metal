@@ -36,6 +36,27 @@ static char round_to_char(float x, float mul) {
 	return char(rint(min(y, 127.0f)));
 }
 
+// A Span is the four scales of q8_32 of 128 columns as integers times a power of two:
+// package kernels' Span, for codes of one and two bits.
+struct Span {
+	int shares[4];
+	float unit;
+};
+
+// span_of returns that of so many scales, of which the first four count.
+static Span span_of(device const float *scales, uint count) {
+	constexpr uint one = 1 << 23;
+	Span s = {};
+	uint most = 0;
+	for (uint i = 0; i < min(count, 4u); i++) most = max(most, as_type<uint>(scales[i]));
+	if (most == 0) return s;
+	const uint exponent = (most & finite) - 14 * one;
+	s.unit = as_type<float>(most >= finite ? 0x7fc00000u : exponent);
+	if (most >= finite) return s;
+	for (uint i = 0; i < min(count, 4u); i++) s.shares[i] = int(rint(scales[i] * as_type<float>(254 * one - exponent)));
+	return s;
+}
+
 constexpr constant uint most_rounding = 256; // threads that look for the largest
 
 // largest_bits returns those of the largest magnitude among x[from…to). All threads

@@ -16,9 +16,10 @@ import (
 )
 
 // MatVec multiplies packed weights, and has rows of them as floats; Codes.Constants has its function constants.
-//
+var MatVec = rounding + matvec
+
 //go:embed matvec.metal
-var MatVec string
+var matvec string
 
 // Quantize quantizes activations. Its function constant scheme is 0 for
 // q8_row, 1 for q8_128 and 2 for q8_32.

@@ -10,20 +10,29 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// opVEX marks a VPDPBUSD that is to have the VEX encoding, until registers
-// are allocated.
-const opVEX = "VEX_VPDPBUSD"
+// Operations of AVX-VNNI by their opcodes, marked with vexPrefix until registers are
+// allocated.
+var vexOpcodes = map[string]byte{"VPDPBUSD": 0x50, "VPDPWSSD": 0x52}
+
+const vexPrefix = "VEX_"
 
 // VEXDPBUSD is VPDPBUSD s8, u8, acc on YMM registers in the VEX encoding: for
 // CPUs with AVX-VNNI and without AVX-512. Go's assembler knows the EVEX one
 // only, so it is written as bytes.
 //
 //	acc.int32[i] += Σ_{t<4} int32(u8.uint8[4i+t]) · int32(s8.int8[4i+t])
-func (p *Program) VEXDPBUSD(s8, u8, acc reg.VecVirtual) {
+func (p *Program) VEXDPBUSD(s8, u8, acc reg.VecVirtual) { p.vex("VPDPBUSD", s8, u8, acc) }
+
+// VEXDPWSSD is VPDPWSSD a, b, acc likewise:
+//
+//	acc.int32[i] += Σ_{t<2} int32(a.int16[2i+t]) · int32(b.int16[2i+t])
+func (p *Program) VEXDPWSSD(a, b, acc reg.VecVirtual) { p.vex("VPDPWSSD", a, b, acc) }
+
+func (p *Program) vex(op string, a, b, acc reg.VecVirtual) {
 	p.Instruction(&ir.Instruction{
-		Opcode:   opVEX,
-		Operands: []operand.Op{s8, u8, acc},
-		Inputs:   []operand.Op{s8, u8, acc},
+		Opcode:   vexPrefix + op,
+		Operands: []operand.Op{a, b, acc},
+		Inputs:   []operand.Op{a, b, acc},
 		Outputs:  []operand.Op{acc},
 		ISA:      []string{"AVX_VNNI"},
 	})
@@ -60,25 +69,26 @@ func checkVEX(fn *ir.Function) error {
 	return nil
 }
 
-// encodeVEX writes out what VEXDPBUSD marked: VEX.256.66.0F38.W0 50 /r, the
-// accumulator in reg, u8 in vvvv, s8 in r/m.
+// encodeVEX writes out what vex marked: VEX.256.66.0F38.W0 opcode /r, the
+// accumulator in reg, b in vvvv, a in r/m.
 func encodeVEX(i *ir.Instruction) error {
-	if i.Opcode != opVEX {
+	name, marked := strings.CutPrefix(i.Opcode, vexPrefix)
+	if !marked {
 		return nil
 	}
 	var id [3]byte
 	for k, op := range i.Operands {
 		id[k] = byte(op.(reg.Physical).PhysicalIndex())
 	}
-	s8, u8, acc := id[0], id[1], id[2]
+	a, b, acc := id[0], id[1], id[2]
 	code := []byte{
 		0xc4,
-		(acc>>3^1)<<7 | 1<<6 | (s8>>3^1)<<5 | 0x02, // R̄ X̄ B̄, map 0F38
-		(^u8&15)<<3 | 1<<2 | 0x01,                  // W0, v̄v̄v̄v̄, L=256, prefix 66
-		0x50,
-		3<<6 | (acc&7)<<3 | s8&7,
+		(acc>>3^1)<<7 | 1<<6 | (a>>3^1)<<5 | 0x02, // R̄ X̄ B̄, map 0F38
+		(^b&15)<<3 | 1<<2 | 0x01,                  // W0, v̄v̄v̄v̄, L=256, prefix 66
+		vexOpcodes[name],
+		3<<6 | (acc&7)<<3 | a&7,
 	}
-	comment := fmt.Sprintf("VPDPBUSD %s, %s, %s", i.Operands[0].Asm(), i.Operands[1].Asm(), i.Operands[2].Asm())
+	comment := fmt.Sprintf("%s %s, %s, %s", name, i.Operands[0].Asm(), i.Operands[1].Asm(), i.Operands[2].Asm())
 	i.Opcode, i.Operands = "BYTE", []operand.Op{bytesOp{code, comment}}
 	return nil
 }

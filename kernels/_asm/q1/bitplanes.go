@@ -34,8 +34,11 @@ type bitplanesTarget interface {
 	constants() any
 	// groupSum returns the int32 sums Σ ±q of the rows, over the vectors
 	// [from, to) of the block, which load gives. minusSum holds −Σq of the
-	// same columns.
+	// same columns; without it sums lack that.
 	groupSum(constants any, load func(v int) reg.VecVirtual, q operand.Mem, from, to int, minusSum operand.Mem) reg.VecVirtual
+	// addShare adds to total the sums of 32 columns times the share that they have of
+	// a span. Either has 16 bits. sum is lost.
+	addShare(total, sum reg.VecVirtual, share operand.Mem)
 	// loadVector loads a register; loadRows one of 16-byte pieces of rows.
 	loadVector(m operand.Mem) reg.VecVirtual
 	loadRows(m []operand.Mem) reg.VecVirtual
@@ -92,18 +95,20 @@ func bitplanes128(p *asm.Program, t bitplanesTarget) {
 
 func bitplanes32(p *asm.Program, t bitplanesTarget) {
 	p.Func("q1Bitplanes32"+t.name(), signature,
-		"q1Bitplanes32"+t.name()+" is q1Bitplanes128"+t.name()+" for a column with a scale for every 32:",
-		"four terms a block, in their order. scaleStep is 16.")
+		"q1Bitplanes32"+t.name()+" is q1Bitplanes128"+t.name()+" for a column under q8_32: what a block adds",
+		"is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is",
+		"the first. scaleStep is 32.")
 	k := begin(p, t)
 	c := t.constants()
 	k.loop(func() {
 		for h := range k.acc {
-			w := k.weightScales(h)
+			total := t.vector()
+			p.VPBROADCASTD(span.minusSum(k.scales), total)
 			for v := range 4 {
-				storeMinusSum(p, k.sums, v, v+1, k.minusSum)
-				sum := t.groupSum(c, k.loader(h), operand.Mem{Base: k.q}, v, v+1, k.minusSum)
-				addTerm(p, t, k.acc[h], w, operand.Mem{Base: k.scales, Disp: 4 * v}, sum)
+				sum := t.groupSum(c, k.loader(h), operand.Mem{Base: k.q}, v, v+1, operand.Mem{})
+				t.addShare(total, sum, span.share(k.scales, v))
 			}
+			addTerm(p, t, k.acc[h], k.weightScales(h), span.unit(k.scales), total)
 		}
 		p.ADDQ(k.scaleStep, k.scales)
 	})

@@ -42,7 +42,11 @@ func lookup(p *asm.Program, per32 bool) {
 	}
 	if per32 {
 		name = "q1Lookup32AVX2"
-		doc = []string{name + " is q1Lookup128AVX2 for a column with a scale for every 32: four", "terms a block, in their order. scaleStep is 16."}
+		doc = []string{
+			name + " is q1Lookup128AVX2 for a column under q8_32: what a block adds is",
+			"float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is the",
+			"first. scaleStep is 32.",
+		}
 	}
 	p.Func(name, "func(dst *float32, data *byte, tables *int8, scales *float32, scaleStep, blocks, rows int)", doc...)
 	k := &lookupKernel{ymmTarget: ymmTarget{p}, y: p.AllocLocal(4 * lookupRows)}
@@ -68,10 +72,8 @@ func lookup(p *asm.Program, per32 bool) {
 	p.Label("block")
 	p.Prefetch(prefetchFurther, asm.Lines(operand.Mem{Base: k.data, Disp: prefetchAhead}, lookupBlockBytes)...)
 	if per32 {
-		for g := range 4 {
-			for h := range 64 / lookupVector {
-				k.addTerms(h, g, k.group(h, g, nil), 8*lookupBias)
-			}
+		for h := range 64 / lookupVector {
+			k.addSpan(h)
 		}
 	} else {
 		for h := range 64 / lookupVector {
@@ -79,7 +81,7 @@ func lookup(p *asm.Program, per32 bool) {
 			for g := range 4 {
 				sums = k.group(h, g, sums[:])
 			}
-			k.addTerms(h, 0, sums, 32*lookupBias)
+			k.addTerms(h, sums)
 		}
 	}
 	p.ADDQ(operand.U32(lookupBlockBytes), k.data)
@@ -167,22 +169,95 @@ func (k *lookupKernel) group(h, g int, before []reg.VecVirtual) [2]reg.VecVirtua
 
 // addTerms is y += float32(w·scale)·float32(sum − bias) for part h of the rows.
 // The layout has put them so that each half of words is rows in sequence.
-func (k *lookupKernel) addTerms(h, g int, words [2]reg.VecVirtual, bias uint16) {
-	less := k.everyWord(bias)
+func (k *lookupKernel) addTerms(h int, words [2]reg.VecVirtual) {
+	less := k.everyWord(32 * lookupBias)
 	for i, w := range words {
 		k.VPSUBW(less, w, w)
 		for half := range 2 {
-			row := 32*i + lookupVector/2*h + k.lanes()*half
-			sum, scale := k.vector(), k.vector()
+			sum := k.vector()
 			k.widen(w, half, sum)
-			k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: lookupBits + 2*row}, scale)
-			ws := k.mulBroadcast(scale, operand.Mem{Base: k.scales, Disp: 4 * g})
-			k.VCVTDQ2PS(sum, sum)
-			k.VMULPS(ws, sum, sum)
-			k.VADDPS(k.y.Offset(4*row), sum, sum)
-			k.VMOVUPS(sum, k.y.Offset(4*row))
+			k.addTerm(lookupRow(i, h, half), sum, operand.Mem{Base: k.scales})
 		}
 	}
+}
+
+// lookupRow is the first row of half of words i of part h of the rows.
+func lookupRow(i, h, half int) int { return 32*i + lookupVector/2*h + lookupVector/4*half }
+
+// addTerm is y += float32(w·scale)·float32(sum) for eight rows.
+func (k *lookupKernel) addTerm(row int, sum reg.VecVirtual, activation operand.Mem) {
+	scale := k.vector()
+	k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: lookupBits + 2*row}, scale)
+	ws := k.mulBroadcast(scale, activation)
+	k.VCVTDQ2PS(sum, sum)
+	k.VMULPS(ws, sum, sum)
+	k.VADDPS(k.y.Offset(4*row), sum, sum)
+	k.VMOVUPS(sum, k.y.Offset(4*row))
+}
+
+// addSpan is addTerms under q8_32, where words of two groups are multiplied with
+// their shares at once.
+func (k *lookupKernel) addSpan(h int) {
+	var totals [2][2]reg.VecVirtual // of words i: the lower and the upper four of each eight rows
+	for pair := range 2 {
+		first := k.group(h, 2*pair, nil)
+		second := k.group(h, 2*pair+1, nil)
+		shares := k.pairOfShares(k.scales, pair)
+		for i := range first {
+			sums := k.pairs(first[i], second[i], shares)
+			for half, sum := range sums {
+				if pair > 0 {
+					k.VPADDD(totals[i][half], sum, sum)
+				}
+			}
+			totals[i] = sums
+		}
+	}
+	less := k.lessBias(k.scales)
+	for i := range totals {
+		for half, sum := range k.inSequence(totals[i]) {
+			k.VPADDD(less, sum, sum)
+			k.addTerm(lookupRow(i, h, half), sum, span.unit(k.scales))
+		}
+	}
+}
+
+// pairOfShares returns two shares in every dword.
+func (t ymmTarget) pairOfShares(spans reg.Register, pair int) reg.VecVirtual {
+	v := t.YMM()
+	t.VBROADCASTI128(span.shares(spans), v)
+	t.VPACKSSDW(v, v, v)
+	t.VPSHUFD(operand.Imm(uint64(0b01010101*pair)), v, v)
+	return v
+}
+
+// pairs returns first·share + second·share, of words, in the order of VPUNPCKLWD and
+// VPUNPCKHWD.
+func (t ymmTarget) pairs(first, second, shares reg.VecVirtual) (sums [2]reg.VecVirtual) {
+	sums[0], sums[1] = t.YMM(), t.YMM()
+	t.VPUNPCKLWD(second, first, sums[0])
+	t.VPUNPCKHWD(second, first, sums[1])
+	for _, sum := range sums {
+		t.VPMADDWD(shares, sum, sum)
+	}
+	return sums
+}
+
+// inSequence undoes the order of pairs.
+func (t ymmTarget) inSequence(sums [2]reg.VecVirtual) (rows [2]reg.VecVirtual) {
+	rows[0], rows[1] = t.YMM(), t.YMM()
+	t.VPERM2I128(operand.Imm(0x20), sums[1], sums[0], rows[0])
+	t.VPERM2I128(operand.Imm(0x31), sums[1], sums[0], rows[1])
+	return rows
+}
+
+// lessBias returns what takes the bias of look-ups off a span's sums, in every dword.
+func (t ymmTarget) lessBias(spans reg.Register) reg.VecVirtual {
+	r, x, v := t.GP32(), t.XMM(), t.YMM()
+	t.IMUL3L(operand.I32(-8*lookupBias), span.total(spans), r)
+	t.VMOVD(r, x)
+	t.VPBROADCASTD(x, v)
+	return v
 }
 
 // widen sets dst to half of the int16 in w, as int32.

@@ -1,6 +1,8 @@
 package q1
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -18,16 +20,17 @@ const (
 	// the sums of a column in int16.
 	roomNibbles = 0
 	roomScales  = roomNibbles + nibbles*stripRows
-	roomSums    = roomScales + 4*stripRows
+	roomSums    = roomScales + 4*stripRows // under q8_32 of each 32 columns
+	sumsBytes   = 2 * stripRows
 )
 
 // lookupColumns writes the kernel for several columns: bits become nibbles once
 // for all of them, in the L1 cache, and a scale becomes float32 once. Results lie
 // in memory and are added to once a block.
-func lookupColumns(p *asm.Program) {
-	const name = "q1LookupColumnsAVX2"
-	p.Func(name, "func(y *float32, data *byte, nextTile int, tables *int8, tableStride int, scales *float32, scaleStride, scaleStep, blocks, columns int, room *byte)",
-		name+" is q1Lookup128AVX2 of a strip of two tiles, the second nextTile bytes behind the",
+func lookupColumns(p *asm.Program, per32 bool) {
+	name := "q1LookupColumns128AVX2"
+	doc := []string{
+		name + " is q1Lookup128AVX2 of a strip of two tiles, the second nextTile bytes behind the",
 		"first, for each of some columns, whose tables and scales are tableStride and scaleStride",
 		"bytes apart. y has a strip for each column, to which it adds:",
 		"",
@@ -43,7 +46,16 @@ func lookupColumns(p *asm.Program) {
 		"\t\t}",
 		"\t}",
 		"",
-		"It works in 4864 bytes of room, which begins with a cache line.")
+		fmt.Sprintf("It works in %d bytes of room, which begins with a cache line.", roomSums+sumsBytes),
+	}
+	if per32 {
+		name = "q1LookupColumns32AVX2"
+		doc = []string{
+			name + " is q1LookupColumns128AVX2 for columns under q8_32: what a block adds is drawn at",
+			fmt.Sprintf("q1Lookup32AVX2. It works in %d bytes of room.", roomSums+4*sumsBytes),
+		}
+	}
+	p.Func(name, "func(y *float32, data *byte, nextTile int, tables *int8, tableStride int, scales *float32, scaleStride, scaleStep, blocks, columns int, room *byte)", doc...)
 	k := &lookupColumnsKernel{lookupKernel: lookupKernel{ymmTarget: ymmTarget{p}}, room: p.Load(p.Param("room"), p.GP64())}
 	k.data = p.Load(p.Param("data"), p.GP64())
 	tables, scales := p.Load(p.Param("tables"), p.GP64()), p.Load(p.Param("scales"), p.GP64())
@@ -58,8 +70,13 @@ func lookupColumns(p *asm.Program) {
 	p.Load(p.Param("columns"), left)
 
 	p.Label("column")
-	k.sum()
-	k.addColumn(y)
+	if per32 {
+		k.sums32()
+		k.addColumn32(y)
+	} else {
+		k.sum()
+		k.addColumn(y)
+	}
 	tableStride, scaleStride := p.Load(p.Param("tableStride"), p.GP64()), p.Load(p.Param("scaleStride"), p.GP64())
 	p.ADDQ(tableStride, k.tables)
 	p.ADDQ(scaleStride, k.scales)
@@ -125,6 +142,26 @@ func (k *lookupColumnsKernel) sum() {
 	for v := range 2 * stripVectors {
 		k.VMOVDQA(start, words(v))
 	}
+	k.eachGroup(func(i int, w reg.VecVirtual) {
+		k.VPADDW(words(i), w, w)
+		k.VMOVDQA(w, words(i))
+	})
+}
+
+// sums32 leaves the sums of each group there, with the bias.
+func (k *lookupColumnsKernel) sums32() {
+	to := k.GP64()
+	k.LEAQ(operand.Mem{Base: k.room, Disp: roomSums - sumsBytes}, to)
+	k.eachGroup(func(i int, w reg.VecVirtual) {
+		if i == 0 {
+			k.ADDQ(operand.U32(sumsBytes), to)
+		}
+		k.VMOVDQA(w, operand.Mem{Base: to, Disp: lookupVector * i})
+	})
+}
+
+// eachGroup calls add with the sums of each 32 columns, of 16 rows after the other.
+func (k *lookupColumnsKernel) eachGroup(add func(i int, words reg.VecVirtual)) {
 	weights := k.everyWord(32<<8 | 1)
 	table, index, left := k.GP64(), k.GP64(), k.GP64()
 	k.MOVQ(k.tables, table)
@@ -158,10 +195,8 @@ func (k *lookupColumnsKernel) sum() {
 		k.VPUNPCKLBW(sum[1], sum[0], lower)
 		k.VPUNPCKHBW(sum[1], sum[0], upper)
 		for i, w := range []reg.VecVirtual{lower, upper} {
-			to := words(2*(v/2*2+i) + v%2)
 			k.VPMADDUBSW(weights, w, w)
-			k.VPADDW(to, w, w)
-			k.VMOVDQA(w, to)
+			add(2*(v/2*2+i)+v%2, w)
 		}
 	}
 	k.ADDQ(operand.U32(nibbles/4*lookupTables), table)
@@ -183,5 +218,38 @@ func (k *lookupColumnsKernel) addColumn(y reg.Register) {
 		k.VMULPS(ws, sum, sum)
 		k.VADDPS(out, sum, sum)
 		k.VMOVUPS(sum, out)
+	}
+}
+
+// addColumn32 is addColumn under q8_32.
+func (k *lookupColumnsKernel) addColumn32(y reg.Register) {
+	scale, less := k.vector(), k.lessBias(k.scales)
+	k.VBROADCASTSS(span.unit(k.scales), scale)
+	shares := [2]reg.VecVirtual{k.pairOfShares(k.scales, 0), k.pairOfShares(k.scales, 1)}
+	for i := range 2 * stripVectors {
+		var totals [2]reg.VecVirtual
+		for pair := range shares {
+			var words [2]reg.VecVirtual
+			for g := range words {
+				words[g] = k.loadVector(operand.Mem{Base: k.room, Disp: roomSums + sumsBytes*(2*pair+g) + lookupVector*i})
+			}
+			sums := k.pairs(words[0], words[1], shares[pair])
+			for half, sum := range sums {
+				if pair > 0 {
+					k.VPADDD(totals[half], sum, sum)
+				}
+			}
+			totals = sums
+		}
+		for half, sum := range k.inSequence(totals) {
+			at := 64*i + 32*half
+			ws, out := k.vector(), operand.Mem{Base: y, Disp: at}
+			k.VPADDD(less, sum, sum)
+			k.VMULPS(operand.Mem{Base: k.room, Disp: roomScales + at}, scale, ws)
+			k.VCVTDQ2PS(sum, sum)
+			k.VMULPS(ws, sum, sum)
+			k.VADDPS(out, sum, sum)
+			k.VMOVUPS(sum, out)
+		}
 	}
 }

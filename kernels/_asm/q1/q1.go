@@ -26,11 +26,14 @@ func Generate(p *asm.Program) {
 		lookup(p, per32)
 		wordLookup(p, per32)
 	}
-	lookupColumns(p)
+	lookupColumns(p, false)
+	lookupColumns(p, true)
 	makeBatchTables(p)
 	wordColumns(p)
+	wordColumns32(p)
 	panelOrder(p)
 	for _, t := range []panelsTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {
 		panels(p, t)
+		panels32(p, t)
 	}
 }

@@ -26,11 +26,14 @@ func wordLookup(p *asm.Program, per32 bool) {
 		"is drawn at q1Lookup128AVX2. tables are those that q1WordTablesAVX2 makes of q.",
 	}
 	if per32 {
-		name = "q1WordLookup32AVX512"
-		doc = []string{name + " is q1WordLookup128AVX512 for a column with a scale for every", "32: four terms a block, in their order. scaleStep is 16."}
+		name = "q1WordLookup32AVX512VNNI"
+		doc = []string{name + " is q1WordLookup128AVX512 for a column under q8_32; what it", "computes is drawn at q1Lookup32AVX2."}
 	}
 	p.Func(name, "func(dst *float32, data *byte, tables *int8, scales *float32, scaleStep, blocks, rows int)", doc...)
 	k := newWordKernel(p)
+	if !per32 {
+		k.half = k.halves()
+	}
 	dst := p.Load(p.Param("dst"), p.GP64())
 	k.data = p.Load(p.Param("data"), p.GP64())
 	rows := p.Load(p.Param("rows"), p.GP64())
@@ -50,12 +53,10 @@ func wordLookup(p *asm.Program, per32 bool) {
 	p.Load(p.Param("blocks"), left)
 
 	p.Label("block")
-	terms := 1
 	if per32 {
-		terms = 4
-	}
-	for i := range terms {
-		k.addTerms(i, k.sums(8*i/terms, 8*(i+1)/terms))
+		k.addSpan()
+	} else {
+		k.addTerms(k.sums(0, 8))
 	}
 	p.ADDQ(operand.U32(wordBlockBytes), k.data)
 	p.ADDQ(operand.U32(32*lookupTables), k.tables)
@@ -92,14 +93,17 @@ type wordKernel struct {
 }
 
 func newWordKernel(p *asm.Program) *wordKernel {
-	k := &wordKernel{avx512vnni: avx512vnni{p}}
+	return &wordKernel{avx512vnni: avx512vnni{p}}
+}
+
+func (k *wordKernel) halves() (half [2]reg.VecVirtual) {
 	for h, ones := range []uint32{1, 1 << 16} {
-		r := p.GP32()
-		k.half[h] = p.ZMM()
-		p.MOVL(operand.U32(ones), r)
-		p.VPBROADCASTD(r, k.half[h])
+		r := k.GP32()
+		half[h] = k.ZMM()
+		k.MOVL(operand.U32(ones), r)
+		k.VPBROADCASTD(r, half[h])
 	}
-	return k
+	return half
 }
 
 // sums looks the groups [from, to) of 16 columns up. VPERMW takes the lowest
@@ -136,11 +140,43 @@ func (k *wordKernel) sums(from, to int) (acc [wordVectors]reg.VecVirtual) {
 
 // addTerms is y += float32(w·scale)·float32(sum). The layout has put rows so
 // that the even int16 are 16 rows in sequence, and the odd the 16 behind them.
-func (k *wordKernel) addTerms(term int, sums [wordVectors]reg.VecVirtual) {
-	for i, y := range k.y {
-		sum, w := k.ZMM(), k.ZMM()
+func (k *wordKernel) addTerms(sums [wordVectors]reg.VecVirtual) {
+	for i := range k.y {
+		sum := k.ZMM()
 		k.VPMADDWD(k.half[i%2], sums[i/2], sum)
-		k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: wordBits + 32*i}, w)
-		addTerm(k.Program, k.avx512vnni, y, w, operand.Mem{Base: k.scales, Disp: 4 * term}, sum)
+		k.addTerm(i, sum, operand.Mem{Base: k.scales})
 	}
+}
+
+func (k *wordKernel) addTerm(i int, sum reg.VecVirtual, activation operand.Mem) {
+	w := k.ZMM()
+	k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: wordBits + 32*i}, w)
+	addTerm(k.Program, k.avx512vnni, k.y[i], w, activation, sum)
+}
+
+// addSpan is addTerms under q8_32. VPDPWSSD multiplies with the share of a group what
+// VPMADDWD widens.
+func (k *wordKernel) addSpan() {
+	var totals [2 * wordVectors]reg.VecVirtual
+	for i := range totals {
+		totals[i] = k.ZMM()
+		k.Program.Clear(totals[i])
+	}
+	for g := range 4 {
+		sums, shares := k.sums(2*g, 2*g+2), k.evenAndOdd(span.share(k.scales, g))
+		for i, total := range totals {
+			k.VPDPWSSD(shares[i%2], sums[i/2], total)
+		}
+	}
+	for i, total := range totals {
+		k.addTerm(i, total, span.unit(k.scales))
+	}
+}
+
+// evenAndOdd returns a share in the even int16, and in the odd.
+func (k *wordKernel) evenAndOdd(share operand.Mem) (v [2]reg.VecVirtual) {
+	v[0], v[1] = k.ZMM(), k.ZMM()
+	k.VPBROADCASTD(share, v[0])
+	k.VPSLLD(operand.Imm(16), v[0], v[1])
+	return v
 }

@@ -1,6 +1,8 @@
 package q1
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -21,6 +23,57 @@ func wordColumns(p *asm.Program) {
 		"results, tables and scales are dstStride, tableStride and scaleStride bytes apart.",
 		"tables are those that q1BatchTablesAVX512 makes of q.")
 	k := newWordKernel(p)
+	k.half = k.halves()
+	k.multiplyColumns(func(tables, _ columnSet) (func(c, i int) reg.VecVirtual, operand.Mem) {
+		sums := k.columnSums(tables)
+		return func(c, i int) reg.VecVirtual {
+			sum := p.ZMM()
+			p.VPMADDWD(k.half[i%2], sums[c][i/2], sum)
+			return sum
+		}, operand.Mem{}
+	})
+}
+
+// wordColumns32 writes the kernel for q8_32.
+func wordColumns32(p *asm.Program) {
+	const name = "q1WordColumns4Per32AVX512VNNI"
+	p.Func(name, "func(dst *float32, dstStride int, data *byte, tables *int8, tableStride int, scales *float32, scaleStride, scaleStep, blocks int, room *byte)",
+		name+" is q1WordColumns4AVX512 for columns under q8_32: what a block adds is drawn at",
+		"q1Lookup32AVX2. It works in 2048 bytes of room.")
+	k := newWordKernel(p)
+	k.multiplyColumns(func(tables, spans columnSet) (func(c, i int) reg.VecVirtual, operand.Mem) {
+		room := p.Load(p.Param("room"), p.GP64())
+		total := func(c, i int) operand.Mem { return asm.At(room, vectorBytes*(2*wordVectors*c+i)) }
+		sums := k.newColumnSums()
+		for g := range 4 {
+			k.groupSums(sums, tables, 2, fmt.Sprint("group", g))
+			for c := range sums {
+				shares := k.evenAndOdd(spans.at(c, span.share(nil, g).Disp))
+				for i := range 2 * wordVectors {
+					k.addShared(g == 0, shares[i%2], sums[c][i/2], total(c, i))
+				}
+			}
+		}
+		return func(c, i int) reg.VecVirtual { return k.loadVector(total(c, i)) }, span.unit(nil)
+	})
+}
+
+// addShared adds shares of sums to a total, or begins it.
+func (k *wordKernel) addShared(begin bool, shares, sums reg.VecVirtual, total operand.Mem) {
+	v := k.ZMM()
+	if begin {
+		k.VPMADDWD(shares, sums, v)
+	} else {
+		k.VMOVDQU32(total, v)
+		k.VPDPWSSD(shares, sums, v)
+	}
+	k.VMOVDQU32(v, total)
+}
+
+// multiplyColumns goes through the blocks. sums returns that of a column's part i, of 16
+// rows, and where among the scales of a block it is that they are multiplied with.
+func (k *wordKernel) multiplyColumns(sums func(tables, scales columnSet) (func(c, i int) reg.VecVirtual, operand.Mem)) {
+	p := k.Program
 	dst, tables, scales := newColumnSet(p, "dstStride", 0), newColumnSet(p, "tableStride", 0), newColumnSet(p, "scaleStride", 0)
 	p.Load(p.Param("dst"), dst.base)
 	p.Load(p.Param("tables"), tables.base)
@@ -36,14 +89,13 @@ func wordColumns(p *asm.Program) {
 	}
 
 	p.Label("block")
-	sums := k.columnSums(tables)
+	sumOf, scale := sums(tables, scales)
 	for i := range 2 * wordVectors {
 		w := p.ZMM()
 		p.VCVTPH2PS(operand.Mem{Base: k.data, Disp: 32 * i}, w)
-		for c := range sums {
-			sum, y := p.ZMM(), dst.at(c, vectorBytes*i)
-			p.VPMADDWD(k.half[i%2], sums[c][i/2], sum)
-			ws := k.mulBroadcast(w, scales.at(c, 0))
+		for c := range wordLookupColumns {
+			sum, y := sumOf(c, i), dst.at(c, vectorBytes*i)
+			ws := k.mulBroadcast(w, scales.at(c, scale.Disp))
 			p.VCVTDQ2PS(sum, sum)
 			p.VMULPS(ws, sum, sum)
 			p.VADDPS(y, sum, sum)
@@ -64,16 +116,34 @@ func wordColumns(p *asm.Program) {
 // VPERMW takes, five by the next and six by the last, for which VPERMI2W has two
 // registers. |Σ| ≤ 128·127. It leaves data at the scales, and tables at the next
 // block.
-func (k *wordKernel) columnSums(tables columnSet) (acc [wordLookupColumns][wordVectors]reg.VecVirtual) {
+func (k *wordKernel) columnSums(tables columnSet) [wordLookupColumns][wordVectors]reg.VecVirtual {
+	acc := k.newColumnSums()
+	k.groupSums(acc, tables, wordBits/wordGroupBytes, "group")
+	return acc
+}
+
+// newColumnSums takes registers for columnSums: for avo, VPXORD reads what it clears, so
+// they are taken once.
+func (k *wordKernel) newColumnSums() (acc [wordLookupColumns][wordVectors]reg.VecVirtual) {
 	for c := range acc {
 		for v := range acc[c] {
 			acc[c][v] = k.ZMM()
+		}
+	}
+	return acc
+}
+
+// groupSums is columnSums of so many times 16 columns. It leaves data and tables behind
+// them.
+func (k *wordKernel) groupSums(acc [wordLookupColumns][wordVectors]reg.VecVirtual, tables columnSet, groups int, label string) {
+	for c := range acc {
+		for v := range acc[c] {
 			k.Program.Clear(acc[c][v])
 		}
 	}
 	left := k.GP64()
-	k.MOVQ(operand.U32(wordBits/wordGroupBytes), left)
-	k.Label("group")
+	k.MOVQ(operand.U32(groups), left)
+	k.Label(label)
 	var w [wordVectors]reg.VecVirtual
 	for v := range w {
 		w[v] = k.loadVector(operand.Mem{Base: k.data, Disp: vectorBytes * v})
@@ -97,8 +167,7 @@ func (k *wordKernel) columnSums(tables columnSet) (acc [wordLookupColumns][wordV
 	k.ADDQ(operand.U32(wordGroupBytes), k.data)
 	k.ADDQ(operand.U32(batchTables), tables.base)
 	k.DECQ(left)
-	k.JNZ(operand.LabelRef("group"))
-	return acc
+	k.JNZ(operand.LabelRef(label))
 }
 
 // addLookups adds what lookup finds for each vector. Two look-ups and then two

@@ -51,6 +51,10 @@ func (t avx512vnni) groupSum(constants any, load func(v int) reg.VecVirtual, q o
 	return finishSums(t.Program, acc)
 }
 
+func (t avx512vnni) addShare(total, sum reg.VecVirtual, share operand.Mem) {
+	t.VPDPWSSD_BCST(share, sum, total)
+}
+
 func (t avx512vnni) mulBroadcast(a reg.VecVirtual, m operand.Mem) reg.VecVirtual {
 	out := t.ZMM()
 	t.VMULPS_BCST(m, a, out)
@@ -91,7 +95,7 @@ func (t avx512vnni) storeFirst(rows reg.Register, h int, a reg.VecVirtual, m ope
 func startSums(p *asm.Program, t bitplanesTarget, minusSum operand.Mem) (acc [4]reg.VecVirtual) {
 	for j := range acc {
 		acc[j] = t.vector()
-		if j == 1 {
+		if j == 1 && minusSum.Base != nil {
 			p.VPBROADCASTD(minusSum, acc[j])
 			continue
 		}
@@ -225,6 +229,12 @@ func (t avxvnni) groupSum(constants any, load func(v int) reg.VecVirtual, q oper
 	return finishSums(t.Program, acc)
 }
 
+func (t avxvnni) addShare(total, sum reg.VecVirtual, share operand.Mem) {
+	x := t.YMM()
+	t.VPBROADCASTD(share, x)
+	t.VEXDPWSSD(x, sum, total)
+}
+
 // avx2 multiplies with VPMADDUBSW and adds in int16.
 type avx2 struct{ ymmTarget }
 
@@ -252,8 +262,18 @@ func (t avx2) groupSum(constants any, load func(v int) reg.VecVirtual, q operand
 	t.VPADDW(acc[3], acc[2], acc[2])
 	t.VPADDW(acc[2], acc[0], acc[0])
 	t.VPMADDWD(operand.NewDataAddr(operand.NewStaticSymbol("q1Twos"), 0), acc[0], acc[0])
-	less := t.YMM()
-	t.VPBROADCASTD(minusSum, less)
-	t.VPADDD(less, acc[0], acc[0])
+	if minusSum.Base != nil {
+		less := t.YMM()
+		t.VPBROADCASTD(minusSum, less)
+		t.VPADDD(less, acc[0], acc[0])
+	}
 	return acc[0]
+}
+
+// addShare is total += share·sum.
+func (t avx2) addShare(total, sum reg.VecVirtual, share operand.Mem) {
+	x := t.YMM()
+	t.VPBROADCASTD(share, x)
+	t.VPMADDWD(x, sum, sum)
+	t.VPADDD(sum, total, total)
 }
