@@ -117,18 +117,20 @@ func Term(weight, activation float32, sum int32) float32 {
 const SpanLen = 128
 
 // SpanTerm is what the columns [from, to) of a span contribute under q8_32, all of
-// one weight scale: Term of the unit and
+// one weight scale: that, times the unit and
 //
 //	Σ_g share[g] · Σ_{k in g} code[k]·q[k]
 //
 // whose inner sums dot returns. All of it is exact: below 4·32752·32·3·127 < 2³¹.
+// The unit is a power of two, so Term of it is the same, where scales of fp16 keep
+// their product with it from underflow; those of float32 may be too small for that.
 func (a *Activations) SpanTerm(weight float32, col, from, to int, dot func(from, to int) int32) float32 {
 	span := &a.SpansOf(col, 1)[from/SpanLen]
 	var sum int32
 	for ; from < to; from += 32 {
 		sum += span.Shares[from/32%4] * dot(from, min(from+32, to))
 	}
-	return Term(weight, span.Unit, sum)
+	return float32(weight * float32(span.Unit*float32(sum)))
 }
 
 // matVecF32 is y[r] = Σ_g weightScale[r,g] · laneDot(code[r,g], x[g]).
