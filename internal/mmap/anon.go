@@ -21,7 +21,7 @@ type Anon struct {
 }
 
 // Alloc returns n bytes of zeroed memory, aligned to a page; from 2 MiB upwards
-// aligned to 2 MiB and, on Linux, advised to use huge pages. A part of a huge
+// aligned to 2 MiB, but on Windows, and, on Linux, advised to use huge pages. A part of a huge
 // page at the end is backed by small pages, so that no more than n bytes,
 // rounded up to a page, become resident.
 //
