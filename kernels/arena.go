@@ -1,9 +1,7 @@
 package kernels
 
 import (
-	"errors"
 	"fmt"
-	"sync"
 
 	"onebit/formats"
 	"onebit/internal/mmap"
@@ -14,18 +12,7 @@ import (
 // does not fill a huge page lies in small ones; most matrices of 1-bit models are
 // smaller than such a page, and are read more slowly there. The zero value is
 // ready. Its methods may be called from several goroutines.
-type Arena struct {
-	mu     sync.Mutex
-	free   []byte // of the last chunk
-	chunks []*mmap.Anon
-}
-
-// A chunk costs addresses only: of what is left over no more is resident than the
-// huge page that it begins in.
-const (
-	arenaChunk = 256 << 20
-	arenaAlign = 64 // a cache line
-)
+type Arena struct{ memory mmap.Arena }
 
 // Pack is v.Pack into the arena. A native matrix aliases t.Data. Closing the matrix
 // does nothing.
@@ -38,7 +25,7 @@ func (a *Arena) Pack(v *Variant, t *formats.Tensor, pool *Pool) (*Matrix, error)
 	if err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
 	}
-	data, err := a.alloc(size)
+	data, err := a.memory.Alloc(size)
 	if err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
 	}
@@ -47,30 +34,4 @@ func (a *Arena) Pack(v *Variant, t *formats.Tensor, pool *Pool) (*Matrix, error)
 
 // Close frees all of the arena's matrices, which must not be used again. The arena
 // is as good as new.
-func (a *Arena) Close() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var errs []error
-	for _, mem := range a.chunks {
-		errs = append(errs, mem.Free())
-	}
-	a.chunks, a.free = nil, nil
-	return errors.Join(errs...)
-}
-
-func (a *Arena) alloc(n int) ([]byte, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	n = (n + arenaAlign - 1) / arenaAlign * arenaAlign
-	if n > len(a.free) {
-		mem, err := mmap.Alloc(max(n, arenaChunk))
-		if err != nil {
-			return nil, err
-		}
-		a.chunks = append(a.chunks, mem)
-		a.free = mem.Bytes()
-	}
-	out := a.free[:n:n]
-	a.free = a.free[n:]
-	return out, nil
-}
+func (a *Arena) Close() error { return a.memory.Free() }

@@ -10,7 +10,9 @@
 //	Anon:  ....|2 MiB|2 MiB|pages|....   zeroed, from 2 MiB upwards aligned
 //	           ^ Bytes()         ^ len    to 2 MiB so that Linux can use huge pages
 //
-// A file of that size is advised to use huge pages as well. Linux then reads it in
+// Many small pieces lie in one Anon, and in huge pages, if they come from an [Arena].
+//
+// A file of 2 MiB or more is advised to use huge pages as well. Linux then reads it in
 // such pieces, from disk, if its file system can (ext4 since Linux 6.16, XFS); what
 // the page cache has of it already stays in the pages that it came in.
 //

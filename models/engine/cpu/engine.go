@@ -63,7 +63,7 @@ type Engine struct {
 	refused   atomic.Bool
 
 	packer    *packer
-	packed    arena        // the packed weights
+	packed    mmap.Arena   // the packed weights
 	converted []*mmap.Anon // weights in another format than the file's
 	streams   ledger
 }
@@ -108,7 +108,7 @@ func (e *Engine) Close() error {
 			errs = append(errs, err)
 		}
 	}
-	errs = append(errs, e.packed.close())
+	errs = append(errs, e.packed.Free())
 	for _, mem := range e.converted {
 		errs = append(errs, mem.Free())
 	}

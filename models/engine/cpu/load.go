@@ -179,7 +179,7 @@ func (e *Engine) packInto(v *kernels.Variant, t formats.Tensor, pool *kernels.Po
 		if err != nil {
 			return nil, err
 		}
-		if data, err = e.packed.alloc(size); err != nil {
+		if data, err = e.packed.Alloc(size); err != nil {
 			return nil, err
 		}
 	}

@@ -15,11 +15,7 @@ import (
 // in it is not resident. It is for looking at from outside, and gone when the
 // engine is closed.
 func (e *Engine) HostMemory() (all [][]byte) {
-	e.packed.mu.Lock()
-	defer e.packed.mu.Unlock()
-	for _, c := range e.packed.chunks {
-		all = append(all, c.Bytes())
-	}
+	all = e.packed.Memory()
 	for _, c := range e.converted {
 		if c.Bytes() != nil {
 			all = append(all, c.Bytes())
@@ -59,12 +55,7 @@ type ledger struct{ promised, taken atomic.Int64 }
 // its streams hold for keys and values. Promised is what the latter come to once
 // all texts are as long as they may get.
 func (e *Engine) Taken() (weights, streams, promised int64) {
-	e.packed.mu.Lock()
-	defer e.packed.mu.Unlock()
-	for _, c := range e.packed.chunks {
-		weights += int64(len(c.Bytes()))
-	}
-	weights -= int64(len(e.packed.free))
+	weights = e.packed.Taken()
 	for _, c := range e.converted {
 		weights += int64(len(c.Bytes()))
 	}
