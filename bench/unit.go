@@ -26,6 +26,11 @@ const (
 	PeakRSS     = "peak-RSS-B"
 	AnonBytes   = "anon-B"
 	FileBytes   = "file-B"
+	PlanBytes   = "plan-B"
+	PlanWeights = "plan-weights-B"
+	PlanKV      = "plan-kv-B"
+	PlanState   = "plan-state-B"
+	PlanScratch = "plan-scratch-B"
 	GPUBytes    = "gpu-B"
 	PackTime    = "pack-ns"
 	NMSE        = "nmse"
@@ -100,6 +105,11 @@ var Units = []Unit{
 	{PeakRSS, -1, false, "peak resident memory", formatBytes},
 	{AnonBytes, -1, false, "its part that is no file's, at the moment of the peak", formatBytes},
 	{FileBytes, -1, false, "its part that is mapped files, at the moment of the peak", formatBytes},
+	{PlanBytes, -1, true, "memory that the model and its text were planned to take, before they did", formatBytes},
+	{PlanWeights, -1, true, "part of the plan for weights, in place and packed", formatBytes},
+	{PlanKV, -1, true, "part of the plan for keys and values", formatBytes},
+	{PlanState, -1, true, "part of the plan for states without positions, and their copy", formatBytes},
+	{PlanScratch, -1, true, "part of the plan for activations, and what attention works in", formatBytes},
 	{GPUBytes, -1, false, "memory of the GPU's buffers, as its driver counts it", formatBytes},
 	{PackTime, -1, false, "time to pack the weights", formatNs},
 	{NMSE, -1, true, "normalized mean squared error against the float64 reference", formatError},

@@ -333,6 +333,7 @@ func (d *digest) modelScreen() (screen, bool) {
 			return sheetCell{Text: textIf(ok, bench.UnitOf(bench.TokenRate).Format(most))}
 		}},
 		{label: "memory", about: bench.UnitOf(bench.PeakRSS).About, drop: 2, cell: func(r row) sheetCell { return sheetCell{Text: valueIn(run(r).peak(), bench.PeakRSS)} }},
+		{label: "planned", about: bench.UnitOf(bench.PlanBytes).About, drop: 6, cell: func(r row) sheetCell { return sheetCell{Text: run(r).planned()} }},
 		{label: "kld", about: bench.UnitOf(bench.KLD).About, drop: 1, cell: func(r row) sheetCell { return errorCell(r.m.logitsOf(run(r)), bench.KLD) }},
 		{label: "how sure", text: true, drop: 4, cell: func(r row) sheetCell {
 			text := cmp.Or(speedOf(r.s.best()).Remark, "±?")

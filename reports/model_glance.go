@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"onebit/bench"
 	"onebit/bench/names"
@@ -108,5 +109,22 @@ func memoryText(c *caseStats) string {
 	if anon, file := memoryPart(c, bench.AnonBytes), memoryPart(c, bench.FileBytes); anon != "" && file != "" {
 		text += fmt.Sprintf(": %s anonymous, %s file", anon, file)
 	}
+	if plan := planText(c); plan != "" {
+		text += "; planned " + plan
+	}
 	return text
+}
+
+// planText is what a case was planned to take of memory, in parts; "" if nothing was.
+func planText(c *caseStats) string {
+	var parts []string
+	for _, part := range []struct{ name, unit string }{
+		{"weights", bench.PlanWeights}, {"keys and values", bench.PlanKV}, {"state", bench.PlanState}, {"scratch", bench.PlanScratch},
+	} {
+		if v, ok := c.center(part.unit); ok && v > 0 {
+			parts = append(parts, part.name+" "+bench.UnitOf(part.unit).Format(v))
+		}
+	}
+	text := valueOf(c, bench.PlanBytes)
+	return text + textIf(text != "" && parts != nil, " ("+strings.Join(parts, ", ")+")")
 }

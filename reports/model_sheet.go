@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"slices"
 
 	"onebit/bench"
@@ -62,6 +63,9 @@ func (d *digest) runSheet(m *model, runs []*run) *sheet {
 	for i, unit := range []string{bench.PeakRSS, bench.AnonBytes, bench.FileBytes} {
 		fields = append(fields, m.memoryField(unit, 1+4*i))
 	}
+	fields = append(fields, field[*run]{label: "planned", about: bench.UnitOf(bench.PlanBytes).About, drop: 13, cell: func(r *run) sheetCell {
+		return sheetCell{Text: r.planned()}
+	}})
 	fields = append(fields, field[*run]{label: "GPU memory", about: bench.UnitOf(bench.GPUBytes).About, drop: 2, cell: func(r *run) sheetCell {
 		return sheetCell{Text: r.most(bench.GPUBytes)}
 	}})
@@ -70,12 +74,15 @@ func (d *digest) runSheet(m *model, runs []*run) *sheet {
 			return errorCell(m.logitsOf(r), unit)
 		}})
 	}
-	return newSheet(fileName("model", m.name), m.title("speed and memory"), sentences(runCaption, aboveText(m.cases())), runs, fields)
+	return newSheet(fileName("model", m.name), m.title("speed and memory"), sentences(runCaption, textIf(slices.Contains(d.units, bench.PlanBytes), planCaption), aboveText(m.cases())), runs, fields)
 }
 
 const runCaption = "Medians with their 95% confidence intervals; variants are in the order of their decode speed. Bold is the best of its column for that number of " +
 	"threads, or tied with it. Memory is the peak of the test that held most, which is named. Its parts are those of that moment: anonymous, the program's own, and " +
 	"file, pages of the mapped model. It is measured with most threads only."
+
+// planCaption is about the column of plans, where there is one.
+const planCaption = "Planned is what models.Plan said of that test beforehand, which counts neither the program nor its tokenizer."
 
 // testFields are the columns of a test.
 func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
@@ -170,6 +177,12 @@ func (m *model) memoryField(unit string, drop int) field[*run] {
 		}
 		return cell
 	}}
+}
+
+// planned is what the test that held most was planned to take, or the largest plan
+// where memory was not measured.
+func (r *run) planned() string {
+	return cmp.Or(valueIn(r.peak(), bench.PlanBytes), r.most(bench.PlanBytes))
 }
 
 // most is the largest value of a unit in the run's tests; "" if none has it.

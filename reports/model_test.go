@@ -75,26 +75,43 @@ func TestRunSheet(t *testing.T) {
 	b.WriteString("BenchmarkModel/model=m/variant=a/packing=packed/test=load/threads=2 1 50 ns/op 3072 peak-RSS-B 2048 anon-B 1024 file-B\n")
 	b.WriteString("BenchmarkModel/model=m/variant=a/packing=packed/test=tg8/threads=2 1 1000 ns/op 2048 peak-RSS-B 2000 anon-B 48 file-B\n")
 	b.WriteString("BenchmarkModel/model=m/variant=a/packing=native/test=tg8/threads=2 1 1005 ns/op 1024 peak-RSS-B 24 anon-B 1000 file-B\n")
+	b.WriteString("BenchmarkModel/model=m/variant=a/packing=packed/test=load/threads=2 1 50 ns/op 2048 plan-B 2048 plan-weights-B 0 plan-kv-B 0 plan-state-B 0 plan-scratch-B\n")
+	b.WriteString("BenchmarkModel/model=m/variant=a/packing=packed/test=tg8/threads=2 1 1000 ns/op 3000 plan-B 2048 plan-weights-B 900 plan-kv-B 0 plan-state-B 52 plan-scratch-B\n")
+	b.WriteString("BenchmarkModel/model=m/variant=a/packing=native/test=tg8/threads=2 1 1005 ns/op 1000 plan-B 48 plan-weights-B 900 plan-kv-B 2 plan-state-B 50 plan-scratch-B\n")
 	line("variant=b-native/packing=native", "tg8/threads=1", 3000, "2.67 tok/s")
 	b.WriteString("BenchmarkLogits/model=m/variant=a/tokens=9 1 0.002 kld 0.99 top1\n")
 	b.WriteString(aaPairs(10))
 
 	d, m := onlyModel(t, b.String())
 	checkSheet(t, d.runSheet(m, m.runs), [][]string{
-		{"variant", "threads", "decode tg8", "vs best", "%roof", "decode tg8 @ d16", "%roof @ d16", "load", "memory", "anonymous", "file", "kld", "top1"},
-		{"a packed", "2", "8.00 tok/s *", "", "80.0 %", "6.67 tok/s", "70.0 %", "50.0 ns", "3.00 KiB load", "2.00 KiB", "1.00 KiB", "0.002", "99.0 %"},
-		{"a native", "2", "7.96 tok/s *", "tie", "79.6 %", "", "", "20.0 ns *", "1.00 KiB tg8 *", "24.0 B", "1000 B", "0.002", "99.0 %"},
-		{"llama-bench", "2", "2.00 tok/s", "4.00×", "", "", "", "", "", "", "", "", ""},
-		{"a packed", "1", "4.00 tok/s *", "", "90.0 %", "", "", "", "", "", "", "0.002", "99.0 %"},
-		{"b-native", "1", "2.67 tok/s", "1.50×", "", "", "", "", "", "", "", "", ""},
+		{"variant", "threads", "decode tg8", "vs best", "%roof", "decode tg8 @ d16", "%roof @ d16", "load", "memory", "anonymous", "file", "planned", "kld", "top1"},
+		{"a packed", "2", "8.00 tok/s *", "", "80.0 %", "6.67 tok/s", "70.0 %", "50.0 ns", "3.00 KiB load", "2.00 KiB", "1.00 KiB", "2.00 KiB", "0.002", "99.0 %"},
+		{"a native", "2", "7.96 tok/s *", "tie", "79.6 %", "", "", "20.0 ns *", "1.00 KiB tg8 *", "24.0 B", "1000 B", "1000 B", "0.002", "99.0 %"},
+		{"llama-bench", "2", "2.00 tok/s", "4.00×", "", "", "", "", "", "", "", "", "", ""},
+		{"a packed", "1", "4.00 tok/s *", "", "90.0 %", "", "", "", "", "", "", "", "0.002", "99.0 %"},
+		{"b-native", "1", "2.67 tok/s", "1.50×", "", "", "", "", "", "", "", "", "", ""},
 	})
 	g, ok := d.glance(m)
 	want := []fact{
 		{"decode", "8.00 tok/s (80.0 % of roof)"}, {"load", "50.0 ns"}, {"against", "4.00× llama-bench"},
-		{"memory", "3.00 KiB: 2.00 KiB anonymous, 1.00 KiB file"}, {"error", "kld 0.002; same most likely token 99.0 %"},
+		{"memory", "3.00 KiB: 2.00 KiB anonymous, 1.00 KiB file; planned 2.00 KiB (weights 2.00 KiB)"}, {"error", "kld 0.002; same most likely token 99.0 %"},
 	}
 	if !ok || !slices.Equal(g.facts, want) || g.headline() != "fastest at decode tg8 with 2 threads, tied with a native" {
 		t.Errorf("%q: %q, want %q", g.headline(), g.facts, want)
+	}
+}
+
+// A plan is said in its parts, and where memory was not measured too.
+func TestPlanText(t *testing.T) {
+	const line = "BenchmarkModel/model=m/variant=a/packing=packed/test=%s/threads=2 1 50 ns/op %d plan-B 2048 plan-weights-B %d plan-kv-B 0 plan-state-B 52 plan-scratch-B\n"
+	d, m := onlyModel(t, fmt.Sprintf(line, "tg8", 3124, 1024)+fmt.Sprintf(line, "tg8/depth=8", 4148, 2048))
+	want := "4.05 KiB (weights 2.00 KiB, keys and values 2.00 KiB, scratch 52.0 B)"
+	if got := planText(m.tests[1].cases[0]); got != want {
+		t.Errorf("the plan %q, want %q", got, want)
+	}
+	s := d.runSheet(m, m.runs)
+	if rows := sheetRows(s); !slices.Contains(rows[0], "planned") || !slices.Contains(rows[1], "4.05 KiB") || !strings.Contains(s.Caption, "models.Plan") {
+		t.Errorf("the sheet %q, of %q", rows, s.Caption)
 	}
 }
 

@@ -157,7 +157,8 @@
 // tokens before are computed before anything is timed.
 //
 // weight-B/s counts the bytes of every matrix once per token, and those of the
-// keys and values; %roof is its share of Read/model=M/bytes=B/threads=N/cache=…,
+// keys and values, and of states without positions twice, for they are read and
+// written; %roof is its share of Read/model=M/bytes=B/threads=N/cache=…,
 // which reads as many bytes of weights in the same round. mac/s counts
 // multiply-adds with weights; %peak is their share of
 // DotPeak/model=M/isa=I/threads=N, which multiplies int8 in registers with the
@@ -170,7 +171,11 @@
 // reset before the phase; anon-B and file-B are RssAnon and RssFile at the
 // moment of the largest resident size among looks 2 ms apart, so that together
 // they are that peak, less what came and went between two looks. The weights of
-// a tg phase are there before it, so its peak is what decoding takes. And
+// a tg phase are there before it, so its peak is what decoding takes. plan-B is
+// what models.Plan said of the test beforehand, and plan-weights-B, plan-kv-B,
+// plan-state-B and plan-scratch-B are its parts: the program itself, the tokenizer
+// and the rows of the embedding are not in it, and pages of the file that were read
+// to be packed are not taken back at once. And
 //
 //	Op/model=M/variant=V/act=A/packing=P/test=T/threads=N/block=B/op=O
 //

@@ -54,7 +54,8 @@ func newLoading(shelf *shelf, c modelConfig) *loading {
 			if err := c.checkVariants(m); err != nil {
 				return nil, err
 			}
-			return shelf.memory(ctx, c, names.ModelTest{Kind: names.Load}), ctx.Err()
+			metrics, err := shelf.memory(ctx, m.Plan(), c, names.ModelTest{Kind: names.Load})
+			return metrics, errors.Join(err, ctx.Err())
 		},
 	}
 }

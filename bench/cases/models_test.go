@@ -22,6 +22,7 @@ import (
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
 	"onebit/models"
+	"onebit/models/engine"
 	enginecpu "onebit/models/engine/cpu"
 	"onebit/models/synth"
 )
@@ -210,6 +211,62 @@ func checkOperations(t *testing.T, results *bench.Results) {
 	}
 }
 
+// What the models of every architecture call their operations, readers know.
+func TestOperationsAreNamed(t *testing.T) {
+	for _, preset := range []string{"tiny", "tiny-bitnet", "tiny-llama", "tiny-minicpm", "tiny-qwen35"} {
+		m, err := models.Open(t.Context(), modelFile(t, preset).Path, models.Options{CPU: enginecpu.Options{Packing: enginecpu.PackNever, Threads: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		s, err := m.NewSession(models.SessionOptions{Context: 2, Observer: operationNames{t, preset}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if _, err := s.Prefill(t.Context(), []int{1, 2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+type operationNames struct {
+	t      *testing.T
+	preset string
+}
+
+func (o operationNames) Observe(op engine.Op) {
+	if !slices.Contains(names.Operations, op.Name) {
+		o.t.Errorf("operation %q of %s is missing in names.Operations", op.Name, o.preset)
+	}
+}
+
+// A state without positions is read and written for each token, whatever the
+// depth; keys and values are read once for each that there are.
+func TestBytesOfStates(t *testing.T) {
+	s := modelsSuite(t, ModelsOptions{Tokens: 2, Depths: []int{0, 100}, Threads: []int{1}, Parallel: []int{3}}, "tiny-qwen35")
+	sub := s.home.(*shelf).subjects[0]
+	c, d := sub.configs(1)[0], sub.config.Delta
+	attending := 0
+	for i := range sub.config.Layers {
+		if sub.config.Attends(i) {
+			attending++
+		}
+	}
+	kv := attending * sub.config.KVHeads * sub.config.HeadDim * 2 * 2 // fp16
+	state := 4 * (sub.config.Layers - attending) * (d.ValueHeads*d.HeadDim*d.HeadDim + d.Channels()*(d.Taps-1))
+	for depth, positions := range map[int]int{0: 1 + 2, 100: 101 + 102} {
+		test := names.ModelTest{Kind: names.Decode, Tokens: 2, Depth: depth}
+		if got, want := c.bytes(test), int64(2*(c.weightBytes()+2*state)+positions*kv); got != want {
+			t.Errorf("behind %d tokens two read %d bytes, want %d", depth, got, want)
+		}
+	}
+	test := names.ModelTest{Kind: names.Decode, Tokens: 2}
+	if got, want := c.bytesTogether(test, 3), int64(2*(c.weightBytes()+3*2*state)+(1+2+2+3+3+4)*kv); got != want {
+		t.Errorf("three texts together read %d bytes, want %d", got, want)
+	}
+}
+
 // checkMemory wants packed weights to be anonymous, and native ones the
 // file's.
 func checkMemory(t *testing.T, samples map[string]bench.Sample) {
@@ -227,6 +284,7 @@ func checkMemory(t *testing.T, samples map[string]bench.Sample) {
 		measured++
 		anon, _ := s.Value(bench.AnonBytes)
 		file, _ := s.Value(bench.FileBytes)
+		checkPlan(t, name, s, peak)
 		if anon <= 0 || file <= 0 || peak < anon+file || peak > 1<<30 || s.Name.Get("threads") != "2" {
 			t.Errorf("%s: peak %v, anonymous %v, files %v", name, peak, anon, file)
 		}
@@ -235,6 +293,21 @@ func checkMemory(t *testing.T, samples map[string]bench.Sample) {
 	// for stream, tg4 twice, pp20 twice but for stream.
 	if measured < 2*5+2*2 {
 		t.Errorf("%d lines have a peak memory", measured)
+	}
+}
+
+// checkPlan wants a plan that is the sum of its parts, and of what was there at the
+// peak nothing that it left out but the program.
+func checkPlan(t *testing.T, name string, s bench.Sample, peak float64) {
+	t.Helper()
+	value := func(unit string) float64 { v, _ := s.Value(unit); return v }
+	plan, weights, kv, scratch := value(bench.PlanBytes), value(bench.PlanWeights), value(bench.PlanKV), value(bench.PlanScratch)
+	loading := s.Name.Get("test") == names.Load
+	if plan != weights+kv+value(bench.PlanState)+scratch || weights <= 0 || (kv > 0) == loading || (scratch > 0) == loading {
+		t.Errorf("%s: planned %v, for weights %v, keys and values %v, scratch %v", name, plan, weights, kv, scratch)
+	}
+	if program := float64(64 << 20); peak > plan+program {
+		t.Errorf("%s: the peak of %v is far above the plan of %v", name, peak, plan)
 	}
 }
 

@@ -52,12 +52,36 @@ type phaseReply []phaseMemory
 // together, so they add up to Peak, less what came and went between two looks.
 type phaseMemory struct{ Peak, Anon, File int64 }
 
-// memory returns what a child process found for a test, measured for all tests
-// of a studied configuration at the first call. Variants hardly differ in it,
-// nor do numbers of threads. The first reason why it can't be measured becomes
-// a warning.
-func (s *shelf) memory(ctx context.Context, c modelConfig, t names.ModelTest) []bench.Metric {
-	if len(s.opt.PhasesCommand) == 0 || !c.studied() {
+// memory returns what a test of a studied configuration was planned to take, and
+// what it took. Variants hardly differ in it, nor do numbers of threads.
+func (s *shelf) memory(ctx context.Context, plan *models.Plan, c modelConfig, t names.ModelTest) ([]bench.Metric, error) {
+	if !c.studied() {
+		return nil, nil
+	}
+	metrics, err := planned(plan, t)
+	return append(metrics, s.taken(ctx, c, t)...), err
+}
+
+// planned is the plan for a test: loading takes weights alone.
+func planned(plan *models.Plan, t names.ModelTest) ([]bench.Metric, error) {
+	f := models.Footprint{Mapped: plan.Mapped, Packed: plan.Packed}
+	if t.Kind != names.Load {
+		var err error
+		if f, err = plan.Footprint(models.SessionOptions{Context: t.Depth + t.Tokens}); err != nil {
+			return nil, err
+		}
+	}
+	return []bench.Metric{
+		{Unit: bench.PlanBytes, Value: float64(f.Total())}, {Unit: bench.PlanWeights, Value: float64(f.Mapped + f.Packed)},
+		{Unit: bench.PlanKV, Value: float64(f.Cache)}, {Unit: bench.PlanState, Value: float64(f.State)}, {Unit: bench.PlanScratch, Value: float64(f.Scratch)},
+	}, nil
+}
+
+// taken returns what a child process found for a test, measured for all tests of
+// the configuration at the first call. The first reason why it can't be measured
+// becomes a warning.
+func (s *shelf) taken(ctx context.Context, c modelConfig, t names.ModelTest) []bench.Metric {
+	if len(s.opt.PhasesCommand) == 0 {
 		return nil
 	}
 	tests := append(c.subject.tests(names.Prompt), c.subject.tests(names.Decode)...)

@@ -28,6 +28,7 @@ type subject struct {
 	macs      int           // multiply-adds of a token in the blocks
 	headMAC   int           // and in the head
 	kvBytes   int           // keys and values of a token
+	state     int           // bytes that blocks keep without positions
 	recurrent bool          // texts cannot go back to anywhere
 	inPlace   bool          // the file's bytes can be multiplied; else each opening makes its own
 
@@ -98,16 +99,23 @@ func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subje
 			return nil, &ContextError{file.Name, m.Config.Context, longest, t.String()}
 		}
 	}
+	return sub, sub.addState(m)
+}
+
+// addState looks at what a text keeps: before its first token the state that has
+// no positions, and behind it a token's keys and values too.
+func (sub *subject) addState(m *models.Model) error {
 	s, err := m.NewSession(models.SessionOptions{Context: 1})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer s.Close()
+	sub.state = s.CacheBytes()
 	if _, err := s.Decode(0); err != nil {
-		return nil, err
+		return err
 	}
-	sub.kvBytes = s.CacheBytes()
-	return sub, nil
+	sub.kvBytes = s.CacheBytes() - sub.state
+	return nil
 }
 
 // schemes returns the activation schemes to measure a format with: those asked
@@ -318,8 +326,11 @@ func (c modelConfig) weightBytes() (sum int) {
 // values of those before it and its own.
 func (c modelConfig) bytes(t names.ModelTest) int64 {
 	cached := t.Tokens*t.Depth + t.Tokens*(t.Tokens+1)/2
-	return int64(t.Tokens)*int64(c.weightBytes()) + int64(cached)*int64(c.subject.kvBytes)
+	return int64(t.Tokens)*int64(c.weightBytes()+c.subject.stateTraffic()) + int64(cached)*int64(c.subject.kvBytes)
 }
+
+// stateTraffic is the bytes of states that a token reads and writes.
+func (sub *subject) stateTraffic() int { return 2 * sub.state }
 
 // multiplyAdds is what a pp test computes with weights.
 func (c modelConfig) multiplyAdds(t names.ModelTest) int64 {

@@ -78,7 +78,8 @@ func (x *text) Verify(ctx context.Context) ([]bench.Metric, error) {
 	if err := fill(ctx, x.ModelTest, x.session, x.ids); err != nil {
 		return nil, err
 	}
-	return x.shelf.memory(ctx, x.modelConfig, x.ModelTest), ctx.Err()
+	metrics, err := x.shelf.memory(ctx, x.model.Plan(), x.modelConfig, x.ModelTest)
+	return metrics, errors.Join(err, ctx.Err())
 }
 
 func (x *text) Run(ctx context.Context, n int) error {

@@ -32,7 +32,7 @@ func (s *Suite) addTogether(shelf *shelf, c modelConfig, t names.ModelTest, grou
 // text's keys and values. Text i holds i tokens more than the test says.
 func (c modelConfig) bytesTogether(t names.ModelTest, n int) int64 {
 	cached := n*t.Tokens*t.Depth + t.Tokens*n*(n-1)/2 + n*t.Tokens*(t.Tokens+1)/2
-	return int64(t.Tokens)*int64(c.weightBytes()) + int64(cached)*int64(c.subject.kvBytes)
+	return int64(t.Tokens)*int64(c.weightBytes()+n*c.subject.stateTraffic()) + int64(cached)*int64(c.subject.kvBytes)
 }
 
 // texts are a case of addTogether that is set up.

@@ -145,10 +145,12 @@ const LlamaBench = "llama-bench"
 // model. What package models calls its operations must be here; a test in
 // bench/cases sees to it.
 var Operations = []string{
-	"token_embd",
-	"attn_norm", "attn_qkv", "attn_q_norm", "attn_k_norm", "rope", "attn", "attn_sub_norm", "attn_output", "attn_residual",
+	"token_embd", "token_embd_hadamard", "token_embd_scale",
+	"attn_norm", "hadamard", "attn_qkv", "attn_q", "attn_gate", "attn_q_norm", "attn_k_norm", "rope", "attn", "attn_gated", "attn_sub_norm", "attn_output",
+	"ssm_in", "ssm_control", "ssm_conv", "ssm_q", "ssm_k", "ssm_v", "ssm_q_norm", "ssm_k_norm", "ssm_gates", "ssm_delta", "ssm_norm", "ssm_gated", "ssm_out",
+	"residual_scale", "attn_residual",
 	"ffn_norm", "ffn_gate_up", "ffn_act", "ffn_sub_norm", "ffn_down", "ffn_residual",
-	"output_norm", "output",
+	"output_norm", "logit_scale", "output",
 	Unattributed,
 }
 

@@ -127,6 +127,7 @@ func (f *perplexityFlags) run(cmd *cobra.Command, path string) (err error) {
 	if r.estimate.Windows == 0 {
 		return err
 	}
+	r.memory = en.memoryOf(session.Context())
 	if f.json {
 		return errors.Join(err, printJSON(cmd.OutOrStdout(), r.document()))
 	}
@@ -289,6 +290,7 @@ type perplexityResult struct {
 	planned       int  // windows
 	estimate      perplexity.Estimate
 	duration      time.Duration
+	memory        *memoryDocument // nil: not known
 }
 
 // measure fills in r, and saves the logits if that is asked for.

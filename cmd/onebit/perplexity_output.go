@@ -21,6 +21,9 @@ func (r *perplexityResult) print(w io.Writer) error {
 	if r.referenceName != "" {
 		r.compared(t)
 	}
+	if r.memory != nil {
+		t.row("memory", r.memory)
+	}
 	t.row("speed", speed(e.Windows*r.protocol.Window(), r.duration))
 	t.row("ppl", fixed(4, ppl)+" ± "+fixed(5, stdErr))
 	if r.random {
@@ -77,6 +80,7 @@ type perplexityDocument struct {
 	NLL        measured             `json:"nll"` // nats per token
 	Reference  *divergencesDocument `json:"reference,omitempty"`
 	Seconds    float64              `json:"seconds"`
+	Memory     *memoryDocument      `json:"memory,omitempty"` // of the engine of CPUs; the peak is the reference's too
 }
 
 type protocolDocument struct {
@@ -132,7 +136,7 @@ func (r *perplexityResult) document() perplexityDocument {
 	d := perplexityDocument{
 		Model: r.model, Text: r.text, TextTokens: r.tokens, Variants: r.variants, Random: r.random,
 		Protocol: protocolDocument{p.String(), p.Context, p.Stride, p.Window(), p.Scored(), p.BOS},
-		Windows:  e.Windows, Planned: r.planned, Tokens: e.Tokens, NLL: mean(e.NLL), Seconds: r.duration.Seconds(),
+		Windows:  e.Windows, Planned: r.planned, Tokens: e.Tokens, NLL: mean(e.NLL), Seconds: r.duration.Seconds(), Memory: r.memory,
 	}
 	ppl := pair(e.PPL())
 	d.PPL, d.PPLError = ppl.Mean, ppl.Error

@@ -435,9 +435,9 @@ func (g *generation) write(text string) error {
 func (g *generation) decoded() int { return max(0, len(g.tokens)-1) }
 
 func (g *generation) summary() string {
-	s := fmt.Sprintf("prompt %s, %s; decode %s, %s; load %.4f s, ready after %.3f s, first token after %.3f s; %s",
+	s := fmt.Sprintf("prompt %s, %s; decode %s, %s; load %.4f s, ready after %.3f s, first token after %.3f s; %s%s",
 		count.Of(len(g.prompt), "token"), speed(len(g.prompt), g.promptDuration), count.Of(g.decoded(), "token"), speed(g.decoded(), g.decodeDuration),
-		g.opened.Seconds(), g.ready.Seconds(), g.first.Seconds(), strings.Join(g.variants(), ", "))
+		g.opened.Seconds(), g.ready.Seconds(), g.first.Seconds(), g.memoryOf(g.session.Context()).note(), strings.Join(g.variants(), ", "))
 	s += speculationNote(g.speculator) + g.headNote() + g.gpuNote()
 	if g.stop == "context" {
 		s += fmt.Sprintf("; the context of %d tokens is full", g.session.Context())
@@ -485,6 +485,7 @@ type runDocument struct {
 	GPU          string          `json:"gpu,omitempty"`
 	Emulated     bool            `json:"emulated,omitempty"` // the GPU is played: times say nothing about one
 	Context      int             `json:"context"`
+	Memory       *memoryDocument `json:"memory,omitempty"` // of the engine of CPUs
 	Prompt       string          `json:"prompt"`
 	PromptIDs    []int           `json:"prompt_ids"`
 	Tokens       []generated     `json:"tokens"`
@@ -526,7 +527,7 @@ func (g *generation) document(path, prompt string) runDocument {
 	gpu, emulated := g.gpu()
 	return runDocument{
 		Model: path, Architecture: g.Config.Arch, Variants: g.variants(), HeadError: g.HeadError,
-		Threads: g.Pool().Threads(), GPU: gpu, Emulated: emulated, Context: g.session.Context(),
+		Threads: g.Pool().Threads(), GPU: gpu, Emulated: emulated, Context: g.session.Context(), Memory: g.memoryOf(g.session.Context()),
 		Prompt: prompt, PromptIDs: g.prompt, Tokens: append([]generated{}, g.tokens...), Text: g.text.String(), Stop: g.stop,
 		Timings: runTimings{
 			LoadSeconds: g.opened.Seconds(), ReadySeconds: g.ready.Seconds(), FirstTokenSeconds: g.first.Seconds(),
