@@ -214,6 +214,10 @@ func (r *Results) Class(n Name) string { return classOf(n, r.Setting(ClassesKey)
 // separated by spaces.
 const ClassesKey = "classes"
 
+// ComputedKey is the setting that says how many tokens before a test were computed,
+// where there are more: those behind them have the same keys and values.
+const ComputedKey = "depth-computed"
+
 func classOf(n Name, keys string) string {
 	var parts []string
 	for key := range strings.FieldsSeq(keys) {

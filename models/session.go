@@ -211,6 +211,18 @@ func (s *Session) Mark() error { return s.stream.Mark() }
 // and the one that was marked.
 func (s *Session) Truncate(n int) error { return s.stream.Truncate(n) }
 
+// Lengthen makes the text one of n tokens by repeating the keys and values of those
+// that came, 128 or a multiple of it, without computing anything: what comes next
+// takes as long as behind n tokens that were taken in, and means nothing. It is for
+// measuring. What a block keeps without positions stays as it is. The error wraps
+// [errors.ErrUnsupported] if the engine cannot.
+func (s *Session) Lengthen(n int) error {
+	if l, ok := s.stream.(engine.Lengthener); ok {
+		return l.Lengthen(n)
+	}
+	return fmt.Errorf("texts are not lengthened on this engine: %w", errors.ErrUnsupported)
+}
+
 // Prefill takes in tokens and returns the logits of the one to follow, valid
 // until the next call. Of a model whose weights are unchecked yet, the error is
 // that of [Model.Check]; it is ctx's if that is done between two batches. None

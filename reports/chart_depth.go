@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -46,7 +45,7 @@ func (c *caseStats) depth() float64 {
 func (m *model) deepTests() []string {
 	depths := make(map[string][]float64)
 	var tests []string
-	for _, c := range m.cases() {
+	for _, c := range m.alone() {
 		if _, ok := c.center(bench.TokenRate); !ok {
 			continue
 		}
@@ -64,7 +63,7 @@ func (m *model) deepTests() []string {
 func depthFigure(d *digest, m *model, test string) *figure {
 	var cases []*caseStats
 	var depths, rates []float64
-	for _, c := range m.cases() {
+	for _, c := range m.alone() {
 		if v, ok := c.center(bench.TokenRate); ok && c.name.Get(names.Test) == test {
 			cases = append(cases, c)
 			depths, rates = append(depths, c.depth()), append(rates, v)
@@ -87,7 +86,7 @@ func depthFigure(d *digest, m *model, test string) *figure {
 	grid := arrange(drawn, 2)
 	f := &figure{
 		name: fileName("depth", m.name, test), heading: label(m.title(test + " against depth")),
-		reading: depthReading(m, cases), height: vg.Length(240 * len(grid)), panels: grid,
+		reading: d.depthReading(m, cases), height: vg.Length(240 * len(grid)), panels: grid,
 		upward: slices.Repeat([]string{bench.UnitOf(bench.TokenRate).About}, len(grid)),
 	}
 	for _, name := range contenders(cases) {
@@ -118,27 +117,21 @@ func (d *digest) addLine(p *plot.Plot, contender string, points [][2]float64) {
 	}
 }
 
-// depthCost says what 1000 tokens before a test add to each of its own, by two
-// points of depth and rate; nothing where they tell none.
-func depthCost(first, last [2]float64) string {
-	seconds := (1/last[1] - 1/first[1]) / (last[0] - first[0]) * 1000
-	if !(seconds > 0) || math.IsInf(seconds, 0) {
-		return ""
-	}
-	return fmt.Sprintf("; every 1000 tokens before it make a token take %s longer", formatSeconds(seconds))
-}
-
-// depthReading says what the deepest test leaves of the speed.
-func depthReading(m *model, cases []*caseStats) string {
+// depthReading says what the deepest test leaves of the speed of the fastest that ran at several depths.
+func (d *digest) depthReading(m *model, cases []*caseStats) string {
 	all := panels(cases)
 	p := all[len(all)-1]
 	for _, name := range m.fastestFirst() {
-		line := depthLine(in(p, cases), name)
-		if len(line) > 1 && line[0][1] > 0 {
-			last := line[len(line)-1]
-			return fmt.Sprintf("%s with %s: %s after %.0f tokens, %s after %.0f%s.", name, conditions(p),
-				bench.UnitOf(bench.TokenRate).Format(line[0][1]), line[0][0], percent(last[1]/line[0][1])+" of that", last[0], depthCost(line[0], last))
+		x, ok := d.descend(slices.DeleteFunc(in(p, cases), func(c *caseStats) bool { return c.contender != name }))
+		if !ok {
+			continue
 		}
+		text := fmt.Sprintf("%s with %s: %s after %.0f tokens, %s of that after %.0f", name, conditions(p),
+			speedOf(x.first).Text, x.first.depth(), x.share(), x.last.depth())
+		if cost := x.cost(); cost != "" {
+			text += "; " + cost
+		}
+		return sentences(text+".", d.computedText())
 	}
 	return "No variant ran at several depths."
 }

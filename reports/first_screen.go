@@ -359,7 +359,11 @@ func (d *digest) modelScreen() (screen, bool) {
 	for _, r := range rows[1:] {
 		advice += fmt.Sprintf("; %s %s", r.m.name, speedOf(r.s.best()).Text)
 	}
-	advice = sentences(advice+".", d.floorDoubt(first.s.best().stats[bench.NsPerOp].Class))
+	advice += "."
+	for _, r := range rows {
+		advice = sentences(advice, d.depthVerdict(r.m, r.s))
+	}
+	advice = sentences(advice, d.floorDoubt(first.s.best().stats[bench.NsPerOp].Class))
 	if d.emulated(first.s.panel) {
 		advice = d.noAdvice()
 	}

@@ -154,7 +154,10 @@
 // what a pass gave and accepted the share of drafted tokens that were right.
 //
 // Tokens are random and the logits are not sampled. Keys and values of the D
-// tokens before are computed before anything is timed.
+// tokens before are there before anything is timed. Those of the first 512 are
+// computed, and on CPUs repeated behind them (models.Session.Lengthen): attention
+// reads and multiplies as much whatever they are. The header's depth-computed says
+// so where there are more.
 //
 // weight-B/s counts the bytes of every matrix once per token, and those of the
 // keys and values, and of states without positions twice, for they are read and

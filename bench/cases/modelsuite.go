@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"onebit/bench"
@@ -112,6 +113,9 @@ func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 		}
 		shelf.subjects = append(shelf.subjects, subject)
 		s.addModel(shelf, subject)
+	}
+	if slices.Max(opt.Depths) > computedTokens {
+		s.Settings = append(s.Settings, bench.Setting{Key: bench.ComputedKey, Value: strconv.Itoa(computedTokens)})
 	}
 	shelf.watchFaults()
 	return s, nil

@@ -96,10 +96,27 @@ func fill(ctx context.Context, t names.ModelTest, s *models.Session, ids []int) 
 	if err := s.Truncate(0); err != nil || t.Depth == 0 {
 		return err
 	}
-	if _, err := s.Prefill(ctx, ids[:t.Depth]); err != nil {
+	if err := reach(ctx, s, ids[:t.Depth]); err != nil {
 		return err
 	}
 	return s.Mark() // to go back to where a state has no positions
+}
+
+// computedTokens is how many tokens before a test are computed. The keys and values
+// of more are theirs again: attention takes as long whatever it finds.
+const computedTokens = 512
+
+// reach takes in the tokens, or makes as if it had where there are many.
+func reach(ctx context.Context, s *models.Session, ids []int) error {
+	depth, computed := len(ids), min(len(ids), computedTokens)
+	if _, err := s.Prefill(ctx, ids[:computed]); err != nil || computed == depth {
+		return err
+	}
+	err := s.Lengthen(depth)
+	if errors.Is(err, errors.ErrUnsupported) {
+		_, err = s.Prefill(ctx, ids[computed:])
+	}
+	return err
 }
 
 // perform performs the test on a session that holds at least the depth.
