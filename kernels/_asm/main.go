@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"onebit/kernels/_asm/asm"
+	"onebit/kernels/_asm/attention"
 	"onebit/kernels/_asm/delta"
 	"onebit/kernels/_asm/dense"
 	"onebit/kernels/_asm/float"
@@ -28,6 +29,7 @@ type generator struct {
 
 var generators = []generator{
 	{".", "quantize", quantize.Generate},
+	{"../models/engine/cpu", "attention", attention.Generate},
 	{"../models/engine/cpu", "delta", delta.Generate},
 	{"dense", "dense", dense.Generate},
 	{"heads", "float", float.Generate},

@@ -1,97 +1,187 @@
 package cpu
 
-import "onebit/kernels"
+import (
+	"math"
+
+	"onebit/internal/math32"
+)
 
 // attention computes softmax(q·Kᵀ/√d)·V (Vaswani et al., arXiv:1706.03762)
 // with grouped queries: consecutive query heads share a key and value head.
-// It holds what one thread needs for that.
+// Keys and values are gone through once, a tile after the other, with the
+// softmax of the tiles so far (Milakov and Gimelshein, arXiv:1805.02867; Dao et
+// al., FlashAttention, arXiv:2205.14135). Tiles lie where positions say, so that
+// results do not depend on what is computed together.
+//
+// It holds what one thread needs for that. A row is a query: of a column, and
+// of one of the heads that share keys; those of a column lie together.
 type attention struct {
-	acts   kernels.Activations // of a cache that quantizes
-	rows   []float32           // attendSpan × width: keys or values
-	scores []float32           // queries × positions
-	// normalizers are what the weights of each query are to be multiplied with.
-	normalizers []float32
+	writer  cacheWriter
+	decoded []float32 // attendSpan × width: keys or values
+	queries []float32 // rows × width
+	answers []float32 // rows × width: of the tiles so far
+	parts   []float32 // rows × width: of a tile
+	scores  []float32 // rows × cacheTile
+	states  []softmax // rows
+}
+
+// A softmax is how far a row has come. Sums are of exp((score-top)·scale).
+type softmax struct {
+	top float32 // the largest score
+	sum float64
+	// by is what to multiply sums with that had the largest score before.
+	by float32
 }
 
 const (
 	// attendSpan is how many positions are decoded at a time, to meet all
 	// queries of a task while they are in the first-level cache.
-	attendSpan = 32
-	// attendRun is how many columns of a head are one task.
-	attendRun = 16
+	attendSpan = 64
+	// attendRows is how many queries are one task, in a long batch.
+	attendRows = 64
+	// meetRows is how many rows meet values together, if they see the same ones.
+	meetRows = 12
 )
 
+// attendRun is how many columns are one task, with so many query heads to a key
+// head.
+func attendRun(group int) int { return max(1, attendRows/group) }
+
 func (s *stream) newAttention() *attention {
-	queries := min(attendRun, s.batch) * s.group()
-	return &attention{
-		rows:        make([]float32, attendSpan*s.cache.dim),
-		scores:      make([]float32, queries*roundUp(s.cache.capacity, attendSpan)),
-		normalizers: make([]float32, queries),
-	}
+	a := &attention{decoded: make([]float32, attendSpan*s.cache.dim)}
+	a.resize(min(attendRun(s.group()), s.batch)*s.group(), s.cache.dim)
+	return a
+}
+
+// resize makes room for rows. Only those who call Start with more than a
+// session's batch make it grow.
+func (a *attention) resize(rows, dim int) {
+	a.queries, a.answers, a.parts = grow(a.queries, rows*dim), grow(a.answers, rows*dim), grow(a.parts, rows*dim)
+	a.scores, a.states = grow(a.scores, rows*cacheTile), grow(a.states, rows)
 }
 
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
+// start makes rows of the queries of columns [from, end), of so many heads from
+// one on.
+func (a *attention) start(s *stream, head, heads, from, end int) {
+	dim, width := s.cache.dim, s.q.width
+	a.resize((end-from)*heads, dim)
+	for c := from; c < end; c++ {
+		copy(a.queries[(c-from)*heads*dim:][:heads*dim], s.q.data[c*width+head*dim:])
+	}
+	clear(a.answers)
+	for r := range a.states {
+		a.states[r] = softmax{top: float32(math.Inf(-1))}
+	}
+}
+
 // answer writes to s.dst what the queries s.q of columns [from, end) get, those
-// of so many heads from one on, which share keys and values. What is wanted
-// from the cache next is fetched meanwhile.
+// of so many heads from one on, which share keys and values.
 func (a *attention) answer(s *stream, head, heads, from, end int) {
-	kv, kvHead, dim, width := s.cache, head/s.group(), s.cache.dim, s.q.width
+	a.start(s, head, heads, from, end)
+	kv, kvHead, dim := s.cache, head/s.group(), s.cache.dim
 	last := s.position + end // how many positions the last column looks at
-	stride := roundUp(last, attendSpan)
-	// Only those who call Start with more than a session's batch make them grow.
-	a.scores, a.normalizers = grow(a.scores, (end-from)*heads*stride), grow(a.normalizers, (end-from)*heads)
-	for at := 0; at < last; at += attendSpan {
-		keys := kv.floats(kv.keys(at/cacheTile, s.block, kvHead), at, min(attendSpan, last-at), a.rows)
-		ahead := kv.values(0, s.block, kvHead)
-		if next := at + attendSpan; next < last {
-			ahead = kv.keys(next/cacheTile, s.block, kvHead)[next%cacheTile*kv.rowBytes:]
+	for at := 0; at < last; at += cacheTile {
+		t := tile{
+			attention: a, stream: s, heads: heads, first: s.position + from + 1 - at, positions: min(cacheTile, last-at),
+			keys: kv.keys(at/cacheTile, s.block, kvHead), values: kv.values(at/cacheTile, s.block, kvHead),
 		}
-		for c := max(from, at-s.position); c < end; c++ {
-			// A few rows more are no slower than rows that fill no kernel's tile.
-			rows := min(attendSpan, roundUp(s.position+c+1-at, 8))
-			for h := range heads {
-				s.vec.scores(a.scores[((c-from)*heads+h)*stride+at:][:rows], s.q.data[c*width+(head+h)*dim:][:dim], keys, ahead)
-				ahead = nil // fetched once
-			}
+		if at+cacheTile < last {
+			t.next = kv.keys(at/cacheTile+1, s.block, kvHead)
+		} else {
+			t.next = kv.keys(0, s.block, (kvHead+1)%kv.heads)
 		}
+		t.meet()
 	}
-	for c := from; c < end; c++ {
-		for h := range heads {
-			i := (c-from)*heads + h
-			a.normalizers[i] = s.vec.softmax(a.scores[i*stride:][:s.position+c+1], s.scoreScale)
-			clear(s.dst.data[c*width+(head+h)*dim:][:dim])
-		}
-	}
-	for at := 0; at < last; at += attendSpan {
-		values := kv.floats(kv.values(at/cacheTile, s.block, kvHead), at, min(attendSpan, last-at), a.rows)
-		ahead := kv.keys(0, s.block, (kvHead+1)%kv.heads)
-		if next := at + attendSpan; next < last {
-			ahead = kv.values(next/cacheTile, s.block, kvHead)[next%cacheTile*kv.rowBytes:]
-		}
-		for c := max(from, at-s.position); c < end; c++ {
-			rows := min(attendSpan, s.position+c+1-at)
-			for h := range heads {
-				weights := a.scores[((c-from)*heads+h)*stride+at:][:rows]
-				s.vec.weighted(s.dst.data[c*width+(head+h)*dim:][:dim], weights, values, ahead)
-				ahead = nil
-			}
-		}
-	}
-	for c := from; c < end; c++ {
-		for h := range heads {
-			by := a.normalizers[(c-from)*heads+h]
-			dst := s.dst.data[c*width+(head+h)*dim:][:dim]
-			for i := range dst {
-				dst[i] *= by
-			}
+	for r, state := range a.states {
+		by := float32(1 / state.sum)
+		dst := s.dst.data[(from+r/heads)*s.dst.width+(head+r%heads)*dim:][:dim]
+		for i, x := range a.answers[r*dim:][:dim] {
+			dst[i] = x * by
 		}
 	}
 }
 
-// softmax turns scores, times scale, into weights in place, of which it
-// returns the reciprocal of the sum. The sum is in float64. A score that is
-// NaN makes that NaN.
-func (v *Vectors) softmax(scores []float32, scale float32) (normalizer float32) {
-	return float32(1 / v.exp(lanes{}, scores, v.maximum(scores), scale).fold())
+// A tile is what rows meet at a time.
+type tile struct {
+	*attention
+	*stream
+	heads        int // rows of a column
+	first        int // how many positions the first column sees from the tile's start on; fewer than 1: none
+	positions    int // that there are
+	keys, values []byte
+	next         []byte // what is wanted from memory next
+}
+
+// sees returns how many positions of the tile a row sees.
+func (t *tile) sees(row int) int { return max(0, min(t.positions, t.first+row/t.heads)) }
+
+// meet takes all rows that see the tile through it.
+func (t *tile) meet() {
+	from := max(0, 1-t.first) * t.heads // the first row that sees any
+	t.score(from)
+	for r := from; r < len(t.states); r++ {
+		t.states[r].advance(t.vec, t.scores[r*cacheTile:][:t.sees(r)], t.scoreScale)
+	}
+	t.weigh(from)
+	dim := t.cache.dim
+	for r := from; r < len(t.states); r++ {
+		t.vec.blend(t.answers[r*dim:][:dim], t.parts[r*dim:][:dim], t.states[r].by)
+	}
+}
+
+// score multiplies the rows with the keys.
+func (t *tile) score(from int) {
+	dim := t.cache.dim
+	for at := 0; at < t.positions; at += attendSpan {
+		n := min(attendSpan, t.positions-at)
+		keys, ahead := t.cache.floatKeys(t.keys, at, n, t.decoded), t.values
+		if at+n < t.positions {
+			ahead = t.keys[(at+n)*t.cache.rowBytes:]
+		}
+		t.vec.scores(t.scores[from*cacheTile+at:], t.queries[from*dim:], keys, dim, n, ahead)
+	}
+}
+
+// weigh adds up the values by the rows' weights.
+func (t *tile) weigh(from int) {
+	dim := t.cache.dim
+	clear(t.parts[from*dim:])
+	together := max(1, meetRows/t.heads) * t.heads // whole columns
+	for at := 0; at < t.positions; at += attendSpan {
+		n := min(attendSpan, t.positions-at)
+		values, ahead := t.cache.floatValues(t.values, at, n, t.decoded), t.next
+		if at+n < t.positions {
+			ahead = t.values[(at+n)*t.cache.rowBytes:]
+		}
+		for r := from; r < len(t.states); r += together {
+			end := min(r+together, len(t.states))
+			common := t.weighRows(r, end, at, 0, n, values, ahead)
+			for c := r + t.heads; c < end; c += t.heads {
+				t.weighRows(c, c+t.heads, at, common, n, values, nil)
+			}
+			ahead = nil // fetched once
+		}
+	}
+}
+
+// weighRows adds to rows [r, end) the values of the positions [from, n) behind at
+// that the first of them sees, and returns where those end.
+func (t *tile) weighRows(r, end, at, from, n int, values []float32, ahead []byte) int {
+	dim := t.cache.dim
+	seen := min(t.sees(r)-at, n)
+	if seen > from {
+		t.vec.weighted(t.parts[r*dim:end*dim], t.scores[r*cacheTile+at+from:], values[from*dim:], dim, seen-from, ahead)
+	}
+	return max(from, seen)
+}
+
+// advance turns scores, which are to be multiplied with scale, into weights in
+// place, and counts them. Sums are float64. A score that is NaN makes that NaN.
+func (s *softmax) advance(v *Vectors, scores []float32, scale float32) {
+	top := max(s.top, v.maximum(scores))
+	s.by = math32.Exp(float32((s.top - top) * scale))
+	s.sum = float64(s.sum*float64(s.by)) + v.exp(lanes{}, scores, top, scale).fold()
+	s.top = top
 }

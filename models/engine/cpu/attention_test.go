@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"onebit/formats"
-	"onebit/kernels"
 	"onebit/models/engine"
 )
 
@@ -82,10 +81,10 @@ func BenchmarkAttention(b *testing.B) {
 
 // fillCache gives every position the same keys and values.
 func fillCache(s *stream, k, v []float32, positions int) {
-	var acts kernels.Activations
+	var w cacheWriter
 	for block := range s.cache.blocks {
 		for p := range positions {
-			s.cache.put(block, p, k, v, &acts)
+			s.cache.put(block, p, k, v, &w)
 		}
 	}
 	s.position = positions

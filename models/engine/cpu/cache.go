@@ -23,6 +23,10 @@ import (
 //	head 0    head 1    …      head 0   …    │
 //	K  V      K  V      …      K  V     …    │
 //
+// A query meets the keys of 16 positions or more at once, a number of each after
+// the other. So number k of 16 positions' keys lies in a row: [16 positions][width]
+// turned to [width][16 positions].
+//
 // Memory is reserved for all positions and, in this order, taken from the
 // system as they come: for the first tiles in small pages, so that a short
 // prompt does not wait for the whole of them to be cleared, 14 MiB of
@@ -46,22 +50,37 @@ type cache struct {
 // cacheTile is the number of positions in a tile.
 const cacheTile = 128
 
-// A cell is what a format does as a cache's. Queries stay float32 whatever it
-// is, and meet keys that were decoded, so that the rounding of keys and values
-// is all the error there is.
+// A cell is what a format does as a cache's. Values lie in rows, as formats has
+// them. Keys lie in groups of 16 positions, the parts of their rows that belong
+// together side by side: of each block, the scales of all of them, if it has one,
+// and then units of so many bytes.
 type cell struct {
-	encode func(kv *cache, dst []byte, src []float32, acts *kernels.Activations)
-	decode func(v *Vectors, dst []float32, src []byte) // nil: they are float32
+	encode     func(kv *cache, dst []byte, src []float32, acts *kernels.Activations)
+	block      int                                         // bytes
+	scale      int                                         // bytes of a block's scale
+	unit       int                                         // bytes
+	decode     func(v *Vectors, dst []float32, src []byte) // of values; nil: they are float32
+	decodeKeys func(v *Vectors, dst []float32, src []byte) // of whole groups; nil: they are float32
 }
 
 var cells = map[*formats.Type]cell{
-	formats.F32: {encode: func(_ *cache, dst []byte, src []float32, _ *kernels.Activations) { copy(floatsOf(dst), src) }},
-	formats.F16: {
-		func(kv *cache, dst []byte, src []float32, _ *kernels.Activations) { kv.vec.encodeF16(dst, src) },
-		func(v *Vectors, dst []float32, src []byte) { v.decodeF16(dst, src) },
+	formats.F32: {
+		encode: func(_ *cache, dst []byte, src []float32, _ *kernels.Activations) { copy(floatsOf(dst), src) },
+		block:  4, unit: 4,
 	},
-	formats.Q8_0: {encodeQ8, func(v *Vectors, dst []float32, src []byte) { v.decodeQ8(dst, src) }},
+	formats.F16: {
+		encode: func(kv *cache, dst []byte, src []float32, _ *kernels.Activations) { kv.vec.encodeF16(dst, src) },
+		block:  2, unit: 2, decode: decodeHalves, decodeKeys: decodeHalves,
+	},
+	formats.Q8_0: {
+		encode: encodeQ8,
+		block:  q8Bytes, scale: 2, unit: 4,
+		decode:     func(v *Vectors, dst []float32, src []byte) { v.decodeQ8(dst, src) },
+		decodeKeys: func(v *Vectors, dst []float32, src []byte) { v.decodeKeysQ8(dst, src) },
+	},
 }
+
+func decodeHalves(v *Vectors, dst []float32, src []byte) { v.decodeF16(dst, src) }
 
 // CacheFormats lists what keys and values can be kept in.
 func CacheFormats() []*formats.Type {
@@ -112,25 +131,62 @@ func (kv *cache) values(tile, block, head int) []byte {
 	return kv.data[at:][:kv.tileBytes:kv.tileBytes]
 }
 
-// put stores the keys and values of a position: heads × width each. acts is
-// scratch space.
-func (kv *cache) put(block, position int, keys, values []float32, acts *kernels.Activations) {
-	tile, at := position/cacheTile, position%cacheTile*kv.rowBytes
+// A cacheWriter is scratch space of put.
+type cacheWriter struct {
+	acts kernels.Activations
+	row  []byte
+}
+
+// put stores the keys and values of a position: heads × width each.
+func (kv *cache) put(block, position int, keys, values []float32, w *cacheWriter) {
+	if len(w.row) < kv.rowBytes {
+		w.row = make([]byte, kv.rowBytes)
+	}
+	tile, at := position/cacheTile, position%cacheTile
 	for head := range kv.heads {
-		kv.encode(kv, kv.keys(tile, block, head)[at:], keys[head*kv.dim:][:kv.dim], acts)
-		kv.encode(kv, kv.values(tile, block, head)[at:], values[head*kv.dim:][:kv.dim], acts)
+		row := w.row[:kv.rowBytes]
+		kv.encode(kv, row, keys[head*kv.dim:][:kv.dim], &w.acts)
+		kv.scatter(kv.keys(tile, block, head)[at/keyGroup*keyGroup*kv.rowBytes:], at%keyGroup, row)
+		kv.encode(kv, kv.values(tile, block, head)[at*kv.rowBytes:], values[head*kv.dim:][:kv.dim], &w.acts)
 	}
 }
 
-// floats returns rows of a tile, from a position in it on, in float32: those in
-// the cache or, decoded, scratch space. Rows behind them are there and hold
-// anything.
-func (kv *cache) floats(tile []byte, at, rows int, scratch []float32) []float32 {
-	src := tile[at%cacheTile*kv.rowBytes:]
+// scatter writes a row into a group, as the position of that place in it.
+func (kv *cache) scatter(group []byte, place int, row []byte) {
+	for ; len(row) > 0; row, group = row[kv.cell.block:], group[keyGroup*kv.cell.block:] {
+		block := row[:kv.cell.block]
+		copy(group[place*kv.scale:], block[:kv.scale])
+		units := group[keyGroup*kv.scale+place*kv.unit:]
+		for i, at := kv.scale, 0; i < len(block); i, at = i+kv.unit, at+keyGroup*kv.unit {
+			if kv.unit == 2 {
+				units[at], units[at+1] = block[i], block[i+1]
+				continue
+			}
+			copy(units[at:at+4], block[i:i+4])
+		}
+	}
+}
+
+// floatKeys returns the keys of a tile in float32, in groups of 16 positions,
+// for so many positions from one on that begins a group: those in the cache or,
+// decoded, scratch space. What is behind them, up to the end of the tile or of
+// the scratch space, is anything.
+func (kv *cache) floatKeys(tile []byte, at, positions int, scratch []float32) []float32 {
+	src := tile[at*kv.rowBytes:]
+	if kv.decodeKeys == nil {
+		return floatsOf(src)
+	}
+	kv.decodeKeys(kv.vec, scratch[:roundUp(positions, keyGroup)*kv.dim], src)
+	return scratch
+}
+
+// floatValues returns the values of positions of a tile in float32.
+func (kv *cache) floatValues(tile []byte, at, positions int, scratch []float32) []float32 {
+	src := tile[at*kv.rowBytes:]
 	if kv.decode == nil {
 		return floatsOf(src)
 	}
-	kv.decode(kv.vec, scratch[:rows*kv.dim], src)
+	kv.decode(kv.vec, scratch[:positions*kv.dim], src)
 	return scratch
 }
 

@@ -10,11 +10,14 @@
 //
 // # Keys and values
 //
-// A position's keys and values are decoded to float32, 32 positions at a time,
+// A position's keys and values are decoded to float32, 64 positions at a time,
 // for all queries that look at them, and queries stay float32. So one kernel
 // of scores and one of weighted sums serve every format, and the rounding of
-// keys and values is all the error that a format has. While scores and sums are
-// computed, the positions that come next are fetched.
+// keys and values is all the error that a format has. Several queries meet them
+// together: those of heads that share them, and in a prompt those of several
+// columns, up to twelve in registers. A tile of 128 positions is gone through
+// at a time, with the softmax of those before (attention.go). While a few queries
+// meet keys and values, those that come next are fetched.
 //
 // # The same bits
 //
@@ -22,7 +25,9 @@
 // instruction set, or on how far packing is, as long as the activation scheme
 // is the same. The matrix products are equal to the bit (package kernels); what
 // is added outside them is added in one order, written down in
-// vectors_scalar.go, which the assembly follows. Sums that decide accuracy,
+// vectors_scalar.go, which the assembly follows. Attention multiplies and adds
+// with one rounding, which every processor that has vectors does alike, and
+// math32.FMA where there are none. Sums that decide accuracy,
 // those of norms and of softmax, are float64.
 //
 // # Memory

@@ -41,7 +41,7 @@ func (s *stream) BufferBytes() (bytes int) {
 	bytes += 4 * (cap(s.cos) + cap(s.sin))
 	for range len(s.attentions) {
 		a := <-s.attentions
-		bytes += 4 * (cap(a.rows) + cap(a.scores) + cap(a.normalizers))
+		bytes += 4*(cap(a.decoded)+cap(a.queries)+cap(a.answers)+cap(a.parts)+cap(a.scores)) + 16*cap(a.states)
 		s.attentions <- a
 	}
 	return bytes
@@ -172,6 +172,6 @@ func badCache(t *formats.Type) error {
 
 // attentionBytes is what newAttention makes.
 func attentionBytes(opt engine.StreamOptions, dim, group int) int {
-	queries := min(attendRun, opt.Batch) * group
-	return floatBytes(attendSpan*dim, queries*roundUp(opt.Context, attendSpan), queries)
+	rows := min(attendRun(group), opt.Batch) * group
+	return floatBytes(attendSpan*dim, 3*rows*dim, rows*cacheTile) + 16*rows
 }

@@ -115,7 +115,8 @@ func (s *stream) Attend(op string, dst, q, k, v engine.Buffer) {
 	} else {
 		s.each(s.n, s.storeTask)
 	}
-	runs := (s.n + attendRun - 1) / attendRun
+	run := attendRun(s.group())
+	runs := (s.n + run - 1) / run
 	s.attendHeads = s.group()
 	if s.cache.heads*runs < s.engine.pool.Threads() {
 		s.attendHeads = 1
@@ -142,7 +143,7 @@ func (s *stream) attention() work {
 // storeColumn stores the keys and values of a column.
 func (s *stream) storeColumn(c int) {
 	a := <-s.attentions
-	s.cache.put(s.block, s.position+c, s.k.column(c), s.v.column(c), &a.acts)
+	s.cache.put(s.block, s.position+c, s.k.column(c), s.v.column(c), &a.writer)
 	s.attentions <- a
 }
 
@@ -150,8 +151,9 @@ func (s *stream) storeColumn(c int) {
 func (s *stream) attendRuns(i int) {
 	a := <-s.attentions
 	tasks := s.heads() / s.attendHeads
-	head, from := i%tasks*s.attendHeads, i/tasks*attendRun
-	a.answer(s, head, s.attendHeads, from, min(from+attendRun, s.n))
+	run := attendRun(s.group())
+	head, from := i%tasks*s.attendHeads, i/tasks*run
+	a.answer(s, head, s.attendHeads, from, min(from+run, s.n))
 	s.attentions <- a
 }
 

@@ -43,9 +43,10 @@ func TestRope(t *testing.T) {
 // Scores 0, ln 3 and ln 4 times 2, under a scale of ½, are 1 : 3 : 4.
 func TestSoftmax(t *testing.T) {
 	normalized := func(x []float32, scale float32) []float32 {
-		n := Scalar.softmax(x, scale)
+		state := softmax{top: float32(math.Inf(-1))}
+		state.advance(Scalar, x, scale)
 		for i := range x {
-			x[i] *= n
+			x[i] /= float32(state.sum)
 		}
 		return x
 	}
@@ -54,6 +55,13 @@ func TestSoftmax(t *testing.T) {
 	if x := normalized([]float32{1, float32(math.NaN())}, 1); x[0] == x[0] {
 		t.Error("a score that is NaN left a number")
 	}
+
+	// The same in two parts, the larger score behind: sums so far are to shrink.
+	state := softmax{top: float32(math.Inf(-1))}
+	first, second := []float32{0, 2}, []float32{3}
+	state.advance(Scalar, first, 1)
+	state.advance(Scalar, second, 1)
+	near(t, "of earlier parts", []float32{state.by, float32(state.sum), second[0]}, math.Exp(-1), 1+math.Exp(-1)+math.Exp(-3), 1)
 }
 
 func TestGates(t *testing.T) {
@@ -92,7 +100,7 @@ func testAttention(t *testing.T, v *Vectors, format *formats.Type) {
 	copy(s.q.data, append(head(float32(math.Sqrt(dim)*ln3), 0), head(0, 0)...))
 	s.Enter(1)
 	a := s.newAttention()
-	put := func(block, position int, key, value []float32) { s.cache.put(block, position, key, value, &a.acts) }
+	put := func(block, position int, key, value []float32) { s.cache.put(block, position, key, value, &a.writer) }
 	answer := func(position, heads int) []float32 {
 		s.position = position
 		for h := 0; h < 2; h += heads {

@@ -100,9 +100,9 @@ func (s *stream) Column(b engine.Buffer, c int) engine.Buffer {
 	return from.lent[c]
 }
 
-func grow(s []float32, n int) []float32 {
+func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]float32, n)
+		return make([]T, n)
 	}
 	return s[:n]
 }

@@ -28,8 +28,11 @@ type Vectors struct {
 	decodeQ8  func(dst []float32, src []byte)
 	maximum   func(x []float32) float32
 	turn      func(a, b, cos, sin []float32)
-	scores    func(dst, q, rows []float32, ahead []byte)
-	weighted  func(dst, weights, rows []float32, ahead []byte)
+	// Of attention: see their specification.
+	scores       func(dst, q, keys []float32, width, positions int, ahead []byte)
+	weighted     func(dst, weights, values []float32, width, positions int, ahead []byte)
+	blend        func(dst, x []float32, by float32)
+	decodeKeysQ8 func(dst []float32, src []byte)
 
 	sigmoid    func(gate, up []float32)
 	addProduct func(dst, x, y []float32)
@@ -43,8 +46,13 @@ var Scalar = &Vectors{
 	add: addScalar, squares: squaresScalar, scale: scaleScalar, silu: siluScalar, relu2: relu2Scalar, exp: expScalar,
 	encodeF16: half.Encode, decodeF16: half.Decode, decodeQ8: decodeQ8Scalar,
 	maximum: maximumScalar, turn: turnScalar,
-	scores:   func(dst, q, rows []float32, _ []byte) { scoresScalar(dst, q, rows) },
-	weighted: func(dst, weights, rows []float32, _ []byte) { weightedScalar(dst, weights, rows, 0) },
+	scores: func(dst, q, keys []float32, width, positions int, _ []byte) {
+		scoresScalar(dst, q, keys, width, positions)
+	},
+	weighted: func(dst, weights, values []float32, width, positions int, _ []byte) {
+		weightedScalar(dst, weights, values, width, positions, 0)
+	},
+	blend: blendScalar, decodeKeysQ8: decodeKeysQ8Scalar,
 
 	sigmoid: sigmoidScalar, addProduct: addProductScalar, hadamard: hadamardScalar, deltaRule: deltaRuleScalar,
 }

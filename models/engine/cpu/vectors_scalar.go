@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"onebit/formats"
+	"onebit/internal/half"
 	"onebit/internal/math32"
 )
 
@@ -128,32 +129,69 @@ func turnScalar(a, b, cos, sin []float32) {
 	}
 }
 
-// scoresScalar multiplies rows of a float32 matrix with q: element k is added
-// to lane k mod 16, and the lanes are folded in halves. The callers of scores
-// and weighted say in a last argument what they will want from memory next.
-func scoresScalar(dst, q, rows []float32) {
-	for r := range dst {
-		row := rows[r*len(q):][:len(q)]
-		var lanes [16]float32
-		for k, x := range q {
-			lanes[k%16] += float32(x * row[k])
-		}
-		for n := 8; n > 0; n /= 2 {
-			for i := range n {
-				lanes[i] += lanes[i+n]
+// keyGroup is how many positions' keys lie together, number k of all of them
+// before the next: a register of them or more meets a number of a query.
+const keyGroup = 16
+
+// scoresScalar multiplies queries, each so many numbers wide, with the keys of
+// positions, which lie in groups. The scores of a query are cacheTile apart. Sixteen
+// terms at a time are added up, fused. The callers of scores and weighted say
+// in a last argument what they will want from memory next. Assembly writes
+// anything to scores behind the last position, up to the end of the tile.
+func scoresScalar(dst, q, keys []float32, width, positions int) {
+	const chunk = 16
+	for r := range len(q) / width {
+		q := q[r*width:][:width]
+		for t := range positions {
+			keys := keys[t/keyGroup*keyGroup*width+t%keyGroup:]
+			var score float32
+			for from := 0; from < width; from += chunk {
+				var sum float32
+				for k := from; k < min(from+chunk, width); k++ {
+					sum = math32.FMA(q[k], keys[k*keyGroup], sum)
+				}
+				score += sum
 			}
+			dst[r*cacheTile+t] = score
 		}
-		dst[r] = lanes[0]
 	}
 }
 
-// weightedScalar adds to dst the rows of a float32 matrix, each times its
-// weight, first row first. Columns from first are done.
-func weightedScalar(dst, weights, rows []float32, first int) {
-	for r, w := range weights {
-		row := rows[r*len(dst):][:len(dst)]
-		for d := first; d < len(dst); d++ {
-			dst[d] += float32(w * row[d])
+// weightedScalar adds to every row of dst the values of positions, each times
+// the row's weight for it, first position first, fused. The weights of a row
+// are cacheTile behind those of the one before. Columns from first are done.
+func weightedScalar(dst, weights, values []float32, width, positions, first int) {
+	for r := range len(dst) / width {
+		dst, weights := dst[r*width:][:width], weights[r*cacheTile:][:positions]
+		for t, w := range weights {
+			values := values[t*width:][:width]
+			for d := first; d < width; d++ {
+				dst[d] = math32.FMA(w, values[d], dst[d])
+			}
+		}
+	}
+}
+
+// blendScalar is dst = dst·by + x, fused.
+func blendScalar(dst, x []float32, by float32) {
+	x = x[:len(dst)]
+	for i, v := range dst {
+		dst[i] = math32.FMA(v, by, x[i])
+	}
+}
+
+// decodeKeysQ8Scalar writes the numbers of keys in q8_0 as float32, those of 16
+// positions: see cell.
+func decodeKeysQ8Scalar(dst []float32, src []byte) {
+	const size = keyGroup * q8Bytes
+	for block := range len(dst) / (keyGroup * q8Len) {
+		src, dst := src[block*size:][:size], dst[block*keyGroup*q8Len:]
+		for t := range keyGroup {
+			scale := half.At(src[2*t:])
+			for k := range q8Len {
+				code := int8(src[2*keyGroup+k/4*4*keyGroup+4*t+k%4])
+				dst[k*keyGroup+t] = float32(code) * scale
+			}
 		}
 	}
 }

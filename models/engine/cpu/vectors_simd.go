@@ -60,40 +60,14 @@ func hadamardSIMD(x *float32, n int, by float32)
 //go:noescape
 func deltaRuleSIMD(matrix, q, k, v, out *float32, keys int, decay, beta float32)
 
-// scoresOf is a kernel of a multiple of 8 rows and of 16 columns. While it works
-// it fetches as many bytes from ahead on as the rows have in fp16; nil: none.
-type scoresOf func(dst, q *float32, rows *byte, n, width int, ahead *byte)
-
-// weightedOf is a kernel of rows of stride bytes, of which it does the first
-// columns.
-type weightedOf func(dst, weights *float32, rows *byte, n, columns, stride int, ahead *byte)
-
 // newSIMD returns vectors that leave to the specification what fills no
 // register.
-func newSIMD(name, summary string, isa *kernels.ISA, scores scoresOf, weighted weightedOf) *Vectors {
+func newSIMD(name, summary string, isa *kernels.ISA, a attentionSIMD) *Vectors {
 	v := &Vectors{
 		Name: name, Summary: summary, ISA: isa,
 		add: add, squares: squares, scale: scale, silu: silu, relu2: relu2, exp: exp,
 		encodeF16: encodeF16, decodeF16: decodeF16, decodeQ8: decodeQ8, maximum: maximum, turn: turn,
-		scores: func(dst, q, rows []float32, ahead []byte) {
-			n, width := len(dst), len(q)
-			if n == 0 || n%8 != 0 || width == 0 || width%16 != 0 {
-				scoresScalar(dst, q, rows)
-				return
-			}
-			rows = rows[:n*width]
-			scores(&dst[0], &q[0], bytesOf(rows), n, width, unsafe.SliceData(ahead))
-		},
-		weighted: func(dst, weights, rows []float32, ahead []byte) {
-			n := whole(len(dst))
-			if n > 0 && len(weights) > 0 {
-				rows = rows[:len(weights)*len(dst)]
-				weighted(&dst[0], &weights[0], bytesOf(rows), len(weights), n, 4*len(dst), unsafe.SliceData(ahead))
-			}
-			if n < len(dst) {
-				weightedScalar(dst, weights, rows, n)
-			}
-		},
+		scores: a.scores, weighted: a.weighted, blend: a.blend, decodeKeysQ8: a.decodeKeysQ8,
 		sigmoid: sigmoid, addProduct: addProduct, hadamard: hadamard,
 	}
 	return v.withDeltaRule(deltaRuleSIMD)

@@ -2,12 +2,15 @@ package cpu
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"testing"
+
 	"onebit/internal/cpu"
 	"onebit/internal/half"
 	"onebit/internal/require"
-	"testing"
 )
 
 // adversarial returns n floats of all sizes, with what breaks arithmetic among
@@ -150,20 +153,6 @@ func testVectors(t *testing.T, v *Vectors) {
 			v.turn(a, b, y, z)
 			turnScalar(c, d, y, z)
 			compare("turn", n, append(a, b...), append(c, d...))
-
-			for _, rows := range []int{0, 1, 5, 8, 24} {
-				m, weights := adversarial(rng, rows*n, special), adversarial(rng, rows, special)
-				ahead := make([]byte, 4*rows*n)
-				a, b = clone(y), clone(y)
-				v.weighted(a, weights, m, ahead)
-				weightedScalar(b, weights, m, 0)
-				compare("weighted", n, a, b)
-
-				a, b = make([]float32, rows), make([]float32, rows)
-				v.scores(a, x, m, ahead)
-				scoresScalar(b, x, m)
-				compare("scores", n, a, b)
-			}
 		}
 	}
 }
@@ -213,26 +202,69 @@ func fill(rng *rand.Rand, b []byte) {
 	}
 }
 
-// The wide columns of weighted, with what is left of them.
-func TestWeightedRows(t *testing.T) { eachVectors(t, testWeightedRows) }
+// Rows and positions around those of every kernel, and widths that fill none.
+func TestAttentionVectors(t *testing.T) { eachVectors(t, testAttentionVectors) }
 
-func testWeightedRows(t *testing.T, v *Vectors) {
+func testAttentionVectors(t *testing.T, v *Vectors) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{64, 96, 100, 128, 136, 256, 332} {
-		m, weights := adversarial(rng, 200*n, false), adversarial(rng, 200, false)
-		got, want := make([]float32, n), make([]float32, n)
-		v.weighted(got, weights, m, nil)
-		weightedScalar(want, weights, m, 0)
-		for i := range want {
-			if got[i] != want[i] {
-				t.Fatalf("%d columns: column %d is %v, want %v", n, i, got[i], want[i])
+	same := func(what string, got, want []float32) {
+		t.Helper()
+		g, w := bits32(got), bits32(want)
+		for i := range w {
+			if g[i] != w[i] {
+				t.Fatalf("%s: number %d is %v, want %v", what, i, got[i], want[i])
 			}
 		}
 	}
-	// Rows (1, 2) and (3, -4), weights 2 and 0.5, on top of (10, 20).
-	dst := []float32{10, 20}
-	rows := []float32{1, 2, 3, -4}
-	if v.weighted(dst, []float32{2, 0.5}, rows, nil); dst[0] != 13.5 || dst[1] != 22 {
-		t.Errorf("weighted rows %v, want [13.5 22]", dst)
+	for _, width := range []int{1, 8, 16, 24, 32, 64, 80, 96, 128, 160} {
+		for _, rows := range []int{1, 2, 3, 7, 12, 23} {
+			for _, positions := range []int{1, 3, 16, 17, 33, 64} {
+				what := fmt.Sprintf("%d rows, %d wide, %d positions", rows, width, positions)
+				special := rng.IntN(2) == 0
+				q, m := adversarial(rng, rows*width, special), adversarial(rng, 64*width, special)
+				got, want := make([]float32, rows*cacheTile), make([]float32, rows*cacheTile)
+				ahead := make([]byte, 4096)
+				v.scores(got[64:], q, m, width, positions, ahead)
+				scoresScalar(want[64:], q, m, width, positions)
+				for r := range rows {
+					same("scores of "+what, got[r*cacheTile+64:][:positions], want[r*cacheTile+64:][:positions])
+				}
+				weights, sums := adversarial(rng, rows*cacheTile, special), adversarial(rng, rows*width, special)
+				wanted := slices.Clone(sums)
+				v.weighted(sums, weights, m, width, positions, ahead)
+				weightedScalar(wanted, weights, m, width, positions, 0)
+				same("weighted values of "+what, sums, wanted)
+			}
+		}
+		x, y := adversarial(rng, width, true), adversarial(rng, width, true)
+		z := slices.Clone(x)
+		v.blend(x, y, 0.7)
+		blendScalar(z, y, 0.7)
+		same("blend", x, z)
 	}
+	keys := make([]byte, 3*keyGroup*q8Bytes)
+	fill(rng, keys)
+	decoded, want := make([]float32, 3*keyGroup*q8Len), make([]float32, 3*keyGroup*q8Len)
+	v.decodeKeysQ8(decoded, keys)
+	decodeKeysQ8Scalar(want, keys)
+	same("decodeKeysQ8", decoded, want)
+}
+
+// By hand: queries (1, 2) and (3, 4), and three positions' keys, then values,
+// (5, 6), (7, 8) and (-1, 1).
+func TestAttentionByHand(t *testing.T) {
+	eachVectors(t, func(t *testing.T, v *Vectors) {
+		keys := make([]float32, 2*cacheTile)
+		copy(keys, []float32{5, 7, -1})
+		copy(keys[keyGroup:], []float32{6, 8, 1})
+		scores := make([]float32, 2*cacheTile)
+		v.scores(scores, []float32{1, 2, 3, 4}, keys, 2, 3, nil)
+		near(t, "scores", append(scores[:3:3], scores[cacheTile:][:3]...), 17, 23, 1, 39, 53, 1)
+		sums := []float32{100, 0, 0, 0}
+		v.weighted(sums, scores, []float32{5, 6, 7, 8, -1, 1}, 2, 2, nil)
+		near(t, "weighted", sums, 100+17*5+23*7, 17*6+23*8, 39*5+53*7, 39*6+53*8)
+		if v.blend(sums, []float32{1, 1, 1, 1}, 0.5); sums[1] != 144 {
+			t.Errorf("blended to %v, want 144", sums[1])
+		}
+	})
 }

@@ -1,0 +1,302 @@
+// Package attention generates the products of attention: many queries with
+// the keys of a tile, and the weights of many queries with its values.
+package attention
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
+)
+
+const (
+	group     = 16  // positions whose keys lie together
+	chunk     = 16  // terms of a score that are added up apart
+	rowStride = 512 // bytes from a query's scores to the next one's
+)
+
+// Generate writes all functions of attention_amd64.s.
+func Generate(p *asm.Program) {
+	wide := target{p, "AVX512", 16, p.ZMM}
+	wide.scores(12, 2)
+	wide.scores(4, 4)
+	wide.scores(2, 4)
+	wide.scores(1, 4)
+	wide.weighted(12, 2)
+	wide.weighted(12, 1)
+	wide.weighted(4, 4)
+	wide.weighted(4, 1)
+	wide.weighted(2, 4)
+	wide.weighted(1, 4)
+	wide.blend()
+	wide.decodeKeysQ8()
+	narrow := target{p, "AVX2", 8, p.YMM}
+	narrow.scores(6, 2)
+	narrow.scores(2, 4)
+	narrow.scores(1, 4)
+	narrow.weighted(6, 2)
+	narrow.weighted(2, 4)
+	narrow.weighted(2, 2)
+	narrow.weighted(1, 2)
+	narrow.blend()
+	narrow.decodeKeysQ8()
+}
+
+// target is what the instruction sets differ in.
+type target struct {
+	*asm.Program
+	isa      string
+	lanes    int
+	register func() reg.VecVirtual
+}
+
+// tile returns registers for rows × vectors.
+func (t target) tile(rows, vectors int) [][]reg.VecVirtual {
+	out := make([][]reg.VecVirtual, rows)
+	for r := range out {
+		for range vectors {
+			out[r] = append(out[r], t.register())
+		}
+	}
+	return out
+}
+
+// each calls f for every register of a tile, with the displacement of its
+// numbers from its row.
+func (t target) each(tile [][]reg.VecVirtual, f func(row, disp int, v reg.VecVirtual)) {
+	for r := range tile {
+		for i, v := range tile[r] {
+			f(r, 4*t.lanes*i, v)
+		}
+	}
+}
+
+// fetches is how many cache lines are fetched meanwhile, where there are so few
+// rows that memory is what takes time.
+func fetches(rows, lines int) int {
+	if rows > 4 {
+		return 0
+	}
+	return lines
+}
+
+// fetch fetches the next so many cache lines from ahead on, unless it is nil.
+func (t target) fetch(ahead reg.GPVirtual, lines int, label string) {
+	if lines == 0 {
+		return
+	}
+	t.TESTQ(ahead, ahead)
+	t.JZ(operand.LabelRef(label))
+	for i := range lines {
+		t.PREFETCHT0(asm.At(ahead, 64*i))
+	}
+	t.ADDQ(operand.U32(64*lines), ahead)
+	t.Label(label)
+}
+
+// multiply adds the products of a row's number, at x, with vectors.
+func (t target) multiply(acc, vectors []reg.VecVirtual, x operand.Mem) {
+	b := t.register()
+	t.VBROADCASTSS(x, b)
+	for i, v := range vectors {
+		t.VFMADD231PS(v, b, acc[i])
+	}
+}
+
+func (t target) scores(rows, vectors int) {
+	positions := vectors * t.lanes
+	name := fmt.Sprintf("scores%dx%d%s", rows, positions, t.isa)
+	t.Func(name, "func(dst, q, keys *float32, width, tiles int, ahead *byte)",
+		fmt.Sprintf("%s multiplies %d queries, a multiple of 16 wide, with the keys of", name, rows),
+		fmt.Sprintf("%d · tiles positions. While it works it fetches what is ahead, unless that is nil.", positions),
+		"",
+		fmt.Sprintf("\tfor r := range %d {", rows),
+		fmt.Sprintf("\t\tfor t := range %d * tiles {", positions),
+		"\t\t\tdst[128*r+t] = 0",
+		"\t\t\tfor from := 0; from < width; from += 16 {",
+		"\t\t\t\tvar sum float32",
+		"\t\t\t\tfor k := from; k < from+16; k++ {",
+		"\t\t\t\t\tsum = fma(q[width*r+k], keys[t/16*16*width+16*k+t%16], sum)",
+		"\t\t\t\t}",
+		"\t\t\t\tdst[128*r+t] += sum",
+		"\t\t\t}",
+		"\t\t}",
+		"\t}")
+	dst, keys := t.Load(t.Param("dst"), t.GP64()), t.Load(t.Param("keys"), t.GP64())
+	ahead := t.Load(t.Param("ahead"), t.GP64()).(reg.GPVirtual)
+	width, groupBytes := t.Load(t.Param("width"), t.GP64()), t.GP64()
+	t.SHLQ(operand.U8(2), width)
+	t.MOVQ(width, groupBytes)
+	t.SHLQ(operand.U8(4), groupBytes)
+	groups := t.Stride(groupBytes)
+	queries := t.Rows(t.Stride(width), (rows+3)/4)
+
+	t.Label("tile")
+	left := t.GP64()
+	t.Load(t.Param("q"), queries.Fourth[0])
+	t.StartRows(queries)
+	acc := t.tile(rows, vectors)
+	zero := t.register()
+	t.VXORPS(zero.AsX(), zero.AsX(), zero.AsX())
+	t.each(acc, func(row, disp int, _ reg.VecVirtual) { t.VMOVUPS(zero, asm.At(dst, rowStride*row+disp)) })
+	t.MOVQ(width, left)
+
+	t.Label("chunk")
+	for r := range acc {
+		for _, v := range acc[r] {
+			t.Clear(v)
+		}
+	}
+	t.fetch(ahead, fetches(rows, positions*chunk*2/64), "fetched")
+	for k := range chunk {
+		var key []reg.VecVirtual
+		for v := range vectors {
+			key = append(key, t.register())
+			at := v * t.lanes
+			t.VMOVUPS(groups.Row(keys, at/group, 4*(group*k+at%group)), key[v])
+		}
+		for r := range rows {
+			t.multiply(acc[r], key, queries.At(r, 4*k))
+		}
+	}
+	t.each(acc, func(row, disp int, v reg.VecVirtual) {
+		t.VADDPS(asm.At(dst, rowStride*row+disp), v, v)
+		t.VMOVUPS(v, asm.At(dst, rowStride*row+disp))
+	})
+	t.ADDQ(operand.U32(4*group*chunk), keys)
+	t.Advance(queries, operand.U32(4*chunk))
+	t.SUBQ(operand.U32(4*chunk), left)
+	t.JNZ(operand.LabelRef("chunk"))
+
+	// keys is at the second group of the tile now.
+	for range positions/group - 1 {
+		t.ADDQ(groupBytes, keys)
+	}
+	t.ADDQ(operand.U32(4*positions), dst)
+	tiles := t.Argument("tiles")
+	t.DECQ(tiles)
+	t.JNZ(operand.LabelRef("tile"))
+	t.VZEROUPPER()
+	t.RET()
+}
+
+func (t target) weighted(rows, vectors int) {
+	columns := vectors * t.lanes
+	name := fmt.Sprintf("weighted%dx%d%s", rows, columns, t.isa)
+	t.Func(name, "func(dst, weights, values *float32, positions, width, tiles int, ahead *byte)",
+		fmt.Sprintf("%s adds to the first %d · tiles columns of %d rows the values of", name, columns, rows),
+		"positions, each times its weight. While it works it fetches what is ahead, unless",
+		"that is nil.",
+		"",
+		fmt.Sprintf("\tfor r := range %d {", rows),
+		"\t\tfor t := range positions {",
+		fmt.Sprintf("\t\t\tfor d := range %d * tiles {", columns),
+		"\t\t\t\tdst[width*r+d] = fma(weights[128*r+t], values[width*t+d], dst[width*r+d])",
+		"\t\t\t}",
+		"\t\t}",
+		"\t}")
+	values := t.Load(t.Param("values"), t.GP64())
+	ahead := t.Load(t.Param("ahead"), t.GP64()).(reg.GPVirtual)
+	width := t.Load(t.Param("width"), t.GP64())
+	t.SHLQ(operand.U8(2), width)
+	out := t.Rows(t.Stride(width), (rows+3)/4)
+	t.Load(t.Param("dst"), out.Fourth[0])
+	t.StartRows(out)
+
+	t.Label("tile")
+	weights, value, left := t.GP64(), t.GP64(), t.GP64()
+	t.Load(t.Param("weights"), weights)
+	t.Load(t.Param("positions"), left)
+	t.MOVQ(values, value)
+	acc := t.tile(rows, vectors)
+	t.each(acc, func(row, disp int, v reg.VecVirtual) { t.VMOVUPS(out.At(row, disp), v) })
+
+	t.Label("position")
+	t.fetch(ahead, fetches(rows, (columns*2+63)/64), "fetched")
+	var v []reg.VecVirtual
+	for i := range vectors {
+		v = append(v, t.register())
+		t.VMOVUPS(asm.At(value, 4*t.lanes*i), v[i])
+	}
+	for r := range rows {
+		t.multiply(acc[r], v, asm.At(weights, rowStride*r))
+	}
+	t.ADDQ(operand.U8(4), weights)
+	t.ADDQ(width, value)
+	t.DECQ(left)
+	t.JNZ(operand.LabelRef("position"))
+
+	t.each(acc, func(row, disp int, v reg.VecVirtual) { t.VMOVUPS(v, out.At(row, disp)) })
+	t.Advance(out, operand.U32(4*columns))
+	t.ADDQ(operand.U32(4*columns), values)
+	tiles := t.Argument("tiles")
+	t.DECQ(tiles)
+	t.JNZ(operand.LabelRef("tile"))
+	t.VZEROUPPER()
+	t.RET()
+}
+
+func (t target) blend() {
+	name := "blend" + t.isa
+	t.Func(name, "func(dst, x *float32, n int, by float32)",
+		fmt.Sprintf("%s does n numbers, a multiple of %d.", name, t.lanes),
+		"",
+		"\tfor i := range n {",
+		"\t\tdst[i] = fma(dst[i], by, x[i])",
+		"\t}")
+	dst, x, n := t.Load(t.Param("dst"), t.GP64()), t.Load(t.Param("x"), t.GP64()), t.Load(t.Param("n"), t.GP64())
+	by := t.register()
+	t.VBROADCASTSS(t.Argument("by"), by)
+	t.Label("next")
+	v := t.register()
+	t.VMOVUPS(asm.At(dst, 0), v)
+	t.VFMADD213PS(asm.At(x, 0), by, v)
+	t.VMOVUPS(v, asm.At(dst, 0))
+	t.ADDQ(operand.U32(4*t.lanes), dst)
+	t.ADDQ(operand.U32(4*t.lanes), x)
+	t.SUBQ(operand.U32(t.lanes), n)
+	t.JNZ(operand.LabelRef("next"))
+	t.VZEROUPPER()
+	t.RET()
+}
+
+func (t target) decodeKeysQ8() {
+	name := "decodeKeysQ8" + t.isa
+	t.Func(name, "func(dst *float32, src *byte, blocks int)",
+		name+" decodes blocks of 32 numbers of the keys of 16 positions: fp16 scales, and codes",
+		"by four.",
+		"",
+		"\tfor b := range blocks {",
+		"\t\tfor k := range 32 {",
+		"\t\t\tfor t := range 16 {",
+		"\t\t\t\tdst[512*b+16*k+t] = float32(int8(src[544*b+32+k/4*64+4*t+k%4])) * fp16At(src, 544*b+2*t)",
+		"\t\t\t}",
+		"\t\t}",
+		"\t}")
+	dst, src, blocks := t.Load(t.Param("dst"), t.GP64()), t.Load(t.Param("src"), t.GP64()), t.Load(t.Param("blocks"), t.GP64())
+	t.Label("block")
+	for at := 0; at < group; at += t.lanes {
+		scale := t.register()
+		t.VCVTPH2PS(asm.At(src, 2*at), scale)
+		for quad := range 8 {
+			codes := t.register()
+			t.VMOVUPS(asm.At(src, 2*group+quad*4*group+4*at), codes)
+			for i := range 4 {
+				v := t.register()
+				t.VPSLLD(operand.U8(24-8*i), codes, v)
+				t.VPSRAD(operand.U8(24), v, v)
+				t.VCVTDQ2PS(v, v)
+				t.VMULPS(scale, v, v)
+				t.VMOVUPS(v, asm.At(dst, 4*(group*(4*quad+i)+at)))
+			}
+		}
+	}
+	t.ADDQ(operand.U32(34*group), src)
+	t.ADDQ(operand.U32(4*32*group), dst)
+	t.DECQ(blocks)
+	t.JNZ(operand.LabelRef("block"))
+	t.VZEROUPPER()
+	t.RET()
+}

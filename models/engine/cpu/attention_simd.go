@@ -1,0 +1,89 @@
+//go:build !purego && (amd64 || arm64)
+
+package cpu
+
+import "unsafe"
+
+// attentionSIMD is the assembly of attention for an instruction set. Kernels of
+// more rows come first, the last are of one row.
+type attentionSIMD struct {
+	scoreTiles   []scoreTile
+	weightTiles  []weightTile
+	blendLanes   int
+	blendNumbers func(dst, x *float32, n int, by float32)
+	decodeKeys   func(dst *float32, src *byte, blocks int)
+}
+
+// A scoreTile multiplies so many queries with the keys of so many positions at
+// a time.
+type scoreTile struct {
+	rows, positions int
+	run             func(dst, q, keys *float32, width, tiles int, ahead *byte)
+}
+
+// A weightTile does so many columns of so many rows at a time.
+type weightTile struct {
+	rows, columns int
+	run           func(dst, weights, values *float32, positions, width, tiles int, ahead *byte)
+}
+
+func (a *attentionSIMD) scores(dst, q, keys []float32, width, positions int, ahead []byte) {
+	if width%16 != 0 || width == 0 || positions == 0 {
+		scoresScalar(dst, q, keys, width, positions)
+		return
+	}
+	for len(q) > 0 {
+		tile := a.scoreTiles[0]
+		for i := 1; tile.rows*width > len(q); i++ {
+			tile = a.scoreTiles[i]
+		}
+		tiles := (positions + tile.positions - 1) / tile.positions
+		_ = dst[(tile.rows-1)*cacheTile+tiles*tile.positions-1]
+		_ = keys[tiles*tile.positions*width-1]
+		tile.run(&dst[0], &q[0], &keys[0], width, tiles, unsafe.SliceData(ahead))
+		if q, ahead = q[tile.rows*width:], nil; len(q) > 0 {
+			dst = dst[tile.rows*cacheTile:]
+		}
+	}
+}
+
+func (a *attentionSIMD) weighted(dst, weights, values []float32, width, positions int, ahead []byte) {
+	if positions == 0 {
+		return
+	}
+	values = values[:positions*width]
+	for len(dst) > 0 {
+		done, rows := 0, 0
+		for _, tile := range a.weightTiles {
+			if rows == 0 && tile.rows*width <= len(dst) {
+				rows = tile.rows
+			}
+			if tiles := (width - done) / tile.columns; tile.rows == rows && tiles > 0 {
+				tile.run(&dst[done], &weights[0], &values[done], positions, width, tiles, unsafe.SliceData(ahead))
+				done, ahead = done+tiles*tile.columns, nil
+			}
+		}
+		if done < width {
+			weightedScalar(dst[:rows*width], weights, values, width, positions, done)
+		}
+		if dst = dst[rows*width:]; len(dst) > 0 {
+			weights = weights[rows*cacheTile:]
+		}
+	}
+}
+
+func (a *attentionSIMD) blend(dst, x []float32, by float32) {
+	n := len(dst) / a.blendLanes * a.blendLanes
+	if n > 0 {
+		x = x[:len(dst)]
+		a.blendNumbers(&dst[0], &x[0], n, by)
+	}
+	blendScalar(dst[n:], x[n:], by)
+}
+
+func (a *attentionSIMD) decodeKeysQ8(dst []float32, src []byte) {
+	if blocks := len(dst) / (keyGroup * q8Len); blocks > 0 {
+		src = src[:blocks*keyGroup*q8Bytes]
+		a.decodeKeys(&dst[0], &src[0], blocks)
+	}
+}
