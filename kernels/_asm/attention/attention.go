@@ -19,6 +19,7 @@ const (
 
 // Generate writes all functions of attention_amd64.s.
 func Generate(p *asm.Program) {
+	declareConstants(p)
 	wide := target{p, "AVX512", 16, p.ZMM}
 	wide.scores(12, 2)
 	wide.scores(4, 4)
@@ -31,7 +32,10 @@ func Generate(p *asm.Program) {
 	wide.weighted(2, 4)
 	wide.weighted(1, 4)
 	wide.blend()
-	wide.decodeKeysQ8()
+	vnni := target{p, "AVX512VNNI", 16, p.ZMM}
+	for _, rows := range []int{6, 2, 1} {
+		vnni.scoresQ8(rows, 2, vnni.biased())
+	}
 	narrow := target{p, "AVX2", 8, p.YMM}
 	narrow.scores(6, 2)
 	narrow.scores(2, 4)
@@ -41,7 +45,9 @@ func Generate(p *asm.Program) {
 	narrow.weighted(2, 2)
 	narrow.weighted(1, 2)
 	narrow.blend()
-	narrow.decodeKeysQ8()
+	for _, rows := range []int{2, 1} {
+		narrow.scoresQ8(rows, 2, narrow.signed())
+	}
 }
 
 // target is what the instruction sets differ in.
@@ -73,27 +79,16 @@ func (t target) each(tile [][]reg.VecVirtual, f func(row, disp int, v reg.VecVir
 	}
 }
 
-// fetches is how many cache lines are fetched meanwhile, where there are so few
-// rows that memory is what takes time.
-func fetches(rows, lines int) int {
+// fetch fetches so many bytes from ahead on into the second-level cache, where
+// there are so few rows that memory is what takes time.
+func (t target) fetch(ahead reg.GPVirtual, rows, bytes int) {
 	if rows > 4 {
-		return 0
-	}
-	return lines
-}
-
-// fetch fetches the next so many cache lines from ahead on, unless it is nil.
-func (t target) fetch(ahead reg.GPVirtual, lines int, label string) {
-	if lines == 0 {
 		return
 	}
-	t.TESTQ(ahead, ahead)
-	t.JZ(operand.LabelRef(label))
-	for i := range lines {
-		t.PREFETCHT0(asm.At(ahead, 64*i))
+	for i := 0; i < bytes; i += 64 {
+		t.PREFETCHT1(asm.At(ahead, i))
 	}
-	t.ADDQ(operand.U32(64*lines), ahead)
-	t.Label(label)
+	t.ADDQ(operand.U32(bytes), ahead)
 }
 
 // multiply adds the products of a row's number, at x, with vectors.
@@ -110,7 +105,7 @@ func (t target) scores(rows, vectors int) {
 	name := fmt.Sprintf("scores%dx%d%s", rows, positions, t.isa)
 	t.Func(name, "func(dst, q, keys *float32, width, tiles int, ahead *byte)",
 		fmt.Sprintf("%s multiplies %d queries, a multiple of 16 wide, with the keys of", name, rows),
-		fmt.Sprintf("%d · tiles positions. While it works it fetches what is ahead, unless that is nil.", positions),
+		fmt.Sprintf("%d · tiles positions. While it works it fetches what is ahead.", positions),
 		"",
 		fmt.Sprintf("\tfor r := range %d {", rows),
 		fmt.Sprintf("\t\tfor t := range %d * tiles {", positions),
@@ -149,8 +144,8 @@ func (t target) scores(rows, vectors int) {
 			t.Clear(v)
 		}
 	}
-	t.fetch(ahead, fetches(rows, positions*chunk*2/64), "fetched")
 	for k := range chunk {
+		t.fetch(ahead, rows, positions*2)
 		var key []reg.VecVirtual
 		for v := range vectors {
 			key = append(key, t.register())
@@ -187,8 +182,7 @@ func (t target) weighted(rows, vectors int) {
 	name := fmt.Sprintf("weighted%dx%d%s", rows, columns, t.isa)
 	t.Func(name, "func(dst, weights, values *float32, positions, width, tiles int, ahead *byte)",
 		fmt.Sprintf("%s adds to the first %d · tiles columns of %d rows the values of", name, columns, rows),
-		"positions, each times its weight. While it works it fetches what is ahead, unless",
-		"that is nil.",
+		"positions, each times its weight. While it works it fetches what is ahead.",
 		"",
 		fmt.Sprintf("\tfor r := range %d {", rows),
 		"\t\tfor t := range positions {",
@@ -214,7 +208,7 @@ func (t target) weighted(rows, vectors int) {
 	t.each(acc, func(row, disp int, v reg.VecVirtual) { t.VMOVUPS(out.At(row, disp), v) })
 
 	t.Label("position")
-	t.fetch(ahead, fetches(rows, (columns*2+63)/64), "fetched")
+	t.fetch(ahead, rows, columns*2)
 	var v []reg.VecVirtual
 	for i := range vectors {
 		v = append(v, t.register())
@@ -258,45 +252,6 @@ func (t target) blend() {
 	t.ADDQ(operand.U32(4*t.lanes), x)
 	t.SUBQ(operand.U32(t.lanes), n)
 	t.JNZ(operand.LabelRef("next"))
-	t.VZEROUPPER()
-	t.RET()
-}
-
-func (t target) decodeKeysQ8() {
-	name := "decodeKeysQ8" + t.isa
-	t.Func(name, "func(dst *float32, src *byte, blocks int)",
-		name+" decodes blocks of 32 numbers of the keys of 16 positions: fp16 scales, and codes",
-		"by four.",
-		"",
-		"\tfor b := range blocks {",
-		"\t\tfor k := range 32 {",
-		"\t\t\tfor t := range 16 {",
-		"\t\t\t\tdst[512*b+16*k+t] = float32(int8(src[544*b+32+k/4*64+4*t+k%4])) * fp16At(src, 544*b+2*t)",
-		"\t\t\t}",
-		"\t\t}",
-		"\t}")
-	dst, src, blocks := t.Load(t.Param("dst"), t.GP64()), t.Load(t.Param("src"), t.GP64()), t.Load(t.Param("blocks"), t.GP64())
-	t.Label("block")
-	for at := 0; at < group; at += t.lanes {
-		scale := t.register()
-		t.VCVTPH2PS(asm.At(src, 2*at), scale)
-		for quad := range 8 {
-			codes := t.register()
-			t.VMOVUPS(asm.At(src, 2*group+quad*4*group+4*at), codes)
-			for i := range 4 {
-				v := t.register()
-				t.VPSLLD(operand.U8(24-8*i), codes, v)
-				t.VPSRAD(operand.U8(24), v, v)
-				t.VCVTDQ2PS(v, v)
-				t.VMULPS(scale, v, v)
-				t.VMOVUPS(v, asm.At(dst, 4*(group*(4*quad+i)+at)))
-			}
-		}
-	}
-	t.ADDQ(operand.U32(34*group), src)
-	t.ADDQ(operand.U32(4*32*group), dst)
-	t.DECQ(blocks)
-	t.JNZ(operand.LabelRef("block"))
 	t.VZEROUPPER()
 	t.RET()
 }

@@ -19,6 +19,7 @@ type attention struct {
 	writer  cacheWriter
 	decoded []float32 // attendSpan × width: keys or values
 	queries []float32 // rows × width
+	codes   []byte    // rows × width / 32 × queryBytes: of queries in int8
 	answers []float32 // rows × width: of the tiles so far
 	parts   []float32 // rows × width: of a tile
 	scores  []float32 // rows × cacheTile
@@ -69,6 +70,11 @@ func (a *attention) start(s *stream, head, heads, from, end int) {
 	a.resize((end-from)*heads, dim)
 	for c := from; c < end; c++ {
 		copy(a.queries[(c-from)*heads*dim:][:heads*dim], s.q.data[c*width+head*dim:])
+	}
+	if s.cache.int8 {
+		a.writer.acts.Prepare(s.cache.quantizer, a.queries, (end-from)*heads, dim)
+		a.codes = grow(a.codes, (end-from)*heads*dim/q8Len*queryBytes)
+		packQueries(a.codes, &a.writer.acts)
 	}
 	clear(a.answers)
 	for r := range a.states {
@@ -134,6 +140,11 @@ func (t *tile) meet() {
 // score multiplies the rows with the keys.
 func (t *tile) score(from int) {
 	dim := t.cache.dim
+	if t.cache.int8 {
+		blocks := dim / q8Len
+		t.vec.scoresQ8(t.scores[from*cacheTile:], t.codes[from*blocks*queryBytes:], t.keys, blocks, t.positions)
+		return
+	}
 	for at := 0; at < t.positions; at += attendSpan {
 		n := min(attendSpan, t.positions-at)
 		keys, ahead := t.cache.floatKeys(t.keys, at, n, t.decoded), t.values

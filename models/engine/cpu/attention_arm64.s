@@ -986,102 +986,477 @@ next:
 	BNE next
 	RET
 
-// func decodeKeysQ8NEON(dst *float32, src *byte, blocks int)
+// func scoresQ8x1x16NEON(dst *float32, q, keys *byte, blocks, tiles int)
 //
-// Each byte of the codes goes to the top of its word, and back with its sign.
-TEXT ·decodeKeysQ8NEON(SB), NOSPLIT, $0-24
+// 1 query with the keys of 16 · tiles positions. Sums of pairs add up by SADALP.
+TEXT ·scoresQ8x1x16NEON(SB), NOSPLIT, $0-40
 	MOVD dst+0(FP), R0
-	MOVD src+8(FP), R1
-	MOVD blocks+16(FP), R2
+	MOVD keys+16(FP), R2
+	MOVD blocks+24(FP), R3
+	MOVD tiles+32(FP), R4
+
+tile:
+	MOVD q+8(FP), R7
+	MOVD R3, R6
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
 
 block:
-	FLDPQ (R1), (F16, F17)
-	ADD $32, R1, R1
-	MOVD $8, R3
-	WORD $0x0e217a14 // fcvtl v20.4s, v16.4h
-	WORD $0x4e217a15 // fcvtl2 v21.4s, v16.8h
-	WORD $0x0e217a36 // fcvtl v22.4s, v17.4h
-	WORD $0x4e217a37 // fcvtl2 v23.4s, v17.8h
-
-quad:
-	FLDPQ (R1), (F0, F1)
-	FLDPQ 32(R1), (F2, F3)
-	WORD $0x4f385404 // shl v4.4s, v0.4s, #24
-	WORD $0x4f385425 // shl v5.4s, v1.4s, #24
-	WORD $0x4f385446 // shl v6.4s, v2.4s, #24
-	WORD $0x4f385467 // shl v7.4s, v3.4s, #24
-	WORD $0x4f280484 // sshr v4.4s, v4.4s, #24
-	WORD $0x4f2804a5 // sshr v5.4s, v5.4s, #24
-	WORD $0x4f2804c6 // sshr v6.4s, v6.4s, #24
-	WORD $0x4f2804e7 // sshr v7.4s, v7.4s, #24
-	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
-	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
-	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
-	WORD $0x4e21d8e7 // scvtf v7.4s, v7.4s
-	WORD $0x6e34dc84 // fmul v4.4s, v4.4s, v20.4s
-	WORD $0x6e35dca5 // fmul v5.4s, v5.4s, v21.4s
-	WORD $0x6e36dcc6 // fmul v6.4s, v6.4s, v22.4s
-	WORD $0x6e37dce7 // fmul v7.4s, v7.4s, v23.4s
-	FSTPQ (F4, F5), (R0)
-	FSTPQ (F6, F7), 32(R0)
-	WORD $0x4f305404 // shl v4.4s, v0.4s, #16
-	WORD $0x4f305425 // shl v5.4s, v1.4s, #16
-	WORD $0x4f305446 // shl v6.4s, v2.4s, #16
-	WORD $0x4f305467 // shl v7.4s, v3.4s, #16
-	WORD $0x4f280484 // sshr v4.4s, v4.4s, #24
-	WORD $0x4f2804a5 // sshr v5.4s, v5.4s, #24
-	WORD $0x4f2804c6 // sshr v6.4s, v6.4s, #24
-	WORD $0x4f2804e7 // sshr v7.4s, v7.4s, #24
-	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
-	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
-	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
-	WORD $0x4e21d8e7 // scvtf v7.4s, v7.4s
-	WORD $0x6e34dc84 // fmul v4.4s, v4.4s, v20.4s
-	WORD $0x6e35dca5 // fmul v5.4s, v5.4s, v21.4s
-	WORD $0x6e36dcc6 // fmul v6.4s, v6.4s, v22.4s
-	WORD $0x6e37dce7 // fmul v7.4s, v7.4s, v23.4s
-	FSTPQ (F4, F5), 64(R0)
-	FSTPQ (F6, F7), 96(R0)
-	WORD $0x4f285404 // shl v4.4s, v0.4s, #8
-	WORD $0x4f285425 // shl v5.4s, v1.4s, #8
-	WORD $0x4f285446 // shl v6.4s, v2.4s, #8
-	WORD $0x4f285467 // shl v7.4s, v3.4s, #8
-	WORD $0x4f280484 // sshr v4.4s, v4.4s, #24
-	WORD $0x4f2804a5 // sshr v5.4s, v5.4s, #24
-	WORD $0x4f2804c6 // sshr v6.4s, v6.4s, #24
-	WORD $0x4f2804e7 // sshr v7.4s, v7.4s, #24
-	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
-	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
-	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
-	WORD $0x4e21d8e7 // scvtf v7.4s, v7.4s
-	WORD $0x6e34dc84 // fmul v4.4s, v4.4s, v20.4s
-	WORD $0x6e35dca5 // fmul v5.4s, v5.4s, v21.4s
-	WORD $0x6e36dcc6 // fmul v6.4s, v6.4s, v22.4s
-	WORD $0x6e37dce7 // fmul v7.4s, v7.4s, v23.4s
-	FSTPQ (F4, F5), 128(R0)
-	FSTPQ (F6, F7), 160(R0)
-	WORD $0x4f205404 // shl v4.4s, v0.4s, #0
-	WORD $0x4f205425 // shl v5.4s, v1.4s, #0
-	WORD $0x4f205446 // shl v6.4s, v2.4s, #0
-	WORD $0x4f205467 // shl v7.4s, v3.4s, #0
-	WORD $0x4f280484 // sshr v4.4s, v4.4s, #24
-	WORD $0x4f2804a5 // sshr v5.4s, v5.4s, #24
-	WORD $0x4f2804c6 // sshr v6.4s, v6.4s, #24
-	WORD $0x4f2804e7 // sshr v7.4s, v7.4s, #24
-	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
-	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
-	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
-	WORD $0x4e21d8e7 // scvtf v7.4s, v7.4s
-	WORD $0x6e34dc84 // fmul v4.4s, v4.4s, v20.4s
-	WORD $0x6e35dca5 // fmul v5.4s, v5.4s, v21.4s
-	WORD $0x6e36dcc6 // fmul v6.4s, v6.4s, v22.4s
-	WORD $0x6e37dce7 // fmul v7.4s, v7.4s, v23.4s
-	FSTPQ (F4, F5), 192(R0)
-	FSTPQ (F6, F7), 224(R0)
-	ADD $64, R1, R1
-	ADD $256, R0, R0
-	SUBS $1, R3, R3
-	BNE quad
-	SUBS $1, R2, R2
+	FLDPQ (R2), (F28, F29)
+	ADD $32, R2, R2
+	WORD $0x0e217b98 // fcvtl v24.4s, v28.4h
+	WORD $0x4e217b99 // fcvtl2 v25.4s, v28.8h
+	WORD $0x0e217bba // fcvtl v26.4s, v29.4h
+	WORD $0x4e217bbb // fcvtl2 v27.4s, v29.8h
+	FLDPQ (R7), (F20, F21)
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	FLDPQ (R2), (F16, F17)
+	FLDPQ 32(R2), (F18, F19)
+	WORD $0x4e04069c // dup v28.4s, v20.s[0]
+	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
+	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
+	WORD $0x4e606ba8 // sadalp v8.4s, v29.8h
+	WORD $0x4e606bc9 // sadalp v9.4s, v30.8h
+	WORD $0x0e3cc23d // smull v29.8h, v17.8b, v28.8b
+	WORD $0x4e3cc23e // smull2 v30.8h, v17.16b, v28.16b
+	WORD $0x4e606baa // sadalp v10.4s, v29.8h
+	WORD $0x4e606bcb // sadalp v11.4s, v30.8h
+	WORD $0x0e3cc25d // smull v29.8h, v18.8b, v28.8b
+	WORD $0x4e3cc25e // smull2 v30.8h, v18.16b, v28.16b
+	WORD $0x4e606bac // sadalp v12.4s, v29.8h
+	WORD $0x4e606bcd // sadalp v13.4s, v30.8h
+	WORD $0x0e3cc27d // smull v29.8h, v19.8b, v28.8b
+	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
+	WORD $0x4e606bae // sadalp v14.4s, v29.8h
+	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 96(R2), (F18, F19)
+	WORD $0x4e0c069c // dup v28.4s, v20.s[1]
+	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
+	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
+	WORD $0x4e606ba8 // sadalp v8.4s, v29.8h
+	WORD $0x4e606bc9 // sadalp v9.4s, v30.8h
+	WORD $0x0e3cc23d // smull v29.8h, v17.8b, v28.8b
+	WORD $0x4e3cc23e // smull2 v30.8h, v17.16b, v28.16b
+	WORD $0x4e606baa // sadalp v10.4s, v29.8h
+	WORD $0x4e606bcb // sadalp v11.4s, v30.8h
+	WORD $0x0e3cc25d // smull v29.8h, v18.8b, v28.8b
+	WORD $0x4e3cc25e // smull2 v30.8h, v18.16b, v28.16b
+	WORD $0x4e606bac // sadalp v12.4s, v29.8h
+	WORD $0x4e606bcd // sadalp v13.4s, v30.8h
+	WORD $0x0e3cc27d // smull v29.8h, v19.8b, v28.8b
+	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
+	WORD $0x4e606bae // sadalp v14.4s, v29.8h
+	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 160(R2), (F18, F19)
+	WORD $0x4e14069c // dup v28.4s, v20.s[2]
+	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
+	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
+	WORD $0x4e606ba8 // sadalp v8.4s, v29.8h
+	WORD $0x4e606bc9 // sadalp v9.4s, v30.8h
+	WORD $0x0e3cc23d // smull v29.8h, v17.8b, v28.8b
+	WORD $0x4e3cc23e // smull2 v30.8h, v17.16b, v28.16b
+	WORD $0x4e606baa // sadalp v10.4s, v29.8h
+	WORD $0x4e606bcb // sadalp v11.4s, v30.8h
+	WORD $0x0e3cc25d // smull v29.8h, v18.8b, v28.8b
+	WORD $0x4e3cc25e // smull2 v30.8h, v18.16b, v28.16b
+	WORD $0x4e606bac // sadalp v12.4s, v29.8h
+	WORD $0x4e606bcd // sadalp v13.4s, v30.8h
+	WORD $0x0e3cc27d // smull v29.8h, v19.8b, v28.8b
+	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
+	WORD $0x4e606bae // sadalp v14.4s, v29.8h
+	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
+	FLDPQ 192(R2), (F16, F17)
+	FLDPQ 224(R2), (F18, F19)
+	WORD $0x4e1c069c // dup v28.4s, v20.s[3]
+	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
+	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
+	WORD $0x4e606ba8 // sadalp v8.4s, v29.8h
+	WORD $0x4e606bc9 // sadalp v9.4s, v30.8h
+	WORD $0x0e3cc23d // smull v29.8h, v17.8b, v28.8b
+	WORD $0x4e3cc23e // smull2 v30.8h, v17.16b, v28.16b
+	WORD $0x4e606baa // sadalp v10.4s, v29.8h
+	WORD $0x4e606bcb // sadalp v11.4s, v30.8h
+	WORD $0x0e3cc25d // smull v29.8h, v18.8b, v28.8b
+	WORD $0x4e3cc25e // smull2 v30.8h, v18.16b, v28.16b
+	WORD $0x4e606bac // sadalp v12.4s, v29.8h
+	WORD $0x4e606bcd // sadalp v13.4s, v30.8h
+	WORD $0x0e3cc27d // smull v29.8h, v19.8b, v28.8b
+	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
+	WORD $0x4e606bae // sadalp v14.4s, v29.8h
+	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
+	FLDPQ 256(R2), (F16, F17)
+	FLDPQ 288(R2), (F18, F19)
+	WORD $0x4e0406bc // dup v28.4s, v21.s[0]
+	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
+	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
+	WORD $0x4e606ba8 // sadalp v8.4s, v29.8h
+	WORD $0x4e606bc9 // sadalp v9.4s, v30.8h
+	WORD $0x0e3cc23d // smull v29.8h, v17.8b, v28.8b
+	WORD $0x4e3cc23e // smull2 v30.8h, v17.16b, v28.16b
+	WORD $0x4e606baa // sadalp v10.4s, v29.8h
+	WORD $0x4e606bcb // sadalp v11.4s, v30.8h
+	WORD $0x0e3cc25d // smull v29.8h, v18.8b, v28.8b
+	WORD $0x4e3cc25e // smull2 v30.8h, v18.16b, v28.16b
+	WORD $0x4e606bac // sadalp v12.4s, v29.8h
+	WORD $0x4e606bcd // sadalp v13.4s, v30.8h
+	WORD $0x0e3cc27d // smull v29.8h, v19.8b, v28.8b
+	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
+	WORD $0x4e606bae // sadalp v14.4s, v29.8h
+	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
+	FLDPQ 320(R2), (F16, F17)
+	FLDPQ 352(R2), (F18, F19)
+	WORD $0x4e0c06bc // dup v28.4s, v21.s[1]
+	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
+	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
+	WORD $0x4e606ba8 // sadalp v8.4s, v29.8h
+	WORD $0x4e606bc9 // sadalp v9.4s, v30.8h
+	WORD $0x0e3cc23d // smull v29.8h, v17.8b, v28.8b
+	WORD $0x4e3cc23e // smull2 v30.8h, v17.16b, v28.16b
+	WORD $0x4e606baa // sadalp v10.4s, v29.8h
+	WORD $0x4e606bcb // sadalp v11.4s, v30.8h
+	WORD $0x0e3cc25d // smull v29.8h, v18.8b, v28.8b
+	WORD $0x4e3cc25e // smull2 v30.8h, v18.16b, v28.16b
+	WORD $0x4e606bac // sadalp v12.4s, v29.8h
+	WORD $0x4e606bcd // sadalp v13.4s, v30.8h
+	WORD $0x0e3cc27d // smull v29.8h, v19.8b, v28.8b
+	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
+	WORD $0x4e606bae // sadalp v14.4s, v29.8h
+	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
+	FLDPQ 384(R2), (F16, F17)
+	FLDPQ 416(R2), (F18, F19)
+	WORD $0x4e1406bc // dup v28.4s, v21.s[2]
+	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
+	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
+	WORD $0x4e606ba8 // sadalp v8.4s, v29.8h
+	WORD $0x4e606bc9 // sadalp v9.4s, v30.8h
+	WORD $0x0e3cc23d // smull v29.8h, v17.8b, v28.8b
+	WORD $0x4e3cc23e // smull2 v30.8h, v17.16b, v28.16b
+	WORD $0x4e606baa // sadalp v10.4s, v29.8h
+	WORD $0x4e606bcb // sadalp v11.4s, v30.8h
+	WORD $0x0e3cc25d // smull v29.8h, v18.8b, v28.8b
+	WORD $0x4e3cc25e // smull2 v30.8h, v18.16b, v28.16b
+	WORD $0x4e606bac // sadalp v12.4s, v29.8h
+	WORD $0x4e606bcd // sadalp v13.4s, v30.8h
+	WORD $0x0e3cc27d // smull v29.8h, v19.8b, v28.8b
+	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
+	WORD $0x4e606bae // sadalp v14.4s, v29.8h
+	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
+	FLDPQ 448(R2), (F16, F17)
+	FLDPQ 480(R2), (F18, F19)
+	WORD $0x4e1c06bc // dup v28.4s, v21.s[3]
+	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
+	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
+	WORD $0x4e606ba8 // sadalp v8.4s, v29.8h
+	WORD $0x4e606bc9 // sadalp v9.4s, v30.8h
+	WORD $0x0e3cc23d // smull v29.8h, v17.8b, v28.8b
+	WORD $0x4e3cc23e // smull2 v30.8h, v17.16b, v28.16b
+	WORD $0x4e606baa // sadalp v10.4s, v29.8h
+	WORD $0x4e606bcb // sadalp v11.4s, v30.8h
+	WORD $0x0e3cc25d // smull v29.8h, v18.8b, v28.8b
+	WORD $0x4e3cc25e // smull2 v30.8h, v18.16b, v28.16b
+	WORD $0x4e606bac // sadalp v12.4s, v29.8h
+	WORD $0x4e606bcd // sadalp v13.4s, v30.8h
+	WORD $0x0e3cc27d // smull v29.8h, v19.8b, v28.8b
+	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
+	WORD $0x4e606bae // sadalp v14.4s, v29.8h
+	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
+	FMOVS 32(R7), F30
+	WORD $0x4ea9bd08 // addp v8.4s, v8.4s, v9.4s
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	WORD $0x4f9e931f // fmul v31.4s, v24.4s, v30.s[0]
+	WORD $0x4e3fcd00 // fmla v0.4s, v8.4s, v31.4s
+	WORD $0x4eabbd4a // addp v10.4s, v10.4s, v11.4s
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4f9e933f // fmul v31.4s, v25.4s, v30.s[0]
+	WORD $0x4e3fcd41 // fmla v1.4s, v10.4s, v31.4s
+	WORD $0x4eadbd8c // addp v12.4s, v12.4s, v13.4s
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4f9e935f // fmul v31.4s, v26.4s, v30.s[0]
+	WORD $0x4e3fcd82 // fmla v2.4s, v12.4s, v31.4s
+	WORD $0x4eafbdce // addp v14.4s, v14.4s, v15.4s
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	WORD $0x4f9e937f // fmul v31.4s, v27.4s, v30.s[0]
+	WORD $0x4e3fcdc3 // fmla v3.4s, v14.4s, v31.4s
+	ADD $40, R7, R7
+	ADD $512, R2, R2
+	SUBS $1, R6, R6
 	BNE block
+	FSTPQ (F0, F1), (R0)
+	FSTPQ (F2, F3), 32(R0)
+	ADD $64, R0, R0
+	SUBS $1, R4, R4
+	BNE tile
+	RET
+
+// func scoresQ8x2x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int)
+//
+// 2 queries with the keys of 16 · tiles positions.
+TEXT ·scoresQ8x2x16NEONDot(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD keys+16(FP), R2
+	MOVD blocks+24(FP), R3
+	MOVD tiles+32(FP), R4
+	MOVD $40, R5
+	MUL R3, R5, R5
+
+tile:
+	MOVD q+8(FP), R7
+	MOVD R3, R6
+	ADD R5, R7, R8
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+
+block:
+	FLDPQ (R2), (F28, F29)
+	ADD $32, R2, R2
+	WORD $0x0e217b98 // fcvtl v24.4s, v28.4h
+	WORD $0x4e217b99 // fcvtl2 v25.4s, v28.8h
+	WORD $0x0e217bba // fcvtl v26.4s, v29.4h
+	WORD $0x4e217bbb // fcvtl2 v27.4s, v29.8h
+	FLDPQ (R7), (F20, F21)
+	FLDPQ (R8), (F22, F23)
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	FLDPQ (R2), (F16, F17)
+	FLDPQ 32(R2), (F18, F19)
+	WORD $0x4f94e208 // sdot v8.4s, v16.16b, v20.4b[0]
+	WORD $0x4f94e229 // sdot v9.4s, v17.16b, v20.4b[0]
+	WORD $0x4f94e24a // sdot v10.4s, v18.16b, v20.4b[0]
+	WORD $0x4f94e26b // sdot v11.4s, v19.16b, v20.4b[0]
+	WORD $0x4f96e20c // sdot v12.4s, v16.16b, v22.4b[0]
+	WORD $0x4f96e22d // sdot v13.4s, v17.16b, v22.4b[0]
+	WORD $0x4f96e24e // sdot v14.4s, v18.16b, v22.4b[0]
+	WORD $0x4f96e26f // sdot v15.4s, v19.16b, v22.4b[0]
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 96(R2), (F18, F19)
+	WORD $0x4fb4e208 // sdot v8.4s, v16.16b, v20.4b[1]
+	WORD $0x4fb4e229 // sdot v9.4s, v17.16b, v20.4b[1]
+	WORD $0x4fb4e24a // sdot v10.4s, v18.16b, v20.4b[1]
+	WORD $0x4fb4e26b // sdot v11.4s, v19.16b, v20.4b[1]
+	WORD $0x4fb6e20c // sdot v12.4s, v16.16b, v22.4b[1]
+	WORD $0x4fb6e22d // sdot v13.4s, v17.16b, v22.4b[1]
+	WORD $0x4fb6e24e // sdot v14.4s, v18.16b, v22.4b[1]
+	WORD $0x4fb6e26f // sdot v15.4s, v19.16b, v22.4b[1]
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 160(R2), (F18, F19)
+	WORD $0x4f94ea08 // sdot v8.4s, v16.16b, v20.4b[2]
+	WORD $0x4f94ea29 // sdot v9.4s, v17.16b, v20.4b[2]
+	WORD $0x4f94ea4a // sdot v10.4s, v18.16b, v20.4b[2]
+	WORD $0x4f94ea6b // sdot v11.4s, v19.16b, v20.4b[2]
+	WORD $0x4f96ea0c // sdot v12.4s, v16.16b, v22.4b[2]
+	WORD $0x4f96ea2d // sdot v13.4s, v17.16b, v22.4b[2]
+	WORD $0x4f96ea4e // sdot v14.4s, v18.16b, v22.4b[2]
+	WORD $0x4f96ea6f // sdot v15.4s, v19.16b, v22.4b[2]
+	FLDPQ 192(R2), (F16, F17)
+	FLDPQ 224(R2), (F18, F19)
+	WORD $0x4fb4ea08 // sdot v8.4s, v16.16b, v20.4b[3]
+	WORD $0x4fb4ea29 // sdot v9.4s, v17.16b, v20.4b[3]
+	WORD $0x4fb4ea4a // sdot v10.4s, v18.16b, v20.4b[3]
+	WORD $0x4fb4ea6b // sdot v11.4s, v19.16b, v20.4b[3]
+	WORD $0x4fb6ea0c // sdot v12.4s, v16.16b, v22.4b[3]
+	WORD $0x4fb6ea2d // sdot v13.4s, v17.16b, v22.4b[3]
+	WORD $0x4fb6ea4e // sdot v14.4s, v18.16b, v22.4b[3]
+	WORD $0x4fb6ea6f // sdot v15.4s, v19.16b, v22.4b[3]
+	FLDPQ 256(R2), (F16, F17)
+	FLDPQ 288(R2), (F18, F19)
+	WORD $0x4f95e208 // sdot v8.4s, v16.16b, v21.4b[0]
+	WORD $0x4f95e229 // sdot v9.4s, v17.16b, v21.4b[0]
+	WORD $0x4f95e24a // sdot v10.4s, v18.16b, v21.4b[0]
+	WORD $0x4f95e26b // sdot v11.4s, v19.16b, v21.4b[0]
+	WORD $0x4f97e20c // sdot v12.4s, v16.16b, v23.4b[0]
+	WORD $0x4f97e22d // sdot v13.4s, v17.16b, v23.4b[0]
+	WORD $0x4f97e24e // sdot v14.4s, v18.16b, v23.4b[0]
+	WORD $0x4f97e26f // sdot v15.4s, v19.16b, v23.4b[0]
+	FLDPQ 320(R2), (F16, F17)
+	FLDPQ 352(R2), (F18, F19)
+	WORD $0x4fb5e208 // sdot v8.4s, v16.16b, v21.4b[1]
+	WORD $0x4fb5e229 // sdot v9.4s, v17.16b, v21.4b[1]
+	WORD $0x4fb5e24a // sdot v10.4s, v18.16b, v21.4b[1]
+	WORD $0x4fb5e26b // sdot v11.4s, v19.16b, v21.4b[1]
+	WORD $0x4fb7e20c // sdot v12.4s, v16.16b, v23.4b[1]
+	WORD $0x4fb7e22d // sdot v13.4s, v17.16b, v23.4b[1]
+	WORD $0x4fb7e24e // sdot v14.4s, v18.16b, v23.4b[1]
+	WORD $0x4fb7e26f // sdot v15.4s, v19.16b, v23.4b[1]
+	FLDPQ 384(R2), (F16, F17)
+	FLDPQ 416(R2), (F18, F19)
+	WORD $0x4f95ea08 // sdot v8.4s, v16.16b, v21.4b[2]
+	WORD $0x4f95ea29 // sdot v9.4s, v17.16b, v21.4b[2]
+	WORD $0x4f95ea4a // sdot v10.4s, v18.16b, v21.4b[2]
+	WORD $0x4f95ea6b // sdot v11.4s, v19.16b, v21.4b[2]
+	WORD $0x4f97ea0c // sdot v12.4s, v16.16b, v23.4b[2]
+	WORD $0x4f97ea2d // sdot v13.4s, v17.16b, v23.4b[2]
+	WORD $0x4f97ea4e // sdot v14.4s, v18.16b, v23.4b[2]
+	WORD $0x4f97ea6f // sdot v15.4s, v19.16b, v23.4b[2]
+	FLDPQ 448(R2), (F16, F17)
+	FLDPQ 480(R2), (F18, F19)
+	WORD $0x4fb5ea08 // sdot v8.4s, v16.16b, v21.4b[3]
+	WORD $0x4fb5ea29 // sdot v9.4s, v17.16b, v21.4b[3]
+	WORD $0x4fb5ea4a // sdot v10.4s, v18.16b, v21.4b[3]
+	WORD $0x4fb5ea6b // sdot v11.4s, v19.16b, v21.4b[3]
+	WORD $0x4fb7ea0c // sdot v12.4s, v16.16b, v23.4b[3]
+	WORD $0x4fb7ea2d // sdot v13.4s, v17.16b, v23.4b[3]
+	WORD $0x4fb7ea4e // sdot v14.4s, v18.16b, v23.4b[3]
+	WORD $0x4fb7ea6f // sdot v15.4s, v19.16b, v23.4b[3]
+	FMOVS 32(R7), F30
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	WORD $0x4f9e931f // fmul v31.4s, v24.4s, v30.s[0]
+	WORD $0x4e3fcd00 // fmla v0.4s, v8.4s, v31.4s
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4f9e933f // fmul v31.4s, v25.4s, v30.s[0]
+	WORD $0x4e3fcd21 // fmla v1.4s, v9.4s, v31.4s
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4f9e935f // fmul v31.4s, v26.4s, v30.s[0]
+	WORD $0x4e3fcd42 // fmla v2.4s, v10.4s, v31.4s
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4f9e937f // fmul v31.4s, v27.4s, v30.s[0]
+	WORD $0x4e3fcd63 // fmla v3.4s, v11.4s, v31.4s
+	ADD $40, R7, R7
+	FMOVS 32(R8), F30
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4f9e931f // fmul v31.4s, v24.4s, v30.s[0]
+	WORD $0x4e3fcd84 // fmla v4.4s, v12.4s, v31.4s
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4f9e933f // fmul v31.4s, v25.4s, v30.s[0]
+	WORD $0x4e3fcda5 // fmla v5.4s, v13.4s, v31.4s
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	WORD $0x4f9e935f // fmul v31.4s, v26.4s, v30.s[0]
+	WORD $0x4e3fcdc6 // fmla v6.4s, v14.4s, v31.4s
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	WORD $0x4f9e937f // fmul v31.4s, v27.4s, v30.s[0]
+	WORD $0x4e3fcde7 // fmla v7.4s, v15.4s, v31.4s
+	ADD $40, R8, R8
+	ADD $512, R2, R2
+	SUBS $1, R6, R6
+	BNE block
+	FSTPQ (F0, F1), (R0)
+	FSTPQ (F2, F3), 32(R0)
+	FSTPQ (F4, F5), 512(R0)
+	FSTPQ (F6, F7), 544(R0)
+	ADD $64, R0, R0
+	SUBS $1, R4, R4
+	BNE tile
+	RET
+
+// func scoresQ8x1x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int)
+//
+// 1 query with the keys of 16 · tiles positions.
+TEXT ·scoresQ8x1x16NEONDot(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD keys+16(FP), R2
+	MOVD blocks+24(FP), R3
+	MOVD tiles+32(FP), R4
+
+tile:
+	MOVD q+8(FP), R7
+	MOVD R3, R6
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+
+block:
+	FLDPQ (R2), (F28, F29)
+	ADD $32, R2, R2
+	WORD $0x0e217b98 // fcvtl v24.4s, v28.4h
+	WORD $0x4e217b99 // fcvtl2 v25.4s, v28.8h
+	WORD $0x0e217bba // fcvtl v26.4s, v29.4h
+	WORD $0x4e217bbb // fcvtl2 v27.4s, v29.8h
+	FLDPQ (R7), (F20, F21)
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	FLDPQ (R2), (F16, F17)
+	FLDPQ 32(R2), (F18, F19)
+	WORD $0x4f94e208 // sdot v8.4s, v16.16b, v20.4b[0]
+	WORD $0x4f94e229 // sdot v9.4s, v17.16b, v20.4b[0]
+	WORD $0x4f94e24a // sdot v10.4s, v18.16b, v20.4b[0]
+	WORD $0x4f94e26b // sdot v11.4s, v19.16b, v20.4b[0]
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 96(R2), (F18, F19)
+	WORD $0x4fb4e208 // sdot v8.4s, v16.16b, v20.4b[1]
+	WORD $0x4fb4e229 // sdot v9.4s, v17.16b, v20.4b[1]
+	WORD $0x4fb4e24a // sdot v10.4s, v18.16b, v20.4b[1]
+	WORD $0x4fb4e26b // sdot v11.4s, v19.16b, v20.4b[1]
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 160(R2), (F18, F19)
+	WORD $0x4f94ea08 // sdot v8.4s, v16.16b, v20.4b[2]
+	WORD $0x4f94ea29 // sdot v9.4s, v17.16b, v20.4b[2]
+	WORD $0x4f94ea4a // sdot v10.4s, v18.16b, v20.4b[2]
+	WORD $0x4f94ea6b // sdot v11.4s, v19.16b, v20.4b[2]
+	FLDPQ 192(R2), (F16, F17)
+	FLDPQ 224(R2), (F18, F19)
+	WORD $0x4fb4ea08 // sdot v8.4s, v16.16b, v20.4b[3]
+	WORD $0x4fb4ea29 // sdot v9.4s, v17.16b, v20.4b[3]
+	WORD $0x4fb4ea4a // sdot v10.4s, v18.16b, v20.4b[3]
+	WORD $0x4fb4ea6b // sdot v11.4s, v19.16b, v20.4b[3]
+	FLDPQ 256(R2), (F16, F17)
+	FLDPQ 288(R2), (F18, F19)
+	WORD $0x4f95e208 // sdot v8.4s, v16.16b, v21.4b[0]
+	WORD $0x4f95e229 // sdot v9.4s, v17.16b, v21.4b[0]
+	WORD $0x4f95e24a // sdot v10.4s, v18.16b, v21.4b[0]
+	WORD $0x4f95e26b // sdot v11.4s, v19.16b, v21.4b[0]
+	FLDPQ 320(R2), (F16, F17)
+	FLDPQ 352(R2), (F18, F19)
+	WORD $0x4fb5e208 // sdot v8.4s, v16.16b, v21.4b[1]
+	WORD $0x4fb5e229 // sdot v9.4s, v17.16b, v21.4b[1]
+	WORD $0x4fb5e24a // sdot v10.4s, v18.16b, v21.4b[1]
+	WORD $0x4fb5e26b // sdot v11.4s, v19.16b, v21.4b[1]
+	FLDPQ 384(R2), (F16, F17)
+	FLDPQ 416(R2), (F18, F19)
+	WORD $0x4f95ea08 // sdot v8.4s, v16.16b, v21.4b[2]
+	WORD $0x4f95ea29 // sdot v9.4s, v17.16b, v21.4b[2]
+	WORD $0x4f95ea4a // sdot v10.4s, v18.16b, v21.4b[2]
+	WORD $0x4f95ea6b // sdot v11.4s, v19.16b, v21.4b[2]
+	FLDPQ 448(R2), (F16, F17)
+	FLDPQ 480(R2), (F18, F19)
+	WORD $0x4fb5ea08 // sdot v8.4s, v16.16b, v21.4b[3]
+	WORD $0x4fb5ea29 // sdot v9.4s, v17.16b, v21.4b[3]
+	WORD $0x4fb5ea4a // sdot v10.4s, v18.16b, v21.4b[3]
+	WORD $0x4fb5ea6b // sdot v11.4s, v19.16b, v21.4b[3]
+	FMOVS 32(R7), F30
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	WORD $0x4f9e931f // fmul v31.4s, v24.4s, v30.s[0]
+	WORD $0x4e3fcd00 // fmla v0.4s, v8.4s, v31.4s
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4f9e933f // fmul v31.4s, v25.4s, v30.s[0]
+	WORD $0x4e3fcd21 // fmla v1.4s, v9.4s, v31.4s
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4f9e935f // fmul v31.4s, v26.4s, v30.s[0]
+	WORD $0x4e3fcd42 // fmla v2.4s, v10.4s, v31.4s
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4f9e937f // fmul v31.4s, v27.4s, v30.s[0]
+	WORD $0x4e3fcd63 // fmla v3.4s, v11.4s, v31.4s
+	ADD $40, R7, R7
+	ADD $512, R2, R2
+	SUBS $1, R6, R6
+	BNE block
+	FSTPQ (F0, F1), (R0)
+	FSTPQ (F2, F3), 32(R0)
+	ADD $64, R0, R0
+	SUBS $1, R4, R4
+	BNE tile
 	RET

@@ -11,7 +11,7 @@ type attentionSIMD struct {
 	weightTiles  []weightTile
 	blendLanes   int
 	blendNumbers func(dst, x *float32, n int, by float32)
-	decodeKeys   func(dst *float32, src *byte, blocks int)
+	q8Tiles      []q8Tile
 }
 
 // A scoreTile multiplies so many queries with the keys of so many positions at
@@ -19,6 +19,12 @@ type attentionSIMD struct {
 type scoreTile struct {
 	rows, positions int
 	run             func(dst, q, keys *float32, width, tiles int, ahead *byte)
+}
+
+// A q8Tile is a scoreTile of queries in int8 and keys in q8_0.
+type q8Tile struct {
+	rows, positions int
+	run             func(dst *float32, q, keys *byte, blocks, tiles int)
 }
 
 // A weightTile does so many columns of so many rows at a time.
@@ -40,7 +46,7 @@ func (a *attentionSIMD) scores(dst, q, keys []float32, width, positions int, ahe
 		tiles := (positions + tile.positions - 1) / tile.positions
 		_ = dst[(tile.rows-1)*cacheTile+tiles*tile.positions-1]
 		_ = keys[tiles*tile.positions*width-1]
-		tile.run(&dst[0], &q[0], &keys[0], width, tiles, unsafe.SliceData(ahead))
+		tile.run(&dst[0], &q[0], &keys[0], width, tiles, fetched(ahead, keys))
 		if q, ahead = q[tile.rows*width:], nil; len(q) > 0 {
 			dst = dst[tile.rows*cacheTile:]
 		}
@@ -59,7 +65,7 @@ func (a *attentionSIMD) weighted(dst, weights, values []float32, width, position
 				rows = tile.rows
 			}
 			if tiles := (width - done) / tile.columns; tile.rows == rows && tiles > 0 {
-				tile.run(&dst[done], &weights[0], &values[done], positions, width, tiles, unsafe.SliceData(ahead))
+				tile.run(&dst[done], &weights[0], &values[done], positions, width, tiles, fetched(ahead, values))
 				done, ahead = done+tiles*tile.columns, nil
 			}
 		}
@@ -72,6 +78,14 @@ func (a *attentionSIMD) weighted(dst, weights, values []float32, width, position
 	}
 }
 
+// fetched returns where ahead is, or where it does no harm.
+func fetched(ahead []byte, read []float32) *byte {
+	if ahead == nil {
+		return (*byte)(unsafe.Pointer(&read[0]))
+	}
+	return &ahead[0]
+}
+
 func (a *attentionSIMD) blend(dst, x []float32, by float32) {
 	n := len(dst) / a.blendLanes * a.blendLanes
 	if n > 0 {
@@ -81,9 +95,19 @@ func (a *attentionSIMD) blend(dst, x []float32, by float32) {
 	blendScalar(dst[n:], x[n:], by)
 }
 
-func (a *attentionSIMD) decodeKeysQ8(dst []float32, src []byte) {
-	if blocks := len(dst) / (keyGroup * q8Len); blocks > 0 {
-		src = src[:blocks*keyGroup*q8Bytes]
-		a.decodeKeys(&dst[0], &src[0], blocks)
+func (a *attentionSIMD) scoresQ8(dst []float32, q, keys []byte, blocks, positions int) {
+	row := blocks * queryBytes
+	for len(q) > 0 {
+		tile := a.q8Tiles[0]
+		for i := 1; tile.rows*row > len(q); i++ {
+			tile = a.q8Tiles[i]
+		}
+		tiles := (positions + tile.positions - 1) / tile.positions
+		_ = dst[(tile.rows-1)*cacheTile+tiles*tile.positions-1]
+		_ = keys[tiles*tile.positions*blocks*q8Bytes-1]
+		tile.run(&dst[0], &q[0], &keys[0], blocks, tiles)
+		if q = q[tile.rows*row:]; len(q) > 0 {
+			dst = dst[tile.rows*cacheTile:]
+		}
 	}
 }

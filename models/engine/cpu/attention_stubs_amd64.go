@@ -5,7 +5,7 @@
 package cpu
 
 // scores12x32AVX512 multiplies 12 queries, a multiple of 16 wide, with the keys of
-// 32 · tiles positions. While it works it fetches what is ahead, unless that is nil.
+// 32 · tiles positions. While it works it fetches what is ahead.
 //
 //	for r := range 12 {
 //		for t := range 32 * tiles {
@@ -24,7 +24,7 @@ package cpu
 func scores12x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 
 // scores4x64AVX512 multiplies 4 queries, a multiple of 16 wide, with the keys of
-// 64 · tiles positions. While it works it fetches what is ahead, unless that is nil.
+// 64 · tiles positions. While it works it fetches what is ahead.
 //
 //	for r := range 4 {
 //		for t := range 64 * tiles {
@@ -43,7 +43,7 @@ func scores12x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles
 func scores4x64AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 
 // scores2x64AVX512 multiplies 2 queries, a multiple of 16 wide, with the keys of
-// 64 · tiles positions. While it works it fetches what is ahead, unless that is nil.
+// 64 · tiles positions. While it works it fetches what is ahead.
 //
 //	for r := range 2 {
 //		for t := range 64 * tiles {
@@ -62,7 +62,7 @@ func scores4x64AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 func scores2x64AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 
 // scores1x64AVX512 multiplies 1 queries, a multiple of 16 wide, with the keys of
-// 64 · tiles positions. While it works it fetches what is ahead, unless that is nil.
+// 64 · tiles positions. While it works it fetches what is ahead.
 //
 //	for r := range 1 {
 //		for t := range 64 * tiles {
@@ -81,8 +81,7 @@ func scores2x64AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 func scores1x64AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 
 // weighted12x32AVX512 adds to the first 32 · tiles columns of 12 rows the values of
-// positions, each times its weight. While it works it fetches what is ahead, unless
-// that is nil.
+// positions, each times its weight. While it works it fetches what is ahead.
 //
 //	for r := range 12 {
 //		for t := range positions {
@@ -96,8 +95,7 @@ func scores1x64AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 func weighted12x32AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
 
 // weighted12x16AVX512 adds to the first 16 · tiles columns of 12 rows the values of
-// positions, each times its weight. While it works it fetches what is ahead, unless
-// that is nil.
+// positions, each times its weight. While it works it fetches what is ahead.
 //
 //	for r := range 12 {
 //		for t := range positions {
@@ -111,8 +109,7 @@ func weighted12x32AVX512(dst *float32, weights *float32, values *float32, positi
 func weighted12x16AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
 
 // weighted4x64AVX512 adds to the first 64 · tiles columns of 4 rows the values of
-// positions, each times its weight. While it works it fetches what is ahead, unless
-// that is nil.
+// positions, each times its weight. While it works it fetches what is ahead.
 //
 //	for r := range 4 {
 //		for t := range positions {
@@ -126,8 +123,7 @@ func weighted12x16AVX512(dst *float32, weights *float32, values *float32, positi
 func weighted4x64AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
 
 // weighted4x16AVX512 adds to the first 16 · tiles columns of 4 rows the values of
-// positions, each times its weight. While it works it fetches what is ahead, unless
-// that is nil.
+// positions, each times its weight. While it works it fetches what is ahead.
 //
 //	for r := range 4 {
 //		for t := range positions {
@@ -141,8 +137,7 @@ func weighted4x64AVX512(dst *float32, weights *float32, values *float32, positio
 func weighted4x16AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
 
 // weighted2x64AVX512 adds to the first 64 · tiles columns of 2 rows the values of
-// positions, each times its weight. While it works it fetches what is ahead, unless
-// that is nil.
+// positions, each times its weight. While it works it fetches what is ahead.
 //
 //	for r := range 2 {
 //		for t := range positions {
@@ -156,8 +151,7 @@ func weighted4x16AVX512(dst *float32, weights *float32, values *float32, positio
 func weighted2x64AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
 
 // weighted1x64AVX512 adds to the first 64 · tiles columns of 1 rows the values of
-// positions, each times its weight. While it works it fetches what is ahead, unless
-// that is nil.
+// positions, each times its weight. While it works it fetches what is ahead.
 //
 //	for r := range 1 {
 //		for t := range positions {
@@ -179,22 +173,77 @@ func weighted1x64AVX512(dst *float32, weights *float32, values *float32, positio
 //go:noescape
 func blendAVX512(dst *float32, x *float32, n int, by float32)
 
-// decodeKeysQ8AVX512 decodes blocks of 32 numbers of the keys of 16 positions: fp16 scales, and codes
-// by four.
+// scoresQ8x6x32AVX512VNNI multiplies 6 queries of blocks of 32 numbers with the keys of
+// 32 · tiles positions, both in int8 with scales.
 //
-//	for b := range blocks {
-//		for k := range 32 {
-//			for t := range 16 {
-//				dst[512*b+16*k+t] = float32(int8(src[544*b+32+k/4*64+4*t+k%4])) * fp16At(src, 544*b+2*t)
+//	for r := range 6 {
+//		for t := range 32 * tiles {
+//			dst[128*r+t] = 0
+//			for b := range blocks {
+//				var sum int32
+//				q, keys := q[40*(blocks*r+b):], keys[544*(t/16*blocks+b):]
+//				for k := range 32 {
+//					sum += int32(int8(q[k])) * int32(int8(keys[32+k/4*64+t%16*4+k%4]))
+//				}
+//				scale := float32At(q, 32) * fp16At(keys, 2*(t%16))
+//				dst[128*r+t] = fma(float32(sum), scale, dst[128*r+t])
 //			}
 //		}
 //	}
 //
+// It multiplies keys+128, which are unsigned, and begins with what that is too much.
+//
 //go:noescape
-func decodeKeysQ8AVX512(dst *float32, src *byte, blocks int)
+func scoresQ8x6x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int)
+
+// scoresQ8x2x32AVX512VNNI multiplies 2 queries of blocks of 32 numbers with the keys of
+// 32 · tiles positions, both in int8 with scales.
+//
+//	for r := range 2 {
+//		for t := range 32 * tiles {
+//			dst[128*r+t] = 0
+//			for b := range blocks {
+//				var sum int32
+//				q, keys := q[40*(blocks*r+b):], keys[544*(t/16*blocks+b):]
+//				for k := range 32 {
+//					sum += int32(int8(q[k])) * int32(int8(keys[32+k/4*64+t%16*4+k%4]))
+//				}
+//				scale := float32At(q, 32) * fp16At(keys, 2*(t%16))
+//				dst[128*r+t] = fma(float32(sum), scale, dst[128*r+t])
+//			}
+//		}
+//	}
+//
+// It multiplies keys+128, which are unsigned, and begins with what that is too much.
+//
+//go:noescape
+func scoresQ8x2x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int)
+
+// scoresQ8x1x32AVX512VNNI multiplies 1 queries of blocks of 32 numbers with the keys of
+// 32 · tiles positions, both in int8 with scales.
+//
+//	for r := range 1 {
+//		for t := range 32 * tiles {
+//			dst[128*r+t] = 0
+//			for b := range blocks {
+//				var sum int32
+//				q, keys := q[40*(blocks*r+b):], keys[544*(t/16*blocks+b):]
+//				for k := range 32 {
+//					sum += int32(int8(q[k])) * int32(int8(keys[32+k/4*64+t%16*4+k%4]))
+//				}
+//				scale := float32At(q, 32) * fp16At(keys, 2*(t%16))
+//				dst[128*r+t] = fma(float32(sum), scale, dst[128*r+t])
+//			}
+//		}
+//	}
+//
+// It multiplies keys+128, which are unsigned, and begins with what that is too much.
+//
+//go:noescape
+func scoresQ8x1x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int)
 
 // scores6x16AVX2 multiplies 6 queries, a multiple of 16 wide, with the keys of
-// 16 · tiles positions. While it works it fetches what is ahead, unless that is nil.
+// 16 · tiles positions. While it works it fetches what is ahead.
 //
 //	for r := range 6 {
 //		for t := range 16 * tiles {
@@ -213,7 +262,7 @@ func decodeKeysQ8AVX512(dst *float32, src *byte, blocks int)
 func scores6x16AVX2(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 
 // scores2x32AVX2 multiplies 2 queries, a multiple of 16 wide, with the keys of
-// 32 · tiles positions. While it works it fetches what is ahead, unless that is nil.
+// 32 · tiles positions. While it works it fetches what is ahead.
 //
 //	for r := range 2 {
 //		for t := range 32 * tiles {
@@ -232,7 +281,7 @@ func scores6x16AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 func scores2x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 
 // scores1x32AVX2 multiplies 1 queries, a multiple of 16 wide, with the keys of
-// 32 · tiles positions. While it works it fetches what is ahead, unless that is nil.
+// 32 · tiles positions. While it works it fetches what is ahead.
 //
 //	for r := range 1 {
 //		for t := range 32 * tiles {
@@ -251,8 +300,7 @@ func scores2x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 func scores1x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 
 // weighted6x16AVX2 adds to the first 16 · tiles columns of 6 rows the values of
-// positions, each times its weight. While it works it fetches what is ahead, unless
-// that is nil.
+// positions, each times its weight. While it works it fetches what is ahead.
 //
 //	for r := range 6 {
 //		for t := range positions {
@@ -266,8 +314,7 @@ func scores1x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 func weighted6x16AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
 
 // weighted2x32AVX2 adds to the first 32 · tiles columns of 2 rows the values of
-// positions, each times its weight. While it works it fetches what is ahead, unless
-// that is nil.
+// positions, each times its weight. While it works it fetches what is ahead.
 //
 //	for r := range 2 {
 //		for t := range positions {
@@ -281,8 +328,7 @@ func weighted6x16AVX2(dst *float32, weights *float32, values *float32, positions
 func weighted2x32AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
 
 // weighted2x16AVX2 adds to the first 16 · tiles columns of 2 rows the values of
-// positions, each times its weight. While it works it fetches what is ahead, unless
-// that is nil.
+// positions, each times its weight. While it works it fetches what is ahead.
 //
 //	for r := range 2 {
 //		for t := range positions {
@@ -296,8 +342,7 @@ func weighted2x32AVX2(dst *float32, weights *float32, values *float32, positions
 func weighted2x16AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
 
 // weighted1x16AVX2 adds to the first 16 · tiles columns of 1 rows the values of
-// positions, each times its weight. While it works it fetches what is ahead, unless
-// that is nil.
+// positions, each times its weight. While it works it fetches what is ahead.
 //
 //	for r := range 1 {
 //		for t := range positions {
@@ -319,16 +364,48 @@ func weighted1x16AVX2(dst *float32, weights *float32, values *float32, positions
 //go:noescape
 func blendAVX2(dst *float32, x *float32, n int, by float32)
 
-// decodeKeysQ8AVX2 decodes blocks of 32 numbers of the keys of 16 positions: fp16 scales, and codes
-// by four.
+// scoresQ8x2x16AVX2 multiplies 2 queries of blocks of 32 numbers with the keys of
+// 16 · tiles positions, both in int8 with scales.
 //
-//	for b := range blocks {
-//		for k := range 32 {
-//			for t := range 16 {
-//				dst[512*b+16*k+t] = float32(int8(src[544*b+32+k/4*64+4*t+k%4])) * fp16At(src, 544*b+2*t)
+//	for r := range 2 {
+//		for t := range 16 * tiles {
+//			dst[128*r+t] = 0
+//			for b := range blocks {
+//				var sum int32
+//				q, keys := q[40*(blocks*r+b):], keys[544*(t/16*blocks+b):]
+//				for k := range 32 {
+//					sum += int32(int8(q[k])) * int32(int8(keys[32+k/4*64+t%16*4+k%4]))
+//				}
+//				scale := float32At(q, 32) * fp16At(keys, 2*(t%16))
+//				dst[128*r+t] = fma(float32(sum), scale, dst[128*r+t])
 //			}
 //		}
 //	}
 //
+// It multiplies |keys| with a query that has got the keys' signs; no key is -128.
+//
 //go:noescape
-func decodeKeysQ8AVX2(dst *float32, src *byte, blocks int)
+func scoresQ8x2x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int)
+
+// scoresQ8x1x16AVX2 multiplies 1 queries of blocks of 32 numbers with the keys of
+// 16 · tiles positions, both in int8 with scales.
+//
+//	for r := range 1 {
+//		for t := range 16 * tiles {
+//			dst[128*r+t] = 0
+//			for b := range blocks {
+//				var sum int32
+//				q, keys := q[40*(blocks*r+b):], keys[544*(t/16*blocks+b):]
+//				for k := range 32 {
+//					sum += int32(int8(q[k])) * int32(int8(keys[32+k/4*64+t%16*4+k%4]))
+//				}
+//				scale := float32At(q, 32) * fp16At(keys, 2*(t%16))
+//				dst[128*r+t] = fma(float32(sum), scale, dst[128*r+t])
+//			}
+//		}
+//	}
+//
+// It multiplies |keys| with a query that has got the keys' signs; no key is -128.
+//
+//go:noescape
+func scoresQ8x1x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int)

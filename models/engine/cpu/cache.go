@@ -60,7 +60,8 @@ type cell struct {
 	scale      int                                         // bytes of a block's scale
 	unit       int                                         // bytes
 	decode     func(v *Vectors, dst []float32, src []byte) // of values; nil: they are float32
-	decodeKeys func(v *Vectors, dst []float32, src []byte) // of whole groups; nil: they are float32
+	decodeKeys func(v *Vectors, dst []float32, src []byte) // of whole groups; nil: they are float32, or
+	int8       bool                                        // keys meet queries that are rounded as they are
 }
 
 var cells = map[*formats.Type]cell{
@@ -75,8 +76,8 @@ var cells = map[*formats.Type]cell{
 	formats.Q8_0: {
 		encode: encodeQ8,
 		block:  q8Bytes, scale: 2, unit: 4,
-		decode:     func(v *Vectors, dst []float32, src []byte) { v.decodeQ8(dst, src) },
-		decodeKeys: func(v *Vectors, dst []float32, src []byte) { v.decodeKeysQ8(dst, src) },
+		decode: func(v *Vectors, dst []float32, src []byte) { v.decodeQ8(dst, src) },
+		int8:   true,
 	},
 }
 

@@ -11,13 +11,17 @@
 // # Keys and values
 //
 // A position's keys and values are decoded to float32, 64 positions at a time,
-// for all queries that look at them, and queries stay float32. So one kernel
-// of scores and one of weighted sums serve every format, and the rounding of
-// keys and values is all the error that a format has. Several queries meet them
-// together: those of heads that share them, and in a prompt those of several
-// columns, up to twelve in registers. A tile of 128 positions is gone through
-// at a time, with the softmax of those before (attention.go). While a few queries
-// meet keys and values, those that come next are fetched.
+// for all queries that look at them, and queries stay float32. So the rounding of
+// keys and values is all the error that such a cache has. Keys in q8_0 are not
+// decoded: a query is rounded as they are, to int8 with a scale for 32 numbers, and
+// blocks are multiplied in integers, which about doubles the error of scores.
+// Weights of values stay float32.
+//
+// Several queries meet keys and values together: those of heads that share them,
+// and in a prompt those of several columns, up to twelve in registers. A tile of
+// 128 positions is gone through at a time, with the softmax of those before
+// (attention.go). While a few queries meet what was decoded, what comes next is
+// fetched.
 //
 // # The same bits
 //

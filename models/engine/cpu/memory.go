@@ -41,7 +41,7 @@ func (s *stream) BufferBytes() (bytes int) {
 	bytes += 4 * (cap(s.cos) + cap(s.sin))
 	for range len(s.attentions) {
 		a := <-s.attentions
-		bytes += 4*(cap(a.decoded)+cap(a.queries)+cap(a.answers)+cap(a.parts)+cap(a.scores)) + 16*cap(a.states)
+		bytes += 4*(cap(a.decoded)+cap(a.queries)+cap(a.answers)+cap(a.parts)+cap(a.scores)) + 16*cap(a.states) + cap(a.codes)
 		s.attentions <- a
 	}
 	return bytes
@@ -173,5 +173,9 @@ func badCache(t *formats.Type) error {
 // attentionBytes is what newAttention makes.
 func attentionBytes(opt engine.StreamOptions, dim, group int) int {
 	rows := min(attendRun(group), opt.Batch) * group
-	return floatBytes(attendSpan*dim, 3*rows*dim, rows*cacheTile) + 16*rows
+	codes := 0
+	if cells[opt.Cache].int8 {
+		codes = rows * dim / q8Len * queryBytes
+	}
+	return floatBytes(attendSpan*dim, 3*rows*dim, rows*cacheTile) + 16*rows + codes
 }

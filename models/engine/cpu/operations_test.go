@@ -73,9 +73,9 @@ func TestGates(t *testing.T) {
 	near(t, "relu2", gate, 0, 40, 0, 180000)
 }
 
-// Two query heads share one key head. After keys (1, 0, …) and (0, 1, 0, …)
-// the query (√32·ln 3, 0, …) scores ln 3 and 0, so it weighs the values 3 : 1;
-// the query 0 weighs them alike. Every format and all vectors have these
+// Two query heads share one key head. After keys (127, 0, …) and (0, 127, 0, …)
+// the query (127/32, 0, …) scores ln 3, by the scale that is chosen, and 0, so it
+// weighs the values 3 : 1; the query 0 weighs them alike. Every format and all vectors have these
 // numbers.
 func TestAttention(t *testing.T) {
 	for _, v := range AllVectors() {
@@ -97,7 +97,7 @@ func testAttention(t *testing.T, v *Vectors, format *formats.Type) {
 	s.q, s.dst = &buffer{width: 2 * dim}, &buffer{width: 2 * dim}
 	s.q.resize(1)
 	s.dst.resize(1)
-	copy(s.q.data, append(head(float32(math.Sqrt(dim)*ln3), 0), head(0, 0)...))
+	copy(s.q.data, append(head(127.0/32, 0), head(0, 0)...)) // which int8 and fp16 hold
 	s.Enter(1)
 	a := s.newAttention()
 	put := func(block, position int, key, value []float32) { s.cache.put(block, position, key, value, &a.writer) }
@@ -113,7 +113,7 @@ func testAttention(t *testing.T, v *Vectors, format *formats.Type) {
 	put(1, 1, head(0, 127), head(0, -127*4))
 	put(0, 1, head(9, 9), head(9, 9)) // another block's
 	put(1, 2, head(9, 9), head(9, 9)) // a later position's
-	s.scoreScale /= 127
+	s.scoreScale *= float32(math.Sqrt(dim) * ln3 / (127.0 / 32) / 127)
 	for heads := 1; heads <= 2; heads++ {
 		near(t, "two positions", answer(1, heads), 762, 257, 508, 2)
 	}

@@ -29,10 +29,10 @@ type Vectors struct {
 	maximum   func(x []float32) float32
 	turn      func(a, b, cos, sin []float32)
 	// Of attention: see their specification.
-	scores       func(dst, q, keys []float32, width, positions int, ahead []byte)
-	weighted     func(dst, weights, values []float32, width, positions int, ahead []byte)
-	blend        func(dst, x []float32, by float32)
-	decodeKeysQ8 func(dst []float32, src []byte)
+	scores   func(dst, q, keys []float32, width, positions int, ahead []byte)
+	weighted func(dst, weights, values []float32, width, positions int, ahead []byte)
+	blend    func(dst, x []float32, by float32)
+	scoresQ8 func(dst []float32, q, keys []byte, blocks, positions int)
 
 	sigmoid    func(gate, up []float32)
 	addProduct func(dst, x, y []float32)
@@ -52,7 +52,7 @@ var Scalar = &Vectors{
 	weighted: func(dst, weights, values []float32, width, positions int, _ []byte) {
 		weightedScalar(dst, weights, values, width, positions, 0)
 	},
-	blend: blendScalar, decodeKeysQ8: decodeKeysQ8Scalar,
+	blend: blendScalar, scoresQ8: scoresQ8Scalar,
 
 	sigmoid: sigmoidScalar, addProduct: addProductScalar, hadamard: hadamardScalar, deltaRule: deltaRuleScalar,
 }

@@ -10,9 +10,19 @@ var simdVectors = []*Vectors{
 		weightTiles: []weightTile{
 			{6, 16, weighted6x16AVX2}, {2, 32, weighted2x32AVX2}, {2, 16, weighted2x16AVX2}, {1, 16, weighted1x16AVX2},
 		},
-		blendLanes: 8, blendNumbers: blendAVX2, decodeKeys: decodeKeysQ8AVX2,
+		blendLanes: 8, blendNumbers: blendAVX2, q8Tiles: q8TilesAVX2,
 	}),
-	newSIMD("avx512", "attention and the delta rule in sixteen floats a register, the rest as avx2", kernels.AVX512, attentionSIMD{
+	newSIMD("avx512", "attention and the delta rule in sixteen floats a register, the rest as avx2", kernels.AVX512, wideAttention(q8TilesAVX2)).withDeltaRule(deltaRuleAVX512),
+	newSIMD("avx512vnni", "as avx512, scores of int8 by VPDPBUSD", kernels.AVX512VNNI, wideAttention([]q8Tile{
+		{6, 32, scoresQ8x6x32AVX512VNNI}, {2, 32, scoresQ8x2x32AVX512VNNI}, {1, 32, scoresQ8x1x32AVX512VNNI},
+	})).withDeltaRule(deltaRuleAVX512),
+}
+
+var q8TilesAVX2 = []q8Tile{{2, 16, scoresQ8x2x16AVX2}, {1, 16, scoresQ8x1x16AVX2}}
+
+// wideAttention is that of AVX-512.
+func wideAttention(q8 []q8Tile) attentionSIMD {
+	return attentionSIMD{
 		scoreTiles: []scoreTile{
 			{12, 32, scores12x32AVX512}, {4, 64, scores4x64AVX512}, {2, 64, scores2x64AVX512}, {1, 64, scores1x64AVX512},
 		},
@@ -21,6 +31,6 @@ var simdVectors = []*Vectors{
 			{2, 64, weighted2x64AVX512}, {2, 32, weighted2x32AVX2}, {2, 16, weighted2x16AVX2},
 			{1, 64, weighted1x64AVX512}, {1, 16, weighted1x16AVX2},
 		},
-		blendLanes: 16, blendNumbers: blendAVX512, decodeKeys: decodeKeysQ8AVX512,
-	}).withDeltaRule(deltaRuleAVX512),
+		blendLanes: 16, blendNumbers: blendAVX512, q8Tiles: q8,
+	}
 }

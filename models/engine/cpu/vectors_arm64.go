@@ -5,11 +5,18 @@ package cpu
 import "onebit/kernels"
 
 var simdVectors = []*Vectors{
-	newSIMD("neon", "four floats a register", kernels.NEON, attentionSIMD{
+	newSIMD("neon", "four floats a register", kernels.NEON, attentionNEON([]q8Tile{{1, 16, scoresQ8x1x16NEON}})),
+	newSIMD("neondot", "as neon, scores of int8 by SDOT", kernels.NEONDot, attentionNEON([]q8Tile{
+		{2, 16, scoresQ8x2x16NEONDot}, {1, 16, scoresQ8x1x16NEONDot},
+	})),
+}
+
+func attentionNEON(q8 []q8Tile) attentionSIMD {
+	return attentionSIMD{
 		scoreTiles:  []scoreTile{{4, 16, scores4x16NEON}, {2, 16, scores2x16NEON}, {1, 16, scores1x16NEON}},
 		weightTiles: []weightTile{{4, 16, weighted4x16NEON}, {2, 16, weighted2x16NEON}, {1, 16, weighted1x16NEON}},
-		blendLanes:  8, blendNumbers: blendNEON, decodeKeys: decodeKeysQ8NEON,
-	}),
+		blendLanes:  8, blendNumbers: blendNEON, q8Tiles: q8,
+	}
 }
 
 //go:noescape
@@ -34,4 +41,10 @@ func weighted1x16NEON(dst, weights, values *float32, positions, width, tiles int
 func blendNEON(dst, x *float32, n int, by float32)
 
 //go:noescape
-func decodeKeysQ8NEON(dst *float32, src *byte, blocks int)
+func scoresQ8x1x16NEON(dst *float32, q, keys *byte, blocks, tiles int)
+
+//go:noescape
+func scoresQ8x2x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int)
+
+//go:noescape
+func scoresQ8x1x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int)

@@ -1,11 +1,13 @@
 package cpu
 
 import (
+	"encoding/binary"
 	"math"
 
 	"onebit/formats"
 	"onebit/internal/half"
 	"onebit/internal/math32"
+	"onebit/kernels"
 )
 
 // The vector operations of a forward pass outside the matrix products. The
@@ -180,18 +182,43 @@ func blendScalar(dst, x []float32, by float32) {
 	}
 }
 
-// decodeKeysQ8Scalar writes the numbers of keys in q8_0 as float32, those of 16
-// positions: see cell.
-func decodeKeysQ8Scalar(dst []float32, src []byte) {
-	const size = keyGroup * q8Bytes
-	for block := range len(dst) / (keyGroup * q8Len) {
-		src, dst := src[block*size:][:size], dst[block*keyGroup*q8Len:]
-		for t := range keyGroup {
-			scale := half.At(src[2*t:])
-			for k := range q8Len {
-				code := int8(src[2*keyGroup+k/4*4*keyGroup+4*t+k%4])
-				dst[k*keyGroup+t] = float32(code) * scale
+// A block of a query in int8: 32 codes, their float32 scale, and -128 times their
+// sum.
+const queryBytes = q8Len + 4 + 4
+
+// scoresQ8Scalar is scoresScalar of queries in int8, of so many blocks each, and
+// keys in q8_0: see cell. The sums of a block are exact.
+func scoresQ8Scalar(dst []float32, q, keys []byte, blocks, positions int) {
+	for r := range len(q) / (blocks * queryBytes) {
+		for t := range positions {
+			var score float32
+			for b := range blocks {
+				q := q[(r*blocks+b)*queryBytes:][:queryBytes]
+				keys := keys[(t/keyGroup*blocks+b)*keyGroup*q8Bytes:][:keyGroup*q8Bytes]
+				codes := keys[2*keyGroup+4*(t%keyGroup):]
+				var sum int32
+				for k := range q8Len {
+					sum += int32(int8(q[k])) * int32(int8(codes[k/4*4*keyGroup+k%4]))
+				}
+				scale := math.Float32frombits(binary.LittleEndian.Uint32(q[q8Len:])) * half.At(keys[2*(t%keyGroup):])
+				score = math32.FMA(float32(sum), scale, score)
 			}
+			dst[r*cacheTile+t] = score
+		}
+	}
+}
+
+// packQueries writes queries that were quantized as scoresQ8 takes them.
+func packQueries(dst []byte, acts *kernels.Activations) {
+	for r := range acts.N {
+		q, scales, sums := acts.Columns(nil, r, 1)
+		for b, scale := range scales {
+			for i, code := range q[b*q8Len:][:q8Len] {
+				dst[i] = byte(code)
+			}
+			binary.LittleEndian.PutUint32(dst[q8Len:], math.Float32bits(scale))
+			binary.LittleEndian.PutUint32(dst[q8Len+4:], uint32(-128*sums[b]))
+			dst = dst[queryBytes:]
 		}
 	}
 }

@@ -242,12 +242,44 @@ func testAttentionVectors(t *testing.T, v *Vectors) {
 		blendScalar(z, y, 0.7)
 		same("blend", x, z)
 	}
-	keys := make([]byte, 3*keyGroup*q8Bytes)
-	fill(rng, keys)
-	decoded, want := make([]float32, 3*keyGroup*q8Len), make([]float32, 3*keyGroup*q8Len)
-	v.decodeKeysQ8(decoded, keys)
-	decodeKeysQ8Scalar(want, keys)
-	same("decodeKeysQ8", decoded, want)
+	testScoresQ8(t, v, same)
+}
+
+// Codes are extreme as often as not: sums are as large as they get.
+func testScoresQ8(t *testing.T, v *Vectors, same func(what string, got, want []float32)) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	code := func() byte { return byte([]int{-127, 127, rng.IntN(255) - 127, rng.IntN(255) - 127}[rng.IntN(4)]) }
+	for _, blocks := range []int{1, 2, 4, 5} {
+		for _, rows := range []int{1, 2, 3, 6, 13} {
+			keys, q := make([]byte, cacheTile*blocks*q8Bytes), make([]byte, rows*blocks*queryBytes)
+			for i := range keys {
+				keys[i] = code()
+			}
+			for b := range cacheTile / keyGroup * blocks {
+				for t := range keyGroup {
+					half.Put(keys[b*keyGroup*q8Bytes+2*t:], float32(rng.NormFloat64()))
+				}
+			}
+			for b := range rows * blocks {
+				block, sum := q[b*queryBytes:], int32(0)
+				for i := range q8Len {
+					block[i] = code()
+					sum += int32(int8(block[i]))
+				}
+				binary.LittleEndian.PutUint32(block[q8Len:], math.Float32bits(float32(rng.NormFloat64())))
+				binary.LittleEndian.PutUint32(block[q8Len+4:], uint32(-128*sum))
+			}
+			for _, positions := range []int{1, 17, 33, 100, 128} {
+				got, want := make([]float32, rows*cacheTile), make([]float32, rows*cacheTile)
+				v.scoresQ8(got, q, keys, blocks, positions)
+				scoresQ8Scalar(want, q, keys, blocks, positions)
+				for r := range rows {
+					same(fmt.Sprintf("int8 scores of %d rows, %d blocks, %d positions", rows, blocks, positions),
+						got[r*cacheTile:][:positions], want[r*cacheTile:][:positions])
+				}
+			}
+		}
+	}
 }
 
 // By hand: queries (1, 2) and (3, 4), and three positions' keys, then values,

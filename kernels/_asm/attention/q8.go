@@ -1,0 +1,191 @@
+package attention
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
+)
+
+// A block of a query is 32 int8, a float32 scale, and -128 times the sum of the
+// int8. A block of the keys of a group is 16 fp16 scales, and their 512 int8 by
+// four.
+const (
+	queryBlock  = 40
+	queryScale  = 32
+	queryExcess = 36
+	keyBlock    = 34 * group
+	keyCodes    = 2 * group
+)
+
+func declareConstants(p *asm.Program) {
+	for _, c := range []struct {
+		name  string
+		value uint64
+	}{{"attentionBias", 0x8080808080808080}, {"attentionOnes", 0x0001000100010001}} {
+		p.StaticGlobal(c.name)
+		p.DataAttributes(attr.RODATA | attr.NOPTR)
+		for range 8 {
+			p.AppendDatum(operand.U64(c.value))
+		}
+	}
+}
+
+// A dot multiplies bytes of keys with a query's.
+type dot struct {
+	doc    string
+	excess bool // sums begin at what is too much in them
+	// constant returns what the others take in a register.
+	constant func() reg.VecVirtual
+	// keys prepares a vector of keys for all rows.
+	keys func(constant, keys reg.VecVirtual) reg.VecVirtual
+	// add adds to 32-bit sums the products of four bytes of a query, in every lane, with
+	// keys, and with what was prepared of them.
+	add func(constant, acc, keys, prepared, query reg.VecVirtual)
+}
+
+// biased flips the keys' sign bits, which makes them unsigned, 128 too large.
+func (t target) biased() dot {
+	return dot{
+		doc:    "It multiplies keys+128, which are unsigned, and begins with what that is too much.",
+		excess: true,
+		constant: func() reg.VecVirtual {
+			c := t.register()
+			t.VMOVUPS(operand.NewDataAddr(operand.NewStaticSymbol("attentionBias"), 0), c)
+			return c
+		},
+		keys: func(constant, keys reg.VecVirtual) reg.VecVirtual {
+			t.VPXORD(constant, keys, keys)
+			return keys
+		},
+		add: func(_, acc, keys, _, query reg.VecVirtual) { t.VPDPBUSD(query, keys, acc) },
+	}
+}
+
+// signed gives the keys' signs to the query. Two products stay below 2·127·127, so
+// that VPMADDUBSW never saturates: no code of a cache is -128.
+func (t target) signed() dot {
+	return dot{
+		doc: "It multiplies |keys| with a query that has got the keys' signs; no key is -128.",
+		constant: func() reg.VecVirtual {
+			c := t.register()
+			t.VMOVUPS(operand.NewDataAddr(operand.NewStaticSymbol("attentionOnes"), 0), c)
+			return c
+		},
+		keys: func(_, keys reg.VecVirtual) reg.VecVirtual {
+			magnitude := t.register()
+			t.VPABSB(keys, magnitude)
+			return magnitude
+		},
+		add: func(ones, acc, keys, magnitude, query reg.VecVirtual) {
+			p := t.register()
+			t.VPSIGNB(keys, query, p)
+			t.VPMADDUBSW(p, magnitude, p)
+			t.VPMADDWD(ones, p, p)
+			t.VPADDD(p, acc, acc)
+		},
+	}
+}
+
+func (t target) scoresQ8(rows, vectors int, d dot) {
+	positions := vectors * t.lanes
+	name := fmt.Sprintf("scoresQ8x%dx%d%s", rows, positions, t.isa)
+	t.Func(name, "func(dst *float32, q, keys *byte, blocks, tiles int)",
+		fmt.Sprintf("%s multiplies %d queries of blocks of 32 numbers with the keys of", name, rows),
+		fmt.Sprintf("%d · tiles positions, both in int8 with scales.", positions),
+		"",
+		fmt.Sprintf("\tfor r := range %d {", rows),
+		fmt.Sprintf("\t\tfor t := range %d * tiles {", positions),
+		"\t\t\tdst[128*r+t] = 0",
+		"\t\t\tfor b := range blocks {",
+		"\t\t\t\tvar sum int32",
+		"\t\t\t\tq, keys := q[40*(blocks*r+b):], keys[544*(t/16*blocks+b):]",
+		"\t\t\t\tfor k := range 32 {",
+		"\t\t\t\t\tsum += int32(int8(q[k])) * int32(int8(keys[32+k/4*64+t%16*4+k%4]))",
+		"\t\t\t\t}",
+		"\t\t\t\tscale := float32At(q, 32) * fp16At(keys, 2*(t%16))",
+		"\t\t\t\tdst[128*r+t] = fma(float32(sum), scale, dst[128*r+t])",
+		"\t\t\t}",
+		"\t\t}",
+		"\t}",
+		"",
+		d.doc)
+	dst, keys := t.Load(t.Param("dst"), t.GP64()), t.Load(t.Param("keys"), t.GP64())
+	blocks, groupBytes, rowBytes := t.Load(t.Param("blocks"), t.GP64()), t.GP64(), t.GP64()
+	t.IMUL3Q(operand.U32(keyBlock), blocks, groupBytes)
+	t.IMUL3Q(operand.U32(queryBlock), blocks, rowBytes)
+	queries := t.Rows(t.Stride(rowBytes), (rows+3)/4)
+	// at is where the numbers of a vector of keys are, each of so many bytes.
+	at := func(v, disp, size int) operand.Mem {
+		m := asm.At(keys, disp+size*(v*t.lanes%group))
+		if v*t.lanes >= group {
+			m.Index, m.Scale = groupBytes, 1
+		}
+		return m
+	}
+	constant := d.constant()
+
+	t.Label("tile")
+	left := t.GP64()
+	t.MOVQ(blocks, left)
+	t.Load(t.Param("q"), queries.Fourth[0])
+	t.StartRows(queries)
+	scores, sums := t.tile(rows, vectors), t.tile(rows, vectors)
+	t.each(scores, func(_, _ int, v reg.VecVirtual) { t.Clear(v) })
+
+	t.Label("block")
+	for r := range sums {
+		for _, v := range sums[r] {
+			if d.excess {
+				t.VPBROADCASTD(queries.At(r, queryExcess), v)
+			} else {
+				t.Clear(v)
+			}
+		}
+	}
+	for quad := range 8 {
+		var codes, prepared []reg.VecVirtual
+		for v := range vectors {
+			codes = append(codes, t.register())
+			t.VMOVUPS(at(v, keyCodes+4*group*quad, 4), codes[v])
+			prepared = append(prepared, d.keys(constant, codes[v]))
+		}
+		for r := range rows {
+			query := t.register()
+			t.VPBROADCASTD(queries.At(r, 4*quad), query)
+			for v := range vectors {
+				d.add(constant, sums[r][v], codes[v], prepared[v], query)
+			}
+		}
+	}
+	for v := range vectors {
+		scale := t.register()
+		t.VCVTPH2PS(at(v, 0, 2), scale)
+		for r := range rows {
+			both := t.register()
+			t.VBROADCASTSS(queries.At(r, queryScale), both)
+			t.VMULPS(scale, both, both)
+			t.VCVTDQ2PS(sums[r][v], sums[r][v])
+			t.VFMADD231PS(both, sums[r][v], scores[r][v])
+		}
+	}
+	t.ADDQ(operand.U32(keyBlock), keys)
+	t.Advance(queries, operand.U32(queryBlock))
+	t.DECQ(left)
+	t.JNZ(operand.LabelRef("block"))
+
+	// keys is at the second group of the tile now.
+	t.each(scores, func(row, disp int, v reg.VecVirtual) { t.VMOVUPS(v, asm.At(dst, rowStride*row+disp)) })
+	for range positions/group - 1 {
+		t.ADDQ(groupBytes, keys)
+	}
+	t.ADDQ(operand.U32(4*positions), dst)
+	tiles := t.Argument("tiles")
+	t.DECQ(tiles)
+	t.JNZ(operand.LabelRef("tile"))
+	t.VZEROUPPER()
+	t.RET()
+}
