@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	group     = 16  // positions whose keys lie together
+	group     = 8   // positions whose keys lie together
 	chunk     = 16  // terms of a score that are added up apart
 	rowStride = 512 // bytes from a query's scores to the next one's
+	fetchRows = 4   // more than so many are computed for longer than memory takes
 )
 
 // Generate writes all functions of attention_amd64.s.
@@ -22,9 +23,9 @@ func Generate(p *asm.Program) {
 	declareConstants(p)
 	wide := target{p, "AVX512", 16, p.ZMM}
 	wide.scores(12, 2)
-	wide.scores(4, 4)
-	wide.scores(2, 4)
-	wide.scores(1, 4)
+	wide.scores(4, 2)
+	wide.scores(2, 2)
+	wide.scores(1, 2)
 	wide.weighted(12, 2)
 	wide.weighted(12, 1)
 	wide.weighted(4, 4)
@@ -82,7 +83,7 @@ func (t target) each(tile [][]reg.VecVirtual, f func(row, disp int, v reg.VecVir
 // fetch fetches so many bytes from ahead on into the second-level cache, where
 // there are so few rows that memory is what takes time.
 func (t target) fetch(ahead reg.GPVirtual, rows, bytes int) {
-	if rows > 4 {
+	if rows > fetchRows {
 		return
 	}
 	for i := 0; i < bytes; i += 64 {
@@ -100,6 +101,34 @@ func (t target) multiply(acc, vectors []reg.VecVirtual, x operand.Mem) {
 	}
 }
 
+// groups are the addresses of the groups of so many positions' keys, of which
+// the first is loaded.
+func (t target) groups(bytes reg.GPVirtual, positions int) asm.Rows {
+	keys := t.Rows(t.Stride(bytes), (positions/group+3)/4)
+	t.Load(t.Param("keys"), keys.Fourth[0])
+	return keys
+}
+
+// gather loads what vector v of the positions has at disp from its groups, 32
+// bytes from each.
+func (t target) gather(keys asm.Rows, v, disp int) reg.VecVirtual {
+	out := t.register()
+	if t.lanes == group {
+		t.VMOVUPS(keys.At(v, disp), out)
+		return out
+	}
+	t.VBROADCASTF64X4(keys.At(2*v+1, disp), out)
+	t.VINSERTF64X4(operand.U8(0), keys.At(2*v, disp), out, out)
+	return out
+}
+
+// nextGroups goes on to the next positions, from the second group on.
+func (t target) nextGroups(keys asm.Rows, positions int) {
+	for range positions/group - 1 {
+		t.ADDQ(keys.One, keys.Fourth[0])
+	}
+}
+
 func (t target) scores(rows, vectors int) {
 	positions := vectors * t.lanes
 	name := fmt.Sprintf("scores%dx%d%s", rows, positions, t.isa)
@@ -113,25 +142,26 @@ func (t target) scores(rows, vectors int) {
 		"\t\t\tfor from := 0; from < width; from += 16 {",
 		"\t\t\t\tvar sum float32",
 		"\t\t\t\tfor k := from; k < from+16; k++ {",
-		"\t\t\t\t\tsum = fma(q[width*r+k], keys[t/16*16*width+16*k+t%16], sum)",
+		"\t\t\t\t\tsum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)",
 		"\t\t\t\t}",
 		"\t\t\t\tdst[128*r+t] += sum",
 		"\t\t\t}",
 		"\t\t}",
 		"\t}")
-	dst, keys := t.Load(t.Param("dst"), t.GP64()), t.Load(t.Param("keys"), t.GP64())
+	dst := t.Load(t.Param("dst"), t.GP64())
 	ahead := t.Load(t.Param("ahead"), t.GP64()).(reg.GPVirtual)
 	width, groupBytes := t.Load(t.Param("width"), t.GP64()), t.GP64()
 	t.SHLQ(operand.U8(2), width)
 	t.MOVQ(width, groupBytes)
-	t.SHLQ(operand.U8(4), groupBytes)
-	groups := t.Stride(groupBytes)
+	t.SHLQ(operand.U8(3), groupBytes)
+	keys := t.groups(groupBytes, positions)
 	queries := t.Rows(t.Stride(width), (rows+3)/4)
 
 	t.Label("tile")
 	left := t.GP64()
 	t.Load(t.Param("q"), queries.Fourth[0])
 	t.StartRows(queries)
+	t.StartRows(keys)
 	acc := t.tile(rows, vectors)
 	zero := t.register()
 	t.VXORPS(zero.AsX(), zero.AsX(), zero.AsX())
@@ -148,9 +178,7 @@ func (t target) scores(rows, vectors int) {
 		t.fetch(ahead, rows, positions*2)
 		var key []reg.VecVirtual
 		for v := range vectors {
-			key = append(key, t.register())
-			at := v * t.lanes
-			t.VMOVUPS(groups.Row(keys, at/group, 4*(group*k+at%group)), key[v])
+			key = append(key, t.gather(keys, v, 4*group*k))
 		}
 		for r := range rows {
 			t.multiply(acc[r], key, queries.At(r, 4*k))
@@ -160,15 +188,12 @@ func (t target) scores(rows, vectors int) {
 		t.VADDPS(asm.At(dst, rowStride*row+disp), v, v)
 		t.VMOVUPS(v, asm.At(dst, rowStride*row+disp))
 	})
-	t.ADDQ(operand.U32(4*group*chunk), keys)
+	t.Advance(keys, operand.U32(4*group*chunk))
 	t.Advance(queries, operand.U32(4*chunk))
 	t.SUBQ(operand.U32(4*chunk), left)
 	t.JNZ(operand.LabelRef("chunk"))
 
-	// keys is at the second group of the tile now.
-	for range positions/group - 1 {
-		t.ADDQ(groupBytes, keys)
-	}
+	t.nextGroups(keys, positions)
 	t.ADDQ(operand.U32(4*positions), dst)
 	tiles := t.Argument("tiles")
 	t.DECQ(tiles)

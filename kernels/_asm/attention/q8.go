@@ -11,7 +11,7 @@ import (
 )
 
 // A block of a query is 32 int8, a float32 scale, and -128 times the sum of the
-// int8. A block of the keys of a group is 16 fp16 scales, and their 512 int8 by
+// int8. A block of the keys of a group is 8 fp16 scales, and their 256 int8 by
 // four.
 const (
 	queryBlock  = 40
@@ -90,42 +90,49 @@ func (t target) signed() dot {
 	}
 }
 
+// scales loads the scales of vector v of the positions.
+func (t target) scales(keys asm.Rows, v int) reg.VecVirtual {
+	out := t.register()
+	if t.lanes == group {
+		t.VCVTPH2PS(keys.At(v, 0), out)
+		return out
+	}
+	t.VBROADCASTF32X4(keys.At(2*v+1, 0), out.AsY())
+	t.VINSERTF32X4(operand.U8(0), keys.At(2*v, 0), out.AsY(), out.AsY())
+	t.VCVTPH2PS(out.AsY(), out)
+	return out
+}
+
 func (t target) scoresQ8(rows, vectors int, d dot) {
 	positions := vectors * t.lanes
 	name := fmt.Sprintf("scoresQ8x%dx%d%s", rows, positions, t.isa)
-	t.Func(name, "func(dst *float32, q, keys *byte, blocks, tiles int)",
+	t.Func(name, "func(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)",
 		fmt.Sprintf("%s multiplies %d queries of blocks of 32 numbers with the keys of", name, rows),
-		fmt.Sprintf("%d · tiles positions, both in int8 with scales.", positions),
+		fmt.Sprintf("%d · tiles positions, both in int8 with scales. While it works it fetches what is ahead.", positions),
 		"",
 		fmt.Sprintf("\tfor r := range %d {", rows),
 		fmt.Sprintf("\t\tfor t := range %d * tiles {", positions),
 		"\t\t\tdst[128*r+t] = 0",
 		"\t\t\tfor b := range blocks {",
 		"\t\t\t\tvar sum int32",
-		"\t\t\t\tq, keys := q[40*(blocks*r+b):], keys[544*(t/16*blocks+b):]",
+		"\t\t\t\tq, keys := q[40*(blocks*r+b):], keys[272*(t/8*blocks+b):]",
 		"\t\t\t\tfor k := range 32 {",
-		"\t\t\t\t\tsum += int32(int8(q[k])) * int32(int8(keys[32+k/4*64+t%16*4+k%4]))",
+		"\t\t\t\t\tsum += int32(int8(q[k])) * int32(int8(keys[16+k/4*32+t%8*4+k%4]))",
 		"\t\t\t\t}",
-		"\t\t\t\tscale := float32At(q, 32) * fp16At(keys, 2*(t%16))",
+		"\t\t\t\tscale := float32At(q, 32) * fp16At(keys, 2*(t%8))",
 		"\t\t\t\tdst[128*r+t] = fma(float32(sum), scale, dst[128*r+t])",
 		"\t\t\t}",
 		"\t\t}",
 		"\t}",
 		"",
 		d.doc)
-	dst, keys := t.Load(t.Param("dst"), t.GP64()), t.Load(t.Param("keys"), t.GP64())
+	dst := t.Load(t.Param("dst"), t.GP64())
+	ahead := t.Load(t.Param("ahead"), t.GP64()).(reg.GPVirtual)
 	blocks, groupBytes, rowBytes := t.Load(t.Param("blocks"), t.GP64()), t.GP64(), t.GP64()
 	t.IMUL3Q(operand.U32(keyBlock), blocks, groupBytes)
 	t.IMUL3Q(operand.U32(queryBlock), blocks, rowBytes)
 	queries := t.Rows(t.Stride(rowBytes), (rows+3)/4)
-	// at is where the numbers of a vector of keys are, each of so many bytes.
-	at := func(v, disp, size int) operand.Mem {
-		m := asm.At(keys, disp+size*(v*t.lanes%group))
-		if v*t.lanes >= group {
-			m.Index, m.Scale = groupBytes, 1
-		}
-		return m
-	}
+	keys := t.groups(groupBytes, positions)
 	constant := d.constant()
 
 	t.Label("tile")
@@ -133,10 +140,12 @@ func (t target) scoresQ8(rows, vectors int, d dot) {
 	t.MOVQ(blocks, left)
 	t.Load(t.Param("q"), queries.Fourth[0])
 	t.StartRows(queries)
+	t.StartRows(keys)
 	scores, sums := t.tile(rows, vectors), t.tile(rows, vectors)
 	t.each(scores, func(_, _ int, v reg.VecVirtual) { t.Clear(v) })
 
 	t.Label("block")
+	t.fetch(ahead, rows, positions*keyBlock/group)
 	for r := range sums {
 		for _, v := range sums[r] {
 			if d.excess {
@@ -149,8 +158,7 @@ func (t target) scoresQ8(rows, vectors int, d dot) {
 	for quad := range 8 {
 		var codes, prepared []reg.VecVirtual
 		for v := range vectors {
-			codes = append(codes, t.register())
-			t.VMOVUPS(at(v, keyCodes+4*group*quad, 4), codes[v])
+			codes = append(codes, t.gather(keys, v, keyCodes+4*group*quad))
 			prepared = append(prepared, d.keys(constant, codes[v]))
 		}
 		for r := range rows {
@@ -162,8 +170,7 @@ func (t target) scoresQ8(rows, vectors int, d dot) {
 		}
 	}
 	for v := range vectors {
-		scale := t.register()
-		t.VCVTPH2PS(at(v, 0, 2), scale)
+		scale := t.scales(keys, v)
 		for r := range rows {
 			both := t.register()
 			t.VBROADCASTSS(queries.At(r, queryScale), both)
@@ -172,16 +179,14 @@ func (t target) scoresQ8(rows, vectors int, d dot) {
 			t.VFMADD231PS(both, sums[r][v], scores[r][v])
 		}
 	}
-	t.ADDQ(operand.U32(keyBlock), keys)
+	t.Advance(keys, operand.U32(keyBlock))
 	t.Advance(queries, operand.U32(queryBlock))
 	t.DECQ(left)
 	t.JNZ(operand.LabelRef("block"))
 
 	// keys is at the second group of the tile now.
 	t.each(scores, func(row, disp int, v reg.VecVirtual) { t.VMOVUPS(v, asm.At(dst, rowStride*row+disp)) })
-	for range positions/group - 1 {
-		t.ADDQ(groupBytes, keys)
-	}
+	t.nextGroups(keys, positions)
 	t.ADDQ(operand.U32(4*positions), dst)
 	tiles := t.Argument("tiles")
 	t.DECQ(tiles)

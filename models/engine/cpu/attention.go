@@ -37,7 +37,7 @@ type softmax struct {
 const (
 	// attendSpan is how many positions are decoded at a time, to meet all
 	// queries of a task while they are in the first-level cache.
-	attendSpan = 64
+	attendSpan = 32
 	// attendRows is how many queries are one task, in a long batch.
 	attendRows = 64
 	// meetRows is how many rows meet values together, if they see the same ones.
@@ -140,18 +140,18 @@ func (t *tile) meet() {
 // score multiplies the rows with the keys.
 func (t *tile) score(from int) {
 	dim := t.cache.dim
-	if t.cache.int8 {
-		blocks := dim / q8Len
-		t.vec.scoresQ8(t.scores[from*cacheTile:], t.codes[from*blocks*queryBytes:], t.keys, blocks, t.positions)
-		return
-	}
 	for at := 0; at < t.positions; at += attendSpan {
 		n := min(attendSpan, t.positions-at)
-		keys, ahead := t.cache.floatKeys(t.keys, at, n, t.decoded), t.values
+		scores, ahead := t.scores[from*cacheTile+at:], t.values
 		if at+n < t.positions {
 			ahead = t.keys[(at+n)*t.cache.rowBytes:]
 		}
-		t.vec.scores(t.scores[from*cacheTile+at:], t.queries[from*dim:], keys, dim, n, ahead)
+		if t.cache.int8 {
+			blocks := dim / q8Len
+			t.vec.scoresQ8(scores, t.codes[from*blocks*queryBytes:], t.cache.groups(t.keys, at, n, t.decoded), blocks, n, ahead)
+			continue
+		}
+		t.vec.scores(scores, t.queries[from*dim:], t.cache.floatKeys(t.keys, at, n, t.decoded), dim, n, ahead)
 	}
 }
 

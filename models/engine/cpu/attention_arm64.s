@@ -16,6 +16,8 @@ TEXT ·scores4x16NEON(SB), NOSPLIT, $0-48
 tile:
 	MOVD q+8(FP), R7
 	MOVD width+24(FP), R3
+	LSL $5, R3, R20
+	ADD R20, R2, R20
 	MOVD R0, R12
 	LSL $2, R3, R11
 	ADD R11, R7, R8
@@ -68,7 +70,7 @@ fetched:
 	FMOVQ.P 16(R9), F22
 	FMOVQ.P 16(R10), F23
 	FLDPQ (R2), (F16, F17)
-	FLDPQ 32(R2), (F18, F19)
+	FLDPQ (R20), (F18, F19)
 	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
 	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
 	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
@@ -85,8 +87,8 @@ fetched:
 	WORD $0x4f97122d // fmla v13.4s, v17.4s, v23.s[0]
 	WORD $0x4f97124e // fmla v14.4s, v18.4s, v23.s[0]
 	WORD $0x4f97126f // fmla v15.4s, v19.4s, v23.s[0]
-	FLDPQ 64(R2), (F16, F17)
-	FLDPQ 96(R2), (F18, F19)
+	FLDPQ 32(R2), (F16, F17)
+	FLDPQ 32(R20), (F18, F19)
 	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
 	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
 	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
@@ -103,8 +105,8 @@ fetched:
 	WORD $0x4fb7122d // fmla v13.4s, v17.4s, v23.s[1]
 	WORD $0x4fb7124e // fmla v14.4s, v18.4s, v23.s[1]
 	WORD $0x4fb7126f // fmla v15.4s, v19.4s, v23.s[1]
-	FLDPQ 128(R2), (F16, F17)
-	FLDPQ 160(R2), (F18, F19)
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 64(R20), (F18, F19)
 	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
 	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
 	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
@@ -121,8 +123,84 @@ fetched:
 	WORD $0x4f971a2d // fmla v13.4s, v17.4s, v23.s[2]
 	WORD $0x4f971a4e // fmla v14.4s, v18.4s, v23.s[2]
 	WORD $0x4f971a6f // fmla v15.4s, v19.4s, v23.s[2]
+	FLDPQ 96(R2), (F16, F17)
+	FLDPQ 96(R20), (F18, F19)
+	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
+	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
+	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
+	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
+	WORD $0x4fb51a04 // fmla v4.4s, v16.4s, v21.s[3]
+	WORD $0x4fb51a25 // fmla v5.4s, v17.4s, v21.s[3]
+	WORD $0x4fb51a46 // fmla v6.4s, v18.4s, v21.s[3]
+	WORD $0x4fb51a67 // fmla v7.4s, v19.4s, v21.s[3]
+	WORD $0x4fb61a08 // fmla v8.4s, v16.4s, v22.s[3]
+	WORD $0x4fb61a29 // fmla v9.4s, v17.4s, v22.s[3]
+	WORD $0x4fb61a4a // fmla v10.4s, v18.4s, v22.s[3]
+	WORD $0x4fb61a6b // fmla v11.4s, v19.4s, v22.s[3]
+	WORD $0x4fb71a0c // fmla v12.4s, v16.4s, v23.s[3]
+	WORD $0x4fb71a2d // fmla v13.4s, v17.4s, v23.s[3]
+	WORD $0x4fb71a4e // fmla v14.4s, v18.4s, v23.s[3]
+	WORD $0x4fb71a6f // fmla v15.4s, v19.4s, v23.s[3]
+	FMOVQ.P 16(R7), F20
+	FMOVQ.P 16(R8), F21
+	FMOVQ.P 16(R9), F22
+	FMOVQ.P 16(R10), F23
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 128(R20), (F18, F19)
+	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
+	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
+	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
+	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
+	WORD $0x4f951204 // fmla v4.4s, v16.4s, v21.s[0]
+	WORD $0x4f951225 // fmla v5.4s, v17.4s, v21.s[0]
+	WORD $0x4f951246 // fmla v6.4s, v18.4s, v21.s[0]
+	WORD $0x4f951267 // fmla v7.4s, v19.4s, v21.s[0]
+	WORD $0x4f961208 // fmla v8.4s, v16.4s, v22.s[0]
+	WORD $0x4f961229 // fmla v9.4s, v17.4s, v22.s[0]
+	WORD $0x4f96124a // fmla v10.4s, v18.4s, v22.s[0]
+	WORD $0x4f96126b // fmla v11.4s, v19.4s, v22.s[0]
+	WORD $0x4f97120c // fmla v12.4s, v16.4s, v23.s[0]
+	WORD $0x4f97122d // fmla v13.4s, v17.4s, v23.s[0]
+	WORD $0x4f97124e // fmla v14.4s, v18.4s, v23.s[0]
+	WORD $0x4f97126f // fmla v15.4s, v19.4s, v23.s[0]
+	FLDPQ 160(R2), (F16, F17)
+	FLDPQ 160(R20), (F18, F19)
+	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
+	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
+	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
+	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
+	WORD $0x4fb51204 // fmla v4.4s, v16.4s, v21.s[1]
+	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
+	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
+	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
+	WORD $0x4fb61208 // fmla v8.4s, v16.4s, v22.s[1]
+	WORD $0x4fb61229 // fmla v9.4s, v17.4s, v22.s[1]
+	WORD $0x4fb6124a // fmla v10.4s, v18.4s, v22.s[1]
+	WORD $0x4fb6126b // fmla v11.4s, v19.4s, v22.s[1]
+	WORD $0x4fb7120c // fmla v12.4s, v16.4s, v23.s[1]
+	WORD $0x4fb7122d // fmla v13.4s, v17.4s, v23.s[1]
+	WORD $0x4fb7124e // fmla v14.4s, v18.4s, v23.s[1]
+	WORD $0x4fb7126f // fmla v15.4s, v19.4s, v23.s[1]
 	FLDPQ 192(R2), (F16, F17)
-	FLDPQ 224(R2), (F18, F19)
+	FLDPQ 192(R20), (F18, F19)
+	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
+	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
+	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
+	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
+	WORD $0x4f951a04 // fmla v4.4s, v16.4s, v21.s[2]
+	WORD $0x4f951a25 // fmla v5.4s, v17.4s, v21.s[2]
+	WORD $0x4f951a46 // fmla v6.4s, v18.4s, v21.s[2]
+	WORD $0x4f951a67 // fmla v7.4s, v19.4s, v21.s[2]
+	WORD $0x4f961a08 // fmla v8.4s, v16.4s, v22.s[2]
+	WORD $0x4f961a29 // fmla v9.4s, v17.4s, v22.s[2]
+	WORD $0x4f961a4a // fmla v10.4s, v18.4s, v22.s[2]
+	WORD $0x4f961a6b // fmla v11.4s, v19.4s, v22.s[2]
+	WORD $0x4f971a0c // fmla v12.4s, v16.4s, v23.s[2]
+	WORD $0x4f971a2d // fmla v13.4s, v17.4s, v23.s[2]
+	WORD $0x4f971a4e // fmla v14.4s, v18.4s, v23.s[2]
+	WORD $0x4f971a6f // fmla v15.4s, v19.4s, v23.s[2]
+	FLDPQ 224(R2), (F16, F17)
+	FLDPQ 224(R20), (F18, F19)
 	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
 	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
 	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
@@ -144,7 +222,7 @@ fetched:
 	FMOVQ.P 16(R9), F22
 	FMOVQ.P 16(R10), F23
 	FLDPQ 256(R2), (F16, F17)
-	FLDPQ 288(R2), (F18, F19)
+	FLDPQ 256(R20), (F18, F19)
 	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
 	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
 	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
@@ -161,102 +239,102 @@ fetched:
 	WORD $0x4f97122d // fmla v13.4s, v17.4s, v23.s[0]
 	WORD $0x4f97124e // fmla v14.4s, v18.4s, v23.s[0]
 	WORD $0x4f97126f // fmla v15.4s, v19.4s, v23.s[0]
+	FLDPQ 288(R2), (F16, F17)
+	FLDPQ 288(R20), (F18, F19)
+	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
+	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
+	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
+	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
+	WORD $0x4fb51204 // fmla v4.4s, v16.4s, v21.s[1]
+	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
+	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
+	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
+	WORD $0x4fb61208 // fmla v8.4s, v16.4s, v22.s[1]
+	WORD $0x4fb61229 // fmla v9.4s, v17.4s, v22.s[1]
+	WORD $0x4fb6124a // fmla v10.4s, v18.4s, v22.s[1]
+	WORD $0x4fb6126b // fmla v11.4s, v19.4s, v22.s[1]
+	WORD $0x4fb7120c // fmla v12.4s, v16.4s, v23.s[1]
+	WORD $0x4fb7122d // fmla v13.4s, v17.4s, v23.s[1]
+	WORD $0x4fb7124e // fmla v14.4s, v18.4s, v23.s[1]
+	WORD $0x4fb7126f // fmla v15.4s, v19.4s, v23.s[1]
 	FLDPQ 320(R2), (F16, F17)
-	FLDPQ 352(R2), (F18, F19)
-	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
-	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
-	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
-	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
-	WORD $0x4fb51204 // fmla v4.4s, v16.4s, v21.s[1]
-	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
-	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
-	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
-	WORD $0x4fb61208 // fmla v8.4s, v16.4s, v22.s[1]
-	WORD $0x4fb61229 // fmla v9.4s, v17.4s, v22.s[1]
-	WORD $0x4fb6124a // fmla v10.4s, v18.4s, v22.s[1]
-	WORD $0x4fb6126b // fmla v11.4s, v19.4s, v22.s[1]
-	WORD $0x4fb7120c // fmla v12.4s, v16.4s, v23.s[1]
-	WORD $0x4fb7122d // fmla v13.4s, v17.4s, v23.s[1]
-	WORD $0x4fb7124e // fmla v14.4s, v18.4s, v23.s[1]
-	WORD $0x4fb7126f // fmla v15.4s, v19.4s, v23.s[1]
+	FLDPQ 320(R20), (F18, F19)
+	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
+	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
+	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
+	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
+	WORD $0x4f951a04 // fmla v4.4s, v16.4s, v21.s[2]
+	WORD $0x4f951a25 // fmla v5.4s, v17.4s, v21.s[2]
+	WORD $0x4f951a46 // fmla v6.4s, v18.4s, v21.s[2]
+	WORD $0x4f951a67 // fmla v7.4s, v19.4s, v21.s[2]
+	WORD $0x4f961a08 // fmla v8.4s, v16.4s, v22.s[2]
+	WORD $0x4f961a29 // fmla v9.4s, v17.4s, v22.s[2]
+	WORD $0x4f961a4a // fmla v10.4s, v18.4s, v22.s[2]
+	WORD $0x4f961a6b // fmla v11.4s, v19.4s, v22.s[2]
+	WORD $0x4f971a0c // fmla v12.4s, v16.4s, v23.s[2]
+	WORD $0x4f971a2d // fmla v13.4s, v17.4s, v23.s[2]
+	WORD $0x4f971a4e // fmla v14.4s, v18.4s, v23.s[2]
+	WORD $0x4f971a6f // fmla v15.4s, v19.4s, v23.s[2]
+	FLDPQ 352(R2), (F16, F17)
+	FLDPQ 352(R20), (F18, F19)
+	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
+	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
+	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
+	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
+	WORD $0x4fb51a04 // fmla v4.4s, v16.4s, v21.s[3]
+	WORD $0x4fb51a25 // fmla v5.4s, v17.4s, v21.s[3]
+	WORD $0x4fb51a46 // fmla v6.4s, v18.4s, v21.s[3]
+	WORD $0x4fb51a67 // fmla v7.4s, v19.4s, v21.s[3]
+	WORD $0x4fb61a08 // fmla v8.4s, v16.4s, v22.s[3]
+	WORD $0x4fb61a29 // fmla v9.4s, v17.4s, v22.s[3]
+	WORD $0x4fb61a4a // fmla v10.4s, v18.4s, v22.s[3]
+	WORD $0x4fb61a6b // fmla v11.4s, v19.4s, v22.s[3]
+	WORD $0x4fb71a0c // fmla v12.4s, v16.4s, v23.s[3]
+	WORD $0x4fb71a2d // fmla v13.4s, v17.4s, v23.s[3]
+	WORD $0x4fb71a4e // fmla v14.4s, v18.4s, v23.s[3]
+	WORD $0x4fb71a6f // fmla v15.4s, v19.4s, v23.s[3]
+	FMOVQ.P 16(R7), F20
+	FMOVQ.P 16(R8), F21
+	FMOVQ.P 16(R9), F22
+	FMOVQ.P 16(R10), F23
 	FLDPQ 384(R2), (F16, F17)
-	FLDPQ 416(R2), (F18, F19)
-	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
-	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
-	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
-	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
-	WORD $0x4f951a04 // fmla v4.4s, v16.4s, v21.s[2]
-	WORD $0x4f951a25 // fmla v5.4s, v17.4s, v21.s[2]
-	WORD $0x4f951a46 // fmla v6.4s, v18.4s, v21.s[2]
-	WORD $0x4f951a67 // fmla v7.4s, v19.4s, v21.s[2]
-	WORD $0x4f961a08 // fmla v8.4s, v16.4s, v22.s[2]
-	WORD $0x4f961a29 // fmla v9.4s, v17.4s, v22.s[2]
-	WORD $0x4f961a4a // fmla v10.4s, v18.4s, v22.s[2]
-	WORD $0x4f961a6b // fmla v11.4s, v19.4s, v22.s[2]
-	WORD $0x4f971a0c // fmla v12.4s, v16.4s, v23.s[2]
-	WORD $0x4f971a2d // fmla v13.4s, v17.4s, v23.s[2]
-	WORD $0x4f971a4e // fmla v14.4s, v18.4s, v23.s[2]
-	WORD $0x4f971a6f // fmla v15.4s, v19.4s, v23.s[2]
+	FLDPQ 384(R20), (F18, F19)
+	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
+	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
+	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
+	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
+	WORD $0x4f951204 // fmla v4.4s, v16.4s, v21.s[0]
+	WORD $0x4f951225 // fmla v5.4s, v17.4s, v21.s[0]
+	WORD $0x4f951246 // fmla v6.4s, v18.4s, v21.s[0]
+	WORD $0x4f951267 // fmla v7.4s, v19.4s, v21.s[0]
+	WORD $0x4f961208 // fmla v8.4s, v16.4s, v22.s[0]
+	WORD $0x4f961229 // fmla v9.4s, v17.4s, v22.s[0]
+	WORD $0x4f96124a // fmla v10.4s, v18.4s, v22.s[0]
+	WORD $0x4f96126b // fmla v11.4s, v19.4s, v22.s[0]
+	WORD $0x4f97120c // fmla v12.4s, v16.4s, v23.s[0]
+	WORD $0x4f97122d // fmla v13.4s, v17.4s, v23.s[0]
+	WORD $0x4f97124e // fmla v14.4s, v18.4s, v23.s[0]
+	WORD $0x4f97126f // fmla v15.4s, v19.4s, v23.s[0]
+	FLDPQ 416(R2), (F16, F17)
+	FLDPQ 416(R20), (F18, F19)
+	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
+	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
+	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
+	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
+	WORD $0x4fb51204 // fmla v4.4s, v16.4s, v21.s[1]
+	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
+	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
+	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
+	WORD $0x4fb61208 // fmla v8.4s, v16.4s, v22.s[1]
+	WORD $0x4fb61229 // fmla v9.4s, v17.4s, v22.s[1]
+	WORD $0x4fb6124a // fmla v10.4s, v18.4s, v22.s[1]
+	WORD $0x4fb6126b // fmla v11.4s, v19.4s, v22.s[1]
+	WORD $0x4fb7120c // fmla v12.4s, v16.4s, v23.s[1]
+	WORD $0x4fb7122d // fmla v13.4s, v17.4s, v23.s[1]
+	WORD $0x4fb7124e // fmla v14.4s, v18.4s, v23.s[1]
+	WORD $0x4fb7126f // fmla v15.4s, v19.4s, v23.s[1]
 	FLDPQ 448(R2), (F16, F17)
-	FLDPQ 480(R2), (F18, F19)
-	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
-	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
-	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
-	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
-	WORD $0x4fb51a04 // fmla v4.4s, v16.4s, v21.s[3]
-	WORD $0x4fb51a25 // fmla v5.4s, v17.4s, v21.s[3]
-	WORD $0x4fb51a46 // fmla v6.4s, v18.4s, v21.s[3]
-	WORD $0x4fb51a67 // fmla v7.4s, v19.4s, v21.s[3]
-	WORD $0x4fb61a08 // fmla v8.4s, v16.4s, v22.s[3]
-	WORD $0x4fb61a29 // fmla v9.4s, v17.4s, v22.s[3]
-	WORD $0x4fb61a4a // fmla v10.4s, v18.4s, v22.s[3]
-	WORD $0x4fb61a6b // fmla v11.4s, v19.4s, v22.s[3]
-	WORD $0x4fb71a0c // fmla v12.4s, v16.4s, v23.s[3]
-	WORD $0x4fb71a2d // fmla v13.4s, v17.4s, v23.s[3]
-	WORD $0x4fb71a4e // fmla v14.4s, v18.4s, v23.s[3]
-	WORD $0x4fb71a6f // fmla v15.4s, v19.4s, v23.s[3]
-	FMOVQ.P 16(R7), F20
-	FMOVQ.P 16(R8), F21
-	FMOVQ.P 16(R9), F22
-	FMOVQ.P 16(R10), F23
-	FLDPQ 512(R2), (F16, F17)
-	FLDPQ 544(R2), (F18, F19)
-	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
-	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
-	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
-	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
-	WORD $0x4f951204 // fmla v4.4s, v16.4s, v21.s[0]
-	WORD $0x4f951225 // fmla v5.4s, v17.4s, v21.s[0]
-	WORD $0x4f951246 // fmla v6.4s, v18.4s, v21.s[0]
-	WORD $0x4f951267 // fmla v7.4s, v19.4s, v21.s[0]
-	WORD $0x4f961208 // fmla v8.4s, v16.4s, v22.s[0]
-	WORD $0x4f961229 // fmla v9.4s, v17.4s, v22.s[0]
-	WORD $0x4f96124a // fmla v10.4s, v18.4s, v22.s[0]
-	WORD $0x4f96126b // fmla v11.4s, v19.4s, v22.s[0]
-	WORD $0x4f97120c // fmla v12.4s, v16.4s, v23.s[0]
-	WORD $0x4f97122d // fmla v13.4s, v17.4s, v23.s[0]
-	WORD $0x4f97124e // fmla v14.4s, v18.4s, v23.s[0]
-	WORD $0x4f97126f // fmla v15.4s, v19.4s, v23.s[0]
-	FLDPQ 576(R2), (F16, F17)
-	FLDPQ 608(R2), (F18, F19)
-	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
-	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
-	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
-	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
-	WORD $0x4fb51204 // fmla v4.4s, v16.4s, v21.s[1]
-	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
-	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
-	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
-	WORD $0x4fb61208 // fmla v8.4s, v16.4s, v22.s[1]
-	WORD $0x4fb61229 // fmla v9.4s, v17.4s, v22.s[1]
-	WORD $0x4fb6124a // fmla v10.4s, v18.4s, v22.s[1]
-	WORD $0x4fb6126b // fmla v11.4s, v19.4s, v22.s[1]
-	WORD $0x4fb7120c // fmla v12.4s, v16.4s, v23.s[1]
-	WORD $0x4fb7122d // fmla v13.4s, v17.4s, v23.s[1]
-	WORD $0x4fb7124e // fmla v14.4s, v18.4s, v23.s[1]
-	WORD $0x4fb7126f // fmla v15.4s, v19.4s, v23.s[1]
-	FLDPQ 640(R2), (F16, F17)
-	FLDPQ 672(R2), (F18, F19)
+	FLDPQ 448(R20), (F18, F19)
 	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
 	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
 	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
@@ -273,8 +351,8 @@ fetched:
 	WORD $0x4f971a2d // fmla v13.4s, v17.4s, v23.s[2]
 	WORD $0x4f971a4e // fmla v14.4s, v18.4s, v23.s[2]
 	WORD $0x4f971a6f // fmla v15.4s, v19.4s, v23.s[2]
-	FLDPQ 704(R2), (F16, F17)
-	FLDPQ 736(R2), (F18, F19)
+	FLDPQ 480(R2), (F16, F17)
+	FLDPQ 480(R20), (F18, F19)
 	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
 	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
 	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
@@ -291,83 +369,8 @@ fetched:
 	WORD $0x4fb71a2d // fmla v13.4s, v17.4s, v23.s[3]
 	WORD $0x4fb71a4e // fmla v14.4s, v18.4s, v23.s[3]
 	WORD $0x4fb71a6f // fmla v15.4s, v19.4s, v23.s[3]
-	FMOVQ.P 16(R7), F20
-	FMOVQ.P 16(R8), F21
-	FMOVQ.P 16(R9), F22
-	FMOVQ.P 16(R10), F23
-	FLDPQ 768(R2), (F16, F17)
-	FLDPQ 800(R2), (F18, F19)
-	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
-	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
-	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
-	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
-	WORD $0x4f951204 // fmla v4.4s, v16.4s, v21.s[0]
-	WORD $0x4f951225 // fmla v5.4s, v17.4s, v21.s[0]
-	WORD $0x4f951246 // fmla v6.4s, v18.4s, v21.s[0]
-	WORD $0x4f951267 // fmla v7.4s, v19.4s, v21.s[0]
-	WORD $0x4f961208 // fmla v8.4s, v16.4s, v22.s[0]
-	WORD $0x4f961229 // fmla v9.4s, v17.4s, v22.s[0]
-	WORD $0x4f96124a // fmla v10.4s, v18.4s, v22.s[0]
-	WORD $0x4f96126b // fmla v11.4s, v19.4s, v22.s[0]
-	WORD $0x4f97120c // fmla v12.4s, v16.4s, v23.s[0]
-	WORD $0x4f97122d // fmla v13.4s, v17.4s, v23.s[0]
-	WORD $0x4f97124e // fmla v14.4s, v18.4s, v23.s[0]
-	WORD $0x4f97126f // fmla v15.4s, v19.4s, v23.s[0]
-	FLDPQ 832(R2), (F16, F17)
-	FLDPQ 864(R2), (F18, F19)
-	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
-	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
-	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
-	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
-	WORD $0x4fb51204 // fmla v4.4s, v16.4s, v21.s[1]
-	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
-	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
-	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
-	WORD $0x4fb61208 // fmla v8.4s, v16.4s, v22.s[1]
-	WORD $0x4fb61229 // fmla v9.4s, v17.4s, v22.s[1]
-	WORD $0x4fb6124a // fmla v10.4s, v18.4s, v22.s[1]
-	WORD $0x4fb6126b // fmla v11.4s, v19.4s, v22.s[1]
-	WORD $0x4fb7120c // fmla v12.4s, v16.4s, v23.s[1]
-	WORD $0x4fb7122d // fmla v13.4s, v17.4s, v23.s[1]
-	WORD $0x4fb7124e // fmla v14.4s, v18.4s, v23.s[1]
-	WORD $0x4fb7126f // fmla v15.4s, v19.4s, v23.s[1]
-	FLDPQ 896(R2), (F16, F17)
-	FLDPQ 928(R2), (F18, F19)
-	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
-	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
-	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
-	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
-	WORD $0x4f951a04 // fmla v4.4s, v16.4s, v21.s[2]
-	WORD $0x4f951a25 // fmla v5.4s, v17.4s, v21.s[2]
-	WORD $0x4f951a46 // fmla v6.4s, v18.4s, v21.s[2]
-	WORD $0x4f951a67 // fmla v7.4s, v19.4s, v21.s[2]
-	WORD $0x4f961a08 // fmla v8.4s, v16.4s, v22.s[2]
-	WORD $0x4f961a29 // fmla v9.4s, v17.4s, v22.s[2]
-	WORD $0x4f961a4a // fmla v10.4s, v18.4s, v22.s[2]
-	WORD $0x4f961a6b // fmla v11.4s, v19.4s, v22.s[2]
-	WORD $0x4f971a0c // fmla v12.4s, v16.4s, v23.s[2]
-	WORD $0x4f971a2d // fmla v13.4s, v17.4s, v23.s[2]
-	WORD $0x4f971a4e // fmla v14.4s, v18.4s, v23.s[2]
-	WORD $0x4f971a6f // fmla v15.4s, v19.4s, v23.s[2]
-	FLDPQ 960(R2), (F16, F17)
-	FLDPQ 992(R2), (F18, F19)
-	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
-	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
-	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
-	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
-	WORD $0x4fb51a04 // fmla v4.4s, v16.4s, v21.s[3]
-	WORD $0x4fb51a25 // fmla v5.4s, v17.4s, v21.s[3]
-	WORD $0x4fb51a46 // fmla v6.4s, v18.4s, v21.s[3]
-	WORD $0x4fb51a67 // fmla v7.4s, v19.4s, v21.s[3]
-	WORD $0x4fb61a08 // fmla v8.4s, v16.4s, v22.s[3]
-	WORD $0x4fb61a29 // fmla v9.4s, v17.4s, v22.s[3]
-	WORD $0x4fb61a4a // fmla v10.4s, v18.4s, v22.s[3]
-	WORD $0x4fb61a6b // fmla v11.4s, v19.4s, v22.s[3]
-	WORD $0x4fb71a0c // fmla v12.4s, v16.4s, v23.s[3]
-	WORD $0x4fb71a2d // fmla v13.4s, v17.4s, v23.s[3]
-	WORD $0x4fb71a4e // fmla v14.4s, v18.4s, v23.s[3]
-	WORD $0x4fb71a6f // fmla v15.4s, v19.4s, v23.s[3]
-	ADD $1024, R2, R2
+	ADD $512, R2, R2
+	ADD $512, R20, R20
 	FLDPQ (R12), (F16, F17)
 	FLDPQ 32(R12), (F18, F19)
 	WORD $0x4e20d610 // fadd v16.4s, v16.4s, v0.4s
@@ -403,6 +406,7 @@ fetched:
 	SUBS $16, R3, R3
 	BNE chunk
 	ADD $64, R0, R0
+	MOVD R20, R2
 	SUBS $1, R4, R4
 	BNE tile
 	RET
@@ -419,6 +423,8 @@ TEXT ·scores2x16NEON(SB), NOSPLIT, $0-48
 tile:
 	MOVD q+8(FP), R7
 	MOVD width+24(FP), R3
+	LSL $5, R3, R20
+	ADD R20, R2, R20
 	MOVD R0, R12
 	LSL $2, R3, R11
 	ADD R11, R7, R8
@@ -453,7 +459,7 @@ fetched:
 	FMOVQ.P 16(R7), F20
 	FMOVQ.P 16(R8), F21
 	FLDPQ (R2), (F16, F17)
-	FLDPQ 32(R2), (F18, F19)
+	FLDPQ (R20), (F18, F19)
 	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
 	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
 	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
@@ -462,8 +468,8 @@ fetched:
 	WORD $0x4f951225 // fmla v5.4s, v17.4s, v21.s[0]
 	WORD $0x4f951246 // fmla v6.4s, v18.4s, v21.s[0]
 	WORD $0x4f951267 // fmla v7.4s, v19.4s, v21.s[0]
-	FLDPQ 64(R2), (F16, F17)
-	FLDPQ 96(R2), (F18, F19)
+	FLDPQ 32(R2), (F16, F17)
+	FLDPQ 32(R20), (F18, F19)
 	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
 	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
 	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
@@ -472,8 +478,8 @@ fetched:
 	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
 	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
 	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
-	FLDPQ 128(R2), (F16, F17)
-	FLDPQ 160(R2), (F18, F19)
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 64(R20), (F18, F19)
 	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
 	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
 	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
@@ -482,8 +488,50 @@ fetched:
 	WORD $0x4f951a25 // fmla v5.4s, v17.4s, v21.s[2]
 	WORD $0x4f951a46 // fmla v6.4s, v18.4s, v21.s[2]
 	WORD $0x4f951a67 // fmla v7.4s, v19.4s, v21.s[2]
+	FLDPQ 96(R2), (F16, F17)
+	FLDPQ 96(R20), (F18, F19)
+	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
+	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
+	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
+	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
+	WORD $0x4fb51a04 // fmla v4.4s, v16.4s, v21.s[3]
+	WORD $0x4fb51a25 // fmla v5.4s, v17.4s, v21.s[3]
+	WORD $0x4fb51a46 // fmla v6.4s, v18.4s, v21.s[3]
+	WORD $0x4fb51a67 // fmla v7.4s, v19.4s, v21.s[3]
+	FMOVQ.P 16(R7), F20
+	FMOVQ.P 16(R8), F21
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 128(R20), (F18, F19)
+	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
+	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
+	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
+	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
+	WORD $0x4f951204 // fmla v4.4s, v16.4s, v21.s[0]
+	WORD $0x4f951225 // fmla v5.4s, v17.4s, v21.s[0]
+	WORD $0x4f951246 // fmla v6.4s, v18.4s, v21.s[0]
+	WORD $0x4f951267 // fmla v7.4s, v19.4s, v21.s[0]
+	FLDPQ 160(R2), (F16, F17)
+	FLDPQ 160(R20), (F18, F19)
+	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
+	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
+	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
+	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
+	WORD $0x4fb51204 // fmla v4.4s, v16.4s, v21.s[1]
+	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
+	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
+	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
 	FLDPQ 192(R2), (F16, F17)
-	FLDPQ 224(R2), (F18, F19)
+	FLDPQ 192(R20), (F18, F19)
+	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
+	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
+	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
+	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
+	WORD $0x4f951a04 // fmla v4.4s, v16.4s, v21.s[2]
+	WORD $0x4f951a25 // fmla v5.4s, v17.4s, v21.s[2]
+	WORD $0x4f951a46 // fmla v6.4s, v18.4s, v21.s[2]
+	WORD $0x4f951a67 // fmla v7.4s, v19.4s, v21.s[2]
+	FLDPQ 224(R2), (F16, F17)
+	FLDPQ 224(R20), (F18, F19)
 	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
 	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
 	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
@@ -495,7 +543,7 @@ fetched:
 	FMOVQ.P 16(R7), F20
 	FMOVQ.P 16(R8), F21
 	FLDPQ 256(R2), (F16, F17)
-	FLDPQ 288(R2), (F18, F19)
+	FLDPQ 256(R20), (F18, F19)
 	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
 	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
 	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
@@ -504,60 +552,60 @@ fetched:
 	WORD $0x4f951225 // fmla v5.4s, v17.4s, v21.s[0]
 	WORD $0x4f951246 // fmla v6.4s, v18.4s, v21.s[0]
 	WORD $0x4f951267 // fmla v7.4s, v19.4s, v21.s[0]
+	FLDPQ 288(R2), (F16, F17)
+	FLDPQ 288(R20), (F18, F19)
+	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
+	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
+	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
+	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
+	WORD $0x4fb51204 // fmla v4.4s, v16.4s, v21.s[1]
+	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
+	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
+	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
 	FLDPQ 320(R2), (F16, F17)
-	FLDPQ 352(R2), (F18, F19)
-	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
-	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
-	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
-	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
-	WORD $0x4fb51204 // fmla v4.4s, v16.4s, v21.s[1]
-	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
-	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
-	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
+	FLDPQ 320(R20), (F18, F19)
+	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
+	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
+	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
+	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
+	WORD $0x4f951a04 // fmla v4.4s, v16.4s, v21.s[2]
+	WORD $0x4f951a25 // fmla v5.4s, v17.4s, v21.s[2]
+	WORD $0x4f951a46 // fmla v6.4s, v18.4s, v21.s[2]
+	WORD $0x4f951a67 // fmla v7.4s, v19.4s, v21.s[2]
+	FLDPQ 352(R2), (F16, F17)
+	FLDPQ 352(R20), (F18, F19)
+	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
+	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
+	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
+	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
+	WORD $0x4fb51a04 // fmla v4.4s, v16.4s, v21.s[3]
+	WORD $0x4fb51a25 // fmla v5.4s, v17.4s, v21.s[3]
+	WORD $0x4fb51a46 // fmla v6.4s, v18.4s, v21.s[3]
+	WORD $0x4fb51a67 // fmla v7.4s, v19.4s, v21.s[3]
+	FMOVQ.P 16(R7), F20
+	FMOVQ.P 16(R8), F21
 	FLDPQ 384(R2), (F16, F17)
-	FLDPQ 416(R2), (F18, F19)
-	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
-	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
-	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
-	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
-	WORD $0x4f951a04 // fmla v4.4s, v16.4s, v21.s[2]
-	WORD $0x4f951a25 // fmla v5.4s, v17.4s, v21.s[2]
-	WORD $0x4f951a46 // fmla v6.4s, v18.4s, v21.s[2]
-	WORD $0x4f951a67 // fmla v7.4s, v19.4s, v21.s[2]
+	FLDPQ 384(R20), (F18, F19)
+	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
+	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
+	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
+	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
+	WORD $0x4f951204 // fmla v4.4s, v16.4s, v21.s[0]
+	WORD $0x4f951225 // fmla v5.4s, v17.4s, v21.s[0]
+	WORD $0x4f951246 // fmla v6.4s, v18.4s, v21.s[0]
+	WORD $0x4f951267 // fmla v7.4s, v19.4s, v21.s[0]
+	FLDPQ 416(R2), (F16, F17)
+	FLDPQ 416(R20), (F18, F19)
+	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
+	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
+	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
+	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
+	WORD $0x4fb51204 // fmla v4.4s, v16.4s, v21.s[1]
+	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
+	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
+	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
 	FLDPQ 448(R2), (F16, F17)
-	FLDPQ 480(R2), (F18, F19)
-	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
-	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
-	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
-	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
-	WORD $0x4fb51a04 // fmla v4.4s, v16.4s, v21.s[3]
-	WORD $0x4fb51a25 // fmla v5.4s, v17.4s, v21.s[3]
-	WORD $0x4fb51a46 // fmla v6.4s, v18.4s, v21.s[3]
-	WORD $0x4fb51a67 // fmla v7.4s, v19.4s, v21.s[3]
-	FMOVQ.P 16(R7), F20
-	FMOVQ.P 16(R8), F21
-	FLDPQ 512(R2), (F16, F17)
-	FLDPQ 544(R2), (F18, F19)
-	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
-	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
-	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
-	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
-	WORD $0x4f951204 // fmla v4.4s, v16.4s, v21.s[0]
-	WORD $0x4f951225 // fmla v5.4s, v17.4s, v21.s[0]
-	WORD $0x4f951246 // fmla v6.4s, v18.4s, v21.s[0]
-	WORD $0x4f951267 // fmla v7.4s, v19.4s, v21.s[0]
-	FLDPQ 576(R2), (F16, F17)
-	FLDPQ 608(R2), (F18, F19)
-	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
-	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
-	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
-	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
-	WORD $0x4fb51204 // fmla v4.4s, v16.4s, v21.s[1]
-	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
-	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
-	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
-	FLDPQ 640(R2), (F16, F17)
-	FLDPQ 672(R2), (F18, F19)
+	FLDPQ 448(R20), (F18, F19)
 	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
 	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
 	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
@@ -566,8 +614,8 @@ fetched:
 	WORD $0x4f951a25 // fmla v5.4s, v17.4s, v21.s[2]
 	WORD $0x4f951a46 // fmla v6.4s, v18.4s, v21.s[2]
 	WORD $0x4f951a67 // fmla v7.4s, v19.4s, v21.s[2]
-	FLDPQ 704(R2), (F16, F17)
-	FLDPQ 736(R2), (F18, F19)
+	FLDPQ 480(R2), (F16, F17)
+	FLDPQ 480(R20), (F18, F19)
 	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
 	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
 	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
@@ -576,49 +624,8 @@ fetched:
 	WORD $0x4fb51a25 // fmla v5.4s, v17.4s, v21.s[3]
 	WORD $0x4fb51a46 // fmla v6.4s, v18.4s, v21.s[3]
 	WORD $0x4fb51a67 // fmla v7.4s, v19.4s, v21.s[3]
-	FMOVQ.P 16(R7), F20
-	FMOVQ.P 16(R8), F21
-	FLDPQ 768(R2), (F16, F17)
-	FLDPQ 800(R2), (F18, F19)
-	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
-	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
-	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
-	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
-	WORD $0x4f951204 // fmla v4.4s, v16.4s, v21.s[0]
-	WORD $0x4f951225 // fmla v5.4s, v17.4s, v21.s[0]
-	WORD $0x4f951246 // fmla v6.4s, v18.4s, v21.s[0]
-	WORD $0x4f951267 // fmla v7.4s, v19.4s, v21.s[0]
-	FLDPQ 832(R2), (F16, F17)
-	FLDPQ 864(R2), (F18, F19)
-	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
-	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
-	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
-	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
-	WORD $0x4fb51204 // fmla v4.4s, v16.4s, v21.s[1]
-	WORD $0x4fb51225 // fmla v5.4s, v17.4s, v21.s[1]
-	WORD $0x4fb51246 // fmla v6.4s, v18.4s, v21.s[1]
-	WORD $0x4fb51267 // fmla v7.4s, v19.4s, v21.s[1]
-	FLDPQ 896(R2), (F16, F17)
-	FLDPQ 928(R2), (F18, F19)
-	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
-	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
-	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
-	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
-	WORD $0x4f951a04 // fmla v4.4s, v16.4s, v21.s[2]
-	WORD $0x4f951a25 // fmla v5.4s, v17.4s, v21.s[2]
-	WORD $0x4f951a46 // fmla v6.4s, v18.4s, v21.s[2]
-	WORD $0x4f951a67 // fmla v7.4s, v19.4s, v21.s[2]
-	FLDPQ 960(R2), (F16, F17)
-	FLDPQ 992(R2), (F18, F19)
-	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
-	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
-	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
-	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
-	WORD $0x4fb51a04 // fmla v4.4s, v16.4s, v21.s[3]
-	WORD $0x4fb51a25 // fmla v5.4s, v17.4s, v21.s[3]
-	WORD $0x4fb51a46 // fmla v6.4s, v18.4s, v21.s[3]
-	WORD $0x4fb51a67 // fmla v7.4s, v19.4s, v21.s[3]
-	ADD $1024, R2, R2
+	ADD $512, R2, R2
+	ADD $512, R20, R20
 	FLDPQ (R12), (F16, F17)
 	FLDPQ 32(R12), (F18, F19)
 	WORD $0x4e20d610 // fadd v16.4s, v16.4s, v0.4s
@@ -638,6 +645,7 @@ fetched:
 	SUBS $16, R3, R3
 	BNE chunk
 	ADD $64, R0, R0
+	MOVD R20, R2
 	SUBS $1, R4, R4
 	BNE tile
 	RET
@@ -654,6 +662,8 @@ TEXT ·scores1x16NEON(SB), NOSPLIT, $0-48
 tile:
 	MOVD q+8(FP), R7
 	MOVD width+24(FP), R3
+	LSL $5, R3, R20
+	ADD R20, R2, R20
 	MOVD R0, R12
 	VEOR V16.B16, V16.B16, V16.B16
 	FSTPQ (F16, F16), (R12)
@@ -678,105 +688,106 @@ chunk:
 fetched:
 	FMOVQ.P 16(R7), F20
 	FLDPQ (R2), (F16, F17)
-	FLDPQ 32(R2), (F18, F19)
+	FLDPQ (R20), (F18, F19)
 	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
 	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
 	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
 	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
-	FLDPQ 64(R2), (F16, F17)
-	FLDPQ 96(R2), (F18, F19)
+	FLDPQ 32(R2), (F16, F17)
+	FLDPQ 32(R20), (F18, F19)
 	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
 	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
 	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
 	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
-	FLDPQ 128(R2), (F16, F17)
-	FLDPQ 160(R2), (F18, F19)
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 64(R20), (F18, F19)
 	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
 	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
 	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
 	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
+	FLDPQ 96(R2), (F16, F17)
+	FLDPQ 96(R20), (F18, F19)
+	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
+	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
+	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
+	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
+	FMOVQ.P 16(R7), F20
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 128(R20), (F18, F19)
+	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
+	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
+	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
+	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
+	FLDPQ 160(R2), (F16, F17)
+	FLDPQ 160(R20), (F18, F19)
+	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
+	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
+	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
+	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
 	FLDPQ 192(R2), (F16, F17)
-	FLDPQ 224(R2), (F18, F19)
+	FLDPQ 192(R20), (F18, F19)
+	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
+	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
+	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
+	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
+	FLDPQ 224(R2), (F16, F17)
+	FLDPQ 224(R20), (F18, F19)
 	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
 	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
 	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
 	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
 	FMOVQ.P 16(R7), F20
 	FLDPQ 256(R2), (F16, F17)
-	FLDPQ 288(R2), (F18, F19)
+	FLDPQ 256(R20), (F18, F19)
 	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
 	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
 	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
 	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
+	FLDPQ 288(R2), (F16, F17)
+	FLDPQ 288(R20), (F18, F19)
+	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
+	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
+	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
+	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
 	FLDPQ 320(R2), (F16, F17)
-	FLDPQ 352(R2), (F18, F19)
-	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
-	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
-	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
-	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
+	FLDPQ 320(R20), (F18, F19)
+	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
+	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
+	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
+	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
+	FLDPQ 352(R2), (F16, F17)
+	FLDPQ 352(R20), (F18, F19)
+	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
+	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
+	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
+	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
+	FMOVQ.P 16(R7), F20
 	FLDPQ 384(R2), (F16, F17)
-	FLDPQ 416(R2), (F18, F19)
-	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
-	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
-	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
-	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
+	FLDPQ 384(R20), (F18, F19)
+	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
+	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
+	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
+	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
+	FLDPQ 416(R2), (F16, F17)
+	FLDPQ 416(R20), (F18, F19)
+	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
+	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
+	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
+	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
 	FLDPQ 448(R2), (F16, F17)
-	FLDPQ 480(R2), (F18, F19)
-	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
-	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
-	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
-	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
-	FMOVQ.P 16(R7), F20
-	FLDPQ 512(R2), (F16, F17)
-	FLDPQ 544(R2), (F18, F19)
-	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
-	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
-	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
-	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
-	FLDPQ 576(R2), (F16, F17)
-	FLDPQ 608(R2), (F18, F19)
-	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
-	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
-	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
-	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
-	FLDPQ 640(R2), (F16, F17)
-	FLDPQ 672(R2), (F18, F19)
+	FLDPQ 448(R20), (F18, F19)
 	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
 	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
 	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
 	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
-	FLDPQ 704(R2), (F16, F17)
-	FLDPQ 736(R2), (F18, F19)
+	FLDPQ 480(R2), (F16, F17)
+	FLDPQ 480(R20), (F18, F19)
 	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
 	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
 	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
 	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
-	FMOVQ.P 16(R7), F20
-	FLDPQ 768(R2), (F16, F17)
-	FLDPQ 800(R2), (F18, F19)
-	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
-	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
-	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
-	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
-	FLDPQ 832(R2), (F16, F17)
-	FLDPQ 864(R2), (F18, F19)
-	WORD $0x4fb41200 // fmla v0.4s, v16.4s, v20.s[1]
-	WORD $0x4fb41221 // fmla v1.4s, v17.4s, v20.s[1]
-	WORD $0x4fb41242 // fmla v2.4s, v18.4s, v20.s[1]
-	WORD $0x4fb41263 // fmla v3.4s, v19.4s, v20.s[1]
-	FLDPQ 896(R2), (F16, F17)
-	FLDPQ 928(R2), (F18, F19)
-	WORD $0x4f941a00 // fmla v0.4s, v16.4s, v20.s[2]
-	WORD $0x4f941a21 // fmla v1.4s, v17.4s, v20.s[2]
-	WORD $0x4f941a42 // fmla v2.4s, v18.4s, v20.s[2]
-	WORD $0x4f941a63 // fmla v3.4s, v19.4s, v20.s[2]
-	FLDPQ 960(R2), (F16, F17)
-	FLDPQ 992(R2), (F18, F19)
-	WORD $0x4fb41a00 // fmla v0.4s, v16.4s, v20.s[3]
-	WORD $0x4fb41a21 // fmla v1.4s, v17.4s, v20.s[3]
-	WORD $0x4fb41a42 // fmla v2.4s, v18.4s, v20.s[3]
-	WORD $0x4fb41a63 // fmla v3.4s, v19.4s, v20.s[3]
-	ADD $1024, R2, R2
+	ADD $512, R2, R2
+	ADD $512, R20, R20
 	FLDPQ (R12), (F16, F17)
 	FLDPQ 32(R12), (F18, F19)
 	WORD $0x4e20d610 // fadd v16.4s, v16.4s, v0.4s
@@ -788,6 +799,7 @@ fetched:
 	SUBS $16, R3, R3
 	BNE chunk
 	ADD $64, R0, R0
+	MOVD R20, R2
 	SUBS $1, R4, R4
 	BNE tile
 	RET
@@ -986,16 +998,20 @@ next:
 	BNE next
 	RET
 
-// func scoresQ8x1x16NEON(dst *float32, q, keys *byte, blocks, tiles int)
+// func scoresQ8x1x16NEON(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
 //
 // 1 query with the keys of 16 · tiles positions. Sums of pairs add up by SADALP.
-TEXT ·scoresQ8x1x16NEON(SB), NOSPLIT, $0-40
+TEXT ·scoresQ8x1x16NEON(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD keys+16(FP), R2
 	MOVD blocks+24(FP), R3
 	MOVD tiles+32(FP), R4
+	MOVD ahead+40(FP), R21
+	MOVD $272, R19
+	MUL R3, R19, R19
 
 tile:
+	ADD R19, R2, R20
 	MOVD q+8(FP), R7
 	MOVD R3, R6
 	VEOR V0.B16, V0.B16, V0.B16
@@ -1004,8 +1020,18 @@ tile:
 	VEOR V3.B16, V3.B16, V3.B16
 
 block:
-	FLDPQ (R2), (F28, F29)
-	ADD $32, R2, R2
+	PRFM 0(R21), PLDL2KEEP
+	PRFM 64(R21), PLDL2KEEP
+	PRFM 128(R21), PLDL2KEEP
+	PRFM 192(R21), PLDL2KEEP
+	PRFM 256(R21), PLDL2KEEP
+	PRFM 320(R21), PLDL2KEEP
+	PRFM 384(R21), PLDL2KEEP
+	PRFM 448(R21), PLDL2KEEP
+	PRFM 512(R21), PLDL2KEEP
+	ADD $544, R21, R21
+	FMOVQ.P 16(R2), F28
+	FMOVQ.P 16(R20), F29
 	WORD $0x0e217b98 // fcvtl v24.4s, v28.4h
 	WORD $0x4e217b99 // fcvtl2 v25.4s, v28.8h
 	WORD $0x0e217bba // fcvtl v26.4s, v29.4h
@@ -1020,7 +1046,7 @@ block:
 	VEOR V14.B16, V14.B16, V14.B16
 	VEOR V15.B16, V15.B16, V15.B16
 	FLDPQ (R2), (F16, F17)
-	FLDPQ 32(R2), (F18, F19)
+	FLDPQ (R20), (F18, F19)
 	WORD $0x4e04069c // dup v28.4s, v20.s[0]
 	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
 	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
@@ -1038,8 +1064,8 @@ block:
 	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
 	WORD $0x4e606bae // sadalp v14.4s, v29.8h
 	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
-	FLDPQ 64(R2), (F16, F17)
-	FLDPQ 96(R2), (F18, F19)
+	FLDPQ 32(R2), (F16, F17)
+	FLDPQ 32(R20), (F18, F19)
 	WORD $0x4e0c069c // dup v28.4s, v20.s[1]
 	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
 	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
@@ -1057,8 +1083,8 @@ block:
 	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
 	WORD $0x4e606bae // sadalp v14.4s, v29.8h
 	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
-	FLDPQ 128(R2), (F16, F17)
-	FLDPQ 160(R2), (F18, F19)
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 64(R20), (F18, F19)
 	WORD $0x4e14069c // dup v28.4s, v20.s[2]
 	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
 	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
@@ -1076,8 +1102,8 @@ block:
 	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
 	WORD $0x4e606bae // sadalp v14.4s, v29.8h
 	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
-	FLDPQ 192(R2), (F16, F17)
-	FLDPQ 224(R2), (F18, F19)
+	FLDPQ 96(R2), (F16, F17)
+	FLDPQ 96(R20), (F18, F19)
 	WORD $0x4e1c069c // dup v28.4s, v20.s[3]
 	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
 	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
@@ -1095,8 +1121,8 @@ block:
 	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
 	WORD $0x4e606bae // sadalp v14.4s, v29.8h
 	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
-	FLDPQ 256(R2), (F16, F17)
-	FLDPQ 288(R2), (F18, F19)
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 128(R20), (F18, F19)
 	WORD $0x4e0406bc // dup v28.4s, v21.s[0]
 	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
 	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
@@ -1114,8 +1140,8 @@ block:
 	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
 	WORD $0x4e606bae // sadalp v14.4s, v29.8h
 	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
-	FLDPQ 320(R2), (F16, F17)
-	FLDPQ 352(R2), (F18, F19)
+	FLDPQ 160(R2), (F16, F17)
+	FLDPQ 160(R20), (F18, F19)
 	WORD $0x4e0c06bc // dup v28.4s, v21.s[1]
 	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
 	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
@@ -1133,8 +1159,8 @@ block:
 	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
 	WORD $0x4e606bae // sadalp v14.4s, v29.8h
 	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
-	FLDPQ 384(R2), (F16, F17)
-	FLDPQ 416(R2), (F18, F19)
+	FLDPQ 192(R2), (F16, F17)
+	FLDPQ 192(R20), (F18, F19)
 	WORD $0x4e1406bc // dup v28.4s, v21.s[2]
 	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
 	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
@@ -1152,8 +1178,8 @@ block:
 	WORD $0x4e3cc27e // smull2 v30.8h, v19.16b, v28.16b
 	WORD $0x4e606bae // sadalp v14.4s, v29.8h
 	WORD $0x4e606bcf // sadalp v15.4s, v30.8h
-	FLDPQ 448(R2), (F16, F17)
-	FLDPQ 480(R2), (F18, F19)
+	FLDPQ 224(R2), (F16, F17)
+	FLDPQ 224(R20), (F18, F19)
 	WORD $0x4e1c06bc // dup v28.4s, v21.s[3]
 	WORD $0x0e3cc21d // smull v29.8h, v16.8b, v28.8b
 	WORD $0x4e3cc21e // smull2 v30.8h, v16.16b, v28.16b
@@ -1189,28 +1215,34 @@ block:
 	WORD $0x4f9e937f // fmul v31.4s, v27.4s, v30.s[0]
 	WORD $0x4e3fcdc3 // fmla v3.4s, v14.4s, v31.4s
 	ADD $40, R7, R7
-	ADD $512, R2, R2
+	ADD $256, R2, R2
+	ADD $256, R20, R20
 	SUBS $1, R6, R6
 	BNE block
 	FSTPQ (F0, F1), (R0)
 	FSTPQ (F2, F3), 32(R0)
 	ADD $64, R0, R0
+	MOVD R20, R2
 	SUBS $1, R4, R4
 	BNE tile
 	RET
 
-// func scoresQ8x2x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int)
+// func scoresQ8x2x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
 //
 // 2 queries with the keys of 16 · tiles positions.
-TEXT ·scoresQ8x2x16NEONDot(SB), NOSPLIT, $0-40
+TEXT ·scoresQ8x2x16NEONDot(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD keys+16(FP), R2
 	MOVD blocks+24(FP), R3
 	MOVD tiles+32(FP), R4
+	MOVD ahead+40(FP), R21
 	MOVD $40, R5
 	MUL R3, R5, R5
+	MOVD $272, R19
+	MUL R3, R19, R19
 
 tile:
+	ADD R19, R2, R20
 	MOVD q+8(FP), R7
 	MOVD R3, R6
 	ADD R5, R7, R8
@@ -1224,8 +1256,18 @@ tile:
 	VEOR V7.B16, V7.B16, V7.B16
 
 block:
-	FLDPQ (R2), (F28, F29)
-	ADD $32, R2, R2
+	PRFM 0(R21), PLDL2KEEP
+	PRFM 64(R21), PLDL2KEEP
+	PRFM 128(R21), PLDL2KEEP
+	PRFM 192(R21), PLDL2KEEP
+	PRFM 256(R21), PLDL2KEEP
+	PRFM 320(R21), PLDL2KEEP
+	PRFM 384(R21), PLDL2KEEP
+	PRFM 448(R21), PLDL2KEEP
+	PRFM 512(R21), PLDL2KEEP
+	ADD $544, R21, R21
+	FMOVQ.P 16(R2), F28
+	FMOVQ.P 16(R20), F29
 	WORD $0x0e217b98 // fcvtl v24.4s, v28.4h
 	WORD $0x4e217b99 // fcvtl2 v25.4s, v28.8h
 	WORD $0x0e217bba // fcvtl v26.4s, v29.4h
@@ -1241,7 +1283,7 @@ block:
 	VEOR V14.B16, V14.B16, V14.B16
 	VEOR V15.B16, V15.B16, V15.B16
 	FLDPQ (R2), (F16, F17)
-	FLDPQ 32(R2), (F18, F19)
+	FLDPQ (R20), (F18, F19)
 	WORD $0x4f94e208 // sdot v8.4s, v16.16b, v20.4b[0]
 	WORD $0x4f94e229 // sdot v9.4s, v17.16b, v20.4b[0]
 	WORD $0x4f94e24a // sdot v10.4s, v18.16b, v20.4b[0]
@@ -1250,8 +1292,8 @@ block:
 	WORD $0x4f96e22d // sdot v13.4s, v17.16b, v22.4b[0]
 	WORD $0x4f96e24e // sdot v14.4s, v18.16b, v22.4b[0]
 	WORD $0x4f96e26f // sdot v15.4s, v19.16b, v22.4b[0]
-	FLDPQ 64(R2), (F16, F17)
-	FLDPQ 96(R2), (F18, F19)
+	FLDPQ 32(R2), (F16, F17)
+	FLDPQ 32(R20), (F18, F19)
 	WORD $0x4fb4e208 // sdot v8.4s, v16.16b, v20.4b[1]
 	WORD $0x4fb4e229 // sdot v9.4s, v17.16b, v20.4b[1]
 	WORD $0x4fb4e24a // sdot v10.4s, v18.16b, v20.4b[1]
@@ -1260,8 +1302,8 @@ block:
 	WORD $0x4fb6e22d // sdot v13.4s, v17.16b, v22.4b[1]
 	WORD $0x4fb6e24e // sdot v14.4s, v18.16b, v22.4b[1]
 	WORD $0x4fb6e26f // sdot v15.4s, v19.16b, v22.4b[1]
-	FLDPQ 128(R2), (F16, F17)
-	FLDPQ 160(R2), (F18, F19)
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 64(R20), (F18, F19)
 	WORD $0x4f94ea08 // sdot v8.4s, v16.16b, v20.4b[2]
 	WORD $0x4f94ea29 // sdot v9.4s, v17.16b, v20.4b[2]
 	WORD $0x4f94ea4a // sdot v10.4s, v18.16b, v20.4b[2]
@@ -1270,8 +1312,8 @@ block:
 	WORD $0x4f96ea2d // sdot v13.4s, v17.16b, v22.4b[2]
 	WORD $0x4f96ea4e // sdot v14.4s, v18.16b, v22.4b[2]
 	WORD $0x4f96ea6f // sdot v15.4s, v19.16b, v22.4b[2]
-	FLDPQ 192(R2), (F16, F17)
-	FLDPQ 224(R2), (F18, F19)
+	FLDPQ 96(R2), (F16, F17)
+	FLDPQ 96(R20), (F18, F19)
 	WORD $0x4fb4ea08 // sdot v8.4s, v16.16b, v20.4b[3]
 	WORD $0x4fb4ea29 // sdot v9.4s, v17.16b, v20.4b[3]
 	WORD $0x4fb4ea4a // sdot v10.4s, v18.16b, v20.4b[3]
@@ -1280,8 +1322,8 @@ block:
 	WORD $0x4fb6ea2d // sdot v13.4s, v17.16b, v22.4b[3]
 	WORD $0x4fb6ea4e // sdot v14.4s, v18.16b, v22.4b[3]
 	WORD $0x4fb6ea6f // sdot v15.4s, v19.16b, v22.4b[3]
-	FLDPQ 256(R2), (F16, F17)
-	FLDPQ 288(R2), (F18, F19)
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 128(R20), (F18, F19)
 	WORD $0x4f95e208 // sdot v8.4s, v16.16b, v21.4b[0]
 	WORD $0x4f95e229 // sdot v9.4s, v17.16b, v21.4b[0]
 	WORD $0x4f95e24a // sdot v10.4s, v18.16b, v21.4b[0]
@@ -1290,8 +1332,8 @@ block:
 	WORD $0x4f97e22d // sdot v13.4s, v17.16b, v23.4b[0]
 	WORD $0x4f97e24e // sdot v14.4s, v18.16b, v23.4b[0]
 	WORD $0x4f97e26f // sdot v15.4s, v19.16b, v23.4b[0]
-	FLDPQ 320(R2), (F16, F17)
-	FLDPQ 352(R2), (F18, F19)
+	FLDPQ 160(R2), (F16, F17)
+	FLDPQ 160(R20), (F18, F19)
 	WORD $0x4fb5e208 // sdot v8.4s, v16.16b, v21.4b[1]
 	WORD $0x4fb5e229 // sdot v9.4s, v17.16b, v21.4b[1]
 	WORD $0x4fb5e24a // sdot v10.4s, v18.16b, v21.4b[1]
@@ -1300,8 +1342,8 @@ block:
 	WORD $0x4fb7e22d // sdot v13.4s, v17.16b, v23.4b[1]
 	WORD $0x4fb7e24e // sdot v14.4s, v18.16b, v23.4b[1]
 	WORD $0x4fb7e26f // sdot v15.4s, v19.16b, v23.4b[1]
-	FLDPQ 384(R2), (F16, F17)
-	FLDPQ 416(R2), (F18, F19)
+	FLDPQ 192(R2), (F16, F17)
+	FLDPQ 192(R20), (F18, F19)
 	WORD $0x4f95ea08 // sdot v8.4s, v16.16b, v21.4b[2]
 	WORD $0x4f95ea29 // sdot v9.4s, v17.16b, v21.4b[2]
 	WORD $0x4f95ea4a // sdot v10.4s, v18.16b, v21.4b[2]
@@ -1310,8 +1352,8 @@ block:
 	WORD $0x4f97ea2d // sdot v13.4s, v17.16b, v23.4b[2]
 	WORD $0x4f97ea4e // sdot v14.4s, v18.16b, v23.4b[2]
 	WORD $0x4f97ea6f // sdot v15.4s, v19.16b, v23.4b[2]
-	FLDPQ 448(R2), (F16, F17)
-	FLDPQ 480(R2), (F18, F19)
+	FLDPQ 224(R2), (F16, F17)
+	FLDPQ 224(R20), (F18, F19)
 	WORD $0x4fb5ea08 // sdot v8.4s, v16.16b, v21.4b[3]
 	WORD $0x4fb5ea29 // sdot v9.4s, v17.16b, v21.4b[3]
 	WORD $0x4fb5ea4a // sdot v10.4s, v18.16b, v21.4b[3]
@@ -1348,7 +1390,8 @@ block:
 	WORD $0x4f9e937f // fmul v31.4s, v27.4s, v30.s[0]
 	WORD $0x4e3fcde7 // fmla v7.4s, v15.4s, v31.4s
 	ADD $40, R8, R8
-	ADD $512, R2, R2
+	ADD $256, R2, R2
+	ADD $256, R20, R20
 	SUBS $1, R6, R6
 	BNE block
 	FSTPQ (F0, F1), (R0)
@@ -1356,20 +1399,25 @@ block:
 	FSTPQ (F4, F5), 512(R0)
 	FSTPQ (F6, F7), 544(R0)
 	ADD $64, R0, R0
+	MOVD R20, R2
 	SUBS $1, R4, R4
 	BNE tile
 	RET
 
-// func scoresQ8x1x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int)
+// func scoresQ8x1x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
 //
 // 1 query with the keys of 16 · tiles positions.
-TEXT ·scoresQ8x1x16NEONDot(SB), NOSPLIT, $0-40
+TEXT ·scoresQ8x1x16NEONDot(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD keys+16(FP), R2
 	MOVD blocks+24(FP), R3
 	MOVD tiles+32(FP), R4
+	MOVD ahead+40(FP), R21
+	MOVD $272, R19
+	MUL R3, R19, R19
 
 tile:
+	ADD R19, R2, R20
 	MOVD q+8(FP), R7
 	MOVD R3, R6
 	VEOR V0.B16, V0.B16, V0.B16
@@ -1378,8 +1426,18 @@ tile:
 	VEOR V3.B16, V3.B16, V3.B16
 
 block:
-	FLDPQ (R2), (F28, F29)
-	ADD $32, R2, R2
+	PRFM 0(R21), PLDL2KEEP
+	PRFM 64(R21), PLDL2KEEP
+	PRFM 128(R21), PLDL2KEEP
+	PRFM 192(R21), PLDL2KEEP
+	PRFM 256(R21), PLDL2KEEP
+	PRFM 320(R21), PLDL2KEEP
+	PRFM 384(R21), PLDL2KEEP
+	PRFM 448(R21), PLDL2KEEP
+	PRFM 512(R21), PLDL2KEEP
+	ADD $544, R21, R21
+	FMOVQ.P 16(R2), F28
+	FMOVQ.P 16(R20), F29
 	WORD $0x0e217b98 // fcvtl v24.4s, v28.4h
 	WORD $0x4e217b99 // fcvtl2 v25.4s, v28.8h
 	WORD $0x0e217bba // fcvtl v26.4s, v29.4h
@@ -1390,49 +1448,49 @@ block:
 	VEOR V10.B16, V10.B16, V10.B16
 	VEOR V11.B16, V11.B16, V11.B16
 	FLDPQ (R2), (F16, F17)
-	FLDPQ 32(R2), (F18, F19)
+	FLDPQ (R20), (F18, F19)
 	WORD $0x4f94e208 // sdot v8.4s, v16.16b, v20.4b[0]
 	WORD $0x4f94e229 // sdot v9.4s, v17.16b, v20.4b[0]
 	WORD $0x4f94e24a // sdot v10.4s, v18.16b, v20.4b[0]
 	WORD $0x4f94e26b // sdot v11.4s, v19.16b, v20.4b[0]
-	FLDPQ 64(R2), (F16, F17)
-	FLDPQ 96(R2), (F18, F19)
+	FLDPQ 32(R2), (F16, F17)
+	FLDPQ 32(R20), (F18, F19)
 	WORD $0x4fb4e208 // sdot v8.4s, v16.16b, v20.4b[1]
 	WORD $0x4fb4e229 // sdot v9.4s, v17.16b, v20.4b[1]
 	WORD $0x4fb4e24a // sdot v10.4s, v18.16b, v20.4b[1]
 	WORD $0x4fb4e26b // sdot v11.4s, v19.16b, v20.4b[1]
-	FLDPQ 128(R2), (F16, F17)
-	FLDPQ 160(R2), (F18, F19)
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 64(R20), (F18, F19)
 	WORD $0x4f94ea08 // sdot v8.4s, v16.16b, v20.4b[2]
 	WORD $0x4f94ea29 // sdot v9.4s, v17.16b, v20.4b[2]
 	WORD $0x4f94ea4a // sdot v10.4s, v18.16b, v20.4b[2]
 	WORD $0x4f94ea6b // sdot v11.4s, v19.16b, v20.4b[2]
-	FLDPQ 192(R2), (F16, F17)
-	FLDPQ 224(R2), (F18, F19)
+	FLDPQ 96(R2), (F16, F17)
+	FLDPQ 96(R20), (F18, F19)
 	WORD $0x4fb4ea08 // sdot v8.4s, v16.16b, v20.4b[3]
 	WORD $0x4fb4ea29 // sdot v9.4s, v17.16b, v20.4b[3]
 	WORD $0x4fb4ea4a // sdot v10.4s, v18.16b, v20.4b[3]
 	WORD $0x4fb4ea6b // sdot v11.4s, v19.16b, v20.4b[3]
-	FLDPQ 256(R2), (F16, F17)
-	FLDPQ 288(R2), (F18, F19)
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 128(R20), (F18, F19)
 	WORD $0x4f95e208 // sdot v8.4s, v16.16b, v21.4b[0]
 	WORD $0x4f95e229 // sdot v9.4s, v17.16b, v21.4b[0]
 	WORD $0x4f95e24a // sdot v10.4s, v18.16b, v21.4b[0]
 	WORD $0x4f95e26b // sdot v11.4s, v19.16b, v21.4b[0]
-	FLDPQ 320(R2), (F16, F17)
-	FLDPQ 352(R2), (F18, F19)
+	FLDPQ 160(R2), (F16, F17)
+	FLDPQ 160(R20), (F18, F19)
 	WORD $0x4fb5e208 // sdot v8.4s, v16.16b, v21.4b[1]
 	WORD $0x4fb5e229 // sdot v9.4s, v17.16b, v21.4b[1]
 	WORD $0x4fb5e24a // sdot v10.4s, v18.16b, v21.4b[1]
 	WORD $0x4fb5e26b // sdot v11.4s, v19.16b, v21.4b[1]
-	FLDPQ 384(R2), (F16, F17)
-	FLDPQ 416(R2), (F18, F19)
+	FLDPQ 192(R2), (F16, F17)
+	FLDPQ 192(R20), (F18, F19)
 	WORD $0x4f95ea08 // sdot v8.4s, v16.16b, v21.4b[2]
 	WORD $0x4f95ea29 // sdot v9.4s, v17.16b, v21.4b[2]
 	WORD $0x4f95ea4a // sdot v10.4s, v18.16b, v21.4b[2]
 	WORD $0x4f95ea6b // sdot v11.4s, v19.16b, v21.4b[2]
-	FLDPQ 448(R2), (F16, F17)
-	FLDPQ 480(R2), (F18, F19)
+	FLDPQ 224(R2), (F16, F17)
+	FLDPQ 224(R20), (F18, F19)
 	WORD $0x4fb5ea08 // sdot v8.4s, v16.16b, v21.4b[3]
 	WORD $0x4fb5ea29 // sdot v9.4s, v17.16b, v21.4b[3]
 	WORD $0x4fb5ea4a // sdot v10.4s, v18.16b, v21.4b[3]
@@ -1451,12 +1509,14 @@ block:
 	WORD $0x4f9e937f // fmul v31.4s, v27.4s, v30.s[0]
 	WORD $0x4e3fcd63 // fmla v3.4s, v11.4s, v31.4s
 	ADD $40, R7, R7
-	ADD $512, R2, R2
+	ADD $256, R2, R2
+	ADD $256, R20, R20
 	SUBS $1, R6, R6
 	BNE block
 	FSTPQ (F0, F1), (R0)
 	FSTPQ (F2, F3), 32(R0)
 	ADD $64, R0, R0
+	MOVD R20, R2
 	SUBS $1, R4, R4
 	BNE tile
 	RET

@@ -2,8 +2,6 @@
 
 package cpu
 
-import "unsafe"
-
 // attentionSIMD is the assembly of attention for an instruction set. Kernels of
 // more rows come first, the last are of one row.
 type attentionSIMD struct {
@@ -24,7 +22,7 @@ type scoreTile struct {
 // A q8Tile is a scoreTile of queries in int8 and keys in q8_0.
 type q8Tile struct {
 	rows, positions int
-	run             func(dst *float32, q, keys *byte, blocks, tiles int)
+	run             func(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
 }
 
 // A weightTile does so many columns of so many rows at a time.
@@ -46,7 +44,7 @@ func (a *attentionSIMD) scores(dst, q, keys []float32, width, positions int, ahe
 		tiles := (positions + tile.positions - 1) / tile.positions
 		_ = dst[(tile.rows-1)*cacheTile+tiles*tile.positions-1]
 		_ = keys[tiles*tile.positions*width-1]
-		tile.run(&dst[0], &q[0], &keys[0], width, tiles, fetched(ahead, keys))
+		tile.run(&dst[0], &q[0], &keys[0], width, tiles, fetched(ahead, bytesOf(keys)))
 		if q, ahead = q[tile.rows*width:], nil; len(q) > 0 {
 			dst = dst[tile.rows*cacheTile:]
 		}
@@ -65,7 +63,7 @@ func (a *attentionSIMD) weighted(dst, weights, values []float32, width, position
 				rows = tile.rows
 			}
 			if tiles := (width - done) / tile.columns; tile.rows == rows && tiles > 0 {
-				tile.run(&dst[done], &weights[0], &values[done], positions, width, tiles, fetched(ahead, values))
+				tile.run(&dst[done], &weights[0], &values[done], positions, width, tiles, fetched(ahead, bytesOf(values)))
 				done, ahead = done+tiles*tile.columns, nil
 			}
 		}
@@ -79,9 +77,9 @@ func (a *attentionSIMD) weighted(dst, weights, values []float32, width, position
 }
 
 // fetched returns where ahead is, or where it does no harm.
-func fetched(ahead []byte, read []float32) *byte {
+func fetched(ahead []byte, read *byte) *byte {
 	if ahead == nil {
-		return (*byte)(unsafe.Pointer(&read[0]))
+		return read
 	}
 	return &ahead[0]
 }
@@ -95,7 +93,7 @@ func (a *attentionSIMD) blend(dst, x []float32, by float32) {
 	blendScalar(dst[n:], x[n:], by)
 }
 
-func (a *attentionSIMD) scoresQ8(dst []float32, q, keys []byte, blocks, positions int) {
+func (a *attentionSIMD) scoresQ8(dst []float32, q, keys []byte, blocks, positions int, ahead []byte) {
 	row := blocks * queryBytes
 	for len(q) > 0 {
 		tile := a.q8Tiles[0]
@@ -105,8 +103,8 @@ func (a *attentionSIMD) scoresQ8(dst []float32, q, keys []byte, blocks, position
 		tiles := (positions + tile.positions - 1) / tile.positions
 		_ = dst[(tile.rows-1)*cacheTile+tiles*tile.positions-1]
 		_ = keys[tiles*tile.positions*blocks*q8Bytes-1]
-		tile.run(&dst[0], &q[0], &keys[0], blocks, tiles)
-		if q = q[tile.rows*row:]; len(q) > 0 {
+		tile.run(&dst[0], &q[0], &keys[0], blocks, tiles, fetched(ahead, &keys[0]))
+		if q, ahead = q[tile.rows*row:], nil; len(q) > 0 {
 			dst = dst[tile.rows*cacheTile:]
 		}
 	}

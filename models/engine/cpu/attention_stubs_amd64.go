@@ -13,7 +13,7 @@ package cpu
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/16*16*width+16*k+t%16], sum)
+//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -23,16 +23,16 @@ package cpu
 //go:noescape
 func scores12x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 
-// scores4x64AVX512 multiplies 4 queries, a multiple of 16 wide, with the keys of
-// 64 · tiles positions. While it works it fetches what is ahead.
+// scores4x32AVX512 multiplies 4 queries, a multiple of 16 wide, with the keys of
+// 32 · tiles positions. While it works it fetches what is ahead.
 //
 //	for r := range 4 {
-//		for t := range 64 * tiles {
+//		for t := range 32 * tiles {
 //			dst[128*r+t] = 0
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/16*16*width+16*k+t%16], sum)
+//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -40,18 +40,18 @@ func scores12x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles
 //	}
 //
 //go:noescape
-func scores4x64AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
+func scores4x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 
-// scores2x64AVX512 multiplies 2 queries, a multiple of 16 wide, with the keys of
-// 64 · tiles positions. While it works it fetches what is ahead.
+// scores2x32AVX512 multiplies 2 queries, a multiple of 16 wide, with the keys of
+// 32 · tiles positions. While it works it fetches what is ahead.
 //
 //	for r := range 2 {
-//		for t := range 64 * tiles {
+//		for t := range 32 * tiles {
 //			dst[128*r+t] = 0
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/16*16*width+16*k+t%16], sum)
+//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -59,18 +59,18 @@ func scores4x64AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 //	}
 //
 //go:noescape
-func scores2x64AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
+func scores2x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 
-// scores1x64AVX512 multiplies 1 queries, a multiple of 16 wide, with the keys of
-// 64 · tiles positions. While it works it fetches what is ahead.
+// scores1x32AVX512 multiplies 1 queries, a multiple of 16 wide, with the keys of
+// 32 · tiles positions. While it works it fetches what is ahead.
 //
 //	for r := range 1 {
-//		for t := range 64 * tiles {
+//		for t := range 32 * tiles {
 //			dst[128*r+t] = 0
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/16*16*width+16*k+t%16], sum)
+//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -78,7 +78,7 @@ func scores2x64AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 //	}
 //
 //go:noescape
-func scores1x64AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
+func scores1x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 
 // weighted12x32AVX512 adds to the first 32 · tiles columns of 12 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -174,18 +174,18 @@ func weighted1x64AVX512(dst *float32, weights *float32, values *float32, positio
 func blendAVX512(dst *float32, x *float32, n int, by float32)
 
 // scoresQ8x6x32AVX512VNNI multiplies 6 queries of blocks of 32 numbers with the keys of
-// 32 · tiles positions, both in int8 with scales.
+// 32 · tiles positions, both in int8 with scales. While it works it fetches what is ahead.
 //
 //	for r := range 6 {
 //		for t := range 32 * tiles {
 //			dst[128*r+t] = 0
 //			for b := range blocks {
 //				var sum int32
-//				q, keys := q[40*(blocks*r+b):], keys[544*(t/16*blocks+b):]
+//				q, keys := q[40*(blocks*r+b):], keys[272*(t/8*blocks+b):]
 //				for k := range 32 {
-//					sum += int32(int8(q[k])) * int32(int8(keys[32+k/4*64+t%16*4+k%4]))
+//					sum += int32(int8(q[k])) * int32(int8(keys[16+k/4*32+t%8*4+k%4]))
 //				}
-//				scale := float32At(q, 32) * fp16At(keys, 2*(t%16))
+//				scale := float32At(q, 32) * fp16At(keys, 2*(t%8))
 //				dst[128*r+t] = fma(float32(sum), scale, dst[128*r+t])
 //			}
 //		}
@@ -194,21 +194,21 @@ func blendAVX512(dst *float32, x *float32, n int, by float32)
 // It multiplies keys+128, which are unsigned, and begins with what that is too much.
 //
 //go:noescape
-func scoresQ8x6x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int)
+func scoresQ8x6x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte)
 
 // scoresQ8x2x32AVX512VNNI multiplies 2 queries of blocks of 32 numbers with the keys of
-// 32 · tiles positions, both in int8 with scales.
+// 32 · tiles positions, both in int8 with scales. While it works it fetches what is ahead.
 //
 //	for r := range 2 {
 //		for t := range 32 * tiles {
 //			dst[128*r+t] = 0
 //			for b := range blocks {
 //				var sum int32
-//				q, keys := q[40*(blocks*r+b):], keys[544*(t/16*blocks+b):]
+//				q, keys := q[40*(blocks*r+b):], keys[272*(t/8*blocks+b):]
 //				for k := range 32 {
-//					sum += int32(int8(q[k])) * int32(int8(keys[32+k/4*64+t%16*4+k%4]))
+//					sum += int32(int8(q[k])) * int32(int8(keys[16+k/4*32+t%8*4+k%4]))
 //				}
-//				scale := float32At(q, 32) * fp16At(keys, 2*(t%16))
+//				scale := float32At(q, 32) * fp16At(keys, 2*(t%8))
 //				dst[128*r+t] = fma(float32(sum), scale, dst[128*r+t])
 //			}
 //		}
@@ -217,21 +217,21 @@ func scoresQ8x6x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tile
 // It multiplies keys+128, which are unsigned, and begins with what that is too much.
 //
 //go:noescape
-func scoresQ8x2x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int)
+func scoresQ8x2x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte)
 
 // scoresQ8x1x32AVX512VNNI multiplies 1 queries of blocks of 32 numbers with the keys of
-// 32 · tiles positions, both in int8 with scales.
+// 32 · tiles positions, both in int8 with scales. While it works it fetches what is ahead.
 //
 //	for r := range 1 {
 //		for t := range 32 * tiles {
 //			dst[128*r+t] = 0
 //			for b := range blocks {
 //				var sum int32
-//				q, keys := q[40*(blocks*r+b):], keys[544*(t/16*blocks+b):]
+//				q, keys := q[40*(blocks*r+b):], keys[272*(t/8*blocks+b):]
 //				for k := range 32 {
-//					sum += int32(int8(q[k])) * int32(int8(keys[32+k/4*64+t%16*4+k%4]))
+//					sum += int32(int8(q[k])) * int32(int8(keys[16+k/4*32+t%8*4+k%4]))
 //				}
-//				scale := float32At(q, 32) * fp16At(keys, 2*(t%16))
+//				scale := float32At(q, 32) * fp16At(keys, 2*(t%8))
 //				dst[128*r+t] = fma(float32(sum), scale, dst[128*r+t])
 //			}
 //		}
@@ -240,7 +240,7 @@ func scoresQ8x2x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tile
 // It multiplies keys+128, which are unsigned, and begins with what that is too much.
 //
 //go:noescape
-func scoresQ8x1x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int)
+func scoresQ8x1x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte)
 
 // scores6x16AVX2 multiplies 6 queries, a multiple of 16 wide, with the keys of
 // 16 · tiles positions. While it works it fetches what is ahead.
@@ -251,7 +251,7 @@ func scoresQ8x1x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tile
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/16*16*width+16*k+t%16], sum)
+//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -270,7 +270,7 @@ func scores6x16AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/16*16*width+16*k+t%16], sum)
+//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -289,7 +289,7 @@ func scores2x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/16*16*width+16*k+t%16], sum)
+//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -365,18 +365,18 @@ func weighted1x16AVX2(dst *float32, weights *float32, values *float32, positions
 func blendAVX2(dst *float32, x *float32, n int, by float32)
 
 // scoresQ8x2x16AVX2 multiplies 2 queries of blocks of 32 numbers with the keys of
-// 16 · tiles positions, both in int8 with scales.
+// 16 · tiles positions, both in int8 with scales. While it works it fetches what is ahead.
 //
 //	for r := range 2 {
 //		for t := range 16 * tiles {
 //			dst[128*r+t] = 0
 //			for b := range blocks {
 //				var sum int32
-//				q, keys := q[40*(blocks*r+b):], keys[544*(t/16*blocks+b):]
+//				q, keys := q[40*(blocks*r+b):], keys[272*(t/8*blocks+b):]
 //				for k := range 32 {
-//					sum += int32(int8(q[k])) * int32(int8(keys[32+k/4*64+t%16*4+k%4]))
+//					sum += int32(int8(q[k])) * int32(int8(keys[16+k/4*32+t%8*4+k%4]))
 //				}
-//				scale := float32At(q, 32) * fp16At(keys, 2*(t%16))
+//				scale := float32At(q, 32) * fp16At(keys, 2*(t%8))
 //				dst[128*r+t] = fma(float32(sum), scale, dst[128*r+t])
 //			}
 //		}
@@ -385,21 +385,21 @@ func blendAVX2(dst *float32, x *float32, n int, by float32)
 // It multiplies |keys| with a query that has got the keys' signs; no key is -128.
 //
 //go:noescape
-func scoresQ8x2x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int)
+func scoresQ8x2x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte)
 
 // scoresQ8x1x16AVX2 multiplies 1 queries of blocks of 32 numbers with the keys of
-// 16 · tiles positions, both in int8 with scales.
+// 16 · tiles positions, both in int8 with scales. While it works it fetches what is ahead.
 //
 //	for r := range 1 {
 //		for t := range 16 * tiles {
 //			dst[128*r+t] = 0
 //			for b := range blocks {
 //				var sum int32
-//				q, keys := q[40*(blocks*r+b):], keys[544*(t/16*blocks+b):]
+//				q, keys := q[40*(blocks*r+b):], keys[272*(t/8*blocks+b):]
 //				for k := range 32 {
-//					sum += int32(int8(q[k])) * int32(int8(keys[32+k/4*64+t%16*4+k%4]))
+//					sum += int32(int8(q[k])) * int32(int8(keys[16+k/4*32+t%8*4+k%4]))
 //				}
-//				scale := float32At(q, 32) * fp16At(keys, 2*(t%16))
+//				scale := float32At(q, 32) * fp16At(keys, 2*(t%8))
 //				dst[128*r+t] = fma(float32(sum), scale, dst[128*r+t])
 //			}
 //		}
@@ -408,4 +408,4 @@ func scoresQ8x2x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int)
 // It multiplies |keys| with a query that has got the keys' signs; no key is -128.
 //
 //go:noescape
-func scoresQ8x1x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int)
+func scoresQ8x1x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte)

@@ -23,9 +23,9 @@ import (
 //	head 0    head 1    …      head 0   …    │
 //	K  V      K  V      …      K  V     …    │
 //
-// A query meets the keys of 16 positions or more at once, a number of each after
-// the other. So number k of 16 positions' keys lies in a row: [16 positions][width]
-// turned to [width][16 positions].
+// A query meets the keys of 8 positions or more at once, a number of each after
+// the other. So number k of 8 positions' keys lies in a row: [8 positions][width]
+// turned to [width][8 positions].
 //
 // Memory is reserved for all positions and, in this order, taken from the
 // system as they come: for the first tiles in small pages, so that a short
@@ -51,7 +51,7 @@ type cache struct {
 const cacheTile = 128
 
 // A cell is what a format does as a cache's. Values lie in rows, as formats has
-// them. Keys lie in groups of 16 positions, the parts of their rows that belong
+// them. Keys lie in groups of 8 positions, the parts of their rows that belong
 // together side by side: of each block, the scales of all of them, if it has one,
 // and then units of so many bytes.
 type cell struct {
@@ -168,16 +168,27 @@ func (kv *cache) scatter(group []byte, place int, row []byte) {
 	}
 }
 
-// floatKeys returns the keys of a tile in float32, in groups of 16 positions,
-// for so many positions from one on that begins a group: those in the cache or,
-// decoded, scratch space. What is behind them, up to the end of the tile or of
-// the scratch space, is anything.
-func (kv *cache) floatKeys(tile []byte, at, positions int, scratch []float32) []float32 {
+// groups returns the groups of a tile's keys, for so many positions from one on
+// that begins a group, and what kernels may read behind them, up to attendSpan
+// positions: in the cache where there are as many, otherwise in scratch space. What
+// is behind them is anything; in the cache it is not read, so as not to take its
+// pages.
+func (kv *cache) groups(tile []byte, at, positions int, scratch []float32) []byte {
 	src := tile[at*kv.rowBytes:]
-	if kv.decodeKeys == nil {
-		return floatsOf(src)
+	if positions == attendSpan {
+		return src
 	}
-	kv.decodeKeys(kv.vec, scratch[:roundUp(positions, keyGroup)*kv.dim], src)
+	copied := unsafe.Slice((*byte)(unsafe.Pointer(&scratch[0])), 4*len(scratch))
+	copy(copied, src[:roundUp(positions, keyGroup)*kv.rowBytes])
+	return copied
+}
+
+// floatKeys is groups in float32.
+func (kv *cache) floatKeys(tile []byte, at, positions int, scratch []float32) []float32 {
+	if kv.decodeKeys == nil {
+		return floatsOf(kv.groups(tile, at, positions, scratch))
+	}
+	kv.decodeKeys(kv.vec, scratch[:roundUp(positions, keyGroup)*kv.dim], tile[at*kv.rowBytes:])
 	return scratch
 }
 

@@ -10,7 +10,7 @@
 //
 // # Keys and values
 //
-// A position's keys and values are decoded to float32, 64 positions at a time,
+// A position's keys and values are decoded to float32, 32 positions at a time,
 // for all queries that look at them, and queries stay float32. So the rounding of
 // keys and values is all the error that such a cache has. Keys in q8_0 are not
 // decoded: a query is rounded as they are, to int8 with a scale for 32 numbers, and

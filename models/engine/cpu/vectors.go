@@ -32,7 +32,7 @@ type Vectors struct {
 	scores   func(dst, q, keys []float32, width, positions int, ahead []byte)
 	weighted func(dst, weights, values []float32, width, positions int, ahead []byte)
 	blend    func(dst, x []float32, by float32)
-	scoresQ8 func(dst []float32, q, keys []byte, blocks, positions int)
+	scoresQ8 func(dst []float32, q, keys []byte, blocks, positions int, ahead []byte)
 
 	sigmoid    func(gate, up []float32)
 	addProduct func(dst, x, y []float32)
@@ -52,7 +52,10 @@ var Scalar = &Vectors{
 	weighted: func(dst, weights, values []float32, width, positions int, _ []byte) {
 		weightedScalar(dst, weights, values, width, positions, 0)
 	},
-	blend: blendScalar, scoresQ8: scoresQ8Scalar,
+	blend: blendScalar,
+	scoresQ8: func(dst []float32, q, keys []byte, blocks, positions int, _ []byte) {
+		scoresQ8Scalar(dst, q, keys, blocks, positions)
+	},
 
 	sigmoid: sigmoidScalar, addProduct: addProductScalar, hadamard: hadamardScalar, deltaRule: deltaRuleScalar,
 }

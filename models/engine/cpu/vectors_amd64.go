@@ -24,7 +24,7 @@ var q8TilesAVX2 = []q8Tile{{2, 16, scoresQ8x2x16AVX2}, {1, 16, scoresQ8x1x16AVX2
 func wideAttention(q8 []q8Tile) attentionSIMD {
 	return attentionSIMD{
 		scoreTiles: []scoreTile{
-			{12, 32, scores12x32AVX512}, {4, 64, scores4x64AVX512}, {2, 64, scores2x64AVX512}, {1, 64, scores1x64AVX512},
+			{12, 32, scores12x32AVX512}, {4, 32, scores4x32AVX512}, {2, 32, scores2x32AVX512}, {1, 32, scores1x32AVX512},
 		},
 		weightTiles: []weightTile{
 			{12, 32, weighted12x32AVX512}, {12, 16, weighted12x16AVX512}, {4, 64, weighted4x64AVX512}, {4, 16, weighted4x16AVX512},

@@ -41,10 +41,10 @@ func weighted1x16NEON(dst, weights, values *float32, positions, width, tiles int
 func blendNEON(dst, x *float32, n int, by float32)
 
 //go:noescape
-func scoresQ8x1x16NEON(dst *float32, q, keys *byte, blocks, tiles int)
+func scoresQ8x1x16NEON(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
 
 //go:noescape
-func scoresQ8x2x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int)
+func scoresQ8x2x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
 
 //go:noescape
-func scoresQ8x1x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int)
+func scoresQ8x1x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)

@@ -132,8 +132,9 @@ func turnScalar(a, b, cos, sin []float32) {
 }
 
 // keyGroup is how many positions' keys lie together, number k of all of them
-// before the next: a register of them or more meets a number of a query.
-const keyGroup = 16
+// before the next: a register of them or more meets a number of a query. More than
+// these do not share memory, so that the first of them takes no page of all.
+const keyGroup = 8
 
 // scoresScalar multiplies queries, each so many numbers wide, with the keys of
 // positions, which lie in groups. The scores of a query are cacheTile apart. Sixteen

@@ -271,7 +271,7 @@ func testScoresQ8(t *testing.T, v *Vectors, same func(what string, got, want []f
 			}
 			for _, positions := range []int{1, 17, 33, 100, 128} {
 				got, want := make([]float32, rows*cacheTile), make([]float32, rows*cacheTile)
-				v.scoresQ8(got, q, keys, blocks, positions)
+				v.scoresQ8(got, q, keys, blocks, positions, make([]byte, 8192))
 				scoresQ8Scalar(want, q, keys, blocks, positions)
 				for r := range rows {
 					same(fmt.Sprintf("int8 scores of %d rows, %d blocks, %d positions", rows, blocks, positions),

@@ -67,8 +67,9 @@ func generate(t *testing.T, f *gguf.File, opt models.Options, cache *formats.Typ
 }
 
 // The tiny model of every architecture says what it says on the CPU engine,
-// also where a few of its likeliest tokens are drawn from, and keys and values are
-// in q8_0.
+// also where a few of its likeliest tokens are drawn from, or keys and values are
+// in q8_0, for which the CPU engine rounds queries too: too little for other tokens to
+// be the likeliest.
 func TestSameText(t *testing.T) {
 	d := device(t)
 	for _, p := range models.Presets() {
@@ -77,7 +78,7 @@ func TestSameText(t *testing.T) {
 		}
 		t.Run(p.Name, func(t *testing.T) {
 			f := file(t, p.Name)
-			for cache, sampling := range map[*formats.Type]models.SamplerOptions{formats.F16: {}, formats.Q8_0: {Temperature: 0.7, TopK: 10, Seed: 1}} {
+			for cache, sampling := range map[*formats.Type]models.SamplerOptions{formats.Q8_0: {}, formats.F16: {Temperature: 0.7, TopK: 10, Seed: 1}} {
 				const n = 4
 				want := generate(t, f, models.Options{}, cache, sampling, n)
 				got := generate(t, f, models.Options{Engine: metal.Open(metal.Options{Device: d})}, cache, sampling, n)
