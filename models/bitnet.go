@@ -102,17 +102,9 @@ func bitnet(name, summary string, act arch.Activation, text arch.Text, classes [
 			arch.Head:       formats.F16,
 			arch.Projection: formats.I2_S,
 		},
-		Keys: []string{
-			arch.KeyVocabSize, arch.KeyContextLength, arch.KeyEmbeddingLength, arch.KeyBlockCount,
-			arch.KeyFeedForwardLength, arch.KeyRopeDimensionCount, arch.KeyHeadCount,
-			arch.KeyHeadCountKV, arch.KeyRMSEpsilon, arch.KeyRopeFreqBase,
-		},
-		Global: []arch.Declaration{
-			arch.Matrix("token_embd", arch.Embedding, arch.Vocab, arch.Hidden),
-			arch.Vector("output_norm", arch.Norm, arch.Hidden),
-			arch.Matrix("output", arch.Head, arch.Vocab, arch.Hidden),
-		},
-		Block: []arch.Declaration{
+		Keys:   llamaKeys,
+		Global: arch.Outside(),
+		Block: append([]arch.Declaration{
 			arch.Vector("attn_norm", arch.Norm, arch.Hidden),
 			arch.Matrix("attn_q", arch.Projection, arch.Query, arch.Hidden),
 			arch.Matrix("attn_k", arch.Projection, arch.KV, arch.Hidden),
@@ -120,11 +112,7 @@ func bitnet(name, summary string, act arch.Activation, text arch.Text, classes [
 			arch.Vector("attn_sub_norm", arch.Norm, arch.Query),
 			arch.Matrix("attn_output", arch.Projection, arch.Hidden, arch.Query),
 			arch.Vector("ffn_norm", arch.Norm, arch.Hidden),
-			arch.Matrix("ffn_gate", arch.Projection, arch.FFN, arch.Hidden),
-			arch.Matrix("ffn_up", arch.Projection, arch.FFN, arch.Hidden),
-			arch.Vector("ffn_sub_norm", arch.Norm, arch.FFN),
-			arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
-		},
+		}, arch.FeedForward(arch.Vector("ffn_sub_norm", arch.Norm, arch.FFN))...),
 		Text:    text,
 		Classes: classes,
 		Presets: presets,

@@ -144,6 +144,7 @@ func (s *cellmSource) Config() (*arch.Table, arch.Config, error) { return s.tabl
 func (s *cellmSource) Tensors() []container.TensorInfo           { return s.tensors }
 func (s *cellmSource) Tokens() (int, string)                     { return 0, "" }
 func (s *cellmSource) InPlace() bool                             { return true }
+func (s *cellmSource) Notes() []string                           { return nil }
 func (s *cellmSource) Check() error                              { return nil }
 func (s *cellmSource) Rotation() (*arch.Rotation, error)         { return nil, nil }
 func (s *cellmSource) Populate(name string)                      { s.File.Populate(s.theirs(name)) }

@@ -27,6 +27,7 @@ type ggufSource struct{ *gguf.File }
 func (s ggufSource) Config() (*arch.Table, arch.Config, error) { return ConfigFromGGUF(s.File) }
 func (s ggufSource) Metadata() ([]container.KV, error)         { return s.File.Metadata(), nil }
 func (s ggufSource) InPlace() bool                             { return true }
+func (s ggufSource) Notes() []string                           { return nil }
 
 func (s ggufSource) Kind() string {
 	kind := fmt.Sprintf("GGUF version %d", s.Version())

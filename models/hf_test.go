@@ -131,6 +131,10 @@ func TestHFEqualsGGUF(t *testing.T) {
 		{"masters in bf16", modeltest.HF{}, func() (_, _ *fixture) { return trained(preset("tiny-bitnet"), formats.BF16) }},
 		{"masters in f16", modeltest.HF{}, func() (_, _ *fixture) { return trained(preset("tiny-bitnet"), formats.F16) }},
 		{"qwen3 in bf16", modeltest.HF{}, func() (_, _ *fixture) { return same(floats(newFixture(t, preset("tiny")), formats.BF16)) }},
+		{"llama in f16", modeltest.HF{}, func() (_, _ *fixture) { return same(floats(newFixture(t, preset("tiny-llama")), formats.F16)) }},
+		{"minicpm in bf16", modeltest.HF{}, func() (_, _ *fixture) {
+			return same(floats(newFixture(t, must(models.LookupPreset("tiny-minicpm"))), formats.BF16))
+		}},
 		{"qwen3 in f32, its own head", modeltest.HF{Files: 2}, func() (_, _ *fixture) { return same(floats(newFixture(t, tinyUntied()), formats.F32)) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -154,7 +158,8 @@ func TestHFMatchesOracle(t *testing.T) {
 		preset *arch.Preset
 		how    modeltest.HF
 	}{{preset("tiny-bitnet"), modeltest.HF{Linear: "bitlinear"}}, {tiny1bitLLM(), modeltest.HF{InnerLN: true}}, {preset("tiny"), modeltest.HF{}},
-		{preset("tiny-llama"), modeltest.HF{Linear: "bitlinear"}}} {
+		{preset("tiny-llama"), modeltest.HF{Linear: "bitlinear"}}, {preset("tiny-llama"), modeltest.HF{}}, {must(models.LookupPreset("tiny-minicpm")), modeltest.HF{}},
+		{preset("tiny-qwen35"), modeltest.HF{Files: 2}}, {smallQwen35(), modeltest.HF{}}, {smallQwen35(), modeltest.HF{Class: 1}}} {
 		x := newFixture(t, tt.preset)
 		ids := text(16, tt.preset.Config.Vocab)
 		want := must(modeltest.Load(x.file(t))).Logits(ids)
@@ -166,12 +171,18 @@ func TestHFMatchesOracle(t *testing.T) {
 	}
 }
 
-// A checkpoint of LLaMA's kind that does not say that it is ternary isn't.
+// A checkpoint of LLaMA's kind that does not say that it is ternary isn't made so.
 func TestHFOfPlainLlama(t *testing.T) {
-	dir := newFixture(t, preset("tiny-llama")).hf(t, modeltest.HF{})
-	_, err := models.OpenSource(dir, gguf.Options{})
-	if err == nil || !strings.Contains(err.Error(), "quantization_config") || !strings.Contains(err.Error(), "is not ternary") {
-		t.Errorf("error %v", err)
+	x := newFixture(t, preset("tiny-llama"))
+	for _, info := range x.projections() {
+		x.requantize(t, info.Name, formats.BF16)
+	}
+	src := must(models.OpenSource(x.hf(t, modeltest.HF{}), gguf.Options{}))
+	defer src.Close()
+	for _, info := range src.Tensors() {
+		if want := x.data[info.Name]; len(info.Shape) > 1 && !slices.Equal(must(src.Tensor(info.Name)).Data, want) {
+			t.Errorf("%s in %s is not the checkpoint's", info.Name, info.TypeName)
+		}
 	}
 }
 
@@ -253,7 +264,7 @@ func TestHFInventory(t *testing.T) {
 	}
 	dir := newFixture(t, preset("tiny-bitnet")).hf(t, modeltest.HF{Linear: "autobitlinear"})
 	if _, err := models.Open(t.Context(), dir, models.Options{CPU: cpu.Options{Packing: cpu.Stream}}); err == nil ||
-		err.Error() != dir+": the weights are ternarized as they are loaded and cannot be streamed; convert the model to GGUF first" {
+		err.Error() != dir+": the weights are converted as they are loaded and cannot be streamed; convert the model to GGUF first" {
 		t.Errorf("error %v", err)
 	}
 	if _, err := models.Open(t.Context(), t.TempDir(), models.Options{}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "config.json: is missing, so the directory is no Hugging Face checkpoint") {

@@ -22,18 +22,15 @@ var Llama = register(&Architecture{Table: arch.Table{
 		arch.Head:       formats.F16,
 		arch.Projection: formats.I2_S,
 	},
-	Keys: []string{
-		arch.KeyVocabSize, arch.KeyContextLength, arch.KeyEmbeddingLength, arch.KeyBlockCount,
-		arch.KeyFeedForwardLength, arch.KeyRopeDimensionCount, arch.KeyHeadCount,
-		arch.KeyHeadCountKV, arch.KeyRMSEpsilon, arch.KeyRopeFreqBase,
-	},
-	Global: llamaGlobal(),
+	Keys:   llamaKeys,
+	Global: arch.Outside(),
 	Block:  llamaBlock(),
 	// Llama3-8B-1.58 is no chat model, and names no splitter in some files.
 	Text: arch.Text{Others: []*arch.Chat{falcon3Chat}, Splitter: "llama-bpe"},
 	// Defaults: huggingface/transformers models/llama/configuration_llama.py. A
-	// checkpoint that does not say that it is ternary is not made so.
-	Classes: []arch.Class{{Name: "LlamaForCausalLM", Activation: arch.SiLU, Context: 2048, Eps: 1e-6, RopeBase: 1e4, SaysTernary: true}},
+	// checkpoint that does not say that it is ternary is not made so: TriLM's has floats
+	// that are ternary with several scales to a matrix.
+	Classes: []arch.Class{{Name: "LlamaForCausalLM", Activation: arch.SiLU, Context: 2048, Eps: 1e-6, RopeBase: 1e4, SaysTernary: true, Changes: llamaChanges}},
 	// The configurations of HF1BitLLM/Llama3-8B-1.58-100B-tokens and of tiiuae's
 	// Falcon3 models.
 	Presets: []*arch.Preset{
@@ -64,28 +61,25 @@ var Llama = register(&Architecture{Table: arch.Table{
 	},
 }, forward: llamaForward})
 
-// llamaGlobal and llamaBlock are the tensors of LLaMA's kind.
-func llamaGlobal() []arch.Declaration {
-	return []arch.Declaration{
-		arch.Matrix("token_embd", arch.Embedding, arch.Vocab, arch.Hidden),
-		arch.Vector("output_norm", arch.Norm, arch.Hidden),
-		arch.Matrix("output", arch.Head, arch.Vocab, arch.Hidden),
-	}
+// llamaKeys, llamaBlock and llamaChanges are those of LLaMA's kind.
+var llamaKeys = []string{
+	arch.KeyVocabSize, arch.KeyContextLength, arch.KeyEmbeddingLength, arch.KeyBlockCount,
+	arch.KeyFeedForwardLength, arch.KeyRopeDimensionCount, arch.KeyHeadCount,
+	arch.KeyHeadCountKV, arch.KeyRMSEpsilon, arch.KeyRopeFreqBase,
 }
 
 func llamaBlock() []arch.Declaration {
-	return []arch.Declaration{
+	return append([]arch.Declaration{
 		arch.Vector("attn_norm", arch.Norm, arch.Hidden),
 		arch.Matrix("attn_q", arch.Projection, arch.Query, arch.Hidden),
 		arch.Matrix("attn_k", arch.Projection, arch.KV, arch.Hidden),
 		arch.Matrix("attn_v", arch.Projection, arch.KV, arch.Hidden),
 		arch.Matrix("attn_output", arch.Projection, arch.Hidden, arch.Query),
 		arch.Vector("ffn_norm", arch.Norm, arch.Hidden),
-		arch.Matrix("ffn_gate", arch.Projection, arch.FFN, arch.Hidden),
-		arch.Matrix("ffn_up", arch.Projection, arch.FFN, arch.Hidden),
-		arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
-	}
+	}, arch.FeedForward()...)
 }
+
+var llamaChanges = map[string]arch.Change{"attn_q": {Rows: arch.Paired}, "attn_k": {Rows: arch.Paired}}
 
 func llama(layers, hidden, ffn, heads, kvHeads, dim, vocab, context int, base, eps float32) arch.Config {
 	return arch.Config{

@@ -2,6 +2,7 @@ package models
 
 import (
 	"math"
+	"slices"
 
 	"onebit/formats"
 	"onebit/models/arch"
@@ -19,18 +20,16 @@ var MiniCPM = register(&Architecture{Table: arch.Table{
 	Activation:    arch.SiLU,
 	AdjacentPairs: true,
 	Types:         inTQ2_0(),
-	Keys: []string{
-		arch.KeyVocabSize, arch.KeyContextLength, arch.KeyEmbeddingLength, arch.KeyBlockCount,
-		arch.KeyFeedForwardLength, arch.KeyRopeDimensionCount, arch.KeyHeadCount,
-		arch.KeyHeadCountKV, arch.KeyRMSEpsilon, arch.KeyRopeFreqBase,
-		arch.KeyEmbeddingScale, arch.KeyResidualScale, arch.KeyLogitScale,
-	},
-	Global: append(llamaGlobal(), arch.In(func(c arch.Config, _ int) bool { return c.RopeScaling.Type == arch.LongRope },
+	Keys:          append(slices.Clip(llamaKeys), arch.KeyEmbeddingScale, arch.KeyResidualScale, arch.KeyLogitScale),
+	Global: arch.Outside(arch.In(func(c arch.Config, _ int) bool { return c.RopeScaling.Type == arch.LongRope },
 		arch.Vector("rope_factors_long", arch.Divisors, halfTurned),
 		arch.Vector("rope_factors_short", arch.Divisors, halfTurned),
 	)...),
 	Block: llamaBlock(),
 	Text:  arch.Text{Chat: arch.ChatML},
+	// Defaults: huggingface/transformers models/minicpm4/configuration_minicpm4.py, which
+	// reads the class's later models.
+	Classes: []arch.Class{{Name: "MiniCPMForCausalLM", Activation: arch.SiLU, Context: 32768, Eps: 1e-6, RopeBase: 1e4, Tied: true, Changes: llamaChanges}},
 	// Of openbmb/BitCPM-CANN-8B-gguf what a third party's port takes for its
 	// configuration; of the 0.5B that of MiniCPM4-0.5B, which it was made of.
 	Presets: []*arch.Preset{

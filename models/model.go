@@ -38,8 +38,9 @@ type Model struct {
 }
 
 // Notes says what of a model's files nothing here computes, for people.
-func Notes(c arch.Config) (out []string) {
-	if c.NextN > 0 {
+func Notes(src Source) []string {
+	out := src.Notes()
+	if _, c, err := src.Config(); err == nil && c.NextN > 0 {
 		out = append(out, fmt.Sprintf("the file has %s that predict further tokens (MTP), blocks %d to %d: they are left alone",
 			count.Of(c.NextN, "block"), c.Layers, c.Layers+c.NextN-1))
 	}

@@ -27,12 +27,8 @@ var Qwen3 = register(&Architecture{Table: arch.Table{
 		arch.KeyHeadCount, arch.KeyHeadCountKV, arch.KeyRopeFreqBase, arch.KeyRMSEpsilon,
 		arch.KeyKeyLength, arch.KeyValueLength,
 	},
-	Global: []arch.Declaration{
-		arch.Matrix("token_embd", arch.Embedding, arch.Vocab, arch.Hidden),
-		arch.Vector("output_norm", arch.Norm, arch.Hidden),
-		arch.Matrix("output", arch.Head, arch.Vocab, arch.Hidden),
-	},
-	Block: []arch.Declaration{
+	Global: arch.Outside(),
+	Block: append([]arch.Declaration{
 		arch.Vector("attn_norm", arch.Norm, arch.Hidden),
 		arch.Matrix("attn_q", arch.Projection, arch.Query, arch.Hidden),
 		arch.Matrix("attn_k", arch.Projection, arch.KV, arch.Hidden),
@@ -41,10 +37,7 @@ var Qwen3 = register(&Architecture{Table: arch.Table{
 		arch.Vector("attn_k_norm", arch.Norm, arch.HeadDim),
 		arch.Matrix("attn_output", arch.Projection, arch.Hidden, arch.Query),
 		arch.Vector("ffn_norm", arch.Norm, arch.Hidden),
-		arch.Matrix("ffn_gate", arch.Projection, arch.FFN, arch.Hidden),
-		arch.Matrix("ffn_up", arch.Projection, arch.FFN, arch.Hidden),
-		arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
-	},
+	}, arch.FeedForward()...),
 	Text:    arch.Text{Chat: qwen3Chat},
 	InCellm: true,
 	// Defaults: huggingface/transformers models/qwen3/configuration_qwen3.py.

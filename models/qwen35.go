@@ -2,6 +2,7 @@ package models
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"onebit/formats"
@@ -31,13 +32,10 @@ var Qwen35 = register(&Architecture{
 			arch.KeyKeyLength, arch.KeyValueLength, arch.KeyTaps, arch.KeyStateSize, arch.KeyKeyHeads,
 			arch.KeyValueHeads, arch.KeyInnerSize, arch.KeyAttentionInterval, arch.KeyRopeDimensionCount,
 		},
-		Global: []arch.Declaration{
-			arch.Matrix("token_embd", arch.Embedding, arch.Vocab, arch.Hidden),
-			arch.Vector("output_norm", arch.Norm, arch.Hidden),
-			arch.Matrix("output", arch.Head, arch.Vocab, arch.Hidden),
-		},
+		Global:  arch.Outside(),
 		Block:   qwen35Block(),
 		Text:    arch.Text{Chat: qwen35Chat, Others: []*arch.Chat{qwen38Chat}},
+		Classes: qwen35Classes(),
 		Presets: qwen35Presets(),
 	},
 	forward: qwen35Forward,
@@ -59,9 +57,6 @@ var Qwen35 = register(&Architecture{
 // has all queries, keys and values, in this order.
 func qwen35Block() []arch.Declaration {
 	gates := func(c arch.Config) int { return 2 * arch.Query(c) }
-	heads := func(c arch.Config) int { return c.Delta.ValueHeads }
-	values := func(c arch.Config) int { return c.Delta.Values() }
-	channels := func(c arch.Config) int { return c.Delta.Channels() }
 	out := []arch.Declaration{arch.Vector("attn_norm", arch.Norm, arch.Hidden)}
 	out = append(out, arch.In(arch.Config.Attends,
 		arch.Matrix("attn_q", arch.Projection, gates, arch.Hidden),
@@ -72,22 +67,64 @@ func qwen35Block() []arch.Declaration {
 		arch.Matrix("attn_output", arch.Projection, arch.Hidden, arch.Query),
 	)...)
 	out = append(out, arch.In(func(c arch.Config, block int) bool { return !c.Attends(block) },
-		arch.Matrix("attn_qkv", arch.Projection, channels, arch.Hidden),
-		arch.Matrix("attn_gate", arch.Projection, values, arch.Hidden),
-		arch.Matrix("ssm_alpha", arch.Control, heads, arch.Hidden),
-		arch.Matrix("ssm_beta", arch.Control, heads, arch.Hidden),
-		arch.Matrix("ssm_conv1d", arch.Taps, channels, func(c arch.Config) int { return c.Delta.Taps }),
-		arch.Whole(arch.Vector("ssm_dt.bias", arch.Bias, heads)),
-		arch.Whole(arch.Vector("ssm_a", arch.Rate, heads)),
-		arch.Vector("ssm_norm", arch.Norm, func(c arch.Config) int { return c.Delta.HeadDim }),
-		arch.Matrix("ssm_out", arch.Projection, arch.Hidden, values),
+		arch.Matrix("attn_qkv", arch.Projection, deltaChannels, arch.Hidden),
+		arch.Matrix("attn_gate", arch.Projection, deltaValues, arch.Hidden),
+		arch.Matrix("ssm_alpha", arch.Control, deltaHeads, arch.Hidden),
+		arch.Matrix("ssm_beta", arch.Control, deltaHeads, arch.Hidden),
+		arch.Matrix("ssm_conv1d", arch.Taps, deltaChannels, func(c arch.Config) int { return c.Delta.Taps }),
+		arch.Whole(arch.Vector("ssm_dt.bias", arch.Bias, deltaHeads)),
+		arch.Whole(arch.Vector("ssm_a", arch.Rate, deltaHeads)),
+		arch.Vector("ssm_norm", arch.Norm, deltaWidth),
+		arch.Matrix("ssm_out", arch.Projection, arch.Hidden, deltaValues),
 	)...)
-	return append(out,
-		arch.Vector("post_attention_norm", arch.Norm, arch.Hidden),
-		arch.Matrix("ffn_gate", arch.Projection, arch.FFN, arch.Hidden),
-		arch.Matrix("ffn_up", arch.Projection, arch.FFN, arch.Hidden),
-		arch.Matrix("ffn_down", arch.Projection, arch.Hidden, arch.FFN),
-	)
+	return append(append(out, arch.Vector("post_attention_norm", arch.Norm, arch.Hidden)), arch.FeedForward()...)
+}
+
+// Dimensions of gated delta nets.
+func deltaHeads(c arch.Config) int    { return c.Delta.ValueHeads }
+func deltaWidth(c arch.Config) int    { return c.Delta.HeadDim }
+func deltaValues(c arch.Config) int   { return c.Delta.Values() }
+func deltaChannels(c arch.Config) int { return c.Delta.Channels() }
+
+// qwen35Classes are the classes of checkpoints, which see pictures but for their
+// text's part, and the text's alone. Defaults: huggingface/transformers
+// models/qwen3_5/configuration_qwen3_5.py. Changes: ggml-org/llama.cpp conversion/qwen.py.
+func qwen35Classes() []arch.Class {
+	text := arch.Class{
+		Name: "Qwen3_5ForCausalLM", Activation: arch.SiLU, Context: 32768, HeadDim: 256, Eps: 1e-6, RopeBase: 1e4, Turned: 0.25,
+		Delta:     arch.Delta{Interval: 4, KeyHeads: 16, ValueHeads: 32, HeadDim: 128, Taps: 4},
+		LeftAlone: []arch.LeftAlone{{Prefix: "mtp.", What: "predicts further tokens (MTP)"}},
+		Names: map[string][]string{
+			"attn_q_norm": {"self_attn.q_norm"}, "attn_k_norm": {"self_attn.k_norm"}, "post_attention_norm": {"post_attention_layernorm"},
+			"attn_qkv": {"linear_attn.in_proj_qkv"}, "attn_gate": {"linear_attn.in_proj_z"}, "ssm_alpha": {"linear_attn.in_proj_a"},
+			"ssm_beta": {"linear_attn.in_proj_b"}, "ssm_conv1d": {"linear_attn.conv1d"}, "ssm_dt.bias": {"linear_attn.dt_bias"},
+			"ssm_a": {"linear_attn.A_log"}, "ssm_norm": {"linear_attn.norm"}, "ssm_out": {"linear_attn.out_proj"},
+		},
+		Changes: qwen35Changes(),
+	}
+	all := text
+	all.Name, all.Within = "Qwen3_5ForConditionalGeneration", "language_model."
+	all.LeftAlone = append(slices.Clip(text.LeftAlone), arch.LeftAlone{Prefix: "model.visual.", What: "sees pictures"})
+	return []arch.Class{all, text}
+}
+
+// qwen35Changes: gains are stored less 1 but for the delta nets', rates as the
+// logarithms of what they are less the sign, and value heads by their key heads.
+func qwen35Changes() map[string]arch.Change {
+	nothing := func(arch.Config) int { return 0 }
+	one := func(arch.Config) int { return 1 }
+	keys := func(c arch.Config) int { return 2 * c.Delta.Keys() }
+	each, wide := arch.Tiled(nothing, one), arch.Tiled(nothing, deltaWidth)
+	out := map[string]arch.Change{
+		"attn_qkv": {Rows: arch.Tiled(keys, deltaWidth)}, "ssm_conv1d": {Rows: arch.Tiled(keys, deltaWidth)},
+		"attn_gate": {Rows: wide}, "ssm_out": {Cols: wide}, "ssm_alpha": {Rows: each}, "ssm_beta": {Rows: each},
+		"ssm_dt.bias": {Cols: each},
+		"ssm_a":       {Cols: each, Value: func(x float32) float32 { return float32(-math.Exp(float64(x))) }},
+	}
+	for _, norm := range []string{"output_norm", "attn_norm", "post_attention_norm", "attn_q_norm", "attn_k_norm"} {
+		out[norm] = arch.Change{Value: func(x float32) float32 { return x + 1 }}
+	}
+	return out
 }
 
 // qwen35Forward is the block of huggingface/transformers

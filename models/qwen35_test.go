@@ -296,7 +296,7 @@ func TestNextTokenBlocks(t *testing.T) {
 	if m.Config.Layers != 2 || m.Config.NextN != 1 {
 		t.Errorf("%d blocks and %d", m.Config.Layers, m.Config.NextN)
 	}
-	if notes := models.Notes(m.Config); len(notes) != 1 || !strings.Contains(notes[0], "1 block that predict further tokens (MTP), blocks 2 to 2") {
+	if notes := models.Notes(m.Source()); len(notes) != 1 || !strings.Contains(notes[0], "1 block that predict further tokens (MTP), blocks 2 to 2") {
 		t.Errorf("notes %q", notes)
 	}
 	ids := text(9, 512)

@@ -55,6 +55,8 @@ type Source interface {
 	InPlace() bool
 	// Part returns which of several files has a tensor.
 	Part(name string) int
+	// Notes says what the source has beside a model, and is left alone.
+	Notes() []string
 	// Check refuses what would compute nonsense with the right tensors.
 	Check() error
 	// Fault returns what is wrong with a tensor as an error that names the

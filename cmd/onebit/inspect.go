@@ -210,20 +210,18 @@ func inspect(src models.Source, filter *regexp.Regexp) (inspection, error) {
 	if strings.HasPrefix(r.Kind, "GGUF") {
 		r.describe(src)
 	}
+	r.Notes = models.Notes(src)
 	slices.SortStableFunc(r.Formats, func(a, b formatTotal) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return r, err
 }
 
-// describe says what generation a GGUF file is of, and what of it is left alone.
+// describe says what generation a GGUF file is of.
 func (r *inspection) describe(src models.Source) {
 	rotation, err := src.Rotation()
 	if err != nil {
 		r.Readers = "rotated, and not as it should be: " + err.Error()
 	} else {
 		r.Readers = r.readers(rotation)
-	}
-	if _, c, err := src.Config(); err == nil {
-		r.Notes = models.Notes(c)
 	}
 }
 

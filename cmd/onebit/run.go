@@ -124,7 +124,7 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, en.Close()) }()
-	for _, note := range models.Notes(en.Config) {
+	for _, note := range models.Notes(en.Source()) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "note: "+note)
 	}
 	if f.conversation() {

@@ -113,7 +113,26 @@ func Matrix(name string, role Role, rows, cols Dimension) Declaration {
 	return Declaration{Name: name, Role: role, Rows: rows, Cols: cols}
 }
 
-// The tensors outside the transformer blocks that every model has; a tied head
+// Outside declares the tensors outside the transformer blocks: those that every
+// model has, and more.
+func Outside(more ...Declaration) []Declaration {
+	return append([]Declaration{
+		Matrix("token_embd", Embedding, Vocab, Hidden),
+		Vector("output_norm", Norm, Hidden),
+		Matrix("output", Head, Vocab, Hidden),
+	}, more...)
+}
+
+// FeedForward declares a gated network, with what stands before its last layer.
+func FeedForward(inner ...Declaration) []Declaration {
+	out := append([]Declaration{
+		Matrix("ffn_gate", Projection, FFN, Hidden),
+		Matrix("ffn_up", Projection, FFN, Hidden),
+	}, inner...)
+	return append(out, Matrix("ffn_down", Projection, Hidden, FFN))
+}
+
+// The names of the tensors that every model has outside its blocks; a tied head
 // is the embedding.
 const (
 	EmbeddingTensor  = "token_embd.weight"

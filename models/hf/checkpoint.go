@@ -10,6 +10,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/formats/safetensors"
+	"onebit/internal/count"
 	"onebit/internal/mmap"
 	"onebit/internal/term"
 	"onebit/models/arch"
@@ -24,15 +25,17 @@ type Checkpoint struct {
 	stored map[string]storedTensor // by GGUF name
 
 	mu   sync.Mutex
-	made map[string]*mmap.Anon // ternary tensors, by GGUF name
+	made map[string]*mmap.Anon // matrices that are none of the files' bytes, by GGUF name
 }
 
 // A storedTensor is a tensor as the checkpoint has it.
 type storedTensor struct {
 	container.TensorInfo
 	info container.TensorInfo // as it is read
+	read func(*Checkpoint, storedTensor) ([]byte, error)
 	// scale is the name of the tensor with the weights' scale, or "".
-	scale string
+	scale  string
+	change arch.Change
 }
 
 // Open opens the checkpoint in a directory, which must be of one of the
@@ -74,35 +77,74 @@ func (c *Checkpoint) list() error {
 			continue
 		case strings.HasSuffix(t.Name, ".bias"):
 			return c.files.Fault(t.Name, errors.New("is a bias, which no architecture of onebit adds"))
-		case c.stored[name].Name != "":
+		case c.stored[name].read != nil:
 			return c.files.Fault(t.Name, fmt.Errorf("is the same as tensor %s", term.QuoteAlways(c.stored[name].Name)))
 		}
 		role, ok := roles[name]
-		s, err := c.describe(t, name, ok && role == arch.Projection && ternary(c.table))
+		if !ok {
+			role = unknown
+		}
+		s, err := c.describe(t, name, role)
 		if err != nil {
 			return c.files.Fault(t.Name, err)
 		}
-		c.stored[name] = s
-		c.infos = append(c.infos, s.info)
+		c.add(s)
+	}
+	for _, d := range c.divisors {
+		c.add(d.stored())
 	}
 	return nil
 }
 
+// unknown is the role of tensors that the architecture has not.
+const unknown = arch.Role(-1)
+
+func (c *Checkpoint) add(s storedTensor) {
+	c.stored[s.info.Name] = s
+	c.infos = append(c.infos, s.info)
+}
+
 // skips says which tensors are not the model's own: scales, which go with
-// their weights, the head of a model that uses its embedding, and frequencies
+// their weights, the head of a model that uses its embedding, frequencies
 // that old checkpoints of LLaMA's kind have and that follow from the
-// configuration.
+// configuration, and what is left alone.
 func (c *Checkpoint) skips(name string) bool {
 	if base, ok := strings.CutSuffix(name, scaleSuffix); ok {
 		_, ok := c.files.Info(base + weightSuffix)
 		return ok
 	}
-	return c.numbers.TiedHead && name == c.hfName(arch.HeadTensor) || strings.HasSuffix(name, ".rotary_emb.inv_freq")
+	return c.numbers.TiedHead && name == headName || strings.HasSuffix(name, ".rotary_emb.inv_freq") || c.leftAlone(name) != nil
+}
+
+// leftAlone returns what a tensor is that the model runs without, or nil.
+func (c *config) leftAlone(name string) *arch.LeftAlone {
+	for i, l := range c.class.LeftAlone {
+		if strings.HasPrefix(name, l.Prefix) {
+			return &c.class.LeftAlone[i]
+		}
+	}
+	return nil
+}
+
+// Notes say what of the checkpoint is left alone.
+func (c *Checkpoint) Notes() []string {
+	number := map[*arch.LeftAlone]int{}
+	for _, t := range c.files.Tensors() {
+		number[c.leftAlone(t.Name)]++
+	}
+	var out []string
+	for i := range c.class.LeftAlone {
+		l := &c.class.LeftAlone[i]
+		if n := number[l]; n > 0 {
+			out = append(out, fmt.Sprintf("left alone: %s %s* of what %s", count.Of(n, "tensor"), l.Prefix, l.What))
+		}
+	}
+	return out
 }
 
 // describe says how a tensor is read.
-func (c *Checkpoint) describe(t container.TensorInfo, name string, ternary bool) (storedTensor, error) {
-	s := storedTensor{TensorInfo: t}
+func (c *Checkpoint) describe(t container.TensorInfo, name string, role arch.Role) (storedTensor, error) {
+	s := storedTensor{TensorInfo: t, read: (*Checkpoint).inPlace, change: c.class.Changes[baseName(name)]}
 	if base, ok := strings.CutSuffix(t.Name, weightSuffix); ok {
 		if _, ok := c.files.Info(base + scaleSuffix); ok {
 			s.scale = base + scaleSuffix
@@ -110,7 +152,7 @@ func (c *Checkpoint) describe(t container.TensorInfo, name string, ternary bool)
 	}
 	info := container.TensorInfo{Name: name, Type: t.Type, TypeName: strings.ToLower(t.TypeName), Shape: t.Shape, Offset: t.Offset, Size: t.Size, Part: t.Part}
 	switch {
-	case ternary && len(t.Shape) == 2:
+	case c.ternary && role == arch.Projection && len(t.Shape) == 2:
 		if t.TypeName == safetensors.U8 {
 			if s.scale == "" {
 				return s, fmt.Errorf("holds packed weights, and their %s is missing", scaleSuffix[1:])
@@ -119,11 +161,17 @@ func (c *Checkpoint) describe(t container.TensorInfo, name string, ternary bool)
 		} else if t.Type == nil {
 			return s, fmt.Errorf("has dtype %s, want packed weights in U8 or floats in F32, F16 or BF16", t.TypeName)
 		}
-		info.Type = ternaryType(info.Shape[1])
+		info.Type, s.read = ternaryType(info.Shape[1]), (*Checkpoint).ternaries
 	case s.scale != "":
 		return s, fmt.Errorf("has a %s, which only ternary projections may have", scaleSuffix[1:])
-	case len(t.Shape) == 1 && t.Type != nil:
-		info.Type = formats.F32
+	case t.Type == nil:
+	case role == arch.Taps && len(t.Shape) == 3 && t.Shape[1] == 1: // channels, each a group of the convolution
+		info.Shape = []int{t.Shape[0], t.Shape[2]}
+		fallthrough
+	case role == arch.Taps || len(t.Shape) == 1:
+		info.Type, s.read = formats.F32, (*Checkpoint).floats
+	case s.change.Rows != nil || s.change.Cols != nil:
+		s.read = (*Checkpoint).ordered
 	}
 	if info.Type != nil {
 		n, err := info.Type.Bytes(formats.Dims(info.Shape))
@@ -140,7 +188,7 @@ func (c *Checkpoint) Name() string                              { return c.files
 func (c *Checkpoint) Size() int64                               { return c.files.Size() }
 func (c *Checkpoint) Config() (*arch.Table, arch.Config, error) { return c.table, c.numbers, nil }
 func (c *Checkpoint) Tensors() []container.TensorInfo           { return c.infos }
-func (c *Checkpoint) InPlace() bool                             { return !ternary(c.table) }
+func (c *Checkpoint) InPlace() bool                             { return !c.ternary && !c.reorders() }
 func (c *Checkpoint) Part(name string) int                      { return c.stored[name].Part }
 func (c *Checkpoint) Check() error                              { return nil }
 func (c *Checkpoint) Rotation() (*arch.Rotation, error)         { return nil, nil }
@@ -172,22 +220,11 @@ func (c *Checkpoint) Tensor(name string) (formats.Tensor, error) {
 	if !ok {
 		return formats.Tensor{}, c.Fault(name, container.ErrMissing)
 	}
-	out := formats.Tensor{Name: name, Type: s.info.Type, Shape: s.info.Shape}
-	var err error
-	switch s.info.Type {
-	case s.Type:
-		var t formats.Tensor
-		t, err = c.files.Tensor(s.Name)
-		out.Data = t.Data
-	case formats.F32:
-		out.Data, err = c.floats(s)
-	default:
-		out.Data, err = c.ternary(s)
-	}
+	data, err := s.read(c, s)
 	if err != nil {
 		return formats.Tensor{}, c.Fault(name, err)
 	}
-	return out, nil
+	return formats.Tensor{Name: name, Type: s.info.Type, Shape: s.info.Shape, Data: data}, nil
 }
 
 func (c *Checkpoint) Raw(name string) ([]byte, error) {
@@ -198,22 +235,10 @@ func (c *Checkpoint) Raw(name string) ([]byte, error) {
 	return t.Data, err
 }
 
-// floats returns a tensor as the bytes of float32.
-func (c *Checkpoint) floats(s storedTensor) ([]byte, error) {
+// inPlace returns the file's own bytes.
+func (c *Checkpoint) inPlace(s storedTensor) ([]byte, error) {
 	t, err := c.files.Tensor(s.Name)
-	if err != nil {
-		return nil, err
-	}
-	w, err := t.Floats()
-	if err != nil {
-		return nil, err
-	}
-	rows, cols := t.Dims()
-	if err := t.Type.Validate(t.Data, rows, cols); err != nil {
-		return nil, err
-	}
-	data := make([]byte, s.info.Size)
-	return data, formats.F32.Quantize(data, w, rows, cols)
+	return t.Data, err
 }
 
 func (c *Checkpoint) Tokenizer() (*tokenizer.Tokenizer, error) {
@@ -229,10 +254,14 @@ func (c *Checkpoint) Release(name string) error {
 	mem := c.made[name]
 	delete(c.made, name)
 	c.mu.Unlock()
-	if mem != nil {
+	switch s := c.stored[name]; {
+	case mem != nil:
 		return mem.Free()
+	case s.Name == "": // it is config.json's
+		return nil
+	default:
+		return c.files.Release(s.Name)
 	}
-	return c.files.Release(c.stored[name].Name)
 }
 
 func (c *Checkpoint) Close() error {

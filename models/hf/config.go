@@ -41,6 +41,10 @@ var configKeys = map[string]string{
 	arch.KeyFeedForwardLength: "intermediate_size", arch.KeyVocabSize: "vocab_size", arch.KeyHeadCount: "num_attention_heads",
 	arch.KeyHeadCountKV: "num_key_value_heads", arch.KeyKeyLength: "head_dim", arch.KeyRMSEpsilon: "rms_norm_eps", arch.KeyRopeFreqBase: "rope_theta",
 	arch.KeyRopeScalingType: "rope_scaling", arch.KeyRopeScalingFactor: "rope_scaling", arch.KeyRopeOriginal: "rope_scaling",
+	arch.KeyRopeDimensionCount: "partial_rotary_factor", arch.KeyAttentionInterval: "full_attention_interval",
+	arch.KeyKeyHeads: "linear_num_key_heads", arch.KeyValueHeads: "linear_num_value_heads", arch.KeyStateSize: "linear_key_head_dim",
+	arch.KeyTaps:           "linear_conv_kernel_dim",
+	arch.KeyEmbeddingScale: "scale_emb", arch.KeyResidualScale: "scale_depth", arch.KeyLogitScale: "dim_model_base",
 }
 
 // A config is what a config.json says.
@@ -48,9 +52,21 @@ type config struct {
 	table   *arch.Table
 	class   arch.Class
 	numbers arch.Config
-	// scaleDivides says that packed weights are multiplied by 1/weight_scale.
-	scaleDivides bool
+	// ternary says that projections are ternary, or made so; scaleDivides that
+	// packed ones are multiplied by 1/weight_scale.
+	ternary, scaleDivides bool
+	divisors              []divisors
 }
+
+// Keys of config.json that GGUF has in another form, or not.
+const (
+	keyArchitectures = "architectures"
+	keyQuantization  = "quantization_config"
+	keyLayerTypes    = "layer_types"
+	keyTurned        = "partial_rotary_factor"
+	keyShortFactor   = "short_factor"
+	keyLongFactor    = "long_factor"
+)
 
 // mostConfig is far more bytes than any config.json has.
 const mostConfig = 16 << 20
@@ -76,6 +92,7 @@ func (r *configReader) parse(data []byte) (config, error) {
 	if err := json.Unmarshal(data, &r.keys); err != nil {
 		return config{}, &ConfigError{File: r.file, Msg: err.Error(), Err: err}
 	}
+	r.readText()
 	c := r.read()
 	return c, r.err
 }
@@ -105,6 +122,11 @@ func (r *configReader) value(key string, p any) bool {
 		return false
 	}
 	return true
+}
+
+func (r *configReader) has(key string) bool {
+	var any json.RawMessage
+	return r.value(key, &any)
 }
 
 func (r *configReader) count(key string) int {
@@ -137,26 +159,32 @@ func (r *configReader) flag(key string, missing bool) bool {
 	return b
 }
 
+// readText lets the keys of the text's part of a model that sees pictures too count
+// before those around it.
+func (r *configReader) readText() {
+	var text map[string]json.RawMessage
+	r.value("text_config", &text)
+	delete(text, keyArchitectures)
+	for key, value := range text {
+		r.keys[key] = value
+	}
+}
+
 func (r *configReader) read() config {
 	class, tables := r.class()
 	if r.err != nil {
 		return config{}
 	}
-	out := config{class: class, table: r.table(class, tables), scaleDivides: r.quantization(class)}
+	out := config{class: class, table: r.table(class, tables)}
+	if r.err != nil {
+		return config{}
+	}
+	out.ternary = out.table.Types[arch.Projection] == formats.I2_S && (!class.SaysTernary || r.has(keyQuantization))
+	out.scaleDivides = r.quantization()
 	for _, key := range []string{"attention_bias", "mlp_bias", "use_sliding_window"} {
 		if r.flag(key, false) {
 			r.fail(key, "is true, which onebit does not support")
 		}
-	}
-	var layers []string
-	r.value("layer_types", &layers)
-	for _, kind := range layers {
-		if kind != "full_attention" {
-			r.fail("layer_types", "%s is not supported, only full_attention", term.QuoteAlways(kind))
-		}
-	}
-	if r.err != nil {
-		return config{}
 	}
 	c := arch.Config{
 		Arch:     out.table.Name,
@@ -168,14 +196,24 @@ func (r *configReader) read() config {
 		Vocab:    r.count(arch.KeyVocabSize),
 		Eps:      r.floatOr(arch.KeyRMSEpsilon, class.Eps),
 		RopeBase: r.floatOr(arch.KeyRopeFreqBase, class.RopeBase),
-		TiedHead: r.flag("tie_word_embeddings", false),
+		TiedHead: r.flag("tie_word_embeddings", class.Tied),
 	}
 	c.KVHeads = r.countOr(arch.KeyHeadCountKV, c.Heads)
 	if c.HeadDim = class.HeadDim; c.HeadDim == 0 && c.Heads > 0 {
 		c.HeadDim = c.Hidden / c.Heads
 	}
 	c.HeadDim = r.countOr(arch.KeyKeyLength, c.HeadDim)
-	r.rope(&c)
+	share := r.rope(&c, class.Turned)
+	c.RopeDim = r.turned(share, c.HeadDim)
+	switch long := c.RopeScaling.Type == arch.LongRope; {
+	case slices.Contains(out.table.Keys, arch.KeyEmbeddingScale):
+		r.scales(&c)
+		out.divisors = r.longRope(c)
+	case long:
+		r.fail(configKeys[arch.KeyRopeScalingType], "%s is not supported in this architecture", arch.LongRope)
+	}
+	c.Delta = r.delta(class.Delta)
+	r.layers(&c)
 	if bad := c.Check(); bad != nil {
 		r.fail(configKeys[bad.Key], "%s", bad.Msg)
 	}
@@ -185,7 +223,7 @@ func (r *configReader) read() config {
 
 // class returns the first class that is known, and the architectures that have it.
 func (r *configReader) class() (class arch.Class, tables []*arch.Table) {
-	const key = "architectures"
+	const key = keyArchitectures
 	var names []string
 	if !r.value(key, &names) {
 		r.fail(key, "is missing")
@@ -232,8 +270,8 @@ func (r *configReader) table(class arch.Class, tables []*arch.Table) *arch.Table
 // huggingface/transformers integrations/bitnet.py (AutoBitLinear multiplies
 // its result by weight_scale, BitLinear divides it) and
 // utils/quantization_config.py, BitNetQuantConfig, for the defaults.
-func (r *configReader) quantization(class arch.Class) (scaleDivides bool) {
-	const key = "quantization_config"
+func (r *configReader) quantization() (scaleDivides bool) {
+	const key = keyQuantization
 	q := struct {
 		Method string   `json:"quant_method"`
 		Class  string   `json:"linear_class"`
@@ -241,9 +279,6 @@ func (r *configReader) quantization(class arch.Class) (scaleDivides bool) {
 		Not    []string `json:"modules_to_not_convert"`
 	}{Class: "bitlinear"}
 	if !r.value(key, &q) {
-		if class.SaysTernary {
-			r.fail(key, "is missing, so that the checkpoint is not ternary, and onebit does not make it so")
-		}
 		return true
 	}
 	// The head and the embedding are never ternary, so that naming them
@@ -263,14 +298,19 @@ func (r *configReader) quantization(class arch.Class) (scaleDivides bool) {
 }
 
 // rope reads the rotary embedding's base and scaling: rope_theta beside
-// rope_scaling, or both in rope_parameters, as since transformers 5.
-func (r *configReader) rope(c *arch.Config) {
-	var keys map[string]json.RawMessage
-	name := "rope_parameters"
-	if !r.value(name, &keys) {
-		if name = configKeys[arch.KeyRopeScalingType]; !r.value(name, &keys) {
-			return
-		}
+// rope_scaling, or both in rope_parameters, as since transformers 5. It returns the
+// share of a head that is turned: all of it unless the class has one.
+func (r *configReader) rope(c *arch.Config, share float32) float32 {
+	parts := share > 0
+	if !parts {
+		share = 1
+	}
+	if r.value(keyTurned, &share); !parts && share != 1 {
+		r.fail(keyTurned, "%v is not supported in this class, only 1", share)
+	}
+	name, keys := r.ropeKeys()
+	if keys == nil {
+		return share
 	}
 	in := configReader{file: r.file, keys: keys}
 	kind, original := "default", 0
@@ -280,19 +320,44 @@ func (r *configReader) rope(c *arch.Config) {
 	in.value("rope_theta", &c.RopeBase)
 	in.value("factor", &c.RopeScaling.Factor)
 	in.value("original_max_position_embeddings", &original)
+	known := []string{"rope_type", "type", "rope_theta", "factor", "original_max_position_embeddings"}
+	if parts {
+		in.value(keyTurned, &share)
+		// A text's tokens have one position, whatever part of a pair is for time,
+		// height or width.
+		known = append(known, keyTurned, "mrope_section", "mrope_interleaved")
+	}
+	if kind == arch.LongRope {
+		known = append(known, keyShortFactor, keyLongFactor)
+	}
 	if in.err != nil {
 		r.fail(name, "%s", in.err.(*ConfigError).Msg)
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if !slices.Contains([]string{"rope_type", "type", "rope_theta", "factor", "original_max_position_embeddings"}, key) && !usualRope(key, keys[key]) {
+		if !slices.Contains(known, key) && !usualRope(key, keys[key]) {
 			r.fail(name, "%s of %s is not supported", key, keys[key])
 		}
 	}
 	if kind == "default" {
 		c.RopeScaling = arch.RopeScaling{}
-		return
+		return share
+	}
+	if kind == arch.LongRope { // whose divisors are in place of a factor
+		c.RopeScaling.Factor = 0
 	}
 	c.RopeScaling.Type, c.RopeScaling.OriginalContext = kind, original
+	return share
+}
+
+// ropeKeys returns what the rotary embedding's parameters are called, and they; nil:
+// there are none.
+func (r *configReader) ropeKeys() (name string, keys map[string]json.RawMessage) {
+	name = "rope_parameters"
+	if !r.value(name, &keys) {
+		name = configKeys[arch.KeyRopeScalingType]
+		r.value(name, &keys)
+	}
+	return name, keys
 }
 
 // usualRope says whether a key of the scaling says what is done anyway: saved
@@ -303,9 +368,6 @@ func usualRope(key string, value json.RawMessage) bool {
 	if json.Unmarshal(value, &x) != nil {
 		return false
 	}
-	usual := map[string]any{"beta_fast": float64(arch.YaRNFast), "beta_slow": float64(arch.YaRNSlow), "partial_rotary_factor": 1.0, "truncate": true}
+	usual := map[string]any{"beta_fast": float64(arch.YaRNFast), "beta_slow": float64(arch.YaRNSlow), keyTurned: 1.0, "truncate": true}
 	return x == nil || usual[key] != nil && x == usual[key]
 }
-
-// ternary reports whether the projections of an architecture are.
-func ternary(t *arch.Table) bool { return t.Types[arch.Projection] == formats.I2_S }

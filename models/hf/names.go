@@ -3,6 +3,7 @@ package hf
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"onebit/models/arch"
 )
@@ -21,20 +22,24 @@ var blockNames = map[string][]string{
 	"ffn_down":    {"mlp.down_proj"},
 }
 
+// globalNames are theirs of what is outside of the blocks, without what stands before
+// all but the head's.
 var globalNames = map[string]string{
-	arch.EmbeddingTensor:  "model.embed_tokens.weight",
-	arch.OutputNormTensor: "model.norm.weight",
-	arch.HeadTensor:       "lm_head.weight",
+	arch.EmbeddingTensor:  "embed_tokens.weight",
+	arch.OutputNormTensor: "norm.weight",
 }
 
+const headName = "lm_head.weight"
+
 const (
+	modelPrefix  = "model."
 	weightSuffix = ".weight"
 	scaleSuffix  = ".weight_scale"
 )
 
 var (
-	hfBlock   = regexp.MustCompile(`^model\.layers\.(\d+)\.(.+)\.weight$`)
-	ggufBlock = regexp.MustCompile(`^blk\.(\d+)\.(.+)\.weight$`)
+	hfBlock   = regexp.MustCompile(`^layers\.(\d+)\.(.+?)(\.weight)?$`)
+	ggufBlock = regexp.MustCompile(`^blk\.(\d+)\.(.+?)(\.weight)?$`)
 )
 
 func (c *config) ggufName(name string) string { return GGUFName(c.class, name) }
@@ -43,16 +48,23 @@ func (c *config) hfName(name string) string   { return Name(c.class, name) }
 // GGUFName returns what GGUF calls a tensor, or the name itself if it is none
 // that the class has.
 func GGUFName(c arch.Class, name string) string {
+	if name == headName {
+		return arch.HeadTensor
+	}
+	inside, ok := strings.CutPrefix(name, modelPrefix+c.Within)
+	if !ok {
+		return name
+	}
 	for ours, theirs := range globalNames {
-		if theirs == name {
+		if theirs == inside {
 			return ours
 		}
 	}
-	if m := hfBlock.FindStringSubmatch(name); m != nil {
-		for _, names := range []map[string][]string{blockNames, c.Names} {
+	if m := hfBlock.FindStringSubmatch(inside); m != nil {
+		for _, names := range []map[string][]string{c.Names, blockNames} {
 			for ours, theirs := range names {
 				if slices.Contains(theirs, m[2]) {
-					return "blk." + m[1] + "." + ours + weightSuffix
+					return "blk." + m[1] + "." + ours + m[3]
 				}
 			}
 		}
@@ -62,13 +74,16 @@ func GGUFName(c arch.Class, name string) string {
 
 // Name is the inverse of GGUFName: of several names the first.
 func Name(c arch.Class, name string) string {
+	if name == arch.HeadTensor {
+		return headName
+	}
 	if theirs, ok := globalNames[name]; ok {
-		return theirs
+		return modelPrefix + c.Within + theirs
 	}
 	if m := ggufBlock.FindStringSubmatch(name); m != nil {
-		for _, names := range []map[string][]string{blockNames, c.Names} {
+		for _, names := range []map[string][]string{c.Names, blockNames} {
 			if theirs := names[m[2]]; len(theirs) > 0 {
-				return "model.layers." + m[1] + "." + theirs[0] + weightSuffix
+				return modelPrefix + c.Within + "layers." + m[1] + "." + theirs[0] + m[3]
 			}
 		}
 	}

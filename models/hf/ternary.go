@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -50,48 +49,31 @@ type digitReader interface {
 	digits(dst []int8, w *workspace, from, to int) error
 }
 
-// ternary makes a tensor in its ternary format and releases what it was made
+// ternaries makes a tensor in its ternary format and releases what it was made
 // of. No more than a few rows per thread are ever unpacked.
-func (c *Checkpoint) ternary(s storedTensor) ([]byte, error) {
-	c.mu.Lock()
-	mem := c.made[s.info.Name]
-	c.mu.Unlock()
-	if mem != nil {
-		return mem.Bytes(), nil
-	}
-	r, err := c.reader(s)
-	if err != nil {
-		return nil, err
-	}
-	scale, err := r.scale()
-	if err != nil {
-		return nil, err
-	}
-	if mem, err = mmap.Alloc(int(s.info.Size)); err != nil {
-		return nil, err
-	}
-	typ, rows, cols := s.info.Type, s.info.Shape[0], s.info.Shape[1]
-	if c.pairs(s.info.Name) {
-		r = &pairedReader{r, c.numbers.HeadDim, cols}
-	}
-	err = eachPart(rows, cols, func(w *workspace, _, from, to int) error {
-		digits := w.digits[:(to-from)*cols]
-		if err := r.digits(digits, w, from, to); err != nil {
+func (c *Checkpoint) ternaries(s storedTensor) ([]byte, error) {
+	return c.make(s, func(data []byte) error {
+		r, err := c.reader(s)
+		if err != nil {
 			return err
 		}
-		return typ.EncodeDigits(mem.Bytes(), digits, rows, cols, from, to)
+		scale, err := r.scale()
+		if err != nil {
+			return err
+		}
+		typ, rows, cols := s.info.Type, s.info.Shape[0], s.info.Shape[1]
+		if s.change.Rows != nil {
+			r = &orderedReader{r, func(row int) int { return s.change.Rows(c.numbers, row) }, rows, cols}
+		}
+		err = eachPart(rows, cols, func(w *workspace, _, from, to int) error {
+			digits := w.digits[:(to-from)*cols]
+			if err := r.digits(digits, w, from, to); err != nil {
+				return err
+			}
+			return typ.EncodeDigits(data, digits, rows, cols, from, to)
+		})
+		return errors.Join(err, typ.SetTensorScale(data, rows, cols, scale))
 	})
-	err = errors.Join(err, typ.SetTensorScale(mem.Bytes(), rows, cols, scale), c.files.Release(s.Name))
-	if err != nil {
-		return nil, errors.Join(err, mem.Free())
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if other := c.made[s.info.Name]; other != nil { // made at the same time
-		return other.Bytes(), mem.Free()
-	}
-	c.made[s.info.Name] = mem
-	return mem.Bytes(), nil
 }
 
 func (c *Checkpoint) reader(s storedTensor) (digitReader, error) {
@@ -129,25 +111,19 @@ func (c *Checkpoint) weightScale(name string) (float32, error) {
 	return s, nil
 }
 
-// pairs reports whether a tensor's rows are brought into another order than that
-// of the checkpoint: those of queries and keys, so that the values of a pair that
-// the rotary embedding turns lie side by side.
-func (c *Checkpoint) pairs(name string) bool {
-	return c.table.AdjacentPairs && (strings.HasSuffix(name, ".attn_q.weight") || strings.HasSuffix(name, ".attn_k.weight"))
-}
-
-// A pairedReader has pair i of a head in rows 2i and 2i+1, which are i and i+d/2
-// of the other's. Source: ggml-org/llama.cpp convert_hf_to_gguf.py,
-// LlamaModel.permute.
-type pairedReader struct {
+// An orderedReader has rows in another order than the other's.
+type orderedReader struct {
 	digitReader
-	dim, cols int // of a head; of a row
+	order      func(row int) int
+	rows, cols int
 }
 
-func (r *pairedReader) digits(dst []int8, w *workspace, from, to int) error {
+func (r *orderedReader) digits(dst []int8, w *workspace, from, to int) error {
 	for row := from; row < to; row++ {
-		i := row % r.dim
-		source := row - i + i%2*r.dim/2 + i/2
+		source := r.order(row)
+		if source >= r.rows {
+			return errOrder
+		}
 		if err := r.digitReader.digits(dst[(row-from)*r.cols:][:r.cols], w, source, source+1); err != nil {
 			return err
 		}

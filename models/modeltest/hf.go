@@ -28,6 +28,9 @@ type HF struct {
 	Files int
 	// InnerLN gives the inner norms 1bitLLM's names.
 	InnerLN bool
+	// Class is the number of the architecture's class, from 0 on, among those with its
+	// activation.
+	Class int
 }
 
 // WriteHF writes f, a GGUF file, as a Hugging Face checkpoint of the same
@@ -38,26 +41,31 @@ func WriteHF(dir string, f *gguf.File, how HF) error {
 	if err != nil {
 		return err
 	}
+	w := writer{HF: how, table: table, config: c}
+	for _, class := range table.Classes {
+		if class.Activation == table.Activation {
+			w.classes = append(w.classes, class)
+		}
+	}
 	var tensors []safetensors.Tensor
 	for _, info := range f.Tensors() {
 		t, err := f.Tensor(info.Name)
 		if err != nil {
 			return err
 		}
-		dim := 0
-		if table.AdjacentPairs && (strings.HasSuffix(t.Name, ".attn_q.weight") || strings.HasSuffix(t.Name, ".attn_k.weight")) {
-			dim = c.HeadDim
-		}
-		more, err := how.tensors(&t, dim)
+		more, err := w.tensors(&t)
 		if err != nil {
 			return err
 		}
 		tensors = append(tensors, more...)
 	}
+	for _, other := range w.class().LeftAlone {
+		tensors = append(tensors, safetensors.Tensor{Name: other.Prefix + "something.weight", DType: "BF16", Shape: []int{1, 2}, Data: make([]byte, 4)})
+	}
 	if err := how.writeTensors(dir, tensors); err != nil {
 		return err
 	}
-	if err := writeJSON(dir, "config.json", how.config(table, c)); err != nil {
+	if err := writeJSON(dir, "config.json", w.configJSON()); err != nil {
 		return err
 	}
 	return writeTokenizer(dir, f)
@@ -97,6 +105,109 @@ func (how HF) writeTensors(dir string, tensors []safetensors.Tensor) error {
 	return writeJSON(dir, "model.safetensors.index.json", map[string]any{"weight_map": index})
 }
 
+// A writer writes one.
+type writer struct {
+	HF
+	table   *arch.Table
+	config  arch.Config
+	classes []arch.Class
+	long    []float32 // divisors of the rotary embedding's frequencies
+	short   []float32
+}
+
+func (w *writer) class() arch.Class { return w.classes[w.Class] }
+
+// tensors returns a tensor under its name, and its scale if it is packed.
+func (w *writer) tensors(t *formats.Tensor) ([]safetensors.Tensor, error) {
+	x, err := t.Floats()
+	if err != nil {
+		return nil, err
+	}
+	rows, cols := t.Dims()
+	x = w.theirs(t.Name, x, rows, cols)
+	name := w.name(t.Name)
+	typ, shape := t.Type, t.Shape
+	switch {
+	case strings.HasPrefix(t.Name, "rope_factors_"): // which config.json has
+		return nil, nil
+	case strings.HasSuffix(t.Name, "conv1d.weight"):
+		shape = []int{rows, 1, cols}
+	case typ == formats.F32 || typ == formats.F16 || typ == formats.BF16:
+	case w.Linear != "":
+		return w.packed(t, name, x)
+	default:
+		typ = formats.F32
+	}
+	size, err := typ.Bytes(rows, cols)
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, size)
+	err = typ.Quantize(data, x, rows, cols)
+	return []safetensors.Tensor{{Name: name, DType: strings.ToUpper(typ.Name), Shape: shape, Data: data}}, err
+}
+
+func (w *writer) packed(t *formats.Tensor, name string, x []float32) ([]safetensors.Tensor, error) {
+	rows, cols := t.Dims()
+	scale, err := t.Type.TensorScale(t.Data, rows, cols)
+	if err != nil {
+		return nil, err
+	}
+	if w.Linear == "bitlinear" {
+		scale = 1 / scale
+	}
+	return []safetensors.Tensor{
+		{Name: name, DType: "U8", Shape: []int{rows / 4, cols}, Data: Pack(x, rows, cols)},
+		{Name: name + "_scale", DType: "F32", Shape: []int{1}, Data: binary.LittleEndian.AppendUint32(nil, math.Float32bits(scale))},
+	}, nil
+}
+
+// theirs are a tensor's values as checkpoints have them. Of LLaMA's kind, the rows of
+// queries and keys have pairs half a head apart. Of qwen35, value heads lie beside
+// those that share their key head; gains are less by 1, but for the delta nets'; and
+// rates are logarithms of what they are less the sign.
+func (w *writer) theirs(name string, x []float32, rows, cols int) []float32 {
+	switch part := name[strings.LastIndex(strings.TrimSuffix(name, ".weight"), ".")+1:]; part {
+	case "rope_factors_long.weight":
+		w.long = x
+	case "rope_factors_short.weight":
+		w.short = x
+	case "attn_q.weight", "attn_k.weight":
+		if w.table.AdjacentPairs {
+			return apart(x, w.config.HeadDim, cols)
+		}
+	case "attn_qkv.weight", "ssm_conv1d.weight":
+		return w.grouped(x, 2*w.config.Delta.Keys(), w.config.Delta.HeadDim, cols)
+	case "attn_gate.weight":
+		return w.grouped(x, 0, w.config.Delta.HeadDim, cols)
+	case "ssm_alpha.weight", "ssm_beta.weight":
+		return w.grouped(x, 0, 1, cols)
+	case "bias":
+		return w.grouped(x, 0, 1, 1)
+	case "ssm_a":
+		out := w.grouped(x, 0, 1, 1)
+		for i, rate := range out {
+			out[i] = float32(math.Log(-float64(rate)))
+		}
+		return out
+	case "ssm_out.weight":
+		var out []float32
+		for row := range slices.Chunk(x, cols) {
+			out = append(out, w.grouped(row, 0, w.config.Delta.HeadDim, 1)...)
+		}
+		return out
+	case "output_norm.weight", "attn_norm.weight", "post_attention_norm.weight", "attn_q_norm.weight", "attn_k_norm.weight":
+		if w.config.Delta.Interval > 0 {
+			out := slices.Clone(x)
+			for i := range out {
+				out[i]--
+			}
+			return out
+		}
+	}
+	return x
+}
+
 // apart brings the rows of heads from the order in which pairs lie side by side to
 // the one in which they are half a head apart.
 func apart(w []float32, dim, cols int) []float32 {
@@ -112,38 +223,18 @@ func apart(w []float32, dim, cols int) []float32 {
 	return out
 }
 
-// tensors returns a tensor under its name, and its scale if it is packed. dim is
-// that of heads whose rows GGUF has in another order, or 0.
-func (how HF) tensors(t *formats.Tensor, dim int) ([]safetensors.Tensor, error) {
-	name := how.name(t.Name)
-	switch t.Type {
-	case formats.F32, formats.F16, formats.BF16:
-		return []safetensors.Tensor{{Name: name, DType: strings.ToUpper(t.Type.Name), Shape: t.Shape, Data: t.Data}}, nil
+// grouped brings the rows of value heads, of which each has some from a row on, beside
+// those that share their key head.
+func (w *writer) grouped(x []float32, from, each, cols int) []float32 {
+	out := slices.Clone(x)
+	next := out[from*cols:]
+	d := w.config.Delta
+	for key := range d.KeyHeads {
+		for head := key; head < d.ValueHeads; head += d.KeyHeads {
+			next = next[copy(next, x[(from+head*each)*cols:][:each*cols]):]
+		}
 	}
-	w, err := t.Floats()
-	if err != nil {
-		return nil, err
-	}
-	rows, cols := t.Dims()
-	if dim > 0 {
-		w = apart(w, dim, cols)
-	}
-	if how.Linear == "" {
-		data := make([]byte, 4*len(w))
-		err := formats.F32.Quantize(data, w, rows, cols)
-		return []safetensors.Tensor{{Name: name, DType: "F32", Shape: t.Shape, Data: data}}, err
-	}
-	scale, err := t.Type.TensorScale(t.Data, rows, cols)
-	if err != nil {
-		return nil, err
-	}
-	if how.Linear == "bitlinear" {
-		scale = 1 / scale
-	}
-	return []safetensors.Tensor{
-		{Name: name, DType: "U8", Shape: []int{rows / 4, cols}, Data: Pack(w, rows, cols)},
-		{Name: name + "_scale", DType: "F32", Shape: []int{1}, Data: binary.LittleEndian.AppendUint32(nil, math.Float32bits(scale))},
-	}, nil
+	return out
 }
 
 // Pack packs ternary weights as pack_weights of huggingface/transformers
@@ -165,14 +256,18 @@ func Pack(w []float32, rows, cols int) []byte {
 	return out
 }
 
-func (how HF) name(name string) string {
+func (w *writer) name(name string) string {
+	prefix := "model." + w.class().Within
 	switch name {
 	case "token_embd.weight":
-		return "model.embed_tokens.weight"
+		return prefix + "embed_tokens.weight"
 	case "output_norm.weight":
-		return "model.norm.weight"
+		return prefix + "norm.weight"
 	case "output.weight":
 		return "lm_head.weight"
+	}
+	if strings.HasPrefix(name, "rope_factors_") {
+		return ""
 	}
 	part := strings.SplitN(name, ".", 3)
 	inner := map[string]string{
@@ -181,8 +276,14 @@ func (how HF) name(name string) string {
 		"attn_output.weight": "self_attn.o_proj", "attn_q_norm.weight": "self_attn.q_norm", "attn_k_norm.weight": "self_attn.k_norm",
 		"ffn_gate.weight": "mlp.gate_proj", "ffn_up.weight": "mlp.up_proj", "ffn_down.weight": "mlp.down_proj",
 		"attn_sub_norm.weight": "self_attn.attn_sub_norm", "ffn_sub_norm.weight": "mlp.ffn_sub_norm",
+		"post_attention_norm.weight": "post_attention_layernorm", "attn_qkv.weight": "linear_attn.in_proj_qkv", "attn_gate.weight": "linear_attn.in_proj_z",
+		"ssm_alpha.weight": "linear_attn.in_proj_a", "ssm_beta.weight": "linear_attn.in_proj_b", "ssm_conv1d.weight": "linear_attn.conv1d",
+		"ssm_norm.weight": "linear_attn.norm", "ssm_out.weight": "linear_attn.out_proj", "ssm_dt.bias": "linear_attn.dt_bias", "ssm_a": "linear_attn.A_log",
 	}[part[2]]
-	if how.InnerLN {
+	if !strings.HasSuffix(part[2], ".weight") {
+		return prefix + "layers." + part[1] + "." + inner
+	}
+	if w.InnerLN {
 		switch inner {
 		case "self_attn.attn_sub_norm":
 			inner = "self_attn.inner_attn_ln"
@@ -190,29 +291,59 @@ func (how HF) name(name string) string {
 			inner = "mlp.ffn_layernorm"
 		}
 	}
-	return "model.layers." + part[1] + "." + inner + ".weight"
+	return prefix + "layers." + part[1] + "." + inner + ".weight"
 }
 
-func (how HF) config(t *arch.Table, c arch.Config) map[string]any {
-	class := t.Classes[slices.IndexFunc(t.Classes, func(c arch.Class) bool { return c.Activation == t.Activation })]
+func (w *writer) configJSON() map[string]any {
+	c := w.config
 	// Through text, so that a float32 keeps its shortest digits.
 	float := func(x float32) json.Number { return json.Number(strconv.FormatFloat(float64(x), 'g', -1, 32)) }
 	out := map[string]any{
-		"architectures": []string{class.Name}, "hidden_act": string(t.Activation),
+		"architectures": []string{w.class().Name}, "hidden_act": string(w.table.Activation),
 		"num_hidden_layers": c.Layers, "hidden_size": c.Hidden, "intermediate_size": c.FFN, "vocab_size": c.Vocab,
 		"num_attention_heads": c.Heads, "num_key_value_heads": c.KVHeads, "head_dim": c.HeadDim,
 		"max_position_embeddings": c.Context, "rms_norm_eps": float(c.Eps), "rope_theta": float(c.RopeBase),
 		"tie_word_embeddings": c.TiedHead,
 	}
-	if how.Linear != "" {
-		out["quantization_config"] = map[string]any{"quant_method": "bitnet", "linear_class": how.Linear, "quantization_mode": "offline"}
+	if w.Linear != "" {
+		out["quantization_config"] = map[string]any{"quant_method": "bitnet", "linear_class": w.Linear, "quantization_mode": "offline"}
 	}
-	return out
+	if c.LogitScale > 0 {
+		out["scale_emb"] = c.EmbeddingScale
+		out["scale_depth"] = float64(c.ResidualScale) * math.Sqrt(float64(c.Layers))
+		out["dim_model_base"] = float64(c.Hidden) / float64(c.LogitScale)
+	}
+	if c.RopeScaling.Type == arch.LongRope {
+		out["rope_scaling"] = map[string]any{"rope_type": "longrope", "short_factor": w.short, "long_factor": w.long, "original_max_position_embeddings": c.RopeScaling.OriginalContext}
+	}
+	if c.Delta.Interval == 0 {
+		return out
+	}
+	delete(out, "rope_theta")
+	out["rope_parameters"] = map[string]any{"rope_type": "default", "rope_theta": float(c.RopeBase), "partial_rotary_factor": float64(c.Turned()) / float64(c.HeadDim),
+		"mrope_interleaved": true, "mrope_section": []int{11, 11, 10}}
+	out["linear_num_key_heads"], out["linear_num_value_heads"] = c.Delta.KeyHeads, c.Delta.ValueHeads
+	out["linear_key_head_dim"], out["linear_value_head_dim"] = c.Delta.HeadDim, c.Delta.HeadDim
+	out["linear_conv_kernel_dim"], out["mtp_num_hidden_layers"], out["attn_output_gate"] = c.Delta.Taps, 1, true
+	var kinds []string
+	for i := range c.Layers {
+		kinds = append(kinds, map[bool]string{true: "full_attention", false: "linear_attention"}[(i+1)%c.Delta.Interval == 0])
+	}
+	out["layer_types"] = kinds
+	if w.class().Within == "" {
+		return out
+	}
+	classes := out["architectures"]
+	delete(out, "architectures")
+	return map[string]any{"architectures": classes, "text_config": out, "vision_config": map[string]any{"hidden_size": 1}, "tie_word_embeddings": !c.TiedHead}
 }
 
 // llama3Pattern is the pre-tokenizer's in Llama 3's tokenizer.json; Qwen's
 // takes digits one by one.
 const llama3Pattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+
+// markedPattern is Qwen3.5's, which has marks among the letters.
+const markedPattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 
 // writeTokenizer writes a tokenizer.json and a tokenizer_config.json.
 func writeTokenizer(dir string, f *gguf.File) error {
@@ -232,8 +363,12 @@ func writeTokenizer(dir string, f *gguf.File) error {
 		return err
 	}
 	pattern := llama3Pattern
-	if pre, _ := f.String("tokenizer.ggml.pre"); pre == "qwen2" {
+	switch pre, _ := f.String("tokenizer.ggml.pre"); pre {
+	case "", "llama-bpe":
+	case "qwen2":
 		pattern = strings.Replace(pattern, "{1,3}", "", 1)
+	default:
+		pattern = markedPattern
 	}
 	vocab, added := map[string]int{}, []map[string]any{}
 	for id, text := range tokens {

@@ -255,16 +255,15 @@ func readConfigs(dir string, src *hfSource) error {
 			return inFile(filepath.Join(dir, "added_tokens.json"), err)
 		}
 	}
-	var model struct {
-		VocabSize int `json:"vocab_size"`
-	}
+	var model modelJSON
 	if err := readConfig(dir, "config.json", &model); err != nil {
 		return err
 	}
-	if model.VocabSize > maxNumbers {
-		return &fileError{filepath.Join(dir, "config.json"), fmt.Errorf("vocab_size is %d, more than %d", model.VocabSize, maxNumbers)}
+	size := max(model.VocabSize, model.Text.VocabSize)
+	if size > maxNumbers {
+		return &fileError{filepath.Join(dir, "config.json"), fmt.Errorf("vocab_size is %d, more than %d", size, maxNumbers)}
 	}
-	src.fill(model.VocabSize)
+	src.fill(size)
 	if err := readTokenizerConfig(dir, src); err != nil {
 		return err
 	}
@@ -275,13 +274,15 @@ func readConfigs(dir string, src *hfSource) error {
 // tokenizer_config.json leaves out.
 func readIDs(dir string, src *hfSource) error {
 	for _, name := range []string{"generation_config.json", "config.json"} {
-		var c struct {
-			BOS idsJSON `json:"bos_token_id"`
-			EOS idsJSON `json:"eos_token_id"`
-		}
-		if err := readConfig(dir, name, &c); err != nil {
+		var model modelJSON
+		if err := readConfig(dir, name, &model); err != nil {
 			return err
 		}
+		c := model.textJSON
+		if len(c.BOS) == 0 {
+			c.BOS = model.Text.BOS
+		}
+		c.EOS = append(c.EOS, model.Text.EOS...)
 		for _, f := range []struct {
 			key string
 			ids idsJSON
@@ -298,6 +299,19 @@ func readIDs(dir string, src *hfSource) error {
 		src.ends = append(src.ends, c.EOS...)
 	}
 	return nil
+}
+
+// A modelJSON is a configuration, with a part for the text if the model sees
+// pictures too.
+type modelJSON struct {
+	textJSON
+	Text textJSON `json:"text_config"`
+}
+
+type textJSON struct {
+	VocabSize int     `json:"vocab_size"`
+	BOS       idsJSON `json:"bos_token_id"`
+	EOS       idsJSON `json:"eos_token_id"`
 }
 
 // An idsJSON is a token's id, or a list of them.

@@ -19,7 +19,7 @@ func (e *Engine) choosePacking() error {
 	switch {
 	case e.source.InPlace():
 	case e.options.Packing == Stream:
-		return fmt.Errorf("%s: the weights are ternarized as they are loaded and cannot be streamed; convert the model to GGUF first", e.source.Name())
+		return fmt.Errorf("%s: the weights are converted as they are loaded and cannot be streamed; convert the model to GGUF first", e.source.Name())
 	case e.options.Packing == PackBehind:
 		e.options.Packing = PackFirst
 	}
