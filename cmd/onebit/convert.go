@@ -38,8 +38,9 @@ func newConvert() *cobra.Command {
 			"report what that did to each tensor: NMSE, which is Σ(new-old)²/Σold², and the\n" +
 			"largest error.\n\n" +
 			"IN is a GGUF file, a .cellm file or a Hugging Face directory, whose tokenizer\n" +
-			"comes along. Of the latter two, --type may be left out: BitNet's projections\n" +
-			"become i2_s, and other weights stay what they are.\n\n" +
+			"comes along. Of the latter two, --type may be left out: the projections of a\n" +
+			"directory that says they are ternary become i2_s, and other weights stay what\n" +
+			"they are.\n\n" +
 			"An OUT that ends in .cellm is written as such: for qwen3, with weights in\n" +
 			"q1_0_g128, copied to the bit, or f16. Its norms are rounded to f16, and it has no\n" +
 			"tokenizer: --tokenizer names the model to take it from on the way back.\n\n" +
@@ -130,6 +131,7 @@ type convertedTensor struct {
 	bytes                int64
 	deviation.Sum        // of the weights as they are from those that were
 	ternarized, recoded  bool
+	finer                []string // formats that would have kept what was ternarized
 }
 
 // moves reports whether the model changes its container.
@@ -169,6 +171,10 @@ func (c *conversion) run(cmd *cobra.Command, output string, force bool) error {
 	if err != nil && !c.cellm { // which has no room for a tokenizer
 		return err
 	}
+	var notes []string
+	if c.moves() {
+		notes = models.Notes(c.in)
+	}
 	err = writeFile(cmd.Context(), output, force, func(w io.Writer) error {
 		bar := newProgress(cmd.ErrOrStderr(), "convert", size)
 		defer bar.Close()
@@ -180,6 +186,9 @@ func (c *conversion) run(cmd *cobra.Command, output string, force bool) error {
 	})
 	if err != nil {
 		return err
+	}
+	for _, note := range notes {
+		fmt.Fprintln(cmd.ErrOrStderr(), "note: "+note)
 	}
 	c.warn(cmd.ErrOrStderr())
 	return c.print(cmd.OutOrStdout())
@@ -336,7 +345,9 @@ func requantize(w io.Writer, to *formats.Type, t *formats.Tensor) (r convertedTe
 		if err != nil {
 			return r, err
 		}
-		r.ternarized = r.ternarized || ternarized
+		if ternarized {
+			r.ternarized, r.finer = true, finer(to, x, n, cols)
+		}
 		if err := to.Dequantize(y, data, n, cols); err != nil {
 			return r, err
 		}
@@ -380,6 +391,25 @@ func encode(to *formats.Type, x, scratch []float32, rows, cols int) (data []byte
 	return data, ternarized, to.Quantize(data, x, rows, cols)
 }
 
+// finer returns the formats that hold x, which is ternary already, with more scales
+// than the format that it was ternarized to has; none of a matrix that is not. TriLM's
+// have one for each part that was trained on a GPU of its own (arXiv:2407.12327;
+// ggml-org/llama.cpp pull request 8151).
+func finer(to *formats.Type, x []float32, rows, cols int) (out []string) {
+	for _, run := range []int{cols, 256, 128, 64} {
+		if run >= to.TernaryGroup(rows, cols) || cols%run != 0 || !isTernary(x, run) {
+			continue
+		}
+		for _, t := range formats.Types() {
+			if n := t.TernaryGroup(rows, cols); n > 0 && n <= run && gguf.Packings(t) != nil {
+				out = append(out, t.Name)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
 // isTernary reports whether each group of weights is made of -s, 0 and +s for
 // some s, so that a ternary format holds it as it is.
 func isTernary(w []float32, group int) bool {
@@ -393,14 +423,21 @@ func isTernary(w []float32, group int) bool {
 }
 
 func (c *conversion) warn(w io.Writer) {
-	ternarized := 0
+	ternarized, kept := 0, 0
+	var finer []string
 	for _, r := range c.report {
 		if r.ternarized {
 			ternarized++
 		}
+		if r.finer != nil {
+			kept, finer = kept+1, r.finer
+		}
 	}
 	if ternarized > 0 {
 		fmt.Fprintf(w, "onebit: warning: %d tensors were ternarized after training, which is experimental and lossy\n", ternarized)
+	}
+	if kept > 0 {
+		fmt.Fprintf(w, "onebit: warning: %d of them have weights of -s, 0 and +s already, with more scales s than %s has: --type %s keeps them\n", kept, c.to.Name, strings.Join(finer, " or "))
 	}
 	if c.to != nil && gguf.Packings(c.to)[0] != c.to {
 		fmt.Fprintf(w, "onebit: warning: no file states the packing %s; read it with --i2s %s\n", c.to.Name, c.to.Name)

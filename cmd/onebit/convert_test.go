@@ -5,10 +5,12 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"onebit/formats"
+	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/formats/safetensors"
 	"onebit/internal/half"
@@ -151,6 +153,86 @@ func TestConvertPackedLlama(t *testing.T) {
 					t.Errorf("%s: %s, weight %d is %v, want %v", format, ours, i, w, want)
 					break
 				}
+			}
+		}
+		check(made.Close())
+	}
+}
+
+// A checkpoint of floats that are ternary with several scales to a matrix, as TriLM's
+// are, keeps every weight in a format that has as many, in GGUF's order of queries and
+// keys; of one that has not the warning says which have.
+func TestConvertManyScales(t *testing.T) {
+	p, err := models.LookupPreset("tiny-llama")
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(err)
+	var b bytes.Buffer
+	check(synth.Write(&b, p, 4))
+	f, err := gguf.Parse(b.Bytes(), "model.gguf", gguf.Options{})
+	check(err)
+	var tensors []container.TensorInfo
+	data := map[string][]byte{}
+	for _, info := range f.Tensors() {
+		tensor, err := f.Tensor(info.Name)
+		check(err)
+		if data[info.Name] = tensor.Data; info.Type == formats.I2_S {
+			w, err := tensor.Floats()
+			check(err)
+			rows, cols := tensor.Dims()
+			for i := range w { // two halves of the rows
+				if w[i] != 0 {
+					w[i] = float32(math.Copysign(0.5+float64(i/cols*2/rows), float64(w[i])))
+				}
+			}
+			info.Type, data[info.Name] = formats.F16, make([]byte, 2*len(w))
+			check(formats.F16.Quantize(data[info.Name], w, rows, cols))
+		}
+		tensors = append(tensors, info)
+	}
+	b.Reset()
+	w, err := gguf.NewWriter(&b, f.Metadata(), tensors)
+	check(err)
+	for _, info := range tensors {
+		check(w.WriteTensor(info.Name, data[info.Name]))
+	}
+	check(w.Close())
+	f, err = gguf.Parse(b.Bytes(), "model.gguf", gguf.Options{})
+	check(err)
+	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out.gguf")
+	check(modeltest.WriteHF(dir, f, modeltest.HF{}))
+	convert := func(format string) (int, string) {
+		var stderr bytes.Buffer
+		code := run(t.Context(), strings.NewReader(""), io.Discard, &stderr, []string{"convert", dir, out, "--type", format, "--force"})
+		return code, stderr.String()
+	}
+	code, stderr := convert("i2_s")
+	if want := `21 of them have weights of -s, 0 and +s already, with more scales s than i2_s has: --type `; code != 0 || !strings.Contains(stderr, want) || !strings.Contains(stderr, "tq2_0") {
+		t.Errorf("i2_s: exit %d, %s", code, stderr)
+	}
+	for _, format := range []string{"tq2_0", "tq1_0", "q2_0_g128"} {
+		if code, stderr := convert(format); code != 0 || stderr != "" {
+			t.Fatalf("%s: exit %d, %s", format, code, stderr)
+		}
+		made, err := gguf.Open(out, gguf.Options{})
+		check(err)
+		for _, info := range tensors {
+			if info.Type != formats.F16 || !isProjection(info.Name) {
+				continue
+			}
+			got, err := made.Tensor(info.Name)
+			check(err)
+			x, err := got.Floats()
+			check(err)
+			was := formats.Tensor{Name: info.Name, Type: info.Type, Shape: info.Shape, Data: data[info.Name]}
+			y, err := was.Floats()
+			check(err)
+			if got.Type.Name != format || !slices.Equal(x, y) {
+				t.Errorf("%s in %s differs from the checkpoint's", info.Name, got.Type.Name)
 			}
 		}
 		check(made.Close())
