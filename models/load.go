@@ -120,6 +120,7 @@ func (m *Model) loadWeights(ctx context.Context, opt Options) error {
 	m.Head.rotation = m.rotations.layer(m.Head, m.Config, false)
 	m.embeddingRotation = m.rotations.rows(arch.EmbeddingTensor, m.Config.Hidden)
 	m.HeadError = weights[1].Info().Error
+	m.headConverted = opt.Head != nil
 	return nil
 }
 

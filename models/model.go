@@ -33,6 +33,8 @@ type Model struct {
 	rope       engine.Rope
 	plan       *Plan
 
+	headConverted bool // Options.Head asked for a format
+
 	rotations         *rotations
 	embeddingRotation *engine.Rotation // nil: none
 }

@@ -15,12 +15,13 @@
 // name, such as format, rows and cols or model and test, is the task: only variants of one task under
 // one condition are ranked. Benchmarks and units that onebit doesn't know still get their table.
 //
-// Whole models have a section of their own, of four kinds of lines:
+// Whole models have a section of their own, of five kinds of lines:
 //
 //	Model/model=…/variant=…/packing=…/test=tg128/threads=2         speed, memory: a row per variant and threads
 //	Op/model=…/variant=…/…/test=tg128/threads=2/block=3/op=…       time by operation, summed over blocks
 //	Lockstep/model=…/variant=…/input=isolated/block=3/tensor=…     error by block and by projection
 //	Logits/model=…/variant=…/tokens=512                            error of the predictions
+//	Head/model=…/variant=…/head=q8_0                               what the output head is, and what another would give
 //
 // test is load, ttft (time to first token), or llama-bench's pp and tg with a number; llama-bench
 // itself is one more variant. A model has thousands of Op and Lockstep lines: sheets and charts show

@@ -27,6 +27,7 @@ type model struct {
 	alike    [][]string // contenders whose errors are the same in every tensor and block
 	errors   map[tensorRow][]errorSeries
 	logits   []*caseStats
+	heads    []*caseStats
 }
 
 // A run is what one contender did in a model's tests under one condition.
@@ -73,6 +74,9 @@ func (d *digest) formModels() {
 		case names.BaseLogits:
 			m := modelOf(c.name)
 			m.logits = append(m.logits, c)
+		case names.BaseHead:
+			m := modelOf(c.name)
+			m.heads = append(m.heads, c)
 		}
 	}
 	for _, m := range d.models {

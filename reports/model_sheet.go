@@ -33,7 +33,7 @@ func signedSpeed(c *caseStats) sheetCell {
 // sheets are the model's tables: speed and memory, error, and where the time goes.
 func (d *digest) sheets(m *model) []*sheet {
 	var all []*sheet
-	for _, s := range slices.Concat([]*sheet{d.runSheet(m, m.runs), d.errorSheet(m)}, profileSheets(m), []*sheet{d.tensorSheet(m)}) {
+	for _, s := range slices.Concat([]*sheet{d.runSheet(m, m.runs), d.errorSheet(m), d.headSheet(m)}, profileSheets(m), []*sheet{d.tensorSheet(m)}) {
 		if s != nil {
 			all = append(all, s)
 		}

@@ -189,6 +189,17 @@
 // that all add up to the pass: what observing costs is no more than twice that,
 // for a reading of the clock falls half into the operation.
 //
+// Where the output head would be a tenth smaller or more in q8_0 or q6_k,
+//
+//	Head/model=M/variant=V/act=A/packing=P/threads=N/head=F
+//
+// is what it is (head=F the file's format) and what it would be: ns/op its product
+// with one column, weight-B/s from memory, tok/s decoding with it, kld and nmse its
+// logits against those of the file's head after the last 16 of the text's tokens. Of
+// a large vocabulary 8192 rows are converted, of the likeliest tokens and others
+// (models.Model.TryHeads). With the flag --head such a head is measured as a model of
+// its own, M+F.
+//
 // onebit profile measures operations too, in pairs of a pass with observation and
 // one without; with counters, further lines of an operation have what was counted
 // of it in a pass. Its what-ifs are

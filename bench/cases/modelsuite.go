@@ -232,6 +232,7 @@ func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
 			}
 			s.Cases = append(s.Cases, cs)
 			if kind == names.Decode && c.studied() && c.packing != enginecpu.Stream {
+				s.addHeads(shelf, c, t, group)
 				s.addTogether(shelf, c, t, group, ceiling.Name)
 				s.addSpeculation(shelf, c, t, group)
 			}

@@ -30,7 +30,10 @@ type subject struct {
 	kvBytes   int           // keys and values of a token
 	state     int           // bytes that blocks keep without positions
 	recurrent bool          // texts cannot go back to anywhere
-	inPlace   bool          // the file's bytes can be multiplied; else each opening makes its own
+
+	headShrinks bool // the head has candidates; see models.Model.HeadCandidates
+
+	inPlace bool // the file's bytes can be multiplied; else each opening makes its own
 
 	// acts are the activation schemes that are measured. The first is the main
 	// one, which alone is loaded, started and studied.
@@ -64,7 +67,7 @@ func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subje
 	}
 	defer m.Close()
 	sub := &subject{
-		ModelFile: file, opt: opt, config: m.Config, inPlace: source.InPlace(), recurrent: m.Recurrent(),
+		ModelFile: file, opt: opt, config: m.Config, inPlace: source.InPlace(), recurrent: m.Recurrent(), headShrinks: len(m.HeadCandidates()) > 0,
 		generic: map[kernels.Scheme]*logits{}, lockstep: map[kernels.Scheme]*lockstep.Result{},
 	}
 	meta, err := source.Metadata()

@@ -11,6 +11,7 @@
 //	Op/model=M/engine=E/variant=V/act=A/packing=P/test=T/depth=D/threads=N/block=B/op=O
 //	WhatIf/model=M/variant=V/act=A/packing=P/test=T/depth=D/threads=N/change=none|head-q8_0|cache-q8_0|native|packed|thread-more
 //	Lockstep/model=M/engine=E/variant=V/act=A/input=isolated|accumulated/block=B/tensor=T
+//	Head/model=M/variant=V/act=A/packing=P/threads=N/head=F
 //	Logits/model=M/engine=E/variant=V/act=A/weights=random/tokens=N
 //
 // The engine is there if it is not cpu. What a GPU does has no threads.

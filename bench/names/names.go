@@ -19,6 +19,7 @@ const (
 	BaseWhatIf   = "WhatIf"   // a test of a whole model if something were different
 	BaseLockstep = "Lockstep" // the error of one tensor in one block
 	BaseLogits   = "Logits"   // the error of a model's predictions
+	BaseHead     = "Head"     // what an output head in some format gives and costs
 
 	// Those of onebit machine.
 	BaseBandwidth = "Bandwidth" // reading, writing or copying memory
@@ -55,6 +56,7 @@ const (
 	Tensor  = "tensor"  // one of Tensors, BlockOutput or LogitsOutput
 	Weights = "weights" // RandomWeights where predictions mean nothing; none: a trained model's
 	Tokens  = "tokens"  // that were compared
+	Head    = "head"    // the format of an output head that was tried, or the file's
 	Access  = "access"  // one of Accesses
 	Level   = "level"   // one of Levels; none where a size stands for itself
 	Pages   = "pages"   // that memory lies on: huge or small
@@ -316,6 +318,17 @@ func (l Logits) String() string {
 	return join(BaseLogits, key{Model, l.Model}, key{Engine, l.Engine}, key{Variant, l.Variant}, key{Act, l.Act}, key{Weights, l.Weights}, key{Tokens, number(l.Tokens)})
 }
 
+// A HeadCase is the name of a head's trial, or of the study of them all.
+type HeadCase struct {
+	Model, Variant, Act, Packing string
+	Threads                      int
+	Head                         string
+}
+
+func (h HeadCase) String() string {
+	return join(BaseHead, key{Model, h.Model}, key{Variant, h.Variant}, key{Act, h.Act}, key{Packing, h.Packing}, key{Threads, number(h.Threads)}, key{Head, h.Head})
+}
+
 // BlockOf is the number of a name's transformer block; false where it has
 // none or is outside them.
 func BlockOf(n bench.Name) (int, bool) {
@@ -377,5 +390,5 @@ func BytesOf(n bench.Name) int { return count(n, Bytes) }
 // IsPartOfModel reports whether a name tells of a part of a model or of its
 // errors, and not of a test.
 func IsPartOfModel(n bench.Name) bool {
-	return slices.Contains([]string{BaseOp, BaseLockstep, BaseLogits}, n.Base)
+	return slices.Contains([]string{BaseOp, BaseLockstep, BaseLogits, BaseHead}, n.Base)
 }

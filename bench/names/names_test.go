@@ -40,6 +40,7 @@ func TestStrings(t *testing.T) {
 		{Lockstep{"m", Metal, "metal-simd", "q8_row", Isolated, "3", "attn_q"}.String(),
 			"Lockstep/model=m/engine=metal/variant=metal-simd/act=q8_row/input=isolated/block=3/tensor=attn_q"},
 		{Logits{"m", Metal, "metal-simd", "q8_row", "", 32}.String(), "Logits/model=m/engine=metal/variant=metal-simd/act=q8_row/tokens=32"},
+		{HeadCase{"m", "avx2", "q8_row", Native, 2, "q6_k"}.String(), "Head/model=m/variant=avx2/act=q8_row/packing=native/threads=2/head=q6_k"},
 	} {
 		if test.got != test.want {
 			t.Errorf("got  %s\nwant %s", test.got, test.want)
@@ -131,6 +132,7 @@ func TestPredicates(t *testing.T) {
 		ModelCase{Model: "m"}.Operation(Outside, "output"): {false, true},
 		Lockstep{Model: "m"}.String():                      {false, true},
 		Logits{Model: "m"}.String():                        {false, true},
+		HeadCase{Model: "m", Head: "q8_0"}.String():        {false, true},
 	} {
 		n := bench.ParseName(name)
 		if got := [2]bool{IsCeiling(n), IsPartOfModel(n)}; got != want {

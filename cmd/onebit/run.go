@@ -60,6 +60,9 @@ With --speculate, passes take in several tokens where the text repeats itself: t
 text is the same, token for token. It pays on code, summaries and edits; where it
 does not pay, it stops.
 
+Where the output head has a large part of a token's time, a line tells what --head
+with a smaller format would give, and what it would cost: tried on the text's end.
+
 Generation ends after -n tokens, or where the model ends its turn or text. The
 weights are used as they lie in the file at first and packed behind the run.`,
 		Args: optionalModel,
@@ -148,10 +151,13 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 	if g.refused() {
 		return runErr // there is nothing else to tell
 	}
+	if runErr == nil {
+		g.heads, runErr = g.tryHeads(cmd.Context())
+	}
 	if f.json {
 		return errors.Join(runErr, printJSON(cmd.OutOrStdout(), g.document(path, f.prompt)))
 	}
-	fmt.Fprintln(cmd.ErrOrStderr(), g.summary())
+	fmt.Fprintln(cmd.ErrOrStderr(), g.summary()+headAdvice(g.heads))
 	return runErr
 }
 
@@ -332,6 +338,8 @@ type generation struct {
 	first          time.Duration // until the first token
 	promptDuration time.Duration
 	decodeDuration time.Duration // of the tokens after the first
+
+	heads []models.HeadTrial // what others than the file's would give; see tryHeads
 }
 
 // A generated token, and when it came. A token may hold a part of a character;
@@ -493,6 +501,7 @@ type runDocument struct {
 	Stop         string          `json:"stop"` // length, end, context, interrupted or error
 	Timings      runTimings      `json:"timings"`
 	Speculation  *runSpeculation `json:"speculation,omitempty"`
+	Heads        []headChoice    `json:"heads,omitempty"` // the model's, and others; see headAdvice
 }
 
 // A runSpeculation is what drafts were good for; see models.SpeculationStats.
@@ -534,6 +543,6 @@ func (g *generation) document(path, prompt string) runDocument {
 			PromptSeconds: g.promptDuration.Seconds(), PromptPerSecond: rate(len(g.prompt), g.promptDuration),
 			DecodeTokens: g.decoded(), DecodeSeconds: g.decodeDuration.Seconds(), DecodePerSecond: rate(g.decoded(), g.decodeDuration),
 		},
-		Speculation: newRunSpeculation(g.speculator),
+		Speculation: newRunSpeculation(g.speculator), Heads: headChoices(g.heads),
 	}
 }

@@ -1,7 +1,7 @@
 // Package cpu is the engine of models on the CPU: products by package kernels,
 // everything else by [Vectors].
 //
-//	engine.go, load.go   weights: packed, in place, converted (head.go)
+//	engine.go, load.go   weights: packed, in place, converted (head.go), tried (trial.go)
 //	stream.go            one text: buffers, positions
 //	operations.go        what a forward pass is written in
 //	attention.go         over keys and values in cache.go

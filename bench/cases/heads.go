@@ -1,0 +1,52 @@
+package cases
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"onebit/bench"
+	"onebit/bench/names"
+	"onebit/models"
+)
+
+// addHeads adds a study of what other output heads would give, where the file's is
+// large, to a group of tg tests.
+func (s *Suite) addHeads(shelf *shelf, c modelConfig, t names.ModelTest, group string) {
+	if c.subject.Head != nil || !c.subject.headShrinks || t.Depth > 0 {
+		return
+	}
+	name := names.HeadCase{Model: c.subject.Name, Variant: c.variant.Name, Act: string(c.act()), Packing: packingNames[c.packing], Threads: c.threads}
+	const about = 32 // tokens take as long
+	s.Studies = append(s.Studies, bench.Study{
+		Name: name.String(), Group: group, Time: c.expect(names.ModelTest{Kind: names.Decode, Tokens: about}),
+		Run: func(ctx context.Context, emit func(bench.Sample) error) error {
+			m, err := shelf.open(ctx, c)
+			if err != nil {
+				return err
+			}
+			ids, err := c.subject.encode(cmp.Or(c.subject.Text, lockstepText))
+			if errors.Is(err, models.ErrNoTokenizer) {
+				ids, err = tokens(c.subject, min(about, c.subject.config.Context)), nil
+			}
+			if err != nil {
+				return err
+			}
+			trials, err := m.TryHeads(ctx, ids)
+			if err != nil {
+				return err
+			}
+			for _, t := range trials {
+				name.Head = t.Format.Name
+				if err := emit(bench.Sample{Name: bench.ParseName(name.String()), Values: []bench.Metric{
+					{Unit: bench.NsPerOp, Value: float64(t.Time)}, {Unit: bench.WeightRate, Value: float64(t.Bytes) / t.Time.Seconds()},
+					{Unit: bench.TokenRate, Value: 1 / t.Token.Seconds()}, {Unit: bench.PackedBytes, Value: float64(t.Bytes)},
+					{Unit: bench.KLD, Value: t.KLD}, {Unit: bench.NMSE, Value: t.NMSE},
+				}}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+}

@@ -1,0 +1,85 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+
+	"onebit/formats"
+	"onebit/internal/mmap"
+	"onebit/kernels"
+	"onebit/models/engine"
+)
+
+// A Trial is some rows of a weight in a format, multiplied as all of it would be
+// if the engine had loaded it in that format.
+type Trial struct {
+	Rows, Cols int
+	Bytes      int // of the whole weight in that format
+
+	pool   *kernels.Pool
+	mem    *mmap.Anon
+	matrix *kernels.Matrix
+	v      *kernels.Variant
+}
+
+// Try makes a trial of rows of w, given by their numbers, in a format whose rows
+// stand alone, as those of the file must. The trial runs on the engine's threads;
+// it must be closed.
+func (e *Engine) Try(w engine.Weight, rows []int, to *formats.Type) (*Trial, error) {
+	m, ok := w.(*matrix)
+	if !ok || m.converted() {
+		return nil, fmt.Errorf("%s is not the file's, so nothing is known of it in other formats", w.Info().Tensor)
+	}
+	picked, err := pickRows(&m.tensor, rows)
+	if err != nil {
+		return nil, err
+	}
+	n, err := headRowBytes(to, m.cols)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trial{Rows: len(rows), Cols: m.cols, Bytes: m.rows * n, pool: e.pool}
+	if t.v, err = e.options.Kernels.variantFor(to, e.options.Packing.never()); err != nil {
+		return nil, err
+	}
+	if t.mem, err = mmap.Alloc(len(rows) * n); err != nil {
+		return nil, err
+	}
+	converted := formats.Tensor{Name: m.name, Type: to, Shape: picked.Shape, Data: t.mem.Bytes()}
+	if _, err = e.convertTo(&converted, &picked); err == nil {
+		t.matrix, err = t.v.Pack(&converted, e.pool)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.mem.Free())
+	}
+	return t, nil
+}
+
+// pickRows copies rows of t.
+func pickRows(t *formats.Tensor, rows []int) (formats.Tensor, error) {
+	all, cols := t.Dims()
+	n, err := headRowBytes(t.Type, cols)
+	if err != nil {
+		return formats.Tensor{}, err
+	}
+	out := formats.Tensor{Type: t.Type, Shape: []int{len(rows), cols}, Data: make([]byte, 0, len(rows)*n)}
+	for _, r := range rows {
+		if r < 0 || r >= all {
+			return formats.Tensor{}, fmt.Errorf("row %d is none of the %d of %s", r, all, t.Name)
+		}
+		out.Data = append(out.Data, t.Data[r*n:(r+1)*n]...)
+	}
+	return out, nil
+}
+
+// Multiply writes the rows' products with n columns: x is n × Cols, dst n × Rows.
+func (t *Trial) Multiply(dst, x []float32, n int) { t.pool.MatMul(dst, t.v, t.matrix, x, n) }
+
+// Close frees the rows.
+func (t *Trial) Close() error { return errors.Join(t.matrix.Close(), t.mem.Free()) }
+
+// MultiplyOne is the product of a weight with one column on the engine's threads.
+func (e *Engine) MultiplyOne(dst []float32, w engine.Weight, x []float32) {
+	now := w.(*matrix).weights.Load()
+	e.pool.MatVec(dst, now.variant, now.matrix, x)
+}
