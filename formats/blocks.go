@@ -17,7 +17,7 @@ type blocks struct {
 	scaleAt       int // the byte of the scale within a block
 	offsets       int // the byte of a second one, which encode writes too; 0: none
 
-	// scale chooses the scale of a block, at least 0.
+	// scale chooses the scale of a block.
 	scale func(w []float32) float32
 	// encode writes everything of block but the scale. d is what scale
 	// returned, not yet rounded to fp16, or 0 where fp16 rounds it to 0: the
@@ -27,8 +27,10 @@ type blocks struct {
 }
 
 // registerBlocks adds the format that l describes.
-func registerBlocks(l blocks) *Type {
-	return register(&Type{
+func registerBlocks(l blocks) *Type { return register(l.newType()) }
+
+func (l blocks) newType() *Type {
+	return &Type{
 		Name:     l.name,
 		Summary:  l.summary,
 		BlockLen: l.weights,
@@ -40,7 +42,7 @@ func registerBlocks(l blocks) *Type {
 
 		badNotFinite: true,
 		blocks:       &l,
-	})
+	}
 }
 
 func (l blocks) encodeMatrix(t *Type, dst []byte, src []float32, rows, cols int) error {
@@ -51,8 +53,8 @@ func (l blocks) encodeMatrix(t *Type, dst []byte, src []float32, rows, cols int)
 		if !half.IsFinite(h) {
 			return t.errorf("scale %v of the block exceeds fp16's 65504", d).at(i/cols, i%cols, -1)
 		}
-		if h == 0 {
-			d = 0
+		if h&0x7fff == 0 {
+			d, h = 0, 0
 		}
 		l.encode(block, w, d)
 		binary.LittleEndian.PutUint16(block[l.scaleAt:], h)

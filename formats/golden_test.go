@@ -320,6 +320,28 @@ func firstDifference(a, b []float32) int {
 	return -1
 }
 
+// q4_0, which is not in the registry: blocks whose largest value is negative, and
+// positive, where its opposite has no code.
+func TestGoldenQ4_0(t *testing.T) {
+	weights := append(sparse(32, 0, map[int]float32{0: -4, 16: 3.5, 31: 1.1}), sparse(32, 0, map[int]float32{0: 4, 16: -4})...)
+	data := cat([]byte{0x00, 0x38, 0xf0}, rep(0x88, 14), []byte{0xa8}, []byte{0x00, 0xb8, 0xf0}, rep(0x88, 15))
+	want := append(sparse(32, 0, map[int]float32{0: -4, 16: 3.5, 31: 1}), sparse(32, negZero, map[int]float32{0: 4, 16: -3.5})...)
+	written, got := rep(0xee, len(data)), make([]float32, len(want))
+	if err := Q4_0.Quantize(written, weights, 1, 64); err != nil || !bytes.Equal(written, data) {
+		t.Errorf("Quantize gives % x, want % x (%v)", written, data, err)
+	}
+	if err := Q4_0.Dequantize(got, data, 1, 64); err != nil || firstDifference(got, want) >= 0 {
+		t.Errorf("decodes to %v, want %v (%v)", got, want, err)
+	}
+	// A scale that fp16 rounds to -0 decodes to zeros.
+	if err := Q4_0.Quantize(written[:18], sparse(32, 1e-40, nil), 1, 32); err != nil || !bytes.Equal(written[:18], cat([]byte{0, 0}, rep(0x88, 16))) {
+		t.Errorf("tiny values give % x (%v)", written[:18], err)
+	}
+	if err := Q4_0.Quantize(written[:18], sparse(32, 1e30, nil), 1, 32); err == nil {
+		t.Error("a scale beyond fp16 is no error")
+	}
+}
+
 // Offsets of q4_k that are no multiple of their scales, as ggml writes them.
 func TestGoldenQ4K(t *testing.T) {
 	data := cat(

@@ -88,11 +88,13 @@ func TestResultsDoNotDependOnHow(t *testing.T) {
 		check("packing behind", models.Options{CPU: cpu.Options{Packing: cpu.PackBehind}}, 8)
 		check("streaming", models.Options{CPU: cpu.Options{Packing: cpu.Stream}}, 64)
 
-		wantIDs, cache = nil, formats.Q8_0
-		for _, r := range []struct{ threads, batch int }{{1, 1}, {1, 64}, {2, 4}, {3, 256}} {
-			check(fmt.Sprintf("int8 cache/threads=%d/batch=%d", r.threads, r.batch), models.Options{CPU: cpu.Options{Threads: r.threads}}, r.batch)
+		for _, cache = range []*formats.Type{formats.Q8_0, formats.Q4_0} {
+			wantIDs = nil
+			for _, r := range []struct{ threads, batch int }{{1, 1}, {1, 64}, {2, 4}, {3, 256}} {
+				check(fmt.Sprintf("%s cache/threads=%d/batch=%d", cache.Name, r.threads, r.batch), models.Options{CPU: cpu.Options{Threads: r.threads}}, r.batch)
+			}
+			check(cache.Name+" cache/variant=scalar", models.Options{CPU: cpu.Options{Kernels: must(cpu.Prefer("scalar", ""))}}, 64)
 		}
-		check("int8 cache/variant=scalar", models.Options{CPU: cpu.Options{Kernels: must(cpu.Prefer("scalar", ""))}}, 64)
 	}
 }
 
@@ -213,7 +215,7 @@ func TestDecodeDoesNotAllocate(t *testing.T) {
 			x = newFixture(t, p)
 		}
 		m := x.open(t, models.Options{CPU: cpu.Options{Threads: 2}})
-		for _, cache := range []*formats.Type{formats.F16, formats.Q8_0} {
+		for _, cache := range []*formats.Type{formats.F16, formats.Q8_0, formats.Q4_0} {
 			s := session(t, m, models.SessionOptions{Cache: cache})
 			must(s.Prefill(t.Context(), text(3, p.Config.Vocab)))
 			if n := testing.AllocsPerRun(20, func() { must(s.Decode(5)) }); n != 0 {

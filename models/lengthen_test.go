@@ -31,7 +31,7 @@ func TestLengthenedTexts(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range []string{"tiny", "tiny-qwen35"} {
 		m := newFixture(t, preset(name)).open(t, models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: 2}})
-		for _, format := range []*formats.Type{formats.F16, formats.Q8_0} {
+		for _, format := range []*formats.Type{formats.F16, formats.Q8_0, formats.Q4_0} {
 			t.Run(fmt.Sprintf("%s/%s", name, format.Name), func(t *testing.T) {
 				var computed, lengthened attended
 				opt := models.SessionOptions{Context: 400, Cache: format}

@@ -94,6 +94,7 @@ func TestLogitsMatchOracle(t *testing.T) {
 				{"exact", models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.F32, rounding},
 				{"exact, fp16 cache", models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.F16, 1e-6},
 				{"exact, int8 cache", models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.Q8_0, 4e-4},
+				{"exact, 4-bit cache", models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exact}}}, formats.Q4_0, 0.05},
 				{"default", models.Options{}, formats.F16, 5e-3},
 			} {
 				s := session(t, x.open(t, o.model), models.SessionOptions{Cache: o.cache})

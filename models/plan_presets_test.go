@@ -46,6 +46,7 @@ func TestBonsai27BFitsIn8GB(t *testing.T) {
 	}{
 		{formats.F16, 16 * 4 * 256 * 2 * 2},
 		{formats.Q8_0, 16 * 4 * 256 * 2 * 34 / 32},
+		{formats.Q4_0, 16 * 4 * 256 * 2 * 18 / 32},
 	} {
 		f, err := plan.Check(models.SessionOptions{Context: context, Cache: want.format}, memory)
 		if err != nil {

@@ -167,7 +167,7 @@ func TestContextLimit(t *testing.T) {
 		{models.SessionOptions{Context: 513}, "a context of 513 tokens is not between 1 and the model's 512"},
 		{models.SessionOptions{Context: -1}, "a context of -1 tokens is not between 1 and the model's 512"},
 		{models.SessionOptions{Batch: -1}, "a batch of -1 tokens is not positive"},
-		{models.SessionOptions{Cache: formats.I2_S}, "keys and values cannot be kept in i2_s (want one of f16, f32, q8_0)"},
+		{models.SessionOptions{Cache: formats.I2_S}, "keys and values cannot be kept in i2_s (want one of f16, f32, q4_0, q8_0)"},
 	} {
 		if _, err := m.NewSession(tt.opt); err == nil || err.Error() != tt.want {
 			t.Errorf("error %v, want %q", err, tt.want)

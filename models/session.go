@@ -32,8 +32,9 @@ type SessionOptions struct {
 	// Batch is how many tokens of a prompt are multiplied together; 0: 128.
 	// Results do not depend on it.
 	Batch int
-	// Cache is the format of keys and values: f16, f32 or q8_0, which has
-	// half of f16's bytes and wants heads of a multiple of 32. Nil: f16.
+	// Cache is the format of keys and values: f16, f32, q8_0, which has half
+	// of f16's bytes, or q4_0, which has half of those; the latter two want heads
+	// of a multiple of 32. Nil: f16.
 	Cache    *formats.Type
 	Observer engine.Observer // nil: none
 	// Memory is how many bytes there are for the model and its sessions. 0: what

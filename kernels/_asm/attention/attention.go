@@ -49,6 +49,8 @@ func Generate(p *asm.Program) {
 	for _, rows := range []int{2, 1} {
 		narrow.scoresQ8(rows, 2, narrow.signed())
 	}
+	narrow.unpackQ4(1, 16)
+	narrow.unpackQ4(8, 32)
 }
 
 // target is what the instruction sets differ in.

@@ -25,7 +25,7 @@ func declareConstants(p *asm.Program) {
 	for _, c := range []struct {
 		name  string
 		value uint64
-	}{{"attentionBias", 0x8080808080808080}, {"attentionOnes", 0x0001000100010001}} {
+	}{{"attentionBias", 0x8080808080808080}, {"attentionOnes", 0x0001000100010001}, {"attentionNibbles", 0x0f0f0f0f0f0f0f0f}, {"attentionEights", 0x0808080808080808}} {
 		p.StaticGlobal(c.name)
 		p.DataAttributes(attr.RODATA | attr.NOPTR)
 		for range 8 {

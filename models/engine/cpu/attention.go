@@ -17,7 +17,7 @@ import (
 // of one of the heads that share keys; those of a column lie together.
 type attention struct {
 	writer  cacheWriter
-	decoded []float32 // attendSpan × width: keys or values
+	reader  cacheReader
 	queries []float32 // rows × width
 	codes   []byte    // rows × width / 32 × queryBytes: of queries in int8
 	answers []float32 // rows × width: of the tiles so far
@@ -49,7 +49,7 @@ const (
 func attendRun(group int) int { return max(1, attendRows/group) }
 
 func (s *stream) newAttention() *attention {
-	a := &attention{decoded: make([]float32, attendSpan*s.cache.dim)}
+	a := &attention{reader: newCacheReader(s.cache.dim)}
 	a.resize(min(attendRun(s.group()), s.batch)*s.group(), s.cache.dim)
 	return a
 }
@@ -148,10 +148,10 @@ func (t *tile) score(from int) {
 		}
 		if t.cache.int8 {
 			blocks := dim / q8Len
-			t.vec.scoresQ8(scores, t.codes[from*blocks*queryBytes:], t.cache.groups(t.keys, at, n, t.decoded), blocks, n, ahead)
+			t.vec.scoresQ8(scores, t.codes[from*blocks*queryBytes:], t.cache.groups(t.keys, at, n, &t.reader), blocks, n, ahead)
 			continue
 		}
-		t.vec.scores(scores, t.queries[from*dim:], t.cache.floatKeys(t.keys, at, n, t.decoded), dim, n, ahead)
+		t.vec.scores(scores, t.queries[from*dim:], t.cache.floatKeys(t.keys, at, n, &t.reader), dim, n, ahead)
 	}
 }
 
@@ -162,7 +162,7 @@ func (t *tile) weigh(from int) {
 	together := max(1, meetRows/t.heads) * t.heads // whole columns
 	for at := 0; at < t.positions; at += attendSpan {
 		n := min(attendSpan, t.positions-at)
-		values, ahead := t.cache.floatValues(t.values, at, n, t.decoded), t.next
+		values, ahead := t.cache.floatValues(t.values, at, n, &t.reader), t.next
 		if at+n < t.positions {
 			ahead = t.values[(at+n)*t.cache.rowBytes:]
 		}

@@ -24,6 +24,26 @@ DATA attentionOnes<>+48(SB)/8, $0x0001000100010001
 DATA attentionOnes<>+56(SB)/8, $0x0001000100010001
 GLOBL attentionOnes<>(SB), RODATA|NOPTR, $64
 
+DATA attentionNibbles<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA attentionNibbles<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA attentionNibbles<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA attentionNibbles<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA attentionNibbles<>+32(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA attentionNibbles<>+40(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA attentionNibbles<>+48(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA attentionNibbles<>+56(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL attentionNibbles<>(SB), RODATA|NOPTR, $64
+
+DATA attentionEights<>+0(SB)/8, $0x0808080808080808
+DATA attentionEights<>+8(SB)/8, $0x0808080808080808
+DATA attentionEights<>+16(SB)/8, $0x0808080808080808
+DATA attentionEights<>+24(SB)/8, $0x0808080808080808
+DATA attentionEights<>+32(SB)/8, $0x0808080808080808
+DATA attentionEights<>+40(SB)/8, $0x0808080808080808
+DATA attentionEights<>+48(SB)/8, $0x0808080808080808
+DATA attentionEights<>+56(SB)/8, $0x0808080808080808
+GLOBL attentionEights<>(SB), RODATA|NOPTR, $64
+
 // func scores12x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 // Requires: AVX, AVX512F
 TEXT ·scores12x32AVX512(SB), NOSPLIT, $0-48
@@ -4241,5 +4261,83 @@ block:
 	ADDQ         $0x00000040, AX
 	DECQ         tiles+32(FP)
 	JNZ          tile
+	VZEROUPPER
+	RET
+
+// func unpackQ4x1AVX2(dst *byte, src *byte, blocks int)
+// Requires: AVX
+TEXT ·unpackQ4x1AVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    blocks+16(FP), DX
+	VMOVDQU attentionNibbles<>+0(SB), X0
+	VMOVDQU attentionEights<>+0(SB), X1
+
+block:
+	MOVWLZX (CX), BX
+	MOVW    BX, (AX)
+	VMOVDQU 2(CX), X2
+	VPSRLW  $0x04, X2, X3
+	VPAND   X0, X2, X2
+	VPSUBB  X1, X2, X2
+	VMOVDQU X2, 2(AX)
+	VPAND   X0, X3, X3
+	VPSUBB  X1, X3, X3
+	VMOVDQU X3, 18(AX)
+	ADDQ    $0x00000012, CX
+	ADDQ    $0x00000022, AX
+	DECQ    DX
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func unpackQ4x8AVX2(dst *byte, src *byte, blocks int)
+// Requires: AVX, AVX2
+TEXT ·unpackQ4x8AVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    blocks+16(FP), DX
+	VMOVDQU attentionNibbles<>+0(SB), Y0
+	VMOVDQU attentionEights<>+0(SB), Y1
+
+block:
+	VMOVDQU (CX), X2
+	VMOVDQU X2, (AX)
+	VMOVDQU 16(CX), Y2
+	VPSRLW  $0x04, Y2, Y3
+	VPAND   Y0, Y2, Y2
+	VPSUBB  Y1, Y2, Y2
+	VMOVDQU Y2, 16(AX)
+	VPAND   Y0, Y3, Y3
+	VPSUBB  Y1, Y3, Y3
+	VMOVDQU Y3, 144(AX)
+	VMOVDQU 48(CX), Y2
+	VPSRLW  $0x04, Y2, Y3
+	VPAND   Y0, Y2, Y2
+	VPSUBB  Y1, Y2, Y2
+	VMOVDQU Y2, 48(AX)
+	VPAND   Y0, Y3, Y3
+	VPSUBB  Y1, Y3, Y3
+	VMOVDQU Y3, 176(AX)
+	VMOVDQU 80(CX), Y2
+	VPSRLW  $0x04, Y2, Y3
+	VPAND   Y0, Y2, Y2
+	VPSUBB  Y1, Y2, Y2
+	VMOVDQU Y2, 80(AX)
+	VPAND   Y0, Y3, Y3
+	VPSUBB  Y1, Y3, Y3
+	VMOVDQU Y3, 208(AX)
+	VMOVDQU 112(CX), Y2
+	VPSRLW  $0x04, Y2, Y3
+	VPAND   Y0, Y2, Y2
+	VPSUBB  Y1, Y2, Y2
+	VMOVDQU Y2, 112(AX)
+	VPAND   Y0, Y3, Y3
+	VPSUBB  Y1, Y3, Y3
+	VMOVDQU Y3, 240(AX)
+	ADDQ    $0x00000090, CX
+	ADDQ    $0x00000110, AX
+	DECQ    DX
+	JNZ     block
 	VZEROUPPER
 	RET

@@ -10,6 +10,8 @@ type attentionSIMD struct {
 	blendLanes   int
 	blendNumbers func(dst, x *float32, n int, by float32)
 	q8Tiles      []q8Tile
+	// Of blocks of q4_0 alone, and of those of keyGroup positions side by side.
+	unpackRows, unpackGroups func(dst, src *byte, blocks int)
 }
 
 // A scoreTile multiplies so many queries with the keys of so many positions at
@@ -108,4 +110,17 @@ func (a *attentionSIMD) scoresQ8(dst []float32, q, keys []byte, blocks, position
 			dst = dst[tile.rows*cacheTile:]
 		}
 	}
+}
+
+func (a *attentionSIMD) unpackQ4(dst, src []byte, blocks, positions int) {
+	unpack := a.unpackRows
+	switch {
+	case positions == keyGroup:
+		unpack = a.unpackGroups
+	case positions != 1:
+		unpackQ4Scalar(dst, src, blocks, positions)
+		return
+	}
+	_, _ = dst[blocks*positions*q8Bytes-1], src[blocks*positions*q4Bytes-1]
+	unpack(&dst[0], &src[0], blocks)
 }

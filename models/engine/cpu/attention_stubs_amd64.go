@@ -409,3 +409,31 @@ func scoresQ8x2x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int,
 //
 //go:noescape
 func scoresQ8x1x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte)
+
+// unpackQ4x1AVX2 writes blocks of q4_0, of 1 positions side by side, as blocks of q8_0.
+//
+//	for range blocks {
+//		copy(dst, src[:2])
+//		for i := range 16 {
+//			dst[2+i] = src[2+i]&15 - 8
+//			dst[18+i] = src[2+i]>>4 - 8
+//		}
+//		dst, src = dst[34:], src[18:]
+//	}
+//
+//go:noescape
+func unpackQ4x1AVX2(dst *byte, src *byte, blocks int)
+
+// unpackQ4x8AVX2 writes blocks of q4_0, of 8 positions side by side, as blocks of q8_0.
+//
+//	for range blocks {
+//		copy(dst, src[:16])
+//		for i := range 128 {
+//			dst[16+i] = src[16+i]&15 - 8
+//			dst[144+i] = src[16+i]>>4 - 8
+//		}
+//		dst, src = dst[272:], src[144:]
+//	}
+//
+//go:noescape
+func unpackQ4x8AVX2(dst *byte, src *byte, blocks int)

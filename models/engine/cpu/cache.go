@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -37,7 +38,7 @@ type cache struct {
 	vec                *Vectors
 	mem                *mmap.Anon
 	data               []byte
-	quantizer          *kernels.Variant // rounds what a format with scales keeps
+	quantizer          *kernels.Variant // rounds to q8_0
 	blocks, heads, dim int
 	slot               []int // of a block, which of those that keep anything it is
 	capacity           int   // positions
@@ -61,7 +62,8 @@ type cell struct {
 	unit       int                                         // bytes
 	decode     func(v *Vectors, dst []float32, src []byte) // of values; nil: they are float32
 	decodeKeys func(v *Vectors, dst []float32, src []byte) // of whole groups; nil: they are float32, or
-	int8       bool                                        // keys meet queries that are rounded as they are
+	int8       bool                                        // keys meet queries that are rounded to q8_0
+	nibbles    bool                                        // blocks are q4_0's, to be unpacked to q8_0's
 }
 
 var cells = map[*formats.Type]cell{
@@ -78,6 +80,12 @@ var cells = map[*formats.Type]cell{
 		block:  q8Bytes, scale: 2, unit: 4,
 		decode: func(v *Vectors, dst []float32, src []byte) { v.decodeQ8(dst, src) },
 		int8:   true,
+	},
+	formats.Q4_0: {
+		encode: encodeQ4,
+		block:  q4Bytes, scale: 2, unit: 4,
+		decode: func(v *Vectors, dst []float32, src []byte) { v.decodeQ8(dst, src) },
+		int8:   true, nibbles: true,
 	},
 }
 
@@ -99,7 +107,7 @@ func newCache(vec *Vectors, states []engine.State, shape engine.KV, format *form
 	}
 	var err error
 	// Any variant of these instructions will do, for they quantize alike.
-	if kv.quantizer, err = kernels.BestFor(format.Name, kernels.FormatOf(format).Scheme, cpu.Host().With(vec.ISA.Requires)); err != nil {
+	if kv.quantizer, err = kernels.BestFor(formats.Q8_0.Name, kernels.Q8Per32, cpu.Host().With(vec.ISA.Requires)); err != nil {
 		return nil, err
 	}
 	if kv.rowBytes, err = format.Bytes(1, kv.dim); err != nil {
@@ -168,38 +176,59 @@ func (kv *cache) scatter(group []byte, place int, row []byte) {
 	}
 }
 
+// A cacheReader is scratch space for attendSpan positions of a head.
+type cacheReader struct {
+	decoded []float32 // keys or values
+	copied  []float32 // bytes of them, as a cache has them, or in q8_0
+}
+
+func newCacheReader(dim int) cacheReader {
+	return cacheReader{make([]float32, attendSpan*dim), make([]float32, attendSpan*dim)}
+}
+
+func (r *cacheReader) bytes() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(&r.copied[0])), 4*len(r.copied))
+}
+
 // groups returns the groups of a tile's keys, for so many positions from one on
-// that begins a group, and what kernels may read behind them, up to attendSpan
-// positions: in the cache where there are as many, otherwise in scratch space. What
-// is behind them is anything; in the cache it is not read, so as not to take its
-// pages.
-func (kv *cache) groups(tile []byte, at, positions int, scratch []float32) []byte {
-	src := tile[at*kv.rowBytes:]
-	if positions == attendSpan {
+// that begins a group, in q8_0 if they are in q4_0, and what kernels may read behind
+// them, up to attendSpan positions: in the cache where there are as many, otherwise
+// in scratch space. What is behind them is anything; in the cache it is not read,
+// so as not to take its pages.
+func (kv *cache) groups(tile []byte, at, positions int, r *cacheReader) []byte {
+	src, groups := tile[at*kv.rowBytes:], (positions+keyGroup-1)/keyGroup
+	switch {
+	case kv.nibbles:
+		kv.vec.unpackQ4(r.bytes(), src, groups*kv.dim/q8Len, keyGroup)
+	case positions < attendSpan:
+		copy(r.bytes(), src[:groups*keyGroup*kv.rowBytes])
+	default:
 		return src
 	}
-	copied := unsafe.Slice((*byte)(unsafe.Pointer(&scratch[0])), 4*len(scratch))
-	copy(copied, src[:roundUp(positions, keyGroup)*kv.rowBytes])
-	return copied
+	return r.bytes()
 }
 
 // floatKeys is groups in float32.
-func (kv *cache) floatKeys(tile []byte, at, positions int, scratch []float32) []float32 {
+func (kv *cache) floatKeys(tile []byte, at, positions int, r *cacheReader) []float32 {
 	if kv.decodeKeys == nil {
-		return floatsOf(kv.groups(tile, at, positions, scratch))
+		return floatsOf(kv.groups(tile, at, positions, r))
 	}
-	kv.decodeKeys(kv.vec, scratch[:roundUp(positions, keyGroup)*kv.dim], tile[at*kv.rowBytes:])
-	return scratch
+	kv.decodeKeys(kv.vec, r.decoded[:roundUp(positions, keyGroup)*kv.dim], tile[at*kv.rowBytes:])
+	return r.decoded
 }
 
 // floatValues returns the values of positions of a tile in float32.
-func (kv *cache) floatValues(tile []byte, at, positions int, scratch []float32) []float32 {
+func (kv *cache) floatValues(tile []byte, at, positions int, r *cacheReader) []float32 {
 	src := tile[at*kv.rowBytes:]
-	if kv.decode == nil {
+	switch {
+	case kv.decode == nil:
 		return floatsOf(src)
+	case kv.nibbles:
+		kv.vec.unpackQ4(r.bytes(), src, positions*kv.dim/q8Len, 1)
+		src = r.bytes()
 	}
-	kv.decode(kv.vec, scratch[:positions*kv.dim], src)
-	return scratch
+	kv.decode(kv.vec, r.decoded[:positions*kv.dim], src)
+	return r.decoded
 }
 
 // bytes returns the size of the keys and values of so many positions in one
@@ -220,5 +249,17 @@ func encodeQ8(kv *cache, dst []byte, src []float32, acts *kernels.Activations) {
 		block, codes := dst[i*q8Bytes:][:q8Bytes], acts.Q[i*q8Len:][:q8Len]
 		half.Put(block, scale)
 		copy(block[2:], unsafe.Slice((*byte)(unsafe.Pointer(&codes[0])), q8Len))
+	}
+}
+
+// encodeQ4 writes blocks of q4_0. Where one is not finite, or too large for the
+// format, all of the head's are NaN.
+func encodeQ4(_ *cache, dst []byte, src []float32, _ *kernels.Activations) {
+	dst = dst[:len(src)/q8Len*q4Bytes]
+	if formats.Q4_0.Quantize(dst, src, 1, len(src)) == nil {
+		return
+	}
+	for ; len(dst) > 0; dst = dst[q4Bytes:] {
+		half.Put(dst, float32(math.NaN()))
 	}
 }

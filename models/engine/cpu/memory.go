@@ -41,7 +41,7 @@ func (s *stream) BufferBytes() (bytes int) {
 	bytes += 4 * (cap(s.cos) + cap(s.sin))
 	for range len(s.attentions) {
 		a := <-s.attentions
-		bytes += 4*(cap(a.decoded)+cap(a.queries)+cap(a.answers)+cap(a.parts)+cap(a.scores)) + 16*cap(a.states) + cap(a.codes)
+		bytes += 4*(cap(a.reader.decoded)+cap(a.reader.copied)+cap(a.queries)+cap(a.answers)+cap(a.parts)+cap(a.scores)) + 16*cap(a.states) + cap(a.codes)
 		s.attentions <- a
 	}
 	return bytes
@@ -177,5 +177,5 @@ func attentionBytes(opt engine.StreamOptions, dim, group int) int {
 	if cells[opt.Cache].int8 {
 		codes = rows * dim / q8Len * queryBytes
 	}
-	return floatBytes(attendSpan*dim, 3*rows*dim, rows*cacheTile) + 16*rows + codes
+	return floatBytes(2*attendSpan*dim, 3*rows*dim, rows*cacheTile) + 16*rows + codes
 }

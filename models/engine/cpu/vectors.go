@@ -32,6 +32,7 @@ type Vectors struct {
 	scores   func(dst, q, keys []float32, width, positions int, ahead []byte)
 	weighted func(dst, weights, values []float32, width, positions int, ahead []byte)
 	blend    func(dst, x []float32, by float32)
+	unpackQ4 func(dst, src []byte, blocks, positions int)
 	scoresQ8 func(dst []float32, q, keys []byte, blocks, positions int, ahead []byte)
 
 	sigmoid    func(gate, up []float32)
@@ -52,7 +53,7 @@ var Scalar = &Vectors{
 	weighted: func(dst, weights, values []float32, width, positions int, _ []byte) {
 		weightedScalar(dst, weights, values, width, positions, 0)
 	},
-	blend: blendScalar,
+	blend: blendScalar, unpackQ4: unpackQ4Scalar,
 	scoresQ8: func(dst []float32, q, keys []byte, blocks, positions int, _ []byte) {
 		scoresQ8Scalar(dst, q, keys, blocks, positions)
 	},

@@ -10,7 +10,7 @@ var simdVectors = []*Vectors{
 		weightTiles: []weightTile{
 			{6, 16, weighted6x16AVX2}, {2, 32, weighted2x32AVX2}, {2, 16, weighted2x16AVX2}, {1, 16, weighted1x16AVX2},
 		},
-		blendLanes: 8, blendNumbers: blendAVX2, q8Tiles: q8TilesAVX2,
+		blendLanes: 8, blendNumbers: blendAVX2, unpackRows: unpackQ4x1AVX2, unpackGroups: unpackQ4x8AVX2, q8Tiles: q8TilesAVX2,
 	}),
 	newSIMD("avx512", "attention and the delta rule in sixteen floats a register, the rest as avx2", kernels.AVX512, wideAttention(q8TilesAVX2)).withDeltaRule(deltaRuleAVX512),
 	newSIMD("avx512vnni", "as avx512, scores of int8 by VPDPBUSD", kernels.AVX512VNNI, wideAttention([]q8Tile{
@@ -31,6 +31,6 @@ func wideAttention(q8 []q8Tile) attentionSIMD {
 			{2, 64, weighted2x64AVX512}, {2, 32, weighted2x32AVX2}, {2, 16, weighted2x16AVX2},
 			{1, 64, weighted1x64AVX512}, {1, 16, weighted1x16AVX2},
 		},
-		blendLanes: 16, blendNumbers: blendAVX512, q8Tiles: q8,
+		blendLanes: 16, blendNumbers: blendAVX512, unpackRows: unpackQ4x1AVX2, unpackGroups: unpackQ4x8AVX2, q8Tiles: q8,
 	}
 }

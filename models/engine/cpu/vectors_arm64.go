@@ -15,7 +15,7 @@ func attentionNEON(q8 []q8Tile) attentionSIMD {
 	return attentionSIMD{
 		scoreTiles:  []scoreTile{{4, 16, scores4x16NEON}, {2, 16, scores2x16NEON}, {1, 16, scores1x16NEON}},
 		weightTiles: []weightTile{{4, 16, weighted4x16NEON}, {2, 16, weighted2x16NEON}, {1, 16, weighted1x16NEON}},
-		blendLanes:  8, blendNumbers: blendNEON, q8Tiles: q8,
+		blendLanes:  8, blendNumbers: blendNEON, unpackRows: unpackQ4x1NEON, unpackGroups: unpackQ4x8NEON, q8Tiles: q8,
 	}
 }
 
@@ -48,3 +48,9 @@ func scoresQ8x2x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead 
 
 //go:noescape
 func scoresQ8x1x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
+
+//go:noescape
+func unpackQ4x1NEON(dst, src *byte, blocks int)
+
+//go:noescape
+func unpackQ4x8NEON(dst, src *byte, blocks int)

@@ -209,6 +209,23 @@ func scoresQ8Scalar(dst []float32, q, keys []byte, blocks, positions int) {
 	}
 }
 
+// q4Bytes is a block of q4_0: an fp16 scale and 32 codes of 4 bits (formats.Q4_0).
+const q4Bytes = 2 + q8Len/2
+
+// unpackQ4Scalar writes blocks of q4_0 as blocks of q8_0 of the same values. The
+// blocks of so many positions lie side by side, as cell says.
+func unpackQ4Scalar(dst, src []byte, blocks, positions int) {
+	scales, half := 2*positions, q8Len/2*positions
+	for range blocks {
+		copy(dst, src[:scales])
+		low, high := dst[scales:][:half], dst[scales+half:][:half]
+		for i, codes := range src[scales:][:half] {
+			low[i], high[i] = codes&15-8, codes>>4-8
+		}
+		dst, src = dst[positions*q8Bytes:], src[positions*q4Bytes:]
+	}
+}
+
 // packQueries writes queries that were quantized as scoresQ8 takes them.
 func packQueries(dst []byte, acts *kernels.Activations) {
 	for r := range acts.N {

@@ -67,7 +67,7 @@ func newSIMD(name, summary string, isa *kernels.ISA, a attentionSIMD) *Vectors {
 		Name: name, Summary: summary, ISA: isa,
 		add: add, squares: squares, scale: scale, silu: silu, relu2: relu2, exp: exp,
 		encodeF16: encodeF16, decodeF16: decodeF16, decodeQ8: decodeQ8, maximum: maximum, turn: turn,
-		scores: a.scores, weighted: a.weighted, blend: a.blend, scoresQ8: a.scoresQ8,
+		scores: a.scores, weighted: a.weighted, blend: a.blend, scoresQ8: a.scoresQ8, unpackQ4: a.unpackQ4,
 		sigmoid: sigmoid, addProduct: addProduct, hadamard: hadamard,
 	}
 	return v.withDeltaRule(deltaRuleSIMD)

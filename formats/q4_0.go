@@ -1,0 +1,42 @@
+package formats
+
+import "math"
+
+// Q4_0 holds keys and values, and no file's weights: it is not in the registry.
+// Layout and quantizer: ggml-org/ggml src/ggml-common.h, block_q4_0, and
+// src/ggml-quants.c, quantize_row_q4_0_ref.
+//
+//	byte  0    2                  18
+//	      | d  | 16 × 2 codes     |     weight = d · (code-8)
+//	      fp16   low bits: weight j of byte j, high bits: weight j+16
+//
+// d = x/-8 of the x with the largest magnitude, which makes its code 0; the others
+// are x/d + 8, rounded, at most 15.
+var Q4_0 = blocks{
+	name:    "q4_0",
+	summary: "4 bits and a scale per 32 values",
+	weights: 32,
+	bytes:   2 + 16,
+	scale: func(w []float32) float32 {
+		var largest, magnitude float32
+		for _, x := range w {
+			if m := float32(math.Abs(float64(x))); m > magnitude {
+				largest, magnitude = x, m
+			}
+		}
+		return largest / -8
+	},
+	encode: func(block []byte, w []float32, d float32) {
+		id := inverse(d)
+		code := func(x float32) byte { return byte(min(15, int32(float32(x*id)+8.5))) }
+		for j := range 16 {
+			block[2+j] = code(w[j]) | code(w[j+16])<<4
+		}
+	},
+	decode: func(dst []float32, block []byte, d float32) {
+		for j, codes := range block[2:18] {
+			dst[j] = float32(int(codes&15)-8) * d
+			dst[j+16] = float32(int(codes>>4)-8) * d
+		}
+	},
+}.newType()
