@@ -29,6 +29,8 @@ const (
 	AVX512VBMI
 	AVX512FP16
 	AVX512BF16
+	AMXTile // tile registers, which the operating system lets this process use
+	AMXInt8 // TDPBSSD and its kin
 	NEON    // Advanced SIMD
 	DotProd // SDOT, UDOT
 	I8MM    // SMMLA
@@ -42,6 +44,7 @@ const (
 var names = [numFeatures]string{
 	"avx2", "fma", "f16c", "avxvnni",
 	"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vnni", "avx512vbmi", "avx512fp16", "avx512bf16",
+	"amxtile", "amxint8",
 	"neon", "dotprod", "i8mm", "fp16", "bf16",
 	"metal",
 }

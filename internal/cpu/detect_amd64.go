@@ -32,6 +32,10 @@ func features() Set {
 	add(x.HasAVX512VBMI, AVX512VBMI)
 	add(x.HasAVX512F && hasAVX512FP16(), AVX512FP16)
 	add(x.HasAVX512BF16, AVX512BF16)
+	if x.HasAMXTile && x.HasOSXSAVE && tilesAreSaved() {
+		add(true, AMXTile)
+		add(x.HasAMXInt8, AMXInt8)
+	}
 	return s
 }
 
@@ -46,6 +50,13 @@ func hasF16C() bool {
 func hasAVX512FP16() bool {
 	_, _, _, edx := cpuid(7, 0)
 	return edx>>23&1 != 0
+}
+
+// tilesAreSaved says whether the system saves tiles, by XCR0 bits 17 and 18, and lets
+// this process use them.
+func tilesAreSaved() bool {
+	const tiles = 3 << 17
+	return xcr0()&tiles == tiles && askForTiles()
 }
 
 // vendor is the name that CPUID leaf 0 gives, in EBX, EDX, ECX.
@@ -71,3 +82,6 @@ func family() int {
 //
 //go:noescape
 func cpuid(leaf, sub uint32) (eax, ebx, ecx, edx uint32)
+
+// xcr0 executes XGETBV with ECX = 0.
+func xcr0() uint64
