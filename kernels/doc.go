@@ -87,6 +87,7 @@
 //	kernels-q1.md       q1_0_g128 on amd64: bit planes, look-ups, native rows, batches
 //	kernels-twobit.md   the 2-bit formats on amd64: one column, batches
 //	kernels-heads.md    float formats, q8_0, q6_k
+//	amx.md              batches on tiles, which nobody has timed
 //	kernels-neon.md     instructions of the arm64 kernels, which nobody has timed
 //	kernels-memory.md   packing, two threads, fetching weights ahead
 //	threads.md          how many threads, more than CPUs, beside others

@@ -27,6 +27,12 @@ import (
 // here; under ONEBIT_REQUIRE=avx2,… a skip for lack of one of these is a failure.
 func Run(t *testing.T, v *kernels.Variant) {
 	Require(t, v)
+	Suite(t, v)
+}
+
+// Suite is Run for a variant whose instructions are executed, by whatever: an emulator
+// may know some that the CPU lacks.
+func Suite(t *testing.T, v *kernels.Variant) {
 	if v.Name != "scalar" { // which these compare with
 		t.Run("shapes", func(t *testing.T) { shapes(t, v) })
 		t.Run("long rows", func(t *testing.T) { longRows(t, v) })

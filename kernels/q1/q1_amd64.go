@@ -20,11 +20,15 @@ func init() {
 	} {
 		for _, act := range []kernels.Scheme{kernels.Q8Per128, kernels.Q8Row, kernels.Q8Per32} {
 			matVec := bitplanesMatVec(act, v.per128, v.per32)
-			kernels.Register(&kernels.Variant{
+			variant := &kernels.Variant{
 				Name: v.isa.Name, Summary: v.summary, Format: formats.Q1_0_g128, Scheme: act,
 				ISA: v.isa, Layout: bitplanes, Preference: 3,
 				MatVec: matVec, BatchOrder: q1PanelOrder, MatMul: q1MatMul(v.isa, act, matVec),
-			})
+			}
+			kernels.Register(variant)
+			if v.isa == kernels.AVX512VNNI && act != kernels.Q8Per32 {
+				kernels.Register(amxBitplanes(variant))
+			}
 		}
 	}
 }

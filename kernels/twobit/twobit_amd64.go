@@ -50,6 +50,7 @@ func (f twoBitFormat) registerRows(a arrangement) {
 		}
 		if k.isa == kernels.AVX512VNNI {
 			v.BatchOrder, v.MatMul, v.Columns = tilesOrder, ternaryMatMul(tiles, tilesOrder), ternaryColumns
+			kernels.Register(amxRows(v, a.rows))
 		} else {
 			v.BatchOrder, v.MatMul = stripsOrder, k.strip.matMul(strips, stripsOrder)
 		}
