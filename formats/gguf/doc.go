@@ -46,7 +46,8 @@
 // file may keep a split.count of 0. [Open] takes any part (llama.cpp only the first),
 // maps the others, which it finds by their names, and joins them: tensors are used
 // in place in the file that has them. Nothing but these keys, and no tensor that is
-// there twice or not at all, tells a part of another model.
+// there twice or not at all, tells a part of another model. [Parts] shares the
+// tensors of a model among files that are to be written.
 //
 // # Type ids
 //

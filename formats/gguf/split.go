@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"onebit/formats/container"
@@ -141,13 +142,12 @@ func (f *File) become(parts []*File, s split) error {
 		joined.Close()
 		return first.splitError(splitTensorsKey, "is %d, and the %d parts have %d tensors: one of them is of another model; get all of them again from one place", s.tensors, s.count, n)
 	}
-	var meta []container.KV // without what is true of a part only
-	for _, kv := range first.Metadata() {
-		if !strings.HasPrefix(kv.Key, splitPrefix) {
-			meta = append(meta, kv)
-		}
-	}
 	*f = first
-	f.File, f.Keys = joined, container.NewKeys(first.Name(), meta)
+	f.File, f.Keys = joined, container.NewKeys(first.Name(), withoutSplit(first.Metadata()))
 	return nil
+}
+
+// withoutSplit is what is true of a whole model.
+func withoutSplit(meta []container.KV) []container.KV {
+	return slices.DeleteFunc(slices.Clone(meta), func(kv container.KV) bool { return strings.HasPrefix(kv.Key, splitPrefix) })
 }
