@@ -29,11 +29,12 @@ func newConvert() *cobra.Command {
 		model   modelFlags
 		typ     string
 		tensors string
+		split   partSize
 		force   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT [--type FORMAT]",
-		Short: "Re-quantize a model, or bring it to another container: GGUF or .cellm",
+		Short: "Re-quantize a model, or bring it to another container: GGUF, in one file or several, or .cellm",
 		Long: "Write the model IN to the GGUF file OUT with its weights in another format, and\n" +
 			"report what that did to each tensor: NMSE, which is Σ(new-old)²/Σold², and the\n" +
 			"largest error.\n\n" +
@@ -48,10 +49,14 @@ func newConvert() *cobra.Command {
 			"Vectors (norms) and tensors that have the format already are copied to the bit.\n" +
 			"Weights that are not ternary are ternarized on the way to a ternary format, which\n" +
 			"is experimental: a model that was not trained for it will talk nonsense.\n\n" +
+			"--split-max-size makes several files of a model, NAME-00001-of-00003.gguf and so\n" +
+			"on for an OUT of NAME.gguf, as llama.cpp's gguf-split does: of so many bytes of\n" +
+			"tensors at most. A model of several files becomes one without it. For neither is\n" +
+			"there need of --type.\n\n" +
 			"Formats: " + strings.Join(writableFormats(), ", "),
 		Args: exactArgs("IN", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c := conversion{matrix: isProjection}
+			c := conversion{matrix: isProjection, most: int64(split)}
 			var err error
 			if typ != "" {
 				if c.to, err = writableFormat(typ); err != nil {
@@ -70,7 +75,10 @@ func newConvert() *cobra.Command {
 			}
 			defer c.in.Close()
 			c.cellm = strings.EqualFold(filepath.Ext(args[1]), ".cellm")
-			if c.to == nil && !c.moves() {
+			if c.cellm && split > 0 {
+				return usagef("--split-max-size is for GGUF files, not .cellm")
+			}
+			if c.to == nil && !c.moves() && !c.shares() {
 				_, err := writableFormat("")
 				return err
 			}
@@ -81,9 +89,23 @@ func newConvert() *cobra.Command {
 	model.registerTokenizer(cmd)
 	cmd.Flags().StringVar(&typ, "type", "", "format to convert to")
 	cmd.Flags().StringVar(&tensors, "tensors", "", "convert the matrices whose name matches this regular expression")
+	cmd.Flags().Var(&split, "split-max-size", "write several files with at most so many bytes of tensors each, such as 2GB")
 	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file")
 	return cmd
 }
+
+// A partSize is the value of --split-max-size. K, M and G are those of gguf-split.
+type partSize int64
+
+func (p *partSize) Set(text string) error {
+	if strings.HasSuffix(text, "K") || strings.HasSuffix(text, "M") || strings.HasSuffix(text, "G") {
+		text += "B"
+	}
+	return (*memorySize)(p).Set(text)
+}
+
+func (p *partSize) String() string { return (*memorySize)(p).String() }
+func (p *partSize) Type() string   { return "SIZE" }
 
 // isProjection tells by its name a matrix that is neither an embedding nor a
 // head nor taps, in a model of any architecture.
@@ -120,6 +142,7 @@ type conversion struct {
 	to     *formats.Type          // of matrices; nil: as they are read
 	matrix func(name string) bool // which matrices to convert
 	cellm  bool                   // the output is a .cellm file, not GGUF
+	most   int64                  // bytes of tensors in a file; 0: all are in one
 	report []convertedTensor
 	copied []string // the formats of the others
 }
@@ -136,6 +159,11 @@ type convertedTensor struct {
 
 // moves reports whether the model changes its container.
 func (c *conversion) moves() bool { return c.cellm || !strings.HasPrefix(c.in.Kind(), "GGUF") }
+
+// shares reports whether the model is in other numbers of files than it was.
+func (c *conversion) shares() bool {
+	return c.most > 0 || slices.ContainsFunc(c.in.Tensors(), func(t container.TensorInfo) bool { return t.Part > 0 })
+}
 
 // target returns the format that a tensor is converted to, nil for one that is
 // copied. The original .cellm has norms in f16, and readers of GGUF want them in
@@ -157,7 +185,7 @@ func (c *conversion) target(t container.TensorInfo) *formats.Type {
 func (c *conversion) selected(t container.TensorInfo) bool { return c.target(t) != nil }
 
 func (c *conversion) run(cmd *cobra.Command, output string, force bool) error {
-	if !c.moves() && !slices.ContainsFunc(c.in.Tensors(), c.selected) {
+	if !c.moves() && !c.shares() && !slices.ContainsFunc(c.in.Tensors(), c.selected) {
 		return fmt.Errorf("%s: nothing to convert: no chosen matrix has a format other than %s", c.in.Name(), c.to.Name)
 	}
 	if err := c.checkModel(); err != nil {
@@ -171,19 +199,23 @@ func (c *conversion) run(cmd *cobra.Command, output string, force bool) error {
 	if err != nil && !c.cellm { // which has no room for a tokenizer
 		return err
 	}
+	parts, paths, err := c.parts(output, meta, infos)
+	if err != nil {
+		return err
+	}
 	var notes []string
 	if c.moves() {
 		notes = models.Notes(c.in)
 	}
-	err = writeFile(cmd.Context(), output, force, func(w io.Writer) error {
-		bar := newProgress(cmd.ErrOrStderr(), "convert", size)
-		defer bar.Close()
-		if err := c.write(io.MultiWriter(w, bar), meta, infos); err != nil {
+	bar := newProgress(cmd.ErrOrStderr(), "convert", size)
+	err = writeFiles(cmd.Context(), paths, force, func(i int, w io.Writer) error {
+		if err := c.write(io.MultiWriter(w, bar), parts[i].Meta, parts[i].Tensors); err != nil || i+1 < len(parts) {
 			return err
 		}
 		// OUT may be IN, which Windows does not replace while it is mapped.
 		return c.in.Close()
 	})
+	bar.Close()
 	if err != nil {
 		return err
 	}
@@ -191,7 +223,32 @@ func (c *conversion) run(cmd *cobra.Command, output string, force bool) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "note: "+note)
 	}
 	c.warn(cmd.ErrOrStderr())
+	if len(paths) > 1 {
+		fmt.Fprintf(cmd.OutOrStdout(), "%d files, %s to %s\n", len(paths), paths[0], paths[len(paths)-1])
+	}
 	return c.print(cmd.OutOrStdout())
+}
+
+// parts returns the files of the output, and where they go.
+func (c *conversion) parts(output string, meta []container.KV, infos []container.TensorInfo) ([]gguf.Part, []string, error) {
+	// The file type names one format for the whole file, in numbers that mean
+	// different formats to different programs.
+	if c.moves() || c.to != nil {
+		meta = slices.DeleteFunc(slices.Clone(meta), func(kv container.KV) bool { return kv.Key == "general.file_type" })
+	}
+	if c.most == 0 {
+		return []gguf.Part{{Meta: meta, Tensors: infos}}, []string{output}, nil
+	}
+	parts, err := gguf.Parts(meta, infos, c.most)
+	if err != nil {
+		return nil, nil, err
+	}
+	base := strings.TrimSuffix(output, ".gguf")
+	var paths []string
+	for _, p := range parts {
+		paths = append(paths, base+p.Suffix)
+	}
+	return parts, paths, nil
 }
 
 // checkModel sees to it that what comes of another container is a whole model.
@@ -256,9 +313,6 @@ func (c *conversion) writer(w io.Writer, meta []container.KV, infos []container.
 		}
 		return models.NewCellm(w, arch, config, meta, infos)
 	}
-	// The file type names one format for the whole file, in numbers that mean
-	// different formats to different programs.
-	meta = slices.DeleteFunc(slices.Clone(meta), func(kv container.KV) bool { return kv.Key == "general.file_type" })
 	return gguf.NewWriter(w, meta, infos)
 }
 
@@ -267,7 +321,12 @@ func (c *conversion) write(w io.Writer, meta []container.KV, infos []container.T
 	if err != nil {
 		return err
 	}
+	was := map[string]container.TensorInfo{}
 	for _, t := range c.in.Tensors() {
+		was[t.Name] = t
+	}
+	for _, info := range infos {
+		t := was[info.Name]
 		if err := c.writeTensor(out, t); err != nil {
 			return err
 		}

@@ -18,45 +18,119 @@ import (
 // if anything fails or ctx is cancelled. An existing file is replaced only with
 // force; a device or pipe is written to as it is.
 func writeFile(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
+	return writeFiles(ctx, []string{path}, force, func(_ int, w io.Writer) error { return write(w) })
+}
+
+// writeFiles makes several, one after the other: all are there or none. They get their
+// names when the last is finished, so that what fails before leaves every path as it
+// was. Only the end of the process while they get them can leave some without the others.
+func writeFiles(ctx context.Context, paths []string, force bool, write func(i int, w io.Writer) error) (err error) {
+	outputs := make([]output, len(paths))
+	for i, path := range paths {
+		if outputs[i], err = newOutput(path, force); err != nil {
+			return err
+		}
+	}
+	defer func() {
+		for i := range outputs {
+			outputs[i].end(err == nil)
+		}
+	}()
+	for i := range outputs {
+		if err := outputs[i].fill(ctx, func(w io.Writer) error { return write(i, w) }); err != nil {
+			return err
+		}
+	}
+	for i := range outputs {
+		if err := outputs[i].close(); err != nil {
+			return err
+		}
+	}
+	for i := range outputs {
+		if err := outputs[i].name(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An output is a file in the making.
+type output struct {
+	path    string
+	temp    string // where it is until it has its name; "": a device or pipe is written to
+	existed bool   // there was a file at the path
+	file    tempFile
+	named   bool
+}
+
+func newOutput(path string, force bool) (output, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return err
+		return output{}, err
 	case info.IsDir():
-		return fmt.Errorf("%s is a directory, want a file name", path)
+		return output{}, fmt.Errorf("%s is a directory, want a file name", path)
 	case !info.Mode().IsRegular():
-		return writeThrough(ctx, path, write)
+		return output{path: path, existed: true}, nil
 	case !force:
-		return fmt.Errorf("%s exists; --force replaces it", path)
+		return output{}, fmt.Errorf("%s exists; --force replaces it", path)
 	default:
 		// A symbolic link stays, its target is replaced.
 		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return err
+			return output{}, err
 		}
 	}
-	return writeAndRename(ctx, path, write)
+	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.partial", filepath.Base(path), os.Getpid()))
+	return output{path: path, temp: temp, existed: info != nil}, nil
 }
 
-func writeAndRename(ctx context.Context, path string, write func(io.Writer) error) (err error) {
-	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.partial", filepath.Base(path), os.Getpid()))
-	f, err := openTemp(temp)
+func (o *output) fill(ctx context.Context, write func(io.Writer) error) error {
+	if o.temp == "" {
+		return writeThrough(ctx, o.path, write)
+	}
+	f, err := openTemp(o.temp)
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, withoutPath(err, temp))
+		return fmt.Errorf("cannot write %s: %w", o.path, withoutPath(err, o.temp))
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(temp)
-		}
-	}()
-	if err := write(ctxio.NewWriter(ctx, f)); err != nil {
-		return fmt.Errorf("writing %s: %w", path, withoutPath(err, temp))
+	o.file = f
+	return o.fault(write(ctxio.NewWriter(ctx, f)))
+}
+
+func (o *output) fault(err error) error {
+	if err != nil {
+		err = fmt.Errorf("writing %s: %w", o.path, withoutPath(err, o.temp))
 	}
-	if err := errors.Join(f.name(), f.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", path, withoutPath(err, temp))
+	return err
+}
+
+// close puts the whole file at temp.
+func (o *output) close() error {
+	if o.file.File == nil {
+		return nil
 	}
-	return os.Rename(temp, path)
+	return o.fault(errors.Join(o.file.name(), o.file.Close()))
+}
+
+func (o *output) name() error {
+	if o.temp == "" {
+		return nil
+	}
+	err := os.Rename(o.temp, o.path)
+	o.named = err == nil
+	return err
+}
+
+// end leaves nothing of what has not come about.
+func (o *output) end(done bool) {
+	switch {
+	case done || o.file.File == nil:
+	case !o.named:
+		o.file.Close()
+		os.Remove(o.temp)
+	case !o.existed:
+		os.Remove(o.path)
+	}
 }
 
 // openNamed is openTemp where files can't lack a name.

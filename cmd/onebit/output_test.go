@@ -94,6 +94,68 @@ func TestWriteFileLeavesNothing(t *testing.T) {
 	}
 }
 
+// Several files are all there or none, whatever stops the second or its naming.
+func TestWriteFilesTogether(t *testing.T) {
+	errDisk := errors.New("no space left on device")
+	for _, tt := range []struct {
+		name   string
+		second func(cancel func(), path string, w io.Writer) error
+		left   string // beside the first path's content of before
+	}{
+		{"full disk", func(_ func(), _ string, w io.Writer) error { return errDisk }, ""},
+		{"interrupt", func(cancel func(), _ string, w io.Writer) error {
+			cancel()
+			_, err := io.WriteString(w, "second")
+			return err
+		}, ""},
+		{"a folder in the way of a name", func(_ func(), path string, w io.Writer) error {
+			_, err := io.WriteString(w, "second")
+			return errors.Join(err, os.Mkdir(path, 0o777))
+		}, "b"},
+	} {
+		dir := t.TempDir()
+		paths := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
+		ctx, cancel := context.WithCancel(t.Context())
+		err := writeFiles(ctx, paths, false, func(i int, w io.Writer) error {
+			if i == 1 {
+				return tt.second(cancel, paths[1], w)
+			}
+			_, err := io.WriteString(w, "first")
+			return err
+		})
+		cancel()
+		entries, _ := os.ReadDir(dir)
+		var left []string
+		for _, e := range entries {
+			left = append(left, e.Name())
+		}
+		if err == nil || strings.Join(left, " ") != tt.left {
+			t.Errorf("%s: error %v, and %q is left", tt.name, err, left)
+		}
+	}
+	dir := t.TempDir()
+	paths := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
+	if err := os.WriteFile(paths[1], []byte("before"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	write := func(i int, w io.Writer) error {
+		_, err := io.WriteString(w, "after")
+		return err
+	}
+	if err := writeFiles(t.Context(), paths, false, write); err == nil || !strings.HasSuffix(err.Error(), "b exists; --force replaces it") {
+		t.Errorf("error %v for a second file that exists", err)
+	}
+	onlyFile(t, dir, "b", "before")
+	if err := writeFiles(t.Context(), paths, true, write); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if got, err := os.ReadFile(path); err != nil || string(got) != "after" {
+			t.Errorf("%s holds %q, %v", path, got, err)
+		}
+	}
+}
+
 func TestWriteFileFollowsLinks(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	target := filepath.Join(elsewhere, "target")
