@@ -147,7 +147,7 @@ func (l *kernelList) addMetal() {
 
 func stateOf(isa *kernels.ISA, best bool) state {
 	if missing := cpu.Detected().Missing(isa.Requires); missing != 0 {
-		return state{Missing: missing.String(), Best: best}
+		return state{Missing: listed(missing.Names()), Best: best}
 	}
 	return state{Available: true, Best: best}
 }
