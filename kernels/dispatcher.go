@@ -74,13 +74,13 @@ func (d *dispatcher) stop() {
 	d.wakeParked()
 }
 
-// dispatch runs n tasks and returns when all are done.
-func (d *dispatcher) dispatch(n int, task func(thread, i int)) {
+// dispatch runs n tasks, alone on the caller's thread, and returns when all are done.
+func (d *dispatcher) dispatch(n int, task func(thread, i int), alone bool) {
 	if d.closed.Load() {
 		panic("kernels: pool is closed")
 	}
 	d.recorder.begin()
-	if d.threads == 1 || n == 1 {
+	if alone || d.threads == 1 || n == 1 {
 		for i := range n {
 			task(0, i)
 		}

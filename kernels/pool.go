@@ -75,7 +75,13 @@ func (p *Pool) MatMul(dst []float32, v *Variant, m *Matrix, x []float32, n int) 
 // submission: the activations are quantized for all of them, the threads
 // dispatched once. All variants must have the same activation scheme. It allocates
 // nothing once the pool has seen the shapes.
-func (p *Pool) Do(x []float32, n int, products ...Product) {
+func (p *Pool) Do(x []float32, n int, products ...Product) { p.do(false, x, n, products) }
+
+// DoAlone is Do on the caller's thread, for products that take less than it costs to
+// dispatch them: see [Pool.Worth]. The results are the same.
+func (p *Pool) DoAlone(x []float32, n int, products ...Product) { p.do(true, x, n, products) }
+
+func (p *Pool) do(alone bool, x []float32, n int, products []Product) {
 	if len(products) == 0 {
 		return
 	}
@@ -85,6 +91,7 @@ func (p *Pool) Do(x []float32, n int, products ...Product) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.submission.alone = alone
 	p.submission.run(x, n, cols, products)
 }
 
@@ -100,7 +107,7 @@ func (p *Pool) ForEach(n int, task func(i int)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.each = task
-	p.dispatcher.dispatch(n, p.eachTask)
+	p.dispatcher.dispatch(n, p.eachTask, false)
 	p.each = nil
 }
 

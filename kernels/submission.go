@@ -4,6 +4,8 @@ package kernels
 // Do is about, and the buffers for it, which the next one reuses.
 type submission struct {
 	dispatcher *dispatcher
+	alone      bool // on the caller's thread
+	apart      bool // every thread prepares the columns for itself
 	number     int
 	x          []float32
 	n, cols    int
@@ -45,10 +47,14 @@ type shape struct {
 // fewColumns and less are quantized and arranged by every thread for itself, and
 // so are Variant.Columns by up to apartThreads: to write over what other cores
 // have read, and there to read what was written here, takes several times as
-// long. What a thread prepares does not become less with more of them.
+// long. What a thread prepares does not become less with more of them. So are more
+// columns that are too short for sharing them to be worth a dispatch.
 const (
 	fewColumns   = 2
 	apartThreads = 4
+
+	// prepareCost is the nanoseconds that a value takes.
+	prepareCost = 0.15
 )
 
 // begin makes s ready for submissions to d.
@@ -73,10 +79,8 @@ func (s *submission) run(x []float32, n, cols int, products []Product) {
 	}
 	clear(s.products) // keep neither matrices nor activations alive
 	s.x, s.threads[0].X = nil, nil
-	if !s.apart(products[0].Variant, s.n) {
-		for t := range s.threads {
-			s.threads[t].shared.X = nil
-		}
+	for t := range s.threads {
+		s.threads[t].shared.X = nil
 	}
 }
 
@@ -95,7 +99,7 @@ func (s *submission) multiply(x []float32, from, to, cols int, products []Produc
 		s.chunks, s.rows = append(s.chunks, total), append(s.rows, rows)
 		total += (products[i].Matrix.Rows + rows - 1) / rows
 	}
-	s.dispatcher.dispatch(total, s.rowsTask)
+	s.dispatcher.dispatch(total, s.rowsTask, s.alone)
 }
 
 func checkProduct(pr *Product, scheme Scheme, lenX, n, cols int) {
@@ -118,9 +122,16 @@ func checkProduct(pr *Product, scheme Scheme, lenX, n, cols int) {
 
 const matrixIsClosed = "kernels: matrix is closed"
 
-// apart says whether every thread prepares n columns for itself.
-func (s *submission) apart(v *Variant, n int) bool {
-	return v.Scheme != F32 && (n <= fewColumns || n <= v.Columns && s.dispatcher.threads <= apartThreads)
+// isApart says whether every thread prepares n columns for itself.
+func (s *submission) isApart(v *Variant, n, cols int) bool {
+	threads := s.dispatcher.threads
+	switch {
+	case v.Scheme == F32:
+		return false
+	case s.alone, n <= fewColumns, n <= v.Columns && threads <= apartThreads:
+		return true
+	}
+	return v.ISA != Go && !worth(threads, prepareCost*float64(n*cols))
 }
 
 // taskRows returns how many rows of pr a task multiplies with n columns.
@@ -136,12 +147,12 @@ func (s *submission) taskRows(pr *Product, n int) int {
 func (s *submission) prepare(x []float32, n, cols int) {
 	v := s.products[0].Variant
 	s.number++
-	s.x, s.n, s.cols = x, n, cols
-	if !s.apart(v, n) {
+	s.x, s.n, s.cols, s.apart = x, n, cols, s.isApart(v, n, cols)
+	if !s.apart {
 		a := &s.threads[0].Activations
 		a.reset(v.Scheme, x, n, cols)
 		if v.Scheme != F32 {
-			s.dispatcher.dispatch(n, s.quantTask)
+			s.dispatcher.dispatch(n, s.quantTask, s.alone)
 		}
 		for i := range s.products {
 			s.arrangeTogether(a, s.products[i].Variant.orderFor(n))
@@ -166,7 +177,7 @@ func (s *submission) prepare(x []float32, n, cols int) {
 // activationsOf returns those for a thread to multiply with.
 func (s *submission) activationsOf(thread int) *Activations {
 	v, t := s.products[0].Variant, &s.threads[thread]
-	if !s.apart(v, s.n) {
+	if !s.apart {
 		if t.submission != s.number {
 			t.share(&s.threads[0].Activations)
 			t.submission = s.number
@@ -192,7 +203,7 @@ func (s *submission) arrangeTogether(a *Activations, o *Order) {
 		return
 	}
 	if s.arranging = a.room(o); !s.arranging.valid {
-		s.dispatcher.dispatch((a.N+o.Panel-1)/o.Panel, s.arrangeTask)
+		s.dispatcher.dispatch((a.N+o.Panel-1)/o.Panel, s.arrangeTask, s.alone)
 		s.arranging.valid = true
 	}
 }

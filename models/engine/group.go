@@ -18,6 +18,14 @@ type Lender interface {
 	Column(b Buffer, c int) Buffer
 }
 
+// An Attender is a Lender whose streams attend together.
+type Attender interface {
+	Lender
+	// AttendEach is Attend of several texts, each for its column and by its own keys
+	// and values.
+	AttendEach(op string, texts []Stream, dst, q, k, v Buffer)
+}
+
 // A Group is a stream whose batches have a column of each of several texts: what
 // multiplies reads its weights once for all of them, and what looks back is done by
 // the texts' own streams, each for its column as if it were alone. Whose columns a
@@ -77,6 +85,10 @@ func (g *Group) Rotate(op string, q, k Buffer) {
 
 // Attend implements Stream by the texts' keys and values.
 func (g *Group) Attend(op string, dst, q, k, v Buffer) {
+	if a, ok := g.Lender.(Attender); ok {
+		a.AttendEach(op, g.texts, dst, q, k, v)
+		return
+	}
 	for c, t := range g.texts {
 		t.Attend(op, g.Column(dst, c), g.Column(q, c), g.Column(k, c), g.Column(v, c))
 	}

@@ -106,7 +106,7 @@ func (s *stream) Convolve(op string, x engine.Buffer, w engine.Weight) {
 	d.begun = true
 	s.delta = deltaCall{delta: d, dst: in, taps: w.(*gain).columns()}
 	s.latest = grow(s.latest, len(d.window))
-	s.each((in.width+convolveTask-1)/convolveTask, s.convolveTask)
+	s.each((in.width+convolveTask-1)/convolveTask, convolveCost*float64(len(in.data)), s.convolveTask)
 	if past := d.Taps - 1; past > 0 {
 		d.oldest = (d.oldest + in.n) % past
 	}
@@ -163,7 +163,7 @@ func (s *stream) DeltaRule(op string, dst, q, k, v, decay, beta engine.Buffer) {
 	c := &s.delta
 	c.dst.resize(c.q.n)
 	d.begun = true
-	s.each(d.ValueHeads*d.slabsOfHead(), s.deltaTask)
+	s.each(d.ValueHeads*d.slabsOfHead(), deltaCost*float64(c.q.n*len(d.slabs)), s.deltaTask)
 	s.end(start, op, work{
 		bytes: 2 * floatBytes(len(d.slabs)), macs: 3 * c.q.n * len(d.slabs),
 		moved: floatBytes(len(c.q.data), len(c.k.data), len(c.v.data), len(c.dst.data)),
@@ -219,7 +219,7 @@ func (s *stream) DeltaGates(op string, decay, beta engine.Buffer, rate, bias eng
 	start := s.begin()
 	a, b := decay.(*buffer), beta.(*buffer)
 	s.gates = gatesCall{a, b, rate.(*gain).values, bias.(*gain).values}
-	s.each(a.n, s.gatesTask)
+	s.each(a.n, deltaGateCost*float64(len(a.data)+len(b.data)), s.gatesTask)
 	if s.observer != nil {
 		s.report(start, op, work{moved: 2 * floatBytes(len(a.data), len(b.data))}, a.n,
 			append(s.results[:0], engine.Result{Name: "decay", Values: a.data}, engine.Result{Name: "beta", Values: b.data}))
@@ -241,7 +241,7 @@ func (s *stream) Normalize(op string, x engine.Buffer, run int, eps, scale float
 	start := s.begin()
 	b := x.(*buffer)
 	s.normalize = normalizeCall{b, run, eps, scale}
-	s.each(b.n, s.normalizeTask)
+	s.each(b.n, normsCost(len(b.data), run), s.normalizeTask)
 	s.end(start, op, work{moved: 2 * floatBytes(len(b.data))}, b)
 }
 
@@ -274,7 +274,7 @@ func (s *stream) Select(op string, dst, x engine.Buffer, from, run, stride int) 
 	s.selected = selectCall{dst.(*buffer), x.(*buffer), from, run, stride}
 	to, in := s.selected.dst, s.selected.x
 	to.resize(in.n)
-	s.each(in.n, s.selectTask)
+	s.each(in.n, addCost*float64(len(to.data)), s.selectTask)
 	s.end(start, op, work{moved: 2 * floatBytes(len(to.data))}, to)
 }
 

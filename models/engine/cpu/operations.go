@@ -9,8 +9,17 @@ import (
 // A column is computed by one thread, or cut the same way whatever the number
 // of threads, so that results do not depend on it.
 
-// each calls task for every column, on all threads if there are several.
-func (s *stream) each(n int, task func(c int)) { s.engine.pool.ForEach(n, task) }
+// each calls task for every column, on all threads if that is worth a dispatch. It is
+// told how many nanoseconds the tasks take together.
+func (s *stream) each(n int, nanoseconds float64, task func(c int)) {
+	if s.engine.pool.Worth(nanoseconds) {
+		s.engine.pool.ForEach(n, task)
+		return
+	}
+	for c := range n {
+		task(c)
+	}
+}
 
 func (s *stream) Embed(op string, dst engine.Buffer, w engine.Weight, ids []int) {
 	start := s.begin()
@@ -32,7 +41,7 @@ func (s *stream) Norm(op string, dst, x engine.Buffer, w engine.Weight, eps floa
 	if in.n == 1 {
 		s.vec.rmsNorm(d.data, in.data, gain, eps)
 	} else {
-		s.each(in.n, func(c int) { s.vec.rmsNorm(d.column(c), in.column(c), gain, eps) })
+		s.each(in.n, normsCost(len(in.data), len(gain)), func(c int) { s.vec.rmsNorm(d.column(c), in.column(c), gain, eps) })
 	}
 	s.end(start, op, work{bytes: floatBytes(len(gain)), moved: floatBytes(len(in.data), len(d.data))}, d)
 }
@@ -46,7 +55,11 @@ func (s *stream) Multiply(op string, x engine.Buffer, products []engine.Product)
 	for len(products) > 0 {
 		w.moved += floatBytes(len(in.data))
 		s.gather(in, products, &w)
-		s.engine.pool.Do(in.data, in.n, s.products...)
+		if s.engine.pool.Worth(productsCost(s.products, in.n)) {
+			s.engine.pool.Do(in.data, in.n, s.products...)
+		} else {
+			s.engine.pool.DoAlone(in.data, in.n, s.products...)
+		}
 		if s.looking {
 			s.look()
 		}
@@ -92,7 +105,7 @@ func (s *stream) Rotate(op string, q, k engine.Buffer) {
 		s.vec.rotate(ks.data, s.cos, s.sin, &s.rope)
 	} else {
 		half := len(s.rope.Freq)
-		s.each(s.n, func(c int) {
+		s.each(s.n, ropeCost*float64(len(qs.data)+len(ks.data)), func(c int) {
 			cos, sin := s.cos[c*half:][:half], s.sin[c*half:][:half]
 			s.vec.rotate(qs.column(c), cos, sin, &s.rope)
 			s.vec.rotate(ks.column(c), cos, sin, &s.rope)
@@ -105,7 +118,37 @@ func (s *stream) Rotate(op string, q, k engine.Buffer) {
 // go without.
 func (s *stream) Attend(op string, dst, q, k, v engine.Buffer) {
 	start := s.begin()
-	s.dst, s.q, s.k, s.v = dst.(*buffer), q.(*buffer), k.(*buffer), v.(*buffer)
+	w, tasks := s.beginAttend(1, dst.(*buffer), q.(*buffer), k.(*buffer), v.(*buffer))
+	s.each(tasks, attendCost*float64(w.macs), s.attendTask)
+	s.end(start, op, w, s.dst)
+}
+
+// AttendEach implements engine.Attender: what Attend does for each text is shared
+// among threads for all of them at once.
+func (s *stream) AttendEach(op string, texts []engine.Stream, dst, q, k, v engine.Buffer) {
+	start := s.begin()
+	d := dst.(*buffer)
+	d.resize(len(texts))
+	column := func(b engine.Buffer, c int) *buffer { return s.Column(b, c).(*buffer) }
+	var all work
+	s.attending, s.attendEach = s.attending[:0], 0
+	for c, t := range texts {
+		t := t.(*stream)
+		w, tasks := t.beginAttend(len(texts), column(d, c), column(q, c), column(k, c), column(v, c))
+		all.bytes, all.moved, all.macs = all.bytes+w.bytes, all.moved+w.moved, all.macs+w.macs
+		s.attending, s.attendEach = append(s.attending, t), tasks
+	}
+	s.each(len(texts)*s.attendEach, attendCost*float64(all.macs), s.attendingTask)
+	s.end(start, op, all, d)
+}
+
+// attendOne is a task of one of the texts of AttendEach.
+func (s *stream) attendOne(i int) { s.attending[i/s.attendEach].attendRuns(i % s.attendEach) }
+
+// beginAttend stores the batch's keys and values and returns what is to be done, and
+// in how many tasks, beside those of so many texts.
+func (s *stream) beginAttend(texts int, dst, q, k, v *buffer) (w work, tasks int) {
+	s.dst, s.q, s.k, s.v = dst, q, k, v
 	s.dst.resize(s.n)
 	for len(s.attentions) < cap(s.attentions) {
 		s.attentions <- s.newAttention()
@@ -113,16 +156,15 @@ func (s *stream) Attend(op string, dst, q, k, v engine.Buffer) {
 	if s.n == 1 {
 		s.storeColumn(0)
 	} else {
-		s.each(s.n, s.storeTask)
+		s.each(s.n, storeCost*float64(len(k.data)+len(v.data)), s.storeTask)
 	}
 	run := attendRun(s.group())
 	runs := (s.n + run - 1) / run
 	s.attendHeads = s.group()
-	if s.cache.heads*runs < s.engine.pool.Threads() {
+	if texts*s.cache.heads*runs < s.engine.pool.Threads() {
 		s.attendHeads = 1
 	}
-	s.each(s.heads()/s.attendHeads*runs, s.attendTask)
-	s.end(start, op, s.attention(), s.dst)
+	return s.attention(), s.heads() / s.attendHeads * runs
 }
 
 // heads is the number of query heads, group of those that share keys and
@@ -163,7 +205,7 @@ func (s *stream) Gate(op string, gate, up engine.Buffer, f arch.Activation) {
 	start := s.begin()
 	s.dst, s.v = gate.(*buffer), up.(*buffer)
 	s.gate = s.vec.activation(f)
-	s.each((len(s.dst.data)+gateLen-1)/gateLen, s.gateTask)
+	s.each((len(s.dst.data)+gateLen-1)/gateLen, gateCost(f)*float64(len(s.dst.data)), s.gateTask)
 	s.end(start, op, work{moved: floatBytes(2*len(s.dst.data), len(s.v.data))}, s.dst)
 }
 
@@ -192,7 +234,7 @@ func (s *stream) Add(op string, x, y engine.Buffer) {
 	if a.n == 1 {
 		s.vec.add(a.data, b.data)
 	} else {
-		s.each(a.n, func(c int) { s.vec.add(a.column(c), b.column(c)) })
+		s.each(a.n, addCost*float64(len(a.data)), func(c int) { s.vec.add(a.column(c), b.column(c)) })
 	}
 	s.end(start, op, work{moved: floatBytes(2*len(a.data), len(b.data))}, a)
 }

@@ -25,7 +25,7 @@ func (s *stream) Hadamard(op string, dst, x engine.Buffer, r *engine.Rotation) {
 		c.run *= 2
 	}
 	s.rotation = c
-	s.each(len(c.dst.data)/c.run, s.rotateTask)
+	s.each(len(c.dst.data)/c.run, hadamardCost*float64(len(c.dst.data)), s.rotateTask)
 	s.end(start, op, work{moved: 2 * floatBytes(len(c.dst.data))}, c.dst)
 }
 

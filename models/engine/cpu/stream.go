@@ -50,6 +50,11 @@ type stream struct {
 	attendTask   func(i int)
 	gateTask     func(i int)
 
+	// The same of AttendEach.
+	attending     []*stream
+	attendEach    int // tasks of each
+	attendingTask func(i int)
+
 	// The same of the operations of gated delta nets and of Hadamard.
 	delta         deltaCall
 	latest        []float32 // of Convolve: what the window will have
@@ -132,6 +137,7 @@ func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
 		}
 	}
 	s.storeTask, s.attendTask, s.gateTask = s.storeColumn, s.attendRuns, s.gateChunk
+	s.attendingTask = s.attendOne
 	s.convolveTask, s.deltaTask, s.rotateTask = s.convolveChannels, s.deltaSlab, s.rotateRun
 	s.gatesTask, s.normalizeTask, s.selectTask = s.gatesColumn, s.normalizeColumn, s.selectColumn
 	return s, nil
