@@ -71,7 +71,7 @@ func (s *shelf) lockstep(ctx context.Context, c modelConfig) (*lockstep.Result, 
 	if err != nil {
 		return nil, err
 	}
-	session, err := m.NewSession(models.SessionOptions{Context: verifyTokens(c.subject)})
+	session, err := c.subject.session(m.Model, verifyTokens(c.subject))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s *shelf) runLockstep(ctx context.Context, sub *subject, test *models.Mode
 	if err != nil {
 		return nil, err
 	}
-	result, err := lockstep.Run(ctx, reference, test, ids, lockstep.Options{})
+	result, err := lockstep.Run(ctx, reference, test, ids, lockstep.Options{Cache: sub.opt.Cache})
 	return result, errors.Join(err, reference.Close())
 }
 

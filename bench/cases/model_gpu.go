@@ -234,7 +234,7 @@ func newGPUText(ctx context.Context, s *shelf, c gpuModel, t names.ModelTest) (*
 	}
 	x := &gpuText{gpuModel: c, ModelTest: t, shelf: s, model: m, ids: tokens(c.subject, t.Depth+t.Tokens)}
 	before := s.gpu.device.Allocated()
-	x.session, err = m.NewSession(models.SessionOptions{Context: max(t.Depth+t.Tokens, gpuTokens(c.subject))})
+	x.session, err = c.subject.session(m.Model, max(t.Depth+t.Tokens, gpuTokens(c.subject)))
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +276,7 @@ func newGPULoading(s *shelf, c gpuModel) (bench.Instance, error) {
 // gpuOperations is the study of where the time of a test on the GPU goes, by the
 // GPU's clock.
 func (s *shelf) gpuOperations(c gpuModel, t names.ModelTest) bench.Study {
-	return operations(c.caseOf(t), gpuGroup(c, t), time.Second, func(ctx context.Context) (*models.Model, []int, error) {
+	return operations(c.caseOf(t), gpuGroup(c, t), time.Second, c.subject.opt.Cache, func(ctx context.Context) (*models.Model, []int, error) {
 		m, err := s.openGPU(ctx, c)
 		if err != nil {
 			return nil, nil, err

@@ -17,6 +17,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/require"
 	"onebit/internal/sysinfo"
@@ -293,6 +294,41 @@ func checkMemory(t *testing.T, samples map[string]bench.Sample) {
 	// for stream, tg4 twice, pp20 twice but for stream.
 	if measured < 2*5+2*2 {
 		t.Errorf("%d lines have a peak memory", measured)
+	}
+}
+
+// Keys and values in another format are those of every test: what it reads, what it
+// is planned to take, and what its logits are held to.
+func TestCachesOfModels(t *testing.T) {
+	s := modelsSuite(t, ModelsOptions{Tokens: 2, Depths: []int{0, 100}, Threads: []int{1}, Cache: formats.Q8_0, Lockstep: 4, PhasesCommand: child(t, "phases")}, "tiny")
+	configs := s.home.(*shelf).subjects[0].configs(1)
+	looked := configs[slices.IndexFunc(configs, modelConfig.studied)]
+	if err := s.Select("/variant:" + looked.variant.Name); err != nil {
+		t.Fatal(err)
+	}
+	results := runModels(t, s, 1)
+	for _, f := range results.Failures {
+		t.Errorf("%s: %s", f.Name.Full, f.Reason)
+	}
+	if got := results.Setting("keys-and-values"); got != "q8_0" {
+		t.Errorf("the header says %q", got)
+	}
+	sub := s.home.(*shelf).subjects[0]
+	values := sub.config.Layers * sub.config.KVHeads * sub.config.HeadDim * 2
+	if want := values * 34 / 32; sub.kvBytes != want {
+		t.Errorf("%d bytes a token, want %d", sub.kvBytes, want)
+	}
+	measured := 0
+	for _, sm := range results.Samples {
+		if kv, ok := sm.Value(bench.PlanKV); ok && sm.Name.Get(names.Depth) == "100" {
+			measured++
+			if want := float64(128 * values * 34 / 32); kv != want {
+				t.Errorf("%s: planned %v bytes of keys and values, want %v", sm.Name.Full, kv, want)
+			}
+		}
+	}
+	if measured == 0 {
+		t.Error("nothing was planned")
 	}
 }
 

@@ -50,7 +50,8 @@ type ModelsOptions struct {
 	Choice   Choice
 	Features cpu.Set
 	Host     sysinfo.Host
-	Types    []string // ModelOptions.Types
+	Types    []string      // ModelOptions.Types
+	Cache    *formats.Type // of keys and values; nil: the usual one
 	// Tokenizer is a model whose tokenizer the files have, where they have none
 	// of their own; "": they have.
 	Tokenizer string
@@ -116,6 +117,9 @@ func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 	}
 	if slices.Max(opt.Depths) > computedTokens {
 		s.Settings = append(s.Settings, bench.Setting{Key: bench.ComputedKey, Value: strconv.Itoa(computedTokens)})
+	}
+	if opt.Cache != nil {
+		s.Settings = append(s.Settings, bench.Setting{Key: "keys-and-values", Value: opt.Cache.Name})
 	}
 	shelf.watchFaults()
 	return s, nil
@@ -237,7 +241,7 @@ func (s *Suite) addTexts(shelf *shelf, kind string, configs []modelConfig) {
 				s.addSpeculation(shelf, c, t, group)
 			}
 			if c.studied() {
-				s.Studies = append(s.Studies, operations(c.caseOf(t), group, c.expect(t), func(ctx context.Context) (*models.Model, []int, error) {
+				s.Studies = append(s.Studies, operations(c.caseOf(t), group, c.expect(t), sub.opt.Cache, func(ctx context.Context) (*models.Model, []int, error) {
 					m, err := shelf.open(ctx, c)
 					if err != nil {
 						return nil, nil, err

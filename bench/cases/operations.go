@@ -7,6 +7,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/names"
 	"onebit/bench/profile"
+	"onebit/formats"
 	"onebit/internal/clock"
 	"onebit/models"
 	"onebit/models/engine"
@@ -25,7 +26,7 @@ const (
 // operations is the study of where the time of a test goes: a sample for each
 // operation of each block in each of several passes. open returns the model and
 // the tokens of the test.
-func operations(c names.ModelCase, group string, pass time.Duration, open func(context.Context) (*models.Model, []int, error)) bench.Study {
+func operations(c names.ModelCase, group string, pass time.Duration, cache *formats.Type, open func(context.Context) (*models.Model, []int, error)) bench.Study {
 	return bench.Study{
 		Name: c.Operation("", ""), Group: group, Time: (1 + passes) * pass,
 		Run: func(ctx context.Context, emit func(bench.Sample) error) error {
@@ -34,7 +35,7 @@ func operations(c names.ModelCase, group string, pass time.Duration, open func(c
 				return err
 			}
 			sums, left := newOperationTimes(), passes
-			return observe(ctx, m, c.Test, ids, func(pass *operationTimes) error {
+			return observe(ctx, m, cache, c.Test, ids, func(pass *operationTimes) error {
 				sums.add(pass)
 				least := spanSteps * clock.Step()
 				if left--; left == 0 {
@@ -119,9 +120,9 @@ func (o *operationTimes) take(least time.Duration) (ready []operationTotal) {
 
 // observe performs the test under observation, and calls emit after each pass
 // but the first, which warms up.
-func observe(ctx context.Context, m *models.Model, t names.ModelTest, ids []int, emit func(*operationTimes) error) error {
+func observe(ctx context.Context, m *models.Model, cache *formats.Type, t names.ModelTest, ids []int, emit func(*operationTimes) error) error {
 	ops := newOperationTimes()
-	s, err := m.NewSession(models.SessionOptions{Context: t.Depth + t.Tokens, Observer: ops})
+	s, err := m.NewSession(models.SessionOptions{Context: t.Depth + t.Tokens, Cache: cache, Observer: ops})
 	if err != nil {
 		return err
 	}

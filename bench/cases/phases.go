@@ -34,6 +34,7 @@ type phaseRequest struct {
 	Act     kernels.Scheme
 	Packing cpu.Packing
 	Threads int
+	Cache   string // format of keys and values; "": the usual one
 	Tests   []phaseTest
 }
 
@@ -58,16 +59,16 @@ func (s *shelf) memory(ctx context.Context, plan *models.Plan, c modelConfig, t 
 	if !c.studied() {
 		return nil, nil
 	}
-	metrics, err := planned(plan, t)
+	metrics, err := planned(plan, t, s.opt.Cache)
 	return append(metrics, s.taken(ctx, c, t)...), err
 }
 
 // planned is the plan for a test: loading takes weights alone.
-func planned(plan *models.Plan, t names.ModelTest) ([]bench.Metric, error) {
+func planned(plan *models.Plan, t names.ModelTest, cache *formats.Type) ([]bench.Metric, error) {
 	f := models.Footprint{Mapped: plan.Mapped, Packed: plan.Packed}
 	if t.Kind != names.Load {
 		var err error
-		if f, err = plan.Footprint(models.SessionOptions{Context: t.Depth + t.Tokens}); err != nil {
+		if f, err = plan.Footprint(models.SessionOptions{Context: t.Depth + t.Tokens, Cache: cache}); err != nil {
 			return nil, err
 		}
 	}
@@ -113,6 +114,9 @@ func (c modelConfig) askPhases(ctx context.Context, tests []names.ModelTest) (ph
 	}
 	if c.subject.Head != nil {
 		req.Head = c.subject.Head.Name
+	}
+	if c.subject.opt.Cache != nil {
+		req.Cache = c.subject.opt.Cache.Name
 	}
 	for _, t := range tests {
 		req.Tests = append(req.Tests, phaseTest{t.Kind, t.Depth, tokens(c.subject, t.Depth+t.Tokens)})
@@ -174,6 +178,12 @@ func (req *phaseRequest) measure(ctx context.Context) (reply phaseReply, err err
 			return nil, err
 		}
 	}
+	var cache *formats.Type
+	if req.Cache != "" {
+		if cache, err = formats.Lookup(req.Cache); err != nil {
+			return nil, err
+		}
+	}
 	var m *models.Model
 	load, err := measurePhase(func() (err error) {
 		m, err = models.Open(ctx, req.Path, opt)
@@ -185,7 +195,7 @@ func (req *phaseRequest) measure(ctx context.Context) (reply phaseReply, err err
 	defer func() { err = errors.Join(err, m.Close()) }()
 	reply = phaseReply{load}
 	for _, t := range req.Tests {
-		phase, err := t.measure(ctx, m)
+		phase, err := t.measure(ctx, m, cache)
 		if err != nil {
 			return nil, err
 		}
@@ -194,8 +204,8 @@ func (req *phaseRequest) measure(ctx context.Context) (reply phaseReply, err err
 	return reply, nil
 }
 
-func (t phaseTest) measure(ctx context.Context, m *models.Model) (phase phaseMemory, err error) {
-	s, err := m.NewSession(models.SessionOptions{Context: len(t.IDs)})
+func (t phaseTest) measure(ctx context.Context, m *models.Model, cache *formats.Type) (phase phaseMemory, err error) {
+	s, err := m.NewSession(models.SessionOptions{Context: len(t.IDs), Cache: cache})
 	if err != nil {
 		return phase, err
 	}

@@ -71,7 +71,7 @@ func newSpeculation(ctx context.Context, shelf *shelf, c modelConfig, t names.Mo
 	if len(prompt) == 0 {
 		return nil, &ContextError{c.subject.Name, c.subject.config.Context, t.Tokens + 1, t.String()}
 	}
-	s, err := m.NewSession(models.SessionOptions{Context: max(len(prompt)+t.Tokens, verifyTokens(c.subject))})
+	s, err := c.subject.session(m.Model, max(len(prompt)+t.Tokens, verifyTokens(c.subject)))
 	if err != nil {
 		return nil, err
 	}

@@ -105,10 +105,15 @@ func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subje
 	return sub, sub.addState(m)
 }
 
+// session starts a text of at most so many tokens.
+func (sub *subject) session(m *models.Model, context int) (*models.Session, error) {
+	return m.NewSession(models.SessionOptions{Context: context, Cache: sub.opt.Cache})
+}
+
 // addState looks at what a text keeps: before its first token the state that has
 // no positions, and behind it a token's keys and values too.
 func (sub *subject) addState(m *models.Model) error {
-	s, err := m.NewSession(models.SessionOptions{Context: 1})
+	s, err := sub.session(m, 1)
 	if err != nil {
 		return err
 	}

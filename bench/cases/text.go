@@ -48,7 +48,7 @@ func newText(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTest
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.NewSession(models.SessionOptions{Context: max(t.Depth+t.Tokens, verifyTokens(c.subject))})
+	s, err := c.subject.session(m.Model, max(t.Depth+t.Tokens, verifyTokens(c.subject)))
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +300,7 @@ func (s *shelf) genericLogits(ctx context.Context, c modelConfig) (*logits, erro
 		return nil, err
 	}
 	defer m.Close()
-	session, err := m.NewSession(models.SessionOptions{Context: genericTokens})
+	session, err := sub.session(m, genericTokens)
 	if err != nil {
 		return nil, err
 	}

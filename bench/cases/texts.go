@@ -58,7 +58,7 @@ func newTexts(ctx context.Context, shelf *shelf, c modelConfig, t names.ModelTes
 		return nil, err
 	}
 	for i := range n {
-		s, err := m.NewSession(models.SessionOptions{Context: max(x.before(i)+t.Tokens, verifyTokens(c.subject))})
+		s, err := c.subject.session(m.Model, max(x.before(i)+t.Tokens, verifyTokens(c.subject)))
 		if err != nil {
 			return nil, errors.Join(err, x.Close())
 		}

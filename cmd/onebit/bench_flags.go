@@ -46,6 +46,8 @@ type benchFlags struct {
 	presets    []string // of models
 	heads      []string
 	headTypes  []*formats.Type
+	cache      string
+	cacheType  *formats.Type // of keys and values; nil: the usual one
 	prompt     int
 	tokens     int
 	depths     []int

@@ -55,7 +55,10 @@ func (f *benchFlags) checkModels() error {
 		}
 	}
 	var err error
-	f.headTypes, err = parseHeads(f.heads)
+	if f.headTypes, err = parseHeads(f.heads); err != nil {
+		return err
+	}
+	f.cacheType, err = parseCache(f.cache)
 	return err
 }
 
@@ -74,9 +77,12 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 	opt := cases.ModelsOptions{
 		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("n-gen", f.tokens, 16), Depths: f.depths, Parallel: f.parallel, Drafts: f.drafts,
 		Lockstep: count("lockstep", f.lockstep, 16),
-		Choice:   f.choice(), Activations: f.activations, Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types,
+		Choice:   f.choice(), Activations: f.activations, Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types, Cache: f.cacheType,
 		Again: f.again(), PhasesCommand: f.once(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
 		LlamaBenchArgs: strings.Fields(f.llamaArgs), Tokenizer: f.tokenizer,
+	}
+	if f.cache != "" {
+		opt.RunCommand = append(opt.RunCommand, "--cache", f.cache)
 	}
 	if f.tokenizer != "" {
 		opt.RunCommand = append(opt.RunCommand, "--tokenizer", f.tokenizer)

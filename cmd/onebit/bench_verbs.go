@@ -105,7 +105,7 @@ func (v benchVerb) command() *cobra.Command {
 }
 
 // modelsFlags are of no use to kernels.
-var modelsFlags = []string{"preset", "tokenizer", "head", "all-variants", "n-prompt", "n-gen", "n-depth", "parallel", "speculate", "lockstep", "llama-bench", "llama-bench-args"}
+var modelsFlags = []string{"preset", "tokenizer", "head", "cache", "all-variants", "n-prompt", "n-gen", "n-depth", "parallel", "speculate", "lockstep", "llama-bench", "llama-bench-args"}
 
 // useless are the flags that measure nothing here.
 func (f *benchFlags) useless() []string {
@@ -152,6 +152,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.tokenizer, "tokenizer", "", "models: take the tokenizer of another `MODEL`, as a .cellm file needs, which holds none")
 	flags.StringSliceVar(&f.presets, "preset", nil, "models: made with random weights, which onebit synth lists, or inside the program (default: gopher-ternary and gopher-1bit, if their context of 512 tokens holds the tests, bonsai-1.7b and bitnet-2b-4t)")
 	flags.StringSliceVar(&f.heads, "head", []string{ownHead}, "models: convert the output head to a `FORMAT`, such as q8_0 for one in f16, or keep the file's (own); a list is possible")
+	flags.StringVar(&f.cache, "cache", "", "models: `FORMAT` of keys and values, as that of run (default: f16)")
 	flags.BoolVar(&f.allVariants, "all-variants", false, "models: every SIMD variant, and streaming, instead of the best that packs and the best that does not")
 	flags.IntVarP(&f.prompt, "n-prompt", "p", 512, "models: tokens of the prompt, 32 with --short; 0: no such test")
 	flags.IntVarP(&f.tokens, "n-gen", "n", 128, "models: tokens of text, 16 with --short; 0: no such test")

@@ -157,20 +157,25 @@ func preferVariant(name string, act kernels.Scheme) (cpu.Kernels, error) {
 
 // cacheFormat is that of keys and values; nil is the usual one.
 func (e *engineFlags) cacheFormat() (*formats.Type, error) {
-	switch {
-	case e.cache != "":
-		var known []string
-		for _, t := range cpu.CacheFormats() {
-			if t.Name == e.cache {
-				return t, nil
-			}
-			known = append(known, t.Name)
-		}
-		return nil, usagef("--cache: keys and values cannot be kept in %q (known: %s)", e.cache, strings.Join(known, ", "))
-	case e.variant == referenceVariant:
+	if e.cache == "" && e.variant == referenceVariant {
 		return formats.F32, nil
 	}
-	return nil, nil
+	return parseCache(e.cache)
+}
+
+// parseCache returns the format that --cache names; nil of "".
+func parseCache(name string) (*formats.Type, error) {
+	if name == "" {
+		return nil, nil
+	}
+	var known []string
+	for _, t := range cpu.CacheFormats() {
+		if t.Name == name {
+			return t, nil
+		}
+		known = append(known, t.Name)
+	}
+	return nil, usagef("--cache: keys and values cannot be kept in %q (known: %s)", name, strings.Join(known, ", "))
 }
 
 // referenceVariant dequantizes weights and sums in float64.
