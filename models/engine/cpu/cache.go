@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math"
@@ -57,7 +58,7 @@ const cacheTile = 128
 // and then units of so many bytes.
 type cell struct {
 	encode     func(kv *cache, dst []byte, src []float32, acts *kernels.Activations)
-	block      int                                         // bytes
+	block      int                                         // bytes; 0: a row is one
 	scale      int                                         // bytes of a block's scale
 	unit       int                                         // bytes
 	decode     func(v *Vectors, dst []float32, src []byte) // of values; nil: they are float32
@@ -69,11 +70,11 @@ type cell struct {
 var cells = map[*formats.Type]cell{
 	formats.F32: {
 		encode: func(_ *cache, dst []byte, src []float32, _ *kernels.Activations) { copy(floatsOf(dst), src) },
-		block:  4, unit: 4,
+		unit:   4,
 	},
 	formats.F16: {
 		encode: func(kv *cache, dst []byte, src []float32, _ *kernels.Activations) { kv.vec.encodeF16(dst, src) },
-		block:  2, unit: 2, decode: decodeHalves, decodeKeys: decodeHalves,
+		unit:   2, decode: decodeHalves, decodeKeys: decodeHalves,
 	},
 	formats.Q8_0: {
 		encode: encodeQ8,
@@ -162,17 +163,23 @@ func (kv *cache) put(block, position int, keys, values []float32, w *cacheWriter
 
 // scatter writes a row into a group, as the position of that place in it.
 func (kv *cache) scatter(group []byte, place int, row []byte) {
-	for ; len(row) > 0; row, group = row[kv.cell.block:], group[keyGroup*kv.cell.block:] {
-		block := row[:kv.cell.block]
-		copy(group[place*kv.scale:], block[:kv.scale])
-		units := group[keyGroup*kv.scale+place*kv.unit:]
-		for i, at := kv.scale, 0; i < len(block); i, at = i+kv.unit, at+keyGroup*kv.unit {
-			if kv.unit == 2 {
-				units[at], units[at+1] = block[i], block[i+1]
-				continue
-			}
-			copy(units[at:at+4], block[i:i+4])
+	length := cmp.Or(kv.cell.block, len(row))
+	for ; len(row) > 0; row, group = row[length:], group[keyGroup*length:] {
+		copy(group[place*kv.scale:], row[:kv.scale])
+		spread(group[keyGroup*kv.scale+place*kv.unit:], row[kv.scale:length], kv.unit)
+	}
+}
+
+// spread writes units of src so that keyGroup-1 others fit between them.
+func spread(dst, src []byte, unit int) {
+	if unit == 2 {
+		for at := 0; len(src) >= 2; at, src = at+2*keyGroup, src[2:] {
+			binary.LittleEndian.PutUint16(dst[at:], binary.LittleEndian.Uint16(src))
 		}
+		return
+	}
+	for at := 0; len(src) >= 4; at, src = at+4*keyGroup, src[4:] {
+		binary.LittleEndian.PutUint32(dst[at:], binary.LittleEndian.Uint32(src))
 	}
 }
 
