@@ -43,6 +43,11 @@ func (isa *ISA) Foreign() error {
 	return nil
 }
 
+// runsOn reports whether a machine with these features has isa.
+func (isa *ISA) runsOn(features cpu.Set) bool {
+	return (isa.Arch == "" || isa.Arch == runtime.GOARCH) && features.Has(isa.Requires)
+}
+
 // missing says what features lacks to run isa, or "".
 func (isa *ISA) missing(features cpu.Set) string {
 	if isa.Arch != "" && isa.Arch != runtime.GOARCH {

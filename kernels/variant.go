@@ -199,7 +199,7 @@ func Best(format string) (*Variant, error) {
 func BestFor(format string, act Scheme, m cpu.Machine) (*Variant, error) {
 	var best *Variant
 	for _, v := range variants {
-		if v.Format.Name == format && v.Scheme == act && v.AvailableOn(m.Features) == nil &&
+		if v.Format.Name == format && v.Scheme == act && v.ISA.runsOn(m.Features) &&
 			(best == nil || v.Rank(m) > best.Rank(m)) {
 			best = v
 		}
