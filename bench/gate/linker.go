@@ -12,6 +12,9 @@ import (
 	"strings"
 )
 
+// stripped programs have no symbol table and no DWARF. Go's profiles need neither.
+const stripped = "-s -w"
+
 // A Linker makes a module's programs, with their functions in an order that a
 // seed gives where Go's linker can do that.
 type Linker struct{ fixed bool }
@@ -24,14 +27,14 @@ func (l *Linker) Fixed() bool { return l.fixed }
 // writes the program to a file. A program of another platform is an error.
 func (l *Linker) Link(ctx context.Context, m *Module, file string, seed int, verb ...string) error {
 	pkg := verb[len(verb)-1]
-	args := append(append([]string{}, verb[:len(verb)-1]...), "-o", file)
-	if !l.fixed {
-		flags, err := m.ldflags(ctx)
-		if err != nil {
-			return err
-		}
-		args = append(args, "-ldflags="+flags+"-randlayout="+strconv.Itoa(seed))
+	flags, err := m.ldflags(ctx)
+	if err != nil {
+		return err
 	}
+	if !l.fixed {
+		flags += " -randlayout=" + strconv.Itoa(seed)
+	}
+	args := append(append([]string{}, verb[:len(verb)-1]...), "-ldflags="+flags, "-o", file)
 	// Beside the program, so that a build that is killed leaves nothing elsewhere.
 	temp, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
@@ -54,8 +57,9 @@ func (l *Linker) Link(ctx context.Context, m *Module, file string, seed int, ver
 	return err
 }
 
-// ldflags are those of GOFLAGS, which -ldflags would replace, with a space
-// behind them. Those for some packages only are left to be replaced.
+// ldflags are those of GOFLAGS, which -ldflags would replace, and that debug
+// information is left out, as go test does for what it runs: a link is a third
+// shorter. Those for some packages only are left to be replaced.
 func (m *Module) ldflags(ctx context.Context) (string, error) {
 	all, err := m.command(ctx, "go", "env", "GOFLAGS")
 	if err != nil {
@@ -63,10 +67,10 @@ func (m *Module) ldflags(ctx context.Context) (string, error) {
 	}
 	for _, flag := range quotedFields(all) {
 		if name, value, _ := strings.Cut(strings.TrimLeft(flag, "-"), "="); name == "ldflags" && strings.HasPrefix(value, "-") {
-			return value + " ", nil
+			return value + " " + stripped, nil
 		}
 	}
-	return "", nil
+	return stripped, nil
 }
 
 // quotedFields splits what GOFLAGS holds: fields with spaces between them, in
