@@ -141,13 +141,15 @@ run_tests() {
 
 # test_purego runs the packages whose code differs under the tag, and those that
 # link one. Features of the CPU, which it hides, reach all others by name only.
-# Short: what the portable code computes, go test ./... has proved in full.
+# Short: what the portable code computes, go test ./... has proved in full; nor is
+# it what commands do that multiply nothing, or what a model's size takes.
 test_purego() {
+	local others='^TestScripts$/^(compare|gate.*|gopher|history|import|machine|man|metal|report_machines|split|train_.*|usage|version)$|^Test(CacheFollowsThePosition|PlanIsWhatIsTaken|EngineCountsCaches|SpeculateDistribution)$'
 	local files='{{.ImportPath}} {{.GoFiles}} {{.SFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}' changed
 	changed=$(comm -13 <(go list -f "$files" ./... | sort) <(go list -tags purego -f "$files" ./... | sort) | cut -d' ' -f1)
 	[ -n "$changed" ]
 	# shellcheck disable=SC2046 # a list of packages
-	go test -timeout 30m -short -tags purego onebit/internal/cpu $(linking "$(grep -v '/internal/cpu$' <<<"$changed")")
+	go test -timeout 30m -short -skip "$others" -tags purego onebit/internal/cpu $(linking "$(grep -v '/internal/cpu$' <<<"$changed")")
 }
 
 # linking PACKAGES: the packages whose tests link one of them.
@@ -158,19 +160,21 @@ linking() {
 }
 
 # test_race runs the packages that start goroutines or share memory between
-# them, with their tests. Kernels are raced where a pool's threads multiply; one
-# thread alone, which most of the conformance suite is, has nobody to race with.
-# A profile of a kernel's instructions would be one of the detector's. What a played
-# GPU measures, one thread asks for; its engine is raced where it stands. Of the
-# scripts, those whose commands share nothing that their packages' own tests don't
-# are left out.
+# them, with their tests, less those that have nobody to race with: what one
+# thread computes (kernels of one column, references, statistics, parsers), what
+# only assembly distinguishes, which the detector does not see, what a played GPU
+# measures, whose engine is raced where it stands, and scripts whose commands share
+# nothing that their packages' own tests don't. A profile of a kernel's
+# instructions would be one of the detector's.
 test_race() {
-	local files scripts='cellm|compare|convert|gate(_b.*|_calibrate|_folder|_repo|_rules)?|gopher|hf|history|import|inspect|kernels|machine|man|profile_kernel|qwen35|report_machines|split|synth|train_.*|usage|version'
+	local files
+	local conformance='Conformance/.*/(unrolled|avx512|avxvnni)|Conformance/.*/.*/.*/(shapes|long_rows|misaligned|not_finite|reference|allocations)|^TestEngine/exact'
+	local one_thread='^Test(Alike|BadWeightsShowInProducts|TwoBit(Columns|Extremes|Rows)|HeadBits|OracleCatches|RotationRefusals|LogitsMatchOracle|YaRNPastOriginalContext|FoldedModel|FalseAlarms|Detection|ReadEveryPrefix|Ties|ErrorOfSchemes|LlamaBench.*|GPU.*|GateRefusesEmulated)$|^FuzzVariants$'
+	local scripts='^TestScripts$/^(bench_(errors|folder|help|list)|cellm|compare|convert|gate(_b.*|_calibrate|_folder|_repo|_rules)?|gopher|hf|history|import|inspect|kernels|machine|man|memory|metal|perplexity|profile_kernel|qwen35|report_machines|split|synth|train_.*|usage|version)$'
 	files=$(grep -rlE --include='*.go' --exclude-dir='testdata' --exclude-dir='_*' '^[[:space:]]*go (func|[a-zA-Z.]+\()|"sync"|"sync/atomic"|errgroup"' .)
 	[ -n "$files" ]
 	# shellcheck disable=SC2046 # a list of packages
-	go test -timeout 30m -race -short -skip 'Conformance/.*/.*/.*/(shapes|long_rows|misaligned|not_finite|reference|allocations)|^TestScripts$/^('"$scripts"')$|^TestGPU|^TestGateRefusesEmulated' \
-		$(xargs -n1 dirname <<<"$files" | sort -u)
+	go test -timeout 30m -race -short -skip "$conformance|$one_thread|$scripts" $(xargs -n1 dirname <<<"$files" | sort -u)
 }
 
 # test_arm64 runs the packages with arm64 code as three CPUs: without
@@ -271,12 +275,12 @@ fuzz_all() {
 	xargs -P 2 -L 1 bash -c 'fuzz "$@" || exit 255' fuzz <"$logs/targets"
 }
 
-# fuzz PACKAGE TARGET: six seconds, again where their end was taken for its
+# fuzz PACKAGE TARGET: four seconds, again where their end was taken for its
 # failure.
 fuzz() {
 	local log="$TMPDIR/fuzz/${1//\//_}.$2"
 	for _ in 1 2 3; do
-		if go test -run '^$' -parallel 1 -fuzz "^$2\$" -fuzztime 6s -fuzzminimizetime 5x "$1" >"$log" 2>&1; then
+		if go test -run '^$' -parallel 1 -fuzz "^$2\$" -fuzztime 4s -fuzzminimizetime 5x "$1" >"$log" 2>&1; then
 			echo "$1 $2: $(sed -n 's/.*execs: \([0-9]*\).*/\1/p' "$log" | tail -1) executions"
 			return 0
 		fi
