@@ -21,6 +21,7 @@ const (
 // Generate writes all functions of attention_amd64.s.
 func Generate(p *asm.Program) {
 	declareConstants(p)
+	p.Declare("attention", append(asm.ExpConstants, asm.One)...)
 	wide := target{p, "AVX512", 16, p.ZMM}
 	wide.scores(12, 2)
 	wide.scores(4, 2)
@@ -33,6 +34,7 @@ func Generate(p *asm.Program) {
 	wide.weighted(2, 4)
 	wide.weighted(1, 4)
 	wide.blend()
+	wide.exp()
 	vnni := target{p, "AVX512VNNI", 16, p.ZMM}
 	for _, rows := range []int{6, 2, 1} {
 		vnni.scoresQ8(rows, 2, vnni.biased())
@@ -279,6 +281,41 @@ func (t target) blend() {
 	t.ADDQ(operand.U32(4*t.lanes), x)
 	t.SUBQ(operand.U32(t.lanes), n)
 	t.JNZ(operand.LabelRef("next"))
+	t.VZEROUPPER()
+	t.RET()
+}
+
+// exp is written for ZMM registers: sums are in the eight lanes of one.
+func (t target) exp() {
+	t.Func("exp"+t.isa, "func(sum *float64, x *float32, n int, top, scale float32)",
+		"exp"+t.isa+" does n numbers, a multiple of 16.",
+		"",
+		"\tfor i := range n {",
+		"\t\tx[i] = math32.Exp((x[i] - top) * scale)",
+		"\t\tsum[i%8] += float64(x[i])",
+		"\t}")
+	sum, x := t.Load(t.Param("sum"), t.GP64()), t.Load(t.Param("x"), t.GP64())
+	n := t.Load(t.Param("n"), t.GP64())
+	top, scale, lanes := t.register(), t.register(), t.register()
+	t.VBROADCASTSS(t.Argument("top"), top)
+	t.VBROADCASTSS(t.Argument("scale"), scale)
+	t.VMOVUPD(asm.At(sum, 0), lanes)
+	t.Label("next")
+	v, part, wide := t.register(), t.YMM(), t.register()
+	t.VMOVUPS(asm.At(x, 0), v)
+	t.VSUBPS(top, v, v)
+	t.VMULPS(scale, v, v)
+	t.Exp("attention", v)
+	t.VMOVUPS(v, asm.At(x, 0))
+	t.VCVTPS2PD(v.AsY(), wide)
+	t.VADDPD(wide, lanes, lanes)
+	t.VEXTRACTF32X8(operand.U8(1), v, part)
+	t.VCVTPS2PD(part, wide)
+	t.VADDPD(wide, lanes, lanes)
+	t.ADDQ(operand.U32(4*t.lanes), x)
+	t.SUBQ(operand.U32(t.lanes), n)
+	t.JNZ(operand.LabelRef("next"))
+	t.VMOVUPD(lanes, asm.At(sum, 0))
 	t.VZEROUPPER()
 	t.RET()
 }

@@ -4,7 +4,6 @@ package vectors
 import (
 	"math"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -13,7 +12,7 @@ import (
 
 // Generate writes all functions of vectors_amd64.s.
 func Generate(p *asm.Program) {
-	declareConstants(p)
+	p.Declare("vectors", constants...)
 	for _, t := range []target{
 		{p, "AVX512", 16, p.ZMM},
 		{p, "AVX2", 8, p.YMM},
@@ -34,41 +33,16 @@ type target struct {
 	register func() reg.VecVirtual
 }
 
-// The constants, in every lane of a ZMM register.
-var constants = []struct {
-	name  string
-	value uint32
-}{
-	{"vectorsSign", 1 << 31},
-	{"vectorsMagnitude", math.MaxInt32},
-	{"vectorsOne", math.Float32bits(1)},
-	{"vectorsTwo", math.Float32bits(2)},
-	{"vectorsLeast", math.Float32bits(-87)},
-	{"vectorsMost", math.Float32bits(88)},
-	{"vectorsLog2E", math.Float32bits(math.Log2E)},
-	{"vectorsMagic", math.Float32bits(0x1.8p23)},
-	{"vectorsLn2Hi", math.Float32bits(0x1.62ep-1)},
-	{"vectorsLn2Lo", math.Float32bits(0x1.0bfbe8p-15)},
-	{"vectorsTerm7", math.Float32bits(1.0 / 5040)},
-	{"vectorsTerm6", math.Float32bits(1.0 / 720)},
-	{"vectorsTerm5", math.Float32bits(1.0 / 120)},
-	{"vectorsTerm4", math.Float32bits(1.0 / 24)},
-	{"vectorsTerm3", math.Float32bits(1.0 / 6)},
-	{"vectorsTerm2", math.Float32bits(0.5)},
-}
-
-func declareConstants(p *asm.Program) {
-	for _, c := range constants {
-		p.StaticGlobal(c.name)
-		p.DataAttributes(attr.RODATA | attr.NOPTR)
-		for range 16 {
-			p.AppendDatum(operand.U32(c.value))
-		}
-	}
-}
+// constants are those of all functions.
+var constants = append([]asm.Constant{
+	{Name: "Sign", Value: 1 << 31},
+	{Name: "Magnitude", Value: math.MaxInt32},
+	asm.One,
+	{Name: "Two", Value: math.Float32bits(2)},
+}, asm.ExpConstants...)
 
 func constant(name string) operand.Mem {
-	return operand.NewDataAddr(operand.NewStaticSymbol("vectors"+name), 0)
+	return asm.Declared("vectors" + name)
 }
 
 // loop writes a function over n ≥ 1 blocks of the slices whose first numbers the named
@@ -115,31 +89,7 @@ func (t target) load(m operand.Mem) reg.VecVirtual {
 	return v
 }
 
-// exp replaces x by its exponential, as math32.Exp does.
-func (t target) exp(x reg.VecVirtual) {
-	shifted, n, p := t.register(), t.register(), t.register()
-	bound := t.load(constant("Least"))
-	t.VMAXPS(x, bound, x) // NaN stays: the first is what is kept if one is
-	t.VMOVUPS(constant("Most"), bound)
-	t.VMINPS(x, bound, x)
-	t.VMULPS(constant("Log2E"), x, shifted)
-	t.VADDPS(constant("Magic"), shifted, shifted)
-	t.VSUBPS(constant("Magic"), shifted, n)
-	t.VMULPS(constant("Ln2Hi"), n, p)
-	t.VSUBPS(p, x, x)
-	t.VMULPS(constant("Ln2Lo"), n, p)
-	t.VSUBPS(p, x, x)
-	t.VMULPS(constant("Term7"), x, p)
-	for i, term := range []string{"Term6", "Term5", "Term4", "Term3", "Term2", "One", "One"} {
-		if i > 0 {
-			t.VMULPS(x, p, p)
-		}
-		t.VADDPS(constant(term), p, p)
-	}
-	t.VPSLLD(operand.U8(23), shifted, shifted)
-	t.VPADDD(constant("One"), shifted, shifted)
-	t.VMULPS(shifted, p, x)
-}
+func (t target) exp(x reg.VecVirtual) { t.Exp("vectors", x) }
 
 // sigmoid returns that of x.
 func (t target) sigmoid(x reg.VecVirtual) reg.VecVirtual {

@@ -44,6 +44,240 @@ DATA attentionEights<>+48(SB)/8, $0x0808080808080808
 DATA attentionEights<>+56(SB)/8, $0x0808080808080808
 GLOBL attentionEights<>(SB), RODATA|NOPTR, $64
 
+DATA attentionLeast<>+0(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+4(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+8(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+12(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+16(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+20(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+24(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+28(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+32(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+36(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+40(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+44(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+48(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+52(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+56(SB)/4, $0xc2ae0000
+DATA attentionLeast<>+60(SB)/4, $0xc2ae0000
+GLOBL attentionLeast<>(SB), RODATA|NOPTR, $64
+
+DATA attentionMost<>+0(SB)/4, $0x42b00000
+DATA attentionMost<>+4(SB)/4, $0x42b00000
+DATA attentionMost<>+8(SB)/4, $0x42b00000
+DATA attentionMost<>+12(SB)/4, $0x42b00000
+DATA attentionMost<>+16(SB)/4, $0x42b00000
+DATA attentionMost<>+20(SB)/4, $0x42b00000
+DATA attentionMost<>+24(SB)/4, $0x42b00000
+DATA attentionMost<>+28(SB)/4, $0x42b00000
+DATA attentionMost<>+32(SB)/4, $0x42b00000
+DATA attentionMost<>+36(SB)/4, $0x42b00000
+DATA attentionMost<>+40(SB)/4, $0x42b00000
+DATA attentionMost<>+44(SB)/4, $0x42b00000
+DATA attentionMost<>+48(SB)/4, $0x42b00000
+DATA attentionMost<>+52(SB)/4, $0x42b00000
+DATA attentionMost<>+56(SB)/4, $0x42b00000
+DATA attentionMost<>+60(SB)/4, $0x42b00000
+GLOBL attentionMost<>(SB), RODATA|NOPTR, $64
+
+DATA attentionLog2E<>+0(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+4(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+8(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+12(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+16(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+20(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+24(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+28(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+32(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+36(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+40(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+44(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+48(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+52(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+56(SB)/4, $0x3fb8aa3b
+DATA attentionLog2E<>+60(SB)/4, $0x3fb8aa3b
+GLOBL attentionLog2E<>(SB), RODATA|NOPTR, $64
+
+DATA attentionMagic<>+0(SB)/4, $0x4b400000
+DATA attentionMagic<>+4(SB)/4, $0x4b400000
+DATA attentionMagic<>+8(SB)/4, $0x4b400000
+DATA attentionMagic<>+12(SB)/4, $0x4b400000
+DATA attentionMagic<>+16(SB)/4, $0x4b400000
+DATA attentionMagic<>+20(SB)/4, $0x4b400000
+DATA attentionMagic<>+24(SB)/4, $0x4b400000
+DATA attentionMagic<>+28(SB)/4, $0x4b400000
+DATA attentionMagic<>+32(SB)/4, $0x4b400000
+DATA attentionMagic<>+36(SB)/4, $0x4b400000
+DATA attentionMagic<>+40(SB)/4, $0x4b400000
+DATA attentionMagic<>+44(SB)/4, $0x4b400000
+DATA attentionMagic<>+48(SB)/4, $0x4b400000
+DATA attentionMagic<>+52(SB)/4, $0x4b400000
+DATA attentionMagic<>+56(SB)/4, $0x4b400000
+DATA attentionMagic<>+60(SB)/4, $0x4b400000
+GLOBL attentionMagic<>(SB), RODATA|NOPTR, $64
+
+DATA attentionLn2Hi<>+0(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+4(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+8(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+12(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+16(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+20(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+24(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+28(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+32(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+36(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+40(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+44(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+48(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+52(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+56(SB)/4, $0x3f317000
+DATA attentionLn2Hi<>+60(SB)/4, $0x3f317000
+GLOBL attentionLn2Hi<>(SB), RODATA|NOPTR, $64
+
+DATA attentionLn2Lo<>+0(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+4(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+8(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+12(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+16(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+20(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+24(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+28(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+32(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+36(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+40(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+44(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+48(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+52(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+56(SB)/4, $0x3805fdf4
+DATA attentionLn2Lo<>+60(SB)/4, $0x3805fdf4
+GLOBL attentionLn2Lo<>(SB), RODATA|NOPTR, $64
+
+DATA attentionTerm7<>+0(SB)/4, $0x39500d01
+DATA attentionTerm7<>+4(SB)/4, $0x39500d01
+DATA attentionTerm7<>+8(SB)/4, $0x39500d01
+DATA attentionTerm7<>+12(SB)/4, $0x39500d01
+DATA attentionTerm7<>+16(SB)/4, $0x39500d01
+DATA attentionTerm7<>+20(SB)/4, $0x39500d01
+DATA attentionTerm7<>+24(SB)/4, $0x39500d01
+DATA attentionTerm7<>+28(SB)/4, $0x39500d01
+DATA attentionTerm7<>+32(SB)/4, $0x39500d01
+DATA attentionTerm7<>+36(SB)/4, $0x39500d01
+DATA attentionTerm7<>+40(SB)/4, $0x39500d01
+DATA attentionTerm7<>+44(SB)/4, $0x39500d01
+DATA attentionTerm7<>+48(SB)/4, $0x39500d01
+DATA attentionTerm7<>+52(SB)/4, $0x39500d01
+DATA attentionTerm7<>+56(SB)/4, $0x39500d01
+DATA attentionTerm7<>+60(SB)/4, $0x39500d01
+GLOBL attentionTerm7<>(SB), RODATA|NOPTR, $64
+
+DATA attentionTerm6<>+0(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+4(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+8(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+12(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+16(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+20(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+24(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+28(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+32(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+36(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+40(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+44(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+48(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+52(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+56(SB)/4, $0x3ab60b61
+DATA attentionTerm6<>+60(SB)/4, $0x3ab60b61
+GLOBL attentionTerm6<>(SB), RODATA|NOPTR, $64
+
+DATA attentionTerm5<>+0(SB)/4, $0x3c088889
+DATA attentionTerm5<>+4(SB)/4, $0x3c088889
+DATA attentionTerm5<>+8(SB)/4, $0x3c088889
+DATA attentionTerm5<>+12(SB)/4, $0x3c088889
+DATA attentionTerm5<>+16(SB)/4, $0x3c088889
+DATA attentionTerm5<>+20(SB)/4, $0x3c088889
+DATA attentionTerm5<>+24(SB)/4, $0x3c088889
+DATA attentionTerm5<>+28(SB)/4, $0x3c088889
+DATA attentionTerm5<>+32(SB)/4, $0x3c088889
+DATA attentionTerm5<>+36(SB)/4, $0x3c088889
+DATA attentionTerm5<>+40(SB)/4, $0x3c088889
+DATA attentionTerm5<>+44(SB)/4, $0x3c088889
+DATA attentionTerm5<>+48(SB)/4, $0x3c088889
+DATA attentionTerm5<>+52(SB)/4, $0x3c088889
+DATA attentionTerm5<>+56(SB)/4, $0x3c088889
+DATA attentionTerm5<>+60(SB)/4, $0x3c088889
+GLOBL attentionTerm5<>(SB), RODATA|NOPTR, $64
+
+DATA attentionTerm4<>+0(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+4(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+8(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+12(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+16(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+20(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+24(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+28(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+32(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+36(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+40(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+44(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+48(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+52(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+56(SB)/4, $0x3d2aaaab
+DATA attentionTerm4<>+60(SB)/4, $0x3d2aaaab
+GLOBL attentionTerm4<>(SB), RODATA|NOPTR, $64
+
+DATA attentionTerm3<>+0(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+4(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+8(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+12(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+16(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+20(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+24(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+28(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+32(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+36(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+40(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+44(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+48(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+52(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+56(SB)/4, $0x3e2aaaab
+DATA attentionTerm3<>+60(SB)/4, $0x3e2aaaab
+GLOBL attentionTerm3<>(SB), RODATA|NOPTR, $64
+
+DATA attentionTerm2<>+0(SB)/4, $0x3f000000
+DATA attentionTerm2<>+4(SB)/4, $0x3f000000
+DATA attentionTerm2<>+8(SB)/4, $0x3f000000
+DATA attentionTerm2<>+12(SB)/4, $0x3f000000
+DATA attentionTerm2<>+16(SB)/4, $0x3f000000
+DATA attentionTerm2<>+20(SB)/4, $0x3f000000
+DATA attentionTerm2<>+24(SB)/4, $0x3f000000
+DATA attentionTerm2<>+28(SB)/4, $0x3f000000
+DATA attentionTerm2<>+32(SB)/4, $0x3f000000
+DATA attentionTerm2<>+36(SB)/4, $0x3f000000
+DATA attentionTerm2<>+40(SB)/4, $0x3f000000
+DATA attentionTerm2<>+44(SB)/4, $0x3f000000
+DATA attentionTerm2<>+48(SB)/4, $0x3f000000
+DATA attentionTerm2<>+52(SB)/4, $0x3f000000
+DATA attentionTerm2<>+56(SB)/4, $0x3f000000
+DATA attentionTerm2<>+60(SB)/4, $0x3f000000
+GLOBL attentionTerm2<>(SB), RODATA|NOPTR, $64
+
+DATA attentionOne<>+0(SB)/4, $0x3f800000
+DATA attentionOne<>+4(SB)/4, $0x3f800000
+DATA attentionOne<>+8(SB)/4, $0x3f800000
+DATA attentionOne<>+12(SB)/4, $0x3f800000
+DATA attentionOne<>+16(SB)/4, $0x3f800000
+DATA attentionOne<>+20(SB)/4, $0x3f800000
+DATA attentionOne<>+24(SB)/4, $0x3f800000
+DATA attentionOne<>+28(SB)/4, $0x3f800000
+DATA attentionOne<>+32(SB)/4, $0x3f800000
+DATA attentionOne<>+36(SB)/4, $0x3f800000
+DATA attentionOne<>+40(SB)/4, $0x3f800000
+DATA attentionOne<>+44(SB)/4, $0x3f800000
+DATA attentionOne<>+48(SB)/4, $0x3f800000
+DATA attentionOne<>+52(SB)/4, $0x3f800000
+DATA attentionOne<>+56(SB)/4, $0x3f800000
+DATA attentionOne<>+60(SB)/4, $0x3f800000
+GLOBL attentionOne<>(SB), RODATA|NOPTR, $64
+
 // func scores12x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
 // Requires: AVX, AVX512F
 TEXT ·scores12x32AVX512(SB), NOSPLIT, $0-48
@@ -2044,6 +2278,61 @@ next:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	JNZ         next
+	VZEROUPPER
+	RET
+
+// func expAVX512(sum *float64, x *float32, n int, top float32, scale float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·expAVX512(SB), NOSPLIT, $0-32
+	MOVQ         sum+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS top+24(FP), Z0
+	VBROADCASTSS scale+28(FP), Z1
+	VMOVUPD      (AX), Z2
+
+next:
+	VMOVUPS       (CX), Z3
+	VSUBPS        Z0, Z3, Z3
+	VMULPS        Z1, Z3, Z3
+	VMOVUPS       attentionLeast<>+0(SB), Z4
+	VMAXPS        Z3, Z4, Z3
+	VMOVUPS       attentionMost<>+0(SB), Z4
+	VMINPS        Z3, Z4, Z3
+	VMULPS        attentionLog2E<>+0(SB), Z3, Z4
+	VADDPS        attentionMagic<>+0(SB), Z4, Z4
+	VSUBPS        attentionMagic<>+0(SB), Z4, Z5
+	VMULPS        attentionLn2Hi<>+0(SB), Z5, Z6
+	VSUBPS        Z6, Z3, Z3
+	VMULPS        attentionLn2Lo<>+0(SB), Z5, Z6
+	VSUBPS        Z6, Z3, Z3
+	VMULPS        attentionTerm7<>+0(SB), Z3, Z6
+	VADDPS        attentionTerm6<>+0(SB), Z6, Z6
+	VMULPS        Z3, Z6, Z6
+	VADDPS        attentionTerm5<>+0(SB), Z6, Z6
+	VMULPS        Z3, Z6, Z6
+	VADDPS        attentionTerm4<>+0(SB), Z6, Z6
+	VMULPS        Z3, Z6, Z6
+	VADDPS        attentionTerm3<>+0(SB), Z6, Z6
+	VMULPS        Z3, Z6, Z6
+	VADDPS        attentionTerm2<>+0(SB), Z6, Z6
+	VMULPS        Z3, Z6, Z6
+	VADDPS        attentionOne<>+0(SB), Z6, Z6
+	VMULPS        Z3, Z6, Z6
+	VADDPS        attentionOne<>+0(SB), Z6, Z6
+	VPSLLD        $0x17, Z4, Z4
+	VPADDD        attentionOne<>+0(SB), Z4, Z4
+	VMULPS        Z4, Z6, Z3
+	VMOVUPS       Z3, (CX)
+	VCVTPS2PD     Y3, Z4
+	VADDPD        Z4, Z2, Z2
+	VEXTRACTF32X8 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z4
+	VADDPD        Z4, Z2, Z2
+	ADDQ          $0x00000040, CX
+	SUBQ          $0x00000010, DX
+	JNZ           next
+	VMOVUPD       Z2, (AX)
 	VZEROUPPER
 	RET
 

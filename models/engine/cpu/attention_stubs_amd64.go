@@ -173,6 +173,16 @@ func weighted1x64AVX512(dst *float32, weights *float32, values *float32, positio
 //go:noescape
 func blendAVX512(dst *float32, x *float32, n int, by float32)
 
+// expAVX512 does n numbers, a multiple of 16.
+//
+//	for i := range n {
+//		x[i] = math32.Exp((x[i] - top) * scale)
+//		sum[i%8] += float64(x[i])
+//	}
+//
+//go:noescape
+func expAVX512(sum *float64, x *float32, n int, top float32, scale float32)
+
 // scoresQ8x6x32AVX512VNNI multiplies 6 queries of blocks of 32 numbers with the keys of
 // 32 · tiles positions, both in int8 with scales. While it works it fetches what is ahead.
 //
