@@ -35,6 +35,7 @@ func Generate(p *asm.Program) {
 	wide.weighted(1, 4)
 	wide.blend()
 	wide.exp()
+	wide.decodeQ8()
 	vnni := target{p, "AVX512VNNI", 16, p.ZMM}
 	for _, rows := range []int{6, 2, 1} {
 		vnni.scoresQ8(rows, 2, vnni.biased())

@@ -2336,6 +2336,31 @@ next:
 	VZEROUPPER
 	RET
 
+// func decodeQ8AVX512(dst *float32, src *byte, blocks int)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·decodeQ8AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ blocks+16(FP), DX
+
+block:
+	VPBROADCASTW (CX), Y0
+	VCVTPH2PS    Y0, Z0
+	VPMOVSXBD    2(CX), Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (AX)
+	VPMOVSXBD    18(CX), Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         $0x00000022, CX
+	ADDQ         $0x00000080, AX
+	DECQ         DX
+	JNZ          block
+	VZEROUPPER
+	RET
+
 // func scoresQ8x6x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte)
 // Requires: AVX, AVX512F, AVX512VL, AVX512VNNI
 TEXT ·scoresQ8x6x32AVX512VNNI(SB), NOSPLIT, $0-48

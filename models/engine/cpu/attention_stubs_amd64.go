@@ -183,6 +183,17 @@ func blendAVX512(dst *float32, x *float32, n int, by float32)
 //go:noescape
 func expAVX512(sum *float64, x *float32, n int, top float32, scale float32)
 
+// decodeQ8AVX512 writes the numbers of blocks of q8_0.
+//
+//	for b := range blocks {
+//		for i := range 32 {
+//			dst[32*b+i] = float32(int8(src[34*b+2+i])) * fp16At(src, 34*b)
+//		}
+//	}
+//
+//go:noescape
+func decodeQ8AVX512(dst *float32, src *byte, blocks int)
+
 // scoresQ8x6x32AVX512VNNI multiplies 6 queries of blocks of 32 numbers with the keys of
 // 32 · tiles positions, both in int8 with scales. While it works it fetches what is ahead.
 //

@@ -12,10 +12,10 @@ var simdVectors = []*Vectors{
 		},
 		blendLanes: 8, blendNumbers: blendAVX2, unpackRows: unpackQ4x1AVX2, unpackGroups: unpackQ4x8AVX2, q8Tiles: q8TilesAVX2,
 	}),
-	newSIMD("avx512", "attention, exponentials and the delta rule in sixteen floats a register, the rest as avx2", kernels.AVX512, wideAttention(q8TilesAVX2)).withDeltaRule(deltaRuleAVX512).withExp(expAVX512),
-	newSIMD("avx512vnni", "as avx512, scores of int8 by VPDPBUSD", kernels.AVX512VNNI, wideAttention([]q8Tile{
+	wide(newSIMD("avx512", "attention and the delta rule in sixteen floats a register, the rest as avx2", kernels.AVX512, wideAttention(q8TilesAVX2))),
+	wide(newSIMD("avx512vnni", "as avx512, scores of int8 by VPDPBUSD", kernels.AVX512VNNI, wideAttention([]q8Tile{
 		{6, 32, scoresQ8x6x32AVX512VNNI}, {2, 32, scoresQ8x2x32AVX512VNNI}, {1, 32, scoresQ8x1x32AVX512VNNI},
-	})).withDeltaRule(deltaRuleAVX512).withExp(expAVX512),
+	}))),
 }
 
 var q8TilesAVX2 = []q8Tile{{2, 16, scoresQ8x2x16AVX2}, {1, 16, scoresQ8x1x16AVX2}}
@@ -35,14 +35,20 @@ func wideAttention(q8 []q8Tile) attentionSIMD {
 	}
 }
 
-// withExp gives v a kernel of a multiple of 16 numbers.
-func (v *Vectors) withExp(kernel func(sum *float64, x *float32, n int, top, scale float32)) *Vectors {
+// wide gives v the kernels of AVX-512 outside attention.
+func wide(v *Vectors) *Vectors {
 	v.exp = func(sum lanes, x []float32, top, by float32) lanes {
 		n := len(x) &^ 15
 		if n > 0 {
-			kernel(&sum[0], &x[0], n, top, by)
+			expAVX512(&sum[0], &x[0], n, top, by)
 		}
 		return exp(sum, x[n:], top, by)
 	}
-	return v
+	v.decodeQ8 = func(dst []float32, src []byte) {
+		if blocks := len(dst) / q8Len; blocks > 0 {
+			src = src[:blocks*q8Bytes]
+			decodeQ8AVX512(&dst[0], &src[0], blocks)
+		}
+	}
+	return v.withDeltaRule(deltaRuleAVX512)
 }
