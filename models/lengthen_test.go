@@ -103,3 +103,26 @@ func TestLengthenRefuses(t *testing.T) {
 		t.Errorf("another engine: %v", err)
 	}
 }
+
+// What decoding takes behind 4096 tokens, which were computed and which were not: the same.
+func BenchmarkDecodeBehind(b *testing.B) {
+	const depth = 4096
+	x := newFixture(b, deepCache())
+	m := x.open(b, models.Options{CPU: cpu.Options{Packing: cpu.PackFirst, Threads: 2}})
+	for name, computed := range map[string]int{"computed": depth, "lengthened": 512} {
+		b.Run(name, func(b *testing.B) {
+			s := must(m.NewSession(models.SessionOptions{Context: depth + 1}))
+			defer s.Close()
+			must(s.Prefill(context.Background(), text(computed, m.Config.Vocab)))
+			if err := s.Lengthen(depth); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				must(s.Decode(1))
+				if err := s.Truncate(depth); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

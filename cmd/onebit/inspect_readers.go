@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"onebit/formats"
 	"onebit/models/arch"
@@ -22,8 +23,11 @@ func (r inspection) readers(rotation *arch.Rotation) string {
 		}
 		return false
 	}
+	foreign := slices.ContainsFunc(r.Formats, func(f formatTotal) bool { return slices.Contains(i2sPackings(), f.Format) })
 	const prism, ggml = "PrismML-Eng/llama.cpp", "ggml-org/llama.cpp"
 	switch {
+	case foreign && has(formats.PQ2_0, formats.PTQ1_0, formats.Q2_0_g128, formats.Q2_0, formats.Q1_0_g128):
+		return fmt.Sprintf("Prism's formats beside i2_s: onebit reads it, %s does not", ggml)
 	case rotation != nil && has(formats.PQ2_0, formats.PTQ1_0):
 		return fmt.Sprintf("Bonsai 2, rotated (%s): onebit and %s of September 2026 read it, %s does not", rotation, prism, ggml)
 	case rotation != nil:
