@@ -180,7 +180,7 @@ func (req *phaseRequest) measure(ctx context.Context) (reply phaseReply, err err
 	}
 	var cache *formats.Type
 	if req.Cache != "" {
-		if cache, err = formats.Lookup(req.Cache); err != nil {
+		if cache, err = cpu.CacheFormat(req.Cache); err != nil {
 			return nil, err
 		}
 	}

@@ -168,14 +168,11 @@ func parseCache(name string) (*formats.Type, error) {
 	if name == "" {
 		return nil, nil
 	}
-	var known []string
-	for _, t := range cpu.CacheFormats() {
-		if t.Name == name {
-			return t, nil
-		}
-		known = append(known, t.Name)
+	t, err := cpu.CacheFormat(name)
+	if err != nil {
+		return nil, usagef("--cache: %w", err)
 	}
-	return nil, usagef("--cache: keys and values cannot be kept in %q (known: %s)", name, strings.Join(known, ", "))
+	return t, nil
 }
 
 // referenceVariant dequantizes weights and sums in float64.

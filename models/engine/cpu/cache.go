@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"onebit/formats"
@@ -95,6 +96,18 @@ func decodeHalves(v *Vectors, dst []float32, src []byte) { v.decodeF16(dst, src)
 // CacheFormats lists what keys and values can be kept in.
 func CacheFormats() []*formats.Type {
 	return slices.SortedFunc(maps.Keys(cells), func(a, b *formats.Type) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// CacheFormat returns the one of CacheFormats that has that name.
+func CacheFormat(name string) (*formats.Type, error) {
+	var known []string
+	for _, t := range CacheFormats() {
+		if t.Name == name {
+			return t, nil
+		}
+		known = append(known, t.Name)
+	}
+	return nil, fmt.Errorf("keys and values cannot be kept in %q (known: %s)", name, strings.Join(known, ", "))
 }
 
 // newCache makes room for the blocks whose state is a KV.
