@@ -84,11 +84,11 @@ func square(text string, r role) legendEntry {
 var (
 	familyColors = map[string]int{
 		"reference": 7, "scalar": 4, "unrolled": 3,
-		"avx2": 0, "avxvnni": 2, "avx512": 6, "avx512vnni": 1,
+		"avx2": 0, "avxvnni": 2, "avx512": 6, "avx512vnni": 1, "amx": 7,
 		"neon": 0, "neondot": 2, "neoni8mm": 1, "metal": 6, "llama": 5,
 	}
 	layoutShapes = map[string]int{
-		"": 0, "native": 1, "lookup": 2, "f32": 3, "packed": 4, "stream": 6, "q8_row": 5, "q8_128": 7, "q8_32": 6, "bench": 7,
+		"": 0, "native": 1, "lookup": 2, "f32": 3, "packed": 4, "int8": 4, "stream": 6, "q8_row": 5, "q8_128": 7, "q8_32": 6, "bench": 7,
 		"simd": 4, "rows": 1, "naive": 3,
 	}
 	formatOrder = []string{
