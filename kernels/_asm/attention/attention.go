@@ -85,16 +85,32 @@ func (t target) each(tile [][]reg.VecVirtual, f func(row, disp int, v reg.VecVir
 	}
 }
 
-// fetch fetches so many bytes from ahead on into the second-level cache, where
-// there are so few rows that memory is what takes time.
-func (t target) fetch(ahead reg.GPVirtual, rows, bytes int) {
+// A fetcher fetches what is ahead into the second-level cache, where there are so
+// few rows that memory takes the time.
+type fetcher struct {
+	ahead, step reg.Register
+}
+
+// fetcher loads one from the arguments; nil: there are too many rows.
+func (t target) fetcher(rows int) *fetcher {
 	if rows > fetchRows {
-		return
+		return nil
 	}
-	for i := 0; i < bytes; i += 64 {
-		t.PREFETCHT1(asm.At(ahead, i))
+	return &fetcher{t.Load(t.Param("ahead"), t.GP64()), t.Load(t.Param("step"), t.GP64())}
+}
+
+// line fetches line i ahead.
+func (t target) line(f *fetcher, i int) {
+	if f != nil {
+		t.PREFETCHT1(asm.At(f.ahead, 64*i))
 	}
-	t.ADDQ(operand.U32(bytes), ahead)
+}
+
+// step goes on by that many bytes.
+func (t target) step(f *fetcher) {
+	if f != nil {
+		t.ADDQ(f.step, f.ahead)
+	}
 }
 
 // multiply adds the products of a row's number, at x, with vectors.
@@ -137,9 +153,9 @@ func (t target) nextGroups(keys asm.Rows, positions int) {
 func (t target) scores(rows, vectors int) {
 	positions := vectors * t.lanes
 	name := fmt.Sprintf("scores%dx%d%s", rows, positions, t.isa)
-	t.Func(name, "func(dst, q, keys *float32, width, tiles int, ahead *byte)",
+	t.Func(name, "func(dst, q, keys *float32, width, tiles int, ahead *byte, step int)",
 		fmt.Sprintf("%s multiplies %d queries, a multiple of 16 wide, with the keys of", name, rows),
-		fmt.Sprintf("%d · tiles positions. While it works it fetches what is ahead.", positions),
+		fmt.Sprintf("%d · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.", positions),
 		"",
 		fmt.Sprintf("\tfor r := range %d {", rows),
 		fmt.Sprintf("\t\tfor t := range %d * tiles {", positions),
@@ -154,7 +170,7 @@ func (t target) scores(rows, vectors int) {
 		"\t\t}",
 		"\t}")
 	dst := t.Load(t.Param("dst"), t.GP64())
-	ahead := t.Load(t.Param("ahead"), t.GP64()).(reg.GPVirtual)
+	ahead := t.fetcher(rows)
 	width, groupBytes := t.Load(t.Param("width"), t.GP64()), t.GP64()
 	t.SHLQ(operand.U8(2), width)
 	t.MOVQ(width, groupBytes)
@@ -180,7 +196,7 @@ func (t target) scores(rows, vectors int) {
 		}
 	}
 	for k := range chunk {
-		t.fetch(ahead, rows, positions*2)
+		t.line(ahead, k)
 		var key []reg.VecVirtual
 		for v := range vectors {
 			key = append(key, t.gather(keys, v, 4*group*k))
@@ -193,6 +209,7 @@ func (t target) scores(rows, vectors int) {
 		t.VADDPS(asm.At(dst, rowStride*row+disp), v, v)
 		t.VMOVUPS(v, asm.At(dst, rowStride*row+disp))
 	})
+	t.step(ahead)
 	t.Advance(keys, operand.U32(4*group*chunk))
 	t.Advance(queries, operand.U32(4*chunk))
 	t.SUBQ(operand.U32(4*chunk), left)
@@ -210,7 +227,7 @@ func (t target) scores(rows, vectors int) {
 func (t target) weighted(rows, vectors int) {
 	columns := vectors * t.lanes
 	name := fmt.Sprintf("weighted%dx%d%s", rows, columns, t.isa)
-	t.Func(name, "func(dst, weights, values *float32, positions, width, tiles int, ahead *byte)",
+	t.Func(name, "func(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)",
 		fmt.Sprintf("%s adds to the first %d · tiles columns of %d rows the values of", name, columns, rows),
 		"positions, each times its weight. While it works it fetches what is ahead.",
 		"",
@@ -222,7 +239,7 @@ func (t target) weighted(rows, vectors int) {
 		"\t\t}",
 		"\t}")
 	values := t.Load(t.Param("values"), t.GP64())
-	ahead := t.Load(t.Param("ahead"), t.GP64()).(reg.GPVirtual)
+	ahead := t.fetcher(rows)
 	width := t.Load(t.Param("width"), t.GP64())
 	t.SHLQ(operand.U8(2), width)
 	out := t.Rows(t.Stride(width), (rows+3)/4)
@@ -238,7 +255,10 @@ func (t target) weighted(rows, vectors int) {
 	t.each(acc, func(row, disp int, v reg.VecVirtual) { t.VMOVUPS(out.At(row, disp), v) })
 
 	t.Label("position")
-	t.fetch(ahead, rows, columns*2)
+	for i := 0; i < 2*columns; i += 64 {
+		t.line(ahead, i/64)
+	}
+	t.step(ahead)
 	var v []reg.VecVirtual
 	for i := range vectors {
 		v = append(v, t.register())

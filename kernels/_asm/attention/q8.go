@@ -106,7 +106,7 @@ func (t target) scales(keys asm.Rows, v int) reg.VecVirtual {
 func (t target) scoresQ8(rows, vectors int, d dot) {
 	positions := vectors * t.lanes
 	name := fmt.Sprintf("scoresQ8x%dx%d%s", rows, positions, t.isa)
-	t.Func(name, "func(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)",
+	t.Func(name, "func(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte, step int)",
 		fmt.Sprintf("%s multiplies %d queries of blocks of 32 numbers with the keys of", name, rows),
 		fmt.Sprintf("%d · tiles positions, both in int8 with scales. While it works it fetches what is ahead.", positions),
 		"",
@@ -127,7 +127,7 @@ func (t target) scoresQ8(rows, vectors int, d dot) {
 		"",
 		d.doc)
 	dst := t.Load(t.Param("dst"), t.GP64())
-	ahead := t.Load(t.Param("ahead"), t.GP64()).(reg.GPVirtual)
+	ahead := t.fetcher(rows)
 	blocks, groupBytes, rowBytes := t.Load(t.Param("blocks"), t.GP64()), t.GP64(), t.GP64()
 	t.IMUL3Q(operand.U32(keyBlock), blocks, groupBytes)
 	t.IMUL3Q(operand.U32(queryBlock), blocks, rowBytes)
@@ -145,7 +145,10 @@ func (t target) scoresQ8(rows, vectors int, d dot) {
 	t.each(scores, func(_, _ int, v reg.VecVirtual) { t.Clear(v) })
 
 	t.Label("block")
-	t.fetch(ahead, rows, positions*keyBlock/group)
+	for i := 0; i < positions*keyBlock/group; i += 64 {
+		t.line(ahead, i/64)
+	}
+	t.step(ahead)
 	for r := range sums {
 		for _, v := range sums[r] {
 			if d.excess {

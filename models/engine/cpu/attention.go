@@ -98,6 +98,7 @@ func (a *attention) answer(s *stream, head, heads, from, end int) {
 		} else {
 			t.next = kv.keys(0, s.block, (kvHead+1)%kv.heads)
 		}
+		t.next = t.next[:attendSpan*kv.rowBytes]
 		t.meet()
 	}
 	for r, state := range a.states {
@@ -137,14 +138,19 @@ func (t *tile) meet() {
 	}
 }
 
+// spanOf returns what is decoded together of keys or values, from a position on.
+func (t *tile) spanOf(rows []byte, at int) []byte {
+	return rows[at*t.cache.rowBytes : min(at+attendSpan, t.positions)*t.cache.rowBytes]
+}
+
 // score multiplies the rows with the keys.
 func (t *tile) score(from int) {
 	dim := t.cache.dim
 	for at := 0; at < t.positions; at += attendSpan {
 		n := min(attendSpan, t.positions-at)
-		scores, ahead := t.scores[from*cacheTile+at:], t.values
+		scores, ahead := t.scores[from*cacheTile+at:], t.spanOf(t.values, 0)
 		if at+n < t.positions {
-			ahead = t.keys[(at+n)*t.cache.rowBytes:]
+			ahead = t.spanOf(t.keys, at+n)
 		}
 		if t.cache.int8 {
 			blocks := dim / q8Len
@@ -164,7 +170,7 @@ func (t *tile) weigh(from int) {
 		n := min(attendSpan, t.positions-at)
 		values, ahead := t.cache.floatValues(t.values, at, n, &t.reader), t.next
 		if at+n < t.positions {
-			ahead = t.values[(at+n)*t.cache.rowBytes:]
+			ahead = t.spanOf(t.values, at+n)
 		}
 		for r := from; r < len(t.states); r += together {
 			end := min(r+together, len(t.states))

@@ -4,14 +4,15 @@
 
 // The assembly of attention in NEON, as attention_amd64.s specifies it.
 
-// func scores4x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte)
+// func scores4x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
 //
 // 4 queries with the keys of 16 · tiles positions.
-TEXT ·scores4x16NEON(SB), NOSPLIT, $0-48
+TEXT ·scores4x16NEON(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0
 	MOVD keys+16(FP), R2
 	MOVD tiles+32(FP), R4
 	MOVD ahead+40(FP), R5
+	MOVD step+48(FP), R25
 
 tile:
 	MOVD q+8(FP), R7
@@ -62,7 +63,7 @@ chunk:
 	PRFM 320(R5), PLDL1KEEP
 	PRFM 384(R5), PLDL1KEEP
 	PRFM 448(R5), PLDL1KEEP
-	ADD $512, R5, R5
+	ADD R25, R5, R5
 
 fetched:
 	FMOVQ.P 16(R7), F20
@@ -411,14 +412,15 @@ fetched:
 	BNE tile
 	RET
 
-// func scores2x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte)
+// func scores2x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
 //
 // 2 queries with the keys of 16 · tiles positions.
-TEXT ·scores2x16NEON(SB), NOSPLIT, $0-48
+TEXT ·scores2x16NEON(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0
 	MOVD keys+16(FP), R2
 	MOVD tiles+32(FP), R4
 	MOVD ahead+40(FP), R5
+	MOVD step+48(FP), R25
 
 tile:
 	MOVD q+8(FP), R7
@@ -453,7 +455,7 @@ chunk:
 	PRFM 320(R5), PLDL1KEEP
 	PRFM 384(R5), PLDL1KEEP
 	PRFM 448(R5), PLDL1KEEP
-	ADD $512, R5, R5
+	ADD R25, R5, R5
 
 fetched:
 	FMOVQ.P 16(R7), F20
@@ -650,14 +652,15 @@ fetched:
 	BNE tile
 	RET
 
-// func scores1x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte)
+// func scores1x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
 //
 // 1 query with the keys of 16 · tiles positions.
-TEXT ·scores1x16NEON(SB), NOSPLIT, $0-48
+TEXT ·scores1x16NEON(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0
 	MOVD keys+16(FP), R2
 	MOVD tiles+32(FP), R4
 	MOVD ahead+40(FP), R5
+	MOVD step+48(FP), R25
 
 tile:
 	MOVD q+8(FP), R7
@@ -683,7 +686,7 @@ chunk:
 	PRFM 320(R5), PLDL1KEEP
 	PRFM 384(R5), PLDL1KEEP
 	PRFM 448(R5), PLDL1KEEP
-	ADD $512, R5, R5
+	ADD R25, R5, R5
 
 fetched:
 	FMOVQ.P 16(R7), F20
@@ -804,10 +807,10 @@ fetched:
 	BNE tile
 	RET
 
-// func weighted4x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte)
+// func weighted4x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
 //
 // 16 · tiles columns of 4 rows.
-TEXT ·weighted4x16NEON(SB), NOSPLIT, $0-56
+TEXT ·weighted4x16NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD weights+8(FP), R1
 	MOVD values+16(FP), R2
@@ -815,6 +818,7 @@ TEXT ·weighted4x16NEON(SB), NOSPLIT, $0-56
 	LSL $2, R4, R4
 	MOVD tiles+40(FP), R5
 	MOVD ahead+48(FP), R6
+	MOVD step+56(FP), R25
 
 tile:
 	MOVD R0, R7
@@ -836,7 +840,7 @@ tile:
 position:
 	CBZ R6, fetched
 	PRFM (R6), PLDL1KEEP
-	ADD $32, R6, R6
+	ADD R25, R6, R6
 
 fetched:
 	FLDPQ (R13), (F16, F17)
@@ -879,10 +883,10 @@ fetched:
 	BNE tile
 	RET
 
-// func weighted2x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte)
+// func weighted2x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
 //
 // 16 · tiles columns of 2 rows.
-TEXT ·weighted2x16NEON(SB), NOSPLIT, $0-56
+TEXT ·weighted2x16NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD weights+8(FP), R1
 	MOVD values+16(FP), R2
@@ -890,6 +894,7 @@ TEXT ·weighted2x16NEON(SB), NOSPLIT, $0-56
 	LSL $2, R4, R4
 	MOVD tiles+40(FP), R5
 	MOVD ahead+48(FP), R6
+	MOVD step+56(FP), R25
 
 tile:
 	MOVD R0, R7
@@ -905,7 +910,7 @@ tile:
 position:
 	CBZ R6, fetched
 	PRFM (R6), PLDL1KEEP
-	ADD $32, R6, R6
+	ADD R25, R6, R6
 
 fetched:
 	FLDPQ (R13), (F16, F17)
@@ -934,10 +939,10 @@ fetched:
 	BNE tile
 	RET
 
-// func weighted1x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte)
+// func weighted1x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
 //
 // 16 · tiles columns of 1 row.
-TEXT ·weighted1x16NEON(SB), NOSPLIT, $0-56
+TEXT ·weighted1x16NEON(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD weights+8(FP), R1
 	MOVD values+16(FP), R2
@@ -945,6 +950,7 @@ TEXT ·weighted1x16NEON(SB), NOSPLIT, $0-56
 	LSL $2, R4, R4
 	MOVD tiles+40(FP), R5
 	MOVD ahead+48(FP), R6
+	MOVD step+56(FP), R25
 
 tile:
 	MOVD R0, R7
@@ -957,7 +963,7 @@ tile:
 position:
 	CBZ R6, fetched
 	PRFM (R6), PLDL1KEEP
-	ADD $32, R6, R6
+	ADD R25, R6, R6
 
 fetched:
 	FLDPQ (R13), (F16, F17)
@@ -998,15 +1004,16 @@ next:
 	BNE next
 	RET
 
-// func scoresQ8x1x16NEON(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
+// func scoresQ8x1x16NEON(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte, step int)
 //
 // 1 query with the keys of 16 · tiles positions. Sums of pairs add up by SADALP.
-TEXT ·scoresQ8x1x16NEON(SB), NOSPLIT, $0-48
+TEXT ·scoresQ8x1x16NEON(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0
 	MOVD keys+16(FP), R2
 	MOVD blocks+24(FP), R3
 	MOVD tiles+32(FP), R4
 	MOVD ahead+40(FP), R21
+	MOVD step+48(FP), R25
 	MOVD $272, R19
 	MUL R3, R19, R19
 
@@ -1029,7 +1036,7 @@ block:
 	PRFM 384(R21), PLDL2KEEP
 	PRFM 448(R21), PLDL2KEEP
 	PRFM 512(R21), PLDL2KEEP
-	ADD $544, R21, R21
+	ADD R25, R21, R21
 	FMOVQ.P 16(R2), F28
 	FMOVQ.P 16(R20), F29
 	WORD $0x0e217b98 // fcvtl v24.4s, v28.4h
@@ -1227,15 +1234,16 @@ block:
 	BNE tile
 	RET
 
-// func scoresQ8x2x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
+// func scoresQ8x2x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte, step int)
 //
 // 2 queries with the keys of 16 · tiles positions.
-TEXT ·scoresQ8x2x16NEONDot(SB), NOSPLIT, $0-48
+TEXT ·scoresQ8x2x16NEONDot(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0
 	MOVD keys+16(FP), R2
 	MOVD blocks+24(FP), R3
 	MOVD tiles+32(FP), R4
 	MOVD ahead+40(FP), R21
+	MOVD step+48(FP), R25
 	MOVD $40, R5
 	MUL R3, R5, R5
 	MOVD $272, R19
@@ -1265,7 +1273,7 @@ block:
 	PRFM 384(R21), PLDL2KEEP
 	PRFM 448(R21), PLDL2KEEP
 	PRFM 512(R21), PLDL2KEEP
-	ADD $544, R21, R21
+	ADD R25, R21, R21
 	FMOVQ.P 16(R2), F28
 	FMOVQ.P 16(R20), F29
 	WORD $0x0e217b98 // fcvtl v24.4s, v28.4h
@@ -1404,15 +1412,16 @@ block:
 	BNE tile
 	RET
 
-// func scoresQ8x1x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
+// func scoresQ8x1x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte, step int)
 //
 // 1 query with the keys of 16 · tiles positions.
-TEXT ·scoresQ8x1x16NEONDot(SB), NOSPLIT, $0-48
+TEXT ·scoresQ8x1x16NEONDot(SB), NOSPLIT, $0-56
 	MOVD dst+0(FP), R0
 	MOVD keys+16(FP), R2
 	MOVD blocks+24(FP), R3
 	MOVD tiles+32(FP), R4
 	MOVD ahead+40(FP), R21
+	MOVD step+48(FP), R25
 	MOVD $272, R19
 	MUL R3, R19, R19
 
@@ -1435,7 +1444,7 @@ block:
 	PRFM 384(R21), PLDL2KEEP
 	PRFM 448(R21), PLDL2KEEP
 	PRFM 512(R21), PLDL2KEEP
-	ADD $544, R21, R21
+	ADD R25, R21, R21
 	FMOVQ.P 16(R2), F28
 	FMOVQ.P 16(R20), F29
 	WORD $0x0e217b98 // fcvtl v24.4s, v28.4h

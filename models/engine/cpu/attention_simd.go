@@ -18,19 +18,19 @@ type attentionSIMD struct {
 // a time.
 type scoreTile struct {
 	rows, positions int
-	run             func(dst, q, keys *float32, width, tiles int, ahead *byte)
+	run             func(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
 }
 
 // A q8Tile is a scoreTile of queries in int8 and keys in q8_0.
 type q8Tile struct {
 	rows, positions int
-	run             func(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
+	run             func(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte, step int)
 }
 
 // A weightTile does so many columns of so many rows at a time.
 type weightTile struct {
 	rows, columns int
-	run           func(dst, weights, values *float32, positions, width, tiles int, ahead *byte)
+	run           func(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
 }
 
 func (a *attentionSIMD) scores(dst, q, keys []float32, width, positions int, ahead []byte) {
@@ -46,7 +46,8 @@ func (a *attentionSIMD) scores(dst, q, keys []float32, width, positions int, ahe
 		tiles := (positions + tile.positions - 1) / tile.positions
 		_ = dst[(tile.rows-1)*cacheTile+tiles*tile.positions-1]
 		_ = keys[tiles*tile.positions*width-1]
-		tile.run(&dst[0], &q[0], &keys[0], width, tiles, fetched(ahead, bytesOf(keys)))
+		from, step := paced(ahead, bytesOf(keys), tiles*width/16)
+		tile.run(&dst[0], &q[0], &keys[0], width, tiles, from, step)
 		if q, ahead = q[tile.rows*width:], nil; len(q) > 0 {
 			dst = dst[tile.rows*cacheTile:]
 		}
@@ -65,7 +66,8 @@ func (a *attentionSIMD) weighted(dst, weights, values []float32, width, position
 				rows = tile.rows
 			}
 			if tiles := (width - done) / tile.columns; tile.rows == rows && tiles > 0 {
-				tile.run(&dst[done], &weights[0], &values[done], positions, width, tiles, fetched(ahead, bytesOf(values)))
+				from, step := paced(ahead, bytesOf(values), tiles*positions)
+				tile.run(&dst[done], &weights[0], &values[done], positions, width, tiles, from, step)
 				done, ahead = done+tiles*tile.columns, nil
 			}
 		}
@@ -78,12 +80,13 @@ func (a *attentionSIMD) weighted(dst, weights, values []float32, width, position
 	}
 }
 
-// fetched returns where ahead is, or where it does no harm.
-func fetched(ahead []byte, read *byte) *byte {
-	if ahead == nil {
-		return read
+// paced returns where a kernel begins to fetch what is ahead, and how far it goes on
+// in each of so many steps: without anything, it stays where it does no harm.
+func paced(ahead []byte, read *byte, steps int) (from *byte, step int) {
+	if len(ahead) == 0 || steps == 0 {
+		return read, 0
 	}
-	return &ahead[0]
+	return &ahead[0], (len(ahead) + steps - 1) / steps
 }
 
 func (a *attentionSIMD) blend(dst, x []float32, by float32) {
@@ -105,7 +108,8 @@ func (a *attentionSIMD) scoresQ8(dst []float32, q, keys []byte, blocks, position
 		tiles := (positions + tile.positions - 1) / tile.positions
 		_ = dst[(tile.rows-1)*cacheTile+tiles*tile.positions-1]
 		_ = keys[tiles*tile.positions*blocks*q8Bytes-1]
-		tile.run(&dst[0], &q[0], &keys[0], blocks, tiles, fetched(ahead, &keys[0]))
+		from, step := paced(ahead, &keys[0], tiles*blocks)
+		tile.run(&dst[0], &q[0], &keys[0], blocks, tiles, from, step)
 		if q, ahead = q[tile.rows*row:], nil; len(q) > 0 {
 			dst = dst[tile.rows*cacheTile:]
 		}

@@ -5,7 +5,7 @@
 package cpu
 
 // scores12x32AVX512 multiplies 12 queries, a multiple of 16 wide, with the keys of
-// 32 · tiles positions. While it works it fetches what is ahead.
+// 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
 //
 //	for r := range 12 {
 //		for t := range 32 * tiles {
@@ -21,10 +21,10 @@ package cpu
 //	}
 //
 //go:noescape
-func scores12x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
+func scores12x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
 
 // scores4x32AVX512 multiplies 4 queries, a multiple of 16 wide, with the keys of
-// 32 · tiles positions. While it works it fetches what is ahead.
+// 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
 //
 //	for r := range 4 {
 //		for t := range 32 * tiles {
@@ -40,10 +40,10 @@ func scores12x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles
 //	}
 //
 //go:noescape
-func scores4x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
+func scores4x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
 
 // scores2x32AVX512 multiplies 2 queries, a multiple of 16 wide, with the keys of
-// 32 · tiles positions. While it works it fetches what is ahead.
+// 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
 //
 //	for r := range 2 {
 //		for t := range 32 * tiles {
@@ -59,10 +59,10 @@ func scores4x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 //	}
 //
 //go:noescape
-func scores2x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
+func scores2x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
 
 // scores1x32AVX512 multiplies 1 queries, a multiple of 16 wide, with the keys of
-// 32 · tiles positions. While it works it fetches what is ahead.
+// 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
 //
 //	for r := range 1 {
 //		for t := range 32 * tiles {
@@ -78,7 +78,7 @@ func scores2x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 //	}
 //
 //go:noescape
-func scores1x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
+func scores1x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
 
 // weighted12x32AVX512 adds to the first 32 · tiles columns of 12 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -92,7 +92,7 @@ func scores1x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 //	}
 //
 //go:noescape
-func weighted12x32AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
+func weighted12x32AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted12x16AVX512 adds to the first 16 · tiles columns of 12 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -106,7 +106,7 @@ func weighted12x32AVX512(dst *float32, weights *float32, values *float32, positi
 //	}
 //
 //go:noescape
-func weighted12x16AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
+func weighted12x16AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted4x64AVX512 adds to the first 64 · tiles columns of 4 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -120,7 +120,7 @@ func weighted12x16AVX512(dst *float32, weights *float32, values *float32, positi
 //	}
 //
 //go:noescape
-func weighted4x64AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
+func weighted4x64AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted4x16AVX512 adds to the first 16 · tiles columns of 4 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -134,7 +134,7 @@ func weighted4x64AVX512(dst *float32, weights *float32, values *float32, positio
 //	}
 //
 //go:noescape
-func weighted4x16AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
+func weighted4x16AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted2x64AVX512 adds to the first 64 · tiles columns of 2 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -148,7 +148,7 @@ func weighted4x16AVX512(dst *float32, weights *float32, values *float32, positio
 //	}
 //
 //go:noescape
-func weighted2x64AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
+func weighted2x64AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted1x64AVX512 adds to the first 64 · tiles columns of 1 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -162,7 +162,7 @@ func weighted2x64AVX512(dst *float32, weights *float32, values *float32, positio
 //	}
 //
 //go:noescape
-func weighted1x64AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
+func weighted1x64AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
 
 // blendAVX512 does n numbers, a multiple of 16.
 //
@@ -215,7 +215,7 @@ func decodeQ8AVX512(dst *float32, src *byte, blocks int)
 // It multiplies keys+128, which are unsigned, and begins with what that is too much.
 //
 //go:noescape
-func scoresQ8x6x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte)
+func scoresQ8x6x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte, step int)
 
 // scoresQ8x2x32AVX512VNNI multiplies 2 queries of blocks of 32 numbers with the keys of
 // 32 · tiles positions, both in int8 with scales. While it works it fetches what is ahead.
@@ -238,7 +238,7 @@ func scoresQ8x6x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tile
 // It multiplies keys+128, which are unsigned, and begins with what that is too much.
 //
 //go:noescape
-func scoresQ8x2x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte)
+func scoresQ8x2x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte, step int)
 
 // scoresQ8x1x32AVX512VNNI multiplies 1 queries of blocks of 32 numbers with the keys of
 // 32 · tiles positions, both in int8 with scales. While it works it fetches what is ahead.
@@ -261,10 +261,10 @@ func scoresQ8x2x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tile
 // It multiplies keys+128, which are unsigned, and begins with what that is too much.
 //
 //go:noescape
-func scoresQ8x1x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte)
+func scoresQ8x1x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte, step int)
 
 // scores6x16AVX2 multiplies 6 queries, a multiple of 16 wide, with the keys of
-// 16 · tiles positions. While it works it fetches what is ahead.
+// 16 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
 //
 //	for r := range 6 {
 //		for t := range 16 * tiles {
@@ -280,10 +280,10 @@ func scoresQ8x1x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tile
 //	}
 //
 //go:noescape
-func scores6x16AVX2(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
+func scores6x16AVX2(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
 
 // scores2x32AVX2 multiplies 2 queries, a multiple of 16 wide, with the keys of
-// 32 · tiles positions. While it works it fetches what is ahead.
+// 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
 //
 //	for r := range 2 {
 //		for t := range 32 * tiles {
@@ -299,10 +299,10 @@ func scores6x16AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 //	}
 //
 //go:noescape
-func scores2x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
+func scores2x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
 
 // scores1x32AVX2 multiplies 1 queries, a multiple of 16 wide, with the keys of
-// 32 · tiles positions. While it works it fetches what is ahead.
+// 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
 //
 //	for r := range 1 {
 //		for t := range 32 * tiles {
@@ -318,7 +318,7 @@ func scores2x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 //	}
 //
 //go:noescape
-func scores1x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte)
+func scores1x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
 
 // weighted6x16AVX2 adds to the first 16 · tiles columns of 6 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -332,7 +332,7 @@ func scores1x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 //	}
 //
 //go:noescape
-func weighted6x16AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
+func weighted6x16AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted2x32AVX2 adds to the first 32 · tiles columns of 2 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -346,7 +346,7 @@ func weighted6x16AVX2(dst *float32, weights *float32, values *float32, positions
 //	}
 //
 //go:noescape
-func weighted2x32AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
+func weighted2x32AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted2x16AVX2 adds to the first 16 · tiles columns of 2 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -360,7 +360,7 @@ func weighted2x32AVX2(dst *float32, weights *float32, values *float32, positions
 //	}
 //
 //go:noescape
-func weighted2x16AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
+func weighted2x16AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted1x16AVX2 adds to the first 16 · tiles columns of 1 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -374,7 +374,7 @@ func weighted2x16AVX2(dst *float32, weights *float32, values *float32, positions
 //	}
 //
 //go:noescape
-func weighted1x16AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte)
+func weighted1x16AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
 
 // blendAVX2 does n numbers, a multiple of 8.
 //
@@ -406,7 +406,7 @@ func blendAVX2(dst *float32, x *float32, n int, by float32)
 // It multiplies |keys| with a query that has got the keys' signs; no key is -128.
 //
 //go:noescape
-func scoresQ8x2x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte)
+func scoresQ8x2x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte, step int)
 
 // scoresQ8x1x16AVX2 multiplies 1 queries of blocks of 32 numbers with the keys of
 // 16 · tiles positions, both in int8 with scales. While it works it fetches what is ahead.
@@ -429,7 +429,7 @@ func scoresQ8x2x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int,
 // It multiplies |keys| with a query that has got the keys' signs; no key is -128.
 //
 //go:noescape
-func scoresQ8x1x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte)
+func scoresQ8x1x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte, step int)
 
 // unpackQ4x1AVX2 writes blocks of q4_0, of 1 positions side by side, as blocks of q8_0.
 //

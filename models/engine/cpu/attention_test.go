@@ -47,7 +47,7 @@ func BenchmarkAttention(b *testing.B) {
 	for i := range states {
 		states[i] = kv
 	}
-	for _, format := range []*formats.Type{formats.F32, formats.F16, formats.Q8_0} {
+	for _, format := range []*formats.Type{formats.F32, formats.F16, formats.Q8_0, formats.Q4_0} {
 		for _, depth := range []int{1024, 4096, 8192} {
 			s := newTestStream(b, e, engine.StreamOptions{States: states, Context: depth + 128, Batch: 128, Cache: format})
 			q, k, v, out := s.Buffer(heads*dim), s.Buffer(kv.Heads*dim), s.Buffer(kv.Heads*dim), s.Buffer(heads*dim)

@@ -20,34 +20,34 @@ func attentionNEON(q8 []q8Tile) attentionSIMD {
 }
 
 //go:noescape
-func scores4x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte)
+func scores4x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
 
 //go:noescape
-func scores2x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte)
+func scores2x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
 
 //go:noescape
-func scores1x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte)
+func scores1x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
 
 //go:noescape
-func weighted4x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte)
+func weighted4x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
 
 //go:noescape
-func weighted2x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte)
+func weighted2x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
 
 //go:noescape
-func weighted1x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte)
+func weighted1x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
 
 //go:noescape
 func blendNEON(dst, x *float32, n int, by float32)
 
 //go:noescape
-func scoresQ8x1x16NEON(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
+func scoresQ8x1x16NEON(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte, step int)
 
 //go:noescape
-func scoresQ8x2x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
+func scoresQ8x2x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte, step int)
 
 //go:noescape
-func scoresQ8x1x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte)
+func scoresQ8x1x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte, step int)
 
 //go:noescape
 func unpackQ4x1NEON(dst, src *byte, blocks int)
