@@ -17,6 +17,10 @@ import (
 // with zeros, by all variants that say so.
 func TestBadWeightsShowInProducts(t *testing.T) {
 	const rows, cols = 35, 512
+	trials := 6
+	if testing.Short() {
+		trials = 2
+	}
 	for _, v := range kernels.Variants() {
 		if !v.ShowsBadWeights() {
 			continue
@@ -24,7 +28,7 @@ func TestBadWeightsShowInProducts(t *testing.T) {
 		t.Run(v.String(), func(t *testing.T) {
 			kerneltest.Require(t, v)
 			rng := rand.New(rand.NewPCG(1, 2))
-			for range 6 {
+			for range trials {
 				tensor := kerneltest.Tensor(t, v.Format, rows, cols, rng)
 				row := spoil(t, tensor, rng)
 				m, err := v.InPlace(tensor)

@@ -140,17 +140,22 @@ run_tests() {
 	GOEXPERIMENT=simd ONEBIT_REQUIRE=$require go test -short -run Conformance/i2_s/avx2-archsimd ./kernels
 }
 
+# of_models are tests of what sessions take, return and draw, which are the same
+# code on every machine.
+of_models='^Test(CacheFollowsThePosition|PlanIsWhatIsTaken|EngineCountsCaches|Speculate.*|HFEqualsGGUF|HFMatchesOracle|DecodeDoesNotAllocate|LengthenedTexts)$'
+readonly of_models
+
 # test_purego runs the packages whose code differs under the tag, and those that
 # link one. Features of the CPU, which it hides, reach all others by name only.
 # Short: what the portable code computes, go test ./... has proved in full; nor is
 # it what commands do that multiply nothing, or what a model's size takes.
 test_purego() {
-	local others='^TestScripts$/^(compare|gate.*|gopher|history|import|machine|man|metal|report_machines|split|train_.*|usage|version)$|^Test(CacheFollowsThePosition|PlanIsWhatIsTaken|EngineCountsCaches|SpeculateDistribution)$'
+	local others='^TestScripts$/^(compare|gate.*|gopher|history|import|machine|man|metal|report_machines|split|train_.*|usage|version)$'
 	local files='{{.ImportPath}} {{.GoFiles}} {{.SFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}' changed
 	changed=$(comm -13 <(go list -f "$files" ./... | sort) <(go list -tags purego -f "$files" ./... | sort) | cut -d' ' -f1)
 	[ -n "$changed" ]
 	# shellcheck disable=SC2046 # a list of packages
-	go test -timeout 30m -short -skip "$others" -tags purego onebit/internal/cpu $(linking "$(grep -v '/internal/cpu$' <<<"$changed")")
+	go test -timeout 30m -short -skip "$others|$of_models" -tags purego onebit/internal/cpu $(linking "$(grep -v '/internal/cpu$' <<<"$changed")")
 }
 
 # linking PACKAGES: the packages whose tests link one of them.
@@ -186,7 +191,7 @@ test_arm64() {
 	on_arm64 cortex-a72 neon -run "$some" ./kernels/... ./bench/roofline
 	on_arm64 neoverse-n1 neon,dotprod,fp16 -run "$some" ./kernels/... ./bench/roofline
 	# shellcheck disable=SC2046 # a list of packages, less one that is no static program, and one that is slow and calls the others
-	on_arm64 max neon,dotprod,i8mm,fp16,bf16 ./internal/... ./formats/... ./kernels/... ./bench/roofline $(go list ./models/... | grep -vE '/(metal|train/lm)$')
+	on_arm64 max neon,dotprod,i8mm,fp16,bf16 -skip "$of_models" ./internal/... ./formats/... ./kernels/... ./bench/roofline $(go list ./models/... | grep -vE '/(metal|train/lm)$')
 	metal_arm64
 }
 
