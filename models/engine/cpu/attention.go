@@ -72,9 +72,12 @@ func (a *attention) start(s *stream, head, heads, from, end int) {
 		copy(a.queries[(c-from)*heads*dim:][:heads*dim], s.q.data[c*width+head*dim:])
 	}
 	if s.cache.int8 {
-		a.writer.acts.Prepare(s.cache.quantizer, a.queries, (end-from)*heads, dim)
-		a.codes = grow(a.codes, (end-from)*heads*dim/q8Len*queryBytes)
-		packQueries(a.codes, &a.writer.acts)
+		bytes := dim / q8Len * queryBytes
+		a.codes = grow(a.codes, (end-from)*heads*bytes)
+		for r := range a.states { // alone, because a batch would be laid out for products
+			a.writer.acts.Prepare(s.cache.quantizer, a.queries[r*dim:][:dim], 1, dim)
+			packQuery(a.codes[r*bytes:], &a.writer.acts)
+		}
 	}
 	clear(a.answers)
 	for r := range a.states {
@@ -198,7 +201,10 @@ func (t *tile) weighRows(r, end, at, from, n int, values []float32, ahead []byte
 // place, and counts them. Sums are float64. A score that is NaN makes that NaN.
 func (s *softmax) advance(v *Vectors, scores []float32, scale float32) {
 	top := max(s.top, v.maximum(scores))
-	s.by = math32.Exp(float32((s.top - top) * scale))
+	s.by = 1
+	if top != s.top {
+		s.by = math32.Exp(float32((s.top - top) * scale))
+	}
 	s.sum = float64(s.sum*float64(s.by)) + v.exp(lanes{}, scores, top, scale).fold()
 	s.top = top
 }

@@ -226,17 +226,15 @@ func unpackQ4Scalar(dst, src []byte, blocks, positions int) {
 	}
 }
 
-// packQueries writes queries that were quantized as scoresQ8 takes them.
-func packQueries(dst []byte, acts *kernels.Activations) {
-	for r := range acts.N {
-		q, scales, sums := acts.Columns(nil, r, 1)
-		for b, scale := range scales {
-			for i, code := range q[b*q8Len:][:q8Len] {
-				dst[i] = byte(code)
-			}
-			binary.LittleEndian.PutUint32(dst[q8Len:], math.Float32bits(scale))
-			binary.LittleEndian.PutUint32(dst[q8Len+4:], uint32(-128*sums[b]))
-			dst = dst[queryBytes:]
+// packQuery writes a query that was quantized as scoresQ8 takes it.
+func packQuery(dst []byte, acts *kernels.Activations) {
+	q, scales, sums := acts.Columns(nil, 0, 1)
+	for b, scale := range scales {
+		for i, code := range q[b*q8Len:][:q8Len] {
+			dst[i] = byte(code)
 		}
+		binary.LittleEndian.PutUint32(dst[q8Len:], math.Float32bits(scale))
+		binary.LittleEndian.PutUint32(dst[q8Len+4:], uint32(-128*sums[b]))
+		dst = dst[queryBytes:]
 	}
 }
