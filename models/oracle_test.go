@@ -51,6 +51,7 @@ var oracleModels = []struct {
 	{"qwen35", preset("tiny-qwen35"), nil},
 	{"qwen35 of 8 blocks", smallQwen35(), nil},
 	{"qwen35 rotated", smallQwen35(), fold},
+	{"qwen35 of short keys", smallQwen35(), shortKeys},
 	{"bitnet-b1.58", preset("tiny-bitnet"), nil},
 	{"bitnet", tiny1bitLLM(), nil},
 	{"bitnet in tq1_0 and q2_0, head in q8_0", tiny1bitLLM(), func(t testing.TB, x *fixture) {

@@ -32,6 +32,7 @@ const (
 	Unrotated    Mistake = "a rotated file taken for one that is not"
 	WholeRope    Mistake = "the rotary embedding turning whole heads"
 	TapsReversed Mistake = "the first tap for the latest input"
+	TurnHeads    Mistake = "query heads using key heads in turn"
 )
 
 func (m *Model) makes(mistake Mistake) bool { return slices.Contains(m.mistakes, mistake) }
@@ -185,6 +186,9 @@ func (m *Model) attend(q, k, v [][][]float64) [][]float64 {
 	for t := range q {
 		for i := range c.Heads {
 			j := i * c.KVHeads / c.Heads
+			if m.makes(TurnHeads) {
+				j = i % c.KVHeads
+			}
 			weights := make([]float64, t+1)
 			total := 0.0
 			for u := range weights {
