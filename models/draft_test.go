@@ -34,7 +34,9 @@ func TestDraft(t *testing.T) {
 		{[]int{3, 3, 3}, 2, []int{3, 3, 3, 3, 3}},
 		{[]int{1, 2, 1, 2}, 2, []int{1, 2, 1, 2, 1}},
 	} {
-		at, match := lookup(test.text)
+		h := newHistory()
+		h.add(test.text...)
+		at, match := h.lookup()
 		if match != test.match {
 			t.Errorf("%v: a match of %d tokens, want %d", test.text, match, test.match)
 			continue
@@ -42,7 +44,7 @@ func TestDraft(t *testing.T) {
 		if match == 0 {
 			continue
 		}
-		if got := follow([]int{9}, test.text, at, 5); !slices.Equal(got[1:], test.want) {
+		if got := h.follow([]int{9}, at, 5); !slices.Equal(got[1:], test.want) {
 			t.Errorf("%v: drafted %v, want %v", test.text, got[1:], test.want)
 		}
 	}
@@ -66,7 +68,7 @@ func decodeBy(n int, slope, chance, disturbed float64) (took, plain float64) {
 		if rng.Float64() < disturbed {
 			cost *= 10
 		}
-		p.timed(1+k, cost)
+		p.timed(k, cost)
 		if k > 0 {
 			p.judged(longestMatch, k, right)
 		}
@@ -94,4 +96,20 @@ func TestPace(t *testing.T) {
 			t.Errorf("slope %g, %g right: %.2f times as fast, want %g", test.slope, test.chance, plain/took, test.gain)
 		}
 	}
+}
+
+// Costing makes passes take what cost says of so many columns, in passes over one,
+// and returns what they have taken so far.
+func (p *Speculator) Costing(cost func(columns int) float64) (spent func() float64) {
+	var t time.Time
+	total, begun := 0.0, false
+	p.now = func() time.Time {
+		if begun = !begun; !begun {
+			took := cost(len(p.draft))
+			total += took
+			t = t.Add(time.Duration(took * float64(time.Millisecond)))
+		}
+		return t
+	}
+	return func() float64 { return total }
 }
