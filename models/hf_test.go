@@ -14,6 +14,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/formats/gguf"
+	"onebit/internal/deviation"
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
@@ -167,6 +168,42 @@ func TestHFMatchesOracle(t *testing.T) {
 		s := session(t, m, models.SessionOptions{Cache: formats.F32})
 		if got := nmse(t, s, ids, want); !(got <= 1e-11) {
 			t.Errorf("%s: NMSE of the logits %.3g", tt.preset.Name, got)
+		}
+	}
+}
+
+// What a checkpoint is read as, written as a GGUF file, is a model of the logits of the
+// one that the checkpoint was made of: the oracle, which knows nothing of checkpoints,
+// computes both.
+func TestHFBecomesGGUF(t *testing.T) {
+	for _, tt := range []struct {
+		preset *arch.Preset
+		how    modeltest.HF
+	}{{smallQwen35(), modeltest.HF{}}, {smallQwen35(), modeltest.HF{Class: 1}}, {must(models.LookupPreset("tiny-minicpm")), modeltest.HF{}},
+		{preset("tiny-llama"), modeltest.HF{}}, {preset("tiny-llama"), modeltest.HF{Linear: "bitlinear"}}} {
+		x := newFixture(t, tt.preset)
+		src := must(models.OpenSource(x.hf(t, tt.how), gguf.Options{}))
+		defer src.Close()
+		meta, err := src.Metadata()
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // of a tokenizer
+			t.Fatal(err)
+		}
+		made := &fixture{meta: meta, data: map[string][]byte{}}
+		for _, info := range src.Tensors() {
+			made.put(t, info.Name, info.Type, must(src.Raw(info.Name)), info.Shape...)
+		}
+		ids := text(12, tt.preset.Config.Vocab)
+		got, want := must(modeltest.Load(made.file(t))).Logits(ids), must(modeltest.Load(x.file(t))).Logits(ids)
+		var sum deviation.Sum
+		for i := range want {
+			row := make([]float32, len(got[i]))
+			for j, y := range got[i] {
+				row[j] = float32(y)
+			}
+			sum.Add(deviation.Of(row, want[i]))
+		}
+		if e := sum.NMSE(); !(e <= 1e-12) {
+			t.Errorf("%s: an NMSE of %.3g", tt.preset.Name, e)
 		}
 	}
 }
