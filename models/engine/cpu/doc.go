@@ -15,7 +15,8 @@
 // keys and values is all the error that such a cache has. Keys in q8_0 are not
 // decoded: a query is rounded as they are, to int8 with a scale for 32 numbers, and
 // blocks are multiplied in integers, which about doubles the error of scores.
-// Weights of values stay float32.
+// Weights of values stay float32. Blocks of q4_0 are unpacked to q8_0's, which loses
+// nothing.
 //
 // Several queries meet keys and values together: those of heads that share them,
 // and in a prompt those of several columns, up to twelve in registers. A tile of
