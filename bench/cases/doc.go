@@ -154,7 +154,7 @@
 // what a pass gave and accepted the share of drafted tokens that were right.
 //
 // Tokens are random and the logits are not sampled. Keys and values of the D
-// tokens before are there before anything is timed. Those of the first 512 are
+// tokens before are there before anything is timed. Those of the first 128 are
 // computed, and on CPUs repeated behind them (models.Session.Lengthen): attention
 // reads and multiplies as much whatever they are. The header's depth-computed says
 // so where there are more.

@@ -104,7 +104,7 @@ func fill(ctx context.Context, t names.ModelTest, s *models.Session, ids []int) 
 
 // computedTokens is how many tokens before a test are computed. The keys and values
 // of more are theirs again: attention takes as long whatever it finds.
-const computedTokens = 512
+const computedTokens = 128
 
 // reach takes in the tokens, or makes as if it had where there are many.
 func reach(ctx context.Context, s *models.Session, ids []int) error {
