@@ -109,9 +109,11 @@ func recovered(f func()) (v any) {
 
 // BenchmarkDispatch is what a submission costs beyond its work: empty, with
 // tasks that the caller may finish alone; rendezvous, until every thread has
-// begun a task and all have ended.
+// begun a task and all have ended, which [DispatchTime] estimates. A line is how long
+// one core waits for a cache line that another has written.
 func BenchmarkDispatch(b *testing.B) {
-	p := NewPool(runtime.GOMAXPROCS(0))
+	require.Procs(b, 2)
+	p := NewPool(2)
 	defer p.Close()
 	b.Run("empty", func(b *testing.B) {
 		for b.Loop() {
@@ -130,5 +132,22 @@ func BenchmarkDispatch(b *testing.B) {
 			begun.Store(0)
 			p.ForEach(p.Threads(), meet)
 		}
+	})
+	b.Run("line", func(b *testing.B) {
+		const turns = 1000
+		var turn atomic.Int32
+		bounce := func(i int) {
+			for want := int32(i); want < turns; want += 2 {
+				for turn.Load() != want {
+					pause(1)
+				}
+				turn.Add(1)
+			}
+		}
+		for b.Loop() {
+			turn.Store(0)
+			p.ForEach(2, bounce)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/turns, "ns/line")
 	})
 }

@@ -23,8 +23,9 @@ const (
 	firstPasses = 3
 	renewPlain  = 64
 
-	// firstDrafts, of one token and of two, tell what further columns cost. For so
-	// many passes they wait for the longest match, as they do not count the loss.
+	// firstDrafts, of one token and then of three if that was right, tell what further
+	// columns cost. For so many passes they wait for the longest match, as what they
+	// lose is not counted.
 	firstDrafts = 2
 	patience    = 24
 
@@ -70,7 +71,10 @@ func (p *pace) draft(match, most int) int {
 		if match < longestMatch && p.plain.n < patience {
 			return 0
 		}
-		return max(0, min(most, 1+p.tried))
+		if p.credit > earned*float64(p.plain.n+1) { // the first was right
+			return max(0, min(most, 3))
+		}
+		return min(most, 1)
 	}
 	most = min(most, p.reach)
 	best, rate := 0, 1.0
