@@ -26,10 +26,10 @@ func BenchmarkTwoBit(b *testing.B) {
 		}{{"L2", 1 << 20}, {"L3", 32 << 20}, {"DRAM", 256 << 20}} {
 			var tensor *formats.Tensor // made once, if a benchmark wants it
 			for _, v := range kernels.Variants() {
-				if v.Format.Name != format || v.Scheme != kernels.FormatOf(v.Format).Scheme || v.ISA == kernels.Go {
+				if v.Format.Name != format || !timed(v) {
 					continue
 				}
-				b.Run(fmt.Sprintf("format=%s/mem=%s/variant=%s", format, mem.name, v.Name), func(b *testing.B) {
+				b.Run(fmt.Sprintf("format=%s/mem=%s/variant=%s/act=%s", format, mem.name, v.Name, v.Scheme), func(b *testing.B) {
 					if err := v.Available(); err != nil {
 						b.Skip(err)
 					}
@@ -43,6 +43,11 @@ func BenchmarkTwoBit(b *testing.B) {
 			}
 		}
 	}
+}
+
+// timed reports whether v is SIMD and of its format's usual scheme, or of q8_32.
+func timed(v *kernels.Variant) bool {
+	return v.ISA != kernels.Go && (v.Scheme == kernels.FormatOf(v.Format).Scheme || v.Scheme == kernels.Q8Per32)
 }
 
 // repeated is a matrix of about size bytes in huge pages, the same rows over
@@ -108,10 +113,10 @@ func BenchmarkTwoBitBatch(b *testing.B) {
 			free := func() error { return nil }
 			for _, n := range []int{1, 2, 3, 4, 6, 8, 12, 16, 32, 128, 512} {
 				for _, v := range kernels.Variants() {
-					if v.Format.Name != format || v.Scheme != kernels.FormatOf(v.Format).Scheme || v.ISA == kernels.Go {
+					if v.Format.Name != format || !timed(v) {
 						continue
 					}
-					b.Run(fmt.Sprintf("format=%s/mem=%s/columns=%d/variant=%s", format, mem.name, n, v.Name), func(b *testing.B) {
+					b.Run(fmt.Sprintf("format=%s/mem=%s/columns=%d/variant=%s/act=%s", format, mem.name, n, v.Name, v.Scheme), func(b *testing.B) {
 						if err := v.Available(); err != nil {
 							b.Skip(err)
 						}

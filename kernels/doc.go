@@ -69,7 +69,7 @@
 //
 // Native layouts are drawn in the documentation of package formats, packed ones in
 // that of the family: q1 has bitplanes, rows64 and rows128, twobit has codes64,
-// digits64 and words.
+// codes128, digits64 and words.
 //
 // # What a name says
 //

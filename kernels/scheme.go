@@ -112,7 +112,7 @@ type Span struct {
 	Unit     float32  // a power of two, 0 or NaN
 	Total    int32    // Σ share
 	MinusSum int32    // −Σ share·Σq
-	_        int32    // two to a cache line
+	HalfSum  int32    // the same of the first two groups
 }
 
 type orderedQ struct {
@@ -274,6 +274,9 @@ func spanOf(scales *[4]float32, sums *[4]int32) (s Span) {
 		s.Shares[i] = share
 		s.Total += share
 		s.MinusSum -= share * sums[i]
+		if i == 1 {
+			s.HalfSum = s.MinusSum
+		}
 	}
 	return s
 }

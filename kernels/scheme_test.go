@@ -77,10 +77,13 @@ func TestSpans(t *testing.T) {
 			if fraction, _ := math.Frexp(float64(s.Unit)); most > 0 && (fraction != 0.5 || most < s.Unit*(1<<14) || most >= s.Unit*(1<<15)) {
 				t.Fatalf("unit %v of scales %v: want a power of two, of which the largest is 2¹⁴ to 2¹⁵", s.Unit, scales)
 			}
-			var total, minusSum int32
+			var total, minusSum, half int32
 			for g, share := range s.Shares {
 				total += share
 				minusSum -= share * a.Sums[4*i+g]
+				if g < 2 {
+					half -= share * a.Sums[4*i+g]
+				}
 				var scale float32
 				if g < len(scales) {
 					scale = scales[g]
@@ -90,8 +93,8 @@ func TestSpans(t *testing.T) {
 					t.Errorf("share %d of %v is %v, want %v", share, s.Unit, s.Unit*float32(share), scale)
 				}
 			}
-			if total != s.Total || minusSum != s.MinusSum {
-				t.Errorf("total %d and sum %d, want %d and %d", s.Total, s.MinusSum, total, minusSum)
+			if total != s.Total || minusSum != s.MinusSum || half != s.HalfSum {
+				t.Errorf("total %d, sum %d and half of it %d, want %d, %d and %d", s.Total, s.MinusSum, s.HalfSum, total, minusSum, half)
 			}
 		}
 		x[33] = float32(math.Inf(1))

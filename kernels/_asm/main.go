@@ -40,6 +40,7 @@ var generators = []generator{
 	{"q1", "pack", pack.GenerateQ1},
 	{"q1", "q1", q1.Generate},
 	{"twobit", "pack", pack.GenerateTwoBit},
+	{"twobit", "spans", twobit.GenerateSpans},
 	{"twobit", "twobit", twobit.Generate},
 	{"vectors", "vectors", vectors.Generate},
 }

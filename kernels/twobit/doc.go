@@ -17,6 +17,9 @@
 //	            group 0            …   group D-1           64 fp16 scales
 //	            4 × 64 B: k 0…15       4 × 64 B            128 B
 //
+//	codes128    i2_s, i2_s_arm and ternary_u32 under q8_32: the same without scales, D = 8,
+//	            columns padded to a multiple of 128.
+//
 //	digits64    ptq1_0 with AVX-512 VNNI: 64 rows × 128 columns in 1792 bytes. Byte
 //	            4r+i of vector v of dword d is byte 4d+i of row 16v+r in the file.
 //
@@ -26,7 +29,8 @@
 //	words       i2_s_x4, whose bytes hold four rows each: rows as ternary_u32
 //	            has them, ceil(cols/16) words.
 //
-// The formats with one scale per tensor are multiplied in place, and so are tq2_0, q2_0,
+// Under q8_32 all but i2_s_x4 are multiplied in codes64 and codes128, on amd64. Other
+// schemes multiply the formats with one scale per tensor in place, and so are tq2_0, q2_0,
 // q2_0_g128 and pq2_0 by variants whose name ends in -native. One kernel serves all their
 // byte orders, because the activations are arranged and not the weights: an
 // Order puts beside each vector of weight bytes the four vectors of activations

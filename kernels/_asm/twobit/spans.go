@@ -1,0 +1,416 @@
+package twobit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"onebit/kernels/_asm/asm"
+)
+
+// Kernels of the layout codes64 under q8_32. Codes are shifted down to bytes, and the
+// sums of 32 products, which have 16 bits, meet the integer share of their scale in one
+// instruction. Several columns meet codes that were shifted once.
+
+// GenerateSpans writes all functions of spans_amd64.s.
+func GenerateSpans(p *asm.Program) {
+	g := &generator{Program: p}
+	g.masks[0] = g.repeat("spansMask", 0x0303030303030303, unitBytes)
+	for _, b := range []spanBlock{
+		{name: "Tensor", columns: 128, tensor: true},
+		{name: "Block64", columns: 64},
+		{name: "Block128", columns: 128},
+		{name: "Block256", columns: 256},
+	} {
+		for _, t := range []spanTarget{dpSpans{g}, vexSpans{narrowSpans{g}}, wordSpans{narrowSpans{g}}} {
+			for _, s := range t.shapes() {
+				k := &spanKernel{generator: g, spanTarget: t, block: b, vectors: s[0], columns: s[1]}
+				k.write()
+			}
+		}
+	}
+}
+
+// A spanBlock is how codes lie: so many columns, and behind them the fp16 scales of 64
+// rows; or none, as there is one for the tensor.
+type spanBlock struct {
+	name    string
+	columns int
+	tensor  bool
+}
+
+func (b spanBlock) bytes() int {
+	n := b.columns / 16 * dwordBytes
+	if !b.tensor {
+		n += tileScales
+	}
+	return n
+}
+
+// Fields of a kernels.Span, of which shares are the first.
+const (
+	spanUnit     = 16
+	spanMinus    = 24 // of all groups
+	spanHalf     = 28 // of the first two
+	spanSize     = 32
+	spanColumns  = 128
+	groupColumns = 32
+)
+
+// A spanTarget is what differs between instruction sets.
+type spanTarget interface {
+	name() string
+	// shapes are kernels' vectors of rows, and columns.
+	shapes() [][2]int
+	register() reg.VecVirtual
+	sums() int // for each vector and column, by turns
+	// together is how many of so many vectors have their codes in registers at once.
+	together(vectors int) int
+	// clear begins a sum of 32 products.
+	clear(sum reg.VecVirtual)
+	// code loads w's codes 2j bits up.
+	code(w operand.Mem, j int, mask, to reg.VecVirtual)
+	// add adds the products of vectors' codes with four activations to their sums.
+	add(q operand.Mem, codes, sums []reg.VecVirtual)
+	// scale adds sums times a share to others.
+	scale(share operand.Mem, sums, to []reg.VecVirtual)
+	// mul multiplies with a float32.
+	mul(by operand.Mem, v reg.VecVirtual)
+}
+
+// A spanKernel is a kernel for so many vectors of rows and columns.
+type spanKernel struct {
+	*generator
+	spanTarget
+	block            spanBlock
+	vectors, columns int
+
+	codes, scales, left reg.GPVirtual
+	q, spans            asm.Rows
+	mask, weight        reg.VecVirtual
+	sum, scaled, y      [][]reg.VecVirtual // by column, then vector
+}
+
+func (k *spanKernel) grid(per int) (out [][]reg.VecVirtual) {
+	for range k.columns {
+		var vectors []reg.VecVirtual
+		for range k.vectors * per {
+			vectors = append(vectors, k.register())
+		}
+		out = append(out, vectors)
+	}
+	return out
+}
+
+func (k *spanKernel) rowBytes() int { return int(k.register().Size()) } // of a dword of each of a vector's rows
+
+func (k *spanKernel) write() {
+	name := fmt.Sprintf("spans%s%d%s", k.block.name, k.columns, k.name())
+	rows := k.vectors * k.rowBytes() / 4
+	weight := "fp16(scale(r, k))"
+	if k.block.tensor {
+		weight = "scale"
+	}
+	doc := fmt.Sprintf(`%s multiplies %d rows of a tile of the layout codes64, in blocks
+of %d columns, with %d columns of activations under q8_32 in their natural order, stride
+bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
+
+	for r := range %d {
+		for each term, the columns of a block and a span:
+			sum := int32(0)
+			for k := range columns of the term {
+				sum += share(k/32) * (code(r, k) - 1) * q[k]
+			}
+			dst[r] += float32(%s * float32(unit*float32(sum)))
+	}
+
+Codes and scales begin with the first row's%s.`, name, rows, k.block.columns, k.columns, rows, weight, map[bool]string{true: "; of the latter there are none"}[k.block.tensor])
+	k.Func(name, "func(dst *float32, dstStride int, codes, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)", strings.Split(doc, "\n")...)
+	k.start()
+	k.Label("block")
+	terms := max(1, k.block.columns/spanColumns)
+	groups := min(k.block.columns, spanColumns) / groupColumns
+	if groups == 4 {
+		for t := range terms {
+			k.term(fmt.Sprint("groups", t), groups, 0)
+		}
+		k.next("block")
+	} else {
+		k.term("first", groups, 0)
+		k.endBlock()
+		k.DECQ(k.left)
+		k.JZ(operand.LabelRef("end"))
+		k.term("second", groups, groups)
+		k.next("block")
+		k.Label("end")
+	}
+	k.store()
+	k.VZEROUPPER()
+	k.RET()
+}
+
+func (k *spanKernel) start() {
+	k.codes, k.scales, k.left = k.GP64(), k.GP64(), k.GP64()
+	stride, spanStride := k.GP64(), k.GP64()
+	k.Load(k.Param("codes"), k.codes)
+	if !k.block.tensor {
+		k.Load(k.Param("scales"), k.scales)
+	}
+	k.Load(k.Param("blocks"), k.left)
+	k.Load(k.Param("stride"), stride)
+	k.MOVQ(stride, spanStride)
+	k.SHRQ(operand.U8(2), spanStride)
+	k.q, k.spans = k.columnsOf("q", stride), k.columnsOf("spans", spanStride)
+	k.mask = k.register()
+	k.load(k.masks[0], k.mask)
+	k.sum, k.scaled, k.y = k.grid(k.sums()), k.grid(1), k.grid(1)
+	for _, y := range k.y {
+		for _, v := range y {
+			k.Clear(v)
+		}
+	}
+}
+
+func (k *spanKernel) columnsOf(param string, stride reg.GPVirtual) asm.Rows {
+	s := asm.Stride{One: stride}
+	if k.columns > 3 {
+		s = k.Stride(stride)
+	}
+	r := k.Rows(s, (k.columns+3)/4)
+	k.Load(k.Param(param), r.Fourth[0].(reg.GPVirtual))
+	k.StartRows(r)
+	return r
+}
+
+// term multiplies so many groups of a span, from one on. The spans' pointers are at the
+// share of that.
+func (k *spanKernel) term(label string, groups, from int) {
+	done := 4 * from
+	for c := range k.scaled {
+		for _, s := range k.scaled[c] {
+			minus := k.spans.At(c, spanMinus-done)
+			if groups < 4 && from == 0 {
+				minus = k.spans.At(c, spanHalf)
+			}
+			k.VPBROADCASTD(minus, s)
+			if from > 0 {
+				half := k.register()
+				k.VPBROADCASTD(k.spans.At(c, spanHalf-done), half)
+				k.VPSUBD(half, s, s)
+			}
+		}
+	}
+	left := k.GP64()
+	k.MOVQ(operand.I32(groups), left)
+	k.Label(label)
+	k.group()
+	k.DECQ(left)
+	k.JNZ(operand.LabelRef(label))
+	k.addTerms(spanUnit - 4*(from+groups))
+	if from+groups == 4 {
+		k.Advance(k.spans, operand.I32(spanSize-16))
+	}
+}
+
+// group multiplies 32 columns, and moves on.
+func (k *spanKernel) group() {
+	var lines []operand.Mem
+	for d := range 2 {
+		lines = append(lines, asm.Lines(asm.At(k.codes, tileAhead+d*dwordBytes), max(64, k.vectors*k.rowBytes()))...)
+	}
+	k.Prefetch(tileFurther, lines...)
+	for _, sums := range k.sum {
+		for _, s := range sums {
+			k.clear(s)
+		}
+	}
+	for d := range 2 {
+		for j := range 4 {
+			k.products(d, j)
+		}
+	}
+	for c := range k.columns {
+		for turn := range k.sums() {
+			k.scale(k.spans.At(c, 0), k.sum[c][turn*k.vectors:][:k.vectors], k.scaled[c])
+		}
+	}
+	k.ADDQ(operand.I32(2*dwordBytes), k.codes)
+	k.Advance(k.q, operand.I32(groupColumns))
+	k.Advance(k.spans, operand.I32(4))
+}
+
+// products multiplies codes 4j to 4j+3 of a dword. Where registers are few, each vector's
+// are by themselves.
+func (k *spanKernel) products(d, j int) {
+	together := k.together(k.vectors)
+	turn := d % k.sums() * k.vectors
+	for from := 0; from < k.vectors; from += together {
+		var codes []reg.VecVirtual
+		for v := range together {
+			c := k.register()
+			k.code(asm.At(k.codes, d*dwordBytes+(from+v)*k.rowBytes()), j, k.mask, c)
+			codes = append(codes, c)
+		}
+		for c := range k.columns {
+			k.add(k.q.At(c, 16*d+4*j), codes, k.sum[c][turn+from:][:together])
+		}
+	}
+}
+
+// addTerms adds weight·(unit·sum) to the results.
+func (k *spanKernel) addTerms(unit int) {
+	for v := range k.vectors {
+		weight := k.register()
+		if k.block.tensor {
+			k.VBROADCASTSS(k.Argument("scale"), weight)
+		} else {
+			k.VCVTPH2PS(asm.At(k.scales, v*k.rowBytes()/2), weight)
+		}
+		for c := range k.columns {
+			s, y := k.scaled[c][v], k.y[c][v]
+			k.VCVTDQ2PS(s, s)
+			k.mul(k.spans.At(c, unit), s)
+			k.VMULPS(weight, s, s)
+			k.VADDPS(s, y, y)
+		}
+	}
+}
+
+func (k *spanKernel) endBlock() {
+	if !k.block.tensor {
+		k.ADDQ(operand.I32(tileScales), k.codes)
+		k.ADDQ(operand.I32(k.block.bytes()), k.scales)
+	}
+}
+
+// next ends a block, and goes on with the next.
+func (k *spanKernel) next(label string) {
+	k.endBlock()
+	k.DECQ(k.left)
+	k.JNZ(operand.LabelRef(label))
+}
+
+func (k *spanKernel) store() {
+	dst, stride := k.GP64(), k.GP64()
+	k.Load(k.Param("dst"), dst)
+	k.Load(k.Param("dstStride"), stride)
+	for c := range k.y {
+		for v, y := range k.y[c] {
+			k.VMOVUPS(y, asm.At(dst, v*k.rowBytes()))
+		}
+		if c < k.columns-1 {
+			k.ADDQ(stride, dst)
+		}
+	}
+}
+
+// dpSpans has VPDPBUSD and VPDPWSSD of AVX-512.
+type dpSpans struct{ *generator }
+
+func (dpSpans) name() string               { return "AVX512VNNI" }
+func (dpSpans) shapes() [][2]int           { return [][2]int{{4, 1}, {4, 2}, {2, 4}, {1, 8}} }
+func (t dpSpans) register() reg.VecVirtual { return t.ZMM() }
+func (dpSpans) sums() int                  { return 1 }
+func (dpSpans) together(vectors int) int   { return vectors }
+func (t dpSpans) clear(sum reg.VecVirtual) { t.Clear(sum) }
+
+func (t dpSpans) code(w operand.Mem, j int, mask, to reg.VecVirtual) {
+	if j == 0 {
+		t.VPANDD(w, mask, to)
+		return
+	}
+	t.VPSRLD(operand.U8(2*j), w, to)
+	t.VPANDD(mask, to, to)
+}
+
+func (t dpSpans) add(q operand.Mem, codes, sums []reg.VecVirtual) {
+	if len(codes) == 1 {
+		t.VPDPBUSD_BCST(q, codes[0], sums[0])
+		return
+	}
+	four := t.ZMM()
+	t.VPBROADCASTD(q, four)
+	for v, c := range codes {
+		t.VPDPBUSD(four, c, sums[v])
+	}
+}
+
+func (t dpSpans) scale(share operand.Mem, sums, to []reg.VecVirtual) {
+	for v, s := range sums {
+		t.VPDPWSSD_BCST(share, s, to[v])
+	}
+}
+
+func (t dpSpans) mul(by operand.Mem, v reg.VecVirtual) { t.VMULPS_BCST(by, v, v) }
+
+// narrowSpans is what 32-byte registers have in common.
+type narrowSpans struct{ *generator }
+
+func (narrowSpans) shapes() [][2]int           { return [][2]int{{4, 1}, {1, 4}} }
+func (t narrowSpans) register() reg.VecVirtual { return t.YMM() }
+func (narrowSpans) sums() int                  { return 1 }
+func (narrowSpans) together(int) int           { return 1 }
+func (t narrowSpans) clear(sum reg.VecVirtual) { t.Clear(sum) }
+
+func (t narrowSpans) code(w operand.Mem, j int, mask, to reg.VecVirtual) {
+	if j == 0 {
+		t.VPAND(w, mask, to)
+		return
+	}
+	t.VMOVDQU(w, to)
+	t.VPSRLD(operand.U8(2*j), to, to)
+	t.VPAND(mask, to, to)
+}
+
+func (t narrowSpans) mul(by operand.Mem, v reg.VecVirtual) {
+	b := t.YMM()
+	t.VBROADCASTSS(by, b)
+	t.VMULPS(b, v, v)
+}
+
+// vexSpans has VPDPBUSD and VPDPWSSD of AVX-VNNI.
+type vexSpans struct{ narrowSpans }
+
+func (vexSpans) name() string { return "AVXVNNI" }
+
+func (t vexSpans) add(q operand.Mem, codes, sums []reg.VecVirtual) {
+	four := t.YMM()
+	t.VPBROADCASTD(q, four)
+	for v, c := range codes {
+		t.VEXDPBUSD(four, c, sums[v])
+	}
+}
+
+func (t vexSpans) scale(share operand.Mem, sums, to []reg.VecVirtual) {
+	by := t.YMM()
+	t.VPBROADCASTD(share, by)
+	for v, s := range sums {
+		t.VEXDPWSSD(by, s, to[v])
+	}
+}
+
+// wordSpans has VPMADDUBSW and VPMADDWD: sums are two int16.
+type wordSpans struct{ narrowSpans }
+
+func (wordSpans) name() string { return "AVX2" }
+
+func (t wordSpans) add(q operand.Mem, codes, sums []reg.VecVirtual) {
+	four := t.YMM()
+	t.VPBROADCASTD(q, four)
+	for v, c := range codes {
+		product := t.YMM() // columns share codes
+		t.VPMADDUBSW(four, c, product)
+		t.VPADDW(product, sums[v], sums[v])
+	}
+}
+
+func (t wordSpans) scale(share operand.Mem, sums, to []reg.VecVirtual) {
+	by := t.YMM()
+	t.VPBROADCASTW(share, by)
+	for v, s := range sums {
+		t.VPMADDWD(by, s, s)
+		t.VPADDD(s, to[v], to[v])
+	}
+}

@@ -1,0 +1,152 @@
+//go:build !purego
+
+package twobit
+
+import (
+	"encoding/binary"
+
+	"onebit/formats"
+	"onebit/kernels"
+)
+
+// Products under q8_32, of tiles of 64 rows: the layout codes64, and for formats with
+// one scale per tensor codes128, which is the same without scales.
+
+func init() {
+	for _, f := range twoBitFormats {
+		switch {
+		case f.Type == formats.I2_S_X4: // whose layout is rows
+		case f.codes.scale < 0:
+			f.registerSpans(codes128(f.codes), tensorSpans)
+		default:
+			f.registerSpans(f.codes64(), blockSpans[f.codes.blockLen])
+		}
+	}
+}
+
+// codes128 is the layout for formats with one scale per tensor. Columns are padded to
+// whole spans, by codes that meet activations of zero.
+func codes128(codes *twoBit) *kernels.Layout {
+	pack := func(tile, rows []byte, n int) {
+		rowBytes := len(rows) / n
+		for d := range 4 * rowBytes / 16 {
+			block, in := 16*d/codes.blockLen, 16*d%codes.blockLen
+			for r := range n {
+				from := rows[r*rowBytes+block*codes.blockBytes:]
+				binary.LittleEndian.PutUint32(tile[d*dwordBytes+4*r:], codes.dword(from, in/16))
+			}
+		}
+	}
+	whole := func(tile, rows []byte) {
+		clear(tile[len(tile)-spanBytes:]) // of which the columns may end before
+		pack(tile, rows, tileRows)
+	}
+	return tileLayout("codes128", wordRowBytes, func(cols int) int { return spansOf(cols) * spanBytes }, whole, pack)
+}
+
+// spanBytes are those of a span's codes in a tile.
+const spanBytes = kernels.SpanLen / 16 * dwordBytes
+
+func spansOf(cols int) int { return (cols + kernels.SpanLen - 1) / kernels.SpanLen }
+
+// A spansKernel multiplies rows of a tile with columns.
+type spansKernel struct {
+	rows, columns int
+	multiply      func(dst *float32, dstStride int, codes, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+}
+
+// spansKernels are of an instruction set, those for most columns first. The last is for
+// one.
+type spansKernels map[*kernels.ISA][]spansKernel
+
+var tensorSpans = spansKernels{
+	kernels.AVX2:       {{8, 4, spansTensor4AVX2}, {32, 1, spansTensor1AVX2}},
+	kernels.AVXVNNI:    {{8, 4, spansTensor4AVXVNNI}, {32, 1, spansTensor1AVXVNNI}},
+	kernels.AVX512VNNI: {{16, 8, spansTensor8AVX512VNNI}, {32, 4, spansTensor4AVX512VNNI}, {64, 2, spansTensor2AVX512VNNI}, {64, 1, spansTensor1AVX512VNNI}},
+}
+
+var blockSpans = map[int]spansKernels{
+	64: {
+		kernels.AVX2:       {{8, 4, spansBlock644AVX2}, {32, 1, spansBlock641AVX2}},
+		kernels.AVXVNNI:    {{8, 4, spansBlock644AVXVNNI}, {32, 1, spansBlock641AVXVNNI}},
+		kernels.AVX512VNNI: {{16, 8, spansBlock648AVX512VNNI}, {32, 4, spansBlock644AVX512VNNI}, {64, 2, spansBlock642AVX512VNNI}, {64, 1, spansBlock641AVX512VNNI}},
+	},
+	128: {
+		kernels.AVX2:       {{8, 4, spansBlock1284AVX2}, {32, 1, spansBlock1281AVX2}},
+		kernels.AVXVNNI:    {{8, 4, spansBlock1284AVXVNNI}, {32, 1, spansBlock1281AVXVNNI}},
+		kernels.AVX512VNNI: {{16, 8, spansBlock1288AVX512VNNI}, {32, 4, spansBlock1284AVX512VNNI}, {64, 2, spansBlock1282AVX512VNNI}, {64, 1, spansBlock1281AVX512VNNI}},
+	},
+	256: {
+		kernels.AVX2:       {{8, 4, spansBlock2564AVX2}, {32, 1, spansBlock2561AVX2}},
+		kernels.AVXVNNI:    {{8, 4, spansBlock2564AVXVNNI}, {32, 1, spansBlock2561AVXVNNI}},
+		kernels.AVX512VNNI: {{16, 8, spansBlock2568AVX512VNNI}, {32, 4, spansBlock2564AVX512VNNI}, {64, 2, spansBlock2562AVX512VNNI}, {64, 1, spansBlock2561AVX512VNNI}},
+	},
+}
+
+var spansSummary = map[*kernels.ISA]string{
+	kernels.AVX2:       "VPMADDUBSW on codes shifted down, 32 rows at a time; VPMADDWD with shares of the scales",
+	kernels.AVXVNNI:    "VPDPBUSD (VEX) on codes shifted down, 32 rows at a time; VPDPWSSD with shares of the scales",
+	kernels.AVX512VNNI: "VPDPBUSD on codes shifted down, 64 rows at a time; VPDPWSSD with shares of the scales",
+}
+
+func (f twoBitFormat) registerSpans(layout *kernels.Layout, list spansKernels) {
+	for isa, all := range list {
+		s := spans{f.codes, layout, all}
+		kernels.Register(&kernels.Variant{
+			Name: isa.Name, Summary: spansSummary[isa], Format: f.Type, Scheme: kernels.Q8Per32, ISA: isa, Layout: layout, Preference: 4,
+			MatVec: s.matVec, MatMul: s.matMul,
+		})
+	}
+}
+
+// spansScratch has the results of a tile that the matrix has not all rows of.
+var spansScratch kernels.Scratch[[8 * tileRows]float32]
+
+// spans multiplies with the kernels of an instruction set.
+type spans struct {
+	codes   *twoBit
+	layout  *kernels.Layout
+	kernels []spansKernel
+}
+
+func (s spans) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+	s.columns(s.kernels[len(s.kernels)-1], dst, m, a, col, r0, r1)
+}
+
+// matMul goes through a tile with all columns before the next.
+func (s spans) matMul(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+	for r := r0; r < r1; r += tileRows {
+		c := 0
+		for _, k := range s.kernels {
+			for ; c+k.columns <= a.N; c += k.columns {
+				s.columns(k, dst[c*m.Rows:], m, a, c, r, min(r+tileRows, r1))
+			}
+		}
+	}
+}
+
+// columns multiplies as many columns as k takes, from one on; dst begins with it.
+func (s spans) columns(k spansKernel, dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
+	q, at := a.Q[col*a.Stride:], a.SpansOf(col, k.columns)
+	size := s.layout.PackedBytes(tileRows, m.Cols)
+	blocks, scaleAt := spansOf(m.Cols), 0
+	if s.codes.scale >= 0 {
+		blocks, scaleAt = m.Cols/s.codes.blockLen, s.codes.blockLen/16*dwordBytes
+	}
+	for r := r0; r < r1; r += tileRows {
+		tile := m.Span(r/tileRows, r/tileRows+1, size)
+		out, stride := dst[r:], m.Rows
+		part := spansScratch.Of(a)
+		if r+tileRows > r1 {
+			out, stride = part[:], tileRows
+		}
+		for from := 0; from < tileRows && r+from < r1; from += k.rows {
+			k.multiply(&out[from], 4*stride, &tile[4*from], &tile[scaleAt+2*from], m.Scale, &q[0], a.Stride, &at[0].Shares[0], blocks)
+		}
+		if r+tileRows > r1 {
+			for c := range k.columns {
+				copy(dst[c*m.Rows+r:c*m.Rows+r1], part[c*tileRows:])
+			}
+		}
+	}
+}
