@@ -65,7 +65,8 @@ type spanTarget interface {
 	// shapes are kernels' vectors of rows, and columns.
 	shapes() [][2]int
 	register() reg.VecVirtual
-	sums() int // for each vector and column, by turns
+	// sums are for each vector and column, by turns, of so many columns.
+	sums(columns int) int
 	// together is how many of so many vectors have their codes in registers at once.
 	together(vectors int) int
 	// clear begins a sum of 32 products.
@@ -165,7 +166,7 @@ func (k *spanKernel) start() {
 	k.q, k.spans = k.columnsOf("q", stride), k.columnsOf("spans", spanStride)
 	k.mask = k.register()
 	k.load(k.masks[0], k.mask)
-	k.sum, k.scaled, k.y = k.grid(k.sums()), k.grid(1), k.grid(1)
+	k.sum, k.scaled, k.y = k.grid(k.sums(k.columns)), k.grid(1), k.grid(1)
 	for _, y := range k.y {
 		for _, v := range y {
 			k.Clear(v)
@@ -217,8 +218,12 @@ func (k *spanKernel) term(label string, groups, from int) {
 // group multiplies 32 columns, and moves on.
 func (k *spanKernel) group() {
 	var lines []operand.Mem
-	for d := range 2 {
-		lines = append(lines, asm.Lines(asm.At(k.codes, tileAhead+d*dwordBytes), max(64, k.vectors*k.rowBytes()))...)
+	if k.columns == 1 { // others' rows, too: they come next
+		lines = asm.Lines(asm.At(k.codes, tileAhead), 2*dwordBytes)
+	} else {
+		for d := range 2 {
+			lines = append(lines, asm.Lines(asm.At(k.codes, tileAhead+d*dwordBytes), max(64, k.vectors*k.rowBytes()))...)
+		}
 	}
 	k.Prefetch(tileFurther, lines...)
 	for _, sums := range k.sum {
@@ -232,7 +237,7 @@ func (k *spanKernel) group() {
 		}
 	}
 	for c := range k.columns {
-		for turn := range k.sums() {
+		for turn := range k.sums(k.columns) {
 			k.scale(k.spans.At(c, 0), k.sum[c][turn*k.vectors:][:k.vectors], k.scaled[c])
 		}
 	}
@@ -245,7 +250,7 @@ func (k *spanKernel) group() {
 // are by themselves.
 func (k *spanKernel) products(d, j int) {
 	together := k.together(k.vectors)
-	turn := d % k.sums() * k.vectors
+	turn := d % k.sums(k.columns) * k.vectors
 	for from := 0; from < k.vectors; from += together {
 		var codes []reg.VecVirtual
 		for v := range together {
@@ -312,9 +317,16 @@ type dpSpans struct{ *generator }
 func (dpSpans) name() string               { return "AVX512VNNI" }
 func (dpSpans) shapes() [][2]int           { return [][2]int{{4, 1}, {4, 2}, {2, 4}, {1, 8}} }
 func (t dpSpans) register() reg.VecVirtual { return t.ZMM() }
-func (dpSpans) sums() int                  { return 1 }
 func (dpSpans) together(vectors int) int   { return vectors }
 func (t dpSpans) clear(sum reg.VecVirtual) { t.Clear(sum) }
+
+// sums are two where one of each vector would wait for the product before.
+func (dpSpans) sums(columns int) int {
+	if columns == 1 {
+		return 2
+	}
+	return 1
+}
 
 func (t dpSpans) code(w operand.Mem, j int, mask, to reg.VecVirtual) {
 	if j == 0 {
@@ -350,7 +362,7 @@ type narrowSpans struct{ *generator }
 
 func (narrowSpans) shapes() [][2]int           { return [][2]int{{4, 1}, {1, 4}} }
 func (t narrowSpans) register() reg.VecVirtual { return t.YMM() }
-func (narrowSpans) sums() int                  { return 1 }
+func (narrowSpans) sums(int) int               { return 1 }
 func (narrowSpans) together(int) int           { return 1 }
 func (t narrowSpans) clear(sum reg.VecVirtual) { t.Clear(sum) }
 
