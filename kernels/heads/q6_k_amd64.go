@@ -8,12 +8,15 @@ import (
 )
 
 func init() {
-	for _, k := range []q6Rows{
-		{kernels.AVX512, "64 columns decoded in a register, 8 rows at a time", q6Tile, q6Order, q6RowsAVX512},
-		{kernels.AVX2, "32 columns decoded in a register, 8 rows at a time", q6Tile, q6Order, q6RowsAVX2},
+	for _, k := range []struct {
+		q6Rows
+		batchFrom int // fewer columns are faster one by one
+	}{
+		{q6Rows{kernels.AVX512, "64 columns decoded in a register, 8 rows at a time", q6Tile, q6Order, q6RowsAVX512}, 5},
+		{q6Rows{kernels.AVX2, "32 columns decoded in a register, 8 rows at a time", q6Tile, q6Order, q6RowsAVX2}, 3},
 	} {
 		v := k.variant()
-		v.BatchOrder, v.MatMul, v.BatchFrom = q6Panels, q6MatMul, q6LeastBatch
+		v.BatchOrder, v.MatMul, v.BatchFrom = q6Panels, q6MatMul, k.batchFrom
 		kernels.Register(v)
 	}
 }
@@ -21,9 +24,8 @@ func init() {
 const (
 	q6Tile = 8 // rows
 	// q6PanelCols is the columns of activations that the batch kernel takes at a
-	// time; fewer than q6LeastBatch are faster one by one.
-	q6PanelCols  = 8
-	q6LeastBatch = 3
+	// time.
+	q6PanelCols = 8
 	// q6PanelGroup is the bytes that a panel has for 32 columns of the weights.
 	q6PanelGroup = 4*q6PanelCols + 32*q6PanelCols
 )

@@ -15,6 +15,9 @@ import (
 const (
 	q1PanelColumns = 8
 	q1PanelBlock   = 32 * 33 // bytes of 128 columns of a panel: drawn at q1PanelAVX2
+	// q1PanelsFrom is the fewest columns that are worth expanding weights for, where
+	// there are kernels for a few columns.
+	q1PanelsFrom = 16
 	// q1BatchPanels is how many panels share one expansion of the weights. Their
 	// sums and a block of them stay in the L1 cache.
 	q1BatchPanels = 8
@@ -55,8 +58,9 @@ func q1MatMul(isa *kernels.ISA, act kernels.Scheme, matVec kernels.MatVecFunc) k
 		fewColumns = nil
 	}
 	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-		c := a.N / q1PanelColumns * q1PanelColumns
-		if c > 0 {
+		c := 0
+		if len(fewColumns) == 0 && a.N >= q1PanelColumns || a.N >= q1PanelsFrom {
+			c = a.N / q1PanelColumns * q1PanelColumns
 			q1Batch(isa, dst, m, a, r0, r1, scaleStep)
 		}
 		for _, few := range fewColumns {
