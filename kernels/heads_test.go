@@ -89,7 +89,7 @@ func TestHeadBits(t *testing.T) {
 // TestHeadExtremes takes the largest codes of each sign, all with activations
 // of ±127: the sums at which 16-bit arithmetic would saturate or wrap.
 func TestHeadExtremes(t *testing.T) {
-	const rows, cols = 9, 1024
+	const rows, cols = 17, 1024 // a tile of 16 rows, and a row
 	headVariants(t, true, func(t *testing.T, v *kernels.Variant) {
 		const n = 7
 		x := make([]float32, n*cols)

@@ -25,6 +25,7 @@ type q8Lanes struct {
 	kernel  func(y *float32, w *byte, stride int, x *int8, panelStride int, scales *float32, scaleStride, shift, blocks, panels int, room *byte)
 	columns q8Rows // for columns that are no panel
 	order   *kernels.Order
+	least   int // columns: fewer are faster one by one
 }
 
 // q8WordPanels arranges columns of activations as int16, in panels of 8, padded
@@ -48,13 +49,46 @@ var q8WordPanels = &kernels.Order{
 	},
 }
 
-// q8BytePanels are those of AVX-VNNI.
-var q8BytePanels = newQ8Panels(q8LaneCols)
+// q8BytePanels is for AVX-VNNI. A panel has for every 32 columns of the weights
+//
+//	byte  0            32            64            288
+//	      | -128·Σq    | k 0…3       | k 4…7       | …
+//	        8 int32      8 × 4 int8    8 × 4 int8
+var q8BytePanels = &kernels.Order{
+	Name: "q8 byte panels", Panel: q8LaneCols,
+	Size: func(n, stride int) int { return (n + q8LaneCols - 1) / q8LaneCols * stride / 32 * q8PanelBlock },
+	Arrange: func(dst, q []int8, n, stride int) {
+		clear(dst)
+		for c := range n {
+			panel := dst[c/q8LaneCols*stride/32*q8PanelBlock:]
+			for b := 0; b < stride; b += 32 {
+				arrangeQ8(panel[b/32*q8PanelBlock:][:q8PanelBlock], q[c*stride+b:][:32], c%q8LaneCols)
+			}
+		}
+	},
+}
+
+// q8PanelBlock is the bytes that such a panel has for a block of the weights.
+const q8PanelBlock = 4*q8LaneCols + 32*q8LaneCols
+
+// arrangeQ8 makes the 32 q column c of a block of a panel.
+func arrangeQ8(block, q []int8, c int) {
+	var sum int32
+	for i := 0; i < 32; i += 4 {
+		for j, v := range q[i : i+4] {
+			block[4*q8LaneCols*(1+i/4)+4*c+j] = v
+			sum -= 128 * int32(v)
+		}
+	}
+	for i := range 4 {
+		block[4*c+i] = int8(sum >> (8 * i))
+	}
+}
 
 // variant adds batches to one of k.columns.
 func (k q8Lanes) variant(act kernels.Scheme) *kernels.Variant {
 	v := k.columns.variant(act)
-	v.BatchOrder, v.BatchFrom, v.BatchRows, v.MatMul = k.order, q8LeastBatch, q8LaneRows, k.matMul
+	v.BatchOrder, v.BatchFrom, v.BatchRows, v.MatMul = k.order, k.least, q8LaneRows, k.matMul
 	return v
 }
 
@@ -75,7 +109,7 @@ var q8LaneScratches kernels.Scratch[q8LaneScratch]
 
 // matMul multiplies by panels, and one by one the columns of a panel that has few.
 func (k q8Lanes) matMul(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-	panels := (a.N + q8LaneCols - q8LeastBatch) / q8LaneCols
+	panels := (a.N + q8LaneCols - k.least) / q8LaneCols
 	if r1-r0 < q8Tile {
 		panels = 0
 	}

@@ -61,26 +61,28 @@ func q8RowsAVXVNNI(dst *float32, w *byte, stride int, q *int8, sums *int32, scal
 //go:noescape
 func q8RowsAVX2(dst *float32, w *byte, stride int, q *int8, sums *int32, scales *float32, shift int, blocks int, tiles int)
 
-// q8BatchAVX512VNNI multiplies tiles of 8 rows, which start stride bytes apart and
-// have blocks of 34 bytes each, with 1 to 16 columns of a panel that q8Panels
-// arranged.
+// q8ColumnsAVX512VNNI multiplies tiles of 16 rows, which start stride bytes apart and
+// have blocks of 34 bytes each, with 1 to 16 columns. All strides are in bytes.
+// sums[c*sumStride/4+b] is the sum of the 32 q of block b of column c.
 //
 //	for c := range columns {
-//		for r := range 8 * tiles {
+//		for r := range 16 * tiles {
 //			y := float32(0)
 //			for b := range blocks {
-//				sum := int32At(q, 576*b+4*c) // -128·Σq
+//				var sum int32
 //				for i := range 32 {
-//					sum += int32(w[r*stride+34*b+2+i]^0x80) * int32(q[576*b+64+i/4*64+4*c+i%4])
+//					sum += int32(int8(w[r*stride+34*b+2+i])) * int32(q[c*qStride+32*b+i])
 //				}
-//				y += term(fp16At(w, r*stride+34*b), scales[c*groups+b>>shift], sum)
+//				y += term(fp16At(w, r*stride+34*b), scales[c*scaleStride/4+b>>shift], sum)
 //			}
-//			dst[c*dstStride+r] = y
+//			dst[c*dstStride/4+r] = y
 //		}
 //	}
 //
+// It multiplies codes+128, which are unsigned, and takes 128·sums[b] off.
+//
 //go:noescape
-func q8BatchAVX512VNNI(dst *float32, dstStride int, w *byte, stride int, q *int8, scales *float32, groups int, shift int, blocks int, tiles int, columns int)
+func q8ColumnsAVX512VNNI(dst *float32, dstStride int, w *byte, stride int, q *int8, qStride int, sums *int32, sumStride int, scales *float32, scaleStride int, shift int, blocks int, tiles int, columns int)
 
 // q8PanelsAVXVNNI multiplies 8 rows, which start stride bytes apart and have blocks of 34 bytes
 // each, with panels of 8 columns of activations, of panelStride bytes, and of scales, of scaleStride.

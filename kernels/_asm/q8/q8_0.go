@@ -17,7 +17,7 @@ func GenerateQ8_0(p *asm.Program) {
 	g.q8Rows("AVX512VNNI", g.biased(bias, func(q, codes, acc reg.VecVirtual) { g.VPDPBUSD(q, codes, acc) }))
 	g.q8Rows("AVXVNNI", g.biased(bias, g.VEXDPBUSD))
 	g.q8Rows("AVX2", g.signed(ones))
-	g.q8Batch()
+	g.q8Columns()
 	g.q8Panels(g.bytePanels(bias))
 	g.q8Panels(g.wordPanels())
 }
