@@ -50,11 +50,31 @@ func (f twoBitFormat) registerRows(a arrangement) {
 		}
 		if k.isa == kernels.AVX512VNNI {
 			v.BatchOrder, v.MatMul, v.Columns = tilesOrder, ternaryMatMul(tiles, tilesOrder), ternaryColumns
+			v.MatFew = byPieces(v.MatVec)
 			kernels.Register(amxRows(v, a.rows))
 		} else {
 			v.BatchOrder, v.MatMul = stripsOrder, k.strip.matMul(strips, stripsOrder)
 		}
 		kernels.Register(v)
+	}
+}
+
+// pieceRows is how many rows few columns take by turns. While all but the first multiply
+// a piece, which lies in the cache, the rows behind it are fetched.
+const pieceRows = 16
+
+// byPieces multiplies columns one by one, a piece of the rows at a time.
+func byPieces(matVec kernels.MatVecFunc) kernels.MatMulFunc {
+	return func(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
+		rows := pieceRows
+		if a.N == 1 {
+			rows = r1 - r0
+		}
+		for r := r0; r < r1; r += rows {
+			for c := range a.N {
+				matVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r, min(r+rows, r1))
+			}
+		}
 	}
 }
 
