@@ -90,7 +90,7 @@ type spanKernel struct {
 
 	codes, scales, left reg.GPVirtual
 	q, spans            asm.Rows
-	mask, weight        reg.VecVirtual
+	mask                reg.VecVirtual
 	sum, scaled, y      [][]reg.VecVirtual // by column, then vector
 }
 
