@@ -114,12 +114,12 @@ func (h *headTrial) listen(s *Session, text []int) error {
 	h.logits, h.x = slices.Clone(logits), slices.Clone(x[:h.n*h.model.Head.Cols])
 	s.stream.End()
 	h.rows = telling(h.logits, h.model.Head.Rows)
-	h.token = medianTime(func() {
+	h.token = medianTime(nil, func() {
 		if _, decodeErr := s.Decode(text[len(text)-1]); decodeErr != nil {
 			err = decodeErr
 		}
 	})
-	h.time = medianTime(h.multiply)
+	h.time = medianTime(nil, h.multiply)
 	return err
 }
 
@@ -138,10 +138,14 @@ func (h *headTrial) multiply() {
 	h.engine.MultiplyOne(make([]float32, head.Rows), head.weight, h.x[:head.Cols])
 }
 
-// medianTime is how long one of trialTimes calls took.
-func medianTime(f func()) time.Duration {
+// medianTime is how long one of trialTimes calls took, before each of which something
+// else is done; nil: nothing.
+func medianTime(before, f func()) time.Duration {
 	var all [trialTimes]time.Duration
 	for i := range all {
+		if before != nil {
+			before()
+		}
 		start := clock.Now()
 		f()
 		all[i] = clock.Since(start)
@@ -169,15 +173,8 @@ func (h *headTrial) try(to *formats.Type) (out HeadTrial, err error) {
 	y := make([]float32, h.n*t.Rows)
 	t.Multiply(y, h.x, h.n)
 	out.KLD, out.NMSE = h.compare(y)
-	var times [trialTimes]time.Duration
-	for i := range times {
-		h.multiply()
-		start := clock.Now()
-		t.Multiply(y[:t.Rows], h.x[:t.Cols], 1)
-		times[i] = clock.Since(start)
-	}
-	slices.Sort(times[:])
-	out.Time = time.Duration(float64(times[trialTimes/2]) * whole)
+	one := medianTime(h.multiply, func() { t.Multiply(y[:t.Rows], h.x[:t.Cols], 1) })
+	out.Time = time.Duration(float64(one) * whole)
 	out.Token = max(h.token-h.time, 0) + out.Time
 	return out, nil
 }
