@@ -130,11 +130,7 @@ func (d *digest) errorTrade(group []*model) *trade {
 			u, v, ok := m.errorOf(r.cases[m.rated()])
 			q.error, q.lo, q.hi = v, v, v
 			if logits := m.logitsOf(r); unit == bench.KLD && logits != nil {
-				lo, low := logits.center(bench.KLDLow)
-				hi, high := logits.center(bench.KLDHigh)
-				if low && high {
-					q.lo, q.hi = lo, hi
-				}
+				q.lo, q.hi = divergenceBounds(logits)
 			}
 			return ok && u == unit
 		})

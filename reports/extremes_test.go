@@ -28,23 +28,23 @@ func extremeResults(v string) []byte {
 		for _, threads := range []int{2, 4} {
 			for range 2 {
 				fmt.Fprintf(&b, "BenchmarkMatVec/format=f/variant=v%d/act=q8_row/rows=20/cols=30/threads=%d/cache=warm 1 %s ns/op %[3]s mac/s\n", i, threads, value)
-				fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%d/test=tg128/threads=%d 1 %s ns/op %[3]s tok/s\n", i, threads, value)
+				fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%[1]d/act=q%[1]d/test=tg128/threads=%d 1 %s ns/op %[3]s tok/s\n", i, threads, value)
 			}
 		}
 		for range 6 {
 			fmt.Fprintf(&b, "BenchmarkMatVec/format=f/variant=v%d/act=q8_row/rows=20/cols=30/threads=1/cache=warm 1 %s ns/op %[2]s mac/s %[2]s %%roof %[2]s packed-B %[2]s peak-RSS-B %[2]s nmse %[2]s act-nmse\n", i, value)
-			fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%d/test=tg128/threads=1 1 %s ns/op %[2]s tok/s %[2]s %%roof %[2]s %%peak %[2]s peak-RSS-B %[2]s anon-B %[2]s file-B\n", i, value)
-			fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%d/test=tg128/depth=64/threads=1 1 %s ns/op %[2]s tok/s\n", i, value)
-			fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%d/test=pp512/threads=1 1 %s ns/op %[2]s tok/s %[2]s %%peak\n", i, value)
+			fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%[1]d/act=q%[1]d/test=tg128/threads=1 1 %s ns/op %[2]s tok/s %[2]s %%roof %[2]s %%peak %[2]s peak-RSS-B %[2]s anon-B %[2]s file-B\n", i, value)
+			fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%[1]d/act=q%[1]d/test=tg128/depth=64/threads=1 1 %s ns/op %[2]s tok/s\n", i, value)
+			fmt.Fprintf(&b, "BenchmarkModel/model=m/variant=v%[1]d/act=q%[1]d/test=pp512/threads=1 1 %s ns/op %[2]s tok/s %[2]s %%peak\n", i, value)
 		}
 		for block, tensor := range []string{"block", "attn_q"} {
 			for range 2 {
-				fmt.Fprintf(&b, "BenchmarkOp/model=m/variant=v%d/test=tg128/threads=1/block=%d/op=attn 1 %s ns/op %[3]s weight-B/s\n", i, block, value)
+				fmt.Fprintf(&b, "BenchmarkOp/model=m/variant=v%[1]d/act=q%[1]d/test=tg128/threads=1/block=%d/op=attn 1 %s ns/op %[3]s weight-B/s\n", i, block, value)
 			}
-			fmt.Fprintf(&b, "BenchmarkLockstep/model=m/variant=v%d/input=isolated/block=%d/tensor=%s 1 %s nmse 1 cosine\n", i, block, tensor, value)
-			fmt.Fprintf(&b, "BenchmarkLockstep/model=m/variant=v%d/input=accumulated/block=%d/tensor=%s 1 %s nmse 1 cosine\n", i, block, tensor, value)
+			fmt.Fprintf(&b, "BenchmarkLockstep/model=m/variant=v%[1]d/act=q%[1]d/input=isolated/block=%d/tensor=%s 1 %s nmse 1 cosine\n", i, block, tensor, value)
+			fmt.Fprintf(&b, "BenchmarkLockstep/model=m/variant=v%[1]d/act=q%[1]d/input=accumulated/block=%d/tensor=%s 1 %s nmse 1 cosine\n", i, block, tensor, value)
 		}
-		fmt.Fprintf(&b, "BenchmarkLogits/model=m/variant=v%d/tokens=9 1 %s kld\n", i, value)
+		fmt.Fprintf(&b, "BenchmarkLogits/model=m/variant=v%[1]d/act=q%[1]d/tokens=9 1 %s kld\n", i, value)
 	}
 	fmt.Fprintf(&b, "BenchmarkRead/format=f/rows=20/cols=30/threads=1/cache=warm 1 5 ns/op %s read-B/s\n", v)
 	return []byte(b.String())
