@@ -44,7 +44,7 @@ func schemesFigures(d *digest) []*figure {
 			s := schemesPanel{}
 			for _, m := range d.models {
 				points, left := m.schemes(kind, p)
-				if len(points) > 1 {
+				if len(points)+len(left) > 1 {
 					s.title = testLabel(m.test(kind)) + " with " + conditions(p)
 					s.models = append(s.models, modelSchemes{m, points})
 					slow = append(slow, left...)
