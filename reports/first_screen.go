@@ -293,7 +293,7 @@ func boundText(roof float64, format string) string {
 	share := fmt.Sprintf(format, bench.UnitOf(bench.PctRoof).Format(roof))
 	switch {
 	case roof > 100:
-		return share + ": more than the reading loop, for part of the weights was in a cache"
+		return share + ": more than the reading loop, which was disturbed or found less of them in a cache"
 	case roof >= memoryBound:
 		return "memory-bound: " + share
 	}

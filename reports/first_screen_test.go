@@ -102,7 +102,7 @@ func TestAdviceOfGPUs(t *testing.T) {
 
 func TestBoundText(t *testing.T) {
 	for roof, want := range map[float64]string{
-		120: "at 120.0 %: more than the reading loop, for part of the weights was in a cache", 75: "memory-bound: at 75.0 %", 20: "not memory-bound: at 20.0 %",
+		120: "at 120.0 %: more than the reading loop, which was disturbed or found less of them in a cache", 75: "memory-bound: at 75.0 %", 20: "not memory-bound: at 20.0 %",
 	} {
 		if got := boundText(roof, "at %s"); got != want {
 			t.Errorf("%v: %q, want %q", roof, got, want)

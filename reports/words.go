@@ -226,7 +226,7 @@ func (v verdict) facts() []fact {
 		speed = times(v.speedup) + " " + v.baseline
 	}
 	if roof != "" {
-		roof += " of roof" + textIf(v.roof.hi > 100, " (above 100 %: part of the weights was in a cache)")
+		roof += " of roof" + textIf(v.roof.hi > 100, " (above 100 %: reading alone was disturbed or found less in a cache)")
 	}
 	if weight != "" {
 		weight += " bits per weight"

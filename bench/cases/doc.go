@@ -228,7 +228,11 @@
 // of the variant unrolled, and the logits after 17 tokens must be the same
 // whether they came in a batch or one by one. The reference rounds no
 // activations: its logits must be near. Of several processes of a run only the
-// first compares with unrolled, which takes seconds.
+// first compares with unrolled, which takes seconds. Of a model with more than 3 Gi
+// multiply-adds a token in its blocks, unrolled computes some of them alone, as if
+// the model had no others: the first, the last and as many between, at even
+// distances, as take no more, among them one of each kind; and the head. A warning
+// names them. What is the same in a batch and one by one is the whole model.
 //
 // The engine of GPUs has tests of its own,
 //

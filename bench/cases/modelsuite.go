@@ -172,6 +172,9 @@ func (s *Suite) addModel(shelf *shelf, sub *subject) {
 	if sub.Synthetic {
 		shelf.warn(fmt.Sprintf("the weights of %s are random: its speed and memory are those of the real model, its text means nothing, and its divergence is that of engines on random weights", sub.Name))
 	}
+	if part := sub.heldInPart(); part != "" {
+		shelf.warn(part)
+	}
 	for _, threads := range sub.opt.Threads {
 		configs := sub.configs(threads)
 		configs, skipped := sub.fitting(configs)

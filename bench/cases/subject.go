@@ -30,6 +30,8 @@ type subject struct {
 	kvBytes   int           // keys and values of a token
 	state     int           // bytes that blocks keep without positions
 	recurrent bool          // texts cannot go back to anywhere
+	blocks    int
+	held      []int // the blocks that are held to the pure Go variant
 
 	headShrinks bool // the head has candidates; see models.Model.HeadCandidates
 
@@ -76,6 +78,8 @@ func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subje
 	}
 	sub.Synthetic = sub.Synthetic || err == nil && synth.Made(meta)
 	sub.macs, sub.headMAC = m.MultiplyAdds()
+	costs := blockCosts(m)
+	sub.blocks, sub.held = len(costs), heldBlocks(costs, mostHeld)
 	weights := map[*formats.Type]int{}
 	for _, b := range m.Blocks() {
 		for _, l := range b.Linears() {

@@ -142,8 +142,8 @@ func perform(ctx context.Context, t names.ModelTest, s *models.Session, ids []in
 
 func (x *text) Close() error { return x.session.Close() }
 
-// How many tokens a model is verified with: so many against the generic path,
-// and, with SIMD, so many in one batch against one at a time, which is a
+// How many tokens a model is verified with: so many against the generic path
+// (see heldBlocks), and, with SIMD, so many in one batch against one at a time, which is a
 // kernel's whole tile of columns and a part of one.
 const (
 	genericTokens = 3
@@ -154,10 +154,11 @@ func verifyTokens(sub *subject) int { return min(batchTokens, sub.config.Context
 
 // verify proves, once for an open model, which variants multiply; unless another
 // process has (ModelsOptions.Again), that its logits after a batch of two tokens
-// and after one more equal to the bit those of the pure Go variant; and that the
-// logits after a batch equal those after the same tokens one by one, and so on
-// any number of threads. Logits are some hundred thousand sums over every weight
-// of the model: a wrong one shows.
+// and after one more equal to the bit those of the pure Go variant, in all blocks
+// or in those that heldBlocks chooses of a large model; and that the logits after a
+// batch equal those after the same tokens one by one, and so on any number of
+// threads. Logits are some hundred thousand sums over every weight of the model, or
+// of those blocks: a wrong one shows.
 func (m *opened) verify(ctx context.Context, c modelConfig, shelf *shelf, s *models.Session) error {
 	if m.verified {
 		return nil
@@ -196,21 +197,22 @@ func (s *shelf) holdToGeneric(ctx context.Context, c modelConfig, session *model
 	return got.equal(generic)
 }
 
-// logits are those after a batch of tokens, and after one more.
+// logits are those after a batch of tokens, and after one more, of the blocks
+// that are held to the pure Go variant.
 type logits struct{ batch, step []float32 }
 
 func (l *logits) take(ctx context.Context, s *models.Session, sub *subject) error {
 	ids := tokens(sub, genericTokens)
 	last := len(ids) - 1
-	batch, err := fromStart(ctx, s, ids[:last])
+	if err := s.Truncate(0); err != nil {
+		return err
+	}
+	batch, err := sub.logitsOfHeld(ctx, s, ids[:last])
 	if err != nil {
 		return err
 	}
 	l.batch = slices.Clone(batch)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	step, err := s.Decode(ids[last])
+	step, err := sub.logitsOfHeld(ctx, s, ids[last:])
 	l.step = slices.Clone(step)
 	return err
 }
