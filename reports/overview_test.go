@@ -95,6 +95,10 @@ func TestDoubts(t *testing.T) {
 	}{
 		{"two of a kind", []string{"group g: 7% slower", "group h: 9% slower"}, []string{"group g: 7% slower", "group h: 9% slower"}},
 		{"groups that are no tasks", []string{"group g: 7% slower", "group h: 9.5% slower", "group h: 8% slower"}, []string{"2 groups: 7 to 9.5% slower"}},
+		{"times in several units",
+			[]string{"group g: took 53.5 ms of 796 ms, 7%", "group h: took 810 ms of 1.00 s, 81%", "group h: took 1.07 s of 1.03 s, 104%"},
+			[]string{"2 groups: took 53.5 ms to 1.07 s of 796 ms to 1.03 s, 7 to 104%"}},
+		{"times in one unit", []string{"took 53.5 ms", "took 47 ms", "took 99 ms"}, []string{"3 times: took 47 to 99 ms"}},
 		{"without groups", []string{"round 4 of 9", "clock?", "round 5 of 9", "round 2 of 9"}, []string{"3 times: round 2 to 5 of 9", "clock?"}},
 	}
 	for _, tt := range tests {

@@ -77,7 +77,7 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 	opt := cases.ModelsOptions{
 		Files: withHeads(files, f.headTypes), Prompt: count("n-prompt", f.prompt, 32), Tokens: count("n-gen", f.tokens, 16), Depths: f.depths, Parallel: f.parallel, Drafts: f.drafts,
 		Lockstep: count("lockstep", f.lockstep, 16),
-		Choice:   f.choice(), Activations: f.activations, Threads: f.threads, Features: cpu.Detected(), Host: host, Types: f.types, Cache: f.cacheType,
+		Choice:   f.choice(), Activations: f.activations, Threads: f.modelThreads(host), Features: cpu.Detected(), Host: host, Types: f.types, Cache: f.cacheType,
 		Again: f.again(), PhasesCommand: f.once(phasesVerb), RunCommand: childCommand("run"), LlamaBench: f.llamaBench,
 		LlamaBenchArgs: strings.Fields(f.llamaArgs), Tokenizer: f.tokenizer,
 	}
@@ -98,6 +98,15 @@ func (f *benchFlags) modelsSuite(cmd *cobra.Command, host sysinfo.Host) (suite *
 		err = usagef("%w", err)
 	}
 	return suite, closeFiles, err
+}
+
+// modelThreads are those of the flag. Without it a run is shorter by half with all
+// threads alone, which is how people run models; a filter chooses among one and all.
+func (f *benchFlags) modelThreads(host sysinfo.Host) []int {
+	if f.threads == nil && f.filter == "" {
+		return []int{host.Threads()}
+	}
+	return f.threads
 }
 
 // choice is which variants to measure.

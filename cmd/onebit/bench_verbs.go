@@ -28,12 +28,14 @@ results.partial.txt, and replaces nothing. One run at a time uses a folder.`
 which are small, trained and inside the program, so that their errors are those of trained
 weights, and full-size ones with random weights, which are as fast as the real ones. They
 are made on the spot, in a temporary file that is gone when the run ends, however it ends. With the best variant that
-packs the weights and the best that does not, they are loaded, started, given a
+packs the weights and the best that does not, on all threads, they are loaded, started, given a
 prompt of 512 tokens (pp512) and asked for a text of 128 (tg128), in the words of
-llama-bench: about ten minutes. --all-variants adds every other SIMD variant that
-runs here, and streaming; -p 64 -n 16 makes the tests shorter. --short does all
-that to gopher-ternary and bonsai-1.7b alone, in about a minute. A --filter chooses among all
-variants, those in pure Go and the reference too, which take patience.
+llama-bench: about five minutes. --threads 1,2 measures with one thread too, --all-variants
+with every other SIMD variant that runs here, and streaming; -p 64 -n 16 makes the tests shorter. --short does all
+that to gopher-ternary and bonsai-1.7b alone, in under a minute. A --filter chooses among all
+variants, those in pure Go and the reference too, which take patience, and one thread.
+A model of 27 billion weights wants -p 64 -n 8 --lockstep 4. Of models with more than 3 Gi
+multiply-adds a token, some blocks are verified against pure Go, and the report says which.
 
 Speed is worth its error: where q8_32, llama.cpp's activation scheme, has a fast
 kernel, prompt and text are measured with it too, on all threads, and --act lists
@@ -121,9 +123,11 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	usual := "all but kernels of the formats of heads and embeddings, and models in pure Go"
 	acts := "activation schemes f32, q8_row, q8_128, q8_32 (default: each format's own"
 	short := "fewer shapes, formats, models and variants: under 30 s for kernels, a minute for models"
+	threads := "1, and one a core, of performance cores where there are others"
 	switch {
 	case f.kernels && f.models:
 		acts += "; models have q8_32, which is llama.cpp's, beside it where there is SIMD for it)"
+		threads += "; of models the latter, or both with --filter"
 	case !f.models:
 		usual = "all but the formats of heads and embeddings"
 		acts += ")"
@@ -131,7 +135,8 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	case !f.kernels:
 		usual = "all but those in pure Go"
 		acts += "; beside it q8_32, which is llama.cpp's, where there is SIMD for it)"
-		short = "one model, shorter tests: about a minute"
+		short = "two models, shorter tests: under a minute"
+		threads = "one a core, of performance cores where there are others; with --filter 1 too"
 	}
 	flags.BoolVar(&f.force, "force", false, "replace an index.html in DIR that onebit did not write")
 	flags.StringVarP(&f.out, "output", "o", "onebit-report", "`DIR` to write the report to")
@@ -142,7 +147,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.count, "count", 0, "samples of each case in all processes (default: what the time allows, up to 12)")
 	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: what the time allows)")
 	flags.BoolVar(&f.counters, "counters", false, "count cycles, misses, page faults, switches and energy per operation, as far as they can be counted here (go doc onebit/bench/counters)")
-	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts, such as 1,2,4,8, whose speed-up the report draws (default: 1, and one a core, of performance cores where there are others)")
+	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts, such as 1,2,4,8, whose speed-up the report draws (default: "+threads+")")
 	flags.StringVar(&f.model, "model", "", "measure this model: a GGUF or .cellm `FILE` or a Hugging Face directory")
 	flags.StringVar(&f.machine, "machine", "", "take ceilings from the results `FILE` of onebit machine instead of measuring them")
 	flags.StringSliceVar(&f.types, "gguf-types", nil, "how to read type ids that the file leaves open, such as i2_s_arm")
