@@ -21,7 +21,7 @@ const (
 // Generate writes all functions of attention_amd64.s.
 func Generate(p *asm.Program) {
 	declareConstants(p)
-	p.Declare("attention", append(asm.ExpConstants, asm.One)...)
+	p.Declare("attention", append(append(softenConstants, asm.ExpConstants...), asm.One)...)
 	wide := target{p, "AVX512", 16, p.ZMM}
 	wide.scores(12, 2)
 	wide.scores(4, 2)
@@ -35,10 +35,17 @@ func Generate(p *asm.Program) {
 	wide.weighted(1, 4)
 	wide.blend()
 	wide.exp()
-	wide.decodeQ8()
+	wide.soften()
+	wide.roundCodes()
+	for _, rows := range []int{12, 4, 2, 1} {
+		wide.addValues(rows, wide.plainPair)
+	}
 	vnni := target{p, "AVX512VNNI", 16, p.ZMM}
 	for _, rows := range []int{6, 2, 1} {
 		vnni.scoresQ8(rows, 2, vnni.biased())
+	}
+	for _, rows := range []int{12, 4, 2, 1} {
+		vnni.addValues(rows, vnni.fusedPair)
 	}
 	narrow := target{p, "AVX2", 8, p.YMM}
 	narrow.scores(6, 2)
@@ -52,8 +59,14 @@ func Generate(p *asm.Program) {
 	for _, rows := range []int{2, 1} {
 		narrow.scoresQ8(rows, 2, narrow.signed())
 	}
-	narrow.unpackQ4(1, 16)
-	narrow.unpackQ4(8, 32)
+	narrow.soften()
+	narrow.roundCodes()
+	for _, rows := range []int{6, 2, 1} {
+		narrow.addValues(rows, narrow.plainPair)
+	}
+	narrow.greatest()
+	narrow.unpackQ4()
+	narrow.unpackPairs()
 }
 
 // target is what the instruction sets differ in.

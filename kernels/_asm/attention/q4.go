@@ -9,12 +9,11 @@ import (
 	"onebit/kernels/_asm/asm"
 )
 
-// unpackQ4 makes blocks of q8_0 of those of q4_0, of so many positions side by
-// side, in registers of so many bytes.
-func (t target) unpackQ4(positions, bytes int) {
-	scales, half := 2*positions, 16*positions
-	t.Func(fmt.Sprintf("unpackQ4x%d%s", positions, t.isa), "func(dst, src *byte, blocks int)",
-		fmt.Sprintf("unpackQ4x%d%s writes blocks of q4_0, of %d positions side by side, as blocks of q8_0.", positions, t.isa, positions),
+// unpackQ4 makes groups of q8_0 of those of q4_0.
+func (t target) unpackQ4() {
+	const scales, half = 2 * group, 16 * group
+	t.Func("unpackQ4"+t.isa, "func(dst, src *byte, blocks int)",
+		"unpackQ4"+t.isa+" writes blocks of q4_0, of 8 positions side by side, as blocks of q8_0.",
 		"",
 		"\tfor range blocks {",
 		fmt.Sprintf("\t\tcopy(dst, src[:%d])", scales),
@@ -26,37 +25,13 @@ func (t target) unpackQ4(positions, bytes int) {
 		"\t}")
 	dst, src := t.Load(t.Param("dst"), t.GP64()), t.Load(t.Param("src"), t.GP64())
 	blocks := t.Load(t.Param("blocks"), t.GP64())
-	register := func() reg.VecVirtual {
-		if bytes == 16 {
-			return t.XMM()
-		}
-		return t.YMM()
-	}
-	mask, eight := register(), register()
-	t.VMOVDQU(operand.NewDataAddr(operand.NewStaticSymbol("attentionNibbles"), 0), mask)
-	t.VMOVDQU(operand.NewDataAddr(operand.NewStaticSymbol("attentionEights"), 0), eight)
+	nibbles := t.nibbles()
 	t.Label("block")
-	if positions == 1 {
-		scale := t.GP32()
-		t.MOVWLZX(asm.At(src, 0), scale)
-		t.MOVW(scale.As16(), asm.At(dst, 0))
-	} else {
-		scale := t.XMM()
-		t.VMOVDQU(asm.At(src, 0), scale)
-		t.VMOVDQU(scale, asm.At(dst, 0))
-	}
-	for i := 0; i < half; i += bytes {
-		low, high := register(), register()
-		t.VMOVDQU(asm.At(src, scales+i), low)
-		t.VPSRLW(operand.U8(4), low, high)
-		for _, part := range []struct {
-			codes reg.VecVirtual
-			at    int
-		}{{low, scales}, {high, scales + half}} {
-			t.VPAND(mask, part.codes, part.codes)
-			t.VPSUBB(eight, part.codes, part.codes)
-			t.VMOVDQU(part.codes, asm.At(dst, part.at+i))
-		}
+	scale := t.XMM()
+	t.VMOVDQU(asm.At(src, 0), scale)
+	t.VMOVDQU(scale, asm.At(dst, 0))
+	for i := 0; i < half; i += 32 {
+		nibbles.unpack(asm.At(src, scales+i), asm.At(dst, scales+i), asm.At(dst, scales+half+i))
 	}
 	t.ADDQ(operand.U32(scales+half), src)
 	t.ADDQ(operand.U32(scales+2*half), dst)
@@ -64,4 +39,65 @@ func (t target) unpackQ4(positions, bytes int) {
 	t.JNZ(operand.LabelRef("block"))
 	t.VZEROUPPER()
 	t.RET()
+}
+
+// unpackPairs makes int8 of the values in q4_0 of four positions at a time.
+func (t target) unpackPairs() {
+	name := "unpackPairs" + t.isa
+	t.Func(name, "func(dst, src *byte, width, quads int)",
+		name+" writes the codes of 4 · quads positions, a multiple of 32 wide.",
+		"",
+		"\tfor range quads {",
+		"\t\tfor i := range 2 * width {",
+		"\t\t\tdst[i] = src[i]&15 - 8",
+		"\t\t\tdst[2*width+i] = src[i]>>4 - 8",
+		"\t\t}",
+		"\t\tdst, src = dst[4*width:], src[2*width:]",
+		"\t}")
+	dst, src := t.Load(t.Param("dst"), t.GP64()), t.Load(t.Param("src"), t.GP64())
+	pair, quads := t.Load(t.Param("width"), t.GP64()), t.Load(t.Param("quads"), t.GP64())
+	t.SHLQ(operand.U8(1), pair)
+	nibbles := t.nibbles()
+	t.Label("quad")
+	left := t.GP64()
+	t.MOVQ(pair, left)
+	t.Label("next")
+	for i := 0; i < 2*q8Len; i += 32 {
+		nibbles.unpack(asm.At(src, i), asm.At(dst, i), operand.Mem{Base: dst, Index: pair, Scale: 1, Disp: i})
+	}
+	t.ADDQ(operand.U32(2*q8Len), src)
+	t.ADDQ(operand.U32(2*q8Len), dst)
+	t.SUBQ(operand.U32(2*q8Len), left)
+	t.JNZ(operand.LabelRef("next"))
+	t.ADDQ(pair, dst)
+	t.DECQ(quads)
+	t.JNZ(operand.LabelRef("quad"))
+	t.VZEROUPPER()
+	t.RET()
+}
+
+// nibbles are what codes of 4 bits are unpacked with, in YMM registers.
+type nibbles struct {
+	target
+	mask, eights reg.VecVirtual
+}
+
+func (t target) nibbles() nibbles {
+	n := nibbles{t, t.YMM(), t.YMM()}
+	t.VMOVDQU(t.constant("Nibbles"), n.mask)
+	t.VMOVDQU(t.constant("Eights"), n.eights)
+	return n
+}
+
+// unpack writes the int8 that the low and the high halves of 32 bytes are.
+func (n nibbles) unpack(src, low, high operand.Mem) {
+	x, y := n.YMM(), n.YMM()
+	n.VMOVDQU(src, x)
+	n.VPSRLW(operand.U8(4), x, y)
+	for _, v := range []reg.VecVirtual{x, y} {
+		n.VPAND(n.mask, v, v)
+		n.VPSUBB(n.eights, v, v)
+	}
+	n.VMOVDQU(x, low)
+	n.VMOVDQU(y, high)
 }

@@ -25,7 +25,8 @@ func declareConstants(p *asm.Program) {
 	for _, c := range []struct {
 		name  string
 		value uint64
-	}{{"attentionBias", 0x8080808080808080}, {"attentionOnes", 0x0001000100010001}, {"attentionNibbles", 0x0f0f0f0f0f0f0f0f}, {"attentionEights", 0x0808080808080808}} {
+	}{{"attentionBias", 0x8080808080808080}, {"attentionOnes", 0x0001000100010001}, {"attentionNibbles", 0x0f0f0f0f0f0f0f0f}, {"attentionEights", 0x0808080808080808},
+		{"attentionUnsigned", 0x7fff7fff7fff7fff}, {"attentionComplement", 0xffffffffffffffff}} {
 		p.StaticGlobal(c.name)
 		p.DataAttributes(attr.RODATA | attr.NOPTR)
 		for range 8 {
@@ -194,37 +195,6 @@ func (t target) scoresQ8(rows, vectors int, d dot) {
 	tiles := t.Argument("tiles")
 	t.DECQ(tiles)
 	t.JNZ(operand.LabelRef("tile"))
-	t.VZEROUPPER()
-	t.RET()
-}
-
-// decodeQ8 is written for ZMM registers: a block is two.
-func (t target) decodeQ8() {
-	t.Func("decodeQ8"+t.isa, "func(dst *float32, src *byte, blocks int)",
-		"decodeQ8"+t.isa+" writes the numbers of blocks of q8_0.",
-		"",
-		"\tfor b := range blocks {",
-		"\t\tfor i := range 32 {",
-		"\t\t\tdst[32*b+i] = float32(int8(src[34*b+2+i])) * fp16At(src, 34*b)",
-		"\t\t}",
-		"\t}")
-	dst, src := t.Load(t.Param("dst"), t.GP64()), t.Load(t.Param("src"), t.GP64())
-	blocks := t.Load(t.Param("blocks"), t.GP64())
-	t.Label("block")
-	half, scale := t.YMM(), t.register()
-	t.VPBROADCASTW(asm.At(src, 0), half)
-	t.VCVTPH2PS(half, scale)
-	for i := range 32 / t.lanes {
-		v := t.register()
-		t.VPMOVSXBD(asm.At(src, 2+t.lanes*i), v)
-		t.VCVTDQ2PS(v, v)
-		t.VMULPS(scale, v, v)
-		t.VMOVUPS(v, asm.At(dst, 4*t.lanes*i))
-	}
-	t.ADDQ(operand.U32(34), src)
-	t.ADDQ(operand.U32(4*32), dst)
-	t.DECQ(blocks)
-	t.JNZ(operand.LabelRef("block"))
 	t.VZEROUPPER()
 	t.RET()
 }

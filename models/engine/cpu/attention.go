@@ -19,11 +19,16 @@ type attention struct {
 	writer  cacheWriter
 	reader  cacheReader
 	queries []float32 // rows × width
-	codes   []byte    // rows × width / 32 × queryBytes: of queries in int8
 	answers []float32 // rows × width: of the tiles so far
-	parts   []float32 // rows × width: of a tile
 	scores  []float32 // rows × cacheTile
 	states  []softmax // rows
+	// Over keys and values in floats.
+	parts []float32 // rows × width: of a tile
+	// Over keys and values in int8.
+	queryCodes []byte    // rows × width / 32 × queryBytes
+	tops, sums []float32 // rows: of a tile
+	bounds     []uint32  // of a tile's scales in each block, as bits
+	weighing
 }
 
 // A softmax is how far a row has come. Sums are of exp((score-top)·scale).
@@ -50,15 +55,20 @@ func attendRun(group int) int { return max(1, attendRows/group) }
 
 func (s *stream) newAttention() *attention {
 	a := &attention{reader: newCacheReader(s.cache.dim)}
-	a.resize(min(attendRun(s.group()), s.batch)*s.group(), s.cache.dim)
+	a.resize(s.cache, min(attendRun(s.group()), s.batch)*s.group())
 	return a
 }
 
 // resize makes room for rows. Only those who call Start with more than a
 // session's batch make it grow.
-func (a *attention) resize(rows, dim int) {
-	a.queries, a.answers, a.parts = grow(a.queries, rows*dim), grow(a.answers, rows*dim), grow(a.parts, rows*dim)
+func (a *attention) resize(kv *cache, rows int) {
+	a.queries, a.answers = grow(a.queries, rows*kv.dim), grow(a.answers, rows*kv.dim)
 	a.scores, a.states = grow(a.scores, rows*cacheTile), grow(a.states, rows)
+	if kv.int8 {
+		a.resizeInt8(rows, kv.dim/q8Len)
+	} else {
+		a.parts = grow(a.parts, rows*kv.dim)
+	}
 }
 
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
@@ -67,16 +77,15 @@ func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 // one on.
 func (a *attention) start(s *stream, head, heads, from, end int) {
 	dim, width := s.cache.dim, s.q.width
-	a.resize((end-from)*heads, dim)
+	a.resize(s.cache, (end-from)*heads)
 	for c := from; c < end; c++ {
 		copy(a.queries[(c-from)*heads*dim:][:heads*dim], s.q.data[c*width+head*dim:])
 	}
 	if s.cache.int8 {
 		bytes := dim / q8Len * queryBytes
-		a.codes = grow(a.codes, (end-from)*heads*bytes)
 		for r := range a.states { // alone, because a batch would be laid out for products
 			a.writer.acts.Prepare(s.cache.quantizer, a.queries[r*dim:][:dim], 1, dim)
-			packQuery(a.codes[r*bytes:], &a.writer.acts)
+			packQuery(a.queryCodes[r*bytes:], &a.writer.acts)
 		}
 	}
 	clear(a.answers)
@@ -101,7 +110,6 @@ func (a *attention) answer(s *stream, head, heads, from, end int) {
 		} else {
 			t.next = kv.keys(0, s.block, (kvHead+1)%kv.heads)
 		}
-		t.next = t.next[:attendSpan*kv.rowBytes]
 		t.meet()
 	}
 	for r, state := range a.states {
@@ -121,7 +129,7 @@ type tile struct {
 	first        int // how many positions the first column sees from the tile's start on; fewer than 1: none
 	positions    int // that there are
 	keys, values []byte
-	next         []byte // what is wanted from memory next
+	next         []byte // the keys of the next tile
 }
 
 // sees returns how many positions of the tile a row sees.
@@ -131,6 +139,10 @@ func (t *tile) sees(row int) int { return max(0, min(t.positions, t.first+row/t.
 func (t *tile) meet() {
 	from := max(0, 1-t.first) * t.heads // the first row that sees any
 	t.score(from)
+	if t.cache.int8 {
+		t.meetInt8(from)
+		return
+	}
 	for r := from; r < len(t.states); r++ {
 		t.states[r].advance(t.vec, t.scores[r*cacheTile:][:t.sees(r)], t.scoreScale)
 	}
@@ -152,13 +164,13 @@ func (t *tile) score(from int) {
 	for at := 0; at < t.positions; at += attendSpan {
 		n := min(attendSpan, t.positions-at)
 		scores, ahead := t.scores[from*cacheTile+at:], t.spanOf(t.values, 0)
+		if t.cache.int8 { // whose keys were fetched while the tile before was weighed
+			blocks := dim / q8Len
+			t.vec.scoresQ8(scores, t.queryCodes[from*blocks*queryBytes:], t.cache.groups(t.keys, at, n, &t.reader), blocks, n, t.spanOf(t.values, at))
+			continue
+		}
 		if at+n < t.positions {
 			ahead = t.spanOf(t.keys, at+n)
-		}
-		if t.cache.int8 {
-			blocks := dim / q8Len
-			t.vec.scoresQ8(scores, t.codes[from*blocks*queryBytes:], t.cache.groups(t.keys, at, n, &t.reader), blocks, n, ahead)
-			continue
 		}
 		t.vec.scores(scores, t.queries[from*dim:], t.cache.floatKeys(t.keys, at, n, &t.reader), dim, n, ahead)
 	}
@@ -171,7 +183,7 @@ func (t *tile) weigh(from int) {
 	together := max(1, meetRows/t.heads) * t.heads // whole columns
 	for at := 0; at < t.positions; at += attendSpan {
 		n := min(attendSpan, t.positions-at)
-		values, ahead := t.cache.floatValues(t.values, at, n, &t.reader), t.next
+		values, ahead := t.cache.floatValues(t.values, at, n, &t.reader), t.next[:attendSpan*t.cache.rowBytes]
 		if at+n < t.positions {
 			ahead = t.spanOf(t.values, at+n)
 		}

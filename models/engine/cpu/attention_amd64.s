@@ -44,6 +44,134 @@ DATA attentionEights<>+48(SB)/8, $0x0808080808080808
 DATA attentionEights<>+56(SB)/8, $0x0808080808080808
 GLOBL attentionEights<>(SB), RODATA|NOPTR, $64
 
+DATA attentionUnsigned<>+0(SB)/8, $0x7fff7fff7fff7fff
+DATA attentionUnsigned<>+8(SB)/8, $0x7fff7fff7fff7fff
+DATA attentionUnsigned<>+16(SB)/8, $0x7fff7fff7fff7fff
+DATA attentionUnsigned<>+24(SB)/8, $0x7fff7fff7fff7fff
+DATA attentionUnsigned<>+32(SB)/8, $0x7fff7fff7fff7fff
+DATA attentionUnsigned<>+40(SB)/8, $0x7fff7fff7fff7fff
+DATA attentionUnsigned<>+48(SB)/8, $0x7fff7fff7fff7fff
+DATA attentionUnsigned<>+56(SB)/8, $0x7fff7fff7fff7fff
+GLOBL attentionUnsigned<>(SB), RODATA|NOPTR, $64
+
+DATA attentionComplement<>+0(SB)/8, $0xffffffffffffffff
+DATA attentionComplement<>+8(SB)/8, $0xffffffffffffffff
+DATA attentionComplement<>+16(SB)/8, $0xffffffffffffffff
+DATA attentionComplement<>+24(SB)/8, $0xffffffffffffffff
+DATA attentionComplement<>+32(SB)/8, $0xffffffffffffffff
+DATA attentionComplement<>+40(SB)/8, $0xffffffffffffffff
+DATA attentionComplement<>+48(SB)/8, $0xffffffffffffffff
+DATA attentionComplement<>+56(SB)/8, $0xffffffffffffffff
+GLOBL attentionComplement<>(SB), RODATA|NOPTR, $64
+
+DATA attentionLowest<>+0(SB)/4, $0xff800000
+DATA attentionLowest<>+4(SB)/4, $0xff800000
+DATA attentionLowest<>+8(SB)/4, $0xff800000
+DATA attentionLowest<>+12(SB)/4, $0xff800000
+DATA attentionLowest<>+16(SB)/4, $0xff800000
+DATA attentionLowest<>+20(SB)/4, $0xff800000
+DATA attentionLowest<>+24(SB)/4, $0xff800000
+DATA attentionLowest<>+28(SB)/4, $0xff800000
+DATA attentionLowest<>+32(SB)/4, $0xff800000
+DATA attentionLowest<>+36(SB)/4, $0xff800000
+DATA attentionLowest<>+40(SB)/4, $0xff800000
+DATA attentionLowest<>+44(SB)/4, $0xff800000
+DATA attentionLowest<>+48(SB)/4, $0xff800000
+DATA attentionLowest<>+52(SB)/4, $0xff800000
+DATA attentionLowest<>+56(SB)/4, $0xff800000
+DATA attentionLowest<>+60(SB)/4, $0xff800000
+GLOBL attentionLowest<>(SB), RODATA|NOPTR, $64
+
+DATA attentionVanishing<>+0(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+4(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+8(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+12(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+16(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+20(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+24(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+28(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+32(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+36(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+40(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+44(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+48(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+52(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+56(SB)/4, $0xc2fa0000
+DATA attentionVanishing<>+60(SB)/4, $0xc2fa0000
+GLOBL attentionVanishing<>(SB), RODATA|NOPTR, $64
+
+DATA attentionPower4<>+0(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+4(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+8(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+12(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+16(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+20(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+24(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+28(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+32(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+36(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+40(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+44(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+48(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+52(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+56(SB)/4, $0x3c1d0178
+DATA attentionPower4<>+60(SB)/4, $0x3c1d0178
+GLOBL attentionPower4<>(SB), RODATA|NOPTR, $64
+
+DATA attentionPower3<>+0(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+4(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+8(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+12(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+16(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+20(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+24(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+28(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+32(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+36(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+40(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+44(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+48(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+52(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+56(SB)/4, $0x3d64fe2e
+DATA attentionPower3<>+60(SB)/4, $0x3d64fe2e
+GLOBL attentionPower3<>(SB), RODATA|NOPTR, $64
+
+DATA attentionPower2<>+0(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+4(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+8(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+12(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+16(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+20(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+24(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+28(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+32(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+36(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+40(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+44(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+48(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+52(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+56(SB)/4, $0x3e7601bc
+DATA attentionPower2<>+60(SB)/4, $0x3e7601bc
+GLOBL attentionPower2<>(SB), RODATA|NOPTR, $64
+
+DATA attentionPower1<>+0(SB)/4, $0x3f317096
+DATA attentionPower1<>+4(SB)/4, $0x3f317096
+DATA attentionPower1<>+8(SB)/4, $0x3f317096
+DATA attentionPower1<>+12(SB)/4, $0x3f317096
+DATA attentionPower1<>+16(SB)/4, $0x3f317096
+DATA attentionPower1<>+20(SB)/4, $0x3f317096
+DATA attentionPower1<>+24(SB)/4, $0x3f317096
+DATA attentionPower1<>+28(SB)/4, $0x3f317096
+DATA attentionPower1<>+32(SB)/4, $0x3f317096
+DATA attentionPower1<>+36(SB)/4, $0x3f317096
+DATA attentionPower1<>+40(SB)/4, $0x3f317096
+DATA attentionPower1<>+44(SB)/4, $0x3f317096
+DATA attentionPower1<>+48(SB)/4, $0x3f317096
+DATA attentionPower1<>+52(SB)/4, $0x3f317096
+DATA attentionPower1<>+56(SB)/4, $0x3f317096
+DATA attentionPower1<>+60(SB)/4, $0x3f317096
+GLOBL attentionPower1<>(SB), RODATA|NOPTR, $64
+
 DATA attentionLeast<>+0(SB)/4, $0xc2ae0000
 DATA attentionLeast<>+4(SB)/4, $0xc2ae0000
 DATA attentionLeast<>+8(SB)/4, $0xc2ae0000
@@ -2295,27 +2423,1141 @@ next:
 	VZEROUPPER
 	RET
 
-// func decodeQ8AVX512(dst *float32, src *byte, blocks int)
-// Requires: AVX, AVX2, AVX512F
-TEXT ·decodeQ8AVX512(SB), NOSPLIT, $0-24
+// func softenAVX512(scores *float32, tops *float32, sums *float32, rows int, scale float32)
+// Requires: AVX, AVX512F
+TEXT ·softenAVX512(SB), NOSPLIT, $0-36
+	MOVQ         scores+0(FP), AX
+	MOVQ         tops+8(FP), CX
+	MOVQ         sums+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	VBROADCASTSS scale+32(FP), Z0
+
+row:
+	VMOVUPS       attentionLowest<>+0(SB), Z1
+	VMOVUPS       attentionLowest<>+0(SB), Z2
+	VMOVUPS       attentionLowest<>+0(SB), Z3
+	VMOVUPS       attentionLowest<>+0(SB), Z4
+	VMOVUPS       (AX), Z5
+	VMAXPS        Z1, Z5, Z1
+	VMOVUPS       64(AX), Z5
+	VMAXPS        Z2, Z5, Z2
+	VMOVUPS       128(AX), Z5
+	VMAXPS        Z3, Z5, Z3
+	VMOVUPS       192(AX), Z5
+	VMAXPS        Z4, Z5, Z4
+	VMOVUPS       256(AX), Z5
+	VMAXPS        Z1, Z5, Z1
+	VMOVUPS       320(AX), Z5
+	VMAXPS        Z2, Z5, Z2
+	VMOVUPS       384(AX), Z5
+	VMAXPS        Z3, Z5, Z3
+	VMOVUPS       448(AX), Z5
+	VMAXPS        Z4, Z5, Z4
+	VMAXPS        Z1, Z2, Z1
+	VMAXPS        Z3, Z4, Z3
+	VMAXPS        Z1, Z3, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMAXPS        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMAXPS        X2, X1, X1
+	VPSHUFD       $0x0e, X1, X2
+	VMAXPS        X2, X1, X1
+	VPSHUFD       $0x01, X1, X2
+	VMAXPS        X2, X1, X1
+	VMOVSS        X1, (CX)
+	VBROADCASTSS  X1, Z1
+	VPXORD        Z6, Z6, Z6
+	VMOVUPS       (AX), Z2
+	VSUBPS        Z1, Z2, Z2
+	VMULPS        Z0, Z2, Z2
+	VADDPS        attentionMagic<>+0(SB), Z2, Z3
+	VSUBPS        attentionMagic<>+0(SB), Z3, Z4
+	VSUBPS        Z4, Z2, Z5
+	VMOVUPS       attentionPower4<>+0(SB), Z3
+	VFMADD213PS   attentionPower3<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower2<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower1<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionOne<>+0(SB), Z5, Z3
+	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
+	VSCALEFPS.Z   Z4, Z3, K1, Z2
+	VMOVUPS       Z2, (AX)
+	VADDPS        Z2, Z6, Z6
+	VMOVUPS       64(AX), Z2
+	VSUBPS        Z1, Z2, Z2
+	VMULPS        Z0, Z2, Z2
+	VADDPS        attentionMagic<>+0(SB), Z2, Z3
+	VSUBPS        attentionMagic<>+0(SB), Z3, Z4
+	VSUBPS        Z4, Z2, Z5
+	VMOVUPS       attentionPower4<>+0(SB), Z3
+	VFMADD213PS   attentionPower3<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower2<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower1<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionOne<>+0(SB), Z5, Z3
+	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
+	VSCALEFPS.Z   Z4, Z3, K1, Z2
+	VMOVUPS       Z2, 64(AX)
+	VADDPS        Z2, Z6, Z6
+	VMOVUPS       128(AX), Z2
+	VSUBPS        Z1, Z2, Z2
+	VMULPS        Z0, Z2, Z2
+	VADDPS        attentionMagic<>+0(SB), Z2, Z3
+	VSUBPS        attentionMagic<>+0(SB), Z3, Z4
+	VSUBPS        Z4, Z2, Z5
+	VMOVUPS       attentionPower4<>+0(SB), Z3
+	VFMADD213PS   attentionPower3<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower2<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower1<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionOne<>+0(SB), Z5, Z3
+	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
+	VSCALEFPS.Z   Z4, Z3, K1, Z2
+	VMOVUPS       Z2, 128(AX)
+	VADDPS        Z2, Z6, Z6
+	VMOVUPS       192(AX), Z2
+	VSUBPS        Z1, Z2, Z2
+	VMULPS        Z0, Z2, Z2
+	VADDPS        attentionMagic<>+0(SB), Z2, Z3
+	VSUBPS        attentionMagic<>+0(SB), Z3, Z4
+	VSUBPS        Z4, Z2, Z5
+	VMOVUPS       attentionPower4<>+0(SB), Z3
+	VFMADD213PS   attentionPower3<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower2<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower1<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionOne<>+0(SB), Z5, Z3
+	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
+	VSCALEFPS.Z   Z4, Z3, K1, Z2
+	VMOVUPS       Z2, 192(AX)
+	VADDPS        Z2, Z6, Z6
+	VMOVUPS       256(AX), Z2
+	VSUBPS        Z1, Z2, Z2
+	VMULPS        Z0, Z2, Z2
+	VADDPS        attentionMagic<>+0(SB), Z2, Z3
+	VSUBPS        attentionMagic<>+0(SB), Z3, Z4
+	VSUBPS        Z4, Z2, Z5
+	VMOVUPS       attentionPower4<>+0(SB), Z3
+	VFMADD213PS   attentionPower3<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower2<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower1<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionOne<>+0(SB), Z5, Z3
+	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
+	VSCALEFPS.Z   Z4, Z3, K1, Z2
+	VMOVUPS       Z2, 256(AX)
+	VADDPS        Z2, Z6, Z6
+	VMOVUPS       320(AX), Z2
+	VSUBPS        Z1, Z2, Z2
+	VMULPS        Z0, Z2, Z2
+	VADDPS        attentionMagic<>+0(SB), Z2, Z3
+	VSUBPS        attentionMagic<>+0(SB), Z3, Z4
+	VSUBPS        Z4, Z2, Z5
+	VMOVUPS       attentionPower4<>+0(SB), Z3
+	VFMADD213PS   attentionPower3<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower2<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower1<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionOne<>+0(SB), Z5, Z3
+	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
+	VSCALEFPS.Z   Z4, Z3, K1, Z2
+	VMOVUPS       Z2, 320(AX)
+	VADDPS        Z2, Z6, Z6
+	VMOVUPS       384(AX), Z2
+	VSUBPS        Z1, Z2, Z2
+	VMULPS        Z0, Z2, Z2
+	VADDPS        attentionMagic<>+0(SB), Z2, Z3
+	VSUBPS        attentionMagic<>+0(SB), Z3, Z4
+	VSUBPS        Z4, Z2, Z5
+	VMOVUPS       attentionPower4<>+0(SB), Z3
+	VFMADD213PS   attentionPower3<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower2<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionPower1<>+0(SB), Z5, Z3
+	VFMADD213PS   attentionOne<>+0(SB), Z5, Z3
+	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
+	VSCALEFPS.Z   Z4, Z3, K1, Z2
+	VMOVUPS       Z2, 384(AX)
+	VADDPS        Z2, Z6, Z6
+	VMOVUPS       448(AX), Z2
+	VSUBPS        Z1, Z2, Z2
+	VMULPS        Z0, Z2, Z2
+	VADDPS        attentionMagic<>+0(SB), Z2, Z1
+	VSUBPS        attentionMagic<>+0(SB), Z1, Z3
+	VSUBPS        Z3, Z2, Z4
+	VMOVUPS       attentionPower4<>+0(SB), Z1
+	VFMADD213PS   attentionPower3<>+0(SB), Z4, Z1
+	VFMADD213PS   attentionPower2<>+0(SB), Z4, Z1
+	VFMADD213PS   attentionPower1<>+0(SB), Z4, Z1
+	VFMADD213PS   attentionOne<>+0(SB), Z4, Z1
+	VCMPPS        $0x05, attentionVanishing<>+0(SB), Z2, K1
+	VSCALEFPS.Z   Z3, Z1, K1, Z1
+	VMOVUPS       Z1, 448(AX)
+	VADDPS        Z1, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y1
+	VADDPS        Y1, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X1
+	VADDPS        X1, X6, X6
+	VPSHUFD       $0x0e, X6, X1
+	VADDPS        X1, X6, X6
+	VPSHUFD       $0x01, X6, X1
+	VADDPS        X1, X6, X6
+	VMOVSS        X6, (DX)
+	ADDQ          $0x00000200, AX
+	ADDQ          $0x04, CX
+	ADDQ          $0x04, DX
+	DECQ          BX
+	JNZ           row
+	VZEROUPPER
+	RET
+
+// func roundCodesAVX512(dst *int16, weights *float32, scales *float32, factors *float32, rows int, blocks int, stride int)
+// Requires: AVX, AVX512F
+TEXT ·roundCodesAVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ blocks+16(FP), DX
+	MOVQ scales+16(FP), CX
+	MOVQ factors+24(FP), DX
+	MOVQ stride+48(FP), BX
+	MOVQ blocks+40(FP), SI
+	SHLQ $0x02, BX
 
 block:
-	VPBROADCASTW (CX), Y0
-	VCVTPH2PS    Y0, Z0
-	VPMOVSXBD    2(CX), Z1
-	VCVTDQ2PS    Z1, Z1
+	MOVQ weights+8(FP), DI
+	MOVQ rows+32(FP), R9
+	MOVQ DX, R8
+
+row:
+	VBROADCASTSS (R8), Z0
+	VMOVUPS      (DI), Z1
+	VMULPS       (CX), Z1, Z1
 	VMULPS       Z0, Z1, Z1
-	VMOVUPS      Z1, (AX)
-	VPMOVSXBD    18(CX), Z1
-	VCVTDQ2PS    Z1, Z1
+	VCVTPS2DQ    Z1, Z1
+	VPMOVDW      Z1, (AX)
+	VMOVUPS      64(DI), Z1
+	VMULPS       64(CX), Z1, Z1
 	VMULPS       Z0, Z1, Z1
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         $0x00000022, CX
-	ADDQ         $0x00000080, AX
-	DECQ         DX
+	VCVTPS2DQ    Z1, Z1
+	VPMOVDW      Z1, 32(AX)
+	VMOVUPS      128(DI), Z1
+	VMULPS       128(CX), Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VCVTPS2DQ    Z1, Z1
+	VPMOVDW      Z1, 64(AX)
+	VMOVUPS      192(DI), Z1
+	VMULPS       192(CX), Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VCVTPS2DQ    Z1, Z1
+	VPMOVDW      Z1, 96(AX)
+	VMOVUPS      256(DI), Z1
+	VMULPS       256(CX), Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VCVTPS2DQ    Z1, Z1
+	VPMOVDW      Z1, 128(AX)
+	VMOVUPS      320(DI), Z1
+	VMULPS       320(CX), Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VCVTPS2DQ    Z1, Z1
+	VPMOVDW      Z1, 160(AX)
+	VMOVUPS      384(DI), Z1
+	VMULPS       384(CX), Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VCVTPS2DQ    Z1, Z1
+	VPMOVDW      Z1, 192(AX)
+	VMOVUPS      448(DI), Z1
+	VMULPS       448(CX), Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VCVTPS2DQ    Z1, Z1
+	VPMOVDW      Z1, 224(AX)
+	ADDQ         $0x00000200, DI
+	ADDQ         $0x00000100, AX
+	ADDQ         BX, R8
+	DECQ         R9
+	JNZ          row
+	ADDQ         $0x00000200, CX
+	ADDQ         $0x04, DX
+	DECQ         SI
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func addValues12x32AVX512(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·addValues12x32AVX512(SB), NOSPLIT, $0-88
+	MOVQ values+16(FP), AX
+	MOVQ codes+8(FP), CX
+	MOVQ blocks+56(FP), DX
+	SHLQ $0x06, DX
+	LEAQ (DX)(DX*1), BX
+	LEAQ (DX)(DX*2), SI
+	LEAQ (BX)(BX*2), R8
+	MOVQ dst+0(FP), R9
+	LEAQ (R9)(BX*4), R10
+	LEAQ (R10)(BX*4), R11
+
+block:
+	MOVQ   AX, DI
+	MOVQ   CX, R12
+	MOVQ   eights+48(FP), R13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+
+eight0:
+	VPMOVSXBW    (DI), Z24
+	VPMOVSXBW    32(DI), Z25
+	VPBROADCASTD (R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z0, Z0
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z1, Z1
+	VPBROADCASTD 256(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z2, Z2
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z3, Z3
+	VPBROADCASTD 512(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z4, Z4
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z5, Z5
+	VPBROADCASTD 768(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z6, Z6
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z7, Z7
+	VPBROADCASTD 1024(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z8, Z8
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z9, Z9
+	VPBROADCASTD 1280(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z10, Z10
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z11, Z11
+	VPBROADCASTD 1536(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z12, Z12
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z13, Z13
+	VPBROADCASTD 1792(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z14, Z14
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z15, Z15
+	VPBROADCASTD 2048(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z16, Z16
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z17, Z17
+	VPBROADCASTD 2304(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z18, Z18
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z19, Z19
+	VPBROADCASTD 2560(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z20, Z20
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z21, Z21
+	VPBROADCASTD 2816(R12), Z26
+	VPMADDWD     Z26, Z24, Z24
+	VPADDD       Z24, Z22, Z22
+	VPMADDWD     Z26, Z25, Z24
+	VPADDD       Z24, Z23, Z23
+	VPMOVSXBW    (DI)(DX*1), Z24
+	VPMOVSXBW    32(DI)(DX*1), Z25
+	VPBROADCASTD 4(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z0, Z0
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z1, Z1
+	VPBROADCASTD 260(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z2, Z2
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z3, Z3
+	VPBROADCASTD 516(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z4, Z4
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z5, Z5
+	VPBROADCASTD 772(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z6, Z6
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z7, Z7
+	VPBROADCASTD 1028(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z8, Z8
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z9, Z9
+	VPBROADCASTD 1284(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z10, Z10
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z11, Z11
+	VPBROADCASTD 1540(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z12, Z12
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z13, Z13
+	VPBROADCASTD 1796(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z14, Z14
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z15, Z15
+	VPBROADCASTD 2052(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z16, Z16
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z17, Z17
+	VPBROADCASTD 2308(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z18, Z18
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z19, Z19
+	VPBROADCASTD 2564(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z20, Z20
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z21, Z21
+	VPBROADCASTD 2820(R12), Z26
+	VPMADDWD     Z26, Z24, Z24
+	VPADDD       Z24, Z22, Z22
+	VPMADDWD     Z26, Z25, Z24
+	VPADDD       Z24, Z23, Z23
+	VPMOVSXBW    (DI)(DX*2), Z24
+	VPMOVSXBW    32(DI)(DX*2), Z25
+	VPBROADCASTD 8(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z0, Z0
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z1, Z1
+	VPBROADCASTD 264(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z2, Z2
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z3, Z3
+	VPBROADCASTD 520(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z4, Z4
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z5, Z5
+	VPBROADCASTD 776(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z6, Z6
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z7, Z7
+	VPBROADCASTD 1032(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z8, Z8
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z9, Z9
+	VPBROADCASTD 1288(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z10, Z10
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z11, Z11
+	VPBROADCASTD 1544(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z12, Z12
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z13, Z13
+	VPBROADCASTD 1800(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z14, Z14
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z15, Z15
+	VPBROADCASTD 2056(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z16, Z16
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z17, Z17
+	VPBROADCASTD 2312(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z18, Z18
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z19, Z19
+	VPBROADCASTD 2568(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z20, Z20
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z21, Z21
+	VPBROADCASTD 2824(R12), Z26
+	VPMADDWD     Z26, Z24, Z24
+	VPADDD       Z24, Z22, Z22
+	VPMADDWD     Z26, Z25, Z24
+	VPADDD       Z24, Z23, Z23
+	VPMOVSXBW    (DI)(SI*1), Z24
+	VPMOVSXBW    32(DI)(SI*1), Z25
+	VPBROADCASTD 12(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z0, Z0
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z1, Z1
+	VPBROADCASTD 268(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z2, Z2
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z3, Z3
+	VPBROADCASTD 524(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z4, Z4
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z5, Z5
+	VPBROADCASTD 780(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z6, Z6
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z7, Z7
+	VPBROADCASTD 1036(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z8, Z8
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z9, Z9
+	VPBROADCASTD 1292(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z10, Z10
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z11, Z11
+	VPBROADCASTD 1548(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z12, Z12
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z13, Z13
+	VPBROADCASTD 1804(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z14, Z14
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z15, Z15
+	VPBROADCASTD 2060(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z16, Z16
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z17, Z17
+	VPBROADCASTD 2316(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z18, Z18
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z19, Z19
+	VPBROADCASTD 2572(R12), Z26
+	VPMADDWD     Z26, Z24, Z27
+	VPADDD       Z27, Z20, Z20
+	VPMADDWD     Z26, Z25, Z26
+	VPADDD       Z26, Z21, Z21
+	VPBROADCASTD 2828(R12), Z26
+	VPMADDWD     Z26, Z24, Z24
+	VPADDD       Z24, Z22, Z22
+	VPMADDWD     Z26, Z25, Z24
+	VPADDD       Z24, Z23, Z23
+	ADDQ         $0x10, R12
+	LEAQ         (DI)(DX*4), DI
+	DECQ         R13
+	JNZ          eight0
+	MOVQ         by+24(FP), DI
+	MOVQ         parts+32(FP), R12
+	MOVQ         units+40(FP), R13
+	MOVQ         stride+64(FP), R14
+	SHLQ         $0x02, R14
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS (R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS (DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       (R9), Z25, Z26
+	VFMADD231PS  Z24, Z0, Z26
+	VMOVUPS      Z26, (R9)
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       64(R9), Z25, Z25
+	VFMADD231PS  Z24, Z1, Z25
+	VMOVUPS      Z25, 64(R9)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 4(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 4(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       (R9)(BX*1), Z25, Z26
+	VFMADD231PS  Z24, Z2, Z26
+	VMOVUPS      Z26, (R9)(BX*1)
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       64(R9)(BX*1), Z25, Z25
+	VFMADD231PS  Z24, Z3, Z25
+	VMOVUPS      Z25, 64(R9)(BX*1)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 8(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 8(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       (R9)(BX*2), Z25, Z26
+	VFMADD231PS  Z24, Z4, Z26
+	VMOVUPS      Z26, (R9)(BX*2)
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       64(R9)(BX*2), Z25, Z25
+	VFMADD231PS  Z24, Z5, Z25
+	VMOVUPS      Z25, 64(R9)(BX*2)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 12(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 12(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       (R9)(R8*1), Z25, Z26
+	VFMADD231PS  Z24, Z6, Z26
+	VMOVUPS      Z26, (R9)(R8*1)
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       64(R9)(R8*1), Z25, Z25
+	VFMADD231PS  Z24, Z7, Z25
+	VMOVUPS      Z25, 64(R9)(R8*1)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 16(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 16(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z8, Z8
+	VMULPS       (R10), Z25, Z26
+	VFMADD231PS  Z24, Z8, Z26
+	VMOVUPS      Z26, (R10)
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       64(R10), Z25, Z25
+	VFMADD231PS  Z24, Z9, Z25
+	VMOVUPS      Z25, 64(R10)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 20(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 20(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       (R10)(BX*1), Z25, Z26
+	VFMADD231PS  Z24, Z10, Z26
+	VMOVUPS      Z26, (R10)(BX*1)
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       64(R10)(BX*1), Z25, Z25
+	VFMADD231PS  Z24, Z11, Z25
+	VMOVUPS      Z25, 64(R10)(BX*1)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 24(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 24(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z12, Z12
+	VMULPS       (R10)(BX*2), Z25, Z26
+	VFMADD231PS  Z24, Z12, Z26
+	VMOVUPS      Z26, (R10)(BX*2)
+	VCVTDQ2PS    Z13, Z13
+	VMULPS       64(R10)(BX*2), Z25, Z25
+	VFMADD231PS  Z24, Z13, Z25
+	VMOVUPS      Z25, 64(R10)(BX*2)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 28(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 28(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z14, Z14
+	VMULPS       (R10)(R8*1), Z25, Z26
+	VFMADD231PS  Z24, Z14, Z26
+	VMOVUPS      Z26, (R10)(R8*1)
+	VCVTDQ2PS    Z15, Z15
+	VMULPS       64(R10)(R8*1), Z25, Z25
+	VFMADD231PS  Z24, Z15, Z25
+	VMOVUPS      Z25, 64(R10)(R8*1)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 32(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 32(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z16, Z16
+	VMULPS       (R11), Z25, Z26
+	VFMADD231PS  Z24, Z16, Z26
+	VMOVUPS      Z26, (R11)
+	VCVTDQ2PS    Z17, Z17
+	VMULPS       64(R11), Z25, Z25
+	VFMADD231PS  Z24, Z17, Z25
+	VMOVUPS      Z25, 64(R11)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 36(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 36(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z18, Z18
+	VMULPS       (R11)(BX*1), Z25, Z26
+	VFMADD231PS  Z24, Z18, Z26
+	VMOVUPS      Z26, (R11)(BX*1)
+	VCVTDQ2PS    Z19, Z19
+	VMULPS       64(R11)(BX*1), Z25, Z25
+	VFMADD231PS  Z24, Z19, Z25
+	VMOVUPS      Z25, 64(R11)(BX*1)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 40(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 40(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z20, Z20
+	VMULPS       (R11)(BX*2), Z25, Z26
+	VFMADD231PS  Z24, Z20, Z26
+	VMOVUPS      Z26, (R11)(BX*2)
+	VCVTDQ2PS    Z21, Z21
+	VMULPS       64(R11)(BX*2), Z25, Z25
+	VFMADD231PS  Z24, Z21, Z25
+	VMOVUPS      Z25, 64(R11)(BX*2)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 44(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 44(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z22, Z22
+	VMULPS       (R11)(R8*1), Z25, Z26
+	VFMADD231PS  Z24, Z22, Z26
+	VMOVUPS      Z26, (R11)(R8*1)
+	VCVTDQ2PS    Z23, Z23
+	VMULPS       64(R11)(R8*1), Z25, Z25
+	VFMADD231PS  Z24, Z23, Z25
+	VMOVUPS      Z25, 64(R11)(R8*1)
+	ADDQ         $0x00000080, R9
+	ADDQ         $0x00000080, R10
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000c00, CX
+	ADDQ         $0x04, units+40(FP)
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func addValues4x32AVX512(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·addValues4x32AVX512(SB), NOSPLIT, $0-88
+	MOVQ ahead+72(FP), AX
+	MOVQ step+80(FP), CX
+	MOVQ values+16(FP), DX
+	MOVQ codes+8(FP), BX
+	MOVQ blocks+56(FP), SI
+	SHLQ $0x06, SI
+	LEAQ (SI)(SI*1), DI
+	LEAQ (SI)(SI*2), R8
+	LEAQ (DI)(DI*2), R10
+	MOVQ dst+0(FP), R11
+
+block:
+	MOVQ   DX, R9
+	MOVQ   BX, R12
+	MOVQ   eights+48(FP), R13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+eight0:
+	PREFETCHT1   (AX)
+	PREFETCHT1   64(AX)
+	PREFETCHT1   128(AX)
+	PREFETCHT1   192(AX)
+	PREFETCHT1   256(AX)
+	ADDQ         CX, AX
+	VPMOVSXBW    (R9), Z8
+	VPMOVSXBW    32(R9), Z9
+	VPBROADCASTD (R12), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z0, Z0
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z1, Z1
+	VPBROADCASTD 256(R12), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z2, Z2
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z3, Z3
+	VPBROADCASTD 512(R12), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z4, Z4
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z5, Z5
+	VPBROADCASTD 768(R12), Z10
+	VPMADDWD     Z10, Z8, Z8
+	VPADDD       Z8, Z6, Z6
+	VPMADDWD     Z10, Z9, Z8
+	VPADDD       Z8, Z7, Z7
+	VPMOVSXBW    (R9)(SI*1), Z8
+	VPMOVSXBW    32(R9)(SI*1), Z9
+	VPBROADCASTD 4(R12), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z0, Z0
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z1, Z1
+	VPBROADCASTD 260(R12), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z2, Z2
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z3, Z3
+	VPBROADCASTD 516(R12), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z4, Z4
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z5, Z5
+	VPBROADCASTD 772(R12), Z10
+	VPMADDWD     Z10, Z8, Z8
+	VPADDD       Z8, Z6, Z6
+	VPMADDWD     Z10, Z9, Z8
+	VPADDD       Z8, Z7, Z7
+	VPMOVSXBW    (R9)(SI*2), Z8
+	VPMOVSXBW    32(R9)(SI*2), Z9
+	VPBROADCASTD 8(R12), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z0, Z0
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z1, Z1
+	VPBROADCASTD 264(R12), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z2, Z2
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z3, Z3
+	VPBROADCASTD 520(R12), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z4, Z4
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z5, Z5
+	VPBROADCASTD 776(R12), Z10
+	VPMADDWD     Z10, Z8, Z8
+	VPADDD       Z8, Z6, Z6
+	VPMADDWD     Z10, Z9, Z8
+	VPADDD       Z8, Z7, Z7
+	VPMOVSXBW    (R9)(R8*1), Z8
+	VPMOVSXBW    32(R9)(R8*1), Z9
+	VPBROADCASTD 12(R12), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z0, Z0
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z1, Z1
+	VPBROADCASTD 268(R12), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z2, Z2
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z3, Z3
+	VPBROADCASTD 524(R12), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z4, Z4
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z5, Z5
+	VPBROADCASTD 780(R12), Z10
+	VPMADDWD     Z10, Z8, Z8
+	VPADDD       Z8, Z6, Z6
+	VPMADDWD     Z10, Z9, Z8
+	VPADDD       Z8, Z7, Z7
+	ADDQ         $0x10, R12
+	LEAQ         (R9)(SI*4), R9
+	DECQ         R13
+	JNZ          eight0
+	MOVQ         by+24(FP), R9
+	MOVQ         parts+32(FP), R12
+	MOVQ         units+40(FP), R13
+	MOVQ         stride+64(FP), R14
+	SHLQ         $0x02, R14
+	VBROADCASTSS (R13), Z8
+	VBROADCASTSS (R12), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS (R9), Z9
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       (R11), Z9, Z10
+	VFMADD231PS  Z8, Z0, Z10
+	VMOVUPS      Z10, (R11)
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       64(R11), Z9, Z9
+	VFMADD231PS  Z8, Z1, Z9
+	VMOVUPS      Z9, 64(R11)
+	VBROADCASTSS (R13), Z8
+	VBROADCASTSS 4(R12), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS 4(R9), Z9
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       (R11)(DI*1), Z9, Z10
+	VFMADD231PS  Z8, Z2, Z10
+	VMOVUPS      Z10, (R11)(DI*1)
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       64(R11)(DI*1), Z9, Z9
+	VFMADD231PS  Z8, Z3, Z9
+	VMOVUPS      Z9, 64(R11)(DI*1)
+	VBROADCASTSS (R13), Z8
+	VBROADCASTSS 8(R12), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS 8(R9), Z9
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       (R11)(DI*2), Z9, Z10
+	VFMADD231PS  Z8, Z4, Z10
+	VMOVUPS      Z10, (R11)(DI*2)
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       64(R11)(DI*2), Z9, Z9
+	VFMADD231PS  Z8, Z5, Z9
+	VMOVUPS      Z9, 64(R11)(DI*2)
+	VBROADCASTSS (R13), Z8
+	VBROADCASTSS 12(R12), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS 12(R9), Z9
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       (R11)(R10*1), Z9, Z10
+	VFMADD231PS  Z8, Z6, Z10
+	VMOVUPS      Z10, (R11)(R10*1)
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       64(R11)(R10*1), Z9, Z9
+	VFMADD231PS  Z8, Z7, Z9
+	VMOVUPS      Z9, 64(R11)(R10*1)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000400, BX
+	ADDQ         $0x04, units+40(FP)
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func addValues2x32AVX512(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·addValues2x32AVX512(SB), NOSPLIT, $0-88
+	MOVQ ahead+72(FP), AX
+	MOVQ step+80(FP), CX
+	MOVQ values+16(FP), DX
+	MOVQ codes+8(FP), BX
+	MOVQ blocks+56(FP), SI
+	SHLQ $0x06, SI
+	LEAQ (SI)(SI*1), DI
+	LEAQ (SI)(SI*2), R8
+	LEAQ (DI)(DI*2), R9
+	MOVQ dst+0(FP), R10
+
+block:
+	MOVQ   DX, R9
+	MOVQ   BX, R11
+	MOVQ   eights+48(FP), R12
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+eight0:
+	PREFETCHT1   (AX)
+	PREFETCHT1   64(AX)
+	PREFETCHT1   128(AX)
+	PREFETCHT1   192(AX)
+	PREFETCHT1   256(AX)
+	ADDQ         CX, AX
+	VPMOVSXBW    (R9), Z8
+	VPMOVSXBW    32(R9), Z9
+	VPBROADCASTD (R11), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z0, Z0
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z1, Z1
+	VPBROADCASTD 256(R11), Z10
+	VPMADDWD     Z10, Z8, Z8
+	VPADDD       Z8, Z2, Z2
+	VPMADDWD     Z10, Z9, Z8
+	VPADDD       Z8, Z3, Z3
+	VPMOVSXBW    (R9)(SI*1), Z8
+	VPMOVSXBW    32(R9)(SI*1), Z9
+	VPBROADCASTD 4(R11), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z4, Z4
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z5, Z5
+	VPBROADCASTD 260(R11), Z10
+	VPMADDWD     Z10, Z8, Z8
+	VPADDD       Z8, Z6, Z6
+	VPMADDWD     Z10, Z9, Z8
+	VPADDD       Z8, Z7, Z7
+	VPMOVSXBW    (R9)(SI*2), Z8
+	VPMOVSXBW    32(R9)(SI*2), Z9
+	VPBROADCASTD 8(R11), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z0, Z0
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z1, Z1
+	VPBROADCASTD 264(R11), Z10
+	VPMADDWD     Z10, Z8, Z8
+	VPADDD       Z8, Z2, Z2
+	VPMADDWD     Z10, Z9, Z8
+	VPADDD       Z8, Z3, Z3
+	VPMOVSXBW    (R9)(R8*1), Z8
+	VPMOVSXBW    32(R9)(R8*1), Z9
+	VPBROADCASTD 12(R11), Z10
+	VPMADDWD     Z10, Z8, Z11
+	VPADDD       Z11, Z4, Z4
+	VPMADDWD     Z10, Z9, Z10
+	VPADDD       Z10, Z5, Z5
+	VPBROADCASTD 268(R11), Z10
+	VPMADDWD     Z10, Z8, Z8
+	VPADDD       Z8, Z6, Z6
+	VPMADDWD     Z10, Z9, Z8
+	VPADDD       Z8, Z7, Z7
+	ADDQ         $0x10, R11
+	LEAQ         (R9)(SI*4), R9
+	DECQ         R12
+	JNZ          eight0
+	MOVQ         by+24(FP), R9
+	MOVQ         parts+32(FP), R11
+	MOVQ         units+40(FP), R12
+	MOVQ         stride+64(FP), R13
+	SHLQ         $0x02, R13
+	VBROADCASTSS (R12), Z8
+	VBROADCASTSS (R11), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS (R9), Z9
+	ADDQ         R13, R12
+	VPADDD       Z4, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       (R10), Z9, Z10
+	VFMADD231PS  Z8, Z0, Z10
+	VMOVUPS      Z10, (R10)
+	VPADDD       Z5, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       64(R10), Z9, Z9
+	VFMADD231PS  Z8, Z1, Z9
+	VMOVUPS      Z9, 64(R10)
+	VBROADCASTSS (R12), Z8
+	VBROADCASTSS 4(R11), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS 4(R9), Z9
+	ADDQ         R13, R12
+	VPADDD       Z6, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       (R10)(DI*1), Z9, Z10
+	VFMADD231PS  Z8, Z2, Z10
+	VMOVUPS      Z10, (R10)(DI*1)
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       64(R10)(DI*1), Z9, Z9
+	VFMADD231PS  Z8, Z3, Z9
+	VMOVUPS      Z9, 64(R10)(DI*1)
+	ADDQ         $0x00000080, R10
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000200, BX
+	ADDQ         $0x04, units+40(FP)
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func addValues1x32AVX512(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·addValues1x32AVX512(SB), NOSPLIT, $0-88
+	MOVQ ahead+72(FP), AX
+	MOVQ step+80(FP), CX
+	MOVQ values+16(FP), DX
+	MOVQ codes+8(FP), BX
+	MOVQ blocks+56(FP), SI
+	SHLQ $0x06, SI
+	LEAQ (SI)(SI*1), DI
+	LEAQ (SI)(SI*2), R8
+	LEAQ (DI)(DI*2), DI
+	MOVQ dst+0(FP), R9
+
+block:
+	MOVQ   DX, DI
+	MOVQ   BX, R10
+	MOVQ   eights+48(FP), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+eight0:
+	PREFETCHT1   (AX)
+	PREFETCHT1   64(AX)
+	PREFETCHT1   128(AX)
+	PREFETCHT1   192(AX)
+	PREFETCHT1   256(AX)
+	ADDQ         CX, AX
+	VPMOVSXBW    (DI), Z8
+	VPMOVSXBW    32(DI), Z9
+	VPBROADCASTD (R10), Z10
+	VPMADDWD     Z10, Z8, Z8
+	VPADDD       Z8, Z0, Z0
+	VPMADDWD     Z10, Z9, Z8
+	VPADDD       Z8, Z1, Z1
+	VPMOVSXBW    (DI)(SI*1), Z8
+	VPMOVSXBW    32(DI)(SI*1), Z9
+	VPBROADCASTD 4(R10), Z10
+	VPMADDWD     Z10, Z8, Z8
+	VPADDD       Z8, Z2, Z2
+	VPMADDWD     Z10, Z9, Z8
+	VPADDD       Z8, Z3, Z3
+	VPMOVSXBW    (DI)(SI*2), Z8
+	VPMOVSXBW    32(DI)(SI*2), Z9
+	VPBROADCASTD 8(R10), Z10
+	VPMADDWD     Z10, Z8, Z8
+	VPADDD       Z8, Z4, Z4
+	VPMADDWD     Z10, Z9, Z8
+	VPADDD       Z8, Z5, Z5
+	VPMOVSXBW    (DI)(R8*1), Z8
+	VPMOVSXBW    32(DI)(R8*1), Z9
+	VPBROADCASTD 12(R10), Z10
+	VPMADDWD     Z10, Z8, Z8
+	VPADDD       Z8, Z6, Z6
+	VPMADDWD     Z10, Z9, Z8
+	VPADDD       Z8, Z7, Z7
+	ADDQ         $0x10, R10
+	LEAQ         (DI)(SI*4), DI
+	DECQ         R11
+	JNZ          eight0
+	MOVQ         by+24(FP), DI
+	MOVQ         parts+32(FP), R10
+	MOVQ         units+40(FP), R11
+	MOVQ         stride+64(FP), R12
+	SHLQ         $0x02, R12
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS (R10), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS (DI), Z9
+	ADDQ         R12, R11
+	VPADDD       Z2, Z0, Z0
+	VPADDD       Z4, Z0, Z0
+	VPADDD       Z6, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       (R9), Z9, Z10
+	VFMADD231PS  Z8, Z0, Z10
+	VMOVUPS      Z10, (R9)
+	VPADDD       Z3, Z1, Z1
+	VPADDD       Z5, Z1, Z1
+	VPADDD       Z7, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       64(R9), Z9, Z9
+	VFMADD231PS  Z8, Z1, Z9
+	VMOVUPS      Z9, 64(R9)
+	ADDQ         $0x00000080, R9
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x04, units+40(FP)
+	DECQ         blocks+56(FP)
 	JNZ          block
 	VZEROUPPER
 	RET
@@ -2953,6 +4195,743 @@ block:
 	ADDQ            $0x00000080, AX
 	DECQ            tiles+32(FP)
 	JNZ             tile
+	VZEROUPPER
+	RET
+
+// func addValues12x32AVX512VNNI(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+TEXT ·addValues12x32AVX512VNNI(SB), NOSPLIT, $0-88
+	MOVQ values+16(FP), AX
+	MOVQ codes+8(FP), CX
+	MOVQ blocks+56(FP), DX
+	SHLQ $0x06, DX
+	LEAQ (DX)(DX*1), BX
+	LEAQ (DX)(DX*2), SI
+	LEAQ (BX)(BX*2), R8
+	MOVQ dst+0(FP), R9
+	LEAQ (R9)(BX*4), R10
+	LEAQ (R10)(BX*4), R11
+
+block:
+	MOVQ   AX, DI
+	MOVQ   CX, R12
+	MOVQ   eights+48(FP), R13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+
+eight0:
+	VPMOVSXBW    (DI), Z24
+	VPMOVSXBW    32(DI), Z25
+	VPBROADCASTD (R12), Z26
+	VPDPWSSD     Z26, Z24, Z0
+	VPDPWSSD     Z26, Z25, Z1
+	VPBROADCASTD 256(R12), Z26
+	VPDPWSSD     Z26, Z24, Z2
+	VPDPWSSD     Z26, Z25, Z3
+	VPBROADCASTD 512(R12), Z26
+	VPDPWSSD     Z26, Z24, Z4
+	VPDPWSSD     Z26, Z25, Z5
+	VPBROADCASTD 768(R12), Z26
+	VPDPWSSD     Z26, Z24, Z6
+	VPDPWSSD     Z26, Z25, Z7
+	VPBROADCASTD 1024(R12), Z26
+	VPDPWSSD     Z26, Z24, Z8
+	VPDPWSSD     Z26, Z25, Z9
+	VPBROADCASTD 1280(R12), Z26
+	VPDPWSSD     Z26, Z24, Z10
+	VPDPWSSD     Z26, Z25, Z11
+	VPBROADCASTD 1536(R12), Z26
+	VPDPWSSD     Z26, Z24, Z12
+	VPDPWSSD     Z26, Z25, Z13
+	VPBROADCASTD 1792(R12), Z26
+	VPDPWSSD     Z26, Z24, Z14
+	VPDPWSSD     Z26, Z25, Z15
+	VPBROADCASTD 2048(R12), Z26
+	VPDPWSSD     Z26, Z24, Z16
+	VPDPWSSD     Z26, Z25, Z17
+	VPBROADCASTD 2304(R12), Z26
+	VPDPWSSD     Z26, Z24, Z18
+	VPDPWSSD     Z26, Z25, Z19
+	VPBROADCASTD 2560(R12), Z26
+	VPDPWSSD     Z26, Z24, Z20
+	VPDPWSSD     Z26, Z25, Z21
+	VPBROADCASTD 2816(R12), Z26
+	VPDPWSSD     Z26, Z24, Z22
+	VPDPWSSD     Z26, Z25, Z23
+	VPMOVSXBW    (DI)(DX*1), Z24
+	VPMOVSXBW    32(DI)(DX*1), Z25
+	VPBROADCASTD 4(R12), Z26
+	VPDPWSSD     Z26, Z24, Z0
+	VPDPWSSD     Z26, Z25, Z1
+	VPBROADCASTD 260(R12), Z26
+	VPDPWSSD     Z26, Z24, Z2
+	VPDPWSSD     Z26, Z25, Z3
+	VPBROADCASTD 516(R12), Z26
+	VPDPWSSD     Z26, Z24, Z4
+	VPDPWSSD     Z26, Z25, Z5
+	VPBROADCASTD 772(R12), Z26
+	VPDPWSSD     Z26, Z24, Z6
+	VPDPWSSD     Z26, Z25, Z7
+	VPBROADCASTD 1028(R12), Z26
+	VPDPWSSD     Z26, Z24, Z8
+	VPDPWSSD     Z26, Z25, Z9
+	VPBROADCASTD 1284(R12), Z26
+	VPDPWSSD     Z26, Z24, Z10
+	VPDPWSSD     Z26, Z25, Z11
+	VPBROADCASTD 1540(R12), Z26
+	VPDPWSSD     Z26, Z24, Z12
+	VPDPWSSD     Z26, Z25, Z13
+	VPBROADCASTD 1796(R12), Z26
+	VPDPWSSD     Z26, Z24, Z14
+	VPDPWSSD     Z26, Z25, Z15
+	VPBROADCASTD 2052(R12), Z26
+	VPDPWSSD     Z26, Z24, Z16
+	VPDPWSSD     Z26, Z25, Z17
+	VPBROADCASTD 2308(R12), Z26
+	VPDPWSSD     Z26, Z24, Z18
+	VPDPWSSD     Z26, Z25, Z19
+	VPBROADCASTD 2564(R12), Z26
+	VPDPWSSD     Z26, Z24, Z20
+	VPDPWSSD     Z26, Z25, Z21
+	VPBROADCASTD 2820(R12), Z26
+	VPDPWSSD     Z26, Z24, Z22
+	VPDPWSSD     Z26, Z25, Z23
+	VPMOVSXBW    (DI)(DX*2), Z24
+	VPMOVSXBW    32(DI)(DX*2), Z25
+	VPBROADCASTD 8(R12), Z26
+	VPDPWSSD     Z26, Z24, Z0
+	VPDPWSSD     Z26, Z25, Z1
+	VPBROADCASTD 264(R12), Z26
+	VPDPWSSD     Z26, Z24, Z2
+	VPDPWSSD     Z26, Z25, Z3
+	VPBROADCASTD 520(R12), Z26
+	VPDPWSSD     Z26, Z24, Z4
+	VPDPWSSD     Z26, Z25, Z5
+	VPBROADCASTD 776(R12), Z26
+	VPDPWSSD     Z26, Z24, Z6
+	VPDPWSSD     Z26, Z25, Z7
+	VPBROADCASTD 1032(R12), Z26
+	VPDPWSSD     Z26, Z24, Z8
+	VPDPWSSD     Z26, Z25, Z9
+	VPBROADCASTD 1288(R12), Z26
+	VPDPWSSD     Z26, Z24, Z10
+	VPDPWSSD     Z26, Z25, Z11
+	VPBROADCASTD 1544(R12), Z26
+	VPDPWSSD     Z26, Z24, Z12
+	VPDPWSSD     Z26, Z25, Z13
+	VPBROADCASTD 1800(R12), Z26
+	VPDPWSSD     Z26, Z24, Z14
+	VPDPWSSD     Z26, Z25, Z15
+	VPBROADCASTD 2056(R12), Z26
+	VPDPWSSD     Z26, Z24, Z16
+	VPDPWSSD     Z26, Z25, Z17
+	VPBROADCASTD 2312(R12), Z26
+	VPDPWSSD     Z26, Z24, Z18
+	VPDPWSSD     Z26, Z25, Z19
+	VPBROADCASTD 2568(R12), Z26
+	VPDPWSSD     Z26, Z24, Z20
+	VPDPWSSD     Z26, Z25, Z21
+	VPBROADCASTD 2824(R12), Z26
+	VPDPWSSD     Z26, Z24, Z22
+	VPDPWSSD     Z26, Z25, Z23
+	VPMOVSXBW    (DI)(SI*1), Z24
+	VPMOVSXBW    32(DI)(SI*1), Z25
+	VPBROADCASTD 12(R12), Z26
+	VPDPWSSD     Z26, Z24, Z0
+	VPDPWSSD     Z26, Z25, Z1
+	VPBROADCASTD 268(R12), Z26
+	VPDPWSSD     Z26, Z24, Z2
+	VPDPWSSD     Z26, Z25, Z3
+	VPBROADCASTD 524(R12), Z26
+	VPDPWSSD     Z26, Z24, Z4
+	VPDPWSSD     Z26, Z25, Z5
+	VPBROADCASTD 780(R12), Z26
+	VPDPWSSD     Z26, Z24, Z6
+	VPDPWSSD     Z26, Z25, Z7
+	VPBROADCASTD 1036(R12), Z26
+	VPDPWSSD     Z26, Z24, Z8
+	VPDPWSSD     Z26, Z25, Z9
+	VPBROADCASTD 1292(R12), Z26
+	VPDPWSSD     Z26, Z24, Z10
+	VPDPWSSD     Z26, Z25, Z11
+	VPBROADCASTD 1548(R12), Z26
+	VPDPWSSD     Z26, Z24, Z12
+	VPDPWSSD     Z26, Z25, Z13
+	VPBROADCASTD 1804(R12), Z26
+	VPDPWSSD     Z26, Z24, Z14
+	VPDPWSSD     Z26, Z25, Z15
+	VPBROADCASTD 2060(R12), Z26
+	VPDPWSSD     Z26, Z24, Z16
+	VPDPWSSD     Z26, Z25, Z17
+	VPBROADCASTD 2316(R12), Z26
+	VPDPWSSD     Z26, Z24, Z18
+	VPDPWSSD     Z26, Z25, Z19
+	VPBROADCASTD 2572(R12), Z26
+	VPDPWSSD     Z26, Z24, Z20
+	VPDPWSSD     Z26, Z25, Z21
+	VPBROADCASTD 2828(R12), Z26
+	VPDPWSSD     Z26, Z24, Z22
+	VPDPWSSD     Z26, Z25, Z23
+	ADDQ         $0x10, R12
+	LEAQ         (DI)(DX*4), DI
+	DECQ         R13
+	JNZ          eight0
+	MOVQ         by+24(FP), DI
+	MOVQ         parts+32(FP), R12
+	MOVQ         units+40(FP), R13
+	MOVQ         stride+64(FP), R14
+	SHLQ         $0x02, R14
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS (R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS (DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       (R9), Z25, Z26
+	VFMADD231PS  Z24, Z0, Z26
+	VMOVUPS      Z26, (R9)
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       64(R9), Z25, Z25
+	VFMADD231PS  Z24, Z1, Z25
+	VMOVUPS      Z25, 64(R9)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 4(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 4(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       (R9)(BX*1), Z25, Z26
+	VFMADD231PS  Z24, Z2, Z26
+	VMOVUPS      Z26, (R9)(BX*1)
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       64(R9)(BX*1), Z25, Z25
+	VFMADD231PS  Z24, Z3, Z25
+	VMOVUPS      Z25, 64(R9)(BX*1)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 8(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 8(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       (R9)(BX*2), Z25, Z26
+	VFMADD231PS  Z24, Z4, Z26
+	VMOVUPS      Z26, (R9)(BX*2)
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       64(R9)(BX*2), Z25, Z25
+	VFMADD231PS  Z24, Z5, Z25
+	VMOVUPS      Z25, 64(R9)(BX*2)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 12(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 12(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       (R9)(R8*1), Z25, Z26
+	VFMADD231PS  Z24, Z6, Z26
+	VMOVUPS      Z26, (R9)(R8*1)
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       64(R9)(R8*1), Z25, Z25
+	VFMADD231PS  Z24, Z7, Z25
+	VMOVUPS      Z25, 64(R9)(R8*1)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 16(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 16(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z8, Z8
+	VMULPS       (R10), Z25, Z26
+	VFMADD231PS  Z24, Z8, Z26
+	VMOVUPS      Z26, (R10)
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       64(R10), Z25, Z25
+	VFMADD231PS  Z24, Z9, Z25
+	VMOVUPS      Z25, 64(R10)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 20(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 20(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       (R10)(BX*1), Z25, Z26
+	VFMADD231PS  Z24, Z10, Z26
+	VMOVUPS      Z26, (R10)(BX*1)
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       64(R10)(BX*1), Z25, Z25
+	VFMADD231PS  Z24, Z11, Z25
+	VMOVUPS      Z25, 64(R10)(BX*1)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 24(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 24(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z12, Z12
+	VMULPS       (R10)(BX*2), Z25, Z26
+	VFMADD231PS  Z24, Z12, Z26
+	VMOVUPS      Z26, (R10)(BX*2)
+	VCVTDQ2PS    Z13, Z13
+	VMULPS       64(R10)(BX*2), Z25, Z25
+	VFMADD231PS  Z24, Z13, Z25
+	VMOVUPS      Z25, 64(R10)(BX*2)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 28(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 28(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z14, Z14
+	VMULPS       (R10)(R8*1), Z25, Z26
+	VFMADD231PS  Z24, Z14, Z26
+	VMOVUPS      Z26, (R10)(R8*1)
+	VCVTDQ2PS    Z15, Z15
+	VMULPS       64(R10)(R8*1), Z25, Z25
+	VFMADD231PS  Z24, Z15, Z25
+	VMOVUPS      Z25, 64(R10)(R8*1)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 32(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 32(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z16, Z16
+	VMULPS       (R11), Z25, Z26
+	VFMADD231PS  Z24, Z16, Z26
+	VMOVUPS      Z26, (R11)
+	VCVTDQ2PS    Z17, Z17
+	VMULPS       64(R11), Z25, Z25
+	VFMADD231PS  Z24, Z17, Z25
+	VMOVUPS      Z25, 64(R11)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 36(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 36(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z18, Z18
+	VMULPS       (R11)(BX*1), Z25, Z26
+	VFMADD231PS  Z24, Z18, Z26
+	VMOVUPS      Z26, (R11)(BX*1)
+	VCVTDQ2PS    Z19, Z19
+	VMULPS       64(R11)(BX*1), Z25, Z25
+	VFMADD231PS  Z24, Z19, Z25
+	VMOVUPS      Z25, 64(R11)(BX*1)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 40(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 40(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z20, Z20
+	VMULPS       (R11)(BX*2), Z25, Z26
+	VFMADD231PS  Z24, Z20, Z26
+	VMOVUPS      Z26, (R11)(BX*2)
+	VCVTDQ2PS    Z21, Z21
+	VMULPS       64(R11)(BX*2), Z25, Z25
+	VFMADD231PS  Z24, Z21, Z25
+	VMOVUPS      Z25, 64(R11)(BX*2)
+	VBROADCASTSS (R13), Z24
+	VBROADCASTSS 44(R12), Z25
+	VMULPS       Z25, Z24, Z24
+	VBROADCASTSS 44(DI), Z25
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z22, Z22
+	VMULPS       (R11)(R8*1), Z25, Z26
+	VFMADD231PS  Z24, Z22, Z26
+	VMOVUPS      Z26, (R11)(R8*1)
+	VCVTDQ2PS    Z23, Z23
+	VMULPS       64(R11)(R8*1), Z25, Z25
+	VFMADD231PS  Z24, Z23, Z25
+	VMOVUPS      Z25, 64(R11)(R8*1)
+	ADDQ         $0x00000080, R9
+	ADDQ         $0x00000080, R10
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000c00, CX
+	ADDQ         $0x04, units+40(FP)
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func addValues4x32AVX512VNNI(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·addValues4x32AVX512VNNI(SB), NOSPLIT, $0-88
+	MOVQ ahead+72(FP), AX
+	MOVQ step+80(FP), CX
+	MOVQ values+16(FP), DX
+	MOVQ codes+8(FP), BX
+	MOVQ blocks+56(FP), SI
+	SHLQ $0x06, SI
+	LEAQ (SI)(SI*1), DI
+	LEAQ (SI)(SI*2), R8
+	LEAQ (DI)(DI*2), R10
+	MOVQ dst+0(FP), R11
+
+block:
+	MOVQ   DX, R9
+	MOVQ   BX, R12
+	MOVQ   eights+48(FP), R13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+eight0:
+	PREFETCHT1   (AX)
+	PREFETCHT1   64(AX)
+	PREFETCHT1   128(AX)
+	PREFETCHT1   192(AX)
+	PREFETCHT1   256(AX)
+	ADDQ         CX, AX
+	VPMOVSXBW    (R9), Z8
+	VPMOVSXBW    32(R9), Z9
+	VPBROADCASTD (R12), Z10
+	VPDPWSSD     Z10, Z8, Z0
+	VPDPWSSD     Z10, Z9, Z1
+	VPBROADCASTD 256(R12), Z10
+	VPDPWSSD     Z10, Z8, Z2
+	VPDPWSSD     Z10, Z9, Z3
+	VPBROADCASTD 512(R12), Z10
+	VPDPWSSD     Z10, Z8, Z4
+	VPDPWSSD     Z10, Z9, Z5
+	VPBROADCASTD 768(R12), Z10
+	VPDPWSSD     Z10, Z8, Z6
+	VPDPWSSD     Z10, Z9, Z7
+	VPMOVSXBW    (R9)(SI*1), Z8
+	VPMOVSXBW    32(R9)(SI*1), Z9
+	VPBROADCASTD 4(R12), Z10
+	VPDPWSSD     Z10, Z8, Z0
+	VPDPWSSD     Z10, Z9, Z1
+	VPBROADCASTD 260(R12), Z10
+	VPDPWSSD     Z10, Z8, Z2
+	VPDPWSSD     Z10, Z9, Z3
+	VPBROADCASTD 516(R12), Z10
+	VPDPWSSD     Z10, Z8, Z4
+	VPDPWSSD     Z10, Z9, Z5
+	VPBROADCASTD 772(R12), Z10
+	VPDPWSSD     Z10, Z8, Z6
+	VPDPWSSD     Z10, Z9, Z7
+	VPMOVSXBW    (R9)(SI*2), Z8
+	VPMOVSXBW    32(R9)(SI*2), Z9
+	VPBROADCASTD 8(R12), Z10
+	VPDPWSSD     Z10, Z8, Z0
+	VPDPWSSD     Z10, Z9, Z1
+	VPBROADCASTD 264(R12), Z10
+	VPDPWSSD     Z10, Z8, Z2
+	VPDPWSSD     Z10, Z9, Z3
+	VPBROADCASTD 520(R12), Z10
+	VPDPWSSD     Z10, Z8, Z4
+	VPDPWSSD     Z10, Z9, Z5
+	VPBROADCASTD 776(R12), Z10
+	VPDPWSSD     Z10, Z8, Z6
+	VPDPWSSD     Z10, Z9, Z7
+	VPMOVSXBW    (R9)(R8*1), Z8
+	VPMOVSXBW    32(R9)(R8*1), Z9
+	VPBROADCASTD 12(R12), Z10
+	VPDPWSSD     Z10, Z8, Z0
+	VPDPWSSD     Z10, Z9, Z1
+	VPBROADCASTD 268(R12), Z10
+	VPDPWSSD     Z10, Z8, Z2
+	VPDPWSSD     Z10, Z9, Z3
+	VPBROADCASTD 524(R12), Z10
+	VPDPWSSD     Z10, Z8, Z4
+	VPDPWSSD     Z10, Z9, Z5
+	VPBROADCASTD 780(R12), Z10
+	VPDPWSSD     Z10, Z8, Z6
+	VPDPWSSD     Z10, Z9, Z7
+	ADDQ         $0x10, R12
+	LEAQ         (R9)(SI*4), R9
+	DECQ         R13
+	JNZ          eight0
+	MOVQ         by+24(FP), R9
+	MOVQ         parts+32(FP), R12
+	MOVQ         units+40(FP), R13
+	MOVQ         stride+64(FP), R14
+	SHLQ         $0x02, R14
+	VBROADCASTSS (R13), Z8
+	VBROADCASTSS (R12), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS (R9), Z9
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       (R11), Z9, Z10
+	VFMADD231PS  Z8, Z0, Z10
+	VMOVUPS      Z10, (R11)
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       64(R11), Z9, Z9
+	VFMADD231PS  Z8, Z1, Z9
+	VMOVUPS      Z9, 64(R11)
+	VBROADCASTSS (R13), Z8
+	VBROADCASTSS 4(R12), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS 4(R9), Z9
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       (R11)(DI*1), Z9, Z10
+	VFMADD231PS  Z8, Z2, Z10
+	VMOVUPS      Z10, (R11)(DI*1)
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       64(R11)(DI*1), Z9, Z9
+	VFMADD231PS  Z8, Z3, Z9
+	VMOVUPS      Z9, 64(R11)(DI*1)
+	VBROADCASTSS (R13), Z8
+	VBROADCASTSS 8(R12), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS 8(R9), Z9
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       (R11)(DI*2), Z9, Z10
+	VFMADD231PS  Z8, Z4, Z10
+	VMOVUPS      Z10, (R11)(DI*2)
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       64(R11)(DI*2), Z9, Z9
+	VFMADD231PS  Z8, Z5, Z9
+	VMOVUPS      Z9, 64(R11)(DI*2)
+	VBROADCASTSS (R13), Z8
+	VBROADCASTSS 12(R12), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS 12(R9), Z9
+	ADDQ         R14, R13
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       (R11)(R10*1), Z9, Z10
+	VFMADD231PS  Z8, Z6, Z10
+	VMOVUPS      Z10, (R11)(R10*1)
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       64(R11)(R10*1), Z9, Z9
+	VFMADD231PS  Z8, Z7, Z9
+	VMOVUPS      Z9, 64(R11)(R10*1)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000400, BX
+	ADDQ         $0x04, units+40(FP)
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func addValues2x32AVX512VNNI(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·addValues2x32AVX512VNNI(SB), NOSPLIT, $0-88
+	MOVQ ahead+72(FP), AX
+	MOVQ step+80(FP), CX
+	MOVQ values+16(FP), DX
+	MOVQ codes+8(FP), BX
+	MOVQ blocks+56(FP), SI
+	SHLQ $0x06, SI
+	LEAQ (SI)(SI*1), DI
+	LEAQ (SI)(SI*2), R8
+	LEAQ (DI)(DI*2), R9
+	MOVQ dst+0(FP), R10
+
+block:
+	MOVQ   DX, R9
+	MOVQ   BX, R11
+	MOVQ   eights+48(FP), R12
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+eight0:
+	PREFETCHT1   (AX)
+	PREFETCHT1   64(AX)
+	PREFETCHT1   128(AX)
+	PREFETCHT1   192(AX)
+	PREFETCHT1   256(AX)
+	ADDQ         CX, AX
+	VPMOVSXBW    (R9), Z8
+	VPMOVSXBW    32(R9), Z9
+	VPBROADCASTD (R11), Z10
+	VPDPWSSD     Z10, Z8, Z0
+	VPDPWSSD     Z10, Z9, Z1
+	VPBROADCASTD 256(R11), Z10
+	VPDPWSSD     Z10, Z8, Z2
+	VPDPWSSD     Z10, Z9, Z3
+	VPMOVSXBW    (R9)(SI*1), Z8
+	VPMOVSXBW    32(R9)(SI*1), Z9
+	VPBROADCASTD 4(R11), Z10
+	VPDPWSSD     Z10, Z8, Z4
+	VPDPWSSD     Z10, Z9, Z5
+	VPBROADCASTD 260(R11), Z10
+	VPDPWSSD     Z10, Z8, Z6
+	VPDPWSSD     Z10, Z9, Z7
+	VPMOVSXBW    (R9)(SI*2), Z8
+	VPMOVSXBW    32(R9)(SI*2), Z9
+	VPBROADCASTD 8(R11), Z10
+	VPDPWSSD     Z10, Z8, Z0
+	VPDPWSSD     Z10, Z9, Z1
+	VPBROADCASTD 264(R11), Z10
+	VPDPWSSD     Z10, Z8, Z2
+	VPDPWSSD     Z10, Z9, Z3
+	VPMOVSXBW    (R9)(R8*1), Z8
+	VPMOVSXBW    32(R9)(R8*1), Z9
+	VPBROADCASTD 12(R11), Z10
+	VPDPWSSD     Z10, Z8, Z4
+	VPDPWSSD     Z10, Z9, Z5
+	VPBROADCASTD 268(R11), Z10
+	VPDPWSSD     Z10, Z8, Z6
+	VPDPWSSD     Z10, Z9, Z7
+	ADDQ         $0x10, R11
+	LEAQ         (R9)(SI*4), R9
+	DECQ         R12
+	JNZ          eight0
+	MOVQ         by+24(FP), R9
+	MOVQ         parts+32(FP), R11
+	MOVQ         units+40(FP), R12
+	MOVQ         stride+64(FP), R13
+	SHLQ         $0x02, R13
+	VBROADCASTSS (R12), Z8
+	VBROADCASTSS (R11), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS (R9), Z9
+	ADDQ         R13, R12
+	VPADDD       Z4, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       (R10), Z9, Z10
+	VFMADD231PS  Z8, Z0, Z10
+	VMOVUPS      Z10, (R10)
+	VPADDD       Z5, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       64(R10), Z9, Z9
+	VFMADD231PS  Z8, Z1, Z9
+	VMOVUPS      Z9, 64(R10)
+	VBROADCASTSS (R12), Z8
+	VBROADCASTSS 4(R11), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS 4(R9), Z9
+	ADDQ         R13, R12
+	VPADDD       Z6, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       (R10)(DI*1), Z9, Z10
+	VFMADD231PS  Z8, Z2, Z10
+	VMOVUPS      Z10, (R10)(DI*1)
+	VPADDD       Z7, Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       64(R10)(DI*1), Z9, Z9
+	VFMADD231PS  Z8, Z3, Z9
+	VMOVUPS      Z9, 64(R10)(DI*1)
+	ADDQ         $0x00000080, R10
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000200, BX
+	ADDQ         $0x04, units+40(FP)
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func addValues1x32AVX512VNNI(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·addValues1x32AVX512VNNI(SB), NOSPLIT, $0-88
+	MOVQ ahead+72(FP), AX
+	MOVQ step+80(FP), CX
+	MOVQ values+16(FP), DX
+	MOVQ codes+8(FP), BX
+	MOVQ blocks+56(FP), SI
+	SHLQ $0x06, SI
+	LEAQ (SI)(SI*1), DI
+	LEAQ (SI)(SI*2), R8
+	LEAQ (DI)(DI*2), DI
+	MOVQ dst+0(FP), R9
+
+block:
+	MOVQ   DX, DI
+	MOVQ   BX, R10
+	MOVQ   eights+48(FP), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+eight0:
+	PREFETCHT1   (AX)
+	PREFETCHT1   64(AX)
+	PREFETCHT1   128(AX)
+	PREFETCHT1   192(AX)
+	PREFETCHT1   256(AX)
+	ADDQ         CX, AX
+	VPMOVSXBW    (DI), Z8
+	VPMOVSXBW    32(DI), Z9
+	VPBROADCASTD (R10), Z10
+	VPDPWSSD     Z10, Z8, Z0
+	VPDPWSSD     Z10, Z9, Z1
+	VPMOVSXBW    (DI)(SI*1), Z8
+	VPMOVSXBW    32(DI)(SI*1), Z9
+	VPBROADCASTD 4(R10), Z10
+	VPDPWSSD     Z10, Z8, Z2
+	VPDPWSSD     Z10, Z9, Z3
+	VPMOVSXBW    (DI)(SI*2), Z8
+	VPMOVSXBW    32(DI)(SI*2), Z9
+	VPBROADCASTD 8(R10), Z10
+	VPDPWSSD     Z10, Z8, Z4
+	VPDPWSSD     Z10, Z9, Z5
+	VPMOVSXBW    (DI)(R8*1), Z8
+	VPMOVSXBW    32(DI)(R8*1), Z9
+	VPBROADCASTD 12(R10), Z10
+	VPDPWSSD     Z10, Z8, Z6
+	VPDPWSSD     Z10, Z9, Z7
+	ADDQ         $0x10, R10
+	LEAQ         (DI)(SI*4), DI
+	DECQ         R11
+	JNZ          eight0
+	MOVQ         by+24(FP), DI
+	MOVQ         parts+32(FP), R10
+	MOVQ         units+40(FP), R11
+	MOVQ         stride+64(FP), R12
+	SHLQ         $0x02, R12
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS (R10), Z9
+	VMULPS       Z9, Z8, Z8
+	VBROADCASTSS (DI), Z9
+	ADDQ         R12, R11
+	VPADDD       Z2, Z0, Z0
+	VPADDD       Z4, Z0, Z0
+	VPADDD       Z6, Z0, Z0
+	VCVTDQ2PS    Z0, Z0
+	VMULPS       (R9), Z9, Z10
+	VFMADD231PS  Z8, Z0, Z10
+	VMOVUPS      Z10, (R9)
+	VPADDD       Z3, Z1, Z1
+	VPADDD       Z5, Z1, Z1
+	VPADDD       Z7, Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       64(R9), Z9, Z9
+	VFMADD231PS  Z8, Z1, Z9
+	VMOVUPS      Z9, 64(R9)
+	ADDQ         $0x00000080, R9
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x04, units+40(FP)
+	DECQ         blocks+56(FP)
+	JNZ          block
 	VZEROUPPER
 	RET
 
@@ -4513,36 +6492,1417 @@ block:
 	VZEROUPPER
 	RET
 
-// func unpackQ4x1AVX2(dst *byte, src *byte, blocks int)
-// Requires: AVX
-TEXT ·unpackQ4x1AVX2(SB), NOSPLIT, $0-24
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    blocks+16(FP), DX
-	VMOVDQU attentionNibbles<>+0(SB), X0
-	VMOVDQU attentionEights<>+0(SB), X1
+// func softenAVX2(scores *float32, tops *float32, sums *float32, rows int, scale float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·softenAVX2(SB), NOSPLIT, $0-36
+	MOVQ         scores+0(FP), AX
+	MOVQ         tops+8(FP), CX
+	MOVQ         sums+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	VBROADCASTSS scale+32(FP), Y0
 
-block:
-	MOVWLZX (CX), BX
-	MOVW    BX, (AX)
-	VMOVDQU 2(CX), X2
-	VPSRLW  $0x04, X2, X3
-	VPAND   X0, X2, X2
-	VPSUBB  X1, X2, X2
-	VMOVDQU X2, 2(AX)
-	VPAND   X0, X3, X3
-	VPSUBB  X1, X3, X3
-	VMOVDQU X3, 18(AX)
-	ADDQ    $0x00000012, CX
-	ADDQ    $0x00000022, AX
-	DECQ    DX
-	JNZ     block
+row:
+	VMOVUPS      attentionLowest<>+0(SB), Y1
+	VMOVUPS      attentionLowest<>+0(SB), Y2
+	VMOVUPS      attentionLowest<>+0(SB), Y3
+	VMOVUPS      attentionLowest<>+0(SB), Y4
+	VMOVUPS      (AX), Y5
+	VMAXPS       Y1, Y5, Y1
+	VMOVUPS      32(AX), Y5
+	VMAXPS       Y2, Y5, Y2
+	VMOVUPS      64(AX), Y5
+	VMAXPS       Y3, Y5, Y3
+	VMOVUPS      96(AX), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMOVUPS      128(AX), Y5
+	VMAXPS       Y1, Y5, Y1
+	VMOVUPS      160(AX), Y5
+	VMAXPS       Y2, Y5, Y2
+	VMOVUPS      192(AX), Y5
+	VMAXPS       Y3, Y5, Y3
+	VMOVUPS      224(AX), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMOVUPS      256(AX), Y5
+	VMAXPS       Y1, Y5, Y1
+	VMOVUPS      288(AX), Y5
+	VMAXPS       Y2, Y5, Y2
+	VMOVUPS      320(AX), Y5
+	VMAXPS       Y3, Y5, Y3
+	VMOVUPS      352(AX), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMOVUPS      384(AX), Y5
+	VMAXPS       Y1, Y5, Y1
+	VMOVUPS      416(AX), Y5
+	VMAXPS       Y2, Y5, Y2
+	VMOVUPS      448(AX), Y5
+	VMAXPS       Y3, Y5, Y3
+	VMOVUPS      480(AX), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMAXPS       Y1, Y2, Y1
+	VMAXPS       Y3, Y4, Y3
+	VMAXPS       Y1, Y3, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VMAXPS       X2, X1, X1
+	VPSHUFD      $0x0e, X1, X2
+	VMAXPS       X2, X1, X1
+	VPSHUFD      $0x01, X1, X2
+	VMAXPS       X2, X1, X1
+	VMOVSS       X1, (CX)
+	VBROADCASTSS X1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VMOVUPS      (AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, (AX)
+	VADDPS       Y6, Y2, Y2
+	VMOVUPS      32(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 32(AX)
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      64(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 64(AX)
+	VADDPS       Y6, Y2, Y2
+	VMOVUPS      96(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 96(AX)
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      128(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 128(AX)
+	VADDPS       Y6, Y2, Y2
+	VMOVUPS      160(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 160(AX)
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      192(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 192(AX)
+	VADDPS       Y6, Y2, Y2
+	VMOVUPS      224(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 224(AX)
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      256(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 256(AX)
+	VADDPS       Y6, Y2, Y2
+	VMOVUPS      288(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 288(AX)
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      320(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 320(AX)
+	VADDPS       Y6, Y2, Y2
+	VMOVUPS      352(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 352(AX)
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      384(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 384(AX)
+	VADDPS       Y6, Y2, Y2
+	VMOVUPS      416(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 416(AX)
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      448(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y5
+	VSUBPS       attentionMagic<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y7
+	VMOVUPS      attentionPower4<>+0(SB), Y6
+	VFMADD213PS  attentionPower3<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower2<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionPower1<>+0(SB), Y7, Y6
+	VFMADD213PS  attentionOne<>+0(SB), Y7, Y6
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       attentionOne<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, 448(AX)
+	VADDPS       Y6, Y2, Y2
+	VMOVUPS      480(AX), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       attentionMagic<>+0(SB), Y4, Y1
+	VSUBPS       attentionMagic<>+0(SB), Y1, Y5
+	VSUBPS       Y5, Y4, Y6
+	VMOVUPS      attentionPower4<>+0(SB), Y5
+	VFMADD213PS  attentionPower3<>+0(SB), Y6, Y5
+	VFMADD213PS  attentionPower2<>+0(SB), Y6, Y5
+	VFMADD213PS  attentionPower1<>+0(SB), Y6, Y5
+	VFMADD213PS  attentionOne<>+0(SB), Y6, Y5
+	VCMPPS       $0x05, attentionVanishing<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       attentionOne<>+0(SB), Y1, Y1
+	VMULPS       Y1, Y5, Y5
+	VANDPS       Y4, Y5, Y5
+	VMOVUPS      Y5, 480(AX)
+	VADDPS       Y5, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPS       X1, X2, X2
+	VPSHUFD      $0x0e, X2, X1
+	VADDPS       X1, X2, X2
+	VPSHUFD      $0x01, X2, X1
+	VADDPS       X1, X2, X2
+	VMOVSS       X2, (DX)
+	ADDQ         $0x00000200, AX
+	ADDQ         $0x04, CX
+	ADDQ         $0x04, DX
+	DECQ         BX
+	JNZ          row
 	VZEROUPPER
 	RET
 
-// func unpackQ4x8AVX2(dst *byte, src *byte, blocks int)
+// func roundCodesAVX2(dst *int16, weights *float32, scales *float32, factors *float32, rows int, blocks int, stride int)
 // Requires: AVX, AVX2
-TEXT ·unpackQ4x8AVX2(SB), NOSPLIT, $0-24
+TEXT ·roundCodesAVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ scales+16(FP), CX
+	MOVQ factors+24(FP), DX
+	MOVQ stride+48(FP), BX
+	MOVQ blocks+40(FP), SI
+	SHLQ $0x02, BX
+
+block:
+	MOVQ weights+8(FP), DI
+	MOVQ rows+32(FP), R9
+	MOVQ DX, R8
+
+row:
+	VBROADCASTSS (R8), Y0
+	VMOVUPS      (DI), Y1
+	VMULPS       (CX), Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMOVUPS      32(DI), Y2
+	VMULPS       32(CX), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y2, Y1, Y1
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      Y1, (AX)
+	VMOVUPS      64(DI), Y1
+	VMULPS       64(CX), Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMOVUPS      96(DI), Y2
+	VMULPS       96(CX), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y2, Y1, Y1
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      Y1, 32(AX)
+	VMOVUPS      128(DI), Y1
+	VMULPS       128(CX), Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMOVUPS      160(DI), Y2
+	VMULPS       160(CX), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y2, Y1, Y1
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      Y1, 64(AX)
+	VMOVUPS      192(DI), Y1
+	VMULPS       192(CX), Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMOVUPS      224(DI), Y2
+	VMULPS       224(CX), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y2, Y1, Y1
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      Y1, 96(AX)
+	VMOVUPS      256(DI), Y1
+	VMULPS       256(CX), Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMOVUPS      288(DI), Y2
+	VMULPS       288(CX), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y2, Y1, Y1
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      Y1, 128(AX)
+	VMOVUPS      320(DI), Y1
+	VMULPS       320(CX), Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMOVUPS      352(DI), Y2
+	VMULPS       352(CX), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y2, Y1, Y1
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      Y1, 160(AX)
+	VMOVUPS      384(DI), Y1
+	VMULPS       384(CX), Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMOVUPS      416(DI), Y2
+	VMULPS       416(CX), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y2, Y1, Y1
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      Y1, 192(AX)
+	VMOVUPS      448(DI), Y1
+	VMULPS       448(CX), Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMOVUPS      480(DI), Y2
+	VMULPS       480(CX), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPACKSSDW    Y2, Y1, Y1
+	VPERMQ       $0xd8, Y1, Y1
+	VMOVDQU      Y1, 224(AX)
+	ADDQ         $0x00000200, DI
+	ADDQ         $0x00000100, AX
+	ADDQ         BX, R8
+	DECQ         R9
+	JNZ          row
+	ADDQ         $0x00000200, CX
+	ADDQ         $0x04, DX
+	DECQ         SI
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func addValues6x16AVX2(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addValues6x16AVX2(SB), NOSPLIT, $0-88
+	MOVQ values+16(FP), AX
+	MOVQ codes+8(FP), CX
+	MOVQ blocks+56(FP), DX
+	SHLQ $0x06, DX
+	LEAQ (DX)(DX*1), BX
+	LEAQ (DX)(DX*2), SI
+	LEAQ (BX)(BX*2), R8
+	MOVQ dst+0(FP), R9
+	LEAQ (R9)(BX*4), R10
+
+block:
+	MOVQ  AX, DI
+	MOVQ  CX, R11
+	MOVQ  eights+48(FP), R12
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
+
+eight0:
+	VPMOVSXBW    (DI), Y12
+	VPMOVSXBW    16(DI), Y13
+	VPBROADCASTD (R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y1, Y1
+	VPBROADCASTD 256(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y3, Y3
+	VPBROADCASTD 512(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y5, Y5
+	VPBROADCASTD 768(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y7, Y7
+	VPBROADCASTD 1024(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y9, Y9
+	VPBROADCASTD 1280(R11), Y14
+	VPMADDWD     Y14, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPMADDWD     Y14, Y13, Y12
+	VPADDD       Y12, Y11, Y11
+	VPMOVSXBW    (DI)(DX*1), Y12
+	VPMOVSXBW    16(DI)(DX*1), Y13
+	VPBROADCASTD 4(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y1, Y1
+	VPBROADCASTD 260(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y3, Y3
+	VPBROADCASTD 516(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y5, Y5
+	VPBROADCASTD 772(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y7, Y7
+	VPBROADCASTD 1028(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y9, Y9
+	VPBROADCASTD 1284(R11), Y14
+	VPMADDWD     Y14, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPMADDWD     Y14, Y13, Y12
+	VPADDD       Y12, Y11, Y11
+	VPMOVSXBW    (DI)(DX*2), Y12
+	VPMOVSXBW    16(DI)(DX*2), Y13
+	VPBROADCASTD 8(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y1, Y1
+	VPBROADCASTD 264(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y3, Y3
+	VPBROADCASTD 520(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y5, Y5
+	VPBROADCASTD 776(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y7, Y7
+	VPBROADCASTD 1032(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y9, Y9
+	VPBROADCASTD 1288(R11), Y14
+	VPMADDWD     Y14, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPMADDWD     Y14, Y13, Y12
+	VPADDD       Y12, Y11, Y11
+	VPMOVSXBW    (DI)(SI*1), Y12
+	VPMOVSXBW    16(DI)(SI*1), Y13
+	VPBROADCASTD 12(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y1, Y1
+	VPBROADCASTD 268(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y3, Y3
+	VPBROADCASTD 524(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y5, Y5
+	VPBROADCASTD 780(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y7, Y7
+	VPBROADCASTD 1036(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y9, Y9
+	VPBROADCASTD 1292(R11), Y14
+	VPMADDWD     Y14, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPMADDWD     Y14, Y13, Y12
+	VPADDD       Y12, Y11, Y11
+	ADDQ         $0x10, R11
+	LEAQ         (DI)(DX*4), DI
+	DECQ         R12
+	JNZ          eight0
+	MOVQ         by+24(FP), DI
+	MOVQ         parts+32(FP), R11
+	MOVQ         units+40(FP), R12
+	MOVQ         stride+64(FP), R13
+	SHLQ         $0x02, R13
+	VBROADCASTSS (R12), Y12
+	VBROADCASTSS (R11), Y13
+	VMULPS       Y13, Y12, Y12
+	VBROADCASTSS (DI), Y13
+	ADDQ         R13, R12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R9), Y13, Y14
+	VFMADD231PS  Y12, Y0, Y14
+	VMOVUPS      Y14, (R9)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R9), Y13, Y0
+	VFMADD231PS  Y12, Y1, Y0
+	VMOVUPS      Y0, 32(R9)
+	VBROADCASTSS (R12), Y0
+	VBROADCASTSS 4(R11), Y1
+	VMULPS       Y1, Y0, Y0
+	VBROADCASTSS 4(DI), Y1
+	ADDQ         R13, R12
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R9)(BX*1), Y1, Y12
+	VFMADD231PS  Y0, Y2, Y12
+	VMOVUPS      Y12, (R9)(BX*1)
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R9)(BX*1), Y1, Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, 32(R9)(BX*1)
+	VBROADCASTSS (R12), Y0
+	VBROADCASTSS 8(R11), Y1
+	VMULPS       Y1, Y0, Y0
+	VBROADCASTSS 8(DI), Y1
+	ADDQ         R13, R12
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (R9)(BX*2), Y1, Y2
+	VFMADD231PS  Y0, Y4, Y2
+	VMOVUPS      Y2, (R9)(BX*2)
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(R9)(BX*2), Y1, Y1
+	VFMADD231PS  Y0, Y5, Y1
+	VMOVUPS      Y1, 32(R9)(BX*2)
+	VBROADCASTSS (R12), Y0
+	VBROADCASTSS 12(R11), Y1
+	VMULPS       Y1, Y0, Y0
+	VBROADCASTSS 12(DI), Y1
+	ADDQ         R13, R12
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       (R9)(R8*1), Y1, Y2
+	VFMADD231PS  Y0, Y6, Y2
+	VMOVUPS      Y2, (R9)(R8*1)
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       32(R9)(R8*1), Y1, Y1
+	VFMADD231PS  Y0, Y7, Y1
+	VMOVUPS      Y1, 32(R9)(R8*1)
+	VBROADCASTSS (R12), Y0
+	VBROADCASTSS 16(R11), Y1
+	VMULPS       Y1, Y0, Y0
+	VBROADCASTSS 16(DI), Y1
+	ADDQ         R13, R12
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       (R10), Y1, Y2
+	VFMADD231PS  Y0, Y8, Y2
+	VMOVUPS      Y2, (R10)
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       32(R10), Y1, Y1
+	VFMADD231PS  Y0, Y9, Y1
+	VMOVUPS      Y1, 32(R10)
+	VBROADCASTSS (R12), Y0
+	VBROADCASTSS 20(R11), Y1
+	VMULPS       Y1, Y0, Y0
+	VBROADCASTSS 20(DI), Y1
+	ADDQ         R13, R12
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       (R10)(BX*1), Y1, Y2
+	VFMADD231PS  Y0, Y10, Y2
+	VMOVUPS      Y2, (R10)(BX*1)
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       32(R10)(BX*1), Y1, Y1
+	VFMADD231PS  Y0, Y11, Y1
+	VMOVUPS      Y1, 32(R10)(BX*1)
+	ADDQ         $0x00000040, R9
+	ADDQ         $0x00000040, R10
+	ADDQ         $0x00000020, AX
+	MOVQ         AX, DI
+	MOVQ         CX, R11
+	MOVQ         eights+48(FP), R12
+	VPXOR        Y0, Y0, Y0
+	VPXOR        Y1, Y1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+	VPXOR        Y8, Y8, Y8
+	VPXOR        Y9, Y9, Y9
+	VPXOR        Y10, Y10, Y10
+	VPXOR        Y11, Y11, Y11
+
+eight1:
+	VPMOVSXBW    (DI), Y12
+	VPMOVSXBW    16(DI), Y13
+	VPBROADCASTD (R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y1, Y1
+	VPBROADCASTD 256(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y3, Y3
+	VPBROADCASTD 512(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y5, Y5
+	VPBROADCASTD 768(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y7, Y7
+	VPBROADCASTD 1024(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y9, Y9
+	VPBROADCASTD 1280(R11), Y14
+	VPMADDWD     Y14, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPMADDWD     Y14, Y13, Y12
+	VPADDD       Y12, Y11, Y11
+	VPMOVSXBW    (DI)(DX*1), Y12
+	VPMOVSXBW    16(DI)(DX*1), Y13
+	VPBROADCASTD 4(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y1, Y1
+	VPBROADCASTD 260(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y3, Y3
+	VPBROADCASTD 516(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y5, Y5
+	VPBROADCASTD 772(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y7, Y7
+	VPBROADCASTD 1028(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y9, Y9
+	VPBROADCASTD 1284(R11), Y14
+	VPMADDWD     Y14, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPMADDWD     Y14, Y13, Y12
+	VPADDD       Y12, Y11, Y11
+	VPMOVSXBW    (DI)(DX*2), Y12
+	VPMOVSXBW    16(DI)(DX*2), Y13
+	VPBROADCASTD 8(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y1, Y1
+	VPBROADCASTD 264(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y3, Y3
+	VPBROADCASTD 520(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y5, Y5
+	VPBROADCASTD 776(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y7, Y7
+	VPBROADCASTD 1032(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y9, Y9
+	VPBROADCASTD 1288(R11), Y14
+	VPMADDWD     Y14, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPMADDWD     Y14, Y13, Y12
+	VPADDD       Y12, Y11, Y11
+	VPMOVSXBW    (DI)(SI*1), Y12
+	VPMOVSXBW    16(DI)(SI*1), Y13
+	VPBROADCASTD 12(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y1, Y1
+	VPBROADCASTD 268(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y3, Y3
+	VPBROADCASTD 524(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y5, Y5
+	VPBROADCASTD 780(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y7, Y7
+	VPBROADCASTD 1036(R11), Y14
+	VPMADDWD     Y14, Y12, Y15
+	VPADDD       Y15, Y8, Y8
+	VPMADDWD     Y14, Y13, Y14
+	VPADDD       Y14, Y9, Y9
+	VPBROADCASTD 1292(R11), Y14
+	VPMADDWD     Y14, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPMADDWD     Y14, Y13, Y12
+	VPADDD       Y12, Y11, Y11
+	ADDQ         $0x10, R11
+	LEAQ         (DI)(DX*4), DI
+	DECQ         R12
+	JNZ          eight1
+	MOVQ         by+24(FP), DI
+	MOVQ         parts+32(FP), R11
+	MOVQ         units+40(FP), R12
+	MOVQ         stride+64(FP), R13
+	SHLQ         $0x02, R13
+	VBROADCASTSS (R12), Y12
+	VBROADCASTSS (R11), Y13
+	VMULPS       Y13, Y12, Y12
+	VBROADCASTSS (DI), Y13
+	ADDQ         R13, R12
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R9), Y13, Y14
+	VFMADD231PS  Y12, Y0, Y14
+	VMOVUPS      Y14, (R9)
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R9), Y13, Y0
+	VFMADD231PS  Y12, Y1, Y0
+	VMOVUPS      Y0, 32(R9)
+	VBROADCASTSS (R12), Y0
+	VBROADCASTSS 4(R11), Y1
+	VMULPS       Y1, Y0, Y0
+	VBROADCASTSS 4(DI), Y1
+	ADDQ         R13, R12
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R9)(BX*1), Y1, Y12
+	VFMADD231PS  Y0, Y2, Y12
+	VMOVUPS      Y12, (R9)(BX*1)
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R9)(BX*1), Y1, Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, 32(R9)(BX*1)
+	VBROADCASTSS (R12), Y0
+	VBROADCASTSS 8(R11), Y1
+	VMULPS       Y1, Y0, Y0
+	VBROADCASTSS 8(DI), Y1
+	ADDQ         R13, R12
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (R9)(BX*2), Y1, Y2
+	VFMADD231PS  Y0, Y4, Y2
+	VMOVUPS      Y2, (R9)(BX*2)
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(R9)(BX*2), Y1, Y1
+	VFMADD231PS  Y0, Y5, Y1
+	VMOVUPS      Y1, 32(R9)(BX*2)
+	VBROADCASTSS (R12), Y0
+	VBROADCASTSS 12(R11), Y1
+	VMULPS       Y1, Y0, Y0
+	VBROADCASTSS 12(DI), Y1
+	ADDQ         R13, R12
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       (R9)(R8*1), Y1, Y2
+	VFMADD231PS  Y0, Y6, Y2
+	VMOVUPS      Y2, (R9)(R8*1)
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       32(R9)(R8*1), Y1, Y1
+	VFMADD231PS  Y0, Y7, Y1
+	VMOVUPS      Y1, 32(R9)(R8*1)
+	VBROADCASTSS (R12), Y0
+	VBROADCASTSS 16(R11), Y1
+	VMULPS       Y1, Y0, Y0
+	VBROADCASTSS 16(DI), Y1
+	ADDQ         R13, R12
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       (R10), Y1, Y2
+	VFMADD231PS  Y0, Y8, Y2
+	VMOVUPS      Y2, (R10)
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       32(R10), Y1, Y1
+	VFMADD231PS  Y0, Y9, Y1
+	VMOVUPS      Y1, 32(R10)
+	VBROADCASTSS (R12), Y0
+	VBROADCASTSS 20(R11), Y1
+	VMULPS       Y1, Y0, Y0
+	VBROADCASTSS 20(DI), Y1
+	ADDQ         R13, R12
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       (R10)(BX*1), Y1, Y2
+	VFMADD231PS  Y0, Y10, Y2
+	VMOVUPS      Y2, (R10)(BX*1)
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       32(R10)(BX*1), Y1, Y1
+	VFMADD231PS  Y0, Y11, Y1
+	VMOVUPS      Y1, 32(R10)(BX*1)
+	ADDQ         $0x00000040, R9
+	ADDQ         $0x00000040, R10
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000600, CX
+	ADDQ         $0x04, units+40(FP)
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func addValues2x16AVX2(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·addValues2x16AVX2(SB), NOSPLIT, $0-88
+	MOVQ ahead+72(FP), AX
+	MOVQ step+80(FP), CX
+	MOVQ values+16(FP), DX
+	MOVQ codes+8(FP), BX
+	MOVQ blocks+56(FP), SI
+	SHLQ $0x06, SI
+	LEAQ (SI)(SI*1), DI
+	LEAQ (SI)(SI*2), R8
+	LEAQ (DI)(DI*2), R9
+	MOVQ dst+0(FP), R10
+
+block:
+	MOVQ  DX, R9
+	MOVQ  BX, R11
+	MOVQ  eights+48(FP), R12
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+
+eight0:
+	PREFETCHT1   (AX)
+	PREFETCHT1   64(AX)
+	PREFETCHT1   128(AX)
+	ADDQ         CX, AX
+	VPMOVSXBW    (R9), Y8
+	VPMOVSXBW    16(R9), Y9
+	VPBROADCASTD (R11), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 256(R11), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y2, Y2
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y3, Y3
+	VPMOVSXBW    (R9)(SI*1), Y8
+	VPMOVSXBW    16(R9)(SI*1), Y9
+	VPBROADCASTD 4(R11), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y5, Y5
+	VPBROADCASTD 260(R11), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y6, Y6
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y7, Y7
+	VPMOVSXBW    (R9)(SI*2), Y8
+	VPMOVSXBW    16(R9)(SI*2), Y9
+	VPBROADCASTD 8(R11), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 264(R11), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y2, Y2
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y3, Y3
+	VPMOVSXBW    (R9)(R8*1), Y8
+	VPMOVSXBW    16(R9)(R8*1), Y9
+	VPBROADCASTD 12(R11), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y5, Y5
+	VPBROADCASTD 268(R11), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y6, Y6
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y7, Y7
+	ADDQ         $0x10, R11
+	LEAQ         (R9)(SI*4), R9
+	DECQ         R12
+	JNZ          eight0
+	MOVQ         by+24(FP), R9
+	MOVQ         parts+32(FP), R11
+	MOVQ         units+40(FP), R12
+	MOVQ         stride+64(FP), R13
+	SHLQ         $0x02, R13
+	VBROADCASTSS (R12), Y8
+	VBROADCASTSS (R11), Y9
+	VMULPS       Y9, Y8, Y8
+	VBROADCASTSS (R9), Y9
+	ADDQ         R13, R12
+	VPADDD       Y4, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R10), Y9, Y4
+	VFMADD231PS  Y8, Y0, Y4
+	VMOVUPS      Y4, (R10)
+	VPADDD       Y5, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R10), Y9, Y0
+	VFMADD231PS  Y8, Y1, Y0
+	VMOVUPS      Y0, 32(R10)
+	VBROADCASTSS (R12), Y0
+	VBROADCASTSS 4(R11), Y1
+	VMULPS       Y1, Y0, Y0
+	VBROADCASTSS 4(R9), Y1
+	ADDQ         R13, R12
+	VPADDD       Y6, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R10)(DI*1), Y1, Y4
+	VFMADD231PS  Y0, Y2, Y4
+	VMOVUPS      Y4, (R10)(DI*1)
+	VPADDD       Y7, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R10)(DI*1), Y1, Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, 32(R10)(DI*1)
+	ADDQ         $0x00000040, R10
+	ADDQ         $0x00000020, DX
+	MOVQ         DX, R9
+	MOVQ         BX, R11
+	MOVQ         eights+48(FP), R12
+	VPXOR        Y0, Y0, Y0
+	VPXOR        Y1, Y1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+
+eight1:
+	PREFETCHT1   (AX)
+	PREFETCHT1   64(AX)
+	PREFETCHT1   128(AX)
+	ADDQ         CX, AX
+	VPMOVSXBW    (R9), Y8
+	VPMOVSXBW    16(R9), Y9
+	VPBROADCASTD (R11), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 256(R11), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y2, Y2
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y3, Y3
+	VPMOVSXBW    (R9)(SI*1), Y8
+	VPMOVSXBW    16(R9)(SI*1), Y9
+	VPBROADCASTD 4(R11), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y5, Y5
+	VPBROADCASTD 260(R11), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y6, Y6
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y7, Y7
+	VPMOVSXBW    (R9)(SI*2), Y8
+	VPMOVSXBW    16(R9)(SI*2), Y9
+	VPBROADCASTD 8(R11), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y0, Y0
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y1, Y1
+	VPBROADCASTD 264(R11), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y2, Y2
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y3, Y3
+	VPMOVSXBW    (R9)(R8*1), Y8
+	VPMOVSXBW    16(R9)(R8*1), Y9
+	VPBROADCASTD 12(R11), Y10
+	VPMADDWD     Y10, Y8, Y11
+	VPADDD       Y11, Y4, Y4
+	VPMADDWD     Y10, Y9, Y10
+	VPADDD       Y10, Y5, Y5
+	VPBROADCASTD 268(R11), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y6, Y6
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y7, Y7
+	ADDQ         $0x10, R11
+	LEAQ         (R9)(SI*4), R9
+	DECQ         R12
+	JNZ          eight1
+	MOVQ         by+24(FP), R9
+	MOVQ         parts+32(FP), R11
+	MOVQ         units+40(FP), R12
+	MOVQ         stride+64(FP), R13
+	SHLQ         $0x02, R13
+	VBROADCASTSS (R12), Y8
+	VBROADCASTSS (R11), Y9
+	VMULPS       Y9, Y8, Y8
+	VBROADCASTSS (R9), Y9
+	ADDQ         R13, R12
+	VPADDD       Y4, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R10), Y9, Y4
+	VFMADD231PS  Y8, Y0, Y4
+	VMOVUPS      Y4, (R10)
+	VPADDD       Y5, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R10), Y9, Y0
+	VFMADD231PS  Y8, Y1, Y0
+	VMOVUPS      Y0, 32(R10)
+	VBROADCASTSS (R12), Y0
+	VBROADCASTSS 4(R11), Y1
+	VMULPS       Y1, Y0, Y0
+	VBROADCASTSS 4(R9), Y1
+	ADDQ         R13, R12
+	VPADDD       Y6, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R10)(DI*1), Y1, Y4
+	VFMADD231PS  Y0, Y2, Y4
+	VMOVUPS      Y4, (R10)(DI*1)
+	VPADDD       Y7, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R10)(DI*1), Y1, Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, 32(R10)(DI*1)
+	ADDQ         $0x00000040, R10
+	ADDQ         $0x00000020, DX
+	ADDQ         $0x00000200, BX
+	ADDQ         $0x04, units+40(FP)
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func addValues1x16AVX2(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·addValues1x16AVX2(SB), NOSPLIT, $0-88
+	MOVQ ahead+72(FP), AX
+	MOVQ step+80(FP), CX
+	MOVQ values+16(FP), DX
+	MOVQ codes+8(FP), BX
+	MOVQ blocks+56(FP), SI
+	SHLQ $0x06, SI
+	LEAQ (SI)(SI*1), DI
+	LEAQ (SI)(SI*2), R8
+	LEAQ (DI)(DI*2), DI
+	MOVQ dst+0(FP), R9
+
+block:
+	MOVQ  DX, DI
+	MOVQ  BX, R10
+	MOVQ  eights+48(FP), R11
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+
+eight0:
+	PREFETCHT1   (AX)
+	PREFETCHT1   64(AX)
+	PREFETCHT1   128(AX)
+	ADDQ         CX, AX
+	VPMOVSXBW    (DI), Y8
+	VPMOVSXBW    16(DI), Y9
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y0, Y0
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y1, Y1
+	VPMOVSXBW    (DI)(SI*1), Y8
+	VPMOVSXBW    16(DI)(SI*1), Y9
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y2, Y2
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y3, Y3
+	VPMOVSXBW    (DI)(SI*2), Y8
+	VPMOVSXBW    16(DI)(SI*2), Y9
+	VPBROADCASTD 8(R10), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y4, Y4
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y5, Y5
+	VPMOVSXBW    (DI)(R8*1), Y8
+	VPMOVSXBW    16(DI)(R8*1), Y9
+	VPBROADCASTD 12(R10), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y6, Y6
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y7, Y7
+	ADDQ         $0x10, R10
+	LEAQ         (DI)(SI*4), DI
+	DECQ         R11
+	JNZ          eight0
+	MOVQ         by+24(FP), DI
+	MOVQ         parts+32(FP), R10
+	MOVQ         units+40(FP), R11
+	MOVQ         stride+64(FP), R12
+	SHLQ         $0x02, R12
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R10), Y9
+	VMULPS       Y9, Y8, Y8
+	VBROADCASTSS (DI), Y9
+	ADDQ         R12, R11
+	VPADDD       Y2, Y0, Y0
+	VPADDD       Y4, Y0, Y0
+	VPADDD       Y6, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R9), Y9, Y2
+	VFMADD231PS  Y8, Y0, Y2
+	VMOVUPS      Y2, (R9)
+	VPADDD       Y3, Y1, Y1
+	VPADDD       Y5, Y1, Y1
+	VPADDD       Y7, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R9), Y9, Y0
+	VFMADD231PS  Y8, Y1, Y0
+	VMOVUPS      Y0, 32(R9)
+	ADDQ         $0x00000040, R9
+	ADDQ         $0x00000020, DX
+	MOVQ         DX, DI
+	MOVQ         BX, R10
+	MOVQ         eights+48(FP), R11
+	VPXOR        Y0, Y0, Y0
+	VPXOR        Y1, Y1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VPXOR        Y4, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+
+eight1:
+	PREFETCHT1   (AX)
+	PREFETCHT1   64(AX)
+	PREFETCHT1   128(AX)
+	ADDQ         CX, AX
+	VPMOVSXBW    (DI), Y8
+	VPMOVSXBW    16(DI), Y9
+	VPBROADCASTD (R10), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y0, Y0
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y1, Y1
+	VPMOVSXBW    (DI)(SI*1), Y8
+	VPMOVSXBW    16(DI)(SI*1), Y9
+	VPBROADCASTD 4(R10), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y2, Y2
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y3, Y3
+	VPMOVSXBW    (DI)(SI*2), Y8
+	VPMOVSXBW    16(DI)(SI*2), Y9
+	VPBROADCASTD 8(R10), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y4, Y4
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y5, Y5
+	VPMOVSXBW    (DI)(R8*1), Y8
+	VPMOVSXBW    16(DI)(R8*1), Y9
+	VPBROADCASTD 12(R10), Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y6, Y6
+	VPMADDWD     Y10, Y9, Y8
+	VPADDD       Y8, Y7, Y7
+	ADDQ         $0x10, R10
+	LEAQ         (DI)(SI*4), DI
+	DECQ         R11
+	JNZ          eight1
+	MOVQ         by+24(FP), DI
+	MOVQ         parts+32(FP), R10
+	MOVQ         units+40(FP), R11
+	MOVQ         stride+64(FP), R12
+	SHLQ         $0x02, R12
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS (R10), Y9
+	VMULPS       Y9, Y8, Y8
+	VBROADCASTSS (DI), Y9
+	ADDQ         R12, R11
+	VPADDD       Y2, Y0, Y0
+	VPADDD       Y4, Y0, Y0
+	VPADDD       Y6, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R9), Y9, Y2
+	VFMADD231PS  Y8, Y0, Y2
+	VMOVUPS      Y2, (R9)
+	VPADDD       Y3, Y1, Y1
+	VPADDD       Y5, Y1, Y1
+	VPADDD       Y7, Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R9), Y9, Y0
+	VFMADD231PS  Y8, Y1, Y0
+	VMOVUPS      Y0, 32(R9)
+	ADDQ         $0x00000040, R9
+	ADDQ         $0x00000020, DX
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x04, units+40(FP)
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func greatestAVX2(halves *byte) uint64
+// Requires: AVX, AVX2
+TEXT ·greatestAVX2(SB), NOSPLIT, $0-16
+	MOVQ         halves+0(FP), AX
+	VMOVDQU      attentionUnsigned<>+0(SB), Y0
+	VPAND        (AX), Y0, Y1
+	VPAND        32(AX), Y0, Y2
+	VPAND        64(AX), Y0, Y3
+	VPMAXUW      Y3, Y1, Y1
+	VPAND        96(AX), Y0, Y3
+	VPMAXUW      Y3, Y2, Y2
+	VPAND        128(AX), Y0, Y3
+	VPMAXUW      Y3, Y1, Y1
+	VPAND        160(AX), Y0, Y3
+	VPMAXUW      Y3, Y2, Y2
+	VPAND        192(AX), Y0, Y3
+	VPMAXUW      Y3, Y1, Y1
+	VPAND        224(AX), Y0, Y0
+	VPMAXUW      Y0, Y2, Y2
+	VPMAXUW      Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMAXUW      X0, X1, X1
+	VPXOR        attentionComplement<>+0(SB), X1, X1
+	VPHMINPOSUW  X1, X1
+	VMOVD        X1, AX
+	NOTL         AX
+	MOVWLZX      AX, AX
+	MOVQ         AX, ret+8(FP)
+	VZEROUPPER
+	RET
+
+// func unpackQ4AVX2(dst *byte, src *byte, blocks int)
+// Requires: AVX, AVX2
+TEXT ·unpackQ4AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    blocks+16(FP), DX
@@ -4556,37 +7916,78 @@ block:
 	VPSRLW  $0x04, Y2, Y3
 	VPAND   Y0, Y2, Y2
 	VPSUBB  Y1, Y2, Y2
-	VMOVDQU Y2, 16(AX)
 	VPAND   Y0, Y3, Y3
 	VPSUBB  Y1, Y3, Y3
+	VMOVDQU Y2, 16(AX)
 	VMOVDQU Y3, 144(AX)
 	VMOVDQU 48(CX), Y2
 	VPSRLW  $0x04, Y2, Y3
 	VPAND   Y0, Y2, Y2
 	VPSUBB  Y1, Y2, Y2
-	VMOVDQU Y2, 48(AX)
 	VPAND   Y0, Y3, Y3
 	VPSUBB  Y1, Y3, Y3
+	VMOVDQU Y2, 48(AX)
 	VMOVDQU Y3, 176(AX)
 	VMOVDQU 80(CX), Y2
 	VPSRLW  $0x04, Y2, Y3
 	VPAND   Y0, Y2, Y2
 	VPSUBB  Y1, Y2, Y2
-	VMOVDQU Y2, 80(AX)
 	VPAND   Y0, Y3, Y3
 	VPSUBB  Y1, Y3, Y3
+	VMOVDQU Y2, 80(AX)
 	VMOVDQU Y3, 208(AX)
 	VMOVDQU 112(CX), Y2
 	VPSRLW  $0x04, Y2, Y3
 	VPAND   Y0, Y2, Y2
 	VPSUBB  Y1, Y2, Y2
-	VMOVDQU Y2, 112(AX)
 	VPAND   Y0, Y3, Y3
 	VPSUBB  Y1, Y3, Y3
+	VMOVDQU Y2, 112(AX)
 	VMOVDQU Y3, 240(AX)
 	ADDQ    $0x00000090, CX
 	ADDQ    $0x00000110, AX
 	DECQ    DX
 	JNZ     block
+	VZEROUPPER
+	RET
+
+// func unpackPairsAVX2(dst *byte, src *byte, width int, quads int)
+// Requires: AVX, AVX2
+TEXT ·unpackPairsAVX2(SB), NOSPLIT, $0-32
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    width+16(FP), DX
+	MOVQ    quads+24(FP), BX
+	SHLQ    $0x01, DX
+	VMOVDQU attentionNibbles<>+0(SB), Y0
+	VMOVDQU attentionEights<>+0(SB), Y1
+
+quad:
+	MOVQ DX, SI
+
+next:
+	VMOVDQU (CX), Y2
+	VPSRLW  $0x04, Y2, Y3
+	VPAND   Y0, Y2, Y2
+	VPSUBB  Y1, Y2, Y2
+	VPAND   Y0, Y3, Y3
+	VPSUBB  Y1, Y3, Y3
+	VMOVDQU Y2, (AX)
+	VMOVDQU Y3, (AX)(DX*1)
+	VMOVDQU 32(CX), Y2
+	VPSRLW  $0x04, Y2, Y3
+	VPAND   Y0, Y2, Y2
+	VPSUBB  Y1, Y2, Y2
+	VPAND   Y0, Y3, Y3
+	VPSUBB  Y1, Y3, Y3
+	VMOVDQU Y2, 32(AX)
+	VMOVDQU Y3, 32(AX)(DX*1)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000040, SI
+	JNZ     next
+	ADDQ    DX, AX
+	DECQ    BX
+	JNZ     quad
 	VZEROUPPER
 	RET

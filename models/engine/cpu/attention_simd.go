@@ -9,9 +9,18 @@ type attentionSIMD struct {
 	weightTiles  []weightTile
 	blendLanes   int
 	blendNumbers func(dst, x *float32, n int, by float32)
-	q8Tiles      []q8Tile
-	// Of blocks of q4_0 alone, and of those of keyGroup positions side by side.
-	unpackRows, unpackGroups func(dst, src *byte, blocks int)
+	int8SIMD
+}
+
+// int8SIMD is that of attention over int8.
+type int8SIMD struct {
+	q8Tiles       []q8Tile
+	valueTiles    []valueTile
+	softenTiles   func(scores, tops, sums *float32, rows int, scale float32)
+	roundCodes    func(dst *int16, weights, scales, factors *float32, rows, blocks, stride int)
+	greatestScale func(halves *byte) uint64
+	unpackKeys    func(dst, src *byte, blocks int)
+	unpackValues  func(dst, src *byte, width, quads int)
 }
 
 // A scoreTile multiplies so many queries with the keys of so many positions at
@@ -25,6 +34,12 @@ type scoreTile struct {
 type q8Tile struct {
 	rows, positions int
 	run             func(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte, step int)
+}
+
+// A valueTile adds up the values of so many rows, so many columns at a time.
+type valueTile struct {
+	rows, columns int
+	run           func(dst *float32, codes *int16, values *byte, by, parts, units *float32, eights, blocks, stride int, ahead *byte, step int)
 }
 
 // A weightTile does so many columns of so many rows at a time.
@@ -116,15 +131,48 @@ func (a *attentionSIMD) scoresQ8(dst []float32, q, keys []byte, blocks, position
 	}
 }
 
-func (a *attentionSIMD) unpackQ4(dst, src []byte, blocks, positions int) {
-	unpack := a.unpackRows
-	switch {
-	case positions == keyGroup:
-		unpack = a.unpackGroups
-	case positions != 1:
-		unpackQ4Scalar(dst, src, blocks, positions)
+func (a *int8SIMD) soften(scores, tops, sums []float32, scale float32) {
+	rows := len(tops)
+	if rows == 0 {
 		return
 	}
-	_, _ = dst[blocks*positions*q8Bytes-1], src[blocks*positions*q4Bytes-1]
-	unpack(&dst[0], &src[0], blocks)
+	_, _ = scores[rows*cacheTile-1], sums[rows-1]
+	a.softenTiles(&scores[0], &tops[0], &sums[0], rows, scale)
+}
+
+func (a *int8SIMD) weigh(w *weighing) {
+	eights := roundUp(w.positions, keyGroup) / keyGroup
+	if eights == 0 {
+		return
+	}
+	_, _ = w.values[eights*keyGroup*w.blocks*q8Len-1], w.scales[w.blocks*cacheTile-1]
+	ahead := w.ahead
+	for r, rows := 0, 0; r < len(w.parts); r, ahead = r+rows, nil {
+		tile := a.valueTiles[0]
+		for i := 1; tile.rows > len(w.parts)-r; i++ {
+			tile = a.valueTiles[i]
+		}
+		rows = tile.rows
+		weights, answers := w.weights[r*cacheTile:][:rows*cacheTile], w.answers[r*w.blocks*q8Len:][:rows*w.blocks*q8Len]
+		factors, units, codes := w.factors[r*w.stride:], w.units[r*w.stride:], w.codes[:rows*w.blocks*cacheTile]
+		_, _ = factors[(rows-1)*w.stride+w.blocks-1], units[(rows-1)*w.stride+w.blocks-1]
+		a.roundCodes(&codes[0], &weights[0], &w.scales[0], &factors[0], rows, w.blocks, w.stride)
+		from, step := paced(ahead, &w.values[0], w.blocks*q8Len/tile.columns*eights)
+		tile.run(&answers[0], &codes[0], &w.values[0], &w.by[r], &w.parts[r], &units[0], eights, w.blocks, w.stride, from, step)
+	}
+}
+
+func (a *int8SIMD) greatest(halves []byte) uint16 {
+	return uint16(a.greatestScale(&halves[:2*cacheTile][0]))
+}
+
+func (a *int8SIMD) unpackQ4(dst, src []byte, blocks int) {
+	_, _ = dst[blocks*keyGroup*q8Bytes-1], src[blocks*keyGroup*q4Bytes-1]
+	a.unpackKeys(&dst[0], &src[0], blocks)
+}
+
+func (a *int8SIMD) unpackPairs(dst, src []byte, width int) {
+	quads := len(src) / (2 * width)
+	_ = dst[quads*4*width-1]
+	a.unpackValues(&dst[0], &src[0], width, quads)
 }

@@ -183,16 +183,108 @@ func blendAVX512(dst *float32, x *float32, n int, by float32)
 //go:noescape
 func expAVX512(sum *float64, x *float32, n int, top float32, scale float32)
 
-// decodeQ8AVX512 writes the numbers of blocks of q8_0.
+// softenAVX512 turns the scores of rows, 128 each, into weights, and returns each row's
+// largest score and the sum of its weights.
+//
+//	for r := range rows {
+//		x, lanes := scores[128*r:][:128], [16]float32{}
+//		tops[r] = maximum(x)
+//		for i := range x {
+//			x[i] = math32.Exp2((x[i] - tops[r]) * scale)
+//			lanes[i%16] += x[i]
+//		}
+//		for n := 8; n > 0; n /= 2 {
+//			for i := range n {
+//				lanes[i] += lanes[i+n]
+//			}
+//		}
+//		sums[r] = lanes[0]
+//	}
+//
+//go:noescape
+func softenAVX512(scores *float32, tops *float32, sums *float32, rows int, scale float32)
+
+// roundCodesAVX512 rounds the weights of a tile's positions, times their scales.
 //
 //	for b := range blocks {
-//		for i := range 32 {
-//			dst[32*b+i] = float32(int8(src[34*b+2+i])) * fp16At(src, 34*b)
+//		for r := range rows {
+//			for t := range 128 {
+//				x := float32(weights[128*r+t]*scales[128*b+t]) * factors[stride*r+b]
+//				dst[128*(rows*b+r)+t] = int16(math.RoundToEven(x))
+//			}
 //		}
 //	}
 //
 //go:noescape
-func decodeQ8AVX512(dst *float32, src *byte, blocks int)
+func roundCodesAVX512(dst *int16, weights *float32, scales *float32, factors *float32, rows int, blocks int, stride int)
+
+// addValues12x32AVX512 multiplies 12 rows with by, and adds the values of
+// 8 · eights positions, by codes. While it works it fetches what is ahead, step bytes for every 8 positions of 32 numbers.
+//
+//	for r := range 12 {
+//		for d := range 32 * blocks {
+//			sum, b := int32(0), d/32
+//			for t := range 8 * eights {
+//				sum += int32(codes[128*(12*b+r)+t]) * int32(int8(values[t/2*64*blocks+2*d+t%2]))
+//			}
+//			unit, x := float32(units[stride*r+b]*parts[r]), &dst[32*blocks*r+d]
+//			*x = fma(float32(sum), unit, float32(*x*by[r]))
+//		}
+//	}
+//
+//go:noescape
+func addValues12x32AVX512(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+
+// addValues4x32AVX512 multiplies 4 rows with by, and adds the values of
+// 8 · eights positions, by codes. While it works it fetches what is ahead, step bytes for every 8 positions of 32 numbers.
+//
+//	for r := range 4 {
+//		for d := range 32 * blocks {
+//			sum, b := int32(0), d/32
+//			for t := range 8 * eights {
+//				sum += int32(codes[128*(4*b+r)+t]) * int32(int8(values[t/2*64*blocks+2*d+t%2]))
+//			}
+//			unit, x := float32(units[stride*r+b]*parts[r]), &dst[32*blocks*r+d]
+//			*x = fma(float32(sum), unit, float32(*x*by[r]))
+//		}
+//	}
+//
+//go:noescape
+func addValues4x32AVX512(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+
+// addValues2x32AVX512 multiplies 2 rows with by, and adds the values of
+// 8 · eights positions, by codes. While it works it fetches what is ahead, step bytes for every 8 positions of 32 numbers.
+//
+//	for r := range 2 {
+//		for d := range 32 * blocks {
+//			sum, b := int32(0), d/32
+//			for t := range 8 * eights {
+//				sum += int32(codes[128*(2*b+r)+t]) * int32(int8(values[t/2*64*blocks+2*d+t%2]))
+//			}
+//			unit, x := float32(units[stride*r+b]*parts[r]), &dst[32*blocks*r+d]
+//			*x = fma(float32(sum), unit, float32(*x*by[r]))
+//		}
+//	}
+//
+//go:noescape
+func addValues2x32AVX512(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+
+// addValues1x32AVX512 multiplies 1 rows with by, and adds the values of
+// 8 · eights positions, by codes. While it works it fetches what is ahead, step bytes for every 8 positions of 32 numbers.
+//
+//	for r := range 1 {
+//		for d := range 32 * blocks {
+//			sum, b := int32(0), d/32
+//			for t := range 8 * eights {
+//				sum += int32(codes[128*(1*b+r)+t]) * int32(int8(values[t/2*64*blocks+2*d+t%2]))
+//			}
+//			unit, x := float32(units[stride*r+b]*parts[r]), &dst[32*blocks*r+d]
+//			*x = fma(float32(sum), unit, float32(*x*by[r]))
+//		}
+//	}
+//
+//go:noescape
+func addValues1x32AVX512(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
 
 // scoresQ8x6x32AVX512VNNI multiplies 6 queries of blocks of 32 numbers with the keys of
 // 32 · tiles positions, both in int8 with scales. While it works it fetches what is ahead.
@@ -262,6 +354,74 @@ func scoresQ8x2x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tile
 //
 //go:noescape
 func scoresQ8x1x32AVX512VNNI(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte, step int)
+
+// addValues12x32AVX512VNNI multiplies 12 rows with by, and adds the values of
+// 8 · eights positions, by codes. While it works it fetches what is ahead, step bytes for every 8 positions of 32 numbers.
+//
+//	for r := range 12 {
+//		for d := range 32 * blocks {
+//			sum, b := int32(0), d/32
+//			for t := range 8 * eights {
+//				sum += int32(codes[128*(12*b+r)+t]) * int32(int8(values[t/2*64*blocks+2*d+t%2]))
+//			}
+//			unit, x := float32(units[stride*r+b]*parts[r]), &dst[32*blocks*r+d]
+//			*x = fma(float32(sum), unit, float32(*x*by[r]))
+//		}
+//	}
+//
+//go:noescape
+func addValues12x32AVX512VNNI(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+
+// addValues4x32AVX512VNNI multiplies 4 rows with by, and adds the values of
+// 8 · eights positions, by codes. While it works it fetches what is ahead, step bytes for every 8 positions of 32 numbers.
+//
+//	for r := range 4 {
+//		for d := range 32 * blocks {
+//			sum, b := int32(0), d/32
+//			for t := range 8 * eights {
+//				sum += int32(codes[128*(4*b+r)+t]) * int32(int8(values[t/2*64*blocks+2*d+t%2]))
+//			}
+//			unit, x := float32(units[stride*r+b]*parts[r]), &dst[32*blocks*r+d]
+//			*x = fma(float32(sum), unit, float32(*x*by[r]))
+//		}
+//	}
+//
+//go:noescape
+func addValues4x32AVX512VNNI(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+
+// addValues2x32AVX512VNNI multiplies 2 rows with by, and adds the values of
+// 8 · eights positions, by codes. While it works it fetches what is ahead, step bytes for every 8 positions of 32 numbers.
+//
+//	for r := range 2 {
+//		for d := range 32 * blocks {
+//			sum, b := int32(0), d/32
+//			for t := range 8 * eights {
+//				sum += int32(codes[128*(2*b+r)+t]) * int32(int8(values[t/2*64*blocks+2*d+t%2]))
+//			}
+//			unit, x := float32(units[stride*r+b]*parts[r]), &dst[32*blocks*r+d]
+//			*x = fma(float32(sum), unit, float32(*x*by[r]))
+//		}
+//	}
+//
+//go:noescape
+func addValues2x32AVX512VNNI(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+
+// addValues1x32AVX512VNNI multiplies 1 rows with by, and adds the values of
+// 8 · eights positions, by codes. While it works it fetches what is ahead, step bytes for every 8 positions of 32 numbers.
+//
+//	for r := range 1 {
+//		for d := range 32 * blocks {
+//			sum, b := int32(0), d/32
+//			for t := range 8 * eights {
+//				sum += int32(codes[128*(1*b+r)+t]) * int32(int8(values[t/2*64*blocks+2*d+t%2]))
+//			}
+//			unit, x := float32(units[stride*r+b]*parts[r]), &dst[32*blocks*r+d]
+//			*x = fma(float32(sum), unit, float32(*x*by[r]))
+//		}
+//	}
+//
+//go:noescape
+func addValues1x32AVX512VNNI(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
 
 // scores6x16AVX2 multiplies 6 queries, a multiple of 16 wide, with the keys of
 // 16 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
@@ -431,21 +591,102 @@ func scoresQ8x2x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int,
 //go:noescape
 func scoresQ8x1x16AVX2(dst *float32, q *byte, keys *byte, blocks int, tiles int, ahead *byte, step int)
 
-// unpackQ4x1AVX2 writes blocks of q4_0, of 1 positions side by side, as blocks of q8_0.
+// softenAVX2 turns the scores of rows, 128 each, into weights, and returns each row's
+// largest score and the sum of its weights.
 //
-//	for range blocks {
-//		copy(dst, src[:2])
-//		for i := range 16 {
-//			dst[2+i] = src[2+i]&15 - 8
-//			dst[18+i] = src[2+i]>>4 - 8
+//	for r := range rows {
+//		x, lanes := scores[128*r:][:128], [16]float32{}
+//		tops[r] = maximum(x)
+//		for i := range x {
+//			x[i] = math32.Exp2((x[i] - tops[r]) * scale)
+//			lanes[i%16] += x[i]
 //		}
-//		dst, src = dst[34:], src[18:]
+//		for n := 8; n > 0; n /= 2 {
+//			for i := range n {
+//				lanes[i] += lanes[i+n]
+//			}
+//		}
+//		sums[r] = lanes[0]
 //	}
 //
 //go:noescape
-func unpackQ4x1AVX2(dst *byte, src *byte, blocks int)
+func softenAVX2(scores *float32, tops *float32, sums *float32, rows int, scale float32)
 
-// unpackQ4x8AVX2 writes blocks of q4_0, of 8 positions side by side, as blocks of q8_0.
+// roundCodesAVX2 rounds the weights of a tile's positions, times their scales.
+//
+//	for b := range blocks {
+//		for r := range rows {
+//			for t := range 128 {
+//				x := float32(weights[128*r+t]*scales[128*b+t]) * factors[stride*r+b]
+//				dst[128*(rows*b+r)+t] = int16(math.RoundToEven(x))
+//			}
+//		}
+//	}
+//
+//go:noescape
+func roundCodesAVX2(dst *int16, weights *float32, scales *float32, factors *float32, rows int, blocks int, stride int)
+
+// addValues6x16AVX2 multiplies 6 rows with by, and adds the values of
+// 8 · eights positions, by codes. While it works it fetches what is ahead, step bytes for every 8 positions of 16 numbers.
+//
+//	for r := range 6 {
+//		for d := range 32 * blocks {
+//			sum, b := int32(0), d/32
+//			for t := range 8 * eights {
+//				sum += int32(codes[128*(6*b+r)+t]) * int32(int8(values[t/2*64*blocks+2*d+t%2]))
+//			}
+//			unit, x := float32(units[stride*r+b]*parts[r]), &dst[32*blocks*r+d]
+//			*x = fma(float32(sum), unit, float32(*x*by[r]))
+//		}
+//	}
+//
+//go:noescape
+func addValues6x16AVX2(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+
+// addValues2x16AVX2 multiplies 2 rows with by, and adds the values of
+// 8 · eights positions, by codes. While it works it fetches what is ahead, step bytes for every 8 positions of 16 numbers.
+//
+//	for r := range 2 {
+//		for d := range 32 * blocks {
+//			sum, b := int32(0), d/32
+//			for t := range 8 * eights {
+//				sum += int32(codes[128*(2*b+r)+t]) * int32(int8(values[t/2*64*blocks+2*d+t%2]))
+//			}
+//			unit, x := float32(units[stride*r+b]*parts[r]), &dst[32*blocks*r+d]
+//			*x = fma(float32(sum), unit, float32(*x*by[r]))
+//		}
+//	}
+//
+//go:noescape
+func addValues2x16AVX2(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+
+// addValues1x16AVX2 multiplies 1 rows with by, and adds the values of
+// 8 · eights positions, by codes. While it works it fetches what is ahead, step bytes for every 8 positions of 16 numbers.
+//
+//	for r := range 1 {
+//		for d := range 32 * blocks {
+//			sum, b := int32(0), d/32
+//			for t := range 8 * eights {
+//				sum += int32(codes[128*(1*b+r)+t]) * int32(int8(values[t/2*64*blocks+2*d+t%2]))
+//			}
+//			unit, x := float32(units[stride*r+b]*parts[r]), &dst[32*blocks*r+d]
+//			*x = fma(float32(sum), unit, float32(*x*by[r]))
+//		}
+//	}
+//
+//go:noescape
+func addValues1x16AVX2(dst *float32, codes *int16, values *byte, by *float32, parts *float32, units *float32, eights int, blocks int, stride int, ahead *byte, step int)
+
+// greatestAVX2 returns the largest of 128 uint16 without their highest bits.
+//
+//	for i := range 128 {
+//		most = max(most, uint16At(halves, 2*i)&0x7fff)
+//	}
+//
+//go:noescape
+func greatestAVX2(halves *byte) uint64
+
+// unpackQ4AVX2 writes blocks of q4_0, of 8 positions side by side, as blocks of q8_0.
 //
 //	for range blocks {
 //		copy(dst, src[:16])
@@ -457,4 +698,17 @@ func unpackQ4x1AVX2(dst *byte, src *byte, blocks int)
 //	}
 //
 //go:noescape
-func unpackQ4x8AVX2(dst *byte, src *byte, blocks int)
+func unpackQ4AVX2(dst *byte, src *byte, blocks int)
+
+// unpackPairsAVX2 writes the codes of 4 · quads positions, a multiple of 32 wide.
+//
+//	for range quads {
+//		for i := range 2 * width {
+//			dst[i] = src[i]&15 - 8
+//			dst[2*width+i] = src[i]>>4 - 8
+//		}
+//		dst, src = dst[4*width:], src[2*width:]
+//	}
+//
+//go:noescape
+func unpackPairsAVX2(dst *byte, src *byte, width int, quads int)

@@ -30,6 +30,12 @@ import (
 // the other. So number k of 8 positions' keys lies in a row: [8 positions][width]
 // turned to [width][8 positions].
 //
+// Values lie in rows, as formats has them. Those in int8 meet the weights of two
+// positions at once, so that a tile of them is the fp16 scales of all positions,
+// [width / 32][128], and then the codes of every two positions side by side:
+// [64][width][2] bytes. Of q4_0, a byte has a code of one of two positions in its low
+// half, and of the position two behind that in its high half: [32][width][2].
+//
 // Memory is reserved for all positions and, in this order, taken from the
 // system as they come: for the first tiles in small pages, so that a short
 // prompt does not wait for the whole of them to be cleared, 14 MiB of
@@ -53,19 +59,17 @@ type cache struct {
 // cacheTile is the number of positions in a tile.
 const cacheTile = 128
 
-// A cell is what a format does as a cache's. Values lie in rows, as formats has
-// them. Keys lie in groups of 8 positions, the parts of their rows that belong
-// together side by side: of each block, the scales of all of them, if it has one,
-// and then units of so many bytes.
+// A cell is what a format does as a cache's. Keys lie in groups of 8 positions, the
+// parts of their rows that belong together side by side: of each block, the scales of
+// all of them, if it has one, and then units of so many bytes.
 type cell struct {
-	encode     func(kv *cache, dst []byte, src []float32, acts *kernels.Activations)
-	block      int                                         // bytes; 0: a row is one
-	scale      int                                         // bytes of a block's scale
-	unit       int                                         // bytes
-	decode     func(v *Vectors, dst []float32, src []byte) // of values; nil: they are float32
-	decodeKeys func(v *Vectors, dst []float32, src []byte) // of whole groups; nil: they are float32, or
-	int8       bool                                        // keys meet queries that are rounded to q8_0
-	nibbles    bool                                        // blocks are q4_0's, to be unpacked to q8_0's
+	encode  func(kv *cache, dst []byte, src []float32, acts *kernels.Activations)
+	block   int                                         // bytes; 0: a row is one
+	scale   int                                         // bytes of a block's scale
+	unit    int                                         // bytes
+	decode  func(v *Vectors, dst []float32, src []byte) // of values, and of whole groups of keys; nil: they are float32, or
+	int8    bool                                        // they are multiplied in int8
+	nibbles bool                                        // blocks are q4_0's, to be unpacked to q8_0's
 }
 
 var cells = map[*formats.Type]cell{
@@ -75,23 +79,19 @@ var cells = map[*formats.Type]cell{
 	},
 	formats.F16: {
 		encode: func(kv *cache, dst []byte, src []float32, _ *kernels.Activations) { kv.vec.encodeF16(dst, src) },
-		unit:   2, decode: decodeHalves, decodeKeys: decodeHalves,
+		unit:   2, decode: func(v *Vectors, dst []float32, src []byte) { v.decodeF16(dst, src) },
 	},
 	formats.Q8_0: {
 		encode: encodeQ8,
 		block:  q8Bytes, scale: 2, unit: 4,
-		decode: func(v *Vectors, dst []float32, src []byte) { v.decodeQ8(dst, src) },
-		int8:   true,
+		int8: true,
 	},
 	formats.Q4_0: {
 		encode: encodeQ4,
 		block:  q4Bytes, scale: 2, unit: 4,
-		decode: func(v *Vectors, dst []float32, src []byte) { v.decodeQ8(dst, src) },
-		int8:   true, nibbles: true,
+		int8: true, nibbles: true,
 	},
 }
-
-func decodeHalves(v *Vectors, dst []float32, src []byte) { v.decodeF16(dst, src) }
 
 // CacheFormats lists what keys and values can be kept in.
 func CacheFormats() []*formats.Type {
@@ -170,9 +170,44 @@ func (kv *cache) put(block, position int, keys, values []float32, w *cacheWriter
 		row := w.row[:kv.rowBytes]
 		kv.encode(kv, row, keys[head*kv.dim:][:kv.dim], &w.acts)
 		kv.scatter(kv.keys(tile, block, head)[at/keyGroup*keyGroup*kv.rowBytes:], at%keyGroup, row)
-		kv.encode(kv, kv.values(tile, block, head)[at*kv.rowBytes:], values[head*kv.dim:][:kv.dim], &w.acts)
+		dst, src := kv.values(tile, block, head), values[head*kv.dim:][:kv.dim]
+		if kv.int8 {
+			kv.encode(kv, row, src, &w.acts)
+			kv.pair(dst, at, row)
+		} else {
+			kv.encode(kv, dst[at*kv.rowBytes:], src, &w.acts)
+		}
 	}
 }
+
+// scales returns those of a tile's values in int8.
+func (kv *cache) scales(tile []byte) []byte { return tile[:2*cacheTile*kv.dim/q8Len] }
+
+// pair writes a row of values in int8 or less to a position's place in a tile.
+func (kv *cache) pair(tile []byte, at int, row []byte) {
+	scales, pair, high := kv.scales(tile), at/2, at%4 >= 2
+	if kv.nibbles {
+		pair /= 2
+	}
+	codes := tile[len(scales)+pair*2*kv.dim+at%2:]
+	for ; len(row) > 0; row, scales = row[kv.cell.block:], scales[2*cacheTile:] {
+		copy(scales[2*at:], row[:2])
+		for i := range q8Len {
+			switch to := &codes[2*i]; {
+			case !kv.nibbles:
+				*to = row[2+i]
+			case high:
+				*to = *to&0x0f | nibble(row[2:], i)<<4
+			default:
+				*to = *to&0xf0 | nibble(row[2:], i)
+			}
+		}
+		codes = codes[min(2*q8Len, len(codes)):]
+	}
+}
+
+// nibble returns code i of a block of q4_0.
+func nibble(codes []byte, i int) byte { return codes[i%(q8Len/2)] >> (i / (q8Len / 2) * 4) & 15 }
 
 // scatter writes a row into a group, as the position of that place in it.
 func (kv *cache) scatter(group []byte, place int, row []byte) {
@@ -219,7 +254,7 @@ func (kv *cache) groups(tile []byte, at, positions int, r *cacheReader) []byte {
 	src, groups := tile[at*kv.rowBytes:], (positions+keyGroup-1)/keyGroup
 	switch {
 	case kv.nibbles:
-		kv.vec.unpackQ4(r.bytes(), src, groups*kv.dim/q8Len, keyGroup)
+		kv.vec.unpackQ4(r.bytes(), src, groups*kv.dim/q8Len)
 	case positions < attendSpan:
 		copy(r.bytes(), src[:groups*keyGroup*kv.rowBytes])
 	default:
@@ -230,25 +265,32 @@ func (kv *cache) groups(tile []byte, at, positions int, r *cacheReader) []byte {
 
 // floatKeys is groups in float32.
 func (kv *cache) floatKeys(tile []byte, at, positions int, r *cacheReader) []float32 {
-	if kv.decodeKeys == nil {
+	if kv.decode == nil {
 		return floatsOf(kv.groups(tile, at, positions, r))
 	}
-	kv.decodeKeys(kv.vec, r.decoded[:roundUp(positions, keyGroup)*kv.dim], tile[at*kv.rowBytes:])
+	kv.decode(kv.vec, r.decoded[:roundUp(positions, keyGroup)*kv.dim], tile[at*kv.rowBytes:])
 	return r.decoded
 }
 
 // floatValues returns the values of positions of a tile in float32.
 func (kv *cache) floatValues(tile []byte, at, positions int, r *cacheReader) []float32 {
 	src := tile[at*kv.rowBytes:]
-	switch {
-	case kv.decode == nil:
+	if kv.decode == nil {
 		return floatsOf(src)
-	case kv.nibbles:
-		kv.vec.unpackQ4(r.bytes(), src, positions*kv.dim/q8Len, 1)
-		src = r.bytes()
 	}
 	kv.decode(kv.vec, r.decoded[:positions*kv.dim], src)
 	return r.decoded
+}
+
+// int8Values returns the codes of the values of a tile's first positions, in pairs.
+// What is behind them, up to a multiple of keyGroup, is anything.
+func (kv *cache) int8Values(tile []byte, positions int, r *cacheReader) []byte {
+	codes := tile[len(kv.scales(tile)):]
+	if !kv.nibbles {
+		return codes
+	}
+	kv.vec.unpackPairs(r.bytes(), codes[:roundUp(positions, keyGroup)*kv.dim/2], kv.dim)
+	return r.bytes()
 }
 
 // bytes returns the size of the keys and values of so many positions in one

@@ -4,19 +4,19 @@
 //	engine.go, load.go   weights: packed, in place, converted (head.go), tried (trial.go)
 //	stream.go            one text: buffers, positions
 //	operations.go        what a forward pass is written in
-//	attention.go         over keys and values in cache.go
+//	attention*.go        over keys and values in cache.go
 //	delta.go             gated delta nets
 //	vectors*.go, *.s     the arithmetic outside the products
 //
 // # Keys and values
 //
-// A position's keys and values are decoded to float32, 32 positions at a time,
-// for all queries that look at them, and queries stay float32. So the rounding of
-// keys and values is all the error that such a cache has. Keys in q8_0 are not
-// decoded: a query is rounded as they are, to int8 with a scale for 32 numbers, and
-// blocks are multiplied in integers, which about doubles the error of scores.
-// Weights of values stay float32. Blocks of q4_0 are unpacked to q8_0's, which loses
-// nothing.
+// Keys and values in float32 and fp16 are decoded to float32, 32 positions at a
+// time, for all queries that look at them, and queries stay float32. So the rounding
+// of keys and values is all the error that such a cache has. Those in q8_0 are not
+// decoded: a query is rounded as they are, to int8 with a scale for 32 numbers, which
+// about doubles the error of scores, and the weights of values are rounded to int16,
+// which adds next to none (attention_int8.go). Blocks of q4_0 are unpacked to q8_0's,
+// which loses nothing.
 //
 // Several queries meet keys and values together: those of heads that share them,
 // and in a prompt those of several columns, up to twelve in registers. A tile of
@@ -32,8 +32,8 @@
 // is added outside them is added in one order, written down in
 // vectors_scalar.go, which the assembly follows. Attention multiplies and adds
 // with one rounding, which every processor that has vectors does alike, and
-// math32.FMA where there are none. Sums that decide accuracy,
-// those of norms and of softmax, are float64.
+// math32.FMA where there are none. Sums that decide accuracy, those of norms and
+// of softmax, are float64; over int8, those of softmax within a tile are float32.
 //
 // # Memory
 //

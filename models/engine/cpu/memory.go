@@ -173,9 +173,10 @@ func badCache(t *formats.Type) error {
 // attentionBytes is what newAttention makes.
 func attentionBytes(opt engine.StreamOptions, dim, group int) int {
 	rows := min(attendRun(group), opt.Batch) * group
-	codes := 0
+	all := floatBytes(2*attendSpan*dim, 2*rows*dim, rows*cacheTile) + 16*rows
 	if cells[opt.Cache].int8 {
-		codes = rows * dim / q8Len * queryBytes
+		blocks := dim / q8Len
+		return all + rows*blocks*queryBytes + floatBytes(weighingFloats(rows, blocks))
 	}
-	return floatBytes(2*attendSpan*dim, 3*rows*dim, rows*cacheTile) + 16*rows + codes
+	return all + floatBytes(rows*dim)
 }

@@ -25,15 +25,19 @@ type Vectors struct {
 	exp       func(sum lanes, x []float32, top, by float32) lanes
 	encodeF16 func(dst []byte, src []float32)
 	decodeF16 func(dst []float32, src []byte)
-	decodeQ8  func(dst []float32, src []byte)
 	maximum   func(x []float32) float32
 	turn      func(a, b, cos, sin []float32)
 	// Of attention: see their specification.
 	scores   func(dst, q, keys []float32, width, positions int, ahead []byte)
 	weighted func(dst, weights, values []float32, width, positions int, ahead []byte)
 	blend    func(dst, x []float32, by float32)
-	unpackQ4 func(dst, src []byte, blocks, positions int)
-	scoresQ8 func(dst []float32, q, keys []byte, blocks, positions int, ahead []byte)
+	// Of attention over int8: likewise.
+	scoresQ8    func(dst []float32, q, keys []byte, blocks, positions int, ahead []byte)
+	soften      func(scores, tops, sums []float32, scale float32)
+	weigh       func(w *weighing)
+	greatest    func(halves []byte) uint16 // of cacheTile
+	unpackQ4    func(dst, src []byte, blocks int)
+	unpackPairs func(dst, src []byte, width int)
 
 	sigmoid    func(gate, up []float32)
 	addProduct func(dst, x, y []float32)
@@ -45,7 +49,7 @@ type Vectors struct {
 var Scalar = &Vectors{
 	Name: "scalar", Summary: "Go, an element at a time", ISA: kernels.Go,
 	add: addScalar, squares: squaresScalar, scale: scaleScalar, silu: siluScalar, relu2: relu2Scalar, exp: expScalar,
-	encodeF16: half.Encode, decodeF16: half.Decode, decodeQ8: decodeQ8Scalar,
+	encodeF16: half.Encode, decodeF16: half.Decode,
 	maximum: maximumScalar, turn: turnScalar,
 	scores: func(dst, q, keys []float32, width, positions int, _ []byte) {
 		scoresScalar(dst, q, keys, width, positions)
@@ -53,10 +57,11 @@ var Scalar = &Vectors{
 	weighted: func(dst, weights, values []float32, width, positions int, _ []byte) {
 		weightedScalar(dst, weights, values, width, positions, 0)
 	},
-	blend: blendScalar, unpackQ4: unpackQ4Scalar,
+	blend: blendScalar,
 	scoresQ8: func(dst []float32, q, keys []byte, blocks, positions int, _ []byte) {
 		scoresQ8Scalar(dst, q, keys, blocks, positions)
 	},
+	soften: softenScalar, weigh: weighScalar, greatest: greatestScalar, unpackQ4: unpackQ4Scalar, unpackPairs: unpackPairsScalar,
 
 	sigmoid: sigmoidScalar, addProduct: addProductScalar, hadamard: hadamardScalar, deltaRule: deltaRuleScalar,
 }

@@ -10,18 +10,32 @@ var simdVectors = []*Vectors{
 		weightTiles: []weightTile{
 			{6, 16, weighted6x16AVX2}, {2, 32, weighted2x32AVX2}, {2, 16, weighted2x16AVX2}, {1, 16, weighted1x16AVX2},
 		},
-		blendLanes: 8, blendNumbers: blendAVX2, unpackRows: unpackQ4x1AVX2, unpackGroups: unpackQ4x8AVX2, q8Tiles: q8TilesAVX2,
+		blendLanes: 8, blendNumbers: blendAVX2, int8SIMD: int8AVX2,
 	}),
-	wide(newSIMD("avx512", "attention and the delta rule in sixteen floats a register, the rest as avx2", kernels.AVX512, wideAttention(q8TilesAVX2))),
-	wide(newSIMD("avx512vnni", "as avx512, scores of int8 by VPDPBUSD", kernels.AVX512VNNI, wideAttention([]q8Tile{
-		{6, 32, scoresQ8x6x32AVX512VNNI}, {2, 32, scoresQ8x2x32AVX512VNNI}, {1, 32, scoresQ8x1x32AVX512VNNI},
+	wide(newSIMD("avx512", "attention and the delta rule in sixteen floats a register, the rest as avx2", kernels.AVX512, wideAttention(int8SIMD{
+		q8Tiles: int8AVX2.q8Tiles, valueTiles: []valueTile{
+			{12, 32, addValues12x32AVX512}, {4, 32, addValues4x32AVX512}, {2, 32, addValues2x32AVX512}, {1, 32, addValues1x32AVX512},
+		},
+	}))),
+	wide(newSIMD("avx512vnni", "as avx512, int8 by VPDPBUSD and VPDPWSSD", kernels.AVX512VNNI, wideAttention(int8SIMD{
+		q8Tiles: []q8Tile{{6, 32, scoresQ8x6x32AVX512VNNI}, {2, 32, scoresQ8x2x32AVX512VNNI}, {1, 32, scoresQ8x1x32AVX512VNNI}},
+		valueTiles: []valueTile{
+			{12, 32, addValues12x32AVX512VNNI}, {4, 32, addValues4x32AVX512VNNI}, {2, 32, addValues2x32AVX512VNNI}, {1, 32, addValues1x32AVX512VNNI},
+		},
 	}))),
 }
 
-var q8TilesAVX2 = []q8Tile{{2, 16, scoresQ8x2x16AVX2}, {1, 16, scoresQ8x1x16AVX2}}
+var int8AVX2 = int8SIMD{
+	q8Tiles:     []q8Tile{{2, 16, scoresQ8x2x16AVX2}, {1, 16, scoresQ8x1x16AVX2}},
+	valueTiles:  []valueTile{{6, 16, addValues6x16AVX2}, {2, 16, addValues2x16AVX2}, {1, 16, addValues1x16AVX2}},
+	softenTiles: softenAVX2, roundCodes: roundCodesAVX2, greatestScale: greatestAVX2, unpackKeys: unpackQ4AVX2, unpackValues: unpackPairsAVX2,
+}
 
-// wideAttention is that of AVX-512.
-func wideAttention(q8 []q8Tile) attentionSIMD {
+// wideAttention is that of AVX-512, with the products in int8 that are given.
+func wideAttention(products int8SIMD) attentionSIMD {
+	int8 := int8AVX2
+	int8.q8Tiles, int8.valueTiles = products.q8Tiles, products.valueTiles
+	int8.softenTiles, int8.roundCodes = softenAVX512, roundCodesAVX512
 	return attentionSIMD{
 		scoreTiles: []scoreTile{
 			{12, 32, scores12x32AVX512}, {4, 32, scores4x32AVX512}, {2, 32, scores2x32AVX512}, {1, 32, scores1x32AVX512},
@@ -31,7 +45,7 @@ func wideAttention(q8 []q8Tile) attentionSIMD {
 			{2, 64, weighted2x64AVX512}, {2, 32, weighted2x32AVX2}, {2, 16, weighted2x16AVX2},
 			{1, 64, weighted1x64AVX512}, {1, 16, weighted1x16AVX2},
 		},
-		blendLanes: 16, blendNumbers: blendAVX512, unpackRows: unpackQ4x1AVX2, unpackGroups: unpackQ4x8AVX2, q8Tiles: q8,
+		blendLanes: 16, blendNumbers: blendAVX512, int8SIMD: int8,
 	}
 }
 
@@ -43,12 +57,6 @@ func wide(v *Vectors) *Vectors {
 			expAVX512(&sum[0], &x[0], n, top, by)
 		}
 		return exp(sum, x[n:], top, by)
-	}
-	v.decodeQ8 = func(dst []float32, src []byte) {
-		if blocks := len(dst) / q8Len; blocks > 0 {
-			src = src[:blocks*q8Bytes]
-			decodeQ8AVX512(&dst[0], &src[0], blocks)
-		}
 	}
 	return v.withDeltaRule(deltaRuleAVX512)
 }

@@ -252,34 +252,6 @@ decoded:
 	VZEROUPPER
 	RET
 
-#define DECODEQ8(from, to) \
-	VPMOVSXBD from(SI), Y1 \
-	VCVTDQ2PS Y1, Y1       \
-	VMULPS    Y0, Y1, Y1   \
-	VMOVUPS   Y1, to(DI)
-
-// func decodeQ8SIMD(dst, src *byte, blocks int)
-TEXT ·decodeQ8SIMD(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ blocks+16(FP), CX
-
-decodeBlock:
-	MOVWLZX      (SI), AX
-	VMOVD        AX, X0
-	VCVTPH2PS    X0, X0
-	VBROADCASTSS X0, Y0
-	DECODEQ8(2, 0)
-	DECODEQ8(10, 32)
-	DECODEQ8(18, 64)
-	DECODEQ8(26, 96)
-	ADDQ         $34, SI
-	ADDQ         $128, DI
-	DECQ         CX
-	JNZ          decodeBlock
-	VZEROUPPER
-	RET
-
 // func maxSIMD(x *float32, n int) float32
 //
 // VMAXPS returns its first operand (Intel's last) if one is NaN: the maximum

@@ -15,7 +15,11 @@ func attentionNEON(q8 []q8Tile) attentionSIMD {
 	return attentionSIMD{
 		scoreTiles:  []scoreTile{{4, 16, scores4x16NEON}, {2, 16, scores2x16NEON}, {1, 16, scores1x16NEON}},
 		weightTiles: []weightTile{{4, 16, weighted4x16NEON}, {2, 16, weighted2x16NEON}, {1, 16, weighted1x16NEON}},
-		blendLanes:  8, blendNumbers: blendNEON, unpackRows: unpackQ4x1NEON, unpackGroups: unpackQ4x8NEON, q8Tiles: q8,
+		blendLanes:  8, blendNumbers: blendNEON,
+		int8SIMD: int8SIMD{
+			q8Tiles: q8, valueTiles: []valueTile{{4, 16, addValues4x16NEON}, {2, 16, addValues2x16NEON}, {1, 16, addValues1x16NEON}},
+			softenTiles: softenNEON, roundCodes: roundCodesNEON, greatestScale: greatestNEON, unpackKeys: unpackQ4NEON, unpackValues: unpackPairsNEON,
+		},
 	}
 }
 
@@ -50,7 +54,25 @@ func scoresQ8x2x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead 
 func scoresQ8x1x16NEONDot(dst *float32, q, keys *byte, blocks, tiles int, ahead *byte, step int)
 
 //go:noescape
-func unpackQ4x1NEON(dst, src *byte, blocks int)
+func unpackQ4NEON(dst, src *byte, blocks int)
 
 //go:noescape
-func unpackQ4x8NEON(dst, src *byte, blocks int)
+func softenNEON(scores, tops, sums *float32, rows int, scale float32)
+
+//go:noescape
+func roundCodesNEON(dst *int16, weights, scales, factors *float32, rows, blocks, stride int)
+
+//go:noescape
+func addValues4x16NEON(dst *float32, codes *int16, values *byte, by, parts, units *float32, eights, blocks, stride int, ahead *byte, step int)
+
+//go:noescape
+func addValues2x16NEON(dst *float32, codes *int16, values *byte, by, parts, units *float32, eights, blocks, stride int, ahead *byte, step int)
+
+//go:noescape
+func addValues1x16NEON(dst *float32, codes *int16, values *byte, by, parts, units *float32, eights, blocks, stride int, ahead *byte, step int)
+
+//go:noescape
+func greatestNEON(halves *byte) uint64
+
+//go:noescape
+func unpackPairsNEON(dst, src *byte, width, quads int)

@@ -369,53 +369,6 @@ decodeLoop:
 	BNE decodeLoop
 	RET
 
-// func decodeQ8SIMD(dst, src *byte, blocks int)
-TEXT ·decodeQ8SIMD(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD src+8(FP), R1
-	MOVD blocks+16(FP), R2
-
-decodeBlock:
-	WORD $0x7c402420 // ldr h0, [x1], #2
-	WORD $0x1ee24000 // fcvt s0, h0
-	VLD1.P 32(R1), [V1.B16, V2.B16]
-	WORD $0x0f08a423 // sshll v3.8h, v1.8b, #0
-	WORD $0x4f08a424 // sshll2 v4.8h, v1.16b, #0
-	WORD $0x0f08a445 // sshll v5.8h, v2.8b, #0
-	WORD $0x4f08a446 // sshll2 v6.8h, v2.16b, #0
-	WORD $0x0f10a470 // sshll v16.4s, v3.4h, #0
-	WORD $0x4f10a471 // sshll2 v17.4s, v3.8h, #0
-	WORD $0x0f10a492 // sshll v18.4s, v4.4h, #0
-	WORD $0x4f10a493 // sshll2 v19.4s, v4.8h, #0
-	WORD $0x0f10a4b4 // sshll v20.4s, v5.4h, #0
-	WORD $0x4f10a4b5 // sshll2 v21.4s, v5.8h, #0
-	WORD $0x0f10a4d6 // sshll v22.4s, v6.4h, #0
-	WORD $0x4f10a4d7 // sshll2 v23.4s, v6.8h, #0
-	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
-	WORD $0x4e21da31 // scvtf v17.4s, v17.4s
-	WORD $0x4e21da52 // scvtf v18.4s, v18.4s
-	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
-	WORD $0x4e21da94 // scvtf v20.4s, v20.4s
-	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
-	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
-	WORD $0x4e21daf7 // scvtf v23.4s, v23.4s
-	WORD $0x4f809210 // fmul v16.4s, v16.4s, v0.s[0]
-	WORD $0x4f809231 // fmul v17.4s, v17.4s, v0.s[0]
-	WORD $0x4f809252 // fmul v18.4s, v18.4s, v0.s[0]
-	WORD $0x4f809273 // fmul v19.4s, v19.4s, v0.s[0]
-	WORD $0x4f809294 // fmul v20.4s, v20.4s, v0.s[0]
-	WORD $0x4f8092b5 // fmul v21.4s, v21.4s, v0.s[0]
-	WORD $0x4f8092d6 // fmul v22.4s, v22.4s, v0.s[0]
-	WORD $0x4f8092f7 // fmul v23.4s, v23.4s, v0.s[0]
-	FSTPQ (F16, F17), 0(R0)
-	FSTPQ (F18, F19), 32(R0)
-	FSTPQ (F20, F21), 64(R0)
-	FSTPQ (F22, F23), 96(R0)
-	ADD $128, R0, R0
-	SUBS $1, R2, R2
-	BNE decodeBlock
-	RET
-
 // func addProductSIMD(dst, x, y *float32, n int)
 TEXT ·addProductSIMD(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 
-	"onebit/formats"
 	"onebit/internal/half"
 	"onebit/internal/math32"
 	"onebit/kernels"
@@ -91,17 +90,6 @@ func expScalar(sum lanes, x []float32, top, scale float32) lanes {
 		sum[i%8] += float64(e)
 	}
 	return sum
-}
-
-// decodeQ8Scalar writes the numbers of q8_0 blocks as float32, which holds
-// them exactly.
-func decodeQ8Scalar(dst []float32, src []byte) {
-	if len(dst) == 0 {
-		return
-	}
-	if err := formats.Q8_0.Dequantize(dst, src[:len(dst)/q8Len*q8Bytes], 1, len(dst)); err != nil {
-		panic(err) // of a shape that newCache has refused
-	}
 }
 
 // A block of q8_0: an fp16 scale and 32 int8 (package formats).
@@ -212,17 +200,17 @@ func scoresQ8Scalar(dst []float32, q, keys []byte, blocks, positions int) {
 // q4Bytes is a block of q4_0: an fp16 scale and 32 codes of 4 bits (formats.Q4_0).
 const q4Bytes = 2 + q8Len/2
 
-// unpackQ4Scalar writes blocks of q4_0 as blocks of q8_0 of the same values. The
-// blocks of so many positions lie side by side, as cell says.
-func unpackQ4Scalar(dst, src []byte, blocks, positions int) {
-	scales, half := 2*positions, q8Len/2*positions
+// unpackQ4Scalar writes groups of blocks of q4_0 as groups of blocks of q8_0 of the
+// same values: see cell.
+func unpackQ4Scalar(dst, src []byte, blocks int) {
+	const scales, half = 2 * keyGroup, q8Len / 2 * keyGroup
 	for range blocks {
 		copy(dst, src[:scales])
 		low, high := dst[scales:][:half], dst[scales+half:][:half]
 		for i, codes := range src[scales:][:half] {
 			low[i], high[i] = codes&15-8, codes>>4-8
 		}
-		dst, src = dst[positions*q8Bytes:], src[positions*q4Bytes:]
+		dst, src = dst[keyGroup*q8Bytes:], src[keyGroup*q4Bytes:]
 	}
 }
 

@@ -36,11 +36,6 @@ func encodeF16SIMD(dst *byte, src *float32, n int)
 //go:noescape
 func decodeF16SIMD(dst, src *byte, n int)
 
-// decodeQ8SIMD takes blocks of 32 elements.
-//
-//go:noescape
-func decodeQ8SIMD(dst, src *byte, blocks int)
-
 //go:noescape
 func maxSIMD(x *float32, n int) float32
 
@@ -66,8 +61,9 @@ func newSIMD(name, summary string, isa *kernels.ISA, a attentionSIMD) *Vectors {
 	v := &Vectors{
 		Name: name, Summary: summary, ISA: isa,
 		add: add, squares: squares, scale: scale, silu: silu, relu2: relu2, exp: exp,
-		encodeF16: encodeF16, decodeF16: decodeF16, decodeQ8: decodeQ8, maximum: maximum, turn: turn,
-		scores: a.scores, weighted: a.weighted, blend: a.blend, scoresQ8: a.scoresQ8, unpackQ4: a.unpackQ4,
+		encodeF16: encodeF16, decodeF16: decodeF16, maximum: maximum, turn: turn,
+		scores: a.scores, weighted: a.weighted, blend: a.blend,
+		scoresQ8: a.scoresQ8, soften: a.soften, weigh: a.weigh, greatest: a.greatest, unpackQ4: a.unpackQ4, unpackPairs: a.unpackPairs,
 		sigmoid: sigmoid, addProduct: addProduct, hadamard: hadamard,
 	}
 	return v.withDeltaRule(deltaRuleSIMD)
@@ -166,13 +162,6 @@ func decodeF16(dst []float32, src []byte) {
 		decodeF16SIMD(bytesOf(dst), &src[0], n)
 	}
 	half.Decode(dst[n:], src[2*n:])
-}
-
-func decodeQ8(dst []float32, src []byte) {
-	if blocks := len(dst) / q8Len; blocks > 0 {
-		src = src[:blocks*q8Bytes]
-		decodeQ8SIMD(bytesOf(dst), &src[0], blocks)
-	}
 }
 
 // bytesOf returns the first byte of x, which is not empty.

@@ -1,16 +1,13 @@
 package cpu
 
 import (
-	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"onebit/formats"
 	"onebit/internal/cpu"
 	"onebit/internal/half"
 	"onebit/internal/require"
@@ -140,13 +137,6 @@ func testVectors(t *testing.T, v *Vectors) {
 			v.decodeF16(decoded, f16)
 			half.Decode(want, f16)
 			compare("decodeF16", n, decoded, want)
-
-			q8 := make([]byte, n*q8Bytes)
-			decoded, want = make([]float32, n*q8Len), make([]float32, n*q8Len)
-			fill(rng, q8)
-			v.decodeQ8(decoded, q8)
-			decodeQ8Scalar(want, q8)
-			compare("decodeQ8", n, decoded, want)
 
 			if got, want := v.maximum(x), maximumScalar(x); got != want {
 				t.Fatalf("maximum of %d is %v, want %v", n, got, want)
@@ -283,38 +273,6 @@ func testScoresQ8(t *testing.T, v *Vectors, same func(what string, got, want []f
 			}
 		}
 	}
-}
-
-// Blocks of q4_0 have the values that formats gives them, whether they lie alone or
-// side by side.
-func TestUnpackQ4(t *testing.T) {
-	eachVectors(t, func(t *testing.T, v *Vectors) {
-		rng := rand.New(rand.NewPCG(8, 9))
-		for _, blocks := range []int{1, 2, 5} {
-			x := make([]float32, blocks*q8Len)
-			for i := range x {
-				x[i] = float32(rng.NormFloat64())
-			}
-			alone, want := make([]byte, blocks*q4Bytes), make([]float32, len(x))
-			if err := errors.Join(formats.Q4_0.Quantize(alone, x, 1, len(x)), formats.Q4_0.Dequantize(want, alone, 1, len(x))); err != nil {
-				t.Fatal(err)
-			}
-			unpacked, got := make([]byte, blocks*q8Bytes), make([]float32, len(x))
-			v.unpackQ4(unpacked, alone, blocks, 1)
-			decodeQ8Scalar(got, unpacked)
-			if !slices.Equal(got, want) {
-				t.Fatalf("%d blocks: %v, want %v", blocks, got, want)
-			}
-			together := make([]byte, blocks*keyGroup*q4Bytes)
-			fill(rng, together)
-			groups, wanted := make([]byte, blocks*keyGroup*q8Bytes), make([]byte, blocks*keyGroup*q8Bytes)
-			v.unpackQ4(groups, together, blocks, keyGroup)
-			unpackQ4Scalar(wanted, together, blocks, keyGroup)
-			if !bytes.Equal(groups, wanted) {
-				t.Fatalf("%d blocks of %d positions differ from the specification's", blocks, keyGroup)
-			}
-		}
-	})
 }
 
 // By hand: queries (1, 2) and (3, 4), and three positions' keys, then values,
