@@ -3,6 +3,7 @@ package kernels
 import (
 	"fmt"
 	"runtime"
+	"slices"
 
 	"onebit/internal/cpu"
 )
@@ -36,11 +37,28 @@ func ISAs() []*ISA {
 
 // Foreign returns an error that names the architecture, if isa belongs to
 // another one than this program was built for.
-func (isa *ISA) Foreign() error {
-	if m := isa.missing(^cpu.Set(0)); m != "" {
+func (isa *ISA) Foreign() error { return isa.AvailableOn(^cpu.Set(0)) }
+
+// Available returns nil if this machine has isa, or an error that names what is missing.
+func (isa *ISA) Available() error { return isa.AvailableOn(cpu.Detected()) }
+
+// AvailableOn is Available for a machine with the given features.
+func (isa *ISA) AvailableOn(features cpu.Set) error {
+	if m := isa.missing(features); m != "" {
 		return fmt.Errorf("variant %s needs %s", isa.Name, m)
 	}
 	return nil
+}
+
+// Fastest returns the last of variants, each of them faster than those before it, that a
+// machine with the given features runs. The first of them runs anywhere.
+func Fastest[V interface{ AvailableOn(cpu.Set) error }](variants []V, features cpu.Set) V {
+	for _, v := range slices.Backward(variants) {
+		if v.AvailableOn(features) == nil {
+			return v
+		}
+	}
+	return variants[0]
 }
 
 // runsOn reports whether a machine with these features has isa.

@@ -26,7 +26,7 @@ func BenchmarkProducts(b *testing.B) {
 					"backward": {C: x, A: y, B: w},
 					"gradient": {C: w, A: y.T(), B: x, Add: true},
 				} {
-					b.Run(fmt.Sprintf("variant:%s/shape:%s/tokens:%d/out:%d/in:%d/threads:%d", v.Name(), shape, tokens, out, in, threads), func(b *testing.B) {
+					b.Run(fmt.Sprintf("variant:%s/shape:%s/tokens:%d/out:%d/in:%d/threads:%d", v.Name, shape, tokens, out, in, threads), func(b *testing.B) {
 						for b.Loop() {
 							mul.Do(product)
 						}

@@ -16,7 +16,7 @@ import (
 // each runs a test of every variant that this machine has.
 func each(t *testing.T, test func(t *testing.T, v *Variant)) {
 	for _, v := range Variants() {
-		t.Run(v.Name(), func(t *testing.T) {
+		t.Run(v.Name, func(t *testing.T) {
 			if err := v.Available(); err != nil {
 				require.Skip(t, cpu.Detected().Missing(v.ISA.Requires).String(), err.Error())
 			}

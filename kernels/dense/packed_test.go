@@ -143,7 +143,7 @@ func BenchmarkForward(b *testing.B) {
 		for _, v := range Variants()[1:] {
 			if v.Available() == nil {
 				mul := NewMultiplier(v, pool)
-				run("weights:f32/variant:"+v.Name(), func() { mul.Set(Of(y, tokens, out), Of(x, tokens, in), Of(w, out, in).T()) })
+				run("weights:f32/variant:"+v.Name, func() { mul.Set(Of(y, tokens, out), Of(x, tokens, in), Of(w, out, in).T()) })
 			}
 		}
 		for _, lesser := range []*kernels.ISA{kernels.AVX2, kernels.AVX512VNNI} {

@@ -1,15 +1,13 @@
 package dense
 
 import (
-	"fmt"
-
 	"onebit/internal/cpu"
 	"onebit/kernels"
 )
 
 // A Variant is one implementation of the innermost loops. All give the same bits.
 type Variant struct {
-	ISA *kernels.ISA
+	*kernels.ISA
 
 	rows, columns side // of a tile
 
@@ -45,29 +43,9 @@ func (v *Variant) tile(rows, columns int) tileFunc {
 	return v.tiles[rows/v.rows.unit-1][columns/v.columns.unit-1]
 }
 
-// Name returns the instruction set's.
-func (v *Variant) Name() string { return v.ISA.Name }
-
 // Variants returns what this program has, the variant go first and the fastest last.
 // They may need features that this machine lacks: see Available.
 func Variants() []*Variant { return append([]*Variant{goVariant}, archVariants...) }
 
-// Available returns nil if v runs on this machine, or an error that names what is
-// missing.
-func (v *Variant) Available() error {
-	if missing := cpu.Detected().Missing(v.ISA.Requires); missing != 0 {
-		return fmt.Errorf("variant %s of dense products needs %s", v.ISA.Name, missing)
-	}
-	return nil
-}
-
 // Best returns the fastest variant that runs on this machine.
-func Best() *Variant {
-	best := goVariant
-	for _, v := range archVariants {
-		if v.Available() == nil {
-			best = v
-		}
-	}
-	return best
-}
+func Best() *Variant { return kernels.Fastest(Variants(), cpu.Detected()) }

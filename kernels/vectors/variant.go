@@ -1,8 +1,6 @@
 package vectors
 
 import (
-	"fmt"
-
 	"onebit/internal/cpu"
 	"onebit/kernels"
 )
@@ -13,7 +11,7 @@ const lanes = 32
 
 // A Variant is one implementation of all loops.
 type Variant struct {
-	ISA *kernels.ISA
+	*kernels.ISA
 	loops
 }
 
@@ -42,32 +40,12 @@ type loops struct {
 
 var goVariant = &Variant{ISA: kernels.Go}
 
-// Name returns the instruction set's.
-func (v *Variant) Name() string { return v.ISA.Name }
-
 // Variants returns what this program has, the variant go first and the fastest last.
 // They may need features that this machine lacks: see Available.
 func Variants() []*Variant { return append([]*Variant{goVariant}, archVariants...) }
 
-// Available returns nil if v runs on this machine, or an error that names what is
-// missing.
-func (v *Variant) Available() error {
-	if missing := cpu.Detected().Missing(v.ISA.Requires); missing != 0 {
-		return fmt.Errorf("variant %s of vector loops needs %s", v.ISA.Name, missing)
-	}
-	return nil
-}
-
 // Best returns the fastest variant that runs on this machine.
-func Best() *Variant {
-	best := goVariant
-	for _, v := range archVariants {
-		if v.Available() == nil {
-			best = v
-		}
-	}
-	return best
-}
+func Best() *Variant { return kernels.Fastest(Variants(), cpu.Detected()) }
 
 // blocks returns how many whole blocks assembly does, and how many numbers they are: none if there is no
 // loop. It panics unless lengths are alike.

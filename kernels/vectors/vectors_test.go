@@ -14,7 +14,7 @@ import (
 // each runs a test of every variant that this machine has.
 func each(t *testing.T, test func(t *testing.T, v *Variant)) {
 	for _, v := range Variants() {
-		t.Run(v.Name(), func(t *testing.T) {
+		t.Run(v.Name, func(t *testing.T) {
 			if err := v.Available(); err != nil {
 				require.Skip(t, cpu.Detected().Missing(v.ISA.Requires).String(), err.Error())
 			}
@@ -287,7 +287,7 @@ func BenchmarkOperations(bench *testing.B) {
 		}
 		for _, o := range operations {
 			for _, n := range []int{256, 4096} {
-				bench.Run(fmt.Sprintf("variant:%s/operation:%s/numbers:%d", v.Name(), o.name, n), func(bench *testing.B) {
+				bench.Run(fmt.Sprintf("variant:%s/operation:%s/numbers:%d", v.Name, o.name, n), func(bench *testing.B) {
 					var x [4][]float32
 					for i := range x {
 						x[i] = make([]float32, n)

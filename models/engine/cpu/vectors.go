@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"fmt"
-
 	"onebit/internal/cpu"
 	"onebit/internal/half"
 	"onebit/kernels"
@@ -15,7 +13,7 @@ import (
 type Vectors struct {
 	Name    string // "avx2"
 	Summary string // how it works, in one line
-	ISA     *kernels.ISA
+	*kernels.ISA
 
 	add       func(x, y []float32)
 	squares   func(sum lanes, x []float32) lanes
@@ -70,24 +68,4 @@ var Scalar = &Vectors{
 func AllVectors() []*Vectors { return append([]*Vectors{Scalar}, simdVectors...) }
 
 // BestVectors returns the best that a machine with the given features runs.
-func BestVectors(features cpu.Set) *Vectors {
-	best := Scalar
-	for _, v := range simdVectors {
-		if v.AvailableOn(features) == nil {
-			best = v
-		}
-	}
-	return best
-}
-
-// Available returns nil if v runs on this machine, or an error that names what
-// is missing.
-func (v *Vectors) Available() error { return v.AvailableOn(cpu.Detected()) }
-
-// AvailableOn is Available for a machine with the given features.
-func (v *Vectors) AvailableOn(features cpu.Set) error {
-	if m := features.Missing(v.ISA.Requires); m != 0 {
-		return fmt.Errorf("vectors %s need %s", v.Name, m)
-	}
-	return nil
-}
+func BestVectors(features cpu.Set) *Vectors { return kernels.Fastest(AllVectors(), features) }
