@@ -11,46 +11,57 @@ import (
 	"onebit/kernels"
 )
 
-// BenchmarkHead times the formats of heads and embeddings on weights in each
-// level of memory. Every product alternates with a loop that reads the same
-// bytes on the same threads, one word of every cache line in four streams:
-// the metric read-% is the product's share of that speed.
+// BenchmarkHead times the formats of heads and embeddings as timeAgainstRead does.
 //
 //	go test ./kernels -run '^$' -bench 'BenchmarkHead/format=f16/'
-func BenchmarkHead(b *testing.B) {
-	for _, format := range formatsThat(headsOnly) {
+func BenchmarkHead(b *testing.B) { benchmarkAgainstRead(b, formatsThat(headsOnly), 1) }
+
+// BenchmarkTwoBitRead times 2-bit formats so, with one column and a prompt's 128.
+//
+//	go test ./kernels -run '^$' -bench 'BenchmarkTwoBitRead/format=tq2_0/'
+func BenchmarkTwoBitRead(b *testing.B) { benchmarkAgainstRead(b, twoBitFormats, 1, 128) }
+
+// benchmarkAgainstRead times products with weights in each level of memory by
+// timeAgainstRead. L2 is half of what cores with 1 MiB of it have.
+func benchmarkAgainstRead(b *testing.B, names []string, columns ...int) {
+	for _, format := range names {
 		for _, mem := range []struct {
 			name  string
 			bytes int
-		}{{"L2", 1 << 20}, {"L3", 32 << 20}, {"DRAM", 256 << 20}} {
+		}{{"L2", 512 << 10}, {"L3", 32 << 20}, {"DRAM", 256 << 20}} {
 			var tensor *formats.Tensor // made once, if a benchmark wants it
 			for _, v := range kernels.Variants() {
-				if v.Format.Name != format || v.Scheme != kernels.FormatOf(v.Format).Scheme || v.Name == "reference" || v.Name == "scalar" {
+				if v.Format.Name != format || !timed(v) {
 					continue
 				}
-				for _, threads := range []int{1, 2} {
-					b.Run(fmt.Sprintf("format=%s/mem=%s/variant=%s/threads=%d", format, mem.name, v.Name, threads), func(b *testing.B) {
-						if err := v.Available(); err != nil {
-							b.Skip(err)
-						}
-						if tensor == nil {
-							var free func() error
-							tensor, free = repeated(b, v.Format, mem.bytes, 2560)
-							b.Cleanup(func() { tensor = nil; free() })
-						}
-						timeAgainstRead(b, v, tensor, threads)
-					})
+				for _, n := range columns {
+					for _, threads := range []int{1, 2} {
+						b.Run(fmt.Sprintf("format=%s/mem=%s/variant=%s/act=%s/columns=%d/threads=%d", format, mem.name, v.Name, v.Scheme, n, threads), func(b *testing.B) {
+							if err := v.Available(); err != nil {
+								b.Skip(err)
+							}
+							if tensor == nil {
+								var free func() error
+								tensor, free = repeated(b, v.Format, mem.bytes, 2560)
+								b.Cleanup(func() { tensor = nil; free() })
+							}
+							timeAgainstRead(b, v, tensor, n, threads)
+						})
+					}
 				}
 			}
 		}
 	}
 }
 
-func timeAgainstRead(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, threads int) {
+// timeAgainstRead times products with n columns, quantization included. Every one alternates with a
+// loop that reads as many bytes on the same threads, one word of every cache line in four
+// streams: the metric read-% is the product's share of that speed.
+func timeAgainstRead(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, n, threads int) {
 	pool := kernels.NewPool(threads)
 	defer pool.Close()
 	parts := split(b, v, tensor, pool)
-	x, y := make([]float32, parts[0].Cols), make([]float32, parts[0].Rows)
+	x, y := make([]float32, n*parts[0].Cols), make([]float32, n*parts[0].Rows)
 	for i := range x {
 		x[i] = float32(i%17) - 8
 	}
@@ -59,7 +70,7 @@ func timeAgainstRead(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, t
 	for i := range b.N {
 		m, far := parts[i%len(parts)], parts[(i+len(parts)/2)%len(parts)]
 		t0 := time.Now()
-		pool.MatVec(y, v, m, x)
+		pool.MatMul(y, v, m, x, n)
 		t1 := time.Now()
 		pool.ForEach(len(far.Data)/readChunk, func(i int) { readLines(far.Data[i*readChunk:][:readChunk]) })
 		products, reads = append(products, t1.Sub(t0)), append(reads, time.Since(t1))
@@ -69,6 +80,7 @@ func timeAgainstRead(b *testing.B, v *kernels.Variant, tensor *formats.Tensor, t
 	b.ReportMetric(bytes/product.Seconds()/1e9, "weight-GB/s")
 	b.ReportMetric(bytes/read.Seconds()/1e9, "read-GB/s")
 	b.ReportMetric(100*read.Seconds()/product.Seconds(), "read-%")
+	b.ReportMetric(2*float64(parts[0].Rows*parts[0].Cols*n)/product.Seconds()/1e9, "Gop/s")
 	b.ReportMetric(0, "ns/op")
 }
 

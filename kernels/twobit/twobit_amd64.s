@@ -2199,34 +2199,26 @@ block:
 	MOVQ   pairs+48(FP), R9
 
 pair:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_3
-	PREFETCHT0 2048(R8)
-	PREFETCHT0 2112(R8)
-	PREFETCHT0 2176(R8)
-	PREFETCHT0 2240(R8)
-	PREFETCHT0 2304(R8)
-	PREFETCHT0 2368(R8)
-	PREFETCHT0 2432(R8)
-	PREFETCHT0 2496(R8)
-	JMP        fetched_3
+	VPSUBD.BCST  (CX), Z24, Z24
+	VPBROADCASTD (AX), Z25
+	VPBROADCASTD 4(AX), Z26
+	VPBROADCASTD 8(AX), Z27
+	VPBROADCASTD 12(AX), Z28
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_3
+	PREFETCHT0   2048(R8)
+	PREFETCHT0   2112(R8)
+	PREFETCHT0   2176(R8)
+	PREFETCHT0   2240(R8)
+	JMP          fetched_3
 
 level2_3:
 	PREFETCHT1 8192(R8)
 	PREFETCHT1 8256(R8)
 	PREFETCHT1 8320(R8)
 	PREFETCHT1 8384(R8)
-	PREFETCHT1 8448(R8)
-	PREFETCHT1 8512(R8)
-	PREFETCHT1 8576(R8)
-	PREFETCHT1 8640(R8)
 
 fetched_3:
-	VPSUBD.BCST  (CX), Z24, Z24
-	VPBROADCASTD (AX), Z25
-	VPBROADCASTD 4(AX), Z26
-	VPBROADCASTD 8(AX), Z27
-	VPBROADCASTD 12(AX), Z28
 	VMOVDQU64    (R8), Z29
 	VPANDD       Z0, Z29, Z30
 	VPDPBUSD     Z25, Z30, Z8
@@ -2267,102 +2259,128 @@ fetched_3:
 	VPBROADCASTD 20(AX), Z26
 	VPBROADCASTD 24(AX), Z27
 	VPBROADCASTD 28(AX), Z28
-	VMOVDQU64    256(R8), Z29
-	VPANDD       Z0, Z29, Z30
-	VPDPBUSD     Z25, Z30, Z8
-	VPANDD       Z1, Z29, Z30
-	VPDPBUSD     Z26, Z30, Z9
-	VPANDD       Z2, Z29, Z30
-	VPDPBUSD     Z27, Z30, Z10
-	VPANDD       Z3, Z29, Z29
-	VPDPBUSD     Z28, Z29, Z11
-	VMOVDQU64    320(R8), Z29
-	VPANDD       Z0, Z29, Z30
-	VPDPBUSD     Z25, Z30, Z12
-	VPANDD       Z1, Z29, Z30
-	VPDPBUSD     Z26, Z30, Z13
-	VPANDD       Z2, Z29, Z30
-	VPDPBUSD     Z27, Z30, Z14
-	VPANDD       Z3, Z29, Z29
-	VPDPBUSD     Z28, Z29, Z15
-	VMOVDQU64    384(R8), Z29
-	VPANDD       Z0, Z29, Z30
-	VPDPBUSD     Z25, Z30, Z16
-	VPANDD       Z1, Z29, Z30
-	VPDPBUSD     Z26, Z30, Z17
-	VPANDD       Z2, Z29, Z30
-	VPDPBUSD     Z27, Z30, Z18
-	VPANDD       Z3, Z29, Z29
-	VPDPBUSD     Z28, Z29, Z19
-	VMOVDQU64    448(R8), Z29
-	VPANDD       Z0, Z29, Z30
-	VPDPBUSD     Z25, Z30, Z20
-	VPANDD       Z1, Z29, Z25
-	VPDPBUSD     Z26, Z25, Z21
-	VPANDD       Z2, Z29, Z25
-	VPDPBUSD     Z27, Z25, Z22
-	VPANDD       Z3, Z29, Z25
-	VPDPBUSD     Z28, Z25, Z23
-	ADDQ         $+512, R8
-	ADDQ         $+32, AX
-	ADDQ         $+4, CX
-	DECQ         R9
-	JNZ          pair
-	VPSRAD       $0x02, Z11, Z11
-	VPADDD       Z11, Z10, Z10
-	VPSRAD       $0x02, Z10, Z10
-	VPADDD       Z10, Z9, Z9
-	VPSRAD       $0x02, Z9, Z9
-	VPADDD       Z9, Z8, Z8
-	VPADDD       Z24, Z8, Z8
-	VPSRAD       $0x02, Z15, Z15
-	VPADDD       Z15, Z14, Z14
-	VPSRAD       $0x02, Z14, Z14
-	VPADDD       Z14, Z13, Z13
-	VPSRAD       $0x02, Z13, Z13
-	VPADDD       Z13, Z12, Z12
-	VPADDD       Z24, Z12, Z12
-	VPSRAD       $0x02, Z19, Z19
-	VPADDD       Z19, Z18, Z18
-	VPSRAD       $0x02, Z18, Z18
-	VPADDD       Z18, Z17, Z17
-	VPSRAD       $0x02, Z17, Z17
-	VPADDD       Z17, Z16, Z16
-	VPADDD       Z24, Z16, Z16
-	VPSRAD       $0x02, Z23, Z23
-	VPADDD       Z23, Z22, Z22
-	VPSRAD       $0x02, Z22, Z22
-	VPADDD       Z22, Z21, Z21
-	VPSRAD       $0x02, Z21, Z21
-	VPADDD       Z21, Z20, Z20
-	VPADDD       Z24, Z20, Z20
-	MOVQ         DX, R9
-	ANDQ         $-4, R9
-	ADDQ         scales+24(FP), R9
-	ADDQ         scaleStep+56(FP), DX
-	VCVTPH2PS    (R8), Z25
-	VMULPS.BCST  (R9), Z25, Z25
-	VCVTDQ2PS    Z8, Z8
-	VMULPS       Z25, Z8, Z8
-	VADDPS       Z8, Z4, Z4
-	VCVTPH2PS    32(R8), Z25
-	VMULPS.BCST  (R9), Z25, Z25
-	VCVTDQ2PS    Z12, Z12
-	VMULPS       Z25, Z12, Z12
-	VADDPS       Z12, Z5, Z5
-	VCVTPH2PS    64(R8), Z25
-	VMULPS.BCST  (R9), Z25, Z25
-	VCVTDQ2PS    Z16, Z16
-	VMULPS       Z25, Z16, Z16
-	VADDPS       Z16, Z6, Z6
-	VCVTPH2PS    96(R8), Z25
-	VMULPS.BCST  (R9), Z25, Z25
-	VCVTDQ2PS    Z20, Z20
-	VMULPS       Z25, Z20, Z20
-	VADDPS       Z20, Z7, Z7
-	ADDQ         $+128, R8
-	DECQ         DI
-	JNZ          block
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_4
+	PREFETCHT0   2304(R8)
+	PREFETCHT0   2368(R8)
+	PREFETCHT0   2432(R8)
+	PREFETCHT0   2496(R8)
+	JMP          fetched_4
+
+level2_4:
+	PREFETCHT1 8448(R8)
+	PREFETCHT1 8512(R8)
+	PREFETCHT1 8576(R8)
+	PREFETCHT1 8640(R8)
+
+fetched_4:
+	VMOVDQU64   256(R8), Z29
+	VPANDD      Z0, Z29, Z30
+	VPDPBUSD    Z25, Z30, Z8
+	VPANDD      Z1, Z29, Z30
+	VPDPBUSD    Z26, Z30, Z9
+	VPANDD      Z2, Z29, Z30
+	VPDPBUSD    Z27, Z30, Z10
+	VPANDD      Z3, Z29, Z29
+	VPDPBUSD    Z28, Z29, Z11
+	VMOVDQU64   320(R8), Z29
+	VPANDD      Z0, Z29, Z30
+	VPDPBUSD    Z25, Z30, Z12
+	VPANDD      Z1, Z29, Z30
+	VPDPBUSD    Z26, Z30, Z13
+	VPANDD      Z2, Z29, Z30
+	VPDPBUSD    Z27, Z30, Z14
+	VPANDD      Z3, Z29, Z29
+	VPDPBUSD    Z28, Z29, Z15
+	VMOVDQU64   384(R8), Z29
+	VPANDD      Z0, Z29, Z30
+	VPDPBUSD    Z25, Z30, Z16
+	VPANDD      Z1, Z29, Z30
+	VPDPBUSD    Z26, Z30, Z17
+	VPANDD      Z2, Z29, Z30
+	VPDPBUSD    Z27, Z30, Z18
+	VPANDD      Z3, Z29, Z29
+	VPDPBUSD    Z28, Z29, Z19
+	VMOVDQU64   448(R8), Z29
+	VPANDD      Z0, Z29, Z30
+	VPDPBUSD    Z25, Z30, Z20
+	VPANDD      Z1, Z29, Z25
+	VPDPBUSD    Z26, Z25, Z21
+	VPANDD      Z2, Z29, Z25
+	VPDPBUSD    Z27, Z25, Z22
+	VPANDD      Z3, Z29, Z25
+	VPDPBUSD    Z28, Z25, Z23
+	ADDQ        $+512, R8
+	ADDQ        $+32, AX
+	ADDQ        $+4, CX
+	DECQ        R9
+	JNZ         pair
+	VPSRAD      $0x02, Z11, Z11
+	VPADDD      Z11, Z10, Z10
+	VPSRAD      $0x02, Z10, Z10
+	VPADDD      Z10, Z9, Z9
+	VPSRAD      $0x02, Z9, Z9
+	VPADDD      Z9, Z8, Z8
+	VPADDD      Z24, Z8, Z8
+	VPSRAD      $0x02, Z15, Z15
+	VPADDD      Z15, Z14, Z14
+	VPSRAD      $0x02, Z14, Z14
+	VPADDD      Z14, Z13, Z13
+	VPSRAD      $0x02, Z13, Z13
+	VPADDD      Z13, Z12, Z12
+	VPADDD      Z24, Z12, Z12
+	VPSRAD      $0x02, Z19, Z19
+	VPADDD      Z19, Z18, Z18
+	VPSRAD      $0x02, Z18, Z18
+	VPADDD      Z18, Z17, Z17
+	VPSRAD      $0x02, Z17, Z17
+	VPADDD      Z17, Z16, Z16
+	VPADDD      Z24, Z16, Z16
+	VPSRAD      $0x02, Z23, Z23
+	VPADDD      Z23, Z22, Z22
+	VPSRAD      $0x02, Z22, Z22
+	VPADDD      Z22, Z21, Z21
+	VPSRAD      $0x02, Z21, Z21
+	VPADDD      Z21, Z20, Z20
+	VPADDD      Z24, Z20, Z20
+	MOVQ        DX, R9
+	ANDQ        $-4, R9
+	ADDQ        scales+24(FP), R9
+	ADDQ        scaleStep+56(FP), DX
+	VCVTPH2PS   (R8), Z25
+	VMULPS.BCST (R9), Z25, Z25
+	VCVTDQ2PS   Z8, Z8
+	VMULPS      Z25, Z8, Z8
+	VADDPS      Z8, Z4, Z4
+	VCVTPH2PS   32(R8), Z25
+	VMULPS.BCST (R9), Z25, Z25
+	VCVTDQ2PS   Z12, Z12
+	VMULPS      Z25, Z12, Z12
+	VADDPS      Z12, Z5, Z5
+	VCVTPH2PS   64(R8), Z25
+	VMULPS.BCST (R9), Z25, Z25
+	VCVTDQ2PS   Z16, Z16
+	VMULPS      Z25, Z16, Z16
+	VADDPS      Z16, Z6, Z6
+	VCVTPH2PS   96(R8), Z25
+	VMULPS.BCST (R9), Z25, Z25
+	VCVTDQ2PS   Z20, Z20
+	VMULPS      Z25, Z20, Z20
+	VADDPS      Z20, Z7, Z7
+	CMPB        ·prefetchL2+0(SB), $0x00
+	JNE         level2_5
+	PREFETCHT0  2048(R8)
+	PREFETCHT0  2112(R8)
+	JMP         fetched_5
+
+level2_5:
+	PREFETCHT1 8192(R8)
+	PREFETCHT1 8256(R8)
+
+fetched_5:
+	ADDQ $+128, R8
+	DECQ DI
+	JNZ  block
 
 	// Rows of the last tile that only the layout has are not stored.
 	VPBROADCASTD SI, Z25
@@ -2392,9 +2410,8 @@ fetched_3:
 TEXT ·codes64AVXVNNI(SB), NOSPLIT, $384-72
 	VMOVDQU twobitMask0<>+0(SB), Y0
 	VMOVDQU twobitMask1<>+0(SB), Y1
-	MOVQ    dst+0(FP), DI
-	MOVQ    data+8(FP), R10
-	MOVQ    rows+64(FP), R8
+	MOVQ    data+8(FP), R9
+	LEAQ    2048(R9), DI
 
 tile:
 	VPXOR   Y2, Y2, Y2
@@ -2406,20 +2423,20 @@ tile:
 	VMOVUPS Y2, 160(SP)
 	VMOVUPS Y2, 192(SP)
 	VMOVUPS Y2, 224(SP)
-	XORQ    R13, R13
-	MOVQ    q+16(FP), R11
-	MOVQ    sums+32(FP), R12
-	MOVQ    blocks+40(FP), R9
+	XORQ    R12, R12
+	MOVQ    q+16(FP), R10
+	MOVQ    sums+32(FP), R11
+	MOVQ    blocks+40(FP), R8
 
 block:
 	XORQ SI, SI
 
 half:
-	LEAQ  (R10)(SI*2), AX
-	MOVQ  R11, CX
-	MOVQ  R12, DX
+	LEAQ  (R9)(SI*2), AX
+	MOVQ  R10, CX
+	MOVQ  R11, DX
 	XORQ  BX, BX
-	MOVQ  pairs+48(FP), R14
+	MOVQ  pairs+48(FP), R13
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
 	VPXOR Y4, Y4, Y4
@@ -2430,55 +2447,52 @@ half:
 	VPXOR Y9, Y9, Y9
 
 quad:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_4
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2112(AX)
-	PREFETCHT0 2304(AX)
-	PREFETCHT0 2368(AX)
-	PREFETCHT0 2560(AX)
-	PREFETCHT0 2624(AX)
-	PREFETCHT0 2816(AX)
-	PREFETCHT0 2880(AX)
-	JMP        fetched_4
-
-level2_4:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8256(AX)
-	PREFETCHT1 8448(AX)
-	PREFETCHT1 8512(AX)
-	PREFETCHT1 8704(AX)
-	PREFETCHT1 8768(AX)
-	PREFETCHT1 8960(AX)
-	PREFETCHT1 9024(AX)
-
-fetched_4:
 	SUBL         (DX), BX
 	SUBL         4(DX), BX
 	VPBROADCASTD (CX), Y10
 	VPBROADCASTD 4(CX), Y11
 	VPBROADCASTD 8(CX), Y12
 	VPBROADCASTD 12(CX), Y13
-	VMOVDQU      (AX), Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd2 // VPDPBUSD Y10, Y15, Y2
-	VPAND        Y1, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y15, Y3
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y15, Y2
-	VPAND        Y1, Y14, Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y14, Y3
-	VMOVDQU      32(AX), Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y10, Y15, Y4
-	VPAND        Y1, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y15, Y5
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe4 // VPDPBUSD Y12, Y15, Y4
-	VPAND        Y1, Y14, Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y14, Y5
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_6
+	PREFETCHT0   (DI)
+	JMP          fetched_6
+
+level2_6:
+	PREFETCHT1 6144(DI)
+
+fetched_6:
+	ADDQ       $+64, DI
+	VMOVDQU    (AX), Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd2 // VPDPBUSD Y10, Y15, Y2
+	VPAND      Y1, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y15, Y3
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y15, Y2
+	VPAND      Y1, Y14, Y14
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y14, Y3
+	VMOVDQU    32(AX), Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y10, Y15, Y4
+	VPAND      Y1, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y15, Y5
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe4 // VPDPBUSD Y12, Y15, Y4
+	VPAND      Y1, Y14, Y14
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y14, Y5
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_7
+	PREFETCHT0 (DI)
+	JMP        fetched_7
+
+level2_7:
+	PREFETCHT1 6144(DI)
+
+fetched_7:
+	ADDQ         $+64, DI
 	VMOVDQU      64(AX), Y14
 	VPAND        Y0, Y14, Y15
 	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y15, Y6
@@ -2503,26 +2517,46 @@ fetched_4:
 	VPBROADCASTD 20(CX), Y11
 	VPBROADCASTD 24(CX), Y12
 	VPBROADCASTD 28(CX), Y13
-	VMOVDQU      256(AX), Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd2 // VPDPBUSD Y10, Y15, Y2
-	VPAND        Y1, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y15, Y3
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y15, Y2
-	VPAND        Y1, Y14, Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y14, Y3
-	VMOVDQU      288(AX), Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y10, Y15, Y4
-	VPAND        Y1, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y15, Y5
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe4 // VPDPBUSD Y12, Y15, Y4
-	VPAND        Y1, Y14, Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y14, Y5
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_8
+	PREFETCHT0   (DI)
+	JMP          fetched_8
+
+level2_8:
+	PREFETCHT1 6144(DI)
+
+fetched_8:
+	ADDQ       $+64, DI
+	VMOVDQU    256(AX), Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd2 // VPDPBUSD Y10, Y15, Y2
+	VPAND      Y1, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y15, Y3
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y15, Y2
+	VPAND      Y1, Y14, Y14
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y14, Y3
+	VMOVDQU    288(AX), Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y10, Y15, Y4
+	VPAND      Y1, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y15, Y5
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe4 // VPDPBUSD Y12, Y15, Y4
+	VPAND      Y1, Y14, Y14
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y14, Y5
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_9
+	PREFETCHT0 (DI)
+	JMP        fetched_9
+
+level2_9:
+	PREFETCHT1 6144(DI)
+
+fetched_9:
+	ADDQ         $+64, DI
 	VMOVDQU      320(AX), Y14
 	VPAND        Y0, Y14, Y15
 	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y15, Y6
@@ -2547,26 +2581,46 @@ fetched_4:
 	VPBROADCASTD 36(CX), Y11
 	VPBROADCASTD 40(CX), Y12
 	VPBROADCASTD 44(CX), Y13
-	VMOVDQU      512(AX), Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd2 // VPDPBUSD Y10, Y15, Y2
-	VPAND        Y1, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y15, Y3
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y15, Y2
-	VPAND        Y1, Y14, Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y14, Y3
-	VMOVDQU      544(AX), Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y10, Y15, Y4
-	VPAND        Y1, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y15, Y5
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe4 // VPDPBUSD Y12, Y15, Y4
-	VPAND        Y1, Y14, Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y14, Y5
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_10
+	PREFETCHT0   (DI)
+	JMP          fetched_10
+
+level2_10:
+	PREFETCHT1 6144(DI)
+
+fetched_10:
+	ADDQ       $+64, DI
+	VMOVDQU    512(AX), Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd2 // VPDPBUSD Y10, Y15, Y2
+	VPAND      Y1, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y15, Y3
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y15, Y2
+	VPAND      Y1, Y14, Y14
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y14, Y3
+	VMOVDQU    544(AX), Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y10, Y15, Y4
+	VPAND      Y1, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y15, Y5
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe4 // VPDPBUSD Y12, Y15, Y4
+	VPAND      Y1, Y14, Y14
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y14, Y5
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_11
+	PREFETCHT0 (DI)
+	JMP        fetched_11
+
+level2_11:
+	PREFETCHT1 6144(DI)
+
+fetched_11:
+	ADDQ         $+64, DI
 	VMOVDQU      576(AX), Y14
 	VPAND        Y0, Y14, Y15
 	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y15, Y6
@@ -2591,26 +2645,46 @@ fetched_4:
 	VPBROADCASTD 52(CX), Y11
 	VPBROADCASTD 56(CX), Y12
 	VPBROADCASTD 60(CX), Y13
-	VMOVDQU      768(AX), Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd2 // VPDPBUSD Y10, Y15, Y2
-	VPAND        Y1, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y15, Y3
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y15, Y2
-	VPAND        Y1, Y14, Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y14, Y3
-	VMOVDQU      800(AX), Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y10, Y15, Y4
-	VPAND        Y1, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y15, Y5
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe4 // VPDPBUSD Y12, Y15, Y4
-	VPAND        Y1, Y14, Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y14, Y5
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_12
+	PREFETCHT0   (DI)
+	JMP          fetched_12
+
+level2_12:
+	PREFETCHT1 6144(DI)
+
+fetched_12:
+	ADDQ       $+64, DI
+	VMOVDQU    768(AX), Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd2 // VPDPBUSD Y10, Y15, Y2
+	VPAND      Y1, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xdb // VPDPBUSD Y11, Y15, Y3
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xd4 // VPDPBUSD Y12, Y15, Y2
+	VPAND      Y1, Y14, Y14
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xdd // VPDPBUSD Y13, Y14, Y3
+	VMOVDQU    800(AX), Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe2 // VPDPBUSD Y10, Y15, Y4
+	VPAND      Y1, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xeb // VPDPBUSD Y11, Y15, Y5
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xe4 // VPDPBUSD Y12, Y15, Y4
+	VPAND      Y1, Y14, Y14
+	BYTE       $0xc4; BYTE $0xc2; BYTE $0x0d; BYTE $0x50; BYTE $0xed // VPDPBUSD Y13, Y14, Y5
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_13
+	PREFETCHT0 (DI)
+	JMP        fetched_13
+
+level2_13:
+	PREFETCHT1 6144(DI)
+
+fetched_13:
+	ADDQ         $+64, DI
 	VMOVDQU      832(AX), Y14
 	VPAND        Y0, Y14, Y15
 	BYTE         $0xc4; BYTE $0xc2; BYTE $0x05; BYTE $0x50; BYTE $0xf2 // VPDPBUSD Y10, Y15, Y6
@@ -2634,7 +2708,7 @@ fetched_4:
 	ADDQ         $+1024, AX
 	ADDQ         $+64, CX
 	ADDQ         $+8, DX
-	SUBQ         $+2, R14
+	SUBQ         $+2, R13
 	JNZ          quad
 	VPSRAD       $0x02, Y3, Y3
 	VPADDD       Y3, Y2, Y2
@@ -2646,85 +2720,97 @@ fetched_4:
 	VPADDD       Y9, Y8, Y8
 	VMOVD        BX, X3
 	VPBROADCASTD X3, Y3
-	MOVQ         R13, BX
+	MOVQ         R12, BX
 	ANDQ         $-4, BX
 	ADDQ         scales+24(FP), BX
 	VBROADCASTSS (BX), Y5
 	MOVQ         AX, BX
 	SUBQ         SI, BX
-	LEAQ         (SP), R14
-	LEAQ         (R14)(SI*2), R14
+	LEAQ         (SP), R13
+	LEAQ         (R13)(SI*2), R13
 	VCVTPH2PS    (BX), Y7
 	VMULPS       Y5, Y7, Y7
 	VPADDD       Y3, Y2, Y2
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       Y7, Y2, Y2
-	VADDPS       (R14), Y2, Y2
-	VMOVUPS      Y2, (R14)
+	VADDPS       (R13), Y2, Y2
+	VMOVUPS      Y2, (R13)
 	VCVTPH2PS    16(BX), Y2
 	VMULPS       Y5, Y2, Y2
 	VPADDD       Y3, Y4, Y4
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       Y2, Y4, Y4
-	VADDPS       32(R14), Y4, Y4
-	VMOVUPS      Y4, 32(R14)
+	VADDPS       32(R13), Y4, Y4
+	VMOVUPS      Y4, 32(R13)
 	VCVTPH2PS    32(BX), Y2
 	VMULPS       Y5, Y2, Y2
 	VPADDD       Y3, Y6, Y6
 	VCVTDQ2PS    Y6, Y6
 	VMULPS       Y2, Y6, Y6
-	VADDPS       64(R14), Y6, Y6
-	VMOVUPS      Y6, 64(R14)
+	VADDPS       64(R13), Y6, Y6
+	VMOVUPS      Y6, 64(R13)
 	VCVTPH2PS    48(BX), Y2
 	VMULPS       Y5, Y2, Y2
 	VPADDD       Y3, Y8, Y8
 	VCVTDQ2PS    Y8, Y8
 	VMULPS       Y2, Y8, Y8
-	VADDPS       96(R14), Y8, Y8
-	VMOVUPS      Y8, 96(R14)
-	ADDQ         $+64, SI
-	CMPQ         SI, $+128
-	JLT          half
-	MOVQ         AX, R10
-	MOVQ         CX, R11
-	MOVQ         DX, R12
-	ADDQ         scaleStep+56(FP), R13
-	DECQ         R9
-	JNZ          block
-	CMPQ         R8, $+64
-	JLT          few
-	VMOVUPS      (SP), Y2
-	VMOVUPS      Y2, (DI)
-	VMOVUPS      32(SP), Y2
-	VMOVUPS      Y2, 32(DI)
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      Y2, 64(DI)
-	VMOVUPS      96(SP), Y2
-	VMOVUPS      Y2, 96(DI)
-	VMOVUPS      128(SP), Y2
-	VMOVUPS      Y2, 128(DI)
-	VMOVUPS      160(SP), Y2
-	VMOVUPS      Y2, 160(DI)
-	VMOVUPS      192(SP), Y2
-	VMOVUPS      Y2, 192(DI)
-	VMOVUPS      224(SP), Y2
-	VMOVUPS      Y2, 224(DI)
-	JMP          stored
+	VADDPS       96(R13), Y8, Y8
+	VMOVUPS      Y8, 96(R13)
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_14
+	PREFETCHT0   (DI)
+	JMP          fetched_14
+
+level2_14:
+	PREFETCHT1 6144(DI)
+
+fetched_14:
+	ADDQ    $+64, DI
+	ADDQ    $+64, SI
+	CMPQ    SI, $+128
+	JLT     half
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	ADDQ    scaleStep+56(FP), R12
+	DECQ    R8
+	JNZ     block
+	MOVQ    dst+0(FP), AX
+	MOVQ    rows+64(FP), CX
+	CMPQ    CX, $+64
+	JLT     few
+	VMOVUPS (SP), Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS 32(SP), Y2
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS 64(SP), Y2
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS 96(SP), Y2
+	VMOVUPS Y2, 96(AX)
+	VMOVUPS 128(SP), Y2
+	VMOVUPS Y2, 128(AX)
+	VMOVUPS 160(SP), Y2
+	VMOVUPS Y2, 160(AX)
+	VMOVUPS 192(SP), Y2
+	VMOVUPS Y2, 192(AX)
+	VMOVUPS 224(SP), Y2
+	VMOVUPS Y2, 224(AX)
+	JMP     stored
 
 few:
-	LEAQ (SP), AX
-	XORQ CX, CX
+	LEAQ (SP), DX
+	XORQ BX, BX
 
 row:
-	MOVL (AX)(CX*4), DX
-	MOVL DX, (DI)(CX*4)
-	INCQ CX
-	CMPQ CX, R8
+	MOVL (DX)(BX*4), SI
+	MOVL SI, (AX)(BX*4)
+	INCQ BX
+	CMPQ BX, CX
 	JLT  row
 
 stored:
-	ADDQ $+256, DI
-	SUBQ $+64, R8
+	ADDQ $+256, dst+0(FP)
+	SUBQ $+64, rows+64(FP)
 	JG   tile
 	VZEROUPPER
 	RET
@@ -2734,9 +2820,8 @@ stored:
 TEXT ·codes64AVX2(SB), NOSPLIT, $384-72
 	VMOVDQU twobitMask0<>+0(SB), Y0
 	VMOVDQU twobitMask1<>+0(SB), Y1
-	MOVQ    dst+0(FP), DI
-	MOVQ    data+8(FP), R10
-	MOVQ    rows+64(FP), R8
+	MOVQ    data+8(FP), R9
+	LEAQ    2048(R9), DI
 
 tile:
 	VPXOR   Y2, Y2, Y2
@@ -2748,20 +2833,20 @@ tile:
 	VMOVUPS Y2, 160(SP)
 	VMOVUPS Y2, 192(SP)
 	VMOVUPS Y2, 224(SP)
-	XORQ    R13, R13
-	MOVQ    q+16(FP), R11
-	MOVQ    sums+32(FP), R12
-	MOVQ    blocks+40(FP), R9
+	XORQ    R12, R12
+	MOVQ    q+16(FP), R10
+	MOVQ    sums+32(FP), R11
+	MOVQ    blocks+40(FP), R8
 
 block:
 	XORQ SI, SI
 
 half:
-	LEAQ    (R10)(SI*2), AX
-	MOVQ    R11, CX
-	MOVQ    R12, DX
+	LEAQ    (R9)(SI*2), AX
+	MOVQ    R10, CX
+	MOVQ    R11, DX
 	XORQ    BX, BX
-	MOVQ    pairs+48(FP), R14
+	MOVQ    pairs+48(FP), R13
 	VPXOR   Y2, Y2, Y2
 	VMOVDQU Y2, 256(SP)
 	VMOVDQU Y2, 288(SP)
@@ -2769,59 +2854,56 @@ half:
 	VMOVDQU Y2, 352(SP)
 
 quad:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_5
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2112(AX)
-	PREFETCHT0 2304(AX)
-	PREFETCHT0 2368(AX)
-	PREFETCHT0 2560(AX)
-	PREFETCHT0 2624(AX)
-	PREFETCHT0 2816(AX)
-	PREFETCHT0 2880(AX)
-	JMP        fetched_5
-
-level2_5:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8256(AX)
-	PREFETCHT1 8448(AX)
-	PREFETCHT1 8512(AX)
-	PREFETCHT1 8704(AX)
-	PREFETCHT1 8768(AX)
-	PREFETCHT1 8960(AX)
-	PREFETCHT1 9024(AX)
-
-fetched_5:
 	SUBL         (DX), BX
 	SUBL         4(DX), BX
 	VPBROADCASTD (CX), Y2
 	VPBROADCASTD 4(CX), Y3
 	VPBROADCASTD 8(CX), Y4
 	VPBROADCASTD 12(CX), Y5
-	VMOVDQU      (AX), Y6
-	VPAND        Y0, Y6, Y7
-	VPMADDUBSW   Y2, Y7, Y7
-	VPAND        Y1, Y6, Y8
-	VPMADDUBSW   Y3, Y8, Y8
-	VPSRLW       $0x04, Y6, Y6
-	VPAND        Y0, Y6, Y9
-	VPMADDUBSW   Y4, Y9, Y9
-	VPADDW       Y9, Y7, Y7
-	VPAND        Y1, Y6, Y6
-	VPMADDUBSW   Y5, Y6, Y6
-	VPADDW       Y6, Y8, Y8
-	VMOVDQU      32(AX), Y6
-	VPAND        Y0, Y6, Y9
-	VPMADDUBSW   Y2, Y9, Y9
-	VPAND        Y1, Y6, Y10
-	VPMADDUBSW   Y3, Y10, Y10
-	VPSRLW       $0x04, Y6, Y6
-	VPAND        Y0, Y6, Y11
-	VPMADDUBSW   Y4, Y11, Y11
-	VPADDW       Y11, Y9, Y9
-	VPAND        Y1, Y6, Y6
-	VPMADDUBSW   Y5, Y6, Y6
-	VPADDW       Y6, Y10, Y10
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_15
+	PREFETCHT0   (DI)
+	JMP          fetched_15
+
+level2_15:
+	PREFETCHT1 6144(DI)
+
+fetched_15:
+	ADDQ       $+64, DI
+	VMOVDQU    (AX), Y6
+	VPAND      Y0, Y6, Y7
+	VPMADDUBSW Y2, Y7, Y7
+	VPAND      Y1, Y6, Y8
+	VPMADDUBSW Y3, Y8, Y8
+	VPSRLW     $0x04, Y6, Y6
+	VPAND      Y0, Y6, Y9
+	VPMADDUBSW Y4, Y9, Y9
+	VPADDW     Y9, Y7, Y7
+	VPAND      Y1, Y6, Y6
+	VPMADDUBSW Y5, Y6, Y6
+	VPADDW     Y6, Y8, Y8
+	VMOVDQU    32(AX), Y6
+	VPAND      Y0, Y6, Y9
+	VPMADDUBSW Y2, Y9, Y9
+	VPAND      Y1, Y6, Y10
+	VPMADDUBSW Y3, Y10, Y10
+	VPSRLW     $0x04, Y6, Y6
+	VPAND      Y0, Y6, Y11
+	VPMADDUBSW Y4, Y11, Y11
+	VPADDW     Y11, Y9, Y9
+	VPAND      Y1, Y6, Y6
+	VPMADDUBSW Y5, Y6, Y6
+	VPADDW     Y6, Y10, Y10
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_16
+	PREFETCHT0 (DI)
+	JMP        fetched_16
+
+level2_16:
+	PREFETCHT1 6144(DI)
+
+fetched_16:
+	ADDQ         $+64, DI
 	VMOVDQU      64(AX), Y6
 	VPAND        Y0, Y6, Y11
 	VPMADDUBSW   Y2, Y11, Y11
@@ -2850,34 +2932,54 @@ fetched_5:
 	VPBROADCASTD 20(CX), Y4
 	VPBROADCASTD 24(CX), Y5
 	VPBROADCASTD 28(CX), Y6
-	VMOVDQU      256(AX), Y14
-	VPAND        Y0, Y14, Y15
-	VPMADDUBSW   Y3, Y15, Y15
-	VPADDW       Y15, Y7, Y7
-	VPAND        Y1, Y14, Y15
-	VPMADDUBSW   Y4, Y15, Y15
-	VPADDW       Y15, Y8, Y8
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	VPMADDUBSW   Y5, Y15, Y15
-	VPADDW       Y15, Y7, Y7
-	VPAND        Y1, Y14, Y14
-	VPMADDUBSW   Y6, Y14, Y14
-	VPADDW       Y14, Y8, Y8
-	VMOVDQU      288(AX), Y14
-	VPAND        Y0, Y14, Y15
-	VPMADDUBSW   Y3, Y15, Y15
-	VPADDW       Y15, Y9, Y9
-	VPAND        Y1, Y14, Y15
-	VPMADDUBSW   Y4, Y15, Y15
-	VPADDW       Y15, Y10, Y10
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	VPMADDUBSW   Y5, Y15, Y15
-	VPADDW       Y15, Y9, Y9
-	VPAND        Y1, Y14, Y14
-	VPMADDUBSW   Y6, Y14, Y14
-	VPADDW       Y14, Y10, Y10
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_17
+	PREFETCHT0   (DI)
+	JMP          fetched_17
+
+level2_17:
+	PREFETCHT1 6144(DI)
+
+fetched_17:
+	ADDQ       $+64, DI
+	VMOVDQU    256(AX), Y14
+	VPAND      Y0, Y14, Y15
+	VPMADDUBSW Y3, Y15, Y15
+	VPADDW     Y15, Y7, Y7
+	VPAND      Y1, Y14, Y15
+	VPMADDUBSW Y4, Y15, Y15
+	VPADDW     Y15, Y8, Y8
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	VPMADDUBSW Y5, Y15, Y15
+	VPADDW     Y15, Y7, Y7
+	VPAND      Y1, Y14, Y14
+	VPMADDUBSW Y6, Y14, Y14
+	VPADDW     Y14, Y8, Y8
+	VMOVDQU    288(AX), Y14
+	VPAND      Y0, Y14, Y15
+	VPMADDUBSW Y3, Y15, Y15
+	VPADDW     Y15, Y9, Y9
+	VPAND      Y1, Y14, Y15
+	VPMADDUBSW Y4, Y15, Y15
+	VPADDW     Y15, Y10, Y10
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	VPMADDUBSW Y5, Y15, Y15
+	VPADDW     Y15, Y9, Y9
+	VPAND      Y1, Y14, Y14
+	VPMADDUBSW Y6, Y14, Y14
+	VPADDW     Y14, Y10, Y10
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_18
+	PREFETCHT0 (DI)
+	JMP        fetched_18
+
+level2_18:
+	PREFETCHT1 6144(DI)
+
+fetched_18:
+	ADDQ         $+64, DI
 	VMOVDQU      320(AX), Y14
 	VPAND        Y0, Y14, Y15
 	VPMADDUBSW   Y3, Y15, Y15
@@ -2910,34 +3012,54 @@ fetched_5:
 	VPBROADCASTD 36(CX), Y4
 	VPBROADCASTD 40(CX), Y5
 	VPBROADCASTD 44(CX), Y6
-	VMOVDQU      512(AX), Y14
-	VPAND        Y0, Y14, Y15
-	VPMADDUBSW   Y3, Y15, Y15
-	VPADDW       Y15, Y7, Y7
-	VPAND        Y1, Y14, Y15
-	VPMADDUBSW   Y4, Y15, Y15
-	VPADDW       Y15, Y8, Y8
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	VPMADDUBSW   Y5, Y15, Y15
-	VPADDW       Y15, Y7, Y7
-	VPAND        Y1, Y14, Y14
-	VPMADDUBSW   Y6, Y14, Y14
-	VPADDW       Y14, Y8, Y8
-	VMOVDQU      544(AX), Y14
-	VPAND        Y0, Y14, Y15
-	VPMADDUBSW   Y3, Y15, Y15
-	VPADDW       Y15, Y9, Y9
-	VPAND        Y1, Y14, Y15
-	VPMADDUBSW   Y4, Y15, Y15
-	VPADDW       Y15, Y10, Y10
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	VPMADDUBSW   Y5, Y15, Y15
-	VPADDW       Y15, Y9, Y9
-	VPAND        Y1, Y14, Y14
-	VPMADDUBSW   Y6, Y14, Y14
-	VPADDW       Y14, Y10, Y10
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_19
+	PREFETCHT0   (DI)
+	JMP          fetched_19
+
+level2_19:
+	PREFETCHT1 6144(DI)
+
+fetched_19:
+	ADDQ       $+64, DI
+	VMOVDQU    512(AX), Y14
+	VPAND      Y0, Y14, Y15
+	VPMADDUBSW Y3, Y15, Y15
+	VPADDW     Y15, Y7, Y7
+	VPAND      Y1, Y14, Y15
+	VPMADDUBSW Y4, Y15, Y15
+	VPADDW     Y15, Y8, Y8
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	VPMADDUBSW Y5, Y15, Y15
+	VPADDW     Y15, Y7, Y7
+	VPAND      Y1, Y14, Y14
+	VPMADDUBSW Y6, Y14, Y14
+	VPADDW     Y14, Y8, Y8
+	VMOVDQU    544(AX), Y14
+	VPAND      Y0, Y14, Y15
+	VPMADDUBSW Y3, Y15, Y15
+	VPADDW     Y15, Y9, Y9
+	VPAND      Y1, Y14, Y15
+	VPMADDUBSW Y4, Y15, Y15
+	VPADDW     Y15, Y10, Y10
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	VPMADDUBSW Y5, Y15, Y15
+	VPADDW     Y15, Y9, Y9
+	VPAND      Y1, Y14, Y14
+	VPMADDUBSW Y6, Y14, Y14
+	VPADDW     Y14, Y10, Y10
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_20
+	PREFETCHT0 (DI)
+	JMP        fetched_20
+
+level2_20:
+	PREFETCHT1 6144(DI)
+
+fetched_20:
+	ADDQ         $+64, DI
 	VMOVDQU      576(AX), Y14
 	VPAND        Y0, Y14, Y15
 	VPMADDUBSW   Y3, Y15, Y15
@@ -2970,34 +3092,54 @@ fetched_5:
 	VPBROADCASTD 52(CX), Y4
 	VPBROADCASTD 56(CX), Y5
 	VPBROADCASTD 60(CX), Y6
-	VMOVDQU      768(AX), Y14
-	VPAND        Y0, Y14, Y15
-	VPMADDUBSW   Y3, Y15, Y15
-	VPADDW       Y15, Y7, Y7
-	VPAND        Y1, Y14, Y15
-	VPMADDUBSW   Y4, Y15, Y15
-	VPADDW       Y15, Y8, Y8
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	VPMADDUBSW   Y5, Y15, Y15
-	VPADDW       Y15, Y7, Y7
-	VPAND        Y1, Y14, Y14
-	VPMADDUBSW   Y6, Y14, Y14
-	VPADDW       Y14, Y8, Y8
-	VMOVDQU      800(AX), Y14
-	VPAND        Y0, Y14, Y15
-	VPMADDUBSW   Y3, Y15, Y15
-	VPADDW       Y15, Y9, Y9
-	VPAND        Y1, Y14, Y15
-	VPMADDUBSW   Y4, Y15, Y15
-	VPADDW       Y15, Y10, Y10
-	VPSRLW       $0x04, Y14, Y14
-	VPAND        Y0, Y14, Y15
-	VPMADDUBSW   Y5, Y15, Y15
-	VPADDW       Y15, Y9, Y9
-	VPAND        Y1, Y14, Y14
-	VPMADDUBSW   Y6, Y14, Y14
-	VPADDW       Y14, Y10, Y10
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_21
+	PREFETCHT0   (DI)
+	JMP          fetched_21
+
+level2_21:
+	PREFETCHT1 6144(DI)
+
+fetched_21:
+	ADDQ       $+64, DI
+	VMOVDQU    768(AX), Y14
+	VPAND      Y0, Y14, Y15
+	VPMADDUBSW Y3, Y15, Y15
+	VPADDW     Y15, Y7, Y7
+	VPAND      Y1, Y14, Y15
+	VPMADDUBSW Y4, Y15, Y15
+	VPADDW     Y15, Y8, Y8
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	VPMADDUBSW Y5, Y15, Y15
+	VPADDW     Y15, Y7, Y7
+	VPAND      Y1, Y14, Y14
+	VPMADDUBSW Y6, Y14, Y14
+	VPADDW     Y14, Y8, Y8
+	VMOVDQU    800(AX), Y14
+	VPAND      Y0, Y14, Y15
+	VPMADDUBSW Y3, Y15, Y15
+	VPADDW     Y15, Y9, Y9
+	VPAND      Y1, Y14, Y15
+	VPMADDUBSW Y4, Y15, Y15
+	VPADDW     Y15, Y10, Y10
+	VPSRLW     $0x04, Y14, Y14
+	VPAND      Y0, Y14, Y15
+	VPMADDUBSW Y5, Y15, Y15
+	VPADDW     Y15, Y9, Y9
+	VPAND      Y1, Y14, Y14
+	VPMADDUBSW Y6, Y14, Y14
+	VPADDW     Y14, Y10, Y10
+	CMPB       ·prefetchL2+0(SB), $0x00
+	JNE        level2_22
+	PREFETCHT0 (DI)
+	JMP        fetched_22
+
+level2_22:
+	PREFETCHT1 6144(DI)
+
+fetched_22:
+	ADDQ         $+64, DI
 	VMOVDQU      832(AX), Y14
 	VPAND        Y0, Y14, Y15
 	VPMADDUBSW   Y3, Y15, Y15
@@ -3049,7 +3191,7 @@ fetched_5:
 	ADDQ         $+1024, AX
 	ADDQ         $+64, CX
 	ADDQ         $+8, DX
-	SUBQ         $+2, R14
+	SUBQ         $+2, R13
 	JNZ          quad
 	VMOVDQU      256(SP), Y2
 	VMOVDQU      288(SP), Y3
@@ -3057,85 +3199,97 @@ fetched_5:
 	VMOVDQU      352(SP), Y5
 	VMOVD        BX, X6
 	VPBROADCASTD X6, Y6
-	MOVQ         R13, BX
+	MOVQ         R12, BX
 	ANDQ         $-4, BX
 	ADDQ         scales+24(FP), BX
 	VBROADCASTSS (BX), Y7
 	MOVQ         AX, BX
 	SUBQ         SI, BX
-	LEAQ         (SP), R14
-	LEAQ         (R14)(SI*2), R14
+	LEAQ         (SP), R13
+	LEAQ         (R13)(SI*2), R13
 	VCVTPH2PS    (BX), Y8
 	VMULPS       Y7, Y8, Y8
 	VPADDD       Y6, Y2, Y2
 	VCVTDQ2PS    Y2, Y2
 	VMULPS       Y8, Y2, Y2
-	VADDPS       (R14), Y2, Y2
-	VMOVUPS      Y2, (R14)
+	VADDPS       (R13), Y2, Y2
+	VMOVUPS      Y2, (R13)
 	VCVTPH2PS    16(BX), Y2
 	VMULPS       Y7, Y2, Y2
 	VPADDD       Y6, Y3, Y3
 	VCVTDQ2PS    Y3, Y3
 	VMULPS       Y2, Y3, Y3
-	VADDPS       32(R14), Y3, Y3
-	VMOVUPS      Y3, 32(R14)
+	VADDPS       32(R13), Y3, Y3
+	VMOVUPS      Y3, 32(R13)
 	VCVTPH2PS    32(BX), Y2
 	VMULPS       Y7, Y2, Y2
 	VPADDD       Y6, Y4, Y4
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       Y2, Y4, Y4
-	VADDPS       64(R14), Y4, Y4
-	VMOVUPS      Y4, 64(R14)
+	VADDPS       64(R13), Y4, Y4
+	VMOVUPS      Y4, 64(R13)
 	VCVTPH2PS    48(BX), Y2
 	VMULPS       Y7, Y2, Y2
 	VPADDD       Y6, Y5, Y5
 	VCVTDQ2PS    Y5, Y5
 	VMULPS       Y2, Y5, Y5
-	VADDPS       96(R14), Y5, Y5
-	VMOVUPS      Y5, 96(R14)
-	ADDQ         $+64, SI
-	CMPQ         SI, $+128
-	JLT          half
-	MOVQ         AX, R10
-	MOVQ         CX, R11
-	MOVQ         DX, R12
-	ADDQ         scaleStep+56(FP), R13
-	DECQ         R9
-	JNZ          block
-	CMPQ         R8, $+64
-	JLT          few
-	VMOVUPS      (SP), Y2
-	VMOVUPS      Y2, (DI)
-	VMOVUPS      32(SP), Y2
-	VMOVUPS      Y2, 32(DI)
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      Y2, 64(DI)
-	VMOVUPS      96(SP), Y2
-	VMOVUPS      Y2, 96(DI)
-	VMOVUPS      128(SP), Y2
-	VMOVUPS      Y2, 128(DI)
-	VMOVUPS      160(SP), Y2
-	VMOVUPS      Y2, 160(DI)
-	VMOVUPS      192(SP), Y2
-	VMOVUPS      Y2, 192(DI)
-	VMOVUPS      224(SP), Y2
-	VMOVUPS      Y2, 224(DI)
-	JMP          stored
+	VADDPS       96(R13), Y5, Y5
+	VMOVUPS      Y5, 96(R13)
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_23
+	PREFETCHT0   (DI)
+	JMP          fetched_23
+
+level2_23:
+	PREFETCHT1 6144(DI)
+
+fetched_23:
+	ADDQ    $+64, DI
+	ADDQ    $+64, SI
+	CMPQ    SI, $+128
+	JLT     half
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	ADDQ    scaleStep+56(FP), R12
+	DECQ    R8
+	JNZ     block
+	MOVQ    dst+0(FP), AX
+	MOVQ    rows+64(FP), CX
+	CMPQ    CX, $+64
+	JLT     few
+	VMOVUPS (SP), Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS 32(SP), Y2
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS 64(SP), Y2
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS 96(SP), Y2
+	VMOVUPS Y2, 96(AX)
+	VMOVUPS 128(SP), Y2
+	VMOVUPS Y2, 128(AX)
+	VMOVUPS 160(SP), Y2
+	VMOVUPS Y2, 160(AX)
+	VMOVUPS 192(SP), Y2
+	VMOVUPS Y2, 192(AX)
+	VMOVUPS 224(SP), Y2
+	VMOVUPS Y2, 224(AX)
+	JMP     stored
 
 few:
-	LEAQ (SP), AX
-	XORQ CX, CX
+	LEAQ (SP), DX
+	XORQ BX, BX
 
 row:
-	MOVL (AX)(CX*4), DX
-	MOVL DX, (DI)(CX*4)
-	INCQ CX
-	CMPQ CX, R8
+	MOVL (DX)(BX*4), SI
+	MOVL SI, (AX)(BX*4)
+	INCQ BX
+	CMPQ BX, CX
 	JLT  row
 
 stored:
-	ADDQ $+256, DI
-	SUBQ $+64, R8
+	ADDQ $+256, dst+0(FP)
+	SUBQ $+64, rows+64(FP)
 	JG   tile
 	VZEROUPPER
 	RET
@@ -3532,20 +3686,20 @@ block:
 	VPSUBD.BCST 8(CX), Z12, Z12
 	VPSUBD.BCST 12(CX), Z12, Z12
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_6
+	JNE         level2_24
 	PREFETCHT0  2048(R8)
 	PREFETCHT0  2112(R8)
 	PREFETCHT0  2176(R8)
 	PREFETCHT0  2240(R8)
-	JMP         fetched_6
+	JMP         fetched_24
 
-level2_6:
+level2_24:
 	PREFETCHT1 8192(R8)
 	PREFETCHT1 8256(R8)
 	PREFETCHT1 8320(R8)
 	PREFETCHT1 8384(R8)
 
-fetched_6:
+fetched_24:
 	VPBROADCASTD (AX), Z13
 	VPBROADCASTD 16(AX), Z14
 	VPBROADCASTD 32(AX), Z15
@@ -3636,20 +3790,20 @@ fetched_6:
 	VPADDB       Z13, Z14, Z14
 	VPDPBUSD     Z17, Z14, Z11
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_7
+	JNE          level2_25
 	PREFETCHT0   2304(R8)
 	PREFETCHT0   2368(R8)
 	PREFETCHT0   2432(R8)
 	PREFETCHT0   2496(R8)
-	JMP          fetched_7
+	JMP          fetched_25
 
-level2_7:
+level2_25:
 	PREFETCHT1 8448(R8)
 	PREFETCHT1 8512(R8)
 	PREFETCHT1 8576(R8)
 	PREFETCHT1 8640(R8)
 
-fetched_7:
+fetched_25:
 	VPBROADCASTD 4(AX), Z13
 	VPBROADCASTD 20(AX), Z14
 	VPBROADCASTD 36(AX), Z15
@@ -3740,20 +3894,20 @@ fetched_7:
 	VPADDB       Z13, Z14, Z14
 	VPDPBUSD     Z17, Z14, Z11
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_8
+	JNE          level2_26
 	PREFETCHT0   2560(R8)
 	PREFETCHT0   2624(R8)
 	PREFETCHT0   2688(R8)
 	PREFETCHT0   2752(R8)
-	JMP          fetched_8
+	JMP          fetched_26
 
-level2_8:
+level2_26:
 	PREFETCHT1 8704(R8)
 	PREFETCHT1 8768(R8)
 	PREFETCHT1 8832(R8)
 	PREFETCHT1 8896(R8)
 
-fetched_8:
+fetched_26:
 	VPBROADCASTD 8(AX), Z13
 	VPBROADCASTD 24(AX), Z14
 	VPBROADCASTD 40(AX), Z15
@@ -3844,20 +3998,20 @@ fetched_8:
 	VPADDB       Z13, Z14, Z14
 	VPDPBUSD     Z17, Z14, Z11
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_9
+	JNE          level2_27
 	PREFETCHT0   2816(R8)
 	PREFETCHT0   2880(R8)
 	PREFETCHT0   2944(R8)
 	PREFETCHT0   3008(R8)
-	JMP          fetched_9
+	JMP          fetched_27
 
-level2_9:
+level2_27:
 	PREFETCHT1 8960(R8)
 	PREFETCHT1 9024(R8)
 	PREFETCHT1 9088(R8)
 	PREFETCHT1 9152(R8)
 
-fetched_9:
+fetched_27:
 	VPBROADCASTD 12(AX), Z13
 	VPBROADCASTD 28(AX), Z14
 	VPBROADCASTD 44(AX), Z15
@@ -3948,20 +4102,20 @@ fetched_9:
 	VPADDB       Z13, Z14, Z14
 	VPDPBUSD     Z17, Z14, Z11
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_10
+	JNE          level2_28
 	PREFETCHT0   3072(R8)
 	PREFETCHT0   3136(R8)
 	PREFETCHT0   3200(R8)
 	PREFETCHT0   3264(R8)
-	JMP          fetched_10
+	JMP          fetched_28
 
-level2_10:
+level2_28:
 	PREFETCHT1 9216(R8)
 	PREFETCHT1 9280(R8)
 	PREFETCHT1 9344(R8)
 	PREFETCHT1 9408(R8)
 
-fetched_10:
+fetched_28:
 	VPBROADCASTD 80(AX), Z13
 	VPBROADCASTD 88(AX), Z14
 	VPBROADCASTD 96(AX), Z15
@@ -4052,20 +4206,20 @@ fetched_10:
 	VPADDB       Z13, Z14, Z14
 	VPDPBUSD     Z17, Z14, Z11
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_11
+	JNE          level2_29
 	PREFETCHT0   3328(R8)
 	PREFETCHT0   3392(R8)
 	PREFETCHT0   3456(R8)
 	PREFETCHT0   3520(R8)
-	JMP          fetched_11
+	JMP          fetched_29
 
-level2_11:
+level2_29:
 	PREFETCHT1 9472(R8)
 	PREFETCHT1 9536(R8)
 	PREFETCHT1 9600(R8)
 	PREFETCHT1 9664(R8)
 
-fetched_11:
+fetched_29:
 	VPBROADCASTD 84(AX), Z13
 	VPBROADCASTD 92(AX), Z14
 	VPBROADCASTD 100(AX), Z15
@@ -4156,20 +4310,16 @@ fetched_11:
 	VPADDB       Z13, Z14, Z14
 	VPDPBUSD     Z17, Z14, Z11
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_12
+	JNE          level2_30
 	PREFETCHT0   3584(R8)
 	PREFETCHT0   3648(R8)
-	PREFETCHT0   3712(R8)
-	PREFETCHT0   3776(R8)
-	JMP          fetched_12
+	JMP          fetched_30
 
-level2_12:
+level2_30:
 	PREFETCHT1 9728(R8)
 	PREFETCHT1 9792(R8)
-	PREFETCHT1 9856(R8)
-	PREFETCHT1 9920(R8)
 
-fetched_12:
+fetched_30:
 	VPBROADCASTD 120(AX), Z13
 	VPBROADCASTD 124(AX), Z14
 	VPMOVZXWD    1536(R8), Z15
@@ -4279,9 +4429,20 @@ fetched_12:
 	VCVTDQ2PS    Z16, Z16
 	VMULPS       Z13, Z16, Z16
 	VADDPS       Z16, Z3, Z3
-	ADDQ         $+128, R8
-	DECQ         DI
-	JNZ          block
+	CMPB         ·prefetchL2+0(SB), $0x00
+	JNE          level2_31
+	PREFETCHT0   2048(R8)
+	PREFETCHT0   2112(R8)
+	JMP          fetched_31
+
+level2_31:
+	PREFETCHT1 8192(R8)
+	PREFETCHT1 8256(R8)
+
+fetched_31:
+	ADDQ $+128, R8
+	DECQ DI
+	JNZ  block
 
 	// Rows of the last tile that only the layout has are not stored.
 	VPBROADCASTD SI, Z13
@@ -4543,16 +4704,16 @@ block:
 	VMULPS       X2, X1, X1
 	VADDPS       X1, X0, X0
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_13
+	JNE          level2_32
 	PREFETCHT0   (R8)
 	PREFETCHT0   64(R8)
-	JMP          fetched_13
+	JMP          fetched_32
 
-level2_13:
+level2_32:
 	PREFETCHT1 4096(R8)
 	PREFETCHT1 4160(R8)
 
-fetched_13:
+fetched_32:
 	ADDQ    $+28, AX
 	ADDQ    $+28, CX
 	ADDQ    $+28, DX
@@ -4736,16 +4897,16 @@ block:
 	VMULPS       X2, X1, X1
 	VADDPS       X1, X0, X0
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_14
+	JNE          level2_33
 	PREFETCHT0   (R8)
 	PREFETCHT0   64(R8)
-	JMP          fetched_14
+	JMP          fetched_33
 
-level2_14:
+level2_33:
 	PREFETCHT1 4096(R8)
 	PREFETCHT1 4160(R8)
 
-fetched_14:
+fetched_33:
 	ADDQ    $+28, AX
 	ADDQ    $+28, CX
 	ADDQ    $+28, DX
@@ -4989,16 +5150,16 @@ block:
 	VMULPS       X5, X4, X4
 	VADDPS       X4, X3, X3
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_15
+	JNE          level2_34
 	PREFETCHT0   (R8)
 	PREFETCHT0   64(R8)
-	JMP          fetched_15
+	JMP          fetched_34
 
-level2_15:
+level2_34:
 	PREFETCHT1 4096(R8)
 	PREFETCHT1 4160(R8)
 
-fetched_15:
+fetched_34:
 	ADDQ    $+28, AX
 	ADDQ    $+28, CX
 	ADDQ    $+28, DX
@@ -18674,14 +18835,14 @@ whole:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   (R10), Z5, Z6
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_16
+	JNE        level2_35
 	PREFETCHT0 (R12)
-	JMP        fetched_16
+	JMP        fetched_35
 
-level2_16:
+level2_35:
 	PREFETCHT1 4096(R12)
 
-fetched_16:
+fetched_35:
 	VMOVDQU64  (DX), Z5
 	VMOVDQU64  256(R10), Z7
 	VPANDD     Z3, Z5, Z9
@@ -18696,14 +18857,14 @@ fetched_16:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   (R10), Z5, Z7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_17
+	JNE        level2_36
 	PREFETCHT0 64(R12)
-	JMP        fetched_17
+	JMP        fetched_36
 
-level2_17:
+level2_36:
 	PREFETCHT1 4160(R12)
 
-fetched_17:
+fetched_36:
 	VMOVDQU64  (BX), Z5
 	VMOVDQU64  256(R10), Z9
 	VPANDD     Z3, Z5, Z10
@@ -18718,14 +18879,14 @@ fetched_17:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   (R10), Z5, Z9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_18
+	JNE        level2_37
 	PREFETCHT0 128(R12)
-	JMP        fetched_18
+	JMP        fetched_37
 
-level2_18:
+level2_37:
 	PREFETCHT1 4224(R12)
 
-fetched_18:
+fetched_37:
 	VMOVDQU64  (SI), Z5
 	VMOVDQU64  256(R10), Z10
 	VPANDD     Z3, Z5, Z11
@@ -18740,14 +18901,14 @@ fetched_18:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   (R10), Z5, Z10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_19
+	JNE        level2_38
 	PREFETCHT0 192(R12)
-	JMP        fetched_19
+	JMP        fetched_38
 
-level2_19:
+level2_38:
 	PREFETCHT1 4288(R12)
 
-fetched_19:
+fetched_38:
 	VPUNPCKLDQ  Z7, Z6, Z5
 	VPUNPCKHDQ  Z7, Z6, Z6
 	VPADDD      Z6, Z5, Z5
@@ -18771,14 +18932,14 @@ fetched_19:
 	VPANDD      Z0, Z5, Z5
 	VPDPBUSD    320(R10), Z5, Z6
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_20
+	JNE         level2_39
 	PREFETCHT0  256(R12)
-	JMP         fetched_20
+	JMP         fetched_39
 
-level2_20:
+level2_39:
 	PREFETCHT1 4352(R12)
 
-fetched_20:
+fetched_39:
 	VMOVDQU64  (DX)(DI*1), Z5
 	VMOVDQU64  576(R10), Z9
 	VPANDD     Z3, Z5, Z10
@@ -18793,14 +18954,14 @@ fetched_20:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   320(R10), Z5, Z9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_21
+	JNE        level2_40
 	PREFETCHT0 320(R12)
-	JMP        fetched_21
+	JMP        fetched_40
 
-level2_21:
+level2_40:
 	PREFETCHT1 4416(R12)
 
-fetched_21:
+fetched_40:
 	VMOVDQU64  (BX)(DI*1), Z5
 	VMOVDQU64  576(R10), Z10
 	VPANDD     Z3, Z5, Z11
@@ -18815,14 +18976,14 @@ fetched_21:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   320(R10), Z5, Z10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_22
+	JNE        level2_41
 	PREFETCHT0 384(R12)
-	JMP        fetched_22
+	JMP        fetched_41
 
-level2_22:
+level2_41:
 	PREFETCHT1 4480(R12)
 
-fetched_22:
+fetched_41:
 	VMOVDQU64  (SI)(DI*1), Z5
 	VMOVDQU64  576(R10), Z11
 	VPANDD     Z3, Z5, Z12
@@ -18837,14 +18998,14 @@ fetched_22:
 	VPANDD     Z0, Z5, Z5
 	VPDPBUSD   320(R10), Z5, Z11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_23
+	JNE        level2_42
 	PREFETCHT0 448(R12)
-	JMP        fetched_23
+	JMP        fetched_42
 
-level2_23:
+level2_42:
 	PREFETCHT1 4544(R12)
 
-fetched_23:
+fetched_42:
 	VPUNPCKLDQ  Z9, Z6, Z5
 	VPUNPCKHDQ  Z9, Z6, Z6
 	VPADDD      Z6, Z5, Z5
@@ -18871,14 +19032,14 @@ fetched_23:
 	VPANDD      Z0, Z6, Z6
 	VPDPBUSD    640(R10), Z6, Z7
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_24
+	JNE         level2_43
 	PREFETCHT0  512(R12)
-	JMP         fetched_24
+	JMP         fetched_43
 
-level2_24:
+level2_43:
 	PREFETCHT1 4608(R12)
 
-fetched_24:
+fetched_43:
 	VMOVDQU64  (DX)(R8*1), Z6
 	VMOVDQU64  896(R10), Z9
 	VPANDD     Z3, Z6, Z10
@@ -18893,14 +19054,14 @@ fetched_24:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   640(R10), Z6, Z9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_25
+	JNE        level2_44
 	PREFETCHT0 576(R12)
-	JMP        fetched_25
+	JMP        fetched_44
 
-level2_25:
+level2_44:
 	PREFETCHT1 4672(R12)
 
-fetched_25:
+fetched_44:
 	VMOVDQU64  (BX)(R8*1), Z6
 	VMOVDQU64  896(R10), Z10
 	VPANDD     Z3, Z6, Z11
@@ -18915,14 +19076,14 @@ fetched_25:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   640(R10), Z6, Z10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_26
+	JNE        level2_45
 	PREFETCHT0 640(R12)
-	JMP        fetched_26
+	JMP        fetched_45
 
-level2_26:
+level2_45:
 	PREFETCHT1 4736(R12)
 
-fetched_26:
+fetched_45:
 	VMOVDQU64  (SI)(R8*1), Z6
 	VMOVDQU64  896(R10), Z11
 	VPANDD     Z3, Z6, Z12
@@ -18937,14 +19098,14 @@ fetched_26:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   640(R10), Z6, Z11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_27
+	JNE        level2_46
 	PREFETCHT0 704(R12)
-	JMP        fetched_27
+	JMP        fetched_46
 
-level2_27:
+level2_46:
 	PREFETCHT1 4800(R12)
 
-fetched_27:
+fetched_46:
 	VPUNPCKLDQ  Z9, Z7, Z6
 	VPUNPCKHDQ  Z9, Z7, Z7
 	VPADDD      Z7, Z6, Z6
@@ -18968,14 +19129,14 @@ fetched_27:
 	VPANDD      Z0, Z6, Z6
 	VPDPBUSD    960(R10), Z6, Z7
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_28
+	JNE         level2_47
 	PREFETCHT0  768(R12)
-	JMP         fetched_28
+	JMP         fetched_47
 
-level2_28:
+level2_47:
 	PREFETCHT1 4864(R12)
 
-fetched_28:
+fetched_47:
 	VMOVDQU64  (DX)(R9*1), Z6
 	VMOVDQU64  1216(R10), Z10
 	VPANDD     Z3, Z6, Z11
@@ -18990,14 +19151,14 @@ fetched_28:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   960(R10), Z6, Z10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_29
+	JNE        level2_48
 	PREFETCHT0 832(R12)
-	JMP        fetched_29
+	JMP        fetched_48
 
-level2_29:
+level2_48:
 	PREFETCHT1 4928(R12)
 
-fetched_29:
+fetched_48:
 	VMOVDQU64  (BX)(R9*1), Z6
 	VMOVDQU64  1216(R10), Z11
 	VPANDD     Z3, Z6, Z12
@@ -19012,14 +19173,14 @@ fetched_29:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   960(R10), Z6, Z11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_30
+	JNE        level2_49
 	PREFETCHT0 896(R12)
-	JMP        fetched_30
+	JMP        fetched_49
 
-level2_30:
+level2_49:
 	PREFETCHT1 4992(R12)
 
-fetched_30:
+fetched_49:
 	VMOVDQU64  (SI)(R9*1), Z6
 	VMOVDQU64  1216(R10), Z12
 	VPANDD     Z3, Z6, Z13
@@ -19034,16 +19195,16 @@ fetched_30:
 	VPANDD     Z0, Z6, Z6
 	VPDPBUSD   960(R10), Z6, Z12
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_31
+	JNE        level2_50
 	PREFETCHT0 960(R12)
 	PREFETCHT0 1024(R12)
-	JMP        fetched_31
+	JMP        fetched_50
 
-level2_31:
+level2_50:
 	PREFETCHT1 5056(R12)
 	PREFETCHT1 5120(R12)
 
-fetched_31:
+fetched_50:
 	VPUNPCKLDQ    Z10, Z7, Z6
 	VPUNPCKHDQ    Z10, Z7, Z7
 	VPADDD        Z7, Z6, Z6
@@ -19183,14 +19344,14 @@ whole:
 	VMOVDQU    160(DI), Y6
 	BYTE       $0xc4; BYTE $0xe2; BYTE $0x55; BYTE $0x50; BYTE $0xfe // VPDPBUSD Y6, Y5, Y7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_32
+	JNE        level2_51
 	PREFETCHT0 (R9)
-	JMP        fetched_32
+	JMP        fetched_51
 
-level2_32:
+level2_51:
 	PREFETCHT1 4096(R9)
 
-fetched_32:
+fetched_51:
 	VMOVDQU    (CX), Y5
 	VMOVDQU    32(CX), Y6
 	VMOVDQU    128(DI), Y8
@@ -19223,14 +19384,14 @@ fetched_32:
 	VMOVDQU    160(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xc6 // VPDPBUSD Y6, Y5, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_33
+	JNE        level2_52
 	PREFETCHT0 64(R9)
-	JMP        fetched_33
+	JMP        fetched_52
 
-level2_33:
+level2_52:
 	PREFETCHT1 4160(R9)
 
-fetched_33:
+fetched_52:
 	VMOVDQU    (DX), Y5
 	VMOVDQU    32(DX), Y6
 	VMOVDQU    128(DI), Y9
@@ -19263,14 +19424,14 @@ fetched_33:
 	VMOVDQU    160(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xce // VPDPBUSD Y6, Y5, Y9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_34
+	JNE        level2_53
 	PREFETCHT0 128(R9)
-	JMP        fetched_34
+	JMP        fetched_53
 
-level2_34:
+level2_53:
 	PREFETCHT1 4224(R9)
 
-fetched_34:
+fetched_53:
 	VMOVDQU    (BX), Y5
 	VMOVDQU    32(BX), Y6
 	VMOVDQU    128(DI), Y10
@@ -19303,14 +19464,14 @@ fetched_34:
 	VMOVDQU    160(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y6, Y5, Y10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_35
+	JNE        level2_54
 	PREFETCHT0 192(R9)
-	JMP        fetched_35
+	JMP        fetched_54
 
-level2_35:
+level2_54:
 	PREFETCHT1 4288(R9)
 
-fetched_35:
+fetched_54:
 	VPUNPCKLDQ  Y8, Y7, Y5
 	VPUNPCKHDQ  Y8, Y7, Y6
 	VPADDD      Y6, Y5, Y5
@@ -19352,14 +19513,14 @@ fetched_35:
 	VMOVDQU     480(DI), Y6
 	BYTE        $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xc6 // VPDPBUSD Y6, Y5, Y8
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_36
+	JNE         level2_55
 	PREFETCHT0  256(R9)
-	JMP         fetched_36
+	JMP         fetched_55
 
-level2_36:
+level2_55:
 	PREFETCHT1 4352(R9)
 
-fetched_36:
+fetched_55:
 	VMOVDQU    (CX)(SI*1), Y5
 	VMOVDQU    32(CX)(SI*1), Y6
 	VMOVDQU    448(DI), Y9
@@ -19392,14 +19553,14 @@ fetched_36:
 	VMOVDQU    480(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xce // VPDPBUSD Y6, Y5, Y9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_37
+	JNE        level2_56
 	PREFETCHT0 320(R9)
-	JMP        fetched_37
+	JMP        fetched_56
 
-level2_37:
+level2_56:
 	PREFETCHT1 4416(R9)
 
-fetched_37:
+fetched_56:
 	VMOVDQU    (DX)(SI*1), Y5
 	VMOVDQU    32(DX)(SI*1), Y6
 	VMOVDQU    448(DI), Y10
@@ -19432,14 +19593,14 @@ fetched_37:
 	VMOVDQU    480(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y6, Y5, Y10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_38
+	JNE        level2_57
 	PREFETCHT0 384(R9)
-	JMP        fetched_38
+	JMP        fetched_57
 
-level2_38:
+level2_57:
 	PREFETCHT1 4480(R9)
 
-fetched_38:
+fetched_57:
 	VMOVDQU    (BX)(SI*1), Y5
 	VMOVDQU    32(BX)(SI*1), Y6
 	VMOVDQU    448(DI), Y11
@@ -19472,16 +19633,16 @@ fetched_38:
 	VMOVDQU    480(DI), Y6
 	BYTE       $0xc4; BYTE $0x62; BYTE $0x55; BYTE $0x50; BYTE $0xde // VPDPBUSD Y6, Y5, Y11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_39
+	JNE        level2_58
 	PREFETCHT0 448(R9)
 	PREFETCHT0 512(R9)
-	JMP        fetched_39
+	JMP        fetched_58
 
-level2_39:
+level2_58:
 	PREFETCHT1 4544(R9)
 	PREFETCHT1 4608(R9)
 
-fetched_39:
+fetched_58:
 	VPUNPCKLDQ   Y9, Y8, Y5
 	VPUNPCKHDQ   Y9, Y8, Y6
 	VPADDD       Y6, Y5, Y5
@@ -19603,14 +19764,14 @@ whole:
 	VPADDD     128(DI), Y5, Y5
 	VPADDD     288(DI), Y5, Y5
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_40
+	JNE        level2_59
 	PREFETCHT0 (R9)
-	JMP        fetched_40
+	JMP        fetched_59
 
-level2_40:
+level2_59:
 	PREFETCHT1 4096(R9)
 
-fetched_40:
+fetched_59:
 	VMOVDQU    (CX), Y3
 	VMOVDQU    32(CX), Y4
 	VPAND      Y0, Y3, Y6
@@ -19643,14 +19804,14 @@ fetched_40:
 	VPADDD     128(DI), Y6, Y6
 	VPADDD     288(DI), Y6, Y6
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_41
+	JNE        level2_60
 	PREFETCHT0 64(R9)
-	JMP        fetched_41
+	JMP        fetched_60
 
-level2_41:
+level2_60:
 	PREFETCHT1 4160(R9)
 
-fetched_41:
+fetched_60:
 	VMOVDQU    (DX), Y3
 	VMOVDQU    32(DX), Y4
 	VPAND      Y0, Y3, Y7
@@ -19683,14 +19844,14 @@ fetched_41:
 	VPADDD     128(DI), Y7, Y7
 	VPADDD     288(DI), Y7, Y7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_42
+	JNE        level2_61
 	PREFETCHT0 128(R9)
-	JMP        fetched_42
+	JMP        fetched_61
 
-level2_42:
+level2_61:
 	PREFETCHT1 4224(R9)
 
-fetched_42:
+fetched_61:
 	VMOVDQU    (BX), Y3
 	VMOVDQU    32(BX), Y4
 	VPAND      Y0, Y3, Y8
@@ -19723,14 +19884,14 @@ fetched_42:
 	VPADDD     128(DI), Y8, Y8
 	VPADDD     288(DI), Y8, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_43
+	JNE        level2_62
 	PREFETCHT0 192(R9)
-	JMP        fetched_43
+	JMP        fetched_62
 
-level2_43:
+level2_62:
 	PREFETCHT1 4288(R9)
 
-fetched_43:
+fetched_62:
 	VPUNPCKLDQ  Y6, Y5, Y3
 	VPUNPCKHDQ  Y6, Y5, Y4
 	VPADDD      Y4, Y3, Y3
@@ -19772,14 +19933,14 @@ fetched_43:
 	VPADDD      448(DI), Y6, Y6
 	VPADDD      608(DI), Y6, Y6
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_44
+	JNE         level2_63
 	PREFETCHT0  256(R9)
-	JMP         fetched_44
+	JMP         fetched_63
 
-level2_44:
+level2_63:
 	PREFETCHT1 4352(R9)
 
-fetched_44:
+fetched_63:
 	VMOVDQU    (CX)(SI*1), Y3
 	VMOVDQU    32(CX)(SI*1), Y4
 	VPAND      Y0, Y3, Y7
@@ -19812,14 +19973,14 @@ fetched_44:
 	VPADDD     448(DI), Y7, Y7
 	VPADDD     608(DI), Y7, Y7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_45
+	JNE        level2_64
 	PREFETCHT0 320(R9)
-	JMP        fetched_45
+	JMP        fetched_64
 
-level2_45:
+level2_64:
 	PREFETCHT1 4416(R9)
 
-fetched_45:
+fetched_64:
 	VMOVDQU    (DX)(SI*1), Y3
 	VMOVDQU    32(DX)(SI*1), Y4
 	VPAND      Y0, Y3, Y8
@@ -19852,14 +20013,14 @@ fetched_45:
 	VPADDD     448(DI), Y8, Y8
 	VPADDD     608(DI), Y8, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_46
+	JNE        level2_65
 	PREFETCHT0 384(R9)
-	JMP        fetched_46
+	JMP        fetched_65
 
-level2_46:
+level2_65:
 	PREFETCHT1 4480(R9)
 
-fetched_46:
+fetched_65:
 	VMOVDQU    (BX)(SI*1), Y3
 	VMOVDQU    32(BX)(SI*1), Y4
 	VPAND      Y0, Y3, Y9
@@ -19892,16 +20053,16 @@ fetched_46:
 	VPADDD     448(DI), Y9, Y9
 	VPADDD     608(DI), Y9, Y9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_47
+	JNE        level2_66
 	PREFETCHT0 448(R9)
 	PREFETCHT0 512(R9)
-	JMP        fetched_47
+	JMP        fetched_66
 
-level2_47:
+level2_66:
 	PREFETCHT1 4544(R9)
 	PREFETCHT1 4608(R9)
 
-fetched_47:
+fetched_66:
 	VPUNPCKLDQ   Y7, Y6, Y3
 	VPUNPCKHDQ   Y7, Y6, Y4
 	VPADDD       Y4, Y3, Y3
@@ -20029,14 +20190,14 @@ whole:
 	VPANDD       Z0, Z5, Z7
 	VPDPBUSD     (R10), Z7, Z6
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_48
+	JNE          level2_67
 	PREFETCHT0   (R12)
-	JMP          fetched_48
+	JMP          fetched_67
 
-level2_48:
+level2_67:
 	PREFETCHT1 4096(R12)
 
-fetched_48:
+fetched_67:
 	VMOVDQU      2(DX), X8
 	VINSERTI128  $0x01, 2(DX)(DI*1), Y8, Y8
 	VINSERTI32X4 $0x02, 2(DX)(R8*1), Z8, Z8
@@ -20054,14 +20215,14 @@ fetched_48:
 	VPANDD       Z0, Z8, Z13
 	VPDPBUSD     (R10), Z13, Z7
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_49
+	JNE          level2_68
 	PREFETCHT0   64(R12)
-	JMP          fetched_49
+	JMP          fetched_68
 
-level2_49:
+level2_68:
 	PREFETCHT1 4160(R12)
 
-fetched_49:
+fetched_68:
 	VMOVDQU      2(BX), X9
 	VINSERTI128  $0x01, 2(BX)(DI*1), Y9, Y9
 	VINSERTI32X4 $0x02, 2(BX)(R8*1), Z9, Z9
@@ -20079,14 +20240,14 @@ fetched_49:
 	VPANDD       Z0, Z9, Z14
 	VPDPBUSD     (R10), Z14, Z13
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_50
+	JNE          level2_69
 	PREFETCHT0   128(R12)
-	JMP          fetched_50
+	JMP          fetched_69
 
-level2_50:
+level2_69:
 	PREFETCHT1 4224(R12)
 
-fetched_50:
+fetched_69:
 	VMOVDQU      2(SI), X10
 	VINSERTI128  $0x01, 2(SI)(DI*1), Y10, Y10
 	VINSERTI32X4 $0x02, 2(SI)(R8*1), Z10, Z10
@@ -20104,16 +20265,16 @@ fetched_50:
 	VPANDD       Z0, Z10, Z15
 	VPDPBUSD     (R10), Z15, Z14
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_51
+	JNE          level2_70
 	PREFETCHT0   192(R12)
 	PREFETCHT0   256(R12)
-	JMP          fetched_51
+	JMP          fetched_70
 
-level2_51:
+level2_70:
 	PREFETCHT1 4288(R12)
 	PREFETCHT1 4352(R12)
 
-fetched_51:
+fetched_70:
 	VPUNPCKLDQ    Z7, Z6, Z15
 	VPUNPCKHDQ    Z7, Z6, Z6
 	VPADDD        Z6, Z15, Z15
@@ -20254,14 +20415,14 @@ whole:
 	VMOVDQU     (DI), Y12
 	BYTE        $0xc4; BYTE $0xc2; BYTE $0x3d; BYTE $0x50; BYTE $0xfc // VPDPBUSD Y12, Y8, Y7
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_52
+	JNE         level2_71
 	PREFETCHT0  (R9)
-	JMP         fetched_52
+	JMP         fetched_71
 
-level2_52:
+level2_71:
 	PREFETCHT1 4096(R9)
 
-fetched_52:
+fetched_71:
 	VMOVDQU     2(DX), X10
 	VINSERTI128 $0x01, 2(DX)(SI*1), Y10, Y10
 	VMOVDQU     128(DI), Y8
@@ -20281,14 +20442,14 @@ fetched_52:
 	VMOVDQU     (DI), Y13
 	BYTE        $0xc4; BYTE $0x42; BYTE $0x1d; BYTE $0x50; BYTE $0xc5 // VPDPBUSD Y13, Y12, Y8
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_53
+	JNE         level2_72
 	PREFETCHT0  64(R9)
-	JMP         fetched_53
+	JMP         fetched_72
 
-level2_53:
+level2_72:
 	PREFETCHT1 4160(R9)
 
-fetched_53:
+fetched_72:
 	VMOVDQU     2(BX), X11
 	VINSERTI128 $0x01, 2(BX)(SI*1), Y11, Y11
 	VMOVDQU     128(DI), Y12
@@ -20308,14 +20469,14 @@ fetched_53:
 	VMOVDQU     (DI), Y14
 	BYTE        $0xc4; BYTE $0x42; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y12
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_54
+	JNE         level2_73
 	PREFETCHT0  128(R9)
-	JMP         fetched_54
+	JMP         fetched_73
 
-level2_54:
+level2_73:
 	PREFETCHT1 4224(R9)
 
-fetched_54:
+fetched_73:
 	VPUNPCKLDQ   Y7, Y6, Y13
 	VPUNPCKHDQ   Y7, Y6, Y6
 	VPADDD       Y6, Y13, Y13
@@ -20437,14 +20598,14 @@ whole:
 	VPADDD      Y6, Y5, Y5
 	VPADDD      128(DI), Y5, Y5
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_55
+	JNE         level2_74
 	PREFETCHT0  (R9)
-	JMP         fetched_55
+	JMP         fetched_74
 
-level2_55:
+level2_74:
 	PREFETCHT1 4096(R9)
 
-fetched_55:
+fetched_74:
 	VMOVDQU     2(DX), X8
 	VINSERTI128 $0x01, 2(DX)(SI*1), Y8, Y8
 	VPAND       Y0, Y8, Y6
@@ -20463,14 +20624,14 @@ fetched_55:
 	VPADDD      Y10, Y6, Y6
 	VPADDD      128(DI), Y6, Y6
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_56
+	JNE         level2_75
 	PREFETCHT0  64(R9)
-	JMP         fetched_56
+	JMP         fetched_75
 
-level2_56:
+level2_75:
 	PREFETCHT1 4160(R9)
 
-fetched_56:
+fetched_75:
 	VMOVDQU     2(BX), X9
 	VINSERTI128 $0x01, 2(BX)(SI*1), Y9, Y9
 	VPAND       Y0, Y9, Y10
@@ -20489,14 +20650,14 @@ fetched_56:
 	VPADDD      Y11, Y10, Y10
 	VPADDD      128(DI), Y10, Y10
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_57
+	JNE         level2_76
 	PREFETCHT0  128(R9)
-	JMP         fetched_57
+	JMP         fetched_76
 
-level2_57:
+level2_76:
 	PREFETCHT1 4224(R9)
 
-fetched_57:
+fetched_76:
 	VPUNPCKLDQ   Y5, Y4, Y11
 	VPUNPCKHDQ   Y5, Y4, Y4
 	VPADDD       Y4, Y11, Y11
@@ -20617,14 +20778,14 @@ whole:
 	VPANDD       Z0, Z5, Z7
 	VPDPBUSD     (R10), Z7, Z6
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_58
+	JNE          level2_77
 	PREFETCHT0   (R12)
-	JMP          fetched_58
+	JMP          fetched_77
 
-level2_58:
+level2_77:
 	PREFETCHT1 4096(R12)
 
-fetched_58:
+fetched_77:
 	VMOVDQU      2(DX), Y8
 	VINSERTI64X4 $0x01, 2(DX)(DI*1), Z8, Z8
 	VMOVDQU64    256(R10), Z7
@@ -20640,14 +20801,14 @@ fetched_58:
 	VPANDD       Z0, Z8, Z17
 	VPDPBUSD     (R10), Z17, Z7
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_59
+	JNE          level2_78
 	PREFETCHT0   64(R12)
-	JMP          fetched_59
+	JMP          fetched_78
 
-level2_59:
+level2_78:
 	PREFETCHT1 4160(R12)
 
-fetched_59:
+fetched_78:
 	VMOVDQU      2(BX), Y9
 	VINSERTI64X4 $0x01, 2(BX)(DI*1), Z9, Z9
 	VMOVDQU64    256(R10), Z17
@@ -20663,14 +20824,14 @@ fetched_59:
 	VPANDD       Z0, Z9, Z18
 	VPDPBUSD     (R10), Z18, Z17
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_60
+	JNE          level2_79
 	PREFETCHT0   128(R12)
-	JMP          fetched_60
+	JMP          fetched_79
 
-level2_60:
+level2_79:
 	PREFETCHT1 4224(R12)
 
-fetched_60:
+fetched_79:
 	VMOVDQU      2(SI), Y10
 	VINSERTI64X4 $0x01, 2(SI)(DI*1), Z10, Z10
 	VMOVDQU64    256(R10), Z18
@@ -20686,14 +20847,14 @@ fetched_60:
 	VPANDD       Z0, Z10, Z19
 	VPDPBUSD     (R10), Z19, Z18
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_61
+	JNE          level2_80
 	PREFETCHT0   192(R12)
-	JMP          fetched_61
+	JMP          fetched_80
 
-level2_61:
+level2_80:
 	PREFETCHT1 4288(R12)
 
-fetched_61:
+fetched_80:
 	VPUNPCKLDQ   Z7, Z6, Z19
 	VPUNPCKHDQ   Z7, Z6, Z6
 	VPADDD       Z6, Z19, Z19
@@ -20718,14 +20879,14 @@ fetched_61:
 	VPANDD       Z0, Z11, Z17
 	VPDPBUSD     320(R10), Z17, Z6
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_62
+	JNE          level2_81
 	PREFETCHT0   256(R12)
-	JMP          fetched_62
+	JMP          fetched_81
 
-level2_62:
+level2_81:
 	PREFETCHT1 4352(R12)
 
-fetched_62:
+fetched_81:
 	VMOVDQU      2(DX)(R8*1), Y12
 	VINSERTI64X4 $0x01, 2(DX)(R9*1), Z12, Z12
 	VMOVDQU64    576(R10), Z17
@@ -20741,14 +20902,14 @@ fetched_62:
 	VPANDD       Z0, Z12, Z18
 	VPDPBUSD     320(R10), Z18, Z17
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_63
+	JNE          level2_82
 	PREFETCHT0   320(R12)
-	JMP          fetched_63
+	JMP          fetched_82
 
-level2_63:
+level2_82:
 	PREFETCHT1 4416(R12)
 
-fetched_63:
+fetched_82:
 	VMOVDQU      2(BX)(R8*1), Y13
 	VINSERTI64X4 $0x01, 2(BX)(R9*1), Z13, Z13
 	VMOVDQU64    576(R10), Z18
@@ -20764,14 +20925,14 @@ fetched_63:
 	VPANDD       Z0, Z13, Z19
 	VPDPBUSD     320(R10), Z19, Z18
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_64
+	JNE          level2_83
 	PREFETCHT0   384(R12)
-	JMP          fetched_64
+	JMP          fetched_83
 
-level2_64:
+level2_83:
 	PREFETCHT1 4480(R12)
 
-fetched_64:
+fetched_83:
 	VMOVDQU      2(SI)(R8*1), Y14
 	VINSERTI64X4 $0x01, 2(SI)(R9*1), Z14, Z14
 	VMOVDQU64    576(R10), Z19
@@ -20787,16 +20948,16 @@ fetched_64:
 	VPANDD       Z0, Z14, Z20
 	VPDPBUSD     320(R10), Z20, Z19
 	CMPB         ·prefetchL2+0(SB), $0x00
-	JNE          level2_65
+	JNE          level2_84
 	PREFETCHT0   448(R12)
 	PREFETCHT0   512(R12)
-	JMP          fetched_65
+	JMP          fetched_84
 
-level2_65:
+level2_84:
 	PREFETCHT1 4544(R12)
 	PREFETCHT1 4608(R12)
 
-fetched_65:
+fetched_84:
 	VPUNPCKLDQ    Z17, Z6, Z20
 	VPUNPCKHDQ    Z17, Z6, Z6
 	VPADDD        Z6, Z20, Z20
@@ -20938,14 +21099,14 @@ whole:
 	VMOVDQU    (DI), Y8
 	BYTE       $0xc4; BYTE $0xc2; BYTE $0x55; BYTE $0x50; BYTE $0xf8 // VPDPBUSD Y8, Y5, Y7
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_66
+	JNE        level2_85
 	PREFETCHT0 (R9)
-	JMP        fetched_66
+	JMP        fetched_85
 
-level2_66:
+level2_85:
 	PREFETCHT1 4096(R9)
 
-fetched_66:
+fetched_85:
 	VMOVDQU    2(DX), Y5
 	VMOVDQU    128(DI), Y8
 	VPAND      Y3, Y5, Y10
@@ -20981,14 +21142,14 @@ fetched_66:
 	VMOVDQU    (DI), Y11
 	BYTE       $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y5, Y10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_67
+	JNE        level2_86
 	PREFETCHT0 64(R9)
-	JMP        fetched_67
+	JMP        fetched_86
 
-level2_67:
+level2_86:
 	PREFETCHT1 4160(R9)
 
-fetched_67:
+fetched_86:
 	VPUNPCKLDQ  Y7, Y6, Y5
 	VPUNPCKHDQ  Y7, Y6, Y6
 	VPADDD      Y6, Y5, Y5
@@ -21016,14 +21177,14 @@ fetched_67:
 	VMOVDQU     160(DI), Y8
 	BYTE        $0xc4; BYTE $0xc2; BYTE $0x55; BYTE $0x50; BYTE $0xf0 // VPDPBUSD Y8, Y5, Y6
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_68
+	JNE         level2_87
 	PREFETCHT0  128(R9)
-	JMP         fetched_68
+	JMP         fetched_87
 
-level2_68:
+level2_87:
 	PREFETCHT1 4224(R9)
 
-fetched_68:
+fetched_87:
 	VMOVDQU    2(CX)(SI*1), Y5
 	VMOVDQU    288(DI), Y8
 	VPAND      Y3, Y5, Y10
@@ -21059,14 +21220,14 @@ fetched_68:
 	VMOVDQU    160(DI), Y11
 	BYTE       $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xd3 // VPDPBUSD Y11, Y5, Y10
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_69
+	JNE        level2_88
 	PREFETCHT0 192(R9)
-	JMP        fetched_69
+	JMP        fetched_88
 
-level2_69:
+level2_88:
 	PREFETCHT1 4288(R9)
 
-fetched_69:
+fetched_88:
 	VMOVDQU    2(BX)(SI*1), Y5
 	VMOVDQU    288(DI), Y11
 	VPAND      Y3, Y5, Y12
@@ -21085,14 +21246,14 @@ fetched_69:
 	VMOVDQU    160(DI), Y12
 	BYTE       $0xc4; BYTE $0x42; BYTE $0x55; BYTE $0x50; BYTE $0xdc // VPDPBUSD Y12, Y5, Y11
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_70
+	JNE        level2_89
 	PREFETCHT0 256(R9)
-	JMP        fetched_70
+	JMP        fetched_89
 
-level2_70:
+level2_89:
 	PREFETCHT1 4352(R9)
 
-fetched_70:
+fetched_89:
 	VPUNPCKLDQ   Y8, Y6, Y5
 	VPUNPCKHDQ   Y8, Y6, Y6
 	VPADDD       Y6, Y5, Y5
@@ -21217,14 +21378,14 @@ whole:
 	VPADDD     Y6, Y5, Y5
 	VPADDD     128(DI), Y5, Y5
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_71
+	JNE        level2_90
 	PREFETCHT0 (R9)
-	JMP        fetched_71
+	JMP        fetched_90
 
-level2_71:
+level2_90:
 	PREFETCHT1 4096(R9)
 
-fetched_71:
+fetched_90:
 	VMOVDQU    2(DX), Y3
 	VPAND      Y0, Y3, Y6
 	VPMADDUBSW (DI), Y6, Y6
@@ -21258,14 +21419,14 @@ fetched_71:
 	VPADDD     Y9, Y8, Y8
 	VPADDD     128(DI), Y8, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_72
+	JNE        level2_91
 	PREFETCHT0 64(R9)
-	JMP        fetched_72
+	JMP        fetched_91
 
-level2_72:
+level2_91:
 	PREFETCHT1 4160(R9)
 
-fetched_72:
+fetched_91:
 	VPUNPCKLDQ  Y5, Y4, Y3
 	VPUNPCKHDQ  Y5, Y4, Y4
 	VPADDD      Y4, Y3, Y3
@@ -21292,14 +21453,14 @@ fetched_72:
 	VPADDD      Y6, Y4, Y4
 	VPADDD      288(DI), Y4, Y4
 	CMPB        ·prefetchL2+0(SB), $0x00
-	JNE         level2_73
+	JNE         level2_92
 	PREFETCHT0  128(R9)
-	JMP         fetched_73
+	JMP         fetched_92
 
-level2_73:
+level2_92:
 	PREFETCHT1 4224(R9)
 
-fetched_73:
+fetched_92:
 	VMOVDQU    2(CX)(SI*1), Y3
 	VPAND      Y0, Y3, Y6
 	VPMADDUBSW 160(DI), Y6, Y6
@@ -21333,14 +21494,14 @@ fetched_73:
 	VPADDD     Y9, Y8, Y8
 	VPADDD     288(DI), Y8, Y8
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_74
+	JNE        level2_93
 	PREFETCHT0 192(R9)
-	JMP        fetched_74
+	JMP        fetched_93
 
-level2_74:
+level2_93:
 	PREFETCHT1 4288(R9)
 
-fetched_74:
+fetched_93:
 	VMOVDQU    2(BX)(SI*1), Y3
 	VPAND      Y0, Y3, Y9
 	VPMADDUBSW 160(DI), Y9, Y9
@@ -21358,14 +21519,14 @@ fetched_74:
 	VPADDD     Y10, Y9, Y9
 	VPADDD     288(DI), Y9, Y9
 	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_75
+	JNE        level2_94
 	PREFETCHT0 256(R9)
-	JMP        fetched_75
+	JMP        fetched_94
 
-level2_75:
+level2_94:
 	PREFETCHT1 4352(R9)
 
-fetched_75:
+fetched_94:
 	VPUNPCKLDQ   Y6, Y4, Y3
 	VPUNPCKHDQ   Y6, Y4, Y4
 	VPADDD       Y4, Y3, Y3

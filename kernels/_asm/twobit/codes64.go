@@ -56,6 +56,7 @@ func (g *generator) tiles(block func(k *tileKernel) [tileVectors]reg.VecVirtual)
 
 	g.Label("block")
 	k.addTerms(block(k))
+	g.Prefetch(tileFurther, asm.Lines(asm.At(k.data, tileAhead), tileScales)...)
 	g.ADDQ(operand.I32(tileScales), k.data)
 	g.DECQ(left)
 	g.JNZ(operand.LabelRef("block"))
@@ -145,7 +146,6 @@ func (g *generator) codes64() {
 		g.Clear(minus)
 		g.MOVQ(g.Argument("pairs"), pairs)
 		g.Label("pair")
-		g.Prefetch(tileFurther, asm.Lines(asm.At(k.data, tileAhead), 2*dwordBytes)...)
 		g.VPSUBD_BCST(asm.At(k.sums, 0), minus, minus)
 		for d := range 2 {
 			var q [4]reg.VecVirtual
@@ -153,6 +153,7 @@ func (g *generator) codes64() {
 				q[j] = g.ZMM()
 				g.VPBROADCASTD(asm.At(k.q, 16*d+4*j), q[j])
 			}
+			g.Prefetch(tileFurther, asm.Lines(asm.At(k.data, tileAhead+dwordBytes*d), dwordBytes)...)
 			for v := range acc {
 				w := g.ZMM()
 				g.VMOVDQU64(asm.At(k.data, dwordBytes*d+64*v), w)

@@ -71,7 +71,7 @@ func (g *generator) digits64() {
 				}
 			}
 		}
-		g.Prefetch(tileFurther, asm.Lines(asm.At(k.data, tileAhead+tailAt), tailBytes+tileScales)...)
+		g.Prefetch(tileFurther, asm.Lines(asm.At(k.data, tileAhead+tailAt), tailBytes)...)
 		var q [2]reg.VecVirtual
 		for i, at := range tailActivations {
 			q[i] = k.activations(at)

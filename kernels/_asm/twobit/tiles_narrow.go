@@ -23,6 +23,7 @@ type halfTile struct {
 	data, q, sums reg.GPVirtual // those of half a tile's block, moved along by who reads
 	minus         reg.GPVirtual // -Σq of the block
 	half          reg.GPVirtual // 0 or 64: the scales of the second half lie so far behind those of the first
+	ahead         reg.GPVirtual // what is fetched next: all bytes in turn, though halves are read with gaps
 	parked        operand.Mem   // room for the sums of half a tile
 }
 
@@ -30,13 +31,12 @@ type halfTile struct {
 // block from data, q and sums to their ends, subtracts sums from minus, and returns the sums
 // of products.
 func (g *generator) narrowTiles(multiply func(k *halfTile) [halfVectors]reg.VecVirtual) {
-	k := &halfTile{generator: g, data: g.GP64(), q: g.GP64(), sums: g.GP64(), minus: g.GP64(), half: g.GP64()}
+	k := &halfTile{generator: g, data: g.GP64(), q: g.GP64(), sums: g.GP64(), minus: g.GP64(), half: g.GP64(), ahead: g.GP64()}
 	frame := g.AllocLocal(4*tileRows + 32*halfVectors)
 	k.parked = frame.Offset(4 * tileRows)
-	dst, rows, left, data, q, sums, scaleAt := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	g.Load(g.Param("dst"), dst)
+	left, data, q, sums, scaleAt := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.Load(g.Param("data"), data)
-	g.Load(g.Param("rows"), rows)
+	g.LEAQ(asm.At(data, tileAhead), k.ahead)
 
 	g.Label("tile")
 	zero := g.YMM()
@@ -57,6 +57,7 @@ func (g *generator) narrowTiles(multiply func(k *halfTile) [halfVectors]reg.VecV
 	g.MOVQ(sums, k.sums)
 	g.XORQ(k.minus, k.minus)
 	k.addTerms(multiply(k), frame, scaleAt)
+	k.fetch() // of the scales
 	g.ADDQ(operand.I32(tileScales/2), k.half)
 	g.CMPQ(k.half, operand.I32(tileScales))
 	g.JLT(operand.LabelRef("half"))
@@ -67,16 +68,19 @@ func (g *generator) narrowTiles(multiply func(k *halfTile) [halfVectors]reg.VecV
 	g.DECQ(left)
 	g.JNZ(operand.LabelRef("block"))
 
-	g.storeRows(frame, dst, rows)
-	g.ADDQ(operand.I32(4*tileRows), dst)
-	g.SUBQ(operand.I32(tileRows), rows)
+	g.storeRows(frame)
+	g.ADDQ(operand.I32(4*tileRows), g.Argument("dst"))
+	g.SUBQ(operand.I32(tileRows), g.Argument("rows"))
 	g.JG(operand.LabelRef("tile"))
 	g.VZEROUPPER()
 	g.RET()
 }
 
 // storeRows stores a tile's results, or of the last tile those of its rows.
-func (g *generator) storeRows(results operand.Mem, dst, rows reg.GPVirtual) {
+func (g *generator) storeRows(results operand.Mem) {
+	dst, rows := g.GP64(), g.GP64()
+	g.MOVQ(g.Argument("dst"), dst)
+	g.MOVQ(g.Argument("rows"), rows)
 	g.CMPQ(rows, operand.I32(tileRows))
 	g.JLT(operand.LabelRef("few"))
 	for i := range 2 * halfVectors {
@@ -137,13 +141,11 @@ func (k *halfTile) codes(d, v int) reg.VecVirtual {
 	return w
 }
 
-// fetch fetches ahead what the half tiles' first bytes, so many, of dwords d and on are.
-func (k *halfTile) fetch(dwords int) {
-	var lines []operand.Mem
-	for d := range dwords {
-		lines = append(lines, asm.Lines(asm.At(k.data, tileAhead+dwordBytes*d), halfBytes)...)
-	}
-	k.Prefetch(tileFurther, lines...)
+// fetch fetches another line ahead.
+func (k *halfTile) fetch() {
+	const line = 64
+	k.Prefetch(tileFurther, asm.At(k.ahead, 0))
+	k.ADDQ(operand.I32(line), k.ahead)
 }
 
 // A codesEngine multiplies 2-bit codes of half a tile.
@@ -169,7 +171,6 @@ func (g *generator) narrowCodes64(e codesEngine) {
 		g.MOVQ(g.Argument("pairs"), left)
 		e.start(k)
 		g.Label("quad")
-		k.fetch(quadDwords)
 		for i := range 2 {
 			g.SUBL(asm.At(k.sums, 4*i), k.minus.As32())
 		}
@@ -192,6 +193,9 @@ func (k *halfTile) eachCode(masks []reg.VecVirtual, multiply func(d, v, j int, c
 			q[j] = k.activations(4*d + j)
 		}
 		for v := range halfVectors {
+			if v%2 == 0 {
+				k.fetch()
+			}
 			w := k.codes(d, v)
 			for j := range q {
 				if j == 2 {
