@@ -4,6 +4,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
+
+	"onebit/internal/clock"
 )
 
 // A dispatcher runs tasks on a fixed set of threads: the caller's, which is number
@@ -28,6 +31,8 @@ type dispatcher struct {
 	_     [124]byte
 
 	panicked atomic.Pointer[any]
+
+	patience time.Duration // how long the caller waits for a task that it could do itself
 }
 
 // queue is a share [next, end) of the tasks; other threads take from it too
@@ -43,7 +48,13 @@ type worker struct {
 	wake   chan struct{}
 	parked atomic.Bool
 	_      [112]byte
+	held   atomic.Int64 // 1 + the task that it holds, see hold; or lost
+	_      [120]byte
 }
+
+// lost is what a worker holds whose task the caller has taken over, until it
+// comes back and finds out.
+const lost = -1
 
 // spinRounds × pauseLoops PAUSE instructions are about 50 µs on current x86:
 // longer than the gaps between the products of a transformer block.
@@ -70,6 +81,7 @@ func (d *dispatcher) stop() {
 	if d.closed.Swap(true) {
 		return
 	}
+	d.settle()
 	d.epoch.Add(1)
 	d.wakeParked()
 }
@@ -97,15 +109,66 @@ func (d *dispatcher) dispatch(n int, task func(thread, i int), alone bool) {
 	d.wakeParked()
 	d.drain(0)
 	d.gate.Add(shut)
-	for d.gate.Load() != shut {
-		if !spin(func() bool { return d.gate.Load() == shut }) {
-			runtime.Gosched()
-		}
+	if !spin(d.ended) {
+		d.finish()
 	}
 	d.recorder.mark(0, Idle, 0)
 	d.task = nil
 	if v := d.panicked.Swap(nil); v != nil {
 		panic(*v)
+	}
+}
+
+func (d *dispatcher) ended() bool { return d.gate.Load() == shut }
+
+// finish waits for workers that are late, as those are whose CPU the system has given
+// to somebody else, and does what they hold once that is sooner.
+func (d *dispatcher) finish() {
+	for began := clock.Now(); !spin(d.ended); runtime.Gosched() {
+		if clock.Since(began) >= d.patience {
+			d.takeOver()
+		}
+	}
+}
+
+// takeOver does the tasks that workers hold. They may be slow and not late: so the
+// next time the caller waits for twice as long as a task took it now.
+func (d *dispatcher) takeOver() {
+	for i := range d.workers {
+		w := &d.workers[i]
+		if k := w.held.Load(); k > 0 && w.held.CompareAndSwap(k, lost) {
+			d.gate.Add(-1)
+			began := clock.Now()
+			d.do(int(k - 1))
+			d.patience = 2 * clock.Since(began)
+		}
+	}
+}
+
+// do runs a task on the caller's thread.
+func (d *dispatcher) do(i int) {
+	defer d.rescue(0)
+	d.task(0, i)
+}
+
+// hold says that thread, a worker, may lose task i from now on: it reads nothing that
+// a later dispatch changes, and writes nothing that others read, until release.
+func (d *dispatcher) hold(thread, i int) { d.workers[thread-1].held.Store(int64(i) + 1) }
+
+// release ends hold. It reports whether the task is still the thread's, which then
+// writes the results.
+func (d *dispatcher) release(thread int) bool {
+	w := &d.workers[thread-1]
+	k := w.held.Load()
+	return k != lost && w.held.CompareAndSwap(k, 0)
+}
+
+// settle waits until no worker is within a task that it has lost.
+func (d *dispatcher) settle() {
+	for i := range d.workers {
+		for d.workers[i].held.Load() == lost {
+			runtime.Gosched()
+		}
 	}
 }
 
@@ -117,25 +180,31 @@ func (d *dispatcher) wakeParked() {
 	}
 }
 
-// drain runs the tasks of thread's own queue, then what others have left. It
-// leaves a panic to dispatch, which waits for the other threads first: they still
-// use what the tasks are about.
+// drain runs the tasks of thread's own queue, then what others have left, unless the
+// thread has lost one: then they may be another dispatch's.
 func (d *dispatcher) drain(thread int) {
-	defer func() {
-		if v := recover(); v != nil {
-			first := v // v itself would be allocated whether there is a panic or not
-			d.panicked.CompareAndSwap(nil, &first)
-		}
-	}()
+	defer d.rescue(thread)
 	for i := range d.queues {
 		q := &d.queues[(thread+i)%len(d.queues)]
 		for q.next.Load() < q.end { // a read leaves the line with its owner
 			if k := q.next.Add(1) - 1; k < q.end {
 				d.task(thread, int(k))
 			}
+			if thread > 0 && d.workers[thread-1].held.Load() == lost {
+				return
+			}
 		}
 	}
 	d.recorder.mark(thread, Waiting, 0)
+}
+
+// rescue leaves a panic to dispatch, which waits for the other threads first: they
+// still use what the tasks are about. One in a task that was lost is nobody's.
+func (d *dispatcher) rescue(thread int) {
+	if v := recover(); v != nil && (thread == 0 || d.release(thread)) {
+		first := v // v itself would be allocated whether there is a panic or not
+		d.panicked.CompareAndSwap(nil, &first)
+	}
 }
 
 // serve is worker i's life. A worker that wakes after the tasks have run out
@@ -153,6 +222,9 @@ func (d *dispatcher) serve(i int) {
 		}
 		if d.gate.Add(1) > 0 {
 			d.drain(i + 1)
+			if w.held.CompareAndSwap(lost, 0) {
+				continue // the caller has left in its place
+			}
 		}
 		d.gate.Add(-1)
 	}

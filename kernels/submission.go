@@ -6,6 +6,7 @@ type submission struct {
 	dispatcher *dispatcher
 	alone      bool // on the caller's thread
 	apart      bool // every thread prepares the columns for itself
+	held       bool // workers hold tasks, so that the caller may take them over
 	number     int
 	x          []float32
 	n, cols    int
@@ -26,6 +27,7 @@ type submission struct {
 type thread struct {
 	Activations
 	shared     Activations // the first thread's, with the scratch of this one
+	own        []float32   // results of a task that the thread may lose
 	submission int
 	_          [128]byte
 }
@@ -52,6 +54,9 @@ type shape struct {
 const (
 	fewColumns   = 2
 	apartThreads = 4
+
+	// ownResults is how many results a worker keeps to itself at most, 1 MiB of them.
+	ownResults = 1 << 18
 
 	// prepareCost is the nanoseconds that a value takes.
 	prepareCost = 0.15
@@ -92,6 +97,7 @@ func (s *submission) multiply(x []float32, from, to, cols int, products []Produc
 		pr.Dst = pr.Dst[from*pr.Matrix.Rows : to*pr.Matrix.Rows]
 	}
 	s.prepare(x[from*cols:to*cols], to-from, cols)
+	s.holdTasks()
 	s.chunks, s.rows = s.chunks[:0], s.rows[:0]
 	total := 0
 	for i := range products {
@@ -165,12 +171,29 @@ func (s *submission) prepare(x []float32, n, cols int) {
 		if s.seen[of] {
 			continue
 		}
+		s.dispatcher.settle() // who is late still multiplies with its own
 		for t := range s.threads {
 			a := &s.threads[t].Activations
 			a.reset(of.scheme, nil, n, cols)
 			a.room(of.order)
 		}
 		s.seen[of] = true
+	}
+}
+
+// holdTasks settles whether workers can lose tasks: what they read must stay theirs when
+// the submission has ended without them, as their own activations do, and there must be
+// room for results that may come too late.
+func (s *submission) holdTasks() {
+	size := 0
+	for i := range s.products {
+		size = max(size, len(s.products[i].Dst))
+	}
+	if s.held = s.apart && !s.alone && size <= ownResults; !s.held {
+		return
+	}
+	for t := 1; t < len(s.threads) && len(s.threads[t].own) < size; t++ {
+		s.threads[t].own = make([]float32, size)
 	}
 }
 
@@ -227,9 +250,28 @@ func (s *submission) runChunk(thread, i int) {
 	for s.chunks[k] > i {
 		k--
 	}
-	pr := &s.products[k]
+	pr := s.products[k]
 	r0 := (i - s.chunks[k]) * s.rows[k]
+	r1 := min(r0+s.rows[k], pr.Matrix.Rows)
 	a := s.activationsOf(thread)
 	s.dispatcher.recorder.mark(thread, Multiplying, k)
-	pr.Variant.Rows(pr.Dst, pr.Matrix, a, r0, min(r0+s.rows[k], pr.Matrix.Rows))
+	if thread == 0 || !s.held {
+		pr.Variant.Rows(pr.Dst, pr.Matrix, a, r0, r1)
+		return
+	}
+	s.runHeld(thread, i, pr, a, r0, r1)
+}
+
+// runHeld computes rows [r0, r1) of task i, which the caller takes over if the worker
+// is late: then only the worker's own memory has its results.
+func (s *submission) runHeld(thread, i int, pr Product, a *Activations, r0, r1 int) {
+	own := s.threads[thread].own[:len(pr.Dst)]
+	s.dispatcher.hold(thread, i)
+	pr.Variant.Rows(own, pr.Matrix, a, r0, r1)
+	if !s.dispatcher.release(thread) {
+		return
+	}
+	for c := 0; c < len(own); c += pr.Matrix.Rows {
+		copy(pr.Dst[c+r0:c+r1], own[c+r0:c+r1])
+	}
 }
