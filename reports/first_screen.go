@@ -245,7 +245,7 @@ func (d *digest) howSure(p placed) string {
 	text := "±?"
 	if len(spreads) > 0 {
 		slices.Sort(spreads)
-		text = "±" + percent(spreads[len(spreads)/2])
+		text = formatSpread(spreads[len(spreads)/2])
 	}
 	if p.tie {
 		text += ", tie"
@@ -258,6 +258,9 @@ func (d *digest) rankedLegend() string {
 	covers := "± is of this one process: another run may differ by more"
 	if slices.ContainsFunc(d.cases, func(c *caseStats) bool { return c.stats[bench.NsPerOp].NextRun }) {
 		covers = "± holds what a run minutes later finds, 19 times in 20"
+	}
+	if slices.ContainsFunc(d.cases, func(c *caseStats) bool { s := c.stats[bench.NsPerOp]; return s.bounded() && s.Spread() > 1 }) {
+		covers += " (×÷3: from a third to three times the figure)"
 	}
 	text := covers + "; a tie can't be told from the row above."
 	if slices.Contains(d.units, bench.NMSE) {

@@ -33,7 +33,7 @@ func signedSpeed(c *caseStats) sheetCell {
 // sheets are the model's tables: speed and memory, error, and where the time goes.
 func (d *digest) sheets(m *model) []*sheet {
 	var all []*sheet
-	for _, s := range slices.Concat([]*sheet{d.runSheet(m, m.runs), d.errorSheet(m), d.headSheet(m)}, profileSheets(m), []*sheet{d.tensorSheet(m)}) {
+	for _, s := range slices.Concat([]*sheet{d.runSheet(m, m.runs), d.textsSheet(m), d.draftsSheet(m), d.errorSheet(m), d.headSheet(m)}, profileSheets(m), []*sheet{d.tensorSheet(m)}) {
 		if s != nil {
 			all = append(all, s)
 		}
@@ -55,7 +55,7 @@ func (d *digest) runSheet(m *model, runs []*run) *sheet {
 	lead := m.lead()
 	for _, kind := range []string{names.Decode, names.Prompt, names.TTFT, names.Load, ""} {
 		for i, t := range m.tests {
-			if t.kind == kind {
+			if t.kind == kind && (t == lead || !t.ofSeveral()) {
 				fields = append(fields, d.testFields(t, t == lead, i)...)
 			}
 		}

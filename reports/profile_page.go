@@ -170,9 +170,15 @@ func newProfileTest(p *profiles.Profile, t *profiles.Test, d *digest) (profileTe
 
 // profileAdvice says what a reader came for.
 func profileAdvice(t *profiles.Test, ops []profiles.Operation) string {
+	gain := func(o profiles.Operation) float64 { // as a share, for what observing adds is in all times
+		if !(o.Time.Center > 0) {
+			return 0
+		}
+		return o.Share * o.Won / o.Time.Center
+	}
 	won, bound := 0.0, map[string]float64{}
 	for _, o := range ops {
-		won += o.Won
+		won += gain(o)
 		bound[o.Bound.Name] += o.Share
 	}
 	name, most := "", 0.0
@@ -185,8 +191,8 @@ func profileAdvice(t *profiles.Test, ops []profiles.Operation) string {
 	if name == "" || len(ops) == 0 {
 		return text
 	}
-	return text + fmt.Sprintf(" Operations with %s of the time are bound by %s. %s could be won if all met their bounds, the most in %s (%s).",
-		percent(most), name, formatSeconds(won), ops[0].Op, formatSeconds(ops[0].Won))
+	return text + fmt.Sprintf(" Operations with %s of the time are bound by %s. If all met their bounds, %s of the time would be won, the most in %s (%s).",
+		percent(most), name, percent(won), ops[0].Op, percent(gain(ops[0])))
 }
 
 func formatSeconds(s float64) string { return formatTime(s * 1e9) }

@@ -89,7 +89,7 @@ func (d *digest) writeModel(b *strings.Builder, m *model, opt TableOptions) {
 		seen[r.panel]++
 		return top >= 0 && seen[r.panel] > top && !strings.HasPrefix(r.contender, names.LlamaBench)
 	})
-	sheets := []*sheet{d.runSheet(m, runs), d.errorSheet(m), d.headSheet(m)}
+	sheets := []*sheet{d.runSheet(m, runs), d.textsSheet(m), d.draftsSheet(m), d.errorSheet(m), d.headSheet(m)}
 	shown := make(map[string]bool) // kinds of tests
 	for _, p := range m.profiles {
 		if !shown[p.kind] {

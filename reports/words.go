@@ -47,7 +47,19 @@ func (s stat) spread(unit string) string {
 	case s.Lo == s.Hi:
 		return ""
 	}
-	return fmt.Sprintf("±%.0f %%", 100*s.Spread())
+	return formatSpread(s.Spread())
+}
+
+// formatSpread is how far an interval reaches on either side of its center: a share of that, and
+// from twice as much on a factor, which is what divides on the other side.
+func formatSpread(share float64) string {
+	switch {
+	case share >= 9.95:
+		return fmt.Sprintf("×÷%.0f", 1+share)
+	case share > 1:
+		return fmt.Sprintf("×÷%.1f", 1+share)
+	}
+	return fmt.Sprintf("±%.0f %%", 100*share)
 }
 
 // times formats a ratio.
