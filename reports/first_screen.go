@@ -366,7 +366,10 @@ func (d *digest) modelScreen() (screen, bool) {
 	for _, r := range rows {
 		advice = sentences(advice, d.depthVerdict(r.m, r.s))
 	}
-	advice = sentences(advice, d.floorDoubt(first.s.best().stats[bench.NsPerOp].Class))
+	// Few models have enough pairs for a floor: the line below the tables says so.
+	if class := first.s.best().stats[bench.NsPerOp].Class; d.floors.Of(class).Known() {
+		advice = sentences(advice, d.floorDoubt(class))
+	}
 	if d.emulated(first.s.panel) {
 		advice = d.noAdvice()
 	}

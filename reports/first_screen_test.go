@@ -55,7 +55,7 @@ func TestFormatsAreRanked(t *testing.T) {
 func TestModelsAreRanked(t *testing.T) {
 	const line = "BenchmarkModel/model=%s/variant=v/test=tg8/threads=2 1 5 ns/op %d tok/s 80 %%roof"
 	d := newDigest(fixture(t, []byte(repeat(6, fmt.Sprintf(line, "slow", 50))+repeat(6, fmt.Sprintf(line, "quick", 100)))))
-	want := "Here: slow by v with 2 threads; memory-bound: at most 62.5 tok/s, you get 50.0 tok/s; quick 100 tok/s. The noise is unknown: there are too few A/A pairs."
+	want := "Here: slow by v with 2 threads; memory-bound: at most 62.5 tok/s, you get 50.0 tok/s; quick 100 tok/s."
 	if got := d.screens()[0].Advice; got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}

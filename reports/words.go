@@ -203,7 +203,7 @@ func (d *digest) noiseLine() string {
 		}
 	}
 	if len(known) == 0 {
-		return "The noise floor is unknown: there are too few A/A pairs."
+		return "The noise floor is unknown, for there are too few A/A pairs: ties are told by intervals alone."
 	}
 	lo, hi := percent(slices.Min(known)), percent(slices.Max(known))
 	if lo != hi {
