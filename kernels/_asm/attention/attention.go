@@ -98,8 +98,8 @@ func (t target) each(tile [][]reg.VecVirtual, f func(row, disp int, v reg.VecVir
 	}
 }
 
-// A fetcher fetches what is ahead into the second-level cache, where there are so
-// few rows that memory takes the time.
+// A fetcher fetches what is ahead, where there are so few rows that memory takes the
+// time.
 type fetcher struct {
 	ahead, step reg.Register
 }
@@ -115,7 +115,7 @@ func (t target) fetcher(rows int) *fetcher {
 // line fetches line i ahead.
 func (t target) line(f *fetcher, i int) {
 	if f != nil {
-		t.PREFETCHT1(asm.At(f.ahead, 64*i))
+		t.PREFETCHT0(asm.At(f.ahead, 64*i))
 	}
 }
 

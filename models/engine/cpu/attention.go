@@ -54,7 +54,7 @@ const (
 func attendRun(group int) int { return max(1, attendRows/group) }
 
 func (s *stream) newAttention() *attention {
-	a := &attention{reader: newCacheReader(s.cache.dim)}
+	a := &attention{reader: s.cache.newReader()}
 	a.resize(s.cache, min(attendRun(s.group()), s.batch)*s.group())
 	return a
 }
@@ -138,11 +138,11 @@ func (t *tile) sees(row int) int { return max(0, min(t.positions, t.first+row/t.
 // meet takes all rows that see the tile through it.
 func (t *tile) meet() {
 	from := max(0, 1-t.first) * t.heads // the first row that sees any
-	t.score(from)
 	if t.cache.int8 {
 		t.meetInt8(from)
 		return
 	}
+	t.score(from)
 	for r := from; r < len(t.states); r++ {
 		t.states[r].advance(t.vec, t.scores[r*cacheTile:][:t.sees(r)], t.scoreScale)
 	}
@@ -163,16 +163,11 @@ func (t *tile) score(from int) {
 	dim := t.cache.dim
 	for at := 0; at < t.positions; at += attendSpan {
 		n := min(attendSpan, t.positions-at)
-		scores, ahead := t.scores[from*cacheTile+at:], t.spanOf(t.values, 0)
-		if t.cache.int8 { // whose keys were fetched while the tile before was weighed
-			blocks := dim / q8Len
-			t.vec.scoresQ8(scores, t.queryCodes[from*blocks*queryBytes:], t.cache.groups(t.keys, at, n, &t.reader), blocks, n, t.spanOf(t.values, at))
-			continue
-		}
+		ahead := t.spanOf(t.values, 0)
 		if at+n < t.positions {
 			ahead = t.spanOf(t.keys, at+n)
 		}
-		t.vec.scores(scores, t.queries[from*dim:], t.cache.floatKeys(t.keys, at, n, &t.reader), dim, n, ahead)
+		t.vec.scores(t.scores[from*cacheTile+at:], t.queries[from*dim:], t.cache.floatKeys(t.keys, at, n, &t.reader), dim, n, ahead)
 	}
 }
 

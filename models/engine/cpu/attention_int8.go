@@ -47,8 +47,23 @@ func (a *attention) resizeInt8(rows, blocks int) {
 	w.codes = grow(w.codes, meetRows*blocks*cacheTile)
 }
 
-// meetInt8 takes rows through a tile that has scored them.
+// scoreInt8 multiplies the rows with the keys: spans that are whole together, and
+// then the rest. Meanwhile it fetches the values; the keys were fetched while the tile
+// before was weighed.
+func (t *tile) scoreInt8(from int) {
+	blocks := t.cache.dim / q8Len
+	for at, n := 0, 0; at < t.positions; at += n {
+		if n = (t.positions - at) / attendSpan * attendSpan; n == 0 {
+			n = t.positions - at
+		}
+		scores, keys := t.scores[from*cacheTile+at:], t.cache.groups(t.keys, at, n, &t.reader)
+		t.vec.scoresQ8(scores, t.queryCodes[from*blocks*queryBytes:], keys, blocks, n, t.values[at*t.cache.rowBytes:(at+n)*t.cache.rowBytes])
+	}
+}
+
+// meetInt8 takes rows through a tile.
 func (t *tile) meetInt8(from int) {
+	t.scoreInt8(from)
 	for r := from; r < len(t.states) && t.sees(r) < cacheTile; r++ {
 		hidden := t.scores[r*cacheTile:][t.sees(r):cacheTile]
 		for i := range hidden {

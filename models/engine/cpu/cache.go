@@ -231,15 +231,22 @@ func spread(dst, src []byte, unit int) {
 	}
 }
 
-// A cacheReader is scratch space for attendSpan positions of a head.
+// A cacheReader is scratch space for attendSpan positions of a head in floats, or a
+// tile of them in int8.
 type cacheReader struct {
 	decoded []float32 // keys or values
 	copied  []float32 // bytes of them, as a cache has them, or in q8_0
 }
 
-func newCacheReader(dim int) cacheReader {
-	return cacheReader{make([]float32, attendSpan*dim), make([]float32, attendSpan*dim)}
+func (kv *cache) newReader() cacheReader {
+	if kv.int8 {
+		return cacheReader{copied: make([]float32, int8ReaderFloats(kv.dim))}
+	}
+	return cacheReader{make([]float32, attendSpan*kv.dim), make([]float32, attendSpan*kv.dim)}
 }
+
+// int8ReaderFloats is how many float32 a tile of a head's keys in q8_0 takes.
+func int8ReaderFloats(dim int) int { return cacheTile * dim / q8Len * q8Bytes / 4 }
 
 func (r *cacheReader) bytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&r.copied[0])), 4*len(r.copied))
@@ -247,7 +254,7 @@ func (r *cacheReader) bytes() []byte {
 
 // groups returns the groups of a tile's keys, for so many positions from one on
 // that begins a group, in q8_0 if they are in q4_0, and what kernels may read behind
-// them, up to attendSpan positions: in the cache where there are as many, otherwise
+// them, up to a multiple of attendSpan positions: in the cache where there are as many, otherwise
 // in scratch space. What is behind them is anything; in the cache it is not read,
 // so as not to take its pages.
 func (kv *cache) groups(tile []byte, at, positions int, r *cacheReader) []byte {
@@ -255,7 +262,7 @@ func (kv *cache) groups(tile []byte, at, positions int, r *cacheReader) []byte {
 	switch {
 	case kv.nibbles:
 		kv.vec.unpackQ4(r.bytes(), src, groups*kv.dim/q8Len)
-	case positions < attendSpan:
+	case positions%attendSpan != 0:
 		copy(r.bytes(), src[:groups*keyGroup*kv.rowBytes])
 	default:
 		return src
