@@ -29,7 +29,7 @@
 //	words       i2_s_x4, whose bytes hold four rows each: rows as ternary_u32
 //	            has them, ceil(cols/16) words.
 //
-// Under q8_32 all but i2_s_x4 are multiplied in codes64 and codes128, on amd64. Other
+// Under q8_32 all but i2_s_x4 are multiplied in codes64 and codes128. Other
 // schemes multiply the formats with one scale per tensor in place, and so are tq2_0, q2_0,
 // q2_0_g128 and pq2_0 by variants whose name ends in -native. One kernel serves all their
 // byte orders, because the activations are arranged and not the weights: an
