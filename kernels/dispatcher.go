@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"onebit/internal/clock"
+	"onebit/internal/mmap"
 )
 
 // A dispatcher runs tasks on a fixed set of threads: the caller's, which is number
@@ -132,17 +133,37 @@ func (d *dispatcher) finish() {
 }
 
 // takeOver does the tasks that workers hold. They may be slow and not late: so the
-// next time the caller waits for twice as long as a task took it now.
+// next time the caller waits for twice as long as a task took it now. Weights stay
+// mapped until the workers have left them, as their owner may free them before.
 func (d *dispatcher) takeOver() {
 	for i := range d.workers {
 		w := &d.workers[i]
-		if k := w.held.Load(); k > 0 && w.held.CompareAndSwap(k, lost) {
+		if k := w.held.Load(); k > 0 && w.lose(k) {
 			d.gate.Add(-1)
 			began := clock.Now()
 			d.do(int(k - 1))
 			d.patience = 2 * clock.Since(began)
 		}
 	}
+}
+
+// lose takes what w holds from it, if that is still k.
+func (w *worker) lose(k int64) bool {
+	mmap.Late()
+	if w.held.CompareAndSwap(k, lost) {
+		return true
+	}
+	mmap.Ended()
+	return false
+}
+
+// isLost reports whether w has lost what it held, and has w hold nothing then.
+func (w *worker) isLost() bool {
+	if !w.held.CompareAndSwap(lost, 0) {
+		return false
+	}
+	mmap.Ended()
+	return true
 }
 
 // do runs a task on the caller's thread.
@@ -222,7 +243,7 @@ func (d *dispatcher) serve(i int) {
 		}
 		if d.gate.Add(1) > 0 {
 			d.drain(i + 1)
-			if w.held.CompareAndSwap(lost, 0) {
+			if w.isLost() {
 				continue // the caller has left in its place
 			}
 		}

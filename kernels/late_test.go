@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"onebit/formats"
+	"onebit/internal/mmap"
 	"onebit/internal/require"
 )
 
@@ -65,15 +66,21 @@ func testLateWorker(t *testing.T, end func()) {
 	number := func(row int) float32 { return float32(row) }
 	v.MatVec = func(dst []float32, _ *Matrix, _ *Activations, _, r0, r1 int) { fill(dst, r0, r1, number) }
 	multiply(number)
-	settled := make(chan struct{})
-	go func() { p.Settle(); close(settled) }()
+	weights, err := mmap.Alloc(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	freed := make(chan error)
+	go func() { freed <- weights.Free() }()
 	select {
-	case <-settled:
-		t.Error("settled while a worker is late")
+	case <-freed:
+		t.Error("memory was freed while a worker may read it")
 	case <-time.After(10 * time.Millisecond):
 	}
 	close(goOn)
-	<-settled
+	if err := <-freed; err != nil {
+		t.Error(err)
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("what came too late was written: %v, want %v", got, want)
 	}

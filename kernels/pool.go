@@ -54,16 +54,6 @@ func (p *Pool) Threads() int {
 	return p.dispatcher.threads
 }
 
-// Settle returns once no thread reads what earlier products were about. A thread that
-// loses its CPU within a product may read weights until it has one again, though
-// the product has ended and its results come from another thread: who frees weights
-// other than by closing the pool first calls Settle before.
-func (p *Pool) Settle() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.dispatcher.settle()
-}
-
 // Close stops the workers. The pool must not be used again.
 func (p *Pool) Close() {
 	p.mu.Lock()

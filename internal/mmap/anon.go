@@ -85,6 +85,7 @@ func (a *Anon) Free() error {
 	if len(reserve) == 0 {
 		return nil
 	}
+	awaitLate()
 	if err := free(reserve); err != nil {
 		return fmt.Errorf("mmap: free %d bytes: %w", len(reserve), err)
 	}

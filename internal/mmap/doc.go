@@ -16,6 +16,8 @@
 // such pieces, from disk, if its file system can (ext4 since Linux 6.16, XFS); what
 // the page cache has of it already stays in the pages that it came in.
 //
+// Memory that is unmapped waits for threads that are [Late] to leave it.
+//
 // A mapped file that another process truncates faults (SIGBUS) when the lost
 // pages are read; that is the price of not copying it. [Guard] makes an error of
 // it.

@@ -63,6 +63,7 @@ func (f *File) Close() error {
 	}
 	mapped.remove(f)
 	f.data = nil
+	awaitLate()
 	if err := unmapFile(data); err != nil {
 		return &fs.PathError{Op: "munmap", Path: f.path, Err: err}
 	}

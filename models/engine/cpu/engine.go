@@ -108,7 +108,6 @@ func (e *Engine) Close() error {
 			errs = append(errs, err)
 		}
 	}
-	e.pool.Settle()
 	errs = append(errs, e.packed.Free())
 	for _, mem := range e.converted {
 		errs = append(errs, mem.Free())

@@ -76,10 +76,7 @@ func pickRows(t *formats.Tensor, rows []int) (formats.Tensor, error) {
 func (t *Trial) Multiply(dst, x []float32, n int) { t.pool.MatMul(dst, t.v, t.matrix, x, n) }
 
 // Close frees the rows.
-func (t *Trial) Close() error {
-	t.pool.Settle()
-	return errors.Join(t.matrix.Close(), t.mem.Free())
-}
+func (t *Trial) Close() error { return errors.Join(t.matrix.Close(), t.mem.Free()) }
 
 // MultiplyOne is the product of a weight with one column on the engine's threads.
 func (e *Engine) MultiplyOne(dst []float32, w engine.Weight, x []float32) {
