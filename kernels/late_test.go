@@ -70,11 +70,12 @@ func testLateWorker(t *testing.T, end func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	freed := make(chan error)
+	freed := make(chan error, 1)
 	go func() { freed <- weights.Free() }()
 	select {
-	case <-freed:
+	case err := <-freed:
 		t.Error("memory was freed while a worker may read it")
+		freed <- err
 	case <-time.After(10 * time.Millisecond):
 	}
 	close(goOn)
