@@ -23,16 +23,19 @@ func Generate(p *asm.Program) {
 	declareConstants(p)
 	p.Declare("attention", append(append(softenConstants, asm.ExpConstants...), asm.One)...)
 	wide := target{p, "AVX512", 16, p.ZMM}
-	wide.scores(12, 2)
-	wide.scores(4, 2)
-	wide.scores(2, 2)
-	wide.scores(1, 2)
-	wide.weighted(12, 2)
-	wide.weighted(12, 1)
-	wide.weighted(4, 4)
-	wide.weighted(4, 1)
-	wide.weighted(2, 4)
-	wide.weighted(1, 4)
+	wide.scores(12, 2, wide.floats())
+	wide.scores(4, 2, wide.floats())
+	wide.scores(2, 2, wide.floats())
+	wide.scores(1, 2, wide.floats())
+	wide.weighted(12, 2, wide.floats())
+	wide.weighted(12, 1, wide.floats())
+	wide.weighted(4, 4, wide.floats())
+	wide.weighted(4, 1, wide.floats())
+	wide.weighted(2, 4, wide.floats())
+	wide.weighted(1, 4, wide.floats())
+	for _, rows := range []int{4, 2, 1} {
+		wide.weighted(rows, 4, wide.halves())
+	}
 	wide.blend()
 	wide.exp()
 	wide.soften()
@@ -48,13 +51,19 @@ func Generate(p *asm.Program) {
 		vnni.addValues(rows, vnni.fusedPair)
 	}
 	narrow := target{p, "AVX2", 8, p.YMM}
-	narrow.scores(6, 2)
-	narrow.scores(2, 4)
-	narrow.scores(1, 4)
-	narrow.weighted(6, 2)
-	narrow.weighted(2, 4)
-	narrow.weighted(2, 2)
-	narrow.weighted(1, 2)
+	narrow.scores(6, 2, narrow.floats())
+	narrow.scores(2, 4, narrow.floats())
+	narrow.scores(1, 4, narrow.floats())
+	narrow.weighted(6, 2, narrow.floats())
+	narrow.weighted(2, 4, narrow.floats())
+	narrow.weighted(2, 2, narrow.floats())
+	narrow.weighted(1, 2, narrow.floats())
+	narrow.scores(4, 2, narrow.halves())
+	narrow.scores(2, 4, narrow.halves())
+	narrow.scores(1, 4, narrow.halves())
+	for _, rows := range []int{4, 2, 1} {
+		narrow.weighted(rows, 2, narrow.halves())
+	}
 	narrow.blend()
 	for _, rows := range []int{2, 1} {
 		narrow.scoresQ8(rows, 2, narrow.signed())
@@ -75,6 +84,21 @@ type target struct {
 	isa      string
 	lanes    int
 	register func() reg.VecVirtual
+}
+
+// numbers are what keys and values are kept in.
+type numbers struct {
+	name, at string // of a kernel, and of the function that reads one in its specification
+	bytes    int
+	load     func(m operand.Mem, out reg.VecVirtual)
+}
+
+func (t target) floats() numbers {
+	return numbers{"", "float32At", 4, func(m operand.Mem, out reg.VecVirtual) { t.VMOVUPS(m, out) }}
+}
+
+func (t target) halves() numbers {
+	return numbers{"F16x", "fp16At", 2, func(m operand.Mem, out reg.VecVirtual) { t.VCVTPH2PS(m, out) }}
 }
 
 // tile returns registers for rows × vectors.
@@ -143,12 +167,12 @@ func (t target) groups(bytes reg.GPVirtual, positions int) asm.Rows {
 	return keys
 }
 
-// gather loads what vector v of the positions has at disp from its groups, 32
-// bytes from each.
-func (t target) gather(keys asm.Rows, v, disp int) reg.VecVirtual {
+// gather loads what vector v of the positions has at disp from its groups: a group's
+// numbers from each, of four bytes if there are two.
+func (t target) gather(keys asm.Rows, v, disp int, n numbers) reg.VecVirtual {
 	out := t.register()
 	if t.lanes == group {
-		t.VMOVUPS(keys.At(v, disp), out)
+		n.load(keys.At(v, disp), out)
 		return out
 	}
 	t.VBROADCASTF64X4(keys.At(2*v+1, disp), out)
@@ -163,10 +187,10 @@ func (t target) nextGroups(keys asm.Rows, positions int) {
 	}
 }
 
-func (t target) scores(rows, vectors int) {
+func (t target) scores(rows, vectors int, n numbers) {
 	positions := vectors * t.lanes
-	name := fmt.Sprintf("scores%dx%d%s", rows, positions, t.isa)
-	t.Func(name, "func(dst, q, keys *float32, width, tiles int, ahead *byte, step int)",
+	name := fmt.Sprintf("scores%s%dx%d%s", n.name, rows, positions, t.isa)
+	t.Func(name, "func(dst, q *float32, keys *byte, width, tiles int, ahead *byte, step int)",
 		fmt.Sprintf("%s multiplies %d queries, a multiple of 16 wide, with the keys of", name, rows),
 		fmt.Sprintf("%d · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.", positions),
 		"",
@@ -176,7 +200,7 @@ func (t target) scores(rows, vectors int) {
 		"\t\t\tfor from := 0; from < width; from += 16 {",
 		"\t\t\t\tvar sum float32",
 		"\t\t\t\tfor k := from; k < from+16; k++ {",
-		"\t\t\t\t\tsum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)",
+		fmt.Sprintf("\t\t\t\t\tsum = fma(q[width*r+k], %s(keys, %d*(t/8*8*width+8*k+t%%8)), sum)", n.at, n.bytes),
 		"\t\t\t\t}",
 		"\t\t\t\tdst[128*r+t] += sum",
 		"\t\t\t}",
@@ -185,9 +209,8 @@ func (t target) scores(rows, vectors int) {
 	dst := t.Load(t.Param("dst"), t.GP64())
 	ahead := t.fetcher(rows)
 	width, groupBytes := t.Load(t.Param("width"), t.GP64()), t.GP64()
+	t.IMUL3Q(operand.U32(group*n.bytes), width, groupBytes)
 	t.SHLQ(operand.U8(2), width)
-	t.MOVQ(width, groupBytes)
-	t.SHLQ(operand.U8(3), groupBytes)
 	keys := t.groups(groupBytes, positions)
 	queries := t.Rows(t.Stride(width), (rows+3)/4)
 
@@ -208,11 +231,13 @@ func (t target) scores(rows, vectors int) {
 			t.Clear(v)
 		}
 	}
+	for i := 0; i < positions*chunk*n.bytes; i += 64 {
+		t.line(ahead, i/64)
+	}
 	for k := range chunk {
-		t.line(ahead, k)
 		var key []reg.VecVirtual
 		for v := range vectors {
-			key = append(key, t.gather(keys, v, 4*group*k))
+			key = append(key, t.gather(keys, v, group*n.bytes*k, n))
 		}
 		for r := range rows {
 			t.multiply(acc[r], key, queries.At(r, 4*k))
@@ -223,7 +248,7 @@ func (t target) scores(rows, vectors int) {
 		t.VMOVUPS(v, asm.At(dst, rowStride*row+disp))
 	})
 	t.step(ahead)
-	t.Advance(keys, operand.U32(4*group*chunk))
+	t.Advance(keys, operand.U32(group*chunk*n.bytes))
 	t.Advance(queries, operand.U32(4*chunk))
 	t.SUBQ(operand.U32(4*chunk), left)
 	t.JNZ(operand.LabelRef("chunk"))
@@ -237,23 +262,24 @@ func (t target) scores(rows, vectors int) {
 	t.RET()
 }
 
-func (t target) weighted(rows, vectors int) {
+func (t target) weighted(rows, vectors int, n numbers) {
 	columns := vectors * t.lanes
-	name := fmt.Sprintf("weighted%dx%d%s", rows, columns, t.isa)
-	t.Func(name, "func(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)",
+	name := fmt.Sprintf("weighted%s%dx%d%s", n.name, rows, columns, t.isa)
+	t.Func(name, "func(dst, weights *float32, values *byte, positions, width, tiles int, ahead *byte, step int)",
 		fmt.Sprintf("%s adds to the first %d · tiles columns of %d rows the values of", name, columns, rows),
 		"positions, each times its weight. While it works it fetches what is ahead.",
 		"",
 		fmt.Sprintf("\tfor r := range %d {", rows),
 		"\t\tfor t := range positions {",
 		fmt.Sprintf("\t\t\tfor d := range %d * tiles {", columns),
-		"\t\t\t\tdst[width*r+d] = fma(weights[128*r+t], values[width*t+d], dst[width*r+d])",
+		fmt.Sprintf("\t\t\t\tdst[width*r+d] = fma(weights[128*r+t], %s(values, %d*(width*t+d)), dst[width*r+d])", n.at, n.bytes),
 		"\t\t\t}",
 		"\t\t}",
 		"\t}")
 	values := t.Load(t.Param("values"), t.GP64())
 	ahead := t.fetcher(rows)
-	width := t.Load(t.Param("width"), t.GP64())
+	width, rowBytes := t.Load(t.Param("width"), t.GP64()), t.GP64()
+	t.IMUL3Q(operand.U32(n.bytes), width, rowBytes)
 	t.SHLQ(operand.U8(2), width)
 	out := t.Rows(t.Stride(width), (rows+3)/4)
 	t.Load(t.Param("dst"), out.Fourth[0])
@@ -268,26 +294,26 @@ func (t target) weighted(rows, vectors int) {
 	t.each(acc, func(row, disp int, v reg.VecVirtual) { t.VMOVUPS(out.At(row, disp), v) })
 
 	t.Label("position")
-	for i := 0; i < 2*columns; i += 64 {
+	for i := 0; i < columns*n.bytes; i += 64 {
 		t.line(ahead, i/64)
 	}
 	t.step(ahead)
 	var v []reg.VecVirtual
 	for i := range vectors {
 		v = append(v, t.register())
-		t.VMOVUPS(asm.At(value, 4*t.lanes*i), v[i])
+		n.load(asm.At(value, n.bytes*t.lanes*i), v[i])
 	}
 	for r := range rows {
 		t.multiply(acc[r], v, asm.At(weights, rowStride*r))
 	}
 	t.ADDQ(operand.U8(4), weights)
-	t.ADDQ(width, value)
+	t.ADDQ(rowBytes, value)
 	t.DECQ(left)
 	t.JNZ(operand.LabelRef("position"))
 
 	t.each(acc, func(row, disp int, v reg.VecVirtual) { t.VMOVUPS(v, out.At(row, disp)) })
 	t.Advance(out, operand.U32(4*columns))
-	t.ADDQ(operand.U32(4*columns), values)
+	t.ADDQ(operand.U32(n.bytes*columns), values)
 	tiles := t.Argument("tiles")
 	t.DECQ(tiles)
 	t.JNZ(operand.LabelRef("tile"))

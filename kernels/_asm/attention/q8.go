@@ -162,7 +162,7 @@ func (t target) scoresQ8(rows, vectors int, d dot) {
 	for quad := range 8 {
 		var codes, prepared []reg.VecVirtual
 		for v := range vectors {
-			codes = append(codes, t.gather(keys, v, keyCodes+4*group*quad))
+			codes = append(codes, t.gather(keys, v, keyCodes+4*group*quad, t.floats()))
 			prepared = append(prepared, d.keys(constant, codes[v]))
 		}
 		for r := range rows {

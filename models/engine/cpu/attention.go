@@ -167,7 +167,12 @@ func (t *tile) score(from int) {
 		if at+n < t.positions {
 			ahead = t.spanOf(t.keys, at+n)
 		}
-		t.vec.scores(t.scores[from*cacheTile+at:], t.queries[from*dim:], t.cache.floatKeys(t.keys, at, n, &t.reader), dim, n, ahead)
+		scores, queries := t.scores[from*cacheTile+at:], t.queries[from*dim:]
+		if t.halves(from) {
+			t.vec.scoresF16(scores, queries, t.cache.groups(t.keys, at, n, &t.reader), dim, n, ahead)
+		} else {
+			t.vec.scores(scores, queries, t.cache.floatKeys(t.keys, at, n, &t.reader), dim, n, ahead)
+		}
 	}
 }
 
@@ -178,10 +183,15 @@ func (t *tile) weigh(from int) {
 	together := max(1, meetRows/t.heads) * t.heads // whole columns
 	for at := 0; at < t.positions; at += attendSpan {
 		n := min(attendSpan, t.positions-at)
-		values, ahead := t.cache.floatValues(t.values, at, n, &t.reader), t.next[:attendSpan*t.cache.rowBytes]
+		ahead := t.next[:attendSpan*t.cache.rowBytes]
 		if at+n < t.positions {
 			ahead = t.spanOf(t.values, at+n)
 		}
+		if t.halves(from) {
+			t.weighHalves(from, at, n, ahead)
+			continue
+		}
+		values := t.cache.floatValues(t.values, at, n, &t.reader)
 		for r := from; r < len(t.states); r += together {
 			end := min(r+together, len(t.states))
 			common := t.weighRows(r, end, at, 0, n, values, ahead)
@@ -189,6 +199,24 @@ func (t *tile) weigh(from int) {
 				t.weighRows(c, c+t.heads, at, common, n, values, nil)
 			}
 			ahead = nil // fetched once
+		}
+	}
+}
+
+// halves says whether rows from one on are so few that decoding keys and values
+// once for all of them would take longer than in each product.
+func (t *tile) halves(from int) bool {
+	const few = 4
+	return t.cache.halves && t.vec.scoresF16 != nil && len(t.states)-from <= few && t.cache.dim%16 == 0
+}
+
+// weighHalves is what weigh does with the values of n positions behind at.
+func (t *tile) weighHalves(from, at, n int, ahead []byte) {
+	dim := t.cache.dim
+	for r := from; r < len(t.states); r += t.heads {
+		if seen := min(t.sees(r)-at, n); seen > 0 {
+			t.vec.weightedF16(t.parts[r*dim:(r+t.heads)*dim], t.scores[r*cacheTile+at:], t.values[at*t.cache.rowBytes:], dim, seen, ahead)
+			ahead = nil
 		}
 	}
 }

@@ -4,7 +4,7 @@
 
 // The assembly of attention in NEON, as attention_amd64.s specifies it.
 
-// func scores4x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
+// func scores4x16NEON(dst, q *float32, keys *byte, width, tiles int, ahead *byte, step int)
 //
 // 4 queries with the keys of 16 · tiles positions.
 TEXT ·scores4x16NEON(SB), NOSPLIT, $0-56
@@ -412,7 +412,7 @@ fetched:
 	BNE tile
 	RET
 
-// func scores2x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
+// func scores2x16NEON(dst, q *float32, keys *byte, width, tiles int, ahead *byte, step int)
 //
 // 2 queries with the keys of 16 · tiles positions.
 TEXT ·scores2x16NEON(SB), NOSPLIT, $0-56
@@ -652,7 +652,7 @@ fetched:
 	BNE tile
 	RET
 
-// func scores1x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
+// func scores1x16NEON(dst, q *float32, keys *byte, width, tiles int, ahead *byte, step int)
 //
 // 1 query with the keys of 16 · tiles positions.
 TEXT ·scores1x16NEON(SB), NOSPLIT, $0-56
@@ -807,7 +807,7 @@ fetched:
 	BNE tile
 	RET
 
-// func weighted4x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
+// func weighted4x16NEON(dst, weights *float32, values *byte, positions, width, tiles int, ahead *byte, step int)
 //
 // 16 · tiles columns of 4 rows.
 TEXT ·weighted4x16NEON(SB), NOSPLIT, $0-64
@@ -883,7 +883,7 @@ fetched:
 	BNE tile
 	RET
 
-// func weighted2x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
+// func weighted2x16NEON(dst, weights *float32, values *byte, positions, width, tiles int, ahead *byte, step int)
 //
 // 16 · tiles columns of 2 rows.
 TEXT ·weighted2x16NEON(SB), NOSPLIT, $0-64
@@ -939,7 +939,7 @@ fetched:
 	BNE tile
 	RET
 
-// func weighted1x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
+// func weighted1x16NEON(dst, weights *float32, values *byte, positions, width, tiles int, ahead *byte, step int)
 //
 // 16 · tiles columns of 1 row.
 TEXT ·weighted1x16NEON(SB), NOSPLIT, $0-64

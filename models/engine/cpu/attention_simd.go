@@ -2,6 +2,8 @@
 
 package cpu
 
+import "unsafe"
+
 // attentionSIMD is the assembly of attention for an instruction set. Kernels of
 // more rows come first, the last are of one row.
 type attentionSIMD struct {
@@ -9,6 +11,9 @@ type attentionSIMD struct {
 	weightTiles  []weightTile
 	blendLanes   int
 	blendNumbers func(dst, x *float32, n int, by float32)
+	// Of few rows with keys and values in fp16; nil: they are decoded first.
+	halfScoreTiles  []scoreTile
+	halfWeightTiles []weightTile
 	int8SIMD
 }
 
@@ -27,7 +32,7 @@ type int8SIMD struct {
 // a time.
 type scoreTile struct {
 	rows, positions int
-	run             func(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
+	run             func(dst, q *float32, keys *byte, width, tiles int, ahead *byte, step int)
 }
 
 // A q8Tile is a scoreTile of queries in int8 and keys in q8_0.
@@ -45,7 +50,7 @@ type valueTile struct {
 // A weightTile does so many columns of so many rows at a time.
 type weightTile struct {
 	rows, columns int
-	run           func(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
+	run           func(dst, weights *float32, values *byte, positions, width, tiles int, ahead *byte, step int)
 }
 
 func (a *attentionSIMD) scores(dst, q, keys []float32, width, positions int, ahead []byte) {
@@ -53,16 +58,29 @@ func (a *attentionSIMD) scores(dst, q, keys []float32, width, positions int, ahe
 		scoresScalar(dst, q, keys, width, positions)
 		return
 	}
+	scoresBy(a.scoreTiles, dst, q, bytesOf(keys), 4*len(keys), 4, width, positions, ahead)
+}
+
+// scoresF16 is scores with keys in fp16, of a width that is a multiple of 16.
+func (a *attentionSIMD) scoresF16(dst, q []float32, keys []byte, width, positions int, ahead []byte) {
+	scoresBy(a.halfScoreTiles, dst, q, &keys[0], len(keys), 2, width, positions, ahead)
+}
+
+// scoresBy goes through queries by tiles, with keys of so many bytes, each number
+// of them some.
+func scoresBy(kernels []scoreTile, dst, q []float32, keys *byte, size, number, width, positions int, ahead []byte) {
 	for len(q) > 0 {
-		tile := a.scoreTiles[0]
+		tile := kernels[0]
 		for i := 1; tile.rows*width > len(q); i++ {
-			tile = a.scoreTiles[i]
+			tile = kernels[i]
 		}
 		tiles := (positions + tile.positions - 1) / tile.positions
 		_ = dst[(tile.rows-1)*cacheTile+tiles*tile.positions-1]
-		_ = keys[tiles*tile.positions*width-1]
-		from, step := paced(ahead, bytesOf(keys), tiles*width/16)
-		tile.run(&dst[0], &q[0], &keys[0], width, tiles, from, step)
+		if tiles*tile.positions*width*number > size {
+			panic("cpu: fewer keys than a kernel reads")
+		}
+		from, step := paced(ahead, keys, tiles*width/16)
+		tile.run(&dst[0], &q[0], keys, width, tiles, from, step)
 		if q, ahead = q[tile.rows*width:], nil; len(q) > 0 {
 			dst = dst[tile.rows*cacheTile:]
 		}
@@ -75,24 +93,44 @@ func (a *attentionSIMD) weighted(dst, weights, values []float32, width, position
 	}
 	values = values[:positions*width]
 	for len(dst) > 0 {
-		done, rows := 0, 0
-		for _, tile := range a.weightTiles {
-			if rows == 0 && tile.rows*width <= len(dst) {
-				rows = tile.rows
-			}
-			if tiles := (width - done) / tile.columns; tile.rows == rows && tiles > 0 {
-				from, step := paced(ahead, bytesOf(values), tiles*positions)
-				tile.run(&dst[done], &weights[0], &values[done], positions, width, tiles, from, step)
-				done, ahead = done+tiles*tile.columns, nil
-			}
-		}
+		rows, done := weighBy(a.weightTiles, dst, weights, bytesOf(values), 4, width, positions, ahead)
 		if done < width {
 			weightedScalar(dst[:rows*width], weights, values, width, positions, done)
 		}
+		ahead = nil
 		if dst = dst[rows*width:]; len(dst) > 0 {
 			weights = weights[rows*cacheTile:]
 		}
 	}
+}
+
+// weightedF16 is weighted with values in fp16, of a width that is a multiple of 16.
+func (a *attentionSIMD) weightedF16(dst, weights []float32, values []byte, width, positions int, ahead []byte) {
+	values = values[:2*positions*width]
+	for len(dst) > 0 {
+		rows, _ := weighBy(a.halfWeightTiles, dst, weights, &values[0], 2, width, positions, ahead)
+		ahead = nil
+		if dst = dst[rows*width:]; len(dst) > 0 {
+			weights = weights[rows*cacheTile:]
+		}
+	}
+}
+
+// weighBy does the first rows, as many as a tile has, and returns how many, and
+// how many columns of them it has done. A number of values has so many bytes.
+func weighBy(tiles []weightTile, dst, weights []float32, values *byte, number, width, positions int, ahead []byte) (rows, done int) {
+	for _, tile := range tiles {
+		if rows == 0 && tile.rows*width <= len(dst) {
+			rows = tile.rows
+		}
+		if n := (width - done) / tile.columns; tile.rows == rows && n > 0 {
+			from, step := paced(ahead, values, n*positions)
+			_ = weights[(rows-1)*cacheTile+positions-1]
+			tile.run(&dst[done], &weights[0], (*byte)(unsafe.Add(unsafe.Pointer(values), done*number)), positions, width, n, from, step)
+			done, ahead = done+n*tile.columns, nil
+		}
+	}
+	return rows, done
 }
 
 // paced returns where a kernel begins to fetch what is ahead, and how far it goes on

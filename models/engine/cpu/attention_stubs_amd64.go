@@ -13,7 +13,7 @@ package cpu
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
+//					sum = fma(q[width*r+k], float32At(keys, 4*(t/8*8*width+8*k+t%8)), sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -21,7 +21,7 @@ package cpu
 //	}
 //
 //go:noescape
-func scores12x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
+func scores12x32AVX512(dst *float32, q *float32, keys *byte, width int, tiles int, ahead *byte, step int)
 
 // scores4x32AVX512 multiplies 4 queries, a multiple of 16 wide, with the keys of
 // 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
@@ -32,7 +32,7 @@ func scores12x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
+//					sum = fma(q[width*r+k], float32At(keys, 4*(t/8*8*width+8*k+t%8)), sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -40,7 +40,7 @@ func scores12x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles
 //	}
 //
 //go:noescape
-func scores4x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
+func scores4x32AVX512(dst *float32, q *float32, keys *byte, width int, tiles int, ahead *byte, step int)
 
 // scores2x32AVX512 multiplies 2 queries, a multiple of 16 wide, with the keys of
 // 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
@@ -51,7 +51,7 @@ func scores4x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
+//					sum = fma(q[width*r+k], float32At(keys, 4*(t/8*8*width+8*k+t%8)), sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -59,7 +59,7 @@ func scores4x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 //	}
 //
 //go:noescape
-func scores2x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
+func scores2x32AVX512(dst *float32, q *float32, keys *byte, width int, tiles int, ahead *byte, step int)
 
 // scores1x32AVX512 multiplies 1 queries, a multiple of 16 wide, with the keys of
 // 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
@@ -70,7 +70,7 @@ func scores2x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
+//					sum = fma(q[width*r+k], float32At(keys, 4*(t/8*8*width+8*k+t%8)), sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -78,7 +78,7 @@ func scores2x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 //	}
 //
 //go:noescape
-func scores1x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
+func scores1x32AVX512(dst *float32, q *float32, keys *byte, width int, tiles int, ahead *byte, step int)
 
 // weighted12x32AVX512 adds to the first 32 · tiles columns of 12 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -86,13 +86,13 @@ func scores1x32AVX512(dst *float32, q *float32, keys *float32, width int, tiles 
 //	for r := range 12 {
 //		for t := range positions {
 //			for d := range 32 * tiles {
-//				dst[width*r+d] = fma(weights[128*r+t], values[width*t+d], dst[width*r+d])
+//				dst[width*r+d] = fma(weights[128*r+t], float32At(values, 4*(width*t+d)), dst[width*r+d])
 //			}
 //		}
 //	}
 //
 //go:noescape
-func weighted12x32AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
+func weighted12x32AVX512(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted12x16AVX512 adds to the first 16 · tiles columns of 12 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -100,13 +100,13 @@ func weighted12x32AVX512(dst *float32, weights *float32, values *float32, positi
 //	for r := range 12 {
 //		for t := range positions {
 //			for d := range 16 * tiles {
-//				dst[width*r+d] = fma(weights[128*r+t], values[width*t+d], dst[width*r+d])
+//				dst[width*r+d] = fma(weights[128*r+t], float32At(values, 4*(width*t+d)), dst[width*r+d])
 //			}
 //		}
 //	}
 //
 //go:noescape
-func weighted12x16AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
+func weighted12x16AVX512(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted4x64AVX512 adds to the first 64 · tiles columns of 4 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -114,13 +114,13 @@ func weighted12x16AVX512(dst *float32, weights *float32, values *float32, positi
 //	for r := range 4 {
 //		for t := range positions {
 //			for d := range 64 * tiles {
-//				dst[width*r+d] = fma(weights[128*r+t], values[width*t+d], dst[width*r+d])
+//				dst[width*r+d] = fma(weights[128*r+t], float32At(values, 4*(width*t+d)), dst[width*r+d])
 //			}
 //		}
 //	}
 //
 //go:noescape
-func weighted4x64AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
+func weighted4x64AVX512(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted4x16AVX512 adds to the first 16 · tiles columns of 4 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -128,13 +128,13 @@ func weighted4x64AVX512(dst *float32, weights *float32, values *float32, positio
 //	for r := range 4 {
 //		for t := range positions {
 //			for d := range 16 * tiles {
-//				dst[width*r+d] = fma(weights[128*r+t], values[width*t+d], dst[width*r+d])
+//				dst[width*r+d] = fma(weights[128*r+t], float32At(values, 4*(width*t+d)), dst[width*r+d])
 //			}
 //		}
 //	}
 //
 //go:noescape
-func weighted4x16AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
+func weighted4x16AVX512(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted2x64AVX512 adds to the first 64 · tiles columns of 2 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -142,13 +142,13 @@ func weighted4x16AVX512(dst *float32, weights *float32, values *float32, positio
 //	for r := range 2 {
 //		for t := range positions {
 //			for d := range 64 * tiles {
-//				dst[width*r+d] = fma(weights[128*r+t], values[width*t+d], dst[width*r+d])
+//				dst[width*r+d] = fma(weights[128*r+t], float32At(values, 4*(width*t+d)), dst[width*r+d])
 //			}
 //		}
 //	}
 //
 //go:noescape
-func weighted2x64AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
+func weighted2x64AVX512(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted1x64AVX512 adds to the first 64 · tiles columns of 1 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -156,13 +156,55 @@ func weighted2x64AVX512(dst *float32, weights *float32, values *float32, positio
 //	for r := range 1 {
 //		for t := range positions {
 //			for d := range 64 * tiles {
-//				dst[width*r+d] = fma(weights[128*r+t], values[width*t+d], dst[width*r+d])
+//				dst[width*r+d] = fma(weights[128*r+t], float32At(values, 4*(width*t+d)), dst[width*r+d])
 //			}
 //		}
 //	}
 //
 //go:noescape
-func weighted1x64AVX512(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
+func weighted1x64AVX512(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
+
+// weightedF16x4x64AVX512 adds to the first 64 · tiles columns of 4 rows the values of
+// positions, each times its weight. While it works it fetches what is ahead.
+//
+//	for r := range 4 {
+//		for t := range positions {
+//			for d := range 64 * tiles {
+//				dst[width*r+d] = fma(weights[128*r+t], fp16At(values, 2*(width*t+d)), dst[width*r+d])
+//			}
+//		}
+//	}
+//
+//go:noescape
+func weightedF16x4x64AVX512(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
+
+// weightedF16x2x64AVX512 adds to the first 64 · tiles columns of 2 rows the values of
+// positions, each times its weight. While it works it fetches what is ahead.
+//
+//	for r := range 2 {
+//		for t := range positions {
+//			for d := range 64 * tiles {
+//				dst[width*r+d] = fma(weights[128*r+t], fp16At(values, 2*(width*t+d)), dst[width*r+d])
+//			}
+//		}
+//	}
+//
+//go:noescape
+func weightedF16x2x64AVX512(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
+
+// weightedF16x1x64AVX512 adds to the first 64 · tiles columns of 1 rows the values of
+// positions, each times its weight. While it works it fetches what is ahead.
+//
+//	for r := range 1 {
+//		for t := range positions {
+//			for d := range 64 * tiles {
+//				dst[width*r+d] = fma(weights[128*r+t], fp16At(values, 2*(width*t+d)), dst[width*r+d])
+//			}
+//		}
+//	}
+//
+//go:noescape
+func weightedF16x1x64AVX512(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
 
 // blendAVX512 does n numbers, a multiple of 16.
 //
@@ -432,7 +474,7 @@ func addValues1x32AVX512VNNI(dst *float32, codes *int16, values *byte, by *float
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
+//					sum = fma(q[width*r+k], float32At(keys, 4*(t/8*8*width+8*k+t%8)), sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -440,7 +482,7 @@ func addValues1x32AVX512VNNI(dst *float32, codes *int16, values *byte, by *float
 //	}
 //
 //go:noescape
-func scores6x16AVX2(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
+func scores6x16AVX2(dst *float32, q *float32, keys *byte, width int, tiles int, ahead *byte, step int)
 
 // scores2x32AVX2 multiplies 2 queries, a multiple of 16 wide, with the keys of
 // 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
@@ -451,7 +493,7 @@ func scores6x16AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
+//					sum = fma(q[width*r+k], float32At(keys, 4*(t/8*8*width+8*k+t%8)), sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -459,7 +501,7 @@ func scores6x16AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 //	}
 //
 //go:noescape
-func scores2x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
+func scores2x32AVX2(dst *float32, q *float32, keys *byte, width int, tiles int, ahead *byte, step int)
 
 // scores1x32AVX2 multiplies 1 queries, a multiple of 16 wide, with the keys of
 // 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
@@ -470,7 +512,7 @@ func scores2x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 //			for from := 0; from < width; from += 16 {
 //				var sum float32
 //				for k := from; k < from+16; k++ {
-//					sum = fma(q[width*r+k], keys[t/8*8*width+8*k+t%8], sum)
+//					sum = fma(q[width*r+k], float32At(keys, 4*(t/8*8*width+8*k+t%8)), sum)
 //				}
 //				dst[128*r+t] += sum
 //			}
@@ -478,7 +520,7 @@ func scores2x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 //	}
 //
 //go:noescape
-func scores1x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles int, ahead *byte, step int)
+func scores1x32AVX2(dst *float32, q *float32, keys *byte, width int, tiles int, ahead *byte, step int)
 
 // weighted6x16AVX2 adds to the first 16 · tiles columns of 6 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -486,13 +528,13 @@ func scores1x32AVX2(dst *float32, q *float32, keys *float32, width int, tiles in
 //	for r := range 6 {
 //		for t := range positions {
 //			for d := range 16 * tiles {
-//				dst[width*r+d] = fma(weights[128*r+t], values[width*t+d], dst[width*r+d])
+//				dst[width*r+d] = fma(weights[128*r+t], float32At(values, 4*(width*t+d)), dst[width*r+d])
 //			}
 //		}
 //	}
 //
 //go:noescape
-func weighted6x16AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
+func weighted6x16AVX2(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted2x32AVX2 adds to the first 32 · tiles columns of 2 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -500,13 +542,13 @@ func weighted6x16AVX2(dst *float32, weights *float32, values *float32, positions
 //	for r := range 2 {
 //		for t := range positions {
 //			for d := range 32 * tiles {
-//				dst[width*r+d] = fma(weights[128*r+t], values[width*t+d], dst[width*r+d])
+//				dst[width*r+d] = fma(weights[128*r+t], float32At(values, 4*(width*t+d)), dst[width*r+d])
 //			}
 //		}
 //	}
 //
 //go:noescape
-func weighted2x32AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
+func weighted2x32AVX2(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted2x16AVX2 adds to the first 16 · tiles columns of 2 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -514,13 +556,13 @@ func weighted2x32AVX2(dst *float32, weights *float32, values *float32, positions
 //	for r := range 2 {
 //		for t := range positions {
 //			for d := range 16 * tiles {
-//				dst[width*r+d] = fma(weights[128*r+t], values[width*t+d], dst[width*r+d])
+//				dst[width*r+d] = fma(weights[128*r+t], float32At(values, 4*(width*t+d)), dst[width*r+d])
 //			}
 //		}
 //	}
 //
 //go:noescape
-func weighted2x16AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
+func weighted2x16AVX2(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
 
 // weighted1x16AVX2 adds to the first 16 · tiles columns of 1 rows the values of
 // positions, each times its weight. While it works it fetches what is ahead.
@@ -528,13 +570,112 @@ func weighted2x16AVX2(dst *float32, weights *float32, values *float32, positions
 //	for r := range 1 {
 //		for t := range positions {
 //			for d := range 16 * tiles {
-//				dst[width*r+d] = fma(weights[128*r+t], values[width*t+d], dst[width*r+d])
+//				dst[width*r+d] = fma(weights[128*r+t], float32At(values, 4*(width*t+d)), dst[width*r+d])
 //			}
 //		}
 //	}
 //
 //go:noescape
-func weighted1x16AVX2(dst *float32, weights *float32, values *float32, positions int, width int, tiles int, ahead *byte, step int)
+func weighted1x16AVX2(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
+
+// scoresF16x4x16AVX2 multiplies 4 queries, a multiple of 16 wide, with the keys of
+// 16 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
+//
+//	for r := range 4 {
+//		for t := range 16 * tiles {
+//			dst[128*r+t] = 0
+//			for from := 0; from < width; from += 16 {
+//				var sum float32
+//				for k := from; k < from+16; k++ {
+//					sum = fma(q[width*r+k], fp16At(keys, 2*(t/8*8*width+8*k+t%8)), sum)
+//				}
+//				dst[128*r+t] += sum
+//			}
+//		}
+//	}
+//
+//go:noescape
+func scoresF16x4x16AVX2(dst *float32, q *float32, keys *byte, width int, tiles int, ahead *byte, step int)
+
+// scoresF16x2x32AVX2 multiplies 2 queries, a multiple of 16 wide, with the keys of
+// 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
+//
+//	for r := range 2 {
+//		for t := range 32 * tiles {
+//			dst[128*r+t] = 0
+//			for from := 0; from < width; from += 16 {
+//				var sum float32
+//				for k := from; k < from+16; k++ {
+//					sum = fma(q[width*r+k], fp16At(keys, 2*(t/8*8*width+8*k+t%8)), sum)
+//				}
+//				dst[128*r+t] += sum
+//			}
+//		}
+//	}
+//
+//go:noescape
+func scoresF16x2x32AVX2(dst *float32, q *float32, keys *byte, width int, tiles int, ahead *byte, step int)
+
+// scoresF16x1x32AVX2 multiplies 1 queries, a multiple of 16 wide, with the keys of
+// 32 · tiles positions. While it works it fetches what is ahead, step bytes for every 16 terms.
+//
+//	for r := range 1 {
+//		for t := range 32 * tiles {
+//			dst[128*r+t] = 0
+//			for from := 0; from < width; from += 16 {
+//				var sum float32
+//				for k := from; k < from+16; k++ {
+//					sum = fma(q[width*r+k], fp16At(keys, 2*(t/8*8*width+8*k+t%8)), sum)
+//				}
+//				dst[128*r+t] += sum
+//			}
+//		}
+//	}
+//
+//go:noescape
+func scoresF16x1x32AVX2(dst *float32, q *float32, keys *byte, width int, tiles int, ahead *byte, step int)
+
+// weightedF16x4x16AVX2 adds to the first 16 · tiles columns of 4 rows the values of
+// positions, each times its weight. While it works it fetches what is ahead.
+//
+//	for r := range 4 {
+//		for t := range positions {
+//			for d := range 16 * tiles {
+//				dst[width*r+d] = fma(weights[128*r+t], fp16At(values, 2*(width*t+d)), dst[width*r+d])
+//			}
+//		}
+//	}
+//
+//go:noescape
+func weightedF16x4x16AVX2(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
+
+// weightedF16x2x16AVX2 adds to the first 16 · tiles columns of 2 rows the values of
+// positions, each times its weight. While it works it fetches what is ahead.
+//
+//	for r := range 2 {
+//		for t := range positions {
+//			for d := range 16 * tiles {
+//				dst[width*r+d] = fma(weights[128*r+t], fp16At(values, 2*(width*t+d)), dst[width*r+d])
+//			}
+//		}
+//	}
+//
+//go:noescape
+func weightedF16x2x16AVX2(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
+
+// weightedF16x1x16AVX2 adds to the first 16 · tiles columns of 1 rows the values of
+// positions, each times its weight. While it works it fetches what is ahead.
+//
+//	for r := range 1 {
+//		for t := range positions {
+//			for d := range 16 * tiles {
+//				dst[width*r+d] = fma(weights[128*r+t], fp16At(values, 2*(width*t+d)), dst[width*r+d])
+//			}
+//		}
+//	}
+//
+//go:noescape
+func weightedF16x1x16AVX2(dst *float32, weights *float32, values *byte, positions int, width int, tiles int, ahead *byte, step int)
 
 // blendAVX2 does n numbers, a multiple of 8.
 //

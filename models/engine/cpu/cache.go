@@ -69,6 +69,7 @@ type cell struct {
 	unit    int                                         // bytes
 	decode  func(v *Vectors, dst []float32, src []byte) // of values, and of whole groups of keys; nil: they are float32, or
 	int8    bool                                        // they are multiplied in int8
+	halves  bool                                        // they are fp16
 	nibbles bool                                        // blocks are q4_0's, to be unpacked to q8_0's
 }
 
@@ -80,6 +81,7 @@ var cells = map[*formats.Type]cell{
 	formats.F16: {
 		encode: func(kv *cache, dst []byte, src []float32, _ *kernels.Activations) { kv.vec.encodeF16(dst, src) },
 		unit:   2, decode: func(v *Vectors, dst []float32, src []byte) { v.decodeF16(dst, src) },
+		halves: true,
 	},
 	formats.Q8_0: {
 		encode: encodeQ8,

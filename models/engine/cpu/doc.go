@@ -11,7 +11,8 @@
 // # Keys and values
 //
 // Keys and values in float32 and fp16 are decoded to float32, 32 positions at a
-// time, for all queries that look at them, and queries stay float32. So the rounding
+// time, for all queries that look at them, or in the products if those are few, and
+// queries stay float32. So the rounding
 // of keys and values is all the error that such a cache has. Those in q8_0 are not
 // decoded: a query is rounded as they are, to int8 with a scale for 32 numbers, which
 // about doubles the error of scores, and the weights of values are rounded to int16,

@@ -29,6 +29,10 @@ type Vectors struct {
 	scores   func(dst, q, keys []float32, width, positions int, ahead []byte)
 	weighted func(dst, weights, values []float32, width, positions int, ahead []byte)
 	blend    func(dst, x []float32, by float32)
+	// The first two with keys and values in fp16, of heads whose width is a multiple of
+	// 16, for few rows; nil: decode them first.
+	scoresF16   func(dst, q []float32, keys []byte, width, positions int, ahead []byte)
+	weightedF16 func(dst, weights []float32, values []byte, width, positions int, ahead []byte)
 	// Of attention over int8: likewise.
 	scoresQ8    func(dst []float32, q, keys []byte, blocks, positions int, ahead []byte)
 	soften      func(scores, tops, sums []float32, scale float32)

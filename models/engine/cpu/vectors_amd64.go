@@ -11,6 +11,9 @@ var simdVectors = []*Vectors{
 			{6, 16, weighted6x16AVX2}, {2, 32, weighted2x32AVX2}, {2, 16, weighted2x16AVX2}, {1, 16, weighted1x16AVX2},
 		},
 		blendLanes: 8, blendNumbers: blendAVX2, int8SIMD: int8AVX2,
+		halfScoreTiles: halfScoresAVX2, halfWeightTiles: []weightTile{
+			{4, 16, weightedF16x4x16AVX2}, {2, 16, weightedF16x2x16AVX2}, {1, 16, weightedF16x1x16AVX2},
+		},
 	}),
 	wide(newSIMD("avx512", "attention and the delta rule in sixteen floats a register, the rest as avx2", kernels.AVX512, wideAttention(int8SIMD{
 		q8Tiles: int8AVX2.q8Tiles, valueTiles: []valueTile{
@@ -24,6 +27,8 @@ var simdVectors = []*Vectors{
 		},
 	}))),
 }
+
+var halfScoresAVX2 = []scoreTile{{4, 16, scoresF16x4x16AVX2}, {2, 32, scoresF16x2x32AVX2}, {1, 32, scoresF16x1x32AVX2}}
 
 var int8AVX2 = int8SIMD{
 	q8Tiles:     []q8Tile{{2, 16, scoresQ8x2x16AVX2}, {1, 16, scoresQ8x1x16AVX2}},
@@ -46,6 +51,10 @@ func wideAttention(products int8SIMD) attentionSIMD {
 			{1, 64, weighted1x64AVX512}, {1, 16, weighted1x16AVX2},
 		},
 		blendLanes: 16, blendNumbers: blendAVX512, int8SIMD: int8,
+		halfScoreTiles: halfScoresAVX2, halfWeightTiles: []weightTile{
+			{4, 64, weightedF16x4x64AVX512}, {4, 16, weightedF16x4x16AVX2}, {2, 64, weightedF16x2x64AVX512}, {2, 16, weightedF16x2x16AVX2},
+			{1, 64, weightedF16x1x64AVX512}, {1, 16, weightedF16x1x16AVX2},
+		},
 	}
 }
 

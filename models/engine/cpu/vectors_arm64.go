@@ -24,22 +24,22 @@ func attentionNEON(q8 []q8Tile) attentionSIMD {
 }
 
 //go:noescape
-func scores4x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
+func scores4x16NEON(dst, q *float32, keys *byte, width, tiles int, ahead *byte, step int)
 
 //go:noescape
-func scores2x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
+func scores2x16NEON(dst, q *float32, keys *byte, width, tiles int, ahead *byte, step int)
 
 //go:noescape
-func scores1x16NEON(dst, q, keys *float32, width, tiles int, ahead *byte, step int)
+func scores1x16NEON(dst, q *float32, keys *byte, width, tiles int, ahead *byte, step int)
 
 //go:noescape
-func weighted4x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
+func weighted4x16NEON(dst, weights *float32, values *byte, positions, width, tiles int, ahead *byte, step int)
 
 //go:noescape
-func weighted2x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
+func weighted2x16NEON(dst, weights *float32, values *byte, positions, width, tiles int, ahead *byte, step int)
 
 //go:noescape
-func weighted1x16NEON(dst, weights, values *float32, positions, width, tiles int, ahead *byte, step int)
+func weighted1x16NEON(dst, weights *float32, values *byte, positions, width, tiles int, ahead *byte, step int)
 
 //go:noescape
 func blendNEON(dst, x *float32, n int, by float32)

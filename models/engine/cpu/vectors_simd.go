@@ -66,6 +66,9 @@ func newSIMD(name, summary string, isa *kernels.ISA, a attentionSIMD) *Vectors {
 		scoresQ8: a.scoresQ8, soften: a.soften, weigh: a.weigh, greatest: a.greatest, unpackQ4: a.unpackQ4, unpackPairs: a.unpackPairs,
 		sigmoid: sigmoid, addProduct: addProduct, hadamard: hadamard,
 	}
+	if a.halfScoreTiles != nil {
+		v.scoresF16, v.weightedF16 = a.scoresF16, a.weightedF16
+	}
 	return v.withDeltaRule(deltaRuleSIMD)
 }
 

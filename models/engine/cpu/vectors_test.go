@@ -227,6 +227,20 @@ func testAttentionVectors(t *testing.T, v *Vectors) {
 				v.weighted(sums, weights, m, width, positions, ahead)
 				weightedScalar(wanted, weights, m, width, positions, 0)
 				same("weighted values of "+what, sums, wanted)
+				if v.scoresF16 == nil || width%16 != 0 {
+					continue
+				}
+				halves := make([]byte, 2*len(m))
+				half.Encode(halves, m)
+				half.Decode(m, halves)
+				v.scoresF16(got[64:], q, halves, width, positions, ahead)
+				scoresScalar(want[64:], q, m, width, positions)
+				for r := range rows {
+					same("scores in fp16 of "+what, got[r*cacheTile+64:][:positions], want[r*cacheTile+64:][:positions])
+				}
+				v.weightedF16(sums, weights, halves, width, positions, ahead)
+				weightedScalar(wanted, weights, m, width, positions, 0)
+				same("weighted values in fp16 of "+what, sums, wanted)
 			}
 		}
 		x, y := adversarial(rng, width, true), adversarial(rng, width, true)
