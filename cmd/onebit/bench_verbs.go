@@ -25,17 +25,22 @@ it is taken, whatever ends the run; a run that has none yet is
 results.partial.txt, and replaces nothing. One run at a time uses a folder.`
 
 	benchModels = `Models are that of --model, or those of --preset: gopher-ternary and gopher-1bit,
-which are small, trained and inside the program, so that their errors are those of trained
-weights, and full-size ones with random weights, which are as fast as the real ones. They
-are made on the spot, in a temporary file that is gone when the run ends, however it ends. With the best variant that
-packs the weights and the best that does not, on all threads, they are loaded, started, given a
-prompt of 512 tokens (pp512) and asked for a text of 128 (tg128), in the words of
-llama-bench: about five minutes. --threads 1,2 measures with one thread too, --all-variants
-with every other SIMD variant that runs here, and streaming; -p 64 -n 16 makes the tests shorter. --short does all
-that to gopher-ternary and bonsai-1.7b alone, in under a minute. A --filter chooses among all
-variants, those in pure Go and the reference too, which take patience, and one thread.
-A model of 27 billion weights wants -p 64 -n 8 --lockstep 4. Of models with more than 3 Gi
-multiply-adds a token, some blocks are verified against pure Go, and the report says which.
+which are small, trained and inside the program, so that their errors are those of
+trained weights, and full-size ones with random weights, which are as fast as the
+real ones. They are made on the spot, in a temporary file that is gone when the run
+ends, however it ends.
+
+With all threads, and with the best variant that packs the weights and the best that
+does not, they are loaded, started, given a prompt of 512 tokens (pp512) and asked
+for a text of 128 (tg128), in the words of llama-bench: about six minutes. --short
+does so with shorter tests to gopher-ternary and bonsai-1.7b alone, in under a minute.
+--threads 1,2 measures with one thread too, --all-variants with every other SIMD
+variant that runs here, and streaming. A --filter chooses among all variants, those
+in pure Go and the reference too, which take patience, and among one thread and all.
+
+A model of 27 billion weights wants -p 64 -n 8 --lockstep 4. Of models with more than
+3 Gi multiply-adds a token, some blocks are verified against pure Go, not all, and
+the report says which.
 
 Speed is worth its error: where q8_32, llama.cpp's activation scheme, has a fast
 kernel, prompt and text are measured with it too, on all threads, and --act lists
