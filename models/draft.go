@@ -17,7 +17,6 @@ type Speculator struct {
 	pace  *pace
 	past  *history
 	draft []int // kept for its memory
-	match int   // that the draft was found by
 	stats SpeculationStats
 	spent float64 // on passes, as so many without a draft
 }
@@ -60,11 +59,19 @@ func (p *Speculator) Stats() SpeculationStats {
 // takes in: of what a session held before.
 func (p *Speculator) Accept(ids ...int) { p.past.add(ids...) }
 
+// took takes note of a token that was drawn, drafted or not: what a draft would have
+// been tells how often the next may be right.
+func (p *Speculator) took(id int) {
+	if at, match := p.past.lookup(); match > 0 {
+		p.pace.saw(match, p.past.text[at] == id)
+	}
+	p.past.add(id)
+}
+
 // propose returns a batch: the last token of the text and, behind it, a draft of
 // at most room tokens.
 func (p *Speculator) propose(room int) []int {
 	at, match := p.past.lookup()
-	p.match = match
 	n := p.pace.draft(match, min(p.most, room))
 	last := p.past.text[len(p.past.text)-1]
 	p.draft = p.past.follow(append(p.draft[:0], last), at, n)
@@ -86,7 +93,7 @@ func (p *Speculator) passed(batch []int, seconds float64) {
 // judged takes note of how many tokens of the batch's draft were right.
 func (p *Speculator) judged(batch []int, right int) {
 	if len(batch) > 1 {
-		p.pace.judged(p.match, len(batch)-1, right)
+		p.pace.judged(len(batch)-1, right)
 	}
 	p.stats.Accepted += right
 	p.stats.Tokens += 1 + right

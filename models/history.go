@@ -4,7 +4,7 @@ package models
 // says too little about what follows.
 const (
 	shortestMatch = 2
-	longestMatch  = 4
+	longestMatch  = 8
 )
 
 // mostPlaces is how many earlier places of the last two tokens a draft is looked for
@@ -17,6 +17,8 @@ type history struct {
 	text   []int
 	latest map[[shortestMatch]int]int // behind the pair's last place so far
 	before []int                      // by place: behind the pair's place before; 0: none
+
+	looked, at, match int // the length that lookup has looked at, and what it found
 }
 
 func newHistory() *history {
@@ -40,6 +42,15 @@ func (h *history) add(ids ...int) {
 // text itself does, in as many tokens as possible up to longestMatch, and in how
 // many that is; 0 if they are fewer than shortestMatch.
 func (h *history) lookup() (at, match int) {
+	if h.looked < len(h.text) {
+		h.looked = len(h.text)
+		h.at, h.match = h.search()
+	}
+	return h.at, h.match
+}
+
+// search is lookup, every time.
+func (h *history) search() (at, match int) {
 	end := h.before[len(h.text)]
 	for range mostPlaces {
 		if end == 0 || match == longestMatch {

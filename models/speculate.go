@@ -16,8 +16,8 @@ import (
 // others, with theirs. Greedy or drawn, the text is that of Generate with the same
 // options and seed.
 //
-// How long drafts are follows from what passes take: where drafts do not pay there
-// are none but a few, to see whether they do by now. The error wraps
+// How long drafts are follows from what passes take and from how often the text goes
+// on as it did before, which tokens show without a draft too. The error wraps
 // [ErrNoRollback] if the model is recurrent, for its state keeps what it has taken
 // in.
 func (s *Session) Speculate(ctx context.Context, prompt []int, sampler *Sampler, p *Speculator) iter.Seq2[int, error] {
@@ -63,7 +63,7 @@ func (s *Session) speculate(ctx context.Context, sampler *Sampler, p *Speculator
 		}
 		right = kept < len(batch) && id == batch[kept]
 		sampler.Accept(id)
-		p.Accept(id)
+		p.took(id)
 		more = yield(id, nil)
 	}
 	p.judged(batch, kept-1)
