@@ -32,11 +32,12 @@ ends, however it ends.
 
 With all threads, and with the best variant that packs the weights and the best that
 does not, they are loaded, started, given a prompt of 512 tokens (pp512) and asked
-for a text of 128 (tg128), in the words of llama-bench: about six minutes. --short
-does so with shorter tests to gopher-ternary and bonsai-1.7b alone, in under a minute.
---threads 1,2 measures with one thread too, --all-variants with every other SIMD
-variant that runs here, and streaming. A --filter chooses among all variants, those
-in pure Go and the reference too, which take patience, and among one thread and all.
+for a text of 128 (tg128), in the words of llama-bench: five to eight minutes on two
+cores. --short does so with shorter tests to gopher-ternary and bonsai-1.7b alone, in
+under a minute. --threads 1,2 measures with one thread too, --all-variants with every
+other SIMD variant that runs here, and streaming. A --filter chooses among all
+variants, those in pure Go and the reference too, which take patience, and among one
+thread and all.
 
 A model of 27 billion weights wants -p 64 -n 8 --lockstep 4. Of models with more than
 3 Gi multiply-adds a token, some blocks are verified against pure Go, not all, and
