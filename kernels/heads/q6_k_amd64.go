@@ -91,22 +91,26 @@ func q6Panel(dst []float32, m *kernels.Matrix, a *kernels.Activations, c, column
 	})
 }
 
-// q6Order puts behind every 64 activations what the kernels take off the sums
-// of two products with six bits: 32 times the sum of two activations, as
-// int16.
+// q6OrderBlock is the bytes that q6Order has for 256 activations.
+const q6OrderBlock = 256 + 2*16
+
+// q6Order puts behind every 256 activations the sums of each 16, whose codes have a scale of
+// their own, as int16: 32 times that is what the kernels take off products with six bits.
 //
-//	byte  0        64                       128
-//	      | 64 q   | 32·(q[2i]+q[2i+1])     | …
+//	byte  0         256                            288
+//	      | 256 q   | Σ q of k 0…15, k 16…31, …   | …
 var q6Order = &kernels.Order{
 	Name: "q6",
-	Size: func(n, stride int) int { return 2 * n * stride },
+	Size: func(n, stride int) int { return n * stride / 256 * q6OrderBlock },
 	Arrange: func(dst, q []int8, n, stride int) {
-		for ; len(q) > 0; dst, q = dst[128:], q[64:] {
-			copy(dst[:64], q)
-			minus := dst[64:128]
-			for i := 0; i < 64; i += 2 {
-				m := 32 * (int16(q[i]) + int16(q[i+1]))
-				minus[i], minus[i+1] = int8(m), int8(m>>8)
+		for ; len(q) > 0; dst, q = dst[q6OrderBlock:], q[256:] {
+			copy(dst[:256], q)
+			for i := range 16 {
+				var sum int16
+				for _, v := range q[16*i:][:16] {
+					sum += int16(v)
+				}
+				dst[256+2*i], dst[257+2*i] = int8(sum), int8(sum>>8)
 			}
 		}
 	},

@@ -12,7 +12,7 @@ package heads
 //		for g := range 8 * blocks {
 //			var sum int32
 //			for k := 32 * g; k < 32*g+32; k++ {
-//				sum += q6Code(w[r*stride:], k) * int32(q[k/64*128+k%64])
+//				sum += q6Code(w[r*stride:], k) * int32(q[k/256*288+k%256])
 //			}
 //			dst[r] += term(fp16At(w, r*stride+g/8*210+208), scales[g], sum)
 //		}
@@ -29,7 +29,7 @@ func q6RowsAVX512(dst *float32, w *byte, stride int, q *int8, scales *float32, b
 //		for g := range 8 * blocks {
 //			var sum int32
 //			for k := 32 * g; k < 32*g+32; k++ {
-//				sum += q6Code(w[r*stride:], k) * int32(q[k/64*128+k%64])
+//				sum += q6Code(w[r*stride:], k) * int32(q[k/256*288+k%256])
 //			}
 //			dst[r] += term(fp16At(w, r*stride+g/8*210+208), scales[g], sum)
 //		}
