@@ -35,7 +35,7 @@ type jsonCase struct {
 }
 
 type jsonValue struct {
-	Centre  float64  `json:"centre"`
+	Center  float64  `json:"center"`
 	Lo      *float64 `json:"lo"` // null: too few samples for an interval
 	Hi      *float64 `json:"hi"`
 	NextRun bool     `json:"next_run"` // lo and hi hold what a run minutes later finds, and not this process's median alone
@@ -61,7 +61,7 @@ type jsonFailure struct {
 }
 
 // WriteJSON writes one JSON document of what the tables are made of: the
-// settings, each case's centre and interval in each of its units, the noise
+// settings, each case's center and interval in each of its units, the noise
 // floors, what failed, and what is doubtful.
 func WriteJSON(w io.Writer, res *bench.Results) error {
 	return writeIndented(w, jsonOf(newDigest(res)))
@@ -118,7 +118,7 @@ func jsonCaseOf(c *caseStats) jsonCase {
 		}
 	}
 	for unit, s := range c.stats {
-		v := jsonValue{Centre: s.Center, NextRun: s.NextRun, Samples: len(s.values), Processes: s.Processes}
+		v := jsonValue{Center: s.Center, NextRun: s.NextRun, Samples: len(s.values), Processes: s.Processes}
 		if s.bounded() {
 			v.Lo, v.Hi = &s.Lo, &s.Hi
 		}

@@ -35,7 +35,7 @@ func TestJSON(t *testing.T) {
 		}
 		for unit, s := range c.stats {
 			v := doc.Cases[i].Values[unit]
-			if v.Centre != s.Center || v.Samples != len(s.values) || v.Processes != s.Processes || v.NextRun != s.NextRun || (v.Lo != nil) != s.bounded() || v.Lo != nil && (*v.Lo != s.Lo || *v.Hi != s.Hi) {
+			if v.Center != s.Center || v.Samples != len(s.values) || v.Processes != s.Processes || v.NextRun != s.NextRun || (v.Lo != nil) != s.bounded() || v.Lo != nil && (*v.Lo != s.Lo || *v.Hi != s.Hi) {
 				t.Errorf("%s in %s: %+v, want %+v", c.name.Full, unit, v, s)
 			}
 		}
