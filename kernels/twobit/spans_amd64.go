@@ -29,24 +29,24 @@ type spansKernels map[*kernels.ISA][]spansKernel
 var tensorSpans = spansKernels{
 	kernels.AVX2:       {{8, 4, spansTensor4AVX2}, {32, 1, spansTensor1AVX2}},
 	kernels.AVXVNNI:    {{8, 4, spansTensor4AVXVNNI}, {32, 1, spansTensor1AVXVNNI}},
-	kernels.AVX512VNNI: {{16, 8, spansTensor8AVX512VNNI}, {32, 4, spansTensor4AVX512VNNI}, {64, 2, spansTensor2AVX512VNNI}, {64, 1, spansTensor1AVX512VNNI}},
+	kernels.AVX512VNNI: {{32, 4, spansTensor4AVX512VNNI}, {64, 2, spansTensor2AVX512VNNI}, {64, 1, spansTensor1AVX512VNNI}},
 }
 
 var blockSpans = map[int]spansKernels{
 	64: {
 		kernels.AVX2:       {{8, 4, spansBlock644AVX2}, {32, 1, spansBlock641AVX2}},
 		kernels.AVXVNNI:    {{8, 4, spansBlock644AVXVNNI}, {32, 1, spansBlock641AVXVNNI}},
-		kernels.AVX512VNNI: {{16, 8, spansBlock648AVX512VNNI}, {32, 4, spansBlock644AVX512VNNI}, {64, 2, spansBlock642AVX512VNNI}, {64, 1, spansBlock641AVX512VNNI}},
+		kernels.AVX512VNNI: {{32, 4, spansBlock644AVX512VNNI}, {64, 2, spansBlock642AVX512VNNI}, {64, 1, spansBlock641AVX512VNNI}},
 	},
 	128: {
 		kernels.AVX2:       {{8, 4, spansBlock1284AVX2}, {32, 1, spansBlock1281AVX2}},
 		kernels.AVXVNNI:    {{8, 4, spansBlock1284AVXVNNI}, {32, 1, spansBlock1281AVXVNNI}},
-		kernels.AVX512VNNI: {{16, 8, spansBlock1288AVX512VNNI}, {32, 4, spansBlock1284AVX512VNNI}, {64, 2, spansBlock1282AVX512VNNI}, {64, 1, spansBlock1281AVX512VNNI}},
+		kernels.AVX512VNNI: {{32, 4, spansBlock1284AVX512VNNI}, {64, 2, spansBlock1282AVX512VNNI}, {64, 1, spansBlock1281AVX512VNNI}},
 	},
 	256: {
 		kernels.AVX2:       {{8, 4, spansBlock2564AVX2}, {32, 1, spansBlock2561AVX2}},
 		kernels.AVXVNNI:    {{8, 4, spansBlock2564AVXVNNI}, {32, 1, spansBlock2561AVXVNNI}},
-		kernels.AVX512VNNI: {{16, 8, spansBlock2568AVX512VNNI}, {32, 4, spansBlock2564AVX512VNNI}, {64, 2, spansBlock2562AVX512VNNI}, {64, 1, spansBlock2561AVX512VNNI}},
+		kernels.AVX512VNNI: {{32, 4, spansBlock2564AVX512VNNI}, {64, 2, spansBlock2562AVX512VNNI}, {64, 1, spansBlock2561AVX512VNNI}},
 	},
 }
 
@@ -67,7 +67,7 @@ func (f twoBitFormat) registerSpans(layout *kernels.Layout, list spansKernels) {
 }
 
 // spansScratch has the results of a tile that the matrix has not all rows of.
-var spansScratch kernels.Scratch[[8 * tileRows]float32]
+var spansScratch kernels.Scratch[[4 * tileRows]float32]
 
 // spans multiplies with the kernels of an instruction set.
 type spans struct {

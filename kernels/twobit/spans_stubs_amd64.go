@@ -58,24 +58,6 @@ func spansTensor2AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *by
 //go:noescape
 func spansTensor4AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
 
-// spansTensor8AVX512VNNI multiplies 16 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 8 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 16 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(scale * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's; of the latter there are none.
-//
-//go:noescape
-func spansTensor8AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-
 // spansTensor1AVXVNNI multiplies 32 rows of a tile of the layout codes64, in blocks
 // of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
@@ -201,24 +183,6 @@ func spansBlock642AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *b
 //
 //go:noescape
 func spansBlock644AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-
-// spansBlock648AVX512VNNI multiplies 16 rows of a tile of the layout codes64, in blocks
-// of 64 columns, with 8 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 16 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock648AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
 
 // spansBlock641AVXVNNI multiplies 32 rows of a tile of the layout codes64, in blocks
 // of 64 columns, with 1 columns of activations under q8_32 in their natural order, stride
@@ -346,24 +310,6 @@ func spansBlock1282AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *
 //go:noescape
 func spansBlock1284AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
 
-// spansBlock1288AVX512VNNI multiplies 16 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 8 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 16 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock1288AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-
 // spansBlock1281AVXVNNI multiplies 32 rows of a tile of the layout codes64, in blocks
 // of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
@@ -489,24 +435,6 @@ func spansBlock2562AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *
 //
 //go:noescape
 func spansBlock2564AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-
-// spansBlock2568AVX512VNNI multiplies 16 rows of a tile of the layout codes64, in blocks
-// of 256 columns, with 8 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 16 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock2568AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
 
 // spansBlock2561AVXVNNI multiplies 32 rows of a tile of the layout codes64, in blocks
 // of 256 columns, with 1 columns of activations under q8_32 in their natural order, stride

@@ -315,7 +315,7 @@ func (k *spanKernel) store() {
 type dpSpans struct{ *generator }
 
 func (dpSpans) name() string               { return "AVX512VNNI" }
-func (dpSpans) shapes() [][2]int           { return [][2]int{{4, 1}, {4, 2}, {2, 4}, {1, 8}} }
+func (dpSpans) shapes() [][2]int           { return [][2]int{{4, 1}, {4, 2}, {2, 4}} }
 func (t dpSpans) register() reg.VecVirtual { return t.ZMM() }
 func (dpSpans) together(vectors int) int   { return vectors }
 func (t dpSpans) clear(sum reg.VecVirtual) { t.Clear(sum) }
@@ -338,10 +338,6 @@ func (t dpSpans) code(w operand.Mem, j int, mask, to reg.VecVirtual) {
 }
 
 func (t dpSpans) add(q operand.Mem, codes, sums []reg.VecVirtual) {
-	if len(codes) == 1 {
-		t.VPDPBUSD_BCST(q, codes[0], sums[0])
-		return
-	}
 	four := t.ZMM()
 	t.VPBROADCASTD(q, four)
 	for v, c := range codes {
