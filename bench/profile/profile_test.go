@@ -167,6 +167,36 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// A dispatch of the product: two passes' halves are one, as there is half a dispatch a token.
+func TestTurns(t *testing.T) {
+	test := twoThreadsTest()
+	ops := test.Operations(&Ceilings{Threads: 2}, Filter{Ops: []string{"attn_qkv"}})
+	caller, others, ok := ops[0].Turns()
+	for _, c := range []struct {
+		name      string
+		got, want Turn
+	}{
+		{"caller", caller, Turn{Begin: 2e-6, Quantize: 6e-6, Work: 30e-6, Tail: 5e-6}},
+		{"others", others, Turn{Begin: 10e-6, Quantize: 8e-6, Work: 25e-6}},
+	} {
+		off := math.Abs(c.got.Begin-c.want.Begin) + math.Abs(c.got.Quantize-c.want.Quantize) + math.Abs(c.got.Work-c.want.Work) + math.Abs(c.got.Tail-c.want.Tail)
+		if !ok || off > 1e-12 {
+			t.Errorf("%s: %+v, want %+v", c.name, c.got, c.want)
+		}
+	}
+	ops[0].Activities = append(ops[0].Activities, [Activities]float64{}) // one that does nothing
+	if _, mean, _ := ops[0].Turns(); math.Abs(mean.Work-12.5e-6) > 1e-12 {
+		t.Errorf("the mean of two others works %v s, want half of one's 25 µs", mean.Work)
+	}
+	for name, filter := range map[string]Filter{"a norm of the caller": {Ops: []string{"attn_norm"}}, "between operations": {Ops: []string{names.Unattributed}}} {
+		for _, o := range test.Operations(&Ceilings{Threads: 2}, filter) {
+			if caller, others, ok := o.Turns(); ok {
+				t.Errorf("%s has turns %+v and %+v", name, caller, others)
+			}
+		}
+	}
+}
+
 func TestDoubt(t *testing.T) {
 	test := twoThreadsTest()
 	if got := test.Doubt(); !strings.Contains(got, "observing makes tg2 2% longer") {

@@ -88,6 +88,9 @@ func (f *profileFlags) printTest(w io.Writer, p *profile.Profile, t *profile.Tes
 	if err := f.printThreads(w, t); err != nil {
 		return err
 	}
+	if err := f.printTurns(w, p, t); err != nil {
+		return err
+	}
 	return f.printCounts(w, t)
 }
 
@@ -179,6 +182,44 @@ func (f *profileFlags) printThreads(w io.Writer, t *profile.Test) error {
 		table.row(row...)
 	}
 	return table.flush()
+}
+
+// printTurns shows where threads wait in a dispatch of each operation that they share.
+func (f *profileFlags) printTurns(w io.Writer, p *profile.Profile, t *profile.Test) error {
+	table := newTable(w, "IN A DISPATCH OF", "THREAD", "BEGIN", "QUANTIZE", "WORK", "TAIL")
+	shared := false
+	for _, o := range t.Operations(&p.Ceilings, f.filter) {
+		caller, others, ok := o.Turns()
+		if !ok {
+			continue
+		}
+		if !shared {
+			fmt.Fprintln(w)
+		}
+		shared = true
+		table.row(turnRow(o.Op, "0", caller)...)
+		table.row(turnRow("", othersText(t.Threads), others)...)
+	}
+	if !shared {
+		return nil
+	}
+	return table.flush()
+}
+
+// othersText names the threads beside the caller's, of which a turn is the mean.
+func othersText(threads int) string {
+	if threads == 2 {
+		return "1"
+	}
+	return fmt.Sprintf("1 to %d", threads-1)
+}
+
+func turnRow(op, threads string, t profile.Turn) []any {
+	row := []any{op, threads}
+	for _, s := range []float64{t.Begin, t.Quantize, t.Work, t.Tail} {
+		row = append(row, formatSeconds(s))
+	}
+	return row
 }
 
 // printWhatIfs shows by how much the time of a token would change.
@@ -345,7 +386,7 @@ type profileOperation struct {
 	Bound      string               `json:"bound,omitempty"`
 	AtBound    float64              `json:"at_bound,omitempty"`
 	Won        float64              `json:"could_be_won,omitempty"`
-	Threads    []map[string]float64 `json:"threads"`
+	Threads    []map[string]float64 `json:"threads"` // seconds; divide by dispatches for those of a dispatch
 }
 
 // A jsonFigure has no interval where there is none.
