@@ -22,10 +22,10 @@ func BenchmarkNeighbour(b *testing.B) {
 	for _, cpu := range []int{-1, 0, runtime.NumCPU() - 1} {
 		name := "alone"
 		if cpu >= 0 {
-			name = "cpu=" + strconv.Itoa(cpu)
+			name = "cpu" + strconv.Itoa(cpu)
 		}
 		for _, threads := range []int{1, runtime.NumCPU()} {
-			b.Run(fmt.Sprintf("neighbour=%s/threads=%d", name, threads), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/threads=%d", name, threads), func(b *testing.B) {
 				if cpu >= 0 {
 					loop := exec.Command(bind, "-c", strconv.Itoa(cpu), "sh", "-c", "while :; do :; done")
 					if err := loop.Start(); err != nil {
