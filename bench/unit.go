@@ -50,6 +50,7 @@ const (
 	Perplexity  = "ppl"
 	RefPpl      = "ref-ppl"
 	RoundTrip   = "roundtrip-ns"
+	Estimated   = "estimated-ns"
 	WriteRate   = "write-B/s"
 	CopyRate    = "copy-B/s"
 	ClockRate   = "Hz"
@@ -128,6 +129,7 @@ var Units = []Unit{
 	{Top5High, +1, true, "upper end of the 95% interval of top5 over positions", formatShare},
 	{Perplexity, -1, true, "perplexity", formatSI("")},
 	{RefPpl, -1, true, "perplexity of the reference engine", formatSI("")},
+	{Estimated, -1, true, "time that onebit takes an operation for where it cannot measure it", formatNs},
 	{RoundTrip, -1, false, "time of a cache line's round trip between two cores", formatNs},
 	{WriteRate, +1, false, "bytes written per second", formatRate},
 	{CopyRate, +1, false, "bytes read and written per second", formatRate},

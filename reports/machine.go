@@ -298,6 +298,11 @@ func (r *machineReport) costSheet() *sheet {
 		n, _ := strconv.Atoi(threads)
 		add("handing work to "+threadsText(threads), bench.NsPerOp, names.Dispatch(n))
 	}
+	for _, threads := range r.keys(names.BaseGather, names.Threads) {
+		n, _ := strconv.Atoi(threads)
+		add("until "+threadsText(threads)+" have begun and ended", bench.NsPerOp, names.Gather(n))
+		add("the same, as onebit estimates it", bench.Estimated, names.Gather(n))
+	}
 	if _, cells := r.machines[0].pairs(); len(cells) == 1 {
 		for pair := range cells {
 			add(fmt.Sprintf("round trip between CPU %d and %d", pair[0], pair[1]), bench.NsPerOp, names.RoundTrip(pair[0], pair[1]))

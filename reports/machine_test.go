@@ -34,6 +34,7 @@ func machineFile(t *testing.T, cpus int, scale float64) *bench.Results {
 			line(names.DotPeak{Type: "f32", ISA: "fma", Threads: threads}.String(), "100 ns/op %v mac/s", 5.6e10*wobble*float64(threads))
 			line(names.Frequency(threads), "100 ns/op")
 			line(names.Dispatch(threads), "%v ns/op", 50/wobble)
+			line(names.Gather(threads), "%v ns/op %v estimated-ns", 1e3/wobble, 400*threads)
 		}
 		for _, size := range []int{8192, 1 << 20} {
 			line(names.Latency{Bytes: size, Pages: "small"}.String(), "%v ns/op", float64(size)/8192/wobble)
@@ -64,6 +65,7 @@ func TestMachineTable(t *testing.T) {
 	for _, want := range []string{
 		"CPU1: reads 30.6 GB/s from memory with ", "multiplies and adds 228 G/s int8 with 2 threads (avx2)",
 		"memory  read    huge", "L1d     copy    small", "8 KiB", "a cycle", "32.6 a cycle", // 114.2e9/3.5e9
+		"until 2 threads have begun and ended", "the same, as onebit estimates it", "800 ns",
 		"reading the time", "round trip between CPU 0 and 1", "3.50 GHz",
 		"unavailable: DotPeak/type=bf16/isa=avx512bf16: this machine lacks avx512bf16", "unavailable: Latency/pages=huge: none",
 	} {

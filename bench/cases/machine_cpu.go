@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"onebit/bench"
@@ -69,6 +70,9 @@ func (m *machine) addCosts() {
 				pool.ForEach(threads, nothing)
 			}
 		}, m.probe(pool)})
+		if pool.Threads() > 1 {
+			m.suite.Cases = append(m.suite.Cases, gatherCase(pool, group, m.probe(pool)))
+		}
 		count := func(int) { _ = roofline.Cycles(cyclesOfOp) }
 		add(names.Frequency(threads), &repeated{func(n int) {
 			for range n {
@@ -77,6 +81,53 @@ func (m *machine) addCosts() {
 		}, m.withoutClock(pool)}, bench.Metric{Unit: bench.ClockRate, Value: cyclesOfOp * roofline.CyclesInLoop})
 	}
 }
+
+// gatherCase is one of how long it takes until a pool's threads have all begun and ended.
+func gatherCase(pool *kernels.Pool, group string, probe bench.Prober) bench.Case {
+	g := &gathering{pool: pool, Prober: probe}
+	g.task = g.meet
+	return bench.Case{
+		Name: names.Gather(pool.Threads()), Group: group, Ceiling: true,
+		Setup: func(context.Context) (bench.Instance, error) { return g, nil },
+	}
+}
+
+// A gathering is a dispatch whose tasks wait for each other, so that every thread
+// takes one.
+type gathering struct {
+	pool  *kernels.Pool
+	task  func(int)
+	begun atomic.Int32
+	bench.Prober
+}
+
+func (g *gathering) Run(ctx context.Context, n int) error {
+	for range n {
+		g.begun.Store(0)
+		g.pool.ForEach(g.pool.Threads(), g.task)
+	}
+	return ctx.Err()
+}
+
+// gatherLooks is how often a thread looks for the others before it lets them run.
+const gatherLooks = 1 << 14
+
+func (g *gathering) meet(int) {
+	all := int32(g.pool.Threads())
+	g.begun.Add(1)
+	for look := 1; g.begun.Load() < all; look++ {
+		if look%gatherLooks == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// Verify tells what a dispatch is taken for where it is not measured.
+func (g *gathering) Verify(context.Context) ([]bench.Metric, error) {
+	return []bench.Metric{{Unit: bench.Estimated, Value: kernels.DispatchTime(g.pool.Threads())}}, nil
+}
+
+func (g *gathering) Close() error { return nil }
 
 // cyclesOfOp makes an operation of Frequency a third of a millisecond long, so
 // that handing it out does not count.

@@ -23,6 +23,7 @@
 //	DotPeak/type=int8|f32|bf16/isa=I/threads=T
 //	RoundTrip/from=C/to=C
 //	Dispatch/threads=T
+//	Gather/threads=T
 //	Timer
 //	Frequency/threads=T
 //

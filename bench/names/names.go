@@ -26,6 +26,7 @@ const (
 	BaseLatency   = "Latency"   // a load that waits for the one before
 	BaseRoundTrip = "RoundTrip" // of a cache line between two CPUs
 	BaseDispatch  = "Dispatch"  // handing each thread of a pool a task of no work
+	BaseGather    = "Gather"    // the same, and waiting until all have begun theirs
 	BaseTimer     = "Timer"     // reading the clock
 	BaseFrequency = "Frequency" // of the CPUs' clock
 )
@@ -267,6 +268,10 @@ func RoundTrip(from, to int) string {
 // Dispatch is the name of what it costs to hand so many threads work.
 func Dispatch(threads int) string { return join(BaseDispatch, key{Threads, number(threads)}) }
 
+// Gather is the name of what it costs until so many threads have begun a task and all
+// have ended theirs.
+func Gather(threads int) string { return join(BaseGather, key{Threads, number(threads)}) }
+
 // Frequency is the name of the clock of so many threads.
 func Frequency(threads int) string { return join(BaseFrequency, key{Threads, number(threads)}) }
 
@@ -373,7 +378,7 @@ func IsCeiling(n bench.Name) bool { return n.Base == BaseRead || n.Base == BaseD
 
 // IsMachine reports whether a name is one of onebit machine's.
 func IsMachine(n bench.Name) bool {
-	return slices.Contains([]string{BaseBandwidth, BaseLatency, BaseRoundTrip, BaseDispatch, BaseTimer, BaseFrequency}, n.Base) ||
+	return slices.Contains([]string{BaseBandwidth, BaseLatency, BaseRoundTrip, BaseDispatch, BaseGather, BaseTimer, BaseFrequency}, n.Base) ||
 		n.Base == BaseDotPeak && n.Get(Type) != ""
 }
 

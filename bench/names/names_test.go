@@ -24,6 +24,7 @@ func TestStrings(t *testing.T) {
 		{Latency{64, "huge"}.String(), "Latency/bytes=64/pages=huge"},
 		{RoundTrip(0, 1), "RoundTrip/from=0/to=1"},
 		{Dispatch(2), "Dispatch/threads=2"},
+		{Gather(2), "Gather/threads=2"},
 		{Frequency(2), "Frequency/threads=2"},
 		{tg.String(), "Model/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2"},
 		{tg.Operation("", ""), "Op/model=bonsai-1.7b/variant=avx2/act=q8_128/packing=packed/test=tg64/depth=512/threads=2"},
