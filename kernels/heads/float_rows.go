@@ -15,9 +15,9 @@ type floatRows struct {
 	summary string
 	tile    int
 	rows    func(dst *float32, w *byte, stride int, x *float32, blocks, tiles int)
-	// four and two multiply that many columns of activations with weights that
-	// are converted once; nil where there is no such kernel.
-	four, two floatColumns
+	// few multiply 2 columns of activations, 3 and so on with weights that are
+	// converted once; nil where there are no such kernels.
+	few []floatColumns
 }
 
 // A floatColumns multiplies at most floatLaneRows rows; see float_stubs_amd64.go.
@@ -30,7 +30,7 @@ func (k floatRows) register() {
 		Name: k.isa.Name, Summary: k.summary, Format: k.format.format, Scheme: kernels.F32,
 		ISA: k.isa, Layout: kernels.Native, MatVec: k.matVec,
 	}
-	if k.four != nil {
+	if k.few != nil {
 		v.MatMul = k.matMul
 	}
 	kernels.Register(v)
@@ -55,21 +55,16 @@ func (k floatRows) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activatio
 	})
 }
 
-// matMul takes four columns at a time as long as there are so many, then two,
-// then one.
+// matMul takes as many columns at a time as there is a kernel for.
 func (k floatRows) matMul(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-	for c := 0; c < a.N; {
-		switch left := a.N - c; {
-		case left >= 4 && k.fits(m, r0, r1):
-			k.columns(k.four, 4, dst, m, a, c, r0, r1)
-			c += 4
-		case left >= 2 && k.fits(m, r0, r1):
-			k.columns(k.two, 2, dst, m, a, c, r0, r1)
-			c += 2
-		default:
+	for c, n := 0, 0; c < a.N; c += n {
+		n = min(a.N-c, 1+len(k.few))
+		if n == 1 || !k.fits(m, r0, r1) {
+			n = 1
 			k.matVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
-			c++
+			continue
 		}
+		k.columns(k.few[n-2], n, dst, m, a, c, r0, r1)
 	}
 }
 

@@ -35,6 +35,23 @@ func f32RowsAVX512(dst *float32, w *byte, stride int, x *float32, blocks int, ti
 //go:noescape
 func f32Columns2AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 
+// f32Columns3AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 3 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 3 {
+//		for r := range 4 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func f32Columns3AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
 // f32Columns4AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
 // apart and have blocks of 32 columns each, with 4 columns of activations. Results
 // of a column are dstStride floats behind those of the column before.
@@ -82,6 +99,23 @@ func f32RowsAVX2(dst *float32, w *byte, stride int, x *float32, blocks int, tile
 //
 //go:noescape
 func f32Columns2AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
+// f32Columns3AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 3 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 3 {
+//		for r := range 2 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func f32Columns3AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 
 // f32Columns4AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
 // apart and have blocks of 32 columns each, with 4 columns of activations. Results
@@ -131,6 +165,23 @@ func f16RowsAVX512(dst *float32, w *byte, stride int, x *float32, blocks int, ti
 //go:noescape
 func f16Columns2AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 
+// f16Columns3AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 3 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 3 {
+//		for r := range 4 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(half.ToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func f16Columns3AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
 // f16Columns4AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
 // apart and have blocks of 32 columns each, with 4 columns of activations. Results
 // of a column are dstStride floats behind those of the column before.
@@ -178,6 +229,23 @@ func f16RowsAVX2(dst *float32, w *byte, stride int, x *float32, blocks int, tile
 //
 //go:noescape
 func f16Columns2AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
+// f16Columns3AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 3 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 3 {
+//		for r := range 2 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(half.ToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func f16Columns3AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 
 // f16Columns4AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
 // apart and have blocks of 32 columns each, with 4 columns of activations. Results
@@ -227,6 +295,23 @@ func bf16RowsAVX512(dst *float32, w *byte, stride int, x *float32, blocks int, t
 //go:noescape
 func bf16Columns2AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 
+// bf16Columns3AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 3 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 3 {
+//		for r := range 4 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(half.BToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func bf16Columns3AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
 // bf16Columns4AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
 // apart and have blocks of 32 columns each, with 4 columns of activations. Results
 // of a column are dstStride floats behind those of the column before.
@@ -274,6 +359,23 @@ func bf16RowsAVX2(dst *float32, w *byte, stride int, x *float32, blocks int, til
 //
 //go:noescape
 func bf16Columns2AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
+
+// bf16Columns3AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
+// apart and have blocks of 32 columns each, with 3 columns of activations. Results
+// of a column are dstStride floats behind those of the column before.
+//
+//	for c := range 3 {
+//		for r := range 2 * tiles {
+//			var lanes [32]float32
+//			for k := range 32 * blocks {
+//				lanes[k%32] += float32(half.BToFloat32(binary.LittleEndian.Uint16(w[r*stride+2*k:])) * x[32*blocks*c+k])
+//			}
+//			dst[c*dstStride+r] = foldLanes(&lanes)
+//		}
+//	}
+//
+//go:noescape
+func bf16Columns3AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 
 // bf16Columns4AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
 // apart and have blocks of 32 columns each, with 4 columns of activations. Results

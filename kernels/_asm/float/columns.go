@@ -90,12 +90,12 @@ func (g *generator) zeroFrame(frame operand.Mem, bytes int) {
 // passes adds a panel of a tile to its lanes. The rows that are 16 further are
 // prefetched in the first pass.
 func (g *generator) passes(n int, w, x, lanes reg.Register, panel operand.Mem, row, column func(reg.Register, int) operand.Mem) {
-	acc := make([]reg.VecVirtual, g.sums)
+	parts := g.sums / (g.tile * n) // of a row, in a pass
+	acc := make([]reg.VecVirtual, parts*g.tile*n)
 	for i := range acc {
 		acc[i] = g.register()
 	}
 	size := int(acc[0].Size())
-	parts := g.sums / (g.tile * n) // of a row, in a pass
 	// at is where the lanes of acc[i] are.
 	at := func(pass, i int) operand.Mem {
 		c, r, part := i/parts/g.tile, i/parts%g.tile, pass*parts+i%parts

@@ -31,8 +31,9 @@ func Generate(p *asm.Program) {
 		} {
 			g := &generator{p, w, t}
 			g.rows()
-			g.columns(2)
-			g.columns(4)
+			for n := 2; n <= 4; n++ {
+				g.columns(n)
+			}
 		}
 	}
 }
