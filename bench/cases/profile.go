@@ -394,7 +394,7 @@ func (o *opObserver) pass(start time.Time, d time.Duration) *profile.Pass {
 		key := profile.Key{Block: op.Block, Op: op.Name}
 		out.Spans[i] = profile.Span{
 			Key: key, Start: at, End: at + op.Duration,
-			Work: profile.Work{Bytes: op.Bytes, Moved: op.Moved, MACs: op.MACs, Float: o.inFloat(key), Calls: 1},
+			Work: profile.Work{Bytes: op.Bytes, Moved: op.Moved, MACs: op.MACs, Float: o.inFloat(key) && !op.Int8, Calls: 1},
 		}
 	}
 	shift := o.recorder.Origin().Sub(start)
@@ -408,8 +408,8 @@ func (o *opObserver) pass(start time.Time, d time.Duration) *profile.Pass {
 	return out
 }
 
-// inFloat reports whether an operation computes in float32: attention does, and
-// what multiplies activations that are not quantized.
+// inFloat reports whether an operation computes in float32: attention does unless it
+// says otherwise, and what multiplies activations that are not quantized.
 func (o *opObserver) inFloat(k profile.Key) bool {
 	tensors := o.tensors[k]
 	return len(tensors) == 0 || o.floats[tensors[0]]

@@ -22,7 +22,10 @@ type Op struct {
 	Moved int
 	// MACs is the multiplications of weights, keys and values with
 	// activations, each with an addition.
-	MACs     int
+	MACs int
+	// Int8 says that multiplications without weights, those of attention, are of
+	// integers.
+	Int8     bool
 	Start    time.Time
 	Duration time.Duration // on the device, where that tells
 	// Results are what it computed, gone when Observe returns. They are the

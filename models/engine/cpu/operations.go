@@ -135,7 +135,7 @@ func (s *stream) AttendEach(op string, texts []engine.Stream, dst, q, k, v engin
 	for c, t := range texts {
 		t := t.(*stream)
 		w, tasks := t.beginAttend(len(texts), column(d, c), column(q, c), column(k, c), column(v, c))
-		all.bytes, all.moved, all.macs = all.bytes+w.bytes, all.moved+w.moved, all.macs+w.macs
+		all.bytes, all.moved, all.macs, all.int8 = all.bytes+w.bytes, all.moved+w.moved, all.macs+w.macs, w.int8
 		s.attending, s.attendEach = append(s.attending, t), tasks
 	}
 	s.each(len(texts)*s.attendEach, attendCost*float64(all.macs), s.attendingTask)
@@ -178,7 +178,7 @@ func (s *stream) attention() work {
 	positions := s.n*s.position + s.n*(s.n+1)/2
 	return work{
 		bytes: s.cache.bytes(s.position + s.n), moved: floatBytes(len(s.q.data), len(s.k.data), len(s.v.data), len(s.dst.data)),
-		macs: 2 * positions * s.q.width,
+		macs: 2 * positions * s.q.width, int8: s.cache.int8,
 	}
 }
 

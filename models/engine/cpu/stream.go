@@ -266,7 +266,10 @@ func (s *stream) begin() (start time.Time) {
 }
 
 // work is what an operation reads, moves and computes; see engine.Op.
-type work struct{ bytes, moved, macs int }
+type work struct {
+	bytes, moved, macs int
+	int8               bool // see engine.Op
+}
 
 // end reports an operation with one result.
 func (s *stream) end(start time.Time, name string, w work, b *buffer) {
@@ -277,7 +280,7 @@ func (s *stream) end(start time.Time, name string, w work, b *buffer) {
 
 func (s *stream) report(start time.Time, name string, w work, tokens int, results []engine.Result) {
 	s.observer.Observe(engine.Op{
-		Name: name, Block: s.block, Tokens: tokens, Bytes: w.bytes, Moved: w.moved, MACs: w.macs,
+		Name: name, Block: s.block, Tokens: tokens, Bytes: w.bytes, Moved: w.moved, MACs: w.macs, Int8: w.int8,
 		Start: start, Duration: clock.Since(start), Results: results,
 	})
 	s.results = results[:0]
