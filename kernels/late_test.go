@@ -47,10 +47,13 @@ func testLateWorker(t *testing.T, end func()) {
 	}
 
 	ones := func(int) float32 { return 1 }
-	v.MatVec = func(dst []float32, _ *Matrix, _ *Activations, _, r0, r1 int) {
+	v.MatVec = func(dst []float32, its *Matrix, _ *Activations, _, r0, r1 int) {
 		if &dst[0] != &got[0] { // the worker's own memory
 			close(late)
 			<-goOn
+			if its.Data == nil {
+				t.Error("the matrix was closed while a worker reads it")
+			}
 			fill(dst, r0, r1, func(int) float32 { return -1 })
 			end()
 			return
@@ -78,10 +81,13 @@ func testLateWorker(t *testing.T, end func()) {
 		freed <- err
 	case <-time.After(10 * time.Millisecond):
 	}
+	data := m.Data
+	m.Data = nil // as Close does
 	close(goOn)
 	if err := <-freed; err != nil {
 		t.Error(err)
 	}
+	m.Data = data
 	if !slices.Equal(got, want) {
 		t.Errorf("what came too late was written: %v, want %v", got, want)
 	}

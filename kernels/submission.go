@@ -28,6 +28,7 @@ type thread struct {
 	Activations
 	shared     Activations // the first thread's, with the scratch of this one
 	own        []float32   // results of a task that the thread may lose
+	matrix     Matrix      // of such a task: the caller may close its own
 	submission int
 	_          [128]byte
 }
@@ -265,13 +266,16 @@ func (s *submission) runChunk(thread, i int) {
 // runHeld computes rows [r0, r1) of task i, which the caller takes over if the worker
 // is late: then only the worker's own memory has its results.
 func (s *submission) runHeld(thread, i int, pr Product, a *Activations, r0, r1 int) {
-	own := s.threads[thread].own[:len(pr.Dst)]
+	t, rows := &s.threads[thread], pr.Matrix.Rows
+	own := t.own[:len(pr.Dst)]
+	t.matrix = *pr.Matrix
 	s.dispatcher.hold(thread, i)
-	pr.Variant.Rows(own, pr.Matrix, a, r0, r1)
+	pr.Variant.Rows(own, &t.matrix, a, r0, r1)
+	t.matrix = Matrix{}
 	if !s.dispatcher.release(thread) {
 		return
 	}
-	for c := 0; c < len(own); c += pr.Matrix.Rows {
+	for c := 0; c < len(own); c += rows {
 		copy(pr.Dst[c+r0:c+r1], own[c+r0:c+r1])
 	}
 }
