@@ -22,12 +22,13 @@ type attention struct {
 	answers []float32 // rows × width: of the tiles so far
 	scores  []float32 // rows × cacheTile
 	states  []softmax // rows
+	tops    []float32 // rows: the largest scores of a tile
+	sums    []float32 // rows: of a tile's weights
 	// Over keys and values in floats.
-	parts []float32 // rows × width: of a tile
+	tiles []float32 // rows × width: what a tile adds up to
 	// Over keys and values in int8.
-	queryCodes []byte    // rows × width / 32 × queryBytes
-	tops, sums []float32 // rows: of a tile
-	bounds     []uint32  // of a tile's scales in each block, as bits
+	queryCodes []byte   // rows × width / 32 × queryBytes
+	bounds     []uint32 // of a tile's scales in each block, as bits
 	weighing
 }
 
@@ -35,8 +36,6 @@ type attention struct {
 type softmax struct {
 	top float32 // the largest score
 	sum float64
-	// by is what to multiply sums with that had the largest score before.
-	by float32
 }
 
 const (
@@ -44,7 +43,7 @@ const (
 	// queries of a task while they are in the first-level cache.
 	attendSpan = 32
 	// attendRows is how many queries are one task, in a long batch.
-	attendRows = 64
+	attendRows = 128
 	// meetRows is how many rows meet values together, if they see the same ones.
 	meetRows = 12
 )
@@ -64,10 +63,11 @@ func (s *stream) newAttention() *attention {
 func (a *attention) resize(kv *cache, rows int) {
 	a.queries, a.answers = grow(a.queries, rows*kv.dim), grow(a.answers, rows*kv.dim)
 	a.scores, a.states = grow(a.scores, rows*cacheTile), grow(a.states, rows)
+	a.tops, a.sums, a.by, a.parts = grow(a.tops, rows), grow(a.sums, rows), grow(a.by, rows), grow(a.parts, rows)
 	if kv.int8 {
 		a.resizeInt8(rows, kv.dim/q8Len)
 	} else {
-		a.parts = grow(a.parts, rows*kv.dim)
+		a.tiles = grow(a.tiles, rows*kv.dim)
 	}
 }
 
@@ -143,13 +143,59 @@ func (t *tile) meet() {
 		return
 	}
 	t.score(from)
-	for r := from; r < len(t.states); r++ {
-		t.states[r].advance(t.vec, t.scores[r*cacheTile:][:t.sees(r)], t.scoreScale)
+	if t.cache.halves {
+		t.soften(from)
+		for r, part := range t.parts {
+			if part != 1 {
+				weights := t.scores[(from+r)*cacheTile:][:cacheTile]
+				t.vec.scale(weights, weights, ones[:cacheTile], part)
+			}
+		}
+	} else {
+		t.by = t.by[:len(t.states)-from]
+		for r := range t.by {
+			t.by[r] = t.states[from+r].advance(t.vec, t.scores[(from+r)*cacheTile:][:t.sees(from+r)], t.scoreScale)
+		}
 	}
 	t.weigh(from)
 	dim := t.cache.dim
-	for r := from; r < len(t.states); r++ {
-		t.vec.blend(t.answers[r*dim:][:dim], t.parts[r*dim:][:dim], t.states[r].by)
+	for r, by := range t.by {
+		at := (from + r) * dim
+		t.vec.blend(t.answers[at:][:dim], t.tiles[at:][:dim], by)
+	}
+}
+
+// soften turns the scores of rows, from one on, into weights relative to each row's
+// largest of the tile, and joins their sums. It is for keys and values that
+// rounding has left less exact than its powers of two.
+func (t *tile) soften(from int) {
+	for r := from; r < len(t.states) && t.sees(r) < cacheTile; r++ {
+		hidden := t.scores[r*cacheTile:][t.sees(r):cacheTile]
+		for i := range hidden {
+			hidden[i] = float32(math.Inf(-1))
+		}
+	}
+	rows := len(t.states) - from
+	t.by, t.parts = t.by[:rows], t.parts[:rows]
+	t.vec.soften(t.scores[from*cacheTile:], t.tops[:rows], t.sums[:rows], t.scoreScale*math.Log2E)
+	t.join(t.states[from:])
+}
+
+// join counts the sums of a tile in those of the rows, which is what by and parts
+// say of their answers.
+func (t *tile) join(states []softmax) {
+	by, parts := t.by, t.parts
+	for r := range states {
+		parts[r] = -float32(math.Abs(float64(t.tops[r] - states[r].top)))
+	}
+	t.vec.exp(lanes{}, parts, 0, t.scoreScale)
+	for r := range states {
+		s := &states[r]
+		by[r] = 1
+		if t.tops[r] > s.top {
+			s.top, by[r], parts[r] = t.tops[r], parts[r], 1
+		}
+		s.sum = float64(s.sum*float64(by[r])) + float64(float64(parts[r])*float64(t.sums[r]))
 	}
 }
 
@@ -179,7 +225,7 @@ func (t *tile) score(from int) {
 // weigh adds up the values by the rows' weights.
 func (t *tile) weigh(from int) {
 	dim := t.cache.dim
-	clear(t.parts[from*dim:])
+	clear(t.tiles[from*dim:])
 	together := max(1, meetRows/t.heads) * t.heads // whole columns
 	for at := 0; at < t.positions; at += attendSpan {
 		n := min(attendSpan, t.positions-at)
@@ -215,7 +261,7 @@ func (t *tile) weighHalves(from, at, n int, ahead []byte) {
 	dim := t.cache.dim
 	for r := from; r < len(t.states); r += t.heads {
 		if seen := min(t.sees(r)-at, n); seen > 0 {
-			t.vec.weightedF16(t.parts[r*dim:(r+t.heads)*dim], t.scores[r*cacheTile+at:], t.values[at*t.cache.rowBytes:], dim, seen, ahead)
+			t.vec.weightedF16(t.tiles[r*dim:(r+t.heads)*dim], t.scores[r*cacheTile+at:], t.values[at*t.cache.rowBytes:], dim, seen, ahead)
 			ahead = nil
 		}
 	}
@@ -227,19 +273,21 @@ func (t *tile) weighRows(r, end, at, from, n int, values []float32, ahead []byte
 	dim := t.cache.dim
 	seen := min(t.sees(r)-at, n)
 	if seen > from {
-		t.vec.weighted(t.parts[r*dim:end*dim], t.scores[r*cacheTile+at+from:], values[from*dim:], dim, seen-from, ahead)
+		t.vec.weighted(t.tiles[r*dim:end*dim], t.scores[r*cacheTile+at+from:], values[from*dim:], dim, seen-from, ahead)
 	}
 	return max(from, seen)
 }
 
 // advance turns scores, which are to be multiplied with scale, into weights in
-// place, and counts them. Sums are float64. A score that is NaN makes that NaN.
-func (s *softmax) advance(v *Vectors, scores []float32, scale float32) {
+// place, and counts them. It returns what to multiply sums with that had the largest
+// score before. Sums are float64. A score that is NaN makes that NaN.
+func (s *softmax) advance(v *Vectors, scores []float32, scale float32) (by float32) {
 	top := max(s.top, v.maximum(scores))
-	s.by = 1
+	by = 1
 	if top != s.top {
-		s.by = math32.Exp(float32((s.top - top) * scale))
+		by = math32.Exp(float32((s.top - top) * scale))
 	}
-	s.sum = float64(s.sum*float64(s.by)) + v.exp(lanes{}, scores, top, scale).fold()
+	s.sum = float64(s.sum*float64(by)) + v.exp(lanes{}, scores, top, scale).fold()
 	s.top = top
+	return by
 }

@@ -34,14 +34,13 @@ type weighing struct {
 
 // weighingFloats is how many float32 resize makes.
 func weighingFloats(rows, blocks int) int {
-	return 4*rows + blocks*(cacheTile+2*rows+1) + meetRows*blocks*cacheTile/2
+	return blocks*(cacheTile+2*rows+1) + meetRows*blocks*cacheTile/2
 }
 
 // resize makes room for what attention over int8 holds besides.
 func (a *attention) resizeInt8(rows, blocks int) {
 	w := &a.weighing
 	a.queryCodes = grow(a.queryCodes, rows*blocks*queryBytes)
-	a.tops, a.sums, w.by, w.parts = grow(a.tops, rows), grow(a.sums, rows), grow(w.by, rows), grow(w.parts, rows)
 	w.blocks, w.scales, a.bounds = blocks, grow(w.scales, blocks*cacheTile), grow(a.bounds, blocks)
 	w.factors, w.units = grow(w.factors, rows*blocks), grow(w.units, rows*blocks)
 	w.codes = grow(w.codes, meetRows*blocks*cacheTile)
@@ -64,39 +63,12 @@ func (t *tile) scoreInt8(from int) {
 // meetInt8 takes rows through a tile.
 func (t *tile) meetInt8(from int) {
 	t.scoreInt8(from)
-	for r := from; r < len(t.states) && t.sees(r) < cacheTile; r++ {
-		hidden := t.scores[r*cacheTile:][t.sees(r):cacheTile]
-		for i := range hidden {
-			hidden[i] = float32(math.Inf(-1))
-		}
-	}
-	rows := len(t.states) - from
+	t.soften(from)
+	t.bound(from)
 	w := &t.weighing
 	w.answers, w.weights = t.answers[from*t.cache.dim:], t.scores[from*cacheTile:]
-	w.by, w.parts = w.by[:rows], w.parts[:rows]
-	t.vec.soften(w.weights, t.tops[:rows], t.sums[:rows], t.scoreScale*math.Log2E)
-	t.join(t.states[from:])
-	t.bound(from)
 	w.values, w.positions, w.ahead = t.cache.int8Values(t.values, t.positions, &t.reader), t.positions, t.next
 	t.vec.weigh(w)
-}
-
-// join counts the sums of a tile in those of the rows, which is what by and parts
-// say of their answers.
-func (t *tile) join(states []softmax) {
-	by, parts := t.weighing.by, t.weighing.parts
-	for r := range states {
-		parts[r] = -float32(math.Abs(float64(t.tops[r] - states[r].top)))
-	}
-	t.vec.exp(lanes{}, parts, 0, t.scoreScale)
-	for r := range states {
-		s := &states[r]
-		by[r] = 1
-		if t.tops[r] > s.top {
-			s.top, by[r], parts[r] = t.tops[r], parts[r], 1
-		}
-		s.sum = float64(s.sum*float64(by[r])) + float64(float64(parts[r])*float64(t.sums[r]))
-	}
 }
 
 // bound fetches the scales of the tile's values, and sets factors and units by the

@@ -173,7 +173,7 @@ func badCache(t *formats.Type) error {
 // attentionBytes is what newAttention makes.
 func attentionBytes(opt engine.StreamOptions, dim, group int) int {
 	rows := min(attendRun(group), opt.Batch) * group
-	all := floatBytes(2*rows*dim, rows*cacheTile) + 16*rows
+	all := floatBytes(2*rows*dim, rows*cacheTile, 4*rows) + 16*rows
 	if cells[opt.Cache].int8 {
 		blocks := dim / q8Len
 		return all + rows*blocks*queryBytes + floatBytes(int8ReaderFloats(dim), weighingFloats(rows, blocks))

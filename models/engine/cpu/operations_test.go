@@ -66,8 +66,8 @@ func TestSoftmax(t *testing.T) {
 	state := softmax{top: float32(math.Inf(-1))}
 	first, second := []float32{0, 2}, []float32{3}
 	state.advance(Scalar, first, 1)
-	state.advance(Scalar, second, 1)
-	near(t, "of earlier parts", []float32{state.by, float32(state.sum), second[0]}, math.Exp(-1), 1+math.Exp(-1)+math.Exp(-3), 1)
+	by := state.advance(Scalar, second, 1)
+	near(t, "of earlier parts", []float32{by, float32(state.sum), second[0]}, math.Exp(-1), 1+math.Exp(-1)+math.Exp(-3), 1)
 }
 
 // Of a head that 4 bits cannot hold nothing is left that looks like numbers, and
@@ -141,8 +141,11 @@ func testAttention(t *testing.T, v *Vectors, format *formats.Type) {
 	put(1, 2, head(9, 9), head(9, 9)) // a later position's
 	s.scoreScale *= float32(math.Sqrt(dim) * ln3 / (127.0 / 32) / 127)
 	rounding := 0.0
-	if s.cache.int8 {
+	switch {
+	case s.cache.int8:
 		rounding = 127 * 8 / 2.0 / codeMost // half a unit of the largest value
+	case s.cache.halves:
+		rounding = 127 * 8 * 4e-6 // as math32.Exp2
 	}
 	for heads := 1; heads <= 2; heads++ {
 		nearBy(t, "two positions", rounding, answer(1, heads), 762, 635, 508, 254)

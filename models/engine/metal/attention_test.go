@@ -21,11 +21,12 @@ import (
 type looking struct {
 	engine.Stream
 	q, k, v, y engine.Buffer
+	format     *formats.Type // which holds the text's numbers
 }
 
 const lookDim, lookHeads, lookContext = 32, 2, 600
 
-func look(t *testing.T, open engine.Opener, cache *formats.Type) *looking {
+func look(t *testing.T, open engine.Opener, cache, format *formats.Type) *looking {
 	t.Helper()
 	e, err := open(source{})
 	if err != nil {
@@ -39,7 +40,7 @@ func look(t *testing.T, open engine.Opener, cache *formats.Type) *looking {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return &looking{s, s.Buffer(lookHeads * lookDim), s.Buffer(lookDim), s.Buffer(lookDim), s.Buffer(lookHeads * lookDim)}
+	return &looking{s, s.Buffer(lookHeads * lookDim), s.Buffer(lookDim), s.Buffer(lookDim), s.Buffer(lookHeads * lookDim), format}
 }
 
 // to takes tokens up to a position in, and returns what each got.
@@ -50,7 +51,7 @@ func (l *looking) to(end int) ([]float32, error) {
 		for i := range x {
 			x[i] = float32(rng.NormFloat64())
 		}
-		l.Write(b, held(x)[from*b.Width():])
+		l.Write(b, l.held(x)[from*b.Width():])
 	}
 	l.Begin(end - from)
 	l.Enter(0)
@@ -61,11 +62,11 @@ func (l *looking) to(end int) ([]float32, error) {
 	return slices.Clone(y), err
 }
 
-// held is x as q8_0 holds it.
-func held(x []float32) []float32 {
-	n, err := formats.Q8_0.Bytes(1, len(x))
+// held is x as the format holds it.
+func (l *looking) held(x []float32) []float32 {
+	n, err := l.format.Bytes(1, len(x))
 	data := make([]byte, n)
-	if err = errors.Join(err, formats.Q8_0.Quantize(data, x, 1, len(x)), formats.Q8_0.Dequantize(x, data, 1, len(x))); err != nil {
+	if err = errors.Join(err, l.format.Quantize(data, x, 1, len(x)), l.format.Dequantize(x, data, 1, len(x))); err != nil {
 		panic(err)
 	}
 	return x
@@ -85,18 +86,18 @@ func (l *looking) text(t *testing.T, ends ...int) (y []float32) {
 }
 
 // Texts of more positions than a threadgroup looks at get what the CPU engine
-// gives, which over q8_0 would round queries too and over float32 does not, and the same bits wherever batches and command buffers end; also when the
-// text goes back to before the boundary.
+// gives over float32 and numbers that the cache holds (over q8_0 it rounds queries and weights too, over fp16 its powers of two are shorter), and the same bits
+// wherever batches and command buffers end; also when the text goes back to before the boundary.
 func TestLongTexts(t *testing.T) {
 	d := device(t)
 	for _, c := range []struct {
-		cache, exact *formats.Type
-		end          int
-	}{{formats.F16, formats.F16, 520}, {formats.Q8_0, formats.F32, 264}} {
+		cache *formats.Type
+		end   int
+	}{{formats.F16, 520}, {formats.Q8_0, 264}} {
 		t.Run(c.cache.Name, func(t *testing.T) {
 			const column = lookHeads * lookDim
-			want := look(t, cpu.Open(cpu.Options{Threads: 1}), c.exact).text(t, c.end)
-			l := look(t, metal.Open(metal.Options{Device: d, Work: 40 * 256 * column}), c.cache)
+			want := look(t, cpu.Open(cpu.Options{Threads: 1}), formats.F32, c.cache).text(t, c.end)
+			l := look(t, metal.Open(metal.Options{Device: d, Work: 40 * 256 * column}), c.cache, c.cache)
 			cut := l.text(t, c.end)
 			for _, from := range []int{0, 256, c.end - 8} {
 				if e := deviation.Of(cut[from*column:], want[from*column:]).NMSE(); !(e < 1e-12) {
@@ -118,8 +119,8 @@ func TestLongTexts(t *testing.T) {
 // Memory for parts that is not there is an error, and the text goes on behind it.
 func TestLongTextsWithoutMemory(t *testing.T) {
 	d, lib := faulty(t)
-	want := look(t, metal.Open(metal.Options{Device: d}), formats.F16).text(t, 250, 257)
-	l := look(t, metal.Open(metal.Options{Device: d}), formats.F16)
+	want := look(t, metal.Open(metal.Options{Device: d}), formats.F16, formats.F16).text(t, 250, 257)
+	l := look(t, metal.Open(metal.Options{Device: d}), formats.F16, formats.F16)
 	y := l.text(t, 250)
 	failed := 0
 	for n := 0; ; n++ {
