@@ -153,10 +153,10 @@ func (s *stream) beginAttend(texts int, dst, q, k, v *buffer) (w work, tasks int
 	for len(s.attentions) < cap(s.attentions) {
 		s.attentions <- s.newAttention()
 	}
-	if s.n == 1 {
-		s.storeColumn(0)
+	if stores := storeTasks(s.position, s.n); stores == 1 {
+		s.storeColumns(0)
 	} else {
-		s.each(s.n, storeCost*float64(len(k.data)+len(v.data)), s.storeTask)
+		s.each(stores, storeCost*float64(len(k.data)+len(v.data)), s.storeTask)
 	}
 	run := attendRun(s.group())
 	runs := (s.n + run - 1) / run
@@ -182,10 +182,28 @@ func (s *stream) attention() work {
 	}
 }
 
-// storeColumn stores the keys and values of a column.
-func (s *stream) storeColumn(c int) {
+// storeTogether is how many positions are stored by one task: values of four in q4_0
+// share bytes.
+const storeTogether = 4
+
+// storeTasks returns how many tasks store n columns from a position on.
+func storeTasks(position, n int) int {
+	return roundUp(position%storeTogether+n, storeTogether) / storeTogether
+}
+
+// storedBy returns the columns [from, to) that a task stores.
+func storedBy(task, position, n int) (from, to int) {
+	from = task*storeTogether - position%storeTogether
+	return max(from, 0), min(from+storeTogether, n)
+}
+
+// storeColumns is task i of storing keys and values.
+func (s *stream) storeColumns(i int) {
 	a := <-s.attentions
-	s.cache.put(s.block, s.position+c, s.k.column(c), s.v.column(c), &a.writer)
+	from, to := storedBy(i, s.position, s.n)
+	for c := from; c < to; c++ {
+		s.cache.put(s.block, s.position+c, s.k.column(c), s.v.column(c), &a.writer)
+	}
 	s.attentions <- a
 }
 

@@ -70,6 +70,27 @@ func TestSoftmax(t *testing.T) {
 	near(t, "of earlier parts", []float32{by, float32(state.sum), second[0]}, math.Exp(-1), 1+math.Exp(-1)+math.Exp(-3), 1)
 }
 
+// Tasks that store keys and values take each column once, and two tasks never write
+// to positions that share bytes.
+func TestStoreTasks(t *testing.T) {
+	for position := range 2 * storeTogether {
+		for n := 1; n <= 3*storeTogether; n++ {
+			next, last := 0, -1
+			for i := range storeTasks(position, n) {
+				from, to := storedBy(i, position, n)
+				shared := (position + from) / storeTogether
+				if from != next || to <= from || shared == last || (position+to-1)/storeTogether != shared {
+					t.Errorf("of %d columns at position %d task %d stores [%d, %d)", n, position, i, from, to)
+				}
+				next, last = to, shared
+			}
+			if next != n {
+				t.Errorf("of %d columns at position %d those from %d on are not stored", n, position, next)
+			}
+		}
+	}
+}
+
 // Of a head that 4 bits cannot hold nothing is left that looks like numbers, and
 // other positions are not touched.
 func TestBadQ4(t *testing.T) {

@@ -136,7 +136,7 @@ func (e *Engine) NewStream(opt engine.StreamOptions) (engine.Stream, error) {
 			return nil, err
 		}
 	}
-	s.storeTask, s.attendTask, s.gateTask = s.storeColumn, s.attendRuns, s.gateChunk
+	s.storeTask, s.attendTask, s.gateTask = s.storeColumns, s.attendRuns, s.gateChunk
 	s.attendingTask = s.attendOne
 	s.convolveTask, s.deltaTask, s.rotateTask = s.convolveChannels, s.deltaSlab, s.rotateRun
 	s.gatesTask, s.normalizeTask, s.selectTask = s.gatesColumn, s.normalizeColumn, s.selectColumn
