@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // Open opens a regular file for reading. Opening anything else might never
@@ -20,7 +21,13 @@ func Open(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mustBeRegular(path, f.Stat); err != nil {
+	err = mustBeRegular(path, f.Stat)
+	// The kernel's logs are regular files by their mode, and reading one waits for the
+	// next line: what can be waited for has deadlines.
+	if err == nil && f.SetReadDeadline(time.Time{}) == nil {
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("is a file that the system writes as it is read, want a regular file")}
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}

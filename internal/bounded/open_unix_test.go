@@ -38,6 +38,23 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// What the kernel writes as it is read, such as /proc/kmsg, may be waited for without
+// end, though its mode is that of a regular file.
+func TestOpenRefusesWhatWaits(t *testing.T) {
+	const mounts = "/proc/self/mountinfo" // that anyone may read, and wait for
+	if _, err := os.Stat(mounts); err != nil {
+		t.Skip("no such file here: ", err)
+	}
+	link := filepath.Join(t.TempDir(), "results.txt")
+	if err := os.Symlink(mounts, link); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(link)
+	if f != nil || err == nil || !strings.Contains(err.Error(), link) || !strings.Contains(err.Error(), "want a regular file") {
+		t.Errorf("Open = %v, %v", f, err)
+	}
+}
+
 // A pipe that took a regular file's place since it was looked at is opened
 // without waiting.
 func TestOpenDoesNotWait(t *testing.T) {

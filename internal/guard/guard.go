@@ -29,7 +29,7 @@ type Buffer struct {
 	usable   []byte // canaries, data, canaries
 	start    int    // of data in usable
 	pages    pages
-	readOnly []byte // what data held when it became read-only
+	readOnly []byte // what data held when it became read-only, unless writes fault
 }
 
 // New returns n zero bytes that end where an inaccessible page begins. They are
@@ -95,7 +95,9 @@ func (b *Buffer) Bytes() []byte { return b.data }
 // do that, a change is an error when the test ends.
 func (b *Buffer) ReadOnly(tb TB) {
 	tb.Helper()
-	b.readOnly = slices.Clone(b.data)
+	if !Enforced {
+		b.readOnly = slices.Clone(b.data)
+	}
 	if err := b.pages.protect(); err != nil {
 		tb.Fatalf("guard: make %d bytes read-only: %v", len(b.data), err)
 	}
@@ -134,10 +136,8 @@ func place(tb TB, n int, start func(room int) int) *Buffer {
 	b := &Buffer{usable: p.usable(), start: start(room), pages: p}
 	// Not a slice expression: where nothing is left, those keep the old address.
 	b.data = unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(&b.usable[0]), b.start)), n)
-	for i := range b.usable {
-		b.usable[i] = canary(i)
-	}
-	clear(b.data)
+	fill(b.usable[:b.start], 0)
+	fill(b.usable[b.start+n:], b.start+n)
 	tb.Cleanup(func() { b.finish(tb) })
 	return b
 }
@@ -146,11 +146,12 @@ func place(tb TB, n int, start func(room int) int) *Buffer {
 func (b *Buffer) finish(tb TB) {
 	tb.Helper()
 	end := b.start + len(b.data)
-	for i, v := range b.usable {
-		if (i < b.start || i >= end) && v != canary(i) {
-			tb.Errorf("guard: byte %d of a buffer of %d bytes was overwritten with %#x", i-b.start, len(b.data), v)
-			break
-		}
+	at, ok := filled(b.usable[:b.start], 0)
+	if ok {
+		at, ok = filled(b.usable[end:], end)
+	}
+	if !ok {
+		tb.Errorf("guard: byte %d of a buffer of %d bytes was overwritten with %#x", at-b.start, len(b.data), b.usable[at])
 	}
 	if b.readOnly != nil && !bytes.Equal(b.readOnly, b.data) {
 		tb.Errorf("guard: a read-only buffer of %d bytes was changed", len(b.data))
@@ -163,6 +164,37 @@ func (b *Buffer) finish(tb TB) {
 	}
 }
 
-// canary differs between neighbours, so that a shifted copy is found too, and
-// is never zero.
-func canary(i int) byte { return byte(0xa0 | i%13) }
+// canaries repeat, differ between neighbours, so that a shifted copy is found too, and
+// are never zero.
+var canaries = func() (c [13 * 79]byte) {
+	for i := range c {
+		c[i] = byte(0xa0 | i%13)
+	}
+	return c
+}()
+
+// fill writes canaries to b, the first of them number from.
+func fill(b []byte, from int) {
+	for len(b) > 0 {
+		n := copy(b, canaries[from%len(canaries):])
+		b, from = b[n:], from+n
+	}
+}
+
+// filled reports whether fill(b, from) would change nothing, or else the number of the
+// first canary that it would.
+func filled(b []byte, from int) (at int, ok bool) {
+	for len(b) > 0 {
+		want := canaries[from%len(canaries):]
+		n := min(len(b), len(want))
+		if !bytes.Equal(b[:n], want[:n]) {
+			for i := range n {
+				if b[i] != want[i] {
+					return from + i, false
+				}
+			}
+		}
+		b, from = b[n:], from+n
+	}
+	return 0, true
+}

@@ -17,9 +17,8 @@ func reserve(room int) (pages, error) {
 	m := make([]byte, room+3*page)
 	start := int(-uintptr(unsafe.Pointer(&m[0])) % uintptr(page))
 	m = m[start : start+room+2*page]
-	for i := range page {
-		m[i], m[page+room+i] = canary(i), canary(i)
-	}
+	fill(m[:page], 0)
+	fill(m[page+room:], 0)
 	return pages{m}, nil
 }
 
@@ -32,13 +31,11 @@ func (p pages) protect() error { return nil }
 
 func (p pages) intact() (where string, ok bool) {
 	page := os.Getpagesize()
-	for i := range page {
-		switch {
-		case p.memory[i] != canary(i):
-			return "before", false
-		case p.memory[len(p.memory)-page+i] != canary(i):
-			return "after", false
-		}
+	if _, ok := filled(p.memory[:page], 0); !ok {
+		return "before", false
+	}
+	if _, ok := filled(p.memory[len(p.memory)-page:], 0); !ok {
+		return "after", false
 	}
 	return "", true
 }

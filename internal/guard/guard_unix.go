@@ -16,12 +16,11 @@ type pages struct{ mapping []byte }
 
 func reserve(room int) (pages, error) {
 	page := os.Getpagesize()
-	m, err := unix.Mmap(-1, 0, room+2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	m, err := unix.Mmap(-1, 0, room+2*page, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return pages{}, err
 	}
-	err = errors.Join(unix.Mprotect(m[:page], unix.PROT_NONE), unix.Mprotect(m[page+room:], unix.PROT_NONE))
-	if err != nil {
+	if err := unix.Mprotect(m[page:page+room], unix.PROT_READ|unix.PROT_WRITE); err != nil {
 		return pages{}, errors.Join(err, unix.Munmap(m))
 	}
 	return pages{m}, nil

@@ -1,5 +1,7 @@
-// Package require decides whether a test may be skipped for something that
-// this machine lacks: a CPU feature, a browser, a disassembler.
+// Package require decides what of the tests runs: whether one may be skipped for
+// something that this machine lacks (a CPU feature, a browser, a disassembler),
+// which part of an exhaustive one is drawn, and what a test has to do with the
+// race detector or a played machine.
 package require
 
 import (

@@ -44,3 +44,11 @@ func TestProcs(t *testing.T) {
 		t.Errorf("GOMAXPROCS %d after the test, want %d", got, before)
 	}
 }
+
+func TestEmulated(t *testing.T) {
+	for value, want := range map[string]bool{"": false, "1": true} {
+		if t.Setenv(emulated, value); Emulated() != want {
+			t.Errorf("%s=%q: %t", emulated, value, Emulated())
+		}
+	}
+}

@@ -146,14 +146,14 @@ func (t *tile) addProducts(a, b *tile, signedA, signedB bool) error {
 	case t.rows != a.rows || t.colsb != b.colsb || a.colsb/4 != b.rows:
 		return fmt.Errorf("%d × %d bytes += %d × %d · %d × %d", t.rows, t.colsb, a.rows, a.colsb, b.rows, b.colsb)
 	}
+	as, bs := a.extend(signedA), b.extend(signedB)
 	for m := range t.rows {
 		for n := range t.colsb / 4 {
 			to := t.data[m][4*n:][:4]
 			sum := int32(binary.LittleEndian.Uint32(to))
 			for k := range b.rows {
-				for i := range 4 {
-					sum += extend(a.data[m][4*k+i], signedA) * extend(b.data[k][4*n+i], signedB)
-				}
+				x, y := (*[4]int32)(as[m][4*k:]), (*[4]int32)(bs[k][4*n:])
+				sum += x[0]*y[0] + x[1]*y[1] + x[2]*y[2] + x[3]*y[3]
 			}
 			binary.LittleEndian.PutUint32(to, uint32(sum))
 		}
@@ -161,9 +161,14 @@ func (t *tile) addProducts(a, b *tile, signedA, signedB bool) error {
 	return nil
 }
 
-func extend(b byte, signed bool) int32 {
-	if signed {
-		return int32(int8(b))
+// extend returns the bytes as integers.
+func (t *tile) extend(signed bool) (out [maxRows][rowBytes]int32) {
+	for r := range t.rows {
+		for i, b := range t.data[r][:t.colsb] {
+			if out[r][i] = int32(b); signed {
+				out[r][i] = int32(int8(b))
+			}
+		}
 	}
-	return int32(b)
+	return out
 }

@@ -11,7 +11,8 @@
 //	               darwin sysctl hw.perflevel0.physicalcpu; windows GetLogicalProcessorInformationEx
 //	memory         linux /proc/meminfo; darwin sysctl hw.memsize
 //	available      linux MemAvailable, and of the control groups of v2 and v1 limit - usage
-//	               + memory.stat's file pages; darwin hw.memsize
+//	               + memory.stat's file pages; darwin hw.memsize;
+//	               windows GlobalMemoryStatusEx
 //	limits         linux cgroup v2 cpu.max and memory.max, v1 cpu.cfs_* and
 //	               memory.limit_in_bytes, of the process's group and its parents
 //	governor, THP  linux /sys

@@ -68,16 +68,16 @@ func Lines(text string) string {
 // Clean is Text for a whole document, of which nothing is cut: line ends (as \n)
 // and tabs stay.
 func Clean(document []byte) []byte {
-	return rewrite(bytes.ReplaceAll(document, []byte("\r\n"), []byte("\n")), func(dst []byte, char string) []byte {
-		return append(dst, escape(char, false)...)
-	})
+	return rewrite(bytes.ReplaceAll(document, []byte("\r\n"), []byte("\n")), unicode.IsGraphic, escaped)
 }
+
+func escaped(dst []byte, char string) []byte { return append(dst, escape(char, false)...) }
 
 // JSON returns a JSON document that means the same, without characters that
 // could do harm: within strings, the only place for them, they are escaped.
 // encoding/json escapes only a few. Line ends and tabs between values stay.
 func JSON(document []byte) []byte {
-	return rewrite(document, func(dst []byte, char string) []byte {
+	return rewrite(document, unicode.IsGraphic, func(dst []byte, char string) []byte {
 		for _, unit := range utf16.Encode([]rune(char)) {
 			dst = fmt.Appendf(dst, `\u%04x`, unit)
 		}
@@ -85,14 +85,15 @@ func JSON(document []byte) []byte {
 	})
 }
 
-// rewrite replaces the characters of a document that could do harm.
-func rewrite(document []byte, replace func(dst []byte, char string) []byte) []byte {
+// rewrite replaces the characters of a document that are neither harmless nor line ends
+// nor tabs.
+func rewrite(document []byte, harmless func(rune) bool, replace func(dst []byte, char string) []byte) []byte {
 	var out []byte
 	kept := 0 // document[kept:] is not in out yet
 	for at, size := 0, 0; at < len(document); at += size {
 		var r rune
 		r, size = utf8.DecodeRune(document[at:])
-		if r == '\n' || r == '\t' || unicode.IsGraphic(r) && !(r == utf8.RuneError && size == 1) {
+		if r == '\n' || r == '\t' || harmless(r) && !(r == utf8.RuneError && size == 1) {
 			continue
 		}
 		out = replace(append(out, document[kept:at]...), string(document[at:at+size]))
