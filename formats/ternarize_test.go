@@ -129,7 +129,7 @@ func TestMorphTernary(t *testing.T) {
 	}
 }
 
-func TestNativeTernary(t *testing.T) {
+func TestTernaryNative(t *testing.T) {
 	x, err := NativeTernary([]float32{1, -1, 0, 0.9999995, -1.0000005, 5e-7}, 2, 3)
 	if err != nil {
 		t.Fatal(err)
