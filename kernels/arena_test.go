@@ -8,6 +8,7 @@ import (
 
 	"onebit/formats"
 	"onebit/internal/mmap"
+	"onebit/internal/require"
 	"onebit/kernels"
 	"onebit/kernels/kerneltest"
 )
@@ -17,6 +18,7 @@ import (
 func TestArena(t *testing.T) {
 	const rows, cols = 96, 512
 	var arena kernels.Arena
+	require.Procs(t, 2)
 	pool := kernels.NewPool(2)
 	defer pool.Close()
 	rng := rand.New(rand.NewPCG(1, 10))

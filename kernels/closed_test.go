@@ -4,11 +4,15 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/require"
 	"onebit/kernels"
 )
 
 func TestClosedMatrixPanics(t *testing.T) {
 	const rows, cols = 256, 128
+	require.Procs(t, 2)
+	p := kernels.NewPool(2)
+	defer p.Close()
 	for _, v := range kernels.Variants() {
 		if v.Layout == kernels.Native || v.Available() != nil || v.Format == formats.I2_S_X4 {
 			continue
@@ -17,8 +21,6 @@ func TestClosedMatrixPanics(t *testing.T) {
 		if err != nil {
 			continue // wants longer rows
 		}
-		p := kernels.NewPool(2)
-		defer p.Close()
 		m, err := v.Pack(&formats.Tensor{Type: v.Format, Shape: []int{rows, cols}, Data: make([]byte, size)}, p)
 		if err != nil {
 			t.Fatal(err)

@@ -30,6 +30,7 @@ var wordLine = regexp.MustCompile(`(?m)^([ \t]*WORD[ \t]+\$)(0x[0-9a-fA-F]+|0)([
 const arm64Features = "-mattr=+dotprod,+i8mm,+fullfp16,+bf16"
 
 func TestARM64Encodings(t *testing.T) {
+	require.Unraced(t, "assembly is decoded")
 	if _, err := exec.LookPath("llvm-mc"); err != nil {
 		require.Skip(t, "llvm-objdump", err.Error())
 	}

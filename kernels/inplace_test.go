@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/require"
 	"onebit/kernels"
 	"onebit/kernels/kerneltest"
 )
@@ -16,11 +17,8 @@ import (
 // What Validate refuses makes every product with its row infinite or NaN, also
 // with zeros, by all variants that say so.
 func TestBadWeightsShowInProducts(t *testing.T) {
+	require.Unraced(t, "one thread computes it")
 	const rows, cols = 35, 512
-	trials := 6
-	if testing.Short() {
-		trials = 2
-	}
 	for _, v := range kernels.Variants() {
 		if !v.ShowsBadWeights() {
 			continue
@@ -28,7 +26,7 @@ func TestBadWeightsShowInProducts(t *testing.T) {
 		t.Run(v.String(), func(t *testing.T) {
 			kerneltest.Require(t, v)
 			rng := rand.New(rand.NewPCG(1, 2))
-			for range trials {
+			for range require.Draw(t, 8, numbers(1, 6)) {
 				tensor := kerneltest.Tensor(t, v.Format, rows, cols, rng)
 				row := spoil(t, tensor, rng)
 				m, err := v.InPlace(tensor)
@@ -76,6 +74,7 @@ func spoil(t *testing.T, tensor *formats.Tensor, rng *rand.Rand) int {
 }
 
 func TestInPlaceRefuses(t *testing.T) {
+	require.Unraced(t, "one thread computes it")
 	rng := rand.New(rand.NewPCG(1, 2))
 	q1 := kerneltest.Tensor(t, formats.Q1_0_g128, 16, 128, rng)
 	for _, v := range kernels.Variants() {

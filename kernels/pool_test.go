@@ -6,7 +6,11 @@ import (
 	"testing"
 
 	"onebit/internal/require"
+	"onebit/internal/sysinfo"
 )
+
+// The machine may be one described.
+func init() { sysinfo.Describe() }
 
 // TestPoolRunsEveryTaskOnce dispatches as fast as it can, so that workers
 // join late, early and not at all.
@@ -64,6 +68,7 @@ func TestThreadsBeyondProcs(t *testing.T) {
 }
 
 func TestClosedPoolPanics(t *testing.T) {
+	require.Procs(t, 2)
 	p := NewPool(2)
 	p.Close()
 	defer func() {

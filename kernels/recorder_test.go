@@ -86,6 +86,7 @@ func TestRecorder(t *testing.T) {
 // What is handed in costs nothing in the end, and nothing was there before.
 func TestRecorderAllocates(t *testing.T) {
 	x, products := recordedProducts(t, 256, 128, 1, 2)
+	require.Procs(t, 2)
 	p := kernels.NewPool(2)
 	defer p.Close()
 	r := kernels.NewRecorder(2)
@@ -107,6 +108,7 @@ func TestRecorderAllocates(t *testing.T) {
 }
 
 func TestRecorderOfAnotherPool(t *testing.T) {
+	require.Procs(t, 2)
 	p := kernels.NewPool(2)
 	defer p.Close()
 	if got := recovered(func() { p.Record(kernels.NewRecorder(3)) }); got != "kernels: recorder is for another number of threads" {
@@ -116,6 +118,7 @@ func TestRecorderOfAnotherPool(t *testing.T) {
 
 // BenchmarkRecorder is what a recorder adds to a dispatch.
 func BenchmarkRecorder(b *testing.B) {
+	require.Procs(b, 2)
 	for _, bb := range []struct {
 		name     string
 		recorder *kernels.Recorder

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/require"
 	"onebit/kernels"
 )
 
@@ -21,6 +22,7 @@ func TestQ8Per32Overflow(t *testing.T) {
 	for i := range x {
 		x[i] = float32(i%5 - 2)
 	}
+	require.Procs(t, 2)
 	p := kernels.NewPool(2)
 	defer p.Close()
 	for _, v := range kernels.Variants() {

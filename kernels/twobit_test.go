@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/require"
 	"onebit/kernels"
 	"onebit/kernels/kerneltest"
 )
@@ -20,31 +21,48 @@ var twoBitBlocks = map[*formats.Type]struct{ bytes, scaleAt int }{
 	formats.PQ2_0: {34, 0}, formats.PTQ1_0: {28, 26},
 }
 
-// eachTwoBit runs a test on every variant of this architecture.
-func eachTwoBit(t *testing.T, test func(t *testing.T, v *kernels.Variant, rng *rand.Rand)) {
+// twoBitVariants are those of this architecture.
+func twoBitVariants() (all []*kernels.Variant) {
 	for _, v := range kernels.Variants() {
 		if twoBit(kernels.FormatOf(v.Format)) && v.ISA.Arch != "" {
-			t.Run(v.String(), func(t *testing.T) {
-				kerneltest.Require(t, v)
-				test(t, v, rand.New(rand.NewPCG(3, 4)))
-			})
+			all = append(all, v)
 		}
+	}
+	return all
+}
+
+// eachTwoBit runs a test on every variant of this architecture.
+func eachTwoBit(t *testing.T, test func(t *testing.T, v *kernels.Variant, rng *rand.Rand)) {
+	for _, v := range twoBitVariants() {
+		t.Run(v.String(), func(t *testing.T) {
+			kerneltest.Require(t, v)
+			test(t, v, rand.New(rand.NewPCG(3, 4)))
+		})
 	}
 }
 
 // TestTwoBitColumns takes every number of columns up to 600 that the format
-// allows, and the widths of real models.
+// allows, and the widths of real models: an eighth of them, and more of those that just
+// fill a vector or just do not.
 func TestTwoBitColumns(t *testing.T) {
+	require.Unraced(t, "one thread computes it")
 	eachTwoBit(t, func(t *testing.T, v *kernels.Variant, rng *rand.Rand) {
-		sizes := []int{1024, 1536, 2048, 2304, 2560, 6912}
-		for cols := 1; cols <= 600; cols++ {
-			sizes = append(sizes, cols)
-		}
-		for _, cols := range sizes {
-			if cols%v.Format.BlockLen == 0 {
-				tensor := kerneltest.Tensor(t, v.Format, 4, cols, rng)
-				kerneltest.Check(t, v, tensor, normal(rng, cols), 1, fmt.Sprintf("4×%d", cols))
+		var edges, others []int
+		for cols := v.Format.BlockLen; cols <= 600; cols += v.Format.BlockLen {
+			if v.Format.BlockLen < 32 && (cols+1)%64 < 3 {
+				edges = append(edges, cols)
+			} else {
+				others = append(others, cols)
 			}
+		}
+		for _, cols := range []int{1024, 1536, 2048, 2304, 2560, 6912} {
+			if cols%v.Format.BlockLen == 0 {
+				others = append(others, cols)
+			}
+		}
+		for _, cols := range slices.Concat(require.Draw(t, 3, edges), require.Draw(t, 8, others)) {
+			tensor := kerneltest.Tensor(t, v.Format, 4, cols, rng)
+			kerneltest.Check(t, v, tensor, normal(rng, cols), 1, fmt.Sprintf("4×%d", cols))
 		}
 	})
 }
@@ -52,16 +70,18 @@ func TestTwoBitColumns(t *testing.T) {
 // TestTwoBitRows takes every number of rows up to 20 and some about tiles of 64,
 // filled or not.
 func TestTwoBitRows(t *testing.T) {
+	require.Unraced(t, "one thread computes it")
 	eachTwoBit(t, func(t *testing.T, v *kernels.Variant, rng *rand.Rand) {
-		sizes := []int{48, 63, 64, 65, 81, 128, 130}
-		for rows := 1; rows <= 20; rows++ {
-			sizes = append(sizes, rows)
-		}
-		for _, rows := range sizes {
-			if _, err := v.Format.Bytes(rows, 768); err == nil {
-				tensor := kerneltest.Tensor(t, v.Format, rows, 768, rng)
-				kerneltest.Check(t, v, tensor, normal(rng, 2*768), 2, fmt.Sprintf("%d×768", rows))
+		var sizes []int
+		for rows := range 131 {
+			tiles := rows == 48 || rows > 62 && rows < 66 || rows == 81 || rows == 128 || rows == 130
+			if _, err := v.Format.Bytes(rows, 768); err == nil && (tiles || 0 < rows && rows <= 20) {
+				sizes = append(sizes, rows)
 			}
+		}
+		for _, rows := range require.Draw(t, 6, sizes) {
+			tensor := kerneltest.Tensor(t, v.Format, rows, 768, rng)
+			kerneltest.Check(t, v, tensor, normal(rng, 2*768), 2, fmt.Sprintf("%d×768", rows))
 		}
 	})
 }
@@ -70,7 +90,7 @@ func TestTwoBitRows(t *testing.T) {
 // tiles of rows, filled or not.
 func TestTwoBitBatches(t *testing.T) {
 	eachTwoBit(t, func(t *testing.T, v *kernels.Variant, rng *rand.Rand) {
-		for n := 2; n <= 34; n++ {
+		for _, n := range require.Draw(t, 8, numbers(2, 34)) {
 			rows, cols := 4*(1+rng.IntN(40)), v.Format.BlockLen
 			if cols == 1 {
 				cols = 1 + rng.IntN(600)
@@ -82,9 +102,9 @@ func TestTwoBitBatches(t *testing.T) {
 }
 
 // TestTwoBitExtremes takes the largest sums that there are, in rows so long
-// that 16-bit sums, and 32-bit ones of codes times 64, would wrap if they
-// were not folded in time.
+// that 16-bit sums would wrap if they were not folded in time.
 func TestTwoBitExtremes(t *testing.T) {
+	require.Unraced(t, "one thread computes it")
 	check := func(t *testing.T, v *kernels.Variant, rows, cols int, code byte, sign float32) {
 		tensor := uniform(t, v.Format, rows, cols, code)
 		for _, n := range []int{1, 4} {
@@ -97,14 +117,32 @@ func TestTwoBitExtremes(t *testing.T) {
 			check(t, v, 4, 256, code, 1)
 			check(t, v, 4, 8192, code, -1)
 		}
-		rows := 1
-		if v.Format == formats.I2_S_X4 {
-			rows = 4
-		}
-		if !testing.Short() {
-			check(t, v, rows, 2<<20, 3, 1)
-		}
 	})
+}
+
+// TestTwoBitLongest takes rows in which 32-bit sums of codes times 64 would wrap if they
+// were not folded in time.
+func TestTwoBitLongest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("millions of columns")
+	}
+	var tensor *formats.Tensor // of one format after the other
+	for _, v := range require.Draw(t, 8, twoBitVariants()) {
+		t.Run(v.String(), func(t *testing.T) {
+			kerneltest.Require(t, v)
+			rows, cols := 1, 2<<20
+			if v.Format == formats.I2_S_X4 {
+				rows = 4
+			}
+			if tensor == nil || tensor.Type != v.Format {
+				tensor = uniform(t, v.Format, rows, cols, 3)
+			}
+			for _, n := range []int{1, 4} {
+				x := slices.Repeat([]float32{1}, n*cols)
+				kerneltest.Check(t, v, tensor, x, n, fmt.Sprintf("%d × %d columns, code 3", n, cols))
+			}
+		})
+	}
 }
 
 // uniform is a tensor whose codes are all the same. Code 3 exists where
@@ -132,7 +170,7 @@ func TestTwoBitBits(t *testing.T) {
 		if b.bytes == 0 {
 			return // its codes are validated
 		}
-		for i := range 20 {
+		for _, i := range require.Draw(t, 8, numbers(0, 19)) {
 			cols := 256 * (1 + rng.IntN(9))
 			tensor := kerneltest.Tensor(t, v.Format, 9, cols, rng)
 			for i := range tensor.Data {

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"onebit/kernels/_asm/asm"
+	"onebit/kernels/_asm/attention"
 )
 
 // TestCurrent holds the files in the tree to what the generators give.
@@ -54,5 +57,18 @@ func TestEveryGeneratedFileHasAGenerator(t *testing.T) {
 		if !slices.ContainsFunc(generators, writes) {
 			t.Errorf("%s says it was generated, but no generator writes it", file)
 		}
+	}
+}
+
+// What attention fetches ahead, it fetches into the level that suits the CPU: there are
+// as many fetches into level 2 as into level 1.
+func TestAttentionFetchesChoose(t *testing.T) {
+	code, _, err := asm.Compile("cpu", attention.Generate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	into1, into2 := bytes.Count(code, []byte("PREFETCHT0")), bytes.Count(code, []byte("PREFETCHT1"))
+	if into1 != into2 || into1 == 0 {
+		t.Errorf("%d fetches into level 1, %d into level 2", into1, into2)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"onebit/internal/cpu"
+	"onebit/internal/require"
 	"onebit/kernels"
 	_ "onebit/kernels/all"
 )
@@ -33,9 +34,10 @@ func ternary(r *rand.Rand, n int, scale float32) []float32 {
 	return w
 }
 
-// TestPacked: the product by int8 kernels is to the bit that of the same integers as floats, whose
+// TestPackedTernary: the product by int8 kernels is to the bit that of the same integers as floats, whose
 // sums are exact too, times the scales.
-func TestPacked(t *testing.T) {
+func TestPackedTernary(t *testing.T) {
+	require.Procs(t, 2)
 	pool := kernels.NewPool(2)
 	defer pool.Close()
 	const tokens, out, in, scale = 21, 52, 384, 0.37

@@ -1,6 +1,9 @@
 // Package kerneltest is the conformance suite that every variant of package
 // kernels passes, whatever it runs on.
 //
+// By default a part of the shapes is drawn, another in each run of the tests;
+// ONEBIT_ALL=1 takes all of them.
+//
 // Two oracles: kernels.Reference, float64 on dequantized weights, bounds the
 // error; the variant scalar of the same scheme, the generic path, is equalled
 // bit for bit. All buffers a kernel reads are read-only and, like those it
@@ -9,10 +12,13 @@ package kerneltest
 
 import (
 	"fmt"
+	"hash/maphash"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
+	"unsafe"
 
 	"onebit/formats"
 	"onebit/internal/cpu"
@@ -33,12 +39,15 @@ func Run(t *testing.T, v *kernels.Variant) {
 // Suite is Run for a variant whose instructions are executed, by whatever: an emulator
 // may know some that the CPU lacks.
 func Suite(t *testing.T, v *kernels.Variant) {
+	t.Run("threads and batches", func(t *testing.T) { threadsAndBatches(t, v) })
+	if require.Race {
+		return // one thread computes what follows
+	}
 	if v.Name != "scalar" { // which these compare with
 		t.Run("shapes", func(t *testing.T) { shapes(t, v) })
 		t.Run("long rows", func(t *testing.T) { longRows(t, v) })
 		t.Run("misaligned", func(t *testing.T) { misaligned(t, v) })
 	}
-	t.Run("threads and batches", func(t *testing.T) { threadsAndBatches(t, v) })
 	t.Run("not finite", func(t *testing.T) { notFinite(t, v) })
 	t.Run("reference", func(t *testing.T) { againstReference(t, v) })
 	t.Run("allocations", func(t *testing.T) { allocations(t, v) })
@@ -80,44 +89,61 @@ func legalRows(t *formats.Type, cols int, rows ...int) []int {
 	return slices.DeleteFunc(rows, func(r int) bool { _, err := t.Bytes(r, cols); return err != nil })
 }
 
+// shapes takes every number of columns up to some, and pairs of patterns: an eighth of
+// them, and more of the columns that just fill a vector or just do not.
 func shapes(t *testing.T, v *kernels.Variant) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	count := 9
+	count, counts := 9, 10 // how many numbers of columns, and of rows for each
 	if v.Format.BlockLen < 32 {
-		count = 300
+		count, counts = 300, 3
 		if testing.Short() {
 			count = 140 // two vectors of 64 columns, and their tails
 		}
 	}
+	var edges, others [][2]int
 	for _, cols := range legal(v.Format, count) {
 		rows := legalRows(v.Format, cols, 1, 2, 3, 4, 5, 8, 15, 16, 17, 36)
-		if count > 9 {
-			rows = rows[:min(3, len(rows))]
-		}
-		for _, r := range rows {
-			weights, acts := patterns[rng.IntN(len(patterns))], patterns[rng.IntN(len(patterns))]
-			check(t, v, r, cols, 1+rng.IntN(3), weights, acts, rng)
-		}
-	}
-	for i, weights := range patterns {
-		for j, acts := range patterns {
-			if !testing.Short() || i == j {
-				check(t, v, 20, 3*256, 1, weights, acts, rng)
+		for _, r := range rows[:min(counts, len(rows))] {
+			if of := (cols + 1) % 32; of < 3 && v.Format.BlockLen < 32 {
+				edges = append(edges, [2]int{r, cols})
+			} else {
+				others = append(others, [2]int{r, cols})
 			}
 		}
 	}
+	for _, s := range slices.Concat(require.Draw(t, 3, edges), require.Draw(t, 8, others)) {
+		weights, acts := patterns[rng.IntN(len(patterns))], patterns[rng.IntN(len(patterns))]
+		check(t, v, s[0], s[1], 1+rng.IntN(3), weights, acts, rng)
+	}
+	var pairs [][2]pattern
+	for i, weights := range patterns {
+		check(t, v, 20, 3*256, 1, weights, weights, rng)
+		for j, acts := range patterns {
+			if i != j {
+				pairs = append(pairs, [2]pattern{weights, acts})
+			}
+		}
+	}
+	if testing.Short() {
+		return
+	}
+	for _, p := range require.Draw(t, 8, pairs) {
+		check(t, v, 20, 3*256, 1, p[0], p[1], rng)
+	}
 }
 
-// longRows would wrap any 16-bit sum.
+// longRows would wrap any 16-bit sum. The largest sums are always among them.
 func longRows(t *testing.T, v *kernels.Variant) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	cols := 1 << 15
 	if testing.Short() {
 		cols = 1 << 13
 	}
-	for _, weights := range patterns {
-		check(t, v, 4, cols, 1, weights, pattern{"all large", func(*rand.Rand, int) float32 { return 3 }}, rng)
-		check(t, v, 4, cols, 2, weights, pattern{"all small", func(*rand.Rand, int) float32 { return -3 }}, rng)
+	largest, others := patterns[2:4], slices.Concat(patterns[:2], patterns[4:])
+	for _, weights := range slices.Concat(largest, require.Draw(t, 8, others)) {
+		tensor := Quantize(t, v.Format, 4, cols, weights.fill(4*cols, rng))
+		Check(t, v, tensor, slices.Repeat([]float32{3}, cols), 1, fmt.Sprintf("4×%d, weights %s, activations all large", cols, weights.name))
+		Check(t, v, tensor, slices.Repeat([]float32{-3}, 2*cols), 2, fmt.Sprintf("4×%d, 2 columns, weights %s, activations all small", cols, weights.name))
 	}
 }
 
@@ -182,8 +208,8 @@ func check(t *testing.T, v *kernels.Variant, rows, cols, n int, weights, acts pa
 }
 
 // Check compares v with scalar of the same scheme on one tensor and n
-// columns x. Everything is in guarded memory.
-func Check(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []float32, n int, what string) {
+// columns x, and returns what v gave. Everything is in guarded memory.
+func Check(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []float32, n int, what string) []float32 {
 	t.Helper()
 	want := expected(t, v, tensor, x, n)
 	t2 := *tensor
@@ -192,11 +218,33 @@ func Check(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []float32
 	if err := Same(got, want); err != nil {
 		t.Errorf("%v: %s: %v", v, what, err)
 	}
+	return got
 }
+
+// A question is a product under a scheme, its operands by their digests.
+type question struct {
+	format        *formats.Type
+	scheme        kernels.Scheme
+	rows, cols, n int
+	weights, x    uint64
+}
+
+// answers are those of the generic path: variants of a format and scheme are asked the
+// same, and it is slow.
+var (
+	answers sync.Map // of question
+	digest  = maphash.MakeSeed()
+)
 
 // expected is what the generic path computes.
 func expected(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []float32, n int) []float32 {
 	t.Helper()
+	rows, cols := tensor.Dims()
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
+	q := question{v.Format, v.Scheme, rows, cols, n, maphash.Bytes(digest, tensor.Data), maphash.Bytes(digest, bytes)}
+	if y, ok := answers.Load(q); ok {
+		return y.([]float32)
+	}
 	scalar, err := kernels.Lookup(v.Format.Name, "scalar", v.Scheme)
 	if err != nil {
 		t.Fatal(err)
@@ -209,6 +257,7 @@ func expected(t testing.TB, v *kernels.Variant, tensor *formats.Tensor, x []floa
 	a.Prepare(scalar, x, n, m.Cols)
 	y := make([]float32, n*m.Rows)
 	scalar.Rows(y, m, &a, 0, m.Rows)
+	answers.Store(q, y)
 	return y
 }
 
@@ -246,11 +295,11 @@ func misaligned(t *testing.T, v *kernels.Variant) {
 	tensor := Quantize(t, v.Format, rows, cols, patterns[0].fill(rows*cols, rng))
 	x := patterns[1].fill(cols, rng)
 	want := expected(t, v, tensor, x, 1)
-	step := 1
-	if testing.Short() {
-		step = 13
+	offsets := make([]int, 64)
+	for i := range offsets {
+		offsets[i] = i
 	}
-	for off := 0; off < 64; off += step {
+	for _, off := range require.Draw(t, 8, offsets) {
 		b := guard.Misaligned(t, len(tensor.Data), off)
 		copy(b.Bytes(), tensor.Data)
 		moved := *tensor
@@ -262,49 +311,49 @@ func misaligned(t *testing.T, v *kernels.Variant) {
 }
 
 // threadsAndBatches expects the same bits from every pool, batch size and
-// submission. The smaller matrix is cut into the smallest tasks.
+// submission: a pool that is one thread, one of several, and with each a column alone
+// and a batch. The smaller matrix is cut into the smallest tasks.
 func threadsAndBatches(t *testing.T, v *kernels.Variant) {
-	for _, shape := range [][2]int{{260, 768}, {256, 256}} {
-		threadsAndBatchesOf(t, v, shape[0], shape[1])
+	alone := [][3]int{{1, 260, 768}, {1, 256, 256}} // threads, rows, columns
+	together := [][3]int{{2, 260, 768}, {2, 256, 256}, {5, 260, 768}, {5, 256, 256}}
+	if testing.Short() {
+		alone, together = nil, [][3]int{{3, 256, 256}}
+	}
+	require.Procs(t, 5)
+	for _, c := range slices.Concat(require.Draw(t, 8, alone), require.Draw(t, 8, together)) {
+		threadsAndBatchesOf(t, v, c[0], c[1], c[2])
 	}
 }
 
-func threadsAndBatchesOf(t *testing.T, v *kernels.Variant, rows, cols int) {
+func threadsAndBatchesOf(t *testing.T, v *kernels.Variant, threads, rows, cols int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 4))
 	const most = 17
 	tensor := Quantize(t, v.Format, rows, cols, patterns[1].fill(rows*cols, rng))
 	x := patterns[6].fill(most*cols, rng)
 	want := expected(t, v, tensor, x, most)
-	threadCounts, batches := []int{1, 2, 5}, []int{1, 2, 3, 4, 7, 8, 9, 16, most}
-	if testing.Short() {
-		threadCounts, batches = []int{3}, []int{1, 2, 7, most}
+	pool := kernels.NewPool(threads)
+	defer pool.Close()
+	m, err := v.Pack(tensor, pool)
+	if err != nil {
+		t.Fatal(err)
 	}
-	require.Procs(t, slices.Max(threadCounts))
-	for _, threads := range threadCounts {
-		pool := kernels.NewPool(threads)
-		m, err := v.Pack(tensor, pool)
-		if err != nil {
-			t.Fatal(err)
+	for _, n := range slices.Concat([]int{1}, require.Draw(t, 8, []int{2, 3, 4, 7, 8, 9, 16, most})) {
+		y := make([]float32, n*rows)
+		pool.MatMul(y, v, m, x[:n*cols], n)
+		if err := Same(y, want[:n*rows]); err != nil {
+			t.Errorf("%d threads, %d columns: %v", threads, n, err)
 		}
-		for _, n := range batches {
-			y := make([]float32, n*rows)
-			pool.MatMul(y, v, m, x[:n*cols], n)
-			if err := Same(y, want[:n*rows]); err != nil {
-				t.Errorf("%d threads, %d columns: %v", threads, n, err)
-			}
+	}
+	y1, y2 := make([]float32, rows), make([]float32, rows)
+	pool.Do(x[:cols], 1, kernels.Product{Variant: v, Matrix: m, Dst: y1}, kernels.Product{Variant: v, Matrix: m, Dst: y2})
+	for _, y := range [][]float32{y1, y2} {
+		if err := Same(y, want[:rows]); err != nil {
+			t.Errorf("%d threads, two products in one submission: %v", threads, err)
 		}
-		y1, y2 := make([]float32, rows), make([]float32, rows)
-		pool.Do(x[:cols], 1, kernels.Product{Variant: v, Matrix: m, Dst: y1}, kernels.Product{Variant: v, Matrix: m, Dst: y2})
-		for _, y := range [][]float32{y1, y2} {
-			if err := Same(y, want[:rows]); err != nil {
-				t.Errorf("%d threads, two products in one submission: %v", threads, err)
-			}
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-		pool.Close()
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -317,9 +366,7 @@ func notFinite(t *testing.T, v *kernels.Variant) {
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
 		x := patterns[1].fill(2*cols, rng)
 		x[cols+300] = bad
-		Check(t, v, tensor, x, 2, fmt.Sprintf("activation %v", bad))
-		y := Guarded(t, v, tensor, x, 2, "")
-		for r, got := range y {
+		for r, got := range Check(t, v, tensor, x, 2, fmt.Sprintf("activation %v", bad)) {
 			if finite := got-got == 0; finite == (r >= rows) {
 				t.Fatalf("activation %v in column 1: result %d of column %d is %v", bad, r%rows, r/rows, got)
 			}
@@ -349,19 +396,19 @@ func allocations(t *testing.T, v *kernels.Variant) {
 	rng := rand.New(rand.NewPCG(1, 7))
 	rows, cols := 160, 256
 	tensor := Quantize(t, v.Format, rows, cols, patterns[1].fill(rows*cols, rng))
-	for _, threads := range []int{1, 2} {
+	require.Procs(t, 2)
+	for _, c := range require.Draw(t, 4, [][2]int{{1, 1}, {1, 8}, {2, 1}, {2, 8}}) {
+		threads, n := c[0], c[1]
 		pool := kernels.NewPool(threads)
 		m, err := v.Pack(tensor, pool)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range []int{1, 8} {
-			x, y := patterns[1].fill(n*cols, rng), make([]float32, n*rows)
-			multiply := func() { pool.MatMul(y, v, m, x, n) }
-			multiply()
-			if got := testing.AllocsPerRun(5, multiply); got != 0 {
-				t.Errorf("%d threads, %d columns: %v allocations per product", threads, n, got)
-			}
+		x, y := patterns[1].fill(n*cols, rng), make([]float32, n*rows)
+		multiply := func() { pool.MatMul(y, v, m, x, n) }
+		multiply()
+		if got := testing.AllocsPerRun(5, multiply); got != 0 {
+			t.Errorf("%d threads, %d columns: %v allocations per product", threads, n, got)
 		}
 		m.Close()
 		pool.Close()

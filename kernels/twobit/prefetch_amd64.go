@@ -2,9 +2,9 @@
 
 package twobit
 
-import "onebit/kernels/internal/prefetch"
+import "onebit/internal/cpu"
 
 // prefetchL2 is what the assembly reads.
 //
 //lint:ignore U1000 it does
-var prefetchL2 = prefetch.L2
+var prefetchL2 = cpu.PrefetchL2()

@@ -7,7 +7,7 @@ import (
 )
 
 // Prefetch fetches cache lines ahead of their use: into level 1 or, where
-// prefetchL2 of package kernels says so, into level 2, further bytes behind
+// prefetchL2 of its package says so, into level 2, further bytes behind
 // those lines.
 func (p *Program) Prefetch(further int, lines ...operand.Mem) {
 	if len(lines) == 0 {

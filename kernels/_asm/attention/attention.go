@@ -136,14 +136,14 @@ func (t target) fetcher(rows int) *fetcher {
 	return &fetcher{t.Load(t.Param("ahead"), t.GP64()), t.Load(t.Param("step"), t.GP64())}
 }
 
-// line fetches line i ahead.
-func (t target) line(f *fetcher, i int) {
+// fetch fetches so many bytes ahead.
+func (t target) fetch(f *fetcher, bytes int) {
 	if f != nil {
-		t.PREFETCHT0(asm.At(f.ahead, 64*i))
+		t.Prefetch(0, asm.Lines(asm.At(f.ahead, 0), bytes)...)
 	}
 }
 
-// step goes on by that many bytes.
+// step goes on to what is next.
 func (t target) step(f *fetcher) {
 	if f != nil {
 		t.ADDQ(f.step, f.ahead)
@@ -231,9 +231,7 @@ func (t target) scores(rows, vectors int, n numbers) {
 			t.Clear(v)
 		}
 	}
-	for i := 0; i < positions*chunk*n.bytes; i += 64 {
-		t.line(ahead, i/64)
-	}
+	t.fetch(ahead, positions*chunk*n.bytes)
 	for k := range chunk {
 		var key []reg.VecVirtual
 		for v := range vectors {
@@ -294,9 +292,7 @@ func (t target) weighted(rows, vectors int, n numbers) {
 	t.each(acc, func(row, disp int, v reg.VecVirtual) { t.VMOVUPS(out.At(row, disp), v) })
 
 	t.Label("position")
-	for i := 0; i < columns*n.bytes; i += 64 {
-		t.line(ahead, i/64)
-	}
+	t.fetch(ahead, columns*n.bytes)
 	t.step(ahead)
 	var v []reg.VecVirtual
 	for i := range vectors {

@@ -263,9 +263,7 @@ func (t target) addValues(rows int, dot pairDot) {
 			t.each(sets[i], func(_, _ int, v reg.VecVirtual) { t.Clear(v) })
 		}
 		t.Label(again)
-		for i := 0; i < eight*columns*34/q8Len; i += 64 {
-			t.line(ahead, i/64)
-		}
+		t.fetch(ahead, eight*columns*34/q8Len)
 		t.step(ahead)
 		for i := range pairs {
 			acc := sets[i%len(sets)]

@@ -146,9 +146,7 @@ func (t target) scoresQ8(rows, vectors int, d dot) {
 	t.each(scores, func(_, _ int, v reg.VecVirtual) { t.Clear(v) })
 
 	t.Label("block")
-	for i := 0; i < positions*keyBlock/group; i += 64 {
-		t.line(ahead, i/64)
-	}
+	t.fetch(ahead, positions*keyBlock/group)
 	t.step(ahead)
 	for r := range sums {
 		for _, v := range sums[r] {

@@ -1,2 +1,0 @@
-// Package prefetch says into which cache kernels fetch weights ahead.
-package prefetch
