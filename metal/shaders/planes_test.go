@@ -4,9 +4,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/require"
 	"onebit/kernels"
 	"onebit/kernels/kerneltest"
 	"onebit/metal/softmetal"
@@ -151,7 +154,7 @@ func TestPlanes(t *testing.T) {
 
 // Several tiles and columns a thread, of which the last threads have none.
 func TestCuts(t *testing.T) {
-	for _, tt := range []*formats.Type{formats.Q1_0_g128, formats.Q2_0, formats.TQ2_0, formats.I2_S} {
+	for _, tt := range require.Draw(t, 2, []*formats.Type{formats.Q1_0_g128, formats.Q2_0, formats.TQ2_0, formats.I2_S}) {
 		for _, scheme := range []kernels.Scheme{kernels.Q8Row, kernels.Q8Per128} {
 			t.Run(tt.Name+"/"+string(scheme), func(t *testing.T) {
 				const rows, cols, n = 41, 1024, 3
@@ -167,6 +170,35 @@ func TestCuts(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What is packed has the same weights, and takes no memory for each of them beside it.
+func TestPack(t *testing.T) {
+	const rows, cols = 64, 4096
+	for _, tt := range []*formats.Type{formats.TQ1_0, formats.PTQ1_0, formats.I2_S_X4} {
+		tensor := kerneltest.Tensor(t, tt, rows, cols, rand.New(rand.NewPCG(7, 2)))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		packed, err := Pack(tensor)
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if packed.Type != PackedType(tt) {
+			t.Errorf("%s is packed as %s", tt.Name, packed.Type.Name)
+		}
+		if took, most := after.TotalAlloc-before.TotalAlloc, uint64(len(packed.Data)+rows*cols/4); took > most {
+			t.Errorf("%s: %d bytes were allocated to pack %d", tt.Name, took, len(packed.Data))
+		}
+		got, _, _ := weights(t, packed)
+		want, _, _ := weights(t, tensor)
+		same(t, tt.Name, got, want)
+	}
+	bad := kerneltest.Tensor(t, formats.I2_S_X4, 4, 16, rand.New(rand.NewPCG(7, 3)))
+	bad.Data[3] = 0xff
+	if _, err := Pack(bad); err == nil || !strings.Contains(err.Error(), bad.Name) || !strings.Contains(err.Error(), "code 3 has no meaning") {
+		t.Errorf("error %v for a code without a meaning", err)
 	}
 }
 

@@ -134,26 +134,59 @@ func PackedType(t *formats.Type) *formats.Type {
 	return t
 }
 
-// Pack returns a tensor in its PackedType.
+// Pack returns a tensor in its PackedType. Codes are written as codes: beside the result
+// it takes the memory of a row at most.
 func Pack(t *formats.Tensor) (*formats.Tensor, error) {
 	to := PackedType(t.Type)
 	if to == t.Type {
 		return t, nil
 	}
 	rows, cols := t.Dims()
-	weights := make([]float32, rows*cols)
-	if err := t.Type.Dequantize(weights, t.Data, rows, cols); err != nil {
-		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
-	}
 	size, err := to.Bytes(rows, cols)
 	if err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
 	}
 	packed := &formats.Tensor{Name: t.Name, Type: to, Shape: t.Shape, Data: make([]byte, size)}
-	if err := to.Quantize(packed.Data, weights, rows, cols); err != nil {
+	ok, err := formats.Recode(packed.Data, to, t.Data, t.Type, rows, cols)
+	if err == nil && !ok { // there are no blocks to recode, but one scale
+		err = packRows(packed, t)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
 	}
 	return packed, nil
+}
+
+// packRows writes the digits and the scale of a ternary tensor that has one scale.
+func packRows(packed, t *formats.Tensor) error {
+	rows, cols := t.Dims()
+	scale, err := t.Type.TensorScale(t.Data, rows, cols)
+	if err == nil {
+		err = t.Type.Validate(t.Data, rows, cols)
+	}
+	if err != nil {
+		return err
+	}
+	weights, digits := make([]float32, cols), make([]int8, cols)
+	for r := range rows {
+		if err := t.Type.DequantizeRows(weights, t.Data, rows, cols, r, r+1); err != nil {
+			return err
+		}
+		for i, w := range weights {
+			switch w {
+			case 0:
+				digits[i] = 0
+			case scale:
+				digits[i] = 1
+			default:
+				digits[i] = -1
+			}
+		}
+		if err := packed.Type.EncodeDigits(packed.Data, digits, rows, cols, r, r+1); err != nil {
+			return err
+		}
+	}
+	return packed.Type.SetTensorScale(packed.Data, rows, cols, scale)
 }
 
 // CodesOf returns the codes of a format, or an error if no shader multiplies it.

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -35,6 +36,7 @@ func Build(sources fs.FS, library string, flags ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("softmetal: no C++ compiler: install g++: %w", err)
 	}
+	flags = append([]string{"-std=gnu++17", "-O2", "-fno-semantic-interposition", "-ftls-model=initial-exec", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"}, flags...)
 	folder, err := cacheFolder(sources, fmt.Sprint(runtime.GOARCH, library, flags))
 	if err != nil {
 		return "", fmt.Errorf("softmetal: %w", err)
@@ -54,8 +56,8 @@ func Build(sources fs.FS, library string, flags ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	args := append([]string{"-std=gnu++17", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-o", filepath.Join(work, library)}, files...)
-	if out, err := exec.Command(compiler, append(args, flags...)...).CombinedOutput(); err != nil {
+	args := slices.Concat([]string{"-o", filepath.Join(work, library)}, files, flags)
+	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("softmetal: %s: %w\n%s", library, err, out)
 	}
 	// Another process may have been faster; its folder is as good.

@@ -35,7 +35,7 @@ const char *words(State s) {
 struct Fibre {
 	Thread thread;
 	State state;
-	bool started;
+	bool started = false;
 	int flags, line; // of the barrier at which it waits
 	char *stack;
 	ucontext_t start;
@@ -123,13 +123,12 @@ public:
 	void access(const char *p, size_t size, unsigned align, bool write, bool atomic) {
 		const Fibre &f = *current;
 		if (p >= f.stack && p + size <= f.stack + Stacks::page) return;
-		const bool aligned = reinterpret_cast<uintptr_t>(p) % align == 0;
+		const bool aligned = (reinterpret_cast<uintptr_t>(p) & (align - 1)) == 0;
 		if (aligned && p >= shared_memory && p + size <= shared_memory + shared_used)
 			return check_race(size_t(p - shared_memory), size, write, atomic);
 		if (aligned && in_buffer(p, size)) return check_order(buffers[last], size_t(p - buffers[last].range.begin), size, write, atomic);
 		if (aligned && within(file, p, size)) return;
-		fail(std::string(write ? "writes " : "reads ") + std::to_string(size) + " bytes" + (aligned ? "" : ", aligned to " + std::to_string(align) + ",") +
-			" " + place(p, size));
+		refuse(p, size, align, write, aligned);
 	}
 
 	void wait(State state, int flags, int line) {
@@ -162,14 +161,19 @@ public:
 			fail("declares variable " + std::string(name) + ": more than " + std::to_string(SOFTMETAL_MAX_THREADGROUP_MEMORY) + " bytes of threadgroup memory");
 		variables.push_back({name, line, at, size});
 		shared_used = at + size;
+		shadow.grow(shared_used);
 		memset(shared_memory + at, 0xff, size);
 		return shared_memory + at;
 	}
 
-	void start() {
-		kernel.run(current->thread);
-		current->state = State::returned;
-		_longjmp(scheduler, 1);
+	// start runs a thread, and those of the threadgroups behind it that follow it on its
+	// stack.
+	[[noreturn]] void start() {
+		for (;;) {
+			kernel.run(current->thread);
+			current->state = State::returned;
+			if (_setjmp(current->at) == 0) _longjmp(scheduler, 1);
+		}
 	}
 
 private:
@@ -194,7 +198,7 @@ private:
 	alignas(64) char shared_memory[SOFTMETAL_MAX_THREADGROUP_MEMORY];
 	size_t shared_used = 0;
 	std::vector<Variable> variables;
-	Shadow shadow{SOFTMETAL_MAX_THREADGROUP_MEMORY};
+	Shadow shadow;
 
 	std::string title() const { return std::string("kernel ") + kernel.name; }
 
@@ -263,8 +267,13 @@ private:
 			std::to_string(nearest->end - nearest->begin) + " bytes";
 	}
 
+	[[noreturn, gnu::cold, gnu::noinline]] void refuse(const char *p, size_t size, unsigned align, bool write, bool aligned) {
+		fail(std::string(write ? "writes " : "reads ") + std::to_string(size) + " bytes" + (aligned ? "" : ", aligned to " + std::to_string(align) + ",") +
+			" " + place(p, size));
+	}
+
 	// fail ends the dispatch from inside a thread.
-	[[noreturn]] void fail(const std::string &what) {
+	[[noreturn, gnu::cold, gnu::noinline]] void fail(const std::string &what) {
 		fault = title() + ", thread " + text(current->thread.thread_position_in_threadgroup) + " of threadgroup " + text(group) + " " + what;
 		_longjmp(scheduler, 1);
 	}
@@ -279,7 +288,10 @@ private:
 	// between; none ever is between threadgroups. What others have read before a
 	// write is not known.
 	void check_order(Buffer &b, size_t at, size_t size, bool write, bool atomic) {
-		if (!write && b.writers.empty()) return;
+		if (write || !b.writers.empty()) check_writers(b, at, size, write, atomic);
+	}
+
+	[[gnu::noinline]] void check_writers(Buffer &b, size_t at, size_t size, bool write, bool atomic) {
 		const Access a = mine(&Epochs::device, write, atomic);
 		for (size_t i = at; i < at + size; i++) {
 			const auto found = b.writers.find(i);
@@ -296,7 +308,10 @@ private:
 
 	void check_race(size_t at, size_t size, bool write, bool atomic) {
 		const Conflict c = shadow.add(at, size, mine(&Epochs::threadgroup, write, atomic));
-		if (c.kind == Conflict::none) return;
+		if (c.kind != Conflict::none) conflict(c, at, write);
+	}
+
+	[[noreturn, gnu::cold, gnu::noinline]] void conflict(const Conflict &c, size_t at, bool write) {
 		std::string name = "memory";
 		size_t offset = at;
 		for (const Variable &v : variables)
@@ -346,7 +361,6 @@ private:
 		for (unsigned i = 0; i < threads; i++) {
 			Fibre &f = *fibres[i];
 			f.state = State::ready;
-			f.started = false;
 			Thread &t = f.thread;
 			t.thread_position_in_threadgroup = {{i % size.at[0], i / size.at[0] % size.at[1], i / size.at[0] / size.at[1]}};
 			for (int k = 0; k < 3; k++)

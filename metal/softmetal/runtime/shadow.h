@@ -29,10 +29,13 @@ struct Conflict {
 // there are such, since only those race whatever barriers their simdgroups pass.
 class Shadow {
 public:
-	explicit Shadow(size_t bytes) : bytes(bytes) {}
+	// grow makes room for the first n bytes.
+	void grow(size_t n) {
+		if (bytes.size() < n) bytes.resize(n);
+	}
 
-	// clear forgets what it knows of the first n bytes.
-	void clear(size_t n) { std::fill_n(bytes.begin(), n, Byte{}); }
+	// clear forgets what it knows, and has room for the first n bytes.
+	void clear(size_t n) { bytes.assign(n, Byte{}); }
 
 	// add takes in an access. It returns how it conflicts with an earlier one:
 	// the two are of different threads, one writes, not both are atomic, and no
