@@ -9,6 +9,7 @@ import (
 
 	"onebit/formats"
 	"onebit/internal/mmap"
+	"onebit/internal/require"
 	"onebit/internal/sysinfo"
 	"onebit/models"
 	"onebit/models/engine/cpu"
@@ -18,6 +19,8 @@ import (
 // and a huge page ahead of it at most, whatever the context; it shrinks where the
 // text does, which then goes on as if it had never been longer.
 func TestCacheFollowsThePosition(t *testing.T) {
+	require.Unplayed(t, "sessions are the same code on every machine")
+	sameEverywhere(t)
 	if exe, err := os.Readlink("/proc/thread-self/exe"); err == nil && strings.Contains(exe, "qemu-") {
 		t.Skip("an emulator swallows advice on memory: ", exe)
 	}

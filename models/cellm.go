@@ -110,10 +110,10 @@ func (s *cellmSource) numbers() (arch.Config, error) {
 		Heads: int(h.NumHeads), KVHeads: int(h.NumKVHeads), Vocab: int(h.VocabSize),
 		RopeBase: h.RopeTheta, Eps: h.RMSNormEps,
 	}
-	if h.MaxPositions == nil {
-		return c, s.fail(cellmKeys[arch.KeyContextLength], "is missing")
+	c.Context = s.class().Context // what Hugging Face takes where a configuration does not say
+	if h.MaxPositions != nil {
+		c.Context = int(*h.MaxPositions)
 	}
-	c.Context = int(*h.MaxPositions)
 	c.HeadDim = s.headDim()
 	if r := h.RopeScaling; r != nil {
 		c.RopeScaling = arch.RopeScaling{Type: r.Type, Factor: r.Factor, OriginalContext: int(r.OriginalContext)}

@@ -93,12 +93,13 @@ func TestCellmConfig(t *testing.T) {
 }
 
 // Files of the original's converter say neither how wide heads are nor, mostly,
-// whether the head is tied: their tensors do.
+// whether the head is tied: their tensors do. The longest context may be missing too;
+// it is then the one of Hugging Face's class.
 func TestCellmOfTheOriginal(t *testing.T) {
 	for _, tied := range []bool{true, false} {
 		want := must(models.LookupPreset("tiny")).Config
-		want.HeadDim, want.TiedHead = 96, tied
-		path := writeCellm(t, want, func(h *cellm.Header, _ *[]container.TensorInfo) { h.HeadDim, h.Tied = nil, nil })
+		want.HeadDim, want.TiedHead, want.Context = 96, tied, models.Qwen3.Classes[0].Context
+		path := writeCellm(t, want, func(h *cellm.Header, _ *[]container.TensorInfo) { h.HeadDim, h.Tied, h.MaxPositions = nil, nil, nil })
 		src := must(models.OpenSource(path, gguf.Options{}))
 		defer src.Close()
 		if _, got, err := src.Config(); err != nil || got != want {
@@ -115,7 +116,6 @@ func TestCellmRefused(t *testing.T) {
 		key, want string
 	}{
 		{"another architecture", func(h *cellm.Header, _ *[]container.TensorInfo) { h.ModelType = "gemma4" }, "model_type", `"gemma4" is an architecture that onebit does not read from .cellm (known: qwen3)`},
-		{"no context", func(h *cellm.Header, _ *[]container.TensorInfo) { h.MaxPositions = nil }, "max_position_embeddings", "is missing"},
 		{"empty context", func(h *cellm.Header, _ *[]container.TensorInfo) { h.MaxPositions = &zero }, "max_position_embeddings", "0 is not positive"},
 		{"no heads", func(h *cellm.Header, _ *[]container.TensorInfo) { h.NumHeads = 0 }, "num_heads", "0 is not between"},
 		{"odd heads", func(h *cellm.Header, _ *[]container.TensorInfo) { h.HeadDim = &odd }, "head_dim", "heads are 63 wide"},

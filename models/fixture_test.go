@@ -2,9 +2,11 @@ package models_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"onebit/formats"
@@ -51,6 +53,11 @@ func tinyUntied() *arch.Preset {
 	return p
 }
 
+// smallPresets are those of every architecture that tests run.
+func smallPresets() []*arch.Preset {
+	return slices.DeleteFunc(models.Presets(), func(p *arch.Preset) bool { return p.Config.Hidden > 512 })
+}
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -58,13 +65,34 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func newFixture(t testing.TB, p *arch.Preset) *fixture {
+// synthesized are the small presets' files, which many tests begin with.
+var synthesized sync.Map
+
+// synthesize returns a preset's file, to be read only.
+func synthesize(t testing.TB, p *arch.Preset) *gguf.File {
 	t.Helper()
-	var b bytes.Buffer
-	if err := synth.Write(&b, p, 1); err != nil {
+	key := fmt.Sprintf("%+v", *p)
+	if f, ok := synthesized.Load(key); ok {
+		return f.(*gguf.File)
+	}
+	size := 64 << 10 // of metadata
+	for _, spec := range p.Tensors() {
+		size += must(spec.Bytes())
+	}
+	b := bytes.NewBuffer(make([]byte, 0, size))
+	if err := synth.Write(b, p, 1); err != nil {
 		t.Fatal(err)
 	}
 	f := must(gguf.Parse(b.Bytes(), p.Name, gguf.Options{}))
+	if size < 8<<20 {
+		synthesized.Store(key, f)
+	}
+	return f
+}
+
+func newFixture(t testing.TB, p *arch.Preset) *fixture {
+	t.Helper()
+	f := synthesize(t, p)
 	x := &fixture{meta: slices.Clone(f.Metadata()), tensors: slices.Clone(f.Tensors()), data: map[string][]byte{}}
 	for _, info := range f.Tensors() {
 		x.data[info.Name] = slices.Clone(must(f.Raw(info.Name)))
@@ -113,8 +141,12 @@ func (x *fixture) requantize(t testing.TB, name string, to *formats.Type) {
 // bytes writes the file.
 func (x *fixture) bytes(t testing.TB) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	w, err := gguf.NewWriter(&b, x.meta, x.tensors)
+	size := 64 << 10 // of metadata
+	for _, data := range x.data {
+		size += len(data)
+	}
+	b := bytes.NewBuffer(make([]byte, 0, size))
+	w, err := gguf.NewWriter(b, x.meta, x.tensors)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,6 +204,15 @@ func session(t testing.TB, m *models.Model, opt models.SessionOptions) *models.S
 		}
 	})
 	return s
+}
+
+// sameEverywhere skips, in a short run, what is the same code on every machine and
+// shares nothing between threads that other tests don't.
+func sameEverywhere(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a short run leaves out what is the same everywhere")
+	}
 }
 
 // text is n tokens that differ.

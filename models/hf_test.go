@@ -15,6 +15,7 @@ import (
 	"onebit/formats/container"
 	"onebit/formats/gguf"
 	"onebit/internal/deviation"
+	"onebit/internal/require"
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
@@ -95,6 +96,8 @@ func openPath(t testing.TB, path string, opt models.Options) *models.Model {
 // A checkpoint gives the logits of a GGUF file with the same weights, to the
 // bit, however it is stored and whenever it is packed.
 func TestHFEqualsGGUF(t *testing.T) {
+	require.Unplayed(t, "sessions are the same code on every machine")
+	sameEverywhere(t)
 	bitlinear := func(x *fixture) *fixture {
 		for _, info := range x.projections() {
 			rows, cols := info.Shape[0], info.Shape[1]
@@ -155,12 +158,14 @@ func TestHFEqualsGGUF(t *testing.T) {
 // A checkpoint in every way of storing one matches the oracle, which has the
 // weights from elsewhere.
 func TestHFMatchesOracle(t *testing.T) {
-	for _, tt := range []struct {
+	require.Unplayed(t, "sessions are the same code on every machine")
+	sameEverywhere(t)
+	for _, tt := range require.Draw(t, 3, []struct {
 		preset *arch.Preset
 		how    modeltest.HF
 	}{{preset("tiny-bitnet"), modeltest.HF{Linear: "bitlinear"}}, {tiny1bitLLM(), modeltest.HF{InnerLN: true}}, {preset("tiny"), modeltest.HF{}},
 		{preset("tiny-llama"), modeltest.HF{Linear: "bitlinear"}}, {preset("tiny-llama"), modeltest.HF{}}, {must(models.LookupPreset("tiny-minicpm")), modeltest.HF{}},
-		{preset("tiny-qwen35"), modeltest.HF{Files: 2}}, {smallQwen35(), modeltest.HF{}}, {smallQwen35(), modeltest.HF{Class: 1}}} {
+		{preset("tiny-qwen35"), modeltest.HF{Files: 2}}, {smallQwen35(), modeltest.HF{}}, {smallQwen35(), modeltest.HF{Class: 1}}}) {
 		x := newFixture(t, tt.preset)
 		ids := text(16, tt.preset.Config.Vocab)
 		want := must(modeltest.Load(x.file(t))).Logits(ids)
@@ -176,11 +181,12 @@ func TestHFMatchesOracle(t *testing.T) {
 // one that the checkpoint was made of: the oracle, which knows nothing of checkpoints,
 // computes both.
 func TestHFBecomesGGUF(t *testing.T) {
-	for _, tt := range []struct {
+	sameEverywhere(t)
+	for _, tt := range require.Draw(t, 3, []struct {
 		preset *arch.Preset
 		how    modeltest.HF
 	}{{smallQwen35(), modeltest.HF{}}, {smallQwen35(), modeltest.HF{Class: 1}}, {must(models.LookupPreset("tiny-minicpm")), modeltest.HF{}},
-		{preset("tiny-llama"), modeltest.HF{}}, {preset("tiny-llama"), modeltest.HF{Linear: "bitlinear"}}} {
+		{preset("tiny-llama"), modeltest.HF{}}, {preset("tiny-llama"), modeltest.HF{Linear: "bitlinear"}}}) {
 		x := newFixture(t, tt.preset)
 		src := must(models.OpenSource(x.hf(t, tt.how), gguf.Options{}))
 		defer src.Close()

@@ -10,6 +10,7 @@ import (
 
 	"onebit/formats"
 	"onebit/internal/clock"
+	"onebit/internal/require"
 	"onebit/models"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
@@ -30,6 +31,8 @@ func (a *attended) Observe(op engine.Op) {
 // one that was computed: attention reads and multiplies as much, over copies of what
 // was computed.
 func TestLengthenedTexts(t *testing.T) {
+	require.Unplayed(t, "sessions are the same code on every machine")
+	sameEverywhere(t)
 	ctx := context.Background()
 	for _, name := range []string{"tiny", "tiny-qwen35"} {
 		m := newFixture(t, preset(name)).open(t, models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: 2}})

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/require"
 	"onebit/internal/sysinfo"
 	"onebit/models"
 	"onebit/models/arch"
@@ -33,7 +34,7 @@ func TestHFLoadMemory(t *testing.T) {
 	}
 	p := preset("tiny-bitnet")
 	c := &p.Config
-	c.Layers, c.Hidden, c.FFN, c.Heads, c.KVHeads, c.HeadDim = 4, 1024, 2816, 16, 4, 64
+	c.Layers, c.Hidden, c.FFN, c.Heads, c.KVHeads, c.HeadDim = 3, 1024, 2816, 16, 4, 64
 	x := newFixture(t, p)
 	packed, weights := 0, 0
 	for _, info := range x.tensors {
@@ -102,7 +103,7 @@ func TestConvertedHeadMemory(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("needs seconds, and Linux to reset the peak of resident memory")
 	}
-	for _, p := range []*arch.Preset{preset("tiny-bitnet"), tinyUntied()} {
+	for _, p := range require.Draw(t, 2, []*arch.Preset{preset("tiny-bitnet"), tinyUntied()}) {
 		p.Config.Hidden, p.Config.Vocab = 1024, 1<<15
 		x := newFixture(t, p)
 		if !p.Config.TiedHead {

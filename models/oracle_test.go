@@ -8,6 +8,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/internal/deviation"
+	"onebit/internal/require"
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/arch"
@@ -23,11 +24,14 @@ func exact(t *formats.Type) (*kernels.Variant, error) {
 	return kernels.Lookup(t.Name, "reference", kernels.F32)
 }
 
-var oracleModels = []struct {
+// An oracleModel is compared with the oracle.
+type oracleModel struct {
 	name   string
 	preset *arch.Preset
 	change func(t testing.TB, x *fixture)
-}{
+}
+
+var oracleModels = []oracleModel{
 	{"qwen3", preset("tiny"), nil},
 	{"qwen3 with its own head", tinyUntied(), nil},
 	{"qwen3 under YaRN", preset("tiny"), func(t testing.TB, x *fixture) {
@@ -52,6 +56,9 @@ var oracleModels = []struct {
 	{"qwen35 of 8 blocks", smallQwen35(), nil},
 	{"qwen35 rotated", smallQwen35(), fold},
 	{"qwen35 of short keys", smallQwen35(), shortKeys},
+}
+
+var bitnetModels = []oracleModel{
 	{"bitnet-b1.58", preset("tiny-bitnet"), nil},
 	{"bitnet", tiny1bitLLM(), nil},
 	{"bitnet in tq1_0 and q2_0, head in q8_0", tiny1bitLLM(), func(t testing.TB, x *fixture) {
@@ -67,14 +74,26 @@ var oracleModels = []struct {
 // to rounding with exact products, and up to the quantization of activations
 // with the integer ones that a user gets.
 func TestLogitsMatchOracle(t *testing.T) {
-	for i, tt := range oracleModels {
+	require.Unraced(t, "the engines are raced where they stand")
+	share := 3
+	if testing.Short() {
+		share = 6
+	}
+	testOracle(t, require.Draw(t, share, oracleModels))
+}
+
+// The same of the BitNet family, whole.
+func TestBitNetMatchesOracle(t *testing.T) { testOracle(t, bitnetModels) }
+
+func testOracle(t *testing.T, all []oracleModel) {
+	for _, tt := range all {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newFixture(t, tt.preset)
 			if tt.change != nil {
 				tt.change(t, x)
 			}
 			n := 24
-			if i == 0 {
+			if tt.name == "qwen3" {
 				n = 132 // beyond a tile of the cache
 			}
 			ids := text(n, tt.preset.Config.Vocab)
@@ -191,6 +210,8 @@ func TestMiniCPMRefuses(t *testing.T) {
 // Texts longer than the original context of YaRN are what the formulas say, and
 // without it would be something else.
 func TestYaRNPastOriginalContext(t *testing.T) {
+	require.Unraced(t, "the engines are raced where they stand")
+	sameEverywhere(t)
 	const original, n = 208, 240
 	x := newFixture(t, preset("tiny"))
 	x.set("qwen3.rope.freq_base", container.Of(float32(1e4)))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"onebit/formats"
+	"onebit/internal/require"
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
@@ -17,6 +18,8 @@ import (
 // A plan says what is taken then: weights in place and packed, keys and values and
 // states to the byte, activations within their bound and not far from it.
 func TestPlanIsWhatIsTaken(t *testing.T) {
+	require.Unplayed(t, "sessions are the same code on every machine")
+	sameEverywhere(t)
 	for _, p := range []*arch.Preset{preset("tiny"), tinyUntied(), preset("tiny-bitnet"), must(models.LookupPreset("tiny-qwen35"))} {
 		x := newFixture(t, p)
 		for _, opt := range []models.Options{
@@ -130,6 +133,8 @@ func TestSessionsBeyondMemory(t *testing.T) {
 // What a session holds is counted while it does: as its text grows, when it goes
 // back, and when it is closed.
 func TestEngineCountsCaches(t *testing.T) {
+	require.Unplayed(t, "sessions are the same code on every machine")
+	sameEverywhere(t)
 	p := deepCache()
 	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Packing: cpu.PackNever, Threads: 2}})
 	s := must(m.NewSession(models.SessionOptions{Context: 1000}))

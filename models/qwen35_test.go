@@ -11,6 +11,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/internal/deviation"
+	"onebit/internal/require"
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
@@ -109,6 +110,8 @@ var exactly = models.Options{CPU: cpu.Options{Kernels: cpu.Kernels{Variant: exac
 // A model whose weights are stored rotated has the logits of the one that it was
 // made of.
 func TestFoldedModel(t *testing.T) {
+	require.Unraced(t, "the engines are raced where they stand")
+	sameEverywhere(t)
 	plain, folded := newFixture(t, smallQwen35()), newFixture(t, smallQwen35())
 	fold(t, folded)
 	ids := text(70, 300)
@@ -130,6 +133,8 @@ func prefill(t *testing.T, m *models.Model, ids []int) []float32 {
 // The comparison with the oracle shows every mistake: each alone moves the
 // logits by far more than rounding does.
 func TestOracleCatches(t *testing.T) {
+	require.Unraced(t, "one thread computes it")
+	sameEverywhere(t)
 	x := newFixture(t, smallQwen35())
 	fold(t, x)
 	ids := text(12, 300)
@@ -141,10 +146,10 @@ func TestOracleCatches(t *testing.T) {
 	if e := nmse(); !(e < 1e-9) {
 		t.Fatalf("an NMSE of %.3g without a mistake", e)
 	}
-	for _, mistake := range []modeltest.Mistake{
+	for _, mistake := range require.Draw(t, 5, []modeltest.Mistake{
 		modeltest.SignsLast, modeltest.NoOrder, modeltest.HalfBlocks, modeltest.GroupedHeads, modeltest.DecayLate,
 		modeltest.Unrotated, modeltest.WholeRope, modeltest.TapsReversed, modeltest.TurnHeads,
-	} {
+	}) {
 		if e := nmse(mistake); !(e > 1e-3) {
 			t.Errorf("%s: an NMSE of %.3g is not seen", mistake, e)
 		} else {
@@ -220,6 +225,18 @@ func TestStateSnapshots(t *testing.T) {
 
 // What a file says of its rotation must be whole, known and fit its tensors.
 func TestRotationRefusals(t *testing.T) {
+	require.Unraced(t, "one thread computes it")
+	sameEverywhere(t)
+	rotated := func() *fixture {
+		x := newFixture(t, smallQwen35())
+		for _, kv := range foldedMetadata() {
+			x.set(kv.Key, kv.Value)
+		}
+		return x
+	}
+	if _, err := models.FromGGUF(rotated().file(t)).Rotation(); err != nil {
+		t.Fatalf("refused before the change: %v", err)
+	}
 	const prefix = "prism.hadamard."
 	u32 := func(n uint32) container.Value { return container.Of(n) }
 	names := func(x *fixture, key string) []string {
@@ -230,7 +247,7 @@ func TestRotationRefusals(t *testing.T) {
 		}
 		return nil
 	}
-	for _, tt := range []struct {
+	for _, tt := range require.Draw(t, 4, []struct {
 		name   string
 		change func(t testing.TB, x *fixture)
 		key    string
@@ -287,15 +304,9 @@ func TestRotationRefusals(t *testing.T) {
 		}, "inverse_weight_names", "which without output.weight is the head too"},
 		{"an unknown key", func(t testing.TB, x *fixture) { x.set(prefix+"phase", u32(1)) }, "phase", "does not know"},
 		{"a key of another kind", func(t testing.TB, x *fixture) { x.set(prefix+"gdn_v_grouped", u32(1)) }, "gdn_v_grouped", "bool"},
-	} {
+	}) {
 		t.Run(tt.name, func(t *testing.T) {
-			x := newFixture(t, smallQwen35())
-			for _, kv := range foldedMetadata() {
-				x.set(kv.Key, kv.Value)
-			}
-			if _, err := models.FromGGUF(x.file(t)).Rotation(); err != nil {
-				t.Fatalf("refused before the change: %v", err)
-			}
+			x := rotated()
 			tt.change(t, x)
 			_, err := models.Load(t.Context(), models.FromGGUF(x.file(t)), models.Options{})
 			if err == nil || !strings.Contains(err.Error(), prefix+tt.key) || !strings.Contains(err.Error(), tt.want) {

@@ -34,6 +34,24 @@ type SamplerOptions struct {
 	Seed              uint64
 }
 
+// String says it in the words of run's flags.
+func (o SamplerOptions) String() string {
+	text := fmt.Sprintf("--temp %.3g", o.Temperature)
+	if o.TopK > 0 {
+		text += fmt.Sprintf(" --top-k %d", o.TopK)
+	}
+	for _, f := range []struct {
+		flag string
+		x    float64
+		none float64
+	}{{"top-p", o.TopP, 1}, {"min-p", o.MinP, 0}, {"repeat-penalty", o.RepetitionPenalty, 1}} {
+		if f.x != 0 && f.x != f.none {
+			text += fmt.Sprintf(" --%s %.3g", f.flag, f.x)
+		}
+	}
+	return text
+}
+
 const defaultWindow = 64
 
 // A Sampler draws tokens. The same options and logits give the same tokens.

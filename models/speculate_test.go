@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"onebit/internal/require"
 	"onebit/models"
 	"onebit/models/engine/cpu"
 	"onebit/models/engine/plain"
@@ -64,11 +65,10 @@ var draws = []models.SamplerOptions{
 // Drafts change no token, greedy or drawn, of any architecture whose state can go
 // back, nor what is left in the session.
 func TestSpeculateEqualsGenerate(t *testing.T) {
+	require.Unplayed(t, "sessions are the same code on every machine")
 	const n = 40
-	for _, p := range models.Presets() {
-		if p.Config.Hidden > 512 {
-			continue
-		}
+	sameEverywhere(t)
+	for _, p := range smallPresets() {
 		t.Run(p.Name, func(t *testing.T) {
 			m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
 			prompt := repeats(24, p.Config.Vocab)
@@ -111,6 +111,8 @@ func refusesDrafts(t *testing.T, m *models.Model, prompt []int) {
 // The models inside the program say again what their prompt said, so that drafts
 // come true, by the clock too.
 func TestSpeculateText(t *testing.T) {
+	require.Unplayed(t, "sessions are the same code on every machine")
+	sameEverywhere(t)
 	for _, name := range gopher.Names() {
 		t.Run(name, func(t *testing.T) {
 			src := must(gopher.Open(name))
@@ -152,6 +154,8 @@ func (b *Buffer) ReadString(delim byte) (line string, err error)
 // passes over one column, drafts lose less than three hundredths of any text, and win
 // where it says again what it said.
 func TestSpeculatePays(t *testing.T) {
+	require.Unplayed(t, "sessions are the same code on every machine")
+	sameEverywhere(t)
 	costs := map[string][]float64{ // by columns, from 1
 		gopher.Ternary: {1, 1.58, 2.17, 2.30, 2.63, 2.99, 3.30, 3.59},
 		gopher.OneBit:  {1, 1.55, 2.05, 2.46, 2.80, 3.33, 4.00, 4.71},
@@ -179,6 +183,7 @@ func TestSpeculatePays(t *testing.T) {
 
 // Another engine verifies as well.
 func TestSpeculateOnAnotherEngine(t *testing.T) {
+	require.Unplayed(t, "sessions are the same code on every machine")
 	p := preset("tiny")
 	m := newFixture(t, p).open(t, models.Options{Engine: plain.Open})
 	prompt := repeats(12, p.Config.Vocab)
@@ -192,6 +197,8 @@ func TestSpeculateOnAnotherEngine(t *testing.T) {
 // distributed as the model has it: all 27 of three candidates each, whose
 // probabilities are enumerated, by Pearson's χ².
 func TestSpeculateDistribution(t *testing.T) {
+	require.Unplayed(t, "sessions are the same code on every machine")
+	sameEverywhere(t)
 	p := preset("tiny")
 	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
 	s := session(t, m, models.SessionOptions{Context: 64})
@@ -264,6 +271,7 @@ func candidates(t *testing.T, s *models.Session, ids []int, opt models.SamplerOp
 // A full context and a context that is done end the text where they end it without
 // drafts.
 func TestSpeculateEnds(t *testing.T) {
+	require.Unplayed(t, "sessions are the same code on every machine")
 	p := preset("tiny")
 	m := newFixture(t, p).open(t, models.Options{CPU: cpu.Options{Threads: 1}})
 	prompt := repeats(24, p.Config.Vocab)

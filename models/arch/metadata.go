@@ -166,6 +166,7 @@ func (r *reader) config(t *Table) Config {
 	case c.RopeScaling.Type == LongRope: // whose divisors it does not have
 		r.fail(KeyRopeScalingType, "%q is not supported in this architecture", LongRope)
 	}
+	r.checkNeutral(t, c)
 	_, hasHead := r.file.Info(HeadTensor)
 	c.TiedHead = !hasHead
 	return c

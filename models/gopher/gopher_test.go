@@ -2,14 +2,19 @@ package gopher_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"math"
+	"strings"
 	"testing"
 
 	"onebit/formats"
+	"onebit/formats/gguf"
 	"onebit/models"
 	"onebit/models/gopher"
 	"onebit/models/synth"
 	"onebit/models/tokenizer"
+	"onebit/models/train/lm"
 )
 
 // sentences are as Go's documentation has them, and of no package that is trained on.
@@ -79,6 +84,44 @@ func bitsPerByte(t *testing.T, m *models.Model, tok *tokenizer.Tokenizer, text s
 		next++
 	}
 	return nats / math.Ln2 / float64(len(text))
+}
+
+// Weights are those that were trained, whatever is written beside them: a digest of all
+// tensors' bytes in their order. Beside them stand whose text they are of and how to draw
+// tokens, which onebit's own training writes too.
+func TestWeightsAndCredit(t *testing.T) {
+	for name, want := range map[string]string{
+		gopher.Ternary: "e9b5774bbec421e70a1b1221f3c76aa71b23883a0ac9b701522421db16a2ff60",
+		gopher.OneBit:  "56c7b8f7faa255e4407e4c22f29f335122212093492b15b85b885fd3b144c0e4",
+	} {
+		f, err := gguf.Parse(gopher.File(name), name, gguf.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.New()
+		for _, info := range f.Tensors() {
+			data, err := f.Raw(info.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum.Write(data)
+		}
+		if got := hex.EncodeToString(sum.Sum(nil)); got != want {
+			t.Errorf("%s: the tensors have digest %s, want %s", name, got, want)
+		}
+		for _, kv := range lm.About("the documentation of go1.26.8") {
+			if v, ok := f.Value(kv.Key); !ok || v.String() != kv.Value.String() {
+				t.Errorf("%s: %s is %v, want %v", name, kv.Key, v, kv.Value)
+			}
+		}
+		if credit, err := f.String("general.dataset.0.description"); err != nil || !strings.Contains(credit, "The Go Authors, BSD-3-Clause") {
+			t.Errorf("%s: the text is credited as %q, %v", name, credit, err)
+		}
+		opt, ok, err := models.SuggestedSampling(models.FromGGUF(f))
+		if err != nil || !ok || opt.RepetitionPenalty <= 1 {
+			t.Errorf("%s suggests %+v, %t, %v", name, opt, ok, err)
+		}
+	}
 }
 
 func TestNames(t *testing.T) {

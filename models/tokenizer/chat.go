@@ -38,6 +38,10 @@ func (t *Tokenizer) Chat(known []*arch.Chat) (*arch.Chat, error) {
 	return nil, fmt.Errorf("the file has no chat template, and its architecture %s tells none; choose one of %s", term.QuoteAlways(t.text.Arch), strings.Join(names, ", "))
 }
 
+// HasChatTemplate reports whether the file says how a conversation is laid out: a model
+// of which it does not may have learned none.
+func (t *Tokenizer) HasChatTemplate() bool { return t.template != "" }
+
 // Prompt lays the messages out up to where the model's reply begins. Their
 // contents are not Special parts. A role that the model does not know is an
 // error; so is a conversation in which it is not the model's turn.

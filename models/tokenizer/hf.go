@@ -32,6 +32,8 @@ func FromHF(dir string, text arch.Text) (*Tokenizer, error) {
 type hfSource struct {
 	source
 	tokens, merges []string
+	fast           bool   // of a tokenizer.json
+	frame          *frame // what its post-processor puts around a text; nil: there is none
 }
 
 func (src *hfSource) tokenizer() (*Tokenizer, error) {
@@ -109,7 +111,9 @@ type tokenizerJSON struct {
 	} `json:"added_tokens"`
 	Normalizer   *normalizerJSON   // of a SentencePiece model
 	PreTokenizer *preTokenizerJSON `json:"pre_tokenizer"`
-	Model        struct {
+	// PostProcessor puts tokens before and behind a text.
+	PostProcessor *postProcessorJSON `json:"post_processor"`
+	Model         struct {
 		Type         string
 		Unknown      string `json:"unk_token"`
 		ByteFallback bool   `json:"byte_fallback"` // and no byte-level alphabet
@@ -153,7 +157,11 @@ func readJSON(data []byte, src *hfSource) error {
 	if f.Model.Type != "BPE" {
 		return keyErrorf(keyModel, "is %s, want BPE", term.QuoteAlways(f.Model.Type))
 	}
-	src.model = modelGPT2
+	src.model, src.fast = modelGPT2, true
+	var err error
+	if src.frame, err = f.PostProcessor.frame(); err != nil {
+		return err
+	}
 	for text, id := range f.Model.Vocab {
 		if err := src.add(text, id, normal); err != nil {
 			return err
@@ -174,7 +182,6 @@ func readJSON(data []byte, src *hfSource) error {
 	for _, m := range f.Model.Merges {
 		src.merges = append(src.merges, string(m))
 	}
-	var err error
 	src.pre, err = f.PreTokenizer.name()
 	return err
 }
@@ -335,6 +342,7 @@ func readTokenizerConfig(dir string, src *hfSource) error {
 		Pad      tokenJSON    `json:"pad_token"`
 		AddBOS   *bool        `json:"add_bos_token"`
 		AddEOS   *bool        `json:"add_eos_token"`
+		Class    string       `json:"tokenizer_class"`
 		Template templateJSON `json:"chat_template"`
 	}
 	if err := readConfig(dir, "tokenizer_config.json", &c); err != nil {
@@ -353,11 +361,8 @@ func readTokenizerConfig(dir string, src *hfSource) error {
 		}
 		src.ids[f.key] = int64(id)
 	}
-	if c.AddBOS != nil {
-		src.flags[keyAddBOS] = *c.AddBOS
-	}
-	if c.AddEOS != nil {
-		src.flags[keyAddEOS] = *c.AddEOS
+	if err := src.setFrame(c.AddBOS, c.AddEOS, c.Class); err != nil {
+		return inFile(filepath.Join(dir, "tokenizer.json"), err)
 	}
 	src.template = string(c.Template)
 	return readTemplate(dir, src)

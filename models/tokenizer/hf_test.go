@@ -95,6 +95,84 @@ func TestFromHFBytePairs(t *testing.T) {
 	}
 }
 
+// post is a TemplateProcessing of pieces: names of tokens, or "" for the text.
+func post(tokens map[string]int, pieces ...string) object {
+	single, special := []object{}, object{}
+	for _, p := range pieces {
+		if p == "" {
+			single = append(single, object{"Sequence": object{"id": "A", "type_id": 0}})
+			continue
+		}
+		single = append(single, object{"SpecialToken": object{"id": p, "type_id": 0}})
+		special[p] = object{"id": p, "ids": []int{tokens[p]}, "tokens": []string{p}}
+	}
+	return object{"type": "TemplateProcessing", "single": single, "pair": []object{}, "special_tokens": special}
+}
+
+// Whether a token is put before and behind a text is said by tokenizer_config.json, else
+// by the post-processor: not by the splitter, which may be that of a model that has one.
+func TestFromHFPostProcessor(t *testing.T) {
+	tokens := map[string]int{"<|im_start|>": 271, "<|im_end|>": 272}
+	byteLevel := object{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": false, "use_regex": true}
+	before := post(tokens, "<|im_start|>", "")
+	for name, tt := range map[string]struct {
+		post       any // of tokenizer.json; nil: it has none
+		config     object
+		begin, end bool
+	}{
+		"bytes alone":              {byteLevel, nil, false, false},
+		"a template":               {before, nil, true, false},
+		"a template of both":       {post(tokens, "<|im_start|>", "", "<|im_end|>"), nil, true, true},
+		"a template of the text":   {post(tokens, ""), nil, false, false},
+		"a template and bytes":     {object{"type": "Sequence", "processors": []object{byteLevel, before}}, nil, true, false},
+		"RoBERTa's":                {object{"type": "RobertaProcessing", "cls": []any{"<|im_start|>", 271}, "sep": []any{"<|im_end|>", 272}}, nil, true, true},
+		"the configuration's no":   {before, object{"add_bos_token": false}, false, false},
+		"the configuration's yes":  {byteLevel, object{"add_bos_token": true}, true, false},
+		"none, of no class":        {nil, nil, true, false}, // the splitter is Llama 3's
+		"none, of LLaMA's class":   {nil, object{"tokenizer_class": "LlamaTokenizerFast"}, true, false},
+		"none, of a general class": {nil, object{"tokenizer_class": "PreTrainedTokenizerFast"}, false, false},
+	} {
+		f, config := smallJSON(llama3Regex), object{"bos_token": "<|im_start|>", "eos_token": "<|im_end|>"}
+		f["post_processor"] = tt.post
+		for key, value := range tt.config {
+			config[key] = value
+		}
+		dir := directory(t, map[string]any{"tokenizer.json": f, "tokenizer_config.json": config})
+		got, err := FromHF(dir, arch.Text{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		meta, err := HFMetadata(dir, arch.Text{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		converted, err := FromGGUF(file(t, meta...), arch.Text{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, words := range map[string]*Tokenizer{"directory": got, "file made of it": converted} {
+			ids := words.Encode("hello", Options{AddSpecial: true})
+			if begin, end := ids[0] == 271, ids[len(ids)-1] == 272; begin != tt.begin || end != tt.end {
+				t.Errorf("%s, %s: tokens %v, want one before: %t, one behind: %t", name, kind, ids, tt.begin, tt.end)
+			}
+		}
+	}
+	for want, bad := range map[string]any{
+		"several tokens":       post(tokens, "<|im_start|>", "<|im_end|>", ""),
+		`is "Magic", which is`: object{"type": "Magic"},
+		"has id 999999":        post(map[string]int{"<|im_start|>": 999999}, "<|im_start|>", ""),
+		"lacks its tokens":     object{"type": "BertProcessing"},
+	} {
+		f := smallJSON(llama3Regex)
+		f["post_processor"] = bad
+		dir := directory(t, map[string]any{"tokenizer.json": f})
+		if _, err := FromHF(dir, arch.Text{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "tokenizer.json: post_processor ") {
+			t.Errorf("error %v, want post_processor and %s", err, want)
+		}
+	}
+}
+
 // A template may be a text, one of a list, or a file of its own, which counts
 // before the others.
 func TestFromHFTemplate(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/dlclark/regexp2"
+
+	"onebit/internal/require"
 )
 
 // patterns are those of the package comment, in one piece.
@@ -129,6 +131,7 @@ func FuzzSplit(f *testing.F) {
 // Every character of the first two planes, where all white space and most
 // letters and numbers are, has the class that the patterns give it.
 func TestClasses(t *testing.T) {
+	require.Unraced(t, "one thread computes it")
 	classes := map[class]*regexp2.Regexp{
 		mark:    regexp2.MustCompile(`^\p{M}$`, regexp2.None),
 		letter:  regexp2.MustCompile(`^\p{L}$`, regexp2.None),

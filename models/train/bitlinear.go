@@ -185,13 +185,15 @@ const packedFrom = 1024
 // multiplyPacked multiplies by the int8 kernel that a trained model has, where there
 // is one and rows enough. It sums integers: the result is the model's to the bit,
 // and that of floats but for their rounding. A layer without a pool has floats alone.
+// Whether there is one follows from the form, never from the machine, whose best
+// kernel gives the same bits as any other.
 func (l *BitLinear) multiplyPacked(rows int) bool {
 	if rows < packedFrom || l.pool == nil || l.opt.Form.floats() || l.opt.Rounding.scheme == "" {
 		return false
 	}
 	if l.packed == nil {
 		v, err := kernels.BestFor(l.opt.Form.Type.Name, l.opt.Rounding.scheme, cpu.Host())
-		if err != nil || v.ISA == kernels.Go { // no faster than floats
+		if err != nil {
 			return false
 		}
 		if l.packed, err = dense.NewPacked(v, l.Out, l.In); err != nil { // the columns don't fill its blocks

@@ -72,13 +72,17 @@ type Buffer struct {
 	Data  []float32
 }
 
+// SlotName is what a buffer of [Optimizer.State] is called: what a rule keeps of a
+// parameter.
+func SlotName(param, slot string) string { return param + "." + slot }
+
 // State returns what the optimizer remembers, as it is in memory: to be written
 // to a checkpoint and read from it.
 func (o *Optimizer) State() []Buffer {
 	var all []Buffer
 	for i, p := range o.params {
 		for k, slot := range o.Rule.Slots() {
-			all = append(all, Buffer{Name: p.Name + "." + slot, Shape: p.Shape, Data: o.slots[i][k]})
+			all = append(all, Buffer{Name: SlotName(p.Name, slot), Shape: p.Shape, Data: o.slots[i][k]})
 		}
 	}
 	return all

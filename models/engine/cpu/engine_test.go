@@ -18,6 +18,7 @@ func TestEngine(t *testing.T) {
 			continue
 		}
 		t.Run("exact/"+v.Name, func(t *testing.T) {
+			require.Unraced(t, "the engine as it comes is")
 			enginetest.Run(t, enginetest.Subject{
 				Open: cpu.Open(cpu.Options{
 					Kernels: cpu.Kernels{Variant: exact, Vectors: v}, Packing: cpu.PackNever, Threads: 2,

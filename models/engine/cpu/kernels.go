@@ -72,8 +72,9 @@ func nativeVariant(t *formats.Type, act kernels.Scheme, features cpu.Set) (*kern
 // needs no instructions beyond those of the named one stands in, so that
 // "avx512vnni" has an fp16 head run in AVX-512 and "scalar" nothing but Go.
 // The scheme is the format's usual one, or act if that is not empty; float
-// formats and the variant reference always take float32 activations. An empty
-// name is the best variant of this machine.
+// formats and the variant reference always take float32 activations. Without act,
+// a variant that the format has in other schemes alone has its own. An empty name
+// is the best variant of this machine.
 func Prefer(name string, act kernels.Scheme) (Kernels, error) {
 	features, known := cpu.Detected(), name == ""
 	for _, v := range kernels.Variants() {
@@ -92,7 +93,11 @@ func Prefer(name string, act kernels.Scheme) (Kernels, error) {
 		if act != "" && scheme != kernels.F32 {
 			scheme = act
 		}
-		for _, scheme := range []kernels.Scheme{scheme, kernels.F32} {
+		schemes := []kernels.Scheme{scheme, kernels.F32}
+		if act == "" {
+			schemes = append(schemes, kernels.Schemes()...)
+		}
+		for _, scheme := range schemes {
 			if v, err := kernels.Lookup(t.Name, name, scheme); err == nil {
 				return v, nil
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"onebit/internal/deviation"
+	"onebit/internal/require"
 	"onebit/models/arch"
 	"onebit/models/engine"
 )
@@ -164,7 +165,7 @@ func (s Subject) operations(t *testing.T) {
 	for _, op := range s.list() {
 		t.Run(op.name, func(t *testing.T) {
 			rigs := s.pair(t)
-			for _, n := range []int{1, 3, 17, 1} {
+			for _, n := range require.Draw(t, 2, []int{1, 3, 17, 1}) {
 				var got [2][]float32
 				for i, r := range rigs {
 					got[i] = op.batch(t, r, n)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
+	"sync"
 	"testing"
 
 	"onebit/formats"
@@ -22,7 +24,7 @@ type tensor struct {
 }
 
 // tensors are those of the operations' tests.
-func tensors() []tensor {
+var tensors = sync.OnceValue(func() []tensor {
 	return []tensor{
 		{"table", formats.F16, []int{vocab, hidden}, random(vocab*hidden, 11, 1)},
 		{"gain", formats.F32, []int{hidden}, random(hidden, 12, 1)},
@@ -32,7 +34,7 @@ func tensors() []tensor {
 		{"ternary", formats.I2_S, []int{inner, hidden}, ternary(inner*hidden, 15)},
 		{"half", formats.F16, []int{inner, hidden}, random(inner*hidden, 16, 0.1)},
 	}
-}
+})
 
 func negative(x []float32) []float32 {
 	for i, v := range x {
@@ -50,22 +52,35 @@ func ternary(n int, seed uint64) []float32 {
 	return x
 }
 
+// packed are the tensors' data by name, made once: they are the same for every rig.
+var packed = sync.OnceValues(func() (map[string][]byte, error) {
+	data := map[string][]byte{}
+	for _, x := range tensors() {
+		rows, cols := (&formats.Tensor{Shape: x.shape}).Dims()
+		n, err := x.format.Bytes(rows, cols)
+		if err != nil {
+			return nil, err
+		}
+		data[x.name] = make([]byte, n)
+		if err := x.format.Quantize(data[x.name], x.values, rows, cols); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+})
+
 // source is a file of tensors, which change may spoil.
 func source(t *testing.T, change ...func(name string, data []byte)) engine.Source {
 	t.Helper()
+	shared, err := packed()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var infos []container.TensorInfo
 	data := map[string][]byte{}
 	for _, x := range tensors() {
 		info := container.TensorInfo{Name: x.name, Type: x.format, Shape: x.shape}
-		rows, cols := (&formats.Tensor{Shape: x.shape}).Dims()
-		n, err := x.format.Bytes(rows, cols)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data[x.name] = make([]byte, n)
-		if err := x.format.Quantize(data[x.name], x.values, rows, cols); err != nil {
-			t.Fatal(err)
-		}
+		data[x.name] = slices.Clone(shared[x.name])
 		for _, spoil := range change {
 			spoil(x.name, data[x.name])
 		}

@@ -10,6 +10,7 @@ import (
 
 	"onebit/formats"
 	"onebit/internal/deviation"
+	"onebit/internal/require"
 	gpu "onebit/metal"
 	"onebit/models/engine"
 	"onebit/models/engine/cpu"
@@ -90,11 +91,12 @@ func (l *looking) text(t *testing.T, ends ...int) (y []float32) {
 // wherever batches and command buffers end; also when the text goes back to before the boundary.
 func TestLongTexts(t *testing.T) {
 	d := device(t)
-	for _, c := range []struct {
+	type text struct {
 		cache *formats.Type
 		end   int
-	}{{formats.F16, 520}, {formats.Q8_0, 264}} {
-		t.Run(c.cache.Name, func(t *testing.T) {
+	}
+	for _, c := range require.Draw(t, 3, []text{{formats.F16, 520}, {formats.F16, 264}, {formats.Q8_0, 264}}) {
+		t.Run(fmt.Sprintf("%s/%d", c.cache.Name, c.end), func(t *testing.T) {
 			const column = lookHeads * lookDim
 			want := look(t, cpu.Open(cpu.Options{Threads: 1}), formats.F32, c.cache).text(t, c.end)
 			l := look(t, metal.Open(metal.Options{Device: d, Work: 40 * 256 * column}), c.cache, c.cache)

@@ -71,20 +71,27 @@ func generate(t *testing.T, f *gguf.File, opt models.Options, cache *formats.Typ
 // in q8_0, for which the CPU engine rounds queries too: too little for other tokens to
 // be the likeliest.
 func TestSameText(t *testing.T) {
-	d := device(t)
+	type text struct {
+		preset   string
+		cache    *formats.Type
+		sampling models.SamplerOptions
+	}
+	var texts []text
 	for _, p := range models.Presets() {
-		if !strings.HasPrefix(p.Name, "tiny") {
-			continue
+		if strings.HasPrefix(p.Name, "tiny") {
+			texts = append(texts, text{p.Name, formats.Q8_0, models.SamplerOptions{}},
+				text{p.Name, formats.F16, models.SamplerOptions{Temperature: 0.7, TopK: 10, Seed: 1}})
 		}
-		t.Run(p.Name, func(t *testing.T) {
-			f := file(t, p.Name)
-			for cache, sampling := range map[*formats.Type]models.SamplerOptions{formats.Q8_0: {}, formats.F16: {Temperature: 0.7, TopK: 10, Seed: 1}} {
-				const n = 4
-				want := generate(t, f, models.Options{}, cache, sampling, n)
-				got := generate(t, f, models.Options{Engine: metal.Open(metal.Options{Device: d})}, cache, sampling, n)
-				if !slices.Equal(got, want) {
-					t.Errorf("%s, %+v: tokens %v, want %v", cache.Name, sampling, got, want)
-				}
+	}
+	d := device(t)
+	for _, c := range require.Draw(t, 8, texts) {
+		t.Run(c.preset+"/"+c.cache.Name, func(t *testing.T) {
+			const n = 4
+			f := file(t, c.preset)
+			want := generate(t, f, models.Options{}, c.cache, c.sampling, n)
+			got := generate(t, f, models.Options{Engine: metal.Open(metal.Options{Device: d})}, c.cache, c.sampling, n)
+			if !slices.Equal(got, want) {
+				t.Errorf("%+v: tokens %v, want %v", c.sampling, got, want)
 			}
 		})
 	}
@@ -119,7 +126,7 @@ func TestOlderGPU(t *testing.T) {
 		return slices.Clone(x), kernels
 	}
 	defer lib.Family(int(gpu.Apple7))
-	for _, preset := range []string{"tiny", "tiny-bitnet", "tiny-qwen35"} {
+	for _, preset := range require.Draw(t, 3, []string{"tiny", "tiny-bitnet", "tiny-qwen35"}) {
 		for _, native := range []bool{false, true} {
 			f, opt := file(t, preset), metal.Options{Native: native}
 			lib.Family(int(gpu.Apple7))

@@ -13,7 +13,7 @@ import (
 func BenchmarkAdvance(b *testing.B) {
 	for _, r := range Recipes() {
 		for _, threads := range []int{1, 2} {
-			b.Run(fmt.Sprintf("recipe=%s/threads=%d", r.Key(), threads), func(b *testing.B) {
+			b.Run(fmt.Sprintf("recipe=%s/threads=%d", r.Base, threads), func(b *testing.B) {
 				table, err := tableOf(r.Architecture)
 				if err != nil {
 					b.Fatal(err)

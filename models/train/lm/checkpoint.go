@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -92,9 +93,13 @@ func digest(text []byte, tensors func(yield func(formats.Tensor) bool)) string {
 const partial = ".partial"
 
 // replace writes a file beside path, makes sure that it is on the disk, and gives
-// it the name.
+// it the name. What lies there in its place, of a run that was killed or of somebody
+// else, is removed and never written to: a link may lead anywhere.
 func replace(path string, write func(*os.File) error) (err error) {
-	f, err := os.Create(path + partial)
+	if err := os.Remove(path + partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path+partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
@@ -118,46 +123,97 @@ func replace(path string, write func(*os.File) error) (err error) {
 	return syncFolder(filepath.Dir(path))
 }
 
-// Resume goes on with the run of a checkpoint, on the text that it began with.
-func Resume(path string, corpus *Corpus, tables Tables, pool *kernels.Pool) (*Trainer, error) {
+// A Checkpoint is a run's that was saved: opened, found to be whole, and of sizes that
+// are the file's and fit memory.
+type Checkpoint struct {
+	file       *gguf.File
+	saved      state
+	shape      Shape
+	vocabulary *vocabulary
+}
+
+// OpenCheckpoint opens the file of a checkpoint. It allocates nothing of the sizes that the
+// file states before these are found to be those of its tensors.
+func OpenCheckpoint(path string, tables Tables) (*Checkpoint, error) {
 	f, err := gguf.Open(path, gguf.Options{})
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	var t *Trainer
-	err = mmap.Guard(func() error {
-		t, err = resume(f, corpus, tables, pool)
-		return err
-	})
-	return t, err
+	c := &Checkpoint{file: f}
+	if err := mmap.Guard(func() error { return c.open(tables) }); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return c, nil
 }
 
-func resume(f *gguf.File, corpus *Corpus, tables Tables, pool *kernels.Pool) (*Trainer, error) {
-	saved, err := readState(f)
+// Close ends the use of the file.
+func (c *Checkpoint) Close() error { return c.file.Close() }
+
+// Text names what the run is trained on, as [Corpus.Name] does.
+func (c *Checkpoint) Text() string { return c.saved.Text }
+
+func (c *Checkpoint) open(tables Tables) (err error) {
+	f := c.file
+	if c.saved, err = readState(f); err != nil {
+		return err
+	}
+	if c.shape, err = prepare(c.saved.Recipe, tables); err != nil {
+		return fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	if err := c.checkTensors(); err != nil {
+		return err
+	}
+	if c.vocabulary, err = newVocabulary(f.Metadata(), c.shape.Table.Text); err != nil {
+		return err
+	}
+	if v := c.vocabulary.Vocab(); v != c.saved.Recipe.Vocab {
+		return fault(f, keyState, "has a vocabulary of %d tokens, the file one of %d", c.saved.Recipe.Vocab, v)
+	}
+	return nil
+}
+
+// checkTensors compares the file's tensors with those that a run of the recipe has. A
+// digest says that nobody damaged a file, and not who made it.
+func (c *Checkpoint) checkTensors() error {
+	rule, err := train.LookupRule(c.saved.Recipe.Optimizer)
 	if err != nil {
-		return nil, err
+		return fault(c.file, keyState, "%v", err)
 	}
-	shape, err := prepare(saved.Recipe, tables)
-	if err != nil {
-		return nil, fault(f, keyState, "%v", err)
+	specs := c.shape.Table.Tensors(c.shape.Config)
+	if want, got := len(specs)*(1+len(rule.Slots())), len(c.file.Tensors()); got != want {
+		return fault(c.file, keyState, "describes %d tensors, and the file has %d", want, got)
 	}
-	v, err := newVocabulary(f.Metadata(), shape.Table.Text)
-	if err != nil {
-		return nil, err
+	for _, spec := range specs {
+		names := []string{spec.Name}
+		for _, slot := range rule.Slots() {
+			names = append(names, train.SlotName(spec.Name, slot))
+		}
+		for _, name := range names {
+			info, ok := c.file.Info(name)
+			switch {
+			case !ok:
+				return c.file.Fault(name, errors.New("is missing from the checkpoint"))
+			case info.Type != formats.F32 || !slices.Equal(info.Shape, spec.Shape):
+				return c.file.Fault(name, fmt.Errorf("is %s of shape %v, want f32 of %v", info.TypeName, info.Shape, spec.Shape))
+			}
+		}
 	}
-	if v.Vocab() != saved.Recipe.Vocab {
-		return nil, fault(f, keyState, "has a vocabulary of %d tokens, the file one of %d", saved.Recipe.Vocab, v.Vocab())
+	return nil
+}
+
+// Resume goes on with the run, on the text that it began with.
+func (c *Checkpoint) Resume(corpus *Corpus, pool *kernels.Pool) (t *Trainer, err error) {
+	if digest := corpus.Digest(); hex.EncodeToString(digest[:]) != c.saved.Digest {
+		return nil, fmt.Errorf("%s: the run began with another text: %s. Give that one, or begin anew", c.file.Name(), c.saved.Text)
 	}
-	t, err := newTrainer(saved.Recipe, shape, corpus, v, pool)
-	if err != nil {
-		return nil, err
-	}
-	if t.state.Digest != saved.Digest {
-		return nil, fmt.Errorf("%s: the run began with another text: %s. Give that one, or begin anew", f.Name(), saved.Text)
-	}
-	t.state = saved
-	return t, t.read(f)
+	err = mmap.Guard(func() error {
+		if t, err = newTrainer(c.saved.Recipe, c.shape, corpus, c.vocabulary, pool); err != nil {
+			return err
+		}
+		t.state = c.saved
+		return t.read(c.file)
+	})
+	return t, err
 }
 
 func fault(f *gguf.File, key, format string, args ...any) error {
@@ -206,19 +262,12 @@ func readState(f *gguf.File) (s state, err error) {
 	return s, nil
 }
 
-// read fills in what buffers has.
+// read fills in what buffers has, of a file whose tensors are checked.
 func (t *Trainer) read(f *gguf.File) error {
-	buffers := t.buffers()
-	if len(f.Tensors()) != len(buffers) {
-		return fault(f, keyState, "describes %d tensors, and the file has %d", len(buffers), len(f.Tensors()))
-	}
-	for _, b := range buffers {
+	for _, b := range t.buffers() {
 		tensor, err := f.Tensor(b.Name)
 		if err != nil {
 			return err
-		}
-		if tensor.Type != formats.F32 || !slices.Equal(tensor.Shape, b.Shape) {
-			return f.Fault(b.Name, fmt.Errorf("is %s of shape %v, want f32 of %v", tensor.Type.Name, tensor.Shape, b.Shape))
 		}
 		for i := range b.Data {
 			b.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(tensor.Data[4*i:]))

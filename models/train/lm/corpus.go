@@ -1,6 +1,7 @@
 package lm
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"onebit/internal/bounded"
@@ -31,12 +33,14 @@ type Corpus struct {
 // heldOutShare is the share of documents that are held out, one in so many.
 const heldOutShare = 16
 
-// heldOut decides by the name alone, so that the same documents are held out on
+// lot is what a document draws by its name alone, so that the same ones are held out on
 // every machine and however many others there are.
-func heldOut(name string) bool {
+func lot(name string) uint64 {
 	sum := sha256.Sum256([]byte(name))
-	return binary.LittleEndian.Uint64(sum[:])%heldOutShare == 0
+	return binary.LittleEndian.Uint64(sum[:])
 }
+
+func heldOut(name string) bool { return lot(name)%heldOutShare == 0 }
 
 func (c *Corpus) add(d Document) {
 	if strings.TrimSpace(d.Text) == "" {
@@ -50,8 +54,15 @@ func (c *Corpus) add(d Document) {
 	c.documents++
 }
 
-// check refuses a text that has nothing to train on or nothing to be tested with.
+// check refuses a text that has nothing to train on or nothing to be tested with. Where
+// no document drew a lot that is held out, which happens to one text of 16 pieces in
+// three, the one with the least lot is.
 func (c *Corpus) check() error {
+	if len(c.HeldOut) == 0 && len(c.Train) > 1 {
+		least := slices.MinFunc(c.Train, func(a, b Document) int { return cmp.Compare(lot(a.Name), lot(b.Name)) })
+		c.HeldOut = []Document{least}
+		c.Train = slices.DeleteFunc(c.Train, func(d Document) bool { return d.Name == least.Name })
+	}
 	if len(c.Train) == 0 || len(c.HeldOut) == 0 {
 		return fmt.Errorf("%s: the text is too small: of its %d documents %d would be held out and %d trained on", c.Name, c.documents, len(c.HeldOut), len(c.Train))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"onebit/formats"
 	"onebit/formats/container"
@@ -17,10 +18,36 @@ import (
 // bitnet.cpp, mostly Q1_0 in llama.cpp, mostly Q8_0 and all F32 in both.
 var fileTypes = map[*formats.Type]uint32{formats.I2_S: 40, formats.Q1_0_g128: 40, formats.Q8_0: 7, nil: 0}
 
+// sampling is how the recipes' models were tried: by the likeliest token alone they say
+// the same again and again.
+var sampling = []container.KV{
+	{Key: arch.KeySamplingTemperature, Value: container.Of(float32(0.8))},
+	{Key: arch.KeySamplingTopK, Value: container.Of(int32(40))},
+	{Key: arch.KeySamplingTopP, Value: container.Of(float32(0.95))},
+	{Key: arch.KeySamplingPenalty, Value: container.Of(float32(1.1))},
+	{Key: arch.KeySamplingWindow, Value: container.Of(int32(64))},
+}
+
+// credit is what a model of Go's documentation says of its text.
+var credit = []container.KV{
+	{Key: "general.dataset.count", Value: container.Of(uint32(1))},
+	{Key: "general.dataset.0.name", Value: container.Of("Go documentation")},
+	{Key: "general.dataset.0.description", Value: container.Of("Copyright 2009 The Go Authors, BSD-3-Clause, https://go.dev/LICENSE")},
+	{Key: "general.dataset.0.repo_url", Value: container.Of("https://go.googlesource.com/go")},
+}
+
+// About is the metadata of a model trained on a corpus of that name, beside what it is
+// made of: how to draw its tokens, and whose text it is of.
+func About(corpus string) []container.KV {
+	if IsDocumentation(corpus) {
+		return append(slices.Clone(sampling), credit...)
+	}
+	return sampling
+}
+
 // Export writes the model as a GGUF file in the formats of its forms: to the bit
-// the weights that the last passes multiplied by. vocabulary is the tokenizer's
-// metadata.
-func (m *Model) Export(w io.Writer, name, description string, vocabulary []container.KV) error {
+// the weights that the last passes multiplied by. more is further metadata, such as the tokenizer's.
+func (m *Model) Export(w io.Writer, name, description string, more []container.KV) error {
 	meta := []container.KV{
 		{Key: arch.KeyArchitecture, Value: container.Of(m.Table.Name)},
 		{Key: "general.name", Value: container.Of(name)},
@@ -28,7 +55,7 @@ func (m *Model) Export(w io.Writer, name, description string, vocabulary []conta
 		{Key: "general.file_type", Value: container.Of(fileTypes[m.shape.Form.Type])},
 		{Key: "general.quantization_version", Value: container.Of(uint32(2))},
 	}
-	meta = append(append(meta, m.Table.Metadata(m.Config)...), vocabulary...)
+	meta = append(append(meta, m.Table.Metadata(m.Config)...), more...)
 	tensors, err := m.pack()
 	if err != nil {
 		return err

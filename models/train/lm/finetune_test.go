@@ -81,7 +81,7 @@ func TestFrom(t *testing.T) {
 		if math.Log(tuned/want) > math.Log(rounded/want)/2 {
 			t.Errorf("share %v: perplexity %.2f of floats, %.2f rounded, %.2f trained", share, want, rounded, tuned)
 		}
-		again, err := Resume(path, smallCorpus(), tableOf, newPool(t, 1))
+		again, err := resume(path, smallCorpus(), newPool(t, 1))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,12 +29,11 @@ func GoDocumentation(root string) (*Corpus, error) {
 	if info, err := os.Stat(src); root == "" || err != nil || !info.IsDir() {
 		return nil, errNoGo
 	}
-	version, err := os.ReadFile(filepath.Join(root, "VERSION"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	name, err := DocumentationName(root)
+	if err != nil {
 		return nil, err
 	}
-	first, _, _ := strings.Cut(string(version), "\n")
-	c := &Corpus{Name: strings.TrimSpace("the documentation of " + first)}
+	c := &Corpus{Name: name}
 	seen := map[string]bool{}
 	err = filepath.WalkDir(src, func(dir string, e fs.DirEntry, err error) error {
 		switch {
@@ -60,6 +59,25 @@ func GoDocumentation(root string) (*Corpus, error) {
 		return nil, err
 	}
 	return c, c.check()
+}
+
+// documentation begins the name of every corpus that GoDocumentation makes.
+const documentation = "the documentation of "
+
+// DocumentationName is the name of GoDocumentation's corpus, which takes no reading of
+// the sources.
+func DocumentationName(root string) (string, error) {
+	version, err := os.ReadFile(filepath.Join(root, "VERSION"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	first, _, _ := strings.Cut(string(version), "\n")
+	return strings.TrimSpace(documentation + first), nil
+}
+
+// IsDocumentation reports whether a corpus of that name is of GoDocumentation.
+func IsDocumentation(name string) bool {
+	return strings.HasPrefix(name, strings.TrimSpace(documentation))
 }
 
 // packageText returns a package's document; "" if nothing in it has a comment.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"onebit/internal/sysinfo"
 	"onebit/models/arch"
 	"onebit/models/train"
 )
@@ -14,6 +15,7 @@ import (
 // JSON.
 type Recipe struct {
 	Name         string // general.name of the file
+	Base         string `json:",omitempty"` // what the recipe that it began as is called on the command line
 	Architecture string
 	Layers       int
 	Hidden       int
@@ -47,50 +49,55 @@ type Recipe struct {
 // Recipes are those of the default models, and of a float one to compare them with.
 func Recipes() []Recipe {
 	ternary := Recipe{
-		Name: "gopher-ternary", Architecture: "bitnet-b1.58",
+		Name: "gopher-ternary", Base: "ternary", Architecture: "bitnet-b1.58",
 		Layers: 4, Hidden: 256, FFN: 768, Heads: 4, KVHeads: 2, HeadDim: 64, RopeBase: 1e4, Eps: 1e-5,
 		Form: train.B158.Name, Embedding: train.EightBit.Name, Vocab: 2048, Splitter: "qwen2",
 		Context: 512, Batch: 2, Pass: 1, Steps: 16000, Rate: 3e-3, LastRate: 0.05, Warmup: 300,
 		Optimizer: "adamw", Decay: 0.1, Clip: 1, Seed: 1,
 	}
 	oneBit := ternary
-	oneBit.Name, oneBit.Architecture = "gopher-1bit", "qwen3"
+	oneBit.Name, oneBit.Base, oneBit.Architecture = "gopher-1bit", "1bit", "qwen3"
 	oneBit.Form, oneBit.Eps = train.OneBit.Name, 1e-6
 	float := oneBit
-	float.Name, float.Form, float.Embedding = "gopher-float", train.Float.Name, train.Float.Name
+	float.Name, float.Base, float.Form, float.Embedding = "gopher-float", "float", train.Float.Name, train.Float.Name
 	return []Recipe{ternary, oneBit, float}
 }
 
-// recipeKeys are what recipes are called on the command line.
-const recipePrefix = "gopher-"
-
-// Key is what the recipe is called on the command line.
-func (r Recipe) Key() string { return strings.TrimPrefix(r.Name, recipePrefix) }
-
-// LookupRecipe returns the recipe of that key.
-func LookupRecipe(key string) (Recipe, error) {
+// LookupRecipe returns the recipe that is called so on the command line.
+func LookupRecipe(base string) (Recipe, error) {
 	all := Recipes()
-	i := slices.IndexFunc(all, func(r Recipe) bool { return r.Key() == key })
+	i := slices.IndexFunc(all, func(r Recipe) bool { return r.Base == base })
 	if i < 0 {
 		var known []string
 		for _, r := range all {
-			known = append(known, r.Key())
+			known = append(known, r.Base)
 		}
-		return Recipe{}, fmt.Errorf("unknown recipe %q (known: %s)", key, strings.Join(known, ", "))
+		return Recipe{}, fmt.Errorf("unknown recipe %q (known: %s)", base, strings.Join(known, ", "))
 	}
 	return all[i], nil
 }
 
-// shape returns that of the recipe's model, whose architecture has the table.
-func (r Recipe) shape(table *arch.Table) (Shape, error) {
-	return r.shapeOf(table, arch.Config{
+// config is that of the recipe's model.
+func (r Recipe) config() arch.Config {
+	return arch.Config{
 		Arch: r.Architecture, Layers: r.Layers, Hidden: r.Hidden, FFN: r.FFN, Heads: r.Heads, KVHeads: r.KVHeads, HeadDim: r.HeadDim,
 		Vocab: r.Vocab, Context: r.Context, RopeBase: r.RopeBase, Eps: r.Eps, TiedHead: true,
-	})
+	}
 }
 
-// shapeOf returns that of a model of the configuration, with the recipe's forms.
+// shape returns that of the recipe's model, whose architecture has the table.
+func (r Recipe) shape(table *arch.Table) (Shape, error) { return r.shapeOf(table, r.config()) }
+
+// shapeOf returns that of a model of the configuration, with the recipe's forms, if
+// memory has room for its run.
 func (r Recipe) shapeOf(table *arch.Table, c arch.Config) (s Shape, err error) {
+	f, err := r.footprint(c, table)
+	if err != nil {
+		return s, err
+	}
+	if err := f.fits(sysinfo.Available()); err != nil {
+		return s, err
+	}
 	s = Shape{Table: table, Config: c, Length: r.Context}
 	if s.Form, err = train.LookupForm(r.Form); err != nil {
 		return s, err
@@ -120,6 +127,13 @@ func (r Recipe) Check() error {
 	}
 	return nil
 }
+
+// usualWarmup is the share of a run's steps that its warm-up has at most, one in so many.
+const usualWarmup = 10
+
+// FitWarmup shortens the warm-up to a tenth of the steps, where it is longer: for a run
+// whose steps are given, and its warm-up is not.
+func (r *Recipe) FitWarmup() { r.Warmup = min(r.Warmup, max(r.Steps, 0)/usualWarmup) }
 
 // schedule is the learning rate of each step.
 func (r Recipe) schedule() train.Schedule {

@@ -1,11 +1,13 @@
 package lm
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"onebit/internal/clock"
@@ -29,7 +31,7 @@ type Trainer struct {
 	held       []int32
 	heldBytes  int
 	state      state
-	recent     []float64 // losses of the last steps, for diverged
+	recent     []float64 // losses of the last steps behind the warm-up, for diverged
 }
 
 // A state is what a checkpoint has beside tensors.
@@ -182,7 +184,7 @@ func (t *Trainer) windows(i int) (ids, targets []int32) {
 	return ids, targets
 }
 
-// A DivergedError is a run that has become worse than no model.
+// A DivergedError is a run that is worse than no model, and not on its way to be better.
 type DivergedError struct {
 	Step  int
 	Loss  float64 // mean of the last steps
@@ -191,28 +193,36 @@ type DivergedError struct {
 }
 
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("step %d: the loss is %.2f, and guessing has %.2f: the run has diverged; a learning rate below %v, a longer warm-up or clipped gradients may help", e.Step, e.Loss, e.Guess, e.Rate)
+	return fmt.Sprintf("step %d: the loss is %.2f, and guessing has %.2f: the run has diverged: it does not fall; a learning rate below %v, a longer warm-up or clipped gradients may help", e.Step, e.Loss, e.Guess, e.Rate)
 }
 
-// divergedSteps is how many steps are looked at: random weights begin a little above
-// a guess.
+// divergedSteps is how many steps are compared with as many before them.
 const divergedSteps = 50
 
+// diverged tells of a loss above that of guessing which does not fall. Random weights
+// begin above a guess, some far above, and learn little in the warm-up: that is no
+// fault of theirs.
 func (t *Trainer) diverged(step int, loss float64) error {
-	t.recent = append(t.recent, loss)
-	if len(t.recent) < divergedSteps {
+	if step <= t.Recipe.Warmup {
 		return nil
 	}
-	t.recent = t.recent[len(t.recent)-divergedSteps:]
-	var sum float64
-	for _, l := range t.recent {
-		sum += l
+	t.recent = append(t.recent, loss)
+	if len(t.recent) < 2*divergedSteps {
+		return nil
 	}
-	guess := math.Log(float64(t.Recipe.Vocab))
-	if mean := sum / divergedSteps; mean > guess+1 {
-		return &DivergedError{step, mean, guess, t.Recipe.Rate}
+	t.recent = t.recent[len(t.recent)-2*divergedSteps:]
+	before, last := mean(t.recent[:divergedSteps]), mean(t.recent[divergedSteps:])
+	if guess := math.Log(float64(t.Recipe.Vocab)); last > guess+1 && last >= before {
+		return &DivergedError{step, last, guess, t.Recipe.Rate}
 	}
 	return nil
+}
+
+func mean(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v / float64(len(x))
+	}
+	return sum
 }
 
 // sampleViews is how many windows a point of the learning curve is from.
@@ -261,6 +271,6 @@ func (t *Trainer) Trigram() Score {
 
 // Export writes the model as a GGUF file.
 func (t *Trainer) Export(w io.Writer) error {
-	about := fmt.Sprintf("trained by onebit on %s, recipe %s, %d of %d steps, seed %d", t.state.Text, t.Recipe.Key(), t.state.Step, t.Recipe.Steps, t.Recipe.Seed)
-	return t.Model.Export(w, t.Recipe.Name, about, t.vocabulary.metadata)
+	about := fmt.Sprintf("trained by onebit on %s, recipe %s, %d of %d steps, seed %d", t.state.Text, cmp.Or(t.Recipe.Base, t.Recipe.Name), t.state.Step, t.Recipe.Steps, t.Recipe.Seed)
+	return t.Model.Export(w, t.Recipe.Name, about, append(slices.Clone(About(t.state.Text)), t.vocabulary.metadata...))
 }

@@ -73,6 +73,16 @@ func begin(t testing.TB, r Recipe, threads int) *Trainer {
 	return trainer
 }
 
+// resume goes on from a checkpoint.
+func resume(path string, corpus *Corpus, pool *kernels.Pool) (*Trainer, error) {
+	c, err := OpenCheckpoint(path, tableOf)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Resume(corpus, pool)
+}
+
 func advance(t testing.TB, trainer *Trainer, steps int) (losses []float64) {
 	t.Helper()
 	for range steps {
@@ -113,7 +123,7 @@ func TestResume(t *testing.T) {
 		if err := first.Save(path); err != nil {
 			t.Fatal(err)
 		}
-		second, err := Resume(path, smallCorpus(), tableOf, newPool(t, 3))
+		second, err := resume(path, smallCorpus(), newPool(t, 3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,6 +228,7 @@ func TestViews(t *testing.T) {
 // Numbers that are not finite stop a run before they reach the weights, and never a
 // checkpoint.
 func TestNotFinite(t *testing.T) {
+	require.Unplayed(t, "training is the same code on every machine")
 	trainer := begin(t, smallRecipe(), 2)
 	advance(t, trainer, 3)
 	path := filepath.Join(t.TempDir(), "checkpoint")
@@ -242,9 +253,41 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-func TestDiverged(t *testing.T) {
+// A run whose loss falls has not diverged, however far above a guess it began; one that
+// stays there or rises has, but not before its warm-up is over.
+func TestFallingIsNotDiverged(t *testing.T) {
 	r := smallRecipe()
-	r.Rate, r.Clip, r.Decay, r.Steps, r.Optimizer = 50, 0, 0, 200, "lion"
+	guess := math.Log(float64(r.Vocab))
+	for _, tt := range []struct {
+		name   string
+		warmup int
+		loss   func(step int) float64
+		want   int // step that ends the run; 0: none
+	}{
+		{"falling from far above", 60, func(step int) float64 { return guess + 6 - 0.02*float64(step) }, 0},
+		{"flat in the warm-up", 280, func(step int) float64 { return guess + 3 }, 0},
+		{"flat behind it", 60, func(step int) float64 { return guess + 3 }, 160},
+		{"rising", 0, func(step int) float64 { return guess + 0.02*float64(step) }, 100},
+		{"a little above a guess", 0, func(step int) float64 { return guess + 0.9 }, 0},
+	} {
+		r.Warmup = tt.warmup
+		trainer := &Trainer{Recipe: r}
+		ended := 0
+		for step := 1; step <= 300 && ended == 0; step++ {
+			if trainer.diverged(step, tt.loss(step)) != nil {
+				ended = step
+			}
+		}
+		if ended != tt.want {
+			t.Errorf("%s: ended at step %d, want %d", tt.name, ended, tt.want)
+		}
+	}
+}
+
+func TestDiverged(t *testing.T) {
+	require.Unplayed(t, "training is the same code on every machine")
+	r := smallRecipe()
+	r.Rate, r.Clip, r.Decay, r.Steps, r.Optimizer, r.Context = 50, 0, 0, 200, "lion", 8
 	trainer := begin(t, r, 2)
 	for range r.Steps {
 		if _, err := trainer.Advance(); err != nil {
@@ -297,6 +340,12 @@ func TestCheckpointErrors(t *testing.T) {
 		{"cut short", good[:len(good)/2], nil, ""},
 		{"a bit of a tensor", damaged(len(good) - 5000), nil, "the checkpoint is damaged"},
 		{"a bit of the state", replaced(`"Step":1,`, `"Step":2,`), nil, "the checkpoint is damaged"},
+		{"another width", forged(t, trainer, func(r *Recipe) { r.Hidden = 256 }), nil, "want f32 of [300 256]"},
+		{"more blocks", forged(t, trainer, func(r *Recipe) { r.Layers = 2 }), nil, "describes 72 tensors, and the file has 39"},
+		{"blocks beyond memory", forged(t, trainer, func(r *Recipe) { r.Layers = 1 << 20 }), nil, "a run of these sizes takes"},
+		{"a width beyond memory", forged(t, trainer, func(r *Recipe) { r.Hidden = 1 << 20 }), nil, "a run of these sizes takes"},
+		{"a window beyond memory", forged(t, trainer, func(r *Recipe) { r.Context = 1 << 29 }), nil, "a run of these sizes takes"},
+		{"another optimizer", forged(t, trainer, func(r *Recipe) { r.Optimizer = "adam" }), nil, "unknown optimizer"},
 	} {
 		bad := filepath.Join(dir, "bad")
 		if err := os.WriteFile(bad, tt.data, 0o666); err != nil {
@@ -306,16 +355,16 @@ func TestCheckpointErrors(t *testing.T) {
 		if corpus == nil {
 			corpus = smallCorpus()
 		}
-		_, err := Resume(bad, corpus, tableOf, newPool(t, 1))
+		_, err := resume(bad, corpus, newPool(t, 1))
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), bad) {
 			t.Errorf("%s: error %v, want %s and the path", tt.name, err, tt.want)
 		}
 	}
-	if _, err := Resume(filepath.Join(dir, "none"), smallCorpus(), tableOf, nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := resume(filepath.Join(dir, "none"), smallCorpus(), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
-	// A disk that is full leaves the last checkpoint, and nothing beside it.
-	if err := os.Mkdir(path+partial, 0o777); err != nil {
+	// A file that cannot be written leaves the last checkpoint.
+	if err := os.MkdirAll(filepath.Join(path+partial, "in the way"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := trainer.Save(path); err == nil || !strings.Contains(err.Error(), "the checkpoint of step 1 is not saved") {
@@ -323,6 +372,44 @@ func TestCheckpointErrors(t *testing.T) {
 	}
 	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, good) {
 		t.Error("the checkpoint has changed")
+	}
+}
+
+// forged is a checkpoint whose recipe is another than that of its tensors, and whose
+// digest is right.
+func forged(t *testing.T, trainer *Trainer, change func(*Recipe)) []byte {
+	t.Helper()
+	other := *trainer
+	change(&other.state.Recipe)
+	path := filepath.Join(t.TempDir(), "forged")
+	if err := other.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// What lies where a checkpoint is made is replaced, and a link there not followed.
+func TestPartialIsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	path, elsewhere := filepath.Join(dir, "checkpoint"), filepath.Join(dir, "elsewhere")
+	if err := os.WriteFile(elsewhere, []byte("precious"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, path+partial); err != nil {
+		t.Skip("this system makes no links: ", err)
+	}
+	if err := begin(t, smallRecipe(), 1).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "precious" {
+		t.Errorf("a file elsewhere holds %d bytes now, %v", len(text), err)
+	}
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the checkpoint is %v, %v", info.Mode(), err)
 	}
 }
 
@@ -399,7 +486,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		child.Wait()
-		trainer, err := Resume(path, smallCorpus(), tableOf, newPool(t, 1))
+		trainer, err := resume(path, smallCorpus(), newPool(t, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -470,7 +557,7 @@ func TestRecipesAreSmall(t *testing.T) {
 		if weights < 2e6 || weights > 6e6 {
 			t.Errorf("%s has %d weights", r.Name, weights)
 		}
-		if r.Key() != "float" && bytes > 1.9e6 {
+		if r.Base != "float" && bytes > 1.9e6 {
 			t.Errorf("%s has %d bytes", r.Name, bytes)
 		}
 	}
