@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"onebit/internal/require"
 )
 
 func TestMetricCheck(t *testing.T) {
@@ -116,27 +118,30 @@ func TestCompareRunsFalseAlarms(t *testing.T) {
 		change(&p)
 		return p
 	}
-	tests := map[string]pairing{
-		"quiet":                   quiet,
-		"processes differ":        with(func(p *pairing) { p.process = 0.03 }),
-		"runs differ, heavy tail": with(func(p *pairing) { p.run = 0.03 }),
-		"loud":                    with(func(p *pairing) { p.sample, p.process, p.run = 0.1, 0.05, 0.02 }),
-		"two states":              with(func(p *pairing) { p.slow = 0.3 }),
-		"two processes":           with(func(p *pairing) { p.processes, p.process, p.run = 2, 0.02, 0.01 }),
-		"one process":             with(func(p *pairing) { p.processes, p.samples, p.run = 1, [2]int{10, 10}, 0.02 }),
-		"one process, two states": with(func(p *pairing) { p.processes, p.samples, p.run, p.slow = 1, [2]int{10, 10}, 0.02, 0.3 }),
-		"one sample":              with(func(p *pairing) { p.processes, p.samples, p.run = 1, [2]int{1, 1}, 0.02 }),
-		"short against full":      with(func(p *pairing) { p.samples, p.sample = [2]int{2, 12}, 0.05 }),
-		"classes of few cases":    with(func(p *pairing) { p.cases = 6 }),
-		"few cases":               with(func(p *pairing) { p.cases, p.run = 2, 0.02 }),
-		"the machine is slower":   with(func(p *pairing) { p.machine, p.ceiling = [2]float64{0.02, -0.02}, [2]float64{0.6, 0.3} }),
-		"the machine is faster":   with(func(p *pairing) { p.ceiling = [2]float64{-0.7, 0} }),
+	type named struct {
+		name string
+		pairing
+	}
+	tests := []named{
+		{"quiet", quiet},
+		{"processes differ", with(func(p *pairing) { p.process = 0.03 })},
+		{"runs differ, heavy tail", with(func(p *pairing) { p.run = 0.03 })},
+		{"loud", with(func(p *pairing) { p.sample, p.process, p.run = 0.1, 0.05, 0.02 })},
+		{"two states", with(func(p *pairing) { p.slow = 0.3 })},
+		{"two processes", with(func(p *pairing) { p.processes, p.process, p.run = 2, 0.02, 0.01 })},
+		{"one process", with(func(p *pairing) { p.processes, p.samples, p.run = 1, [2]int{10, 10}, 0.02 })},
+		{"one process, two states", with(func(p *pairing) { p.processes, p.samples, p.run, p.slow = 1, [2]int{10, 10}, 0.02, 0.3 })},
+		{"one sample", with(func(p *pairing) { p.processes, p.samples, p.run = 1, [2]int{1, 1}, 0.02 })},
+		{"short against full", with(func(p *pairing) { p.samples, p.sample = [2]int{2, 12}, 0.05 })},
+		{"classes of few cases", with(func(p *pairing) { p.cases = 6 })},
+		{"few cases", with(func(p *pairing) { p.cases, p.run = 2, 0.02 })},
+		{"the machine is slower", with(func(p *pairing) { p.machine, p.ceiling = [2]float64{0.02, -0.02}, [2]float64{0.6, 0.3} })},
+		{"the machine is faster", with(func(p *pairing) { p.ceiling = [2]float64{-0.7, 0} })},
 	}
 	const comparisons = 200
-	for name, p := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			rng := rand.New(rand.NewPCG(1, uint64(len(name))))
+	for _, p := range require.Draw(t, len(tests), tests) {
+		t.Run(p.name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, uint64(len(p.name))))
 			alarms := 0
 			var shows []float64
 			for range comparisons {
@@ -182,7 +187,7 @@ func TestCompareRunsFinds(t *testing.T) {
 		{"the suite, more than its ceilings", pairing{planted: all(-0.3, 0, 84), ceiling: [2]float64{-0.1, -0.1}}, -1, -1, -1},
 		{"a class", pairing{planted: all(0.1, 42, 84)}, -1, 0, 1},
 	}
-	for _, tt := range tests {
+	for _, tt := range require.Draw(t, 3, tests) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := quiet
 			p.planted, p.ceiling = tt.p.planted, tt.p.ceiling

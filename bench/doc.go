@@ -16,17 +16,24 @@
 //
 //  1. Verify. A case whose result is wrong is recorded as failed, with the
 //     reason, and is never timed.
-//  2. Calibrate: find the number of operations that fill a sample.
-//  3. Rounds. In each round every case gives one sample, in an order drawn
-//     anew from the seed. So whatever drifts (clock frequency, temperature,
-//     neighbours on the machine) meets all cases alike. Running one case after
-//     another would not do that.
+//  2. Calibrate: find the number of operations that fill a sample, and a slice
+//     of it.
+//  3. Rounds. In each round every case gives one sample, in slices of 0.25 to 1
+//     ms that take turns with those of the other cases, in an order drawn anew
+//     from the seed for each pass over them. So whatever drifts (clock frequency,
+//     temperature, neighbours on the machine) meets all cases alike, and what
+//     lasts for milliseconds does too. Running one case after another would not
+//     do that. The sample is the median of its slices: whoever interrupts fewer
+//     than half of them does not move it. A case whose operation is long has
+//     fewer slices, of four operations at least, or one; and one that takes ten
+//     times as long as another of the same work and class has few operations, for
+//     it needs no telling apart.
 //
 // A case that fails while it is timed is recorded as failed, and keeps the
 // samples that it has. After the rounds come the group's studies, which make
 // samples of their own, one for each operation or block of a model.
 //
-// Before each sample an eighth as many operations run untimed, because the
+// Before each slice an eighth as many operations run untimed, because the
 // other cases of the round have evicted this one's data. A case that calls
 // itself cold rotates over several times what the last-level cache holds, and
 // stays cold throughout.
@@ -34,13 +41,14 @@
 // The garbage collector is off during the rounds and restored afterwards;
 // garbage is collected between samples and between groups, so that no sample
 // pays for it. B/op and allocs/op count the whole process, over warm-up and
-// sample together.
+// first slice of a sample together. Events ([Meter]) are counted of samples in one
+// slice: to begin and to end counting takes longer than some operations.
 //
 // %roof compares a case's bytes per second with those of its roof, a case that
 // only reads, in the same round: both saw the same machine. %peak compares
 // multiply-adds per second in the same way.
 //
-// Package clock takes every time. A sample that lasts fewer than 1,000
+// Package clock takes every time. A slice that lasts fewer than 1,000
 // of its steps is taken again, with more operations. A sample whose rate the
 // machine cannot reach ([Case.Check]) is a failure and no row.
 //
@@ -97,12 +105,13 @@
 // alone, a share of each class from each group. [Results.Floors] makes of them
 // the noise floor of each class: the difference that one comparison in twenty
 // of identical code exceeds. For a pair, the logarithms of the ratios between
-// its arms by process have the mean 0, and a mean of squares; the class is
+// its arms by process, the median of its rounds', have the mean 0, and a mean of squares; the class is
 // pooled as above, and the floor is exp(t·s0·√m) - 1 with t for d0 degrees of
 // freedom, further reduced by how many differences there were (1/d = 1/d0 +
 // 1/n). It takes 5 pairs to tell; simulations in the tests hold the floor to
 // its sentence. Cases of a run are compared likewise, by the median of their
-// ratios by process, and must differ in their centers too ([Floors.Compare]).
+// ratios by process ([Floors.Compare]): their samples of a round were taken in
+// turns, so that a ratio is known better than the two times.
 //
 // Where the samples of a case carry round trips of a cache line between threads
 // that fall into two groups, at least a factor of 2 apart and of 3 samples
@@ -123,6 +132,7 @@
 //
 //	goos: linux                                      header: one line per Setting
 //	cpu: …
+//	models: tiny=a29a71e01c2f4fd8                    which weights the models have
 //
 //	Unit ns/op better=lower                          how to compare each of Units
 //	Unit ns/op assume=nothing
@@ -131,6 +141,7 @@
 //	    row 3: 17, want 18                           and why, as go test prints it
 //	# warning: group 6144x2048: the canary loop …    a doubt
 //	# process 1                                      who took the samples that follow
+//	# round 2 position 0 start 41.3s took 612ms      and when, where a gate ran it
 //	# group 6144x2048                                of the samples below
 //	BenchmarkRead/bytes=…/threads=1/cache=cold-2 … read-B/s
 //	BenchmarkMatVec/format=…/cache=cold-2 180 58123 ns/op … weight-B/s … %roof …
@@ -138,6 +149,9 @@
 //
 // A name is Benchmark, a base name, and keys, followed by -GOMAXPROCS unless
 // that is 1: just as go test prints it for the same cases ([RunTesting]).
+//
+// Models that have one name and different weights are told apart by what reads
+// results ([TellApart]): they are never pooled, and never compared.
 //
 // Values that are computed and not measured (errors, packed bytes) stand on
 // every line of their case. Those measured once (packing time, peak memory)

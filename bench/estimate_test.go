@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"onebit/internal/require"
 )
 
 // A fakeMachine makes results with noise that is known.
@@ -61,11 +63,12 @@ func TestIntervalHoldsTheNextRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("thousands of runs")
 	}
-	for _, tc := range []struct {
+	type machine struct {
 		cases, processes int
 		uneven, common   float64
 		lo, hi           float64
-	}{
+	}
+	for _, tc := range require.Draw(t, 7, []machine{
 		{cases: 30, processes: 3, uneven: 0, lo: 0.93, hi: 0.97},
 		{cases: 30, processes: 3, uneven: 0.7, lo: 0.93, hi: 0.97},
 		{cases: 30, processes: 5, uneven: 0.7, lo: 0.93, hi: 0.97},
@@ -75,7 +78,7 @@ func TestIntervalHoldsTheNextRun(t *testing.T) {
 		{cases: 30, processes: 5, common: 0.10, lo: 0.92, hi: 0.99},
 		{cases: 6, processes: 3, uneven: 0.7, lo: 0.92, hi: 0.99},
 		{cases: 1, processes: 3, uneven: 0.7, lo: 0.92, hi: 0.99}, // nothing to pool
-	} {
+	}) {
 		m := &fakeMachine{rng: newRand(5), processes: tc.processes, samples: 4, within: 0.03, between: 0.05, common: tc.common}
 		inside, all := 0, 0
 		for range 9000 / tc.cases {

@@ -92,6 +92,9 @@ func (f *fake) Close() error {
 	return nil
 }
 
+// The machine may be one described.
+func init() { sysinfo.Describe() }
+
 var errWrong = errors.New("row 3: 17, want 18\nkey: not a setting")
 
 // newStudy makes a sample of each name, a second apart.

@@ -46,9 +46,37 @@ func (s Suite) Filter(expr string) (Suite, error) {
 	return kept, nil
 }
 
+// ParseFilter parses a filter; the empty one matches all. benchproc's parser takes an
+// AND without a second term.
+func ParseFilter(expr string) (*benchproc.Filter, error) {
+	if expr == "" {
+		expr = "*"
+	}
+	filter, err := benchproc.NewFilter(expr)
+	if err != nil {
+		return nil, err
+	}
+	// OR, which it does not take so, in their places.
+	_, ands := filterTerms(expr)
+	strict := []byte(expr)
+	for _, at := range ands {
+		copy(strict[at:], " OR")
+	}
+	if _, err := benchproc.NewFilter(string(strict)); err != nil {
+		return nil, fmt.Errorf("%s: AND needs a term on each side", term.Quote(expr))
+	}
+	return filter, nil
+}
+
+// FilterNames reports whether a filter asks for values of a key, such as /variant.
+func FilterNames(expr, key string) bool {
+	terms, _ := filterTerms(expr)
+	return slices.ContainsFunc(terms, func(t filterTerm) bool { return t.key == key && !t.negated })
+}
+
 // matcher returns what tells whether a name matches an expression.
 func matcher(expr string) (func(name string) bool, error) {
-	filter, err := benchproc.NewFilter(expr)
+	filter, err := ParseFilter(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +93,7 @@ func matcher(expr string) (func(name string) bool, error) {
 // match nothing. The error lists what there is. Keys in more, such as those of a
 // file's header, may have any value.
 func CheckFilter(expr string, names []Name, more ...string) error {
-	if _, err := benchproc.NewFilter(expr); err != nil {
+	if _, err := ParseFilter(expr); err != nil {
 		return err
 	}
 	values := make(map[string][]string)
@@ -86,7 +114,8 @@ func CheckFilter(expr string, names []Name, more ...string) error {
 			}
 		}
 	}
-	for _, t := range filterTerms(expr) {
+	terms, _ := filterTerms(expr)
+	for _, t := range terms {
 		switch {
 		case slices.Contains(more, t.key):
 		case !slices.Contains(keys, t.key):
@@ -127,43 +156,49 @@ type filterTerm struct {
 	key   string // as the names have it
 	value string // as the filter has it
 	text  string // a filter of this term alone
+
+	negated bool // by a - right before it
 }
 
-// filterTerms splits a filter that benchproc has parsed. benchproc keeps the
-// parts to itself.
-func filterTerms(expr string) (terms []filterTerm) {
+// filterTerms splits a filter that benchproc has parsed, which keeps the parts to
+// itself. It returns where the operators AND are, too.
+func filterTerms(expr string) (terms []filterTerm, ands []int) {
 	var key, rawKey string
 	inValues := false // between the parentheses of key:(…)
+	negated := false
 	for rest := expr; ; {
 		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
 		if rest == "" {
-			return terms
+			return terms, ands
 		}
 		if key != "" && rest[0] != '(' && rest[0] != ')' {
 			word := rest[:filterWord(rest, true)]
 			rest = rest[len(word):]
 			if word != "OR" || !inValues {
-				terms = append(terms, filterTerm{key, word, rawKey + ":" + word})
+				terms = append(terms, filterTerm{key, word, rawKey + ":" + word, negated})
 			}
 			if !inValues {
-				key = ""
+				key, negated = "", false
 			}
 			continue
 		}
 		if strings.ContainsRune("()-*", rune(rest[0])) {
 			if inValues = key != "" && rest[0] == '('; !inValues {
 				key = ""
+				negated = rest[0] == '-'
 			}
 			rest = rest[1:]
 			continue
 		}
-		word := rest[:filterWord(rest, false)]
+		word, at := rest[:filterWord(rest, false)], len(expr)-len(rest)
 		rest = strings.TrimLeftFunc(rest[len(word):], unicode.IsSpace)
 		if after, ok := strings.CutPrefix(rest, ":"); ok {
 			rawKey, key, rest = word, word, after
 			if unquoted, err := strconv.Unquote(word); err == nil {
 				key = unquoted
 			}
+		} else if negated = false; word == "AND" {
+			ands = append(ands, at)
 		}
 	}
 }

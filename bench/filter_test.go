@@ -18,7 +18,8 @@ func TestFilterTerms(t *testing.T) {
 		"/format : (x) y:OR-der":                                   {"/format:x", "y:OR-der"},
 	} {
 		var got []string
-		for _, term := range filterTerms(expr) {
+		terms, _ := filterTerms(expr)
+		for _, term := range terms {
 			got = append(got, term.text)
 			if _, err := matcher(term.text); err != nil {
 				t.Errorf("%s: term %q: %v", expr, term.text, err)
@@ -39,12 +40,35 @@ func FuzzFilterTerms(f *testing.F) {
 		if _, err := matcher(expr); err != nil {
 			return
 		}
-		for _, term := range filterTerms(expr) {
+		terms, _ := filterTerms(expr)
+		for _, term := range terms {
 			if _, err := matcher(term.text); err != nil {
 				t.Errorf("%q: term %q: %v", expr, term.text, err)
 			}
 		}
 	})
+}
+
+// An AND has two sides, whatever benchproc makes of one that has not.
+func TestParseFilterAnd(t *testing.T) {
+	for expr, ok := range map[string]bool{
+		"": true, "/a:b AND /c:d": true, "/a:b AND (/c:d OR -/e:f) AND /g:h": true, `/a:"b AND" /c:d`: true, "/a:(b OR c) /AND:x": true, "(/a:b AND /c:d) /e:f": true,
+		"/a:b AND": false, "/a:b AND AND /c:d": false, "(/a:b AND) /c:d": false, "/a:b AND OR /c:d": false, "AND /a:b": false, "/a:b OR": false,
+	} {
+		if _, err := ParseFilter(expr); (err == nil) != ok {
+			t.Errorf("%q: %v", expr, err)
+		}
+	}
+}
+
+func TestFilterNames(t *testing.T) {
+	for expr, want := range map[string]bool{
+		"": false, "/a:b": false, "/variant:x": true, "/a:b /variant:(x OR y)": true, "-/variant:x": false, "-/variant:(x OR y) /a:b": false, "-/a:b /variant:x": true,
+	} {
+		if got := FilterNames(expr, "/variant"); got != want {
+			t.Errorf("%q: %v", expr, got)
+		}
+	}
 }
 
 func TestCheckFilter(t *testing.T) {

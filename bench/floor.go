@@ -97,22 +97,28 @@ func (r *Results) pairs() []pair {
 }
 
 // differences are the logarithms of b over a by unit of replication: by
-// process that has both, or, if fewer than two have, by sample in the order in
-// which they were taken.
+// process that has both, the median of its rounds', or, if fewer than two have, by
+// round. A round's two samples were taken in turns with each other.
 func differences(a, b Estimate) []float64 {
 	var out []float64
 	for _, x := range a.medians {
 		i, both := slices.BinarySearchFunc(b.medians, x.process, func(m processMedian, p int) int { return m.process - p })
 		if both {
-			out = append(out, math.Log(b.medians[i].value/x.value))
+			out = append(out, Median(roundDifferences(x.samples, b.medians[i].samples)))
 		}
 	}
 	if len(out) > 1 {
 		return out
 	}
-	out = nil
-	for i := range min(len(a.Values), len(b.Values)) {
-		out = append(out, math.Log(b.Values[i]/a.Values[i]))
+	return roundDifferences(a.Values, b.Values)
+}
+
+// roundDifferences are the logarithms of b over a by round, of which a case has one
+// sample each, in their order.
+func roundDifferences(a, b []float64) []float64 {
+	out := make([]float64, min(len(a), len(b)))
+	for i := range out {
+		out[i] = math.Log(b[i] / a[i])
 	}
 	return out
 }
@@ -166,23 +172,22 @@ func floorOf(pairs []pair) float64 {
 
 // A Difference says how two cases of a run differ.
 type Difference struct {
-	Ratio  float64 // of the second to the first, the median of the processes' ratios
+	Ratio  float64 // of the second to the first, the median of the processes', each the median of its rounds'
 	Lo, Hi float64 // 95% interval of it in this run
 
-	// Tie says that the run can't tell the cases apart: Ratio or the ratio of
-	// their centers differs from 1 by no more than the noise floor of their
-	// class, or the two disagree on which case is slower, or Lo to Hi contains
-	// 1. Where nothing is known of noise, because there is one sample of each
-	// and no floor, only equal cases are a tie; Lo and Hi are then 0 and
-	// infinite.
+	// Tie says that the run can't tell the cases apart: Ratio differs from 1 by no
+	// more than the noise floor of their class, or Lo to Hi contains 1. Where
+	// nothing is known of noise, because there is one sample of each and no
+	// floor, only equal cases are a tie; Lo and Hi are then 0 and infinite.
 	Tie bool
 }
 
 // Compare says how b differs from a, both in one unit. The difference is that
-// of the processes that measured both, the median of their ratios, so that
-// what makes a whole process slow makes no difference. Where fewer than two
-// processes have both, samples take their place, in the order in which they
-// were taken.
+// of the processes that measured both, the median of their ratios, and a
+// process's is the median of its rounds', so that what makes a whole process slow,
+// or a moment of it, makes no difference. It is known better than the centers of
+// the two, whose quotient it need not be. Where fewer than two processes have
+// both, rounds take their place.
 func (f Floors) Compare(a, b Estimate) Difference {
 	if !a.positive() || !b.positive() {
 		ratio := b.Center / a.Center
@@ -198,9 +203,7 @@ func (f Floors) Compare(a, b Estimate) Difference {
 	reach := varianceOf(diffs).moderate(floor.spread).reach() * math.Sqrt(ofMedian(len(diffs)))
 	d := Difference{Ratio: math.Exp(center), Lo: math.Exp(center - reach), Hi: math.Exp(center + reach)}
 	within := math.Abs(center) <= reach && !math.IsInf(reach, 1)
-	seen := math.Log(b.Center / a.Center)
-	least := min(math.Abs(center), math.Abs(seen))
-	d.Tie = center*seen <= 0 || within || fraction(least) <= floor.Floor
+	d.Tie = center == 0 || within || fraction(math.Abs(center)) <= floor.Floor
 	return d
 }
 

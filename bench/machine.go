@@ -124,7 +124,7 @@ func ReadFleet(files ...File) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	fleet := &Fleet{}
+	fleet := &Fleet{Warnings: tellFilesApart(read)}
 	var machines []Machine
 	runs := make(map[Machine][]readFile)
 	for i, r := range read {

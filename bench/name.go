@@ -64,6 +64,18 @@ func (n Name) Without(keys ...string) string {
 	return b.String()
 }
 
+// with returns the name with another value of a key that it has.
+func (n Name) with(key, value string) Name {
+	n.Keys = slices.Clone(n.Keys)
+	for i, k := range n.Keys {
+		if k.Key == key {
+			n.Keys[i].Value = value
+		}
+	}
+	n.Full = n.Without()
+	return n
+}
+
 // Arms of A/A pairs carry this base name and key; see the package comment.
 const (
 	pairBase = "AA"

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"onebit/internal/require"
 )
 
 // A fleet starts processes that are none: each makes its suite anew and passes
@@ -193,21 +195,26 @@ func TestProcessesKeepTheBudget(t *testing.T) {
 
 // TestProcessDies ends the first process after each of its lines.
 func TestProcessDies(t *testing.T) {
-	for lines := 1; ; lines++ {
+	var all []int
+	l := newLab()
+	f, r := l.fleet()
+	f.end = func(job Job, n int) error {
+		if job.First() && (len(all) == 0 || n > all[len(all)-1]) {
+			all = append(all, n)
+		}
+		return nil
+	}
+	measure(t, r, l.smallSuite())
+	for _, lines := range require.Draw(t, 8, all) {
 		l := newLab()
 		f, r := l.fleet()
-		died := false
 		f.end = func(job Job, n int) error {
 			if job.First() && n == lines {
-				died = true
 				return errSignal
 			}
 			return nil
 		}
 		res, file := measure(t, r, l.smallSuite())
-		if !died {
-			break
-		}
 		if diff := cmp.Diff(res, readBack(t, file)); diff != "" {
 			t.Fatalf("line %d: Read differs (-run +read):\n%s", lines, diff)
 		}
@@ -252,7 +259,11 @@ func TestProcessCannotStart(t *testing.T) {
 
 // TestProcessesAreInterrupted ends a run at each of its operations in turn.
 func TestProcessesAreInterrupted(t *testing.T) {
-	for stop := 1; ; stop += 7 {
+	stride := 23
+	if require.All() {
+		stride = 7
+	}
+	for stop := 1; ; stop += stride {
 		l := newLab()
 		_, r := l.fleet()
 		ctx, cancel := context.WithCancel(t.Context())

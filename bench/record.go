@@ -7,7 +7,7 @@ import (
 
 func (run *run) write(samples []*taken) error {
 	for _, t := range samples {
-		if err := run.emit(Sample{Name: Name{Full: t.entry.name}, Iters: t.entry.n, Values: t.values()}); err != nil {
+		if err := run.emit(Sample{Name: Name{Full: t.entry.name}, Iters: t.ops, Values: t.values()}); err != nil {
 			return err
 		}
 	}
@@ -24,7 +24,7 @@ func (run *run) emit(s Sample) error {
 
 // record writes a sample.
 func (run *run) record(s Sample) error {
-	s.Package = run.results.Setting("pkg")
+	s.Package, s.Weights = run.results.Setting("pkg"), run.models[s.Name.Get(modelKey)]
 	if err := run.w.sample(s); err != nil {
 		return err
 	}

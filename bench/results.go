@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/perf/benchfmt"
 
+	"onebit/internal/bounded"
 	"onebit/internal/term"
 )
 
@@ -23,6 +24,13 @@ type Results struct {
 	Samples  []Sample  // every timing, in the order in which they were taken
 	Failures []Failure // cases that were wrong, and therefore never timed
 	Warnings []string  // doubts about the run
+	Notes    []Note    // what a gate says of its samples
+}
+
+// A Note is a line "# gate KIND TEXT".
+type Note struct {
+	Line       int // of the file, for errors
+	Kind, Text string
 }
 
 // A Sample is one timing of one case: one line of the file.
@@ -35,6 +43,16 @@ type Sample struct {
 	// sample (base, head or twin), as the lines "pkg: " and "side: " above the
 	// sample say; "" if there is none.
 	Package, Side string
+
+	// Round, Position, Start and Took are of the process that took the sample, as a
+	// gate notes them: its round, its place there, and when it began, since the
+	// gate did, for how long.
+	Round, Position int
+	Start, Took     time.Duration
+
+	// Weights is the digest of those of the sample's model, as the line "models: "
+	// above the sample says; "" if there is none.
+	Weights string
 
 	// Group is the cases that it was interleaved with; "" if the file doesn't
 	// say. Doubts are the warnings about that group: whoever prints the sample
@@ -103,7 +121,7 @@ func ReadFiles(paths ...string) (*Results, error) {
 
 // join makes one Results of those of several files.
 func join(read []readFile) *Results {
-	all := &Results{}
+	all := &Results{Warnings: tellFilesApart(read)}
 	head := newHeader(all)
 	last := 0
 	for _, r := range read {
@@ -118,6 +136,14 @@ func join(read []readFile) *Results {
 		all.Warnings = append(all.Warnings, r.Warnings...)
 	}
 	return all
+}
+
+func tellFilesApart(read []readFile) []string {
+	results := make([]*Results, len(read))
+	for i, r := range read {
+		results[i] = r.Results
+	}
+	return TellApart(results...)
 }
 
 // renumber gives the processes of a further file numbers of their own, and
@@ -153,7 +179,7 @@ func readFiles(files []File) ([]readFile, error) {
 }
 
 func (f File) read() (*Results, error) {
-	in, err := os.Open(f.Path)
+	in, err := bounded.Open(f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("bench: reading results: %w", err)
 	}
@@ -168,8 +194,8 @@ const (
 	maxFile = 256 << 20
 )
 
-// readLines reads all of r, and no more than a results file may hold.
-func readLines(r io.Reader, filename string) ([]byte, error) {
+// readLines reads all of r, which may hold so many bytes.
+func readLines(r io.Reader, filename string, most int) ([]byte, error) {
 	var data []byte
 	in := bufio.NewReaderSize(r, maxLine)
 	for n := 1; ; n++ {
@@ -178,8 +204,8 @@ func readLines(r io.Reader, filename string) ([]byte, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			return nil, fmt.Errorf("bench: %s:%d: a line of more than %d MiB: this is no results file", filename, n, maxLine>>20)
-		case len(data) > maxFile:
-			return nil, fmt.Errorf("bench: %s:%d: the file is longer than %d MiB: read it in parts", filename, n, maxFile>>20)
+		case len(data) > most:
+			return nil, fmt.Errorf("bench: %s:%d: the file is longer than %d MiB: read it in parts", filename, n, most>>20)
 		case errors.Is(err, io.EOF):
 			return data, nil
 		case err != nil:
@@ -194,14 +220,17 @@ func readLines(r io.Reader, filename string) ([]byte, error) {
 // line is an error that names filename and the line; so is one of more than
 // 1 MiB, and a file of more than 256 MiB, before they are held in memory.
 func Read(r io.Reader, filename string) (*Results, error) {
-	data, err := readLines(r, filename)
+	data, err := readLines(r, filename, maxFile)
 	if err != nil {
 		return nil, err
 	}
 	data = term.Clean(data) // names and units go to terminals and pages
 	res := &Results{}
 	end := bytes.LastIndexByte(data, '\n') + 1
-	places := res.readHeaderAndRemarks(data[:end], filename)
+	places, err := res.readHeaderAndRemarks(data[:end], filename)
+	if err != nil {
+		return nil, err
+	}
 	if end < len(data) {
 		// Cut off, a number may still parse as a smaller one: the line is
 		// worthless even where it looks whole.
@@ -210,6 +239,7 @@ func Read(r io.Reader, filename string) (*Results, error) {
 	if err := res.readSamples(data[:end], filename, places); err != nil {
 		return nil, err
 	}
+	res.Warnings = append(res.Warnings, TellApart(res)...)
 	res.markDoubts()
 	return res, nil
 }
@@ -249,7 +279,8 @@ func (r *Results) readSamples(data []byte, filename string, places []place) erro
 				at, places = places[0], places[1:]
 			}
 			s, err := sampleOf(rec)
-			s.Group, s.Process = at.group, at.process
+			s.Group, s.Process, s.Weights = at.group, at.process, at.models[s.Name.Get(modelKey)]
+			s.Round, s.Position, s.Start, s.Took = at.round, at.position, at.start, at.took
 			if err != nil {
 				return fmt.Errorf("bench: %s:%d: %w", filename, line, err)
 			}
@@ -295,10 +326,11 @@ type header struct {
 	*Results
 	index   map[string]int // of a key in Settings
 	changed map[string]bool
+	models  map[weighed]bool // of ModelsKey, where there are several
 }
 
 func newHeader(r *Results) *header {
-	return &header{r, make(map[string]int), make(map[string]bool)}
+	return &header{Results: r, index: make(map[string]int), changed: make(map[string]bool)}
 }
 
 // RunKeys are settings that differ from run to run, whatever was measured, or
@@ -319,10 +351,34 @@ func (h *header) set(s Setting, where string) {
 		h.Settings = append(h.Settings, s)
 		return
 	}
+	if s.Key == ModelsKey {
+		h.Settings[i].Value = h.merged(h.Settings[i].Value, s.Value)
+		return
+	}
 	if have := h.Settings[i].Value; have != s.Value && s.Key != "pkg" && s.Key != "side" && !slices.Contains(RunKeys, s.Key) && !h.changed[s.Key] {
 		h.changed[s.Key] = true
 		h.Warnings = append(h.Warnings, fmt.Sprintf("%s: %s is %q here and %q before", where, s.Key, s.Value, have))
 	}
+}
+
+// mostModels is how many models a header of several runs lists.
+const mostModels = 1000
+
+// merged adds to the models of earlier runs those of another.
+func (h *header) merged(before, more string) string {
+	if h.models == nil {
+		h.models = make(map[weighed]bool)
+		for _, w := range parseModels(before) {
+			h.models[w] = true
+		}
+	}
+	for _, w := range parseModels(more) {
+		if !h.models[w] && len(h.models) < mostModels {
+			h.models[w] = true
+			before += " " + w.model + "=" + w.digest
+		}
+	}
+	return before
 }
 
 // Lines that are onebit's own, or go test's, and that benchfmt passes over.
@@ -331,6 +387,8 @@ const (
 	warningPrefix = "# warning: "
 	groupPrefix   = "# group "
 	processPrefix = "# process "
+	roundPrefix   = "# round "
+	notePrefix    = "# gate "
 	reasonIndent  = "    "
 )
 
@@ -339,12 +397,32 @@ type place struct {
 	line    int
 	group   string
 	process int
+	models  map[string]string // digests by name
+
+	round, position int
+	start, took     time.Duration
 }
+
+// readRound reads "# round 3 position 0 start 1.5s took 20ms".
+func (p *place) readRound(line string) error {
+	var start, took string
+	if _, err := fmt.Sscanf(line, RoundFormat, &p.round, &p.position, &start, &took); err != nil {
+		return err
+	}
+	var err [2]error
+	p.start, err[0] = time.ParseDuration(start)
+	p.took, err[1] = time.ParseDuration(took)
+	return errors.Join(err[:]...)
+}
+
+// RoundFormat is the line above the samples of a process that a gate ran: Sample's
+// Round, Position, Start and Took.
+const RoundFormat = roundPrefix + "%d position %d start %s took %s"
 
 // readHeaderAndRemarks reads settings, failures, warnings, and the lines that
 // name groups and processes. benchfmt knows settings too, but hands them out
 // with a sample only, and a run may have ended before its first.
-func (r *Results) readHeaderAndRemarks(data []byte, filename string) (places []place) {
+func (r *Results) readHeaderAndRemarks(data []byte, filename string) (places []place, err error) {
 	var at place
 	numbered := false
 	head := newHeader(r)
@@ -374,16 +452,29 @@ func (r *Results) readHeaderAndRemarks(data []byte, filename string) (places []p
 				at.line, at.process, numbered = n, p, true
 				places = append(places, at)
 			}
+		} else if strings.HasPrefix(line, roundPrefix) && strings.Contains(line, " position ") {
+			if err := at.readRound(line); err != nil {
+				return nil, fmt.Errorf("bench: %s:%d: %q: %w", filename, n, line, err)
+			}
+			at.line = n
+			places = append(places, at)
+		} else if note, ok := strings.CutPrefix(line, notePrefix); ok {
+			kind, text, _ := strings.Cut(note, " ")
+			r.Notes = append(r.Notes, Note{n, kind, text})
 		} else if s, ok := parseSetting(line); ok {
 			head.set(s, fmt.Sprintf("%s:%d", filename, n))
-			if s.Key == "pkg" && !numbered {
+			switch {
+			case s.Key == "pkg" && !numbered:
 				at.line, at.process = n, at.process+1
+				places = append(places, at)
+			case s.Key == ModelsKey:
+				at.line, at.models = n, digestsOf(s.Value)
 				places = append(places, at)
 			}
 		}
 	}
 	r.dropParents()
-	return places
+	return places, nil
 }
 
 // dropParents drops failures that go test printed only because a benchmark

@@ -35,12 +35,13 @@ func (run *run) late(deadline time.Time) bool {
 	return run.Count == 0 && run.Budget > 0 && run.now().After(deadline)
 }
 
-// round takes one sample of every entry, in an order drawn anew: what drifts
-// (clock, temperature, neighbours) meets all alike. It returns the entries of
-// the next round, which lack those that failed.
-func (run *run) round(ctx context.Context, turns []*entry) (next []*entry, err error) {
-	// No sample pays for the garbage of another. run.sample collects it.
+// round takes one sample of every entry, slice by slice in passes, each in an order
+// drawn anew: what drifts (clock, temperature, neighbours) meets all alike. It
+// returns the entries of the next round, which lack those that failed.
+func (run *run) round(ctx context.Context, entries []*entry) (next []*entry, err error) {
+	// No slice pays for the garbage of another. run.slice collects it.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	turns, passes := run.turns(entries)
 	var held []*taken
 	// What still waits for a ceiling, whose turn did not come, must not be lost.
 	defer func() {
@@ -49,32 +50,47 @@ func (run *run) round(ctx context.Context, turns []*entry) (next []*entry, err e
 		}
 	}()
 	failed := make(map[string]bool)
-	for _, i := range run.rng.Perm(len(turns)) {
-		e := turns[i]
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if failed[e.Name] {
-			continue
-		}
-		run.report(e.Case, "measure")
-		m, err := run.sample(ctx, e)
-		if err != nil {
+	for pass := range passes {
+		for _, i := range run.rng.Perm(len(turns)) {
+			t := turns[i]
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			failed[e.Name] = true
-			if err := run.fail(e.Name, err); err != nil {
-				return nil, err
+			if failed[t.Name] || !t.due(pass, passes) {
+				continue
 			}
-			continue
+			run.report(t.Case, "measure")
+			done, err := run.slice(ctx, t)
+			if err != nil {
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				failed[t.Name] = true
+				if err := run.fail(t.Name, err); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			if done != nil {
+				var ready []*taken
+				ready, held = split(append(held, done))
+				if err := run.write(ready); err != nil {
+					return nil, err
+				}
+			}
+			run.canary.sing(run.current)
 		}
-		ready, waiting := split(append(held, &taken{e, m}))
-		held = waiting
-		if err := run.write(ready); err != nil {
-			return nil, err
-		}
-		run.canary.sing(run.current)
 	}
-	return slices.DeleteFunc(turns, func(e *entry) bool { return failed[e.Name] }), nil
+	return slices.DeleteFunc(entries, func(e *entry) bool { return failed[e.Name] }), nil
+}
+
+// turns are the entries' shares of a round, which has so many passes.
+func (run *run) turns(entries []*entry) (turns []*turn, passes int) {
+	for _, e := range entries {
+		passes = max(passes, e.slices)
+	}
+	for _, e := range entries {
+		turns = append(turns, &turn{entry: e, phase: run.rng.IntN(passes)})
+	}
+	return turns, passes
 }

@@ -90,6 +90,7 @@ type run struct {
 	skip    []string            // cases that are not measured
 	process int                 // the number of this process
 	known   map[string][]Metric // exact values, by name, of other processes' samples
+	models  map[string]string   // digests of their weights, by name
 
 	start       time.Time
 	entriesLeft int           // entries of groups not yet begun
@@ -127,6 +128,7 @@ func newRun(r *Runner, suite Suite, out io.Writer) *run {
 			run.results.Settings = append(run.results.Settings, Setting{s.Key, value})
 		}
 	}
+	run.models = digestsOf(run.results.Setting(ModelsKey))
 	return run
 }
 
@@ -196,6 +198,7 @@ func (run *run) group(ctx context.Context, g *group) (err error) {
 	if correct, err = run.calibrate(ctx, correct, plan.Time); err != nil {
 		return err
 	}
+	hurry(correct, run.results.Setting(ClassesKey))
 	if err := run.findCeilings(correct); err != nil {
 		return err
 	}
@@ -221,32 +224,45 @@ func (run *run) studies(ctx context.Context, g *group) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		run.report(Case{Name: st.Name, Group: g.name}, "study")
-		var unwritten error
-		err := st.Run(ctx, func(s Sample) error {
-			if err := s.validate(); err != nil {
-				return err
-			}
-			run.total++
-			if unwritten = run.emit(s); unwritten != nil {
-				return unwritten
-			}
-			run.report(Case{Name: st.Name, Group: g.name}, "study")
-			return ctx.Err()
-		})
-		run.done += st.Time
-		switch {
-		case unwritten != nil:
-			return unwritten
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			if err := run.fail(st.Name, err); err != nil {
-				return err
-			}
+		if err := run.study(ctx, g, st); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// study runs one study. Others are watched for meanwhile, as during samples.
+func (run *run) study(ctx context.Context, g *group, st Study) error {
+	run.report(Case{Name: st.Name, Group: g.name}, "study")
+	run.canary.sing(run.current)
+	watch := run.watch(run.current)
+	var unwritten error
+	err := st.Run(ctx, func(s Sample) error {
+		if err := s.validate(); err != nil {
+			return err
+		}
+		run.total++
+		if unwritten = run.emit(s); unwritten != nil {
+			return unwritten
+		}
+		run.canary.sing(run.current)
+		run.report(Case{Name: st.Name, Group: g.name}, "study")
+		return ctx.Err()
+	})
+	run.done += st.Time
+	if unwritten != nil {
+		return unwritten
+	}
+	run.canary.sing(run.current)
+	for _, doubt := range watch.doubts() {
+		if werr := run.warn(doubt); werr != nil {
+			return werr
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		return run.fail(st.Name, err)
+	}
+	return ctx.Err()
 }
 
 // begin shares the time that is left out among the groups that are left, and
@@ -351,7 +367,8 @@ func (run *run) calibrate(ctx context.Context, entries []*entry, target time.Dur
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		err := e.calibrate(ctx, run.now, max(target, run.shortest()))
+		length := max(target, run.shortest())
+		err := e.calibrate(ctx, run.now, length, run.sliceTime(length))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

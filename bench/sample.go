@@ -20,10 +20,11 @@ type entry struct {
 	exact []Metric // values that accompany every sample
 	once  []Metric // values that accompany the first sample
 
-	n    int           // operations in a sample
-	warm int           // operations before it, untimed
-	op   time.Duration // length of one operation, from calibration
-	cost time.Duration // the same with what doesn't count; see Stopwatch
+	slices int           // that a sample is taken in
+	n      int           // operations in a slice
+	warm   int           // operations before it, untimed
+	op     time.Duration // length of one operation, from calibration
+	cost   time.Duration // the same with what doesn't count; see Stopwatch
 
 	rates []float64 // operations per second, round by round
 }
@@ -63,13 +64,23 @@ const (
 	// maxOps bounds calibration of a case that takes no time at all.
 	maxOps = 1_000_000_000
 
-	// warmShare of a sample's operations run before it, untimed: the other
+	// warmShare of a slice's operations run before it, untimed: the other
 	// cases of the round have replaced this one's data in the caches.
 	warmShare = 8
+
+	// A sample is taken in slices, which take turns with those of the group's
+	// other cases, so that neighbours in time meet the same machine. There are
+	// sliceCount where an operation is short enough: a slice lasts from
+	// shortSlice to longSlice, and has leastOps operations at least, of which
+	// one more warms up.
+	sliceCount = 20
+	shortSlice = 250 * time.Microsecond
+	longSlice  = time.Millisecond
+	leastOps   = 4
 )
 
-// calibrate finds how many operations fill a sample.
-func (e *entry) calibrate(ctx context.Context, now func() time.Time, target time.Duration) error {
+// calibrate finds how many operations fill a sample, and a slice of it.
+func (e *entry) calibrate(ctx context.Context, now func() time.Time, target, sliceTime time.Duration) error {
 	n := 1
 	for {
 		cost, d, err := e.run(ctx, now, n)
@@ -77,7 +88,7 @@ func (e *entry) calibrate(ctx context.Context, now func() time.Time, target time
 			return err
 		}
 		if cost >= target/4 || n >= maxOps {
-			e.settle(float64(d)/float64(n), target)
+			e.settle(float64(d)/float64(n), target, sliceTime)
 			e.cost = max(cost/time.Duration(n), 1)
 			return nil
 		}
@@ -89,15 +100,27 @@ func (e *entry) calibrate(ctx context.Context, now func() time.Time, target time
 // shortest is how long a sample lasts at least, for the clock's sake.
 func (run *run) shortest() time.Duration { return minSteps * run.step }
 
-// lengthen raises the operations of a sample that turned out shorter than the
+// sliceTime is how long a slice of a sample lasts. Events are counted of whole
+// samples: to begin and to end counting takes longer than some operations.
+func (run *run) sliceTime(target time.Duration) time.Duration {
+	if run.Meter != nil {
+		return target
+	}
+	return max(min(max(target/sliceCount, shortSlice), longSlice), run.shortest())
+}
+
+// lengthen raises the operations of a slice that turned out shorter than the
 // clock can tell.
 func (e *entry) lengthen(elapsed, shortest time.Duration) {
 	factor := min(max(5*shortest/(4*elapsed), 2), 100)
 	e.n = min(e.n*int(factor), maxOps)
 }
 
-func (e *entry) settle(ns float64, target time.Duration) {
-	e.n = int(min(max(math.Round(float64(target)/ns), 1), maxOps))
+func (e *entry) settle(ns float64, target, sliceTime time.Duration) {
+	fill := func(d time.Duration) int { return int(min(max(math.Round(float64(d)/ns), 1), maxOps)) }
+	all := fill(target)
+	e.n = min(max(fill(sliceTime), leastOps), all)
+	e.slices = all / e.n
 	e.op = time.Duration(max(ns, 1))
 	if e.warm = (e.n + warmShare - 1) / warmShare; e.op >= target && !e.Ceiling {
 		// An operation this long warms the caches itself. A ceiling must not
@@ -106,11 +129,38 @@ func (e *entry) settle(ns float64, target time.Duration) {
 	}
 }
 
+// farBehind is how many times as long as the fastest of the same work a case takes
+// that needs no telling apart: pure Go beside SIMD takes 40 to 130 times.
+const farBehind = 10
+
+// hurry leaves a case that is far behind others of the same work and class one slice
+// in each sample, and as few operations as last as long as a slice: the time is
+// better spent on those that are near each other.
+func hurry(entries []*entry, classes string) {
+	type work struct {
+		ops   int64
+		class string
+	}
+	of := func(e *entry) work { return work{e.Ops, classOf(ParseName(e.Name), classes)} }
+	fastest := make(map[work]time.Duration)
+	for _, e := range entries {
+		if best, ok := fastest[of(e)]; !e.Ceiling && (!ok || e.op < best) {
+			fastest[of(e)] = e.op
+		}
+	}
+	for _, e := range entries {
+		if e.Ops > 0 && !e.Ceiling && e.op > farBehind*fastest[of(e)] {
+			e.slices, e.n = 1, int(min(max(shortSlice/e.op, 1), time.Duration(e.n)))
+			e.warm = min(e.warm, e.n)
+		}
+	}
+}
+
 // roundTime is how long a round of these entries takes.
 func roundTime(entries []*entry) time.Duration {
 	var sum time.Duration
 	for _, e := range entries {
-		sum += time.Duration(e.n+e.warm) * e.cost
+		sum += time.Duration(e.slices*(e.n+e.warm)) * e.cost
 	}
 	return sum
 }
@@ -129,73 +179,107 @@ func withDoubles(entries []*entry, doubled map[string]bool) []*entry {
 	return all
 }
 
-// A measurement is what one turn of an entry found.
+// A measurement is what one round found of an entry.
 type measurement struct {
 	round         int
-	elapsed       time.Duration
-	bytes, allocs uint64   // per operation
-	state         []Metric // of the machine; see Prober
-	counted       []Metric // see Meter
+	ops           int           // timed
+	elapsed       time.Duration // as long as they take at the median of the slices
+	bytes, allocs uint64        // per operation
+	state         []Metric      // of the machine; see Prober
+	counted       []Metric      // see Meter
 }
 
 // garbageLimit is how much a group may allocate before its garbage is
 // collected, between two samples.
 const garbageLimit = 64 << 20
 
-// sample takes one sample. Allocations are counted over warm-up and sample
-// together, because counting them stops all threads, and whatever is stopped
-// just before the clock starts has to wake up at the sample's cost.
-func (run *run) sample(ctx context.Context, e *entry) (measurement, error) {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if before.HeapAlloc > run.heap+garbageLimit {
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		run.heap = before.HeapAlloc
-	}
-	if e.warm > 0 {
-		if err := e.inst.Run(ctx, e.warm); err != nil {
-			return measurement{}, err
-		}
-	}
-	m := measurement{round: len(e.rates)}
-	ops, err := run.time(ctx, e, &m)
-	if err != nil {
-		return measurement{}, err
-	}
-	runtime.ReadMemStats(&after)
-	ops += uint64(e.warm)
-	m.bytes = (after.TotalAlloc - before.TotalAlloc) / ops
-	m.allocs = (after.Mallocs - before.Mallocs) / ops
-	if p, ok := e.inst.(Prober); ok {
-		m.state = p.Probe()
-	}
-	if err := finite(m.state); err != nil {
-		return measurement{}, err
-	}
-	e.rates = append(e.rates, perSecond(1, e.n, m.elapsed))
-	return m, nil
+// A turn is an entry's share of a round: its sample, slice by slice.
+type turn struct {
+	*entry
+	measurement
+	phase int       // where in a round its slices are, if it has fewer than others
+	perOp []float64 // ns, by slice
 }
 
-// time performs the operations of a sample, more of them and again until they
-// last long enough for the clock. It notes how long the last e.n took and what
-// the meter counted of them, and returns how many there were in all.
-func (run *run) time(ctx context.Context, e *entry, m *measurement) (ops uint64, err error) {
+// due reports whether the turn has a slice in pass i of so many: fewer slices are
+// spread over all passes.
+func (t *turn) due(i, passes int) bool {
+	return ((i+1)*t.slices+t.phase)/passes > (i*t.slices+t.phase)/passes
+}
+
+// slice takes one slice, and makes a sample of them all with the last. Allocations
+// are counted over warm-up and the first slice together, because counting them
+// stops all threads, and whatever is stopped just before the clock starts has to
+// wake up at the slice's cost.
+func (run *run) slice(ctx context.Context, t *turn) (*taken, error) {
+	first := len(t.perOp) == 0
+	var before, after runtime.MemStats
+	if first {
+		runtime.ReadMemStats(&before)
+		if before.HeapAlloc > run.heap+garbageLimit {
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			run.heap = before.HeapAlloc
+		}
+	}
+	if t.warm > 0 {
+		if err := t.inst.Run(ctx, t.warm); err != nil {
+			return nil, err
+		}
+	}
+	ops, err := run.time(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if first {
+		runtime.ReadMemStats(&after)
+		ops += uint64(t.warm)
+		t.bytes = (after.TotalAlloc - before.TotalAlloc) / ops
+		t.allocs = (after.Mallocs - before.Mallocs) / ops
+	}
+	if len(t.perOp) < t.slices {
+		return nil, nil
+	}
+	return t.sample()
+}
+
+// sample is the median of the slices, which whoever interrupts a few of them does
+// not move.
+func (t *turn) sample() (*taken, error) {
+	t.round = len(t.rates)
+	t.elapsed = max(time.Duration(math.Round(Median(t.perOp)*float64(t.ops))), 1)
+	if t.Check != nil {
+		if err := t.Check(t.speeds(t.ops, t.elapsed)); err != nil {
+			return nil, err
+		}
+	}
+	if p, ok := t.inst.(Prober); ok {
+		t.state = p.Probe()
+	}
+	if err := finite(t.state); err != nil {
+		return nil, err
+	}
+	t.rates = append(t.rates, perSecond(1, t.ops, t.elapsed))
+	return &taken{t.entry, t.measurement}, nil
+}
+
+// time performs the operations of a slice, more of them and again until they
+// last long enough for the clock. It notes how long the last of them took and what
+// the meter counted, and returns how many there were in all.
+func (run *run) time(ctx context.Context, t *turn) (ops uint64, err error) {
 	for {
-		m.elapsed, m.counted, err = run.metered(ctx, e)
-		ops += uint64(e.n)
+		elapsed, counted, err := run.metered(ctx, t.entry)
+		ops += uint64(t.n)
 		if err != nil {
 			return ops, err
 		}
-		if m.elapsed >= run.shortest() || e.n >= maxOps {
-			break
+		if elapsed >= run.shortest() || t.n >= maxOps {
+			t.perOp = append(t.perOp, float64(elapsed)/float64(t.n))
+			t.ops, t.counted = t.ops+t.n, counted
+			return ops, nil
 		}
-		e.lengthen(m.elapsed, run.shortest())
+		t.lengthen(elapsed, run.shortest())
 	}
-	if e.Check != nil {
-		err = e.Check(e.speeds(m.elapsed))
-	}
-	return ops, err
 }
 
 // metered performs e.n operations and counts events meanwhile.
@@ -275,7 +359,7 @@ func (t *taken) share(ceiling *entry, known float64, amount func(Case) int64) (f
 // values returns all values of the sample's line, in the order of Units.
 func (t *taken) values() []Metric {
 	e := t.entry
-	values := e.speeds(t.elapsed)
+	values := e.speeds(t.ops, t.elapsed)
 	if v, ok := t.share(e.roof, e.RoofRate, func(c Case) int64 { return c.Bytes }); ok {
 		values = append(values, Metric{PctRoof, v})
 	}
@@ -294,16 +378,16 @@ func (t *taken) values() []Metric {
 	return values
 }
 
-// speeds returns what follows from the time that e.n operations took.
-func (e *entry) speeds(elapsed time.Duration) []Metric {
-	speeds := []Metric{{NsPerOp, float64(elapsed) / float64(e.n)}}
+// speeds returns what follows from the time that so many operations took.
+func (e *entry) speeds(ops int, elapsed time.Duration) []Metric {
+	speeds := []Metric{{NsPerOp, float64(elapsed) / float64(ops)}}
 	perOp := []Metric{{WeightRate, float64(e.Bytes)}, {OpRate, float64(e.Ops)}}
 	if e.Ceiling {
 		perOp[0].Unit = ReadRate
 	}
 	for _, r := range append(perOp, e.Rates...) {
 		if r.Value != 0 {
-			speeds = append(speeds, Metric{r.Unit, perSecond(r.Value, e.n, elapsed)})
+			speeds = append(speeds, Metric{r.Unit, perSecond(r.Value, ops, elapsed)})
 		}
 	}
 	return speeds

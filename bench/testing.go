@@ -69,7 +69,7 @@ func runTesting[B TB[B]](b B, c Case) {
 	if _, ok := inst.(Stopwatch); !ok {
 		counted = b.Elapsed()
 	}
-	speeds := e.speeds(counted)
+	speeds := e.speeds(e.n, counted)
 	if c.Check != nil {
 		if err := c.Check(speeds); err != nil {
 			b.Fatalf("%v", err)

@@ -158,6 +158,35 @@ func TestOthersAreNoticed(t *testing.T) {
 	}
 }
 
+// Studies are watched as samples are: by the system's account, and by the canary.
+func TestStudiesAreWatched(t *testing.T) {
+	l := newLab()
+	studied := func() bool { return l.clock.After(time.Unix(1_700_000_001, 0)) }
+	s := Suite{Studies: []Study{l.newStudy("Op/a", "calm", nil, "Op/a"), l.newStudy("Op/b", "loud", nil, "Op/b", "Op/c")}}
+	r := l.runner()
+	r.canary = func() time.Duration {
+		if studied() {
+			return 200 * time.Microsecond
+		}
+		return 100 * time.Microsecond
+	}
+	var used sysinfo.CPUTime
+	begin := l.clock
+	r.cpuTime = func() sysinfo.Value[sysinfo.CPUTime] {
+		if studied() {
+			used.Busy += l.clock.Sub(begin)
+		}
+		begin = l.clock
+		return sysinfo.Value[sysinfo.CPUTime]{V: used}
+	}
+	res, _ := measure(t, r, s)
+	for _, want := range []string{"group loud: other processes took ", "group loud: the canary loop ran 100% slower "} {
+		if !slices.ContainsFunc(res.Warnings, func(w string) bool { return strings.HasPrefix(w, want) }) {
+			t.Errorf("warnings %q, want one that begins with %q", res.Warnings, want)
+		}
+	}
+}
+
 func TestThreadsThatTakeTurnsAreNoticed(t *testing.T) {
 	for _, tc := range []struct {
 		op   time.Duration // with two threads; one takes 200 µs

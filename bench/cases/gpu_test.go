@@ -40,6 +40,7 @@ func playMetal(t *testing.T) {
 // Every kernel of Metal is verified and timed, by the wall's clock and by the
 // GPU's.
 func TestGPUKernels(t *testing.T) {
+	require.Unraced(t, "its engine is raced where it stands")
 	playMetal(t)
 	tested := []string{"q1_0_g128", "i2_s", "tq1_0", "f16"}
 	s := suite(t, Options{Sources: Synthetic(lookup(t, tested...), []formats.Shape{{Rows: 16, Cols: 256}}, 1), Caches: []string{names.Warm}})
@@ -70,6 +71,7 @@ func TestGPUKernels(t *testing.T) {
 // Weights that come from memory are many copies; and a result that is not W·x is
 // never timed.
 func TestGPUVerifies(t *testing.T) {
+	require.Unraced(t, "its engine is raced where it stands")
 	playMetal(t)
 	const copies = 3
 	s := suite(t, Options{Sources: Synthetic(lookup(t, "i2_s"), []formats.Shape{{Rows: 64, Cols: 512}}, 1)})
@@ -99,6 +101,7 @@ func TestGPUVerifies(t *testing.T) {
 // Rows as long as models have them: metal-naive adds thousands of floats one after
 // the other.
 func TestGPULongRows(t *testing.T) {
+	require.Unraced(t, "its engine is raced where it stands")
 	playMetal(t)
 	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128", "f16"), []formats.Shape{{Rows: 8, Cols: 17408}}, 1), Caches: []string{names.Warm}})
 	if err := s.Select("/variant:(" + strings.Join(metal.KernelNames(), " OR ") + ")"); err != nil {
@@ -162,24 +165,31 @@ func measured(t *testing.T, s *Suite) *bench.Results {
 // A model on the GPU: loaded, prompted, asked for text, its time by operation and
 // its errors by block.
 func TestGPUModel(t *testing.T) {
+	require.Unraced(t, "its engine is raced where it stands")
 	playMetal(t)
-	opt := ModelsOptions{Prompt: 2, Tokens: 1, Depths: []int{1}, Lockstep: 2, Choice: AllVariants}
-	s := modelsSuite(t, opt, "tiny")
-	if err := s.Select("/engine:metal /variant:metal-tiles"); err != nil {
-		t.Fatal(err)
+	const of = "/model=tiny/engine=metal/variant=metal-tiles/act=q8_128/"
+	type part struct {
+		filter string
+		units  map[string][]string // that samples have, by name
 	}
-	results := measured(t, s)
-	for _, variant := range []string{"metal-tiles"} {
-		packing := map[string]string{"metal-rows": names.Native, "metal-tiles": names.Packed}[variant]
-		of := "/model=tiny/engine=metal/variant=" + variant + "/act=q8_128/"
-		for name, units := range map[string][]string{
-			"Model" + of + "packing=" + packing + "/test=load":                         {bench.NsPerOp, bench.GPUBytes},
-			"Model" + of + "packing=" + packing + "/test=pp2/depth=1":                  {bench.NsPerOp, bench.GPUTime, bench.TokenRate, bench.OpRate, bench.GPUBytes},
-			"Model" + of + "packing=" + packing + "/test=tg1/depth=1":                  {bench.NsPerOp, bench.GPUTime, bench.TokenRate, bench.GPUBytes},
-			"Op" + of + "packing=" + packing + "/test=tg1/depth=1/block=1/op=attn_qkv": {bench.NsPerOp, bench.WeightRate},
-			"Lockstep" + of + "input=isolated/block=1/tensor=ffn_down":                 {bench.NMSE, bench.MaxAbsErr},
-			"Logits" + of + "weights=random/tokens=2":                                  {bench.KLD, bench.Top1},
-		} {
+	for _, part := range require.Draw(t, 4, []part{
+		{"/test:load", map[string][]string{"Model" + of + "packing=packed/test=load": {bench.NsPerOp, bench.GPUBytes}}},
+		{"/test:pp2", map[string][]string{"Model" + of + "packing=packed/test=pp2/depth=1": {bench.NsPerOp, bench.GPUTime, bench.TokenRate, bench.OpRate, bench.GPUBytes}}},
+		{"/test:tg1", map[string][]string{
+			"Model" + of + "packing=packed/test=tg1/depth=1":                  {bench.NsPerOp, bench.GPUTime, bench.TokenRate, bench.GPUBytes},
+			"Op" + of + "packing=packed/test=tg1/depth=1/block=1/op=attn_qkv": {bench.NsPerOp, bench.WeightRate},
+		}},
+		{".name:Lockstep", map[string][]string{
+			"Lockstep" + of + "input=isolated/block=1/tensor=ffn_down": {bench.NMSE, bench.MaxAbsErr},
+			"Logits" + of + "weights=random/tokens=2":                  {bench.KLD, bench.Top1},
+		}},
+	}) {
+		s := modelsSuite(t, ModelsOptions{Prompt: 2, Tokens: 1, Depths: []int{1}, Lockstep: 2, Choice: AllVariants}, "tiny")
+		if err := s.Select("/engine:metal /variant:metal-tiles " + part.filter); err != nil {
+			t.Fatal(err)
+		}
+		results := measured(t, s)
+		for name, units := range part.units {
 			i := slices.IndexFunc(results.Samples, func(s bench.Sample) bool { return s.Name.Full == name })
 			if i < 0 {
 				t.Errorf("no sample of %s", name)
@@ -196,6 +206,7 @@ func TestGPUModel(t *testing.T) {
 
 // A model whose logits are not those of the CPU is never timed.
 func TestGPUModelIsVerified(t *testing.T) {
+	require.Unraced(t, "its engine is raced where it stands")
 	playMetal(t)
 	s := modelsSuite(t, ModelsOptions{Tokens: 1, Choice: AllVariants}, "tiny")
 	x := instance(t, s, "engine=metal/variant=metal-tiles/act=q8_128/packing=packed/test=tg1").(*gpuText)

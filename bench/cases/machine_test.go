@@ -2,7 +2,6 @@ package cases
 
 import (
 	"errors"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/roofline"
 	"onebit/internal/cpu"
+	"onebit/internal/require"
 	"onebit/internal/sysinfo"
 )
 
@@ -37,10 +37,11 @@ func machineSuite(t *testing.T, opt MachineOptions) *Suite {
 
 // Every ceiling can be set up, is right, runs, and tells the state of the machine.
 func TestMachineCasesRun(t *testing.T) {
+	require.Procs(t, 2)
 	host := oneCPU
-	host.UsableCPUs = min(2, runtime.NumCPU())
+	host.UsableCPUs = 2
 	s := machineSuite(t, MachineOptions{Features: cpu.Detected(), Host: host, Started: time.Now()})
-	for _, c := range s.Cases {
+	for _, c := range require.Draw(t, 4, s.Cases) {
 		if n := bench.ParseName(c.Name); !names.IsMachine(n) || n.Full != c.Name {
 			t.Errorf("%s is no machine's name", c.Name)
 		}

@@ -51,11 +51,13 @@ func modelsSuite(t testing.TB, opt ModelsOptions, presets ...string) *Suite {
 	for _, p := range presets {
 		opt.Files = append(opt.Files, modelFile(t, p))
 	}
+	require.Procs(t, 2)
 	opt.Host, opt.Features = small(), cpu.Detected()
 	s, err := Models(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.home.(*shelf).limits.measure = endless
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -537,6 +539,7 @@ func llamaBenchPath(t *testing.T) string {
 }
 
 func TestLlamaBench(t *testing.T) {
+	require.Unraced(t, "a process of its own measures")
 	s := modelsSuite(t, ModelsOptions{Prompt: 8, Tokens: 2, Depths: []int{0, 16}, Threads: []int{1}, LlamaBench: llamaBenchPath(t)}, "tiny")
 	if err := s.Select("/variant:(llama-bench OR unrolled) -/test:load"); err != nil {
 		t.Fatal(err)
@@ -580,6 +583,7 @@ func TestLlamaBenchArgs(t *testing.T) {
 }
 
 func TestLlamaBenchFails(t *testing.T) {
+	require.Unraced(t, "a process of its own measures")
 	path := llamaBenchPath(t)
 	for script, want := range map[string]string{
 		"unsupported": "failed to load model\nunknown type 41",

@@ -113,8 +113,12 @@ func Models(ctx context.Context, opt ModelsOptions) (*Suite, error) {
 			return nil, errors.Join(err, s.Close())
 		}
 		shelf.subjects = append(shelf.subjects, subject)
+	}
+	tellApart(shelf.subjects)
+	for _, subject := range shelf.subjects {
 		s.addModel(shelf, subject)
 	}
+	s.Settings = append(s.Settings, modelsSetting(shelf.subjects...))
 	if slices.Max(opt.Depths) > computedTokens {
 		s.Settings = append(s.Settings, bench.Setting{Key: bench.ComputedKey, Value: strconv.Itoa(computedTokens)})
 	}

@@ -52,6 +52,9 @@ const (
 	// profileTime is about how long a test's passes take together.
 	profileTime = 4 * time.Second
 
+	// ceilingsTime is about how long the ceilings take.
+	ceilingsTime = time.Second
+
 	// leastPasses have a median with a 95% interval.
 	leastPasses, mostPasses = 6, 200
 )
@@ -71,8 +74,8 @@ type Profiling struct {
 }
 
 // NewProfiling opens the model, and has it take a prompt and decode tokens once,
-// to see what memory each takes. Its suite has a study for each test, and one
-// for what-ifs.
+// to see what memory each takes. Its suite has a study of the
+// machine's ceilings, one for each test, and one for what-ifs.
 func NewProfiling(ctx context.Context, opt ProfileOptions) (*Profiling, error) {
 	p := &Profiling{opt: opt, pool: kernels.NewPool(opt.Model.CPU.Threads)}
 	if err := p.open(ctx); err != nil {
@@ -86,10 +89,20 @@ func (p *Profiling) open(ctx context.Context) error {
 	if len(p.tests()) == 0 {
 		return errors.New("there is nothing to profile: neither a prompt nor tokens to decode")
 	}
+	weights, err := weightsOf(p.opt.File.Path, p.opt.Model.GGUF)
+	if err != nil {
+		return err
+	}
 	if err := p.opened(ctx); err != nil {
 		return err
 	}
 	p.Profile = p.describe()
+	p.Settings = []bench.Setting{modelsSetting(&subject{ModelFile: ModelFile{Name: p.Profile.Model}, weights: weights})}
+	if p.opt.Machine == nil {
+		p.Studies = append(p.Studies, p.ceilingsStudy())
+	} else if err := p.findCeilings(); err != nil {
+		return err
+	}
 	for _, t := range p.tests() {
 		p.Studies = append(p.Studies, p.study(t))
 		if t.Kind == names.Decode {
@@ -423,9 +436,19 @@ var states = map[kernels.State]profile.State{
 // notMeasured is no figure.
 var notMeasured = profile.Figure{Center: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
 
-// Measured sets the ceilings that the machine has with the model's threads.
-func (p *Profiling) Measured() (err error) {
-	p.progress("ceilings", 0, 1)
+// ceilingsStudy finds the ceilings that the machine has with the model's threads.
+// It is a study, so that whoever disturbs it is noticed.
+func (p *Profiling) ceilingsStudy() bench.Study {
+	return bench.Study{
+		Name: names.BaseBandwidth, Group: p.Profile.Model + " ceilings", Time: ceilingsTime,
+		Run: func(ctx context.Context, _ func(bench.Sample) error) error {
+			p.progress("ceilings", 0, 1)
+			return errors.Join(p.findCeilings(), ctx.Err())
+		},
+	}
+}
+
+func (p *Profiling) findCeilings() (err error) {
 	p.Profile.Ceilings, err = p.ceilings(p.pool)
 	return err
 }

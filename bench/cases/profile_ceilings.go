@@ -54,9 +54,7 @@ func readRate(pool *kernels.Pool, size int) (float64, error) {
 		return 0, err
 	}
 	defer buf.Free()
-	r := &reading{pool: pool, data: [][]byte{buf.Bytes()}, sums: make([]uint64, pool.Threads())}
-	r.task = r.readShare
-	return r.fastest() * float64(size), nil
+	return readingOf(pool, [][]byte{buf.Bytes()}).fastest() * float64(size), nil
 }
 
 // dotRate is the multiply-adds per second of a pool's threads together, by the

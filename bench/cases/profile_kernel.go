@@ -185,7 +185,10 @@ func (p *KernelProfiling) addWhole(ctx context.Context, g *group, c config) erro
 		return err
 	}
 	p.whole = append(p.whole, instance)
-	if _, err := instance.Verify(ctx); err != nil {
+	switch _, err := instance.Verify(ctx); {
+	case err != nil && errors.Is(err, ctx.Err()):
+		return fmt.Errorf("checking %s: %w", c.name(g.src), err)
+	case err != nil:
 		return fmt.Errorf("%s is wrong: %w", c.name(g.src), err)
 	}
 	packed, err := g.pack(c.variant)

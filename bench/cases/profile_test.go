@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"runtime"
@@ -16,16 +17,32 @@ import (
 	"onebit/bench/names"
 	"onebit/bench/profile"
 	"onebit/formats"
-	"onebit/internal/sysinfo"
+	"onebit/internal/require"
 	"onebit/kernels"
 	"onebit/models"
 	"onebit/models/engine/cpu"
 )
 
+// described is what onebit machine found of a machine of up to three threads.
+func described(t *testing.T) *bench.Results {
+	t.Helper()
+	var text strings.Builder
+	for threads := 1; threads <= 3; threads++ {
+		fmt.Fprintf(&text, "BenchmarkBandwidth/access=read/level=dram/bytes=1000000/pages=huge/threads=%d 1 1 ns/op 1e10 read-B/s\n", threads)
+		fmt.Fprintf(&text, "BenchmarkDotPeak/type=int8/isa=avx2/threads=%d 1 1 ns/op 1e12 mac/s\n", threads)
+	}
+	r, err := bench.Read(strings.NewReader(text.String()), "machine.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func profiling(t *testing.T, opt ProfileOptions) *Profiling {
 	t.Helper()
+	require.Procs(t, 2)
 	opt.File = modelFile(t, "tiny")
-	opt.Host = sysinfo.Probe()
+	opt.Host, opt.Machine, opt.MachineFile = small(), described(t), "machine.txt"
 	p, err := NewProfiling(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -35,14 +52,12 @@ func profiling(t *testing.T, opt ProfileOptions) *Profiling {
 			t.Error(err)
 		}
 	})
-	p.Settings = Settings(opt.Host, time.Now())
+	p.Settings = Settings(opt.Host, time.Now(), p.Settings...)
 	return p
 }
 
 func TestProfile(t *testing.T) {
 	p := profiling(t, ProfileOptions{Prompt: 8, Tokens: 4, Passes: 6, Check: true, Model: models.Options{CPU: cpu.Options{Threads: 2, Packing: cpu.PackBehind}}})
-	// What the machine does is made up here, and measured elsewhere.
-	p.Profile.Ceilings = profile.Ceilings{Threads: 2, Levels: []profile.Level{{Name: "memory", Rate: 1e10}}}
 	var out bytes.Buffer
 	if _, err := (&bench.Runner{Seed: 1}).Run(t.Context(), p.Suite, &out); err != nil {
 		t.Fatal(err)
@@ -53,6 +68,12 @@ func TestProfile(t *testing.T) {
 	}
 	if len(results.Failures) > 0 {
 		t.Fatalf("failed: %+v", results.Failures)
+	}
+	if c := p.Profile.Ceilings; c.Threads != 2 || c.Source != "machine.txt" {
+		t.Errorf("ceilings %+v, want those of the machine's file", c)
+	}
+	if got := results.Setting(bench.ModelsKey); !strings.HasPrefix(got, "tiny=") || results.Samples[0].Weights != strings.TrimPrefix(got, "tiny=") {
+		t.Errorf("the header says that weights are %q, a sample %q", got, results.Samples[0].Weights)
 	}
 	if len(p.Profile.Tests) != 2 {
 		t.Fatalf("%d tests, want a prompt and decoding", len(p.Profile.Tests))
@@ -177,10 +198,8 @@ func TestProfileRefuses(t *testing.T) {
 
 func TestMeasureCeilings(t *testing.T) {
 	p := profiling(t, ProfileOptions{Tokens: 1, Model: models.Options{CPU: cpu.Options{Threads: 2}}})
-	if testing.Short() {
-		t.Skip("reads memory for a second")
-	}
-	if err := p.Measured(); err != nil {
+	p.opt.Machine, p.opt.Host = nil, oneCPU
+	if err := p.ceilingsStudy().Run(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	c := p.Profile.Ceilings

@@ -19,10 +19,12 @@ import (
 // It is part of instances that work on several threads, as their bench.Prober.
 // Nil, on one thread, it tells nothing.
 type roundTrip struct {
-	each func(n int, task func(i int)) // runs two tasks at once
-	task func(role int)
-	took []time.Duration // by batch, of the last Probe
-	end  time.Time       // when both give up: the other does not run
+	each  func(n int, task func(i int)) // runs two tasks at once
+	task  func(role int)
+	now   func() time.Time
+	trips uint32          // of a batch
+	took  []time.Duration // by batch, of the last Probe
+	end   time.Time       // when both give up: the other does not run
 
 	// Padded, because the line is what travels.
 	_    [128]byte
@@ -51,7 +53,7 @@ func newRoundTrip(pool *kernels.Pool) *roundTrip {
 }
 
 func newTrip(each func(n int, task func(i int))) *roundTrip {
-	t := &roundTrip{each: each, took: make([]time.Duration, 0, tripBatches)}
+	t := &roundTrip{each: each, now: clock.Now, trips: batchTrips, took: make([]time.Duration, 0, tripBatches)}
 	t.task = t.play
 	return t
 }
@@ -66,7 +68,7 @@ func (t *roundTrip) Probe() []bench.Metric {
 	if batch == 0 {
 		return nil
 	}
-	return []bench.Metric{{Unit: bench.RoundTrip, Value: float64(batch.Nanoseconds()) / batchTrips}}
+	return []bench.Metric{{Unit: bench.RoundTrip, Value: float64(batch.Nanoseconds()) / float64(t.trips)}}
 }
 
 // measure returns the median time of a batch; 0 if the threads did not run at
@@ -74,7 +76,7 @@ func (t *roundTrip) Probe() []bench.Metric {
 func (t *roundTrip) measure() time.Duration {
 	t.took = t.took[:0]
 	t.ball.Store(0)
-	t.end = clock.Now().Add(tripLimit)
+	t.end = t.now().Add(tripLimit)
 	t.each(2, t.task)
 	if len(t.took) == 0 {
 		return 0
@@ -93,23 +95,23 @@ func (t *roundTrip) play(role int) {
 	}
 	defer t.ball.Store(lost)
 	for batch := uint32(0); batch <= tripBatches; batch++ {
-		start := clock.Now()
-		for i := range uint32(batchTrips) {
-			ball := 2 * (batch*batchTrips + i)
+		start := t.now()
+		for i := range t.trips {
+			ball := 2 * (batch*t.trips + i)
 			t.ball.Store(ball + 1)
 			if !t.wait(ball + 2) {
 				return
 			}
 		}
 		if batch > 0 { // in the first, the other thread woke up
-			t.took = append(t.took, clock.Since(start))
+			t.took = append(t.took, t.now().Sub(start))
 		}
 	}
 }
 
 // wait returns true once the ball is there, false if it is lost.
 func (t *roundTrip) wait(ball uint32) bool {
-	for clock.Now().Before(t.end) {
+	for t.now().Before(t.end) {
 		for range tripLooks {
 			switch t.ball.Load() {
 			case ball:

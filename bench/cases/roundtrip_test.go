@@ -2,33 +2,33 @@ package cases
 
 import (
 	"runtime"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"onebit/bench"
 	"onebit/formats"
 	"onebit/internal/clock"
+	"onebit/internal/require"
 	"onebit/kernels"
 )
 
-// probe probes until there is a round trip: on a busy machine the threads seldom
-// run at once.
-func probe(p bench.Prober) []bench.Metric {
-	for range 1000 {
-		if m := p.Probe(); m != nil {
-			return m
-		}
-	}
-	return nil
-}
-
+// TestRoundTrip lets time pass by readings of the clock, during which the other
+// thread runs, so that a machine with one CPU has trips too.
 func TestRoundTrip(t *testing.T) {
-	if runtime.GOMAXPROCS(0) < 2 {
-		t.Skip("one CPU")
-	}
+	require.Procs(t, 8)
 	for _, threads := range []int{2, 3, 8} {
 		pool := kernels.NewPool(threads)
-		if got := probe(newRoundTrip(pool)); len(got) != 1 || got[0].Unit != bench.RoundTrip || got[0].Value <= 0 {
+		trip := newRoundTrip(pool)
+		var reads atomic.Int64
+		trip.trips = 2
+		trip.now = func() time.Time {
+			runtime.Gosched()
+			return time.Unix(0, reads.Add(1))
+		}
+		if got := trip.Probe(); len(got) != 1 || got[0].Unit != bench.RoundTrip || got[0].Value <= 0 {
 			t.Errorf("%d threads: %v", threads, got)
 		}
 		pool.Close()
@@ -37,7 +37,7 @@ func TestRoundTrip(t *testing.T) {
 
 // TestRoundTripEndsWithoutPartner lets one thread play alone.
 func TestRoundTripEndsWithoutPartner(t *testing.T) {
-	trip := &roundTrip{}
+	trip := newTrip(nil)
 	for role := range 2 {
 		trip.end = clock.Now().Add(tripLimit)
 		trip.play(role)
@@ -48,16 +48,20 @@ func TestRoundTripEndsWithoutPartner(t *testing.T) {
 	}
 }
 
+func tripOf(inst bench.Instance) *roundTrip {
+	if r, ok := inst.(*reading); ok {
+		return r.Prober.(*roundTrip)
+	}
+	return inst.(*matvec).roundTrip
+}
+
 // TestProbers lets what works on two threads tell of the round trip, and
 // nothing that works on one.
 func TestProbers(t *testing.T) {
-	if runtime.GOMAXPROCS(0) < 2 {
-		t.Skip("one CPU")
-	}
 	s := suite(t, Options{Sources: Synthetic(lookup(t, "q1_0_g128"), []formats.Shape{{Rows: 64, Cols: 256}}, 1), Caches: []string{"warm"}})
 	for _, base := range []string{"MatVec/format=q1_0_g128/variant=unrolled/act=q8_128/rows=64/cols=256", "Read/format=q1_0_g128/rows=64/cols=256/bytes=2304"} {
-		if got := probe(instance(t, s, base+"/threads=2/cache=warm").(bench.Prober)); len(got) != 1 || got[0].Unit != bench.RoundTrip {
-			t.Errorf("%s on 2 threads: %v", base, got)
+		if trip := tripOf(instance(t, s, base+"/threads=2/cache=warm")); trip == nil {
+			t.Errorf("%s on 2 threads tells nothing", base)
 		}
 		if got := instance(t, s, base+"/threads=1/cache=warm").(bench.Prober).Probe(); got != nil {
 			t.Errorf("%s on 1 thread: %v", base, got)
@@ -102,11 +106,12 @@ func TestLimits(t *testing.T) {
 }
 
 // TestImpossibleProductIsNoRow times products that claim to have read a
-// million times their weights.
+// milliard times their weights.
 func TestImpossibleProductIsNoRow(t *testing.T) {
 	s := suite(t, Options{Sources: Synthetic([]*formats.Type{lookup(t, "i2_s")[0]}, []formats.Shape{{Rows: 64, Cols: 256}}, 1), Threads: []int{1}, Caches: []string{"warm"}})
+	s.home.(*rig).limits.measure = func() (read, dot float64) { return 1e12, 1e12 }
 	for i := range s.Cases {
-		s.Cases[i].Bytes *= 1e6
+		s.Cases[i].Bytes *= 1e9
 	}
 	r := bench.Runner{Count: 1, Time: 50_000}
 	res, err := r.Run(t.Context(), bench.Suite{Cases: s.Cases}, &strings.Builder{})
@@ -115,5 +120,32 @@ func TestImpossibleProductIsNoRow(t *testing.T) {
 	}
 	if len(res.Samples) > 0 || len(res.Failures) != len(s.Cases) {
 		t.Errorf("%d samples, %d failures of %d cases", len(res.Samples), len(res.Failures), len(s.Cases))
+	}
+}
+
+// measureLimits finds something on any machine.
+func TestMeasureLimits(t *testing.T) {
+	if read, dot := measureLimits(); !(read > 0 && dot > 0) {
+		t.Errorf("%v bytes and %v multiply-adds a second", read, dot)
+	}
+}
+
+// A pass over a first cache takes 50 ns: a thread that wrote its sum after each
+// would take the line with the others' sums from them, and be as slow again.
+func TestReadingWritesItsSumOnce(t *testing.T) {
+	pool := kernels.NewPool(1)
+	defer pool.Close()
+	r := readingOf(pool, [][]byte{make([]byte, 128), make([]byte, 64)})
+	var read []int
+	r.sum = func(b []byte) uint64 {
+		if r.sums[0] != 0 {
+			t.Errorf("a sum was written after %d passes of 5", len(read))
+		}
+		read = append(read, len(b))
+		return 7
+	}
+	r.read(5)
+	if want := []int{128, 64, 128, 64, 128}; !slices.Equal(read, want) || r.sums[0] != 7 || r.next != 1 {
+		t.Errorf("%d bytes read, sum %d, next is %d", read, r.sums[0], r.next)
 	}
 }

@@ -22,6 +22,7 @@ import (
 type subject struct {
 	ModelFile
 	opt       *ModelsOptions
+	weights   string // their digest
 	config    arch.Config
 	format    *formats.Type // of most of the projections' weights
 	linears   []linear      // every matrix that a token is multiplied with
@@ -63,13 +64,17 @@ func newSubject(ctx context.Context, file ModelFile, opt *ModelsOptions) (*subje
 	if err != nil {
 		return nil, err
 	}
+	digest, err := weightsDigest(source)
+	if err != nil {
+		return nil, errors.Join(err, source.Close())
+	}
 	m, err := models.Load(ctx, source, models.Options{CPU: cpu.Options{Packing: cpu.PackNever}})
 	if err != nil {
 		return nil, err
 	}
 	defer m.Close()
 	sub := &subject{
-		ModelFile: file, opt: opt, config: m.Config, inPlace: source.InPlace(), recurrent: m.Recurrent(), headShrinks: len(m.HeadCandidates()) > 0,
+		ModelFile: file, opt: opt, weights: digest, config: m.Config, inPlace: source.InPlace(), recurrent: m.Recurrent(), headShrinks: len(m.HeadCandidates()) > 0,
 		generic: map[kernels.Scheme]*logits{}, lockstep: map[kernels.Scheme]*lockstep.Result{},
 	}
 	meta, err := source.Metadata()

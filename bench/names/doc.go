@@ -7,14 +7,16 @@
 //	Read/format=F/rows=R/cols=C/bytes=B/threads=T/cache=warm|cold
 //	Read/model=M/bytes=B/threads=T/cache=warm|cold
 //	DotPeak/model=M/isa=I/threads=T
-//	Model/model=M/engine=E/variant=V/act=A/packing=P/test=T/depth=D/threads=N
-//	Op/model=M/engine=E/variant=V/act=A/packing=P/test=T/depth=D/threads=N/block=B/op=O
-//	WhatIf/model=M/variant=V/act=A/packing=P/test=T/depth=D/threads=N/change=none|head-q8_0|cache-q8_0|native|packed|thread-more
+//	Model/model=M/engine=E/variant=V/act=A/packing=P/test=T/depth=D/texts=X/text=S/drafts=K/threads=N
+//	Op/model=M/engine=E/variant=V/act=A/packing=P/test=T/depth=D/texts=X/text=S/drafts=K/threads=N/block=B/op=O
+//	WhatIf/model=M/engine=E/variant=V/act=A/packing=P/test=T/depth=D/texts=X/text=S/drafts=K/threads=N/change=none|head-q8_0|cache-q8_0|native|packed|thread-more
 //	Lockstep/model=M/engine=E/variant=V/act=A/input=isolated|accumulated/block=B/tensor=T
 //	Head/model=M/variant=V/act=A/packing=P/threads=N/head=F
 //	Logits/model=M/engine=E/variant=V/act=A/weights=random/tokens=N
 //
-// The engine is there if it is not cpu. What a GPU does has no threads.
+// The engine is there if it is not cpu. What a GPU does has no threads. Texts is how
+// many are decoded together, text a real one (none: random tokens), drafts the most
+// tokens that are drafted for a pass.
 //
 // and of onebit machine
 //

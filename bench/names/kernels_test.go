@@ -21,7 +21,7 @@ var kernelKeys = []string{
 // kernels, whose tests may not import this package: what the names of cases
 // have a key for is called the same there.
 func TestKernelsSpeakOfTheSameKeys(t *testing.T) {
-	known := append([]string{Format, Model, Variant, Act, Packing, ISA, Rows, Cols, Bytes, Test, Depth, Threads, Cache,
+	known := append([]string{Format, Model, Variant, Act, Packing, ISA, Rows, Cols, Bytes, Test, Depth, Texts, Text, Drafts, Threads, Cache,
 		Input, Block, Op, Tensor, Tokens}, kernelKeys...)
 	files, err := filepath.Glob("../../kernels/*_test.go")
 	if err != nil || len(files) == 0 {

@@ -1,6 +1,8 @@
 package names
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"onebit/bench"
@@ -48,6 +50,36 @@ func TestStrings(t *testing.T) {
 		}
 		if n := bench.ParseName(test.got); n.Full != test.got {
 			t.Errorf("%s reads as %s", test.got, n.Full)
+		}
+	}
+}
+
+// The package comment draws each name with every key that it may have.
+func TestTheCommentHasEveryKey(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := ModelCase{"m", Metal, "v", "a", Packed, ModelTest{Decode, 8, 16}, 2, 4, "code", 7}
+	for _, name := range []string{
+		MatVec{"f", "v", "a", 1, 1, 1, Warm}.String(), Kernel{"f", "v", "a", 1, 1, 1, "l2"}.String(),
+		Read{Format: "f", Rows: 1, Cols: 1, Bytes: 1, Threads: 1, Cache: Warm}.String(), Read{Model: "m", Bytes: 1, Threads: 1, Cache: Warm}.String(),
+		DotPeak{"m", "", "avx2", 1}.String(), DotPeak{"", Int8, "avx2", 1}.String(),
+		model.String(), model.Operation("3", "attn"), model.WhatIf(ChangeHead),
+		Lockstep{"m", Metal, "v", "a", Isolated, "3", "attn_q"}.String(), HeadCase{"m", "v", "a", Packed, 1, "f"}.String(),
+		Logits{"m", Metal, "v", "a", RandomWeights, 8}.String(), Bandwidth{ReadAccess, "l2", 1, "huge", 1}.String(), Latency{1, "huge"}.String(),
+	} {
+		n := bench.ParseName(name)
+		drawn := false
+		for line := range strings.Lines(string(text)) {
+			has := strings.HasPrefix(line, "//\t"+n.Base+"/")
+			for _, k := range n.Keys {
+				has = has && strings.Contains(line, "/"+k.Key+"=")
+			}
+			drawn = drawn || has
+		}
+		if !drawn {
+			t.Errorf("no line of doc.go has the keys of %s", name)
 		}
 	}
 }

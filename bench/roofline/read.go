@@ -49,8 +49,11 @@ func (k ReadKernel) sumChunk(buf []byte) uint64 {
 		return sumGo(buf)
 	}
 	n := len(buf) / k.step * k.step
-	if n == 0 {
+	switch n {
+	case 0:
 		return sumGo(buf)
+	case len(buf):
+		return k.read(&buf[0], n)
 	}
 	return k.read(&buf[0], n) + sumGo(buf[n:])
 }

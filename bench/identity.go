@@ -1,0 +1,115 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ModelsKey is the setting that says which weights a run's models have: words
+// NAME=DIGEST, where NAME is the value of the key model in names. A name is a
+// file's, and says nothing of what is in the file.
+const ModelsKey = "models"
+
+// modelKey is the key of the names of cases that ModelsKey is about.
+const modelKey = "model"
+
+// digestShown is how much of a digest tells models of one name apart.
+const digestShown = 8
+
+// ModelApart is what a model is called that shares its name with other weights.
+func ModelApart(name, digest string) string {
+	return name + "@" + digest[:min(digestShown, len(digest))]
+}
+
+// A weighed is a word of the setting.
+type weighed struct{ model, digest string }
+
+func parseModels(value string) (all []weighed) {
+	for word := range strings.FieldsSeq(value) {
+		if i := strings.LastIndexByte(word, '='); i > 0 && i+1 < len(word) {
+			all = append(all, weighed{word[:i], word[i+1:]})
+		}
+	}
+	return all
+}
+
+func formatModels(all []weighed) string {
+	words := make([]string, len(all))
+	for i, w := range all {
+		words[i] = w.model + "=" + w.digest
+	}
+	return strings.Join(words, " ")
+}
+
+// digestsOf are the digests of a header's models by name.
+func digestsOf(value string) map[string]string {
+	digests := make(map[string]string)
+	for _, w := range parseModels(value) {
+		digests[w.model] = w.digest
+	}
+	return digests
+}
+
+// TellApart gives models that have one name and different weights, in one of the
+// results or across them, names of their own, so that nobody pools or compares
+// what is not the same: model=NAME becomes model=NAME@DIGEST. It says so in a line
+// for each such name. Results that do not say which weights they are of keep
+// their names.
+func TellApart(all ...*Results) (said []string) {
+	apart := make(map[string][]string) // by name, what its models are to be called
+	seen := make(map[weighed]bool)
+	var order []string
+	for _, r := range all {
+		for _, s := range r.Samples {
+			w := weighed{s.Name.Get(modelKey), s.Weights}
+			if w.digest == "" || seen[w] {
+				continue
+			}
+			seen[w] = true
+			if apart[w.model] == nil {
+				order = append(order, w.model)
+			}
+			apart[w.model] = append(apart[w.model], ModelApart(w.model, w.digest))
+		}
+	}
+	for _, model := range order {
+		if len(apart[model]) < 2 {
+			delete(apart, model)
+			continue
+		}
+		said = append(said, fmt.Sprintf("%s is the name of models with different weights, which are told apart as %s", model, strings.Join(apart[model], " and ")))
+	}
+	if len(apart) > 0 {
+		for _, r := range all {
+			r.renameModels(apart)
+		}
+	}
+	return said
+}
+
+// renameModels adds their digests to the names of models that are told apart.
+func (r *Results) renameModels(apart map[string][]string) {
+	header := parseModels(r.Setting(ModelsKey))
+	digests := digestsOf(r.Setting(ModelsKey))
+	rename := func(n *Name, digest string) {
+		if model := n.Get(modelKey); digest != "" && apart[model] != nil {
+			*n = n.with(modelKey, ModelApart(model, digest))
+		}
+	}
+	for i := range r.Samples {
+		rename(&r.Samples[i].Name, r.Samples[i].Weights)
+	}
+	for i := range r.Failures {
+		rename(&r.Failures[i].Name, digests[r.Failures[i].Name.Get(modelKey)])
+	}
+	for i, w := range header {
+		if apart[w.model] != nil {
+			header[i].model = ModelApart(w.model, w.digest)
+		}
+	}
+	for i, s := range r.Settings {
+		if s.Key == ModelsKey {
+			r.Settings[i].Value = formatModels(header)
+		}
+	}
+}
