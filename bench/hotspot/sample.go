@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/pprof"
 
@@ -53,7 +54,12 @@ func sampleByRuntime(work func() error) (Samples, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := profile.Parse(&b)
+	return samplesOf(&b)
+}
+
+// samplesOf counts by the innermost address.
+func samplesOf(in io.Reader) (Samples, error) {
+	p, err := profile.Parse(in)
 	if err != nil {
 		return nil, fmt.Errorf("reading the CPU profile: %w", err)
 	}

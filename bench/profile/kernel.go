@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"fmt"
 	"math"
 
 	"onebit/bench/hotspot"
@@ -150,6 +151,54 @@ func (k *Kernel) BoundsOf() []KernelBound {
 		{"ports", n * b.Ports, "the units that its instructions need, and how many may begin in a cycle"},
 		{"dependencies", n * b.Simulated, "simulated, with what waits for results; nothing misses a cache"},
 	}
+}
+
+// memoryBound is how many times the cycles of the nearest level's weights those of
+// a farther one take where memory holds the product up.
+const memoryBound = 1.15
+
+// Verdict says in a line what holds the product up; "" if nothing was measured.
+func (k *Kernel) Verdict() string {
+	var alone []*KernelRun
+	for _, r := range k.Runs {
+		if r.Level != "" && len(r.Cycles) > 0 {
+			alone = append(alone, r)
+		}
+	}
+	if len(alone) == 0 {
+		return ""
+	}
+	near := alone[0]
+	cycles := near.Measured().Center
+	text := fmt.Sprintf("128 weights take %.2f cycles from %s", cycles, near.Level)
+	if b, ok := k.tightest(); ok {
+		switch {
+		case cycles < b.Cycles:
+			text += fmt.Sprintf(", fewer than the %.2f by which %s bound the hot loop on the CPU that llvm-mca knows", b.Cycles, b.Name)
+		default:
+			text += fmt.Sprintf(", of which %s explain %.0f%%", b.Name, 100*b.Cycles/cycles)
+		}
+	}
+	for _, r := range alone[1:] {
+		far := r.Measured().Center
+		text += fmt.Sprintf("; %.2f from %s", far, r.Level)
+		if far > memoryBound*cycles {
+			text += fmt.Sprintf(", where memory holds them up for %.0f%% of the time", 100*(1-cycles/far))
+		}
+	}
+	return text
+}
+
+// tightest is the bound that more than the others explains, of those that need
+// something: loads, ports, and at last what waits for results.
+func (k *Kernel) tightest() (tightest KernelBound, ok bool) {
+	for _, b := range k.BoundsOf() {
+		// A simulation that adds nothing to ports says that ports are it.
+		if b.Cycles > 1.02*tightest.Cycles {
+			tightest, ok = b, true
+		}
+	}
+	return tightest, ok
 }
 
 // Measured is how many cycles 128 weights took in a run.

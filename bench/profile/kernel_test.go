@@ -53,6 +53,33 @@ func TestKernelFigures(t *testing.T) {
 	}
 }
 
+// The verdict names what explains the most, and what memory adds.
+func TestVerdict(t *testing.T) {
+	k := kernelFixture()
+	for want, change := range map[string]func(){
+		"128 weights take 9.00 cycles from l2, of which dependencies explain 67%": func() {},
+		"128 weights take 9.00 cycles from l2, of which ports explain 44%":        func() { k.Bounds.Simulated = 2.01 },
+		"128 weights take 9.00 cycles from l2, fewer than the 40.00 by which ports bound the hot loop on the CPU that llvm-mca knows": func() {
+			k.Bounds.Ports, k.Bounds.Simulated = 20, 20
+		},
+		"128 weights take 9.00 cycles from l2": func() { k.Bounds = nil },
+		"128 weights take 9.00 cycles from l2; 18.00 from dram, where memory holds them up for 50% of the time": func() {
+			k.Bounds = nil
+			k.Runs = append(k.Runs, &KernelRun{Level: "dram", Cycles: []float64{18}})
+		},
+		"128 weights take 9.00 cycles from l2; 9.50 from dram": func() {
+			k.Bounds = nil
+			k.Runs = append(k.Runs, &KernelRun{Level: "dram", Cycles: []float64{9.5}})
+		},
+		"": func() { k.Runs = nil },
+	} {
+		k = kernelFixture()
+		if change(); k.Verdict() != want {
+			t.Errorf("verdict %q, want %q", k.Verdict(), want)
+		}
+	}
+}
+
 // Without counts there is the mix of an iteration, and no bounds; without a
 // disassembly neither.
 func TestKernelWithoutTools(t *testing.T) {

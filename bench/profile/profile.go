@@ -1,6 +1,11 @@
 package profile
 
-import "onebit/bench/names"
+import (
+	"fmt"
+	"math"
+
+	"onebit/bench/names"
+)
 
 // A Profile is what was found of a model.
 type Profile struct {
@@ -26,4 +31,40 @@ type WhatIf struct {
 	Computed float64 // change of the time of a token, as a share of it; NaN if it was not
 	Measured Figure  // the same; NaN if it was not
 	Why      string  // not
+}
+
+// mostMissed is by how much a computed change may miss what was measured: as much
+// as nobody acts on.
+const mostMissed = 0.02
+
+// Refuted reports whether what was measured contradicts what was computed, which
+// is no prediction then: bounds know nothing of what a layout or a kernel costs.
+func (w WhatIf) Refuted() bool {
+	m := w.Measured
+	return m.Bounded() && !math.IsNaN(w.Computed) && (w.Computed < m.Lo-mostMissed || w.Computed > m.Hi+mostMissed)
+}
+
+// Because says where Believed comes from.
+func (w WhatIf) Because() string {
+	computed := fmt.Sprintf("computed from bounds: %+.1f%%", 100*w.Computed)
+	switch {
+	case w.Refuted():
+		return "measured; bounds foretold otherwise, and are refuted"
+	case !math.IsNaN(w.Measured.Center) && math.IsNaN(w.Computed):
+		return "measured"
+	case !math.IsNaN(w.Measured.Center):
+		return "measured; " + computed
+	case !math.IsNaN(w.Computed):
+		return "computed from bounds, not measured: " + w.Why
+	}
+	return w.Why
+}
+
+// Believed is the change to go by: what was measured, or what was computed where
+// nothing was. It is NaN if neither was.
+func (w WhatIf) Believed() Figure {
+	if !math.IsNaN(w.Measured.Center) {
+		return w.Measured
+	}
+	return Figure{w.Computed, math.Inf(-1), math.Inf(1)}
 }

@@ -167,6 +167,68 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// One pass in three is disturbed, each time in another operation: shares of medians
+// in a mean added up to less than the whole.
+func TestSharesAddUp(t *testing.T) {
+	test := &Test{ModelTest: names.ModelTest{Kind: names.Decode, Tokens: 1}, Threads: 1}
+	for i := range 9 {
+		d := []time.Duration{10 * us, 20 * us, 30 * us}
+		d[i%3] *= 5
+		pass := &Pass{Threads: [][]Mark{nil}}
+		for op, took := range d {
+			pass.Spans = append(pass.Spans, Span{Key: Key{0, []string{"attn", "ffn_down", "output"}[op]}, Start: pass.Duration, End: pass.Duration + took})
+			pass.Duration += took
+		}
+		test.Add(pass, pass.Duration)
+	}
+	sum := 0.0
+	for _, o := range test.Operations(&Ceilings{Threads: 1}, Filter{}) {
+		sum += o.Share
+	}
+	if math.Abs(sum-1) > 1e-9 {
+		t.Errorf("shares add up to %v", sum)
+	}
+	if some := test.Operations(&Ceilings{Threads: 1}, Filter{Ops: []string{"output"}}); len(some) != 1 || math.Abs(some[0].Share-0.5) > 1e-9 {
+		t.Errorf("of an operation alone: %+v", some)
+	}
+}
+
+// What was measured is believed, and refutes what was computed unless that is
+// about the same.
+func TestWhatIfIsBelieved(t *testing.T) {
+	measured := func(center, lo, hi float64) Figure { return Figure{center, lo, hi} }
+	none := Figure{math.NaN(), math.NaN(), math.NaN()}
+	for _, tt := range []struct {
+		name     string
+		w        WhatIf
+		computed bool // stands
+		believed float64
+	}{
+		{"refuted", WhatIf{Computed: 0, Measured: measured(0.33, 0.30, 0.36)}, false, 0.33},
+		{"within", WhatIf{Computed: -0.17, Measured: measured(-0.13, -0.28, -0.02)}, true, -0.13},
+		{"near", WhatIf{Computed: 0, Measured: measured(0.01, 0.005, 0.015)}, true, 0.01},
+		{"too few passes to refute anything", WhatIf{Computed: 0, Measured: measured(0.33, math.Inf(-1), math.Inf(1))}, true, 0.33},
+		{"not measured", WhatIf{Computed: -0.2, Measured: none, Why: "--check=false"}, true, -0.2},
+	} {
+		if got := tt.w.Believed().Center; got != tt.believed || tt.w.Refuted() == tt.computed {
+			t.Errorf("%s: believed %v, refuted %v; want %v, %v", tt.name, got, tt.w.Refuted(), tt.believed, !tt.computed)
+		}
+	}
+	for want, w := range map[string]WhatIf{
+		"measured; bounds foretold otherwise, and are refuted": {Computed: 0, Measured: measured(0.33, 0.30, 0.36)},
+		"measured; computed from bounds: -17.0%":               {Computed: -0.17, Measured: measured(-0.13, -0.28, -0.02)},
+		"measured":                                             {Computed: math.NaN(), Measured: measured(-0.13, -0.28, -0.02)},
+		"computed from bounds, not measured: --check=false":    {Computed: -0.2, Measured: none, Why: "--check=false"},
+	} {
+		if got := w.Because(); got != want {
+			t.Errorf("because %q, want %q", got, want)
+		}
+	}
+	if w := (WhatIf{Computed: math.NaN(), Measured: none, Why: "one CPU"}); w.Because() != "one CPU" || !math.IsNaN(w.Believed().Center) || w.Refuted() {
+		t.Errorf("of nothing %v is believed", w.Believed())
+	}
+}
+
 // A dispatch of the product: two passes' halves are one, as there is half a dispatch a token.
 func TestTurns(t *testing.T) {
 	test := twoThreadsTest()

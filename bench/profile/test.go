@@ -3,6 +3,7 @@ package profile
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -164,10 +165,8 @@ func (t *Test) Operations(c *Ceilings, f Filter) []Operation {
 	index := map[string]int{}
 	var ops []Operation
 	var times [][]float64 // by operation and pass
-	all := 0.0
 	for pass, costs := range t.Passes {
 		for _, cost := range costs {
-			all += cost.Time.Seconds() / float64(len(t.Passes)*t.Units())
 			if !f.Match(cost.Key) {
 				continue
 			}
@@ -182,6 +181,7 @@ func (t *Test) Operations(c *Ceilings, f Filter) []Operation {
 			times[i][pass] += cost.Time.Seconds() / float64(t.Units())
 		}
 	}
+	all := t.total()
 	for i := range ops {
 		o := &ops[i]
 		o.Time = FigureOf(times[i])
@@ -194,6 +194,25 @@ func (t *Test) Operations(c *Ceilings, f Filter) []Operation {
 		return cmp.Or(cmp.Compare(b.Won, a.Won), cmp.Compare(b.Time.Center, a.Time.Center))
 	})
 	return ops
+}
+
+// total is what shares are of: the sum of all operations' times, so that shares
+// add up to one. Medians of parts don't add up to the median of the whole.
+func (t *Test) total() float64 {
+	times := map[string][]float64{}
+	for pass, costs := range t.Passes {
+		for _, c := range costs {
+			if times[c.Op] == nil {
+				times[c.Op] = make([]float64, len(t.Passes))
+			}
+			times[c.Op][pass] += c.Time.Seconds() / float64(t.Units())
+		}
+	}
+	sum := 0.0
+	for _, op := range slices.Sorted(maps.Keys(times)) {
+		sum += FigureOf(times[op]).Center
+	}
+	return sum
 }
 
 // include adds a block's part. The work of all passes is the same, and counted
