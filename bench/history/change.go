@@ -75,7 +75,7 @@ func (h *History) Trends(ctx context.Context, opt Options) (*Trends, error) {
 	tested := h.Tested()
 	err := h.each(ctx, func(i int) {
 		s := &h.Series[i]
-		found[i] = s.splits(opt.alpha(), tested, opt.Seed)
+		found[i] = s.splits(ctx, opt.alpha(), tested, opt.Seed)
 		t.Levels[i] = s.segments(found[i])
 	})
 	if err != nil {
@@ -161,15 +161,16 @@ func (s *Series) steps() []split {
 	return all
 }
 
-// splits finds the splits of a series, of which there are so many.
-func (s *Series) splits(alpha float64, tested int, seed uint64) []split {
+// splits finds the splits of a series, of which there are so many. They mean
+// nothing once ctx has ended.
+func (s *Series) splits(ctx context.Context, alpha float64, tested int, seed uint64) []split {
 	switch {
 	case s.steady():
 		return s.steps()
 	case !s.tested():
 		return nil
 	}
-	return splits(s.Values, alpha/float64(tested), float64(tested), s.rand(seed))
+	return splits(ctx, s.Values, alpha/float64(tested), float64(tested), s.rand(seed))
 }
 
 // rand is a source that depends on what the series is of alone, whatever else is

@@ -13,7 +13,8 @@ func edivisive(values []float64, level float64, rng *rand.Rand) (found []int) {
 	var search func(from, to int)
 	search = func(from, to int) {
 		x := append([]float64{}, values[from:to]...)
-		at, q := energy(x)
+		table := newSums(len(x))
+		at, q := table.energy(x)
 		if at == 0 {
 			return
 		}
@@ -21,7 +22,7 @@ func edivisive(values []float64, level float64, rng *rand.Rand) (found []int) {
 		asExtreme := 1
 		for range orders - 1 {
 			rng.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i] })
-			if _, other := energy(x); other >= q {
+			if _, other := table.energy(x); other >= q {
 				if asExtreme++; float64(asExtreme)/float64(orders) > level {
 					return
 				}
@@ -35,14 +36,21 @@ func edivisive(values []float64, level float64, rng *rand.Rand) (found []int) {
 	return found
 }
 
+// sums has at [i][j] the sum of the distances between x[:i] and x[:j].
+type sums [][]float64
+
+func newSums(n int) sums {
+	s := make(sums, n+1)
+	for i := range s {
+		s[i] = make([]float64, n+1)
+	}
+	return s
+}
+
 // energy returns the split with the largest energy statistic.
-func energy(x []float64) (at int, best float64) {
+func (sums sums) energy(x []float64) (at int, best float64) {
 	n := len(x)
-	// sums[i][j] is the sum of the distances among x[:i] and x[:j].
-	sums := make([][]float64, n+1)
-	sums[0] = make([]float64, n+1)
 	for i := range n {
-		sums[i+1] = make([]float64, n+1)
 		row := 0.0
 		for j := range n {
 			row += math.Abs(x[i] - x[j])
@@ -68,9 +76,10 @@ func energy(x []float64) (at int, best float64) {
 // has. Over all kinds of noise and change, splits finds at least as much.
 func TestAgainstEDivisive(t *testing.T) {
 	if testing.Short() {
-		t.Skip("hundreds of histories")
+		t.Skip("dozens of histories")
 	}
-	const histories, points, level = 30, 60, 0.05 / 20
+	const points, level = 60, 0.05 / 20
+	histories := simulations(30)
 	ours, theirs := 0, 0
 	for _, change := range []struct {
 		name  string
@@ -88,7 +97,7 @@ func TestAgainstEDivisive(t *testing.T) {
 					return 1
 				})
 				near := func(at int) bool { return abs(at-change.from) <= 5 }
-				for _, s := range splits(h.Series[0].Values, level, 20, rng) {
+				for _, s := range splits(t.Context(), h.Series[0].Values, level, 20, rng) {
 					if near(s.at) {
 						a++
 						break
@@ -101,7 +110,6 @@ func TestAgainstEDivisive(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%s in %s noise: %d, E-divisive %d of %d", change.name, name, a, b, histories)
 			ours, theirs = ours+a, theirs+b
 		}
 	}

@@ -97,7 +97,7 @@ const (
 // Load reads all results files below a folder. A file that cannot be read or
 // makes no sense is left out with a note; it is an error if none is left.
 func Load(ctx context.Context, dir string, opt LoadOptions) (*History, error) {
-	if _, err := benchproc.NewFilter(cmp.Or(opt.Filter, "*")); err != nil {
+	if _, err := bench.ParseFilter(opt.Filter); err != nil {
 		return nil, fmt.Errorf("filter %s: %w", term.QuoteAlways(opt.Filter), err)
 	}
 	paths, notes, err := listFiles(ctx, dir)
@@ -110,7 +110,7 @@ func Load(ctx context.Context, dir string, opt LoadOptions) (*History, error) {
 	}
 	c := &collector{
 		dir: dir, opt: opt, history: &History{Notes: notes}, points: make(map[string]int32), series: make(map[seriesKey]int32),
-		copies: make(map[copyKey]bool), machine: make(map[bench.Machine]int), units: make(map[string]direction),
+		copies: make(map[copyKey]bool), machine: make(map[bench.Machine]int), alike: make(map[string]int), units: make(map[string]direction),
 		otherNames: make(map[string]bool), otherUnits: make(map[string]bool),
 	}
 	if err := c.collect(ctx, files); err != nil {
@@ -168,7 +168,7 @@ func readFiles(ctx context.Context, paths []string, opt LoadOptions) ([]readFile
 		}
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(paths)) && ctx.Err() == nil && values.Load() <= mostValues; i = next.Add(1) - 1 {
-				out[i].file, out[i].err = r.read(paths[i])
+				out[i].file, out[i].err = r.read(ctx, paths[i])
 				if out[i].file != nil {
 					for _, run := range out[i].runs {
 						values.Add(int64(len(run.values)))
@@ -199,8 +199,8 @@ type (
 	}
 	// An observation is a file's value of a series at a point.
 	observation struct {
-		series, point int32
-		value         float64
+		point int32
+		value float64
 	}
 )
 
@@ -211,11 +211,12 @@ type collector struct {
 	history *History
 	points  map[string]int32
 	machine map[bench.Machine]int
+	alike   map[string]int // how many machines have a name
 	series  map[seriesKey]int32
 	copies  map[copyKey]bool
 	units   map[string]direction
-	seen    []observation
-	other   int // files without results
+	seen    [][]observation // of each series
+	other   int             // files without results
 
 	lines      int             // of results, wanted or not
 	otherNames map[string]bool // that the filter left out
@@ -225,6 +226,9 @@ type collector struct {
 func (c *collector) collect(ctx context.Context, files []readFile) error {
 	var copies, bad []string
 	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		switch {
 		case errors.Is(f.err, errNoResults):
 			c.other++
@@ -250,8 +254,7 @@ func (c *collector) collect(ctx context.Context, files []readFile) error {
 	if err := c.order(ctx); err != nil {
 		return err
 	}
-	c.finish()
-	return nil
+	return c.finish(ctx)
 }
 
 func (c *collector) note(when bool, format string, args ...any) {
@@ -300,7 +303,8 @@ func (c *collector) add(f readFile) bool {
 		at.GoVersion = cmp.Or(at.GoVersion, r.goVersion)
 		machine := c.machineOf(r.machine)
 		for _, v := range r.values {
-			c.seen = append(c.seen, observation{c.seriesOf(seriesKey{machine, v.of}), number, v.value})
+			i := c.seriesOf(seriesKey{machine, v.of})
+			c.seen[i] = append(c.seen[i], observation{number, v.value})
 		}
 	}
 	if fresh {
@@ -343,13 +347,18 @@ func (c *collector) machineOf(m bench.Machine) int {
 	if !ok {
 		i = len(c.history.Machines)
 		c.machine[m] = i
-		name := machineName(m)
-		for n := 2; slices.Contains(c.history.Machines, name); n++ {
-			name = fmt.Sprintf("%s (%d)", machineName(m), n)
-		}
-		c.history.Machines = append(c.history.Machines, name)
+		c.history.Machines = append(c.history.Machines, c.tellApart(machineName(m)))
 	}
 	return i
+}
+
+// tellApart numbers the machines that share a name.
+func (c *collector) tellApart(name string) string {
+	c.alike[name]++
+	if n := c.alike[name]; n > 1 {
+		return c.tellApart(fmt.Sprintf("%s (%d)", name, n)) // which may be another's
+	}
+	return name
 }
 
 func (c *collector) seriesOf(key seriesKey) int32 {
@@ -358,6 +367,7 @@ func (c *collector) seriesOf(key seriesKey) int32 {
 		i = int32(len(c.history.Series))
 		c.series[key] = i
 		c.history.Series = append(c.history.Series, Series{Machine: key.machine, Case: key.of.Value()})
+		c.seen = append(c.seen, nil)
 	}
 	return i
 }
@@ -376,23 +386,25 @@ func (c *collector) learn(f *file) {
 	maps.Copy(c.otherUnits, f.otherUnits)
 }
 
-// finish sorts the observations into their series.
-func (c *collector) finish() {
-	slices.SortFunc(c.seen, func(a, b observation) int {
-		return cmp.Or(cmp.Compare(a.series, b.series), cmp.Compare(a.point, b.point), cmp.Compare(a.value, b.value))
-	})
-	for rest := c.seen; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n].series == rest[0].series && rest[n].point == rest[0].point {
-			n++
+// finish sorts the observations of each series by points.
+func (c *collector) finish(ctx context.Context) error {
+	for i, rest := range c.seen {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		values := make([]float64, n)
-		for i, o := range rest[:n] {
-			values[i] = o.value
+		slices.SortFunc(rest, func(a, b observation) int { return cmp.Compare(a.point, b.point) })
+		s := &c.history.Series[i]
+		for len(rest) > 0 {
+			var values []float64
+			for _, o := range rest {
+				if o.point != rest[0].point {
+					break
+				}
+				values = append(values, o.value)
+			}
+			s.At, s.Values, s.Files = append(s.At, rest[0].point), append(s.Values, median(values)), append(s.Files, int32(len(values)))
+			rest = rest[len(values):]
 		}
-		s := &c.history.Series[rest[0].series]
-		s.At, s.Values, s.Files = append(s.At, rest[0].point), append(s.Values, median(values)), append(s.Files, int32(n))
-		rest = rest[n:]
 	}
 	c.seen = nil
 	for i := range c.history.Series {
@@ -407,6 +419,7 @@ func (c *collector) finish() {
 		return cmp.Or(cmp.Compare(a.Machine, b.Machine), strings.Compare(a.Package, b.Package),
 			strings.Compare(a.Name, b.Name), cmp.Compare(a.Procs, b.Procs), strings.Compare(a.Unit, b.Unit))
 	})
+	return nil
 }
 
 // nothing says why there is no series.

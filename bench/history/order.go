@@ -158,8 +158,10 @@ func (c *collector) renumber(order, same []int) {
 	for place, i := range order {
 		at[i], points[place] = int32(place), c.history.Points[i]
 	}
-	for i, o := range c.seen {
-		c.seen[i].point = at[same[o.point]]
+	for _, seen := range c.seen {
+		for i, o := range seen {
+			seen[i].point = at[same[o.point]]
+		}
 	}
 	c.history.Points = points
 }

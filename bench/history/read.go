@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -64,6 +65,7 @@ type file struct {
 	modified time.Time
 	sum      [sha256.Size]byte
 	runs     []*run
+	byHeader map[header]*run // while the file is read
 	units    map[string]direction
 	bad      string // the first line or value that makes no sense
 	nBad     int    // how many there are
@@ -96,14 +98,9 @@ type value struct {
 }
 
 type caseValues struct {
-	name  string
-	procs int
-	units []unitValues
-}
-
-type unitValues struct {
-	unit   string
-	values []float64
+	name   string
+	procs  int
+	values map[string][]float64 // by unit
 }
 
 // What one file may hold. A run of minutes has some megabytes and hundreds of
@@ -134,7 +131,7 @@ type reader struct {
 
 // read reads a file of at most 256 MiB. Lines and values that make no sense are
 // left out and counted, as is a last line without its end.
-func (r *reader) read(path string) (*file, error) {
+func (r *reader) read(ctx context.Context, path string) (*file, error) {
 	in, err := bounded.Open(path)
 	if err != nil {
 		return nil, err
@@ -154,13 +151,13 @@ func (r *reader) read(path string) (*file, error) {
 	if bytes.IndexByte(data[:min(len(data), 512)], 0) >= 0 {
 		return nil, errNoResults
 	}
-	f := &file{path: path, modified: info.ModTime().UTC(), sum: sha256.Sum256(data), units: make(map[string]direction), otherNames: make(map[string]bool), otherUnits: make(map[string]bool)}
+	f := &file{path: path, modified: info.ModTime().UTC(), sum: sha256.Sum256(data), byHeader: make(map[header]*run), units: make(map[string]direction), otherNames: make(map[string]bool), otherUnits: make(map[string]bool)}
 	end := bytes.LastIndexByte(data, '\n') + 1
 	if bytes.HasPrefix(data[end:], []byte("Benchmark")) {
 		// Cut off, a number may still parse as a smaller one.
 		f.complain(path + ": the last line is unfinished")
 	}
-	if err := r.parse(f, data[:end]); err != nil {
+	if err := r.parse(ctx, f, data[:end]); err != nil {
 		return nil, err
 	}
 	if f.lines == 0 && f.nBad == 0 {
@@ -175,12 +172,12 @@ func (f *file) complain(text string) {
 	}
 }
 
-func (r *reader) parse(f *file, data []byte) error {
+func (r *reader) parse(ctx context.Context, f *file, data []byte) error {
 	in := benchfmt.NewReader(bytes.NewReader(data), f.path)
 	settings := make([]string, len(headerKeys))
 	var cases map[string]*caseValues // of the run and package in hand
 	known := 0
-	for in.Scan() {
+	for in.Scan() && ctx.Err() == nil {
 		rec, ok := in.Result().(*benchfmt.Result)
 		if !ok {
 			if err, bad := in.Result().(*benchfmt.SyntaxError); bad {
@@ -204,10 +201,13 @@ func (r *reader) parse(f *file, data []byte) error {
 				return fmt.Errorf("%s has more than %d cases: this is no results file", f.path, maxCases)
 			}
 			name := bench.ParseName(string(rec.Name))
-			c = &caseValues{name: term.Text(name.Full), procs: name.Procs}
+			c = &caseValues{name: term.Text(name.Full), procs: name.Procs, values: make(map[string][]float64)}
 			cases[string(rec.Name)] = c
 		}
 		f.take(c, rec, r.units)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if err := in.Err(); err != nil {
 		return fmt.Errorf("%w: this is no results file", err)
@@ -216,17 +216,19 @@ func (r *reader) parse(f *file, data []byte) error {
 	for _, run := range f.runs {
 		run.reduce()
 	}
-	f.runs = slices.DeleteFunc(f.runs, func(r *run) bool { return len(r.values) == 0 })
+	f.runs, f.byHeader = slices.DeleteFunc(f.runs, func(r *run) bool { return len(r.values) == 0 }), nil
 	return nil
 }
 
 // run returns the run with a header. A file has one, or a few.
 func (f *file) run(h header) *run {
-	if i := slices.IndexFunc(f.runs, func(r *run) bool { return r.header == h }); i >= 0 {
-		return f.runs[i]
+	r := f.byHeader[h]
+	if r == nil {
+		r = &run{header: h, cases: make(map[string]map[string]*caseValues)}
+		f.byHeader[h] = r
+		f.runs = append(f.runs, r)
 	}
-	f.runs = append(f.runs, &run{header: h, cases: make(map[string]map[string]*caseValues)})
-	return f.runs[len(f.runs)-1]
+	return r
 }
 
 func (r *run) of(pkg string) map[string]*caseValues {
@@ -334,12 +336,7 @@ func (f *file) take(c *caseValues, rec *benchfmt.Result, wanted func(unit string
 			f.complain(fmt.Sprintf("%s:%d: %v", f.path, line, err))
 			continue
 		}
-		i := slices.IndexFunc(c.units, func(u unitValues) bool { return u.unit == m.Unit })
-		if i < 0 {
-			i = len(c.units)
-			c.units = append(c.units, unitValues{unit: m.Unit})
-		}
-		c.units[i].values = append(c.units[i].values, m.Value)
+		c.values[m.Unit] = append(c.values[m.Unit], m.Value)
 	}
 }
 
@@ -360,14 +357,14 @@ func (f *file) readUnits(units benchfmt.UnitMetadataMap) {
 	}
 }
 
-// reduce makes a median of each case's values, in the order of the names.
+// reduce makes a median of each case's values, in the order of the names and units.
 func (r *run) reduce() {
 	for _, pkg := range slices.Sorted(maps.Keys(r.cases)) {
 		for _, name := range slices.Sorted(maps.Keys(r.cases[pkg])) {
 			c := r.cases[pkg][name]
-			for _, u := range c.units {
-				of := unique.Make(Case{pkg, c.name, c.procs, term.Text(u.unit)})
-				r.values = append(r.values, value{of, median(u.values)})
+			for _, unit := range slices.Sorted(maps.Keys(c.values)) {
+				of := unique.Make(Case{pkg, c.name, c.procs, term.Text(unit)})
+				r.values = append(r.values, value{of, median(c.values[unit])})
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func (h *History) Shuffled(ctx context.Context, n int, opt Options) (Shuffles, e
 		var alarmed atomic.Bool
 		err := shuffled.each(ctx, func(i int) {
 			s := &shuffled.Series[i]
-			if !alarmed.Load() && s.tested() && len(s.splits(opt.alpha(), tested, seed)) > 0 {
+			if !alarmed.Load() && s.tested() && len(s.splits(ctx, opt.alpha(), tested, seed)) > 0 {
 				alarmed.Store(true)
 			}
 		})

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -19,14 +20,14 @@ type split struct {
 
 // splits returns the splits of values that are significant at a level, which is
 // the chance of any false one. tests is by what a chance is multiplied to hold
-// for the whole history.
-func splits(values []float64, level, tests float64, rng *rand.Rand) []split {
+// for the whole history. Once ctx has ended no more are found.
+func splits(ctx context.Context, values []float64, level, tests float64, rng *rand.Rand) []split {
 	var found []split
 	var search func(from, to int, above float64)
 	search = func(from, to int, above float64) {
 		// A segment has the part of the level that it has of the series.
 		share := float64(to-from) / float64(len(values))
-		cuts, p := testSegment(values[from:to], level*share, rng)
+		cuts, p := testSegment(ctx, values[from:to], level*share, rng)
 		for _, at := range cuts {
 			s := split{from + at, max(above, min(1, p*tests/share))}
 			found, above = append(found, s), s.p
@@ -70,7 +71,7 @@ const leastForBump = 8 * leastSegment
 
 // testSegment looks for cuts that are significant at a level, and returns them
 // with their chance; none if there are none.
-func testSegment(values []float64, level float64, rng *rand.Rand) (cuts []int, p float64) {
+func testSegment(ctx context.Context, values []float64, level float64, rng *rand.Rand) (cuts []int, p float64) {
 	n := len(values)
 	if n < 2*leastSegment {
 		return nil, 1
@@ -85,7 +86,7 @@ func testSegment(values []float64, level float64, rng *rand.Rand) (cuts []int, p
 	}
 	for _, s := range tests {
 		cuts, t := s.best(a)
-		if p, ok := significant(s, a, t, level/float64(len(tests)), rng); ok {
+		if p, ok := significant(ctx, s, a, t, level/float64(len(tests)), rng); ok {
 			return cuts, p * float64(len(tests))
 		}
 	}
@@ -139,8 +140,8 @@ type statistic interface {
 
 // significant tests whether random orders of the scores reach t with a chance of
 // at most level, and returns the chance. It stops as soon as the answer is no.
-func significant(s statistic, a []float64, t, level float64, rng *rand.Rand) (p float64, ok bool) {
-	if p := bound(a, s.sums(), t); p <= level {
+func significant(ctx context.Context, s statistic, a []float64, t, level float64, rng *rand.Rand) (p float64, ok bool) {
+	if p := bound(len(a), s.sums(), t, func(lambda float64) moments { return momentsOf(a, lambda) }); p <= level {
 		return p, true
 	}
 	// Two orders, the true one included, may be as extreme: with one alone, a
@@ -153,8 +154,13 @@ func significant(s statistic, a []float64, t, level float64, rng *rand.Rand) (p 
 	shuffled := slices.Clone(a)
 	t *= 1 - 1e-9 // sums in another order differ in their last digits
 	asExtreme := 1.0
+	const moment = 1 << 20
+	inMoment := max(1, moment/len(a)) // orders
 	count := func(orders int) (few bool) {
-		for range orders {
+		for i := range orders {
+			if i%inMoment == 0 && ctx.Err() != nil {
+				return false
+			}
 			if s.reaches(shuffled, t, rng) {
 				if asExtreme++; asExtreme > 2 {
 					return false
@@ -167,9 +173,8 @@ func significant(s statistic, a []float64, t, level float64, rng *rand.Rand) (p 
 		return 1, false
 	}
 	// It is decided; some more orders, in a moment, say how clear it is.
-	const moment = 1 << 20
-	if more := moment / len(a); count(more) {
-		orders += float64(more)
+	if count(inMoment) {
+		orders += float64(inMoment)
 	}
 	return min(level, asExtreme/orders), true
 }
@@ -177,13 +182,14 @@ func significant(s statistic, a []float64, t, level float64, rng *rand.Rand) (p 
 // bound returns a chance that the statistic's own is not above, the sum of
 // Chernoff's bounds of all its sums. They hold for scores drawn without putting
 // back (Hoeffding 1963, theorem 4). Long clear changes need no more, which saves
-// most of the time.
-func bound(a []float64, sums []int, t float64) float64 {
-	n := len(a)
+// most of the time. It asks for moments of the n scores a number of times that grows
+// with the logarithm of n.
+func bound(n int, sums []int, t float64, momentsAt func(lambda float64) moments) float64 {
 	if t < 4*math.Log(float64(n)) {
 		return 1 // it would be hardly less
 	}
 	p := 0.0
+	var m moments
 	for k := leastSegment; k <= n/2; k++ {
 		// A sum of the others is as large, with the other sign.
 		looks := float64(sums[k])
@@ -194,21 +200,31 @@ func bound(a []float64, sums []int, t float64) float64 {
 			continue
 		}
 		sum := math.Sqrt(t / weight(n, k))
-		lambda := sum / float64(k)
-		var up, down float64 // sums of exp(±λa)
-		for _, v := range a {
-			e := math.Exp(lambda * v)
-			up += e
-			down += 1 / e
+		// The bound holds for every lambda, and is hardly more for one near the best.
+		if best := sum / float64(k); math.Abs(best-m.lambda) > best/64 {
+			m = momentsAt(best)
 		}
-		for _, total := range []float64{up, down} {
-			p += looks * math.Exp(float64(k)*math.Log(total/float64(n))-lambda*sum)
+		for _, mean := range []float64{m.up, m.down} {
+			p += looks * math.Exp(float64(k)*math.Log(mean)-m.lambda*sum)
 		}
 		if p >= 1 {
 			return 1
 		}
 	}
 	return p
+}
+
+// moments are the means of exp(λa) and of exp(−λa).
+type moments struct{ lambda, up, down float64 }
+
+func momentsOf(a []float64, lambda float64) moments {
+	m := moments{lambda: lambda}
+	for _, v := range a {
+		e := math.Exp(lambda * v)
+		m.up += e / float64(len(a))
+		m.down += 1 / e / float64(len(a))
+	}
+	return m
 }
 
 // weight is by what the square of a sum of k of n scores is multiplied to have a
@@ -306,10 +322,13 @@ func (b *bump) best(a []float64) (cuts []int, t float64) {
 		return nil, 0
 	}
 	onGrid := t
-	from, to, apart := cuts[0], cuts[1], b.places[1]-b.places[0]
-	for i := -apart; i <= apart; i++ {
-		for j := -apart; j <= apart; j++ {
-			look(from+i, to+j)
+	for apart, finer := b.places[1]-b.places[0], 0; finer != 1; apart = finer {
+		from, to := cuts[0], cuts[1]
+		finer = max(1, apart/mostPlaces)
+		for i := -apart; i <= apart; i += finer {
+			for j := -apart; j <= apart; j += finer {
+				look(from+i, to+j)
+			}
 		}
 	}
 	return cuts, onGrid // which random orders are held against
