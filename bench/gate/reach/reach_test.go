@@ -1,0 +1,152 @@
+package reach
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// module writes the two sides of testdata/module.txt.
+func module(t *testing.T) (base, head Tree) {
+	t.Helper()
+	a, err := txtar.ParseFile("testdata/module.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trees [2]Tree
+	for i := range trees {
+		dir := t.TempDir()
+		for _, f := range a.Files {
+			name, onlyHead := strings.CutPrefix(f.Name, "head/")
+			if onlyHead && i == 0 {
+				continue
+			}
+			file := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, f.Data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		trees[i] = Tree{Dir: dir, Env: []string{"GOWORK=off", "GOFLAGS="}, Flags: []string{"-trimpath"}}
+	}
+	return trees[0], trees[1]
+}
+
+// Each benchmark reaches a change of its own kind, except those whose names say
+// that they reach none.
+func TestCompare(t *testing.T) {
+	base, head := module(t)
+	r, err := Compare(context.Background(), base, head, []string{"./..."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts := r.Verdicts["example.com/m"]
+	if len(verdicts) < 20 {
+		t.Errorf("%d benchmarks, want all of the module's", len(verdicts))
+	}
+	for name, v := range verdicts {
+		if v.Same != strings.HasPrefix(name, "Same") {
+			t.Errorf("%s: same %v (%s)", name, v.Same, v.Why)
+		}
+	}
+	for pkg, why := range map[string]string{
+		"example.com/m/start": "the program begins with example.com/m/start.init, which differs",
+		"example.com/m/files": "may read files/testdata/in, which differs",
+	} {
+		if v := r.Of(pkg, "Same/sub"); v.Why != why {
+			t.Errorf("%s: %+v, want %q", pkg, v, why)
+		}
+	}
+	for name, why := range map[string]string{
+		"Table":     "reaches example.com/m.table, which differs",
+		"Interface": "reaches example.com/m.Disc.Area, which differs",
+		"Program":   "reaches os.StartProcess, which starts other programs",
+		"File":      "may read testfile.txt, which differs",
+		"New":       "reaches example.com/m.NewFunction, which differs",
+		"NotThere":  "its code is not known",
+	} {
+		if v := r.Of("example.com/m", name); v.Why != why {
+			t.Errorf("%s: %+v, want %q", name, v, why)
+		}
+	}
+	if want := []string{"example.com/m.Bare.Added", "example.com/m.Square.Unused"}; !slices.Equal(r.Unreached, want) {
+		t.Errorf("%q are reached by no benchmark, want %q of %q", r.Unreached, want, r.Changed)
+	}
+}
+
+// A tree is the same as itself, wherever it lies.
+func TestSameTree(t *testing.T) {
+	base, _ := module(t)
+	again, _ := module(t)
+	r, err := Compare(context.Background(), base, again, []string{"./..."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range r.Verdicts["example.com/m"] {
+		if !v.Same && name != "Program" {
+			t.Errorf("%s: %s", name, v.Why)
+		}
+	}
+	if len(r.Changed) > 0 {
+		t.Errorf("%q changed", r.Changed)
+	}
+}
+
+// What is no object of a known Go is refused, and nothing that lies in one is
+// believed: no access to what was read may fail.
+func FuzzArchive(f *testing.F) {
+	real, err := os.ReadFile("testdata/package.a")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(real)
+	goroot, err := Tree{}.command(context.Background(), "env", "GOROOT")
+	if err != nil {
+		f.Fatal(err)
+	}
+	tools, err := readToolchain(strings.TrimSpace(string(goroot)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		objects, _, err := readArchive(b)
+		if err != nil {
+			return
+		}
+		p := link(tools, []*archive{{path: "p", objects: objects}})
+		c := compare(p, link(tools, nil), 8)
+		all := p.flood()
+		for n := range p.of {
+			all.mark(n)
+			c.differs(n, true)
+		}
+		all.run()
+		all.words()
+		p.benchmarks()
+		p.schedule()
+		all.functions(func(int) {})
+	})
+}
+
+func TestReadArchive(t *testing.T) {
+	real, err := os.ReadFile("testdata/package.a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, _, err := readArchive(real)
+	if err != nil || len(objects) != 1 || !slices.ContainsFunc(objects[0].symbols, func(s symbol) bool { return s.name == "p.Double" }) {
+		t.Fatalf("%d objects, %v; want one with p.Double", len(objects), err)
+	}
+	for n := range real {
+		if _, _, err := readArchive(real[:n]); err == nil {
+			t.Fatalf("%d bytes of %d are taken for all", n, len(real))
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package reach
+
+import (
+	"slices"
+	"strings"
+)
+
+// The main package of a test binary refers to the benchmarks by their function
+// values, and to TestMain.
+
+const functionValue = "·f"
+
+// mains are the symbols of the program's main package.
+func (p *program) mains(f func(n int)) {
+	for n := range p.of {
+		if p.archive(n).path == "main" {
+			f(n)
+		}
+	}
+}
+
+// benchmarks are the names of the program's benchmarks, without "Benchmark".
+func (p *program) benchmarks() (names []string) {
+	p.mains(func(n int) {
+		p.relocs(n, func(_ int, r reloc) bool {
+			full := p.targetName(n, r)
+			_, name, ok := strings.Cut(strings.TrimSuffix(full[strings.LastIndexByte(full, '/')+1:], functionValue), ".Benchmark")
+			if ok && !strings.Contains(name, ".") && strings.HasSuffix(full, functionValue) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			return true
+		})
+	})
+	slices.Sort(names)
+	return names
+}
+
+// testMain is the function that the program's main calls, if a test has one.
+func (p *program) testMain() (found string) {
+	p.mains(func(n int) {
+		p.relocs(n, func(_ int, r reloc) bool {
+			if name := p.targetName(n, r); strings.HasSuffix(name, ".TestMain") {
+				found = name
+			}
+			return found == ""
+		})
+	})
+	return found
+}
+
+// function is a symbol's name for people: of a closure, the function it is in.
+func (s *symbol) function() string {
+	name := strings.TrimSuffix(s.name, functionValue)
+	slash := strings.LastIndexByte(name, '/') + 1
+	if i := strings.Index(name[slash:], ".func"); i > 0 {
+		name = name[:slash+i]
+	}
+	return strings.ReplaceAll(name, "%2e", ".")
+}
+
+// schedule are the initializations of packages in the order in which they run:
+// each after those it imports, and else by name (cmd/link/internal/ld/inittask.go).
+// Those of Go's own packages, which know no others, are left out.
+func (p *program) schedule() (names []string) {
+	waits, needed := map[string]int{}, map[string][]string{}
+	for n := range p.of {
+		s := p.symbol(n)
+		if !strings.HasSuffix(s.name, "..inittask") {
+			continue
+		}
+		waits[s.name] += 0
+		p.relocs(n, func(_ int, r reloc) bool {
+			if r.kind == p.initOrder {
+				waits[s.name]++
+				on := p.targetName(n, r)
+				needed[on] = append(needed[on], s.name)
+			}
+			return true
+		})
+	}
+	var ready []string
+	for name, n := range waits {
+		if n == 0 {
+			ready = append(ready, name)
+		}
+	}
+	for len(ready) > 0 {
+		slices.Sort(ready)
+		next := ready[0]
+		ready = ready[1:]
+		if at, ok := p.named[next]; ok && !p.archive(int(at)).std {
+			names = append(names, next)
+		}
+		for _, name := range needed[next] {
+			if waits[name]--; waits[name] == 0 {
+				ready = append(ready, name)
+			}
+		}
+	}
+	return names
+}
