@@ -98,22 +98,20 @@ func (a scores) chances() (large, small float64) {
 		sum += s[Head] - least
 		most += max(s[0], s[1], s[2]) - least
 	}
-	share := make([]float64, most+1) // of the 3ⁿ choices, by sum
-	next := make([]float64, most+1)
-	share[0] = 1
-	reach := 0
+	// Of the 3ⁿ choices, by sum, behind as many zeros as a score may add.
+	share, next := make([]float64, levels+most+1), make([]float64, levels+most+1)
+	share[levels] = 1
+	reach := levels
 	for _, s := range a {
 		least := min(s[0], s[1], s[2])
-		clear(next)
-		for _, score := range s {
-			d := score - least
-			for i, p := range share[:reach+1] {
-				next[i+d] += p / 3
-			}
-		}
 		reach += max(s[0], s[1], s[2]) - least
+		x, y, z := share[levels-s[0]+least:], share[levels-s[1]+least:], share[levels-s[2]+least:]
+		for i := range next[levels : reach+1] {
+			next[levels+i] = (x[i] + y[i] + z[i]) * (1.0 / 3)
+		}
 		share, next = next, share
 	}
+	share = share[levels:]
 	for i, p := range share {
 		if i >= sum {
 			large += p
@@ -149,14 +147,8 @@ func (t triples) interval(alpha float64) Interval {
 	if len(t) == 0 {
 		return in
 	}
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, v := range t {
-		lo = min(lo, v[Head]-max(v[Base], v[Twin]))
-		hi = max(hi, v[Head]-min(v[Base], v[Twin]))
-	}
-	const margin = 1e-6
-	lo, hi = lo-margin, hi+margin // beyond them head is last, or first, in every round
-	in.Center = root(lo, hi, func(shift float64) bool { return t.shifted(shift).aligned().excess() > 0 })
+	lo, hi := t.reach()
+	in.Center = t.between(lo, hi)
 	if t.above(lo) <= alpha && t.below(hi) <= alpha {
 		in.Lo = root(lo, hi, func(shift float64) bool { return t.above(shift) <= alpha })
 		in.Hi = root(lo, hi, func(shift float64) bool { return t.below(shift) > alpha })
@@ -164,6 +156,24 @@ func (t triples) interval(alpha float64) Interval {
 		in.Center = min(max(in.Center, in.Lo), in.Hi)
 	}
 	return in
+}
+
+// reach are shifts beyond which head is last, or first, in every round.
+func (t triples) reach() (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, v := range t {
+		lo = min(lo, v[Head]-max(v[Base], v[Twin]))
+		hi = max(hi, v[Head]-min(v[Base], v[Twin]))
+	}
+	const margin = 1e-6
+	return lo - margin, hi + margin
+}
+
+// center estimates head's shift: it leaves ranks as they are to be expected.
+func (t triples) center() float64 { return t.between(t.reach()) }
+
+func (t triples) between(lo, hi float64) float64 {
+	return root(lo, hi, func(shift float64) bool { return t.shifted(shift).aligned().excess() > 0 })
 }
 
 // root is where yes, which is so at lo, ends on the way to hi.

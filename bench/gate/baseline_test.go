@@ -137,8 +137,8 @@ func TestBaselineOfTooLittleTime(t *testing.T) {
 	b, all, l := times(t, 1, 2, 0, 0)
 	l.center["B0"] *= 3
 	r, err := b.Compare(t.Context(), l, all, Options{Budget: time.Second, Now: func() time.Time { return l.now }})
-	if err != nil || r.Exit() != 2 || r.Rounds >= r.Needed {
-		t.Errorf("exit %d after %d rounds of %d, %v, want 2", r.Exit(), r.Rounds, r.Needed, err)
+	if err != nil || r.Exit() != 3 || r.Rounds >= r.Needed {
+		t.Errorf("exit %d after %d rounds of %d, %v, want 3", r.Exit(), r.Rounds, r.Needed, err)
 	}
 	if in := r.Findings[0].Change; !math.IsInf(in.Lo, -1) || !math.IsInf(in.Hi, 1) {
 		t.Errorf("of too few processes the change is %+v, want no bounds", in)

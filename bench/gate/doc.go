@@ -17,6 +17,9 @@
 // Binaries that are there already (Binaries) are compared with the one layout
 // that they have, so that the interval covers processes alone.
 //
+// A process counts if it printed exactly the results that were asked for and
+// ended as tests do that pass. What it has started is ended with it.
+//
 // Base is checked out of the repository into a directory of its own, with an
 // index of its own: nothing is written to the repository, and nothing has to be
 // removed from it, whatever ends the gate.
@@ -38,9 +41,10 @@
 // otherwise, the verdict is
 //
 //	SAME    the 95% interval, widened by the floor, lies within the threshold
-//	SLOWER  head is worse beyond the floor at the level of the look, and may be
-//	        worse by more than the threshold
-//	FASTER  the same on the other side
+//	SLOWER  head is worse beyond the floor at the level of the look, and by an
+//	        estimate beyond the threshold
+//	WITHIN  the same by an estimate within the threshold: no failure
+//	FASTER  head is better at the level of the look
 //	UNSURE  none of these
 //
 // The floor is how far twin is known to be from base in the same rounds: the

@@ -65,6 +65,7 @@ type Options struct {
 	Start     time.Time     // of what was done before, such as listing; the zero time: now
 	Process   time.Duration // how long a process should measure; 0: 30 ms
 	Seed      uint64        // of the order of processes
+	Prove     bool          // what is not proved to be the same is no pass
 
 	// ThresholdOf gives the thresholds of benchmarks and units that have
 	// another; nil: none has. Allocations that no process changes have 0 then.
@@ -166,22 +167,24 @@ type Report struct {
 	Unfinished string // why the gate ended before it was done
 }
 
-// Exit is the exit status: 0 if nothing is worse, 1 if something is, 2 if that
-// could not be decided.
+// Exit is the exit status: 0 if nothing is proved to be worse than its threshold,
+// 1 if something is, 2 if that could not be measured, or not be proved where
+// that is asked for, and 3 if the machine was unfit: base differs from itself, or
+// there was too little time to prove anything.
 func (r *Report) Exit() int {
-	if len(r.Alarms) > 0 || r.Unfinished != "" {
+	switch counts, open := r.counts(); {
+	case r.Unfinished != "":
+		return 2
+	case len(r.Alarms) > 0:
+		return 3
+	case counts[Slower] > 0:
+		return 1
+	case open > 0 && r.Rounds < r.Needed:
+		return 3
+	case open > 0 && r.Options.Prove:
 		return 2
 	}
-	status := 0
-	for _, f := range r.Findings {
-		switch {
-		case f.Verdict == Slower:
-			return 1
-		case !f.Pass:
-			status = 2
-		}
-	}
-	return status
+	return 0
 }
 
 // Run judges head against base. When ctx ends it returns what is known together
@@ -431,7 +434,7 @@ func (g *gate) look(spent float64) {
 		}
 		c.decided = true
 		for _, unit := range c.order {
-			if g.verdict(c, unit).unsure() {
+			if g.verdict(c, unit).open() {
 				c.decided = false
 			}
 		}
@@ -533,7 +536,10 @@ func (g *gate) verdict(c *caseState, unit string) Finding {
 	return f
 }
 
-func (f Finding) unsure() bool { return f.Judged && f.Verdict == Unsure }
+// open reports whether more rounds may change the verdict.
+func (f Finding) open() bool {
+	return f.Judged && (f.Verdict == Unsure || f.Verdict == Within && !f.Pass)
+}
 
 // exactly judges values that no process changes: allocations, errors, sizes.
 func (f Finding) exactly(r rule, better int) Finding {

@@ -50,7 +50,10 @@ func (l *Linker) Link(ctx context.Context, m *Module, file string, seed int, ver
 		l.fixed = true
 		return l.Link(ctx, m, file, seed, verb...)
 	}
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
 		return fmt.Errorf("does not build: %w", err)
 	}
 	_, err = inspect(file)

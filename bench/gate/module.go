@@ -7,13 +7,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A Module is a Go module in a git repository, as the user has it, or as it was
@@ -301,13 +305,9 @@ func (m *Module) led(path, file, users string) (user, instead string, err error)
 	return user, want, nil
 }
 
-// hasBenchmark finds the files that are worth building.
-var hasBenchmark = regexp.MustCompile(`(?m)^func\s+Benchmark`)
-
 // packages lists the packages that match the patterns and have benchmarks, by
-// import path, with their directories. A revision need not have what the user
-// names.
-func (m *Module) packages(ctx context.Context, patterns []string) (map[string]string, error) {
+// import path. A revision need not have what the user names.
+func (m *Module) packages(ctx context.Context, patterns []string) (map[string]testPackage, error) {
 	args := []string{"list", "-f", "{{.ImportPath}}\t{{.Dir}}{{range .TestGoFiles}}\t{{.}}{{end}}{{range .XTestGoFiles}}\t{{.}}{{end}}"}
 	if m.user != nil {
 		args = append(args, "-e")
@@ -323,20 +323,56 @@ func (m *Module) packages(ctx context.Context, patterns []string) (map[string]st
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]string{}
+	all := map[string]testPackage{}
 	for line := range strings.Lines(out) {
 		fields := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
-		for _, name := range fields[min(2, len(fields)):] {
-			text, err := os.ReadFile(filepath.Join(fields[1], name))
+		if len(fields) < 3 {
+			continue // it has no tests
+		}
+		p := testPackage{dir: fields[1]}
+		for _, name := range fields[2:] {
+			benchmarks, err := benchmarksIn(filepath.Join(p.dir, name))
 			if err != nil {
 				return nil, err
 			}
-			if hasBenchmark.Match(text) {
-				all[fields[0]] = fields[1]
-			}
+			p.benchmarks = append(p.benchmarks, benchmarks...)
+		}
+		if len(p.benchmarks) > 0 {
+			all[fields[0]] = p
 		}
 	}
 	return all, nil
+}
+
+// A testPackage is a package whose tests have benchmarks: where it is, and their
+// names as they stand in its files.
+type testPackage struct {
+	dir        string
+	benchmarks []string
+}
+
+// benchmarksIn lists the benchmarks of a file. One that cannot be parsed does not
+// build, which the compiler says better.
+func benchmarksIn(path string) (names []string, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil || !bytes.Contains(text, []byte("Benchmark")) {
+		return nil, err
+	}
+	file, _ := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+	if file == nil {
+		return nil, nil
+	}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Recv != nil {
+			continue
+		}
+		rest, ok := strings.CutPrefix(f.Name.Name, "Benchmark")
+		if first, _ := utf8.DecodeRuneInString(rest); ok && !unicode.IsLower(first) {
+			names = append(names, f.Name.Name)
+		}
+	}
+	return names, nil
 }
 
 // command runs a program where the user is in the module.
@@ -367,8 +403,11 @@ func commandEnv(ctx context.Context, dir string, env []string, name string, args
 		return slices.Contains(hookEnv, key)
 	})
 	cmd.Env = append(cmd.Env, env...)
-	// Interrupted, go and git clean up what they have begun.
-	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, 5*time.Second
+	// Interrupted, go and git clean up what they have begun. In a group of their
+	// own they do not hear a terminal's Ctrl-C before this program does, which
+	// would take their end for a failure.
+	isolate(cmd)
+	cmd.Cancel, cmd.WaitDelay = func() error { return interrupt(cmd) }, 5*time.Second
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()

@@ -13,7 +13,9 @@ import (
 
 // A Program is a command that measures. Its processes get an environment of
 // another size each time, which moves the stack (Mytkowicz and others, ASPLOS
-// 2009), and a group of their own, so that no child of theirs stays behind.
+// 2009). What they start ends with them: it has their group, and where the system
+// hands those who left it to this process (Linux), they are found there. So
+// nothing else may start processes in the meantime.
 type Program struct {
 	Path  string
 	Args  []string
@@ -49,8 +51,11 @@ func (p Program) Run(ctx context.Context) (*Output, error) {
 	cmd.Env = append(cmd.Environ(), "TMPDIR="+p.Temp, "TMP="+p.Temp, "ONEBIT_GATE_PADDING="+strings.Repeat("x", rand.IntN(4096)))
 	cmd.WaitDelay = time.Second
 	isolate(cmd)
+	cmd.Cancel = func() error { return endGroup(cmd) }
+	endOrphans := adoptOrphans()
 	err := cmd.Run()
 	endGroup(cmd)
+	endOrphans()
 	out.Ended = time.Since(start)
 	out.Text = out.text.Bytes()
 	switch {

@@ -7,15 +7,19 @@ import (
 	"syscall"
 )
 
-// isolate puts a process into a group of its own, which is what is killed.
+// isolate puts a process into a group of its own, which is what is ended.
 func isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	endWithGate(cmd.SysProcAttr)
 }
 
-// endGroup ends what a process has left running.
-func endGroup(cmd *exec.Cmd) {
-	if cmd.Process != nil {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+// interrupt asks a process and what it has started to end.
+func interrupt(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
+
+// endGroup ends a process and what it has left running in its group.
+func endGroup(cmd *exec.Cmd) error {
+	if cmd.Process == nil {
+		return nil
 	}
+	return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 }

@@ -178,6 +178,7 @@ func (p *Profile) compare(merged [2]*profile.Profile) error {
 			return fmt.Errorf("the profile of %s has no samples", side)
 		}
 	}
+	joinClosures([2][]map[string]float64{{flat[Base], cum[Base]}, {flat[Head], cum[Head]}})
 	var all []FunctionChange
 	names := maps.Clone(cum[Base])
 	maps.Copy(names, cum[Head])

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"math"
 	"os"
 	"os/exec"
@@ -58,11 +59,36 @@ func BenchmarkSpin(b *testing.B) {
 	return &Module{Dir: dir}
 }
 
+// told is a target whose profiles are made up: planted takes three times as long
+// in head.
+type told struct{ *fake }
+
+func (told) Profile(_ context.Context, side Side, _ Benchmark, n int, file string) error {
+	kind := &profile.ValueType{Type: "samples", Unit: "count"}
+	p := &profile.Profile{SampleType: []*profile.ValueType{kind, {Type: "cpu", Unit: "nanoseconds"}}, PeriodType: kind}
+	for i, name := range []string{"example.com/spin.steady", "example.com/spin.planted"} {
+		f := &profile.Function{ID: uint64(i + 1), Name: name}
+		l := &profile.Location{ID: uint64(i + 1), Line: []profile.Line{{Function: f}}}
+		count := int64(200)
+		if i == 1 && side == Head {
+			count *= 6
+		}
+		p.Function, p.Location = append(p.Function, f), append(p.Location, l)
+		p.Sample = append(p.Sample, &profile.Sample{Location: []*profile.Location{l}, Value: []int64{count, count * int64(n)}})
+	}
+	return writeProfile(file, p)
+}
+
 // The function that became slower comes first, and the changes of all sum up to
-// the slowdown.
+// the slowdown: of profiles that are made up.
+func TestProfileNamesTheSlowerFunction(t *testing.T) {
+	namesThePlanted(t, told{newFake(1, 1)}, Benchmark{"example.com/spin", "Spin/size=1/odd_name"})
+}
+
+// The same of real programs.
 func TestProfileNamesThePlantedFunction(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds test binaries")
+	if testing.Short() || !require.All() {
+		t.Skip("builds test binaries and profiles them: ONEBIT_ALL=1 does")
 	}
 	if _, err := exec.LookPath("go"); err != nil {
 		require.Skip(t, "go", "there is no go command")
@@ -75,13 +101,18 @@ func TestProfileNamesThePlantedFunction(t *testing.T) {
 	if err := tests.Prepare(t.Context(), 0, both); err != nil {
 		t.Fatal(err)
 	}
+	namesThePlanted(t, tests, both[0])
+}
+
+func namesThePlanted(t *testing.T, target Profiler, b Benchmark) {
+	t.Helper()
 	report := &Report{Findings: []Finding{
-		{Benchmark: both[0], Unit: bench.NsPerOp, Verdict: Slower, Base: []float64{40e3}, Head: []float64{140e3}},
-		{Benchmark: both[0], Unit: bench.Allocs, Verdict: Slower, Base: []float64{1}, Head: []float64{2}},
-		{Benchmark: Benchmark{both[0].Package, "Other"}, Unit: bench.NsPerOp, Verdict: Same},
+		{Benchmark: b, Unit: bench.NsPerOp, Verdict: Slower, Base: []float64{40e3}, Head: []float64{140e3}},
+		{Benchmark: b, Unit: bench.Allocs, Verdict: Slower, Base: []float64{1}, Head: []float64{2}},
+		{Benchmark: Benchmark{b.Package, "Other"}, Unit: bench.NsPerOp, Verdict: Same},
 	}}
 	dir := filepath.Join(t.TempDir(), "profiles")
-	all, err := ProfileSlower(t.Context(), tests, report, ProfileOptions{Dir: dir, Most: 2, Time: 2 * time.Second})
+	all, err := ProfileSlower(t.Context(), target, report, ProfileOptions{Dir: dir, Most: 2, Time: 2 * time.Second})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d profiles, %v", len(all), err)
 	}

@@ -38,7 +38,6 @@ func (r *Results) Setting(key string) string {
 // Measurement says of it; what the gate found stands at the end, as JSON.
 const (
 	processPrefix = "# process "
-	roundFormat   = "# round %d position %d start %v took %v"
 	gatePrefix    = "# gate "
 	sideKey       = "side"
 	packageKey    = "pkg"
@@ -86,7 +85,7 @@ func (r *Recorder) Record(m Measurement) {
 	}
 	if r.process == 0 || !m.sameProcess(r.last) {
 		r.process++
-		fmt.Fprintf(&b, processPrefix+"%d\n"+roundFormat+"\n%s: %s\n", r.process, m.Round, m.Position, m.Start, m.Took, sideKey, m.Side)
+		fmt.Fprintf(&b, processPrefix+"%d\n"+bench.RoundFormat+"\n%s: %s\n", r.process, m.Round, m.Position, m.Start, m.Took, sideKey, m.Side)
 	}
 	r.last = m
 	writeSample(&b, m.Name+r.suffix, m.N, m.Values)

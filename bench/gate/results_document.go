@@ -14,16 +14,17 @@ import (
 // changes its name or meaning. Times are in seconds, changes are fractions.
 type Document struct {
 	Summary    string            `json:"summary"`
-	Exit       int               `json:"exit"` // 0: nothing is worse; 1: something is; 2: that could not be decided
+	Exit       int               `json:"exit"` // 0: nothing is proved to be worse; 1: something is; 2: it could not be measured, or not be proved; 3: the machine was unfit
 	Unfinished string            `json:"unfinished,omitempty"`
 	Rounds     int               `json:"rounds"`
 	Needed     int               `json:"needed"` // rounds below which nothing could be proved
 	Seconds    float64           `json:"seconds"`
 	Setup      float64           `json:"setup"` // the part of Seconds before the first round
 	Budget     float64           `json:"budget"`
-	Threshold  float64           `json:"threshold"` // of what has none of its own
-	Alarm      float64           `json:"alarm"`     // the promised chance of any false alarm
-	Seed       string            `json:"seed"`      // of the order of processes; a text, for it has 64 bits
+	Threshold  float64           `json:"threshold"`       // of what has none of its own
+	Alarm      float64           `json:"alarm"`           // the promised chance of any false alarm
+	Prove      bool              `json:"prove,omitempty"` // what is not proved to be the same is no pass
+	Seed       string            `json:"seed"`            // of the order of processes; a text, for it has 64 bits
 	Alarms     []string          `json:"alarms"`
 	LeftOut    []DocumentLeftOut `json:"left_out"`
 	Changes    []string          `json:"rule_changes"` // between base's file of rules and head's
@@ -63,7 +64,7 @@ func NewDocument(r *Report, profiles []Profile) *Document {
 	d := &Document{
 		Summary: r.Summary(), Exit: r.Exit(), Unfinished: r.Unfinished, Rounds: r.Rounds, Needed: r.Needed,
 		Seconds: r.Elapsed.Seconds(), Setup: r.Setup.Seconds(), Budget: r.Options.Budget.Seconds(), Threshold: r.Options.Threshold,
-		Alarm: r.Options.Alarm, Seed: strconv.FormatUint(r.Options.Seed, 10),
+		Alarm: r.Options.Alarm, Prove: r.Options.Prove, Seed: strconv.FormatUint(r.Options.Seed, 10),
 		Alarms: append([]string{}, r.Alarms...), Changes: append([]string{}, r.Changes...), LeftOut: []DocumentLeftOut{}, Findings: []DocumentFinding{}, Profiles: profiles,
 	}
 	for _, l := range r.LeftOut {
@@ -90,7 +91,7 @@ func (d *Document) report() *Report {
 	better := map[string]int{}
 	r := &Report{
 		Alarms: d.Alarms, Changes: d.Changes, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Setup: duration(d.Setup), Unfinished: d.Unfinished,
-		Options: Options{Threshold: d.Threshold, Alarm: d.Alarm, Budget: duration(d.Budget), Seed: seed},
+		Options: Options{Threshold: d.Threshold, Alarm: d.Alarm, Prove: d.Prove, Budget: duration(d.Budget), Seed: seed},
 	}
 	r.Options.Better = func(unit string) int { return better[unit] }
 	for _, l := range d.LeftOut {
@@ -138,6 +139,7 @@ func logOf(ratio *float64, absent float64) float64 {
 // Summary is the gate's answer in a sentence.
 func (r *Report) Summary() string {
 	counts, open := r.counts()
+	hidden := r.Hidden()
 	of := fmt.Sprintf("of %d compared, in %d rounds and %v, %v of it to set up", len(r.Findings), r.Rounds, r.Elapsed.Round(time.Second), r.Setup.Round(time.Second))
 	threshold := fmt.Sprintf("%.3g%%", 100*r.Options.Threshold)
 	switch {
@@ -145,8 +147,10 @@ func (r *Report) Summary() string {
 		return fmt.Sprintf("undecided: the gate did not come to its end after %d rounds: %s", r.Rounds, r.Unfinished)
 	case len(r.Alarms) > 0:
 		return "undecided: base differs from itself here, so nothing is proved"
-	case r.Exit() == 0:
+	case r.Exit() == 0 && open == 0:
 		return fmt.Sprintf("no regression: nothing %s is worse by more than %s; %d better", of, threshold, counts[Faster])
+	case r.Exit() == 0:
+		return fmt.Sprintf("no regression: nothing %s is proved to be worse by more than %s; %d better; %s", of, threshold, counts[Faster], hidden)
 	case r.Exit() == 1:
 		return fmt.Sprintf("regression: %d worse %s; %d better, %d undecided", counts[Slower], of, counts[Faster], open)
 	case r.Rounds < r.Needed:
@@ -155,17 +159,36 @@ func (r *Report) Summary() string {
 	return fmt.Sprintf("undecided: %d %s may be worse by more than %s (a longer --budget decides more)", open, of, threshold)
 }
 
-// counts says how many findings have each verdict, and how many of those that
-// are UNSURE keep the gate from passing.
+// counts says how many findings have each verdict, and how many are neither
+// SLOWER nor proved to be no regression.
 func (r *Report) counts() (of map[Verdict]int, open int) {
 	of = map[Verdict]int{}
 	for _, f := range r.Findings {
 		of[f.Verdict]++
-		if f.Verdict == Unsure && !f.Pass {
+		if f.Verdict != Slower && !f.Pass {
 			open++
 		}
 	}
 	return of, open
+}
+
+// Hidden says what a gate over these rounds could not have seen: by how much that
+// may be worse which is not proved to be within its threshold.
+func (r *Report) Hidden() string {
+	_, open := r.counts()
+	most := 0.0
+	for _, f := range r.Findings {
+		if f.Verdict != Slower && !f.Pass {
+			most = max(most, f.Change.Hi)
+		}
+	}
+	switch {
+	case open == 0:
+		return ""
+	case math.IsInf(most, 1):
+		return fmt.Sprintf("of %d undecided nothing is known yet (a longer --budget decides more)", open)
+	}
+	return fmt.Sprintf("of %d undecided, a slowdown of any by more than %.1f%% would have been seen (a longer --budget decides more)", open, 100*math.Expm1(most))
 }
 
 // Reason says what the verdict rests on.
@@ -181,7 +204,9 @@ func (f Finding) Reason() string {
 	case f.Verdict == Same:
 		return "proved: the interval lies within ±" + threshold
 	case f.Verdict == Slower:
-		return "proved to be worse, and not proved to be within " + threshold
+		return "proved to be worse, by an estimate beyond " + threshold
+	case f.Verdict == Within:
+		return "slower, within " + threshold + ": proved to be worse, by an estimate that is no failure"
 	case f.Verdict == Faster:
 		return "proved to be better"
 	case f.Pass:
@@ -201,7 +226,7 @@ func (f Finding) Typical(s Side) float64 {
 // Severity orders findings: what is worse comes first, then what is undecided,
 // better and the same, each with the largest change first.
 func Severity(a, b Finding) int {
-	rank := map[Verdict]int{Slower: 0, Unsure: 1, Faster: 2, Same: 3}
+	rank := map[Verdict]int{Slower: 0, Within: 1, Unsure: 2, Faster: 3, Same: 4}
 	return cmp.Or(
 		cmp.Compare(rank[a.Verdict], rank[b.Verdict]),
 		cmp.Compare(math.Abs(b.Change.Center), math.Abs(a.Change.Center)),

@@ -129,7 +129,7 @@ func TestResultsErrors(t *testing.T) {
 	const round = "# round 0 position 0 start 1s took 2s\n"
 	for text, want := range map[string]string{
 		"goos: linux\nBenchmarkA 1 2 ns/op\n":                                                        "no measurement of a gate",
-		header + round + "side: left\nBenchmarkA 1 2 ns/op\n":                                        `f:5: there is no side "left"`,
+		header + round + "side: left\nBenchmarkA 1 2 ns/op\n":                                        `f: a line of BenchmarkA is of side "left": there is no such side`,
 		header + "# round x position 0\nside: base\nBenchmarkA 1 2 ns/op\n":                          "f:4: ",
 		"BenchmarkA 1 2 ns/op\n" + header + round + "side: base\n":                                   "no process, round and side before it",
 		header + round + "side: base\nBenchmarkA 1 2 ns/op\n# gate report {\n":                       "f:7: the gate's report",

@@ -2,10 +2,13 @@ package gate
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,8 +28,8 @@ type Tests struct {
 	Linker                   // of both
 
 	tester
-	dirs  [2]map[string]string // directories of packages, by side
-	seeds map[string]int       // of the binaries that are there
+	packages [2]map[string]testPackage // by side
+	seeds    map[string]int            // of the binaries that are there
 }
 
 // Find builds both sides and lists the benchmarks that they share, in order of
@@ -82,20 +85,37 @@ func (t *Tests) sides() []Side {
 func (t *Tests) listAll(ctx context.Context, side Side) (Listing, error) {
 	found := Listing{}
 	var err error
-	if t.dirs[side], err = t.module(side).packages(ctx, t.Patterns); err != nil {
+	if t.packages[side], err = t.module(side).packages(ctx, t.Patterns); err != nil {
 		return nil, err
 	}
-	for _, pkg := range slices.Sorted(maps.Keys(t.dirs[side])) {
+	for _, pkg := range slices.Sorted(maps.Keys(t.packages[side])) {
 		seed := t.seedOf(side, 0)
 		if err := t.link(ctx, side, pkg, seed); err != nil {
 			return nil, err
 		}
 		t.seeds[t.binary(side, pkg).file] = seed
-		if err := t.list(ctx, t.binary(side, pkg), found); err != nil {
+		if err := t.listPackage(ctx, side, pkg, found); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
+}
+
+// listPackage lists a package's benchmarks. That none of those ran which its
+// files have and the pattern names is an error: their times would be left out
+// without a word.
+func (t *Tests) listPackage(ctx context.Context, side Side, pkg string, to Listing) error {
+	before := len(to)
+	if err := t.list(ctx, t.binary(side, pkg), to); err != nil || len(to) > before || strings.Contains(t.match, "/") {
+		return err
+	}
+	pattern := regexp.MustCompile(t.match) // newTester has compiled it
+	for _, name := range t.packages[side][pkg].benchmarks {
+		if pattern.MatchString(name) {
+			return fmt.Errorf("%s has %s, and none of its benchmarks ran: does its TestMain leave them out, or do they print unfinished lines?", pkg, name)
+		}
+	}
+	return nil
 }
 
 // Prepare links the binaries of a round, each with a layout of its own.
@@ -129,7 +149,10 @@ func (s Side) of() Side {
 
 func (t *Tests) binary(s Side, pkg string) testBinary {
 	file := filepath.Join(t.Temp, s.String(), filepath.FromSlash(pkg)+".test")
-	return testBinary{file, t.dirs[s.of()][pkg], pkg}
+	if runtime.GOOS == "windows" {
+		file += ".exe" // nothing else is started there
+	}
+	return testBinary{file, t.packages[s.of()][pkg].dir, pkg}
 }
 
 // link makes a package's test binary of a side with a layout.

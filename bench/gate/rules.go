@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"onebit/bench"
+	"onebit/internal/bounded"
 )
 
 // RulesFile is the name of the file of rules in a module's root.
@@ -88,9 +88,12 @@ type LeftOut struct {
 	Reason string
 }
 
+// mostRules is more than any file of rules needs.
+const mostRules = 1 << 20
+
 // ReadRules reads a file of rules. Its errors name the file and the line.
 func ReadRules(path string) (*Rules, error) {
-	data, err := os.ReadFile(path)
+	data, err := bounded.ReadFile(path, mostRules)
 	if err != nil {
 		return nil, fmt.Errorf("rules of the gate: %w", err)
 	}

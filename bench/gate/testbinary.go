@@ -88,11 +88,54 @@ func (t *tester) run(ctx context.Context, b testBinary, match string, n, count i
 		return nil, nil, fmt.Errorf("%s: %s %w", b.pkg, at, err)
 	case unread != nil:
 		return nil, nil, fmt.Errorf("the output of the benchmarks cannot be read: %w", unread)
-	case out.At != "" && !bytes.Contains(out.Text, []byte("\nPASS\n")):
-		return nil, nil, fmt.Errorf("%s: %s ended its process", b.pkg, at)
+	case !passes(out.Text):
+		return nil, nil, fmt.Errorf("%s: %s ended its process before the tests were over: their PASS is missing", b.pkg, at)
+	}
+	if err := asked(results.Samples, out.Text, n, count); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", b.pkg, err)
 	}
 	t.learn(out.Text)
 	return results, out, nil
+}
+
+// passes reports whether the tests said that they were over, and well.
+func passes(output []byte) bool {
+	for line := range bytes.Lines(output) {
+		if string(bytes.TrimRight(line, "\r\n")) == "PASS" {
+			return true
+		}
+	}
+	return false
+}
+
+// asked refuses results that a benchmark has printed itself, of which nobody
+// knows what they measure: each has as many lines as were asked for, each of as
+// many operations.
+func asked(samples []bench.Sample, output []byte, n, count int) error {
+	lines := map[string]int{}
+	for _, s := range samples {
+		if lines[s.Name.Full]++; s.Iters != n || lines[s.Name.Full] > count {
+			return fmt.Errorf("output of Benchmark%s has a line that nobody asked for (%d of %d operations are): %q: does it print results of its own?",
+				s.Name.Full, count, n, lineOfSample(s, output))
+		}
+	}
+	for name, have := range lines {
+		if have < count {
+			return fmt.Errorf("output of Benchmark%s has %d of the %d lines that were asked for: does it print unfinished lines?", name, have, count)
+		}
+	}
+	return nil
+}
+
+// lineOfSample is the last line that a sample may have been read from.
+func lineOfSample(s bench.Sample, output []byte) (last string) {
+	for line := range strings.Lines(string(output)) {
+		f := strings.Fields(line)
+		if len(f) > 2 && strings.HasPrefix(f[0], "Benchmark"+s.Name.Full) && f[1] == strconv.Itoa(s.Iters) {
+			last = strings.Join(f, " ")
+		}
+	}
+	return last
 }
 
 // repeats is how often a process repeats its operations at most; the best
@@ -124,19 +167,25 @@ func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]be
 		patterns[i] = exactly(bm.Name)
 	}
 	count, n := t.windows(batch)
-	results, _, err := t.run(ctx, b, strings.Join(patterns, "|"), n, count)
+	results, out, err := t.run(ctx, b, strings.Join(patterns, "|"), n, count)
 	if err != nil {
 		return nil, err
 	}
+	if skipped := ended(out.Text, "SKIP"); len(skipped) > 0 {
+		return nil, fmt.Errorf("%s: Benchmark%s skips itself when it is measured: %s", b.pkg, skipped[0].name, skipped[0].why)
+	}
 	all := make([][]bench.Metric, len(batch.Benchmarks))
-	for i, bm := range batch.Benchmarks {
-		for _, s := range results.Samples {
-			if nameOf(s, t.procs()) == bm.Name {
-				all[i] = best(all[i], s.Values, t.Better)
-			}
+	for _, s := range results.Samples {
+		name := nameOf(s, t.procs())
+		i := slices.IndexFunc(batch.Benchmarks, func(bm Benchmark) bool { return bm.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("%s: a line that nobody asked for: %q: does a benchmark print results of its own?", b.pkg, lineOfSample(s, out.Text))
 		}
+		all[i] = best(all[i], s.Values, t.Better)
+	}
+	for i, bm := range batch.Benchmarks {
 		if all[i] == nil {
-			return nil, fmt.Errorf("%s: Benchmark%s has no line of its own in the output: is it skipped, or does it print an unfinished line?", b.pkg, bm.Name)
+			return nil, fmt.Errorf("%s: Benchmark%s has no line of its own in the output: does it print an unfinished line?", b.pkg, bm.Name)
 		}
 	}
 	return all, nil

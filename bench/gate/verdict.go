@@ -12,17 +12,23 @@ const (
 	Unsure Verdict = iota // the budget ended before anything was proved
 	Same                  // proved to differ by no more than the threshold
 	Faster                // proved to be better
-	Slower                // proved to be worse, and not proved to be within the threshold
+	Slower                // proved to be worse, by an estimate beyond the threshold
+	Within                // proved to be worse, by an estimate within the threshold: no failure
 )
 
-func (v Verdict) String() string { return [...]string{"UNSURE", "SAME", "FASTER", "SLOWER"}[v] }
+// Verdicts is how many there are.
+const Verdicts = 5
+
+func (v Verdict) String() string {
+	return [Verdicts]string{"UNSURE", "SAME", "FASTER", "SLOWER", "WITHIN"}[v]
+}
 
 // MarshalText writes the verdict's word.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
 // UnmarshalText reads it.
 func (v *Verdict) UnmarshalText(text []byte) error {
-	for _, known := range []Verdict{Unsure, Same, Faster, Slower} {
+	for _, known := range []Verdict{Unsure, Same, Faster, Slower, Within} {
 		if known.String() == string(text) {
 			*v = known
 			return nil
@@ -53,8 +59,10 @@ const (
 	earlyEquivalence = 0.01
 )
 
-// judge gives the verdict on values, and whether it is no regression: head is
-// proved to be better, or no worse than the threshold. floor is how far apart
+// judge gives the verdict on values, and whether that is a proof of no
+// regression: head is better, or no worse than the threshold. The exact test
+// says that it is worse at all; the estimate, by how much, so that code which is
+// worse by less than the threshold is no failure. floor is how far apart
 // identical code is known to lie, which a difference has to exceed.
 func (r rule) judge(t triples, floor float64) (v Verdict, pass bool) {
 	if len(t) == 0 {
@@ -67,7 +75,10 @@ func (r rule) judge(t triples, floor float64) (v Verdict, pass bool) {
 	case notWorse && notBetter:
 		return Same, true
 	case t.above(floor) <= r.alarm*slowerShare && t.below(r.threshold) > r.same:
-		return Slower, false
+		if t.center() > r.threshold {
+			return Slower, false
+		}
+		return Within, notWorse
 	case t.below(-floor) <= r.alarm*fasterShare && t.above(-r.threshold) > r.same:
 		return Faster, true
 	}

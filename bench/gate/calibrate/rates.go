@@ -66,14 +66,14 @@ type Options struct {
 // Rates are how often gates were right and wrong with slowdowns of one size.
 type Rates struct {
 	Size    float64
-	Alarm   Share             // gates with any false claim: SLOWER or FASTER of what is the same, or an alarm of the twin
-	False   Share             // gates that call any case slower that is not
-	Exit    [3]Share          // gates by exit status
-	Slowed  [4]Share          // verdicts on the times of slower cases
-	Others  [4]Share          // verdicts on the times of other cases
-	ByCase  map[string]*Share // slower cases that were called SLOWER
-	Rounds  float64           // of a gate, the mean
-	Minutes float64           // of a gate, the mean
+	Alarm   Share                // gates with any false claim: SLOWER or FASTER of what is the same, or an alarm of the twin
+	False   Share                // gates that call any case slower that is not
+	Exit    [4]Share             // gates by exit status
+	Slowed  [gate.Verdicts]Share // verdicts on the times of slower cases
+	Others  [gate.Verdicts]Share // verdicts on the times of other cases
+	ByCase  map[string]*Share    // slower cases that were called SLOWER
+	Rounds  float64              // of a gate, the mean
+	Minutes float64              // of a gate, the mean
 	Rivals  []RivalRates
 }
 
@@ -161,7 +161,7 @@ func (r *Rates) add(t *trial) {
 	for _, f := range t.report.Findings {
 		_, slowed := t.slower[f.Name]
 		if slowed = slowed && f.Unit == bench.NsPerOp; !slowed {
-			falsely = falsely || f.Verdict == gate.Slower || f.Verdict == gate.Faster
+			falsely = falsely || f.Verdict == gate.Slower || f.Verdict == gate.Within || f.Verdict == gate.Faster
 			slower = slower || f.Verdict == gate.Slower
 		}
 		if f.Unit != bench.NsPerOp {

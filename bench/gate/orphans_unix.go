@@ -1,0 +1,13 @@
+//go:build unix && !linux
+
+package gate
+
+import "syscall"
+
+const adopts = false
+
+// endWithGate does nothing where the system has no such service.
+func endWithGate(*syscall.SysProcAttr) {}
+
+// adoptOrphans does nothing where no process can be made the heir of others' children.
+func adoptOrphans() (end func()) { return func() {} }
