@@ -20,6 +20,7 @@ var words = []fact{
 	{"native", "weights read as the file holds them"},
 	{bench.PctRoof, "share of what reading alone reached in the same round"},
 	{bench.PctPeak, "share of what multiplying alone reached in the same round"},
+	{versusBest, versusAbout},
 	{bench.NMSE, "squared error over squared result"},
 	{bench.KLD, "divergence of the predictions from those in float64, in nats"},
 	{"A/A", "the same code measured as if it were two"},

@@ -11,30 +11,35 @@ import (
 
 // bases lists the benchmarks, those with contenders first.
 func (d *digest) bases() []string {
-	var bases []string
+	var bases uniqueList
 	for _, t := range d.tasks {
-		bases = append(bases, t.base)
+		bases.add(t.base)
 	}
 	for _, c := range d.cases {
-		bases = append(bases, c.name.Base)
+		bases.add(c.name.Base)
 	}
-	var unique []string
-	for _, b := range bases {
-		if !slices.Contains(unique, b) {
-			unique = append(unique, b)
-		}
+	return bases.list
+}
+
+// A uniqueList has each text once, in the order of first appearance.
+type uniqueList struct {
+	list []string
+	has  map[string]bool
+}
+
+func (u *uniqueList) add(text string) {
+	if u.has == nil {
+		u.has = make(map[string]bool)
 	}
-	return unique
+	if !u.has[text] {
+		u.has[text] = true
+		u.list = append(u.list, text)
+	}
 }
 
 // ofBase lists the cases of a benchmark: task by task, condition by condition, fastest first.
 func (d *digest) ofBase(base string) []*caseStats {
-	var cases []*caseStats
-	for _, c := range d.cases {
-		if c.name.Base == base {
-			cases = append(cases, c)
-		}
-	}
+	cases := slices.Clone(d.byBase[base])
 	work := func(c *caseStats) string { return c.name.Without(names.Variant, names.Act) }
 	slices.SortStableFunc(cases, func(a, b *caseStats) int {
 		if c := naturalCompare(work(a), work(b)); c != 0 {
@@ -53,18 +58,16 @@ func (d *digest) ofBase(base string) []*caseStats {
 // nameKeys lists the keys of the cases' names in the order of their first appearance; "" is for what
 // has no key, or for the whole name where there are no keys at all.
 func nameKeys(cases []*caseStats) []string {
-	var keys []string
+	var keys uniqueList
 	for _, c := range cases {
 		for _, k := range c.name.Keys {
-			if !slices.Contains(keys, k.Key) {
-				keys = append(keys, k.Key)
-			}
+			keys.add(k.Key)
 		}
 	}
-	if len(keys) == 0 {
+	if len(keys.list) == 0 {
 		return []string{""}
 	}
-	return keys
+	return keys.list
 }
 
 // nameValue is a name's value for a key; for no key, its parts without one or its base.
@@ -86,11 +89,11 @@ func nameValue(n bench.Name, key string) string {
 
 // unitsIn lists the units that any of the cases has.
 func (d *digest) unitsIn(cases []*caseStats) []string {
-	var units []string
-	for _, u := range d.units {
-		if slices.ContainsFunc(cases, func(c *caseStats) bool { _, ok := c.stats[u]; return ok }) {
-			units = append(units, u)
+	has := make(map[string]bool)
+	for _, c := range cases {
+		for u := range c.stats {
+			has[u] = true
 		}
 	}
-	return units
+	return inOrder(has)
 }

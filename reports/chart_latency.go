@@ -70,7 +70,7 @@ func untimed(t *task) bool {
 // latencyFigure shows some of a family's tasks below each other.
 func latencyFigure(d *digest, f *family, tasks []*task) *figure {
 	names := contenders(f.cases)
-	sortBy(names, func(name string) (float64, bool) { return typicalTime(f.cases, name) })
+	fastestFirst(names, f.cases)
 	last := tasks[len(tasks)-1] // the largest
 	fig := &figure{
 		name:    fileName("latency", f.base, f.subject),
@@ -153,15 +153,15 @@ func (d *digest) addLatency(p *plot.Plot, c *caseStats, names []string) {
 	p.Add(besides{lo: slices.Min(s.values), hi: slices.Max(s.values), row: row, text: d.timeOf(c)})
 }
 
-// typicalTime is the geometric mean of a contender's medians, for ordering.
-func typicalTime(cases []*caseStats, contender string) (float64, bool) {
-	var times []float64
+// fastestFirst orders contenders by the geometric mean of their medians.
+func fastestFirst(names []string, cases []*caseStats) {
+	times := make(map[string][]float64)
 	for _, c := range cases {
-		if v, ok := c.center(bench.NsPerOp); ok && c.contender == contender {
-			times = append(times, v)
+		if v, ok := c.center(bench.NsPerOp); ok {
+			times[c.contender] = append(times[c.contender], v)
 		}
 	}
-	return geomean(times)
+	sortBy(names, func(name string) (float64, bool) { return geomean(times[name]) })
 }
 
 // latencyReading says who is fastest under the last condition, which is that of most threads.

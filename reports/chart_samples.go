@@ -54,7 +54,7 @@ func samplesFigure(d *digest, f *family) *figure {
 	edge, outside := spreadEdge(all)
 	axis := newAxis([]float64{-edge, edge}, false, 5, signedPercent)
 	names := contenders(f.cases)
-	sortBy(names, func(name string) (float64, bool) { return typicalTime(f.cases, name) })
+	fastestFirst(names, f.cases)
 	var drawn []*plot.Plot
 	for _, p := range panels(f.cases) {
 		plot := newPanel(p.String())

@@ -14,6 +14,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/names"
+	"onebit/internal/bounded"
 )
 
 // A Comparison is what two results files say of each other: a verdict first, and what it rests on.
@@ -22,6 +23,10 @@ type Comparison struct {
 	Verdict string    `json:"verdict"` // in a line
 	Old     RunOrigin `json:"old"`
 	New     RunOrigin `json:"new"`
+
+	// Models are those that have one name in both files and different weights, in a
+	// line each: they are not compared.
+	Models []string `json:"models_differ,omitempty"`
 
 	// Machines is what the machines of the files differ in; none if that is nothing, or not known. What differs
 	// between two machines is theirs and the program's together.
@@ -128,6 +133,7 @@ func Compare(ctx context.Context, opt CompareOptions, old, new string) (*Compari
 	if err != nil {
 		return nil, err
 	}
+	c.Models = bench.TellApart(a, b)
 	if err := filterBoth(a, b, opt.Filter); err != nil {
 		return nil, err
 	}
@@ -149,7 +155,7 @@ func readSide(ctx context.Context, side *RunOrigin) (*bench.Results, error) {
 	path := side.File
 	in := os.Stdin
 	if path != "-" {
-		f, err := os.Open(path)
+		f, err := bounded.Open(path)
 		if err != nil {
 			return nil, err
 		}
@@ -191,7 +197,7 @@ func filterBoth(old, new *bench.Results, expr string) error {
 			all = append(all, s.Name)
 		}
 	}
-	filter, err := benchproc.NewFilter(expr)
+	filter, err := bench.ParseFilter(expr)
 	if err == nil {
 		err = bench.CheckFilter(expr, all, ".unit")
 	}
@@ -226,7 +232,7 @@ func (c *Comparison) compare(old, new *bench.Results) error {
 	times := pairUp(old, new, bench.NsPerOp)
 	judged := slices.DeleteFunc(slices.Clone(times.both), func(p bench.Compared) bool { return !comparable(p) || names.IsCeiling(p.New.Name) })
 	if len(judged) == 0 {
-		return fmt.Errorf("%s and %s: %w in common that have a time", c.Old.File, c.New.File, ErrNoBenchmarks)
+		return fmt.Errorf("%s and %s: %w in common that have a time%s", c.Old.File, c.New.File, ErrNoBenchmarks, c.apart())
 	}
 	c.OnlyOld, c.OnlyNew = times.onlyOld, times.onlyNew
 	ceilings := ceilingsOf(times.both)
@@ -257,6 +263,14 @@ func (c *Comparison) compare(old, new *bench.Results) error {
 	c.Exact = exactChanges(old, new)
 	c.Verdict = c.verdict()
 	return nil
+}
+
+// apart says of models that are not compared why not.
+func (c *Comparison) apart() string {
+	if len(c.Models) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(c.Models, "; ")
 }
 
 func shiftOf(s bench.Shift) Shift {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/perf/benchproc"
 
 	"onebit/bench"
+	"onebit/internal/bounded"
 	"onebit/internal/term"
 )
 
@@ -168,7 +169,7 @@ func newComparer(opt BenchstatOptions) (*comparer, error) {
 		return nil, fmt.Errorf("confidence %v is outside [0, 1]", c.confidence)
 	}
 	var err error
-	if c.filter, err = benchproc.NewFilter(orDefault(opt.Filter, "*")); err != nil {
+	if c.filter, err = bench.ParseFilter(opt.Filter); err != nil {
 		return nil, fmt.Errorf("parsing filter: %w", err)
 	}
 	var parser benchproc.ProjectionParser
@@ -250,7 +251,7 @@ func (c *comparer) read(ctx context.Context, werr io.Writer, reader *benchfmt.Re
 	in := os.Stdin
 	if f.path != "-" {
 		var err error
-		if in, err = os.Open(f.path); err != nil {
+		if in, err = bounded.Open(f.path); err != nil {
 			return err
 		}
 		defer in.Close()

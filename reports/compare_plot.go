@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,21 +23,22 @@ const mostRatios = 40
 // differs beyond noise: each case's ratio, and how far noise reaches around it. It returns the files'
 // paths. Cases beyond the 40 that differ most are left out; where none differs at all, nothing is drawn.
 func (c *Comparison) WritePlots(ctx context.Context, dir string) ([]string, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("writing plots: %w", err)
+	var figures []*figure
+	for _, f := range []*figure{c.ratioFigure("time", c.Cases), c.ratioFigure("memory", moved(c.Memory))} {
+		if f != nil {
+			figures = append(figures, f)
+		}
+	}
+	files, err := drawPNGs(ctx, figures)
+	if err != nil {
+		return nil, fmt.Errorf("drawing: %w", err)
+	}
+	if err := (WriteOptions{}).put(dir, files); err != nil {
+		return nil, err
 	}
 	var paths []string
-	for _, f := range []*figure{c.ratioFigure("time", c.Cases), c.ratioFigure("memory", moved(c.Memory))} {
-		if err := ctx.Err(); err != nil {
-			return paths, fmt.Errorf("drawing: %w", err)
-		}
-		if f == nil {
-			continue
-		}
-		if err := writePNGFile(dir, f); err != nil {
-			return paths, err
-		}
-		paths = append(paths, filepath.Join(dir, f.name+".png"))
+	for _, f := range files {
+		paths = append(paths, filepath.Join(dir, f.name))
 	}
 	return paths, nil
 }

@@ -411,3 +411,31 @@ func TestAtLeast(t *testing.T) {
 		}
 	}
 }
+
+// Models of one name and different weights are not compared, and it is said.
+func TestCompareModelsOfOneName(t *testing.T) {
+	text := func(digest string, ns int) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "classes: threads test\nmodels: model=%s other=0123456789abcdef\n", digest)
+		for process := 1; process <= 3; process++ {
+			fmt.Fprintf(&b, "# process %d\nBenchmarkModel/model=model/test=tg8/threads=2 1 %d ns/op\nBenchmarkModel/model=other/test=tg8/threads=2 1 %d ns/op\n", process, ns+process, 900+process)
+		}
+		return b.String()
+	}
+	old := writeTemp(t, "old.txt", text("1111111111111111", 100))
+	c, err := Compare(t.Context(), CompareOptions{}, old, writeTemp(t, "new.txt", text("2222222222222222", 1000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Cases) != 1 || !strings.Contains(c.Cases[0].Name, "model=other") || c.OnlyOld != 1 || c.OnlyNew != 1 {
+		t.Errorf("compared %+v, %d and %d in one file only", c.Cases, c.OnlyOld, c.OnlyNew)
+	}
+	const said = "model is the name of models with different weights, which are told apart as model@11111111 and model@22222222"
+	if !strings.Contains(strings.Join(c.remarks(), "\n"), said) {
+		t.Errorf("remarks %q lack %q", c.remarks(), said)
+	}
+	alone := strings.ReplaceAll(text("2222222222222222", 1000), "model=other/", "model=third/")
+	if _, err := Compare(t.Context(), CompareOptions{}, old, writeTemp(t, "alone.txt", alone)); err == nil || !strings.Contains(err.Error(), said) {
+		t.Errorf("error %v, want one that says why there is nothing to compare", err)
+	}
+}

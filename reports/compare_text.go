@@ -228,6 +228,9 @@ func (c *Comparison) remarks() []string {
 		}
 	}
 	out = append(out, c.coverage())
+	for _, text := range c.Models {
+		out = append(out, text+": their cases are not compared.")
+	}
 	if c.OneProcess {
 		out = append(out, "A file has cases of one process: what differs between processes is seen in the spread of all cases only.")
 	}

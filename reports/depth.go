@@ -27,8 +27,9 @@ func (m *model) alone() []*caseStats {
 // two depths.
 func (d *digest) descend(cases []*caseStats) (x descent, ok bool) {
 	timed := slices.DeleteFunc(slices.Clone(cases), func(c *caseStats) bool {
+		_, measured := c.center(bench.NsPerOp) // which depths are compared by
 		v, ok := c.center(bench.TokenRate)
-		return !ok || !(v > 0)
+		return !measured || !ok || !(v > 0)
 	})
 	if len(timed) == 0 {
 		return x, false

@@ -20,6 +20,7 @@ type digest struct {
 	tasks  []*task
 	models []*model
 	marks  map[string]int // contender → series of its colour and shape
+	byBase map[string][]*caseStats
 }
 
 // caseStats is one case: a benchmark name with all of its samples.
@@ -101,6 +102,10 @@ func gather(res *bench.Results) *digest {
 // form puts cases that have contenders into tasks and models.
 func (d *digest) form() {
 	slices.SortStableFunc(d.cases, func(a, b *caseStats) int { return naturalCompare(a.name.Full, b.name.Full) })
+	d.byBase = make(map[string][]*caseStats)
+	for _, c := range d.cases {
+		d.byBase[c.name.Base] = append(d.byBase[c.name.Base], c)
+	}
 	d.formTasks()
 	d.formModels()
 }
@@ -108,8 +113,12 @@ func (d *digest) form() {
 // collect gathers the samples of each case.
 func (d *digest) collect() {
 	byName := make(map[string]*caseStats)
-	for _, unit := range d.unitsOf(d.res.Samples) {
-		series := d.res.Estimates(unit)
+	byUnit := samplesByUnit(d.res.Samples)
+	for _, unit := range inOrder(byUnit) {
+		// Of the samples that have the unit, since there may be as many units as samples.
+		of := *d.res
+		of.Samples = byUnit[unit]
+		series := of.Estimates(unit)
 		if len(series) > 0 {
 			d.units = append(d.units, unit)
 		}
@@ -127,23 +136,34 @@ func (d *digest) collect() {
 	}
 }
 
-func (d *digest) unitsOf(samples []bench.Sample) []string {
-	present := make(map[string]bool)
+func samplesByUnit(samples []bench.Sample) map[string][]bench.Sample {
+	byUnit := make(map[string][]bench.Sample)
 	for _, s := range samples {
+		here := make(map[string]bool, len(s.Values))
 		for _, v := range s.Values {
-			present[v.Unit] = true
+			if !here[v.Unit] {
+				here[v.Unit] = true
+				byUnit[v.Unit] = append(byUnit[v.Unit], s)
+			}
 		}
 	}
-	var units []string
+	return byUnit
+}
+
+// inOrder lists units: those that bench knows in its order, then the others by name.
+func inOrder[V any](of map[string]V) []string {
+	var units, others []string
+	known := make(map[string]bool, len(bench.Units))
 	for _, u := range bench.Units {
-		if present[u.Name] {
+		known[u.Name] = true
+		if _, present := of[u.Name]; present {
 			units = append(units, u.Name)
-			delete(present, u.Name)
 		}
 	}
-	var others []string
-	for u := range present {
-		others = append(others, u)
+	for u := range of {
+		if !known[u] {
+			others = append(others, u)
+		}
 	}
 	slices.Sort(others)
 	return append(units, others...)
@@ -179,6 +199,16 @@ func nameContenders(cases []*caseStats) {
 			c.contender += " " + packing // which the name of a variant may say already
 		}
 	}
+}
+
+// byScheme is the contender with its activation scheme, which its name may lack: several variants of a name differ in
+// nothing else.
+func (c *caseStats) byScheme() string {
+	act := c.name.Get(names.Act)
+	if act == "" || strings.Contains(" "+c.contender+" ", " "+act+" ") {
+		return c.contender
+	}
+	return c.contender + " under " + act
 }
 
 // formTasks groups the cases that have a variant by the work that they do. Parts of a model's work,

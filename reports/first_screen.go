@@ -46,7 +46,7 @@ type placed struct {
 	tie                bool    // whether it can't be told from the format before
 }
 
-// typical is the middle of the cases' values.
+// typical is the median of the cases' values.
 func (p placed) typical(unit string) (float64, bool) {
 	var values []float64
 	for _, c := range p.cases {
@@ -57,8 +57,7 @@ func (p placed) typical(unit string) (float64, bool) {
 	if len(values) == 0 {
 		return 0, false
 	}
-	slices.Sort(values)
-	return values[len(values)/2], true
+	return bench.Median(values), true
 }
 
 // formatScreen ranks the formats of a matrix under the condition of a model that makes text: with most
@@ -76,7 +75,7 @@ func (d *digest) formatScreen(m *matrix) (screen, bool) {
 	where := strings.Join(conditioned, " or ")
 	caption := fmt.Sprintf("%s with %s, best first. ", m.base, where)
 	if len(shapes) > 1 {
-		caption = fmt.Sprintf("%s with %s over %d shapes (%s to %s), best first: the time is a geometric mean, the rest typical values. ",
+		caption = fmt.Sprintf("%s with %s over %d shapes (%s to %s), best first: the time is a geometric mean, the rest are medians. ",
 			m.base, where, len(shapes), shapes[0], shapes[len(shapes)-1])
 	}
 	s := newSheet(fileName("ranked", m.base), "Formats, ranked", caption+d.rankedLegend(), rows, d.placedFields())
@@ -244,8 +243,7 @@ func (d *digest) howSure(p placed) string {
 	}
 	text := "±?"
 	if len(spreads) > 0 {
-		slices.Sort(spreads)
-		text = formatSpread(spreads[len(spreads)/2])
+		text = formatSpread(bench.Median(spreads))
 	}
 	if p.tie {
 		text += ", tie"
@@ -273,11 +271,11 @@ func (d *digest) rankedLegend() string {
 // formatAdvice is what to take, and what bounds it.
 func (d *digest) formatAdvice(rows []placed, where string) string {
 	best := rows[0]
-	text := fmt.Sprintf("Here: %s by %s, with %s", best.subject, best.contender, where)
+	text := fmt.Sprintf("Here: %s by %s, with %s", best.subject, best.cases[0].byScheme(), where)
 	if len(rows) > 1 {
 		next := rows[1]
 		if next.tie {
-			text += fmt.Sprintf("; %s by %s can't be told from it", next.subject, next.contender)
+			text += fmt.Sprintf("; %s by %s can't be told from it", next.subject, next.cases[0].byScheme())
 		} else {
 			text += fmt.Sprintf("; %.1f times ahead of the next format, %s", d.ratioOver(best, next), next.subject)
 		}
@@ -349,7 +347,7 @@ func (d *digest) modelScreen() (screen, bool) {
 	caption := "Each model by its fastest variant, the slowest model first. packed: the weights are repacked on loading; native: they are read as the file holds them; " +
 		"kld: divergence of the predictions from those in float64, in nats. " + strings.Split(d.rankedLegend(), ";")[0] + "."
 	first := rows[0]
-	advice := fmt.Sprintf("Here: %s by %s with %s", cmp.Or(first.m.name, names.BaseModel), first.s.best().contender, conditions(first.s.panel))
+	advice := fmt.Sprintf("Here: %s by %s with %s", cmp.Or(first.m.name, names.BaseModel), first.s.best().byScheme(), conditions(first.s.panel))
 	if most, ok := ceilingOf(first.s.best()); ok {
 		bound := ""
 		if roof, known := first.s.best().center(bench.PctRoof); known && roof >= memoryBound {
@@ -429,7 +427,7 @@ func (d *digest) formatPicture(best placed, where panel) *figure {
 	t := best.tasks[len(best.tasks)-1]
 	timed := t.in(where)
 	who := contenders(timed.cases)
-	sortBy(who, func(name string) (float64, bool) { return typicalTime(timed.cases, name) })
+	fastestFirst(who, timed.cases)
 	rows, cut := d.latencyPanels(timed, []panel{where}, who)
 	f := &figure{heading: label(t.title), reading: d.latencyReading(timed), panels: rows, height: rowsHeight(max(len(who), 3), 1)}
 	if cut {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"onebit/bench"
 )
 
 // rankedFormats is three formats on two shapes: b is twice as fast as a, c is as fast as a. The variant
@@ -39,9 +41,9 @@ func TestFormatsAreRanked(t *testing.T) {
 	// √(500 · 2000) = 1000 ns; 16 bytes for 64 weights are 2 bits.
 	checkSheet(t, screens[0].Sheet, [][]string{
 		{"format", "by", "µs/op", "how sure", "bits/weight", "packed", "nmse"},
-		{"b", "x", "1.00", "±0 %", "2", "4.00 KiB", "0.0001 −40 dB"},
-		{"a", "x", "2.00", "±0 %", "2", "4.00 KiB", "0.0001 −40 dB"},
-		{"c", "x", "2.00", "±0 %, tie", "2", "4.00 KiB", "0.0001 −40 dB"},
+		{"b", "x", "1.00", "±0 %", "2", "2.50 KiB", "0.0001 −40 dB"},
+		{"a", "x", "2.00", "±0 %", "2", "2.50 KiB", "0.0001 −40 dB"},
+		{"c", "x", "2.00", "±0 %, tie", "2", "2.50 KiB", "0.0001 −40 dB"},
 	})
 	const want = "Here: b by x, with 2 threads, cold cache; 2.0 times ahead of the next format, a; memory-bound: it reads its weights at 75.0 % (median) of what reading alone reaches. The noise is unknown: there are too few A/A pairs."
 	if screens[0].Advice != want {
@@ -186,5 +188,31 @@ BenchmarkModel/model=m/variant=v/test=pp16/threads=2 1 5 ns/op 90 tok/s
 	f := picture(newDigest(fixture(t, []byte(text))).screens())
 	if f == nil || f.reading != "Fastest at tg16 with 2 threads: v, 50.0 tok/s." || len(f.panels) != 1 {
 		t.Errorf("the picture is %+v", f)
+	}
+}
+
+// TestFirstScreenMedian: of two shapes, the middle is between them, and not the larger.
+func TestFirstScreenMedian(t *testing.T) {
+	d := newDigest(fixture(t, []byte("BenchmarkMatVec/format=f/variant=v/rows=2/cols=2/threads=1/cache=cold 1 5 ns/op 20 %roof 0.001 nmse\n"+
+		"BenchmarkMatVec/format=f/variant=v/rows=4/cols=2/threads=1/cache=cold 1 9 ns/op 60 %roof 0.003 nmse\n")))
+	all := d.screens()
+	if len(all) != 1 || !strings.Contains(all[0].Advice, "at 40.0 % (median)") {
+		t.Fatalf("%d screens, the first %+v", len(all), all)
+	}
+	if row := all[0].Sheet.Rows[0]; row[len(row)-1].Text != "0.002" {
+		t.Errorf("%+v, want an nmse of 0.002", row)
+	}
+}
+
+// TestSpreadOfNothing: no share of 0 is shown, and no factor that nobody believes.
+func TestSpreadOfNothing(t *testing.T) {
+	estimate := func(center, lo, hi float64) string {
+		return stat{bench.Estimate{Center: center, Lo: lo, Hi: hi}, []float64{lo, center, hi}}.spread(bench.NsPerOp)
+	}
+	if got := estimate(0, 0, 2) + estimate(0, -1, 0); got != "" {
+		t.Errorf("of 0: %q", got)
+	}
+	if got := estimate(1, 0.1, 1760); got != "×÷10 or more" {
+		t.Errorf("of 1 to 1760: %q", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"onebit/internal/require"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -258,6 +259,8 @@ func TestFleetOfPrograms(t *testing.T) {
 
 // TestFleetHostileNames puts markup, script, formulas and terminal commands into the names of hosts.
 func TestFleetHostileNames(t *testing.T) {
+	require.Unraced(t, "a small page shows what many write")
+	require.Unplayed(t, "a page is the same wherever it is written")
 	const evil = `<script>alert(1)</script><img/src=x/onerror=alert(2)>'"&{{.}}|**` + "\x1b[2J\u202e"
 	machines := []*bench.Results{derived(t, setting("host", evil+"1")), derived(t, setting("host", "<b>n2</b>"+evil), timesAs(2)), derived(t, setting("cpu", evil), timesAs(3))}
 	for _, k := range Kinds() {
@@ -284,16 +287,24 @@ func TestFleetHostileNames(t *testing.T) {
 }
 
 // TestFleetOfFifty keeps the page of fifty machines usable, and says what it leaves out.
-func TestFleetOfFifty(t *testing.T) {
+// TestFleetOfMany has 16 machines, and 50 under ONEBIT_ALL.
+func TestFleetOfMany(t *testing.T) {
+	require.Unraced(t, "a small page shows what many write")
+	require.Unplayed(t, "a page is the same wherever it is written")
+	n := 16
+	if require.All() {
+		n = 50
+	}
 	var machines []*bench.Results
-	for i := range 50 {
+	for i := range n {
 		machines = append(machines, derived(t, setting("host", fmt.Sprintf("node%02d", i+1)), timesAs(1+float64(i)/10)))
 	}
 	page := render(t, "html", machines...)
-	if n := len(page); n > 3<<20 {
-		t.Errorf("the page of 50 machines has %d bytes", n)
+	if size := len(page); size > 3<<20 {
+		t.Errorf("the page of %d machines has %d bytes", n, size)
 	}
-	wants(t, page, "node50", "The first 8 of 50 machines: CSV and JSON have all.", "The fastest 14 of 50 machines are drawn.", "The first 15 of 50 machines are drawn", "all machines: this is a virtual machine")
+	of := fmt.Sprintf(" of %d machines", n)
+	wants(t, page, fmt.Sprint("node", n), "The first 8"+of+": CSV and JSON have all.", "The fastest 14"+of+" are drawn.", "The first 15"+of+" are drawn", "all machines: this is a virtual machine")
 	rows, err := csv.NewReader(strings.NewReader(render(t, "csv", machines...))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -302,13 +313,15 @@ func TestFleetOfFifty(t *testing.T) {
 	for _, row := range rows[1:] {
 		seen[row[0]] = true
 	}
-	if len(seen) != 50 {
+	if len(seen) != n {
 		t.Errorf("the CSV has %d machines", len(seen))
 	}
 }
 
 // TestFleetUnusual renders machines that have little or nothing in common.
 func TestFleetUnusual(t *testing.T) {
+	require.Unraced(t, "a small page shows what many write")
+	require.Unplayed(t, "a page is the same wherever it is written")
 	for _, text := range []string{
 		"", "cpu: X\n", "cpu: X\nBenchmarkSum 100 12.5 ns/op\n", "cpu: X\nBenchmarkMatVec/format=a/variant=x/rows=2/cols=2 1 0 ns/op 0 nmse 0 packed-B\n",
 		"cpu: X\n--- FAIL: BenchmarkMatVec/format=q1_0_g128/variant=avx2\n    wrong\n",
@@ -332,6 +345,7 @@ func TestFleetOfModels(t *testing.T) {
 
 // TestGoldenFleet holds the comparison of machines to its goldens.
 func TestGoldenFleet(t *testing.T) {
+	require.Unplayed(t, "a page is the same wherever it is written")
 	fleet := goldenFleet(t)
 	for _, kind := range []string{"table", "markdown"} {
 		k, _ := KindNamed(kind)

@@ -1,8 +1,12 @@
 package reports
 
 import (
+	"context"
 	"io"
 	"strings"
+
+	"onebit/bench"
+	"onebit/internal/ctxio"
 )
 
 // sheets are those that compare the machines.
@@ -77,6 +81,15 @@ func (c pageCell) text() string {
 
 // writeFleetTable writes the comparison for a terminal.
 func writeFleetTable(w io.Writer, f *fleet) error { return f.writeTable(w, 0) }
+
+// WriteFleetTable renders the kind table in lines of a width, where they can be broken; 0 is any.
+func WriteFleetTable(ctx context.Context, w io.Writer, results *bench.Fleet, width int) error {
+	w = ctxio.NewWriter(ctx, w)
+	if len(results.Machines) == 1 {
+		return WriteTable(w, oneMachine(results), TableOptions{Width: width})
+	}
+	return newFleet(results).writeTable(w, width)
+}
 
 // writeTable writes machines side by side, as the best of each and as shares of each, and what was wrong or
 // doubtful, in lines of a width; 0 is any.

@@ -177,7 +177,7 @@ func gateChange(f gate.Finding) string {
 }
 
 func gateInterval(f gate.Finding) string {
-	if f.Exact || !f.Judged || len(f.Base) == 0 {
+	if f.Exact || !f.Judged || !drawable(f) {
 		return ""
 	}
 	return strings.TrimSuffix(gate.Percent(f.Change.Lo), "%") + "…" + gate.Percent(f.Change.Hi)
@@ -189,19 +189,21 @@ func (g *gateReport) exitReason() string {
 	open := 0
 	for _, f := range g.Findings {
 		of[f.Verdict]++
-		if !f.Pass && f.Verdict == gate.Unsure {
+		if !f.Pass && f.Verdict != gate.Slower {
 			open++
 		}
 	}
 	switch status := g.Exit(); {
 	case status == 0:
-		return "Exit status 0: nothing is worse by more than its threshold."
+		return strings.TrimSuffix("Exit status 0: nothing is proved to be worse than its threshold; "+g.Hidden(), "; ") + "."
 	case status == 1:
 		return fmt.Sprintf("Exit status 1: %s proved to be worse.", are(of[gate.Slower], "value"))
 	case g.Unfinished != "":
 		return "Exit status 2: the gate did not come to its end (" + g.Unfinished + "), which is never a pass."
 	case len(g.Alarms) > 0:
-		return "Exit status 2: base differs from base itself here, which is never a pass."
+		return "Exit status 3: base differs from base itself here, so nothing is proved: ask again."
+	case status == 3:
+		return "Exit status 3: there was too little time to prove anything: ask again with a longer --budget."
 	default:
 		return fmt.Sprintf("Exit status 2: %s not proved to be within the threshold, which is never a pass.", are(open, "value"))
 	}
@@ -304,7 +306,8 @@ var gateVerdicts = []struct {
 	about  string
 	folded bool
 }{
-	{gate.Slower, "Proved to be worse, and not proved to be within the threshold.", false},
+	{gate.Slower, "Proved to be worse, by an estimate beyond the threshold.", false},
+	{gate.Within, "Proved to be worse, by an estimate within the threshold: no failure.", false},
 	{gate.Unsure, "The budget ended before anything was proved.", false},
 	{gate.Faster, "Proved to be better.", false},
 	{gate.Same, "Proved to differ by no more than the threshold, which is more than to find no difference.", true},
@@ -368,7 +371,7 @@ func (g *gateReport) group(v struct {
 	}
 	var exact []gate.Finding
 	for i, f := range list {
-		if (f.Exact || len(f.Base) == 0) && g.profileOf(f) == nil {
+		if (f.Exact || !drawable(f)) && g.profileOf(f) == nil {
 			exact = append(exact, f)
 			continue
 		}
@@ -381,10 +384,13 @@ func (g *gateReport) group(v struct {
 	return group, len(list) > 0
 }
 
+// drawable reports whether both sides have values: a file may have lost them.
+func drawable(f gate.Finding) bool { return len(f.Base) > 0 && len(f.Head) > 0 }
+
 func (g *gateReport) finding(f gate.Finding, id string, dots dotBudget) gateFinding {
 	x := gateFinding{ID: id, Name: f.Name, Package: f.Package, Unit: f.Unit, Reason: sentence(f.Reason())}
-	x.Headline = fmt.Sprintf("%s instead of %s: %s", gateValue(f, gate.Head), gateValue(f, gate.Base), gateChange(f))
-	if f.Exact {
+	x.Headline = fmt.Sprintf("%s instead of %s: %s", cmp.Or(gateValue(f, gate.Head), "no value"), cmp.Or(gateValue(f, gate.Base), "no value"), gateChange(f))
+	if f.Exact || !drawable(f) {
 		x.Headline += "."
 	} else {
 		x.Headline += fmt.Sprintf(", 95%% interval from %s to %s; threshold %.3g%%.", gate.Percent(f.Change.Lo), gate.Percent(f.Change.Hi), 100*f.Threshold)
@@ -392,8 +398,10 @@ func (g *gateReport) finding(f gate.Finding, id string, dots dotBudget) gateFind
 	if f.Floor > 0 {
 		x.Headline += fmt.Sprintf(" %.2g%% of it counts as noise: the same code is known to differ by that.", 100*math.Expm1(f.Floor))
 	}
-	x.Plots = []template.HTML{
-		template.HTML(distributionPlot(f, dots)), template.HTML(ratioPlot(f)), template.HTML(driftPlot(f, g.raw[f.Benchmark], dots)),
+	if drawable(f) {
+		x.Plots = []template.HTML{
+			template.HTML(distributionPlot(f, dots)), template.HTML(ratioPlot(f)), template.HTML(driftPlot(f, g.raw[f.Benchmark], dots)),
+		}
 	}
 	x.Profile = g.profileOf(f)
 	return x

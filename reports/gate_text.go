@@ -26,7 +26,7 @@ func WriteGateTable(w io.Writer, res *gate.Results, width int) error {
 	}
 	writeList(&b, "left out by the rules:", g.leftOut(plain, plain), width)
 	writeList(&b, "head changes the rules that it is judged by:", g.Changes, width)
-	for _, p := range res.Profiles {
+	for _, p := range g.results.Profiles {
 		b.WriteByte('\n')
 		writeGateProfile(&b, p, width)
 	}
@@ -146,7 +146,7 @@ func WriteGateMarkdown(w io.Writer, res *gate.Results, limit int) error {
 		b.WriteString(markdown(alarm) + "\n\n")
 	}
 	var rest strings.Builder
-	for _, p := range res.Profiles {
+	for _, p := range g.results.Profiles {
 		writeGateProfileMarkdown(&rest, p)
 	}
 	writeMarkdownList(&rest, "Left out by the rules:", g.leftOut(codeSpan, markdown))
@@ -210,5 +210,5 @@ func writeGateProfileMarkdown(b *strings.Builder, p gate.Profile) {
 	for _, f := range clearChanges(p) {
 		writeMarkdownRow(b, []string{strings.TrimSpace(f.Name + " " + parenthesis(newOrGone(f))), signedTime(f.Change()), formatTime(f.BaseFlat), formatTime(f.HeadFlat)})
 	}
-	fmt.Fprintf(b, "\n`%s`\n\n", profileCommand(p))
+	fmt.Fprintf(b, "\n%s\n\n", codeSpan(profileCommand(p)))
 }

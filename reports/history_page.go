@@ -38,7 +38,7 @@ func WriteHistory(ctx context.Context, dir string, v HistoryView, opt WriteOptio
 	page := func(w io.Writer) error {
 		return cmp.Or(renderPage(w, historyTemplate(), v.prepare().page()), ctx.Err())
 	}
-	return writeFiles(dir, opt, page, folderFile{historyCSV, func(w io.Writer) error { return WriteHistoryCSV(w, v) }})
+	return writeFiles(dir, opt, page, File{historyCSV, func(w io.Writer) error { return WriteHistoryCSV(w, v) }})
 }
 
 // A historyPage is what the template shows.

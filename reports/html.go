@@ -73,6 +73,10 @@ func renderPage(w io.Writer, page *template.Template, data any) error {
 
 // WriteHTML writes the report as one page that needs nothing beside it.
 func WriteHTML(ctx context.Context, w io.Writer, res *bench.Results) error {
+	return until(ctx, w, func(w io.Writer) error { return writeHTML(ctx, w, res) })
+}
+
+func writeHTML(ctx context.Context, w io.Writer, res *bench.Results) error {
 	if IsMachine(res) {
 		return WriteMachinesHTML(w, []Machine{{Results: res}})
 	}

@@ -105,13 +105,10 @@ func count2(n float64) string { return strconv.FormatFloat(n, 'f', 2, 64) }
 
 // kernelAdvice says what a reader came for.
 func kernelAdvice(k *profiles.Kernel) []string {
-	var texts []string
-	for _, r := range k.Runs {
-		if r.Level != "" {
-			texts = append(texts, fmt.Sprintf("%s cycles from %s", count2(r.Measured().Center), r.Level))
-		}
+	var advice []string
+	if verdict := k.Verdict(); verdict != "" {
+		advice = append(advice, verdict+".")
 	}
-	advice := []string{"128 weights take " + strings.Join(texts, ", ") + "."}
 	if hot := k.Hot(); hot != nil && hot.Loop != nil && k.Steps != nil {
 		mix, _ := k.LoopMix()
 		advice = append(advice, fmt.Sprintf("They execute %s instructions, %s of them in the hot loop, of which %s read memory.", count2(k.Steps.Total), count2(mix.Total()), count2(mix.Reads)))

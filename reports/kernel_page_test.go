@@ -45,7 +45,7 @@ func TestKernelPage(t *testing.T) {
 	}
 	text := page.String()
 	for _, want := range []string{
-		"Profile of q1&lt;b&gt;/avx2/q8_128", "works &lt;i&gt;somehow", "128 weights take 1.60 cycles from l2.", "They execute 7.00 instructions", "tables of icelake-server, which stands in",
+		"Profile of q1&lt;b&gt;/avx2/q8_128", "works &lt;i&gt;somehow", "128 weights take 1.60 cycles from l2", "They execute 7.00 instructions", "tables of icelake-server, which stands in",
 		"kernels.q1AVX2<", "75.0 %", "0.0625", `<code>vpmaddubsw (%rax),%ymm1,%ymm2</code>`, "multiply-add", "objdump &lt;1&gt;", `class="loop"`, "30.00 instructions for 128 activations", "3.00",
 	} {
 		if !strings.Contains(text, want) {

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"io"
@@ -29,10 +30,29 @@ func (k Kind) RenderFleet(ctx context.Context, w io.Writer, results *bench.Fleet
 	return k.several(ctx, w, newFleet(results))
 }
 
-// text renders a kind that draws nothing: it ends between writes when ctx does.
+// until does work that writes to w, and ends at once with ctx: what the work goes on to write then is for nothing.
+func until(ctx context.Context, w io.Writer, work func(io.Writer) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	done := make(chan error, 1)
+	go func() { done <- work(&b) }()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-done:
+		if err == nil {
+			_, err = b.WriteTo(ctxio.NewWriter(ctx, w))
+		}
+		return err
+	}
+}
+
+// text renders a kind that draws nothing.
 func text[R any](write func(io.Writer, R) error) func(context.Context, io.Writer, R) error {
 	return func(ctx context.Context, w io.Writer, res R) error {
-		return write(ctxio.NewWriter(ctx, w), res)
+		return until(ctx, w, func(w io.Writer) error { return write(w, res) })
 	}
 }
 

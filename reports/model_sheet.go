@@ -105,7 +105,7 @@ func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
 		return cell
 	}}}
 	if lead {
-		fields = append(fields, field[*run]{label: "vs best", about: versusAbout, cell: func(r *run) sheetCell {
+		fields = append(fields, field[*run]{label: versusBest, about: versusAbout, cell: func(r *run) sheetCell {
 			s := standings[r.panel]
 			if s == nil {
 				return sheetCell{}

@@ -36,7 +36,7 @@ const flameName = "flame.svg"
 // are the samples of the same run.
 func WriteProfile(dir string, p *profiles.Profile, res *bench.Results, opt WriteOptions) error {
 	return writeFiles(dir, opt, func(w io.Writer) error { return WriteProfileHTML(w, p, res) },
-		folderFile{flameName, func(w io.Writer) error { return WriteFlame(w, p) }})
+		File{flameName, func(w io.Writer) error { return WriteFlame(w, p) }})
 }
 
 // WriteProfileHTML writes a profile as one page that needs nothing beside it.
@@ -296,20 +296,15 @@ var activityAbout = map[profiles.Activity]string{
 
 func whatIfSheet(all []profiles.WhatIf) *sheet {
 	type what = profiles.WhatIf
-	return newSheet("what-if", "What if", "Change of the time of a token: computed from the bounds, and measured in pairs of passes, with a 95 % interval.", all, []field[what]{
+	return newSheet("what-if", "What if", "Change of the time of a token: measured in pairs of passes, with a 95 % interval, or computed from the bounds where it was not measured.", all, []field[what]{
 		{label: "what if", text: true, cell: func(x what) sheetCell { return sheetCell{Text: x.Name} }},
-		{label: "computed", cell: func(x what) sheetCell {
-			if math.IsNaN(x.Computed) {
-				return sheetCell{}
+		{label: "time of a token", cell: func(x what) sheetCell {
+			if f := x.Believed(); !math.IsNaN(f.Center) {
+				return sheetCell{Text: shareInterval(f)}
 			}
-			return sheetCell{Text: fmt.Sprintf("%+.1f %%", 100*x.Computed)}
+			return sheetCell{}
 		}},
-		{label: "measured", cell: func(x what) sheetCell {
-			if x.Why != "" {
-				return sheetCell{Text: "not: " + x.Why}
-			}
-			return sheetCell{Text: shareInterval(x.Measured)}
-		}},
+		{label: "because", text: true, cell: func(x what) sheetCell { return sheetCell{Text: x.Because()} }},
 	})
 }
 

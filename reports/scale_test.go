@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"onebit/bench"
+	"onebit/internal/require"
 )
 
 // BenchmarkReport renders 100,000 samples: of few cases, and of many.
@@ -54,6 +55,7 @@ func manySamples(shapes, rounds int) []byte {
 // TestManySamplesMakeASmallPage: a page of hundreds of samples of a case has no stroke for each, and one of many
 // shapes has neither all figures nor all rows.
 func TestManySamplesMakeASmallPage(t *testing.T) {
+	require.Unplayed(t, "a page is the same wherever it is written")
 	for _, tt := range []struct{ shapes, rounds, most int }{{1, 400, 600_000}, {40, 1, 1_200_000}} {
 		res, err := bench.Read(bytes.NewReader(manySamples(tt.shapes, tt.rounds)), "results")
 		if err != nil {

@@ -139,7 +139,7 @@ func groupColumns(m *matrix) (subject, threads, cache *textColumn) {
 func (d *digest) standingColumns(m *matrix, top int) []*textColumn {
 	task, threads, cache := groupColumns(m)
 	variant := &textColumn{title: names.Variant}
-	best := &textColumn{title: "vs best", right: true}
+	best := &textColumn{title: versusBest, right: true}
 	ci := &textColumn{title: "±", right: true, drop: 4}
 	units := []struct {
 		name string
@@ -268,12 +268,25 @@ func writeAligned(b *strings.Builder, columns []*textColumn, width int) {
 		groups, columns = splitGroups(columns)
 		fitted, indent = fitColumns(columns, width-len(textIndent)), textIndent
 	}
-	writeTextRow(b, indent, fitted, func(c *textColumn) string { return c.title })
+	widths := make([]int, len(fitted))
+	for i, c := range fitted {
+		widths[i] = c.width()
+	}
+	writeTextRow(b, indent, fitted, widths, func(c *textColumn) string { return c.title })
 	for i := range rows {
 		if line := groupLine(groups, i); line != "" {
 			writeWrapped(b, "", line, width)
 		}
-		writeTextRow(b, indent, fitted, func(c *textColumn) string { return c.cells[i] })
+		writeTextRow(b, indent, fitted, widths, func(c *textColumn) string { return c.cells[i] })
+	}
+	var left []string
+	for _, c := range columns {
+		if !slices.Contains(fitted, c) {
+			left = append(left, c.title)
+		}
+	}
+	if len(left) > 0 {
+		writeWrapped(b, "", "No room for: "+strings.Join(left, ", "), width)
 	}
 }
 
@@ -282,14 +295,20 @@ const textIndent = "  "
 
 // fitColumns leaves out the columns that don't fit the width, as far as they may be.
 func fitColumns(columns []*textColumn, width int) []*textColumn {
-	for !fits(columns, width) {
-		last := slices.MaxFunc(columns, func(x, y *textColumn) int { return cmp.Compare(x.drop, y.drop) })
-		if last.drop == 0 {
+	if fits(columns, width) {
+		return columns
+	}
+	spare := slices.DeleteFunc(slices.Clone(columns), func(c *textColumn) bool { return c.drop == 0 })
+	slices.SortStableFunc(spare, func(x, y *textColumn) int { return cmp.Compare(y.drop, x.drop) })
+	left, total := make(map[*textColumn]bool), totalWidth(columns)
+	for _, c := range spare {
+		if total <= width {
 			break
 		}
-		columns = slices.DeleteFunc(slices.Clone(columns), func(c *textColumn) bool { return c == last })
+		left[c] = true
+		total -= c.width() + textGap
 	}
-	return columns
+	return slices.DeleteFunc(slices.Clone(columns), func(c *textColumn) bool { return left[c] })
 }
 
 func fits(columns []*textColumn, width int) bool { return width <= 0 || totalWidth(columns) <= width }
@@ -346,16 +365,16 @@ func totalWidth(columns []*textColumn) int {
 	return total
 }
 
-func writeTextRow(b *strings.Builder, indent string, columns []*textColumn, cell func(*textColumn) string) {
+func writeTextRow(b *strings.Builder, indent string, columns []*textColumn, widths []int, cell func(*textColumn) string) {
 	var line strings.Builder
 	for i, c := range columns {
 		if i > 0 {
 			line.WriteString(strings.Repeat(" ", textGap))
 		}
 		if c.right {
-			line.WriteString(padLeft(cell(c), c.width()))
+			line.WriteString(padLeft(cell(c), widths[i]))
 		} else {
-			line.WriteString(padRight(cell(c), c.width()))
+			line.WriteString(padRight(cell(c), widths[i]))
 		}
 	}
 	b.WriteString(strings.TrimRight(indent+line.String(), " "))

@@ -95,7 +95,7 @@ func (d *digest) matrices() []*matrix {
 			continue
 		}
 		if len(all) == 0 || all[len(all)-1].base != t.base {
-			all = append(all, &matrix{base: t.base, columns: panels(d.casesOf(t.base))})
+			all = append(all, &matrix{base: t.base, columns: panels(contending(d.byBase[t.base]))})
 		}
 		m := all[len(all)-1]
 		row := matrixRow{task: t}
@@ -112,14 +112,9 @@ func (d *digest) matrices() []*matrix {
 	return slices.DeleteFunc(all, func(m *matrix) bool { return len(m.rows) == 0 })
 }
 
-func (d *digest) casesOf(base string) []*caseStats {
-	var cases []*caseStats
-	for _, t := range d.tasks {
-		if t.base == base {
-			cases = append(cases, t.cases...)
-		}
-	}
-	return cases
+// contending are the cases that belong to a task.
+func contending(cases []*caseStats) []*caseStats {
+	return slices.DeleteFunc(slices.Clone(cases), func(c *caseStats) bool { return c.contender == "" || c.partOfModel() })
 }
 
 // A verdict sums a format (or, without formats, a benchmark) up: which contender leads most often,

@@ -44,8 +44,8 @@ func (s stat) spread(unit string) string {
 		return ""
 	case !s.bounded():
 		return "±?"
-	case s.Lo == s.Hi:
-		return ""
+	case s.Lo == s.Hi, s.Center == 0:
+		return "" // there is no share of nothing
 	}
 	return formatSpread(s.Spread())
 }
@@ -54,8 +54,8 @@ func (s stat) spread(unit string) string {
 // from twice as much on a factor, which is what divides on the other side.
 func formatSpread(share float64) string {
 	switch {
-	case share >= 9.95:
-		return fmt.Sprintf("×÷%.0f", 1+share)
+	case !(share < 9):
+		return "×÷10 or more" // how much more is no better known
 	case share > 1:
 		return fmt.Sprintf("×÷%.1f", 1+share)
 	}
@@ -127,8 +127,11 @@ func enumerate(list []string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 }
 
-// versusAbout says what a ratio beside a tie is.
-const versusAbout = "how many times longer than the best: the median of the processes' ratios, by which ties are told"
+// versusBest heads the ratios by which ties are told. They are no quotients of the times beside them.
+const versusBest = "vs best"
+
+// versusAbout says so.
+const versusAbout = "how many times longer than the best: the median of the ratios within rounds, by which ties are told, and not the ratio of the times shown"
 
 // noiseText is the sentence on the noise floors.
 func (d *digest) noiseText() string {
@@ -187,8 +190,8 @@ func (d *digest) floorDoubt(class string) string {
 }
 
 // tieRule is what bench.Floors.Compare does where the floor is known.
-const tieRule = "Cases are compared by the median of their processes' ratios and by their medians: where either differs by less, " +
-	"or the two disagree, or the 95% interval of the ratio contains 1, that is called a tie."
+const tieRule = "Cases are compared by their rounds, whose samples are taken in turns: where the median ratio differs by less, " +
+	"or its 95% interval contains 1, that is called a tie."
 
 // noiseLine is the same in a line, for a chart.
 func (d *digest) noiseLine() string {

@@ -44,7 +44,12 @@ func TestWriteRemovesOlderPlots(t *testing.T) {
 	if exists(plot("latency-matvec-b.png")) || !exists(plot("latency-matvec-a.png")) || !exists(plot("mine.png")) {
 		t.Error("want the plot of a and the one that is not onebit's, and not that of b")
 	}
-	if err := Remove(dir); err != nil {
+	folder, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	if err := Remove(folder); err != nil {
 		t.Fatal(err)
 	}
 	if exists(plot("latency-matvec-a.png")) || exists(filepath.Join(dir, "index.html")) || !exists(plot("mine.png")) {
@@ -66,7 +71,12 @@ func TestWriteKeepsForeignPage(t *testing.T) {
 	if page, err := os.ReadFile(path); err != nil || string(page) != mine || exists(filepath.Join(dir, "plots")) {
 		t.Errorf("the page is %q (%v), and there may be plots; want nothing changed", page, err)
 	}
-	if err := Remove(dir); err != nil || !exists(path) {
+	folder, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	if err := Remove(folder); err != nil || !exists(path) {
 		t.Errorf("Remove removed the page (%v)", err)
 	}
 	if err := writeFormats(t, dir, WriteOptions{Force: true}, "a"); err != nil || Replaceable(dir) != nil {
