@@ -48,7 +48,7 @@ func (f *benchFlags) run(cmd *cobra.Command) (err error) {
 	}
 	defer done()
 	results, err := f.measure(cmd, suites, host, file)
-	return errors.Join(err, f.report(cmd, results, file.path(), err))
+	return errors.Join(err, f.report(cmd, results, file, err))
 }
 
 func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sysinfo.Host, file io.Writer) (*bench.Results, error) {
@@ -61,7 +61,7 @@ func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sys
 	all := f.joined(cmd, suites, host)
 	stderr := cmd.ErrOrStderr()
 	plan := runner.Plan(all)
-	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(all, plan), plan.Estimate.Round(time.Second))
+	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(all, plan, f.count > 0), plan.Estimate.Round(time.Second))
 	bar := newBenchProgress(stderr)
 	runner.Progress = bar.show
 	defer bar.close()
@@ -89,11 +89,16 @@ func (f *benchFlags) joined(cmd *cobra.Command, suites []*cases.Suite, host sysi
 	return all
 }
 
-// planned says what is measured: a filter may leave only studies.
-func planned(s bench.Suite, plan bench.Plan) string {
+// planned says what is measured: a filter may leave only studies. Unless their number
+// was asked for, slow cases get fewer samples.
+func planned(s bench.Suite, plan bench.Plan, exact bool) string {
 	var parts []string
 	if n := len(s.Cases); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s, %s each", count.Of(n, "case"), count.Of(plan.Count, "sample")))
+		samples := count.Of(plan.Count, "sample")
+		if !exact {
+			samples = "up to " + samples
+		}
+		parts = append(parts, fmt.Sprintf("%s, %s each", count.Of(n, "case"), samples))
 	}
 	if n := len(s.Studies); n > 0 {
 		parts = append(parts, count.Of(n, "study"))

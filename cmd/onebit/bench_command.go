@@ -15,7 +15,7 @@ import (
 // settings are what the results file says of the run itself.
 func (f *benchFlags) settings(cmd *cobra.Command) []bench.Setting {
 	out := []bench.Setting{
-		{Key: "commit", Value: thisBuild(cmd.Context()).Commit},
+		{Key: "commit", Value: thisBuild().Commit},
 		{Key: "command", Value: f.command(cmd.Flags())},
 		{Key: "seed", Value: strconv.FormatUint(f.seed, 10)},
 	}

@@ -1,18 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/perf/benchproc"
 
 	"onebit/bench"
 	"onebit/bench/cases"
 	"onebit/formats"
+	"onebit/internal/count"
+	"onebit/internal/sysinfo"
 	"onebit/internal/term"
 	"onebit/kernels"
 )
@@ -79,13 +79,11 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("time") && f.time <= 0 {
 		return usagef("--time %v: give a length such as 20ms, or leave it out for what the time allows", f.time)
 	}
-	if _, err := benchproc.NewFilter(cmp.Or(f.filter, "*")); err != nil {
+	if _, err := bench.ParseFilter(f.filter); err != nil {
 		return usagef("--filter: %w", err)
 	}
-	for _, n := range f.threads {
-		if n < 1 || n > 1024 {
-			return usagef("--threads %d: give a number from 1 to 1024", n)
-		}
+	if err := checkThreads(f.threads, sysinfo.Probe().UsableCPUs); err != nil {
+		return err
 	}
 	// What an unset shell variable leaves must not start the default run.
 	for _, name := range []string{"output", "model", "tokenizer", "machine", "gguf-types", "act", "preset", "llama-bench", "llama-bench-args", "host"} {
@@ -119,6 +117,17 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		return nil
 	}
 	return f.checkModels()
+}
+
+// checkThreads refuses numbers of threads that the CPUs which this process may use
+// could only run by turns.
+func checkThreads(threads []int, usable int) error {
+	for _, n := range threads {
+		if n < 1 || n > usable {
+			return usagef("--threads %d: this process may use %s; give 1 to %d", n, count.Of(usable, "CPU"), usable)
+		}
+	}
+	return nil
 }
 
 // longestHost is how long the name of a host may be: that of a label in DNS.

@@ -8,13 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/internal/count"
 	"onebit/reports"
 )
 
 // report renders what was measured, also when the run did not finish: what
 // there is must not be lost. failure is why it did not.
-func (f *benchFlags) report(cmd *cobra.Command, results *bench.Results, path string, failure error) error {
+func (f *benchFlags) report(cmd *cobra.Command, results *bench.Results, file *resultsFile, failure error) error {
+	path := file.path()
 	stderr := cmd.ErrOrStderr()
 	samples := func() {
 		fmt.Fprintf(stderr, "the finished samples are in %s; onebit report %[1]s renders them\n", path)
@@ -28,7 +30,7 @@ func (f *benchFlags) report(cmd *cobra.Command, results *bench.Results, path str
 	if len(results.Samples) == 0 {
 		return fmt.Errorf("no case could be timed, and nothing was replaced; %s says why", path)
 	}
-	if err := reports.Write(cmd.Context(), f.out, results, reports.WriteOptions{Force: f.force}); err != nil {
+	if err := reports.Write(cmd.Context(), f.out, results, file.options(f.force)); err != nil {
 		samples()
 		return err
 	}
@@ -46,5 +48,9 @@ func (f *benchFlags) printResults(w io.Writer, results *bench.Results) error {
 	if f.json {
 		return reports.WriteJSON(w, results)
 	}
-	return reports.WriteTable(w, results, reports.TableOptions{Width: terminalWidth(w)})
+	opt := reports.TableOptions{Width: terminalWidth(w)}
+	if bench.FilterNames(f.filter, "/"+names.Variant) {
+		opt.Top = -1 // what was asked for by name is shown, however slow
+	}
+	return reports.WriteTable(w, results, opt)
 }

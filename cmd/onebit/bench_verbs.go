@@ -152,7 +152,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of tables")
 	flags.IntVar(&f.count, "count", 0, "samples of each case in all processes (default: what the time allows, up to 12)")
 	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: what the time allows)")
-	flags.BoolVar(&f.counters, "counters", false, "count cycles, misses, page faults, switches and energy per operation, as far as they can be counted here (go doc onebit/bench/counters)")
+	flags.BoolVar(&f.counters, "counters", false, "count cycles, misses, page faults, switches and energy per operation, as far as they can be counted here")
 	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts, such as 1,2,4,8, whose speed-up the report draws (default: "+threads+")")
 	flags.StringVar(&f.model, "model", "", "measure this model: a GGUF or .cellm `FILE` or a Hugging Face directory")
 	flags.StringVar(&f.machine, "machine", "", "take ceilings from the results `FILE` of onebit machine instead of measuring them")

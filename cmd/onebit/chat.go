@@ -43,7 +43,7 @@ type conversation struct {
 
 // converse is run for a person who takes turns with the model.
 func (f *runFlags) converse(cmd *cobra.Command, en *openModel, sampler *models.Sampler, begin time.Time, collect func()) error {
-	template, err := f.template(en.Tokenizer)
+	template, err := f.template(en.Tokenizer, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (f *runFlags) converse(cmd *cobra.Command, en *openModel, sampler *models.S
 
 	c := &conversation{
 		openModel: en, template: template, session: session, sampler: sampler, speculator: f.speculator(cmd, en), limit: f.length, ignoreEnd: f.ignoreEnd,
-		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), interrupts: interrupts,
+		out: screen(cmd.OutOrStdout(), isTerminal(cmd.OutOrStdout())), notes: cmd.ErrOrStderr(), interrupts: interrupts,
 	}
 	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
 		c.prompt = "> "

@@ -194,3 +194,16 @@ func TestReadTurns(t *testing.T) {
 	}
 	t.Error("a line of more than 64 MiB came through")
 }
+
+// A model whose file tells of no conversation may have learned none.
+func TestChatWithoutTemplate(t *testing.T) {
+	for model, noted := range map[string]bool{"gopher-ternary": true, tinyModel(t, "tiny"): false} {
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), nil, &stdout, &stderr, []string{"run", model, "--chat", "-p", "x", "-n", "1"}); code != 0 {
+			t.Fatal(stderr.String())
+		}
+		if got := strings.Contains(stderr.String(), "note: the model's file tells of no conversation"); got != noted {
+			t.Errorf("%s: %s", model, stderr.String())
+		}
+	}
+}

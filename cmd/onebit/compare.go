@@ -34,7 +34,7 @@ of each process. Noise is that of the processes, of the A/A pairs and, because t
 runs at different times differ by more, the spread of all cases; what the machine's
 ceilings did is not the program's doing. The chance that any of the cases is named by
 accident is 5%. Errors and bytes, which are computed, are named when they differ at all.
-"go doc onebit/bench CompareRuns" has the formula and its limits.
+In onebit's repository, go doc ./bench CompareRuns has the formula and its limits.
 
 A file may be written label=FILE. The exit status is 0 whatever differs; it is 1 for
 files without measurements, or without a case in common.

@@ -209,7 +209,7 @@ func benchedModels() []string { return append(gopher.Names(), presetNames()...) 
 
 func recipeNames() (all []string) {
 	for _, r := range lm.Recipes() {
-		all = append(all, r.Key())
+		all = append(all, r.Base)
 	}
 	return all
 }

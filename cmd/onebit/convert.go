@@ -31,6 +31,7 @@ func newConvert() *cobra.Command {
 		tensors string
 		split   partSize
 		force   bool
+		asJSON  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT [--type FORMAT]",
@@ -82,7 +83,7 @@ func newConvert() *cobra.Command {
 				_, err := writableFormat("")
 				return err
 			}
-			return c.run(cmd, args[1], force)
+			return c.run(cmd, args[1], force, asJSON)
 		},
 	}
 	model.register(cmd)
@@ -91,6 +92,7 @@ func newConvert() *cobra.Command {
 	cmd.Flags().StringVar(&tensors, "tensors", "", "convert the matrices whose name matches this regular expression")
 	cmd.Flags().Var(&split, "split-max-size", "write several files with at most so many bytes of tensors each, such as 2GB")
 	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of a table")
 	return cmd
 }
 
@@ -157,6 +159,52 @@ type convertedTensor struct {
 	finer                []string // formats that would have kept what was ternarized
 }
 
+// how says what was done with a tensor.
+func (r *convertedTensor) how() string {
+	switch {
+	case r.recoded:
+		return "recoded, lossless"
+	case r.ternarized:
+		return "ternarized, lossy"
+	}
+	return "quantized"
+}
+
+// A conversionDocument is what convert prints with --json.
+type conversionDocument struct {
+	Files     []string            `json:"files"`
+	Converted []convertedDocument `json:"converted"`
+	Copied    map[string]int      `json:"copied"` // tensors by format
+}
+
+type convertedDocument struct {
+	Name        string   `json:"name"`
+	From        string   `json:"from"`
+	To          string   `json:"to"`
+	BytesBefore int64    `json:"bytes_before"`
+	Bytes       int64    `json:"bytes"`
+	NMSE        *float64 `json:"nmse"` // null: weights were not finite, as next
+	MaxAbsError *float64 `json:"max_abs_err"`
+	How         string   `json:"how"`
+}
+
+func (c *conversion) document(files []string) conversionDocument {
+	d := conversionDocument{Files: files, Converted: []convertedDocument{}, Copied: c.copiedFormats()}
+	for _, r := range c.report {
+		d.Converted = append(d.Converted, convertedDocument{r.Name, r.TypeName, r.to.Name, r.Size, r.bytes, finite(r.NMSE()), finite(r.MaxAbs), r.how()})
+	}
+	return d
+}
+
+// copiedFormats counts the tensors that were not converted by their format.
+func (c *conversion) copiedFormats() map[string]int {
+	formats := map[string]int{}
+	for _, name := range c.copied {
+		formats[name]++
+	}
+	return formats
+}
+
 // moves reports whether the model changes its container.
 func (c *conversion) moves() bool { return c.cellm || !strings.HasPrefix(c.in.Kind(), "GGUF") }
 
@@ -184,7 +232,7 @@ func (c *conversion) target(t container.TensorInfo) *formats.Type {
 
 func (c *conversion) selected(t container.TensorInfo) bool { return c.target(t) != nil }
 
-func (c *conversion) run(cmd *cobra.Command, output string, force bool) error {
+func (c *conversion) run(cmd *cobra.Command, output string, force, asJSON bool) error {
 	if !c.moves() && !c.shares() && !slices.ContainsFunc(c.in.Tensors(), c.selected) {
 		return fmt.Errorf("%s: nothing to convert: no chosen matrix has a format other than %s", c.in.Name(), c.to.Name)
 	}
@@ -223,6 +271,9 @@ func (c *conversion) run(cmd *cobra.Command, output string, force bool) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "note: "+note)
 	}
 	c.warn(cmd.ErrOrStderr())
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), c.document(paths))
+	}
 	if len(paths) > 1 {
 		fmt.Fprintf(cmd.OutOrStdout(), "%d files, %s to %s\n", len(paths), paths[0], paths[len(paths)-1])
 	}
@@ -513,10 +564,7 @@ func (c *conversion) print(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%d tensors copied as they are\n", len(c.copied))
 		return err
 	}
-	formats := map[string]int{}
-	for _, name := range c.copied {
-		formats[name]++
-	}
+	formats := c.copiedFormats()
 	var counts []string
 	for _, name := range slices.Sorted(maps.Keys(formats)) {
 		counts = append(counts, fmt.Sprintf("%d %s", formats[name], name))
@@ -530,15 +578,8 @@ func (c *conversion) printReport(w io.Writer) error {
 	var was, is int64
 	var total deviation.Sum
 	for _, r := range c.report {
-		how := "quantized"
-		switch {
-		case r.recoded:
-			how = "recoded, lossless"
-		case r.ternarized:
-			how = "ternarized, lossy"
-		}
 		t.row(term.Quote(r.Name), r.TypeName, r.to.Name, count.Grouped(r.Size), count.Grouped(r.bytes),
-			fmt.Sprintf("%.3g", r.NMSE()), fmt.Sprintf("%.3g", r.MaxAbs), how)
+			fmt.Sprintf("%.3g", r.NMSE()), fmt.Sprintf("%.3g", r.MaxAbs), r.how())
 		was, is = was+r.Size, is+r.bytes
 		total.Add(r.Sum)
 	}

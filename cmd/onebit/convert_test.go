@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"math"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/formats/safetensors"
 	"onebit/internal/half"
+	"onebit/internal/require"
 	"onebit/models"
 	"onebit/models/modeltest"
 	"onebit/models/synth"
@@ -163,6 +165,7 @@ func TestConvertPackedLlama(t *testing.T) {
 // are, keeps every weight in a format that has as many, in GGUF's order of queries and
 // keys; of one that has not the warning says which have.
 func TestConvertManyScales(t *testing.T) {
+	require.Unraced(t, "one thread computes it")
 	p, err := models.LookupPreset("tiny-llama")
 	check := func(err error) {
 		t.Helper()
@@ -236,5 +239,20 @@ func TestConvertManyScales(t *testing.T) {
 			}
 		}
 		check(made.Close())
+	}
+}
+
+func TestConvertJSON(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out.gguf")
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), nil, &stdout, &stderr, []string{"convert", tinyModel(t, "tiny-bitnet"), out, "--type", "tq2_0", "--json"}); code != 0 {
+		t.Fatal(stderr.String())
+	}
+	var d conversionDocument
+	if err := json.Unmarshal(stdout.Bytes(), &d); err != nil {
+		t.Fatalf("%v: %s", err, stdout.String())
+	}
+	if len(d.Files) != 1 || d.Files[0] != out || len(d.Converted) == 0 || d.Converted[0].To != "tq2_0" || d.Converted[0].How != "quantized" || d.Copied["f32"] == 0 {
+		t.Errorf("%+v", d)
 	}
 }

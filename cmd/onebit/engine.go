@@ -143,6 +143,9 @@ func preferVariant(name string, act kernels.Scheme) (cpu.Kernels, error) {
 		known = append(known, v.Name)
 	}
 	if slices.Contains(known, name) {
+		if err := checkScheme(name, act); err != nil {
+			return cpu.Kernels{}, err
+		}
 		return cpu.Prefer(name, act)
 	}
 	base, _, _ := strings.Cut(name, "-")
@@ -153,6 +156,22 @@ func preferVariant(name string, act kernels.Scheme) (cpu.Kernels, error) {
 	}
 	slices.Sort(known)
 	return cpu.Kernels{}, usagef("--variant: unknown variant %q (known: %s)", name, strings.Join(slices.Compact(known)[1:], ", "))
+}
+
+// checkScheme refuses a variant together with a scheme in which no format has it: the
+// best of that scheme would run in its place.
+func checkScheme(name string, act kernels.Scheme) error {
+	var has []string
+	for _, v := range kernels.Variants() {
+		if v.Name == name && !slices.Contains(has, string(v.Scheme)) {
+			has = append(has, string(v.Scheme))
+		}
+	}
+	if name == "" || act == "" || name == referenceVariant || slices.Contains(has, string(act)) {
+		return nil
+	}
+	slices.Sort(has)
+	return usagef("--variant %s takes activations in %s: no format has it with --act %s", name, strings.Join(has, " or "), act)
 }
 
 // cacheFormat is that of keys and values; nil is the usual one.

@@ -22,34 +22,57 @@ const (
 	pidOffset = 1
 )
 
-// lockFolder makes the folder of a run's results if need be and keeps other runs
-// out of it until unlock. The system releases the lock of a process that ends in any way.
-func lockFolder(dir string) (unlock func() error, err error) {
+// A folder is that of a run's results, with other runs kept out of it. What is
+// written goes there, whatever takes its name in the minutes of a run.
+type folder struct {
+	*os.Root
+	lock *flock.Flock
+}
+
+// openFolder makes the folder if need be, and locks it. The system releases the lock
+// of a process that ends in any way.
+func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, unwritable(err)
 	}
-	path := filepath.Join(dir, lockName)
-	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
-	held, err := lock.TryLock()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, unwritable(err)
+	}
+	f := &folder{root, flock.New(filepath.Join(dir, lockName), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))}
+	held, err := f.lock.TryLock()
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		return func() error { return nil }, nil // a file system without locks
+		return f, nil // a file system without locks
 	case err != nil:
-		return nil, unwritable(err)
+		return nil, errors.Join(unwritable(err), f.Close())
 	case !held:
-		return nil, fmt.Errorf("%s is in use by another onebit%s: wait for its end, or name another directory with -o", dir, lockHolder(path))
+		err = fmt.Errorf("%s is in use by another onebit%s: wait for its end, or name another directory with -o", dir, lockHolder(root))
+		return nil, errors.Join(err, f.Close())
 	}
 	// Without the number the lock still holds.
-	if f, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
-		f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), pidOffset)
-		f.Close()
+	if out, err := root.OpenFile(lockName, os.O_WRONLY, 0); err == nil {
+		out.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), pidOffset)
+		out.Close()
 	}
-	return lock.Close, nil
+	return f, nil
 }
 
-// lockHolder says which process holds a lock, "" if it isn't known.
-func lockHolder(path string) string {
-	f, err := os.Open(path)
+// Close also lets other runs into the folder.
+func (f *folder) Close() error { return errors.Join(f.lock.Close(), f.Root.Close()) }
+
+// lockFolder keeps other runs out of a folder, which is made if need be, until unlock.
+func lockFolder(dir string) (unlock func() error, err error) {
+	f, err := openFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f.Close, nil
+}
+
+// lockHolder says which process holds a folder's lock, "" if it isn't known.
+func lockHolder(root *os.Root) string {
+	f, err := root.Open(lockName)
 	if err != nil {
 		return ""
 	}
@@ -78,9 +101,9 @@ const (
 // is results.partial.txt until the first sample, which makes it results.txt:
 // a run that ends before has nothing to replace another's results by.
 type resultsFile struct {
-	dir    string
+	dir    string // its name when the run began
+	folder *folder
 	made   bool // the folder is this run's
-	unlock func() error
 	file   *os.File
 	named  bool // results.txt
 }
@@ -98,19 +121,29 @@ func takeFolder(dir string, force bool) (*resultsFile, error) {
 
 func createResults(dir string) (*resultsFile, error) {
 	made := !isDirectory(dir)
-	unlock, err := lockFolder(dir)
+	folder, err := openFolder(dir)
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Create(filepath.Join(dir, partialName))
+	file, err := folder.Create(partialName)
 	if err != nil {
-		return nil, errors.Join(unwritable(err), unlock())
+		return nil, errors.Join(unwritable(err), folder.Close())
 	}
-	return &resultsFile{dir: dir, made: made, unlock: unlock, file: file}, nil
+	return &resultsFile{dir: dir, folder: folder, made: made, file: file}, nil
 }
 
 // path is where the results are now.
-func (f *resultsFile) path() string { return f.file.Name() }
+func (f *resultsFile) path() string {
+	if f.named {
+		return filepath.Join(f.dir, resultsName)
+	}
+	return filepath.Join(f.dir, partialName)
+}
+
+// options are those of a report that goes beside the results.
+func (f *resultsFile) options(force bool) reports.WriteOptions {
+	return reports.WriteOptions{Force: force, Folder: f.folder.Root}
+}
 
 var samplePrefix = []byte("Benchmark")
 
@@ -127,37 +160,34 @@ func (f *resultsFile) Write(p []byte) (int, error) {
 // of the run before goes: its results render it again, and beside others' it
 // would lie. Windows renames closed files only.
 func (f *resultsFile) name() error {
-	partial, path := f.path(), filepath.Join(f.dir, resultsName)
 	if err := f.file.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(path, filepath.Join(f.dir, oldName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.folder.Rename(resultsName, oldName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot keep the earlier results: %w", err)
 	}
-	if err := os.Rename(partial, path); err != nil {
+	if err := f.folder.Rename(partialName, resultsName); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	file, err := f.folder.OpenFile(resultsName, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}
 	f.file, f.named = file, true
-	return reports.Remove(f.dir)
+	return reports.Remove(f.folder.Root)
 }
 
 // Close also lets other runs into the folder. A run that wrote nothing leaves
 // nothing.
 func (f *resultsFile) Close() error {
-	path := f.path()
 	info, err := f.file.Stat()
 	empty := err == nil && info.Size() == 0
 	err = errors.Join(err, f.file.Close())
 	if empty {
-		err = errors.Join(err, os.Remove(path))
+		err = errors.Join(err, f.folder.Remove(filepath.Base(f.path())))
 	}
-	err = errors.Join(err, f.unlock())
 	if empty && f.made {
-		err = errors.Join(err, os.Remove(filepath.Join(f.dir, lockName)), os.Remove(f.dir))
+		err = errors.Join(err, f.folder.lock.Close(), f.folder.Remove(lockName), f.folder.Close(), os.Remove(f.dir))
 	}
-	return err
+	return errors.Join(err, f.folder.Close())
 }

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"onebit/bench"
+	"onebit/reports"
 )
 
 // writeResults is a run that writes some texts into a folder.
@@ -116,4 +120,41 @@ func TestFolderInUse(t *testing.T) {
 	}
 	writeResults(t, dir, "BenchmarkA 1 1 ns/op\n")
 	wantFiles(t, dir, map[string]string{resultsName: "BenchmarkA 1 1 ns/op\n"})
+}
+
+// What takes the folder's name during a run is not written to: not by the results,
+// and not by the report beside them.
+func TestFolderReplacedByLink(t *testing.T) {
+	dir, theirs := filepath.Join(t.TempDir(), "report"), t.TempDir()
+	writeFileText(t, filepath.Join(theirs, resultsName), "theirs")
+	f, err := createResults(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := dir + ".moved"
+	if err := os.Rename(dir, moved); err != nil {
+		t.Skip("the system does not rename a folder that is open: ", err, f.Close())
+	}
+	if err := os.Symlink(theirs, dir); err != nil {
+		t.Skip("no links here: ", err, f.Close())
+	}
+	const text = "BenchmarkMatVec/format=a/variant=x/rows=2/cols=2 1 5 ns/op\n"
+	if _, err := io.WriteString(f, text); err != nil {
+		t.Fatal(err)
+	}
+	results, err := bench.Read(strings.NewReader(text), resultsName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(reports.Write(t.Context(), dir, results, f.options(false)), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(theirs); err != nil || len(left) != 1 {
+		t.Errorf("%d files in the folder of others (%v)", len(left), err)
+	}
+	wantFiles(t, theirs, map[string]string{resultsName: "theirs"})
+	wantFiles(t, moved, map[string]string{resultsName: text})
+	if _, err := os.Stat(filepath.Join(moved, "index.html")); err != nil {
+		t.Error(err)
+	}
 }

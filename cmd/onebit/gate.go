@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,6 +33,7 @@ type gateFlags struct {
 	limit        time.Duration
 	cpus         int
 	allowMissing bool
+	prove        bool
 	out          string
 	force        bool
 	profiles     int
@@ -43,8 +46,9 @@ func newGate() *cobra.Command {
 		Use:   "gate --base REF [PACKAGE…] [-- BENCH-FLAGS]",
 		Short: "Tell whether the benchmarks of a Go module became slower",
 		Long: paragraphs(`Compare the benchmarks of any Go module between a git revision (base) and the
-files as they are now (head), and exit with 0 if nothing became worse, 1 if
-something did, and 2 if that could not be decided or measured.`,
+files as they are now (head), and exit with 0 if nothing is proved to be worse
+than its threshold, 1 if something is, 2 if it could not be measured, and 3 if the
+machine was unfit. --prove demands proof that nothing is: 2 where there is none.`,
 			`Both revisions are built, base in a directory of its own that is removed again:
 the repository is only read. Submodules are what the revision says; a replacement
 or workspace outside of the repository is the same for both. Benchmarks run
@@ -52,7 +56,7 @@ interleaved, in processes of their own, and in every round the test binaries are
 linked with their functions in another order: what moves when unrelated code
 changes is noise here, not a verdict. Benchmarks of a package whose process takes
 long to start share one. The chance of any false alarm is below 1%, for all
-benchmarks together. go doc onebit/bench/gate says how.`,
+benchmarks together. In onebit's repository, go doc ./bench/gate says how.`,
 			`--base-binary and --head-binary compare two test binaries (go test -c), which run
 in the current directory, or two onebits.`,
 			`--suite compares onebit's own cases in its repository, or of two onebits: time,
@@ -82,11 +86,12 @@ more than 0.1%. Flags of onebit bench follow --.`,
 	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "take no longer in all, building and listing included")
 	flags.DurationVar(&f.limit, "case-limit", time.Minute, "a benchmark that runs for longer hangs")
 	flags.IntVar(&f.cpus, "cpu", 0, "GOMAXPROCS of what is measured, as go test -cpu has it (default: all)")
+	flags.BoolVar(&f.prove, "prove", false, "what is not proved to be within its threshold is no pass: exit 2")
 	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
 	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements and profiles to `DIR`, and what benchstat reads")
 	flags.BoolVar(&f.force, "force", false, "replace an index.html that onebit did not write")
 	flags.IntVar(&f.profiles, "profiles", 3, "profile as many as `N` of what became slower, the worst first, for 6 s each after the budget")
-	flags.BoolVar(&f.asJSON, "json", false, "print JSON, whose fields go doc onebit/bench/gate.Document explains")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON, whose fields go doc ./bench/gate.Document explains in onebit's repository")
 	cmd.AddCommand(newGateCalibrate())
 	return cmd
 }
@@ -144,11 +149,14 @@ func (f *gateFlags) run(cmd *cobra.Command, patterns []string) error {
 // recorded lets a comparison have its record, whose temporary folder goes when
 // the gate ends.
 func (f *gateFlags) recorded(cmd *cobra.Command, patterns []string, compare gateComparison) (report *gate.Report, err error) {
-	temp, err := os.MkdirTemp("", "onebit-gate-")
+	// A reader that has gone is an error of writing; as a signal it would end the
+	// program before its folder is removed.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	temp, remove, err := makeGateTemp()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	record, err := f.openRecord(temp)
 	if err != nil {
 		return nil, err
@@ -190,7 +198,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	defer progress.close()
 	options := gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: c.thresholds(rules), Better: c.Better,
-		Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
+		Prove: f.prove, Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
 		Warn:     func(text string) { f.warn(cmd, record, text) },
 		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
 	}

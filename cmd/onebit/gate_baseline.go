@@ -62,7 +62,7 @@ func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string, recor
 	defer progress.close()
 	options := gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: rules.ThresholdOf, Better: tests.Better,
-		Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
+		Prove: f.prove, Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
 		Warn:     func(text string) { f.warn(cmd, record, text) },
 		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
 	}

@@ -118,11 +118,11 @@ type playedNoise struct {
 
 // endToEnd gates real programs.
 func (f *calibrateFlags) endToEnd(cmd *cobra.Command) (all []playedNoise, err error) {
-	temp, err := os.MkdirTemp("", "onebit-gate-")
+	temp, remove, err := makeGateTemp()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	progress := newBenchProgress(cmd.ErrOrStderr())
 	defer progress.close()
 	moved, added, err := calibrate.Real(cmd.Context(), temp, calibrate.RealOptions{
@@ -195,11 +195,11 @@ func (f *calibrateFlags) recordTo(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	temp, err := os.MkdirTemp("", "onebit-gate-")
+	temp, remove, err := makeGateTemp()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	progress := newBenchProgress(cmd.ErrOrStderr())
 	defer progress.close()
 	recording, err := calibrate.Record(cmd.Context(), filepath.Join(temp, "module"), calibrate.RecordOptions{

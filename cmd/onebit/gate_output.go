@@ -18,6 +18,7 @@ import (
 	"onebit/bench"
 	"onebit/bench/cases"
 	"onebit/bench/gate"
+	"onebit/internal/bounded"
 	"onebit/internal/sysinfo"
 	"onebit/reports"
 )
@@ -78,7 +79,7 @@ func (r *gateRecord) read() (*gate.Results, error) {
 }
 
 func readGate(path string) (*gate.Results, error) {
-	file, err := os.Open(path)
+	file, err := bounded.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,7 +43,8 @@ The chance of any false change is at most 5%, for all benchmarks together, unles
 noise carries over from point to point. The output says if it does; --shuffles
 counts false alarms in your own files, in random order. A change shows after a dozen
 points of a few benchmarks, and after twenty of hundreds. A slow drift and a replaced
-machine are changes too. go doc onebit/bench/history says how it is done.
+machine are changes too. In onebit's repository, go doc ./bench/history says how it
+is done.
 
   onebit history results/
   onebit history results/ --repo . --unit all -o trends`,
@@ -150,16 +149,7 @@ func (f *historyFlags) publish(cmd *cobra.Command, view reports.HistoryView) (er
 	if err != nil || f.out == "" {
 		return err
 	}
-	unlock, err := lockFolder(f.out)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	if err := reports.WriteHistory(cmd.Context(), f.out, view, reports.WriteOptions{Force: f.force}); err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "page: %s\n", filepath.Join(f.out, "index.html"))
-	return nil
+	return intoFolder(cmd, f.out, f.force, func(opt reports.WriteOptions) error { return reports.WriteHistory(cmd.Context(), f.out, view, opt) })
 }
 
 // mostRanges is how many ranges of commits git is asked for: each takes it some

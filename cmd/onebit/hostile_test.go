@@ -115,6 +115,39 @@ func TestHostileResults(t *testing.T) {
 	graphic("the page", string(page))
 }
 
+// What another program called its benchmarks does not reach a terminal as it is.
+func TestHostileImport(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hyperfine.json")
+	name, err := json.Marshal(hostileName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFileText(t, path, `{"results": [{"command": `+string(name)+`, "mean": 1.01, "times": [1.01, 1.02]}]}`)
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), nil, &stdout, &stderr, []string{"import", path}); code != 0 {
+		t.Fatal(stderr.String())
+	}
+	for _, text := range []string{stdout.String(), stderr.String()} {
+		if at := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) && r != '\n' }); at >= 0 {
+			t.Errorf("%+q", text[max(0, at-40):min(len(text), at+40)])
+		}
+	}
+	if samples := strings.Count(stdout.String(), "\nBenchmark"); samples != 2 {
+		t.Errorf("%d samples:\n%s", samples, stdout.String())
+	}
+}
+
+// A model's text commands no terminal, and goes elsewhere as it is.
+func TestScreen(t *testing.T) {
+	for terminal, want := range map[bool]string{true: "\\x1b[2J\n", false: "\x1b[2J\n"} {
+		var shown bytes.Buffer
+		g := generation{out: screen(&shown, terminal)}
+		if err := g.write("\x1b[2J\n"); err != nil || shown.String() != want || g.text.String() != "\x1b[2J\n" {
+			t.Errorf("to a terminal %v: %q (%v), want %q", terminal, shown.String(), err, want)
+		}
+	}
+}
+
 func TestHostileJSON(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	if code := run(t.Context(), nil, &stdout, &stderr, []string{"inspect", hostileModel(t), "--json"}); code != 0 {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +11,7 @@ import (
 	"onebit/bench/foreign"
 	"onebit/internal/bounded"
 	"onebit/internal/count"
+	"onebit/internal/term"
 )
 
 func newImport() *cobra.Command {
@@ -28,7 +31,8 @@ standard input. These are known, by their content:
 ` + strings.Join(kinds, "\n") + `
 
 Nothing is invented: means stay single samples, with a warning that their spread
-is not known. go doc onebit/bench/foreign says what becomes of each field.`,
+is not known. In onebit's repository, go doc ./bench/foreign says what becomes of
+each field.`,
 		Example: `  llama-bench -m model.gguf -o json | onebit import - -o llama.txt
   onebit report llama.txt onebit-report/results.txt`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -59,13 +63,22 @@ func importFile(cmd *cobra.Command, path, out string, force bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	// Names and settings are another program's, and go to terminals.
+	write := func(w io.Writer) error {
+		var text bytes.Buffer
+		if err := results.Write(&text); err != nil {
+			return err
+		}
+		_, err := w.Write(term.Clean(text.Bytes()))
+		return err
+	}
 	stderr := cmd.ErrOrStderr()
 	fmt.Fprintf(stderr, "%s: %s: %s\n", path, kind.Name, count.Of(len(results.Samples), "sample"))
 	for _, w := range results.Warnings {
-		fmt.Fprintf(stderr, "onebit: warning: %s\n", w)
+		fmt.Fprintf(stderr, "onebit: warning: %s\n", term.Text(w))
 	}
 	if out == "" {
-		return results.Write(cmd.OutOrStdout())
+		return write(cmd.OutOrStdout())
 	}
-	return writeFile(cmd.Context(), out, force, results.Write)
+	return writeFile(cmd.Context(), out, force, write)
 }

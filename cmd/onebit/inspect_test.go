@@ -12,6 +12,7 @@ import (
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/formats/gguf"
+	"onebit/internal/require"
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/synth"
@@ -20,6 +21,7 @@ import (
 // inspect says of every generation of Prism's files who reads it, and of others
 // nothing.
 func TestInspectGenerations(t *testing.T) {
+	require.Unraced(t, "one thread computes it")
 	for _, tt := range []struct {
 		preset string
 		typ    *formats.Type // of matrices; nil: the preset's

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/perf/benchproc"
 
 	"onebit/bench"
 	"onebit/bench/cases"
-	"onebit/internal/count"
 	"onebit/internal/cpu"
 	"onebit/internal/sysinfo"
 )
@@ -100,15 +97,10 @@ func (f *machineFlags) check(cmd *cobra.Command, host sysinfo.Host) error {
 	if changed("output") && f.out == "" {
 		return usagef("--output is empty")
 	}
-	if _, err := benchproc.NewFilter(cmp.Or(f.filter, "*")); err != nil {
+	if _, err := bench.ParseFilter(f.filter); err != nil {
 		return usagef("--filter: %w", err)
 	}
-	for _, n := range f.threads {
-		if n < 1 || n > host.UsableCPUs {
-			return usagef("--threads %d: this process may use %s; give 1 to %d", n, count.Of(host.UsableCPUs, "CPU"), host.UsableCPUs)
-		}
-	}
-	return nil
+	return checkThreads(f.threads, host.UsableCPUs)
 }
 
 func (f *machineFlags) run(cmd *cobra.Command) (err error) {
@@ -131,7 +123,7 @@ func (f *machineFlags) run(cmd *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	results, err := f.measure(cmd, f.joined(cmd, suite, host, started), started, file)
-	return errors.Join(err, shared.report(cmd, results, file.path(), err))
+	return errors.Join(err, shared.report(cmd, results, file, err))
 }
 
 // suite returns the ceilings to measure.
@@ -157,7 +149,7 @@ func (f *machineFlags) suite(host sysinfo.Host, started time.Time) (*cases.Suite
 
 func (f *machineFlags) joined(cmd *cobra.Command, suite *cases.Suite, host sysinfo.Host, started time.Time) bench.Suite {
 	more := append([]bench.Setting{
-		{Key: "commit", Value: thisBuild(cmd.Context()).Commit},
+		{Key: "commit", Value: thisBuild().Commit},
 		{Key: "command", Value: strings.Join(append([]string{"onebit", machineName}, quoted(arguments(cmd.Flags()))...), " ")},
 		{Key: "seed", Value: strconv.FormatUint(f.seed, 10)},
 	}, suite.Settings...)
@@ -186,7 +178,7 @@ func (f *machineFlags) measure(cmd *cobra.Command, suite bench.Suite, started ti
 	}
 	stderr := cmd.ErrOrStderr()
 	plan := runner.Plan(suite)
-	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(suite, plan), plan.Estimate.Round(time.Second))
+	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(suite, plan, f.count > 0), plan.Estimate.Round(time.Second))
 	bar := newBenchProgress(stderr)
 	runner.Progress = bar.show
 	defer bar.close()

@@ -2,9 +2,7 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -46,13 +44,5 @@ func reportMachines(cmd *cobra.Command, machines []reports.Machine, kind, dir st
 	default:
 		return usagef("several machines side by side have no form %q: choose html or table, or give one file", kind)
 	}
-	unlock, err := lockFolder(dir)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(reports.WriteMachines(dir, machines, reports.WriteOptions{Force: force}), unlock()); err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir, "index.html"))
-	return nil
+	return intoFolder(cmd, dir, force, func(opt reports.WriteOptions) error { return reports.WriteMachines(dir, machines, opt) })
 }

@@ -17,16 +17,27 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"onebit/internal/mmap"
 	"onebit/internal/term"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), ends()...)
 	// The first signal asks for a clean end; unregistering lets a second kill.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Stdin, os.Stdout, os.Stderr, os.Args[1:]))
+}
+
+// ends are the signals that ask for an end. A closed terminal's is one, unless
+// nohup has it ignored.
+func ends() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
 }
 
 // run is the whole program; it returns the exit status.
@@ -116,13 +127,17 @@ func newRoot() *cobra.Command {
 	root.Flags().BoolVar(&version, "version", false, "say which onebit this is")
 	root.SuggestionsMinimumDistance = 2 // letters of a verb that may be wrong
 	root.SetHelpCommand(newHelp())
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%w", err) })
+	root.SetFlagErrorFunc(wrongFlag)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages", fmt.Sprintf("Flags.FlagUsagesWrapped %d", helpWidth)))
 	for _, verb := range verbs {
 		root.AddCommand(verb())
 	}
 	addCompletions(root)
 	return root
 }
+
+// helpWidth is the columns that help has: those of the smallest usual terminal.
+const helpWidth = 80
 
 // newHelp replaces cobra's, which succeeds on a verb that does not exist.
 func newHelp() *cobra.Command {
@@ -138,6 +153,29 @@ func newHelp() *cobra.Command {
 			return verb.Help()
 		},
 	}
+}
+
+// wrongFlag says what is wrong with a flag, if the verb is not: of one that does not
+// exist the root's flags are parsed.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 {
+		return unknownVerb(cmd, args[0])
+	}
+	var value *pflag.InvalidValueError
+	if !errors.As(err, &value) {
+		return usagef("%w", err)
+	}
+	flag := value.GetFlag()
+	want, known := wantedValues[strings.TrimSuffix(flag.Value.Type(), "Slice")]
+	if !known {
+		return usagef("--%s %s: %w", flag.Name, term.Quote(value.GetValue()), value.Unwrap())
+	}
+	return usagef("--%s %s: give %s", flag.Name, term.Quote(value.GetValue()), want)
+}
+
+// wantedValues say what a flag takes, by its type.
+var wantedValues = map[string]string{
+	"int": "a whole number", "uint64": "a whole number from 0 on", "float64": "a number", "duration": "a length of time such as 20ms or 2m", "bool": "true or false",
 }
 
 func unknownVerb(root *cobra.Command, verb string) error {

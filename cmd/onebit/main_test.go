@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"onebit/formats/gguf"
+	"onebit/internal/require"
+	"onebit/internal/sysinfo"
 	"onebit/metal"
 	"onebit/metal/softmetal/frameworks"
 	"onebit/models/modeltest"
@@ -24,6 +27,7 @@ import (
 
 // The scripts run the real main in a process of its own.
 func TestMain(m *testing.M) {
+	sysinfo.Describe()
 	if os.Getenv(playMetal) != "" {
 		metal.Provide(func() (metal.Frameworks, error) { return frameworks.Load() })
 	}
@@ -34,19 +38,41 @@ func TestMain(m *testing.M) {
 // METAL_CACHE is where it is compiled, for XDG_CACHE_HOME.
 const playMetal = "ONEBIT_TEST_PLAY_METAL"
 
+// testMachine describes the machine that a script finds, see sysinfo.Describe. It has
+// small caches and little memory, so that no script reads through the caches of a
+// server to measure beside them, and differs as those who run the tests say.
+const testMachine = "ONEBIT_TEST_MACHINE"
+
+func describedMachine() string {
+	parts := []string{"l1d=32K,l2=1M,l3=4M", os.Getenv(testMachine), "mem=64M"}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ",")
+}
+
+// TestScripts runs the scripts, where tests are short a drawn quarter of them.
 func TestScripts(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/script/*.txt")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("%d scripts, %v", len(scripts), err)
+	}
+	if testing.Short() {
+		scripts = require.Draw(t, 4, scripts)
+	}
 	// A script has no home, where Go would keep what it has built.
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
 		t.Logf("scripts that build are skipped: %v", err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Files:               scripts,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
 			env.Setenv("ENOENT", noSuchFile())
+			env.Setenv(testMachine, describedMachine())
+			for _, name := range []string{"GODEBUG", "GOMAXPROCS"} {
+				env.Setenv(name, os.Getenv(name))
+			}
 			if cache, err := os.UserCacheDir(); err == nil {
 				env.Setenv("METAL_CACHE", cache)
 			}
@@ -61,10 +87,14 @@ func TestScripts(t *testing.T) {
 			"commits":  commits,
 			"split":    split,
 			"await":    await,
+			"fixture":  fixture,
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond == "root" {
+			switch cond {
+			case "root":
 				return os.Geteuid() == 0, nil
+			case "all":
+				return require.All(), nil
 			}
 			return false, strconv.ErrSyntax
 		},

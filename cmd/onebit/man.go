@@ -19,7 +19,7 @@ need be. man -l DIR/onebit.1 shows one; in a directory such as
 ~/.local/share/man/man1 they are found by name.`,
 		Args: exactArgs("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return writeManual(cmd.Root(), args[0], thisBuild(cmd.Context()))
+			return writeManual(cmd.Root(), args[0], thisBuild())
 		},
 	}
 }

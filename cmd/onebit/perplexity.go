@@ -316,12 +316,12 @@ func (f *perplexityFlags) measure(cmd *cobra.Command, r *perplexityResult, s, re
 	})
 }
 
-// evaluate shows the estimate so far on w if that is a terminal.
+// evaluate shows the estimate so far.
 func (r *perplexityResult) evaluate(ctx context.Context, w io.Writer, s, reference perplexity.Session, ids []int) error {
+	show := newSigns(w, clock.Now).show
 	if isTerminal(w) {
 		defer fmt.Fprint(w, "\r\x1b[K")
-	} else {
-		w = io.Discard
+		show = func(format string, args ...any) { fmt.Fprintf(w, "\r"+format+"\x1b[K", args...) }
 	}
 	start := clock.Now()
 	for e, err := range r.protocol.Compare(ctx, s, reference, ids) {
@@ -333,7 +333,7 @@ func (r *perplexityResult) evaluate(ctx context.Context, w io.Writer, s, referen
 		}
 		r.estimate, r.duration = e, clock.Since(start)
 		ppl, stdErr := e.PPL()
-		fmt.Fprintf(w, "\rwindow %d of %d: ppl %s\x1b[K", e.Windows, r.planned, plusMinus(4)(ppl, stdErr))
+		show("window %d of %d: ppl %s", e.Windows, r.planned, plusMinus(4)(ppl, stdErr))
 		if e.Windows == r.planned {
 			break
 		}

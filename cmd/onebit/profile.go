@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -68,9 +67,9 @@ model's is --preset bonsai-1.7b.
 With -o, DIR gets index.html, with a timeline by thread; flame.svg; results.txt,
 which compare, report and benchstat read; trace.json for Perfetto (ui.perfetto.dev)
 or chrome://tracing; and cpu.pprof for go tool pprof, with the labels test, block,
-op, tensor, activity and thread. go doc
-onebit/bench/profile says how the bounds are computed. Ctrl-C ends the run; what
-was measured until then is printed and kept.
+op, tensor, activity and thread. In onebit's repository,
+go doc ./bench/profile says how the bounds are computed. Ctrl-C ends the run; what was
+measured until then is printed and kept.
 
 With --kernel, one kernel is looked at down to its instructions: the functions that
 it spends its time in, their hot loop with samples by instruction, what 128 weights
@@ -99,7 +98,7 @@ disassembles.
 	flags.StringSliceVar(&f.blocks, "block", nil, "show these blocks only, by number; outside: the embedding and the output")
 	flags.BoolVar(&f.check, "check", true, "measure what-ifs too, where it is cheap")
 	f.kernel.register(flags)
-	flags.BoolVar(&f.counted, "counters", false, "count cycles, misses, page faults and switches of each operation, as far as they can be counted here (go doc onebit/bench/counters)")
+	flags.BoolVar(&f.counted, "counters", false, "count cycles, misses, page faults and switches of each operation, as far as they can be counted here")
 	flags.StringVar(&f.machine, "machine", "", "take the ceilings from this results `FILE` of onebit machine, with as many threads (default: measure them, in a second)")
 	flags.StringVarP(&f.out, "output", "o", "", "write the profile to `DIR`")
 	flags.BoolVar(&f.force, "force", false, "replace an index.html in DIR that onebit did not write")
@@ -169,16 +168,16 @@ func (f *profileFlags) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	out := io.Discard
+	var file *resultsFile
 	if f.out != "" {
-		file, err := createResults(f.out)
-		if err != nil {
+		if file, err = createResults(f.out); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
 		out = file
 	}
 	results, err := f.measure(cmd, p, out)
-	return errors.Join(err, f.publish(cmd, p.Profile, results))
+	return errors.Join(err, f.publish(cmd, p.Profile, results, file))
 }
 
 // open opens the model, or makes it.
@@ -263,9 +262,6 @@ func (f *profileFlags) checkFilter(p *cases.Profiling) error {
 
 // measure runs the studies and what comes before and after them.
 func (f *profileFlags) measure(cmd *cobra.Command, p *cases.Profiling, out io.Writer) (*bench.Results, error) {
-	if err := p.Measured(); err != nil {
-		return nil, err
-	}
 	var counted []bench.Setting
 	if f.meter != nil {
 		counted = f.meter.Settings()
@@ -275,7 +271,7 @@ func (f *profileFlags) measure(cmd *cobra.Command, p *cases.Profiling, out io.Wr
 
 // publish prints and writes what was measured, also of a run that did not
 // finish: what there is must not be lost.
-func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, results *bench.Results) error {
+func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, results *bench.Results, file *resultsFile) error {
 	tests := slices.DeleteFunc(p.Tests, func(t *profile.Test) bool { return len(t.Passes) == 0 })
 	if p.Tests = tests; len(tests) == 0 {
 		return nil
@@ -291,21 +287,12 @@ func (f *profileFlags) publish(cmd *cobra.Command, p *profile.Profile, results *
 		p.Warnings = append(p.Warnings, results.Warnings...)
 	}
 	err := f.print(cmd.OutOrStdout(), p)
-	if f.out == "" {
+	if f.out == "" || results == nil {
 		return err
 	}
-	// A run that was interrupted writes what it has.
-	ctx := context.WithoutCancel(cmd.Context())
-	for _, file := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{{"trace.json", p.WriteTrace}, {"cpu.pprof", p.WritePprof}} {
-		err = errors.Join(err, writeFile(ctx, filepath.Join(f.out, file.name), true, file.write))
-	}
-	if results != nil {
-		err = errors.Join(err, reports.WriteProfile(f.out, p, results, reports.WriteOptions{Force: f.force}))
-	}
-	if err == nil {
+	opt := file.options(f.force)
+	opt.Beside = []reports.File{{Name: "trace.json", Write: p.WriteTrace}, {Name: "cpu.pprof", Write: p.WritePprof}}
+	if err = errors.Join(err, reports.WriteProfile(f.out, p, results, opt)); err == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", filepath.Join(f.out, "index.html"))
 	}
 	return err

@@ -141,9 +141,9 @@ func (f *profileFlags) runKernel(cmd *cobra.Command) (err error) {
 		return fmt.Errorf("--kernel %s: %w", f.kernel.name, err)
 	}
 	out := io.Discard
+	var file *resultsFile
 	if f.out != "" {
-		file, err := takeFolder(f.out, f.force)
-		if err != nil {
+		if file, err = takeFolder(f.out, f.force); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
@@ -165,7 +165,7 @@ func (f *profileFlags) runKernel(cmd *cobra.Command) (err error) {
 	defer func() { err = errors.Join(err, p.Close()) }()
 	results, err := runStudies(cmd, p.Suite, out)
 	progress.close()
-	return errors.Join(err, f.publishKernel(cmd, p.Kernel, results))
+	return errors.Join(err, f.publishKernel(cmd, p.Kernel, results, file))
 }
 
 // runStudies measures a profile's suite. What fails is an error.
@@ -174,8 +174,8 @@ func runStudies(cmd *cobra.Command, suite bench.Suite, out io.Writer, more ...be
 	for _, w := range append(cmd.Flags().Args(), arguments(cmd.Flags())...) {
 		command = append(command, shellQuote(w))
 	}
-	more = append(more, bench.Setting{Key: "commit", Value: thisBuild(cmd.Context()).Commit}, bench.Setting{Key: "command", Value: strings.Join(command, " ")})
-	suite.Settings = cases.Settings(sysinfo.Probe(), time.Now(), more...)
+	more = append(more, bench.Setting{Key: "commit", Value: thisBuild().Commit}, bench.Setting{Key: "command", Value: strings.Join(command, " ")})
+	suite.Settings = cases.Settings(sysinfo.Probe(), time.Now(), append(suite.Settings, more...)...)
 	results, err := (&bench.Runner{Seed: 1}).Run(cmd.Context(), suite, out)
 	if err == nil && len(results.Failures) > 0 {
 		err = errors.New(results.Failures[0].Reason)
@@ -185,7 +185,7 @@ func runStudies(cmd *cobra.Command, suite bench.Suite, out io.Writer, more ...be
 
 // publishKernel prints and writes what was found, also of a run that did not
 // finish.
-func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, results *bench.Results) error {
+func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, results *bench.Results, file *resultsFile) error {
 	if k.Rounds == 0 {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (f *profileFlags) publishKernel(cmd *cobra.Command, k *profile.Kernel, resu
 	if f.out == "" || results == nil {
 		return err
 	}
-	if err = errors.Join(err, reports.WriteKernel(f.out, k, results, reports.WriteOptions{Force: f.force})); err == nil {
+	if err = errors.Join(err, reports.WriteKernel(f.out, k, results, file.options(f.force))); err == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "profile: %s\n", filepath.Join(f.out, "index.html"))
 	}
 	return err

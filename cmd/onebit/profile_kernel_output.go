@@ -13,7 +13,11 @@ import (
 )
 
 func printKernel(w io.Writer, k *profile.Kernel) error {
-	fmt.Fprintf(w, "%s/%s/%s on %s: %s\n\n", k.Format, k.Variant, k.Act, k.CPU, k.Summary)
+	fmt.Fprintf(w, "%s/%s/%s on %s: %s\n", k.Format, k.Variant, k.Act, k.CPU, k.Summary)
+	if verdict := k.Verdict(); verdict != "" {
+		fmt.Fprintln(w, verdict)
+	}
+	fmt.Fprintln(w)
 	for _, print := range []func(io.Writer, *profile.Kernel) error{printKernelRuns, printFunctions, printMix, printBounds, printHotLoop} {
 		if err := print(w, k); err != nil {
 			return err

@@ -228,16 +228,13 @@ func printWhatIfs(w io.Writer, all []profile.WhatIf) error {
 		return nil
 	}
 	fmt.Fprintln(w)
-	table := newTable(w, "WHAT IF", "TIME/TOKEN, COMPUTED", "MEASURED")
+	table := newTable(w, "WHAT IF", "TIME/TOKEN", "BECAUSE")
 	for _, x := range all {
-		computed, measured := "-", x.Why
-		if !math.IsNaN(x.Computed) {
-			computed = fmt.Sprintf("%+.1f%%", 100*x.Computed)
+		believed := "-"
+		if f := x.Believed(); !math.IsNaN(f.Center) {
+			believed = change(f)
 		}
-		if measured == "" {
-			measured = change(x.Measured)
-		}
-		table.row(x.Name, computed, measured)
+		table.row(x.Name, believed, x.Because())
 	}
 	return table.flush()
 }
@@ -355,7 +352,9 @@ func memoryJSON(m *profile.Memory) profileMemory {
 // A profileWhatIf has changes of the time of a token, as a share of it.
 type profileWhatIf struct {
 	Name     string     `json:"name"`
-	Computed *float64   `json:"computed"`
+	Believed jsonFigure `json:"believed"`
+	Because  string     `json:"because"`
+	Computed *float64   `json:"computed"` // null if it was refuted, too
 	Measured jsonFigure `json:"measured"`
 	Why      string     `json:"not_measured,omitempty"`
 }
@@ -418,7 +417,11 @@ func (f *profileFlags) document(p *profile.Profile) profileDocument {
 		d.Ceilings.Levels = append(d.Ceilings.Levels, profileLevel{l.Name, l.Bytes, l.Rate})
 	}
 	for _, x := range p.WhatIfs {
-		d.WhatIfs = append(d.WhatIfs, profileWhatIf{x.Name, finite(x.Computed), figureJSON(x.Measured), x.Why})
+		what := profileWhatIf{x.Name, figureJSON(x.Believed()), x.Because(), finite(x.Computed), figureJSON(x.Measured), x.Why}
+		if x.Refuted() {
+			what.Computed = nil
+		}
+		d.WhatIfs = append(d.WhatIfs, what)
 	}
 	for _, t := range p.Tests {
 		d.Tests = append(d.Tests, f.testJSON(p, t))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -58,14 +57,14 @@ output; else DIR gets index.html and plots/*.png, in the place of an earlier rep
 			if machines := ceilingsOf(results); machines != nil {
 				return reportMachines(cmd, machines, kind, out, force)
 			}
-			if kind != "" {
+			switch kind {
+			case "":
+			case "table":
+				return reports.WriteFleetTable(cmd.Context(), cmd.OutOrStdout(), results, terminalWidth(cmd.OutOrStdout()))
+			default:
 				return form.RenderFleet(cmd.Context(), cmd.OutOrStdout(), results)
 			}
-			if err := writeFleet(cmd.Context(), out, results, reports.WriteOptions{Force: force}); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(out, "index.html"))
-			return nil
+			return intoFolder(cmd, out, force, func(opt reports.WriteOptions) error { return reports.WriteFleet(cmd.Context(), out, results, opt) })
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "onebit-report", "`DIR` to write to")
@@ -98,15 +97,7 @@ func reportGate(cmd *cobra.Command, paths []string, kind, dir string, force bool
 	default:
 		return usagef("results of a gate have no form %q: choose html, markdown, table or json", kind)
 	}
-	unlock, err := lockFolder(dir)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(reports.WriteGate(dir, results, reports.WriteOptions{Force: force}), unlock()); err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir, "index.html"))
-	return nil
+	return intoFolder(cmd, dir, force, func(opt reports.WriteOptions) error { return reports.WriteGate(dir, results, opt) })
 }
 
 // readFleet reads the files of the command line.
@@ -144,11 +135,15 @@ func labelledFile(arg string) (bench.File, error) {
 	return bench.File{Path: path, Label: name}, nil
 }
 
-// writeFleet writes a report into a folder that no run is using.
-func writeFleet(ctx context.Context, dir string, results *bench.Fleet, opt reports.WriteOptions) error {
-	unlock, err := lockFolder(dir)
+// intoFolder writes a report into a folder that no run is using.
+func intoFolder(cmd *cobra.Command, dir string, force bool, write func(reports.WriteOptions) error) error {
+	folder, err := openFolder(dir)
 	if err != nil {
 		return err
 	}
-	return errors.Join(reports.WriteFleet(ctx, dir, results, opt), unlock())
+	if err := errors.Join(write(reports.WriteOptions{Force: force, Folder: folder.Root}), folder.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(dir, "index.html"))
+	return nil
 }

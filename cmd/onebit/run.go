@@ -16,6 +16,7 @@ import (
 	"onebit/internal/bounded"
 	"onebit/internal/clock"
 	"onebit/internal/count"
+	"onebit/internal/term"
 	"onebit/models"
 	"onebit/models/arch"
 	"onebit/models/engine/cpu"
@@ -47,9 +48,10 @@ small models of Go's documentation that are inside the program. The text goes to
 standard error: load is the time until the model was ready, its tokenizer apart, as
 bench measures it; ready and first token count from the program's start.
 
-Without --temp, each token is the likeliest, and the same prompt gives the same
-text with any number of threads and on any machine. With --temp, tokens are
-drawn, the same ones for the same --seed; Bonsai is meant to be run with
+Without --temp, each token is the likeliest, unless the file suggests how its tokens
+are drawn (general.sampling.*), as those inside the program do; --temp 0 takes the
+likeliest. With --temp, tokens are drawn, the same ones for the same --seed. Either way the
+same prompt gives the same text with any number of threads and on any machine. Bonsai is meant to be run with
   --temp 0.5 --top-k 20 --top-p 0.85
 
 With --chat and no -p, it is a conversation: each line of standard input is a turn
@@ -81,7 +83,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.effort, "effort", "", "with --chat, how much it thinks: low, medium or xhigh, if it has learned these (Bonsai 2)")
 	flags.IntVarP(&f.length, "tokens", "n", 128, "most tokens to generate; -1: until the model ends or the context is full, as in a conversation by default")
 	flags.IntVar(&f.context, "ctx", 0, "tokens of context (default: what the prompt and -n need, 4096 for -n -1 and for a conversation; at most the model's)")
-	flags.Float64Var(&f.sampling.Temperature, "temp", 0, "temperature; 0: always the likeliest token")
+	flags.Float64Var(&f.sampling.Temperature, "temp", 0, "temperature; 0: always the likeliest token (default: what the file suggests, else 0)")
 	flags.IntVar(&f.sampling.TopK, "top-k", 0, "draw among the so many likeliest tokens (default: all)")
 	flags.Float64Var(&f.sampling.TopP, "top-p", 0, "draw among the likeliest tokens that have this much of the probability (default: all)")
 	flags.Float64Var(&f.sampling.MinP, "min-p", 0, "draw among tokens with this share of the likeliest one's probability (default: all)")
@@ -130,10 +132,13 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 	for _, note := range models.Notes(en.Source()) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "note: "+note)
 	}
+	if sampler, err = f.suggested(cmd, en, sampler); err != nil {
+		return err
+	}
 	if f.conversation() {
 		return f.converse(cmd, en, sampler, begin, collect)
 	}
-	prompt, err := f.encode(en.Tokenizer)
+	prompt, err := f.encode(en.Tokenizer, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -145,7 +150,7 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 
 	g := &generation{openModel: en, session: session, sampler: sampler, speculator: f.speculator(cmd, en), begin: begin, collect: collect, limit: f.length, ignoreEnd: f.ignoreEnd}
 	if !f.json {
-		g.out = cmd.OutOrStdout()
+		g.out = screen(cmd.OutOrStdout(), isTerminal(cmd.OutOrStdout()))
 	}
 	runErr := g.run(cmd.Context(), prompt)
 	if g.refused() {
@@ -159,6 +164,36 @@ func (f *runFlags) run(cmd *cobra.Command, path string) (err error) {
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), g.summary()+headAdvice(g.heads))
 	return runErr
+}
+
+// suggested is the sampler that was asked for, or the one that the model's file suggests
+// where nobody said how tokens are drawn, which is told.
+func (f *runFlags) suggested(cmd *cobra.Command, en *openModel, asked *models.Sampler) (*models.Sampler, error) {
+	flags := cmd.Flags()
+	if flags.Changed("temp") || flags.Changed("repeat-penalty") {
+		return asked, nil
+	}
+	opt, ok, err := models.SuggestedSampling(en.Source())
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok && flags.Changed("seed"):
+		return nil, usagef("--seed has no effect without --temp")
+	case !ok:
+		return asked, nil
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "note: tokens are drawn as the file suggests: %s; --temp 0 takes the likeliest\n", opt)
+	opt.Seed = f.sampling.Seed
+	return models.NewSampler(opt)
+}
+
+// screen is where a model's text goes: as it is to a file or program, and without
+// commands to a terminal.
+func screen(w io.Writer, terminal bool) io.Writer {
+	if terminal {
+		return term.NewWriter(w)
+	}
+	return w
 }
 
 // conversation reports whether a person is to take turns with the model.
@@ -188,7 +223,7 @@ func (f *runFlags) check(cmd *cobra.Command) (*models.Sampler, error) {
 	}
 	if f.sampling.Temperature == 0 {
 		for _, name := range []string{"top-k", "top-p", "min-p", "seed"} {
-			if flags.Changed(name) {
+			if flags.Changed(name) && (name != "seed" || flags.Changed("temp")) {
 				return nil, usagef("--%s has no effect without --temp", name)
 			}
 		}
@@ -226,10 +261,10 @@ func readPrompt(r io.Reader) (string, error) {
 }
 
 // encode returns the tokens of the prompt.
-func (f *runFlags) encode(t *tokenizer.Tokenizer) ([]int, error) {
+func (f *runFlags) encode(t *tokenizer.Tokenizer, notes io.Writer) ([]int, error) {
 	ids := t.Encode(f.prompt, tokenizer.Options{AddSpecial: true, ParseSpecial: true})
 	if f.chat != "" {
-		chat, err := f.template(t)
+		chat, err := f.template(t, notes)
 		if err != nil {
 			return nil, err
 		}
@@ -247,8 +282,8 @@ func (f *runFlags) encode(t *tokenizer.Tokenizer) ([]int, error) {
 
 // template returns the layout of the conversation, with the thinking that was
 // asked for.
-func (f *runFlags) template(t *tokenizer.Tokenizer) (*arch.Chat, error) {
-	chat, err := f.layout(t)
+func (f *runFlags) template(t *tokenizer.Tokenizer, notes io.Writer) (*arch.Chat, error) {
+	chat, err := f.layout(t, notes)
 	if err != nil || f.think == "" && f.effort == "" {
 		return chat, err
 	}
@@ -260,11 +295,14 @@ func (f *runFlags) template(t *tokenizer.Tokenizer) (*arch.Chat, error) {
 	return chat, nil
 }
 
-func (f *runFlags) layout(t *tokenizer.Tokenizer) (*arch.Chat, error) {
+func (f *runFlags) layout(t *tokenizer.Tokenizer, notes io.Writer) (*arch.Chat, error) {
 	if f.chat == chatOfModel {
 		chat, err := t.Chat(models.Chats())
 		if err != nil {
 			return nil, fmt.Errorf("--chat: %w", err)
+		}
+		if !t.HasChatTemplate() {
+			fmt.Fprintf(notes, "note: the model's file tells of no conversation: it is laid out as %s, which the model may never have learned, and it may only go on with the text\n", chat.Name)
 		}
 		return chat, nil
 	}

@@ -89,7 +89,7 @@ func recipeList() string {
 	var b strings.Builder
 	t := newTable(&b)
 	for _, r := range lm.Recipes() {
-		t.row("  "+r.Key(), fmt.Sprintf("%s, %s: %d blocks of %d, %d tokens; %d steps of %d × %d tokens", r.Architecture, r.Form, r.Layers, r.Hidden, r.Vocab, r.Steps, r.Batch, r.Context))
+		t.row("  "+r.Base, fmt.Sprintf("%s, %s: %d blocks of %d, %d tokens; %d steps of %d × %d tokens", r.Architecture, r.Form, r.Layers, r.Hidden, r.Vocab, r.Steps, r.Batch, r.Context))
 	}
 	t.flush()
 	return strings.TrimRight(b.String(), "\n")
@@ -121,7 +121,7 @@ var recipeFlags = []recipeFlag{
 	{stepsFlag, "steps; beside --resume the run ends there, and the learning rate falls towards that from now on", func(r *lm.Recipe) any { return &r.Steps }},
 	{"rate", "learning rate after the warm-up", func(r *lm.Recipe) any { return &r.Rate }},
 	{"last-rate", "learning rate of the last step, as a share of --rate", func(r *lm.Recipe) any { return &r.LastRate }},
-	{"warmup", "steps of warm-up", func(r *lm.Recipe) any { return &r.Warmup }},
+	{"warmup", "steps of warm-up; of a run whose --steps are given, a tenth of them at most where this is not", func(r *lm.Recipe) any { return &r.Warmup }},
 	{"optimizer", "optimizer: " + strings.Join(train.RuleNames(), ", "), func(r *lm.Recipe) any { return &r.Optimizer }},
 	{"decay", "weight decay of matrices", func(r *lm.Recipe) any { return &r.Decay }},
 	{"clip", "largest norm of the gradients; 0: any", func(r *lm.Recipe) any { return &r.Clip }},
@@ -203,7 +203,10 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 			flag.set(&recipe, &f.recipe)
 		}
 	}
-	recipe.From = f.from
+	if cmd.Flags().Changed(stepsFlag) && !cmd.Flags().Changed("warmup") {
+		recipe.FitWarmup()
+	}
+	recipe.From, recipe.Name = f.from, folderName(f.output)
 	f.recipe = recipe
 	if err := recipe.Check(); err != nil {
 		return usagef("%w", err)
@@ -211,9 +214,21 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// folderName is what a model in a folder is called.
+func folderName(dir string) string {
+	if whole, err := filepath.Abs(dir); err == nil {
+		dir = whole
+	}
+	return filepath.Base(dir)
+}
+
 func (f *trainFlags) run(cmd *cobra.Command) (err error) {
-	if err := f.checkCheckpoint(); err != nil {
+	saved, err := f.openCheckpoint()
+	if err != nil {
 		return err
+	}
+	if saved != nil {
+		defer func() { err = errors.Join(err, saved.Close()) }()
 	}
 	unlock, err := lockFolder(f.output)
 	if err != nil {
@@ -223,7 +238,7 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	if err := f.checkFolder(); err != nil {
 		return err
 	}
-	corpus, err := f.corpus.read(cmd.Context())
+	corpus, err := f.corpus.read(cmd.Context()) // seconds
 	if err != nil {
 		return err
 	}
@@ -234,7 +249,7 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	}
 	pool := kernels.NewPool(f.threads)
 	defer pool.Close()
-	t, err := f.trainer(corpus, pool)
+	t, err := f.trainer(saved, corpus, pool)
 	if err == nil {
 		err = f.teach(t)
 	}
@@ -244,16 +259,33 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	return f.train(cmd, t)
 }
 
-// checkCheckpoint refuses to go on from none, before a folder is made for it.
-func (f *trainFlags) checkCheckpoint() error {
+// openCheckpoint opens the one to go on from, if any. It refuses one that is missing or
+// damaged, one beyond memory and one of another text, and a new run beyond memory, before a folder is
+// made or a text is read.
+func (f *trainFlags) openCheckpoint() (*lm.Checkpoint, error) {
 	if !f.resume {
+		return nil, f.foresee()
+	}
+	saved, err := lm.OpenCheckpoint(f.checkpoint(), tableOf)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no checkpoint to go on from", f.checkpoint())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := f.corpus.mayBe(saved.Text()); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", f.checkpoint(), err), saved.Close())
+	}
+	return saved, nil
+}
+
+// foresee refuses a new run beyond memory. The sizes of one that starts from a model are
+// the model's.
+func (f *trainFlags) foresee() error {
+	if f.from != "" {
 		return nil
 	}
-	_, err := os.Stat(f.checkpoint())
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no checkpoint to go on from", f.checkpoint())
-	}
-	return err
+	return f.recipe.Fits(tableOf)
 }
 
 // checkFolder refuses to replace a run.
@@ -283,9 +315,12 @@ func (f *trainFlags) writeHeldOut(ctx context.Context, c *lm.Corpus) error {
 
 func (f *trainFlags) checkpoint() string { return filepath.Join(f.output, checkpointName) }
 
-func (f *trainFlags) trainer(corpus *lm.Corpus, pool *kernels.Pool) (*lm.Trainer, error) {
-	if f.resume {
-		t, err := lm.Resume(f.checkpoint(), corpus, tableOf, pool)
+// trainer goes on with a saved run, whose file it closes since the next checkpoint takes
+// its name, or begins one.
+func (f *trainFlags) trainer(saved *lm.Checkpoint, corpus *lm.Corpus, pool *kernels.Pool) (*lm.Trainer, error) {
+	if saved != nil {
+		t, err := saved.Resume(corpus, pool)
+		err = errors.Join(err, saved.Close())
 		if err == nil && f.recipe.Steps > 0 {
 			err = t.SetSteps(f.recipe.Steps)
 		}

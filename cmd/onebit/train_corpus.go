@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	gobuild "go/build"
 	"os/exec"
 	"strings"
@@ -24,6 +25,28 @@ func (f *corpusFlags) read(ctx context.Context) (*lm.Corpus, error) {
 	if f.text != "" {
 		return lm.ReadFile(f.text)
 	}
+	return lm.GoDocumentation(f.root(ctx))
+}
+
+// mayBe refuses flags whose text is another than that of a run by its name alone: to read
+// Go's documentation takes seconds. A file may have moved.
+func (f *corpusFlags) mayBe(name string) error {
+	another := fmt.Errorf("the run began with another text: %s. Give that one, or begin anew", name)
+	if f.text != "" || !lm.IsDocumentation(name) {
+		if (f.text != "") == lm.IsDocumentation(name) {
+			return another
+		}
+		return nil
+	}
+	own, err := lm.DocumentationName(f.root(context.Background()))
+	if err == nil && own != name {
+		return another
+	}
+	return err
+}
+
+// root is where the Go installation is.
+func (f *corpusFlags) root(ctx context.Context) string {
 	root := cmp.Or(f.goroot, gobuild.Default.GOROOT)
 	if root == "" {
 		// What a binary built with -trimpath doesn't know, the go command does; without one
@@ -31,5 +54,5 @@ func (f *corpusFlags) read(ctx context.Context) (*lm.Corpus, error) {
 		out, _ := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 		root = strings.TrimSpace(string(out))
 	}
-	return lm.GoDocumentation(root)
+	return root
 }

@@ -22,6 +22,7 @@ type curveFlags struct {
 	every      int
 	threads    int
 	output     string
+	json       bool
 }
 
 func newTrainCurve() *cobra.Command {
@@ -55,6 +56,7 @@ has a folder there, and one that was interrupted goes on: the same command ends 
 	flags.Float64Var(&r.Rate, "rate", r.Rate, "learning rate after the warm-up; a third of it from a float model")
 	flags.IntVar(&f.every, "every", 50, "steps between points of a curve")
 	flags.IntVar(&f.threads, "threads", 0, "threads (default: one a core, of performance cores where there are others)")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.SortFlags = false
 	return cmd
 }
@@ -95,7 +97,12 @@ func (f *curveFlags) run(cmd *cobra.Command) (err error) {
 		}
 		runs = append(runs, r)
 	}
-	if err := printCurves(cmd.OutOrStdout(), corpus, runs); err != nil {
+	if f.json {
+		err = printJSON(cmd.OutOrStdout(), newCurveDocument(corpus, runs))
+	} else {
+		err = printCurves(cmd.OutOrStdout(), corpus, runs)
+	}
+	if err != nil {
 		return err
 	}
 	return drawCurveFigures(f.output, corpus, runs)
@@ -107,14 +114,21 @@ func (f *curveFlags) trial(cmd *cobra.Command, trial lm.Trial, corpus *lm.Corpus
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return r, err
 	}
-	one := trainFlags{output: folder, every: f.every, threads: f.threads, recipe: trial.Recipe, models: f.models()}
+	one := trainFlags{output: folder, corpus: f.corpus, every: f.every, threads: f.threads, recipe: trial.Recipe, models: f.models()}
 	if trial.Start != "" {
 		one.from = filepath.Join(f.output, trial.Start, modelName)
 	}
 	if _, err := os.Stat(one.checkpoint()); !errors.Is(err, fs.ErrNotExist) {
 		one.resume, one.recipe.Steps = true, 0
 	}
-	t, err := one.trainer(corpus, pool)
+	saved, err := one.openCheckpoint()
+	if err != nil {
+		return r, err
+	}
+	if saved != nil {
+		defer saved.Close()
+	}
+	t, err := one.trainer(saved, corpus, pool)
 	if err == nil {
 		err = one.teach(t)
 	}
@@ -188,6 +202,31 @@ func printCurves(w io.Writer, corpus *lm.Corpus, runs []curveRun) error {
 		t.row(p.line, p.width, p.bytes, p.runs[0].Recipe.Steps, fixed(4, first), fmt.Sprintf("%s (%s to %s)", fixed(4, mean), fixed(4, least), fixed(4, most)), recovered)
 	}
 	return t.flush()
+}
+
+// A curveDocument is the runs as JSON, each with its seed.
+type curveDocument struct {
+	Text string          `json:"text"`
+	Runs []curveRunEntry `json:"runs"`
+}
+
+type curveRunEntry struct {
+	Weights string     `json:"weights"`
+	Width   int        `json:"width"`
+	Seed    uint64     `json:"seed"`
+	Bytes   int        `json:"bytes"`
+	Steps   int        `json:"steps"`
+	Start   string     `json:"start,omitempty"` // the run whose model it began with
+	HeldOut trainScore `json:"held_out"`
+	Points  []lm.Point `json:"points"`
+}
+
+func newCurveDocument(corpus *lm.Corpus, runs []curveRun) curveDocument {
+	d := curveDocument{Text: corpus.Name}
+	for _, r := range runs {
+		d.Runs = append(d.Runs, curveRunEntry{r.Line, r.Recipe.Hidden, r.Recipe.Seed, r.bytes, r.Recipe.Steps, r.Start, newTrainScore(r.final), r.points})
+	}
+	return d
 }
 
 // firstSample and lastSample are of the same part of the held-out text.

@@ -23,6 +23,7 @@ type gradientsFlags struct {
 	seeds  int
 	steps  int
 	out    string
+	json   bool
 }
 
 func newTrainGradients() *cobra.Command {
@@ -46,6 +47,7 @@ CPUs.`,
 	flags.IntVar(&f.seeds, "seeds", 3, "`NUMBER` of seeds")
 	flags.IntVar(&f.steps, "steps", 300, "`NUMBER` of steps of each run")
 	flags.StringVarP(&f.out, "output", "o", "", "draw the figures into `DIR`")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.SortFlags = false
 	return cmd
 }
@@ -86,8 +88,20 @@ func (f *gradientsFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	groups := gradients.Groups(results)
-	w := cmd.OutOrStdout()
-	fmt.Fprintf(w, "Text: %s. Weights: form %s. %d runs of %d steps.\n\n", corpus.Name, form.Name, len(trials), f.steps)
+	if f.json {
+		err = printJSON(cmd.OutOrStdout(), newGradientsDocument(corpus.Name, form.Name, f.steps, results))
+	} else {
+		title := fmt.Sprintf("Text: %s. Weights: form %s. %d runs of %d steps.", corpus.Name, form.Name, len(trials), f.steps)
+		err = printGradients(cmd.OutOrStdout(), title, groups)
+	}
+	if err != nil || f.out == "" {
+		return err
+	}
+	return drawGradients(f.out, groups, corpus.Name)
+}
+
+func printGradients(w io.Writer, title string, groups []*gradients.Group) error {
+	fmt.Fprintf(w, "%s\n\n", title)
 	if err := printFirstNorms(w, groups); err != nil {
 		return err
 	}
@@ -97,10 +111,39 @@ func (f *gradientsFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if f.out == "" {
-		return nil
+	return nil
+}
+
+// A gradientsDocument is all runs as JSON.
+type gradientsDocument struct {
+	Text    string          `json:"text"`
+	Weights string          `json:"weights"`
+	Steps   int             `json:"steps"`
+	Runs    []gradientEntry `json:"runs"`
+}
+
+type gradientEntry struct {
+	Optimizer  string    `json:"optimizer"`
+	Gradient   string    `json:"gradient"`
+	Normed     bool      `json:"normed"`
+	Clip       float64   `json:"clip"`
+	Rate       float64   `json:"rate"`
+	Seed       uint64    `json:"seed"`
+	HeldOut    *float64  `json:"held_out"` // nats a byte; null: it diverged
+	FirstNorms []float64 `json:"first_norms"`
+	Scales     []float64 `json:"scales"`
+}
+
+func newGradientsDocument(text, form string, steps int, results []*gradients.Result) gradientsDocument {
+	d := gradientsDocument{Text: text, Weights: form, Steps: steps}
+	for _, r := range results {
+		e := gradientEntry{r.Optimizer, r.Gradient, r.Normed, r.Clip, r.Rate, r.Seed, &r.HeldOut, r.FirstNorms, r.Scales}
+		if r.Diverged() {
+			e.HeldOut = nil
+		}
+		d.Runs = append(d.Runs, e)
 	}
-	return drawGradients(f.out, groups, corpus.Name)
+	return d
 }
 
 // printFirstNorms prints the norms of the weights' gradients at the first step of one

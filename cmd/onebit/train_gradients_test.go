@@ -7,13 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
+	"onebit/internal/require"
 	"onebit/models/train/gradients"
 )
 
 // What is printed and drawn of results that are known.
 func TestGradientTables(t *testing.T) {
+	require.Unraced(t, "one thread computes it")
 	var results []*gradients.Result
 	for _, trial := range gradients.Grid(2) {
 		r := &gradients.Result{Trial: trial, HeldOut: 2 + trial.Rate, FirstNorms: []float64{0.5}, Scales: []float64{0.04}}
@@ -47,6 +50,15 @@ func TestGradientTables(t *testing.T) {
 	} {
 		if !regexp.MustCompile(want).MatchString(b.String()) {
 			t.Errorf("nothing matches %s:\n%s", want, &b)
+		}
+	}
+	b.Reset()
+	if err := printJSON(&b, newGradientsDocument("a text", "b1.58", 40, results)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"held_out": null`, `"held_out": 2.5`, `"gradient": "inverse-scale"`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the document lacks %s:\n%s", want, &b)
 		}
 	}
 	dir := t.TempDir()

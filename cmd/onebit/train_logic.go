@@ -22,12 +22,55 @@ import (
 
 type logicFlags struct {
 	seeds   int
+	gates   int // steps of each gate's training, at most
 	width   int
 	loops   int
 	steps   int
+	tested  int // messages
 	weights []int
 	threads int
 	out     string
+	json    bool
+
+	found logicDocument
+}
+
+// A logicDocument is what was found, as JSON.
+type logicDocument struct {
+	Gates   []gateEntry      `json:"gates"`
+	Words   []wordEntry      `json:"words"`
+	SHA256  []accuracyEntry  `json:"sha256"`
+	Formats []footprintEntry `json:"formats"`
+	// NanoLogic is its network at its own size, what is not rounded in fp16.
+	NanoLogic []footprintEntry `json:"nanologic"`
+}
+
+type gateEntry struct {
+	Gate    string    `json:"gate"`
+	Hidden  int       `json:"hidden"`
+	Weights string    `json:"weights"`
+	Starts  int       `json:"starts"`
+	Learned []float64 `json:"learned"` // steps of each start that learned the whole truth table
+}
+
+type wordEntry struct {
+	Function string `json:"function"`
+	Weights  string `json:"weights"`
+	Words    int    `json:"words"`
+	Right    int    `json:"right"`
+}
+
+type accuracyEntry struct {
+	Predictor string    `json:"predictor"`
+	Mean      float64   `json:"mean"`
+	Rounds    []float64 `json:"rounds"`
+	Words     []float64 `json:"words"`
+}
+
+type footprintEntry struct {
+	Weights int    `json:"weights"`
+	Format  string `json:"format"`
+	Bytes   int    `json:"bytes"`
 }
 
 func newTrainLogic() *cobra.Command {
@@ -45,19 +88,22 @@ Some minutes on two CPUs.`,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&f.seeds, "seeds", 20, "`NUMBER` of random starts of each gate")
+	flags.IntVar(&f.gates, "gate-steps", 2000, "`NUMBER` of steps of each gate's training, at most")
 	flags.IntVar(&f.width, "width", 32, "`NUMBER` of features of a bit in the network for SHA-256")
 	flags.IntVar(&f.loops, "loops", 2, "`NUMBER` of times that its block is applied")
 	flags.IntVar(&f.steps, "steps", 1500, "`NUMBER` of steps of its training; 0 leaves it out")
+	flags.IntVar(&f.tested, "messages", 50, "`NUMBER` of random messages that it is tested on")
 	flags.IntSliceVar(&f.weights, "weights", []int{36_000_000, 100_000_000, 1_200_000_000}, "`SIZES` of the models that are packed")
 	flags.IntVar(&f.threads, "threads", 0, "`NUMBER` of threads; 0: one for each CPU")
 	flags.StringVarP(&f.out, "output", "o", "", "draw the figures into `DIR`")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.SortFlags = false
 	return cmd
 }
 
 func (f *logicFlags) run(cmd *cobra.Command) error {
-	if f.seeds < 1 || f.width < 1 || f.loops < 1 || f.steps < 0 || f.threads < 0 {
-		return usagef("--seeds, --width and --loops are at least 1, --steps and --threads at least 0")
+	if f.seeds < 1 || f.gates < 1 || f.width < 1 || f.loops < 1 || f.tested < 1 || f.steps < 0 || f.threads < 0 {
+		return usagef("--seeds, --gate-steps, --width, --loops and --messages are at least 1, --steps and --threads at least 0")
 	}
 	for _, n := range f.weights {
 		if n < 1 || n > 10_000_000_000 {
@@ -72,7 +118,10 @@ func (f *logicFlags) run(cmd *cobra.Command) error {
 		defer unlock()
 	}
 	ctx, w := cmd.Context(), cmd.OutOrStdout()
-	if err := f.gates(ctx, w); err != nil {
+	if f.json {
+		w = io.Discard // of the tables
+	}
+	if err := f.learnGates(ctx, w); err != nil {
 		return err
 	}
 	if f.steps > 0 {
@@ -82,7 +131,10 @@ func (f *logicFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	fmt.Fprintln(w)
-	return f.memory(ctx, w)
+	if err := f.memory(ctx, w); err != nil || !f.json {
+		return err
+	}
+	return printJSON(cmd.OutOrStdout(), f.found)
 }
 
 // gateForms are those that gates are learned with; 1bit needs 128 inputs.
@@ -92,14 +144,11 @@ var gateForms = []*train.Form{train.NanoLogic, train.B158, train.Float}
 // output.
 var hiddenNeurons = []int{0, 2, 4, 8, 16}
 
-const (
-	gateRate  = 0.02
-	gateSteps = 2000
-)
+const gateRate = 0.02
 
-// gates prints how many starts learn each gate.
-func (f *logicFlags) gates(ctx context.Context, w io.Writer) error {
-	fmt.Fprintf(w, "Starts of %d that learn the whole truth table (median of steps), AdamW at %v, at most %d steps:\n", f.seeds, gateRate, gateSteps)
+// learnGates prints how many starts learn each gate.
+func (f *logicFlags) learnGates(ctx context.Context, w io.Writer) error {
+	fmt.Fprintf(w, "Starts of %d that learn the whole truth table (median of steps), AdamW at %v, at most %d steps:\n", f.seeds, gateRate, f.gates)
 	header := []any{"gate", "hidden"}
 	for _, form := range gateForms {
 		header = append(header, form.Name)
@@ -113,7 +162,7 @@ func (f *logicFlags) gates(ctx context.Context, w io.Writer) error {
 				row[0] = ""
 			}
 			for _, form := range gateForms {
-				learner := logic.Learner{Form: form, Hidden: hidden, Rate: gateRate, Steps: gateSteps}
+				learner := logic.Learner{Form: form, Hidden: hidden, Rate: gateRate, Steps: f.gates}
 				var steps []float64
 				for seed := range uint64(f.seeds) {
 					if err := ctx.Err(); err != nil {
@@ -130,6 +179,7 @@ func (f *logicFlags) gates(ctx context.Context, w io.Writer) error {
 						}
 					}
 				}
+				f.found.Gates = append(f.found.Gates, gateEntry{g.Name, hidden, form.Name, f.seeds, append([]float64{}, steps...)})
 				text := fmt.Sprint(len(steps))
 				if len(steps) > 0 {
 					text = fmt.Sprintf("%d (%.0f)", len(steps), gradients.Median(steps))
@@ -142,7 +192,7 @@ func (f *logicFlags) gates(ctx context.Context, w io.Writer) error {
 	if err := t.flush(); err != nil {
 		return err
 	}
-	return printWords(w, cells)
+	return f.printWords(w, cells)
 }
 
 // wordsTried is how many random words each function is tried on.
@@ -150,7 +200,7 @@ const wordsTried = 10_000
 
 // printWords says what SHA-256's functions of words are with a learned parity for each
 // of their bits.
-func printWords(w io.Writer, cells map[*train.Form]*logic.Lesson) error {
+func (f *logicFlags) printWords(w io.Writer, cells map[*train.Form]*logic.Lesson) error {
 	fmt.Fprintf(w, "\nΣ and σ of SHA-256, each bit by the first parity of three that was learned; right of %s random words:\n", count.Grouped(wordsTried))
 	header := []any{"function"}
 	for _, form := range gateForms {
@@ -177,6 +227,7 @@ func printWords(w io.Writer, cells map[*train.Form]*logic.Lesson) error {
 					right++
 				}
 			}
+			f.found.Words = append(f.found.Words, wordEntry{word.Name, form.Name, wordsTried, right})
 			row = append(row, count.Grouped(right))
 		}
 		t.row(row...)
@@ -184,19 +235,16 @@ func printWords(w io.Writer, cells map[*train.Form]*logic.Lesson) error {
 	return t.flush()
 }
 
-const (
-	statesInBatch = 8
-	tracesTested  = 50
-)
+const statesInBatch = 8
 
 // sha256 trains NanoLogic's network and one of floats, and prints their accuracies.
 func (f *logicFlags) sha256(ctx context.Context, w, progress io.Writer) error {
 	fmt.Fprintf(w, "The next state of SHA-256, share of bits right over %d random messages; width %d, %d loops, %d steps of %d states (AdamW, 2e-3, warm-up and cosine):\n",
-		tracesTested, f.width, f.loops, f.steps, statesInBatch)
+		f.tested, f.width, f.loops, f.steps, statesInBatch)
 	pool := kernels.NewPool(f.threads)
 	defer pool.Close()
 	measure := func(p logic.Predictor) *logic.Accuracy {
-		return logic.Measure(p, rand.New(rand.NewPCG(1<<32, 0)), tracesTested)
+		return logic.Measure(p, rand.New(rand.NewPCG(1<<32, 0)), f.tested)
 	}
 	names := []string{"copies"}
 	found := []*logic.Accuracy{measure(logic.PredictCopy)}
@@ -206,6 +254,9 @@ func (f *logicFlags) sha256(ctx context.Context, w, progress io.Writer) error {
 			return err
 		}
 		names, found = append(names, form.Name), append(found, measure(s.Predict))
+	}
+	for i, a := range found {
+		f.found.SHA256 = append(f.found.SHA256, accuracyEntry{names[i], a.Mean(), a.Rounds[:], a.Words[:]})
 	}
 	t := newTable(w, append([]any{"rounds", "ceiling"}, anys(names)...)...)
 	for from := 0; from < len(found[0].Rounds); from += 8 {
@@ -291,7 +342,7 @@ func (f *logicFlags) drawRounds(names []string, found []*logic.Accuracy) error {
 	return writeCurves(filepath.Join(f.out, "logic-rounds.png"), reports.Curves{
 		Heading: "Bits of SHA-256's next state that are predicted", X: "round", Y: "percent", Span: [2]float64{50, 100},
 		Notes: []string{
-			fmt.Sprintf("Over %d random messages. No predictor without the message is right about more than 87.5 %% in expectation.", tracesTested),
+			fmt.Sprintf("Over %d random messages. No predictor without the message is right about more than 87.5 %% in expectation.", f.tested),
 			"copies is what is known without learning: six words move on, the other two are taken for 0.",
 		},
 		Panels: []reports.CurvePanel{panel},
@@ -311,6 +362,7 @@ func (f *logicFlags) memory(ctx context.Context, w io.Writer) error {
 			if err != nil {
 				return err
 			}
+			f.found.Formats = append(f.found.Formats, footprintEntry{n, format.Name, size.Bytes})
 			row := []any{count.Grouped(n), count.Grouped(2 * n), format.Name, count.Grouped(size.Bytes), fixed(4, size.BitsPerWeight()), fixed(2, size.Reduction()) + "×"}
 			if i > 0 {
 				row[0], row[1] = "", ""
@@ -324,14 +376,14 @@ func (f *logicFlags) memory(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	return printNanoLogic(w)
+	return f.printNanoLogic(w)
 }
 
 // nanoLogicWidth is that of NanoLogic's model.
 const nanoLogicWidth = 1024
 
 // printNanoLogic packs NanoLogic's network at its own size.
-func printNanoLogic(w io.Writer) error {
+func (f *logicFlags) printNanoLogic(w io.Writer) error {
 	s, err := logic.NewSparse(train.NewBuilder(nil, 1), nanoLogicWidth, 1, train.Options{Form: train.NanoLogic, HalfScale: true})
 	if err != nil {
 		return err
@@ -354,6 +406,7 @@ func printNanoLogic(w io.Writer) error {
 			}
 			size += len(packed.Data)
 		}
+		f.found.NanoLogic = append(f.found.NanoLogic, footprintEntry{weights, format.Name, size})
 		t.row(format.Name, count.Grouped(size), fixed(2, float64(2*weights)/float64(size))+"×")
 	}
 	return t.flush()

@@ -8,6 +8,7 @@ import (
 
 	"onebit/internal/clock"
 	"onebit/internal/count"
+	"onebit/internal/term"
 	"onebit/models/train/lm"
 )
 
@@ -91,7 +92,7 @@ func (r *trainResult) print(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	t = newTable(w, "", "bits/byte", "perplexity")
-	t.row(r.trainer.Recipe.Name, fixed(4, r.model.BitsPerByte()), fixed(3, r.model.Perplexity()))
+	t.row(term.Quote(r.trainer.Recipe.Name), fixed(4, r.model.BitsPerByte()), fixed(3, r.model.Perplexity()))
 	t.row("trigram (Kneser-Ney, the same tokens)", fixed(4, r.trigram.BitsPerByte()), fixed(3, r.trigram.Perplexity()))
 	return t.flush()
 }
@@ -114,10 +115,13 @@ type trainScore struct {
 	Tokens      int     `json:"tokens"`
 }
 
+func newTrainScore(s lm.Score) trainScore {
+	return trainScore{s.BitsPerByte(), s.Perplexity(), s.Tokens}
+}
+
 func (r *trainResult) document() trainDocument {
-	score := func(s lm.Score) trainScore { return trainScore{s.BitsPerByte(), s.Perplexity(), s.Tokens} }
 	return trainDocument{
 		Model: r.path, Bytes: r.size, Recipe: r.trainer.Recipe, Seconds: r.trainer.Spent().Seconds(),
-		HeldOut: score(r.model), Trigram: score(r.trigram), HeldOutSize: r.model.Bytes, Points: r.trainer.Points(),
+		HeldOut: newTrainScore(r.model), Trigram: newTrainScore(r.trigram), HeldOutSize: r.model.Bytes, Points: r.trainer.Points(),
 	}
 }

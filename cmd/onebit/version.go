@@ -1,15 +1,10 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -18,34 +13,32 @@ const unknown = "unknown"
 
 // A build says which onebit this is.
 type build struct {
-	Version  string // of the module: a tag, or (devel)
-	Commit   string // short, with -dirty if the working tree had changes; or unknown
-	Date     string // of the commit, in RFC 3339; or unknown
-	Go       string
-	Platform string
+	Version  string `json:"version"` // of the module: a tag, or (devel)
+	Commit   string `json:"commit"`  // short, with -dirty if the working tree had changes; or unknown
+	Date     string `json:"date"`    // of the commit, in RFC 3339; or unknown
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
 }
 
 func (b build) String() string {
 	return fmt.Sprintf("onebit %s, commit %s of %s, %s, %s", b.Version, b.Commit, b.Date, b.Go, b.Platform)
 }
 
-// thisBuild reads what the go command stamped. It stamps no commit with go run
-// and go test: their source lies where they were built, so git is asked there.
-func thisBuild(ctx context.Context) build {
-	b := build{Version: unknown, Commit: unknown, Date: unknown, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+// thisBuild is what the go command stamped into the program. It stamps the commit
+// with go build, and with go run only under -buildvcs=true: a commit asked of git now
+// would be that of another day.
+func thisBuild() build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return b
+		info = &debug.BuildInfo{}
 	}
-	if info.Main.Version != "" {
-		b.Version = info.Main.Version
-	}
-	state := stamped(info)
-	if state.hash == "" {
-		state = gitState(ctx, sourceDirs())
-	}
-	if state.hash != "" {
-		b.Commit, b.Date = state.short(), state.date
+	return buildOf(info)
+}
+
+func buildOf(info *debug.BuildInfo) build {
+	b := build{Version: cmp.Or(info.Main.Version, unknown), Commit: unknown, Date: unknown, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if state := stamped(info); state.hash != "" {
+		b.Commit, b.Date = state.short(), cmp.Or(state.date, unknown)
 	}
 	return b
 }
@@ -81,63 +74,24 @@ func stamped(info *debug.BuildInfo) (state commitState) {
 	return state
 }
 
-// sourceDirs are where this program's source may be: where it was compiled,
-// which -trimpath hides, and the working directory and those above.
-func sourceDirs() (dirs []string) {
-	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
-		dirs = append(dirs, filepath.Dir(filepath.Dir(filepath.Dir(file))))
-	}
-	dir, err := os.Getwd()
-	for err == nil {
-		dirs = append(dirs, dir)
-		if filepath.Dir(dir) == dir {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	return dirs
-}
-
-// gitState asks git for the commit of the first directory that is onebit's
-// module and a repository's root. The zero value says that there is none.
-func gitState(ctx context.Context, dirs []string) commitState {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	for _, dir := range dirs {
-		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err != nil || !strings.HasPrefix(string(mod), "module onebit\n") {
-			continue
-		}
-		git := func(args ...string) (string, error) {
-			// Without a lock on the index it disturbs nobody who commits.
-			cmd := exec.CommandContext(ctx, "git", append([]string{"--no-optional-locks", "-C", dir}, args...)...)
-			out, err := cmd.Output()
-			return strings.TrimSpace(string(out)), err
-		}
-		if prefix, err := git("rev-parse", "--show-prefix"); err != nil || prefix != "" {
-			continue
-		}
-		commit, err := git("log", "-1", "--format=%H %cI")
-		hash, date, ok := strings.Cut(commit, " ")
-		if err != nil || !ok {
-			continue
-		}
-		changes, err := git("status", "--porcelain")
-		return commitState{hash: hash, date: date, dirty: err != nil || changes != ""}
-	}
-	return commitState{}
-}
-
 func newVersion() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Say which onebit this is: version, commit, Go, platform",
 		Args:  exactArgs(),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), thisBuild())
+			}
+			return printVersion(cmd)
+		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of a line")
+	return cmd
 }
 
 func printVersion(cmd *cobra.Command) error {
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), thisBuild(cmd.Context()))
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), thisBuild())
 	return err
 }

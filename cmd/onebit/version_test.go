@@ -1,36 +1,9 @@
 package main
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"testing"
-
-	"onebit/internal/require"
 )
-
-// gitRepository makes a repository with one commit of a module's go.mod.
-func gitRepository(t *testing.T, module string) (dir string, git func(args ...string)) {
-	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		require.Skip(t, "git", "there is no git")
-	}
-	dir = t.TempDir()
-	git = func(args ...string) {
-		t.Helper()
-		args = append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)
-		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v: %s", args, err, out)
-		}
-	}
-	writeFileText(t, filepath.Join(dir, "go.mod"), "module "+module+"\n")
-	git("init", "-q")
-	git("add", ".")
-	git("commit", "-q", "-m", "one")
-	return dir, git
-}
 
 func TestStamped(t *testing.T) {
 	stamp := func(hash, modified string) *debug.BuildInfo {
@@ -48,34 +21,18 @@ func TestStamped(t *testing.T) {
 	}
 }
 
-func TestGitState(t *testing.T) {
-	dir, _ := gitRepository(t, "onebit")
-	inner := filepath.Join(dir, "a", "b")
-	if err := os.MkdirAll(inner, 0o777); err != nil {
-		t.Fatal(err)
+// The commit is the one that was built, wherever the program runs and whatever
+// lies there now: without a stamp it is unknown.
+func TestBuildAsksNobody(t *testing.T) {
+	info, _ := debug.ReadBuildInfo()
+	want := unknown
+	if state := stamped(info); state.hash != "" {
+		want = state.short()
 	}
-	state := gitState(t.Context(), []string{inner, dir})
-	if !regexp.MustCompile(`^[0-9a-f]{7}$`).MatchString(state.short()) {
-		t.Errorf("commit %q of a clean tree", state.short())
+	if got := thisBuild(); got.Commit != want {
+		t.Errorf("commit %q, and the stamp says %q", got.Commit, want)
 	}
-	if !regexp.MustCompile(`^\d{4}-\d\d-\d\dT`).MatchString(state.date) {
-		t.Errorf("date %q", state.date)
-	}
-	writeFileText(t, filepath.Join(inner, "new.go"), "package b\n")
-	if got, want := gitState(t.Context(), []string{dir}).short(), state.short()+"-dirty"; got != want {
-		t.Errorf("with a new file: %q, want %q", got, want)
-	}
-}
-
-// Another module's commit, or that of a repository around a copy, is not ours.
-func TestGitStateOfOthers(t *testing.T) {
-	other, _ := gitRepository(t, "onebitten")
-	copied := filepath.Join(other, "third_party", "onebit")
-	if err := os.MkdirAll(copied, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	writeFileText(t, filepath.Join(copied, "go.mod"), "module onebit\n")
-	if state := gitState(t.Context(), []string{other, copied, t.TempDir()}); state != (commitState{}) {
-		t.Errorf("commit %+v", state)
+	if got := buildOf(&debug.BuildInfo{}); got.Version != unknown || got.Commit != unknown || got.Date != unknown {
+		t.Errorf("without a stamp: %v", got)
 	}
 }

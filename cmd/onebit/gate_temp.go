@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// gateTemp is how the folders begin in which gates build and run programs.
+const gateTemp = "onebit-gate-"
+
+// makeGateTemp makes a gate's temporary folder, which holds a lock as long as
+// its process lives, and removes those that gates which were killed have left.
+func makeGateTemp() (dir string, remove func() error, err error) {
+	removeAbandoned()
+	// Another gate may take a new folder for an abandoned one before it is locked.
+	for range 3 {
+		if dir, err = os.MkdirTemp("", gateTemp); err != nil {
+			return "", nil, err
+		}
+		var unlock func() error
+		if unlock, err = lockFolder(dir); err != nil {
+			continue
+		}
+		if _, err = os.Stat(filepath.Join(dir, lockName)); err == nil {
+			return dir, func() error { return errors.Join(unlock(), os.RemoveAll(dir)) }, nil
+		}
+		unlock()
+	}
+	return "", nil, fmt.Errorf("a temporary folder: %w", err)
+}
+
+// removeAbandoned removes the folders of gates whose lock nobody holds. What
+// cannot be removed is another user's.
+func removeAbandoned() {
+	locks, _ := filepath.Glob(filepath.Join(os.TempDir(), gateTemp+"*", lockName)) // a bad pattern finds nothing
+	for _, path := range locks {
+		lock := flock.New(path, flock.SetFlag(os.O_RDWR))
+		if held, err := lock.TryLock(); err == nil && held {
+			lock.Close()
+			os.RemoveAll(filepath.Dir(path))
+		}
+	}
+}
