@@ -1,16 +1,42 @@
-# The steps of .ci/run and of the workflow, as functions.
+# The steps of .ci/run and of the workflows, as functions. ONEBIT_ALL=1 runs them
+# in full, for hours; CONTRIBUTING.md has the table of what runs when.
 
-export GOFLAGS="${GOFLAGS:-}"
+ci_folder=$(mktemp -d)
+readonly ci_folder
+export TMPDIR=$ci_folder
 steps_done=()
 current=
 
-# step NAME COMMAND…: runs the command, timed; set -e stops at a failure.
+# step NAME: runs the function of that name, timed; set -e stops at a failure.
 step() {
 	current=$1 started=$SECONDS
-	shift
-	printf '\n=== %s\n' "$current"
-	"$@"
-	steps_done+=("$(printf '%5d s  %s' $((SECONDS - started)) "$current")")
+	printf '\n=== %s\n' "$1"
+	"$1"
+	finished $((SECONDS - started))
+}
+
+# begin NAME runs a step beside those that follow, until await NAME, which shows
+# what it printed. Neither may be one that measures.
+begin() {
+	({
+		"$1"
+		echo "$SECONDS" >"$TMPDIR/$1.seconds"
+	} >"$TMPDIR/$1.log" 2>&1) &
+	begun=$!
+}
+
+await() {
+	local status=0
+	current=$1 started=$SECONDS
+	wait "$begun" || status=$?
+	printf '\n=== %s\n' "$1"
+	cat "$TMPDIR/$1.log"
+	[ "$status" = 0 ]
+	finished "$(cat "$TMPDIR/$1.seconds")"
+}
+
+finished() {
+	steps_done+=("$(printf '%5d s  %s' "$1" "$current")")
 	current=
 }
 
@@ -30,12 +56,54 @@ summary() {
 # finish is the end of every run, passed or not.
 finish() {
 	local status=$?
+	wait # a package manager that is stopped halfway leaves locks
 	summary
 	rm -rf "$ci_folder" # not TMPDIR, which a caller may set
 	exit "$status"
 }
+trap finish EXIT
 
-install_packages() {
+# in_full: whether this run is of everything.
+in_full() { [ -n "${ONEBIT_ALL:-}" ]; }
+
+# listed PATTERN… prints each package and the files that it is built and tested from.
+listed() { go list -f '{{.ImportPath}} {{.GoFiles}} {{.SFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}' "$@" | sort; }
+
+# changed_by SETTING… [-- PATTERN…]: the packages, of those that the patterns
+# match, that consist of other files under these settings of the go command; in
+# full, all of them.
+changed_by() {
+	local settings=()
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		settings+=("$1")
+		shift
+	done
+	shift || true
+	[ $# -gt 0 ] || set -- ./...
+	if in_full; then
+		go list "$@"
+	else
+		comm -13 <(listed "$@") <(env "${settings[@]}" bash -c "$(declare -f listed)"'; listed "$@"' listed "$@") | cut -d' ' -f1
+	fi
+}
+
+# reached prints the packages that the change touches, those in whose folder or
+# below it a file differs from the commit before, and fails where that cannot be
+# told: in a clone of one commit, or where modules changed.
+reached() {
+	local packages file dir
+	git rev-parse -q --verify 'HEAD^^{commit}' >/dev/null || return 1
+	packages=$(go list ./...)
+	git diff --name-only HEAD^ >"$TMPDIR/changed"
+	! grep -qx 'go\.\(mod\|sum\)' "$TMPDIR/changed" || return 1
+	while read -r file; do
+		dir=onebit/$file
+		until grep -qxF "$dir" <<<"$packages"; do dir=$(dirname "$dir"); done
+		echo "$dir"
+	done <"$TMPDIR/changed" | sort -u
+}
+
+packages() {
 	local sudo= packages="binutils g++ llvm fonts-dejavu-core qemu-user-static"
 	[ "$(uname -m)" != x86_64 ] || packages="$packages wine wine64 g++-aarch64-linux-gnu"
 	[ "$(id -u)" = 0 ] || sudo=sudo
@@ -46,31 +114,55 @@ install_packages() {
 	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
 }
 
-check_gofmt() {
+format() {
 	local files
 	files=$(gofmt -l .)
 	[ -z "$files" ] || { printf 'not gofmt-ed:\n%s\n' "$files"; return 1; }
 }
 
-vet_platforms() {
+tidy() { go mod tidy -diff; }
+
+# vet reads all of it as it is built here. Of what is built elsewhere it reads the
+# packages that consist of other files there.
+vet() {
 	local platform
-	for platform in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do
-		echo "$platform"
-		CGO_ENABLED=0 GOOS=${platform%/*} GOARCH=${platform#*/} go vet ./...
-	done
-	go vet -tags purego ./...
+	go vet ./...
+	# shellcheck disable=SC2086 # lists of packages
+	{
+		for platform in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do
+			[ "$platform" != "$(go env GOOS)/$(go env GOARCH)" ] || continue
+			(elsewhere CGO_ENABLED=0 "GOOS=${platform%/*}" "GOARCH=${platform#*/}" && go vet $packages)
+		done
+		(elsewhere GOFLAGS=-tags=purego && go vet $packages)
+	}
 	go vet -tags softmetal ./cmd/...
 	go -C kernels/_asm vet ./...
 }
 
-# check_unused finds what no build or test uses, and other faults that vet
-# has no eye for.
-check_unused() {
+# elsewhere SETTING… [-- PATTERN…]: puts the settings into the environment, and the
+# packages that they change, and that the patterns match, into $packages.
+elsewhere() {
+	packages=$(changed_by "$@")
+	[ -n "$packages" ]
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		export "${1?}"
+		printf '%s ' "$1"
+		shift
+	done
+	printf '(%d packages)\n' "$(wc -w <<<"$packages")"
+}
+
+# unused finds what no build or test uses, and other faults that vet has no eye
+# for.
+unused() {
 	GOBIN=$TMPDIR go install honnef.co/go/tools/cmd/staticcheck@v0.8.2
 	GOBIN=$TMPDIR go install golang.org/x/tools/cmd/deadcode@v0.52.0
 	"$TMPDIR/staticcheck" ./...
-	"$TMPDIR/staticcheck" -tags purego ./...
-	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 "$TMPDIR/staticcheck" ./...
+	# shellcheck disable=SC2086 # lists of packages
+	{
+		(elsewhere GOFLAGS=-tags=purego && "$TMPDIR/staticcheck" $packages)
+		(elsewhere CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 && "$TMPDIR/staticcheck" $packages)
+	}
 	check_dead
 	# The generators are a module of their own, which ./... leaves out.
 	(cd kernels/_asm && "$TMPDIR/staticcheck" ./... && check_dead)
@@ -101,15 +193,15 @@ machine_features() {
 	done
 }
 
-report_variants() {
+variants() {
 	go build -o /dev/null ./...
 	go run ./cmd/onebit kernels
 	printf 'a skip for lack of these is a failure: %s\n' "$(machine_features)"
 }
 
-# check_static builds onebit as it is released for Linux, and as it is tested
+# static builds onebit as it is released for Linux, and as it is tested
 # with Metal played.
-check_static() {
+static() {
 	local headers
 	CGO_ENABLED=0 go build -o "$TMPDIR/onebit-static" ./cmd/onebit
 	headers=$(readelf -lW "$TMPDIR/onebit-static")
@@ -123,6 +215,7 @@ check_static() {
 # tools lists what the tests may not miss: what is installed.
 tools() {
 	local tool
+	[ "$(uname)" = Linux ] || return 0
 	for tool in chromium google-chrome; do
 		if command -v "$tool" >/dev/null; then printf 'chromium,'; fi
 	done
@@ -130,82 +223,67 @@ tools() {
 	printf 'benchstat,g++,objdump,llvm-objdump'
 }
 
-run_tests() {
-	local require
-	require=$(machine_features)$(tools)
-	ONEBIT_REQUIRE=$require go test ./...
+# tests runs in full the packages that the change reaches, or all where that
+# cannot be told, and a drawn part of the others.
+tests() {
+	local full others
+	ONEBIT_REQUIRE=$(machine_features)$(tools)
+	export ONEBIT_REQUIRE
+	if in_full || ! full=$(reached); then full=$(go list ./...); fi
+	others=$(comm -23 <(go list ./... | sort) <(sort <<<"$full"))
+	# shellcheck disable=SC2086 # lists of packages
+	{
+		[ -z "$full" ] || ONEBIT_ALL=1 go test -timeout 60m $full
+		[ -z "$others" ] || {
+			echo "the others, drawn:"
+			go test $others
+		}
+	}
 	# Go's own SIMD package is an experiment that exists on amd64 only.
-	[ "$(uname -m)" = x86_64 ] || return 0
-	GOEXPERIMENT=simd go vet ./kernels/...
-	GOEXPERIMENT=simd ONEBIT_REQUIRE=$require go test -short -run Conformance/i2_s/avx2-archsimd ./kernels
+	[ "$(uname -m)" != x86_64 ] || GOEXPERIMENT=simd go test -short -run Conformance/i2_s/avx2-archsimd ./kernels
+	unset ONEBIT_REQUIRE
 }
 
-# of_models are tests of what sessions take, return and draw, which are the same
-# code on every machine.
-of_models='^Test(CacheFollowsThePosition|PlanIsWhatIsTaken|EngineCountsCaches|Speculate.*|HFEqualsGGUF|HFMatchesOracle|DecodeDoesNotAllocate|LengthenedTexts)$'
-readonly of_models
+# purego runs the packages that the tag changes. Features of the CPU, which it
+# hides, reach all others by name only.
+purego() (
+	elsewhere GOFLAGS=-tags=purego
+	# shellcheck disable=SC2086 # a list of packages
+	go test -timeout 30m -short $packages
+)
 
-# test_purego runs the packages whose code differs under the tag, and those that
-# link one. Features of the CPU, which it hides, reach all others by name only.
-# Short: what the portable code computes, go test ./... has proved in full; nor is
-# it what commands do that multiply nothing, or what a model's size takes.
-test_purego() {
-	local others='^TestScripts$/^(compare|gate.*|gopher|history|import|machine|man|metal|report_machines|split|train_.*|usage|version)$'
-	local files='{{.ImportPath}} {{.GoFiles}} {{.SFiles}} {{.TestGoFiles}} {{.XTestGoFiles}}' changed
-	changed=$(comm -13 <(go list -f "$files" ./... | sort) <(go list -tags purego -f "$files" ./... | sort) | cut -d' ' -f1)
-	[ -n "$changed" ]
-	# shellcheck disable=SC2046 # a list of packages
-	go test -timeout 30m -short -skip "$others|$of_models" -tags purego onebit/internal/cpu $(linking "$(grep -v '/internal/cpu$' <<<"$changed")")
-}
-
-# linking PACKAGES: the packages whose tests link one of them.
-linking() {
-	go list -test -f '{{.ImportPath}} {{join .Deps " "}} ' ./... |
-		awk -v packages="$1" 'BEGIN { n = split(packages, p, "\n") }
-			sub(/\.test /, " ") { for (i = 1; i <= n; i++) if (index($0, " " p[i] " ")) { print $1; next } }'
-}
-
-# test_race runs the packages that start goroutines or share memory between
-# them, with their tests, less those that have nobody to race with: what one
-# thread computes (kernels of one column, references, statistics, parsers), what
-# only assembly distinguishes, which the detector does not see, what a played GPU
-# measures, whose engine is raced where it stands, and scripts whose commands share
-# nothing that their packages' own tests don't. A profile of a kernel's
-# instructions would be one of the detector's.
-test_race() {
+# race runs the packages that start goroutines or share memory between them; in
+# full, those too of which only the tests do.
+race() {
 	local files
-	local conformance='Conformance/.*/(unrolled|avx512|avxvnni)|Conformance/.*/.*/.*/(shapes|long_rows|misaligned|not_finite|reference|allocations)|^TestEngine/exact'
-	local one_thread='^Test(Alike|BadWeightsShowInProducts|TwoBit(Columns|Extremes|Rows)|HeadBits|OracleCatches|RotationRefusals|LogitsMatchOracle|YaRNPastOriginalContext|FoldedModel|FalseAlarms|Detection|ReadEveryPrefix|Ties|ErrorOfSchemes|LlamaBench.*|GPU.*|GateRefusesEmulated)$|^FuzzVariants$'
-	local scripts='^TestScripts$/^(bench_(errors|folder|help|list)|cellm|compare|convert|gate(_b.*|_calibrate|_folder|_repo|_rules)?|gopher|hf|history|import|inspect|kernels|machine|man|memory|metal|perplexity|profile_kernel|qwen35|report_machines|split|synth|train_.*|usage|version)$'
 	files=$(grep -rlE --include='*.go' --exclude-dir='testdata' --exclude-dir='_*' '^[[:space:]]*go (func|[a-zA-Z.]+\()|"sync"|"sync/atomic"|errgroup"' .)
-	[ -n "$files" ]
+	in_full || files=$(grep -v '_test\.go$' <<<"$files")
 	# shellcheck disable=SC2046 # a list of packages
-	go test -timeout 30m -race -short -skip "$conformance|$one_thread|$scripts" $(xargs -n1 dirname <<<"$files" | sort -u)
+	go test -timeout 30m -race -short $(xargs -n1 dirname <<<"$files" | sort -u)
 }
 
-# test_arm64 runs the packages with arm64 code as three CPUs: without
-# dotprod, with it, and with everything qemu knows.
-test_arm64() {
-	[ "$(uname -m)" != aarch64 ] || return 0 # go test ./... was it
-	local some='NEON|Order|Pairs|Pool|Sum|Dot|Conformance/.*/neon'
-	on_arm64 cortex-a72 neon -run "$some" ./kernels/... ./bench/roofline
-	on_arm64 neoverse-n1 neon,dotprod,fp16 -run "$some" ./kernels/... ./bench/roofline
-	# shellcheck disable=SC2046 # a list of packages, less one that is no static program, and one that is slow and calls the others
-	on_arm64 max neon,dotprod,i8mm,fp16,bf16 -skip "$of_models" ./internal/... ./formats/... ./kernels/... ./bench/roofline $(go list ./models/... | grep -vE '/(metal|train/lm)$')
-	metal_arm64
-}
+# assembly: what is committed is what the generators write.
+assembly() { go -C kernels/_asm test -count=1 ./...; }
 
-# metal_arm64 runs metal's host as on a Mac in one respect: words, structs and
-# results go to C and back by arm64's calling convention. Of the engine on it, the
-# products: the rest is as slow as shaders are that are played on a CPU that is.
-metal_arm64() {
-	local cross=$TMPDIR/arm64 under
-	mkdir "$cross"
-	ln -s "$(command -v aarch64-linux-gnu-g++)" "$cross/g++"
-	under="env PATH=$cross:$PATH XDG_CACHE_HOME=$cross qemu-aarch64-static -cpu max -L /usr/aarch64-linux-gnu"
-	ONEBIT_REQUIRE=g++ GOARCH=arm64 CGO_ENABLED=0 go test -exec "$under" ./metal
-	ONEBIT_REQUIRE=g++ GOARCH=arm64 CGO_ENABLED=0 go test -exec "$under" -run 'Formats|Work' ./models/engine/metal
-}
+# arm64 runs the packages with arm64 code as three CPUs: without dotprod, with it,
+# and with everything qemu knows; as the first two, unless in full, what chooses by
+# features. Metal's host is as on a Mac in one respect: words, structs and results go
+# to C and back by arm64's calling convention.
+arm64() (
+	[ "$(uname -m)" != aarch64 ] || return 0 # tests was it
+	elsewhere CGO_ENABLED=0 GOARCH=arm64 -- ./internal/... ./formats/... ./kernels/... ./bench/roofline ./models/...
+	mkdir "$TMPDIR/cross"
+	ln -s "$(command -v aarch64-linux-gnu-g++)" "$TMPDIR/cross/g++"
+	export ONEBIT_EMULATED=1 XDG_CACHE_HOME=$TMPDIR/cross PATH=$TMPDIR/cross:$PATH
+	local some="-run NEON|Conformance/.*/neon ./kernels ./kernels/vectors"
+	! in_full || some=$packages
+	# shellcheck disable=SC2086 # lists of packages
+	{
+		on_arm64 cortex-a72 neon $some
+		on_arm64 neoverse-n1 neon,dotprod,fp16 $some
+		on_arm64 max neon,dotprod,i8mm,fp16,bf16,g++ ./metal $packages
+	}
+)
 
 # on_arm64 CPU FEATURES ARGS…: go test under qemu, where a skip for lack of one
 # of the features is a failure.
@@ -213,23 +291,28 @@ on_arm64() {
 	local cpu=$1 features=$2
 	shift 2
 	echo "-cpu $cpu: $features"
-	ONEBIT_REQUIRE=$features GOARCH=arm64 CGO_ENABLED=0 go test -short -exec "qemu-aarch64-static -cpu $cpu" "$@"
+	ONEBIT_REQUIRE=$features go test -timeout 60m -short -exec "qemu-aarch64-static -cpu $cpu -L /usr/aarch64-linux-gnu" "$@"
 }
 
-# test_wine runs Windows binaries of the tests: files, clock, memory and words
-# are another system's, the instructions this machine's own.
-test_wine() {
+# wine runs Windows binaries of the tests: files, clock, memory and words are
+# another system's, the instructions this machine's own.
+wine() (
 	local overlay status=0
 	overlay=$(wine_overlay)
-	export WINEPREFIX=$TMPDIR/wine
+	export ONEBIT_EMULATED=1 WINEPREFIX=$TMPDIR/wine WINEDEBUG=-all
 	mkdir "$WINEPREFIX"
 	wineserver -p # stays: each test would wait for a new one, and two that start it at once for a minute
-	WINEDEBUG=-all wineboot -i 2>/dev/null
-	GOOS=windows CGO_ENABLED=0 go test -short -overlay "$overlay" -exec "$PWD/scripts/under-wine" \
-		./internal/... ./formats/... ./kernels/... ./models/... ./bench/... ./reports ./cmd/... || status=$?
+	wineboot -i 2>/dev/null
+	elsewhere CGO_ENABLED=0 GOOS=windows -- ./internal/... ./formats/... ./kernels/... ./models/... ./bench/... ./reports ./cmd/...
+	# shellcheck disable=SC2086 # a list of packages
+	go test -timeout 30m -short -overlay "$overlay" -exec "$PWD/scripts/under-wine" $packages || status=$?
 	wineserver -k
 	return "$status"
-}
+)
+
+# machines runs the tests that look at the machine on some that are described to
+# them, and beside other work: in full on all.
+machines() { go test -v -count=1 -timeout 60m -run '^TestMachines$' ./scripts -machines; }
 
 # wine_overlay writes copies of three files of Go's library that ask nothing of
 # Windows that Wine 8 lacks, and prints the file that names them: random numbers
@@ -268,27 +351,32 @@ patched() {
 	printf '"%s": "%s"\n' "$file" "$copy" >>"$dir/names"
 }
 
-# fuzz_all takes the targets two at a time, each with a worker of its own. A
-# failure lets those that run end, begins no other, and shows each log that has one.
-fuzz_all() {
+# fuzz takes the targets as many at a time as there are CPUs, each with a worker
+# of its own. A failure lets those that run end, begins no other, and shows each
+# log that has one. FUZZTIME is a target's.
+fuzz() {
 	local logs=$TMPDIR/fuzz package
 	mkdir "$logs"
 	for package in $(go list ./...); do
 		go test -list '^Fuzz' "$package" | sed -n "s|^Fuzz.*|$package &|p"
 	done >"$logs/targets"
 	[ -s "$logs/targets" ]
-	export -f fuzz ended_as_failure
-	xargs -P 2 -L 1 bash -c 'fuzz "$@" || exit 255' fuzz <"$logs/targets"
+	export FUZZTIME=${FUZZTIME:-10m}
+	export -f fuzz_target ended_as_failure executions
+	xargs -P "$(nproc)" -L 1 bash -c 'fuzz_target "$@" || exit 255' fuzz_target <"$logs/targets"
 }
 
-# fuzz PACKAGE TARGET: four seconds, again where their end was taken for its
-# failure.
-fuzz() {
-	local log="$TMPDIR/fuzz/${1//\//_}.$2"
+# fuzz_target PACKAGE TARGET: again where its end was taken for its failure. A
+# target that hardly ran has proved nothing.
+fuzz_target() {
+	local log="$TMPDIR/fuzz/${1//\//_}.$2" count
 	for _ in 1 2 3; do
-		if go test -run '^$' -parallel 1 -fuzz "^$2\$" -fuzztime 4s -fuzzminimizetime 5x "$1" >"$log" 2>&1; then
-			echo "$1 $2: $(sed -n 's/.*execs: \([0-9]*\).*/\1/p' "$log" | tail -1) executions"
-			return 0
+		if go test -run '^$' -parallel 1 -fuzz "^$2\$" -fuzztime "$FUZZTIME" -fuzzminimizetime 1x "$1" >"$log" 2>&1; then
+			count=$(executions <"$log")
+			echo "$1 $2: $count executions"
+			[ "$count" -lt 1000 ] || return 0
+			echo "$1 $2: fewer than 1,000 executions in $FUZZTIME"
+			break
 		fi
 		ended_as_failure <"$log" || break
 		echo "$1 $2: the end of its time was reported as a failure (go.dev/issue/75804)"
@@ -297,6 +385,9 @@ fuzz() {
 	return 1
 }
 
+# executions is the last count of a log of go test -fuzz.
+executions() { sed -n 's/.*execs: \([0-9]*\).*/\1/p' | tail -1 | grep . || echo 0; }
+
 # ended_as_failure says whether a log of go test -fuzz has no finding: before
 # Go 1.27 the deadline of -fuzztime can pass for an error of the target. An
 # input that fails is always written, and named between these two lines.
@@ -304,9 +395,12 @@ ended_as_failure() {
 	[ "$(sed -n '/^--- FAIL/,/^FAIL$/p' | sed '1d;$d')" = "    context deadline exceeded" ]
 }
 
-# bench_short asserts that the main job ran and wrote its files, and no
+# commands runs the README's.
+commands() { scripts/readme-commands; }
+
+# measures asserts that the main job ran and wrote its files, and no
 # timing.
-bench_short() {
+measures() {
 	local out=$TMPDIR/report
 	go run ./cmd/onebit bench --short -o "$out"
 	grep -q '^BenchmarkMatVec/format=q1_0_g128/variant=scalar/' "$out/results.txt"
@@ -315,9 +409,9 @@ bench_short() {
 	[ -s "$out/index.html" ] && ls "$out"/plots/*.png
 }
 
-# gate_works proves that onebit gate can fail and can pass: a benchmark that
+# gates proves that onebit gate can fail and can pass: a benchmark that
 # takes 30% longer is a regression, code that only moved is none.
-gate_works() {
+gates() {
 	go build -o "$TMPDIR/onebit" ./cmd/onebit
 	mkdir "$TMPDIR/gated"
 	(
@@ -347,22 +441,17 @@ gated_module() {
 	printf 'package gated\n\nimport "testing"\n\nvar sink uint64\n\nfunc BenchmarkMix(b *testing.B) {\n\tfor i := range b.N {\n\t\tsink = mix(uint64(i) + 1)\n\t}\n}\n' >gated_test.go
 }
 
-# gate_answers STATUS WHAT: an answer of 2, that the time was too short on this
+# gate_answers STATUS WHAT: an answer of 2 or 3, that the time was too short on this
 # machine, may be followed by another with more time.
 gate_answers() {
 	local budget status
 	for budget in 30s 60s 120s; do
 		status=0
-		"$TMPDIR/onebit" gate --base HEAD --threshold 10% --budget "$budget" >"$TMPDIR/gate.log" 2>&1 || status=$?
+		"$TMPDIR/onebit" gate --base HEAD --prove --threshold 10% --budget "$budget" >"$TMPDIR/gate.log" 2>&1 || status=$?
 		printf '%s, %s: exit %d\n' "$2" "$budget" "$status"
 		[ "$status" != "$1" ] || return 0
-		[ "$status" = 2 ] || break
+		[ "$status" = 2 ] || [ "$status" = 3 ] || break
 	done
 	cat "$TMPDIR/gate.log"
 	return 1
 }
-
-ci_folder=$(mktemp -d)
-readonly ci_folder
-export TMPDIR=$ci_folder
-trap finish EXIT

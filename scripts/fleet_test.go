@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -337,6 +338,55 @@ func TestFleetOfGates(t *testing.T) {
 	}
 	if out, status = fleetIn(t, module, dir, "gate", "--base", "HEAD", "--budget", "15s", "--profiles", "0"); status != 1 || strings.Contains(out, "measuring") {
 		t.Errorf("run again: status %d\n%s", status, out)
+	}
+}
+
+// TestFleetAsksNodes describes nodes in states that sinfo knows: those that will
+// take a job are asked, each by a job of its own, the others are named.
+func TestFleetAsksNodes(t *testing.T) {
+	asked := []string{"idle", "mixed", "allocated", "allocated+", "completing", "idle~", "idle#", "idle!", "idle%", "idle@", "idle^", "idle-",
+		"mixed-", "planned", "reserved", "powered_down", "powering_down", "powering_up", "reboot_issued"}
+	named := []string{"idle*", "idle$", "down", "down*", "drained", "draining", "fail", "failing", "future", "inval", "maint", "unknown*"}
+	bin, dir, states := t.TempDir(), t.TempDir(), ""
+	for i, state := range append(slices.Clone(asked), named...) {
+		states += fmt.Sprintf("n%d %s\n", i, state)
+	}
+	states += "done idle\n"
+	write(t, filepath.Join(dir, "states"), states, 0o666)
+	write(t, filepath.Join(dir, "done.txt"), "measured before\n", 0o666)
+	write(t, filepath.Join(bin, "sinfo"), "#!/bin/sh\ncat "+filepath.Join(dir, "states")+"\n", 0o755)
+	write(t, filepath.Join(bin, "sbatch"), `#!/bin/bash
+while [[ $1 = --* ]]; do
+	case $1 in --nodelist=*) export SLURMD_NODENAME=${1#*=} SLURM_JOB_ID=1 ;; esac
+	shift
+done
+exec "$@"
+`, 0o755)
+	write(t, filepath.Join(dir, "onebit"), `#!/bin/bash
+command=$1
+while [ "$1" != -o ]; do shift; done
+mkdir -p "$2"
+[ $command = report ] || echo "of $SLURMD_NODENAME" >"$2/results.txt"
+`, 0o755)
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+
+	out, status := fleet(t, dir, "bench", "--short")
+	if want := fmt.Sprintf("measuring on %d nodes", len(asked)); status != 2 || !strings.Contains(out, want) {
+		t.Errorf("status %d, want 2 and %q:\n%s", status, want, out)
+	}
+	for i, state := range asked {
+		node := fmt.Sprintf("n%d", i)
+		if got, err := os.ReadFile(filepath.Join(dir, node+".txt")); string(got) != "of "+node+"\n" {
+			t.Errorf("%s (%s): measured %q, %v", node, state, got, err)
+		}
+	}
+	for i, state := range named {
+		if want := fmt.Sprintf("not measured: n%d (%s)\n", len(asked)+i, state); !strings.Contains(out, want) {
+			t.Errorf("no line %q", want)
+		}
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "done.txt")); string(got) != "measured before\n" {
+		t.Errorf("a node that had finished was measured again: %q", got)
 	}
 }
 
