@@ -53,6 +53,8 @@ var layers = []layer{
 	{"bench/cases", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "metal", "models", "models/*", "bench", "bench/*"}},
 	{"bench/foreign", []string{"internal/*", "bench", "bench/names"}},
 	{"bench", []string{"internal/*"}},
+	{"bench/gate", []string{"internal/*", "bench"}},
+	{"bench/gate/reach", nil},
 	{"bench/gate/calibrate", []string{"internal/*", "bench", "bench/gate"}},
 	{"bench/profile", []string{"bench", "bench/names", "bench/hotspot"}},
 	{"bench/*", []string{"internal/*", "bench"}},
@@ -67,7 +69,7 @@ var modules = map[string][]string{
 	"golang.org/x/sys":                  {"internal/*", "bench/*", "cmd/*"},
 	"golang.org/x/sync":                 {"models/*", "bench/*", "cmd/*"},
 	"golang.org/x/term":                 {"cmd/*"},
-	"golang.org/x/perf":                 {"bench", "bench/*", "reports", "cmd/*"},
+	"golang.org/x/perf":                 {"bench", "bench/*", "reports"},
 	"github.com/aclements/go-moremath":  {"bench/history"}, // the distribution of the rank sum
 	"github.com/montanaflynn/stats":     {"bench", "reports", "models/perplexity"},
 	"gonum.org/v1/gonum":                {"bench", "bench/*", "models/perplexity"}, // quantiles of Student's distribution
@@ -331,4 +333,21 @@ func TestInternalLeaves(t *testing.T) {
 			t.Errorf("%v; internal packages are leaves", l)
 		}
 	}
+}
+
+// A machine is described to tests and to nothing else: no variable says to those who
+// use onebit what theirs is.
+func TestMachinesAreDescribedToTests(t *testing.T) {
+	eachGoFile(t, 0, func(file string, f *ast.File) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok || call.Sel.Name != "Describe" || strings.HasSuffix(file, "_test.go") {
+				return true
+			}
+			if pkg, ok := call.X.(*ast.Ident); ok && pkg.Name == "sysinfo" {
+				t.Errorf("%s calls sysinfo.Describe", file)
+			}
+			return true
+		})
+	})
 }

@@ -46,8 +46,16 @@
 // kernels/vectors; models/train/lm makes language models of them, of which
 // models/gopher has two.
 //
+// models/modeltest has the forward passes once more, in float64, for tests, and
+// models/engine/enginetest is the test of any engine.
+//
 // bench measures anything; it knows no language model. bench/names says what
-// cases are called, bench/gate tells whether a program became slower. reports
+// cases are called, bench/gate tells whether a program became slower, and
+// bench/gate/calibrate how often it is wrong; bench/gate/reach tells which
+// benchmarks a change can't have made slower. bench/history looks for changes over
+// time, bench/profile, bench/hotspot and bench/counters for where the time goes,
+// bench/roofline for what the machine can do, and bench/foreign reads other tools'
+// results. reports
 // turns result files, which are in the Go benchmark format, into pages and
 // pictures.
 //

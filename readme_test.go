@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,4 +85,54 @@ func goCommand(t *testing.T, dir string, args ...string) string {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+// The README's map of packages and the overview in doc.go leave none out that others may
+// import.
+func TestPackageMaps(t *testing.T) {
+	for name, row := range map[string]string{"README.md": "| `", "doc.go": "//"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[string]bool{}
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, row) {
+				for _, path := range packagePath.FindAllString(line, -1) {
+					said[path] = true
+				}
+			}
+		}
+		for _, path := range packages(t) {
+			if parent := filepath.ToSlash(filepath.Dir(path)); !said[path] && !(name == "doc.go" && said[parent]) {
+				t.Errorf("%s does not say what %s is for", name, path)
+			}
+		}
+	}
+}
+
+var packagePath = regexp.MustCompile(`[a-z0-9]+(/[a-z0-9]+)*`)
+
+// packages are the module's, less commands and what is internal.
+func packages(t *testing.T) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, e os.DirEntry, err error) error {
+		path = filepath.ToSlash(path)
+		switch {
+		case err != nil || path == ".":
+			return err
+		case !e.IsDir():
+			if dir := filepath.ToSlash(filepath.Dir(path)); dir != "." && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") && !slices.Contains(all, dir) {
+				all = append(all, dir)
+			}
+			return nil
+		case strings.HasPrefix(e.Name(), "_"), strings.HasPrefix(e.Name(), "."), e.Name() == "testdata", e.Name() == "internal", path == "cmd", path == "scripts":
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
