@@ -29,6 +29,4 @@
 // The format of objects is internal to a release of Go; cmd/internal/goobj
 // documents it. Its numbers are read from the toolchain's own source. Where that
 // is not there, or an object is of another format, nothing is said to be the same.
-//
-// onebit gate does not ask it yet.
 package reach

@@ -32,10 +32,10 @@ func changedFiles(base, head string) ([]string, error) {
 				}
 				return nil
 			}
-			if !e.Type().IsRegular() || isSource(e.Name()) {
+			if isSource(e.Name()) {
 				return nil
 			}
-			same, err := sameContent(file, filepath.Join(roots[1], inside))
+			same, err := sameFile(file, filepath.Join(roots[1], inside))
 			if !same {
 				changed = append(changed, filepath.ToSlash(inside))
 			}
@@ -59,19 +59,35 @@ func isSource(name string) bool {
 	return name == "go.mod" || name == "go.sum" || name == "go.work"
 }
 
-// sameContent compares two files; one that is not there differs.
-func sameContent(a, b string) (bool, error) {
-	x, err := os.Stat(a)
+// sameFile compares two files, links by where they lead; one that is not there
+// differs.
+func sameFile(a, b string) (bool, error) {
+	x, err := os.Lstat(a)
 	if err != nil {
 		return false, err
 	}
-	y, err := os.Stat(b)
+	y, err := os.Lstat(b)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err != nil || x.Size() != y.Size() || !y.Mode().IsRegular() {
+	if err != nil || x.Mode().Type() != y.Mode().Type() {
 		return false, err
 	}
+	switch {
+	case x.Mode().IsRegular():
+		if x.Size() != y.Size() {
+			return false, nil
+		}
+		return sameContent(a, b)
+	case x.Mode().Type() == fs.ModeSymlink:
+		there, err := os.Readlink(a)
+		other, err2 := os.Readlink(b)
+		return there == other, errors.Join(err, err2)
+	}
+	return true, nil // sockets and pipes have no content
+}
+
+func sameContent(a, b string) (bool, error) {
 	f, err := os.Open(a)
 	if err != nil {
 		return false, err

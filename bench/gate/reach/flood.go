@@ -61,6 +61,12 @@ func (f *flood) markNamed(name string) {
 	}
 }
 
+// markTest marks a function of a package's tests, be they inside of it or not.
+func (f *flood) markTest(path, name string) {
+	f.markNamed(escape(path) + "." + name)
+	f.markNamed(escape(path+"_test") + "." + name)
+}
+
 // convert marks a type as one that may be in an interface, which is visited
 // again if it was before.
 func (f *flood) convert(n int) {

@@ -1,7 +1,6 @@
 package reach
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,9 +16,8 @@ import (
 
 // A Tree is one side: a module's files and how its tests are built.
 type Tree struct {
-	Dir   string   // where the go command runs
-	Env   []string // beside the process's
-	Flags []string // of go list, as go test -c has them
+	Go    func(ctx context.Context, args ...string) (output string, err error) // the go command, in the module
+	Flags []string                                                             // of go list, as go test -c has them
 }
 
 // listed is what go list tells of a package.
@@ -45,28 +42,27 @@ type side struct {
 
 // read compiles the tests of packages, without linking them.
 func (s *side) read(ctx context.Context, t Tree, packages []string) error {
-	env, err := t.command(ctx, "env", "GOVERSION", "GOOS", "GOARCH", "GOEXPERIMENT", "GOROOT", "GOMOD")
+	env, err := t.Go(ctx, "env", "GOVERSION", "GOOS", "GOARCH", "GOEXPERIMENT", "GOROOT", "GOMOD")
 	if err != nil {
 		return err
 	}
-	lines := strings.Split(string(env), "\n")
+	lines := strings.Split(strings.ReplaceAll(env, "\r\n", "\n"), "\n")
 	s.goos, s.goroot, s.root = strings.Join(lines[:4], " "), lines[4], filepath.Dir(lines[5])
 	s.pointer = 8
 	if slices.Contains([]string{"386", "arm", "mips", "mipsle"}, lines[2]) {
 		s.pointer = 4
 	}
-	module, err := t.command(ctx, "list", "-m")
-	if err != nil {
+	if s.module, err = t.Go(ctx, "list", "-m", "-f", "{{.Path}}"); err != nil {
 		return err
 	}
-	s.module, _, _ = strings.Cut(string(module), "\n")
+	s.module = strings.Fields(s.module)[0]
 	args := append([]string{"list", "-export", "-test", "-deps", "-e", "-json=ImportPath,Name,Export,Standard,Deps,DefaultGODEBUG"}, t.Flags...)
-	out, err := t.command(ctx, append(append(args, "--"), packages...)...)
+	out, err := t.Go(ctx, append(append(args, "--"), packages...)...)
 	if err != nil {
 		return err
 	}
 	s.listed = map[string]listed{}
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+	for d := json.NewDecoder(strings.NewReader(out)); ; {
 		var l listed
 		if err := d.Decode(&l); errors.Is(err, io.EOF) {
 			return nil
@@ -91,19 +87,6 @@ func (s *side) tested() (paths []string) {
 	}
 	slices.Sort(paths)
 	return paths
-}
-
-// command runs the go command in the tree.
-func (t Tree) command(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Env = t.Dir, append(os.Environ(), t.Env...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("go %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
-	}
-	return out, nil
 }
 
 // An opener reads archives once, however many programs have them.

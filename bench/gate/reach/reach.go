@@ -20,6 +20,7 @@ type Result struct {
 	Verdicts  map[string]map[string]Verdict // by the package's path and the benchmark's name without "Benchmark"
 	Changed   []string                      // functions that differ, are new or are gone, outside of tests, in their order
 	Unreached []string                      // those of them that no benchmark reaches
+	Located   bool                          // the module asks where its sources are, which -trimpath hides
 }
 
 // Of is the verdict on a benchmark, whose name may go on with that of a
@@ -65,6 +66,7 @@ func Compare(ctx context.Context, base, head Tree, packages []string) (*Result, 
 			return nil, err
 		}
 	}
+	r.Located = c.located
 	r.Changed = slices.Compact(slices.Sorted(maps.Values(c.changed)))
 	r.Unreached = slices.DeleteFunc(slices.Clone(r.Changed), func(name string) bool { return c.reached[name] })
 	return r, nil
@@ -78,6 +80,7 @@ type comparer struct {
 	files     []string          // that differ, as paths from the module's root
 	changed   map[string]string // functions outside of tests that differ, by symbol
 	reached   map[string]bool   // those that a benchmark reaches
+	located   bool              // the module asks where its sources are
 }
 
 // functions compares the module's functions outside of tests.
@@ -121,13 +124,14 @@ func (c *comparer) verdicts(path string) (map[string]Verdict, error) {
 		}
 		return verdicts, nil
 	}
+	c.located = c.located || c.sides[0].locates(base) || c.sides[1].locates(head)
 	if why := c.otherwise(path, base, head); why != "" {
 		for _, name := range names {
 			verdicts[name] = Verdict{Why: why}
 		}
 		return verdicts, nil
 	}
-	pair := [2]*pass{newPass(head, base, c.sides[1].pointer), newPass(base, head, c.sides[1].pointer)}
+	pair := [2]*pass{newPass(path, head, base, c.sides[1].pointer), newPass(path, base, head, c.sides[1].pointer)}
 	for _, name := range names {
 		verdicts[name] = c.verdict(path, name, pair)
 	}
@@ -146,6 +150,23 @@ func (c *comparer) otherwise(path string, base, head *program) string {
 	return ""
 }
 
+// locators are functions that tell where the source of their caller is.
+var locators = []string{"runtime.Caller", "runtime.Callers", "runtime.(*Func).FileLine", "runtime.FuncForPC", "runtime.CallersFrames"}
+
+// locates reports whether the module's part of a program asks where sources are.
+func (s *side) locates(p *program) (found bool) {
+	for n := range p.of {
+		if found || !s.owns(strings.TrimSuffix(p.archive(n).path, "_test")) {
+			continue
+		}
+		p.relocs(n, func(_ int, r reloc) bool {
+			found = found || slices.Contains(locators, p.targetName(n, r))
+			return !found
+		})
+	}
+	return found
+}
+
 // common are the names that another program knows too.
 func common(names []string, other *program) []string {
 	return slices.DeleteFunc(names, func(name string) bool { _, ok := other.named[name]; return !ok })
@@ -156,8 +177,7 @@ func (c *comparer) verdict(path, name string, pair [2]*pass) Verdict {
 	why := ""
 	for _, p := range pair {
 		f := p.start.clone()
-		f.markNamed(escape(path) + ".Benchmark" + name)
-		f.markNamed(escape(path+"_test") + ".Benchmark" + name)
+		f.markTest(path, "Benchmark"+name)
 		f.run()
 		f.functions(func(n int) {
 			s := f.symbol(n)
@@ -181,14 +201,14 @@ type pass struct {
 // orderOnly is the size of a package's initialization that has no function.
 const orderOnly = 8
 
-func newPass(of, with *program, pointer int) *pass {
+func newPass(path string, of, with *program, pointer int) *pass {
 	p := &pass{comparison: compare(of, with, pointer), start: of.flood()}
 	for n := range of.of {
 		if s := of.symbol(n); strings.HasSuffix(s.name, "..inittask") && s.size > orderOnly {
 			p.start.mark(n)
 		}
 	}
-	p.start.markNamed(of.testMain())
+	p.start.markTest(path, "TestMain")
 	p.start.run()
 	return p
 }

@@ -3,6 +3,7 @@ package reach
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,9 +35,19 @@ func module(t *testing.T) (base, head Tree) {
 				t.Fatal(err)
 			}
 		}
-		trees[i] = Tree{Dir: dir, Env: []string{"GOWORK=off", "GOFLAGS="}, Flags: []string{"-trimpath"}}
+		trees[i] = Tree{Go: goIn(dir), Flags: []string{"-trimpath"}}
 	}
 	return trees[0], trees[1]
+}
+
+// goIn runs the go command in a folder.
+func goIn(dir string) func(context.Context, ...string) (string, error) {
+	return func(ctx context.Context, args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+		out, err := cmd.Output()
+		return string(out), err
+	}
 }
 
 // Each benchmark reaches a change of its own kind, except those whose names say
@@ -57,8 +68,9 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	for pkg, why := range map[string]string{
-		"example.com/m/start": "the program begins with example.com/m/start.init, which differs",
-		"example.com/m/files": "may read files/testdata/in, which differs",
+		"example.com/m/start":  "the program begins with example.com/m/start.init, which differs",
+		"example.com/m/leaves": "the program begins with example.com/m/leaves.TestMain, which differs",
+		"example.com/m/files":  "may read files/testdata/in, which differs",
 	} {
 		if v := r.Of(pkg, "Same/sub"); v.Why != why {
 			t.Errorf("%s: %+v, want %q", pkg, v, why)
@@ -75,6 +87,9 @@ func TestCompare(t *testing.T) {
 		if v := r.Of("example.com/m", name); v.Why != why {
 			t.Errorf("%s: %+v, want %q", name, v, why)
 		}
+	}
+	if !r.Located {
+		t.Error("nobody asks where the sources are")
 	}
 	if want := []string{"example.com/m.Bare.Added", "example.com/m.Square.Unused"}; !slices.Equal(r.Unreached, want) {
 		t.Errorf("%q are reached by no benchmark, want %q of %q", r.Unreached, want, r.Changed)
@@ -94,8 +109,34 @@ func TestSameTree(t *testing.T) {
 			t.Errorf("%s: %s", name, v.Why)
 		}
 	}
-	if len(r.Changed) > 0 {
-		t.Errorf("%q changed", r.Changed)
+	if len(r.Changed) > 0 || r.Located {
+		t.Errorf("%q changed, somebody asks where the sources are: %v", r.Changed, r.Located)
+	}
+}
+
+func TestChangedFiles(t *testing.T) {
+	base, head := t.TempDir(), t.TempDir()
+	for dir, texts := range map[string]map[string]string{
+		base: {"same": "a", "other": "b", "size": "c", "gone": "d", "code.go": "e", ".git": "f", "first": "1", "second": "2"},
+		head: {"same": "a", "other": "B", "size": "cc", "new/file": "d", "code.go": "E", "first": "1", "second": "2"},
+	} {
+		for name, text := range texts {
+			file := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := []string{"gone", "new/file", "other", "size"}
+	if os.Symlink("first", filepath.Join(base, "link")) == nil && os.Symlink("second", filepath.Join(head, "link")) == nil {
+		want = slices.Insert(want, 1, "link")
+	}
+	got, err := changedFiles(base, head)
+	if err != nil || !slices.Equal(got, append([]string{".git"}, want...)) {
+		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 }
 
@@ -107,11 +148,11 @@ func FuzzArchive(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(real)
-	goroot, err := Tree{}.command(context.Background(), "env", "GOROOT")
+	goroot, err := goIn(".")(f.Context(), "env", "GOROOT")
 	if err != nil {
 		f.Fatal(err)
 	}
-	tools, err := readToolchain(strings.TrimSpace(string(goroot)))
+	tools, err := readToolchain(strings.TrimSpace(goroot))
 	if err != nil {
 		f.Fatal(err)
 	}

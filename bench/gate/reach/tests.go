@@ -6,7 +6,7 @@ import (
 )
 
 // The main package of a test binary refers to the benchmarks by their function
-// values, and to TestMain.
+// values. TestMain may be inlined into it.
 
 const functionValue = "·f"
 
@@ -33,19 +33,6 @@ func (p *program) benchmarks() (names []string) {
 	})
 	slices.Sort(names)
 	return names
-}
-
-// testMain is the function that the program's main calls, if a test has one.
-func (p *program) testMain() (found string) {
-	p.mains(func(n int) {
-		p.relocs(n, func(_ int, r reloc) bool {
-			if name := p.targetName(n, r); strings.HasSuffix(name, ".TestMain") {
-				found = name
-			}
-			return found == ""
-		})
-	})
-	return found
 }
 
 // function is a symbol's name for people: of a closure, the function it is in.
