@@ -53,7 +53,7 @@ var layers = []layer{
 	{"bench/cases", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "metal", "models", "models/*", "bench", "bench/*"}},
 	{"bench/foreign", []string{"internal/*", "bench", "bench/names"}},
 	{"bench", []string{"internal/*"}},
-	{"bench/gate", []string{"internal/*", "bench"}},
+	{"bench/gate", []string{"internal/*", "bench", "bench/gate/reach"}},
 	{"bench/gate/reach", nil},
 	{"bench/gate/calibrate", []string{"internal/*", "bench", "bench/gate"}},
 	{"bench/profile", []string{"bench", "bench/names", "bench/hotspot"}},

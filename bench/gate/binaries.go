@@ -91,7 +91,7 @@ func (b *Binaries) Find(ctx context.Context) (both []Benchmark, differ []Differe
 	var found [2]Listing
 	for _, side := range []Side{Base, Head} {
 		found[side] = Listing{}
-		if err := b.list(ctx, b.binary(side), found[side]); err != nil {
+		if err := b.list(ctx, b.binary(side), nil, found[side]); err != nil {
 			return nil, nil, errSide(side, err)
 		}
 	}

@@ -4,7 +4,8 @@
 // # What is measured
 //
 // A benchmark is run on three sides: base, head, and twin, which is base once
-// more. In each round every side of a test binary is linked anew with another
+// more. What runs the same code on both sides (package reach) is not measured,
+// unless that is asked for. In each round every side of a test binary is linked anew with another
 // seed of the linker's -randlayout, so that functions lie where they have not
 // lain before; a process is started for each measurement, with an environment
 // of another size, which moves the stack. A round measures each benchmark on

@@ -66,6 +66,7 @@ type Options struct {
 	Process   time.Duration // how long a process should measure; 0: 30 ms
 	Seed      uint64        // of the order of processes
 	Prove     bool          // what is not proved to be the same is no pass
+	Code      *Code         // what was settled before; nil: nothing was
 
 	// ThresholdOf gives the thresholds of benchmarks and units that have
 	// another; nil: none has. Allocations that no process changes have 0 then.
@@ -84,6 +85,7 @@ func (opt *Options) fill() {
 	opt.Alarm = cmp.Or(opt.Alarm, 0.01)
 	opt.Budget = cmp.Or(opt.Budget, 5*time.Minute)
 	opt.Process = cmp.Or(opt.Process, 30*time.Millisecond)
+	opt.Code = cmp.Or(opt.Code, new(Code))
 	if opt.Now == nil {
 		opt.Now = clock.Now
 	}
@@ -188,12 +190,15 @@ func (r *Report) Exit() int {
 }
 
 // Run judges head against base. When ctx ends it returns what is known together
-// with the cause.
+// with the cause. Where the code has settled everything there may be no benchmark.
 func Run(ctx context.Context, target Target, benchmarks []Benchmark, opt Options) (*Report, error) {
-	if len(benchmarks) == 0 {
+	opt.fill()
+	switch {
+	case len(benchmarks) == 0 && len(opt.Code.settled()) > 0:
+		return &Report{Options: opt, Elapsed: opt.Now().Sub(opt.Start)}, nil
+	case len(benchmarks) == 0:
 		return nil, errors.New("there is no benchmark to compare")
 	}
-	opt.fill()
 	g := &gate{Options: opt, target: target, rng: rand.New(rand.NewPCG(opt.Seed, 0)), cases: map[Benchmark]*caseState{}}
 	for _, b := range benchmarks {
 		g.cases[b] = &caseState{Benchmark: b, units: map[string]*series{}}

@@ -17,7 +17,10 @@ const stripped = "-s -w"
 
 // A Linker makes a module's programs, with their functions in an order that a
 // seed gives where Go's linker can do that.
-type Linker struct{ fixed bool }
+type Linker struct{ fixed, trim bool }
+
+// trimpath lets a module's packages be compiled once, wherever its files lie.
+const trimpath = "-trimpath"
 
 // Fixed reports that Go's linker has no -randlayout, so that the interval
 // covers processes and not layouts.
@@ -35,6 +38,9 @@ func (l *Linker) Link(ctx context.Context, m *Module, file string, seed int, ver
 		flags += " -randlayout=" + strconv.Itoa(seed)
 	}
 	args := append(append([]string{}, verb[:len(verb)-1]...), "-ldflags="+flags, "-o", file)
+	if l.trim {
+		args = append(args, trimpath)
+	}
 	// Beside the program, so that a build that is killed leaves nothing elsewhere.
 	temp, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {

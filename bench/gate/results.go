@@ -147,6 +147,9 @@ func (r *Recorder) Warn(text string) {
 // Finish writes what the gate found and how that came about. The report comes
 // last: without it the file is that of a gate that did not judge.
 func (r *Recorder) Finish(report *Report, profiles []Profile) error {
+	if r.process == 0 { // a side tells that the file is a gate's
+		r.write(fmt.Appendf(nil, "%s: %s\n", sideKey, Head))
+	}
 	d := NewDocument(report, nil)
 	for _, f := range d.Findings {
 		if len(f.Twin) > 0 {

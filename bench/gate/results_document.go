@@ -28,6 +28,7 @@ type Document struct {
 	Alarms     []string          `json:"alarms"`
 	LeftOut    []DocumentLeftOut `json:"left_out"`
 	Changes    []string          `json:"rule_changes"` // between base's file of rules and head's
+	Code       *DocumentCode     `json:"code,omitempty"`
 	Findings   []DocumentFinding `json:"findings"`
 	Profiles   []Profile         `json:"profiles,omitempty"`
 }
@@ -37,6 +38,51 @@ type DocumentLeftOut struct {
 	Package   string `json:"package"`
 	Benchmark string `json:"benchmark"`
 	Reason    string `json:"reason"`
+}
+
+// A DocumentCode is what the code of both sides said before anything was timed.
+// Benchmarks are those of the top level.
+type DocumentCode struct {
+	Same      []DocumentReached `json:"same"`
+	Reached   []DocumentReached `json:"reached"`
+	Unreached []string          `json:"unreached"` // functions that differ and that no benchmark reaches
+	Unknown   string            `json:"unknown,omitempty"`
+	Measured  bool              `json:"measured,omitempty"` // the same ones were measured all the same
+}
+
+// A DocumentReached is a benchmark, and what it reaches that differs.
+type DocumentReached struct {
+	Package   string `json:"package"`
+	Benchmark string `json:"benchmark"`
+	Why       string `json:"why,omitempty"`
+}
+
+func (c *Code) document() *DocumentCode {
+	if c == nil || len(c.Same)+len(c.Reached) == 0 && c.Unknown == "" {
+		return nil
+	}
+	d := &DocumentCode{Same: []DocumentReached{}, Reached: []DocumentReached{}, Unreached: append([]string{}, c.Unreached...), Unknown: c.Unknown, Measured: c.Measured}
+	for _, b := range c.Same {
+		d.Same = append(d.Same, DocumentReached{Package: b.Package, Benchmark: b.Name})
+	}
+	for _, b := range c.Reached {
+		d.Reached = append(d.Reached, DocumentReached{b.Package, b.Name, b.Why})
+	}
+	return d
+}
+
+func (d *DocumentCode) code() *Code {
+	if d == nil {
+		return new(Code)
+	}
+	c := &Code{Unreached: d.Unreached, Unknown: d.Unknown, Measured: d.Measured}
+	for _, b := range d.Same {
+		c.Same = append(c.Same, Benchmark{b.Package, b.Benchmark})
+	}
+	for _, b := range d.Reached {
+		c.Reached = append(c.Reached, Reached{Benchmark{b.Package, b.Benchmark}, b.Why})
+	}
+	return c
 }
 
 // A DocumentFinding is the verdict on one unit of one benchmark.
@@ -66,6 +112,7 @@ func NewDocument(r *Report, profiles []Profile) *Document {
 		Seconds: r.Elapsed.Seconds(), Setup: r.Setup.Seconds(), Budget: r.Options.Budget.Seconds(), Threshold: r.Options.Threshold,
 		Alarm: r.Options.Alarm, Prove: r.Options.Prove, Seed: strconv.FormatUint(r.Options.Seed, 10),
 		Alarms: append([]string{}, r.Alarms...), Changes: append([]string{}, r.Changes...), LeftOut: []DocumentLeftOut{}, Findings: []DocumentFinding{}, Profiles: profiles,
+		Code: r.Options.Code.document(),
 	}
 	for _, l := range r.LeftOut {
 		d.LeftOut = append(d.LeftOut, DocumentLeftOut{l.Package, l.Name, l.Reason})
@@ -91,7 +138,7 @@ func (d *Document) report() *Report {
 	better := map[string]int{}
 	r := &Report{
 		Alarms: d.Alarms, Changes: d.Changes, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Setup: duration(d.Setup), Unfinished: d.Unfinished,
-		Options: Options{Threshold: d.Threshold, Alarm: d.Alarm, Prove: d.Prove, Budget: duration(d.Budget), Seed: seed},
+		Options: Options{Threshold: d.Threshold, Alarm: d.Alarm, Prove: d.Prove, Budget: duration(d.Budget), Seed: seed, Code: d.Code.code()},
 	}
 	r.Options.Better = func(unit string) int { return better[unit] }
 	for _, l := range d.LeftOut {
@@ -145,6 +192,8 @@ func (r *Report) Summary() string {
 	switch {
 	case r.Unfinished != "":
 		return fmt.Sprintf("undecided: the gate did not come to its end after %d rounds: %s", r.Rounds, r.Unfinished)
+	case len(r.Findings) == 0 && len(r.Options.Code.Same) > 0:
+		return "no regression: " + r.Options.Code.Sentences()[0]
 	case len(r.Alarms) > 0:
 		return "undecided: base differs from itself here, so nothing is proved"
 	case r.Exit() == 0 && open == 0:

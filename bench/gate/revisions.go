@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,17 +24,23 @@ type Tests struct {
 	Layouts    int           // how many rounds' layouts to pass over, so that two gates differ
 	CPUs       int           // GOMAXPROCS of what is measured; 0: that of this process
 	Temp       string        // an empty directory for binaries
+	MeasureAll bool          // also what runs the same code on both sides
 	Linker                   // of both
 
 	tester
+	code     Code
 	packages [2]map[string]testPackage // by side
 	seeds    map[string]int            // of the binaries that are there
 }
 
 // Find builds both sides and lists the benchmarks that they share, in order of
-// their packages, and those that one of them lacks.
+// their packages, and those that one of them lacks. Code has those that run the
+// same code on both sides, which are left out.
 func (t *Tests) Find(ctx context.Context) (both []Benchmark, differ []Difference, err error) {
-	if err := t.begin(); err != nil {
+	if err := t.begin(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := t.settle(ctx); err != nil {
 		return nil, nil, err
 	}
 	var found [2]Listing
@@ -50,7 +55,7 @@ func (t *Tests) Find(ctx context.Context) (both []Benchmark, differ []Difference
 
 // FindHead builds head, of Tests without a base, and lists its benchmarks.
 func (t *Tests) FindHead(ctx context.Context) ([]Benchmark, error) {
-	if err := t.begin(); err != nil {
+	if err := t.begin(ctx); err != nil {
 		return nil, err
 	}
 	found, err := t.listAll(ctx, Head)
@@ -58,13 +63,24 @@ func (t *Tests) FindHead(ctx context.Context) ([]Benchmark, error) {
 	return both, errSide(Head, err)
 }
 
-func (t *Tests) begin() (err error) {
-	t.tester, err = newTester(t.Match, t.Limit, t.CPUs, t.Temp)
+// begin finds the packages.
+func (t *Tests) begin(ctx context.Context) (err error) {
+	if t.tester, err = newTester(t.Match, t.Limit, t.CPUs, t.Temp); err != nil {
+		return err
+	}
 	t.seeds = map[string]int{}
 	if len(t.Patterns) == 0 {
 		t.Patterns = []string{"./..."}
 	}
-	return err
+	for _, side := range t.sides() {
+		if t.packages[side.of()] != nil {
+			continue
+		}
+		if t.packages[side], err = t.module(side).packages(ctx, t.Patterns); err != nil {
+			return errSide(side, err)
+		}
+	}
+	return nil
 }
 
 func (t *Tests) module(s Side) *Module {
@@ -84,11 +100,7 @@ func (t *Tests) sides() []Side {
 
 func (t *Tests) listAll(ctx context.Context, side Side) (Listing, error) {
 	found := Listing{}
-	var err error
-	if t.packages[side], err = t.module(side).packages(ctx, t.Patterns); err != nil {
-		return nil, err
-	}
-	for _, pkg := range slices.Sorted(maps.Keys(t.packages[side])) {
+	for _, pkg := range t.open(side) {
 		seed := t.seedOf(side, 0)
 		if err := t.link(ctx, side, pkg, seed); err != nil {
 			return nil, err
@@ -105,13 +117,12 @@ func (t *Tests) listAll(ctx context.Context, side Side) (Listing, error) {
 // files have and the pattern names is an error: their times would be left out
 // without a word.
 func (t *Tests) listPackage(ctx context.Context, side Side, pkg string, to Listing) error {
-	before := len(to)
-	if err := t.list(ctx, t.binary(side, pkg), to); err != nil || len(to) > before || strings.Contains(t.match, "/") {
+	before, settled := len(to), t.settled(pkg)
+	if err := t.list(ctx, t.binary(side, pkg), settled, to); err != nil || len(to) > before || strings.Contains(t.match, "/") {
 		return err
 	}
-	pattern := regexp.MustCompile(t.match) // newTester has compiled it
-	for _, name := range t.packages[side][pkg].benchmarks {
-		if pattern.MatchString(name) {
+	for _, name := range t.matching(side, pkg) {
+		if !slices.Contains(settled, name) {
 			return fmt.Errorf("%s has %s, and none of its benchmarks ran: does its TestMain leave them out, or do they print unfinished lines?", pkg, name)
 		}
 	}

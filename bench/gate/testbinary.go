@@ -234,10 +234,14 @@ func exactly(name string) string {
 	return strings.Join(levels, "/")
 }
 
-// list runs every benchmark of a test binary once, which shows its
-// sub-benchmarks.
-func (t *tester) list(ctx context.Context, b testBinary, to Listing) error {
-	results, out, err := t.run(ctx, b, t.match, 1, 1)
+// list runs every benchmark of a test binary once, but for those of some names,
+// which shows the sub-benchmarks.
+func (t *tester) list(ctx context.Context, b testBinary, without []string, to Listing) error {
+	var more []string
+	if len(without) > 0 {
+		more = []string{"-test.skip=^(" + strings.Join(without, "|") + ")$"}
+	}
+	results, out, err := t.run(ctx, b, t.match, 1, 1, more...)
 	if err != nil {
 		return err
 	}

@@ -146,7 +146,7 @@ func TestBenchmarksThatCannotBeMeasured(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			run, b := behaving(t, how, want.limit)
-			failed := run.list(t.Context(), b, Listing{})
+			failed := run.list(t.Context(), b, nil, Listing{})
 			expect(t, "list", failed, want.listed)
 			_, failed = run.measure(t.Context(), b, Batch{Benchmarks: []Benchmark{behaves}, N: 1})
 			expect(t, "measure", failed, cmp.Or(want.listed, want.measured))

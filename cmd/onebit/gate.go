@@ -34,6 +34,7 @@ type gateFlags struct {
 	cpus         int
 	allowMissing bool
 	prove        bool
+	measureAll   bool
 	out          string
 	force        bool
 	profiles     int
@@ -87,6 +88,7 @@ more than 0.1%. Flags of onebit bench follow --.`,
 	flags.DurationVar(&f.limit, "case-limit", time.Minute, "a benchmark that runs for longer hangs")
 	flags.IntVar(&f.cpus, "cpu", 0, "GOMAXPROCS of what is measured, as go test -cpu has it (default: all)")
 	flags.BoolVar(&f.prove, "prove", false, "what is not proved to be within its threshold is no pass: exit 2")
+	flags.BoolVar(&f.measureAll, "measure-all", false, "measure also benchmarks that run the same code on both sides")
 	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
 	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements and profiles to `DIR`, and what benchstat reads")
 	flags.BoolVar(&f.force, "force", false, "replace an index.html that onebit did not write")
@@ -190,6 +192,10 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	if err != nil {
 		return nil, err
 	}
+	code := c.code()
+	for _, said := range code.Sentences() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", said)
+	}
 	benchmarks, left, differ := selectCases(rules, benchmarks, differ)
 	if err := f.missing(cmd, differ); err != nil {
 		return nil, err
@@ -198,7 +204,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	defer progress.close()
 	options := gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: c.thresholds(rules), Better: c.Better,
-		Prove: f.prove, Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
+		Prove: f.prove, Code: code, Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
 		Warn:     func(text string) { f.warn(cmd, record, text) },
 		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
 	}
@@ -206,7 +212,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	options.Record = record.Record
 	report, err = gate.Run(ctx, c, benchmarks, options)
 	progress.close()
-	if report == nil || report.Rounds == 0 {
+	if report == nil || err != nil && report.Rounds == 0 {
 		return nil, record.failed(err)
 	}
 	report.LeftOut, report.Changes = left, changes

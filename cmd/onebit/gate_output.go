@@ -70,6 +70,15 @@ func (r *gateRecord) failed(err error) error {
 	return err
 }
 
+// finish writes what the gate found, which are results also where nothing had to
+// be measured.
+func (r *gateRecord) finish(report *gate.Report, profiles []gate.Profile) error {
+	if err := r.Finish(report, profiles); err != nil || r.folder == nil || r.folder.named {
+		return err
+	}
+	return r.folder.name()
+}
+
 // read reads back what was written.
 func (r *gateRecord) read() (*gate.Results, error) {
 	if r.folder == nil {
@@ -159,7 +168,7 @@ func (f *gateFlags) publish(cmd *cobra.Command, r *gate.Report, profiles []gate.
 	for _, alarm := range r.Alarms {
 		fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %s\n", alarm)
 	}
-	if err := record.Finish(r, profiles); err != nil {
+	if err := record.finish(r, profiles); err != nil {
 		return err
 	}
 	results, err := record.read()

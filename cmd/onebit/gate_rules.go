@@ -83,9 +83,10 @@ func selectCases(rules *gate.Rules, both []gate.Benchmark, differ []gate.Differe
 	return judged, left, missing
 }
 
-// warnUnused names rules that nothing matched, of a gate over all benchmarks.
+// warnUnused names rules that nothing matched, of a gate that measured all
+// benchmarks.
 func (f *gateFlags) warnUnused(cmd *cobra.Command, rules *gate.Rules, r *gate.Report, patterns []string) {
-	if f.match != "." || len(patterns) > 0 {
+	if f.match != "." || len(patterns) > 0 || len(r.Options.Code.Same) > 0 && !r.Options.Code.Measured {
 		return
 	}
 	for _, w := range rules.Unused(r) {

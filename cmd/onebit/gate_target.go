@@ -34,6 +34,15 @@ type gateSubject struct {
 	caveat     string       // what is said if the layouts are fixed
 }
 
+// code is what the code says of the benchmarks; that of binaries and of onebit's
+// own cases is not asked.
+func (c *gateSubject) code() *gate.Code {
+	if tests, ok := c.gateTarget.(*gate.Tests); ok {
+		return tests.Code()
+	}
+	return new(gate.Code)
+}
+
 // compared makes out what is compared: two revisions or two binaries, of any
 // module's tests or of onebit's own cases.
 func (f *gateFlags) compared(ctx context.Context, args []string, temp string) (*gateSubject, error) {
@@ -58,7 +67,7 @@ func (f *gateFlags) compared(ctx context.Context, args []string, temp string) (*
 	c.old = f.base + ", " + c.old
 	bin, layouts := filepath.Join(temp, "bin"), rand.IntN(1<<20)
 	if f.suite == "" {
-		c.gateTarget = &gate.Tests{Base: base, Head: head, Patterns: args, Match: f.match, Limit: f.limit, CPUs: f.cpus, Layouts: layouts, Temp: bin}
+		c.gateTarget = &gate.Tests{Base: base, Head: head, Patterns: args, Match: f.match, Limit: f.limit, CPUs: f.cpus, Layouts: layouts, Temp: bin, MeasureAll: f.measureAll}
 		return c, nil
 	}
 	c.gateTarget = f.cases(&builtCases{base: base, head: head, dir: bin, layouts: layouts}, args, temp)

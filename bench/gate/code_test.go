@@ -1,0 +1,46 @@
+package gate
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestTopLevel(t *testing.T) {
+	for pattern, want := range map[string][]string{
+		".":                []string{"BenchmarkA", "BenchmarkB"},
+		"A":                {"BenchmarkA"},
+		"A/x":              {"BenchmarkA"},
+		"A/x|kB/y":         {"BenchmarkA", "BenchmarkB"},
+		"A/x|y":            {"BenchmarkA"},
+		"(A|B)/x":          {"BenchmarkA", "BenchmarkB"},
+		"[/(]|kB":          {"BenchmarkB"},
+		`\/|kB`:            {"BenchmarkB"},
+		"^BenchmarkA$/[|]": {"BenchmarkA"},
+		"/x":               {"BenchmarkA", "BenchmarkB"},
+	} {
+		top := topLevel(pattern)
+		got := slices.DeleteFunc([]string{"BenchmarkA", "BenchmarkB"}, func(name string) bool { return !top.MatchString(name) })
+		if !slices.Equal(got, want) {
+			t.Errorf("%q takes %q, want %q", pattern, got, want)
+		}
+	}
+}
+
+func TestCodeSentences(t *testing.T) {
+	same := []Benchmark{{"p", "A"}, {"p", "B"}}
+	for want, c := range map[string]Code{
+		"": {},
+		"this change reaches none of 2 benchmarks: what they run is the same code": {Same: same},
+		"this change reaches 1 of 3 benchmarks":                                    {Same: same, Reached: []Reached{{Benchmark{"p", "C"}, "reaches p.F, which differs"}}},
+		"whether the code of a benchmark is the same could not be told: no source": {Unknown: "no source"},
+	} {
+		got := append(c.Sentences(), "")[0]
+		if got != want {
+			t.Errorf("%+v says %q, want %q", c, got, want)
+		}
+	}
+	c := Code{Same: same, Unreached: []string{"p.F", "p.G", "p.H", "p.I", "p.J"}}
+	if got, want := c.Sentences()[1], "no benchmark reaches p.F, p.G, p.H and 2 others, which you changed"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
