@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"onebit/internal/cpu"
 )
@@ -72,7 +73,7 @@ func (isa *ISA) missing(features cpu.Set) string {
 		return isa.Arch + " (this is " + runtime.GOARCH + ")"
 	}
 	if m := features.Missing(isa.Requires); m != 0 {
-		return m.String()
+		return strings.Join(m.Names(), ", ")
 	}
 	return ""
 }

@@ -161,7 +161,7 @@ func (l kernelList) print(w io.Writer, width int) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", strings.Join(machine, "\n    ")); err != nil {
 		return err
 	}
-	rows := [][]string{{"FORMAT", "ACTIVATION", "VARIANT", "LAYOUT", "HERE", "REQUIRES", "WHAT IT IS"}}
+	rows := [][]string{{"FORMAT", "ACT", "VARIANT", "LAYOUT", "HERE", "REQUIRES", "WHAT IT IS"}}
 	for _, v := range l.Variants {
 		rows = append(rows, []string{v.Format, v.Activation, v.Variant, v.Layout, v.here(), listed(v.Requires), v.Summary})
 	}
