@@ -45,7 +45,7 @@ func TestArchitecturesAreOneFile(t *testing.T) {
 	}
 	owners := map[string]string{} // the file that registers a name
 	elsewhere := map[string][]string{}
-	eachGoFile(t, 0, func(file string, f *ast.File) {
+	eachGoFile(t, func(file string, f *ast.File) {
 		if strings.HasSuffix(file, "_test.go") {
 			return
 		}

@@ -47,7 +47,7 @@ func TestFuzzTargetsHaveSeeds(t *testing.T) {
 // eachTest visits the tests and fuzz targets of this module.
 func eachTest(t *testing.T, do func(file string, f *ast.FuncDecl)) {
 	t.Helper()
-	eachGoFile(t, 0, func(file string, f *ast.File) {
+	eachGoFile(t, func(file string, f *ast.File) {
 		if !strings.HasSuffix(file, "_test.go") {
 			return
 		}

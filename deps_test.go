@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -113,7 +114,7 @@ func (l importLine) String() string { return l.file + " imports " + l.path }
 func importLines(t *testing.T) []importLine {
 	t.Helper()
 	var out []importLine
-	eachGoFile(t, parser.ImportsOnly, func(file string, f *ast.File) {
+	eachGoFile(t, func(file string, f *ast.File) {
 		for _, spec := range f.Imports {
 			p, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
@@ -128,11 +129,16 @@ func importLines(t *testing.T) []importLine {
 	return out
 }
 
-// eachGoFile parses every Go file of this module, tests too. Paths are
-// slash-separated, relative to the module's root.
-func eachGoFile(t *testing.T, mode parser.Mode, do func(file string, f *ast.File)) {
-	t.Helper()
-	err := filepath.WalkDir(".", func(file string, e fs.DirEntry, err error) error {
+// A goFile is one of this module's, tests too. Its name is slash-separated,
+// relative to the module's root.
+type goFile struct {
+	name   string
+	syntax *ast.File
+}
+
+// goFiles parses every Go file of this module, once.
+var goFiles = sync.OnceValues(func() (files []goFile, err error) {
+	err = filepath.WalkDir(".", func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -146,14 +152,21 @@ func eachGoFile(t *testing.T, mode parser.Mode, do func(file string, f *ast.File
 		if !strings.HasSuffix(file, ".go") {
 			return nil
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, mode)
-		if err == nil {
-			do(filepath.ToSlash(file), f)
-		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		files = append(files, goFile{filepath.ToSlash(file), f})
 		return err
 	})
+	return files, err
+})
+
+func eachGoFile(t *testing.T, do func(file string, f *ast.File)) {
+	t.Helper()
+	files, err := goFiles()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range files {
+		do(f.name, f.syntax)
 	}
 }
 
@@ -338,7 +351,7 @@ func TestInternalLeaves(t *testing.T) {
 // A machine is described to tests and to nothing else: no variable says to those who
 // use onebit what theirs is.
 func TestMachinesAreDescribedToTests(t *testing.T) {
-	eachGoFile(t, 0, func(file string, f *ast.File) {
+	eachGoFile(t, func(file string, f *ast.File) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			call, ok := n.(*ast.SelectorExpr)
 			if !ok || call.Sel.Name != "Describe" || strings.HasSuffix(file, "_test.go") {
