@@ -109,7 +109,8 @@ func (p *Plan) addWeights(src Source, a *Architecture, opt *Options) error {
 	for _, info := range src.Tensors() {
 		infos[info.Name] = info
 	}
-	blocks := make([]int64, p.config.Layers+1) // and what lies outside
+	type bytes struct{ mapped, own int64 }
+	blocks := make([]bytes, p.config.Layers+1) // and what lies outside
 	for _, r := range requests(a, p.config, opt.Head) {
 		info, ok := infos[r.Tensor]
 		if !ok || info.Type == nil {
@@ -126,17 +127,16 @@ func (p *Plan) addWeights(src Source, a *Architecture, opt *Options) error {
 				return src.Fault(r.Tensor, err)
 			}
 		}
-		blocks[r.block] += mapped
-		p.Packed += own
+		blocks[r.block].mapped += mapped
+		blocks[r.block].own += own
 	}
-	outside, inside := blocks[p.config.Layers], blocks[:p.config.Layers]
-	p.Mapped = outside
-	if opt.Engine == nil && opt.CPU.Packing == cpu.Stream {
-		p.Mapped += slices.Max(inside)
-		return nil
+	if inside := blocks[:p.config.Layers]; opt.Engine == nil && opt.CPU.Packing == cpu.Stream {
+		largest := slices.MaxFunc(inside, func(a, b bytes) int { return cmp.Compare(a.mapped+a.own, b.mapped+b.own) })
+		blocks = []bytes{blocks[p.config.Layers], largest}
 	}
-	for _, n := range inside {
-		p.Mapped += n
+	for _, b := range blocks {
+		p.Mapped += b.mapped
+		p.Packed += b.own
 	}
 	return nil
 }

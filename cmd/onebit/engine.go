@@ -51,7 +51,7 @@ func (e *engineFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&e.head, "head", "", "convert the output head to a `FORMAT`, such as q8_0 for one in f16")
 	flags.BoolVar(&e.native, "native", false, "multiply the file's bytes in place, without packing the weights behind the run")
 	e.memory.register(flags)
-	flags.BoolVar(&e.stream, "stream", false, "keep one transformer block in memory at a time, for a model larger than that")
+	flags.BoolVar(&e.stream, "stream", false, "keep one transformer block in memory at a time, for a model larger than that (a block that a Hugging Face directory makes is made again for each batch of tokens)")
 }
 
 // registerEngine adds the choice of an engine, for verbs that ask nothing of it

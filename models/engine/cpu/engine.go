@@ -39,8 +39,9 @@ const (
 	// Stream uses the file's bytes in place and lets go of a block's pages
 	// once it has run: for models larger than memory. What stays is what lies
 	// outside the blocks, and the block that is running. Every batch of
-	// tokens reads the whole model from the page cache or the disk. It is an
-	// error for a checkpoint that would have to be ternarized each time.
+	// tokens reads the whole model from the page cache or the disk, and of a
+	// checkpoint that is ternarized makes each block again, which takes
+	// longer than reading it.
 	Stream
 )
 
@@ -82,8 +83,9 @@ func newEngine(src engine.Source, opt Options) (*Engine, error) {
 	if err := e.vectors.Available(); err != nil {
 		return nil, err
 	}
-	if err := e.choosePacking(); err != nil {
-		return nil, err
+	// There is nothing to start on before weights are made.
+	if !src.InPlace() && opt.Packing == PackBehind {
+		e.options.Packing = PackFirst
 	}
 	if e.ownsPool {
 		e.pool = kernels.NewPool(opt.Threads)

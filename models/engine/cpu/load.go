@@ -12,20 +12,6 @@ import (
 	"onebit/models/engine"
 )
 
-// choosePacking settles what Packing means for weights that are made on
-// demand: there is nothing to start on before they are packed, and making
-// them again for every batch of tokens is no way to run a model.
-func (e *Engine) choosePacking() error {
-	switch {
-	case e.source.InPlace():
-	case e.options.Packing == Stream:
-		return fmt.Errorf("%s: the weights are converted as they are loaded and cannot be streamed; convert the model to GGUF first", e.source.Name())
-	case e.options.Packing == PackBehind:
-		e.options.Packing = PackFirst
-	}
-	return nil
-}
-
 // Load loads the weights. Those that are packed, made or converted come one
 // after the other, which takes all threads; the others side by side, since
 // checking the file's bytes is all there is to do.
@@ -142,10 +128,14 @@ func (e *Engine) matrix(t formats.Tensor) (*matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.variant.Layout != kernels.Native || e.options.Packing == Stream {
+	m.weights.Store(w)
+	switch {
+	case e.options.Packing == Stream && !e.source.InPlace():
+		m.lent = &loan{users: 1}
+		e.giveBack(m)
+	case w.variant.Layout != kernels.Native || e.options.Packing == Stream:
 		e.release(t.Name)
 	}
-	m.weights.Store(w)
 	return m, nil
 }
 

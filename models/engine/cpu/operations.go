@@ -81,9 +81,12 @@ func (s *stream) gather(in *buffer, products []engine.Product, w *work) {
 	s.products, s.multiplied = s.products[:0], s.multiplied[:0]
 	for _, p := range products {
 		m, dst := p.Weight.(*matrix), p.Dst.(*buffer)
-		now := m.weights.Load()
-		if len(s.products) > 0 && now.variant.Scheme != s.products[0].Variant.Scheme {
+		if len(s.products) > 0 && m.Variant().Scheme != s.products[0].Variant.Scheme {
 			return
+		}
+		now, err := s.engine.borrow(m)
+		if err != nil {
+			s.failed = err
 		}
 		dst.resize(in.n)
 		s.products = append(s.products, kernels.Product{Variant: now.variant, Matrix: now.matrix, Dst: dst.data})

@@ -190,7 +190,7 @@ func (s *stream) Begin(n int) {
 // Enter lets go of what the block before has read, if the model is streamed.
 func (s *stream) Enter(block int) {
 	for _, m := range s.touched {
-		s.engine.release(m.name)
+		s.engine.giveBack(m)
 	}
 	s.touched = s.touched[:0]
 	s.block = block

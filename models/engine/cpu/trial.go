@@ -30,7 +30,11 @@ func (e *Engine) Try(w engine.Weight, rows []int, to *formats.Type) (*Trial, err
 	if !ok || m.converted() {
 		return nil, fmt.Errorf("%s is not the file's, so nothing is known of it in other formats", w.Info().Tensor)
 	}
-	picked, err := pickRows(&m.tensor, rows)
+	source, err := e.source.Tensor(m.name)
+	if err != nil {
+		return nil, err
+	}
+	picked, err := pickRows(&source, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +82,8 @@ func (t *Trial) Multiply(dst, x []float32, n int) { t.pool.MatMul(dst, t.v, t.ma
 // Close frees the rows.
 func (t *Trial) Close() error { return errors.Join(t.matrix.Close(), t.mem.Free()) }
 
-// MultiplyOne is the product of a weight with one column on the engine's threads.
+// MultiplyOne is the product of the head with one column on the engine's threads.
 func (e *Engine) MultiplyOne(dst []float32, w engine.Weight, x []float32) {
-	now := w.(*matrix).weights.Load()
+	now, _ := e.borrow(w.(*matrix)) // the source has it in place
 	e.pool.MatVec(dst, now.variant, now.matrix, x)
 }

@@ -19,6 +19,7 @@ type matrix struct {
 	tensor  formats.Tensor // the source of weights, zero if they were converted
 	weights atomic.Pointer[weights]
 	checked atomic.Bool // somebody has looked at the weights
+	lent    *loan       // see borrow; nil: the weights stay
 }
 
 // weights are replaced as a whole when a matrix that was used in place has
@@ -38,9 +39,10 @@ func (m *matrix) Variant() *kernels.Variant { return m.weights.Load().variant }
 
 func (m *matrix) Info() engine.WeightInfo {
 	now := m.weights.Load()
+	size, _ := now.matrix.Layout.Bytes(m.format, m.rows, m.cols) // good when it was packed
 	return engine.WeightInfo{
 		Tensor: m.name, Rows: m.rows, Cols: m.cols, Type: m.format,
-		Bytes: len(now.matrix.Data), Kernel: now.variant.String(), Error: m.error,
+		Bytes: size, Kernel: now.variant.String(), Error: m.error,
 	}
 }
 
