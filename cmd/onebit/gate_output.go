@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -186,21 +185,20 @@ func (f *gateFlags) publish(cmd *cobra.Command, r *gate.Report, profiles []gate.
 	if record.folder == nil {
 		return err
 	}
-	if err = errors.Join(err, writeGateFolder(context.WithoutCancel(cmd.Context()), f.out, results, f.force)); err == nil {
+	if err = errors.Join(err, writeGateFolder(f.out, results, record.folder.options(f.force))); err == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", filepath.Join(f.out, "index.html"))
 	}
 	return err
 }
 
-// writeGateFolder writes what stands beside a gate's results.txt.
-func writeGateFolder(ctx context.Context, dir string, results *gate.Results, force bool) error {
+// writeGateFolder writes what stands beside a gate's results.txt, all or none.
+func writeGateFolder(dir string, results *gate.Results, opt reports.WriteOptions) error {
 	for _, side := range []gate.Side{gate.Base, gate.Head, gate.Twin} {
-		err := writeFile(ctx, filepath.Join(dir, side.String()+".txt"), true, func(w io.Writer) error { return results.WriteSide(w, side) })
-		if err != nil {
-			return err
-		}
+		opt.Beside = append(opt.Beside, reports.File{
+			Name: side.String() + ".txt", Write: func(w io.Writer) error { return results.WriteSide(w, side) },
+		})
 	}
-	return reports.WriteGate(dir, results, reports.WriteOptions{Force: force})
+	return reports.WriteGate(dir, results, opt)
 }
 
 // maxSummary is what GitHub shows of a step's summary.
