@@ -59,6 +59,17 @@ func TestBenchstatReadsTheFile(t *testing.T) {
 	}
 }
 
+// TestReadmeIgnoresRunKeys: what the README has benchstat pass over is what differs between two runs.
+func TestReadmeIgnoresRunKeys(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "benchstat -ignore " + strings.Join(RunKeys, ",") + ",commit "; !strings.Contains(string(readme), want) {
+		t.Errorf("the README lacks %q", want)
+	}
+}
+
 // BenchmarkMatVec is run by TestGoTestGivesTheSameNames, in a process of its
 // own.
 func BenchmarkMatVec(b *testing.B) {

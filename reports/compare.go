@@ -2,6 +2,7 @@ package reports
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -114,6 +115,9 @@ type ExactChange struct {
 	Old  float64 `json:"old"`
 	New  float64 `json:"new"`
 }
+
+// ErrNoBenchmarks is the error for files that have no benchmarks, or none that the filter matches.
+var ErrNoBenchmarks = errors.New("no benchmarks to compare")
 
 // CompareOptions says what [Compare] compares.
 type CompareOptions struct {

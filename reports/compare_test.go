@@ -439,3 +439,27 @@ func TestCompareModelsOfOneName(t *testing.T) {
 		t.Errorf("error %v, want one that says why there is nothing to compare", err)
 	}
 }
+
+func writeTemp(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// finishes fails the test if f takes longer than any machine needs.
+func finishes(t *testing.T, limit time.Duration, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(limit):
+		t.Fatalf("not finished after %v", limit)
+	}
+}

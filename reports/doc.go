@@ -53,7 +53,4 @@
 // # Comparing
 //
 // [Compare] says what differs between two runs beyond noise, by the statistics of bench.CompareRuns.
-// [Benchstat] prints byte for byte what benchstat prints for the same files and options. benchstat's
-// code is in a main package; this is an engine of its own on golang.org/x/perf's benchproc,
-// benchmath and benchunit, held to benchstat's output by tests that run both.
 package reports

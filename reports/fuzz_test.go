@@ -2,10 +2,10 @@ package reports
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"onebit/bench"
@@ -41,10 +41,11 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// FuzzBenchstat compares whatever parses with itself and with a fixed file.
-func FuzzBenchstat(f *testing.F) {
+// FuzzCompare compares whatever parses with itself and with a fixed file.
+func FuzzCompare(f *testing.F) {
 	f.Add([]byte("goos: a\nBenchmarkA 1 5 ns/op 3 x\n\ngoos:\nBenchmarkB-2 1 0 ns/op -1 x\n"))
-	f.Add([]byte("Unit x assume=exact\nBenchmarkA 1 1e308 x\nBenchmarkA 1 -1e308 x\n"))
+	f.Add([]byte("Unit x assume=exact\nBenchmarkA 1 1e308 ns/op 5 peak-RSS-B\nBenchmarkA 1 1e-308 ns/op 6 peak-RSS-B\n"))
+	f.Add([]byte("# process 1\nBenchmarkA/threads=1 1 5 ns/op\n# process 2\nBenchmarkA/threads=1 1 6 ns/op\nBenchmarkC 1 6 ns/op\n"))
 	dir := f.TempDir()
 	fixed := filepath.Join(dir, "fixed.txt")
 	if err := os.WriteFile(fixed, []byte("BenchmarkA 1 5 ns/op 3 x\nBenchmarkC 1 5 ns/op 3 x\n"), 0o666); err != nil {
@@ -55,10 +56,19 @@ func FuzzBenchstat(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		for _, format := range []string{"text", "csv"} {
-			err := Benchstat(t.Context(), io.Discard, io.Discard, BenchstatOptions{Format: format}, path, fixed, path)
-			if err != nil && !strings.HasSuffix(err.Error(), "is not a measurement") {
+		for _, other := range []string{path, fixed} {
+			c, err := Compare(t.Context(), CompareOptions{}, path, other)
+			if err != nil {
+				continue // that it does not parse, or that nothing is in both
+			}
+			if err := c.WriteText(io.Discard, CompareTextOptions{Width: 80}); err != nil {
 				t.Error(err)
+			}
+			if _, err := json.Marshal(c); err != nil {
+				t.Error(err)
+			}
+			if other == path && c.Slower+c.Faster > 0 {
+				t.Errorf("a file against itself: %s", c.Verdict)
 			}
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"onebit/bench"
@@ -141,6 +142,24 @@ func TestSameResultsSameBytes(t *testing.T) {
 	for _, f := range files {
 		if !bytes.Equal(first[plotsFolder+"/"+f.name], f.data) {
 			t.Errorf("%s differs the second time", f.name)
+		}
+	}
+}
+
+func compareText(t *testing.T, what, want, got string) {
+	t.Helper()
+	wantLines, gotLines := strings.SplitAfter(want, "\n"), strings.SplitAfter(got, "\n")
+	for i := range max(len(wantLines), len(gotLines)) {
+		var w, g string
+		if i < len(wantLines) {
+			w = wantLines[i]
+		}
+		if i < len(gotLines) {
+			g = gotLines[i]
+		}
+		if w != g {
+			t.Errorf("%s line %d:\nwant %q\ngot  %q", what, i+1, w, g)
+			return
 		}
 	}
 }

@@ -419,3 +419,11 @@ func writeWrapped(b *strings.Builder, prefix, text string, width int) {
 	}
 	b.WriteByte('\n')
 }
+
+func padLeft(s string, width int) string {
+	return strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s))) + s
+}
+
+func padRight(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+}

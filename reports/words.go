@@ -301,3 +301,27 @@ func (d *digest) rawText() string {
 	return fmt.Sprintf("%s of %s are in the results file, one line each, in the Go benchmark format: benchstat and every tool "+
 		"like it reads them. The same charts are in the folder plots.", count.Of(len(d.res.Samples), "sample"), count.Of(len(d.cases), "case"))
 }
+
+// geomean returns the geometric mean of xs as the exponential of the running mean of their
+// logarithms, which can't overflow. It is not defined unless there is a value and all are positive.
+func geomean(xs []float64) (mean float64, ok bool) {
+	logs := 0.0
+	for i, x := range xs {
+		if !(x > 0) {
+			return math.NaN(), false
+		}
+		logs += (math.Log(x) - logs) / float64(i+1)
+	}
+	return math.Exp(logs), len(xs) > 0
+}
+
+// orDefault is s, or def where s is empty.
+func orDefault(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}
+
+// exactNumber prints the fewest digits that read back as v.
+func exactNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
