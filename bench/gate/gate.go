@@ -146,6 +146,7 @@ type Finding struct {
 	Threshold float64  // as a fraction
 	Floor     float64  // how far base and twin are known to lie apart, as a logarithm
 	Exact     bool     // every process gave the same value: no statistics were needed
+	Rounds    int      // that the verdict rests on: one that was proved at a look stays
 	Base      []float64
 	Head      []float64
 	Twin      []float64 // by round, as measured
@@ -243,7 +244,10 @@ type caseState struct {
 }
 
 // A series is one unit of one benchmark: by side, a value for each round.
-type series struct{ sides [3][]float64 }
+type series struct {
+	sides  [3][]float64
+	proved *Finding // at a look that has its own share of the chance of a false claim, so that later rounds change nothing
+}
 
 func (g *gate) run(ctx context.Context) (err error) {
 	begin := g.elapsed()
@@ -439,8 +443,11 @@ func (g *gate) look(spent float64) {
 		}
 		c.decided = true
 		for _, unit := range c.order {
-			if g.verdict(c, unit).open() {
+			switch f := g.verdict(c, unit); {
+			case f.open():
 				c.decided = false
+			case f.Judged && !f.Exact:
+				c.units[unit].proved = &f
 			}
 		}
 	}
@@ -520,11 +527,15 @@ func (s *series) triples(better int) (t triples) {
 	return t
 }
 
-// verdict is a finding on a unit as things stand, without its interval.
+// verdict is a finding on a unit as things stand, or stood when it was proved,
+// without its interval.
 func (g *gate) verdict(c *caseState, unit string) Finding {
 	s, better, r := c.units[unit], g.Better(unit), g.rule(c, unit)
+	if s.proved != nil {
+		return *s.proved
+	}
 	f := Finding{
-		Benchmark: c.Benchmark, Unit: unit, Threshold: math.Expm1(r.threshold),
+		Benchmark: c.Benchmark, Unit: unit, Threshold: math.Expm1(r.threshold), Rounds: len(s.sides[Base]),
 		Base: s.sides[Base], Head: s.sides[Head], Twin: s.sides[Twin],
 	}
 	if f.Judged = better != 0; !f.Judged {
@@ -577,7 +588,8 @@ func (g *gate) report() *Report {
 		for _, unit := range c.order {
 			f, s, better := g.verdict(c, unit), c.units[unit], g.Better(unit)
 			if f.Judged && !f.Exact {
-				f.Change = s.triples(better).interval(equivalence)
+				judged := series{sides: [3][]float64{f.Base, f.Head, f.Twin}}
+				f.Change = judged.triples(better).interval(equivalence)
 				if twin := s.differences(Twin, better); len(twin) > 0 && g.rule(c, unit).differs(twin) {
 					r.Alarms = append(r.Alarms, fmt.Sprintf("%s %s: base differs from itself by %s: something other than the code decides", c.Name, unit, Percent(hodgesLehmann(twin, equivalence).Center)))
 				}

@@ -368,3 +368,31 @@ func (v *varying) Run(ctx context.Context, s Side, batch Batch) ([][]bench.Metri
 	}
 	return all, err
 }
+
+// A verdict that was proved at a look stays, whatever later rounds bring while
+// another unit of the benchmark is undecided, and rests on the rounds before it.
+func TestVerdictsStay(t *testing.T) {
+	f := newFake(1, 1.3)
+	f.allocs = [3]float64{1000, 1000, 1000}
+	r, err := Run(t.Context(), &relenting{varying{f, true}}, []Benchmark{{"p", "B0"}}, Options{
+		Now:         func() time.Time { return f.now },
+		ThresholdOf: func(_ Benchmark, unit string) (float64, bool) { return 0, unit == bench.Allocs }, // which cannot be proved
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := r.Findings[slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Unit == bench.NsPerOp })]
+	if change := math.Expm1(x.Change.Center); x.Verdict != Slower || math.Abs(change-0.3) > 0.03 || x.Rounds >= r.Rounds || len(x.Head) != x.Rounds {
+		t.Errorf("%v by %.3f after %d rounds of %d with %d values; want SLOWER by 0.3 after fewer", x.Verdict, change, x.Rounds, r.Rounds, len(x.Head))
+	}
+}
+
+// A relenting target's head is slower for 20 rounds, and no more after them.
+type relenting struct{ varying }
+
+func (r *relenting) Prepare(ctx context.Context, round int, all []Benchmark) error {
+	if round == 20 {
+		r.slower = 1
+	}
+	return r.fake.Prepare(ctx, round, all)
+}

@@ -98,9 +98,10 @@ type DocumentFinding struct {
 	Lo        *float64  `json:"lo,omitempty"`    // bounds of the 95% interval, absent where the data gives none
 	Hi        *float64  `json:"hi,omitempty"`
 	Threshold float64   `json:"threshold"`
-	Floor     float64   `json:"floor"`           // how far base and its twin are known to lie apart
-	Exact     bool      `json:"exact,omitempty"` // no process changes the values: no statistics were needed
-	Base      []float64 `json:"base,omitempty"`  // by round, as measured
+	Floor     float64   `json:"floor"`            // how far base and its twin are known to lie apart
+	Exact     bool      `json:"exact,omitempty"`  // no process changes the values: no statistics were needed
+	Rounds    int       `json:"rounds,omitempty"` // that the verdict rests on; absent of one by processes that were recorded earlier
+	Base      []float64 `json:"base,omitempty"`   // by round, as measured
 	Head      []float64 `json:"head,omitempty"`
 	Twin      []float64 `json:"twin,omitempty"`
 }
@@ -126,7 +127,7 @@ func NewDocument(r *Report, profiles []Profile) *Document {
 			Package: f.Package, Benchmark: f.Name, Unit: f.Unit, Better: direction(better),
 			Verdict: f.Verdict, Pass: f.Pass, Reason: f.Reason(),
 			Ratio: ratio(f.Change.Center), Lo: ratio(f.Change.Lo), Hi: ratio(f.Change.Hi),
-			Threshold: f.Threshold, Floor: math.Expm1(f.Floor), Exact: f.Exact, Base: f.Base, Head: f.Head, Twin: f.Twin,
+			Threshold: f.Threshold, Floor: math.Expm1(f.Floor), Exact: f.Exact, Rounds: f.Rounds, Base: f.Base, Head: f.Head, Twin: f.Twin,
 		})
 	}
 	return d
@@ -159,7 +160,7 @@ func (f DocumentFinding) finding() Finding {
 	}
 	return Finding{
 		Benchmark: Benchmark{f.Package, f.Benchmark}, Unit: f.Unit, Verdict: f.Verdict, Judged: f.Better != "", Pass: f.Pass,
-		Change: change, Threshold: f.Threshold, Floor: math.Log1p(f.Floor), Exact: f.Exact,
+		Change: change, Threshold: f.Threshold, Floor: math.Log1p(f.Floor), Exact: f.Exact, Rounds: f.Rounds,
 		Base: f.Base, Head: f.Head, Twin: f.Twin,
 	}
 }

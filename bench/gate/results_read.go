@@ -94,8 +94,19 @@ func (r *Results) fill() {
 	for i := range r.Report.Findings {
 		f := &r.Report.Findings[i]
 		if c := index[f.Benchmark]; len(f.Base) == 0 && c != nil && c.units[f.Unit] != nil {
-			s := c.units[f.Unit].sides
+			s := c.units[f.Unit].upTo(f.Rounds)
 			f.Base, f.Head, f.Twin = s[Base], s[Head], s[Twin]
 		}
 	}
+}
+
+// upTo are the values of so many rounds; 0, or more than there are: of all.
+func (s *series) upTo(rounds int) (sides [3][]float64) {
+	for side, values := range s.sides {
+		if rounds > 0 && rounds < len(values) {
+			values = values[:rounds]
+		}
+		sides[side] = values
+	}
+	return sides
 }
