@@ -58,8 +58,9 @@
 // spend from 1% to 32% of the chance of a false claim, which is shared among all
 // benchmarks and units (Bonferroni), and among SLOWER, FASTER and the alarms of
 // the twin. So the chance of any false claim in a gate is below 1%. What is
-// decided at a look is measured no more, so that the rest of the time goes to
-// what is not. Package calibrate measures that and the chance to find what is
+// decided at a look stays decided and is measured no more, so that the rest of
+// the time goes to what is not. A SLOWER on a machine whose twins do not differ
+// ends the gate, unless it is to keep going. Package calibrate measures that and the chance to find what is
 // slower, on recorded noise.
 //
 // Values that no process changes (allocations, sizes, errors) need no

@@ -67,6 +67,7 @@ type Options struct {
 	Seed      uint64        // of the order of processes
 	Prove     bool          // what is not proved to be the same is no pass
 	Code      *Code         // what was settled before; nil: nothing was
+	KeepGoing bool          // a regression that is certain does not end the gate
 
 	// ThresholdOf gives the thresholds of benchmarks and units that have
 	// another; nil: none has. Allocations that no process changes have 0 then.
@@ -167,6 +168,7 @@ type Report struct {
 	Setup    time.Duration // the part of it before the first round
 	Options  Options
 
+	Early      bool   // a regression was certain before the rest was decided, which ended the gate
 	Unfinished string // why the gate ended before it was done
 }
 
@@ -232,6 +234,8 @@ type gate struct {
 	setup   time.Duration // before the first round
 	round   int
 	looks   int
+	certain bool // that something is slower, as of the last look
+	early   bool // that ended the gate
 }
 
 // A caseState is a benchmark with what was measured of it.
@@ -279,7 +283,7 @@ func (g *gate) run(ctx context.Context) (err error) {
 			g.look(spent)
 		}
 		open := g.undecided()
-		if len(open) == 0 {
+		if g.early = g.certain && !g.KeepGoing && len(open) > 0 && g.looks < len(lookAt); g.early || len(open) == 0 {
 			return nil
 		}
 		if err := g.target.Prepare(ctx, g.round, open); err != nil {
@@ -437,13 +441,13 @@ func (g *gate) look(spent float64) {
 	for g.looks < len(lookAt) && spent >= lookAt[g.looks] {
 		g.looks++
 	}
+	worse := false
 	for _, c := range g.order {
-		if c.decided {
-			continue
-		}
 		c.decided = true
 		for _, unit := range c.order {
-			switch f := g.verdict(c, unit); {
+			f := g.verdict(c, unit)
+			worse = worse || f.Verdict == Slower
+			switch {
 			case f.open():
 				c.decided = false
 			case f.Judged && !f.Exact:
@@ -451,6 +455,7 @@ func (g *gate) look(spent float64) {
 			}
 		}
 	}
+	g.certain = worse && g.round >= exactRounds && len(g.alarms()) == 0
 }
 
 // rule is that of the last look.
@@ -583,21 +588,34 @@ func (f Finding) exactly(r rule, better int) Finding {
 }
 
 func (g *gate) report() *Report {
-	r := &Report{Rounds: g.round, Needed: minRounds(g.Alarm, g.tests()), Elapsed: g.elapsed(), Setup: g.setup, Options: g.Options}
+	r := &Report{Rounds: g.round, Needed: minRounds(g.Alarm, g.tests()), Elapsed: g.elapsed(), Setup: g.setup, Options: g.Options, Alarms: g.alarms(), Early: g.early}
 	for _, c := range g.order {
 		for _, unit := range c.order {
-			f, s, better := g.verdict(c, unit), c.units[unit], g.Better(unit)
+			f := g.verdict(c, unit)
 			if f.Judged && !f.Exact {
 				judged := series{sides: [3][]float64{f.Base, f.Head, f.Twin}}
-				f.Change = judged.triples(better).interval(equivalence)
-				if twin := s.differences(Twin, better); len(twin) > 0 && g.rule(c, unit).differs(twin) {
-					r.Alarms = append(r.Alarms, fmt.Sprintf("%s %s: base differs from itself by %s: something other than the code decides", c.Name, unit, Percent(hodgesLehmann(twin, equivalence).Center)))
-				}
+				f.Change = judged.triples(g.Better(unit)).interval(equivalence)
 			}
 			r.Findings = append(r.Findings, f)
 		}
 	}
 	return r
+}
+
+// alarms name what base and its twin differ in beyond chance.
+func (g *gate) alarms() (all []string) {
+	for _, c := range g.order {
+		for _, unit := range c.order {
+			s, better := c.units[unit], g.Better(unit)
+			if better == 0 || s.exact() {
+				continue
+			}
+			if twin := s.differences(Twin, better); len(twin) > 0 && g.rule(c, unit).differs(twin) {
+				all = append(all, fmt.Sprintf("%s %s: base differs from itself by %s: something other than the code decides", c.Name, unit, Percent(hodgesLehmann(twin, equivalence).Center)))
+			}
+		}
+	}
+	return all
 }
 
 func (g *gate) progress(doing string) {

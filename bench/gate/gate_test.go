@@ -375,7 +375,7 @@ func TestVerdictsStay(t *testing.T) {
 	f := newFake(1, 1.3)
 	f.allocs = [3]float64{1000, 1000, 1000}
 	r, err := Run(t.Context(), &relenting{varying{f, true}}, []Benchmark{{"p", "B0"}}, Options{
-		Now:         func() time.Time { return f.now },
+		Now: func() time.Time { return f.now }, KeepGoing: true,
 		ThresholdOf: func(_ Benchmark, unit string) (float64, bool) { return 0, unit == bench.Allocs }, // which cannot be proved
 	})
 	if err != nil {
@@ -395,4 +395,36 @@ func (r *relenting) Prepare(ctx context.Context, round int, all []Benchmark) err
 		r.slower = 1
 	}
 	return r.fake.Prepare(ctx, round, all)
+}
+
+// A regression that is certain ends the gate, unless the rest is asked for, or
+// base differs from its twin.
+func TestCertainRegressionEnds(t *testing.T) {
+	list := []Benchmark{{"p", "B0"}, {"p", "B1"}}
+	for _, tt := range []struct {
+		slower    float64
+		twin      bool
+		keepGoing bool
+		early     bool
+		exit      int
+	}{
+		{1.3, false, false, true, 1},
+		{1.3, false, true, false, 1},
+		{1, false, false, false, 0},
+		{1.3, true, false, false, 3},
+	} {
+		f := newFake(1, tt.slower)
+		f.process = 0.05 // B1 is not decided at the first look
+		var target Target = f
+		if tt.twin {
+			target = &biased{f}
+		}
+		r, err := Run(t.Context(), target, list, Options{Now: func() time.Time { return f.now }, KeepGoing: tt.keepGoing})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Early != tt.early || r.Exit() != tt.exit || tt.early && r.Elapsed > r.Options.Budget/2 {
+			t.Errorf("%+v: early %v, exit %d after %v", tt, r.Early, r.Exit(), r.Elapsed)
+		}
+	}
 }

@@ -16,6 +16,7 @@ type Document struct {
 	Summary    string            `json:"summary"`
 	Exit       int               `json:"exit"` // 0: nothing is proved to be worse; 1: something is; 2: it could not be measured, or not be proved; 3: the machine was unfit
 	Unfinished string            `json:"unfinished,omitempty"`
+	Early      bool              `json:"early,omitempty"` // a regression was certain before the rest was decided, which ended the gate
 	Rounds     int               `json:"rounds"`
 	Needed     int               `json:"needed"` // rounds below which nothing could be proved
 	Seconds    float64           `json:"seconds"`
@@ -109,7 +110,7 @@ type DocumentFinding struct {
 // NewDocument describes a report.
 func NewDocument(r *Report, profiles []Profile) *Document {
 	d := &Document{
-		Summary: r.Summary(), Exit: r.Exit(), Unfinished: r.Unfinished, Rounds: r.Rounds, Needed: r.Needed,
+		Summary: r.Summary(), Exit: r.Exit(), Unfinished: r.Unfinished, Early: r.Early, Rounds: r.Rounds, Needed: r.Needed,
 		Seconds: r.Elapsed.Seconds(), Setup: r.Setup.Seconds(), Budget: r.Options.Budget.Seconds(), Threshold: r.Options.Threshold,
 		Alarm: r.Options.Alarm, Prove: r.Options.Prove, Seed: strconv.FormatUint(r.Options.Seed, 10),
 		Alarms: append([]string{}, r.Alarms...), Changes: append([]string{}, r.Changes...), LeftOut: []DocumentLeftOut{}, Findings: []DocumentFinding{}, Profiles: profiles,
@@ -138,7 +139,7 @@ func (d *Document) report() *Report {
 	seed, _ := strconv.ParseUint(d.Seed, 10, 64) // 0 if another program wrote the file
 	better := map[string]int{}
 	r := &Report{
-		Alarms: d.Alarms, Changes: d.Changes, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Setup: duration(d.Setup), Unfinished: d.Unfinished,
+		Alarms: d.Alarms, Changes: d.Changes, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Setup: duration(d.Setup), Unfinished: d.Unfinished, Early: d.Early,
 		Options: Options{Threshold: d.Threshold, Alarm: d.Alarm, Prove: d.Prove, Budget: duration(d.Budget), Seed: seed, Code: d.Code.code()},
 	}
 	r.Options.Better = func(unit string) int { return better[unit] }

@@ -35,6 +35,7 @@ type gateFlags struct {
 	allowMissing bool
 	prove        bool
 	measureAll   bool
+	keepGoing    bool
 	out          string
 	force        bool
 	profiles     int
@@ -89,6 +90,7 @@ more than 0.1%. Flags of onebit bench follow --.`,
 	flags.IntVar(&f.cpus, "cpu", 0, "GOMAXPROCS of what is measured, as go test -cpu has it (default: all)")
 	flags.BoolVar(&f.prove, "prove", false, "what is not proved to be within its threshold is no pass: exit 2")
 	flags.BoolVar(&f.measureAll, "measure-all", false, "measure also benchmarks that run the same code on both sides")
+	flags.BoolVar(&f.keepGoing, "keep-going", false, "measure the rest too after a regression is certain, which ends the gate otherwise")
 	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
 	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements and profiles to `DIR`, and what benchstat reads")
 	flags.BoolVar(&f.force, "force", false, "replace an index.html that onebit did not write")
@@ -204,7 +206,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	defer progress.close()
 	options := gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: c.thresholds(rules), Better: c.Better,
-		Prove: f.prove, Code: code, Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
+		Prove: f.prove, Code: code, KeepGoing: f.keepGoing, Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
 		Warn:     func(text string) { f.warn(cmd, record, text) },
 		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
 	}

@@ -66,7 +66,7 @@ func try(ctx context.Context, dir string, head Variant, opt RealOptions, rng *ra
 	}
 	t := new(trial)
 	t.report, err = gate.Run(ctx, tests, list, gate.Options{
-		Budget: opt.Budget, Start: start, Seed: rng.Uint64(), Progress: opt.Progress,
+		Budget: opt.Budget, KeepGoing: true, Start: start, Seed: rng.Uint64(), Progress: opt.Progress,
 		ThresholdOf: new(gate.Rules).ThresholdOf, Better: tests.Better,
 	})
 	if err != nil {

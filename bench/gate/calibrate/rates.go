@@ -147,7 +147,7 @@ func (n *Noise) try(ctx context.Context, opt Options, size float64, number uint6
 		}
 	}
 	var err error
-	if t.report, err = n.player(from, t.slower, rng).gate(ctx, gate.Options{Budget: opt.Budget}); err != nil {
+	if t.report, err = n.player(from, t.slower, rng).gate(ctx, gate.Options{Budget: opt.Budget, KeepGoing: true}); err != nil {
 		return nil, err
 	}
 	for _, m := range rivals {
