@@ -177,16 +177,16 @@ type Report struct {
 // that is asked for, and 3 if the machine was unfit: base differs from itself, or
 // there was too little time to prove anything.
 func (r *Report) Exit() int {
-	switch counts, open := r.counts(); {
+	switch of := r.standings(); {
 	case r.Unfinished != "":
 		return 2
 	case len(r.Alarms) > 0:
 		return 3
-	case counts[Slower] > 0:
+	case of[isSlower] > 0:
 		return 1
-	case open > 0 && r.Rounds < r.Needed:
+	case of[isUndecided] > 0 && r.Rounds < r.Needed:
 		return 3
-	case open > 0 && r.Options.Prove:
+	case of[isUndecided] > 0 && r.Options.Prove:
 		return 2
 	}
 	return 0

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -13,8 +12,9 @@ import (
 // A Document is a report in JSON, for programs: fields may be added, and none
 // changes its name or meaning. Times are in seconds, changes are fractions.
 type Document struct {
-	Summary    string            `json:"summary"`
-	Exit       int               `json:"exit"` // 0: nothing is proved to be worse; 1: something is; 2: it could not be measured, or not be proved; 3: the machine was unfit
+	Summary    string            `json:"summary"` // the first line of every form of the report
+	Advice     []string          `json:"advice"`  // sentences: what could hide in what is undecided, and what would decide it
+	Exit       int               `json:"exit"`    // 0: nothing is proved to be worse; 1: something is; 2: it could not be measured, or not be proved; 3: the machine was unfit
 	Unfinished string            `json:"unfinished,omitempty"`
 	Early      bool              `json:"early,omitempty"` // a regression was certain before the rest was decided, which ended the gate
 	Rounds     int               `json:"rounds"`
@@ -110,7 +110,7 @@ type DocumentFinding struct {
 // NewDocument describes a report.
 func NewDocument(r *Report, profiles []Profile) *Document {
 	d := &Document{
-		Summary: r.Summary(), Exit: r.Exit(), Unfinished: r.Unfinished, Early: r.Early, Rounds: r.Rounds, Needed: r.Needed,
+		Summary: r.Summary(), Advice: append([]string{}, r.Advice()...), Exit: r.Exit(), Unfinished: r.Unfinished, Early: r.Early, Rounds: r.Rounds, Needed: r.Needed,
 		Seconds: r.Elapsed.Seconds(), Setup: r.Setup.Seconds(), Budget: r.Options.Budget.Seconds(), Threshold: r.Options.Threshold,
 		Alarm: r.Options.Alarm, Prove: r.Options.Prove, Seed: strconv.FormatUint(r.Options.Seed, 10),
 		Alarms: append([]string{}, r.Alarms...), Changes: append([]string{}, r.Changes...), LeftOut: []DocumentLeftOut{}, Findings: []DocumentFinding{}, Profiles: profiles,
@@ -183,87 +183,6 @@ func logOf(ratio *float64, absent float64) float64 {
 		return absent
 	}
 	return math.Log(*ratio)
-}
-
-// Summary is the gate's answer in a sentence.
-func (r *Report) Summary() string {
-	counts, open := r.counts()
-	hidden := r.Hidden()
-	of := fmt.Sprintf("of %d compared, in %d rounds and %v, %v of it to set up", len(r.Findings), r.Rounds, r.Elapsed.Round(time.Second), r.Setup.Round(time.Second))
-	threshold := fmt.Sprintf("%.3g%%", 100*r.Options.Threshold)
-	switch {
-	case r.Unfinished != "":
-		return fmt.Sprintf("undecided: the gate did not come to its end after %d rounds: %s", r.Rounds, r.Unfinished)
-	case len(r.Findings) == 0 && len(r.Options.Code.Same) > 0:
-		return "no regression: " + r.Options.Code.Sentences()[0]
-	case len(r.Alarms) > 0:
-		return "undecided: base differs from itself here, so nothing is proved"
-	case r.Exit() == 0 && open == 0:
-		return fmt.Sprintf("no regression: nothing %s is worse by more than %s; %d better", of, threshold, counts[Faster])
-	case r.Exit() == 0:
-		return fmt.Sprintf("no regression: nothing %s is proved to be worse by more than %s; %d better; %s", of, threshold, counts[Faster], hidden)
-	case r.Exit() == 1:
-		return fmt.Sprintf("regression: %d worse %s; %d better, %d undecided", counts[Slower], of, counts[Faster], open)
-	case r.Rounds < r.Needed:
-		return fmt.Sprintf("undecided: %d rounds fit into the budget, and so many verdicts need %d (a longer --budget, or fewer benchmarks by --bench)", r.Rounds, r.Needed)
-	}
-	return fmt.Sprintf("undecided: %d %s may be worse by more than %s (a longer --budget decides more)", open, of, threshold)
-}
-
-// counts says how many findings have each verdict, and how many are neither
-// SLOWER nor proved to be no regression.
-func (r *Report) counts() (of map[Verdict]int, open int) {
-	of = map[Verdict]int{}
-	for _, f := range r.Findings {
-		of[f.Verdict]++
-		if f.Verdict != Slower && !f.Pass {
-			open++
-		}
-	}
-	return of, open
-}
-
-// Hidden says what a gate over these rounds could not have seen: by how much that
-// may be worse which is not proved to be within its threshold.
-func (r *Report) Hidden() string {
-	_, open := r.counts()
-	most := 0.0
-	for _, f := range r.Findings {
-		if f.Verdict != Slower && !f.Pass {
-			most = max(most, f.Change.Hi)
-		}
-	}
-	switch {
-	case open == 0:
-		return ""
-	case math.IsInf(most, 1):
-		return fmt.Sprintf("of %d undecided nothing is known yet (a longer --budget decides more)", open)
-	}
-	return fmt.Sprintf("of %d undecided, a slowdown of any by more than %.1f%% would have been seen (a longer --budget decides more)", open, 100*math.Expm1(most))
-}
-
-// Reason says what the verdict rests on.
-func (f Finding) Reason() string {
-	threshold := fmt.Sprintf("%.3g%%", 100*f.Threshold)
-	switch {
-	case !f.Judged:
-		return "nobody has said whether more or less of it is better: it is not judged"
-	case f.Exact && f.Verdict == Same:
-		return "every process gives the same value, and the change is within " + threshold
-	case f.Exact:
-		return "every process gives the same value, and the change is beyond " + threshold
-	case f.Verdict == Same:
-		return "proved: the interval lies within ±" + threshold
-	case f.Verdict == Slower:
-		return "proved to be worse, by an estimate beyond " + threshold
-	case f.Verdict == Within:
-		return "slower, within " + threshold + ": proved to be worse, by an estimate that is no failure"
-	case f.Verdict == Faster:
-		return "proved to be better"
-	case f.Pass:
-		return "neither better nor the same is proved, but it is worse by no more than " + threshold
-	}
-	return "the interval holds both no change and one of more than " + threshold + ": more rounds are needed"
 }
 
 // Typical is the middle of a side's values by round; NaN if there are none.
