@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,7 +178,8 @@ func gateChange(f gate.Finding) string {
 }
 
 func gateInterval(f gate.Finding) string {
-	if f.Exact || !f.Judged || !drawable(f) {
+	unknown := math.IsInf(f.Change.Lo, -1) && math.IsInf(f.Change.Hi, 1)
+	if f.Exact || !f.Judged || !drawable(f) || unknown {
 		return ""
 	}
 	return strings.TrimSuffix(gate.Percent(f.Change.Lo), "%") + "…" + gate.Percent(f.Change.Hi)
@@ -185,52 +187,44 @@ func gateInterval(f gate.Finding) string {
 
 // exitReason says why the exit status is what it is.
 func (g *gateReport) exitReason() string {
-	of := map[gate.Verdict]int{}
-	open := 0
-	for _, f := range g.Findings {
-		of[f.Verdict]++
-		if !f.Pass && f.Verdict != gate.Slower {
-			open++
-		}
-	}
-	switch status := g.Exit(); {
+	status := g.Exit()
+	why := "something is proved to be worse than its threshold"
+	switch {
 	case status == 0:
-		return strings.TrimSuffix("Exit status 0: nothing is proved to be worse than its threshold; "+g.Hidden(), "; ") + "."
-	case status == 1:
-		return fmt.Sprintf("Exit status 1: %s proved to be worse.", are(of[gate.Slower], "value"))
+		why = "nothing is proved to be worse than its threshold"
 	case g.Unfinished != "":
-		return "Exit status 2: the gate did not come to its end (" + g.Unfinished + "), which is never a pass."
+		why = "the gate did not come to its end, which is never a pass"
+	case status == 2:
+		why = "not all is proved to be within its threshold, as --prove demands"
 	case len(g.Alarms) > 0:
-		return "Exit status 3: base differs from base itself here, so nothing is proved: ask again."
+		why = "base differs from its twin, so the machine decides: ask again"
 	case status == 3:
-		return "Exit status 3: there was too little time to prove anything: ask again with a longer --budget."
-	default:
-		return fmt.Sprintf("Exit status 2: %s not proved to be within the threshold, which is never a pass.", are(open, "value"))
+		why = "there was too little time to prove anything: ask again with a longer --budget"
 	}
+	return fmt.Sprintf("Exit status %d: %s.", status, why)
 }
 
-func are(n int, noun string) string {
-	verb := " are"
-	if n == 1 {
-		verb = " is"
-	}
-	return count.Of(n, noun) + verb
+// effort is what the answer took.
+func (g *gateReport) effort() string {
+	return fmt.Sprintf("%s took %v, %v of it to set up.", count.Of(g.Rounds, "round"), g.Elapsed.Round(time.Second), g.Setup.Round(time.Second))
 }
 
 // A gatePage is what the template shows.
 type gatePage struct {
 	shell
-	Advice, Exit string
-	Alarms       []string
-	Cards        []fact
-	Groups       []gateGroup
-	Unjudged     *sheet
-	LeftOut      *sheet
-	Changes      []string // of the rules
-	Doubts       []string
-	Facts        []fact
-	Environment  []fact
-	Command      string
+	Summary, Exit string
+	Advice        []string
+	Alarms        []string
+	Worst         []worstLine
+	More          int // that are worse or may be
+	Groups        []gateGroup
+	Unjudged      *sheet
+	LeftOut       *sheet
+	Changes       []string // of the rules
+	Doubts        []string
+	Facts         []fact
+	Environment   []fact
+	Command       string
 }
 
 // A gateGroup is the findings with one verdict.
@@ -254,11 +248,12 @@ type gateProfile struct {
 
 func (g *gateReport) page() gatePage {
 	p := gatePage{
-		shell:  newShell(g.title(), g.subtitle()),
-		Advice: sentence(g.Summary()), Exit: g.exitReason(), Alarms: g.Alarms, Changes: g.Changes, Doubts: g.results.Warnings,
-		Cards: g.cards(), Facts: g.facts(), Command: g.results.Setting("command"),
+		shell:   newShell(g.title(), g.subtitle()),
+		Summary: g.Summary(), Advice: g.Advice(), Exit: g.exitReason(), Alarms: g.Alarms, Changes: g.Changes, Doubts: g.results.Warnings,
+		Facts: g.facts(), Command: g.results.Setting("command"),
 	}
 	p.Style += template.CSS(gateStyle)
+	p.Worst, p.More = g.worst()
 	for _, s := range g.results.Settings {
 		p.Environment = append(p.Environment, fact{s.Key, s.Value})
 	}
@@ -313,25 +308,46 @@ var gateVerdicts = []struct {
 	{gate.Same, "Proved to differ by no more than the threshold, which is more than to find no difference.", true},
 }
 
-func (g *gateReport) cards() (cards []fact) {
-	of, unjudged := map[gate.Verdict]int{}, 0
-	for _, f := range g.Findings {
-		if f.Judged {
-			of[f.Verdict]++
-		} else {
-			unjudged++
+// mostWorst is how many findings the head of a page names.
+const mostWorst = 6
+
+// A worstLine leads to a finding that is worse, or may be.
+type worstLine struct{ ID, Verdict, Name, Unit, Change, Values string }
+
+// worst are the first of the findings that are worse or may be, and how many
+// there are beside them.
+func (g *gateReport) worst() (lines []worstLine, more int) {
+	of := map[gate.Verdict]int{} // that stand before it in its group
+	for _, f := range g.sorted(func(f gate.Finding) bool { return f.Judged && (!f.Pass || f.Verdict == gate.Within) }) {
+		of[f.Verdict]++
+		if len(lines) == mostWorst {
+			more++
+			continue
 		}
+		lines = append(lines, worstLine{
+			ID: g.findingID(f, of[f.Verdict]), Verdict: f.Verdict.String(), Name: f.Name, Unit: f.Unit,
+			Change: strings.TrimSpace(gateChange(f) + " " + parenthesis(gateInterval(f))), Values: insteadOf(f),
+		})
 	}
-	for _, v := range gateVerdicts {
-		cards = append(cards, fact{v.String(), strconv.Itoa(of[v.Verdict])})
+	return lines, more
+}
+
+// findingID is where a page shows a finding, the nth of its verdict.
+func (g *gateReport) findingID(f gate.Finding, n int) string {
+	group := strings.ToLower(f.Verdict.String())
+	if g.inTable(f) {
+		return group + "-exact"
 	}
-	if unjudged > 0 {
-		cards = append(cards, fact{"not judged", strconv.Itoa(unjudged)})
-	}
-	if n := len(g.LeftOut); n > 0 {
-		cards = append(cards, fact{"left out", strconv.Itoa(n)})
-	}
-	return cards
+	return fmt.Sprintf("%s-%d", group, n)
+}
+
+// inTable reports whether a finding needs no picture.
+func (g *gateReport) inTable(f gate.Finding) bool {
+	return (f.Exact || !drawable(f)) && g.profileOf(f) == nil
+}
+
+func insteadOf(f gate.Finding) string {
+	return fmt.Sprintf("%s instead of %s", cmp.Or(gateValue(f, gate.Head), "no value"), cmp.Or(gateValue(f, gate.Base), "no value"))
 }
 
 // facts say how the gate was run.
@@ -371,11 +387,11 @@ func (g *gateReport) group(v struct {
 	}
 	var exact []gate.Finding
 	for i, f := range list {
-		if (f.Exact || !drawable(f)) && g.profileOf(f) == nil {
+		if g.inTable(f) {
 			exact = append(exact, f)
 			continue
 		}
-		group.Findings = append(group.Findings, g.finding(f, fmt.Sprintf("%s-%d", group.ID, i+1), dots))
+		group.Findings = append(group.Findings, g.finding(f, g.findingID(f, i+1), dots))
 	}
 	if len(exact) > 0 {
 		group.Exact = newSheet(group.ID+"-exact", "", "Values that no process changes: they need no statistics.", exact, g.fields())
@@ -389,8 +405,8 @@ func drawable(f gate.Finding) bool { return len(f.Base) > 0 && len(f.Head) > 0 }
 
 func (g *gateReport) finding(f gate.Finding, id string, dots dotBudget) gateFinding {
 	x := gateFinding{ID: id, Name: f.Name, Package: f.Package, Unit: f.Unit, Reason: sentence(f.Reason())}
-	x.Headline = fmt.Sprintf("%s instead of %s: %s", cmp.Or(gateValue(f, gate.Head), "no value"), cmp.Or(gateValue(f, gate.Base), "no value"), gateChange(f))
-	if f.Exact || !drawable(f) {
+	x.Headline = insteadOf(f) + ": " + gateChange(f)
+	if gateInterval(f) == "" {
 		x.Headline += "."
 	} else {
 		x.Headline += fmt.Sprintf(", 95%% interval from %s to %s; threshold %.3g%%.", gate.Percent(f.Change.Lo), gate.Percent(f.Change.Hi), 100*f.Threshold)
@@ -418,12 +434,13 @@ func (g *gateReport) profileOf(f gate.Finding) *gateProfile {
 		"From %d samples of base and %d of head: a change in grey is no more than so few samples explain.",
 		signedTime(p.Head-p.Base), p.Samples[gate.Base], p.Samples[gate.Head])
 	rows := append(slices.Clone(p.Functions), p.Others)
-	return &gateProfile{about, profileCommand(p), newSheet("", "By function", "", rows, profileFields())}
+	return &gateProfile{about, profileCommand(p, "."), newSheet("", "By function", "", rows, profileFields())}
 }
 
-// profileCommand shows the kept profiles.
-func profileCommand(p gate.Profile) string {
-	return fmt.Sprintf("go tool pprof -diff_base=%s/%s %[1]s/%[3]s", gate.ProfilesFolder, p.Files[gate.Base], p.Files[gate.Head])
+// profileCommand shows the profiles that a folder keeps.
+func profileCommand(p gate.Profile, folder string) string {
+	file := func(s gate.Side) string { return term.ShellWord(path.Join(folder, gate.ProfilesFolder, p.Files[s])) }
+	return fmt.Sprintf("go tool pprof -diff_base=%s %s", file(gate.Base), file(gate.Head))
 }
 
 func profileFields() []field[gate.FunctionChange] {

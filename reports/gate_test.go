@@ -96,6 +96,7 @@ func gateResults(t testing.TB, cases []gateCase, rounds int, profiles ...gate.Pr
 	if err != nil {
 		t.Fatal(err)
 	}
+	res.Folder = "gate of main"
 	return res
 }
 

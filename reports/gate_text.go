@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,7 +19,9 @@ const topFunctions = 5
 func WriteGateTable(w io.Writer, res *gate.Results, width int) error {
 	g := newGateReport(res)
 	var b strings.Builder
-	writeWrapped(&b, "", g.Summary(), width)
+	for _, line := range slices.Concat([]string{g.Summary()}, g.Advice(), []string{g.effort()}) {
+		writeWrapped(&b, "", line, width)
+	}
 	b.WriteByte('\n')
 	writeAligned(&b, g.textColumns(width), width)
 	if n := len(g.Findings) - len(g.notable()); n > 0 {
@@ -29,6 +32,7 @@ func WriteGateTable(w io.Writer, res *gate.Results, width int) error {
 	for _, p := range g.results.Profiles {
 		b.WriteByte('\n')
 		writeGateProfile(&b, p, width)
+		writeWrapped(&b, "", g.further(p, plain), 0)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -112,7 +116,14 @@ func writeGateProfile(b *strings.Builder, p gate.Profile, width int) {
 		fmt.Fprintf(b, "%s%s  %s\n", strings.Repeat(" ", change.width()-utf8.RuneCountInString(change.cells[i])), change.cells[i],
 			cutMiddle(name.cells[i], roomFor(width-change.width()-2)))
 	}
-	writeWrapped(b, "", profileCommand(p), 0)
+}
+
+// further is how to look further into a profile.
+func (g *gateReport) further(p gate.Profile, code func(string) string) string {
+	if g.results.Folder == "" {
+		return "The profiles are not kept: -o DIR keeps them."
+	}
+	return code(profileCommand(p, filepath.ToSlash(g.results.Folder)))
 }
 
 // roomFor is a width in which something can be read.
@@ -141,13 +152,14 @@ func parenthesis(s string) string {
 func WriteGateMarkdown(w io.Writer, res *gate.Results, limit int) error {
 	g := newGateReport(res)
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**\n\n%s\n\n", markdown(sentence(g.Summary())), markdown(g.exitReason()))
+	fmt.Fprintf(&b, "**%s**\n\n%s\n\n", markdown(g.Summary()), markdown(strings.Join(slices.Concat([]string{g.exitReason()}, g.Advice(), []string{g.effort()}), " ")))
 	for _, alarm := range g.Alarms {
 		b.WriteString(markdown(alarm) + "\n\n")
 	}
 	var rest strings.Builder
 	for _, p := range g.results.Profiles {
 		writeGateProfileMarkdown(&rest, p)
+		rest.WriteString(g.further(p, codeSpan) + "\n\n")
 	}
 	writeMarkdownList(&rest, "Left out by the rules:", g.leftOut(codeSpan, markdown))
 	writeMarkdownList(&rest, "**Head changes the rules that it is judged by:**", mapped(g.Changes, codeSpan))
@@ -210,5 +222,5 @@ func writeGateProfileMarkdown(b *strings.Builder, p gate.Profile) {
 	for _, f := range clearChanges(p) {
 		writeMarkdownRow(b, []string{strings.TrimSpace(f.Name + " " + parenthesis(newOrGone(f))), signedTime(f.Change()), formatTime(f.BaseFlat), formatTime(f.HeadFlat)})
 	}
-	fmt.Fprintf(b, "\n%s\n\n", codeSpan(profileCommand(p)))
+	b.WriteByte('\n')
 }

@@ -403,3 +403,11 @@ func (v HistoryView) Document() HistoryDocument {
 	}
 	return d
 }
+
+func are(n int, noun string) string {
+	verb := " are"
+	if n == 1 {
+		verb = " is"
+	}
+	return count.Of(n, noun) + verb
+}

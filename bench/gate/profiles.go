@@ -85,6 +85,10 @@ func ProfileSlower(ctx context.Context, target Profiler, r *Report, opt ProfileO
 	if len(findings) == 0 || opt.Most <= 0 {
 		return nil, nil
 	}
+	// A process has a folder of its own, from which a path could lead elsewhere.
+	if opt.Dir, err = filepath.Abs(opt.Dir); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(opt.Dir, 0o777); err != nil {
 		return nil, fmt.Errorf("profiles: %w", err)
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -64,6 +65,9 @@ func BenchmarkSpin(b *testing.B) {
 type told struct{ *fake }
 
 func (told) Profile(_ context.Context, side Side, _ Benchmark, n int, file string) error {
+	if !filepath.IsAbs(file) {
+		return fmt.Errorf("%s: a process has a folder of its own", file)
+	}
 	kind := &profile.ValueType{Type: "samples", Unit: "count"}
 	p := &profile.Profile{SampleType: []*profile.ValueType{kind, {Type: "cpu", Unit: "nanoseconds"}}, PeriodType: kind}
 	for i, name := range []string{"example.com/spin.steady", "example.com/spin.planted"} {
@@ -111,7 +115,8 @@ func namesThePlanted(t *testing.T, target Profiler, b Benchmark) {
 		{Benchmark: b, Unit: bench.Allocs, Verdict: Slower, Base: []float64{1}, Head: []float64{2}},
 		{Benchmark: Benchmark{b.Package, "Other"}, Unit: bench.NsPerOp, Verdict: Same},
 	}}
-	dir := filepath.Join(t.TempDir(), "profiles")
+	t.Chdir(t.TempDir())
+	const dir = "profiles"
 	all, err := ProfileSlower(t.Context(), target, report, ProfileOptions{Dir: dir, Most: 2, Time: 2 * time.Second})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d profiles, %v", len(all), err)

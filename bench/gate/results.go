@@ -26,6 +26,7 @@ type Results struct {
 	Report       *Report         // of a gate that ended before it could judge: the values without verdicts
 	Profiles     []Profile       // of what became slower
 	Warnings     []string        // doubts about the file
+	Folder       string          // that holds the file and the profiles; "" if nothing is kept
 }
 
 // Setting returns the header's value for a key, "" if it has none.

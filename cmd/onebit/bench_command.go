@@ -10,6 +10,7 @@ import (
 
 	"onebit/bench"
 	"onebit/bench/counters"
+	"onebit/internal/term"
 )
 
 // settings are what the results file says of the run itself.
@@ -48,7 +49,7 @@ func (f *benchFlags) command(flags *pflag.FlagSet) string {
 // quoted makes arguments words for a shell.
 func quoted(words []string) []string {
 	for i, w := range words {
-		words[i] = shellQuote(w)
+		words[i] = term.ShellWord(w)
 	}
 	return words
 }
@@ -90,15 +91,4 @@ func arguments(flags *pflag.FlagSet) (words []string) {
 		}
 	})
 	return words
-}
-
-// shellQuote makes an argument one word for a shell.
-func shellQuote(s string) string {
-	plain := func(r rune) bool {
-		return r != '\'' && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_-./,:=", r))
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

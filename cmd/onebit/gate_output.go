@@ -92,7 +92,11 @@ func readGate(path string) (*gate.Results, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return gate.ReadResults(file, path)
+	results, err := gate.ReadResults(file, path)
+	if err == nil {
+		results.Folder = filepath.Dir(path)
+	}
+	return results, err
 }
 
 // profiles is the folder of profiles. Those of an earlier gate are removed.

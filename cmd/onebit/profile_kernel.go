@@ -22,6 +22,7 @@ import (
 	"onebit/bench/profile"
 	"onebit/formats"
 	"onebit/internal/sysinfo"
+	"onebit/internal/term"
 	"onebit/kernels"
 	"onebit/reports"
 )
@@ -172,7 +173,7 @@ func (f *profileFlags) runKernel(cmd *cobra.Command) (err error) {
 func runStudies(cmd *cobra.Command, suite bench.Suite, out io.Writer, more ...bench.Setting) (*bench.Results, error) {
 	command := []string{"onebit", "profile"}
 	for _, w := range append(cmd.Flags().Args(), arguments(cmd.Flags())...) {
-		command = append(command, shellQuote(w))
+		command = append(command, term.ShellWord(w))
 	}
 	more = append(more, bench.Setting{Key: "commit", Value: thisBuild().Commit}, bench.Setting{Key: "command", Value: strings.Join(command, " ")})
 	suite.Settings = cases.Settings(sysinfo.Probe(), time.Now(), append(suite.Settings, more...)...)
