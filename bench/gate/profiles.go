@@ -45,6 +45,8 @@ type Profile struct {
 // and with what it calls (cumulative).
 type FunctionChange struct {
 	Name     string  `json:"name"`
+	File     string  `json:"file,omitempty"` // where it begins, as the profile has it; "" if it has not
+	Line     int     `json:"line,omitempty"`
 	BaseFlat float64 `json:"base_flat"`
 	HeadFlat float64 `json:"head_flat"`
 	BaseCum  float64 `json:"base_cum,omitempty"`
@@ -203,6 +205,9 @@ func (p *Profile) compare(merged [2]*profile.Profile) error {
 			cmp.Compare(b.HeadCum-b.BaseCum, a.HeadCum-a.BaseCum), cmp.Compare(a.Name, b.Name))
 	})
 	p.Functions = all[:min(len(all), mostFunctions)]
+	for i := range p.Functions {
+		p.Functions[i].place(merged)
+	}
 	p.Others = FunctionChange{Name: "all others"}
 	for _, f := range all[len(p.Functions):] {
 		p.Others.BaseFlat += f.BaseFlat
@@ -210,6 +215,17 @@ func (p *Profile) compare(merged [2]*profile.Profile) error {
 	}
 	p.Others.Error = p.errorOf(p.Others.BaseFlat/p.Base, p.Others.HeadFlat/p.Head)
 	return nil
+}
+
+// place says where the function begins, in head if head has it.
+func (f *FunctionChange) place(merged [2]*profile.Profile) {
+	for _, side := range []Side{Base, Head} {
+		for _, known := range merged[side].Function {
+			if known.Name == f.Name && known.Filename != "" {
+				f.File, f.Line = known.Filename, int(known.StartLine)
+			}
+		}
+	}
 }
 
 // errorOf is 1.96 standard deviations of the difference of two times whose

@@ -71,7 +71,7 @@ func (told) Profile(_ context.Context, side Side, _ Benchmark, n int, file strin
 	kind := &profile.ValueType{Type: "samples", Unit: "count"}
 	p := &profile.Profile{SampleType: []*profile.ValueType{kind, {Type: "cpu", Unit: "nanoseconds"}}, PeriodType: kind}
 	for i, name := range []string{"example.com/spin.steady", "example.com/spin.planted"} {
-		f := &profile.Function{ID: uint64(i + 1), Name: name}
+		f := &profile.Function{ID: uint64(i + 1), Name: name, Filename: "/src/" + side.String() + "/spin_test.go", StartLine: int64(10 * (i + 1))}
 		l := &profile.Location{ID: uint64(i + 1), Line: []profile.Line{{Function: f}}}
 		count := int64(200)
 		if i == 1 && side == Head {
@@ -124,6 +124,9 @@ func namesThePlanted(t *testing.T, target Profiler, b Benchmark) {
 	p := all[0]
 	if first := p.Functions[0]; first.Name != "example.com/spin.planted" || !first.Clear() || first.Change() < 50e3 {
 		t.Errorf("the first of %+v is not the planted function", p.Functions)
+	}
+	if _, made := target.(told); made && (p.Functions[0].File != "/src/head/spin_test.go" || p.Functions[0].Line != 20) {
+		t.Errorf("planted is at %s:%d, want head's line 20", p.Functions[0].File, p.Functions[0].Line)
 	}
 	sum := p.Others.Change()
 	for _, f := range p.Functions {

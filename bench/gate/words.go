@@ -41,15 +41,15 @@ func (r *Report) worse() (clauses []string) {
 		return nil
 	}
 	slices.SortStableFunc(slower, Severity)
-	clauses = []string{slower[0].named()}
+	clauses = []string{slower[0].Named()}
 	if others := r.standings()[isSlower] - 1; others > 0 {
 		clauses = append(clauses, count.Of(others, "other"))
 	}
 	return clauses
 }
 
-// named is a finding in a line: "slower: Decode/large +12.4% [10.9, 13.8]".
-func (f Finding) named() string {
+// Named is a finding in a line: "slower: Decode/large +12.4% [10.9, 13.8]".
+func (f Finding) Named() string {
 	if f.Unit == bench.NsPerOp {
 		return fmt.Sprintf("slower: %s %s", f.Name, f.by())
 	}

@@ -225,6 +225,9 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 		f.warn(cmd, record, c.caveat)
 	}
 	profiles := f.profile(cmd, report, c.gateTarget, record)
+	if where, ok := c.gateTarget.(locator); ok && os.Getenv("GITHUB_ACTIONS") == "true" {
+		annotate(cmd.ErrOrStderr(), report, profiles, where, os.Getenv("GITHUB_WORKSPACE"))
+	}
 	return report, errors.Join(aboutDisk(err), f.publish(cmd, report, profiles, record))
 }
 

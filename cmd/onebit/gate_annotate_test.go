@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"onebit/bench"
+	"onebit/bench/gate"
+)
+
+type located map[string]string
+
+func (l located) Locate(b gate.Benchmark) (string, int) { return l[b.Name], 7 }
+
+// What became slower is shown at the function that takes longer, or else at the
+// benchmark, in a file of the repository; names that others gave command nothing.
+func TestAnnotate(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "codec")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"decode.go", "codec_test.go"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const pkg = "example.com/m/codec"
+	slower := func(name string, change float64) gate.Finding {
+		return gate.Finding{
+			Benchmark: gate.Benchmark{Package: pkg, Name: name}, Unit: bench.NsPerOp, Judged: true, Verdict: gate.Slower, Exact: true,
+			Change: gate.Interval{Center: change, Lo: change, Hi: change},
+		}
+	}
+	report := &gate.Report{Findings: []gate.Finding{
+		slower("Encode", 0.1), slower("Decode", 0.3), slower("Trimmed", 0.2), slower("Odd\n::set-output", 0.05),
+		{Benchmark: gate.Benchmark{Package: pkg, Name: "Sum"}, Unit: bench.NsPerOp, Judged: true, Verdict: gate.Same, Pass: true},
+	}}
+	profile := func(name, file string) gate.Profile {
+		return gate.Profile{Package: pkg, Benchmark: name, Functions: []gate.FunctionChange{
+			{Name: "runtime.mallocgc", File: "/usr/lib/go/src/runtime/malloc.go", HeadFlat: 99, Error: 1},
+			{Name: "runtime.memmove", File: "runtime/memmove.s", HeadFlat: 98, Error: 1},
+			{Name: "codec.faster", File: file, BaseFlat: 50, Error: 1},
+			{Name: "codec.decode", File: file, Line: 12, HeadFlat: 40, BaseFlat: 10, Error: 1},
+		}}
+	}
+	tests := filepath.Join(dir, "codec_test.go")
+	var out bytes.Buffer
+	annotate(&out, report, []gate.Profile{profile("Decode", filepath.Join(dir, "decode.go")), profile("Trimmed", pkg+"/decode.go")},
+		located{"Encode": tests, "Decode": tests, "Trimmed": tests}, root)
+	const want = `::error file=codec/decode.go,line=12,title=onebit gate::slower: Decode +35.0%25: codec.decode takes 30 ns more
+::error file=codec/decode.go,line=12,title=onebit gate::slower: Trimmed +22.1%25: codec.decode takes 30 ns more
+::error file=codec/codec_test.go,line=7,title=onebit gate::slower: Encode +10.5%25
+::error title=onebit gate::slower: Odd%0A::set-output +5.1%25
+`
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
+	}
+	report.Alarms = []string{"base differs from itself"}
+	out.Reset()
+	if annotate(&out, report, nil, located{}, root); out.Len() > 0 {
+		t.Errorf("on an unfit machine: %s", out.String())
+	}
+}
