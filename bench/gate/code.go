@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"onebit/bench/gate/reach"
+	"onebit/internal/count"
+	"onebit/internal/term"
 )
 
 // Code is what the code of both sides says before anything is timed. Benchmarks
@@ -29,7 +31,7 @@ type Reached struct {
 
 // settled are the benchmarks that need no measurement.
 func (c *Code) settled() []Benchmark {
-	if c.Measured {
+	if c == nil || c.Measured {
 		return nil
 	}
 	return c.Same
@@ -37,27 +39,30 @@ func (c *Code) settled() []Benchmark {
 
 // Sentences are what the code says, for people; nil if it was not compared.
 func (c *Code) Sentences() (said []string) {
-	all := len(c.Same) + len(c.Reached)
+	if c == nil {
+		return nil
+	}
+	reached, all := len(c.Reached), len(c.Same)+len(c.Reached)
 	switch {
 	case c.Unknown != "":
-		return []string{"whether the code of a benchmark is the same could not be told: " + c.Unknown}
+		return []string{"Whether the code of a benchmark is the same could not be told: " + term.Text(c.Unknown) + "."}
 	case all == 0:
 		return nil
-	case len(c.Reached) == 0 && all == 1:
-		said = append(said, "this change does not reach the one benchmark: what it runs is the same code")
-	case len(c.Reached) == 0:
-		said = append(said, fmt.Sprintf("this change reaches none of %d benchmarks: what they run is the same code", all))
+	case all == 1 && reached == 1:
+		said = append(said, "This change reaches the one benchmark.")
 	case all == 1:
-		said = append(said, "this change reaches the one benchmark")
+		said = append(said, "This change does not reach the one benchmark: what it runs is the same code.")
+	case reached == 0:
+		said = append(said, fmt.Sprintf("This change reaches none of %d benchmarks: what they run is the same code.", all))
 	default:
-		said = append(said, fmt.Sprintf("this change reaches %d of %d benchmarks", len(c.Reached), all))
+		said = append(said, fmt.Sprintf("This change reaches %d of %d benchmarks.", reached, all))
 	}
 	if n := len(c.Unreached); n > 0 {
-		named := strings.Join(c.Unreached[:min(n, 3)], ", ")
+		named := term.Text(strings.Join(c.Unreached[:min(n, 3)], ", "))
 		if n > 3 {
-			named += fmt.Sprintf(" and %d others", n-3)
+			named += fmt.Sprintf(" and %s", count.Of(n-3, "other"))
 		}
-		said = append(said, "no benchmark reaches "+named+", which you changed")
+		said = append(said, "No benchmark reaches "+named+", which you changed.")
 	}
 	return said
 }

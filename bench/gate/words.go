@@ -118,7 +118,8 @@ func (r *Report) tally() (clauses []string) {
 		n    int
 		text string
 	}{
-		{of[isWithin], "slower within the threshold"}, {of[isFaster], "faster"}, {of[isSame], "same by measurement"},
+		{of[isWithin], "slower within the threshold"}, {of[isFaster], "faster"},
+		{len(r.Options.Code.settled()), "same by code"}, {of[isSame], "same by measurement"},
 		{of[isNoSlower], "no slower than the threshold"}, {of[isUndecided], "undecided"},
 	} {
 		if c.n > 0 {
@@ -128,15 +129,16 @@ func (r *Report) tally() (clauses []string) {
 	return clauses
 }
 
-// Advice says in sentences what could hide in what is undecided, and what would
-// decide it.
+// Advice says in sentences what the change reaches, what could hide in what is
+// undecided, and what would decide it.
 func (r *Report) Advice() (sentences []string) {
+	sentences = r.Options.Code.Sentences()
 	n := r.standings()[isUndecided]
 	if n == 0 || len(r.Alarms) > 0 || r.Unfinished != "" {
-		return nil
+		return sentences
 	}
 	if r.Early {
-		return []string{fmt.Sprintf("The gate ended when this was certain, and %s not measured to the end: --keep-going measures the rest.", benchmarksAre(n))}
+		return append(sentences, fmt.Sprintf("The gate ended when this was certain, and %s not measured to the end: --keep-going measures the rest.", benchmarksAre(n)))
 	}
 	sentences = append(sentences, r.hidden(n))
 	if more := r.moreTime(); more != "" {
