@@ -10,7 +10,7 @@ import (
 
 // MiniCPM is LLaMA's architecture with three factors (Hu et al., arXiv:2404.06395;
 // ggml-org/llama.cpp, src/models/minicpm.cpp): the embedding's rows are multiplied by one, what blocks add by another,
-// and the logits are divided by the third. BitCPM-CANN 0.5B and 8B are of it, ternary;
+// and the logits are divided by the third. BitCPM 0.5B and 8B are of it, ternary;
 // the 1B and the 3B are of llama's. Names and keys: ggml-org/llama.cpp,
 // gguf-py/gguf/constants.py and convert_hf_to_gguf.py (MiniCPMModel), which brings
 // attn_q and attn_k into the order that it does for LLaMA.
@@ -33,9 +33,9 @@ var MiniCPM = register(&Architecture{Table: arch.Table{
 	// Of openbmb/BitCPM-CANN-8B-gguf what a third party's port takes for its
 	// configuration; of the 0.5B that of MiniCPM4-0.5B, which it was made of.
 	Presets: []*arch.Preset{
-		{Name: "bitcpm-0.5b", Summary: "BitCPM-CANN 0.5B, ternary in 2 bits, 4-bit embedding", ModelName: "BitCPM-CANN-0.5B", Tokenizer: "sentencepiece",
+		{Name: "bitcpm-0.5b", Summary: "BitCPM 0.5B, ternary in 2 bits, 4-bit embedding", ModelName: "BitCPM-CANN-0.5B", Tokenizer: "sentencepiece",
 			Config: minicpm(24, 1024, 4096, 16, 64, 73448, 32768, true)},
-		{Name: "bitcpm-8b", Summary: "BitCPM-CANN 8B, ternary in 2 bits, 4-bit embedding, 6-bit head", ModelName: "BitCPM-CANN-8B", Tokenizer: "sentencepiece",
+		{Name: "bitcpm-8b", Summary: "BitCPM 8B, ternary in 2 bits, 4-bit embedding, 6-bit head", ModelName: "BitCPM-CANN-8B", Tokenizer: "sentencepiece",
 			Config: minicpm(32, 4096, 16384, 32, 128, 73448, 32768, false)},
 		{Name: "tiny-minicpm", Summary: "a small minicpm for tests, ternary", ModelName: "tiny-minicpm", Tokenizer: "sentencepiece",
 			Types:  map[arch.Role]*formats.Type{arch.Embedding: formats.F16},

@@ -35,7 +35,7 @@ func newConvert() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT [--type FORMAT]",
-		Short: "Re-quantize a model, or bring it to another container: GGUF, in one file or several, or .cellm",
+		Short: "Re-quantize a model, or bring it to another container",
 		Long: "Write the model IN to the GGUF file OUT with its weights in another format, and\n" +
 			"report what that did to each tensor: NMSE, which is Σ(new-old)²/Σold², and the\n" +
 			"largest error.\n\n" +

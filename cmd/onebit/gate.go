@@ -67,7 +67,7 @@ more than 0.1%. Flags of onebit bench follow --.`,
 			`  onebit gate --base main
   onebit gate --base v1.2.0 --bench 'Encode|Decode' ./codec
   onebit gate --base-binary old.test --head-binary new.test
-  onebit gate --base main --suite kernels --filter '/format:q1_0_g128 /cache:warm' -- --threads 1
+  onebit gate --base main --suite kernels --filter /cache:warm -- --threads 1
   onebit gate --base main --suite models --preset tiny -- -p 32 -n 16`),
 		Args: func(cmd *cobra.Command, _ []string) error { return f.check() },
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },

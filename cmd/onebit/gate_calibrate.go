@@ -59,7 +59,8 @@ added that nobody calls, and as many with work added in four of 20 cases.
 	flags.StringSliceVar(&f.from, "from", nil, "play the noise of these `FILES` (default: recordings within onebit)")
 	flags.StringVar(&f.record, "record", "", "record the noise of this machine to `FILE`, with a module of 20 benchmarks")
 	flags.IntVar(&f.gates, "gates", 200, "play to so many gates of each size")
-	flags.Float64SliceVar(&f.sizes, "sizes", []float64{0, 1, 2, 3, 5, 10}, "how much slower cases are, in `PERCENT`")
+	flags.Float64SliceVar(&f.sizes, "sizes", []float64{0, 1, 2, 3, 5, 10}, "how much slower cases are, in `PERCENT` (default: 0, 1, 2, 3, 5 and 10)")
+	flags.Lookup("sizes").DefValue = ""
 	flags.IntVar(&f.real, "end-to-end", 0, "gate real programs, so many of each kind")
 	flags.Float64Var(&f.share, "share", 5, "with --end-to-end, add so many `PERCENT` of work")
 	flags.DurationVar(&f.budget, "budget", 5*time.Minute, "of each gate; with --record, record for so long")

@@ -46,7 +46,7 @@ func newMachine() *cobra.Command {
 	var f machineFlags
 	cmd := &cobra.Command{
 		Use:   machineName,
-		Short: "Measure what this machine does at most: bandwidth, latency, multiply-adds",
+		Short: "Measure this machine's ceilings: bandwidth, latency, peaks",
 		Long: `Measure what this machine does at most, on one to all threads: bytes read, written
 and copied per second from each cache and from memory, on huge and on small pages;
 the latency of a load over sizes; multiply-adds of int8, float32 and bfloat16 with

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -128,6 +130,7 @@ func newRoot() *cobra.Command {
 	root.SuggestionsMinimumDistance = 2 // letters of a verb that may be wrong
 	root.SetHelpCommand(newHelp())
 	root.SetFlagErrorFunc(wrongFlag)
+	root.SetHelpFunc(printHelp)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages", fmt.Sprintf("Flags.FlagUsagesWrapped %d", helpWidth)))
 	for _, verb := range verbs {
 		root.AddCommand(verb())
@@ -138,6 +141,41 @@ func newRoot() *cobra.Command {
 
 // helpWidth is the columns that help has: those of the smallest usual terminal.
 const helpWidth = 80
+
+// printHelp prints a verb's text and its usage.
+func printHelp(cmd *cobra.Command, _ []string) {
+	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", filled(cmp.Or(cmd.Long, cmd.Short)), cmd.UsageString())
+}
+
+// filled has a text's paragraphs in lines of helpWidth. Indented lines are lists and
+// command lines, and stay.
+func filled(text string) string {
+	var b strings.Builder
+	column := 0 // where a paragraph's line is; 0: there is none
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.TrimLeft(line, " \t") != line {
+			b.WriteString(strings.Repeat("\n", min(column, 1)) + strings.TrimRight(line, " \n") + "\n")
+			column = 0
+			continue
+		}
+		for _, word := range words {
+			width := utf8.RuneCountInString(word)
+			switch {
+			case column == 0:
+			case column+1+width > helpWidth:
+				b.WriteByte('\n')
+				column = 0
+			default:
+				b.WriteByte(' ')
+				column++
+			}
+			b.WriteString(word)
+			column += width
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
 
 // newHelp replaces cobra's, which succeeds on a verb that does not exist.
 func newHelp() *cobra.Command {

@@ -37,7 +37,7 @@ func newPerplexity() *cobra.Command {
 	var f perplexityFlags
 	cmd := &cobra.Command{
 		Use:   "perplexity [MODEL] -f TEXT",
-		Short: "How well a model predicts a text, and how far kernels take it from the reference",
+		Short: "How well a model predicts a text, and how far kernels change it",
 		Long: `Measure the perplexity of a text by llama.cpp's protocol, which the output names: the
 text is cut into windows of --ctx tokens that do not overlap, and the second half of
 each is scored. With --stride, windows are --ctx + stride/2 tokens long, begin every
@@ -51,7 +51,7 @@ Kullback-Leibler divergence. The reference is slow: --chunks limits the windows.
 --kl-divergence-base: 2 bytes for each scored token and token of the vocabulary, 77 MB a
 window of 512 for a vocabulary of 151936. --logits compares with such a file, in place
 of a text:
-  onebit perplexity model.gguf -f text --chunks 4 --variant reference --save-logits base
+  onebit perplexity model.gguf -f text --variant reference --save-logits base
   onebit perplexity model.gguf --logits base`,
 		Args: optionalModel,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, modelOf(args)) },

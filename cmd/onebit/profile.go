@@ -49,7 +49,7 @@ func newProfile() *cobra.Command {
 	var f profileFlags
 	cmd := &cobra.Command{
 		Use:   "profile [MODEL]",
-		Short: "Tell where a token's time, bytes and memory go, or a kernel's cycles, and what bounds each part",
+		Short: "Tell where a token's time or a kernel's cycles go, and why",
 		Long: `Take a prompt and decode tokens, several times over, and time every operation of
 every block: what each thread does meanwhile (quantize, multiply, wait …), the bytes
 and multiply-adds, the ceiling of this machine that bounds the operation, and what

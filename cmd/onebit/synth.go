@@ -19,7 +19,7 @@ func newSynth() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "synth PRESET -o FILE",
-		Short: "Write a full-size model of a real architecture with random weights",
+		Short: "Write a model of a real architecture with random weights",
 		Long: "Write a GGUF model of a real architecture and size with random weights and a\n" +
 			"made-up vocabulary. The same preset and seed give the same file everywhere.\n\n" +
 			"Presets:\n" + presetList(),

@@ -44,7 +44,7 @@ func newTrain() *cobra.Command {
 	var f trainFlags
 	cmd := &cobra.Command{
 		Use:   "train RECIPE -o DIR",
-		Short: "Train a small ternary or 1-bit language model, and write it as GGUF",
+		Short: "Train a small ternary or 1-bit language model, written as GGUF",
 		Long: "Train a small language model whose weights are rounded to ternary or 1 bit in every\n" +
 			"pass, on the documentation of the Go installation or on another text, and write it as\n" +
 			"DIR/" + modelName + ". The same recipe, seed and text give the same file for any number of threads.\n\n" +
@@ -89,7 +89,8 @@ func recipeList() string {
 	var b strings.Builder
 	t := newTable(&b)
 	for _, r := range lm.Recipes() {
-		t.row("  "+r.Base, fmt.Sprintf("%s, %s: %d blocks of %d, %d tokens; %d steps of %d × %d tokens", r.Architecture, r.Form, r.Layers, r.Hidden, r.Vocab, r.Steps, r.Batch, r.Context))
+		t.row("  "+r.Base, fmt.Sprintf("%s, %s: %d blocks of %d, %d tokens;", r.Architecture, r.Form, r.Layers, r.Hidden, r.Vocab))
+		t.row("", fmt.Sprintf("%d steps of %d × %d tokens", r.Steps, r.Batch, r.Context))
 	}
 	t.flush()
 	return strings.TrimRight(b.String(), "\n")

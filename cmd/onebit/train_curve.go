@@ -33,7 +33,7 @@ func newTrainCurve() *cobra.Command {
 	f := curveFlags{comparison: lm.Comparison{Base: base}}
 	cmd := &cobra.Command{
 		Use:   "curve -o DIR",
-		Short: "Compare ternary and 1-bit models with float ones of equal size and equal bytes",
+		Short: "Compare ternary and 1-bit models with float ones of equal size",
 		Long: `Train models that differ in nothing but the form of their weights and their width, from several
 seeds, and float models further in ternary and 1 bit, with and without what they predicted. Print
 the bits per byte of held-out text, and draw learning curves and quality by size into DIR. Each run

@@ -77,7 +77,7 @@ func newTrainLogic() *cobra.Command {
 	var f logicFlags
 	cmd := &cobra.Command{
 		Use:   "logic",
-		Short: "See what ternary networks learn of gates and of SHA-256, and how large they are",
+		Short: "See what ternary networks learn of gates and of SHA-256",
 		Long: `Train ternary and float neurons on the truth tables of gates, from several random
 starts each; train NanoLogic's network on the state of SHA-256, and print what
 share of the bits it predicts in each round beside the ceiling that follows from what
