@@ -241,7 +241,7 @@ func (d *digest) howSure(p placed) string {
 			spreads = append(spreads, s.Spread())
 		}
 	}
-	text := "±?"
+	text := unknownSpread
 	if len(spreads) > 0 {
 		text = formatSpread(bench.Median(spreads))
 	}
@@ -337,7 +337,7 @@ func (d *digest) modelScreen() (screen, bool) {
 		{label: "planned", about: bench.UnitOf(bench.PlanBytes).About, drop: 6, cell: func(r row) sheetCell { return sheetCell{Text: run(r).planned()} }},
 		{label: "kld", about: bench.UnitOf(bench.KLD).About, drop: 1, cell: func(r row) sheetCell { return errorCell(r.m.logitsOf(run(r)), bench.KLD) }},
 		{label: "how sure", text: true, drop: 4, cell: func(r row) sheetCell {
-			text := cmp.Or(speedOf(r.s.best()).Remark, "±?")
+			text := cmp.Or(speedOf(r.s.best()).Remark, unknownSpread)
 			if r.s.ties > 0 {
 				text += ", " + count.Of(r.s.ties, "tie")
 			}

@@ -212,7 +212,7 @@ func TestSpreadOfNothing(t *testing.T) {
 	if got := estimate(0, 0, 2) + estimate(0, -1, 0); got != "" {
 		t.Errorf("of 0: %q", got)
 	}
-	if got := estimate(1, 0.1, 1760); got != "×÷10 or more" {
+	if got := estimate(1, 0.1, 1760); got != "±?" {
 		t.Errorf("of 1 to 1760: %q", got)
 	}
 }

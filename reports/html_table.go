@@ -58,7 +58,7 @@ func (d *digest) pageTable(base string, number, most int) pageTable {
 	keys, units := nameKeys(cases), d.unitsIn(cases)
 	t := pageTable{
 		ID: "table-" + strconv.Itoa(number+1), Base: base,
-		Caption: count.Of(len(cases), "case") + ". Medians with 95% confidence intervals; ±? stands where there are too few samples for one, and nothing where there is but one.",
+		Caption: count.Of(len(cases), "case") + ". Medians with 95% confidence intervals; ±? stands where there are too few samples for one, or it spans a factor of ten, and nothing where there is but one.",
 	}
 	for _, k := range keys {
 		t.Columns = append(t.Columns, pageColumn{Label: cmp.Or(k, "name")})

@@ -207,10 +207,14 @@ func shareInterval(f profiles.Figure) string {
 
 // figureSpread is the wider side of an interval, as the tables show it.
 func figureSpread(f profiles.Figure) string {
-	if !f.Bounded() || !(f.Center > 0) {
+	share := max(f.Hi/f.Center-1, 1-f.Lo/f.Center)
+	switch {
+	case !f.Bounded() || !(f.Center > 0):
 		return ""
+	case !(share < 9):
+		return unknownSpread
 	}
-	return "±" + percent(max(f.Hi/f.Center-1, 1-f.Lo/f.Center))
+	return "±" + percent(share)
 }
 
 func operationSheet(t *profiles.Test, ops []profiles.Operation) *sheet {

@@ -37,25 +37,29 @@ func signedValue(c *caseStats, unit string) string {
 func (d *digest) timeOf(c *caseStats) string { return valueOf(c, bench.NsPerOp) }
 
 // spread formats the confidence interval relative to the median, as benchstat does; "" for a unit
-// without statistics or a value measured once, "±?" where samples are too few for an interval.
+// without statistics or a value measured once.
 func (s stat) spread(unit string) string {
 	switch {
 	case bench.UnitOf(unit).Exact, len(s.values) == 1:
 		return ""
 	case !s.bounded():
-		return "±?"
+		return unknownSpread
 	case s.Lo == s.Hi, s.Center == 0:
 		return "" // there is no share of nothing
 	}
 	return formatSpread(s.Spread())
 }
 
+// unknownSpread stands where samples are too few, or too unlike, for an interval.
+const unknownSpread = "±?"
+
 // formatSpread is how far an interval reaches on either side of its center: a share of that, and
-// from twice as much on a factor, which is what divides on the other side.
+// from twice as much on a factor, which is what divides on the other side. One of a factor of
+// ten, as of two samples, says nothing of the next run.
 func formatSpread(share float64) string {
 	switch {
 	case !(share < 9):
-		return "×÷10 or more" // how much more is no better known
+		return unknownSpread
 	case share > 1:
 		return fmt.Sprintf("×÷%.1f", 1+share)
 	}

@@ -57,12 +57,13 @@ func ceilingsText(c *profile.Ceilings) string {
 
 func formatAs(unit string, v float64) string { return bench.UnitOf(unit).Format(v) }
 
-// spread is an interval around its center, in per cent.
+// spread is an interval around its center, in per cent, if it says anything.
 func spread(f profile.Figure) string {
-	if !f.Bounded() || f.Center == 0 {
+	share := max(f.Hi/f.Center-1, 1-f.Lo/f.Center)
+	if !f.Bounded() || !(share < 9) {
 		return "±?"
 	}
-	return fmt.Sprintf("±%.1f%%", 100*max(f.Hi/f.Center-1, 1-f.Lo/f.Center))
+	return fmt.Sprintf("±%.1f%%", 100*share)
 }
 
 // change is a share with its interval, both with a sign.
