@@ -81,3 +81,14 @@ func readsOnly(t *testing.T, workflow []byte) {
 		t.Errorf("%d steps, want at least 3", steps)
 	}
 }
+
+// The commit stands in results that machines send in: go build stamps it, go run does not.
+func TestFleetIsStamped(t *testing.T) {
+	workflow, err := os.ReadFile(filepath.Join("..", "..", ".github", "workflows", "fleet.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(workflow); strings.Contains(text, "go run ./") || !strings.Contains(text, "bin/onebit bench") {
+		t.Error("fleet.yml runs what go run builds")
+	}
+}
