@@ -36,16 +36,32 @@ func (r *Report) Summary() string {
 
 // worse names the worst finding and counts the other benchmarks that are SLOWER.
 func (r *Report) worse() (clauses []string) {
-	slower := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Verdict != Slower })
+	slower := r.those(func(f Finding) bool { return f.Verdict == Slower })
 	if len(slower) == 0 {
-		return nil
+		return r.perhaps()
 	}
-	slices.SortStableFunc(slower, Severity)
 	clauses = []string{slower[0].Named()}
 	if others := r.standings()[isSlower] - 1; others > 0 {
 		clauses = append(clauses, count.Of(others, "other"))
 	}
 	return clauses
+}
+
+// perhaps names what is not proved slower, for the chances of many verdicts are
+// shared, but whose interval lies beyond its threshold.
+func (r *Report) perhaps() (clauses []string) {
+	beyond := r.those(func(f Finding) bool { return f.standing() == isUndecided && f.Change.Lo > math.Log1p(f.Threshold) })
+	if len(beyond) > 0 {
+		clauses = append(clauses, "perhaps "+beyond[0].Named())
+	}
+	return clauses
+}
+
+// those are the findings that are judged and kept, the worst first.
+func (r *Report) those(keep func(Finding) bool) []Finding {
+	list := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return !f.Judged || !keep(f) })
+	slices.SortStableFunc(list, Severity)
+	return list
 }
 
 // Named is a finding in a line: "slower: Decode/large +12.4% [10.9, 13.8]".
@@ -157,7 +173,7 @@ func benchmarksAre(n int) string {
 // undecided are the findings that are neither SLOWER nor proved to be no
 // regression.
 func (r *Report) undecided() []Finding {
-	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return !f.Judged || f.standing() != isUndecided })
+	return r.those(func(f Finding) bool { return f.standing() == isUndecided })
 }
 
 // hidden says by how much any of n undecided benchmarks may be worse at most.

@@ -43,6 +43,8 @@ func TestSummary(t *testing.T) {
 			small, same, large, unknown, made("E", bench.NsPerOp, Faster, -9, 1)),
 		"worse: Decode/large allocs/op +50.0%; 1 slower within the threshold": madeReport(
 			large, made("Decode/large", bench.Allocs, Slower, 50, 0), made("W", bench.NsPerOp, Within, 2, 1)),
+		"nothing is proved slower; perhaps slower: B +9.0% [6.0, 12.0]; 1 same by measurement; 2 undecided": madeReport(
+			same, made("C", bench.NsPerOp, Unsure, 1, 3), made("B", bench.NsPerOp, Unsure, 9, 3)),
 		"worse: A allocs/op 1 instead of 0": madeReport(func() Finding {
 			f := made("A", bench.Allocs, Slower, 0, 0)
 			f.Change = Interval{math.Inf(1), math.Inf(1), math.Inf(1)}
