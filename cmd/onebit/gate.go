@@ -177,6 +177,8 @@ type gateComparison func(cmd *cobra.Command, patterns []string, record *gateReco
 func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateRecord) (report *gate.Report, err error) {
 	ctx := cmd.Context()
 	start := clock.Now()
+	signs := newGateSigns(cmd.ErrOrStderr(), "building both sides and listing their benchmarks")
+	defer signs.close()
 	c, err := f.compared(ctx, patterns, record.temp)
 	if err != nil {
 		return nil, aboutDisk(err)
@@ -202,18 +204,16 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	if err := f.missing(cmd, differ); err != nil {
 		return nil, err
 	}
-	progress := newBenchProgress(cmd.ErrOrStderr())
-	defer progress.close()
 	options := gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: c.thresholds(rules), Better: c.Better,
 		Prove: f.prove, Code: code, KeepGoing: f.keepGoing, Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
 		Warn:     func(text string) { f.warn(cmd, record, text) },
-		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
+		Progress: signs.show,
 	}
 	record.begin(f.settings(cmd, c.old, c.now, options), options.Better)
 	options.Record = record.Record
 	report, err = gate.Run(ctx, c, benchmarks, options)
-	progress.close()
+	signs.do("profiling what became slower")
 	if report == nil || err != nil && report.Rounds == 0 {
 		return nil, record.failed(err)
 	}
@@ -225,6 +225,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 		f.warn(cmd, record, c.caveat)
 	}
 	profiles := f.profile(cmd, report, c.gateTarget, record)
+	signs.close()
 	if where, ok := c.gateTarget.(locator); ok && os.Getenv("GITHUB_ACTIONS") == "true" {
 		annotate(cmd.ErrOrStderr(), report, profiles, where, os.Getenv("GITHUB_WORKSPACE"))
 	}

@@ -25,6 +25,8 @@ const baselineThreshold = 30
 func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string, record *gateRecord) (report *gate.Report, err error) {
 	ctx := cmd.Context()
 	start := clock.Now()
+	signs := newGateSigns(cmd.ErrOrStderr(), "building and listing its benchmarks")
+	defer signs.close()
 	baseline, err := gate.ReadBaseline(f.baseline)
 	if err != nil {
 		return nil, err
@@ -58,18 +60,16 @@ func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string, recor
 	if err := f.missing(cmd, differ); err != nil {
 		return nil, err
 	}
-	progress := newBenchProgress(cmd.ErrOrStderr())
-	defer progress.close()
 	options := gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: rules.ThresholdOf, Better: tests.Better,
 		Prove: f.prove, Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
 		Warn:     func(text string) { f.warn(cmd, record, text) },
-		Progress: func(p gate.Progress) { progress.show(gateProgress(p)) },
+		Progress: signs.show,
 	}
 	record.begin(f.settings(cmd, filepath.Base(baseline.File), now, options), options.Better)
 	options.Record = record.Record
 	report, err = baseline.Compare(ctx, tests, benchmarks, options)
-	progress.close()
+	signs.close()
 	if report == nil || report.Rounds == 0 {
 		return nil, record.failed(err)
 	}
