@@ -22,6 +22,16 @@ import (
 // loadEnv tells a test, in a process of its own, which model to load.
 const loadEnv = "ONEBIT_TEST_LOAD"
 
+// needsPeak skips what this system or a short run of tests leaves out, and two of
+// three tests, which take seconds.
+func needsPeak(t *testing.T) {
+	t.Helper()
+	if testing.Short() || runtime.GOOS != "linux" {
+		t.Skip("needs seconds, and Linux to reset the peak of resident memory")
+	}
+	require.Turns(t, "TestHFLoadMemory", "TestStreamMemory", "TestConvertedHeadMemory")
+}
+
 // Loading a checkpoint takes the memory of the packed model and less than one
 // block's floats, whatever the number of blocks.
 func TestHFLoadMemory(t *testing.T) {
@@ -29,9 +39,7 @@ func TestHFLoadMemory(t *testing.T) {
 		fmt.Println("grown by", must(grown(dir, models.Options{}, func(*models.Model) error { return nil })))
 		return
 	}
-	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("needs seconds, and Linux to reset the peak of resident memory")
-	}
+	needsPeak(t)
 	p := preset("tiny-bitnet")
 	c := &p.Config
 	c.Layers, c.Hidden, c.FFN, c.Heads, c.KVHeads, c.HeadDim = 3, 1024, 2816, 16, 4, 64
@@ -58,9 +66,7 @@ func TestStreamMemory(t *testing.T) {
 		fmt.Println("grown by", must(grown(path, models.Options{CPU: cpu.Options{Packing: cpu.Stream, Threads: 1}}, prefillAndDecode)))
 		return
 	}
-	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("needs seconds, and Linux to reset the peak of resident memory")
-	}
+	needsPeak(t)
 	p := tinyUntied()
 	c := &p.Config
 	c.Layers, c.Hidden, c.FFN, c.Heads, c.KVHeads, c.Vocab = 12, 2048, 5632, 16, 4, 1<<16
@@ -88,21 +94,19 @@ func TestStreamMemory(t *testing.T) {
 // that is the embedding.
 func TestConvertedHeadMemory(t *testing.T) {
 	if path := os.Getenv(loadEnv); path != "" {
-		for _, opt := range []models.Options{
+		for _, opt := range require.Draw(t, 3, []models.Options{
 			{Head: formats.Q8_0, CPU: cpu.Options{Packing: cpu.PackNever}},
 			{Head: formats.Q8_0, CPU: cpu.Options{Packing: cpu.PackBehind}},
 			{Head: formats.Q6_K, CPU: cpu.Options{Packing: cpu.Stream}},
 			{Head: formats.Q1_0_g128, CPU: cpu.Options{Packing: cpu.PackFirst}},
 			{Head: formats.Q1_0_g128, CPU: cpu.Options{Packing: cpu.PackBehind}},
-		} {
+		}) {
 			opt.CPU.Threads = 2
 			testConvertedHeadMemory(t, path, opt)
 		}
 		return
 	}
-	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("needs seconds, and Linux to reset the peak of resident memory")
-	}
+	needsPeak(t)
 	for _, p := range require.Draw(t, 2, []*arch.Preset{preset("tiny-bitnet"), tinyUntied()}) {
 		p.Config.Hidden, p.Config.Vocab = 1024, 1<<15
 		x := newFixture(t, p)

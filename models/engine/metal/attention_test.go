@@ -90,6 +90,7 @@ func (l *looking) text(t *testing.T, ends ...int) (y []float32) {
 // gives over float32 and numbers that the cache holds (over q8_0 it rounds queries and weights too, over fp16 its powers of two are shorter), and the same bits
 // wherever batches and command buffers end; also when the text goes back to before the boundary.
 func TestLongTexts(t *testing.T) {
+	require.Turns(t, "TestLongTexts", "TestLongTextsWithoutMemory", "TestOlderGPU", "TestAllocationsFail")
 	d := device(t)
 	type text struct {
 		cache *formats.Type
@@ -120,6 +121,7 @@ func TestLongTexts(t *testing.T) {
 
 // Memory for parts that is not there is an error, and the text goes on behind it.
 func TestLongTextsWithoutMemory(t *testing.T) {
+	require.Turns(t, "TestLongTexts", "TestLongTextsWithoutMemory", "TestOlderGPU", "TestAllocationsFail")
 	d, lib := faulty(t)
 	want := look(t, metal.Open(metal.Options{Device: d}), formats.F16, formats.F16).text(t, 250, 257)
 	l := look(t, metal.Open(metal.Options{Device: d}), formats.F16, formats.F16)

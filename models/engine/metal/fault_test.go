@@ -152,6 +152,7 @@ func (x *text) finish() ([]float32, error) {
 // An allocation that fails, whichever it is, is an error and leaves nothing
 // behind, or does no harm; a text in which it does goes on from its start.
 func TestAllocationsFail(t *testing.T) {
+	require.Turns(t, "TestLongTexts", "TestLongTextsWithoutMemory", "TestOlderGPU", "TestAllocationsFail")
 	d, lib := faulty(t)
 	opt := metal.Options{Device: d, Native: true}
 	for block := range states {

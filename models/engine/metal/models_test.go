@@ -100,6 +100,7 @@ func TestSameText(t *testing.T) {
 // A GPU of Apple5, which knows no sums over simdgroups, gives the bits of one of
 // Apple7, by the same kernels; also where the variant is asked for that needs them.
 func TestOlderGPU(t *testing.T) {
+	require.Turns(t, "TestLongTexts", "TestLongTextsWithoutMemory", "TestOlderGPU", "TestAllocationsFail")
 	d, lib := faulty(t)
 	logits := func(f *gguf.File, opt metal.Options) ([]float32, []string) {
 		opt.Device = d
