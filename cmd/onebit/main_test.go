@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -48,14 +49,39 @@ func describedMachine() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ",")
 }
 
-// TestScripts runs the scripts, where tests are short a drawn quarter of them.
+// takesSeconds begins a script that measures, trains, or builds what others compare.
+const takesSeconds = "# Takes seconds.\n"
+
+// drawScripts leaves out two in three of the scripts that take seconds, where tests
+// are short three in four of all, and none that -run asks for by name.
+func drawScripts(t *testing.T, scripts []string) []string {
+	t.Helper()
+	if strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
+		return scripts
+	}
+	if testing.Short() {
+		return require.Draw(t, 4, scripts)
+	}
+	var drawn, slow []string
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.HasPrefix(text, []byte(takesSeconds)) {
+			slow = append(slow, script)
+		} else {
+			drawn = append(drawn, script)
+		}
+	}
+	return append(drawn, require.Draw(t, 3, slow)...)
+}
+
+// TestScripts runs the scripts, of those that take seconds a drawn third.
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txt")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("%d scripts, %v", len(scripts), err)
-	}
-	if testing.Short() {
-		scripts = require.Draw(t, 4, scripts)
 	}
 	// A script has no home, where Go would keep what it has built.
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
@@ -63,7 +89,7 @@ func TestScripts(t *testing.T) {
 		t.Logf("scripts that build are skipped: %v", err)
 	}
 	testscript.Run(t, testscript.Params{
-		Files:               scripts,
+		Files:               drawScripts(t, scripts),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
