@@ -151,6 +151,9 @@ func TestReportInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
+	if *screenshots == "" {
+		require.Turns(t, "TestReportInBrowser", "TestFleetInBrowser")
+	}
 	b := openBrowser(t)
 	m := newMachine(1)
 	m.formats = m.formats[:2] // with as many shapes that the matrix is folded
@@ -166,11 +169,13 @@ func TestReportInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	t.Run("sort", func(t *testing.T) { b.load(t, page, 1280, "light"); testSorting(t, b) })
-	t.Run("filter", func(t *testing.T) { b.load(t, page, 1280, "light"); testFilter(t, b) })
-	t.Run("keyboard", func(t *testing.T) { b.load(t, page, 1280, "light"); testKeyboard(t, b) })
+	b.load(t, page, 1280, "light")
+	t.Run("references", func(t *testing.T) { testReferences(t, b) })
+	t.Run("keyboard", func(t *testing.T) { testKeyboard(t, b) })
+	t.Run("filter", func(t *testing.T) { testFilter(t, b) })
+	t.Run("sort", func(t *testing.T) { testSorting(t, b) })
 	t.Run("schemes", func(t *testing.T) { testSchemes(t, b, page) })
-	for _, width := range []int64{320, 375, 1280} {
+	for _, width := range require.Draw(t, 2, []int64{320, 375, 1280}) {
 		t.Run(fmt.Sprint("width ", width), func(t *testing.T) {
 			b.load(t, page, width, "light")
 			b.run(t, chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details").forEach((d) => { d.open = true })`))
@@ -187,7 +192,6 @@ func TestReportInBrowser(t *testing.T) {
 		b.load(t, filepath.Join(dir, pageName), 1280, "light")
 		testPlotLinks(t, b, dir)
 	})
-	t.Run("references", func(t *testing.T) { b.load(t, page, 1280, "light"); testReferences(t, b) })
 	b.check(t)
 	if *screenshots != "" {
 		takeScreenshots(t, b, page)

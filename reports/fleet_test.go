@@ -322,12 +322,12 @@ func TestFleetOfMany(t *testing.T) {
 func TestFleetUnusual(t *testing.T) {
 	require.Unraced(t, "a small page shows what many write")
 	require.Unplayed(t, "a page is the same wherever it is written")
-	for _, text := range []string{
+	for _, text := range require.Draw(t, 3, []string{
 		"", "cpu: X\n", "cpu: X\nBenchmarkSum 100 12.5 ns/op\n", "cpu: X\nBenchmarkMatVec/format=a/variant=x/rows=2/cols=2 1 0 ns/op 0 nmse 0 packed-B\n",
 		"cpu: X\n--- FAIL: BenchmarkMatVec/format=q1_0_g128/variant=avx2\n    wrong\n",
 		"cpu: X\nBenchmarkMatVec/format=q1_0_g128/variant=y/act=q8_row/rows=2048/cols=2048/threads=64/cache=warm 1 1e300 ns/op 1e300 %roof\n",
 		"cpu: X\nBenchmarkModel/model=bonsai-1.7b/variant=avx2/test=tg64/threads=2 1 5e9 ns/op 12.5 tok/s 0.002 kld\n",
-	} {
+	}) {
 		for _, k := range Kinds() {
 			render(t, k.Name, derived(t), fixture(t, []byte(text)))
 			render(t, k.Name, fixture(t, []byte(text)), fixture(t, []byte(strings.ReplaceAll(text, "X", "Y"))))
@@ -378,6 +378,7 @@ func goldenFleet(t *testing.T) *bench.Fleet {
 
 // TestFleetSameBytes renders twice and compares every file.
 func TestFleetSameBytes(t *testing.T) {
+	require.Turns(t, "TestSameResultsSameBytes", "TestFleetSameBytes")
 	machines := []*bench.Results{derived(t), derived(t, setting("cpu", "Other"), timesAs(1.5)), derived(t, setting("cpu", "Third"), without("variant=avx2"))}
 	var first []string
 	for range 2 {
@@ -405,6 +406,7 @@ func TestFleetInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
+	require.Turns(t, "TestReportInBrowser", "TestFleetInBrowser")
 	b := openBrowser(t)
 	dir := t.TempDir()
 	machines := []*bench.Results{
@@ -416,7 +418,7 @@ func TestFleetInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := filepath.Join(dir, "index.html")
-	for _, width := range []int64{320, 390, 1280} {
+	for _, width := range require.Draw(t, 2, []int64{320, 390, 1280}) {
 		for _, scheme := range []string{"light", "dark"} {
 			b.load(t, page, width, scheme)
 			eval[bool](t, b, `document.querySelectorAll("details").forEach((d) => { d.open = true }), true`)

@@ -85,6 +85,7 @@ func TestSameResultsSameBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("draws every picture twice")
 	}
+	require.Turns(t, "TestSameResultsSameBytes", "TestFleetSameBytes")
 	both := fixture(t, slices.Concat(small().results(), smallModels().results()))
 	read := func() map[string][]byte {
 		dir := t.TempDir()

@@ -56,7 +56,7 @@ func manySamples(shapes, rounds int) []byte {
 // shapes has neither all figures nor all rows.
 func TestManySamplesMakeASmallPage(t *testing.T) {
 	require.Unplayed(t, "a page is the same wherever it is written")
-	for _, tt := range []struct{ shapes, rounds, most int }{{1, 400, 600_000}, {40, 1, 1_200_000}} {
+	for _, tt := range require.Draw(t, 2, []struct{ shapes, rounds, most int }{{1, 400, 600_000}, {40, 1, 1_200_000}}) {
 		res, err := bench.Read(bytes.NewReader(manySamples(tt.shapes, tt.rounds)), "results")
 		if err != nil {
 			t.Fatal(err)
