@@ -21,6 +21,14 @@ func ModelApart(name, digest string) string {
 	return name + "@" + digest[:min(digestShown, len(digest))]
 }
 
+// Model is whose case it is, "" if it is no model's.
+func (n Name) Model() string { return n.Get(modelKey) }
+
+// Apart is a case's name with its model told apart by the digest of the weights.
+func (n Name) Apart(digest string) Name {
+	return n.with(modelKey, ModelApart(n.Model(), digest))
+}
+
 // A weighed is a word of the setting.
 type weighed struct{ model, digest string }
 
@@ -41,8 +49,8 @@ func formatModels(all []weighed) string {
 	return strings.Join(words, " ")
 }
 
-// digestsOf are the digests of a header's models by name.
-func digestsOf(value string) map[string]string {
+// ModelDigests are the digests of models by name, of a value of ModelsKey.
+func ModelDigests(value string) map[string]string {
 	digests := make(map[string]string)
 	for _, w := range parseModels(value) {
 		digests[w.model] = w.digest
@@ -61,7 +69,7 @@ func TellApart(all ...*Results) (said []string) {
 	var order []string
 	for _, r := range all {
 		for _, s := range r.Samples {
-			w := weighed{s.Name.Get(modelKey), s.Weights}
+			w := weighed{s.Name.Model(), s.Weights}
 			if w.digest == "" || seen[w] {
 				continue
 			}
@@ -90,17 +98,17 @@ func TellApart(all ...*Results) (said []string) {
 // renameModels adds their digests to the names of models that are told apart.
 func (r *Results) renameModels(apart map[string][]string) {
 	header := parseModels(r.Setting(ModelsKey))
-	digests := digestsOf(r.Setting(ModelsKey))
+	digests := ModelDigests(r.Setting(ModelsKey))
 	rename := func(n *Name, digest string) {
-		if model := n.Get(modelKey); digest != "" && apart[model] != nil {
-			*n = n.with(modelKey, ModelApart(model, digest))
+		if digest != "" && apart[n.Model()] != nil {
+			*n = n.Apart(digest)
 		}
 	}
 	for i := range r.Samples {
 		rename(&r.Samples[i].Name, r.Samples[i].Weights)
 	}
 	for i := range r.Failures {
-		rename(&r.Failures[i].Name, digests[r.Failures[i].Name.Get(modelKey)])
+		rename(&r.Failures[i].Name, digests[r.Failures[i].Name.Model()])
 	}
 	for i, w := range header {
 		if apart[w.model] != nil {

@@ -468,7 +468,7 @@ func (r *Results) readHeaderAndRemarks(data []byte, filename string) (places []p
 				at.line, at.process = n, at.process+1
 				places = append(places, at)
 			case s.Key == ModelsKey:
-				at.line, at.models = n, digestsOf(s.Value)
+				at.line, at.models = n, ModelDigests(s.Value)
 				places = append(places, at)
 			}
 		}

@@ -128,7 +128,7 @@ func newRun(r *Runner, suite Suite, out io.Writer) *run {
 			run.results.Settings = append(run.results.Settings, Setting{s.Key, value})
 		}
 	}
-	run.models = digestsOf(run.results.Setting(ModelsKey))
+	run.models = ModelDigests(run.results.Setting(ModelsKey))
 	return run
 }
 

@@ -6,7 +6,8 @@
 // [Load] reads a folder of files in the Go benchmark format. The files of a
 // commit are runs of one point, whose value is the median of the files' own
 // medians: a point counts once, however often it was measured. A series is one
-// case in one unit on one machine; machines are never joined. Points stand in
+// case in one unit on one machine; machines are never joined, nor models with
+// different weights, where files say which they have. Points stand in
 // the order of a repository's history if one is given, else of their commits'
 // dates, else of the dates of measuring, of dates in file names, of the files.
 //

@@ -111,7 +111,7 @@ func Load(ctx context.Context, dir string, opt LoadOptions) (*History, error) {
 	c := &collector{
 		dir: dir, opt: opt, history: &History{Notes: notes}, points: make(map[string]int32), series: make(map[seriesKey]int32),
 		copies: make(map[copyKey]bool), machine: make(map[bench.Machine]int), alike: make(map[string]int), units: make(map[string]direction),
-		otherNames: make(map[string]bool), otherUnits: make(map[string]bool),
+		otherNames: make(map[string]bool), otherUnits: make(map[string]bool), cases: make(map[unique.Handle[Case]]Case),
 	}
 	if err := c.collect(ctx, files); err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (o LoadOptions) wants(unit string) bool { return o.Units == nil || slices.C
 type (
 	seriesKey struct {
 		machine int
-		of      unique.Handle[Case]
+		of      Case
 	}
 	copyKey struct {
 		sum    [sha256.Size]byte
@@ -218,13 +218,17 @@ type collector struct {
 	seen    [][]observation // of each series
 	other   int             // files without results
 
-	lines      int             // of results, wanted or not
+	lines int                          // of results, wanted or not
+	apart map[string]bool              // models of one name with different weights
+	cases map[unique.Handle[Case]]Case // as their series are called
+
 	otherNames map[string]bool // that the filter left out
 	otherUnits map[string]bool // that nobody asked for
 }
 
 func (c *collector) collect(ctx context.Context, files []readFile) error {
 	var copies, bad []string
+	c.tellModelsApart(files)
 	for _, f := range files {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -303,7 +307,7 @@ func (c *collector) add(f readFile) bool {
 		at.GoVersion = cmp.Or(at.GoVersion, r.goVersion)
 		machine := c.machineOf(r.machine)
 		for _, v := range r.values {
-			i := c.seriesOf(seriesKey{machine, v.of})
+			i := c.seriesOf(seriesKey{machine, c.caseOf(v.of)})
 			c.seen[i] = append(c.seen[i], observation{number, v.value})
 		}
 	}
@@ -366,10 +370,58 @@ func (c *collector) seriesOf(key seriesKey) int32 {
 	if !ok {
 		i = int32(len(c.history.Series))
 		c.series[key] = i
-		c.history.Series = append(c.history.Series, Series{Machine: key.machine, Case: key.of.Value()})
+		c.history.Series = append(c.history.Series, Series{Machine: key.machine, Case: key.of})
 		c.seen = append(c.seen, nil)
 	}
 	return i
+}
+
+// tellModelsApart finds the models that have one name and different weights, which make
+// no one series.
+func (c *collector) tellModelsApart(files []readFile) {
+	digests := make(map[string]map[string]bool) // by model
+	seen := make(map[unique.Handle[Case]]bool)
+	for _, f := range files {
+		if f.file == nil {
+			continue
+		}
+		for _, r := range f.runs {
+			for _, v := range r.values {
+				if seen[v.of] {
+					continue
+				}
+				seen[v.of] = true
+				if of := v.of.Value(); of.weights != "" {
+					model := bench.ParseName(of.Name).Model()
+					if digests[model] == nil {
+						digests[model] = make(map[string]bool)
+					}
+					digests[model][of.weights] = true
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(digests, func(_ string, d map[string]bool) bool { return len(d) < 2 })
+	c.apart = make(map[string]bool)
+	for _, model := range slices.Sorted(maps.Keys(digests)) {
+		c.apart[model] = true
+		c.note(true, "%s is the name of models with %d different weights, each of which has series of its own", term.Quote(model), len(digests[model]))
+	}
+}
+
+// caseOf is the case of a series. What is not known to be of other weights keeps its
+// name.
+func (c *collector) caseOf(h unique.Handle[Case]) Case {
+	of, known := c.cases[h]
+	if !known {
+		of = h.Value()
+		if name := bench.ParseName(of.Name); of.weights != "" && c.apart[name.Model()] {
+			of.Name = name.Apart(of.weights).Full
+		}
+		of.weights = ""
+		c.cases[h] = of
+	}
+	return of
 }
 
 // learn takes what a file says of units, and what it has that was not asked for.

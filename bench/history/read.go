@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -30,6 +31,8 @@ type Case struct {
 	Name    string // of the benchmark, without -GOMAXPROCS
 	Procs   int    // GOMAXPROCS; 0 where the name has none
 	Unit    string // under one of bench's names if it has one
+
+	weights string // the digest of its model's, while files are read; "" if unknown
 }
 
 // machineName names a machine for people. Files that differ in anything that
@@ -79,7 +82,7 @@ type file struct {
 type run struct {
 	header
 	values []value
-	cases  map[string]map[string]*caseValues // by package and name, while the file is read
+	cases  map[string]map[weighed]*caseValues // by package, while the file is read
 }
 
 // A header is what the lines above a benchmark say of it.
@@ -96,6 +99,9 @@ type value struct {
 	of    unique.Handle[Case]
 	value float64
 }
+
+// A weighed is a case's name and the digest of its model's weights, if it is known.
+type weighed struct{ name, weights string }
 
 type caseValues struct {
 	name   string
@@ -120,7 +126,7 @@ var headerKeys = []string{
 	"commit-date", "commit-time", "experiment-commit-commit-time",
 	"started", "date", "runstamp",
 	"go-version", bench.HostKey, "cpu", "cpus-usable", "mem-total", "cpu-features", "goos", "goarch", "platform", "emulated", "emulator",
-	"pkg", "side",
+	"pkg", "side", bench.ModelsKey,
 }
 
 // A reader reads files one after another.
@@ -175,7 +181,8 @@ func (f *file) complain(text string) {
 func (r *reader) parse(ctx context.Context, f *file, data []byte) error {
 	in := benchfmt.NewReader(bytes.NewReader(data), f.path)
 	settings := make([]string, len(headerKeys))
-	var cases map[string]*caseValues // of the run and package in hand
+	var cases map[weighed]*caseValues // of the run and package in hand
+	var weights map[string]string     // by model
 	known := 0
 	for in.Scan() && ctx.Err() == nil {
 		rec, ok := in.Result().(*benchfmt.Result)
@@ -187,6 +194,7 @@ func (r *reader) parse(ctx context.Context, f *file, data []byte) error {
 		}
 		if changed(settings, rec) || cases == nil {
 			cases = f.run(headerOf(settings)).of(setting(settings, "pkg"))
+			weights = bench.ModelDigests(setting(settings, bench.ModelsKey))
 		}
 		f.lines++
 		if side := setting(settings, "side"); side == "base" || side == "twin" {
@@ -195,14 +203,18 @@ func (r *reader) parse(ctx context.Context, f *file, data []byte) error {
 		if !r.wanted(f, rec) {
 			continue
 		}
-		c := cases[string(rec.Name)]
+		digest := ""
+		if len(weights) > 0 {
+			digest = weights[bench.ParseName(string(rec.Name)).Model()]
+		}
+		c := cases[weighed{string(rec.Name), digest}]
 		if c == nil {
 			if known++; known > maxCases {
 				return fmt.Errorf("%s has more than %d cases: this is no results file", f.path, maxCases)
 			}
 			name := bench.ParseName(string(rec.Name))
 			c = &caseValues{name: term.Text(name.Full), procs: name.Procs, values: make(map[string][]float64)}
-			cases[string(rec.Name)] = c
+			cases[weighed{string(rec.Name), digest}] = c
 		}
 		f.take(c, rec, r.units)
 	}
@@ -224,16 +236,16 @@ func (r *reader) parse(ctx context.Context, f *file, data []byte) error {
 func (f *file) run(h header) *run {
 	r := f.byHeader[h]
 	if r == nil {
-		r = &run{header: h, cases: make(map[string]map[string]*caseValues)}
+		r = &run{header: h, cases: make(map[string]map[weighed]*caseValues)}
 		f.byHeader[h] = r
 		f.runs = append(f.runs, r)
 	}
 	return r
 }
 
-func (r *run) of(pkg string) map[string]*caseValues {
+func (r *run) of(pkg string) map[weighed]*caseValues {
 	if r.cases[pkg] == nil {
-		r.cases[pkg] = make(map[string]*caseValues)
+		r.cases[pkg] = make(map[weighed]*caseValues)
 	}
 	return r.cases[pkg]
 }
@@ -360,15 +372,19 @@ func (f *file) readUnits(units benchfmt.UnitMetadataMap) {
 // reduce makes a median of each case's values, in the order of the names and units.
 func (r *run) reduce() {
 	for _, pkg := range slices.Sorted(maps.Keys(r.cases)) {
-		for _, name := range slices.Sorted(maps.Keys(r.cases[pkg])) {
-			c := r.cases[pkg][name]
+		for _, of := range slices.SortedFunc(maps.Keys(r.cases[pkg]), compareWeighed) {
+			c := r.cases[pkg][of]
 			for _, unit := range slices.Sorted(maps.Keys(c.values)) {
-				of := unique.Make(Case{pkg, c.name, c.procs, term.Text(unit)})
-				r.values = append(r.values, value{of, median(c.values[unit])})
+				of := Case{pkg, c.name, c.procs, term.Text(unit), term.Text(of.weights)}
+				r.values = append(r.values, value{unique.Make(of), median(c.values[unit])})
 			}
 		}
 	}
 	r.cases = nil
+}
+
+func compareWeighed(a, b weighed) int {
+	return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.weights, b.weights))
 }
 
 // median sorts values, of which there is at least one.
