@@ -13,51 +13,60 @@ import (
 type Compared struct {
 	Old, New Estimate
 
+	// Family names cases that one change of the program is likely to meet
+	// together, such as those of a variant; "" if there are no others.
+	Family string
+
 	// Limits are the ratios, new to old, of the ceilings that may bound the
 	// case: what the machine alone may have made of it. None if none was
 	// measured.
 	Limits []float64
 
-	// Floor is the noise floor of both runs for the class of the case, as a
-	// fraction; 0 if neither has one.
+	// Floor is a difference that one comparison in twenty exceeds for reasons
+	// that the runs can't show, as a fraction; 0 if there is none.
 	Floor float64
+
+	// Coarse says that samples are of few operations, as those of a case are that
+	// is far behind others of its class: it scatters more than they do.
+	Coarse bool
+
+	// Unlike says that a run was disturbed during the samples, or that the
+	// machine was in other states: what a class has in common is then no
+	// verdict on the program.
+	Unlike bool
 }
 
 // Class is that of the case in the new run.
 func (c Compared) Class() string { return c.New.Class }
 
-// Ratio is by how much more the new run takes: of the fastest sample of each
-// process the median over processes, as CompareRuns takes it.
-func (c Compared) Ratio() float64 {
-	x := contrastOf(c)
-	return x.new.value / x.old.value
-}
+// Ratio is by how much more the new run takes.
+func (c Compared) Ratio() float64 { return c.New.Center / c.Old.Center }
 
-// A Change is how one case differs between two runs.
+// A Change is how one case, or a family, differs between two runs.
 type Change struct {
-	// Old and New are what was compared: of the fastest sample of each process
-	// the median.
-	Old, New float64
+	Ratio float64 // new to old; of a family, the mean of the cases' logarithms
 
-	// Shows is the least difference that counts in this case, as a fraction,
-	// beyond what the machine explains: 0.1 is a tenth.
-	Shows float64
+	// Beyond is what of Ratio the class has not in common: 1.1 is a tenth more
+	// time.
+	Beyond float64
 
-	// Reach is how far the logarithm of this case's Ratio strays to either side
-	// with a chance of 5%.
-	Reach float64
+	Shows float64 // the least change that counts by itself, as a fraction: 0.1 is a tenth
+	Reach float64 // how far the logarithm of Beyond strays to either side, with a chance of 5%
 
-	// P is the chance that noise makes any of the cases differ by as much,
-	// beyond what the machine explains (Holm's correction).
-	P float64
+	P float64 // the chance that noise makes a case differ by as much beyond what the machine explains
+	Q float64 // the least share of false discoveries at which it is one (Benjamini and Hochberg)
 
 	// Sign is +1 if the new run takes more, -1 if it takes less, 0 if noise or
 	// the machine may have made the difference.
 	Sign int
 }
 
-// Ratio is New to Old.
-func (c Change) Ratio() float64 { return c.New / c.Old }
+// A FamilyChange is how the cases of a family differ together.
+type FamilyChange struct {
+	Name  string
+	Cases []int // their places in what was compared
+	Change
+}
 
 // A Shift is what all cases of a class, or of the suite, have in common.
 type Shift struct {
@@ -69,8 +78,9 @@ type Shift struct {
 	// and what its ceilings did.
 	Lo, Hi float64
 
-	Shows float64 // the least shift that counts, beyond Lo and Hi
-	Sign  int     // as in Change
+	Shows  float64 // the least shift that counts, beyond Lo and Hi
+	Unlike bool    // as in Compared, of any of the cases, or that the ceilings moved
+	Sign   int     // as in Change
 }
 
 // Machine reports that the shift is too large for noise, and that the ceilings
@@ -82,9 +92,10 @@ func (s Shift) Machine() bool {
 
 // Changes is how two runs differ.
 type Changes struct {
-	Cases   []Change // in the order of what was compared
-	Suite   Shift
-	Classes []Shift // in the order in which they first occur
+	Cases    []Change       // in the order of what was compared
+	Families []FamilyChange // of two cases and more, in the order in which they first occur
+	Suite    Shift
+	Classes  []Shift // in the order in which they first occur
 
 	// Few says that there are too few cases to tell from them by how much two
 	// runs at different times differ; what Shows says is assumed then.
@@ -96,18 +107,23 @@ type Changes struct {
 }
 
 const (
-	// familyError is the chance that any of the cases is called different
-	// though none is.
-	familyError = 0.05
+	// falseShare is the share of false discoveries among what is called
+	// different, at most; where nothing differs, the chance that anything is.
+	falseShare = 0.05
 
 	// ManyCases is the number of cases from which on they tell by how much two
 	// runs differ.
 	ManyCases = 8
 
-	// tailDof bounds the degrees of freedom of a case's noise. Two runs of one
-	// binary, without any difference in 80 cases, had one at 7.5 standard
-	// deviations: noise between runs has tails as heavy as Student's t of 4.
-	tailDof = 4
+	// tailDof bounds the degrees of freedom of a case's noise: what two runs of
+	// one binary differ by has heavier tails than their processes say. The runs
+	// in testdata chose it (docs/measurements/noise.md).
+	tailDof = 8
+
+	// betweenDof is the same where most of the noise is between runs, and no
+	// process shows it: two runs of one binary, without any difference in 80
+	// cases, had one at 7.5 standard deviations.
+	betweenDof = 4
 
 	// leastNoise is the least standard deviation of a case between two runs:
 	// the layout of the memory it gets is drawn anew.
@@ -130,21 +146,28 @@ const (
 // (Efron, Large-scale simultaneous hypothesis testing: the choice of a null
 // hypothesis, Journal of the American Statistical Association 99, 2004).
 //
-//   - A case's value is the fastest sample of each process, the median over
-//     processes, for a neighbour on the machine can only make it slower. Both
-//     runs take as many samples of a process as the one that has fewer.
+//   - What a round did to all cases of a class, the median of their logarithms
+//     less each case's own, is taken off each sample (Tukey's median polish), for
+//     the samples of a round were taken in turns. A case's value is the median of
+//     its processes' medians.
+//   - A case's change is the logarithm of new to old, less the median of its
+//     class: what most cases have in common is not theirs.
 //   - Its noise comes from its processes (a single process is cut into thirds),
-//     moderated by its class as intervals are, and a deviation between runs that
-//     all cases of the class have: it makes of the noise the distances that are
-//     seen, by their median. It is no less than the A/A pairs of both runs say.
-//   - A case is called different if it lies beyond 1, beyond what its class did
-//     and beyond what its ceilings did, by more than noise at a chance of 5% for
-//     all cases together: Student's t with at most 4 degrees of freedom, Holm's
-//     correction.
+//     moderated by its class as intervals are. The distances that are seen, by
+//     their median, correct it: less of it counts where all cases together agree
+//     better, and a deviation between runs is added that all cases of a class
+//     have. Its tails are those of Student's t with at most 8 degrees of freedom.
+//   - The cases of a family are also judged together, by the mean of their
+//     changes, each weighted by the inverse of its variance, where they agree.
+//   - Cases and families are called different such that of what is, a share of 5%
+//     is expected to be false (Benjamini and Hochberg, Controlling the false
+//     discovery rate, Journal of the Royal Statistical Society B 57, 1995). Where
+//     nothing differs, that is a chance of 5% of naming anything.
 //   - The suite is called different if the median of its ratios lies beyond 1
 //     and beyond what the ceilings did, by 3% and by what the medians of
 //     processes differ by and a single case strays by, and no class
-//     contradicts. A class is, by 5%.
+//     contradicts. A class is, by 5%. Of runs that are not alike, or whose
+//     ceilings moved by as much, neither is.
 //
 // What this can't do: a change in most cases of a class is the class's, not
 // theirs; one in the direction of a ceiling that moved is the machine's, as far
@@ -162,8 +185,11 @@ func CompareRuns(cases []Compared) *Changes {
 	}
 	classes, names := byClass(contrasts)
 	for _, name := range names {
+		polishClass(classes[name])
+	}
+	for _, name := range names {
 		class := classes[name]
-		moderateClass(class)
+		moderate(class)
 		shift := 0.0
 		if len(class) >= ManyCases {
 			shift = Median(logsOf(class))
@@ -175,11 +201,17 @@ func CompareRuns(cases []Compared) *Changes {
 			ch.OneProcess = ch.OneProcess || !c.old.processes || !c.new.processes
 		}
 	}
-	setScales(classes, names, ch.Few)
+	setScales(contrasts, classes, names, ch.Few)
+	ch.Families = familiesOf(contrasts)
+	tests := len(contrasts) + len(ch.Families)
 	for i, c := range contrasts {
-		ch.Cases[i] = c.change(len(contrasts))
+		ch.Cases[i] = changeOf(c.log, c.log-c.shift, c.beyond(), c.scale, c.tails(), tests)
 	}
-	holm(ch.Cases)
+	for i := range ch.Families {
+		f := &ch.Families[i]
+		f.Change = family(contrasts, f.Cases, tests)
+	}
+	ch.discover()
 	ch.Suite = shiftOf("", contrasts, suiteNoise)
 	agree := !ch.Few
 	for _, name := range names {
@@ -199,74 +231,132 @@ func CompareRuns(cases []Compared) *Changes {
 
 // A contrast is a case in both runs, in logarithms.
 type contrast struct {
-	class    string
+	Compared
 	old, new replicates
 	log      float64 // of new to old
 	shift    float64 // of the class
 	lo, hi   float64 // what the ceilings explain
-	floor    float64 // log of 1 + the noise floor
 	noise    variance
-	scale    float64 // the deviation of log between runs
+	between  float64 // the deviation between runs that processes don't show
+	scale    float64 // that of log between runs
 }
 
-// replicates are one run's fastest samples.
+// replicates are one run's samples.
 type replicates struct {
 	value     float64   // of the processes' the median
-	units     []float64 // logarithms, by process, or by third of the only one
+	units     []float64 // by process, or by third of the only one
+	within    variance  // of a unit, as its samples scatter
 	processes bool      // the units are processes
 }
 
 func contrastOf(c Compared) *contrast {
-	k := min(perProcess(c.Old), perProcess(c.New))
-	x := &contrast{class: c.Class(), old: replicate(c.Old, k), new: replicate(c.New, k), floor: math.Log1p(c.Floor)}
-	x.log = math.Log(x.new.value / x.old.value)
+	x := &contrast{Compared: c}
 	for _, limit := range c.Limits {
 		x.lo, x.hi = min(x.lo, math.Log(limit)), max(x.hi, math.Log(limit))
 	}
 	return x
 }
 
-// perProcess is how many samples a process of the run took.
-func perProcess(e Estimate) int {
-	counts := make([]float64, len(e.medians))
-	for i, m := range e.medians {
-		counts[i] = float64(len(m.samples))
+// polishClass finds the value of each case of a class, in both runs.
+func polishClass(class []*contrast) {
+	old, new := make([]Estimate, len(class)), make([]Estimate, len(class))
+	for i, c := range class {
+		old[i], new[i] = c.Old, c.New
 	}
-	return int(Median(counts))
+	before, after := polish(old), polish(new)
+	for i, c := range class {
+		c.old, c.new = replicate(before[i]), replicate(after[i])
+		c.log = c.new.value - c.old.value
+	}
+}
+
+// polishes is how often rounds and cases are taken off each other. It is
+// enough: of the recorded runs a further one moves no value by a thousandth.
+const polishes = 4
+
+// polish returns the logarithms of each case's samples, by process, less what
+// their rounds did to the class. Too few cases don't tell that.
+func polish(class []Estimate) [][][]float64 {
+	type round struct{ process, number int }
+	out := make([][][]float64, len(class))
+	for i, e := range class {
+		for _, m := range e.medians {
+			out[i] = append(out[i], logs(m.samples))
+		}
+	}
+	if len(class) < leastPooled {
+		return out
+	}
+	for range polishes {
+		rounds := make(map[round][]float64)
+		for i, e := range class {
+			own := Median(slices.Concat(out[i]...))
+			for p, samples := range out[i] {
+				for k, v := range samples {
+					r := round{e.medians[p].process, k}
+					rounds[r] = append(rounds[r], v-own)
+				}
+			}
+		}
+		effects := make(map[round]float64, len(rounds))
+		for r, v := range rounds {
+			effects[r] = Median(v)
+		}
+		for i, e := range class {
+			for p, samples := range out[i] {
+				for k := range samples {
+					samples[k] -= effects[round{e.medians[p].process, k}]
+				}
+			}
+		}
+	}
+	return out
 }
 
 // thirds is into how many units a single process is cut.
 const thirds = 3
 
-// replicate takes the fastest of the first k samples of each process.
-func replicate(e Estimate, k int) replicates {
-	fastest := make([]float64, len(e.medians))
-	for i, m := range e.medians {
-		fastest[i] = slices.Min(m.samples[:min(k, len(m.samples))])
+// replicate takes the medians of processes.
+func replicate(processes [][]float64) replicates {
+	r := replicates{processes: len(processes) > 1}
+	medians := make([]float64, len(processes))
+	for i, samples := range processes {
+		medians[i] = Median(samples)
 	}
-	r := replicates{value: Median(fastest), units: logs(fastest)}
-	if r.processes = len(r.units) > 1; r.processes {
-		return r
-	}
-	samples := e.medians[0].samples
-	samples = samples[:min(k, len(samples))]
-	r.units = nil
-	if each := len(samples) / thirds; each > 0 {
-		for part := range slices.Chunk(samples[:thirds*each], each) {
-			r.units = append(r.units, math.Log(slices.Min(part)))
+	r.value = Median(medians)
+	units := processes
+	if !r.processes {
+		samples := processes[0]
+		units = nil
+		if each := len(samples) / thirds; each > 0 {
+			units = slices.Collect(slices.Chunk(samples[:thirds*each], each))
 		}
+	}
+	for _, samples := range units {
+		r.units = append(r.units, Median(samples))
+		within := varianceOf(samples)
+		within.value *= ofMedian(len(samples))
+		r.within = joint(r.within, within)
 	}
 	return r
 }
 
-// spread is the variance of a unit of replication, of both runs together.
+// spread is the variance of a unit of replication, of both runs together. It is
+// no less than what the samples of a unit scatter by: where they are of two
+// states, the medians of most units agree, and those of the next run need not.
 func (c *contrast) spread() variance {
-	old, new := varianceOf(c.old.units), varianceOf(c.new.units)
-	dof := old.dof + new.dof
+	v := joint(varianceOf(c.old.units), varianceOf(c.new.units))
+	v.value = max(v.value, joint(c.old.within, c.new.within).value)
+	return v
+}
+
+// joint is the variance of two groups.
+func joint(a, b variance) variance {
+	dof := a.dof + b.dof
 	if dof == 0 {
 		return variance{}
 	}
-	return variance{(old.value*old.dof + new.value*new.dof) / dof, dof}
+	return variance{(a.value*a.dof + b.value*b.dof) / dof, dof}
 }
 
 // share is the variance of log in units of that of a unit of replication.
@@ -277,92 +367,145 @@ func (c *contrast) share() float64 {
 func byClass(all []*contrast) (classes map[string][]*contrast, names []string) {
 	classes = make(map[string][]*contrast)
 	for _, c := range all {
-		if classes[c.class] == nil {
-			names = append(names, c.class)
+		if classes[c.Class()] == nil {
+			names = append(names, c.Class())
 		}
-		classes[c.class] = append(classes[c.class], c)
+		classes[c.Class()] = append(classes[c.Class()], c)
 	}
 	return classes, names
 }
 
-// moderateClass sets the noise of the cases of a class as their processes show
-// it; it is 0 where they show nothing.
-func moderateClass(class []*contrast) {
-	spreads := make([]variance, len(class))
-	for i, c := range class {
-		spreads[i] = c.spread()
+// moderate sets the noise of the cases of a class as their processes show it; it
+// is 0 where they show nothing.
+func moderate(class []*contrast) {
+	var spreads [2][]variance
+	for _, c := range class {
+		spreads[c.kind()] = append(spreads[c.kind()], c.spread())
 	}
-	pooled := pool(spreads)
-	for i, c := range class {
-		c.noise = spreads[i].moderate(pooled)
+	pooled := [2]variance{pool(spreads[0]), pool(spreads[1])}
+	for _, c := range class {
+		c.noise = c.spread().moderate(pooled[c.kind()])
 		c.noise.value *= c.share()
 	}
 }
 
-// tails is the distribution of a case's noise, of deviation 1.
+// kind is 1 of a coarse case.
+func (c *contrast) kind() int {
+	if c.Coarse {
+		return 1
+	}
+	return 0
+}
+
+// tails is the distribution of a case's noise, of deviation 1. What is seen
+// between runs alone has heavier tails than what processes show.
 func (c *contrast) tails() distuv.StudentsT {
+	most := float64(tailDof)
+	if c.between*c.between > c.noise.value {
+		most = betweenDof
+	}
 	dof := c.noise.dof
-	if dof == 0 || dof > tailDof {
-		dof = tailDof
+	if dof == 0 || dof > most {
+		dof = most
 	}
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: max(1, dof)}
 }
 
-// beyond is how far the case lies outside of what the machine explains and its
-// class shares.
+// beyond is how far the case lies outside of what its class shares and, where
+// ceilings were measured, of what they did: the case may follow them or not.
 func (c *contrast) beyond() float64 {
-	from, to := min(c.lo, c.shift), max(c.hi, c.shift)
-	return max(0, c.log-to) + min(0, c.log-from)
+	if len(c.Limits) == 0 {
+		return c.log - c.shift
+	}
+	return max(0, c.log-max(c.hi, c.shift)) + min(0, c.log-min(c.lo, c.shift))
 }
 
 // setScales sets by how much each case differs between runs. Classes of few
 // cases share what is beyond their noise.
-func setScales(classes map[string][]*contrast, names []string, few bool) {
-	var rest, all []*contrast
+func setScales(all []*contrast, classes map[string][]*contrast, names []string, few bool) {
+	if few {
+		setScale(all, fewNoise)
+		return
+	}
+	shared := sharedSamples(all)
+	for _, c := range all {
+		c.noise.value *= shared
+	}
+	var rest []*contrast
 	for _, name := range names {
 		class := classes[name]
-		all = append(all, class...)
 		if len(class) < ManyCases {
 			rest = append(rest, class...)
 			continue
 		}
 		setScale(class, betweenRuns(class))
 	}
-	switch {
-	case few:
-		setScale(rest, fewNoise)
-	case len(rest) >= ManyCases:
+	if len(rest) >= ManyCases {
 		setScale(rest, betweenRuns(rest))
-	default:
+	} else {
 		setScale(rest, betweenRuns(all))
 	}
 }
 
-// betweenRuns is the deviation that makes of the cases' noise what their
-// distances show: half of them are within the quartiles of Student's t.
-// Distances are taken from the outside of what the machine explains, for what
-// the machine does to each case within is not known; and of cases whose own
-// noise is not louder than most, for behind it nothing is seen.
-func betweenRuns(cases []*contrast) float64 {
+// A distance is how far a case lies from its class, and its deviation as its
+// processes show it, both by the upper quartile of its tails.
+type distance struct{ seen, noise float64 }
+
+// distances are those of the cases that tell something of noise. They are taken
+// from the outside of what the machine explains, for what the machine does to
+// each case within is not known; and of cases whose own noise is not louder than
+// most, for behind it nothing is seen.
+func distances(cases []*contrast) (out []distance) {
 	noises := make([]float64, len(cases))
 	for i, c := range cases {
 		noises[i] = c.noise.value
 	}
 	loud := 4 * Median(noises)
-	var distances, noise []float64
 	for _, c := range cases {
-		if d := math.Abs(c.beyond()); d != 0 && c.noise.value <= loud {
-			distances = append(distances, d/c.tails().Quantile(0.75))
-			noise = append(noise, c.noise.value)
+		if c.noise.value <= loud && (c.beyond() != 0 || c.log == c.shift) {
+			out = append(out, distance{math.Abs(c.beyond()) / c.tails().Quantile(0.75), math.Sqrt(c.noise.value)})
 		}
 	}
-	if len(distances) < ManyCases/2 {
+	return out
+}
+
+// sharedSamples is the share of the cases' variance that is left when each process
+// is held to that of the other run: next to nothing where a file is a copy of the
+// other in all but some cases. It is 1 for runs of their own.
+func sharedSamples(cases []*contrast) float64 {
+	const copied = 0.1 // less than the median of eight cases and more comes to by chance
+	var shares []float64
+	for _, c := range cases {
+		if n := len(c.old.units); n > 1 && n == len(c.new.units) {
+			differences := make([]float64, n)
+			for i := range differences {
+				differences[i] = c.new.units[i] - c.old.units[i]
+			}
+			if own := varianceOf(c.old.units).value + varianceOf(c.new.units).value; own > 0 {
+				shares = append(shares, varianceOf(differences).value/own)
+			}
+		}
+	}
+	if len(shares) < ManyCases {
+		return 1
+	}
+	if share := Median(shares); share < copied {
+		return share
+	}
+	return 1
+}
+
+// betweenRuns is the deviation that makes of the cases' noise what their
+// distances show: half of them are within the quartiles of Student's t.
+func betweenRuns(cases []*contrast) float64 {
+	seen := distances(cases)
+	if len(seen) < ManyCases/2 {
 		return leastNoise
 	}
 	excess := func(between float64) float64 {
-		scaled := make([]float64, len(distances))
-		for i, d := range distances {
-			scaled[i] = d / math.Sqrt(noise[i]+between*between)
+		scaled := make([]float64, len(seen))
+		for i, d := range seen {
+			scaled[i] = d.seen / math.Hypot(d.noise, between)
 		}
 		return Median(scaled) - 1
 	}
@@ -382,38 +525,76 @@ func betweenRuns(cases []*contrast) float64 {
 
 func setScale(cases []*contrast, between float64) {
 	for _, c := range cases {
+		c.between = between
 		// The floor is what one comparison in twenty exceeds.
-		c.scale = max(math.Hypot(math.Sqrt(c.noise.value), between), c.floor/c.tails().Quantile(1-(1-confidence)/2))
+		c.scale = max(math.Hypot(math.Sqrt(c.noise.value), between), math.Log1p(c.Floor)/c.tails().Quantile(1-(1-confidence)/2))
 	}
 }
 
-// change judges one case of so many; P is not yet corrected.
-func (c *contrast) change(cases int) Change {
-	tails := c.tails()
-	beyond := c.beyond()
+// changeOf judges one of so many tests by what of its own change the machine does
+// not explain; Q and Sign are not yet corrected.
+func changeOf(log, own, unexplained, scale float64, tails distuv.StudentsT, tests int) Change {
 	return Change{
-		Old: c.old.value, New: c.new.value,
-		Shows: shown(c.scale * tails.Quantile(1-familyError/2/float64(cases))),
-		Reach: c.scale * tails.Quantile(confidence),
-		P:     2 * tails.Survival(math.Abs(beyond)/c.scale),
-		Sign:  cmp.Compare(beyond, 0),
+		Ratio: math.Exp(log), Beyond: math.Exp(own),
+		Shows: shown(scale * tails.Quantile(1-falseShare/2/float64(tests))),
+		Reach: scale * tails.Quantile(1-(1-confidence)/2),
+		P:     2 * tails.Survival(math.Abs(unexplained)/scale),
+		Sign:  cmp.Compare(unexplained, 0),
 	}
 }
 
-// holm corrects the chances for the number of cases (Holm, A simple
-// sequentially rejective multiple test procedure, Scandinavian Journal of
-// Statistics 6, 1979), and takes back the sign of those that are too large.
-func holm(changes []Change) {
-	order := make([]int, len(changes))
-	for i := range order {
-		order[i] = i
+// familiesOf are those of two cases and more.
+func familiesOf(cases []*contrast) []FamilyChange {
+	var all []FamilyChange
+	for i, c := range cases {
+		if c.Family == "" {
+			continue
+		}
+		at := slices.IndexFunc(all, func(f FamilyChange) bool { return f.Name == c.Family })
+		if at < 0 {
+			at, all = len(all), append(all, FamilyChange{Name: c.Family})
+		}
+		all[at].Cases = append(all[at].Cases, i)
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(changes[i].P, changes[j].P) })
-	largest := 0.0
-	for rank, i := range order {
-		largest = max(largest, min(1, changes[i].P*float64(len(order)-rank)))
-		if changes[i].P = largest; largest >= familyError {
-			changes[i].Sign = 0
+	return slices.DeleteFunc(all, func(f FamilyChange) bool { return len(f.Cases) < 2 })
+}
+
+// family judges the cases of a family together.
+func family(cases []*contrast, members []int, tests int) Change {
+	var log, own, unexplained, weights float64
+	tails := distuv.StudentsT{Sigma: 1, Nu: tailDof}
+	for _, i := range members {
+		c := cases[i]
+		w := 1 / (c.scale * c.scale)
+		log, own, unexplained, weights = log+w*c.log, own+w*(c.log-c.shift), unexplained+w*c.beyond(), weights+w
+		tails.Nu = min(tails.Nu, c.tails().Nu)
+	}
+	ch := changeOf(log/weights, own/weights, unexplained/weights, 1/math.Sqrt(weights), tails, tests)
+	for _, i := range members {
+		// A change of some cases alone is theirs, and not the family's.
+		if c := cases[i]; math.Abs(c.log-c.shift-own/weights) > c.scale*tails.Quantile(0.995) {
+			ch.P = 1
+		}
+	}
+	return ch
+}
+
+// discover sets Q, and takes back the sign of what may well be a false
+// discovery.
+func (ch *Changes) discover() {
+	var all []*Change
+	for i := range ch.Cases {
+		all = append(all, &ch.Cases[i])
+	}
+	for i := range ch.Families {
+		all = append(all, &ch.Families[i].Change)
+	}
+	slices.SortStableFunc(all, func(a, b *Change) int { return cmp.Compare(a.P, b.P) })
+	least := 1.0
+	for i, c := range slices.Backward(all) {
+		least = min(least, c.P*float64(len(all))/float64(i+1))
+		if c.Q = least; least >= falseShare {
+			c.Sign = 0
 		}
 	}
 }
@@ -436,7 +617,8 @@ func shiftOf(class string, cases []*contrast, least float64) Shift {
 		Class: class, Cases: len(cases), Ratio: math.Exp(shift),
 		Lo: math.Exp(from), Hi: math.Exp(to), Shows: shown(reach),
 	}
-	if beyond := s.beyond(); math.Abs(beyond) > reach {
+	s.Unlike = max(to, -from) > math.Log1p(least) || slices.ContainsFunc(cases, func(c *contrast) bool { return c.Unlike })
+	if beyond := s.beyond(); math.Abs(beyond) > reach && !s.Unlike {
 		s.Sign = cmp.Compare(beyond, 0)
 	}
 	return s
@@ -457,8 +639,8 @@ func (s Shift) beyond() float64 {
 // 0 where there is a single process.
 func commonReach(cases []*contrast) float64 {
 	var sum, dof float64
-	for _, side := range []func(*contrast) replicates{
-		func(c *contrast) replicates { return c.old }, func(c *contrast) replicates { return c.new },
+	for _, side := range []func(*contrast) Estimate{
+		func(c *contrast) Estimate { return c.Old }, func(c *contrast) Estimate { return c.New },
 	} {
 		v, n := commonSpread(cases, side)
 		sum += v.value * ofMedian(n)
@@ -470,25 +652,20 @@ func commonReach(cases []*contrast) float64 {
 	return variance{sum, dof}.reach()
 }
 
-func commonSpread(cases []*contrast, side func(*contrast) replicates) (variance, int) {
-	var deviations [][]float64 // by unit
+func commonSpread(cases []*contrast, side func(*contrast) Estimate) (variance, int) {
+	deviations := make(map[int][]float64) // by process
 	for _, c := range cases {
-		r := side(c)
-		if !r.processes {
-			continue
-		}
-		for len(deviations) < len(r.units) {
-			deviations = append(deviations, nil)
-		}
-		for i, u := range r.units {
-			deviations[i] = append(deviations[i], u-math.Log(r.value))
+		e := side(c)
+		for _, m := range e.medians {
+			deviations[m.process] = append(deviations[m.process], math.Log(m.value/e.Center))
 		}
 	}
-	medians := make([]float64, len(deviations))
-	for i, d := range deviations {
-		medians[i] = Median(d)
+	medians := make([]float64, 0, len(deviations))
+	for _, d := range deviations {
+		medians = append(medians, Median(d))
 	}
-	return varianceOf(medians), max(1, len(medians))
+	slices.Sort(medians) // sums are the same in any order of the map
+	return varianceOf(medians), len(medians)
 }
 
 func logsOf(cases []*contrast) []float64 {

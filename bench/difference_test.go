@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"onebit/internal/require"
@@ -184,7 +185,7 @@ func TestCompareRunsFinds(t *testing.T) {
 		{"a case of a quiet file is faster", pairing{planted: map[int]float64{50: -slower}}, 50, 0, 0},
 		{"a case while the machine is slower", pairing{planted: map[int]float64{8: 0.9}, ceiling: [2]float64{0.4, 0.4}}, 8, 0, 0},
 		{"the suite", pairing{planted: all(0.1, 0, 84)}, -1, 1, 1},
-		{"the suite, more than its ceilings", pairing{planted: all(-0.3, 0, 84), ceiling: [2]float64{-0.1, -0.1}}, -1, -1, -1},
+		{"the suite, more than its ceilings, which moved", pairing{planted: all(-0.3, 0, 84), ceiling: [2]float64{-0.1, -0.1}}, -1, 0, 0},
 		{"a class", pairing{planted: all(0.1, 42, 84)}, -1, 0, 1},
 	}
 	for _, tt := range require.Draw(t, 3, tests) {
@@ -192,16 +193,20 @@ func TestCompareRunsFinds(t *testing.T) {
 			p := quiet
 			p.planted, p.ceiling = tt.p.planted, tt.p.ceiling
 			rng := rand.New(rand.NewPCG(2, 2))
+			others := 0
 			for range 50 {
 				ch := p.compare(rng)
 				cases, _ := ch.found()
-				want := []int{tt.case_}
-				if tt.case_ < 0 {
-					want = nil
+				found := slices.Contains(cases, tt.case_)
+				if others += len(cases); found {
+					others--
 				}
-				if fmt.Sprint(cases) != fmt.Sprint(want) || ch.Suite.Sign != tt.suite || ch.Classes[1].Sign != tt.class || ch.Classes[0].Sign != tt.suite {
+				if found != (tt.case_ >= 0) || ch.Suite.Sign != tt.suite || ch.Classes[1].Sign != tt.class || ch.Classes[0].Sign != tt.suite {
 					t.Fatalf("found cases %v, suite %+v, classes %+v", cases, ch.Suite, ch.Classes)
 				}
+			}
+			if others > 5 { // one in twenty of what is found may be false
+				t.Errorf("%d other cases in 50 comparisons", others)
 			}
 		})
 	}
@@ -230,20 +235,24 @@ func TestCompareRunsBlamesTheMachine(t *testing.T) {
 	}
 }
 
-func TestHolm(t *testing.T) {
-	changes := []Change{{P: 0.04, Sign: 1}, {P: 0.01, Sign: -1}, {P: 0.02, Sign: 1}}
-	holm(changes)
-	for i, want := range []Change{{P: 0.04, Sign: 1}, {P: 0.03, Sign: -1}, {P: 0.04, Sign: 1}} {
-		if changes[i].Sign != want.Sign || math.Abs(changes[i].P-want.P) > 1e-12 {
-			t.Errorf("%d: %+v, want %+v", i, changes[i], want)
+// TestDiscover holds Benjamini and Hochberg's procedure to a case by hand: of four chances the second lies
+// below 5% by its rank alone, and the third takes the fourth's share.
+func TestDiscover(t *testing.T) {
+	ch := Changes{
+		Cases:    []Change{{P: 0.9, Sign: 1}, {P: 0.004, Sign: -1}, {P: 0.02, Sign: 1}},
+		Families: []FamilyChange{{Change: Change{P: 0.0399, Sign: 1}}},
+	}
+	ch.discover()
+	for i, want := range []Change{{Q: 0.9}, {Q: 0.016, Sign: -1}, {Q: 0.04, Sign: 1}} {
+		if got := ch.Cases[i]; got.Sign != want.Sign || math.Abs(got.Q-want.Q) > 1e-12 {
+			t.Errorf("%d: %+v, want %+v", i, got, want)
 		}
 	}
-	changes = []Change{{P: 0.03, Sign: 1}, {P: 0.02, Sign: -1}}
-	if holm(changes); changes[0].Sign != 1 || changes[1].Sign != -1 {
-		t.Errorf("%+v", changes)
+	if f := ch.Families[0]; f.Sign != 0 || math.Abs(f.Q-0.0532) > 1e-12 {
+		t.Errorf("family %+v", f)
 	}
-	changes = []Change{{P: 0.03, Sign: 1}, {P: 0.026, Sign: -1}}
-	if holm(changes); changes[0].Sign != 0 || changes[1].Sign != 0 || changes[0].P != changes[1].P {
-		t.Errorf("%+v: a chance above 5%% keeps its sign", changes)
+	ch = Changes{Cases: []Change{{P: 0.03, Sign: 1}, {P: 0.049, Sign: -1}}}
+	if ch.discover(); ch.Cases[0].Sign != 1 || ch.Cases[1].Sign != -1 || ch.Cases[0].Q != ch.Cases[1].Q {
+		t.Errorf("%+v: the larger chance keeps both", ch.Cases)
 	}
 }

@@ -41,13 +41,14 @@ type Comparison struct {
 	// OneProcess: what differs between processes is not in the noise of at least one file.
 	OneProcess bool `json:"one_process"`
 
+	Families []FamilyChange  `json:"families"` // variants as a whole, in the order of names
 	Suite    Shift           `json:"suite"`
 	Classes  []Shift         `json:"classes"`
 	Ceilings []CeilingChange `json:"ceilings"`
 	Settings []SettingChange `json:"settings"` // that differ, but for those that differ between any two runs
 	Failed   []string        `json:"failed"`   // cases that are wrong in the new file and were not in the old one
 	Exact    []ExactChange   `json:"exact"`    // what is computed and not measured, where it differs at all
-	Memory   []CaseChange    `json:"memory"`   // peak resident memory
+	Memory   []CaseChange    `json:"memory"`   // peak resident memory, by layout
 	Cases    []CaseChange    `json:"cases"`    // times, in the order of names
 }
 
@@ -72,14 +73,27 @@ type CaseChange struct {
 	New   float64 `json:"new"`
 	Ratio float64 `json:"ratio"` // new to old
 
+	// Change is what of Ratio the class has not in common: 1.1 is a tenth more. It strays by Within,
+	// a fraction, to either side, with a chance of 5%.
+	Change float64 `json:"change"`
+	Within float64 `json:"within"`
+
 	// Ceilings are the ratios of the ceilings that may bound the case, and so what the machine
 	// alone may have made of it; PerCeiling are Ratio divided by each.
 	Ceilings   []float64 `json:"ceilings,omitempty"`
 	PerCeiling []float64 `json:"ratio_per_ceiling,omitempty"`
 
 	Noise float64 `json:"noise"` // the least difference that counts, as a fraction, beyond what the machine explains
-	P     float64 `json:"p"`     // for all cases together
-	Sign  int     `json:"sign"`  // +1: takes more, beyond noise; -1: less; 0: may be noise or the machine
+	P     float64 `json:"p"`
+	Q     float64 `json:"q"`    // the least share of false discoveries at which it is one
+	Sign  int     `json:"sign"` // +1: takes more, beyond noise; -1: less; 0: may be noise or the machine
+}
+
+// A FamilyChange is the cases of a variant together. Its Name says which, Class is empty, and Old and New
+// are 0.
+type FamilyChange struct {
+	CaseChange
+	Cases []string `json:"cases"`
 }
 
 // A Shift is what cases have in common.
@@ -90,6 +104,7 @@ type Shift struct {
 	From    float64 `json:"machine_from"`
 	To      float64 `json:"machine_to"` // the machine explains ratios between From and To
 	Noise   float64 `json:"noise"`
+	Unlike  bool    `json:"unlike"` // a run was disturbed, or the machine in other states: no verdict
 	Sign    int     `json:"sign"`
 	Machine bool    `json:"machine"` // more than noise, and explained by the ceilings
 }
@@ -241,11 +256,11 @@ func (c *Comparison) compare(old, new *bench.Results) error {
 	c.OnlyOld, c.OnlyNew = times.onlyOld, times.onlyNew
 	ceilings := ceilingsOf(times.both)
 	c.Ceilings = ceilings.changes()
-	oldFloors, newFloors := old.Floors(), new.Floors()
+	unlike, coarse := unlikeCases(old, new), coarseCases(judged)
 	for i := range judged {
 		p := &judged[i]
-		p.Limits = ceilings.of(p.New.Name)
-		p.Floor = bothFloors(oldFloors.Of(p.Old.Class), newFloors.Of(p.New.Class))
+		p.Unlike, p.Coarse = unlike(*p), coarse(*p)
+		p.Limits, p.Family = ceilings.of(p.New.Name), familyOf(p.New.Name)
 	}
 	found := bench.CompareRuns(judged)
 	c.Few, c.OneProcess = found.Few, found.OneProcess
@@ -253,7 +268,7 @@ func (c *Comparison) compare(old, new *bench.Results) error {
 	for _, s := range found.Classes {
 		c.Classes = append(c.Classes, shiftOf(s))
 	}
-	c.Cases = caseChanges(judged, found)
+	c.Cases, c.Families = caseChanges(judged, found), familyChanges(judged, found)
 	for _, x := range c.Cases {
 		switch x.Sign {
 		case 1:
@@ -262,8 +277,7 @@ func (c *Comparison) compare(old, new *bench.Results) error {
 			c.Faster++
 		}
 	}
-	memory := slices.DeleteFunc(pairUp(old, new, bench.PeakRSS).both, func(p bench.Compared) bool { return !comparable(p) })
-	c.Memory = caseChanges(memory, bench.CompareRuns(memory))
+	c.Memory = memoryChanges(old, new)
 	c.Exact = exactChanges(old, new)
 	c.Verdict = c.verdict()
 	return nil
@@ -278,7 +292,7 @@ func (c *Comparison) apart() string {
 }
 
 func shiftOf(s bench.Shift) Shift {
-	return Shift{s.Class, s.Cases, s.Ratio, s.Lo, s.Hi, s.Shows, s.Sign, s.Machine()}
+	return Shift{s.Class, s.Cases, s.Ratio, s.Lo, s.Hi, s.Shows, s.Unlike, s.Sign, s.Machine()}
 }
 
 // comparable reports whether the values are positive, and have a ratio that is a number.
@@ -288,9 +302,67 @@ func comparable(p bench.Compared) bool {
 		positive(slices.Min(new)/slices.Max(old)) && positive(slices.Max(new)/slices.Min(old))
 }
 
-// bothFloors is the noise floor of a difference between two runs, each of which adds its own noise.
-func bothFloors(old, new bench.Floor) float64 {
-	return math.Sqrt((old.Floor*old.Floor + new.Floor*new.Floor) / 2)
+// unlikeCases tells of which cases the samples were disturbed in a run, or taken in other states of the
+// machine.
+func unlikeCases(old, new *bench.Results) func(bench.Compared) bool {
+	disturbed := make(map[string]bool)
+	trips := [2]map[string][]float64{{}, {}}
+	for side, r := range []*bench.Results{old, new} {
+		for _, s := range r.Samples {
+			disturbed[s.Name.Full] = disturbed[s.Name.Full] || len(s.Doubts) > 0
+			if trip, ok := s.Value(bench.RoundTrip); ok && trip > 0 {
+				trips[side][s.Name.Full] = append(trips[side][s.Name.Full], trip)
+			}
+		}
+	}
+	return func(p bench.Compared) bool {
+		before, after := trips[0][p.Old.Name.Full], trips[1][p.New.Name.Full]
+		moved := len(before) > 0 && len(after) > 0 && math.Abs(math.Log(bench.Median(after)/bench.Median(before))) > math.Log(otherState)
+		return disturbed[p.New.Name.Full] || p.Old.States != nil || p.New.States != nil || moved
+	}
+}
+
+// otherState is by how much the round trips of two runs differ, at least, where the machine was in other
+// states: those of one state are within a tenth.
+const otherState = 1.5
+
+// coarseCases tells which cases take ten times as long as others of the same work and condition: bench
+// leaves them few operations a sample.
+func coarseCases(cases []bench.Compared) func(bench.Compared) bool {
+	const farBehind = 10
+	work := func(p bench.Compared) string {
+		n := p.New.Name
+		return strings.Join([]string{n.Base, names.SubjectOf(n), n.Get(names.Rows), n.Get(names.Cols), n.Get(names.Test), n.Get(names.Depth), p.Class()}, " ")
+	}
+	fastest := make(map[string]float64)
+	for _, p := range cases {
+		if t, ok := fastest[work(p)]; !ok || p.New.Center < t {
+			fastest[work(p)] = p.New.Center
+		}
+	}
+	return func(p bench.Compared) bool { return p.New.Center > farBehind*fastest[work(p)] }
+}
+
+// familyOf names the cases that one change of the program is likely to meet together: those of a variant
+// in one format or model, "avx2 of i2_s". It is "" for a benchmark that has no variant.
+func familyOf(n bench.Name) string {
+	variant := n.Get(names.Variant)
+	if variant == "" {
+		return ""
+	}
+	words := []string{variant}
+	for _, key := range []string{names.Act, names.Packing, names.Engine} {
+		if v := n.Get(key); v != "" {
+			words = append(words, v)
+		}
+	}
+	if subject := names.SubjectOf(n); subject != "" {
+		words = append(words, "of", subject)
+	}
+	if n.Base != names.BaseMatVec && n.Base != names.BaseModel {
+		words = append(words, "in", n.Base)
+	}
+	return strings.Join(words, " ")
 }
 
 // A pairing is the cases of two files in one unit.
@@ -328,17 +400,32 @@ func pairUp(old, new *bench.Results, unit string) pairing {
 	return p
 }
 
+func (c *CaseChange) take(f bench.Change) {
+	c.Ratio, c.Change, c.Within, c.Noise, c.P, c.Q, c.Sign = f.Ratio, f.Beyond, min(f.Beyond*math.Expm1(f.Reach), math.MaxFloat64), f.Shows, f.P, f.Q, f.Sign
+}
+
 func caseChanges(compared []bench.Compared, found *bench.Changes) []CaseChange {
 	changes := make([]CaseChange, len(compared))
 	for i, p := range compared {
-		f := found.Cases[i]
-		changes[i] = CaseChange{
-			Name: p.New.Name.Full, Class: p.Class(), Unit: p.New.Unit, Old: f.Old, New: f.New, Ratio: f.Ratio(),
-			Ceilings: p.Limits, Noise: f.Shows, P: f.P, Sign: f.Sign,
-		}
+		x := CaseChange{Name: p.New.Name.Full, Class: p.Class(), Unit: p.New.Unit, Old: p.Old.Center, New: p.New.Center, Ceilings: p.Limits}
+		x.take(found.Cases[i])
 		for _, limit := range p.Limits {
-			changes[i].PerCeiling = append(changes[i].PerCeiling, f.Ratio()/limit)
+			x.PerCeiling = append(x.PerCeiling, x.Ratio/limit)
 		}
+		changes[i] = x
+	}
+	return changes
+}
+
+func familyChanges(compared []bench.Compared, found *bench.Changes) []FamilyChange {
+	changes := make([]FamilyChange, len(found.Families))
+	for i, f := range found.Families {
+		x := FamilyChange{CaseChange: CaseChange{Name: f.Name, Unit: bench.NsPerOp}}
+		x.take(f.Change)
+		for _, n := range f.Cases {
+			x.Cases = append(x.Cases, compared[n].New.Name.Full)
+		}
+		changes[i] = x
 	}
 	return changes
 }

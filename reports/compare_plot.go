@@ -47,20 +47,20 @@ func (c *Comparison) WritePlots(ctx context.Context, dir string) ([]string, erro
 func (c *Comparison) ratioFigure(what string, cases []CaseChange) *figure {
 	var rows []CaseChange
 	for _, x := range cases {
-		if positive(x.Ratio) {
+		if positive(x.Change) {
 			rows = append(rows, x)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b CaseChange) int { return cmp.Compare(b.inNoise(), a.inNoise()) })
-	if len(rows) == 0 || rows[0].Ratio == 1 {
+	if len(rows) == 0 || rows[0].Change == 1 {
 		return nil
 	}
 	left := max(0, len(rows)-mostRatios)
 	rows = rows[:len(rows)-left]
-	slices.SortStableFunc(rows, func(a, b CaseChange) int { return cmp.Compare(a.Ratio, b.Ratio) })
+	slices.SortStableFunc(rows, func(a, b CaseChange) int { return cmp.Compare(a.Change, b.Change) })
 	values := []float64{1}
 	for _, x := range rows {
-		values = append(values, x.Ratio/(1+x.Noise), x.Ratio*(1+x.Noise))
+		values = append(values, x.Change/(1+x.Noise), x.Change*(1+x.Noise))
 	}
 	axis := newAxis(values, true, 7, times)
 	axis.max *= math.Pow(axis.max/axis.min, 0.12) // room for the ratio beside the longest bar
@@ -68,7 +68,7 @@ func (c *Comparison) ratioFigure(what string, cases []CaseChange) *figure {
 	f := &figure{
 		name: fileName("compare", what), heading: c.Verdict, height: rowsHeight(len(rows), 1),
 		panels: [][]*plot.Plot{{ratioPanel(label(title), rows, axis)}},
-		notes:  []string{"Bars reach as far as noise. In colour: beyond noise, and beyond what the machine's ceilings did."},
+		notes:  []string{"Changes are less what the class of a case has in common. Bars reach as far as noise. In colour: beyond noise, and beyond what the machine's ceilings did."},
 		source: []string{c.Old.source(), c.New.source()},
 	}
 	if left > 0 {
@@ -100,11 +100,11 @@ func ratioPanel(title string, rows []CaseChange, axis valueAxis) *plot.Plot {
 	p.Add(polyline{points: [][2]float64{{1, p.Y.Min}, {1, p.Y.Max}}, color: inkOf(roleMuted), width: 1.2, dashes: dashed})
 	for i, x := range rows {
 		row := rowAt(i, len(rows))
-		lo, hi := x.Ratio/(1+x.Noise), x.Ratio*(1+x.Noise)
+		lo, hi := x.Change/(1+x.Noise), x.Change*(1+x.Noise)
 		series := ratioSeries(x.Sign)
 		p.Add(interval{lo: lo, hi: hi, row: row, color: inkOf(seriesRole(series))})
-		p.Add(mark{x: x.Ratio, y: row, style: glyph(series, 4)})
-		p.Add(besides{lo: lo, hi: hi, row: row, text: times(x.Ratio)})
+		p.Add(mark{x: x.Change, y: row, style: glyph(series, 4)})
+		p.Add(besides{lo: lo, hi: hi, row: row, text: times(x.Change)})
 	}
 	return p
 }

@@ -9,50 +9,99 @@ import (
 	"strings"
 
 	"onebit/bench"
+	"onebit/bench/names"
 	"onebit/internal/count"
 )
 
-// interleave is what to do where two runs can't be told apart.
-const interleave = "measure both binaries interleaved"
-
 const (
-	// coarse is the difference that a case has to have from which on a comparison is of little use.
-	coarse = 0.25
-
 	// ceilingMoved is the change of a ceiling that is worth a line.
 	ceilingMoved = 0.1
 
 	// topRows is how many cases are shown where none clears the noise, and how many of other lists.
 	topRows = 5
+
+	// mostNamed is how many changes the first line names.
+	mostNamed = 3
 )
 
 // verdict says in a line what the comparison says.
 func (c *Comparison) verdict() string {
-	var parts []string
-	if c.Suite.Sign != 0 {
-		parts = append(parts, "all cases together are "+slower(c.Suite.Ratio)+c.ceilingClause(c.Suite))
-	}
-	for _, s := range c.Classes {
-		if s.Sign != 0 && c.Suite.Sign == 0 {
-			parts = append(parts, fmt.Sprintf("the %d cases of %s are %s", s.Cases, s.Class, slower(s.Ratio)+c.ceilingClause(s)))
-		}
-	}
-	if n := c.Slower + c.Faster; n > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s beyond noise", countedChanges(c.Slower, c.Faster), count.Of(len(c.Cases), "case")))
-	}
-	if len(parts) == 0 {
-		parts = append(parts, c.nothing())
-	}
+	parts := c.named()
 	if n := changedCases(c.Exact); n > 0 {
 		parts = append(parts, "errors or bytes differ in "+count.Of(n, "case"))
 	}
 	if n := len(moved(c.Memory)); n > 0 {
-		parts = append(parts, "peak memory differs in "+count.Of(n, "case"))
+		parts = append(parts, "peak memory differs in "+count.Of(n, "layout"))
 	}
 	if n := len(c.Failed); n > 0 {
 		parts = append(parts, fmt.Sprintf("%s wrong in %s only", count.Of(n, "case"), c.New.Label))
 	}
+	switch {
+	case len(parts) == 0:
+		parts = append(parts, "nothing shows a change")
+	case c.Suite.Sign == 0:
+		parts = append(parts, "nothing else shows a change")
+	}
 	return c.machinesText() + strings.Join(parts, "; ")
+}
+
+// named says which times changed: the suite, classes, variants as a whole, and cases that are of none of these.
+func (c *Comparison) named() (parts []string) {
+	if c.Suite.Sign != 0 {
+		parts = append(parts, "all cases together are "+slower(c.Suite.Ratio)+c.ceilingClause())
+	}
+	for _, s := range c.Classes {
+		if s.Sign != 0 && c.Suite.Sign == 0 {
+			parts = append(parts, fmt.Sprintf("the %d cases of %s are %s", s.Cases, s.Class, slower(s.Ratio)+c.ceilingClause()))
+		}
+	}
+	found, within := []CaseChange{}, make(map[string]int)
+	for _, f := range c.Families {
+		if f.Sign == 0 {
+			continue
+		}
+		found = append(found, f.CaseChange)
+		for _, name := range f.Cases {
+			within[name] = f.Sign
+		}
+	}
+	for _, x := range moved(c.Cases) {
+		if within[x.Name] != x.Sign {
+			x.Name = nameOfCase(x.Name)
+			found = append(found, x)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b CaseChange) int {
+		return cmp.Compare(math.Abs(math.Log(b.Change)), math.Abs(math.Log(a.Change)))
+	})
+	for _, x := range found[:min(len(found), mostNamed)] {
+		parts = append(parts, fmt.Sprintf("%s is %s, ±%s", x.Name, slower(x.Change), percent(x.Within)))
+	}
+	if n := len(found) - mostNamed; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d more changed", n))
+	}
+	return parts
+}
+
+// nameOfCase is a case's name as people say it: the variant first.
+func nameOfCase(full string) string {
+	n := bench.ParseName(full)
+	family := familyOf(n)
+	if family == "" {
+		return full
+	}
+	words := []string{family}
+	if rows, cols := n.Get(names.Rows), n.Get(names.Cols); rows != "" && cols != "" {
+		words = append(words, rows+"×"+cols)
+	}
+	for _, key := range []string{names.Test, names.Depth, names.Threads, names.Cache} {
+		for _, k := range n.Keys {
+			if k.Key == key {
+				words = append(words, namedValue(k))
+			}
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // machinesText says what no verdict may leave out: that the machines differ, or that one is none.
@@ -78,20 +127,49 @@ func (c *Comparison) machinesText() string {
 	return fmt.Sprintf("on different machines (%s), of which %s %s", enumerate(c.Machines), who, says)
 }
 
-// nothing is the verdict where times don't differ.
-func (c *Comparison) nothing() string {
-	from := atLeast(c.typicalNoise())
-	switch {
-	case c.Few:
-		return fmt.Sprintf("no difference of times: %s can't show one below %s: %s", count.Of(len(c.Cases), "case"), from, interleave)
-	case c.typicalNoise() > coarse:
-		return fmt.Sprintf("two runs at different times can't be told apart below %s per case, %s over the suite: %s",
-			from, atLeast(c.Suite.Noise), interleave)
-	case c.Suite.Machine:
-		return fmt.Sprintf("the machine was %s, and no case differs beyond that (below %s per case)", slower(c.Suite.Ratio), from)
+// power says what could be told apart at all.
+func (c *Comparison) power() string {
+	noises := func(cases []CaseChange) float64 {
+		all := make([]float64, len(cases))
+		for i, x := range cases {
+			all[i] = x.Noise
+		}
+		return bench.Median(all)
 	}
-	return fmt.Sprintf("no difference that two runs at different times could show (below %s per case, %s over the suite)",
-		from, atLeast(c.Suite.Noise))
+	var parts []string
+	if len(c.Families) > 0 {
+		all := make([]CaseChange, len(c.Families))
+		for i, f := range c.Families {
+			all[i] = f.CaseChange
+		}
+		parts = append(parts, atLeast(noises(all))+" of a variant as a whole")
+	}
+	byClass := make(map[string][]CaseChange)
+	for _, x := range c.Cases {
+		byClass[x.Class] = append(byClass[x.Class], x)
+	}
+	for _, s := range c.Classes {
+		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s of a case of %s", atLeast(noises(byClass[s.Class])), s.Class), " of "))
+	}
+	text := "This pair of runs shows changes from " + enumerate(firstOf(&parts))
+	if len(parts) > 0 {
+		text += fmt.Sprintf(" and %s more", count.Of(len(parts), "class"))
+	}
+	return text + " on. One in twenty of those named may be false (Benjamini and Hochberg)."
+}
+
+// decide is the command that tells what two runs at different times can't.
+func (c *Comparison) decide() string {
+	suite := ""
+	for _, x := range c.Cases {
+		switch bench.ParseName(x.Name).Base {
+		case names.BaseMatVec, names.BaseKernel:
+			suite = " --suite kernels"
+		case names.BaseModel:
+			suite = " --suite models"
+		}
+	}
+	return "Both programs interleaved show less: onebit gate" + suite + " --base-binary OLD --head-binary NEW"
 }
 
 // atLeast names a difference that noise hides, which hostile or tiny files can make absurd.
@@ -102,22 +180,10 @@ func atLeast(noise float64) string {
 	return percent(noise)
 }
 
-// typicalNoise is the difference that half of the cases would show.
-func (c *Comparison) typicalNoise() float64 {
-	noises := make([]float64, len(c.Cases))
-	for i, x := range c.Cases {
-		noises[i] = x.Noise
-	}
-	return bench.Median(noises)
-}
-
 // ceilingClause says what the ceilings have to do with a shift.
-func (c *Comparison) ceilingClause(s Shift) string {
-	switch {
-	case len(c.Ceilings) == 0:
+func (c *Comparison) ceilingClause() string {
+	if len(c.Ceilings) == 0 {
 		return " (no ceiling was measured: it may be the machine)"
-	case s.Ratio < 1 && s.From < 1/(1+s.Noise) || s.Ratio > 1 && s.To > 1+s.Noise:
-		return ", more than the machine's ceilings"
 	}
 	return ", the machine's ceilings are not"
 }
@@ -162,7 +228,9 @@ type CompareTextOptions struct {
 // WriteText writes the verdict, what qualifies it, and tables of what clears the noise.
 func (c *Comparison) WriteText(w io.Writer, opt CompareTextOptions) error {
 	var b strings.Builder
-	writeWrapped(&b, "", c.Verdict, opt.Width)
+	for _, line := range []string{c.Verdict, c.power(), c.decide()} {
+		writeWrapped(&b, "", line, opt.Width)
+	}
 	for _, remark := range c.remarks() {
 		writeWrapped(&b, "", remark, opt.Width)
 	}
@@ -175,7 +243,7 @@ func (c *Comparison) WriteText(w io.Writer, opt CompareTextOptions) error {
 		b.WriteString("\nBeyond noise:\n")
 	default:
 		shown = c.largest()
-		fmt.Fprintf(&b, "\nNone is beyond noise. The largest of %s:\n", count.Of(len(c.Cases), "difference"))
+		fmt.Fprintf(&b, "\nNo case is beyond noise. The largest of %s:\n", count.Of(len(c.Cases), "difference"))
 	}
 	c.writeCases(&b, shown, opt.Width)
 	if memory := moved(c.Memory); len(memory) > 0 {
@@ -214,18 +282,15 @@ func (c *Comparison) remarks() []string {
 		out = append(out, fmt.Sprintf("The machine: %s %s in %s (%s).", x.What, speedText(x.Speed), c.New.Label, x.Class))
 	}
 	if s := c.Suite; !c.Few && s.Sign == 0 {
-		text := fmt.Sprintf("All cases together: %s, within the noise of %s.", slower(s.Ratio), percent(s.Noise))
-		if s.Machine {
-			text = fmt.Sprintf("All cases together: %s, which the machine's ceilings explain.", slower(s.Ratio))
-		} else if math.Abs(math.Log(s.Ratio)) > math.Log1p(s.Noise) {
-			text = fmt.Sprintf("All cases together: %s, but not in every class.", slower(s.Ratio))
-		}
-		out = append(out, text)
+		out = append(out, "All cases together: "+s.text()+".")
 	}
 	for _, s := range c.Classes {
-		if s.Machine && !c.Suite.Machine {
-			out = append(out, fmt.Sprintf("The %d cases of %s: %s, which the machine's ceilings explain.", s.Cases, s.Class, slower(s.Ratio)))
+		if c.Suite.Sign == 0 && s.Sign == 0 && !c.Few && math.Abs(math.Log(s.Ratio)) > math.Log1p(s.Noise) {
+			out = append(out, fmt.Sprintf("The %s of %s together: %s.", count.Of(s.Cases, "case"), s.Class, s.text()))
 		}
+	}
+	if c.Few {
+		out = append(out, fmt.Sprintf("%s can't show what two runs differ by: 5 %% is assumed.", count.Of(len(c.Cases), "case")))
 	}
 	out = append(out, c.coverage())
 	for _, text := range c.Models {
@@ -245,6 +310,19 @@ func (c *Comparison) remarks() []string {
 		out = append(out, fmt.Sprintf("Wrong in %s only, not timed: %s", c.New.Label, name))
 	}
 	return out
+}
+
+// text says of a shift without a sign why it has none.
+func (s Shift) text() string {
+	switch {
+	case math.Abs(math.Log(s.Ratio)) <= math.Log1p(s.Noise):
+		return fmt.Sprintf("%s, within the noise of %s", slower(s.Ratio), percent(s.Noise))
+	case s.Machine:
+		return slower(s.Ratio) + ", which the machine's ceilings explain"
+	case s.Unlike:
+		return slower(s.Ratio) + ", which may be the machine: a run was disturbed, its threads were nearer each other, or its ceilings moved"
+	}
+	return slower(s.Ratio) + ", but not in every class"
 }
 
 // speedText says how the rate of a ceiling changed.
@@ -291,7 +369,7 @@ func (c *Comparison) largest() []CaseChange {
 	return firstOf(&sorted)
 }
 
-func (c CaseChange) inNoise() float64 { return math.Abs(math.Log(c.Ratio)) / math.Log1p(c.Noise) }
+func (c CaseChange) inNoise() float64 { return math.Abs(math.Log(c.Change)) / math.Log1p(c.Noise) }
 
 // writeCases writes a table of cases: a column for each key in which they differ, then the numbers.
 func (c *Comparison) writeCases(b *strings.Builder, cases []CaseChange, width int) {
@@ -305,7 +383,7 @@ func (c *Comparison) writeCases(b *strings.Builder, cases []CaseChange, width in
 		format := bench.UnitOf(x.Unit).Format
 		old.add(format(x.Old))
 		new.add(format(x.New))
-		change.add(signed(x.Ratio))
+		change.add(signed(x.Change))
 		noise.add("±" + percent(x.Noise))
 		per := ""
 		if len(x.PerCeiling) > 0 {

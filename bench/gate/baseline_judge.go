@@ -119,7 +119,7 @@ func (c *comparison) judge(unit string, alarm float64, to map[*series]Finding) {
 		}
 	}
 	for i, change := range bench.CompareRuns(compared).Cases {
-		to[cases[i].units[unit]] = c.verdict(cases[i], unit, change, alarm)
+		to[cases[i].units[unit]] = c.verdict(cases[i], unit, change, alarm/float64(len(cases)))
 	}
 }
 
@@ -144,7 +144,7 @@ func (c *comparison) estimates(cases []*caseState, unit string, side Side) []ben
 // do not explain the change, and it is more than the threshold.
 func (c *comparison) verdict(x *caseState, unit string, change bench.Change, alarm float64) Finding {
 	f := c.finding(x, unit)
-	center, threshold := math.Log(change.Ratio()), c.rule(x, unit).threshold
+	center, threshold := math.Log(change.Ratio), c.rule(x, unit).threshold
 	f.Change = Interval{center, center - change.Reach, center + change.Reach}
 	f.Floor = math.Log1p(change.Shows)
 	proved := change.P < alarm && math.Abs(center) > threshold
