@@ -59,7 +59,7 @@ var layers = []layer{
 	{"bench/gate/calibrate", []string{"internal/*", "bench", "bench/gate"}},
 	{"bench/profile", []string{"bench", "bench/names", "bench/hotspot"}},
 	{"bench/*", []string{"internal/*", "bench"}},
-	{"reports", []string{"internal/*", "bench", "bench/names", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},
+	{"reports", []string{"internal/*", "bench", "bench/names", "bench/foreign", "bench/gate", "bench/history", "bench/profile", "bench/hotspot"}},
 	{"cmd/*", []string{"internal/*", "formats", "formats/*", "kernels", "kernels/all", "models", "models/*", "bench", "bench/*", "reports", "metal", "metal/softmetal/frameworks"}},
 }
 

@@ -120,8 +120,8 @@
 //
 // Two runs at different times differ by more than either shows within itself.
 // [CompareRuns] takes the noise between them from the spread of all cases that
-// both have, leaves to the machine what its ceilings did, and says which cases,
-// which class or whether the suite differs beyond that.
+// both have, leaves to the machine what its ceilings did and what a class has in
+// common, and names the cases and families of cases that differ beyond that.
 //
 // # The results file
 //

@@ -50,7 +50,7 @@ func TestDifferentWeightsAreNeverPooled(t *testing.T) {
 		}
 	}
 	apart := map[string]int{"tiny@aaaaaaaa": 1, "tiny@bbbbbbbb": 1, "tiny": 0, "other": 2}
-	two, err := ReadFiles(a, b)
+	two, err := ReadFiles(t.Context(), a, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,22 +66,22 @@ func TestDifferentWeightsAreNeverPooled(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("written again", apart, readBack(t, again.String()))
-	whole, err := ReadFiles(both)
+	whole, err := ReadFiles(t.Context(), both)
 	if err != nil {
 		t.Fatal(err)
 	}
 	check("two runs in a file", apart, whole)
-	fleet, err := ReadFleet(File{Path: a}, File{Path: elsewhere})
+	fleet, err := ReadFleet(t.Context(), File{Path: a}, File{Path: elsewhere})
 	if err != nil {
 		t.Fatal(err)
 	}
 	check("two machines", apart, append(slices.Clone(fleet.Machines), &Results{Warnings: fleet.Warnings})...)
-	same, err := ReadFiles(a, path("a2.txt", strings.ReplaceAll(oneModel, "10 ns/op", "11 ns/op")))
+	same, err := ReadFiles(t.Context(), a, path("a2.txt", strings.ReplaceAll(oneModel, "10 ns/op", "11 ns/op")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	check("the same weights", map[string]int{"tiny": 2, "other": 2}, same)
-	older, err := ReadFiles(a, path("older.txt", olderFile))
+	older, err := ReadFiles(t.Context(), a, path("older.txt", olderFile))
 	if err != nil {
 		t.Fatal(err)
 	}

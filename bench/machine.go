@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -119,8 +120,8 @@ type Fleet struct {
 // is taken for the one machine that it may be of, with a warning. A file with the samples of an earlier one is left out, with a warning:
 // samples that count twice make intervals too narrow. So is a file without
 // measurements, unless none has any.
-func ReadFleet(files ...File) (*Fleet, error) {
-	read, err := readFiles(files)
+func ReadFleet(ctx context.Context, files ...File) (*Fleet, error) {
+	read, err := readFiles(ctx, files)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func writeFiles(t *testing.T, texts ...string) []File {
 
 func readFleet(t *testing.T, files ...File) *Fleet {
 	t.Helper()
-	f, err := ReadFleet(files...)
+	f, err := ReadFleet(t.Context(), files...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestFleetLeavesOut(t *testing.T) {
 	if fleet := readFleet(t, files[2], files[3]); len(fleet.Machines) != 1 || len(fleet.Machines[0].Settings) == 0 {
 		t.Error("nothing is left of files without measurements")
 	}
-	if _, err := ReadFleet(File{Path: files[0].Path + ".none"}); !os.IsNotExist(unwrapAll(err)) {
+	if _, err := ReadFleet(t.Context(), File{Path: files[0].Path + ".none"}); !os.IsNotExist(unwrapAll(err)) {
 		t.Errorf("a missing file: %v", err)
 	}
 }

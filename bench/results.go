@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -106,13 +107,14 @@ func (r *Results) Setting(key string) string {
 	return ""
 }
 
-// ReadFiles reads results files into one Results, as if they were one file.
-func ReadFiles(paths ...string) (*Results, error) {
+// ReadFiles reads results files into one Results, as if they were one file. It
+// ends with ctx's error when ctx ends.
+func ReadFiles(ctx context.Context, paths ...string) (*Results, error) {
 	var files []File
 	for _, path := range paths {
 		files = append(files, File{Path: path})
 	}
-	read, err := readFiles(files)
+	read, err := readFiles(ctx, files)
 	if err != nil {
 		return nil, err
 	}
@@ -166,10 +168,10 @@ type readFile struct {
 	*Results
 }
 
-func readFiles(files []File) ([]readFile, error) {
+func readFiles(ctx context.Context, files []File) ([]readFile, error) {
 	var all []readFile
 	for _, f := range files {
-		r, err := f.read()
+		r, err := f.read(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -178,13 +180,13 @@ func readFiles(files []File) ([]readFile, error) {
 	return all, nil
 }
 
-func (f File) read() (*Results, error) {
+func (f File) read(ctx context.Context) (*Results, error) {
 	in, err := bounded.Open(f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("bench: reading results: %w", err)
 	}
 	defer in.Close()
-	return Read(in, f.Path)
+	return ReadContext(ctx, in, f.Path)
 }
 
 // What a results file may hold. A line of a run has less than a kilobyte, and
@@ -195,13 +197,15 @@ const (
 )
 
 // readLines reads all of r, which may hold so many bytes.
-func readLines(r io.Reader, filename string, most int) ([]byte, error) {
+func readLines(ctx context.Context, r io.Reader, filename string, most int) ([]byte, error) {
 	var data []byte
 	in := bufio.NewReaderSize(r, maxLine)
 	for n := 1; ; n++ {
 		line, err := in.ReadSlice('\n')
 		data = append(data, line...)
 		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		case errors.Is(err, bufio.ErrBufferFull):
 			return nil, fmt.Errorf("bench: %s:%d: a line of more than %d MiB: this is no results file", filename, n, maxLine>>20)
 		case len(data) > most:
@@ -220,14 +224,20 @@ func readLines(r io.Reader, filename string, most int) ([]byte, error) {
 // line is an error that names filename and the line; so is one of more than
 // 1 MiB, and a file of more than 256 MiB, before they are held in memory.
 func Read(r io.Reader, filename string) (*Results, error) {
-	data, err := readLines(r, filename, maxFile)
+	return ReadContext(context.Background(), r, filename)
+}
+
+// ReadContext is Read, and ends with ctx's error when ctx ends, at the latest
+// when r has its next bytes.
+func ReadContext(ctx context.Context, r io.Reader, filename string) (*Results, error) {
+	data, err := readLines(ctx, r, filename, maxFile)
 	if err != nil {
 		return nil, err
 	}
 	data = term.Clean(data) // names and units go to terminals and pages
 	res := &Results{}
 	end := bytes.LastIndexByte(data, '\n') + 1
-	places, err := res.readHeaderAndRemarks(data[:end], filename)
+	places, err := res.readHeaderAndRemarks(ctx, data[:end], filename)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +246,7 @@ func Read(r io.Reader, filename string) (*Results, error) {
 		// worthless even where it looks whole.
 		res.Warnings = append(res.Warnings, filename+": the last line is unfinished and was dropped")
 	}
-	if err := res.readSamples(data[:end], filename, places); err != nil {
+	if err := res.readSamples(ctx, data[:end], filename, places); err != nil {
 		return nil, err
 	}
 	res.Warnings = append(res.Warnings, TellApart(res)...)
@@ -266,10 +276,13 @@ func aboutGroup(group, text string) string { return "group " + group + ": " + te
 
 // readSamples reads the samples, which stand below the lines that say where
 // they come from.
-func (r *Results) readSamples(data []byte, filename string, places []place) error {
+func (r *Results) readSamples(ctx context.Context, data []byte, filename string, places []place) error {
 	in := benchfmt.NewReader(bytes.NewReader(data), filename)
 	var at place
 	for in.Scan() {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		switch rec := in.Result().(type) {
 		case *benchfmt.SyntaxError:
 			return fmt.Errorf("bench: %w", rec)
@@ -422,13 +435,16 @@ const RoundFormat = roundPrefix + "%d position %d start %s took %s"
 // readHeaderAndRemarks reads settings, failures, warnings, and the lines that
 // name groups and processes. benchfmt knows settings too, but hands them out
 // with a sample only, and a run may have ended before its first.
-func (r *Results) readHeaderAndRemarks(data []byte, filename string) (places []place, err error) {
+func (r *Results) readHeaderAndRemarks(ctx context.Context, data []byte, filename string) (places []place, err error) {
 	var at place
 	numbered := false
 	head := newHeader(r)
 	var failure *Failure
 	n := 0
 	for raw := range bytes.Lines(data) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		n++
 		line := strings.TrimRight(string(raw), "\r\n")
 		if name, ok := strings.CutPrefix(strings.TrimLeft(line, " "), failPrefix); ok {

@@ -137,7 +137,7 @@ func TestReadFiles(t *testing.T) {
 	}
 	write(a, "cpu: one\ncommit: 12ab\nstarted: noon\nBenchmarkX 1 5 ns/op\n")
 	write(b, "cpu: one\ncommit: 34cd\nstarted: one\nBenchmarkX 1 7 ns/op\n# warning: hot\n")
-	got, err := ReadFiles(a, b)
+	got, err := ReadFiles(t.Context(), a, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestReadFiles(t *testing.T) {
 	if want := []string{b + `: commit is "34cd" here and "12ab" before`, "hot"}; !slices.Equal(got.Warnings, want) {
 		t.Errorf("warnings %q, want %q", got.Warnings, want)
 	}
-	if _, err := ReadFiles(a, filepath.Join(dir, "none.txt")); !os.IsNotExist(unwrapAll(err)) {
+	if _, err := ReadFiles(t.Context(), a, filepath.Join(dir, "none.txt")); !os.IsNotExist(unwrapAll(err)) {
 		t.Errorf("a missing file: %v", err)
 	}
 }
@@ -180,7 +180,7 @@ func TestReadProcesses(t *testing.T) {
 		{[]string{path}, []int{0, 1, 1, 3}},
 		{[]string{path, path}, []int{1, 2, 2, 3, 4, 5, 5, 6}},
 	} {
-		r, err := ReadFiles(tc.paths...)
+		r, err := ReadFiles(t.Context(), tc.paths...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,7 +371,7 @@ func TestReadIsBounded(t *testing.T) {
 		{"file", strings.Repeat("x", 1<<19) + "\n", fmt.Sprintf("huge.txt:%d: the file is longer than %d MiB", bound>>19, bound>>20), bound + 2*maxLine},
 	} {
 		in := &endless{line: tt.line}
-		if _, err := readLines(in, "huge.txt", bound); err == nil || !strings.Contains(err.Error(), tt.want) || in.read > tt.most {
+		if _, err := readLines(t.Context(), in, "huge.txt", bound); err == nil || !strings.Contains(err.Error(), tt.want) || in.read > tt.most {
 			t.Errorf("%s: error %v after %d bytes, want %q", tt.name, err, in.read, tt.want)
 		}
 	}

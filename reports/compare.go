@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 	"golang.org/x/perf/benchproc"
 
 	"onebit/bench"
+	"onebit/bench/foreign"
 	"onebit/bench/names"
 	"onebit/internal/bounded"
 )
@@ -181,7 +184,7 @@ func readSide(ctx context.Context, side *RunOrigin) (*bench.Results, error) {
 		defer f.Close()
 		in = f
 	}
-	res, err := bench.Read(contextReader{ctx, in}, path)
+	res, err := readResults(ctx, in, path)
 	if err != nil {
 		return nil, err
 	}
@@ -190,6 +193,24 @@ func readSide(ctx context.Context, side *RunOrigin) (*bench.Results, error) {
 	}
 	side.Started, side.Commit, side.Warnings = res.Setting("started"), res.Setting("commit"), res.Warnings
 	return res, nil
+}
+
+// readResults reads a results file, or what another benchmark program wrote.
+func readResults(ctx context.Context, in io.Reader, path string) (*bench.Results, error) {
+	in = contextReader{ctx, in}
+	var seen bytes.Buffer
+	res, err := bench.ReadContext(ctx, io.TeeReader(in, &seen), path)
+	if ctx.Err() != nil || err == nil && len(res.Samples) > 0 {
+		return res, err
+	}
+	other, kind, foreignErr := foreign.Read(io.MultiReader(&seen, in))
+	switch {
+	case foreignErr == nil:
+		return other, nil
+	case kind.Name != "":
+		return nil, fmt.Errorf("%s: %w", path, foreignErr)
+	}
+	return res, cmp.Or(ctx.Err(), err)
 }
 
 // A contextReader fails once its context is cancelled.

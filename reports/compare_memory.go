@@ -31,9 +31,4 @@ func memoryChanges(old, new *bench.Results) []CaseChange {
 }
 
 // layoutOf is a name without what cases of one layout differ in.
-func layoutOf(n bench.Name) string {
-	for _, key := range []string{names.Threads, names.Cache} {
-		n = bench.ParseName(n.Without(key))
-	}
-	return n.Full
-}
+func layoutOf(n bench.Name) string { return n.Without(names.Threads, names.Cache) }

@@ -2,10 +2,8 @@ package reports
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,31 +14,12 @@ import (
 	"onebit/internal/count"
 )
 
-// mostRatios is how many cases a comparison's plot shows: those that differ most.
+// mostRatios is how many cases a comparison's figure shows: those that differ most.
 const mostRatios = 40
 
-// WritePlots draws the cases that both files have, a PNG for times and one for peak memory where it
-// differs beyond noise: each case's ratio, and how far noise reaches around it. It returns the files'
-// paths. Cases beyond the 40 that differ most are left out; where none differs at all, nothing is drawn.
-func (c *Comparison) WritePlots(ctx context.Context, dir string) ([]string, error) {
-	var figures []*figure
-	for _, f := range []*figure{c.ratioFigure("time", c.Cases), c.ratioFigure("memory", moved(c.Memory))} {
-		if f != nil {
-			figures = append(figures, f)
-		}
-	}
-	files, err := drawPNGs(ctx, figures)
-	if err != nil {
-		return nil, fmt.Errorf("drawing: %w", err)
-	}
-	if err := (WriteOptions{}).put(dir, files); err != nil {
-		return nil, err
-	}
-	var paths []string
-	for _, f := range files {
-		paths = append(paths, filepath.Join(dir, f.name))
-	}
-	return paths, nil
+// ratioFigures draw times, and peak memory where it differs beyond noise.
+func (c *Comparison) ratioFigures() []*figure {
+	return []*figure{c.ratioFigure("time", c.Cases), c.ratioFigure("memory", moved(c.Memory))}
 }
 
 // ratioFigure draws cases by their ratios; nil if none differs.

@@ -322,7 +322,7 @@ func TestCompareEndsOnExtremes(t *testing.T) {
 				if _, err := json.Marshal(c); err != nil {
 					t.Error(err)
 				}
-				if _, err := c.WritePlots(t.Context(), t.TempDir()); err != nil {
+				if err := c.WriteHTML(io.Discard); err != nil {
 					t.Error(err)
 				}
 			})
@@ -330,33 +330,80 @@ func TestCompareEndsOnExtremes(t *testing.T) {
 	}
 }
 
-func TestComparePlots(t *testing.T) {
-	c := twoRuns{factor: slowed(1.3, "variant=v3/"), rss: 2}.compare(t, CompareOptions{})
-	dir := filepath.Join(t.TempDir(), "plots")
-	paths, err := c.WritePlots(t.Context(), dir)
-	if want := []string{filepath.Join(dir, "compare-time.png"), filepath.Join(dir, "compare-memory.png")}; err != nil || !slices.Equal(paths, want) {
-		t.Errorf("plots %q, want %q (%v)", paths, want, err)
+func TestComparePage(t *testing.T) {
+	c := twoRuns{factor: slowed(1.3, "variant=v3/"), rss: 2, warning: "<b>"}.compare(t, CompareOptions{})
+	dir := filepath.Join(t.TempDir(), "page")
+	if err := WriteComparison(dir, c, WriteOptions{}); err != nil {
+		t.Fatal(err)
 	}
-	for _, path := range paths {
-		if data, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(data, []byte("\x89PNG")) {
-			t.Errorf("%s is no PNG (%v)", path, err)
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"V3 of f0 is 30 % slower, ±", "<svg", `id="variants"`, `id="cases"`, `id="memory"`, "onebit gate --suite kernels", "commit c1"} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("no %q", want)
 		}
+	}
+	if bytes.Contains(page, []byte("<b>")) {
+		t.Error("a warning's markup is the page's")
 	}
 	old, _ := twoRuns{}.write(t)
 	same, err := Compare(t.Context(), CompareOptions{}, "a="+old, "b="+old)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if drawn, err := same.WritePlots(t.Context(), dir); err != nil || len(drawn) != 0 {
-		t.Errorf("a file against itself: %q, %v", drawn, err)
+	var b bytes.Buffer
+	if err := same.WriteHTML(&b); err != nil || bytes.Contains(b.Bytes(), []byte("<svg")) || !strings.Contains(b.String(), "Nothing shows a change.") {
+		t.Errorf("a file against itself: %v\n%.300s", err, b.String())
 	}
 	if same.New.Label != "b" || same.Suite.Ratio != 1 {
 		t.Errorf("a file against itself: %+v, %+v", same.New, same.Suite)
 	}
+}
+
+// TestCompareForeign: what other programs wrote is read as it is.
+func TestCompareForeign(t *testing.T) {
+	file := func(name string, seconds float64) string {
+		return writeTemp(t, name, fmt.Sprintf(`{"results": [{"command": "sleep", "times": [%v, %v, %v]}]}`, seconds, 1.01*seconds, 1.02*seconds))
+	}
+	c, err := Compare(t.Context(), CompareOptions{}, file("old.json", 1), file("new.json", 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Cases) != 1 || math.Abs(c.Cases[0].Ratio-3) > 1e-6 {
+		t.Errorf("%+v", c.Cases)
+	}
+	bad := writeTemp(t, "bad.json", `{"results": [{"command": "sleep", "times": [-1]}]}`)
+	if _, err := Compare(t.Context(), CompareOptions{}, bad, bad); err == nil || !strings.HasPrefix(err.Error(), bad+": hyperfine") {
+		t.Errorf("error %v, want one that names the file and hyperfine", err)
+	}
+}
+
+// An endless reader cancels after so many reads what would never end.
+type endless struct {
+	cancel context.CancelFunc
+	reads  int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.reads--; e.reads == 0 {
+		e.cancel()
+	}
+	if e.reads < -10 {
+		return 0, errors.New("read on after the end of the context")
+	}
+	for i := range p {
+		p[i] = "BenchmarkA 1 5 ns/op\n"[i%21]
+	}
+	return len(p) / 21 * 21, nil
+}
+
+// TestCompareEndsWithItsContext: a file that never ends does with its context.
+func TestCompareEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if drawn, err := c.WritePlots(ctx, dir); !errors.Is(err, context.Canceled) || len(drawn) != 0 {
-		t.Errorf("cancelled: %q, %v", drawn, err)
+	if _, err := readResults(ctx, &endless{cancel, 5}, "endless.txt"); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }
 

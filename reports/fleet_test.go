@@ -369,7 +369,7 @@ func goldenFleet(t *testing.T) *bench.Fleet {
 	for _, name := range []string{"two-cpus", "two-cpus-again", "one-cpu", "purego", "emulated"} {
 		files = append(files, bench.File{Path: filepath.Join("testdata", "fleet", name+".txt")})
 	}
-	fleet, err := bench.ReadFleet(files...)
+	fleet, err := bench.ReadFleet(t.Context(), files...)
 	if err != nil {
 		t.Fatal(err)
 	}

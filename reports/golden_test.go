@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // flags that its header's command names. testdata/README says how to make it anew.
 func goldenInput(t *testing.T, name string) *bench.Results {
 	t.Helper()
-	res, err := bench.ReadFiles(filepath.Join("testdata", name))
+	res, err := bench.ReadFiles(t.Context(), filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}

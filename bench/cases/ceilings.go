@@ -35,8 +35,8 @@ type dotPoint struct {
 // if that was another machine: the CPU, how many of them the program may use,
 // their features or the platform differ from the header given, which is this
 // run's.
-func ReadCeilings(path string, here []bench.Setting) (*Ceilings, error) {
-	res, err := bench.ReadFiles(path)
+func ReadCeilings(ctx context.Context, path string, here []bench.Setting) (*Ceilings, error) {
+	res, err := bench.ReadFiles(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func ReadCeilings(path string, here []bench.Setting) (*Ceilings, error) {
 
 // ReadMachine reads the results file of a run of onebit machine. It is an error
 // if that was another machine, as for ReadCeilings.
-func ReadMachine(path string, here []bench.Setting) (*bench.Results, error) {
-	res, err := bench.ReadFiles(path)
+func ReadMachine(ctx context.Context, path string, here []bench.Setting) (*bench.Results, error) {
+	res, err := bench.ReadFiles(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func ceilingsOf(t *testing.T, text string) (*Ceilings, error) {
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	return ReadCeilings(path, ceilingsHere)
+	return ReadCeilings(t.Context(), path, ceilingsHere)
 }
 
 func TestCeilingsAreReadBetweenSizes(t *testing.T) {
@@ -93,7 +93,7 @@ func TestCeilingsOfAnotherMachineAreRefused(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := ReadCeilings(filepath.Join(t.TempDir(), "none.txt"), nil); err == nil {
+	if _, err := ReadCeilings(t.Context(), filepath.Join(t.TempDir(), "none.txt"), nil); err == nil {
 		t.Error("a file that does not exist was read")
 	}
 }

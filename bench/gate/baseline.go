@@ -24,8 +24,8 @@ type Baseline struct {
 }
 
 // ReadBaseline reads a results file. Timings that an emulator made are refused.
-func ReadBaseline(file string) (*Baseline, error) {
-	results, err := bench.ReadFiles(file)
+func ReadBaseline(ctx context.Context, file string) (*Baseline, error) {
+	results, err := bench.ReadFiles(ctx, file)
 	if err != nil {
 		return nil, err
 	}

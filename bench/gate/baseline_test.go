@@ -22,7 +22,7 @@ func baseline(t *testing.T, text string) *Baseline {
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	b, err := ReadBaseline(file)
+	b, err := ReadBaseline(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestReadBaseline(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadBaseline(file); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
+		if _, err := ReadBaseline(t.Context(), file); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
 			t.Errorf("%q: %v, want %q and the file", text, err, want)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -45,7 +46,7 @@ func (f *benchFlags) suites(cmd *cobra.Command, host sysinfo.Host) (suites []*ca
 		suites, err = f.selected(suites)
 	}
 	if err == nil && f.machine != "" && !f.list {
-		err = f.useCeilings(suites, host)
+		err = f.useCeilings(cmd.Context(), suites, host)
 	}
 	if err != nil {
 		done()
@@ -55,9 +56,9 @@ func (f *benchFlags) suites(cmd *cobra.Command, host sysinfo.Host) (suites []*ca
 }
 
 // useCeilings takes the suites' ceilings from a file.
-func (f *benchFlags) useCeilings(suites []*cases.Suite, host sysinfo.Host) error {
+func (f *benchFlags) useCeilings(ctx context.Context, suites []*cases.Suite, host sysinfo.Host) error {
 	now := time.Now()
-	ceilings, err := cases.ReadCeilings(f.machine, cases.Settings(host, now))
+	ceilings, err := cases.ReadCeilings(ctx, f.machine, cases.Settings(host, now))
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"onebit/bench"
@@ -13,7 +11,8 @@ import (
 type comparison struct {
 	reports.CompareOptions
 	all, json bool
-	plots     string
+	force     bool
+	out       string
 }
 
 func newCompare() *cobra.Command {
@@ -21,16 +20,19 @@ func newCompare() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW",
 		Short: "What changed between two results files, beyond noise",
-		Long: `Compare two results files: a verdict in a line, what it rests on, and the cases that
-differ by more than two runs of one program do. Each case counts by the fastest sample
-of each process. Noise is that of the processes, of the A/A pairs and, because two
-runs at different times differ by more, the spread of all cases; what the machine's
-ceilings did is not the program's doing. The chance that any of the cases is named by
-accident is 5%. Errors and bytes, which are computed, are named when they differ at all.
-In onebit's repository, go doc ./bench CompareRuns has the formula and its limits.
+		Long: `Compare two results files: a verdict by name, what could be told apart at all, the
+command that would decide the rest, and the cases that differ by more than two runs of
+one program do. A case's change is what its class (threads and cache) has not in
+common, for two runs at different times differ in that; a variant is judged as a whole
+where its cases agree. Noise is that of the processes and the spread of all cases; what
+the machine's ceilings did is not the program's doing. Of what is named, one in twenty
+may be false (Benjamini and Hochberg). Errors and bytes, which are computed, are named
+when they differ at all. In onebit's repository, go doc ./bench CompareRuns has the
+formula and its limits, and docs/measurements/noise.md how often it is right.
 
-A file may be written label=FILE. The exit status is 0 whatever differs; it is 1 for
-files without measurements, or without a case in common.`,
+A file is a results.txt, the output of go test -bench, or what llama-bench, Google
+Benchmark or hyperfine wrote; it may be written label=FILE. The exit status is 0
+whatever differs; it is 1 for files without measurements, or without a case in common.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) < 2:
@@ -49,7 +51,8 @@ files without measurements, or without a case in common.`,
 	flags.StringVar(&c.Filter, "filter", "", "use only benchmarks that match `EXPR`")
 	flags.BoolVar(&c.all, "all", false, "show every case, not only those beyond noise")
 	flags.BoolVar(&c.json, "json", false, "print the verdict and all cases as JSON")
-	flags.StringVar(&c.plots, "plots", "", "also draw the differences into `DIR`")
+	flags.StringVarP(&c.out, "output", "o", "", "write a page, index.html, to `DIR`")
+	flags.BoolVar(&c.force, "force", false, "replace an index.html that onebit did not write")
 	flags.SortFlags = false
 	return cmd
 }
@@ -65,12 +68,8 @@ func (c *comparison) compare(cmd *cobra.Command, old, new string) error {
 	} else {
 		err = found.WriteText(out, reports.CompareTextOptions{Width: terminalWidth(out), All: c.all})
 	}
-	if err != nil || c.plots == "" {
+	if err != nil || c.out == "" {
 		return err
 	}
-	drawn, err := found.WritePlots(cmd.Context(), c.plots)
-	for _, path := range drawn {
-		fmt.Fprintf(cmd.ErrOrStderr(), "plot: %s\n", path)
-	}
-	return err
+	return intoFolder(cmd, c.out, c.force, func(opt reports.WriteOptions) error { return reports.WriteComparison(c.out, found, opt) })
 }

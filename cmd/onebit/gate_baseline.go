@@ -27,7 +27,7 @@ func (f *gateFlags) compareBaseline(cmd *cobra.Command, patterns []string, recor
 	start := clock.Now()
 	signs := newGateSigns(cmd.ErrOrStderr(), "building and listing its benchmarks")
 	defer signs.close()
-	baseline, err := gate.ReadBaseline(f.baseline)
+	baseline, err := gate.ReadBaseline(ctx, f.baseline)
 	if err != nil {
 		return nil, err
 	}

@@ -250,7 +250,7 @@ func (c *gateCases) measure(ctx context.Context, side gate.Side, g *caseGroup) (
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	results, err := bench.ReadFiles(filepath.Join(dir, "results.txt"))
+	results, err := bench.ReadFiles(ctx, filepath.Join(dir, "results.txt"))
 	switch {
 	case err == nil && len(results.Failures) > 0:
 		return nil, fmt.Errorf("%s: %s fails: %s", side, results.Failures[0].Name.Full, results.Failures[0].Reason)

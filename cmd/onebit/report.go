@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -47,7 +48,7 @@ output; else DIR gets index.html and plots/*.png, in the place of an earlier rep
 			if kind != "" && !known {
 				return usagef("unknown format %q (known: %s)", kind, strings.Join(kinds, ", "))
 			}
-			results, err := readFleet(args)
+			results, err := readFleet(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -101,7 +102,7 @@ func reportGate(cmd *cobra.Command, paths []string, kind, dir string, force bool
 }
 
 // readFleet reads the files of the command line.
-func readFleet(args []string) (*bench.Fleet, error) {
+func readFleet(ctx context.Context, args []string) (*bench.Fleet, error) {
 	var files []bench.File
 	for _, arg := range args {
 		file, err := labelledFile(arg)
@@ -110,7 +111,7 @@ func readFleet(args []string) (*bench.Fleet, error) {
 		}
 		files = append(files, file)
 	}
-	results, err := bench.ReadFleet(files...)
+	results, err := bench.ReadFleet(ctx, files...)
 	if err != nil {
 		return nil, err
 	}
