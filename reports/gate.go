@@ -358,7 +358,7 @@ func (g *gateReport) facts() []fact {
 		{"Processes", strconv.Itoa(len(g.results.Measurements))},
 		{"Time", fmt.Sprintf("%v, of a budget of %v; profiles are not counted", g.Elapsed.Round(time.Second), o.Budget.Round(time.Second))},
 		{"Threshold", fmt.Sprintf("%.3g%%, where a benchmark or unit has none of its own", 100*o.Threshold)},
-		{"False alarms", fmt.Sprintf("a chance of at most %.3g%% for all verdicts together", 100*o.Alarm)},
+		{"False alarms", fmt.Sprintf("a chance of at most %.3g%% for all verdicts together", 100*g.FalseAlarms())},
 		{"Seed", strconv.FormatUint(o.Seed, 10)},
 	}
 	if layouts := g.results.Setting("layouts"); layouts != "" {

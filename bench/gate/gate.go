@@ -68,6 +68,7 @@ type Options struct {
 	Prove     bool          // what is not proved to be the same is no pass
 	Code      *Code         // what was settled before; nil: nothing was
 	KeepGoing bool          // a regression that is certain does not end the gate
+	Resume    *Results      // of a finished gate over the same benchmarks, to which rounds are added; nil: none
 
 	// ThresholdOf gives the thresholds of benchmarks and units that have
 	// another; nil: none has. Allocations that no process changes have 0 then.
@@ -168,6 +169,7 @@ type Report struct {
 	Setup    time.Duration // the part of it before the first round
 	Options  Options
 
+	Resumed    int    // how often rounds were added to a finished gate, each time with a third of its Alarm
 	Early      bool   // a regression was certain before the rest was decided, which ended the gate
 	Unfinished string // why the gate ended before it was done
 }
@@ -207,6 +209,9 @@ func Run(ctx context.Context, target Target, benchmarks []Benchmark, opt Options
 		g.cases[b] = &caseState{Benchmark: b, units: map[string]*series{}}
 		g.order = append(g.order, g.cases[b])
 	}
+	if err := g.resume(opt.Resume); err != nil {
+		return nil, err
+	}
 	err := g.run(ctx)
 	report := g.report()
 	if err != nil {
@@ -236,6 +241,7 @@ type gate struct {
 	looks   int
 	certain bool // that something is slower, as of the last look
 	early   bool // that ended the gate
+	resumption
 }
 
 // A caseState is a benchmark with what was measured of it.
@@ -273,7 +279,7 @@ func (g *gate) run(ctx context.Context) (err error) {
 		}
 		g.round++
 		spent := float64(g.elapsed()-g.setup) / float64(max(g.Budget-g.setup, 1))
-		each := spent / float64(g.round)
+		each := spent / float64(g.round-g.rounds)
 		// The look is nearer before its time than after it, and a round that
 		// would end after the budget is not begun.
 		if spent += each / 2; spent+each/2 > 1 {
@@ -313,15 +319,16 @@ func (g *gate) fits(prepare time.Duration) error {
 	for _, b := range g.batches {
 		measure += turns * b.Took
 	}
-	needed := minRounds(g.Alarm, len(g.order))
-	all := (g.setup + time.Duration(needed)*(prepare+measure)).Round(time.Second)
+	needed := max(1, minRounds(g.Alarm, len(g.order))-g.rounds)
+	setup, budget := g.setup-g.resumption.elapsed, g.Budget-g.resumption.elapsed
+	all := (setup + time.Duration(needed)*(prepare+measure)).Round(time.Second)
 	switch {
-	case g.setup+measure > g.Budget:
+	case setup+measure > budget:
 		return fmt.Errorf("the budget of %v ends before the first round would: setting up took %v, a round takes about %v, and %d rounds need %v in all",
-			g.Budget, g.setup.Round(time.Second), (prepare + measure).Round(time.Second), needed, all)
-	case all > g.Budget:
+			budget, setup.Round(time.Second), (prepare + measure).Round(time.Second), needed, all)
+	case all > budget:
 		g.Warn(fmt.Sprintf("the budget of %v may be too short to prove anything: %d rounds of about %v each are needed, and %v with setting up",
-			g.Budget, needed, (prepare + measure).Round(time.Second/10), all))
+			budget, needed, (prepare + measure).Round(time.Second/10), all))
 	}
 	return nil
 }
@@ -588,7 +595,7 @@ func (f Finding) exactly(r rule, better int) Finding {
 }
 
 func (g *gate) report() *Report {
-	r := &Report{Rounds: g.round, Needed: minRounds(g.Alarm, g.tests()), Elapsed: g.elapsed(), Setup: g.setup, Options: g.Options, Alarms: g.alarms(), Early: g.early}
+	r := &Report{Rounds: g.round, Needed: minRounds(g.Alarm, g.tests()), Elapsed: g.elapsed(), Setup: g.setup - g.measured, Options: g.Options, Alarms: g.alarms(), Resumed: g.resumed, Early: g.early}
 	for _, c := range g.order {
 		for _, unit := range c.order {
 			f := g.verdict(c, unit)

@@ -16,14 +16,15 @@ type Document struct {
 	Advice     []string          `json:"advice"`  // sentences: what could hide in what is undecided, and what would decide it
 	Exit       int               `json:"exit"`    // 0: nothing is proved to be worse; 1: something is; 2: it could not be measured, or not be proved; 3: the machine was unfit
 	Unfinished string            `json:"unfinished,omitempty"`
-	Early      bool              `json:"early,omitempty"` // a regression was certain before the rest was decided, which ended the gate
+	Resumed    int               `json:"resumed,omitempty"` // how often rounds were added to a finished gate
+	Early      bool              `json:"early,omitempty"`   // a regression was certain before the rest was decided, which ended the gate
 	Rounds     int               `json:"rounds"`
 	Needed     int               `json:"needed"` // rounds below which nothing could be proved
 	Seconds    float64           `json:"seconds"`
 	Setup      float64           `json:"setup"` // the part of Seconds before the first round
 	Budget     float64           `json:"budget"`
 	Threshold  float64           `json:"threshold"`       // of what has none of its own
-	Alarm      float64           `json:"alarm"`           // the promised chance of any false alarm
+	Alarm      float64           `json:"alarm"`           // the promised chance of any false alarm, of the rounds that were added last
 	Prove      bool              `json:"prove,omitempty"` // what is not proved to be the same is no pass
 	Seed       string            `json:"seed"`            // of the order of processes; a text, for it has 64 bits
 	Alarms     []string          `json:"alarms"`
@@ -110,7 +111,7 @@ type DocumentFinding struct {
 // NewDocument describes a report.
 func NewDocument(r *Report, profiles []Profile) *Document {
 	d := &Document{
-		Summary: r.Summary(), Advice: append([]string{}, r.Advice()...), Exit: r.Exit(), Unfinished: r.Unfinished, Early: r.Early, Rounds: r.Rounds, Needed: r.Needed,
+		Summary: r.Summary(), Advice: append([]string{}, r.Advice()...), Exit: r.Exit(), Unfinished: r.Unfinished, Early: r.Early, Resumed: r.Resumed, Rounds: r.Rounds, Needed: r.Needed,
 		Seconds: r.Elapsed.Seconds(), Setup: r.Setup.Seconds(), Budget: r.Options.Budget.Seconds(), Threshold: r.Options.Threshold,
 		Alarm: r.Options.Alarm, Prove: r.Options.Prove, Seed: strconv.FormatUint(r.Options.Seed, 10),
 		Alarms: append([]string{}, r.Alarms...), Changes: append([]string{}, r.Changes...), LeftOut: []DocumentLeftOut{}, Findings: []DocumentFinding{}, Profiles: profiles,
@@ -139,7 +140,7 @@ func (d *Document) report() *Report {
 	seed, _ := strconv.ParseUint(d.Seed, 10, 64) // 0 if another program wrote the file
 	better := map[string]int{}
 	r := &Report{
-		Alarms: d.Alarms, Changes: d.Changes, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Setup: duration(d.Setup), Unfinished: d.Unfinished, Early: d.Early,
+		Alarms: d.Alarms, Changes: d.Changes, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Setup: duration(d.Setup), Unfinished: d.Unfinished, Early: d.Early, Resumed: d.Resumed,
 		Options: Options{Threshold: d.Threshold, Alarm: d.Alarm, Prove: d.Prove, Budget: duration(d.Budget), Seed: seed, Code: d.Code.code()},
 	}
 	r.Options.Better = func(unit string) int { return better[unit] }
