@@ -328,7 +328,7 @@ func TestFleetOfGates(t *testing.T) {
 	write(t, filepath.Join(module, "work_test.go"), work(130), 0o666)
 
 	out, status := fleetIn(t, module, dir, "gate", "--base", "HEAD", "--budget", "15s", "--profiles", "0")
-	if status != 1 || !strings.Contains(out, "n1: regression: 1 worse") || !strings.Contains(out, "n2: regression: 1 worse") {
+	if status != 1 || !strings.Contains(out, "n1: slower: Work +30.0%") || !strings.Contains(out, "n2: slower: Work +30.0%") {
 		t.Fatalf("a third more time: status %d\n%s", status, out)
 	}
 	for _, node := range []string{"n1", "n2"} {
