@@ -81,7 +81,7 @@ var modules = map[string][]string{
 	"github.com/spf13/cobra":            {"cmd/*"},
 	"github.com/spf13/pflag":            {"cmd/*"}, // what cobra's flags are
 	"github.com/schollz/progressbar/v3": {"cmd/*"},
-	"github.com/google/pprof":           {"bench/gate", "bench/hotspot", "bench/profile"},
+	"github.com/google/pprof":           {"bench/gate", "bench/gate/reach", "bench/hotspot", "bench/profile"},
 	"github.com/pelletier/go-toml":      {"bench/gate"}, // the file of thresholds
 }
 

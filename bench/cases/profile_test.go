@@ -2,6 +2,7 @@ package cases
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func profiling(t *testing.T, opt ProfileOptions) *Profiling {
 	require.Procs(t, 2)
 	opt.File = modelFile(t, "tiny")
 	opt.Host, opt.Machine, opt.MachineFile = small(), described(t), "machine.txt"
-	opt.Model.CPU.Threads = 2 // which machine.txt knows
+	opt.Model.CPU.Threads = cmp.Or(opt.Model.CPU.Threads, 2) // machine.txt knows so many
 	p, err := NewProfiling(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
