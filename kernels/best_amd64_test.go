@@ -89,7 +89,7 @@ func TestAMXIsAskedFor(t *testing.T) {
 		if err != nil || best.ISA == kernels.AMX {
 			t.Errorf("%s/%s: %v, error %v", v.Format.Name, v.Scheme, best, err)
 		}
-		if missing := v.AvailableOn(kernels.AVX512VNNI.Requires); missing == nil || !strings.Contains(missing.Error(), "amxtile,amxint8") {
+		if missing := v.AvailableOn(kernels.AVX512VNNI.Requires); missing == nil || !strings.Contains(missing.Error(), "amxtile, amxint8") {
 			t.Errorf("%v without tiles: %v", v, missing)
 		}
 	}
