@@ -76,6 +76,7 @@ func TestSchemesOfModels(t *testing.T) {
 
 // Each scheme is verified against itself and has an error of its own.
 func TestErrorOfSchemes(t *testing.T) {
+	require.Turns(t, "TestErrorOfSchemes", "TestPeak")
 	require.Unraced(t, "one thread computes it")
 	schemes := []kernels.Scheme{kernels.Q8Per128, kernels.Q8Per32, kernels.F32}
 	s := modelsSuite(t, ModelsOptions{Tokens: 2, Lockstep: 20, Threads: []int{1}, Choice: BestVariants, Activations: schemes}, "tiny")
