@@ -52,8 +52,8 @@ func describedMachine() string {
 // takesSeconds begins a script that measures, trains, or builds what others compare.
 const takesSeconds = "# Takes seconds.\n"
 
-// drawScripts leaves out two in three of the scripts that take seconds, where tests
-// are short three in four of all, and none that -run asks for by name.
+// drawScripts draws one in four of the scripts that take seconds, where tests are
+// short of all. What -run asks for by name is not drawn.
 func drawScripts(t *testing.T, scripts []string) []string {
 	t.Helper()
 	if strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
@@ -74,10 +74,10 @@ func drawScripts(t *testing.T, scripts []string) []string {
 			drawn = append(drawn, script)
 		}
 	}
-	return append(drawn, require.Draw(t, 3, slow)...)
+	return append(drawn, require.Draw(t, 4, slow)...)
 }
 
-// TestScripts runs the scripts, of those that take seconds a drawn third.
+// TestScripts runs the scripts, of those that take seconds a drawn quarter.
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txt")
 	if err != nil || len(scripts) == 0 {
