@@ -200,9 +200,11 @@ func (f *fleet) rawText() string {
 // glossary joins those of the machines.
 func (f *fleet) glossary() []fact {
 	var all []fact
+	has := make(map[fact]bool)
 	for _, m := range f.members {
 		for _, term := range m.glossary() {
-			if !slices.Contains(all, term) {
+			if !has[term] {
+				has[term] = true
 				all = append(all, term)
 			}
 		}
@@ -212,33 +214,31 @@ func (f *fleet) glossary() []fact {
 
 // bases lists the benchmarks of all machines.
 func (f *fleet) bases() []string {
-	var all []string
+	var all uniqueList
 	for _, m := range f.members {
 		for _, base := range m.bases() {
-			if !slices.Contains(all, base) {
-				all = append(all, base)
-			}
+			all.add(base)
 		}
 	}
-	return all
+	return all.list
 }
 
 // columnsOf are the keys and the units of a benchmark on any machine.
-func (f *fleet) columnsOf(base string) (keys, units []string) {
+func (f *fleet) columnsOf(base string) ([]string, []string) {
+	var keys, units uniqueList
 	for _, m := range f.members {
 		cases := m.ofBase(base)
+		if len(cases) == 0 {
+			continue
+		}
 		for _, k := range nameKeys(cases) {
-			if len(cases) > 0 && !slices.Contains(keys, k) {
-				keys = append(keys, k)
-			}
+			keys.add(k)
 		}
 		for _, u := range m.unitsIn(cases) {
-			if !slices.Contains(units, u) {
-				units = append(units, u)
-			}
+			units.add(u)
 		}
 	}
-	return keys, units
+	return keys.list, units.list
 }
 
 // pageTables are those of all benchmarks, each machine's cases below the last's. All together are as long
@@ -259,7 +259,7 @@ func (f *fleet) pageTables() []pageTable {
 			t.Columns = append(t.Columns, pageColumn{Label: u, About: bench.UnitOf(u).About, Number: true})
 		}
 		t.Columns = append(t.Columns, pageColumn{Label: "samples", Number: true})
-		most := max(left, leastRows) / len(f.members)
+		most := rowsOf(max(left, leastRows)/len(f.members), len(t.Columns))
 		all := 0
 		for _, m := range f.members {
 			cases := m.ofBase(base)

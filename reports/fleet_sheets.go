@@ -417,8 +417,8 @@ func (f *fleet) doubts() []doubt {
 			if by[d.Text] == nil {
 				order = append(order, d.Text)
 			}
-			if !slices.Contains(by[d.Text], m.name) { // as two of its files may say it
-				by[d.Text] = append(by[d.Text], m.name)
+			if on := by[d.Text]; len(on) == 0 || on[len(on)-1] != m.name { // as two of its files may say it
+				by[d.Text] = append(on, m.name)
 			}
 			for _, text := range d.All {
 				folded[d.Text] = append(folded[d.Text], m.name+": "+text)

@@ -36,7 +36,13 @@ func foldedBase(base string) bool { return base == names.BaseOp || base == names
 const (
 	maxRows   = 1000
 	leastRows = 100
+
+	// maxCells bounds a table with more columns than any real one.
+	maxCells = 100_000
 )
+
+// rowsOf is how many rows a table has with so many columns, at most.
+func rowsOf(most, columns int) int { return max(1, min(most, maxCells/columns)) }
 
 // pageTables are those of all benchmarks.
 func (d *digest) pageTables() []pageTable {
@@ -67,7 +73,7 @@ func (d *digest) pageTable(base string, number, most int) pageTable {
 		t.Columns = append(t.Columns, pageColumn{Label: u, About: bench.UnitOf(u).About, Number: true})
 	}
 	t.Columns = append(t.Columns, pageColumn{Label: "samples", Number: true})
-	if n := len(cases); n > most {
+	if most = rowsOf(most, len(t.Columns)); len(cases) > most {
 		cases = cases[:most]
 		t.Caption += fmt.Sprintf(" These are the first %d: onebit report --format csv prints all.", most)
 	}
