@@ -84,7 +84,7 @@ type trainResult struct {
 
 func (r *trainResult) print(w io.Writer) error {
 	t := newTable(w)
-	t.row("model", fmt.Sprintf("%s, %d bytes", r.path, r.size))
+	t.row("model", fmt.Sprintf("%s, %d bytes", term.Quote(r.path), r.size))
 	t.row("trained", fmt.Sprintf("%s in %v", count.Of(r.trainer.Step(), "step"), r.trainer.Spent().Round(time.Second)))
 	t.row("held out", fmt.Sprintf("%.0f bytes, %s", r.model.Bytes, count.Of(r.model.Tokens, "token")))
 	if err := t.flush(); err != nil {
