@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,7 @@ type gateFlags struct {
 	measureAll   bool
 	keepGoing    bool
 	out          string
+	resume       string
 	force        bool
 	profiles     int
 	asJSON       bool
@@ -93,6 +95,7 @@ more than 0.1%. Flags of onebit bench follow --.`,
 	flags.BoolVar(&f.keepGoing, "keep-going", false, "measure the rest too after a regression is certain, which ends the gate otherwise")
 	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
 	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements and profiles to `DIR`, and what benchstat reads")
+	flags.StringVar(&f.resume, "resume", "", "add rounds, for a further --budget, to the finished gate over the same that -o wrote to `DIR`")
 	flags.BoolVar(&f.force, "force", false, "replace an index.html that onebit did not write")
 	flags.IntVar(&f.profiles, "profiles", 3, "profile as many as `N` of what became slower, the worst first, for 6 s each after the budget")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON, whose fields go doc ./bench/gate.Document explains in onebit's repository")
@@ -112,6 +115,10 @@ func (f *gateFlags) check() error {
 		return usagef("--base-binary and --head-binary go together")
 	case f.baseline != "" && f.suite != "":
 		return usagef("--baseline is for go test's benchmarks, and --suite for onebit's own")
+	case f.resume != "" && f.base == "":
+		return usagef("--resume is for revisions: name the same --base")
+	case f.resume != "" && f.out != "":
+		return usagef("--resume and -o exclude each other: the folder keeps all rounds")
 	case !slices.Contains([]string{"", kernelsOnly, modelsOnly, everything}, f.suite):
 		return usagef("--suite %s: known are kernels, models and all", f.suite)
 	case f.suite == "" && f.baseBinary == "" && f.filter+f.model+f.preset != "":
@@ -123,6 +130,7 @@ func (f *gateFlags) check() error {
 	case f.profiles < 0:
 		return usagef("--profiles %d: give a number of benchmarks; 0 is none", f.profiles)
 	}
+	f.out = cmp.Or(f.out, f.resume)
 	if f.baseline != "" && !f.threshold.set {
 		f.threshold.Percentage = baselineThreshold
 	}
@@ -210,8 +218,12 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 		Warn:     func(text string) { f.warn(cmd, record, text) },
 		Progress: signs.show,
 	}
-	record.begin(f.settings(cmd, c.old, c.now, options), options.Better)
-	options.Record = record.Record
+	settings := f.settings(cmd, c.old, c.now, options)
+	if options.Resume, err = f.resumable(cmd, settings); err != nil {
+		return nil, err
+	}
+	record.begin(settings, options.Better)
+	options.Record = record.after(options.Resume)
 	report, err = gate.Run(ctx, c, benchmarks, options)
 	signs.do("profiling what became slower")
 	if report == nil || err != nil && report.Rounds == 0 {
