@@ -206,6 +206,9 @@ func (g *gateReport) exitReason() string {
 
 // effort is what the answer took.
 func (g *gateReport) effort() string {
+	if g.Rounds == 0 {
+		return fmt.Sprintf("It took %v.", g.Elapsed.Round(time.Second))
+	}
 	return fmt.Sprintf("%s took %v, %v of it to set up.", count.Of(g.Rounds, "round"), g.Elapsed.Round(time.Second), g.Setup.Round(time.Second))
 }
 

@@ -129,13 +129,16 @@ func (r *Report) standings() (of [standings]int) {
 
 // tally counts the benchmarks that are not SLOWER.
 func (r *Report) tally() (clauses []string) {
-	of := r.standings()
+	of, code, measured := r.standings(), len(r.Options.Code.settled()), "same by measurement"
+	if code > 0 {
+		measured = "by measurement"
+	}
 	for _, c := range []struct {
 		n    int
 		text string
 	}{
 		{of[isWithin], "slower within the threshold"}, {of[isFaster], "faster"},
-		{len(r.Options.Code.settled()), "same by code"}, {of[isSame], "same by measurement"},
+		{code, "same by code"}, {of[isSame], measured},
 		{of[isNoSlower], "no slower than the threshold"}, {of[isUndecided], "undecided"},
 	} {
 		if c.n > 0 {

@@ -56,6 +56,11 @@ func TestSummary(t *testing.T) {
 		}
 	}
 	r := madeReport(same, unknown)
+	r.Options.Code = &Code{Same: make([]Benchmark, 37)}
+	if got := r.Summary(); got != "nothing is proved slower; 37 same by code; 1 by measurement; 1 undecided" {
+		t.Error(got)
+	}
+	r.Options.Code = nil
 	r.Options.Prove = true
 	if got := r.Summary(); got != "not all is proved the same; 1 same by measurement; 1 undecided" {
 		t.Error(got)
