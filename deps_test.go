@@ -92,7 +92,7 @@ var testModules = []string{
 	"github.com/chromedp/chromedp",
 	"github.com/chromedp/cdproto",
 	"github.com/google/pprof", // profiles that a compiler reads
-	"go.yaml.in/yaml/v3", // what workflows are written in
+	"go.yaml.in/yaml/v3",      // what workflows are written in
 	"github.com/x448/float16",
 	"github.com/dlclark/regexp2", // what splitters are held to
 }
