@@ -182,12 +182,13 @@ func operationRoofline(t *profiles.Test, ops []profiles.Operation, c *profiles.C
 // addCeilings draws the levels' slopes, as far as a peak, and the peaks.
 func addCeilings(p *plot.Plot, x, y valueAxis, c *profiles.Ceilings) {
 	top := math.Max(c.Int8, c.Float32)
-	style := textStyle(roleMuted)
+	style, atEnd := textStyle(roleMuted), textStyle(roleMuted)
+	atEnd.XAlign = -1
 	for _, l := range c.Levels {
 		from, to := math.Max(x.min, y.min/l.Rate), math.Min(x.max, top/l.Rate)
 		if from < to {
 			p.Add(polyline{points: [][2]float64{{from, from * l.Rate}, {to, to * l.Rate}}, color: inkOf(roleMuted), width: 1.2})
-			p.Add(note{x: from, y: from * l.Rate, dx: 6, dy: -2, text: l.Name, style: style})
+			p.Add(note{x: from, y: from * l.Rate, dx: 6, dy: -13, text: l.Name, style: style}) // below the line, which rises
 		}
 	}
 	for _, peak := range []struct {
@@ -196,7 +197,7 @@ func addCeilings(p *plot.Plot, x, y valueAxis, c *profiles.Ceilings) {
 	}{{profiles.BoundInt8, c.Int8}, {profiles.BoundFloat32, c.Float32}} {
 		if peak.rate > 0 {
 			p.Add(polyline{points: [][2]float64{{x.min, peak.rate}, {x.max, peak.rate}}, color: inkOf(roleMuted), width: 1.2})
-			p.Add(note{x: x.min, y: peak.rate, dx: 6, dy: 4, text: peak.name, style: style})
+			p.Add(note{x: x.max, y: peak.rate, dx: -6, dy: 4, text: peak.name, style: atEnd})
 		}
 	}
 }
