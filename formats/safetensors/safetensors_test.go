@@ -88,7 +88,7 @@ var malformed = []struct {
 	{"not JSON", `hello`, "", 0, "", "the header is not a JSON object"},
 	{"an array", `[]`, "", 0, "", "the header is not a JSON object"},
 	{"no header", ``, "", 0, "", "the header is not a JSON object"},
-	{"unclosed", `{`, "", 1, "", "the header's JSON: unexpected EOF"},
+	{"unclosed", `{`, "", 1, "", "the header's JSON: unexpected "},
 	{"no name", `{"":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, eight, 1, "", "a tensor's name is empty"},
 	{"closed twice", `{}}`, "", 2, "", "goes on behind its JSON object"},
 	{"two objects", `{` + one + `}{}`, eight, 55, "", "goes on behind its JSON object"},
