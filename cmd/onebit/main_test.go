@@ -52,7 +52,7 @@ func describedMachine() string {
 // takesSeconds begins a script that measures, trains, or builds what others compare.
 const takesSeconds = "# Takes seconds.\n"
 
-// drawScripts draws one in four of the scripts that take seconds, where tests are
+// drawScripts draws one in six of the scripts that take seconds, where tests are
 // short of all. What -run asks for by name is not drawn.
 func drawScripts(t *testing.T, scripts []string) []string {
 	t.Helper()
@@ -74,10 +74,10 @@ func drawScripts(t *testing.T, scripts []string) []string {
 			drawn = append(drawn, script)
 		}
 	}
-	return append(drawn, require.Draw(t, 4, slow)...)
+	return append(drawn, require.Draw(t, 6, slow)...)
 }
 
-// TestScripts runs the scripts, of those that take seconds a drawn quarter.
+// TestScripts runs the scripts, of those that take seconds a drawn sixth.
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txt")
 	if err != nil || len(scripts) == 0 {
