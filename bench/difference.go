@@ -117,7 +117,7 @@ const (
 
 	// tailDof bounds the degrees of freedom of a case's noise: what two runs of
 	// one binary differ by has heavier tails than their processes say. The runs
-	// in testdata chose it (docs/measurements/noise.md).
+	// in reports/testdata/noise chose it (docs/measurements/noise.md).
 	tailDof = 8
 
 	// betweenDof is the same where most of the noise is between runs, and no
@@ -137,6 +137,9 @@ const (
 	// and 2%; what hours do has not been measured.
 	suiteNoise = 0.03
 	classNoise = 0.05
+
+	// ceilingNoise is what a ceiling itself, a case like others, differs by.
+	ceilingNoise = 0.05
 )
 
 // CompareRuns compares two runs at different times. Such runs differ by more
@@ -151,12 +154,15 @@ const (
 //     the samples of a round were taken in turns. A case's value is the median of
 //     its processes' medians.
 //   - A case's change is the logarithm of new to old, less the median of its
-//     class: what most cases have in common is not theirs.
-//   - Its noise comes from its processes (a single process is cut into thirds),
-//     moderated by its class as intervals are. The distances that are seen, by
-//     their median, correct it: less of it counts where all cases together agree
-//     better, and a deviation between runs is added that all cases of a class
-//     have. Its tails are those of Student's t with at most 8 degrees of freedom.
+//     class, in which each counts by the inverse of its variance: what most cases
+//     have in common is not theirs.
+//   - Its noise comes from its processes (a single process is cut into thirds)
+//     and from how their samples scatter, moderated by its class as intervals
+//     are. A deviation between runs is added that all cases of a class have: it
+//     makes of the noise the distances that are seen, by their median. Samples
+//     that a file shares with the other, as a copy does, tell nothing of noise.
+//   - Its tails are those of Student's t: of at most 8 degrees of freedom where
+//     processes show it, and of 4 where it is seen between runs alone.
 //   - The cases of a family are also judged together, by the mean of their
 //     changes, each weighted by the inverse of its variance, where they agree.
 //   - Cases and families are called different such that of what is, a share of 5%
@@ -186,15 +192,15 @@ func CompareRuns(cases []Compared) *Changes {
 	classes, names := byClass(contrasts)
 	for _, name := range names {
 		polishClass(classes[name])
+		moderate(classes[name])
 	}
 	for _, name := range names {
 		class := classes[name]
-		moderate(class)
 		shift := 0.0
 		if len(class) >= ManyCases {
-			shift = Median(logsOf(class))
+			shift = sharedBy(class)
 		} else if !ch.Few {
-			shift = Median(logsOf(contrasts))
+			shift = sharedBy(contrasts)
 		}
 		for _, c := range class {
 			c.shift = shift
@@ -252,9 +258,41 @@ type replicates struct {
 func contrastOf(c Compared) *contrast {
 	x := &contrast{Compared: c}
 	for _, limit := range c.Limits {
+		if math.Abs(math.Log(limit)) < math.Log1p(ceilingNoise) {
+			continue
+		}
 		x.lo, x.hi = min(x.lo, math.Log(limit)), max(x.hi, math.Log(limit))
 	}
 	return x
+}
+
+// sharedBy is what most of the cases have in common: the median of their
+// logarithms, each counted by the inverse of its variance.
+func sharedBy(cases []*contrast) float64 {
+	weights := make([]float64, len(cases))
+	for i, c := range cases {
+		weights[i] = 1 / (c.noise.value + leastNoise*leastNoise)
+	}
+	return weightedMedian(logsOf(cases), weights)
+}
+
+// weightedMedian is the value below which half of the weight lies.
+func weightedMedian(values, weights []float64) float64 {
+	order := make([]int, len(values))
+	half := 0.0
+	for i, w := range weights {
+		order[i], half = i, half+w/2
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	below := 0.0
+	for n, i := range order {
+		if below += weights[i]; below == half && n+1 < len(order) {
+			return (values[i] + values[order[n+1]]) / 2
+		} else if below > half {
+			return values[i]
+		}
+	}
+	return values[order[len(order)-1]]
 }
 
 // polishClass finds the value of each case of a class, in both runs.
@@ -398,23 +436,27 @@ func (c *contrast) kind() int {
 }
 
 // tails is the distribution of a case's noise, of deviation 1. What is seen
-// between runs alone has heavier tails than what processes show.
+// between runs alone has heavier tails than what processes show; a sum of both
+// has the degrees of freedom of Welch and Satterthwaite.
 func (c *contrast) tails() distuv.StudentsT {
-	most := float64(tailDof)
-	if c.between*c.between > c.noise.value {
-		most = betweenDof
+	dof := float64(tailDof)
+	if !c.old.processes || !c.new.processes {
+		dof = betweenDof
 	}
-	dof := c.noise.dof
-	if dof == 0 || dof > most {
-		dof = most
+	if c.noise.dof > 0 {
+		dof = max(1, min(dof, c.noise.dof))
 	}
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: max(1, dof)}
+	if own, between := c.noise.value, c.between*c.between; between > 0 {
+		sum := own + between
+		dof = min(dof, sum*sum/(own*own/dof+between*between/betweenDof))
+	}
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: dof}
 }
 
 // beyond is how far the case lies outside of what its class shares and, where
-// ceilings were measured, of what they did: the case may follow them or not.
+// ceilings moved, of what they did: the case may follow them or not.
 func (c *contrast) beyond() float64 {
-	if len(c.Limits) == 0 {
+	if c.lo == 0 && c.hi == 0 {
 		return c.log - c.shift
 	}
 	return max(0, c.log-max(c.hi, c.shift)) + min(0, c.log-min(c.lo, c.shift))

@@ -9,8 +9,8 @@ import (
 	"onebit/bench/names"
 )
 
-// memoryNoise is the least difference of peak memory that counts. In the 91 pairs of runs of one binary in testdata
-// a layout differed by up to 9%: a heap that has grown once more holds some megabytes.
+// memoryNoise is the least difference of peak memory that counts. In 91 pairs of the runs of one binary in
+// testdata/noise a layout differed by up to 9%: a heap that has grown once more holds some megabytes.
 const memoryNoise = 0.15
 
 // memoryChanges compares peak memory: one value for each layout of weights in memory, for all its cases have that of

@@ -1,0 +1,183 @@
+package reports
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"onebit/bench"
+	"onebit/internal/require"
+)
+
+// A recording is a run of bench --short, one binary's all of them; see testdata/README.
+func recordings(t *testing.T) (runs []*bench.Results) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/noise/run*.txt.gz")
+	if err != nil || len(files) < 12 {
+		t.Fatalf("%d recordings: %v", len(files), err)
+	}
+	for _, file := range files {
+		packed, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := gzip.NewReader(bytes.NewReader(packed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := bench.Read(z, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+func compareRuns(t *testing.T, old, new *bench.Results) *Comparison {
+	t.Helper()
+	c := &Comparison{Old: RunOrigin{Label: "OLD"}, New: RunOrigin{Label: "NEW"}}
+	if err := c.compare(old, new); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// planted is a copy of a run in which a variant takes longer.
+func planted(run *bench.Results, family string, factor float64) *bench.Results {
+	slow := *run
+	slow.Samples = slices.Clone(run.Samples)
+	for i, s := range slow.Samples {
+		if familyOf(s.Name) == family {
+			slow.Samples[i].Values = slices.Clone(s.Values)
+			for j, v := range s.Values {
+				if v.Unit == bench.NsPerOp {
+					slow.Samples[i].Values[j].Value *= factor
+				}
+			}
+		}
+	}
+	return &slow
+}
+
+// named are the families that a comparison names, whole or by a case, and with them what else it says.
+func (c *Comparison) namedFamilies() (slower []string, other bool) {
+	for _, f := range c.Families {
+		if f.Sign > 0 {
+			slower = append(slower, f.Name)
+		}
+		other = other || f.Sign < 0
+	}
+	for _, x := range c.Cases {
+		if x.Sign > 0 {
+			slower = append(slower, familyOf(bench.ParseName(x.Name)))
+		}
+		other = other || x.Sign < 0
+	}
+	for _, s := range append(c.Classes, c.Suite) {
+		other = other || s.Sign != 0
+	}
+	slices.Sort(slower)
+	return slices.Compact(slower), other || len(moved(c.Memory)) > 0
+}
+
+// simd are the families of the recordings that a variant near the best has.
+var simd = []string{
+	"avx2 q8_row of i2_s", "avx2 q8_row of ternary_u32", "avx2 q8_128 of q1_0_g128", "avx2-lookup q8_128 of q1_0_g128", "avx2-native q8_128 of q1_0_g128",
+}
+
+// TestCompareOfOneBinary: of pairs of real runs of one binary at most one in twenty says anything at all.
+func TestCompareOfOneBinary(t *testing.T) {
+	runs := recordings(t)
+	type pair struct{ old, new int }
+	var pairs []pair
+	for i := range runs {
+		for j := i + 1; j < len(runs); j++ {
+			pairs = append(pairs, pair{i, j})
+		}
+	}
+	said, shows := 0, make(map[string][]float64)
+	drawn := require.Draw(t, 30, pairs)
+	for _, p := range drawn {
+		c := compareRuns(t, runs[p.old], runs[p.new])
+		if c.Verdict != "nothing shows a change" {
+			said++
+			t.Logf("runs %d and %d: %s", p.old+1, p.new+1, c.Verdict)
+		}
+		for _, x := range c.Cases {
+			kind := " of pure Go"
+			if slices.Contains(simd, familyOf(bench.ParseName(x.Name))) {
+				kind = " by SIMD"
+			}
+			shows[x.Class+kind] = append(shows[x.Class+kind], x.Noise)
+		}
+		for _, f := range c.Families {
+			if slices.Contains(simd, f.Name) {
+				shows["a SIMD variant as a whole"] = append(shows["a SIMD variant as a whole"], f.Noise)
+			}
+		}
+	}
+	t.Logf("%d of %d pairs say something", said, len(drawn))
+	for what, noise := range shows {
+		t.Logf("%s: shows from %.0f%%", what, 100*bench.Median(noise))
+	}
+	if said > max(1, len(drawn)/20) {
+		t.Errorf("%d of %d pairs of runs of one binary say something", said, len(drawn))
+	}
+}
+
+// TestComparePlanted: a variant that is slower in a copy of a run is named, and nothing else is. Of two real runs it
+// is named the more often the slower it is.
+func TestComparePlanted(t *testing.T) {
+	runs := recordings(t)
+	for i, run := range require.Draw(t, 5, runs) {
+		for _, factor := range []float64{1.05, 1.1} {
+			family := simd[i%len(simd)]
+			slower, other := compareRuns(t, run, planted(run, family, factor)).namedFamilies()
+			if fmt.Sprint(slower) != fmt.Sprint([]string{family}) || other {
+				t.Errorf("%s slower by %v in a copy: named %q, other %v", family, factor, slower, other)
+			}
+		}
+	}
+	type pair struct{ old, new int }
+	var pairs []pair
+	for i := range runs {
+		for j := range runs {
+			if i != j && (i+2*j)%3 == 0 {
+				pairs = append(pairs, pair{i, j})
+			}
+		}
+	}
+	drawn := require.Draw(t, 8, pairs)
+	for _, factor := range []float64{1.05, 1.1, 1.2, 1.5, 2} {
+		found, others := 0, 0
+		for n, p := range drawn {
+			family := simd[n%len(simd)]
+			c := compareRuns(t, runs[p.old], planted(runs[p.new], family, factor))
+			slower, other := c.namedFamilies()
+			if slices.Contains(slower, family) {
+				found++
+			}
+			if other || len(slower) > 1 || len(slower) == 1 && slower[0] != family {
+				others++
+				t.Logf("runs %d and %d, %s by %v: %s", p.old+1, p.new+1, family, factor, c.Verdict)
+			}
+			for _, f := range c.Families {
+				if f.Name == family && f.Sign < 0 {
+					t.Errorf("%s is slower by %v and called faster", family, factor)
+				}
+			}
+		}
+		t.Logf("slower by %.0f%%: named in %d of %d pairs, something else in %d", 100*(factor-1), found, len(drawn), others)
+		if factor == 2 && found < len(drawn)*3/4 {
+			t.Errorf("a variant that takes twice as long is named in %d of %d pairs", found, len(drawn))
+		}
+		if others > max(1, len(drawn)/10) {
+			t.Errorf("something else is named in %d of %d pairs", others, len(drawn))
+		}
+	}
+}
