@@ -32,10 +32,6 @@ type Comparison struct {
 	// line each: they are not compared.
 	Models []string `json:"models_differ,omitempty"`
 
-	// Machines is what the machines of the files differ in; none if that is nothing, or not known. What differs
-	// between two machines is theirs and the program's together.
-	Machines []string `json:"machines_differ_in,omitempty"`
-
 	Slower  int  `json:"slower"` // cases, beyond noise
 	Faster  int  `json:"faster"`
 	OnlyOld int  `json:"only_old"` // cases that only one file has
@@ -144,7 +140,8 @@ type CompareOptions struct {
 
 // Compare compares two results files. A file is a path or "label=path", and "-" is standard input.
 // That a file holds no measurements, or that no case is in both, is an error, as is a value that is
-// none. Compare ends with ctx's error when ctx ends.
+// none, and so are files of two machines: what differs between those is theirs and the program's together. Compare
+// ends with ctx's error when ctx ends.
 func Compare(ctx context.Context, opt CompareOptions, old, new string) (*Comparison, error) {
 	c := &Comparison{Old: originOf(old, "OLD"), New: originOf(new, "NEW")}
 	a, err := readSide(ctx, &c.Old)
@@ -267,7 +264,10 @@ func filterResults(res *bench.Results, filter *benchproc.Filter) {
 // compare compares two runs.
 func (c *Comparison) compare(old, new *bench.Results) error {
 	from, to := old.Machine(), new.Machine()
-	c.Machines, c.Old.Emulated, c.New.Emulated = from.Differences(to), from.Emulated(), to.Emulated()
+	if what := from.Differences(to); len(what) > 0 {
+		return fmt.Errorf("%s and %s are of different machines (%s): onebit report shows both side by side", c.Old.File, c.New.File, enumerate(what))
+	}
+	c.Old.Emulated, c.New.Emulated = from.Emulated(), to.Emulated()
 	c.Settings, c.Failed = changedSettings(old, new), newFailures(old, new)
 	times := pairUp(old, new, bench.NsPerOp)
 	judged := slices.DeleteFunc(slices.Clone(times.both), func(p bench.Compared) bool { return !comparable(p) || names.IsCeiling(p.New.Name) })

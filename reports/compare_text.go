@@ -42,7 +42,7 @@ func (c *Comparison) verdict() string {
 	case c.Suite.Sign == 0:
 		parts = append(parts, "nothing else shows a change")
 	}
-	return c.machinesText() + strings.Join(parts, "; ")
+	return c.emulatedText() + strings.Join(parts, "; ")
 }
 
 // named says which times changed: the suite, classes, variants as a whole, and cases that are of none of these.
@@ -104,27 +104,12 @@ func nameOfCase(full string) string {
 	return strings.Join(words, ", ")
 }
 
-// machinesText says what no verdict may leave out: that the machines differ, or that one is none.
-func (c *Comparison) machinesText() string {
-	var emulated []string
-	for _, side := range []RunOrigin{c.Old, c.New} {
-		if side.Emulated {
-			emulated = append(emulated, side.Label)
-		}
+// emulatedText says what no verdict may leave out: that the machine is none.
+func (c *Comparison) emulatedText() string {
+	if c.Old.Emulated || c.New.Emulated {
+		return "emulated, which says nothing about speed: "
 	}
-	who, says := enumerate(emulated), "is emulated and says nothing about speed: "
-	if len(emulated) > 1 {
-		says = "are emulated and say nothing about speed: "
-	}
-	switch {
-	case c.Machines == nil && emulated == nil:
-		return ""
-	case c.Machines == nil:
-		return who + " " + says
-	case emulated == nil:
-		return fmt.Sprintf("on different machines (%s), so that a difference may be the machine's: ", enumerate(c.Machines))
-	}
-	return fmt.Sprintf("on different machines (%s), of which %s %s", enumerate(c.Machines), who, says)
+	return ""
 }
 
 // power says what could be told apart at all.

@@ -32,7 +32,8 @@ formula and its limits, and docs/measurements/noise.md how often it is right.
 
 A file is a results.txt, the output of go test -bench, or what llama-bench, Google
 Benchmark or hyperfine wrote; it may be written label=FILE. The exit status is 0
-whatever differs; it is 1 for files without measurements, or without a case in common.`,
+whatever differs; it is 1 for files without measurements, without a case in common,
+or of two machines, which onebit report shows side by side.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) < 2:
