@@ -45,7 +45,7 @@ func (c *Comparison) ratioFigure(what string, cases []CaseChange) *figure {
 	axis.max *= math.Pow(axis.max/axis.min, 0.12) // room for the ratio beside the longest bar
 	title := fmt.Sprintf("%s: %s ÷ %s", what, c.New.Label, c.Old.Label)
 	f := &figure{
-		name: fileName("compare", what), heading: title, reading: "Each case's "+title+".", height: rowsHeight(len(rows), 1),
+		name: fileName("compare", what), heading: title, reading: "Each case's " + title + ".", height: rowsHeight(len(rows), 1),
 		panels: [][]*plot.Plot{{ratioPanel(label(title), rows, axis)}},
 		notes:  []string{"Changes are less what the class of a case has in common. Bars reach as far as noise. In colour: beyond noise, and beyond what the machine's ceilings did."},
 		source: []string{c.Old.source(), c.New.source()},

@@ -181,16 +181,6 @@ func slower(ratio float64) string {
 	return percent(ratio-1) + " slower"
 }
 
-func countedChanges(slower, faster int) string {
-	switch {
-	case faster == 0:
-		return fmt.Sprintf("%d slower", slower)
-	case slower == 0:
-		return fmt.Sprintf("%d faster", faster)
-	}
-	return fmt.Sprintf("%d slower, %d faster", slower, faster)
-}
-
 func changedCases(changes []ExactChange) int {
 	var all []string
 	for _, c := range changes {
