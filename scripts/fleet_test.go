@@ -212,12 +212,17 @@ while [ $# -gt 0 ]; do
 	case $1 in -o) out=$2 ;; --host) host=$2 ;; *=*) nodes="$nodes ${1%%=*}" ;; esac
 	shift
 done
+case $command$out in
+report)
+	echo "slower: Work +30.0%"
+	exit
+	;;
+esac
 mkdir -p "$out"
 case $command in
 report) echo "onebit · $(echo $nodes | wc -w) machines:$nodes" >"$out/index.html" ;;
 bench) printf 'host: %s\n\nBenchmarkMatVec/format=q1_0_g128 1 5 ns/op\n' "$host" >"$out/results.txt" ;;
 gate)
-	echo "regression: 1 worse of 1 compared"
 	echo "BenchmarkWork 1 130 ns/op" >"$out/results.txt"
 	exit 1
 	;;
