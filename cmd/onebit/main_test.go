@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -79,6 +81,8 @@ func drawScripts(t *testing.T, scripts []string) []string {
 
 // TestScripts runs the scripts, of those that take seconds a drawn sixth.
 func TestScripts(t *testing.T) {
+	// Under nohup it is ignored, and would be by all that is started from here.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	scripts, err := filepath.Glob("testdata/script/*.txt")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("%d scripts, %v", len(scripts), err)
