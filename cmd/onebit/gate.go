@@ -205,10 +205,12 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 		return nil, err
 	}
 	code := c.code()
-	for _, said := range code.Sentences() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", said)
-	}
 	benchmarks, left, differ := selectCases(rules, benchmarks, differ)
+	for _, said := range code.Sentences() {
+		if len(benchmarks) > 0 { // else the report follows at once, and says it
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", said)
+		}
+	}
 	if err := f.missing(cmd, differ); err != nil {
 		return nil, err
 	}

@@ -140,6 +140,21 @@ func TestChangedFiles(t *testing.T) {
 	}
 }
 
+func TestFunctionNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"example.com/m%2ev1.Decode":          "example.com/m.v1.Decode",
+		"example.com/m.Decode.func1.2":       "example.com/m.Decode",
+		"example.com/m.(*T).Read.deferwrap1": "example.com/m.(*T).Read",
+		"example.com/m.Serve.gowrap2":        "example.com/m.Serve",
+		"example.com/m.funcs·f":              "example.com/m.funcs",
+		"example.com/m.func1":                "example.com/m.func1",
+	} {
+		if got := (&symbol{name: name}).function(); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+}
+
 // What is no object of a known Go is refused, and nothing that lies in one is
 // believed: no access to what was read may fail.
 func FuzzArchive(f *testing.F) {

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -35,12 +36,17 @@ func (p *program) benchmarks() (names []string) {
 	return names
 }
 
-// function is a symbol's name for people: of a closure, the function it is in.
+// made matches what the compiler appends to a function's name for a closure in
+// it, and for its defer and go.
+var made = regexp.MustCompile(`^([^.]*\.[^.]+.*?)\.(?:func|deferwrap|gowrap)\d.*$`)
+
+// function is a symbol's name for people: of what is made of a part of a function,
+// that function's.
 func (s *symbol) function() string {
 	name := strings.TrimSuffix(s.name, functionValue)
 	slash := strings.LastIndexByte(name, '/') + 1
-	if i := strings.Index(name[slash:], ".func"); i > 0 {
-		name = name[:slash+i]
+	if m := made.FindStringSubmatch(name[slash:]); m != nil {
+		name = name[:slash] + m[1]
 	}
 	return strings.ReplaceAll(name, "%2e", ".")
 }
