@@ -125,6 +125,8 @@ func TestScripts(t *testing.T) {
 				return os.Geteuid() == 0, nil
 			case "all":
 				return require.All(), nil
+			case "race":
+				return require.Race, nil
 			}
 			return false, strconv.ErrSyntax
 		},
