@@ -588,13 +588,15 @@ func changeOf(log, own, unexplained, scale float64, tails distuv.StudentsT, test
 // familiesOf are those of two cases and more.
 func familiesOf(cases []*contrast) []FamilyChange {
 	var all []FamilyChange
+	place := make(map[string]int)
 	for i, c := range cases {
 		if c.Family == "" {
 			continue
 		}
-		at := slices.IndexFunc(all, func(f FamilyChange) bool { return f.Name == c.Family })
-		if at < 0 {
+		at, known := place[c.Family]
+		if !known {
 			at, all = len(all), append(all, FamilyChange{Name: c.Family})
+			place[c.Family] = at
 		}
 		all[at].Cases = append(all[at].Cases, i)
 	}
