@@ -119,9 +119,8 @@ func (m *Module) tree() reach.Tree {
 // matching are the names of a package's benchmarks that the pattern takes, in
 // order.
 func (t *Tests) matching(side Side, pkg string) (names []string) {
-	top := topLevel(t.match)
 	for _, name := range t.packages[side][pkg].benchmarks {
-		if top.MatchString(name) {
+		if t.top.MatchString(name) {
 			names = append(names, name)
 		}
 	}

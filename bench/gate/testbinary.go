@@ -22,6 +22,7 @@ import (
 // A tester runs test binaries and knows what they told of their units.
 type tester struct {
 	match  string         // pattern of benchmarks, as go test -bench has it
+	top    *regexp.Regexp // the part of it that is about the top level
 	limit  time.Duration  // for a benchmark
 	cpus   int            // GOMAXPROCS of the processes; 0: that of this one
 	temp   string         // of the benchmarks' own temporary files
@@ -40,6 +41,7 @@ func newTester(match string, limit time.Duration, cpus int, temp string) (tester
 	if _, err := regexp.Compile(t.match); err != nil {
 		return t, fmt.Errorf("the pattern of benchmarks: %w", err)
 	}
+	t.top = topLevel(t.match)
 	return t, os.MkdirAll(t.temp, 0o777)
 }
 

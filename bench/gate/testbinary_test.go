@@ -185,7 +185,7 @@ func TestPackageWhoseBenchmarksDoNotRun(t *testing.T) {
 		"Nobody":   "example.com/p has BenchmarkNobody, and none of its benchmarks ran",
 		"Nobody/x": "",
 	} {
-		tests.match = match
+		tests.match, tests.top = match, topLevel(match)
 		expect(t, match, tests.listPackage(t.Context(), Head, b.pkg, Listing{}), want)
 	}
 }
