@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -58,49 +59,75 @@ func ModelDigests(value string) map[string]string {
 	return digests
 }
 
+// Namesakes finds models that have one name and different weights.
+type Namesakes struct {
+	names   []string // in the order in which they were added
+	digests map[string][]string
+	seen    map[weighed]bool
+}
+
+// Add adds a model. One whose weights are not known is nobody's namesake.
+func (n *Namesakes) Add(name, digest string) {
+	w := weighed{name, digest}
+	if digest == "" || n.seen[w] {
+		return
+	}
+	if n.seen == nil {
+		n.digests, n.seen = make(map[string][]string), make(map[weighed]bool)
+	}
+	n.seen[w] = true
+	if n.digests[name] == nil {
+		n.names = append(n.names, name)
+	}
+	n.digests[name] = append(n.digests[name], digest)
+}
+
+// Of returns the digests of the models of a name, nil if they have the same weights.
+func (n *Namesakes) Of(name string) []string {
+	if len(n.digests[name]) < 2 {
+		return nil
+	}
+	return n.digests[name]
+}
+
+// Names are those of models with different weights.
+func (n *Namesakes) Names() []string {
+	return slices.DeleteFunc(slices.Clone(n.names), func(name string) bool { return n.Of(name) == nil })
+}
+
 // TellApart gives models that have one name and different weights, in one of the
 // results or across them, names of their own, so that nobody pools or compares
 // what is not the same: model=NAME becomes model=NAME@DIGEST. It says so in a line
 // for each such name. Results that do not say which weights they are of keep
 // their names.
 func TellApart(all ...*Results) (said []string) {
-	apart := make(map[string][]string) // by name, what its models are to be called
-	seen := make(map[weighed]bool)
-	var order []string
+	var models Namesakes
 	for _, r := range all {
 		for _, s := range r.Samples {
-			w := weighed{s.Name.Model(), s.Weights}
-			if w.digest == "" || seen[w] {
-				continue
-			}
-			seen[w] = true
-			if apart[w.model] == nil {
-				order = append(order, w.model)
-			}
-			apart[w.model] = append(apart[w.model], ModelApart(w.model, w.digest))
+			models.Add(s.Name.Model(), s.Weights)
 		}
 	}
-	for _, model := range order {
-		if len(apart[model]) < 2 {
-			delete(apart, model)
-			continue
+	for _, name := range models.Names() {
+		var apart []string
+		for _, digest := range models.Of(name) {
+			apart = append(apart, ModelApart(name, digest))
 		}
-		said = append(said, fmt.Sprintf("%s is the name of models with different weights, which are told apart as %s", model, strings.Join(apart[model], " and ")))
+		said = append(said, fmt.Sprintf("%s is the name of models with different weights, which are told apart as %s", name, strings.Join(apart, " and ")))
 	}
-	if len(apart) > 0 {
+	if len(said) > 0 {
 		for _, r := range all {
-			r.renameModels(apart)
+			r.renameModels(&models)
 		}
 	}
 	return said
 }
 
 // renameModels adds their digests to the names of models that are told apart.
-func (r *Results) renameModels(apart map[string][]string) {
+func (r *Results) renameModels(models *Namesakes) {
 	header := parseModels(r.Setting(ModelsKey))
 	digests := ModelDigests(r.Setting(ModelsKey))
 	rename := func(n *Name, digest string) {
-		if digest != "" && apart[n.Model()] != nil {
+		if digest != "" && models.Of(n.Model()) != nil {
 			*n = n.Apart(digest)
 		}
 	}
@@ -111,7 +138,7 @@ func (r *Results) renameModels(apart map[string][]string) {
 		rename(&r.Failures[i].Name, digests[r.Failures[i].Name.Model()])
 	}
 	for i, w := range header {
-		if apart[w.model] != nil {
+		if models.Of(w.model) != nil {
 			header[i].model = ModelApart(w.model, w.digest)
 		}
 	}

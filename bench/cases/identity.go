@@ -84,15 +84,12 @@ func modelsSetting(subjects ...*subject) bench.Setting {
 
 // tellApart gives models of one name and different weights names of their own.
 func tellApart(subjects []*subject) {
-	weights := map[string]map[string]bool{}
+	var models bench.Namesakes
 	for _, sub := range subjects {
-		if weights[sub.Name] == nil {
-			weights[sub.Name] = map[string]bool{}
-		}
-		weights[sub.Name][sub.weights] = true
+		models.Add(sub.Name, sub.weights)
 	}
 	for _, sub := range subjects {
-		if len(weights[sub.Name]) > 1 {
+		if models.Of(sub.Name) != nil {
 			sub.Name = bench.ModelApart(sub.Name, sub.weights)
 		}
 	}

@@ -219,7 +219,7 @@ type collector struct {
 	other   int             // files without results
 
 	lines int                          // of results, wanted or not
-	apart map[string]bool              // models of one name with different weights
+	apart bench.Namesakes              // models of one name with different weights
 	cases map[unique.Handle[Case]]Case // as their series are called
 
 	otherNames map[string]bool // that the filter left out
@@ -379,7 +379,6 @@ func (c *collector) seriesOf(key seriesKey) int32 {
 // tellModelsApart finds the models that have one name and different weights, which make
 // no one series.
 func (c *collector) tellModelsApart(files []readFile) {
-	digests := make(map[string]map[string]bool) // by model
 	seen := make(map[unique.Handle[Case]]bool)
 	for _, f := range files {
 		if f.file == nil {
@@ -391,21 +390,13 @@ func (c *collector) tellModelsApart(files []readFile) {
 					continue
 				}
 				seen[v.of] = true
-				if of := v.of.Value(); of.weights != "" {
-					model := bench.ParseName(of.Name).Model()
-					if digests[model] == nil {
-						digests[model] = make(map[string]bool)
-					}
-					digests[model][of.weights] = true
-				}
+				of := v.of.Value()
+				c.apart.Add(bench.ParseName(of.Name).Model(), of.weights)
 			}
 		}
 	}
-	maps.DeleteFunc(digests, func(_ string, d map[string]bool) bool { return len(d) < 2 })
-	c.apart = make(map[string]bool)
-	for _, model := range slices.Sorted(maps.Keys(digests)) {
-		c.apart[model] = true
-		c.note(true, "%s is the name of models with %d different weights, each of which has series of its own", term.Quote(model), len(digests[model]))
+	for _, model := range slices.Sorted(slices.Values(c.apart.Names())) {
+		c.note(true, "%s is the name of models with %d different weights, each of which has series of its own", term.Quote(model), len(c.apart.Of(model)))
 	}
 }
 
@@ -415,7 +406,7 @@ func (c *collector) caseOf(h unique.Handle[Case]) Case {
 	of, known := c.cases[h]
 	if !known {
 		of = h.Value()
-		if name := bench.ParseName(of.Name); of.weights != "" && c.apart[name.Model()] {
+		if name := bench.ParseName(of.Name); of.weights != "" && c.apart.Of(name.Model()) != nil {
 			of.Name = name.Apart(of.weights).Full
 		}
 		of.weights = ""
