@@ -59,14 +59,14 @@ func TestBenchstatReadsTheFile(t *testing.T) {
 	}
 }
 
-// TestReadmeIgnoresRunKeys: what the README has benchstat pass over is what differs between two runs.
-func TestReadmeIgnoresRunKeys(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
+// TestCommandsIgnoreRunKeys: what docs/commands.md has benchstat pass over is what differs between two runs.
+func TestCommandsIgnoreRunKeys(t *testing.T) {
+	page, err := os.ReadFile("../docs/commands.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "benchstat -ignore " + strings.Join(RunKeys, ",") + ",commit "; !strings.Contains(string(readme), want) {
-		t.Errorf("the README lacks %q", want)
+	if want := "benchstat -ignore " + strings.Join(RunKeys, ",") + ",commit "; !strings.Contains(string(page), want) {
+		t.Errorf("docs/commands.md lacks %q", want)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // columns of this architecture: how each format's weights lie for each instruction
 // set, by what activations.
 func TestReadmeVariants(t *testing.T) {
-	text, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile("../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -395,7 +395,7 @@ ended_as_failure() {
 	[ "$(sed -n '/^--- FAIL/,/^FAIL$/p' | sed '1d;$d')" = "    context deadline exceeded" ]
 }
 
-# commands runs the README's.
+# commands runs those of the README and of docs/commands.md.
 commands() { scripts/readme-commands; }
 
 # measures asserts that the main job ran and wrote its files, and no

@@ -16,19 +16,21 @@ import (
 	"onebit/models/synth"
 )
 
+const libraryPage = "docs/library.md"
+
 var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
 
-// TestReadmePrograms runs the Go blocks of the README as pasted, each the main
-// program of a module of its own with the README's lines in its go.mod, on a
+// TestLibraryPrograms runs the Go blocks of docs/library.md as pasted, each the main
+// program of a module of its own with that page's lines in its go.mod, on a
 // small model; by default a drawn one of them.
-func TestReadmePrograms(t *testing.T) {
+func TestLibraryPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links programs")
 	}
 	if _, err := exec.LookPath("go"); err != nil {
 		require.Skip(t, "go", "there is no go command")
 	}
-	readme, err := os.ReadFile("README.md")
+	page, err := os.ReadFile(libraryPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +39,8 @@ func TestReadmePrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	const lines = "require onebit v0.0.0\nreplace onebit => ../onebit\n"
-	if !strings.Contains(string(readme), "```\n"+lines+"```\n") {
-		t.Fatalf("the README does not give the lines of go.mod:\n%s", lines)
+	if !strings.Contains(string(page), "```\n"+lines+"```\n") {
+		t.Fatalf("%s does not give the lines of go.mod:\n%s", libraryPage, lines)
 	}
 	// What go mod tidy must not ask the network for is in our go.sum.
 	sums, err := os.ReadFile("go.sum")
@@ -59,9 +61,9 @@ func TestReadmePrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	blocks := goBlock.FindAllSubmatch(readme, -1)
+	blocks := goBlock.FindAllSubmatch(page, -1)
 	if len(blocks) < 2 {
-		t.Fatalf("%d Go blocks in the README, want at least 2", len(blocks))
+		t.Fatalf("%d Go blocks in %s, want at least 2", len(blocks), libraryPage)
 	}
 	for i, block := range require.Draw(t, len(blocks), blocks) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -100,10 +102,10 @@ func goCommand(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// The README's map of packages and the overview in doc.go leave none out that others may
-// import.
+// The map of packages in docs/library.md and the overview in doc.go leave none out that
+// others may import.
 func TestPackageMaps(t *testing.T) {
-	for name, row := range map[string]string{"README.md": "| `", "doc.go": "//"} {
+	for name, row := range map[string]string{libraryPage: "| `", "doc.go": "//"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -148,4 +150,41 @@ func packages(t *testing.T) (all []string) {
 		t.Fatal(err)
 	}
 	return all
+}
+
+var markdownLink = regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`)
+
+// Links between the documents lead to files that exist, and docs/README.md leaves no
+// page out.
+func TestDocumentLinks(t *testing.T) {
+	var pages []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/measurements/*.md"} {
+		found, err := filepath.Glob(filepath.FromSlash(pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, found, err)
+		}
+		pages = append(pages, found...)
+	}
+	index := filepath.Join("docs", "README.md")
+	listed := map[string]bool{index: true}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range markdownLink.FindAllSubmatch(text, -1) {
+			target := filepath.Join(filepath.Dir(page), filepath.FromSlash(string(link[1])))
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s: %v", page, link[1], err)
+			}
+			if page == index {
+				listed[target] = true
+			}
+		}
+	}
+	for _, page := range pages {
+		if filepath.Dir(page) != "." && !listed[page] {
+			t.Errorf("%s does not list %s", index, page)
+		}
+	}
 }
