@@ -45,7 +45,7 @@ func TestDepthVerdict(t *testing.T) {
 		if !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		if advice := d.screens()[0].Advice; !strings.Contains(advice, got) {
+		if advice := d.screens()[0].text(); !strings.Contains(advice, got) {
 			t.Errorf("%s: the first screen says %q", c.name, advice)
 		}
 		if c.name == "a tie" && strings.Contains(got, "longer") {

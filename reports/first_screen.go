@@ -15,13 +15,30 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// A screen is what a reader with five seconds sees of kernels or of models: who is best, and a table
-// of all, best first.
+// A screen is what a reader with five seconds sees of kernels or of models: a sentence, its number, why that is
+// so, a table of all, best first, and what to do next. What is not known is empty.
 type screen struct {
-	Advice  string
-	Sheet   *sheet
-	picture func() *figure // of what the advice is about, under its condition; nil if there is nothing to draw
+	Verdict          string
+	Figure, FigureOf string // the verdict's number, unless it names it, and what that is of
+	Why              string
+	Next             command
+	Sheet            *sheet
+	picture          func() *figure // of what the verdict is about, under its condition; nil if there is nothing to draw
 }
+
+// A command is a command line, and what it does in words that follow it.
+type command struct{ Line, Does string }
+
+// text is the verdict, its number and its reason in sentences.
+func (s screen) text() string {
+	if s.Figure == "" && s.FigureOf != "" {
+		return sentences(strings.TrimSuffix(s.Verdict, ".")+" ("+s.FigureOf+").", s.Why)
+	}
+	return sentences(s.Verdict, textIf(s.Figure != "", "It takes "+s.Figure+" "+s.FigureOf+"."), s.Why)
+}
+
+// text is the command as the last line of a report; "" if there is none.
+func (c command) text() string { return textIf(c.Line != "", "next: "+c.Line+" "+c.Does) }
 
 // screens are those of models and of each benchmark that has formats.
 func (d *digest) screens() []screen {
@@ -37,13 +54,14 @@ func (d *digest) screens() []screen {
 	return all
 }
 
-// A placed is the fastest contender of a format over the shapes that all formats ran.
+// A placed is the fastest contender of a format over the shapes that all formats ran; of a single format, each
+// contender.
 type placed struct {
 	subject, contender string
 	cases              []*caseStats // one for each shape
-	tasks              []*task
-	ns                 float64 // geometric mean of the cases
-	tie                bool    // whether it can't be told from the format before
+	over               []*standing  // of each shape
+	ns                 float64      // geometric mean of the cases
+	tie                bool         // whether it can't be told from the format before
 }
 
 // typical is the median of the cases' values.
@@ -78,13 +96,86 @@ func (d *digest) formatScreen(m *matrix) (screen, bool) {
 		caption = fmt.Sprintf("%s with %s over %d shapes (%s to %s), best first: the time is a geometric mean, the rest are medians. ",
 			m.base, where, len(shapes), shapes[0], shapes[len(shapes)-1])
 	}
-	s := newSheet(fileName("ranked", m.base), "Formats, ranked", caption+d.rankedLegend(), rows, d.placedFields())
-	winner := rows[0].cases[0]
-	advice := sentences(d.formatAdvice(rows, conditions(winner.panel)), d.floorDoubt(winner.stats[bench.NsPerOp].Class))
-	if d.emulated(winner.panel) {
-		advice = d.noAdvice()
+	what := "Formats"
+	if len(m.sections()) == 1 {
+		what = "Kernels"
 	}
-	return screen{advice, s, func() *figure { return d.formatPicture(rows[0], winner.panel) }}, true
+	s := screen{
+		Sheet:   newSheet(fileName("ranked", m.base), what+", ranked", caption+d.rankedLegend(), rows, d.placedFields(newTimeScale(rows))),
+		picture: func() *figure { return d.formatPicture(rows[0], rows[0].cases[0].panel) },
+	}
+	d.judgeFormats(&s, rows, shapes)
+	return s, true
+}
+
+// judgeFormats says what to take, and what bounds it.
+func (d *digest) judgeFormats(s *screen, rows []placed, shapes []string) {
+	best := rows[0]
+	where := best.cases[0].panel
+	if d.emulated(where) {
+		s.Verdict = d.noAdvice()
+		return
+	}
+	s.Verdict = d.formatVerdict(rows)
+	over := shapes[0]
+	if len(shapes) > 1 {
+		over = fmt.Sprintf("%d shapes (geometric mean)", len(shapes))
+	}
+	s.Figure = microseconds(best.ns) + " µs"
+	s.FigureOf = fmt.Sprintf("%s for %s by %s with %s", best.spreadText(), over, best.cases[0].byScheme(), conditions(where))
+	kernel := best.subject + "/" + variantOf(best.contender)
+	s.Next = command{"onebit profile --kernel " + kernel, "says what bounds it"}
+	if roof, ok := best.typical(bench.PctRoof); ok {
+		s.Why = boundText(roof, textIf(len(best.cases) > 1, " (median)"))
+		if roof >= memoryBound {
+			s.Next = command{"onebit bench models", "says what that makes of whole models"}
+		}
+	}
+	s.Why = sentences(s.Why, d.tiesText(best), d.floorDoubt(best.cases[0].stats[bench.NsPerOp].Class))
+}
+
+// formatVerdict names the fastest format, or those that can't be told apart; of a single format, its fastest
+// variant.
+func (d *digest) formatVerdict(rows []placed) string {
+	best := rows[0]
+	name, kind := func(p placed) string { return p.subject }, "format"
+	if slices.ContainsFunc(rows[1:], func(p placed) bool { return p.subject == best.subject }) {
+		name, kind = func(p placed) string { return p.contender }, "kernel of "+best.subject
+	}
+	first := []string{name(best)}
+	for _, p := range rows[1:] {
+		if !p.tie {
+			break
+		}
+		first = append(first, name(p))
+	}
+	switch {
+	case len(rows) == 1:
+		return fmt.Sprintf("%s is the fastest kernel of %s here.", best.contender, best.subject)
+	case len(first) > 1:
+		return fmt.Sprintf("%s are the fastest here: this run can't tell them apart.", joinNames(first))
+	}
+	return fmt.Sprintf("%s is the fastest %s here, %.1f times ahead of %s.", first[0], kind, d.ratioOver(best, rows[1]), name(rows[1]))
+}
+
+// tiesText names the variants of the same format that can't be told from the fastest in any shape.
+func (d *digest) tiesText(best placed) string {
+	var names []string
+	for _, name := range rivals(best.over) {
+		if name != best.contender && !slices.ContainsFunc(best.over, func(s *standing) bool {
+			c := s.find(name)
+			return c == nil || !d.tied(s.find(best.contender), c)
+		}) {
+			names = append(names, name)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%s ties with %s.", names[0], best.contender)
+	}
+	return fmt.Sprintf("%s tie with %s.", joinNames(names), best.contender)
 }
 
 // noAdvice stands for advice where all that could be chosen was emulated.
@@ -93,7 +184,7 @@ func (d *digest) noAdvice() string {
 }
 
 // place ranks the formats by the geometric mean of their fastest contender, under any of the conditions, over
-// the shapes that all of them ran; none if there is no such shape.
+// the shapes that all of them ran; none if there is no such shape. Of a single format it ranks the contenders.
 func (d *digest) place(m *matrix, conditions []panel) (rows []placed, shapes []string) {
 	formats := make(map[string]map[string]bool) // by shape
 	ranked := make(map[*task]*standing)
@@ -116,9 +207,11 @@ func (d *digest) place(m *matrix, conditions []panel) (rows []placed, shapes []s
 				over, shapes = append(over, ranked[r.task]), append(shapes, r.task.shape)
 			}
 		}
-		if p, ok := fastestOver(s.subject, over); ok {
-			rows = append(rows, p)
+		contenders := placeOver(s.subject, over)
+		if len(sections) > 1 {
+			contenders = contenders[:min(len(contenders), 1)]
 		}
+		rows = append(rows, contenders...)
 	}
 	slices.SortStableFunc(rows, func(a, b placed) int { return cmp.Compare(a.ns, b.ns) })
 	for i := range rows {
@@ -140,24 +233,25 @@ func (d *digest) rankUnder(t *task, conditions []panel) *standing {
 	return s
 }
 
-// fastestOver is the contender that is the fastest over all of the standings; false if none was timed in
-// each.
-func fastestOver(subject string, over []*standing) (best placed, ok bool) {
+// placeOver places the contenders that were timed in each of the standings, fastest first.
+func placeOver(subject string, over []*standing) []placed {
+	var all []placed
 	for _, name := range rivals(over) {
-		p := placed{subject: subject, contender: name}
+		p := placed{subject: subject, contender: name, over: over}
 		var times []float64
 		for _, s := range over {
 			if c := s.find(name); c != nil {
 				times = append(times, c.stats[bench.NsPerOp].Center)
-				p.cases, p.tasks = append(p.cases, c), append(p.tasks, s.task)
+				p.cases = append(p.cases, c)
 			}
 		}
 		mean, positive := geomean(times)
-		if p.ns = mean; positive && len(times) == len(over) && (!ok || p.ns < best.ns) {
-			best, ok = p, true
+		if p.ns = mean; positive && len(times) == len(over) {
+			all = append(all, p)
 		}
 	}
-	return best, ok
+	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.ns, b.ns) })
+	return all
 }
 
 // tiedOver reports whether most of the shapes can't tell two formats apart.
@@ -182,31 +276,22 @@ func (d *digest) ratioOver(a, b placed) float64 {
 	return mean
 }
 
-func (d *digest) placedFields() []field[placed] {
-	median := func(unit string) func(placed) sheetCell {
-		return func(p placed) sheetCell {
-			v, ok := p.typical(unit)
-			if !ok {
-				return sheetCell{}
-			}
-			return sheetCell{Text: bench.UnitOf(unit).Format(v)}
-		}
-	}
+func (d *digest) placedFields(scale timeScale) []field[placed] {
 	return []field[placed]{
 		{label: names.Format, text: true, cell: func(p placed) sheetCell { return sheetCell{Text: p.subject} }},
 		{label: "by", about: "the variant that is the fastest", text: true, cell: func(p placed) sheetCell {
 			return sheetCell{Text: p.contender, Mark: markHTML(d.marks[p.contender])}
 		}},
 		{label: "µs/op", about: bench.UnitOf(bench.NsPerOp).About, cell: func(p placed) sheetCell { return sheetCell{Text: microseconds(p.ns) + signsOf(p.cases)} }},
+		{label: "time", about: "shorter is better; the line is the interval", text: true, drop: 5, cell: func(p placed) sheetCell { return scale.cell(p) }},
 		{label: "how sure", text: true, drop: 2, cell: func(p placed) sheetCell { return sheetCell{Text: d.howSure(p)} }},
 		{label: "bits/weight", about: "of the packed weights", drop: 1, cell: func(p placed) sheetCell {
-			bytes, ok := p.tasks[0].bytesPerWeight(p.cases[0])
+			bytes, ok := p.over[0].task.bytesPerWeight(p.cases[0])
 			return sheetCell{Text: textIf(ok, formatBits(8*bytes))}
 		}},
-		{label: "packed", about: bench.UnitOf(bench.PackedBytes).About, drop: 4, cell: median(bench.PackedBytes)},
-		{label: "nmse", about: bench.UnitOf(bench.NMSE).About, drop: 3, cell: func(p placed) sheetCell {
+		{label: "error", about: bench.UnitOf(bench.NMSE).About, drop: 3, cell: func(p placed) sheetCell {
 			v, ok := p.typical(bench.NMSE)
-			return sheetCell{Text: textIf(ok, bench.UnitOf(bench.NMSE).Format(v)), Remark: textIf(ok && v > 0, decibels(v))}
+			return sheetCell{Text: textIf(ok, decibels(v))}
 		}},
 	}
 }
@@ -219,7 +304,12 @@ func textIf(ok bool, text string) string {
 }
 
 // decibels is how far an error lies below the signal.
-func decibels(nmse float64) string { return fmt.Sprintf("−%.0f dB", -10*math.Log10(nmse)) }
+func decibels(nmse float64) string {
+	if nmse <= 0 {
+		return "none"
+	}
+	return fmt.Sprintf("−%.0f dB", -10*math.Log10(nmse))
+}
 
 // microseconds is a time in the unit of the column, to three digits.
 func microseconds(ns float64) string {
@@ -233,23 +323,29 @@ func microseconds(ns float64) string {
 	return fmt.Sprintf("%.2f", us)
 }
 
-// howSure is the typical interval of a row, and whether it ties with the row above.
-func (d *digest) howSure(p placed) string {
+// spread is the typical interval of a row, as a share; false if it is unknown.
+func (p placed) spread() (float64, bool) {
 	var spreads []float64
 	for _, c := range p.cases {
 		if s := c.stats[bench.NsPerOp]; s.bounded() {
 			spreads = append(spreads, s.Spread())
 		}
 	}
-	text := unknownSpread
-	if len(spreads) > 0 {
-		text = formatSpread(bench.Median(spreads))
+	if len(spreads) == 0 {
+		return 0, false
 	}
-	if p.tie {
-		text += ", tie"
-	}
-	return text
+	return bench.Median(spreads), true
 }
+
+func (p placed) spreadText() string {
+	if s, ok := p.spread(); ok {
+		return formatSpread(s)
+	}
+	return unknownSpread
+}
+
+// howSure is the typical interval of a row, and whether it ties with the row above.
+func (d *digest) howSure(p placed) string { return p.spreadText() + textIf(p.tie, ", tie") }
 
 // rankedLegend explains the table's words where they first appear.
 func (d *digest) rankedLegend() string {
@@ -262,43 +358,24 @@ func (d *digest) rankedLegend() string {
 	}
 	text := covers + "; a tie can't be told from the row above."
 	if slices.Contains(d.units, bench.NMSE) {
-		text += " nmse is the squared error over the squared result, in dB below it; all integer variants of a format " +
-			"and an activation scheme (act; q8_128: 8 bits, a scale for 128 values) give the same result to the bit."
+		text += " The error is nmse in dB: the squared error over the squared result."
 	}
 	return text
-}
-
-// formatAdvice is what to take, and what bounds it.
-func (d *digest) formatAdvice(rows []placed, where string) string {
-	best := rows[0]
-	text := fmt.Sprintf("Here: %s by %s, with %s", best.subject, best.cases[0].byScheme(), where)
-	if len(rows) > 1 {
-		next := rows[1]
-		if next.tie {
-			text += fmt.Sprintf("; %s by %s can't be told from it", next.subject, next.cases[0].byScheme())
-		} else {
-			text += fmt.Sprintf("; %.1f times ahead of the next format, %s", d.ratioOver(best, next), next.subject)
-		}
-	}
-	if roof, ok := best.typical(bench.PctRoof); ok {
-		text += "; " + boundText(roof, "it reads its weights at %s"+textIf(len(best.cases) > 1, " (median)")+" of what reading alone reaches")
-	}
-	return text + "."
 }
 
 // memoryBound is the share of the roof from which on reading the weights is most of the time.
 const memoryBound = 60
 
-// boundText says what bounds a case that reaches a share of the read bandwidth.
-func boundText(roof float64, format string) string {
-	share := fmt.Sprintf(format, bench.UnitOf(bench.PctRoof).Format(roof))
+// boundText says what bounds a case that reaches a share of the read bandwidth; of follows the share.
+func boundText(roof float64, of string) string {
+	share := "it reads its weights at " + bench.UnitOf(bench.PctRoof).Format(roof) + of + " of what reading alone reaches"
 	switch {
 	case roof > 100:
-		return share + ": more than the reading loop, which was disturbed or found less of them in a cache"
+		return "I" + share[1:] + ": the reading loop was disturbed, or found less of them in a cache."
 	case roof >= memoryBound:
-		return "memory-bound: " + share
+		return "It is bound by memory: " + share + "."
 	}
-	return "not memory-bound: " + share
+	return "It is not bound by memory: " + share + "."
 }
 
 // modelScreen lists the models by the speed of their fastest contender. The
@@ -347,32 +424,37 @@ func (d *digest) modelScreen() (screen, bool) {
 	caption := "Each model by its fastest variant, the slowest model first. packed: the weights are repacked on loading; native: they are read as the file holds them; " +
 		"kld: divergence of the predictions from those in float64, in nats. " + strings.Split(d.rankedLegend(), ";")[0] + "."
 	first := rows[0]
-	advice := fmt.Sprintf("Here: %s by %s with %s", cmp.Or(first.m.name, names.BaseModel), first.s.best().byScheme(), conditions(first.s.panel))
-	if most, ok := ceilingOf(first.s.best()); ok {
-		bound := ""
-		if roof, known := first.s.best().center(bench.PctRoof); known && roof >= memoryBound {
-			bound = "memory-bound: "
-		}
-		advice += fmt.Sprintf("; %sat most %s, you get %s", bound, bench.UnitOf(bench.TokenRate).Format(most), speedOf(first.s.best()).Text)
-	} else {
-		advice += ": " + speedOf(first.s.best()).Text
-	}
-	for _, r := range rows[1:] {
-		advice += fmt.Sprintf("; %s %s", r.m.name, speedOf(r.s.best()).Text)
-	}
-	advice += "."
-	for _, r := range rows {
-		advice = sentences(advice, d.depthVerdict(r.m, r.s))
-	}
-	// Few models have enough pairs for a floor: the line below the tables says so.
-	if class := first.s.best().stats[bench.NsPerOp].Class; d.floors.Of(class).Known() {
-		advice = sentences(advice, d.floorDoubt(class))
+	s := screen{
+		Sheet:   newSheet("ranked-models", "Models, ranked", caption, rows, fields),
+		picture: func() *figure { return d.modelPicture(first.m, first.s) },
 	}
 	if d.emulated(first.s.panel) {
-		advice = d.noAdvice()
+		s.Verdict = d.noAdvice()
+		return s, true
 	}
-	table := newSheet("ranked-models", "Models, ranked", caption, rows, fields)
-	return screen{advice, table, func() *figure { return d.modelPicture(first.m, first.s) }}, true
+	best := first.s.best()
+	speed := speedOf(best)
+	s.Verdict = fmt.Sprintf("%s makes %s here.", cmp.Or(first.m.name, names.BaseModel), speed.Text)
+	s.FigureOf = fmt.Sprintf("%s in %s by %s with %s", cmp.Or(speed.Remark, unknownSpread), first.s.task.shape, best.byScheme(), conditions(first.s.panel))
+	s.Next = command{"onebit profile", "says where a token's time goes"}
+	if most, ok := ceilingOf(best); ok {
+		s.Why = fmt.Sprintf("Reading its weights alone would allow %s", bench.UnitOf(bench.TokenRate).Format(most))
+		if roof, known := best.center(bench.PctRoof); known && roof >= memoryBound {
+			s.Why += ": it is bound by memory"
+		}
+		s.Why += "."
+	}
+	for _, r := range rows[1:] {
+		s.Why = sentences(s.Why, fmt.Sprintf("%s makes %s.", r.m.name, speedOf(r.s.best()).Text))
+	}
+	for _, r := range rows {
+		s.Why = sentences(s.Why, d.depthVerdict(r.m, r.s))
+	}
+	// Few models have enough pairs for a floor: the line below the tables says so.
+	if class := best.stats[bench.NsPerOp].Class; d.floors.Of(class).Known() {
+		s.Why = sentences(s.Why, d.floorDoubt(class))
+	}
+	return s, true
 }
 
 // graveDoubt is what a warning says that may change a verdict.
@@ -424,7 +506,7 @@ func (d *digest) formatPicture(best placed, where panel) *figure {
 		t.heading = "Error against speed with " + conditions(where)
 		return tradeFigure(t)
 	}
-	t := best.tasks[len(best.tasks)-1]
+	t := best.over[len(best.over)-1].task
 	timed := t.in(where)
 	who := contenders(timed.cases)
 	fastestFirst(who, timed.cases)

@@ -40,14 +40,15 @@ func TestFormatsAreRanked(t *testing.T) {
 	}
 	// √(500 · 2000) = 1000 ns; 16 bytes for 64 weights are 2 bits.
 	checkSheet(t, screens[0].Sheet, [][]string{
-		{"format", "by", "µs/op", "how sure", "bits/weight", "packed", "nmse"},
-		{"b", "x", "1.00", "±0 %", "2", "2.50 KiB", "0.0001 −40 dB"},
-		{"a", "x", "2.00", "±0 %", "2", "2.50 KiB", "0.0001 −40 dB"},
-		{"c", "x", "2.00", "±0 %, tie", "2", "2.50 KiB", "0.0001 −40 dB"},
+		{"format", "by", "µs/op", "time", "how sure", "bits/weight", "error"},
+		{"b", "x", "1.00", "██████████", "±0 %", "2", "−40 dB"},
+		{"a", "x", "2.00", "████████████████████", "±0 %", "2", "−40 dB"},
+		{"c", "x", "2.00", "████████████████████", "±0 %, tie", "2", "−40 dB"},
 	})
-	const want = "Here: b by x, with 2 threads, cold cache; 2.0 times ahead of the next format, a; memory-bound: it reads its weights at 75.0 % (median) of what reading alone reaches. The noise is unknown: there are too few A/A pairs."
-	if screens[0].Advice != want {
-		t.Errorf("advice %q, want %q", screens[0].Advice, want)
+	const want = "b is the fastest format here, 2.0 times ahead of a. It takes 1.00 µs ±0 % for 2 shapes (geometric mean) by x with 2 threads, cold cache. " +
+		"It is bound by memory: it reads its weights at 75.0 % (median) of what reading alone reaches. The noise is unknown: there are too few A/A pairs."
+	if screens[0].text() != want {
+		t.Errorf("advice %q, want %q", screens[0].text(), want)
 	}
 	if got := d.title(); got != "onebit · Some CPU · 2026-11-22 · 0123456" {
 		t.Errorf("title %q", got)
@@ -57,8 +58,8 @@ func TestFormatsAreRanked(t *testing.T) {
 func TestModelsAreRanked(t *testing.T) {
 	const line = "BenchmarkModel/model=%s/variant=v/test=tg8/threads=2 1 5 ns/op %d tok/s 80 %%roof"
 	d := newDigest(fixture(t, []byte(repeat(6, fmt.Sprintf(line, "slow", 50))+repeat(6, fmt.Sprintf(line, "quick", 100)))))
-	want := "Here: slow by v with 2 threads; memory-bound: at most 62.5 tok/s, you get 50.0 tok/s; quick 100 tok/s."
-	if got := d.screens()[0].Advice; got != want {
+	want := "slow makes 50.0 tok/s here (±? in tg8 by v with 2 threads). Reading its weights alone would allow 62.5 tok/s: it is bound by memory. quick makes 100 tok/s."
+	if got := d.screens()[0].text(); got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}
 }
@@ -79,24 +80,24 @@ func TestAdviceOfGPUs(t *testing.T) {
 	}
 	const played, qemu = "emulated: true\nemulator: softmetal\n", "emulated: true\nemulator: qemu\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"a faster GPU", products(1000), "Here: a by metal-tiles, with the GPU, cold cache"},
-		{"a slower GPU", products(4000), "Here: a by x, with 2 threads, cold cache"},
-		{"a faster GPU that is played", played + products(1000), "Here: a by x, with 2 threads, cold cache"},
-		{"a slower GPU that is played", played + products(4000), "Here: a by x, with 2 threads, cold cache"},
+		{"a faster GPU", products(1000), "metal-tiles is the fastest kernel of a here, 2.0 times ahead of x. It takes 1.00 µs ±0 % for 64×64 by metal-tiles with the GPU, cold cache."},
+		{"a slower GPU", products(4000), "x is the fastest kernel of a here, 2.0 times ahead of metal-tiles. It takes 2.00 µs ±0 % for 64×64 by x with 2 threads, cold cache."},
+		{"a faster GPU that is played", played + products(1000), "x is the fastest kernel of a here. It takes 2.00 µs ±0 % for 64×64 by x with 2 threads, cold cache."},
+		{"a slower GPU that is played", played + products(4000), "x is the fastest kernel of a here. It takes 2.00 µs ±0 % for 64×64 by x with 2 threads, cold cache."},
 		{"only a GPU that is played", played + product("metal-tiles", "", 1000), "No advice: softmetal emulated"},
 		{"an emulated processor", qemu + products(1000), "No advice: qemu emulated"},
-		{"models on a faster GPU", models(1000), "Here: m by metal-tiles with the GPU"},
-		{"models on a slower GPU", models(4000), "Here: m by x with 2 threads"},
-		{"models on a faster GPU that is played", played + models(1000), "Here: m by x with 2 threads"},
+		{"models on a faster GPU", models(1000), "m makes 1.00 M tok/s here (±? in tg8 by metal-tiles with the GPU)."},
+		{"models on a slower GPU", models(4000), "m makes 500 k tok/s here (±? in tg8 by x with 2 threads)."},
+		{"models on a faster GPU that is played", played + models(1000), "m makes 500 k tok/s here (±? in tg8 by x with 2 threads)."},
 		{"models on nothing else", played + model("engine=metal/variant=metal-tiles", "", 1000), "No advice: softmetal emulated"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newDigest(fixture(t, []byte(c.text))).screens()[0]
-			if !strings.HasPrefix(s.Advice, c.want) {
-				t.Errorf("advice %q, want %q", s.Advice, c.want)
+			if !strings.HasPrefix(s.text(), c.want) {
+				t.Errorf("advice %q, want %q", s.text(), c.want)
 			}
-			if by := s.Sheet.Rows[0][1].Text; !strings.Contains(c.want, " by "+by) && strings.HasPrefix(c.want, "Here") {
-				t.Errorf("the table begins with %q, the advice is %q", by, s.Advice)
+			if by := s.Sheet.Rows[0][1].Text; !strings.Contains(c.want, " by "+by+" ") && !strings.HasPrefix(c.want, "No advice") {
+				t.Errorf("the table begins with %q, the advice is %q", by, s.text())
 			}
 		})
 	}
@@ -104,9 +105,11 @@ func TestAdviceOfGPUs(t *testing.T) {
 
 func TestBoundText(t *testing.T) {
 	for roof, want := range map[float64]string{
-		120: "at 120.0 %: more than the reading loop, which was disturbed or found less of them in a cache", 75: "memory-bound: at 75.0 %", 20: "not memory-bound: at 20.0 %",
+		120: "It reads its weights at 120.0 % of what reading alone reaches: the reading loop was disturbed, or found less of them in a cache.",
+		75:  "It is bound by memory: it reads its weights at 75.0 % of what reading alone reaches.",
+		20:  "It is not bound by memory: it reads its weights at 20.0 % of what reading alone reaches.",
 	} {
-		if got := boundText(roof, "at %s"); got != want {
+		if got := boundText(roof, ""); got != want {
 			t.Errorf("%v: %q, want %q", roof, got, want)
 		}
 	}
@@ -118,7 +121,7 @@ func TestFirstScreenOrder(t *testing.T) {
 	text := rankedFormats() + "# warning: this is a virtual machine\n# warning: a CPU was busy\n"
 	page := renderAll(t, text)
 	at := 0
-	for _, want := range []string{`<h1>onebit · Some CPU`, `class="advice">Here: b by x`, `class="grave">a CPU was busy`, "Formats, ranked", "<summary>2 warnings", "this is a virtual machine"} {
+	for _, want := range []string{`<h1>onebit · Some CPU`, `class="verdict">b is the fastest format here`, `class="figure">1.00 µs`, "Formats, ranked", `class="grave">a CPU was busy`, "<summary>2 warnings", "this is a virtual machine"} {
 		i := strings.Index(page[at:], want)
 		if i < 0 {
 			t.Fatalf("the page lacks %q, or has it too early", want)
@@ -158,7 +161,7 @@ func TestPictureIsTheVerdicts(t *testing.T) {
 	if f == nil || len(f.panels) != 1 || len(f.panels[0]) != 1 {
 		t.Fatalf("the picture is %+v, want one panel", f)
 	}
-	for _, said := range []string{screens[0].Advice, f.reading, f.heading} {
+	for _, said := range []string{screens[0].text(), f.reading, f.heading} {
 		if !strings.Contains(said, "with 2 threads, cold cache") {
 			t.Errorf("not about the verdict's condition: %q", said)
 		}
@@ -196,11 +199,11 @@ func TestFirstScreenMedian(t *testing.T) {
 	d := newDigest(fixture(t, []byte("BenchmarkMatVec/format=f/variant=v/rows=2/cols=2/threads=1/cache=cold 1 5 ns/op 20 %roof 0.001 nmse\n"+
 		"BenchmarkMatVec/format=f/variant=v/rows=4/cols=2/threads=1/cache=cold 1 9 ns/op 60 %roof 0.003 nmse\n")))
 	all := d.screens()
-	if len(all) != 1 || !strings.Contains(all[0].Advice, "at 40.0 % (median)") {
+	if len(all) != 1 || !strings.Contains(all[0].text(), "at 40.0 % (median)") {
 		t.Fatalf("%d screens, the first %+v", len(all), all)
 	}
-	if row := all[0].Sheet.Rows[0]; row[len(row)-1].Text != "0.002" {
-		t.Errorf("%+v, want an nmse of 0.002", row)
+	if row := all[0].Sheet.Rows[0]; row[len(row)-1].Text != "−27 dB" {
+		t.Errorf("%+v, want an nmse of 0.002 in dB", row)
 	}
 }
 

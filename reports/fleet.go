@@ -41,10 +41,9 @@ type lineup struct {
 // weights not in a cache.
 type place struct {
 	placed
-	member    *member
-	panel     panel
-	standings []*standing // by shape
-	missing   string      // why nothing was timed; "" if it was
+	member  *member
+	panel   panel
+	missing string // why nothing was timed; "" if it was
 }
 
 // Why a machine has no time for some work.
@@ -276,9 +275,8 @@ func (l *lineup) fill(members []*member) {
 				over = append(over, s)
 			}
 		}
-		best, ok := fastestOver(l.subject, over)
-		if ok && len(over) == len(l.shapes) {
-			p.placed, p.standings, p.missing = best, over, ""
+		if all := placeOver(l.subject, over); len(all) > 0 && len(over) == len(l.shapes) {
+			p.placed, p.missing = all[0], ""
 		} else if len(ran[i]) > 0 {
 			p.missing = "other shapes"
 		}
@@ -337,7 +335,7 @@ func (p *place) whyNot(contender string) string {
 	case p.member.res.Lacks(variantOf(contender)):
 		return unavailable
 	case slices.ContainsFunc(p.member.res.Failures, func(f bench.Failure) bool {
-		return f.Name.Get(names.Variant) == variantOf(contender) && names.SubjectOf(f.Name) == p.tasks[0].subject
+		return f.Name.Get(names.Variant) == variantOf(contender) && names.SubjectOf(f.Name) == p.over[0].task.subject
 	}):
 		return wrongResult
 	}
@@ -397,7 +395,7 @@ func (s share) text() string { return bench.UnitOf(bench.PctRoof).Format(s.perce
 // share is the middle one of a contender's shares over the shapes.
 func (p *place) share(contender string) (s share, ok bool) {
 	var values []float64
-	for _, standing := range p.standings {
+	for _, standing := range p.over {
 		c := standing.find(contender)
 		if c == nil {
 			continue

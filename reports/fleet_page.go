@@ -52,7 +52,7 @@ func (f *fleet) writePage(w io.Writer, drawn drawing, plots string) error {
 	p := page{
 		shell:           newShell(f.title(), f.subtitle()),
 		ProblemsHeading: f.problemsHeading(), Doubts: f.doubts(), Grave: f.grave(),
-		Screens: []screen{{Advice: f.advice(), Sheet: f.bestSheet()}}, Kernels: "Case by case",
+		Screens: []screen{{Verdict: f.advice(), Sheet: f.bestSheet()}}, Kernels: "Case by case",
 		Noise: f.noiseLine(), NoiseLine: f.noiseLine(), Glossary: f.glossary(), Tables: f.pageTables(), Raw: f.rawText(),
 	}
 	for _, s := range []*sheet{f.codeSheet(), f.machinesSheet()} {

@@ -184,14 +184,14 @@ func (l *lineup) champions() []string {
 // leaders are a machine's best variant and those that lead or tie on most of the shapes.
 func (p *place) leaders() []string {
 	leads := make(map[string]int)
-	for _, s := range p.standings {
+	for _, s := range p.over {
 		for _, c := range s.leaders() {
 			leads[c.contender]++
 		}
 	}
 	all := []string{p.contender}
-	for _, name := range rivals(p.standings) {
-		if name != p.contender && 2*leads[name] > len(p.standings) {
+	for _, name := range rivals(p.over) {
+		if name != p.contender && 2*leads[name] > len(p.over) {
 			all = append(all, name)
 		}
 	}
@@ -354,7 +354,7 @@ func (l *lineup) placeOf(m *member) *place {
 
 // codeCell is what a variant reaches on a machine.
 func (p *place) codeCell(contender string) sheetCell {
-	if p.missing != "" || !slices.ContainsFunc(p.standings, func(s *standing) bool { return s.find(contender) != nil }) {
+	if p.missing != "" || !slices.ContainsFunc(p.over, func(s *standing) bool { return s.find(contender) != nil }) {
 		return sheetCell{Text: p.whyNot(contender)}
 	}
 	s, ok := p.share(contender)
@@ -372,7 +372,7 @@ func (l *lineup) contenders(most int) []string {
 		if p.member.emulated() {
 			continue
 		}
-		for _, name := range rivals(p.standings) {
+		for _, name := range rivals(p.over) {
 			if score[name] == 0 {
 				all = append(all, name)
 			}
@@ -401,7 +401,7 @@ func (l *lineup) leastTime(contender string) (least float64, ok bool) {
 }
 
 // largest is the standing at the largest shape.
-func (p *place) largest() *standing { return p.standings[len(p.standings)-1] }
+func (p *place) largest() *standing { return p.over[len(p.over)-1] }
 
 // doubts are those of all machines; what several say alike becomes one.
 func (f *fleet) doubts() []doubt {

@@ -180,7 +180,7 @@ func (l *lineup) json() jsonWork {
 			for _, q := range level {
 				place.Fastest = place.Fastest || q == p
 			}
-			for _, name := range rivals(p.standings) {
+			for _, name := range rivals(p.over) {
 				if s, ok := p.share(name); ok {
 					place.Variants[name] = jsonShare{s.percent, s.of}
 				}

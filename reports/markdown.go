@@ -24,7 +24,7 @@ func WriteMarkdown(w io.Writer, res *bench.Results) error {
 		b.WriteString(markdown(s) + "\n\n")
 	}
 	for _, s := range d.screens() {
-		b.WriteString("**" + markdown(s.Advice) + "**\n\n")
+		b.WriteString("**" + markdown(s.Verdict) + "** " + markdown(strings.TrimSpace(strings.TrimPrefix(s.text(), s.Verdict))) + "\n\n")
 		s.Sheet.writeMarkdown(&b)
 	}
 	writeMarkdownProblems(&b, problemsHeading(len(res.Failures), len(d.warnings())), res.Failures, d.doubts())

@@ -29,6 +29,7 @@ type sheetCell struct {
 	Text, Remark string        // Remark is less important: a spread, a share
 	Best         bool          // whether nothing in this column, under this condition, is better
 	Mark         template.HTML // of a contender
+	Bar          *timeBar      // nil if there is none; Text is the same in blocks
 }
 
 // A field makes a column's cells from what a sheet's rows are about.

@@ -20,8 +20,9 @@ func init() {
 
 // TableOptions shape a terminal table.
 type TableOptions struct {
-	Width int // columns of the terminal; 0 means as wide as need be
-	Top   int // variants per setting; 0 means 3, or a summary if there are many tasks; negative means all
+	Width int  // columns of the terminal; 0 means as wide as need be
+	Top   int  // variants per setting; 0 means 3, or a summary if there are many tasks; negative means all
+	Brief bool // whether what has a ranking is shown by that alone
 }
 
 // WriteTable writes what a person at a terminal wants first: for each task and condition the fastest
@@ -37,17 +38,21 @@ func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
 	if top == 0 {
 		top = 3
 	}
+	screens := d.screens()
+	brief := opt.Brief && len(screens) > 0
 	var b strings.Builder
-	for _, m := range d.models {
-		d.writeModel(&b, m, opt)
-	}
-	for _, m := range d.matrices() {
-		if summed {
-			writeAligned(&b, summaryColumns(m), opt.Width)
-		} else {
-			writeAligned(&b, d.standingColumns(m, top), opt.Width)
+	if !brief {
+		for _, m := range d.models {
+			d.writeModel(&b, m, opt)
 		}
-		b.WriteByte('\n')
+		for _, m := range d.matrices() {
+			if summed {
+				writeAligned(&b, summaryColumns(m), opt.Width)
+			} else {
+				writeAligned(&b, d.standingColumns(m, top), opt.Width)
+			}
+			b.WriteByte('\n')
+		}
 	}
 	for _, base := range d.bases() {
 		if cases := d.ofBase(base); cases[0].contender == "" && !isCeiling(cases[0]) {
@@ -55,15 +60,21 @@ func WriteTable(w io.Writer, res *bench.Results, opt TableOptions) error {
 			b.WriteByte('\n')
 		}
 	}
-	for _, s := range d.screens() {
+	for _, s := range screens {
+		writeWrapped(&b, "", s.text(), opt.Width)
+		b.WriteByte('\n')
 		writeAligned(&b, s.Sheet.textColumns(), opt.Width)
-		writeWrapped(&b, "", s.Advice, opt.Width)
 		b.WriteByte('\n')
 	}
-	if summed {
+	if summed && !brief {
 		writeWrapped(&b, "", summaryText, opt.Width)
 	}
 	d.writeRemarks(&b, opt.Width)
+	for _, s := range screens {
+		if next := s.Next.text(); next != "" {
+			writeWrapped(&b, "", next, opt.Width)
+		}
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

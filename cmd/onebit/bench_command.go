@@ -81,7 +81,7 @@ func arguments(flags *pflag.FlagSet) (words []string) {
 			value = strings.Join(list.GetSlice(), ",")
 		}
 		switch {
-		case flag.Name == "output" || flag.Name == "json" || flag.Name == "host":
+		case flag.Name == "output" || flag.Name == "json" || flag.Name == "all" || flag.Name == "host":
 		case flag.NoOptDefVal == "":
 			words = append(words, "--"+flag.Name, value)
 		case value == flag.NoOptDefVal: // as --short, which needs no value

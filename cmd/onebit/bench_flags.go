@@ -58,6 +58,8 @@ type benchFlags struct {
 	llamaArgs  string
 
 	allVariants bool
+
+	all bool // whether to print more than the ranking
 }
 
 // again reports whether this process measures what another one has before.

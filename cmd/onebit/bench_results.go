@@ -48,7 +48,7 @@ func (f *benchFlags) printResults(w io.Writer, results *bench.Results) error {
 	if f.json {
 		return reports.WriteJSON(w, results)
 	}
-	opt := reports.TableOptions{Width: terminalWidth(w)}
+	opt := reports.TableOptions{Width: terminalWidth(w), Brief: !f.all && f.filter == ""}
 	if bench.FilterNames(f.filter, "/"+names.Variant) {
 		opt.Top = -1 // what was asked for by name is shown, however slow
 	}

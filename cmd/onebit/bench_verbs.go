@@ -149,6 +149,7 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.filter, "filter", "", "measure only the cases that match `EXPR` (default: "+usual+")")
 	flags.BoolVar(&f.short, "short", false, short)
 	flags.BoolVar(&f.list, "list", false, "print the names of the cases that would be measured, and those that can't be here, with the reason")
+	flags.BoolVar(&f.all, "all", false, "print the fastest variants of each shape, threads and cache too, as with --filter")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of tables")
 	flags.IntVar(&f.count, "count", 0, "samples of each case in all processes (default: what the time allows, up to 12)")
 	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: what the time allows)")
