@@ -12,13 +12,6 @@ import (
 	"onebit/kernels"
 )
 
-// The machines that variants were timed on, docs/measurements/kernels-q1.md.
-var (
-	xeon = cpu.Machine{Vendor: "GenuineIntel", Family: 6}
-	zen4 = cpu.Machine{Vendor: "AuthenticAMD", Family: 0x19}
-	zen5 = cpu.Machine{Vendor: "AuthenticAMD", Family: 0x1a}
-)
-
 // TestQ1Best expects the choice that was measured, on machines with less and less.
 func TestQ1Best(t *testing.T) {
 	for _, m := range []struct {
