@@ -3,8 +3,6 @@
 package kernels_test
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	"onebit/formats"
@@ -65,30 +63,6 @@ func TestTwoBitBest(t *testing.T) {
 			if v, err := kernels.BestFor(name, kernels.Q8Per32, xeon.With(features)); err != nil || v.Name != want {
 				t.Errorf("%s under q8_32 with %v: %v, error %v, want %s", name, features, v, err, want)
 			}
-		}
-	}
-}
-
-// TestAMXIsAskedFor expects no variant for tiles to be chosen, which nobody has timed,
-// where there is all that the CPU could have.
-func TestAMXIsAskedFor(t *testing.T) {
-	var formats []string
-	for _, v := range kernels.Variants() {
-		if v.ISA != kernels.AMX {
-			continue
-		}
-		formats = append(formats, v.Format.Name)
-		best, err := kernels.BestFor(v.Format.Name, v.Scheme, xeon.With(kernels.AMX.Requires|kernels.AVXVNNI.Requires))
-		if err != nil || best.ISA == kernels.AMX {
-			t.Errorf("%s/%s: %v, error %v", v.Format.Name, v.Scheme, best, err)
-		}
-		if missing := v.AvailableOn(kernels.AVX512VNNI.Requires); missing == nil || !strings.Contains(missing.Error(), "amxtile, amxint8") {
-			t.Errorf("%v without tiles: %v", v, missing)
-		}
-	}
-	for _, want := range []string{"i2_s", "i2_s_arm", "i2_s_x4", "ternary_u32", "tq1_0", "tq2_0", "q2_0", "q2_0_g128", "pq2_0", "q1_0_g128"} {
-		if !slices.Contains(formats, want) {
-			t.Errorf("%s has no variant for tiles", want)
 		}
 	}
 }

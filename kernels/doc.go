@@ -8,7 +8,6 @@
 //	             Lookup, chosen for this machine by Best
 //	Layout       how the weights lie in memory: Native (the file's bytes) or packed
 //	Matrix       a weight matrix in a layout, made by Variant.Pack
-//	Arena        memory in huge pages for the packed matrices of a model
 //	Scheme       of the activations: f32, q8_row, q8_128, q8_32
 //	Activations  the quantized columns of one submission
 //	Order        the arrangement of quantized activations that a kernel wants
@@ -87,7 +86,6 @@
 //	kernels-q1.md       q1_0_g128 on amd64: bit planes, look-ups, native rows, batches
 //	kernels-twobit.md   the 2-bit formats on amd64: one column, batches
 //	kernels-heads.md    float formats, q8_0, q6_k
-//	amx.md              batches on tiles, which nobody has timed
 //	kernels-neon.md     instructions of the arm64 kernels, which nobody has timed
 //	kernels-memory.md   packing, two threads, fetching weights ahead
 //	threads.md          how many threads, more than CPUs, beside others

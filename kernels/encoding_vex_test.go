@@ -15,14 +15,11 @@ import (
 // Instructions in the VEX encoding that Go's assembler lacks are bytes:
 //
 //	BYTE $0xc4; BYTE $0xe2; … // VPDPBUSD Y12, Y11, Y6
-//	BYTE $0xc4; BYTE $0xe2; … // TILELOADD 4096(R10)(DI*1), TMM6
 var (
 	byteLine    = regexp.MustCompile(`(?m)^[ \t]*BYTE[^/\n]*(?://[ \t]*(.*?)[ \t]*)?$`)
 	byteLiteral = regexp.MustCompile(`BYTE[ \t]+\$0x([0-9a-f]{2})`)
 	// objdump's "0:	c4 e2 7d 50 d1 	{vex} vpdpbusd %ymm1,%ymm0,%ymm2"
 	decodedLine = regexp.MustCompile(`(?m)^ *[0-9a-f]+:\t[0-9a-f ]+\t(?:\{vex\} )?([a-z0-9]+) *(.*?) *$`)
-	// "0x1000(%r10,%rdi,1)"
-	decodedAddress = regexp.MustCompile(`(?:0x([0-9a-f]+))?\(%([a-z0-9]+)(?:,%([a-z0-9]+),([1248]))?\)`)
 )
 
 // TestVEXEncodings compares what GNU objdump makes of every BYTE line with the
@@ -92,32 +89,8 @@ func disassemble(t *testing.T, code []byte) []string {
 	}
 	var decoded []string
 	for _, m := range decodedLine.FindAllStringSubmatch(string(out), -1) {
-		operands := decodedAddress.ReplaceAllStringFunc(m[2], func(s string) string { return address(t, s) })
-		operands = strings.NewReplacer("%ymm", "Y", "%tmm", "TMM", ",", ", ").Replace(operands)
+		operands := strings.NewReplacer("%ymm", "Y", ",", ", ").Replace(m[2])
 		decoded = append(decoded, strings.TrimSpace(strings.ToUpper(m[1])+" "+operands))
 	}
 	return decoded
-}
-
-// address returns objdump's as Go writes it.
-func address(t *testing.T, s string) string {
-	m := decodedAddress.FindStringSubmatch(s)
-	register := func(name string) string { // r10: R10, rax: AX
-		if name[1] < 'a' {
-			return strings.ToUpper(name)
-		}
-		return strings.ToUpper(name[1:])
-	}
-	out := "(" + register(m[2]) + ")"
-	if m[1] != "" {
-		disp, err := strconv.ParseUint(m[1], 16, 32)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = strconv.FormatUint(disp, 10) + out
-	}
-	if m[3] != "" {
-		out += "(" + register(m[3]) + "*" + m[4] + ")"
-	}
-	return out
 }

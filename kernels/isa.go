@@ -27,13 +27,11 @@ var (
 	AVXVNNI    = &ISA{Name: "avxvnni", Arch: "amd64", Requires: AVX2.Requires | cpu.AVXVNNI, rank: 3}
 	AVX512     = &ISA{Name: "avx512", Arch: "amd64", Requires: AVX2.Requires | cpu.AVX512F | cpu.AVX512BW | cpu.AVX512DQ | cpu.AVX512VL, rank: 4}
 	AVX512VNNI = &ISA{Name: "avx512vnni", Arch: "amd64", Requires: AVX512.Requires | cpu.AVX512VNNI, rank: 5}
-	// AMX has no rank of its own: nobody has timed a variant for it.
-	AMX = &ISA{Name: "amx", Arch: "amd64", Requires: AVX512VNNI.Requires | cpu.AMXTile | cpu.AMXInt8, rank: AVX512VNNI.rank}
 )
 
 // ISAs returns every level, those of other architectures too.
 func ISAs() []*ISA {
-	return []*ISA{Go, NEON, NEONDot, NEONI8MM, AVX2, AVXVNNI, AVX512, AVX512VNNI, AMX}
+	return []*ISA{Go, NEON, NEONDot, NEONI8MM, AVX2, AVXVNNI, AVX512, AVX512VNNI}
 }
 
 // Foreign returns an error that names the architecture, if isa belongs to

@@ -77,7 +77,8 @@ func (m *Matrix) CopyTo(data []byte) *Matrix {
 // Pack lays t out for v. Packed layouts get memory of their own, in huge
 // pages outside the garbage collector's heap, and are filled by pool's
 // workers (nil: by the caller alone); the result must be closed. A native
-// matrix aliases t.Data. Many small matrices are faster to read from an [Arena].
+// matrix aliases t.Data. Many small matrices are faster to read where they lie
+// side by side in huge pages: see [Variant.PackInto].
 func (v *Variant) Pack(t *formats.Tensor, pool *Pool) (*Matrix, error) {
 	if v.Layout.PackedBytes == nil {
 		return v.PackInto(nil, t, pool)

@@ -32,7 +32,7 @@ var described = map[string][]struct {
 		{"Alder Lake", xeon.With(kernels.AVXVNNI.Requires)},
 		{"Skylake-X", xeon.With(kernels.AVX512.Requires)},
 		{"Ice Lake", xeon.With(kernels.AVX512VNNI.Requires)},
-		{"Sapphire Rapids", xeon.With(kernels.AMX.Requires | cpu.AVXVNNI)},
+		{"Sapphire Rapids", xeon.With(kernels.AVX512VNNI.Requires | cpu.AVXVNNI)},
 		{"Zen 4", zen4.With(kernels.AVX512VNNI.Requires)},
 		{"Zen 5", zen5.With(kernels.AVX512VNNI.Requires | cpu.AVXVNNI)},
 	},
@@ -57,8 +57,6 @@ var kept = []struct{ variant, why string }{
 	{`/reference/`, "the oracle of errors"},
 	{`/scalar/`, "the specification that others equal"},
 	{`/unrolled/`, "branchless Go, as the seeds ask"},
-	{`/amx-int8/`, "asked for by name; no machine with tiles has timed it"},
-	{`^q1_0_g128/(avx2|avxvnni)/`, "bit planes, behind the look-up wherever they were timed"},
 }
 
 // functions says which variants functions are for: by folder and beginning of the name,

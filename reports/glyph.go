@@ -84,7 +84,7 @@ func square(text string, r role) legendEntry {
 var (
 	familyColors = map[string]int{
 		"reference": 7, "scalar": 4, "unrolled": 3,
-		"avx2": 0, "avxvnni": 2, "avx512": 6, "avx512vnni": 1, "amx": 7,
+		"avx2": 0, "avxvnni": 2, "avx512": 6, "avx512vnni": 1,
 		"neon": 0, "neondot": 2, "neoni8mm": 1, "metal": 6, "llama": 5,
 	}
 	layoutShapes = map[string]int{

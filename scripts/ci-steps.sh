@@ -182,10 +182,9 @@ machine_features() {
 	case $(uname -m) in
 	x86_64)
 		known="avx2:avx2 fma:fma f16c:f16c avx_vnni:avxvnni avx512f:avx512f avx512bw:avx512bw avx512dq:avx512dq
-			avx512vl:avx512vl avx512_vnni:avx512vnni avx512vbmi:avx512vbmi avx512_fp16:avx512fp16 avx512_bf16:avx512bf16
-			amx_tile:amxtile amx_int8:amxint8"
+			avx512vl:avx512vl avx512_vnni:avx512vnni avx512_bf16:avx512bf16"
 		;;
-	aarch64) known="asimd:neon asimddp:dotprod i8mm:i8mm asimdhp:fp16 bf16:bf16" ;;
+	aarch64) known="asimd:neon asimddp:dotprod i8mm:i8mm bf16:bf16" ;;
 	*) return 0 ;;
 	esac
 	for flag in $known; do
@@ -280,8 +279,8 @@ arm64() (
 	# shellcheck disable=SC2086 # lists of packages
 	{
 		on_arm64 cortex-a72 neon $some
-		on_arm64 neoverse-n1 neon,dotprod,fp16 $some
-		on_arm64 max neon,dotprod,i8mm,fp16,bf16,g++ ./metal $packages
+		on_arm64 neoverse-n1 neon,dotprod $some
+		on_arm64 max neon,dotprod,i8mm,bf16,g++ ./metal $packages
 	}
 )
 

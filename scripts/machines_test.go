@@ -171,7 +171,7 @@ func (all outcomes) read(events io.Reader) error {
 }
 
 // lacksFeatures matches what require.Skip logs of CPU features.
-var lacksFeatures = regexp.MustCompile(`\.go:\d+: (avx|fma|f16c|amx)\w*(,\w+)*: `)
+var lacksFeatures = regexp.MustCompile(`\.go:\d+: (avx|fma|f16c)\w*(,\w+)*: `)
 
 // differences lists the tests that came out otherwise there than here. Where features
 // are lacking, a skip that names them is none, nor are the subtests that it leaves out.

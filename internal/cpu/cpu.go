@@ -26,15 +26,10 @@ const (
 	AVX512DQ
 	AVX512VL
 	AVX512VNNI // EVEX-encoded VPDPBUSD
-	AVX512VBMI
-	AVX512FP16
 	AVX512BF16
-	AMXTile // tile registers, which the operating system lets this process use
-	AMXInt8 // TDPBSSD and its kin
 	NEON    // Advanced SIMD
 	DotProd // SDOT, UDOT
 	I8MM    // SMMLA
-	FP16    // half-precision arithmetic (FEAT_FP16)
 	BF16    // FEAT_BF16
 	Metal   // an Apple GPU
 
@@ -43,9 +38,8 @@ const (
 
 var names = [numFeatures]string{
 	"avx2", "fma", "f16c", "avxvnni",
-	"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vnni", "avx512vbmi", "avx512fp16", "avx512bf16",
-	"amxtile", "amxint8",
-	"neon", "dotprod", "i8mm", "fp16", "bf16",
+	"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vnni", "avx512bf16",
+	"neon", "dotprod", "i8mm", "bf16",
 	"metal",
 }
 

@@ -12,12 +12,3 @@ TEXT ·cpuid(SB), NOSPLIT, $0-24
 	MOVL CX, ecx+16(FP)
 	MOVL DX, edx+20(FP)
 	RET
-
-// func xcr0() uint64
-TEXT ·xcr0(SB), NOSPLIT, $0-8
-	XORL CX, CX
-	XGETBV
-	SHLQ $32, DX
-	ORQ  DX, AX
-	MOVQ AX, ret+0(FP)
-	RET

@@ -29,34 +29,16 @@ func features() Set {
 	add(x.HasAVX512DQ, AVX512DQ)
 	add(x.HasAVX512VL, AVX512VL)
 	add(x.HasAVX512VNNI, AVX512VNNI)
-	add(x.HasAVX512VBMI, AVX512VBMI)
-	add(x.HasAVX512F && hasAVX512FP16(), AVX512FP16)
 	add(x.HasAVX512BF16, AVX512BF16)
-	if x.HasAMXTile && x.HasOSXSAVE && tilesAreSaved() {
-		add(true, AMXTile)
-		add(x.HasAMXInt8, AMXInt8)
-	}
 	return s
 }
 
-// x/sys/cpu reports neither F16C nor AVX512-FP16, so CPUID is asked directly:
-// leaf 1, ECX bit 29 and leaf 7, EDX bit 23 (Intel SDM vol. 2A, CPUID). What
-// the operating system saves is covered by the AVX and AVX512F checks.
+// x/sys/cpu does not report F16C, so CPUID is asked directly: leaf 1, ECX bit 29
+// (Intel SDM vol. 2A, CPUID). What the operating system saves is covered by the
+// check of AVX.
 func hasF16C() bool {
 	_, _, ecx, _ := cpuid(1, 0)
 	return ecx>>29&1 != 0
-}
-
-func hasAVX512FP16() bool {
-	_, _, _, edx := cpuid(7, 0)
-	return edx>>23&1 != 0
-}
-
-// tilesAreSaved says whether the system saves tiles, by XCR0 bits 17 and 18, and lets
-// this process use them.
-func tilesAreSaved() bool {
-	const tiles = 3 << 17
-	return xcr0()&tiles == tiles && askForTiles()
 }
 
 // vendor is the name that CPUID leaf 0 gives, in EBX, EDX, ECX.
@@ -82,6 +64,3 @@ func family() int {
 //
 //go:noescape
 func cpuid(leaf, sub uint32) (eax, ebx, ecx, edx uint32)
-
-// xcr0 executes XGETBV with ECX = 0.
-func xcr0() uint64

@@ -12,9 +12,6 @@ func detect() Machine {
 	if cpu.ARM64.HasI8MM {
 		s |= I8MM
 	}
-	if cpu.ARM64.HasASIMDHP {
-		s |= FP16
-	}
 	if hasBF16() {
 		s |= BF16
 	}

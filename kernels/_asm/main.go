@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"onebit/kernels/_asm/amx"
 	"onebit/kernels/_asm/asm"
 	"onebit/kernels/_asm/attention"
 	"onebit/kernels/_asm/delta"
@@ -36,7 +35,6 @@ var generators = []generator{
 	{"heads", "float", float.Generate},
 	{"heads", "q6_k", q8.GenerateQ6_K},
 	{"heads", "q8_0", q8.GenerateQ8_0},
-	{"internal/amx", "amx", amx.Generate},
 	{"q1", "pack", pack.GenerateQ1},
 	{"q1", "q1", q1.Generate},
 	{"twobit", "pack", pack.GenerateTwoBit},

@@ -33,12 +33,6 @@ import (
 // here; under ONEBIT_REQUIRE=avx2,… a skip for lack of one of these is a failure.
 func Run(t *testing.T, v *kernels.Variant) {
 	Require(t, v)
-	Suite(t, v)
-}
-
-// Suite is Run for a variant whose instructions are executed, by whatever: an emulator
-// may know some that the CPU lacks.
-func Suite(t *testing.T, v *kernels.Variant) {
 	t.Run("threads and batches", func(t *testing.T) { threadsAndBatches(t, v) })
 	if require.Race {
 		return // one thread computes what follows

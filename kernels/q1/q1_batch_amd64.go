@@ -21,7 +21,7 @@ const (
 	// q1BatchPanels is how many panels share one expansion of the weights. Their
 	// sums and a block of them stay in the L1 cache.
 	q1BatchPanels = 8
-	q1StripRows   = 32 // at most
+	q1StripRows   = 2 * bitplanesRows
 )
 
 // q1PanelOrder has whole panels, one after the other, with −Σq of each block.
@@ -50,10 +50,10 @@ type q1Room struct {
 	_ [64]byte
 }
 
-// q1MatMul is matMul by the panels kernel of isa and, for columns that fill no
-// panel, its kernels for a few columns.
-func q1MatMul(isa *kernels.ISA, act kernels.Scheme, matVec kernels.MatVecFunc) kernels.MatMulFunc {
-	scaleStep, fewColumns := q1ScaleStep(act), q1FewColumns[isa]
+// q1MatMul is matMul by the panels kernel and, for columns that fill no
+// panel, the kernels for a few columns.
+func q1MatMul(act kernels.Scheme, matVec kernels.MatVecFunc) kernels.MatMulFunc {
+	scaleStep, fewColumns := q1ScaleStep(act), q1FewColumns
 	if act == kernels.Q8Per32 {
 		fewColumns = nil
 	}
@@ -61,7 +61,7 @@ func q1MatMul(isa *kernels.ISA, act kernels.Scheme, matVec kernels.MatVecFunc) k
 		c := 0
 		if len(fewColumns) == 0 && a.N >= q1PanelColumns || a.N >= q1PanelsFrom {
 			c = a.N / q1PanelColumns * q1PanelColumns
-			q1Batch(isa, dst, m, a, r0, r1, scaleStep)
+			q1Batch(dst, m, a, r0, r1, scaleStep)
 		}
 		for _, few := range fewColumns {
 			for ; a.N-c >= few.columns; c += few.columns {
@@ -108,10 +108,7 @@ type q1Columns struct {
 	kernel  q1ColumnsFunc
 }
 
-// q1FewColumns: 16 YMM registers have no room for the sums of two columns.
-var q1FewColumns = map[*kernels.ISA][]q1Columns{
-	kernels.AVX512VNNI: {{4, q1Columns4AVX512VNNI}, {2, q1Columns2AVX512VNNI}},
-}
+var q1FewColumns = []q1Columns{{4, q1Columns4AVX512VNNI}, {2, q1Columns2AVX512VNNI}}
 
 // run computes rows [r0, r1) of the columns from c on.
 func (k q1Columns) run(dst []float32, m *kernels.Matrix, a *kernels.Activations, c, r0, r1, scaleStep int) {
@@ -131,15 +128,9 @@ func q1ScaleStride(a *kernels.Activations) int {
 	return 4 * a.Groups
 }
 
-func q1Batch(isa *kernels.ISA, dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1, scaleStep int) {
+func q1Batch(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1, scaleStep int) {
 	blocks := m.Cols / 128
 	tileBytes := blocks * bitplanesBlock
-	// A strip is two registers of rows: two tiles, or the halves of one.
-	stripTiles, halfBytes := 1, 32
-	if isa == kernels.AVX512VNNI {
-		stripTiles = 2
-	}
-	stripRows := stripTiles * bitplanesRows
 	panelBytes := a.Stride / 128 * q1PanelBlock
 	x := a.In(q1PanelOrder)
 
@@ -150,37 +141,19 @@ func q1Batch(isa *kernels.ISA, dst []float32, m *kernels.Matrix, a *kernels.Acti
 		from, columns := first*q1PanelColumns, panels*q1PanelColumns
 		in := x[first*panelBytes:][:panels*panelBytes]
 		scales, scaleStride := q1Scales(a, from, columns), q1ScaleStride(a)
-		for r := r0; r < r1; r += stripRows {
-			n := min(stripTiles, (r1-r+bitplanesRows-1)/bitplanesRows)
+		for r := r0; r < r1; r += q1StripRows {
+			n := min(2, (r1-r+bitplanesRows-1)/bitplanesRows)
 			data := m.Data[r/bitplanesRows*tileBytes:][:n*tileBytes]
-			next := halfBytes
-			if stripTiles == 2 {
-				next = (n - 1) * tileBytes // 0: the last tile twice
-			}
-			y := scratch.y[:columns*stripRows]
+			next := (n - 1) * tileBytes // 0: the last tile twice
+			y := scratch.y[:columns*q1StripRows]
 			clear(y)
-			q1PanelsOf(isa, a.Scheme, &y[0], &data[0], next, &in[0], panelBytes, scales, scaleStride, scaleStep, blocks, panels, &scratch.codes[0])
-			tiles.Store(dst, m.Rows, from, columns, r, min(stripRows, r1-r), y, stripRows, 0)
+			// A call through a variable would move the scratch space to the heap.
+			if a.Scheme == kernels.Q8Per32 {
+				q1Panels32AVX512VNNI(&y[0], &data[0], next, &in[0], panelBytes, scales, scaleStride, scaleStep, blocks, panels, &scratch.codes[0])
+			} else {
+				q1Panels128AVX512VNNI(&y[0], &data[0], next, &in[0], panelBytes, scales, scaleStride, scaleStep, blocks, panels, &scratch.codes[0])
+			}
+			tiles.Store(dst, m.Rows, from, columns, r, min(q1StripRows, r1-r), y, q1StripRows, 0)
 		}
-	}
-}
-
-// q1PanelsOf calls the kernel of isa for a scheme. A call through a variable would move the
-// scratch space to the heap.
-func q1PanelsOf(isa *kernels.ISA, act kernels.Scheme, y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride, scaleStep, blocks, panels int, codes *byte) {
-	per32 := act == kernels.Q8Per32
-	switch {
-	case isa == kernels.AVX2 && per32:
-		q1Panels32AVX2(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
-	case isa == kernels.AVX2:
-		q1Panels128AVX2(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
-	case isa == kernels.AVXVNNI && per32:
-		q1Panels32AVXVNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
-	case isa == kernels.AVXVNNI:
-		q1Panels128AVXVNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
-	case per32:
-		q1Panels32AVX512VNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
-	default:
-		q1Panels128AVX512VNNI(y, data, nextRows, x, panelStride, scales, scaleStride, scaleStep, blocks, panels, codes)
 	}
 }

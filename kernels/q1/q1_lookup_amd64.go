@@ -124,9 +124,9 @@ var q1NibbleLookup = q1Lookup{
 	q1NibblesTogether, q1Tables, q1LookupColumns, q1NibbleTaskRows, 5,
 }
 
-// The look-up with AVX2 is ahead of bit planes with AVX-VNNI too (28.6 against
-// 19.2 GB/s from L2), hence its preference. With AVX-512 bit planes win from
-// four columns on, unless q1PrefersLookups.
+// The look-up with AVX2 was ahead of bit planes with AVX-VNNI too (28.6 against
+// 19.2 GB/s from L2): these are gone, and it is what AVX-VNNI has, hence its
+// preference. With AVX-512 bit planes win from four columns on, unless q1PrefersLookups.
 func init() {
 	q1NibbleLookup.register(kernels.AVX2, 14, nil)
 	q1WordLookup.register(kernels.AVX512, 4, q1PrefersLookups)

@@ -34,7 +34,7 @@ type q1NativeColumns struct {
 	kernel  q1NativeColumnsFunc
 }
 
-// q1NativeFewAVX512VNNI: AVX2 and AVX-VNNI have too few registers, as for q1FewColumns.
+// q1NativeFewAVX512VNNI: 16 YMM registers have no room for the sums of two columns.
 var q1NativeFewAVX512VNNI = []q1NativeColumns{
 	{4, q1NativeColumns4AVX512VNNI}, {3, q1NativeColumns3AVX512VNNI}, {2, q1NativeColumns2AVX512VNNI},
 }
@@ -93,7 +93,7 @@ func q1NativePrefersLookups(m cpu.Machine) int {
 // as bit planes; kernel is for columns that fill no panel.
 func multipliesStrips(v *kernels.Variant, kernel bitplanesFunc) {
 	v.BatchOrder, v.BatchFrom = q1PanelOrder, q1NativePanelsFrom
-	v.MatMul = q1NativeMatMul(bitplanesTiles, q1PackRoom, q1MatMul(v.ISA, v.Scheme, bitplanesMatVec(v.Scheme, kernel, nil)))
+	v.MatMul = q1NativeMatMul(bitplanesTiles, q1PackRoom, q1MatMul(v.Scheme, bitplanesMatVec(v.Scheme, kernel, nil)))
 }
 
 // q1NativeMatVec is matVec by a kernel that takes lanes rows together. Rows

@@ -83,32 +83,6 @@ func q1Bitplanes32AVX512VNNI(dst *float32, data *byte, q *int8, scales *float32,
 //go:noescape
 func q1NativeAVX512VNNI(dst *float32, data *byte, stride int, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, tiles int, skip int)
 
-// q1Bitplanes128AVXVNNI multiplies tiles of the layout bitplanes with one column
-// whose scale is that of 128 columns or, if scaleStep is 0 and not 4, of the row:
-//
-//	for i := range rows {
-//		dst[i] = 0
-//		for b := range blocks {
-//			S := int32(0)
-//			for k := range 128 {
-//				S += (2*bit(i, 128*b+k) - 1) * q[128*b+k]
-//			}
-//			dst[i] += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))
-//		}
-//	}
-//
-// sums holds the sum of every 32 q.
-//
-//go:noescape
-func q1Bitplanes128AVXVNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
-
-// q1Bitplanes32AVXVNNI is q1Bitplanes128AVXVNNI for a column under q8_32: what a block adds
-// is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is
-// the first. scaleStep is 32.
-//
-//go:noescape
-func q1Bitplanes32AVXVNNI(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
-
 // q1NativeAVXVNNI multiplies tiles of rows with one column, whose scale is that of 128
 // columns or, if scaleStep is 0 and not 4, of the row. A tile is as many rows as a
 // register has lanes; a row is stride bytes:
@@ -131,32 +105,6 @@ func q1Bitplanes32AVXVNNI(dst *float32, data *byte, q *int8, scales *float32, sc
 //
 //go:noescape
 func q1NativeAVXVNNI(dst *float32, data *byte, stride int, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, tiles int, skip int)
-
-// q1Bitplanes128AVX2 multiplies tiles of the layout bitplanes with one column
-// whose scale is that of 128 columns or, if scaleStep is 0 and not 4, of the row:
-//
-//	for i := range rows {
-//		dst[i] = 0
-//		for b := range blocks {
-//			S := int32(0)
-//			for k := range 128 {
-//				S += (2*bit(i, 128*b+k) - 1) * q[128*b+k]
-//			}
-//			dst[i] += float32(float32(scale(i, b)*scales[b*scaleStep/4]) * float32(S))
-//		}
-//	}
-//
-// sums holds the sum of every 32 q.
-//
-//go:noescape
-func q1Bitplanes128AVX2(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
-
-// q1Bitplanes32AVX2 is q1Bitplanes128AVX2 for a column under q8_32: what a block adds
-// is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is
-// the first. scaleStep is 32.
-//
-//go:noescape
-func q1Bitplanes32AVX2(dst *float32, data *byte, q *int8, scales *float32, scaleStep int, sums *int32, blocks int, rows int)
 
 // q1NativeAVX2 multiplies tiles of rows with one column, whose scale is that of 128
 // columns or, if scaleStep is 0 and not 4, of the row. A tile is as many rows as a
@@ -378,61 +326,3 @@ func q1Panels128AVX512VNNI(y *float32, data *byte, nextRows int, x *int8, panelS
 //
 //go:noescape
 func q1Panels32AVX512VNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
-
-// q1Panels128AVXVNNI multiplies a strip of two registers of rows of the layout bitplanes,
-// the second nextRows bytes behind the first, with panels of 8 columns. y has a strip
-// for each column:
-//
-//	for c := range 8 * panels {
-//		for i := range 2 * lanes {
-//			for b := range blocks {
-//				S := int32(0)
-//				for k := range 128 {
-//					S += (2*bit(i, 128*b+k) - 1) * q[c][128*b+k]
-//				}
-//				y[2*lanes*c+i] += float32(float32(scale(i, b)*scales[(c*scaleStride+b*scaleStep)/4]) * float32(S))
-//			}
-//		}
-//	}
-//
-// x has q in the order q1PanelOrder, a panel every panelStride bytes. codes has room for the bits of a strip's block as
-// bytes: 64 registers.
-//
-//go:noescape
-func q1Panels128AVXVNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
-
-// q1Panels32AVXVNNI is q1Panels128AVXVNNI for columns under q8_32: what a block adds is
-// float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is the
-// first of each column's. scaleStep is 32. codes has room for 72 registers.
-//
-//go:noescape
-func q1Panels32AVXVNNI(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
-
-// q1Panels128AVX2 multiplies a strip of two registers of rows of the layout bitplanes,
-// the second nextRows bytes behind the first, with panels of 8 columns. y has a strip
-// for each column:
-//
-//	for c := range 8 * panels {
-//		for i := range 2 * lanes {
-//			for b := range blocks {
-//				S := int32(0)
-//				for k := range 128 {
-//					S += (2*bit(i, 128*b+k) - 1) * q[c][128*b+k]
-//				}
-//				y[2*lanes*c+i] += float32(float32(scale(i, b)*scales[(c*scaleStride+b*scaleStep)/4]) * float32(S))
-//			}
-//		}
-//	}
-//
-// x has q in the order q1PanelOrder, a panel every panelStride bytes. codes has room for the bits of a strip's block as
-// bytes: 64 registers.
-//
-//go:noescape
-func q1Panels128AVX2(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)
-
-// q1Panels32AVX2 is q1Panels128AVX2 for columns under q8_32: what a block adds is
-// float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is the
-// first of each column's. scaleStep is 32. codes has room for 72 registers.
-//
-//go:noescape
-func q1Panels32AVX2(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride int, scaleStep int, blocks int, panels int, codes *byte)

@@ -67,7 +67,6 @@ func (f twoBitFormat) registerCodes64() {
 			panels := wide(arrangeRowsDwordsAVX2, row.blockCols)
 			v.BatchOrder = panels.order()
 			v.MatMul = codes64MatMul(panels, v.BatchOrder, f.codes, row)
-			kernels.Register(amxCodes64(v, f.codes, row))
 		}
 		kernels.Register(v)
 	}

@@ -51,7 +51,6 @@ func (f twoBitFormat) registerRows(a arrangement) {
 		if k.isa == kernels.AVX512VNNI {
 			v.BatchOrder, v.MatMul, v.Columns = tilesOrder, ternaryMatMul(tiles, tilesOrder), ternaryColumns
 			v.MatFew = byPieces(v.MatVec)
-			kernels.Register(amxRows(v, a.rows))
 		} else {
 			v.BatchOrder, v.MatMul = stripsOrder, k.strip.matMul(strips, stripsOrder)
 		}

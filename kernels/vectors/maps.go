@@ -83,17 +83,6 @@ func (v *Variant) Combine(dst []float32, a float32, x []float32, b float32, y []
 	}
 }
 
-// Sigmoid sets dst = 1/(1 + exp(-x)).
-func (v *Variant) Sigmoid(dst, x []float32) {
-	n, done := blocks(v.sigmoid != nil, len(dst), len(x))
-	if n > 0 {
-		v.sigmoid(&dst[0], &x[0], n)
-	}
-	for i := done; i < len(dst); i++ {
-		dst[i] = sigmoid(x[i])
-	}
-}
-
 func sigmoid(x float32) float32 { return 1 / (1 + math32.Exp(-x)) }
 
 // SiLU sets dst = x·sigmoid(x).

@@ -29,7 +29,6 @@ type loops struct {
 	mulAdd      func(dst, x, y *float32, n int)
 	mulShifted  func(dst, x, y *float32, shift float32, n int)
 	combine     func(dst *float32, a float32, x *float32, b float32, y *float32, n int)
-	sigmoid     func(dst, x *float32, n int)
 	silu        func(dst, x *float32, n int)
 	siluGrad    func(dst, grad, x *float32, n int)
 	squaredReLU func(dst, x *float32, n int)

@@ -76,15 +76,6 @@ func axpyAVX512(dst *float32, a float32, x *float32, n int)
 //go:noescape
 func scaleAVX512(dst *float32, a float32, x *float32, n int)
 
-// sigmoidAVX512 does n ≥ 1 blocks.
-//
-//	for i := range 32 * n {
-//		dst[i] = 1 / (1 + math32.Exp(-x[i]))
-//	}
-//
-//go:noescape
-func sigmoidAVX512(dst *float32, x *float32, n int)
-
 // siluAVX512 does n ≥ 1 blocks.
 //
 //	for i := range 32 * n {
@@ -246,15 +237,6 @@ func axpyAVX2(dst *float32, a float32, x *float32, n int)
 //
 //go:noescape
 func scaleAVX2(dst *float32, a float32, x *float32, n int)
-
-// sigmoidAVX2 does n ≥ 1 blocks.
-//
-//	for i := range 32 * n {
-//		dst[i] = 1 / (1 + math32.Exp(-x[i]))
-//	}
-//
-//go:noescape
-func sigmoidAVX2(dst *float32, x *float32, n int)
 
 // siluAVX2 does n ≥ 1 blocks.
 //

@@ -58,8 +58,6 @@ var operations = []operation{
 		func(x [4]float64) []float64 {
 			return []float64{float64(float32(a))*x[1] + float64(float32(b))*x[2]}
 		}, 4},
-	{"Sigmoid", 1, func(v *Variant, x [4][]float32) { v.Sigmoid(x[0], x[1]) },
-		func(x [4]float64) []float64 { return []float64{exactSigmoid(x[1])} }, 6},
 	{"SiLU", 1, func(v *Variant, x [4][]float32) { v.SiLU(x[0], x[1]) },
 		func(x [4]float64) []float64 { return []float64{x[1] * exactSigmoid(x[1])} }, 6},
 	{"SiLUGradient", 1, func(v *Variant, x [4][]float32) { v.SiLUGradient(x[0], x[1], x[2]) },

@@ -35,7 +35,7 @@ func Compile(pkg string, generate func(*Program)) (code, stubs []byte, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	compile := pass.Concat(pass.Compile, pass.FunctionPass(checkVEX), pass.InstructionPass(encodeVEX), pass.InstructionPass(encodeTiles))
+	compile := pass.Concat(pass.Compile, pass.FunctionPass(checkVEX), pass.InstructionPass(encodeVEX))
 	if err := compile.Execute(file); err != nil {
 		return nil, nil, err
 	}

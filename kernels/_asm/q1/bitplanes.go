@@ -24,9 +24,8 @@ const prefetchAhead = 2 << 10
 // kernels that gain by it.
 const prefetchFurther = 6 << 10
 
-// A bitplanesTarget is an instruction set. A row's sum lies in a dword lane,
-// so a tile of 16 rows is one ZMM register or two YMM.
-type bitplanesTarget interface {
+// A target is an instruction set. A row's sum lies in a dword lane.
+type target interface {
 	name() string
 	lanes() int // rows in a register
 	vector() reg.VecVirtual
@@ -36,16 +35,10 @@ type bitplanesTarget interface {
 	// [from, to) of the block, which load gives. minusSum holds −Σq of the
 	// same columns; without it sums lack that.
 	groupSum(constants any, load func(v int) reg.VecVirtual, q operand.Mem, from, to int, minusSum operand.Mem) reg.VecVirtual
-	// addShare adds to total the sums of 32 columns times the share that they have of
-	// a span. Either has 16 bits. sum is lost.
-	addShare(total, sum reg.VecVirtual, share operand.Mem)
-	// loadVector loads a register; loadRows one of 16-byte pieces of rows.
-	loadVector(m operand.Mem) reg.VecVirtual
+	// loadRows loads a register of 16-byte pieces of rows.
 	loadRows(m []operand.Mem) reg.VecVirtual
 	// mulBroadcast returns a times the float32 at m.
 	mulBroadcast(a reg.VecVirtual, m operand.Mem) reg.VecVirtual
-	// storeFirst stores a, register h of the tile, but for lanes from rows on.
-	storeFirst(rows reg.Register, h int, a reg.VecVirtual, m operand.Mem)
 	// storeLast stores a but for its first skip lanes.
 	storeLast(skip reg.Register, a reg.VecVirtual, m operand.Mem)
 }
@@ -56,15 +49,15 @@ const signature = "func(dst *float32, data *byte, q *int8, scales *float32, scal
 // loop over blocks.
 type tiles struct {
 	*asm.Program
-	t                                     bitplanesTarget
+	t                                     avx512vnni
 	data, q, scales, sums                 reg.Register // of the block in hand
 	scaleStep                             reg.Register
 	minusSum                              operand.Mem // stack
-	acc                                   []reg.VecVirtual
+	acc                                   reg.VecVirtual
 	dst, q0, scales0, sums0, rows, blocks reg.Register
 }
 
-func bitplanes128(p *asm.Program, t bitplanesTarget) {
+func bitplanes128(p *asm.Program, t avx512vnni) {
 	p.Func("q1Bitplanes128"+t.name(), signature,
 		"q1Bitplanes128"+t.name()+" multiplies tiles of the layout bitplanes with one column",
 		"whose scale is that of 128 columns or, if scaleStep is 0 and not 4, of the row:",
@@ -85,15 +78,13 @@ func bitplanes128(p *asm.Program, t bitplanesTarget) {
 	c := t.constants()
 	k.loop(func() {
 		storeMinusSum(p, k.sums, 0, 4, k.minusSum)
-		for h := range k.acc {
-			sum := t.groupSum(c, k.loader(h), operand.Mem{Base: k.q}, 0, 4, k.minusSum)
-			addTerm(p, t, k.acc[h], k.weightScales(h), operand.Mem{Base: k.scales}, sum)
-		}
+		sum := t.groupSum(c, k.vector, operand.Mem{Base: k.q}, 0, 4, k.minusSum)
+		addTerm(p, t, k.acc, k.weightScales(), operand.Mem{Base: k.scales}, sum)
 		p.ADDQ(k.scaleStep, k.scales)
 	})
 }
 
-func bitplanes32(p *asm.Program, t bitplanesTarget) {
+func bitplanes32(p *asm.Program, t avx512vnni) {
 	p.Func("q1Bitplanes32"+t.name(), signature,
 		"q1Bitplanes32"+t.name()+" is q1Bitplanes128"+t.name()+" for a column under q8_32: what a block adds",
 		"is float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is",
@@ -101,20 +92,18 @@ func bitplanes32(p *asm.Program, t bitplanesTarget) {
 	k := begin(p, t)
 	c := t.constants()
 	k.loop(func() {
-		for h := range k.acc {
-			total := t.vector()
-			p.VPBROADCASTD(span.minusSum(k.scales), total)
-			for v := range 4 {
-				sum := t.groupSum(c, k.loader(h), operand.Mem{Base: k.q}, v, v+1, operand.Mem{})
-				t.addShare(total, sum, span.share(k.scales, v))
-			}
-			addTerm(p, t, k.acc[h], k.weightScales(h), span.unit(k.scales), total)
+		total := t.vector()
+		p.VPBROADCASTD(span.minusSum(k.scales), total)
+		for v := range 4 {
+			sum := t.groupSum(c, k.vector, operand.Mem{Base: k.q}, v, v+1, operand.Mem{})
+			t.addShare(total, sum, span.share(k.scales, v))
 		}
+		addTerm(p, t, k.acc, k.weightScales(), span.unit(k.scales), total)
 		p.ADDQ(k.scaleStep, k.scales)
 	})
 }
 
-func begin(p *asm.Program, t bitplanesTarget) *tiles {
+func begin(p *asm.Program, t avx512vnni) *tiles {
 	k := &tiles{Program: p, t: t}
 	k.minusSum = p.AllocLocal(8)
 	k.dst = p.Load(p.Param("dst"), p.GP64())
@@ -125,20 +114,16 @@ func begin(p *asm.Program, t bitplanesTarget) *tiles {
 	k.sums0 = p.Load(p.Param("sums"), p.GP64())
 	k.blocks = p.Load(p.Param("blocks"), p.GP64())
 	k.rows = p.Load(p.Param("rows"), p.GP64())
-	for range 16 / t.lanes() {
-		k.acc = append(k.acc, t.vector())
-	}
+	k.acc = t.vector()
 	return k
 }
 
-// loop runs block for each block of each tile, and stores the accumulators.
+// loop runs block for each block of each tile, and stores the accumulator.
 func (k *tiles) loop(block func()) {
 	left := k.GP64()
 	k.q, k.scales, k.sums = k.GP64(), k.GP64(), k.GP64()
 	k.Label("tile")
-	for _, a := range k.acc {
-		k.Program.Clear(a)
-	}
+	k.Program.Clear(k.acc)
 	k.MOVQ(k.q0, k.q)
 	k.MOVQ(k.scales0, k.scales)
 	k.MOVQ(k.sums0, k.sums)
@@ -157,9 +142,7 @@ func (k *tiles) loop(block func()) {
 
 	k.CMPQ(k.rows, operand.Imm(16))
 	k.JLT(operand.LabelRef("rest"))
-	for h, a := range k.acc {
-		k.VMOVUPS(a, operand.Mem{Base: k.dst, Disp: 4 * k.t.lanes() * h})
-	}
+	k.VMOVUPS(k.acc, operand.Mem{Base: k.dst})
 	k.ADDQ(operand.Imm(4*16), k.dst)
 	k.SUBQ(operand.Imm(16), k.rows)
 	k.JNZ(operand.LabelRef("tile"))
@@ -168,25 +151,21 @@ func (k *tiles) loop(block func()) {
 
 	k.Comment("The last tile has rows that only the layout has.")
 	k.Label("rest")
-	for h, a := range k.acc {
-		k.t.storeFirst(k.rows, h, a, operand.Mem{Base: k.dst, Disp: 4 * k.t.lanes() * h})
-	}
+	k.t.storeFirst(k.rows, k.acc, operand.Mem{Base: k.dst})
 	k.VZEROUPPER()
 	k.RET()
 }
 
-// weightScales loads the scales of half h of the tile's rows.
-func (k *tiles) weightScales(h int) reg.VecVirtual {
+// weightScales loads the scales of the tile's rows.
+func (k *tiles) weightScales() reg.VecVirtual {
 	w := k.t.vector()
-	k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: bitsBytes + 2*k.t.lanes()*h}, w)
+	k.VCVTPH2PS(operand.Mem{Base: k.data, Disp: bitsBytes}, w)
 	return w
 }
 
-// loader returns the vectors of half h of the tile's rows.
-func (k *tiles) loader(h int) func(v int) reg.VecVirtual {
-	return func(v int) reg.VecVirtual {
-		return k.t.loadVector(operand.Mem{Base: k.data, Disp: v*vectorBytes + 4*k.t.lanes()*h})
-	}
+// vector loads one of the tile's.
+func (k *tiles) vector(v int) reg.VecVirtual {
+	return k.t.loadVector(operand.Mem{Base: k.data, Disp: v * vectorBytes})
 }
 
 // storeMinusSum stores −Σ sums[from:to], from where a vector register takes it
@@ -202,7 +181,7 @@ func storeMinusSum(p *asm.Program, sums reg.Register, from, to int, slot operand
 }
 
 // addTerm is acc += float32(w·scale) · float32(sum), every step rounded.
-func addTerm(p *asm.Program, t bitplanesTarget, acc, w reg.VecVirtual, scale operand.Mem, sum reg.VecVirtual) {
+func addTerm(p *asm.Program, t target, acc, w reg.VecVirtual, scale operand.Mem, sum reg.VecVirtual) {
 	f, ws := t.vector(), t.mulBroadcast(w, scale)
 	p.VCVTDQ2PS(sum, f)
 	p.VMULPS(ws, f, f)

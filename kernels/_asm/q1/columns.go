@@ -78,14 +78,14 @@ func columns(p *asm.Program, n int) {
 	count := p.GP64()
 	p.MOVQ(rows, count)
 	for i, a := range acc {
-		t.storeFirst(count, 0, a, out.at(i, 0))
+		t.storeFirst(count, a, out.at(i, 0))
 	}
 	p.VZEROUPPER()
 	p.RET()
 }
 
 // startColumns clears the sums of n columns; see startSums.
-func startColumns(p *asm.Program, t bitplanesTarget, n int, sums columnSet, minusSum operand.Mem) [][4]reg.VecVirtual {
+func startColumns(p *asm.Program, t target, n int, sums columnSet, minusSum operand.Mem) [][4]reg.VecVirtual {
 	part := make([][4]reg.VecVirtual, n)
 	for i := range part {
 		r := p.GP32()

@@ -20,7 +20,7 @@ const (
 // dwords in registers: vector v then holds columns 32v … 32v+31 of a row in
 // each lane, as a vector of bitplanes does but for the order of the columns,
 // which the activations are put into instead.
-func native(p *asm.Program, t bitplanesTarget) {
+func native(p *asm.Program, t target) {
 	name := "q1Native" + t.name()
 	p.Func(name, "func(dst *float32, data *byte, stride int, q *int8, scales *float32, scaleStep int, sums *int32, blocks, tiles, skip int)",
 		name+" multiplies tiles of rows with one column, whose scale is that of 128",
@@ -110,7 +110,7 @@ func gatherScales(p *asm.Program, rows asm.Rows, lanes int, halves operand.Mem) 
 
 // transposedRows loads the signs of a block of every row and returns four
 // vectors, each with a dword of every row, rows in lanes.
-func transposedRows(p *asm.Program, t bitplanesTarget, row func(i, disp int) operand.Mem) [4]reg.VecVirtual {
+func transposedRows(p *asm.Program, t target, row func(i, disp int) operand.Mem) [4]reg.VecVirtual {
 	var a [4]reg.VecVirtual // 128-bit lane c: row 4c + i
 	for i := range a {
 		var m []operand.Mem

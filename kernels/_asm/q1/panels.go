@@ -18,32 +18,15 @@ const (
 	unrolledSteps   = 8
 )
 
-// A panelsTarget is an instruction set for batches. A strip is two registers
-// of rows: 32 rows with AVX-512, 16 without.
-type panelsTarget interface {
-	name() string
-	lanes() int
-	vector() reg.VecVirtual
-	loadVector(m operand.Mem) reg.VecVirtual
-	mulBroadcast(a reg.VecVirtual, m operand.Mem) reg.VecVirtual
-	// columns is how many the registers hold sums of at a time.
-	columns() int
-	// twos returns 2 in every byte.
-	twos() reg.VecVirtual
-	// dot adds the products of four codes and four activations to acc.
-	dot(x, code, acc reg.VecVirtual)
-	// addPanelShare adds to total what a panel has of 32 columns, acc, times its share.
-	addPanelShare(total, acc reg.VecVirtual, share operand.Mem)
-	// total returns acc as int32, with minusSum added.
-	total(acc reg.VecVirtual, minusSum operand.Mem) reg.VecVirtual
-}
+// stripRegister is the bytes of a register of rows, of which a strip has two.
+const stripRegister = 64
 
 const panelsSignature = "func(y *float32, data *byte, nextRows int, x *int8, panelStride int, scales *float32, scaleStride, scaleStep, blocks, panels int, codes *byte)"
 
 // codeRegisters is how many registers the bits of a strip's block are as bytes.
 const codeRegisters = 64
 
-func panels(p *asm.Program, t panelsTarget) {
+func panels(p *asm.Program, t avx512vnni) {
 	name := "q1Panels128" + t.name()
 	p.Func(name, panelsSignature,
 		name+" multiplies a strip of two registers of rows of the layout bitplanes,",
@@ -68,17 +51,17 @@ func panels(p *asm.Program, t panelsTarget) {
 }
 
 // panels32 writes the kernel for q8_32.
-func panels32(p *asm.Program, t panelsTarget) {
+func panels32(p *asm.Program, t avx512vnni) {
 	name := "q1Panels32" + t.name()
 	p.Func(name, panelsSignature,
 		name+" is q1Panels128"+t.name()+" for columns under q8_32: what a block adds is",
 		"float32(float32(scale(i, b)*Unit) * float32(Σ_g Shares[g]*S_g)), of its kernels.Span, of which scales is the",
-		fmt.Sprintf("first of each column's. scaleStep is 32. codes has room for %d registers.", codeRegisters+2*t.columns()))
+		fmt.Sprintf("first of each column's. scaleStep is 32. codes has room for %d registers.", codeRegisters+2*panelColumns))
 	newPanelsKernel(p, t).multiply(true)
 }
 
-func newPanelsKernel(p *asm.Program, t panelsTarget) *panelsKernel {
-	k := &panelsKernel{Program: p, t: t, registerBytes: 4 * t.lanes()}
+func newPanelsKernel(p *asm.Program, t avx512vnni) *panelsKernel {
+	k := &panelsKernel{Program: p, t: t}
 	k.y = p.Load(p.Param("y"), p.GP64())
 	k.data = p.Load(p.Param("data"), p.GP64())
 	k.x = p.Load(p.Param("x"), p.GP64())
@@ -90,7 +73,7 @@ func newPanelsKernel(p *asm.Program, t panelsTarget) *panelsKernel {
 
 // multiply goes through the blocks.
 func (k *panelsKernel) multiply(per32 bool) {
-	p, t := k.Program, k.t
+	p := k.Program
 	blocks := p.Argument("blocks")
 
 	p.Label("block")
@@ -106,17 +89,15 @@ func (k *panelsKernel) multiply(per32 bool) {
 	p.MOVQ(k.scales, scales)
 	p.MOVQ(k.y, y)
 	p.Label("panel")
-	for from := 0; from < panelColumns; from += t.columns() {
-		if per32 {
-			k.columns32(from, xs, scales, y)
-		} else {
-			k.columns(from, xs, scales, y)
-		}
+	if per32 {
+		k.columns32(xs, scales, y)
+	} else {
+		k.columns(xs, scales, y)
 	}
 	panelStride := p.Load(p.Param("panelStride"), p.GP64())
 	p.ADDQ(panelStride, xs)
 	p.LEAQ(operand.Mem{Base: scales, Index: k.stride.One, Scale: 8}, scales)
-	p.ADDQ(operand.U32(panelColumns*2*k.registerBytes), y)
+	p.ADDQ(operand.U32(panelColumns*2*stripRegister), y)
 	p.DECQ(left)
 	p.JNZ(operand.LabelRef("panel"))
 
@@ -132,27 +113,23 @@ func (k *panelsKernel) multiply(per32 bool) {
 
 type panelsKernel struct {
 	*asm.Program
-	t                         panelsTarget
-	registerBytes             int
+	t                         avx512vnni
 	y, data, x, scales, codes reg.Register // of the block in hand
 	stride                    asm.Stride   // of scales
 }
 
 // rows returns the address of what lies disp bytes into the block, for each
 // register of rows.
-func (k *panelsKernel) rows(disp [2]int) [2]operand.Mem {
+func (k *panelsKernel) rows(disp int) [2]operand.Mem {
 	next := k.Load(k.Param("nextRows"), k.GP64())
-	return [2]operand.Mem{
-		{Base: k.data, Disp: disp[0]},
-		{Base: k.data, Index: next, Scale: 1, Disp: disp[1]},
-	}
+	return [2]operand.Mem{{Base: k.data, Disp: disp}, {Base: k.data, Index: next, Scale: 1, Disp: disp}}
 }
 
 // expand writes the bits of a block as bytes 0 and 2, so that −Σq is all that
 // their product with q lacks.
 func (k *panelsKernel) expand() {
 	twos := k.t.twos()
-	bits := k.rows([2]int{})
+	bits := k.rows(0)
 	for v := range 4 {
 		for h := range 2 {
 			w := k.t.loadVector(at(bits[h], v*vectorBytes))
@@ -161,25 +138,17 @@ func (k *panelsKernel) expand() {
 				switch j {
 				case 0:
 					k.VPADDB(w, w, code)
-					k.and(twos, code, code)
+					k.VPANDD(twos, code, code)
 				case 1:
-					k.and(twos, w, code)
+					k.VPANDD(twos, w, code)
 				default:
 					k.VPSRLW(operand.Imm(uint64(j-1)), w, code)
-					k.and(twos, code, code)
+					k.VPANDD(twos, code, code)
 				}
-				k.store(code, operand.Mem{Base: k.codes, Disp: ((8*v+j)*2 + h) * k.registerBytes})
+				k.store(code, operand.Mem{Base: k.codes, Disp: ((8*v+j)*2 + h) * stripRegister})
 			}
 		}
 	}
-}
-
-func (k *panelsKernel) and(a, b, dst reg.VecVirtual) {
-	if k.t.lanes() == 16 {
-		k.VPANDD(a, b, dst)
-		return
-	}
-	k.VPAND(a, b, dst)
 }
 
 func (k *panelsKernel) store(v reg.VecVirtual, m operand.Mem) { k.VMOVUPS(v, m) }
@@ -188,7 +157,7 @@ func (k *panelsKernel) store(v reg.VecVirtual, m operand.Mem) { k.VMOVUPS(v, m) 
 type sums [][2]reg.VecVirtual
 
 func (k *panelsKernel) newSums() sums {
-	acc := make(sums, k.t.columns())
+	acc := make(sums, panelColumns)
 	for c := range acc {
 		for h := range acc[c] {
 			acc[c][h] = k.t.vector()
@@ -205,31 +174,31 @@ func (k *panelsKernel) clear(acc sums) {
 	}
 }
 
-// columns adds the terms of a block for some columns of a panel.
-func (k *panelsKernel) columns(from int, xs, scales, y reg.Register) {
+// columns adds the terms of a block for the columns of a panel.
+func (k *panelsKernel) columns(xs, scales, y reg.Register) {
 	acc := k.newSums()
 	k.clear(acc)
-	x := k.eachStep(from, xs, k.GP64(), func(x, codes reg.Register) { k.steps(acc, from, x, codes) })
-	k.addTerms(from, scales, y, operand.Mem{}, func(c, h int) reg.VecVirtual {
-		return k.t.total(acc[c][h], operand.Mem{Base: x, Disp: 4 * c})
+	x := k.eachStep(xs, k.GP64(), func(x, codes reg.Register) { k.steps(acc, x, codes) })
+	k.addTerms(scales, y, operand.Mem{}, func(c, h int) reg.VecVirtual {
+		return k.total(acc[c][h], operand.Mem{Base: x, Disp: 4 * c})
 	})
 }
 
 // columns32 is columns under q8_32: the totals of all groups lie behind the codes.
-func (k *panelsKernel) columns32(from int, xs, scales, y reg.Register) {
+func (k *panelsKernel) columns32(xs, scales, y reg.Register) {
 	acc := k.newSums()
 	spans, four := k.GP64(), k.GP64()
 	k.MOVQ(scales, spans)
 	k.LEAQ(operand.Mem{Base: scales, Index: k.stride.One, Scale: 4}, four)
 	field := func(c int, m operand.Mem) operand.Mem {
 		base := spans
-		if from+c >= 4 {
+		if c >= 4 {
 			base = four
 		}
-		return k.stride.Row(base, (from+c)%4, m.Disp)
+		return k.stride.Row(base, c%4, m.Disp)
 	}
 	total := func(c, h int) operand.Mem {
-		return operand.Mem{Base: k.codes, Disp: (codeRegisters + 2*c + h) * k.registerBytes}
+		return operand.Mem{Base: k.codes, Disp: (codeRegisters + 2*c + h) * stripRegister}
 	}
 	for c := range acc {
 		start := k.t.vector()
@@ -238,81 +207,76 @@ func (k *panelsKernel) columns32(from int, xs, scales, y reg.Register) {
 			k.store(start, total(c, h))
 		}
 	}
-	k.eachStep(from, xs, k.AllocLocal(8), func(x, codes reg.Register) {
+	k.eachStep(xs, k.AllocLocal(8), func(x, codes reg.Register) {
 		k.clear(acc)
-		k.steps(acc, from, x, codes)
+		k.steps(acc, x, codes)
 		for c := range acc {
 			for h := range acc[c] {
 				sum := k.t.loadVector(total(c, h))
-				k.t.addPanelShare(sum, acc[c][h], field(c, span.share(nil, 0)))
+				k.t.addShare(sum, acc[c][h], field(c, span.share(nil, 0)))
 				k.store(sum, total(c, h))
 			}
 		}
 		k.ADDQ(operand.Imm(4), spans)
 		k.ADDQ(operand.Imm(4), four)
 	})
-	k.addTerms(from, scales, y, span.unit(nil), func(c, h int) reg.VecVirtual { return k.t.loadVector(total(c, h)) })
+	k.addTerms(scales, y, span.unit(nil), func(c, h int) reg.VecVirtual { return k.t.loadVector(total(c, h)) })
 }
 
 // eachStep calls body for each 32 columns of weights, counted by left, and returns
 // where what is behind the last of the activations lies.
-func (k *panelsKernel) eachStep(from int, xs reg.Register, left operand.Op, body func(x, codes reg.Register)) reg.Register {
+func (k *panelsKernel) eachStep(xs reg.Register, left operand.Op, body func(x, codes reg.Register)) reg.Register {
 	x, codes := k.GP64(), k.GP64()
-	k.LEAQ(operand.Mem{Base: xs, Disp: 4 * from}, x)
+	k.LEAQ(operand.Mem{Base: xs}, x)
 	k.MOVQ(k.codes, codes)
 	k.MOVQ(operand.U32(32/unrolledSteps), left)
-	label := "steps" + string(rune('0'+from))
-	k.Label(label)
+	k.Label("steps")
 	body(x, codes)
 	k.ADDQ(operand.U32(unrolledSteps*panelStepBytes), x)
-	k.ADDQ(operand.U32(unrolledSteps*2*k.registerBytes), codes)
+	k.ADDQ(operand.U32(unrolledSteps*2*stripRegister), codes)
 	k.DECQ(left)
-	k.JNZ(operand.LabelRef(label))
+	k.JNZ(operand.LabelRef("steps"))
 	return x
 }
 
-// steps multiplies 32 columns of weights with the columns from on.
-func (k *panelsKernel) steps(acc sums, from int, x, codes reg.Register) {
+// steps multiplies 32 columns of weights with the columns.
+func (k *panelsKernel) steps(acc sums, x, codes reg.Register) {
 	for s := range unrolledSteps {
-		if from == 0 && s%2 == 0 {
+		if s%2 == 0 {
 			k.PREFETCHT0(operand.Mem{Base: x, Disp: panelBlockBytes + s*panelStepBytes})
 		}
 		var code [2]reg.VecVirtual
 		for h := range code {
-			code[h] = k.t.loadVector(operand.Mem{Base: codes, Disp: (2*s + h) * k.registerBytes})
+			code[h] = k.t.loadVector(operand.Mem{Base: codes, Disp: (2*s + h) * stripRegister})
 		}
 		for c := range acc {
 			b := k.t.vector()
 			k.VPBROADCASTD(operand.Mem{Base: x, Disp: s*panelStepBytes + 4*c}, b)
 			for h := range code {
-				k.t.dot(b, code[h], acc[c][h])
+				k.VPDPBUSD(b, code[h], acc[c][h])
 			}
 		}
 	}
 }
 
-// addTerms is y += float32(w·scale)·float32(sum) for the columns from on, whose scales
+// addTerms is y += float32(w·scale)·float32(sum) for the columns, whose scales
 // are at so much behind scales.
-func (k *panelsKernel) addTerms(from int, scales, y reg.Register, at operand.Mem, sum func(c, h int) reg.VecVirtual) {
-	disp := [2]int{bitsBytes, bitsBytes}
-	if k.t.lanes() < 16 { // nextRows leads to the other half of the signs; the scales are half as long
-		disp[1] += 2*k.t.lanes() - k.registerBytes
-	}
+func (k *panelsKernel) addTerms(scales, y reg.Register, at operand.Mem, sum func(c, h int) reg.VecVirtual) {
 	var w [2]reg.VecVirtual
-	for h, m := range k.rows(disp) {
+	for h, m := range k.rows(bitsBytes) {
 		w[h] = k.t.vector()
 		k.VCVTPH2PS(m, w[h])
 	}
 	four := k.GP64()
 	k.LEAQ(operand.Mem{Base: scales, Index: k.stride.One, Scale: 4}, four)
-	for c := range k.t.columns() {
+	for c := range panelColumns {
 		base := scales
-		if from+c >= 4 {
+		if c >= 4 {
 			base = four
 		}
-		scale := k.stride.Row(base, (from+c)%4, at.Disp)
+		scale := k.stride.Row(base, c%4, at.Disp)
 		for h := range w {
-			out := operand.Mem{Base: y, Disp: ((from+c)*2 + h) * k.registerBytes}
+			out := operand.Mem{Base: y, Disp: (c*2 + h) * stripRegister}
 			sum := sum(c, h)
 			ws := k.t.mulBroadcast(w[h], scale)
 			k.VCVTDQ2PS(sum, sum)
@@ -323,63 +287,16 @@ func (k *panelsKernel) addTerms(from int, scales, y reg.Register, at operand.Mem
 	}
 }
 
-func (avx512vnni) columns() int { return 8 }
-
-func (t avx512vnni) addPanelShare(total, acc reg.VecVirtual, share operand.Mem) {
-	t.addShare(total, acc, share)
+// total returns acc with minusSum added.
+func (k *panelsKernel) total(acc reg.VecVirtual, minusSum operand.Mem) reg.VecVirtual {
+	k.VPADDD_BCST(minusSum, acc, acc)
+	return acc
 }
 
-func (t avxvnni) addPanelShare(total, acc reg.VecVirtual, share operand.Mem) {
-	t.addShare(total, acc, share)
-}
-
-// addPanelShare has int16, two for each row.
-func (t avx2) addPanelShare(total, acc reg.VecVirtual, share operand.Mem) {
-	x := t.YMM()
-	t.VPBROADCASTW(share, x)
-	t.VPMADDWD(x, acc, x)
-	t.VPADDD(x, total, total)
-}
-
+// twos returns 2 in every byte.
 func (t avx512vnni) twos() reg.VecVirtual {
 	r, v := t.GP32(), t.ZMM()
 	t.MOVL(operand.U32(0x02020202), r)
 	t.VPBROADCASTD(r, v)
 	return v
-}
-
-func (t avx512vnni) dot(x, code, acc reg.VecVirtual) { t.VPDPBUSD(x, code, acc) }
-
-func (t avx512vnni) total(acc reg.VecVirtual, minusSum operand.Mem) reg.VecVirtual {
-	t.VPADDD_BCST(minusSum, acc, acc)
-	return acc
-}
-
-func (ymmTarget) columns() int           { return 4 }
-func (t ymmTarget) twos() reg.VecVirtual { return t.broadcast(0x02020202) }
-
-func (t avxvnni) dot(x, code, acc reg.VecVirtual) { t.VEXDPBUSD(x, code, acc) }
-
-func (t avxvnni) total(acc reg.VecVirtual, minusSum operand.Mem) reg.VecVirtual {
-	less := t.YMM()
-	t.VPBROADCASTD(minusSum, less)
-	t.VPADDD(less, acc, acc)
-	return acc
-}
-
-// dot adds in int16: 32 steps of two codes of 2 and |q| ≤ 127 stay below 2^14.
-func (t avx2) dot(x, code, acc reg.VecVirtual) {
-	product := t.YMM()
-	t.VPMADDUBSW(x, code, product)
-	t.VPADDW(product, acc, acc)
-}
-
-func (t avx2) total(acc reg.VecVirtual, minusSum operand.Mem) reg.VecVirtual {
-	ones, less := t.YMM(), t.YMM()
-	t.VPCMPEQW(ones, ones, ones)
-	t.VPSRLW(operand.Imm(15), ones, ones)
-	t.VPMADDWD(ones, acc, acc)
-	t.VPBROADCASTD(minusSum, less)
-	t.VPADDD(less, acc, acc)
-	return acc
 }

@@ -11,9 +11,10 @@ func Generate(p *asm.Program) {
 	declareBatchTables(p)
 	pack(p)
 	byteOrder(p)
-	for _, t := range []bitplanesTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {
-		bitplanes128(p, t)
-		bitplanes32(p, t)
+	wide := avx512vnni{p}
+	bitplanes128(p, wide)
+	bitplanes32(p, wide)
+	for _, t := range []target{wide, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {
 		native(p, t)
 	}
 	columns(p, 2)
@@ -32,8 +33,6 @@ func Generate(p *asm.Program) {
 	wordColumns(p)
 	wordColumns32(p)
 	panelOrder(p)
-	for _, t := range []panelsTarget{avx512vnni{p}, avxvnni{ymmTarget{p}}, avx2{ymmTarget{p}}} {
-		panels(p, t)
-		panels32(p, t)
-	}
+	panels(p, wide)
+	panels32(p, wide)
 }

@@ -78,7 +78,7 @@ func wordLookup(p *asm.Program, per32 bool) {
 	p.Comment("The last tile has rows that only the layout has.")
 	p.Label("rest")
 	for i, y := range k.y {
-		k.storeFirst(rows, i, y, operand.Mem{Base: dst, Disp: vectorBytes * i})
+		k.storeFirst(rows, y, operand.Mem{Base: dst, Disp: vectorBytes * i})
 		p.SUBQ(operand.Imm(16), rows)
 	}
 	p.VZEROUPPER()

@@ -51,6 +51,8 @@ func (t avx512vnni) groupSum(constants any, load func(v int) reg.VecVirtual, q o
 	return finishSums(t.Program, acc)
 }
 
+// addShare adds to total the sums of 32 columns times the share that they have of
+// a span. Either has 16 bits. sum is lost.
 func (t avx512vnni) addShare(total, sum reg.VecVirtual, share operand.Mem) {
 	t.VPDPWSSD_BCST(share, sum, total)
 }
@@ -83,7 +85,8 @@ func (t avx512vnni) storeLast(skip reg.Register, a reg.VecVirtual, m operand.Mem
 	t.VMOVUPS(a, k, m)
 }
 
-func (t avx512vnni) storeFirst(rows reg.Register, h int, a reg.VecVirtual, m operand.Mem) {
+// storeFirst stores a but for lanes from rows on.
+func (t avx512vnni) storeFirst(rows reg.Register, a reg.VecVirtual, m operand.Mem) {
 	count, k := t.ZMM(), t.K()
 	t.VPBROADCASTD(rows.(reg.GPVirtual).As32(), count)
 	t.VPCMPGTD(laneNumbers(), count, k)
@@ -92,7 +95,7 @@ func (t avx512vnni) storeFirst(rows reg.Register, h int, a reg.VecVirtual, m ope
 
 // startSums clears four accumulators; the second, which counts once in twice
 // the sum, begins with −Σq.
-func startSums(p *asm.Program, t bitplanesTarget, minusSum operand.Mem) (acc [4]reg.VecVirtual) {
+func startSums(p *asm.Program, t target, minusSum operand.Mem) (acc [4]reg.VecVirtual) {
 	for j := range acc {
 		acc[j] = t.vector()
 		if j == 1 && minusSum.Base != nil {
@@ -151,14 +154,6 @@ func (t ymmTarget) storeLast(skip reg.Register, a reg.VecVirtual, m operand.Mem)
 	all := t.YMM()
 	t.VPCMPEQD(all, all, all)
 	t.VPXOR(all, mask, mask)
-	t.VMASKMOVPS(a, mask, m)
-}
-
-func (t ymmTarget) storeFirst(rows reg.Register, h int, a reg.VecVirtual, m operand.Mem) {
-	x, mask := t.XMM(), t.YMM()
-	t.VMOVD(rows.(reg.GPVirtual).As32(), x)
-	t.VPBROADCASTD(x, mask)
-	t.VPCMPGTD(at(laneNumbers(), 32*h), mask, mask)
 	t.VMASKMOVPS(a, mask, m)
 }
 
@@ -229,12 +224,6 @@ func (t avxvnni) groupSum(constants any, load func(v int) reg.VecVirtual, q oper
 	return finishSums(t.Program, acc)
 }
 
-func (t avxvnni) addShare(total, sum reg.VecVirtual, share operand.Mem) {
-	x := t.YMM()
-	t.VPBROADCASTD(share, x)
-	t.VEXDPWSSD(x, sum, total)
-}
-
 // avx2 multiplies with VPMADDUBSW and adds in int16.
 type avx2 struct{ ymmTarget }
 
@@ -268,12 +257,4 @@ func (t avx2) groupSum(constants any, load func(v int) reg.VecVirtual, q operand
 		t.VPADDD(less, acc[0], acc[0])
 	}
 	return acc[0]
-}
-
-// addShare is total += share·sum.
-func (t avx2) addShare(total, sum reg.VecVirtual, share operand.Mem) {
-	x := t.YMM()
-	t.VPBROADCASTD(share, x)
-	t.VPMADDWD(x, sum, sum)
-	t.VPADDD(sum, total, total)
 }

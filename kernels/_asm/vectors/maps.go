@@ -40,8 +40,6 @@ func (t target) maps() {
 			t.VMULPS(at(1), scalar[0], v)
 			return v
 		})
-	t.eachNumber("sigmoid", "func(dst, x *float32, n int)", dst, nil, "dst[i] = 1 / (1 + math32.Exp(-x[i]))",
-		func(at func(int) operand.Mem, _ []reg.VecVirtual) reg.VecVirtual { return t.sigmoid(t.load(at(1))) })
 	t.eachNumber("silu", "func(dst, x *float32, n int)", dst, nil, "dst[i] = x[i] * sigmoid(x[i])",
 		func(at func(int) operand.Mem, _ []reg.VecVirtual) reg.VecVirtual {
 			x := t.load(at(1))
