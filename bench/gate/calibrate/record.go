@@ -58,7 +58,7 @@ func Compare(ctx context.Context, dir string, cpus int, seed uint64, base, head 
 	if err != nil {
 		return nil, nil, err
 	}
-	tests := &gate.Tests{Base: old, Head: now, Layouts: int(seed % (1 << 20)), CPUs: cpus, Temp: filepath.Join(dir, "bin")}
+	tests := &gate.Tests{Base: old, Head: now, Layouts: int(seed % (1 << 20)), CPUs: cpus, Temp: filepath.Join(dir, "bin"), MeasureAll: true}
 	list, _, err := tests.Find(ctx)
 	return tests, list, err
 }
