@@ -28,9 +28,8 @@ type canary struct {
 }
 
 const (
-	// canaryRest keeps the canary from taking more than a few per cent of a
-	// run whose samples are short.
-	canaryRest = 20 * time.Millisecond
+	// canaryRest keeps the canary from taking more than a per cent of a run.
+	canaryRest = 100 * time.Millisecond
 
 	// canaryDrift is the slowdown from which on a group is in doubt: its mean
 	// canary against the fastest of the run. The mean, because whoever takes

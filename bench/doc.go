@@ -16,18 +16,18 @@
 //
 //  1. Verify. A case whose result is wrong is recorded as failed, with the
 //     reason, and is never timed.
-//  2. Calibrate: find the number of operations that fill a sample, and a slice
-//     of it.
-//  3. Rounds. In each round every case gives one sample, in slices of 0.25 to 1
-//     ms that take turns with those of the other cases, in an order drawn anew
-//     from the seed for each pass over them. So whatever drifts (clock frequency,
-//     temperature, neighbours on the machine) meets all cases alike, and what
-//     lasts for milliseconds does too. Running one case after another would not
-//     do that. The sample is the median of its slices: whoever interrupts fewer
-//     than half of them does not move it. A case whose operation is long has
-//     fewer slices, of four operations at least, or one; and one that takes ten
-//     times as long as another of the same work and class has few operations, for
-//     it needs no telling apart.
+//  2. Calibrate: find how long an operation lasts, and from that how many slices
+//     of how many operations fill the time that is left for the group.
+//  3. Rounds. In each round every case gives one sample, in up to 50 slices of 0.25
+//     to 1 ms. Passes over the cases take a slice of each, the cases of a class one
+//     after the other, in an order drawn anew from the seed. So whoever are compared
+//     are neighbours in time, and whatever drifts (clock frequency, temperature,
+//     neighbours on the machine) meets them alike, as does what lasts for
+//     milliseconds. Running one case after another would not do that. The sample is
+//     the median of its slices: whoever interrupts fewer than half of them does not
+//     move it. A case whose operation is long has fewer slices, or one; and one that
+//     takes ten times as long as another of the same work and class has few
+//     operations, for it needs no telling apart.
 //
 // A case that fails while it is timed is recorded as failed, and keeps the
 // samples that it has. After the rounds come the group's studies, which make
@@ -109,9 +109,11 @@
 // pooled as above, and the floor is exp(t·s0·√m) - 1 with t for d0 degrees of
 // freedom, further reduced by how many differences there were (1/d = 1/d0 +
 // 1/n). It takes 5 pairs to tell; simulations in the tests hold the floor to
-// its sentence. Cases of a run are compared likewise, by the median of their
-// ratios by process ([Floors.Compare]): their samples of a round were taken in
-// turns, so that a ratio is known better than the two times.
+// its sentence. Cases of a run are compared likewise ([Floors.Compare]): two slices of one
+// pass give a ratio, the median of a round's is the round's, the median of a
+// process's rounds the process's, and the median of these is what is printed.
+// Neighbours in time meet the same machine, so that a ratio is known better than
+// the two times.
 //
 // Where the samples of a case carry round trips of a cache line between threads
 // that fall into two groups, at least a factor of 2 apart and of 3 samples
@@ -143,6 +145,7 @@
 //	# process 1                                      who took the samples that follow
 //	# round 2 position 0 start 41.3s took 612ms      and when, where a gate ran it
 //	# group 6144x2048                                of the samples below
+//	# slices 58123 58340 …                           ns/op by pass, of the sample below
 //	BenchmarkRead/bytes=…/threads=1/cache=cold-2 … read-B/s
 //	BenchmarkMatVec/format=…/cache=cold-2 180 58123 ns/op … weight-B/s … %roof …
 //	BenchmarkAA/MatVec/format=…/cache=cold/arm=b-2 …

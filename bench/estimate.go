@@ -52,6 +52,7 @@ type processMedian struct {
 	process int
 	value   float64
 	samples []float64
+	slices  [][]float64 // of each sample; see Sample.Slices
 }
 
 // Bounded reports whether the interval is finite.
@@ -90,6 +91,7 @@ func (r *Results) gather(unit string, keep func(Name) bool) []Estimate {
 	type group struct {
 		Estimate
 		processes []int
+		slices    [][]float64
 		trips     []float64
 	}
 	var all []*group
@@ -106,14 +108,14 @@ func (r *Results) gather(unit string, keep func(Name) bool) []Estimate {
 			all = append(all, g)
 		}
 		g.Values = append(g.Values, v)
-		g.processes = append(g.processes, s.Process)
+		g.processes, g.slices = append(g.processes, s.Process), append(g.slices, s.Slices)
 		if trip, ok := s.Value(RoundTrip); ok {
 			g.trips = append(g.trips, trip)
 		}
 	}
 	out := make([]Estimate, len(all))
 	for i, g := range all {
-		g.medians = mediansOf(g.Values, g.processes)
+		g.medians = mediansOf(g.Values, g.slices, g.processes)
 		g.Processes = len(g.medians)
 		g.Center = centerOf(g.medians)
 		g.States = statesOf(g.Values, g.trips)
@@ -122,18 +124,23 @@ func (r *Results) gather(unit string, keep func(Name) bool) []Estimate {
 	return out
 }
 
-func mediansOf(values []float64, processes []int) []processMedian {
-	by := make(map[int][]float64)
-	for i, p := range processes {
-		by[p] = append(by[p], values[i])
+func mediansOf(values []float64, slicesOf [][]float64, processes []int) (out []processMedian) {
+	for i, process := range processes {
+		at, found := slices.BinarySearchFunc(out, process, processMedian.compare)
+		if !found {
+			out = slices.Insert(out, at, processMedian{process: process})
+		}
+		m := &out[at]
+		m.samples, m.slices = append(m.samples, values[i]), append(m.slices, slicesOf[i])
 	}
-	var out []processMedian
-	for p, v := range by {
-		out = append(out, processMedian{p, Median(v), v})
+	for i := range out {
+		out[i].value = Median(out[i].samples)
 	}
-	slices.SortFunc(out, func(a, b processMedian) int { return a.process - b.process })
 	return out
 }
+
+// compare is for a search by number.
+func (m processMedian) compare(process int) int { return m.process - process }
 
 func centerOf(medians []processMedian) float64 {
 	values := make([]float64, len(medians))

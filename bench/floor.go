@@ -98,27 +98,38 @@ func (r *Results) pairs() []pair {
 
 // differences are the logarithms of b over a by unit of replication: by
 // process that has both, the median of its rounds', or, if fewer than two have, by
-// round. A round's two samples were taken in turns with each other.
+// round.
 func differences(a, b Estimate) []float64 {
-	var out []float64
+	var out, rounds []float64
 	for _, x := range a.medians {
-		i, both := slices.BinarySearchFunc(b.medians, x.process, func(m processMedian, p int) int { return m.process - p })
-		if both {
-			out = append(out, Median(roundDifferences(x.samples, b.medians[i].samples)))
+		if i, both := slices.BinarySearchFunc(b.medians, x.process, processMedian.compare); both {
+			rounds = roundDifferences(x, b.medians[i])
+			out = append(out, Median(rounds))
 		}
 	}
 	if len(out) > 1 {
 		return out
 	}
-	return roundDifferences(a.Values, b.Values)
+	return rounds
 }
 
 // roundDifferences are the logarithms of b over a by round, of which a case has one
-// sample each, in their order.
-func roundDifferences(a, b []float64) []float64 {
-	out := make([]float64, min(len(a), len(b)))
+// sample each, in their order: the median of the pairs of slices that were taken in
+// one pass, or, of samples in one piece, theirs.
+func roundDifferences(a, b processMedian) []float64 {
+	out := make([]float64, min(len(a.samples), len(b.samples)))
 	for i := range out {
-		out[i] = math.Log(b[i] / a[i])
+		x, y := a.slices[i], b.slices[i]
+		var pairs []float64
+		for k := range min(len(x), len(y)) {
+			if x[k] > 0 && y[k] > 0 {
+				pairs = append(pairs, math.Log(y[k]/x[k]))
+			}
+		}
+		if len(pairs) == 0 {
+			pairs = []float64{math.Log(b.samples[i] / a.samples[i])}
+		}
+		out[i] = Median(pairs)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"time"
 )
@@ -129,7 +130,21 @@ type group struct {
 	name    string
 	cases   []Case
 	studies []Study
-	doubled map[string]bool // cases that are in an A/A pair
+	pairs   map[string]int  // A/A pairs that the group should have, by class
+	lots    []Case          // who may be in one, in the order of the lottery
+	doubled map[string]bool // cases that are, as far as names tell
+}
+
+// doubles draws who is in an A/A pair, of those that qualify.
+func (g *group) doubles(keys string, qualify func(name string) bool) map[string]bool {
+	drawn, left := make(map[string]bool), maps.Clone(g.pairs)
+	for _, c := range g.lots {
+		if class := classOf(ParseName(c.Name), keys); left[class] > 0 && qualify(c.Name) {
+			left[class]--
+			drawn[c.Name] = true
+		}
+	}
+	return drawn
 }
 
 // groups splits the suite into groups: those of cases in order of first
@@ -196,36 +211,30 @@ const (
 	longPairs = 1
 )
 
-// drawPairs chooses the cases that are measured twice in every round, so that
-// each class has A/A pairs in each of its groups. Names alone decide: equal
-// suites have equal pairs, whatever is fast or slow.
+// drawPairs decides how many cases are measured twice in every round, so that
+// each class has A/A pairs in each of its groups, and who comes first. Equal suites
+// have equal pairs, of those that are not far behind.
 func drawPairs(groups []*group, keys string) {
 	spread := make(map[string]int) // groups by class
-	eligible := make([]map[string][]Case, len(groups))
-	for i, g := range groups {
-		eligible[i] = make(map[string][]Case)
-		for _, c := range g.cases {
-			if !c.Ceiling && !c.Single {
-				class := classOf(ParseName(c.Name), keys)
-				eligible[i][class] = append(eligible[i][class], c)
+	for _, g := range groups {
+		g.pairs = make(map[string]int)
+		g.lots = slices.DeleteFunc(slices.Clone(g.cases), func(c Case) bool { return c.Ceiling || c.Single })
+		slices.SortFunc(g.lots, func(a, b Case) int { return cmp.Compare(draw(a.Name), draw(b.Name)) })
+		for _, c := range slices.Backward(g.lots) {
+			g.pairs[classOf(ParseName(c.Name), keys)] = pairsPerClass
+			if c.Expect > 0 {
+				g.pairs[classOf(ParseName(c.Name), keys)] = longPairs
 			}
 		}
-		for class := range eligible[i] {
+		for class := range g.pairs {
 			spread[class]++
 		}
 	}
-	for i, g := range groups {
-		g.doubled = make(map[string]bool)
-		for class, cases := range eligible[i] {
-			slices.SortFunc(cases, func(a, b Case) int { return cmp.Compare(draw(a.Name), draw(b.Name)) })
-			n := (pairsPerClass + spread[class] - 1) / spread[class]
-			if cases[0].Expect > 0 {
-				n = min(n, longPairs)
-			}
-			for _, c := range cases[:min(n, len(cases))] {
-				g.doubled[c.Name] = true
-			}
+	for _, g := range groups {
+		for class, most := range g.pairs {
+			g.pairs[class] = min(most, (pairsPerClass+spread[class]-1)/spread[class])
 		}
+		g.doubled = g.doubles(keys, func(string) bool { return true })
 	}
 }
 

@@ -88,6 +88,10 @@ func (s Suite) studying() (sum time.Duration) {
 	return sum
 }
 
+// firstShare is how many times the time of another process the first one gets: it
+// computes errors against the reference.
+const firstShare = 1.4
+
 // job is the job of process n of a run, done within the time that is left for
 // it and the others.
 func (run *run) job(suite Suite, n int) Job {
@@ -102,7 +106,11 @@ func (run *run) job(suite Suite, n int) Job {
 			studies = suite.studying()
 		}
 		left := run.Budget - run.now().Sub(run.start) - studies
-		job.Budget = max(left/time.Duration(all-n+1), 1) + studies
+		share := 1 / float64(all-n+1)
+		if job.First() {
+			share = firstShare / (firstShare + float64(all-1))
+		}
+		job.Budget = max(time.Duration(share*float64(left)), 1) + studies
 	}
 	return job
 }
@@ -129,7 +137,11 @@ func (run *run) passes(ctx context.Context, suite Suite) error {
 			return ctx.Err()
 		case err == nil:
 		case relay.at.Case != "":
-			err = run.fail(relay.at.Case, fmt.Errorf("process %d ended while this was measured: %w", n, err))
+			what := "this was measured"
+			if relay.at.Doing == "measure" {
+				what = "this, or a neighbour of it, was measured" // of slices few are told
+			}
+			err = run.fail(relay.at.Case, fmt.Errorf("process %d ended while %s: %w", n, what, err))
 		case n == 1:
 			if err := run.warn("all is measured in one process, so intervals say nothing of what differs between processes: " + err.Error()); err != nil {
 				return err
@@ -167,6 +179,7 @@ type relay struct {
 	rest    []byte   // a line without an end
 	failure *Failure // that is being read
 	group   string
+	slices  string // the line above the next sample
 	at      Progress
 	err     error
 }
@@ -213,6 +226,10 @@ func (r *relay) line(line string) error {
 		r.group = name
 		return nil
 	}
+	if strings.HasPrefix(line, slicesPrefix) {
+		r.slices = line + "\n"
+		return nil
+	}
 	if name, ok := strings.CutPrefix(line, failPrefix); ok {
 		r.failure = &Failure{Name: ParseName(name)}
 		return nil
@@ -232,7 +249,8 @@ func (r *relay) flush() error {
 }
 
 func (r *relay) sample(line string) error {
-	read, err := Read(strings.NewReader(line+"\n"), fmt.Sprintf("process %d", r.job.Process))
+	read, err := Read(strings.NewReader(r.slices+line+"\n"), fmt.Sprintf("process %d", r.job.Process))
+	r.slices = ""
 	if err != nil {
 		return err
 	}

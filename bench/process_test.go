@@ -188,7 +188,7 @@ func TestProcessesKeepTheBudget(t *testing.T) {
 		t.Errorf("%d samples, %d planned and a study's 3", n, plan.Samples)
 	}
 	// The study's time is the first process's alone.
-	if got, want := f.jobs[0].Budget, (r.Budget-3*time.Second)/3+3*time.Second; got != want {
+	if got, want := f.jobs[0].Budget, time.Duration(17/3.4*1.4*float64(time.Second))+3*time.Second; got.Round(time.Millisecond) != want.Round(time.Millisecond) {
 		t.Errorf("the first process has a budget of %v, want %v", got, want)
 	}
 }

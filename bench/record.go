@@ -7,7 +7,7 @@ import (
 
 func (run *run) write(samples []*taken) error {
 	for _, t := range samples {
-		if err := run.emit(Sample{Name: Name{Full: t.entry.name}, Iters: t.ops, Values: t.values()}); err != nil {
+		if err := run.emit(Sample{Name: Name{Full: t.entry.name}, Iters: t.ops, Values: t.values(), Slices: t.byPass}); err != nil {
 			return err
 		}
 	}
@@ -53,13 +53,25 @@ func (run *run) warn(text string) error {
 
 // report says what is done next.
 func (run *run) report(c Case, doing string) {
-	if run.Progress == nil {
+	if run.Progress == nil || !run.worthReporting(doing) {
 		return
 	}
 	p := Progress{Group: c.Group, Case: c.Name, Doing: doing, Done: len(run.results.Samples), Total: run.total}
 	p.Elapsed = run.now().Sub(run.start)
 	p.Left = timeLeft(run.done.Seconds()/run.forecast.Estimate.Seconds(), run.forecast.Estimate, p.Elapsed)
 	run.Progress(p)
+}
+
+// reportRest is how long progress rests between slices: who reads it takes a CPU.
+const reportRest = 100 * time.Millisecond
+
+// worthReporting reports whether what is done is new, or the last report old.
+func (run *run) worthReporting(doing string) bool {
+	if doing == run.doing && doing == "measure" && run.now().Sub(run.reported) < reportRest {
+		return false
+	}
+	run.doing, run.reported = doing, run.now()
+	return true
 }
 
 // timeLeft forecasts from the share of a run that is done. The estimate counts

@@ -40,6 +40,11 @@ type Sample struct {
 	Iters  int
 	Values []Metric // under the names of Units
 
+	// Slices are ns/op by pass of the sample's round, in which the cases of a group take
+	// turns, and 0 where the case had none; nil of a sample in one piece. The sample's
+	// time is their median.
+	Slices []float64
+
 	// Package is that of the benchmark and Side that of a gate which took the
 	// sample (base, head or twin), as the lines "pkg: " and "side: " above the
 	// sample say; "" if there is none.
@@ -294,6 +299,9 @@ func (r *Results) readSamples(ctx context.Context, data []byte, filename string,
 			s, err := sampleOf(rec)
 			s.Group, s.Process, s.Weights = at.group, at.process, at.models[s.Name.Get(modelKey)]
 			s.Round, s.Position, s.Start, s.Took = at.round, at.position, at.start, at.took
+			if at.line == line-1 {
+				s.Slices = at.slices
+			}
 			if err != nil {
 				return fmt.Errorf("bench: %s:%d: %w", filename, line, err)
 			}
@@ -402,6 +410,7 @@ const (
 	processPrefix = "# process "
 	roundPrefix   = "# round "
 	notePrefix    = "# gate "
+	slicesPrefix  = "# slices "
 	reasonIndent  = "    "
 )
 
@@ -414,6 +423,7 @@ type place struct {
 
 	round, position int
 	start, took     time.Duration
+	slices          []float64 // of the sample on the next line
 }
 
 // readRound reads "# round 3 position 0 start 1.5s took 20ms".
@@ -426,6 +436,21 @@ func (p *place) readRound(line string) error {
 	p.start, err[0] = time.ParseDuration(start)
 	p.took, err[1] = time.ParseDuration(took)
 	return errors.Join(err[:]...)
+}
+
+// parseSlices reads what appendSlices wrote.
+func parseSlices(text string) (out []float64, err error) {
+	for field := range strings.FieldsSeq(text) {
+		v, err := strconv.ParseFloat(field, 64)
+		if err == nil {
+			err = (Metric{NsPerOp, v}).Check()
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
 }
 
 // RoundFormat is the line above the samples of a process that a gate ran: Sample's
@@ -474,6 +499,13 @@ func (r *Results) readHeaderAndRemarks(ctx context.Context, data []byte, filenam
 			}
 			at.line = n
 			places = append(places, at)
+		} else if text, ok := strings.CutPrefix(line, slicesPrefix); ok {
+			here := at
+			if here.slices, err = parseSlices(text); err != nil {
+				return nil, fmt.Errorf("bench: %s:%d: slices: %w", filename, n, err)
+			}
+			here.line = n
+			places = append(places, here)
 		} else if note, ok := strings.CutPrefix(line, notePrefix); ok {
 			kind, text, _ := strings.Cut(note, " ")
 			r.Notes = append(r.Notes, Note{n, kind, text})

@@ -10,6 +10,7 @@ import (
 // rounds takes the samples of a group, and says what share of them it has.
 func (run *run) rounds(ctx context.Context, turns []*entry, deadline time.Time, plan Plan, done func(share float64)) error {
 	defer done(1)
+	run.settle(turns, deadline, plan)
 	count := run.groupRounds(roundTime(turns), deadline.Sub(run.now()))
 	run.total = len(run.results.Samples) + count*len(turns) + run.entriesLeft*plan.Count
 	for round := range count {
@@ -24,9 +25,21 @@ func (run *run) rounds(ctx context.Context, turns []*entry, deadline time.Time, 
 		done(float64(round+1) / float64(count))
 	}
 	if len(turns) > 0 {
+		run.doing = "" // so that the end is told, whatever was a moment ago
 		run.report(turns[0].Case, "measure")
 	}
 	return nil
+}
+
+// settle chooses how long the samples of a group are: as asked for, or as long as fit.
+func (run *run) settle(turns []*entry, deadline time.Time, plan Plan) {
+	target := max(plan.Time, run.shortest())
+	if run.Time == 0 && run.Budget > 0 {
+		target = max(fitting(turns, plan.Count, deadline.Sub(run.now())), run.shortest())
+	}
+	for _, e := range turns {
+		e.settle(target, run.sliceTime(target))
+	}
 }
 
 // late reports whether a group should end before all its rounds, because they
@@ -35,13 +48,14 @@ func (run *run) late(deadline time.Time) bool {
 	return run.Count == 0 && run.Budget > 0 && run.now().After(deadline)
 }
 
-// round takes one sample of every entry, slice by slice in passes, each in an order
-// drawn anew: what drifts (clock, temperature, neighbours) meets all alike. It
-// returns the entries of the next round, which lack those that failed.
+// round takes one sample of every entry, slice by slice in passes: what drifts (clock,
+// temperature, neighbours) meets all alike. It returns the entries of the next round,
+// which lack those that failed.
 func (run *run) round(ctx context.Context, entries []*entry) (next []*entry, err error) {
 	// No slice pays for the garbage of another. run.slice collects it.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	turns, passes := run.turns(entries)
+	states := make(map[string][]Metric) // of the machine, by class
 	var held []*taken
 	// What still waits for a ceiling, whose turn did not come, must not be lost.
 	defer func() {
@@ -51,16 +65,15 @@ func (run *run) round(ctx context.Context, entries []*entry) (next []*entry, err
 	}()
 	failed := make(map[string]bool)
 	for pass := range passes {
-		for _, i := range run.rng.Perm(len(turns)) {
-			t := turns[i]
+		for _, t := range run.shuffled(turns) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			if failed[t.Name] || !t.due(pass, passes) {
+			if failed[t.Name] || !t.due(pass) {
 				continue
 			}
 			run.report(t.Case, "measure")
-			done, err := run.slice(ctx, t)
+			done, err := run.slice(ctx, t, pass, states)
 			if err != nil {
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
@@ -90,7 +103,19 @@ func (run *run) turns(entries []*entry) (turns []*turn, passes int) {
 		passes = max(passes, e.slices)
 	}
 	for _, e := range entries {
-		turns = append(turns, &turn{entry: e, phase: run.rng.IntN(passes)})
+		turns = append(turns, &turn{entry: e, phase: run.rng.IntN(passes), perOp: make([]float64, passes)})
 	}
 	return turns, passes
+}
+
+// shuffled are the turns in an order drawn anew, those of a class one after the other:
+// whoever is compared are neighbours in time.
+func (run *run) shuffled(turns []*turn) []*turn {
+	run.rng.Shuffle(len(turns), func(i, j int) { turns[i], turns[j] = turns[j], turns[i] })
+	first := make(map[string]int) // of a class
+	for i, t := range slices.Backward(turns) {
+		first[t.class] = i
+	}
+	slices.SortStableFunc(turns, func(a, b *turn) int { return first[a.class] - first[b.class] })
+	return turns
 }

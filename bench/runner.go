@@ -102,6 +102,9 @@ type run struct {
 	perShort    time.Duration // of the forecast, what is a short entry's
 
 	heap uint64 // live bytes after the last collection
+
+	doing    string // when progress was reported last
+	reported time.Time
 }
 
 func newRun(r *Runner, suite Suite, out io.Writer) *run {
@@ -195,16 +198,16 @@ func (run *run) group(ctx context.Context, g *group) (err error) {
 	if err != nil {
 		return err
 	}
-	if correct, err = run.calibrate(ctx, correct, plan.Time); err != nil {
+	if correct, err = run.calibrate(ctx, correct); err != nil {
 		return err
 	}
-	hurry(correct, run.results.Setting(ClassesKey))
+	markFar(correct)
 	if err := run.findCeilings(correct); err != nil {
 		return err
 	}
 	watch := run.watch(run.current)
 	before, work := run.done, run.longRounds(g)+time.Duration(g.short())*run.perShort
-	err = run.rounds(ctx, withDoubles(correct, g.doubled), deadline, plan, func(share float64) {
+	err = run.rounds(ctx, run.withDoubles(correct, g), deadline, plan, func(share float64) {
 		run.done = before + time.Duration(share*float64(work))
 	})
 	for _, doubt := range append(watch.doubts(), soloDoubts(run.current, correct)...) {
@@ -287,7 +290,7 @@ func (run *run) setUp(ctx context.Context, cases []Case) ([]*entry, error) {
 		run.report(c, "setup")
 		inst, err := c.Setup(ctx)
 		if err == nil {
-			entries = append(entries, &entry{Case: c, name: c.Name, inst: inst})
+			entries = append(entries, &entry{Case: c, name: c.Name, inst: inst, class: run.results.Class(ParseName(c.Name))})
 		}
 		if ctx.Err() != nil {
 			return entries, ctx.Err()
@@ -360,15 +363,14 @@ func (run *run) findCeiling(entries []*entry, name string) (*entry, error) {
 }
 
 // calibrate returns the entries that could be run.
-func (run *run) calibrate(ctx context.Context, entries []*entry, target time.Duration) ([]*entry, error) {
+func (run *run) calibrate(ctx context.Context, entries []*entry) ([]*entry, error) {
 	var able []*entry
 	for _, e := range entries {
 		run.report(e.Case, "calibrate")
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		length := max(target, run.shortest())
-		err := e.calibrate(ctx, run.now, length, run.sliceTime(length))
+		err := e.calibrate(ctx, run.now, max(shortSlice, run.shortest()))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -20,10 +20,12 @@ type entry struct {
 	exact []Metric // values that accompany every sample
 	once  []Metric // values that accompany the first sample
 
+	class  string        // see Results.Class
+	far    bool          // far behind others of its class; see markFar
 	slices int           // that a sample is taken in
 	n      int           // operations in a slice
 	warm   int           // operations before it, untimed
-	op     time.Duration // length of one operation, from calibration
+	op     float64       // ns of one operation, from calibration
 	cost   time.Duration // the same with what doesn't count; see Stopwatch
 
 	rates []float64 // operations per second, round by round
@@ -70,29 +72,27 @@ const (
 
 	// A sample is taken in slices, which take turns with those of the group's
 	// other cases, so that neighbours in time meet the same machine. There are
-	// sliceCount where an operation is short enough: a slice lasts from
-	// shortSlice to longSlice, and has leastOps operations at least, of which
-	// one more warms up.
-	sliceCount = 20
+	// up to sliceCount: the file holds each. A slice lasts from shortSlice to
+	// longSlice, and has leastOps operations unless one takes as long.
+	sliceCount = 50
 	shortSlice = 250 * time.Microsecond
 	longSlice  = time.Millisecond
-	leastOps   = 4
+	leastOps   = 2
 )
 
-// calibrate finds how many operations fill a sample, and a slice of it.
-func (e *entry) calibrate(ctx context.Context, now func() time.Time, target, sliceTime time.Duration) error {
+// calibrate finds how long an operation lasts, from some that take so long or more.
+func (e *entry) calibrate(ctx context.Context, now func() time.Time, least time.Duration) error {
 	n := 1
 	for {
 		cost, d, err := e.run(ctx, now, n)
 		if err != nil {
 			return err
 		}
-		if cost >= target/4 || n >= maxOps {
-			e.settle(float64(d)/float64(n), target, sliceTime)
-			e.cost = max(cost/time.Duration(n), 1)
+		if cost >= least || n >= maxOps {
+			e.op, e.cost = float64(d)/float64(n), max(cost/time.Duration(n), 1)
 			return nil
 		}
-		n *= int(min(max(target/(2*d), 2), 100))
+		n *= int(min(max(2*least/d, 2), 100))
 		n = min(n, maxOps)
 	}
 }
@@ -106,7 +106,7 @@ func (run *run) sliceTime(target time.Duration) time.Duration {
 	if run.Meter != nil {
 		return target
 	}
-	return max(min(max(target/sliceCount, shortSlice), longSlice), run.shortest())
+	return min(max(min(max(target/sliceCount, shortSlice), longSlice), run.shortest()), target)
 }
 
 // lengthen raises the operations of a slice that turned out shorter than the
@@ -116,43 +116,69 @@ func (e *entry) lengthen(elapsed, shortest time.Duration) {
 	e.n = min(e.n*int(factor), maxOps)
 }
 
-func (e *entry) settle(ns float64, target, sliceTime time.Duration) {
-	fill := func(d time.Duration) int { return int(min(max(math.Round(float64(d)/ns), 1), maxOps)) }
-	all := fill(target)
-	e.n = min(max(fill(sliceTime), leastOps), all)
-	e.slices = all / e.n
-	e.op = time.Duration(max(ns, 1))
-	if e.warm = (e.n + warmShare - 1) / warmShare; e.op >= target && !e.Ceiling {
+// settle finds how many operations fill a slice, and how many slices a sample. A case
+// that is far behind has one slice, and as few operations as last as long: the time
+// is better spent on those that are near each other.
+func (e *entry) settle(target, slice time.Duration) {
+	fill := func(d time.Duration) int { return int(min(max(math.Round(float64(d)/e.op), 1), maxOps)) }
+	if e.n = fill(slice); e.op < float64(longSlice) {
+		e.n = max(e.n, min(leastOps, fill(target)))
+	}
+	e.slices = int(min(max(float64(target)/(e.op*float64(e.n)), 1), float64(target/slice)))
+	e.warm = (e.n + warmShare - 1) / warmShare
+	if e.far {
+		e.slices, e.n = 1, min(e.n, fill(shortSlice))
+		e.warm = min(e.warm, e.n)
+	}
+	if e.op >= float64(longSlice) && !e.Ceiling {
 		// An operation this long warms the caches itself. A ceiling must not
 		// pay for pages that the system took back while others ran.
 		e.warm = 0
 	}
 }
 
+// fitting is how long samples may last that so many rounds of these entries fit into
+// the time that is left. Those whose operation lasts longer have one, and those far
+// behind have few.
+func fitting(entries []*entry, rounds int, left time.Duration) time.Duration {
+	const spare = 0.95 // of the time, for clocks and canaries
+	sample := maxTime
+	for range 3 { // each knows better who is too long for it
+		each, share := spare*float64(left)/float64(rounds), 0.0
+		for _, e := range entries {
+			switch own := float64(e.cost); {
+			case e.far:
+				each -= max(own, float64(shortSlice))
+			case e.op > float64(sample):
+				each -= own
+			default:
+				share += own / e.op * (1 + 1.0/warmShare)
+			}
+		}
+		sample = time.Duration(min(max(each/max(share, 1), float64(minTime)), float64(maxTime)))
+	}
+	return sample
+}
+
 // farBehind is how many times as long as the fastest of the same work a case takes
 // that needs no telling apart: pure Go beside SIMD takes 40 to 130 times.
 const farBehind = 10
 
-// hurry leaves a case that is far behind others of the same work and class one slice
-// in each sample, and as few operations as last as long as a slice: the time is
-// better spent on those that are near each other.
-func hurry(entries []*entry, classes string) {
+// markFar finds who is far behind others of the same work and class.
+func markFar(entries []*entry) {
 	type work struct {
 		ops   int64
 		class string
 	}
-	of := func(e *entry) work { return work{e.Ops, classOf(ParseName(e.Name), classes)} }
-	fastest := make(map[work]time.Duration)
+	fastest := make(map[work]float64)
 	for _, e := range entries {
-		if best, ok := fastest[of(e)]; !e.Ceiling && (!ok || e.op < best) {
-			fastest[of(e)] = e.op
+		of := work{e.Ops, e.class}
+		if best, ok := fastest[of]; !e.Ceiling && (!ok || e.op < best) {
+			fastest[of] = e.op
 		}
 	}
 	for _, e := range entries {
-		if e.Ops > 0 && !e.Ceiling && e.op > farBehind*fastest[of(e)] {
-			e.slices, e.n = 1, int(min(max(shortSlice/e.op, 1), time.Duration(e.n)))
-			e.warm = min(e.warm, e.n)
-		}
+		e.far = e.Ops > 0 && !e.Ceiling && e.op > farBehind*fastest[work{e.Ops, e.class}]
 	}
 }
 
@@ -166,9 +192,13 @@ func roundTime(entries []*entry) time.Duration {
 }
 
 // withDoubles adds the arms b of A/A pairs, the doubles of cases. They share
-// the case's instance: nothing differs but the label.
-func withDoubles(entries []*entry, doubled map[string]bool) []*entry {
+// the case's instance: nothing differs but the label. A case that is far behind
+// has none, for nobody asks by how little it is.
+func (run *run) withDoubles(entries []*entry, g *group) []*entry {
 	all := slices.Clone(entries)
+	doubled := g.doubles(run.results.Setting(ClassesKey), func(name string) bool {
+		return slices.ContainsFunc(entries, func(e *entry) bool { return e.Name == name && !e.far })
+	})
 	for _, e := range entries {
 		if doubled[e.Name] {
 			double := *e
@@ -187,6 +217,7 @@ type measurement struct {
 	bytes, allocs uint64        // per operation
 	state         []Metric      // of the machine; see Prober
 	counted       []Metric      // see Meter
+	byPass        []float64     // see Sample.Slices
 }
 
 // garbageLimit is how much a group may allocate before its garbage is
@@ -198,21 +229,23 @@ type turn struct {
 	*entry
 	measurement
 	phase int       // where in a round its slices are, if it has fewer than others
-	perOp []float64 // ns, by slice
+	perOp []float64 // ns, by pass; 0 where it had no slice
+	taken int       // slices so far
 }
 
 // due reports whether the turn has a slice in pass i of so many: fewer slices are
 // spread over all passes.
-func (t *turn) due(i, passes int) bool {
+func (t *turn) due(i int) bool {
+	passes := len(t.perOp)
 	return ((i+1)*t.slices+t.phase)/passes > (i*t.slices+t.phase)/passes
 }
 
-// slice takes one slice, and makes a sample of them all with the last. Allocations
+// slice takes the slice of a pass, and makes a sample of them all with the last. Allocations
 // are counted over warm-up and the first slice together, because counting them
 // stops all threads, and whatever is stopped just before the clock starts has to
 // wake up at the slice's cost.
-func (run *run) slice(ctx context.Context, t *turn) (*taken, error) {
-	first := len(t.perOp) == 0
+func (run *run) slice(ctx context.Context, t *turn, pass int, states map[string][]Metric) (*taken, error) {
+	first := t.taken == 0
 	var before, after runtime.MemStats
 	if first {
 		runtime.ReadMemStats(&before)
@@ -227,7 +260,7 @@ func (run *run) slice(ctx context.Context, t *turn) (*taken, error) {
 			return nil, err
 		}
 	}
-	ops, err := run.time(ctx, t)
+	ops, err := run.time(ctx, t, pass)
 	if err != nil {
 		return nil, err
 	}
@@ -237,27 +270,36 @@ func (run *run) slice(ctx context.Context, t *turn) (*taken, error) {
 		t.bytes = (after.TotalAlloc - before.TotalAlloc) / ops
 		t.allocs = (after.Mallocs - before.Mallocs) / ops
 	}
-	if len(t.perOp) < t.slices {
+	if t.taken < t.slices {
 		return nil, nil
 	}
-	return t.sample()
+	return t.sample(states)
 }
 
 // sample is the median of the slices, which whoever interrupts a few of them does
-// not move.
-func (t *turn) sample() (*taken, error) {
+// not move. The first of its class in the round asks in what state the machine is.
+func (t *turn) sample(states map[string][]Metric) (*taken, error) {
 	t.round = len(t.rates)
-	t.elapsed = max(time.Duration(math.Round(Median(t.perOp)*float64(t.ops))), 1)
+	times := slices.DeleteFunc(slices.Clone(t.perOp), func(ns float64) bool { return ns == 0 })
+	t.elapsed = max(time.Duration(math.Round(Median(times)*float64(t.ops))), 1)
 	if t.Check != nil {
 		if err := t.Check(t.speeds(t.ops, t.elapsed)); err != nil {
 			return nil, err
 		}
 	}
 	if p, ok := t.inst.(Prober); ok {
-		t.state = p.Probe()
+		if _, asked := states[t.class]; !asked {
+			states[t.class] = p.Probe()
+		}
+		t.state = states[t.class]
 	}
 	if err := finite(t.state); err != nil {
 		return nil, err
+	}
+	if len(times) > 1 {
+		for _, ns := range t.perOp {
+			t.byPass = append(t.byPass, rounded(ns, 5)) // there are many: a file should stay small
+		}
 	}
 	t.rates = append(t.rates, perSecond(1, t.ops, t.elapsed))
 	return &taken{t.entry, t.measurement}, nil
@@ -266,7 +308,7 @@ func (t *turn) sample() (*taken, error) {
 // time performs the operations of a slice, more of them and again until they
 // last long enough for the clock. It notes how long the last of them took and what
 // the meter counted, and returns how many there were in all.
-func (run *run) time(ctx context.Context, t *turn) (ops uint64, err error) {
+func (run *run) time(ctx context.Context, t *turn, pass int) (ops uint64, err error) {
 	for {
 		elapsed, counted, err := run.metered(ctx, t.entry)
 		ops += uint64(t.n)
@@ -274,7 +316,8 @@ func (run *run) time(ctx context.Context, t *turn) (ops uint64, err error) {
 			return ops, err
 		}
 		if elapsed >= run.shortest() || t.n >= maxOps {
-			t.perOp = append(t.perOp, float64(elapsed)/float64(t.n))
+			t.perOp[pass] = float64(elapsed) / float64(t.n)
+			t.taken++
 			t.ops, t.counted = t.ops+t.n, counted
 			return ops, nil
 		}
@@ -368,7 +411,7 @@ func (t *taken) values() []Metric {
 	}
 	values = slices.Concat(values, t.state, t.counted)
 	for i, v := range values {
-		values[i].Value = rounded(v.Value)
+		values[i].Value = rounded(v.Value, 6)
 	}
 	values = append(values, Metric{AllocBytes, float64(t.bytes)}, Metric{Allocs, float64(t.allocs)})
 	values = append(values, e.exact...)
@@ -407,9 +450,9 @@ func unitOrder(unit string) int {
 	return len(Units)
 }
 
-// rounded keeps six significant digits, more than any clock is good for.
-func rounded(v float64) float64 {
-	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+// rounded keeps some significant digits: six are more than any clock is good for.
+func rounded(v float64, digits int) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	if err != nil {
 		return v
 	}

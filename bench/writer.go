@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
@@ -125,6 +126,11 @@ func (w *writer) sample(s Sample) error {
 			return w.explain(err)
 		}
 	}
+	if len(s.Slices) > 0 {
+		if _, err := w.out.Write(appendSlices(nil, s.Slices)); err != nil {
+			return w.explain(err)
+		}
+	}
 	rec := &benchfmt.Result{Name: benchfmt.Name(s.Name.Full + w.suffix), Iters: s.Iters}
 	for _, v := range s.Values {
 		rec.Values = append(rec.Values, benchfmt.Value{Value: v.Value, Unit: v.Unit})
@@ -134,6 +140,16 @@ func (w *writer) sample(s Sample) error {
 	}
 	w.samples++
 	return nil
+}
+
+// appendSlices writes the line above a sample: nanoseconds, as few digits as give
+// them back.
+func appendSlices(b []byte, ns []float64) []byte {
+	b = append(b, strings.TrimSuffix(slicesPrefix, " ")...)
+	for _, v := range ns {
+		b = strconv.AppendFloat(append(b, ' '), v, 'g', -1, 64)
+	}
+	return append(b, '\n')
 }
 
 // failure writes go test's lines, whose names have no -GOMAXPROCS.

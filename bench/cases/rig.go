@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"onebit/bench/roofline"
 	"onebit/internal/mmap"
 	"onebit/internal/sysinfo"
 	"onebit/kernels"
@@ -17,7 +18,8 @@ type rig struct {
 	pools       map[int]*kernels.Pool
 	maxThreads  int
 	limits      *limits
-	coldBytes   int // that copies of a matrix fill, to be cold
+	readers     map[readPlace]roofline.ReadKernel // the fastest, where one was looked for
+	coldBytes   int                               // that copies of a matrix fill, to be cold
 	model       string
 	ggufTypes   []string
 	peakCommand []string
@@ -31,7 +33,7 @@ type rig struct {
 
 func newRig(threads []int, host sysinfo.Host) *rig {
 	return &rig{
-		pools: map[int]*kernels.Pool{}, maxThreads: maxOf(threads), doubts: hostDoubts(host),
+		pools: map[int]*kernels.Pool{}, readers: map[readPlace]roofline.ReadKernel{}, maxThreads: maxOf(threads), doubts: hostDoubts(host),
 		limits: &limits{emulated: host.Emulated(), measure: measureLimits},
 	}
 }
