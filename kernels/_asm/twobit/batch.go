@@ -109,7 +109,7 @@ func (g *generator) panel() {
 // to bring 16 rows together and to expand their codes, 48 instructions per 16
 // bytes of each, is shared by 16 VPDPBUSD per column.
 type batch struct {
-	*generator
+	g         *generator
 	cols      int
 	tile      asm.Rows
 	q, groups reg.GPVirtual
@@ -132,7 +132,7 @@ func (g *generator) newBatch(cols int) *batch {
 
 // newSums begins a kernel's code.
 func (g *generator) newSums(cols int) *batch {
-	b := &batch{generator: g, cols: cols}
+	b := &batch{g: g, cols: cols}
 	b.q, b.groups, b.ahead = g.GP64(), g.GP64(), g.GP64()
 	b.mask = g.ZMM()
 	g.VMOVDQU64(g.masks[0], b.mask)
@@ -147,67 +147,67 @@ func (g *generator) newSums(cols int) *batch {
 
 // startTile points to the first bytes of 16 rows and of the panel.
 func (b *batch) startTile() {
-	b.MOVQ(b.Argument("panel"), b.q)
-	b.MOVQ(b.Argument("w"), b.tile.Fourth[0])
-	b.StartRows(b.tile)
-	b.LEAQ(operand.Mem{Base: b.tile.Fourth[3], Index: b.tile.One, Scale: 4}, b.ahead)
+	b.g.MOVQ(b.g.Argument("panel"), b.q)
+	b.g.MOVQ(b.g.Argument("w"), b.tile.Fourth[0])
+	b.g.StartRows(b.tile)
+	b.g.LEAQ(operand.Mem{Base: b.tile.Fourth[3], Index: b.tile.One, Scale: 4}, b.ahead)
 }
 
 // startSums makes -Σq the sum of each column.
 func (b *batch) startSums() {
 	for i, v := range b.sums {
 		if i < b.cols {
-			b.VPBROADCASTD(asm.At(b.q, 4*i), v)
+			b.g.VPBROADCASTD(asm.At(b.q, 4*i), v)
 		} else {
-			b.Clear(v)
+			b.g.Clear(v)
 		}
 	}
-	b.ADDQ(operand.I32(panelRow), b.q)
+	b.g.ADDQ(operand.I32(panelRow), b.q)
 }
 
 // group adds 16 bytes of each row.
 func (b *batch) group() {
 	for i, v := range b.codes {
-		b.VMOVDQU32(b.tile.At(i, 0), v.AsX())
+		b.g.VMOVDQU32(b.tile.At(i, 0), v.AsX())
 		for l := 1; l < 4; l++ {
-			b.VINSERTI32X4(operand.U8(l), b.tile.At(4*l+i, 0), v, v)
+			b.g.VINSERTI32X4(operand.U8(l), b.tile.At(4*l+i, 0), v, v)
 		}
-		b.PREFETCHT0(asm.At(b.ahead, 64*i))
+		b.g.PREFETCHT0(asm.At(b.ahead, 64*i))
 	}
 	b.multiply()
-	b.ADDQ(operand.I32(groupBytes*panelRow), b.q)
-	b.ADDQ(operand.I32(batchRows*groupBytes), b.ahead)
+	b.g.ADDQ(operand.I32(groupBytes*panelRow), b.q)
+	b.g.ADDQ(operand.I32(batchRows*groupBytes), b.ahead)
 }
 
 // lastGroup adds the dwords of last.
 func (b *batch) lastGroup(last reg.OpmaskVirtual) {
 	for i, v := range b.codes {
-		b.VMOVDQU32_Z(b.tile.At(i, 0), last, v.AsX())
+		b.g.VMOVDQU32_Z(b.tile.At(i, 0), last, v.AsX())
 		for l := 1; l < 4; l++ {
-			x := b.XMM()
-			b.VMOVDQU32_Z(b.tile.At(4*l+i, 0), last, x)
-			b.VINSERTI32X4(operand.U8(l), x, v, v)
+			x := b.g.XMM()
+			b.g.VMOVDQU32_Z(b.tile.At(4*l+i, 0), last, x)
+			b.g.VINSERTI32X4(operand.U8(l), x, v, v)
 		}
 	}
 	b.multiply()
 }
 
 // multiply adds the products of what is in codes.
-func (b *batch) multiply() { b.multiplyDwords(b.Transpose(b.codes)) }
+func (b *batch) multiply() { b.multiplyDwords(b.g.Transpose(b.codes)) }
 
 // multiplyDwords adds the products of 4 codes of each 4 of 16 rows.
 func (b *batch) multiplyDwords(dwords [4]reg.VecVirtual) {
 	for d, codes := range dwords {
 		for j := range 4 {
-			t := b.ZMM()
+			t := b.g.ZMM()
 			if j == 0 {
-				b.VPANDD(b.mask, codes, t)
+				b.g.VPANDD(b.mask, codes, t)
 			} else {
-				b.VPSRLD(operand.U8(2*j), codes, t)
-				b.VPANDD(b.mask, t, t)
+				b.g.VPSRLD(operand.U8(2*j), codes, t)
+				b.g.VPANDD(b.mask, t, t)
 			}
 			for c := range b.cols {
-				b.VPDPBUSD_BCST(asm.At(b.q, panelRow*(4*d+j)+4*c), t, b.sums[(d*b.cols+c)%len(b.sums)])
+				b.g.VPDPBUSD_BCST(asm.At(b.q, panelRow*(4*d+j)+4*c), t, b.sums[(d*b.cols+c)%len(b.sums)])
 			}
 		}
 	}
@@ -216,10 +216,10 @@ func (b *batch) multiplyDwords(dwords [4]reg.VecVirtual) {
 // endSums leaves one sum of each column, as float32.
 func (b *batch) endSums() []reg.VecVirtual {
 	for i := b.cols; i < len(b.sums); i++ {
-		b.VPADDD(b.sums[i], b.sums[i%b.cols], b.sums[i%b.cols])
+		b.g.VPADDD(b.sums[i], b.sums[i%b.cols], b.sums[i%b.cols])
 	}
 	for _, v := range b.sums[:b.cols] {
-		b.VCVTDQ2PS(v, v)
+		b.g.VCVTDQ2PS(v, v)
 	}
 	return b.sums[:b.cols]
 }
@@ -227,42 +227,42 @@ func (b *batch) endSums() []reg.VecVirtual {
 // tileLanes says which rows are stored: if stride is 0 all are the same, and only
 // the first is.
 func (b *batch) tileLanes() reg.OpmaskVirtual {
-	lanes, one, all := b.K(), b.GP64(), b.GP64()
-	b.MOVQ(operand.I32(1), one)
-	b.MOVQ(operand.I32(1<<batchRows-1), all)
-	b.TESTQ(b.tile.One, b.tile.One)
-	b.CMOVQNE(all, one)
-	b.KMOVW(one.As32(), lanes)
+	lanes, one, all := b.g.K(), b.g.GP64(), b.g.GP64()
+	b.g.MOVQ(operand.I32(1), one)
+	b.g.MOVQ(operand.I32(1<<batchRows-1), all)
+	b.g.TESTQ(b.tile.One, b.tile.One)
+	b.g.CMOVQNE(all, one)
+	b.g.KMOVW(one.As32(), lanes)
 	return lanes
 }
 
 // storeColumns stores what value gives for the columns that there are.
 func (b *batch) storeColumns(lanes reg.OpmaskVirtual, value func(c int) reg.VecVirtual) {
-	dst, dstStride, cols := b.GP64(), b.GP64(), b.GP64()
-	b.MOVQ(b.Argument("dst"), dst)
-	b.MOVQ(b.Argument("dstStride"), dstStride)
-	b.MOVQ(b.Argument("cols"), cols)
+	dst, dstStride, cols := b.g.GP64(), b.g.GP64(), b.g.GP64()
+	b.g.MOVQ(b.g.Argument("dst"), dst)
+	b.g.MOVQ(b.g.Argument("dstStride"), dstStride)
+	b.g.MOVQ(b.g.Argument("cols"), cols)
 	for c := range b.cols {
 		if c > 0 {
-			b.CMPQ(cols, operand.I32(c))
-			b.JLE(operand.LabelRef("stored"))
-			b.ADDQ(dstStride, dst)
+			b.g.CMPQ(cols, operand.I32(c))
+			b.g.JLE(operand.LabelRef("stored"))
+			b.g.ADDQ(dstStride, dst)
 		}
-		b.VMOVUPS(value(c), lanes, asm.At(dst, 0))
+		b.g.VMOVUPS(value(c), lanes, asm.At(dst, 0))
 	}
-	b.Label("stored")
+	b.g.Label("stored")
 }
 
 // endTile goes to the next tile, or returns.
 func (b *batch) endTile() {
-	b.MOVQ(b.tile.One, b.q)
-	b.SHLQ(operand.U8(4), b.q)
-	b.ADDQ(b.q, b.Argument("w"))
-	b.ADDQ(operand.I32(4*batchRows), b.Argument("dst"))
-	b.DECQ(b.Argument("tiles"))
-	b.JNZ(operand.LabelRef("tile"))
-	b.VZEROUPPER()
-	b.RET()
+	b.g.MOVQ(b.tile.One, b.q)
+	b.g.SHLQ(operand.U8(4), b.q)
+	b.g.ADDQ(b.q, b.g.Argument("w"))
+	b.g.ADDQ(operand.I32(4*batchRows), b.g.Argument("dst"))
+	b.g.DECQ(b.g.Argument("tiles"))
+	b.g.JNZ(operand.LabelRef("tile"))
+	b.g.VZEROUPPER()
+	b.g.RET()
 }
 
 // ternaryBatch writes a kernel of formats with one scale per tensor.
@@ -295,7 +295,7 @@ func (g *generator) ternaryBatch(cols int) {
 	g.JZ(operand.LabelRef("last"))
 	g.Label("group")
 	b.group()
-	b.Advance(b.tile, operand.I32(groupBytes))
+	b.g.Advance(b.tile, operand.I32(groupBytes))
 	g.DECQ(b.groups)
 	g.JNZ(operand.LabelRef("group"))
 	g.Label("last")
@@ -356,7 +356,7 @@ func (g *generator) blocksBatch(cols int) {
 	weight, gap := g.ZMM(), g.GP64()
 	g.VCVTPH2PS(halves, weight)
 	g.MOVQ(g.Argument("gap"), gap)
-	b.Advance(b.tile, gap)
+	b.g.Advance(b.tile, gap)
 	b.addTerms(weight, scaleAt, results)
 	g.DECQ(b.groups)
 	g.JNZ(operand.LabelRef("block"))
@@ -365,7 +365,7 @@ func (g *generator) blocksBatch(cols int) {
 	b.endTile()
 
 	g.Label("more")
-	b.Advance(b.tile, operand.I32(groupBytes))
+	b.g.Advance(b.tile, operand.I32(groupBytes))
 	g.JMP(operand.LabelRef("group"))
 }
 
@@ -373,52 +373,52 @@ func (g *generator) blocksBatch(cols int) {
 // are. scaleAt is the sum of scaleStep so far.
 func (b *batch) addTerms(weight reg.VecVirtual, scaleAt, results reg.GPVirtual) {
 	sums := b.endSums()
-	at, left, stride := b.GP64(), b.GP64(), b.GP64()
-	b.MOVQ(scaleAt, at)
-	b.ANDQ(operand.I32(-4), at)
-	b.ADDQ(b.Argument("scales"), at)
-	b.ADDQ(b.Argument("scaleStep"), scaleAt)
-	b.MOVQ(b.Argument("cols"), left)
-	b.MOVQ(b.Argument("scaleStride"), stride)
+	at, left, stride := b.g.GP64(), b.g.GP64(), b.g.GP64()
+	b.g.MOVQ(scaleAt, at)
+	b.g.ANDQ(operand.I32(-4), at)
+	b.g.ADDQ(b.g.Argument("scales"), at)
+	b.g.ADDQ(b.g.Argument("scaleStep"), scaleAt)
+	b.g.MOVQ(b.g.Argument("cols"), left)
+	b.g.MOVQ(b.g.Argument("scaleStride"), stride)
 	for c, sum := range sums {
-		t := b.ZMM()
-		b.VMULPS_BCST(asm.At(at, 0), weight, t)
-		b.VMULPS(t, sum, sum)
-		b.VADDPS(asm.At(results, 64*c), sum, sum)
-		b.VMOVUPS(sum, asm.At(results, 64*c))
+		t := b.g.ZMM()
+		b.g.VMULPS_BCST(asm.At(at, 0), weight, t)
+		b.g.VMULPS(t, sum, sum)
+		b.g.VADDPS(asm.At(results, 64*c), sum, sum)
+		b.g.VMOVUPS(sum, asm.At(results, 64*c))
 		if c < b.cols-1 {
-			b.DECQ(left)
-			b.JZ(operand.LabelRef("added"))
-			b.ADDQ(stride, at)
+			b.g.DECQ(left)
+			b.g.JZ(operand.LabelRef("added"))
+			b.g.ADDQ(stride, at)
 		}
 	}
-	b.Label("added")
+	b.g.Label("added")
 }
 
 // results makes room in the frame for those of the columns, and so much behind them,
 // aligned, so that no result straddles cache lines.
 func (b *batch) results(behind int) reg.GPVirtual {
-	b.Attributes(0) // the frame is too large for NOSPLIT
-	frame, results := b.AllocLocal(64*(b.cols+1)+behind), b.GP64()
-	b.LEAQ(frame.Offset(63), results)
-	b.ANDQ(operand.I32(-64), results)
+	b.g.Attributes(0) // the frame is too large for NOSPLIT
+	frame, results := b.g.AllocLocal(64*(b.cols+1)+behind), b.g.GP64()
+	b.g.LEAQ(frame.Offset(63), results)
+	b.g.ANDQ(operand.I32(-64), results)
 	return results
 }
 
 // clearResults sets them to 0.
 func (b *batch) clearResults(results reg.GPVirtual) {
-	zero := b.ZMM()
-	b.Clear(zero)
+	zero := b.g.ZMM()
+	b.g.Clear(zero)
 	for c := range b.cols {
-		b.VMOVUPS(zero, asm.At(results, 64*c))
+		b.g.VMOVUPS(zero, asm.At(results, 64*c))
 	}
 }
 
 // resultsOf loads those of a column.
 func (b *batch) resultsOf(results reg.GPVirtual) func(c int) reg.VecVirtual {
 	return func(c int) reg.VecVirtual {
-		y := b.ZMM()
-		b.VMOVUPS(asm.At(results, 64*c), y)
+		y := b.g.ZMM()
+		b.g.VMOVUPS(asm.At(results, 64*c), y)
 		return y
 	}
 }
@@ -426,15 +426,15 @@ func (b *batch) resultsOf(results reg.GPVirtual) func(c int) reg.VecVirtual {
 // copyHalves brings together the fp16 scales, scaleAt behind where the rows are
 // read. They go through memory, and not through the ports of the products.
 func (b *batch) copyHalves(to operand.Mem) {
-	index, half := b.GP64(), b.GP32() // of row i, from the first of 4 rows on
-	b.MOVQ(b.Argument("scaleAt"), index)
+	index, half := b.g.GP64(), b.g.GP32() // of row i, from the first of 4 rows on
+	b.g.MOVQ(b.g.Argument("scaleAt"), index)
 	for i := range 4 {
 		if i > 0 {
-			b.ADDQ(b.tile.One, index)
+			b.g.ADDQ(b.tile.One, index)
 		}
 		for q, quarter := range b.tile.Fourth {
-			b.MOVWLZX(operand.Mem{Base: quarter, Index: index, Scale: 1}, half)
-			b.MOVW(half.As16(), to.Offset(2*(4*q+i)))
+			b.g.MOVWLZX(operand.Mem{Base: quarter, Index: index, Scale: 1}, half)
+			b.g.MOVW(half.As16(), to.Offset(2*(4*q+i)))
 		}
 	}
 }

@@ -64,7 +64,7 @@ type blocksEngine interface {
 
 // blockTile is the state of a kernel.
 type blockTile struct {
-	*generator
+	g *generator
 	blocksEngine
 	block
 	width  int // bytes of a register
@@ -87,7 +87,7 @@ type tileMask struct {
 
 // blocksKernel writes the kernel of a format.
 func (g *generator) blocksKernel(e blocksEngine, b block) {
-	t := &blockTile{generator: g, blocksEngine: e, block: b}
+	t := &blockTile{g: g, blocksEngine: e, block: b}
 	t.width = int(e.register().Size())
 	t.blocks = t.width / 16
 	scale := "scales[g]"
@@ -113,100 +113,100 @@ func (g *generator) blocksKernel(e blocksEngine, b block) {
 
 func (t *blockTile) generate() {
 	for i := range t.rows {
-		t.rows[i] = t.GP64()
+		t.rows[i] = t.g.GP64()
 	}
 	t.offset = []reg.GPVirtual{nil}
 	for range t.blocks - 1 {
-		t.offset = append(t.offset, t.GP64())
+		t.offset = append(t.offset, t.g.GP64())
 	}
-	t.q, t.scales, t.ahead, t.left = t.GP64(), t.GP64(), t.GP64(), t.GP64()
+	t.q, t.scales, t.ahead, t.left = t.g.GP64(), t.g.GP64(), t.g.GP64(), t.g.GP64()
 	if t.width == sizeZMM {
-		t.valid.lanes, t.valid.scales = t.K(), t.K()
+		t.valid.lanes, t.valid.scales = t.g.K(), t.g.K()
 	} else {
-		t.valid.address, t.valid.second = t.GP64(), t.GP64()
+		t.valid.address, t.valid.second = t.g.GP64(), t.g.GP64()
 	}
 	t.prepare()
 
-	t.Label("tile")
+	t.g.Label("tile")
 	t.startRows()
-	y := t.XMM()
-	t.VXORPS(y, y, y)
+	y := t.g.XMM()
+	t.g.VXORPS(y, y, y)
 
-	t.Label("loop")
-	t.CMPQ(t.left, operand.I32(t.blocks))
-	t.JGE(operand.LabelRef("whole"))
+	t.g.Label("loop")
+	t.g.CMPQ(t.left, operand.I32(t.blocks))
+	t.g.JGE(operand.LabelRef("whole"))
 	t.maskRest()
-	t.Label("whole")
+	t.g.Label("whole")
 	t.addTerms(y, t.terms(t.tileSums()))
 	for _, r := range t.rows {
-		t.ADDQ(operand.I32(t.blocks*t.bytes), r)
+		t.g.ADDQ(operand.I32(t.blocks*t.bytes), r)
 	}
-	t.ADDQ(operand.I32(5*t.blocks*t.codes), t.q)
-	t.ADDQ(operand.I32(t.groups*t.blocks), t.scales) // 4 bytes for each of groups/4·blocks
-	t.ADDQ(operand.I32(4*t.blocks*t.bytes), t.ahead)
-	t.SUBQ(operand.I32(t.blocks), t.left)
-	t.JG(operand.LabelRef("loop"))
+	t.g.ADDQ(operand.I32(5*t.blocks*t.codes), t.q)
+	t.g.ADDQ(operand.I32(t.groups*t.blocks), t.scales) // 4 bytes for each of groups/4·blocks
+	t.g.ADDQ(operand.I32(4*t.blocks*t.bytes), t.ahead)
+	t.g.SUBQ(operand.I32(t.blocks), t.left)
+	t.g.JG(operand.LabelRef("loop"))
 
-	t.MOVQ(t.Argument("dst"), t.q)
-	t.MOVQ(t.Argument("stride"), t.left)
-	t.storeTile(y, t.q, t.left)
-	t.ADDQ(operand.I32(16), t.Argument("dst"))
-	t.SHLQ(operand.U8(2), t.left)
-	t.ADDQ(t.left, t.Argument("w"))
-	t.DECQ(t.Argument("tiles"))
-	t.JNZ(operand.LabelRef("tile"))
-	t.VZEROUPPER()
-	t.RET()
+	t.g.MOVQ(t.g.Argument("dst"), t.q)
+	t.g.MOVQ(t.g.Argument("stride"), t.left)
+	t.g.storeTile(y, t.q, t.left)
+	t.g.ADDQ(operand.I32(16), t.g.Argument("dst"))
+	t.g.SHLQ(operand.U8(2), t.left)
+	t.g.ADDQ(t.left, t.g.Argument("w"))
+	t.g.DECQ(t.g.Argument("tiles"))
+	t.g.JNZ(operand.LabelRef("tile"))
+	t.g.VZEROUPPER()
+	t.g.RET()
 }
 
 // startRows points to the first block of 4 rows. The arguments in memory are
 // the loop variables of the outer loop, for want of registers.
 func (t *blockTile) startRows() {
-	t.MOVQ(t.Argument("w"), t.rows[0])
-	t.MOVQ(t.Argument("stride"), t.left)
+	t.g.MOVQ(t.g.Argument("w"), t.rows[0])
+	t.g.MOVQ(t.g.Argument("stride"), t.left)
 	for i := range 3 {
-		t.LEAQ(operand.Mem{Base: t.rows[i], Index: t.left, Scale: 1}, t.rows[i+1])
+		t.g.LEAQ(operand.Mem{Base: t.rows[i], Index: t.left, Scale: 1}, t.rows[i+1])
 	}
-	t.LEAQ(operand.Mem{Base: t.rows[3], Index: t.left, Scale: 1, Disp: prefetchBytes}, t.ahead)
+	t.g.LEAQ(operand.Mem{Base: t.rows[3], Index: t.left, Scale: 1, Disp: prefetchBytes}, t.ahead)
 	for i := 1; i < t.blocks; i++ {
-		t.MOVQ(operand.I32(i*t.bytes), t.offset[i])
+		t.g.MOVQ(operand.I32(i*t.bytes), t.offset[i])
 	}
-	t.MOVQ(t.Argument("q"), t.q)
-	t.MOVQ(t.Argument("scales"), t.scales)
+	t.g.MOVQ(t.g.Argument("q"), t.q)
+	t.g.MOVQ(t.g.Argument("scales"), t.scales)
 	if t.width == sizeZMM {
-		t.KXNORW(t.valid.lanes, t.valid.lanes, t.valid.lanes)
-		t.MOVQ(operand.I32(1<<max(1, t.groups)-1), t.left)
-		t.KMOVW(t.left.As32(), t.valid.scales)
+		t.g.KXNORW(t.valid.lanes, t.valid.lanes, t.valid.lanes)
+		t.g.MOVQ(operand.I32(1<<max(1, t.groups)-1), t.left)
+		t.g.KMOVW(t.left.As32(), t.valid.scales)
 	} else {
-		t.LEAQ(t.prefix, t.valid.address)
-		t.MOVQ(operand.I32(4), t.valid.second)
+		t.g.LEAQ(t.g.prefix, t.valid.address)
+		t.g.MOVQ(operand.I32(4), t.valid.second)
 	}
-	t.MOVQ(t.Argument("blocks"), t.left)
+	t.g.MOVQ(t.g.Argument("blocks"), t.left)
 }
 
 // maskRest prepares for a last tile that lacks blocks: the first block is
 // read in their place and their terms are masked away.
 func (t *blockTile) maskRest() {
-	zero := t.GP64()
-	t.XORQ(zero, zero)
+	zero := t.g.GP64()
+	t.g.XORQ(zero, zero)
 	for i := 1; i < t.blocks; i++ {
-		t.CMPQ(t.left, operand.I32(i))
-		t.CMOVQLE(zero, t.offset[i])
+		t.g.CMPQ(t.left, operand.I32(i))
+		t.g.CMOVQLE(zero, t.offset[i])
 	}
 	if t.width != sizeZMM {
-		t.LEAQ(t.prefix.Offset(64-16), t.valid.address)
-		t.XORQ(t.valid.second, t.valid.second)
+		t.g.LEAQ(t.g.prefix.Offset(64-16), t.valid.address)
+		t.g.XORQ(t.valid.second, t.valid.second)
 		return
 	}
-	t.prefixMask(t.left, 2, t.valid.lanes)
+	t.g.prefixMask(t.left, 2, t.valid.lanes)
 	switch t.groups {
 	case 4:
-		t.prefixMask(t.left, 0, t.valid.scales)
+		t.g.prefixMask(t.left, 0, t.valid.scales)
 	case 2: // one scale for 1 and 2 blocks, two for 3
-		t.MOVQ(t.left, zero)
-		t.ADDQ(operand.I32(1), zero)
-		t.SHRQ(operand.U8(1), zero)
-		t.prefixMask(zero, 0, t.valid.scales)
+		t.g.MOVQ(t.left, zero)
+		t.g.ADDQ(operand.I32(1), zero)
+		t.g.SHRQ(operand.U8(1), zero)
+		t.g.prefixMask(zero, 0, t.valid.scales)
 	}
 }
 
@@ -246,13 +246,13 @@ func (t *blockTile) sum(first, n int) reg.VecVirtual {
 		acc[r] = t.dot(w, asm.At(t.q, 5*t.width*first*per))
 		t.prefetch(4*first+r, t.blocks*min(t.codes, t.width)/t.width*4)
 	}
-	return t.TransposeAdd(acc)
+	return t.g.TransposeAdd(acc)
 }
 
 // prefetch is part i of n of the prefetches of a tile.
 func (t *blockTile) prefetch(i, n int) {
 	lines := asm.Lines(asm.At(t.ahead, 0), 4*t.blocks*t.bytes)
-	t.Prefetch(prefetchBytes, lines[i*len(lines)/n:(i+1)*len(lines)/n]...)
+	t.g.Prefetch(prefetchBytes, lines[i*len(lines)/n:(i+1)*len(lines)/n]...)
 }
 
 // at is disp bytes behind the start of block b of row r.
@@ -271,15 +271,15 @@ func (t *blockTile) loadCodes(r, v int) reg.VecVirtual {
 	switch {
 	case per <= 1:
 		parts := t.codes / t.width
-		t.load(t.at(r, v/parts, t.data+v%parts*t.width), w)
+		t.g.load(t.at(r, v/parts, t.data+v%parts*t.width), w)
 	case t.codes == 32:
-		t.VMOVDQU(t.at(r, 2*v, t.data), w.AsY())
-		t.VINSERTI64X4(operand.U8(1), t.at(r, 2*v+1, t.data), w, w)
+		t.g.VMOVDQU(t.at(r, 2*v, t.data), w.AsY())
+		t.g.VINSERTI64X4(operand.U8(1), t.at(r, 2*v+1, t.data), w, w)
 	default:
-		t.VMOVDQU(t.at(r, per*v, t.data), w.AsX())
-		t.VINSERTI128(operand.U8(1), t.at(r, per*v+1, t.data), w.AsY(), w.AsY())
+		t.g.VMOVDQU(t.at(r, per*v, t.data), w.AsX())
+		t.g.VINSERTI128(operand.U8(1), t.at(r, per*v+1, t.data), w.AsY(), w.AsY())
 		for i := 2; i < per; i++ {
-			t.VINSERTI32X4(operand.U8(i), t.at(r, per*v+i, t.data), w, w)
+			t.g.VINSERTI32X4(operand.U8(i), t.at(r, per*v+i, t.data), w, w)
 		}
 	}
 	return w
@@ -289,27 +289,27 @@ func (t *blockTile) loadCodes(r, v int) reg.VecVirtual {
 func (t *blockTile) addLanes(a, b reg.VecVirtual) reg.VecVirtual {
 	even, odd := t.register(), t.register()
 	if t.width == sizeZMM {
-		t.VSHUFI32X4(operand.U8(0x88), b, a, even)
-		t.VSHUFI32X4(operand.U8(0xdd), b, a, odd)
+		t.g.VSHUFI32X4(operand.U8(0x88), b, a, even)
+		t.g.VSHUFI32X4(operand.U8(0xdd), b, a, odd)
 	} else {
-		t.VPERM2I128(operand.U8(0x20), b, a, even)
-		t.VPERM2I128(operand.U8(0x31), b, a, odd)
+		t.g.VPERM2I128(operand.U8(0x20), b, a, even)
+		t.g.VPERM2I128(operand.U8(0x31), b, a, odd)
 	}
-	t.VPADDD(odd, even, even)
+	t.g.VPADDD(odd, even, even)
 	return even
 }
 
 // terms returns (weight scale · activation scale) · sum.
 func (t *blockTile) terms(sum reg.VecVirtual) reg.VecVirtual {
 	scale := t.weightScales()
-	t.VMULPS(t.activationScales(), scale, scale)
-	t.VCVTDQ2PS(sum, sum)
+	t.g.VMULPS(t.activationScales(), scale, scale)
+	t.g.VCVTDQ2PS(sum, sum)
 	if t.width == sizeZMM {
-		t.VMULPS_Z(scale, sum, t.valid.lanes, sum)
+		t.g.VMULPS_Z(scale, sum, t.valid.lanes, sum)
 		return sum
 	}
-	t.VMULPS(scale, sum, sum)
-	t.VANDPS(asm.At(t.valid.address, 0), sum, sum)
+	t.g.VMULPS(scale, sum, sum)
+	t.g.VANDPS(asm.At(t.valid.address, 0), sum, sum)
 	return sum
 }
 
@@ -317,21 +317,21 @@ func (t *blockTile) terms(sum reg.VecVirtual) reg.VecVirtual {
 func (t *blockTile) weightScales() reg.VecVirtual {
 	var pairs []reg.VecVirtual
 	for b := 0; b < t.blocks; b += 2 {
-		x := t.XMM()
-		t.VPXOR(x, x, x)
+		x := t.g.XMM()
+		t.g.VPXOR(x, x, x)
 		for i := range 8 {
-			t.VPINSRW(operand.U8(i), t.at(i%4, b+i/4, t.scale), x, x)
+			t.g.VPINSRW(operand.U8(i), t.at(i%4, b+i/4, t.scale), x, x)
 		}
 		pairs = append(pairs, x)
 	}
 	scale := t.register()
 	if len(pairs) == 1 {
-		t.VCVTPH2PS(pairs[0], scale)
+		t.g.VCVTPH2PS(pairs[0], scale)
 		return scale
 	}
-	y := t.YMM()
-	t.VINSERTI128(operand.U8(1), pairs[1], pairs[0].AsY(), y)
-	t.VCVTPH2PS(y, scale)
+	y := t.g.YMM()
+	t.g.VINSERTI128(operand.U8(1), pairs[1], pairs[0].AsY(), y)
+	t.g.VCVTPH2PS(y, scale)
 	return scale
 }
 
@@ -340,37 +340,37 @@ func (t *blockTile) activationScales() reg.VecVirtual {
 	v := t.register()
 	switch {
 	case t.groups*t.blocks <= 4: // one for the tile, or the row
-		t.VBROADCASTSS(asm.At(t.scales, 0), v)
+		t.g.VBROADCASTSS(asm.At(t.scales, 0), v)
 	case t.width == sizeZMM:
-		t.VMOVUPS_Z(asm.At(t.scales, 0), t.valid.scales, v.AsX())
+		t.g.VMOVUPS_Z(asm.At(t.scales, 0), t.valid.scales, v.AsX())
 		index := t.register()
-		t.VMOVDQU64(t.laneIndex[t.groups], index)
-		t.VPERMPS(v, index, v)
+		t.g.VMOVDQU64(t.g.laneIndex[t.groups], index)
+		t.g.VPERMPS(v, index, v)
 	default:
-		second := t.XMM()
-		t.VBROADCASTSS(asm.At(t.scales, 0), v.AsX())
-		t.VBROADCASTSS(operand.Mem{Base: t.scales, Index: t.valid.second, Scale: 1}, second)
-		t.VINSERTF128(operand.U8(1), second, v, v)
+		second := t.g.XMM()
+		t.g.VBROADCASTSS(asm.At(t.scales, 0), v.AsX())
+		t.g.VBROADCASTSS(operand.Mem{Base: t.scales, Index: t.valid.second, Scale: 1}, second)
+		t.g.VINSERTF128(operand.U8(1), second, v, v)
 	}
 	return v
 }
 
 // addTerms adds the terms of blocks in their order to y.
 func (t *blockTile) addTerms(y, terms reg.VecVirtual) {
-	t.VADDPS(terms.AsX(), y, y)
-	x := t.XMM()
-	t.VEXTRACTF128(operand.U8(1), terms.AsY(), x)
-	t.VADDPS(x, y, y)
+	t.g.VADDPS(terms.AsX(), y, y)
+	x := t.g.XMM()
+	t.g.VEXTRACTF128(operand.U8(1), terms.AsY(), x)
+	t.g.VADDPS(x, y, y)
 	for b := 2; b < t.blocks; b++ {
-		t.VEXTRACTF32X4(operand.U8(b), terms, x)
-		t.VADDPS(x, y, y)
+		t.g.VEXTRACTF32X4(operand.U8(b), terms, x)
+		t.g.VADDPS(x, y, y)
 	}
 }
 
 // dpBlocks adds with VPDPBUSD, from the highest shift to the lowest: after
 // each but the last a shift by 2 brings the sum to the next one's scale.
 type dpBlocks struct {
-	*generator
+	g     *generator
 	vex   bool
 	masks []reg.VecVirtual
 }
@@ -384,36 +384,36 @@ func (e *dpBlocks) isa() string {
 
 func (e *dpBlocks) register() reg.VecVirtual {
 	if e.vex {
-		return e.YMM()
+		return e.g.YMM()
 	}
-	return e.ZMM()
+	return e.g.ZMM()
 }
 
-func (e *dpBlocks) prepare() { e.masks = e.loadMasks(e.register, 4) }
+func (e *dpBlocks) prepare() { e.masks = e.g.loadMasks(e.register, 4) }
 
 func (e *dpBlocks) dot(w []reg.VecVirtual, q operand.Mem) reg.VecVirtual {
 	acc := e.register()
 	width := int(acc.Size())
-	e.load(q.Offset(4*width), acc)
+	e.g.load(q.Offset(4*width), acc)
 	for i := 1; i < len(w); i++ {
-		e.VPADDD(q.Offset((5*i+4)*width), acc, acc)
+		e.g.VPADDD(q.Offset((5*i+4)*width), acc, acc)
 	}
 	for j := 3; j >= 0; j-- {
 		for i := range w {
 			t := e.register()
 			from := q.Offset((5*i + j) * width)
 			if e.vex {
-				qv := e.YMM()
-				e.VPAND(e.masks[j], w[i], t)
-				e.VMOVDQU(from, qv)
-				e.VEXDPBUSD(qv, t, acc)
+				qv := e.g.YMM()
+				e.g.VPAND(e.masks[j], w[i], t)
+				e.g.VMOVDQU(from, qv)
+				e.g.VEXDPBUSD(qv, t, acc)
 			} else {
-				e.VPANDD(e.masks[j], w[i], t)
-				e.VPDPBUSD(from, t, acc)
+				e.g.VPANDD(e.masks[j], w[i], t)
+				e.g.VPDPBUSD(from, t, acc)
 			}
 		}
 		if j > 0 {
-			e.VPSRAD(operand.U8(2), acc, acc)
+			e.g.VPSRAD(operand.U8(2), acc, acc)
 		}
 	}
 	return acc
@@ -425,38 +425,38 @@ func (e *dpBlocks) scaled(sum reg.VecVirtual) {}
 // 4 times as large: sums of 4 pairs of products stay below 4·2·12·127 =
 // 12,192, whatever the codes.
 type wordBlocks struct {
-	*generator
+	g     *generator
 	masks []reg.VecVirtual
 }
 
 func (e *wordBlocks) isa() string              { return "AVX2" }
-func (e *wordBlocks) register() reg.VecVirtual { return e.YMM() }
-func (e *wordBlocks) prepare()                 { e.masks = e.loadMasks(e.YMM, 2) }
+func (e *wordBlocks) register() reg.VecVirtual { return e.g.YMM() }
+func (e *wordBlocks) prepare()                 { e.masks = e.g.loadMasks(e.g.YMM, 2) }
 
 func (e *wordBlocks) dot(w []reg.VecVirtual, q operand.Mem) reg.VecVirtual {
 	var words [2]reg.VecVirtual
 	for i := range w {
 		for j := range 4 {
 			if j == 2 {
-				e.VPSRLW(operand.U8(4), w[i], w[i])
+				e.g.VPSRLW(operand.U8(4), w[i], w[i])
 			}
-			t := e.YMM()
-			e.VPAND(e.masks[j%2], w[i], t)
-			e.VPMADDUBSW(q.Offset((5*i+j)*32), t, t)
+			t := e.g.YMM()
+			e.g.VPAND(e.masks[j%2], w[i], t)
+			e.g.VPMADDUBSW(q.Offset((5*i+j)*32), t, t)
 			if words[j%2] == nil {
 				words[j%2] = t
 			} else {
-				e.VPADDW(t, words[j%2], words[j%2])
+				e.g.VPADDW(t, words[j%2], words[j%2])
 			}
 		}
 	}
-	e.VPMADDWD(e.word64, words[0], words[0])
-	e.VPMADDWD(e.word16, words[1], words[1])
-	e.VPADDD(words[1], words[0], words[0])
+	e.g.VPMADDWD(e.g.word64, words[0], words[0])
+	e.g.VPMADDWD(e.g.word16, words[1], words[1])
+	e.g.VPADDD(words[1], words[0], words[0])
 	for i := range w {
-		e.VPADDD(q.Offset((5*i+4)*32), words[0], words[0])
+		e.g.VPADDD(q.Offset((5*i+4)*32), words[0], words[0])
 	}
 	return words[0]
 }
 
-func (e *wordBlocks) scaled(sum reg.VecVirtual) { e.VPSRAD(operand.U8(6), sum, sum) }
+func (e *wordBlocks) scaled(sum reg.VecVirtual) { e.g.VPSRAD(operand.U8(6), sum, sum) }

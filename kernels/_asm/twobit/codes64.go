@@ -26,7 +26,7 @@ const (
 // tileKernel is a kernel for one column and tiles of 64 rows, which are in the
 // lanes of four registers.
 type tileKernel struct {
-	*generator
+	g                     *generator
 	data, q, scales, sums reg.GPVirtual
 	scaleAt               reg.GPVirtual // the sum of scaleStep so far
 	y                     [tileVectors]reg.VecVirtual
@@ -35,7 +35,7 @@ type tileKernel struct {
 // tiles writes the loops over tiles and blocks; block multiplies one, moves data to
 // its scales, q and sums to the next block, and returns the sums of its products.
 func (g *generator) tiles(block func(k *tileKernel) [tileVectors]reg.VecVirtual) {
-	k := &tileKernel{generator: g, q: g.GP64(), scales: g.GP64(), sums: g.GP64(), scaleAt: g.GP64()}
+	k := &tileKernel{g: g, q: g.GP64(), scales: g.GP64(), sums: g.GP64(), scaleAt: g.GP64()}
 	dst, rows, left := g.GP64(), g.GP64(), g.GP64()
 	k.data = g.GP64()
 	g.Load(g.Param("dst"), dst)
@@ -89,18 +89,18 @@ func (g *generator) firstLanes(n reg.GPVirtual) reg.OpmaskVirtual {
 
 // addTerms is y += float32(weight·scale)·float32(sum).
 func (k *tileKernel) addTerms(sums [tileVectors]reg.VecVirtual) {
-	scale := k.GP64()
-	k.MOVQ(k.scaleAt, scale)
-	k.ANDQ(operand.I32(-4), scale)
-	k.ADDQ(k.Argument("scales"), scale)
-	k.ADDQ(k.Argument("scaleStep"), k.scaleAt)
+	scale := k.g.GP64()
+	k.g.MOVQ(k.scaleAt, scale)
+	k.g.ANDQ(operand.I32(-4), scale)
+	k.g.ADDQ(k.g.Argument("scales"), scale)
+	k.g.ADDQ(k.g.Argument("scaleStep"), k.scaleAt)
 	for i, sum := range sums {
-		weight := k.ZMM()
-		k.VCVTPH2PS(asm.At(k.data, 32*i), weight)
-		k.VMULPS_BCST(asm.At(scale, 0), weight, weight)
-		k.VCVTDQ2PS(sum, sum)
-		k.VMULPS(weight, sum, sum)
-		k.VADDPS(sum, k.y[i], k.y[i])
+		weight := k.g.ZMM()
+		k.g.VCVTPH2PS(asm.At(k.data, 32*i), weight)
+		k.g.VMULPS_BCST(asm.At(scale, 0), weight, weight)
+		k.g.VCVTDQ2PS(sum, sum)
+		k.g.VMULPS(weight, sum, sum)
+		k.g.VADDPS(sum, k.y[i], k.y[i])
 	}
 }
 
@@ -217,42 +217,42 @@ func (g *generator) codes64Batch(cols int) {
 // multiplies one and moves codes to where its scales would be if they took as many bytes
 // as dwords; b.ahead is for it to fetch a quarter of the next tile.
 func (b *batch) tilesOf(blockBytes reg.GPVirtual, block func(codes reg.GPVirtual)) {
-	b.back = b.GP64() // 16 rows further, codes are 64 bytes further and scales 32
+	b.back = b.g.GP64() // 16 rows further, codes are 64 bytes further and scales 32
 	results := b.results(0)
-	rows, scaleAt, left, codes, data := b.GP64(), b.GP64(), b.GP64(), b.GP64(), b.GP64()
-	b.XORQ(b.back, b.back)
-	b.Load(b.Param("rows"), rows)
-	b.MOVQ(b.Argument("data"), data)
-	b.MOVQ(blockBytes, b.ahead)
-	b.ADDQ(operand.I32(tileScales), b.ahead)
-	b.IMULQ(b.Argument("blocks"), b.ahead)
-	b.ADDQ(data, b.ahead)
+	rows, scaleAt, left, codes, data := b.g.GP64(), b.g.GP64(), b.g.GP64(), b.g.GP64(), b.g.GP64()
+	b.g.XORQ(b.back, b.back)
+	b.g.Load(b.g.Param("rows"), rows)
+	b.g.MOVQ(b.g.Argument("data"), data)
+	b.g.MOVQ(blockBytes, b.ahead)
+	b.g.ADDQ(operand.I32(tileScales), b.ahead)
+	b.g.IMULQ(b.g.Argument("blocks"), b.ahead)
+	b.g.ADDQ(data, b.ahead)
 
-	b.Label("rows")
-	b.MOVQ(data, codes)
-	b.MOVQ(b.Argument("panel"), b.q)
+	b.g.Label("rows")
+	b.g.MOVQ(data, codes)
+	b.g.MOVQ(b.g.Argument("panel"), b.q)
 	b.clearResults(results)
-	b.XORQ(scaleAt, scaleAt)
-	b.MOVQ(b.Argument("blocks"), left)
+	b.g.XORQ(scaleAt, scaleAt)
+	b.g.MOVQ(b.g.Argument("blocks"), left)
 
-	b.Label("block")
+	b.g.Label("block")
 	b.startSums()
 	block(codes)
-	weight, at := b.ZMM(), b.GP64()
-	b.MOVQ(codes, at)
-	b.SUBQ(b.back, at)
-	b.VCVTPH2PS(asm.At(at, 0), weight)
+	weight, at := b.g.ZMM(), b.g.GP64()
+	b.g.MOVQ(codes, at)
+	b.g.SUBQ(b.back, at)
+	b.g.VCVTPH2PS(asm.At(at, 0), weight)
 	b.addTerms(weight, scaleAt, results)
-	b.ADDQ(operand.I32(tileScales), codes)
-	b.DECQ(left)
-	b.JNZ(operand.LabelRef("block"))
+	b.g.ADDQ(operand.I32(tileScales), codes)
+	b.g.DECQ(left)
+	b.g.JNZ(operand.LabelRef("block"))
 
-	b.storeColumns(b.firstLanes(rows), b.resultsOf(results))
-	b.ADDQ(operand.I32(64), b.Argument("dst"))
-	b.ADDQ(operand.I32(64), data)
-	b.ADDQ(operand.I32(32), b.back)
-	b.SUBQ(operand.I32(16), rows)
-	b.JG(operand.LabelRef("rows"))
-	b.VZEROUPPER()
-	b.RET()
+	b.storeColumns(b.g.firstLanes(rows), b.resultsOf(results))
+	b.g.ADDQ(operand.I32(64), b.g.Argument("dst"))
+	b.g.ADDQ(operand.I32(64), data)
+	b.g.ADDQ(operand.I32(32), b.back)
+	b.g.SUBQ(operand.I32(16), rows)
+	b.g.JG(operand.LabelRef("rows"))
+	b.g.VZEROUPPER()
+	b.g.RET()
 }

@@ -105,8 +105,8 @@ func (g *generator) digits64() {
 
 // activations returns dword i of a block's in every lane.
 func (k *tileKernel) activations(i int) reg.VecVirtual {
-	q := k.ZMM()
-	k.VPBROADCASTD(asm.At(k.q, 4*i), q)
+	q := k.g.ZMM()
+	k.g.VPBROADCASTD(asm.At(k.q, 4*i), q)
 	return q
 }
 
@@ -180,14 +180,14 @@ type digitBatch struct {
 // multiplyDigits adds the products of the first digits of w and dword i of a block's
 // activations.
 func (d *digitBatch) multiplyDigits(w reg.VecVirtual, i int) {
-	digit, one, two := d.ZMM(), d.K(), d.K()
+	digit, one, two := d.g.ZMM(), d.g.K(), d.g.K()
 	const greater = 6
-	d.VPCMPUB(operand.U8(greater), d.third, w, one)
-	d.VPCMPUB(operand.U8(greater), d.twoThirds, w, two)
-	d.VMOVDQU8_Z(d.ones, one, digit)
-	d.VPADDB(d.ones, digit, two, digit)
+	d.g.VPCMPUB(operand.U8(greater), d.third, w, one)
+	d.g.VPCMPUB(operand.U8(greater), d.twoThirds, w, two)
+	d.g.VMOVDQU8_Z(d.ones, one, digit)
+	d.g.VPADDB(d.ones, digit, two, digit)
 	for c := range d.cols {
-		d.VPDPBUSD_BCST(asm.At(d.q, panelRow*i+4*c), digit, d.sums[(d.digits*d.cols+c)%len(d.sums)])
+		d.g.VPDPBUSD_BCST(asm.At(d.q, panelRow*i+4*c), digit, d.sums[(d.digits*d.cols+c)%len(d.sums)])
 	}
 	d.digits++
 }

@@ -116,7 +116,7 @@ func (g *generator) digitsRows(e digitsEngine) {
 // dpDigits adds Σ v·q and Σ next v·q with VPDPBUSD, as digits64 does: 256·digit is
 // 3·v - next v.
 type dpDigits struct {
-	*generator
+	g   *generator
 	vex bool
 }
 
@@ -130,32 +130,32 @@ func (e *dpDigits) isa() string {
 func (e *dpDigits) prepare() {}
 
 func (e *dpDigits) products(rows [4]reg.VecVirtual, q reg.GPVirtual) (sums [4]reg.VecVirtual, shift int) {
-	now, next := e.zeros(e.YMM, 4), e.zeros(e.YMM, 4)
+	now, next := e.g.zeros(e.g.YMM, 4), e.g.zeros(e.g.YMM, 4)
 	for n := range digitBytes {
-		x := e.YMM()
-		e.VMOVDQU(asm.At(q, 32*n), x)
+		x := e.g.YMM()
+		e.g.VMOVDQU(asm.At(q, 32*n), x)
 		for i, v := range rows {
 			e.dot(x, v, now[i])
-			t := e.YMM()
-			e.VPADDB(v, v, t)
-			e.VPADDB(t, v, v)
+			t := e.g.YMM()
+			e.g.VPADDB(v, v, t)
+			e.g.VPADDB(t, v, v)
 			e.dot(x, v, next[i])
 		}
 	}
 	for i := range sums {
-		sums[i] = e.YMM()
-		e.VPADDD(now[i], now[i], sums[i])
-		e.VPADDD(now[i], sums[i], sums[i])
-		e.VPSUBD(next[i], sums[i], sums[i])
+		sums[i] = e.g.YMM()
+		e.g.VPADDD(now[i], now[i], sums[i])
+		e.g.VPADDD(now[i], sums[i], sums[i])
+		e.g.VPSUBD(next[i], sums[i], sums[i])
 	}
 	return sums, 8
 }
 
 func (e *dpDigits) dot(q, v, acc reg.VecVirtual) {
 	if e.vex {
-		e.VEXDPBUSD(q, v, acc)
+		e.g.VEXDPBUSD(q, v, acc)
 	} else {
-		e.VPDPBUSD(q, v, acc)
+		e.g.VPDPBUSD(q, v, acc)
 	}
 }
 
@@ -163,7 +163,7 @@ func (e *dpDigits) dot(q, v, acc reg.VecVirtual) {
 // times it is 128 less than three times the byte, so what is compared stays signed. In int16
 // a block adds 5·2·2·127 = 2540.
 type wordDigits struct {
-	*generator
+	g                      *generator
 	sign, third, twoThirds reg.VecVirtual
 }
 
@@ -175,38 +175,38 @@ func (e *wordDigits) prepare() {
 
 // everyByte returns a register of 32 bytes of v.
 func (e *wordDigits) everyByte(v int) reg.VecVirtual {
-	r, y := e.GP32(), e.YMM()
-	e.MOVL(operand.U32(uint32(uint8(v))*0x01010101), r)
-	e.VMOVD(r, y.AsX())
-	e.VPBROADCASTD(y.AsX(), y)
+	r, y := e.g.GP32(), e.g.YMM()
+	e.g.MOVL(operand.U32(uint32(uint8(v))*0x01010101), r)
+	e.g.VMOVD(r, y.AsX())
+	e.g.VPBROADCASTD(y.AsX(), y)
 	return y
 }
 
 func (e *wordDigits) products(rows [4]reg.VecVirtual, q reg.GPVirtual) (sums [4]reg.VecVirtual, shift int) {
 	for _, v := range rows {
-		e.VPXOR(e.sign, v, v)
+		e.g.VPXOR(e.sign, v, v)
 	}
 	for n := range digitBytes {
 		for i, v := range rows {
-			t, digit := e.YMM(), e.YMM()
+			t, digit := e.g.YMM(), e.g.YMM()
 			if n > 0 {
-				e.VPADDB(v, v, t)
-				e.VPADDB(t, v, v)
+				e.g.VPADDB(v, v, t)
+				e.g.VPADDB(t, v, v)
 			}
-			e.VPCMPGTB(e.third, v, digit)
-			e.VPCMPGTB(e.twoThirds, v, t)
-			e.VPADDB(t, digit, digit)
-			e.VPABSB(digit, digit)
-			e.VPMADDUBSW(asm.At(q, 32*n), digit, digit)
+			e.g.VPCMPGTB(e.third, v, digit)
+			e.g.VPCMPGTB(e.twoThirds, v, t)
+			e.g.VPADDB(t, digit, digit)
+			e.g.VPABSB(digit, digit)
+			e.g.VPMADDUBSW(asm.At(q, 32*n), digit, digit)
 			if n == 0 {
 				sums[i] = digit
 			} else {
-				e.VPADDW(digit, sums[i], sums[i])
+				e.g.VPADDW(digit, sums[i], sums[i])
 			}
 		}
 	}
 	for _, v := range sums {
-		e.VPMADDWD(e.wordOnes, v, v)
+		e.g.VPMADDWD(e.g.wordOnes, v, v)
 	}
 	return sums, 0
 }

@@ -44,9 +44,6 @@ type rowsEngine interface {
 	sums() reg.VecVirtual
 }
 
-// prefetch is that of engines which outrun memory.
-func (g *generator) prefetch(lines []operand.Mem) { g.Prefetch(0, lines...) }
-
 // rows writes the kernel of an engine.
 func (g *generator) rows(e rowsEngine) {
 	name, doc, segmentUnits := e.spec()
@@ -151,7 +148,7 @@ func (g *generator) storeTile(y reg.VecVirtual, dst, stride reg.Register) {
 // weights of a tile; 16 sums hide VPDPBUSD's latency. Per 64 bytes 4 VPANDD
 // and 4 VPDPBUSD, on two ports: 16 bytes per cycle.
 type rowsAVX512VNNI struct {
-	*generator
+	g          *generator
 	masks, acc []reg.VecVirtual // acc[4·row + j]
 	last       reg.OpmaskVirtual
 }
@@ -166,50 +163,52 @@ func (e *rowsAVX512VNNI) spec() (name, doc string, segment int) {
 }
 
 func (e *rowsAVX512VNNI) prepare(n reg.Register) {
-	e.masks, e.acc, e.last = e.loadMasks(e.ZMM, 4), e.zeros(e.ZMM, 16), e.K()
-	bits := e.GP64()
-	e.MOVQ(n, reg.RCX)
-	e.SHRQ(operand.U8(2), reg.RCX)
-	e.ANDQ(operand.I32(15), reg.RCX)
-	e.MOVQ(operand.I32(1), bits)
-	e.SHLQ(reg.CL, bits)
-	e.DECQ(bits)
-	e.KMOVW(bits.As32(), e.last)
+	e.masks, e.acc, e.last = e.g.loadMasks(e.g.ZMM, 4), e.g.zeros(e.g.ZMM, 16), e.g.K()
+	bits := e.g.GP64()
+	e.g.MOVQ(n, reg.RCX)
+	e.g.SHRQ(operand.U8(2), reg.RCX)
+	e.g.ANDQ(operand.I32(15), reg.RCX)
+	e.g.MOVQ(operand.I32(1), bits)
+	e.g.SHLQ(reg.CL, bits)
+	e.g.DECQ(bits)
+	e.g.KMOVW(bits.As32(), e.last)
 }
 
 func (e *rowsAVX512VNNI) start(m operand.Mem) {
 	for r := range 4 {
-		e.VMOVDQU32(m, e.acc[4*r])
+		e.g.VMOVDQU32(m, e.acc[4*r])
 	}
 }
+
+func (e *rowsAVX512VNNI) prefetch(lines []operand.Mem) { e.g.Prefetch(0, lines...) }
 
 func (e *rowsAVX512VNNI) unit(q reg.Register, load func(row, disp int, to reg.VecVirtual)) {
 	var qv [4]reg.VecVirtual
 	for j := range qv {
-		qv[j] = e.ZMM()
-		e.VMOVDQU64(asm.At(q, 64*j), qv[j])
+		qv[j] = e.g.ZMM()
+		e.g.VMOVDQU64(asm.At(q, 64*j), qv[j])
 	}
 	for r := range 4 {
-		w := e.ZMM()
+		w := e.g.ZMM()
 		load(r, 0, w)
 		for j, mask := range e.masks {
-			t := e.ZMM()
-			e.VPANDD(mask, w, t)
-			e.VPDPBUSD(qv[j], t, e.acc[4*r+j])
+			t := e.g.ZMM()
+			e.g.VPANDD(mask, w, t)
+			e.g.VPDPBUSD(qv[j], t, e.acc[4*r+j])
 		}
 	}
 }
 
 func (e *rowsAVX512VNNI) tail(q reg.Register, row func(r int) operand.Mem, none operand.Op) {
-	e.KTESTW(e.last, e.last)
-	e.JZ(none)
-	e.unit(q, func(r, disp int, to reg.VecVirtual) { e.VMOVDQU32_Z(row(r), e.last, to) })
+	e.g.KTESTW(e.last, e.last)
+	e.g.JZ(none)
+	e.unit(q, func(r, disp int, to reg.VecVirtual) { e.g.VMOVDQU32_Z(row(r), e.last, to) })
 }
 
-func (e *rowsAVX512VNNI) fold() { e.foldShifted(e.acc) }
+func (e *rowsAVX512VNNI) fold() { e.g.foldShifted(e.acc) }
 
 func (e *rowsAVX512VNNI) sums() reg.VecVirtual {
-	return e.foldLanes(e.TransposeAdd([4]reg.VecVirtual{e.acc[0], e.acc[4], e.acc[8], e.acc[12]}))
+	return e.g.foldLanes(e.g.TransposeAdd([4]reg.VecVirtual{e.acc[0], e.acc[4], e.acc[8], e.acc[12]}))
 }
 
 // foldShifted adds sums 1 to 3 of each row, shifted, to sum 0, and clears
@@ -230,7 +229,7 @@ func (g *generator) foldShifted(acc []reg.VecVirtual) {
 // fifth slower from DRAM. Per 32 bytes a shift, 4 VPAND and 4 VPDPBUSD, on
 // three ports.
 type rowsAVXVNNI struct {
-	*generator
+	g          *generator
 	masks, acc []reg.VecVirtual // acc[2·row + j%2]
 	last       ymmTail
 }
@@ -240,32 +239,34 @@ func (e *rowsAVXVNNI) spec() (name, doc string, segment int) {
 }
 
 func (e *rowsAVXVNNI) prepare(n reg.Register) {
-	e.masks, e.acc, e.last = e.loadMasks(e.YMM, 2), e.zeros(e.YMM, 8), e.ymmTail(n)
+	e.masks, e.acc, e.last = e.g.loadMasks(e.g.YMM, 2), e.g.zeros(e.g.YMM, 8), e.g.ymmTail(n)
 }
 
 func (e *rowsAVXVNNI) start(m operand.Mem) {
 	for r := range 4 {
-		e.VMOVDQU(m, e.acc[2*r])
+		e.g.VMOVDQU(m, e.acc[2*r])
 	}
 }
+
+func (e *rowsAVXVNNI) prefetch(lines []operand.Mem) { e.g.Prefetch(0, lines...) }
 
 func (e *rowsAVXVNNI) unit(q reg.Register, load func(row, disp int, to reg.VecVirtual)) {
 	for disp := 0; disp < unitBytes; disp += 32 {
 		var qv [4]reg.VecVirtual
 		for j := range qv {
-			qv[j] = e.YMM()
-			e.VMOVDQU(asm.At(q, 64*j+disp), qv[j])
+			qv[j] = e.g.YMM()
+			e.g.VMOVDQU(asm.At(q, 64*j+disp), qv[j])
 		}
 		for r := range 4 {
-			w := e.YMM()
+			w := e.g.YMM()
 			load(r, disp, w)
 			for j := range 4 {
 				if j == 2 {
-					e.VPSRLW(operand.U8(4), w, w)
+					e.g.VPSRLW(operand.U8(4), w, w)
 				}
-				t := e.YMM()
-				e.VPAND(e.masks[j%2], w, t)
-				e.VEXDPBUSD(qv[j], t, e.acc[2*r+j%2])
+				t := e.g.YMM()
+				e.g.VPAND(e.masks[j%2], w, t)
+				e.g.VEXDPBUSD(qv[j], t, e.acc[2*r+j%2])
 			}
 		}
 	}
@@ -279,14 +280,14 @@ func (e *rowsAVXVNNI) tail(q reg.Register, row func(r int) operand.Mem, none ope
 func (e *rowsAVXVNNI) fold() {
 	for r := range 4 {
 		v := e.acc[2*r+1]
-		e.VPSRAD(operand.U8(2), v, v)
-		e.VPADDD(v, e.acc[2*r], e.acc[2*r])
-		e.Clear(v)
+		e.g.VPSRAD(operand.U8(2), v, v)
+		e.g.VPADDD(v, e.acc[2*r], e.acc[2*r])
+		e.g.Clear(v)
 	}
 }
 
 func (e *rowsAVXVNNI) sums() reg.VecVirtual {
-	return e.foldLanes(e.TransposeAdd([4]reg.VecVirtual{e.acc[0], e.acc[2], e.acc[4], e.acc[6]}))
+	return e.g.foldLanes(e.g.TransposeAdd([4]reg.VecVirtual{e.acc[0], e.acc[2], e.acc[4], e.acc[6]}))
 }
 
 // rowsAVX2 adds products in int16, those of shifts 0 and 4 in one sum per row
@@ -294,7 +295,7 @@ func (e *rowsAVXVNNI) sums() reg.VecVirtual {
 // weights by 4 costs less than sums too large to add to. Per 32 bytes a shift,
 // 4 VPAND, 4 VPMADDUBSW and 4 VPADDW, on three ports.
 type rowsAVX2 struct {
-	*generator
+	g          *generator
 	masks, acc []reg.VecVirtual // acc[3·row + …]: int16, int16 times 4, and 4·Σ in int32
 	last       ymmTail
 }
@@ -310,13 +311,13 @@ func (e *rowsAVX2) spec() (name, doc string, segment int) {
 }
 
 func (e *rowsAVX2) prepare(n reg.Register) {
-	e.masks, e.acc, e.last = e.loadMasks(e.YMM, 2), e.zeros(e.YMM, 12), e.ymmTail(n)
+	e.masks, e.acc, e.last = e.g.loadMasks(e.g.YMM, 2), e.g.zeros(e.g.YMM, 12), e.g.ymmTail(n)
 }
 
 func (e *rowsAVX2) start(m operand.Mem) {
 	for r := range 4 {
-		e.VMOVDQU(m, e.acc[3*r+2])
-		e.VPSLLD(operand.U8(2), e.acc[3*r+2], e.acc[3*r+2])
+		e.g.VMOVDQU(m, e.acc[3*r+2])
+		e.g.VPSLLD(operand.U8(2), e.acc[3*r+2], e.acc[3*r+2])
 	}
 }
 
@@ -324,23 +325,23 @@ func (e *rowsAVX2) start(m operand.Mem) {
 // level 1 the time, and is a tenth slower if it has to fetch from level 2.
 func (e *rowsAVX2) prefetch(lines []operand.Mem) {
 	for _, m := range lines {
-		e.PREFETCHT0(m)
+		e.g.PREFETCHT0(m)
 	}
 }
 
 func (e *rowsAVX2) unit(q reg.Register, load func(row, disp int, to reg.VecVirtual)) {
 	for disp := 0; disp < unitBytes; disp += 32 {
 		for r := range 4 {
-			w := e.YMM()
+			w := e.g.YMM()
 			load(r, disp, w)
 			for j := range 4 {
 				if j == 2 {
-					e.VPSRLW(operand.U8(4), w, w)
+					e.g.VPSRLW(operand.U8(4), w, w)
 				}
-				t := e.YMM()
-				e.VPAND(e.masks[j%2], w, t)
-				e.VPMADDUBSW(asm.At(q, 64*j+disp), t, t)
-				e.VPADDW(t, e.acc[3*r+j%2], e.acc[3*r+j%2])
+				t := e.g.YMM()
+				e.g.VPAND(e.masks[j%2], w, t)
+				e.g.VPMADDUBSW(asm.At(q, 64*j+disp), t, t)
+				e.g.VPADDW(t, e.acc[3*r+j%2], e.acc[3*r+j%2])
 			}
 		}
 	}
@@ -354,23 +355,23 @@ func (e *rowsAVX2) tail(q reg.Register, row func(r int) operand.Mem, none operan
 func (e *rowsAVX2) fold() {
 	for r := range 4 {
 		acc := e.acc[3*r:]
-		for j, factor := range []operand.Mem{e.wordFours, e.wordOnes} {
-			e.VPMADDWD(factor, acc[j], acc[j])
-			e.VPADDD(acc[j], acc[2], acc[2])
-			e.Clear(acc[j])
+		for j, factor := range []operand.Mem{e.g.wordFours, e.g.wordOnes} {
+			e.g.VPMADDWD(factor, acc[j], acc[j])
+			e.g.VPADDD(acc[j], acc[2], acc[2])
+			e.g.Clear(acc[j])
 		}
 	}
 }
 
 func (e *rowsAVX2) sums() reg.VecVirtual {
-	x := e.foldLanes(e.TransposeAdd([4]reg.VecVirtual{e.acc[2], e.acc[5], e.acc[8], e.acc[11]}))
-	e.VPSRAD(operand.U8(2), x, x)
+	x := e.g.foldLanes(e.g.TransposeAdd([4]reg.VecVirtual{e.acc[2], e.acc[5], e.acc[8], e.acc[11]}))
+	e.g.VPSRAD(operand.U8(2), x, x)
 	return x
 }
 
 // A ymmTail loads the incomplete unit at the end of a row.
 type ymmTail struct {
-	*generator
+	g     *generator
 	mask  reg.GPVirtual // where 64 bytes of mask are
 	bytes reg.GPVirtual
 }
@@ -385,11 +386,11 @@ func (g *generator) ymmTail(n reg.Register) ymmTail {
 }
 
 func (t ymmTail) test(none operand.Op) {
-	t.TESTQ(t.bytes, t.bytes)
-	t.JZ(none)
+	t.g.TESTQ(t.bytes, t.bytes)
+	t.g.JZ(none)
 }
 
 func (t ymmTail) load(from operand.Mem, disp int, to reg.VecVirtual) {
-	t.VMOVDQU(asm.At(t.mask, disp), to)
-	t.VPMASKMOVD(from.Offset(disp), to, to)
+	t.g.VMOVDQU(asm.At(t.mask, disp), to)
+	t.g.VPMASKMOVD(from.Offset(disp), to, to)
 }

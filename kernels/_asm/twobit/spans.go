@@ -26,7 +26,7 @@ func GenerateSpans(p *asm.Program) {
 	} {
 		for _, t := range []spanTarget{dpSpans{g}, vexSpans{narrowSpans{g}}, wordSpans{narrowSpans{g}}} {
 			for _, s := range t.shapes() {
-				k := &spanKernel{generator: g, spanTarget: t, block: b, vectors: s[0], columns: s[1]}
+				k := &spanKernel{g: g, spanTarget: t, block: b, vectors: s[0], columns: s[1]}
 				k.write()
 			}
 		}
@@ -83,7 +83,7 @@ type spanTarget interface {
 
 // A spanKernel is a kernel for so many vectors of rows and columns.
 type spanKernel struct {
-	*generator
+	g *generator
 	spanTarget
 	block            spanBlock
 	vectors, columns int
@@ -128,9 +128,9 @@ bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spa
 	}
 
 Codes and scales begin with the first row's%s.`, name, rows, k.block.columns, k.columns, rows, weight, map[bool]string{true: "; of the latter there are none"}[k.block.tensor])
-	k.Func(name, "func(dst *float32, dstStride int, codes, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)", strings.Split(doc, "\n")...)
+	k.g.Func(name, "func(dst *float32, dstStride int, codes, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)", strings.Split(doc, "\n")...)
 	k.start()
-	k.Label("block")
+	k.g.Label("block")
 	terms := max(1, k.block.columns/spanColumns)
 	groups := min(k.block.columns, spanColumns) / groupColumns
 	if groups == 4 {
@@ -141,35 +141,35 @@ Codes and scales begin with the first row's%s.`, name, rows, k.block.columns, k.
 	} else {
 		k.term("first", groups, 0)
 		k.endBlock()
-		k.DECQ(k.left)
-		k.JZ(operand.LabelRef("end"))
+		k.g.DECQ(k.left)
+		k.g.JZ(operand.LabelRef("end"))
 		k.term("second", groups, groups)
 		k.next("block")
-		k.Label("end")
+		k.g.Label("end")
 	}
 	k.store()
-	k.VZEROUPPER()
-	k.RET()
+	k.g.VZEROUPPER()
+	k.g.RET()
 }
 
 func (k *spanKernel) start() {
-	k.codes, k.scales, k.left = k.GP64(), k.GP64(), k.GP64()
-	stride, spanStride := k.GP64(), k.GP64()
-	k.Load(k.Param("codes"), k.codes)
+	k.codes, k.scales, k.left = k.g.GP64(), k.g.GP64(), k.g.GP64()
+	stride, spanStride := k.g.GP64(), k.g.GP64()
+	k.g.Load(k.g.Param("codes"), k.codes)
 	if !k.block.tensor {
-		k.Load(k.Param("scales"), k.scales)
+		k.g.Load(k.g.Param("scales"), k.scales)
 	}
-	k.Load(k.Param("blocks"), k.left)
-	k.Load(k.Param("stride"), stride)
-	k.MOVQ(stride, spanStride)
-	k.SHRQ(operand.U8(2), spanStride)
+	k.g.Load(k.g.Param("blocks"), k.left)
+	k.g.Load(k.g.Param("stride"), stride)
+	k.g.MOVQ(stride, spanStride)
+	k.g.SHRQ(operand.U8(2), spanStride)
 	k.q, k.spans = k.columnsOf("q", stride), k.columnsOf("spans", spanStride)
 	k.mask = k.register()
-	k.load(k.masks[0], k.mask)
+	k.g.load(k.g.masks[0], k.mask)
 	k.sum, k.scaled, k.y = k.grid(k.sums(k.columns)), k.grid(1), k.grid(1)
 	for _, y := range k.y {
 		for _, v := range y {
-			k.Clear(v)
+			k.g.Clear(v)
 		}
 	}
 }
@@ -177,11 +177,11 @@ func (k *spanKernel) start() {
 func (k *spanKernel) columnsOf(param string, stride reg.GPVirtual) asm.Rows {
 	s := asm.Stride{One: stride}
 	if k.columns > 3 {
-		s = k.Stride(stride)
+		s = k.g.Stride(stride)
 	}
-	r := k.Rows(s, (k.columns+3)/4)
-	k.Load(k.Param(param), r.Fourth[0].(reg.GPVirtual))
-	k.StartRows(r)
+	r := k.g.Rows(s, (k.columns+3)/4)
+	k.g.Load(k.g.Param(param), r.Fourth[0].(reg.GPVirtual))
+	k.g.StartRows(r)
 	return r
 }
 
@@ -195,23 +195,23 @@ func (k *spanKernel) term(label string, groups, from int) {
 			if groups < 4 && from == 0 {
 				minus = k.spans.At(c, spanHalf)
 			}
-			k.VPBROADCASTD(minus, s)
+			k.g.VPBROADCASTD(minus, s)
 			if from > 0 {
 				half := k.register()
-				k.VPBROADCASTD(k.spans.At(c, spanHalf-done), half)
-				k.VPSUBD(half, s, s)
+				k.g.VPBROADCASTD(k.spans.At(c, spanHalf-done), half)
+				k.g.VPSUBD(half, s, s)
 			}
 		}
 	}
-	left := k.GP64()
-	k.MOVQ(operand.I32(groups), left)
-	k.Label(label)
+	left := k.g.GP64()
+	k.g.MOVQ(operand.I32(groups), left)
+	k.g.Label(label)
 	k.group()
-	k.DECQ(left)
-	k.JNZ(operand.LabelRef(label))
+	k.g.DECQ(left)
+	k.g.JNZ(operand.LabelRef(label))
 	k.addTerms(spanUnit - 4*(from+groups))
 	if from+groups == 4 {
-		k.Advance(k.spans, operand.I32(spanSize-16))
+		k.g.Advance(k.spans, operand.I32(spanSize-16))
 	}
 }
 
@@ -225,7 +225,7 @@ func (k *spanKernel) group() {
 			lines = append(lines, asm.Lines(asm.At(k.codes, tileAhead+d*dwordBytes), max(64, k.vectors*k.rowBytes()))...)
 		}
 	}
-	k.Prefetch(tileFurther, lines...)
+	k.g.Prefetch(tileFurther, lines...)
 	for _, sums := range k.sum {
 		for _, s := range sums {
 			k.clear(s)
@@ -241,9 +241,9 @@ func (k *spanKernel) group() {
 			k.scale(k.spans.At(c, 0), k.sum[c][turn*k.vectors:][:k.vectors], k.scaled[c])
 		}
 	}
-	k.ADDQ(operand.I32(2*dwordBytes), k.codes)
-	k.Advance(k.q, operand.I32(groupColumns))
-	k.Advance(k.spans, operand.I32(4))
+	k.g.ADDQ(operand.I32(2*dwordBytes), k.codes)
+	k.g.Advance(k.q, operand.I32(groupColumns))
+	k.g.Advance(k.spans, operand.I32(4))
 }
 
 // products multiplies codes 4j to 4j+3 of a dword. Where registers are few, each vector's
@@ -269,56 +269,56 @@ func (k *spanKernel) addTerms(unit int) {
 	for v := range k.vectors {
 		weight := k.register()
 		if k.block.tensor {
-			k.VBROADCASTSS(k.Argument("scale"), weight)
+			k.g.VBROADCASTSS(k.g.Argument("scale"), weight)
 		} else {
-			k.VCVTPH2PS(asm.At(k.scales, v*k.rowBytes()/2), weight)
+			k.g.VCVTPH2PS(asm.At(k.scales, v*k.rowBytes()/2), weight)
 		}
 		for c := range k.columns {
 			s, y := k.scaled[c][v], k.y[c][v]
-			k.VCVTDQ2PS(s, s)
+			k.g.VCVTDQ2PS(s, s)
 			k.mul(k.spans.At(c, unit), s)
-			k.VMULPS(weight, s, s)
-			k.VADDPS(s, y, y)
+			k.g.VMULPS(weight, s, s)
+			k.g.VADDPS(s, y, y)
 		}
 	}
 }
 
 func (k *spanKernel) endBlock() {
 	if !k.block.tensor {
-		k.ADDQ(operand.I32(tileScales), k.codes)
-		k.ADDQ(operand.I32(k.block.bytes()), k.scales)
+		k.g.ADDQ(operand.I32(tileScales), k.codes)
+		k.g.ADDQ(operand.I32(k.block.bytes()), k.scales)
 	}
 }
 
 // next ends a block, and goes on with the next.
 func (k *spanKernel) next(label string) {
 	k.endBlock()
-	k.DECQ(k.left)
-	k.JNZ(operand.LabelRef(label))
+	k.g.DECQ(k.left)
+	k.g.JNZ(operand.LabelRef(label))
 }
 
 func (k *spanKernel) store() {
-	dst, stride := k.GP64(), k.GP64()
-	k.Load(k.Param("dst"), dst)
-	k.Load(k.Param("dstStride"), stride)
+	dst, stride := k.g.GP64(), k.g.GP64()
+	k.g.Load(k.g.Param("dst"), dst)
+	k.g.Load(k.g.Param("dstStride"), stride)
 	for c := range k.y {
 		for v, y := range k.y[c] {
-			k.VMOVUPS(y, asm.At(dst, v*k.rowBytes()))
+			k.g.VMOVUPS(y, asm.At(dst, v*k.rowBytes()))
 		}
 		if c < k.columns-1 {
-			k.ADDQ(stride, dst)
+			k.g.ADDQ(stride, dst)
 		}
 	}
 }
 
 // dpSpans has VPDPBUSD and VPDPWSSD of AVX-512.
-type dpSpans struct{ *generator }
+type dpSpans struct{ g *generator }
 
 func (dpSpans) name() string               { return "AVX512VNNI" }
 func (dpSpans) shapes() [][2]int           { return [][2]int{{4, 1}, {4, 2}, {2, 4}} }
-func (t dpSpans) register() reg.VecVirtual { return t.ZMM() }
+func (t dpSpans) register() reg.VecVirtual { return t.g.ZMM() }
 func (dpSpans) together(vectors int) int   { return vectors }
-func (t dpSpans) clear(sum reg.VecVirtual) { t.Clear(sum) }
+func (t dpSpans) clear(sum reg.VecVirtual) { t.g.Clear(sum) }
 
 // sums are two where one of each vector would wait for the product before.
 func (dpSpans) sums(columns int) int {
@@ -330,52 +330,52 @@ func (dpSpans) sums(columns int) int {
 
 func (t dpSpans) code(w operand.Mem, j int, mask, to reg.VecVirtual) {
 	if j == 0 {
-		t.VPANDD(w, mask, to)
+		t.g.VPANDD(w, mask, to)
 		return
 	}
-	t.VPSRLD(operand.U8(2*j), w, to)
-	t.VPANDD(mask, to, to)
+	t.g.VPSRLD(operand.U8(2*j), w, to)
+	t.g.VPANDD(mask, to, to)
 }
 
 func (t dpSpans) add(q operand.Mem, codes, sums []reg.VecVirtual) {
-	four := t.ZMM()
-	t.VPBROADCASTD(q, four)
+	four := t.g.ZMM()
+	t.g.VPBROADCASTD(q, four)
 	for v, c := range codes {
-		t.VPDPBUSD(four, c, sums[v])
+		t.g.VPDPBUSD(four, c, sums[v])
 	}
 }
 
 func (t dpSpans) scale(share operand.Mem, sums, to []reg.VecVirtual) {
 	for v, s := range sums {
-		t.VPDPWSSD_BCST(share, s, to[v])
+		t.g.VPDPWSSD_BCST(share, s, to[v])
 	}
 }
 
-func (t dpSpans) mul(by operand.Mem, v reg.VecVirtual) { t.VMULPS_BCST(by, v, v) }
+func (t dpSpans) mul(by operand.Mem, v reg.VecVirtual) { t.g.VMULPS_BCST(by, v, v) }
 
 // narrowSpans is what 32-byte registers have in common.
-type narrowSpans struct{ *generator }
+type narrowSpans struct{ g *generator }
 
 func (narrowSpans) shapes() [][2]int           { return [][2]int{{4, 1}, {1, 4}} }
-func (t narrowSpans) register() reg.VecVirtual { return t.YMM() }
+func (t narrowSpans) register() reg.VecVirtual { return t.g.YMM() }
 func (narrowSpans) sums(int) int               { return 1 }
 func (narrowSpans) together(int) int           { return 1 }
-func (t narrowSpans) clear(sum reg.VecVirtual) { t.Clear(sum) }
+func (t narrowSpans) clear(sum reg.VecVirtual) { t.g.Clear(sum) }
 
 func (t narrowSpans) code(w operand.Mem, j int, mask, to reg.VecVirtual) {
 	if j == 0 {
-		t.VPAND(w, mask, to)
+		t.g.VPAND(w, mask, to)
 		return
 	}
-	t.VMOVDQU(w, to)
-	t.VPSRLD(operand.U8(2*j), to, to)
-	t.VPAND(mask, to, to)
+	t.g.VMOVDQU(w, to)
+	t.g.VPSRLD(operand.U8(2*j), to, to)
+	t.g.VPAND(mask, to, to)
 }
 
 func (t narrowSpans) mul(by operand.Mem, v reg.VecVirtual) {
-	b := t.YMM()
-	t.VBROADCASTSS(by, b)
-	t.VMULPS(b, v, v)
+	b := t.g.YMM()
+	t.g.VBROADCASTSS(by, b)
+	t.g.VMULPS(b, v, v)
 }
 
 // vexSpans has VPDPBUSD and VPDPWSSD of AVX-VNNI.
@@ -384,18 +384,18 @@ type vexSpans struct{ narrowSpans }
 func (vexSpans) name() string { return "AVXVNNI" }
 
 func (t vexSpans) add(q operand.Mem, codes, sums []reg.VecVirtual) {
-	four := t.YMM()
-	t.VPBROADCASTD(q, four)
+	four := t.g.YMM()
+	t.g.VPBROADCASTD(q, four)
 	for v, c := range codes {
-		t.VEXDPBUSD(four, c, sums[v])
+		t.g.VEXDPBUSD(four, c, sums[v])
 	}
 }
 
 func (t vexSpans) scale(share operand.Mem, sums, to []reg.VecVirtual) {
-	by := t.YMM()
-	t.VPBROADCASTD(share, by)
+	by := t.g.YMM()
+	t.g.VPBROADCASTD(share, by)
 	for v, s := range sums {
-		t.VEXDPWSSD(by, s, to[v])
+		t.g.VEXDPWSSD(by, s, to[v])
 	}
 }
 
@@ -405,20 +405,20 @@ type wordSpans struct{ narrowSpans }
 func (wordSpans) name() string { return "AVX2" }
 
 func (t wordSpans) add(q operand.Mem, codes, sums []reg.VecVirtual) {
-	four := t.YMM()
-	t.VPBROADCASTD(q, four)
+	four := t.g.YMM()
+	t.g.VPBROADCASTD(q, four)
 	for v, c := range codes {
-		product := t.YMM() // columns share codes
-		t.VPMADDUBSW(four, c, product)
-		t.VPADDW(product, sums[v], sums[v])
+		product := t.g.YMM() // columns share codes
+		t.g.VPMADDUBSW(four, c, product)
+		t.g.VPADDW(product, sums[v], sums[v])
 	}
 }
 
 func (t wordSpans) scale(share operand.Mem, sums, to []reg.VecVirtual) {
-	by := t.YMM()
-	t.VPBROADCASTW(share, by)
+	by := t.g.YMM()
+	t.g.VPBROADCASTW(share, by)
 	for v, s := range sums {
-		t.VPMADDWD(by, s, s)
-		t.VPADDD(s, to[v], to[v])
+		t.g.VPMADDWD(by, s, s)
+		t.g.VPADDD(s, to[v], to[v])
 	}
 }

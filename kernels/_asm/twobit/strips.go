@@ -127,7 +127,7 @@ type stripTarget interface {
 // meets two registers of codes; the sums of 4 columns are in registers. Results
 // are in the frame until the strip is done.
 type strip struct {
-	*generator
+	g *generator
 	stripTarget
 	// ternary says that there is one scale for the tensor: sums go on from block to
 	// block, and a block is a unit of the row.
@@ -160,14 +160,14 @@ type strip struct {
 // strip writes the kernel of formats with a scale per block, or of those with
 // one per tensor.
 func (g *generator) strip(t stripTarget, ternary bool) {
-	b := &strip{generator: g, stripTarget: t, ternary: ternary}
+	b := &strip{g: g, stripTarget: t, ternary: ternary}
 	b.declare()
 	b.generate()
 }
 
 // tileStrip writes the kernel of the layout codes64.
 func (g *generator) tileStrip(t stripTarget) {
-	b := &strip{generator: g, stripTarget: t, tile: true}
+	b := &strip{g: g, stripTarget: t, tile: true}
 	name := "codes64Strip" + t.isa()
 	g.Func(name, "func(dst *float32, dstStride int, data *byte, vector, rows, blocks int, panel *int8, panelStride int, scales *float32, scaleStride, cols, groups, scaleStep int)",
 		name+" multiplies up to 16 rows of a tile of the layout codes64, from row",
@@ -180,7 +180,7 @@ func (b *strip) generate() {
 	b.layFrame()
 	b.prepare()
 
-	b.Label("block")
+	b.g.Label("block")
 	if b.rowsApart() && !b.ternary {
 		b.copyHalves()
 	}
@@ -188,15 +188,15 @@ func (b *strip) generate() {
 	if !b.ternary {
 		halves := b.halves()
 		for h := range b.weights {
-			b.weights[h] = b.YMM()
-			b.VCVTPH2PS(halves.Offset(16*h), b.weights[h])
+			b.weights[h] = b.g.YMM()
+			b.g.VCVTPH2PS(halves.Offset(16*h), b.weights[h])
 		}
 	}
 	b.multiply()
 	b.nextBlock()
 	b.store()
-	b.VZEROUPPER()
-	b.RET()
+	b.g.VZEROUPPER()
+	b.g.RET()
 }
 
 // rowsApart says whether each row has a pointer of its own.
@@ -208,10 +208,10 @@ func (b *strip) halves() operand.Mem {
 	if b.rowsApart() {
 		return asm.At(b.frame, b.halvesAt)
 	}
-	at, less := b.GP64(), b.argument("vector")
-	b.MOVQ(b.position, at)
-	b.SHLQ(operand.U8(5), less)
-	b.SUBQ(less, at)
+	at, less := b.g.GP64(), b.argument("vector")
+	b.g.MOVQ(b.position, at)
+	b.g.SHLQ(operand.U8(5), less)
+	b.g.SUBQ(less, at)
 	return asm.At(at, 0)
 }
 
@@ -222,7 +222,7 @@ func (b *strip) declare() {
 			fmt.Sprintf("that start stride bytes apart with up to %d columns, in panels of 4. Strides are in", stripCols),
 			"bytes.",
 		}, doc...)
-		b.Func(name, "func(dst *float32, dstStride int, w *byte, stride, rows, "+arguments+" int)", append(doc, loops...)...)
+		b.g.Func(name, "func(dst *float32, dstStride int, w *byte, stride, rows, "+arguments+" int)", append(doc, loops...)...)
 	}
 	if !b.ternary {
 		declare("blocksStrip"+b.isa(), "rows of blocks", blocksDoc, blocksLoops("rows"),
@@ -259,16 +259,16 @@ func (b *strip) layFrame() {
 	}
 	b.codesAt = room(unitBytes * stepCodes)
 	b.resultsAt = room(stripCols * 64)
-	b.Attributes(0) // too large for NOSPLIT
-	frame := b.AllocLocal(size + 64)
-	b.frame = b.GP64()
-	b.LEAQ(frame.Offset(63), b.frame)
-	b.ANDQ(operand.I32(-64), b.frame)
+	b.g.Attributes(0) // too large for NOSPLIT
+	frame := b.g.AllocLocal(size + 64)
+	b.frame = b.g.GP64()
+	b.g.LEAQ(frame.Offset(63), b.frame)
+	b.g.ANDQ(operand.I32(-64), b.frame)
 }
 
 // prepare begins a strip.
 func (b *strip) prepare() {
-	b.position, b.scale, b.ahead = b.GP64(), b.GP64(), b.GP64()
+	b.position, b.scale, b.ahead = b.g.GP64(), b.g.GP64(), b.g.GP64()
 	cols := b.argument("cols")
 	if b.rowsApart() {
 		b.startRows()
@@ -276,170 +276,170 @@ func (b *strip) prepare() {
 		b.startTile()
 	}
 	if !b.ternary {
-		most := b.GP64() // columns, those of a panel that are not there included
-		b.LEAQ(asm.At(cols, sumCols-1), most)
-		b.ANDQ(operand.I32(-sumCols), most)
+		most := b.g.GP64() // columns, those of a panel that are not there included
+		b.g.LEAQ(asm.At(cols, sumCols-1), most)
+		b.g.ANDQ(operand.I32(-sumCols), most)
 		b.pointers("scales", b.scalesAt, b.argument("scales"), b.argument("scaleStride"), cols, most)
 	}
-	results, zero := b.GP64(), b.YMM()
-	b.Clear(zero)
-	b.LEAQ(asm.At(b.frame, b.resultsAt), results)
-	b.Label("zero")
+	results, zero := b.g.GP64(), b.g.YMM()
+	b.g.Clear(zero)
+	b.g.LEAQ(asm.At(b.frame, b.resultsAt), results)
+	b.g.Label("zero")
 	for i := range 2 * sumCols {
-		b.VMOVDQU(zero, asm.At(results, 32*i))
+		b.g.VMOVDQU(zero, asm.At(results, 32*i))
 	}
-	b.ADDQ(operand.I32(64*sumCols), results)
-	b.SUBQ(operand.I32(sumCols), cols)
-	b.JG(operand.LabelRef("zero"))
+	b.g.ADDQ(operand.I32(64*sumCols), results)
+	b.g.SUBQ(operand.I32(sumCols), cols)
+	b.g.JG(operand.LabelRef("zero"))
 
 	if !b.ternary {
-		b.XORQ(b.scale, b.scale)
-		b.MOVQ(b.scale, asm.At(b.frame, b.scaleAt))
+		b.g.XORQ(b.scale, b.scale)
+		b.g.MOVQ(b.scale, asm.At(b.frame, b.scaleAt))
 		b.layGroups()
 	}
 	b.panels = b.argument("panel")
-	b.mask = b.YMM()
-	b.load(b.masks[0], b.mask)
+	b.mask = b.g.YMM()
+	b.g.load(b.g.masks[0], b.mask)
 }
 
 // startRows points to rows that are apart.
 func (b *strip) startRows() {
 	w, stride, rows := b.argument("w"), b.argument("stride"), b.argument("rows")
-	b.MOVQ(stride, b.ahead)
-	b.IMULQ(rows, b.ahead)
-	b.ADDQ(w, b.ahead) // the next strip
+	b.g.MOVQ(stride, b.ahead)
+	b.g.IMULQ(rows, b.ahead)
+	b.g.ADDQ(w, b.ahead) // the next strip
 	b.pointers("rows", b.rowsAt, w, stride, rows, operand.I32(stripRows))
-	b.XORQ(b.position, b.position)
+	b.g.XORQ(b.position, b.position)
 }
 
 // startTile points to 16 rows of a tile. A quarter of the next tile is fetched ahead.
 func (b *strip) startTile() {
 	data, vector, codes := b.argument("data"), b.argument("vector"), b.argument("groups")
-	b.MOVQ(vector, b.position)
-	b.SHLQ(operand.U8(6), b.position)
-	b.ADDQ(data, b.position)
-	b.SHLQ(operand.U8(bits.TrailingZeros(quadDwords*dwordBytes)), codes)
-	b.LEAQ(asm.At(codes, tileScales), b.ahead)
-	b.SHRQ(operand.U8(2), codes)
-	b.IMULQ(vector, codes)
-	b.ADDQ(codes, b.ahead)
-	b.IMULQ(b.Argument("blocks"), b.ahead)
-	b.ADDQ(data, b.ahead)
+	b.g.MOVQ(vector, b.position)
+	b.g.SHLQ(operand.U8(6), b.position)
+	b.g.ADDQ(data, b.position)
+	b.g.SHLQ(operand.U8(bits.TrailingZeros(quadDwords*dwordBytes)), codes)
+	b.g.LEAQ(asm.At(codes, tileScales), b.ahead)
+	b.g.SHRQ(operand.U8(2), codes)
+	b.g.IMULQ(vector, codes)
+	b.g.ADDQ(codes, b.ahead)
+	b.g.IMULQ(b.g.Argument("blocks"), b.ahead)
+	b.g.ADDQ(data, b.ahead)
 }
 
 // layGroups makes of a block's groups what the loops want of them.
 func (b *strip) layGroups() {
-	groups, panel, most := b.argument("groups"), b.GP64(), b.GP64()
-	b.MOVQ(groups, panel)
-	b.SHLQ(operand.U8(bits.TrailingZeros(groupSteps*stepBytes)), panel)
-	b.ADDQ(operand.I32(stepBytes), panel)
-	b.MOVQ(panel, asm.At(b.frame, b.panelAt))
+	groups, panel, most := b.argument("groups"), b.g.GP64(), b.g.GP64()
+	b.g.MOVQ(groups, panel)
+	b.g.SHLQ(operand.U8(bits.TrailingZeros(groupSteps*stepBytes)), panel)
+	b.g.ADDQ(operand.I32(stepBytes), panel)
+	b.g.MOVQ(panel, asm.At(b.frame, b.panelAt))
 	if b.parts() {
-		b.MOVQ(operand.I32(b.part()), most)
-		b.CMPQ(groups, most)
-		b.CMOVQGT(most, groups)
+		b.g.MOVQ(operand.I32(b.part()), most)
+		b.g.CMPQ(groups, most)
+		b.g.CMOVQGT(most, groups)
 	}
-	b.SHLQ(operand.U8(bits.TrailingZeros(groupSteps/unrolledSteps)), groups)
-	b.MOVQ(groups, asm.At(b.frame, b.partAt))
+	b.g.SHLQ(operand.U8(bits.TrailingZeros(groupSteps/unrolledSteps)), groups)
+	b.g.MOVQ(groups, asm.At(b.frame, b.partAt))
 }
 
 // argument returns the argument of that name in a register of its own.
 func (b *strip) argument(name string) reg.GPVirtual {
-	v := b.GP64()
-	b.MOVQ(b.Argument(name), v)
+	v := b.g.GP64()
+	b.g.MOVQ(b.g.Argument(name), v)
 	return v
 }
 
 // pointers writes where each of n rows or columns begins, and as many more as
 // make most: the last repeated.
 func (b *strip) pointers(label string, to int, first, stride, n reg.GPVirtual, most operand.Op) {
-	next, i := b.GP64(), b.GP64()
-	b.XORQ(i, i)
-	b.Label(label)
-	b.MOVQ(first, operand.Mem{Base: b.frame, Index: i, Scale: 8, Disp: to})
-	b.LEAQ(operand.Mem{Base: first, Index: stride, Scale: 1}, next)
-	b.INCQ(i)
-	b.CMPQ(i, n)
-	b.CMOVQLT(next, first)
-	b.CMPQ(i, most)
-	b.JLT(operand.LabelRef(label))
+	next, i := b.g.GP64(), b.g.GP64()
+	b.g.XORQ(i, i)
+	b.g.Label(label)
+	b.g.MOVQ(first, operand.Mem{Base: b.frame, Index: i, Scale: 8, Disp: to})
+	b.g.LEAQ(operand.Mem{Base: first, Index: stride, Scale: 1}, next)
+	b.g.INCQ(i)
+	b.g.CMPQ(i, n)
+	b.g.CMOVQLT(next, first)
+	b.g.CMPQ(i, most)
+	b.g.JLT(operand.LabelRef(label))
 }
 
 // inRow returns what is at a position in row r.
 func (b *strip) inRow(r int, position reg.Register) operand.Mem {
-	row := b.GP64()
-	b.MOVQ(asm.At(b.frame, b.rowsAt+8*r), row)
+	row := b.g.GP64()
+	b.g.MOVQ(asm.At(b.frame, b.rowsAt+8*r), row)
 	return operand.Mem{Base: row, Index: position, Scale: 1}
 }
 
 // copyHalves brings the fp16 scales of the rows together. They go through
 // memory: shuffles would take the port that products need.
 func (b *strip) copyHalves() {
-	position, half := b.argument("scaleAt"), b.GP32()
-	b.ADDQ(b.position, position)
+	position, half := b.argument("scaleAt"), b.g.GP32()
+	b.g.ADDQ(b.position, position)
 	for r := range stripRows {
-		b.MOVWLZX(b.inRow(r, position), half)
-		b.MOVW(half.As16(), asm.At(b.frame, b.halvesAt+2*r))
+		b.g.MOVWLZX(b.inRow(r, position), half)
+		b.g.MOVW(half.As16(), asm.At(b.frame, b.halvesAt+2*r))
 	}
 }
 
 // expand writes the codes of a block as bytes.
 func (b *strip) expand() {
-	codes, left := b.GP64(), b.GP64()
-	b.LEAQ(asm.At(b.frame, b.codesAt), codes)
+	codes, left := b.g.GP64(), b.g.GP64()
+	b.g.LEAQ(asm.At(b.frame, b.codesAt), codes)
 	if !b.ternary {
-		b.MOVQ(b.Argument("groups"), left)
-		b.Label("expand")
+		b.g.MOVQ(b.g.Argument("groups"), left)
+		b.g.Label("expand")
 		if b.tile {
 			b.expandDwords(codes)
 		} else {
 			b.expandGroup(codes)
 		}
-		b.DECQ(left)
-		b.JNZ(operand.LabelRef("expand"))
+		b.g.DECQ(left)
+		b.g.JNZ(operand.LabelRef("expand"))
 		return
 	}
-	b.LEAQ(asm.At(b.position, unitBytes), left) // the end of the block
-	b.Label("expand")
-	rest := b.GP64()
-	b.MOVQ(b.Argument("rowBytes"), rest)
-	b.SUBQ(b.position, rest)
-	b.JLE(operand.LabelRef("expanded"))
-	b.CMPQ(rest, operand.I32(groupBytes))
-	b.JGE(operand.LabelRef("whole"))
+	b.g.LEAQ(asm.At(b.position, unitBytes), left) // the end of the block
+	b.g.Label("expand")
+	rest := b.g.GP64()
+	b.g.MOVQ(b.g.Argument("rowBytes"), rest)
+	b.g.SUBQ(b.position, rest)
+	b.g.JLE(operand.LabelRef("expanded"))
+	b.g.CMPQ(rest, operand.I32(groupBytes))
+	b.g.JGE(operand.LabelRef("whole"))
 	b.padRows(rest)
-	b.Label("whole")
+	b.g.Label("whole")
 	b.expandGroup(codes)
-	b.CMPQ(b.position, left)
-	b.JLT(operand.LabelRef("expand"))
-	b.Label("expanded")
+	b.g.CMPQ(b.position, left)
+	b.g.JLT(operand.LabelRef("expand"))
+	b.g.Label("expanded")
 }
 
 // padRows copies the last bytes of each row, fewer than a group, and lets the
 // rows end there.
 func (b *strip) padRows(rest reg.GPVirtual) {
-	row, tail, r, i, zero, dword := b.GP64(), b.GP64(), b.GP64(), b.GP64(), b.XMM(), b.GP32()
-	b.Clear(zero)
-	b.LEAQ(asm.At(b.frame, b.tailsAt), tail)
-	b.XORQ(r, r)
-	b.Label("pad")
-	b.MOVQ(operand.Mem{Base: b.frame, Index: r, Scale: 8, Disp: b.rowsAt}, row)
-	b.ADDQ(b.position, row)
-	b.VMOVDQU(zero, asm.At(tail, 0))
-	b.XORQ(i, i)
-	b.Label("dword")
-	b.MOVL(operand.Mem{Base: row, Index: i, Scale: 1}, dword)
-	b.MOVL(dword, operand.Mem{Base: tail, Index: i, Scale: 1})
-	b.ADDQ(operand.I32(4), i)
-	b.CMPQ(i, rest)
-	b.JLT(operand.LabelRef("dword"))
-	b.MOVQ(tail, row)
-	b.SUBQ(b.position, row)
-	b.MOVQ(row, operand.Mem{Base: b.frame, Index: r, Scale: 8, Disp: b.rowsAt})
-	b.ADDQ(operand.I32(groupBytes), tail)
-	b.INCQ(r)
-	b.CMPQ(r, operand.I32(stripRows))
-	b.JLT(operand.LabelRef("pad"))
+	row, tail, r, i, zero, dword := b.g.GP64(), b.g.GP64(), b.g.GP64(), b.g.GP64(), b.g.XMM(), b.g.GP32()
+	b.g.Clear(zero)
+	b.g.LEAQ(asm.At(b.frame, b.tailsAt), tail)
+	b.g.XORQ(r, r)
+	b.g.Label("pad")
+	b.g.MOVQ(operand.Mem{Base: b.frame, Index: r, Scale: 8, Disp: b.rowsAt}, row)
+	b.g.ADDQ(b.position, row)
+	b.g.VMOVDQU(zero, asm.At(tail, 0))
+	b.g.XORQ(i, i)
+	b.g.Label("dword")
+	b.g.MOVL(operand.Mem{Base: row, Index: i, Scale: 1}, dword)
+	b.g.MOVL(dword, operand.Mem{Base: tail, Index: i, Scale: 1})
+	b.g.ADDQ(operand.I32(4), i)
+	b.g.CMPQ(i, rest)
+	b.g.JLT(operand.LabelRef("dword"))
+	b.g.MOVQ(tail, row)
+	b.g.SUBQ(b.position, row)
+	b.g.MOVQ(row, operand.Mem{Base: b.frame, Index: r, Scale: 8, Disp: b.rowsAt})
+	b.g.ADDQ(operand.I32(groupBytes), tail)
+	b.g.INCQ(r)
+	b.g.CMPQ(r, operand.I32(stripRows))
+	b.g.JLT(operand.LabelRef("pad"))
 }
 
 // expandGroup writes 16 bytes of each row as 64, and goes on to the next.
@@ -447,12 +447,12 @@ func (b *strip) expandGroup(codes reg.GPVirtual) {
 	for h := range 2 {
 		var v [4]reg.VecVirtual
 		for i := range v {
-			v[i] = b.YMM()
+			v[i] = b.g.YMM()
 			// A broadcast sets all of the register: avo keeps nothing of it.
-			b.VBROADCASTI128(b.inRow(8*h+i, b.position), v[i])
-			b.VINSERTI128(operand.U8(1), b.inRow(8*h+4+i, b.position), v[i], v[i])
+			b.g.VBROADCASTI128(b.inRow(8*h+i, b.position), v[i])
+			b.g.VINSERTI128(operand.U8(1), b.inRow(8*h+4+i, b.position), v[i], v[i])
 		}
-		for d, w := range b.Transpose(v) {
+		for d, w := range b.g.Transpose(v) {
 			b.expandCodes(w, codes, d, h)
 		}
 	}
@@ -463,8 +463,8 @@ func (b *strip) expandGroup(codes reg.GPVirtual) {
 func (b *strip) expandDwords(codes reg.GPVirtual) {
 	for d := range quadDwords {
 		for h := range 2 {
-			w := b.YMM()
-			b.VMOVDQU(asm.At(b.position, dwordBytes*d+32*h), w)
+			w := b.g.YMM()
+			b.g.VMOVDQU(asm.At(b.position, dwordBytes*d+32*h), w)
 			b.expandCodes(w, codes, d, h)
 		}
 	}
@@ -476,61 +476,61 @@ func (b *strip) expandCodes(w reg.VecVirtual, codes reg.GPVirtual, d, h int) {
 	for j := range 4 {
 		t := w
 		if j > 0 {
-			t = b.YMM()
-			b.VPSRLD(operand.U8(2*j), w, t)
+			t = b.g.YMM()
+			b.g.VPSRLD(operand.U8(2*j), w, t)
 		}
-		masked := b.YMM()
-		b.VPAND(b.mask, t, masked)
-		b.VMOVDQU(masked, asm.At(codes, stepCodes*(4*d+j)+32*h))
+		masked := b.g.YMM()
+		b.g.VPAND(b.mask, t, masked)
+		b.g.VMOVDQU(masked, asm.At(codes, stepCodes*(4*d+j)+32*h))
 	}
 }
 
 // nextGroup goes to the codes so many bytes further.
 func (b *strip) nextGroup(codes reg.GPVirtual, bytes int) {
 	for line := range stripRows * groupBytes / 64 {
-		b.PREFETCHT0(asm.At(b.ahead, 64*line))
+		b.g.PREFETCHT0(asm.At(b.ahead, 64*line))
 	}
-	b.ADDQ(operand.I32(stripRows*groupBytes), b.ahead)
-	b.ADDQ(operand.I32(bytes), b.position)
-	b.ADDQ(operand.I32(groupSteps*stepCodes), codes)
+	b.g.ADDQ(operand.I32(stripRows*groupBytes), b.ahead)
+	b.g.ADDQ(operand.I32(bytes), b.position)
+	b.g.ADDQ(operand.I32(groupSteps*stepCodes), codes)
 }
 
 // multiply adds the block's products to the results of all columns.
 func (b *strip) multiply() {
-	panel, results, scales, cols, stride := b.GP64(), b.GP64(), b.GP64(), b.GP64(), b.GP64()
-	b.MOVQ(b.panels, panel)
-	b.LEAQ(asm.At(b.frame, b.resultsAt), results)
+	panel, results, scales, cols, stride := b.g.GP64(), b.g.GP64(), b.g.GP64(), b.g.GP64(), b.g.GP64()
+	b.g.MOVQ(b.panels, panel)
+	b.g.LEAQ(asm.At(b.frame, b.resultsAt), results)
 	if !b.ternary {
-		b.LEAQ(asm.At(b.frame, b.scalesAt), scales)
+		b.g.LEAQ(asm.At(b.frame, b.scalesAt), scales)
 	}
-	b.MOVQ(b.Argument("cols"), cols)
-	b.MOVQ(b.Argument("panelStride"), stride)
-	b.Label("columns")
+	b.g.MOVQ(b.g.Argument("cols"), cols)
+	b.g.MOVQ(b.g.Argument("panelStride"), stride)
+	b.g.Label("columns")
 	b.multiplyColumns(panel, results, scales)
-	b.ADDQ(stride, panel)
-	b.ADDQ(operand.I32(64*sumCols), results)
+	b.g.ADDQ(stride, panel)
+	b.g.ADDQ(operand.I32(64*sumCols), results)
 	if !b.ternary {
-		b.ADDQ(operand.I32(8*sumCols), scales)
+		b.g.ADDQ(operand.I32(8*sumCols), scales)
 	}
-	b.SUBQ(operand.I32(sumCols), cols)
-	b.JG(operand.LabelRef("columns"))
+	b.g.SUBQ(operand.I32(sumCols), cols)
+	b.g.JG(operand.LabelRef("columns"))
 }
 
 // multiplyColumns takes the columns of a panel.
 func (b *strip) multiplyColumns(panel, results, scales reg.GPVirtual) {
 	var acc [sumCols][2]reg.VecVirtual
 	for c := range acc {
-		acc[c] = [2]reg.VecVirtual{b.YMM(), b.YMM()}
+		acc[c] = [2]reg.VecVirtual{b.g.YMM(), b.g.YMM()}
 	}
-	x, codes, left := b.GP64(), b.GP64(), b.GP64()
-	b.LEAQ(asm.At(panel, stepBytes), x)
-	b.LEAQ(asm.At(b.frame, b.codesAt), codes)
-	b.Label("part")
+	x, codes, left := b.g.GP64(), b.g.GP64(), b.g.GP64()
+	b.g.LEAQ(asm.At(panel, stepBytes), x)
+	b.g.LEAQ(asm.At(b.frame, b.codesAt), codes)
+	b.g.Label("part")
 	eachSum(acc, func(sum reg.VecVirtual, i int) { b.start(sum, asm.At(panel, 4*(i/2))) })
 	if b.ternary {
-		b.MOVQ(operand.I32(unitBytes/unrolledSteps), left)
+		b.g.MOVQ(operand.I32(unitBytes/unrolledSteps), left)
 	} else {
-		b.MOVQ(asm.At(b.frame, b.partAt), left)
+		b.g.MOVQ(asm.At(b.frame, b.partAt), left)
 	}
 	b.addSteps(acc, x, codes, left)
 	eachSum(acc, func(sum reg.VecVirtual, _ int) { b.widen(sum) })
@@ -552,16 +552,16 @@ func (b *strip) parts() bool { return !b.ternary && b.part() > 0 }
 // joinParts adds the sums of a second part to those of the first, which are
 // parked while it is summed up.
 func (b *strip) joinParts(acc [sumCols][2]reg.VecVirtual, codes, end reg.GPVirtual) {
-	b.CMPQ(b.Argument("groups"), operand.I32(b.part()))
-	b.JLE(operand.LabelRef("summed"))
-	b.LEAQ(asm.At(b.frame, b.codesAt+unitBytes*stepCodes), end)
-	b.CMPQ(codes, end)
-	b.JEQ(operand.LabelRef("second"))
-	eachSum(acc, func(sum reg.VecVirtual, i int) { b.VMOVDQU(sum, asm.At(b.frame, b.parkedAt+32*i)) })
-	b.JMP(operand.LabelRef("part"))
-	b.Label("second")
-	eachSum(acc, func(sum reg.VecVirtual, i int) { b.VPADDD(asm.At(b.frame, b.parkedAt+32*i), sum, sum) })
-	b.Label("summed")
+	b.g.CMPQ(b.g.Argument("groups"), operand.I32(b.part()))
+	b.g.JLE(operand.LabelRef("summed"))
+	b.g.LEAQ(asm.At(b.frame, b.codesAt+unitBytes*stepCodes), end)
+	b.g.CMPQ(codes, end)
+	b.g.JEQ(operand.LabelRef("second"))
+	eachSum(acc, func(sum reg.VecVirtual, i int) { b.g.VMOVDQU(sum, asm.At(b.frame, b.parkedAt+32*i)) })
+	b.g.JMP(operand.LabelRef("part"))
+	b.g.Label("second")
+	eachSum(acc, func(sum reg.VecVirtual, i int) { b.g.VPADDD(asm.At(b.frame, b.parkedAt+32*i), sum, sum) })
+	b.g.Label("summed")
 }
 
 // eachSum calls do with the sums of a panel, number i of them.
@@ -576,133 +576,133 @@ func eachSum(acc [sumCols][2]reg.VecVirtual, do func(sum reg.VecVirtual, i int))
 // addSteps adds the products of rounds of steps. Behind the last column activations
 // are zero, and codes what they were.
 func (b *strip) addSteps(acc [sumCols][2]reg.VecVirtual, x, codes, rounds reg.GPVirtual) {
-	b.Label("steps")
+	b.g.Label("steps")
 	for s := range unrolledSteps {
 		var w [2]reg.VecVirtual
 		for h := range w {
-			w[h] = b.YMM()
-			b.load(asm.At(codes, stepCodes*s+32*h), w[h])
+			w[h] = b.g.YMM()
+			b.g.load(asm.At(codes, stepCodes*s+32*h), w[h])
 		}
 		for c := range acc {
-			v := b.YMM()
-			b.VPBROADCASTD(asm.At(x, stepBytes*s+4*c), v)
+			v := b.g.YMM()
+			b.g.VPBROADCASTD(asm.At(x, stepBytes*s+4*c), v)
 			for h := range w {
 				b.dot(v, w[h], acc[c][h])
 			}
 		}
 	}
-	b.ADDQ(operand.I32(unrolledSteps*stepBytes), x)
-	b.ADDQ(operand.I32(unrolledSteps*stepCodes), codes)
-	b.DECQ(rounds)
-	b.JNZ(operand.LabelRef("steps"))
+	b.g.ADDQ(operand.I32(unrolledSteps*stepBytes), x)
+	b.g.ADDQ(operand.I32(unrolledSteps*stepCodes), codes)
+	b.g.DECQ(rounds)
+	b.g.JNZ(operand.LabelRef("steps"))
 }
 
 // addResults adds the sums of a column, or the terms that they make.
 func (b *strip) addResults(sums [2]reg.VecVirtual, results, scale operand.Mem) {
 	if b.ternary {
 		for h, sum := range sums {
-			b.VPADDD(results.Offset(32*h), sum, sum)
-			b.VMOVDQU(sum, results.Offset(32*h))
+			b.g.VPADDD(results.Offset(32*h), sum, sum)
+			b.g.VMOVDQU(sum, results.Offset(32*h))
 		}
 		return
 	}
-	column := b.GP64()
-	b.MOVQ(scale, column)
+	column := b.g.GP64()
+	b.g.MOVQ(scale, column)
 	for h, sum := range sums {
-		scale := b.timesBroadcast(b.weights[h], operand.Mem{Base: column, Index: b.scale, Scale: 1})
-		b.VCVTDQ2PS(sum, sum)
-		b.VMULPS(scale, sum, sum)
-		b.VADDPS(results.Offset(32*h), sum, sum)
-		b.VMOVDQU(sum, results.Offset(32*h))
+		scale := b.g.timesBroadcast(b.weights[h], operand.Mem{Base: column, Index: b.scale, Scale: 1})
+		b.g.VCVTDQ2PS(sum, sum)
+		b.g.VMULPS(scale, sum, sum)
+		b.g.VADDPS(results.Offset(32*h), sum, sum)
+		b.g.VMOVDQU(sum, results.Offset(32*h))
 	}
 }
 
 // nextBlock goes to the block that follows, if there is one.
 func (b *strip) nextBlock() {
 	if b.ternary {
-		b.ADDQ(operand.I32((1+unitBytes)*stepBytes), b.panels)
-		b.CMPQ(b.position, b.Argument("rowBytes"))
-		b.JLT(operand.LabelRef("block"))
+		b.g.ADDQ(operand.I32((1+unitBytes)*stepBytes), b.panels)
+		b.g.CMPQ(b.position, b.g.Argument("rowBytes"))
+		b.g.JLT(operand.LabelRef("block"))
 		return
 	}
-	b.ADDQ(asm.At(b.frame, b.panelAt), b.panels)
+	b.g.ADDQ(asm.At(b.frame, b.panelAt), b.panels)
 	if b.tile {
-		b.ADDQ(operand.I32(tileScales), b.position)
+		b.g.ADDQ(operand.I32(tileScales), b.position)
 	} else {
-		b.ADDQ(b.Argument("gap"), b.position)
+		b.g.ADDQ(b.g.Argument("gap"), b.position)
 	}
-	b.MOVQ(asm.At(b.frame, b.scaleAt), b.scale)
-	b.ADDQ(b.Argument("scaleStep"), b.scale)
-	b.MOVQ(b.scale, asm.At(b.frame, b.scaleAt))
-	b.ANDQ(operand.I32(-4), b.scale)
-	b.DECQ(b.Argument("blocks"))
-	b.JNZ(operand.LabelRef("block"))
+	b.g.MOVQ(asm.At(b.frame, b.scaleAt), b.scale)
+	b.g.ADDQ(b.g.Argument("scaleStep"), b.scale)
+	b.g.MOVQ(b.scale, asm.At(b.frame, b.scaleAt))
+	b.g.ANDQ(operand.I32(-4), b.scale)
+	b.g.DECQ(b.g.Argument("blocks"))
+	b.g.JNZ(operand.LabelRef("block"))
 }
 
 // store writes the results of a strip.
 func (b *strip) store() {
 	dst, stride, rows, cols := b.argument("dst"), b.argument("dstStride"), b.argument("rows"), b.argument("cols")
-	results, scales := b.GP64(), b.GP64()
-	weight, zero := b.YMM(), b.YMM()
-	b.LEAQ(asm.At(b.frame, b.resultsAt), results)
+	results, scales := b.g.GP64(), b.g.GP64()
+	weight, zero := b.g.YMM(), b.g.YMM()
+	b.g.LEAQ(asm.At(b.frame, b.resultsAt), results)
 	if b.ternary {
-		b.MOVQ(b.Argument("scales"), scales)
-		b.VBROADCASTSS(b.Argument("scale"), weight)
-		b.Clear(zero)
+		b.g.MOVQ(b.g.Argument("scales"), scales)
+		b.g.VBROADCASTSS(b.g.Argument("scale"), weight)
+		b.g.Clear(zero)
 	}
-	b.Label("store")
+	b.g.Label("store")
 	var v [2]reg.VecVirtual
 	var scale reg.VecVirtual
 	if b.ternary {
-		scale = b.timesBroadcast(weight, asm.At(scales, 0))
-		b.ADDQ(operand.I32(4), scales)
+		scale = b.g.timesBroadcast(weight, asm.At(scales, 0))
+		b.g.ADDQ(operand.I32(4), scales)
 	}
 	for h := range v {
-		v[h] = b.YMM()
-		b.load(asm.At(results, 32*h), v[h])
+		v[h] = b.g.YMM()
+		b.g.load(asm.At(results, 32*h), v[h])
 		if b.ternary { // the generic path adds its only term to 0
-			b.VCVTDQ2PS(v[h], v[h])
-			b.VMULPS(scale, v[h], v[h])
-			b.VADDPS(zero, v[h], v[h])
+			b.g.VCVTDQ2PS(v[h], v[h])
+			b.g.VMULPS(scale, v[h], v[h])
+			b.g.VADDPS(zero, v[h], v[h])
 		}
 	}
-	b.CMPQ(rows, operand.I32(stripRows))
-	b.JLT(operand.LabelRef("few"))
+	b.g.CMPQ(rows, operand.I32(stripRows))
+	b.g.JLT(operand.LabelRef("few"))
 	for h := range v {
-		b.VMOVDQU(v[h], asm.At(dst, 32*h))
+		b.g.VMOVDQU(v[h], asm.At(dst, 32*h))
 	}
-	b.JMP(operand.LabelRef("stored"))
-	b.Label("few")
+	b.g.JMP(operand.LabelRef("stored"))
+	b.g.Label("few")
 	for h := range v {
-		b.VMOVDQU(v[h], asm.At(results, 32*h))
+		b.g.VMOVDQU(v[h], asm.At(results, 32*h))
 	}
-	i, y := b.GP64(), b.GP32()
-	b.XORQ(i, i)
-	b.Label("row")
-	b.MOVL(operand.Mem{Base: results, Index: i, Scale: 4}, y)
-	b.MOVL(y, operand.Mem{Base: dst, Index: i, Scale: 4})
-	b.INCQ(i)
-	b.CMPQ(i, rows)
-	b.JLT(operand.LabelRef("row"))
-	b.Label("stored")
-	b.ADDQ(stride, dst)
-	b.ADDQ(operand.I32(64), results)
-	b.DECQ(cols)
-	b.JNZ(operand.LabelRef("store"))
+	i, y := b.g.GP64(), b.g.GP32()
+	b.g.XORQ(i, i)
+	b.g.Label("row")
+	b.g.MOVL(operand.Mem{Base: results, Index: i, Scale: 4}, y)
+	b.g.MOVL(y, operand.Mem{Base: dst, Index: i, Scale: 4})
+	b.g.INCQ(i)
+	b.g.CMPQ(i, rows)
+	b.g.JLT(operand.LabelRef("row"))
+	b.g.Label("stored")
+	b.g.ADDQ(stride, dst)
+	b.g.ADDQ(operand.I32(64), results)
+	b.g.DECQ(cols)
+	b.g.JNZ(operand.LabelRef("store"))
 }
 
 // dpStrip adds with VPDPBUSD.
-type dpStrip struct{ *generator }
+type dpStrip struct{ g *generator }
 
 func (dpStrip) isa() string                                      { return "AVXVNNI" }
 func (dpStrip) part() int                                        { return 0 }
-func (e dpStrip) start(acc reg.VecVirtual, minusSum operand.Mem) { e.VPBROADCASTD(minusSum, acc) }
-func (e dpStrip) dot(x, codes, acc reg.VecVirtual)               { e.VEXDPBUSD(x, codes, acc) }
+func (e dpStrip) start(acc reg.VecVirtual, minusSum operand.Mem) { e.g.VPBROADCASTD(minusSum, acc) }
+func (e dpStrip) dot(x, codes, acc reg.VecVirtual)               { e.g.VEXDPBUSD(x, codes, acc) }
 func (dpStrip) widen(acc reg.VecVirtual)                         {}
 func (dpStrip) bias(acc reg.VecVirtual, minusSum operand.Mem)    {}
 
 // wordStrip adds with VPMADDUBSW in int16.
-type wordStrip struct{ *generator }
+type wordStrip struct{ g *generator }
 
 func (wordStrip) isa() string { return "AVX2" }
 
@@ -710,20 +710,20 @@ func (wordStrip) isa() string { return "AVX2" }
 // and there may be 43.
 func (wordStrip) part() int { return 2 }
 
-func (e wordStrip) start(acc reg.VecVirtual, minusSum operand.Mem) { e.Clear(acc) }
+func (e wordStrip) start(acc reg.VecVirtual, minusSum operand.Mem) { e.g.Clear(acc) }
 
 func (e wordStrip) dot(x, codes, acc reg.VecVirtual) {
-	products := e.YMM()
-	e.VPMADDUBSW(x, codes, products)
-	e.VPADDW(products, acc, acc)
+	products := e.g.YMM()
+	e.g.VPMADDUBSW(x, codes, products)
+	e.g.VPADDW(products, acc, acc)
 }
 
-func (e wordStrip) widen(acc reg.VecVirtual) { e.VPMADDWD(e.wordOnes, acc, acc) }
+func (e wordStrip) widen(acc reg.VecVirtual) { e.g.VPMADDWD(e.g.wordOnes, acc, acc) }
 
 func (e wordStrip) bias(acc reg.VecVirtual, minusSum operand.Mem) {
-	less := e.YMM()
-	e.VPBROADCASTD(minusSum, less)
-	e.VPADDD(less, acc, acc)
+	less := e.g.YMM()
+	e.g.VPBROADCASTD(minusSum, less)
+	e.g.VPADDD(less, acc, acc)
 }
 
 // timesBroadcast returns v times the float32 at m.

@@ -19,7 +19,7 @@ const (
 
 // A halfTile is the state of a kernel for one column.
 type halfTile struct {
-	*generator
+	g             *generator
 	data, q, sums reg.GPVirtual // those of half a tile's block, moved along by who reads
 	minus         reg.GPVirtual // -Σq of the block
 	half          reg.GPVirtual // 0 or 64: the scales of the second half lie so far behind those of the first
@@ -31,7 +31,7 @@ type halfTile struct {
 // block from data, q and sums to their ends, subtracts sums from minus, and returns the sums
 // of products.
 func (g *generator) narrowTiles(multiply func(k *halfTile) [halfVectors]reg.VecVirtual) {
-	k := &halfTile{generator: g, data: g.GP64(), q: g.GP64(), sums: g.GP64(), minus: g.GP64(), half: g.GP64(), ahead: g.GP64()}
+	k := &halfTile{g: g, data: g.GP64(), q: g.GP64(), sums: g.GP64(), minus: g.GP64(), half: g.GP64(), ahead: g.GP64()}
 	frame := g.AllocLocal(4*tileRows + 32*halfVectors)
 	k.parked = frame.Offset(4 * tileRows)
 	left, data, q, sums, scaleAt := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
@@ -104,48 +104,48 @@ func (g *generator) storeRows(results operand.Mem) {
 
 // addTerms is results += float32(weight·scale)·float32(sum - Σq).
 func (k *halfTile) addTerms(sums [halfVectors]reg.VecVirtual, results operand.Mem, scaleAt reg.GPVirtual) {
-	minus, scale, at, weights, to := k.YMM(), k.YMM(), k.GP64(), k.GP64(), k.GP64()
-	k.VMOVD(k.minus.As32(), minus.AsX())
-	k.VPBROADCASTD(minus.AsX(), minus)
-	k.MOVQ(scaleAt, at)
-	k.ANDQ(operand.I32(-4), at)
-	k.ADDQ(k.Argument("scales"), at)
-	k.VBROADCASTSS(asm.At(at, 0), scale)
-	k.MOVQ(k.data, weights)
-	k.SUBQ(k.half, weights)
-	k.LEAQ(results, to)
-	k.LEAQ(operand.Mem{Base: to, Index: k.half, Scale: 2}, to)
+	minus, scale, at, weights, to := k.g.YMM(), k.g.YMM(), k.g.GP64(), k.g.GP64(), k.g.GP64()
+	k.g.VMOVD(k.minus.As32(), minus.AsX())
+	k.g.VPBROADCASTD(minus.AsX(), minus)
+	k.g.MOVQ(scaleAt, at)
+	k.g.ANDQ(operand.I32(-4), at)
+	k.g.ADDQ(k.g.Argument("scales"), at)
+	k.g.VBROADCASTSS(asm.At(at, 0), scale)
+	k.g.MOVQ(k.data, weights)
+	k.g.SUBQ(k.half, weights)
+	k.g.LEAQ(results, to)
+	k.g.LEAQ(operand.Mem{Base: to, Index: k.half, Scale: 2}, to)
 	for i, sum := range sums {
-		weight, y := k.YMM(), asm.At(to, 32*i)
-		k.VCVTPH2PS(asm.At(weights, 16*i), weight)
-		k.VMULPS(scale, weight, weight)
-		k.VPADDD(minus, sum, sum)
-		k.VCVTDQ2PS(sum, sum)
-		k.VMULPS(weight, sum, sum)
-		k.VADDPS(y, sum, sum)
-		k.VMOVUPS(sum, y)
+		weight, y := k.g.YMM(), asm.At(to, 32*i)
+		k.g.VCVTPH2PS(asm.At(weights, 16*i), weight)
+		k.g.VMULPS(scale, weight, weight)
+		k.g.VPADDD(minus, sum, sum)
+		k.g.VCVTDQ2PS(sum, sum)
+		k.g.VMULPS(weight, sum, sum)
+		k.g.VADDPS(y, sum, sum)
+		k.g.VMOVUPS(sum, y)
 	}
 }
 
 // activations returns dword i from q on in every lane.
 func (k *halfTile) activations(i int) reg.VecVirtual {
-	q := k.YMM()
-	k.VPBROADCASTD(asm.At(k.q, 4*i), q)
+	q := k.g.YMM()
+	k.g.VPBROADCASTD(asm.At(k.q, 4*i), q)
 	return q
 }
 
 // codes returns vector v of dword d.
 func (k *halfTile) codes(d, v int) reg.VecVirtual {
-	w := k.YMM()
-	k.VMOVDQU(asm.At(k.data, dwordBytes*d+32*v), w)
+	w := k.g.YMM()
+	k.g.VMOVDQU(asm.At(k.data, dwordBytes*d+32*v), w)
 	return w
 }
 
 // fetch fetches another line ahead.
 func (k *halfTile) fetch() {
 	const line = 64
-	k.Prefetch(tileFurther, asm.At(k.ahead, 0))
-	k.ADDQ(operand.I32(line), k.ahead)
+	k.g.Prefetch(tileFurther, asm.At(k.ahead, 0))
+	k.g.ADDQ(operand.I32(line), k.ahead)
 }
 
 // A codesEngine multiplies 2-bit codes of half a tile.
@@ -199,10 +199,10 @@ func (k *halfTile) eachCode(masks []reg.VecVirtual, multiply func(d, v, j int, c
 			w := k.codes(d, v)
 			for j := range q {
 				if j == 2 {
-					k.VPSRLW(operand.U8(4), w, w)
+					k.g.VPSRLW(operand.U8(4), w, w)
 				}
-				t := k.YMM()
-				k.VPAND(masks[j%2], w, t)
+				t := k.g.YMM()
+				k.g.VPAND(masks[j%2], w, t)
 				multiply(d, v, j, t, q[j])
 			}
 		}
@@ -212,29 +212,29 @@ func (k *halfTile) eachCode(masks []reg.VecVirtual, multiply func(d, v, j int, c
 // dpCodes adds with VPDPBUSD: sum 0 of 2 for 8 rows is over codes at shifts 0 and 4, sum 1
 // over the others, times 4.
 type dpCodes struct {
-	*generator
+	g     *generator
 	masks []reg.VecVirtual
 	acc   [halfVectors][2]reg.VecVirtual
 }
 
 func (e *dpCodes) isa() string { return "AVXVNNI" }
 
-func (e *dpCodes) prepare() { e.masks = e.loadMasks(e.YMM, 2) }
+func (e *dpCodes) prepare() { e.masks = e.g.loadMasks(e.g.YMM, 2) }
 
 func (e *dpCodes) start(*halfTile) {
 	for v := range e.acc {
-		e.acc[v] = [2]reg.VecVirtual(e.zeros(e.YMM, 2))
+		e.acc[v] = [2]reg.VecVirtual(e.g.zeros(e.g.YMM, 2))
 	}
 }
 
 func (e *dpCodes) quad(k *halfTile) {
-	k.eachCode(e.masks, func(_, v, j int, codes, q reg.VecVirtual) { e.VEXDPBUSD(q, codes, e.acc[v][j%2]) })
+	k.eachCode(e.masks, func(_, v, j int, codes, q reg.VecVirtual) { e.g.VEXDPBUSD(q, codes, e.acc[v][j%2]) })
 }
 
 func (e *dpCodes) totals(*halfTile) (sums [halfVectors]reg.VecVirtual) {
 	for v, a := range e.acc {
-		e.VPSRAD(operand.U8(2), a[1], a[1])
-		e.VPADDD(a[1], a[0], a[0])
+		e.g.VPSRAD(operand.U8(2), a[1], a[1])
+		e.g.VPADDD(a[1], a[0], a[0])
 		sums[v] = a[0]
 	}
 	return sums
@@ -243,46 +243,46 @@ func (e *dpCodes) totals(*halfTile) (sums [halfVectors]reg.VecVirtual) {
 // wordCodes adds with VPMADDUBSW in int16, as dpCodes does. Of a quad, sum 1 is at most
 // 4·2·2·12·127 = 24,384, and both are no more than 4·4·2·3·127 = 12,192 once it is a fourth.
 type wordCodes struct {
-	*generator
+	g     *generator
 	masks []reg.VecVirtual
 }
 
 func (e *wordCodes) isa() string { return "AVX2" }
 
-func (e *wordCodes) prepare() { e.masks = e.loadMasks(e.YMM, 2) }
+func (e *wordCodes) prepare() { e.masks = e.g.loadMasks(e.g.YMM, 2) }
 
 func (e *wordCodes) start(k *halfTile) {
-	zero := e.YMM()
-	e.Clear(zero)
+	zero := e.g.YMM()
+	e.g.Clear(zero)
 	for v := range halfVectors {
-		e.VMOVDQU(zero, k.parked.Offset(32*v))
+		e.g.VMOVDQU(zero, k.parked.Offset(32*v))
 	}
 }
 
 func (e *wordCodes) quad(k *halfTile) {
 	var words [halfVectors][2]reg.VecVirtual
 	k.eachCode(e.masks, func(d, v, j int, codes, q reg.VecVirtual) {
-		e.VPMADDUBSW(q, codes, codes)
+		e.g.VPMADDUBSW(q, codes, codes)
 		if words[v][j%2] == nil {
 			words[v][j%2] = codes
 		} else {
-			e.VPADDW(codes, words[v][j%2], words[v][j%2])
+			e.g.VPADDW(codes, words[v][j%2], words[v][j%2])
 		}
 	})
 	for v, w := range words {
 		sum := k.parked.Offset(32 * v)
-		e.VPSRAW(operand.U8(2), w[1], w[1])
-		e.VPADDW(w[1], w[0], w[0])
-		e.VPMADDWD(e.wordOnes, w[0], w[0])
-		e.VPADDD(sum, w[0], w[0])
-		e.VMOVDQU(w[0], sum)
+		e.g.VPSRAW(operand.U8(2), w[1], w[1])
+		e.g.VPADDW(w[1], w[0], w[0])
+		e.g.VPMADDWD(e.g.wordOnes, w[0], w[0])
+		e.g.VPADDD(sum, w[0], w[0])
+		e.g.VMOVDQU(w[0], sum)
 	}
 }
 
 func (e *wordCodes) totals(k *halfTile) (sums [halfVectors]reg.VecVirtual) {
 	for v := range sums {
-		sums[v] = e.YMM()
-		e.VMOVDQU(k.parked.Offset(32*v), sums[v])
+		sums[v] = e.g.YMM()
+		e.g.VMOVDQU(k.parked.Offset(32*v), sums[v])
 	}
 	return sums
 }

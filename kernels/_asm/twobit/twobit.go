@@ -31,9 +31,9 @@ const (
 func Generate(p *asm.Program) {
 	g := &generator{Program: p}
 	g.constants()
-	g.rows(&rowsAVX512VNNI{generator: g})
-	g.rows(&rowsAVXVNNI{generator: g})
-	g.rows(&rowsAVX2{generator: g})
+	g.rows(&rowsAVX512VNNI{g: g})
+	g.rows(&rowsAVXVNNI{g: g})
+	g.rows(&rowsAVX2{g: g})
 	g.arrangeRows(span{"I2S", 32, true})
 	g.arrangeRows(span{"I2SARM", 16, true})
 	g.arrangeRows(span{"U32", 1, false})
@@ -46,14 +46,14 @@ func Generate(p *asm.Program) {
 	g.panel()
 	g.stripPanel()
 	g.codes64()
-	g.narrowCodes64(&dpCodes{generator: g})
-	g.narrowCodes64(&wordCodes{generator: g})
+	g.narrowCodes64(&dpCodes{g: g})
+	g.narrowCodes64(&wordCodes{g: g})
 	g.packCodes64()
 	g.digits64()
 	g.packDigits64()
-	g.digitsRows(&dpDigits{generator: g})
-	g.digitsRows(&dpDigits{generator: g, vex: true})
-	g.digitsRows(&wordDigits{generator: g})
+	g.digitsRows(&dpDigits{g: g})
+	g.digitsRows(&dpDigits{g: g, vex: true})
+	g.digitsRows(&wordDigits{g: g})
 	batchCols := []int{4, 6, 8, 12, panelCols}
 	for _, cols := range batchCols {
 		g.ternaryBatch(cols)
@@ -71,9 +71,9 @@ func Generate(p *asm.Program) {
 		{name: "Q2", bytes: 18, data: 2, codes: 16, groups: 2},
 		{name: "Q2G128", bytes: 34, data: 2, codes: 32, groups: 4},
 	} {
-		g.blocksKernel(&dpBlocks{generator: g}, b)
-		g.blocksKernel(&dpBlocks{generator: g, vex: true}, b)
-		g.blocksKernel(&wordBlocks{generator: g}, b)
+		g.blocksKernel(&dpBlocks{g: g}, b)
+		g.blocksKernel(&dpBlocks{g: g, vex: true}, b)
+		g.blocksKernel(&wordBlocks{g: g}, b)
 	}
 }
 
