@@ -148,6 +148,20 @@ kernel void counts(device atomic_uint *n [[buffer(0)]], device float *y [[buffer
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	y[i] = float(atomic_load_explicit(&m, memory_order_relaxed));
 }
+kernel void own_bytes(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+	threadgroup uint tile[16];
+	threadgroup uchar *bytes = (threadgroup uchar *)tile;
+	bytes[i] = uchar(i);
+	y[i] = bytes[i];
+}
+kernel void byte_of_a_word(device float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+	threadgroup uint tile[64];
+	threadgroup uchar *bytes = (threadgroup uchar *)tile;
+	tile[i] = i;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	bytes[4 * (i ^ 1) + 2] = bytes[4 * i + 1];
+	y[i] = tile[i];
+}
 `, nil)
 	for kernel, want := range map[string]string{
 		"beyond":              "kernel beyond, thread (63,0,0) of threadgroup (0,0,0) reads 4 bytes at offset 256 of buffer 0 (x), which has 256 bytes",
@@ -168,6 +182,8 @@ kernel void counts(device atomic_uint *n [[buffer(0)]], device float *y [[buffer
 		"next_group":          "kernel next_group, thread (9,0,0) of threadgroup (1,0,0) reads offset 0 of buffer 0 (x), which thread (0,0,0) of threadgroup (0,0,0) writes with no barrier between",
 		"device_barrier":      "",
 		"counts":              "",
+		"own_bytes":           "",
+		"byte_of_a_word":      "kernel byte_of_a_word, thread (1,0,0) of threadgroup (0,0,0) writes offset 2 of threadgroup memory tile, which thread (0,0,0) reads with no barrier between",
 	} {
 		t.Run(kernel, func(t *testing.T) {
 			args := []Arg{Buffer(1, make([]float32, 64))}
