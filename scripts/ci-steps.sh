@@ -122,22 +122,18 @@ format() {
 
 tidy() { go mod tidy -diff; }
 
-# vet reads all of it as it is built here. Of what is built elsewhere it reads the
-# packages that consist of other files there.
+# vet reads all of it as it is built here; the steps that run what is built otherwise
+# read the packages that consist of other files there, from what they compile anyway.
 vet() {
-	local platform
 	go vet ./...
-	# shellcheck disable=SC2086 # lists of packages
-	{
-		for platform in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do
-			[ "$platform" != "$(go env GOOS)/$(go env GOARCH)" ] || continue
-			(elsewhere CGO_ENABLED=0 "GOOS=${platform%/*}" "GOARCH=${platform#*/}" && go vet $packages)
-		done
-		(elsewhere GOFLAGS=-tags=purego && go vet $packages)
-	}
 	go vet -tags softmetal ./cmd/...
 	go -C kernels/_asm vet ./...
+	# shellcheck disable=SC2086 # a list of packages
+	! in_full || (elsewhere $macos && go vet $packages)
 }
+
+# macos is for packages that are read here and run elsewhere.
+readonly macos="CGO_ENABLED=0 GOOS=darwin GOARCH=arm64"
 
 # elsewhere SETTING… [-- PATTERN…]: puts the settings into the environment, and the
 # packages that they change, and that the patterns match, into $packages.
@@ -153,17 +149,20 @@ elsewhere() {
 }
 
 # unused finds what no build or test uses, and other faults that vet has no eye
-# for.
+# for. Of macOS only the types are checked, unless in full: nothing is compiled for it.
 unused() {
 	GOBIN=$TMPDIR go install honnef.co/go/tools/cmd/staticcheck@v0.8.2
 	GOBIN=$TMPDIR go install golang.org/x/tools/cmd/deadcode@v0.52.0
 	"$TMPDIR/staticcheck" ./...
-	# shellcheck disable=SC2086 # lists of packages
-	{
-		(elsewhere GOFLAGS=-tags=purego && "$TMPDIR/staticcheck" $packages)
-		(elsewhere CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 && "$TMPDIR/staticcheck" $packages)
-	}
 	check_dead
+	# shellcheck disable=SC2086 # lists of settings and packages
+	{
+		env $macos "$TMPDIR/deadcode" -test ./... >/dev/null
+		! in_full || {
+			(elsewhere GOFLAGS=-tags=purego && "$TMPDIR/staticcheck" $packages)
+			(elsewhere $macos && "$TMPDIR/staticcheck" $packages)
+		}
+	}
 	# The generators are a module of their own, which ./... leaves out.
 	(cd kernels/_asm && "$TMPDIR/staticcheck" ./... && check_dead)
 }
@@ -232,14 +231,14 @@ tests() {
 	others=$(comm -23 <(go list ./... | sort) <(sort <<<"$full"))
 	# shellcheck disable=SC2086 # lists of packages
 	{
-		[ -z "$full" ] || ONEBIT_ALL=1 go test -timeout 60m $full
+		[ -z "$full" ] || ONEBIT_ALL=1 go test -vet=off -timeout 60m $full
 		[ -z "$others" ] || {
 			echo "the others, drawn:"
-			go test $others
+			go test -vet=off $others
 		}
 	}
 	# Go's own SIMD package is an experiment that exists on amd64 only.
-	[ "$(uname -m)" != x86_64 ] || GOEXPERIMENT=simd go test -short -run Conformance/i2_s/avx2-archsimd ./kernels
+	[ "$(uname -m)" != x86_64 ] || GOEXPERIMENT=simd go test -vet=off -short -run Conformance/i2_s/avx2-archsimd ./kernels
 	unset ONEBIT_REQUIRE
 }
 
@@ -248,17 +247,38 @@ tests() {
 purego() (
 	elsewhere GOFLAGS=-tags=purego
 	# shellcheck disable=SC2086 # a list of packages
-	go test -timeout 30m -short $packages
+	{
+		go vet $packages
+		go test -vet=off -timeout 30m -short $packages
+	}
 )
 
-# race runs the packages that start goroutines or share memory between them; in
-# full, those too of which only the tests do.
+# race runs the packages that start goroutines or share memory between them: those
+# that the change reaches and a drawn third of the others. In full it runs all, and
+# those too of which only the tests do.
 race() {
-	local files
+	local files packages
 	files=$(grep -rlE --include='*.go' --exclude-dir='testdata' --exclude-dir='_*' '^[[:space:]]*go (func|[a-zA-Z.]+\()|"sync"|"sync/atomic"|errgroup"' .)
 	in_full || files=$(grep -v '_test\.go$' <<<"$files")
-	# shellcheck disable=SC2046 # a list of packages
-	go test -timeout 30m -race -short $(xargs -n1 dirname <<<"$files" | sort -u)
+	packages=$(xargs -n1 dirname <<<"$files" | sort -u | xargs go list | drawn 3)
+	# shellcheck disable=SC2086 # a list of packages
+	go test -vet=off -timeout 30m -race -short $packages
+}
+
+# drawn N prints, of the packages that it reads, those that the change reaches and
+# one in N of the others, by ONEBIT_SEED or a seed that it names; in full, all.
+drawn() {
+	local packages full seed=${ONEBIT_SEED:-$RANDOM$RANDOM} package
+	packages=$(cat)
+	if in_full || ! full=$(reached); then
+		echo "$packages"
+		return
+	fi
+	echo "drawn by ONEBIT_SEED=$seed" >&2
+	grep -xF "$full" <<<"$packages" || true
+	{ grep -vxF "$full" <<<"$packages" || true; } | while read -r package; do
+		echo "$(git hash-object --stdin <<<"$seed $package") $package"
+	done | sort | awk -v n="$1" '{ line[NR] = $2 } END { for (i = 1; i <= (NR + n - 1) / n; i++) print line[i] }'
 }
 
 # assembly: what is committed is what the generators write.
@@ -270,6 +290,8 @@ assembly() { go -C kernels/_asm test -count=1 ./...; }
 # to C and back by arm64's calling convention.
 arm64() (
 	[ "$(uname -m)" != aarch64 ] || return 0 # tests was it
+	# shellcheck disable=SC2086 # a list of packages
+	(elsewhere CGO_ENABLED=0 GOARCH=arm64 && go vet $packages)
 	elsewhere CGO_ENABLED=0 GOARCH=arm64 -- ./internal/... ./formats/... ./kernels/... ./bench/roofline ./models/...
 	mkdir "$TMPDIR/cross"
 	ln -s "$(command -v aarch64-linux-gnu-g++)" "$TMPDIR/cross/g++"
@@ -290,7 +312,7 @@ on_arm64() {
 	local cpu=$1 features=$2
 	shift 2
 	echo "-cpu $cpu: $features"
-	ONEBIT_REQUIRE=$features go test -timeout 60m -short -exec "qemu-aarch64-static -cpu $cpu -L /usr/aarch64-linux-gnu" "$@"
+	ONEBIT_REQUIRE=$features go test -vet=off -timeout 60m -short -exec "qemu-aarch64-static -cpu $cpu -L /usr/aarch64-linux-gnu" "$@"
 }
 
 # wine runs Windows binaries of the tests: files, clock, memory and words are
@@ -298,13 +320,15 @@ on_arm64() {
 wine() (
 	local overlay status=0
 	overlay=$(wine_overlay)
+	# shellcheck disable=SC2086 # a list of packages
+	(elsewhere CGO_ENABLED=0 GOOS=windows && go vet -overlay "$overlay" $packages)
 	export ONEBIT_EMULATED=1 WINEPREFIX=$TMPDIR/wine WINEDEBUG=-all
 	mkdir "$WINEPREFIX"
 	wineserver -p # stays: each test would wait for a new one, and two that start it at once for a minute
 	wineboot -i 2>/dev/null
 	elsewhere CGO_ENABLED=0 GOOS=windows -- ./internal/... ./formats/... ./kernels/... ./models/... ./bench/... ./reports ./cmd/...
 	# shellcheck disable=SC2086 # a list of packages
-	go test -timeout 30m -short -overlay "$overlay" -exec "$PWD/scripts/under-wine" $packages || status=$?
+	go test -vet=off -timeout 30m -short -overlay "$overlay" -exec "$PWD/scripts/under-wine" $packages || status=$?
 	wineserver -k
 	return "$status"
 )
@@ -401,7 +425,8 @@ commands() { scripts/readme-commands; }
 # timing.
 measures() {
 	local out=$TMPDIR/report
-	go run ./cmd/onebit bench --short -o "$out"
+	go build -o "$TMPDIR/onebit" ./cmd/onebit # go run does not stamp the commit, which stands in the results
+	"$TMPDIR/onebit" bench --short -o "$out"
 	grep -q '^BenchmarkMatVec/format=q1_0_g128/variant=scalar/' "$out/results.txt"
 	grep -q '^BenchmarkRead/' "$out/results.txt"
 	if grep '^--- FAIL' "$out/results.txt"; then return 1; fi

@@ -92,6 +92,53 @@ func TestReached(t *testing.T) {
 	}
 }
 
+// Of packages, those are drawn that the change reaches and a part of the others, the
+// same by the same seed; where nobody can tell, all are.
+func TestDrawn(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		require.Skip(t, "git", "no git in PATH")
+	}
+	folder := t.TempDir()
+	const draw = "; printf 'onebit/%s\\n' a b c d e f g | drawn 3 2>/dev/null | tr -d '\\n'; echo"
+	drawn := func(script string) string {
+		out, err := steps(t, folder, script+draw)
+		if err != nil {
+			t.Fatal(err, out)
+		}
+		line, _, _ := strings.Cut(out, "\n")
+		return strings.ReplaceAll(line, "onebit/", "")
+	}
+	for _, dir := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		if err := os.Mkdir(filepath.Join(folder, dir), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(folder, dir, "x.go"), "package x\n", 0o666)
+	}
+	write(t, filepath.Join(folder, "go.mod"), "module onebit\n\ngo 1.26\n", 0o666)
+	const commit = "git add . && git -c user.name=a -c user.email=a@b.c commit -q -m x"
+	if got := drawn("git init -q . && " + commit); got != "abcdefg" {
+		t.Errorf("of one commit: %q, want all", got)
+	}
+	write(t, filepath.Join(folder, "d", "x.go"), "package x // d\n", 0o666)
+	if got := drawn(commit + "; export ONEBIT_ALL=1"); got != "abcdefg" {
+		t.Errorf("in full: %q, want all", got)
+	}
+	seen := map[string]bool{}
+	for _, seed := range []string{"1", "2", "3", "4"} {
+		got := drawn("ONEBIT_SEED=" + seed)
+		if len(got) != 3 || got[0] != 'd' {
+			t.Errorf("seed %s: %q, want d and two others", seed, got)
+		}
+		if again := drawn("ONEBIT_SEED=" + seed); again != got {
+			t.Errorf("seed %s: %q, then %q", seed, got, again)
+		}
+		seen[got] = true
+	}
+	if len(seen) < 2 {
+		t.Errorf("four seeds draw the same: %v", seen)
+	}
+}
+
 // Packages that consist of other files elsewhere are known, in full all are.
 func TestChangedBy(t *testing.T) {
 	folder := t.TempDir()
