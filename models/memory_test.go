@@ -29,6 +29,7 @@ func needsPeak(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("needs seconds, and Linux to reset the peak of resident memory")
 	}
+	require.Unraced(t, "what the detector shadows is resident too, and how much that is depends on when threads run")
 	require.Turns(t, "TestHFLoadMemory", "TestStreamMemory", "TestConvertedHeadMemory")
 }
 

@@ -62,7 +62,7 @@ func drawScripts(t *testing.T, scripts []string) []string {
 		return scripts
 	}
 	if testing.Short() {
-		return require.Draw(t, 4, scripts)
+		return require.Draw(t, 8, scripts)
 	}
 	var drawn, slow []string
 	for _, script := range scripts {
