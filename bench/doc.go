@@ -101,8 +101,8 @@
 // ([Results.Class]).
 //
 // Some cases are measured twice in each round: the same instance under two
-// names, the double's AA/…/arm=b. These A/A pairs are drawn by their names
-// alone, a share of each class from each group. [Results.Floors] makes of them
+// names, the double's AA/…/arm=b. These A/A pairs are drawn by their names,
+// a share of each class from each group, of those that are not far behind. [Results.Floors] makes of them
 // the noise floor of each class: the difference that one comparison in twenty
 // of identical code exceeds. For a pair, the logarithms of the ratios between
 // its arms by process, the median of its rounds', have the mean 0, and a mean of squares; the class is
@@ -113,7 +113,12 @@
 // pass give a ratio, the median of a round's is the round's, the median of a
 // process's rounds the process's, and the median of these is what is printed.
 // Neighbours in time meet the same machine, so that a ratio is known better than
-// the two times.
+// the two times. Its interval is that of the median of processes: the variance of
+// a case's own is moderated by what processes make of other ratios in the class,
+// between cases of one group that are no more than ten times apart. These lie in
+// memory of their own, which each process draws anew, so that they differ by more
+// than the arms of a pair. Two cases tie if the interval contains 1, or if they
+// differ by less than the floor.
 //
 // Where the samples of a case carry round trips of a cache line between threads
 // that fall into two groups, at least a factor of 2 apart and of 3 samples

@@ -44,6 +44,7 @@ type Estimate struct {
 	States    []State // of a machine that was in two during the samples; else nil
 	Warnings  []error // why the numbers deserve less trust
 
+	group   string          // that it was measured in
 	medians []processMedian // by process, in the order of their numbers
 }
 
@@ -103,7 +104,7 @@ func (r *Results) gather(unit string, keep func(Name) bool) []Estimate {
 		}
 		g := index[s.Name.Full]
 		if g == nil {
-			g = &group{Estimate: Estimate{Name: s.Name, Unit: unit, Class: r.Class(s.Name)}}
+			g = &group{Estimate: Estimate{Name: s.Name, Unit: unit, Class: r.Class(s.Name), group: s.Group}}
 			index[s.Name.Full] = g
 			all = append(all, g)
 		}

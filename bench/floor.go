@@ -22,7 +22,7 @@ type Floor struct {
 
 	Worst float64 // largest difference that a pair showed
 
-	spread variance // of the differences that a process shows between the arms of a pair
+	ratios variance // of what a process makes of the ratio between two cases that are near each other
 }
 
 // leastPairs is the number of A/A pairs from which on their class has a floor.
@@ -44,12 +44,50 @@ func (r *Results) Floors() Floors {
 	for _, p := range r.pairs() {
 		pairs[p.class] = append(pairs[p.class], p)
 	}
-	for _, e := range r.gather(NsPerOp, func(n Name) bool { return !n.IsArm() }) {
+	cases := r.gather(NsPerOp, func(n Name) bool { return !n.IsArm() })
+	ratios := ratiosOf(cases)
+	for _, e := range cases {
 		if _, seen := floors.find(e.Class); !seen {
-			floors = append(floors, newFloor(e.Class, pairs[e.Class]))
+			f := newFloor(e.Class, pairs[e.Class])
+			if own := ratios[e.Class]; !(own.value < f.ratios.value) { // no less than those of the same instance
+				f.ratios = own
+			}
+			floors = append(floors, f)
 		}
 	}
 	return floors
+}
+
+// ratiosOf is, by class, how much processes differ in the ratio between two cases of a
+// group that are near each other. Other than the arms of an A/A pair these lie in
+// memory of their own, which each process draws anew.
+func ratiosOf(cases []Estimate) map[string]variance {
+	type place struct{ class, group, base string }
+	of := func(e *Estimate) place { return place{e.Class, e.group, e.Name.Base} }
+	fastest := make(map[place]float64)
+	for i := range cases {
+		e := &cases[i]
+		if best, ok := fastest[of(e)]; e.positive() && (!ok || e.Center < best) {
+			fastest[of(e)] = e.Center
+		}
+	}
+	last := make(map[place]*Estimate)
+	seen := make(map[string][]variance)
+	for i := range cases {
+		e := &cases[i]
+		if !e.positive() || e.Center > farBehind*fastest[of(e)] {
+			continue
+		}
+		if before := last[of(e)]; before != nil {
+			seen[e.Class] = append(seen[e.Class], varianceOf(differences(*before, *e)))
+		}
+		last[of(e)] = e
+	}
+	out := make(map[string]variance, len(seen))
+	for class, variances := range seen {
+		out[class] = pool(variances)
+	}
+	return out
 }
 
 func (f Floors) find(class string) (Floor, bool) {
@@ -142,7 +180,7 @@ func newFloor(class string, pairs []pair) Floor {
 	if !f.Known() {
 		return f
 	}
-	f.spread = spreadOf(pairs)
+	f.ratios = spreadOf(pairs)
 	f.Floor = floorOf(pairs)
 	rng := newRand(bootstrapSeed)
 	drawn := make([]pair, len(pairs))
@@ -184,7 +222,7 @@ func floorOf(pairs []pair) float64 {
 // A Difference says how two cases of a run differ.
 type Difference struct {
 	Ratio  float64 // of the second to the first, the median of the processes', each the median of its rounds'
-	Lo, Hi float64 // 95% interval of it in this run
+	Lo, Hi float64 // 95% interval of it: where another run finds it, other processes in other memory
 
 	// Tie says that the run can't tell the cases apart: Ratio differs from 1 by no
 	// more than the noise floor of their class, or Lo to Hi contains 1. Where
@@ -192,6 +230,12 @@ type Difference struct {
 	// floor, only equal cases are a tie; Lo and Hi are then 0 and infinite.
 	Tie bool
 }
+
+// Bounded reports whether the interval is known.
+func (d Difference) Bounded() bool { return d.Lo > 0 && !math.IsInf(d.Hi, 1) }
+
+// Spread is how far the interval reaches to its wider side, as a fraction of Ratio.
+func (d Difference) Spread() float64 { return d.Hi/d.Ratio - 1 }
 
 // Compare says how b differs from a, both in one unit. The difference is that
 // of the processes that measured both, the median of their ratios, and a
@@ -205,13 +249,15 @@ func (f Floors) Compare(a, b Estimate) Difference {
 		return Difference{Ratio: ratio, Lo: ratio, Hi: ratio, Tie: a.Center == b.Center}
 	}
 	diffs := differences(a, b)
-	first, second := f.Of(a.Class), f.Of(b.Class)
-	floor := first
-	if second.Floor > first.Floor {
+	floor := f.Of(a.Class)
+	if second := f.Of(b.Class); second.Floor > floor.Floor {
 		floor = second
 	}
 	center := Median(diffs)
-	reach := varianceOf(diffs).moderate(floor.spread).reach() * math.Sqrt(ofMedian(len(diffs)))
+	if math.Abs(center) > math.Log(farBehind) {
+		floor.ratios = variance{} // of those near each other
+	}
+	reach := varianceOf(diffs).moderate(floor.ratios).reach() * math.Sqrt(ofMedian(len(diffs)))
 	d := Difference{Ratio: math.Exp(center), Lo: math.Exp(center - reach), Hi: math.Exp(center + reach)}
 	within := math.Abs(center) <= reach && !math.IsInf(reach, 1)
 	d.Tie = center == 0 || within || fraction(math.Abs(center)) <= floor.Floor

@@ -125,7 +125,7 @@ func (e *entry) settle(target, slice time.Duration) {
 		e.n = max(e.n, min(leastOps, fill(target)))
 	}
 	e.slices = int(min(max(float64(target)/(e.op*float64(e.n)), 1), float64(target/slice)))
-	e.warm = (e.n + warmShare - 1) / warmShare
+	e.warm = max(1, e.n/warmShare)
 	if e.far {
 		e.slices, e.n = 1, min(e.n, fill(shortSlice))
 		e.warm = min(e.warm, e.n)

@@ -177,7 +177,8 @@ func (d *digest) latencyReading(t *task) string {
 		text += fmt.Sprintf(", tied with %s", namesOf(s.leaders()[1:]))
 	case len(s.ranked) > 1:
 		next := s.ranked[1]
-		text += fmt.Sprintf("; next %s, %s", next.contender, times(next.stats[bench.NsPerOp].Center/s.best().stats[bench.NsPerOp].Center)+" that")
+		ratio, spread := versus(s, 1)
+		text += fmt.Sprintf("; next %s, %s that%s", next.contender, ratio, textIf(spread != "", " ("+spread+")"))
 	}
 	return text + "."
 }

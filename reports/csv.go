@@ -16,13 +16,14 @@ func init() {
 
 // WriteCSV writes a line per case and unit: the name, whole and by its keys, the unit, how many
 // samples there are, their median and its 95% confidence interval (empty where samples are too few
-// for one), and which direction is better.
+// for one), which direction is better, and of times how many times longer the case takes than the best
+// of the same work under the same conditions, with the interval of that, and whether it is a tie.
 func WriteCSV(w io.Writer, res *bench.Results) error {
 	d := newDigest(res)
 	keys := nameKeys(d.cases)
 	keys = slices.DeleteFunc(keys, func(k string) bool { return k == "" })
 	out := csv.NewWriter(w)
-	header := slices.Concat([]string{"benchmark", "base"}, keys, []string{"unit", "samples", "median", "lo", "hi", "better"})
+	header := slices.Concat([]string{"benchmark", "base"}, keys, valueColumns)
 	if err := out.Write(header); err != nil {
 		return err
 	}
@@ -33,6 +34,8 @@ func WriteCSV(w io.Writer, res *bench.Results) error {
 	return out.Error()
 }
 
+var valueColumns = []string{"unit", "samples", "median", "lo", "hi", "better", "vs_best", "vs_best_lo", "vs_best_hi", "tie"}
+
 // writeFleetCSV writes the same with the machine in front, and whether it was emulated.
 func writeFleetCSV(w io.Writer, f *fleet) error {
 	var keys []string
@@ -41,7 +44,7 @@ func writeFleetCSV(w io.Writer, f *fleet) error {
 		keys = append(keys, slices.DeleteFunc(own, func(k string) bool { return k == "" || slices.Contains(keys, k) })...)
 	}
 	out := csv.NewWriter(w)
-	header := slices.Concat([]string{"machine", "emulated", "benchmark", "base"}, keys, []string{"unit", "samples", "median", "lo", "hi", "better"})
+	header := slices.Concat([]string{"machine", "emulated", "benchmark", "base"}, keys, valueColumns)
 	if err := out.Write(header); err != nil {
 		return err
 	}
@@ -56,9 +59,11 @@ func writeFleetCSV(w io.Writer, f *fleet) error {
 
 // writeCases writes the lines of all cases, each behind the same values.
 func (d *digest) writeCases(out *csv.Writer, front, keys []string) error {
+	versus := d.versus()
 	for _, base := range d.bases() {
 		for _, c := range d.ofBase(base) {
-			if err := writeCaseCSV(out, front, c, keys, d.units); err != nil {
+			diff, ok := versus[c]
+			if err := writeCaseCSV(out, front, c, keys, d.units, versusCSV(diff, ok)); err != nil {
 				return err
 			}
 		}
@@ -66,7 +71,18 @@ func (d *digest) writeCases(out *csv.Writer, front, keys []string) error {
 	return nil
 }
 
-func writeCaseCSV(out *csv.Writer, front []string, c *caseStats, keys, units []string) error {
+// versusCSV is the last columns of a line about time.
+func versusCSV(diff bench.Difference, compared bool) []string {
+	switch {
+	case !compared:
+		return make([]string, 4)
+	case !diff.Bounded():
+		return []string{exactNumber(diff.Ratio), "", "", strconv.FormatBool(diff.Tie)}
+	}
+	return []string{exactNumber(diff.Ratio), exactNumber(diff.Lo), exactNumber(diff.Hi), strconv.FormatBool(diff.Tie)}
+}
+
+func writeCaseCSV(out *csv.Writer, front []string, c *caseStats, keys, units, versus []string) error {
 	for _, u := range units {
 		s, ok := c.stats[u]
 		if !ok {
@@ -82,7 +98,13 @@ func writeCaseCSV(out *csv.Writer, front []string, c *caseStats, keys, units []s
 		} else {
 			row = append(row, "", "")
 		}
-		if err := out.Write(append(row, betterWord(bench.UnitOf(u).Better))); err != nil {
+		row = append(row, betterWord(bench.UnitOf(u).Better))
+		if u == bench.NsPerOp {
+			row = append(row, versus...)
+		} else {
+			row = append(row, versusCSV(bench.Difference{}, false)...)
+		}
+		if err := out.Write(row); err != nil {
 			return err
 		}
 	}

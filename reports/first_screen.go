@@ -62,6 +62,15 @@ type placed struct {
 	over               []*standing  // of each shape
 	ns                 float64      // geometric mean of the cases
 	tie                bool         // whether it can't be told from the format before
+	peers              []string     // contenders that can't be told from the fastest of a format, itself included; in the order of names
+}
+
+// by says which contender it is, or which tie.
+func (p placed) by() string {
+	if len(p.peers) < 2 {
+		return p.cases[0].byScheme()
+	}
+	return joinNames(p.peers) + ", which tie,"
 }
 
 // typical is the median of the cases' values.
@@ -122,7 +131,7 @@ func (d *digest) judgeFormats(s *screen, rows []placed, shapes []string) {
 		over = fmt.Sprintf("%d shapes (geometric mean)", len(shapes))
 	}
 	s.Figure = microseconds(best.ns) + " µs"
-	s.FigureOf = fmt.Sprintf("%s for %s by %s with %s", best.spreadText(), over, best.cases[0].byScheme(), conditions(where))
+	s.FigureOf = fmt.Sprintf("%s for %s by %s with %s", best.spreadText(), over, best.by(), conditions(where))
 	kernel := best.subject + "/" + variantOf(best.contender)
 	s.Next = command{"onebit profile --kernel " + kernel, "says what bounds it"}
 	if roof, ok := best.typical(bench.PctRoof); ok {
@@ -131,7 +140,7 @@ func (d *digest) judgeFormats(s *screen, rows []placed, shapes []string) {
 			s.Next = command{"onebit bench models", "says what that makes of whole models"}
 		}
 	}
-	s.Why = sentences(s.Why, d.tiesText(best), d.floorDoubt(best.cases[0].stats[bench.NsPerOp].Class))
+	s.Why = sentences(s.Why, d.floorDoubt(best.cases[0].stats[bench.NsPerOp].Class))
 }
 
 // formatVerdict names the fastest format, or those that can't be told apart; of a single format, its fastest
@@ -156,26 +165,6 @@ func (d *digest) formatVerdict(rows []placed) string {
 		return fmt.Sprintf("%s are the fastest here: this run can't tell them apart.", joinNames(first))
 	}
 	return fmt.Sprintf("%s is the fastest %s here, %.1f times ahead of %s.", first[0], kind, d.ratioOver(best, rows[1]), name(rows[1]))
-}
-
-// tiesText names the variants of the same format that can't be told from the fastest in any shape.
-func (d *digest) tiesText(best placed) string {
-	var names []string
-	for _, name := range rivals(best.over) {
-		if name != best.contender && !slices.ContainsFunc(best.over, func(s *standing) bool {
-			c := s.find(name)
-			return c == nil || !d.tied(s.find(best.contender), c)
-		}) {
-			names = append(names, name)
-		}
-	}
-	switch len(names) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("%s ties with %s.", names[0], best.contender)
-	}
-	return fmt.Sprintf("%s tie with %s.", joinNames(names), best.contender)
 }
 
 // noAdvice stands for advice where all that could be chosen was emulated.
@@ -207,7 +196,7 @@ func (d *digest) place(m *matrix, conditions []panel) (rows []placed, shapes []s
 				over, shapes = append(over, ranked[r.task]), append(shapes, r.task.shape)
 			}
 		}
-		contenders := placeOver(s.subject, over)
+		contenders := d.placeOver(s.subject, over)
 		if len(sections) > 1 {
 			contenders = contenders[:min(len(contenders), 1)]
 		}
@@ -215,7 +204,7 @@ func (d *digest) place(m *matrix, conditions []panel) (rows []placed, shapes []s
 	}
 	slices.SortStableFunc(rows, func(a, b placed) int { return cmp.Compare(a.ns, b.ns) })
 	for i := range rows {
-		rows[i].tie = i > 0 && d.tiedOver(rows[i-1], rows[i])
+		rows[i].tie = i > 0 && d.tiedOver(rows[i-1].cases, rows[i].cases)
 	}
 	return rows, shapes
 }
@@ -233,8 +222,9 @@ func (d *digest) rankUnder(t *task, conditions []panel) *standing {
 	return s
 }
 
-// placeOver places the contenders that were timed in each of the standings, fastest first.
-func placeOver(subject string, over []*standing) []placed {
+// placeOver places the contenders that were timed in each of the standings, fastest first, which names its
+// peers.
+func (d *digest) placeOver(subject string, over []*standing) []placed {
 	var all []placed
 	for _, name := range rivals(over) {
 		p := placed{subject: subject, contender: name, over: over}
@@ -251,18 +241,26 @@ func placeOver(subject string, over []*standing) []placed {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.ns, b.ns) })
+	for i, p := range all {
+		if i == 0 || d.tiedOver(all[0].cases, p.cases) {
+			all[0].peers = append(all[0].peers, p.contender)
+		}
+	}
+	if len(all) > 0 {
+		slices.SortFunc(all[0].peers, naturalCompare)
+	}
 	return all
 }
 
-// tiedOver reports whether most of the shapes can't tell two formats apart.
-func (d *digest) tiedOver(a, b placed) bool {
+// tiedOver reports whether most of the shapes can't tell two contenders apart, of one format or two.
+func (d *digest) tiedOver(a, b []*caseStats) bool {
 	ties := 0
-	for i := range min(len(a.cases), len(b.cases)) {
-		if d.tied(a.cases[i], b.cases[i]) {
+	for i := range min(len(a), len(b)) {
+		if d.tied(a[i], b[i]) {
 			ties++
 		}
 	}
-	return 2*ties > len(a.cases)
+	return 2*ties > len(a)
 }
 
 // ratioOver is how many times longer b takes than a, the geometric mean over the shapes of the ratios by

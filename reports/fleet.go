@@ -275,7 +275,7 @@ func (l *lineup) fill(members []*member) {
 				over = append(over, s)
 			}
 		}
-		if all := placeOver(l.subject, over); len(all) > 0 && len(over) == len(l.shapes) {
+		if all := p.member.placeOver(l.subject, over); len(all) > 0 && len(over) == len(l.shapes) {
 			p.placed, p.missing = all[0], ""
 		} else if len(ran[i]) > 0 {
 			p.missing = "other shapes"

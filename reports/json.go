@@ -32,6 +32,17 @@ type jsonCase struct {
 	Base   string               `json:"base"`
 	Keys   map[string]string    `json:"keys"`
 	Values map[string]jsonValue `json:"values"` // by unit
+
+	VersusBest *jsonRatio `json:"vs_best,omitempty"` // of what can be compared
+}
+
+// A jsonRatio is how many times longer a case takes than the best of the same work under the same
+// conditions.
+type jsonRatio struct {
+	Ratio float64  `json:"ratio"`
+	Lo    *float64 `json:"lo"` // null: too few samples for an interval
+	Hi    *float64 `json:"hi"`
+	Tie   bool     `json:"tie"` // can't be told from the best
 }
 
 type jsonValue struct {
@@ -79,9 +90,17 @@ func jsonOf(d *digest) jsonResults {
 		u := bench.UnitOf(name)
 		doc.Units[name] = jsonUnit{betterWord(u.Better), u.Exact}
 	}
+	versus := d.versus()
 	for _, base := range d.bases() {
 		for _, c := range d.ofBase(base) {
-			doc.Cases = append(doc.Cases, jsonCaseOf(c))
+			out := jsonCaseOf(c)
+			if diff, ok := versus[c]; ok {
+				out.VersusBest = &jsonRatio{Ratio: diff.Ratio, Tie: diff.Tie}
+				if diff.Bounded() {
+					out.VersusBest.Lo, out.VersusBest.Hi = &diff.Lo, &diff.Hi
+				}
+			}
+			doc.Cases = append(doc.Cases, out)
 		}
 	}
 	for _, f := range d.floors {

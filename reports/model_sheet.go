@@ -111,7 +111,8 @@ func (d *digest) testFields(t *task, lead bool, number int) []field[*run] {
 				return sheetCell{}
 			}
 			if i := slices.Index(s.ranked, r.cases[t]); i >= 0 {
-				return sheetCell{Text: versus(s, i)}
+				ratio, spread := versus(s, i)
+				return sheetCell{Text: ratio, Remark: spread}
 			}
 			return sheetCell{}
 		}})

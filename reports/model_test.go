@@ -86,10 +86,10 @@ func TestRunSheet(t *testing.T) {
 	checkSheet(t, d.runSheet(m, m.runs), [][]string{
 		{"variant", "threads", "decode tg8", "vs best", "%roof", "decode tg8 @ d16", "%roof @ d16", "load", "memory", "anonymous", "file", "planned", "kld", "top1"},
 		{"a packed", "2", "8.00 tok/s *", "", "80.0 %", "6.67 tok/s", "70.0 %", "50.0 ns", "3.00 KiB load", "2.00 KiB", "1.00 KiB", "2.00 KiB", "0.002", "99.0 %"},
-		{"a native", "2", "7.96 tok/s *", "tie", "79.6 %", "", "", "20.0 ns *", "1.00 KiB tg8 *", "24.0 B", "1000 B", "1000 B", "0.002", "99.0 %"},
-		{"llama-bench", "2", "2.00 tok/s", "4.00×", "", "", "", "", "", "", "", "", "", ""},
+		{"a native", "2", "7.96 tok/s *", "tie ±2 %", "79.6 %", "", "", "20.0 ns *", "1.00 KiB tg8 *", "24.0 B", "1000 B", "1000 B", "0.002", "99.0 %"},
+		{"llama-bench", "2", "2.00 tok/s", "4.00× ±2 %", "", "", "", "", "", "", "", "", "", ""},
 		{"a packed", "1", "4.00 tok/s *", "", "90.0 %", "", "", "", "", "", "", "", "0.002", "99.0 %"},
-		{"b-native", "1", "2.67 tok/s", "1.50×", "", "", "", "", "", "", "", "", "", ""},
+		{"b-native", "1", "2.67 tok/s", "1.50× ±2 %", "", "", "", "", "", "", "", "", "", ""},
 	})
 	g, ok := d.glance(m)
 	want := []fact{

@@ -177,7 +177,9 @@ func (d *digest) standingColumns(m *matrix, top int) []*textColumn {
 			variant.add(c.contender)
 			timeColumn.add(signedValue(c, bench.NsPerOp))
 			ci.add(strings.TrimPrefix(c.stats[bench.NsPerOp].spread(bench.NsPerOp), "±"))
-			best.add(versus(s, i))
+			ratio, spread := versus(s, i)
+			best.add(strings.TrimSpace(ratio + " " + spread))
+			best.brief = append(best.brief, ratio)
 			for k, u := range units {
 				measured[k].add(valueOf(c, u.name))
 			}
@@ -224,15 +226,18 @@ func summaryColumns(m *matrix) []*textColumn {
 	return []*textColumn{subject, threads, cache, variant, leads, speed, tokens, rate, roof, nmse, weight}
 }
 
-// versus says how a ranked case compares with the first.
-func versus(s *standing, i int) string {
-	switch {
-	case i == 0:
-		return ""
-	case s.diffs[i].Tie:
-		return "tie"
+// versus says how a ranked case compares with the first, and how far the interval of the ratio reaches.
+func versus(s *standing, i int) (ratio, spread string) {
+	if i == 0 {
+		return "", ""
 	}
-	return times(s.diffs[i].Ratio)
+	if d := s.diffs[i]; d.Bounded() && d.Lo < d.Hi { // not of a single round, or of copies of one
+		spread = formatSpread(d.Spread())
+	}
+	if s.diffs[i].Tie {
+		return "tie", spread
+	}
+	return times(s.diffs[i].Ratio), spread
 }
 
 // caseColumns shows benchmarks that nothing is known of.

@@ -37,7 +37,8 @@ func (s *standing) ratio(contender string) float64 {
 	return s.diffs[slices.Index(s.ranked, s.find(contender))].Ratio
 }
 
-// rank orders the contenders by their median time; ok is false if none was timed.
+// rank orders the contenders by how many times longer they take than the fastest; ok is false if none was
+// timed.
 func (d *digest) rank(t *task, p panel) (s *standing, ok bool) {
 	return d.rankCases(&standing{task: t, panel: p}, in(p, t.cases))
 }
@@ -55,15 +56,47 @@ func (d *digest) rankCases(s *standing, cases []*caseStats) (*standing, bool) {
 	slices.SortStableFunc(s.ranked, func(a, b *caseStats) int {
 		return cmp.Compare(a.stats[bench.NsPerOp].Center, b.stats[bench.NsPerOp].Center)
 	})
-	s.diffs = []bench.Difference{{Ratio: 1}} // the best is no tie of itself
-	for _, c := range s.ranked[1:] {
-		diff := d.compare(s.best(), c)
-		s.diffs = append(s.diffs, diff)
+	// Ratios by round are known better than times, and who is the first by time may not be so by them.
+	s.sort(d, s.best())
+	s.sort(d, s.best())
+	s.diffs[0].Tie = false // the best is no tie of itself
+	for _, diff := range s.diffs {
 		if diff.Tie {
 			s.ties++
 		}
 	}
 	return s, true
+}
+
+// sort orders by how the cases differ from one of them.
+func (s *standing) sort(d *digest, yardstick *caseStats) {
+	diff := make(map[*caseStats]bench.Difference, len(s.ranked))
+	for _, c := range s.ranked {
+		diff[c] = d.compare(yardstick, c)
+	}
+	slices.SortStableFunc(s.ranked, func(a, b *caseStats) int { return cmp.Compare(diff[a].Ratio, diff[b].Ratio) })
+	s.diffs = nil
+	for _, c := range s.ranked {
+		s.diffs = append(s.diffs, diff[c])
+	}
+}
+
+// versus says of each case that others do the work of, under the same conditions, how many times longer it
+// takes than the best of them.
+func (d *digest) versus() map[*caseStats]bench.Difference {
+	out := make(map[*caseStats]bench.Difference)
+	for _, t := range d.tasks {
+		for _, p := range panels(t.cases) {
+			if s, ok := d.rank(t, p); ok && len(s.ranked) > 1 {
+				for i, c := range s.ranked {
+					if ratio := s.diffs[i].Ratio; ratio > 0 && !math.IsInf(ratio, 1) { // of no time at all there is none
+						out[c] = s.diffs[i]
+					}
+				}
+			}
+		}
+	}
+	return out
 }
 
 // compare says how many times longer b takes than a.

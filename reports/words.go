@@ -53,8 +53,8 @@ func (s stat) spread(unit string) string {
 // unknownSpread stands where samples are too few, or too unlike, for an interval.
 const unknownSpread = "±?"
 
-// formatSpread is how far an interval reaches on either side of its center: a share of that, and
-// from twice as much on a factor, which is what divides on the other side. One of a factor of
+// formatSpread is how far an interval reaches on either side of its center: a share of that, one below
+// a per cent to a tenth, and from twice as much on a factor, which is what divides on the other side. One of a factor of
 // ten, as of two samples, says nothing of the next run.
 func formatSpread(share float64) string {
 	switch {
@@ -62,6 +62,9 @@ func formatSpread(share float64) string {
 		return unknownSpread
 	case share > 1:
 		return fmt.Sprintf("×÷%.1f", 1+share)
+	}
+	if share >= 0.0005 && share < 0.0095 {
+		return fmt.Sprintf("±%.1f %%", 100*share)
 	}
 	return fmt.Sprintf("±%.0f %%", 100*share)
 }
@@ -135,7 +138,7 @@ func enumerate(list []string) string {
 const versusBest = "vs best"
 
 // versusAbout says so.
-const versusAbout = "how many times longer than the best: the median of the ratios within rounds, by which ties are told, and not the ratio of the times shown"
+const versusAbout = "how many times longer than the best, and the 95% interval: the median of the ratios between neighbours in time, by which ties are told, and not the ratio of the times shown"
 
 // noiseText is the sentence on the noise floors.
 func (d *digest) noiseText() string {
@@ -194,7 +197,7 @@ func (d *digest) floorDoubt(class string) string {
 }
 
 // tieRule is what bench.Floors.Compare does where the floor is known.
-const tieRule = "Cases are compared by their rounds, whose samples are taken in turns: where the median ratio differs by less, " +
+const tieRule = "Cases are compared by slices that are neighbours in time: where the median ratio differs by less, " +
 	"or its 95% interval contains 1, that is called a tie."
 
 // noiseLine is the same in a line, for a chart.
