@@ -222,7 +222,7 @@ func floorOf(pairs []pair) float64 {
 // A Difference says how two cases of a run differ.
 type Difference struct {
 	Ratio  float64 // of the second to the first, the median of the processes', each the median of its rounds'
-	Lo, Hi float64 // 95% interval of it: where another run finds it, other processes in other memory
+	Lo, Hi float64 // 95% interval of it, by what processes differ by, each in memory of its own
 
 	// Tie says that the run can't tell the cases apart: Ratio differs from 1 by no
 	// more than the noise floor of their class, or Lo to Hi contains 1. Where

@@ -13,11 +13,11 @@ import (
 	"onebit/internal/require"
 )
 
-// A recording is a run of bench --short, one binary's all of them; see testdata/README.
-func recordings(t *testing.T) (runs []*bench.Results) {
+// recordings are runs of bench --short, one binary's all of them; see testdata/README.
+func recordings(t *testing.T, folder string) (runs []*bench.Results) {
 	t.Helper()
-	files, err := filepath.Glob("testdata/noise/run*.txt.gz")
-	if err != nil || len(files) < 12 {
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "run*.txt.gz"))
+	if err != nil || len(files) < 6 {
 		t.Fatalf("%d recordings: %v", len(files), err)
 	}
 	for _, file := range files {
@@ -53,12 +53,7 @@ func planted(run *bench.Results, family string, factor float64) *bench.Results {
 	slow.Samples = slices.Clone(run.Samples)
 	for i, s := range slow.Samples {
 		if familyOf(s.Name) == family {
-			slow.Samples[i].Values = slices.Clone(s.Values)
-			for j, v := range s.Values {
-				if v.Unit == bench.NsPerOp {
-					slow.Samples[i].Values[j].Value *= factor
-				}
-			}
+			slow.Samples[i] = stretched(s, factor)
 		}
 	}
 	return &slow
@@ -90,9 +85,17 @@ var simd = []string{
 	"avx2 q8_row of i2_s", "avx2 q8_row of ternary_u32", "avx2 q8_128 of q1_0_g128", "avx2-lookup q8_128 of q1_0_g128", "avx2-native q8_128 of q1_0_g128",
 }
 
+// bothRecordings calls test with the runs of samples in few pieces, and with those of many slices.
+func bothRecordings(t *testing.T, test func(t *testing.T, runs []*bench.Results)) {
+	for _, folder := range []string{"noise", "ratios"} {
+		t.Run(folder, func(t *testing.T) { test(t, recordings(t, folder)) })
+	}
+}
+
 // TestCompareOfOneBinary: of pairs of real runs of one binary at most one in twenty says anything at all.
-func TestCompareOfOneBinary(t *testing.T) {
-	runs := recordings(t)
+func TestCompareOfOneBinary(t *testing.T) { bothRecordings(t, testCompareOfOneBinary) }
+
+func testCompareOfOneBinary(t *testing.T, runs []*bench.Results) {
 	type pair struct{ old, new int }
 	var pairs []pair
 	for i := range runs {
@@ -132,8 +135,9 @@ func TestCompareOfOneBinary(t *testing.T) {
 
 // TestComparePlanted: a variant that is slower in a copy of a run is named, and nothing else is. Of two real runs it
 // is named the more often the slower it is.
-func TestComparePlanted(t *testing.T) {
-	runs := recordings(t)
+func TestComparePlanted(t *testing.T) { bothRecordings(t, testComparePlanted) }
+
+func testComparePlanted(t *testing.T, runs []*bench.Results) {
 	for i, run := range require.Draw(t, 5, runs) {
 		for _, factor := range []float64{1.05, 1.1} {
 			family := simd[i%len(simd)]

@@ -1,0 +1,147 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"testing"
+
+	"onebit/bench"
+)
+
+// withTwins is a copy of a recording in which the double of each A/A pair is a variant of its own, that takes
+// longer than its case by a factor.
+func withTwins(run *bench.Results, factor float64) (*bench.Results, map[string]string) {
+	twins := *run
+	twins.Samples = nil
+	twinOf := make(map[string]string)
+	for _, s := range run.Samples {
+		if s.Name.IsArm() {
+			of := strings.TrimSuffix(strings.TrimPrefix(s.Name.Full, "AA/"), "/arm=b")
+			s.Name = bench.ParseName(strings.Replace(of, "/act=", "-twin/act=", 1))
+			twinOf[of] = s.Name.Full
+			s = stretched(s, factor)
+		}
+		twins.Samples = append(twins.Samples, s)
+	}
+	return &twins, twinOf
+}
+
+// TestTwinsOfRecordedRuns: of real runs, identical code is called different about once in twenty, beyond the floor
+// of another run too, and code that is a tenth slower in nearly every comparison.
+func TestTwinsOfRecordedRuns(t *testing.T) {
+	runs := recordings(t, "ratios")
+	type counts struct{ all, apart, beyond, floors int }
+	said := map[float64]*counts{1: {}, 1.03: {}, 1.05: {}, 1.1: {}}
+	half := make(map[string][]float64)
+	for factor, n := range said {
+		for i, run := range runs {
+			twins, twinOf := withTwins(run, factor)
+			floors := run.Floors()
+			others := runs[(i+1)%len(runs)].Floors()
+			byName := make(map[string]bench.Estimate)
+			for _, e := range twins.Estimates(bench.NsPerOp) {
+				byName[e.Name.Full] = e
+			}
+			for of, twin := range twinOf {
+				a, b := byName[of], byName[twin]
+				d := floors.Compare(a, b)
+				n.all++
+				if !d.Tie {
+					n.apart++
+				}
+				if other := others.Of(a.Class); other.Known() {
+					n.floors++
+					if max(d.Ratio, 1/d.Ratio)-1 > other.Floor {
+						n.beyond++
+					}
+				}
+				if factor == 1 {
+					half[a.Class] = append(half[a.Class], max(d.Ratio, 1/d.Ratio)-1)
+				}
+			}
+		}
+		t.Logf("slower by %.0f%%: %d of %d told apart", 100*(factor-1), n.apart, n.all)
+	}
+	for _, class := range []string{"1 thread, warm", "2 threads, warm", "1 thread, cold", "2 threads, cold"} {
+		t.Logf("%s: 95%% of %d A/A ratios lie within %.2f%%", class, len(half[class]), 100*bench.Percentile(half[class], 95))
+	}
+	same, tenth := said[1], said[1.1]
+	t.Logf("identical code lies beyond the floor of another run in %d of %d", same.beyond, same.floors)
+	if 10*same.apart > same.all {
+		t.Errorf("identical code is told apart in %d of %d comparisons", same.apart, same.all)
+	}
+	if 10*same.beyond > same.floors {
+		t.Errorf("identical code lies beyond the floor of another run in %d of %d comparisons", same.beyond, same.floors)
+	}
+	if 20*tenth.apart < 19*tenth.all {
+		t.Errorf("of cases that are a tenth apart only %d of %d are told apart", tenth.apart, tenth.all)
+	}
+}
+
+// TestRatiosOfRecordedRuns: the interval behind a ratio holds what other runs find, their median, four times in five
+// where neighbours change what the machine is (docs/measurements/noise.md).
+func TestRatiosOfRecordedRuns(t *testing.T) {
+	runs := recordings(t, "ratios")
+	type pair struct{ class, a, b string }
+	found := make(map[pair][]bench.Difference) // by run
+	half := make(map[string][]float64)
+	for _, run := range runs {
+		floors := run.Floors()
+		estimates := run.Estimates(bench.NsPerOp)
+		slices.SortFunc(estimates, func(a, b bench.Estimate) int {
+			return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Name.Full, b.Name.Full))
+		})
+		var before *bench.Estimate
+		for _, e := range estimates {
+			if slices.Contains([]string{"scalar", "unrolled", "reference"}, e.Name.Get("variant")) {
+				continue
+			}
+			if before != nil && before.Class == e.Class && before.Name.Base == e.Name.Base && before.Name.Get("format") == e.Name.Get("format") {
+				d, at := floors.Compare(*before, e), pair{e.Class, before.Name.Full, e.Name.Full}
+				found[at] = append(found[at], d)
+			}
+			before = &e
+		}
+	}
+	inside, all := 0, 0
+	for at, diffs := range found {
+		if len(diffs) < len(runs) {
+			continue // it failed in some
+		}
+		for i, d := range diffs {
+			var others []float64
+			for k, o := range diffs {
+				if k != i {
+					others = append(others, o.Ratio)
+				}
+			}
+			truth := bench.Median(others)
+			if all++; d.Lo <= truth && truth <= d.Hi {
+				inside++
+			}
+			half[at.class] = append(half[at.class], d.Spread())
+		}
+	}
+	t.Logf("%d of %d intervals hold what the other runs find", inside, all)
+	for class, spreads := range half {
+		t.Logf("%s: half width %.1f%% (median of %d)", class, 100*bench.Median(spreads), len(spreads))
+	}
+	if all == 0 || 4*inside < 3*all {
+		t.Errorf("only %d of %d intervals hold what the other runs find", inside, all)
+	}
+}
+
+// stretched is a sample of what takes longer by a factor.
+func stretched(s bench.Sample, factor float64) bench.Sample {
+	s.Values, s.Slices = slices.Clone(s.Values), slices.Clone(s.Slices)
+	for i, v := range s.Values {
+		if v.Unit == bench.NsPerOp {
+			s.Values[i].Value *= factor
+		}
+	}
+	for i := range s.Slices {
+		s.Slices[i] *= factor
+	}
+	return s
+}
