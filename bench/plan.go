@@ -185,6 +185,21 @@ func (g *group) short() (n int) {
 	return n
 }
 
+// setUpOps is how many multiply-adds an operation has whose setting up, verifying and
+// being far behind take as long as measuring what is near: about 4000 × 4000.
+const setUpOps = 16 << 20
+
+// weight is how much of a budget the entries that are not long want, in terms of small
+// ones.
+func (g *group) weight() (sum float64) {
+	g.each(func(c Case) {
+		if c.Expect == 0 {
+			sum += 1 + float64(c.Ops)/setUpOps
+		}
+	})
+	return sum
+}
+
 // long is how long a round of the long entries takes.
 func (g *group) long() (sum time.Duration) {
 	g.each(func(c Case) { sum += c.Expect })

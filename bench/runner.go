@@ -95,6 +95,7 @@ type run struct {
 	start       time.Time
 	entriesLeft int           // entries of groups not yet begun
 	shortLeft   int           // those of them that are not long
+	weightLeft  float64       // and what they weigh
 	reservedFor time.Duration // what groups not yet begun have reserved
 	total       int           // samples forecast
 	forecast    Plan          // of the whole run
@@ -121,6 +122,7 @@ func newRun(r *Runner, suite Suite, out io.Writer) *run {
 	for _, g := range suite.groups() {
 		run.entriesLeft += g.entries()
 		run.shortLeft += g.short()
+		run.weightLeft += g.weight()
 		run.reservedFor += r.reserved(g)
 	}
 	run.forecast = r.Plan(suite)
@@ -273,10 +275,11 @@ func (run *run) study(ctx context.Context, g *group, st Study) error {
 func (run *run) begin(g *group) (deadline time.Time, plan Plan) {
 	short := g.short()
 	left := run.Budget - run.reservedFor - run.now().Sub(run.start)
-	share := time.Duration(float64(left) * float64(short) / float64(max(run.shortLeft, 1)))
+	share := time.Duration(float64(left) * g.weight() / max(run.weightLeft, 1))
 	plan = run.plan(short, share)
 	run.entriesLeft -= g.entries()
 	run.shortLeft -= short
+	run.weightLeft -= g.weight()
 	run.reservedFor -= run.reserved(g)
 	return run.now().Add(share + run.longRounds(g)), plan
 }
