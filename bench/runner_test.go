@@ -117,6 +117,42 @@ func TestSlicesTakeTurns(t *testing.T) {
 	}
 }
 
+// In each pass the cases of a class follow each other, in an order drawn anew.
+func TestClassesAreNeighbours(t *testing.T) {
+	l := newLab()
+	s := Suite{Settings: []Setting{{ClassesKey, "threads"}}}
+	var ran []string // the thread counts of what was timed
+	for i := range 12 {
+		c := l.newCase(fmt.Sprintf("MatVec/variant=v%d/threads=%d", i, 1+i%3), "g", script{op: 10 * time.Microsecond})
+		setup := c.Setup
+		c.Single = true
+		c.Setup = func(ctx context.Context) (Instance, error) {
+			inst, err := setup(ctx)
+			return heard{inst, func() { ran = append(ran, ParseName(c.Name).Get("threads")) }}, err
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	r := l.runner()
+	r.Count, r.Time = 1, 5*time.Millisecond
+	calibrated := 0
+	r.Progress = func(p Progress) {
+		if p.Doing == "measure" && calibrated == 0 {
+			calibrated = len(ran)
+		}
+	}
+	measure(t, r, s)
+	first := make(map[string]bool)
+	for pass := range slices.Chunk(ran[calibrated:], 2*len(s.Cases)) { // warm-up and timing
+		if classes := slices.Compact(slices.Clone(pass)); len(classes) != 3 {
+			t.Fatalf("a pass of threads %v, want three classes one after the other", pass)
+		}
+		first[pass[0]] = true
+	}
+	if len(first) != 3 {
+		t.Errorf("passes begin with %v alone", first)
+	}
+}
+
 // A case that is far behind another of the same work has few operations a sample; one
 // of other work, or a ceiling, is not held to it.
 func TestFarBehindHasFewOperations(t *testing.T) {

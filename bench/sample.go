@@ -21,7 +21,8 @@ type entry struct {
 	once  []Metric // values that accompany the first sample
 
 	class  string        // see Results.Class
-	far    bool          // far behind others of its class; see markFar
+	behind float64       // how many times as long as the fastest of its work and class it takes
+	far    bool          // it needs no telling apart; see markFar
 	slices int           // that a sample is taken in
 	n      int           // operations in a slice
 	warm   int           // operations before it, untimed
@@ -178,7 +179,10 @@ func markFar(entries []*entry) {
 		}
 	}
 	for _, e := range entries {
-		e.far = e.Ops > 0 && !e.Ceiling && e.op > farBehind*fastest[work{e.Ops, e.class}]
+		if e.behind = 1; e.Ops > 0 && !e.Ceiling {
+			e.behind = e.op / fastest[work{e.Ops, e.class}]
+		}
+		e.far = e.behind > farBehind
 	}
 }
 
@@ -193,11 +197,12 @@ func roundTime(entries []*entry) time.Duration {
 
 // withDoubles adds the arms b of A/A pairs, the doubles of cases. They share
 // the case's instance: nothing differs but the label. A case that is far behind
-// has none, for nobody asks by how little it is.
+// has none, for nobody asks by how little it is, nor one that another process may
+// find so.
 func (run *run) withDoubles(entries []*entry, g *group) []*entry {
 	all := slices.Clone(entries)
 	doubled := g.doubles(run.results.Setting(ClassesKey), func(name string) bool {
-		return slices.ContainsFunc(entries, func(e *entry) bool { return e.Name == name && !e.far })
+		return slices.ContainsFunc(entries, func(e *entry) bool { return e.Name == name && e.behind < farBehind/2 })
 	})
 	for _, e := range entries {
 		if doubled[e.Name] {
