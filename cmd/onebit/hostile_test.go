@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -14,6 +16,9 @@ import (
 	"onebit/formats"
 	"onebit/formats/container"
 	"onebit/formats/gguf"
+	"onebit/internal/require"
+	"onebit/models"
+	"onebit/models/synth"
 )
 
 // hostileName commands a terminal in each of its languages: ESC, the same in
@@ -46,29 +51,110 @@ func hostileModel(t *testing.T) string {
 	return path
 }
 
-// Whatever is in a file, what a verb prints is graphic, and short.
+// hostileTiny is the preset tiny with that in its metadata, keys, values and lists,
+// in its tokens, and if it is to be refused as the name of a tensor that it has no
+// use for.
+func hostileTiny(t *testing.T, refused bool) string {
+	t.Helper()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	preset, err := models.LookupPreset("tiny")
+	check(err)
+	var b, out bytes.Buffer
+	check(synth.Write(&b, preset, 1))
+	f, err := gguf.Parse(b.Bytes(), "model.gguf", gguf.Options{})
+	check(err)
+	texts := []string{"general.name", "general.description", "general.license", "tokenizer.chat_template", hostileName}
+	meta := slices.DeleteFunc(slices.Clone(f.Metadata()), func(kv container.KV) bool { return slices.Contains(texts, kv.Key) })
+	for i, kv := range meta {
+		if kv.Key == "tokenizer.ggml.tokens" {
+			tokens, err := f.Strings(kv.Key)
+			check(err)
+			tokens = slices.Clone(tokens)
+			tokens[len(tokens)-1] = hostileName
+			meta[i].Value = container.ArrayOf(tokens)
+		}
+	}
+	for _, key := range texts {
+		meta = append(meta, container.KV{Key: key, Value: container.Of(hostileName)})
+	}
+	meta = append(meta, container.KV{Key: hostileName + "s", Value: container.ArrayOf([]string{hostileName})})
+	tensors := slices.Clone(f.Tensors())
+	if refused {
+		tensors = append(tensors, container.TensorInfo{Name: hostileName, Type: formats.F32, Shape: []int{32}})
+	}
+	w, err := gguf.NewWriter(&out, meta, tensors)
+	check(err)
+	for _, info := range tensors {
+		data := make([]byte, 128)
+		if info.Name != hostileName {
+			tensor, err := f.Tensor(info.Name)
+			check(err)
+			data = tensor.Data
+		}
+		check(w.WriteTensor(info.Name, data))
+	}
+	check(w.Close())
+	path := filepath.Join(t.TempDir(), "tiny.gguf")
+	check(os.WriteFile(path, out.Bytes(), 0o666))
+	return path
+}
+
+// graphic fails a test where a text is not, but for line ends and tabs.
+func graphic(t *testing.T, what, text string) {
+	t.Helper()
+	if at := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) && r != '\n' && r != '\t' }); at >= 0 {
+		t.Errorf("%s: %+q", what, text[max(0, at-40):min(len(text), at+40)])
+	}
+}
+
+// Whatever is in a file, what a verb prints is graphic, and short: of a file that it
+// refuses, and of one that it reads. Only what a model says, which goes to no terminal
+// here, goes out as it is.
 func TestHostileNames(t *testing.T) {
-	model := hostileModel(t)
-	for _, args := range [][]string{
-		{"inspect", model},
-		{"inspect", model, "--json"},
-		{"inspect", model + hostileName},
-		{"run", model, "-p", "x"},
-		{"convert", model, filepath.Join(t.TempDir(), "out.gguf"), "--type", "f16", "--tensors", ".", "--force"},
-		{"convert", model, filepath.Join(t.TempDir(), "out.gguf"), "--type", hostileName},
-		{"perplexity", model, "-f", model},
-		{"bench", "models", model, "-o", t.TempDir()},
-	} {
-		var stdout, stderr bytes.Buffer
-		code := run(t.Context(), nil, &stdout, &stderr, args)
-		for _, out := range []string{stdout.String(), stderr.String()} {
-			if at := strings.IndexFunc(out, func(r rune) bool { return !unicode.IsGraphic(r) && r != '\n' }); at >= 0 {
-				t.Errorf("onebit %s, exit status %d: %+q", args[0], code, out[max(0, at-40):min(len(out), at+40)])
+	require.Unraced(t, "it looks at words")
+	text := filepath.Join(t.TempDir(), "text")
+	writeFileText(t, text, strings.Repeat("a text of some words. ", 20))
+	reads, done := hostileTiny(t, false), map[string]bool{}
+	for _, model := range []string{hostileModel(t), hostileTiny(t, true), reads} {
+		out := func(name string) string { return filepath.Join(t.TempDir(), name) }
+		for _, args := range [][]string{
+			{"inspect", model},
+			{"inspect", model, "--json"},
+			{"inspect", model + hostileName},
+			{"run", model, "-p", "x", "-n", "2"},
+			{"run", model, "-p", "x", "-n", "1", "--engine", "plain"},
+			{"run", model, "--chat", "-n", "2"},
+			{"convert", model, out("f16.gguf"), "--type", "f16", "--tensors", ".", "--force"},
+			{"convert", model, out("tq2_0.gguf"), "--type", "tq2_0", "--force"},
+			{"convert", model, out("out.cellm")},
+			{"convert", model, out("out.gguf"), "--type", hostileName},
+			{"perplexity", model, "-f", model, "--ctx", "32", "--chunks", "1"},
+			{"perplexity", model, "-f", text, "--ctx", "32", "--chunks", "1", "--kld"},
+			{"bench", "--model", model, "--list", "--filter", "/variant:scalar /threads:1 /cache:warm"},
+			{"profile", model, "-p", "1", "-n", "1", "--passes", "6", "--check=false", "-o", out("profile")},
+		} {
+			var stdout, stderr bytes.Buffer
+			code := run(t.Context(), strings.NewReader("x\n"), &stdout, &stderr, args)
+			what := fmt.Sprintf("onebit %s, exit status %d", args[0], code)
+			graphic(t, what, stderr.String())
+			if args[0] != "run" {
+				graphic(t, what, stdout.String())
+			}
+			if args[len(args)-1] != "--json" && stdout.Len()+stderr.Len() > 10_000 {
+				t.Errorf("%s: %d bytes printed", what, stdout.Len()+stderr.Len())
+			}
+			if code == 0 && model == reads {
+				done[args[0]] = true
 			}
 		}
-		if args[len(args)-1] != "--json" && stdout.Len()+stderr.Len() > 10_000 {
-			t.Errorf("onebit %s, exit status %d: %d bytes printed", args[0], code, stdout.Len()+stderr.Len())
-		}
+	}
+	if len(done) != 6 {
+		t.Errorf("verbs that read the file: %v, want all six", done)
 	}
 }
 
@@ -85,11 +171,6 @@ func TestHostileResults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	graphic := func(what, text string) {
-		if at := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) && r != '\n' && r != '\t' }); at >= 0 {
-			t.Errorf("%s: %+q", what, text[max(0, at-40):min(len(text), at+40)])
-		}
-	}
 	for _, args := range [][]string{
 		{"compare", filepath.Join(dir, "old.txt"), filepath.Join(dir, "new.txt")},
 		{"compare", "--format", "csv", filepath.Join(dir, "old.txt"), filepath.Join(dir, "new.txt")},
@@ -98,7 +179,7 @@ func TestHostileResults(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		run(t.Context(), nil, &stdout, &stderr, args)
-		graphic(strings.Join(args[:2], " "), stdout.String()+stderr.String())
+		graphic(t, strings.Join(args[:2], " "), stdout.String()+stderr.String())
 	}
 	results = strings.TrimSuffix(results, "\n")
 	if err := os.WriteFile(filepath.Join(dir, "old.txt"), []byte(results+"\n"), 0o666); err != nil {
@@ -112,7 +193,7 @@ func TestHostileResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graphic("the page", string(page))
+	graphic(t, "the page", string(page))
 }
 
 // What another program called its benchmarks does not reach a terminal as it is.
@@ -127,11 +208,7 @@ func TestHostileImport(t *testing.T) {
 	if code := run(t.Context(), nil, &stdout, &stderr, []string{"import", path}); code != 0 {
 		t.Fatal(stderr.String())
 	}
-	for _, text := range []string{stdout.String(), stderr.String()} {
-		if at := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) && r != '\n' }); at >= 0 {
-			t.Errorf("%+q", text[max(0, at-40):min(len(text), at+40)])
-		}
-	}
+	graphic(t, "import", stdout.String()+stderr.String())
 	if samples := strings.Count(stdout.String(), "\nBenchmark"); samples != 2 {
 		t.Errorf("%d samples:\n%s", samples, stdout.String())
 	}
