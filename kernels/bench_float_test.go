@@ -120,7 +120,7 @@ func BenchmarkHeadBatch(b *testing.B) {
 				continue
 			}
 			for _, threads := range []int{1, 2} {
-				for _, n := range []int{1, 2, 4, 8, 16} {
+				for _, n := range []int{1, 2, 3, 4, 8, 16} {
 					b.Run(fmt.Sprintf("format=%s/variant=%s/columns=%d/threads=%d", format, v.Name, n, threads), func(b *testing.B) {
 						if err := v.Available(); err != nil {
 							b.Skip(err)

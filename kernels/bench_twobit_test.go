@@ -111,7 +111,7 @@ func BenchmarkTwoBitBatch(b *testing.B) {
 		}{{"L2", 256 << 10}, {"DRAM", 64 << 20}} {
 			var tensor *formats.Tensor // made once, if a benchmark wants it
 			free := func() error { return nil }
-			for _, n := range []int{1, 2, 3, 4, 6, 8, 12, 16, 32, 128, 512} {
+			for _, n := range []int{1, 2, 3, 4, 5, 6, 8, 12, 16, 32, 128, 512} {
 				for _, v := range kernels.Variants() {
 					if v.Format.Name != format || !timed(v) {
 						continue

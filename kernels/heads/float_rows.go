@@ -16,7 +16,7 @@ type floatRows struct {
 	tile    int
 	rows    func(dst *float32, w *byte, stride int, x *float32, blocks, tiles int)
 	// few multiply 2 columns of activations, 3 and so on with weights that are
-	// converted once; nil where there are no such kernels.
+	// loaded once; nil where there are no such kernels.
 	few []floatColumns
 }
 
@@ -55,16 +55,25 @@ func (k floatRows) matVec(dst []float32, m *kernels.Matrix, a *kernels.Activatio
 	})
 }
 
-// matMul takes as many columns at a time as there is a kernel for.
+// matMul takes as many columns at a time as there is a kernel for, and others one by one, a
+// few rows of all of them before the next.
 func (k floatRows) matMul(dst []float32, m *kernels.Matrix, a *kernels.Activations, r0, r1 int) {
-	for c, n := 0, 0; c < a.N; c += n {
-		n = min(a.N-c, 1+len(k.few))
-		if n == 1 || !k.fits(m, r0, r1) {
-			n = 1
-			k.matVec(dst[c*m.Rows:(c+1)*m.Rows], m, a, c, r0, r1)
-			continue
+	c := 0
+	for c < a.N && k.fits(m, r0, r1) {
+		n := min(a.N-c, 1+len(k.few))
+		if n == 1 || k.few[n-2] == nil {
+			break
 		}
 		k.columns(k.few[n-2], n, dst, m, a, c, r0, r1)
+		c += n
+	}
+	for r, end := r0, r0; r < r1 && c < a.N; r = end {
+		if end += floatLaneRows; r1-end < k.tile {
+			end = r1
+		}
+		for i := c; i < a.N; i++ {
+			k.matVec(dst[i*m.Rows:(i+1)*m.Rows], m, a, i, r, end)
+		}
 	}
 }
 

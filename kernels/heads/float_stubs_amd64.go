@@ -18,40 +18,6 @@ package heads
 //go:noescape
 func f32RowsAVX512(dst *float32, w *byte, stride int, x *float32, blocks int, tiles int)
 
-// f32Columns2AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
-// apart and have blocks of 32 columns each, with 2 columns of activations. Results
-// of a column are dstStride floats behind those of the column before.
-//
-//	for c := range 2 {
-//		for r := range 4 * tiles {
-//			var lanes [32]float32
-//			for k := range 32 * blocks {
-//				lanes[k%32] += float32(math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:])) * x[32*blocks*c+k])
-//			}
-//			dst[c*dstStride+r] = foldLanes(&lanes)
-//		}
-//	}
-//
-//go:noescape
-func f32Columns2AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
-
-// f32Columns3AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
-// apart and have blocks of 32 columns each, with 3 columns of activations. Results
-// of a column are dstStride floats behind those of the column before.
-//
-//	for c := range 3 {
-//		for r := range 4 * tiles {
-//			var lanes [32]float32
-//			for k := range 32 * blocks {
-//				lanes[k%32] += float32(math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:])) * x[32*blocks*c+k])
-//			}
-//			dst[c*dstStride+r] = foldLanes(&lanes)
-//		}
-//	}
-//
-//go:noescape
-func f32Columns3AVX512(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
-
 // f32Columns4AVX512 multiplies at most 4 tiles of 4 rows, which start stride bytes
 // apart and have blocks of 32 columns each, with 4 columns of activations. Results
 // of a column are dstStride floats behind those of the column before.
@@ -82,40 +48,6 @@ func f32Columns4AVX512(dst *float32, dstStride int, w *byte, stride int, x *floa
 //
 //go:noescape
 func f32RowsAVX2(dst *float32, w *byte, stride int, x *float32, blocks int, tiles int)
-
-// f32Columns2AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
-// apart and have blocks of 32 columns each, with 2 columns of activations. Results
-// of a column are dstStride floats behind those of the column before.
-//
-//	for c := range 2 {
-//		for r := range 2 * tiles {
-//			var lanes [32]float32
-//			for k := range 32 * blocks {
-//				lanes[k%32] += float32(math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:])) * x[32*blocks*c+k])
-//			}
-//			dst[c*dstStride+r] = foldLanes(&lanes)
-//		}
-//	}
-//
-//go:noescape
-func f32Columns2AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
-
-// f32Columns3AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
-// apart and have blocks of 32 columns each, with 3 columns of activations. Results
-// of a column are dstStride floats behind those of the column before.
-//
-//	for c := range 3 {
-//		for r := range 2 * tiles {
-//			var lanes [32]float32
-//			for k := range 32 * blocks {
-//				lanes[k%32] += float32(math.Float32frombits(binary.LittleEndian.Uint32(w[r*stride+4*k:])) * x[32*blocks*c+k])
-//			}
-//			dst[c*dstStride+r] = foldLanes(&lanes)
-//		}
-//	}
-//
-//go:noescape
-func f32Columns3AVX2(dst *float32, dstStride int, w *byte, stride int, x *float32, blocks int, tiles int)
 
 // f32Columns4AVX2 multiplies at most 8 tiles of 2 rows, which start stride bytes
 // apart and have blocks of 32 columns each, with 4 columns of activations. Results

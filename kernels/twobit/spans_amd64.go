@@ -8,7 +8,10 @@ func init() {
 	for _, f := range twoBitFormats {
 		layout, list := f.spansLayout(), tensorSpans
 		if f.codes.scale >= 0 {
-			list = blockSpans[f.codes.blockLen]
+			list = blockSpans
+		}
+		if f.codes.blockLen < kernels.SpanLen && f.codes.scale >= 0 {
+			list = halfSpans
 		}
 		if layout != nil {
 			f.registerSpans(layout, list)
@@ -19,7 +22,7 @@ func init() {
 // A spansKernel multiplies rows of a tile with columns.
 type spansKernel struct {
 	rows, columns int
-	multiply      func(dst *float32, dstStride int, codes, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+	multiply      func(dst *float32, dstStride int, codes, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks, terms int)
 }
 
 // spansKernels are of an instruction set, those for most columns first. The last is for
@@ -32,23 +35,19 @@ var tensorSpans = spansKernels{
 	kernels.AVX512VNNI: {{32, 4, spansTensor4AVX512VNNI}, {64, 2, spansTensor2AVX512VNNI}, {64, 1, spansTensor1AVX512VNNI}},
 }
 
-var blockSpans = map[int]spansKernels{
-	64: {
+// blockSpans are for blocks of whole spans, halfSpans for those of 64 columns.
+var (
+	blockSpans = spansKernels{
+		kernels.AVX2:       {{8, 4, spansBlock4AVX2}, {32, 1, spansBlock1AVX2}},
+		kernels.AVXVNNI:    {{8, 4, spansBlock4AVXVNNI}, {32, 1, spansBlock1AVXVNNI}},
+		kernels.AVX512VNNI: {{32, 4, spansBlock4AVX512VNNI}, {64, 2, spansBlock2AVX512VNNI}, {64, 1, spansBlock1AVX512VNNI}},
+	}
+	halfSpans = spansKernels{
 		kernels.AVX2:       {{8, 4, spansBlock644AVX2}, {32, 1, spansBlock641AVX2}},
 		kernels.AVXVNNI:    {{8, 4, spansBlock644AVXVNNI}, {32, 1, spansBlock641AVXVNNI}},
 		kernels.AVX512VNNI: {{32, 4, spansBlock644AVX512VNNI}, {64, 2, spansBlock642AVX512VNNI}, {64, 1, spansBlock641AVX512VNNI}},
-	},
-	128: {
-		kernels.AVX2:       {{8, 4, spansBlock1284AVX2}, {32, 1, spansBlock1281AVX2}},
-		kernels.AVXVNNI:    {{8, 4, spansBlock1284AVXVNNI}, {32, 1, spansBlock1281AVXVNNI}},
-		kernels.AVX512VNNI: {{32, 4, spansBlock1284AVX512VNNI}, {64, 2, spansBlock1282AVX512VNNI}, {64, 1, spansBlock1281AVX512VNNI}},
-	},
-	256: {
-		kernels.AVX2:       {{8, 4, spansBlock2564AVX2}, {32, 1, spansBlock2561AVX2}},
-		kernels.AVXVNNI:    {{8, 4, spansBlock2564AVXVNNI}, {32, 1, spansBlock2561AVXVNNI}},
-		kernels.AVX512VNNI: {{32, 4, spansBlock2564AVX512VNNI}, {64, 2, spansBlock2562AVX512VNNI}, {64, 1, spansBlock2561AVX512VNNI}},
-	},
-}
+	}
+)
 
 var spansSummary = map[*kernels.ISA]string{
 	kernels.AVX2:       "VPMADDUBSW on codes shifted down, 32 rows at a time; VPMADDWD with shares of the scales",
@@ -96,9 +95,9 @@ func (s spans) matMul(dst []float32, m *kernels.Matrix, a *kernels.Activations, 
 func (s spans) columns(k spansKernel, dst []float32, m *kernels.Matrix, a *kernels.Activations, col, r0, r1 int) {
 	q, at := a.Q[col*a.Stride:], a.SpansOf(col, k.columns)
 	size := s.layout.PackedBytes(tileRows, m.Cols)
-	blocks, scaleAt := spansOf(m.Cols), 0
+	blocks, terms, scaleAt := 1, spansOf(m.Cols), 0
 	if s.codes.scale >= 0 {
-		blocks, scaleAt = m.Cols/s.codes.blockLen, s.codes.blockLen/16*dwordBytes
+		blocks, terms, scaleAt = m.Cols/s.codes.blockLen, s.codes.blockLen/kernels.SpanLen, s.codes.blockLen/16*dwordBytes
 	}
 	for r := r0; r < r1; r += tileRows {
 		tile := m.Span(r/tileRows, r/tileRows+1, size)
@@ -108,7 +107,7 @@ func (s spans) columns(k spansKernel, dst []float32, m *kernels.Matrix, a *kerne
 			out, stride = part[:], tileRows
 		}
 		for from := 0; from < tileRows && r+from < r1; from += k.rows {
-			k.multiply(&out[from], 4*stride, &tile[4*from], &tile[scaleAt+2*from], m.Scale, &q[0], a.Stride, &at[0].Shares[0], blocks)
+			k.multiply(&out[from], 4*stride, &tile[4*from], &tile[scaleAt+2*from], m.Scale, &q[0], a.Stride, &at[0].Shares[0], blocks, terms)
 		}
 		if r+tileRows > r1 {
 			for c := range k.columns {

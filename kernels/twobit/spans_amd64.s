@@ -14,9 +14,9 @@ DATA spansMask<>+48(SB)/8, $0x0303030303030303
 DATA spansMask<>+56(SB)/8, $0x0303030303030303
 GLOBL spansMask<>(SB), RODATA|NOPTR, $64
 
-// func spansTensor1AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansTensor1AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·spansTensor1AVX512VNNI(SB), NOSPLIT, $0-72
+TEXT ·spansTensor1AVX512VNNI(SB), NOSPLIT, $0-80
 	MOVQ      codes+16(FP), AX
 	MOVQ      blocks+64(FP), CX
 	MOVQ      stride+48(FP), DX
@@ -30,13 +30,16 @@ TEXT ·spansTensor1AVX512VNNI(SB), NOSPLIT, $0-72
 	VPXORD    Z16, Z16, Z16
 
 block:
+	MOVQ terms+72(FP), SI
+
+term:
 	VPBROADCASTD 24(BX), Z9
 	VPBROADCASTD 24(BX), Z10
 	VPBROADCASTD 24(BX), Z11
 	VPBROADCASTD 24(BX), Z12
-	MOVQ         $+4, SI
+	MOVQ         $+4, DI
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_1
 	PREFETCHT0 2048(AX)
@@ -175,8 +178,8 @@ fetched_1:
 	ADDQ          $+512, AX
 	ADDQ          $+32, DX
 	ADDQ          $+4, BX
-	DECQ          SI
-	JNZ           groups0
+	DECQ          DI
+	JNZ           groups
 	VBROADCASTSS  scale+32(FP), Z17
 	VCVTDQ2PS     Z9, Z9
 	VMULPS.BCST   (BX), Z9, Z9
@@ -198,6 +201,8 @@ fetched_1:
 	VMULPS        Z9, Z12, Z12
 	VADDPS        Z12, Z16, Z16
 	ADDQ          $+16, BX
+	DECQ          SI
+	JNZ           term
 	DECQ          CX
 	JNZ           block
 	MOVQ          dst+0(FP), AX
@@ -209,9 +214,9 @@ fetched_1:
 	VZEROUPPER
 	RET
 
-// func spansTensor2AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansTensor2AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·spansTensor2AVX512VNNI(SB), NOSPLIT, $0-72
+TEXT ·spansTensor2AVX512VNNI(SB), NOSPLIT, $0-80
 	MOVQ      codes+16(FP), AX
 	MOVQ      blocks+64(FP), CX
 	MOVQ      stride+48(FP), DX
@@ -230,6 +235,9 @@ TEXT ·spansTensor2AVX512VNNI(SB), NOSPLIT, $0-72
 	VPXORD    Z24, Z24, Z24
 
 block:
+	MOVQ terms+72(FP), R8
+
+term:
 	VPBROADCASTD 24(DI), Z9
 	VPBROADCASTD 24(DI), Z10
 	VPBROADCASTD 24(DI), Z11
@@ -238,9 +246,9 @@ block:
 	VPBROADCASTD 24(DI)(BX*1), Z14
 	VPBROADCASTD 24(DI)(BX*1), Z15
 	VPBROADCASTD 24(DI)(BX*1), Z16
-	MOVQ         $+4, R8
+	MOVQ         $+4, R9
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_2
 	PREFETCHT0 2048(AX)
@@ -419,8 +427,8 @@ fetched_2:
 	ADDQ          $+512, AX
 	ADDQ          $+32, SI
 	ADDQ          $+4, DI
-	DECQ          R8
-	JNZ           groups0
+	DECQ          R9
+	JNZ           groups
 	VBROADCASTSS  scale+32(FP), Z25
 	VCVTDQ2PS     Z9, Z9
 	VMULPS.BCST   (DI), Z9, Z9
@@ -458,6 +466,8 @@ fetched_2:
 	VMULPS        Z9, Z16, Z16
 	VADDPS        Z16, Z24, Z24
 	ADDQ          $+16, DI
+	DECQ          R8
+	JNZ           term
 	DECQ          CX
 	JNZ           block
 	MOVQ          dst+0(FP), AX
@@ -474,9 +484,9 @@ fetched_2:
 	VZEROUPPER
 	RET
 
-// func spansTensor4AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansTensor4AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·spansTensor4AVX512VNNI(SB), NOSPLIT, $0-72
+TEXT ·spansTensor4AVX512VNNI(SB), NOSPLIT, $0-80
 	MOVQ      codes+16(FP), AX
 	MOVQ      blocks+64(FP), CX
 	MOVQ      stride+48(FP), DX
@@ -497,6 +507,9 @@ TEXT ·spansTensor4AVX512VNNI(SB), NOSPLIT, $0-72
 	VPXORD    Z24, Z24, Z24
 
 block:
+	MOVQ terms+72(FP), R10
+
+term:
 	VPBROADCASTD 24(R9), Z9
 	VPBROADCASTD 24(R9), Z10
 	VPBROADCASTD 24(R9)(BX*1), Z11
@@ -505,9 +518,9 @@ block:
 	VPBROADCASTD 24(R9)(BX*2), Z14
 	VPBROADCASTD 24(R9)(R8*1), Z15
 	VPBROADCASTD 24(R9)(R8*1), Z16
-	MOVQ         $+4, R10
+	MOVQ         $+4, R11
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_3
 	PREFETCHT0 2048(AX)
@@ -666,8 +679,8 @@ fetched_3:
 	ADDQ          $+512, AX
 	ADDQ          $+32, DI
 	ADDQ          $+4, R9
-	DECQ          R10
-	JNZ           groups0
+	DECQ          R11
+	JNZ           groups
 	VBROADCASTSS  scale+32(FP), Z25
 	VCVTDQ2PS     Z9, Z9
 	VMULPS.BCST   (R9), Z9, Z9
@@ -703,6 +716,8 @@ fetched_3:
 	VMULPS        Z9, Z16, Z16
 	VADDPS        Z16, Z24, Z24
 	ADDQ          $+16, R9
+	DECQ          R10
+	JNZ           term
 	DECQ          CX
 	JNZ           block
 	MOVQ          dst+0(FP), AX
@@ -721,9 +736,9 @@ fetched_3:
 	VZEROUPPER
 	RET
 
-// func spansTensor1AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansTensor1AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX2, AVX_VNNI, MMX+
-TEXT ·spansTensor1AVXVNNI(SB), NOSPLIT, $0-72
+TEXT ·spansTensor1AVXVNNI(SB), NOSPLIT, $0-80
 	MOVQ    codes+16(FP), AX
 	MOVQ    blocks+64(FP), CX
 	MOVQ    stride+48(FP), DX
@@ -737,13 +752,16 @@ TEXT ·spansTensor1AVXVNNI(SB), NOSPLIT, $0-72
 	VPXOR   Y12, Y12, Y12
 
 block:
+	MOVQ terms+72(FP), SI
+
+term:
 	VPBROADCASTD 24(BX), Y5
 	VPBROADCASTD 24(BX), Y6
 	VPBROADCASTD 24(BX), Y7
 	VPBROADCASTD 24(BX), Y8
-	MOVQ         $+4, SI
+	MOVQ         $+4, DI
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_4
 	PREFETCHT0 2048(AX)
@@ -923,8 +941,8 @@ fetched_4:
 	ADDQ         $+512, AX
 	ADDQ         $+32, DX
 	ADDQ         $+4, BX
-	DECQ         SI
-	JNZ          groups0
+	DECQ         DI
+	JNZ          groups
 	VBROADCASTSS scale+32(FP), Y1
 	VCVTDQ2PS    Y5, Y5
 	VBROADCASTSS (BX), Y2
@@ -950,6 +968,8 @@ fetched_4:
 	VMULPS       Y1, Y8, Y8
 	VADDPS       Y8, Y12, Y12
 	ADDQ         $+16, BX
+	DECQ         SI
+	JNZ          term
 	DECQ         CX
 	JNZ          block
 	MOVQ         dst+0(FP), AX
@@ -961,9 +981,9 @@ fetched_4:
 	VZEROUPPER
 	RET
 
-// func spansTensor4AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansTensor4AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX2, AVX_VNNI, MMX+
-TEXT ·spansTensor4AVXVNNI(SB), NOSPLIT, $0-72
+TEXT ·spansTensor4AVXVNNI(SB), NOSPLIT, $0-80
 	MOVQ    codes+16(FP), AX
 	MOVQ    blocks+64(FP), CX
 	MOVQ    stride+48(FP), DX
@@ -980,13 +1000,16 @@ TEXT ·spansTensor4AVXVNNI(SB), NOSPLIT, $0-72
 	VPXOR   Y12, Y12, Y12
 
 block:
+	MOVQ terms+72(FP), R10
+
+term:
 	VPBROADCASTD 24(R9), Y5
 	VPBROADCASTD 24(R9)(BX*1), Y6
 	VPBROADCASTD 24(R9)(BX*2), Y7
 	VPBROADCASTD 24(R9)(R8*1), Y8
-	MOVQ         $+4, R10
+	MOVQ         $+4, R11
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_5
 	PREFETCHT0 2048(AX)
@@ -1097,8 +1120,8 @@ fetched_5:
 	ADDQ         $+512, AX
 	ADDQ         $+32, DI
 	ADDQ         $+4, R9
-	DECQ         R10
-	JNZ          groups0
+	DECQ         R11
+	JNZ          groups
 	VBROADCASTSS scale+32(FP), Y1
 	VCVTDQ2PS    Y5, Y5
 	VBROADCASTSS (R9), Y2
@@ -1121,6 +1144,8 @@ fetched_5:
 	VMULPS       Y1, Y8, Y8
 	VADDPS       Y8, Y12, Y12
 	ADDQ         $+16, R9
+	DECQ         R10
+	JNZ          term
 	DECQ         CX
 	JNZ          block
 	MOVQ         dst+0(FP), AX
@@ -1135,9 +1160,9 @@ fetched_5:
 	VZEROUPPER
 	RET
 
-// func spansTensor1AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansTensor1AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·spansTensor1AVX2(SB), NOSPLIT, $0-72
+TEXT ·spansTensor1AVX2(SB), NOSPLIT, $0-80
 	MOVQ    codes+16(FP), AX
 	MOVQ    blocks+64(FP), CX
 	MOVQ    stride+48(FP), DX
@@ -1151,13 +1176,16 @@ TEXT ·spansTensor1AVX2(SB), NOSPLIT, $0-72
 	VPXOR   Y12, Y12, Y12
 
 block:
+	MOVQ terms+72(FP), SI
+
+term:
 	VPBROADCASTD 24(BX), Y5
 	VPBROADCASTD 24(BX), Y6
 	VPBROADCASTD 24(BX), Y7
 	VPBROADCASTD 24(BX), Y8
-	MOVQ         $+4, SI
+	MOVQ         $+4, DI
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_6
 	PREFETCHT0 2048(AX)
@@ -1373,8 +1401,8 @@ fetched_6:
 	ADDQ         $+512, AX
 	ADDQ         $+32, DX
 	ADDQ         $+4, BX
-	DECQ         SI
-	JNZ          groups0
+	DECQ         DI
+	JNZ          groups
 	VBROADCASTSS scale+32(FP), Y1
 	VCVTDQ2PS    Y5, Y5
 	VBROADCASTSS (BX), Y2
@@ -1400,6 +1428,8 @@ fetched_6:
 	VMULPS       Y1, Y8, Y8
 	VADDPS       Y8, Y12, Y12
 	ADDQ         $+16, BX
+	DECQ         SI
+	JNZ          term
 	DECQ         CX
 	JNZ          block
 	MOVQ         dst+0(FP), AX
@@ -1411,9 +1441,9 @@ fetched_6:
 	VZEROUPPER
 	RET
 
-// func spansTensor4AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansTensor4AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·spansTensor4AVX2(SB), NOSPLIT, $0-72
+TEXT ·spansTensor4AVX2(SB), NOSPLIT, $0-80
 	MOVQ    codes+16(FP), AX
 	MOVQ    blocks+64(FP), CX
 	MOVQ    stride+48(FP), DX
@@ -1430,13 +1460,16 @@ TEXT ·spansTensor4AVX2(SB), NOSPLIT, $0-72
 	VPXOR   Y12, Y12, Y12
 
 block:
+	MOVQ terms+72(FP), R10
+
+term:
 	VPBROADCASTD 24(R9), Y5
 	VPBROADCASTD 24(R9)(BX*1), Y6
 	VPBROADCASTD 24(R9)(BX*2), Y7
 	VPBROADCASTD 24(R9)(R8*1), Y8
-	MOVQ         $+4, R10
+	MOVQ         $+4, R11
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_7
 	PREFETCHT0 2048(AX)
@@ -1583,8 +1616,8 @@ fetched_7:
 	ADDQ         $+512, AX
 	ADDQ         $+32, DI
 	ADDQ         $+4, R9
-	DECQ         R10
-	JNZ          groups0
+	DECQ         R11
+	JNZ          groups
 	VBROADCASTSS scale+32(FP), Y1
 	VCVTDQ2PS    Y5, Y5
 	VBROADCASTSS (R9), Y2
@@ -1607,6 +1640,8 @@ fetched_7:
 	VMULPS       Y1, Y8, Y8
 	VADDPS       Y8, Y12, Y12
 	ADDQ         $+16, R9
+	DECQ         R10
+	JNZ          term
 	DECQ         CX
 	JNZ          block
 	MOVQ         dst+0(FP), AX
@@ -1621,9 +1656,9 @@ fetched_7:
 	VZEROUPPER
 	RET
 
-// func spansBlock641AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock641AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·spansBlock641AVX512VNNI(SB), NOSPLIT, $0-72
+TEXT ·spansBlock641AVX512VNNI(SB), NOSPLIT, $0-80
 	MOVQ      codes+16(FP), AX
 	MOVQ      scales+24(FP), CX
 	MOVQ      blocks+64(FP), DX
@@ -2000,9 +2035,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func spansBlock642AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock642AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·spansBlock642AVX512VNNI(SB), NOSPLIT, $0-72
+TEXT ·spansBlock642AVX512VNNI(SB), NOSPLIT, $0-80
 	MOVQ      codes+16(FP), AX
 	MOVQ      scales+24(FP), CX
 	MOVQ      blocks+64(FP), DX
@@ -2517,9 +2552,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func spansBlock644AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock644AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·spansBlock644AVX512VNNI(SB), NOSPLIT, $0-72
+TEXT ·spansBlock644AVX512VNNI(SB), NOSPLIT, $0-80
 	MOVQ      codes+16(FP), AX
 	MOVQ      scales+24(FP), CX
 	MOVQ      blocks+64(FP), DX
@@ -2994,9 +3029,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func spansBlock641AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock641AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX2, AVX_VNNI, F16C, MMX+
-TEXT ·spansBlock641AVXVNNI(SB), NOSPLIT, $0-72
+TEXT ·spansBlock641AVXVNNI(SB), NOSPLIT, $0-80
 	MOVQ    codes+16(FP), AX
 	MOVQ    scales+24(FP), CX
 	MOVQ    blocks+64(FP), DX
@@ -3463,9 +3498,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func spansBlock644AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock644AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX2, AVX_VNNI, F16C, MMX+
-TEXT ·spansBlock644AVXVNNI(SB), NOSPLIT, $0-72
+TEXT ·spansBlock644AVXVNNI(SB), NOSPLIT, $0-80
 	MOVQ    codes+16(FP), AX
 	MOVQ    scales+24(FP), CX
 	MOVQ    blocks+64(FP), DX
@@ -3794,9 +3829,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func spansBlock641AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock641AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX2, F16C, MMX+
-TEXT ·spansBlock641AVX2(SB), NOSPLIT, $0-72
+TEXT ·spansBlock641AVX2(SB), NOSPLIT, $0-80
 	MOVQ    codes+16(FP), AX
 	MOVQ    scales+24(FP), CX
 	MOVQ    blocks+64(FP), DX
@@ -4335,9 +4370,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func spansBlock644AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock644AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX2, F16C, MMX+
-TEXT ·spansBlock644AVX2(SB), NOSPLIT, $0-72
+TEXT ·spansBlock644AVX2(SB), NOSPLIT, $0-80
 	MOVQ    codes+16(FP), AX
 	MOVQ    scales+24(FP), CX
 	MOVQ    blocks+64(FP), DX
@@ -4738,9 +4773,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func spansBlock1281AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock1AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·spansBlock1281AVX512VNNI(SB), NOSPLIT, $0-72
+TEXT ·spansBlock1AVX512VNNI(SB), NOSPLIT, $0-80
 	MOVQ      codes+16(FP), AX
 	MOVQ      scales+24(FP), CX
 	MOVQ      blocks+64(FP), DX
@@ -4755,13 +4790,16 @@ TEXT ·spansBlock1281AVX512VNNI(SB), NOSPLIT, $0-72
 	VPXORD    Z16, Z16, Z16
 
 block:
+	MOVQ terms+72(FP), DI
+
+term:
 	VPBROADCASTD 24(SI), Z9
 	VPBROADCASTD 24(SI), Z10
 	VPBROADCASTD 24(SI), Z11
 	VPBROADCASTD 24(SI), Z12
-	MOVQ         $+4, DI
+	MOVQ         $+4, R8
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_22
 	PREFETCHT0 2048(AX)
@@ -4900,8 +4938,8 @@ fetched_22:
 	ADDQ          $+512, AX
 	ADDQ          $+32, BX
 	ADDQ          $+4, SI
-	DECQ          DI
-	JNZ           groups0
+	DECQ          R8
+	JNZ           groups
 	VCVTPH2PS     (CX), Z17
 	VCVTDQ2PS     Z9, Z9
 	VMULPS.BCST   (SI), Z9, Z9
@@ -4923,8 +4961,12 @@ fetched_22:
 	VMULPS        Z9, Z12, Z12
 	VADDPS        Z12, Z16, Z16
 	ADDQ          $+16, SI
+	DECQ          DI
+	JNZ           term
 	ADDQ          $+128, AX
-	ADDQ          $+2176, CX
+	MOVQ          terms+72(FP), DI
+	SHLQ          $0x0b, DI
+	LEAQ          128(CX)(DI*1), CX
 	DECQ          DX
 	JNZ           block
 	MOVQ          dst+0(FP), AX
@@ -4936,9 +4978,9 @@ fetched_22:
 	VZEROUPPER
 	RET
 
-// func spansBlock1282AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock2AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·spansBlock1282AVX512VNNI(SB), NOSPLIT, $0-72
+TEXT ·spansBlock2AVX512VNNI(SB), NOSPLIT, $0-80
 	MOVQ      codes+16(FP), AX
 	MOVQ      scales+24(FP), CX
 	MOVQ      blocks+64(FP), DX
@@ -4958,6 +5000,9 @@ TEXT ·spansBlock1282AVX512VNNI(SB), NOSPLIT, $0-72
 	VPXORD    Z24, Z24, Z24
 
 block:
+	MOVQ terms+72(FP), R9
+
+term:
 	VPBROADCASTD 24(R8), Z9
 	VPBROADCASTD 24(R8), Z10
 	VPBROADCASTD 24(R8), Z11
@@ -4966,9 +5011,9 @@ block:
 	VPBROADCASTD 24(R8)(SI*1), Z14
 	VPBROADCASTD 24(R8)(SI*1), Z15
 	VPBROADCASTD 24(R8)(SI*1), Z16
-	MOVQ         $+4, R9
+	MOVQ         $+4, R10
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_23
 	PREFETCHT0 2048(AX)
@@ -5147,8 +5192,8 @@ fetched_23:
 	ADDQ          $+512, AX
 	ADDQ          $+32, DI
 	ADDQ          $+4, R8
-	DECQ          R9
-	JNZ           groups0
+	DECQ          R10
+	JNZ           groups
 	VCVTPH2PS     (CX), Z25
 	VCVTDQ2PS     Z9, Z9
 	VMULPS.BCST   (R8), Z9, Z9
@@ -5186,8 +5231,12 @@ fetched_23:
 	VMULPS        Z9, Z16, Z16
 	VADDPS        Z16, Z24, Z24
 	ADDQ          $+16, R8
+	DECQ          R9
+	JNZ           term
 	ADDQ          $+128, AX
-	ADDQ          $+2176, CX
+	MOVQ          terms+72(FP), R9
+	SHLQ          $0x0b, R9
+	LEAQ          128(CX)(R9*1), CX
 	DECQ          DX
 	JNZ           block
 	MOVQ          dst+0(FP), AX
@@ -5204,9 +5253,9 @@ fetched_23:
 	VZEROUPPER
 	RET
 
-// func spansBlock1284AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock4AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·spansBlock1284AVX512VNNI(SB), NOSPLIT, $0-72
+TEXT ·spansBlock4AVX512VNNI(SB), NOSPLIT, $0-80
 	MOVQ      codes+16(FP), AX
 	MOVQ      scales+24(FP), CX
 	MOVQ      blocks+64(FP), DX
@@ -5228,6 +5277,9 @@ TEXT ·spansBlock1284AVX512VNNI(SB), NOSPLIT, $0-72
 	VPXORD    Z24, Z24, Z24
 
 block:
+	MOVQ terms+72(FP), R11
+
+term:
 	VPBROADCASTD 24(R10), Z9
 	VPBROADCASTD 24(R10), Z10
 	VPBROADCASTD 24(R10)(SI*1), Z11
@@ -5236,9 +5288,9 @@ block:
 	VPBROADCASTD 24(R10)(SI*2), Z14
 	VPBROADCASTD 24(R10)(R9*1), Z15
 	VPBROADCASTD 24(R10)(R9*1), Z16
-	MOVQ         $+4, R11
+	MOVQ         $+4, R12
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_24
 	PREFETCHT0 2048(AX)
@@ -5397,8 +5449,8 @@ fetched_24:
 	ADDQ          $+512, AX
 	ADDQ          $+32, R8
 	ADDQ          $+4, R10
-	DECQ          R11
-	JNZ           groups0
+	DECQ          R12
+	JNZ           groups
 	VCVTPH2PS     (CX), Z25
 	VCVTDQ2PS     Z9, Z9
 	VMULPS.BCST   (R10), Z9, Z9
@@ -5434,8 +5486,12 @@ fetched_24:
 	VMULPS        Z9, Z16, Z16
 	VADDPS        Z16, Z24, Z24
 	ADDQ          $+16, R10
+	DECQ          R11
+	JNZ           term
 	ADDQ          $+128, AX
-	ADDQ          $+2176, CX
+	MOVQ          terms+72(FP), R11
+	SHLQ          $0x0b, R11
+	LEAQ          128(CX)(R11*1), CX
 	DECQ          DX
 	JNZ           block
 	MOVQ          dst+0(FP), AX
@@ -5454,9 +5510,9 @@ fetched_24:
 	VZEROUPPER
 	RET
 
-// func spansBlock1281AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock1AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX2, AVX_VNNI, F16C, MMX+
-TEXT ·spansBlock1281AVXVNNI(SB), NOSPLIT, $0-72
+TEXT ·spansBlock1AVXVNNI(SB), NOSPLIT, $0-80
 	MOVQ    codes+16(FP), AX
 	MOVQ    scales+24(FP), CX
 	MOVQ    blocks+64(FP), DX
@@ -5471,13 +5527,16 @@ TEXT ·spansBlock1281AVXVNNI(SB), NOSPLIT, $0-72
 	VPXOR   Y12, Y12, Y12
 
 block:
+	MOVQ terms+72(FP), DI
+
+term:
 	VPBROADCASTD 24(SI), Y5
 	VPBROADCASTD 24(SI), Y6
 	VPBROADCASTD 24(SI), Y7
 	VPBROADCASTD 24(SI), Y8
-	MOVQ         $+4, DI
+	MOVQ         $+4, R8
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_25
 	PREFETCHT0 2048(AX)
@@ -5657,8 +5716,8 @@ fetched_25:
 	ADDQ         $+512, AX
 	ADDQ         $+32, BX
 	ADDQ         $+4, SI
-	DECQ         DI
-	JNZ          groups0
+	DECQ         R8
+	JNZ          groups
 	VCVTPH2PS    (CX), Y1
 	VCVTDQ2PS    Y5, Y5
 	VBROADCASTSS (SI), Y2
@@ -5684,8 +5743,12 @@ fetched_25:
 	VMULPS       Y1, Y8, Y8
 	VADDPS       Y8, Y12, Y12
 	ADDQ         $+16, SI
+	DECQ         DI
+	JNZ          term
 	ADDQ         $+128, AX
-	ADDQ         $+2176, CX
+	MOVQ         terms+72(FP), DI
+	SHLQ         $0x0b, DI
+	LEAQ         128(CX)(DI*1), CX
 	DECQ         DX
 	JNZ          block
 	MOVQ         dst+0(FP), AX
@@ -5697,9 +5760,9 @@ fetched_25:
 	VZEROUPPER
 	RET
 
-// func spansBlock1284AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock4AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX2, AVX_VNNI, F16C, MMX+
-TEXT ·spansBlock1284AVXVNNI(SB), NOSPLIT, $0-72
+TEXT ·spansBlock4AVXVNNI(SB), NOSPLIT, $0-80
 	MOVQ    codes+16(FP), AX
 	MOVQ    scales+24(FP), CX
 	MOVQ    blocks+64(FP), DX
@@ -5717,13 +5780,16 @@ TEXT ·spansBlock1284AVXVNNI(SB), NOSPLIT, $0-72
 	VPXOR   Y12, Y12, Y12
 
 block:
+	MOVQ terms+72(FP), R11
+
+term:
 	VPBROADCASTD 24(R10), Y5
 	VPBROADCASTD 24(R10)(SI*1), Y6
 	VPBROADCASTD 24(R10)(SI*2), Y7
 	VPBROADCASTD 24(R10)(R9*1), Y8
-	MOVQ         $+4, R11
+	MOVQ         $+4, R12
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_26
 	PREFETCHT0 2048(AX)
@@ -5834,8 +5900,8 @@ fetched_26:
 	ADDQ         $+512, AX
 	ADDQ         $+32, R8
 	ADDQ         $+4, R10
-	DECQ         R11
-	JNZ          groups0
+	DECQ         R12
+	JNZ          groups
 	VCVTPH2PS    (CX), Y1
 	VCVTDQ2PS    Y5, Y5
 	VBROADCASTSS (R10), Y2
@@ -5858,8 +5924,12 @@ fetched_26:
 	VMULPS       Y1, Y8, Y8
 	VADDPS       Y8, Y12, Y12
 	ADDQ         $+16, R10
+	DECQ         R11
+	JNZ          term
 	ADDQ         $+128, AX
-	ADDQ         $+2176, CX
+	MOVQ         terms+72(FP), R11
+	SHLQ         $0x0b, R11
+	LEAQ         128(CX)(R11*1), CX
 	DECQ         DX
 	JNZ          block
 	MOVQ         dst+0(FP), AX
@@ -5874,9 +5944,9 @@ fetched_26:
 	VZEROUPPER
 	RET
 
-// func spansBlock1281AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock1AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX2, F16C, MMX+
-TEXT ·spansBlock1281AVX2(SB), NOSPLIT, $0-72
+TEXT ·spansBlock1AVX2(SB), NOSPLIT, $0-80
 	MOVQ    codes+16(FP), AX
 	MOVQ    scales+24(FP), CX
 	MOVQ    blocks+64(FP), DX
@@ -5891,13 +5961,16 @@ TEXT ·spansBlock1281AVX2(SB), NOSPLIT, $0-72
 	VPXOR   Y12, Y12, Y12
 
 block:
+	MOVQ terms+72(FP), DI
+
+term:
 	VPBROADCASTD 24(SI), Y5
 	VPBROADCASTD 24(SI), Y6
 	VPBROADCASTD 24(SI), Y7
 	VPBROADCASTD 24(SI), Y8
-	MOVQ         $+4, DI
+	MOVQ         $+4, R8
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_27
 	PREFETCHT0 2048(AX)
@@ -6113,8 +6186,8 @@ fetched_27:
 	ADDQ         $+512, AX
 	ADDQ         $+32, BX
 	ADDQ         $+4, SI
-	DECQ         DI
-	JNZ          groups0
+	DECQ         R8
+	JNZ          groups
 	VCVTPH2PS    (CX), Y1
 	VCVTDQ2PS    Y5, Y5
 	VBROADCASTSS (SI), Y2
@@ -6140,8 +6213,12 @@ fetched_27:
 	VMULPS       Y1, Y8, Y8
 	VADDPS       Y8, Y12, Y12
 	ADDQ         $+16, SI
+	DECQ         DI
+	JNZ          term
 	ADDQ         $+128, AX
-	ADDQ         $+2176, CX
+	MOVQ         terms+72(FP), DI
+	SHLQ         $0x0b, DI
+	LEAQ         128(CX)(DI*1), CX
 	DECQ         DX
 	JNZ          block
 	MOVQ         dst+0(FP), AX
@@ -6153,9 +6230,9 @@ fetched_27:
 	VZEROUPPER
 	RET
 
-// func spansBlock1284AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+// func spansBlock4AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 // Requires: AVX, AVX2, F16C, MMX+
-TEXT ·spansBlock1284AVX2(SB), NOSPLIT, $0-72
+TEXT ·spansBlock4AVX2(SB), NOSPLIT, $0-80
 	MOVQ    codes+16(FP), AX
 	MOVQ    scales+24(FP), CX
 	MOVQ    blocks+64(FP), DX
@@ -6173,13 +6250,16 @@ TEXT ·spansBlock1284AVX2(SB), NOSPLIT, $0-72
 	VPXOR   Y12, Y12, Y12
 
 block:
+	MOVQ terms+72(FP), R11
+
+term:
 	VPBROADCASTD 24(R10), Y5
 	VPBROADCASTD 24(R10)(SI*1), Y6
 	VPBROADCASTD 24(R10)(SI*2), Y7
 	VPBROADCASTD 24(R10)(R9*1), Y8
-	MOVQ         $+4, R11
+	MOVQ         $+4, R12
 
-groups0:
+groups:
 	CMPB       ·prefetchL2+0(SB), $0x00
 	JNE        level2_28
 	PREFETCHT0 2048(AX)
@@ -6326,8 +6406,8 @@ fetched_28:
 	ADDQ         $+512, AX
 	ADDQ         $+32, R8
 	ADDQ         $+4, R10
-	DECQ         R11
-	JNZ          groups0
+	DECQ         R12
+	JNZ          groups
 	VCVTPH2PS    (CX), Y1
 	VCVTDQ2PS    Y5, Y5
 	VBROADCASTSS (R10), Y2
@@ -6350,3018 +6430,12 @@ fetched_28:
 	VMULPS       Y1, Y8, Y8
 	VADDPS       Y8, Y12, Y12
 	ADDQ         $+16, R10
-	ADDQ         $+128, AX
-	ADDQ         $+2176, CX
-	DECQ         DX
-	JNZ          block
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), CX
-	VMOVUPS      Y9, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Y10, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Y11, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Y12, (AX)
-	VZEROUPPER
-	RET
-
-// func spansBlock2561AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-// Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·spansBlock2561AVX512VNNI(SB), NOSPLIT, $0-72
-	MOVQ      codes+16(FP), AX
-	MOVQ      scales+24(FP), CX
-	MOVQ      blocks+64(FP), DX
-	MOVQ      stride+48(FP), BX
-	SHRQ      $0x02, BX
-	MOVQ      q+40(FP), BX
-	MOVQ      spans+56(FP), SI
-	VMOVDQU64 spansMask<>+0(SB), Z0
-	VPXORD    Z13, Z13, Z13
-	VPXORD    Z14, Z14, Z14
-	VPXORD    Z15, Z15, Z15
-	VPXORD    Z16, Z16, Z16
-
-block:
-	VPBROADCASTD 24(SI), Z9
-	VPBROADCASTD 24(SI), Z10
-	VPBROADCASTD 24(SI), Z11
-	VPBROADCASTD 24(SI), Z12
-	MOVQ         $+4, DI
-
-groups0:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_29
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2112(AX)
-	PREFETCHT0 2176(AX)
-	PREFETCHT0 2240(AX)
-	PREFETCHT0 2304(AX)
-	PREFETCHT0 2368(AX)
-	PREFETCHT0 2432(AX)
-	PREFETCHT0 2496(AX)
-	JMP        fetched_29
-
-level2_29:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8256(AX)
-	PREFETCHT1 8320(AX)
-	PREFETCHT1 8384(AX)
-	PREFETCHT1 8448(AX)
-	PREFETCHT1 8512(AX)
-	PREFETCHT1 8576(AX)
-	PREFETCHT1 8640(AX)
-
-fetched_29:
-	VPXORD        Z1, Z1, Z1
-	VPXORD        Z2, Z2, Z2
-	VPXORD        Z3, Z3, Z3
-	VPXORD        Z4, Z4, Z4
-	VPXORD        Z5, Z5, Z5
-	VPXORD        Z6, Z6, Z6
-	VPXORD        Z7, Z7, Z7
-	VPXORD        Z8, Z8, Z8
-	VPANDD        (AX), Z0, Z17
-	VPANDD        64(AX), Z0, Z18
-	VPANDD        128(AX), Z0, Z19
-	VPANDD        192(AX), Z0, Z20
-	VPBROADCASTD  (BX), Z21
-	VPDPBUSD      Z21, Z17, Z1
-	VPDPBUSD      Z21, Z18, Z2
-	VPDPBUSD      Z21, Z19, Z3
-	VPDPBUSD      Z21, Z20, Z4
-	VPSRLD        $0x02, (AX), Z17
-	VPANDD        Z0, Z17, Z17
-	VPSRLD        $0x02, 64(AX), Z18
-	VPANDD        Z0, Z18, Z18
-	VPSRLD        $0x02, 128(AX), Z19
-	VPANDD        Z0, Z19, Z19
-	VPSRLD        $0x02, 192(AX), Z20
-	VPANDD        Z0, Z20, Z20
-	VPBROADCASTD  4(BX), Z21
-	VPDPBUSD      Z21, Z17, Z1
-	VPDPBUSD      Z21, Z18, Z2
-	VPDPBUSD      Z21, Z19, Z3
-	VPDPBUSD      Z21, Z20, Z4
-	VPSRLD        $0x04, (AX), Z17
-	VPANDD        Z0, Z17, Z17
-	VPSRLD        $0x04, 64(AX), Z18
-	VPANDD        Z0, Z18, Z18
-	VPSRLD        $0x04, 128(AX), Z19
-	VPANDD        Z0, Z19, Z19
-	VPSRLD        $0x04, 192(AX), Z20
-	VPANDD        Z0, Z20, Z20
-	VPBROADCASTD  8(BX), Z21
-	VPDPBUSD      Z21, Z17, Z1
-	VPDPBUSD      Z21, Z18, Z2
-	VPDPBUSD      Z21, Z19, Z3
-	VPDPBUSD      Z21, Z20, Z4
-	VPSRLD        $0x06, (AX), Z17
-	VPANDD        Z0, Z17, Z17
-	VPSRLD        $0x06, 64(AX), Z18
-	VPANDD        Z0, Z18, Z18
-	VPSRLD        $0x06, 128(AX), Z19
-	VPANDD        Z0, Z19, Z19
-	VPSRLD        $0x06, 192(AX), Z20
-	VPANDD        Z0, Z20, Z20
-	VPBROADCASTD  12(BX), Z21
-	VPDPBUSD      Z21, Z17, Z1
-	VPDPBUSD      Z21, Z18, Z2
-	VPDPBUSD      Z21, Z19, Z3
-	VPDPBUSD      Z21, Z20, Z4
-	VPANDD        256(AX), Z0, Z17
-	VPANDD        320(AX), Z0, Z18
-	VPANDD        384(AX), Z0, Z19
-	VPANDD        448(AX), Z0, Z20
-	VPBROADCASTD  16(BX), Z21
-	VPDPBUSD      Z21, Z17, Z5
-	VPDPBUSD      Z21, Z18, Z6
-	VPDPBUSD      Z21, Z19, Z7
-	VPDPBUSD      Z21, Z20, Z8
-	VPSRLD        $0x02, 256(AX), Z17
-	VPANDD        Z0, Z17, Z17
-	VPSRLD        $0x02, 320(AX), Z18
-	VPANDD        Z0, Z18, Z18
-	VPSRLD        $0x02, 384(AX), Z19
-	VPANDD        Z0, Z19, Z19
-	VPSRLD        $0x02, 448(AX), Z20
-	VPANDD        Z0, Z20, Z20
-	VPBROADCASTD  20(BX), Z21
-	VPDPBUSD      Z21, Z17, Z5
-	VPDPBUSD      Z21, Z18, Z6
-	VPDPBUSD      Z21, Z19, Z7
-	VPDPBUSD      Z21, Z20, Z8
-	VPSRLD        $0x04, 256(AX), Z17
-	VPANDD        Z0, Z17, Z17
-	VPSRLD        $0x04, 320(AX), Z18
-	VPANDD        Z0, Z18, Z18
-	VPSRLD        $0x04, 384(AX), Z19
-	VPANDD        Z0, Z19, Z19
-	VPSRLD        $0x04, 448(AX), Z20
-	VPANDD        Z0, Z20, Z20
-	VPBROADCASTD  24(BX), Z21
-	VPDPBUSD      Z21, Z17, Z5
-	VPDPBUSD      Z21, Z18, Z6
-	VPDPBUSD      Z21, Z19, Z7
-	VPDPBUSD      Z21, Z20, Z8
-	VPSRLD        $0x06, 256(AX), Z17
-	VPANDD        Z0, Z17, Z17
-	VPSRLD        $0x06, 320(AX), Z18
-	VPANDD        Z0, Z18, Z18
-	VPSRLD        $0x06, 384(AX), Z19
-	VPANDD        Z0, Z19, Z19
-	VPSRLD        $0x06, 448(AX), Z20
-	VPANDD        Z0, Z20, Z20
-	VPBROADCASTD  28(BX), Z21
-	VPDPBUSD      Z21, Z17, Z5
-	VPDPBUSD      Z21, Z18, Z6
-	VPDPBUSD      Z21, Z19, Z7
-	VPDPBUSD      Z21, Z20, Z8
-	VPDPWSSD.BCST (SI), Z1, Z9
-	VPDPWSSD.BCST (SI), Z2, Z10
-	VPDPWSSD.BCST (SI), Z3, Z11
-	VPDPWSSD.BCST (SI), Z4, Z12
-	VPDPWSSD.BCST (SI), Z5, Z9
-	VPDPWSSD.BCST (SI), Z6, Z10
-	VPDPWSSD.BCST (SI), Z7, Z11
-	VPDPWSSD.BCST (SI), Z8, Z12
-	ADDQ          $+512, AX
-	ADDQ          $+32, BX
-	ADDQ          $+4, SI
-	DECQ          DI
-	JNZ           groups0
-	VCVTPH2PS     (CX), Z17
-	VCVTDQ2PS     Z9, Z9
-	VMULPS.BCST   (SI), Z9, Z9
-	VMULPS        Z17, Z9, Z9
-	VADDPS        Z9, Z13, Z13
-	VCVTPH2PS     32(CX), Z9
-	VCVTDQ2PS     Z10, Z10
-	VMULPS.BCST   (SI), Z10, Z10
-	VMULPS        Z9, Z10, Z10
-	VADDPS        Z10, Z14, Z14
-	VCVTPH2PS     64(CX), Z9
-	VCVTDQ2PS     Z11, Z11
-	VMULPS.BCST   (SI), Z11, Z11
-	VMULPS        Z9, Z11, Z11
-	VADDPS        Z11, Z15, Z15
-	VCVTPH2PS     96(CX), Z9
-	VCVTDQ2PS     Z12, Z12
-	VMULPS.BCST   (SI), Z12, Z12
-	VMULPS        Z9, Z12, Z12
-	VADDPS        Z12, Z16, Z16
-	ADDQ          $+16, SI
-	VPBROADCASTD  24(SI), Z9
-	VPBROADCASTD  24(SI), Z10
-	VPBROADCASTD  24(SI), Z11
-	VPBROADCASTD  24(SI), Z12
-	MOVQ          $+4, DI
-
-groups1:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_30
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2112(AX)
-	PREFETCHT0 2176(AX)
-	PREFETCHT0 2240(AX)
-	PREFETCHT0 2304(AX)
-	PREFETCHT0 2368(AX)
-	PREFETCHT0 2432(AX)
-	PREFETCHT0 2496(AX)
-	JMP        fetched_30
-
-level2_30:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8256(AX)
-	PREFETCHT1 8320(AX)
-	PREFETCHT1 8384(AX)
-	PREFETCHT1 8448(AX)
-	PREFETCHT1 8512(AX)
-	PREFETCHT1 8576(AX)
-	PREFETCHT1 8640(AX)
-
-fetched_30:
-	VPXORD        Z1, Z1, Z1
-	VPXORD        Z2, Z2, Z2
-	VPXORD        Z3, Z3, Z3
-	VPXORD        Z4, Z4, Z4
-	VPXORD        Z5, Z5, Z5
-	VPXORD        Z6, Z6, Z6
-	VPXORD        Z7, Z7, Z7
-	VPXORD        Z8, Z8, Z8
-	VPANDD        (AX), Z0, Z17
-	VPANDD        64(AX), Z0, Z18
-	VPANDD        128(AX), Z0, Z19
-	VPANDD        192(AX), Z0, Z20
-	VPBROADCASTD  (BX), Z21
-	VPDPBUSD      Z21, Z17, Z1
-	VPDPBUSD      Z21, Z18, Z2
-	VPDPBUSD      Z21, Z19, Z3
-	VPDPBUSD      Z21, Z20, Z4
-	VPSRLD        $0x02, (AX), Z17
-	VPANDD        Z0, Z17, Z17
-	VPSRLD        $0x02, 64(AX), Z18
-	VPANDD        Z0, Z18, Z18
-	VPSRLD        $0x02, 128(AX), Z19
-	VPANDD        Z0, Z19, Z19
-	VPSRLD        $0x02, 192(AX), Z20
-	VPANDD        Z0, Z20, Z20
-	VPBROADCASTD  4(BX), Z21
-	VPDPBUSD      Z21, Z17, Z1
-	VPDPBUSD      Z21, Z18, Z2
-	VPDPBUSD      Z21, Z19, Z3
-	VPDPBUSD      Z21, Z20, Z4
-	VPSRLD        $0x04, (AX), Z17
-	VPANDD        Z0, Z17, Z17
-	VPSRLD        $0x04, 64(AX), Z18
-	VPANDD        Z0, Z18, Z18
-	VPSRLD        $0x04, 128(AX), Z19
-	VPANDD        Z0, Z19, Z19
-	VPSRLD        $0x04, 192(AX), Z20
-	VPANDD        Z0, Z20, Z20
-	VPBROADCASTD  8(BX), Z21
-	VPDPBUSD      Z21, Z17, Z1
-	VPDPBUSD      Z21, Z18, Z2
-	VPDPBUSD      Z21, Z19, Z3
-	VPDPBUSD      Z21, Z20, Z4
-	VPSRLD        $0x06, (AX), Z17
-	VPANDD        Z0, Z17, Z17
-	VPSRLD        $0x06, 64(AX), Z18
-	VPANDD        Z0, Z18, Z18
-	VPSRLD        $0x06, 128(AX), Z19
-	VPANDD        Z0, Z19, Z19
-	VPSRLD        $0x06, 192(AX), Z20
-	VPANDD        Z0, Z20, Z20
-	VPBROADCASTD  12(BX), Z21
-	VPDPBUSD      Z21, Z17, Z1
-	VPDPBUSD      Z21, Z18, Z2
-	VPDPBUSD      Z21, Z19, Z3
-	VPDPBUSD      Z21, Z20, Z4
-	VPANDD        256(AX), Z0, Z17
-	VPANDD        320(AX), Z0, Z18
-	VPANDD        384(AX), Z0, Z19
-	VPANDD        448(AX), Z0, Z20
-	VPBROADCASTD  16(BX), Z21
-	VPDPBUSD      Z21, Z17, Z5
-	VPDPBUSD      Z21, Z18, Z6
-	VPDPBUSD      Z21, Z19, Z7
-	VPDPBUSD      Z21, Z20, Z8
-	VPSRLD        $0x02, 256(AX), Z17
-	VPANDD        Z0, Z17, Z17
-	VPSRLD        $0x02, 320(AX), Z18
-	VPANDD        Z0, Z18, Z18
-	VPSRLD        $0x02, 384(AX), Z19
-	VPANDD        Z0, Z19, Z19
-	VPSRLD        $0x02, 448(AX), Z20
-	VPANDD        Z0, Z20, Z20
-	VPBROADCASTD  20(BX), Z21
-	VPDPBUSD      Z21, Z17, Z5
-	VPDPBUSD      Z21, Z18, Z6
-	VPDPBUSD      Z21, Z19, Z7
-	VPDPBUSD      Z21, Z20, Z8
-	VPSRLD        $0x04, 256(AX), Z17
-	VPANDD        Z0, Z17, Z17
-	VPSRLD        $0x04, 320(AX), Z18
-	VPANDD        Z0, Z18, Z18
-	VPSRLD        $0x04, 384(AX), Z19
-	VPANDD        Z0, Z19, Z19
-	VPSRLD        $0x04, 448(AX), Z20
-	VPANDD        Z0, Z20, Z20
-	VPBROADCASTD  24(BX), Z21
-	VPDPBUSD      Z21, Z17, Z5
-	VPDPBUSD      Z21, Z18, Z6
-	VPDPBUSD      Z21, Z19, Z7
-	VPDPBUSD      Z21, Z20, Z8
-	VPSRLD        $0x06, 256(AX), Z17
-	VPANDD        Z0, Z17, Z17
-	VPSRLD        $0x06, 320(AX), Z18
-	VPANDD        Z0, Z18, Z18
-	VPSRLD        $0x06, 384(AX), Z19
-	VPANDD        Z0, Z19, Z19
-	VPSRLD        $0x06, 448(AX), Z20
-	VPANDD        Z0, Z20, Z20
-	VPBROADCASTD  28(BX), Z21
-	VPDPBUSD      Z21, Z17, Z5
-	VPDPBUSD      Z21, Z18, Z6
-	VPDPBUSD      Z21, Z19, Z7
-	VPDPBUSD      Z21, Z20, Z8
-	VPDPWSSD.BCST (SI), Z1, Z9
-	VPDPWSSD.BCST (SI), Z2, Z10
-	VPDPWSSD.BCST (SI), Z3, Z11
-	VPDPWSSD.BCST (SI), Z4, Z12
-	VPDPWSSD.BCST (SI), Z5, Z9
-	VPDPWSSD.BCST (SI), Z6, Z10
-	VPDPWSSD.BCST (SI), Z7, Z11
-	VPDPWSSD.BCST (SI), Z8, Z12
-	ADDQ          $+512, AX
-	ADDQ          $+32, BX
-	ADDQ          $+4, SI
-	DECQ          DI
-	JNZ           groups1
-	VCVTPH2PS     (CX), Z17
-	VCVTDQ2PS     Z9, Z9
-	VMULPS.BCST   (SI), Z9, Z9
-	VMULPS        Z17, Z9, Z9
-	VADDPS        Z9, Z13, Z13
-	VCVTPH2PS     32(CX), Z9
-	VCVTDQ2PS     Z10, Z10
-	VMULPS.BCST   (SI), Z10, Z10
-	VMULPS        Z9, Z10, Z10
-	VADDPS        Z10, Z14, Z14
-	VCVTPH2PS     64(CX), Z9
-	VCVTDQ2PS     Z11, Z11
-	VMULPS.BCST   (SI), Z11, Z11
-	VMULPS        Z9, Z11, Z11
-	VADDPS        Z11, Z15, Z15
-	VCVTPH2PS     96(CX), Z9
-	VCVTDQ2PS     Z12, Z12
-	VMULPS.BCST   (SI), Z12, Z12
-	VMULPS        Z9, Z12, Z12
-	VADDPS        Z12, Z16, Z16
-	ADDQ          $+16, SI
-	ADDQ          $+128, AX
-	ADDQ          $+4224, CX
-	DECQ          DX
-	JNZ           block
-	MOVQ          dst+0(FP), AX
-	MOVQ          dstStride+8(FP), CX
-	VMOVUPS       Z13, (AX)
-	VMOVUPS       Z14, 64(AX)
-	VMOVUPS       Z15, 128(AX)
-	VMOVUPS       Z16, 192(AX)
-	VZEROUPPER
-	RET
-
-// func spansBlock2562AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-// Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·spansBlock2562AVX512VNNI(SB), NOSPLIT, $0-72
-	MOVQ      codes+16(FP), AX
-	MOVQ      scales+24(FP), CX
-	MOVQ      blocks+64(FP), DX
-	MOVQ      stride+48(FP), BX
-	MOVQ      BX, SI
-	SHRQ      $0x02, SI
-	MOVQ      q+40(FP), DI
-	MOVQ      spans+56(FP), R8
-	VMOVDQU64 spansMask<>+0(SB), Z0
-	VPXORD    Z17, Z17, Z17
-	VPXORD    Z18, Z18, Z18
-	VPXORD    Z19, Z19, Z19
-	VPXORD    Z20, Z20, Z20
-	VPXORD    Z21, Z21, Z21
-	VPXORD    Z22, Z22, Z22
-	VPXORD    Z23, Z23, Z23
-	VPXORD    Z24, Z24, Z24
-
-block:
-	VPBROADCASTD 24(R8), Z9
-	VPBROADCASTD 24(R8), Z10
-	VPBROADCASTD 24(R8), Z11
-	VPBROADCASTD 24(R8), Z12
-	VPBROADCASTD 24(R8)(SI*1), Z13
-	VPBROADCASTD 24(R8)(SI*1), Z14
-	VPBROADCASTD 24(R8)(SI*1), Z15
-	VPBROADCASTD 24(R8)(SI*1), Z16
-	MOVQ         $+4, R9
-
-groups0:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_31
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2112(AX)
-	PREFETCHT0 2176(AX)
-	PREFETCHT0 2240(AX)
-	PREFETCHT0 2304(AX)
-	PREFETCHT0 2368(AX)
-	PREFETCHT0 2432(AX)
-	PREFETCHT0 2496(AX)
-	JMP        fetched_31
-
-level2_31:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8256(AX)
-	PREFETCHT1 8320(AX)
-	PREFETCHT1 8384(AX)
-	PREFETCHT1 8448(AX)
-	PREFETCHT1 8512(AX)
-	PREFETCHT1 8576(AX)
-	PREFETCHT1 8640(AX)
-
-fetched_31:
-	VPXORD        Z1, Z1, Z1
-	VPXORD        Z2, Z2, Z2
-	VPXORD        Z3, Z3, Z3
-	VPXORD        Z4, Z4, Z4
-	VPXORD        Z5, Z5, Z5
-	VPXORD        Z6, Z6, Z6
-	VPXORD        Z7, Z7, Z7
-	VPXORD        Z8, Z8, Z8
-	VPANDD        (AX), Z0, Z25
-	VPANDD        64(AX), Z0, Z26
-	VPANDD        128(AX), Z0, Z27
-	VPANDD        192(AX), Z0, Z28
-	VPBROADCASTD  (DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  (DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPSRLD        $0x02, (AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x02, 64(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPSRLD        $0x02, 128(AX), Z27
-	VPANDD        Z0, Z27, Z27
-	VPSRLD        $0x02, 192(AX), Z28
-	VPANDD        Z0, Z28, Z28
-	VPBROADCASTD  4(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  4(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPSRLD        $0x04, (AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x04, 64(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPSRLD        $0x04, 128(AX), Z27
-	VPANDD        Z0, Z27, Z27
-	VPSRLD        $0x04, 192(AX), Z28
-	VPANDD        Z0, Z28, Z28
-	VPBROADCASTD  8(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  8(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPSRLD        $0x06, (AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x06, 64(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPSRLD        $0x06, 128(AX), Z27
-	VPANDD        Z0, Z27, Z27
-	VPSRLD        $0x06, 192(AX), Z28
-	VPANDD        Z0, Z28, Z28
-	VPBROADCASTD  12(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  12(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPANDD        256(AX), Z0, Z25
-	VPANDD        320(AX), Z0, Z26
-	VPANDD        384(AX), Z0, Z27
-	VPANDD        448(AX), Z0, Z28
-	VPBROADCASTD  16(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  16(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPSRLD        $0x02, 256(AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x02, 320(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPSRLD        $0x02, 384(AX), Z27
-	VPANDD        Z0, Z27, Z27
-	VPSRLD        $0x02, 448(AX), Z28
-	VPANDD        Z0, Z28, Z28
-	VPBROADCASTD  20(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  20(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPSRLD        $0x04, 256(AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x04, 320(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPSRLD        $0x04, 384(AX), Z27
-	VPANDD        Z0, Z27, Z27
-	VPSRLD        $0x04, 448(AX), Z28
-	VPANDD        Z0, Z28, Z28
-	VPBROADCASTD  24(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  24(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPSRLD        $0x06, 256(AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x06, 320(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPSRLD        $0x06, 384(AX), Z27
-	VPANDD        Z0, Z27, Z27
-	VPSRLD        $0x06, 448(AX), Z28
-	VPANDD        Z0, Z28, Z28
-	VPBROADCASTD  28(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  28(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPDPWSSD.BCST (R8), Z1, Z9
-	VPDPWSSD.BCST (R8), Z2, Z10
-	VPDPWSSD.BCST (R8), Z3, Z11
-	VPDPWSSD.BCST (R8), Z4, Z12
-	VPDPWSSD.BCST (R8)(SI*1), Z5, Z13
-	VPDPWSSD.BCST (R8)(SI*1), Z6, Z14
-	VPDPWSSD.BCST (R8)(SI*1), Z7, Z15
-	VPDPWSSD.BCST (R8)(SI*1), Z8, Z16
-	ADDQ          $+512, AX
-	ADDQ          $+32, DI
-	ADDQ          $+4, R8
-	DECQ          R9
-	JNZ           groups0
-	VCVTPH2PS     (CX), Z25
-	VCVTDQ2PS     Z9, Z9
-	VMULPS.BCST   (R8), Z9, Z9
-	VMULPS        Z25, Z9, Z9
-	VADDPS        Z9, Z17, Z17
-	VCVTDQ2PS     Z13, Z13
-	VMULPS.BCST   (R8)(SI*1), Z13, Z13
-	VMULPS        Z25, Z13, Z13
-	VADDPS        Z13, Z21, Z21
-	VCVTPH2PS     32(CX), Z9
-	VCVTDQ2PS     Z10, Z10
-	VMULPS.BCST   (R8), Z10, Z10
-	VMULPS        Z9, Z10, Z10
-	VADDPS        Z10, Z18, Z18
-	VCVTDQ2PS     Z14, Z14
-	VMULPS.BCST   (R8)(SI*1), Z14, Z14
-	VMULPS        Z9, Z14, Z14
-	VADDPS        Z14, Z22, Z22
-	VCVTPH2PS     64(CX), Z9
-	VCVTDQ2PS     Z11, Z11
-	VMULPS.BCST   (R8), Z11, Z11
-	VMULPS        Z9, Z11, Z11
-	VADDPS        Z11, Z19, Z19
-	VCVTDQ2PS     Z15, Z15
-	VMULPS.BCST   (R8)(SI*1), Z15, Z15
-	VMULPS        Z9, Z15, Z15
-	VADDPS        Z15, Z23, Z23
-	VCVTPH2PS     96(CX), Z9
-	VCVTDQ2PS     Z12, Z12
-	VMULPS.BCST   (R8), Z12, Z12
-	VMULPS        Z9, Z12, Z12
-	VADDPS        Z12, Z20, Z20
-	VCVTDQ2PS     Z16, Z16
-	VMULPS.BCST   (R8)(SI*1), Z16, Z16
-	VMULPS        Z9, Z16, Z16
-	VADDPS        Z16, Z24, Z24
-	ADDQ          $+16, R8
-	VPBROADCASTD  24(R8), Z9
-	VPBROADCASTD  24(R8), Z10
-	VPBROADCASTD  24(R8), Z11
-	VPBROADCASTD  24(R8), Z12
-	VPBROADCASTD  24(R8)(SI*1), Z13
-	VPBROADCASTD  24(R8)(SI*1), Z14
-	VPBROADCASTD  24(R8)(SI*1), Z15
-	VPBROADCASTD  24(R8)(SI*1), Z16
-	MOVQ          $+4, R9
-
-groups1:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_32
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2112(AX)
-	PREFETCHT0 2176(AX)
-	PREFETCHT0 2240(AX)
-	PREFETCHT0 2304(AX)
-	PREFETCHT0 2368(AX)
-	PREFETCHT0 2432(AX)
-	PREFETCHT0 2496(AX)
-	JMP        fetched_32
-
-level2_32:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8256(AX)
-	PREFETCHT1 8320(AX)
-	PREFETCHT1 8384(AX)
-	PREFETCHT1 8448(AX)
-	PREFETCHT1 8512(AX)
-	PREFETCHT1 8576(AX)
-	PREFETCHT1 8640(AX)
-
-fetched_32:
-	VPXORD        Z1, Z1, Z1
-	VPXORD        Z2, Z2, Z2
-	VPXORD        Z3, Z3, Z3
-	VPXORD        Z4, Z4, Z4
-	VPXORD        Z5, Z5, Z5
-	VPXORD        Z6, Z6, Z6
-	VPXORD        Z7, Z7, Z7
-	VPXORD        Z8, Z8, Z8
-	VPANDD        (AX), Z0, Z25
-	VPANDD        64(AX), Z0, Z26
-	VPANDD        128(AX), Z0, Z27
-	VPANDD        192(AX), Z0, Z28
-	VPBROADCASTD  (DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  (DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPSRLD        $0x02, (AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x02, 64(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPSRLD        $0x02, 128(AX), Z27
-	VPANDD        Z0, Z27, Z27
-	VPSRLD        $0x02, 192(AX), Z28
-	VPANDD        Z0, Z28, Z28
-	VPBROADCASTD  4(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  4(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPSRLD        $0x04, (AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x04, 64(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPSRLD        $0x04, 128(AX), Z27
-	VPANDD        Z0, Z27, Z27
-	VPSRLD        $0x04, 192(AX), Z28
-	VPANDD        Z0, Z28, Z28
-	VPBROADCASTD  8(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  8(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPSRLD        $0x06, (AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x06, 64(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPSRLD        $0x06, 128(AX), Z27
-	VPANDD        Z0, Z27, Z27
-	VPSRLD        $0x06, 192(AX), Z28
-	VPANDD        Z0, Z28, Z28
-	VPBROADCASTD  12(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  12(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPANDD        256(AX), Z0, Z25
-	VPANDD        320(AX), Z0, Z26
-	VPANDD        384(AX), Z0, Z27
-	VPANDD        448(AX), Z0, Z28
-	VPBROADCASTD  16(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  16(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPSRLD        $0x02, 256(AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x02, 320(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPSRLD        $0x02, 384(AX), Z27
-	VPANDD        Z0, Z27, Z27
-	VPSRLD        $0x02, 448(AX), Z28
-	VPANDD        Z0, Z28, Z28
-	VPBROADCASTD  20(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  20(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPSRLD        $0x04, 256(AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x04, 320(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPSRLD        $0x04, 384(AX), Z27
-	VPANDD        Z0, Z27, Z27
-	VPSRLD        $0x04, 448(AX), Z28
-	VPANDD        Z0, Z28, Z28
-	VPBROADCASTD  24(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  24(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPSRLD        $0x06, 256(AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x06, 320(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPSRLD        $0x06, 384(AX), Z27
-	VPANDD        Z0, Z27, Z27
-	VPSRLD        $0x06, 448(AX), Z28
-	VPANDD        Z0, Z28, Z28
-	VPBROADCASTD  28(DI), Z29
-	VPDPBUSD      Z29, Z25, Z1
-	VPDPBUSD      Z29, Z26, Z2
-	VPDPBUSD      Z29, Z27, Z3
-	VPDPBUSD      Z29, Z28, Z4
-	VPBROADCASTD  28(DI)(BX*1), Z29
-	VPDPBUSD      Z29, Z25, Z5
-	VPDPBUSD      Z29, Z26, Z6
-	VPDPBUSD      Z29, Z27, Z7
-	VPDPBUSD      Z29, Z28, Z8
-	VPDPWSSD.BCST (R8), Z1, Z9
-	VPDPWSSD.BCST (R8), Z2, Z10
-	VPDPWSSD.BCST (R8), Z3, Z11
-	VPDPWSSD.BCST (R8), Z4, Z12
-	VPDPWSSD.BCST (R8)(SI*1), Z5, Z13
-	VPDPWSSD.BCST (R8)(SI*1), Z6, Z14
-	VPDPWSSD.BCST (R8)(SI*1), Z7, Z15
-	VPDPWSSD.BCST (R8)(SI*1), Z8, Z16
-	ADDQ          $+512, AX
-	ADDQ          $+32, DI
-	ADDQ          $+4, R8
-	DECQ          R9
-	JNZ           groups1
-	VCVTPH2PS     (CX), Z25
-	VCVTDQ2PS     Z9, Z9
-	VMULPS.BCST   (R8), Z9, Z9
-	VMULPS        Z25, Z9, Z9
-	VADDPS        Z9, Z17, Z17
-	VCVTDQ2PS     Z13, Z13
-	VMULPS.BCST   (R8)(SI*1), Z13, Z13
-	VMULPS        Z25, Z13, Z13
-	VADDPS        Z13, Z21, Z21
-	VCVTPH2PS     32(CX), Z9
-	VCVTDQ2PS     Z10, Z10
-	VMULPS.BCST   (R8), Z10, Z10
-	VMULPS        Z9, Z10, Z10
-	VADDPS        Z10, Z18, Z18
-	VCVTDQ2PS     Z14, Z14
-	VMULPS.BCST   (R8)(SI*1), Z14, Z14
-	VMULPS        Z9, Z14, Z14
-	VADDPS        Z14, Z22, Z22
-	VCVTPH2PS     64(CX), Z9
-	VCVTDQ2PS     Z11, Z11
-	VMULPS.BCST   (R8), Z11, Z11
-	VMULPS        Z9, Z11, Z11
-	VADDPS        Z11, Z19, Z19
-	VCVTDQ2PS     Z15, Z15
-	VMULPS.BCST   (R8)(SI*1), Z15, Z15
-	VMULPS        Z9, Z15, Z15
-	VADDPS        Z15, Z23, Z23
-	VCVTPH2PS     96(CX), Z9
-	VCVTDQ2PS     Z12, Z12
-	VMULPS.BCST   (R8), Z12, Z12
-	VMULPS        Z9, Z12, Z12
-	VADDPS        Z12, Z20, Z20
-	VCVTDQ2PS     Z16, Z16
-	VMULPS.BCST   (R8)(SI*1), Z16, Z16
-	VMULPS        Z9, Z16, Z16
-	VADDPS        Z16, Z24, Z24
-	ADDQ          $+16, R8
-	ADDQ          $+128, AX
-	ADDQ          $+4224, CX
-	DECQ          DX
-	JNZ           block
-	MOVQ          dst+0(FP), AX
-	MOVQ          dstStride+8(FP), CX
-	VMOVUPS       Z17, (AX)
-	VMOVUPS       Z18, 64(AX)
-	VMOVUPS       Z19, 128(AX)
-	VMOVUPS       Z20, 192(AX)
-	ADDQ          CX, AX
-	VMOVUPS       Z21, (AX)
-	VMOVUPS       Z22, 64(AX)
-	VMOVUPS       Z23, 128(AX)
-	VMOVUPS       Z24, 192(AX)
-	VZEROUPPER
-	RET
-
-// func spansBlock2564AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-// Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·spansBlock2564AVX512VNNI(SB), NOSPLIT, $0-72
-	MOVQ      codes+16(FP), AX
-	MOVQ      scales+24(FP), CX
-	MOVQ      blocks+64(FP), DX
-	MOVQ      stride+48(FP), BX
-	MOVQ      BX, SI
-	SHRQ      $0x02, SI
-	LEAQ      (BX)(BX*2), DI
-	MOVQ      q+40(FP), R8
-	LEAQ      (SI)(SI*2), R9
-	MOVQ      spans+56(FP), R10
-	VMOVDQU64 spansMask<>+0(SB), Z0
-	VPXORD    Z17, Z17, Z17
-	VPXORD    Z18, Z18, Z18
-	VPXORD    Z19, Z19, Z19
-	VPXORD    Z20, Z20, Z20
-	VPXORD    Z21, Z21, Z21
-	VPXORD    Z22, Z22, Z22
-	VPXORD    Z23, Z23, Z23
-	VPXORD    Z24, Z24, Z24
-
-block:
-	VPBROADCASTD 24(R10), Z9
-	VPBROADCASTD 24(R10), Z10
-	VPBROADCASTD 24(R10)(SI*1), Z11
-	VPBROADCASTD 24(R10)(SI*1), Z12
-	VPBROADCASTD 24(R10)(SI*2), Z13
-	VPBROADCASTD 24(R10)(SI*2), Z14
-	VPBROADCASTD 24(R10)(R9*1), Z15
-	VPBROADCASTD 24(R10)(R9*1), Z16
-	MOVQ         $+4, R11
-
-groups0:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_33
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2112(AX)
-	PREFETCHT0 2304(AX)
-	PREFETCHT0 2368(AX)
-	JMP        fetched_33
-
-level2_33:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8256(AX)
-	PREFETCHT1 8448(AX)
-	PREFETCHT1 8512(AX)
-
-fetched_33:
-	VPXORD        Z1, Z1, Z1
-	VPXORD        Z2, Z2, Z2
-	VPXORD        Z3, Z3, Z3
-	VPXORD        Z4, Z4, Z4
-	VPXORD        Z5, Z5, Z5
-	VPXORD        Z6, Z6, Z6
-	VPXORD        Z7, Z7, Z7
-	VPXORD        Z8, Z8, Z8
-	VPANDD        (AX), Z0, Z25
-	VPANDD        64(AX), Z0, Z26
-	VPBROADCASTD  (R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  (R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  (R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  (R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPSRLD        $0x02, (AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x02, 64(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPBROADCASTD  4(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  4(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  4(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  4(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPSRLD        $0x04, (AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x04, 64(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPBROADCASTD  8(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  8(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  8(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  8(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPSRLD        $0x06, (AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x06, 64(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPBROADCASTD  12(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  12(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  12(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  12(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPANDD        256(AX), Z0, Z25
-	VPANDD        320(AX), Z0, Z26
-	VPBROADCASTD  16(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  16(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  16(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  16(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPSRLD        $0x02, 256(AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x02, 320(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPBROADCASTD  20(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  20(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  20(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  20(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPSRLD        $0x04, 256(AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x04, 320(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPBROADCASTD  24(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  24(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  24(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  24(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPSRLD        $0x06, 256(AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x06, 320(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPBROADCASTD  28(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  28(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  28(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  28(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPDPWSSD.BCST (R10), Z1, Z9
-	VPDPWSSD.BCST (R10), Z2, Z10
-	VPDPWSSD.BCST (R10)(SI*1), Z3, Z11
-	VPDPWSSD.BCST (R10)(SI*1), Z4, Z12
-	VPDPWSSD.BCST (R10)(SI*2), Z5, Z13
-	VPDPWSSD.BCST (R10)(SI*2), Z6, Z14
-	VPDPWSSD.BCST (R10)(R9*1), Z7, Z15
-	VPDPWSSD.BCST (R10)(R9*1), Z8, Z16
-	ADDQ          $+512, AX
-	ADDQ          $+32, R8
-	ADDQ          $+4, R10
-	DECQ          R11
-	JNZ           groups0
-	VCVTPH2PS     (CX), Z25
-	VCVTDQ2PS     Z9, Z9
-	VMULPS.BCST   (R10), Z9, Z9
-	VMULPS        Z25, Z9, Z9
-	VADDPS        Z9, Z17, Z17
-	VCVTDQ2PS     Z11, Z11
-	VMULPS.BCST   (R10)(SI*1), Z11, Z11
-	VMULPS        Z25, Z11, Z11
-	VADDPS        Z11, Z19, Z19
-	VCVTDQ2PS     Z13, Z13
-	VMULPS.BCST   (R10)(SI*2), Z13, Z13
-	VMULPS        Z25, Z13, Z13
-	VADDPS        Z13, Z21, Z21
-	VCVTDQ2PS     Z15, Z15
-	VMULPS.BCST   (R10)(R9*1), Z15, Z15
-	VMULPS        Z25, Z15, Z15
-	VADDPS        Z15, Z23, Z23
-	VCVTPH2PS     32(CX), Z9
-	VCVTDQ2PS     Z10, Z10
-	VMULPS.BCST   (R10), Z10, Z10
-	VMULPS        Z9, Z10, Z10
-	VADDPS        Z10, Z18, Z18
-	VCVTDQ2PS     Z12, Z12
-	VMULPS.BCST   (R10)(SI*1), Z12, Z12
-	VMULPS        Z9, Z12, Z12
-	VADDPS        Z12, Z20, Z20
-	VCVTDQ2PS     Z14, Z14
-	VMULPS.BCST   (R10)(SI*2), Z14, Z14
-	VMULPS        Z9, Z14, Z14
-	VADDPS        Z14, Z22, Z22
-	VCVTDQ2PS     Z16, Z16
-	VMULPS.BCST   (R10)(R9*1), Z16, Z16
-	VMULPS        Z9, Z16, Z16
-	VADDPS        Z16, Z24, Z24
-	ADDQ          $+16, R10
-	VPBROADCASTD  24(R10), Z9
-	VPBROADCASTD  24(R10), Z10
-	VPBROADCASTD  24(R10)(SI*1), Z11
-	VPBROADCASTD  24(R10)(SI*1), Z12
-	VPBROADCASTD  24(R10)(SI*2), Z13
-	VPBROADCASTD  24(R10)(SI*2), Z14
-	VPBROADCASTD  24(R10)(R9*1), Z15
-	VPBROADCASTD  24(R10)(R9*1), Z16
-	MOVQ          $+4, R11
-
-groups1:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_34
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2112(AX)
-	PREFETCHT0 2304(AX)
-	PREFETCHT0 2368(AX)
-	JMP        fetched_34
-
-level2_34:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8256(AX)
-	PREFETCHT1 8448(AX)
-	PREFETCHT1 8512(AX)
-
-fetched_34:
-	VPXORD        Z1, Z1, Z1
-	VPXORD        Z2, Z2, Z2
-	VPXORD        Z3, Z3, Z3
-	VPXORD        Z4, Z4, Z4
-	VPXORD        Z5, Z5, Z5
-	VPXORD        Z6, Z6, Z6
-	VPXORD        Z7, Z7, Z7
-	VPXORD        Z8, Z8, Z8
-	VPANDD        (AX), Z0, Z25
-	VPANDD        64(AX), Z0, Z26
-	VPBROADCASTD  (R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  (R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  (R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  (R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPSRLD        $0x02, (AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x02, 64(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPBROADCASTD  4(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  4(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  4(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  4(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPSRLD        $0x04, (AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x04, 64(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPBROADCASTD  8(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  8(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  8(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  8(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPSRLD        $0x06, (AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x06, 64(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPBROADCASTD  12(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  12(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  12(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  12(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPANDD        256(AX), Z0, Z25
-	VPANDD        320(AX), Z0, Z26
-	VPBROADCASTD  16(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  16(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  16(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  16(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPSRLD        $0x02, 256(AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x02, 320(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPBROADCASTD  20(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  20(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  20(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  20(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPSRLD        $0x04, 256(AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x04, 320(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPBROADCASTD  24(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  24(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  24(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  24(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPSRLD        $0x06, 256(AX), Z25
-	VPANDD        Z0, Z25, Z25
-	VPSRLD        $0x06, 320(AX), Z26
-	VPANDD        Z0, Z26, Z26
-	VPBROADCASTD  28(R8), Z27
-	VPDPBUSD      Z27, Z25, Z1
-	VPDPBUSD      Z27, Z26, Z2
-	VPBROADCASTD  28(R8)(BX*1), Z27
-	VPDPBUSD      Z27, Z25, Z3
-	VPDPBUSD      Z27, Z26, Z4
-	VPBROADCASTD  28(R8)(BX*2), Z27
-	VPDPBUSD      Z27, Z25, Z5
-	VPDPBUSD      Z27, Z26, Z6
-	VPBROADCASTD  28(R8)(DI*1), Z27
-	VPDPBUSD      Z27, Z25, Z7
-	VPDPBUSD      Z27, Z26, Z8
-	VPDPWSSD.BCST (R10), Z1, Z9
-	VPDPWSSD.BCST (R10), Z2, Z10
-	VPDPWSSD.BCST (R10)(SI*1), Z3, Z11
-	VPDPWSSD.BCST (R10)(SI*1), Z4, Z12
-	VPDPWSSD.BCST (R10)(SI*2), Z5, Z13
-	VPDPWSSD.BCST (R10)(SI*2), Z6, Z14
-	VPDPWSSD.BCST (R10)(R9*1), Z7, Z15
-	VPDPWSSD.BCST (R10)(R9*1), Z8, Z16
-	ADDQ          $+512, AX
-	ADDQ          $+32, R8
-	ADDQ          $+4, R10
-	DECQ          R11
-	JNZ           groups1
-	VCVTPH2PS     (CX), Z25
-	VCVTDQ2PS     Z9, Z9
-	VMULPS.BCST   (R10), Z9, Z9
-	VMULPS        Z25, Z9, Z9
-	VADDPS        Z9, Z17, Z17
-	VCVTDQ2PS     Z11, Z11
-	VMULPS.BCST   (R10)(SI*1), Z11, Z11
-	VMULPS        Z25, Z11, Z11
-	VADDPS        Z11, Z19, Z19
-	VCVTDQ2PS     Z13, Z13
-	VMULPS.BCST   (R10)(SI*2), Z13, Z13
-	VMULPS        Z25, Z13, Z13
-	VADDPS        Z13, Z21, Z21
-	VCVTDQ2PS     Z15, Z15
-	VMULPS.BCST   (R10)(R9*1), Z15, Z15
-	VMULPS        Z25, Z15, Z15
-	VADDPS        Z15, Z23, Z23
-	VCVTPH2PS     32(CX), Z9
-	VCVTDQ2PS     Z10, Z10
-	VMULPS.BCST   (R10), Z10, Z10
-	VMULPS        Z9, Z10, Z10
-	VADDPS        Z10, Z18, Z18
-	VCVTDQ2PS     Z12, Z12
-	VMULPS.BCST   (R10)(SI*1), Z12, Z12
-	VMULPS        Z9, Z12, Z12
-	VADDPS        Z12, Z20, Z20
-	VCVTDQ2PS     Z14, Z14
-	VMULPS.BCST   (R10)(SI*2), Z14, Z14
-	VMULPS        Z9, Z14, Z14
-	VADDPS        Z14, Z22, Z22
-	VCVTDQ2PS     Z16, Z16
-	VMULPS.BCST   (R10)(R9*1), Z16, Z16
-	VMULPS        Z9, Z16, Z16
-	VADDPS        Z16, Z24, Z24
-	ADDQ          $+16, R10
-	ADDQ          $+128, AX
-	ADDQ          $+4224, CX
-	DECQ          DX
-	JNZ           block
-	MOVQ          dst+0(FP), AX
-	MOVQ          dstStride+8(FP), CX
-	VMOVUPS       Z17, (AX)
-	VMOVUPS       Z18, 64(AX)
-	ADDQ          CX, AX
-	VMOVUPS       Z19, (AX)
-	VMOVUPS       Z20, 64(AX)
-	ADDQ          CX, AX
-	VMOVUPS       Z21, (AX)
-	VMOVUPS       Z22, 64(AX)
-	ADDQ          CX, AX
-	VMOVUPS       Z23, (AX)
-	VMOVUPS       Z24, 64(AX)
-	VZEROUPPER
-	RET
-
-// func spansBlock2561AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-// Requires: AVX, AVX2, AVX_VNNI, F16C, MMX+
-TEXT ·spansBlock2561AVXVNNI(SB), NOSPLIT, $0-72
-	MOVQ    codes+16(FP), AX
-	MOVQ    scales+24(FP), CX
-	MOVQ    blocks+64(FP), DX
-	MOVQ    stride+48(FP), BX
-	SHRQ    $0x02, BX
-	MOVQ    q+40(FP), BX
-	MOVQ    spans+56(FP), SI
-	VMOVDQU spansMask<>+0(SB), Y0
-	VPXOR   Y9, Y9, Y9
-	VPXOR   Y10, Y10, Y10
-	VPXOR   Y11, Y11, Y11
-	VPXOR   Y12, Y12, Y12
-
-block:
-	VPBROADCASTD 24(SI), Y5
-	VPBROADCASTD 24(SI), Y6
-	VPBROADCASTD 24(SI), Y7
-	VPBROADCASTD 24(SI), Y8
-	MOVQ         $+4, DI
-
-groups0:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_35
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2112(AX)
-	PREFETCHT0 2176(AX)
-	PREFETCHT0 2240(AX)
-	PREFETCHT0 2304(AX)
-	PREFETCHT0 2368(AX)
-	PREFETCHT0 2432(AX)
-	PREFETCHT0 2496(AX)
-	JMP        fetched_35
-
-level2_35:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8256(AX)
-	PREFETCHT1 8320(AX)
-	PREFETCHT1 8384(AX)
-	PREFETCHT1 8448(AX)
-	PREFETCHT1 8512(AX)
-	PREFETCHT1 8576(AX)
-	PREFETCHT1 8640(AX)
-
-fetched_35:
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPAND        (AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPAND        32(AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPAND        64(AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPAND        96(AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VMOVDQU      32(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VMOVDQU      64(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VMOVDQU      96(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VMOVDQU      32(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VMOVDQU      64(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VMOVDQU      96(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VMOVDQU      32(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VMOVDQU      64(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VMOVDQU      96(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VPAND        256(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPAND        288(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPAND        320(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPAND        352(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VMOVDQU      288(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VMOVDQU      320(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VMOVDQU      352(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VMOVDQU      288(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VMOVDQU      320(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VMOVDQU      352(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VMOVDQU      288(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VMOVDQU      320(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VMOVDQU      352(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VPBROADCASTD (SI), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x75; BYTE $0x52; BYTE $0xed // VPDPWSSD Y13, Y1, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x6d; BYTE $0x52; BYTE $0xf5 // VPDPWSSD Y13, Y2, Y6
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x65; BYTE $0x52; BYTE $0xfd // VPDPWSSD Y13, Y3, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x5d; BYTE $0x52; BYTE $0xc5 // VPDPWSSD Y13, Y4, Y8
-	ADDQ         $+512, AX
-	ADDQ         $+32, BX
-	ADDQ         $+4, SI
-	DECQ         DI
-	JNZ          groups0
-	VCVTPH2PS    (CX), Y1
-	VCVTDQ2PS    Y5, Y5
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y5, Y5
-	VMULPS       Y1, Y5, Y5
-	VADDPS       Y5, Y9, Y9
-	VCVTPH2PS    16(CX), Y1
-	VCVTDQ2PS    Y6, Y6
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y6, Y6
-	VMULPS       Y1, Y6, Y6
-	VADDPS       Y6, Y10, Y10
-	VCVTPH2PS    32(CX), Y1
-	VCVTDQ2PS    Y7, Y7
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y7, Y7
-	VMULPS       Y1, Y7, Y7
-	VADDPS       Y7, Y11, Y11
-	VCVTPH2PS    48(CX), Y1
-	VCVTDQ2PS    Y8, Y8
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y8, Y8
-	VMULPS       Y1, Y8, Y8
-	VADDPS       Y8, Y12, Y12
-	ADDQ         $+16, SI
-	VPBROADCASTD 24(SI), Y5
-	VPBROADCASTD 24(SI), Y6
-	VPBROADCASTD 24(SI), Y7
-	VPBROADCASTD 24(SI), Y8
-	MOVQ         $+4, DI
-
-groups1:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_36
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2112(AX)
-	PREFETCHT0 2176(AX)
-	PREFETCHT0 2240(AX)
-	PREFETCHT0 2304(AX)
-	PREFETCHT0 2368(AX)
-	PREFETCHT0 2432(AX)
-	PREFETCHT0 2496(AX)
-	JMP        fetched_36
-
-level2_36:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8256(AX)
-	PREFETCHT1 8320(AX)
-	PREFETCHT1 8384(AX)
-	PREFETCHT1 8448(AX)
-	PREFETCHT1 8512(AX)
-	PREFETCHT1 8576(AX)
-	PREFETCHT1 8640(AX)
-
-fetched_36:
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPAND        (AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPAND        32(AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPAND        64(AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPAND        96(AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VMOVDQU      32(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VMOVDQU      64(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VMOVDQU      96(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VMOVDQU      32(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VMOVDQU      64(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VMOVDQU      96(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VMOVDQU      32(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VMOVDQU      64(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VMOVDQU      96(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VPAND        256(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPAND        288(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPAND        320(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPAND        352(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VMOVDQU      288(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VMOVDQU      320(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VMOVDQU      352(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VMOVDQU      288(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VMOVDQU      320(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VMOVDQU      352(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VMOVDQU      288(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VMOVDQU      320(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VMOVDQU      352(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VPBROADCASTD (SI), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x75; BYTE $0x52; BYTE $0xed // VPDPWSSD Y13, Y1, Y5
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x6d; BYTE $0x52; BYTE $0xf5 // VPDPWSSD Y13, Y2, Y6
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x65; BYTE $0x52; BYTE $0xfd // VPDPWSSD Y13, Y3, Y7
-	BYTE         $0xc4; BYTE $0x42; BYTE $0x5d; BYTE $0x52; BYTE $0xc5 // VPDPWSSD Y13, Y4, Y8
-	ADDQ         $+512, AX
-	ADDQ         $+32, BX
-	ADDQ         $+4, SI
-	DECQ         DI
-	JNZ          groups1
-	VCVTPH2PS    (CX), Y1
-	VCVTDQ2PS    Y5, Y5
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y5, Y5
-	VMULPS       Y1, Y5, Y5
-	VADDPS       Y5, Y9, Y9
-	VCVTPH2PS    16(CX), Y1
-	VCVTDQ2PS    Y6, Y6
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y6, Y6
-	VMULPS       Y1, Y6, Y6
-	VADDPS       Y6, Y10, Y10
-	VCVTPH2PS    32(CX), Y1
-	VCVTDQ2PS    Y7, Y7
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y7, Y7
-	VMULPS       Y1, Y7, Y7
-	VADDPS       Y7, Y11, Y11
-	VCVTPH2PS    48(CX), Y1
-	VCVTDQ2PS    Y8, Y8
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y8, Y8
-	VMULPS       Y1, Y8, Y8
-	VADDPS       Y8, Y12, Y12
-	ADDQ         $+16, SI
-	ADDQ         $+128, AX
-	ADDQ         $+4224, CX
-	DECQ         DX
-	JNZ          block
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), CX
-	VMOVUPS      Y9, (AX)
-	VMOVUPS      Y10, 32(AX)
-	VMOVUPS      Y11, 64(AX)
-	VMOVUPS      Y12, 96(AX)
-	VZEROUPPER
-	RET
-
-// func spansBlock2564AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-// Requires: AVX, AVX2, AVX_VNNI, F16C, MMX+
-TEXT ·spansBlock2564AVXVNNI(SB), NOSPLIT, $0-72
-	MOVQ    codes+16(FP), AX
-	MOVQ    scales+24(FP), CX
-	MOVQ    blocks+64(FP), DX
-	MOVQ    stride+48(FP), BX
-	MOVQ    BX, SI
-	SHRQ    $0x02, SI
-	LEAQ    (BX)(BX*2), DI
-	MOVQ    q+40(FP), R8
-	LEAQ    (SI)(SI*2), R9
-	MOVQ    spans+56(FP), R10
-	VMOVDQU spansMask<>+0(SB), Y0
-	VPXOR   Y9, Y9, Y9
-	VPXOR   Y10, Y10, Y10
-	VPXOR   Y11, Y11, Y11
-	VPXOR   Y12, Y12, Y12
-
-block:
-	VPBROADCASTD 24(R10), Y5
-	VPBROADCASTD 24(R10)(SI*1), Y6
-	VPBROADCASTD 24(R10)(SI*2), Y7
-	VPBROADCASTD 24(R10)(R9*1), Y8
-	MOVQ         $+4, R11
-
-groups0:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_37
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2304(AX)
-	JMP        fetched_37
-
-level2_37:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8448(AX)
-
-fetched_37:
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPAND        (AX), Y0, Y13
-	VPBROADCASTD (R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD (R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD (R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD (R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 4(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 4(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 4(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 8(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 8(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 8(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 12(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 12(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 12(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VPAND        256(AX), Y0, Y13
-	VPBROADCASTD 16(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 16(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 16(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 16(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 20(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 20(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 20(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 24(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 24(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 24(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 28(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 28(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 28(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VPBROADCASTD (R10), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x75; BYTE $0x52; BYTE $0xed // VPDPWSSD Y13, Y1, Y5
-	VPBROADCASTD (R10)(SI*1), Y1
-	BYTE         $0xc4; BYTE $0xe2; BYTE $0x6d; BYTE $0x52; BYTE $0xf1 // VPDPWSSD Y1, Y2, Y6
-	VPBROADCASTD (R10)(SI*2), Y1
-	BYTE         $0xc4; BYTE $0xe2; BYTE $0x65; BYTE $0x52; BYTE $0xf9 // VPDPWSSD Y1, Y3, Y7
-	VPBROADCASTD (R10)(R9*1), Y1
-	BYTE         $0xc4; BYTE $0x62; BYTE $0x5d; BYTE $0x52; BYTE $0xc1 // VPDPWSSD Y1, Y4, Y8
-	ADDQ         $+512, AX
-	ADDQ         $+32, R8
-	ADDQ         $+4, R10
 	DECQ         R11
-	JNZ          groups0
-	VCVTPH2PS    (CX), Y1
-	VCVTDQ2PS    Y5, Y5
-	VBROADCASTSS (R10), Y2
-	VMULPS       Y2, Y5, Y5
-	VMULPS       Y1, Y5, Y5
-	VADDPS       Y5, Y9, Y9
-	VCVTDQ2PS    Y6, Y6
-	VBROADCASTSS (R10)(SI*1), Y2
-	VMULPS       Y2, Y6, Y6
-	VMULPS       Y1, Y6, Y6
-	VADDPS       Y6, Y10, Y10
-	VCVTDQ2PS    Y7, Y7
-	VBROADCASTSS (R10)(SI*2), Y2
-	VMULPS       Y2, Y7, Y7
-	VMULPS       Y1, Y7, Y7
-	VADDPS       Y7, Y11, Y11
-	VCVTDQ2PS    Y8, Y8
-	VBROADCASTSS (R10)(R9*1), Y2
-	VMULPS       Y2, Y8, Y8
-	VMULPS       Y1, Y8, Y8
-	VADDPS       Y8, Y12, Y12
-	ADDQ         $+16, R10
-	VPBROADCASTD 24(R10), Y5
-	VPBROADCASTD 24(R10)(SI*1), Y6
-	VPBROADCASTD 24(R10)(SI*2), Y7
-	VPBROADCASTD 24(R10)(R9*1), Y8
-	MOVQ         $+4, R11
-
-groups1:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_38
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2304(AX)
-	JMP        fetched_38
-
-level2_38:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8448(AX)
-
-fetched_38:
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPAND        (AX), Y0, Y13
-	VPBROADCASTD (R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD (R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD (R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD (R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 4(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 4(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 4(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 8(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 8(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 8(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 12(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 12(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 12(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VPAND        256(AX), Y0, Y13
-	VPBROADCASTD 16(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 16(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 16(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 16(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 20(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 20(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 20(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 24(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 24(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 24(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(R8), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xce // VPDPBUSD Y14, Y13, Y1
-	VPBROADCASTD 28(R8)(BX*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xd6 // VPDPBUSD Y14, Y13, Y2
-	VPBROADCASTD 28(R8)(BX*2), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xde // VPDPBUSD Y14, Y13, Y3
-	VPBROADCASTD 28(R8)(DI*1), Y14
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x15; BYTE $0x50; BYTE $0xe6 // VPDPBUSD Y14, Y13, Y4
-	VPBROADCASTD (R10), Y13
-	BYTE         $0xc4; BYTE $0xc2; BYTE $0x75; BYTE $0x52; BYTE $0xed // VPDPWSSD Y13, Y1, Y5
-	VPBROADCASTD (R10)(SI*1), Y1
-	BYTE         $0xc4; BYTE $0xe2; BYTE $0x6d; BYTE $0x52; BYTE $0xf1 // VPDPWSSD Y1, Y2, Y6
-	VPBROADCASTD (R10)(SI*2), Y1
-	BYTE         $0xc4; BYTE $0xe2; BYTE $0x65; BYTE $0x52; BYTE $0xf9 // VPDPWSSD Y1, Y3, Y7
-	VPBROADCASTD (R10)(R9*1), Y1
-	BYTE         $0xc4; BYTE $0x62; BYTE $0x5d; BYTE $0x52; BYTE $0xc1 // VPDPWSSD Y1, Y4, Y8
-	ADDQ         $+512, AX
-	ADDQ         $+32, R8
-	ADDQ         $+4, R10
-	DECQ         R11
-	JNZ          groups1
-	VCVTPH2PS    (CX), Y1
-	VCVTDQ2PS    Y5, Y5
-	VBROADCASTSS (R10), Y2
-	VMULPS       Y2, Y5, Y5
-	VMULPS       Y1, Y5, Y5
-	VADDPS       Y5, Y9, Y9
-	VCVTDQ2PS    Y6, Y6
-	VBROADCASTSS (R10)(SI*1), Y2
-	VMULPS       Y2, Y6, Y6
-	VMULPS       Y1, Y6, Y6
-	VADDPS       Y6, Y10, Y10
-	VCVTDQ2PS    Y7, Y7
-	VBROADCASTSS (R10)(SI*2), Y2
-	VMULPS       Y2, Y7, Y7
-	VMULPS       Y1, Y7, Y7
-	VADDPS       Y7, Y11, Y11
-	VCVTDQ2PS    Y8, Y8
-	VBROADCASTSS (R10)(R9*1), Y2
-	VMULPS       Y2, Y8, Y8
-	VMULPS       Y1, Y8, Y8
-	VADDPS       Y8, Y12, Y12
-	ADDQ         $+16, R10
+	JNZ          term
 	ADDQ         $+128, AX
-	ADDQ         $+4224, CX
-	DECQ         DX
-	JNZ          block
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), CX
-	VMOVUPS      Y9, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Y10, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Y11, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Y12, (AX)
-	VZEROUPPER
-	RET
-
-// func spansBlock2561AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-// Requires: AVX, AVX2, F16C, MMX+
-TEXT ·spansBlock2561AVX2(SB), NOSPLIT, $0-72
-	MOVQ    codes+16(FP), AX
-	MOVQ    scales+24(FP), CX
-	MOVQ    blocks+64(FP), DX
-	MOVQ    stride+48(FP), BX
-	SHRQ    $0x02, BX
-	MOVQ    q+40(FP), BX
-	MOVQ    spans+56(FP), SI
-	VMOVDQU spansMask<>+0(SB), Y0
-	VPXOR   Y9, Y9, Y9
-	VPXOR   Y10, Y10, Y10
-	VPXOR   Y11, Y11, Y11
-	VPXOR   Y12, Y12, Y12
-
-block:
-	VPBROADCASTD 24(SI), Y5
-	VPBROADCASTD 24(SI), Y6
-	VPBROADCASTD 24(SI), Y7
-	VPBROADCASTD 24(SI), Y8
-	MOVQ         $+4, DI
-
-groups0:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_39
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2112(AX)
-	PREFETCHT0 2176(AX)
-	PREFETCHT0 2240(AX)
-	PREFETCHT0 2304(AX)
-	PREFETCHT0 2368(AX)
-	PREFETCHT0 2432(AX)
-	PREFETCHT0 2496(AX)
-	JMP        fetched_39
-
-level2_39:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8256(AX)
-	PREFETCHT1 8320(AX)
-	PREFETCHT1 8384(AX)
-	PREFETCHT1 8448(AX)
-	PREFETCHT1 8512(AX)
-	PREFETCHT1 8576(AX)
-	PREFETCHT1 8640(AX)
-
-fetched_39:
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPAND        (AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VPAND        32(AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VPAND        64(AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VPAND        96(AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VMOVDQU      32(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VMOVDQU      64(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VMOVDQU      96(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VMOVDQU      32(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VMOVDQU      64(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VMOVDQU      96(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VMOVDQU      32(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VMOVDQU      64(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VMOVDQU      96(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VPAND        256(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VPAND        288(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VPAND        320(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VPAND        352(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VMOVDQU      288(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VMOVDQU      320(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VMOVDQU      352(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VMOVDQU      288(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VMOVDQU      320(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VMOVDQU      352(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VMOVDQU      288(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VMOVDQU      320(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VMOVDQU      352(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VPBROADCASTW (SI), Y13
-	VPMADDWD     Y13, Y1, Y1
-	VPADDD       Y1, Y5, Y5
-	VPMADDWD     Y13, Y2, Y2
-	VPADDD       Y2, Y6, Y6
-	VPMADDWD     Y13, Y3, Y3
-	VPADDD       Y3, Y7, Y7
-	VPMADDWD     Y13, Y4, Y4
-	VPADDD       Y4, Y8, Y8
-	ADDQ         $+512, AX
-	ADDQ         $+32, BX
-	ADDQ         $+4, SI
-	DECQ         DI
-	JNZ          groups0
-	VCVTPH2PS    (CX), Y1
-	VCVTDQ2PS    Y5, Y5
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y5, Y5
-	VMULPS       Y1, Y5, Y5
-	VADDPS       Y5, Y9, Y9
-	VCVTPH2PS    16(CX), Y1
-	VCVTDQ2PS    Y6, Y6
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y6, Y6
-	VMULPS       Y1, Y6, Y6
-	VADDPS       Y6, Y10, Y10
-	VCVTPH2PS    32(CX), Y1
-	VCVTDQ2PS    Y7, Y7
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y7, Y7
-	VMULPS       Y1, Y7, Y7
-	VADDPS       Y7, Y11, Y11
-	VCVTPH2PS    48(CX), Y1
-	VCVTDQ2PS    Y8, Y8
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y8, Y8
-	VMULPS       Y1, Y8, Y8
-	VADDPS       Y8, Y12, Y12
-	ADDQ         $+16, SI
-	VPBROADCASTD 24(SI), Y5
-	VPBROADCASTD 24(SI), Y6
-	VPBROADCASTD 24(SI), Y7
-	VPBROADCASTD 24(SI), Y8
-	MOVQ         $+4, DI
-
-groups1:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_40
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2112(AX)
-	PREFETCHT0 2176(AX)
-	PREFETCHT0 2240(AX)
-	PREFETCHT0 2304(AX)
-	PREFETCHT0 2368(AX)
-	PREFETCHT0 2432(AX)
-	PREFETCHT0 2496(AX)
-	JMP        fetched_40
-
-level2_40:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8256(AX)
-	PREFETCHT1 8320(AX)
-	PREFETCHT1 8384(AX)
-	PREFETCHT1 8448(AX)
-	PREFETCHT1 8512(AX)
-	PREFETCHT1 8576(AX)
-	PREFETCHT1 8640(AX)
-
-fetched_40:
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPAND        (AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VPAND        32(AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VPAND        64(AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VPAND        96(AX), Y0, Y13
-	VPBROADCASTD (BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VMOVDQU      32(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VMOVDQU      64(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VMOVDQU      96(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VMOVDQU      32(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VMOVDQU      64(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VMOVDQU      96(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VMOVDQU      32(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VMOVDQU      64(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VMOVDQU      96(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VPAND        256(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VPAND        288(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VPAND        320(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VPAND        352(AX), Y0, Y13
-	VPBROADCASTD 16(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VMOVDQU      288(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VMOVDQU      320(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VMOVDQU      352(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VMOVDQU      288(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VMOVDQU      320(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VMOVDQU      352(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y1, Y1
-	VMOVDQU      288(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y2, Y2
-	VMOVDQU      320(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y3, Y3
-	VMOVDQU      352(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(BX), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VPBROADCASTW (SI), Y13
-	VPMADDWD     Y13, Y1, Y1
-	VPADDD       Y1, Y5, Y5
-	VPMADDWD     Y13, Y2, Y2
-	VPADDD       Y2, Y6, Y6
-	VPMADDWD     Y13, Y3, Y3
-	VPADDD       Y3, Y7, Y7
-	VPMADDWD     Y13, Y4, Y4
-	VPADDD       Y4, Y8, Y8
-	ADDQ         $+512, AX
-	ADDQ         $+32, BX
-	ADDQ         $+4, SI
-	DECQ         DI
-	JNZ          groups1
-	VCVTPH2PS    (CX), Y1
-	VCVTDQ2PS    Y5, Y5
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y5, Y5
-	VMULPS       Y1, Y5, Y5
-	VADDPS       Y5, Y9, Y9
-	VCVTPH2PS    16(CX), Y1
-	VCVTDQ2PS    Y6, Y6
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y6, Y6
-	VMULPS       Y1, Y6, Y6
-	VADDPS       Y6, Y10, Y10
-	VCVTPH2PS    32(CX), Y1
-	VCVTDQ2PS    Y7, Y7
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y7, Y7
-	VMULPS       Y1, Y7, Y7
-	VADDPS       Y7, Y11, Y11
-	VCVTPH2PS    48(CX), Y1
-	VCVTDQ2PS    Y8, Y8
-	VBROADCASTSS (SI), Y2
-	VMULPS       Y2, Y8, Y8
-	VMULPS       Y1, Y8, Y8
-	VADDPS       Y8, Y12, Y12
-	ADDQ         $+16, SI
-	ADDQ         $+128, AX
-	ADDQ         $+4224, CX
-	DECQ         DX
-	JNZ          block
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), CX
-	VMOVUPS      Y9, (AX)
-	VMOVUPS      Y10, 32(AX)
-	VMOVUPS      Y11, 64(AX)
-	VMOVUPS      Y12, 96(AX)
-	VZEROUPPER
-	RET
-
-// func spansBlock2564AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-// Requires: AVX, AVX2, F16C, MMX+
-TEXT ·spansBlock2564AVX2(SB), NOSPLIT, $0-72
-	MOVQ    codes+16(FP), AX
-	MOVQ    scales+24(FP), CX
-	MOVQ    blocks+64(FP), DX
-	MOVQ    stride+48(FP), BX
-	MOVQ    BX, SI
-	SHRQ    $0x02, SI
-	LEAQ    (BX)(BX*2), DI
-	MOVQ    q+40(FP), R8
-	LEAQ    (SI)(SI*2), R9
-	MOVQ    spans+56(FP), R10
-	VMOVDQU spansMask<>+0(SB), Y0
-	VPXOR   Y9, Y9, Y9
-	VPXOR   Y10, Y10, Y10
-	VPXOR   Y11, Y11, Y11
-	VPXOR   Y12, Y12, Y12
-
-block:
-	VPBROADCASTD 24(R10), Y5
-	VPBROADCASTD 24(R10)(SI*1), Y6
-	VPBROADCASTD 24(R10)(SI*2), Y7
-	VPBROADCASTD 24(R10)(R9*1), Y8
-	MOVQ         $+4, R11
-
-groups0:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_41
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2304(AX)
-	JMP        fetched_41
-
-level2_41:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8448(AX)
-
-fetched_41:
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPAND        (AX), Y0, Y13
-	VPBROADCASTD (R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD (R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD (R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD (R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 4(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 4(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 4(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 8(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 8(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 8(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 12(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 12(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 12(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VPAND        256(AX), Y0, Y13
-	VPBROADCASTD 16(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 16(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 16(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 16(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 20(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 20(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 20(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 24(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 24(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 24(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 28(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 28(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 28(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VPBROADCASTW (R10), Y13
-	VPMADDWD     Y13, Y1, Y1
-	VPADDD       Y1, Y5, Y5
-	VPBROADCASTW (R10)(SI*1), Y1
-	VPMADDWD     Y1, Y2, Y2
-	VPADDD       Y2, Y6, Y6
-	VPBROADCASTW (R10)(SI*2), Y1
-	VPMADDWD     Y1, Y3, Y3
-	VPADDD       Y3, Y7, Y7
-	VPBROADCASTW (R10)(R9*1), Y1
-	VPMADDWD     Y1, Y4, Y4
-	VPADDD       Y4, Y8, Y8
-	ADDQ         $+512, AX
-	ADDQ         $+32, R8
-	ADDQ         $+4, R10
-	DECQ         R11
-	JNZ          groups0
-	VCVTPH2PS    (CX), Y1
-	VCVTDQ2PS    Y5, Y5
-	VBROADCASTSS (R10), Y2
-	VMULPS       Y2, Y5, Y5
-	VMULPS       Y1, Y5, Y5
-	VADDPS       Y5, Y9, Y9
-	VCVTDQ2PS    Y6, Y6
-	VBROADCASTSS (R10)(SI*1), Y2
-	VMULPS       Y2, Y6, Y6
-	VMULPS       Y1, Y6, Y6
-	VADDPS       Y6, Y10, Y10
-	VCVTDQ2PS    Y7, Y7
-	VBROADCASTSS (R10)(SI*2), Y2
-	VMULPS       Y2, Y7, Y7
-	VMULPS       Y1, Y7, Y7
-	VADDPS       Y7, Y11, Y11
-	VCVTDQ2PS    Y8, Y8
-	VBROADCASTSS (R10)(R9*1), Y2
-	VMULPS       Y2, Y8, Y8
-	VMULPS       Y1, Y8, Y8
-	VADDPS       Y8, Y12, Y12
-	ADDQ         $+16, R10
-	VPBROADCASTD 24(R10), Y5
-	VPBROADCASTD 24(R10)(SI*1), Y6
-	VPBROADCASTD 24(R10)(SI*2), Y7
-	VPBROADCASTD 24(R10)(R9*1), Y8
-	MOVQ         $+4, R11
-
-groups1:
-	CMPB       ·prefetchL2+0(SB), $0x00
-	JNE        level2_42
-	PREFETCHT0 2048(AX)
-	PREFETCHT0 2304(AX)
-	JMP        fetched_42
-
-level2_42:
-	PREFETCHT1 8192(AX)
-	PREFETCHT1 8448(AX)
-
-fetched_42:
-	VPXOR        Y1, Y1, Y1
-	VPXOR        Y2, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VPXOR        Y4, Y4, Y4
-	VPAND        (AX), Y0, Y13
-	VPBROADCASTD (R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD (R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD (R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD (R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 4(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 4(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 4(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 4(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 8(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 8(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 8(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 8(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      (AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 12(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 12(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 12(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 12(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VPAND        256(AX), Y0, Y13
-	VPBROADCASTD 16(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 16(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 16(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 16(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x02, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 20(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 20(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 20(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 20(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x04, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 24(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 24(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 24(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 24(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VMOVDQU      256(AX), Y13
-	VPSRLD       $0x06, Y13, Y13
-	VPAND        Y0, Y13, Y13
-	VPBROADCASTD 28(R8), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y1, Y1
-	VPBROADCASTD 28(R8)(BX*1), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y2, Y2
-	VPBROADCASTD 28(R8)(BX*2), Y14
-	VPMADDUBSW   Y14, Y13, Y14
-	VPADDW       Y14, Y3, Y3
-	VPBROADCASTD 28(R8)(DI*1), Y14
-	VPMADDUBSW   Y14, Y13, Y13
-	VPADDW       Y13, Y4, Y4
-	VPBROADCASTW (R10), Y13
-	VPMADDWD     Y13, Y1, Y1
-	VPADDD       Y1, Y5, Y5
-	VPBROADCASTW (R10)(SI*1), Y1
-	VPMADDWD     Y1, Y2, Y2
-	VPADDD       Y2, Y6, Y6
-	VPBROADCASTW (R10)(SI*2), Y1
-	VPMADDWD     Y1, Y3, Y3
-	VPADDD       Y3, Y7, Y7
-	VPBROADCASTW (R10)(R9*1), Y1
-	VPMADDWD     Y1, Y4, Y4
-	VPADDD       Y4, Y8, Y8
-	ADDQ         $+512, AX
-	ADDQ         $+32, R8
-	ADDQ         $+4, R10
-	DECQ         R11
-	JNZ          groups1
-	VCVTPH2PS    (CX), Y1
-	VCVTDQ2PS    Y5, Y5
-	VBROADCASTSS (R10), Y2
-	VMULPS       Y2, Y5, Y5
-	VMULPS       Y1, Y5, Y5
-	VADDPS       Y5, Y9, Y9
-	VCVTDQ2PS    Y6, Y6
-	VBROADCASTSS (R10)(SI*1), Y2
-	VMULPS       Y2, Y6, Y6
-	VMULPS       Y1, Y6, Y6
-	VADDPS       Y6, Y10, Y10
-	VCVTDQ2PS    Y7, Y7
-	VBROADCASTSS (R10)(SI*2), Y2
-	VMULPS       Y2, Y7, Y7
-	VMULPS       Y1, Y7, Y7
-	VADDPS       Y7, Y11, Y11
-	VCVTDQ2PS    Y8, Y8
-	VBROADCASTSS (R10)(R9*1), Y2
-	VMULPS       Y2, Y8, Y8
-	VMULPS       Y1, Y8, Y8
-	VADDPS       Y8, Y12, Y12
-	ADDQ         $+16, R10
-	ADDQ         $+128, AX
-	ADDQ         $+4224, CX
+	MOVQ         terms+72(FP), R11
+	SHLQ         $0x0b, R11
+	LEAQ         128(CX)(R11*1), CX
 	DECQ         DX
 	JNZ          block
 	MOVQ         dst+0(FP), AX

@@ -5,7 +5,7 @@
 package twobit
 
 // spansTensor1AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
+// of so many terms of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 64 {
@@ -20,10 +20,10 @@ package twobit
 // Codes and scales begin with the first row's; of the latter there are none.
 //
 //go:noescape
-func spansTensor1AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansTensor1AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansTensor2AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 2 columns of activations under q8_32 in their natural order, stride
+// of so many terms of 128 columns, with 2 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 64 {
@@ -38,10 +38,10 @@ func spansTensor1AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *by
 // Codes and scales begin with the first row's; of the latter there are none.
 //
 //go:noescape
-func spansTensor2AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansTensor2AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansTensor4AVX512VNNI multiplies 32 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
+// of so many terms of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 32 {
@@ -56,10 +56,10 @@ func spansTensor2AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *by
 // Codes and scales begin with the first row's; of the latter there are none.
 //
 //go:noescape
-func spansTensor4AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansTensor4AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansTensor1AVXVNNI multiplies 32 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
+// of so many terms of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 32 {
@@ -74,10 +74,10 @@ func spansTensor4AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *by
 // Codes and scales begin with the first row's; of the latter there are none.
 //
 //go:noescape
-func spansTensor1AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansTensor1AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansTensor4AVXVNNI multiplies 8 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
+// of so many terms of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 8 {
@@ -92,10 +92,10 @@ func spansTensor1AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte,
 // Codes and scales begin with the first row's; of the latter there are none.
 //
 //go:noescape
-func spansTensor4AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansTensor4AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansTensor1AVX2 multiplies 32 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
+// of so many terms of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 32 {
@@ -110,10 +110,10 @@ func spansTensor4AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte,
 // Codes and scales begin with the first row's; of the latter there are none.
 //
 //go:noescape
-func spansTensor1AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansTensor1AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansTensor4AVX2 multiplies 8 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
+// of so many terms of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 8 {
@@ -128,7 +128,7 @@ func spansTensor1AVX2(dst *float32, dstStride int, codes *byte, scales *byte, sc
 // Codes and scales begin with the first row's; of the latter there are none.
 //
 //go:noescape
-func spansTensor4AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansTensor4AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansBlock641AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
 // of 64 columns, with 1 columns of activations under q8_32 in their natural order, stride
@@ -146,7 +146,7 @@ func spansTensor4AVX2(dst *float32, dstStride int, codes *byte, scales *byte, sc
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock641AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock641AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansBlock642AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
 // of 64 columns, with 2 columns of activations under q8_32 in their natural order, stride
@@ -164,7 +164,7 @@ func spansBlock641AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *b
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock642AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock642AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansBlock644AVX512VNNI multiplies 32 rows of a tile of the layout codes64, in blocks
 // of 64 columns, with 4 columns of activations under q8_32 in their natural order, stride
@@ -182,7 +182,7 @@ func spansBlock642AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *b
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock644AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock644AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansBlock641AVXVNNI multiplies 32 rows of a tile of the layout codes64, in blocks
 // of 64 columns, with 1 columns of activations under q8_32 in their natural order, stride
@@ -200,7 +200,7 @@ func spansBlock644AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *b
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock641AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock641AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansBlock644AVXVNNI multiplies 8 rows of a tile of the layout codes64, in blocks
 // of 64 columns, with 4 columns of activations under q8_32 in their natural order, stride
@@ -218,7 +218,7 @@ func spansBlock641AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock644AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock644AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansBlock641AVX2 multiplies 32 rows of a tile of the layout codes64, in blocks
 // of 64 columns, with 1 columns of activations under q8_32 in their natural order, stride
@@ -236,7 +236,7 @@ func spansBlock644AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock641AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock641AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
 // spansBlock644AVX2 multiplies 8 rows of a tile of the layout codes64, in blocks
 // of 64 columns, with 4 columns of activations under q8_32 in their natural order, stride
@@ -254,10 +254,10 @@ func spansBlock641AVX2(dst *float32, dstStride int, codes *byte, scales *byte, s
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock644AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock644AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
-// spansBlock1281AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
+// spansBlock1AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
+// of so many terms of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 64 {
@@ -272,10 +272,10 @@ func spansBlock644AVX2(dst *float32, dstStride int, codes *byte, scales *byte, s
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock1281AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock1AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
-// spansBlock1282AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 2 columns of activations under q8_32 in their natural order, stride
+// spansBlock2AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
+// of so many terms of 128 columns, with 2 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 64 {
@@ -290,10 +290,10 @@ func spansBlock1281AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock1282AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock2AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
-// spansBlock1284AVX512VNNI multiplies 32 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
+// spansBlock4AVX512VNNI multiplies 32 rows of a tile of the layout codes64, in blocks
+// of so many terms of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 32 {
@@ -308,10 +308,10 @@ func spansBlock1282AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock1284AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock4AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
-// spansBlock1281AVXVNNI multiplies 32 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
+// spansBlock1AVXVNNI multiplies 32 rows of a tile of the layout codes64, in blocks
+// of so many terms of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 32 {
@@ -326,10 +326,10 @@ func spansBlock1284AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock1281AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock1AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
-// spansBlock1284AVXVNNI multiplies 8 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
+// spansBlock4AVXVNNI multiplies 8 rows of a tile of the layout codes64, in blocks
+// of so many terms of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 8 {
@@ -344,10 +344,10 @@ func spansBlock1281AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byt
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock1284AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock4AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
-// spansBlock1281AVX2 multiplies 32 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
+// spansBlock1AVX2 multiplies 32 rows of a tile of the layout codes64, in blocks
+// of so many terms of 128 columns, with 1 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 32 {
@@ -362,10 +362,10 @@ func spansBlock1284AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byt
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock1281AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock1AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)
 
-// spansBlock1284AVX2 multiplies 8 rows of a tile of the layout codes64, in blocks
-// of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
+// spansBlock4AVX2 multiplies 8 rows of a tile of the layout codes64, in blocks
+// of so many terms of 128 columns, with 4 columns of activations under q8_32 in their natural order, stride
 // bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 //
 //	for r := range 8 {
@@ -380,130 +380,4 @@ func spansBlock1281AVX2(dst *float32, dstStride int, codes *byte, scales *byte, 
 // Codes and scales begin with the first row's.
 //
 //go:noescape
-func spansBlock1284AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-
-// spansBlock2561AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
-// of 256 columns, with 1 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 64 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock2561AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-
-// spansBlock2562AVX512VNNI multiplies 64 rows of a tile of the layout codes64, in blocks
-// of 256 columns, with 2 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 64 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock2562AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-
-// spansBlock2564AVX512VNNI multiplies 32 rows of a tile of the layout codes64, in blocks
-// of 256 columns, with 4 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 32 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock2564AVX512VNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-
-// spansBlock2561AVXVNNI multiplies 32 rows of a tile of the layout codes64, in blocks
-// of 256 columns, with 1 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 32 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock2561AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-
-// spansBlock2564AVXVNNI multiplies 8 rows of a tile of the layout codes64, in blocks
-// of 256 columns, with 4 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 8 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock2564AVXVNNI(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-
-// spansBlock2561AVX2 multiplies 32 rows of a tile of the layout codes64, in blocks
-// of 256 columns, with 1 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 32 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock2561AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
-
-// spansBlock2564AVX2 multiplies 8 rows of a tile of the layout codes64, in blocks
-// of 256 columns, with 4 columns of activations under q8_32 in their natural order, stride
-// bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
-//
-//	for r := range 8 {
-//		for each term, the columns of a block and a span:
-//			sum := int32(0)
-//			for k := range columns of the term {
-//				sum += share(k/32) * (code(r, k) - 1) * q[k]
-//			}
-//			dst[r] += float32(fp16(scale(r, k)) * float32(unit*float32(sum)))
-//	}
-//
-// Codes and scales begin with the first row's.
-//
-//go:noescape
-func spansBlock2564AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)
+func spansBlock4AVX2(dst *float32, dstStride int, codes *byte, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int, terms int)

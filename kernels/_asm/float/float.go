@@ -31,7 +31,11 @@ func Generate(p *asm.Program) {
 		} {
 			g := &generator{p, w, t}
 			g.rows()
-			for n := 2; n <= 4; n++ {
+			few := 2
+			if w.width == 4 { // nothing is converted
+				few = 4
+			}
+			for n := few; n <= 4; n++ {
 				g.columns(n)
 			}
 		}

@@ -15,7 +15,7 @@ const (
 	panelColumns    = 8
 	panelStepBytes  = 4 * panelColumns
 	panelBlockBytes = (32 + 1) * panelStepBytes
-	unrolledSteps   = 8
+	groupSteps      = 8 // of 32 columns of weights
 )
 
 // stripRegister is the bytes of a register of rows, of which a strip has two.
@@ -178,7 +178,7 @@ func (k *panelsKernel) clear(acc sums) {
 func (k *panelsKernel) columns(xs, scales, y reg.Register) {
 	acc := k.newSums()
 	k.clear(acc)
-	x := k.eachStep(xs, k.GP64(), func(x, codes reg.Register) { k.steps(acc, x, codes) })
+	x := k.eachSteps(groupSteps/2, xs, k.GP64(), func(x, codes reg.Register) { k.steps(groupSteps/2, acc, x, codes) })
 	k.addTerms(scales, y, operand.Mem{}, func(c, h int) reg.VecVirtual {
 		return k.total(acc[c][h], operand.Mem{Base: x, Disp: 4 * c})
 	})
@@ -207,9 +207,9 @@ func (k *panelsKernel) columns32(xs, scales, y reg.Register) {
 			k.store(start, total(c, h))
 		}
 	}
-	k.eachStep(xs, k.AllocLocal(8), func(x, codes reg.Register) {
+	k.eachSteps(groupSteps, xs, k.AllocLocal(8), func(x, codes reg.Register) {
 		k.clear(acc)
-		k.steps(acc, x, codes)
+		k.steps(groupSteps, acc, x, codes)
 		for c := range acc {
 			for h := range acc[c] {
 				sum := k.t.loadVector(total(c, h))
@@ -223,25 +223,25 @@ func (k *panelsKernel) columns32(xs, scales, y reg.Register) {
 	k.addTerms(scales, y, span.unit(nil), func(c, h int) reg.VecVirtual { return k.t.loadVector(total(c, h)) })
 }
 
-// eachStep calls body for each 32 columns of weights, counted by left, and returns
+// eachSteps calls body for each n steps of a block, counted by left, and returns
 // where what is behind the last of the activations lies.
-func (k *panelsKernel) eachStep(xs reg.Register, left operand.Op, body func(x, codes reg.Register)) reg.Register {
+func (k *panelsKernel) eachSteps(n int, xs reg.Register, left operand.Op, body func(x, codes reg.Register)) reg.Register {
 	x, codes := k.GP64(), k.GP64()
-	k.LEAQ(operand.Mem{Base: xs}, x)
+	k.MOVQ(xs, x)
 	k.MOVQ(k.codes, codes)
-	k.MOVQ(operand.U32(32/unrolledSteps), left)
+	k.MOVQ(operand.U32(4*groupSteps/n), left)
 	k.Label("steps")
 	body(x, codes)
-	k.ADDQ(operand.U32(unrolledSteps*panelStepBytes), x)
-	k.ADDQ(operand.U32(unrolledSteps*2*stripRegister), codes)
+	k.ADDQ(operand.U32(n*panelStepBytes), x)
+	k.ADDQ(operand.U32(n*2*stripRegister), codes)
 	k.DECQ(left)
 	k.JNZ(operand.LabelRef("steps"))
 	return x
 }
 
-// steps multiplies 32 columns of weights with the columns.
-func (k *panelsKernel) steps(acc sums, x, codes reg.Register) {
-	for s := range unrolledSteps {
+// steps multiplies so many times four columns of weights with the columns.
+func (k *panelsKernel) steps(n int, acc sums, x, codes reg.Register) {
+	for s := range n {
 		if s%2 == 0 {
 			k.PREFETCHT0(operand.Mem{Base: x, Disp: panelBlockBytes + s*panelStepBytes})
 		}

@@ -127,6 +127,9 @@ func (g *generator) newBatch(cols int) *batch {
 	b := g.newSums(cols)
 	stride := g.Stride(g.Load(g.Param("stride"), g.GP64()))
 	b.tile = g.Rows(stride, batchRows/4)
+	for i := range b.codes {
+		b.codes[i] = g.ZMM()
+	}
 	return b
 }
 
@@ -136,9 +139,6 @@ func (g *generator) newSums(cols int) *batch {
 	b.q, b.groups, b.ahead = g.GP64(), g.GP64(), g.GP64()
 	b.mask = g.ZMM()
 	g.VMOVDQU64(g.masks[0], b.mask)
-	for i := range b.codes {
-		b.codes[i] = g.ZMM()
-	}
 	for range panelCols / cols * cols {
 		b.sums = append(b.sums, g.ZMM())
 	}
@@ -199,17 +199,28 @@ func (b *batch) multiply() { b.multiplyDwords(b.g.Transpose(b.codes)) }
 func (b *batch) multiplyDwords(dwords [4]reg.VecVirtual) {
 	for d, codes := range dwords {
 		for j := range 4 {
-			t := b.g.ZMM()
-			if j == 0 {
-				b.g.VPANDD(b.mask, codes, t)
-			} else {
-				b.g.VPSRLD(operand.U8(2*j), codes, t)
-				b.g.VPANDD(b.mask, t, t)
-			}
-			for c := range b.cols {
-				b.g.VPDPBUSD_BCST(asm.At(b.q, panelRow*(4*d+j)+4*c), t, b.sums[(d*b.cols+c)%len(b.sums)])
-			}
+			b.multiplyBytes(b.shifted(codes, j), 4*d+j, d)
 		}
+	}
+}
+
+// shifted returns codes 4i+j of a dword as bytes.
+func (b *batch) shifted(codes reg.VecVirtual, j int) reg.VecVirtual {
+	t := b.g.ZMM()
+	if j == 0 {
+		b.g.VPANDD(b.mask, codes, t)
+	} else {
+		b.g.VPSRLD(operand.U8(2*j), codes, t)
+		b.g.VPANDD(b.mask, t, t)
+	}
+	return t
+}
+
+// multiplyBytes adds the products of 4 bytes of 16 rows and dword i of the activations of each
+// column, to the sums of a turn.
+func (b *batch) multiplyBytes(bytes reg.VecVirtual, i, turn int) {
+	for c := range b.cols {
+		b.g.VPDPBUSD_BCST(asm.At(b.q, panelRow*i+4*c), bytes, b.sums[(turn*b.cols+c)%len(b.sums)])
 	}
 }
 

@@ -195,20 +195,21 @@ func (g *generator) codes64Batch(cols int) {
 	g.MOVQ(g.Argument("groups"), blockBytes)
 	g.SHLQ(operand.U8(10), blockBytes)
 	b.tilesOf(blockBytes, func(codes reg.GPVirtual) {
-		g.MOVQ(g.Argument("groups"), b.groups)
-		g.Label("group")
-		var dwords [4]reg.VecVirtual
-		for d := range dwords {
-			dwords[d] = b.codes[d]
-			g.VMOVDQU64(asm.At(codes, dwordBytes*d), dwords[d])
-			g.PREFETCHT0(asm.At(b.ahead, 64*d))
+		left := g.GP64()
+		g.MOVQ(g.Argument("groups"), left)
+		g.SHLQ(operand.U8(2), left)
+		g.Label("dword")
+		dword := g.ZMM()
+		g.VMOVDQU64(asm.At(codes, 0), dword)
+		g.PREFETCHT0(asm.At(b.ahead, 0))
+		for j := range 4 {
+			b.multiplyBytes(b.shifted(dword, j), j, j)
 		}
-		b.multiplyDwords(dwords)
-		g.ADDQ(operand.I32(4*dwordBytes), codes)
-		g.ADDQ(operand.I32(4*64), b.ahead)
-		g.ADDQ(operand.I32(groupBytes*panelRow), b.q)
-		g.DECQ(b.groups)
-		g.JNZ(operand.LabelRef("group"))
+		g.ADDQ(operand.I32(dwordBytes), codes)
+		g.ADDQ(operand.I32(64), b.ahead)
+		g.ADDQ(operand.I32(4*panelRow), b.q)
+		g.DECQ(left)
+		g.JNZ(operand.LabelRef("dword"))
 	})
 }
 

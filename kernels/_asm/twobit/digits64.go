@@ -23,22 +23,13 @@ const (
 	tailBytes   = 2 * tileRows
 )
 
-// digitActivations returns which dwords of a block's 128 activations meet the digits
-// of dword d: weights 16n+m are digit n of byte m, 80+8n+m of byte 16+m.
-func digitActivations(d int) (q [digitBytes]int) {
-	for n := range q {
-		if d < 4 {
-			q[n] = 4*n + d
-		} else {
-			q[n] = 20 + 2*n + d - 4
-		}
-	}
-	return q
-}
+// Weights 16n+m are digit n of byte m, 80+8n+m of byte 16+m: the digits of the first dwords
+// meet every fourth dword of a block's activations, those of the second two every other.
+const firstDwords = 4
 
 // The last two bytes have weights 120+2n+m. Beside them, 16 bits higher, goes what their
 // next digits come from: two digits of both meet a dword of activations.
-var tailActivations = [2]int{30, 31}
+const tailDwords = 2
 
 // digits64 writes the kernel of the layout for one column.
 func (g *generator) digits64() {
@@ -55,29 +46,21 @@ func (g *generator) digits64() {
 		for i := range 4 {
 			g.VPSUBD_BCST(asm.At(k.sums, 4*i), minus, minus)
 		}
-		for d := range digitDwords {
-			g.Prefetch(tileFurther, asm.Lines(asm.At(k.data, tileAhead+dwordBytes*d), dwordBytes)...)
-			var q [digitBytes]reg.VecVirtual
-			for n, at := range digitActivations(d) {
-				q[n] = k.activations(at)
-			}
-			for v := range total {
-				w := g.ZMM()
-				g.VMOVDQU64(asm.At(k.data, dwordBytes*d+64*v), w)
-				for _, q := range q {
-					g.VPDPBUSD(q, w, now[v])
-					w = g.tripled(w)
-					g.VPDPBUSD(q, w, next[v])
-				}
-			}
+		left := g.GP64()
+		dwords := func(label string, n int) { // whose digits meet dwords as many apart
+			g.MOVQ(operand.I32(n), left)
+			g.Label(label)
+			k.digitDword(n, now, next)
+			g.DECQ(left)
+			g.JNZ(operand.LabelRef(label))
+			g.ADDQ(operand.I32(4*n*(digitBytes-1)), k.q)
 		}
-		g.Prefetch(tileFurther, asm.Lines(asm.At(k.data, tileAhead+tailAt), tailBytes)...)
-		var q [2]reg.VecVirtual
-		for i, at := range tailActivations {
-			q[i] = k.activations(at)
-		}
+		dwords("first", firstDwords)
+		dwords("second", digitDwords-firstDwords)
+		g.Prefetch(tileFurther, asm.Lines(asm.At(k.data, tileAhead), tailBytes)...)
+		q := []reg.VecVirtual{k.activations(0), k.activations(1)}
 		for v := range total {
-			w := g.tail(asm.At(k.data, tailAt+32*v))
+			w := g.tail(asm.At(k.data, 32*v))
 			for i, q := range q {
 				if i > 0 {
 					w = g.tripled(w)
@@ -96,11 +79,32 @@ func (g *generator) digits64() {
 			g.VPADDD(minus, sum, sum)
 			total[v] = sum
 		}
-		g.ADDQ(operand.I32(tailAt+tailBytes), k.data)
-		g.SUBQ(operand.I32(-128), k.q)
+		g.ADDQ(operand.I32(tailBytes), k.data)
+		g.ADDQ(operand.I32(4*tailDwords), k.q)
 		g.ADDQ(operand.I32(4*4), k.sums)
 		return total
 	})
+}
+
+// digitDword adds the products of a dword of the tile's rows, whose digits meet dwords of the
+// activations so far apart, and moves on.
+func (k *tileKernel) digitDword(apart int, now, next []reg.VecVirtual) {
+	k.g.Prefetch(tileFurther, asm.Lines(asm.At(k.data, tileAhead), dwordBytes)...)
+	var q [digitBytes]reg.VecVirtual
+	for n := range q {
+		q[n] = k.activations(apart * n)
+	}
+	for v := range tileVectors {
+		w := k.g.ZMM()
+		k.g.VMOVDQU64(asm.At(k.data, 64*v), w)
+		for _, q := range q {
+			k.g.VPDPBUSD(q, w, now[v])
+			w = k.g.tripled(w)
+			k.g.VPDPBUSD(q, w, next[v])
+		}
+	}
+	k.g.ADDQ(operand.I32(dwordBytes), k.data)
+	k.g.ADDQ(operand.I32(4), k.q)
 }
 
 // activations returns dword i of a block's in every lane.
@@ -142,31 +146,22 @@ func (g *generator) digits64Batch(cols int) {
 	blockBytes := g.GP64()
 	g.MOVQ(operand.I32(tailAt+tailBytes), blockBytes)
 	d.tilesOf(blockBytes, func(codes reg.GPVirtual) {
-		for i := range digitDwords {
-			w := g.ZMM()
-			g.VMOVDQU64(asm.At(codes, dwordBytes*i), w)
-			g.PREFETCHT0(asm.At(d.ahead, 64*i))
-			for n, at := range digitActivations(i) {
-				if n > 0 {
-					w = g.tripled(w)
-				}
-				d.multiplyDigits(w, at)
-			}
-		}
+		d.dwordsOf("first", codes, firstDwords)
+		d.dwordsOf("second", codes, digitDwords-firstDwords)
 		at := g.GP64()
 		g.MOVQ(codes, at)
 		g.SUBQ(d.back, at)
-		w := g.tail(asm.At(at, tailAt))
-		for i, at := range tailActivations {
+		w := g.tail(asm.At(at, 0))
+		for i := range tailDwords {
 			if i > 0 {
 				w = g.tripled(g.tripled(w))
 			}
-			d.multiplyDigits(w, at)
+			d.multiplyDigits(w, i, i)
 		}
-		g.PREFETCHT0(asm.At(d.ahead, 64*digitDwords))
-		g.ADDQ(operand.I32(tailAt+tailBytes), codes)
-		g.ADDQ(operand.I32(64*(digitDwords+1)), d.ahead)
-		g.ADDQ(operand.I32(32*panelRow), d.q)
+		g.PREFETCHT0(asm.At(d.ahead, 0))
+		g.ADDQ(operand.I32(tailBytes), codes)
+		g.ADDQ(operand.I32(64), d.ahead)
+		g.ADDQ(operand.I32(tailDwords*panelRow), d.q)
 	})
 }
 
@@ -174,20 +169,38 @@ func (g *generator) digits64Batch(cols int) {
 type digitBatch struct {
 	*batch
 	ones, third, twoThirds reg.VecVirtual // the last byte of the first, and of the second third
-	digits                 int            // that were multiplied
 }
 
-// multiplyDigits adds the products of the first digits of w and dword i of a block's
-// activations.
-func (d *digitBatch) multiplyDigits(w reg.VecVirtual, i int) {
+// dwordsOf multiplies some dwords of a block, whose digits meet dwords of the activations that
+// are as many apart.
+func (d *digitBatch) dwordsOf(label string, codes reg.GPVirtual, dwords int) {
+	left := d.g.GP64()
+	d.g.MOVQ(operand.I32(dwords), left)
+	d.g.Label(label)
+	w := d.g.ZMM()
+	d.g.VMOVDQU64(asm.At(codes, 0), w)
+	d.g.PREFETCHT0(asm.At(d.ahead, 0))
+	for n := range digitBytes {
+		if n > 0 {
+			w = d.g.tripled(w)
+		}
+		d.multiplyDigits(w, dwords*n, n)
+	}
+	d.g.ADDQ(operand.I32(dwordBytes), codes)
+	d.g.ADDQ(operand.I32(64), d.ahead)
+	d.g.ADDQ(operand.I32(panelRow), d.q)
+	d.g.DECQ(left)
+	d.g.JNZ(operand.LabelRef(label))
+	d.g.ADDQ(operand.I32((digitBytes-1)*dwords*panelRow), d.q)
+}
+
+// multiplyDigits adds the products of the first digits of w and dword i of the activations.
+func (d *digitBatch) multiplyDigits(w reg.VecVirtual, i, turn int) {
 	digit, one, two := d.g.ZMM(), d.g.K(), d.g.K()
 	const greater = 6
 	d.g.VPCMPUB(operand.U8(greater), d.third, w, one)
 	d.g.VPCMPUB(operand.U8(greater), d.twoThirds, w, two)
 	d.g.VMOVDQU8_Z(d.ones, one, digit)
 	d.g.VPADDB(d.ones, digit, two, digit)
-	for c := range d.cols {
-		d.g.VPDPBUSD_BCST(asm.At(d.q, panelRow*i+4*c), digit, d.sums[(d.digits*d.cols+c)%len(d.sums)])
-	}
-	d.digits++
+	d.multiplyBytes(digit, i, turn)
 }

@@ -2,6 +2,7 @@ package twobit
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"github.com/mmcloughlin/avo/operand"
@@ -21,8 +22,7 @@ func GenerateSpans(p *asm.Program) {
 	for _, b := range []spanBlock{
 		{name: "Tensor", columns: 128, tensor: true},
 		{name: "Block64", columns: 64},
-		{name: "Block128", columns: 128},
-		{name: "Block256", columns: 256},
+		{name: "Block", columns: 128},
 	} {
 		for _, t := range []spanTarget{dpSpans{g}, vexSpans{narrowSpans{g}}, wordSpans{narrowSpans{g}}} {
 			for _, s := range t.shapes() {
@@ -33,20 +33,12 @@ func GenerateSpans(p *asm.Program) {
 	}
 }
 
-// A spanBlock is how codes lie: so many columns, and behind them the fp16 scales of 64
-// rows; or none, as there is one for the tensor.
+// A spanBlock is how codes lie: so many columns, or that many times terms, and behind them
+// the fp16 scales of 64 rows; or none, as there is one for the tensor.
 type spanBlock struct {
 	name    string
 	columns int
 	tensor  bool
-}
-
-func (b spanBlock) bytes() int {
-	n := b.columns / 16 * dwordBytes
-	if !b.tensor {
-		n += tileScales
-	}
-	return n
 }
 
 // Fields of a kernels.Span, of which shares are the first.
@@ -114,8 +106,12 @@ func (k *spanKernel) write() {
 	if k.block.tensor {
 		weight = "scale"
 	}
+	blocks := "so many terms of 128 columns"
+	if k.block.columns < spanColumns {
+		blocks = fmt.Sprint(k.block.columns, " columns")
+	}
 	doc := fmt.Sprintf(`%s multiplies %d rows of a tile of the layout codes64, in blocks
-of %d columns, with %d columns of activations under q8_32 in their natural order, stride
+of %s, with %d columns of activations under q8_32 in their natural order, stride
 bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spans.
 
 	for r := range %d {
@@ -127,16 +123,17 @@ bytes apart. Those of dst are dstStride bytes apart, spans are their kernels.Spa
 			dst[r] += float32(%s * float32(unit*float32(sum)))
 	}
 
-Codes and scales begin with the first row's%s.`, name, rows, k.block.columns, k.columns, rows, weight, map[bool]string{true: "; of the latter there are none"}[k.block.tensor])
-	k.g.Func(name, "func(dst *float32, dstStride int, codes, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks int)", strings.Split(doc, "\n")...)
+Codes and scales begin with the first row's%s.`, name, rows, blocks, k.columns, rows, weight, map[bool]string{true: "; of the latter there are none"}[k.block.tensor])
+	k.g.Func(name, "func(dst *float32, dstStride int, codes, scales *byte, scale float32, q *int8, stride int, spans *int32, blocks, terms int)", strings.Split(doc, "\n")...)
 	k.start()
 	k.g.Label("block")
-	terms := max(1, k.block.columns/spanColumns)
-	groups := min(k.block.columns, spanColumns) / groupColumns
-	if groups == 4 {
-		for t := range terms {
-			k.term(fmt.Sprint("groups", t), groups, 0)
-		}
+	if groups := k.block.columns / groupColumns; groups == 4 {
+		terms := k.g.GP64()
+		k.g.MOVQ(k.g.Argument("terms"), terms)
+		k.g.Label("term")
+		k.term("groups", groups, 0)
+		k.g.DECQ(terms)
+		k.g.JNZ(operand.LabelRef("term"))
 		k.next("block")
 	} else {
 		k.term("first", groups, 0)
@@ -286,8 +283,20 @@ func (k *spanKernel) addTerms(unit int) {
 func (k *spanKernel) endBlock() {
 	if !k.block.tensor {
 		k.g.ADDQ(operand.I32(tileScales), k.codes)
-		k.g.ADDQ(operand.I32(k.block.bytes()), k.scales)
+		k.nextScales()
 	}
+}
+
+// nextScales goes on from those of a block, as many bytes as a block has.
+func (k *spanKernel) nextScales() {
+	if k.block.columns < spanColumns {
+		k.g.ADDQ(operand.I32(k.block.columns/16*dwordBytes+tileScales), k.scales)
+		return
+	}
+	terms := k.g.GP64()
+	k.g.MOVQ(k.g.Argument("terms"), terms)
+	k.g.SHLQ(operand.U8(bits.TrailingZeros(spanColumns/16*dwordBytes)), terms)
+	k.g.LEAQ(operand.Mem{Base: k.scales, Index: terms, Scale: 1, Disp: tileScales}, k.scales)
 }
 
 // next ends a block, and goes on with the next.

@@ -17,7 +17,7 @@ const (
 	stepBytes     = 4 * sumCols   // of a panel: 4 activations, or a sum, of each column
 	stepCodes     = 4 * stripRows // bytes that 4 codes of each row are expanded to
 	groupSteps    = groupBytes
-	unrolledSteps = 8
+	unrolledSteps = 4
 )
 
 // stripPanel writes the function that makes panels of columns in row order.
