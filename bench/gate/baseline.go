@@ -129,9 +129,9 @@ func (b *Baseline) adopt(head []Benchmark) {
 	}
 }
 
-// groups are the samples of which the best is compared with that of a process of
-// head, which takes baselineSamples: of each process as many, or a part of the
-// only one. A gate has taken the best already.
+// groups are the samples whose median is compared with that of a process of head,
+// which takes baselineSamples: of each process as many, or a part of the only one.
+// A gate has taken the median already.
 func (b *Baseline) groups(at Benchmark) (groups [][]bench.Sample) {
 	samples := b.samples[at]
 	if b.byGate {
@@ -176,7 +176,7 @@ func (b *Baseline) operations(at Benchmark) int {
 const baselineProcesses = 10
 
 // baselineSamples is how often a process of head repeats the operations of a
-// sample of onebit bench or go test; the best counts, on both sides.
+// sample of onebit bench or go test; the median counts, on both sides.
 const baselineSamples = 3
 
 // leastProcesses is below how many nothing is known of their noise.
@@ -195,11 +195,11 @@ func (b *Baseline) Compare(ctx context.Context, target Target, benchmarks []Benc
 		c.cases[at] = &caseState{Benchmark: at, n: b.operations(at), units: map[string]*series{}}
 		c.order = append(c.order, c.cases[at])
 		for _, group := range b.groups(at) {
-			var values []bench.Metric
+			var values [][]bench.Metric
 			for _, s := range group {
-				values = best(values, s.Values, opt.Better)
+				values = append(values, s.Values)
 			}
-			c.cases[at].append(Base, values)
+			c.cases[at].append(Base, typical(values))
 		}
 	}
 	err := c.measure(ctx)

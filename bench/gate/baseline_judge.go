@@ -61,7 +61,7 @@ func (c *comparison) unmeasured(x *caseState, unit string) Finding {
 func (c *comparison) finding(x *caseState, unit string) Finding {
 	s := x.units[unit]
 	return Finding{
-		Benchmark: x.Benchmark, Unit: unit, Judged: c.Better(unit) != 0,
+		Benchmark: x.Benchmark, Unit: unit, Judged: c.Better(unit) != 0, Better: c.Better(unit),
 		Threshold: math.Expm1(c.rule(x, unit).threshold), Base: s.sides[Base], Head: s.sides[Head],
 	}
 }

@@ -10,8 +10,10 @@
 // lain before; a process is started for each measurement, with an environment
 // of another size, which moves the stack. A round measures each benchmark on
 // the three sides in a random order and then in the reverse order, all with
-// the same number of operations. The better of a side's two processes counts:
-// what a neighbour on the machine does to one of them says nothing of the code.
+// the same number of operations. The mean of a side's two processes counts, and
+// of each process the median of some short runs: the typical time is judged. Of the
+// best times, those of what is only steadier would be slower, and a slow mode that
+// becomes more frequent would not show.
 //
 // Benchmarks of a package whose process takes longer to start than to measure
 // share one, if they need about as many operations; decided ones are left out.
@@ -33,11 +35,12 @@
 //
 // If base and head are the same, then so are all three sides, and chance alone
 // decided which of a round's three values is head's, for it decided which side
-// had which layout, place and moment. Ranks of the values, aligned by round, so
+// had which layout, place and moment. Ranks of the values, over all rounds, so
 // have an exact distribution, however heavy the tails, and a virtual machine's
-// are heavy: in each round any of three ranks is as likely to be head's (Hodges
-// and Lehmann, Annals of Mathematical Statistics 33:482, 1962). That uses the
-// twin's time too: base is measured twice as often as head. Shifts of head that
+// are heavy: in each round any of three ranks is as likely to be head's (a
+// permutation test within blocks). Where head's spread alone differs the test is
+// not exact, but head's ranks are as high as low in the mean, and the estimate stays
+// where it was. The twin's time counts too: base is measured twice as often as head. Shifts of head that
 // the test does not refute are its interval. With a threshold of 3%, unless told
 // otherwise, the verdict is
 //

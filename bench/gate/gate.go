@@ -36,7 +36,7 @@ type Benchmark struct {
 type Batch struct {
 	Benchmarks []Benchmark
 	N          int           // operations of each, the same on all sides
-	Repeats    int           // in how many parts, of which the best counts; 0: as the target thinks best
+	Repeats    int           // in how many parts, of which the median counts; 0: as the target thinks best
 	Took       time.Duration // that a process takes about
 }
 
@@ -53,7 +53,7 @@ type Target interface {
 	Plan(ctx context.Context, benchmarks []Benchmark, measure time.Duration) ([]Batch, error)
 
 	// Run starts a process of a side, lets it measure a batch, and returns of
-	// each of its benchmarks the best value of each unit.
+	// each of its benchmarks the typical value of each unit.
 	Run(ctx context.Context, side Side, batch Batch) ([][]bench.Metric, error)
 }
 
@@ -143,6 +143,7 @@ type Finding struct {
 	Unit      string
 	Verdict   Verdict
 	Judged    bool     // its unit has a direction
+	Better    int      // that direction: +1, higher is better; -1, lower is; 0 of what is not judged
 	Pass      bool     // it is no regression
 	Change    Interval // of log(head/base), positive is worse, with the bounds of the last look
 	Threshold float64  // as a fraction
@@ -391,7 +392,7 @@ func (g *gate) inTurn(ctx context.Context, batch Batch) error {
 		}
 	}
 	for i, b := range batch.Benchmarks {
-		g.cases[b].add(found[i], g.Better)
+		g.cases[b].add(found[i])
 	}
 	return nil
 }
@@ -414,10 +415,10 @@ func (g *gate) measure(ctx context.Context, batch Batch, side Side, position int
 	return values, nil
 }
 
-// add keeps the better of each side's two processes of the round: what a
-// neighbour on the machine does to one of them says nothing of the code. A unit
-// that not every process reports is left out.
-func (c *caseState) add(sums map[string]*[3][]float64, better func(string) int) {
+// add keeps the mean of each side's two processes of the round. The better of
+// them would make what is steadier look slower, and would not see that a slow
+// mode becomes more frequent. A unit that not every process reports is left out.
+func (c *caseState) add(sums map[string]*[3][]float64) {
 	units := make([]string, 0, len(sums))
 	for unit := range sums {
 		units = append(units, unit)
@@ -433,11 +434,7 @@ func (c *caseState) add(sums map[string]*[3][]float64, better func(string) int) 
 			c.order = append(c.order, unit)
 		}
 		for side, v := range both {
-			best := min(v[0], v[1])
-			if better(unit) > 0 {
-				best = max(v[0], v[1])
-			}
-			c.units[unit].sides[side] = append(c.units[unit].sides[side], best)
+			c.units[unit].sides[side] = append(c.units[unit].sides[side], (v[0]+v[1])/2)
 		}
 	}
 }
@@ -547,7 +544,7 @@ func (g *gate) verdict(c *caseState, unit string) Finding {
 		return *s.proved
 	}
 	f := Finding{
-		Benchmark: c.Benchmark, Unit: unit, Threshold: math.Expm1(r.threshold), Rounds: len(s.sides[Base]),
+		Benchmark: c.Benchmark, Unit: unit, Better: better, Threshold: math.Expm1(r.threshold), Rounds: len(s.sides[Base]),
 		Base: s.sides[Base], Head: s.sides[Head], Twin: s.sides[Twin],
 	}
 	if f.Judged = better != 0; !f.Judged {

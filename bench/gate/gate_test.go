@@ -428,3 +428,103 @@ func TestCertainRegressionEnds(t *testing.T) {
 		}
 	}
 }
+
+// A distributed target's processes differ by what is drawn for each of them, as
+// the logarithm of its time.
+type distributed struct {
+	*fake
+	draw func(rng *rand.Rand, s Side) float64
+}
+
+func (d *distributed) Run(ctx context.Context, s Side, batch Batch) ([][]bench.Metric, error) {
+	all, err := d.fake.Run(ctx, s, batch)
+	for i := range all {
+		all[i][0].Value *= math.Exp(d.draw(d.rng, s))
+	}
+	return all, err
+}
+
+// findTimes runs a gate over processes that are drawn, and returns what it found of
+// their times.
+func findTimes(t *testing.T, seed uint64, draw func(*rand.Rand, Side) float64) (*Report, Finding) {
+	t.Helper()
+	f := newFake(seed, 1)
+	f.layout, f.process, f.bursts = 0.005, 0.005, 0
+	r, err := Run(t.Context(), &distributed{f, draw}, []Benchmark{{"p", "B"}}, Options{Budget: 2 * time.Minute, KeepGoing: true, Now: func() time.Time { return f.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, r.Findings[slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Unit == bench.NsPerOp })]
+}
+
+func drawnGates() int {
+	if require.All() {
+		return 100
+	}
+	return 10
+}
+
+// What only became steadier is not slower, and what only became noisier is not
+// faster: the typical time is judged, not the best.
+func TestSpreadAloneIsNoVerdict(t *testing.T) {
+	require.Unplayed(t, "a simulation is the same on every machine")
+	require.Unraced(t, "one thread computes it")
+	for _, spread := range [][2]float64{{0.06, 0.01}, {0.01, 0.06}} {
+		for seed := range uint64(drawnGates()) {
+			r, f := findTimes(t, seed, func(rng *rand.Rand, s Side) float64 {
+				of := spread[0]
+				if s == Head {
+					of = spread[1]
+				}
+				return of * (2*rng.Float64() - 1)
+			})
+			if f.Verdict != Same && f.Verdict != Unsure || r.Exit() != 0 {
+				t.Errorf("base ±%v, head ±%v, seed %d: %v by %s, exit %d; want SAME or UNSURE and 0", spread[0], spread[1], seed, f.Verdict, f.by(), r.Exit())
+			}
+		}
+	}
+}
+
+// A slow mode of a fifth that becomes more frequent makes a program slower, though
+// its best times stay as they are.
+func TestMoreFrequentSlowModeIsFound(t *testing.T) {
+	require.Unplayed(t, "a simulation is the same on every machine")
+	require.Unraced(t, "one thread computes it")
+	gates, found := drawnGates(), 0
+	for seed := range uint64(gates) {
+		_, f := findTimes(t, seed, func(rng *rand.Rand, s Side) float64 {
+			share := 0.1
+			if s == Head {
+				share = 0.4
+			}
+			if rng.Float64() < share {
+				return math.Log(1.2)
+			}
+			return 0
+		})
+		if f.Verdict == Slower {
+			found++
+		}
+	}
+	if found < gates*8/10 {
+		t.Errorf("a slow mode of 40%% of the runs instead of 10%% is found in %d of %d gates", found, gates)
+	}
+}
+
+// What is printed of base and of head differs by what is printed of the change,
+// also where times are of two kinds and either direction is better.
+func TestTypicalAgreesWithChange(t *testing.T) {
+	for _, better := range []int{-1, +1} {
+		f := newFake(1, 1)
+		r, err := Run(t.Context(), &distributed{f, func(rng *rand.Rand, s Side) float64 { return 0.5 * float64(rng.IntN(2)) }}, []Benchmark{{"p", "B"}, {"p", "C"}},
+			Options{Budget: time.Minute, Now: func() time.Time { return f.now }, Better: func(string) int { return better }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range r.Findings {
+			if change := -float64(better) * math.Log(x.Typical(Head)/x.Typical(Base)); x.Unit == bench.NsPerOp && math.Abs(change-x.Change.Center) > 1e-9 {
+				t.Errorf("better %+d, %s: base %v and head %v, which is %v; want %v", better, x.Name, x.Typical(Base), x.Typical(Head), change, x.Change.Center)
+			}
+		}
+	}
+}

@@ -220,9 +220,9 @@ type recording struct {
 	now   map[string]*[3][]float64
 }
 
-func (c *recording) record(m Measurement, better func(string) int) {
+func (c *recording) record(m Measurement) {
 	if m.Round != c.round {
-		c.end(better)
+		c.end()
 		c.round = m.Round
 	}
 	for _, v := range m.Values {
@@ -234,14 +234,13 @@ func (c *recording) record(m Measurement, better func(string) int) {
 }
 
 // end ends a round as the gate did.
-func (c *recording) end(better func(string) int) {
-	c.add(c.now, better)
+func (c *recording) end() {
+	c.add(c.now)
 	c.now = map[string]*[3][]float64{}
 }
 
 // recordings are the values that a gate judges, by package and benchmark.
 func (r *Results) recordings() []*recording {
-	better := r.directions()
 	index := map[Benchmark]*recording{}
 	for _, m := range r.Measurements {
 		if index[m.Benchmark] == nil {
@@ -249,10 +248,10 @@ func (r *Results) recordings() []*recording {
 				caseState: caseState{Benchmark: m.Benchmark, units: map[string]*series{}}, n: m.N, round: m.Round, now: map[string]*[3][]float64{},
 			}
 		}
-		index[m.Benchmark].record(m, better)
+		index[m.Benchmark].record(m)
 	}
 	for _, c := range index {
-		c.end(better)
+		c.end()
 	}
 	return slices.SortedFunc(maps.Values(index), func(a, b *recording) int { return compareBenchmarks(a.Benchmark, b.Benchmark) })
 }
@@ -264,7 +263,7 @@ func (r *Results) unjudged() *Report {
 		report.Rounds = max(report.Rounds, c.length())
 		for _, unit := range c.order {
 			better := report.Options.Better(unit)
-			f := Finding{Benchmark: c.Benchmark, Unit: unit, Judged: better != 0, Change: Interval{math.NaN(), math.Inf(-1), math.Inf(1)}}
+			f := Finding{Benchmark: c.Benchmark, Unit: unit, Judged: better != 0, Better: better, Change: Interval{math.NaN(), math.Inf(-1), math.Inf(1)}}
 			if d := c.units[unit].differences(Head, better); len(d) > 0 {
 				f.Change.Center = bench.Median(d)
 			}

@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -148,8 +149,8 @@ func (d *Document) report() *Report {
 		r.LeftOut = append(r.LeftOut, LeftOut{Benchmark{l.Package, l.Benchmark}, l.Reason})
 	}
 	for _, f := range d.Findings {
-		better[f.Unit] = map[string]int{"higher": +1, "lower": -1}[f.Better]
 		r.Findings = append(r.Findings, f.finding())
+		better[f.Unit] = r.Findings[len(r.Findings)-1].Better
 	}
 	return r
 }
@@ -161,7 +162,7 @@ func (f DocumentFinding) finding() Finding {
 		change.Lo, change.Hi = change.Center, change.Center
 	}
 	return Finding{
-		Benchmark: Benchmark{f.Package, f.Benchmark}, Unit: f.Unit, Verdict: f.Verdict, Judged: f.Better != "", Pass: f.Pass,
+		Benchmark: Benchmark{f.Package, f.Benchmark}, Unit: f.Unit, Verdict: f.Verdict, Judged: f.Better != "", Better: map[string]int{"higher": +1, "lower": -1}[f.Better], Pass: f.Pass,
 		Change: change, Threshold: f.Threshold, Floor: math.Log1p(f.Floor), Exact: f.Exact, Rounds: f.Rounds,
 		Base: f.Base, Head: f.Head, Twin: f.Twin,
 	}
@@ -186,12 +187,34 @@ func logOf(ratio *float64, absent float64) float64 {
 	return math.Log(*ratio)
 }
 
-// Typical is the middle of a side's values by round; NaN if there are none.
+// Typical is the middle of a side's values by round; NaN if there are none. Where
+// a change was estimated, base and head are as far apart as it says: the middle is
+// that of all sides, head's without the change.
 func (f Finding) Typical(s Side) float64 {
-	if values := f.Of(s); len(values) > 0 {
-		return bench.Median(values)
+	if len(f.Of(s)) == 0 {
+		return math.NaN()
 	}
-	return math.NaN()
+	factor, ok := f.factor()
+	if !ok {
+		return bench.Median(f.Of(s))
+	}
+	values := slices.Concat(f.Base, f.Twin)
+	for _, v := range f.Head {
+		values = append(values, v/factor)
+	}
+	middle := bench.Median(values)
+	if s == Head {
+		middle *= factor
+	}
+	return middle
+}
+
+// factor is what takes base to head by the estimated change.
+func (f Finding) factor() (factor float64, ok bool) {
+	if f.Exact || f.Better == 0 || min(len(f.Base), len(f.Head), len(f.Twin)) == 0 || math.IsNaN(f.Change.Center) || (&series{sides: [3][]float64{f.Base, f.Head, f.Twin}}).zero() != 0 {
+		return 0, false
+	}
+	return math.Exp(-float64(f.Better) * f.Change.Center), true
 }
 
 // Severity orders findings: what is worse comes first, then what is undecided,

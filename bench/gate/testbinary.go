@@ -140,13 +140,12 @@ func lineOfSample(s bench.Sample, output []byte) (last string) {
 	return last
 }
 
-// repeats is how often a process repeats its operations at most; the best
-// counts. Of windows of 5 ms some see no neighbour on the machine, of windows of
-// 20 ms hardly any. Each costs two collections of garbage before it.
+// repeats is how often a process repeats its operations at most; the median
+// counts. Each costs two collections of garbage before it.
 const repeats = 6
 
 // cycle is what a Go program allocates between collections at least: a window
-// has to have that much, so that the best of them has its share of collecting.
+// has to have that much, so that most of them have their share of collecting.
 const cycle = 4 << 20
 
 // windows is how often a process of a batch repeats its operations, and how many
@@ -162,7 +161,7 @@ func (t *tester) windows(batch Batch) (count, n int) {
 	return count, (batch.N + count - 1) / count
 }
 
-// measure runs a batch and returns the best values of each of its benchmarks.
+// measure runs a batch and returns the typical values of each of its benchmarks.
 func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]bench.Metric, error) {
 	patterns := make([]string, len(batch.Benchmarks))
 	for i, bm := range batch.Benchmarks {
@@ -176,37 +175,40 @@ func (t *tester) measure(ctx context.Context, b testBinary, batch Batch) ([][]be
 	if skipped := ended(out.Text, "SKIP"); len(skipped) > 0 {
 		return nil, fmt.Errorf("%s: Benchmark%s skips itself when it is measured: %s", b.pkg, skipped[0].name, skipped[0].why)
 	}
-	all := make([][]bench.Metric, len(batch.Benchmarks))
+	windows := make([][][]bench.Metric, len(batch.Benchmarks))
 	for _, s := range results.Samples {
 		name := nameOf(s, t.procs())
 		i := slices.IndexFunc(batch.Benchmarks, func(bm Benchmark) bool { return bm.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("%s: a line that nobody asked for: %q: does a benchmark print results of its own?", b.pkg, lineOfSample(s, out.Text))
 		}
-		all[i] = best(all[i], s.Values, t.Better)
+		windows[i] = append(windows[i], s.Values)
 	}
+	all := make([][]bench.Metric, len(batch.Benchmarks))
 	for i, bm := range batch.Benchmarks {
-		if all[i] == nil {
+		if windows[i] == nil {
 			return nil, fmt.Errorf("%s: Benchmark%s has no line of its own in the output: does it print an unfinished line?", b.pkg, bm.Name)
 		}
+		all[i] = typical(windows[i])
 	}
 	return all, nil
 }
 
-// best joins the values of a further sample.
-func best(have, values []bench.Metric, better func(unit string) int) []bench.Metric {
-	for _, v := range values {
-		i := slices.IndexFunc(have, func(m bench.Metric) bool { return m.Unit == v.Unit })
-		switch {
-		case i < 0:
-			have = append(have, v)
-		case better(v.Unit) > 0:
-			have[i].Value = max(have[i].Value, v.Value)
-		default:
-			have[i].Value = min(have[i].Value, v.Value)
+// typical is the median of each unit that all windows have. The best of them would
+// make what is steadier look slower.
+func typical(windows [][]bench.Metric) (values []bench.Metric) {
+	for _, v := range windows[0] {
+		var of []float64
+		for _, w := range windows {
+			if x, ok := valueOf(w, v.Unit); ok {
+				of = append(of, x)
+			}
+		}
+		if len(of) == len(windows) {
+			values = append(values, bench.Metric{Unit: v.Unit, Value: bench.Median(of)})
 		}
 	}
-	return have
+	return values
 }
 
 // plan is Plan with what runs a batch on base.

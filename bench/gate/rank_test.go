@@ -12,14 +12,14 @@ import (
 // last in each; in one round, each sum has a third.
 func TestChancesByHand(t *testing.T) {
 	worst := triples{{0, 3, 1}, {0, 4, 1}, {0, 5, 1}}
-	if large, small := worst.aligned().chances(); math.Abs(large-1.0/27) > 1e-12 || math.Abs(small-1) > 1e-12 {
+	if large, small := worst.ranked().chances(); math.Abs(large-1.0/27) > 1e-12 || math.Abs(small-1) > 1e-12 {
 		t.Errorf("head last in three rounds: %v and %v, want 1/27 and 1", large, small)
 	}
-	if large, small := (triples{{0, 1, 2}}).aligned().chances(); math.Abs(large-2.0/3) > 1e-12 || math.Abs(small-2.0/3) > 1e-12 {
+	if large, small := (triples{{0, 1, 2}}).ranked().chances(); math.Abs(large-2.0/3) > 1e-12 || math.Abs(small-2.0/3) > 1e-12 {
 		t.Errorf("head in the middle of one round: %v and %v, want 2/3 each", large, small)
 	}
 	equal := triples{{1, 1, 1}, {2, 2, 2}}
-	if large, small := equal.aligned().chances(); large < 1-1e-12 || small < 1-1e-12 {
+	if large, small := equal.ranked().chances(); large < 1-1e-12 || small < 1-1e-12 {
 		t.Errorf("all values equal: %v and %v, want 1", large, small)
 	}
 }
@@ -27,7 +27,7 @@ func TestChancesByHand(t *testing.T) {
 // On identical sides whose noise is skewed and has heavy tails, with a factor
 // that a round's values share, a chance below alpha comes in no more than alpha
 // of the runs; and the interval misses the truth as seldom.
-func TestAlignedRanksAreExact(t *testing.T) {
+func TestRanksAreExact(t *testing.T) {
 	require.Unplayed(t, "a simulation is the same on every machine")
 	rng := rand.New(rand.NewPCG(3, 1))
 	const runs, alpha, shift = 2000, 0.02, 0.7

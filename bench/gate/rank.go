@@ -17,7 +17,9 @@ type scores [][3]int
 // cost time.
 const levels = 64
 
-// ranked gives scores by rank over all rounds.
+// ranked gives scores by rank over all rounds. Ranks are bounded, so that a burst
+// on one side counts for no more than a place, and all of them count, so that
+// what is only steadier is not worse.
 func (t triples) ranked() scores {
 	type place struct {
 		value       float64
@@ -51,32 +53,6 @@ func (t triples) shifted(shift float64) triples {
 		out[i][Head] -= shift
 	}
 	return out
-}
-
-// aligned ranks values less the median of their round's three (Hodges and
-// Lehmann, Annals of Mathematical Statistics 33:482, 1962): what a round's values
-// share is no noise, and after a burst on one side the other two are comparable.
-func (t triples) aligned() scores {
-	t = slices.Clone(t)
-	for i, v := range t {
-		middle := max(min(v[0], v[1]), min(max(v[0], v[1]), v[2]))
-		for side := range v {
-			t[i][side] -= middle
-		}
-	}
-	return t.ranked()
-}
-
-// lowest ranks values as they are, and tells only the better half apart: where
-// noise only ever adds, or layouts are of two kinds, the code shows in those.
-func (t triples) lowest() scores {
-	ranks := t.ranked()
-	for i := range ranks {
-		for side := range ranks[i] {
-			ranks[i][side] = min(ranks[i][side], levels/2)
-		}
-	}
-	return ranks
 }
 
 // excess is by how much head's scores exceed what is to be expected of them, in
@@ -125,19 +101,14 @@ func (a scores) chances() (large, small float64) {
 
 // above is a chance of values like these if head is worse by a shift or less,
 // which refutes that where it is small; below if it is worse by that or more.
-// Either of two tests may refute it, each at half the level.
 func (t triples) above(shift float64) float64 {
-	t = t.shifted(shift)
-	aligned, _ := t.aligned().chances()
-	lowest, _ := t.lowest().chances()
-	return min(1, 2*aligned, 2*lowest)
+	large, _ := t.shifted(shift).ranked().chances()
+	return large
 }
 
 func (t triples) below(shift float64) float64 {
-	t = t.shifted(shift)
-	_, aligned := t.aligned().chances()
-	_, lowest := t.lowest().chances()
-	return min(1, 2*aligned, 2*lowest)
+	_, small := t.shifted(shift).ranked().chances()
+	return small
 }
 
 // interval estimates head's shift, with bounds that the truth is beyond with a
@@ -148,12 +119,10 @@ func (t triples) interval(alpha float64) Interval {
 		return in
 	}
 	lo, hi := t.reach()
-	in.Center = t.between(lo, hi)
+	in.Center = t.center()
 	if t.above(lo) <= alpha && t.below(hi) <= alpha {
 		in.Lo = root(lo, hi, func(shift float64) bool { return t.above(shift) <= alpha })
 		in.Hi = root(lo, hi, func(shift float64) bool { return t.below(shift) > alpha })
-		in.Lo, in.Hi = min(in.Lo, in.Hi), max(in.Lo, in.Hi) // the two tests may refute each other
-		in.Center = min(max(in.Center, in.Lo), in.Hi)
 	}
 	return in
 }
@@ -170,10 +139,9 @@ func (t triples) reach() (lo, hi float64) {
 }
 
 // center estimates head's shift: it leaves ranks as they are to be expected.
-func (t triples) center() float64 { return t.between(t.reach()) }
-
-func (t triples) between(lo, hi float64) float64 {
-	return root(lo, hi, func(shift float64) bool { return t.shifted(shift).aligned().excess() > 0 })
+func (t triples) center() float64 {
+	lo, hi := t.reach()
+	return root(lo, hi, func(shift float64) bool { return t.shifted(shift).ranked().excess() > 0 })
 }
 
 // root is where yes, which is so at lo, ends on the way to hi.
