@@ -145,7 +145,7 @@ func TestHostileNames(t *testing.T) {
 			if args[0] != "run" {
 				graphic(t, what, stdout.String())
 			}
-			if args[len(args)-1] != "--json" && stdout.Len()+stderr.Len() > 10_000 {
+			if args[len(args)-1] != "--json" && stdout.Len()+stderr.Len() > 50_000 {
 				t.Errorf("%s: %d bytes printed", what, stdout.Len()+stderr.Len())
 			}
 			if code == 0 && model == reads {
