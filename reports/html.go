@@ -317,7 +317,7 @@ func (d *digest) subtitle() string {
 	var parts []string
 	for _, key := range []string{"cpu", "cpus-usable", "l3", "mem-total", "goos", "goarch", "commit"} {
 		// A value that could not be found out is its reason, which belongs to the list below.
-		if v := d.res.Setting(key); v != "" && !strings.HasPrefix(v, "unavailable") {
+		if v := d.res.Setting(key); v != "" && v != "unknown" && !strings.HasPrefix(v, "unavailable") {
 			if named := subtitleNames[key]; named != "" {
 				v = fmt.Sprintf(named, v)
 			}
