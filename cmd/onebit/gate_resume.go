@@ -27,7 +27,7 @@ func (f *gateFlags) resumable(cmd *cobra.Command, settings []bench.Setting) (*ga
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
 	now := gate.Results{Settings: settings}
-	for _, key := range []string{"base", "head", "command", "cpu", "go-version"} {
+	for _, key := range []string{"base", "head", "command", "times", "cpu", "go-version"} {
 		was, is := before.Setting(key), now.Setting(key)
 		if key == "command" {
 			was, is = unequal.ReplaceAllString(was, ""), unequal.ReplaceAllString(is, "")
