@@ -1,9 +1,12 @@
 package reports
 
 import (
+	"cmp"
 	_ "embed"
 	"html/template"
 	"io"
+	"math"
+	"slices"
 	"sync"
 
 	"onebit/bench"
@@ -17,8 +20,11 @@ var compareTemplate = sync.OnceValue(func() *template.Template { return newPageT
 // A comparePage is what the template shows.
 type comparePage struct {
 	shell
-	Advice  string
-	Lines   []string
+	Verdict string
+	Power   string
+	Next    command
+	Remarks []string
+	Beside  *sheet // on the first screen; nil if there is none
 	Figures []pageFigure
 	Sheets  []*sheet
 }
@@ -36,8 +42,8 @@ func (c *Comparison) WriteHTML(w io.Writer) error {
 		return err
 	}
 	p := comparePage{
-		shell:  newShell("Comparison", c.Old.source()+" · "+c.New.source()),
-		Advice: sentence(c.Verdict), Lines: append([]string{c.power(), c.decide()}, c.remarks()...), Figures: figures,
+		shell:   newShell("Comparison", c.Old.source()+" · "+c.New.source()),
+		Verdict: sentence(c.Verdict), Power: c.power(), Next: c.next(), Remarks: c.remarks(), Figures: figures,
 	}
 	fields := c.changeFields()
 	if len(c.Families) > 0 {
@@ -45,7 +51,9 @@ func (c *Comparison) WriteHTML(w io.Writer) error {
 		for i, f := range c.Families {
 			variants[i] = f.CaseChange
 		}
-		p.Sheets = append(p.Sheets, newSheet("variants", "Variants", "All cases of a variant together, less what their classes have in common.", variants, fields))
+		surest := func(x CaseChange) float64 { return math.Abs(math.Log(x.Change)) / x.Noise }
+		slices.SortStableFunc(variants, func(a, b CaseChange) int { return cmp.Compare(surest(b), surest(a)) })
+		p.Beside = newSheet("variants", "Variants", "All cases of a variant together, less what their classes have in common; what is surest first.", variants, fields)
 	}
 	p.Sheets = append(p.Sheets, newSheet("cases", "Cases", "In the order of names, less what the class of a case has in common.", c.Cases, fields))
 	if list := moved(c.Memory); len(list) > 0 {

@@ -119,7 +119,7 @@ func TestCompareVerdict(t *testing.T) {
 		also []string
 	}{
 		{"equal", twoRuns{}, "nothing shows a change\nThis pair of runs shows changes from ", []string{
-			"48 cases in both.", "commit: c0, then c1", "No case is beyond noise.", "onebit gate --suite kernels --base-binary OLD --head-binary NEW\n"}},
+			"48 cases in both.", "commit: c0, then c1", "No case is beyond noise.", "onebit gate --suite kernels --base-binary OLD --head-binary NEW measures"}},
 		{"a case", twoRuns{factor: slowed(1.3, "variant=v3/", "threads=2")}, "v3 of f0, 8×8, 2 threads, cold is 29 % slower, ±", []string{"; nothing else shows a change\n", "Beyond noise:"}},
 		{"two cases", twoRuns{factor: func(n string) float64 {
 			return slowed(1.5, "v3/", "threads=2")(n) * slowed(0.7, "v5/", "threads=1")(n)
@@ -182,7 +182,7 @@ func TestCompareOneProcessAndFew(t *testing.T) {
 		cases  int
 		want   []string
 	}{
-		{1.1, 2, []string{"nothing shows a change\n", "onebit gate --base-binary OLD --head-binary NEW\n", "2 cases can't show", "A file has cases of one process"}},
+		{1.1, 2, []string{"nothing shows a change\n", "onebit gate --base-binary OLD --head-binary NEW measures", "2 cases can't show", "A file has cases of one process"}},
 		{5, 2, []string{"Sort/n=0 is 400 % slower, ±", "Sort/n=1 is 400 % slower, ±"}},
 		{1.2, 40, []string{"all cases together are 20 % slower (no ceiling was measured: it may be the machine)"}},
 	}
@@ -340,7 +340,7 @@ func TestComparePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"V3 of f0 is 30 % slower, ±", "<svg", `id="variants"`, `id="cases"`, `id="memory"`, "onebit gate --suite kernels", "commit c1"} {
+	for _, want := range []string{"v3 of f0 is 30 % slower, ±", "<svg", `id="variants"`, `id="cases"`, `id="memory"`, "onebit gate --suite kernels", "commit c1"} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("no %q", want)
 		}

@@ -143,8 +143,8 @@ func (c *Comparison) power() string {
 	return text + " on. One in twenty of those named may be false (Benjamini and Hochberg)."
 }
 
-// decide is the command that tells what two runs at different times can't.
-func (c *Comparison) decide() string {
+// next is the command that tells what two runs at different times can't.
+func (c *Comparison) next() command {
 	suite := ""
 	for _, x := range c.Cases {
 		switch bench.ParseName(x.Name).Base {
@@ -154,7 +154,7 @@ func (c *Comparison) decide() string {
 			suite = " --suite models"
 		}
 	}
-	return "Both programs interleaved show less: onebit gate" + suite + " --base-binary OLD --head-binary NEW"
+	return command{"onebit gate" + suite + " --base-binary OLD --head-binary NEW", "measures both programs in turns, which shows less"}
 }
 
 // atLeast names a difference that noise hides, which hostile or tiny files can make absurd.
@@ -203,7 +203,7 @@ type CompareTextOptions struct {
 // WriteText writes the verdict, what qualifies it, and tables of what clears the noise.
 func (c *Comparison) WriteText(w io.Writer, opt CompareTextOptions) error {
 	var b strings.Builder
-	for _, line := range []string{c.Verdict, c.power(), c.decide()} {
+	for _, line := range []string{c.Verdict, c.power(), c.next().text()} {
 		writeWrapped(&b, "", line, opt.Width)
 	}
 	for _, remark := range c.remarks() {

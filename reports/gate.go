@@ -280,8 +280,13 @@ func (g *gateReport) page() gatePage {
 	return p
 }
 
-// sentence begins with a capital letter and ends with a full stop.
-func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
+// sentence begins with a capital letter, unless a name with digits or underscores stands there, and ends with a full stop.
+func sentence(s string) string {
+	if first, _, _ := strings.Cut(s, " "); strings.ContainsAny(first, "0123456789_") {
+		return s + "."
+	}
+	return strings.ToUpper(s[:1]) + s[1:] + "."
+}
 
 func (g *gateReport) title() string {
 	title := "Gate"
