@@ -89,14 +89,9 @@ func TestSlicesTakeTurns(t *testing.T) {
 	}
 	r := l.runner()
 	r.Count, r.Time = 1, 5*time.Millisecond
-	calibrated := 0
-	r.Progress = func(p Progress) {
-		if p.Doing == "measure" && calibrated == 0 {
-			calibrated = len(ran)
-		}
-	}
+	calibrated := callsBefore(r, &ran)
 	res, _ := measure(t, r, s)
-	ran = ran[calibrated:]
+	ran = ran[*calibrated:]
 	count, alone := map[string]int{}, 0
 	for i, name := range ran {
 		if count[name]++; i > 2 && ran[i-3] == name && ran[i-2] == name && ran[i-1] == name { // a case has a double: two slices may follow each other
@@ -117,6 +112,17 @@ func TestSlicesTakeTurns(t *testing.T) {
 	}
 }
 
+// callsBefore counts the calls that were made before anything is measured.
+func callsBefore(r *Runner, ran *[]string) *int {
+	var calibrating int
+	r.Progress = func(p Progress) {
+		if p.Doing == "measure" && calibrating == 0 {
+			calibrating = len(*ran)
+		}
+	}
+	return &calibrating
+}
+
 // In each pass the cases of a class follow each other, in an order drawn anew.
 func TestClassesAreNeighbours(t *testing.T) {
 	l := newLab()
@@ -134,15 +140,10 @@ func TestClassesAreNeighbours(t *testing.T) {
 	}
 	r := l.runner()
 	r.Count, r.Time = 1, 5*time.Millisecond
-	calibrated := 0
-	r.Progress = func(p Progress) {
-		if p.Doing == "measure" && calibrated == 0 {
-			calibrated = len(ran)
-		}
-	}
+	calibrated := callsBefore(r, &ran)
 	measure(t, r, s)
 	first := make(map[string]bool)
-	for pass := range slices.Chunk(ran[calibrated:], 2*len(s.Cases)) { // warm-up and timing
+	for pass := range slices.Chunk(ran[*calibrated:], 2*len(s.Cases)) { // warm-up and timing
 		if classes := slices.Compact(slices.Clone(pass)); len(classes) != 3 {
 			t.Fatalf("a pass of threads %v, want three classes one after the other", pass)
 		}
