@@ -18,6 +18,7 @@ import (
 	"onebit/formats/gguf"
 	"onebit/internal/require"
 	"onebit/models"
+	"onebit/models/modeltest"
 	"onebit/models/synth"
 )
 
@@ -104,6 +105,29 @@ func hostileTiny(t *testing.T, refused bool) string {
 	return path
 }
 
+// hostileFolder is a GGUF file as a Hugging Face folder, whose settings are renamed to
+// that if it is to be refused.
+func hostileFolder(t *testing.T, file string, refused bool) string {
+	t.Helper()
+	f, err := gguf.Open(file, gguf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	dir := t.TempDir()
+	if err := modeltest.WriteHF(dir, f, modeltest.HF{}); err != nil {
+		t.Fatal(err)
+	}
+	if refused {
+		name, err := json.Marshal(hostileName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFileText(t, filepath.Join(dir, "config.json"), fmt.Sprintf(`{"architectures": [%s], "model_type": %[1]s, %[1]s: %[1]s}`, name))
+	}
+	return dir
+}
+
 // graphic fails a test where a text is not, but for line ends and tabs.
 func graphic(t *testing.T, what, text string) {
 	t.Helper()
@@ -120,7 +144,9 @@ func TestHostileNames(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text")
 	writeFileText(t, text, strings.Repeat("a text of some words. ", 20))
 	reads, done := hostileTiny(t, false), map[string]bool{}
-	for _, model := range []string{hostileModel(t), hostileTiny(t, true), reads} {
+	folder := hostileFolder(t, reads, false)
+	hostile := []string{hostileModel(t), hostileTiny(t, true), reads, hostileFolder(t, reads, true), folder}
+	for _, model := range hostile {
 		out := func(name string) string { return filepath.Join(t.TempDir(), name) }
 		for _, args := range [][]string{
 			{"inspect", model},
@@ -148,13 +174,13 @@ func TestHostileNames(t *testing.T) {
 			if args[len(args)-1] != "--json" && stdout.Len()+stderr.Len() > 50_000 {
 				t.Errorf("%s: %d bytes printed", what, stdout.Len()+stderr.Len())
 			}
-			if code == 0 && model == reads {
-				done[args[0]] = true
+			if code == 0 && (model == reads || model == folder) {
+				done[args[0]+" "+filepath.Ext(model)] = true
 			}
 		}
 	}
-	if len(done) != 6 {
-		t.Errorf("verbs that read the file: %v, want all six", done)
+	if len(done) != 12 {
+		t.Errorf("verbs that read the file or the folder: %v, want all six of both", done)
 	}
 }
 
