@@ -258,13 +258,13 @@ purego() (
 )
 
 # race runs the packages that start goroutines or share memory between them: those
-# that the change reaches and a drawn third of the others. In full it runs all, and
+# that the change reaches and a drawn fifth of the others. In full it runs all, and
 # those too of which only the tests do.
 race() {
 	local files packages
 	files=$(grep -rlE --include='*.go' --exclude-dir='testdata' --exclude-dir='_*' '^[[:space:]]*go (func|[a-zA-Z.]+\()|"sync"|"sync/atomic"|errgroup"' .)
 	in_full || files=$(grep -v '_test\.go$' <<<"$files")
-	packages=$(xargs -n1 dirname <<<"$files" | sort -u | xargs go list | drawn 3)
+	packages=$(xargs -n1 dirname <<<"$files" | sort -u | xargs go list | drawn 5)
 	# shellcheck disable=SC2086 # a list of packages
 	go test -vet=off -timeout 30m -race -short $packages
 }
@@ -320,7 +320,7 @@ on_arm64() {
 }
 
 # wine runs Windows binaries of the tests, of packages of other files there those that
-# the change reaches and a drawn half of the others: files, clock, memory and words
+# the change reaches and a drawn quarter of the others: files, clock, memory and words
 # are another system's, the instructions this machine's own.
 wine() (
 	local overlay status=0
@@ -332,7 +332,7 @@ wine() (
 	wineserver -p # stays: each test would wait for a new one, and two that start it at once for a minute
 	wineboot -i 2>/dev/null
 	elsewhere CGO_ENABLED=0 GOOS=windows -- ./internal/... ./formats/... ./kernels/... ./models/... ./bench/... ./reports ./cmd/...
-	packages=$(drawn 2 <<<"$packages")
+	packages=$(drawn 4 <<<"$packages")
 	# shellcheck disable=SC2086 # a list of packages
 	go test -vet=off -timeout 30m -short -overlay "$overlay" -exec "$PWD/scripts/under-wine" $packages || status=$?
 	wineserver -k

@@ -68,7 +68,7 @@ func firstCPU(t *testing.T) string {
 // TestMachines: each test of these packages comes out on every described machine,
 // and beside other work, as on this one. A test may be skipped where the description
 // lacks the CPU features that it names, and nowhere else. The same part is drawn on
-// each; all machines are taken under ONEBIT_ALL, else every fifth.
+// each; all machines are taken under ONEBIT_ALL, else every eighth.
 func TestMachines(t *testing.T) {
 	if !*machines {
 		t.Skip("takes minutes; bash .ci/run machines, or -machines")
@@ -88,7 +88,7 @@ func TestMachines(t *testing.T) {
 			t.Errorf("%s: fails on this machine: %s", name, o.log)
 		}
 	}
-	for _, m := range require.Draw(t, 5, describedMachines(t)) {
+	for _, m := range require.Draw(t, 8, describedMachines(t)) {
 		t.Run(m.name, func(t *testing.T) {
 			if m.busy {
 				defer beBusy()()
