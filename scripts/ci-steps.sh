@@ -111,6 +111,8 @@ packages() {
 	# takes eight seconds to install, and was tried on Debian only.
 	grep -q '^ID=debian' /etc/os-release && packages="$packages chromium slurm-wlm munge"
 	$sudo apt-get update -qq
+	# An installation that was cut off, as CI is by a time limit, refuses the next one.
+	$sudo env DEBIAN_FRONTEND=noninteractive dpkg --configure -a >/dev/null
 	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
 }
 
