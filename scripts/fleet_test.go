@@ -357,7 +357,7 @@ func TestFleetOfGates(t *testing.T) {
 	}
 	write(t, filepath.Join(module, "work_test.go"), work(130), 0o666)
 
-	out, status := fleetIn(t, module, dir, "gate", "--base", "HEAD", "--budget", "15s", "--profiles", "0")
+	out, status := fleetIn(t, module, dir, "gate", "--base", "HEAD", "--budget", "5m", "--profiles", "0")
 	if status != 1 || !strings.Contains(out, "n1: slower: Work +30.0%") || !strings.Contains(out, "n2: slower: Work +30.0%") {
 		t.Fatalf("a third more time: status %d\n%s", status, out)
 	}
@@ -366,7 +366,7 @@ func TestFleetOfGates(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if out, status = fleetIn(t, module, dir, "gate", "--base", "HEAD", "--budget", "15s", "--profiles", "0"); status != 1 || strings.Contains(out, "measuring") {
+	if out, status = fleetIn(t, module, dir, "gate", "--base", "HEAD", "--budget", "5m", "--profiles", "0"); status != 1 || strings.Contains(out, "measuring") {
 		t.Errorf("run again: status %d\n%s", status, out)
 	}
 }
