@@ -59,9 +59,11 @@ type Change struct {
 	// Sign is +1 if the new run takes more, -1 if it takes less, 0 if noise or
 	// the machine may have made the difference.
 	Sign int
+
+	tests int // of its kind, and so by how much P is less than the chance of any
 }
 
-// A FamilyChange is how the cases of a family differ together.
+// A FamilyChange is how the cases of a family, or of a neighbourhood, differ together.
 type FamilyChange struct {
 	Name  string
 	Cases []int // their places in what was compared
@@ -125,6 +127,10 @@ const (
 	// cases, had one at 7.5 standard deviations.
 	betweenDof = 4
 
+	// aloneDof bounds those of a case that is judged by itself. With 6 one more of
+	// the recorded pairs named a case falsely, and with 8 six more.
+	aloneDof = 5
+
 	// leastNoise is the least standard deviation of a case between two runs:
 	// the layout of the memory it gets is drawn anew.
 	leastNoise = 0.005
@@ -149,22 +155,27 @@ const (
 // (Efron, Large-scale simultaneous hypothesis testing: the choice of a null
 // hypothesis, Journal of the American Statistical Association 99, 2004).
 //
-//   - What a round did to all cases of a class, the median of their logarithms
-//     less each case's own, is taken off each sample (Tukey's median polish), for
-//     the samples of a round were taken in turns. A case's value is the median of
-//     its processes' medians.
+//   - What a pass did to its neighbours, the cases of one class and group, is the
+//     median of their logarithms less each case's own. It is taken off each slice
+//     (Tukey's median polish), for those of a pass were taken in turns. A sample is
+//     the median of its slices, and a case's value that of its processes' medians.
 //   - A case's change is the logarithm of new to old, less the median of its
-//     class, in which each counts by the inverse of its variance: what most cases
-//     have in common is not theirs.
+//     neighbours and their ceilings: what most of them have in common is not theirs.
+//     Of a coarse case, and of fewer than three neighbours, it is the median of the
+//     class, in which each counts by the inverse of its variance.
 //   - Its noise comes from its processes (a single process is cut into thirds)
 //     and from how their samples scatter, moderated by its class as intervals
 //     are. A deviation between runs is added that all cases of a class have: it
 //     makes of the noise the distances that are seen, by their median. Samples
 //     that a file shares with the other, as a copy does, tell nothing of noise.
 //   - Its tails are those of Student's t: of at most 8 degrees of freedom where
-//     processes show it, and of 4 where it is seen between runs alone.
+//     processes show it, of 5 in a verdict on a single case, and of 4 where it is seen
+//     between runs alone.
 //   - The cases of a family are also judged together, by the mean of their
 //     changes, each weighted by the inverse of its variance, where they agree.
+//     Neighbours are judged together too, by what they have in common and their
+//     class has not: groups are measured one after another, and so differ by more
+//     than neighbours.
 //   - Cases and families are called different such that of what is, a share of 5%
 //     is expected to be false (Benjamini and Hochberg, Controlling the false
 //     discovery rate, Journal of the Royal Statistical Society B 57, 1995). Where
@@ -180,20 +191,26 @@ const (
 // as the ceiling went; and a machine that changed in what no ceiling measures
 // looks like a change of the suite. Runs interleaved in one session have none
 // of these limits.
-func CompareRuns(cases []Compared) *Changes {
+//
+// The ceilings measure the machine, and are not judged.
+func CompareRuns(cases, ceilings []Compared) *Changes {
 	ch := &Changes{Few: len(cases) < ManyCases, Cases: make([]Change, len(cases))}
 	if len(cases) == 0 {
 		return ch
 	}
-	contrasts := make([]*contrast, len(cases))
-	for i, c := range cases {
-		contrasts[i] = contrastOf(c)
+	contrasts, machine := contrastsOf(cases), contrastsOf(ceilings)
+	for i, c := range contrasts {
+		c.place = i
+	}
+	neighbourhoods := neighbours(slices.Concat(contrasts, machine))
+	for _, near := range neighbourhoods {
+		near.polish()
 	}
 	classes, names := byClass(contrasts)
 	for _, name := range names {
-		polishClass(classes[name])
 		moderate(classes[name])
 	}
+	moderate(machine)
 	for _, name := range names {
 		class := classes[name]
 		shift := 0.0
@@ -203,21 +220,27 @@ func CompareRuns(cases []Compared) *Changes {
 			shift = sharedBy(contrasts)
 		}
 		for _, c := range class {
-			c.shift = shift
+			c.common, c.shift = shift, shift
 			ch.OneProcess = ch.OneProcess || !c.old.processes || !c.new.processes
 		}
 	}
+	shared := sharedSamples(contrasts)
+	for _, c := range contrasts {
+		c.noise.value *= shared
+	}
 	setScales(contrasts, classes, names, ch.Few)
-	ch.Families = familiesOf(contrasts)
-	tests := len(contrasts) + len(ch.Families)
-	for i, c := range contrasts {
-		ch.Cases[i] = changeOf(c.log, c.log-c.shift, c.beyond(), c.scale, c.tails(), tests)
+	for _, c := range contrasts {
+		c.apart = c.scale
 	}
-	for i := range ch.Families {
-		f := &ch.Families[i]
-		f.Change = family(contrasts, f.Cases, tests)
+	var groups []common
+	if !ch.Few && len(neighbourhoods) > len(names) {
+		for _, near := range neighbourhoods {
+			near.share()
+		}
+		groups = commonOf(neighbourhoods)
+		setScales(contrasts, classes, names, ch.Few)
 	}
-	ch.discover()
+	ch.judge(contrasts, groups)
 	ch.Suite = shiftOf("", contrasts, suiteNoise)
 	agree := !ch.Few
 	for _, name := range names {
@@ -235,16 +258,44 @@ func CompareRuns(cases []Compared) *Changes {
 	return ch
 }
 
+// judge sets the changes of cases, families and neighbourhoods. Of false discoveries one
+// half is for families, which are few and of which more is known (weights: Genovese,
+// Roeder and Wasserman, False discovery control with p-value weighting, Biometrika 93,
+// 2006).
+func (ch *Changes) judge(contrasts []*contrast, groups []common) {
+	ch.Families = familiesOf(contrasts)
+	single, families := len(contrasts)+len(groups), len(ch.Families)
+	if families > 0 {
+		single, families = 2*single, 2*families
+	}
+	for i, c := range contrasts {
+		ch.Cases[i] = changeOf(c.log, c.log-c.shift, c.beyond(), c.scale, c.alone(), single)
+	}
+	for i := range ch.Families {
+		f := &ch.Families[i]
+		f.Change = family(contrasts, f.Cases, families)
+	}
+	for _, g := range groups {
+		g.Change = changeOf(g.log, g.own, g.own, g.scale, distuv.StudentsT{Mu: 0, Sigma: 1, Nu: betweenDof}, single)
+		ch.Families = append(ch.Families, g.FamilyChange)
+	}
+	ch.discover()
+}
+
 // A contrast is a case in both runs, in logarithms.
 type contrast struct {
 	Compared
 	old, new replicates
 	log      float64 // of new to old
-	shift    float64 // of the class
+	place    int     // among what is compared; -1 of a ceiling
+	common   float64 // what its class shares
+	near     float64 // what its neighbours share
+	shift    float64 // which of both it is held to
 	lo, hi   float64 // what the ceilings explain
 	noise    variance
 	between  float64 // the deviation between runs that processes don't show
-	scale    float64 // that of log between runs
+	scale    float64 // that of log, less shift, between runs
+	apart    float64 // the same, less what the class shares
 }
 
 // replicates are one run's samples.
@@ -255,8 +306,16 @@ type replicates struct {
 	processes bool      // the units are processes
 }
 
+func contrastsOf(cases []Compared) []*contrast {
+	out := make([]*contrast, len(cases))
+	for i, c := range cases {
+		out[i] = contrastOf(c)
+	}
+	return out
+}
+
 func contrastOf(c Compared) *contrast {
-	x := &contrast{Compared: c}
+	x := &contrast{Compared: c, place: -1}
 	for _, limit := range c.Limits {
 		if math.Abs(math.Log(limit)) < math.Log1p(ceilingNoise) {
 			continue
@@ -293,62 +352,6 @@ func weightedMedian(values, weights []float64) float64 {
 		}
 	}
 	return values[order[len(order)-1]]
-}
-
-// polishClass finds the value of each case of a class, in both runs.
-func polishClass(class []*contrast) {
-	old, new := make([]Estimate, len(class)), make([]Estimate, len(class))
-	for i, c := range class {
-		old[i], new[i] = c.Old, c.New
-	}
-	before, after := polish(old), polish(new)
-	for i, c := range class {
-		c.old, c.new = replicate(before[i]), replicate(after[i])
-		c.log = c.new.value - c.old.value
-	}
-}
-
-// polishes is how often rounds and cases are taken off each other. It is
-// enough: of the recorded runs a further one moves no value by a thousandth.
-const polishes = 4
-
-// polish returns the logarithms of each case's samples, by process, less what
-// their rounds did to the class. Too few cases don't tell that.
-func polish(class []Estimate) [][][]float64 {
-	type round struct{ process, number int }
-	out := make([][][]float64, len(class))
-	for i, e := range class {
-		for _, m := range e.medians {
-			out[i] = append(out[i], logs(m.samples))
-		}
-	}
-	if len(class) < leastPooled {
-		return out
-	}
-	for range polishes {
-		rounds := make(map[round][]float64)
-		for i, e := range class {
-			own := Median(slices.Concat(out[i]...))
-			for p, samples := range out[i] {
-				for k, v := range samples {
-					r := round{e.medians[p].process, k}
-					rounds[r] = append(rounds[r], v-own)
-				}
-			}
-		}
-		effects := make(map[round]float64, len(rounds))
-		for r, v := range rounds {
-			effects[r] = Median(v)
-		}
-		for i, e := range class {
-			for p, samples := range out[i] {
-				for k := range samples {
-					samples[k] -= effects[round{e.medians[p].process, k}]
-				}
-			}
-		}
-	}
-	return out
 }
 
 // thirds is into how many units a single process is cut.
@@ -453,6 +456,14 @@ func (c *contrast) tails() distuv.StudentsT {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: dof}
 }
 
+// alone is the same of a case that is judged by itself: a state of the machine meets
+// one condition of a kernel more easily than all.
+func (c *contrast) alone() distuv.StudentsT {
+	t := c.tails()
+	t.Nu = min(t.Nu, aloneDof)
+	return t
+}
+
 // beyond is how far the case lies outside of what its class shares and, where
 // ceilings moved, of what they did: the case may follow them or not.
 func (c *contrast) beyond() float64 {
@@ -468,10 +479,6 @@ func setScales(all []*contrast, classes map[string][]*contrast, names []string, 
 	if few {
 		setScale(all, fewNoise)
 		return
-	}
-	shared := sharedSamples(all)
-	for _, c := range all {
-		c.noise.value *= shared
 	}
 	var rest []*contrast
 	for _, name := range names {
@@ -504,7 +511,7 @@ func distances(cases []*contrast) (out []distance) {
 	}
 	loud := 4 * Median(noises)
 	for _, c := range cases {
-		if c.noise.value <= loud && (c.beyond() != 0 || c.log == c.shift) {
+		if c.noise.value <= loud && c.beyond() != 0 {
 			out = append(out, distance{math.Abs(c.beyond()) / c.tails().Quantile(0.75), math.Sqrt(c.noise.value)})
 		}
 	}
@@ -582,6 +589,7 @@ func changeOf(log, own, unexplained, scale float64, tails distuv.StudentsT, test
 		Reach: scale * tails.Quantile(1-(1-confidence)/2),
 		P:     2 * tails.Survival(math.Abs(unexplained)/scale),
 		Sign:  cmp.Compare(unexplained, 0),
+		tests: tests,
 	}
 }
 
@@ -633,10 +641,11 @@ func (ch *Changes) discover() {
 	for i := range ch.Families {
 		all = append(all, &ch.Families[i].Change)
 	}
-	slices.SortStableFunc(all, func(a, b *Change) int { return cmp.Compare(a.P, b.P) })
+	weighed := func(c *Change) float64 { return c.P * float64(c.tests) }
+	slices.SortStableFunc(all, func(a, b *Change) int { return cmp.Compare(weighed(a), weighed(b)) })
 	least := 1.0
 	for i, c := range slices.Backward(all) {
-		least = min(least, c.P*float64(len(all))/float64(i+1))
+		least = min(least, weighed(c)/float64(i+1))
 		if c.Q = least; least >= falseShare {
 			c.Sign = 0
 		}
@@ -654,7 +663,7 @@ func shiftOf(class string, cases []*contrast, least float64) Shift {
 	// of them, so nothing less than the deviation of one is taken for shared.
 	scales := make([]float64, len(cases))
 	for i, c := range cases {
-		scales[i] = c.scale
+		scales[i] = c.apart
 	}
 	reach := max(math.Log1p(least), commonReach(cases), Median(scales))
 	s := Shift{

@@ -82,7 +82,7 @@ func (p pairing) compare(rng *rand.Rand) *Changes {
 			compared[i].Limits = []float64{math.Exp(c)}
 		}
 	}
-	return CompareRuns(compared)
+	return CompareRuns(compared, nil)
 }
 
 func studentT4(rng *rand.Rand) float64 {
@@ -235,23 +235,24 @@ func TestCompareRunsBlamesTheMachine(t *testing.T) {
 	}
 }
 
-// TestDiscover holds Benjamini and Hochberg's procedure to a case by hand: of four chances the second lies
-// below 5% by its rank alone, and the third takes the fourth's share.
+// TestDiscover holds the weighted procedure of Benjamini and Hochberg to a case by hand: three
+// cases and a family share the false discoveries half and half, so that a case's chance counts
+// six times, and the family's twice. The family lies below 5% by its rank alone.
 func TestDiscover(t *testing.T) {
 	ch := Changes{
-		Cases:    []Change{{P: 0.9, Sign: 1}, {P: 0.004, Sign: -1}, {P: 0.02, Sign: 1}},
-		Families: []FamilyChange{{Change: Change{P: 0.0399, Sign: 1}}},
+		Cases:    []Change{{P: 0.9, Sign: 1, tests: 6}, {P: 0.004, Sign: -1, tests: 6}, {P: 0.03, Sign: 1, tests: 6}},
+		Families: []FamilyChange{{Change: Change{P: 0.0399, Sign: 1, tests: 2}}},
 	}
 	ch.discover()
-	for i, want := range []Change{{Q: 0.9}, {Q: 0.016, Sign: -1}, {Q: 0.04, Sign: 1}} {
+	for i, want := range []Change{{Q: 1}, {Q: 0.024, Sign: -1}, {Q: 0.06}} {
 		if got := ch.Cases[i]; got.Sign != want.Sign || math.Abs(got.Q-want.Q) > 1e-12 {
 			t.Errorf("%d: %+v, want %+v", i, got, want)
 		}
 	}
-	if f := ch.Families[0]; f.Sign != 0 || math.Abs(f.Q-0.0532) > 1e-12 {
+	if f := ch.Families[0]; f.Sign != 1 || math.Abs(f.Q-0.0399) > 1e-12 {
 		t.Errorf("family %+v", f)
 	}
-	ch = Changes{Cases: []Change{{P: 0.03, Sign: 1}, {P: 0.049, Sign: -1}}}
+	ch = Changes{Cases: []Change{{P: 0.03, Sign: 1, tests: 2}, {P: 0.049, Sign: -1, tests: 2}}}
 	if ch.discover(); ch.Cases[0].Sign != 1 || ch.Cases[1].Sign != -1 || ch.Cases[0].Q != ch.Cases[1].Q {
 		t.Errorf("%+v: the larger chance keeps both", ch.Cases)
 	}

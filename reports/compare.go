@@ -283,7 +283,7 @@ func (c *Comparison) compare(old, new *bench.Results) error {
 		p.Unlike, p.Coarse = unlike(*p), coarse(*p)
 		p.Limits, p.Family = ceilings.of(p.New.Name), familyOf(p.New.Name)
 	}
-	found := bench.CompareRuns(judged)
+	found := bench.CompareRuns(judged, ceilings)
 	c.Few, c.OneProcess = found.Few, found.OneProcess
 	c.Suite = shiftOf(found.Suite)
 	for _, s := range found.Classes {

@@ -120,11 +120,11 @@ func TestCompareVerdict(t *testing.T) {
 	}{
 		{"equal", twoRuns{}, "nothing shows a change\nThis pair of runs shows changes from ", []string{
 			"48 cases in both.", "commit: c0, then c1", "No case is beyond noise.", "onebit gate --suite kernels --base-binary OLD --head-binary NEW measures"}},
-		{"a case", twoRuns{factor: slowed(1.3, "variant=v3/", "threads=2")}, "v3 of f0, 8×8, 2 threads, cold is 29 % slower, ±", []string{"; nothing else shows a change\n", "Beyond noise:"}},
+		{"a case", twoRuns{factor: slowed(1.3, "variant=v3/", "threads=2")}, "v3 of f0, 8×8, 2 threads, cold is 30 % slower, ±", []string{"; nothing else shows a change\n", "Beyond noise:"}},
 		{"two cases", twoRuns{factor: func(n string) float64 {
 			return slowed(1.5, "v3/", "threads=2")(n) * slowed(0.7, "v5/", "threads=1")(n)
 		}}, "v3 of f0, 8×8, 2 threads, cold is 49 % slower, ±", []string{"; v5 of f2, 8×8, 1 thread, cold is 30 % faster, ±"}},
-		{"a variant", twoRuns{factor: slowed(1.1, "variant=v3/")}, "v3 of f0 is 9.9 % slower, ±", []string{" %; nothing else shows a change\n"}},
+		{"a variant", twoRuns{factor: slowed(1.1, "variant=v3/")}, "v3 of f0 is 10 % slower, ±", []string{" %; nothing else shows a change\n"}},
 		{"the machine", twoRuns{factor: slowed(1.9)}, "nothing shows a change", []string{
 			"The machine: reading memory took 1.", "All cases together: 90 % slower, which the machine's ceilings explain"}},
 		{"a disturbed machine", twoRuns{factor: slowed(1.9, "MatVec"), warning: "group g: a CPU was busy"}, "nothing shows a change", []string{

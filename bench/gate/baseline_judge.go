@@ -118,7 +118,7 @@ func (c *comparison) judge(unit string, alarm float64, to map[*series]Finding) {
 			compared[i].Floor = driftFloor
 		}
 	}
-	for i, change := range bench.CompareRuns(compared).Cases {
+	for i, change := range bench.CompareRuns(compared, nil).Cases {
 		to[cases[i].units[unit]] = c.verdict(cases[i], unit, change, alarm/float64(len(cases)))
 	}
 }
