@@ -291,6 +291,7 @@ type contrast struct {
 	common   float64 // what its class shares
 	near     float64 // what its neighbours share
 	shift    float64 // which of both it is held to
+	strays   float64 // how many times further it is from shift because that strays as well
 	lo, hi   float64 // what the ceilings explain
 	noise    variance
 	between  float64 // the deviation between runs that processes don't show
@@ -315,7 +316,7 @@ func contrastsOf(cases []Compared) []*contrast {
 }
 
 func contrastOf(c Compared) *contrast {
-	x := &contrast{Compared: c, place: -1}
+	x := &contrast{Compared: c, place: -1, strays: 1}
 	for _, limit := range c.Limits {
 		if math.Abs(math.Log(limit)) < math.Log1p(ceilingNoise) {
 			continue
@@ -512,7 +513,7 @@ func distances(cases []*contrast) (out []distance) {
 	loud := 4 * Median(noises)
 	for _, c := range cases {
 		if c.noise.value <= loud && c.beyond() != 0 {
-			out = append(out, distance{math.Abs(c.beyond()) / c.tails().Quantile(0.75), math.Sqrt(c.noise.value)})
+			out = append(out, distance{math.Abs(c.beyond()) / c.strays / c.tails().Quantile(0.75), math.Sqrt(c.noise.value)})
 		}
 	}
 	return out
@@ -576,7 +577,7 @@ func setScale(cases []*contrast, between float64) {
 	for _, c := range cases {
 		c.between = between
 		// The floor is what one comparison in twenty exceeds.
-		c.scale = max(math.Hypot(math.Sqrt(c.noise.value), between), math.Log1p(c.Floor)/c.tails().Quantile(1-(1-confidence)/2))
+		c.scale = max(c.strays*math.Hypot(math.Sqrt(c.noise.value), between), math.Log1p(c.Floor)/c.tails().Quantile(1-(1-confidence)/2))
 	}
 }
 

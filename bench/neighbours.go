@@ -46,7 +46,7 @@ func (near neighbourhood) share() {
 		c.near = shift
 	}
 	for _, c := range telling {
-		c.shift = shift
+		c.shift, c.strays = shift, math.Sqrt(1+ofMedian(len(telling)-1))
 	}
 }
 

@@ -29,8 +29,9 @@ func withTwins(run *bench.Results, factor float64) (*bench.Results, map[string]s
 
 // TestTwinsOfRecordedRuns: of real runs, identical code is called different about once in twenty, beyond the floor
 // of another run too, and code that is a tenth slower in nearly every comparison.
-func TestTwinsOfRecordedRuns(t *testing.T) {
-	runs := recordings(t, "ratios")
+func TestTwinsOfRecordedRuns(t *testing.T) { ofRecordings(t, sliced, testTwins) }
+
+func testTwins(t *testing.T, runs []*bench.Results) {
 	type counts struct{ all, apart, beyond, floors int }
 	said := map[float64]*counts{1: {}, 1.03: {}, 1.05: {}, 1.1: {}}
 	half := make(map[string][]float64)
@@ -81,8 +82,9 @@ func TestTwinsOfRecordedRuns(t *testing.T) {
 
 // TestRatiosOfRecordedRuns: the interval behind a ratio holds what other runs find, their median, four times in five
 // where neighbours change what the machine is (docs/measurements/noise.md).
-func TestRatiosOfRecordedRuns(t *testing.T) {
-	runs := recordings(t, "ratios")
+func TestRatiosOfRecordedRuns(t *testing.T) { ofRecordings(t, sliced, testRatios) }
+
+func testRatios(t *testing.T, runs []*bench.Results) {
 	type pair struct{ class, a, b string }
 	found := make(map[pair][]bench.Difference) // by run
 	half := make(map[string][]float64)
