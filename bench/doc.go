@@ -11,6 +11,9 @@
 // computes errors against the reference. If a process dies, the run lacks its
 // remaining samples, and records a failure that names the case under way.
 //
+// A run may go on with further processes over some of its groups ([Runner.Further]),
+// as long as what they are to tell is not known.
+//
 // Cases come in groups. In each process a group is set up as a whole, measured, and torn
 // down, so that memory holds one group at a time. Within it:
 //

@@ -19,6 +19,7 @@ type Job struct {
 	Time      time.Duration // target length of a sample; 0: chosen
 	Budget    time.Duration // of this process; 0: none
 	Skip      []string      // cases that failed in a process before
+	Groups    []string      // to measure; all if there are none
 }
 
 // First reports whether the process does what is done once in a run: studies,
@@ -37,7 +38,7 @@ func (r *Runner) Pass(ctx context.Context, job Job, suite Suite, out io.Writer) 
 	}
 	part := *r
 	part.Count, part.Time, part.Budget, part.Processes, part.Start = job.Count, job.Time, job.Budget, job.Processes, nil
-	run := newRun(&part, suite, out)
+	run := newRun(&part, suite, out, job.Groups...)
 	run.process, run.skip, run.rng = job.Process, job.Skip, newRand(r.Seed+uint64(job.Process-1))
 	var unreported error
 	part.Progress = func(p Progress) {
@@ -115,6 +116,33 @@ func (run *run) job(suite Suite, n int) Job {
 	return job
 }
 
+// next is the job of process n, if there is one.
+func (run *run) next(suite Suite, n int) (job Job, more bool) {
+	if n <= run.processes() {
+		return run.job(suite, n), true
+	}
+	if run.Further == nil {
+		return Job{}, false
+	}
+	job = Job{Process: n, Processes: n, Time: run.Time, Skip: run.failed(), Groups: run.Further(run.results)}
+	var all, wanted float64
+	for _, g := range suite.groups() {
+		all += g.weight()
+		if slices.Contains(job.Groups, g.name) {
+			wanted += g.weight()
+		}
+	}
+	if wanted == 0 {
+		return Job{}, false
+	}
+	each := float64(run.Budget-suite.studying()) / (firstShare + float64(run.processes()-1))
+	job.Budget = max(time.Duration(each*wanted/all), 1)
+	if run.Count > 0 {
+		job.Count = max(run.Count/run.processes(), 1)
+	}
+	return job, run.now().Sub(run.start)+job.Budget <= run.Most
+}
+
 // failed are the names of cases that are wrong.
 func (run *run) failed() (names []string) {
 	for _, f := range run.results.Failures {
@@ -126,8 +154,12 @@ func (run *run) failed() (names []string) {
 // passes lets one process after another measure the suite.
 func (run *run) passes(ctx context.Context, suite Suite) error {
 	run.known = make(map[string][]Metric)
-	for n := 1; n <= run.processes(); n++ {
-		relay := &relay{run: run, job: run.job(suite, n)}
+	for n := 1; ; n++ {
+		job, more := run.next(suite, n)
+		if !more {
+			return nil
+		}
+		relay, before := &relay{run: run, job: job}, len(run.results.Samples)
 		err := run.Start(ctx, relay.job, relay)
 		if rerr := relay.end(); rerr != nil {
 			return rerr
@@ -156,8 +188,10 @@ func (run *run) passes(ctx context.Context, suite Suite) error {
 		if err != nil {
 			return err
 		}
+		if n > run.processes() && len(run.results.Samples) == before {
+			return nil // nor would another one measure anything
+		}
 	}
-	return nil
 }
 
 // progressPrefix begins a line that says how far a process has come.

@@ -165,6 +165,54 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
+// TestFurtherProcesses: what is not yet known is measured by further processes, and nothing else is, until it is
+// known or the time is over.
+func TestFurtherProcesses(t *testing.T) {
+	for _, tt := range []struct {
+		asks int // how often a group is named
+		most time.Duration
+		jobs int // 0: as many as there is time for
+	}{
+		{0, time.Hour, 3},
+		{2, time.Hour, 5},
+		{1000, 14 * time.Second, 0},
+	} {
+		l := newLab()
+		f, r := l.fleet()
+		asked := 0
+		r.Count, r.Budget, r.Most = 0, 6*time.Second, tt.most
+		f.suite = func(Job) Suite {
+			s := l.smallSuite()
+			s.Cases = append(s.Cases, l.newCase("MatVec/variant=other", "other", script{op: time.Millisecond}))
+			return s
+		}
+		r.Further = func(res *Results) []string {
+			if asked++; asked > tt.asks {
+				return nil
+			}
+			return []string{"other"}
+		}
+		start := l.clock
+		res, _ := measure(t, r, f.suite(Job{}))
+		if tt.jobs > 0 && len(f.jobs) != tt.jobs {
+			t.Errorf("asked %d times within %v: %d processes, want %d", tt.asks, tt.most, len(f.jobs), tt.jobs)
+		}
+		if took := l.clock.Sub(start); took > tt.most || tt.jobs == 0 && took < tt.most-time.Second {
+			t.Errorf("took %v of %v", took, tt.most)
+		}
+		for _, s := range res.Samples {
+			if s.Process > 3 && s.Group != "other" {
+				t.Errorf("process %d measured %s", s.Process, s.Name.Full)
+			}
+		}
+		for _, job := range f.jobs[3:] {
+			if !slices.Equal(job.Groups, []string{"other"}) || job.Budget <= 0 || job.Budget > 3*time.Second {
+				t.Errorf("job %+v", job)
+			}
+		}
+	}
+}
+
 // TestProcessesKeepTheBudget counts the time that processes take to start.
 func TestProcessesKeepTheBudget(t *testing.T) {
 	l := newLab()

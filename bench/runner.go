@@ -31,6 +31,12 @@ type Runner struct {
 	Start     func(ctx context.Context, job Job, out io.Writer) error
 	Processes int
 
+	// Further, if not nil, is asked after the last of these processes which groups
+	// need another one, and after that again: until it names none, or the next one
+	// would end after Most.
+	Further func(*Results) []string
+	Most    time.Duration
+
 	// Meter, if not nil, counts events during every sample.
 	Meter Meter
 
@@ -88,6 +94,7 @@ type run struct {
 	w       *writer
 	results *Results
 	skip    []string            // cases that are not measured
+	only    []string            // groups that are; all if there are none
 	process int                 // the number of this process
 	known   map[string][]Metric // exact values, by name, of other processes' samples
 	models  map[string]string   // digests of their weights, by name
@@ -108,8 +115,8 @@ type run struct {
 	reported time.Time
 }
 
-func newRun(r *Runner, suite Suite, out io.Writer) *run {
-	run := &run{Runner: r, now: r.Now, step: r.Step, rng: newRand(r.Seed), w: newWriter(out), results: &Results{}, process: 1}
+func newRun(r *Runner, suite Suite, out io.Writer, only ...string) *run {
+	run := &run{Runner: r, now: r.Now, step: r.Step, rng: newRand(r.Seed), w: newWriter(out), results: &Results{}, process: 1, only: only}
 	if run.now == nil {
 		run.now, run.step = clock.Now, clock.Step()
 	}
@@ -119,7 +126,7 @@ func newRun(r *Runner, suite Suite, out io.Writer) *run {
 	}
 	run.canary = newCanary(loop, run.now, run.step)
 	run.start = run.now()
-	for _, g := range suite.groups() {
+	for _, g := range run.wanted(suite) {
 		run.entriesLeft += g.entries()
 		run.shortLeft += g.short()
 		run.weightLeft += g.weight()
@@ -150,12 +157,21 @@ func (run *run) all(ctx context.Context, suite Suite) error {
 	return run.pass(ctx, suite)
 }
 
+// wanted are the groups to measure, each with the A/A pairs that it has among all.
+func (run *run) wanted(suite Suite) []*group {
+	all := suite.groups()
+	if len(run.only) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(g *group) bool { return !slices.Contains(run.only, g.name) })
+}
+
 // groups measures the suite's groups.
 func (run *run) groups(ctx context.Context, suite Suite) error {
 	if err := run.ask(suite.Doubts); err != nil {
 		return err
 	}
-	for _, g := range suite.groups() {
+	for _, g := range run.wanted(suite) {
 		err := run.group(ctx, g)
 		if derr := run.ask(suite.Doubts); err == nil {
 			err = derr

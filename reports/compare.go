@@ -347,10 +347,12 @@ func unlikeCases(old, new *bench.Results) func(bench.Compared) bool {
 // states: those of one state are within a tenth.
 const otherState = 1.5
 
+// farBehind is how many times as long as the best of its work a case takes that needs no telling apart.
+const farBehind = 10
+
 // coarseCases tells which cases take ten times as long as others of the same work and condition: bench
 // leaves them few operations a sample.
 func coarseCases(cases []bench.Compared) func(bench.Compared) bool {
-	const farBehind = 10
 	work := func(p bench.Compared) string {
 		n := p.New.Name
 		return strings.Join([]string{n.Base, names.SubjectOf(n), n.Get(names.Rows), n.Get(names.Cols), n.Get(names.Test), n.Get(names.Depth), p.Class()}, " ")

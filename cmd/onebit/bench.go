@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"onebit/bench/cases"
 	"onebit/internal/count"
 	"onebit/internal/sysinfo"
+	"onebit/reports"
 )
 
 // How long a run of kernels may take in all, setting up included: people are
@@ -62,10 +64,30 @@ func (f *benchFlags) measure(cmd *cobra.Command, suites []*cases.Suite, host sys
 	stderr := cmd.ErrOrStderr()
 	plan := runner.Plan(all)
 	fmt.Fprintf(stderr, "measuring %s, for about %v\n", planned(all, plan, f.count > 0), plan.Estimate.Round(time.Second))
+	if f.precision.set {
+		runner.Most, runner.Further = f.most, f.loose
+		fmt.Fprintf(stderr, "then what is not known to ±%v, until %v are over\n", f.precision.Percentage, f.most)
+	}
 	bar := newBenchProgress(stderr)
 	runner.Progress = bar.show
-	defer bar.close()
-	return runner.Run(cmd.Context(), all, file)
+	start := time.Now()
+	results, err := runner.Run(cmd.Context(), all, file)
+	bar.close()
+	if f.precision.set && err == nil {
+		fmt.Fprintln(stderr, reports.PrecisionText(results, float64(f.precision.Percentage)/100, time.Since(start)))
+	}
+	return results, err
+}
+
+// loose are the groups with ratios that are not known to the precision.
+func (f *benchFlags) loose(results *bench.Results) (groups []string) {
+	ratios, _ := reports.LooseRatios(results, float64(f.precision.Percentage)/100)
+	for _, r := range ratios {
+		if !slices.Contains(groups, r.Group) {
+			groups = append(groups, r.Group)
+		}
+	}
+	return groups
 }
 
 // joined is the suites in one.

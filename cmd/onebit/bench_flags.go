@@ -39,6 +39,8 @@ type benchFlags struct {
 	types     []string
 	seed      uint64
 	host      string
+	precision percentFlag   // to which ratios are to be known
+	most      time.Duration // for that
 
 	acts        []string
 	activations []kernels.Scheme
@@ -80,6 +82,9 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	}
 	if cmd.Flags().Changed("time") && f.time <= 0 {
 		return usagef("--time %v: give a length such as 20ms, or leave it out for what the time allows", f.time)
+	}
+	if f.most <= 0 || cmd.Flags().Changed("budget") && !f.precision.set {
+		return usagef("--budget %v: give a time such as 10m, with --precision", f.most)
 	}
 	if _, err := bench.ParseFilter(f.filter); err != nil {
 		return usagef("--filter: %w", err)

@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -153,6 +154,8 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of tables")
 	flags.IntVar(&f.count, "count", 0, "samples of each case in all processes (default: what the time allows, up to 12)")
 	flags.DurationVar(&f.time, "time", 0, "length of a sample (default: what the time allows)")
+	flags.Var(&f.precision, "precision", "go on until each ratio between variants is known to ±`PERCENT`, such as 2%, or the budget ends")
+	flags.DurationVar(&f.most, "budget", 10*time.Minute, "how long a run with --precision may take")
 	flags.BoolVar(&f.counters, "counters", false, "count cycles, misses, page faults, switches and energy per operation, as far as they can be counted here")
 	flags.IntSliceVar(&f.threads, "threads", nil, "thread counts, such as 1,2,4,8, whose speed-up the report draws (default: "+threads+")")
 	flags.StringVar(&f.model, "model", "", "measure this model: a GGUF or .cellm `FILE` or a Hugging Face directory")

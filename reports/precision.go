@@ -1,0 +1,82 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"onebit/bench"
+	"onebit/internal/count"
+)
+
+// A LooseRatio is a case whose ratio to the best of its work is known less well than wanted.
+type LooseRatio struct {
+	Name   string  // of the case
+	Group  string  // that it is measured in
+	Spread float64 // half its interval, as a share of the ratio; infinite if there is none
+	Factor float64 // how many times as many processes would do, if the interval narrows with their root
+}
+
+// LooseRatios are those that are not known to within a precision, such as 0.02, the worst first, and out of how
+// many. Cases that take ten times as long as the best and longer need no telling apart, and are none of these.
+func LooseRatios(res *bench.Results, precision float64) (loose []LooseRatio, of int) {
+	groups := make(map[string]string)
+	for _, s := range res.Samples {
+		groups[s.Name.Full] = s.Group
+	}
+	d := newDigest(res)
+	for _, t := range d.tasks {
+		for _, p := range panels(t.cases) {
+			s, ok := d.rank(t, p)
+			for i := 1; ok && i < len(s.ranked); i++ {
+				diff, name := s.diffs[i], s.ranked[i].name.Full
+				if diff.Ratio > farBehind {
+					continue
+				}
+				of++
+				spread := math.Inf(1)
+				if diff.Bounded() {
+					spread = diff.Spread()
+				}
+				if spread > precision {
+					loose = append(loose, LooseRatio{name, groups[name], spread, math.Pow(math.Log1p(spread)/math.Log1p(precision), 2)})
+				}
+			}
+		}
+	}
+	slices.SortFunc(loose, func(a, b LooseRatio) int {
+		return cmp.Or(cmp.Compare(b.Spread, a.Spread), naturalCompare(a.Name, b.Name))
+	})
+	return loose, of
+}
+
+// PrecisionText says how many ratios are known to within a precision, names some of those that are not, and
+// says what they would take: a run of so many processes took so long.
+func PrecisionText(res *bench.Results, precision float64, took time.Duration) string {
+	loose, of := LooseRatios(res, precision)
+	text := fmt.Sprintf("%d of %s known to ±%s", of-len(loose), count.Of(of, "ratio"), percent(precision))
+	if len(loose) == 0 {
+		return text
+	}
+	var named []string
+	for _, r := range loose {
+		if n := bench.ParseName(r.Name); len(named) < 3 {
+			named = append(named, fmt.Sprintf("%s (±%s)", strings.Join([]string{familyOf(n), panelOf(n).String()}, ", "), percent(r.Spread)))
+		}
+	}
+	if more := len(loose) - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("%d more", more))
+	}
+	text += "; not " + enumerate(named)
+	factors := make([]float64, 0, len(loose))
+	for _, r := range loose {
+		factors = append(factors, r.Factor)
+	}
+	if half := bench.Median(factors); !math.IsInf(half, 1) {
+		text += fmt.Sprintf(". Half of these would take %s in all (--budget), if they narrow with the root of the time", time.Duration(half*float64(took)).Round(time.Second))
+	}
+	return text
+}
