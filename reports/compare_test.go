@@ -2,7 +2,6 @@ package reports
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -404,36 +403,6 @@ func TestCompareEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := readResults(ctx, &endless{cancel, 5}, "endless.txt"); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// TestCompareBusyCPU compares two runs of one binary, 12 minutes apart, in the second of which a
-// compiler kept a CPU busy: two threads took up to four times as long. The files are those of
-// bench --short on two CPUs of Zen 4 (onebit 718c37d), without warnings and all units but ns/op, nmse
-// and peak-RSS-B.
-func TestCompareBusyCPU(t *testing.T) {
-	unpack := func(name string) string {
-		f, err := os.Open(filepath.Join("testdata", name+".txt.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(z)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return writeTemp(t, name+".txt", string(text))
-	}
-	c, err := Compare(t.Context(), CompareOptions{}, unpack("compare-quiet"), unpack("compare-busy"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "nothing shows a change"; c.Verdict != want || len(c.Exact) > 0 {
-		t.Errorf("verdict %q, want %q…", c.Verdict, want)
 	}
 }
 
