@@ -197,7 +197,11 @@ func testComparePlanted(t *testing.T, runs []*bench.Results) {
 		if factor == 2 && found < len(drawn)*3/4 {
 			t.Errorf("a variant that takes twice as long is named in %d of %d pairs", found, len(drawn))
 		}
-		if others > max(1, len(drawn)/10) {
+		most := max(1, len(drawn)/10)
+		if !require.All() {
+			most += 2 // few pairs stray further
+		}
+		if others > most {
 			t.Errorf("something else is named in %d of %d pairs", others, len(drawn))
 		}
 	}

@@ -287,7 +287,7 @@ func (f *figure) svg() (string, error) {
 	if start < 0 || end < start {
 		return "", fmt.Errorf("drawing %s: no group in the SVG", f.name)
 	}
-	body = compactSVG(pageFont.Replace(colorsToVariables(body[start:end])))
+	body = stylesToClasses(compactSVG(pageFont.Replace(colorsToVariables(body[start:end]))))
 	class := ""
 	if f.fullWidth() < figureWidth {
 		class = ` class="narrow"`

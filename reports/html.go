@@ -54,7 +54,7 @@ type shell struct {
 }
 
 func newShell(title, subtitle string) shell {
-	return shell{title, subtitle, template.CSS(paletteCSS(false)), template.CSS(paletteCSS(true)), template.CSS(pageStyle), template.JS(pageScript)}
+	return shell{title, subtitle, template.CSS(paletteCSS(false)), template.CSS(paletteCSS(true)), template.CSS(pageStyle + drawingCSS()), template.JS(pageScript)}
 }
 
 // renderPage executes a page's template. An error half way leaves no half a page behind.

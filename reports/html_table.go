@@ -105,5 +105,5 @@ func pageRow(c *caseStats, keys, units []string) []pageValue {
 
 // sortKey is a number to sort a column by, in few characters.
 func sortKey(v float64) string {
-	return strings.Replace(strconv.FormatFloat(v, 'g', 7, 64), "e+", "e", 1)
+	return strings.Replace(strconv.FormatFloat(v, 'g', 5, 64), "e+", "e", 1)
 }

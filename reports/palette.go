@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,6 +75,37 @@ func colorsToVariables(svg string) string {
 		}
 		return s
 	})
+}
+
+// strokeWidths are those of strokes that have a class, in pixels.
+var strokeWidths = []string{"0.5", "0.6", "0.7", "1.2", "1.4", "1.6", "1.8"}
+
+var drawnStyle = regexp.MustCompile(` style="(?:fill:none;stroke:var\(--(\w+)\);stroke-width:([0-9.]+)|fill:var\(--(\w+)\))"`)
+
+// stylesToClasses replaces the styles that thousands of elements have by the classes of drawingCSS.
+func stylesToClasses(svg string) string {
+	return drawnStyle.ReplaceAllStringFunc(svg, func(s string) string {
+		m := drawnStyle.FindStringSubmatch(s)
+		if m[3] != "" {
+			return ` class="f-` + m[3] + `"`
+		}
+		if i := slices.Index(strokeWidths, m[2]); i >= 0 {
+			return fmt.Sprintf(` class="k-%s w%d"`, m[1], i)
+		}
+		return s
+	})
+}
+
+// drawingCSS are the rules of the classes in drawings: f- fills, k- strokes, w is the width of strokes.
+func drawingCSS() string {
+	var b strings.Builder
+	for _, t := range tones {
+		fmt.Fprintf(&b, ".f-%[1]s{fill:var(--%[1]s)}.k-%[1]s{fill:none;stroke:var(--%[1]s)}", t.css)
+	}
+	for i, w := range strokeWidths {
+		fmt.Fprintf(&b, ".w%d{stroke-width:%s}", i, w)
+	}
+	return b.String()
 }
 
 // paletteCSS declares the variables of one scheme.

@@ -71,7 +71,11 @@ func roundText(line string) string {
 		}
 		style := draw.TextStyle{Font: sans(size), Handler: plot.DefaultTextHandler}
 		if width := style.Width(html.UnescapeString(words[1])); width > 0 {
-			rest = fmt.Sprintf(` textLength="%.1f" lengthAdjust="spacingAndGlyphs"`, width.Points()) + rest
+			length := fmt.Sprintf(` textLength="%.1f"`, width.Points())
+			if len(words[1]) > 2 { // one or two glyphs look the same closer together
+				length += ` lengthAdjust="spacingAndGlyphs"`
+			}
+			rest = length + rest
 		}
 	}
 	return svgArgument.ReplaceAllStringFunc(at, roundCoordinate) + rest

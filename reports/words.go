@@ -42,10 +42,12 @@ func (s stat) spread(unit string) string {
 	switch {
 	case bench.UnitOf(unit).Exact, len(s.values) == 1:
 		return ""
+	case s.Center == 0:
+		return "" // there is no share of nothing
 	case !s.bounded():
 		return unknownSpread
-	case s.Lo == s.Hi, s.Center == 0:
-		return "" // there is no share of nothing
+	case s.Lo == s.Hi:
+		return ""
 	}
 	return formatSpread(s.Spread())
 }
