@@ -116,8 +116,8 @@ type caseGroup struct {
 // casesPackage is what results files call the package of onebit's cases.
 const casesPackage = "onebit/bench/cases"
 
-// Find builds both sides, lists their cases and measures each group once, which
-// shows what its studies report.
+// Find builds both sides and lists their cases. Groups with studies are measured
+// once on both, which shows what those report; of the others the names are known.
 func (c *gateCases) Find(ctx context.Context) (both []gate.Benchmark, differ []gate.Difference, err error) {
 	if err := c.prepare(ctx); err != nil {
 		return nil, nil, err
@@ -129,10 +129,8 @@ func (c *gateCases) Find(ctx context.Context) (both []gate.Benchmark, differ []g
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, g := range groups {
-			if err := c.try(ctx, g, found); err != nil {
-				return nil, nil, err
-			}
+		if err := c.tryAll(ctx, groups, found); err != nil {
+			return nil, nil, err
 		}
 	}
 	both, differ = gate.Match(found[gate.Base], found[gate.Head])
@@ -215,6 +213,41 @@ func (c *gateCases) listed(ctx context.Context, side gate.Side, suite string) (m
 		}
 	}
 	return all, nil
+}
+
+// tryAll finds what the groups of a suite report, and how long they take. A process
+// of every group would take minutes before the first round: of those without
+// studies one tells for all how long a case takes.
+func (c *gateCases) tryAll(ctx context.Context, groups []*caseGroup, found [2]gate.Listing) error {
+	var plain []*caseGroup
+	for _, g := range groups {
+		if g.studies() {
+			if err := c.try(ctx, g, found); err != nil {
+				return err
+			}
+			continue
+		}
+		plain = append(plain, g)
+		for _, name := range g.cases {
+			c.groups[gate.Benchmark{Package: casesPackage, Name: name}] = g
+		}
+	}
+	if len(plain) == 0 {
+		return nil
+	}
+	largest := slices.MaxFunc(plain, func(a, b *caseGroup) int { return len(a.cases) - len(b.cases) })
+	if _, err := c.measure(ctx, gate.Base, largest); err != nil {
+		return err
+	}
+	for _, g := range plain {
+		g.took = largest.took * time.Duration(len(g.cases)) / time.Duration(len(largest.cases))
+	}
+	return nil
+}
+
+// studies reports whether a part of the group has other names in its results.
+func (g *caseGroup) studies() bool {
+	return slices.Contains(slices.Collect(maps.Values(g.timed)), false)
 }
 
 // try measures a group once on base and head. What takes the place of studies

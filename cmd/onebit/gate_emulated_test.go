@@ -25,18 +25,7 @@ func TestGateRefusesEmulated(t *testing.T) {
 		require.Skip(t, "g++", err.Error())
 	}
 	temp := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	code, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(temp, "onebit") // the name under which the tests are onebit
-	if err := os.WriteFile(program, code, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	program := testsAsOnebit(t, temp)
 	t.Setenv(playMetal, "1")
 	model := filepath.Join(temp, "tiny.gguf")
 	if out, err := exec.Command(program, "synth", "tiny", "-o", model).CombinedOutput(); err != nil {
@@ -55,4 +44,23 @@ func TestGateRefusesEmulated(t *testing.T) {
 			t.Errorf("%s: %v, want %q", filter, err, want)
 		}
 	}
+}
+
+// testsAsOnebit is this program under the name by which it is onebit, in a folder.
+// The processes that a bench starts have the name of the file.
+func testsAsOnebit(t *testing.T, dir string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "onebit")
+	if err := os.WriteFile(program, code, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return program
 }
