@@ -67,6 +67,11 @@ type Change struct {
 type FamilyChange struct {
 	Name  string
 	Cases []int // their places in what was compared
+
+	// Neighbours says that they are the cases of one class and group, and not of one
+	// Family.
+	Neighbours bool
+
 	Change
 }
 

@@ -64,7 +64,7 @@ func commonOf(all []neighbourhood) (out []common) {
 	for _, near := range all {
 		first, aparts := near[0], []float64(nil)
 		x := common{log: first.near, own: first.near - first.common}
-		x.Name = "all of " + first.New.group + ", " + first.Class()
+		x.Neighbours, x.Name = true, "all of "+first.New.group+", "+first.Class()
 		for _, c := range near {
 			if c.place >= 0 {
 				x.Cases, aparts = append(x.Cases, c.place), append(aparts, c.apart)

@@ -86,6 +86,8 @@ type CaseChange struct {
 	P     float64 `json:"p"`
 	Q     float64 `json:"q"`    // the least share of false discoveries at which it is one
 	Sign  int     `json:"sign"` // +1: takes more, beyond noise; -1: less; 0: may be noise or the machine
+
+	coarse bool // it is far behind others of its work, or of families all cases are
 }
 
 // A FamilyChange is the cases of a variant together. Its Name says which, Class is empty, and Old and New
@@ -93,6 +95,8 @@ type CaseChange struct {
 type FamilyChange struct {
 	CaseChange
 	Cases []string `json:"cases"`
+
+	neighbours bool // they were measured among each other, and are no variant
 }
 
 // A Shift is what cases have in common.
@@ -430,7 +434,9 @@ func (c *CaseChange) take(f bench.Change) {
 func caseChanges(compared []bench.Compared, found *bench.Changes) []CaseChange {
 	changes := make([]CaseChange, len(compared))
 	for i, p := range compared {
-		x := CaseChange{Name: p.New.Name.Full, Class: p.Class(), Unit: p.New.Unit, Old: p.Old.Center, New: p.New.Center, Ceilings: p.Limits}
+		x := CaseChange{
+			Name: p.New.Name.Full, Class: p.Class(), Unit: p.New.Unit, Old: p.Old.Center, New: p.New.Center, Ceilings: p.Limits, coarse: p.Coarse,
+		}
 		x.take(found.Cases[i])
 		for _, limit := range p.Limits {
 			x.PerCeiling = append(x.PerCeiling, x.Ratio/limit)
@@ -443,10 +449,11 @@ func caseChanges(compared []bench.Compared, found *bench.Changes) []CaseChange {
 func familyChanges(compared []bench.Compared, found *bench.Changes) []FamilyChange {
 	changes := make([]FamilyChange, len(found.Families))
 	for i, f := range found.Families {
-		x := FamilyChange{CaseChange: CaseChange{Name: f.Name, Unit: bench.NsPerOp}}
+		x := FamilyChange{CaseChange: CaseChange{Name: f.Name, Unit: bench.NsPerOp, coarse: true}, neighbours: f.Neighbours}
 		x.take(f.Change)
 		for _, n := range f.Cases {
 			x.Cases = append(x.Cases, compared[n].New.Name.Full)
+			x.coarse = x.coarse && compared[n].Coarse
 		}
 		changes[i] = x
 	}

@@ -112,22 +112,29 @@ func (c *Comparison) emulatedText() string {
 	return ""
 }
 
-// power says what could be told apart at all.
+// power says what could be told apart at all, of what is near the best of its work if there are such cases.
 func (c *Comparison) power() string {
 	noises := func(cases []CaseChange) float64 {
-		all := make([]float64, len(cases))
-		for i, x := range cases {
-			all[i] = x.Noise
+		var near, all []float64
+		for _, x := range cases {
+			if all = append(all, x.Noise); !x.coarse {
+				near = append(near, x.Noise)
+			}
+		}
+		if len(near) > 0 {
+			return bench.Median(near)
 		}
 		return bench.Median(all)
 	}
 	var parts []string
-	if len(c.Families) > 0 {
-		all := make([]CaseChange, len(c.Families))
-		for i, f := range c.Families {
-			all[i] = f.CaseChange
+	var variants []CaseChange
+	for _, f := range c.Families {
+		if !f.neighbours {
+			variants = append(variants, f.CaseChange)
 		}
-		parts = append(parts, atLeast(noises(all))+" of a variant as a whole")
+	}
+	if len(variants) > 0 {
+		parts = append(parts, atLeast(noises(variants))+" of a variant as a whole")
 	}
 	byClass := make(map[string][]CaseChange)
 	for _, x := range c.Cases {
