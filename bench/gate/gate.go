@@ -62,6 +62,7 @@ type Options struct {
 	Threshold float64       // the change that matters, as a fraction; 0: 0.03
 	Alarm     float64       // chance of any false alarm; 0: 0.01
 	Budget    time.Duration // for all from Start on; 0: 5 minutes
+	Reserve   time.Duration // the part of Budget that is kept for what follows the rounds, such as profiles
 	Start     time.Time     // of what was done before, such as listing; the zero time: now
 	Process   time.Duration // how long a process should measure; 0: 30 ms
 	Seed      uint64        // of the order of processes
@@ -279,7 +280,7 @@ func (g *gate) run(ctx context.Context) (err error) {
 			return err
 		}
 		g.round++
-		spent := float64(g.elapsed()-g.setup) / float64(max(g.Budget-g.setup, 1))
+		spent := float64(g.elapsed()-g.setup) / float64(max(g.Budget-g.Reserve-g.setup, 1))
 		each := spent / float64(g.round-g.rounds)
 		// The look is nearer before its time than after it, and a round that
 		// would end after the budget is not begun.
@@ -321,7 +322,7 @@ func (g *gate) fits(prepare time.Duration) error {
 		measure += turns * b.Took
 	}
 	needed := max(1, minRounds(g.Alarm, len(g.order))-g.rounds)
-	setup, budget := g.setup-g.resumption.elapsed, g.Budget-g.resumption.elapsed
+	setup, budget := g.setup-g.resumption.elapsed, g.Budget-g.Reserve-g.resumption.elapsed
 	all := (setup + time.Duration(needed)*(prepare+measure)).Round(time.Second)
 	switch {
 	case setup+measure > budget:

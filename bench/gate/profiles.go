@@ -68,7 +68,17 @@ func (f FunctionChange) Clear() bool { return math.Abs(f.Change()) > f.Error }
 type ProfileOptions struct {
 	Dir  string        // where they are kept; it is made if need be
 	Most int           // benchmarks, the worst first
-	Time time.Duration // of a benchmark, for both sides together
+	Time time.Duration // of a benchmark, for both sides together, as far as it is left
+	Left time.Duration // for all of them: where it is short, each has less, and fewer are profiled
+}
+
+// shortestProfile still has some fifty samples.
+const shortestProfile = 500 * time.Millisecond
+
+// fit shares what is left among so many benchmarks.
+func (opt *ProfileOptions) fit(slower int) {
+	opt.Most = min(opt.Most, slower, int(opt.Left/shortestProfile))
+	opt.Time = min(opt.Time, opt.Left/time.Duration(max(opt.Most, 1)))
 }
 
 // ProfilesFolder is the name of their folder beside a file of results.
@@ -84,8 +94,12 @@ func ProfileSlower(ctx context.Context, target Profiler, r *Report, opt ProfileO
 		return f.Verdict != Slower || f.Unit != bench.NsPerOp
 	})
 	slices.SortStableFunc(findings, Severity)
-	if len(findings) == 0 || opt.Most <= 0 {
+	asked := min(opt.Most, len(findings))
+	if opt.fit(len(findings)); asked <= 0 {
 		return nil, nil
+	}
+	if opt.Most <= 0 {
+		return nil, errors.New("no time is left for profiles: a longer --budget has them")
 	}
 	// A process has a folder of its own, from which a path could lead elsewhere.
 	if opt.Dir, err = filepath.Abs(opt.Dir); err != nil {
@@ -95,7 +109,7 @@ func ProfileSlower(ctx context.Context, target Profiler, r *Report, opt ProfileO
 		return nil, fmt.Errorf("profiles: %w", err)
 	}
 	taken := map[string]bool{}
-	for _, f := range findings[:min(len(findings), opt.Most)] {
+	for _, f := range findings[:opt.Most] {
 		p, failure := profileFinding(ctx, target, f, opt, uniqueName(taken, f.Benchmark))
 		if ctx.Err() != nil {
 			return all, ctx.Err()

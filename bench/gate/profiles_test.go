@@ -117,7 +117,7 @@ func namesThePlanted(t *testing.T, target Profiler, b Benchmark) {
 	}}
 	t.Chdir(t.TempDir())
 	const dir = "profiles"
-	all, err := ProfileSlower(t.Context(), target, report, ProfileOptions{Dir: dir, Most: 2, Time: 2 * time.Second})
+	all, err := ProfileSlower(t.Context(), target, report, ProfileOptions{Dir: dir, Most: 2, Time: 2 * time.Second, Left: time.Minute})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d profiles, %v", len(all), err)
 	}
@@ -138,6 +138,32 @@ func namesThePlanted(t *testing.T, target Profiler, b Benchmark) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 2 || filepath.Base(files[0]) != "Spin-size-1-odd_name.base.pprof" {
 		t.Errorf("files %q, %v", files, err)
+	}
+}
+
+// Profiles take what is left of the budget and no more; the worst come first.
+func TestProfilesFit(t *testing.T) {
+	for _, tt := range []struct {
+		slower int
+		left   time.Duration
+		most   int
+		each   time.Duration
+	}{
+		{1, time.Minute, 1, 6 * time.Second},
+		{5, time.Minute, 3, 6 * time.Second},
+		{5, 6 * time.Second, 3, 2 * time.Second},
+		{5, 1200 * time.Millisecond, 2, 600 * time.Millisecond},
+		{2, 400 * time.Millisecond, 0, 0},
+		{2, -time.Second, 0, 0},
+	} {
+		opt := ProfileOptions{Most: 3, Time: 6 * time.Second, Left: tt.left}
+		if opt.fit(tt.slower); max(opt.Most, 0) != tt.most || tt.most > 0 && opt.Time != tt.each {
+			t.Errorf("%d slower, %v left: %d of %v, want %d of %v", tt.slower, tt.left, opt.Most, opt.Time, tt.most, tt.each)
+		}
+	}
+	report := &Report{Findings: []Finding{{Unit: bench.NsPerOp, Verdict: Slower}}}
+	if _, err := ProfileSlower(t.Context(), nil, report, ProfileOptions{Most: 3, Time: time.Second}); err == nil {
+		t.Error("profiles without time are no error")
 	}
 }
 

@@ -97,7 +97,7 @@ more than 0.1%. Flags of onebit bench follow --.`,
 	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements and profiles to `DIR`, and what benchstat reads")
 	flags.StringVar(&f.resume, "resume", "", "add rounds, for a further --budget, to the finished gate over the same that -o wrote to `DIR`")
 	flags.BoolVar(&f.force, "force", false, "replace an index.html that onebit did not write")
-	flags.IntVar(&f.profiles, "profiles", 3, "profile as many as `N` of what became slower, the worst first, for 6 s each after the budget")
+	flags.IntVar(&f.profiles, "profiles", 3, "profile as many as `N` of what became slower, the worst first, for 6 s each as far as the budget has them")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON, whose fields go doc ./bench/gate.Document explains in onebit's repository")
 	cmd.AddCommand(newGateCalibrate())
 	return cmd
@@ -216,7 +216,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	}
 	options := gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: c.thresholds(rules), Better: c.Better,
-		Prove: f.prove, Code: code, KeepGoing: f.keepGoing, Budget: f.budget, Start: start, Seed: uint64(time.Now().UnixNano()),
+		Prove: f.prove, Code: code, KeepGoing: f.keepGoing, Budget: f.budget, Reserve: f.reserve(c.gateTarget), Start: start, Seed: uint64(time.Now().UnixNano()),
 		Warn:     func(text string) { f.warn(cmd, record, text) },
 		Progress: signs.show,
 	}

@@ -142,6 +142,14 @@ func (f *gateFlags) command(cmd *cobra.Command) string {
 // profileTime is how long a benchmark is profiled, on both sides together.
 const profileTime = 6 * time.Second
 
+// reserve is the part of the budget that is kept for profiles: no more than a tenth.
+func (f *gateFlags) reserve(target gate.Target) time.Duration {
+	if _, ok := target.(gate.Profiler); !ok {
+		return 0
+	}
+	return min(time.Duration(f.profiles)*profileTime, f.budget/10)
+}
+
 // profile profiles what became slower, of a gate that came to its end. What
 // cannot be profiled is a warning: the verdict stands.
 func (f *gateFlags) profile(cmd *cobra.Command, r *gate.Report, target gate.Target, record *gateRecord) []gate.Profile {
@@ -152,7 +160,7 @@ func (f *gateFlags) profile(cmd *cobra.Command, r *gate.Report, target gate.Targ
 	dir, err := record.profiles()
 	var profiles []gate.Profile
 	if err == nil {
-		profiles, err = gate.ProfileSlower(cmd.Context(), profiler, r, gate.ProfileOptions{Dir: dir, Most: f.profiles, Time: profileTime})
+		profiles, err = gate.ProfileSlower(cmd.Context(), profiler, r, gate.ProfileOptions{Dir: dir, Most: f.profiles, Time: profileTime, Left: r.Options.Budget - r.Elapsed})
 	}
 	if err != nil {
 		f.warn(cmd, record, err.Error())
