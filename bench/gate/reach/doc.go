@@ -23,8 +23,11 @@
 // and type is called through some interface, or reflection may call any: then all.
 // What runs outside the program can't be known: a benchmark that starts other
 // programs, or loads plugins, is not the same. Files that it may read are compared
-// by content: those of testdata folders and of the package's own folder, and any
-// whose name the program holds as a string.
+// by content: those of its package's testdata, and if code outside of Go itself leads to
+// a function that opens files, those below the package's folder and any whose name
+// the program holds as a string. If it holds a path that leads upwards, or asks where
+// its sources are, all of the module count, and a module that is a part of a
+// repository is not the same. Text for people (*.md) and hidden files need their name.
 //
 // The format of objects is internal to a release of Go; cmd/internal/goobj
 // documents it. Its numbers are read from the toolchain's own source. Where that

@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// changedFiles are the files of two module's roots that differ or are on one side
-// only, but for source code, which is compared as it was compiled. Hidden folders
-// and other modules are left out.
+// changedFiles are the files below two modules' roots that differ or are on one side
+// only.
 func changedFiles(base, head string) ([]string, error) {
 	var changed []string
 	for _, roots := range [][2]string{{base, head}, {head, base}} {
@@ -26,13 +25,10 @@ func changedFiles(base, head string) ([]string, error) {
 			if err != nil || inside == "." {
 				return err
 			}
-			if e.IsDir() {
-				if _, err := os.Stat(filepath.Join(file, "go.mod")); err == nil || strings.HasPrefix(e.Name(), ".") {
-					return filepath.SkipDir
-				}
-				return nil
-			}
-			if isSource(e.Name()) {
+			switch {
+			case inside == gitFolder && e.IsDir():
+				return filepath.SkipDir
+			case inside == gitFolder || e.IsDir():
 				return nil
 			}
 			same, err := sameFile(file, filepath.Join(roots[1], inside))
@@ -49,14 +45,29 @@ func changedFiles(base, head string) ([]string, error) {
 	return slices.Compact(changed), nil
 }
 
-// isSource reports whether the go command compiles files of such a name, or reads
-// them to know what to compile.
-func isSource(name string) bool {
-	switch path.Ext(name) {
+// gitFolder is a folder in a repository, and a file in a submodule.
+const gitFolder = ".git"
+
+// isCompiled reports whether the go command compiles a file, or reads it to know what
+// to compile.
+func isCompiled(file string) bool {
+	for dir := range strings.SplitSeq(path.Dir(file), "/") {
+		if dir == "testdata" || strings.HasPrefix(dir, "_") || strings.HasPrefix(dir, ".") && dir != "." {
+			return false
+		}
+	}
+	switch path.Ext(file) {
 	case ".go", ".s", ".S", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".m", ".syso", ".swig", ".swigcxx":
 		return true
 	}
+	name := path.Base(file)
 	return name == "go.mod" || name == "go.sum" || name == "go.work"
+}
+
+// isProse reports whether a file is for people and their tools, so that no program
+// reads it without its name.
+func isProse(file string) bool {
+	return path.Ext(file) == ".md" || strings.HasPrefix(file, ".") || strings.Contains(file, "/.")
 }
 
 // sameFile compares two files, links by where they lead; one that is not there
@@ -115,31 +126,130 @@ func sameContent(a, b string) (bool, error) {
 }
 
 // reads says which file that differs a benchmark of a package may read: one of the
-// package's testdata, or one of which the program holds the name, the name of a
-// folder that it is in, or a pattern of its ending.
-func (c *comparer) reads(pkg string, f *flood) string {
-	if len(c.files) == 0 {
+// package's testdata, and if the benchmark opens files at all, one that it may know by
+// name, or else one below the package's folder. A path that leads upwards, or begins
+// where the sources are, may lead to any.
+func (c *comparer) reads(pkg string, p *pass, f *flood) string {
+	own := strings.TrimPrefix(strings.TrimPrefix(pkg, c.sides[1].module), "/")
+	if i := slices.IndexFunc(c.files, func(file string) bool { return isIn(path.Join(own, "testdata"), file) }); i >= 0 {
+		return mayRead(c.files[i])
+	}
+	if !f.opens() {
 		return ""
 	}
-	own := path.Join(strings.TrimPrefix(strings.TrimPrefix(pkg, c.sides[1].module), "/"), "testdata") + "/"
 	words := f.words()
+	anywhere := p.located || words[".."]
+	if anywhere && c.sides[1].below() {
+		return "may read files outside of the module"
+	}
+	if i := slices.IndexFunc(c.files, words.name); i >= 0 {
+		return mayRead(c.files[i])
+	}
 	for _, file := range c.files {
-		if strings.HasPrefix(file, own) {
-			return "may read " + file + ", which differs"
-		}
-		for _, element := range append(strings.Split(file, "/"), "*"+path.Ext(file)) {
-			if words[element] {
-				return "may read " + file + ", which differs"
-			}
+		if (anywhere || isIn(own, file)) && !isCompiled(file) && !isProse(file) {
+			return mayRead(file)
 		}
 	}
 	return ""
 }
 
+func mayRead(file string) string { return "may read " + file + ", which differs" }
+
+// isIn reports whether a file is below a folder; "" is that of the module.
+func isIn(folder, file string) bool { return folder == "" || strings.HasPrefix(file, folder+"/") }
+
+// words are elements of paths.
+type words map[string]bool
+
+// name reports whether a file's name is among them, a pattern of its ending or, unless
+// it is a source, which changes with the code, the name of a folder that it is in.
+func (w words) name(file string) bool {
+	if w["*"+path.Ext(file)] {
+		return true
+	}
+	if isCompiled(file) {
+		return w[path.Base(file)] || w[path.Ext(file)]
+	}
+	return slices.ContainsFunc(strings.Split(file, "/"), func(element string) bool { return w[element] })
+}
+
+// below reports whether the module may be a part of a repository, whose other files
+// are not compared.
+func (s *side) below() bool {
+	_, err := os.Stat(filepath.Join(s.root, gitFolder))
+	return err != nil
+}
+
+// opens reports whether what a flood reached outside of Go itself has to do with
+// opening files. What Go's own packages do by themselves, as for time zones, does not
+// count.
+func (f *flood) opens() (found bool) {
+	openers := f.openers()
+	for n, reached := range f.reached {
+		if found || !reached || f.archive(n).std {
+			continue
+		}
+		f.relocs(n, func(_ int, r reloc) bool {
+			to, _ := f.target(n, r)
+			found = found || r.kind&weak == 0 && r.kind != f.useType && to >= 0 && openers[int32(to)]
+			return !found
+		})
+	}
+	return found
+}
+
+// opening are the functions by which all others of Go open files, or ask about them, and those that may do
+// anything.
+var opening = map[string]bool{ // whether others that call it open files, too
+	"os.openFileNolog": true, "os.openDirNolog": true, "os.rootOpenFileNolog": true, "os.statNolog": true, "os.lstatNolog": true,
+	"syscall.Open": false, "syscall.openat": false, "syscall.Syscall": false, "syscall.Syscall6": false, "syscall.RawSyscall": false,
+	"syscall.RawSyscall6": false, "syscall.SyscallN": false, "syscall.CreateFile": false, "runtime.cgocall": false,
+}
+
+// openers are the symbols of Go's own packages that lead to one that opens files.
+func (p *program) openers() map[int32]bool {
+	if p.leads != nil {
+		return p.leads
+	}
+	from := map[int32][]int32{}
+	for n := range p.of {
+		if !p.archive(n).std || p.symbol(n).flags&flagType != 0 {
+			continue
+		}
+		p.relocs(n, func(_ int, r reloc) bool {
+			if to, _ := p.target(n, r); to >= 0 && r.kind&weak == 0 && r.kind != p.useType && r.kind != p.useIface && r.kind != p.initOrder {
+				from[int32(to)] = append(from[int32(to)], int32(n))
+			}
+			return true
+		})
+	}
+	p.leads = map[int32]bool{}
+	var queue []int32
+	for name, others := range opening {
+		if n, ok := p.named[symbolKey(name, abiInternal)]; ok {
+			p.leads[n] = true
+			if others {
+				queue = append(queue, n)
+			}
+		}
+	}
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		for _, caller := range from[n] {
+			if !p.leads[caller] {
+				p.leads[caller] = true
+				queue = append(queue, caller)
+			}
+		}
+	}
+	return p.leads
+}
+
 // words are the elements of all paths among the strings that what a flood reached
 // outside of Go itself refers to.
-func (f *flood) words() map[string]bool {
-	words := map[string]bool{}
+func (f *flood) words() words {
+	found := words{}
 	for n, reached := range f.reached {
 		if !reached || f.archive(n).std {
 			continue
@@ -151,11 +261,11 @@ func (f *flood) words() map[string]bool {
 			}
 			if text := string(f.data(to)); len(text) < 1<<10 {
 				for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '/' || r == '\\' }) {
-					words[word] = true
+					found[word] = true
 				}
 			}
 			return true
 		})
 	}
-	return words
+	return found
 }

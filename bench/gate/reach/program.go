@@ -15,7 +15,8 @@ type program struct {
 	refs     [][]int32        // by object: which one a package's index means; -1: none
 	named    map[string]int32 // by name and ABI
 	archives []*archive
-	pkg      []int // the archive of each object
+	pkg      []int          // the archive of each object
+	leads    map[int32]bool // what openers has found; nil: nobody has asked
 }
 
 // An archive is a package as it was built.

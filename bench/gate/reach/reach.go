@@ -124,7 +124,8 @@ func (c *comparer) verdicts(path string) (map[string]Verdict, error) {
 		}
 		return verdicts, nil
 	}
-	c.located = c.located || c.sides[0].locates(base) || c.sides[1].locates(head)
+	located := c.sides[0].locates(base) || c.sides[1].locates(head)
+	c.located = c.located || located
 	if why := c.otherwise(path, base, head); why != "" {
 		for _, name := range names {
 			verdicts[name] = Verdict{Why: why}
@@ -132,6 +133,7 @@ func (c *comparer) verdicts(path string) (map[string]Verdict, error) {
 		return verdicts, nil
 	}
 	pair := [2]*pass{newPass(path, head, base, c.sides[1].pointer), newPass(path, base, head, c.sides[1].pointer)}
+	pair[0].located, pair[1].located = located, located
 	for _, name := range names {
 		verdicts[name] = c.verdict(path, name, pair)
 	}
@@ -186,7 +188,7 @@ func (c *comparer) verdict(path, name string, pair [2]*pass) Verdict {
 			}
 		})
 		if why == "" {
-			why = cmp.Or(p.why(f), c.reads(path, f))
+			why = cmp.Or(p.why(f), c.reads(path, p, f))
 		}
 	}
 	return Verdict{Same: why == "", Why: why}
@@ -195,7 +197,8 @@ func (c *comparer) verdict(path, name string, pair [2]*pass) Verdict {
 // A pass is one direction of a comparison: a program, and the flood of its start.
 type pass struct {
 	*comparison
-	start *flood
+	start   *flood
+	located bool // the module's part asks where its sources are
 }
 
 // orderOnly is the size of a package's initialization that has no function.

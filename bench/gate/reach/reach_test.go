@@ -67,14 +67,30 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: same %v (%s)", name, v.Same, v.Why)
 		}
 	}
+	for _, pkg := range []string{"sneaky", "registry", "self", "above", "order"} {
+		all := r.Verdicts["example.com/m/"+pkg]
+		if len(all) == 0 {
+			t.Errorf("%s has no benchmarks", pkg)
+		}
+		for name, v := range all {
+			if v.Same != (name == "Same") {
+				t.Errorf("%s.%s: same %v (%s)", pkg, name, v.Same, v.Why)
+			}
+		}
+	}
 	for pkg, why := range map[string]string{
-		"example.com/m/start":  "the program begins with example.com/m/start.init, which differs",
-		"example.com/m/leaves": "the program begins with example.com/m/leaves.TestMain, which differs",
-		"example.com/m/files":  "may read files/testdata/in, which differs",
+		"example.com/m/start":   "the program begins with example.com/m/start.init, which differs",
+		"example.com/m/leaves":  "the program begins with example.com/m/leaves.TestMain, which differs",
+		"example.com/m/files":   "may read files/testdata/in, which differs",
+		"example.com/m/mains":   "the program begins with example.com/m/mains.prepare, which differs",
+		"example.com/m/sources": "may read sources/testdata/input.go, which differs",
 	} {
 		if v := r.Of(pkg, "Same/sub"); v.Why != why {
 			t.Errorf("%s: %+v, want %q", pkg, v, why)
 		}
+	}
+	if v := r.Of("example.com/m/directive", "Same"); !strings.HasPrefix(v.Why, "GODEBUG is ") {
+		t.Errorf("another //go:debug: %+v", v)
 	}
 	for name, why := range map[string]string{
 		"Table":     "reaches example.com/m.table, which differs",
@@ -130,12 +146,12 @@ func TestChangedFiles(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"gone", "new/file", "other", "size"}
+	want := []string{"code.go", "gone", "new/file", "other", "size"}
 	if os.Symlink("first", filepath.Join(base, "link")) == nil && os.Symlink("second", filepath.Join(head, "link")) == nil {
-		want = slices.Insert(want, 1, "link")
+		want = slices.Insert(want, 2, "link")
 	}
 	got, err := changedFiles(base, head)
-	if err != nil || !slices.Equal(got, append([]string{".git"}, want...)) {
+	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 }
