@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -43,5 +45,17 @@ func TestCodeSentences(t *testing.T) {
 	c := Code{Same: same, Unreached: []string{"p.F", "p.G", "p.H", "p.I", "p.J"}}
 	if got, want := c.Sentences()[1], "No benchmark reaches p.F, p.G, p.H and 2 others, which you changed."; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A release of Go is asked for by its number, and one that cannot be had is an error.
+func TestUseGo(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
+	here, _, _ := strings.Cut(strings.TrimPrefix(runtime.Version(), "go"), " ")
+	for release, wrong := range map[string]bool{here: false, "go" + here: false, "1.20.99": true, "latest": true} {
+		m := &Module{Dir: t.TempDir()}
+		if err := m.UseGo(t.Context(), release); (err != nil) != wrong {
+			t.Errorf("%s: %v", release, err)
+		}
 	}
 }

@@ -322,10 +322,10 @@ func (g *gate) fits(prepare time.Duration) error {
 		measure += turns * b.Took
 	}
 	needed := max(1, minRounds(g.Alarm, len(g.order))-g.rounds)
-	setup, budget := g.setup-g.resumption.elapsed, g.Budget-g.Reserve-g.resumption.elapsed
-	all := (setup + time.Duration(needed)*(prepare+measure)).Round(time.Second)
+	setup, budget := g.setup-g.resumption.elapsed, g.Budget-g.resumption.elapsed
+	all := (setup + time.Duration(needed)*(prepare+measure) + g.Reserve).Round(time.Second)
 	switch {
-	case setup+measure > budget:
+	case setup+measure+g.Reserve > budget:
 		return fmt.Errorf("the budget of %v ends before the first round would: setting up took %v, a round takes about %v, and %d rounds need %v in all",
 			budget, setup.Round(time.Second), (prepare + measure).Round(time.Second), needed, all)
 	case all > budget:

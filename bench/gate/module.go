@@ -169,6 +169,14 @@ func (m *Module) Describe(ctx context.Context) (string, error) {
 	return commit, err
 }
 
+// UseGo lets a release of Go, such as 1.26.8, build the module, which go downloads
+// if need be.
+func (m *Module) UseGo(ctx context.Context, release string) error {
+	m.env = append(m.env, "GOTOOLCHAIN=go"+strings.TrimPrefix(release, "go"))
+	_, err := m.command(ctx, "go", "env", "GOVERSION")
+	return err
+}
+
 // moved is where a path of the user's is in the checkout; false if it is no
 // part of the repository, and thus where it was.
 func (m *Module) moved(path string) (string, bool) {

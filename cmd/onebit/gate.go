@@ -21,6 +21,8 @@ import (
 type gateFlags struct {
 	base         string
 	baseline     string
+	baseGo       string
+	headGo       string
 	baseBinary   string
 	headBinary   string
 	suite        string
@@ -76,6 +78,8 @@ more than 0.1%. Flags of onebit bench follow --.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.base, "base", "", "compare with this git `REVISION`")
+	flags.StringVar(&f.baseGo, "base-go", "", "build base with this `RELEASE` of Go, such as 1.26.8, which go downloads if need be")
+	flags.StringVar(&f.headGo, "head-go", "", "build head with this `RELEASE` of Go")
 	flags.StringVar(&f.baseline, "baseline", "", "compare with the results that were recorded in `FILE` earlier, instead of a revision")
 	flags.StringVar(&f.baseBinary, "base-binary", "", "compare this test binary, or onebit, with that of --head-binary: a `FILE`")
 	flags.StringVar(&f.headBinary, "head-binary", "", "the `FILE` that is judged")
@@ -113,6 +117,8 @@ func (f *gateFlags) check() error {
 		return usagef("--base and binaries exclude each other")
 	case f.base+f.baseline == "" && (f.baseBinary == "" || f.headBinary == ""):
 		return usagef("--base-binary and --head-binary go together")
+	case f.base == "" && f.baseGo+f.headGo != "":
+		return usagef("--base-go and --head-go build revisions: name one by --base, such as HEAD for the same code")
 	case f.baseline != "" && f.suite != "":
 		return usagef("--baseline is for go test's benchmarks, and --suite for onebit's own")
 	case f.resume != "" && f.base == "":

@@ -65,6 +65,9 @@ func (f *gateFlags) compared(ctx context.Context, args []string, temp string) (*
 		return nil, err
 	}
 	c.old = f.base + ", " + c.old
+	if err := f.useGo(ctx, c); err != nil {
+		return nil, err
+	}
 	bin, layouts := filepath.Join(temp, "bin"), rand.IntN(1<<20)
 	if f.suite == "" {
 		c.gateTarget = &gate.Tests{Base: base, Head: head, Patterns: args, Match: f.match, Limit: f.limit, CPUs: f.cpus, Layouts: layouts, Temp: bin, MeasureAll: f.measureAll}
@@ -72,6 +75,25 @@ func (f *gateFlags) compared(ctx context.Context, args []string, temp string) (*
 	}
 	c.gateTarget = f.cases(&builtCases{base: base, head: head, dir: bin, layouts: layouts}, args, temp)
 	return c, nil
+}
+
+// useGo lets the sides be built by the releases of Go that were asked for, which
+// then is a part of what is said of them.
+func (f *gateFlags) useGo(ctx context.Context, c *gateSubject) error {
+	for _, side := range []struct {
+		release string
+		module  *gate.Module
+		said    *string
+	}{{f.baseGo, c.base, &c.old}, {f.headGo, c.head, &c.now}} {
+		if side.release == "" {
+			continue
+		}
+		if err := side.module.UseGo(ctx, side.release); err != nil {
+			return fmt.Errorf("Go %s: %w", side.release, err)
+		}
+		*side.said += ", built by go" + strings.TrimPrefix(side.release, "go")
+	}
+	return nil
 }
 
 // binaries compares two programs that are there. Their layouts cannot be drawn
