@@ -89,7 +89,7 @@ func (f *gateFlags) useGo(ctx context.Context, c *gateSubject) error {
 			continue
 		}
 		if err := side.module.UseGo(ctx, side.release); err != nil {
-			return fmt.Errorf("Go %s: %w", side.release, err)
+			return fmt.Errorf("with Go %s: %w", side.release, err)
 		}
 		*side.said += ", built by go" + strings.TrimPrefix(side.release, "go")
 	}
