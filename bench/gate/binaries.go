@@ -99,7 +99,9 @@ func (b *Binaries) Find(ctx context.Context) (both []Benchmark, differ []Differe
 	return both, differ, nil
 }
 
-func (b *Binaries) binary(s Side) testBinary { return testBinary{b.copies[s], ".", b.pkg} }
+func (b *Binaries) binary(s Side) testBinary {
+	return testBinary{file: b.copies[s], dir: ".", pkg: b.pkg}
+}
 
 // Prepare has nothing to do: the binaries are there.
 func (b *Binaries) Prepare(context.Context, int, []Benchmark) error { return nil }

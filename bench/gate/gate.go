@@ -171,6 +171,9 @@ type Report struct {
 	Setup    time.Duration // the part of it before the first round
 	Options  Options
 
+	Counts    []Count // of instructions, if they were asked for
+	CountedBy string  // what counted them
+
 	Resumed    int    // how often rounds were added to a finished gate, each time with a third of its Alarm
 	Early      bool   // a regression was certain before the rest was decided, which ended the gate
 	Unfinished string // why the gate ended before it was done
@@ -190,7 +193,7 @@ func (r *Report) Exit() int {
 		return 1
 	case of[isUndecided] > 0 && r.Rounds < r.Needed:
 		return 3
-	case of[isUndecided] > 0 && r.Options.Prove:
+	case (of[isUndecided] > 0 || r.unwitnessed()) && r.Options.Prove:
 		return 2
 	}
 	return 0

@@ -12,12 +12,19 @@ import (
 	"strings"
 )
 
-// stripped programs have no symbol table and no DWARF. Go's profiles need neither.
-const stripped = "-s -w"
+// stripped programs have no symbol table and no DWARF. Go's profiles need neither;
+// named ones have the symbols, which others read.
+const (
+	stripped = "-s -w"
+	named    = "-w"
+)
 
 // A Linker makes a module's programs, with their functions in an order that a
 // seed gives where Go's linker can do that.
-type Linker struct{ fixed, trim bool }
+type Linker struct {
+	fixed, trim bool
+	symbols     bool // other programs have to find the names of functions
+}
 
 // trimpath lets a module's packages be compiled once, wherever its files lie.
 const trimpath = "-trimpath"
@@ -30,7 +37,11 @@ func (l *Linker) Fixed() bool { return l.fixed }
 // writes the program to a file. A program of another platform is an error.
 func (l *Linker) Link(ctx context.Context, m *Module, file string, seed int, verb ...string) error {
 	pkg := verb[len(verb)-1]
-	flags, err := m.ldflags(ctx)
+	debug := stripped
+	if l.symbols {
+		debug = named
+	}
+	flags, err := m.ldflags(ctx, debug)
 	if err != nil {
 		return err
 	}
@@ -66,20 +77,20 @@ func (l *Linker) Link(ctx context.Context, m *Module, file string, seed int, ver
 	return err
 }
 
-// ldflags are those of GOFLAGS, which -ldflags would replace, and that debug
+// ldflags are those of GOFLAGS, which -ldflags would replace, and what debug
 // information is left out, as go test does for what it runs: a link is a third
 // shorter. Those for some packages only are left to be replaced.
-func (m *Module) ldflags(ctx context.Context) (string, error) {
+func (m *Module) ldflags(ctx context.Context, debug string) (string, error) {
 	all, err := m.command(ctx, "go", "env", "GOFLAGS")
 	if err != nil {
 		return "", err
 	}
 	for _, flag := range quotedFields(all) {
 		if name, value, _ := strings.Cut(strings.TrimLeft(flag, "-"), "="); name == "ldflags" && strings.HasPrefix(value, "-") {
-			return value + " " + stripped, nil
+			return value + " " + debug, nil
 		}
 	}
-	return stripped, nil
+	return debug, nil
 }
 
 // quotedFields splits what GOFLAGS holds: fields with spaces between them, in

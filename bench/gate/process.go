@@ -20,6 +20,7 @@ type Program struct {
 	Path  string
 	Args  []string
 	Dir   string
+	Env   []string      // beside what all processes have
 	Temp  string        // where it may leave temporary files
 	Limit time.Duration // one that begins and ends no benchmark for so long hangs
 }
@@ -49,6 +50,7 @@ func (p Program) Run(ctx context.Context) (*Output, error) {
 	var complaint ending
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Dir, &out, &complaint
 	cmd.Env = append(cmd.Environ(), "TMPDIR="+p.Temp, "TMP="+p.Temp, "ONEBIT_GATE_PADDING="+strings.Repeat("x", rand.IntN(4096)))
+	cmd.Env = append(cmd.Env, p.Env...)
 	cmd.WaitDelay = time.Second
 	isolate(cmd)
 	cmd.Cancel = func() error { return endGroup(cmd) }

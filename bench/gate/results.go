@@ -161,7 +161,10 @@ func (r *Recorder) Finish(report *Report, profiles []Profile) error {
 	for _, p := range profiles {
 		r.note("profile", p)
 	}
-	d.Findings = nil
+	for _, c := range d.Counts {
+		r.note("count", c)
+	}
+	d.Findings, d.Counts = nil, nil
 	r.note("report", d)
 	return r.err
 }

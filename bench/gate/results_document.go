@@ -34,6 +34,8 @@ type Document struct {
 	Code       *DocumentCode     `json:"code,omitempty"`
 	Findings   []DocumentFinding `json:"findings"`
 	Profiles   []Profile         `json:"profiles,omitempty"`
+	CountedBy  string            `json:"counted_by,omitempty"` // what counted instructions
+	Counts     []Count           `json:"counts,omitempty"`
 }
 
 // A DocumentLeftOut is a benchmark that is not judged.
@@ -116,7 +118,7 @@ func NewDocument(r *Report, profiles []Profile) *Document {
 		Seconds: r.Elapsed.Seconds(), Setup: r.Setup.Seconds(), Budget: r.Options.Budget.Seconds(), Threshold: r.Options.Threshold,
 		Alarm: r.Options.Alarm, Prove: r.Options.Prove, Seed: strconv.FormatUint(r.Options.Seed, 10),
 		Alarms: append([]string{}, r.Alarms...), Changes: append([]string{}, r.Changes...), LeftOut: []DocumentLeftOut{}, Findings: []DocumentFinding{}, Profiles: profiles,
-		Code: r.Options.Code.document(),
+		Code: r.Options.Code.document(), CountedBy: r.CountedBy, Counts: r.Counts,
 	}
 	for _, l := range r.LeftOut {
 		d.LeftOut = append(d.LeftOut, DocumentLeftOut{l.Package, l.Name, l.Reason})
@@ -141,7 +143,7 @@ func (d *Document) report() *Report {
 	seed, _ := strconv.ParseUint(d.Seed, 10, 64) // 0 if another program wrote the file
 	better := map[string]int{}
 	r := &Report{
-		Alarms: d.Alarms, Changes: d.Changes, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Setup: duration(d.Setup), Unfinished: d.Unfinished, Early: d.Early, Resumed: d.Resumed,
+		Alarms: d.Alarms, Changes: d.Changes, Rounds: d.Rounds, Needed: d.Needed, Elapsed: duration(d.Seconds), Setup: duration(d.Setup), Unfinished: d.Unfinished, Early: d.Early, Resumed: d.Resumed, CountedBy: d.CountedBy, Counts: d.Counts,
 		Options: Options{Threshold: d.Threshold, Alarm: d.Alarm, Prove: d.Prove, Budget: duration(d.Budget), Seed: seed, Code: d.Code.code()},
 	}
 	r.Options.Better = func(unit string) int { return better[unit] }

@@ -58,6 +58,7 @@ func measurementOf(s bench.Sample) (Measurement, error) {
 func (r *Results) readNotes(notes []bench.Note, filename string) error {
 	var document *Document
 	var findings []DocumentFinding
+	var counts []Count
 	for _, n := range notes {
 		var err error
 		switch n.Kind {
@@ -68,6 +69,10 @@ func (r *Results) readNotes(notes []bench.Note, filename string) error {
 			var f DocumentFinding
 			err = json.Unmarshal([]byte(n.Text), &f)
 			findings = append(findings, f)
+		case "count":
+			var c Count
+			err = json.Unmarshal([]byte(n.Text), &c)
+			counts = append(counts, c)
 		case "profile":
 			var p Profile
 			err = json.Unmarshal([]byte(n.Text), &p)
@@ -78,7 +83,7 @@ func (r *Results) readNotes(notes []bench.Note, filename string) error {
 		}
 	}
 	if document != nil { // else the gate did not judge
-		document.Findings = findings
+		document.Findings, document.Counts = findings, counts
 		r.Report = document.report()
 	}
 	return nil

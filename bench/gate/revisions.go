@@ -158,12 +158,14 @@ func (s Side) of() Side {
 	return s
 }
 
-func (t *Tests) binary(s Side, pkg string) testBinary {
-	file := filepath.Join(t.Temp, s.String(), filepath.FromSlash(pkg)+".test")
+func (t *Tests) binary(s Side, pkg string) testBinary { return t.binaryIn(t.Temp, s, pkg) }
+
+func (t *Tests) binaryIn(dir string, s Side, pkg string) testBinary {
+	file := filepath.Join(dir, s.String(), filepath.FromSlash(pkg)+".test")
 	if runtime.GOOS == "windows" {
 		file += ".exe" // nothing else is started there
 	}
-	return testBinary{file, t.packages[s.of()][pkg].dir, pkg}
+	return testBinary{file: file, dir: t.packages[s.of()][pkg].dir, pkg: pkg}
 }
 
 // link makes a package's test binary of a side with a layout.

@@ -218,16 +218,31 @@ func (r *Rules) check(lines map[string]int) error {
 // rule gives it: the first that names the unit, or else Units, or else the
 // first that names no unit, which is not about allocations.
 func (r *Rules) ThresholdOf(b Benchmark, unit string) (threshold float64, ok bool) {
-	if x := r.first(b, unit); x != nil {
-		return x.Threshold.Fraction(), true
-	}
-	if p, ok := r.Units[unit]; ok {
-		return p.Fraction(), true
+	if threshold, ok := r.Named(b, unit); ok {
+		return threshold, true
 	}
 	if x := r.first(b, ""); x != nil && unit != bench.Allocs {
 		return x.Threshold.Fraction(), true
 	}
 	return 0, false
+}
+
+// Named is the threshold that a rule which names the unit gives a benchmark.
+func (r *Rules) Named(b Benchmark, unit string) (threshold float64, ok bool) {
+	if x := r.first(b, unit); x != nil {
+		return x.Threshold.Fraction(), true
+	}
+	p, ok := r.Units[unit]
+	if !ok {
+		return 0, false
+	}
+	return p.Fraction(), true
+}
+
+// Names reports whether a rule names the unit.
+func (r *Rules) Names(unit string) bool {
+	_, ok := r.Units[unit]
+	return ok || slices.ContainsFunc(r.Rules, func(x Rule) bool { return x.Unit == unit })
 }
 
 func (r *Rules) first(b Benchmark, unit string) *Rule {

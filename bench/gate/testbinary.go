@@ -66,16 +66,21 @@ func (t *tester) learn(output []byte) {
 }
 
 // A testBinary is a test binary with the directory that its tests run in.
-type testBinary struct{ file, dir, pkg string }
+type testBinary struct {
+	file, dir, pkg string
+	under          []string // the command that it is an argument of; nil: none
+	env            []string // of its processes beside what all have
+}
 
 // run runs benchmarks, n operations each and that some times over. With
 // -test.v what a benchmark prints does not get into the line of its result,
 // and each is named as it begins.
 func (t *tester) run(ctx context.Context, b testBinary, match string, n, count int, more ...string) (*bench.Results, *Output, error) {
-	p := Program{Path: b.file, Dir: b.dir, Temp: t.temp, Limit: t.limit, Args: append([]string{
-		"-test.v", "-test.run=^$", "-test.bench=" + match, "-test.benchmem",
-		"-test.benchtime=" + strconv.Itoa(n) + "x", "-test.count=" + strconv.Itoa(count), "-test.cpu=" + strconv.Itoa(t.procs()),
-	}, more...)}
+	command := append(slices.Clone(b.under), b.file)
+	p := Program{Path: command[0], Dir: b.dir, Env: b.env, Temp: t.temp, Limit: t.limit, Args: append(append(command[1:],
+		"-test.v", "-test.run=^$", "-test.bench="+match, "-test.benchmem",
+		"-test.benchtime="+strconv.Itoa(n)+"x", "-test.count="+strconv.Itoa(count), "-test.cpu="+strconv.Itoa(t.procs()),
+	), more...)}
 	out, err := p.Run(ctx)
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()

@@ -111,7 +111,7 @@ func behaving(t *testing.T, how string, limit time.Duration) (*tester, testBinar
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &run, testBinary{self, ".", "example.com/p"}
+	return &run, testBinary{file: self, dir: ".", pkg: "example.com/p"}
 }
 
 var behaves = Benchmark{"example.com/p", "Behaviour/small"}

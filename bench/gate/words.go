@@ -151,7 +151,7 @@ func (r *Report) tally() (clauses []string) {
 // Advice says in sentences what the change reaches, what could hide in what is
 // undecided, and what would decide it.
 func (r *Report) Advice() (sentences []string) {
-	sentences = r.Options.Code.Sentences()
+	sentences = append(r.Options.Code.Sentences(), r.counted()...)
 	n := r.standings()[isUndecided]
 	if n == 0 || len(r.Alarms) > 0 || r.Unfinished != "" {
 		return sentences
@@ -266,8 +266,12 @@ func atLeast(d time.Duration) string { return fmt.Sprintf("%dm", int(math.Ceil(d
 func (f Finding) Reason() string {
 	threshold := fmt.Sprintf("%.3g%%", 100*f.Threshold)
 	switch {
+	case !f.Judged && f.Unit == bench.Instructions:
+		return "it was counted beside the time, and no rule judges it"
 	case !f.Judged:
 		return "nobody has said whether more or less of it is better: it is not judged"
+	case f.Unit == bench.Instructions && len(f.Twin) == 0:
+		return f.countedReason(threshold)
 	case f.Exact && f.Verdict == Same:
 		return "every process gives the same value, and the change is within " + threshold
 	case f.Exact:

@@ -39,6 +39,7 @@ type gateFlags struct {
 	prove        bool
 	measureAll   bool
 	keepGoing    bool
+	instructions bool
 	out          string
 	resume       string
 	force        bool
@@ -97,6 +98,7 @@ more than 0.1%. Flags of onebit bench follow --.`,
 	flags.BoolVar(&f.prove, "prove", false, "what is not proved to be within its threshold is no pass: exit 2")
 	flags.BoolVar(&f.measureAll, "measure-all", false, "measure also benchmarks that run the same code on both sides")
 	flags.BoolVar(&f.keepGoing, "keep-going", false, "measure the rest too after a regression is certain, which ends the gate otherwise")
+	flags.BoolVar(&f.instructions, "instructions", false, "count the instructions of an operation too, by perf events or else valgrind, as far as a third of the budget has them")
 	flags.BoolVar(&f.allowMissing, "allow-missing", false, "benchmarks that one side lacks are no error")
 	flags.StringVarP(&f.out, "output", "o", "", "write a page, all measurements and profiles to `DIR`, and what benchstat reads")
 	flags.StringVar(&f.resume, "resume", "", "add rounds, for a further --budget, to the finished gate over the same that -o wrote to `DIR`")
@@ -125,6 +127,8 @@ func (f *gateFlags) check() error {
 		return usagef("--resume is for revisions: name the same --base")
 	case f.resume != "" && f.out != "":
 		return usagef("--resume and -o exclude each other: the folder keeps all rounds")
+	case f.instructions && (f.baseline != "" || f.suite != ""):
+		return usagef("--instructions counts go test's benchmarks of two revisions or binaries, not those of --baseline or --suite")
 	case !slices.Contains([]string{"", kernelsOnly, modelsOnly, everything}, f.suite):
 		return usagef("--suite %s: known are kernels, models and all", f.suite)
 	case f.suite == "" && f.baseBinary == "" && f.filter+f.model+f.preset != "":
@@ -206,6 +210,10 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	if err != nil {
 		return nil, aboutDisk(err)
 	}
+	counting, err := f.counting(cmd, rules, c.gateTarget)
+	if err != nil {
+		return nil, err
+	}
 	changes, err := ruleChanges(rules, c.base, c.head)
 	if err != nil {
 		return nil, err
@@ -222,7 +230,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	}
 	options := gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: c.thresholds(rules), Better: c.Better,
-		Prove: f.prove, Code: code, KeepGoing: f.keepGoing, Budget: f.budget, Reserve: f.reserve(c.gateTarget), Start: start, Seed: uint64(time.Now().UnixNano()),
+		Prove: f.prove, Code: code, KeepGoing: f.keepGoing, Budget: f.budget, Reserve: f.reserve(c.gateTarget) + counting.reserve(f.budget), Start: start, Seed: uint64(time.Now().UnixNano()),
 		Warn:     func(text string) { f.warn(cmd, record, text) },
 		Progress: signs.show,
 	}
@@ -233,6 +241,10 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	record.begin(settings, options.Better)
 	options.Record = record.after(options.Resume)
 	report, err = gate.Run(ctx, c, benchmarks, options)
+	if err == nil {
+		signs.do("counting instructions")
+		err = counting.count(ctx, rules, report, record)
+	}
 	signs.do("profiling what became slower")
 	if report == nil || err != nil && report.Rounds == 0 {
 		return nil, record.failed(err)

@@ -18,6 +18,7 @@ import (
 	"onebit/bench/cases"
 	"onebit/bench/gate"
 	"onebit/internal/bounded"
+	"onebit/internal/clock"
 	"onebit/internal/sysinfo"
 	"onebit/reports"
 )
@@ -160,7 +161,7 @@ func (f *gateFlags) profile(cmd *cobra.Command, r *gate.Report, target gate.Targ
 	dir, err := record.profiles()
 	var profiles []gate.Profile
 	if err == nil {
-		profiles, err = gate.ProfileSlower(cmd.Context(), profiler, r, gate.ProfileOptions{Dir: dir, Most: f.profiles, Time: profileTime, Left: r.Options.Budget - r.Elapsed})
+		profiles, err = gate.ProfileSlower(cmd.Context(), profiler, r, gate.ProfileOptions{Dir: dir, Most: f.profiles, Time: profileTime, Left: r.Options.Budget - clock.Now().Sub(r.Options.Start)})
 	}
 	if err != nil {
 		f.warn(cmd, record, err.Error())

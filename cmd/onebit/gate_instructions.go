@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"onebit/bench"
+	"onebit/bench/gate"
+	"onebit/internal/clock"
+)
+
+// A gateCounting counts instructions after times; nil counts none.
+type gateCounting struct {
+	by     *gate.InstructionMeter
+	target gate.InstructionCounter
+}
+
+// counting is how instructions are counted, if the flag or a rule asks for them.
+// A rule that cannot be judged is no pass; of the flag a warning is enough.
+func (f *gateFlags) counting(cmd *cobra.Command, rules *gate.Rules, target gate.Target) (*gateCounting, error) {
+	counter, ok := target.(gate.InstructionCounter)
+	ruled := rules.Names(bench.Instructions)
+	if !ok || !f.instructions && !ruled {
+		return nil, nil
+	}
+	by, err := gate.FindInstructionMeter()
+	switch {
+	case err == nil:
+		return &gateCounting{by, counter}, nil
+	case ruled:
+		return nil, fmt.Errorf("%s judges %s: %w", rules.File, bench.Instructions, err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "onebit: warning: %v\n", err)
+	return nil, nil
+}
+
+// reserve is the part of the budget that is kept for counting.
+func (c *gateCounting) reserve(budget time.Duration) time.Duration {
+	if c == nil {
+		return 0
+	}
+	return budget / 3
+}
+
+// count counts what was measured, of a gate that came to its end.
+func (c *gateCounting) count(ctx context.Context, rules *gate.Rules, r *gate.Report, record *gateRecord) error {
+	if c == nil {
+		return nil
+	}
+	return gate.CountInstructions(ctx, c.target, r, gate.CountOptions{
+		By: c.by, Left: r.Options.Budget - clock.Now().Sub(r.Options.Start),
+		ThresholdOf: func(b gate.Benchmark) (float64, bool) { return rules.Named(b, bench.Instructions) },
+		Record:      record.Record,
+	})
+}
