@@ -43,13 +43,13 @@ func (r *Report) counted() (sentences []string) {
 	for _, x := range []struct {
 		n    int
 		text string
-	}{{more, "execute more than in base"}, {as, "as many"}, {fewer, "fewer"}} {
+	}{{more, "more than base"}, {as, "as many"}, {fewer, "fewer"}} {
 		if x.n > 0 {
 			clauses = append(clauses, fmt.Sprintf("%d %s", x.n, x.text))
 		}
 	}
 	if len(clauses) > 0 {
-		sentences = append(sentences, fmt.Sprintf("Instructions per operation, by %s: of %s %s.", r.CountedBy, count.Of(more+as+fewer, "benchmark"), strings.Join(clauses, ", ")))
+		sentences = append(sentences, fmt.Sprintf("Instructions of an operation in %s, by %s: %s.", count.Of(more+as+fewer, "benchmark"), r.CountedBy, strings.Join(clauses, ", ")))
 	}
 	sentences = append(sentences, said[:min(len(said), mostCounted)]...)
 	if n := len(said) - mostCounted; n > 0 {
