@@ -230,7 +230,7 @@ func (f *gateFlags) compare(cmd *cobra.Command, patterns []string, record *gateR
 	}
 	options := gate.Options{
 		Threshold: f.thresholdOf(rules), ThresholdOf: c.thresholds(rules), Better: c.Better,
-		Prove: f.prove, Code: code, KeepGoing: f.keepGoing, Budget: f.budget, Reserve: f.reserve(c.gateTarget) + counting.reserve(f.budget), Start: start, Seed: uint64(time.Now().UnixNano()),
+		Prove: f.prove, Code: code, KeepGoing: f.keepGoing, Budget: f.budget, Reserve: f.reserve(c.gateTarget) + counting.reserve(f.budget, len(benchmarks)), Start: start, Seed: uint64(time.Now().UnixNano()),
 		Warn:     func(text string) { f.warn(cmd, record, text) },
 		Progress: signs.show,
 	}

@@ -37,12 +37,16 @@ func (f *gateFlags) counting(cmd *cobra.Command, rules *gate.Rules, target gate.
 	return nil, nil
 }
 
-// reserve is the part of the budget that is kept for counting.
-func (c *gateCounting) reserve(budget time.Duration) time.Duration {
+// countTime is what most benchmarks take: eight processes, and a part of a build.
+const countTime = 4 * time.Second
+
+// reserve is the part of the budget that is kept for counting: no more than a
+// third.
+func (c *gateCounting) reserve(budget time.Duration, benchmarks int) time.Duration {
 	if c == nil {
 		return 0
 	}
-	return budget / 3
+	return min(time.Duration(benchmarks)*countTime, budget/3)
 }
 
 // count counts what was measured, of a gate that came to its end.
