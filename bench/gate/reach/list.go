@@ -109,7 +109,7 @@ func (open opener) archive(l listed) (*archive, error) {
 	}
 	a := &archive{path: path, file: l.Export, std: l.Standard}
 	var foreign []byte
-	if a.objects, foreign, err = readArchive(b); err != nil {
+	if a.objects, foreign, a.flags, err = readArchive(b); err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Export, err)
 	}
 	if len(foreign) > 0 {

@@ -3,6 +3,7 @@ package reach
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -266,21 +267,21 @@ func (o *object) local(of, index uint32) int {
 	return first + int(index)
 }
 
-// readArchive reads what go build made of a package: objects of Go, and bytes of
-// others, such as cgo's.
-func readArchive(b []byte) (objects []*object, foreign []byte, err error) {
+// readArchive reads what go build made of a package: objects of Go, bytes of
+// others, such as cgo's, and the flags that cgo has for the linker of C.
+func readArchive(b []byte) (objects []*object, foreign []byte, flags []string, err error) {
 	const first, header = "!<arch>\n", 60
 	if !bytes.HasPrefix(b, []byte(first)) {
-		return nil, nil, errors.New("not an archive of a Go package")
+		return nil, nil, nil, errors.New("not an archive of a Go package")
 	}
 	for b = b[len(first):]; len(b) > 0; {
 		if len(b) < header {
-			return nil, nil, errors.New("the archive ends within an entry")
+			return nil, nil, nil, errors.New("the archive ends within an entry")
 		}
 		name := strings.TrimRight(string(b[:16]), " ")
 		size, err := strconv.ParseUint(strings.TrimRight(string(b[48:58]), " "), 10, 31)
 		if err != nil || size > uint64(len(b)-header) {
-			return nil, nil, fmt.Errorf("entry %q has no size, or one beyond the archive's end", name)
+			return nil, nil, nil, fmt.Errorf("entry %q has no size, or one beyond the archive's end", name)
 		}
 		entry := b[header : header+size]
 		b = b[header+min(size+size%2, uint64(len(b)-header)):]
@@ -294,12 +295,37 @@ func readArchive(b []byte) (objects []*object, foreign []byte, err error) {
 		}
 		o, err := readObject(code)
 		if err != nil {
-			return nil, nil, fmt.Errorf("entry %q: %w", name, err)
+			return nil, nil, nil, fmt.Errorf("entry %q: %w", name, err)
 		}
 		objects = append(objects, o)
+		found, err := linkerFlags(text)
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("entry %q: %w", name, err)
+		}
+		flags = append(flags, found...)
 	}
 	if len(objects) == 0 {
-		return nil, nil, errors.New("the archive holds no object")
+		return nil, nil, nil, errors.New("the archive holds no object")
 	}
-	return objects, foreign, nil
+	return objects, foreign, flags, nil
+}
+
+// linkerFlags reads the flags of #cgo LDFLAGS in the text before an object of Go's:
+// a line of JSON for the linker (cmd/link/internal/ld/go.go).
+func linkerFlags(text []byte) (flags []string, err error) {
+	_, directives, ok := bytes.Cut(text, []byte("\n$$  // cgo\n"))
+	if !ok {
+		return nil, nil
+	}
+	directives, _, _ = bytes.Cut(directives, []byte("\n$$\n"))
+	var all [][]string
+	if err := json.Unmarshal(directives, &all); err != nil {
+		return nil, fmt.Errorf("its part for cgo: %w", err)
+	}
+	for _, d := range all {
+		if len(d) == 2 && d[0] == "cgo_ldflag" {
+			flags = append(flags, d[1])
+		}
+	}
+	return flags, nil
 }

@@ -25,7 +25,17 @@ type archive struct {
 	file    string // in the build cache: its name tells its content
 	std     bool   // of Go itself
 	objects []*object
-	foreign string // digest of what is no Go
+	foreign string   // digest of what is no Go
+	flags   []string // of the linker of C
+}
+
+// linkerFlags are those that any package has for the linker of C, which decide
+// what all of them are linked with.
+func (p *program) linkerFlags() (flags []string) {
+	for _, a := range p.archives {
+		flags = append(flags, a.flags...)
+	}
+	return flags
 }
 
 // link resolves what the packages' symbols refer to.

@@ -146,6 +146,9 @@ func (c *comparer) otherwise(path string, base, head *program) string {
 	if a.DefaultGODEBUG != b.DefaultGODEBUG {
 		return fmt.Sprintf("GODEBUG is %q in base, %q in head", a.DefaultGODEBUG, b.DefaultGODEBUG)
 	}
+	if a, b := base.linkerFlags(), head.linkerFlags(); !slices.Equal(a, b) {
+		return fmt.Sprintf("flags of the C linker are %q in base, %q in head", a, b)
+	}
 	if !slices.Equal(common(base.schedule(), head), common(head.schedule(), base)) {
 		return "packages are initialized in another order"
 	}
@@ -217,9 +220,11 @@ func newPass(path string, of, with *program, pointer int) *pass {
 }
 
 // unknowable are functions whose effect is outside of the program.
-var unknowable = map[string]string{
-	"os.StartProcess": "starts other programs",
-	"plugin.open":     "loads plugins",
+var unknowable = []struct{ name, does string }{
+	{"os.StartProcess", "starts other programs"},
+	{"syscall.forkExec", "starts other programs"},     // Unix: what ForkExec and StartProcess call
+	{"syscall.StartProcess", "starts other programs"}, // Windows
+	{"plugin.open", "loads plugins"},
 }
 
 // why says what a flood reached that differs, or can't be known; "" if all is the
@@ -231,9 +236,9 @@ func (p *pass) why(f *flood) string {
 		}
 		return "reaches " + p.of.symbol(n).function() + ", which differs"
 	}
-	for name, what := range unknowable {
-		if n, ok := p.of.named[symbolKey(name, abiInternal)]; ok && f.reached[n] {
-			return "reaches " + name + ", which " + what
+	for _, u := range unknowable {
+		if n, ok := p.of.named[symbolKey(u.name, abiInternal)]; ok && f.reached[n] {
+			return "reaches " + u.name + ", which " + u.does
 		}
 	}
 	return ""
