@@ -104,7 +104,7 @@ reached() {
 }
 
 packages() {
-	local sudo= packages="binutils g++ llvm fonts-dejavu-core qemu-user-static"
+	local sudo= packages="binutils g++ llvm valgrind fonts-dejavu-core qemu-user-static"
 	[ "$(uname -m)" != x86_64 ] || packages="$packages wine wine64 g++-aarch64-linux-gnu"
 	[ "$(id -u)" = 0 ] || sudo=sudo
 	# Ubuntu's chromium is a stub for a snap; its CI images bring Chrome. Slurm
@@ -224,7 +224,7 @@ tools() {
 		if command -v "$tool" >/dev/null; then printf 'chromium,'; fi
 	done
 	if [ -x /usr/sbin/slurmctld ] && [ -x /usr/sbin/munged ]; then printf 'slurm,'; fi
-	printf 'benchstat,g++,objdump,llvm-objdump'
+	printf 'benchstat,g++,objdump,llvm-objdump,valgrind'
 }
 
 # tests runs in full the packages that the change reaches, or all where that
